@@ -19,52 +19,53 @@ const maxDescription = 64 << 20
 // it: the checksum of the file, the format, the architecture against the ELF header, names, sizes, and where operands lie.
 // Libraries that others have linked of ripc's archives or C source have no checksum. Errors are *FileError or *FormatError.
 func ReadDescription(path string) (*describe.Artifact, error) {
-	a, _, err := readDescription(path)
+	file, err := files.Open(path)
+	if err != nil {
+		return nil, &FileError{Path: path, Msg: "cannot open it", Err: files.Cause(err)}
+	}
+	defer file.Close()
+	a, _, err := descriptionOf(path, file)
 	return a, err
 }
 
-// readDescription also returns the JSON text as it lies in the file, without the closing NUL.
-func readDescription(path string) (*describe.Artifact, []byte, error) {
-	file, err := files.Open(path)
-	if err != nil {
-		return nil, nil, &FileError{Path: path, Msg: "cannot open it", Err: files.Cause(err)}
-	}
-	defer file.Close()
-	return descriptionOf(path, file)
+// section is the content of an artifact's section describe.Section.
+type section struct {
+	text []byte // JSON, without the closing NUL
+	sum  []byte // the seal, a checksum of the artifact; nil if it has none
 }
 
-// descriptionOf does so for the artifact that file holds; path is for messages.
-func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, []byte, error) {
+// descriptionOf does what ReadDescription does for the artifact that file holds; path is for messages.
+func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, section, error) {
 	f, err := elf.NewFile(file)
 	if err != nil {
-		return nil, nil, &FileError{Path: path, Msg: "not a readable ELF file, so it is no compiled network", Err: err}
+		return nil, section{}, &FileError{Path: path, Msg: "not a readable ELF file, so it is no compiled network", Err: err}
 	}
 	s := f.Section(describe.Section)
 	if s == nil {
-		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped, or was compiled without a description", describe.Section)}
+		return nil, section{}, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped, or was compiled without a description", describe.Section)}
 	}
 	if s.Size > maxDescription {
-		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size, maxDescription)}
+		return nil, section{}, &FileError{Path: path, Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size, maxDescription)}
 	}
 	content, err := s.Data()
 	if err != nil {
-		return nil, nil, &FileError{Path: path, Msg: "cannot read section " + describe.Section, Err: err}
+		return nil, section{}, &FileError{Path: path, Msg: "cannot read section " + describe.Section, Err: err}
 	}
 	text, sum, err := seal.Cut(content)
 	if err == nil && sum != nil {
 		err = seal.Check(f, file, sum)
 	}
 	if err != nil {
-		return nil, nil, &FileError{Path: path, Msg: "cannot be trusted", Err: err}
+		return nil, section{}, &FileError{Path: path, Msg: "cannot be trusted", Err: err}
 	}
 	a, err := parseDescription(path, text)
 	if err != nil {
-		return nil, nil, err
+		return nil, section{}, err
 	}
 	if got := cpu.OfELF(f.Machine); got != a.Arch {
-		return nil, nil, &FileError{Path: path, Msg: fmt.Sprintf("the description says arch %q, the ELF header says %q", a.Arch, got)}
+		return nil, section{}, &FileError{Path: path, Msg: fmt.Sprintf("the description says arch %q, the ELF header says %q", a.Arch, got)}
 	}
-	return a, text, nil
+	return a, section{text, sum}, nil
 }
 
 // parseDescription decodes and checks the JSON. The format is looked at first: nothing else is believed of another one.

@@ -3,17 +3,21 @@
 package runtime
 
 import (
-	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 	"golang.org/x/sys/unix"
 
+	"ripc/internal/files"
 	"ripc/runtime/describe"
 )
 
@@ -22,10 +26,9 @@ type Module struct {
 	path   string
 	desc   *describe.Artifact
 	handle uintptr
-	run    uintptr  // int NAME_run(in, out, workspace, tid, nthreads, sync)
-	stages uintptr  // int NAME_run_stages(..., first, last)
-	wsSize uintptr  // size_t NAME_workspace_size(nthreads)
-	memory *os.File // what LoadBytes loaded; nil for Load
+	run    uintptr // int NAME_run(in, out, workspace, tid, nthreads, sync)
+	stages uintptr // int NAME_run_stages(..., first, last)
+	wsSize uintptr // size_t NAME_workspace_size(nthreads)
 
 	mu       sync.Mutex
 	sessions int
@@ -33,60 +36,80 @@ type Module struct {
 }
 
 // Load opens the artifact at path. Before any of its code is mapped, its format, architecture and CPU features are
-// checked against this machine; after that, that code and description belong together. Errors are *FileError,
-// *FormatError, *ArchError or *FeatureError.
+// checked against this machine. The file is opened once: what is mapped is the very file that was checked, whatever path
+// names meanwhile. Errors are *FileError, *FormatError, *ArchError or *FeatureError.
 //
-// The file must not be overwritten in place while it is loaded; replace it by renaming a new one over it.
+// The file must not be overwritten in place while it is loaded. Replace it by renaming a new one over it: the next Load gets the
+// new one, and modules of the old one go on side by side with it.
 func Load(path string) (*Module, error) {
-	desc, text, err := readDescription(path)
+	file, err := files.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, &FileError{Path: path, Msg: "cannot open it", Err: files.Cause(err)}
 	}
-	// The dynamic linker searches its own folders for names without a slash.
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, &FileError{Path: path, Msg: "cannot resolve the path", Err: err}
-	}
-	return (&Module{path: path, desc: desc}).load(abs, text)
+	defer file.Close()
+	return load(path, file)
 }
 
 // LoadBytes is Load for an artifact in memory, such as one that go:embed put into the program; name stands for it in messages
 // and is what Path returns. It fails as Load does. The dynamic linker wants files, so the bytes are copied to one that has no
 // place on disk (memfd_create), which is opened as /proc/self/fd/N: without /proc, write the bytes to a file, and use Load.
 func LoadBytes(name string, artifact []byte) (*Module, error) {
-	desc, text, err := descriptionOf(name, bytes.NewReader(artifact))
-	if err != nil {
-		return nil, err
-	}
 	fd, err := unix.MemfdCreate("ripc", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, &FileError{Path: name, Msg: "no file in memory (memfd_create)", Err: err}
 	}
-	// The file stays open as long as the code is loaded: the dynamic linker takes two files of one name for the same.
-	m := &Module{path: name, desc: desc, memory: os.NewFile(uintptr(fd), name)}
-	if _, err := m.memory.Write(artifact); err != nil {
-		m.memory.Close()
+	memory := os.NewFile(uintptr(fd), name)
+	defer memory.Close()
+	if _, err := memory.Write(artifact); err != nil {
 		return nil, &FileError{Path: name, Msg: "cannot copy it to a file in memory", Err: err}
 	}
-	return m.load(fmt.Sprintf("/proc/self/fd/%d", fd), text)
+	return load(name, memory)
 }
 
-// load maps file, the code of m, unless this machine cannot run it, and checks that text is its description. If it fails,
-// nothing stays open.
-func (m *Module) load(file string, text []byte) (*Module, error) {
-	err := m.fits()
-	if err == nil {
-		err = m.open(file)
-	}
+// load maps file, which messages call path, after checking it. If it fails, nothing stays open. The mapping holds the file;
+// the descriptor is the caller's.
+func load(path string, file *os.File) (*Module, error) {
+	desc, sealed, err := descriptionOf(path, file)
 	if err != nil {
-		m.memory.Close() // of nil: nothing
 		return nil, err
 	}
-	if err := m.check(text); err != nil {
+	m := &Module{path: path, desc: desc}
+	if err := m.fits(); err != nil {
+		return nil, err
+	}
+	if err := m.open(linkName(path, file)); err != nil {
+		return nil, err
+	}
+	if err := m.check(sealed); err != nil {
 		m.Close()
 		return nil, err
 	}
 	return m, nil
+}
+
+// linkName returns a name of file for the dynamic linker. The linker keeps the names of what is mapped, and takes a known
+// name for the same file, whatever it names by now. So every call spells the name in a way of its own: 64 random bits are
+// written as "./" or ".//" before the last element. The descriptor's name is the very file; without /proc it is path, and
+// Module.check finds a file that was put there meanwhile.
+func linkName(path string, file *os.File) string {
+	dir, base := "/proc/self/fd", strconv.Itoa(int(file.Fd()))
+	here, err := file.Stat()
+	there, e := os.Stat(dir + "/" + base)
+	if err != nil || e != nil || !os.SameFile(here, there) {
+		dir, base = filepath.Split(path)
+		if dir == "" { // the linker searches its own folders for names without a slash
+			dir = "."
+		}
+	}
+	var name strings.Builder
+	name.WriteString(dir + "/")
+	for bits, n := rand.Uint64(), 0; n < 64; bits, n = bits>>1, n+1 {
+		name.WriteString("./")
+		if bits&1 != 0 {
+			name.WriteByte('/')
+		}
+	}
+	return name.String() + base
 }
 
 // fits fails if this machine is not one that m was compiled for.
@@ -98,10 +121,10 @@ func (m *Module) fits() error {
 }
 
 // open maps the file and finds the entry points. dlerror's text belongs to the OS thread of the failing call.
-func (m *Module) open(abs string) error {
+func (m *Module) open(name string) error {
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
-	handle, err := purego.Dlopen(abs, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return &FileError{Path: m.path, Msg: "the dynamic linker refuses it", Err: err}
 	}
@@ -118,8 +141,9 @@ func (m *Module) open(abs string) error {
 	return nil
 }
 
-// check compares what the code says of itself with the section: NAME_describe's text and the size of the workspace.
-func (m *Module) check(text []byte) error {
+// check compares what was mapped with what was read from the file: the text that NAME_describe returns, the seal behind it,
+// which stands for code and weights, and the size of the workspace.
+func (m *Module) check(sealed section) error {
 	fn, err := purego.Dlsym(m.handle, m.desc.Name+"_describe")
 	if err != nil {
 		return &FileError{Path: m.path, Msg: "no function " + m.desc.Name + "_describe", Err: err}
@@ -128,7 +152,7 @@ func (m *Module) check(text []byte) error {
 	if p == 0 {
 		return &FileError{Path: m.path, Msg: m.desc.Name + "_describe returns null"}
 	}
-	for i, c := range append(bytes.Clone(text), 0) {
+	for i, c := range slices.Concat(sealed.text, []byte{0}, sealed.sum) {
 		// Byte by byte, so that a shorter text is not read beyond its NUL.
 		if *(*byte)(foreign(p + uintptr(i))) != c {
 			return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_describe differs from section %s at byte %d", m.desc.Name, describe.Section, i)}
@@ -173,6 +197,5 @@ func (m *Module) Close() error {
 	if err := purego.Dlclose(m.handle); err != nil {
 		return &FileError{Path: m.path, Msg: "cannot unload", Err: err}
 	}
-	m.memory.Close() // of nil: nothing
 	return nil
 }

@@ -33,24 +33,32 @@ var ErrLFS = errors.New("it is a pointer of Git LFS, not the file itself: fetch 
 // lfsPrefix is what such a pointer begins with.
 const lfsPrefix = "version https://git-lfs.github.com/spec/"
 
-// Open opens a regular file, or fails with ErrNotRegular or ErrLFS, or as os.Open does.
-func Open(path string) (*os.File, error) { return open(path, os.Stat, os.Open) }
+// Open opens a regular file, or fails with ErrNotRegular or ErrLFS, or as os.Open does. It never waits.
+func Open(path string) (*os.File, error) { return open(path, os.Stat, os.OpenFile) }
 
 // OpenIn is Open of a file below a folder.
-func OpenIn(root *os.Root, path string) (*os.File, error) { return open(path, root.Stat, root.Open) }
+func OpenIn(root *os.Root, path string) (*os.File, error) {
+	return open(path, root.Stat, root.OpenFile)
+}
 
-func open(path string, stat func(string) (fs.FileInfo, error), open func(string) (*os.File, error)) (*os.File, error) {
-	// Before it is opened: the opening of a pipe waits for its writer.
-	info, err := stat(path)
-	switch {
-	case err != nil: // which open puts into its own words
-	case info.IsDir():
-		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
-	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+func open(path string, stat func(string) (fs.FileInfo, error), open func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
+	// Before it is opened: some devices do something when they are.
+	if info, err := stat(path); err == nil { // an error is one that open puts into its own words
+		if err := regular(path, info); err != nil {
+			return nil, err
+		}
 	}
-	f, err := open(path)
+	// It may be another file by now. The opening of a pipe does not wait for its writer.
+	f, err := open(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		f.Close()
 		return nil, err
 	}
 	head := make([]byte, len(lfsPrefix))
@@ -59,6 +67,17 @@ func open(path string, stat func(string) (fs.FileInfo, error), open func(string)
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrLFS}
 	}
 	return f, nil
+}
+
+// regular fails with EISDIR or ErrNotRegular unless path, of which info is, has content.
+func regular(path string, info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	case !info.Mode().IsRegular():
+		return &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	return nil
 }
 
 // MaxText bounds texts that people write, such as schedules, in bytes.
