@@ -1,7 +1,9 @@
 package records
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,17 +22,66 @@ type File struct {
 	f    *os.File
 }
 
-// Open opens a file to append to, and makes it if it is not there. Nothing is written before the first Append.
+// Open opens a file to append to, and makes it if it is not there. It fails with *NotRecordsError if the file holds something
+// else. Nothing is written before the first Append.
 func Open(path string) (*File, error) {
 	f, err := openAppend(path)
 	if err != nil {
+		return nil, err
+	}
+	if err := appendable(f); err != nil {
+		f.Close()
 		return nil, err
 	}
 	return &File{path: path, f: f}, nil
 }
 
 func openAppend(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = files.ErrNotRegular
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// NotRecordsError says that a file holds something else than records. Such a file is never written to.
+type NotRecordsError struct {
+	Line int // the first that is no record, from 1
+}
+
+func (e *NotRecordsError) Error() string {
+	return fmt.Sprintf("line %d does not begin as a record does, so the file is left as it is; give a file of records, or a new one", e.Line)
+}
+
+// appendable fails with *NotRecordsError unless the first line of f that is not blank begins as a record does, and its last one if
+// it is torn.
+func appendable(f *os.File) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, 1<<62), 64<<10)
+	for n := 1; ; n++ {
+		line, _, err := readLine(in)
+		if err == io.EOF { // which tail looks at
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			if !begins(text) {
+				return &NotRecordsError{Line: n}
+			}
+			break
+		}
+	}
+	_, _, _, err := tail(f)
+	return err
 }
 
 // Append adds r as the last line. It fails with *FieldError if r is no record; then, and if it cannot be written as a whole, the
@@ -99,26 +150,63 @@ func appendLine(f *os.File, line []byte) error {
 	return f.Sync()
 }
 
-// mend cuts off what a writer left behind that was killed, and gives the file's size. A last line that is a record and lacks just
-// its end stays: then it is not complete.
+// mend cuts off the record that a killed writer left behind torn, and gives the file's size. A last line that is a record and
+// lacks just its end stays: then it is not complete. It fails with *NotRecordsError, and cuts nothing, if the last line is torn and
+// does not begin as a record does.
 func mend(f *os.File) (size int64, complete bool, err error) {
-	if size, err = f.Seek(0, io.SeekEnd); err != nil {
+	begin, size, torn, err := tail(f)
+	switch {
+	case err != nil:
 		return 0, false, err
-	}
-	begin, err := lastLine(f, size)
-	if err != nil || begin == size {
-		return size, true, err
-	}
-	if size-begin <= MaxLine {
-		tail := make([]byte, size-begin)
-		if _, err := f.ReadAt(tail, begin); err != nil {
-			return 0, false, err
-		}
-		if _, _, err := parse(tail); err == nil {
-			return size, false, nil
-		}
+	case begin == size:
+		return size, true, nil
+	case !torn:
+		return size, false, nil
 	}
 	return begin, true, f.Truncate(begin)
+}
+
+// tail finds what stands behind the last end of a line: where it begins, where the file ends, and whether it is a torn record. It
+// fails with *NotRecordsError if it is neither a record nor the beginning of one.
+func tail(f *os.File) (begin, size int64, torn bool, err error) {
+	if size, err = f.Seek(0, io.SeekEnd); err != nil {
+		return 0, 0, false, err
+	}
+	if begin, err = lastLine(f, size); err != nil || begin == size {
+		return begin, size, false, err
+	}
+	text := make([]byte, min(size-begin, MaxLine))
+	if _, err := f.ReadAt(text, begin); err != nil {
+		return 0, 0, false, err
+	}
+	if size-begin <= MaxLine {
+		if len(bytes.TrimSpace(text)) == 0 {
+			return begin, size, false, nil
+		}
+		if _, _, err := parse(text); err == nil {
+			return begin, size, false, nil
+		}
+	}
+	if n := min(len(text), len(beginning)); string(text[:n]) != beginning[:n] {
+		line, err := countLines(io.NewSectionReader(f, 0, begin))
+		return 0, 0, false, cmp.Or(err, error(&NotRecordsError{Line: line + 1}))
+	}
+	return begin, size, true, nil
+}
+
+// countLines counts the ends of lines in r.
+func countLines(r io.Reader) (int, error) {
+	buf := make([]byte, 64<<10)
+	for lines := 0; ; {
+		n, err := r.Read(buf)
+		lines += bytes.Count(buf[:n], []byte("\n"))
+		if err == io.EOF {
+			return lines, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
 }
 
 // lastLine is where what stands behind the last end of a line begins.
@@ -138,7 +226,8 @@ func lastLine(f *os.File, size int64) (int64, error) {
 	return 0, nil
 }
 
-// Rewrite replaces the contents of a file by what change makes of it, at once or not at all. Tuners that have it open go on behind that.
+// Rewrite replaces the contents of a file by what change makes of it, at once or not at all. Tuners that have it open go on behind
+// that. It fails with *NotRecordsError if there are lines that do not begin as records do: they would be lost.
 func Rewrite(path string, change func(*Set) (*Set, error)) error {
 	path, err := filepath.EvalSymlinks(path) // which fails if it is not there
 	if err != nil {
@@ -153,6 +242,9 @@ func Rewrite(path string, change func(*Set) (*Set, error)) error {
 		return fmt.Errorf("cannot lock %s: %w", path, files.Cause(err))
 	}
 	old, err := Read(io.NewSectionReader(f.f, 0, 1<<62))
+	if err == nil {
+		err = old.replaceable()
+	}
 	if err != nil {
 		return err
 	}
@@ -160,19 +252,45 @@ func Rewrite(path string, change func(*Set) (*Set, error)) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(path, s)
+	return replaceSet(path, s)
 }
 
-// WriteFile makes path hold s, at once or not at all. Use Rewrite for a file that tuners may be appending to.
+// replaceable fails with *NotRecordsError if the file of s has a line that does not begin as a record does.
+func (s *Set) replaceable() error {
+	for _, d := range s.Damaged {
+		if d.Stranger {
+			return &NotRecordsError{Line: d.Line}
+		}
+	}
+	return nil
+}
+
+// WriteFile makes path hold s, at once or not at all. Use Rewrite for a file that tuners may be appending to. It fails with
+// *NotRecordsError if path is there and holds something else than records.
 func WriteFile(path string, s *Set) error {
+	old, err := Load(path)
+	if err == nil {
+		err = old.replaceable()
+	}
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	return replaceSet(path, s)
+}
+
+func replaceSet(path string, s *Set) error {
 	var b bytes.Buffer
 	if err := s.Write(&b); err != nil {
 		return err
 	}
 	if err := replaceSynced(path, b.Bytes()); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, files.Cause(err))
+		return cannotWrite(path, err)
 	}
 	return nil
+}
+
+func cannotWrite(path string, err error) error {
+	return fmt.Errorf("cannot write %s: %w", path, files.Cause(err))
 }
 
 // replaceSynced is files.Replace for what has to be on the disk before the old contents are gone.

@@ -32,10 +32,12 @@ type Foreign struct {
 // Damaged is a line that is no record.
 type Damaged struct {
 	Line int // from 1
-	// Torn says that it is the last one and has no end: what was lost when a tuner was killed, or what one is writing right now.
-	// Who appends next cuts it off.
+	// Torn says that it is the last one, has no end, and begins as a record does: what was lost when a tuner was killed, or what one
+	// is writing right now. Who appends next cuts it off.
 	Torn bool
-	Err  error
+	// Stranger says that it does not begin as a record does: text that no tuner wrote.
+	Stranger bool
+	Err      error
 }
 
 func (d *Damaged) Error() string { return fmt.Sprintf("line %d: %v", d.Line, d.Err) }
@@ -46,8 +48,20 @@ func (d *Damaged) Unwrap() error { return d.Err }
 // MaxLine is how many bytes a line may have: 4 MiB.
 const MaxLine = 4 << 20
 
-// formats is what the formats of all versions begin with.
-const formats = "ripc.record/"
+// formats is what the formats of all versions begin with, and beginning what their lines do.
+const (
+	formats   = "ripc.record/"
+	beginning = `{"format":"` + formats
+)
+
+// begins reports whether a line begins as a record of any version, or is the record of another writer, who may put blanks into it.
+func begins(line []byte) bool {
+	if bytes.HasPrefix(line, []byte(beginning)) {
+		return true
+	}
+	_, _, err := parse(line)
+	return err == nil
+}
 
 // Load is LoadExisting of a tuner's file: one that is not there yet is one without records.
 func Load(path string) (*Set, error) {
@@ -88,13 +102,13 @@ func Read(r io.Reader) (*Set, error) {
 	}
 }
 
-// readLine gives the next line without its end. Of one that is longer than MaxLine it gives nothing, and is not whole.
+// readLine gives the next line without its end. Of one that is longer than MaxLine it gives the beginning, and is not whole.
 func readLine(in *bufio.Reader) (line []byte, whole bool, err error) {
 	whole = true
 	for {
 		part, err := in.ReadSlice('\n')
 		if len(line)+len(part) > MaxLine {
-			line, whole = nil, false
+			line, whole = append([]byte(nil), line[:min(len(line), len(beginning))]...), false
 		}
 		if whole {
 			line = append(line, part...)
@@ -107,14 +121,19 @@ func readLine(in *bufio.Reader) (line []byte, whole bool, err error) {
 
 // add puts line n where it belongs.
 func (s *Set) add(n int, text []byte, whole, last bool) {
+	damaged := func(err error) {
+		k := min(len(text), len(beginning))
+		like := string(text[:k]) == beginning[:k] && (last || k == len(beginning))
+		s.Damaged = append(s.Damaged, Damaged{Line: n, Torn: last && like, Stranger: !like, Err: err})
+	}
 	if !whole {
-		s.Damaged = append(s.Damaged, Damaged{Line: n, Torn: last, Err: fmt.Errorf("has more than %d bytes", MaxLine)})
+		damaged(fmt.Errorf("has more than %d bytes", MaxLine))
 		return
 	}
 	rec, foreign, err := parse(text)
 	switch {
 	case err != nil:
-		s.Damaged = append(s.Damaged, Damaged{Line: n, Torn: last, Err: err})
+		damaged(err)
 	case foreign != "":
 		s.Foreign = append(s.Foreign, Foreign{Line: n, Format: foreign, Text: bytes.Clone(text)})
 	default:

@@ -44,6 +44,9 @@ knows of loops and memory.`,
 			case top < 1:
 				return usagef("--top %d: give 1 or more", top)
 			}
+			if err := unlike(out, args...); err != nil {
+				return err
+			}
 			m, err := search.Shipped()
 			if len(args) > 0 {
 				m, err = readCostModel(cmd.Context(), args[0])

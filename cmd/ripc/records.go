@@ -122,6 +122,28 @@ func cannotReadRecords(path string, err error) error {
 	return &usageError{msg: "cannot read " + path, err: files.Cause(err)}
 }
 
+// cannotWriteRecords says that a file, which path names, holds something else than records, where err says so.
+func cannotWriteRecords(path string, err error) error {
+	if no := (*records.NotRecordsError)(nil); errors.As(err, &no) {
+		return &usageError{msg: path, err: no}
+	}
+	return err
+}
+
+// unlike fails if out names one of the files that are read.
+func unlike(out string, read ...string) error {
+	there, err := os.Stat(out)
+	if err != nil { // it is new, or writing it says what is wrong
+		return nil
+	}
+	for _, path := range read {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, there) {
+			return usagef("-o %s is one of the files that are read", out)
+		}
+	}
+	return nil
+}
+
 // namedLines is how many damaged lines are named one by one.
 const namedLines = 3
 
@@ -157,7 +179,7 @@ func mergeCommand() *cobra.Command {
 				return err
 			}
 			if err := records.WriteFile(out, set); err != nil {
-				return err
+				return cannotWriteRecords(out, err)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s\n", count(len(set.Records), "record"), out)
 			return err
@@ -175,8 +197,8 @@ func pruneCommand() *cobra.Command {
 		Use:   "prune FILE [flags]",
 		Short: "Keep the best candidates alone",
 		Long: `Keep of each workload, target and machine the best candidates and the default schedule.
-Records of failures and damaged lines go. The file is replaced as a whole; a tuner that
-has it open goes on with the new one.`,
+Records of failures and damaged ones go. The file is replaced as a whole; a tuner that has it
+open goes on with the new one. A file with lines that are no records is left as it is.`,
 		Args: args(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if keep < 1 {
@@ -206,7 +228,7 @@ has it open goes on with the new one.`,
 				return cannotReadRecords(args[0], err)
 			}
 			if err != nil {
-				return err
+				return cannotWriteRecords(out, err)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "kept %d of %s in %s\n", is, count(was, "record"), out)
 			return err
@@ -230,6 +252,9 @@ trials, a line for each tuner and seed, and what the default schedule costs.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("-o FILE.svg says where the picture goes")
+			}
+			if err := unlike(out, args...); err != nil {
+				return err
 			}
 			set, err := loadRecords(args)
 			if err != nil {

@@ -136,6 +136,22 @@ func TestReplaceAll(t *testing.T) {
 	}
 }
 
+// A device is not replaced, nor a link to one.
+func TestReplaceNoDevice(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "out")
+	if err := os.Symlink(os.DevNull, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{os.DevNull, link} {
+		if err := Replace(path, []byte("text"), 0o666); !errors.Is(err, ErrNotRegular) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link is %v, %v", info, err)
+	}
+}
+
 // What a killed process left is removed by the next one that writes there, once it is old; nothing else is.
 func TestReplaceSweeps(t *testing.T) {
 	dir := t.TempDir()

@@ -73,8 +73,11 @@ type step struct {
 	first      bool   // the path was free
 }
 
-// write writes n beside its place.
+// write writes n beside its place. A device or a pipe keeps its place.
 func (s *step) write(n New) error {
+	if info, err := os.Stat(n.Path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return ErrNotRegular
+	}
 	name := TempName(filepath.Dir(n.Path))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, n.Mode)
 	if err != nil {
