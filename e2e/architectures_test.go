@@ -102,7 +102,7 @@ func shares(m map[bits]int64) string {
 // TestArchitectures runs the networks of testdata/architectures, compares with what onnxruntime and qonnx made of them, and
 // compares compiled code with the interpreter. Of the spellings of one network only the host's code is compared.
 func TestArchitectures(t *testing.T) {
-	for _, a := range allArchitectures(t) {
+	for i, a := range allArchitectures(t) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			if refused(t, a) {
@@ -121,7 +121,7 @@ func TestArchitectures(t *testing.T) {
 				t.Fatalf("exact: %v, but a tolerance of %g", a.Exact, a.Atol)
 			}
 			compareOutput(t, got.Outputs[0], want, a.Atol, 0)
-			for _, target := range []string{targets.HostName, "rpi3", "rpi3-armv7"} {
+			for _, target := range hostAndBoards(i) {
 				if target != targets.HostName && strings.HasPrefix(a.Name, "spelled_") && !*onnxAll {
 					continue
 				}

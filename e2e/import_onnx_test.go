@@ -59,6 +59,16 @@ func TestQONNX(t *testing.T) {
 	}
 }
 
+// hostAndBoards gives the targets on which case i of a list is compared: this machine, and a 64-bit or a 32-bit board in turn,
+// or both of them in make thorough.
+func hostAndBoards(i int) []string {
+	boards := []string{"rpi3", "rpi3-armv7"}
+	if need.Thorough() {
+		return append([]string{targets.HostName}, boards...)
+	}
+	return []string{targets.HostName, boards[i%len(boards)]}
+}
+
 func needTarget(t *testing.T, name string) {
 	t.Helper()
 	if name == targets.HostName {

@@ -33,16 +33,16 @@ func TestIntegers(t *testing.T) {
 		if err != nil || len(index.Networks) < 10 {
 			t.Fatalf("%s: %d networks, %v", list.index, len(index.Networks), err)
 		}
-		for _, n := range index.Networks {
+		for i, n := range index.Networks {
 			t.Run(n.Name, func(t *testing.T) {
 				t.Parallel()
-				checkIntegers(t, filepath.Join(folder, n.Name), list.ext, n)
+				checkIntegers(t, filepath.Join(folder, n.Name), list.ext, n, hostAndBoards(i))
 			})
 		}
 	}
 }
 
-func checkIntegers(t *testing.T, base, ext string, n integerNetwork) {
+func checkIntegers(t *testing.T, base, ext string, n integerNetwork, on []string) {
 	var inputs []string
 	for _, in := range n.Inputs {
 		inputs = append(inputs, base+"."+in+".npy")
@@ -65,7 +65,7 @@ func checkIntegers(t *testing.T, base, ext string, n integerNetwork) {
 			t.Errorf("stage %s is float: %+v", s.Name, s.Layer.Reason)
 		}
 	}
-	for _, target := range []string{targets.HostName, "rpi3", "rpi3-armv7"} {
+	for _, target := range on {
 		needTarget(t, target)
 		report, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: base + ext, Options: ripc.Options{Target: target}, Threads: 1, Inputs: inputs})
 		if err != nil {

@@ -26,7 +26,7 @@ func TestLLVMLibrary(t *testing.T) {
 	}
 	for target, files := range models {
 		t.Run(target, func(t *testing.T) {
-			if testing.Short() {
+			if !need.Thorough() {
 				files = files[:1]
 			}
 			var jobs []toolchain.Job

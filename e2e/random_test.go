@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	cases = flag.Int("cases", 300, "random networks that TestRandomNetworks compiles")
+	cases = flag.Int("cases", 0, "random networks that TestRandomNetworks compiles: 150, or 300 in make thorough, if it is 0")
 	from  = flag.Int("from", 0, "the first of them")
 )
 
@@ -41,7 +41,14 @@ func TestRandomNetworks(t *testing.T) {
 	r := newRandomRun(t)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	first, last := *from/batch, (*from+*cases+batch-1)/batch
+	n := *cases
+	if n == 0 {
+		n = 150
+		if need.Thorough() {
+			n = 300
+		}
+	}
+	first, last := *from/batch, (*from+n+batch-1)/batch
 	next := atomic.Int64{}
 	next.Store(int64(first))
 	var all sync.WaitGroup

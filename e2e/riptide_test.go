@@ -10,7 +10,6 @@ import (
 
 	"ripc"
 	"ripc/internal/randnet"
-	"ripc/targets"
 )
 
 // riptideNet builds a network as Riptide's models are (github.com/jwfromm/Riptide, riptide/models): a float stem, levels, binary layers
@@ -163,7 +162,7 @@ func TestRiptideNetworks(t *testing.T) {
 				if err := compareWithReference(path, rand.New(rand.NewPCG(1, 2))); err != nil {
 					t.Fatal(err)
 				}
-				for _, target := range []string{targets.HostName, "rpi3", "rpi3-armv7"} {
+				for _, target := range hostAndBoards(bits) {
 					needTarget(t, target)
 					report, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: target, Strict: true}, Threads: 1})
 					if err != nil {

@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,8 +26,9 @@ func TestTwin(t *testing.T) {
 	if err != nil || len(found) != len(networks) {
 		t.Fatalf("%d networks in %s, %v; want %d", len(found), folder, err, len(networks))
 	}
-	for name, least := range networks {
-		for _, target := range []string{"host", "rpi3", "rpi3-armv7"} {
+	for i, name := range slices.Sorted(maps.Keys(networks)) {
+		least := networks[name]
+		for _, target := range hostAndBoards(i) {
 			t.Run(name+" "+target, func(t *testing.T) {
 				t.Parallel()
 				path := filepath.Join(folder, name)

@@ -365,10 +365,13 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestInstructions: what tensorize puts into a Func is written as what it means.
+// TestInstructions: a call of an instruction is written as the body of the instruction.
 func TestInstructions(t *testing.T) {
 	var fs []*ir.Func
-	for _, in := range isa.All() {
+	for i, in := range isa.All() {
+		if !need.Part(i, 5) {
+			continue
+		}
 		g := in.Func
 		f := &ir.Func{Name: "call_" + g.Name, Params: slices.Clone(g.Params)}
 		call := &ir.Call{Fn: g}

@@ -33,6 +33,21 @@ func Tool(t testing.TB, name string) string {
 	return path
 }
 
+// Thorough reports whether a test takes all of its cases: make thorough sets RIPC_THOROUGH. make test takes a part of each matrix of
+// models, targets and compilers, so that it ends within ten minutes.
+func Thorough() bool { return os.Getenv("RIPC_THOROUGH") != "" }
+
+// Part reports whether a test takes case i of a matrix: each, or one in n where Thorough does not ask for all.
+func Part(i, n int) bool { return i%n == 0 || Thorough() }
+
+// All leaves out a test that only make thorough runs.
+func All(t testing.TB) {
+	t.Helper()
+	if !Thorough() {
+		t.Skip("skipped: make thorough runs it")
+	}
+}
+
 // Board is OK for the tools of boards without an operating system, which have a set-up and a promise of their own: make mcu
 // sets RIPC_REQUIRE_MCU. Since it runs every test that calls Board, make test leaves these out, whether the tools are there
 // or not.

@@ -151,6 +151,7 @@ func TestAssembly(t *testing.T) {
 			}
 		}
 	}
+	m := modules{}
 	for _, i := range isa.All() {
 		if i.Meaning == isa.Tables && i.Words == 64 && len(i.Func.Params)-1 <= knownPlanes {
 			wants[i.Func.Name] = []string{"vpbroadcastq", "vpshufb", "vpaddb"}
@@ -158,35 +159,74 @@ func TestAssembly(t *testing.T) {
 		if len(wants[i.Func.Name]) == 0 {
 			t.Errorf("%s: say what its assembly must contain", i.Func.Name)
 		}
-		testAssembly(t, llc, i, false, wants[i.Func.Name])
+		m.add(i, false, wants[i.Func.Name])
 		inOrder := slices.Clone(wants[i.Func.Name])
 		if (i.Meaning == isa.XorCountTile || i.Meaning == isa.LookUp && !i.Halves) && i.Arch == "aarch64" {
 			inOrder = append(inOrder, "uqadd\tv")
 		}
-		testAssembly(t, llc, i, true, inOrder)
+		m.add(i, true, inOrder)
+	}
+	for key, m := range m {
+		m.check(t, llc, key)
 	}
 }
 
-func testAssembly(t *testing.T, llc string, i isa.Instr, inOrder bool, wants []string) {
-	attrs := "+" + strings.Join(i.Needs, ",+")
-	// An external function of the same body, since llc drops internal ones that nobody calls.
-	f, external := function(i, inOrder), ""
-	for _, d := range f.Calls {
-		external += d.String() + "\n"
+// cpu says which instructions are compiled together: they need the same features, and a name has one text.
+type cpu struct {
+	arch, features string
+	inOrder        bool
+}
+
+// modules are the functions of each cpu, so that llc is started once for all of them.
+type modules map[cpu]*module
+
+type module struct {
+	texts    []string
+	declared map[string]bool
+	wants    map[string][]string // by function
+}
+
+// add puts the function of i into the module of its cpu: as an external function, since llc drops internal ones that nobody calls.
+func (ms modules) add(i isa.Instr, inOrder bool, wants []string) {
+	key := cpu{i.Arch, "+" + strings.Join(i.Needs, ",+"), inOrder}
+	m := ms[key]
+	if m == nil {
+		m = &module{declared: map[string]bool{}, wants: map[string][]string{}}
+		ms[key] = m
 	}
-	external += strings.Replace(f.Text, "define internal", "define", 1)
-	cmd := exec.Command(llc, "-O3", "-mtriple="+i.Arch+"-linux-gnu", "-mattr="+attrs, "-o", "-")
-	cmd.Stdin = strings.NewReader(external)
+	f := function(i, inOrder)
+	for _, d := range f.Calls {
+		if line := d.String(); !m.declared[line] {
+			m.declared[line] = true
+			m.texts = append(m.texts, line)
+		}
+	}
+	m.texts = append(m.texts, strings.Replace(f.Text, "define internal", "define", 1))
+	m.wants[i.Func.Name] = wants
+}
+
+// check compiles the module and looks for the instructions that each function must contain.
+func (m *module) check(t *testing.T, llc string, key cpu) {
+	cmd := exec.Command(llc, "-O3", "-mtriple="+key.arch+"-linux-gnu", "-mattr="+key.features, "-o", "-")
+	cmd.Stdin = strings.NewReader(strings.Join(m.texts, "\n"))
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	asm, err := cmd.Output()
 	if err != nil {
-		t.Errorf("%s: %v\n%s", i.Func.Name, err, errs.String())
+		t.Errorf("%+v: %v\n%s", key, err, errs.String())
 		return
 	}
-	for _, w := range wants {
-		if !strings.Contains(string(asm), w) {
-			t.Errorf("%s, in order %t: no %q in\n%s", i.Func.Name, inOrder, w, asm)
+	for name, wants := range m.wants {
+		_, body, found := strings.Cut(string(asm), "\n"+name+":")
+		body, _, ended := strings.Cut(body, "\n\t.size\t"+name)
+		if !found || !ended {
+			t.Errorf("%+v: no function %s in\n%s", key, name, asm)
+			continue
+		}
+		for _, w := range wants {
+			if !strings.Contains(body, w) {
+				t.Errorf("%s, in order %t: no %q in\n%s", name, key.inOrder, w, body)
+			}
 		}
 	}
 }
