@@ -23,7 +23,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner ablation networks table shapes defaults gobench clean
+.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner ablation networks table shapes defaults gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -73,6 +73,9 @@ test: setup fmt vet ## format, vet, and all tests with the real tools
 	@scripts/setup-apps.sh --check || echo "so the tests of programs in C and Python leave these out; make apps installs them and runs all"
 	@echo "the training twin's own tests need PyTorch: make twin installs it and runs them; what it trained and exported is compared here"
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 30m ./...
+
+thorough: setup ## all cases of the tests of which make test takes a part: every model on every target and compiler
+	RIPC_THOROUGH=1 RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 60m ./...
 
 mcu: build ## networks on simulated microcontrollers: set-up of its own, all tests, flash and RAM of digits
 	@scripts/setup-mcu.sh
