@@ -3,11 +3,16 @@ package runner
 import (
 	"bytes"
 	"context"
+	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"time"
 
 	"ripc/codegen/llvm/toolchain"
 	"ripc/targets/guests"
@@ -22,17 +27,18 @@ func WorkerName(arch string) string { return "ripc-worker-" + arch }
 // MissingWorkerError says that there is no worker to copy to a machine.
 type MissingWorkerError struct {
 	Arch, Beside string // where it was looked for
-	Err          error  // of building it
+	Err          error  // why it cannot be built
 }
 
 func (e *MissingWorkerError) Error() string {
-	return fmt.Sprintf("no worker for %s: put %s into %s (make workers builds it), or start ripc in its source tree, where Go builds it: %v", e.Arch, WorkerName(e.Arch), e.Beside, e.Err)
+	return fmt.Sprintf("no worker for %s: put %s into %s (make workers builds it); it cannot be built here: %v", e.Arch, WorkerName(e.Arch), e.Beside, e.Err)
 }
 
 // Unwrap gives the cause.
 func (e *MissingWorkerError) Unwrap() error { return e.Err }
 
-// workerProgram is the static worker for an architecture: the file beside this program, or what Go builds of the source.
+// workerProgram is the static worker for an architecture: the file beside this program, or what Go builds of the sources that this
+// program was built from.
 func workerProgram(ctx context.Context, arch string) ([]byte, error) {
 	guest, ok := guests.Of(arch)
 	if !ok {
@@ -49,21 +55,67 @@ func workerProgram(ctx context.Context, arch string) ([]byte, error) {
 	if program, err := os.ReadFile(filepath.Join(beside, WorkerName(arch))); err == nil {
 		return program, nil
 	}
-	var cause error
-	for _, dir := range []string{".", beside} {
+	root, err := sources()
+	if err == nil {
 		var program []byte
-		if program, err = buildWorker(ctx, dir, guest); err == nil {
+		if program, err = buildWorker(ctx, root, guest); err == nil {
 			return program, nil
 		}
-		if cause == nil {
-			cause = err
-		}
 	}
-	return nil, &MissingWorkerError{Arch: arch, Beside: beside, Err: cause}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, &MissingWorkerError{Arch: arch, Beside: beside, Err: err}
 }
 
-// buildWorker builds the worker of the source tree that dir lies in. It is kept where Go finds it still good the next time.
-func buildWorker(ctx context.Context, dir string, g guests.Guest) ([]byte, error) {
+// protocol has the files of this package that both ends of a connection are made of, as this program was built from them.
+//
+//go:embed client.go frames.go job.go program.go serve.go
+var protocol embed.FS
+
+// sources returns the root of the module that this program was built from. The compiler has left the path of this file in the
+// program. The current folder counts for nothing: whoever made it may have put other code there.
+func sources() (string, error) {
+	_, file, _, ok := runtime.Caller(0)
+	if !ok || !filepath.IsAbs(file) {
+		return "", errors.New("this program was built without the path of its sources (-trimpath)")
+	}
+	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	return root, checkSources(root)
+}
+
+// checkSources fails unless root has the module that this program was built from: its name, and the same protocol.
+func checkSources(root string) error {
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return fmt.Errorf("the sources that this program was built from are not there any more: %w", err)
+	}
+	module, _, _ := strings.Cut(workerPackage, "/")
+	if !slices.Contains(strings.Split(string(text), "\n"), "module "+module) {
+		return fmt.Errorf("%s, where this program was built, is another module by now", root)
+	}
+	files, err := protocol.ReadDir(".")
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		was, err := protocol.ReadFile(f.Name())
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(root, "autotune", "runner", f.Name())
+		if is, err := os.ReadFile(path); err != nil || !bytes.Equal(is, was) {
+			return fmt.Errorf("%s is not what this program was built from any more; build ripc again", path)
+		}
+	}
+	return nil
+}
+
+// buildTime is how long Go may take to build a worker. With nothing in its cache it compiles its own library, too.
+const buildTime = 10 * time.Minute
+
+// buildWorker builds the worker of the module in root. It is kept where Go finds it still good the next time.
+func buildWorker(ctx context.Context, root string, g guests.Guest) ([]byte, error) {
 	cache, err := toolchain.UserCache("workers")
 	if err != nil {
 		return nil, err
@@ -79,13 +131,19 @@ func buildWorker(ctx context.Context, dir string, g guests.Guest) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, buildTime)
+	defer cancel()
 	args, env := g.GoBuild(workerPackage, out, true)
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Dir = root
+	cmd.Env = append(append(os.Environ(), env...), "GOWORK=off")
+	cmd.WaitDelay = 5 * time.Second
 	var messages bytes.Buffer
 	cmd.Stderr = &messages
 	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("it did not end within %v: %w", buildTime, err)
+		}
 		first, _, _ := strings.Cut(strings.TrimSpace(messages.String()), "\n")
 		return nil, fmt.Errorf("go build: %w: %s", err, first)
 	}
