@@ -22,6 +22,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"ripc/autotune/runner"
+	"ripc/internal/terminal"
 )
 
 // Options of a hub.
@@ -123,6 +124,9 @@ func orSilent(log func(string)) func(string) {
 	return log
 }
 
+// maxReason is how much is shown of what a tuner says, in bytes.
+const maxReason = 500
+
 // setUp makes the streams, and listens to tuners that tell a worker to rest: the hub sees to it that it does.
 func (h *Hub) setUp(ctx context.Context, own nkeys.KeyPair, public string) error {
 	o := []nats.Option{nats.InProcessServer(h.server), nats.Name("hub"), nats.Nkey(public, own.Sign)}
@@ -139,7 +143,7 @@ func (h *Hub) setUp(ctx context.Context, own nkeys.KeyPair, public string) error
 	}
 	_, err = h.nc.Subscribe(runner.RestSubject, func(m *nats.Msg) {
 		worker := runner.RestedWorker(m.Subject)
-		h.auth.log(fmt.Sprintf("worker %s is to rest: %s", worker, m.Data))
+		h.auth.log(fmt.Sprintf("worker %s is to rest: %s", worker, terminal.Cut(string(m.Data), maxReason)))
 		h.auth.rest(worker)
 		h.disconnect(worker)
 	})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"ripc/internal/files"
 )
@@ -18,8 +19,16 @@ import (
 // to the disk before Append returns. It may be used by several goroutines.
 type File struct {
 	path string
+	wait time.Duration // for other processes
 	mu   sync.Mutex
 	f    *os.File
+}
+
+// LockedError says that another process has had a file for itself all the time.
+type LockedError struct{ For time.Duration }
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("another process has had it locked for %v", e.For)
 }
 
 // Open opens a file to append to, and makes it if it is not there. It fails with *NotRecordsError if the file holds something
@@ -33,7 +42,7 @@ func Open(path string) (*File, error) {
 		f.Close()
 		return nil, err
 	}
-	return &File{path: path, f: f}, nil
+	return &File{path: path, wait: lockTime, f: f}, nil
 }
 
 func openAppend(path string) (*os.File, error) {
@@ -113,10 +122,10 @@ func (f *File) Close() error {
 	return f.f.Close()
 }
 
-// lock waits until no other process writes. Where another one has put a new file in its place (Rewrite), it goes on with that.
+// lock waits until no other process writes, and fails with *LockedError if that takes too long. Where another one has put a new file in its place (Rewrite), it goes on with that.
 func (f *File) lock() error {
 	for {
-		if err := lock(f.f); err != nil {
+		if err := lock(f.f, f.wait); err != nil {
 			return err
 		}
 		here, err := f.f.Stat()

@@ -2,9 +2,14 @@
 
 package records
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // lock does nothing where there is no flock: there, one tuner at a time may write to a file.
-func lock(*os.File) error { return nil }
+const lockTime = time.Minute
+
+func lock(*os.File, time.Duration) error { return nil }
 
 func unlock(*os.File) error { return nil }

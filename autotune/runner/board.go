@@ -77,7 +77,7 @@ func (b *Board) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result
 	}
 	var results []simulate.Result
 	err := b.ssh.with(ctx, limit, func(c *client) (err error) {
-		results, err = c.run(request, blobs)
+		results, err = c.run(request, blobs, b.sizes(request))
 		return err
 	})
 	if fault := (*blame)(nil); errors.As(err, &fault) {
@@ -210,8 +210,28 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	return m.Run(ctx, jobs)
 }
 
-// run asks for a batch. Behind an error but *WorkerError and *blame, the connection is of no more use.
-func (c *client) run(r *runRequest, blobs Blobs) ([]simulate.Result, error) {
+// sizes are those of the blobs that each job of a batch leaves, in bytes: its outputs, and then its workspace.
+func (b *Board) sizes(r *runRequest) [][]int64 {
+	var all [][]int64
+	for _, j := range r.Jobs {
+		var sizes []int64
+		if !j.Discard {
+			for _, t := range b.desc.Outputs {
+				n, _ := runtime.TensorBytes(t) // ReadDescription has checked it
+				sizes = append(sizes, int64(n))
+			}
+		}
+		if j.Keep {
+			sizes = append(sizes, b.desc.ArenaBytes+int64(j.Threads)*b.desc.ScratchBytes)
+		}
+		all = append(all, sizes)
+	}
+	return all
+}
+
+// run asks for a batch, whose jobs leave blobs of the given sizes. Behind an error but *WorkerError and *blame, the connection is of
+// no more use.
+func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Result, error) {
 	m, err := c.ask(message{Run: r}, blobs)
 	if err != nil {
 		return nil, err
@@ -229,28 +249,30 @@ func (c *client) run(r *runRequest, blobs Blobs) ([]simulate.Result, error) {
 		return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d results of %d jobs", len(a.Results), len(r.Jobs))}
 	}
 	var all []simulate.Result
-	blob := func() []byte {
-		var f frame
-		if err == nil {
-			f, err = c.link.read()
+	for k, a := range m.Ran.Results {
+		outputs := len(sizes[k])
+		if r.Jobs[k].Keep {
+			outputs--
 		}
-		if err == nil && f.message != nil {
-			err = &MessageError{Msg: "the worker sends a message in the place of a blob"}
+		if a.Outputs != outputs || a.Workspace != r.Jobs[k].Keep {
+			return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d outputs of job %d, and a workspace: %t", a.Outputs, k, a.Workspace)}
 		}
-		return f.blob
-	}
-	for _, a := range m.Ran.Results {
 		res := simulate.Result{Took: a.Took, GHz: a.GHz}
-		if a.Outputs < 0 || a.Outputs > maxList {
-			return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d outputs", a.Outputs)}
-		}
-		for range a.Outputs {
-			res.Outputs = append(res.Outputs, blob())
-		}
-		if a.Workspace {
-			res.Workspace = blob()
+		for i, size := range sizes[k] {
+			f, err := c.link.read(aBlob(size))
+			if err == nil && int64(len(f.blob)) != size {
+				err = &MessageError{Msg: fmt.Sprintf("the worker gives %d bytes in the place of %d", len(f.blob), size)}
+			}
+			switch {
+			case err != nil:
+				return nil, err
+			case i < outputs:
+				res.Outputs = append(res.Outputs, f.blob)
+			default:
+				res.Workspace = f.blob
+			}
 		}
 		all = append(all, res)
 	}
-	return all, err
+	return all, nil
 }

@@ -7,9 +7,13 @@ import (
 	"io"
 	"slices"
 
+	"ripc/internal/terminal"
 	"ripc/targets"
 	"ripc/targets/cpu"
 )
+
+// maxSaid is how much is shown of what a worker says, in bytes.
+const maxSaid = 500
 
 // WorkerError is a worker's own word that it cannot do what it was asked to, which is nothing that the candidate did.
 type WorkerError struct{ Text string }
@@ -32,11 +36,11 @@ func newClient(in io.Reader, out io.Writer) (*client, error) {
 		}
 		return nil, err
 	}
-	f, err := c.link.read()
+	f, err := c.link.read(aMessage())
 	if err != nil {
 		return nil, err
 	}
-	if f.message == nil || f.message.Worker == nil || f.message.Worker.Protocol != Protocol {
+	if f.message.Worker == nil || f.message.Worker.Protocol != Protocol {
 		return nil, &MessageError{Msg: "the worker does not speak " + Protocol}
 	}
 	c.worker = *f.message.Worker
@@ -70,18 +74,21 @@ func (c *client) ask(request message, blobs Blobs) (*message, error) {
 		return nil, err
 	}
 	for sent := false; ; sent = true {
-		f, err := c.link.read()
+		f, err := c.link.read(aMessage())
 		if err != nil {
 			return nil, err
 		}
 		switch m := f.message; {
-		case m == nil, m.Need != nil && sent:
+		case m.Need != nil && sent:
 			return nil, &MessageError{Msg: "the worker does not answer what it was asked"}
 		case m.Error != "":
-			return nil, &WorkerError{Text: m.Error}
+			return nil, &WorkerError{Text: terminal.Cut(m.Error, maxSaid)}
 		case m.Need == nil:
 			return m, nil
 		default:
+			if len(distinct(m.Need)) != len(m.Need) {
+				return nil, &MessageError{Msg: "the worker needs a blob twice"}
+			}
 			for _, hash := range m.Need {
 				content, err := blobs.get(hash)
 				if err != nil {

@@ -9,6 +9,19 @@ import (
 // SetPatience changes how long an ssh runner waits for its worker beyond a measurement.
 func SetPatience(r Runner, d time.Duration) { r.(*ssh).patience = d }
 
+// WithPatience is o for an ssh runner that waits for d.
+func WithPatience(o Options, d time.Duration) Options {
+	o.patience = d
+	return o
+}
+
+// Run asks for a batch of one job whose output has size bytes.
+func (c Client) Run(library []byte, size int64) error {
+	blobs := Blobs{}
+	_, err := c.c.run(&runRequest{Library: blobs.Add(library), Jobs: []runJob{{Threads: 1}}}, blobs, [][]int64{{size}})
+	return err
+}
+
 // Client is a client of a worker.
 type Client struct{ c *client }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"ripc/autotune/records"
+	"ripc/internal/terminal"
 )
 
 // Bounds of what a tuner puts up with for a job.
@@ -206,7 +207,7 @@ func (a *asked) hopeless() bool {
 // take reads an answer.
 func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 	if fault := m.Header.Get(headerFault); fault != "" {
-		return Result{}, &faultError{fault}
+		return Result{}, &faultError{terminal.Cut(fault, maxSaid)}
 	}
 	r, err := DecodeResult(m.Data)
 	if err != nil {

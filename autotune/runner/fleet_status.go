@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"ripc/internal/terminal"
 )
 
 // FleetStatus is what a hub knows.
@@ -112,5 +114,6 @@ func members(ctx context.Context, js jetstream.JetStream, heartbeat time.Duratio
 // decodeMember reads what a worker said of itself under subject; ok is whether it can be.
 func decodeMember(subject string, text []byte) (m Member, ok bool) {
 	err := json.Unmarshal(text, &m)
+	terminal.CleanAll(&m, maxSaid)
 	return m, err == nil && subjectWorker+m.ID == subject
 }

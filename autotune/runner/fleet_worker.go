@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"ripc/engine/simulate"
+	"ripc/internal/terminal"
 )
 
 // Fleet says how a fleet is reached and how long is waited for it.
@@ -170,6 +171,7 @@ func (w *fleetWorker) change(f func(m *Member)) {
 }
 
 func (w *fleetWorker) rest(why string) {
+	why = terminal.Cut(why, maxSaid)
 	w.f.log("told to rest for %v: %s", Resting, why)
 	w.change(func(m *Member) { m.Resting, w.until = why, time.Now().Add(Resting) })
 }

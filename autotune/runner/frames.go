@@ -94,35 +94,63 @@ type frame struct {
 	blob    []byte
 }
 
-// read reads a frame, whoever sent it: it fails with *MessageError, or the error of the connection, io.EOF between frames.
-func (l *link) read() (frame, error) {
+// head is how a frame begins.
+type head struct {
+	kind byte
+	size int64 // bytes of the content
+}
+
+// head reads how a frame begins. It fails with the error of the connection, io.EOF between frames.
+func (l *link) head() (head, error) {
 	kind, err := l.in.ReadByte()
 	if err != nil {
-		return frame{}, err
+		return head{}, err
 	}
 	var length [4]byte
 	if _, err := io.ReadFull(l.in, length[:]); err != nil {
-		return frame{}, io.ErrUnexpectedEOF
+		return head{}, io.ErrUnexpectedEOF
 	}
-	n, most := int64(binary.BigEndian.Uint32(length[:])), int64(0)
-	switch kind {
+	return head{kind, int64(binary.BigEndian.Uint32(length[:]))}, nil
+}
+
+// bounds say which frame may come next: the most bytes of a message and of a blob; below 0, none was asked for.
+type bounds struct{ message, blob int64 }
+
+// aMessage lets a message come, and aBlob a blob of at most size bytes.
+func aMessage() bounds        { return bounds{MaxHeader, -1} }
+func aBlob(size int64) bounds { return bounds{-1, size} }
+
+// content reads the content of a frame, whoever sent it. It fails with *MessageError, before anything is read, if the frame is not
+// within b, or if it cannot be understood.
+func (l *link) content(h head, b bounds) (frame, error) {
+	most := int64(-1)
+	switch h.kind {
 	case frameMessage:
-		most = MaxHeader
+		most = b.message
 	case frameBlob:
-		most = MaxBlob
+		most = b.blob
 	}
-	if most == 0 || n > most {
-		return frame{}, &MessageError{Msg: fmt.Sprintf("a frame of kind %q with %d bytes", kind, n)}
+	if h.size > most {
+		return frame{}, &MessageError{Msg: fmt.Sprintf("a frame of kind %q with %d bytes, which was not asked for", h.kind, h.size)}
 	}
 	var content bytes.Buffer // grows with what comes, not with what was claimed
-	if _, err := io.CopyN(&content, l.in, n); err != nil {
+	if _, err := io.CopyN(&content, l.in, h.size); err != nil {
 		return frame{}, io.ErrUnexpectedEOF
 	}
-	if kind == frameBlob {
+	if h.kind == frameBlob {
 		return frame{blob: content.Bytes()}, nil
 	}
 	f := frame{message: new(message)}
 	return f, decode(content.Bytes(), "a message", f.message)
+}
+
+// read reads the next frame. It fails as head and content do.
+func (l *link) read(b bounds) (frame, error) {
+	h, err := l.head()
+	if err != nil {
+		return frame{}, err
+	}
+	return l.content(h, b)
 }
 
 // skipBanner reads until behind magic, and returns what came before.

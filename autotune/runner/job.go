@@ -6,9 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	"ripc/internal/terminal"
 )
 
 // Defaults are the Settings that zero values stand for, on real hardware.
@@ -210,7 +213,11 @@ func isHash(s string) bool {
 	return err == nil && len(b) == sha256.Size
 }
 
-// decode reads one JSON value of bounded size; fields that it does not know are of a newer version, and refused.
+// maxText is how much is kept of a text that comes from elsewhere, in bytes.
+const maxText = 4096
+
+// decode reads one JSON value of bounded size; fields that it does not know are of a newer version, and refused. Its texts are fit to be
+// shown.
 func decode(text []byte, what string, to any) error {
 	if len(text) > MaxHeader {
 		return &MessageError{Msg: fmt.Sprintf("%s of %d bytes, at most %d are read", what, len(text), MaxHeader)}
@@ -218,11 +225,12 @@ func decode(text []byte, what string, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
-		return &MessageError{what + " cannot be read", err}
+		return &MessageError{what + " cannot be read", errors.New(terminal.Cut(err.Error(), maxSaid))}
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return &MessageError{Msg: what + " is followed by something else"}
 	}
+	terminal.CleanAll(to, maxText)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"ripc/targets"
 )
@@ -18,6 +19,8 @@ type Options struct {
 	Key string
 	// Log is told what happens to a connection; nil is nobody.
 	Log func(text string)
+
+	patience time.Duration // for tests; 0 is the constant
 }
 
 // Open makes the runner called name ready to measure kernels for a target:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"ripc/measure"
 	"ripc/runtime"
@@ -49,7 +50,7 @@ func ownHash() string {
 func Serve(ctx context.Context, r Runner, me Announcement, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{link: newLink(in, out), runner: r, blobs: newStore(storeLimit()), frames: make(chan frame)}
+	s := &server{link: newLink(in, out), runner: r, blobs: newStore(storeLimit()), grants: make(chan bounds), frames: make(chan frame)}
 	if _, err := s.link.out.WriteString(magic); err != nil {
 		return err
 	}
@@ -61,7 +62,20 @@ func Serve(ctx context.Context, r Runner, me Announcement, in io.Reader, out io.
 		defer close(s.frames)
 		defer cancel()
 		for {
-			f, err := s.link.read()
+			// The head at any time, so that the end of the connection shows; the content when the server says what it asked for.
+			h, err := s.link.head()
+			var b bounds
+			if err == nil {
+				select {
+				case b = <-s.grants:
+				case <-ctx.Done():
+					err = ctx.Err()
+				}
+			}
+			var f frame
+			if err == nil {
+				f, err = s.link.content(h, b)
+			}
 			if err != nil {
 				broken <- err
 				return
@@ -94,19 +108,19 @@ type server struct {
 	link   *link
 	runner Runner
 	blobs  *store
+	grants chan bounds // what the next frame may be
 	frames chan frame
 }
 
-// serve answers until the frames end.
+// serve answers until the frames end. It waits for requests without a deadline: whoever asks has the time that it wants, and the end
+// of the connection ends it.
 func (s *server) serve(ctx context.Context) error {
 	for {
-		f, err := s.next(ctx)
+		f, err := s.next(ctx, aMessage())
 		if err != nil {
 			return err
 		}
 		switch m := f.message; {
-		case m == nil:
-			return &MessageError{Msg: "a blob that nobody asked for"}
 		case m.Measure != nil:
 			err = s.measure(ctx, m.Measure)
 		case m.Run != nil:
@@ -120,8 +134,13 @@ func (s *server) serve(ctx context.Context) error {
 	}
 }
 
-// next is the next frame.
-func (s *server) next(ctx context.Context) (frame, error) {
+// next is the next frame, which has to be within b.
+func (s *server) next(ctx context.Context, b bounds) (frame, error) {
+	select {
+	case s.grants <- b:
+	case <-ctx.Done():
+		return frame{}, ctx.Err()
+	}
 	select {
 	case f, ok := <-s.frames:
 		if !ok {
@@ -161,6 +180,9 @@ func (s *server) measure(ctx context.Context, text []byte) error {
 	return s.link.say(message{Result: answer})
 }
 
+// blobTime is how long a worker waits for a blob that it asked for: MaxBlob bytes over a slow line.
+const blobTime = 10 * time.Minute
+
 // fetch returns the blobs with the given hashes, and asks for those that are not here.
 func (s *server) fetch(ctx context.Context, hashes []string) (Blobs, error) {
 	all := Blobs{}
@@ -179,11 +201,16 @@ func (s *server) fetch(ctx context.Context, hashes []string) (Blobs, error) {
 		return nil, err
 	}
 	for _, h := range missing {
-		f, err := s.next(ctx)
+		limited, cancel := context.WithTimeout(ctx, blobTime)
+		f, err := s.next(limited, aBlob(MaxBlob))
+		cancel()
+		if err != nil && ctx.Err() == nil && limited.Err() != nil {
+			return nil, &MessageError{Msg: fmt.Sprintf("blob %s was asked for and did not come within %v", h, blobTime)}
+		}
 		if err != nil {
 			return nil, err
 		}
-		if f.message != nil || Hash(f.blob) != h {
+		if Hash(f.blob) != h {
 			return nil, &MessageError{Msg: "blob " + h + " was asked for, and something else was sent"}
 		}
 		all[h] = f.blob

@@ -14,16 +14,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ripc/autotune/records"
 	"ripc/engine/simulate"
+	"ripc/internal/terminal"
 	"ripc/targets"
 )
 
 const (
-	// patience is how long a worker may be silent beyond what the measurement itself may take.
+	// patience is how long a worker may be silent beyond what the measurement itself may take, and until it says who it is.
 	patience = time.Minute
+	// copyTime is how long the worker may take on its way to the machine, over a slow line.
+	copyTime = 10 * time.Minute
 	// dials and firstPause say how a lost connection is made again: that often, after a pause that doubles.
 	dials      = 5
 	firstPause = time.Second
@@ -66,7 +70,7 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 	if err != nil {
 		return nil, err
 	}
-	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features, patience: patience, turn: make(turn, 1)}
+	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features, patience: cmp.Or(o.patience, patience), turn: make(turn, 1)}
 	if s.worker, err = workerProgram(ctx, arch); err != nil {
 		return nil, err
 	}
@@ -114,6 +118,9 @@ func sshCommand(address string, o Options) (command []string, host string, err e
 	return append(command, "--", host), host, nil
 }
 
+// said is what a command printed, fit to be shown.
+func said(out []byte) string { return terminal.Cut(string(bytes.TrimSpace(out)), maxSaid) }
+
 // folder is where workers lie, in the shell's words.
 const folder = `d="${XDG_CACHE_HOME:-$HOME/.cache}/ripc"; `
 
@@ -124,12 +131,20 @@ func shell(ctx context.Context, command []string, script string) *exec.Cmd {
 	return cmd
 }
 
+// opening keeps the first bytes that are written to it, as many as are ever shown and some more.
+type opening struct{ text []byte }
+
+func (o *opening) Write(p []byte) (int, error) {
+	o.text = append(o.text, p[:min(len(p), max(0, 2*maxSaid-len(o.text)))]...)
+	return len(p), nil
+}
+
 // session is a connection with a worker that runs.
 type session struct {
 	*client
 	cmd      *exec.Cmd
 	in       io.Closer
-	messages *bytes.Buffer
+	messages *opening
 	cancel   context.CancelFunc
 }
 
@@ -162,7 +177,9 @@ func (s *ssh) connect(ctx context.Context) (*session, error) {
 // unfit takes a worker away that was just put there and does not start, and says why, as far as the machine there can say that: err, which is
 // what came of it, is a shell's message.
 func (s *ssh) unfit(ctx context.Context, err error) error {
-	out, e := shell(ctx, s.command, fmt.Sprintf(`rm -f "$d/worker-%s"; rmdir "$d" 2>/dev/null; uname -m`, s.hash)).Output()
+	limited, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	out, e := shell(limited, s.command, fmt.Sprintf(`rm -f "$d/worker-%s"; rmdir "$d" 2>/dev/null; uname -m`, s.hash)).Output()
 	machine := strings.TrimSpace(string(out))
 	if e != nil || machine == "" || strings.HasPrefix(machine, s.arch) { // to the name of an architecture it adds a version
 		return err
@@ -182,11 +199,21 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no connection: %v: %.500s", e.Err, e.Said)
+	return fmt.Sprintf("no connection: %v: %s", e.Err, e.Said)
 }
 
 // Unwrap gives the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// SilentError says that what was waited for did not come in time.
+type SilentError struct {
+	What  string
+	After time.Duration
+}
+
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("%s did not come within %v", e.What, e.After)
+}
 
 // start starts the worker there.
 func (s *ssh) start(ctx context.Context) (*session, error) {
@@ -195,7 +222,7 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 	script := fmt.Sprintf(`w="$d/worker-%s"; test -x "$w" || exit %d; %s || exit %d`, s.hash, noWorker, run, noWorker)
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	cmd := shell(life, s.command, script)
-	c := &session{cmd: cmd, messages: new(bytes.Buffer), cancel: cancel}
+	c := &session{cmd: cmd, messages: new(opening), cancel: cancel}
 	cmd.Stderr = c.messages
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -212,21 +239,27 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, cancel)
+	var late atomic.Bool
+	timer := time.AfterFunc(s.patience, func() { late.Store(true); cancel() })
 	c.client, err = newClient(out, in)
+	timer.Stop()
 	if !stop() {
 		err = errors.Join(ctx.Err(), err)
 	}
 	if err != nil {
 		end := c.end()
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil, err
+		case late.Load():
+			return nil, &SilentError{What: "the worker's greeting", After: s.patience}
 		}
-		text := strings.TrimSpace(c.messages.String())
+		text := said(c.messages.text)
 		var exit *exec.ExitError
 		if errors.As(end, &exit) && exit.ExitCode() == lostConnection {
 			return nil, &UnreachableError{Err: end, Said: text}
 		}
-		return nil, &noWorkerError{fmt.Sprintf("the worker does not start: %v: %.500s", err, text)} // a damaged one ends in any way
+		return nil, &noWorkerError{fmt.Sprintf("the worker does not start: %v: %s", err, text)} // a damaged one ends in any way
 	}
 	if c.worker.Version != s.hash {
 		_ = c.end()
@@ -246,12 +279,18 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 func (s *ssh) install(ctx context.Context) error {
 	script := fmt.Sprintf(`umask 077; t="$d/.worker-%s.$$"; mkdir -p "$d" && cat > "$t" && test "$(wc -c < "$t")" -eq %d && chmod 700 "$t" && mv -f "$t" "$d/worker-%s" || { rm -f "$t"; exit 1; }`,
 		s.hash, len(s.worker), s.hash)
-	cmd := shell(ctx, s.command, script)
+	limited, cancel := context.WithTimeout(ctx, copyTime)
+	defer cancel()
+	cmd := shell(limited, s.command, script)
 	cmd.Stdin = bytes.NewReader(s.worker)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return interrupted(ctx, fmt.Errorf("the worker cannot be put there: %w: %.500s", err, bytes.TrimSpace(out)))
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() == nil && limited.Err() != nil:
+		err = &SilentError{What: "the end of the copy", After: copyTime}
 	}
-	return nil
+	return interrupted(ctx, fmt.Errorf("the worker cannot be put there: %w: %s", err, said(out)))
 }
 
 // Remove removes what Open has put on the machine that ssh:USER@HOST names.
@@ -262,9 +301,14 @@ func Remove(ctx context.Context, name string, o Options) error {
 	}
 	command, _, err := sshCommand(address, o)
 	if err == nil {
+		limited, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
 		var out []byte
-		if out, err = shell(ctx, command, `rm -f "$d"/worker-* "$d"/.worker-*; rmdir "$d" 2>/dev/null; test -z "$(ls "$d"/worker-* 2>/dev/null)"`).CombinedOutput(); err != nil {
-			err = interrupted(ctx, fmt.Errorf("%w: %.500s", err, bytes.TrimSpace(out)))
+		if out, err = shell(limited, command, `rm -f "$d"/worker-* "$d"/.worker-*; rmdir "$d" 2>/dev/null; test -z "$(ls "$d"/worker-* 2>/dev/null)"`).CombinedOutput(); err != nil {
+			if ctx.Err() == nil && limited.Err() != nil {
+				err = &SilentError{What: "the answer", After: patience}
+			}
+			err = interrupted(ctx, fmt.Errorf("%w: %s", err, said(out)))
 		}
 	}
 	if err != nil {
@@ -360,6 +404,9 @@ func (s *ssh) reconnect(ctx context.Context) error {
 			}
 		}
 		s.session, err = s.connect(ctx)
+		if silent := (*SilentError)(nil); errors.As(err, &silent) { // a pause was waited for already
+			return err
+		}
 	}
 	return nil
 }

@@ -141,7 +141,8 @@ func Open(path string, opts Options) (*Machine, error) {
 			return nil, err
 		}
 	}
-	ctx := context.Background() // a fraction of a second, once a machine
+	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
+	defer cancel()
 	if m.runner = opts.Program; m.runner == nil {
 		if m.runner, err = opts.buildRunner(ctx, m.guest); err != nil {
 			return nil, err

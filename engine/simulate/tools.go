@@ -2,11 +2,13 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ripc/codegen/llvm/toolchain"
 	"ripc/targets/guests"
@@ -78,10 +80,18 @@ func (o Options) cached(key string, build func(dir, out string) error) ([]byte, 
 	return program, nil
 }
 
+// buildTime is how long building the runner and the counter may take, once: a fraction of a second is usual.
+const buildTime = 2 * time.Minute
+
 // command runs a build tool and makes its messages part of the error.
 func command(ctx context.Context, name string, args ...string) error {
-	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.CombinedOutput()
 	if err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("it did not end in time: %w", err)
+		}
 		return fmt.Errorf("simulate: %s %s: %w\n%s", name, strings.Join(args, " "), err, out)
 	}
 	return nil

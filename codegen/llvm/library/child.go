@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -80,7 +81,7 @@ func start(ctx context.Context, o order) (*child, error) {
 		answers.Close()
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, beginning)
+	ctx, cancel := context.WithTimeoutCause(ctx, beginning, fmt.Errorf("it does not begin within %v", beginning))
 	defer cancel()
 	if a, err := c.ask(ctx, o); err != nil || a.Err != "" {
 		c.end()
@@ -109,8 +110,10 @@ func isProgram() error {
 	return nil
 }
 
-// compile lets the child make an object of LLVM IR.
-func (c *child) compile(ctx context.Context, ll []byte) ([]byte, error) {
+// compile lets the child make an object of LLVM IR, in at most limit.
+func (c *child) compile(ctx context.Context, limit time.Duration, ll []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it gives no object within %v", limit))
+	defer cancel()
 	a, err := c.ask(ctx, ll)
 	if err != nil {
 		return nil, err
@@ -132,7 +135,7 @@ func (c *child) ask(ctx context.Context, what any) (answer, error) {
 		err = c.from.Decode(&a)
 	}
 	if err != nil {
-		c.broken = fmt.Errorf("LLVM's library has ended its process: %w", err)
+		c.broken = fmt.Errorf("LLVM's library has ended its process: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	return a, c.broken
 }

@@ -1,6 +1,9 @@
 package library
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // Idle are the processes that wait for a kernel.
 func (l *Library) Idle() []*os.Process {
@@ -25,6 +28,9 @@ func (l *Library) CloseRequests() (wait []func() error) {
 	l.idle = nil
 	return wait
 }
+
+// SetLimit changes how long a child may take for a kernel.
+func (l *Library) SetLimit(d time.Duration) { l.limit = d }
 
 // Unfit are the reasons for which settings are left to the tools.
 func (l *Library) Unfit() (out []error) {

@@ -38,11 +38,14 @@ const (
 	patience = 3 * time.Second
 	// beginning is how long a child may take until it can compile.
 	beginning = 10 * time.Second
+	// compiling is how long a child may take for a kernel until the tools are asked. The largest take a small part of it.
+	compiling = 10 * time.Minute
 )
 
 // Library is LLVM's shared library. It may be used from several goroutines; up to GOMAXPROCS children are there at a time.
 type Library struct {
 	file, version string
+	limit         time.Duration // for a kernel
 	busy          chan struct{} // has as many elements as children are compiling
 
 	mu    sync.Mutex
@@ -53,7 +56,7 @@ type Library struct {
 // New is the library in a file, or with a name that the dynamic linker finds, which has to be of a version of LLVM such as 22.1.8.
 // Nothing is loaded before something is compiled.
 func New(file, version string) *Library {
-	return &Library{file: file, version: version, busy: make(chan struct{}, runtime.GOMAXPROCS(0)), unfit: map[string]error{}}
+	return &Library{file: file, version: version, limit: compiling, busy: make(chan struct{}, runtime.GOMAXPROCS(0)), unfit: map[string]error{}}
 }
 
 // File is the library's path or name.
@@ -73,7 +76,7 @@ func (l *Library) Compile(ctx context.Context, s Settings, ll []byte) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	object, err := c.compile(ctx, ll)
+	object, err := c.compile(ctx, l.limit, ll)
 	if ctx.Err() != nil { // it may have been killed after its answer
 		c.end()
 		return nil, context.Cause(ctx)

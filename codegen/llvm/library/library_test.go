@@ -111,6 +111,18 @@ func TestChild(t *testing.T) {
 	}
 }
 
+// TestLimit: a kernel that takes too long is the tools', and the child ends.
+func TestLimit(t *testing.T) {
+	l := library.New(installed(t))
+	l.SetLimit(100 * time.Millisecond)
+	if _, err := l.Compile(t.Context(), settings(t, "rpi3"), longLL()); err == nil || !strings.Contains(err.Error(), "it gives no object within 100ms") {
+		t.Error(err)
+	}
+	if len(l.Idle()) > 0 {
+		t.Error("the child waits for more")
+	}
+}
+
 // TestChildEnds with the process that started it, which may be killed.
 func TestChildEnds(t *testing.T) {
 	l := library.New(installed(t))
