@@ -51,8 +51,17 @@ type Inspection struct {
 	FloatBytes   int64   `json:"float_bytes"`  // the same layers' weights as f32
 	ArenaBytes   int64   `json:"arena_bytes"`
 	Memory       *Memory `json:"memory"` // of all layers
+	// Roundings lists what is taken for few bits though the model's floats differ from them by rounding. Artifacts do not have it.
+	Roundings []Rounding `json:"roundings,omitempty"`
 	// Advice lists what would make more layers bitserial, or halve the work of those that are, the most useful first.
 	Advice []Advice `json:"advice"`
+}
+
+// Rounding is one kind of few bits that nodes of the model were taken for, from which the model's floats differ by rounding alone.
+type Rounding struct {
+	Code  string   `json:"code"` // one of package graph's reasons
+	What  string   `json:"what"` // in words, such as "1-bit weights"
+	Nodes []string `json:"nodes"`
 }
 
 // Advice is one change of the model that would make layers bitserial, or of half the work.
@@ -176,6 +185,9 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		}
 		if !noted {
 			in.InputNotes = nil
+		}
+		for _, r := range explain.Roundings(c.Graph.Roundings) {
+			in.Roundings = append(in.Roundings, Rounding(r))
 		}
 	}
 	var names []string

@@ -24,7 +24,6 @@ type architecture struct {
 	Atol        float64 // what outputs may differ by, otherwise
 	Options     struct {
 		SignZero string `json:"sign_zero"`
-		FoldSTE  bool   `json:"fold_ste"`
 	}
 	Layers []struct {
 		Activations, Weights int // bits, 32 of floats
@@ -40,7 +39,6 @@ func (a architecture) file() string { return filepath.Join(architectures, a.Name
 // options are what its author has to say, for a target.
 func (a architecture) options(target string) ripc.Options {
 	o := ripc.Options{Target: target}
-	o.Recognize.FoldSTE = a.Options.FoldSTE
 	if a.Options.SignZero != "" {
 		o.Recognize.SignZero = 1
 	}
@@ -52,9 +50,6 @@ func (a architecture) flags() string {
 	var f []string
 	if a.Options.SignZero != "" {
 		f = append(f, "`--sign-zero "+a.Options.SignZero+"`")
-	}
-	if a.Options.FoldSTE {
-		f = append(f, "`--fold-ste`")
 	}
 	return strings.Join(f, ", ")
 }

@@ -118,14 +118,16 @@ func DecomposeFew(w *Tensor) (few *FewBits, why Verdict) {
 // DecomposeExactly is DecomposeFew of weights that their integers give back to the bit; nil of others.
 func DecomposeExactly(w *Tensor) *FewBits {
 	few, _ := DecomposeFew(w)
-	if few == nil || !few.exact(w.Data) {
+	if few == nil || !few.Exact(w) {
 		return nil
 	}
 	return few
 }
 
-// exact reports whether w are, to the bit, two values for each channel where f has one bit, and else the multiples of f's scales.
-func (f *FewBits) exact(w []float32) bool {
+// Exact reports whether weights t are, to the bit, two values for each channel where f has one bit, and else the multiples of f's
+// scales.
+func (f *FewBits) Exact(t *Tensor) bool {
+	w := t.Data
 	outs := len(f.Scale)
 	values := make([][2]float32, outs) // of -1 and 1; 0 of none
 	for i, v := range w {

@@ -21,6 +21,9 @@ type Graph struct {
 	Outputs []string
 	Nodes   []*Node
 	Values  map[string]*Value // every tensor, by name
+	// Roundings are what recognition took for few bits though the file's floats differ from them by rounding: quantizers
+	// (WhyFolded, WhyFoldedSign), weights (WhyFewFolded) and sums (WhyFoldedSum). Where names the node. Reports list them.
+	Roundings []Verdict
 }
 
 // Value is a tensor: of f32 numbers, of i32 integers, or of levels.
@@ -146,7 +149,7 @@ func LayoutOf(shape []int) string {
 // are replaced, never written to.
 func (g *Graph) Clone() *Graph {
 	c := *g
-	c.Nodes, c.Values = nil, map[string]*Value{}
+	c.Nodes, c.Values, c.Roundings = nil, map[string]*Value{}, slices.Clone(g.Roundings)
 	for _, n := range g.Nodes {
 		m := *n
 		m.Inputs, m.Weights = slices.Clone(n.Inputs), maps.Clone(n.Weights)

@@ -7,15 +7,22 @@ import (
 	"ripc/internal/f32"
 )
 
-// nearby is how far a weight may be from another and count as the same but for rounding. Straight-through estimators add and
-// subtract weights clipped to -1 to 1 (sign(w) - clip(w) + clip(w)), two roundings of numbers up to 2, whatever the result is.
-func nearby(largest float32) float64 { return max(0x1p-22, 0x1p-20*float64(largest)) }
+// nearness says when weights count as the same but for rounding.
+type nearness struct {
+	within float64 // the largest difference
+	zeros  bool    // whether a filter of weights that differ so from 0 counts as one of zeros
+	apart  float64 // how many times farther than that different weights are, so that none is near by chance
+}
 
-// apart is how many times farther than the roundings values are that no number is near by chance.
-const apart = 64
+// nearnesses are what is tried for the weights of a filter, the largest of which is given. Straight-through estimators add and
+// subtract weights (sign(w) - w + w), two roundings of numbers up to |w| + 1, whatever the result is: |w| is up to 1 where they are
+// clipped, and may be 100 where they are not. The larger the roundings, the farther apart the results must be.
+func nearnesses(largest float32) []nearness {
+	return []nearness{{max(0x1p-22, 0x1p-20*float64(largest)), true, 64}, {0x1p-19, false, 1024}, {0x1p-17, false, 1024}}
+}
 
 // Nearly gives the weights of few bits ([..., O]) that w are but for rounding: in each output channel they are small integers
-// times one scale, or two values, up to nearby. nil where w are none, or have few bits as they are.
+// times one scale, or two values, up to nearnesses. nil where w are none, or have few bits as they are.
 func Nearly(w *Tensor) *Tensor {
 	if few, why := DecomposeFew(w); few != nil || why.Reason == WhyWeightsNaN {
 		return nil
@@ -45,7 +52,14 @@ func (t *Tensor) round(o, outs int) bool {
 		values = append(values, t.Data[i]+0)
 	}
 	slices.Sort(values)
-	within := nearby(max(-values[0], values[len(values)-1]))
+	return slices.ContainsFunc(nearnesses(max(-values[0], values[len(values)-1])), func(near nearness) bool {
+		return t.roundTo(values, near, o, outs)
+	})
+}
+
+// roundTo is round for values, those of channel o in order, of a nearness.
+func (t *Tensor) roundTo(values []float32, near nearness, o, outs int) bool {
+	within := near.within
 	var centers []float64
 	for i := 0; i < len(values); {
 		first, sum := i, 0.0
@@ -56,8 +70,8 @@ func (t *Tensor) round(o, outs int) bool {
 			return false
 		}
 	}
-	to := multiplesNear(centers, within)
-	if to == nil && len(centers) == 2 && centers[1]-centers[0] > apart*within {
+	to := multiplesNear(centers, near)
+	if to == nil && len(centers) == 2 && centers[1]-centers[0] > near.apart*within {
 		to = centers
 	}
 	if to == nil {
@@ -74,18 +88,22 @@ func (t *Tensor) round(o, outs int) bool {
 	return true
 }
 
-// multiplesNear gives the multiples of one scale that are within a distance of the centers; nil if there are none.
-func multiplesNear(centers []float64, within float64) []float64 {
+// multiplesNear gives the multiples of one scale that the centers nearly are; nil if there are none.
+func multiplesNear(centers []float64, near nearness) []float64 {
+	within := near.within
 	least := 0.0
 	for _, c := range centers {
 		if v := math.Abs(c); v > within && (least == 0 || v < least) {
 			least = v
 		}
 	}
+	if least == 0 && !near.zeros {
+		return nil
+	}
 	if least == 0 {
 		return make([]float64, len(centers))
 	}
-	for k := 1; k <= 1<<(FewBitsMost-1) && least/float64(k) > apart*within; k++ {
+	for k := 1; k <= 1<<(FewBitsMost-1) && least/float64(k) > near.apart*within; k++ {
 		sum, squares := 0.0, 0.0
 		for _, c := range centers {
 			q := math.RoundToEven(c * float64(k) / least)

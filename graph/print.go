@@ -22,6 +22,9 @@ func (g *Graph) String() string {
 	for _, n := range g.Outputs {
 		fmt.Fprintf(&b, "  output %s\n", n)
 	}
+	for _, v := range g.Roundings {
+		fmt.Fprintf(&b, "  rounding %s(%s)\n", v.Reason, v.Where)
+	}
 	b.WriteString("}\n")
 	return b.String()
 }

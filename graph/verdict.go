@@ -89,10 +89,11 @@ const (
 
 	// What there is to say of a quantizer. Where is the node that it stands for, an Op.
 	WhyNearly     // the input of a layer is not quantized: Where is a quantizer of Bits but for rounding
-	WhyFewFolded  // the weights were taken for few bits, from which they differ by rounding
+	WhyFewFolded  // the weights of Where, an Op, were taken for few bits, from which they differ by rounding
 	WhyFolded     // Where was taken for a quantizer of Bits, from which it differs by rounding
 	WhyThreeSigns // Where has three values, 0 included
 	WhyFoldedSign // Where was taken for the sign, of three values, from which it differs by rounding
+	WhyFoldedSum  // Where, an Op, was taken for Value, its first terms, since the others cancel but for rounding
 	WhySignZero   // Where makes Value of 0, as was asked for
 
 	// Why the glue behind a binary layer stays float.
@@ -148,7 +149,7 @@ func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
 		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
-		"nearly", "few_folded", "folded", "three_signs", "folded_sign", "sign_zero",
+		"nearly", "few_folded", "folded", "three_signs", "folded_sign", "folded_sum", "sign_zero",
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "pool_falls", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",

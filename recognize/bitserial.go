@@ -19,7 +19,7 @@ func bitserial(ctx context.Context, r *rewriter) error {
 			continue
 		}
 		v, why := r.source(n.Inputs[0])
-		few, notFew := graph.Decompose(n.Weights["w"])
+		few, notFew := r.fewBits(n.Weights["w"])
 		meant := few
 		if few == nil {
 			meant = r.nearly[n]
@@ -121,6 +121,9 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 		return err
 	}
 	r.changed = true
+	if !few.Exact(n.Weights["w"]) {
+		r.nameRounding(n, few)
+	}
 	b := few.Attrs
 	b.PadValue = graph.PadZeros // as in the float layer, whatever the encoding
 	switch a := n.Attrs.(type) {
@@ -143,9 +146,6 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 		n.Weights["offset"] = &graph.Tensor{Shape: []int{len(few.Offset)}, Data: few.Offset}
 	}
 	n.Verdict = graph.Verdict{}
-	if r.nearly[n] != nil {
-		n.Verdict = weightsRemark(graph.WhyFewFolded, r.nearly[n])
-	}
 	out := n.Output
 	if bias != nil {
 		r.SetOutput(n, r.TensorName(out+".sums"))

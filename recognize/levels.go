@@ -65,7 +65,7 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 			float.Args.Count = int64(u.values)
 		}
 	}
-	if q := r.chain(t); q != nil && q.nearly && !r.options.FoldSTE {
+	if q := r.chain(t); q != nil && q.nearly && r.options.ExactFloats {
 		float = because(graph.WhyNearly, n)
 		float.Args.Bits = q.value.Bits
 	}

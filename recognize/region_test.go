@@ -76,7 +76,9 @@ func TestRegions(t *testing.T) {
 		x := n.input(rows, channels)
 		y := n.drawRegion(t, x)
 		n.Outputs = []string{y}
-		q := newRewriter(n.Graph).stepped(y)
+		exactly := newRewriter(n.Graph)
+		exactly.options.ExactFloats = true
+		q := exactly.stepped(y)
 		if q == nil {
 			return
 		}

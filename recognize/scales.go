@@ -29,7 +29,7 @@ func foldScales(ctx context.Context, r *rewriter) error {
 			continue
 		}
 		w := scaled(n, p)
-		if few, _ := graph.Decompose(w); few == nil {
+		if few, _ := r.fewBits(w); few == nil {
 			continue
 		}
 		weights := map[string]*graph.Tensor{"w": w}

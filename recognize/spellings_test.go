@@ -65,7 +65,7 @@ type spelling struct {
 	want       string // the type of its levels; "" if it is none
 	scale      float64
 	thresholds []float32
-	nearly     bool // only with FoldSTE
+	nearly     bool // not with ExactFloats
 }
 
 func spellings() []spelling {
@@ -128,6 +128,31 @@ func spellings() []spelling {
 			return n.ste(dorefa(n, x), n.clip(x, 0, 1))
 		}, "unipolar2", float64(third), nil, false},
 		{"detach of x", func(n *net, x string) string { return n.ste(n.sign(x), x) }, "bipolar1", 1, []float32{0}, true},
+		{"detach of x, before it", func(n *net, x string) string { return n.two("add", x, n.two("sub", n.sign(x), x)) }, "bipolar1", 1, []float32{0}, true},
+		{"detach of x, added first", func(n *net, x string) string { return n.two("sub", n.two("add", n.sign(x), x), x) }, "bipolar1", 1, []float32{0}, true},
+		{"detach of x, added to it", func(n *net, x string) string { return n.two("sub", n.two("add", x, n.sign(x)), x) }, "bipolar1", 1, []float32{0}, true},
+		{"detach of x, as what is lost", func(n *net, x string) string { return n.two("sub", x, n.two("sub", x, n.sign(x))) }, "bipolar1", 1, []float32{0}, true},
+		{"detach of x, negated", func(n *net, x string) string {
+			return n.two("add", n.two("add", n.binary("mul", -1, x), n.sign(x)), x)
+		}, "bipolar1", 1, []float32{0}, true},
+		{"detach of x, by itself", func(n *net, x string) string { return n.two("add", n.sign(x), n.two("sub", x, x)) }, "bipolar1", 1, []float32{0}, false},
+		{"detach of x, scaled", func(n *net, x string) string {
+			return n.ste(n.binary("mul", 0.37, n.sign(x)), x)
+		}, "bipolar1", float64(float32(0.37)), []float32{0}, true},
+		{"detach of clip, added first", func(n *net, x string) string {
+			y := n.clip(x, -1, 1)
+			return n.two("sub", n.two("add", n.sign(x), y), y)
+		}, "bipolar1", 1, []float32{0}, true},
+		{"detach of clip, as what is lost", func(n *net, x string) string {
+			y := n.clip(x, -1, 1)
+			return n.two("sub", y, n.two("sub", y, n.sign(x)))
+		}, "bipolar1", 1, []float32{0}, false},
+		{"detach of a wide clip", func(n *net, x string) string { return n.ste(n.sign(x), n.clip(x, -1.5, 1.5)) }, "bipolar1", 1, []float32{0}, false},
+		{"detach of tanh", func(n *net, x string) string { return n.ste(n.sign(x), n.plain("tanh", x)) }, "bipolar1", 1, []float32{0}, false},
+		{"detach of DoReFa and x", func(n *net, x string) string { return n.ste(dorefa(n, x), x) }, "unipolar2", float64(third), nil, true},
+		{"detach of ternary", func(n *net, x string) string {
+			return n.two("add", x, n.two("sub", n.binary("sub", 1, n.two("add", n.greater(x, -0.5, true), n.greater(x, 0.5, false))), x))
+		}, "affine2(zero=1)", 1, nil, true},
 		{"tanh-like", func(n *net, x string) string { return n.ste(n.sign(x), n.binary("mul", 0.3, x)) }, "bipolar1", 1, []float32{0}, true},
 		{"soft sign", func(n *net, x string) string { return n.ste(n.sign(x), n.soft(x)) }, "bipolar1", 1, []float32{0}, false},
 		{"interval", func(n *net, x string) string {
@@ -248,7 +273,7 @@ func TestSpellings(t *testing.T) {
 			y := s.build(n, n.input(1, 4, 4, 8))
 			n.Outputs = []string{y}
 			r := newRewriter(n.Graph)
-			r.options.FoldSTE = fold
+			r.options.ExactFloats = !fold
 			q := r.stepped(y)
 			if want := s.want != "" && (fold || !s.nearly); (q != nil) != want {
 				t.Errorf("%s: found %+v, want %v", s.name, q, want)

@@ -35,11 +35,11 @@ type stepped struct {
 	verdict    graph.Verdict
 }
 
-// stepped finds the quantizer that the ops on single elements before f32 tensor t are; nil if they are none, or only but for
-// roundings, which is not asked for. It is that of the shortest region, unless another quantizer stands before it, which a
+// stepped finds the quantizer that the ops on single elements before f32 tensor t are; nil if they are none, or one up to
+// roundings where the options refuse that. It is that of the shortest region, unless another quantizer stands before it, which a
 // longer region takes in. A NaN gets the lowest level.
 func (r *rewriter) stepped(t string) *stepped {
-	if q := r.chain(t); q != nil && (!q.nearly || r.options.FoldSTE) {
+	if q := r.chain(t); q != nil && (!q.nearly || !r.options.ExactFloats) {
 		return q
 	}
 	return nil
@@ -423,6 +423,9 @@ func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
 		t.Verdict.Args.Bits = q.value.Bits
 	case q.signs():
 		t.Verdict = remark(graph.WhyThreeSigns, ends)
+	}
+	if q.nearly {
+		r.g.Roundings = append(r.g.Roundings, t.Verdict)
 	}
 	return l, r.insert(n, t, l)
 }

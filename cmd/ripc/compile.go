@@ -194,7 +194,8 @@ type compileResult struct {
 	Stages      int                   `json:"stages"`
 	Binary      int                   `json:"binary_layers"`
 	Float       []string              `json:"float_layers"` // with the reason; also binary layers whose sums leave as f32
-	Computed    []string              `json:"not_counted"`  // binary layers whose sums are not counted in bits, what they are, and why
+	Roundings   []ripc.Rounding       `json:"roundings,omitempty"`
+	Computed    []string              `json:"not_counted"` // binary layers whose sums are not counted in bits, what they are, and why
 	MACs        int64                 `json:"macs"`
 	BinaryMACs  int64                 `json:"binary_macs"`
 	WeightBytes int64                 `json:"weight_bytes"`
@@ -221,7 +222,7 @@ type stageSeconds struct {
 // count sums the layers up.
 func (r *compileResult) count() {
 	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
-	r.Computed = []string{}
+	r.Computed, r.Roundings = []string{}, r.in.Roundings
 	for _, l := range r.in.Layers {
 		binary, why := l.Kind == graph.Binary.String(), reasonText(l)
 		f32Sums := binary && why != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
@@ -278,6 +279,9 @@ func (r *compileResult) print(w io.Writer, width int) {
 		for _, f := range r.layers {
 			line(2, "stays float: %s", f)
 		}
+	}
+	for _, t := range r.Roundings {
+		line(2, "taken for few bits, but for rounding: %s (%s); --exact-floats refuses it", t.What, names(t.Nodes))
 	}
 	for i, t := range r.in.Inputs {
 		if note := noteText(r.in, i); note != "" {

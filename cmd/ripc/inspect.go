@@ -197,7 +197,26 @@ func printTable(w io.Writer, in *ripc.Inspection, width int) error {
 	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s), activations %s",
 		count(len(in.Layers), "stage"), thousands(in.MACs), size(in.WeightBytes), size(in.FloatBytes), size(in.ArenaBytes))
 	fmt.Fprintf(w, "\n%s\n", wrapped(sums, width, 0))
+	if err := printRoundings(w, in, width); err != nil {
+		return err
+	}
 	return printAdvice(w, in, width)
+}
+
+// printRoundings names what is taken for few bits though the model's floats differ from them by rounding.
+func printRoundings(w io.Writer, in *ripc.Inspection, width int) error {
+	if len(in.Roundings) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(w, "\n%s\n", wrapped("taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):", width, 0)); err != nil {
+		return err
+	}
+	for _, r := range in.Roundings {
+		if _, err := fmt.Fprintln(w, wrapped(fmt.Sprintf("%s: %s", r.What, names(r.Nodes)), width, 2)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printLegend says how to read the kinds of the layers that there are bits of.
@@ -248,9 +267,9 @@ func reasonText(l ripc.Layer) string {
 func cure(code string) string {
 	switch code {
 	case graph.WhyNearly.String():
-		return "; --fold-ste makes it one"
+		return "; it becomes one without --exact-floats"
 	case graph.WhyNearlyFew.String():
-		return "; --fold-ste takes them for that"
+		return "; they become that without --exact-floats"
 	case graph.WhyDeclaredOnly.String():
 		return "; --trust-input-types makes levels of them"
 	case graph.WhyThreeSigns.String(), graph.WhyFoldedSign.String():

@@ -24,7 +24,7 @@ type modelFlags struct {
 	scales     []string
 	means      []string
 	stds       []string
-	foldSTE    bool
+	exact      bool
 	trustTypes bool
 	signZero   int
 	floatTwin  bool
@@ -48,7 +48,11 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	f.set.StringArrayVar(&f.means, "mean", nil, "`[INPUT=]NUMBERS` that are then subtracted")
 	f.set.StringArrayVar(&f.stds, "std", nil, "`[INPUT=]NUMBERS` that inputs are then divided by")
 	f.set.BoolVar(&f.trustTypes, "trust-input-types", false, "take f32 inputs for levels of the types that the file declares (finn_datatype), such as BIPOLAR")
-	f.set.BoolVar(&f.foldSTE, "fold-ste", false, "take for quantizers what differs from one by rounding only, as (sign(x) - x) + x does from sign(x)")
+	f.set.BoolVar(&f.exact, "exact-floats", false, "keep the file's roundings: do not take for few bits what differs from them by rounding alone, as (sign(x) - x) + x does from sign(x)")
+	f.set.Bool("fold-ste", false, "what --exact-floats refuses, which is the default now")
+	if err := f.set.MarkHidden("fold-ste"); err != nil {
+		panic("BUG: " + err.Error())
+	}
 	f.set.IntVar(&f.signZero, "sign-zero", 0, "`+1` or -1, what sign makes of 0, so that it has 1 bit instead of 2; where no 0 can be, it has that anyway")
 	f.set.BoolVar(&f.floatTwin, "float-twin", false, "take the float network of the same layers and shapes in the model's place, to compare speed and size with; its results mean nothing")
 	f.set.VisitAll(func(g *pflag.Flag) {
@@ -81,8 +85,11 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	if f.set.Changed("sign-zero") && f.signZero != 1 && f.signZero != -1 {
 		return usagef("--sign-zero %d: give +1 or -1", f.signZero)
 	}
+	if f.exact && f.set.Changed("fold-ste") {
+		return usagef("--fold-ste and --exact-floats contradict each other; --fold-ste is the default and may go")
+	}
 	o.FloatTwin = f.floatTwin
-	o.Recognize = ripc.RecognizeOptions{FoldSTE: f.foldSTE, SignZero: f.signZero}
+	o.Recognize = ripc.RecognizeOptions{ExactFloats: f.exact, SignZero: f.signZero}
 	if f.set.Changed("batch") && f.batch < 1 {
 		return usagef("--batch %d: give 1 or more", f.batch)
 	}

@@ -41,10 +41,11 @@ func sentences() map[graph.Reason]string {
 		graph.WhyUnevenLevels:  "%(but)its input is quantized, but %(where) makes %(count) values of it that are not in even steps",
 
 		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
-		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding, as asked",
-		graph.WhyFewFolded:  "its weights are taken for the %(weights) ones from which they differ by rounding, as asked",
+		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding",
+		graph.WhyFewFolded:  "the weights of %(where) are taken for the %(weights) ones from which they differ by rounding",
+		graph.WhyFoldedSum:  "%(where) is taken for %(value), from which it differs by rounding: what is added is subtracted",
 		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits, and twice the work in what reads it",
-		graph.WhyFoldedSign: "%(where) is taken for the sign from which it differs by rounding, as asked; that has three values, 0 included: 2 bits, and twice the work in what reads it",
+		graph.WhyFoldedSign: "%(where) is taken for the sign from which it differs by rounding; that has three values, 0 included: 2 bits, and twice the work in what reads it",
 		graph.WhySignZero:   "%(where) makes %(value) of 0, as asked",
 
 		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",

@@ -110,6 +110,7 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 		}
 	}
 	b.outputs(nodes)
+	b.roundings()
 	if !p.any() {
 		b.checkUnused()
 	}

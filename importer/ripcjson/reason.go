@@ -1,31 +1,62 @@
 package ripcjson
 
 import (
+	"fmt"
+	"strconv"
+
 	"ripc/graph"
 )
 
-// reason reads why a layer stays float, as an importer found it and writeReason wrote it.
+// reasonHelp is what to do about a reason that a model should not have.
+const reasonHelp = "leave reason out: importers write it"
+
+// reason reads why layer n stays float, as an importer found it and reasonObject wrote it.
 func (b *builder) reason(n *rawNode) graph.Verdict {
-	at := n.at + "/reason"
-	code := b.doc.text(at + "/code")
-	if code == "" {
+	v, err := b.verdict(n.at + "/reason")
+	switch {
+	case err != nil:
+		b.fault(n, reasonHelp, "%v", err)
 		return graph.Verdict{}
-	}
-	r, err := graph.ParseReason(code)
-	if err != nil {
-		b.fault(n, "leave reason out: importers write it", "%v is none that ripc has", err)
-		return graph.Verdict{}
+	case v.Reason == graph.NoReason:
+		return v
 	}
 	if graph.Bitserial(n.op) {
-		b.fault(n, "leave reason out: importers write it", "a bitserial layer has a reason to stay float")
+		b.fault(n, reasonHelp, "a bitserial layer has a reason to stay float")
 	}
-	v := graph.Verdict{Kind: graph.Glue, Reason: r, Where: b.doc.text(at + "/where")}
+	v.Kind = graph.Glue
 	switch {
 	case graph.Products(n.op):
 		v.Kind = graph.Float
 	case n.op == "quantize" || n.op == "threshold":
 		v.Kind = graph.Bits
 	}
+	return v
+}
+
+// roundings reads what an importer took for few bits though the file's floats differ from them by rounding.
+func (b *builder) roundings() {
+	const list = "/roundings"
+	for i := range b.doc.list(list) {
+		at := list + "/" + strconv.Itoa(i)
+		v, err := b.verdict(at)
+		if err != nil {
+			b.add(b.doc.lines[at], "roundings", "leave roundings out: importers write them", "%v", err)
+		}
+		b.g.Roundings = append(b.g.Roundings, v)
+	}
+}
+
+// verdict reads the object at a place that reasonObject wrote; the zero value where there is none.
+func (b *builder) verdict(at string) (graph.Verdict, error) {
+	code := b.doc.text(at + "/code")
+	if code == "" {
+		return graph.Verdict{}, nil
+	}
+	r, err := graph.ParseReason(code)
+	if err != nil {
+		return graph.Verdict{}, fmt.Errorf("%w is none that ripc has", err)
+	}
+	v := graph.Verdict{Reason: r, Where: b.doc.text(at + "/where")}
 	for _, f := range v.Args.Facts() {
 		from := at + "/args/" + f.Name
 		switch to := f.Value.(type) {
@@ -37,7 +68,7 @@ func (b *builder) reason(n *rawNode) graph.Verdict {
 			*to = int64(b.doc.number(from, 0))
 		}
 	}
-	return v
+	return v, nil
 }
 
 // reasonObject writes what reason reads.

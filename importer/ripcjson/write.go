@@ -138,6 +138,13 @@ func (w *writer) model(g *graph.Graph, file string) []byte {
 	list("inputs", inputs)
 	fmt.Fprintf(&b, "  \"weights\": %s,\n", plain(file))
 	list("nodes", nodes)
+	if len(g.Roundings) > 0 {
+		var roundings []object
+		for _, v := range g.Roundings {
+			roundings = append(roundings, reasonObject(v))
+		}
+		list("roundings", roundings)
+	}
 	fmt.Fprintf(&b, "  \"outputs\": %s\n}\n", plain(g.Outputs))
 	return b.Bytes()
 }

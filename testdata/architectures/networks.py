@@ -8,7 +8,6 @@ from parts import *
 IMAGE = (3, 8, 8)
 MAPS = (16, 8, 8)
 ZERO = dict(sign_zero="+1")          # torch.sign where nothing proves that 0 never comes
-STE = dict(sign_zero="+1", fold_ste=True)  # straight-through estimators that leave roundings
 
 
 # --- weights only ------------------------------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ def sawb(w):
     return torch.round((torch.clamp(w / a, -1, 1) + 1) * 1.5) / 1.5 * a - a
 
 
-@network("PACT activations and SAWB weights of 2 bits", IMAGE, options=dict(fold_ste=True))
+@network("PACT activations and SAWB weights of 2 bits", IMAGE)
 def pact_sawb():
     c = lambda i, o, a: Quantized((o, i, 3, 3), sawb, PACT(a, 2), bits=(2, 2), padding=1)
     return S(stem(16), c(16, 32, 1.5), BN(32), nn.MaxPool2d(2), c(32, 32, 3), BN(32), c(32, 16, 0.75), BN(16), nn.ReLU(), head(16))
@@ -218,7 +217,7 @@ def bireal_sign():
     return bireal(sign)
 
 
-@network("Bi-Real Net with the polynomial of its public code left in", (3, 16, 16), options=STE)
+@network("Bi-Real Net with the polynomial of its public code left in", (3, 16, 16), options=ZERO)
 def bireal_approx():
     return bireal(sign_approx, hard)
 
@@ -354,7 +353,7 @@ def reactnet_slopes():
     return reactnet_of(sign_where, -6)
 
 
-@network("ReActNet's public code, straight-through polynomial and all", (3, 16, 16), options=STE)
+@network("ReActNet's public code, straight-through polynomial and all", (3, 16, 16), options=ZERO)
 def reactnet_approx():
     return reactnet_of(sign_approx, conv=hard)
 
@@ -691,7 +690,7 @@ for name, act in dict(sign=sign, torch=sign_torch, symbolic=sign_symbolic, hardt
     spelling(name, act, ZERO)
 for name, act in dict(detach=sign_detach, approx=sign_approx).items():
     spelling(name, act, ZERO)
-spelling("detach_id", sign_detach_id, STE)
+spelling("detach_id", sign_detach_id, ZERO)
 for name, act in dict(ternary=ternary_where, ternary_nested=ternary_nested, two_bits=two_bits_sum).items():
     spelling(name, act, bits=(2, 1))
 spelling("detach_where", sign_detach_where)
