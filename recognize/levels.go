@@ -69,6 +69,10 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		float = because(graph.WhyNearly, n)
 		float.Args.Bits = q.value.Bits
 	}
+	if bits, ok := r.nearSums[t]; ok {
+		float = because(graph.WhyNearly, n)
+		float.Args.Bits = bits
+	}
 	switch a := n.Attrs.(type) {
 	case *graph.ConcatAttrs:
 		for i, in := range n.Inputs {

@@ -19,9 +19,11 @@ type Pass = passorder.Pass[*rewriter]
 func Passes() []Pass {
 	return []Pass{
 		{Name: "merge_pads", Doc: "a pad of zeros moves into the padding of the convolutions behind it", Required: true, Run: mergePads},
-		{Name: "fold_weights", Doc: "weights that have few bits but for roundings become those, where that is asked for", Required: true, Run: foldWeights},
+		{Name: "fold_weights", Doc: "weights that have few bits but for roundings become those, unless the options refuse it", Required: true, Run: foldWeights},
+		{Name: "cancel_terms", Doc: "a sum whose other terms cancel is the levels that are left, unless the options refuse it", Required: true, Run: cancelTerms},
 		{Name: "requantize", Doc: "a quantizer of levels that it would not change is left out", Required: true, Run: requantize},
 		{Name: "fold_scales", Doc: "scales of the channels in front of a layer go into its weights, where these have few bits then", Required: true, Run: foldScales},
+		{Name: "row_scales", Doc: "scales of rows in front of a layer of few-bit weights move behind its sums", Required: true, Run: moveRowScales},
 		{Name: "bitserial", Doc: "convolutions and dense layers of levels with few-bit weights become bitserial; what stands between a dequantize and them works on levels", Required: true, Run: bitserial},
 		{Name: "fake_quant", Doc: "levels that only float layers read stay floats", Required: true, Run: fakeQuants},
 		{Name: "dead", Doc: "layers that nobody reads are dropped", Required: true, Run: dropDead},
@@ -34,6 +36,8 @@ func order() [][3]string {
 		{"merge_pads", "bitserial", "bipolar levels have no zero to pad with, but their convolutions can"},
 		{"fold_weights", "bitserial", "layers are bitserial by the weights that they get"},
 		{"fold_scales", "bitserial", "scales of channels are no levels"},
+		{"cancel_terms", "row_scales", "scaled levels reach a layer through sums whose other terms cancel"},
+		{"row_scales", "bitserial", "scaled levels are no levels"},
 		{"requantize", "bitserial", "levels reach a convolution through quantizers that change nothing"},
 		{"bitserial", "fake_quant", "only then is known which levels nobody wants"},
 		{"bitserial", "dead", "it leaves the float way behind"},
@@ -79,6 +83,8 @@ type rewriter struct {
 	held    map[string][]float32           // what values has found, where there is something
 	numbers map[place][]strand             // what domainOf has found on its way up, where branches meet again
 	nearly  map[*graph.Node]*graph.FewBits // what the weights of layers are but for roundings
+	// nearSums has the bits of levels that sums would be if their other terms cancelled, where options refuse that.
+	nearSums map[string]int
 	// changed says that a pass has rewritten something.
 	changed bool
 }
@@ -86,7 +92,7 @@ type rewriter struct {
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
 	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, starts: map[string]string{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{}, held: map[string][]float32{}, numbers: map[place][]strand{},
-		nearly: map[*graph.Node]*graph.FewBits{}}
+		nearly: map[*graph.Node]*graph.FewBits{}, nearSums: map[string]int{}}
 }
 
 // forget drops what was found of tensors and layers: the graph has changed.

@@ -1,0 +1,190 @@
+package recognize
+
+import (
+	"context"
+	"slices"
+
+	"ripc/graph"
+)
+
+// rowScaled is a tensor that is levels times numbers which are computed for each row, and so the same in all channels.
+type rowScaled struct {
+	levels string // f32 tensor that has a source
+	// path leads from levels to the tensor: mul, div, and reshapes that keep the channels. It is empty where the tensor is levels.
+	path []*graph.Node
+}
+
+// maxPath bounds the ops behind levels.
+const maxPath = 8
+
+// rowScales finds the levels from which t differs by scales of rows; nil if there are none.
+func (r *rewriter) rowScales(t string) *rowScaled {
+	s := &rowScaled{levels: t}
+	for {
+		if v, _ := r.source(s.levels); v != nil {
+			return s
+		}
+		p := r.Producer(s.levels)
+		if p == nil || len(s.path) == maxPath {
+			return nil
+		}
+		in, _ := r.rowOperand(p)
+		if r.keepsChannels(p) {
+			in = p.Inputs[0]
+		}
+		if in == "" {
+			return nil
+		}
+		s.path = slices.Insert(s.path, 0, p)
+		s.levels = in
+	}
+}
+
+// keepsChannels reports whether p only gives rows of channels another shape.
+func (r *rewriter) keepsChannels(p *graph.Node) bool {
+	_, reshape := p.Attrs.(*graph.ReshapeAttrs)
+	return (reshape || p.Op == "flatten") && r.g.Value(p.Output).Channels() == r.g.Value(p.Inputs[0]).Channels()
+}
+
+// rowOperand says which tensor p scales by a number for each row, and by which tensor; by is "" where p scales by one number.
+// in is "" if p is no such scale.
+func (r *rewriter) rowOperand(p *graph.Node) (in, by string) {
+	a, ok := p.Attrs.(*graph.BinaryOpAttrs)
+	if !ok || p.Op != "mul" && p.Op != "div" {
+		return "", ""
+	}
+	if len(p.Inputs) == 1 {
+		if a.Reverse && p.Op == "div" || mixed(p.Weights["b"].Data) {
+			return "", ""
+		}
+		return p.Inputs[0], ""
+	}
+	out := r.g.Value(p.Output)
+	isScale := func(t string) bool {
+		v := r.g.Value(t)
+		return v.Channels() == 1 && out.Channels() > 1 && len(v.Shape) == len(out.Shape)
+	}
+	switch {
+	case isScale(p.Inputs[1]) && !isScale(p.Inputs[0]):
+		return p.Inputs[0], p.Inputs[1]
+	case p.Op == "mul" && isScale(p.Inputs[0]) && !isScale(p.Inputs[1]):
+		return p.Inputs[1], p.Inputs[0]
+	}
+	return "", ""
+}
+
+// moveRowScales lets a layer of few-bit weights read levels where it reads levels that are scaled row by row, and scales its sums
+// instead: a sum of products has the factor that all of its terms have.
+func moveRowScales(ctx context.Context, r *rewriter) error {
+	for n := range r.Each(ctx) {
+		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
+			continue
+		}
+		if p := r.Producer(n.Inputs[0]); p == nil {
+			continue
+		} else if in, _ := r.rowOperand(p); in == "" && !r.keepsChannels(p) {
+			continue
+		}
+		if few, _ := r.fewBits(n.Weights["w"]); few == nil {
+			continue
+		}
+		s := r.rowScales(n.Inputs[0])
+		if s == nil || !s.commute(r, n) {
+			continue
+		}
+		if err := r.scaleSums(n, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commute reports whether s has a scale of rows, and all that one sum of layer n adds up has the same factors.
+func (s *rowScaled) commute(r *rewriter, n *graph.Node) bool {
+	a, conv := n.Attrs.(*graph.Conv2DAttrs)
+	w := n.Weights["w"].Shape
+	pointwise := !conv || w[0] == 1 && w[1] == 1 && a.Strides == [2]int{1, 1} && !a.Pad.Any()
+	scaled := false
+	for i, p := range s.path {
+		_, by := r.rowOperand(p)
+		if by == "" {
+			continue
+		}
+		scaled = true
+		shape := r.g.Value(by).Shape
+		for _, view := range s.path[i+1:] {
+			if r.keepsChannels(view) {
+				shape = rowShape(r.g.Value(view.Output).Shape)
+			} else if _, other := r.rowOperand(view); other == "" && shape[0] != r.g.Value(view.Output).Shape[0] {
+				return false
+			}
+		}
+		if !pointwise && slices.ContainsFunc(shape[1:], func(extent int) bool { return extent != 1 }) {
+			return false
+		}
+	}
+	return scaled
+}
+
+// rowShape is a shape with one number for each row of channels.
+func rowShape(shape []int) []int {
+	out := slices.Clone(shape)
+	out[len(out)-1] = 1
+	return out
+}
+
+// scaleSums moves the scales of s from before layer n behind it, and its bias behind these.
+func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) error {
+	r.changed = true
+	out, bias, in := n.Output, n.Weights["b"], s.levels
+	var scales []*graph.Node
+	for _, p := range s.path {
+		if !r.keepsChannels(p) {
+			m := &graph.Node{Name: n.Name + ".scale", Op: p.Op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{""}, Weights: p.Weights}
+			if _, by := r.rowOperand(p); by != "" {
+				m.Inputs = append(m.Inputs, by)
+			}
+			scales = append(scales, m)
+			continue
+		}
+		view := *p
+		view.Inputs = []string{in}
+		in = r.TensorName(p.Output + ".unscaled")
+		if err := r.insert(p, &view, in); err != nil {
+			return err
+		}
+		for _, m := range scales {
+			if len(m.Inputs) < 2 {
+				continue
+			}
+			row := &graph.Node{Name: p.Name + ".rows", Op: "reshape", Attrs: &graph.ReshapeAttrs{Shape: rowShape(r.g.Value(p.Output).Shape)}, Inputs: []string{m.Inputs[1]}}
+			m.Inputs[1] = r.TensorName(m.Inputs[1] + ".rows")
+			if err := r.insert(p, row, m.Inputs[1]); err != nil {
+				return err
+			}
+		}
+	}
+	n.Weights = map[string]*graph.Tensor{"w": n.Weights["w"]}
+	r.SetInputs(n, in)
+	r.SetOutput(n, r.TensorName(out+".unscaled"))
+	if err := r.Retype(n); err != nil {
+		return err
+	}
+	behind := scales
+	if bias != nil {
+		behind = append(behind, &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{""}, Weights: map[string]*graph.Tensor{"b": bias}})
+	}
+	after := n
+	for i, m := range behind {
+		m.Inputs[0] = after.Output
+		tensor := out
+		if i < len(behind)-1 {
+			tensor = r.TensorName(out + ".scaled")
+		}
+		if err := r.insert(after, m, tensor); err != nil {
+			return err
+		}
+		after = m
+	}
+	return nil
+}
