@@ -36,7 +36,7 @@ type Value struct {
 	// Whole says that the numbers are i32 integers, as argmax makes them, and no f32.
 	Whole bool
 	// Declared is the type that the file says the values of an f32 input have, in the file's words. Reasons name it, nothing else
-	// depends on it.
+	// depends on it. Tensors that nodes make have none.
 	Declared string
 	// View says how the caller sees levels at the interface.
 	View View

@@ -50,7 +50,7 @@ func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 	if err := g.checkSize(n, "output of ", v.Shape); err != nil {
 		return nil, nil, err
 	}
-	v.Note = "" // it was the input's
+	v.Note, v.Declared = "", "" // remarks on an input are not passed on
 	return v, m.Attrs, nil
 }
 
