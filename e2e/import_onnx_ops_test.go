@@ -26,7 +26,7 @@ import (
 func TestONNXOps(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
-	for _, archive := range []string{"ops", "elements"} {
+	for _, archive := range []string{"ops", "elements", "reports"} {
 		if err := os.Mkdir(filepath.Join(dir, archive), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ type builder struct {
 	tensors   map[string]*tensor           // by name in the file
 	used      names.Set                    // of graph values and nodes, and what the file has
 	wanted    map[string]bool              // the file's outputs
-	readers   map[string]bool              // tensors of the file that a node reads
+	readers   map[string]*pb.NodeProto     // the last node that reads a tensor of the file
 	counts    map[string]int               // how many of the file's nodes read a tensor
 	behind    *source.Levels               // levels of 8 bits behind floats
 	scaled    map[*graph.Node]*scaled      // float layers that could be of integers
@@ -45,7 +45,7 @@ type builder struct {
 func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
 	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
-		readers: map[string]bool{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, constants: map[*graph.Node]*quantParams{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
+		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, constants: map[*graph.Node]*quantParams{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
 	b.behind = source.NewLevels(b.g, func(op string, attrs any, in ...*graph.Value) (*graph.Value, error) {
 		return b.emit(op, attrs, nil, in...)
 	})
@@ -55,7 +55,7 @@ func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener,
 	}
 	for _, n := range m.Graph.Node {
 		for _, in := range n.Input {
-			b.readers[in] = true
+			b.readers[in] = n
 			b.counts[in]++
 		}
 	}
@@ -184,7 +184,7 @@ func (b *builder) prepare(n *node) error {
 }
 
 // read reports whether a tensor of the file is used by a node or is an output.
-func (b *builder) read(name string) bool { return b.wanted[name] || b.readers[name] }
+func (b *builder) read(name string) bool { return b.wanted[name] || b.readers[name] != nil }
 
 // evaluate makes the node's outputs: constants of constants, or graph nodes.
 func (b *builder) evaluate(n *node) ([]*tensor, error) {
@@ -218,7 +218,7 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		case t == nil || t.konst != nil:
 		case t.value != nil && t.value.Whole && !n.op.moves:
 			return nil, n.fail("put Cast to float before it", "input %q holds positions; arithmetic on integers is not supported", n.Input[i])
-		case t.integers != nil && !n.op.moves:
+		case t.integers != nil && !n.op.moves && !(n.op.clips && t.integers.dt.eightBits()):
 			help := "put DequantizeLinear before it"
 			if t.integers.dt == dtInt32 {
 				help = "put Cast to float before it"

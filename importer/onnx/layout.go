@@ -19,6 +19,7 @@ type tensor struct {
 	flat *flattened
 	// integers, if not nil, marks what QuantizeLinear made: value is what its integers stand for.
 	integers *quantParams
+	clipped  *clipped // not nil for what a Clip made of integers
 	cond     *condition
 	truth    bool     // value holds truth values
 	windows  *windows // not nil for what Im2Col made

@@ -94,14 +94,16 @@ func lowerQuantizeLinear(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := n.quantized(n.in[0], q)
-	if y == nil && err == nil {
-		y, err = n.mapped(n.in[0], q)
+	if !n.clippedNext() {
+		y, err := n.quantized(n.in[0], q)
+		if y == nil && err == nil {
+			y, err = n.mapped(n.in[0], q)
+		}
+		if y != nil || err != nil {
+			return []*tensor{y}, err
+		}
 	}
-	if y != nil || err != nil {
-		return []*tensor{y}, err
-	}
-	y, err = n.b.elementwise(n.in[0], "quantize", q.attrs(), nil)
+	y, err := n.b.elementwise(n.in[0], "quantize", q.attrs(), nil)
 	if err != nil {
 		return nil, err
 	}

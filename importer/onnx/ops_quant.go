@@ -32,20 +32,24 @@ func (q *quantizer) integer(x float32) float32 {
 	return q.mode.eval(y)
 }
 
-// thresholds gives, for every integer above lo, the smallest x that becomes it or more. integer is monotone, so the level of
-// x is the number of thresholds t with x >= t.
+// thresholds gives, for every integer above lo, the smallest x that becomes it or more.
 func (q *quantizer) thresholds() []float32 {
-	lo, hi := q.mode.eval(q.lo), q.mode.eval(q.hi)
+	return stepsOf(q.integer, q.mode.eval(q.lo), q.mode.eval(q.hi))
+}
+
+// stepsOf gives, for every integer above lo and up to hi, the smallest x for which integer, a monotone function, is it or more. The level of
+// x is the number of these t with x >= t.
+func stepsOf(integer func(x float32) float32, lo, hi float32) []float32 {
 	var out []float32
 	for v := lo + 1; v <= hi; v++ {
 		a, b := f32.Order(float32(math.Inf(-1))), f32.Order(float32(math.Inf(1)))
-		if q.integer(f32.FromOrder(b)) < v {
+		if integer(f32.FromOrder(b)) < v {
 			out = append(out, float32(math.Inf(1)))
 			continue
 		}
 		for a < b { // the first in a..b that reaches v
 			m := a + (b-a)/2
-			if q.integer(f32.FromOrder(m)) >= v {
+			if integer(f32.FromOrder(m)) >= v {
 				b = m
 			} else {
 				a = m + 1

@@ -44,7 +44,7 @@ func (b *builder) integers(v []int) (*tensor, error) {
 	return &tensor{shape: a.shape, konst: a}, nil
 }
 
-// lowerCast keeps a float tensor, and turns truth values into 0 and 1 and an input's integers into numbers.
+// lowerCast keeps a tensor that has the type already, and turns truth values into 0 and 1 and an input's integers into numbers.
 func lowerCast(n *node) ([]*tensor, error) {
 	to, err := n.castType()
 	if err != nil {
@@ -52,6 +52,9 @@ func lowerCast(n *node) ([]*tensor, error) {
 	}
 	t := n.in[0]
 	switch {
+	case t.integers != nil && to == t.integers.dt:
+		c := *t
+		return []*tensor{&c}, nil
 	case t.value != nil && t.value.Whole && (to == dtInt32 || to == dtInt64):
 		c := *t
 		return []*tensor{&c}, nil
@@ -63,7 +66,7 @@ func lowerCast(n *node) ([]*tensor, error) {
 	case to == dtBool && t.integers == nil:
 		return one(n.b.nonzero(t))
 	case to != dtFloat:
-		return nil, n.fail("", "a conversion to %s of what is computed from an input is not supported", to)
+		return nil, n.fail("quantize with QuantizeLinear, or keep floats", "a conversion to %s of what is computed from an input is not supported", to)
 	case t.cond != nil && n.b.oneLimit(t.cond):
 		yes, no := &array{dt: dtFloat, f: []float32{1}}, &array{dt: dtFloat, f: []float32{0}}
 		return one(n.b.choose(t.cond, yes, no))

@@ -15,6 +15,7 @@ type op struct {
 	fold     foldFunc  // how it is computed on constants
 	lower    lowerFunc // what it becomes on tensors that depend on an input; nil: only constants are supported
 	moves    bool      // leaves 8-bit integers what they are, so that it may stand between QuantizeLinear and DequantizeLinear
+	clips    bool      // takes integers of 8 bits, too, and makes integers of the same meaning
 	logic    bool      // takes truth values
 	mixed    bool      // takes constants in any place; for others, a constant first operand becomes a constant node
 	becomes  string    // for the documentation: the graph's ops
@@ -52,8 +53,8 @@ func arithmetic(add adder) {
 	add("Sum", op{min: 1, max: many, fold: foldMany(addOf, nil), lower: lowerSum, mixed: true, becomes: "add"})
 	add("Neg", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return -v }), lower: lowerNeg, becomes: "mul"})
 	add("Abs", op{min: 1, max: 1, fold: foldUnary(math.Abs), lower: lowerPlain("abs"), becomes: "abs"})
-	add("Max", op{min: 1, max: many, fold: foldMany(math.Max, func(a, b int64) int64 { return max(a, b) }), lower: lowerExtreme(true), mixed: true, becomes: "clip, maximum"})
-	add("Min", op{min: 1, max: many, fold: foldMany(math.Min, func(a, b int64) int64 { return min(a, b) }), lower: lowerExtreme(false), mixed: true, becomes: "clip, minimum"})
+	add("Max", op{min: 1, max: many, fold: foldMany(math.Max, func(a, b int64) int64 { return max(a, b) }), lower: onIntegers(lowerExtreme(true), extremeOfIntegers(true)), clips: true, mixed: true, becomes: "clip, maximum; quantize behind QuantizeLinear"})
+	add("Min", op{min: 1, max: many, fold: foldMany(math.Min, func(a, b int64) int64 { return min(a, b) }), lower: onIntegers(lowerExtreme(false), extremeOfIntegers(false)), clips: true, mixed: true, becomes: "clip, minimum; quantize behind QuantizeLinear"})
 	add("Floor", op{min: 1, max: 1, fold: foldUnary(math.Floor), lower: lowerRound(scalar.Floor), becomes: "round"})
 	add("Ceil", op{min: 1, max: 1, fold: foldUnary(math.Ceil), lower: lowerRound(scalar.Ceil), becomes: "round"})
 	add("Round", op{min: 1, max: 1, fold: foldUnary(math.RoundToEven), lower: lowerRound(scalar.HalfEven), becomes: "round"})
@@ -71,10 +72,10 @@ func signOf(v float64) float64 {
 }
 
 func activations(add adder) {
-	add("Relu", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return max(v, 0) }), lower: lowerRelu, becomes: "relu"})
+	add("Relu", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return max(v, 0) }), lower: onIntegers(lowerRelu, reluOfIntegers), clips: true, becomes: "relu; quantize behind QuantizeLinear"})
 	add("LeakyRelu", op{min: 1, max: 1, attrs: []string{"alpha"}, fold: foldLeaky, lower: lowerLeakyRelu, becomes: "prelu"})
 	add("PRelu", op{min: 2, max: 2, lower: lowerPRelu, becomes: "prelu", limits: "constant slopes"})
-	add("Clip", op{min: 1, max: 3, attrs: []string{"min", "max"}, fold: foldClip, lower: lowerClip, becomes: "clip, relu, relu6, hard_tanh", limits: "constant bounds"})
+	add("Clip", op{min: 1, max: 3, attrs: []string{"min", "max"}, fold: foldClip, lower: onIntegers(lowerClip, clipIntegers), clips: true, becomes: "clip, relu, relu6, hard_tanh; quantize behind QuantizeLinear", limits: "constant bounds"})
 	sigmoid := func(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
 	add("Sigmoid", op{min: 1, max: 1, fold: foldUnary(sigmoid), lower: lowerPlain("sigmoid"), becomes: "sigmoid"})
 	add("Tanh", op{min: 1, max: 1, fold: foldUnary(math.Tanh), lower: lowerPlain("tanh"), becomes: "tanh"})
@@ -185,8 +186,10 @@ func quantizers(add adder) {
 	add("MultiThreshold", op{family: qonnx, min: 2, max: 2, attrs: []string{"data_layout", "out_bias", "out_dtype", "out_scale"}, fold: foldMulti, lower: lowerMulti, becomes: "threshold, dequantize", limits: "at most 255 constant thresholds"})
 	add("Trunc", op{family: qonnx, min: 5, max: 6, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldTrunc, lower: lowerTrunc, becomes: "threshold, dequantize; div, round, mul", limits: "constant parameters, one number each"})
 	linear := []string{"axis", "block_size", "output_dtype", "precision", "saturate"}
-	add("QuantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(true), lower: lowerQuantizeLinear, becomes: "quantize, dequantize", limits: "uint8 or int8, per tensor (per channel on constants)"})
-	add("DequantizeLinear", op{min: 2, max: 3, attrs: linear, fold: foldLinear(false), lower: lowerDequantizeLinear, mixed: true, moves: true, becomes: "nothing", limits: "behind QuantizeLinear or an input, with its parameters"})
+	for _, f := range []family{standard, microsoft} {
+		add("QuantizeLinear", op{family: f, min: 2, max: 3, attrs: linear, fold: foldLinear(true), lower: lowerQuantizeLinear, becomes: "quantize, dequantize", limits: "uint8 or int8, per tensor (per channel on constants)"})
+		add("DequantizeLinear", op{family: f, min: 2, max: 3, attrs: linear, fold: foldLinear(false), lower: lowerDequantizeLinear, mixed: true, moves: true, becomes: "nothing", limits: "behind QuantizeLinear or an input, with its parameters"})
+	}
 }
 
 // integers are ops on integers of 8 bits.

@@ -1,0 +1,35 @@
+package e2e_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"ripc"
+	"ripc/graph"
+)
+
+// TestReported: files that users could not import have the layers of few bits that their authors trained (TestONNXOps compares what they
+// compute).
+func TestReported(t *testing.T) {
+	dir := t.TempDir()
+	names := unzip(t, "../importer/onnx/testdata/reports.zip", dir)
+	floats := map[string]string{ // layers that stay float, by the file
+		"clip_ternary": "/9/Gemm",  // real weights
+		"clip_conv1d":  "/10/Gemm", // a mean of levels
+	}
+	for _, name := range names {
+		in, err := ripc.Inspect(t.Context(), filepath.Join(dir, name+".onnx"), ripc.Options{Target: "rpi3"}, "", false)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, l := range in.Layers {
+			if l.MACs > 0 && l.Kind != graph.Binary.String() && l.Name != floats[name] {
+				t.Errorf("%s: %s is a float layer: %+v", name, l.Name, l.Reason)
+			}
+		}
+		if in.Bitserial == 0 {
+			t.Errorf("%s has no bitserial layer", name)
+		}
+	}
+}

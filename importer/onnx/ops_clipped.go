@@ -1,0 +1,156 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// QuantizeLinear, Clip of the integers and DequantizeLinear in a row (QCDQ) are how files without operators of QONNX say that a quantizer has
+// fewer than 8 bits. The Clip becomes a quantizer of the levels that it leaves, over what QuantizeLinear reads.
+
+// clipped are integers of tensor of, kept from lo to hi.
+type clipped struct {
+	of     *tensor
+	lo, hi float64
+}
+
+// clippedIntegers is t, integers of 8 bits, between lo and hi, which may be infinite.
+func (n *node) clippedIntegers(t *tensor, lo, hi float64) (*tensor, error) {
+	b, q := n.b, t.integers
+	least, greatest := limits(q.dt)
+	lo = min(lo, hi)
+	if hi < least || lo > greatest {
+		return nil, n.fail("", "its bounds %g and %g are none of %s", lo, hi, q.dt)
+	}
+	lo, hi = max(math.Trunc(lo), least), min(math.Trunc(hi), greatest)
+	from := t
+	if c := t.clipped; c != nil { // one Clip of both
+		from, lo, hi = c.of, min(max(c.lo, lo), hi), min(max(c.hi, lo), hi)
+	}
+	if lo == least && hi == greatest {
+		c := *t
+		return &c, nil
+	}
+	y, err := b.quantizedBetween(b.beforeQuantizer(from), q, int(lo), int(hi))
+	if y == nil && err == nil { // zero is none of the levels
+		real := func(i float64) float64 { return float64(float32(i-float64(q.zero)) * q.scale) }
+		y, err = b.clip(from, real(lo), real(hi))
+	}
+	if err != nil {
+		return nil, err
+	}
+	y.integers, y.clipped = q, &clipped{from, lo, hi}
+	return y, nil
+}
+
+// quantizedBetween is round(t/scale) + zero, kept from lo to hi, dequantized; nil if the levels do not include zero or are one alone.
+func (b *builder) quantizedBetween(t *tensor, q *quantParams, lo, hi int) (*tensor, error) {
+	if lo >= hi || q.zero < lo || q.zero > hi {
+		return nil, nil
+	}
+	width := bitsFor(hi - lo)
+	levels := scalar.LevelType{Enc: ir.Unipolar, Bits: width, Scale: float64(q.scale), Zero: q.zero - lo}
+	a := &graph.QuantizeAttrs{LevelType: levels, Rounding: scalar.HalfEven}
+	switch {
+	case q.zero == 0:
+		if lo != 0 || hi != levels.Top() {
+			a.Range = &scalar.Range{Min: lo, Max: hi}
+		}
+	case hi-lo != levels.Top():
+		// A range adds zero before it rounds, which moves halves.
+		round := func(x float32) float32 {
+			v := math.RoundToEven(float64(x/q.scale)) + float64(q.zero)
+			return float32(min(max(v, float64(lo)), float64(hi)))
+		}
+		return b.threshold(t, stepsOf(round, float32(lo), float32(hi)), &graph.ThresholdAttrs{LevelType: levels})
+	}
+	y, err := b.elementwise(t, "quantize", a, nil)
+	if err != nil {
+		return nil, err
+	}
+	return b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
+}
+
+// beforeQuantizer is what the quantizer reads that made t, integers; t itself if something else made them.
+func (b *builder) beforeQuantizer(t *tensor) *tensor {
+	v, values := t.value, b.g.Graph().Values
+	for _, op := range []string{"dequantize", "quantize"} {
+		p := b.g.Producer(v.Name)
+		for p != nil && p.Op == "reshape" {
+			p = b.g.Producer(p.Inputs[0])
+		}
+		if p == nil || p.Op != op || op == "quantize" && values[p.Output].LevelType != t.integers.levelType() {
+			return t.derived(t.value)
+		}
+		v = values[p.Inputs[0]]
+	}
+	v, err := b.reshaped(v, t.value.Shape)
+	if err != nil {
+		return t.derived(t.value)
+	}
+	return t.derived(v)
+}
+
+// clippedNext reports whether a Clip alone reads the integers that n makes: it quantizes anew.
+func (n *node) clippedNext() bool {
+	out := n.Output[0]
+	p := n.b.readers[out]
+	return p != nil && n.b.counts[out] == 1 && !n.b.wanted[out] && isStandard(p.GetDomain()) && slices.Contains([]string{"Clip", "Max", "Min", "Relu"}, p.GetOpType())
+}
+
+// onIntegers is a lowering of an op that takes floats, and integers of 8 bits by another function.
+func onIntegers(floats lowerFunc, integers func(n *node, t *tensor) (*tensor, error)) lowerFunc {
+	return func(n *node) ([]*tensor, error) {
+		at := slices.IndexFunc(n.in, func(t *tensor) bool { return t != nil && t.integers != nil && t.integers.dt.eightBits() })
+		if at < 0 {
+			return floats(n)
+		}
+		y, err := integers(n, n.in[at])
+		if err != nil {
+			return nil, err
+		}
+		return []*tensor{y}, nil
+	}
+}
+
+// clipIntegers is Clip of integers.
+func clipIntegers(n *node, t *tensor) (*tensor, error) {
+	lo, hi, err := clipBounds(n)
+	if err != nil {
+		return nil, err
+	}
+	return n.clippedIntegers(t, lo, hi)
+}
+
+// reluOfIntegers is Relu of integers, which keeps those from 0 on, whatever they stand for.
+func reluOfIntegers(n *node, t *tensor) (*tensor, error) { return n.clippedIntegers(t, 0, math.Inf(1)) }
+
+// extremeOfIntegers is Max or Min of integers and constants of one element.
+func extremeOfIntegers(greater bool) func(n *node, t *tensor) (*tensor, error) {
+	return func(n *node, t *tensor) (*tensor, error) {
+		like := t
+		for i, c := range n.in {
+			if c == like {
+				continue
+			}
+			if c.konst == nil || c.konst.len() != 1 || c.konst.dt != t.integers.dt || len(c.shape) > len(t.shape) {
+				return nil, n.fail("put DequantizeLinear before it", "input %q is no constant number; arithmetic on integers is not supported", n.Input[i])
+			}
+			lo, hi := math.Inf(-1), math.Inf(1)
+			if greater {
+				lo = c.konst.at(0)
+			} else {
+				hi = c.konst.at(0)
+			}
+			var err error
+			if t, err = n.clippedIntegers(t, lo, hi); err != nil {
+				return nil, err
+			}
+		}
+		return t, nil
+	}
+}
