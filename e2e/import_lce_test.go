@@ -36,9 +36,10 @@ type lceCase struct {
 	ATol, RTol float64
 }
 
-func lceCases(t *testing.T) []lceCase {
+// lceCases are the cases that a folder lists.
+func lceCases(t *testing.T, dir string) []lceCase {
 	t.Helper()
-	return readIndex[[]lceCase](t, *lceDir)
+	return readIndex[[]lceCase](t, dir)
 }
 
 // readIndex reads what the index.json of a folder says of the cases there.
@@ -56,7 +57,7 @@ func readIndex[T any](t *testing.T, dir string) (index T) {
 
 // TestImportLCE compiles and runs converted files, interprets made ones, and compares with Larq Compute Engine.
 func TestImportLCE(t *testing.T) {
-	cases := lceCases(t)
+	cases := lceCases(t, *lceDir)
 	if len(cases) < 10 {
 		t.Fatalf("%d cases", len(cases))
 	}
@@ -76,7 +77,7 @@ func TestImportLCE(t *testing.T) {
 		for _, board := range boards {
 			t.Run(c.Name+"/"+board, func(t *testing.T) {
 				t.Parallel()
-				c.check(t, board)
+				c.check(t, *lceDir, board)
 			})
 		}
 	}
@@ -97,15 +98,28 @@ func lceNeeds(t *testing.T, board string) {
 	need.Tool(t, "qemu-"+tg.Arch)
 }
 
-// check runs the case for a board, or in the interpreter.
-func (c lceCase) check(t *testing.T, board string) {
+// TestImportTFLite runs files of LiteRT, compiled and in the interpreter, and compares with what LiteRT made of them.
+func TestImportTFLite(t *testing.T) {
+	const dir = "../testdata/tflite"
+	for _, c := range lceCases(t, dir) {
+		for _, board := range []string{ripc.EngineInterp, targets.HostName} {
+			t.Run(c.Name+"/"+board, func(t *testing.T) {
+				t.Parallel()
+				c.check(t, dir, board)
+			})
+		}
+	}
+}
+
+// check runs the case in folder dir for a board, or in the interpreter.
+func (c lceCase) check(t *testing.T, dir, board string) {
 	request := ripc.RunRequest{Options: ripc.Options{Target: board}, Threads: 1}
 	if board == ripc.EngineInterp {
 		request.Options.Target, request.Engine = "", board
 	} else {
 		lceNeeds(t, board)
 	}
-	stem := filepath.Join(*lceDir, c.Name)
+	stem := filepath.Join(dir, c.Name)
 	var inputs []string
 	for k, name := range c.Inputs {
 		file := fmt.Sprintf("%s.in%d.npy", stem, k)

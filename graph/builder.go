@@ -118,6 +118,11 @@ func (b *Builder) Each(ctx context.Context) iter.Seq[*Node] {
 	}
 }
 
+// Holds reports whether v is a tensor of the graph that a node makes or the caller brings.
+func (b *Builder) Holds(v *Value) bool {
+	return v != nil && b.g.Values[v.Name] == v && (b.Index.Producer(v.Name) != nil || slices.Contains(b.g.Inputs, v.Name))
+}
+
 // Graph is the graph as far as it is made.
 func (b *Builder) Graph() *Graph { return b.g }
 

@@ -164,7 +164,7 @@ func (b *builder) convAttrs(t flatbuf.Table, act, channels int, groups func(chan
 // channels is the last extent of input k, 0 if it has none.
 func (b *builder) channels(k int) int {
 	shape := b.input(k).shape
-	if v := b.g.Values[b.values[b.op.inputs[k]]]; v != nil {
+	if v := b.values[b.op.inputs[k]]; v != nil {
 		shape = v.Shape
 	}
 	if len(shape) == 0 {

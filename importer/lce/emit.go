@@ -80,19 +80,14 @@ func (b *builder) bind(i int, val string) error {
 			break
 		}
 		if l := b.behind.Of(v); l != nil && l.LevelType == q.LevelType {
-			val, err = b.instead(l)
-			if err != nil {
-				return err
-			}
+			val = b.instead(l)
 			break
 		}
 		if l, err := b.mapped(v, q.LevelType); l != nil || err != nil {
-			if err == nil {
-				val, err = b.instead(l)
-			}
 			if err != nil {
 				return err
 			}
+			val = b.instead(l)
 			break
 		}
 		val, err = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, val)
@@ -102,24 +97,27 @@ func (b *builder) bind(i int, val string) error {
 	default:
 		return faultf("", "makes a tensor of type %s", typeName(t.typ))
 	}
+	b.values[i] = b.g.Value(val)
 	if b.outputs[i] && bits {
-		if _, err := b.add("bitpack", &graph.BitpackAttrs{Int32: true}, nil, val); err != nil {
+		if val, err = b.add("bitpack", &graph.BitpackAttrs{Int32: true}, nil, val); err != nil {
 			return err
 		}
-		b.values[i] = val
-		b.nameNodes(i)
-		return nil
-	}
-	if len(b.g.Nodes) == b.first && b.outputs[i] { // the operator did nothing, but its result needs a name of its own
+	} else if b.outputs[i] && !b.madeByOperator(val) { // the operator did nothing, but its result needs a name of its own
 		if val, err = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(t.shape)}, nil, val); err != nil {
 			return err
 		}
+		b.values[i] = b.g.Value(val)
 	}
-	b.values[i] = val
-	if len(b.g.Nodes) > b.first {
-		b.nameNodes(i)
+	if b.madeByOperator(val) {
+		b.nameResult(i, val)
 	}
 	return nil
+}
+
+// madeByOperator reports whether a node of the operator at work makes a value.
+func (b *builder) madeByOperator(val string) bool {
+	p := b.out.Producer(val)
+	return p != nil && b.out.Place(p) >= b.first
 }
 
 // mapped are the levels of type t of v, which float steps, alike in all channels, make of the real values of others: a table of levels. Nil if that is not how v is made.
@@ -143,34 +141,24 @@ func (b *builder) mapped(v *graph.Value, t scalar.LevelType) (*graph.Value, erro
 	return b.g.Value(name), nil
 }
 
-// instead takes levels for what the operator at work made of their real values, and gives their name: its nodes go, and the last one
-// is that which makes the levels.
-func (b *builder) instead(levels *graph.Value) (string, error) {
-	nodes := slices.Clone(b.g.Nodes[b.first:])
-	for _, n := range slices.Backward(nodes) {
+// instead takes levels for what the operator at work made of their real values, and gives their name: of its nodes those go whose
+// results nothing reads now. Dequantized values stay, since the next operator may read them.
+func (b *builder) instead(levels *graph.Value) string {
+	for _, n := range slices.Backward(slices.Clone(b.g.Nodes[b.first:])) {
 		if n.Output != levels.Name && n.Op != "dequantize" && b.out.ConsumerCount(n.Output) == 0 {
 			b.out.Remove(n)
 		}
 	}
-	if nodes[len(nodes)-1].Output == levels.Name {
-		return levels.Name, nil
-	}
-	return b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(levels.Shape)}, nil, levels.Name)
+	return levels.Name
 }
 
-// nameNodes gives the last result of the operator at work the name of tensor i, and the node that does the operator's
-// work, not what it needs before and after, the first part of that name.
-func (b *builder) nameNodes(i int) {
-	nodes := b.g.Nodes[b.first:]
-	last := nodes[len(nodes)-1]
-	old, name := last.Output, b.names[i]
-	b.out.RenameTensor(old, name)
-	b.behind.Renamed(old, name)
-	if b.values[i] == old {
-		b.values[i] = name
-	}
-	main := last
-	for _, n := range nodes {
+// nameResult gives a result of the operator at work the name of tensor i, and the node that does the operator's
+// work, not what it needs before and after, the first part of that name. No other place renames a value.
+func (b *builder) nameResult(i int, result string) {
+	name := b.names[i]
+	b.out.RenameTensor(result, name)
+	main := b.out.Producer(name)
+	for _, n := range b.g.Nodes[b.first:] {
 		if op := n.Op; op != "dequantize" && op != "reshape" && op != "transpose" && op != "constant" {
 			main = n
 			break

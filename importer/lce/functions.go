@@ -88,8 +88,8 @@ func (b *builder) truths(k int) (string, error) {
 	switch {
 	case t == nil || t.typ != typeBool:
 		return "", faultf("", "input %d holds no truth values", k)
-	case t.data == nil && b.values[b.op.inputs[k]] != "":
-		return b.values[b.op.inputs[k]], nil
+	case t.data == nil && b.values[b.op.inputs[k]] != nil:
+		return b.values[b.op.inputs[k]].Name, nil
 	case t.data == nil || len(t.data) != t.elems || len(t.shape) == 0:
 		return "", faultf("", "its truth values %q are no tensor of one byte each", t.name)
 	}
@@ -191,7 +191,7 @@ func cast(b *builder) (string, error) {
 		}
 		return b.add("dequantize", &graph.NoAttrs{}, nil, x)
 	}
-	if v := b.g.Values[b.values[b.op.inputs[0]]]; v != nil && v.Whole && (to == typeI32 || to == typeI64) {
+	if v := b.values[b.op.inputs[0]]; v != nil && v.Whole && (to == typeI32 || to == typeI64) {
 		return v.Name, nil
 	}
 	x, err := b.float(0)

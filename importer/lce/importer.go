@@ -39,7 +39,7 @@ func parse(ctx context.Context, name string, data []byte, o importer.Options, li
 	b := &builder{
 		file: f, options: o,
 		g: source.NewGraph(name), faults: source.Faults{File: name},
-		left: limit, values: make([]string, len(f.tensors)), floats: map[int]string{}, folded: map[int][]float32{}, lists: map[int][]int{},
+		left: limit, values: make([]*graph.Value, len(f.tensors)), floats: map[*graph.Value]*graph.Value{}, folded: map[int][]float32{}, lists: map[int][]int{},
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
@@ -61,16 +61,17 @@ type builder struct {
 	g       *graph.Graph
 	left    int // elements that constants may still have
 
-	values  []string                 // by tensor: the value that holds it, "" if none does
-	floats  map[int]string           // by tensor of levels: their dequantized values, where some operator asked for them
-	folded  map[int][]float32        // by tensor: constants that an operator made of constants
-	shared  map[string]*graph.Tensor // weights, which several operators may read
-	failed  map[int]bool             // tensors whose operator had a fault, which was reported
-	used    names.Set                // of values
-	out     *graph.Builder           // of g
-	outputs map[int]bool             // tensors that are outputs of the model
-	names   []string                 // of the tensors, unique
-	bits    map[int]int              // by int32 tensor: channels that its words hold, as far as its readers say
+	// A value may be renamed or removed after it was kept here: names of values are never kept.
+	values  []*graph.Value                // by tensor: the value that holds it, nil if none does
+	floats  map[*graph.Value]*graph.Value // by levels: their dequantized values; an entry counts while the graph holds them
+	folded  map[int][]float32             // by tensor: constants that an operator made of constants
+	shared  map[string]*graph.Tensor      // weights, which several operators may read
+	failed  map[int]bool                  // tensors whose operator had a fault, which was reported
+	used    names.Set                     // of values
+	out     *graph.Builder                // of g
+	outputs map[int]bool                  // tensors that are outputs of the model
+	names   []string                      // of the tensors, unique
+	bits    map[int]int                   // by int32 tensor: channels that its words hold, as far as its readers say
 	faults  source.Faults
 	unread  map[int]bool // operators that could not be converted
 	uncut   []*ir.Error  // of operators that are not supported

@@ -29,11 +29,11 @@ func (b *builder) ofIntegers(n int) bool {
 
 // integers are the levels of input k.
 func (b *builder) integers(k int) (*graph.Value, error) {
-	name := b.values[b.op.inputs[k]]
-	if name == "" {
+	v := b.values[b.op.inputs[k]]
+	if v == nil {
 		return nil, faultf("", "input %q is made by no operator", b.input(k).name)
 	}
-	if v := b.g.Value(name); v.Encoded() {
+	if v.Encoded() {
 		return v, nil
 	}
 	return nil, faultf("", "input %q holds no integers", b.input(k).name)

@@ -156,8 +156,8 @@ func (b *builder) shapeOf(k int) []int {
 	if t == nil {
 		return nil
 	}
-	if v := b.values[b.op.inputs[k]]; v != "" && t.typ != typeI32 {
-		return slices.Clone(b.g.Value(v).Shape)
+	if v := b.values[b.op.inputs[k]]; v != nil && t.typ != typeI32 {
+		return slices.Clone(v.Shape)
 	}
 	return slices.Clone(t.shape)
 }

@@ -87,37 +87,37 @@ func (b *builder) float(k int) (string, error) {
 		}
 		return b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: data}})
 	}
-	whole := b.g.Values[b.values[i]] != nil && b.g.Values[b.values[i]].Whole
+	v := b.values[i]
+	whole := v != nil && v.Whole
 	if t.typ == typeI32 && !whole {
 		return "", faultf("put an LceDequantize before it", "input %q holds bits, which only operators of Larq read", t.name)
 	}
-	if b.values[i] == "" {
+	if v == nil {
 		return "", faultf("", "input %q is made by no operator", t.name)
 	}
-	v := b.g.Value(b.values[i])
 	if t.typ == typeBool {
 		return "", faultf("put CAST to float32 before it", "input %q holds truth values", t.name)
 	}
 	if !v.Encoded() && !whole {
 		return v.Name, nil
 	}
-	if f := b.floats[i]; f != "" {
-		return f, nil
+	if f := b.floats[v]; b.out.Holds(f) {
+		return f.Name, nil
 	}
-	f, err := b.add("dequantize", &graph.NoAttrs{}, nil, v.Name)
+	name, err := b.add("dequantize", &graph.NoAttrs{}, nil, v.Name)
 	if err == nil {
-		b.floats[i] = f
+		b.floats[v] = b.g.Value(name)
 	}
-	return f, err
+	return name, err
 }
 
 // levels is the bit tensor of input k.
 func (b *builder) levels(k int) (*graph.Value, error) {
 	t := b.input(k)
-	if t == nil || b.values[b.op.inputs[k]] == "" {
+	if t == nil || b.values[b.op.inputs[k]] == nil {
 		return nil, faultf("", "input %d is missing or a constant", k)
 	}
-	v := b.g.Value(b.values[b.op.inputs[k]])
+	v := b.values[b.op.inputs[k]]
 	if t.typ != typeI32 || v.Enc.String() != "bipolar_inv" {
 		return nil, faultf("put an LceQuantize before it", "input %q holds no bits", t.name)
 	}

@@ -141,7 +141,7 @@ func (b *builder) inputs() error {
 			continue
 		}
 		b.out.Input(v)
-		b.values[i] = v.Name
+		b.values[i] = v
 	}
 	return nil
 }

@@ -73,6 +73,5 @@ func (b *builder) rename(t *tensor, name string) {
 // renameValue renames a value.
 func (b *builder) renameValue(v *graph.Value, name string) {
 	b.used.Take(name)
-	b.behind.Renamed(v.Name, name)
 	b.g.RenameTensor(v.Name, name)
 }

@@ -7,18 +7,18 @@ import "ripc/graph"
 type Levels struct {
 	g    *graph.Builder
 	emit func(op string, attrs any, in ...*graph.Value) (*graph.Value, error)
-	made map[string]*graph.Value // by the name of the floats
+	made map[*graph.Value]*graph.Value // by the floats; an entry counts while the graph holds its levels
 }
 
 // NewLevels looks in g, where emit adds a node.
 func NewLevels(g *graph.Builder, emit func(op string, attrs any, in ...*graph.Value) (*graph.Value, error)) *Levels {
-	return &Levels{g, emit, map[string]*graph.Value{}}
+	return &Levels{g, emit, map[*graph.Value]*graph.Value{}}
 }
 
 // Of is the tensor of levels of 8 bits whose real values v, floats, holds; nil if there is none. What moves elements of v, or takes the
 // largest, is done with the levels.
 func (l *Levels) Of(v *graph.Value) *graph.Value {
-	if known := l.made[v.Name]; known != nil {
+	if known := l.made[v]; l.g.Holds(known) {
 		return known
 	}
 	p, values := l.g.Producer(v.Name), l.g.Graph().Values
@@ -46,17 +46,9 @@ func (l *Levels) Of(v *graph.Value) *graph.Value {
 	if out == nil || !out.Encoded() || out.Bits != 8 || out.Offset != 0 {
 		return nil
 	}
-	l.made[v.Name] = out
+	l.made[v] = out
 	return out
 }
 
 // Set says that v, floats, holds the real values of levels.
-func (l *Levels) Set(v, levels *graph.Value) { l.made[v.Name] = levels }
-
-// Renamed says that floats are called otherwise now.
-func (l *Levels) Renamed(from, to string) {
-	if v := l.made[from]; v != nil {
-		l.made[to] = v
-		delete(l.made, from)
-	}
-}
+func (l *Levels) Set(v, levels *graph.Value) { l.made[v] = levels }
