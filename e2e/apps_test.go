@@ -171,7 +171,7 @@ func TestApps(t *testing.T) {
 		if err := os.WriteFile(mod, bytes.Replace(text, []byte("=> ../.."), []byte("=> "+a.root), 1), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		env := []string{"GOFLAGS=-trimpath", "GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0"}
+		env := []string{"GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0"}
 		t.Run("host", func(t *testing.T) {
 			a.run(t, env, "examples/go-app", "go", "generate")
 			a.run(t, env, "examples/go-app", "go", "vet", ".")

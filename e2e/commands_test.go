@@ -293,7 +293,7 @@ func tools(t *testing.T, all []shown, dir string) (python string) {
 func (c shown) run(t *testing.T, dir, first string) error {
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", c.text)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -mod=mod", "GOPROXY=off", "GOWORK=off", "PATH="+first+string(os.PathListSeparator)+os.Getenv("PATH"),
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "PATH="+first+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"PYTHONDONTWRITEBYTECODE=1")
 	if strings.HasPrefix(c.text, "go run .") {
 		cmd.Dir = filepath.Join(dir, "..", "bar")

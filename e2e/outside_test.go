@@ -90,7 +90,7 @@ func TestOutside(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "run", "-mod=mod", ".", filepath.Join(root, "examples/digits/digits.json"))
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOPROXY=off", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
