@@ -21,6 +21,8 @@ func TestGrowth(t *testing.T) {
 		{"chain", `{"name": "n%[1]d", "op": "relu", "inputs": ["n%[2]d"]}`},
 		{"transposes in a row", `{"name": "n%[1]d", "op": "transpose", "inputs": ["n%[2]d"], "attrs": {"perm": [1, 0]}}`},
 		{"read by all", `{"name": "n%[1]d", "op": "add", "inputs": ["n%[2]d", "n0"]}`},
+		{"sum of the pieces of a split", `{"name": "p%[1]d", "op": "slice", "inputs": ["x"], "attrs": {"begin": [0, %[1]d], "size": [1, 1]}},
+ {"name": "n%[1]d", "op": "add", "inputs": ["n%[2]d", "p%[1]d"]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bytes := func(nodes int) uint64 {
@@ -29,7 +31,7 @@ func TestGrowth(t *testing.T) {
 					lines = append(lines, fmt.Sprintf(c.node, i, i-1))
 				}
 				path := filepath.Join(t.TempDir(), "m.json")
-				text := fmt.Sprintf(`{"format": "ripc.model/1", "name": "m", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 8]}],
+				text := fmt.Sprintf(`{"format": "ripc.model/1", "name": "m", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 4096]}],
  "weights": {"init": "random", "seed": 1}, "nodes": [%s], "outputs": ["n%d"]}`, strings.Join(lines, ",\n"), nodes-1)
 				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 					t.Fatal(err)

@@ -29,13 +29,13 @@ func Describe(in Input) *describe.Artifact {
 			d.Outputs = append(d.Outputs, tensors[q.Name])
 		}
 	}
-	kernels := Symbols(p)
+	kernels, index := Symbols(p), p.Index()
 	for _, s := range p.Stages {
 		st := describe.Stage{
 			Name: s.Name, Op: s.Op, Kernel: kernels[s.Func], Trace: in.Traces[s.Func], MACs: s.MACs,
 			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Layer: describeLayer(s.Layer), Note: s.Note,
 		}
-		for i, q := range p.FuncByName(s.Func).Params {
+		for i, q := range index.Func(s.Func).Params {
 			if q.Out {
 				st.Writes = append(st.Writes, tensors[s.Args[i]])
 			} else {

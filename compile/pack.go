@@ -10,9 +10,9 @@ import (
 	"ripc/schedule"
 )
 
-// pack gives the stages of s that run f what the packs of f's schedule make of their constants. It runs the packing in the
+// pack gives stages of s, all that run f, what the packs of f's schedule make of their constants. It runs the packing in the
 // interpreter, at compile time; equal contents are packed once.
-func pack(ctx context.Context, s *ir.Program, f *ir.Func, packs []schedule.Pack) error {
+func pack(ctx context.Context, s *ir.Program, stages []int, f *ir.Func, packs []schedule.Pack) error {
 	for _, p := range packs {
 		if p.View {
 			continue
@@ -22,11 +22,8 @@ func pack(ctx context.Context, s *ir.Program, f *ir.Func, packs []schedule.Pack)
 		if err != nil {
 			return fmt.Errorf("packing %%%s of %s: %w", p.Param, f.Name, err)
 		}
-		for i := range s.Stages {
+		for _, i := range stages {
 			st := &s.Stages[i]
-			if st.Func != f.Name {
-				continue
-			}
 			from := s.BufferByName(st.Args[at])
 			if from.Kind != ir.ConstBuf {
 				return notPacked(f, p, *st, from)

@@ -32,6 +32,10 @@ func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func
 	s := *p
 	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
 	traces := map[string]schedule.Trace{}
+	stages := map[string][]int{} // by Func
+	for i, st := range s.Stages {
+		stages[st.Func] = append(stages[st.Func], i)
+	}
 	for _, f := range p.Funcs {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -54,7 +58,7 @@ func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func
 		}
 		traces[f.Name] = c.Trace
 		s.Funcs = append(s.Funcs, r.Func)
-		if err := pack(ctx, &s, f, r.Packs); err != nil {
+		if err := pack(ctx, &s, stages[f.Name], f, r.Packs); err != nil {
 			return nil, nil, err
 		}
 	}

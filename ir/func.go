@@ -139,7 +139,31 @@ type Program struct {
 	Arena   int64 // bytes
 }
 
-// FuncByName finds a Func, nil if there is none.
+// Index finds what a Program has by name, nil if there is none of it, without a search of the Program's lists. It holds while these stay.
+type Index struct {
+	funcs   map[string]*Func
+	buffers map[string]*ProgBuf
+}
+
+// Index makes an index of p.
+func (p *Program) Index() Index {
+	x := Index{make(map[string]*Func, len(p.Funcs)), make(map[string]*ProgBuf, len(p.Buffers))}
+	for _, f := range slices.Backward(p.Funcs) {
+		x.funcs[f.Name] = f
+	}
+	for i := range slices.Backward(p.Buffers) {
+		x.buffers[p.Buffers[i].Name] = &p.Buffers[i]
+	}
+	return x
+}
+
+// Func finds a Func.
+func (x Index) Func(name string) *Func { return x.funcs[name] }
+
+// Buffer finds a buffer.
+func (x Index) Buffer(name string) *ProgBuf { return x.buffers[name] }
+
+// FuncByName finds a Func, nil if there is none. Who looks for many takes an Index.
 func (p *Program) FuncByName(name string) *Func {
 	for _, f := range p.Funcs {
 		if f.Name == name {
@@ -149,7 +173,7 @@ func (p *Program) FuncByName(name string) *Func {
 	return nil
 }
 
-// BufferByName finds a buffer, nil if there is none.
+// BufferByName finds a buffer, nil if there is none. Who looks for many takes an Index.
 func (p *Program) BufferByName(name string) *ProgBuf {
 	for i := range p.Buffers {
 		if p.Buffers[i].Name == name {

@@ -68,7 +68,9 @@ func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error
 			b.Label = labels[b.Name]
 		}
 	}
-	inline.Moves(l.p, o.Target)
+	if err := inline.Moves(ctx, l.p, o.Target); err != nil {
+		return nil, err
+	}
 	l.p.Arena = plan.Arena(l.p)
 	if err := ir.VerifyProgram(l.p); err != nil {
 		return nil, fmt.Errorf("lowering %s: %w", g.Name, err)

@@ -125,9 +125,10 @@ func file(m *codegen.Image) ([]byte, error) {
 	for _, e := range m.Exports() {
 		u.names[e] = true
 	}
+	index := m.Program.Index()
 	var kernels strings.Builder
 	for _, name := range m.Order {
-		text, err := u.kernel(m.Program.FuncByName(name), m.Kernels[name].Symbol)
+		text, err := u.kernel(index.Func(name), m.Kernels[name].Symbol)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +144,7 @@ func file(m *codegen.Image) ([]byte, error) {
 	if err := writeDescription(&out, m); err != nil {
 		return nil, err
 	}
-	d := driver{Image: m}
+	d := driver{Image: m, index: index}
 	if err := d.write(); err != nil {
 		return nil, err
 	}
@@ -246,6 +247,7 @@ func writeBytes(out *bytes.Buffer, data []byte) {
 type driver struct {
 	strings.Builder
 	*codegen.Image
+	index ir.Index // of its Program
 }
 
 // barrier is the function that returns once all n threads have called it. sync holds the number of threads that have
@@ -387,7 +389,7 @@ func (d *driver) write() error {
 		}
 		d.line("    if (%s) { /* %s */", cond, codegen.Comment(s.Name))
 		var args []string
-		f := d.Program.FuncByName(s.Func)
+		f := d.index.Func(s.Func)
 		for j, a := range s.Args {
 			arg, err := d.argument(a, f.Params[j], places)
 			if err != nil {
@@ -415,7 +417,7 @@ func (d *driver) write() error {
 
 // argument is a pointer to a buffer, for parameter p.
 func (d *driver) argument(name string, p ir.Param, places map[string]int) (string, error) {
-	b := d.Program.BufferByName(name)
+	b := d.index.Buffer(name)
 	if b == nil {
 		return "", fmt.Errorf("there is no buffer %%%s", name)
 	}

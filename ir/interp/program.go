@@ -47,13 +47,14 @@ type Machine struct {
 	// Memory holds the live contents of all buffers, by name; nil before Start.
 	Memory   map[string][]byte
 	program  *ir.Program
+	index    ir.Index // of program
 	checked  bool
 	compiled map[*ir.Func]*Compiled // as far as they were needed
 }
 
 // NewMachine is a Machine for p; checked is as in Options.
 func NewMachine(p *ir.Program, checked bool) *Machine {
-	return &Machine{program: p, checked: checked, compiled: map[*ir.Func]*Compiled{}}
+	return &Machine{program: p, index: p.Index(), checked: checked, compiled: map[*ir.Func]*Compiled{}}
 }
 
 // Start brings inputs, the contents of the Program's input buffers in order, and fresh memory for everything else. It
@@ -68,8 +69,8 @@ func (m *Machine) Start(inputs [][]byte) error {
 // Compiled.Run does.
 func (m *Machine) Stage(ctx context.Context, i int) error {
 	s := m.program.Stages[i]
-	f := m.program.FuncByName(s.Func)
-	args, err := stageArgs(m.program, s, f, m.Memory)
+	f := m.index.Func(s.Func)
+	args, err := stageArgs(m.index, s, f, m.Memory)
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func memory(p *ir.Program, inputs [][]byte) (map[string][]byte, error) {
 }
 
 // stageArgs checks that s fits f and gives the memory of its arguments.
-func stageArgs(p *ir.Program, s ir.Stage, f *ir.Func, mem map[string][]byte) ([][]byte, error) {
+func stageArgs(p ir.Index, s ir.Stage, f *ir.Func, mem map[string][]byte) ([][]byte, error) {
 	bad := func(format string, args ...any) ([][]byte, error) {
 		return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name), Msg: fmt.Sprintf(format, args...)}
 	}
@@ -151,7 +152,7 @@ func stageArgs(p *ir.Program, s ir.Stage, f *ir.Func, mem map[string][]byte) ([]
 	written := map[string]bool{}
 	var args [][]byte
 	for i, name := range s.Args {
-		b, q := p.BufferByName(name), f.Params[i]
+		b, q := p.Buffer(name), f.Params[i]
 		switch {
 		case b == nil:
 			return bad("there is no buffer %%%s", name)

@@ -4,7 +4,10 @@
 package inline
 
 import (
+	"container/heap"
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"ripc/graph"
@@ -12,120 +15,163 @@ import (
 	"ripc/targets"
 )
 
-// Moves does so with all stages of p of which it is known that this is no dearer on t. The others say why they are there.
-func Moves(p *ir.Program, t targets.Target) {
-	in := &inliner{p, t}
-	for i := 0; i < len(p.Stages); {
-		if in.through(i) {
-			i = 0 // what read or wrote through this one may be a move itself
-			continue
+// Moves does so with all stages of p of which it is known that this is no dearer on t. The others say why they are there. It fails when
+// ctx is done. The work grows with the operands of p's stages and with the stages that go, not with their product.
+func Moves(ctx context.Context, p *ir.Program, t targets.Target) error {
+	in := newInliner(p, t)
+	for len(in.due.stages) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		i++
+		in.through(heap.Pop(&in.due).(int))
 	}
-	p.Funcs = slices.DeleteFunc(p.Funcs, func(f *ir.Func) bool {
-		return !slices.ContainsFunc(p.Stages, func(s ir.Stage) bool { return s.Func == f.Name })
-	})
+	in.finish()
+	return nil
 }
 
+// inliner is a Program with an index of its names. Stages and buffers that go stay in their lists until finish, so that numbers hold.
 type inliner struct {
 	*ir.Program
-	target targets.Target
+	target   targets.Target
+	funcs    map[string]*ir.Func
+	kinds    map[string]ir.BufKind
+	readers  map[string]map[use]bool // by buffer
+	writers  map[string]map[use]bool
+	versions map[string]*versions // of Funcs, by the name that they are to have
+	due      queue                // stages to look at, the first of them first
+	refused  map[int]refusal      // moves that stay, by stage
+	gone     map[int]bool         // stages
+	dropped  map[string]bool      // buffers
 }
 
 // use is a stage that has a buffer as an operand.
 type use struct{ stage, param int }
 
+// versions are Funcs of one name but for a number behind it.
+type versions struct {
+	byText map[string]string // names, by the text of the Func without its name
+	count  int               // how many names were looked at
+}
+
+// refusal is why a move stays: for the sake of a stage, or of the count first readers of a buffer.
+type refusal struct {
+	reason graph.Reason
+	stage  int
+	buf    string
+	count  int
+}
+
+func newInliner(p *ir.Program, t targets.Target) *inliner {
+	in := &inliner{
+		Program: p, target: t, funcs: map[string]*ir.Func{}, kinds: map[string]ir.BufKind{},
+		readers: map[string]map[use]bool{}, writers: map[string]map[use]bool{}, versions: map[string]*versions{},
+		refused: map[int]refusal{}, gone: map[int]bool{}, dropped: map[string]bool{},
+	}
+	in.due.has = make([]bool, len(p.Stages))
+	for _, f := range p.Funcs {
+		in.funcs[f.Name] = f
+	}
+	for _, b := range p.Buffers {
+		in.kinds[b.Name] = b.Kind
+		in.readers[b.Name], in.writers[b.Name] = map[use]bool{}, map[use]bool{}
+	}
+	for i, s := range p.Stages {
+		for k, a := range s.Args {
+			in.usesOf(a, i, k)[use{i, k}] = true
+		}
+		heap.Push(&in.due, i)
+	}
+	return in
+}
+
+// usesOf are the readers or the writers of a buffer that is operand k of stage i, whichever that stage is.
+func (in *inliner) usesOf(buf string, i, k int) map[use]bool {
+	if in.funcs[in.Stages[i].Func].Params[k].Out {
+		return in.writers[buf]
+	}
+	return in.readers[buf]
+}
+
 // through does without stage i, if it can.
-func (in *inliner) through(i int) bool {
-	s := in.Stages[i]
-	m, ok := moveOf(in.FuncByName(s.Func))
+func (in *inliner) through(i int) {
+	m, ok := moveOf(in.funcs[in.Stages[i].Func])
 	if !ok {
-		return false
+		return
 	}
-	why := in.read(i, m)
-	if why.Code == "" {
-		return true
+	why, gone := in.read(i, m)
+	if gone {
+		return
 	}
-	if whyNot := in.write(i, m); whyNot.Code == "" {
-		return true
-	} else if in.kind(s.Args[0]) != ir.InputBuf {
+	whyNot, gone := in.write(i, m)
+	if gone {
+		return
+	}
+	if in.kinds[in.Stages[i].Args[0]] != ir.InputBuf {
 		why = whyNot
 	}
-	in.Stages[i].Layer.Reason = why
-	return false
-}
-
-func (in *inliner) kind(buf string) ir.BufKind { return in.BufferByName(buf).Kind }
-
-// reason is why a move stays.
-func reason(r graph.Reason, where ir.Stage, count int) ir.Reason {
-	return graph.Verdict{Reason: r, Where: where.Name, Args: ir.Args{Op: where.Op, Count: int64(count)}}.AsReason()
-}
-
-// uses lists who reads and who writes a buffer.
-func (in *inliner) uses(buf string) (readers, writers []use) {
-	for i, s := range in.Stages {
-		f := in.FuncByName(s.Func)
-		for k, a := range s.Args {
-			switch {
-			case a != buf:
-			case f.Params[k].Out:
-				writers = append(writers, use{i, k})
-			default:
-				readers = append(readers, use{i, k})
-			}
-		}
-	}
-	return readers, writers
+	in.refused[i] = why
 }
 
 // read lets the stage that reads what stage i, a move, makes read what that reads.
-func (in *inliner) read(i int, m move) (why ir.Reason) {
+func (in *inliner) read(i int, m move) (why refusal, gone bool) {
 	s := in.Stages[i]
-	readers, writers := in.uses(s.Args[1])
+	readers, writers := in.readers[s.Args[1]], in.writers[s.Args[1]]
 	switch {
-	case in.kind(s.Args[1]) == ir.OutputBuf:
-		return reason(graph.WhyMovedForCaller, s, 0)
+	case in.kinds[s.Args[1]] == ir.OutputBuf:
+		return refusal{reason: graph.WhyMovedForCaller, stage: i}, false
+	case len(readers) == 0:
+		return refusal{reason: graph.WhyMovesFloats, stage: i}, false
 	case len(readers) != 1 || len(writers) != 1:
-		if len(readers) == 0 {
-			return reason(graph.WhyMovesFloats, s, 0)
-		}
-		return reason(graph.WhyMovedForMany, in.Stages[readers[0].stage], len(readers))
+		return refusal{reason: graph.WhyMovedForMany, buf: s.Args[1], count: len(readers)}, false
 	}
-	r := readers[0]
-	f := in.FuncByName(in.Stages[r.stage].Func)
-	g := reading(f, r.param, m, in.target)
+	r := ordered(readers)[0]
+	g := reading(in.funcs[in.Stages[r.stage].Func], r.param, m, in.target)
 	if g == nil {
-		return reason(graph.WhyMovedBefore, in.Stages[r.stage], 0)
+		return refusal{reason: graph.WhyMovedBefore, stage: r.stage}, false
 	}
-	in.replace(r, g, s.Args[0])
 	in.drop(i, s.Args[1])
-	return ir.Reason{}
+	in.replace(r, g, s.Args[0])
+	in.touch(r.stage)
+	return refusal{}, true
 }
 
 // write lets the stages that write what stage i, a move, reads write what that makes.
-func (in *inliner) write(i int, m move) (why ir.Reason) {
+func (in *inliner) write(i int, m move) (why refusal, gone bool) {
 	s := in.Stages[i]
-	readers, writers := in.uses(s.Args[0])
+	readers, writers := in.readers[s.Args[0]], in.writers[s.Args[0]]
 	switch {
-	case in.kind(s.Args[0]) != ir.ArenaBuf, len(writers) == 0:
-		return reason(graph.WhyMovedForCaller, s, 0)
+	case in.kinds[s.Args[0]] != ir.ArenaBuf, len(writers) == 0:
+		return refusal{reason: graph.WhyMovedForCaller, stage: i}, false
 	case len(readers) != 1:
-		return reason(graph.WhyMovedForMany, in.Stages[readers[0].stage], len(readers))
+		return refusal{reason: graph.WhyMovedForMany, buf: s.Args[0], count: len(readers)}, false
 	}
+	sorted := ordered(writers)
 	var all []*ir.Func
-	for _, w := range writers {
-		g := writing(in.FuncByName(in.Stages[w.stage].Func), w.param, m, in.target)
+	for _, w := range sorted {
+		g := writing(in.funcs[in.Stages[w.stage].Func], w.param, m, in.target)
 		if g == nil {
-			return reason(graph.WhyMovedAfter, in.Stages[w.stage], 0)
+			return refusal{reason: graph.WhyMovedAfter, stage: w.stage}, false
 		}
 		all = append(all, g)
 	}
-	for k, w := range writers {
+	in.drop(i, s.Args[0])
+	for k, w := range sorted {
 		in.replace(w, all[k], s.Args[1])
 	}
-	in.drop(i, s.Args[0])
-	return ir.Reason{}
+	for _, w := range sorted {
+		in.touch(w.stage)
+	}
+	return refusal{}, true
+}
+
+// ordered are uses in the order of the stages.
+func ordered(uses map[use]bool) []use {
+	return slices.SortedFunc(maps.Keys(uses), func(a, b use) int {
+		if a.stage != b.stage {
+			return a.stage - b.stage
+		}
+		return a.param - b.param
+	})
 }
 
 // replace lets a stage use buf by g.
@@ -133,23 +179,118 @@ func (in *inliner) replace(u use, g *ir.Func, buf string) {
 	s := &in.Stages[u.stage]
 	s.Args = slices.Clone(s.Args)
 	s.Args[u.param] = buf
-	name := g.Name
-	for n := 1; ; n++ {
-		switch f := in.FuncByName(g.Name); {
-		case f == nil:
-			in.Funcs = append(in.Funcs, g)
-			s.Func = g.Name
-			return
-		case f.String() == g.String():
-			s.Func = g.Name
-			return
-		}
-		g.Name = fmt.Sprintf("%s_v%d", name, n+1)
+	in.usesOf(buf, u.stage, u.param)[u] = true
+	s.Func = in.add(g)
+}
+
+// add gives g a name that is free, with a number where others have its own, unless an equal Func has one of these names: then that one.
+func (in *inliner) add(g *ir.Func) string {
+	v, known := in.versions[g.Name]
+	if !known {
+		v = &versions{byText: map[string]string{}}
+		in.versions[g.Name] = v
 	}
+	text := withoutName(g)
+	for base := g.Name; ; {
+		if name, found := v.byText[text]; found {
+			return name
+		}
+		if v.count++; v.count > 1 {
+			g.Name = fmt.Sprintf("%s_v%d", base, v.count)
+		}
+		f := in.funcs[g.Name]
+		if f == nil {
+			in.funcs[g.Name] = g
+			in.Funcs = append(in.Funcs, g)
+			f = g
+		}
+		if t := withoutName(f); v.byText[t] == "" {
+			v.byText[t] = f.Name
+		}
+	}
+}
+
+func withoutName(f *ir.Func) string {
+	g := *f
+	g.Name = ""
+	return g.String()
 }
 
 // drop removes stage i and the buffer that nobody needs any more.
 func (in *inliner) drop(i int, buf string) {
-	in.Stages = slices.Delete(in.Stages, i, i+1)
-	in.Buffers = slices.DeleteFunc(in.Buffers, func(b ir.ProgBuf) bool { return b.Name == buf })
+	s := in.Stages[i]
+	for k, a := range s.Args {
+		delete(in.usesOf(a, i, k), use{i, k})
+	}
+	in.gone[i], in.dropped[buf] = true, true
+}
+
+// touch looks again at what stage i, which has another Func now, may have changed for: the stage itself, and moves whose result it alone
+// reads, or that alone read its result. What is said of other moves depends on no Func of their neighbours.
+func (in *inliner) touch(i int) {
+	heap.Push(&in.due, i)
+	s := in.Stages[i]
+	for k, a := range s.Args {
+		beyond := in.writers[a]
+		if in.funcs[s.Func].Params[k].Out {
+			beyond = in.readers[a]
+		}
+		if len(beyond) == 1 {
+			heap.Push(&in.due, ordered(beyond)[0].stage)
+		}
+	}
+}
+
+// finish takes what is gone out of the Program, and says why the moves that are left stay.
+func (in *inliner) finish() {
+	first := map[string]int{} // readers, by buffer
+	for i, s := range in.Stages {
+		for k, a := range s.Args {
+			if _, has := first[a]; !has && !in.gone[i] && !in.funcs[s.Func].Params[k].Out {
+				first[a] = i
+			}
+		}
+	}
+	var stages []ir.Stage
+	used := map[string]bool{}
+	for i, s := range in.Stages {
+		if in.gone[i] {
+			continue
+		}
+		if r, has := in.refused[i]; has {
+			if r.buf != "" {
+				r.stage = first[r.buf]
+			}
+			where := in.Stages[r.stage]
+			s.Layer.Reason = graph.Verdict{Reason: r.reason, Where: where.Name, Args: ir.Args{Op: where.Op, Count: int64(r.count)}}.AsReason()
+		}
+		stages, used[s.Func] = append(stages, s), true
+	}
+	in.Stages = stages
+	in.Buffers = slices.DeleteFunc(in.Buffers, func(b ir.ProgBuf) bool { return in.dropped[b.Name] })
+	in.Funcs = slices.DeleteFunc(in.Funcs, func(f *ir.Func) bool { return !used[f.Name] })
+}
+
+// queue has numbers of stages, each once; heap.Pop gives the least.
+type queue struct {
+	stages []int
+	has    []bool
+}
+
+func (q *queue) Len() int           { return len(q.stages) }
+func (q *queue) Less(i, j int) bool { return q.stages[i] < q.stages[j] }
+func (q *queue) Swap(i, j int)      { q.stages[i], q.stages[j] = q.stages[j], q.stages[i] }
+
+// Push adds a stage, an int, unless it is there.
+func (q *queue) Push(x any) {
+	if i := x.(int); !q.has[i] {
+		q.stages, q.has[i] = append(q.stages, i), true
+	}
+}
+
+// Pop removes the last.
+func (q *queue) Pop() any {
+	i := q.stages[len(q.stages)-1]
+	q.stages, q.has[i] = q.stages[:len(q.stages)-1], false
+	return i
 }

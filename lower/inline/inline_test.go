@@ -2,6 +2,9 @@ package inline_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -154,7 +157,9 @@ func TestMoves(t *testing.T) {
 		}
 		want := slices.Clone(results(t, p, in))
 		before := len(p.Stages)
-		inline.Moves(p, target)
+		if err := inline.Moves(t.Context(), p, target); err != nil {
+			t.Fatal(err)
+		}
 		if got := results(t, p, in); !bytes.Equal(got, want) {
 			t.Fatalf("other results with\n%s", p)
 		}
@@ -181,4 +186,66 @@ func TestMoves(t *testing.T) {
 		}
 	}
 	t.Errorf("a change of axes was taken into nothing but %v, which have to be %v", gone, wanted)
+}
+
+// counting is a context that counts how often it is asked whether it is done, which it is after most times.
+type counting struct {
+	context.Context
+	asked, most int
+}
+
+func (c *counting) Err() error {
+	if c.asked++; c.asked > c.most {
+		return context.Canceled
+	}
+	return nil
+}
+
+// pieces is a Program that adds up n pieces of its input.
+func pieces(n int) *ir.Program {
+	one := []int{1, 1, 1, 1}
+	wide := []int{1, 1, 1, n}
+	p := &ir.Program{Name: "net", Buffers: []ir.ProgBuf{{Buffer: ir.Buffer{Name: "x", Type: ir.F32, Shape: wide}, Kind: ir.InputBuf}}}
+	arena := func(name string) string {
+		p.Buffers = append(p.Buffers, ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: ir.F32, Shape: one}, Kind: ir.ArenaBuf})
+		return name
+	}
+	add := ops.Function(scalar.Plus, one, one)
+	p.Funcs = append(p.Funcs, add)
+	before := "x0"
+	for i := range n {
+		f := ops.SliceNumbers(&graph.SliceAttrs{Begin: []int{0, 0, 0, i}, Size: one, Stride: one}, ir.F32, wide)
+		f.Name = fmt.Sprintf("slice%d", i)
+		p.Funcs = append(p.Funcs, f)
+		piece := arena(fmt.Sprintf("x%d", i))
+		p.Stages = append(p.Stages, ir.Stage{Name: piece, Func: f.Name, Args: []string{"x", piece}})
+		if i > 0 {
+			sum := arena(fmt.Sprintf("sum%d", i))
+			p.Stages = append(p.Stages, ir.Stage{Name: sum, Func: add.Name, Args: []string{before, piece, sum}})
+			before = sum
+		}
+	}
+	return p
+}
+
+// TestMovesGrow: the moves of a network of four times the size take four times the steps, and end with their context.
+func TestMovesGrow(t *testing.T) {
+	steps := func(n int) int {
+		p, ctx := pieces(n), &counting{t.Context(), 0, 100 * n}
+		if err := inline.Moves(ctx, p, targets.Target{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Stages) != n-1 {
+			t.Fatalf("%d stages left of %d pieces", len(p.Stages), n)
+		}
+		return ctx.asked
+	}
+	few, many := steps(100), steps(400)
+	if many > 5*few {
+		t.Errorf("100 pieces take %d steps, 400 take %d", few, many)
+	}
+	ctx := &counting{t.Context(), 0, few / 2}
+	if err := inline.Moves(ctx, pieces(100), targets.Target{}); !errors.Is(err, context.Canceled) || ctx.asked != ctx.most+1 {
+		t.Errorf("canceled at step %d: %v at step %d", ctx.most+1, err, ctx.asked)
+	}
 }

@@ -122,7 +122,7 @@ stage.%[1]d: ; %[3]s`, i, i+1, strings.Map(printable, s.Name))
 
 // argument gives the pointer to a buffer, as argument j of stage i.
 func (w *driver) argument(name string, i, j int) (string, error) {
-	b := w.p.BufferByName(name)
+	b := w.index.Buffer(name)
 	if b == nil {
 		return "", fmt.Errorf("there is no buffer %%%s", name)
 	}
