@@ -121,7 +121,7 @@ const ShippedRecords = shipped.Name
 // said of the records is told when they are looked at. It fails if the file cannot be read: records that are stale, damaged, of another
 // version or another machine are no failure.
 func WithRecords(o Options, path string, tell func([]RecordNote)) (Options, error) {
-	set, err := shipped.Load(path)
+	set, err := shipped.LoadIndex(path)
 	if err != nil {
 		return o, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot read the records", Err: files.Cause(err)}
 	}

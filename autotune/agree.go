@@ -94,12 +94,12 @@ type measured struct {
 func (a *agreement) read(cpu string) {
 	own, notes := sifted(a.set, a.network.Target.Name)
 	tried := map[records.Class]map[string]bool{}
-	a.set = &records.Set{}
-	for _, r := range own.Records {
-		if r.Target == targets.HostName && r.Machine.CPU != cpu && !r.Machine.Simulated {
-			continue
-		}
-		a.set.Records = append(a.set.Records, r)
+	a.set = own
+	if elsewhere := func(r records.Record) bool { return r.Machine.CPU != cpu && !r.Machine.Simulated }; a.network.Target.Name == targets.HostName && slices.ContainsFunc(own.Records, elsewhere) {
+		a.set = &records.Set{Records: slices.DeleteFunc(slices.Clone(own.Records), elsewhere)}
+	}
+	for i := range a.set.Records {
+		r := &a.set.Records[i]
 		if r.Result.Failure == nil {
 			if tried[r.Class()] == nil {
 				tried[r.Class()] = map[string]bool{}
@@ -156,7 +156,7 @@ func (a *agreement) of(ctx context.Context, p *ir.Program, choice map[string]lay
 // use: each takes milliseconds, and where many do not fit, none does.
 const maxStale = 24
 
-// cheapest is the cheapest schedule of f, a Func of p, that is measured and fits; nil if there is none. It fails with ctx's error alone.
+// cheapest is the cheapest schedule of f, a Func of p, that is measured and fits; nil if there is none. It fails with ctx's error, or that of the records' file.
 func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*measured, error) {
 	key := space.Key(f)
 	if m, ok := a.best[key]; ok {
@@ -170,6 +170,10 @@ func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*m
 		}
 		if stale >= maxStale && r.Versions.Ripc != compile.Version {
 			continue
+		}
+		r, err := r.Whole()
+		if err != nil {
+			return nil, err
 		}
 		tr, err := traceOf(r.Candidate.Trace)
 		if err == nil {

@@ -17,7 +17,13 @@ func sifted(set *records.Set, target string) (own *records.Set, notes []Note) {
 	if n := len(set.Damaged); n > 0 {
 		notes = append(notes, Note{Kind: Damaged, Count: n})
 	}
-	own = &records.Set{}
+	mine := 0
+	for i := range set.Records { // there may be very many
+		if set.Records[i].Target == target {
+			mine++
+		}
+	}
+	own = &records.Set{Records: make([]records.Record, 0, mine)}
 	newer := 0
 	for _, r := range set.Records {
 		switch {

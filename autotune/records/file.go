@@ -75,7 +75,7 @@ func (e *NotRecordsError) Error() string {
 func appendable(f *os.File) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, 1<<62), 64<<10)
 	for n := 1; ; n++ {
-		line, _, err := readLine(in)
+		line, _, _, err := readLine(in, nil)
 		if err == io.EOF { // which tail looks at
 			break
 		}

@@ -15,6 +15,8 @@ type Record struct {
 	Machine   Machine     `json:"machine"`
 	Versions  Versions    `json:"versions"`
 	Origin    Origin      `json:"origin"`
+
+	place place // of what is missing here (LoadIndex)
 }
 
 // Workload names a Func by what it computes. Two layers with the same Key are the same Func but for names, whatever networks
@@ -32,6 +34,8 @@ type Candidate struct {
 	Strategy  string         `json:"strategy"`
 	Values    map[string]int `json:"values,omitempty"`
 	Trace     []string       `json:"trace"` // steps, as schedule.ParseStep reads them
+
+	short string // shortKey, where Trace was left in the file (LoadIndex)
 }
 
 // Unit is what a cost is counted in. Costs of different units are never compared.

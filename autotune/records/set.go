@@ -88,7 +88,7 @@ func Read(r io.Reader) (*Set, error) {
 	s := &Set{}
 	in := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
-		line, whole, err := readLine(in)
+		line, _, whole, err := readLine(in, nil)
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
@@ -102,11 +102,13 @@ func Read(r io.Reader) (*Set, error) {
 	}
 }
 
-// readLine gives the next line without its end. Of one that is longer than MaxLine it gives the beginning, and is not whole.
-func readLine(in *bufio.Reader) (line []byte, whole bool, err error) {
-	whole = true
+// readLine gives the next line without its end, in room if it fits, and the size that it has in the file. Of one that is longer than
+// MaxLine it gives the beginning, and is not whole.
+func readLine(in *bufio.Reader, room []byte) (line []byte, size int64, whole bool, err error) {
+	line, whole = room, true
 	for {
 		part, err := in.ReadSlice('\n')
+		size += int64(len(part))
 		if len(line)+len(part) > MaxLine {
 			line, whole = append([]byte(nil), line[:min(len(line), len(beginning))]...), false
 		}
@@ -114,7 +116,7 @@ func readLine(in *bufio.Reader) (line []byte, whole bool, err error) {
 			line = append(line, part...)
 		}
 		if err != bufio.ErrBufferFull {
-			return bytes.TrimSuffix(line, []byte("\n")), whole, err
+			return bytes.TrimSuffix(line, []byte("\n")), size, whole, err
 		}
 	}
 }
@@ -143,6 +145,10 @@ func (s *Set) add(n int, text []byte, whole, last bool) {
 
 // parse reads one line: a record of this format, or the name of another version's.
 func parse(text []byte) (rec Record, foreign string, err error) {
+	if bytes.HasPrefix(text, []byte(`{"format":"`+Format+`"`)) && json.Unmarshal(text, &rec) == nil && rec.Format == Format && rec.Check() == nil {
+		return rec, "", nil
+	}
+	rec = Record{}
 	var head struct {
 		Format string `json:"format"`
 	}
@@ -183,7 +189,10 @@ func notRecord(err error) error {
 
 // line is r as it stands in files, with the line's end: the same record always gives the same bytes.
 func (r *Record) line() ([]byte, error) {
-	c := *r
+	c, err := r.Whole()
+	if err != nil {
+		return nil, err
+	}
 	c.Format = Format
 	if c.Candidate.Trace == nil {
 		c.Candidate.Trace = []string{}
