@@ -81,6 +81,24 @@ func (e *FeatureError) Error() string {
 	return fmt.Sprintf("%s: compiled for %s: %s", e.Path, e.CPU, strings.Join(parts, "; "))
 }
 
+// ThreadsError says that the system does not let this process have the threads of a session.
+type ThreadsError struct {
+	Path    string
+	Threads int // of the session
+	Needed  int // new threads: those of the session but its caller, and those that Go may need to run other goroutines meanwhile
+	Got     int // of these
+	Err     error
+}
+
+// Error says how many there are, and which limits there can be.
+func (e *ThreadsError) Error() string {
+	return fmt.Sprintf("%s: a session of %d threads, with Go's own, needs %d new ones, and the system gives %d (%v): take fewer, or raise the limit (ulimit -u, a container's limit of pids)",
+		e.Path, e.Threads, e.Needed, e.Got, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ThreadsError) Unwrap() error { return e.Err }
+
 // StatusError is a non-zero return value of an artifact's entry point.
 type StatusError struct {
 	Name string // the artifact's name

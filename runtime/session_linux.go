@@ -44,7 +44,7 @@ type Session struct {
 // NewSession maps inputs, outputs and workspace for the given number of threads (1 to 256) and starts the threads; the
 // caller of Run is the first of them. The others are goroutines locked to OS threads: they watch for work for 100
 // microseconds after an inference, then sleep; with more threads than GOMAXPROCS they sleep at once.
-// Close must be called to free all that.
+// Close must be called to free all that. It fails with *ThreadsError if the system does not let this process have the threads.
 func (m *Module) NewSession(threads int) (*Session, error) {
 	if threads < 1 || threads > maxThreads {
 		return nil, fmt.Errorf("%s: %d threads; 1 to %d are possible", m.path, threads, maxThreads)
@@ -63,7 +63,19 @@ func (m *Module) NewSession(threads int) (*Session, error) {
 		if threads > goruntime.GOMAXPROCS(0) {
 			spin = 0
 		}
-		s.team = newTeam(threads, spin)
+		// Go runs other goroutines on as many threads as GOMAXPROCS says, which may all be new.
+		needed := threads - 1 + goruntime.GOMAXPROCS(0)
+		held, got, err := reserve(needed)
+		if err != nil {
+			_ = unix.Munmap(s.memory)
+			return nil, &ThreadsError{Path: m.path, Threads: threads, Needed: needed, Got: got, Err: err}
+		}
+		s.team = newTeam(threads, spin, held.give)
+		if err := held.release(); err != nil {
+			s.team.stop()
+			_ = unix.Munmap(s.memory)
+			return nil, fmt.Errorf("%s: %w", m.path, err)
+		}
 	}
 	m.sessions++
 	return s, nil

@@ -34,13 +34,21 @@ type team struct {
 	exited  sync.WaitGroup
 }
 
-// newTeam starts n-1 workers, n >= 2.
-func newTeam(n int, spin time.Duration) *team {
+// newTeam starts n-1 workers, n >= 2, each on its own thread, and calls before ahead of each.
+func newTeam(n int, spin time.Duration, before func()) *team {
 	t := &team{spin: spin, done: newParker()}
 	for tid := 1; tid < n; tid++ {
 		p := newParker()
 		t.workers = append(t.workers, &p)
-		t.exited.Go(func() { t.work(tid, &p) })
+		before()
+		begun := make(chan struct{})
+		t.exited.Go(func() {
+			goruntime.LockOSThread()
+			defer goruntime.UnlockOSThread()
+			close(begun)
+			t.work(tid, &p)
+		})
+		<-begun
 	}
 	return t
 }
@@ -81,8 +89,6 @@ func (t *team) stop() {
 
 // work is a worker's life.
 func (t *team) work(tid int, p *parker) {
-	goruntime.LockOSThread()
-	defer goruntime.UnlockOSThread()
 	for gen := uint32(1); ; gen++ {
 		p.wait(t.spin, func() bool { return t.gen.Load() == gen })
 		tk := t.task

@@ -39,6 +39,7 @@ func machines() map[string][]aMachine {
 		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm) || ripc_static"),
 		"runtime/session_linux.go": build("(amd64 || arm64 || arm) && !ripc_static"),
 		"runtime/team_linux.go":    build("(amd64 || arm64 || arm) && !ripc_static"),
+		"runtime/threads_linux.go": build("(amd64 || arm64 || arm) && !ripc_static"),
 	}
 }
 
