@@ -3,10 +3,6 @@ package emit
 import (
 	"math"
 
-	llir "github.com/llir/llvm/ir"
-	"github.com/llir/llvm/ir/types"
-	"github.com/llir/llvm/ir/value"
-
 	"ripc/codegen"
 	"ripc/internal/f32"
 	"ripc/ir"
@@ -38,27 +34,11 @@ func (e *emitter) flush(x val) val {
 
 // product is x * 1, which LLVM does not see through.
 func (e *emitter) product(x val) val {
-	one := val{v: e.opaqueOne(), t: ir.F32}
+	one := val{v: e.hiddenConstant(1), t: ir.F32}
 	if x.wide {
 		one = e.splat(one)
 	}
 	return val{v: e.b().NewFMul(x.v, one.v), t: x.t, wide: x.wide, flushed: true}
-}
-
-// opaqueOne is 1.0, made where the function begins, in a way that LLVM cannot see.
-func (e *emitter) opaqueOne() value.Value {
-	if e.one == nil {
-		register := "w"
-		if e.target.Arch == "x86_64" {
-			register = "x"
-		}
-		call := llir.NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Float, types.Float)), "", "="+register+",0"),
-			literal{types.Float, floatText(1)})
-		entry := e.fn.Blocks[0]
-		entry.Insts = append([]llir.Instruction{call}, entry.Insts...)
-		e.one = call
-	}
-	return e.one
 }
 
 // number is a float constant.
@@ -96,12 +76,11 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 	if !after || a.zero {
 		a, b = e.flush(a), e.flush(b)
 	}
-	x := a
-	// The minimum of NEON orders -0 before 0, and LLVM takes it for a < 0 ? a : 0 nevertheless.
-	if ordered := b.zero && b.positive == (op == ir.Max); (a.zero || b.zero) && !ordered && e.target.Arch != "x86_64" {
-		x = e.product(a)
+	compare := e.compare
+	if b.zero && b.positive == (op == ir.Max) {
+		compare = e.compareFloats // LLVM's instruction orders zeros, and gives this one
 	}
-	return e.flush(e.pick(e.compare(by, x, b), a, b))
+	return e.flush(e.pick(compare(by, a, b), a, b))
 }
 
 // condition evaluates the condition of a Select. Where it compares floats, LLVM might take both for a min or max, which

@@ -11,8 +11,14 @@ import (
 // call fmaf of a library.
 func (e *emitter) fma(a, b, c val) val {
 	out := val{t: a.t, wide: a.wide, flushed: true}
-	if e.target.Arch != "x86_64" || e.target.Has("fma") {
+	switch {
+	case e.ignoresZeros() && a.wide && e.lanes == 1: // LLVM makes scalars of such vectors
+		return e.fromLanes(a.t, func(k int) val { return e.fma(e.lane(a, k), e.lane(b, k), e.lane(c, k)) })
+	case e.target.Arch != "x86_64" || e.target.Has("fma"):
 		out.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
+		if e.ignoresZeros() && !a.wide {
+			out.v = e.hide(out.v)
+		}
 		return out
 	}
 	lanes := 0

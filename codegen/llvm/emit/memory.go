@@ -124,6 +124,9 @@ func (e *emitter) store(s *ir.Store) {
 	if x.t != p.t {
 		e.fail("store to %"+s.Buf, "", "the value has type %s, the buffer %s", x.t, p.t)
 	}
+	if e.compared[s.Buf] {
+		x = e.hideZero(x)
+	}
 	switch {
 	case !p.scattered && p.stride == 0:
 		e.update(s.Op, x, e.address(p), p.alignment())

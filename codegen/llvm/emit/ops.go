@@ -75,15 +75,22 @@ func (e *emitter) binary(op ir.BinOp, a, b val) val {
 	return out
 }
 
-// compare emits a comparison. On floats all but != are false for a NaN.
+// compareFloats emits a comparison. All but != are false for a NaN.
+func (e *emitter) compareFloats(op ir.BinOp, a, b val) val {
+	p := map[ir.BinOp]enum.FPred{ir.Eq: enum.FPredOEQ, ir.Ne: enum.FPredUNE, ir.Lt: enum.FPredOLT,
+		ir.Le: enum.FPredOLE, ir.Gt: enum.FPredOGT, ir.Ge: enum.FPredOGE}[op]
+	return val{v: e.b().NewFCmp(p, a.v, b.v), t: ir.Bool, wide: a.wide}
+}
+
+// compare emits a comparison.
 func (e *emitter) compare(op ir.BinOp, a, b val) val {
-	out := val{t: ir.Bool, wide: a.wide}
 	if a.t.IsFloat() {
-		p := map[ir.BinOp]enum.FPred{ir.Eq: enum.FPredOEQ, ir.Ne: enum.FPredUNE, ir.Lt: enum.FPredOLT,
-			ir.Le: enum.FPredOLE, ir.Gt: enum.FPredOGT, ir.Ge: enum.FPredOGE}[op]
-		out.v = e.b().NewFCmp(p, a.v, b.v)
-		return out
+		if op == ir.Lt || op == ir.Gt {
+			a, b = e.hideZero(a), e.hideZero(b)
+		}
+		return e.compareFloats(op, a, b)
 	}
+	out := val{t: ir.Bool, wide: a.wide}
 	preds := map[ir.BinOp]enum.IPred{ir.Eq: enum.IPredEQ, ir.Ne: enum.IPredNE, ir.Lt: enum.IPredULT,
 		ir.Le: enum.IPredULE, ir.Gt: enum.IPredUGT, ir.Ge: enum.IPredUGE}
 	if a.t.Signed() {

@@ -1,0 +1,100 @@
+package emit
+
+import (
+	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"ripc/ir"
+)
+
+// LLVM's patterns for Arm take two instructions for what they are not where a result is 0. This file hides from LLVM what
+// these patterns look for. Floats keep their sign bit in every other pattern of LLVM 22; TestZeros holds all of this.
+//
+//   - -(a*b + c), of scalars, becomes fnmadd (vfnma), which computes -a*b - c. Where a*b + c cancels, that is 0 and not -0.
+//     LLVM finds the negation in many places: x * -1, x / -1, -0 - x, a flipped sign bit, x times a choice of 1 and -1,
+//     and where -1 is found in memory. The multiply-add is therefore hidden, and not the negation.
+//   - x < 0 ? x : 0 becomes fminnm (vminnm), which gives -0 for -0. x > -0 ? x : -0 becomes fmaxnm, which gives 0 for 0.
+//     The zero is hidden, as an operand of the comparison and in an alloc whose elements are compared.
+
+// ignoresZeros reports whether LLVM has such patterns for the target.
+func (e *emitter) ignoresZeros() bool { return e.target.Arch != "x86_64" }
+
+// hide is the scalar float x as another value to LLVM. No instruction is made of it.
+func (e *emitter) hide(x value.Value) value.Value {
+	call := e.hiding(x)
+	blk := e.b()
+	blk.Insts = append(blk.Insts, call)
+	return call
+}
+
+func (e *emitter) hiding(x value.Value) *llir.InstCall {
+	register := "w"
+	if e.target.Arch == "x86_64" {
+		register = "x"
+	}
+	return llir.NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Float, types.Float)), "", "="+register+",0"), x)
+}
+
+// hiddenConstant is k, 0 or more, made where the function begins, in a way that LLVM cannot see.
+func (e *emitter) hiddenConstant(k float32) value.Value {
+	if e.hidden[k] == nil {
+		call, entry := e.hiding(literal{types.Float, floatText(k)}), e.fn.Blocks[0]
+		entry.Insts = append([]llir.Instruction{call}, entry.Insts...)
+		e.hidden[k] = call
+	}
+	return e.hidden[k]
+}
+
+// hideZero is x, or a hidden zero of its sign where x is the constant 0.
+func (e *emitter) hideZero(x val) val {
+	if !x.constant || x.f != 0 || !e.ignoresZeros() {
+		return x
+	}
+	v := val{v: e.hiddenConstant(0), t: ir.F32, flushed: true}
+	if !x.positive {
+		v.v = e.b().NewFNeg(v.v)
+	}
+	if x.wide {
+		v = e.splat(v)
+	}
+	return v
+}
+
+// comparedAllocs names the allocs of floats whose elements are compared, or are the second operand of min or max: there
+// LLVM may find a zero that was stored.
+func comparedAllocs(f *ir.Func) map[string]bool {
+	compared := map[string]bool{}
+	add := func(x ir.Expr) {
+		ir.WalkExpr(x, func(x ir.Expr) bool {
+			if l, ok := x.(*ir.Load); ok && x.Type().IsFloat() {
+				compared[l.Buf] = true
+			}
+			return true
+		})
+	}
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if s, ok := s.(*ir.Store); ok && (s.Op == ir.MinTo || s.Op == ir.MaxTo) {
+			add(s.Val)
+		}
+		for x := range ir.Exprs(s) {
+			ir.WalkExpr(x, func(x ir.Expr) bool {
+				b, ok := x.(*ir.Binary)
+				switch {
+				case !ok || !b.A.Type().IsFloat():
+				case b.Op.IsCompare():
+					add(b.A)
+					add(b.B)
+				case b.Op == ir.Min || b.Op == ir.Max:
+					add(b.B)
+				}
+				return true
+			})
+		}
+		return true
+	})
+	for _, p := range f.Params {
+		delete(compared, p.Name)
+	}
+	return compared
+}
