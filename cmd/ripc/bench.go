@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -77,10 +76,10 @@ gives: what a change of its schedule does shows without the rest of the network.
 				return err
 			}
 			if res.Reason != "" {
-				fmt.Fprintf(os.Stderr, "ripc: no instructions counted: %s\n", res.Reason)
+				fmt.Fprintf(stderr(), "ripc: no instructions counted: %s\n", res.Reason)
 			}
 			if res.NoEstimate != "" {
-				fmt.Fprintf(os.Stderr, "ripc: no cycles estimated: %s\n", res.NoEstimate)
+				fmt.Fprintf(stderr(), "ripc: no cycles estimated: %s\n", res.NoEstimate)
 			}
 			var c *ripc.BenchComparison
 			if err == nil && old != nil { // no interruption

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,11 +110,11 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	// With --print-after, --json or --output - standard output is for that alone.
 	summary := cmd.OutOrStdout()
 	if len(o.printAfter) > 0 || toStdout {
-		summary = os.Stderr
+		summary = stderr()
 	}
 	printed := cmd.OutOrStdout()
 	if o.json {
-		printed = os.Stderr
+		printed = stderr()
 	}
 	opt.Observe = func(stage string, text func() string) {
 		if slices.Contains(o.printAfter, stage) {
@@ -139,7 +138,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		res.Files[string(k)] = fileResult{prefix + "." + string(k), len(c.Files[k])}
 	}
 	if toStdout {
-		if _, err := cmd.OutOrStdout().Write(c.Files[kinds[0]]); err != nil {
+		if _, err := asItIs(cmd.OutOrStdout()).Write(c.Files[kinds[0]]); err != nil {
 			return err
 		}
 	} else {
@@ -160,7 +159,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	}
 	if o.timePasses || o.verbose {
 		for _, t := range res.Times {
-			fmt.Fprintf(os.Stderr, "%-12s %9.3f ms\n", t.Stage, 1e3*t.Seconds)
+			fmt.Fprintf(stderr(), "%-12s %9.3f ms\n", t.Stage, 1e3*t.Seconds)
 		}
 	}
 	if o.json {

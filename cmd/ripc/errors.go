@@ -16,6 +16,7 @@ import (
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
 	"ripc/internal/suggest"
+	"ripc/internal/terminal"
 	"ripc/runtime"
 	"ripc/targets"
 )
@@ -80,13 +81,7 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 }
 
 // messageText is what err says, in lines that a terminal shows as they are: names in files may hold anything.
-func messageText(err error) string {
-	lines := strings.Split(strings.ReplaceAll(err.Error(), "\t", "    "), "\n")
-	for i, l := range lines {
-		lines[i] = printable(l)
-	}
-	return strings.Join(lines, "\n")
-}
+func messageText(err error) string { return terminal.Lines(err.Error()) }
 
 // help says what to change on the command line.
 func help(err error) string {

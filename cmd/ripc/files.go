@@ -68,7 +68,7 @@ func makePlaces(first string, names []string) (undo func(), err error) {
 
 // printJSON writes v as one indented JSON object.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(asJSON(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {

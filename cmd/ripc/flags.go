@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"os"
 	"slices"
 	"strings"
 
@@ -109,7 +108,7 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 		o.Schedules, err = ripc.ReadSchedule(f.schedule)
 	}
 	if err == nil && f.records != "" {
-		o, err = ripc.WithRecords(o, f.records, recordNotes(os.Stderr, f.records))
+		o, err = ripc.WithRecords(o, f.records, recordNotes(stderr(), f.records))
 	}
 	return o, err
 }

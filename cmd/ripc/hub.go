@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +45,7 @@ lets it pull jobs and answer, no more. docs/fleet.md says more.`,
 			if (o.Certificate == "") != (o.CertificateKey == "") {
 				return usagef("--tls-cert and --tls-key belong together")
 			}
-			o.Log = func(text string) { fmt.Fprintln(os.Stderr, printable(text)) }
+			o.Log = func(text string) { fmt.Fprintln(stderr(), printable(text)) }
 			h, err := hub.Start(cmd.Context(), o)
 			if open := (*hub.OpenHubError)(nil); errors.As(err, &open) {
 				return &usageError{msg: "--listen " + o.Listen, err: err}
@@ -54,7 +53,7 @@ lets it pull jobs and answer, no more. docs/fleet.md says more.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(os.Stderr, "listening on %s; Ctrl-C ends it\n", h.URL())
+			fmt.Fprintf(stderr(), "listening on %s; Ctrl-C ends it\n", h.URL())
 			select {
 			case <-cmd.Context().Done():
 			case <-h.Done():
@@ -211,14 +210,4 @@ func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int)
 	}
 	_, err := fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", count(int(s.Queued), "job"), s.Running, count(int(s.Results), "result"), size(int64(s.Bytes)))
 	return err
-}
-
-// printable is text of others as it may be shown on a terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, text)
 }

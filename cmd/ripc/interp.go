@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,7 +37,7 @@ the library that was compiled with it, and without they are filled from --seed. 
 				return err
 			}
 			if len(res.Filled) > 0 {
-				fmt.Fprintf(os.Stderr, "ripc: filled from seed %d, since a text has no constants (--so X.so takes them from a library): %s\n", r.Seed, strings.Join(res.Filled, ", "))
+				fmt.Fprintf(stderr(), "ripc: filled from seed %d, since a text has no constants (--so X.so takes them from a library): %s\n", r.Seed, strings.Join(res.Filled, ", "))
 			}
 			return outputOptions{output: output, json: json}.report(cmd, &res.RunResult, r.Seed)
 		},

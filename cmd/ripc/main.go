@@ -20,6 +20,7 @@ import (
 
 	"ripc/internal/files"
 	"ripc/internal/suggest"
+	"ripc/internal/terminal"
 )
 
 func main() { os.Exit(realMain(os.Args[1:])) }
@@ -35,13 +36,14 @@ func realMain(args []string) (code int) {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	defer func() {
 		if r := recover(); r != nil {
-			code = crashed(os.Stderr, r)
+			code = crashed(stderr(), r)
 		}
 	}()
 	root := newRoot(helpWidth(os.Stdout))
 	root.SetArgs(args)
 	out := &output{to: os.Stdout}
-	root.SetOut(out)
+	root.SetOut(terminal.NewWriter(out))
+	root.SetErr(stderr())
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	cmd, err := root.ExecuteContextC(ctx)
@@ -51,7 +53,7 @@ func realMain(args []string) (code int) {
 	if out.err != nil {
 		err = out.err
 	}
-	return report(ctx, os.Stderr, cmd, err)
+	return report(ctx, stderr(), cmd, err)
 }
 
 // output is standard output. That results were lost, on a full disk say, is a failure of the command, whoever printed them.
@@ -91,7 +93,7 @@ that ripc compiled.`,
 			case version:
 				return printVersion(cmd.Context(), cmd.OutOrStdout(), false)
 			}
-			cmd.SetOut(os.Stderr)
+			cmd.SetOut(stderr())
 			_ = cmd.Help()
 			return &usageError{}
 		},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ripc/internal/terminal"
 )
 
 // progress tells on standard error how far a long work is: on a terminal in one line that is written over, elsewhere by a
@@ -51,7 +53,7 @@ func (p *progress) say(text func() string) {
 	if now.Before(p.next) {
 		return
 	}
-	line := text()
+	line := terminal.Clean(text())
 	if !p.terminal {
 		p.next = now.Add(linePeriod)
 		fmt.Fprintln(p.w, line)

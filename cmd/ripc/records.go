@@ -112,7 +112,7 @@ func loadRecords(paths []string) (*records.Set, error) {
 		if err != nil {
 			return nil, cannotReadRecords(path, err)
 		}
-		noteRecords(os.Stderr, path, s)
+		noteRecords(stderr(), path, s)
 		sets = append(sets, s)
 	}
 	return records.Merge(sets...)
@@ -206,7 +206,7 @@ open goes on with the new one. A file with lines that are no records is left as 
 			}
 			was, is := 0, 0
 			prune := func(s *records.Set) (*records.Set, error) {
-				noteRecords(os.Stderr, args[0], s)
+				noteRecords(stderr(), args[0], s)
 				pruned := s.Prune(keep, versions...)
 				was, is = len(s.Records), len(pruned.Records)
 				return pruned, nil

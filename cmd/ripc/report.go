@@ -62,7 +62,7 @@ printed as one JSON object; the page has them too.`,
 					return err
 				}
 				if toStdout {
-					_, err := html.WriteTo(cmd.OutOrStdout())
+					_, err := html.WriteTo(asItIs(cmd.OutOrStdout()))
 					return err
 				}
 				if err := files.Replace(out, html.Bytes(), 0o666); err != nil {

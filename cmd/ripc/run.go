@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -123,7 +122,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	if o.verbose {
-		fmt.Fprintf(os.Stderr, "%s took %v\n", count(out.Runs, "run"), out.Took)
+		fmt.Fprintf(stderr(), "%s took %v\n", count(out.Runs, "run"), out.Took)
 	}
 	return outputOptions{o.output, o.top, labels, o.json}.report(cmd, out, r.Seed)
 }

@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("ESC", "a\x1b[2J\u009b31m\r\u202e\a")
 			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
 			e.Setenv("TESTDATA", filepath.Join(root, "testdata"))
 			e.Setenv("MODELS", filepath.Join(root, "cmd", "ripc", "testdata", "models"))
@@ -65,7 +66,7 @@ func TestScripts(t *testing.T) {
 			return false, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code": exitCode, "hub": startHub, "sshd": func(ts *testscript.TestScript, neg bool, args []string) { startSSHD(t, ts) }, "tamper": tamper, "flip": flip, "spoil": spoil, "damage": damage, "edit": edit,
+			"code": exitCode, "plain": plain, "spoiltrace": spoilTrace, "hub": startHub, "sshd": func(ts *testscript.TestScript, neg bool, args []string) { startSSHD(t, ts) }, "tamper": tamper, "flip": flip, "spoil": spoil, "damage": damage, "edit": edit,
 		},
 	})
 }

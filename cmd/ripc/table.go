@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"ripc/internal/terminal"
 )
 
 // table is text in columns. On a terminal that is too narrow for all of them, the columns that matter least are left out, and long
@@ -210,6 +212,7 @@ func wideFlag(cmd *cobra.Command, wide *bool) {
 // widthOf is how many characters a line on w may have: the width of its terminal; 0, any number, elsewhere, where other programs read
 // it and nothing may be missing, and for --wide.
 func widthOf(w io.Writer, wide bool) int {
+	w = terminal.Below(w)
 	if o, ok := w.(*output); ok {
 		w = o.to
 	}

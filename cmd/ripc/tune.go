@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/internal/terminal"
 )
 
 // defaultRecords is the file of records of `ripc tune` unless one is named: networks and targets may share one.
@@ -64,7 +65,7 @@ docs/tuning.md says more.`,
 			r.Events = show.event
 			r.Log = func(text string) {
 				show.progress.done()
-				fmt.Fprintln(os.Stderr, "ripc: "+text)
+				fmt.Fprintln(stderr(), "ripc: "+text)
 			}
 			res, err := ripc.Tune(cmd.Context(), r)
 			show.progress.done()
@@ -79,7 +80,7 @@ docs/tuning.md says more.`,
 				err = errors.Join(err, printTuned(cmd.OutOrStdout(), res, r.Records, widthOf(cmd.OutOrStdout(), wide)))
 			}
 			if err != nil && cmd.Context().Err() != nil {
-				fmt.Fprintf(os.Stderr, "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n", count(res.Trials, "candidate"), r.Records)
+				fmt.Fprintf(stderr(), "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n", count(res.Trials, "candidate"), r.Records)
 			}
 			return err
 		},
@@ -114,10 +115,10 @@ type tuneProgress struct {
 	records  string // file
 }
 
-func newTuneProgress(out io.Writer, asJSON bool, records string) *tuneProgress {
+func newTuneProgress(out io.Writer, lines bool, records string) *tuneProgress {
 	p := &tuneProgress{progress: newProgress(), records: records}
-	if asJSON {
-		p.lines = json.NewEncoder(out)
+	if lines {
+		p.lines = json.NewEncoder(asJSON(out))
 	}
 	return p
 }
@@ -127,9 +128,9 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 	case ripc.TuneBegan:
 		p.began = e
 		if e.Missing != nil {
-			fmt.Fprintf(os.Stderr, "ripc: --tuner %s instead of %s: %v\n", e.Search, ripc.Searches()[0], e.Missing)
+			fmt.Fprintf(stderr(), "ripc: --tuner %s instead of %s: %v\n", e.Search, ripc.Searches()[0], e.Missing)
 		}
-		recordNotes(os.Stderr, p.records)(e.Notes)
+		recordNotes(stderr(), p.records)(e.Notes)
 		if p.lines != nil {
 			_ = p.lines.Encode(newTuneBegin(e)) // who does not read on does not stop the tuner
 		}
@@ -380,6 +381,9 @@ func recordNotes(w io.Writer, file string) func([]ripc.RecordNote) {
 	}
 }
 
+// maxReason is how much is shown of the reason why a recorded schedule does not fit, in bytes.
+const maxReason = 300
+
 // maxListed is the number of layers that a line names.
 const maxListed = 8
 
@@ -392,7 +396,7 @@ func noteOfRecords(n ripc.RecordNote) string {
 	case ripc.LayersWithout:
 		return "nothing is recorded of " + layers + ", which " + has(len(n.Layers)) + " the default schedule"
 	case ripc.RecordStale:
-		return "a recorded schedule of " + layers + " does not fit any more: " + firstLine(n.Err.Error())
+		return "a recorded schedule of " + layers + " does not fit any more: " + terminal.Cut(firstLine(n.Err.Error()), maxReason)
 	case ripc.RecordsOfOtherCPU:
 		cpu := cmp.Or(n.CPU, "unknown")
 		if n.Simulated {

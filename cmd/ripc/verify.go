@@ -87,7 +87,7 @@ differs, or that a stage crashed or did not end.`,
 				return err
 			}
 			if isVerifyWorker() {
-				return verifyWorker(cmd.Context(), os.Stdin, cmd.OutOrStdout(), r)
+				return verifyWorker(cmd.Context(), os.Stdin, asItIs(cmd.OutOrStdout()), r)
 			}
 			p := newProgress()
 			rep, err := verifyApart(cmd.Context(), r.Limit, p.step)

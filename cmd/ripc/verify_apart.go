@@ -152,7 +152,7 @@ func (w *watcher) read(events io.Reader) {
 }
 
 // result judges a worker that has ended with err, after it was stopped or by itself.
-func (w *watcher) result(err error, stopped bool, stderr []byte) (*ripc.VerifyReport, error) {
+func (w *watcher) result(err error, stopped bool, said []byte) (*ripc.VerifyReport, error) {
 	crash := func(how string) (*ripc.VerifyReport, error) {
 		w.report.OK = false
 		w.report.Crash = &ripc.VerifyCrash{Running: *w.last, How: how}
@@ -164,18 +164,18 @@ func (w *watcher) result(err error, stopped bool, stderr []byte) (*ripc.VerifyRe
 	case w.end && w.final:
 		return w.report, nil
 	case w.end: // it has said why
-		_, _ = os.Stderr.Write(stderr)
+		_, _ = stderr().Write(said)
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && exit.ExitCode() == exitUsage {
 			return nil, &usageError{}
 		}
 		return nil, errFailed
 	case w.running != nil:
-		return crash("crashed (" + cause(err, stderr) + ")")
+		return crash("crashed (" + cause(err, said) + ")")
 	case w.last != nil: // it spoiled memory, which showed later
-		return crash("let the process crash afterwards (" + cause(err, stderr) + ")")
+		return crash("let the process crash afterwards (" + cause(err, said) + ")")
 	}
-	_, _ = os.Stderr.Write(stderr)
+	_, _ = stderr().Write(said)
 	return nil, fmt.Errorf("the process that was to verify ended without a result: %v", err)
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -42,10 +41,10 @@ A worker runs the code that it is sent.`,
 			defer r.Close()
 			if len(args) > 0 {
 				f.URL = args[0]
-				f.Log = func(text string) { fmt.Fprintln(os.Stderr, "ripc worker: "+printable(text)) }
+				f.Log = func(text string) { fmt.Fprintln(stderr(), "ripc worker: "+printable(text)) }
 				return badKey(f.Work(cmd.Context(), runner.Announce(r), r.Measure))
 			}
-			return runner.Serve(cmd.Context(), r, runner.Announce(r), cmd.InOrStdin(), cmd.OutOrStdout())
+			return runner.Serve(cmd.Context(), r, runner.Announce(r), cmd.InOrStdin(), asItIs(cmd.OutOrStdout()))
 		},
 	}
 	cmd.Flags().StringVar(&simulate, "simulate", "", "`TARGET` whose kernels are simulated here; their costs are estimated cycles")
