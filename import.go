@@ -3,6 +3,7 @@ package ripc
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"ripc/importer/onnx"
 	"ripc/importer/ripcjson"
 	"ripc/ir"
+	"ripc/ir/interp"
 	"ripc/recognize"
 )
 
@@ -31,8 +33,36 @@ func importers() map[string]func(ctx context.Context, path string, o importer.Op
 	return map[string]func(ctx context.Context, path string, o importer.Options) (*graph.Graph, error){
 		ownModel:  ripcjson.Read,
 		".tflite": lce.Read,
-		".onnx":   onnx.Read,
+		".onnx": func(ctx context.Context, path string, o importer.Options) (*graph.Graph, error) {
+			return onnx.Read(ctx, path, o, evaluate)
+		},
 	}
+}
+
+// evaluate computes the outputs of g, tensors of f32, from the elements of its inputs, by g's definition.
+func evaluate(ctx context.Context, g *graph.Graph, inputs [][]float32) ([][]float32, error) {
+	p, err := compile.Definition(ctx, g, compile.Options{})
+	if err != nil {
+		return nil, err
+	}
+	in := make([][]byte, len(inputs))
+	for i, v := range inputs {
+		if in[i], err = binary.Append(nil, binary.LittleEndian, v); err != nil {
+			return nil, err
+		}
+	}
+	out, err := interp.RunProgram(ctx, p, in, interp.Options{})
+	if err != nil {
+		return nil, err
+	}
+	results := make([][]float32, len(out))
+	for i, data := range out {
+		results[i] = make([]float32, len(data)/4)
+		if _, err := binary.Decode(data, binary.LittleEndian, results[i]); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
 }
 
 // ModelKinds are the extensions of the files that Load reads, sorted.

@@ -17,29 +17,32 @@ import (
 
 // builder makes the graph.
 type builder struct {
-	file      string
-	model     *pb.ModelProto
-	options   importer.Options
-	open      Opener
-	mem       budget
-	order     []int // of the file's nodes
-	ops       ops
-	unknown   map[string]*unknownOp // ops that are not supported
-	unread    map[int]bool          // nodes with something wrong, by their place in the file
-	uncut     []*ir.Error           // of those that one may do without
-	sizes     *source.Sizes
-	opset     map[string]int64
-	g         *graph.Builder
-	tensors   map[string]*tensor           // by name in the file
-	used      names.Set                    // of graph values and nodes, and what the file has
-	wanted    map[string]bool              // the file's outputs
-	readers   map[string]*pb.NodeProto     // the last node that reads a tensor of the file
-	counts    map[string]int               // how many of the file's nodes read a tensor
-	behind    *source.Levels               // levels of 8 bits behind floats
-	scaled    map[*graph.Node]*scaled      // float layers that could be of integers
-	constants map[*graph.Node]*quantParams // what constant operands of float sums and products were made of
-	faults    source.Faults
-	n         *node // the node that is being read
+	file    string
+	model   *pb.ModelProto
+	options importer.Options
+	open    Opener
+	mem     budget
+	eval    Evaluator // of what constants become, nil if they stay nodes
+	// onConstants says that the graph is run at once, on constants: tensors may have no axes, values [1] then.
+	onConstants bool
+	order       []int // of the file's nodes
+	ops         ops
+	unknown     map[string]*unknownOp // ops that are not supported
+	unread      map[int]bool          // nodes with something wrong, by their place in the file
+	uncut       []*ir.Error           // of those that one may do without
+	sizes       *source.Sizes
+	opset       map[string]int64
+	g           *graph.Builder
+	tensors     map[string]*tensor           // by name in the file
+	used        names.Set                    // of graph values and nodes, and what the file has
+	wanted      map[string]bool              // the file's outputs
+	readers     map[string]*pb.NodeProto     // the last node that reads a tensor of the file
+	counts      map[string]int               // how many of the file's nodes read a tensor
+	behind      *source.Levels               // levels of 8 bits behind floats
+	scaled      map[*graph.Node]*scaled      // float layers that could be of integers
+	constants   map[*graph.Node]*quantParams // what constant operands of float sums and products were made of
+	faults      source.Faults
+	n           *node // the node that is being read
 }
 
 func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
@@ -206,6 +209,9 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 			outs[i] = &tensor{shape: a.shape, konst: a}
 		}
 		return outs, nil
+	}
+	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.lower != nil && b.eval != nil {
+		return b.interpreted(n)
 	}
 	if n.op.lower == nil {
 		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "its operands are computed from an input; this op is only supported on constants",

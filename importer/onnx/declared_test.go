@@ -26,7 +26,7 @@ func TestDeclared(t *testing.T) {
 	} {
 		data := newFile(13).node("Relu x -> y").declare("y", "UINT4").declare("x", name).bytes(t)
 		for _, trust := range []bool{false, true} {
-			g, err := parse(t.Context(), "m.onnx", data, nil, importer.Options{TrustTypes: trust}, 1<<20)
+			g, err := parse(t.Context(), "m.onnx", data, nil, importer.Options{TrustTypes: trust}, nil, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestDeclaredMoves(t *testing.T) {
 	for name, make := range files {
 		for _, dims := range [][]any{gray, colors} {
 			for _, trust := range []bool{false, true} {
-				g, err := parse(t.Context(), "m.onnx", make(dims).declare("x", "UINT8").bytes(t), nil, importer.Options{TrustTypes: trust}, 1<<20)
+				g, err := parse(t.Context(), "m.onnx", make(dims).declare("x", "UINT8").bytes(t), nil, importer.Options{TrustTypes: trust}, nil, 1<<20)
 				if err != nil {
 					t.Fatalf("%s %v: %v", name, dims, err)
 				}

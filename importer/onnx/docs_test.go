@@ -38,7 +38,7 @@ func supported() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", shown, o.becomes, limits)
 	}
-	fmt.Fprintf(&b, "\nOn constants only, where exporters compute shapes and weights with them: %s. Of the ops above, those with constant operands alone are computed too.\n",
+	fmt.Fprintf(&b, "\nOn constants only, where exporters compute shapes and weights with them: %s. Each op above is computed, too, where all its operands are constants: by the graph that it would become in a network.\n",
 		strings.Join(constants, ", "))
 	return b.String()
 }

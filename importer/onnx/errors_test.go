@@ -256,7 +256,7 @@ func TestExternalData(t *testing.T) {
 		if err := os.WriteFile(path, f.bytes(t), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return Read(t.Context(), path, importer.Options{})
+		return Read(t.Context(), path, importer.Options{}, nil)
 	}
 	for _, pairs := range [][]string{{"location", "w.bin", "offset", "4", "length", "8"}, {"location", "sub/w.bin", "offset", "4"}} {
 		g, err := read(pairs...)
@@ -294,7 +294,7 @@ func TestAbsentData(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, f.bytes(t), 0o600), os.WriteFile(filepath.Join(dir, "lfs.bin"), pointer, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Read(t.Context(), path, importer.Options{})
+	_, err := Read(t.Context(), path, importer.Options{}, nil)
 	if err == nil {
 		t.Fatal("read without its data")
 	}

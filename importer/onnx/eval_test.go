@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -26,6 +27,19 @@ func evaluate(g *graph.Graph, inputs map[string][]float32) map[string][]float32 
 		vals[n.Output] = evalNode(n, in, x, g.Value(n.Output))
 	}
 	return vals
+}
+
+// naive is an Evaluator.
+func naive(_ context.Context, g *graph.Graph, inputs [][]float32) ([][]float32, error) {
+	in := map[string][]float32{}
+	for i, name := range g.Inputs {
+		in[name] = inputs[i]
+	}
+	vals, out := evaluate(g, in), [][]float32{}
+	for _, name := range g.Outputs {
+		out = append(out, vals[name])
+	}
+	return out, nil
 }
 
 func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value) []float32 {
@@ -237,6 +251,8 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		return each(func(v float32, _ int) float32 { return float32(math.Sqrt(float64(v))) })
 	case "erf":
 		return each(func(v float32, _ int) float32 { return float32(math.Erf(float64(v))) })
+	case "silu":
+		return each(func(v float32, _ int) float32 { return float32(float64(v) / (1 + math.Exp(-float64(v)))) })
 	case "hard_swish":
 		return each(func(v float32, _ int) float32 { return v * min(max(v/6+0.5, 0), 1) })
 	case "relu":

@@ -29,7 +29,7 @@ func TestMemory(t *testing.T) {
 		const memory = 16 << 20
 		var before, after goruntime.MemStats
 		goruntime.ReadMemStats(&before)
-		_, err := parse(t.Context(), "m.onnx", data, nil, importer.Options{}, memory)
+		_, err := parse(t.Context(), "m.onnx", data, nil, importer.Options{}, nil, memory)
 		goruntime.ReadMemStats(&after)
 		if err == nil {
 			t.Errorf("%s: no error", name)

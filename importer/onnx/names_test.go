@@ -13,7 +13,7 @@ func TestLayerNames(t *testing.T) {
 	for i, name := range []string{"/act/Relu", "", "/act/Relu", "/tanh"} {
 		f.Graph.Node[i].Name = new(name)
 	}
-	g, err := parse(t.Context(), "m.onnx", f.bytes(t), nil, importer.Options{}, 1<<20)
+	g, err := parse(t.Context(), "m.onnx", f.bytes(t), nil, importer.Options{}, nil, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,8 @@
 // stay float layers over float tensors; a quantizer of the file becomes quantize or threshold followed by dequantize, whose
 // result stands for the file's float tensor. Which layers become bitserial is decided later, on that graph.
 //
-// Everything that does not depend on an input is computed here: shapes, and weights behind quantizers. What an op needs to
-// be so computed, or to become nodes, is one row of the table in table.go, from which the documentation is made too.
+// Everything that does not depend on an input is computed: shapes and common arithmetic here, other ops by an Evaluator that runs the
+// graph of the op. What an op needs is one row of the table in table.go, from which the documentation is made too.
 //
 // Images are NHWC inside. For every tensor the reader knows in which order its axes are stored, and in a flattened image
 // its columns, so that most transposes and reshapes of a file cost nothing (layout.go).
@@ -32,13 +32,13 @@ import (
 // model's folder.
 type Opener func(name string, offset, length int64) ([]byte, error)
 
-// Read reads the model in the file at path, and external data from the folder that it lies in.
-func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, error) {
+// Read reads the model in the file at path, and external data from the folder that it lies in. eval computes ops on constants.
+func Read(ctx context.Context, path string, o importer.Options, eval Evaluator) (*graph.Graph, error) {
 	data, err := source.Read(path, maxFile, "keep weights outside of the file (save_as_external_data)")
 	if err != nil {
 		return nil, err
 	}
-	return parse(ctx, path, data, folder(filepath.Dir(path)), o, baseMemory)
+	return parse(ctx, path, data, folder(filepath.Dir(path)), o, eval, baseMemory)
 }
 
 // folder reads external data inside one folder, which neither names nor symbolic links leave.
@@ -71,13 +71,14 @@ func folder(dir string) Opener {
 }
 
 // Parse reads a model from data, to the end; file is its name in messages. Ops that are not supported are reported all at once, as
-// errors joined. A batch size that the file leaves open becomes 1, which the input notes.
+// errors joined. A batch size that the file leaves open becomes 1, which the input notes. Ops on constants that this package does not compute
+// itself become nodes of the graph.
 func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
-	return parse(context.Background(), file, data, open, importer.Options{}, baseMemory)
+	return parse(context.Background(), file, data, open, importer.Options{}, nil, baseMemory)
 }
 
 // parse is Parse as o asks for it, with another bound for what reading any file may take.
-func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, memory int64) (*graph.Graph, error) {
+func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, eval Evaluator, memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -96,7 +97,7 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 	if m.Graph == nil {
 		return fail("the file has no graph: it is no ONNX model")
 	}
-	r := &reading{file: file, open: open, memory: 2*memory + 8*int64(len(data))}
+	r := &reading{file: file, open: open, eval: eval, memory: 2*memory + 8*int64(len(data))}
 	b, err := r.network(ctx, m, o)
 	if err != nil {
 		return nil, err
@@ -113,6 +114,7 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 type reading struct {
 	file   string
 	open   Opener
+	eval   Evaluator
 	memory int64 // that constants may take
 }
 
@@ -124,6 +126,7 @@ func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Opti
 		return nil, err
 	}
 	b := newBuilder(ctx, r.file, m, r.open, o, r.memory)
+	b.eval = r.eval
 	if err := b.opsets(m); err != nil {
 		return nil, err
 	}

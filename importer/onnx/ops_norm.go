@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"cmp"
 	"slices"
 
 	"ripc/graph"
@@ -10,8 +9,14 @@ import (
 // lowerBatchNorm takes the statistics as constants; axis 1 is that of the channels.
 func lowerBatchNorm(n *node) ([]*tensor, error) {
 	b, t := n.b, n.in[0]
-	if train, err := n.intAttr("training_mode", 0); err != nil || train != 0 {
-		return nil, cmp.Or(err, n.fail("export the model in evaluation mode", "training_mode is on"))
+	train, err := n.intAttr("training_mode", 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case train != 0 && b.onConstants: // weight standardization
+		return lowerBatchStatistics(n)
+	case train != 0:
+		return nil, n.fail("export the model in evaluation mode", "training_mode is on")
 	}
 	eps, err := n.floatAttr("epsilon", 1e-5)
 	if err != nil {

@@ -123,6 +123,10 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) (*tensor, error
 			perm[i] = slices.Index(left, d)
 		}
 	}
+	if len(shape) == 0 && b.onConstants {
+		v, err = b.reshaped(v, []int{1})
+		return &tensor{shape: shape, value: v}, err
+	}
 	if len(shape) == 0 {
 		return nil, b.n.fail("keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants")
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/importer"
 	"ripc/internal/golden"
 	"ripc/runtime/npy"
 )
@@ -74,9 +75,10 @@ func floatsOf(t testing.TB, a *npy.Array) []float32 {
 
 // TestOps reads a model of every op and evaluates its graph: the results are those of onnxruntime and qonnx (testdata/gen.py).
 // The graphs themselves are in testdata/ops.txt; finn.zip and finn.txt hold the forms of qonnx and FINN (gen_finn.py), spatial.zip and spatial.txt
-// operators on rows and columns (gen_spatial.py), elements.zip and elements.txt those on single elements and at ends (gen_elements.py).
+// operators on rows and columns (gen_spatial.py), elements.zip and elements.txt those on single elements and at ends (gen_elements.py), constants.zip and constants.txt ops on constants and
+// normalizations (gen_constants.py).
 func TestOps(t *testing.T) {
-	for _, name := range []string{"ops", "finn", "spatial", "elements"} {
+	for _, name := range []string{"ops", "finn", "spatial", "elements", "constants"} {
 		t.Run(name, func(t *testing.T) { checkOps(t, "testdata/"+name) })
 	}
 }
@@ -94,7 +96,7 @@ func checkOps(t *testing.T, path string) {
 	var text bytes.Buffer
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			g, err := Parse(name+".onnx", files[name+".onnx"], nil)
+			g, err := parse(t.Context(), name+".onnx", files[name+".onnx"], nil, importer.Options{}, naive, baseMemory)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ func TestOutputType(t *testing.T) {
 	} {
 		f := newFile(13).node(c.node)
 		f.Graph.Output[0] = value("y", c.declared, 1, 3, 8, 8)
-		g, err := parse(t.Context(), "m.onnx", f.bytes(t), nil, importer.Options{}, 1<<20)
+		g, err := parse(t.Context(), "m.onnx", f.bytes(t), nil, importer.Options{}, nil, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ type op struct {
 	fold     foldFunc  // how it is computed on constants
 	lower    lowerFunc // what it becomes on tensors that depend on an input; nil: only constants are supported
 	moves    bool      // leaves 8-bit integers what they are, so that it may stand between QuantizeLinear and DequantizeLinear
+	picks    bool      // its results are elements of its input, or positions of these
 	clips    bool      // takes integers of 8 bits, too, and makes integers of the same meaning
 	logic    bool      // takes truth values
 	mixed    bool      // takes constants in any place; for others, a constant first operand becomes a constant node
@@ -105,9 +106,9 @@ func activations(add adder) {
 	add("Softmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("softmax"), becomes: "softmax"})
 	add("LogSoftmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("log_softmax"), becomes: "log_softmax"})
 	arg := []string{"axis", "keepdims", "select_last_index"}
-	add("ArgMax", op{min: 1, max: 1, attrs: arg, lower: lowerArg("argmax"), becomes: "argmax", limits: "positions are i32"})
-	add("ArgMin", op{min: 1, max: 1, attrs: arg, lower: lowerArg("argmin"), becomes: "argmin", limits: "positions are i32"})
-	add("TopK", op{min: 1, max: 2, outputs: 2, attrs: []string{"axis", "k", "largest", "sorted"}, lower: lowerTopK, becomes: "top_k, top_k_indices", limits: "a constant k; positions are i32"})
+	add("ArgMax", op{min: 1, max: 1, picks: true, attrs: arg, lower: lowerArg("argmax"), becomes: "argmax", limits: "positions are i32"})
+	add("ArgMin", op{min: 1, max: 1, picks: true, attrs: arg, lower: lowerArg("argmin"), becomes: "argmin", limits: "positions are i32"})
+	add("TopK", op{min: 1, max: 2, picks: true, outputs: 2, attrs: []string{"axis", "k", "largest", "sorted"}, lower: lowerTopK, becomes: "top_k, top_k_indices", limits: "a constant k; positions are i32"})
 }
 
 func layers(add adder) {
@@ -115,8 +116,17 @@ func layers(add adder) {
 	add("Conv", op{min: 2, max: 3, attrs: append([]string{"group"}, window...), lower: lowerConv, becomes: "conv2d", limits: "one or two spatial axes; constant weights"})
 	add("ConvTranspose", op{min: 2, max: 3, attrs: append([]string{"group", "output_padding", "output_shape"}, window...), lower: lowerConvTranspose, becomes: "conv_transpose2d", limits: "one or two spatial axes; constant weights"})
 	add("Gemm", op{min: 2, max: 3, attrs: []string{"alpha", "beta", "transA", "transB"}, lower: lowerGemm, becomes: "dense; matmul"})
-	add("MatMul", op{min: 2, max: 2, fold: foldMatMul, lower: overWindows(lowerMatMul), mixed: true, becomes: "dense; matmul", limits: "up to two axes of batches"})
+	add("MatMul", op{min: 2, max: 2, lower: overWindows(lowerMatMul), mixed: true, becomes: "dense; matmul", limits: "up to two axes of batches"})
 	add("BatchNormalization", op{min: 5, max: 5, attrs: []string{"epsilon", "momentum", "spatial", "training_mode"}, lower: lowerBatchNorm, becomes: "batch_norm", limits: "constant statistics"})
+	const normalized = "global_avg_pool, sub, mul, sqrt, div"
+	rows := []string{"axis", "epsilon", "stash_type"}
+	add("LayerNormalization", op{min: 2, max: 3, attrs: rows, lower: lowerLayerNorm, becomes: normalized, limits: "inference only"})
+	add("RMSNormalization", op{min: 2, max: 2, attrs: rows, lower: lowerRMSNorm, becomes: normalized})
+	add("InstanceNormalization", op{min: 3, max: 3, attrs: []string{"epsilon"}, lower: lowerInstanceNorm, becomes: normalized})
+	add("GroupNormalization", op{min: 3, max: 3, attrs: []string{"epsilon", "num_groups", "stash_type"}, lower: lowerGroupNorm, becomes: normalized})
+	add("LpNormalization", op{min: 1, max: 1, attrs: []string{"axis", "p"}, lower: lowerLpNorm, becomes: normalized})
+	add("MeanVarianceNormalization", op{min: 1, max: 1, attrs: []string{"axes"}, lower: lowerMeanVariance, becomes: normalized})
+	add("Einsum", op{min: 1, max: many, attrs: []string{"equation"}, lower: lowerEinsum, mixed: true, becomes: "transpose, dense, matmul, global_avg_pool", limits: "each label once in an operand"})
 	add("MaxPool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "storage_order"}, window...), lower: lowerPool("max_pool"), moves: true, becomes: "max_pool", limits: "one or two spatial axes; no dilations; no Indices"})
 	add("AveragePool", op{min: 1, max: 1, attrs: append([]string{"ceil_mode", "count_include_pad"}, window...), lower: lowerPool("avg_pool"), becomes: "avg_pool", limits: "one or two spatial axes; no dilations"})
 	add("GlobalAveragePool", op{min: 1, max: 1, lower: lowerGlobalPool(true), becomes: "global_avg_pool"})
@@ -125,6 +135,13 @@ func layers(add adder) {
 	add("ReduceMean", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(0, addOf, true), lower: lowerReduce(true), becomes: "global_avg_pool"})
 	add("ReduceMax", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(math.Inf(-1), math.Max, false), lower: lowerReduce(false), becomes: "max_pool"})
 	add("ReduceMin", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(math.Inf(1), math.Min, false), lower: lowerReduceMin, becomes: "mul, max_pool, mul"})
+	norm := func(name string, f lowerFunc, becomes string) {
+		add(name, op{min: 1, max: 2, attrs: reduce, lower: f, becomes: becomes})
+	}
+	norm("ReduceL1", lowerNorm(absolute), "abs, global_avg_pool, mul")
+	norm("ReduceL2", lowerNorm(squared, "sqrt"), "mul, global_avg_pool, mul, sqrt")
+	norm("ReduceSumSquare", lowerNorm(squared), "mul, global_avg_pool, mul")
+	norm("ReduceLogSum", lowerNorm(unchanged, "log"), "global_avg_pool, mul, log")
 	add("ReduceSum", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(0, addOf, false), lower: lowerReduceSum, becomes: "global_avg_pool, mul"})
 }
 

@@ -12,7 +12,7 @@ import (
 func TestCastOfComparison(t *testing.T) {
 	for op, want := range map[string]string{"Greater x c": " = greater_equal(", "LessOrEqual x c": " = less(", "Less c x": " = greater_equal(", "GreaterOrEqual x k": " = threshold("} {
 		f := newFile(17).floats("c", 1, 3, 8, 8).floats("k", 3, 1, 1).node(op+" -> b").node("Cast b -> y", "to", int(dtFloat))
-		g, err := parse(t.Context(), "m.onnx", f.bytes(t), nil, importer.Options{}, 1<<20)
+		g, err := parse(t.Context(), "m.onnx", f.bytes(t), nil, importer.Options{}, nil, 1<<20)
 		if err != nil {
 			t.Errorf("%s: %v", op, err)
 		} else if !strings.Contains(g.String(), want) {

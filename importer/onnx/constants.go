@@ -1,0 +1,160 @@
+package onnx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"ripc/graph"
+	"ripc/importer"
+	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/ir"
+)
+
+// Evaluator computes the outputs of g, all of f32, from the elements of its inputs, in the graph's order of axes.
+type Evaluator func(ctx context.Context, g *graph.Graph, inputs [][]float32) (outputs [][]float32, err error)
+
+// interpretedWork is what an element of an interpreted node counts, in steps of a loop here.
+const interpretedWork = 8
+
+// maxExact is the greatest integer up to which f32 holds all.
+const maxExact = 1 << 24
+
+// interpreted computes n, an op on constants alone, by running the graph that it becomes in a network. So constants have no arithmetic of their
+// own.
+func (b *builder) interpreted(n *node) ([]*tensor, error) {
+	dt, err := n.interpretable()
+	if err != nil {
+		return nil, err
+	}
+	s := b.apart()
+	defer func() { b.mem = s.mem }()
+	of := &node{NodeProto: n.NodeProto, b: s, op: n.op, label: n.label, base: n.base, opset: n.opset, attrs: n.attrs, in: slices.Clone(n.in)}
+	s.n = of
+	var inputs [][]float32
+	for i, t := range n.in {
+		if i > 0 && !n.op.mixed || t == nil || !t.konst.dt.float() && i > 0 {
+			continue
+		}
+		if t.konst.len() == 0 {
+			return nil, n.fail("", "its operand %q has shape %v and is empty", n.Input[i], t.shape)
+		}
+		if err := s.mem.take(t.konst.len(), 4); err != nil {
+			return nil, err
+		}
+		in := &graph.Value{Name: fmt.Sprintf("in%d", i), Shape: t.shape}
+		if len(t.shape) == 0 {
+			in.Shape = []int{1}
+		}
+		in.Layout = graph.LayoutOf(in.Shape)
+		s.g.Input(in)
+		of.in[i], inputs = &tensor{shape: t.shape, value: in}, append(inputs, t.konst.floats())
+	}
+	outs, err := n.op.lower(of)
+	if err != nil {
+		return nil, err
+	}
+	return s.run(of, outs, inputs, dt)
+}
+
+// apart is a builder of a graph of its own, whose constants count as b's.
+func (b *builder) apart() *builder {
+	s := newBuilder(b.mem.ctx, b.file, &pb.ModelProto{Graph: &pb.GraphProto{}}, b.open, importer.Options{}, 0)
+	s.mem, s.eval, s.onConstants = b.mem, b.eval, true
+	s.wanted, s.readers, s.counts = b.wanted, b.readers, b.counts
+	return s
+}
+
+// interpretable is the type of n's first operand, whose elements f32 must hold.
+func (n *node) interpretable() (dtype, error) {
+	a := n.in[0].konst
+	if a.dt.float() {
+		return a.dt, nil
+	}
+	if !n.op.moves && !n.op.picks {
+		return 0, n.fail("put Cast to float before it", "its operand is a constant %s; this op computes with floats", a.dt)
+	}
+	for _, v := range a.i {
+		if v < -maxExact || v > maxExact {
+			return 0, n.fail("", "its operand is a constant %s with element %d; want -2^24 to 2^24", a.dt, v)
+		}
+	}
+	return a.dt, nil
+}
+
+// run computes outs, which b's graph makes of inputs for n, as constants: floats and elements that were moved are of type dt.
+func (b *builder) run(n *node, outs []*tensor, inputs [][]float32, dt dtype) ([]*tensor, error) {
+	types := make([]dtype, len(outs))
+	for i, t := range outs {
+		if t == nil || t.konst != nil {
+			continue
+		}
+		types[i] = dt
+		var err error
+		switch {
+		case t.integers != nil:
+			return nil, n.fail("", "it makes integers of constants alone, which is not supported")
+		case t.cond != nil || t.truth:
+			types[i] = dtBool
+			if t, err = b.truths(t); err == nil {
+				t, err = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+			}
+		case t.value.Whole:
+			types[i] = dtInt64
+			t, err = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+		}
+		if err == nil {
+			t.truth = false
+			err = b.output(fmt.Sprintf("out%d", i), t)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var results [][]float32
+	if g := b.g.Graph(); len(g.Outputs) > 0 {
+		b.g.Prune()
+		var err error
+		if results, err = b.evaluateGraph(g, inputs); err != nil {
+			var e *ir.Error
+			if errors.As(err, &e) {
+				return nil, n.fail(e.Help, "%s", e.Msg)
+			}
+			return nil, err
+		}
+	}
+	made := slices.Clone(outs)
+	for i, t := range outs {
+		if t == nil || t.konst != nil {
+			continue
+		}
+		a, err := b.mem.newArray(types[i], t.shape)
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range results[0] {
+			a.set(k, float64(v))
+		}
+		made[i], results = &tensor{shape: a.shape, konst: a}, results[1:]
+	}
+	return made, nil
+}
+
+// evaluateGraph runs g, whose work counts as that of constants.
+func (b *builder) evaluateGraph(g *graph.Graph, inputs [][]float32) ([][]float32, error) {
+	for _, n := range g.Nodes {
+		work := g.Value(n.Output).Elems()
+		for _, name := range n.Inputs {
+			work = max(work, g.Value(name).Elems())
+		}
+		if w := n.Weights["w"]; w != nil {
+			work = max(work, int(min(int64(work)*int64(len(w.Data))/int64(max(1, w.Shape[len(w.Shape)-1])), math.MaxInt32)))
+		}
+		if err := b.mem.spend(interpretedWork * work); err != nil {
+			return nil, err
+		}
+	}
+	return b.eval(b.mem.ctx, g, inputs)
+}

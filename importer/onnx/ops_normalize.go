@@ -1,0 +1,332 @@
+package onnx
+
+import (
+	"cmp"
+	"slices"
+)
+
+// LayerNormalization and its kin are made of means, as the standard defines them: (x - mean) / sqrt(variance + epsilon), scaled and shifted.
+
+// step makes a tensor of another one.
+type step func(b *builder, t *tensor) (*tensor, error)
+
+// chain takes t through steps, up to the first that fails.
+func chain(b *builder, t *tensor, steps ...step) (*tensor, error) {
+	for _, s := range steps {
+		var err error
+		if t, err = s(b, t); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// mean is the mean of t over axes, which stay with extent 1. Axes that do not lie side by side in memory are reduced one run after the other.
+func (b *builder) mean(t *tensor, axes []int) (*tensor, error) {
+	t, err := b.plain(t)
+	if err != nil {
+		return nil, err
+	}
+	var run []int
+	for _, d := range t.order() {
+		switch {
+		case slices.Contains(axes, d):
+			run = append(run, d)
+			continue
+		case len(run) == 0 || t.shape[d] == 1:
+			continue
+		}
+		if t, err = b.reduce(t, run, true, true); err != nil {
+			return nil, err
+		}
+		run = nil
+	}
+	if len(run) == 0 {
+		return t, nil
+	}
+	return b.reduce(t, run, true, true)
+}
+
+// centered is t less its mean over axes.
+func (b *builder) centered(t *tensor, axes []int) (*tensor, error) {
+	mean, err := b.mean(t, axes)
+	if err != nil {
+		return nil, err
+	}
+	return b.binary("sub", t, mean)
+}
+
+// overRoot is t * (1 / sqrt(mean of its squares over axes + epsilon)).
+func (b *builder) overRoot(t *tensor, axes []int, epsilon float32) (*tensor, error) {
+	root, err := chain(b, t,
+		func(b *builder, t *tensor) (*tensor, error) { return b.binary("mul", t, t) },
+		func(b *builder, t *tensor) (*tensor, error) { return b.mean(t, axes) },
+		func(b *builder, t *tensor) (*tensor, error) { return b.affine(t, 1, epsilon) },
+		func(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, "sqrt") },
+		(*builder).reciprocal)
+	if err != nil {
+		return nil, err
+	}
+	return b.binary("mul", t, root)
+}
+
+// normalized is t less its mean over axes, by its standard deviation.
+func (b *builder) normalized(t *tensor, axes []int, epsilon float32) (*tensor, error) {
+	t, err := b.centered(t, axes)
+	if err != nil {
+		return nil, err
+	}
+	return b.overRoot(t, axes, epsilon)
+}
+
+// scaledBy is t * scale + bias, which broadcast to t's shape and of which either may be nil.
+func (n *node) scaledBy(t, scale, bias *tensor) (*tensor, error) {
+	for i, c := range []*tensor{scale, bias} {
+		if c == nil {
+			continue
+		}
+		if shape, err := broadcastShape(t.shape, c.shape); err != nil || !slices.Equal(shape, t.shape) {
+			return nil, n.fail("", "a scale or bias of shape %v does not fit shape %v", c.shape, t.shape)
+		}
+		var err error
+		if t, err = n.b.binary([]string{"mul", "add"}[i], t, c); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// channelwise is input i, a number for each of count channels, as a tensor whose axis 0 is the channels' and which has rank axes; nil if it is left out.
+func (n *node) channelwise(i, count, rank int) (*tensor, error) {
+	t := n.input(i)
+	if t == nil {
+		return nil, nil
+	}
+	if !slices.Equal(t.shape, []int{count}) {
+		return nil, n.fail("", "input %q has shape %v, want [%d]", n.Input[i], t.shape, count)
+	}
+	shape := append([]int{count}, slices.Repeat([]int{1}, rank-1)...)
+	if t.konst != nil {
+		return &tensor{shape: shape, konst: t.konst.view(shape)}, nil
+	}
+	return n.b.reshape(t, shape)
+}
+
+// channelwiseBoth are inputs 1 and 2 as channelwise has them.
+func (n *node) channelwiseBoth(count, rank int) (scale, bias *tensor, err error) {
+	if scale, err = n.channelwise(1, count, rank); err == nil {
+		bias, err = n.channelwise(2, count, rank)
+	}
+	return scale, bias, err
+}
+
+// axesFrom are the axes from attribute axis on.
+func (n *node) axesFrom() ([]int, error) {
+	rank := len(n.in[0].shape)
+	axis, err := n.intAttr("axis", -1)
+	if err == nil {
+		axis, err = n.axis(axis, rank)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return identity(rank)[axis:], nil
+}
+
+// lowerLayerNorm normalizes over the last axes.
+func lowerLayerNorm(n *node) ([]*tensor, error) { return n.normalizedRows((*builder).normalized) }
+
+// lowerRMSNorm divides by the root of the mean square over the last axes.
+func lowerRMSNorm(n *node) ([]*tensor, error) { return n.normalizedRows((*builder).overRoot) }
+
+// normalizedRows normalizes over the axes from attribute axis on; inputs 1 and 2 are scale and bias.
+func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) (*tensor, error)) ([]*tensor, error) {
+	epsilon, err := n.floatAttr("epsilon", 1e-5)
+	if err != nil {
+		return nil, err
+	}
+	axes, err := n.axesFrom()
+	if err != nil {
+		return nil, err
+	}
+	y, err := normalize(n.b, n.in[0], axes, epsilon)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.scaledBy(y, n.input(1), n.input(2)))
+}
+
+// image checks that input 0 is [N, C, ...].
+func (n *node) image() error {
+	if len(n.in[0].shape) < 3 {
+		return n.fail("", "input has shape %v, want [N, C, ...]", n.in[0].shape)
+	}
+	return nil
+}
+
+// lowerInstanceNorm normalizes each channel of each image.
+func lowerInstanceNorm(n *node) ([]*tensor, error) {
+	epsilon, err := n.floatAttr("epsilon", 1e-5)
+	if err = cmp.Or(err, n.image()); err != nil {
+		return nil, err
+	}
+	t := n.in[0]
+	rank := len(t.shape)
+	scale, bias, err := n.channelwiseBoth(t.shape[1], rank-1)
+	if err != nil {
+		return nil, err
+	}
+	y, err := n.b.normalized(t, identity(rank)[2:], epsilon)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.scaledBy(y, scale, bias))
+}
+
+// lowerGroupNorm normalizes groups of channels. Scale and bias have a number for each group before opset 21, for each channel from there on.
+func lowerGroupNorm(n *node) ([]*tensor, error) {
+	epsilon, err := n.floatAttr("epsilon", 1e-5)
+	if err = cmp.Or(err, n.image()); err != nil {
+		return nil, err
+	}
+	groups, err := n.intAttr("num_groups", 0)
+	if err != nil {
+		return nil, err
+	}
+	b, t := n.b, n.in[0]
+	c, rank := t.shape[1], len(t.shape)
+	if groups < 1 || c%groups != 0 {
+		return nil, n.fail("", "num_groups %d does not divide %d channels", groups, c)
+	}
+	apart := slices.Concat(t.shape[:1], []int{groups, c / groups}, t.shape[2:])
+	y, err := chain(b, t,
+		func(b *builder, t *tensor) (*tensor, error) { return b.reshape(t, apart) },
+		func(b *builder, t *tensor) (*tensor, error) { return b.normalized(t, identity(rank + 1)[2:], epsilon) })
+	if err != nil {
+		return nil, err
+	}
+	count, over := c, rank-1
+	if n.opset < 21 {
+		count, over = groups, rank
+	}
+	scale, bias, err := n.channelwiseBoth(count, over)
+	if err != nil {
+		return nil, err
+	}
+	if n.opset < 21 {
+		if y, err = n.scaledBy(y, scale, bias); err != nil {
+			return nil, err
+		}
+		scale, bias = nil, nil
+	}
+	if y, err = b.reshape(y, t.shape); err != nil {
+		return nil, err
+	}
+	return one(n.scaledBy(y, scale, bias))
+}
+
+// lowerBatchStatistics is BatchNormalization by the mean and deviation of the input itself.
+func lowerBatchStatistics(n *node) ([]*tensor, error) {
+	epsilon, err := n.floatAttr("epsilon", 1e-5)
+	if err != nil {
+		return nil, err
+	}
+	t := n.in[0]
+	rank := len(t.shape)
+	if rank < 2 {
+		return nil, n.fail("", "input has shape %v, want [N, C, ...]", t.shape)
+	}
+	scale, bias, err := n.channelwiseBoth(t.shape[1], rank-1)
+	if err != nil {
+		return nil, err
+	}
+	y, err := n.b.normalized(t, slices.Delete(identity(rank), 1, 2), epsilon)
+	if err != nil {
+		return nil, err
+	}
+	return one(n.scaledBy(y, scale, bias))
+}
+
+// lowerMeanVariance normalizes over attribute axes, with the standard's epsilon.
+func lowerMeanVariance(n *node) ([]*tensor, error) {
+	list, err := n.intsAttr("axes")
+	if err != nil {
+		return nil, err
+	}
+	if list == nil {
+		list = []int{0, 2, 3}
+	}
+	axes, err := n.axes(list, len(n.in[0].shape))
+	if err != nil {
+		return nil, err
+	}
+	b := n.b
+	t, err := b.centered(n.in[0], axes)
+	if err != nil {
+		return nil, err
+	}
+	root, err := chain(b, t,
+		func(b *builder, t *tensor) (*tensor, error) { return b.binary("mul", t, t) },
+		func(b *builder, t *tensor) (*tensor, error) { return b.mean(t, axes) },
+		func(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, "sqrt") },
+		func(b *builder, t *tensor) (*tensor, error) { return b.affine(t, 1, 1e-9) })
+	if err != nil {
+		return nil, err
+	}
+	return one(b.binary("div", t, root))
+}
+
+// lowerNorm is ReduceSum of what before makes of the input, and then ops behind.
+func lowerNorm(before step, behind ...string) lowerFunc {
+	return func(n *node) ([]*tensor, error) {
+		x, err := before(n.b, n.in[0])
+		if err != nil {
+			return nil, err
+		}
+		m := *n
+		m.in = slices.Concat([]*tensor{x}, n.in[1:])
+		sum, err := lowerReduceSum(&m)
+		if err != nil {
+			return nil, err
+		}
+		return one(n.b.pipe(sum[0], behind...))
+	}
+}
+
+func absolute(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, "abs") }
+
+func squared(b *builder, t *tensor) (*tensor, error) { return b.binary("mul", t, t) }
+
+func unchanged(_ *builder, t *tensor) (*tensor, error) { return t, nil }
+
+// lowerLpNorm divides by the norm along an axis.
+func lowerLpNorm(n *node) ([]*tensor, error) {
+	p, err := n.intAttr("p", 2)
+	if err != nil {
+		return nil, err
+	}
+	axis, err := n.intAttr("axis", -1)
+	if err == nil {
+		axis, err = n.axis(axis, len(n.in[0].shape))
+	}
+	if err != nil {
+		return nil, err
+	}
+	before, behind := squared, []string{"sqrt"}
+	switch p {
+	case 1:
+		before, behind = absolute, nil
+	case 2:
+	default:
+		return nil, n.fail("", "p is %d, want 1 or 2", p)
+	}
+	b, t := n.b, n.in[0]
+	norm, err := chain(b, t, before,
+		func(b *builder, t *tensor) (*tensor, error) { return b.mean(t, []int{axis}) },
+		func(b *builder, t *tensor) (*tensor, error) { return b.affine(t, float32(n.in[0].shape[axis]), 0) },
+		func(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, behind...) })
+	if err != nil {
+		return nil, err
+	}
+	return one(b.binary("div", t, norm))
+}
