@@ -60,10 +60,10 @@ func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 		s.stays(n, graph.LackRoom, n.Verdict, "")
 		return
 	}
-	few, _ := graph.DecomposeFew(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat})
-	if few != nil && few.Trained() {
+	taps := f.KH * f.KW
+	if bits, enc, ok := graph.Meant(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out}, Data: f.WFloat}); ok {
 		why := graph.Verdict{Reason: graph.WhyFloatInput}
-		why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()
+		why.Args.WeightBits, why.Args.Weights = bits, enc
 		s.stays(n, graph.LackLevels, verdict(n, why), "")
 		return
 	}

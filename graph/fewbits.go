@@ -213,6 +213,8 @@ func EncodingOf[T int | int16](integers []T) BinaryAttrs {
 	even := slices.ContainsFunc(integers, func(q T) bool { return q&1 == 0 })
 	switch most := max(hi, -lo); {
 	case most <= 1 && !even:
+	case most == 1 && lo == 0: // a plane of ternary weights would be empty
+		a.Enc, a.Bits = AffineWeights, 1
 	case most <= 1:
 		a.Enc, a.Bits = TernaryWeights, 1
 	case !even:

@@ -60,15 +60,9 @@ func (t *Tensor) round(o, outs int) bool {
 // roundTo is round for values, those of channel o in order, of a nearness.
 func (t *Tensor) roundTo(values []float32, near nearness, o, outs int) bool {
 	within := near.within
-	var centers []float64
-	for i := 0; i < len(values); {
-		first, sum := i, 0.0
-		for ; i < len(values) && float64(values[i])-float64(values[first]) <= 2*within; i++ {
-			sum += float64(values[i])
-		}
-		if centers = append(centers, sum/float64(i-first)); len(centers) > 1<<FewBitsMost {
-			return false
-		}
+	centers := centersOf(values, within, 1<<FewBitsMost)
+	if centers == nil {
+		return false
 	}
 	to := multiplesNear(centers, near)
 	if to == nil && len(centers) == 2 && centers[1]-centers[0] > near.apart*within {
@@ -86,6 +80,21 @@ func (t *Tensor) roundTo(values []float32, near nearness, o, outs int) bool {
 		}
 	}
 	return true
+}
+
+// centersOf are the means of values, which are in order, that lie within a distance of each other; nil if there are more than most.
+func centersOf(values []float32, within float64, most int) []float64 {
+	var centers []float64
+	for i := 0; i < len(values); {
+		first, sum := i, 0.0
+		for ; i < len(values) && float64(values[i])-float64(values[first]) <= 2*within; i++ {
+			sum += float64(values[i])
+		}
+		if centers = append(centers, sum/float64(i-first)); len(centers) > most {
+			return nil
+		}
+	}
+	return centers
 }
 
 // multiplesNear gives the multiples of one scale that the centers nearly are; nil if there are none.

@@ -82,6 +82,7 @@ const (
 	WhyLevelScale    // the levels of Where have scale Value
 	WhyMixedScales   // Where, an Op, is of levels of different scales
 	WhyWideLevels    // Where, an Op, makes levels of Bits
+	WhyWideMean      // Where, an Op, makes means of Count levels of Bits, whose sums have more than Most bits
 	WhyChannelScales // Where, an Op, has a scale for each channel
 	WhyWideQuantizer // Where, an Op, has more than Most bits
 	WhyScaledLevels  // Where, an Op, scales or shifts levels, each channel by a number of its own
@@ -148,7 +149,7 @@ const (
 func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
-		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
+		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "wide_mean", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
 		"nearly", "few_folded", "folded", "three_signs", "folded_sign", "folded_sum", "sign_zero",
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "pool_falls", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",

@@ -11,43 +11,56 @@ import (
 func bitserial(ctx context.Context, r *rewriter) error {
 	r.forget() // layers before a tensor are bitserial now when it is looked at, so that their sums are known
 	for n := range r.Each(ctx) {
-		b, ok := binaryAttrs(n)
-		if !ok {
-			continue
-		}
-		if b != nil {
-			continue
-		}
-		v, why := r.source(n.Inputs[0])
-		few, notFew := r.fewBits(n.Weights["w"])
-		meant := few
-		if few == nil {
-			meant = r.nearly[n]
-		}
-		switch {
-		case v == nil && meant != nil && meant.Attrs.Bits <= graph.FewBitsMost && meant.Trained():
-			why.Args.WeightBits, why.Args.Weights = meant.Attrs.WeightType()
-		case v == nil:
-		case few == nil && meant != nil:
-			why = weightsRemark(graph.WhyNearlyFew, meant)
-			why.Args.Bits = v.Bits
-		case few == nil:
-			why = r.weights(n, notFew)
-			why.Args.Bits = v.Bits
-		case few.Offset != nil && n.Op == "conv_transpose2d":
-			why = graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: v.Bits}}
-		default:
-			why = unfit(n, v, few)
-		}
-		if why.Reason != graph.NoReason {
-			judge(n, graph.Float, why)
-			continue
-		}
-		if err := r.makeBitserial(n, v, few); err != nil {
+		if err := r.layer(n); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// layer makes n bitserial if it is a convolution or dense layer that can be, or the sum of several, and says otherwise why not.
+func (r *rewriter) layer(n *graph.Node) error {
+	b, ok := binaryAttrs(n)
+	if !ok || b != nil {
+		return nil
+	}
+	v, why := r.source(n.Inputs[0])
+	few, notFew := r.fewBits(n.Weights["w"])
+	if v == nil && few != nil || v != nil && few == nil {
+		parts, err := r.partsOf(n, v != nil)
+		if err != nil {
+			return err
+		}
+		for _, p := range parts {
+			if err := r.layer(p); err != nil {
+				return err
+			}
+		}
+		if parts != nil {
+			return nil
+		}
+	}
+	switch near := r.nearly[n]; {
+	case v == nil:
+		if bits, enc, ok := graph.Meant(n.Weights["w"]); ok {
+			why.Args.WeightBits, why.Args.Weights = bits, enc
+		}
+	case few == nil && near != nil:
+		why = weightsRemark(graph.WhyNearlyFew, near)
+		why.Args.Bits = v.Bits
+	case few == nil:
+		why = r.weights(n, notFew)
+		why.Args.Bits = v.Bits
+	case few.Offset != nil && n.Op == "conv_transpose2d":
+		why = graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: v.Bits}}
+	default:
+		why = unfit(n, v, few)
+	}
+	if why.Reason != graph.NoReason {
+		judge(n, graph.Float, why)
+		return nil
+	}
+	return r.makeBitserial(n, v, few)
 }
 
 // binaryAttrs says whether n is a convolution or dense layer, but for those of integers, and what its weights are if it is a bitserial one.

@@ -33,6 +33,9 @@ func (r *rewriter) origin(t string) origin {
 	s.value, s.why = r.findSource(t)
 	if n := r.Producer(t); s.value != nil {
 		_, sum := n.Attrs.(*graph.BinaryOpAttrs)
+		if _, mean := r.averaged(n); mean {
+			sum = true
+		}
 		s.made = sum || !r.idle(n) && r.stepped(t) != nil || n.Op != "dequantize" && !r.idle(n) && r.ends(n) || n.Op != "dequantize" && slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
 	}
 	r.sources[t] = s
@@ -126,9 +129,11 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		if n.Op == "max_pool" {
 			return r.source(n.Inputs[0])
 		}
-		return nil, float
+		return r.mean(n)
 	}
 	switch n.Op {
+	case "global_avg_pool":
+		return r.mean(n)
 	case "dequantize":
 		if q := r.stepped(t); q != nil {
 			return q.value, graph.Verdict{}
@@ -300,6 +305,8 @@ func (r *rewriter) sink(t string) (string, error) {
 		l, err = r.threshold(n, r.stepped(t))
 	case n.Op == "dequantize":
 		l = n.Inputs[0]
+	case r.averages(n):
+		l, err = r.meanLevels(n)
 	case r.adds(n):
 		l, err = r.sumLevels(n)
 	case r.ends(n):

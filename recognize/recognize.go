@@ -24,7 +24,7 @@ func Passes() []Pass {
 		{Name: "requantize", Doc: "a quantizer of levels that it would not change is left out", Required: true, Run: requantize},
 		{Name: "fold_scales", Doc: "scales of the channels in front of a layer go into its weights, where these have few bits then", Required: true, Run: foldScales},
 		{Name: "row_scales", Doc: "scales of rows in front of a layer of few-bit weights move behind its sums", Required: true, Run: moveRowScales},
-		{Name: "bitserial", Doc: "convolutions and dense layers of levels with few-bit weights become bitserial; what stands between a dequantize and them works on levels", Required: true, Run: bitserial},
+		{Name: "bitserial", Doc: "convolutions and dense layers of levels with few-bit weights become bitserial; what stands between a dequantize and them works on levels. Where weights or levels are sums of few bits, so is the layer", Required: true, Run: bitserial},
 		{Name: "fake_quant", Doc: "levels that only float layers read stay floats", Required: true, Run: fakeQuants},
 		{Name: "dead", Doc: "layers that nobody reads are dropped", Required: true, Run: dropDead},
 	}
@@ -83,6 +83,7 @@ type rewriter struct {
 	held    map[string][]float32           // what values has found, where there is something
 	numbers map[place][]strand             // what domainOf has found on its way up, where branches meet again
 	nearly  map[*graph.Node]*graph.FewBits // what the weights of layers are but for roundings
+	planes  map[string][]string            // f32 tensor of uneven levels -> the planes that add up to it
 	// nearSums has the bits of levels that sums would be if their other terms cancelled, where options refuse that.
 	nearSums map[string]int
 	// changed says that a pass has rewritten something.
@@ -92,7 +93,7 @@ type rewriter struct {
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
 	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, starts: map[string]string{}, levels: map[string]string{}, chains: map[string]*stepped{}, finals: map[string]*stepped{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{}, held: map[string][]float32{}, numbers: map[place][]strand{},
-		nearly: map[*graph.Node]*graph.FewBits{}, nearSums: map[string]int{}}
+		nearly: map[*graph.Node]*graph.FewBits{}, nearSums: map[string]int{}, planes: map[string][]string{}}
 }
 
 // forget drops what was found of tensors and layers: the graph has changed.
@@ -103,6 +104,7 @@ func (r *rewriter) forget() {
 	clear(r.finals)
 	clear(r.held)
 	clear(r.uneven)
+	clear(r.planes)
 	clear(r.sums)
 }
 

@@ -164,10 +164,15 @@ func TestFloat(t *testing.T) {
 		}, `fake_quant(x0) -> dequantize2 # glue: its 2-bit levels are read by float layers only, so they stay f32
 			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has 1-bit weights with a scale for each input channel`},
 		"average": {func(n *net) string {
-			return n.conv(n.pool("avg_pool", n.quant(u2(), n.input(1, 4, 4, 8)), 2, 2), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
+			return n.conv(n.pool("avg_pool", n.quant(u2(), n.input(1, 4, 4, 8)), 3, 1), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
 		}, `fake_quant(x0) -> dequantize2 # glue: its 2-bit levels are read by float layers only, so they stay f32
 			avg_pool(dequantize2) -> avg_pool3
 			conv2d(avg_pool3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: avg_pool "avg_pool3" makes real numbers`},
+		"average of many": {func(n *net) string {
+			return n.conv(n.pool("avg_pool", n.quant(u2(), n.input(1, 10, 10, 8)), 5, 5), n.few([]int{-1, 1}, 1, 1, 8, 4), same, false)
+		}, `fake_quant(x0) -> dequantize2 # glue: its 2-bit levels are read by float layers only, so they stay f32
+			avg_pool(dequantize2) -> avg_pool3
+			conv2d(avg_pool3) -> conv2d4 # float: it has 1-bit weights, but its input is not quantized: avg_pool "avg_pool3" makes means of 25 levels of 2 bits, too many to be levels of 8 bits`},
 		"other types": {func(n *net) string {
 			x := n.input(1, 4, 4, 8)
 			return n.conv(n.add("concat", &graph.ConcatAttrs{}, nil, n.quant(u2(), x), n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.37}, Rounding: scalar.Floor}, x)),

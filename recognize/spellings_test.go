@@ -202,7 +202,11 @@ func TestScales(t *testing.T) {
 		{"uneven, of one", func(n *net, x string) string { return depthwise(n, n.from("div", 1, n.binary("add", 0.3, x))) }, graph.WhyUnevenLevels},
 	} {
 		n := newNet(t.Fatal, 4)
-		g := n.run(c.build(n, n.quant(u2(), n.input(1, 4, 4, 8))))
+		levels := u2()
+		if c.want == graph.WhyUnevenLevels {
+			levels.Bits = 3 // of 2 bits they are three planes
+		}
+		g := n.run(c.build(n, n.quant(levels, n.input(1, 4, 4, 8))))
 		last := g.Nodes[len(g.Nodes)-1]
 		for last.Op == "add" {
 			last = g.Nodes[len(g.Nodes)-2]

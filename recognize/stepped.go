@@ -3,6 +3,7 @@ package recognize
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"ripc/graph"
@@ -29,10 +30,12 @@ type stepped struct {
 	turn       *graph.Tensor
 	value      *graph.Value  // type of the levels
 	thresholds *graph.Tensor // nil if quantize says what they do
-	quantize   *graph.QuantizeAttrs
-	jumps      int  // of the region
-	nearly     bool // the region differs from the quantizer by roundings
-	verdict    graph.Verdict
+	// uneven are the real values of levels that are not in even steps, which value has not then: it counts them. nil: value has them.
+	uneven   []float32
+	quantize *graph.QuantizeAttrs
+	jumps    int  // of the region
+	nearly   bool // the region differs from the quantizer by roundings
+	verdict  graph.Verdict
 }
 
 // stepped finds the quantizer that the ops on single elements before f32 tensor t are; nil if they are none, or one up to
@@ -138,16 +141,32 @@ func (r *rewriter) quantizerOf(g *region, c calculus) *stepped {
 		rows[o] = r.possible(g, row, of)
 	}
 	q := quantizerOfPieces(g, rows)
-	if q == nil && len(rows[0]) > 1 && len(rows[0]) <= 1<<steppedBits {
-		r.uneven[g.to] = unevenness{len(rows[0]), len(g.vectors) > 0}
+	if q != nil && q.uneven == nil {
+		return q
 	}
-	return q
+	if _, ok := r.uneven[g.to]; !ok && len(rows[0]) > 1 && len(rows[0]) <= 1<<steppedBits {
+		r.uneven[g.to] = unevenness{values: len(rows[0]), channels: q == nil && len(g.vectors) > 0, quantizer: q}
+	}
+	return nil
 }
 
 // unevenness is what few values a region makes that are no levels.
 type unevenness struct {
 	values   int
 	channels bool // each channel may have values of its own
+	// quantizer counts the values, if they come in order and are those of all channels; nil: they do not.
+	quantizer *stepped
+}
+
+// ranks counts values from 0 on, as levels; nil if these are too many.
+func ranks(values []float32) (v *graph.Value, levels []int) {
+	if len(values) < 3 || len(values) > 1<<steppedBits {
+		return nil, nil
+	}
+	for i := range values {
+		levels = append(levels, i)
+	}
+	return &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: bits.Len(uint(len(values) - 1)), Scale: 1}}, levels
 }
 
 // possible leaves out pieces of a single number that the tensor which g starts from does not hold in channel o, or in any if o is
@@ -197,11 +216,15 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 		}
 	}
 	v, levels := lattice(values)
+	var uneven []float32
 	if v == nil {
-		return nil
+		if v, levels = ranks(values); v == nil {
+			return nil
+		}
+		uneven = values
 	}
 	top := slices.Max(levels)
-	q := &stepped{from: g.from, value: v, jumps: g.jumps, thresholds: &graph.Tensor{Shape: []int{top, len(rows)}, Data: make([]float32, top*len(rows))}}
+	q := &stepped{from: g.from, value: v, uneven: uneven, jumps: g.jumps, thresholds: &graph.Tensor{Shape: []int{top, len(rows)}, Data: make([]float32, top*len(rows))}}
 	if turned {
 		q.turn = turn
 	}

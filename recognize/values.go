@@ -34,7 +34,7 @@ func (r *rewriter) findValued(t string) *stepped {
 	}
 	row[0].first = f32.Order(float32(math.Inf(-1)))
 	q := quantizerOfPieces(&region{from: t, to: t, channels: 1}, [][]piece{row})
-	if q == nil || q.quantize != nil {
+	if q == nil || q.quantize != nil || q.uneven != nil {
 		return nil
 	}
 	return q

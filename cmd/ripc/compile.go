@@ -273,7 +273,7 @@ func (r *compileResult) print(w io.Writer, width int) {
 	case r.Binary == 0 && !r.fewBits:
 		line(2, "%d of %d stages float: the model has no binary weights", rest, r.Stages)
 	case r.Binary > 0:
-		line(2, "fine: %s of the MACs are binary, and no other layer has weights or inputs of few bits", percent(float64(r.BinaryMACs)/float64(max(1, r.MACs))))
+		line(2, "fine: %s of the MACs are binary, and no other layer has weights or inputs of at most %d bits", percent(float64(r.BinaryMACs)/float64(max(1, r.MACs))), graph.FewBitsMost)
 	default:
 		for _, f := range r.layers {
 			line(2, "stays float: %s", f)

@@ -45,10 +45,11 @@ func changes() (weights, levels map[graph.Reason]string) {
 		graph.WhyLevelScale:    "give the levels of %(where) a positive scale",
 		graph.WhyMixedScales:   "give the levels that %(where) reads one scale",
 		graph.WhyWideLevels:    "quantize what %(where) makes to fewer bits",
+		graph.WhyWideMean:      "quantize what %(where) makes",
 		graph.WhyChannelScales: "give %(where) one scale for all channels",
 		graph.WhyWideQuantizer: "give %(where) at most %(most) bits",
 		graph.WhyScaledLevels:  "give %(where) one number for all channels, or move it behind the layer",
-		graph.WhyUnevenLevels:  "quantize in even steps before %(where)",
+		graph.WhyUnevenLevels:  "quantize in even steps, or to sums of few planes, before %(where)",
 	}
 	return weights, levels
 }

@@ -35,6 +35,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyLevelScale:    unquantized + "the levels of %(where) have scale %(value)",
 		graph.WhyMixedScales:   unquantized + "%(where) is of levels of different scales",
 		graph.WhyWideLevels:    unquantized + "%(where) makes levels of %(bits) bits",
+		graph.WhyWideMean:      unquantized + "%(where) makes means of %(count) levels of %(bits) bits, too many to be levels of %(most) bits",
 		graph.WhyChannelScales: unquantized + "%(where) has a scale for each channel",
 		graph.WhyWideQuantizer: unquantized + "%(where) has more than %(most) bits",
 		graph.WhyScaledLevels:  "%(but)its input is quantized, but %(where) then scales or shifts each channel by a number of its own",

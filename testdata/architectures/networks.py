@@ -133,7 +133,12 @@ def hwgq_uniform():
     return S(stem(16), c(16, 32), BN(32), nn.MaxPool2d(2), c(32, 32), BN(32), nn.ReLU(), head(32))
 
 
-@network("HWGQ with the levels of Lloyd's algorithm, unevenly spaced", IMAGE)
+def of_planes(model, x):
+    """Four levels in uneven steps are three planes of 1 bit, each with a layer of its own."""
+    return [dict(activations=32, weights=32, macs=27648)] + [dict(activations=1, weights=1, macs=3 * m) for m in (294912, 147456)] + [dict(activations=32, weights=32, macs=320)]
+
+
+@network("HWGQ with the levels of Lloyd's algorithm, unevenly spaced: three planes of 1 bit", IMAGE, layers=of_planes)
 def hwgq_lloyd():
     q = hwgq_act([0.0, 0.3125, 0.875, 1.625], [0.125, 0.5, 1.25])
     c = lambda i, o: conv(i, o, act=q, scale="channel", bits=(32, 1))

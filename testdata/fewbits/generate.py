@@ -173,6 +173,117 @@ def image_scale(n, x):
     return n.head(n.op("Relu", n.norm(x, 16)), 16)
 
 
+# --- values that are in no even steps --------------------------------------------------------------------------------------
+
+def signs_of(n, x):
+    return n.op("Where", n.op("GreaterOrEqual", x, n.const(0)), n.const(1), n.const(-1))
+
+
+def plain(n, x, act, weights, c=16):
+    """Two layers of few bits between a stem and a head."""
+    x = n.norm(n.conv(act(n.stem(x, c)), weights(c)), c)
+    x = n.norm(n.conv(act(x), weights(c)), c)
+    return n.head(x, c)
+
+
+def two_scales(n, c, negative=True, per_filter=True):
+    """Trained ternary weights: {-wn, 0, wp}."""
+    w = n.normal(c, c, 3, 3)
+    size = (c, 1, 1, 1) if per_filter else (1,)
+    wp, wn = n.rng.uniform(0.1, 0.5, size).astype(F), n.rng.uniform(0.1, 0.5, size).astype(F)
+    return np.where(w > 0.6, wp, np.where(w < -0.6, -wn if negative else wn, F(0))).astype(F)
+
+
+@case("trained ternary weights {-wn, 0, wp} of a layer", 0.9)
+def ttq(n, x):
+    return plain(n, x, lambda x: signs_of(n, x), lambda c: two_scales(n, c, per_filter=False))
+
+
+@case("trained ternary weights of a filter, behind an estimator, over activations of 2 bits", 0.9, ["few_folded"])
+def ttq_estimated(n, x):
+    act = lambda x: n.op("Div", n.op("Round", n.op("Mul", n.op("Clip", x, n.const(0), n.const(1)), n.const(3))), n.const(3))
+
+    def weights(c):
+        w, q = n.normal(c, c, 3, 3, sd=0.5), two_scales(n, c)
+        return (q - w) + w
+    return plain(n, x, act, weights)
+
+
+@case("trained ternary weights whose scales are both positive", 0.9)
+def ttq_positive(n, x):
+    return plain(n, x, lambda x: signs_of(n, x), lambda c: two_scales(n, c, negative=False))
+
+
+@case("weights of two binary bases, as LQ-Nets learn them", 0.9, ["few_folded"])
+def lq_weights(n, x):
+    def weights(c):
+        a, b = n.rng.uniform(0.3, 0.5, (c, 1, 1, 1)).astype(F), n.rng.uniform(0.05, 0.2, (c, 1, 1, 1)).astype(F)
+        return a * np.sign(n.normal(c, c, 3, 3)) + b * np.sign(n.normal(c, c, 3, 3))
+    return plain(n, x, lambda x: signs_of(n, x), weights)
+
+
+def nested(n, x, levels, steps):
+    y = n.const(levels[0])
+    for s, v in zip(steps, levels[1:]):
+        y = n.op("Where", n.op("Greater", x, n.const(s)), n.const(v), y)
+    return y
+
+
+@case("LQ-Nets: activations of two learned bases", 0.9)
+def lq_activations(n, x):
+    return plain(n, x, lambda x: nested(n, x, [0, 0.5, 1.3, 1.8], [0.25, 0.9, 1.55]), lambda c: n.signs(c, c))
+
+
+@case("activations of learned levels from below 0 on", 0.9)
+def levels_below_zero(n, x):
+    return plain(n, x, lambda x: nested(n, x, [-0.625, -0.125, 0.25, 1], [-0.3, 0.1, 0.5]), lambda c: n.signs(c, c))
+
+
+@case("HWGQ: even levels, written as decimal fractions", 0.9)
+def hwgq_even(n, x):
+    return plain(n, x, lambda x: nested(n, x, [0, 0.538, 1.076, 1.614], [0.269, 0.807, 1.345]), lambda c: n.signs(c, c))
+
+
+@case("HWGQ: quantiles of a half-wave, unevenly spaced", 0.9, ["folded"])
+def hwgq_quantiles(n, x):
+    return plain(n, x, lambda x: nested(n, x, [0, 0.2187, 0.6745, 1.3102], [0.1, 0.4, 0.95]), lambda c: n.signs(c, c))
+
+
+@case("weights with a scale for each group of 16 inputs, of 3 bits, over levels of 4 bits", 0.9, shape=(4, 3, 8, 8))
+def groups_of_inputs(n, x):
+    def weights(c):
+        q = np.clip(np.round(n.normal(c, c // 16, 16, 3, 3)), -3, 3).astype(F)
+        return (q * n.rng.uniform(0.05, 0.2, (c, c // 16, 1, 1, 1)).astype(F)).reshape(c, c, 3, 3)
+    return plain(n, x, lambda x: dorefa(n, x, 4), weights, c=32)
+
+
+# --- means of levels -------------------------------------------------------------------------------------------------------
+
+def dorefa(n, x, bits):
+    m = 2.0**bits - 1
+    return n.op("Div", n.op("Round", n.op("Mul", n.op("Clip", x, n.const(0), n.const(1)), n.const(m))), n.const(m))
+
+
+@case("means of windows of 2 x 2 levels of 2 bits, then a layer", 0.88)
+def mean_2x2(n, x):
+    x = n.op("AveragePool", dorefa(n, n.stem(x, 16), 2), kernel_shape=[2, 2], strides=[2, 2])
+    x = n.norm(n.conv(x, n.signs(32, 16)), 32)
+    return n.head(n.norm(n.conv(dorefa(n, x, 2), n.signs(32, 32)), 32), 32)
+
+
+@case("means of 3 x 3 signs in steps of 1, then a layer", 0.7)
+def mean_3x3(n, x):
+    x = n.op("AveragePool", signs_of(n, n.stem(x, 16)), kernel_shape=[3, 3], strides=[1, 1])
+    return n.head(n.norm(n.conv(x, n.signs(16, 16)), 16), 16)
+
+
+@case("the mean of an image of 4 x 4 levels of 1 bit, then a dense layer", 0.06, shape=(2, 3, 4, 4))
+def mean_of_image(n, x):
+    x = n.op("Flatten", n.op("GlobalAveragePool", signs_of(n, n.stem(x, 32))))
+    w = n.signs(32, 32, 1).reshape(32, 32)
+    return n.op("Gemm", x, w.T, n.normal(32), transB=0)
+
+
 # --- writing -----------------------------------------------------------------------------------------------------------
 
 def write(name):

@@ -1,0 +1,73 @@
+package graph
+
+// maxInputGroups bounds the groups of input channels that have scales of their own, and leastGroup the channels of one.
+const (
+	maxInputGroups = 32
+	leastGroup     = 8
+)
+
+// InputGroups gives the number of groups into which the input channels of weights w ([..., I, O]) fall so that the weights of each have
+// few bits with scales of their own, as blocks of quantized weights do; 0 if there are none. few is what those of the first are.
+func InputGroups(w *Tensor) (groups int, few *FewBits) {
+	in := w.Shape[len(w.Shape)-2]
+next:
+	for groups = 2; groups <= min(maxInputGroups, in/leastGroup); groups++ {
+		if in%groups != 0 {
+			continue
+		}
+		few = nil
+		for g := range groups {
+			part, _ := DecomposeFew(w.InputGroup(g, groups))
+			if part == nil || part.Offset != nil {
+				continue next
+			}
+			if few == nil {
+				few = part
+			}
+		}
+		return groups, few
+	}
+	return 0, nil
+}
+
+// InputGroup is group g of so many of the input channels of weights w ([..., I, O]).
+func (t *Tensor) InputGroup(g, groups int) *Tensor {
+	n := len(t.Shape)
+	in, outs := t.Shape[n-2], t.Shape[n-1]
+	size := in / groups
+	part := &Tensor{Shape: append(append([]int{}, t.Shape[:n-2]...), size, outs)}
+	for at := g * size * outs; at < len(t.Data); at += in * outs {
+		part.Data = append(part.Data, t.Data[at:at+size*outs]...)
+	}
+	return part
+}
+
+// Meant is the type of the few bits that the weights w ([..., I, O]) of a layer are meant to have, of both signs: as they are, but for
+// rounding, as a sum of weights of 1 bit, or with scales for groups of input channels. ok is false if they are real weights.
+func Meant(w *Tensor) (bits int, enc string, ok bool) {
+	few, _ := DecomposeFew(w)
+	if few == nil {
+		if near := Nearly(w); near != nil {
+			few, _ = DecomposeFew(near)
+		}
+	}
+	if few == nil {
+		parts, _ := SplitWeights(w)
+		minus := false
+		for _, p := range parts {
+			minus = minus || p.Minus
+		}
+		switch {
+		case len(parts) == 2 && minus:
+			return 2, TernaryWeights.String(), true
+		case parts != nil:
+			return len(parts), BipolarWeights.String(), true
+		}
+		_, few = InputGroups(w)
+	}
+	if few == nil || !few.Trained() {
+		return 0, "", false
+	}
+	bits, enc = few.Attrs.WeightType()
+	return bits, enc, true
+}

@@ -1,0 +1,200 @@
+package graph
+
+import (
+	"math"
+	"slices"
+)
+
+// WeightPart is one of the weights of few bits that add up to other weights, or, where Minus is set, are subtracted.
+type WeightPart struct {
+	W     *Tensor
+	Minus bool
+}
+
+// Limits of what counts as a sum of weights of few bits.
+const (
+	maxWeightParts  = 3 // parts in all, each of which costs a layer
+	weightsPerValue = 3 // weights of a filter for each of its values: fewer are chance
+	leastGap        = 0x1p-16
+)
+
+// SplitWeights gives weights of 1 bit that add up to w ([..., O]), which have not few bits as they are: in each filter
+// {-a, 0, b}, as trained ternary weights have them, or {-a-b, -a+b, a-b, a+b}, as sums of two binary bases. nil if w are no such sum.
+// The parts differ from w by rounding where exact is false.
+func SplitWeights(w *Tensor) (parts []WeightPart, exact bool) {
+	outs := w.Shape[len(w.Shape)-1]
+	if len(w.Data) < 8*outs {
+		return nil, false
+	}
+	s := &splitter{w: w, outs: outs, exact: true}
+	for o := range outs {
+		if !s.channel(o) {
+			return nil, false
+		}
+	}
+	if len(s.bases) > 0 && (len(s.plus) > 0 || len(s.minus) > 0) {
+		return nil, false
+	}
+	for _, t := range append(s.bases, s.plus...) {
+		parts = append(parts, WeightPart{W: t})
+	}
+	for _, t := range s.minus {
+		parts = append(parts, WeightPart{W: t, Minus: true})
+	}
+	if len(parts) < 2 || len(parts) > maxWeightParts {
+		return nil, false
+	}
+	for _, p := range parts {
+		if few, _ := DecomposeFew(p.W); few == nil || few.Offset != nil {
+			return nil, false
+		}
+	}
+	return parts, s.exact
+}
+
+// splitter collects the parts of weights, filter by filter.
+type splitter struct {
+	w           *Tensor
+	outs        int
+	plus, minus []*Tensor // of values 0 and a scale
+	bases       []*Tensor // of values -a and a
+	exact       bool
+}
+
+// channel enters filter o; false if its weights are no sum of few parts.
+func (s *splitter) channel(o int) bool {
+	var values []float32
+	for i := o; i < len(s.w.Data); i += s.outs {
+		values = append(values, s.w.Data[i]+0)
+	}
+	count := len(values)
+	slices.Sort(values)
+	centers, within := clusters(values, count/weightsPerValue)
+	if centers == nil {
+		return false
+	}
+	if slices.ContainsFunc(centers, func(c float64) bool { return math.Abs(c) <= within }) {
+		return s.masks(o, centers, within)
+	}
+	return s.signs(o, centers, within)
+}
+
+// clusters are the different values of weights in order, and how far weights may be from them; nil if there are more than most.
+func clusters(values []float32, most int) (centers []float64, within float64) {
+	largest := max(-values[0], values[len(values)-1])
+	for _, near := range append([]nearness{{}}, nearnesses(largest)...) {
+		centers = centersOf(values, near.within, min(most, 1<<maxWeightParts))
+		apart := centers != nil
+		for i := 1; apart && i < len(centers); i++ {
+			apart = centers[i]-centers[i-1] > max(near.apart*near.within, leastGap*float64(largest))
+		}
+		if apart {
+			return centers, near.within
+		}
+	}
+	return nil, 0
+}
+
+// masks enters filter o of values around 0: scales of what is positive and of what is negative.
+func (s *splitter) masks(o int, centers []float64, within float64) bool {
+	for sign, parts := range map[float64]*[]*Tensor{1: &s.plus, -1: &s.minus} {
+		var sizes []float64
+		for _, c := range centers {
+			if sign*c > within {
+				sizes = append(sizes, sign*c)
+			}
+		}
+		slices.Sort(sizes)
+		scales := subsetScales(sizes, within)
+		if len(scales) > maxWeightParts {
+			return false
+		}
+		for len(*parts) < len(scales) {
+			*parts = append(*parts, &Tensor{Shape: s.w.Shape, Data: make([]float32, len(s.w.Data))})
+		}
+		for i := o; i < len(s.w.Data); i += s.outs {
+			v := sign * float64(s.w.Data[i])
+			bits, rest := subset(v, scales, within)
+			if v <= within {
+				bits, rest = 0, max(0, v)
+			}
+			s.exact = s.exact && (rest == 0 || v < 0)
+			for k, a := range scales {
+				if bits>>k&1 == 1 {
+					(*parts)[k].Data[i] = float32(a)
+				}
+			}
+		}
+	}
+	return true
+}
+
+// signs enters filter o of the four sums of +-a and +-b.
+func (s *splitter) signs(o int, centers []float64, within float64) bool {
+	if len(centers) != 4 || math.Abs(centers[0]+centers[3]) > 4*within+nearly*centers[3] || math.Abs(centers[1]+centers[2]) > 4*within+nearly*centers[3] {
+		return false
+	}
+	a, b := float32((centers[3]+centers[2])/2), float32((centers[3]-centers[2])/2)
+	for len(s.bases) < 2 {
+		s.bases = append(s.bases, &Tensor{Shape: s.w.Shape, Data: make([]float32, len(s.w.Data))})
+	}
+	for i := o; i < len(s.w.Data); i += s.outs {
+		v := s.w.Data[i]
+		x, y := a, b
+		if v < 0 {
+			x = -a
+		}
+		if v < x {
+			y = -b
+		}
+		s.bases[0].Data[i], s.bases[1].Data[i] = x, y
+		s.exact = s.exact && float64(x)+float64(y) == float64(v)
+	}
+	return true
+}
+
+// subsetScales are the fewest numbers of which each of sizes, ascending and positive, is a sum, as far as taking the least that is
+// no such sum finds them.
+func subsetScales(sizes []float64, within float64) []float64 {
+	var scales []float64
+	for _, v := range sizes {
+		if _, rest := subset(v, scales, within); rest > max(2*within, nearly*v) {
+			scales = append(scales, v)
+		}
+	}
+	return scales
+}
+
+// subset finds the sum of some scales that is nearest to v: which, as bits, and how far v is from it.
+func subset(v float64, scales []float64, within float64) (bits int, rest float64) {
+	rest = math.Abs(v)
+	for set := range 1 << len(scales) {
+		sum := 0.0
+		for k, a := range scales {
+			if set>>k&1 == 1 {
+				sum += a
+			}
+		}
+		if d := math.Abs(v - sum); d < rest {
+			bits, rest = set, d
+		}
+	}
+	return bits, rest
+}
+
+// BinaryBasis finds scales such that each of values, which ascend from 0, is a sum of some of them, up to a distance: sums[i] has bit j
+// set where scale j is part of value i. One scale a value, each the step from the value before, does if no fewer are found.
+func BinaryBasis(values []float64, within float64) (scales []float64, sums []int) {
+	if scales = subsetScales(values[1:], within); len(scales) < len(values)-1 {
+		for _, v := range values {
+			bits, _ := subset(v, scales, within)
+			sums = append(sums, bits)
+		}
+		return scales, sums
+	}
+	scales, sums = nil, []int{0}
+	for i := range values[1:] {
+		scales, sums = append(scales, values[i+1]-values[i]), append(sums, 1<<(i+1)-1)
+	}
+	return scales, sums
+}

@@ -1,0 +1,157 @@
+package recognize
+
+import (
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
+
+// maxMean bounds the levels of a mean: each is read by a slice of its own.
+const maxMean = 16
+
+// window is what an average pool adds up: the same element of several parts of its input.
+type window struct {
+	kernel, strides, out [2]int
+}
+
+// averaged is the window of n, an average pool of windows that lie in the image; false if n is none.
+func (r *rewriter) averaged(n *graph.Node) (window, bool) {
+	if n.Op != "avg_pool" && n.Op != "global_avg_pool" {
+		return window{}, false
+	}
+	in := r.g.Value(n.Inputs[0]).Shape
+	if len(in) != 4 {
+		return window{}, false
+	}
+	if a, ok := n.Attrs.(*graph.PoolAttrs); ok {
+		out := r.g.Value(n.Output).Shape
+		return window{a.Kernel, a.Strides, [2]int{out[1], out[2]}}, !a.Pad.Any()
+	}
+	return window{[2]int{in[1], in[2]}, [2]int{1, 1}, [2]int{1, 1}}, true
+}
+
+// mean is the type of levels that the means of levels have which average pool n makes: sums, with the scale divided by their number.
+func (r *rewriter) mean(n *graph.Node) (*graph.Value, graph.Verdict) {
+	float := because(graph.WhyMakesReals, n)
+	x, _ := r.source(n.Inputs[0])
+	w, ok := r.averaged(n)
+	if x == nil || !ok {
+		return nil, float
+	}
+	count := w.kernel[0] * w.kernel[1]
+	wide := because(graph.WhyWideMean, n)
+	wide.Args.Count, wide.Args.Bits, wide.Args.Most = int64(count), x.Bits, graph.MaxWeightBits
+	if count > maxMean {
+		return nil, wide
+	}
+	types := slices.Repeat([]scalar.LevelType{x.LevelType}, count)
+	for len(types) > 1 {
+		var sums []scalar.LevelType
+		for i := 0; i < len(types); i += 2 {
+			if i == len(types)-1 {
+				sums = append(sums, types[i])
+				continue
+			}
+			s, fault := scalar.SumOf(types[i], types[i+1], false)
+			switch fault {
+			case scalar.SumExact:
+			case scalar.SumTooWide:
+				return nil, wide
+			default:
+				return nil, float
+			}
+			sums = append(sums, s.Type)
+		}
+		types = sums
+	}
+	if count == 1 {
+		return x, graph.Verdict{}
+	}
+	v := r.inferred(divided(n, count), types[0])
+	if v == nil {
+		return nil, float
+	}
+	return v, graph.Verdict{}
+}
+
+// divided divides a sum of count levels.
+func divided(n *graph.Node, count int) *graph.Node {
+	by := &graph.Tensor{Shape: []int{1}, Data: []float32{float32(count)}}
+	return &graph.Node{Name: n.Name + ".mean", Op: "div", Attrs: &graph.BinaryOpAttrs{}, Weights: map[string]*graph.Tensor{"b": by}, Pos: n.Pos}
+}
+
+// inferred is what node n makes of levels of type t; nil if it makes none.
+func (r *rewriter) inferred(n *graph.Node, t scalar.LevelType) *graph.Value {
+	const in = "levels"
+	n.Inputs = []string{in}
+	g := &graph.Graph{Values: map[string]*graph.Value{in: {Name: in, Shape: []int{1, 1}, LevelType: t}}}
+	v, _, err := graph.Infer(g, n)
+	if err != nil || !v.Encoded() {
+		return nil
+	}
+	return v
+}
+
+// meanLevels adds up the levels that average pool n reads, and gives the levels of the means. Who reads real numbers keeps the pool.
+func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
+	l, err := r.sink(n.Inputs[0])
+	if err != nil {
+		return "", err
+	}
+	w, _ := r.averaged(n)
+	after := n
+	behind := func(m *graph.Node, suffix string) (string, error) {
+		m.Name = n.Name + suffix
+		out := r.TensorName(n.Output + suffix)
+		err := r.insert(after, m, out)
+		after = m
+		return out, err
+	}
+	var sums []string
+	shape := r.g.Value(l).Shape
+	for i := range w.kernel[0] {
+		for j := range w.kernel[1] {
+			a := &graph.SliceAttrs{Begin: []int{0, i, j, 0}, Size: []int{shape[0], w.out[0], w.out[1], shape[3]}, Stride: []int{1, w.strides[0], w.strides[1], 1}}
+			part, err := behind(&graph.Node{Op: "slice", Attrs: a, Inputs: []string{l}}, ".part")
+			if err != nil {
+				return "", err
+			}
+			sums = append(sums, part)
+		}
+	}
+	for len(sums) > 1 {
+		var next []string
+		for i := 0; i < len(sums); i += 2 {
+			s := sums[i]
+			if i < len(sums)-1 {
+				if s, err = behind(&graph.Node{Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{sums[i], sums[i+1]}}, ".sum"); err != nil {
+					return "", err
+				}
+			}
+			next = append(next, s)
+		}
+		sums = next
+	}
+	mean := sums[0]
+	if count := w.kernel[0] * w.kernel[1]; count > 1 {
+		m := divided(n, count)
+		m.Inputs = []string{mean}
+		if mean, err = behind(m, ".mean"); err != nil {
+			return "", err
+		}
+	}
+	if out := r.g.Value(n.Output); !slices.Equal(r.g.Value(mean).Shape, out.Shape) {
+		mean, err = behind(&graph.Node{Op: "reshape", Attrs: &graph.ReshapeAttrs{Shape: out.Shape}, Inputs: []string{mean}}, ".levels")
+	}
+	return mean, err
+}
+
+// averages reports whether n makes means of levels that are levels.
+func (r *rewriter) averages(n *graph.Node) bool {
+	if _, ok := r.averaged(n); !ok {
+		return false
+	}
+	v, _ := r.mean(n)
+	return v != nil
+}

@@ -1,0 +1,135 @@
+package recognize
+
+import (
+	"math"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
+)
+
+// Levels that are not in even steps, as LQ-Nets and HWGQ have them, are sums of planes: v0 + a*p + b*q, each plane being 0 or 1. A layer
+// of such levels is a sum of layers of the planes.
+
+// maxPlanes bounds the planes, each of which costs a layer.
+const maxPlanes = 4
+
+// planes are levels of 1 bit that add up to uneven ones.
+type planes struct {
+	scales []float64
+	sums   []int // bit j of sums[i] is plane j where the rank of the level is i
+	exact  bool  // the sums are the values to the bit
+}
+
+// planesOf finds the planes of values in order; nil if they are too many.
+func planesOf(values []float32) *planes {
+	var above []float64
+	for _, v := range values {
+		above = append(above, float64(v)-float64(values[0]))
+	}
+	largest := math.Max(math.Abs(float64(values[0])), math.Abs(float64(values[len(values)-1])))
+	p := &planes{exact: true}
+	p.scales, p.sums = graph.BinaryBasis(above, 0x1p-23*largest)
+	if len(p.scales) > maxPlanes {
+		return nil
+	}
+	for i, sum := range p.sums {
+		v := float64(values[0])
+		for j, a := range p.scales {
+			if sum>>j&1 == 1 {
+				v += float64(float32(a))
+			}
+		}
+		p.exact = p.exact && v == float64(values[i])
+	}
+	return p
+}
+
+// levelParts are the parts of a layer of uneven levels: each reads one plane of them.
+func (r *rewriter) levelParts(n *graph.Node) ([]part, error) {
+	t := n.Inputs[0]
+	if r.planes[t] == nil {
+		q := r.uneven[t].quantizer
+		if q == nil {
+			return nil, nil
+		}
+		p := planesOf(q.uneven)
+		if p == nil || !p.exact && r.options.ExactFloats {
+			return nil, nil
+		}
+		var err error
+		if r.planes[t], err = r.makePlanes(r.Producer(t), q, p); err != nil {
+			return nil, err
+		}
+	}
+	var parts []part
+	for _, plane := range r.planes[t] {
+		parts = append(parts, part{plane, graph.WeightPart{W: n.Weights["w"]}})
+	}
+	return parts, nil
+}
+
+// makePlanes puts the planes p of quantizer q behind node n, which makes the levels, and gives their f32 tensors. The first has the
+// least value added.
+func (r *rewriter) makePlanes(n *graph.Node, q *stepped, p *planes) ([]string, error) {
+	if !p.exact {
+		v := remark(graph.WhyFolded, n)
+		v.Args.Bits = q.value.Bits
+		r.g.Roundings = append(r.g.Roundings, v)
+	}
+	t, after := n.Output, n
+	behind := func(m *graph.Node, suffix string) (string, error) {
+		m.Name = n.Name + suffix
+		out := r.TensorName(t + suffix)
+		err := r.insert(after, m, out)
+		after = m
+		return out, err
+	}
+	constant := func(op, x string, v float64) *graph.Node {
+		return &graph.Node{Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{x}, Weights: map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{float32(v)}}}}
+	}
+	from, err := q.from, error(nil)
+	if q.turn != nil {
+		turn := &graph.Node{Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"b": q.turn}}
+		if from, err = behind(turn, ".turn"); err != nil {
+			return nil, err
+		}
+	}
+	above := make([]string, len(p.sums)) // 1 where the rank is at least i
+	columns := q.thresholds.Shape[1]
+	for i := 1; i < len(p.sums); i++ {
+		step := &graph.Tensor{Shape: []int{1, columns}, Data: q.thresholds.Data[(i-1)*columns : i*columns]}
+		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}}
+		if above[i], err = behind(&graph.Node{Op: "threshold", Attrs: a, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"thresholds": step}}, ".step"); err != nil {
+			return nil, err
+		}
+	}
+	var out []string
+	for j, scale := range p.scales {
+		plane := ""
+		for i := 1; i < len(p.sums); i++ {
+			switch {
+			case (p.sums[i]^p.sums[i-1])>>j&1 == 0:
+			case plane == "":
+				plane = above[i]
+			default:
+				if plane, err = behind(&graph.Node{Op: "logical_xor", Attrs: &graph.NoAttrs{}, Inputs: []string{plane, above[i]}}, ".xor"); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if plane, err = behind(&graph.Node{Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{plane}}, ".plane"); err != nil {
+			return nil, err
+		}
+		if plane, err = behind(constant("mul", plane, scale), ".scaled"); err != nil {
+			return nil, err
+		}
+		if least := q.uneven[0]; j == 0 && least != 0 {
+			if plane, err = behind(constant("add", plane, float64(least)), ".least"); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, plane)
+	}
+	return out, nil
+}

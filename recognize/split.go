@@ -1,0 +1,128 @@
+package recognize
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph"
+)
+
+// part is one of the layers that add up to a layer.
+type part struct {
+	input string
+	graph.WeightPart
+}
+
+// partsOf replaces layer n by several that add up, whose weights and levels have few bits, and gives them; none if there are no such.
+// ofLevels says that n reads levels: then its weights are split, and else what it reads.
+func (r *rewriter) partsOf(n *graph.Node, ofLevels bool) ([]*graph.Node, error) {
+	var parts []part
+	var err error
+	switch {
+	case !ofLevels:
+		parts, err = r.levelParts(n)
+	case r.nearly[n] != nil: // refused already
+	default:
+		if parts = r.weightParts(n); parts == nil {
+			parts, err = r.groupParts(n)
+		}
+	}
+	if err != nil || parts == nil {
+		return nil, err
+	}
+	return r.split(n, parts)
+}
+
+// weightParts are the parts of a layer whose weights are sums of weights of 1 bit, such as {-a, 0, b}.
+func (r *rewriter) weightParts(n *graph.Node) []part {
+	weights, exact := graph.SplitWeights(n.Weights["w"])
+	if weights == nil || !exact && r.options.ExactFloats {
+		return nil
+	}
+	if !exact {
+		few, _ := graph.Decompose(weights[0].W)
+		r.nameRounding(n, few)
+	}
+	var parts []part
+	for _, w := range weights {
+		parts = append(parts, part{n.Inputs[0], w})
+	}
+	return parts
+}
+
+// groupParts are the parts of a layer whose weights have scales for groups of input channels: each reads the channels of one group.
+func (r *rewriter) groupParts(n *graph.Node) ([]part, error) {
+	if a, conv := n.Attrs.(*graph.Conv2DAttrs); n.Op == "conv_transpose2d" || conv && a.GroupCount() > 1 {
+		return nil, nil
+	}
+	w := n.Weights["w"]
+	groups, _ := graph.InputGroups(w)
+	if groups == 0 || r.options.ExactFloats && !exactGroups(w, groups) {
+		return nil, nil
+	}
+	x := r.g.Value(n.Inputs[0])
+	after := r.Producer(x.Name)
+	var parts []part
+	for g := range groups {
+		last := len(x.Shape) - 1
+		a := &graph.SliceAttrs{Begin: make([]int, len(x.Shape)), Size: slices.Clone(x.Shape), Stride: slices.Repeat([]int{1}, len(x.Shape))}
+		a.Size[last] /= groups
+		a.Begin[last] = g * a.Size[last]
+		slice := &graph.Node{Name: n.Name + ".group", Op: "slice", Attrs: a, Inputs: []string{x.Name}}
+		out := r.TensorName(n.Output + ".group")
+		if err := r.insert(after, slice, out); err != nil {
+			return nil, err
+		}
+		after = slice
+		parts = append(parts, part{out, graph.WeightPart{W: w.InputGroup(g, groups)}})
+	}
+	return parts, nil
+}
+
+// exactGroups reports whether the weights of all groups are few bits to the bit.
+func exactGroups(w *graph.Tensor, groups int) bool {
+	for g := range groups {
+		if graph.DecomposeExactly(w.InputGroup(g, groups)) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// split puts layers, one for each part, in the place of layer n, and their sum behind. It gives the layers.
+func (r *rewriter) split(n *graph.Node, parts []part) ([]*graph.Node, error) {
+	r.changed = true
+	layers := []*graph.Node{n}
+	out, bias, name := n.Output, n.Weights["b"], n.Name
+	n.Weights = map[string]*graph.Tensor{"w": parts[0].W}
+	r.SetInputs(n, parts[0].input)
+	r.SetOutput(n, r.TensorName(out+".part"))
+	r.RenameNode(n, r.NodeName(name+".part"))
+	if err := r.Retype(n); err != nil {
+		return nil, err
+	}
+	sum, last := n.Output, n
+	for i, p := range parts[1:] {
+		m := *n
+		m.Name, m.Inputs, m.Weights = fmt.Sprintf("%s.part%d", name, i+2), []string{p.input}, map[string]*graph.Tensor{"w": p.W}
+		part := r.TensorName(out + ".part")
+		if err := r.insert(last, &m, part); err != nil {
+			return nil, err
+		}
+		add := &graph.Node{Name: name + ".sum", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{sum, part}}
+		if p.Minus {
+			add.Op = "sub"
+		}
+		if sum = out; i < len(parts)-2 || bias != nil {
+			sum = r.TensorName(out + ".sum")
+		}
+		if err := r.insert(&m, add, sum); err != nil {
+			return nil, err
+		}
+		last, layers = add, append(layers, &m)
+	}
+	if bias == nil {
+		return layers, nil
+	}
+	return layers, r.insert(last, &graph.Node{Name: name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{sum}, Weights: map[string]*graph.Tensor{"b": bias}}, out)
+}
