@@ -1,10 +1,15 @@
 // Package floattwin makes the float network in whose place a binary one stands: the same layers, shapes and wiring, and f32
 // numbers everywhere. What it computes means nothing; it is there to be compared with, in time and in size.
+//
+// Its weights are drawn, as many different numbers as a trained float network has. Weights of few different values would be stored as
+// bits by lowering, and unpacked in the inner loop: that is no float network, and it is slower than one.
 package floattwin
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -12,11 +17,12 @@ import (
 	"ripc/graph/scalar"
 )
 
-// Of makes the twin of g, a network as importers and recognition leave it. Layers of levels become float layers of the same geometry,
-// whose weights are scaled to sums of about 1; quantizers, signs and ShiftNorm become what a float network has in their place, relu and
-// batch_norm; what changes only the form of levels vanishes. It fails with *ir.Error where a layer has no such counterpart.
+// Of makes the twin of g, a network as importers and recognition leave it. The same g has the same twin, bit for bit.
+// Layers of levels become float layers of the same geometry, with drawn weights whose sums are about 1. Quantizers, signs and ShiftNorm
+// become relu and batch_norm, which a float network has in their place. Quantizers of the network's inputs vanish, and so do changes of
+// the form of levels. It fails with *ir.Error where a layer has no such counterpart.
 func Of(g *graph.Graph) (*graph.Graph, error) {
-	t := twin{g: g, b: graph.NewBuilder(&graph.Graph{Name: g.Name + "_float", File: g.File}), of: map[string]string{}}
+	t := twin{g: g, b: graph.NewBuilder(&graph.Graph{Name: g.Name + "_float", File: g.File}), of: map[string]string{}, draw: rand.New(rand.NewPCG(seed, 0))}
 	for _, name := range g.Inputs {
 		v := *g.Value(name)
 		v.LevelType, v.View, v.Declared = scalar.LevelType{}, 0, ""
@@ -34,11 +40,15 @@ func Of(g *graph.Graph) (*graph.Graph, error) {
 	return t.b.Graph(), nil
 }
 
+// seed is that of all twins.
+const seed = 38
+
 // twin is a twin in the making.
 type twin struct {
-	g  *graph.Graph
-	b  *graph.Builder
-	of map[string]string // the twin's tensors by those of g
+	g    *graph.Graph
+	b    *graph.Builder
+	of   map[string]string // the twin's tensors by those of g
+	draw *rand.Rand
 }
 
 // add appends what stands for n.
@@ -81,6 +91,7 @@ func (t *twin) add(n *graph.Node) error {
 // append adds n. Truth values and positions stay what they are in the twin; an op that reads levels of any kind, but no f32 operand
 // beside them, gets them as f32.
 func (t *twin) append(n *graph.Node) error {
+	t.spread(n)
 	_, err := t.b.Append(n)
 	if err == nil || !slices.ContainsFunc(n.Inputs, func(in string) bool { return !t.float(in) }) {
 		return err
@@ -105,9 +116,9 @@ func (t *twin) float(tensor string) bool {
 	return !v.Encoded() && !v.Whole
 }
 
-// relu appends a relu in n's place, unless n reads what a relu made, and nothing else.
+// relu appends a relu in n's place. If n reads an input of the network or the output of a relu, nothing stands in its place.
 func (t *twin) relu(n *graph.Node) error {
-	if p := t.b.Producer(n.Inputs[0]); p != nil && p.Op == "relu" && !t.g.IsOutput(n.Output) {
+	if p := t.b.Producer(n.Inputs[0]); (p == nil || p.Op == "relu") && !t.g.IsOutput(n.Output) {
 		t.of[n.Output] = n.Inputs[0]
 		return nil
 	}
@@ -145,8 +156,7 @@ func (t *twin) layer(n *graph.Node) error {
 	case *graph.DenseAttrs:
 		n.Op, n.Attrs = "dense", &graph.DenseAttrs{}
 	}
-	w := n.Weights["w"]
-	weights := map[string]*graph.Tensor{"w": scaled(w)}
+	weights := map[string]*graph.Tensor{"w": t.weights(n.Weights["w"].Shape)}
 	if b := n.Weights["b"]; b != nil {
 		weights["b"] = b
 	} else if b := n.Weights["bias"]; b != nil { // of integers, in units that the twin does not have
@@ -156,19 +166,35 @@ func (t *twin) layer(n *graph.Node) error {
 	return t.append(n)
 }
 
-// scaled is w with weights of such a size that sums of its products with numbers about 1 are about 1.
-func scaled(w *graph.Tensor) *graph.Tensor {
-	most := float32(0)
-	for _, v := range w.Data {
-		most = max(most, v, -v)
+// weights draws weights [..., O] from a normal distribution. Sums of their products with numbers about 1 are about 1.
+func (t *twin) weights(shape []int) *graph.Tensor {
+	w := &graph.Tensor{Shape: shape, Data: make([]float32, graph.Elems(shape))}
+	deviation := 1 / math.Sqrt(float64(len(w.Data)/shape[len(shape)-1]))
+	for i := range w.Data {
+		w.Data[i] = float32(deviation * t.draw.NormFloat64())
 	}
-	if most == 0 {
-		return w
+	return w
+}
+
+// spread makes the numbers of n's other weights differ, by up to an eighth, as trained ones do: parameters of a batch_norm, biases,
+// slopes. Infinite numbers stay, and so do weights of one number.
+func (t *twin) spread(n *graph.Node) {
+	n.Weights = maps.Clone(n.Weights) // the network has the map, too
+	for _, key := range graph.OpNamed(n.Op).Weights { // in a fixed order, since they are drawn
+		w := n.Weights[key]
+		if w == nil || key == "w" || len(w.Data) == 1 {
+			continue
+		}
+		out := &graph.Tensor{Shape: w.Shape, Data: slices.Clone(w.Data)}
+		for i, v := range out.Data {
+			by := float32(t.draw.Float64() / 8)
+			switch {
+			case v == 0:
+				out.Data[i] = by
+			case !math.IsInf(float64(v), 0):
+				out.Data[i] = v - v*by // of v's sign, and finite
+			}
+		}
+		n.Weights[key] = out
 	}
-	by := float32(1/math.Sqrt(float64(len(w.Data)/w.Shape[len(w.Shape)-1]))) / most
-	out := &graph.Tensor{Shape: w.Shape, Data: make([]float32, len(w.Data))}
-	for i, v := range w.Data {
-		out.Data[i] = v * by
-	}
-	return out
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -51,6 +52,45 @@ func TestGeometry(t *testing.T) {
 			if !slices.Equal(g.Value(o).Shape, twin.Value(twin.Outputs[i]).Shape) {
 				t.Errorf("%s: output %d has another shape", file, i)
 			}
+		}
+	}
+}
+
+// TestWeights: no tensor of a twin has few values, its network keeps its own, and twins of one network are the same.
+func TestWeights(t *testing.T) {
+	for _, model := range []string{"digits/digits.json", "squeezenet/squeezenet_a3.json"} {
+		read := func() *graph.Graph {
+			g, err := ripcjson.Read(t.Context(), filepath.Join("../examples", model), importer.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		g := read()
+		first, err := floattwin.Of(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := floattwin.Of(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range first.Nodes {
+			for key, w := range n.Weights {
+				different := map[float32]bool{}
+				for _, v := range w.Data {
+					different[v] = true
+				}
+				if len(different) < len(w.Data)*9/10 && len(different) < 1<<16 {
+					t.Errorf("%s: %s: %s has %d numbers, %d different ones", model, n.Name, key, len(w.Data), len(different))
+				}
+				if !slices.Equal(w.Data, second.Nodes[i].Weights[key].Data) {
+					t.Errorf("%s: %s: %s is another one in another twin", model, n.Name, key)
+				}
+			}
+		}
+		if !reflect.DeepEqual(g, read()) {
+			t.Errorf("%s changed", model)
 		}
 	}
 }
