@@ -179,7 +179,7 @@ func (t *twin) weights(shape []int) *graph.Tensor {
 // spread makes the numbers of n's other weights differ, by up to an eighth, as trained ones do: parameters of a batch_norm, biases,
 // slopes. Infinite numbers stay, and so do weights of one number.
 func (t *twin) spread(n *graph.Node) {
-	n.Weights = maps.Clone(n.Weights) // the network has the map, too
+	n.Weights = maps.Clone(n.Weights)                 // the network has the map, too
 	for _, key := range graph.OpNamed(n.Op).Weights { // in a fixed order, since they are drawn
 		w := n.Weights[key]
 		if w == nil || key == "w" || len(w.Data) == 1 {
