@@ -40,8 +40,10 @@ type BenchResult struct {
 	// Estimate says how the cycles of simulated code were estimated, NoEstimate why they were not.
 	Estimate   *CycleEstimate `json:"estimate,omitempty"`
 	NoEstimate string         `json:"no_estimate,omitempty"`
-	MACs       int64          `json:"macs"`
-	Layers     []LayerBench   `json:"layers,omitempty"`
+	// Footprint is the memory of a program for a chip without an operating system; nil for other targets.
+	Footprint *Footprint   `json:"footprint,omitempty"`
+	MACs      int64        `json:"macs"`
+	Layers    []LayerBench `json:"layers,omitempty"`
 	// Kinds are the sums of the layers by what became of them, the most costly first.
 	Kinds []KindBench `json:"kinds,omitempty"`
 }
@@ -94,6 +96,9 @@ func (res *BenchResult) sumUp() {
 	}
 	slices.SortStableFunc(res.Kinds, func(a, b KindBench) int { return cmp.Compare(b.Cost, a.Cost) })
 }
+
+// Footprint is the memory of a program for a chip without an operating system, as linked.
+type Footprint = engine.Footprint
 
 // Figures are one measurement.
 type Figures = measure.Figures
@@ -159,6 +164,9 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 		return nil, err
 	}
 	m, err := engine.Measure(ctx, e, feed.Run(0), engine.MeasureOptions{Stages: r.PerLayer, Progress: r.Progress})
+	if f, ok := engine.FootprintOf(e); ok {
+		res.Footprint = &f
+	}
 	res.Runs, res.Figures, res.ClockGHz = m.Runs, m.Network, m.GHz
 	res.estimated(m.Estimate, d.CPU)
 	for i, f := range m.Stages {

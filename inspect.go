@@ -45,12 +45,12 @@ type Inspection struct {
 	MACs       int64    `json:"macs"`
 	BinaryMACs int64    `json:"binary_macs"`
 	// Convolutions counts the convolutions and dense layers, Bitserial those of them that are bitserial.
-	Convolutions int     `json:"convolutions"`
-	Bitserial    int     `json:"bitserial"`
-	WeightBytes  int64   `json:"weight_bytes"` // constants that layers share count once
-	FloatBytes   int64   `json:"float_bytes"`  // the same layers' weights as f32
-	ArenaBytes   int64   `json:"arena_bytes"`
-	Memory       *Memory `json:"memory"` // of all layers
+	Convolutions int   `json:"convolutions"`
+	Bitserial    int   `json:"bitserial"`
+	WeightBytes  int64 `json:"weight_bytes"` // constants that layers share count once
+	FloatBytes   int64 `json:"float_bytes"`  // the same layers' weights as f32
+	Workspace
+	Memory *Memory `json:"memory"` // of all layers, with the same workspace
 	// Roundings lists what is taken for few bits though the model's floats differ from them by rounding. Artifacts do not have it.
 	Roundings []Rounding `json:"roundings,omitempty"`
 	// Advice lists what would make more layers bitserial, or halve the work of those that are, the most useful first.
@@ -176,7 +176,8 @@ func InspectCompiled(c *Compiled) *Inspection {
 
 // inspection reads d; c is nil for artifacts.
 func inspection(path string, d *describe.Artifact, c *Compiled, layer string, withIR bool) (*Inspection, error) {
-	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, ArenaBytes: d.ArenaBytes, Memory: memoryOf(d, c), Layers: []Layer{}}
+	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, Memory: memoryOf(d, c), Layers: []Layer{}}
+	in.Workspace = in.Memory.Workspace
 	if c != nil {
 		noted := false
 		for _, name := range c.Graph.Inputs {

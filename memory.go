@@ -3,24 +3,66 @@ package ripc
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"ripc/codegen"
 	"ripc/internal/abi"
+	"ripc/internal/human"
 	"ripc/ir"
 	"ripc/runtime"
 	"ripc/runtime/describe"
+	"ripc/targets"
 )
 
-// Memory is where a network's activations lie, and when.
+// Workspace is the memory that a caller gives a network to work in, beside its inputs and outputs. Threads share the arena, and each
+// has scratch memory of its own.
+type Workspace struct {
+	WorkspaceBytes int64 `json:"workspace_bytes"` // of one thread: arena and scratch memory
+	ArenaBytes     int64 `json:"arena_bytes"`     // for activations
+	// ScratchBytes is for buffers of a kernel that are too large for the stack.
+	ScratchBytes int64 `json:"scratch_bytes"`
+	// RAMBytes is the workspace, the inputs and the outputs, which a chip without an operating system has in RAM; 0 for other
+	// targets. The stack comes on top, and what else a program has: engine.Footprint is all of it, as linked.
+	RAMBytes int64 `json:"ram_bytes,omitempty"`
+}
+
+// String says what a caller must give, in the words of all commands and pages.
+func (w Workspace) String() string {
+	text := fmt.Sprintf("workspace %s (activations %s, scratch memory %s for each thread)", human.Bytes(w.WorkspaceBytes), human.Bytes(w.ArenaBytes), human.Bytes(w.ScratchBytes))
+	if w.RAMBytes > 0 {
+		text += fmt.Sprintf(", with inputs and outputs %s of RAM beside the stack", human.Bytes(w.RAMBytes))
+	}
+	return text
+}
+
+// workspaceOf computes the workspace from the description of an artifact. c is nil if the artifact was read from a file.
+func workspaceOf(d *describe.Artifact, c *Compiled) Workspace {
+	a := *d
+	if c != nil { // before code is generated, the description lacks it
+		for _, f := range c.Scheduled.Funcs {
+			a.ScratchBytes = max(a.ScratchBytes, abi.RoundUp(codegen.Layout(f).Scratch))
+		}
+	}
+	w := Workspace{WorkspaceBytes: a.WorkspaceBytes(1), ArenaBytes: a.ArenaBytes, ScratchBytes: a.ScratchBytes}
+	if t, err := targets.Lookup(a.Target); err == nil && t.Bare {
+		w.RAMBytes = w.WorkspaceBytes
+		for _, t := range slices.Concat(a.Inputs, a.Outputs) {
+			if n, err := runtime.TensorBytes(t); err == nil {
+				w.RAMBytes += int64(n)
+			}
+		}
+	}
+	return w
+}
+
+// Memory is the workspace of a network, and where its activations lie in the arena, and when.
 type Memory struct {
-	ArenaBytes int64 `json:"arena_bytes"`
+	Workspace
 	// LowerBound is the most that a stage needs at once. No placement of the same tensors takes less.
-	LowerBound int64 `json:"lower_bound_bytes"`
-	Peak       int   `json:"peak_stage"` // the first stage that needs so much
-	// ScratchBytes is what each thread needs beside the arena, for buffers of a kernel that are too big for the stack.
-	ScratchBytes int64         `json:"scratch_bytes"`
-	Stages       []StageMemory `json:"stages"`
+	LowerBound int64         `json:"lower_bound_bytes"`
+	Peak       int           `json:"peak_stage"` // the first stage that needs so much
+	Stages     []StageMemory `json:"stages"`
 	// Arena has the tensors in the order in which they are first needed.
 	Arena []ArenaUse `json:"arena"`
 	// FloatTwin is the same of the float network of the same layers where that was asked for; nil with the reason in NoTwin.
@@ -50,12 +92,7 @@ func (u ArenaUse) at(stage int) bool { return u.First <= stage && stage <= u.Las
 
 // memoryOf reads an artifact's description; c is nil where it was read from a file.
 func memoryOf(d *describe.Artifact, c *Compiled) *Memory {
-	m := &Memory{ArenaBytes: d.ArenaBytes, ScratchBytes: d.ScratchBytes, Stages: []StageMemory{}, Arena: arenaUses(d.Stages)}
-	if c != nil { // nothing was generated that would say it
-		for _, f := range c.Scheduled.Funcs {
-			m.ScratchBytes = max(m.ScratchBytes, abi.RoundUp(codegen.Layout(f).Scratch))
-		}
-	}
+	m := &Memory{Workspace: workspaceOf(d, c), Stages: []StageMemory{}, Arena: arenaUses(d.Stages)}
 	next := 0
 	var live []ArenaUse // in the stage; m.Arena is in the order of first stages
 	for i, s := range d.Stages {

@@ -32,9 +32,9 @@ type ReportResult struct {
 
 // TwinResult is the size and the time of a float twin.
 type TwinResult struct {
-	WeightBytes int64        `json:"weight_bytes"`
-	ArenaBytes  int64        `json:"arena_bytes"`
-	Bench       *BenchResult `json:"bench"`
+	WeightBytes int64 `json:"weight_bytes"`
+	Workspace
+	Bench *BenchResult `json:"bench"`
 }
 
 // Limit is what one thread of a machine can do at most of one sort of multiply-add (package bench/limits).
@@ -102,7 +102,7 @@ func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
 		return err
 	}
 	in := InspectCompiled(c)
-	res.Twin = &TwinResult{WeightBytes: in.WeightBytes, ArenaBytes: in.ArenaBytes, Bench: b}
+	res.Twin = &TwinResult{WeightBytes: in.WeightBytes, Workspace: in.Workspace, Bench: b}
 	return nil
 }
 

@@ -205,7 +205,7 @@ func (m *Image) header(hash string) []byte {
 	fmt.Fprintf(&b, "\n#define %s_STAGES %d\n", upper, len(d.Stages))
 	fmt.Fprintf(&b, "#define %s_STACK_BYTES %d /* a call's at most, compiled with optimization */\n", upper, stack+stackFrames)
 	fmt.Fprintf(&b, "#define %[1]s_ARENA_BYTES %[2]d /* of the workspace, for all threads */\n#define %[1]s_SCRATCH_BYTES %[3]d /* for each thread */\n", upper, d.ArenaBytes, d.ScratchBytes)
-	if d.ArenaBytes+d.ScratchBytes > 0 {
+	if d.WorkspaceBytes(1) > 0 {
 		fmt.Fprintf(&b, "#define %[1]s_WORKSPACE_BYTES(nthreads) (%[1]s_ARENA_BYTES + %[1]s_SCRATCH_BYTES * (0ul + (nthreads)))\n", upper)
 	} else {
 		fmt.Fprintf(&b, "#define %s_WORKSPACE_BYTES(nthreads) %d /* not used */\n", upper, abi.Align)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"ripc/engine/bareboard"
 	"ripc/runtime/describe"
@@ -16,13 +17,28 @@ type Board interface {
 	Footprint() Footprint
 }
 
-// Footprint is the memory, in bytes, of a program that holds one network and little else.
+// Footprint is the memory, in bytes, of a program as it was linked, which holds one network and little else.
 type Footprint struct {
-	Board string // what it runs on, for people
+	Board string `json:"board"` // what it runs on, for people
 	// Flash holds code, constants and the first contents of variables.
-	Flash, FlashLimit int64
+	Flash      int64 `json:"flash_bytes"`
+	FlashLimit int64 `json:"flash_limit_bytes"`
 	// RAM holds inputs, outputs, workspace and variables; Stack, the depth that was seen, comes on top.
-	RAM, Stack, RAMLimit int64
+	RAM      int64 `json:"ram_bytes"`
+	Stack    int64 `json:"stack_bytes"`
+	RAMLimit int64 `json:"ram_limit_bytes"`
+}
+
+// FootprintOf returns the footprint of the program that e runs, if it is a program for a board.
+func FootprintOf(e Engine) (f Footprint, ok bool) {
+	if t, wrapped := e.(*temporary); wrapped {
+		e = t.Engine
+	}
+	b, ok := e.(Board)
+	if ok {
+		f = b.Footprint()
+	}
+	return f, ok
 }
 
 // board runs a program on a simulated board, which is switched on for each batch.
@@ -50,6 +66,11 @@ func (b *board) Close() error                 { return nil }
 func (b *board) Footprint() Footprint {
 	f := b.m.Footprint()
 	return Footprint{Board: b.m.Board().Title, Flash: f.Flash, FlashLimit: f.FlashLimit, RAM: f.RAM, RAMLimit: f.RAMLimit, Stack: b.stack}
+}
+
+// String is what the program takes, for people.
+func (f Footprint) String() string {
+	return fmt.Sprintf("as linked: flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s", f.Flash, f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
 }
 
 func (b *board) Run(ctx context.Context, jobs []Job) ([]Result, error) {

@@ -27,9 +27,9 @@ func WriteArena(w io.Writer, in *ripc.Inspection) error {
 	p := struct {
 		arena
 		Title string
-	}{newArena(m), fmt.Sprintf("%s for %s: %d bytes of activations", in.Name, in.Target, m.ArenaBytes)}
+	}{newArena(m), fmt.Sprintf("%s for %s: %s", in.Name, in.Target, m.Workspace)}
 	if m.FloatTwin != nil {
-		p.Title += fmt.Sprintf(", %d of its float twin", m.FloatTwin.ArenaBytes)
+		p.Title += fmt.Sprintf("; float twin: %s", m.FloatTwin.Workspace)
 	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, p); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"ripc"
+	"ripc/internal/human"
 	"ripc/internal/tensorio"
 	"ripc/measure"
 )
@@ -198,11 +199,15 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 	if in.MACs > 0 {
 		list = append(list, tile{percent(float64(in.BinaryMACs) / float64(in.MACs)), fmt.Sprintf("of %d MACs are bitserial", in.MACs)})
 	}
-	weights, memory := "weights and tables; "+bytesText(in.FloatBytes)+" as floats", "activations"
+	weights, memory := "weights and tables; "+bytesText(in.FloatBytes)+" as floats", in.Workspace.String()
 	if r.Twin != nil {
-		memory += "; " + bytesText(r.Twin.ArenaBytes) + " of the float twin"
+		memory += "; float twin: " + human.Bytes(r.Twin.WorkspaceBytes)
 	}
-	return append(list, tile{bytesText(in.WeightBytes), weights}, tile{bytesText(in.ArenaBytes), memory})
+	list = append(list, tile{bytesText(in.WeightBytes), weights}, tile{human.Bytes(in.WorkspaceBytes), memory})
+	if f := r.Bench.Footprint; f != nil {
+		list = append(list, tile{human.Bytes(f.Flash), "flash as linked"}, tile{human.Bytes(f.RAM + f.Stack), "RAM as linked, " + human.Bytes(f.Stack) + " of it stack"})
+	}
+	return list
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
@@ -211,15 +216,10 @@ func times(v float64) string { return fmt.Sprintf("%.1f×", v) }
 
 // bytesText is a size for people, "" for none.
 func bytesText(n int64) string {
-	switch {
-	case n == 0:
+	if n == 0 {
 		return ""
-	case n < 10<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 10<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	return human.Bytes(n)
 }
 
 // tensorText is what the caller brings or gets.

@@ -158,8 +158,8 @@ func (m *Module) check(sealed section) error {
 			return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_describe differs from section %s at byte %d", m.desc.Name, describe.Section, i)}
 		}
 	}
-	for _, n := range []int64{3, 1} { // two points of a line
-		if got, want := m.workspaceSize(int(n)), m.desc.ArenaBytes+n*m.desc.ScratchBytes; got != want {
+	for _, n := range []int{3, 1} { // two points of a line
+		if got, want := m.workspaceSize(n), m.desc.WorkspaceBytes(n); got != want {
 			return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_workspace_size(%d) returns %d, the description gives %d", m.desc.Name, n, got, want)}
 		}
 	}

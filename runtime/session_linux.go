@@ -112,7 +112,7 @@ func (s *Session) allocate() error {
 		}
 		offsets, sizes = append(offsets, l.take(int64(n))), append(sizes, int64(n))
 	}
-	workSize := d.ArenaBytes + int64(s.threads)*d.ScratchBytes
+	workSize := d.WorkspaceBytes(s.threads)
 	workAt := l.take(workSize)
 	if int64(int(l.size)) != l.size {
 		return fmt.Errorf("%s: %d bytes for %d threads do not fit the address space", s.m.path, l.size, s.threads)

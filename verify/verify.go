@@ -127,8 +127,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 		if err := v.run(ctx); err != nil {
 			return nil, err
 		}
-		if b, ok := v.e.(engine.Board); ok {
-			f := b.Footprint()
+		if f, ok := engine.FootprintOf(v.e); ok {
 			r.Footprint = &f
 		}
 		if r.Crash != nil {

@@ -36,7 +36,7 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 	last := first + 1
 	if v.e.Kind() != engine.Native {
 		d := v.e.Describe()
-		size := d.ArenaBytes + int64(v.in.Threads)*d.ScratchBytes
+		size := d.WorkspaceBytes(v.in.Threads)
 		last = min(len(v.in.Program.Stages), first+max(1, w.kept/int(max(1, size))))
 	}
 	var jobs []engine.Job

@@ -197,6 +197,9 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) erro
 	if err := benchTable(r, sortBy).write(w, width); err != nil {
 		return err
 	}
+	if r.Footprint != nil {
+		fmt.Fprintf(w, "\n%s\n", wrapped(r.Footprint.String(), width, 0))
+	}
 	return printKinds(w, r, width)
 }
 

@@ -198,14 +198,15 @@ type compileResult struct {
 	MACs        int64                 `json:"macs"`
 	BinaryMACs  int64                 `json:"binary_macs"`
 	WeightBytes int64                 `json:"weight_bytes"`
-	Seconds     float64               `json:"seconds"`
-	Times       []stageSeconds        `json:"times"`
-	order       []string
-	f32Sums     int      // binary layers in Float
-	layers      []string // convolutions and dense layers in Float
-	changeable  []string // those of Float that a change of the model, or an option, would make bits
-	fewBits     bool     // a layer has weights of few bits, or nearly so
-	in          *ripc.Inspection
+	ripc.Workspace
+	Seconds    float64        `json:"seconds"`
+	Times      []stageSeconds `json:"times"`
+	order      []string
+	f32Sums    int      // binary layers in Float
+	layers     []string // convolutions and dense layers in Float
+	changeable []string // those of Float that a change of the model, or an option, would make bits
+	fewBits    bool     // a layer has weights of few bits, or nearly so
+	in         *ripc.Inspection
 }
 
 type fileResult struct {
@@ -221,7 +222,7 @@ type stageSeconds struct {
 // count sums the layers up.
 func (r *compileResult) count() {
 	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
-	r.Computed, r.Roundings = []string{}, r.in.Roundings
+	r.Computed, r.Roundings, r.Workspace = []string{}, r.in.Roundings, r.in.Workspace
 	for _, l := range r.in.Layers {
 		binary, why := l.Kind == graph.Binary.String(), reasonText(l)
 		f32Sums := binary && why != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
@@ -290,7 +291,8 @@ func (r *compileResult) print(w io.Writer, width int) {
 	for _, c := range r.Computed {
 		line(2, "same sums otherwise: %s", c)
 	}
-	line(0, "weights and tables %s (weights as floats %s), activations %s", size(r.in.WeightBytes), size(r.in.FloatBytes), size(r.in.ArenaBytes))
+	line(0, "weights and tables %s (weights as floats %s)", size(r.in.WeightBytes), size(r.in.FloatBytes))
+	line(0, "%s", r.in.Workspace)
 	for _, k := range r.order {
 		fmt.Fprintf(w, "wrote %s (%s)\n", r.Files[k].Path, size(int64(r.Files[k].Bytes))) // a path stays whole
 	}

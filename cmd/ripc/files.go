@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ripc/internal/files"
+	"ripc/internal/human"
 )
 
 // checkPlaces makes the folder of PREFIX.KIND and fails unless files can be made there, so that nothing is compiled in
@@ -78,15 +79,7 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // size is n bytes for people.
-func size(n int64) string {
-	switch {
-	case n >= 10<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 10<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d B", n)
-}
+func size(n int64) string { return human.Bytes(n) }
 
 // thousands is a number of operations for people, "-" for none.
 func thousands(n int64) string {

@@ -194,9 +194,9 @@ func printTable(w io.Writer, in *ripc.Inspection, width int) error {
 	if in.Convolutions > 0 {
 		fmt.Fprintf(w, "\n%d of %d convolutions and dense layers bitserial, %s of the MACs", in.Bitserial, in.Convolutions, percent(share))
 	}
-	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s), activations %s",
-		count(len(in.Layers), "stage"), thousands(in.MACs), size(in.WeightBytes), size(in.FloatBytes), size(in.ArenaBytes))
-	fmt.Fprintf(w, "\n%s\n", wrapped(sums, width, 0))
+	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s)",
+		count(len(in.Layers), "stage"), thousands(in.MACs), size(in.WeightBytes), size(in.FloatBytes))
+	fmt.Fprintf(w, "\n%s\n%s\n", wrapped(sums, width, 0), wrapped(in.Workspace.String(), width, 0))
 	if err := printRoundings(w, in, width); err != nil {
 		return err
 	}

@@ -37,18 +37,16 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	line := func(format string, args ...any) { fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, 0)) }
 	least := ""
 	if len(m.Arena) > 0 {
-		least = fmt.Sprintf("; at least %s, which stage %d (%s) needs", size(m.LowerBound), m.Peak, m.Stages[m.Peak].Name)
+		least = fmt.Sprintf("; activations need at least %s, which stage %d (%s) needs", size(m.LowerBound), m.Peak, m.Stages[m.Peak].Name)
 	}
-	line("%s for %s: activations %s%s", in.Name, in.Target, size(m.ArenaBytes), least)
-	line("%s of scratch memory for each thread", size(m.ScratchBytes))
+	line("%s for %s: %s%s", in.Name, in.Target, m.Workspace, least)
 	switch {
 	case m.FloatTwin == nil:
 		line("no float twin: %s", m.NoTwin)
 	case m.ArenaBytes == 0:
-		line("float twin: activations %s", size(m.FloatTwin.ArenaBytes))
+		line("float twin: %s", m.FloatTwin.Workspace)
 	default:
-		line("float twin: activations %s, %.1f times as much; scratch memory %s", size(m.FloatTwin.ArenaBytes),
-			float64(m.FloatTwin.ArenaBytes)/float64(m.ArenaBytes), size(m.FloatTwin.ScratchBytes))
+		line("float twin: %s; activations %.1f times as large", m.FloatTwin.Workspace, float64(m.FloatTwin.ArenaBytes)/float64(m.ArenaBytes))
 	}
 	if len(m.Arena) == 0 {
 		return nil

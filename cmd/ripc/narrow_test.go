@@ -15,7 +15,7 @@ import (
 // TestNarrowTerminals: the tables of the memory and of a tuner's end fit terminals of 40 to 80 columns; elsewhere nothing is missing.
 func TestNarrowTerminals(t *testing.T) {
 	const long = "model/stage3/unit2/residual/conv_7"
-	in := &ripc.Inspection{Name: "network", Target: "rpi3", Memory: &ripc.Memory{ArenaBytes: 1 << 20, LowerBound: 1 << 19, NoTwin: "it is made of a model, and this is a compiled network"}}
+	in := &ripc.Inspection{Name: "network", Target: "rpi3", Memory: &ripc.Memory{Workspace: ripc.Workspace{ArenaBytes: 1 << 20}, LowerBound: 1 << 19, NoTwin: "it is made of a model, and this is a compiled network"}}
 	for i := range 12 {
 		in.Memory.Stages = append(in.Memory.Stages, ripc.StageMemory{Name: long, Bytes: 123456})
 		in.Memory.Arena = append(in.Memory.Arena, ripc.ArenaUse{Name: long + "_output_0", Offset: int64(i) << 16, Bytes: 1 << 16, First: i, Last: i})

@@ -22,20 +22,10 @@ type verifyResult struct {
 	Stages    []verifyStage `json:"stages"`
 	Network   []string      `json:"network"` // differences of a run as a whole
 	// NetworkWhere is Where of these.
-	NetworkWhere []whereIn  `json:"network_where,omitempty"`
-	Crash        string     `json:"crash,omitempty"`
-	Footprint    *footprint `json:"footprint,omitempty"` // of programs for chips without an operating system
+	NetworkWhere []whereIn       `json:"network_where,omitempty"`
+	Crash        string          `json:"crash,omitempty"`
+	Footprint    *ripc.Footprint `json:"footprint,omitempty"` // of programs for chips without an operating system
 	crash        *ripc.VerifyCrash
-}
-
-// footprint is memory in bytes.
-type footprint struct {
-	Board      string `json:"board"`
-	Flash      int64  `json:"flash_bytes"`
-	FlashLimit int64  `json:"flash_limit_bytes"`
-	RAM        int64  `json:"ram_bytes"` // without the stack
-	Stack      int64  `json:"stack_bytes"`
-	RAMLimit   int64  `json:"ram_limit_bytes"`
 }
 
 type verifyStage struct {
@@ -125,7 +115,7 @@ func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
 		res.Crash = rep.Crash.String()
 	}
 	if f := rep.Footprint; f != nil {
-		res.Footprint = &footprint{f.Board, f.Flash, f.FlashLimit, f.RAM, f.Stack, f.RAMLimit}
+		res.Footprint = f
 	}
 	for _, s := range rep.Stages {
 		res.Stages = append(res.Stages, verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Ran: s.Ran,
@@ -177,7 +167,7 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 		how = "simulated"
 	}
 	if f := r.Footprint; f != nil {
-		fmt.Fprintf(w, "flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s\n", f.Flash, f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
+		fmt.Fprintln(w, f)
 	}
 	fmt.Fprintf(w, "%d of %d stages equal the interpreter (%s, threads: %d, seed: %d)\n", len(r.Stages)-bad, len(r.Stages), how, r.Threads, r.Seed)
 	if first := slices.IndexFunc(r.Stages, func(s verifyStage) bool { return s.Ran && !s.OK }); first >= 0 && bad > 1 {

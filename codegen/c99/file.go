@@ -353,8 +353,8 @@ func (d *driver) write() error {
 	d.line("int %s_run_stages(%s, uint32_t first, uint32_t last)\n{", n, args)
 	d.line("    unsigned char *const ws = (unsigned char *)workspace;")
 	arena, scratch := d.Description.ArenaBytes, d.Description.ScratchBytes
-	skip := "0"
-	if arena+scratch > 0 {
+	skip, used := "0", d.Description.WorkspaceBytes(1) > 0
+	if used {
 		skip = fmt.Sprintf("%d + (size_t)tid * %d", arena, scratch)
 	}
 	d.line("    unsigned char *scratch;")
@@ -363,7 +363,7 @@ func (d *driver) write() error {
 	d.line("#if RIPC_THREADS\n    if (nthreads != 1 && sync == NULL) {\n        return RIPC_BAD_THREADS;\n    }")
 	d.line("#else\n    if (nthreads != 1) {\n        return RIPC_BAD_THREADS;\n    }\n#endif")
 	d.line("    low = (uintptr_t)ws | (uintptr_t)sync;")
-	if arena+scratch > 0 {
+	if used {
 		d.line("    if (ws == NULL) {\n        return RIPC_BAD_BUFFER;\n    }")
 	}
 	for _, a := range []struct {
@@ -377,7 +377,7 @@ func (d *driver) write() error {
 	}
 	d.line("    if (low %% RIPC_ALIGN != 0) {\n        return RIPC_BAD_BUFFER;\n    }")
 	d.line("    if (first > last || last > %du) {\n        return RIPC_BAD_STAGES;\n    }", stages)
-	if arena+scratch > 0 {
+	if used {
 		d.line("    scratch = ws + (%s);", skip)
 	} else {
 		d.line("    scratch = ws;")

@@ -99,7 +99,7 @@ func Open(path string, o Options) (*Machine, error) {
 			m.sizes = append(m.sizes, n)
 		}
 	}
-	m.sizes = append(m.sizes, cmp.Or(int(d.ArenaBytes+d.ScratchBytes), abi.Align)) // as NAME_WORKSPACE_BYTES
+	m.sizes = append(m.sizes, cmp.Or(int(d.WorkspaceBytes(1)), abi.Align)) // as NAME_WORKSPACE_BYTES
 	m.qemu, err = findTool(m.board.Simulator, "to run programs for "+d.Target)
 	return m, err
 }

@@ -158,11 +158,11 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 			in, out = im.tensors(k, j, &p, stored)
 			switch {
 			case j.Workspace != nil:
-				p.work = im.buffer(workspaceBytes(m.desc, im.threads), fmt.Sprintf("the workspace of job %d", k))
+				p.work = im.buffer(m.desc.WorkspaceBytes(im.threads), fmt.Sprintf("the workspace of job %d", k))
 				im.pieces = append(im.pieces, piece{p.work.at, j.Workspace})
 			default:
 				if shared.at < 0 {
-					shared = im.buffer(workspaceBytes(m.desc, im.threads), "the workspace")
+					shared = im.buffer(m.desc.WorkspaceBytes(im.threads), "the workspace")
 				}
 				p.work = shared
 			}
@@ -255,7 +255,7 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 	ranges := j.Capture
 	if j.KeepWorkspace {
-		ranges = append(ranges[:len(ranges):len(ranges)], Range{0, workspaceBytes(im.m.desc, j.Threads)})
+		ranges = append(ranges[:len(ranges):len(ranges)], Range{0, im.m.desc.WorkspaceBytes(j.Threads)})
 	}
 	var list []uint64
 	// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind each buffer is room enough.

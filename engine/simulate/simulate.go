@@ -251,9 +251,6 @@ func (m *Machine) Code(at, n uint64) []byte {
 	return nil
 }
 
-// workspaceBytes returns the size of an artifact's workspace for n threads.
-func workspaceBytes(d *describe.Artifact, n int) int64 { return d.ArenaBytes + int64(n)*d.ScratchBytes }
-
 // Pattern fills b, which it returns, with a pattern that begins with seed.
 func Pattern(b []byte, seed byte) []byte {
 	for i := range b {
@@ -268,7 +265,7 @@ func Filled(d *describe.Artifact, threads int, seed byte) (workspace []byte, out
 		n, _ := runtime.TensorBytes(t) // ReadDescription has checked it
 		outputs = append(outputs, Pattern(make([]byte, n), seed))
 	}
-	return Pattern(make([]byte, workspaceBytes(d, threads)), seed), outputs
+	return Pattern(make([]byte, d.WorkspaceBytes(threads)), seed), outputs
 }
 
 // check verifies a batch before anything is laid out.
@@ -277,7 +274,7 @@ func (m *Machine) check(jobs []Job) error {
 		fail := func(format string, args ...any) error {
 			return fmt.Errorf("%s: job %d: %s", m.path, k, fmt.Sprintf(format, args...))
 		}
-		work := workspaceBytes(m.desc, j.Threads)
+		work := m.desc.WorkspaceBytes(j.Threads)
 		switch {
 		case j.Threads < 1 || j.Threads > MaxThreads:
 			return fail("%d threads; 1 to %d are possible", j.Threads, MaxThreads)

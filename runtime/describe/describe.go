@@ -24,7 +24,7 @@ type Artifact struct {
 	Inputs   []Tensor `json:"inputs"`
 	Outputs  []Tensor `json:"outputs"`
 	// ArenaBytes is the part of the workspace that the threads share (at offset 0); behind it lie nthreads blocks
-	// of ScratchBytes. NAME_workspace_size(n) = ArenaBytes + n*ScratchBytes. Both are multiples of 64.
+	// of ScratchBytes. Both are multiples of 64. See WorkspaceBytes.
 	ArenaBytes   int64   `json:"arena_bytes"`
 	ScratchBytes int64   `json:"scratch_bytes"`
 	WeightBytes  int64   `json:"weight_bytes"`
@@ -68,6 +68,9 @@ func (t Tensor) Logical() []int {
 	}
 	return shape
 }
+
+// WorkspaceBytes is the memory that a caller gives for n threads, beside inputs and outputs: NAME_workspace_size(n).
+func (a *Artifact) WorkspaceBytes(n int) int64 { return a.ArenaBytes + int64(n)*a.ScratchBytes }
 
 // MACs counts the multiply-accumulates of all stages.
 func (a *Artifact) MACs() int64 {
