@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"ripc/bench/limits"
+	"ripc/internal/svg"
 )
 
 // writePage writes NAME.md and NAME.svg from NAME.json.
@@ -17,7 +18,11 @@ func writePage(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(name+".svg", []byte(r.bars()), 0o644); err != nil {
+	picture := []byte(r.bars())
+	if err := svg.Finite(picture); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".svg", picture, 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(name+".md", []byte(r.page(filepath.Base(name))), 0o644)

@@ -13,6 +13,7 @@ import (
 
 	"ripc"
 	"ripc/internal/human"
+	"ripc/internal/svg"
 	"ripc/internal/tensorio"
 	"ripc/measure"
 )
@@ -35,6 +36,9 @@ func Write(w io.Writer, r *ripc.ReportResult) error {
 	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, p); err != nil {
+		return err
+	}
+	if err := svg.Finite(out.Bytes()); err != nil {
 		return err
 	}
 	_, err = w.Write(out.Bytes())

@@ -45,6 +45,7 @@ func run(ctx context.Context, args []string) error {
 	only := fs.String("only", ".", "tasks, a regular expression")
 	fs.StringVar(&s.dir, "costs", "build/tuner", "folder of measured costs")
 	fs.StringVar(&s.out, "out", "", "write NAME.json, NAME.md and NAME.svg")
+	page := fs.String("page", "", "compare nothing: write PAGE.md and PAGE.svg from PAGE.json")
 	fs.IntVar(&s.points, "points", 2000, "random points to compare with, or all where there are no more")
 	fs.IntVar(&s.jobs, "jobs", 2, "candidates that are measured at once")
 	fs.StringVar(&s.train, "train", "", "compare nothing: write a model of all tasks' references to this file")
@@ -53,6 +54,9 @@ func run(ctx context.Context, args []string) error {
 	names := fs.String("searches", "random,xgb,transfer,shipped", "searches to compare")
 	if err := fs.Parse(args); err != nil {
 		return err
+	}
+	if *page != "" {
+		return redraw(*page)
 	}
 	s.searches = strings.Split(*names, ",")
 	var err error

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"ripc/internal/svg"
 )
 
 // report is what a comparison found out.
@@ -18,8 +20,8 @@ type report struct {
 	Tasks  []result `json:"tasks"`
 }
 
-// write writes the report and its page: OUT.json, OUT.md and OUT.svg. What an earlier report had and was not compared this time stays: tasks, and
-// searches of a task whose reference and default are the same.
+// write writes OUT.json, OUT.md and OUT.svg. What an earlier report has and was not compared this time stays: tasks, and searches of a
+// task whose reference and default are the same.
 func (r *report) write(out string) error {
 	all := report{Trials: r.Trials, Seeds: r.Seeds, Batch: r.Batch, Tasks: slices.Clone(r.Tasks)} // what old has of tasks that this run has still to compare is not r's
 	var old report
@@ -31,7 +33,32 @@ func (r *report) write(out string) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range []struct{ name, text string }{{".json", string(text) + "\n"}, {".md", all.page(out)}, {".svg", all.curves()}} {
+	if err := os.WriteFile(out+".json", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return all.draw(out)
+}
+
+// redraw writes OUT.md and OUT.svg from OUT.json.
+func redraw(out string) error {
+	var r report
+	text, err := os.ReadFile(out + ".json")
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return fmt.Errorf("%s.json: %w", out, err)
+	}
+	return r.draw(out)
+}
+
+// draw writes the page and the picture.
+func (r *report) draw(out string) error {
+	picture := r.curves()
+	if err := svg.Finite([]byte(picture)); err != nil {
+		return err
+	}
+	for _, f := range []struct{ name, text string }{{".md", r.page(out)}, {".svg", picture}} {
 		if err := os.WriteFile(out+f.name, []byte(f.text), 0o644); err != nil {
 			return err
 		}
@@ -71,12 +98,21 @@ func (r *report) searchesOf() []string {
 	return slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(b, a) })
 }
 
-// over is by how many percent the median of a search is above the best of the reference; NaN if it was not compared, or after fewer trials.
+// over is by how many percent the median of a search is above the best of the reference. It is NaN after the search's last trial.
 func (t *result) over(search string, trial int) float64 {
-	if !slices.ContainsFunc(t.Curves[search], func(c []float64) bool { return len(c) > trial }) {
+	if trial > t.last(search) {
 		return math.NaN()
 	}
 	return 100 * (median(t.Curves[search], trial)/t.Best - 1)
+}
+
+// last is the last trial of a search.
+func (t *result) last(search string) int {
+	n := 0
+	for _, c := range t.Curves[search] {
+		n = max(n, len(c))
+	}
+	return n - 1
 }
 
 // page is the table.
@@ -135,9 +171,10 @@ comes with ripc, which has learned those of all tasks: what is left is to find t
 	return b.String()
 }
 
-// curves draws a panel for each task: what is above the best so far of all, in percent, after each trial.
+// curves draws a panel for each task: how many percent each search is above the best of the reference after each of its trials.
 func (r *report) curves() string {
 	const columns, wide, high, margin = 3, 280, 170, 40
+	const startAt = 8 // the trial whose figure is at the top
 	colours := map[string]string{"xgb": "#c0392b", "evolve": "#2471a3", "transfer": "#d68910", "shipped": "#1e8449", "random": "#7f8c8d"}
 	rows := (len(r.Tasks) + columns - 1) / columns
 	width, height := columns*wide, rows*high+20
@@ -156,7 +193,12 @@ func (r *report) curves() string {
 		w, h := float64(wide-margin-10), float64(high-60)
 		low, most := math.Inf(1), math.Inf(-1)
 		for s := range t.Curves {
-			low, most = min(low, t.over(s, r.Trials)), max(most, t.over(s, min(8, r.Trials)))
+			if last := t.last(s); last >= 0 {
+				low, most = min(low, t.over(s, last)), max(most, t.over(s, min(startAt, last)))
+			}
+		}
+		if low > most { // no search has a curve
+			low, most = 0, 0
 		}
 		if most-low < 1 {
 			most = low + 1
@@ -167,11 +209,12 @@ func (r *report) curves() string {
 		}
 		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" fill="#555">%d</text>`+"\n", left+w, top+h+13, r.Trials)
 		for _, s := range r.searchesOf() {
-			if len(t.Curves[s]) == 0 {
+			last := min(t.last(s), r.Trials)
+			if last < 0 {
 				continue
 			}
 			var points strings.Builder
-			for n := 0; n <= r.Trials; n++ {
+			for n := 0; n <= last; n++ {
 				v := min(most, t.over(s, n))
 				fmt.Fprintf(&points, "%.1f,%.1f ", left+w*float64(n)/float64(r.Trials), top+h*(most-v)/(most-low))
 			}

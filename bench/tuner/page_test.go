@@ -5,7 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
+
+	"ripc/internal/svg"
 )
 
 // TestKeep: what was compared before stays where it was compared with the same, and what is new takes its place.
@@ -31,6 +36,26 @@ func TestKeep(t *testing.T) {
 	}}
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v, not %+v", r, want)
+	}
+}
+
+// TestCurves: a search that went on for fewer trials than others is drawn as far as it went, and nothing in the picture is NaN.
+func TestCurves(t *testing.T) {
+	r := report{Trials: 64, Tasks: []result{
+		{Task: "a", Default: 2, Best: 1, Curves: map[string][][]float64{"random": {slices.Repeat([]float64{2}, 65)}, "shipped": {slices.Repeat([]float64{1.5}, 33)}, "xgb": {}}},
+		{Task: "b", Default: 2, Best: 1, Curves: map[string][][]float64{"shipped": {{2, 1}}}},
+		{Task: "c", Default: 2, Best: 1},
+	}}
+	picture := r.curves()
+	if err := svg.Finite([]byte(picture)); err != nil {
+		t.Fatal(err)
+	}
+	var points []int
+	for _, line := range regexp.MustCompile(`points="([^"]*)"`).FindAllStringSubmatch(picture, -1) {
+		points = append(points, len(strings.Fields(line[1])))
+	}
+	if !slices.Equal(points, []int{33, 65, 2}) {
+		t.Errorf("lines of %v points\n%s", points, picture)
 	}
 }
 

@@ -59,7 +59,7 @@ knows of loops and memory.`,
 				shares = append(shares, records.Share{Name: i.Feature, Gain: i.Gain})
 			}
 			title := fmt.Sprintf("what the cost model goes by: %d of %s", min(top, len(shares)), count(len(shares), "feature"))
-			if err := files.Replace(out, records.DrawImportance(title, shares[:min(top, len(shares))]), 0o666); err != nil {
+			if err := writePicture(out, records.DrawImportance(title, shares[:min(top, len(shares))])); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "wrote "+out)

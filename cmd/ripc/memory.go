@@ -9,16 +9,25 @@ import (
 
 	"ripc"
 	"ripc/internal/files"
+	"ripc/internal/svg"
 	page "ripc/report"
 )
 
 // drawMemory writes the picture of in's memory.
 func drawMemory(file string, in *ripc.Inspection) error {
-	var svg bytes.Buffer
-	if err := page.WriteArena(&svg, in); err != nil {
+	var picture bytes.Buffer
+	if err := page.WriteArena(&picture, in); err != nil {
 		return err
 	}
-	return files.Replace(file, svg.Bytes(), 0o666)
+	return writePicture(file, picture.Bytes())
+}
+
+// writePicture writes an SVG that a browser can draw.
+func writePicture(file string, picture []byte) error {
+	if err := svg.Finite(picture); err != nil {
+		return err
+	}
+	return files.Replace(file, picture, 0o666)
 }
 
 // mapWidth is the number of characters that stand for the arena in each stage's line: 48, or fewer where a line may have width.

@@ -264,7 +264,7 @@ trials, a line for each tuner and seed, and what the default schedule costs.`,
 			if !ok {
 				return usagef("no workload of these files has a cost and a key like that")
 			}
-			if err := files.Replace(out, picture, 0o666); err != nil {
+			if err := writePicture(out, picture); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "wrote "+out)

@@ -24,6 +24,7 @@ import (
 	"syscall"
 	"time"
 
+	"ripc/internal/svg"
 	"ripc/measure"
 	"ripc/targets"
 )
@@ -130,7 +131,11 @@ func (r *results) write(out string) error {
 	if err != nil {
 		return err
 	}
-	for ext, text := range map[string]string{".json": string(data) + "\n", ".md": r.page(), ".svg": r.bars()} {
+	picture := r.bars()
+	if err := svg.Finite([]byte(picture)); err != nil {
+		return err
+	}
+	for ext, text := range map[string]string{".json": string(data) + "\n", ".md": r.page(), ".svg": picture} {
 		if err := os.WriteFile(out+ext, []byte(text), 0o644); err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func Table() []Row {
 
 	return []Row{
 		{".", join(compiler, autotune, []string{"autotune", "autotune/shipped", "bench/limits", "internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/tensorio", "runtime/npy", "schemas"}), nil},
-		{"cmd/ripc", []string{".", "autotune/costmodel", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+		{"cmd/ripc", []string{".", "autotune/costmodel", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"cmd/ripc-worker", []string{"autotune/runner"}, nil}, // for boards: static, without a loader
@@ -106,16 +106,16 @@ func Table() []Row {
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
-		{"report", []string{".", "internal/human", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                         // pages of what the root found out
+		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "internal/svg", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
+		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                         // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
-		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "measure", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
+		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "internal/svg", "ir", "lower/layout", "lower/ops", "measure", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
 
 		{"bench/shipped", []string{".", "autotune/records", "examples/networks/zoo"}, nil}, // makes the records that ship
 
 		{"e2e", nil, nil}, // tests only
-		{"examples/ablation", []string{".", "examples/networks/zoo", "graph", "ir", "ir/arith", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                                            // leaves optimizations out
+		{"examples/ablation", []string{".", "examples/networks/zoo", "graph", "internal/svg", "ir", "ir/arith", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                            // leaves optimizations out
 		{"examples/costs", []string{".", "autotune", "autotune/records", "autotune/runner", "autotune/space", "compile", "examples/networks/zoo", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "internal/section", "measure"}, nil},                                                                                                                                                                                   // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{"."}, nil},
@@ -151,6 +151,7 @@ func Table() []Row {
 		{"internal/sshtest", []string{"internal/need"}, nil}, // a real sshd for tests
 		{"internal/safetensors", []string{"internal/files"}, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
+		{"internal/svg", nil, nil},
 		{"internal/terminal", nil, nil},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests
 	}
