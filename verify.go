@@ -18,7 +18,7 @@ type VerifyRequest struct {
 	Options Options // Emit is ignored; with SO, Target may be left out
 	Seed    uint64  // of the inputs
 	// Inputs, if there are any, name files, as RunRequest.Inputs does; every inference that they hold is compared. Without,
-	// the network runs on random inputs, and once more with hard numbers among them (verify.Hard).
+	// the network runs on random inputs, and then on those of verify.Further: hard numbers, and numbers that make ties.
 	Inputs []string
 	// Layer, if not "", is the name of the one layer to compare, built by itself; SO and Inputs must then be left out.
 	Layer    string
@@ -95,8 +95,8 @@ func (r VerifyRequest) compared(ctx context.Context, progress func(done, total i
 	for k := 1; k < feed.Runs; k++ {
 		in.More = append(in.More, verify.Set{Name: fmt.Sprintf("run %d of the given inputs", k+1), Inputs: feed.Run(k)})
 	}
-	if hard, ok := verify.Hard(tensors, feed.Run(0), r.Seed); ok && len(r.Inputs) == 0 {
-		in.More = append(in.More, hard)
+	if len(r.Inputs) == 0 {
+		in.More = verify.Further(c.Program, feed.Run(0), r.Seed)
 	}
 	return in, nil
 }

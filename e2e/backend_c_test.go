@@ -114,7 +114,7 @@ type inC struct {
 	want   [][][]byte // outputs, by set
 }
 
-// newInC compiles a model for random inputs and for hard ones.
+// newInC compiles a model for random inputs and the further ones of verify.
 func newInC(t *testing.T, path string, o ripc.Options) *inC {
 	t.Helper()
 	o.Backend, o.Emit = c99.Name, []codegen.Kind{codegen.Source, codegen.Header}
@@ -127,10 +127,7 @@ func newInC(t *testing.T, path string, o ripc.Options) *inC {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &inC{c: c, inputs: []verify.Set{{Inputs: feed.Run(0)}}}
-	if hard, ok := verify.Hard(tensors, feed.Run(0), 2); ok {
-		n.inputs = append(n.inputs, hard)
-	}
+	n := &inC{c: c, inputs: append([]verify.Set{{Inputs: feed.Run(0)}}, verify.Further(c.Program, feed.Run(0), 2)...)}
 	for _, s := range n.inputs {
 		out, err := interp.RunProgram(t.Context(), c.Program, s.Inputs, interp.Options{})
 		if err != nil {

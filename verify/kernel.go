@@ -7,7 +7,7 @@ import (
 	"ripc/compile"
 )
 
-// Kernel compares a kernel that was built by itself with its definition, on random inputs and on hard ones.
+// Kernel compares a kernel that was built by itself with its definition, on random inputs and on Further ones.
 func Kernel(ctx context.Context, u *compile.Unit, threads int) (*Report, error) {
 	in := KernelInput(u, 1)
 	in.Threads = threads
@@ -18,9 +18,7 @@ func Kernel(ctx context.Context, u *compile.Unit, threads int) (*Report, error) 
 func KernelInput(u *compile.Unit, seed uint64) Input {
 	in := BuiltInput(&u.Built)
 	in.Inputs = u.Inputs(seed)
-	if hard, ok := Hard(codegen.Describe(codegen.Input{Program: u.Program}).Inputs, in.Inputs, seed); ok {
-		in.More = append(in.More, hard)
-	}
+	in.More = Further(u.Program, in.Inputs, seed)
 	return in
 }
 

@@ -50,11 +50,11 @@ func verifyCommand() *cobra.Command {
 		Long: `Compile a model and compare every stage, and the network as a whole, with what the
 interpreter computes from the model's definition, bit for bit. The code that is checked is
 the code that ships. The weights and thresholds in the library are compared with the model's
-byte for byte. The network runs on random inputs and, if it takes floats, once more with NaN,
-infinities, -0, subnormal and huge numbers among them; or on the files given with --input, as
-'ripc run' takes them, alone. With --layer one layer is built
-and compared by itself, with its own weights and its schedule. Exit code 1 says that something
-differs, or that a stage crashed or did not end.`,
+byte for byte. The network runs on random inputs; if it takes floats, on hard ones, with NaN,
+infinities, -0, subnormal and huge numbers; and on tie inputs, few values that make sums cancel
+and roundings meet halves. Files given with --input, as 'ripc run' takes them, replace all of
+these. With --layer one layer is built and compared by itself, with its own weights and its
+schedule. Exit code 1 says that something differs, or that a stage crashed or did not end.`,
 		Example: `  ripc verify examples/digits/digits.json --target rpi3
   ripc verify digits.json --so digits.so --threads 4
   ripc verify digits.json --input examples/digits/data/x_test.npy
@@ -99,7 +99,7 @@ differs, or that a stage crashed or did not end.`,
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
 	completeLayer(cmd)
-	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random and hard inputs; may be repeated")
+	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random, hard and tie inputs; may be repeated")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
