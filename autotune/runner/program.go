@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/files"
 	"ripc/targets/guests"
 )
 
@@ -94,11 +95,11 @@ func checkSources(root string) error {
 	if !slices.Contains(strings.Split(string(text), "\n"), "module "+module) {
 		return fmt.Errorf("%s, where this program was built, is another module by now", root)
 	}
-	files, err := protocol.ReadDir(".")
+	entries, err := protocol.ReadDir(".")
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
+	for _, f := range entries {
 		was, err := protocol.ReadFile(f.Name())
 		if err != nil {
 			return err
@@ -122,10 +123,11 @@ func buildWorker(ctx context.Context, root string, g guests.Guest) ([]byte, erro
 	}
 	folder := cache.Dir()
 	if folder == "" {
-		if folder, err = os.MkdirTemp("", "ripc-worker-"); err != nil {
+		var remove func() error
+		if folder, remove, err = files.TempDir(""); err != nil {
 			return nil, err
 		}
-		defer os.RemoveAll(folder)
+		defer remove()
 	}
 	out, err := filepath.Abs(filepath.Join(folder, WorkerName(g.Arch)))
 	if err != nil {

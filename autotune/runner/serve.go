@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"ripc/internal/files"
 	"ripc/measure"
 	"ripc/runtime"
 )
@@ -48,6 +49,7 @@ func ownHash() string {
 // Serve is a worker: it says who it is and lets r measure what comes in until that ends, which ends what is being measured, too.
 // It fails with *MessageError if what comes in is not of this protocol, with ctx's error, or with that of the connection.
 func Serve(ctx context.Context, r Runner, me Announcement, in io.Reader, out io.Writer) error {
+	files.SweepTemp("")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{link: newLink(in, out), runner: r, blobs: newStore(storeLimit()), grants: make(chan bounds), frames: make(chan frame)}

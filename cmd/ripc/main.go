@@ -39,6 +39,7 @@ func realMain(args []string) (code int) {
 			code = crashed(stderr(), r)
 		}
 	}()
+	files.SweepTemp("")
 	root := newRoot(helpWidth(os.Stdout))
 	root.SetArgs(args)
 	out := &output{to: os.Stdout}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ripc"
+	"ripc/internal/files"
 )
 
 // Native code that is wrong can take its process along. `ripc verify` therefore runs once more, as a worker, with the
@@ -70,11 +71,11 @@ func verifyApart(ctx context.Context, limit time.Duration, progress func(done, t
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	dir, err := os.MkdirTemp("", "ripc-verify-")
+	dir, remove, err := files.TempDir("")
 	if err != nil {
-		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+		return nil, err
 	}
-	defer os.RemoveAll(dir) // with what a crash leaves there
+	defer remove() // with what a crash leaves there
 	cmd := exec.CommandContext(ctx, self, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), workerVariable+"=1", "TMPDIR="+dir)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it ends simulations and removes its files

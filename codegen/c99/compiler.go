@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"ripc/internal/files"
 )
 
 // EnvCompiler is the environment variable with the C compiler and its first arguments, for libraries that are built from C source.
@@ -52,11 +54,11 @@ func (c Compiler) command() string {
 // Shared compiles source to a shared library called name.so. It fails with *CompilerError or ctx's error.
 func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byte, error) {
 	command := c.command()
-	dir, err := os.MkdirTemp("", "ripc-")
+	dir, remove, err := files.TempDir("")
 	if err != nil {
-		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	if err := os.WriteFile(filepath.Join(dir, "network.c"), source, 0o600); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
+	"ripc/internal/files"
 	"ripc/internal/seal"
 	"ripc/runtime/describe"
 )
@@ -177,11 +178,11 @@ func (b *build) link(ctx context.Context, room int, make func(objs []toolchain.O
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "ripc-")
+	dir, remove, err := files.TempDir("")
 	if err != nil {
-		return nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	out := filepath.Join(dir, "network")
 	if err := make(objs, out); err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ import (
 	"text/template"
 	"time"
 
+	"ripc/internal/files"
 	"ripc/targets/boards"
 )
 
@@ -78,11 +79,11 @@ func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "ripc-board-")
+	dir, remove, err := files.TempDir("")
 	if err != nil {
-		return nil, fmt.Errorf("bareboard: %w (TMPDIR must name a writable folder)", err)
+		return nil, fmt.Errorf("bareboard: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	sources, err := s.lay(dir)
 	if err != nil {
 		return nil, fmt.Errorf("bareboard: %w", err)

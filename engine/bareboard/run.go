@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ripc/internal/abi"
+	"ripc/internal/files"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 	"ripc/targets/boards"
@@ -134,11 +135,11 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "ripc-board-")
+	dir, remove, err := files.TempDir("")
 	if err != nil {
-		return nil, fmt.Errorf("bareboard: %w (TMPDIR must name a writable folder)", err)
+		return nil, fmt.Errorf("bareboard: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	if err := os.WriteFile(filepath.Join(dir, "jobs"), text, 0o600); err != nil {
 		return nil, fmt.Errorf("bareboard: %w", err)
 	}

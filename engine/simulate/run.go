@@ -53,14 +53,15 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 
 // process is a batch that is ready to run, is running, or has run.
 type process struct {
-	m        *Machine
-	ctx      context.Context
-	image    *image
-	dir      string
-	counts   string // where the plugin writes
-	file     *os.File
-	cmd      *exec.Cmd
-	messages bytes.Buffer
+	m         *Machine
+	ctx       context.Context
+	image     *image
+	dir       string
+	removeDir func() error
+	counts    string // where the plugin writes
+	file      *os.File
+	cmd       *exec.Cmd
+	messages  bytes.Buffer
 }
 
 // prepare lays out a checked batch and the command that runs it. Runner and plugin are written to a folder that is nobody
@@ -71,7 +72,7 @@ func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 	if p.image, err = m.plan(jobs); err != nil {
 		return nil, err
 	}
-	if p.dir, err = os.MkdirTemp(m.opts.TempDir, "ripc-simulate-"); err != nil {
+	if p.dir, p.removeDir, err = files.TempDir(m.opts.TempDir); err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
 	if p.file, err = p.image.write(filepath.Join(p.dir, "image")); err != nil {
@@ -116,7 +117,7 @@ func (p *process) remove() {
 	if p.file != nil {
 		_ = p.file.Close()
 	}
-	_ = os.RemoveAll(p.dir)
+	_ = p.removeDir()
 }
 
 // failed explains an error of the command's.

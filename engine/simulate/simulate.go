@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ripc/internal/files"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 	"ripc/targets/guests"
@@ -168,16 +169,16 @@ func OpenLibrary(so []byte, opts Options) (*Machine, error) {
 
 // WriteLibrary writes the contents of a shared library to a temporary folder in tempDir, "" for the system's, which remove removes.
 func WriteLibrary(tempDir string, so []byte) (path string, remove func() error, err error) {
-	dir, err := os.MkdirTemp(tempDir, "ripc-")
+	dir, remove, err := files.TempDir(tempDir)
 	if err != nil {
-		return "", nil, fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+		return "", nil, err
 	}
 	path = filepath.Join(dir, "library.so")
 	if err := os.WriteFile(path, so, 0o600); err != nil {
-		_ = os.RemoveAll(dir)
+		_ = remove()
 		return "", nil, err
 	}
-	return path, func() error { return os.RemoveAll(dir) }, nil
+	return path, remove, nil
 }
 
 // simulated finds out how the artifact is simulated.

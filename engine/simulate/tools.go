@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/files"
 	"ripc/targets/guests"
 )
 
@@ -63,11 +64,11 @@ func (o Options) cached(key string, build func(dir, out string) error) ([]byte, 
 	if program, ok := cache.Get(key); ok {
 		return program, nil
 	}
-	dir, err := os.MkdirTemp(o.TempDir, "ripc-simulate-")
+	dir, remove, err := files.TempDir(o.TempDir)
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	out := filepath.Join(dir, "out")
 	if err := build(dir, out); err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"ripc/internal/files"
 )
 
 // ToolError says that a tool ran and failed.
@@ -89,10 +91,10 @@ func keepInput(err *ToolError, pattern string, input []byte) *ToolError {
 
 // inTempDir calls f with a fresh folder and removes it afterwards.
 func inTempDir(f func(dir string) error) error {
-	dir, err := os.MkdirTemp("", "ripc-")
+	dir, remove, err := files.TempDir("")
 	if err != nil {
-		return fmt.Errorf("temporary folder: %w (TMPDIR must name a writable folder)", err)
+		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	return f(dir)
 }
