@@ -36,8 +36,8 @@ type Module struct {
 }
 
 // Load opens the artifact at path. Before any of its code is mapped, its format, architecture and CPU features are
-// checked against this machine. The file is opened once: what is mapped is the very file that was checked, whatever path
-// names meanwhile. Errors are *FileError, *FormatError, *ArchError or *FeatureError.
+// checked against this machine. The file is opened once: the very file that was checked is mapped, whatever path names
+// meanwhile. Errors are *FileError, *FormatError, *ArchError or *FeatureError.
 //
 // The file must not be overwritten in place while it is loaded. Replace it by renaming a new one over it: the next Load gets the
 // new one, and modules of the old one go on side by side with it.
@@ -87,8 +87,8 @@ func load(path string, file *os.File) (*Module, error) {
 	return m, nil
 }
 
-// linkName returns a name of file for the dynamic linker. The linker keeps the names of what is mapped, and takes a known
-// name for the same file, whatever it names by now. So every call spells the name in a way of its own: 64 random bits are
+// linkName returns a name of file for the dynamic linker. The linker keeps the names of mapped files, and takes a known
+// name for the same file, even if it names another one by now. So every call spells the name in a way of its own: 64 random bits are
 // written as "./" or ".//" before the last element. The descriptor's name is the very file; without /proc it is path, and
 // Module.check finds a file that was put there meanwhile.
 func linkName(path string, file *os.File) string {
@@ -141,8 +141,8 @@ func (m *Module) open(name string) error {
 	return nil
 }
 
-// check compares what was mapped with what was read from the file: the text that NAME_describe returns, the seal behind it,
-// which stands for code and weights, and the size of the workspace.
+// check compares the mapping with the file: the text that NAME_describe returns, the seal behind it, which stands for code and
+// weights, and the size of the workspace.
 func (m *Module) check(sealed section) error {
 	fn, err := purego.Dlsym(m.handle, m.desc.Name+"_describe")
 	if err != nil {

@@ -175,8 +175,7 @@ func mend(f *os.File) (size int64, complete bool, err error) {
 	return begin, true, f.Truncate(begin)
 }
 
-// tail finds what stands behind the last end of a line: where it begins, where the file ends, and whether it is a torn record. It
-// fails with *NotRecordsError if it is neither a record nor the beginning of one.
+// tail finds the last line if it has no end: where it begins, where the file ends, and whether it is a torn record. It fails with *NotRecordsError if it is neither a record nor the beginning of one.
 func tail(f *os.File) (begin, size int64, torn bool, err error) {
 	if size, err = f.Seek(0, io.SeekEnd); err != nil {
 		return 0, 0, false, err

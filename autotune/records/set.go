@@ -32,8 +32,8 @@ type Foreign struct {
 // Damaged is a line that is no record.
 type Damaged struct {
 	Line int // from 1
-	// Torn says that it is the last one, has no end, and begins as a record does: what was lost when a tuner was killed, or what one
-	// is writing right now. Who appends next cuts it off.
+	// Torn says that it is the last one, has no end, and begins as a record does. A killed tuner left it, or one is writing it right
+	// now. The next Append cuts it off.
 	Torn bool
 	// Stranger says that it does not begin as a record does: text that no tuner wrote.
 	Stranger bool
