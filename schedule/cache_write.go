@@ -58,13 +58,8 @@ func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 
 // setFirst reports whether body, already on the alloc, sets all of it with "=" before reading or accumulating.
 func (c *local) setFirst(body ir.Stmt) bool {
-	r := &repeatCheck{writes: map[string]bool{c.buf.Name: true}, extents: map[string]int{}}
-	ir.Walk(body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok {
-			r.extents[l.Var] = l.Extent
-		}
-		return true
-	})
+	r := newRepeatCheck(c.f, body)
+	r.writes[c.buf.Name] = true
 	defs := r.stmt(body, nil)
 	if r.bad != "" {
 		return false

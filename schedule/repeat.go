@@ -13,18 +13,12 @@ func checkRepeatable(f *ir.Func, l *ir.For) error {
 	if err := deps.Independent(f, l, "shift the last tile of", deps.Nothing); err != nil {
 		return err
 	}
-	c := &repeatCheck{writes: map[string]bool{}, extents: map[string]int{}}
+	c := newRepeatCheck(f, l.Body)
 	for b, as := range deps.Accesses(l.Body) {
 		if deps.Written(as) {
 			c.writes[b] = true
 		}
 	}
-	ir.Walk(l.Body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok {
-			c.extents[l.Var] = l.Extent
-		}
-		return true
-	})
 	c.stmt(l.Body, nil)
 	if c.bad == "" {
 		return nil
@@ -43,10 +37,23 @@ type defined struct {
 }
 
 type repeatCheck struct {
-	writes  map[string]bool
+	writes  map[string]bool // the buffers of which reads are checked
+	changes ir.Changes      // what an iteration may change: an index that reads that is another one at each moment
 	extents map[string]int
 	bad     string
 	badBuf  string
+}
+
+// newRepeatCheck is for body, a statement of f.
+func newRepeatCheck(f *ir.Func, body ir.Stmt) *repeatCheck {
+	c := &repeatCheck{writes: map[string]bool{}, changes: f.Changes(body), extents: map[string]int{}}
+	ir.Walk(body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok {
+			c.extents[l.Var] = l.Extent
+		}
+		return true
+	})
+	return c
 }
 
 // stmt checks s after defs and gives what is defined after it.
@@ -137,7 +144,7 @@ func (c *repeatCheck) covers(d defined, idx []ir.Expr) bool {
 	for i, x := range d.idx {
 		v, isVar := x.(*ir.Var)
 		if !isVar || d.over[v.Name] == 0 {
-			if uses(x, func(n string) bool { return d.over[n] != 0 }) || ir.ExprString(x) != ir.ExprString(idx[i]) {
+			if uses(x, func(n string) bool { return d.over[n] != 0 }) || !c.changes.Keep(x) || !ir.Equal(x, idx[i]) {
 				return false
 			}
 			continue

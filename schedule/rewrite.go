@@ -137,17 +137,17 @@ func path(s ir.Stmt, name string) []*ir.For {
 	return nil
 }
 
-// conditions lists what holds around the loop called name.
-func conditions(s ir.Stmt, name string) (held []ir.Expr) {
+// conditions lists what holds around the loop called name of f.
+func conditions(f *ir.Func, name string) (held []ir.Expr) {
 	holds := func(s ir.Stmt) bool { return s != nil && path(s, name) != nil }
-	ir.Walk(s, func(s ir.Stmt) bool {
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		i, ok := s.(*ir.If)
 		switch {
 		case !ok:
 		case holds(i.Then):
-			held = append(held, i.Cond)
+			held = append(held, f.Lasting(i.Cond, i.Then)...)
 		case holds(i.Else):
-			held = append(held, ir.Un(ir.Not, i.Cond))
+			held = append(held, f.Lasting(ir.Un(ir.Not, i.Cond), i.Else)...)
 		}
 		return true
 	})
@@ -189,24 +189,13 @@ func noAlloc(f *ir.Func, buffer string) error {
 	return &ir.Error{Msg: fmt.Sprintf("%%%s is not a buffer from alloc", buffer), Help: help}
 }
 
-// affineKey compares affine forms: equal keys, equal values.
+// affineKey compares affine forms: equal keys, equal values where neither reads memory.
 func affineKey(a arith.Affine) string { return ir.ExprString(a.Expr()) }
 
 func uses(e ir.Expr, is func(string) bool) bool {
 	found := false
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		if v, ok := e.(*ir.Var); ok && is(v.Name) {
-			found = true
-		}
-		return !found
-	})
-	return found
-}
-
-func hasLoad(e ir.Expr) bool {
-	found := false
-	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if _, ok := e.(*ir.Load); ok {
 			found = true
 		}
 		return !found

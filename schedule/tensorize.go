@@ -31,7 +31,7 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is %s, which cannot hold a call", p.Var, p.Kind)}
 		}
 	}
-	u := &unifier{instr: instr, sc: deps.ScopeOf(f.Body), given: conditions(f.Body, loop), bufs: f.Buffers(), params: map[string]ir.Param{},
+	u := &unifier{instr: instr, sc: deps.ScopeOf(f.Body), given: conditions(f, loop), writes: f.Changes(l), bufs: f.Buffers(), params: map[string]ir.Param{},
 		loops: map[string]string{}, wins: map[string]ir.Window{}}
 	for _, p := range instr.Params {
 		u.params[p.Name] = p

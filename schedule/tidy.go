@@ -46,19 +46,11 @@ func tidyIf(x *ir.If, cond ir.Expr, r arith.Ranges, known []ir.Expr) ir.Stmt {
 	return out
 }
 
-// conjuncts takes a & b & c apart.
-func conjuncts(e ir.Expr) []ir.Expr {
-	if b, ok := e.(*ir.Binary); ok && b.Op == ir.And && b.Type() == ir.Bool {
-		return append(conjuncts(b.A), conjuncts(b.B)...)
-	}
-	return []ir.Expr{e}
-}
-
 // facts are the conjuncts of a condition that go on to hold whatever is written.
 func facts(cond ir.Expr) []ir.Expr {
 	var out []ir.Expr
-	for _, c := range conjuncts(cond) {
-		if !hasLoad(c) {
+	for _, c := range ir.Conjuncts(cond) {
+		if !ir.ReadsMemory(c) {
 			out = append(out, c)
 		}
 	}
@@ -68,7 +60,7 @@ func facts(cond ir.Expr) []ir.Expr {
 // dropKnown leaves out the conjuncts that hold anyway.
 func dropKnown(cond ir.Expr, r arith.Ranges, known []ir.Expr) ir.Expr {
 	var out ir.Expr
-	for _, c := range conjuncts(cond) {
+	for _, c := range ir.Conjuncts(cond) {
 		switch {
 		case implied(c, r, known):
 		case out == nil:
@@ -86,18 +78,18 @@ func dropKnown(cond ir.Expr, r arith.Ranges, known []ir.Expr) ir.Expr {
 // implied reports whether c is one of the known conditions, or follows from one: a <= k gives m*a + b <= n if m*k + b
 // never exceeds n.
 func implied(c ir.Expr, r arith.Ranges, known []ir.Expr) bool {
-	a, n, ok := upper(c)
+	a, n, ok := upper(c, r)
 	for _, f := range known {
-		if ir.ExprString(f) == ir.ExprString(c) {
+		if ir.Equal(f, c) {
 			return true
 		}
-		b, k, ok2 := upper(f)
+		b, k, ok2 := upper(f, r)
 		if !ok || !ok2 || len(b.Terms) == 0 || deps.Large(k) {
 			continue
 		}
 		m := int64(0)
 		for _, t := range a.Terms {
-			if q := b.Terms[0]; ir.ExprString(t.Atom) == ir.ExprString(q.Atom) && t.Coef%q.Coef == 0 {
+			if q := b.Terms[0]; ir.Equal(t.Atom, q.Atom) && t.Coef%q.Coef == 0 {
 				m = t.Coef / q.Coef
 			}
 		}
@@ -111,13 +103,15 @@ func implied(c ir.Expr, r arith.Ranges, known []ir.Expr) bool {
 	return false
 }
 
-// upper writes a comparison with a constant as affine <= bound.
-func upper(c ir.Expr) (a arith.Affine, bound int64, ok bool) {
+// upper writes a comparison with a constant as affine <= bound, if nothing of it can wrap.
+func upper(c ir.Expr, r arith.Ranges) (a arith.Affine, bound int64, ok bool) {
 	b, ok := c.(*ir.Binary)
-	if !ok || b.A.Type() != ir.I64 || hasLoad(b) {
+	if !ok || b.A.Type() != ir.I64 || ir.ReadsMemory(b) {
 		return a, 0, false
 	}
-	a = arith.ToAffine(b.A).Plus(-1, arith.ToAffine(b.B))
+	if a, ok = arith.Difference(b.A, b.B, r); !ok {
+		return a, 0, false
+	}
 	switch b.Op {
 	case ir.Lt:
 		a.Const++

@@ -16,6 +16,7 @@ type unifier struct {
 	instr  *ir.Func
 	sc     deps.Scope
 	given  []ir.Expr            // conditions around the part
+	writes ir.Changes           // what the part writes
 	bufs   map[string]ir.Buffer // of the func
 	params map[string]ir.Param  // of the instruction
 	loops  map[string]string    // instruction loop -> func loop
@@ -97,7 +98,7 @@ func (u *unifier) expr(where string, p, e ir.Expr) *mismatch {
 		differ.fn += " of type " + e.Type().String()
 		return differ
 	}
-	if p.Type() == ir.I64 && !hasLoad(p) { // made of loops: equal as a sum
+	if p.Type() == ir.I64 && !ir.ReadsMemory(p) { // made of loops: equal as a sum
 		if affineKey(u.toFunc(p)) != affineKey(arith.ToAffine(e)) {
 			return differ
 		}
@@ -230,7 +231,7 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 		n := 1
 		switch {
 		case d < lead:
-		case hasLoad(pi[d-lead]): // an index that is read: of the first element on
+		case ir.ReadsMemory(pi[d-lead]): // an index that is read: of the first element on
 			if m := u.expr(where, pi[d-lead], e); m != nil {
 				return m
 			}
@@ -245,6 +246,9 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 			if uses(win.Idx[d], func(v string) bool { return v == l }) {
 				return differ(fmt.Sprintf(", whose index %d runs otherwise along %%%s", d, l))
 			}
+		}
+		if !u.writes.Keep(win.Idx[d]) {
+			return differ(fmt.Sprintf(", whose index %d reads what the loop writes", d))
 		}
 		inside := ir.Bin(ir.And, ir.Bin(ir.Ge, win.Idx[d], ir.Int(0)), ir.Bin(ir.Le, win.Idx[d], ir.Int(buf.Shape[d]-n)))
 		if !arith.Follows(inside, u.sc.Ranges, u.given...) {

@@ -24,7 +24,8 @@ func verifyBounds(f *ir.Func, only string) error {
 type accesses struct {
 	f    *ir.Func
 	bufs map[string]ir.Buffer
-	only string // the buffer to look at; "": all
+	only string     // the buffer to look at; "": all
+	done []*ir.Func // instructions that were checked
 	err  error
 }
 
@@ -35,15 +36,28 @@ type place struct {
 	loops []*ir.For // around it; what is behind them in their array is written over
 }
 
-// given is p where cond holds; it is false where it cannot.
-func (p place) given(cond ir.Expr) (place, bool) {
+// given is p where cond holds, and the lasting part of it goes on to; it is false where it cannot.
+func (p place) given(cond ir.Expr, lasting ...ir.Expr) (place, bool) {
 	if proves(ir.Un(ir.Not, cond), p.r, p.known) {
 		return p, false
 	}
-	p.known = append(slices.Clone(p.known), facts(Simplify(cond, p.r), p.r)...)
+	p.known = slices.Clone(p.known)
+	for _, c := range lasting {
+		p.known = append(p.known, facts(Simplify(c, p.r), p.r)...)
+	}
 	var possible bool
-	p.r, possible = p.r.assume(cond)
+	p.r, possible = p.r.assume(cond) // of variables, which stand still
 	return p, possible
+}
+
+// branch checks s, which is done where cond holds.
+func (v *accesses) branch(cond ir.Expr, s ir.Stmt, p place) {
+	if s == nil {
+		return
+	}
+	if q, possible := p.given(cond, v.f.Lasting(cond, s)...); possible {
+		v.stmt(s, q)
+	}
 }
 
 func (v *accesses) stmt(s ir.Stmt, p place) {
@@ -61,14 +75,9 @@ func (v *accesses) stmt(s ir.Stmt, p place) {
 			v.stmt(t, p)
 		}
 	case *ir.If:
-		not := ir.Un(ir.Not, s.Cond)
 		v.expr(s.Cond, p)
-		if q, possible := p.given(s.Cond); possible {
-			v.stmt(s.Then, q)
-		}
-		if q, possible := p.given(not); possible {
-			v.stmt(s.Else, q)
-		}
+		v.branch(s.Cond, s.Then, p)
+		v.branch(ir.Un(ir.Not, s.Cond), s.Else, p)
 	case *ir.Alloc:
 		v.stmt(s.Body, p)
 	case *ir.Store:
@@ -80,7 +89,17 @@ func (v *accesses) stmt(s ir.Stmt, p place) {
 				v.access(w.Buf, w.Idx, s.Fn.Params[i].Shape, p)
 			}
 		}
+		v.called(s.Fn)
 	}
+}
+
+// called checks the accesses of an instruction to its parameters, once.
+func (v *accesses) called(f *ir.Func) {
+	if v.err != nil || v.only != "" || slices.Contains(v.done, f) {
+		return
+	}
+	v.done = append(v.done, f)
+	v.err = verifyBounds(f, "")
 }
 
 func (v *accesses) expr(e ir.Expr, p place) {
@@ -88,15 +107,15 @@ func (v *accesses) expr(e ir.Expr, p place) {
 	case *ir.Load:
 		v.access(e.Buf, e.Idx, nil, p)
 	case *ir.Select:
-		if v.only != "" && !reads(e, v.only) {
+		if v.only != "" && !ir.Reads(e, v.only) {
 			return
 		}
 		v.expr(e.Cond, p)
 		not := ir.Un(ir.Not, e.Cond)
-		if q, possible := p.given(e.Cond); possible {
+		if q, possible := p.given(e.Cond, e.Cond); possible {
 			v.expr(e.A, q)
 		}
-		if q, possible := p.given(not); possible {
+		if q, possible := p.given(not, not); possible {
 			v.expr(e.B, q)
 		}
 	case *ir.Binary:
@@ -158,7 +177,8 @@ func between(e ir.Expr, last int64, p place) bool {
 	if _, ok := a.Bounds(p.r); !ok {
 		return false
 	}
-	return nonNegative(a, p.r, p.known, 3) && nonNegative(Affine{Const: last}.Plus(-1, a), p.r, p.known, 3)
+	rest, exact := Affine{Const: last}.exactly(-1, a)
+	return exact && nonNegative(a, p.r, p.known, 3) && nonNegative(rest, p.r, p.known, 3)
 }
 
 func (v *accesses) fail(name string, idx []ir.Expr, p place, msg string) {

@@ -29,7 +29,24 @@ func ToAffine(e ir.Expr) Affine {
 	return sum{terms: room[:0]}.add(e, 1).affine()
 }
 
-// Plus is a + k*b.
+// exactly is a + k*b as integers; it is false where a coefficient or the constant would leave int64.
+func (a Affine) exactly(k int64, b Affine) (Affine, bool) {
+	fits := func(x, y int64) bool {
+		p, ok1 := mulOK(k, y)
+		_, ok2 := addOK(x, p)
+		return ok1 && ok2
+	}
+	ok := fits(a.Const, b.Const)
+	for _, t := range b.Terms {
+		ok = ok && fits(coefOf(a, t.Atom), t.Coef)
+	}
+	if !ok {
+		return Affine{}, false
+	}
+	return a.Plus(k, b), true
+}
+
+// Plus is a + k*b, modulo 1<<64.
 func (a Affine) Plus(k int64, b Affine) Affine {
 	var room [8]term
 	s := sum{c: a.Const + k*b.Const, terms: room[:0]}
@@ -107,15 +124,15 @@ func (a Affine) Coef(varName string) (int64, bool) {
 func (a Affine) Bounds(r Ranges) (Interval, bool) { return env{r: r}.affine(a) }
 
 func (v env) affine(a Affine) (Interval, bool) {
-	out := Interval{a.Const, a.Const}
+	out := span(a.Const, a.Const)
 	for _, t := range a.Terms {
-		iv, ok := mulInterval(v.interval(t.Atom), Interval{t.Coef, t.Coef})
+		iv, ok := mulInterval(v.interval(t.Atom), span(t.Coef, t.Coef))
 		lo, ok1 := addOK(out.Lo, iv.Lo)
 		hi, ok2 := addOK(out.Hi, iv.Hi)
 		if !ok || !ok1 || !ok2 {
 			return Interval{}, false
 		}
-		out = Interval{lo, hi}
+		out = span(lo, hi)
 	}
 	return out, true
 }

@@ -2,10 +2,26 @@
 // accumulator cannot wrap. Schedules are legal because this package proves it; what it cannot prove is refused.
 package arith
 
-import "ripc/ir"
+import (
+	"math"
 
-// Interval is a closed range of integers.
-type Interval struct{ Lo, Hi int64 }
+	"ripc/ir"
+)
+
+// Interval is a closed range of integers from Lo to Hi. Of u64 it may be open: then Hi is the largest i64, and all larger numbers
+// belong to it, too. Only this package makes open intervals, and none that it gives away with "true" is one.
+type Interval struct {
+	Lo, Hi int64
+	open   bool
+}
+
+func span(lo, hi int64) Interval { return Interval{Lo: lo, Hi: hi} }
+
+// upFrom is all u64 from lo on.
+func upFrom(lo int64) Interval { return Interval{Lo: lo, Hi: math.MaxInt64, open: true} }
+
+// only is the one number of the interval, if it has no other.
+func (iv Interval) only() (int64, bool) { return iv.Lo, iv.Lo == iv.Hi && !iv.open }
 
 // Ranges gives the interval of each loop variable in scope (0..extent-1 of its loop).
 type Ranges map[string]Interval
@@ -16,7 +32,7 @@ func Loops(s ir.Stmt) Ranges {
 	r := Ranges{}
 	ir.Walk(s, func(s ir.Stmt) bool {
 		if l, ok := s.(*ir.For); ok {
-			r[l.Var] = Interval{0, int64(l.Extent) - 1}
+			r[l.Var] = span(0, int64(l.Extent)-1)
 		}
 		return true
 	})
@@ -29,6 +45,6 @@ func (r Ranges) With(name string, extent int) Ranges {
 	for k, v := range r {
 		m[k] = v
 	}
-	m[name] = Interval{0, int64(extent) - 1}
+	m[name] = span(0, int64(extent)-1)
 	return m
 }

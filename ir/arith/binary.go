@@ -27,7 +27,7 @@ func (s simplifier) binary(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	case (op == ir.Div || op == ir.Mod) && t == ir.I64:
 		return s.divide(op, a, b)
 	case op == ir.Mod:
-		if c, ok := s.interval(b), isConst(b); ok && c.Lo > 0 {
+		if c, ok := s.interval(b), isConst(b); ok && c.Lo > 0 && !c.open {
 			if iv, known := s.bounds(a); known && iv.Lo >= 0 && iv.Hi < c.Lo {
 				return a
 			}
@@ -39,7 +39,7 @@ func (s simplifier) binary(op ir.BinOp, a, b ir.Expr) ir.Expr {
 // identity knows what holds for every value of the operand that is not constant; nil if nothing does.
 func identity(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	t := a.Type()
-	if same(a, b) {
+	if ir.Equal(a, b) {
 		switch op {
 		case ir.Sub, ir.Xor:
 			return ir.Const(t, 0)
@@ -88,6 +88,13 @@ func identity(op ir.BinOp, a, b ir.Expr) ir.Expr {
 		return x
 	}
 	return nil
+}
+
+// Difference is a-b of i64 as integers, if it is certain that nothing of it wraps for loop variables in r, nor in its negation.
+func Difference(a, b ir.Expr, r Ranges) (Affine, bool) {
+	d, _, ok := simplifier{env{r: r}}.difference(a, b)
+	_, exact := Affine{}.exactly(-1, d)
+	return d, ok && exact
 }
 
 // difference is the interval of a-b as integers, if it is certain that the i64 subtraction does not wrap.
@@ -157,11 +164,10 @@ func (s simplifier) minMax(op ir.BinOp, a, b ir.Expr) ir.Expr {
 		}
 	}
 	x, y := s.interval(a), s.interval(b)
-	unknown := a.Type() == ir.U64 && (x.Hi == unbounded || y.Hi == unbounded)
 	switch {
-	case x.Hi <= y.Lo && !unknown:
+	case lessOrSame(x, y):
 		return pick(op == ir.Min, a, b)
-	case y.Hi <= x.Lo && !unknown:
+	case lessOrSame(y, x):
 		return pick(op == ir.Min, b, a)
 	}
 	return s.decided(&ir.Binary{Op: op, A: a, B: b})

@@ -19,15 +19,15 @@ type env struct {
 	load func(*ir.Load) (Interval, bool)
 }
 
-// unbounded, as the upper end of a u64 interval, stands for anything up to 1<<64 - 1.
-const unbounded = math.MaxInt64
-
 func whole(t ir.Type) Interval {
 	if t == ir.Bool {
-		return Interval{0, 1}
+		return span(0, 1)
 	}
-	l := t.Limits() // of u64, up to unbounded
-	return Interval{l.From, l.To}
+	if t == ir.U64 {
+		return upFrom(0)
+	}
+	l := t.Limits()
+	return span(l.From, l.To)
 }
 
 func (v env) bounds(e ir.Expr) (Interval, bool) {
@@ -36,23 +36,14 @@ func (v env) bounds(e ir.Expr) (Interval, bool) {
 		return Interval{}, false
 	}
 	iv := v.interval(e)
-	switch t {
-	case ir.I64:
-		return iv, iv != whole(t)
-	case ir.U64:
-		return iv, iv.Hi != unbounded
-	}
-	return iv, true
+	return iv, !iv.open && (t != ir.I64 || iv != whole(t))
 }
 
 // fit is iv if an operation that could not overflow int64 (ok) stayed inside t, else all of t.
 func fit(t ir.Type, iv Interval, ok bool) Interval {
 	w := whole(t)
-	if !ok || iv.Lo < w.Lo || iv.Hi > w.Hi {
+	if !ok || iv.Lo < w.Lo || iv.Hi > w.Hi || iv.open && !w.open {
 		return w
-	}
-	if t == ir.U64 {
-		iv.Lo = min(iv.Lo, unbounded-1) // so that no lower end looks as large as an unbounded upper end
 	}
 	return iv
 }
@@ -62,7 +53,10 @@ func (v env) interval(e ir.Expr) Interval {
 	t := e.Type()
 	switch e := e.(type) {
 	case *ir.IntImm:
-		return fit(t, Interval{e.V, e.V}, true)
+		if t == ir.U64 && e.V < 0 { // its bits
+			return upFrom(math.MaxInt64)
+		}
+		return fit(t, span(e.V, e.V), true)
 	case *ir.Var:
 		if iv, ok := v.r[e.Name]; ok {
 			return iv
@@ -98,8 +92,7 @@ func (v env) interval(e ir.Expr) Interval {
 }
 
 func (v env) convert(a ir.Expr, t ir.Type) Interval {
-	iv := v.interval(a)
-	return fit(t, iv, a.Type() != ir.U64 || iv.Hi != unbounded)
+	return fit(t, v.interval(a), true)
 }
 
 func (v env) binary(e *ir.Binary) Interval {
@@ -122,20 +115,20 @@ func (v env) binary(e *ir.Binary) Interval {
 	case ir.Add:
 		lo, ok1 := addOK(a.Lo, b.Lo)
 		hi, ok2 := addOK(a.Hi, b.Hi)
-		return fit(t, Interval{lo, hi}, ok1 && ok2)
+		return fit(t, span(lo, hi), ok1 && ok2 && !a.open && !b.open)
 	case ir.Sub:
 		lo, ok1 := subOK(a.Lo, b.Hi)
 		hi, ok2 := subOK(a.Hi, b.Lo)
-		return fit(t, Interval{lo, hi}, ok1 && ok2)
+		return fit(t, span(lo, hi), ok1 && ok2 && !a.open && !b.open)
 	case ir.Mul:
 		iv, ok := mulInterval(a, b)
 		return fit(t, iv, ok)
 	case ir.Div, ir.Mod:
 		return divInterval(e.Op, t, a, b)
 	case ir.Min:
-		return Interval{min(a.Lo, b.Lo), min(a.Hi, b.Hi)}
+		return Interval{min(a.Lo, b.Lo), min(a.Hi, b.Hi), a.open && b.open}
 	case ir.Max:
-		return Interval{max(a.Lo, b.Lo), max(a.Hi, b.Hi)}
+		return Interval{max(a.Lo, b.Lo), max(a.Hi, b.Hi), a.open || b.open}
 	case ir.And, ir.Or, ir.Xor:
 		return bitInterval(e.Op, t, a, b)
 	case ir.Shl, ir.Shr:

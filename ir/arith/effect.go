@@ -2,6 +2,7 @@ package arith
 
 import (
 	"math/big"
+	"slices"
 
 	"ripc/ir"
 )
@@ -90,6 +91,18 @@ func (e *effect) check(b ir.Buffer) *effect {
 		return lostEffect(b)
 	}
 	return e
+}
+
+// within is e on the elements of g. If g's base reads memory, it names other elements at other moments: then e happens perhaps, to
+// any element.
+func (e *effect) within(g region, b ir.Buffer) *effect {
+	out := *e
+	out.at = g
+	if slices.ContainsFunc(g.base.Terms, func(t Term) bool { return ir.ReadsMemory(t.Atom) }) {
+		out = *out.maybe()
+		out.at = everything(b)
+	}
+	return &out
 }
 
 // maybe is e or nothing.

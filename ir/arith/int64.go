@@ -26,12 +26,12 @@ func mulOK(a, b int64) (int64, bool) {
 }
 
 func mulInterval(a, b Interval) (Interval, bool) {
-	out, ok := Interval{math.MaxInt64, math.MinInt64}, true
+	out, ok := span(math.MaxInt64, math.MinInt64), !a.open && !b.open
 	for _, x := range [...]int64{a.Lo, a.Hi} {
 		for _, y := range [...]int64{b.Lo, b.Hi} {
 			p, exact := mulOK(x, y)
 			ok = ok && exact
-			out = hull(out, Interval{p, p})
+			out = hull(out, span(p, p))
 		}
 	}
 	return out, ok
@@ -46,7 +46,8 @@ func FloorDiv(a, b int64) int64 {
 	return q
 }
 
-// GCD is the greatest common divisor, not negative; that of 0 and b is that of b alone.
+// GCD is the greatest common divisor, not negative; that of 0 and b is that of b alone. One of the two should not be the least
+// int64, nor 0 where the other is that.
 func GCD(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b

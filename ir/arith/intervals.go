@@ -9,28 +9,30 @@ import (
 
 // What each operator makes of intervals, when its result is of type t.
 
-func hull(a, b Interval) Interval { return Interval{min(a.Lo, b.Lo), max(a.Hi, b.Hi)} }
+func hull(a, b Interval) Interval {
+	return Interval{min(a.Lo, b.Lo), max(a.Hi, b.Hi), a.open || b.open}
+}
 
 func unaryInterval(op ir.UnOp, t ir.Type, a Interval) Interval {
 	switch op {
 	case ir.Neg:
 		lo, ok1 := subOK(0, a.Hi)
 		hi, ok2 := subOK(0, a.Lo)
-		return fit(t, Interval{lo, hi}, ok1 && ok2)
+		return fit(t, span(lo, hi), ok1 && ok2 && !a.open)
 	case ir.Not:
 		switch {
 		case t == ir.Bool:
-			return Interval{1 - a.Hi, 1 - a.Lo}
+			return span(1-a.Hi, 1-a.Lo)
 		case t.Signed():
-			return Interval{^a.Hi, ^a.Lo}
+			return span(^a.Hi, ^a.Lo)
 		case t != ir.U64:
-			return Interval{whole(t).Hi - a.Hi, whole(t).Hi - a.Lo}
+			return span(whole(t).Hi-a.Hi, whole(t).Hi-a.Lo)
 		}
 	case ir.Popcount:
-		if a.Lo >= 0 && a.Hi != unbounded {
-			return Interval{min(1, a.Lo), int64(bits.Len64(uint64(a.Hi)))}
+		if a.Lo >= 0 && !a.open {
+			return span(min(1, a.Lo), int64(bits.Len64(uint64(a.Hi))))
 		}
-		return Interval{0, int64(t.Bits())}
+		return span(0, int64(t.Bits()))
 	case ir.Abs:
 		if a.Lo >= 0 {
 			return a
@@ -40,7 +42,7 @@ func unaryInterval(op ir.UnOp, t ir.Type, a Interval) Interval {
 		if a.Hi < 0 {
 			lo = -a.Hi
 		}
-		return fit(t, Interval{lo, max(n, a.Hi)}, ok)
+		return fit(t, span(lo, max(n, a.Hi)), ok)
 	}
 	return whole(t)
 }
@@ -53,42 +55,63 @@ func compareInterval(op ir.BinOp, a, b Interval) Interval {
 	case ir.Ge:
 		return compareInterval(ir.Le, b, a)
 	case ir.Lt:
-		yes, no = a.Hi < b.Lo, a.Lo >= b.Hi
+		yes, no = less(a, b), lessOrSame(b, a)
 	case ir.Le:
-		yes, no = a.Hi <= b.Lo, a.Lo > b.Hi
+		yes, no = lessOrSame(a, b), less(b, a)
 	case ir.Eq:
-		yes, no = a.Lo == a.Hi && a == b, a.Hi < b.Lo || a.Lo > b.Hi
+		yes, no = sameOnly(a, b), less(a, b) || less(b, a)
 	case ir.Ne:
-		no, yes = a.Lo == a.Hi && a == b, a.Hi < b.Lo || a.Lo > b.Hi
+		no, yes = sameOnly(a, b), less(a, b) || less(b, a)
 	}
 	switch {
 	case yes:
-		return Interval{1, 1}
+		return span(1, 1)
 	case no:
-		return Interval{0, 0}
+		return span(0, 0)
 	}
-	return Interval{0, 1}
+	return span(0, 1)
+}
+
+// upTo is all u64 from lo to hi, as far as an Interval tells them apart.
+func upTo(lo int64, hi uint64) Interval {
+	if hi > math.MaxInt64 {
+		return upFrom(lo)
+	}
+	return span(lo, int64(hi))
+}
+
+// less reports that each number of a is less than each of b.
+func less(a, b Interval) bool { return !a.open && a.Hi < b.Lo }
+
+// lessOrSame reports that no number of a is more than one of b.
+func lessOrSame(a, b Interval) bool { return !a.open && a.Hi <= b.Lo }
+
+// sameOnly reports that a and b have one and the same number.
+func sameOnly(a, b Interval) bool {
+	x, ok1 := a.only()
+	y, ok2 := b.only()
+	return ok1 && ok2 && x == y
 }
 
 func divInterval(op ir.BinOp, t ir.Type, a, b Interval) Interval {
-	c := b.Lo
-	if b.Lo != b.Hi || c <= 0 {
+	c, ok := b.only()
+	if !ok || c <= 0 {
 		return whole(t)
 	}
-	if t == ir.U64 && a.Hi == unbounded { // up to 1<<64 - 1
+	if a.open {
 		if op == ir.Mod {
-			return Interval{0, c - 1}
+			return span(0, c-1)
 		}
-		return Interval{a.Lo / c, int64(min(math.MaxUint64/uint64(c), unbounded))}
+		return upTo(a.Lo/c, math.MaxUint64/uint64(c))
 	}
 	lo, hi := FloorDiv(a.Lo, c), FloorDiv(a.Hi, c)
 	switch {
 	case op == ir.Div:
-		return Interval{lo, hi}
+		return span(lo, hi)
 	case lo == hi:
-		return Interval{a.Lo - lo*c, a.Hi - lo*c}
+		return span(a.Lo-lo*c, a.Hi-lo*c)
 	}
-	return Interval{0, c - 1}
+	return span(0, c-1)
 }
 
 func bitInterval(op ir.BinOp, t ir.Type, a, b Interval) Interval {
@@ -99,46 +122,49 @@ func bitInterval(op ir.BinOp, t ir.Type, a, b Interval) Interval {
 			if t == ir.Bool {
 				lo = a.Lo & b.Lo
 			}
-			return Interval{lo, min(a.Hi, b.Hi)}
+			return Interval{lo, min(a.Hi, b.Hi), a.open && b.open}
 		case a.Lo >= 0:
-			return Interval{0, a.Hi}
+			return span(0, a.Hi)
 		case b.Lo >= 0:
-			return Interval{0, b.Hi}
+			return span(0, b.Hi)
 		}
 		return whole(t)
 	}
-	if a.Lo < 0 || b.Lo < 0 {
+	switch {
+	case a.Lo < 0 || b.Lo < 0, a.open && op == ir.Xor, b.open && op == ir.Xor:
 		return whole(t)
+	case a.open || b.open:
+		return upFrom(max(a.Lo, b.Lo))
 	}
 	hi := int64(1)<<bits.Len64(uint64(a.Hi|b.Hi)) - 1
 	if bits.Len64(uint64(a.Hi|b.Hi)) == 63 {
 		hi = math.MaxInt64
 	}
 	if op == ir.Or {
-		return fit(t, Interval{max(a.Lo, b.Lo), hi}, true)
+		return fit(t, span(max(a.Lo, b.Lo), hi), true)
 	}
-	if a.Lo == a.Hi && a == b && !(t == ir.U64 && a.Hi == unbounded) {
-		return Interval{0, 0}
+	if sameOnly(a, b) {
+		return span(0, 0)
 	}
 	if t == ir.Bool && a.Lo == a.Hi && b.Lo == b.Hi {
-		return Interval{a.Lo ^ b.Lo, a.Lo ^ b.Lo}
+		return span(a.Lo^b.Lo, a.Lo^b.Lo)
 	}
-	return Interval{0, hi}
+	return span(0, hi)
 }
 
 func shiftInterval(op ir.BinOp, t ir.Type, a, n Interval) Interval {
-	if n.Lo < 0 || n.Hi >= int64(t.Bits()) || n.Hi < n.Lo {
+	if n.Lo < 0 || n.Hi >= int64(t.Bits()) || n.open || n.Hi < n.Lo {
 		return whole(t)
 	}
 	if op == ir.Shl {
 		if n.Hi > 62 {
 			return whole(t)
 		}
-		iv, ok := mulInterval(a, Interval{1 << n.Lo, 1 << n.Hi})
+		iv, ok := mulInterval(a, span(1<<n.Lo, 1<<n.Hi))
 		return fit(t, iv, ok)
 	}
-	if t == ir.U64 && a.Hi == unbounded {
-		return Interval{a.Lo >> n.Hi, int64(min(uint64(math.MaxUint64)>>n.Lo, unbounded))}
+	if a.open {
+		return upTo(a.Lo>>n.Hi, math.MaxUint64>>n.Lo)
 	}
-	return Interval{min(a.Lo>>n.Lo, a.Lo>>n.Hi), max(a.Hi>>n.Lo, a.Hi>>n.Hi)}
+	return span(min(a.Lo>>n.Lo, a.Lo>>n.Hi), max(a.Hi>>n.Lo, a.Hi>>n.Hi))
 }

@@ -5,12 +5,13 @@ import "ripc/ir"
 // CanProve reports whether cond holds for all values of the loop variables in r. A false answer proves nothing.
 func CanProve(cond ir.Expr, r Ranges) bool { return proves(cond, r, nil) }
 
-// Follows is CanProve where the conditions given hold.
+// Follows is CanProve where the conditions given hold at the same moment: what they and cond read is not written in between
+// (ir.Func.Lasting).
 func Follows(cond ir.Expr, r Ranges, given ...ir.Expr) bool {
 	p := place{r: r}
 	for _, g := range given {
 		var possible bool
-		if p, possible = p.given(g); !possible {
+		if p, possible = p.given(g, g); !possible {
 			return true
 		}
 	}
@@ -45,7 +46,8 @@ func proves(cond ir.Expr, r Ranges, known []Affine) bool {
 	return false
 }
 
-// facts lists sums that are at least 0 when cond holds, as integers (none of them can wrap).
+// facts lists sums that are at least 0 when cond holds, as integers: none of them can wrap, and where one would, there is no fact.
+// A single comparison of i64 holds exactly if all its facts do.
 func facts(cond ir.Expr, r Ranges) []Affine {
 	switch c := cond.(type) {
 	case *ir.Unary:
@@ -64,23 +66,31 @@ func facts(cond ir.Expr, r Ranges) []Affine {
 		if !c.Op.IsCompare() || c.A.Type() != ir.I64 {
 			return nil
 		}
-		d, _, ok := simplifier{env{r: r}}.difference(c.A, c.B)
-		if !ok {
+		up, _, ok := simplifier{env{r: r}}.difference(c.A, c.B)
+		down, ok2 := Affine{}.exactly(-1, up)
+		if !ok || !ok2 {
 			return nil
 		}
-		up, down := d, Affine{}.Plus(-1, d)
 		switch c.Op {
 		case ir.Ge:
 			return []Affine{up}
 		case ir.Gt:
-			return []Affine{up.Plus(-1, Affine{Const: 1})}
+			return above(up)
 		case ir.Le:
 			return []Affine{down}
 		case ir.Lt:
-			return []Affine{down.Plus(-1, Affine{Const: 1})}
+			return above(down)
 		case ir.Eq:
 			return []Affine{up, down}
 		}
+	}
+	return nil
+}
+
+// above lists a - 1, which is at least 0 where a is above 0.
+func above(a Affine) []Affine {
+	if less, ok := a.exactly(-1, Affine{Const: 1}); ok {
+		return []Affine{less}
 	}
 	return nil
 }
@@ -128,7 +138,7 @@ func small(a Affine) bool {
 
 func coefOf(a Affine, atom ir.Expr) int64 {
 	for _, t := range a.Terms {
-		if same(t.Atom, atom) {
+		if ir.Equal(t.Atom, atom) {
 			return t.Coef
 		}
 	}
@@ -145,26 +155,34 @@ func implied(a Affine, r Ranges) []Affine {
 		}
 		self := Affine{Terms: []Term{{1, b}}}
 		x, y := ToAffine(b.A), ToAffine(b.B)
-		var fs []Affine
+		_, ok1 := x.Bounds(r)
+		_, ok2 := y.Bounds(r)
+		if !ok1 || !ok2 {
+			continue
+		}
+		note := func(a Affine, k int64, b Affine) { // a + k*b is a fact
+			if f, exact := a.exactly(k, b); exact {
+				if _, fits := f.Bounds(r); fits {
+					out = append(out, f)
+				}
+			}
+		}
 		switch b.Op {
 		case ir.Div: // 0 <= x - c*(x/c) <= c-1
 			c := y.Const
 			if len(y.Terms) > 0 || c <= 0 || c > 1<<31 {
 				continue
 			}
-			rest := x.Plus(-c, self)
-			fs = []Affine{rest, Affine{Const: c - 1}.Plus(-1, rest)}
-		case ir.Min:
-			fs = []Affine{x.Plus(-1, self), y.Plus(-1, self)}
-		case ir.Max:
-			fs = []Affine{self.Plus(-1, x), self.Plus(-1, y)}
-		}
-		_, ok1 := x.Bounds(r)
-		_, ok2 := y.Bounds(r)
-		for _, f := range fs {
-			if _, ok := f.Bounds(r); ok && ok1 && ok2 {
-				out = append(out, f)
+			if rest, exact := x.exactly(-c, self); exact {
+				note(rest, 1, Affine{})
+				note(Affine{Const: c - 1}, -1, rest)
 			}
+		case ir.Min:
+			note(x, -1, self)
+			note(y, -1, self)
+		case ir.Max:
+			note(self, -1, x)
+			note(self, -1, y)
 		}
 	}
 	return out

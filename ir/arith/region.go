@@ -8,7 +8,8 @@ import (
 )
 
 // region is a set of elements of a buffer, by their number in row-major order: base + c1*x1 + c2*x2 + ... for
-// 0 <= xi < ni. base is a sum of variables of loops further out.
+// 0 <= xi < ni. base is a sum of variables of loops further out. Regions of different moments are compared, so those of which a base
+// reads memory are not kept (effect.within).
 type region struct {
 	base Affine
 	dims []dim // rising c > 0, n > 1
@@ -27,7 +28,7 @@ func (g region) equal(h region) bool {
 }
 
 func sameTerms(a, b Affine) bool {
-	return slices.EqualFunc(a.Terms, b.Terms, func(s, t Term) bool { return s.Coef == t.Coef && same(s.Atom, t.Atom) })
+	return slices.EqualFunc(a.Terms, b.Terms, func(s, t Term) bool { return s.Coef == t.Coef && ir.Equal(s.Atom, t.Atom) })
 }
 
 // element is the region of one element.

@@ -1,11 +1,6 @@
 package arith
 
-import (
-	"math"
-	"slices"
-
-	"ripc/ir"
-)
+import "ripc/ir"
 
 // Simplify gives an expression of the same value as e, for loop variables in r: constants are folded, index sums put in
 // the form of Affine.Expr, divisions and comparisons decided where r decides them. Floats are folded, never rearranged.
@@ -154,7 +149,7 @@ func (s simplifier) choose(c, a, b ir.Expr) ir.Expr {
 		}
 		return b
 	}
-	if same(a, b) {
+	if ir.Equal(a, b) {
 		return a
 	}
 	if x, ok := a.(*ir.IntImm); ok && x.T == ir.Bool && isConst(b) { // and a is not b
@@ -164,43 +159,6 @@ func (s simplifier) choose(c, a, b ir.Expr) ir.Expr {
 		return s.unary(ir.Not, c)
 	}
 	return &ir.Select{Cond: c, A: a, B: b}
-}
-
-// same reports whether two expressions are equal node by node.
-func same(a, b ir.Expr) bool {
-	switch x := a.(type) {
-	case *ir.IntImm:
-		y, ok := b.(*ir.IntImm)
-		return ok && *x == *y
-	case *ir.FloatImm:
-		y, ok := b.(*ir.FloatImm)
-		return ok && math.Float32bits(x.V) == math.Float32bits(y.V)
-	case *ir.Var:
-		y, ok := b.(*ir.Var)
-		return ok && *x == *y
-	case *ir.Load:
-		y, ok := b.(*ir.Load)
-		return ok && x.Buf == y.Buf && slices.EqualFunc(x.Idx, y.Idx, same)
-	case *ir.Binary:
-		y, ok := b.(*ir.Binary)
-		return ok && x.Op == y.Op && same(x.A, y.A) && same(x.B, y.B)
-	case *ir.Unary:
-		y, ok := b.(*ir.Unary)
-		return ok && x.Op == y.Op && same(x.A, y.A)
-	case *ir.Select:
-		y, ok := b.(*ir.Select)
-		return ok && same(x.Cond, y.Cond) && same(x.A, y.A) && same(x.B, y.B)
-	case *ir.Cast:
-		y, ok := b.(*ir.Cast)
-		return ok && x.T == y.T && same(x.A, y.A)
-	case *ir.Bitcast:
-		y, ok := b.(*ir.Bitcast)
-		return ok && x.T == y.T && same(x.A, y.A)
-	case *ir.Fma:
-		y, ok := b.(*ir.Fma)
-		return ok && same(x.A, y.A) && same(x.B, y.B) && same(x.C, y.C)
-	}
-	return false
 }
 
 // decided replaces an integer expression that can have only one value by it.

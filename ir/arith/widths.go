@@ -8,9 +8,9 @@ import (
 )
 
 // VerifyWidths proves that no integer accumulator of f wraps: that for every buffer that is allocated or written by f,
-// whatever "+=", b[i] = b[i] + e, b[i] + b[i] and the like add up to stays inside the buffer's type, or the Range that it has. It follows one
-// interval per buffer, with the loops' extents, and counts an element as updated again by an iteration unless the index
-// shows otherwise. It fails with *ir.Error naming the buffer and the largest sum.
+// whatever "+=", b[i] = b[i] + e, b[i] + b[i] and the like (ir.Accumulates) add up to stays inside the buffer's type, or the Range
+// that it has. It follows one interval per buffer, with the loops' extents, and counts an element as updated again by an
+// iteration unless the index shows otherwise. It fails with *ir.Error naming the buffer and the largest sum.
 //
 // f should be well-formed (ir.Verify). An accumulator that is a parameter must be given a value by f itself.
 func VerifyWidths(f *ir.Func) error { return newWidths(f).verify() }
@@ -67,7 +67,7 @@ func newWidths(f *ir.Func) *widths {
 	w := &widths{f: f, bufs: f.Buffers(), loops: Loops(f.Body), scopes: map[string]scope{}, values: map[string]Interval{}}
 	for _, p := range f.Params {
 		if !p.Range.Any() {
-			w.values[p.Name] = Interval{p.Range.From, p.Range.To}
+			w.values[p.Name] = span(p.Range.From, p.Range.To)
 		}
 	}
 	w.collect(f.Body, w.loops)
@@ -122,8 +122,10 @@ func (w *widths) load(l *ir.Load) (Interval, bool) {
 	if !ok || !b.Type.IsInt() {
 		return Interval{}, false
 	}
-	within := b.Within()
-	all := Interval{within.From, within.To}
+	all := whole(b.Type)
+	if !b.Range.Any() {
+		all = span(b.Range.From, b.Range.To)
+	}
 	w.values[l.Buf] = all
 	e := w.effect(l.Buf, sc.body, sc.r)
 	if e == nil || e.lost {
@@ -134,10 +136,10 @@ func (w *widths) load(l *ir.Load) (Interval, bool) {
 		if p.a.Sign() != 0 {
 			continue // would need an element that was never written
 		}
-		if !p.lo.IsInt64() || !p.hi.IsInt64() {
-			return all, true
+		iv := all
+		if p.lo.IsInt64() && p.hi.IsInt64() {
+			iv = fit(b.Type, span(p.lo.Int64(), p.hi.Int64()), true)
 		}
-		iv := fit(b.Type, Interval{p.lo.Int64(), p.hi.Int64()}, true)
 		if iv.Lo < all.Lo || all.Hi < iv.Hi { // report says so
 			iv = all
 		}
@@ -202,6 +204,9 @@ func (w *widths) call(name string, c *ir.Call) *effect {
 		if i >= len(c.Args) || c.Args[i].Buf != name || !p.Out {
 			continue
 		}
+		if overlaps(b, c, i) { // another parameter is this one, too
+			return lostEffect(b)
+		}
 		in := newWidths(c.Fn)
 		for j, q := range c.Fn.Params {
 			if j < len(c.Args) && q.Type.IsInt() {
@@ -217,10 +222,20 @@ func (w *widths) call(name string, c *ir.Call) *effect {
 		if !e.at.isAll(p.Buffer) {
 			e = e.maybe()
 		}
-		e.at = window(b, c.Args[i], p.Buffer)
-		out = out.then(e, b)
+		out = out.then(e.within(window(b, c.Args[i], p.Buffer), b), b)
 	}
 	return out
+}
+
+// overlaps reports whether operand i of c, a window of b, may have elements in common with another operand.
+func overlaps(b ir.Buffer, c *ir.Call, i int) bool {
+	mine := window(b, c.Args[i], c.Fn.Params[i].Buffer)
+	for j, w := range c.Args {
+		if j != i && j < len(c.Fn.Params) && w.Buf == b.Name && !mine.apart(window(b, w, c.Fn.Params[j].Buffer)) {
+			return true
+		}
+	}
+	return false
 }
 
 func window(b ir.Buffer, w ir.Window, p ir.Buffer) region {
@@ -240,7 +255,7 @@ func (w *widths) store(s *ir.Store, r Ranges) *effect {
 	b := w.bufs[s.Buf]
 	v := env{r: r, load: w.load}
 	val := v.linear(s.Val, s)
-	out := &effect{at: element(b, s.Idx)}
+	out := &effect{}
 	switch s.Op {
 	case ir.Assign:
 		out.end = val
@@ -252,7 +267,7 @@ func (w *widths) store(s *ir.Store, r Ranges) *effect {
 		out.end = typeLine(b.Type)
 	}
 	out.peak = out.end
-	return out
+	return out.within(element(b, s.Idx), b)
 }
 
 // linear writes e as a*x + [lo, hi], one line, where x is the element that s stores to.
@@ -270,7 +285,7 @@ func (v env) linear(e ir.Expr, s *ir.Store) lines {
 			}
 		}
 	case *ir.Binary:
-		if x.Op > ir.Mul && x.Op != ir.Shl || !reads(x, s.Buf) {
+		if !ir.Accumulates(x, s.Buf) {
 			break
 		}
 		a, b := v.linear(x.A, s), v.linear(x.B, s)
@@ -283,16 +298,16 @@ func (v env) linear(e ir.Expr, s *ir.Store) lines {
 			if isConst(x.A) {
 				a, b = b, a
 			}
-			if isConst(x.A) || isConst(x.B) {
-				if b[0].lo.Cmp(b[0].hi) == 0 { // not so for u64 beyond i64
-					return lines{{b[0].lo, new(big.Int), new(big.Int)}}.after(a)
-				}
-			}
+			return lines{{b[0].lo, new(big.Int), new(big.Int)}}.after(a)
 		case ir.Shl:
-			if k, ok := x.B.(*ir.IntImm); ok && k.V >= 0 && k.V < 64 {
-				return lines{{one.Lsh(one, uint(k.V)), new(big.Int), new(big.Int)}}.after(a)
-			}
+			return lines{{one.Lsh(one, uint(x.B.(*ir.IntImm).V)), new(big.Int), new(big.Int)}}.after(a)
 		}
+	case *ir.IntImm:
+		k := big.NewInt(x.V)
+		if x.T == ir.U64 {
+			k.SetUint64(uint64(x.V))
+		}
+		return constLine(k, k)
 	}
 	lo, hi := limits(e.Type())
 	if e.Type().IsInt() {
@@ -308,16 +323,6 @@ func sumLines(a, b lines, k *big.Int) lines {
 	m := lines{{k, new(big.Int), new(big.Int)}}.after(b)[0]
 	add := func(x, y *big.Int) *big.Int { return new(big.Int).Add(x, y) }
 	return lines{{add(a[0].a, m.a), add(a[0].lo, m.lo), add(a[0].hi, m.hi)}}
-}
-
-func reads(e ir.Expr, buf string) bool {
-	found := false
-	ir.WalkExpr(e, func(x ir.Expr) bool {
-		l, ok := x.(*ir.Load)
-		found = found || ok && l.Buf == buf
-		return !found
-	})
-	return found
 }
 
 // report turns the effect on b, whose elements start in start (nowhere if nil), into an error if a sum does not fit.

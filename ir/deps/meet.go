@@ -212,6 +212,7 @@ func (f *form) move(sign int64, t arith.Term, r arith.Ranges) {
 	c := sign * t.Coef
 	f.lo, f.hi = f.lo+min(c*b.Lo, c*b.Hi), f.hi+max(c*b.Lo, c*b.Hi)
 	f.gcd = arith.GCD(f.gcd, c)
+	f.ok = f.ok && max(f.hi, -f.lo) < 1<<60 // so that differences of two forms stay inside int64
 }
 
 // differ reports whether x in one iteration of v = 0..extent-1 never equals y in another, nor any of the nx and ny elements
@@ -284,15 +285,13 @@ func Split(e ir.Expr, still *Loops) (fixed, moving arith.Affine) {
 	return fixed, moving
 }
 
-// holds reports whether e keeps its value while the loops in still do: it is made of them alone, and reads no buffer.
+// holds reports whether e keeps its value while the loops in still do: it is made of them alone, and reads no memory, since accesses
+// of different moments are compared.
 func holds(e ir.Expr, still *Loops) bool {
-	ok := true
+	ok := !ir.ReadsMemory(e)
 	ir.WalkExpr(e, func(e ir.Expr) bool {
-		switch e := e.(type) {
-		case *ir.Var:
-			ok = ok && still.Has(e.Name)
-		case *ir.Load:
-			ok = false
+		if v, isVar := e.(*ir.Var); isVar {
+			ok = ok && still.Has(v.Name)
 		}
 		return ok
 	})

@@ -43,9 +43,10 @@ type instruction struct {
 
 // emitter holds the state of one kernel's emission.
 type emitter struct {
-	f      *ir.Func
-	target targets.Target
-	frame  codegen.Frame
+	f       *ir.Func
+	changes ir.Changes // what f may change
+	target  targets.Target
+	frame   codegen.Frame
 
 	m        *llir.Module
 	fn       *llir.Func
@@ -90,7 +91,7 @@ type emitter struct {
 
 func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	e := &emitter{
-		f: f, target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: codegen.FlushedAllocs(f), compared: comparedAllocs(f), hidden: map[float32]value.Value{},
+		f: f, changes: f.Changes(f.Body), target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: codegen.FlushedAllocs(f), compared: comparedAllocs(f), hidden: map[float32]value.Value{},
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[counted]bool{}, masks: map[int]bool{}, unpacks: map[int]bool{}, fmas: map[int]bool{}, highs: map[highKind]bool{}, origins: map[origin]value.Value{},

@@ -99,18 +99,9 @@ func (e *emitter) address(p place) value.Value {
 	return e.element(p.base, p.elem, p.at)
 }
 
-// fixed reports whether an index stays what it is: all elements of buffers that it depends on are of parameters that the func does not write.
+// fixed reports whether an index stays what it is wherever its loops stand still: the func changes nothing that it reads.
 func (e *emitter) fixed(a arith.Affine) bool {
-	all := true
-	for _, t := range a.Terms {
-		ir.WalkExpr(t.Atom, func(x ir.Expr) bool {
-			if l, ok := x.(*ir.Load); ok {
-				all = all && slices.ContainsFunc(e.f.Params, func(p ir.Param) bool { return p.Name == l.Buf && !p.Out })
-			}
-			return all
-		})
-	}
-	return all
+	return !slices.ContainsFunc(a.Terms, func(t arith.Term) bool { return !e.changes.Keep(t.Atom) })
 }
 
 // addresses gives the address of lane k by k.

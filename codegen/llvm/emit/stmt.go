@@ -107,9 +107,10 @@ func (e *emitter) conditional(s *ir.If) {
 	}
 	e.b().NewCondBr(c.v, yes, no)
 	e.start(yes)
-	e.given = append(e.given, s.Cond)
+	around := len(e.given)
+	e.given = append(e.given, e.f.Lasting(s.Cond, s.Then)...)
 	e.stmt(s.Then)
-	e.given = e.given[:len(e.given)-1]
+	e.given = e.given[:around]
 	e.b().NewBr(end)
 	if s.Else != nil {
 		e.start(no)
