@@ -8,6 +8,7 @@ BIN ?= bin
 BENCH ?= .
 BENCHTIME ?= 1s
 CASES ?= 10000
+CLAIMS ?= 1000000
 FROM ?= 0
 FUZZTIME ?= 10m
 RELEASE ?= build/release
@@ -23,7 +24,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin fmt vet check faults race property fuzz bench bench-peers bench-tuner ablation networks table shapes defaults gobench clean
+.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table shapes defaults gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -114,6 +115,9 @@ race: setup ## the race detector, at low priority, on what has goroutines: RACE=
 
 property: setup ## random networks on all targets; CASES=10000 FROM=0
 	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test ./e2e -run '^TestRandomNetworks$$' -v -timeout 0 -cases $(CASES) -from $(FROM)
+
+claims: ## what is proved of random Funcs, beside what the interpreter sees; CLAIMS=1000000 FROM=0
+	nice -n 15 $(GO) test ./internal/judge -run '^TestClaims$$' -v -timeout 0 -args -claims $(CLAIMS) -from $(FROM)
 
 fuzz: ## each fuzz target for FUZZTIME=10m; FUZZ=regexp chooses among PACKAGE.NAME
 	@GO=$(GO) scripts/fuzz.sh '$(FUZZ)' $(FUZZTIME)

@@ -29,6 +29,9 @@ type InterpRequest struct {
 	SO     string   // artifact that holds a program's constants, whose text has their hashes only; "" fills them from Seed
 	Inputs []string // as RunRequest.Inputs; a func's inputs are all parameters that it does not write
 	Seed   uint64
+	// Unchecked lets elements be read before they are written, and sums wrap. Otherwise both are errors, as indices outside of
+	// buffers are in either case.
+	Unchecked bool
 	// Progress, if not nil, is called now and then with what is being done.
 	Progress func(done, total int, what string)
 }
@@ -94,7 +97,11 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 		}
 	}
 	res, err := run.on(ctx, fill, func(progress func(int, int, string)) (engine.Engine, error) {
-		return engine.Interpret(p, d, progress), nil
+		checks := interp.All()
+		if r.Unchecked {
+			checks = interp.Checks{}
+		}
+		return engine.InterpretWith(p, d, checks, progress), nil
 	})
 	if undefined := (*interp.RuntimeError)(nil); errors.As(err, &undefined) {
 		err = &ir.Error{Pos: ir.Pos{File: r.Path}, Err: err} // whoever wrote the text is to blame

@@ -65,7 +65,7 @@ func compareWithReference(path string, r *rand.Rand) error {
 	for _, n := range g.Nodes {
 		vals[n.Output] = refnet.Node(g, n, vals)
 	}
-	outs, err := interp.RunProgram(context.Background(), c.Program, inputs, interp.Options{Checked: true})
+	outs, err := interp.RunProgram(context.Background(), c.Program, inputs, interp.Options{Checks: interp.All()})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func interpret(t *rapid.T, n *net, disabled []string, inputs [][]byte) ([][]byte
 	if err != nil {
 		t.Fatalf("disabled %v: %v\n%s%s", disabled, err, n, g)
 	}
-	out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{Checked: true})
+	out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{Checks: interp.All()})
 	if err != nil {
 		t.Fatalf("disabled %v: %v\n%s%s", disabled, err, n, g)
 	}

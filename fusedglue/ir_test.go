@@ -92,7 +92,7 @@ func TestStepsAreTheIR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := interp.RunProgram(t.Context(), p, [][]byte{input}, interp.Options{Checked: true})
+		out, err := interp.RunProgram(t.Context(), p, [][]byte{input}, interp.Options{Checks: interp.All()})
 		if err != nil {
 			t.Fatal(err)
 		}

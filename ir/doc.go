@@ -6,6 +6,10 @@
 //
 //   - Integers wrap in two's complement at their own width. Both operands of a binary operation have one type.
 //     Loop variables and buffer indices are i64.
+//   - A sum may not wrap: that of a "+=", and of a value that goes on with elements of the buffer in which it is stored by + and -,
+//     or by * and << with constants (Accumulates). It is taken as a whole, in integers without bounds; operands that do not read that
+//     buffer wrap as they do elsewhere. arith.VerifyWidths proves this of all that is compiled, and the interpreter can check it
+//     (interp.Checks). What wraps on purpose, such as a hash, is computed in a wider type and cast, or goes through another buffer.
 //   - Integer "/" and "%" are floor division and its remainder; the divisor is a positive constant.
 //   - "<<" and ">>" by a count outside 0..width-1 are an error. ">>" on a signed type is arithmetic (floor).
 //   - Comparisons give bool. "&", "|", "^" and "~" work on bool as logic.

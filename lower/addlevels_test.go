@@ -54,7 +54,7 @@ func TestAddLevels(t *testing.T) {
 		n.add("sum", op, &graph.BinaryOpAttrs{}, nil, "twice", "half")
 		p := n.program("sum", "half")
 		data := [][]byte{drawLevels(t, vs[0].Elems(), x.Bits), drawLevels(t, vs[1].Elems(), y.Bits)}
-		out, err := interp.RunProgram(t.Context(), p, data, interp.Options{Checked: true})
+		out, err := interp.RunProgram(t.Context(), p, data, interp.Options{Checks: interp.All()})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, p)
 		}

@@ -95,7 +95,7 @@ func (n *net) programBy(o lower.Options, outputs ...string) *ir.Program {
 }
 
 func (n *net) run(p *ir.Program, x []byte) [][]byte {
-	out, err := interp.RunProgram(n.t.Context(), p, [][]byte{x}, interp.Options{Checked: true})
+	out, err := interp.RunProgram(n.t.Context(), p, [][]byte{x}, interp.Options{Checks: interp.All()})
 	if err != nil {
 		n.t.Fatalf("%v\n%s", err, p)
 	}

@@ -121,7 +121,7 @@ func results(t *rapid.T, g *graph.Graph, inputs [][]byte) [][]byte {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, f)
 	}
-	out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{Checked: true})
+	out, err := interp.RunProgram(t.Context(), p, inputs, interp.Options{Checks: interp.All()})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, f)
 	}

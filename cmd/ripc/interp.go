@@ -20,7 +20,11 @@ func interpCommand() *cobra.Command {
 		Long: `Run a program or a kernel, as 'ripc compile --emit ripir' and 'ripc inspect --ir' print them, in
 the interpreter, which is what they mean. Inputs of a kernel are all buffers that it does not
 write. A program's text has the hashes of its constants, not the constants: --so takes them from
-the library that was compiled with it, and without they are filled from --seed. Needs no LLVM.`,
+the library that was compiled with it, and without they are filled from --seed. Needs no LLVM.
+
+An index outside its buffer is an error, and so are an element that is read before it is written
+and a sum that wraps, which ripc compiles only where it proves that none does. Other operations
+on integers wrap by definition. --unchecked looks for indices alone.`,
 		Example: `  ripc compile net.json --emit so,ripir && ripc interp net.ripir --so net.so
   ripc interp kernel.ripir --input x=x.npy --output out`,
 		Args: args(1, 1, "one F.ripir"),
@@ -46,6 +50,7 @@ the library that was compiled with it, and without they are filled from --seed. 
 	fs.SortFlags = false
 	fs.StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg; may be repeated")
 	fs.Uint64Var(&r.Seed, "seed", 0, "seed of the inputs and constants that are not given")
+	fs.BoolVar(&r.Unchecked, "unchecked", false, "let elements be read before they are written, and sums wrap")
 	fs.StringVar(&r.SO, "so", "", "library to take a program's constants from")
 	fs.StringVar(&r.Func, "func", "", "which of several funcs to run")
 	fs.StringVar(&output, "output", "", "folder for output_0.npy, output_1.npy ... and outputs.json")

@@ -139,6 +139,7 @@ func Table() []Row {
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/human", nil, nil},
 		{"internal/irdata", []string{"ir"}, nil},
+		{"internal/judge", []string{"ir", "ir/arith", "ir/deps", "ir/interp", "schedule"}, nil}, // what is proved, beside what happens
 		{"internal/layering", nil, nil},
 		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},

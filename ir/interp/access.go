@@ -158,7 +158,7 @@ func (a *access) offset(fr *frame) int64 {
 func (a *access) reading(fr *frame) int64 {
 	off := a.offset(fr)
 	if a.tracked && !fr.init[a.mem][off/int64(a.Type.Bytes())] {
-		e := a.site.error(fr, "%%%s is read before it is written", a.Name)
+		e := a.site.error(fr, Unwritten, "%%%s is read before it is written", a.Name)
 		panic(a.describe(fr, e))
 	}
 	return off
@@ -174,9 +174,9 @@ func (a *access) writing(fr *frame) int64 {
 }
 
 func (a *access) stop(fr *frame, k *check, x int64) {
-	e := a.site.error(fr, "index %d out of range 0..%d in dimension %d of %%%s", x, a.Shape[k.dim]-1, k.dim, a.Name)
+	e := a.site.error(fr, Outside, "index %d out of range 0..%d in dimension %d of %%%s", x, a.Shape[k.dim]-1, k.dim, a.Name)
 	if a.size != nil {
-		e.Msg = a.site.error(fr, "window of %d at %d leaves 0..%d in dimension %d of %%%s", a.size[k.dim], x, a.Shape[k.dim]-1, k.dim, a.Name).Msg
+		e.Msg = a.site.error(fr, Outside, "window of %d at %d leaves 0..%d in dimension %d of %%%s", a.size[k.dim], x, a.Shape[k.dim]-1, k.dim, a.Name).Msg
 	}
 	panic(a.describe(fr, e))
 }

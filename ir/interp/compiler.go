@@ -13,7 +13,7 @@ type compiler struct {
 	hidden  int                // how many of scope belong to callers, so are not to be referred to
 	extents []int64            // per slot of frame.v: the variable is in 0..extent-1; unknown for windows
 	allocs  []ir.Buffer        // memory beyond the parameters
-	checked bool
+	checks  Checks
 	err     error
 }
 
@@ -90,7 +90,7 @@ func (c *compiler) alloc(s *ir.Alloc) stmtFn {
 	if c.err != nil {
 		return nil
 	}
-	b.tracked = c.checked
+	b.tracked = c.checks.Reads
 	c.allocs = append(c.allocs, s.Buf)
 	old, shadows := c.bufs[s.Buf.Name]
 	c.bufs[s.Buf.Name] = b

@@ -7,8 +7,21 @@ import (
 	"ripc/ir"
 )
 
+// Undefined is what a Func may not do.
+type Undefined uint8
+
+// What a RuntimeError is about.
+const (
+	Outside   Undefined = iota // an index or a window outside its buffer
+	Unwritten                  // a read of an alloc element before it is written
+	Wraps                      // a sum that leaves its type
+	Number                     // a number that the buffer's range has not
+	Count                      // a count of a shift beyond the width
+)
+
 // RuntimeError says where a Func did something undefined.
 type RuntimeError struct {
+	What  Undefined
 	Func  string // the kernel
 	Instr string // the instruction called from it in which it happened, if any
 	Vars  []VarValue
@@ -53,8 +66,8 @@ type site struct {
 	vars      []variable
 }
 
-func (s *site) error(fr *frame, format string, args ...any) *RuntimeError {
-	e := &RuntimeError{Func: s.fn, Instr: s.instr, Msg: fmt.Sprintf(format, args...)}
+func (s *site) error(fr *frame, what Undefined, format string, args ...any) *RuntimeError {
+	e := &RuntimeError{What: what, Func: s.fn, Instr: s.instr, Msg: fmt.Sprintf(format, args...)}
 	for _, v := range s.vars {
 		e.Vars = append(e.Vars, VarValue{v.name, fr.v[v.slot]})
 	}

@@ -33,7 +33,7 @@ type frame struct {
 	fuel int
 	v    []int64  // loop variables, and the byte offsets of call windows
 	mem  [][]byte // parameters, then allocs
-	init [][]bool // with CompileChecked: which elements of an alloc are written
+	init [][]bool // with Checks.Reads: which elements of an alloc are written
 }
 
 // cancelled is panicked with to leave the loops when the context is done.
@@ -51,23 +51,35 @@ func (fr *frame) spend(n int) {
 
 // Compiled is a Func ready to run. It is immutable: several goroutines may run it at once.
 type Compiled struct {
-	fn      *ir.Func
-	body    stmtFn
-	vars    int
-	allocs  []ir.Buffer
-	checked bool
+	fn     *ir.Func
+	body   stmtFn
+	vars   int
+	allocs []ir.Buffer
+	checks Checks
 }
+
+// Checks are what a run looks for besides indices, counts of shifts and ranges of buffers, which are always checked. Each costs some time.
+type Checks struct {
+	// Reads of alloc elements that were not written since their scope was entered. Costs a byte of memory per element.
+	Reads bool
+	// Sums that wrap: of "+=", and of values that go on with what is in the buffer where they are stored (ir.Accumulates). What else
+	// wraps does so by definition.
+	Sums bool
+}
+
+// All is every check.
+func All() Checks { return Checks{Reads: true, Sums: true} }
 
 // Compile prepares f. It fails with *ir.Error if f is not well formed: unknown names, wrong types or ranks, a write to
 // an input, a divisor that is not a positive constant.
-func Compile(f *ir.Func) (*Compiled, error) { return compile(f, false) }
+func Compile(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{}) }
 
-// CompileChecked is Compile, and the result also reports reads of alloc elements that were not written since their
-// scope was entered. It costs a byte of memory per element and some time.
-func CompileChecked(f *ir.Func) (*Compiled, error) { return compile(f, true) }
+// CompileChecked is Compile with Checks.Reads.
+func CompileChecked(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{Reads: true}) }
 
-func compile(f *ir.Func, checked bool) (*Compiled, error) {
-	c := &compiler{fn: f, bufs: map[string]*bufRef{}, checked: checked}
+// CompileWith is Compile, and the result also reports what the checks look for.
+func CompileWith(f *ir.Func, checks Checks) (*Compiled, error) {
+	c := &compiler{fn: f, bufs: map[string]*bufRef{}, checks: checks}
 	for i, p := range f.Params {
 		if _, dup := c.bufs[p.Name]; dup {
 			c.fail("two parameters are called %%%s", p.Name)
@@ -78,7 +90,7 @@ func compile(f *ir.Func, checked bool) (*Compiled, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	return &Compiled{fn: f, body: body, vars: len(c.extents), allocs: c.allocs, checked: checked}, nil
+	return &Compiled{fn: f, body: body, vars: len(c.extents), allocs: c.allocs, checks: checks}, nil
 }
 
 // Run applies the Func to args, the little-endian contents of its parameters in order; outputs are written in place.
@@ -105,7 +117,7 @@ func (c *Compiled) Run(ctx context.Context, args [][]byte) (err error) {
 	fr.init = make([][]bool, len(args), len(args)+len(c.allocs))
 	for _, b := range c.allocs {
 		fr.mem = append(fr.mem, make([]byte, b.Bytes()))
-		if c.checked {
+		if c.checks.Reads {
 			fr.init = append(fr.init, make([]bool, b.Elems()))
 		}
 	}

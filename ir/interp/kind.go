@@ -15,6 +15,7 @@ type kind interface {
 	truncate(f f32Fn) intFn
 	load(a *access) intFn
 	store(a *access, op ir.StoreOp, v intFn) stmtFn
+	addTo(a *access, v intFn) stmtFn
 	unary(op ir.UnOp, a intFn) intFn
 	binary(op ir.BinOp, a, b intFn) intFn
 	divide(op ir.BinOp, a intFn, by int64) intFn

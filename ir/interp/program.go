@@ -10,7 +10,7 @@ import (
 
 // Options say how RunProgram goes about it; the zero value is fine.
 type Options struct {
-	Checked bool // as CompileChecked
+	Checks Checks
 	// Observe is called after each stage with the contents of all buffers by name. They are the live ones: read, or copy.
 	Observe func(stage int, name string, bufs map[string][]byte)
 	// Progress is called before each stage, and once more with done == total at the end.
@@ -21,7 +21,7 @@ type Options struct {
 // that of the output buffers. Each buffer has memory of its own, so a wrong arena plan does no harm here. Padding bits
 // of encoded inputs are cleared first.
 func RunProgram(ctx context.Context, p *ir.Program, inputs [][]byte, opt Options) (outputs [][]byte, err error) {
-	m := NewMachine(p, opt.Checked)
+	m := NewMachine(p, opt.Checks)
 	if err := m.Start(inputs); err != nil {
 		return nil, err
 	}
@@ -48,13 +48,13 @@ type Machine struct {
 	Memory   map[string][]byte
 	program  *ir.Program
 	index    ir.Index // of program
-	checked  bool
+	checks   Checks
 	compiled map[*ir.Func]*Compiled // as far as they were needed
 }
 
-// NewMachine is a Machine for p; checked is as in Options.
-func NewMachine(p *ir.Program, checked bool) *Machine {
-	return &Machine{program: p, index: p.Index(), checked: checked, compiled: map[*ir.Func]*Compiled{}}
+// NewMachine is a Machine for p that makes the checks.
+func NewMachine(p *ir.Program, checks Checks) *Machine {
+	return &Machine{program: p, index: p.Index(), checks: checks, compiled: map[*ir.Func]*Compiled{}}
 }
 
 // Start brings inputs, the contents of the Program's input buffers in order, and fresh memory for everything else. It
@@ -75,7 +75,7 @@ func (m *Machine) Stage(ctx context.Context, i int) error {
 		return err
 	}
 	if m.compiled[f] == nil {
-		if m.compiled[f], err = compile(f, m.checked); err != nil {
+		if m.compiled[f], err = CompileWith(f, m.checks); err != nil {
 			return fmt.Errorf("stage %q: %w", s.Name, err)
 		}
 	}

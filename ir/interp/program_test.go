@@ -27,7 +27,7 @@ func TestProgram(t *testing.T) {
 	var log []string
 	in := []byte{0x0F, 0xF9} // 11 channels, so the upper five bits of the second byte are padding
 	out, err := RunProgram(context.Background(), program(), [][]byte{in}, Options{
-		Checked:  true,
+		Checks:   All(),
 		Progress: func(done, total int, name string) { log = append(log, name+string(rune('0'+done))) },
 		Observe: func(stage int, name string, bufs map[string][]byte) {
 			log = append(log, name)

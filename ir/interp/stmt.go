@@ -120,6 +120,9 @@ func (c *compiler) store(s *ir.Store) stmtFn {
 			return a.updateF32(v, f32.Max)
 		}
 	} else if fn := kindOf(b.Type).store(a, s.Op, c.int(s.Val)); fn != nil {
+		if c.checks.Sums {
+			fn = c.summed(s, a, fn)
+		}
 		return a.within(fn)
 	}
 	c.fail("%q does not work on %s", s.Op.String(), b.Type)
@@ -135,7 +138,7 @@ func (a *access) within(store stmtFn) stmtFn {
 	return func(fr *frame) {
 		store(fr)
 		if x := element(fr); x < a.Range.From || x > a.Range.To {
-			panic(a.describe(fr, a.site.error(fr, "%d is stored, and %s", x, ir.BufferString(a.Buffer))))
+			panic(a.describe(fr, a.site.error(fr, Number, "%d is stored, and %s", x, ir.BufferString(a.Buffer))))
 		}
 	}
 }

@@ -1,0 +1,26 @@
+package judge_test
+
+import (
+	"flag"
+	"testing"
+
+	"ripc/internal/judge"
+)
+
+var (
+	claims = flag.Int("claims", 20000, "how many claims are judged")
+	from   = flag.Uint64("from", 0, "number of the first case")
+)
+
+// TestClaims: nothing that ripc proves is false. A case that fails is repeated by its number: -from N -claims 1.
+func TestClaims(t *testing.T) {
+	all := judge.Tally{}
+	n := *from
+	for ; all.Sum() < *claims; n++ {
+		tally, err := judge.Case(t.Context(), n)
+		if all.Add(tally); err != nil {
+			t.Fatalf("after %d claims: %v", all.Sum(), err)
+		}
+	}
+	t.Logf("%d claims in %d cases: %s", all.Sum(), n-*from, all)
+}

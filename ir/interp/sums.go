@@ -1,0 +1,94 @@
+package interp
+
+import (
+	"math/big"
+
+	"ripc/ir"
+)
+
+// exactFn is an integer expression without wrapping.
+type exactFn func(*frame) *big.Int
+
+// summed is store, the statement s, and complains about a sum that leaves its type: that of a "+=", or of a value that goes on
+// with what is in s's buffer (ir.Accumulates). These are the sums of which arith.VerifyWidths proves that they do not wrap.
+func (c *compiler) summed(s *ir.Store, a *access, store stmtFn) stmtFn {
+	goesOn := accumulates(s.Val, s.Buf)
+	switch {
+	case s.Op == ir.OrTo || a.Type == ir.Bool:
+		return store
+	case s.Op == ir.AddTo && !goesOn:
+		return kindOf(a.Type).addTo(a, c.int(s.Val))
+	case !goesOn:
+		return store
+	}
+	sum := c.exact(s.Val, s.Buf)
+	if s.Op == ir.AddTo {
+		value, old := sum, kindOf(a.Type).load(a)
+		sum = func(fr *frame) *big.Int { return new(big.Int).Add(value(fr), number(a.Type, old(fr))) }
+	}
+	lo, hi := limits(a.Type)
+	return func(fr *frame) {
+		if v := sum(fr); v.Cmp(lo) < 0 || v.Cmp(hi) > 0 {
+			a.wraps(fr, v)
+		}
+		store(fr)
+	}
+}
+
+// accumulates reports whether e goes on with a sum in buf.
+func accumulates(e ir.Expr, buf string) bool {
+	x, ok := e.(*ir.Binary)
+	return ok && ir.Accumulates(x, buf)
+}
+
+// exact compiles e, the value of a store to buf: the part that goes on with buf's elements does not wrap, the rest does.
+func (c *compiler) exact(e ir.Expr, buf string) exactFn {
+	if !accumulates(e, buf) {
+		t, f := e.Type(), c.int(e)
+		return func(fr *frame) *big.Int { return number(t, f(fr)) }
+	}
+	x := e.(*ir.Binary)
+	a := c.exact(x.A, buf)
+	if x.Op == ir.Shl {
+		n := uint(x.B.(*ir.IntImm).V)
+		return func(fr *frame) *big.Int { v := a(fr); return v.Lsh(v, n) }
+	}
+	b := c.exact(x.B, buf)
+	combine := map[ir.BinOp]func(z, x, y *big.Int) *big.Int{ir.Add: (*big.Int).Add, ir.Sub: (*big.Int).Sub, ir.Mul: (*big.Int).Mul}[x.Op]
+	return func(fr *frame) *big.Int { v := a(fr); return combine(v, v, b(fr)) }
+}
+
+// number is v, in canonical form, as the integer of type t that it stands for.
+func number(t ir.Type, v int64) *big.Int {
+	if t == ir.U64 {
+		return new(big.Int).SetUint64(uint64(v))
+	}
+	return big.NewInt(v)
+}
+
+func limits(t ir.Type) (lo, hi *big.Int) {
+	l := t.Limits()
+	if t == ir.U64 {
+		return new(big.Int), new(big.Int).SetUint64(1<<64 - 1)
+	}
+	return big.NewInt(l.From), big.NewInt(l.To)
+}
+
+// wraps stops at a sum v that leaves its type.
+func (a *access) wraps(fr *frame, v *big.Int) {
+	lo, hi := limits(a.Type)
+	panic(a.describe(fr, a.site.error(fr, Wraps, "a sum in %%%s wraps: it is %s, and %s holds %s to %s", a.Name, v, a.Type, lo, hi)))
+}
+
+// addTo is store of "+=" that complains about a sum that wraps.
+func (k ints[T]) addTo(a *access, v intFn) stmtFn {
+	return func(fr *frame) {
+		x := T(v(fr))
+		p := elem[T](fr.mem[a.mem], a.reading(fr))
+		sum := *p + x
+		if (x > 0) != (sum > *p) && x != 0 {
+			a.wraps(fr, new(big.Int).Add(number(k.t, int64(*p)), number(k.t, int64(x))))
+		}
+		*p = sum
+	}
+}
