@@ -33,6 +33,7 @@ func movers() map[string]mover {
 		"flatten":  {goes: reshaped},
 		"slice":    {goes: sliced},
 		"resize":   {same, false, true},
+		"gather":   {same, false, true},
 
 		"depth_to_space": {goes: depthToSpace},
 		"space_to_depth": {goes: spaceToDepth},

@@ -115,7 +115,7 @@ func (s *strict) levelBits(t string) int {
 		return stepBits(a.Steps)
 	case *graph.FusedConv:
 		return stepBits(a.Epilogue.Floats())
-	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
+	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
 		if n.Op == "avg_pool" {
 			return 0
 		}

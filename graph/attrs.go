@@ -145,6 +145,16 @@ type BlockAttrs struct {
 // ResizeAttrs belongs to resize: each pixel, f32 or levels, Factor[0] times in a column and Factor[1] times in a row.
 type ResizeAttrs struct{ Factor [2]int }
 
+// GatherAttrs belongs to gather, of f32 or levels: row i of the result is row Rows[i] of the input, and likewise its columns.
+// An empty list leaves its axis as it is.
+type GatherAttrs struct{ Rows, Columns []int }
+
+// InterpolateAttrs belongs to interpolate, of f32: row i of the result is the input at position p = Rows[i], between rows
+// l = floor(p) and l+1, and likewise its columns. Behind the last pixel is that pixel again. The value between a at l and b at
+// l+1 is fma(b, s, a*(1-s)), s = p - l, every operation rounded to f32: between rows first, then between columns. An empty list
+// leaves its axis as it is.
+type InterpolateAttrs struct{ Rows, Columns []float32 }
+
 // ConstantAttrs belongs to constant, which has no inputs and yields its weight "value", f32 of any shape.
 type ConstantAttrs struct{}
 

@@ -106,6 +106,8 @@ func opRows() []*Op {
 		row("depth_to_space", inferDepthToSpace, printBlock),
 		row("space_to_depth", inferSpaceToDepth, printBlock),
 		row("resize", inferResize, printResize),
+		row("gather", inferGather, printGather),
+		row("interpolate", inferInterpolate, printInterpolate),
 		rowOf("constant", inferConstant, nil).weights("value").infinite(),
 		row("max_pool", inferPool, printPool),
 		row("avg_pool", inferPool, printPool),

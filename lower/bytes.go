@@ -97,7 +97,7 @@ func keepsForm(g *graph.Graph, n *graph.Node) (keeps, chooses bool) {
 		return false, false
 	}
 	switch n.Op {
-	case "reshape", "flatten", "transpose", "slice", "depth_to_space", "space_to_depth", "resize":
+	case "reshape", "flatten", "transpose", "slice", "depth_to_space", "space_to_depth", "resize", "gather":
 		return true, false
 	case "max_pool", "pad", "concat":
 		return true, true

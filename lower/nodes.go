@@ -73,7 +73,19 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"depth_to_space": with((*lowering).depthToSpace),
 		"space_to_depth": with((*lowering).spaceToDepth),
 		"resize":         with((*lowering).resize),
-		"matmul":         func(l *lowering, n *graph.Node, x *layout.Tensor, _ string) { l.matmul(n, x) },
+		"gather": with(func(l *lowering, n *graph.Node, a *graph.GatherAttrs, x *layout.Tensor, src string) {
+			f, tables := ops.Gather(a, *x)
+			why := graph.WhyMovesFloats
+			if x.Encoded() {
+				why = graph.NoReason
+			}
+			l.fromTables(n, f, tables, why, src, l.result(n).buf)
+		}),
+		"interpolate": with(func(l *lowering, n *graph.Node, a *graph.InterpolateAttrs, x *layout.Tensor, src string) {
+			f, tables := ops.Interpolate(a, *x)
+			l.fromTables(n, f, tables, graph.WhyAverages, src, l.result(n).buf)
+		}),
+		"matmul": func(l *lowering, n *graph.Node, x *layout.Tensor, _ string) { l.matmul(n, x) },
 
 		"concat":  func(l *lowering, n *graph.Node, _ *layout.Tensor, _ string) { l.concat(n) },
 		"bitpack": (*lowering).sameBuffer, // both ends are the caller's
@@ -199,12 +211,17 @@ func (l *lowering) shiftLevels(n *graph.Node, a *graph.ShiftLevels, x *layout.Te
 		form, dst = l.store(n)
 	}
 	f, consts := ops.ShiftLevels(a.Shift, &x.Value, l.g.Value(n.Output).LevelType, form)
+	l.fromTables(n, f, consts, graph.NoReason, src, dst.buf)
+}
+
+// fromTables adds the stage of f, whose parameters are src, constants and dst.
+func (l *lowering) fromTables(n *graph.Node, f *ir.Func, consts []ops.Const, why graph.Reason, src, dst string) {
 	args := []string{src}
 	for i, c := range consts {
 		p := f.Params[1+i]
 		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
 	}
-	l.stage(n, f, 0, graph.NoReason, append(args, dst.buf)...)
+	l.stage(n, f, 0, why, append(args, dst)...)
 }
 
 func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *layout.Tensor, src string) {

@@ -68,7 +68,7 @@ func (r *rewriter) feedsLayer(t string, depth int) bool {
 			return true
 		}
 		switch c.Attrs.(type) {
-		case *graph.ConcatAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
+		case *graph.ConcatAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
 			return r.feedsLayer(c.Output, depth+1)
 		}
 		switch c.Op {

@@ -132,6 +132,8 @@ func (r *rewriter) strandsOf(n *graph.Node, o, depth int) []strand {
 	case *graph.SpatialPadAttrs:
 		v := float32(a.Value)
 		return append(slices.Clone(above(o)), strand{1, func(int64) float32 { return v }})
+	case *graph.ResizeAttrs, *graph.GatherAttrs:
+		return above(o)
 	case *graph.SliceAttrs:
 		last := len(a.Begin) - 1
 		return above(a.Begin[last] + o*a.Stride[last])

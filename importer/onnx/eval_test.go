@@ -175,6 +175,10 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 			y[k] = x[0][((b*in[0].Shape[1]+h)*in[0].Shape[2]+w)*s[3]+c]
 		}
 		return y
+	case *graph.GatherAttrs:
+		return evalPositions(asFloats(a.Rows), asFloats(a.Columns), in[0], x[0], out)
+	case *graph.InterpolateAttrs:
+		return evalPositions(a.Rows, a.Columns, in[0], x[0], out)
 	case *graph.SpatialPadAttrs:
 		s := in[0].Shape
 		for k := range y {
@@ -347,6 +351,41 @@ func evalElements(op string, in []*graph.Value, x [][]float32, out *graph.Value)
 			args = append(args, x[i][walks[i]()])
 		}
 		y[k] = f(args)
+	}
+	return y
+}
+
+// asFloats is a list of numbers as f32.
+func asFloats(list []int) (out []float32) {
+	for _, v := range list {
+		out = append(out, float32(v))
+	}
+	return out
+}
+
+// evalPositions weighs the four pixels around each position.
+func evalPositions(rows, columns []float32, in *graph.Value, x []float32, out *graph.Value) []float32 {
+	position := func(at []float32, i int) (low int, share float64) {
+		if len(at) == 0 {
+			return i, 0
+		}
+		f := math.Floor(float64(at[i]))
+		return int(f), float64(at[i]) - f
+	}
+	s, t := in.Shape, out.Shape
+	y := make([]float32, t[0]*t[1]*t[2]*t[3])
+	for k := range y {
+		c, w, h, b := k%t[3], k/t[3]%t[2], k/t[3]/t[2]%t[1], k/t[3]/t[2]/t[1]
+		top, down := position(rows, h)
+		left, right := position(columns, w)
+		sum := 0.0
+		for i, dy := range []float64{1 - down, down} {
+			for j, dx := range []float64{1 - right, right} {
+				p := x[((b*s[1]+min(top+i, s[1]-1))*s[2]+min(left+j, s[2]-1))*s[3]+c]
+				sum += dy * dx * float64(p)
+			}
+		}
+		y[k] = float32(sum)
 	}
 	return y
 }

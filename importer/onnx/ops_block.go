@@ -1,12 +1,11 @@
 package onnx
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/source"
 )
 
 // lowerBlock makes depth_to_space and space_to_depth.
@@ -51,7 +50,8 @@ type scaling struct {
 	scale   float32
 }
 
-// lowerResize repeats pixels, or leaves some out: nearest neighbours at factors for which each pixel counts alike.
+// lowerResize resizes by nearest neighbours or linearly. Where each pixel is repeated equally often, or every n-th is taken, it is a
+// resize or a slice.
 func lowerResize(n *node) ([]*tensor, error) {
 	b, t := n.b, n.in[0]
 	axes, err := n.scalings(t.shape)
@@ -61,53 +61,96 @@ func lowerResize(n *node) ([]*tensor, error) {
 	if !slices.ContainsFunc(axes, func(s scaling) bool { return s.in != s.out }) {
 		return lowerIdentity(n)
 	}
-	if mode, err := n.textAttr("mode", "nearest"); err != nil || mode != "nearest" {
-		return nil, cmp.Or(err, n.fail("export it with mode nearest, or with a transposed convolution or depth-to-space in its place", "mode %q is not supported", mode))
+	mode, err := n.textAttr("mode", "nearest")
+	if err != nil {
+		return nil, err
+	}
+	linear := mode == "linear" || mode == "bilinear" // as Upsample 1 called it
+	antialias, err := n.intAttr("antialias", 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case mode != "nearest" && !linear:
+		return nil, n.fail("export it with mode linear or nearest", "mode %q is not supported", mode)
+	case linear && antialias != 0 && slices.ContainsFunc(axes, func(s scaling) bool { return s.scale < 1 }):
+		return nil, n.fail("export it without antialias", "antialias is not supported where the image becomes smaller")
+	case linear && (t.truth || t.value.Whole):
+		return nil, n.fail("put Cast to float before it", "input %q holds truth values or positions, between which there is nothing", n.Input[0])
+	case linear && t.integers != nil:
+		return nil, n.fail("put DequantizeLinear before it and QuantizeLinear behind it", "input %q holds integers, between which nothing is interpolated", n.Input[0])
 	}
 	factor := slices.Repeat([]int{1}, len(axes))
 	var cuts []span
+	var rest []*source.Along
 	for d, s := range axes {
-		if s.in == s.out {
+		if s.in == s.out && s.scale == 1 {
+			continue
+		}
+		if linear {
+			at, err := n.coordinates(s)
+			if err != nil {
+				return nil, err
+			}
+			for i, p := range at {
+				at[i] = max(0, min(p, float32(s.in-1)))
+			}
+			rest = append(rest, source.AlongAxis(d, s.in, at))
 			continue
 		}
 		from, err := n.nearest(s)
 		if err != nil {
 			return nil, err
 		}
-		if f := s.out / s.in; s.out == f*s.in && follows(from, 0, 1, f) {
+		f, step := s.out/s.in, max(1, s.in/s.out)
+		switch {
+		case s.out == f*s.in && follows(from, 0, 1, f):
 			factor[d] = f
-			continue
+		case follows(from, from[0], step, 1):
+			cuts = append(cuts, span{axis: d, begin: from[0], count: s.out, step: step})
+		default:
+			rest = append(rest, source.AlongPixels(d, s.in, from))
 		}
-		step := max(1, s.in/s.out)
-		if !follows(from, from[0], step, 1) {
-			return nil, n.fail("want a factor of 2, 3, ... or 1/2, 1/3, ... with which each pixel counts alike; asymmetric with floor does at every one",
-				"from %[2]d to %[3]d positions of axis %[1]d, %[4]s does not take each equally often", d, s.in, s.out, n.neighbours())
-		}
-		cuts = append(cuts, span{axis: d, begin: from[0], count: s.out, step: step})
 	}
 	if cuts != nil {
 		if t, err = b.take(t, cuts); err != nil {
 			return nil, err
 		}
 	}
+	if t, err = b.magnified(t, factor); err != nil {
+		return nil, err
+	}
+	return one(b.at(t, rest))
+}
+
+// magnified repeats what lies at each position of each axis so often.
+func (b *builder) magnified(t *tensor, factor []int) (*tensor, error) {
 	if !slices.ContainsFunc(factor, func(f int) bool { return f != 1 }) {
-		return []*tensor{t}, nil
+		return t, nil
 	}
 	switch rank := len(factor); {
 	case rank != 3 && rank != 4 || factor[0] != 1:
 	case factor[1] == 1:
-		return one(b.enlarged(t, factor[2:]))
+		return b.enlarged(t, factor[2:])
 	case factor[rank-1] == 1: // channels last
 		move, back := channelsFirst(rank)
-		if t, err = b.moved(t, move); err != nil {
+		t, err := b.moved(t, move)
+		if err != nil {
 			return nil, err
 		}
 		if t, err = b.enlarged(t, factor[1:rank-1]); err != nil {
 			return nil, err
 		}
-		return one(b.moved(t, back))
+		return b.moved(t, back)
 	}
-	return nil, n.fail("only rows and columns of [N, C, H, W] or [N, H, W, C], or positions of [N, C, L] or [N, L, C], are repeated", "factors %v of a tensor %v", factor, t.shape)
+	var axes []*source.Along
+	for d, f := range factor {
+		at := make([]int, f*t.shape[d])
+		for i := range at {
+			at[i] = i / f
+		}
+		axes = append(axes, source.AlongPixels(d, t.shape[d], at))
+	}
+	return b.at(t, axes)
 }
 
 // enlarged repeats the rows and columns of an image, or the positions of a sequence.
@@ -210,36 +253,22 @@ func (n *node) scales() (scales []float32, sizes []int, err error) {
 	return nil, sizes, err
 }
 
-// neighbours names the modes by which nearest neighbours are found.
-func (n *node) neighbours() string {
-	where, _ := n.textAttr("coordinate_transformation_mode", "half_pixel")
-	round, _ := n.textAttr("nearest_mode", "round_prefer_floor")
-	if n.simple() {
-		where, round = "asymmetric", "floor"
-	}
-	return fmt.Sprintf("%s with %s", where, round)
-}
-
 // simple reports whether the op is of a version that has one way to find neighbours.
 func (n *node) simple() bool { return n.GetOpType() == "Upsample" || n.opset < 11 }
 
-// nearest lists which position each position of the result takes, in f32 as onnxruntime computes it.
-func (n *node) nearest(s scaling) ([]int, error) {
+// coordinates lists the position in the input of each position of the result, in f32 as onnxruntime computes it.
+func (n *node) coordinates(s scaling) ([]float32, error) {
 	where, err := n.textAttr("coordinate_transformation_mode", "half_pixel")
 	if err != nil {
 		return nil, err
 	}
-	round, err := n.textAttr("nearest_mode", "round_prefer_floor")
-	if err != nil {
-		return nil, err
-	}
 	if n.simple() {
-		where, round = "asymmetric", "floor"
+		where = "asymmetric"
 	}
 	if err := n.b.mem.take(s.out, 8); err != nil {
 		return nil, err
 	}
-	out := make([]int, s.out)
+	out := make([]float32, s.out)
 	for i := range out {
 		v, x := float32(0), float32(i)
 		switch where {
@@ -261,14 +290,37 @@ func (n *node) nearest(s scaling) ([]int, error) {
 		default:
 			return nil, n.fail("use asymmetric, half_pixel, half_pixel_symmetric, pytorch_half_pixel or align_corners", "coordinate_transformation_mode %q is not supported", where)
 		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// nearest lists which position each position of the result takes.
+func (n *node) nearest(s scaling) ([]int, error) {
+	round, err := n.textAttr("nearest_mode", "round_prefer_floor")
+	if err != nil {
+		return nil, err
+	}
+	if n.simple() {
+		round = "floor"
+	}
+	at, err := n.coordinates(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.b.mem.take(s.out, 8); err != nil {
+		return nil, err
+	}
+	out := make([]int, s.out)
+	for i, v := range at {
 		var r float64
-		switch down, f := math.Floor(float64(v)), float64(v); round {
+		switch f := float64(v); round {
 		case "round_prefer_floor":
 			r = math.Ceil(f - 0.5)
 		case "round_prefer_ceil":
 			r = math.Floor(f + 0.5)
 		case "floor":
-			r = down
+			r = math.Floor(f)
 		case "ceil":
 			r = math.Ceil(f)
 		default:

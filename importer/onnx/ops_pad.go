@@ -5,18 +5,12 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
 // pads reads how much Pad adds before and after each axis (negative numbers cut off), and the value.
 func (n *node) pads(rank int) (before, after []int, value float32, err error) {
-	mode, err := n.textAttr("mode", "constant")
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	if mode != "constant" {
-		return nil, nil, 0, n.fail("pad with a constant", "mode %q is not supported", mode)
-	}
 	list, _, err := n.listArg("pads", 11, 1)
 	if err != nil {
 		return nil, nil, 0, err
@@ -59,10 +53,40 @@ func (n *node) pads(rank int) (before, after []int, value float32, err error) {
 	return before, after, value, nil
 }
 
+// border is what Pad puts around its input, where that is no constant.
+func (n *node) border() (border source.Border, constant bool, err error) {
+	mode, err := n.textAttr("mode", "constant")
+	if err != nil {
+		return 0, false, err
+	}
+	border, known := map[string]source.Border{"edge": source.Edge, "reflect": source.Reflect, "wrap": source.Wrap}[mode]
+	if !known && mode != "constant" {
+		return 0, false, n.fail("use constant, edge, reflect or wrap", "mode %q is unknown", mode)
+	}
+	return border, !known, nil
+}
+
+// around is t with so many positions of itself before and after each axis.
+func (n *node) around(t *tensor, before, after []int, border source.Border) (*tensor, error) {
+	var axes []*source.Along
+	for d, extent := range t.shape {
+		lo, hi := max(0, before[d]), max(0, after[d])
+		if err := n.b.mem.take(lo+extent+hi, 8); err != nil {
+			return nil, err
+		}
+		axes = append(axes, source.AlongPixels(d, extent, source.Around(extent, lo, hi, border)))
+	}
+	return n.b.at(t, axes)
+}
+
 // lowerPad cuts, pads rows and columns of an image, and appends constants along other axes.
 func lowerPad(n *node) ([]*tensor, error) {
 	b, t := n.b, n.in[0]
 	before, after, value, err := n.pads(len(t.shape))
+	if err != nil {
+		return nil, err
+	}
+	border, constant, err := n.border()
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +100,15 @@ func lowerPad(n *node) ([]*tensor, error) {
 	}
 	if t, err = b.crop(t, before, after); err != nil {
 		return nil, err
+	}
+	if !constant {
+		if t, err = n.around(t, before, after, border); err != nil {
+			return nil, err
+		}
+		if t == n.in[0] {
+			return lowerIdentity(n)
+		}
+		return []*tensor{t}, nil
 	}
 	if math.IsInf(float64(value), -1) && len(t.shape) == 4 && max(before[0], before[1], after[0], after[1]) <= 0 && b.onlyRead(n.Output[0], "MaxPool") {
 		m := &margin{added(before[2:]), added(after[2:])}
@@ -166,6 +199,10 @@ func foldPad(n *node, in []*array) ([]*array, error) {
 	if err != nil {
 		return nil, err
 	}
+	border, constant, err := n.border()
+	if err != nil {
+		return nil, err
+	}
 	shape := make([]int, len(x.shape))
 	for d, e := range x.shape {
 		if shape[d] = e + before[d] + after[d]; shape[d] < 0 {
@@ -176,12 +213,29 @@ func foldPad(n *node, in []*array) ([]*array, error) {
 	if err != nil {
 		return nil, err
 	}
+	var places [][]int // by axis: the positions, counted from what is cut off, that the result's hold
+	for d, e := range x.shape {
+		if constant {
+			break
+		}
+		lo, hi := max(0, before[d]), max(0, after[d])
+		if e += min(0, before[d]) + min(0, after[d]); e < 1 {
+			return nil, n.fail("", "nothing is left of axis %d of %v", d, x.shape)
+		}
+		if err := n.b.mem.take(lo+e+hi, 8); err != nil {
+			return nil, err
+		}
+		places = append(places, source.Around(e, lo, hi, border))
+	}
 	s := strides(x.shape)
 	idx := make([]int, len(shape))
 	for k := range out.len() {
 		at, inside := 0, true
 		for d := range idx {
 			p := idx[d] - before[d]
+			if !constant {
+				p = max(0, -before[d]) + places[d][idx[d]]
+			}
 			inside = inside && p >= 0 && p < x.shape[d]
 			at += p * s[d]
 		}

@@ -221,6 +221,16 @@ func (d *document) integers(pointer string) []int {
 	return out
 }
 
+// floats copies an array of numbers.
+func (d *document) floats(pointer string) []float32 {
+	var out []float32
+	for _, v := range d.list(pointer) {
+		f, _ := v.(float64)
+		out = append(out, float32(f))
+	}
+	return out
+}
+
 // pair reads the schema's pair: two numbers, or one for both.
 func (d *document) pair(pointer string, def [2]int) [2]int {
 	if f, ok := d.values[pointer].(float64); ok {

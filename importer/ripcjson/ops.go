@@ -107,6 +107,16 @@ var formats = sync.OnceValue(func() map[string]format {
 		"resize": form(func(b *builder, _ *rawNode, at string) *graph.ResizeAttrs {
 			return &graph.ResizeAttrs{Factor: b.doc.pair(at+"/factor", [2]int{1, 1})}
 		}, func(a *graph.ResizeAttrs) object { return object{{"factor", a.Factor[:]}} }),
+		"gather": form(func(b *builder, _ *rawNode, at string) *graph.GatherAttrs {
+			return &graph.GatherAttrs{Rows: b.doc.integers(at + "/rows"), Columns: b.doc.integers(at + "/columns")}
+		}, func(a *graph.GatherAttrs) object {
+			return append(only(len(a.Rows) > 0, "rows", a.Rows), only(len(a.Columns) > 0, "columns", a.Columns)...)
+		}),
+		"interpolate": form(func(b *builder, _ *rawNode, at string) *graph.InterpolateAttrs {
+			return &graph.InterpolateAttrs{Rows: b.doc.floats(at + "/rows"), Columns: b.doc.floats(at + "/columns")}
+		}, func(a *graph.InterpolateAttrs) object {
+			return append(only(len(a.Rows) > 0, "rows", a.Rows), only(len(a.Columns) > 0, "columns", a.Columns)...)
+		}),
 	}
 	for _, o := range graph.Ops() {
 		switch o.NewAttrs().(type) {

@@ -96,7 +96,7 @@ func plain(v any) string {
 	case object:
 		text, _ := v.MarshalJSON() // has no error
 		return string(text)
-	case []int:
+	case []int, []float32:
 		return strings.ReplaceAll(fmt.Sprint(v), " ", ", ")
 	case []string:
 		var quoted []string

@@ -58,11 +58,13 @@ const others = `{"format": "ripc.model/1", "name": "others", "weights": {"init":
   {"name": "su", "op": "sub", "inputs": ["deep", "k_out"]},
   {"name": "mu", "op": "mul", "inputs": ["su", "k2"]},
   {"name": "sl", "op": "slice", "inputs": ["mu"], "attrs": {"begin": [0, 1, 0, 0, 1, 0], "size": [1, 1, 2, 2, 1, 2], "strides": [1, 1, 1, 1, 1, 2]}},
+  {"name": "ga", "op": "gather", "inputs": ["image"], "attrs": {"rows": [1, 0, 0]}},
+  {"name": "it", "op": "interpolate", "inputs": ["ga"], "attrs": {"rows": [0, 0.1, 2], "columns": [0.5]}},
   {"name": "pa", "op": "pad", "inputs": ["image"], "attrs": {"padding": [1, 0, 2, 3], "value": -1.5}},
   {"name": "bn", "op": "batch_norm", "inputs": ["pa"], "attrs": {"epsilon": 0}},
   {"name": "re", "op": "prelu", "inputs": ["bn"], "weights": {"alpha": "two"}}
  ],
- "outputs": ["q", "q8", "tb", "mw", "mb", "bc", "ba", "si", "sl", "re"]}`
+ "outputs": ["q", "q8", "tb", "mw", "mb", "bc", "ba", "si", "sl", "it", "re"]}`
 
 func othersFile(string) (map[string]safetensors.Tensor, error) {
 	inf := float32(math.Inf(1))

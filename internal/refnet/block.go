@@ -1,6 +1,11 @@
 package refnet
 
-import "ripc/graph"
+import (
+	"math"
+
+	"ripc/graph"
+	"ripc/internal/f32"
+)
 
 // inBlock is the channel that channel c of pixel (i, j) of a block has in the smaller image; the larger one has channels.
 func inBlock(a *graph.BlockAttrs, i, j, c, channels int) int {
@@ -24,4 +29,30 @@ func spaceToDepth(l *layer, a *graph.BlockAttrs) {
 
 func resize(l *layer, a *graph.ResizeAttrs) {
 	l.y.each(func(b, h, w, c int, e *float32) { *e = *l.x.at(b, h/a.Factor[0], w/a.Factor[1], c) })
+}
+
+func gather(l *layer, a *graph.GatherAttrs) {
+	place := func(at []int, i int) int {
+		if len(at) > 0 {
+			return at[i]
+		}
+		return i
+	}
+	l.y.each(func(b, h, w, c int, e *float32) { *e = *l.x.at(b, place(a.Rows, h), place(a.Columns, w), c) })
+}
+
+func interpolate(l *layer, a *graph.InterpolateAttrs) {
+	between := func(at []float32, i, n int, read func(i int) float32) float32 {
+		if len(at) == 0 {
+			return read(i)
+		}
+		low := math.Floor(float64(at[i]))
+		s := f32.Sub(at[i], float32(low))
+		return f32.Fma(read(min(int(low)+1, n-1)), s, f32.Mul(read(int(low)), f32.Sub(1, s)))
+	}
+	l.y.each(func(b, h, w, c int, e *float32) {
+		*e = between(a.Columns, w, l.x.shape[2], func(w int) float32 {
+			return between(a.Rows, h, l.x.shape[1], func(h int) float32 { return *l.x.at(b, h, w, c) })
+		})
+	})
 }

@@ -94,7 +94,7 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 
 		"matmul":           with(func(l *layer, _ *graph.NoAttrs) { matmul(l) }),
 		"conv_transpose2d": with(convTranspose), "bitserial_conv_transpose2d": with(convTranspose),
-		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize),
+		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize), "gather": with(gather), "interpolate": with(interpolate),
 
 		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),
 		"reshape": same, "flatten": same, "bitpack": same, "unpack": same,

@@ -194,7 +194,15 @@ func other(t *rapid.T) *ir.Func {
 			words = ops.Slice{Offset: 1, Total: ops.Words(s[3]) + 2}
 		}
 	}
-	switch intRange(t, 0, 20, "op") {
+	switch intRange(t, 0, 22, "op") {
+	case 21:
+		x := layout.Tensor{Value: graph.Value{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, Shape: s}, Form: lies.Draw(t, "form")}
+		f, _ := ops.Gather(&graph.GatherAttrs{Rows: rapid.SliceOfN(rapid.IntRange(0, s[1]-1), 1, 9).Draw(t, "rows"), Columns: rapid.SliceOfN(rapid.IntRange(0, s[2]-1), 0, 9).Draw(t, "columns")}, x)
+		return f
+	case 22:
+		x := layout.Tensor{Value: graph.Value{Shape: s}}
+		f, _ := ops.Interpolate(&graph.InterpolateAttrs{Rows: rapid.SliceOfN(rapid.Float32Range(0, float32(s[1]-1)), 0, 9).Draw(t, "rows"), Columns: rapid.SliceOfN(rapid.Float32Range(0, float32(s[2]-1)), 1, 9).Draw(t, "columns")}, x)
+		return f
 	case 18:
 		right := slices.Clone(s)
 		right[intRange(t, 0, 3, "repeated")] = 1

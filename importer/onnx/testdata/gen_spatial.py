@@ -53,6 +53,38 @@ single("resize_sequence", "Resize", [1, 3, 5], e, scales(1, 1, 2), coordinate_tr
 single("resize_channels_last", "Resize", [1, 3, 5, 4], e, scales(1, 2, 3, 1), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 single("resize_sequence_last", "Resize", [1, 5, 3], e, scales(1, 2, 1), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 
+# Linear, and nearest neighbours that repeat pixels unevenly.
+for where in ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric"]:
+    single("linear_" + where, "Resize", [2, 3, 4, 5], e, e, sizes(2, 3, 7, 10), opset=19, mode="linear", coordinate_transformation_mode=where)
+    single("linear_down_" + where, "Resize", [1, 2, 9, 8], e, scales(1, 1, 0.6, 0.4), opset=19, mode="linear", coordinate_transformation_mode=where)
+single("linear_one", "Resize", [1, 2, 5, 1], e, e, sizes(1, 2, 1, 4), mode="linear", coordinate_transformation_mode="pytorch_half_pixel")
+single("linear_corners_one", "Resize", [1, 2, 5, 3], e, e, sizes(1, 2, 1, 4), mode="linear", coordinate_transformation_mode="align_corners")
+single("linear_same_rows", "Resize", [1, 2, 5, 3], e, scales(1, 1, 1.1, 2), mode="linear")
+single("linear_whole", "Resize", [1, 2, 4, 9], e, e, sizes(1, 2, 4, 3), mode="linear", coordinate_transformation_mode="asymmetric")
+single("linear_opset10", "Resize", [1, 3, 4, 5], scales(1, 1, 2, 3), opset=10, mode="linear")
+single("linear_sequence", "Resize", [1, 3, 5], e, scales(1, 1, 2.5), mode="linear")
+single("linear_channels_last", "Resize", [1, 4, 5, 3], e, e, sizes(1, 6, 9, 3), mode="linear")
+single("linear_upsample", "Upsample", [1, 3, 4, 5], scales(1, 1, 2, 1), opset=9, mode="linear")
+single("nearest_uneven", "Resize", [1, 3, 8, 7], e, e, sizes(1, 3, 12, 10))
+single("nearest_ceil", "Resize", [1, 3, 8, 8], e, e, sizes(1, 3, 16, 12), nearest_mode="ceil")
+single("nearest_channels", "Resize", [1, 3, 8, 8], e, e, sizes(1, 6, 16, 8))
+single("nearest_five_axes", "Resize", [1, 2, 3, 4, 5], e, e, sizes(1, 2, 5, 8, 5), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+m = M("linear_conv", [1, 3, 6, 6])
+m.done(m("Conv", m("Resize", m("Conv", m.x, m.w(4, 3, 3, 3), pads=[1] * 4), "", m.c([1, 1, 2, 2]), mode="linear"), m.w(2, 4, 3, 3)))
+
+# Borders made of the image itself.
+for mode, opset in [("reflect", 13), ("edge", 13), ("wrap", 19)]:
+    for name, shape, pads in [("image", [1, 3, 4, 5], [0, 0, 1, 2, 0, 0, 2, 0]), ("channels", [1, 3, 4, 5], [0, 2, 1, 0, 0, 1, 0, 0]), ("sequence", [2, 3, 6], [0, 0, 3, 0, 0, 4]),
+                              ("rows", [4, 5], [0, 3, 0, 1]), ("vector", [7], [2, 5])]:
+        m = M("pad_%s_%s" % (mode, name), shape, opset)
+        m.done(m("Pad", m.x, m.i(*pads), mode=mode))
+m = M("pad_edge_cut", [1, 3, 5, 6], 13); m.done(m("Pad", m.x, m.i(0, 0, -1, 2, 0, 0, 3, -2), mode="edge"))
+m = M("pad_reflect_axes", [1, 3, 4, 5], 18); m.done(m("Pad", m.x, m.i(1, 2, 2, 1), "", m.i(-1, -2), mode="reflect"))
+m = M("pad_reflect_opset2", [1, 3, 4, 5], 9); m.done(m("Pad", m.x, pads=[0, 0, 1, 1, 0, 0, 1, 1], mode="reflect"))
+for mode in ["reflect", "edge", "wrap"]:
+    m = M("pad_constant_" + mode, [1, 9], 19); m.done(m("Add", m.x, m("Pad", m.c([[1, 2, 3, 4]]), m.i(0, 3, 0, 2), mode=mode)))
+m = M("pad_conv", [1, 3, 6, 6]); m.done(m("Conv", m("Pad", m("Conv", m.x, m.w(4, 3, 1, 1)), m.i(0, 0, 1, 1, 0, 0, 1, 1), mode="reflect"), m.w(2, 4, 3, 3)))
+
 # One spatial axis.
 def conv1(name, shape, w, bias=False, **attrs):
     m = M("conv1d_" + name, shape)

@@ -1,0 +1,72 @@
+package graph
+
+import (
+	"fmt"
+	"hash/crc32"
+)
+
+func inferGather(g *Graph, n *Node, x *Value, a *GatherAttrs) (*Value, error) {
+	return inferPositions(g, n, x, a.Rows, a.Columns)
+}
+
+func inferInterpolate(g *Graph, n *Node, x *Value, a *InterpolateAttrs) (*Value, error) {
+	v, err := inferPositions(g, n, x, a.Rows, a.Columns)
+	if err != nil {
+		return nil, err
+	}
+	return v, g.needFloat(n, x)
+}
+
+// inferPositions is image x at the given rows and columns; an empty list stands for all of an axis.
+func inferPositions[P int | float32](g *Graph, n *Node, x *Value, rows, columns []P) (*Value, error) {
+	if len(x.Shape) != 4 {
+		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
+	}
+	if len(rows)+len(columns) == 0 {
+		return nil, g.Errorf(n, "", "gives neither rows nor columns")
+	}
+	shape := append([]int(nil), x.Shape...)
+	for d, axis := range []struct {
+		name string
+		at   []P
+	}{{"rows", rows}, {"columns", columns}} {
+		for _, p := range axis.at {
+			if last := float64(x.Shape[1+d] - 1); !(float64(p) >= 0 && float64(p) <= last) {
+				return nil, g.Errorf(n, "", "%s %v: want positions from 0 to %g", axis.name, p, last)
+			}
+		}
+		if len(axis.at) > 0 {
+			shape[1+d] = len(axis.at)
+		}
+	}
+	return x.moved(shape), nil
+}
+
+// Between are the two neighbours between which position p of an axis of n positions lies, and how near it is to the second.
+func Between(p float32, n int) (low, high int, share float32) {
+	low = int(p)
+	return low, min(low+1, n-1), p - float32(low)
+}
+
+func printGather(_ *Node, a *GatherAttrs) string {
+	return positionsString("rows", a.Rows) + positionsString("columns", a.Columns)
+}
+
+func printInterpolate(_ *Node, a *InterpolateAttrs) string {
+	return positionsString("rows", a.Rows) + positionsString("columns", a.Columns)
+}
+
+// shownPositions is how many positions are printed one by one.
+const shownPositions = 16
+
+// positionsString lists positions; many are their number, the ends, and a checksum.
+func positionsString[P int | float32](name string, at []P) string {
+	switch n := len(at); {
+	case n == 0:
+		return ""
+	case n <= shownPositions:
+		return fmt.Sprintf(" %s=%v", name, at)
+	default:
+		return fmt.Sprintf(" %s=[%d: %v..%v, %08x]", name, n, at[0], at[n-1], crc32.ChecksumIEEE(fmt.Append(nil, at)))
+	}
+}

@@ -1,0 +1,110 @@
+package source
+
+import (
+	"fmt"
+
+	"ripc/graph"
+)
+
+// Border says what lies around an image.
+type Border int
+
+// The borders that are made of the image itself.
+const (
+	Edge      Border = iota // the nearest pixel
+	Reflect                 // the mirror image, whose axis is the outermost pixel
+	Symmetric               // the mirror image, which begins with the outermost pixel
+	Wrap                    // the image again
+)
+
+// Around lists the positions of an axis of n, from 0, that an axis with so many more positions before and after it holds.
+func Around(n, before, after int, border Border) []int {
+	at := make([]int, before+n+after)
+	for i := range at {
+		p := i - before
+		switch border {
+		case Edge:
+			p = max(0, min(p, n-1))
+		case Reflect:
+			if p = modulo(p, max(1, 2*(n-1))); p >= n {
+				p = 2*(n-1) - p
+			}
+		case Symmetric:
+			if p = modulo(p, 2*n); p >= n {
+				p = 2*n - 1 - p
+			}
+		case Wrap:
+			p = modulo(p, n)
+		default:
+			panic(fmt.Sprintf("BUG: border %d", border))
+		}
+		at[i] = p
+	}
+	return at
+}
+
+// modulo is a mod n, from 0 to n-1.
+func modulo(a, n int) int { return (a%n + n) % n }
+
+// WholePositions are positions of pixels as integers; ok is false where some lie between pixels.
+func WholePositions(at []float32) (whole []int, ok bool) {
+	for _, p := range at {
+		if p != float32(int(p)) {
+			return nil, false
+		}
+		whole = append(whole, int(p))
+	}
+	return whole, true
+}
+
+// Along is positions of one axis: of pixels, or between them.
+type Along struct {
+	Axis    int
+	Whole   []int
+	Between []float32 // if Whole is nil
+}
+
+// AlongAxis is at along an axis; it is nil where all positions stay as they are.
+func AlongAxis(axis, n int, at []float32) *Along {
+	whole, ok := WholePositions(at)
+	if !ok {
+		return &Along{Axis: axis, Between: at}
+	}
+	return AlongPixels(axis, n, whole)
+}
+
+// AlongPixels is AlongAxis of positions of pixels.
+func AlongPixels(axis, n int, at []int) *Along {
+	same := len(at) == n
+	for i, p := range at {
+		same = same && p == i
+	}
+	if same {
+		return nil
+	}
+	return &Along{Axis: axis, Whole: at}
+}
+
+// Step is a node of one input.
+type Step struct {
+	Op    string
+	Attrs any
+}
+
+// AtPositions are the nodes that give an image, NHWC, at positions along its rows and columns; nil leaves an axis as it is.
+func AtPositions(rows, columns *Along) (steps []Step) {
+	g, i := &graph.GatherAttrs{}, &graph.InterpolateAttrs{}
+	if rows != nil {
+		g.Rows, i.Rows = rows.Whole, rows.Between
+	}
+	if columns != nil {
+		g.Columns, i.Columns = columns.Whole, columns.Between
+	}
+	if len(g.Rows)+len(g.Columns) > 0 {
+		steps = append(steps, Step{"gather", g})
+	}
+	if len(i.Rows)+len(i.Columns) > 0 {
+		steps = append(steps, Step{"interpolate", i})
+	}
+	return steps
+}
