@@ -30,6 +30,7 @@ type builder struct {
 	unknown     map[string]*unknownOp // ops that are not supported
 	unread      map[int]bool          // nodes with something wrong, by their place in the file
 	uncut       []*ir.Error           // of those that one may do without
+	remark      string                // on the file, for the note of its first input
 	sizes       *source.Sizes
 	opset       map[string]int64
 	g           *graph.Builder

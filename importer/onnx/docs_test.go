@@ -21,7 +21,7 @@ func TestDocs(t *testing.T) {
 func supported() string {
 	ops := table()
 	var b strings.Builder
-	fmt.Fprintf(&b, "Opsets %d to %d of the standard's operators. QONNX's are found under the domains `qonnx.custom_op.general`, `onnx.brevitas` and `finn.custom_op.general`, "+
+	fmt.Fprintf(&b, "Opsets %d to %d of the standard's operators; later ones are read as the last of these, which a note at the input says. QONNX's are found under the domains `qonnx.custom_op.general`, `onnx.brevitas` and `finn.custom_op.general`, "+
 		"and without a domain; those on channels-last images under `qonnx.custom_op.channels_last`, and those of onnxruntime under `com.microsoft`.\n\n", firstOpset, lastOpset)
 	b.WriteString("| op | becomes | as far as |\n|---|---|---|\n")
 	var constants []string

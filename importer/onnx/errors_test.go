@@ -47,7 +47,6 @@ func TestErrors(t *testing.T) {
 	}{
 		{"all at once", newFile(17).floats("w", 4, 3, 3, 3).node("LSTM x -> a").node("Conv x w -> b", "auto_pad", "SAME").node("Resize b -> c").node("custom.ops:Foo c -> d").node("Gelu x -> e").node("Relu e -> y")},
 		{"opset 5", newFile(5).node("Relu x -> y")},
-		{"opset 26", newFile(26).node("Relu x -> y")},
 		{"no opset", noOpset},
 		{"local function", local},
 		{"dynamic height", newFile(13, "N", 3, "height", 8).node("Relu x -> y")},

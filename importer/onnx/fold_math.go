@@ -112,7 +112,17 @@ func foldMod(n *node, in []*array) ([]*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.zip(in[0], in[1], in[0].dt, math.Mod, func(a, b int64) int64 {
+	floats := math.Mod
+	if fmod == 0 {
+		floats = func(a, b float64) float64 {
+			r := math.Mod(a, b)
+			if r != 0 && (r < 0) != (b < 0) {
+				r += b
+			}
+			return r
+		}
+	}
+	return n.zip(in[0], in[1], in[0].dt, floats, func(a, b int64) int64 {
 		if b == 0 || b == -1 {
 			return 0
 		}

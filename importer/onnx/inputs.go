@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ripc/graph"
 	"ripc/importer"
@@ -114,6 +115,10 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	shape, note, err := b.inputShape(name, tt.Shape)
 	if err != nil {
 		return nil, err
+	}
+	if b.remark != "" {
+		note = strings.TrimPrefix(note+"; "+b.remark, "; ")
+		b.remark = ""
 	}
 	gv := &graph.Value{Name: name, Shape: shape, Layout: layoutOf(shape), Note: note}
 	var q *quantParams

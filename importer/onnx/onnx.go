@@ -148,8 +148,8 @@ func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Opti
 	return b, b.faults.Err()
 }
 
-// The versions of the standard's operators that are read.
-const firstOpset, lastOpset = 6, 25
+// The versions of the standard's operators that are known. Later ones are read as the last of them, and a note says so.
+const firstOpset, lastOpset = 6, 28
 
 // opsets checks the versions of the operator sets. Of several imports of one domain the last one counts, as in onnxruntime.
 func (b *builder) opsets(m *pb.ModelProto) error {
@@ -164,8 +164,10 @@ func (b *builder) opsets(m *pb.ModelProto) error {
 	switch {
 	case !ok && slices.ContainsFunc(m.Graph.Node, func(n *pb.NodeProto) bool { return isStandard(n.GetDomain()) }):
 		return b.errorf(fmt.Sprintf("export with an opset from %d to %d", firstOpset, lastOpset), "the file does not say which opset its operators are of")
-	case ok && (v < firstOpset || v > lastOpset):
+	case ok && v < firstOpset:
 		return b.errorf(fmt.Sprintf("export with an opset from %d to %d, or convert with onnx.version_converter", firstOpset, lastOpset), "opset %d is not supported", v)
+	case v > lastOpset:
+		b.remark = fmt.Sprintf("opset %d is newer than %d, the last one known: operators are read as in that one", v, lastOpset)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package onnx
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestOpset6: what opset 6 says by attributes gives the graph that opset 7 gives.
 func TestOpset6(t *testing.T) {
@@ -39,4 +42,18 @@ func evaluateSame(t *testing.T, f file) []float32 {
 		x[i] = float32(i%37)/4 - 5
 	}
 	return evaluate(g, map[string][]float32{"x": x})["y"]
+}
+
+// TestNewOpset: operators of a version that is not known yet are read as those of the last one, and the input says so.
+func TestNewOpset(t *testing.T) {
+	for opset, want := range map[int64]bool{25: false, 26: false, 27: false, lastOpset: false, lastOpset + 1: true, 99: true} {
+		g, err := Parse("m.onnx", newFile(opset, "N", 3, 8, 8).floats("w", 4, 3, 3, 3).node("Conv x w -> a").node("SpaceToDepth a -> y", "blocksize", 2, "mode", "CRD").bytes(t), nil)
+		if err != nil {
+			t.Errorf("opset %d: %v", opset, err)
+			continue
+		}
+		if has := strings.Contains(g.Value("x").Note, "newer than"); has != want {
+			t.Errorf("opset %d: note %q", opset, g.Value("x").Note)
+		}
+	}
 }

@@ -164,7 +164,7 @@ func shapes(add adder) {
 	add("Gather", op{min: 2, max: 2, attrs: []string{"axis"}, fold: foldGather, lower: lowerGather, moves: true, becomes: "slice, concat", limits: "constant indices"})
 	add("Pad", op{min: 1, max: 4, attrs: []string{"mode", "pads", "value"}, fold: foldPad, lower: lowerPad, moves: true, becomes: "pad, concat; gather", limits: "modes constant, edge, reflect and wrap; constant pads"})
 	add("DepthToSpace", op{min: 1, max: 1, attrs: []string{"blocksize", "mode"}, lower: lowerBlock("depth_to_space"), moves: true, becomes: "depth_to_space"})
-	add("SpaceToDepth", op{min: 1, max: 1, attrs: []string{"blocksize"}, lower: lowerBlock("space_to_depth"), moves: true, becomes: "space_to_depth"})
+	add("SpaceToDepth", op{min: 1, max: 1, attrs: []string{"blocksize", "mode"}, lower: lowerBlock("space_to_depth"), moves: true, becomes: "space_to_depth"})
 	resize := []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}
 	add("Resize", op{min: 1, max: 4, attrs: resize, lower: lowerResize, moves: true, becomes: "resize; slice; gather; interpolate", limits: "modes nearest and linear; all coordinate modes but tf_crop_and_resize; no antialias where the image becomes smaller"})
 	add("Upsample", op{min: 1, max: 2, attrs: []string{"mode", "scales"}, lower: lowerResize, moves: true, becomes: "resize; slice; gather; interpolate", limits: "as Resize"})
@@ -246,7 +246,7 @@ func onConstants(add adder) {
 	add("Mod", op{min: 2, max: 2, attrs: []string{"fmod"}, fold: foldMod})
 	add("Constant", op{max: 0, attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings", "sparse_value"}, fold: foldConstant})
 	add("ConstantOfShape", op{min: 1, max: 1, attrs: []string{"value"}, fold: foldFill})
-	add("Range", op{min: 3, max: 3, fold: foldRange})
+	add("Range", op{min: 3, max: 3, attrs: []string{"stash_type"}, fold: foldRange})
 	add("ReduceProd", op{min: 1, max: 2, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}, fold: foldReduce(1, func(a, v float64) float64 { return a * v }, false)})
 }
 
