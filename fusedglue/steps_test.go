@@ -167,6 +167,18 @@ func TestStrictFloatLayers(t *testing.T) {
 			few(n, n.Nodes[len(n.Nodes)-1].Weights["w"])
 			return x
 		}, `stays float: it has 1-bit weights, but its input is not quantized (864 MACs, 100.0 % of all)`},
+		{"6-bit weights behind bits", func(n *net, x string) string {
+			x = n.bconv(x, 1, 4, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
+			x = n.conv(n.plain("softmax", x), 1, 2, graph.PadSame)
+			n.Nodes[len(n.Nodes)-1].Verdict = graph.Verdict{Reason: graph.WhyFloatInput, Args: ir.Args{WeightBits: 6, Weights: "affine"}}
+			return n.conv(x, 1, 2, graph.PadSame)
+		}, `stays float: it has 6-bit weights, but its input is not quantized`},
+		{"6-bit weights at the end", func(n *net, x string) string {
+			x = n.bconv(x, 1, 4, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
+			x = n.conv(n.plain("softmax", x), 1, 2, graph.PadSame)
+			n.Nodes[len(n.Nodes)-1].Verdict = graph.Verdict{Reason: graph.WhyFloatInput, Args: ir.Args{WeightBits: 6, Weights: "affine"}}
+			return x
+		}, ""},
 	} {
 		n, x := chain(t, ir.Unipolar, 2)
 		n.Outputs = []string{c.build(n, x)}

@@ -11,6 +11,7 @@ import (
 // Strict finds every layer of a network that stays float although the network is meant to be binary:
 //   - a convolution or dense layer whose weights have few bits (at most graph.FewBitsMost, of both signs), or whose input has as
 //     few and that stands between bitserial layers, but which is not bitserial;
+//   - one behind a bitserial layer whose weights have up to 8 bits, if it is not the last one;
 //   - one of levels by weights of up to 8 bits whose sums 32 bits may not hold;
 //   - glue that stayed float between bitserial layers: sums that leave as f32 though levels are made from them later, levels
 //     of sums that are no thresholds, or a float step that nothing took in.
@@ -65,6 +66,10 @@ func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 		why := graph.Verdict{Reason: graph.WhyFloatInput}
 		why.Args.WeightBits, why.Args.Weights = bits, enc
 		s.stays(n, graph.LackLevels, verdict(n, why), "")
+		return
+	}
+	if why := n.Verdict; why.Args.WeightBits > graph.FewBitsMost && why.Args.Bits == 0 && s.bitserial(n, s.above) && s.layerBelow(n) {
+		s.stays(n, graph.LackLevels, why, "")
 		return
 	}
 	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.bitserial(n, s.above) && s.bitserial(n, s.below) {
@@ -156,6 +161,11 @@ func stepBits(steps []scalar.Step) int {
 // bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.
 func (s *strict) bitserial(n *graph.Node, next func(n *graph.Node) []*graph.Node) bool {
 	return reach(n, func(_, m *graph.Node) (found, on bool) { return m.Op == "bconv2d", true }, next) != nil
+}
+
+// layerBelow reports whether a convolution or dense layer is reached from n: n is not the last one.
+func (s *strict) layerBelow(n *graph.Node) bool {
+	return reach(n, func(_, m *graph.Node) (found, on bool) { return s.macs(m) > 0, true }, s.below) != nil
 }
 
 // laterQuantizer finds a quantizer that is reached from n through float glue.

@@ -44,6 +44,8 @@ func (r *rewriter) layer(n *graph.Node) error {
 	case v == nil:
 		if bits, enc, ok := graph.Meant(n.Weights["w"]); ok {
 			why.Args.WeightBits, why.Args.Weights = bits, enc
+		} else if few != nil && few.Trained() && !fromCaller(why) {
+			why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()
 		}
 	case few == nil && near != nil:
 		why = weightsRemark(graph.WhyNearlyFew, near)
@@ -77,6 +79,11 @@ func binaryAttrs(n *graph.Node) (b *graph.BinaryAttrs, ok bool) {
 		return a.Binary, true
 	}
 	return nil, false
+}
+
+// fromCaller reports whether a layer's input is real because the caller's is: weights of 5 to 8 bits are no wish for levels there.
+func fromCaller(why graph.Verdict) bool {
+	return why.Reason == graph.WhyInputReal || why.Reason == graph.WhyDeclaredOnly
 }
 
 // judge makes n one of kind, because of why. What was found first stays: later rounds see what earlier ones made.

@@ -101,6 +101,29 @@ func TestWideWeights(t *testing.T) {
 	}
 }
 
+// TestWideWeightsMissed: weights of 5 to 8 bits are named where levels became real before the layer, and not where the caller's input is real.
+func TestWideWeightsMissed(t *testing.T) {
+	for _, c := range []struct {
+		least, most int
+		levels      bool
+		bits        int
+	}{{-31, 31, true, 6}, {-31, 31, false, 0}, {-127, 127, true, 8}, {-7, 7, false, 4}} {
+		var ints []int
+		for q := c.least; q <= c.most; q++ {
+			ints = append(ints, q)
+		}
+		n := newNet(t.Fatal, 3)
+		x := n.input(1, 4, 4, 8)
+		if c.levels {
+			x = n.plain("sigmoid", n.plain("softmax", n.quant(u2(), x)))
+		}
+		g := n.run(n.conv(x, n.few(ints, 3, 3, 8, 4), same, false))
+		if why := g.Nodes[len(g.Nodes)-1].Verdict; why.Args.WeightBits != c.bits {
+			t.Errorf("%+v: %+v", c, why)
+		}
+	}
+}
+
 // TestSum: a sum of levels of one scale, or with a power of two between the scales, has levels itself; those of other sums are real numbers.
 func TestSum(t *testing.T) {
 	for _, c := range []struct {
