@@ -81,15 +81,22 @@ func (b *builder) unsupported(n *node) error {
 		return errCounted
 	}
 	e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "this op is not supported", Help: b.instead(n)}
-	b.uncut = append(b.uncut, e)
+	if !dynamic(n) { // a network that begins behind it would have the scale as an input
+		b.uncut = append(b.uncut, e)
+	}
 	b.unknown[id] = &unknownOp{first: e, nodes: 1}
 	return e
 }
+
+// dynamic reports whether n quantizes by what it computes of its input, as onnxruntime's quantize_dynamic has it.
+func dynamic(n *node) bool { return strings.HasPrefix(n.GetOpType(), "DynamicQuantize") }
 
 // instead says what to do about n, whose op has no row.
 func (b *builder) instead(n *node) string {
 	d, name := n.GetDomain(), n.GetOpType()
 	switch {
+	case dynamic(n):
+		return "its scale is computed anew for each input; quantize with constant scales, as onnxruntime's quantize_static does"
 	case strings.HasPrefix(d, "finn.custom_op.fpgadataflow"):
 		return "FINN's step_convert_to_hw wrote this file for an FPGA: give the QONNX or ONNX file from before that step"
 	case b.ops[key{qonnx, name}] != nil:

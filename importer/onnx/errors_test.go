@@ -96,6 +96,8 @@ func TestErrors(t *testing.T) {
 		{"product of shapes", newFile(13, 1, 4, 5).node("MatMul x x -> y")},
 		{"product of many axes", newFile(13, 2, 2, 2, 4, 4).node("MatMul x x -> y")},
 		{"computed weights", newFile(13).node("Relu x -> w").node("Conv x w -> y")},
+		{"window of padding", newFile(13).node("MaxPool x -> y", "kernel_shape", []int64{2, 2}, "pads", []int64{0, 0, 0, 3})},
+		{"first window of padding", newFile(13, 1, 3, 8).node("AveragePool x -> y", "kernel_shape", []int64{2}, "pads", []int64{2, 0})},
 		{"pool dilations", newFile(13).node("MaxPool x -> y", "kernel_shape", []int64{2, 2}, "dilations", []int64{2, 2})},
 		{"pool indices", newFile(13).node("MaxPool x -> a y", "kernel_shape", []int64{2, 2})},
 		{"training in opset 6", newFile(6).floats("c", 3).node("BatchNormalization x c c c c -> y")},

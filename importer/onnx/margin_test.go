@@ -33,3 +33,16 @@ func TestLowestMargin(t *testing.T) {
 		t.Error("-Inf that another op reads passes")
 	}
 }
+
+// TestUnusedPadding: padding as long as the kernel that no window reaches is none.
+func TestUnusedPadding(t *testing.T) {
+	for _, op := range []string{"MaxPool", "AveragePool"} {
+		g, err := Parse("m.onnx", newFile(13, 1, 1, 4, 4).node(op+" x -> y", "kernel_shape", []int64{2, 2}, "strides", []int64{5, 5}, "pads", []int64{0, 0, 2, 2}).bytes(t), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", op, err)
+		}
+		if v := g.Value("y"); !slices.Equal(v.Shape, []int{1, 1, 1, 1}) {
+			t.Errorf("%s: shape %v", op, v.Shape)
+		}
+	}
+}

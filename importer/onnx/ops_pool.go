@@ -69,10 +69,8 @@ func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph
 		}
 	}
 	for d := range 2 {
-		if w.before[d] >= kernel[d] || w.after[d] >= kernel[d] {
-			if op == "avg_pool" {
-				return nil, n.fail("", "padding of %d and %d around a kernel of %d leaves windows without a pixel", w.before[d], w.after[d], kernel[d])
-			}
+		if err := n.pixelsInAll(w, d, x.shape[2+d], axes); err != nil {
+			return nil, err
 		}
 	}
 	if x, err = b.fit(x, w, fill); err != nil {
@@ -85,6 +83,29 @@ func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph
 	y := ofImage(v)
 	y.integers = x.integers
 	return b.fromImage(y, axes)
+}
+
+// pixelsInAll fails if a window along spatial axis d, of an image with count pixels there, lies in the padding alone. Padding behind the last window goes, if it is as long as the kernel.
+func (n *node) pixelsInAll(w *window, d, count, axes int) error {
+	kernel, stride := w.kernel[d], w.strides[d]
+	last := (count + w.before[d] + w.after[d] - kernel) / stride
+	empty := func(i int) error {
+		from, along := i*stride-w.before[d], []string{"rows", "columns"}[d]
+		if axes == 1 {
+			along = "positions"
+		}
+		return n.fail("pad by less than the kernel's extent", "window %d of %d along the %s lies in the padding alone, from %d to %d of 0 to %d", i, last+1, along, from, from+kernel-1, count-1)
+	}
+	switch {
+	case w.before[d] >= kernel:
+		return empty(0)
+	case last*stride-w.before[d] >= count:
+		return empty(last)
+	case w.after[d] < kernel:
+		return nil
+	}
+	w.after[d] = min(w.after[d], max(0, last*stride-w.before[d]+kernel-count))
+	return nil
 }
 
 // lowerQLinearAveragePool takes means of windows. Inputs: x, its scale and zero point, those of y.
