@@ -73,7 +73,11 @@ func (w *writer) binary(e *ir.Binary) string {
 	case e.Op.IsCompare() && t == ir.I64:
 		return fmt.Sprintf("(%s %s %s)", w.index(e.A).within(sum), e.Op, w.index(e.B).within(sum))
 	case e.Op.IsCompare() && t.IsFloat():
-		return fmt.Sprintf("(%s %s %s)", w.operand(e.A), e.Op, w.operand(e.B))
+		a, b := w.operand(e.A), w.operand(e.B)
+		if w.chooses && (e.Op == ir.Lt || e.Op == ir.Gt) {
+			a, b = w.unseen(e.A, a), w.unseen(e.B, b)
+		}
+		return fmt.Sprintf("(%s %s %s)", a, e.Op, b)
 	case e.Op.IsCompare():
 		return fmt.Sprintf("(%s %s %s)", w.expr(e.A), e.Op, w.expr(e.B))
 	}
@@ -168,6 +172,30 @@ func (w *writer) operand(e ir.Expr) string {
 	return w.flush(w.float(e))
 }
 
+// unseen is text, the float e, hidden from compilers if they may find that it is 0.
+func (w *writer) unseen(e ir.Expr, text string) string {
+	switch e := e.(type) {
+	case *ir.Load: // an element of an alloc or of a table
+	case *ir.FloatImm:
+		if e.V != 0 {
+			return text
+		}
+	default:
+		return text
+	}
+	return fmt.Sprintf("%s(%s)", w.u.use("rc_unseen"), text)
+}
+
+// extreme is op, min or max, of a and b. Where b is a zero that is the result if a is 0, too, the instructions that
+// compilers choose are right.
+func (w *writer) extreme(op ir.BinOp, a string, b ir.Expr) string {
+	y := w.operand(b)
+	if k, ok := b.(*ir.FloatImm); !ok || math.Signbit(float64(k.V)) != (op == ir.Min) {
+		y = w.unseen(b, y)
+	}
+	return w.floats(op, a, y)
+}
+
 func (w *writer) flush(x string) string { return w.u.use("rc_flush") + "(" + x + ")" }
 
 // float is the value of a float expression.
@@ -178,6 +206,9 @@ func (w *writer) float(e ir.Expr) string {
 	case *ir.Load:
 		return w.element(e.Buf, e.Idx)
 	case *ir.Binary:
+		if e.Op == ir.Min || e.Op == ir.Max {
+			return w.extreme(e.Op, w.unseen(e.A, w.operand(e.A)), e.B)
+		}
 		return w.floats(e.Op, w.operand(e.A), w.operand(e.B))
 	case *ir.Unary:
 		return w.floatUnary(e)
@@ -350,9 +381,18 @@ func (w *writer) indexBinary(e *ir.Binary) index {
 	return narrow("%s", w.integers(e.Op, ir.I32, a.text(), b.text()))
 }
 
+// choice is a condition, which may choose between floats.
+func (w *writer) choice(cond ir.Expr, floats bool) string {
+	around := w.chooses
+	w.chooses = floats
+	text := w.expr(cond)
+	w.chooses = around
+	return text
+}
+
 // cond is the condition of a Select. One that guards loads is marked: some compilers have to be kept from seeing through it.
 func (w *writer) cond(e *ir.Select) string {
-	cond, guards := w.expr(e.Cond), false
+	cond, guards := w.choice(e.Cond, e.Type().IsFloat()), false
 	for _, side := range []ir.Expr{e.A, e.B} {
 		ir.WalkExpr(side, func(x ir.Expr) bool {
 			_, load := x.(*ir.Load)

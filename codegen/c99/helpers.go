@@ -83,6 +83,19 @@ static inline float rc_fmul(float a, float b)
     return rc_narrow((double)a / (double)b);
 }
 `},
+		"rc_unseen": {[]string{"rc_bits", "rc_float"}, `/* Clang takes x < 0 ? x : 0 for an instruction of Arm that orders zeros, and -0 > x ? -0 : x for one of x86 that does not
+ * see the sign, unless it cannot see the 0. */
+#if defined(__clang__)
+static inline float rc_unseen(float x)
+{
+    uint32_t none = 0;
+    __asm__("" : "+r"(none));
+    return rc_float(rc_bits(x) + none);
+}
+#else
+static inline float rc_unseen(float x) { return x; }
+#endif
+`},
 		"rc_fmin": {text: `static inline float rc_fmin(float a, float b) { return a < b ? a : b; }
 `},
 		"rc_fmax": {text: `static inline float rc_fmax(float a, float b) { return a > b ? a : b; }
@@ -108,7 +121,10 @@ static inline float rc_exact_fma(float a, float b, float c)
 		"rc_fma": {[]string{"rc_bits", "rc_exact_fma"}, `#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
 static inline float rc_fma(float a, float b, float c)
 {
-    const float r = __builtin_fmaf(a, b, c); /* an instruction */
+    float r = __builtin_fmaf(a, b, c); /* an instruction */
+#if defined(__clang__) && (defined(__arm__) || defined(__aarch64__))
+    __asm__("" : "+w"(r)); /* Clang would take another one for -r, which gives 0 for -0 */
+#endif
     if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || ((a == 0.0f || b == 0.0f) && c == 0.0f)) {
         return r;
     }

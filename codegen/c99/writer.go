@@ -26,6 +26,7 @@ type writer struct {
 	scratch bool            // whether anything lies there
 	touched map[string]bool // buffers that the text reads
 	instr   bool            // f is an instruction, whose operands may be the same
+	chooses bool            // the condition being written decides between floats
 }
 
 func newWriter(u *unit, f *ir.Func) *writer {
@@ -125,7 +126,7 @@ func (w *writer) stmt(s ir.Stmt) {
 	case *ir.Store:
 		w.store(s)
 	case *ir.If:
-		w.open("if (RIPC_COND(%s)) {", w.expr(s.Cond))
+		w.open("if (RIPC_COND(%s)) {", w.choice(s.Cond, true))
 		w.stmt(s.Then)
 		if s.Else != nil {
 			w.depth--
@@ -251,7 +252,11 @@ func (w *writer) store(s *ir.Store) {
 		if w.flushed[s.Buf] {
 			old = at
 		}
-		v = w.floats(map[ir.StoreOp]ir.BinOp{ir.AddTo: ir.Add, ir.MinTo: ir.Min, ir.MaxTo: ir.Max}[s.Op], old, w.operand(s.Val))
+		if s.Op == ir.AddTo {
+			v = w.floats(ir.Add, old, w.operand(s.Val))
+		} else {
+			v = w.extreme(map[ir.StoreOp]ir.BinOp{ir.MinTo: ir.Min, ir.MaxTo: ir.Max}[s.Op], old, s.Val)
+		}
 	case s.Op == ir.OrTo && b.Type == ir.Bool:
 		v = fmt.Sprintf("(%s | %s)", at, v)
 	default:
