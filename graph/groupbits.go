@@ -10,15 +10,19 @@ const (
 // few bits with scales of their own, as blocks of quantized weights do; 0 if there are none. few is what those of the first are.
 func InputGroups(w *Tensor) (groups int, few *FewBits) {
 	in := w.Shape[len(w.Shape)-2]
+	first := w.filter(0)
 next:
 	for groups = 2; groups <= min(maxInputGroups, in/leastGroup); groups++ {
 		if in%groups != 0 {
 			continue
 		}
+		if multiplesOf(first.InputGroup(0, groups), MaxWeightBits, nearly) == nil { // as for most real weights
+			continue
+		}
 		few = nil
 		for g := range groups {
-			part, _ := DecomposeFew(w.InputGroup(g, groups))
-			if part == nil || part.Offset != nil {
+			part := multiplesOf(w.InputGroup(g, groups), MaxWeightBits, nearly)
+			if part == nil {
 				continue next
 			}
 			if few == nil {
@@ -65,7 +69,7 @@ func Meant(w *Tensor) (bits int, enc string, ok bool) {
 		}
 		_, few = InputGroups(w)
 	}
-	if few == nil || !few.Trained() {
+	if few == nil || !few.Trained() || few.Attrs.Bits > FewBitsMost+1 { // zero points of groups may take one more
 		return 0, "", false
 	}
 	bits, enc = few.Attrs.WeightType()

@@ -33,6 +33,9 @@ func Nearly(w *Tensor) *Tensor {
 // nearlyFew is Nearly of weights that have not few bits as they are.
 func nearlyFew(w *Tensor) *Tensor {
 	outs := w.Shape[len(w.Shape)-1]
+	if !w.filter(0).round(0, 1) { // real weights end here, before they are copied
+		return nil
+	}
 	near := &Tensor{Shape: w.Shape, Data: slices.Clone(w.Data)}
 	for o := range outs {
 		if !near.round(o, outs) {
@@ -43,6 +46,17 @@ func nearlyFew(w *Tensor) *Tensor {
 		return nil
 	}
 	return near
+}
+
+// filter is a copy of the weights of output channel o, [..., 1].
+func (t *Tensor) filter(o int) *Tensor {
+	n := len(t.Shape)
+	outs := t.Shape[n-1]
+	f := &Tensor{Shape: append(append([]int{}, t.Shape[:n-1]...), 1)}
+	for i := o; i < len(t.Data); i += outs {
+		f.Data = append(f.Data, t.Data[i])
+	}
+	return f
 }
 
 // round rounds the weights of channel o to few values.

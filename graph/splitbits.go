@@ -192,7 +192,12 @@ func BinaryBasis(values []float64, within float64) (scales []float64, sums []int
 		}
 		return scales, sums
 	}
-	scales, sums = nil, []int{0}
+	return Thermometer(values)
+}
+
+// Thermometer is BinaryBasis of one scale a value: the steps from one to the next.
+func Thermometer(values []float64) (scales []float64, sums []int) {
+	sums = []int{0}
 	for i := range values[1:] {
 		scales, sums = append(scales, values[i+1]-values[i]), append(sums, 1<<(i+1)-1)
 	}

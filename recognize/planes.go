@@ -22,14 +22,17 @@ type planes struct {
 }
 
 // planesOf finds the planes of values in order; nil if they are too many.
-func planesOf(values []float32) *planes {
+// inOrder asks for planes that rise with the level, so that the largest level has the largest of each.
+func planesOf(values []float32, inOrder bool) *planes {
 	var above []float64
 	for _, v := range values {
 		above = append(above, float64(v)-float64(values[0]))
 	}
 	largest := math.Max(math.Abs(float64(values[0])), math.Abs(float64(values[len(values)-1])))
 	p := &planes{exact: true}
-	p.scales, p.sums = graph.BinaryBasis(above, 0x1p-23*largest)
+	if p.scales, p.sums = graph.Thermometer(above); !inOrder {
+		p.scales, p.sums = graph.BinaryBasis(above, 0x1p-23*largest)
+	}
 	if len(p.scales) > maxPlanes {
 		return nil
 	}
@@ -49,16 +52,21 @@ func planesOf(values []float32) *planes {
 func (r *rewriter) levelParts(n *graph.Node) ([]part, error) {
 	t := n.Inputs[0]
 	if r.planes[t] == nil {
-		q := r.uneven[t].quantizer
+		moves, from, pooled := r.movesBefore(t)
+		r.chain(from)
+		q := r.uneven[from].quantizer
 		if q == nil {
 			return nil, nil
 		}
-		p := planesOf(q.uneven)
+		p := planesOf(q.uneven, pooled)
 		if p == nil || !p.exact && r.options.ExactFloats {
 			return nil, nil
 		}
-		var err error
-		if r.planes[t], err = r.makePlanes(r.Producer(t), q, p); err != nil {
+		made, err := r.makePlanes(r.Producer(from), q, p)
+		if err != nil {
+			return nil, err
+		}
+		if r.planes[t], err = r.moved(made, moves); err != nil {
 			return nil, err
 		}
 	}
@@ -67,6 +75,44 @@ func (r *rewriter) levelParts(n *graph.Node) ([]part, error) {
 		parts = append(parts, part{plane, graph.WeightPart{W: n.Weights["w"]}})
 	}
 	return parts, nil
+}
+
+// movesBefore are the ops before tensor t that move or choose elements, the first one first, and the tensor that they read. pooled
+// says that one of them takes the largest of several.
+func (r *rewriter) movesBefore(t string) (moves []*graph.Node, from string, pooled bool) {
+	for from = t; len(moves) < maxMoves; from = moves[0].Inputs[0] {
+		p := r.Producer(from)
+		if p == nil {
+			break
+		}
+		_, pool := p.Attrs.(*graph.PoolAttrs)
+		switch p.Attrs.(type) {
+		case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs:
+		default:
+			if p.Op != "flatten" && p.Op != "max_pool" {
+				return moves, from, pooled
+			}
+		}
+		pooled = pooled || pool
+		moves = append([]*graph.Node{p}, moves...)
+	}
+	return moves, from, pooled
+}
+
+// moved does to each of some tensors what moves do.
+func (r *rewriter) moved(tensors []string, moves []*graph.Node) ([]string, error) {
+	for _, m := range moves {
+		next := make([]string, len(tensors))
+		for i, t := range tensors {
+			own := *m
+			own.Name, own.Inputs, next[i] = m.Name+".plane", []string{t}, r.TensorName(m.Output+".plane")
+			if err := r.insert(m, &own, next[i]); err != nil {
+				return nil, err
+			}
+		}
+		tensors = next
+	}
+	return tensors, nil
 }
 
 // makePlanes puts the planes p of quantizer q behind node n, which makes the levels, and gives their f32 tensors. The first has the

@@ -239,6 +239,14 @@ def levels_below_zero(n, x):
     return plain(n, x, lambda x: nested(n, x, [-0.625, -0.125, 0.25, 1], [-0.3, 0.1, 0.5]), lambda c: n.signs(c, c))
 
 
+@case("activations of learned levels, then max_pool", 0.9)
+def levels_pooled(n, x):
+    def act(x):
+        return n.op("MaxPool", nested(n, x, [0, 0.5, 1.3, 1.8], [0.25, 0.9, 1.55]), kernel_shape=[2, 2], strides=[2, 2])
+    x = n.conv(act(n.stem(x, 8)), n.signs(64, 8))
+    return n.head(n.norm(n.conv(act(n.norm(x, 64)), n.signs(64, 64)), 64), 64)
+
+
 @case("HWGQ: even levels, written as decimal fractions", 0.9)
 def hwgq_even(n, x):
     return plain(n, x, lambda x: nested(n, x, [0, 0.538, 1.076, 1.614], [0.269, 0.807, 1.345]), lambda c: n.signs(c, c))
@@ -255,6 +263,14 @@ def groups_of_inputs(n, x):
         q = np.clip(np.round(n.normal(c, c // 16, 16, 3, 3)), -3, 3).astype(F)
         return (q * n.rng.uniform(0.05, 0.2, (c, c // 16, 1, 1, 1)).astype(F)).reshape(c, c, 3, 3)
     return plain(n, x, lambda x: dorefa(n, x, 4), weights, c=32)
+
+
+@case("unsigned weights of 4 bits with a scale and a zero point for each group of 32 inputs", 1.0, shape=(4, 64))
+def groups_with_zeros(n, x):
+    q = np.round(n.rng.uniform(0, 15, (64, 32))).astype(F)
+    s = np.repeat(n.rng.uniform(0.05, 0.2, (2, 32)).astype(F), 32, 0)
+    z = np.repeat(np.round(n.rng.uniform(5, 9, (2, 32))).astype(F), 32, 0)
+    return n.op("MatMul", dorefa(n, x, 4), (q - z) * s)
 
 
 # --- means of levels -------------------------------------------------------------------------------------------------------
