@@ -154,6 +154,14 @@ func TestErrors(t *testing.T) {
 		"shift_norm after batch_norm": {ir.Unipolar, func(n *net, x string) string {
 			return n.shiftNorm(n.bn(n.bconv(x, 1, 2, graph.PadSame, bin), 1), graph.ShiftRiptide, 2)
 		}, `but its input "t2" is made by batch_norm`},
+		"shift_norm of two layers of different scales": {ir.Unipolar, func(n *net, x string) string {
+			y := n.bconv(x, 1, 2, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleNone})
+			return n.shiftNorm(n.add("add", &graph.BinaryOpAttrs{}, nil, y, n.bconv(x, 1, 2, graph.PadSame, bin)), graph.ShiftRiptide, 2)
+		}, `add "n3" is of layers whose sums have different scales`},
+		"shift_norm of a layer and levels": {ir.Unipolar, func(n *net, x string) string {
+			y := n.bconv(x, 1, 2, graph.PadSame, bin)
+			return n.shiftNorm(n.add("add", &graph.BinaryOpAttrs{}, nil, y, n.plain("relu", y)), graph.ShiftRiptide, 2)
+		}, `add "n3" reads relu "n2", which makes no sums of a bitserial layer`},
 		"shift_norm of what the caller brings": {ir.Unipolar, func(n *net, _ string) string {
 			return n.shiftNorm(n.input(1, 4, 4, 2), graph.ShiftRiptide, 2)
 		}, "is brought by the caller"},

@@ -2,6 +2,7 @@ package fusedglue
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -37,6 +38,7 @@ func shiftNorms(ctx context.Context, r *rewriter) error {
 		switch p := r.Producer(n.Inputs[0]); {
 		case err != nil:
 			return err
+		case n.Op == "shift_levels": // it reads the sum of two layers
 		case more != nil:
 			slices.Reverse(more)
 			todo = append(todo, more...)
@@ -79,6 +81,8 @@ func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
 	switch bias, x, ok := r.addend(p); {
 	case r.levelSum(n, p):
 		return nil, nil
+	case (p.Op == "add" || p.Op == "sub") && len(p.Inputs) == 2 && !ok:
+		return nil, r.layerSum(n, p)
 	case ok:
 		r.shifted(n, bias)
 		r.SetInputs(n, x)
@@ -122,6 +126,75 @@ func (r *rewriter) levelSum(n, p *graph.Node) bool {
 	r.SetInputs(n, sum.Output)
 	return true
 }
+
+// layerSum makes n, which reads the sum or difference p of the sums of two bitserial layers, a layer of integers. Both must count in
+// the same unit: levels of one scale, and weights whose scales have one AP2 in each channel.
+func (r *rewriter) layerSum(n, p *graph.Node) error {
+	refuse := func(how string) error {
+		return r.g.Errorf(n, "put a shift_norm behind each of the two and add their levels, give both layers one scale (such as weight_scale none), or use batch_norm and quantize",
+			"shift_norm works on integers of one unit, but %s %q %s", p.Op, p.Name, how)
+	}
+	var layers []*graph.Node
+	var types []scalar.LevelType
+	for _, in := range p.Inputs {
+		q := r.Producer(in)
+		if q == nil {
+			return refuse("reads what the caller brings")
+		}
+		f, ok := q.Attrs.(*graph.FusedConv)
+		if !ok || q.Op != "bconv2d" || f.Window != nil || f.Pool != nil || len(f.Epilogue.Steps) != 1 {
+			return refuse(fmt.Sprintf("reads %s %q, which makes no sums of a bitserial layer", q.Op, q.Name))
+		}
+		layers, types = append(layers, q), append(types, r.g.Value(q.Inputs[0]).LevelType)
+	}
+	a, b := layers[0].Attrs.(*graph.FusedConv), layers[1].Attrs.(*graph.FusedConv)
+	if types[0].Scale != types[1].Scale || types[0].Offset != 0 || types[1].Offset != 0 || !slices.EqualFunc(a.Alpha, b.Alpha, sameUnit) {
+		return refuse("is of layers whose sums have different scales, or AP2 of these")
+	}
+	sums := func(o int) (lo, hi int64) {
+		lo, hi = a.Sums(o)
+		least, most := b.Sums(o)
+		if p.Op == "sub" {
+			least, most = -most, -least
+		}
+		return lo + least, hi + most
+	}
+	for o := range a.Out {
+		lo, hi := sums(o)
+		if max(-lo, hi) > maxExactSum {
+			return refuse("makes sums that f32 does not hold")
+		}
+	}
+	widest := types[0] // mean and bias are cut to what the wider levels can be
+	if graph.IntegersOf(types[1]).Largest() > graph.IntegersOf(widest).Largest() {
+		widest = types[1]
+	}
+	shift, err := normalizer{n.Attrs.(*graph.ShiftNormAttrs), widest}.shiftAdd(r.g, n, a.Alpha, sums)
+	if err != nil {
+		return err
+	}
+	sum := *p
+	sum.Inputs = nil
+	for _, q := range layers {
+		raw, v := *q, *r.g.Value(q.Output)
+		raw.Name, raw.Output, v.Shape = r.NodeName(q.Name+"."+n.Name), r.TensorName(q.Output+"."+n.Name), slices.Clone(v.Shape)
+		f := *q.Attrs.(*graph.FusedConv)
+		f.Epilogue.Steps = nil
+		raw.Attrs = &f
+		r.InsertBefore(n, &raw, &v)
+		sum.Inputs = append(sum.Inputs, raw.Output)
+	}
+	v := *r.g.Value(p.Output)
+	v.Shape = slices.Clone(v.Shape)
+	sum.Name, sum.Output = r.NodeName(p.Name+".sums"), r.TensorName(p.Output+".sums")
+	r.InsertBefore(n, &sum, &v)
+	r.SetInputs(n, sum.Output)
+	integerLayer(n, shift)
+	return nil
+}
+
+// sameUnit reports whether 1 counts as the same with weights of scales a and b.
+func sameUnit(a, b float64) bool { return a > 0 && b > 0 && log2AP2(a) == log2AP2(b) }
 
 // noIntegers is the error that what n reads is none.
 func (r *rewriter) noIntegers(n *graph.Node, how string) error {

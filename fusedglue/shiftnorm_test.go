@@ -158,3 +158,61 @@ func TestShiftNormOfDequantized(t *testing.T) {
 		}
 	})
 }
+
+// TestShiftNormOfLayers: the sums of two layers are added up as integers before shift_norm, as those of one layer that reads what both
+// read.
+func TestShiftNormOfLayers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		minus, shared, seed := rapid.Bool().Draw(t, "sub"), rapid.Bool().Draw(t, "shared"), rapid.Uint64().Draw(t, "numbers")
+		mode := pick(t, "mode", graph.ShiftRiptide, graph.ShiftExactRound)
+		bin := graph.BinaryAttrs{WeightScale: graph.ScaleTensor}
+		const outs = 3
+		build := func(two bool) *net {
+			r := rand.New(rand.NewPCG(seed, 0))
+			n := newNet(func(args ...any) { t.Fatal(args...) }, r.NormFloat64)
+			x := n.levels(2, ir.Unipolar, 1, 4, 4, 5)
+			y := n.pool(x, 3, 1, graph.PadSame)
+			v, w := n.tensor(0, 1, 3, 3, 5, outs), n.tensor(0, 1, 3, 3, 5, outs)
+			scales := [][]float32{{0.25, 0.5, 0.125}, {0.3, 0.4, 0.13}} // of one AP2 each
+			layer := func(x string, w *graph.Tensor, scale []float32) string {
+				a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: graph.PadSame}, Binary: &bin}
+				return n.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: scale}}, x)
+			}
+			var sums string
+			if two {
+				op := "add"
+				if minus {
+					op = "sub"
+				}
+				a, b := layer(x, v, scales[0]), layer(y, w, scales[1])
+				sums = n.add(op, &graph.BinaryOpAttrs{}, nil, a, b)
+				if shared {
+					n.Outputs = append(n.Outputs, a)
+				}
+			} else {
+				both := &graph.Tensor{Shape: []int{3, 3, 10, outs}}
+				for tap := range 9 {
+					both.Data = append(both.Data, v.Data[tap*5*outs:(tap+1)*5*outs]...)
+					for _, z := range w.Data[tap*5*outs : (tap+1)*5*outs] {
+						if minus {
+							z = -z
+						}
+						both.Data = append(both.Data, z)
+					}
+				}
+				sums = layer(n.add("concat", &graph.ConcatAttrs{}, nil, x, y), both, scales[0])
+			}
+			n.Outputs = append(n.Outputs, n.shiftNorm(sums, mode, 2))
+			return n
+		}
+		data := make([]byte, 4*4*5)
+		for i := range data {
+			data[i] = byte(i * 7 % 4)
+		}
+		want, _ := interpret(t, build(false), nil, [][]byte{data})
+		got, g := interpret(t, build(true), nil, [][]byte{data})
+		if !bytes.Equal(got[len(got)-1], want[0]) {
+			t.Fatalf("got %v, want %v\n%s", got[len(got)-1], want[0], g)
+		}
+	})
+}

@@ -64,6 +64,19 @@ func (l *layer) sumsOf(t string) *sums {
 		out.alpha, out.step = append(out.alpha, x.alpha...), append(out.step, x.step...)
 		out.largest, out.offset = append(out.largest, x.largest...), append(out.offset, x.offset...)
 	}
+	if len(n.Inputs) == 2 && (n.Op == "add" || n.Op == "sub") { // of two layers, in one unit
+		c := g.Value(t).Channels()
+		x, y := inner[n.Inputs[0]], inner[n.Inputs[1]]
+		for o := range c {
+			out.largest[o] = max(out.largest[o], out.largest[c+o])
+		}
+		out.each(func(b, h, w, c int, e *float32) {
+			if *e = *x.at(b, h, w, c) + *y.at(b, h, w, c); n.Op == "sub" {
+				*e = *x.at(b, h, w, c) - *y.at(b, h, w, c)
+			}
+		})
+		return out
+	}
 	if n.Op == "add" { // a constant, in the same units
 		x, b := inner[n.Inputs[0]], n.Weights["b"].Data
 		out.each(func(i, h, w, c int, e *float32) {
