@@ -90,7 +90,10 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	n.Attrs = f
 	if b == nil {
 		n.Op = "fconv2d"
-		if few := graph.DecomposeExactly(&graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat}); few != nil && few.Trained() {
+		w := &graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat}
+		if few := graph.DecomposeExactly(w); few == nil {
+			f.Few = graph.Codebook(w)
+		} else if few.Trained() {
 			f.Few = few
 		}
 		return nil

@@ -203,3 +203,47 @@ func Thermometer(values []float64) (scales []float64, sums []int) {
 	}
 	return scales, sums
 }
+
+// codebookBits is the number of bits of weights that number the values of their filter.
+const codebookBits = 2
+
+// Codebook numbers the values of weights w ([..., O]) of which each filter has few, of both signs, whatever they are; nil if some
+// filter has more. Affine weights of that many bits are the numbers, and no multiples of a scale.
+func Codebook(w *Tensor) *FewBits {
+	outs := w.Shape[len(w.Shape)-1]
+	f := &FewBits{Attrs: BinaryAttrs{Enc: AffineWeights, Bits: codebookBits}}
+	for range 1 << codebookBits {
+		f.Values = append(f.Values, make([]float32, outs))
+	}
+	negative, positive := false, false
+	for o := range outs {
+		var values []float32
+		for i := o; i < len(w.Data); i += outs {
+			v := w.Data[i]
+			at, ok := slices.BinarySearch(values, v)
+			if !ok {
+				values = slices.Insert(values, at, v)
+			}
+			if v-v != 0 || len(values) > len(f.Values) {
+				return nil
+			}
+			negative, positive = negative || v < 0, positive || v > 0
+		}
+		if len(values)*weightsPerValue > len(w.Data)/outs {
+			return nil
+		}
+		if f.Ints == nil { // most real weights did not come this far
+			f.Ints = make([]int, len(w.Data))
+		}
+		for i := o; i < len(w.Data); i += outs {
+			f.Ints[i], _ = slices.BinarySearch(values, w.Data[i])
+		}
+		for k, v := range values {
+			f.Values[k][o] = v
+		}
+	}
+	if !negative || !positive {
+		return nil
+	}
+	return f
+}

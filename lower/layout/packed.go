@@ -10,8 +10,9 @@ import (
 type Packed struct {
 	Bits  int
 	Words []uint32 // [ceil(products/PerWord), Out]
-	// Values, of one bit: what 0 and 1 stand for, [Out] each. Of more bits j stands for f32((Min + Step*j) * Scale[o]).
-	Values    [2][]float32
+	// Values are what the numbers of one bit, or of a codebook, stand for, [Out] each. Where there are none j stands for
+	// f32((Min + Step*j) * Scale[o]).
+	Values    [][]float32
 	Min, Step int
 	Scale     []float32
 }
@@ -28,8 +29,9 @@ func newPacked(f *graph.FusedConv) *Packed {
 		return nil
 	}
 	p.Words = make([]uint32, rows*f.Out)
+	p.Values = f.Few.Values
 	if p.Bits == 1 {
-		p.Values = [2][]float32{make([]float32, f.Out), make([]float32, f.Out)}
+		p.Values = [][]float32{make([]float32, f.Out), make([]float32, f.Out)}
 	}
 	for i, v := range f.Few.Ints {
 		k, o := i/f.Out, i%f.Out
