@@ -16,7 +16,9 @@ type array struct {
 	f     []float32
 	d     []float64
 	i     []int64
-	from  *made // what DequantizeLinear made it of, nil for other arrays
+	// fourBits says that dt, of 8 bits, stands for the type of 4 bits that the file has.
+	fourBits bool
+	from     *made // what DequantizeLinear made it of, nil for other arrays
 }
 
 // newArray makes an array of zeros.
@@ -148,6 +150,7 @@ func (b *budget) gather(a *array, shape []int, base int, step []int) (*array, er
 	if err != nil {
 		return nil, err
 	}
+	out.fourBits = a.fourBits
 	eachOffset(shape, base, step, func(k, from int) { out.copyFrom(k, a, from) })
 	return out, nil
 }

@@ -142,3 +142,37 @@ func TestClippedIntegers(t *testing.T) {
 		}
 	}
 }
+
+// TestFourBits: a zero point of 4 bits makes a quantizer of 4 bits, of activations and of constants.
+func TestFourBits(t *testing.T) {
+	x := make([]float32, 64)
+	for i := range x {
+		x[i] = float32(i-32) / 4
+	}
+	for _, dt := range []dtype{dtInt4, dtUint4} {
+		lo, hi := -8.0, 7.0
+		if dt == dtUint4 {
+			lo, hi = 0, 15
+		}
+		for zero := lo; zero <= hi; zero++ {
+			f := newFile(21, 1, 64).number("s", dtFloat, 0.5).number("z", dt, float64(int(zero)&15))
+			f.Graph.Initializer = append(f.Graph.Initializer, floatTensor("c", x, 1, 64))
+			f.node("QuantizeLinear x s z -> q").node("DequantizeLinear q s z -> y").node("QuantizeLinear c s z -> d").node("DequantizeLinear d s z -> e").node("Add x e -> y2")
+			f.output("y2")
+			g, err := Parse("m.onnx", f.bytes(t), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			vals := evaluate(g, map[string][]float32{"x": x})
+			for i, v := range x {
+				want := float32(min(max(math.RoundToEven(float64(v*2))+zero, lo), hi)-zero) / 2
+				if vals["y"][i] != want || vals["y2"][i] != v+want {
+					t.Fatalf("%s, zero %g: %g becomes %g and %g, want %g", dt, zero, v, vals["y"][i], vals["y2"][i]-v, want)
+				}
+			}
+			if q := g.Value(g.Nodes[0].Output); q.Bits != 4 {
+				t.Errorf("%s, zero %g: %s", dt, zero, q)
+			}
+		}
+	}
+}

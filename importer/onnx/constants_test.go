@@ -106,3 +106,25 @@ func TestConstantWork(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestWeightStandardization: a BatchNormalization in training mode is by the statistics of constants that it normalizes, and refused elsewhere.
+func TestWeightStandardization(t *testing.T) {
+	f := newFile(17).floats("g", 4).floats("b", 4).floats("w", 1, 4, 5).ints("s", 4, 5, 1, 1).node("BatchNormalization w g b b g -> a m v", "training_mode", 1, "epsilon", 0.0).
+		node("Reshape a s -> c").node("Transpose c -> d", "perm", []int64{2, 0, 3, 1}).node("Add d x -> y")
+	f.Graph.Input[0] = value("x", dtFloat, 1)
+	g, err := parse(t.Context(), "m.onnx", f.bytes(t), nil, importer.Options{}, naive, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := evaluate(g, map[string][]float32{"x": {0}})["y"]
+	for i, got := range y { // channel c is c*5+1 ... c*5+5, of mean c*5+3 and deviation sqrt(2)
+		c, k := float64(i/5), float64(i%5)
+		if want := (k-2)/math.Sqrt2*(c+1) + c + 1; math.Abs(float64(got)-want) > 1e-5 {
+			t.Fatalf("element %d is %g, want %g", i, got, want)
+		}
+	}
+	_, err = parse(t.Context(), "m.onnx", newFile(17).floats("c", 3).node("BatchNormalization x c c c c -> y", "training_mode", 1).bytes(t), nil, importer.Options{}, naive, 1<<20)
+	if err == nil || !strings.Contains(err.Error(), "training_mode is on") {
+		t.Error(err)
+	}
+}

@@ -82,6 +82,7 @@ func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) (*a
 	if err != nil {
 		return nil, err
 	}
+	a.fourBits = true
 	for k := range n {
 		v := raw[k/2] >> (k % 2 * 4) & 15
 		if a.i[k] = int64(v); dt == dtInt4 {

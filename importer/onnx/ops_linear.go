@@ -94,7 +94,9 @@ func lowerQuantizeLinear(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !n.clippedNext() {
+	zero := n.input(2)
+	fourBits := zero != nil && zero.konst.fourBits
+	if !fourBits && !n.clippedNext() {
 		y, err := n.quantized(n.in[0], q)
 		if y == nil && err == nil {
 			y, err = n.mapped(n.in[0], q)
@@ -111,6 +113,10 @@ func lowerQuantizeLinear(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	y.integers = q
+	if fourBits {
+		lo, hi := kept(q.dt, fourBits)
+		return one(n.clippedIntegers(y, lo, hi))
+	}
 	return []*tensor{y}, nil
 }
 
@@ -185,9 +191,10 @@ func foldLinear(quantize bool) foldFunc {
 				continue
 			}
 			v := math.RoundToEven(float64(float32(x.at(k))/s)) + z
-			lo, hi := limits(dt)
+			lo, hi := kept(dt, zero != nil && zero.fourBits)
 			out.set(k, min(max(v, lo), hi))
 		}
+		out.fourBits = quantize && zero != nil && zero.fourBits
 		if !quantize {
 			out.from = &made{linear{x, scale, zero}, 0}
 			if scale.len() > 1 {
@@ -197,6 +204,15 @@ func foldLinear(quantize bool) foldFunc {
 		}
 		return []*array{out}, nil
 	}
+}
+
+// kept is the range that a quantizer keeps to: that of its type, or of the type of 4 bits that it stands for.
+func kept(d dtype, fourBits bool) (lo, hi float64) {
+	lo, hi = limits(d)
+	if fourBits {
+		return lo / 16, (hi+1)/16 - 1
+	}
+	return lo, hi
 }
 
 // limits is the range of an integer type.

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,6 +55,23 @@ func TestNewOpset(t *testing.T) {
 		}
 		if has := strings.Contains(g.Value("x").Note, "newer than"); has != want {
 			t.Errorf("opset %d: note %q", opset, g.Value("x").Note)
+		}
+	}
+}
+
+// TestSpaceToDepthOrder: SpaceToDepth and DepthToSpace of one mode undo each other.
+func TestSpaceToDepthOrder(t *testing.T) {
+	x := make([]float32, 3*8*8)
+	for i := range x {
+		x[i] = float32(i)
+	}
+	for _, mode := range []string{"DCR", "CRD"} {
+		g, err := Parse("m.onnx", newFile(28).node("SpaceToDepth x -> a", "blocksize", 2, "mode", mode).node("DepthToSpace a -> y", "blocksize", 2, "mode", mode).bytes(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y := evaluate(g, map[string][]float32{"x": x})["y"]; !slices.Equal(x, y) {
+			t.Errorf("%s: %v", mode, y)
 		}
 	}
 }

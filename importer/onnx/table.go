@@ -204,7 +204,7 @@ func quantizers(add adder) {
 	add("Trunc", op{family: qonnx, min: 5, max: 6, attrs: []string{"narrow", "rounding_mode", "signed"}, fold: foldTrunc, lower: lowerTrunc, becomes: "threshold, dequantize; div, round, mul", limits: "constant parameters, one number each"})
 	linear := []string{"axis", "block_size", "output_dtype", "precision", "saturate"}
 	for _, f := range []family{standard, microsoft} {
-		add("QuantizeLinear", op{family: f, min: 2, max: 3, attrs: linear, fold: foldLinear(true), lower: lowerQuantizeLinear, becomes: "quantize, dequantize", limits: "uint8 or int8, per tensor (per channel on constants)"})
+		add("QuantizeLinear", op{family: f, min: 2, max: 3, attrs: linear, fold: foldLinear(true), lower: lowerQuantizeLinear, becomes: "quantize, dequantize", limits: "uint8, int8, uint4 or int4, per tensor (per channel on constants)"})
 		add("DequantizeLinear", op{family: f, min: 2, max: 3, attrs: linear, fold: foldLinear(false), lower: lowerDequantizeLinear, mixed: true, moves: true, becomes: "nothing", limits: "behind QuantizeLinear or an input, with its parameters"})
 	}
 }
