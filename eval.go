@@ -98,7 +98,11 @@ func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 			return nil, &EvalError{r.Labels, fmt.Sprintf("labels are of pictures that have a number for each class, and the first output, %s, has %s", o.Tensor.Title(), tensorio.ShapeText(o.Tensor.Shape))}
 		}
 		if len(labels) < res.Images || len(labels) > res.Images && r.Run.First == 0 {
-			return nil, &EvalError{r.Labels, fmt.Sprintf("%d labels for %d pictures", len(labels), res.Images)}
+			msg := fmt.Sprintf("%d labels for %d pictures", len(labels), res.Images)
+			if len(labels) == res.Images*res.Classes {
+				msg += fmt.Sprintf(": a row of %d numbers for each, as one-hot labels are; give the number of its class for each, such as np.argmax(labels, axis=1)", res.Classes)
+			}
+			return nil, &EvalError{r.Labels, msg}
 		}
 		if res.Right, err = res.right(got, labels, o.Tensor.DType == ir.I32.String() && res.Classes == 1); err != nil {
 			return nil, &EvalError{r.Labels, err.Error()}

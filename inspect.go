@@ -44,9 +44,13 @@ type Inspection struct {
 	Layers     []Layer  `json:"layers"`
 	MACs       int64    `json:"macs"`
 	BinaryMACs int64    `json:"binary_macs"`
-	// Convolutions counts the convolutions and dense layers, Bitserial those of them that are bitserial.
+	// IntegerMACs are those of layers of levels whose weights have 8 bits; BinaryMACs of those whose weights have fewer.
+	IntegerMACs int64 `json:"integer_macs"`
+	// Convolutions counts the convolutions and dense layers: Bitserial those of levels whose weights have fewer than 8 bits, Integers
+	// those whose weights have 8.
 	Convolutions int   `json:"convolutions"`
 	Bitserial    int   `json:"bitserial"`
+	Integers     int   `json:"integers"`
 	WeightBytes  int64 `json:"weight_bytes"` // constants that layers share count once
 	FloatBytes   int64 `json:"float_bytes"`  // the same layers' weights as f32
 	Workspace
@@ -81,8 +85,8 @@ type Layer struct {
 	// (on f32) of other stages; "" where an artifact does not say it. It and all that follows up to FloatBytes but Reads and
 	// Writes are facts of the model, the same for each target.
 	Kind string `json:"kind"`
-	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "float", "float 32xM" (weights of M bits, sums in f32),
-	// "bits" or "float glue".
+	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "integer Nx8" where the weights have 8,
+	// "float", "float 32xM" (weights of M bits, sums in f32), "bits" or "float glue".
 	Became string `json:"became"`
 	// ActivationBits and WeightBits are those of convolutions and dense layers; 32 for f32.
 	ActivationBits int     `json:"activation_bits,omitempty"`
@@ -204,7 +208,11 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		if l.MACs > 0 {
 			in.Convolutions++
 		}
-		if l.Kind == graph.Binary.String() {
+		switch {
+		case explain.Integer(fact):
+			in.IntegerMACs += l.MACs
+			in.Integers++
+		case l.Kind == graph.Binary.String():
 			in.BinaryMACs += l.MACs
 			in.Bitserial++
 		}

@@ -45,6 +45,7 @@ type RunResult struct {
 	Threads, Runs        int
 	Took                 time.Duration // of all runs, without compiling and loading
 	Outputs              []Output
+	Notes                []string // what was done to input files so that they fit
 }
 
 // Output is one output; those of several runs are stacked along the batch axis.
@@ -81,7 +82,7 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 	if runs = feed.Runs; r.First > 0 {
 		runs = min(runs, r.First)
 	}
-	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative, Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs}
+	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative, Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs, Notes: feed.Notes}
 	together, what := 1, "running"
 	switch e.Kind() {
 	case engine.Simulated:

@@ -105,7 +105,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 	onFlag(cmd, &r.On)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
-	completeLayer(cmd)
+	completeLayer(cmd, "layer")
 	sortFlag(cmd, &sortBy, benchOrders)
 	wideFlag(cmd, &wide)
 	cmd.Flags().StringVar(&before, "compare", "", "`OLD.json` that bench --json wrote: show what costs more or less than then, and exit with 1 if the network does by more than --tolerance")
@@ -208,12 +208,12 @@ const whole = "whole network"
 
 // benchTable has a row for each layer, and one for the network.
 func benchTable(r *ripc.BenchResult, sortBy string) *table {
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutHead}, {title: "MIN MS"}, {title: "MEDIAN MS", drop: 4}, {title: "P90 MS", drop: 3}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/CYCLE"}, {title: "KERNEL", left: true, drop: 1}}}
+	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "MIN MS"}, {title: "MEDIAN MS", drop: 4}, {title: "P90 MS", drop: 3}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/CYCLE"}, {title: "KERNEL", left: true, drop: 1}}}
 	switch {
 	case r.Estimate != nil:
-		t.columns = []column{{title: "LAYER", left: true, cut: cutHead}, {title: "INSTRUCTIONS", drop: 4}, {title: "EST. CYCLES"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR.", drop: 3}, {title: "MACS/EST. CYCLE"}, {title: "KERNEL", left: true, drop: 1}}
+		t.columns = []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "INSTRUCTIONS", drop: 4}, {title: "EST. CYCLES"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR.", drop: 3}, {title: "MACS/EST. CYCLE"}, {title: "KERNEL", left: true, drop: 1}}
 	case r.Simulated: // neither times nor cycles
-		t.columns = []column{{title: "LAYER", left: true, cut: cutHead}, {title: "INSTRUCTIONS"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR."}, {title: "KERNEL", left: true, drop: 1}}
+		t.columns = []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "INSTRUCTIONS"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR."}, {title: "KERNEL", left: true, drop: 1}}
 	}
 	row := func(name string, f ripc.Figures, share, sum string, macs int64, kernel string) {
 		instructions := "-"
@@ -274,7 +274,7 @@ func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
 // printComparison says what costs more or less than it did.
 func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) error {
 	fmt.Fprintf(w, "\nbeside %s, in %s:\n", file, c.Unit)
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutHead}, {title: "BEFORE", drop: 2}, {title: "NOW", drop: 1}, {title: "RATIO"}}}
+	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "BEFORE", drop: 2}, {title: "NOW", drop: 1}, {title: "RATIO"}}}
 	row := func(l ripc.CostChange) {
 		decimals := 0
 		if c.Unit == measure.Milliseconds {

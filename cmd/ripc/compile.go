@@ -165,7 +165,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), res)
 	}
-	res.print(summary, widthOf(summary, false))
+	res.print(summary, widthOf(summary, false), o.verbose)
 	return nil
 }
 
@@ -192,11 +192,13 @@ type compileResult struct {
 	Files       map[string]fileResult `json:"files"` // by kind
 	Stages      int                   `json:"stages"`
 	Binary      int                   `json:"binary_layers"`
-	Float       []string              `json:"float_layers"` // with the reason; also binary layers whose sums leave as f32
+	Integers    int                   `json:"integer_layers"` // of weights of 8 bits
+	Float       []string              `json:"float_layers"`   // with the reason; also binary layers whose sums leave as f32
 	Roundings   []ripc.Rounding       `json:"roundings,omitempty"`
 	Computed    []string              `json:"not_counted"` // binary layers whose sums are not counted in bits, what they are, and why
 	MACs        int64                 `json:"macs"`
 	BinaryMACs  int64                 `json:"binary_macs"`
+	IntegerMACs int64                 `json:"integer_macs"`
 	WeightBytes int64                 `json:"weight_bytes"`
 	ripc.Workspace
 	Seconds    float64        `json:"seconds"`
@@ -223,12 +225,10 @@ type stageSeconds struct {
 func (r *compileResult) count() {
 	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
 	r.Computed, r.Roundings, r.Workspace = []string{}, r.in.Roundings, r.in.Workspace
+	r.Binary, r.Integers, r.IntegerMACs = r.in.Bitserial, r.in.Integers, r.in.IntegerMACs
 	for _, l := range r.in.Layers {
 		binary, why := l.Kind == graph.Binary.String(), reasonText(l)
 		f32Sums := binary && why != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
-		if binary {
-			r.Binary++
-		}
 		if f32Sums {
 			r.f32Sums++
 		}
@@ -252,18 +252,25 @@ func (r *compileResult) count() {
 	}
 }
 
-// print says what was made, in lines of at most width characters if that is not 0.
-func (r *compileResult) print(w io.Writer, width int) {
+// print says what was made, in lines of at most width characters if that is not 0: in full also by which algorithms, how long it
+// took and which functions there are.
+func (r *compileResult) print(w io.Writer, width int, full bool) {
 	line := func(indent int, format string, args ...any) {
 		fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, indent))
 	}
 	head := fmt.Sprintf("%s for %s: %s, %s", r.Model, r.Target, count(r.Stages, "stage"), count(r.Binary, "binary layer"))
+	if r.Integers > 0 {
+		head += fmt.Sprintf(", %d integer", r.Integers)
+	}
 	if r.f32Sums > 0 {
 		head += fmt.Sprintf(" (%d with float sums)", r.f32Sums)
 	}
 	head += fmt.Sprintf(", %d float", len(r.Float)-r.f32Sums)
 	if r.MACs > 0 {
-		head += fmt.Sprintf("; %.1f %% of %s MACs are binary", 100*float64(r.BinaryMACs)/float64(r.MACs), thousands(r.MACs))
+		head += fmt.Sprintf("; %s of %s MACs are binary", percent(part(r.BinaryMACs, r.MACs)), thousands(r.MACs))
+		if r.IntegerMACs > 0 {
+			head += fmt.Sprintf(", %s integer", percent(part(r.IntegerMACs, r.MACs)))
+		}
 	}
 	line(0, "%s", head)
 	for _, f := range r.changeable {
@@ -271,10 +278,10 @@ func (r *compileResult) print(w io.Writer, width int) {
 	}
 	switch rest := len(r.Float); {
 	case len(r.changeable) > 0 || rest == 0:
-	case r.Binary == 0 && !r.fewBits:
+	case r.Binary+r.Integers == 0 && !r.fewBits:
 		line(2, "%d of %d stages float: the model has no binary weights", rest, r.Stages)
-	case r.Binary > 0:
-		line(2, "fine: %s of the MACs are binary, and no other layer has weights or inputs of at most %d bits", percent(float64(r.BinaryMACs)/float64(max(1, r.MACs))), graph.FewBitsMost)
+	case r.Binary+r.Integers > 0:
+		line(2, "fine: no other layer has weights or inputs of at most %d bits", graph.FewBitsMost)
 	default:
 		for _, f := range r.layers {
 			line(2, "stays float: %s", f)
@@ -288,13 +295,18 @@ func (r *compileResult) print(w io.Writer, width int) {
 			line(2, "input %s%s", t.Title(), note)
 		}
 	}
-	for _, c := range r.Computed {
-		line(2, "same sums otherwise: %s", c)
+	if full {
+		for _, c := range r.Computed {
+			line(2, "not counted in bits: %s", c)
+		}
 	}
 	line(0, "weights and tables %s (weights as floats %s)", size(r.in.WeightBytes), size(r.in.FloatBytes))
 	line(0, "%s", r.in.Workspace)
 	for _, k := range r.order {
 		fmt.Fprintf(w, "wrote %s (%s)\n", r.Files[k].Path, size(int64(r.Files[k].Bytes))) // a path stays whole
+	}
+	if !full {
+		return
 	}
 	line(0, "%.2f s", r.Seconds)
 	if len(r.Functions) > 0 {

@@ -25,7 +25,7 @@ of the framework that it is from (--expect: the largest distance). On any engine
 code, here or simulated, or the interpreter. It exits with 1 if the output is off by more
 than --tol, or if fewer than --min-top1 of the pictures are right.`,
 		Example: `  ripc eval digits.json --input x_test.npy --labels y_test.npy
-  ripc eval net.onnx --target rpi3 --input x.npy --expect logits.npy --tol 1e-4`,
+  ripc eval net.onnx --target rpi3 --input x.npy --expect y.npy --tol 1e-4`,
 		Args: args(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Run.Path = args[0]

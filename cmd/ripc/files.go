@@ -64,6 +64,9 @@ func makePlaces(first string, names []string) (undo func(), err error) {
 	}
 	f.Close()
 	os.Remove(f.Name())
+	if len(made) > 0 {
+		fmt.Fprintf(stderr(), "making folder %s\n", dir)
+	}
 	return undo, nil
 }
 

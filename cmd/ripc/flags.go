@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ripc"
 	"ripc/lower/layout"
@@ -27,11 +28,67 @@ type compileFlags struct {
 	verbose  bool
 }
 
+// groupAnnotation is the key under which a flag has the title of its group.
+const groupAnnotation = "ripc_group"
+
+// flagGroup is a group of flags in the help of a command.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+// inGroup gives the flags that add registers the title of a group.
+func inGroup(fs *pflag.FlagSet, title string, add func()) {
+	before := map[string]bool{}
+	fs.VisitAll(func(g *pflag.Flag) { before[g.Name] = true })
+	add()
+	fs.VisitAll(func(g *pflag.Flag) {
+		if !before[g.Name] {
+			_ = fs.SetAnnotation(g.Name, groupAnnotation, []string{title}) // there is such a flag
+		}
+	})
+}
+
+// flagGroups are the flags of a command that help shows: those without a group first.
+func flagGroups(cmd *cobra.Command) []flagGroup {
+	groups := []flagGroup{{title: "Flags"}}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		title := groups[0].title
+		if named := f.Annotations[groupAnnotation]; len(named) > 0 {
+			title = named[0]
+		}
+		i := slices.IndexFunc(groups, func(g flagGroup) bool { return g.title == title })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, flagGroup{title: title})
+		}
+		if groups[i].flags == nil {
+			groups[i].flags = pflag.NewFlagSet("", pflag.ContinueOnError)
+			groups[i].flags.SortFlags = false
+		}
+		groups[i].flags.AddFlag(f)
+	})
+	return slices.DeleteFunc(groups, func(g flagGroup) bool { return g.flags == nil || !g.flags.HasAvailableFlags() })
+}
+
 // register adds the flags to cmd.
 func (f *compileFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.target, "target", "", "`TARGET` to compile for, see ripc targets (default host)")
+	inGroup(fs, "How the code is made", func() { f.registerCode(fs) })
+	inGroup(fs, "How the model is read", func() { f.modelFlags.register(cmd) })
+	fs.BoolVar(&f.json, "json", false, "print one JSON object")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more")
+	complete(cmd, "target", targetNames)
+	complete(cmd, "backend", ripc.Backends)
+	complete(cmd, "disable-pass", ripc.OptionalPasses)
+	for _, flag := range []string{"float", "bitserial"} {
+		completeLayer(cmd, flag)
+	}
+}
+
+func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 	fs.StringVar(&f.schedule, "schedule", "", "`FILE` of schedules: \"layer NAME:\" and steps, one a line")
 	fs.StringVar(&f.records, "records", "", "`FILE` of what ripc tune has measured: its schedules and algorithms are taken where no other option says which; \"shipped\": what comes with ripc")
 	fs.StringVar(&f.backend, "backend", "", "`NAME` of what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
@@ -39,12 +96,6 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of what costs least by estimate: "+strings.Join(algorithmNames(), ", "))
 	fs.StringSliceVar(&f.float, "float", nil, "`LAYER` to compute in floats; may be repeated")
 	fs.StringSliceVar(&f.bits, "bitserial", nil, "`LAYER` to compute by counting bits, in the cheapest way that does; may be repeated")
-	f.modelFlags.register(cmd)
-	fs.BoolVar(&f.json, "json", false, "print one JSON object")
-	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
-	complete(cmd, "target", targetNames)
-	complete(cmd, "backend", ripc.Backends)
-	complete(cmd, "disable-pass", ripc.OptionalPasses)
 }
 
 // complete offers names to the shell for a flag.
@@ -57,14 +108,17 @@ func complete(cmd *cobra.Command, flag string, names func() []string) {
 	}
 }
 
-// completeLayer offers the names of the layers of the model on the command line for --layer.
-func completeLayer(cmd *cobra.Command) {
-	err := cmd.RegisterFlagCompletionFunc("layer", func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// completeLayer offers the layers of the model on the command line for a flag: the stages that it becomes, by the names that the
+// flag takes.
+func completeLayer(cmd *cobra.Command, flag string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var names []string
 		if len(args) > 0 {
-			if g, err := ripc.Load(cmd.Context(), args[0]); err == nil {
-				for _, n := range g.Nodes {
-					names = append(names, n.Name)
+			if in, err := ripc.Inspect(cmd.Context(), args[0], ripc.Options{}, "", false); err == nil {
+				for _, l := range in.Layers {
+					if flag == "layer" || l.MACs > 0 { // the others decide how sums are computed
+						names = append(names, l.Name)
+					}
 				}
 			}
 		}
@@ -72,6 +126,30 @@ func completeLayer(cmd *cobra.Command) {
 	})
 	if err != nil {
 		panic("BUG: " + err.Error())
+	}
+}
+
+// completeFiles offers files for the arguments of the commands that read some, by their extensions: for the first argument, and for
+// those behind it.
+func completeFiles(root *cobra.Command) {
+	models := []string{"json", "onnx", "tflite"}
+	libraries := append(slices.Clone(models), "so")
+	kinds := map[string][2][]string{
+		"compile": {models}, "import": {models}, "tune": {models}, "verify": {models}, "interp": {{"ripir"}},
+		"bench": {libraries}, "eval": {libraries}, "inspect": {libraries}, "report": {libraries}, "run": {libraries, {"npy", "png", "jpg", "jpeg"}},
+	}
+	for _, cmd := range root.Commands() {
+		kind, reads := kinds[cmd.Name()]
+		if !reads {
+			continue
+		}
+		cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			extensions := kind[min(len(args), 1)]
+			if extensions == nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return extensions, cobra.ShellCompDirectiveFilterFileExt
+		}
 	}
 }
 

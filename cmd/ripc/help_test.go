@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/spf13/pflag"
 )
 
 // TestHelpFits: the help of every command fits a terminal, and says nothing twice.
@@ -27,6 +30,80 @@ func TestHelpFits(t *testing.T) {
 			}
 			if !strings.Contains(b.String(), "Usage:\n  "+c.CommandPath()) {
 				t.Errorf("%s --help does not say how it is called:\n%s", c.CommandPath(), b.String())
+			}
+		}
+	}
+}
+
+// TestHelpGroups: help shows a command's own flags first, then those that it shares with others, under what they are for.
+func TestHelpGroups(t *testing.T) {
+	root := newRoot(80)
+	for _, c := range root.Commands() {
+		groups := flagGroups(c)
+		var titles []string
+		shown := 0
+		for _, g := range groups {
+			titles = append(titles, g.title)
+			g.flags.VisitAll(func(*pflag.Flag) { shown++ })
+		}
+		all := 0
+		c.LocalFlags().VisitAll(func(*pflag.Flag) { all++ })
+		if shown != all {
+			t.Errorf("%s shows %d of %d flags", c.Name(), shown, all)
+		}
+		if c.Flags().Lookup("schedule") == nil {
+			continue
+		}
+		if want := []string{"Flags", "How the code is made", "How the model is read"}; !slices.Equal(titles, want) {
+			t.Errorf("%s: groups %q, want %q", c.Name(), titles, want)
+		}
+		for _, own := range []string{"target", "json", "verbose"} {
+			if c.Flags().Lookup(own) != nil && groups[0].flags.Lookup(own) == nil {
+				t.Errorf("%s: --%s is not among its first flags", c.Name(), own)
+			}
+		}
+	}
+}
+
+// TestManPagesFit: lines of manual pages that do not flow fit 80 columns behind their indent.
+func TestManPagesFit(t *testing.T) {
+	const most = 76
+	for _, c := range withCommands(newRoot(80)) {
+		verbatim := false
+		for line := range strings.Lines(string(manPage(c))) {
+			switch line = strings.TrimRight(line, "\n"); line {
+			case ".nf", ".fi":
+				verbatim = line == ".nf"
+			default:
+				if plain := strings.ReplaceAll(line, `\-`, "-"); verbatim && utf8.RuneCountInString(plain) > most {
+					t.Errorf("%s has a line of %d characters: %s", pageName(c), utf8.RuneCountInString(plain), plain)
+				}
+			}
+		}
+	}
+}
+
+// TestCompletion: what is offered for a flag that names a layer is taken by it.
+func TestCompletion(t *testing.T) {
+	const model = "../../testdata/qonnx/digits_w1a2.onnx"
+	for _, flag := range []string{"layer", "float"} {
+		var out bytes.Buffer
+		root := newRoot(80)
+		root.SetOut(&out)
+		root.SetArgs([]string{"__complete", "inspect", model, "--" + flag, ""})
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		offered := strings.Fields(strings.Split(out.String(), ":")[0])
+		if len(offered) < 3 {
+			t.Fatalf("--%s: %q", flag, out.String())
+		}
+		for _, name := range offered {
+			root := newRoot(80)
+			root.SetOut(&out)
+			root.SetArgs([]string{"inspect", model, "--" + flag, name})
+			if err := root.ExecuteContext(t.Context()); err != nil {
+				t.Errorf("--%s %s: %v", flag, name, err)
 			}
 		}
 	}

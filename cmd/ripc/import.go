@@ -25,7 +25,7 @@ stay float say why. It compiles to the same bytes as the original. With options 
 a model is read, such as --end, what they make of it is written, and that of a .json file
 too. Needs no LLVM.`,
 		Example: `  ripc import quicknet.tflite -o quicknet.json
-  ripc import model.onnx --name keywords --end logits --batch 1 -o keywords.json
+  ripc import model.onnx --name words --end logits --batch 1 -o words.json
   ripc inspect quicknet.json`,
 		Args: args(1, 1, "one F.onnx or F.tflite"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd, args[0], output, json, &f) },
@@ -96,6 +96,6 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 	if json {
 		return printJSON(cmd.OutOrStdout(), res)
 	}
-	res.print(cmd.OutOrStdout(), widthOf(cmd.OutOrStdout(), false))
+	res.print(cmd.OutOrStdout(), widthOf(cmd.OutOrStdout(), false), false)
 	return nil
 }

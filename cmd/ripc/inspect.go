@@ -73,8 +73,7 @@ activations lie in memory, and when. Needs no LLVM.`,
 			case memory:
 				err = printMemory(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
 			case layer == "" && !withIR:
-				sortLayers(in.Layers, sortBy)
-				err = printTable(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
+				err = printTable(cmd.OutOrStdout(), in, layerOrder(in.Layers, sortBy), f.verbose, widthOf(cmd.OutOrStdout(), wide))
 			default:
 				for _, l := range in.Layers {
 					printLayer(cmd.OutOrStdout(), l, f.verbose)
@@ -85,7 +84,7 @@ activations lie in memory, and when. Needs no LLVM.`,
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
-	completeLayer(cmd)
+	completeLayer(cmd, "layer")
 	sortFlag(cmd, &sortBy, inspectOrders)
 	wideFlag(cmd, &wide)
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
@@ -98,9 +97,14 @@ activations lie in memory, and when. Needs no LLVM.`,
 
 func inspectOrders() []string { return []string{sortStage, sortMACs, sortWeights, sortName} }
 
-// sortLayers puts layers in an order, the largest first.
-func sortLayers(layers []ripc.Layer, by string) {
-	slices.SortStableFunc(layers, func(a, b ripc.Layer) int {
+// layerOrder gives the numbers of the layers in an order, the largest first.
+func layerOrder(layers []ripc.Layer, by string) []int {
+	order := make([]int, len(layers))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := layers[i], layers[j]
 		switch by {
 		case sortMACs:
 			return cmp.Compare(b.MACs, a.MACs)
@@ -111,6 +115,30 @@ func sortLayers(layers []ripc.Layer, by string) {
 		}
 		return 0
 	})
+	return order
+}
+
+// footnotes are texts that a table refers to by numbers, from 1. A text that several rows have is there once.
+type footnotes []string
+
+// refer returns the number of a text.
+func (f *footnotes) refer(text string) string {
+	i := slices.Index(*f, text)
+	if i < 0 {
+		i = len(*f)
+		*f = append(*f, text)
+	}
+	return fmt.Sprint(i + 1)
+}
+
+// write prints the texts with their numbers, in lines of at most width characters if that is not 0.
+func (f footnotes) write(w io.Writer, width int) error {
+	for i, text := range f {
+		if _, err := fmt.Fprintln(w, wrapped(fmt.Sprintf("%d: %s", i+1, text), width, 2)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // layoutText is the order of an image's axes.
@@ -147,8 +175,9 @@ func outputText(t describe.Tensor) string {
 	return strings.Join(extents, "x") + " " + kind
 }
 
-// printTable prints a line a layer, of at most width characters if that is not 0, and the sums.
-func printTable(w io.Writer, in *ripc.Inspection, width int) error {
+// printTable prints a line for each layer in the given order, of at most width characters if that is not 0, then the notes that the
+// lines refer to, and the sums.
+func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, width int) error {
 	fmt.Fprintf(w, "%s for %s\n", in.Name, in.Target)
 	for i, t := range in.Inputs {
 		fmt.Fprintf(w, "input  %s%s%s\n", tensorText(t), layoutText(t), noteText(in, i))
@@ -156,10 +185,12 @@ func printTable(w io.Writer, in *ripc.Inspection, width int) error {
 	for _, t := range in.Outputs {
 		fmt.Fprintf(w, "output %s%s\n", tensorText(t), layoutText(t))
 	}
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutHead}, {title: "OP", left: true, drop: 4}, {title: "BECAME", left: true}, {title: "OUTPUT", left: true, drop: 6},
+	t := &table{columns: []column{{title: ""}, {title: "LAYER", left: true, cut: cutMiddle}, {title: "OP", left: true, drop: 4}, {title: "BECAME", left: true}, {title: "OUTPUT", left: true, drop: 6},
 		{title: "MACS", drop: 5}, {title: "SHARE"}, {title: "WEIGHTS", drop: 3}, {title: "AS FLOAT", drop: 2}, {title: "KERNEL", left: true, drop: 1},
-		{title: "GLUE", left: true, drop: 2, cut: cutTail}, {title: "REASON, NOTE", left: true, drop: 7, cut: cutTail}}}
-	for _, l := range in.Layers {
+		{title: "GLUE", left: true, drop: 2, cut: cutTail}, {title: "NOTES", left: true}}}
+	var texts footnotes
+	for _, number := range order {
+		l := in.Layers[number]
 		macs, share, weights, float := "", "", "", ""
 		if l.MACs > 0 {
 			macs, share, float = thousands(l.MACs), percent(l.Share), size(l.FloatBytes)
@@ -172,27 +203,32 @@ func printTable(w io.Writer, in *ripc.Inspection, width int) error {
 			out = outputText(l.Writes[0])
 		}
 		var notes []string
-		for _, n := range []string{reasonText(l), algorithmText(l)} {
+		for _, n := range []string{reasonText(l), algorithmText(l, verbose)} {
 			if n != "" {
-				notes = append(notes, n)
+				notes = append(notes, texts.refer(n))
 			}
 		}
 		if l.Note != "" { // quoted, as it is the model's own text: it must not look like ripc's, nor steer a terminal
-			notes = append(notes, fmt.Sprintf("note %q", l.Note))
+			notes = append(notes, texts.refer(fmt.Sprintf("note %q", l.Note)))
 		}
-		t.add(l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, l.Glue, strings.Join(notes, "; "))
+		t.add(fmt.Sprint(number), l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, l.Glue, strings.Join(notes, ", "))
 	}
 	fmt.Fprintln(w)
 	if err := t.write(w, width); err != nil {
 		return err
 	}
-	printLegend(w, in)
-	share := 0.0
-	if in.MACs > 0 {
-		share = float64(in.BinaryMACs) / float64(in.MACs)
+	if len(texts) > 0 {
+		fmt.Fprintln(w, "\nnotes:")
+		if err := texts.write(w, width); err != nil {
+			return err
+		}
 	}
+	printLegend(w, in)
 	if in.Convolutions > 0 {
-		fmt.Fprintf(w, "\n%d of %d convolutions and dense layers bitserial, %s of the MACs", in.Bitserial, in.Convolutions, percent(share))
+		fmt.Fprintf(w, "\n%d of %d convolutions and dense layers bitserial, %s of the MACs", in.Bitserial, in.Convolutions, percent(part(in.BinaryMACs, in.MACs)))
+		if in.Integers > 0 {
+			fmt.Fprintf(w, "; %d integer, %s", in.Integers, percent(part(in.IntegerMACs, in.MACs)))
+		}
 	}
 	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s)",
 		count(len(in.Layers), "stage"), thousands(in.MACs), size(in.WeightBytes), size(in.FloatBytes))
@@ -278,13 +314,23 @@ func cure(code string) string {
 	return ""
 }
 
-// algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for.
-func algorithmText(l ripc.Layer) string {
+// algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for. In full
+// it says what each algorithm costs by estimate.
+func algorithmText(l ripc.Layer, full bool) string {
 	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == layout.Popcount.String() && l.Why.Code != layout.Asked.String() {
 		return ""
 	}
-	return "computed in " + l.Why.Text
+	switch {
+	case full:
+		return "computed by " + l.Why.Text
+	case l.Why.Code == layout.Asked.String():
+		return "computed by " + l.Algorithm + ", as asked"
+	}
+	return "computed by " + l.Algorithm
 }
+
+// part is n as a share of all.
+func part(n, all int64) float64 { return float64(n) / float64(max(1, all)) }
 
 // percent is a share for people.
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -101,6 +101,7 @@ that ripc compiled.`,
 	}
 	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
 		recordsCommand(), hubCommand(), workerCommand(), tuneCommand(), targetsCommand(), versionCommand(), manCommand())
+	completeFiles(root)
 	root.Flags().BoolVar(&version, "version", false, "print the versions of ripc and of the tools it uses")
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
@@ -113,14 +114,41 @@ func fitHelp(root *cobra.Command, width int) {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", reflowed(cmp.Or(c.Long, c.Short), width), c.UsageString())
 	})
-	flags := func(which string) (string, string) {
-		return which + ".FlagUsages |", fmt.Sprintf("%s.FlagUsagesWrapped %d |", which, width)
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		_, err := io.WriteString(c.OutOrStderr(), usage(c, width))
+		return err
+	})
+}
+
+// usage is the help of a command below its description: how it is called, examples, the commands below it, and its flags: its own
+// first, then those that it shares with other commands, by what they are for.
+func usage(c *cobra.Command, width int) string {
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	if c.Runnable() {
+		fmt.Fprintf(&b, "  %s\n", c.UseLine())
 	}
-	local, localFit := flags(".LocalFlags")
-	inherited, inheritedFit := flags(".InheritedFlags")
-	// The second usage line is for commands that do nothing by themselves.
-	root.SetUsageTemplate(strings.NewReplacer(local, localFit, inherited, inheritedFit, "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]",
-		"{{if and .HasAvailableSubCommands (not .Runnable)}}\n  {{.CommandPath}} [command]").Replace(root.UsageTemplate()))
+	if c.HasAvailableSubCommands() && !c.Runnable() {
+		fmt.Fprintf(&b, "  %s [command]\n", c.CommandPath())
+	}
+	if c.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+	}
+	if c.HasAvailableSubCommands() {
+		b.WriteString("\nAvailable Commands:\n")
+		for _, below := range c.Commands() {
+			if below.IsAvailableCommand() {
+				fmt.Fprintf(&b, "  %-*s %s\n", below.NamePadding(), below.Name(), below.Short)
+			}
+		}
+	}
+	for _, g := range flagGroups(c) {
+		fmt.Fprintf(&b, "\n%s:\n%s", g.title, g.flags.FlagUsagesWrapped(width))
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\nUse \"%s [command] --help\" for more information about a command.\n", c.CommandPath())
+	}
+	return b.String()
 }
 
 // helpWidth is how wide help is: as wide as the terminal, where lines stay short enough to be read.
@@ -204,7 +232,29 @@ func flagError(cmd *cobra.Command, err error) error {
 			msg += "; did you mean --" + near + "?"
 		}
 	}
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+		if want := wanted(invalid.GetFlag().Value.Type()); want != "" {
+			msg = fmt.Sprintf("--%s %q: give %s", invalid.GetFlag().Name, invalid.GetValue(), want)
+		}
+	}
 	return &usageError{msg: msg, form: true}
+}
+
+// wanted names the values of a type of flags, "" of types whose own errors say it.
+func wanted(kind string) string {
+	switch kind {
+	case "uint64":
+		return "a whole number from 0 up"
+	case "int":
+		return "a whole number"
+	case "float64":
+		return "a number, such as 0.001"
+	case "duration":
+		return "a time, such as 90s or 5m"
+	case "bool":
+		return "true or false"
+	}
+	return ""
 }
 
 // args requires between least and most arguments; most < 0 is no limit.

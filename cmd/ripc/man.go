@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,6 +56,7 @@ func manPage(c *cobra.Command) []byte {
 	var b bytes.Buffer
 	section := func(title string) { fmt.Fprintf(&b, ".SH %s\n", title) }
 	fmt.Fprintf(&b, ".TH %q 1 \"\" \"ripc %s\"\n", strings.ToUpper(pageName(c)), ripc.Version)
+	b.WriteString(".nh\n.ad l\n") // neither hyphens in words nor spaces between them that the text does not have
 	section("NAME")
 	fmt.Fprintf(&b, "%s \\- %s\n", troff(pageName(c)), troff(c.Short))
 	section("SYNOPSIS")
@@ -64,10 +66,13 @@ func manPage(c *cobra.Command) []byte {
 	if text == "" {
 		text = c.Short + "."
 	}
-	fmt.Fprintf(&b, ".nf\n%s\n.fi\n", troff(text))
-	if flags := c.LocalFlags(); flags.HasAvailableFlags() {
-		section("OPTIONS")
-		flags.VisitAll(func(f *pflag.Flag) {
+	b.WriteString(filled(text))
+	for _, g := range flagGroups(c) {
+		section(cmp.Or(map[string]string{"Flags": "OPTIONS"}[g.title], strings.ToUpper(g.title)))
+		g.flags.VisitAll(func(f *pflag.Flag) {
+			if f.Hidden {
+				return
+			}
 			name := "--" + f.Name
 			if f.Shorthand != "" {
 				name = "-" + f.Shorthand + ", " + name
@@ -78,7 +83,7 @@ func manPage(c *cobra.Command) []byte {
 	}
 	if c.Example != "" {
 		section("EXAMPLES")
-		fmt.Fprintf(&b, ".nf\n%s\n.fi\n", troff(c.Example))
+		b.WriteString(verbatim(c.Example))
 	}
 	if c.HasAvailableSubCommands() {
 		section("COMMANDS")
@@ -92,6 +97,35 @@ func manPage(c *cobra.Command) []byte {
 	b.WriteString("0 success; 1 failure (a difference found, a missing tool); 2 wrong usage or bad input.\n")
 	return b.Bytes()
 }
+
+// filled is text whose sentences flow, and whose lines that begin with a blank stay as they are.
+func filled(text string) string {
+	var b strings.Builder
+	var kept []string
+	end := func() {
+		if len(kept) > 0 {
+			b.WriteString(verbatim(strings.Join(kept, "\n")))
+			kept = nil
+		}
+	}
+	for _, line := range strings.Split(text, "\n") {
+		switch {
+		case strings.HasPrefix(line, " "):
+			kept = append(kept, line)
+		case line == "":
+			end()
+			b.WriteString(".PP\n")
+		default:
+			end()
+			b.WriteString(troff(line) + "\n")
+		}
+	}
+	end()
+	return b.String()
+}
+
+// verbatim is text whose lines stay as they are, at the left, so that more of them fit.
+func verbatim(text string) string { return ".in 2\n.nf\n" + troff(text) + "\n.fi\n.in\n" }
 
 // troff keeps text from being read as commands.
 func troff(text string) string {

@@ -67,7 +67,7 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	} else {
 		line("a character of the arena is %s", size((m.ArenaBytes+room-1)/room))
 	}
-	stages := &table{columns: []column{{title: "STAGE"}, {title: "LAYER", left: true, cut: cutHead, least: 10}, {title: "NEEDS", drop: 1}, {title: title, left: true}}}
+	stages := &table{columns: []column{{title: "STAGE"}, {title: "LAYER", left: true, cut: cutMiddle, least: 10}, {title: "NEEDS", drop: 1}, {title: title, left: true}}}
 	for i, s := range m.Stages {
 		stages.add(fmt.Sprint(i), s.Name, size(s.Bytes), "|"+arenaMap(m, i, room)+"|")
 	}
@@ -75,9 +75,9 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	if err := stages.write(w, width); err != nil {
 		return err
 	}
-	columns := []column{{title: "", left: true}, {title: "TENSOR", left: true, cut: cutHead, least: 12}, {title: "BYTES"}, {title: "AT", drop: 1}, {title: "STAGES", left: true, drop: 2}}
+	columns := []column{{title: "", left: true}, {title: "TENSOR", left: true, cut: cutMiddle, least: 12}, {title: "BYTES"}, {title: "AT", drop: 1}, {title: "STAGES", left: true, drop: 2}}
 	if slices.ContainsFunc(m.Arena, func(t ripc.ArenaUse) bool { return t.Over != "" }) {
-		columns = append(columns, column{title: "IN PLACE OF", left: true, cut: cutHead, least: 11, drop: 3})
+		columns = append(columns, column{title: "IN PLACE OF", left: true, cut: cutMiddle, least: 11, drop: 3})
 	}
 	tensors := &table{columns: columns}
 	for i, t := range m.Arena {

@@ -121,6 +121,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	for _, note := range out.Notes {
+		fmt.Fprintf(stderr(), "note: %s\n", note)
+	}
 	if o.verbose {
 		fmt.Fprintf(stderr(), "%s took %v\n", count(out.Runs, "run"), out.Took)
 	}

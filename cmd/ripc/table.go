@@ -43,9 +43,9 @@ type row struct {
 type cutting int
 
 const (
-	uncut   cutting = iota // none
-	cutHead                // of a path: its end tells it from others
-	cutTail                // of a sentence
+	uncut     cutting = iota // none
+	cutMiddle                // the middle of a path, whose ends tell it from others
+	cutTail                  // the end of a sentence
 )
 
 // add appends a row, a cell for each column.
@@ -166,8 +166,9 @@ func shortened(s string, width int, cut cutting) string {
 	if len(runes) <= width || cut == uncut || width < 1 {
 		return s
 	}
-	if cut == cutHead {
-		return "…" + string(runes[len(runes)-width+1:])
+	if cut == cutMiddle {
+		head := (width - 1) / 2
+		return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 	}
 	return string(runes[:width-1]) + "…"
 }

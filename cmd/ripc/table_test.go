@@ -27,16 +27,16 @@ func TestTableWidth(t *testing.T) {
 	}
 }
 
-// Where that is enough, long cells are cut: of names the end is left, of sentences the beginning. What belongs below a row is wrapped.
+// Where that is enough, long cells are cut: of names the ends are left, of sentences the beginning. What belongs below a row is wrapped.
 func TestTableCuts(t *testing.T) {
-	tab := table{columns: []column{{title: "LAYER", left: true, cut: cutHead}, {title: "KERNEL", left: true, drop: 1}, {title: "REASON", left: true, cut: cutTail}}}
+	tab := table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "KERNEL", left: true, drop: 1}, {title: "REASON", left: true, cut: cutTail}}}
 	tab.add("model/first/FusedBatchNorm", "kernel", "its input is not quantized")
 	tab.below("one word behind another, in lines that fit")
 	tab.add("fc", "k", "")
 	for width, want := range map[int]string{
 		0:  "LAYER                       KERNEL  REASON\nmodel/first/FusedBatchNorm  kernel  its input is not quantized\n       one word behind another, in lines that fit\nfc                          k\n",
-		46: "LAYER                 KERNEL  REASON\n…irst/FusedBatchNorm  kernel  its input is no…\n       one word behind another, in lines that\n         fit\nfc                    k\n\n(LAYER, REASON cut, for want of width: --wide\nshows all)\n",
-		36: "LAYER               REASON\n…st/FusedBatchNorm  its input is no…\n       one word behind another, in lines\n         that fit\nfc\n\n(without KERNEL; LAYER, REASON cut, for\nwant of width: --wide shows all)\n",
+		46: "LAYER                 KERNEL  REASON\nmodel/fir…dBatchNorm  kernel  its input is no…\n       one word behind another, in lines that\n         fit\nfc                    k\n\n(LAYER, REASON cut, for want of width: --wide\nshows all)\n",
+		36: "LAYER               REASON\nmodel/fi…BatchNorm  its input is no…\n       one word behind another, in lines\n         that fit\nfc\n\n(without KERNEL; LAYER, REASON cut, for\nwant of width: --wide shows all)\n",
 	} {
 		var b bytes.Buffer
 		if err := tab.write(&b, width); err != nil || b.String() != want {

@@ -200,7 +200,7 @@ func tuneLine(b ripc.TuneBegan, e ripc.TuneTried, width int) string {
 		}
 		name = taskName(e.Task.Layers, e.Task.Algorithm)
 		room := width - utf8.RuneCountInString(line()) + full
-		if name = shortened(name, max(room, min(leastName, full)), cutHead); room >= min(leastName, full) {
+		if name = shortened(name, max(room, min(leastName, full)), cutMiddle); room >= min(leastName, full) {
 			break
 		}
 	}
@@ -221,7 +221,7 @@ func taskName(layers []string, algorithm string) string {
 
 // printTuned sums up, one line a task that was tried, of at most width characters if that is not 0.
 func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutHead, least: 12}, {title: "TRIED", left: true, drop: 1}, {title: "FOUND", left: true, drop: 2}, {title: "FASTER"}}}
+	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle, least: 12}, {title: "TRIED", left: true, drop: 1}, {title: "FOUND", left: true, drop: 2}, {title: "FASTER"}}}
 	for _, x := range r.Tasks {
 		if x.Trials == 0 {
 			continue

@@ -98,7 +98,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
-	completeLayer(cmd)
+	completeLayer(cmd, "layer")
 	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random, hard and tie inputs; may be repeated")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	threadsFlag(cmd, &r.Threads)
@@ -132,7 +132,7 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	if asJSON {
 		return printJSON(w, r)
 	}
-	t := &table{columns: []column{{title: ""}, {title: "STAGE", left: true, cut: cutHead}, {title: "OP", left: true, drop: 1}, {title: "RESULT", left: true}}}
+	t := &table{columns: []column{{title: ""}, {title: "STAGE", left: true, cut: cutMiddle}, {title: "OP", left: true, drop: 1}, {title: "RESULT", left: true}}}
 	bad := 0
 	for i, s := range r.Stages {
 		if !s.OK {

@@ -135,14 +135,20 @@ func Weights(bits int, enc string) string {
 	return fmt.Sprintf("%d-bit", bits)
 }
 
-// Became names what a layer became: "binary NxM" (N bits of activations, M of weights), "float" or, where the weights of a
-// layer in f32 lie in memory as M bits, "float 32xM", "bits" (glue on levels,
-// or into or out of them) or "float glue". "unknown" is said of a stage that does not say it.
+// Integer reports whether a layer sums products of levels by weights of 8 bits, as those of int8 networks do. Layers whose weights
+// have fewer bits are called binary.
+func Integer(l ir.Layer) bool { return l.Kind == graph.Binary.String() && l.WeightBits >= 8 }
+
+// Became names what a layer became: "binary NxM" or "integer NxM" (N bits of activations, M of weights), "float" or, where the
+// weights of a layer in f32 lie in memory as M bits, "float 32xM", "bits" (glue on levels, or into or out of them) or "float glue".
+// A stage that does not say it is "unknown".
 func Became(l ir.Layer) string {
 	kind, err := graph.ParseKind(l.Kind)
 	switch {
 	case err != nil || kind == graph.Undecided:
 		return "unknown"
+	case Integer(l):
+		return fmt.Sprintf("integer %dx%d", l.ActivationBits, l.WeightBits)
 	case kind == graph.Binary, kind == graph.Float && l.WeightBits > 0 && l.WeightBits < l.ActivationBits:
 		return fmt.Sprintf("%s %dx%d", kind, l.ActivationBits, l.WeightBits)
 	case kind == graph.Glue:

@@ -54,11 +54,11 @@ func locate(ctx context.Context, file string, data []byte, lim limits) (*documen
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
-		line := 0
+		line, help := 0, ""
 		if se := (*json.SyntaxError)(nil); errors.As(err, &se) {
-			line = l.line(int(se.Offset) - 1)
+			line, help = l.line(int(se.Offset)-1), commaHelp(data[:min(int(se.Offset), len(data))])
 		}
-		return nil, l.fail(line, "", "not valid JSON: %v", err)
+		return nil, l.fail(line, help, "not valid JSON: %v", err)
 	}
 	l.dec.UseNumber()
 	root, err := l.value("", 0)
@@ -70,6 +70,14 @@ func locate(ctx context.Context, file string, data []byte, lim limits) (*documen
 	}
 	l.doc.root = root
 	return l.doc, nil
+}
+
+// commaHelp says what to do about text that breaks off at the bracket behind a comma, "" of other text.
+func commaHelp(text []byte) string {
+	if n := len(text); n > 0 && (text[n-1] == '}' || text[n-1] == ']') && bytes.HasSuffix(bytes.TrimRight(text[:n-1], " \t\r\n"), []byte(",")) {
+		return fmt.Sprintf("remove the comma before this %q", text[n-1])
+	}
+	return ""
 }
 
 // line is the number of the line, from 1, that holds the byte at offset.

@@ -17,6 +17,7 @@ import (
 // Feed holds what the inputs of a network are given, for one or more inferences.
 type Feed struct {
 	Runs   int        // number of inferences
+	Notes  []string   // what was done to pictures so that they fit
 	inputs [][][]byte // by input and inference; one entry serves them all
 }
 
@@ -58,9 +59,12 @@ func Load(tensors []describe.Tensor, specs []string, fill Fill) (*Feed, error) {
 		if i >= len(tensors) || feed.inputs[i] != nil {
 			return nil, &ir.Error{Op: "input " + spec, Msg: fmt.Sprintf("no input is left for it; the network has %s", tensorList(tensors))}
 		}
-		runs, err := loadInput(tensors[i], file)
+		runs, note, err := loadInput(tensors[i], file)
 		if err != nil {
 			return nil, unnamed(tensors, file, err)
+		}
+		if note != "" {
+			feed.Notes = append(feed.Notes, note)
 		}
 		if len(runs) > 1 && feed.Runs > 1 && len(runs) != feed.Runs {
 			return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf("holds %d times the input's batch, %s holds %d times", len(runs), source, feed.Runs)}
@@ -105,20 +109,25 @@ func tensorList(tensors []describe.Tensor) string {
 // ShapeText is a shape in messages, e.g. "[1, 28, 28, 1]".
 func ShapeText(shape []int) string { return strings.ReplaceAll(fmt.Sprint(shape), " ", ", ") }
 
-func loadInput(t describe.Tensor, file string) ([][]byte, error) {
+// loadInput reads what a file gives to t for each inference, and says what was done to a picture so that it fits.
+func loadInput(t describe.Tensor, file string) (runs [][]byte, note string, err error) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".npy":
 		a, err := npy.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		return checkArray(t, file, a)
+		runs, err := checkArray(t, file, a)
+		return runs, "", err
 	case ".png", ".jpg", ".jpeg":
-		data, err := loadPicture(t, file)
-		return [][]byte{data}, err
+		data, note, err := loadPicture(t, file)
+		return [][]byte{data}, note, err
 	}
-	return nil, &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: "unknown kind of file",
-		Help: "give a .npy, .png or .jpg file"}
+	msg := "its name ends in none of .npy, .png, .jpg"
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		msg = "it is a folder"
+	}
+	return nil, "", &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: msg, Help: "give a .npy, .png or .jpg file"}
 }
 
 // unnamed is err, and where the file that could not be read looks like NAME=FILE, that no input has this name.
