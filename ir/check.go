@@ -88,11 +88,11 @@ func sameType(what string, a, b Expr) error {
 }
 
 func checkBinary(e *Binary) error {
-	what := fmt.Sprintf("the operands of %q", e.Op.String())
-	if err := sameType(what, e.A, e.B); err != nil {
-		return err
-	}
+	what := func() string { return fmt.Sprintf("the operands of %q", e.Op.String()) }
 	t := e.A.Type()
+	if t != e.B.Type() {
+		return sameType(what(), e.A, e.B)
+	}
 	ok, takes := t.IsInt() || t.IsFloat(), "integers or f32"
 	switch e.Op {
 	case And, Or, Xor:
@@ -103,7 +103,7 @@ func checkBinary(e *Binary) error {
 		ok, takes = ok || t == Bool, "integers, f32 or bool"
 	}
 	if !ok {
-		return wrong(fmt.Sprintf("%s have type %s", what, t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
+		return wrong(fmt.Sprintf("%s have type %s", what(), t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
 	}
 	k, isConst := e.B.(*IntImm)
 	switch {

@@ -3,7 +3,6 @@ package ir
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -13,7 +12,7 @@ func Verify(f *Func) error { return verifyFunc(f, map[*Func]bool{}) }
 
 type verifier struct {
 	f       *Func
-	loops   []string
+	loops   []*For
 	extents map[string]int
 	bufs    map[string]Buffer // in scope
 	out     map[string]bool   // those that may be written
@@ -65,8 +64,8 @@ func (v *verifier) fail(op string, err error) error {
 		out = *e
 	}
 	out.Op, out.Node = op, "@"+v.f.Name
-	if len(v.loops) > 0 {
-		out.Node += ", for " + strings.Join(v.loops, ", ")
+	for i, l := range v.loops {
+		out.Node += [...]string{", for ", ", "}[min(i, 1)] + loopText(l)
 	}
 	return &out
 }
@@ -113,56 +112,62 @@ func (v *verifier) stmt(s Stmt) error {
 	return nil
 }
 
+func loopText(s *For) string { return fmt.Sprintf("%%%s in 0:%d", s.Var, s.Extent) }
+
 func (v *verifier) loop(s *For) error {
-	op := fmt.Sprintf("for %%%s in 0:%d", s.Var, s.Extent)
+	fail := func(err error) error { return v.fail("for "+loopText(s), err) }
 	if err := v.name(s.Var); err != nil {
-		return v.fail(op, err)
+		return fail(err)
 	}
 	if s.Extent < 1 {
-		return v.fail(op, wrong(fmt.Sprintf("the extent is %d", s.Extent), "a loop runs at least once"))
+		return fail(wrong(fmt.Sprintf("the extent is %d", s.Extent), "a loop runs at least once"))
 	}
 	if s.Kind > Unroll {
-		return v.fail(op, wrong("the kind of loop is invalid", ""))
+		return fail(wrong("the kind of loop is invalid", ""))
 	}
 	v.extents[s.Var] = s.Extent
-	v.loops = append(v.loops, op[len("for "):])
+	v.loops = append(v.loops, s)
 	err := v.stmt(s.Body)
 	v.loops = v.loops[:len(v.loops)-1]
 	delete(v.extents, s.Var)
 	return err
 }
 
-// access checks an element or window of a buffer, of which the indices themselves have been checked.
-func (v *verifier) access(op, name string, idx []Expr, write bool) (Buffer, error) {
+// access checks an element or window of a buffer, of which the indices themselves have been checked. op gives the text of what
+// is wrong, which mostly nothing is.
+func (v *verifier) access(op func() string, name string, idx []Expr, write bool) (Buffer, error) {
 	b, ok := v.bufs[name]
 	switch {
 	case !ok:
-		return b, v.fail(op, wrong(fmt.Sprintf("there is no buffer %%%s in scope", name), ""))
+		return b, v.fail(op(), wrong(fmt.Sprintf("there is no buffer %%%s in scope", name), ""))
 	case len(idx) != len(b.Shape):
-		return b, v.fail(op, wrong(fmt.Sprintf("%d indices for %s", len(idx), BufferString(b)), fmt.Sprintf("%%%s has %d dimensions", name, len(b.Shape))))
+		return b, v.fail(op(), wrong(fmt.Sprintf("%d indices for %s", len(idx), BufferString(b)), fmt.Sprintf("%%%s has %d dimensions", name, len(b.Shape))))
 	case write && !v.out[name]:
-		return b, v.fail(op, wrong(fmt.Sprintf("%%%s is only read", name), "write to an out parameter or an alloc"))
+		return b, v.fail(op(), wrong(fmt.Sprintf("%%%s is only read", name), "write to an out parameter or an alloc"))
 	}
 	if err := checkIndices(idx); err != nil {
-		return b, v.fail(op, err)
+		return b, v.fail(op(), err)
 	}
 	return b, nil
 }
 
 func (v *verifier) store(s *Store) error {
-	if err := v.exprs(append(slices.Clone(s.Idx), s.Val)); err != nil {
+	if err := v.exprs(s.Idx); err != nil {
 		return err
 	}
-	op := fmt.Sprintf("%s %s %s", element(s.Buf, s.Idx), s.Op, ExprString(s.Val))
+	if err := v.expr(s.Val); err != nil {
+		return err
+	}
+	op := func() string { return fmt.Sprintf("%s %s %s", element(s.Buf, s.Idx), s.Op, ExprString(s.Val)) }
 	b, err := v.access(op, s.Buf, s.Idx, true)
 	if err != nil {
 		return err
 	}
 	if t := s.Val.Type(); t != b.Type {
-		return v.fail(op, wrong(fmt.Sprintf("the value is %s, but elements of %%%s are %s", t, b.Name, b.Type), "cast the value"))
+		return v.fail(op(), wrong(fmt.Sprintf("the value is %s, but elements of %%%s are %s", t, b.Name, b.Type), "cast the value"))
 	}
 	if b.Type == Bool && s.Op != Assign && s.Op != OrTo || b.Type.IsFloat() && s.Op == OrTo {
-		return v.fail(op, wrong(fmt.Sprintf("%q does not work on %s", s.Op.String(), b.Type), ""))
+		return v.fail(op(), wrong(fmt.Sprintf("%q does not work on %s", s.Op.String(), b.Type), ""))
 	}
 	return nil
 }
@@ -192,7 +197,7 @@ func (v *verifier) expr(e Expr) error {
 			return v.fail("%"+e.Name, wrong(fmt.Sprintf("no loop over %%%s is around this", e.Name), ""))
 		}
 	case *Load:
-		b, err := v.access(ExprString(e), e.Buf, e.Idx, false)
+		b, err := v.access(func() string { return ExprString(e) }, e.Buf, e.Idx, false)
 		if err != nil {
 			return err
 		}
@@ -357,24 +362,24 @@ func (v *verifier) call(c *Call) error {
 		if err := v.exprs(w.Idx); err != nil {
 			return err
 		}
-		arg := fmt.Sprintf("%s, operand %s", op, element(w.Buf, w.Idx))
+		arg := func() string { return fmt.Sprintf("%s, operand %s", op, element(w.Buf, w.Idx)) }
 		b, err := v.access(arg, w.Buf, w.Idx, p.Out)
 		if err != nil {
 			return err
 		}
 		if b.Type != p.Type {
-			return v.fail(arg, wrong(fmt.Sprintf("elements are %s", b.Type), "the parameter is "+BufferString(p.Buffer)))
+			return v.fail(arg(), wrong(fmt.Sprintf("elements are %s", b.Type), "the parameter is "+BufferString(p.Buffer)))
 		}
 		if !p.Out && !p.Range.Has(b.Range) {
-			return v.fail(arg, wrong(fmt.Sprintf("elements of %s can be others", BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
+			return v.fail(arg(), wrong(fmt.Sprintf("elements of %s can be others", BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
 		}
 		skip := len(b.Shape) - len(p.Shape)
 		if skip < 0 {
-			return v.fail(arg, wrong(fmt.Sprintf("%s has %d dimensions", BufferString(b), len(b.Shape)), "the parameter is "+BufferString(p.Buffer)))
+			return v.fail(arg(), wrong(fmt.Sprintf("%s has %d dimensions", BufferString(b), len(b.Shape)), "the parameter is "+BufferString(p.Buffer)))
 		}
 		for d, n := range p.Shape {
 			if n > b.Shape[skip+d] {
-				return v.fail(arg, wrong(fmt.Sprintf("dimension %d of %s is too small", skip+d, BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
+				return v.fail(arg(), wrong(fmt.Sprintf("dimension %d of %s is too small", skip+d, BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
 			}
 		}
 	}

@@ -45,6 +45,9 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 	if !ok {
 		return nil, noBuffer(f, buffer)
 	}
+	if !of.Type.IsInt() {
+		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s has elements of type %s: only integers are counted", buffer, of.Type)}
+	}
 	nest, put := holding(outer.Body, loop)
 	if nest == nil {
 		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", loop, around), Help: "name the paired loop, then a loop around it"}

@@ -44,7 +44,7 @@ func ComputeAt(f *ir.Func, buffer, loop string) (*ir.Func, error) {
 	}
 	var legal []string
 	for _, l := range loopNames(f.Body) {
-		if _, err := computeAt(f, buffer, l); err == nil {
+		if g, err := computeAt(f, buffer, l); err == nil && formed(f, g, "") == nil {
 			legal = append(legal, l)
 		}
 	}
@@ -459,7 +459,8 @@ func (m *move) dropUnit(p ir.Stmt) ir.Stmt {
 	}, nil)
 }
 
-// insertBefore opens the buffer's scope in body right before the first statement that reads it.
+// insertBefore opens the buffer's scope in body right before the first statement that reads it, inside of an alloc's scope if nothing
+// behind that reads it.
 func insertBefore(body ir.Stmt, buf ir.Buffer, filled []ir.Stmt) ir.Stmt {
 	ss := stmts(body)
 	for i, s := range ss {
@@ -467,7 +468,7 @@ func insertBefore(body ir.Stmt, buf ir.Buffer, filled []ir.Stmt) ir.Stmt {
 			continue
 		}
 		var in ir.Stmt
-		if a, ok := s.(*ir.Alloc); ok {
+		if a, ok := s.(*ir.Alloc); ok && len(deps.Accesses(ss[i+1:]...)[buf.Name]) == 0 {
 			in = ir.Seq(append([]ir.Stmt{&ir.Alloc{Buf: a.Buf, Body: insertBefore(a.Body, buf, filled)}}, ss[i+1:]...)...)
 		} else {
 			in = &ir.Alloc{Buf: buf, Body: ir.Seq(append(append([]ir.Stmt{}, filled...), ss[i:]...)...)}

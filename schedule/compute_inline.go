@@ -69,11 +69,7 @@ func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 			return e
 		})
 	})
-	g := f.WithBody(replaceAlloc(f.Body, buffer, body))
-	if err := stillValid(f, g); err != nil {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s cannot be computed where it is read: %s", buffer, err.Msg)}
-	}
-	return g, nil
+	return f.WithBody(replaceAlloc(f.Body, buffer, body)), nil
 }
 
 // soleStore finds the nest that fills an alloc, and its store.

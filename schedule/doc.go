@@ -33,6 +33,9 @@
 // Iterations of a loop are independent when every buffer they write has a dimension whose index separates them: index =
 // c*loop + rest, where rest spans less than c. Integer +=, |=, min= and max= may be carried out in any order; float
 // accumulations keep theirs. What cannot be shown this way is refused.
+//
+// What a step makes is well-formed (ir.Verify), or the step is refused with what would be wrong. Trace.Apply looks at that for all
+// steps; a primitive that is called as a function does not.
 package schedule
 
 //go:generate go run ./internal/primdoc

@@ -54,8 +54,5 @@ func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 			return at(i), ir.At(from, i...)
 		})}
 	}
-	if err := stillValid(f, g); err != nil {
-		return nil, nil, err
-	}
 	return g, view, nil
 }

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 
 	"ripc/ir"
@@ -60,22 +59,5 @@ func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
 	to := map[string]ir.Expr{outer: ir.Bin(ir.Div, v, ir.Int(b.Extent)), inner: ir.Bin(ir.Mod, v, ir.Int(b.Extent))}
 	r := deps.ScopeOf(f.Body).Ranges.With(name, a.Extent*b.Extent)
 	l := &ir.For{Var: name, Extent: a.Extent * b.Extent, Axis: axis, Body: substitute(b.Body, to, r)}
-	g := replaceLoop(f, outer, l)
-	if err := stillValid(f, g); err != nil {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loops %%%s and %%%s cannot be one: %s", outer, inner, err.Msg)}
-	}
-	return g, nil
-}
-
-// stillValid is what is wrong with g and was not with f.
-func stillValid(f, g *ir.Func) *ir.Error {
-	err := ir.Verify(g)
-	if err == nil || ir.Verify(f) != nil {
-		return nil
-	}
-	var e *ir.Error
-	if !errors.As(err, &e) {
-		e = &ir.Error{Msg: err.Error()}
-	}
-	return e
+	return replaceLoop(f, outer, l), nil
 }

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"ripc/internal/suggest"
 	"ripc/ir"
+	"ripc/ir/deps"
 )
 
 // operation says how a Step becomes a call of a primitive.
@@ -26,8 +28,8 @@ var operations = sync.OnceValue(operationTable)
 
 func operationTable() []operation {
 	return []operation{
-		{"split", "split LOOP FACTOR [tail=guard|cut|perfect|shift] [-> OUTER INNER]", 2, 2, []string{"tail"}, runSplit},
-		{"tile", "tile LOOP LOOP FACTOR FACTOR [tail=...] [-> OUTER1 OUTER2 INNER1 INNER2]", 4, 4, []string{"tail"}, runTile},
+		{"split", "split LOOP FACTOR [tail=guard|cut|perfect|shift] [-> OUTER INNER]", 2, 2, []string{"tail"}, guarding(runSplit)},
+		{"tile", "tile LOOP LOOP FACTOR FACTOR [tail=...] [-> OUTER1 OUTER2 INNER1 INNER2]", 4, 4, []string{"tail"}, guarding(runTile)},
 		{"reorder", "reorder OUTER ... INNER", -1, 0, nil, runReorder},
 		{"unroll", "unroll LOOP", 1, 0, nil, legal(each(Unroll))},
 		{"vectorize", "vectorize LOOP", 1, 0, nil, legal(each(Vectorize))},
@@ -72,12 +74,34 @@ func (a *applier) step(f *ir.Func, s Step) (*ir.Func, error) {
 		}
 		before := len(a.packs)
 		g, err := o.run(a, f, s)
+		if err == nil && !a.legal {
+			err = formed(f, g, a.instead)
+		}
 		for i := before; i < len(a.packs); i++ {
 			a.packs[i].Step = s
 		}
 		return g, err
 	}
 	return nil, &ir.Error{Msg: fmt.Sprintf("there is no operation %q", s.Op), Help: suggest.DidYouMean(s.Op, Ops()) + "operations: " + strings.Join(Ops(), ", ")}
+}
+
+// formed refuses g, which a step made of f, if it is not well-formed and f was: a count of a shift may be too large where loops are looked
+// at without their conditions, or a buffer be read outside of its scope. All steps are checked here, but those that only set
+// marks; primitives do not look themselves. The help says what to write instead.
+func formed(f, g *ir.Func, help string) error {
+	err := ir.Verify(g)
+	if err == nil || ir.Verify(f) != nil {
+		return nil
+	}
+	var e *ir.Error
+	if !errors.As(err, &e) {
+		e = &ir.Error{Msg: err.Error()}
+	}
+	msg := e.Msg
+	if e.Op != "" {
+		msg = fmt.Sprintf("in %s, %s", deps.Shorten(e.Op), msg)
+	}
+	return &ir.Error{Msg: "the func would not be well-formed any more: " + msg, Help: help}
 }
 
 func runSplit(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
@@ -120,6 +144,14 @@ func runReorder(_ *applier, f *ir.Func, s Step) (*ir.Func, error) { return Reord
 func legal(run func(*applier, *ir.Func, Step) (*ir.Func, error)) func(*applier, *ir.Func, Step) (*ir.Func, error) {
 	return func(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 		a.legal = true
+		return run(a, f, s)
+	}
+}
+
+// guarding is run for what may put code under a guard, which the code may not be fit for.
+func guarding(run func(*applier, *ir.Func, Step) (*ir.Func, error)) func(*applier, *ir.Func, Step) (*ir.Func, error) {
+	return func(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
+		a.instead = "use tail=cut, tail=shift or a factor that divides the extent"
 		return run(a, f, s)
 	}
 }

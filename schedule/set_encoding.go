@@ -58,9 +58,6 @@ func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *
 		g = withParam(g, param, e.to)
 		view = &Pack{Param: buffer, Func: viewing(b, e.to), View: true}
 	}
-	if err := stillValid(f, g); err != nil {
-		return nil, nil, err
-	}
 	return g, view, nil
 }
 

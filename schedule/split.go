@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -51,7 +50,8 @@ func ParseTail(s string) (Tail, error) {
 //
 // An empty outer or inner gives l.o, l.i. It is refused if there is no such loop, if it is not serial any more, if the
 // factor is below 1, if a remainder is left with tail perfect, if the factor exceeds the extent with cut or shift,
-// with shift if doing an iteration of l twice could change the result, and with guard if l counts a shift of bits.
+// and with shift if doing an iteration of l twice could change the result. As a step it is also refused with guard where l counts
+// a shift of bits.
 func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) (*ir.Func, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {
@@ -97,28 +97,7 @@ func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) 
 		body = &ir.If{Cond: cond, Then: body}
 	}
 	nest := ir.Nest([]ir.Loop{{Var: outer, Extent: tiles, Axis: l.Axis}, {Var: inner, Extent: factor, Axis: l.Axis}}, body)
-	g := replaceLoop(f, l.Var, ir.Seq(nest, after))
-	if cond != nil {
-		if err := checkGuarded(f, g, l); err != nil {
-			return nil, err
-		}
-	}
-	return g, nil
-}
-
-// checkGuarded refuses a guard where the values that it keeps out would not be well-formed, such as a count of a shift:
-// ir.Verify judges by the loops alone.
-func checkGuarded(f, g *ir.Func, l *ir.For) error {
-	err := ir.Verify(g)
-	if err == nil || ir.Verify(f) != nil {
-		return nil
-	}
-	msg := err.Error()
-	var e *ir.Error
-	if errors.As(err, &e) {
-		msg = e.Msg
-	}
-	return &ir.Error{Msg: fmt.Sprintf("loop %%%s cannot be guarded: beyond its extent %d, %s", l.Var, l.Extent, msg), Help: "use tail=cut, tail=shift or a factor that divides the extent"}
+	return replaceLoop(f, l.Var, ir.Seq(nest, after)), nil
 }
 
 func checkSplit(l *ir.For, factor int, tail Tail) error {

@@ -77,7 +77,9 @@ type applier struct {
 	instrs map[string]*ir.Func
 	see    func(Step, Result)
 	packs  []Pack
-	legal  bool // the step has left all marked loops legal
+	// Of the step:
+	legal   bool   // it has left all marked loops legal, and the Func well-formed
+	instead string // what to write instead of it, should the Func not be well-formed
 }
 
 // Apply carries out the steps one after the other. The error of a step that fails has the step's text as Op, its place
@@ -126,14 +128,14 @@ type Result struct {
 }
 
 // ApplyAll is Apply for traces that may pack parameters. A step that makes a loop illegal which an earlier one marked
-// parallel or vectorize is refused.
+// parallel or vectorize is refused, and so is one that leaves a Func that ir.Verify refuses.
 func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 	var a applier
 	for _, o := range opts {
 		o(&a)
 	}
 	for _, s := range t {
-		a.legal = false
+		a.legal, a.instead = false, ""
 		g, err := a.step(f, s)
 		if err == nil && !a.legal {
 			err = deps.Check(g) // of loops that were marked before the step, too
