@@ -43,7 +43,9 @@ func (p place) given(cond ir.Expr, lasting ...ir.Expr) (place, bool) {
 	}
 	p.known = slices.Clone(p.known)
 	for _, c := range lasting {
-		p.known = append(p.known, facts(Simplify(c, p.r), p.r)...)
+		for _, f := range facts(Simplify(c, p.r), p.r) {
+			p.known = append(append(p.known, f), remainders(f, p.r)...)
+		}
 	}
 	var possible bool
 	p.r, possible = p.r.assume(cond) // of variables, which stand still

@@ -145,6 +145,25 @@ func coefOf(a Affine, atom ir.Expr) int64 {
 	return 0
 }
 
+// remainders lists what holds for the remainders among the atoms of a, which is known: x % c is at most x, where that is not negative.
+func remainders(a Affine, r Ranges) []Affine {
+	var out []Affine
+	for _, t := range a.Terms {
+		x, _, ok := byConst(t.Atom, ir.Mod)
+		if !ok || t.Atom.Type() != ir.I64 {
+			continue
+		}
+		of := ToAffine(x)
+		if iv, fits := of.Bounds(r); !fits || iv.Lo < 0 {
+			continue
+		}
+		if f, exact := of.exactly(-1, Affine{Terms: []Term{{1, t.Atom}}}); exact {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // implied lists what holds for the divisions, min and max among the atoms of a.
 func implied(a Affine, r Ranges) []Affine {
 	var out []Affine

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/targets"
 )
 
@@ -91,6 +92,15 @@ func TestNarrowProducts(t *testing.T) {
 		}
 		if sum := products * most(x) * most(w); sum > math.MaxInt16 {
 			t.Errorf("%s: %d products can reach %d in 16 bits", i.Func.Name, products, sum)
+		}
+	}
+}
+
+// The accesses of each instruction are inside its operands, as arith.VerifyBounds wants it of whatever calls one.
+func TestBounds(t *testing.T) {
+	for _, i := range All() {
+		if err := arith.VerifyBounds(i.Func); err != nil {
+			t.Errorf("%s: %v", i.Func.Name, err)
 		}
 	}
 }
