@@ -110,3 +110,62 @@ func TestInspectStops(t *testing.T) {
 		})
 	}
 }
+
+// denseBlock is a model of n layers that each read what all earlier ones made, c channels each. layer makes the convolution named c<i> of
+// tensor x.
+func denseBlock(n, c int, layer func(i int, x string) string) string {
+	nodes, parts, whole := []string{}, []string{`"x"`}, "x"
+	for i := range n {
+		nodes = append(nodes, layer(i, whole))
+		parts = append(parts, fmt.Sprintf(`"c%d"`, i))
+		whole = fmt.Sprintf("all%d", i)
+		nodes = append(nodes, fmt.Sprintf(`{"name": %q, "op": "concat", "inputs": [%s]}`, whole, strings.Join(parts, ", ")))
+	}
+	return fmt.Sprintf(`{"format": "ripc.model/1", "name": "m", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 4, 4, %d]}],
+ "weights": {"init": "random", "seed": 1}, "nodes": [%s], "outputs": [%q]}`, c, strings.Join(nodes, ",\n"), whole)
+}
+
+// TestDenseBlocks: stages and kernels of a block whose layers read all earlier ones grow with its layers.
+func TestDenseBlocks(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		channels int
+		layer    string
+	}{
+		{"convolutions", 4, `{"name": "f%[1]d", "op": "conv2d", "inputs": [%[2]q], "attrs": {"kernel": [3, 3], "padding": "same", "filters": %[3]d}},
+ {"name": "c%[1]d", "op": "relu", "inputs": ["f%[1]d"]}`},
+		{"normalized before", 4, `{"name": "b%[1]d", "op": "batch_norm", "inputs": [%[2]q]}, {"name": "r%[1]d", "op": "relu", "inputs": ["b%[1]d"]},
+ {"name": "c%[1]d", "op": "conv2d", "inputs": ["r%[1]d"], "attrs": {"kernel": [3, 3], "padding": "same", "filters": %[3]d}}`},
+		{"pooled", 4, `{"name": "p%[1]d", "op": "max_pool", "inputs": [%[2]q], "attrs": {"kernel": [3, 3], "strides": [1, 1], "padding": "same"}},
+ {"name": "c%[1]d", "op": "conv2d", "inputs": ["p%[1]d"], "attrs": {"kernel": [1, 1], "padding": "same", "filters": %[3]d}}`},
+		{"binary, parts of words", 4, binaryLayer},
+		{"binary, whole words", 32, binaryLayer},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			count := func(layers int) (stages, kernels int) {
+				path := filepath.Join(t.TempDir(), "m.json")
+				if err := os.WriteFile(path, []byte(denseBlock(layers, c.channels, func(i int, x string) string { return fmt.Sprintf(c.layer, i, x, c.channels) })), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				in, err := ripc.Inspect(t.Context(), path, ripc.Options{Target: "rpi3"}, "", false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				names := map[string]bool{}
+				for _, l := range in.Layers {
+					names[l.Kernel] = true
+				}
+				return len(in.Layers), len(names)
+			}
+			const layers = 8
+			stages, kernels := count(layers)
+			moreStages, moreKernels := count(4 * layers)
+			if moreStages > 5*stages || moreKernels > 5*kernels || stages > 5*layers {
+				t.Errorf("%d layers: %d stages, %d kernels; %d layers: %d stages, %d kernels", layers, stages, kernels, 4*layers, moreStages, moreKernels)
+			}
+		})
+	}
+}
+
+const binaryLayer = `{"name": "b%[1]d", "op": "batch_norm", "inputs": [%[2]q]}, {"name": "q%[1]d", "op": "quantize", "inputs": ["b%[1]d"], "attrs": {"bits": 1, "encoding": "bipolar"}},
+ {"name": "c%[1]d", "op": "bitserial_conv2d", "inputs": ["q%[1]d"], "attrs": {"kernel": [3, 3], "padding": "same", "filters": %[3]d}}`
