@@ -20,6 +20,7 @@ import (
 	"ripc/importer/lce"
 	"ripc/importer/onnx"
 	"ripc/importer/ripcjson"
+	"ripc/internal/memory"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/recognize"
@@ -162,6 +163,7 @@ func recognized(ctx context.Context, path string, o Options) (*graph.Graph, erro
 	if err != nil {
 		return nil, err
 	}
+	memory.Collect()
 	g.Name = cmp.Or(o.Import.Name, g.Name)
 	if ext == ownModel {
 		if o.Recognize != (recognize.Options{}) || o.Import.TrustTypes {

@@ -113,14 +113,14 @@ func TestBuild(t *testing.T) {
 			}
 		}
 		exports := []string{"small_net_run", "small_net_run_stages", "small_net_workspace_size", "small_net_describe", "small_net_cpu_ok", runName(t, files)}
-		if err := toolchain.CheckShared(files[codegen.SO], exports); err != nil {
+		if err := toolchain.CheckShared(bytes.NewReader(files[codegen.SO]), exports); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		// What only ripc loads is linked without a tool, and ld.lld would leave its name.
 		if e, err := elf.NewFile(bytes.NewReader(files[codegen.Runnable])); err != nil || e.Section(".text") == nil || e.Section(".comment") != nil {
 			t.Errorf("%s: what runs was linked by a tool, or is no library: %v", name, err)
 		}
-		if err := toolchain.CheckObject(files[codegen.Object], exports); err != nil {
+		if err := toolchain.CheckObject(bytes.NewReader(files[codegen.Object]), exports); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		for k, want := range map[codegen.Kind]string{codegen.LL: "; module ripc_double\n", codegen.Asm: " module small_net_driver\n",

@@ -18,7 +18,7 @@ type Image struct {
 	Kernels     map[string]Kernel // by Func
 	Order       []string          // Funcs that stages use, in the order of the Program
 	Offsets     map[string]int64  // of constants in Weights, multiples of abi.Align
-	Weights     []byte            // all constants
+	Weights     [][]byte          // all constants and what lies between them: pieces, one behind the other
 	Description *describe.Artifact
 	ABI         string // hash of the build, in hexadecimal digits: what header and code must have in common
 }
@@ -69,15 +69,19 @@ func check(p *ir.Program) error {
 	return nil
 }
 
-// layWeights puts all constants into one block.
+// layWeights puts all constants into one block, without copying them.
 func (m *Image) layWeights() {
-	var size int64
-	m.Offsets, size = constOffsets(m.Program)
-	m.Weights = make([]byte, size)
+	m.Offsets, _ = constOffsets(m.Program)
+	end := int64(0)
 	for _, q := range m.Program.Buffers {
-		if q.Kind == ir.ConstBuf {
-			copy(m.Weights[m.Offsets[q.Name]:], q.Data)
+		if q.Kind != ir.ConstBuf {
+			continue
 		}
+		if gap := m.Offsets[q.Name] - end; gap > 0 {
+			m.Weights = append(m.Weights, make([]byte, gap))
+		}
+		m.Weights = append(m.Weights, q.Data)
+		end = m.Offsets[q.Name] + int64(len(q.Data))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"ripc/importer"
 	"ripc/internal/abi"
 	"ripc/internal/files"
+	"ripc/internal/memory"
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/lower/layout"
@@ -123,7 +124,7 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 		text func() string
 	}{
 		{"import", func() error { g, err = load(ctx); return err }, func() string { return g.String() }},
-		{"fusedglue", func() error { c.Graph, err = fuse(ctx, g, o); return err }, func() string { return c.Graph.String() }},
+		{"fusedglue", func() error { c.Graph, err = fuse(ctx, g, o); g = nil; return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
@@ -136,6 +137,7 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 		if err := s.run(); err != nil {
 			return nil, err
 		}
+		memory.Collect()
 		c.Times = append(c.Times, StageTime{s.name, time.Since(start)})
 		if o.Observe != nil {
 			o.Observe(s.name, s.text)

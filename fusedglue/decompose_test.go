@@ -67,7 +67,7 @@ func TestDecompose(t *testing.T) {
 			t.Fatalf("%s weights become %+v: planes add up to %d, sums are bounded by %d", kind, few.Attrs, span, f.SumBound())
 		}
 		for i, q := range few.Ints {
-			if int(f.Ints[i]) != q || float32(f.Alpha[i%outs]) != few.Scale[i%outs] {
+			if f.Ints[i] != q || float32(f.Alpha[i%outs]) != few.Scale[i%outs] {
 				t.Fatalf("%s weight %d: %d * %g, want %d * %g", kind, i, f.Ints[i], f.Alpha[i%outs], q, few.Scale[i%outs])
 			}
 		}

@@ -18,7 +18,7 @@ const FewBitsMost = 4
 // FewBits are float weights of few bits: weight i of output channel o is f32(Scale[o] * Ints[i]), to the bit. Where Offset is
 // not nil it is that plus Offset[o], to some bits of the filter's largest weight.
 type FewBits struct {
-	Ints   []int
+	Ints   []int16
 	Scale  []float32
 	Offset []float32
 	// Attrs make exactly these integers and scales of the float weights, with Scale as weight "scale" where WeightScale is
@@ -159,7 +159,7 @@ func twoValued(w *Tensor) *FewBits {
 	if len(w.Data) < 3*outs { // two weights have two values whatever they are
 		return nil
 	}
-	f := &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs), Offset: make([]float32, outs)}
+	f := &FewBits{Scale: make([]float32, outs), Offset: make([]float32, outs)}
 	f.Attrs = BinaryAttrs{WeightScale: ScaleTensor, Offset: true}
 	for o := range outs {
 		lo, hi := w.Data[o], w.Data[o]
@@ -174,27 +174,34 @@ func twoValued(w *Tensor) *FewBits {
 			if v != lo && v != hi || v-v != 0 {
 				return nil
 			}
-			if f.Ints[i] = 1; f32.Sub(v, f.Offset[o]) < 0 {
-				f.Ints[i] = -1
-			}
-			real := float64(f.Scale[o])*float64(f.Ints[i]) + float64(f.Offset[o])
+			real := float64(f.Scale[o])*float64(f.sign(v, o)) + float64(f.Offset[o])
 			if math.Abs(real-float64(v)) > 0x1p-22*math.Max(math.Abs(float64(lo)), math.Abs(float64(hi))) {
 				return nil
 			}
 		}
 	}
+	f.Ints = make([]int16, len(w.Data))
+	for i, v := range w.Data {
+		f.Ints[i] = f.sign(v, i%outs)
+	}
 	return f
+}
+
+// sign is the integer of v, a weight of channel o, which has two values.
+func (f *FewBits) sign(v float32, o int) int16 {
+	if f32.Sub(v, f.Offset[o]) < 0 {
+		return -1
+	}
+	return 1
 }
 
 // multiplesOf are weights of so many bits at most, without offsets; nil where w has more. Weights may differ from multiples by so many
 // parts of the filter's largest.
 func multiplesOf(w *Tensor, bits int, near float64) *FewBits {
 	outs := w.Shape[len(w.Shape)-1]
-	few := &FewBits{Ints: make([]int, len(w.Data)), Scale: make([]float32, outs)}
-	for o := range outs {
-		if m := few.channel(w.Data, o, outs, 1<<bits-1, 1<<(bits-1), near); m < 0 {
-			return nil
-		}
+	few := &FewBits{Scale: make([]float32, outs)}
+	if !few.channels(w.Data, 1<<bits-1, 1<<(bits-1), near) {
+		return nil
 	}
 	enc := EncodingOf(few.Ints)
 	few.Attrs.Enc, few.Attrs.Bits, few.Attrs.Zero = enc.Enc, enc.Bits, enc.Zero
@@ -237,6 +244,22 @@ func bitsFor(m int) int {
 	return n
 }
 
+// channels finds the scales and the integers of all channels, as channel does; false if one has none. There is no memory for integers
+// before the first channel has them, which weights of many values have not.
+func (f *FewBits) channels(w []float32, limit, divisors int, near float64) bool {
+	outs := len(f.Scale)
+	for o := range outs {
+		if f.channel(w, o, outs, limit, divisors, near) < 0 {
+			return false
+		}
+		if f.Ints == nil {
+			f.Ints = make([]int16, len(w))
+			f.multiples(w, o, outs, limit, f.Scale[o], math.Inf(1))
+		}
+	}
+	return true
+}
+
 // channel finds the largest scale of which all weights of channel o are multiples by at most limit, and gives the largest of
 // these, or -1. The smallest weight is 1 to divisors times the scale. (It may have been rounded: so its neighbours are tried.)
 func (f *FewBits) channel(w []float32, o, outs, limit, divisors int, near float64) int {
@@ -275,7 +298,7 @@ func (f *FewBits) channel(w []float32, o, outs, limit, divisors int, near float6
 	return -1
 }
 
-// multiples sets the integers of channel o for scale s and gives the largest magnitude, -1 if some weight is none, within
+// multiples sets the integers of channel o for scale s, where there is memory for them, and gives the largest magnitude, -1 if some weight is none, within
 // so much.
 func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32, within float64) int {
 	if f32.Flush(s) <= 0 {
@@ -288,7 +311,9 @@ func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32, within f
 		if math.Abs(q) > float64(limit) || math.Abs(float64(f32.Mul(s, float32(q)))-float64(v)) > within {
 			return -1
 		}
-		f.Ints[i] = int(q)
+		if f.Ints != nil {
+			f.Ints[i] = int16(q)
+		}
 		most = max(most, max(int(q), -int(q)))
 	}
 	return most
@@ -296,12 +321,10 @@ func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32, within f
 
 // wide says what weights are that have more than MaxWeightBits bits.
 func wide(w []float32, outs int) Verdict {
-	f := &FewBits{Ints: make([]int, len(w)), Scale: make([]float32, outs)}
-	for o := range outs {
-		if f.channel(w, o, outs, 1<<12-1, 32, 0) < 0 {
-			return Verdict{Reason: WhyRealWeights}
-		}
+	f := &FewBits{Scale: make([]float32, outs)}
+	if !f.channels(w, 1<<12-1, 32, 0) {
+		return Verdict{Reason: WhyRealWeights}
 	}
-	bits := bitsFor(max(0, slices.Max(f.Ints)) - min(0, slices.Min(f.Ints)))
+	bits := bitsFor(int(max(0, slices.Max(f.Ints))) - int(min(0, slices.Min(f.Ints))))
 	return Verdict{Reason: WhyWideWeights, Args: ir.Args{WeightBits: max(bits, MaxWeightBits+1), Most: MaxWeightBits}}
 }

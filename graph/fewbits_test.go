@@ -32,7 +32,7 @@ func TestDecomposeRefuses(t *testing.T) {
 		}
 	}
 	few, _ := Decompose(&Tensor{Shape: []int{3, 2}, Data: []float32{1, 0.5, 2, 0.25, 1, 0.5}}) // blurs
-	if few == nil || few.Trained() || !slices.Equal(few.Ints, []int{-1, 1, 1, -1, -1, 1}) || !slices.Equal(few.Offset, []float32{1.5, 0.375}) {
+	if few == nil || few.Trained() || !slices.Equal(few.Ints, []int16{-1, 1, 1, -1, -1, 1}) || !slices.Equal(few.Offset, []float32{1.5, 0.375}) {
 		t.Errorf("%+v", few)
 	}
 }
@@ -57,7 +57,7 @@ func TestDecomposeWide(t *testing.T) {
 				w.Data = append(w.Data, v)
 			}
 			few, why := Decompose(w)
-			if few == nil || few.Ints[0] != c.lo || few.Attrs.Bits != c.bits || few.Attrs.Enc != c.enc {
+			if few == nil || int(few.Ints[0]) != c.lo || few.Attrs.Bits != c.bits || few.Attrs.Enc != c.enc {
 				t.Errorf("%+v, %g: %+v, %+v", c, near, few, why)
 			}
 			if few, _ := DecomposeFew(w); few != nil {
@@ -71,16 +71,16 @@ func TestDecomposeWide(t *testing.T) {
 func TestDecomposeTwoValues(t *testing.T) {
 	for _, c := range []struct {
 		data   []float32 // of two filters
-		ints   []int
+		ints   []int16
 		offset []float32
 		bits   int
 		signs  bool
 	}{
-		{[]float32{0.75, -1, -0.5, 3, 0.75, 3}, []int{1, -1, -1, 1, 1, 1}, []float32{0.125, 1}, 0, true},
-		{[]float32{2, -1, 4, -1, 2, -1}, []int{-1, -1, 1, -1, -1, -1}, []float32{3, 0}, 0, true},
-		{[]float32{2, 0, 4, 0, 2, 0}, []int{-1, 1, 1, 1, -1, 1}, []float32{3, 0}, 0, false},
-		{[]float32{2, -1, 0, 1, 2, -1}, []int{1, -1, 0, 1, 1, -1}, nil, 1, true},
-		{[]float32{2, -1, -2, 1, 2, -1}, []int{1, -1, -1, 1, 1, -1}, nil, 0, true},
+		{[]float32{0.75, -1, -0.5, 3, 0.75, 3}, []int16{1, -1, -1, 1, 1, 1}, []float32{0.125, 1}, 0, true},
+		{[]float32{2, -1, 4, -1, 2, -1}, []int16{-1, -1, 1, -1, -1, -1}, []float32{3, 0}, 0, true},
+		{[]float32{2, 0, 4, 0, 2, 0}, []int16{-1, 1, 1, 1, -1, 1}, []float32{3, 0}, 0, false},
+		{[]float32{2, -1, 0, 1, 2, -1}, []int16{1, -1, 0, 1, 1, -1}, nil, 1, true},
+		{[]float32{2, -1, -2, 1, 2, -1}, []int16{1, -1, -1, 1, 1, -1}, nil, 0, true},
 	} {
 		few, why := Decompose(&Tensor{Shape: []int{3, 2}, Data: c.data})
 		if few == nil || !slices.Equal(few.Ints, c.ints) || !slices.Equal(few.Offset, c.offset) || few.Attrs.Bits != c.bits || few.Attrs.Offset != (c.offset != nil) || few.Trained() != c.signs {
@@ -94,12 +94,12 @@ func TestDecomposeNearly(t *testing.T) {
 	third := float32(1) / 3
 	dorefa := []float32{-1, 2*third - 1, 2*(2*third) - 1, 1, -1, 1}
 	few, why := Decompose(&Tensor{Shape: []int{6, 1}, Data: dorefa})
-	if few == nil || !slices.Equal(few.Ints, []int{-3, -1, 1, 3, -3, 3}) || few.Attrs.Bits != 2 || few.Scale[0] != third {
+	if few == nil || !slices.Equal(few.Ints, []int16{-3, -1, 1, 3, -3, 3}) || few.Attrs.Bits != 2 || few.Scale[0] != third {
 		t.Errorf("%x: %+v, %+v", dorefa, few, why)
 	}
 	up := math.Nextafter32
 	noisy := []float32{0.7, up(0.7, 1), -up(0.7, 0), -0.7, 0.7, 0x1p-30} // signs times a scale, a 0 with roundings
-	if few, why = Decompose(&Tensor{Shape: []int{6, 1}, Data: noisy}); few == nil || !slices.Equal(few.Ints, []int{1, 1, -1, -1, 1, 0}) {
+	if few, why = Decompose(&Tensor{Shape: []int{6, 1}, Data: noisy}); few == nil || !slices.Equal(few.Ints, []int16{1, 1, -1, -1, 1, 0}) {
 		t.Errorf("%x: %+v, %+v", noisy, few, why)
 	}
 	for _, data := range [][]float32{dorefa, noisy, {0.7, up(0.7, 1), -0.7, -0.7, 0.7, 0.7}} {

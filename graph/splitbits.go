@@ -233,10 +233,11 @@ func Codebook(w *Tensor) *FewBits {
 			return nil
 		}
 		if f.Ints == nil { // most real weights did not come this far
-			f.Ints = make([]int, len(w.Data))
+			f.Ints = make([]int16, len(w.Data))
 		}
 		for i := o; i < len(w.Data); i += outs {
-			f.Ints[i], _ = slices.BinarySearch(values, w.Data[i])
+			k, _ := slices.BinarySearch(values, w.Data[i])
+			f.Ints[i] = int16(k)
 		}
 		for k, v := range values {
 			f.Values[k][o] = v

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/f32"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
@@ -334,18 +334,27 @@ func (l *lowering) windowBytes(n *graph.Node, c *layout.Conv, src string) string
 
 // constant adds a const buffer with the little-endian elements of data (a slice of numbers), sharing equal ones.
 func (l *lowering) constant(name string, t ir.Type, shape []int, data any) string {
-	var b bytes.Buffer
-	if err := binary.Write(&b, binary.LittleEndian, data); err != nil {
-		panic("BUG: constant " + name + ": " + err.Error())
-	}
-	key := fmt.Sprintf("%s%v%x", t, shape, sha256.Sum256(b.Bytes()))
+	content := contentOf(name, data)
+	key := fmt.Sprintf("%s%v%x", t, shape, sha256.Sum256(content))
 	if old, ok := l.consts[key]; ok {
 		return old
 	}
 	name = l.unused(clean(name))
 	l.consts[key] = name
-	l.add(ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: t, Shape: shape}, Kind: ir.ConstBuf, Data: b.Bytes()})
+	l.add(ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: t, Shape: shape}, Kind: ir.ConstBuf, Data: content})
 	return name
+}
+
+// contentOf is data, a slice of numbers, as little-endian bytes. Floats stay where they are: the graph's weights may be most of all memory.
+func contentOf(name string, data any) []byte {
+	if v, ok := data.([]float32); ok {
+		return f32.Bytes(v)
+	}
+	out, err := binary.Append(nil, binary.LittleEndian, data)
+	if err != nil {
+		panic("BUG: constant " + name + ": " + err.Error())
+	}
+	return out
 }
 
 // reshape is only a view where the channels stay or fill whole words, or the tensor is no planes of bits.

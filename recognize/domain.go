@@ -251,8 +251,9 @@ func (r *rewriter) findSums(n *graph.Node, b *graph.BinaryAttrs) *sums {
 	if !scaled && b.WeightScale != graph.ScaleNone || v.Offset != 0 || b.Offset || b.PadValue != graph.PadZeros {
 		return nil
 	}
-	ints := make([]int, len(w.Data))
+	var ints []int16
 	if b.OneBit() {
+		ints = make([]int16, len(w.Data))
 		for i, x := range w.Data {
 			if ints[i] = 1; x < 0 {
 				ints[i] = -1

@@ -44,7 +44,7 @@ func relink(t *testing.T, tg targets.Target, files map[codegen.Kind][]byte, p *i
 			weights = append(weights, b.Data...)
 		}
 	}
-	obj, err := toolchain.Constants(tg, []toolchain.Blob{{Symbol: "ripc_weights", Data: weights}})
+	obj, err := toolchain.Constants(tg, []toolchain.Blob{{Symbol: "ripc_weights", Data: [][]byte{weights}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func relink(t *testing.T, tg targets.Target, files map[codegen.Kind][]byte, p *i
 	for _, s := range symbols {
 		exports = append(exports, s.Name)
 	}
-	objs = append(objs, toolchain.Object{Name: "w", Data: obj}, toolchain.Object{Name: "d", Data: desc})
+	objs = append(objs, obj, toolchain.Object{Name: "d", Data: desc})
 	out := filepath.Join(t.TempDir(), "new.so")
 	if err := tools.LinkShared(ctx, tg, objs, exports, "tiny.so", out); err != nil {
 		t.Fatal(err)

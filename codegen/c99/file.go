@@ -153,11 +153,12 @@ func file(m *codegen.Image) ([]byte, error) {
 }
 
 // writeWeights writes all constants as little-endian words.
-func writeWeights(out *bytes.Buffer, data []byte) {
-	if len(data) == 0 {
+func writeWeights(out *bytes.Buffer, pieces [][]byte) {
+	if len(pieces) == 0 {
 		return
 	}
-	data = append(bytes.Clone(data), make([]byte, -len(data)&3)...)
+	data := bytes.Join(pieces, nil)
+	data = append(data, make([]byte, -len(data)&3)...)
 	fmt.Fprintf(out, "/* Weights and tables. They stay in the file even if a compiler knows their values by heart, for ripc verify. */\nstatic RIPC_USED const RIPC_ALIGNED uint32_t %s[%d] = {", abi.Weights, len(data)/4)
 	for i := 0; i < len(data); i += 4 {
 		if i%32 == 0 {

@@ -101,7 +101,7 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, toolchain.Object{Name: "weights", Data: obj})
+		all = append(all, obj)
 	}
 	if b.NoDescribe {
 		return all, nil

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/f32"
 	"ripc/internal/files"
 )
 
@@ -49,6 +50,9 @@ func (b *builder) constant(t *pb.TensorProto) (*array, error) {
 		}
 	} else if len(raw) != n*dt.size() {
 		return nil, fmt.Errorf("%s%v has %d bytes, the file holds %d", dt, shape, n*dt.size(), len(raw))
+	}
+	if isRaw && dt == dtFloat { // most weights: in the file's own memory
+		return &array{dt: dt, shape: shape, f: f32.FromBytes(raw)}, b.mem.take(n, 4)
 	}
 	a, err := b.mem.newArray(dt, shape)
 	if err != nil {
@@ -92,13 +96,11 @@ func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) (*a
 	return a, nil
 }
 
-// readRaw fills a from little-endian bytes.
+// readRaw fills a, which is not f32, from little-endian bytes.
 func readRaw(a *array, raw []byte) {
 	le := binary.LittleEndian
 	for k := range a.len() {
 		switch a.dt {
-		case dtFloat:
-			a.f[k] = math.Float32frombits(le.Uint32(raw[4*k:]))
 		case dtFloat16:
 			a.f[k] = fromHalf(le.Uint16(raw[2*k:]))
 		case dtBfloat16:

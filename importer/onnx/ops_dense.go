@@ -22,17 +22,16 @@ func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor, of *scaled) (*t
 		return nil, err
 	}
 	n := w.shape[1]
-	data := make([]float32, w.len())
-	rows := identity(w.shape[0])
+	data := w.floats()
 	if t.flat != nil {
-		var err error
-		if rows, err = b.mem.columns(t.flat); err != nil {
+		rows, err := b.mem.columns(t.flat)
+		if err != nil {
 			return nil, err
 		}
-	}
-	src := w.floats()
-	for j, k := range rows {
-		copy(data[j*n:(j+1)*n], src[k*n:])
+		data = make([]float32, w.len())
+		for j, k := range rows {
+			copy(data[j*n:(j+1)*n], w.floats()[k*n:])
+		}
 	}
 	weights := map[string]*graph.Tensor{"w": {Shape: slices.Clone(w.shape), Data: data}}
 	if bias != nil {

@@ -1,14 +1,13 @@
 package ripcjson
 
 import (
-	"encoding/binary"
 	"fmt"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/f32"
 	"ripc/internal/safetensors"
 	"ripc/internal/suggest"
 	"ripc/ir"
@@ -141,15 +140,13 @@ func floats(t safetensors.Tensor, n int) (out []float32, msg string) {
 	if len(t.Data) != n*size {
 		return nil, fmt.Sprintf("has %d bytes, its shape %v needs %d", len(t.Data), t.Shape, n*size)
 	}
+	if t.DType == "f32" {
+		return f32.FromBytes(t.Data), ""
+	}
 	out = make([]float32, n)
 	for i := range out {
-		switch t.DType {
-		case "i8":
+		if out[i] = float32(t.Data[i]); t.DType == "i8" {
 			out[i] = float32(int8(t.Data[i]))
-		case "u8":
-			out[i] = float32(t.Data[i])
-		default:
-			out[i] = math.Float32frombits(binary.LittleEndian.Uint32(t.Data[4*i:]))
 		}
 	}
 	return out, ""

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 
 	"ripc/internal/files"
@@ -97,7 +98,7 @@ func Read(r io.Reader) (*File, error) {
 	if n < 2 || n > maxHeader {
 		return nil, &Error{Msg: fmt.Sprintf("the header claims %d bytes", n), Help: fmt.Sprintf("2 to %d are read", maxHeader)}
 	}
-	text, err := readExactly(r, int(n))
+	text, err := readExactly(r, int(n), 0)
 	if err != nil {
 		return nil, &Error{Msg: fmt.Sprintf("the file ends within the header: %d of %d bytes", len(text), n), Err: err}
 	}
@@ -109,7 +110,7 @@ func Read(r io.Reader) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readExactly(r, size)
+	data, err := readExactly(r, size, room(r))
 	if err != nil {
 		return nil, &Error{Msg: fmt.Sprintf("the tensors need %d bytes, the file has %d", size, len(data)), Err: err}
 	}
@@ -170,10 +171,24 @@ func byteCount(size int, shape []int) (int, string) {
 	return int(n), ""
 }
 
-// readExactly reads n bytes in growing steps, so that a lying header costs at most twice the bytes that exist.
-func readExactly(r io.Reader, n int) ([]byte, error) {
+// room is the number of bytes that r has at least, or had when it was asked, 0 where it cannot say.
+func room(r io.Reader) int64 {
+	f, ok := r.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return 0
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}
+
+// readExactly reads n bytes of r, which is said to have room bytes: at once where that is enough, else in growing steps, so that a lying
+// header costs at most twice the bytes that exist.
+func readExactly(r io.Reader, n int, room int64) ([]byte, error) {
 	const step = 1 << 20
-	data := make([]byte, 0, min(n, step))
+	data := make([]byte, 0, min(n, int(max(step, room))))
 	for len(data) < n {
 		if len(data) == cap(data) {
 			next := make([]byte, len(data), min(n, 2*len(data)))

@@ -35,7 +35,7 @@ func newPacked(f *graph.FusedConv) *Packed {
 	}
 	for i, v := range f.Few.Ints {
 		k, o := i/f.Out, i%f.Out
-		j := (v - w.Min) / w.Step
+		j := (int(v) - w.Min) / w.Step
 		p.Words[k/p.PerWord()*f.Out+o] |= uint32(j) << (k % p.PerWord() * p.Bits)
 		if p.Bits == 1 {
 			p.Values[j][o] = f.WFloat[i]

@@ -129,7 +129,7 @@ func TestLibrary(t *testing.T) {
 		if err != nil || !bytes.Equal(lib, again) {
 			t.Errorf("%s: linking twice gives different libraries (%v)", name, err)
 		}
-		if err := toolchain.CheckShared(lib, []string{"net_run"}); err != nil {
+		if err := toolchain.CheckShared(bytes.NewReader(lib), []string{"net_run"}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		f, err := elf.NewFile(bytes.NewReader(lib))
@@ -263,7 +263,7 @@ func damaged(t testing.TB, tg targets.Target, data []byte) {
 	if len(lib) > 1<<13+64*len(data) {
 		t.Errorf("%d bytes of %d", len(lib), len(data))
 	}
-	if err := toolchain.CheckShared(lib, []string{"net_run"}); err != nil {
+	if err := toolchain.CheckShared(bytes.NewReader(lib), []string{"net_run"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -65,7 +65,7 @@ func network(t testing.TB, tools *toolchain.Tools, model string, tg targets.Targ
 	for _, b := range c.Program.Buffers {
 		weights = append(weights, b.Data...)
 	}
-	constants, err := toolchain.Constants(tg, []toolchain.Blob{{Symbol: abi.Weights, Data: weights}})
+	constants, err := toolchain.Constants(tg, []toolchain.Blob{{Symbol: abi.Weights, Data: [][]byte{weights}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func network(t testing.TB, tools *toolchain.Tools, model string, tg targets.Targ
 	if err != nil {
 		t.Fatal(err)
 	}
-	objs = append(objs, toolchain.Object{Name: "weights", Data: constants}, toolchain.Object{Name: "description", Data: text})
+	objs = append(objs, constants, toolchain.Object{Name: "description", Data: text})
 	return objs, abi.Exports(codegen.Identifier(c.Program.Name))
 }
 
@@ -109,7 +109,7 @@ func byTool(t testing.TB, tools *toolchain.Tools, tg targets.Target, objs []tool
 	}
 	for i, o := range objs {
 		file := filepath.Join(dir, fmt.Sprint(i, ".o"))
-		if err := os.WriteFile(file, o.Data, 0o600); err != nil {
+		if err := os.WriteFile(file, o.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		args = append(args, file)
@@ -157,7 +157,7 @@ func TestLikeTool(t *testing.T) {
 			for name, s := range want {
 				same(t, name, got[name], s)
 			}
-			if err := toolchain.CheckShared(lib, exports); err != nil {
+			if err := toolchain.CheckShared(bytes.NewReader(lib), exports); err != nil {
 				t.Error(err)
 			}
 		})

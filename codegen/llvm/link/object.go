@@ -66,7 +66,8 @@ func (s *section) fail(format string, args ...any) error {
 // read finds the sections and symbols of a file.
 func read(file toolchain.Object, row rows.Row) (*object, error) {
 	o := &object{name: file.Name}
-	f, err := elf.NewFile(bytes.NewReader(file.Data))
+	data := file.Bytes()
+	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
 		return nil, o.fail("%v", err)
 	}
@@ -78,18 +79,18 @@ func read(file toolchain.Object, row rows.Row) (*object, error) {
 		return nil, o.fail("%v", err)
 	}
 	o.symbols = append(make([]elf.Symbol, 1, 1+len(symbols)), symbols...)
-	left := uint64(len(file.Data)) // no two sections share bytes of the file
+	left := uint64(len(data)) // no two sections share bytes of the file
 	for _, s := range f.Sections {
 		in := &section{of: o, header: s.SectionHeader}
 		o.sections = append(o.sections, in)
 		if s.Type == elf.SHT_NULL || s.Type == elf.SHT_NOBITS {
 			continue
 		}
-		if s.FileSize > left || s.Offset > uint64(len(file.Data))-s.FileSize {
+		if s.FileSize > left || s.Offset > uint64(len(data))-s.FileSize {
 			return nil, in.fail("%d bytes at %d are not in the file", s.FileSize, s.Offset)
 		}
 		left -= s.FileSize
-		in.data = file.Data[s.Offset : s.Offset+s.FileSize]
+		in.data = data[s.Offset : s.Offset+s.FileSize]
 	}
 	for _, s := range o.sections {
 		if s.header.Type != elf.SHT_REL && s.header.Type != elf.SHT_RELA {

@@ -1,10 +1,10 @@
 package toolchain
 
 import (
-	"bytes"
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -47,8 +47,8 @@ func (e *ExportError) Error() string {
 
 // CheckShared fails unless the shared library lib needs nothing from elsewhere and shows exactly the symbols in
 // exports. The errors are *UndefinedError and *ExportError.
-func CheckShared(lib []byte, exports []string) error {
-	f, err := elf.NewFile(bytes.NewReader(lib))
+func CheckShared(lib io.ReaderAt, exports []string) error {
+	f, err := elf.NewFile(lib)
 	if err != nil {
 		return fmt.Errorf("not an ELF file: %w", err)
 	}
@@ -65,8 +65,8 @@ func CheckShared(lib []byte, exports []string) error {
 }
 
 // CheckObject is CheckShared for a relocatable object: its global symbols are the visible ones.
-func CheckObject(obj []byte, exports []string) error {
-	f, err := elf.NewFile(bytes.NewReader(obj))
+func CheckObject(obj io.ReaderAt, exports []string) error {
+	f, err := elf.NewFile(obj)
 	if err != nil {
 		return fmt.Errorf("not an ELF file: %w", err)
 	}

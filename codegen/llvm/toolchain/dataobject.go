@@ -15,7 +15,8 @@ type dataObject struct {
 	section string
 	flags   elf.SectionFlag
 	align   int
-	data    []byte
+	data    [][]byte     // pieces
+	size    int          // of all pieces
 	symbols []dataSymbol // global and hidden
 }
 
@@ -36,11 +37,18 @@ const (
 // noExecStack is the section that says that the object needs no stack that can be executed.
 const noExecStack = ".note.GNU-stack"
 
-// bytes is the object for a target.
-func (o *dataObject) bytes(tg targets.Target) ([]byte, error) {
+// add puts pieces behind the others.
+func (o *dataObject) add(pieces ...[]byte) {
+	for _, p := range pieces {
+		o.data, o.size = append(o.data, p), o.size+len(p)
+	}
+}
+
+// object is the object for a target: its header, the pieces, and what describes them.
+func (o *dataObject) object(tg targets.Target) (Object, error) {
 	row, ok := rows.Of(tg)
 	if !ok {
-		return nil, fmt.Errorf("target %s: no ELF machine for architecture %q", tg.Name, tg.Arch)
+		return Object{}, fmt.Errorf("target %s: no ELF machine for architecture %q", tg.Name, tg.Arch)
 	}
 	class := elfbytes.Class(row.Class)
 	var text elfbytes.Strings
@@ -56,20 +64,24 @@ func (o *dataObject) bytes(tg targets.Target) ([]byte, error) {
 			Entsize: uint64(class.SymbolSize())},
 		stringSection: {Name: text.Add(".strtab"), Type: uint32(elf.SHT_STRTAB), Addralign: 1},
 	}
-	contents := [sections][]byte{dataSection: o.data, symbolSection: symbols, stringSection: text.Bytes()}
-	body := make([]byte, class.HeaderSize())
-	pad := func(n int) { body = append(body, make([]byte, (n-len(body)%n)%n)...) }
-	for i := dataSection; i < sections; i++ {
+	head := make([]byte, class.HeaderSize(), class.HeaderSize()+o.align)
+	head = append(head, make([]byte, (o.align-len(head)%o.align)%o.align)...)
+	list[dataSection].Off, list[dataSection].Size = uint64(len(head)), uint64(o.size)
+	contents := [sections][]byte{symbolSection: symbols, stringSection: text.Bytes()}
+	start := len(head) + o.size // of body, what lies behind the pieces
+	var body []byte
+	pad := func(n int) { body = append(body, make([]byte, (n-(start+len(body))%n)%n)...) }
+	for i := dataSection + 1; i < sections; i++ {
 		pad(int(list[i].Addralign))
-		list[i].Off, list[i].Size = uint64(len(body)), uint64(len(contents[i]))
+		list[i].Off, list[i].Size = uint64(start+len(body)), uint64(len(contents[i]))
 		body = append(body, contents[i]...)
 	}
 	pad(class.Word())
-	h := elf.Header64{Type: uint16(elf.ET_REL), Machine: uint16(row.Machine), Shoff: uint64(len(body)), Flags: row.Flags, Shnum: sections, Shstrndx: stringSection}
+	h := elf.Header64{Type: uint16(elf.ET_REL), Machine: uint16(row.Machine), Shoff: uint64(start + len(body)), Flags: row.Flags, Shnum: sections, Shstrndx: stringSection}
 	h.Ident[elf.EI_OSABI] = byte(elf.ELFOSABI_LINUX)
 	for _, s := range list {
 		body = class.Section(body, s)
 	}
-	copy(body, class.Header(nil, h))
-	return body, nil
+	copy(head, class.Header(nil, h))
+	return Object{Data: head, More: append(o.data, body)}, nil
 }

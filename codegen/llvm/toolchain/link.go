@@ -1,7 +1,9 @@
 package toolchain
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +17,30 @@ import (
 type Object struct {
 	Name string // for messages
 	Data []byte
+	// More is what lies behind Data: pieces of other memory, so that large constants need not be copied.
+	More [][]byte
+}
+
+// Bytes is all of the object, in one piece.
+func (o Object) Bytes() []byte {
+	if len(o.More) == 0 {
+		return o.Data
+	}
+	return bytes.Join(append([][]byte{o.Data}, o.More...), nil)
+}
+
+// write stores the object in a file.
+func (o Object) write(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	for _, piece := range append([][]byte{o.Data}, o.More...) {
+		if _, err = f.Write(piece); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, f.Close())
 }
 
 // linked is what ld.lld needs to know of a target.
@@ -56,10 +82,11 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 		if _, err := t.run(ctx, dir, "ld.lld", nil, append(append(args, "-o", tmp), files...)...); err != nil {
 			return err
 		}
-		lib, err := os.ReadFile(tmp)
+		lib, err := os.Open(tmp)
 		if err != nil {
 			return err
 		}
+		defer lib.Close()
 		return CheckShared(lib, exports)
 	})
 }
@@ -92,10 +119,11 @@ func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, e
 		if _, err := t.run(ctx, dir, "llvm-objcopy", nil, append(args, "all", member)...); err != nil {
 			return err
 		}
-		obj, err := os.ReadFile(filepath.Join(dir, member))
+		obj, err := os.Open(filepath.Join(dir, member))
 		if err != nil {
 			return err
 		}
+		defer obj.Close()
 		if err := CheckObject(obj, exports); err != nil {
 			return err
 		}
@@ -137,7 +165,7 @@ func writeObjects(dir string, objs []Object) ([]string, error) {
 	var files []string
 	for i, o := range objs {
 		file := fmt.Sprintf("%d-%s.o", i, fileName(o.Name))
-		if err := os.WriteFile(filepath.Join(dir, file), o.Data, 0o666); err != nil {
+		if err := o.write(filepath.Join(dir, file)); err != nil {
 			return nil, err
 		}
 		files = append(files, file)

@@ -27,7 +27,7 @@ func parts(t *testing.T, tools *Tools, tg targets.Target) []Object {
 		t.Fatal(err)
 	}
 	weights, err := Constants(tg, []Blob{
-		{"other", []byte("xyz")}, {"weights", bytes.Repeat([]byte{7}, 16)}, {"empty", nil},
+		{"other", [][]byte{[]byte("xyz")}}, {"weights", [][]byte{bytes.Repeat([]byte{7}, 10), bytes.Repeat([]byte{7}, 6)}}, {"empty", nil},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func parts(t *testing.T, tools *Tools, tg targets.Target) []Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []Object{{"code", code}, {"weights", weights}, {"text", text}}
+	return []Object{{Name: "code", Data: code}, weights, {Name: "text", Data: text}}
 }
 
 func TestLinkShared(t *testing.T) {
@@ -214,7 +214,7 @@ func TestObjectErrors(t *testing.T) {
 	if _, err := Section(tg, ".x", "s", []byte("a\x00b"), 0); err == nil {
 		t.Error("text with a NUL byte was accepted")
 	}
-	if err := CheckShared([]byte("not ELF"), nil); err == nil {
+	if err := CheckShared(strings.NewReader("not ELF"), nil); err == nil {
 		t.Error("rubbish is no library")
 	}
 }

@@ -16,25 +16,29 @@ const WeightSection = ".rodata.ripc"
 
 // Blob is constant data under a symbol.
 type Blob struct {
-	Symbol string // C identifier
-	Data   []byte // may be empty
+	Symbol string   // C identifier
+	Data   [][]byte // pieces, one behind the other; may be empty
 }
 
 // Constants puts the blobs into one object for tg: read-only, in order, each aligned to abi.Align, under hidden symbols.
 // It fails with *SymbolError for a bad or repeated symbol.
-func Constants(tg targets.Target, blobs []Blob) ([]byte, error) {
+// It shares the memory of the blobs.
+func Constants(tg targets.Target, blobs []Blob) (Object, error) {
 	o := dataObject{section: WeightSection, flags: elf.SHF_ALLOC, align: abi.Align}
 	var names []string
 	for _, b := range blobs {
 		names = append(names, b.Symbol)
-		o.data = append(o.data, make([]byte, (abi.Align-len(o.data)%abi.Align)%abi.Align)...)
-		o.symbols = append(o.symbols, dataSymbol{b.Symbol, len(o.data), len(b.Data)})
-		o.data = append(o.data, b.Data...)
+		o.add(make([]byte, -o.size&(abi.Align-1)))
+		at := o.size
+		o.add(b.Data...)
+		o.symbols = append(o.symbols, dataSymbol{b.Symbol, at, o.size - at})
 	}
 	if err := checkSymbols(names); err != nil {
-		return nil, err
+		return Object{}, err
 	}
-	return o.bytes(tg)
+	obj, err := o.object(tg)
+	obj.Name = "weights"
+	return obj, err
 }
 
 // Section makes an object for tg with one read-only section that holds text and a NUL byte, starting at a hidden
@@ -50,8 +54,9 @@ func Section(tg targets.Target, section, symbol string, text []byte, room int) (
 		return nil, fmt.Errorf("section %s: byte %d of the text is NUL, which would end it early", section, i)
 	}
 	o := dataObject{section: section, flags: elf.SHF_ALLOC | elfbytes.Retain, align: 1, symbols: []dataSymbol{{symbol, 0, len(text) + 1}}}
-	o.data = append(append(o.data, text...), make([]byte, 1+room)...)
-	return o.bytes(tg)
+	o.add(text, make([]byte, 1+room))
+	obj, err := o.object(tg)
+	return obj.Bytes(), err
 }
 
 // SymbolError says that a name cannot be the symbol of an object.

@@ -1,0 +1,36 @@
+package f32
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+)
+
+// Bytes gives numbers as little-endian bytes. On little-endian machines it is the memory of v itself, so that weights lie in memory once:
+// neither may be written to after that.
+func Bytes(v []float32) []byte {
+	if littleEndian() && len(v) > 0 {
+		return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), 4*len(v))
+	}
+	out := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
+	}
+	return out
+}
+
+// FromBytes is the inverse of Bytes: of data that is aligned as numbers are, on little-endian machines, it gives the memory itself. Bytes
+// behind the last whole number do not count.
+func FromBytes(data []byte) []float32 {
+	n := len(data) / 4
+	if n > 0 && littleEndian() && uintptr(unsafe.Pointer(&data[0]))%unsafe.Alignof(float32(0)) == 0 {
+		return unsafe.Slice((*float32)(unsafe.Pointer(&data[0])), n)
+	}
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return out
+}
+
+func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }

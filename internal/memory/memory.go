@@ -1,0 +1,18 @@
+// Package memory bounds what large networks take: weights are most of it, and each copy counts.
+package memory
+
+import (
+	"runtime"
+	"runtime/metrics"
+)
+
+// large is the size of a heap, in bytes, from which on garbage is looked for between two stages.
+const large = 64 << 20
+
+// Collect frees what the last stage has left, where memory is large. By itself, Go's collector waits until it has doubled.
+func Collect() {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	if metrics.Read(s); s[0].Value.Uint64() > large {
+		runtime.GC()
+	}
+}
