@@ -125,7 +125,8 @@ func denseBlock(n, c int, layer func(i int, x string) string) string {
  "weights": {"init": "random", "seed": 1}, "nodes": [%s], "outputs": [%q]}`, c, strings.Join(nodes, ",\n"), whole)
 }
 
-// TestDenseBlocks: stages and kernels of a block whose layers read all earlier ones grow with its layers.
+// TestDenseBlocks: stages and kernels of a block whose layers read all earlier ones grow with its layers, and two copies of all that they
+// make fit into its memory.
 func TestDenseBlocks(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -142,7 +143,7 @@ func TestDenseBlocks(t *testing.T) {
 		{"binary, whole words", 32, binaryLayer},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			count := func(layers int) (stages, kernels int) {
+			count := func(layers int) (stages, kernels int, arena float64) {
 				path := filepath.Join(t.TempDir(), "m.json")
 				if err := os.WriteFile(path, []byte(denseBlock(layers, c.channels, func(i int, x string) string { return fmt.Sprintf(c.layer, i, x, c.channels) })), 0o600); err != nil {
 					t.Fatal(err)
@@ -155,13 +156,16 @@ func TestDenseBlocks(t *testing.T) {
 				for _, l := range in.Layers {
 					names[l.Kernel] = true
 				}
-				return len(in.Layers), len(names)
+				return len(in.Layers), len(names), float64(in.ArenaBytes) / float64(4*4*4*c.channels*(layers+1))
 			}
 			const layers = 8
-			stages, kernels := count(layers)
-			moreStages, moreKernels := count(4 * layers)
+			stages, kernels, _ := count(layers)
+			moreStages, moreKernels, arena := count(4 * layers)
 			if moreStages > 5*stages || moreKernels > 5*kernels || stages > 5*layers {
 				t.Errorf("%d layers: %d stages, %d kernels; %d layers: %d stages, %d kernels", layers, stages, kernels, 4*layers, moreStages, moreKernels)
+			}
+			if arena > 2.2 {
+				t.Errorf("activations take %.2f times what the block makes", arena)
 			}
 		})
 	}

@@ -392,12 +392,43 @@ func (l *lowering) planConcats() {
 		}
 		off := 0
 		for _, in := range n.Inputs {
-			if l.slices(in) {
+			if l.slices(in) && !l.apart(in, n) {
 				l.at[in] = place{buf: l.result(n).buf, slice: ops.Slice{Offset: off / unit, Total: total / unit}}
 			}
 			off += l.g.Value(in).Channels()
 		}
 	}
+}
+
+// apart reports whether a tensor that n, a concatenation, joins is better copied into it than written there by its producer. That is so in
+// chains of concatenations, where n also copies the one before it: memory for all of n is then taken only when what the producer reads is
+// free. Memory counts, where it is a quarter more.
+func (l *lowering) apart(name string, n *graph.Node) bool {
+	chained := int64(0)
+	for _, in := range n.Inputs {
+		if p := l.Producer(in); p != nil && p.Op == "concat" {
+			chained += l.size(in)
+		}
+	}
+	if chained == 0 {
+		return false
+	}
+	read, part, whole := int64(0), l.size(name), l.size(n.Output)
+	for _, in := range l.Producer(name).Inputs {
+		if l.ConsumerCount(in) == 1 && !slices.Contains(n.Inputs, in) {
+			read += l.size(in)
+		}
+	}
+	return 4*(read+chained+whole) > 5*(chained+part+max(read, whole))
+}
+
+// size is the number of bits of a tensor.
+func (l *lowering) size(name string) int64 {
+	v := l.g.Value(name)
+	if v.Encoded() {
+		return int64(v.Elems()) * int64(v.Bits)
+	}
+	return int64(v.Elems()) * int64(v.DType().Bits())
 }
 
 func (l *lowering) slices(name string) bool {
