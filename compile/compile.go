@@ -8,7 +8,9 @@ package compile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -123,8 +125,8 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 		run  func() error
 		text func() string
 	}{
-		{"import", func() error { g, err = load(ctx); return err }, func() string { return g.String() }},
-		{"fusedglue", func() error { c.Graph, err = fuse(ctx, g, o); g = nil; return err }, func() string { return c.Graph.String() }},
+		{"import", func() (err error) { g, err = load(ctx); return err }, func() string { return g.String() }},
+		{"fusedglue", func() (err error) { c.Graph, err = fuse(ctx, g, o); g = nil; return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
@@ -134,7 +136,11 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := s.run(); err != nil {
+		run := func() error { return leave(ctx, s.run) }
+		if s.name == "codegen" { // which has processes and files to put away
+			run = s.run
+		}
+		if err := run(); err != nil {
 			return nil, err
 		}
 		memory.Collect()
@@ -144,6 +150,35 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 		}
 	}
 	return c, nil
+}
+
+// leave runs f, and returns with ctx's error as soon as ctx is done, whatever f is at: what is done to a layer of a billion weights takes
+// seconds. f ends by itself where it looks at ctx next; nothing that it makes is used after that.
+func leave(ctx context.Context, f func() error) error {
+	type outcome struct {
+		err   error
+		fault any // of a panic
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var out outcome
+		defer func() {
+			if r := recover(); r != nil {
+				out.fault = fmt.Sprintf("%v\n%s", r, debug.Stack())
+			}
+			done <- out
+		}()
+		out.err = f()
+	}()
+	select {
+	case out := <-done:
+		if out.fault != nil {
+			panic(out.fault)
+		}
+		return out.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func findTarget(name string) (targets.Target, error) {
