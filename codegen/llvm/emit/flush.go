@@ -34,11 +34,7 @@ func (e *emitter) flush(x val) val {
 
 // product is x * 1, which LLVM does not see through.
 func (e *emitter) product(x val) val {
-	one := val{v: e.hiddenConstant(1), t: ir.F32}
-	if x.wide {
-		one = e.splat(one)
-	}
-	return val{v: e.b().NewFMul(x.v, one.v), t: x.t, wide: x.wide, flushed: true}
+	return val{v: e.b().NewFMul(x.v, e.hiddenConstant(1, x.wide).v), t: x.t, wide: x.wide, flushed: true}
 }
 
 // number is a float constant.

@@ -20,11 +20,10 @@ import (
 // ignoresZeros reports whether LLVM has such patterns for the target.
 func (e *emitter) ignoresZeros() bool { return e.target.Arch != "x86_64" }
 
-// hide is the scalar float x as another value to LLVM. No instruction is made of it.
+// hide is the scalar float x as another value to LLVM. No instruction is made of it, so that it does not count.
 func (e *emitter) hide(x value.Value) value.Value {
 	call := e.hiding(x)
-	blk := e.b()
-	blk.Insts = append(blk.Insts, call)
+	e.blk.Insts = append(e.blk.Insts, call)
 	return call
 }
 
@@ -36,14 +35,32 @@ func (e *emitter) hiding(x value.Value) *llir.InstCall {
 	return llir.NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Float, types.Float)), "", "="+register+",0"), x)
 }
 
+// hidden is a constant, 0 or more, for so many lanes; 0 of a scalar.
+type hidden struct {
+	k     float32
+	lanes int
+}
+
 // hiddenConstant is k, 0 or more, made where the function begins, in a way that LLVM cannot see.
-func (e *emitter) hiddenConstant(k float32) value.Value {
-	if e.hidden[k] == nil {
-		call, entry := e.hiding(literal{types.Float, floatText(k)}), e.fn.Blocks[0]
-		entry.Insts = append([]llir.Instruction{call}, entry.Insts...)
-		e.hidden[k] = call
+func (e *emitter) hiddenConstant(k float32, wide bool) val {
+	key := hidden{k: k}
+	if wide {
+		key.lanes = e.lanes
 	}
-	return e.hidden[k]
+	if e.hidden[key] == nil {
+		call := e.hiding(literal{types.Float, floatText(k)})
+		made := []llir.Instruction{call}
+		e.hidden[key] = call
+		if wide {
+			t := e.typeOf(ir.F32, true)
+			one := llir.NewInsertElement(poison(t), call, indexOf(0))
+			all := llir.NewShuffleVector(one, poison(t), literal{vectorOf(e.lanes, types.I32), "zeroinitializer"})
+			made, e.hidden[key] = append(made, one, all), all
+		}
+		entry := e.fn.Blocks[0]
+		entry.Insts = append(made, entry.Insts...)
+	}
+	return val{v: e.hidden[key], t: ir.F32, wide: wide, flushed: true}
 }
 
 // hideZero is x, or a hidden zero of its sign where x is the constant 0.
@@ -51,12 +68,9 @@ func (e *emitter) hideZero(x val) val {
 	if !x.constant || x.f != 0 || !e.ignoresZeros() {
 		return x
 	}
-	v := val{v: e.hiddenConstant(0), t: ir.F32, flushed: true}
+	v := e.hiddenConstant(0, x.wide)
 	if !x.positive {
 		v.v = e.b().NewFNeg(v.v)
-	}
-	if x.wide {
-		v = e.splat(v)
 	}
 	return v
 }

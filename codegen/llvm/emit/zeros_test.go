@@ -7,8 +7,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"testing"
 
+	"ripc/codegen/llvm/emit"
 	"ripc/graph/scalar"
 	"ripc/internal/need"
 	"ripc/ir"
@@ -228,5 +230,19 @@ func TestZeros(t *testing.T) {
 			tg := target(t, name)
 			checkARMOn(t, need.Tool(t, "qemu-"+tg.Arch), tg, fs, func(n int) [][]byte { return zeros(fs[n], uint64(n)) })
 		})
+	}
+}
+
+// TestHiddenIsNotCounted: what hides multiply-adds makes no instruction. A Func that just fits another target fits Arm.
+func TestHiddenIsNotCounted(t *testing.T) {
+	body := func(n int) *ir.Func {
+		x, y := buf("x", ir.F32, n), buf("y", ir.F32, n)
+		return &ir.Func{Name: "f", Params: []ir.Param{in(x), out(y)},
+			Body: loop(ir.Unroll, "i", n, set(y, &ir.Fma{A: ir.At(x, vi), B: ir.Float(3), C: ir.Float(1)}, vi))}
+	}
+	fits := func(name string, n int) bool { _, err := emit.Kernel(body(n), "f", target(t, name)); return err == nil }
+	most := sort.Search(4000, func(n int) bool { return !fits("x86-64-v3", n+1) })
+	if most == 0 || !fits("rpi3", most) {
+		t.Errorf("%d multiply-adds fit x86-64-v3, and not rpi3", most)
 	}
 }
