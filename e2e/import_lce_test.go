@@ -111,6 +111,14 @@ func TestImportTFLite(t *testing.T) {
 	}
 }
 
+// TestRefusedTFLite: what is said of a network with an operator that is not supported names the operator, not damage.
+func TestRefusedTFLite(t *testing.T) {
+	_, err := ripc.Load(context.Background(), "../testdata/tflite/refused_lstm.tflite")
+	if err == nil || !strings.Contains(err.Error(), "UNIDIRECTIONAL_SEQUENCE_LSTM, operator 0): this builtin operator (version 1) is not supported") {
+		t.Error(err)
+	}
+}
+
 // check runs the case in folder dir for a board, or in the interpreter.
 func (c lceCase) check(t *testing.T, dir, board string) {
 	request := ripc.RunRequest{Options: ripc.Options{Target: board}, Threads: 1}

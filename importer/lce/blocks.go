@@ -1,7 +1,6 @@
 package lce
 
 import (
-	"math"
 	"slices"
 
 	"ripc/graph"
@@ -20,13 +19,10 @@ func block(op string, kind int) func(*builder) (string, error) {
 	}
 }
 
-// resizeNearest is RESIZE_NEAREST_NEIGHBOR, where each pixel is repeated equally often, or every n-th is taken.
+// resizeNearest is RESIZE_NEAREST_NEIGHBOR. Where each pixel is repeated equally often, or every n-th is taken, it is a resize or a
+// slice.
 func resizeNearest(b *builder) (string, error) {
 	t, err := b.builtin(optResizeNearest)
-	if err != nil {
-		return "", err
-	}
-	size, err := b.ints(1, "size")
 	if err != nil {
 		return "", err
 	}
@@ -35,11 +31,13 @@ func resizeNearest(b *builder) (string, error) {
 		return "", err
 	}
 	shape := b.g.Value(x).Shape
-	if len(shape) != 4 || len(size) != 2 || min(size[0], size[1]) < 1 || max(size[0], size[1]) > graph.MaxElems {
-		return "", faultf("", "resizes a tensor of shape %v to %v, want rows and columns of an image", shape, size)
+	size, err := b.resizeSize(shape)
+	if err != nil {
+		return "", err
 	}
 	factor := [2]int{1, 1}
 	a := &graph.SliceAttrs{Begin: make([]int, 4), Size: slices.Clone(shape), Stride: []int{1, 1, 1, 1}}
+	var rest []*source.Along
 	for d, out := range size {
 		in := shape[1+d]
 		f, step := out/in, max(1, in/out)
@@ -50,8 +48,11 @@ func resizeNearest(b *builder) (string, error) {
 		case follows(from, out, first, step, 1):
 			a.Begin[1+d], a.Size[1+d], a.Stride[1+d] = first, out, step
 		default:
-			return "", faultf("a factor of 2, 3, ... or 1/2, 1/3, ... is supported where each pixel counts alike",
-				"from %d to %d positions, it does not take each equally often", in, out)
+			at := make([]int, out)
+			for i := range at {
+				at[i] = from(i)
+			}
+			rest = append(rest, source.AlongPixels(1+d, in, at))
 		}
 	}
 	if !slices.Equal(a.Size, shape) {
@@ -59,28 +60,12 @@ func resizeNearest(b *builder) (string, error) {
 			return "", err
 		}
 	}
-	if factor == [2]int{1, 1} {
-		return x, nil
-	}
-	return b.add("resize", &graph.ResizeAttrs{Factor: factor}, nil, x)
-}
-
-// nearest says which of in positions each of out takes, in f32 as TFLite computes it.
-func nearest(in, out int, corners, centers bool) func(i int) int {
-	scale, offset := float32(in)/float32(out), float32(0)
-	if corners && out > 1 {
-		scale = float32(in-1) / float32(out-1)
-	}
-	if centers {
-		offset = 0.5
-	}
-	return func(i int) int {
-		v := float64(float32(float32(i)+offset) * scale)
-		if corners {
-			v = math.Round(v)
+	if factor != [2]int{1, 1} {
+		if x, err = b.add("resize", &graph.ResizeAttrs{Factor: factor}, nil, x); err != nil {
+			return "", err
 		}
-		return max(0, min(int(math.Floor(v)), in-1))
 	}
+	return b.at(x, rest...)
 }
 
 // follows reports whether positions begin at first and go on by step, each coming times times.
@@ -271,7 +256,7 @@ func split(b *builder) (func(k int) (string, error), error) {
 			open = i
 			continue
 		}
-		if n < 1 || n > rest {
+		if n < 0 || n > rest || n == 0 && (i >= count || !b.file.tensors[b.op.outputs[i]].empty) {
 			rest = -1
 			break
 		}

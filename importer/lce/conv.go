@@ -32,6 +32,10 @@ const (
 	optResizeNearest = 74
 	optDepthToSpace  = 94
 	optBatchMatMul   = 101
+
+	optResizeBilinear = 15
+	optMirrorPad      = 77
+	optGelu           = 116
 )
 
 // builtin gives the operator's options, of which a file may leave out those that have their default values.
@@ -276,7 +280,7 @@ func (b *builder) reshape(x string, shape []int) (string, error) {
 
 // likeOutput gives y the shape that the file says, which has the same elements.
 func (b *builder) likeOutput(y string) (string, error) {
-	return b.reshape(y, b.file.tensors[b.op.outputs[0]].shape)
+	return b.reshape(y, b.outputShape(b.g.Value(y).Shape))
 }
 
 // activation appends the schema's ActivationFunctionType.

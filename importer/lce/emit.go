@@ -43,6 +43,9 @@ func (b *builder) bind(i int, val string) error {
 		}
 		t.elems = elems(t.shape)
 	}
+	if t.fits(v.Shape) {
+		t.shape, t.elems = slices.Clone(v.Shape), elems(v.Shape)
+	}
 	var err error
 	switch {
 	case t.typ == typeI32 && bits:
@@ -75,7 +78,8 @@ func (b *builder) bind(i int, val string) error {
 		}
 		if v.Encoded() {
 			if v.LevelType != q.LevelType {
-				return faultf("", "makes levels of type %s, the file says %s", v.LevelType, q.LevelType)
+				return faultf("", "makes integers of scale %g and zero point %d, the file says scale %g and zero point %d",
+					v.Scale, v.Zero-graph.CallerZero(v.LevelType), q.Scale, q.Zero-graph.CallerZero(q.LevelType))
 			}
 			break
 		}

@@ -83,8 +83,8 @@ func badModels() []struct {
 		model tt.Model
 	}{
 		{"several unsupported operators", tt.Model{
-			Tensors: []tt.Tensor{x, value("sine", tt.F32, 1, 4, 4, 2), value("exp", tt.F32, 1, 4, 4, 2), value("sum", tt.F32, 1, 4, 4, 2), y},
-			Ops: []tt.Op{{Code: 66, Inputs: []int32{0}, Outputs: []int32{1}}, {Code: 47, Inputs: []int32{0}, Outputs: []int32{2}},
+			Tensors: []tt.Tensor{x, value("sine", tt.F32, 1, 4, 4, 2), value("cosine", tt.F32, 1, 4, 4, 2), value("sum", tt.F32, 1, 4, 4, 2), y},
+			Ops: []tt.Op{{Code: 66, Inputs: []int32{0}, Outputs: []int32{1}}, {Code: 108, Inputs: []int32{0}, Outputs: []int32{2}},
 				{Inputs: []int32{1, 2}, Outputs: []int32{3}}, {Custom: "MyOp", Inputs: []int32{0}, Outputs: []int32{4}}},
 			Inputs: []int32{0}, Outputs: []int32{3, 4}}},
 		{"custom operator called like a builtin one", one(tt.Op{Custom: "RELU"}, x, y)},

@@ -2,6 +2,7 @@ package lce
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/graph"
 	"ripc/importer/lce/internal/flatbuf"
@@ -25,17 +26,19 @@ type file struct {
 
 // tensor is a tensor as the file describes it.
 type tensor struct {
-	name   string
-	typ    int // of the schema's TensorType
-	shape  []int
-	elems  int
-	free   bool   // the first extent is not fixed (-1 in the shape's signature), and counts as 1
-	data   []byte // nil unless the tensor is a constant
-	empty  bool   // has no elements
-	scales []float32
-	zeros  []int64
-	axis   int    // of several scales
-	fault  string // why no operator can use it, or ""
+	name  string
+	typ   int // of the schema's TensorType
+	shape []int
+	elems int
+	data  []byte // nil unless the tensor is a constant
+	empty bool   // has no elements
+	state bool   // a variable, which operators keep from one run to the next
+	// signature is the shape with -1 for extents that are not fixed, which shape has as 1; nil if all are fixed.
+	signature []int
+	scales    []float32
+	zeros     []int64
+	axis      int    // of several scales
+	fault     string // why no operator can use it, or ""
 }
 
 // operator is an operator as the file describes it.
@@ -137,12 +140,11 @@ func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) (tensor, erro
 	case len(x.shape) > graph.MaxRank:
 		x.fault = fmt.Sprintf("has %d axes, at most %d are supported", len(x.shape), graph.MaxRank)
 	case t.Bool(5):
-		x.fault = "is a variable, which networks without state have not"
+		x.state, x.fault = true, "is a variable, in which an operator keeps its state from one run to the next"
 	case t.Table(6).Has():
 		x.fault = "is sparse; convert it to dense weights"
-	case len(signature) > 0 && signature[0] == -1:
-		x.free = true
-		signature = signature[1:]
+	case len(signature) == len(x.shape) && slices.Contains(signature, -1):
+		x.signature = slices.Clone(signature)
 	}
 	for _, n := range x.shape {
 		if n < 1 || x.elems > graph.MaxElems/n {
@@ -151,11 +153,6 @@ func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) (tensor, erro
 			return x, nil
 		}
 		x.elems *= n
-	}
-	for _, n := range signature {
-		if n < 0 {
-			x.fault = fmt.Sprintf("leaves an axis free (shape signature %v); only the first may be, which is fixed to 1", t.Int32s(7))
-		}
 	}
 	return x, nil
 }
@@ -196,14 +193,15 @@ func (d *decoder) operator(i int, t flatbuf.Table, codes []flatbuf.Table) (opera
 func (f *file) check() error {
 	made := make([]bool, len(f.tensors))
 	for i := range f.tensors {
-		made[i] = f.tensors[i].data != nil || f.tensors[i].empty // a constant without elements needs no bytes
+		// A constant without elements needs no bytes, and a variable is there before any operator.
+		made[i] = f.tensors[i].data != nil || f.tensors[i].empty || f.tensors[i].state
 	}
 	bad := func(i int) bool { return i < 0 || i >= len(f.tensors) }
 	for _, i := range f.inputs {
 		switch {
 		case bad(i):
 			return fmt.Errorf("the model's inputs name tensor %d, the file has %d", i, len(f.tensors))
-		case made[i] && !f.tensors[i].empty:
+		case made[i] && !f.tensors[i].empty && !f.tensors[i].state:
 			return fmt.Errorf("input %q is listed twice or a constant", f.tensors[i].name)
 		}
 		made[i] = true
@@ -224,7 +222,7 @@ func (f *file) check() error {
 			if bad(i) {
 				return fmt.Errorf("operator %d (%s) makes tensor %d, the file has %d", o.index, o.op, i, len(f.tensors))
 			}
-			if made[i] {
+			if made[i] && !f.tensors[i].empty {
 				return fmt.Errorf("operator %d (%s) makes tensor %d (%q), which is there already", o.index, o.op, i, f.tensors[i].name)
 			}
 			made[i] = true

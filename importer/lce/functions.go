@@ -1,6 +1,7 @@
 package lce
 
 import (
+	"math"
 	"slices"
 
 	"ripc/graph"
@@ -18,6 +19,11 @@ func elements() map[string]handler {
 		"TANH":               {min: 1, max: 1, becomes: "tanh", convert: simple("tanh")},
 		"HARD_SWISH":         {min: 1, max: 1, becomes: "hard_swish; int_map", convert: tableOr(0, hardSwish, simple("hard_swish"))},
 		"ELU":                {min: 1, max: 1, becomes: "elu", convert: withAttrs("elu", &graph.EluAttrs{Alpha: 1})},
+		"EXP":                {min: 1, max: 1, becomes: "exp; int_map", convert: tableOr(0, curve(math.Exp), simple("exp"))},
+		"LOG":                {min: 1, max: 1, becomes: "log; int_map", convert: tableOr(0, curve(math.Log), simple("log"))},
+		"SQRT":               {min: 1, max: 1, becomes: "sqrt; int_map", convert: simple("sqrt")},
+		"RSQRT":              {min: 1, max: 1, becomes: "sqrt, div; int_map", convert: tableOr(0, inverseRoot, rsqrt)},
+		"GELU":               {min: 1, max: 1, becomes: "mul, erf or tanh, add, mul; int_map", convert: gelu},
 		"ABS":                {min: 1, max: 1, becomes: "abs", convert: simple("abs")},
 		"SIGN":               {min: 1, max: 1, becomes: "sign", convert: simple("sign")},
 		"ROUND":              {min: 1, max: 1, becomes: "round", convert: round(scalar.HalfEven)},
@@ -37,8 +43,8 @@ func elements() map[string]handler {
 		"ARG_MAX":     {min: 2, max: 2, becomes: "argmax", limits: "a constant axis; positions are i32", convert: arg("argmax")},
 		"ARG_MIN":     {min: 2, max: 2, becomes: "argmin", limits: "a constant axis; positions are i32", convert: arg("argmin")},
 		"TOPK_V2":     {min: 2, max: 2, becomes: "top_k, top_k_indices", limits: "a constant number; positions are i32", parts: topK},
-		"SUM":         {min: 2, max: 2, becomes: "global_avg_pool, mul", limits: "as MEAN", convert: sum},
-		"REDUCE_MIN":  {min: 2, max: 2, becomes: "mul, max_pool, mul", limits: "as MEAN", convert: least},
+		"SUM":         {min: 2, max: 2, becomes: "global_avg_pool, mul; int_conv2d", convert: reduce("global_avg_pool")},
+		"REDUCE_MIN":  {min: 2, max: 2, becomes: "mul, max_pool, mul", convert: least},
 	}
 	for name, op := range map[string]string{"MINIMUM": "minimum", "MAXIMUM": "maximum", "GREATER": "greater", "GREATER_EQUAL": "greater_equal",
 		"LESS": "less", "LESS_EQUAL": "less_equal", "EQUAL": "equal", "NOT_EQUAL": "not_equal"} {
@@ -258,16 +264,6 @@ func topK(b *builder) (func(k int) (string, error), error) {
 	return func(k int) (string, error) {
 		return b.add([]string{"top_k", "top_k_indices"}[k], &graph.TopKAttrs{K: n[0]}, nil, x)
 	}, nil
-}
-
-// sum is SUM: the mean times the number of elements.
-func sum(b *builder) (string, error) {
-	y, err := reduce("global_avg_pool")(b)
-	if err != nil {
-		return "", err
-	}
-	count := float32(b.input(0).elems / max(1, b.g.Value(y).Elems()))
-	return b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{count}}}, y)
 }
 
 // least is REDUCE_MIN: the greatest of what is negated, negated.

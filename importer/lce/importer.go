@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ripc/graph"
 	"ripc/importer"
@@ -212,10 +213,11 @@ func (b *builder) convert(h handler) error {
 		}
 		return faultf("", "has %d inputs, want %s", n, want)
 	}
-	for _, i := range append(b.op.inputs, b.op.outputs...) {
-		if i >= 0 && b.file.tensors[i].fault != "" {
-			return faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault)
+	for _, i := range slices.Concat(b.op.inputs, b.op.outputs) {
+		if i < 0 || b.file.tensors[i].fault == "" || b.file.tensors[i].empty && h.parts != nil && slices.Contains(b.op.outputs, i) {
+			continue
 		}
+		return faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault)
 	}
 	if h.parts != nil {
 		return b.convertParts(h)
@@ -239,6 +241,9 @@ func (b *builder) convertParts(h handler) error {
 	first := b.first
 	defer func() { b.first = first }()
 	for k, i := range b.op.outputs {
+		if b.file.tensors[i].empty { // a part without elements, which nothing can read
+			continue
+		}
 		b.first = len(b.g.Nodes)
 		val, err := part(k)
 		if err != nil {

@@ -320,7 +320,7 @@ func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
 	if p.Pad.Mode != graph.PadValid { // windows at borders have fewer pixels
 		for d := range 2 {
 			if before, after := graph.SamePadding(x.Shape[1+d], p.Kernel[d], p.Strides[d]); before+after > 0 {
-				return b.paddedPool(p, x, a)
+				return b.paddedPool(p, x, act)
 			}
 		}
 	}
@@ -329,17 +329,30 @@ func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
 	return b.eachChannel(x, p.Kernel, p.Strides, a, weights)
 }
 
-// paddedPool is integerPool where windows at borders have fewer pixels, with the result's type and levels in a: the mean of integers in f32, which
+// paddedPool is integerPool where windows at borders have fewer pixels, with the result's levels in a: the mean of integers in f32, which
 // has the halves among the quotients as they are and no others, rounded as TFLite does. What it gives are the real numbers of the result's levels.
-func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, a *graph.IntegerAttrs) (string, error) {
+func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, act int) (string, error) {
 	if p.Kernel[0]*p.Kernel[1] > maxExactWindow {
 		return "", nil
+	}
+	return b.onIntegers(x, act, func(y string) (string, error) { return b.add("avg_pool", p, nil, y) })
+}
+
+// onIntegers lets f compute means of the integers of levels x in f32, rounds them half away from zero, as integers of the file, and clips
+// them to the range of the fused activation. The result has the levels of x; what it gives are their real numbers. "" if x is too large.
+func (b *builder) onIntegers(x *graph.Value, act int, f func(y string) (string, error)) (string, error) {
+	a, low, high, err := b.result(act)
+	if err != nil {
+		return "", err
 	}
 	y, err := b.eachChannel(x, [2]int{1, 1}, [2]int{1, 1}, &graph.IntegerAttrs{}, map[string]*graph.Tensor{})
 	if y == "" || err != nil {
 		return "", err
 	}
-	zero, one := graph.CallerZero(a.LevelType), func(v float64) map[string]*graph.Tensor {
+	if y, err = f(y); err != nil {
+		return "", err
+	}
+	zero, one := graph.CallerZero(a), func(v float64) map[string]*graph.Tensor {
 		return map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{float32(v)}}}
 	}
 	shift := float64(a.Zero - zero) // what the file's integers are more than those
@@ -348,8 +361,8 @@ func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, a *graph.Intege
 		attrs   any
 		weights map[string]*graph.Tensor
 	}{
-		{"avg_pool", p, nil}, {"add", &graph.BinaryOpAttrs{}, one(shift)}, {"round", &graph.RoundAttrs{Mode: scalar.HalfAway}, nil},
-		{"clip", &graph.ClipAttrs{Min: float64(a.Low - zero), Max: float64(a.High - zero)}, nil},
+		{"add", &graph.BinaryOpAttrs{}, one(shift)}, {"round", &graph.RoundAttrs{Mode: scalar.HalfAway}, nil},
+		{"clip", &graph.ClipAttrs{Min: float64(low - zero), Max: float64(high - zero)}, nil},
 		{"sub", &graph.BinaryOpAttrs{}, one(shift)}, {"mul", &graph.BinaryOpAttrs{}, one(a.Scale)},
 	} {
 		if y, err = b.add(n.op, n.attrs, n.weights, y); err != nil {
@@ -384,8 +397,9 @@ func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.I
 	return y, nil
 }
 
-// integerMean is the mean over the rows and columns of an image of integers, [B, H, W, C]; "" if it is none.
-func (b *builder) integerMean(image []int) (string, error) {
+// integerMean is the mean, or the sum, over the rows and columns of an image of integers, [B, H, W, C], which x becomes once its axes are in
+// the order perm; "" if it is none of integers.
+func (b *builder) integerMean(image, perm []int, sum bool) (string, error) {
 	if !b.ofIntegers(1) {
 		return "", nil
 	}
@@ -397,20 +411,31 @@ func (b *builder) integerMean(image []int) (string, error) {
 	if a.LevelType, a.Low, a.High, err = b.result(0); err != nil {
 		return "", err
 	}
-	name, err := b.reshape(x.Name, image)
-	if err != nil {
+	name := x.Name
+	if perm != nil {
+		if name, err = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, name); err != nil {
+			return "", err
+		}
+	}
+	if name, err = b.reshape(name, image); err != nil {
 		return "", err
 	}
-	// TFLite divides the multiplier's integer by the number of elements, shifted as far to the left as it goes.
-	by, count := graph.FixedPointOf(x.Scale/a.Scale), int64(image[1]*image[2])
-	shift := min(bits.Len64(uint64(count))-1, 32, 31+by.Shift)
-	if shift < 0 {
-		return "", nil
-	}
-	by = graph.FixedPoint{Multiplier: int32(int64(by.Multiplier) << shift / count), Shift: by.Shift - shift}
-	a.Coarse = by.Multiplier < 1<<30
 	weights := map[string]*graph.Tensor{}
-	b.multipliers(weights, by)
+	if sum { // TFLite multiplies sums in f32
+		a.Form = graph.FloatRequantization
+		weights["multiplier"] = &graph.Tensor{Shape: []int{1}, Data: []float32{float32(x.Scale) / float32(a.Scale)}}
+	} else {
+		by := graph.FixedPointOf(x.Scale / a.Scale)
+		// TFLite divides the multiplier's integer by the number of elements, shifted as far to the left as it goes.
+		count := int64(image[1] * image[2])
+		shift := min(bits.Len64(uint64(count))-1, 32, 31+by.Shift)
+		if shift < 0 {
+			return "", nil
+		}
+		by = graph.FixedPoint{Multiplier: int32(int64(by.Multiplier) << shift / count), Shift: by.Shift - shift}
+		a.Coarse = by.Multiplier < 1<<30
+		b.multipliers(weights, by)
+	}
 	y, err := b.eachChannel(b.g.Value(name), [2]int{image[1], image[2]}, [2]int{1, 1}, a, weights)
 	if y == "" || err != nil {
 		return "", err

@@ -74,6 +74,23 @@ func goodModels() []struct {
 		{"space to depth", one(tt.Op{Code: 26, OptionType: 19, Options: tt.Table{0: int32(2)}}, x, y(1, 2, 2, 8))},
 		{"resize", one(tt.Op{Code: 97, OptionType: 74, Options: tt.Table{1: true}}, x, y(1, 8, 4, 2), i32s("s", []int32{2}, 8, 4))},
 		{"resize down and up", one(tt.Op{Code: 97}, x, y(1, 2, 12, 2), i32s("s", []int32{2}, 2, 12))},
+		{"pad of a sequence", one(tt.Op{Code: 34}, value("x", tt.F32, 1, 6, 2), y(1, 8, 2), i32s("p", []int32{3, 2}, 0, 0, 2, 0, 0, 0))},
+		{"int8 pad of a sequence", one(tt.Op{Code: 34}, q("x", 0.5, -3, 1, 6, 2), q("y", 0.5, -3, 1, 8, 2), i32s("p", []int32{3, 2}, 0, 0, 2, 0, 0, 0))},
+		{"pad of all axes", one(tt.Op{Code: 60}, value("x", tt.F32, 2, 3, 4), y(4, 4, 7), i32s("p", []int32{3, 2}, 1, 1, 0, 1, 2, 1), f32s("v", nil, 3))},
+		{"pad of a vector", one(tt.Op{Code: 34}, value("x", tt.F32, 5), y(8), i32s("p", []int32{1, 2}, 1, 2))},
+		{"mirror pad", one(tt.Op{Code: 100, OptionType: 77, Options: tt.Table{}}, x, y(1, 7, 5, 2), i32s("p", []int32{4, 2}, 0, 0, 2, 1, 1, 0, 0, 0))},
+		{"symmetric pad", one(tt.Op{Code: 100, OptionType: 77, Options: tt.Table{0: int8(1)}}, x, y(1, 7, 5, 5), i32s("p", []int32{4, 2}, 0, 0, 2, 1, 1, 0, 1, 2))},
+		{"int8 mirror pad of a sequence", one(tt.Op{Code: 100, OptionType: 77, Options: tt.Table{}}, q("x", 0.5, -3, 1, 6, 2), q("y", 0.5, -3, 1, 10, 2), i32s("p", []int32{3, 2}, 0, 0, 3, 1, 0, 0))},
+		{"resize bilinear", one(tt.Op{Code: 23, OptionType: 15, Options: tt.Table{}}, x, y(1, 6, 7, 2), i32s("s", []int32{2}, 6, 7))},
+		{"resize bilinear, half pixels", one(tt.Op{Code: 23, OptionType: 15, Options: tt.Table{3: true}}, x, y(1, 8, 3, 2), i32s("s", []int32{2}, 8, 3))},
+		{"resize bilinear, corners", one(tt.Op{Code: 23, OptionType: 15, Options: tt.Table{2: true}}, x, y(1, 7, 1, 2), i32s("s", []int32{2}, 7, 1))},
+		{"int8 resize bilinear", one(tt.Op{Code: 23, OptionType: 15, Options: tt.Table{}}, q("x", 0.1, -3, 1, 4, 4, 2), q("y", 0.1, -3, 1, 6, 7, 2), i32s("s", []int32{2}, 6, 7))},
+		{"int8 resize bilinear, half pixels", one(tt.Op{Code: 23, OptionType: 15, Options: tt.Table{3: true}}, q("x", 0.1, -3, 1, 4, 4, 2), q("y", 0.1, -3, 1, 8, 8, 2), i32s("s", []int32{2}, 8, 8))},
+		{"int8 resize bilinear, corners", one(tt.Op{Code: 23, OptionType: 15, Options: tt.Table{2: true}}, q("x", 0.1, -3, 1, 4, 4, 2), q("y", 0.1, -3, 1, 7, 9, 2), i32s("s", []int32{2}, 7, 9))},
+		{"resize unevenly", one(tt.Op{Code: 97}, x, y(1, 6, 3, 2), i32s("s", []int32{2}, 6, 3))},
+		{"space to batch", one(tt.Op{Code: 38}, x, y(4, 3, 2, 2), i32s("b", []int32{2}, 2, 2), i32s("p", []int32{2, 2}, 1, 1, 0, 0))},
+		{"batch to space", one(tt.Op{Code: 37}, value("x", tt.F32, 4, 3, 2, 2), y(1, 4, 3, 2), i32s("b", []int32{2}, 2, 2), i32s("p", []int32{2, 2}, 1, 1, 0, 1))},
+		{"space to batch of a sequence", one(tt.Op{Code: 38}, value("x", tt.F32, 1, 5, 2), y(3, 2, 2), i32s("b", []int32{1}, 3), i32s("p", []int32{1, 2}, 0, 1))},
 		{"tile", one(tt.Op{Code: 69}, x, y(1, 8, 4, 6), i32s("m", []int32{4}, 1, 2, 1, 3))},
 		{"broadcast to", one(tt.Op{Code: 130}, value("x", tt.F32, 1, 2), y(3, 4, 2), i32s("s", []int32{3}, 3, 4, 2))},
 		{"gather", one(tt.Op{Code: 36, OptionType: 23, Options: tt.Table{0: int32(-1)}}, x, y(1, 4, 4, 3), i32s("i", []int32{3}, 1, 0, 0))},
@@ -144,7 +161,7 @@ func elementModels() []struct {
 	for _, c := range []struct {
 		name string
 		code int32
-	}{{"logistic", 14}, {"tanh", 28}, {"hard swish", 117}, {"elu", 111}, {"abs", 101}, {"sign", 158}, {"round", 116}, {"floor", 8}, {"ceil", 104}, {"neg", 59}, {"square", 92}, {"log softmax", 50}} {
+	}{{"logistic", 14}, {"tanh", 28}, {"hard swish", 117}, {"elu", 111}, {"abs", 101}, {"sign", 158}, {"round", 116}, {"floor", 8}, {"ceil", 104}, {"neg", 59}, {"square", 92}, {"exp", 47}, {"log", 73}, {"sqrt", 75}, {"rsqrt", 76}, {"log softmax", 50}} {
 		all = append(all, named{c.name, one(tt.Op{Code: c.code}, x, y(1, 4, 4, 2))})
 	}
 	for _, c := range []struct {
@@ -173,6 +190,17 @@ func elementModels() []struct {
 			Ops: []tt.Op{{Code: 48, Inputs: []int32{0, 1}, Outputs: []int32{2, 3}}}}},
 		named{"sum", one(tt.Op{Code: 74, OptionType: 27}, x, y(1, 2), i32s("axes", []int32{2}, 1, 2))},
 		named{"reduce min", one(tt.Op{Code: 89, OptionType: 27, Options: tt.Table{0: true}}, x, y(1, 1, 1, 2), i32s("axes", []int32{2}, 1, 2))},
+		named{"gelu", one(tt.Op{Code: 150, OptionType: 116, Options: tt.Table{}}, x, y(1, 4, 4, 2))},
+		named{"gelu by tanh", one(tt.Op{Code: 150, OptionType: 116, Options: tt.Table{0: true}}, x, y(1, 4, 4, 2))},
+		named{"int8 gelu", one(tt.Op{Code: 150, OptionType: 116, Options: tt.Table{}}, q("x", 0.03, 10), q("y", 0.03, -100))},
+		named{"int8 gelu by tanh", one(tt.Op{Code: 150, OptionType: 116, Options: tt.Table{0: true}}, q("x", 0.03, 10), q("y", 0.03, -100))},
+		named{"int8 exp", one(tt.Op{Code: 47}, q("x", 0.03, 100), q("y", 0.008, -128))},
+		named{"int8 log", one(tt.Op{Code: 73}, q("x", 0.05, -129+1), q("y", 0.03, 0))},
+		named{"int8 rsqrt", one(tt.Op{Code: 76}, q("x", 0.05, -128), q("y", 0.02, -128))},
+		named{"int8 sum", one(tt.Op{Code: 74, OptionType: 27}, q("x", 0.07, -128), tt.Tensor{Name: "y", Type: tt.I8, Shape: []int32{1, 2}, Scales: []float32{1.2}, Zeros: []int64{-100}}, i32s("axes", []int32{2}, 1, 2))},
+		named{"int8 mean of rows and channels", one(tt.Op{Code: 40, OptionType: 27}, q("x", 0.07, -20), tt.Tensor{Name: "y", Type: tt.I8, Shape: []int32{1, 4}, Scales: []float32{0.06}, Zeros: []int64{5}}, i32s("axes", []int32{2}, 1, 3))},
+		named{"maximum of rows and channels", one(tt.Op{Code: 82, OptionType: 27, Options: tt.Table{0: true}}, x, y(1, 1, 4, 1), i32s("axes", []int32{2}, 3, 1))},
+		named{"sum of rows and channels", one(tt.Op{Code: 74, OptionType: 27}, x, y(1, 4), i32s("axes", []int32{2}, 3, 1))},
 	)
 }
 

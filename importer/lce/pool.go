@@ -34,8 +34,8 @@ func pool(op string) func(*builder) (string, error) {
 	}
 }
 
-// reduce is MEAN or REDUCE_MAX over neighbouring axes, such as the rows and columns of an image or the steps of a sequence: a pool
-// over an image that has them as rows.
+// reduce is MEAN, SUM or REDUCE_MAX over any axes, such as the rows and columns of an image or the steps of a sequence: a pool over an
+// image that has them as rows.
 func reduce(op string) func(*builder) (string, error) {
 	return func(b *builder) (string, error) {
 		x, err := b.float(0)
@@ -46,7 +46,7 @@ func reduce(op string) func(*builder) (string, error) {
 	}
 }
 
-// reduced is x, which takes the place of input 0, reduced by op over the operator's axes.
+// reduced is x, which takes the place of input 0, reduced by op over the operator's axes. Sums are means times the number of elements.
 func (b *builder) reduced(op, x string) (string, error) {
 	if _, err := b.builtin(optReducer); err != nil {
 		return "", err
@@ -62,21 +62,34 @@ func (b *builder) reduced(op, x string) (string, error) {
 		}
 	}
 	slices.Sort(axes)
-	axes = slices.Compact(axes)
-	if len(axes) == 0 || axes[len(axes)-1]-axes[0] != len(axes)-1 {
-		return "", faultf("neighbouring axes are supported, such as the rows and columns of an image", "is over axes %v of %d", axes, len(shape))
+	if axes = slices.Compact(axes); len(axes) == 0 {
+		return b.likeOutput(x)
 	}
-	from, to := axes[0], axes[len(axes)-1]+1
-	image := []int{elems(shape[:from]), elems(shape[from:to]), 1, elems(shape[to:])}
+	perm, from := together(axes, len(shape))
+	moved := make([]int, len(shape))
+	for d, p := range perm {
+		moved[d] = shape[p]
+	}
+	if slices.IsSorted(perm) {
+		perm = nil
+	}
+	to := from + len(axes)
+	image := []int{elems(moved[:from]), elems(moved[from:to]), 1, elems(moved[to:])}
 	if len(shape) == 4 && from == 1 && to == 3 {
-		image = shape
+		image = moved
 	}
+	sum := b.op.op == "SUM"
 	if op == "global_avg_pool" {
-		if y, err := b.integerMean(image); y != "" || err != nil {
+		if y, err := b.integerMean(image, perm, sum); y != "" || err != nil {
 			if err != nil {
 				return "", err
 			}
 			return b.likeOutput(y)
+		}
+	}
+	if perm != nil {
+		if x, err = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x); err != nil {
+			return "", err
 		}
 	}
 	if x, err = b.reshape(x, image); err != nil {
@@ -88,8 +101,28 @@ func (b *builder) reduced(op, x string) (string, error) {
 	} else {
 		x, err = b.add(op, &graph.NoAttrs{}, nil, x)
 	}
+	if err == nil && sum {
+		x, err = b.withNumber("mul", x, float64(image[1]*image[2]), false)
+	}
 	if err != nil {
 		return "", err
 	}
 	return b.likeOutput(x) // with keep_dims, axes of extent 1 are left
+}
+
+// together is an order of the axes of a tensor in which some axes, given in ascending order, are neighbours, the first of them at from.
+// The axes behind the last of them stay at the end.
+func together(axes []int, rank int) (perm []int, from int) {
+	last := axes[len(axes)-1]
+	for d := range last {
+		if !slices.Contains(axes, d) {
+			perm = append(perm, d)
+		}
+	}
+	from = len(perm)
+	perm = append(perm, axes...)
+	for d := last + 1; d < rank; d++ {
+		perm = append(perm, d)
+	}
+	return perm, from
 }

@@ -45,12 +45,8 @@ func concat(b *builder) (string, error) {
 	return b.activation(y, t.Int8(1, 0))
 }
 
-// pad is PAD or PADV2: rows and columns around images, and channels, which are added as constants.
+// pad is PAD or PADV2, along any axes.
 func pad(b *builder) (string, error) {
-	p, err := b.ints(1, "paddings")
-	if err != nil {
-		return "", err
-	}
 	value := float32(0)
 	if b.op.op == "PADV2" {
 		v, err := b.numbers(2, "value")
@@ -66,48 +62,80 @@ func pad(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	p, err := b.paddings(x)
+	if err != nil {
+		return "", err
+	}
+	return b.padded(x, p, value)
+}
+
+// paddings are input 1: how many positions are added before and after each axis of x.
+func (b *builder) paddings(x string) ([]int, error) {
+	p, err := b.ints(1, "paddings")
+	if err != nil {
+		return nil, err
+	}
 	shape := b.g.Value(x).Shape
 	if len(p) != 2*len(shape) {
-		return "", faultf("", "has %d numbers of padding for %d axes", len(p), len(shape))
+		return nil, faultf("", "has %d numbers of padding for %d axes", len(p), len(shape))
 	}
 	for _, n := range p {
 		if n < 0 || n > graph.MaxElems {
-			return "", faultf("", "padding %v: want numbers from 0", p)
+			return nil, faultf("", "padding %v: want numbers from 0", p)
 		}
 	}
-	if slices.Max(p) == 0 {
-		return x, nil
+	return p, nil
+}
+
+// padded puts value around x: rows and columns around an image at once, channels as constants, other axes one after the other.
+func (b *builder) padded(x string, p []int, value float32) (string, error) {
+	spatial := func(x string, top, bottom, left, right int) (string, error) {
+		if top+bottom+left+right == 0 {
+			return x, nil
+		}
+		around := graph.Padding{Mode: graph.PadExplicit, Top: top, Bottom: bottom, Left: left, Right: right}
+		return b.add("pad", &graph.SpatialPadAttrs{Pad: around, Value: float64(value)}, nil, x)
 	}
-	if len(shape) != 4 || p[0]+p[1] != 0 {
-		return "", faultf("pad rows, columns or channels of images", "pads a tensor of shape %v by %v", shape, p)
-	}
-	if p[2]+p[3]+p[4]+p[5] > 0 {
-		a := &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: p[2], Bottom: p[3], Left: p[4], Right: p[5]}, Value: float64(value)}
-		if x, err = b.add("pad", a, nil, x); err != nil {
+	rank := len(b.g.Value(x).Shape)
+	p = slices.Clone(p)
+	var err error
+	if rank == 4 {
+		if x, err = spatial(x, p[2], p[3], p[4], p[5]); err != nil {
 			return "", err
 		}
-		shape = b.g.Value(x).Shape
+		p[2], p[3], p[4], p[5] = 0, 0, 0, 0
 	}
-	if p[6]+p[7] == 0 {
-		return x, nil
+	for d := range rank - 1 {
+		if p[2*d]+p[2*d+1] == 0 {
+			continue
+		}
+		if x, err = b.asRows(x, d, func(x string) (string, error) { return spatial(x, p[2*d], p[2*d+1], 0, 0) }); err != nil {
+			return "", err
+		}
 	}
+	if last := p[2*rank-2:]; last[0]+last[1] > 0 {
+		return b.paddedChannels(x, last, value)
+	}
+	return x, nil
+}
+
+// paddedChannels puts so many channels of value before and after those of x.
+func (b *builder) paddedChannels(x string, p []int, value float32) (string, error) {
+	shape := b.g.Value(x).Shape
 	var in []string
-	for k, n := range p[6:8] {
+	for k, n := range p {
 		if k == 1 {
 			in = append(in, x)
 		}
 		if n == 0 {
 			continue
 		}
-		s := append(slices.Clone(shape[:3]), n)
+		s := append(slices.Clone(shape[:len(shape)-1]), n)
 		size := elems(s)
 		if err := b.take(size); err != nil {
 			return "", err
 		}
-		c := &graph.Tensor{Shape: s, Data: make([]float32, size)}
-		for i := range c.Data {
-			c.Data[i] = value
-		}
+		c := &graph.Tensor{Shape: s, Data: slices.Repeat([]float32{value}, size)}
 		name, err := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": c})
 		if err != nil {
 			return "", err

@@ -118,9 +118,6 @@ func stridedSlice(b *builder) (string, error) {
 		}
 	}
 	for _, d := range reversed {
-		if a.Size[d] > maxPieces {
-			return "", faultf("", "takes more than %d positions of axis %d backwards", maxPieces, d)
-		}
 		positions := make([]int, a.Size[d])
 		for i := range positions {
 			positions[i] = len(positions) - 1 - i
@@ -135,21 +132,22 @@ func stridedSlice(b *builder) (string, error) {
 	return b.reshape(y, out)
 }
 
-// maxPieces bounds the slices that a GATHER or a reversal is made of.
+// maxPieces is up to how many slices a GATHER or a reversal is made of; more positions become a gather.
 const maxPieces = 64
 
 // pick is x with the given positions of an axis in that order, in runs where they go up by equal steps.
 func (b *builder) pick(x string, axis int, positions []int) (string, error) {
-	shape := b.g.Value(x).Shape
+	runs := source.Runs(positions)
+	if len(runs) > maxPieces {
+		return b.at(x, source.AlongPixels(axis, b.g.Value(x).Shape[axis], positions))
+	}
 	var parts []string
-	for _, run := range source.Runs(positions) {
+	for _, run := range runs {
 		part, err := b.part(x, axis, run)
 		if err != nil {
 			return "", err
 		}
-		if parts = append(parts, part); len(parts) > maxPieces {
-			return "", faultf("", "takes more than %d separate pieces of axis %d of %v", maxPieces, axis, shape)
-		}
+		parts = append(parts, part)
 	}
 	return b.joined(parts, axis)
 }

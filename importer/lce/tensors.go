@@ -150,8 +150,10 @@ func (b *builder) inputs() error {
 func (b *builder) resize(i int) (note string, err error) {
 	t := &b.file.tensors[i]
 	shape := slices.Clone(t.shape)
-	if t.free {
-		shape[0] = 0
+	for d, n := range t.signature {
+		if n < 0 {
+			shape[d] = 0
+		}
 	}
 	got, note, err := b.sizes.Shape(b.names[i], shape, nil)
 	if err != nil {
@@ -163,6 +165,43 @@ func (b *builder) resize(i int) (note string, err error) {
 		t.shape, t.elems = got, elems(got)
 	}
 	return note, nil
+}
+
+// fits reports whether shape is one that t, of which the file leaves some extents open, may have.
+func (t *tensor) fits(shape []int) bool {
+	if t.signature == nil || len(shape) != len(t.signature) {
+		return false
+	}
+	for d, n := range t.signature {
+		if n >= 0 && shape[d] != n {
+			return false
+		}
+	}
+	return true
+}
+
+// outputShape is the shape of the operator's result, which has the elements of a tensor of shape from: as the file says, or, where the
+// file leaves extents open, with numbers computed of shapes, or with the one extent that is left.
+func (b *builder) outputShape(from []int) []int {
+	t := &b.file.tensors[b.op.outputs[0]]
+	want := t.shape
+	if t.signature == nil || elems(want) == elems(from) {
+		return want
+	}
+	for _, given := range [][]int{b.numbersOf(1), t.signature} {
+		shape := slices.Clone(given)
+		open := slices.Index(shape, -1)
+		if open >= 0 {
+			shape[open] = 1
+			if rest := elems(shape); !slices.Contains(shape, -1) && elems(from)%rest == 0 {
+				shape[open] = elems(from) / rest
+			}
+		}
+		if len(shape) > 0 && elems(shape) == elems(from) {
+			return shape
+		}
+	}
+	return want
 }
 
 // levelsOf makes v the levels of an 8-bit tensor.

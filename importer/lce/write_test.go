@@ -28,7 +28,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range goodModels() {
+	for _, c := range append(goodModels(), elementModels()...) {
 		write("op_"+strings.NewReplacer(" ", "_", ",", "").Replace(c.name), c.model)
 	}
 	for i := range 300 {

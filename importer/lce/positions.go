@@ -1,0 +1,195 @@
+package lce
+
+import (
+	"math"
+	"slices"
+
+	"ripc/graph"
+	"ripc/importer/internal/source"
+)
+
+// at is x with the given positions along some axes: rows and columns of an image at once, others one after the other, as rows of an
+// image whose pixels are what lies behind them.
+func (b *builder) at(x string, axes ...*source.Along) (string, error) {
+	axes = slices.DeleteFunc(slices.Clone(axes), func(a *source.Along) bool { return a == nil })
+	if rank := len(b.g.Value(x).Shape); rank == 4 && !slices.ContainsFunc(axes, func(a *source.Along) bool { return a.Axis < 1 || a.Axis > 2 }) {
+		var along [2]*source.Along
+		for _, a := range axes {
+			along[a.Axis-1] = a
+		}
+		return b.atPositions(x, along[0], along[1])
+	}
+	for _, a := range axes {
+		var err error
+		if x, err = b.asRows(x, a.Axis, func(x string) (string, error) { return b.atPositions(x, a, nil) }); err != nil {
+			return "", err
+		}
+	}
+	return x, nil
+}
+
+// asRows gives f the elements of x as an image whose rows are those of an axis, and what f makes of it the other axes of x again.
+func (b *builder) asRows(x string, axis int, f func(x string) (string, error)) (string, error) {
+	shape := slices.Clone(b.g.Value(x).Shape)
+	image := []int{elems(shape[:axis]), shape[axis], 1, elems(shape[axis+1:])}
+	var err error
+	if !slices.Equal(shape, image) {
+		if x, err = b.add("reshape", &graph.ReshapeAttrs{Shape: image}, nil, x); err != nil {
+			return "", err
+		}
+	}
+	if x, err = f(x); err != nil {
+		return "", err
+	}
+	if shape[axis] = b.g.Value(x).Shape[1]; slices.Equal(shape, b.g.Value(x).Shape) {
+		return x, nil
+	}
+	return b.add("reshape", &graph.ReshapeAttrs{Shape: shape}, nil, x)
+}
+
+// atPositions is image x at positions along its rows and columns.
+func (b *builder) atPositions(x string, rows, columns *source.Along) (string, error) {
+	var err error
+	for _, s := range source.AtPositions(rows, columns) {
+		if x, err = b.add(s.Op, s.Attrs, nil, x); err != nil {
+			return "", err
+		}
+	}
+	return x, nil
+}
+
+// mirrorPad is MIRROR_PAD: the mirror image around a tensor, along any axes.
+func mirrorPad(b *builder) (string, error) {
+	t, x, err := b.unary(optMirrorPad)
+	if err != nil {
+		return "", err
+	}
+	p, err := b.paddings(x)
+	if err != nil {
+		return "", err
+	}
+	border := source.Reflect
+	if t.Int8(0, 0) == 1 {
+		border = source.Symmetric
+	}
+	shape := b.g.Value(x).Shape
+	var axes []*source.Along
+	for d, n := range shape {
+		if most := n - 1 + int(t.Int8(0, 0)); p[2*d] > most || p[2*d+1] > most {
+			return "", faultf("", "pads axis %d of %v by %d and %d, more than its mirror image has", d, shape, p[2*d], p[2*d+1])
+		}
+		if err := b.take(p[2*d] + n + p[2*d+1]); err != nil {
+			return "", err
+		}
+		axes = append(axes, source.AlongPixels(d, n, source.Around(n, p[2*d], p[2*d+1], border)))
+	}
+	return b.at(x, axes...)
+}
+
+// resizeSize is the number of rows and columns that RESIZE_ operators make of an image of this shape.
+func (b *builder) resizeSize(shape []int) ([]int, error) {
+	size, err := b.ints(1, "size")
+	if err != nil {
+		return nil, err
+	}
+	if len(shape) != 4 || len(size) != 2 || min(size[0], size[1]) < 1 || max(size[0], size[1]) > graph.MaxElems {
+		return nil, faultf("", "resizes a tensor of shape %v to %v, want rows and columns of an image", shape, size)
+	}
+	return size, b.take(size[0] + size[1])
+}
+
+// resizeBilinear is RESIZE_BILINEAR. Of integers TFLite interpolates with 10 bits of each position.
+func resizeBilinear(b *builder) (string, error) {
+	t, err := b.builtin(optResizeBilinear)
+	if err != nil {
+		return "", err
+	}
+	corners, centers := t.Bool(2), t.Bool(3)
+	if in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]; b.ofIntegers(1) && slices.Equal(in.scales, out.scales) && slices.Equal(in.zeros, out.zeros) {
+		x, err := b.integers(0)
+		if err != nil {
+			return "", err
+		}
+		axes, err := b.linear(x.Shape, func(in, out int) func(i int) float32 { return fixedPosition(in, out, corners, centers) })
+		if err != nil {
+			return "", err
+		}
+		if y, err := b.onIntegers(x, 0, func(y string) (string, error) { return b.at(y, axes...) }); y != "" || err != nil {
+			return y, err
+		}
+	}
+	x, err := b.float(0)
+	if err != nil {
+		return "", err
+	}
+	axes, err := b.linear(b.g.Value(x).Shape, func(in, out int) func(i int) float32 { return linearPosition(in, out, corners, centers) })
+	if err != nil {
+		return "", err
+	}
+	return b.at(x, axes...)
+}
+
+// linear lists the positions that the operator takes of an image's rows and columns, inside the image.
+func (b *builder) linear(shape []int, position func(in, out int) func(i int) float32) ([]*source.Along, error) {
+	size, err := b.resizeSize(shape)
+	if err != nil {
+		return nil, err
+	}
+	var axes []*source.Along
+	for d, out := range size {
+		in := shape[1+d]
+		at, from := make([]float32, out), position(in, out)
+		for i := range at {
+			at[i] = max(0, min(from(i), float32(in-1)))
+		}
+		axes = append(axes, source.AlongAxis(1+d, in, at))
+	}
+	return axes, nil
+}
+
+// linearPosition gives the position among in that each of out takes, in f32 as TFLite computes it.
+func linearPosition(in, out int, corners, centers bool) func(i int) float32 {
+	scale := float32(in) / float32(out)
+	if corners && out > 1 {
+		scale = float32(in-1) / float32(out-1)
+	}
+	return func(i int) float32 {
+		if centers {
+			return float32((float32(i)+0.5)*scale) - 0.5
+		}
+		return float32(i) * scale
+	}
+}
+
+// fixedPosition is linearPosition with 10 bits behind the point, the scale included.
+func fixedPosition(in, out int, corners, centers bool) func(i int) float32 {
+	scale := (1024*in + out/2) / out
+	if corners && out > 1 {
+		scale = (1024*(in-1) + (out-1)/2) / (out - 1)
+	}
+	return func(i int) float32 {
+		p := i * scale
+		if centers {
+			p += scale/2 - 512
+		}
+		return float32(float64(p) / 1024)
+	}
+}
+
+// nearest says which of in positions each of out takes, in f32 as TFLite computes it.
+func nearest(in, out int, corners, centers bool) func(i int) int {
+	scale, offset := float32(in)/float32(out), float32(0)
+	if corners && out > 1 {
+		scale = float32(in-1) / float32(out-1)
+	}
+	if centers {
+		offset = 0.5
+	}
+	return func(i int) int {
+		v := float64(float32(float32(i)+offset) * scale)
+		if corners {
+			v = math.Round(v)
+		}
+		return max(0, min(int(math.Floor(v)), in-1))
+	}
+}
