@@ -46,7 +46,8 @@ type Right struct {
 	Confusion [][]int `json:"confusion"`
 }
 
-// Difference is the largest distance of an output from what it should be. A NaN is far from everything but a NaN.
+// Difference is how far the output is from what it should be: the largest distance, and how many numbers and pictures are beyond the
+// tolerance. A NaN is far from everything but a NaN.
 type Difference struct {
 	Worst     float64 `json:"worst"` // math.MaxFloat64 stands for the distance of a NaN
 	Image     int     `json:"image"`
@@ -55,6 +56,14 @@ type Difference struct {
 	Want      string  `json:"want"`
 	Tolerance float64 `json:"tolerance"`
 	Within    bool    `json:"within"`
+	// Beyond counts the numbers that are farther off than Tolerance, BeyondImages the pictures that have some.
+	Beyond       int `json:"beyond"`
+	BeyondImages int `json:"beyond_images"`
+	// Rest is the largest distance in all other pictures.
+	Rest float64 `json:"rest"`
+	// Steps names the layers in which a sign, a threshold or a quantizer makes levels. A sum that lies within rounding of a step's edge
+	// may be on either side of it, and then the picture's outputs jump.
+	Steps []string `json:"steps"`
 }
 
 // EvalError says that a file does not fit the network or the other files.
@@ -113,6 +122,7 @@ func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 			return nil, &EvalError{r.Expect, fmt.Sprintf("%d numbers, and the output has %d (%d pictures, %d each)", len(expected), len(got), res.Images, res.Classes)}
 		}
 		res.Difference = res.difference(got, expected, r.Tolerance)
+		res.Difference.Steps = append([]string{}, out.Steps...)
 	}
 	return res, nil
 }
@@ -188,23 +198,41 @@ func likelier(row []float64, a, b int) bool {
 	}
 }
 
-// difference finds the largest distance.
+// difference measures how far got is from want.
 func (res *EvalResult) difference(got, want []float64, tolerance float64) *Difference {
 	d := &Difference{Worst: -1, Tolerance: tolerance}
-	for i, v := range got {
-		off := math.Abs(v - want[i])
-		switch {
-		case v == want[i] || math.IsNaN(v) && math.IsNaN(want[i]):
-			off = 0
-		case math.IsNaN(off) || math.IsInf(off, 0):
-			off = math.MaxFloat64
+	for image := range res.Images {
+		beyond, worst := 0, 0.0
+		for index := range res.Classes {
+			v, w := got[image*res.Classes+index], want[image*res.Classes+index]
+			off := distance(v, w)
+			if worst = max(worst, off); off > tolerance {
+				beyond++
+			}
+			if off > d.Worst {
+				d.Worst, d.Image, d.Index, d.Got, d.Want = off, image, index, fmt.Sprint(v), fmt.Sprint(w)
+			}
 		}
-		if off > d.Worst {
-			d.Worst, d.Image, d.Index, d.Got, d.Want = off, i/res.Classes, i%res.Classes, fmt.Sprint(v), fmt.Sprint(want[i])
+		if d.Beyond += beyond; beyond > 0 {
+			d.BeyondImages++
+		} else {
+			d.Rest = max(d.Rest, worst)
 		}
 	}
-	d.Within = d.Worst <= tolerance
+	d.Within = d.Beyond == 0
 	return d
+}
+
+// distance is that of two numbers, math.MaxFloat64 if it is not finite.
+func distance(v, w float64) float64 {
+	off := math.Abs(v - w)
+	switch {
+	case v == w || math.IsNaN(v) && math.IsNaN(w):
+		return 0
+	case math.IsNaN(off) || math.IsInf(off, 0):
+		return math.MaxFloat64
+	}
+	return off
 }
 
 func readNumbers(path string) ([]float64, error) {

@@ -62,15 +62,19 @@ func TestDifference(t *testing.T) {
 		worst     float64
 		image     int
 		within    bool
+		beyond    [2]int // values and pictures
+		rest      float64
 	}{
-		{[]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4}, 0, 0, true},
-		{[]float64{1, 2, 3, 4}, []float64{1, 2, 3.5, 4}, 0.5, 1, true},
-		{[]float64{nan, inf, 3, 4}, []float64{nan, inf, 3, 4}, 0, 0, true},
-		{[]float64{1, 2, nan, 4}, []float64{1, 2, 3, 4}, math.MaxFloat64, 1, false},
-		{[]float64{1, inf, 3, 4}, []float64{1, -inf, 3, 4}, math.MaxFloat64, 0, false},
+		{[]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4}, 0, 0, true, [2]int{}, 0},
+		{[]float64{1, 2, 3, 4}, []float64{1, 2, 3.5, 4}, 0.5, 1, true, [2]int{}, 0.5},
+		{[]float64{nan, inf, 3, 4}, []float64{nan, inf, 3, 4}, 0, 0, true, [2]int{}, 0},
+		{[]float64{1, 2, nan, 4}, []float64{1, 2, 3, 4}, math.MaxFloat64, 1, false, [2]int{1, 1}, 0},
+		{[]float64{1, inf, 3, 4}, []float64{1, -inf, 3, 4}, math.MaxFloat64, 0, false, [2]int{1, 1}, 0},
+		{[]float64{1, 2, 3, 4}, []float64{1.25, 2, 4, 6}, 2, 1, false, [2]int{2, 1}, 0.25},
+		{[]float64{1, 2, 3, 4}, []float64{2, 2, 3, 6}, 2, 1, false, [2]int{2, 2}, 0},
 	} {
 		d := res.difference(c.got, c.want, 0.5)
-		if d.Worst != c.worst || d.Image != c.image || d.Within != c.within {
+		if d.Worst != c.worst || d.Image != c.image || d.Within != c.within || [2]int{d.Beyond, d.BeyondImages} != c.beyond || d.Rest != c.rest {
 			t.Errorf("%v against %v: %+v", c.got, c.want, d)
 		}
 	}

@@ -3,6 +3,7 @@ package ripc
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ripc/codegen"
@@ -46,6 +47,8 @@ type RunResult struct {
 	Took                 time.Duration // of all runs, without compiling and loading
 	Outputs              []Output
 	Notes                []string // what was done to input files so that they fit
+	// Steps names the layers whose outputs are levels: a sign, a threshold or a quantizer makes a step of each sum.
+	Steps []string
 }
 
 // Output is one output; those of several runs are stacked along the batch axis.
@@ -83,6 +86,11 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 		runs = min(runs, r.First)
 	}
 	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative, Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs, Notes: feed.Notes}
+	for _, s := range d.Stages {
+		if slices.ContainsFunc(s.Writes, func(t describe.Tensor) bool { return t.Bits > 0 }) {
+			res.Steps = append(res.Steps, s.Name)
+		}
+	}
 	together, what := 1, "running"
 	switch e.Kind() {
 	case engine.Simulated:

@@ -21,8 +21,8 @@ func evalCommand() *cobra.Command {
 		Short: "Evaluate a network on pictures whose classes are known",
 		Long: `Run a network on many pictures and compare its first output, a row for each, with the true
 classes (--labels: how many are right, and which are taken for which) and with the outputs
-of the framework that it is from (--expect: the largest distance). On any engine: compiled
-code, here or simulated, or the interpreter. It exits with 1 if the output is off by more
+of the framework that it is from (--expect: the largest distance, and how many are farther
+off than --tol). On any engine: compiled code, here or simulated, or the interpreter. It exits with 1 if the output is off by more
 than --tol, or if fewer than --min-top1 of the pictures are right.`,
 		Example: `  ripc eval digits.json --input x_test.npy --labels y_test.npy
   ripc eval net.onnx --target rpi3 --input x.npy --expect y.npy --tol 1e-4`,
@@ -138,6 +138,26 @@ func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 		if _, err := fmt.Fprintf(w, "worst difference %s %g: picture %d, value %d is %s, expected %s\n", worst, d.Tolerance, d.Image, d.Index, d.Got, d.Want); err != nil {
 			return err
 		}
+		return printBeyond(w, r)
 	}
 	return nil
+}
+
+// printBeyond says how much of the output is beyond the tolerance, and what may decide there.
+func printBeyond(w io.Writer, r *ripc.EvalResult) error {
+	d := r.Difference
+	if d.Within {
+		return nil
+	}
+	fmt.Fprintf(w, "%s of %d beyond it, in %d of %s", count(d.Beyond, "value"), r.Images*r.Classes, d.BeyondImages, count(r.Images, "picture"))
+	if d.BeyondImages < r.Images {
+		fmt.Fprintf(w, "; in the others the worst difference is %.3g", d.Rest)
+	}
+	fmt.Fprintln(w)
+	if len(d.Steps) == 0 || d.BeyondImages == r.Images {
+		return nil
+	}
+	steps := "a sign or a step may decide there: levels are made by " + names(d.Steps) + ", and a sum within rounding of an edge can fall on either side"
+	_, err := fmt.Fprintln(w, wrapped(steps, widthOf(w, false), 0))
+	return err
 }

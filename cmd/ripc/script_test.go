@@ -105,6 +105,27 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// edgeFile writes the logits of digits' first four pictures. Those of the third one are others, as if a sign had gone the other way.
+func edgeFile(path string) error {
+	a, err := npy.ReadFile("../../examples/digits/data/w1a2_logits_torch.npy")
+	if err != nil {
+		return err
+	}
+	all, err := a.Float64s()
+	if err != nil {
+		return err
+	}
+	const pictures, classes, jump = 4, 10, 0.25
+	rows := make([]float32, pictures*classes)
+	for i := range rows {
+		rows[i] = float32(all[i])
+		if i/classes == 2 {
+			rows[i] += jump
+		}
+	}
+	return npy.FromFloat32([]int{pictures, classes}, rows).WriteFile(path)
+}
+
 // testFiles writes inputs that are no text.
 func testFiles(dir string) error {
 	pixels := make([]float32, 2*16*16)
@@ -122,6 +143,9 @@ func testFiles(dir string) error {
 		if err := a.WriteFile(filepath.Join(dir, name)); err != nil {
 			return err
 		}
+	}
+	if err := edgeFile(filepath.Join(dir, "edge.npy")); err != nil {
+		return err
 	}
 	img := image.NewGray(image.Rect(0, 0, 32, 32))
 	for i := range 32 * 32 {
