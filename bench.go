@@ -10,6 +10,7 @@ import (
 	"ripc/engine"
 	"ripc/internal/tensorio"
 	"ripc/measure"
+	"ripc/targets"
 )
 
 // BenchRequest says what to measure.
@@ -108,14 +109,33 @@ type CycleEstimate struct {
 	Core    string `json:"core"`                           // that the code is for
 	Model   string `json:"model"`                          // whose pipeline was taken; like Core, if it is not the same
 	Unknown uint64 `json:"unknown_instructions,omitempty"` // executed, but not in the model; a cycle each
+	// ClockMHz is the clock of the board by which cycles are milliseconds; 0 where it is not known.
+	ClockMHz int `json:"clock_mhz,omitempty"`
 }
 
-// estimated stores in res what is to say of the estimate e for a core.
+// estimated stores in res what is to say of the estimate e for a core, and the milliseconds of all estimated cycles.
 func (res *BenchResult) estimated(e engine.Estimate, core string) {
 	switch {
 	case !res.Simulated:
 	case e.Cycles > 0:
 		res.Estimate = &CycleEstimate{Core: core, Model: e.Model, Unknown: e.Unknown}
+		t, err := targets.Lookup(res.Target)
+		if err != nil { // the artifact is for a target of another version of ripc
+			return
+		}
+		res.Estimate.ClockMHz = t.ClockMHz
+		set := func(f *Figures) {
+			if f.EstimatedCycles == nil {
+				return
+			}
+			if ms, ok := t.Milliseconds(*f.EstimatedCycles); ok {
+				f.EstimatedMS = &ms
+			}
+		}
+		set(&res.Figures)
+		for i := range res.Layers {
+			set(&res.Layers[i].Figures)
+		}
 	case e.Why != nil:
 		res.NoEstimate = e.Why.Error()
 	}
@@ -168,10 +188,10 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 		res.Footprint = &f
 	}
 	res.Runs, res.Figures, res.ClockGHz = m.Runs, m.Network, m.GHz
-	res.estimated(m.Estimate, d.CPU)
 	for i, f := range m.Stages {
 		res.Layers[i].Figures = f
 	}
+	res.estimated(m.Estimate, d.CPU)
 	res.sumUp()
 	return res, err
 }

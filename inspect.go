@@ -12,6 +12,7 @@ import (
 	"ripc/runtime"
 	"ripc/runtime/describe"
 	"ripc/schedule/strategy"
+	"ripc/targets"
 )
 
 // ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
@@ -57,6 +58,8 @@ type Inspection struct {
 	Memory *Memory `json:"memory"` // of all layers, with the same workspace
 	// Roundings lists what is taken for few bits though the model's floats differ from them by rounding. Artifacts do not have it.
 	Roundings []Rounding `json:"roundings,omitempty"`
+	// ClockMHz is the clock of the target by its specification, at which estimated cycles are milliseconds; 0 where it is not known.
+	ClockMHz int `json:"clock_mhz,omitempty"`
 	// Advice lists what would make more layers bitserial, or halve the work of those that are, the most useful first.
 	Advice []Advice `json:"advice"`
 }
@@ -182,6 +185,9 @@ func InspectCompiled(c *Compiled) *Inspection {
 func inspection(path string, d *describe.Artifact, c *Compiled, layer string, withIR bool) (*Inspection, error) {
 	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, Memory: memoryOf(d, c), Layers: []Layer{}}
 	in.Workspace = in.Memory.Workspace
+	if t, err := targets.Lookup(d.Target); err == nil {
+		in.ClockMHz = t.ClockMHz
+	}
 	if c != nil {
 		noted := false
 		for _, name := range c.Graph.Inputs {

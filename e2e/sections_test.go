@@ -146,10 +146,14 @@ func targetTable() string {
 
 // modelTable says by which models cycles are estimated.
 func modelTable() string {
-	out := [][]string{{"target", "core", "LLVM's model"}}
+	out := [][]string{{"target", "core", "LLVM's model", "clock, MHz"}}
 	for _, t := range targets.All() {
 		if r, ok := rows.Of(t); ok && t.Arch != "x86_64" {
-			out = append(out, []string{"`" + t.Name + "`", t.CPU, cmp.Or(r.Model, "none")})
+			clock := "none"
+			if t.ClockMHz > 0 {
+				clock = strconv.Itoa(t.ClockMHz)
+			}
+			out = append(out, []string{"`" + t.Name + "`", t.CPU, cmp.Or(r.Model, "none"), clock})
 		}
 	}
 	return table(out)

@@ -16,7 +16,9 @@ type Figures struct {
 	// Of simulated code: cycles by a model of the core's pipeline, without caches (package engine/estimate), and MACs over those.
 	EstimatedCycles       *float64 `json:"estimated_cycles"`
 	MACsPerEstimatedCycle *float64 `json:"macs_per_estimated_cycle"`
-	MACsPerInstruction    *float64 `json:"macs_per_instruction"`
+	// EstimatedMS is EstimatedCycles at the clock of the board, where that is known. Caches are not counted.
+	EstimatedMS        *float64 `json:"estimated_ms"`
+	MACsPerInstruction *float64 `json:"macs_per_instruction"`
 }
 
 // Unit is what costs are counted in.

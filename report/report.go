@@ -117,6 +117,9 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		p.Source = fmt.Sprintf("measured on %s, fastest of %d runs, threads: %d", r.CPU, r.Bench.Runs, r.Bench.Threads)
 	case r.Bench.Estimate != nil:
 		p.Source = "simulated: estimated by LLVM’s model of " + r.CPU + ", without caches"
+		if mhz := r.Bench.Estimate.ClockMHz; mhz > 0 {
+			p.Source += fmt.Sprintf("; ms at %d MHz", mhz)
+		}
 	default:
 		p.Source = "simulated: instructions executed, which say little about time"
 	}
@@ -191,6 +194,9 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 	cost, known := u.of(r.Bench.Figures)
 	if known {
 		list = append(list, tile{u.text(cost), string(u.Unit)})
+		if ms := r.Bench.EstimatedMS; ms != nil {
+			list = append(list, tile{fmt.Sprintf("%.3g ms", *ms), fmt.Sprintf("at %d MHz, caches not counted", r.Bench.Estimate.ClockMHz)})
+		}
 	}
 	if r.Twin != nil && known && cost > 0 {
 		if t, ok := u.of(r.Twin.Bench.Figures); ok {

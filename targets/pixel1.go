@@ -15,6 +15,7 @@ func pixel1() Target {
 		L1:         32 << 10,
 		L2:         1 << 20,
 		Cores:      4,
+		ClockMHz:   2150, // Google Pixel specifications: the faster two cores of the Snapdragon 821
 		Threads:    4,
 		QemuCPU:    "cortex-a57",
 		Board:      "Google Pixel (Snapdragon 821), 2 + 2 x Kryo out of order, two vector pipes",

@@ -17,6 +17,7 @@ func rpi3() Target {
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,
+		ClockMHz:   1200, // raspberrypi.com/products/raspberry-pi-3-model-b
 		Threads:    4,
 		QemuCPU:    "cortex-a53",
 		Board:      "Raspberry Pi 3 (BCM2837), 4 x Cortex-A53 in order, one 128-bit vector instruction a cycle",

@@ -15,6 +15,7 @@ func rpi3ARM() Target {
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,
+		ClockMHz:   1200, // raspberrypi.com/products/raspberry-pi-3-model-b
 		Threads:    4,
 		QemuCPU:    "cortex-a15",
 		Board:      "Raspberry Pi 3 (BCM2837) with a 32-bit system, 4 x Cortex-A53 in order, one 128-bit vector instruction a cycle",

@@ -15,6 +15,7 @@ func rpi4() Target {
 		L1:         32 << 10,
 		L2:         1 << 20,
 		Cores:      4,
+		ClockMHz:   1500, // Raspberry Pi 4 Model B product brief of 2019; revisions from 1.4 on reach 1800
 		Threads:    4,
 		QemuCPU:    "cortex-a72",
 		Board:      "Raspberry Pi 4 (BCM2711), 4 x Cortex-A72 out of order, two vector pipes, slow tbl",

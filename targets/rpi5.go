@@ -16,6 +16,7 @@ func rpi5() Target {
 		L1:         64 << 10,
 		L2:         512 << 10,
 		Cores:      4,
+		ClockMHz:   2400, // raspberrypi.com/products/raspberry-pi-5
 		Threads:    4,
 		QemuCPU:    "cortex-a76",
 		Board:      "Raspberry Pi 5 (BCM2712), 4 x Cortex-A76 out of order, two vector pipes, dot products",

@@ -41,6 +41,9 @@ type Target struct {
 	L1    int `json:"l1_bytes"` // data cache of one core
 	L2    int `json:"l2_bytes"` // cache behind it, shared by the cores of the Arm boards, one core's own on x86
 	Cores int `json:"cores"`
+	// ClockMHz is the highest clock of the cores by the board's specification, which the row cites; 0 where the target stands for
+	// machines of many clocks.
+	ClockMHz int `json:"clock_mhz,omitempty"`
 	// Threads is how many threads share the rows of a layer by its schedule, 0 where that is not known, since the target stands for many
 	// machines, or for one whose code others run as well.
 	Threads int `json:"threads,omitempty"`
@@ -64,6 +67,15 @@ func (t Target) Has(feature string) bool {
 		}
 	}
 	return false
+}
+
+// Milliseconds is how long cycles take at the clock of the board. ok is whether that is known.
+func (t Target) Milliseconds(cycles float64) (ms float64, ok bool) {
+	const perMHz = 1e3 // cycles a millisecond
+	if t.ClockMHz == 0 {
+		return 0, false
+	}
+	return cycles / (float64(t.ClockMHz) * perMHz), true
 }
 
 // Missing returns the features of t that are not in have, in t's order: what a machine lacks to run code made for t.

@@ -27,6 +27,24 @@ func TestListing(t *testing.T) {
 	golden.Check(t, "testdata/listing.json", out.Bytes())
 }
 
+// TestMilliseconds: cycles are milliseconds at the clock of a board, and nothing where a target stands for many machines.
+func TestMilliseconds(t *testing.T) {
+	pi3, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ms, ok := pi3.Milliseconds(2.4e6); !ok || ms != 2 {
+		t.Errorf("2.4 M cycles are %v ms, %v", ms, ok)
+	}
+	generic, err := targets.Lookup("generic-arm64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ms, ok := generic.Milliseconds(1); ok {
+		t.Errorf("a cycle is %v ms", ms)
+	}
+}
+
 func TestSane(t *testing.T) {
 	seen := map[string]bool{}
 	for _, tg := range targets.All() {

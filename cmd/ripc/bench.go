@@ -177,7 +177,11 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) erro
 			if e.Model != e.Core {
 				like = ", taken for " + e.Core
 			}
-			fmt.Fprintf(w, "cycles are estimated by LLVM's model of %s%s, without caches\n", e.Model, like)
+			ms := ""
+			if e.ClockMHz > 0 {
+				ms = fmt.Sprintf("; ms are these at %d MHz", e.ClockMHz)
+			}
+			fmt.Fprintf(w, "cycles are estimated by LLVM's model of %s%s, without caches%s\n", e.Model, like, ms)
 			if e.Unknown > 0 && r.Instructions != nil {
 				fmt.Fprintf(w, "%.1f %% of the instructions are not in the model, and count a cycle each\n", 100*float64(e.Unknown)/float64(*r.Instructions))
 			}
@@ -211,7 +215,7 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "MIN MS"}, {title: "MEDIAN MS", drop: 4}, {title: "P90 MS", drop: 3}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/CYCLE"}, {title: "KERNEL", left: true, drop: 1}}}
 	switch {
 	case r.Estimate != nil:
-		t.columns = []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "INSTRUCTIONS", drop: 4}, {title: "EST. CYCLES"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR.", drop: 3}, {title: "MACS/EST. CYCLE"}, {title: "KERNEL", left: true, drop: 1}}
+		t.columns = []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "INSTRUCTIONS", drop: 4}, {title: "EST. CYCLES"}, {title: "EST. MS", drop: 2}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR.", drop: 3}, {title: "MACS/EST. CYCLE"}, {title: "KERNEL", left: true, drop: 1}}
 	case r.Simulated: // neither times nor cycles
 		t.columns = []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "INSTRUCTIONS"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR."}, {title: "KERNEL", left: true, drop: 1}}
 	}
@@ -224,7 +228,7 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 		case !r.Simulated:
 			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, thousands(macs), number(f.MACsPerCycle, 1), kernel)
 		case r.Estimate != nil:
-			t.add(name, instructions, number(f.EstimatedCycles, 0), share, sum, thousands(macs), number(f.MACsPerInstruction, 1), number(f.MACsPerEstimatedCycle, 1), kernel)
+			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4), share, sum, thousands(macs), number(f.MACsPerInstruction, 1), number(f.MACsPerEstimatedCycle, 1), kernel)
 		default:
 			t.add(name, instructions, share, sum, thousands(macs), number(f.MACsPerInstruction, 1), kernel)
 		}

@@ -14,6 +14,7 @@ import (
 	"ripc/internal/tensorio"
 	"ripc/lower/layout"
 	"ripc/runtime/describe"
+	"ripc/targets"
 )
 
 func inspectCommand() *cobra.Command {
@@ -224,6 +225,7 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		}
 	}
 	printLegend(w, in)
+	printClock(w, in, verbose)
 	if in.Convolutions > 0 {
 		fmt.Fprintf(w, "\n%d of %d convolutions and dense layers bitserial, %s of the MACs", in.Bitserial, in.Convolutions, percent(part(in.BinaryMACs, in.MACs)))
 		if in.Integers > 0 {
@@ -237,6 +239,16 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		return err
 	}
 	return printAdvice(w, in, width)
+}
+
+// printClock says by which clock cycles are milliseconds where notes on layers have some.
+func printClock(w io.Writer, in *ripc.Inspection, verbose bool) {
+	cycles := func(l ripc.Layer) bool { return algorithmText(l, verbose) != "" && l.Why.Unit == "cycles" }
+	if in.ClockMHz == 0 || !slices.ContainsFunc(in.Layers, cycles) {
+		return
+	}
+	ms, _ := targets.Target{ClockMHz: in.ClockMHz}.Milliseconds(1e6)
+	fmt.Fprintf(w, "\ncycles are estimates: 1 M are %.2f ms at %d MHz, caches not counted\n", ms, in.ClockMHz)
 }
 
 // printRoundings names what is taken for few bits though the model's floats differ from them by rounding.
