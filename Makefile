@@ -24,7 +24,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table shapes defaults gobench clean
+.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table stale shapes defaults gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -127,6 +127,9 @@ networks: setup ## compile the networks of examples/networks at full size and co
 
 table: setup ## measure the networks beside their float twins, on a quiet machine: docs/networks.json and docs/networks.md
 	$(GO) run ./examples/networks/measure
+
+stale: ## list the figures of the documents that are older than the code that they measure
+	$(GO) run ./scripts/stale
 
 shapes: setup ## compare layers of all channels with those that fill words, for five minutes: docs/shapes.md; SHAPES="-target rpi3 -sample 60 -anew -within 0"
 	$(GO) run ./examples/costs shapes -within 5m $(SHAPES)

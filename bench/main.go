@@ -27,6 +27,7 @@ import (
 	"ripc/bench/limits"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/measure"
+	"ripc/measure/provenance"
 	"ripc/targets"
 )
 
@@ -157,7 +158,7 @@ func (d *driver) measure(ctx context.Context, subjects []Subject, threads []int)
 	if err != nil {
 		return err
 	}
-	d.results = &Results{Date: start.Format(time.DateOnly), CPU: measure.CPU(), Cores: runtime.NumCPU(),
+	d.results = &Results{Mark: provenance.Now("bench"), Cores: runtime.NumCPU(),
 		System: measure.System(), Load: measure.Load(), Rounds: d.rounds,
 		Versions: []string{"ripc " + ripc.Version, "LLVM " + llvm, runtime.Version()}}
 	if len(d.lacking) < len(environments()) && slices.ContainsFunc(subjects, Subject.hasPeers) {

@@ -93,8 +93,8 @@ func threadsOf(n int) string {
 
 // machine says what was measured where, and with what.
 func (r *Results) machine() string {
-	text := fmt.Sprintf("Measured on %s in %.0f seconds: %s, %d cores, %.2f GHz behind the kernels of the limits; %s. %s. Command: `%s`.\n",
-		r.Date, r.Seconds, r.CPU, r.Cores, r.GHz, r.System, strings.Join(r.Versions, ", "), r.Command)
+	text := fmt.Sprintf("Measured on %s, in %.0f seconds: %d cores, %.2f GHz behind the kernels of the limits; %s. %s. Command: `%s`.\n",
+		r.Mark, r.Seconds, r.Cores, r.GHz, r.System, strings.Join(r.Versions, ", "), r.Command)
 	if r.Load >= quiet {
 		text += fmt.Sprintf("\n**The machine was busy with other work** (load %.1f before the run): medians, times of several threads and times of long runs say little.\n", r.Load)
 	}

@@ -6,20 +6,21 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"ripc/measure/provenance"
 )
 
 // Results is what a run measured.
 type Results struct {
-	Date     string   `json:"date"` // year-month-day
-	Command  string   `json:"command"`
-	CPU      string   `json:"cpu"`
-	Cores    int      `json:"cores"`
-	System   string   `json:"system"`
-	Load     float64  `json:"load"`   // measure.Load before it began
-	GHz      float64  `json:"ghz"`    // of one core behind the kernels of the limits
-	Rounds   int      `json:"rounds"` // in which all engines of a subject take turns
-	Seconds  float64  `json:"seconds"`
-	Versions []string `json:"versions"`
+	provenance.Mark          // of all figures: a run keeps none of an earlier one
+	Command         string   `json:"command"`
+	Cores           int      `json:"cores"`
+	System          string   `json:"system"`
+	Load            float64  `json:"load"`   // measure.Load before it began
+	GHz             float64  `json:"ghz"`    // of one core behind the kernels of the limits
+	Rounds          int      `json:"rounds"` // in which all engines of a subject take turns
+	Seconds         float64  `json:"seconds"`
+	Versions        []string `json:"versions"`
 
 	Limits   []LimitRate     `json:"limits"`
 	Subjects []SubjectResult `json:"subjects"`

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"ripc/autotune/records"
+	"ripc/measure/provenance"
 )
 
 // gain is what tuning brought a network: the costs of all its kernels together. Records alone do not tell, since a network takes a kernel
@@ -21,6 +22,7 @@ type gain struct {
 	Unit    records.Unit `json:"unit"`
 	Default float64      `json:"default"`
 	Best    float64      `json:"best"`
+	provenance.Mark
 }
 
 // readGains reads a file that writeGains has written; one that is not there has none.

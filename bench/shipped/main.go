@@ -17,11 +17,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"ripc"
 	"ripc/autotune/records"
 	"ripc/examples/networks/zoo"
+	"ripc/measure/provenance"
 )
 
 //go:embed runs.json
@@ -101,7 +101,7 @@ func produce(ctx context.Context, args []string) error {
 	if err := os.WriteFile(*out, packed, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(*page, pageOf(set, gained, len(packed), time.Now()), 0o644)
+	return os.WriteFile(*page, pageOf(set, gained, len(packed)), 0o644)
 }
 
 // file is where what is measured for r's target lies in a folder.
@@ -122,7 +122,7 @@ func (r run) tune(ctx context.Context, dir string) (*gain, error) {
 		return nil, err
 	}
 	fmt.Printf("%s for %s: %s -> %s\n", r.Network, r.Target, res.Unit.Text(res.Default), res.Unit.Text(res.Best))
-	return &gain{Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit, Default: res.Default, Best: res.Best}, nil
+	return &gain{Mark: provenance.Now("autotune"), Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit, Default: res.Default, Best: res.Best}, nil
 }
 
 // load is what files of records have together; one that is not there has none.
@@ -165,7 +165,7 @@ func pack(s *records.Set) ([]byte, error) {
 }
 
 // pageOf is docs/shipped-records.md: s ships, in so many bytes.
-func pageOf(s *records.Set, gained []gain, size int, now time.Time) []byte {
+func pageOf(s *records.Set, gained []gain, size int) []byte {
 	var b strings.Builder
 	var versions, order []string
 	type row struct {
@@ -206,12 +206,12 @@ func pageOf(s *records.Set, gained []gain, size int, now time.Time) []byte {
 `+"`make shipped-records`"+` makes this page and the records (autotune/shipped, %d KB): it tunes the networks of bench/shipped/runs.json with seed %d, each for its
 target, with as many candidates as it says there, and keeps the best schedule of each kernel and the default one. `+"`ripc records shipped`"+` lists them, [tuning.md](tuning.md) says what they are used for.
 
-Made on %s by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)): the same each time, and good
+Made by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)): the same each time, and good
 for telling schedules apart. Times are of the CPU that is named. A target of runs.json that is not in the table has not been tuned yet.
 
 | target | machine | kernels | with a better schedule | all kernels by default | at their best | |
 |---|---|---:|---:|---:|---:|---:|
-`, (size+1023)/1024, seed, now.UTC().Format(time.DateOnly), strings.Join(versions, ", "))
+`, (size+1023)/1024, seed, strings.Join(versions, ", "))
 	for _, key := range order {
 		r := rows[key]
 		target, _, _ := strings.Cut(key, " ")
@@ -220,6 +220,11 @@ for telling schedules apart. Times are of the CPU that is named. A target of run
 	if len(gained) == 0 {
 		return []byte(b.String())
 	}
+	var marks []provenance.Mark
+	for _, g := range gained {
+		marks = append(marks, g.Mark)
+	}
+	fmt.Fprintf(&b, "\n%s\n", provenance.Text(marks))
 	b.WriteString("\nWhole networks, by the sum of their kernels: the default schedules, and the best ones of as many candidates.\n\n" +
 		"| network | target | candidates | by default | tuned | |\n|---|---|---:|---:|---:|---:|\n")
 	for _, g := range gained {

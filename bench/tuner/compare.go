@@ -12,6 +12,7 @@ import (
 	"ripc/autotune/costmodel"
 	"ripc/autotune/search"
 	"ripc/autotune/space"
+	"ripc/measure/provenance"
 )
 
 // batch is how many candidates a search proposes at once.
@@ -26,6 +27,7 @@ type result struct {
 	Best      float64 `json:"best"` // of the reference
 	// Curves are, by search and seed, the lowest cost after each trial; trial 0 is the default.
 	Curves map[string][][]float64 `json:"curves"`
+	provenance.Mark
 	// Seconds are what proposals took, by search, of all seeds; the first asks for each candidate's features.
 	Seconds map[string]float64 `json:"-"`
 }
@@ -34,7 +36,7 @@ type result struct {
 // model that comes with ripc.
 func (s settings) compare(ctx context.Context, t *task, all []*task) (*result, error) {
 	ref := &t.ref
-	res := &result{Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def, Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
+	res := &result{Mark: provenance.Now("autotune", "bench/tuner").On(t.cpu()), Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def, Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
 	var model *costmodel.Model
 	for _, name := range s.searches {
 		for seed := range s.seeds {

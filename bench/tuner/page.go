@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ripc/internal/svg"
+	"ripc/measure/provenance"
 )
 
 // report is what a comparison found out.
@@ -164,6 +165,11 @@ comes with ripc, which has learned those of all tasks: what is left is to find t
 			}
 		}
 	}
+	var marks []provenance.Mark
+	for _, t := range r.Tasks {
+		marks = append(marks, t.Mark)
+	}
+	fmt.Fprintf(&b, "\nReferences and searches are of:\n\n%s\n", provenance.Text(marks))
 	if all, err := rows(); err == nil && len(r.Tasks) < len(all) {
 		fmt.Fprintf(&b, "\nOf %d tasks these have been compared so far.\n", len(all))
 	}

@@ -46,6 +46,14 @@ type task struct {
 	ref   reference
 }
 
+// cpu is the core whose costs the task's are, "" for this machine's.
+func (t *task) cpu() string {
+	if m, err := targets.Lookup(t.Target); err == nil && !m.Native() {
+		return m.CPU
+	}
+	return ""
+}
+
 // open makes the task of a row.
 func (r row) open() (*task, error) {
 	t, err := targets.Lookup(r.Target)

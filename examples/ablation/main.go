@@ -22,10 +22,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"ripc/internal/svg"
 	"ripc/measure"
+	"ripc/measure/provenance"
 	"ripc/targets"
 )
 
@@ -40,10 +40,6 @@ func main() {
 
 // results are all that was measured. Figures that are there already are not measured again.
 type results struct {
-	Date    string   `json:"date"`
-	CPU     string   `json:"cpu"` // that times are of
-	Load    float64  `json:"load"`
-	Command string   `json:"command"`
 	Figures []figure `json:"figures"`
 }
 
@@ -55,6 +51,10 @@ type figure struct {
 	Cost    float64 `json:"cost"`
 	Unit    string  `json:"unit"`
 	MACs    int64   `json:"macs"`
+	Threads int     `json:"threads"`
+	// Load is that of the machine before a time was measured.
+	Load float64 `json:"load,omitempty"`
+	provenance.Mark
 	// Glue is the share of stages that are neither convolutions nor dense layers, 0 to 1; of networks that were measured by stages.
 	Glue *float64 `json:"glue,omitempty"`
 }
@@ -72,18 +72,20 @@ func run(ctx context.Context) error {
 	list := flag.String("targets", "host,rpi3,rpi4", "targets to measure")
 	sample := flag.Int("sample", 0, "of the convolutions, measure so many only; 0 for all")
 	anew := flag.Bool("anew", false, "measure again what docs/ablation.json has of these targets")
+	page := flag.Bool("page", false, "do not measure, write the page and the picture from the figures that there are")
 	out := flag.String("out", "docs/ablation", "where .json, .md and .svg go")
 	flag.Parse()
 	r, err := readResults(*out + ".json")
 	if err != nil {
 		return err
 	}
+	if *page {
+		return r.write(*out)
+	}
 	names := strings.Split(*list, ",")
 	r.Figures = slices.DeleteFunc(r.Figures, func(f figure) bool {
-		return *anew && slices.Contains(names, f.Target) || f.Target == targets.HostName && r.CPU != measure.CPU()
+		return slices.Contains(names, f.Target) && (*anew || f.Target == targets.HostName && f.CPU != measure.CPU())
 	})
-	r.Date, r.CPU, r.Load = time.Now().Format(time.DateOnly), measure.CPU(), measure.Load()
-	r.Command = strings.TrimSpace("go run ./examples/ablation " + strings.Join(os.Args[1:], " "))
 	dir := filepath.Join("build", "ablation")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/measure"
+	"ripc/measure/provenance"
 	"ripc/targets"
 )
 
@@ -25,11 +26,9 @@ const slower = 1.02
 
 func (r *results) page() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Ablation\n\n<!-- Made by go run ./examples/ablation from ablation.json; do not edit. -->\n\nWhat each optimization is worth. Measured on %s: %s. Command: `%s`.\n\n", r.Date, r.CPU, r.Command)
-	if r.Load > 0.5 {
-		fmt.Fprintf(&b, "**The machine was busy with other work** (load %.1f before the run): times of this machine say little. Estimated cycles are not disturbed by that.\n\n", r.Load)
-	}
-	b.WriteString("Costs are milliseconds on this machine (`host`: the least of at least 20 runs) and estimated cycles of simulated boards, one thread ([estimates.md](estimates.md)).\n\n")
+	b.WriteString("# Ablation\n\n<!-- Made by go run ./examples/ablation from ablation.json; do not edit. -->\n\nWhat each optimization is worth. `make ablation` measures what is missing; `make ablation ABLATION=\"-targets rpi3 -anew\"` measures anew.\n\n")
+	b.WriteString("Costs are milliseconds on one machine (`host`: the least of at least 20 runs) and estimated cycles of simulated boards, with one thread ([estimates.md](estimates.md)). ")
+	b.WriteString("Each section says with how many threads and when its figures were measured.\n\n")
 	b.WriteString("| optimization | |\n|---|---|\n")
 	for _, f := range features(targets.HostName) {
 		fmt.Fprintf(&b, "| %s | %s |\n", f, f.what())
@@ -55,7 +54,9 @@ func (r *results) targets() (all []string) {
 
 func (r *results) pageOf(b *strings.Builder, t string) {
 	twin := r.find(t, ladderNetwork, floatTwin)
-	fmt.Fprintf(b, "\n## %s\n\nSqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added one after the other:\n\n| with | cost | times the float twin's speed | times the step before | |\n|---|---|---|---|---|\n", t)
+	fmt.Fprintf(b, "\n## %s\n\n", t)
+	r.sourceOf(b, t)
+	fmt.Fprintf(b, "SqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added one after the other:\n\n| with | cost | times the float twin's speed | times the step before | |\n|---|---|---|---|---|\n")
 	var last *figure
 	for _, s := range ladder(t) {
 		f := r.find(t, ladderNetwork, s.on.String())
@@ -97,6 +98,30 @@ func (r *results) pageOf(b *strings.Builder, t string) {
 	}
 	r.convsOf(b, t)
 	r.publishedOf(b, t)
+}
+
+// busyLoad is the load from which on a machine counts as busy.
+const busyLoad = 0.5
+
+// sourceOf says where the figures of a target are from, and with how many threads they were measured.
+func (r *results) sourceOf(b *strings.Builder, t string) {
+	var marks []provenance.Mark
+	several, load := 1, 0.0
+	for _, f := range r.Figures {
+		if f.Target == t {
+			marks = append(marks, f.Mark)
+			several, load = max(several, f.Threads), max(load, f.Load)
+		}
+	}
+	fmt.Fprintf(b, "%s\n\n", provenance.Text(marks))
+	if several > 1 {
+		fmt.Fprintf(b, "With %d threads where \"%s\" is on, else with one.\n\n", several, parallel)
+	} else {
+		b.WriteString("One thread.\n\n")
+	}
+	if load > busyLoad {
+		fmt.Fprintf(b, "**The machine was busy with other work** (load up to %.1f): times say little.\n\n", load)
+	}
 }
 
 // text is the cost with its unit.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"ripc/lower/ops"
+	"ripc/measure/provenance"
 	"ripc/targets"
 )
 
@@ -25,6 +29,64 @@ func TestPage(t *testing.T) {
 	for _, f := range features(targets.HostName) {
 		if reasons[f] == "" || f.what() == "" {
 			t.Errorf("nothing is said of %s", f)
+		}
+	}
+}
+
+// TestSources: each section says when its figures were measured and with how many threads. Writing them again changes nothing.
+func TestSources(t *testing.T) {
+	at := func(date, cpu string) provenance.Mark {
+		return provenance.Mark{Date: date, Commit: "0123456789ab", CPU: cpu}
+	}
+	r := &results{Figures: []figure{
+		{Target: "rpi3", Network: ladderNetwork, Variant: floatTwin, Cost: 100, Unit: "estimated cycles", Threads: 1, Mark: at("2026-01-02", "cortex-a53")},
+		{Target: targets.HostName, Network: ladderNetwork, Variant: floatTwin, Cost: 1, Unit: "ms", Threads: 4, Load: 2, Mark: at("2026-01-03", "some CPU")},
+	}}
+	out := filepath.Join(t.TempDir(), "ablation")
+	var texts [][]byte
+	for range 2 {
+		if err := r.write(out); err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(out + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, page)
+		if r, err = readResults(out + ".json"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(texts[0], texts[1]) {
+		t.Errorf("written again, the page is\n%s", texts[1])
+	}
+	board, host, _ := strings.Cut(string(texts[0]), "## "+targets.HostName)
+	for _, c := range []struct{ section, want, not string }{
+		{board, "2026-01-02, commit 0123456789ab, cortex-a53: 1 figure.\n\nOne thread.", "busy"},
+		{host, "2026-01-03, commit 0123456789ab, some CPU: 1 figure.\n\nWith 4 threads", "One thread."},
+	} {
+		if !strings.Contains(c.section, c.want) || strings.Contains(c.section, c.not) {
+			t.Errorf("%q is missing, or %q there, in\n%s", c.want, c.not, c.section)
+		}
+	}
+	if !strings.Contains(host, "busy with other work** (load up to 2.0)") {
+		t.Errorf("nothing is said of the load in\n%s", host)
+	}
+}
+
+// TestRates: products of a time are not beside those of a cycle.
+func TestRates(t *testing.T) {
+	var r results
+	for _, target := range []string{"rpi3", targets.HostName} {
+		unit := map[string]string{"rpi3": "estimated cycles", targets.HostName: "ms"}[target]
+		for _, p := range precisions(target) {
+			r.Figures = append(r.Figures, figure{Target: target, Network: resnetShapes()[0].name(), Variant: p.variant, Cost: 2, MACs: 8, Unit: unit})
+		}
+	}
+	for target, want := range map[string]bool{"rpi3": true, targets.HostName: false} {
+		var b strings.Builder
+		if r.rates(&b, target); strings.Contains(b.String(), "Cortex-A76") != want {
+			t.Errorf("%s: %s", target, b.String())
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"ripc"
 	"ripc/examples/networks/zoo"
 	"ripc/graph"
+	"ripc/measure"
+	"ripc/measure/provenance"
 	"ripc/targets"
 )
 
@@ -85,7 +87,7 @@ func allTasks(names []string, dir string, sample int) ([]task, error) {
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 func (t task) measure(ctx context.Context) (figure, error) {
-	f := figure{Target: t.target, Network: t.network, Variant: t.variant}
+	f := figure{Target: t.target, Network: t.network, Variant: t.variant, Mark: provenance.Now(), Threads: 1}
 	path, err := t.path()
 	if err != nil {
 		return f, err
@@ -96,13 +98,17 @@ func (t task) measure(ctx context.Context) (figure, error) {
 			return f, err
 		}
 	}
-	threads := 1
-	if t.target == targets.HostName && t.on[parallel] {
-		threads = runtime.NumCPU()
+	if t.target == targets.HostName {
+		if f.Load = measure.Load(); t.on[parallel] {
+			f.Threads = runtime.NumCPU()
+		}
 	}
-	res, err := ripc.Bench(ctx, ripc.BenchRequest{Path: path, Options: o, Threads: threads, PerLayer: t.layers})
+	res, err := ripc.Bench(ctx, ripc.BenchRequest{Path: path, Options: o, Threads: f.Threads, PerLayer: t.layers})
 	if err != nil {
 		return f, err
+	}
+	if res.Estimate != nil {
+		f.Mark = f.On(res.Estimate.Model)
 	}
 	cost, unit := res.Cost()
 	f.Cost, f.Unit, f.MACs = cost, string(unit), res.MACs

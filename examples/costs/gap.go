@@ -20,6 +20,7 @@ import (
 	"ripc/compile"
 	"ripc/examples/networks/zoo"
 	"ripc/lower/layout"
+	"ripc/measure/provenance"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -41,6 +42,7 @@ type gapSettings struct {
 	only       *regexp.Regexp
 	asItIs     bool
 	algorithms string
+	before     []kernelGap // of the page that is written
 }
 
 // gapSeed is that of all searches.
@@ -49,7 +51,7 @@ const gapSeed = 1
 // gap compares the default schedule of each kernel of networks with the best that a search finds in its space.
 func gap(ctx context.Context, args []string) error {
 	var s gapSettings
-	var out, only, on string
+	var out, only, on, page string
 	networks, err := flags("gap", func(f *flag.FlagSet) {
 		f.StringVar(&on, "target", "rpi3,rpi4", "targets")
 		f.StringVar(&s.search, "search", "xgb", "what proposes schedules: xgb, random, ...")
@@ -58,10 +60,18 @@ func gap(ctx context.Context, args []string) error {
 		f.StringVar(&only, "only", ".", "kernels that are searched now, NETWORK:LAYER, a regular expression; of others what is known counts")
 		f.BoolVar(&s.asItIs, "known", false, "search nothing: measure no more than default schedules, and compare them with what is known")
 		f.StringVar(&s.algorithms, "by", "", "algorithm of the layers, instead of the cheapest by estimate")
+		f.StringVar(&page, "page", "", "compare nothing: write NAME.md from NAME.json")
 		f.StringVar(&out, "out", "", "write NAME.json and NAME.md, where targets and layers that are not named keep what they have")
 	}, args)
 	if err != nil {
 		return err
+	}
+	if page != "" {
+		all, err := readGaps(page)
+		if err != nil {
+			return err
+		}
+		return writeGaps(page, all)
 	}
 	if s.only, err = regexp.Compile(only); err != nil {
 		return err
@@ -73,6 +83,7 @@ func gap(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	s.before = slices.Clone(old)
 	everything := len(networks) == 0
 	if everything {
 		networks = gapNetworks()
@@ -218,7 +229,8 @@ func (s gapSettings) kernel(ctx context.Context, k *kernel, run runner.Runner) (
 	case !wanted && n == 0:
 		return nil, nil
 	}
-	if _, ok := of(known.Ranked(task, class), usual.Trace); !ok || trials > 1 {
+	_, wasKnown := of(known.Ranked(task, class), usual.Trace)
+	if !wasKnown || trials > 1 {
 		layer := k.names[0][strings.LastIndex(k.names[0], ":")+1:]
 		_, err := autotune.Tune(ctx, k.network, autotune.Options{Runner: run, Records: file, Trials: trials, Patience: s.trials, Search: s.search, Seed: gapSeed, Layers: []string{layer}})
 		if err != nil {
@@ -233,9 +245,17 @@ func (s gapSettings) kernel(ctx context.Context, k *kernel, run runner.Runner) (
 	if !ok {
 		return nil, fmt.Errorf("nothing is known of the default schedule, %s %s", usual.Strategy, usual.Values)
 	}
-	g := &kernelGap{Target: k.task.Target.Name, Layers: k.names, Shape: d.Workload.Shape, Algorithm: k.task.Algorithm, Unit: string(class.Unit), CPU: class.CPU, Searches: searchesOf(known.Of(task))}
+	g := &kernelGap{Target: k.task.Target.Name, Layers: k.names, Shape: d.Workload.Shape, Algorithm: k.task.Algorithm, Unit: string(class.Unit), Searches: searchesOf(known.Of(task))}
 	g.Default, g.Best = pointOf(d), pointOf(ranked[0])
-	g.Date, _, _ = strings.Cut(d.Origin.Time, "T") // "" of estimates, which depend on no machine
+	if g.Mark = provenance.Now().On(class.CPU); wasKnown { // the record says when, the page before of which code
+		g.Date, _, _ = strings.Cut(d.Origin.Time, "T")
+		g.Commit = ""
+		for _, old := range s.before {
+			if old.shares(*g) && old.Target == g.Target && old.Algorithm == g.Algorithm && old.Default.Cost == g.Default.Cost {
+				g.Mark = old.Mark
+			}
+		}
+	}
 	return g, nil
 }
 

@@ -12,20 +12,20 @@ import (
 	"strings"
 
 	"ripc/autotune/records"
+	"ripc/measure/provenance"
 )
 
 // kernelGap is what is known of the schedules of a kernel.
 type kernelGap struct {
-	Target    string         `json:"target"`
-	Layers    []string       `json:"layers"` // NETWORK:LAYER of all that have it
-	Shape     string         `json:"shape"`
-	Algorithm string         `json:"algorithm"`
-	Unit      string         `json:"unit"`
-	CPU       string         `json:"cpu"`            // that it was measured on, or whose model it was
-	Date      string         `json:"date,omitempty"` // of times, when the default schedule was measured
-	Default   point          `json:"default"`
-	Best      point          `json:"best"`
-	Searches  map[string]int `json:"searches"` // schedules that each has proposed
+	Target          string         `json:"target"`
+	Layers          []string       `json:"layers"` // NETWORK:LAYER of all that have it
+	Shape           string         `json:"shape"`
+	Algorithm       string         `json:"algorithm"`
+	Unit            string         `json:"unit"`
+	provenance.Mark                // of the default schedule
+	Default         point          `json:"default"`
+	Best            point          `json:"best"`
+	Searches        map[string]int `json:"searches"` // schedules that each has proposed
 }
 
 // point is a schedule of a layer.
@@ -189,13 +189,13 @@ func gapSection(b *strings.Builder, target string, all []kernelGap) {
 	for _, k := range all {
 		usual, best = usual+k.Default.Cost, best+k.Best.Cost
 	}
-	on := "By LLVM's model of " + all[0].CPU
-	if all[0].Date != "" {
-		on = fmt.Sprintf("%s, one thread, %s", all[0].CPU, all[0].Date)
+	var marks []provenance.Mark
+	for _, k := range all {
+		marks = append(marks, k.Mark)
 	}
-	fmt.Fprintf(b, "\n## %s\n\n%s. %d kernels: the default schedule of %d is within 5 %% of the best that was found, of %d within 10 %%, of %d within 15 %%. All together take %.1f %% more.\n\n"+
+	fmt.Fprintf(b, "\n## %s\n\nOne thread. %s\n\n%d kernels: the default schedule of %d is within 5 %% of the best that was found, of %d within 10 %%, of %d within 15 %%. All together take %.1f %% more.\n\n"+
 		"| layers | shape | algorithm | default, %s | best | above it | what the best has | tried |\n|---|---|---|---:|---:|---:|---|---|\n",
-		target, on, len(all), within(0.05), within(0.10), within(0.15), 100*(usual/best-1), all[0].Unit)
+		target, provenance.Text(marks), len(all), within(0.05), within(0.10), within(0.15), 100*(usual/best-1), all[0].Unit)
 	for _, k := range all {
 		more := ""
 		if n := len(k.Layers) - 1; n > 0 {

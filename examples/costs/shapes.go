@@ -11,10 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/measure/provenance"
 	"ripc/schedule/cost/measured"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -29,6 +31,7 @@ type shape struct {
 	Strategy  string  `json:"strategy,omitempty"`
 	Word      int     `json:"word,omitempty"` // bits of the words whose bits are counted, 0 of other algorithms
 	Cycles    float64 `json:"cycles,omitempty"`
+	provenance.Mark
 }
 
 // same reports whether s and o are one shape.
@@ -52,8 +55,6 @@ func (s shape) fills() bool { return s.same(s.aligned()) || s.Channels == 8 || s
 // report is what was measured of shapes on a target: layers of Size x Size pixels, Filters filters and Bits bits, one thread.
 type report struct {
 	Target  string  `json:"target"`
-	Date    string  `json:"date"`
-	Machine string  `json:"machine"`
 	Size    int     `json:"size"`
 	Filters int     `json:"filters"`
 	Bits    int     `json:"bits"`
@@ -136,7 +137,6 @@ func measureShapes(ctx context.Context, args []string) (err error) {
 	} else if err == nil && !again && old.Size == size && old.Filters == filters && old.Bits == bits {
 		r = old
 	}
-	r.Date = time.Now().Format(time.DateOnly)
 	if within > 0 && sample == 0 {
 		sample = len(allShapes())
 	}
@@ -158,14 +158,13 @@ func measureShapes(ctx context.Context, args []string) (err error) {
 			fmt.Fprintf(os.Stderr, "%d of %d shapes were measured in %v\n", i, len(todo), within)
 			return nil
 		}
-		s, machine, err := r.measure(ctx, s, t, rounds)
+		s, err := r.measure(ctx, s, t, rounds)
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("stopped: %d of %d shapes are kept", i, len(todo))
 		case err != nil:
 			return fmt.Errorf("%s: %w", s, err)
 		}
-		r.Machine = machine
 		r.Shapes = append(r.Shapes, s)
 		fmt.Fprintf(os.Stderr, "%d of %d: %s: %.0f cycles, %s, %s%s\n", i+1, len(todo), s, s.Cycles, s.Algorithm, s.Strategy, r.slow(s))
 	}
@@ -226,7 +225,7 @@ func (r report) slow(s shape) string {
 }
 
 // measure measures a shape; on this machine, where other programs make it slow at times, once more if it seems slow.
-func (r report) measure(ctx context.Context, s shape, t targets.Target, rounds int) (shape, string, error) {
+func (r report) measure(ctx context.Context, s shape, t targets.Target, rounds int) (shape, error) {
 	l := measured.Layer{Rows: r.Size, Cols: r.Size, In: s.Channels, Out: r.Filters, Kernel: s.Kernel, Activations: r.Bits, Weights: 1}
 	a, x := l.Conv()
 	a.SH, a.SW = s.Stride, s.Stride
@@ -238,14 +237,14 @@ func (r report) measure(ctx context.Context, s shape, t targets.Target, rounds i
 	f, _ := ops.Conv(conv, ops.Slice{})
 	choice, err := strategy.Default(f, t)
 	if err != nil {
-		return s, "", err
+		return s, err
 	}
 	s.Algorithm, s.Strategy = by.String(), choice.Strategy
 	machine := ""
 	for range max(1, rounds) {
 		var c float64
 		if c, machine, err = cycles(ctx, f, choice.Trace, t); err != nil {
-			return s, "", err
+			return s, err
 		}
 		if s.Cycles == 0 || c < s.Cycles {
 			s.Cycles = c
@@ -254,7 +253,8 @@ func (r report) measure(ctx context.Context, s shape, t targets.Target, rounds i
 			break
 		}
 	}
-	return s, machine, nil
+	s.Mark = provenance.Now().On(strings.TrimSuffix(machine, ", one thread")) // the page says it of all
+	return s, nil
 }
 
 func readReport(file string) (report, error) {

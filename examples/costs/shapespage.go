@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ripc/measure/provenance"
 )
 
 // shapesPage is made of the reports of shapesDir.
@@ -86,7 +88,11 @@ func (r report) section(b *strings.Builder) {
 			}
 		}
 	}
-	fmt.Fprintf(b, "\n## %s\n\n%s, %s. %dx%d pixels, %d filters, %d bit%s, one thread. %d of %d shapes are compared, %d are slow.\n", r.Target, r.Machine, r.Date,
+	var marks []provenance.Mark
+	for _, s := range r.Shapes {
+		marks = append(marks, s.Mark)
+	}
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n%dx%d pixels, %d filters, %d bit%s, one thread. %d of %d shapes are compared, %d are slow.\n", r.Target, provenance.Text(marks),
 		r.Size, r.Size, r.Filters, r.Bits, plural(r.Bits), compared, others(), slow)
 	if r.Call > 0 {
 		fmt.Fprintf(b, "A call from Go in which no stage runs takes %.0f cycles, which are left out.\n", r.Call)

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"ripc/measure/provenance"
 )
 
 // Numbers is docs/numbers.json.
 type Numbers struct {
-	Date    string            `json:"date"` // year-month-day
-	CPU     string            `json:"cpu"`
 	Cores   int               `json:"cores"`
 	System  string            `json:"system"`
 	LLVM    string            `json:"llvm"`
@@ -32,6 +32,7 @@ type Figure struct {
 	MACs         int64    `json:"macs,omitempty"`
 	WeightBytes  int64    `json:"weight_bytes,omitempty"`
 	LibraryBytes int64    `json:"library_bytes,omitempty"`
+	provenance.Mark
 }
 
 // bench is a figure that ripc bench gives.

@@ -15,6 +15,7 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/measure"
+	"ripc/measure/provenance"
 )
 
 // measured takes all figures, in rounds.
@@ -23,7 +24,7 @@ func measured(ctx context.Context, rounds int) (*Numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Numbers{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Cores: runtime.NumCPU(), System: measure.System(), LLVM: tools.Version(), Go: runtime.Version(), Rounds: rounds, Figures: map[string]Figure{}}
+	n := &Numbers{Cores: runtime.NumCPU(), System: measure.System(), LLVM: tools.Version(), Go: runtime.Version(), Rounds: rounds, Figures: map[string]Figure{}}
 	if err := os.MkdirAll("build/numbers", 0o755); err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func measured(ctx context.Context, rounds int) (*Numbers, error) {
 
 // measure takes one figure; what does not change from round to round only if first is set.
 func (b bench) measure(ctx context.Context, first bool) (Figure, *float64, error) {
-	f := Figure{Command: b.command()}
+	f := Figure{Command: b.command(), Mark: provenance.Now()}
 	o := ripc.Options{Target: b.target}
 	if b.schedule != "" {
 		traces, err := ripc.ReadSchedule(b.schedule)
@@ -87,7 +88,9 @@ func (b bench) measure(ctx context.Context, first bool) (Figure, *float64, error
 		return f, nil, errors.New(r.Reason)
 	}
 	figures := r.Figures
-	f.Simulated, f.MACs = r.Simulated, r.MACs
+	if f.Simulated, f.MACs = r.Simulated, r.MACs; f.Simulated {
+		f.Mark = f.On("counted by qemu")
+	}
 	if b.layer != "" {
 		at := slices.IndexFunc(r.Layers, func(l ripc.LayerBench) bool { return l.Name == b.layer })
 		if at < 0 {
@@ -109,7 +112,7 @@ func timed(ctx context.Context, command string) (Figure, error) {
 		return Figure{}, fmt.Errorf("%w\n%s", err, out.String())
 	}
 	ms := float64(time.Since(start).Microseconds()) / 1000
-	return Figure{Command: command, MinMS: &ms, MedianMS: &ms}, nil
+	return Figure{Command: command, MinMS: &ms, MedianMS: &ms, Mark: provenance.Now("cmd")}, nil
 }
 
 // merged makes one figure of those of all rounds.

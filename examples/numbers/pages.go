@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ripc/internal/section"
+	"ripc/measure/provenance"
 )
 
 // fill gives each page that has measured numbers, by its path below root, with the numbers of n.
@@ -70,9 +71,15 @@ func (f Figure) millions() string {
 }
 
 func (n *Numbers) machine() string {
-	return fmt.Sprintf("Measured on %s: %s, %d cores, %.2f GHz as `bench` measures it; %s, LLVM %s, %s. One thread, default schedules. "+
+	var marks []provenance.Mark
+	for _, f := range n.Figures {
+		if !f.Simulated {
+			marks = append(marks, f.Mark)
+		}
+	}
+	return fmt.Sprintf("%s\n\n%d cores, %.2f GHz as `bench` measures it; %s, LLVM %s, %s. One thread, default schedules. "+
 		"Times are in milliseconds, minimum / median of at least 20 runs in each of %d rounds, in which all take turns.\n",
-		n.Date, n.CPU, n.Cores, n.GHz, n.System, n.LLVM, n.Go, n.Rounds)
+		provenance.Text(marks), n.Cores, n.GHz, n.System, n.LLVM, n.Go, n.Rounds)
 }
 
 func (n *Numbers) squeezenet() string {

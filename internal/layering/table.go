@@ -93,6 +93,7 @@ func Table() []Row {
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "internal/files", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
+		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune, []string{"internal/files"}), nil},
@@ -106,23 +107,24 @@ func Table() []Row {
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "internal/svg", "lower/layout", "measure", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
-		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                         // pages of what the root found out
+		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "internal/svg", "lower/layout", "measure", "measure/provenance", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
+		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                               // pages of what the root found out
 		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
-		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "internal/svg", "ir", "lower/layout", "lower/ops", "measure", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
+		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "internal/svg", "ir", "lower/layout", "lower/ops", "measure", "measure/provenance", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
 
-		{"bench/shipped", []string{".", "autotune/records", "examples/networks/zoo"}, nil}, // makes the records that ship
+		{"bench/shipped", []string{".", "autotune/records", "examples/networks/zoo", "measure/provenance"}, nil}, // makes the records that ship
 
 		{"e2e", nil, nil}, // tests only
-		{"examples/ablation", []string{".", "examples/networks/zoo", "graph", "internal/svg", "ir", "ir/arith", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                            // leaves optimizations out
-		{"examples/costs", []string{".", "autotune", "autotune/records", "autotune/runner", "autotune/space", "compile", "examples/networks/zoo", "engine", "ir", "lower/layout", "lower/ops", "measure", "schedule", "schedule/cost", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
-		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "internal/section", "measure"}, nil},                                                                                                                                                                                   // measures what the documents say of speed
-		{"examples/squeezenet/speed", []string{"."}, nil},
+		{"examples/ablation", []string{".", "examples/networks/zoo", "graph", "internal/svg", "ir", "ir/arith", "lower/layout", "measure", "measure/provenance", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                            // leaves optimizations out
+		{"examples/costs", []string{".", "autotune", "autotune/records", "autotune/runner", "autotune/space", "compile", "examples/networks/zoo", "engine", "ir", "lower/layout", "lower/ops", "measure", "measure/provenance", "schedule", "schedule/cost", "schedule/cost/measured", "schedule/strategy", "targets"}, nil}, // fits what formulas count by
+		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "internal/section", "measure", "measure/provenance"}, nil},                                                                                                                                                                                   // measures what the documents say of speed
+		{"examples/squeezenet/speed", []string{".", "measure/provenance"}, nil},
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
-		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/section", "measure"}, nil},
+		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/section", "measure", "measure/provenance"}, nil},
 		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
+		{"scripts/stale", []string{"measure/provenance"}, nil},                       // figures that are older than the code
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
 
 		{"schemas", nil, nil},

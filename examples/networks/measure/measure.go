@@ -20,12 +20,11 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/measure"
+	"ripc/measure/provenance"
 )
 
 // Table is docs/networks.json.
 type Table struct {
-	Date     string `json:"date"` // year-month-day
-	CPU      string `json:"cpu"`
 	Cores    int    `json:"cores"`
 	System   string `json:"system"`
 	LLVM     string `json:"llvm"`
@@ -53,6 +52,7 @@ type Row struct {
 	StemShare float64            `json:"float_share_of_time"` // of the layers that stay float, 0 to 1, with one thread
 	GlueShare float64            `json:"glue_share_of_time"`
 	Accuracy  float64            `json:"accuracy,omitempty"` // share of right answers, of one that was trained
+	provenance.Mark
 }
 
 // boards are the targets whose cycles are estimated.
@@ -126,7 +126,7 @@ func (f flags) measure(ctx context.Context, networks []network) (*Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Cores: runtime.NumCPU(), System: measure.System(), LLVM: tools.Version(), Rounds: f.rounds}
+	t := &Table{Cores: runtime.NumCPU(), System: measure.System(), LLVM: tools.Version(), Rounds: f.rounds}
 	peer := findPeer(ctx)
 	t.ONNX = peer.version
 	unfinished := filepath.Join(f.dir, "unfinished.json")
@@ -154,7 +154,8 @@ func (f flags) measure(ctx context.Context, networks []network) (*Table, error) 
 	return t, os.Remove(unfinished)
 }
 
-// resume takes over what a measurement that was stopped had found, if it was made on the same day by the same machine and tools.
+// resume takes over what a measurement that was stopped had found, if it was made on the same day, of the same code, by the same machine
+// and tools.
 func (t *Table) resume(unfinished string) {
 	old, err := readTable(unfinished)
 	if err != nil { // there is none, or it is damaged
@@ -162,7 +163,7 @@ func (t *Table) resume(unfinished string) {
 	}
 	was := *old
 	was.Networks = nil
-	if reflect.DeepEqual(was, *t) {
+	if now := provenance.Now(); reflect.DeepEqual(was, *t) && !slices.ContainsFunc(old.Networks, func(r Row) bool { return r.Mark.String() != now.String() }) {
 		t.Networks = old.Networks
 	}
 }
@@ -182,7 +183,7 @@ func (f flags) row(ctx context.Context, n network, p peer) (*Row, error) {
 		return nil, err
 	}
 	defer func() { _ = os.Remove(twin.path) }() // up to half a gigabyte
-	r := &Row{Name: n.name, MACs: binary.compiled.MACs, Binary: float64(binary.compiled.BinaryMACs) / float64(max(1, binary.compiled.MACs)), CompileS: binary.took.Seconds(),
+	r := &Row{Mark: provenance.Now(), Name: n.name, MACs: binary.compiled.MACs, Binary: float64(binary.compiled.BinaryMACs) / float64(max(1, binary.compiled.MACs)), CompileS: binary.took.Seconds(),
 		Library: binary.bytes, FloatLib: twin.bytes, Memory: binary.compiled.ArenaBytes, FloatMem: twin.compiled.ArenaBytes, Cycles: map[string]float64{}}
 	for range f.rounds {
 		for _, one := range []struct {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ripc/internal/golden"
+	"ripc/measure/provenance"
 )
 
 // TestPage: the page has the figures of docs/networks.json. Measuring is for make table.
@@ -29,14 +30,20 @@ func TestMarkdown(t *testing.T) {
 // TestResume: what was measured by the same machine and tools on the same day is taken over, other figures are not.
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unfinished.json")
-	old := Table{Date: "2026-11-22", CPU: "a", Rounds: 3, Networks: []Row{{Name: "n", OneMS: 2}}}
+	now := provenance.Now()
+	old := Table{Rounds: 3, Networks: []Row{{Name: "n", OneMS: 2, Mark: now}}}
 	if err := old.write(path); err != nil {
 		t.Fatal(err)
 	}
-	same, other := Table{Date: "2026-11-22", CPU: "a", Rounds: 3}, Table{Date: "2026-11-23", CPU: "a", Rounds: 3}
+	same, other, older := Table{Rounds: 3}, Table{Rounds: 2}, Table{Rounds: 3}
 	same.resume(path)
 	other.resume(path)
-	if len(same.Networks) != 1 || same.Networks[0].OneMS != 2 || len(other.Networks) != 0 {
-		t.Errorf("%v, %v", same, other)
+	old.Networks[0].Date = "2026-11-22"
+	if err := old.write(path); err != nil {
+		t.Fatal(err)
+	}
+	older.resume(path)
+	if len(same.Networks) != 1 || same.Networks[0].OneMS != 2 || len(other.Networks) != 0 || len(older.Networks) != 0 {
+		t.Errorf("%v, %v, %v", same, other, older)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ripc/internal/section"
+	"ripc/measure/provenance"
 )
 
 const (
@@ -44,11 +45,15 @@ func writePage(from, page string) error {
 // markdown is the table as it stands in the page.
 func (t *Table) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d cores, %s, LLVM %s", t.CPU, t.Cores, t.System, t.LLVM)
+	var marks []provenance.Mark
+	for _, r := range t.Networks {
+		marks = append(marks, r.Mark)
+	}
+	fmt.Fprintf(&b, "%s\n\n%d cores, %s, LLVM %s", provenance.Text(marks), t.Cores, t.System, t.LLVM)
 	if t.ONNX != "" {
 		fmt.Fprintf(&b, ", onnxruntime %s", t.ONNX)
 	}
-	fmt.Fprintf(&b, "; %s; the least of %d rounds.\n\n", t.Date, t.Rounds)
+	fmt.Fprintf(&b, "; the least of %d rounds.\n\n", t.Rounds)
 	b.WriteString("| network | ms, 1 thread | 2 threads | float twin, 1 thread | 2 threads | ratio | onnxruntime in floats | ratio | rpi3, Mcycles | rpi4, Mcycles | float layers' share | glue's share | library | twin's | memory | twin's | compile | accuracy |\n")
 	b.WriteString("|" + strings.Repeat("---|", 18) + "\n")
 	for _, r := range t.Networks {

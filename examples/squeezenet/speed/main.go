@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 
 	"ripc"
+	"ripc/measure/provenance"
 )
 
 func main() {
@@ -62,6 +63,7 @@ func lower(m map[string]float64, key string, ms *float64) {
 }
 
 func table(best []map[string]float64, order []string) error {
+	fmt.Printf("%s\n\n", provenance.Now())
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "layer\tfloat ms\t1 bit ms\t2 bits ms\t3 bits ms\tratio\tratio\tratio\t")
 	var slow []string
