@@ -22,6 +22,7 @@ import (
 	"ripc/autotune/records"
 	"ripc/examples/networks/zoo"
 	"ripc/measure/provenance"
+	"ripc/targets"
 )
 
 //go:embed runs.json
@@ -122,7 +123,11 @@ func (r run) tune(ctx context.Context, dir string) (*gain, error) {
 		return nil, err
 	}
 	fmt.Printf("%s for %s: %s -> %s\n", r.Network, r.Target, res.Unit.Text(res.Default), res.Unit.Text(res.Best))
-	return &gain{Mark: provenance.Now("autotune"), Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit, Default: res.Default, Best: res.Best}, nil
+	mark := provenance.Now("autotune")
+	if m, err := targets.Lookup(r.Target); err == nil && !m.Native() {
+		mark = mark.Estimated(m.CPU)
+	}
+	return &gain{Mark: mark, Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit, Default: res.Default, Best: res.Best}, nil
 }
 
 // load is what files of records have together; one that is not there has none.

@@ -36,7 +36,7 @@ type result struct {
 // model that comes with ripc.
 func (s settings) compare(ctx context.Context, t *task, all []*task) (*result, error) {
 	ref := &t.ref
-	res := &result{Mark: provenance.Now("autotune", "bench/tuner").On(t.cpu()), Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def, Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
+	res := &result{Mark: t.mark(), Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def, Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
 	var model *costmodel.Model
 	for _, name := range s.searches {
 		for seed := range s.seeds {

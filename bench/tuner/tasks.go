@@ -11,6 +11,7 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/measure/provenance"
 	"ripc/targets"
 )
 
@@ -46,12 +47,13 @@ type task struct {
 	ref   reference
 }
 
-// cpu is the core whose costs the task's are, "" for this machine's.
-func (t *task) cpu() string {
+// mark is that of costs of the task that are measured now.
+func (t *task) mark() provenance.Mark {
+	now := provenance.Now("autotune", "bench/tuner")
 	if m, err := targets.Lookup(t.Target); err == nil && !m.Native() {
-		return m.CPU
+		return now.Estimated(m.CPU)
 	}
-	return ""
+	return now
 }
 
 // open makes the task of a row.

@@ -108,7 +108,7 @@ func (t task) measure(ctx context.Context) (figure, error) {
 		return f, err
 	}
 	if res.Estimate != nil {
-		f.Mark = f.On(res.Estimate.Model)
+		f.Mark = f.Estimated(res.Estimate.Model)
 	}
 	cost, unit := res.Cost()
 	f.Cost, f.Unit, f.MACs = cost, string(unit), res.MACs

@@ -247,7 +247,10 @@ func (s gapSettings) kernel(ctx context.Context, k *kernel, run runner.Runner) (
 	}
 	g := &kernelGap{Target: k.task.Target.Name, Layers: k.names, Shape: d.Workload.Shape, Algorithm: k.task.Algorithm, Unit: string(class.Unit), Searches: searchesOf(known.Of(task))}
 	g.Default, g.Best = pointOf(d), pointOf(ranked[0])
-	if g.Mark = provenance.Now().On(class.CPU); wasKnown { // the record says when, the page before of which code
+	if g.Mark = provenance.Now().On(class.CPU); class.Simulated {
+		g.Mark = g.Estimated(class.CPU)
+	}
+	if wasKnown { // the record says when, the page before of which code
 		g.Date, _, _ = strings.Cut(d.Origin.Time, "T")
 		g.Commit = ""
 		for _, old := range s.before {

@@ -44,7 +44,7 @@ func TestGap(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(out + ".md")
-	if err != nil || !strings.Contains(string(page), "\nBy LLVM's model of cortex-a53. 1 kernels: the default schedule of ") {
+	if err != nil || !strings.Contains(string(page), ", LLVM's model of cortex-a53: 1 figure.\n\n1 kernels: the default schedule of ") {
 		t.Errorf("%v\n%s", err, page)
 	}
 	if err := gap(t.Context(), []string{"-dir", dir, "examples/costs/small.json:nothing"}); err == nil || !strings.Contains(err.Error(), "no layer nothing") {

@@ -113,7 +113,7 @@ func Table() []Row {
 
 		{"bench/tuner", []string{"autotune/costmodel", "autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "internal/svg", "ir", "lower/layout", "lower/ops", "measure", "measure/provenance", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
 
-		{"bench/shipped", []string{".", "autotune/records", "examples/networks/zoo", "measure/provenance"}, nil}, // makes the records that ship
+		{"bench/shipped", []string{".", "autotune/records", "examples/networks/zoo", "measure/provenance", "targets"}, nil}, // makes the records that ship
 
 		{"e2e", nil, nil}, // tests only
 		{"examples/ablation", []string{".", "examples/networks/zoo", "graph", "internal/svg", "ir", "ir/arith", "lower/layout", "measure", "measure/provenance", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                            // leaves optimizations out

@@ -50,11 +50,14 @@ func Now(code ...string) Mark {
 	return m
 }
 
-// On is m of another CPU, as of a simulated core.
+// On is m of another CPU.
 func (m Mark) On(cpu string) Mark {
 	m.CPU = cmp.Or(cpu, m.CPU)
 	return m
 }
+
+// Estimated is m of cycles that LLVM's model of a core estimates.
+func (m Mark) Estimated(core string) Mark { return m.On("LLVM's model of " + core) }
 
 // commit is the commit of the working tree, "" where there is no repository.
 func commit(folders []string) string {
