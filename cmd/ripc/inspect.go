@@ -79,6 +79,9 @@ activations lie in memory, and when. Needs no LLVM.`,
 				for _, l := range in.Layers {
 					printLayer(cmd.OutOrStdout(), l, f.verbose)
 				}
+				if !withIR {
+					printClock(cmd.OutOrStdout(), in)
+				}
 			}
 			return cmp.Or(err, strictErr)
 		},
@@ -225,7 +228,9 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		}
 	}
 	printLegend(w, in)
-	printClock(w, in, verbose)
+	if verbose {
+		printClock(w, in)
+	}
 	if in.Convolutions > 0 {
 		fmt.Fprintf(w, "\n%d of %d convolutions and dense layers bitserial, %s of the MACs", in.Bitserial, in.Convolutions, percent(part(in.BinaryMACs, in.MACs)))
 		if in.Integers > 0 {
@@ -241,9 +246,9 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 	return printAdvice(w, in, width)
 }
 
-// printClock says by which clock cycles are milliseconds where notes on layers have some.
-func printClock(w io.Writer, in *ripc.Inspection, verbose bool) {
-	cycles := func(l ripc.Layer) bool { return algorithmText(l, verbose) != "" && l.Why.Unit == "cycles" }
+// printClock says by which clock cycles are milliseconds, if the layers' costs by estimate were printed.
+func printClock(w io.Writer, in *ripc.Inspection) {
+	cycles := func(l ripc.Layer) bool { return l.Why != nil && l.Why.Unit == "cycles" }
 	if in.ClockMHz == 0 || !slices.ContainsFunc(in.Layers, cycles) {
 		return
 	}
