@@ -1,7 +1,10 @@
 // Package human writes quantities for people, the same everywhere.
 package human
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Bytes is a size: in bytes as long as these have at most five digits, else in KiB or MiB.
 func Bytes(n int64) string {
@@ -13,4 +16,28 @@ func Bytes(n int64) string {
 		return fmt.Sprintf("%.1f KiB", float64(n)/kib)
 	}
 	return fmt.Sprintf("%d B", n)
+}
+
+// Grouped is a number with commas between groups of three digits, such as 1,234,567.
+func Grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	first := 0 // of the digits, behind the sign
+	if n < 0 {
+		first = 1
+	}
+	const group = 3
+	for at := len(digits) - group; at > first; at -= group {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// ShortName is a name in at most width characters: the middle of a longer one is left out. Names that are paths differ at their ends.
+func ShortName(name string, width int) string {
+	runes := []rune(name)
+	if len(runes) <= width || width < 1 {
+		return name
+	}
+	head := (width - 1) / 2
+	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 }

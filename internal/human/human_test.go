@@ -10,3 +10,21 @@ func TestBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestGrouped: commas are between groups of three digits, and nowhere else.
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -999: "-999", -123456: "-123,456", 1234567: "1,234,567"} {
+		if got := Grouped(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestShortName: both ends of a long name are left.
+func TestShortName(t *testing.T) {
+	for width, want := range map[int]string{1: "…", 2: "…g", 5: "ab…fg", 6: "ab…efg", 7: "abcdefg", 8: "abcdefg"} {
+		if got := ShortName("abcdefg", width); got != want {
+			t.Errorf("of %d characters: %q, want %q", width, got, want)
+		}
+	}
+}
