@@ -14,11 +14,15 @@ type ReportRequest struct {
 	Options  Options // for models; Emit is ignored
 	Threads  int     // at least 1; simulated artifacts take 1 only
 	Progress func(done, total int, what string)
+	// Command is the command line that asks for the report, for people to repeat; "" where a program asks.
+	Command string
 }
 
 // ReportResult is all that is known of a network and of what it costs: what package report makes a page of.
 type ReportResult struct {
 	Ripc       string       `json:"ripc"` // version
+	File       string       `json:"file"` // model or artifact
+	Command    string       `json:"command,omitempty"`
 	LLVM       string       `json:"llvm,omitempty"`
 	CPU        string       `json:"cpu"` // that measured, or that is simulated
 	Inspection *Inspection  `json:"inspection"`
@@ -46,7 +50,7 @@ type Limit struct {
 
 // Report inspects and measures a network, measures its float twin and, for this machine, the machine's limits.
 func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
-	res := &ReportResult{Ripc: Version, CPU: measure.CPU(), Limits: []Limit{}}
+	res := &ReportResult{Ripc: Version, File: r.Path, Command: r.Command, CPU: measure.CPU(), Limits: []Limit{}}
 	var err error
 	if res.LLVM, err = LLVM(); err != nil {
 		return nil, err

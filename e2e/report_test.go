@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"ripc"
+	"ripc/internal/human"
 	"ripc/internal/need"
 	"ripc/report"
 )
@@ -91,7 +93,7 @@ func cells(t *testing.T, dom, id string) [][]string {
 
 // TestReport: the page of a network opens in a browser that has no network, and its table and its data say what the report says.
 func TestReport(t *testing.T) {
-	r, err := ripc.Report(t.Context(), ripc.ReportRequest{Path: "../examples/squeezenet/squeezenet.json", Options: ripc.Options{Target: "rpi3"}, Threads: 1})
+	r, err := ripc.Report(t.Context(), ripc.ReportRequest{Path: "../examples/squeezenet/squeezenet.json", Options: ripc.Options{Target: "rpi3"}, Threads: 1, Command: "ripc report 'a b'"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,21 +139,52 @@ func TestReport(t *testing.T) {
 	}
 	for i, l := range r.Inspection.Layers {
 		row := rows[i+1]
-		cycles := fmt.Sprintf("%.0f", *r.Bench.Layers[i].EstimatedCycles)
+		cycles := human.Grouped(int64(math.Round(*r.Bench.Layers[i].EstimatedCycles)))
 		for title, want := range map[string]string{"Layer": l.Name, "Became": l.Became, "Estimated cycles": cycles} {
 			if at, ok := column[title]; !ok || row[at] != want {
 				t.Errorf("row %d: %s is %q, want %q", i, title, row, want)
 			}
 		}
-		if macs := row[column["MACs"]]; l.MACs > 0 && macs != fmt.Sprint(l.MACs) {
+		if macs := row[column["MACs"]]; l.MACs > 0 && macs != human.Grouped(l.MACs) {
 			t.Errorf("row %d: %s MACs, want %d", i, macs, l.MACs)
 		}
 	}
+	shown, _, _ := strings.Cut(dom, `<script type="application/json"`)
+	shown = html.UnescapeString(shown)
+	for _, want := range []string{r.File, r.Command, human.Grouped(r.Inspection.MACs)} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+	checkNotes(t, dom, rows, column, r.Inspection.Layers)
 	if n := strings.Count(dom, "<circle"); n < len(r.Inspection.Layers) {
 		t.Errorf("%d dots for %d stages", n, len(r.Inspection.Layers))
 	}
 	if n := strings.Count(dom, `class="box`); n != len(r.Inspection.Memory.Arena) || n == 0 {
 		t.Errorf("%d boxes for %d tensors of the arena", n, len(r.Inspection.Memory.Arena))
+	}
+}
+
+// checkNotes tests that each layer with a reason has the number of a note in its row, and that the note below the table is the reason.
+func checkNotes(t *testing.T, dom string, rows [][]string, column map[string]int, layers []ripc.Layer) {
+	t.Helper()
+	reasons := 0
+	for i, l := range layers {
+		number := rows[i+1][column["Notes"]]
+		if l.Reason == nil {
+			if l.Note == "" && number != "" {
+				t.Errorf("%s has no reason, and note %s", l.Name, number)
+			}
+			continue
+		}
+		reasons++
+		note := regexp.MustCompile(`<li id="note` + number + `">([^<]*)</li>`).FindStringSubmatch(dom)
+		if number == "" || note == nil || html.UnescapeString(note[1]) != l.Reason.Text {
+			t.Errorf("%s: note %q is %q, want %q", l.Name, number, note, l.Reason.Text)
+		}
+	}
+	if reasons == 0 {
+		t.Error("no layer has a reason")
 	}
 }
 

@@ -27,7 +27,7 @@ func WriteArena(w io.Writer, in *ripc.Inspection) error {
 	p := struct {
 		arena
 		Title string
-	}{newArena(m), fmt.Sprintf("%s for %s: %s", in.Name, in.Target, m.Workspace)}
+	}{newArena(m, pictureField), fmt.Sprintf("%s for %s: %s", in.Name, in.Target, m.Workspace)}
 	if m.FloatTwin != nil {
 		p.Title += fmt.Sprintf("; float twin: %s", m.FloatTwin.Workspace)
 	}
@@ -58,17 +58,18 @@ type box struct {
 // Size of the drawing of the arena, in pixels.
 const (
 	arenaLeft, arenaHeight = 80.0, 320.0
-	arenaField             = 700.0
+	pictureField           = 700.0 // width of the stages in a picture of its own
 	shades                 = 6
 )
 
-func newArena(m *ripc.Memory) arena {
-	a := arena{Width: arenaLeft + arenaField + 20, Height: arenaHeight, Left: arenaLeft}
+// newArena draws m, its stages being field pixels wide together.
+func newArena(m *ripc.Memory, field float64) arena {
+	a := arena{Width: arenaLeft + field + 20, Height: arenaHeight, Left: arenaLeft}
 	total, stages := float64(max(1, m.ArenaBytes)), len(m.Stages)
 	if stages == 0 {
 		return a
 	}
-	step := arenaField / float64(stages)
+	step := field / float64(stages)
 	over := map[string]bool{} // tensors in whose place others begin: their last stage is shown as that of these
 	for _, t := range m.Arena {
 		over[t.Over] = true

@@ -1,11 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"ripc"
+	"ripc/graph"
+	"ripc/internal/human"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
@@ -104,23 +108,29 @@ func newRails(layers []ripc.Layer) rails {
 
 // kindOf is the class of a stage's colour.
 func kindOf(l ripc.Layer) string {
-	if l.Kind == "" {
-		return "glue"
+	switch {
+	case l.Kind == "":
+		return graph.Glue.String()
+	case isInteger(l):
+		return integer
 	}
 	return l.Kind
 }
 
+// pageWidth is that of charts, in their own pixels: browsers scale them to the width of the page.
+const pageWidth = 1240
+
 // bars compare the stages with those of the float twin.
 type bars struct {
-	Width, Height int
-	Rows          []bar
-	Grid          []mark
-	Twin          bool
+	Width, Height, Left int
+	Rows                []bar
+	Grid                []mark
+	Twin                bool
 }
 
 type bar struct {
-	Y, Text           int
-	Name, Kind        string
+	Y                 int
+	Name, Label, Kind string  // Label is as much of the name as there is room for
 	Own, Twin         float64 // widths
 	OwnText, TwinText string
 }
@@ -130,18 +140,17 @@ type mark struct {
 	Text string
 }
 
-// Left and width of the bars, in pixels.
+// Bottom is the height with the marks of the axis.
+func (b bars) Bottom() int { return b.Height + 22 }
+
 const (
-	barLeft  = 190
-	barWidth = 560
+	labelCharacter = 7.2 // the width of most characters, in pixels
+	barRight       = 40  // margin, where the last mark of the axis is
 )
 
-// BarLeft is where bars begin.
-func (bars) BarLeft() int { return barLeft }
-
 func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
-	b := bars{Width: barLeft + barWidth + 120, Twin: len(twin) > 0}
-	most := 0.0
+	b := bars{Width: pageWidth, Twin: len(twin) > 0}
+	most, longest := 0.0, 0
 	for i, l := range r.Bench.Layers {
 		if v, ok := u.of(l.Figures); ok {
 			most = max(most, v)
@@ -149,8 +158,13 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 		if r.Inspection.Layers[i].MACs > 0 {
 			most = max(most, twin[l.Name])
 		}
+		longest = max(longest, min(nameLength, utf8.RuneCountInString(l.Name)))
 	}
-	most = nice(most)
+	const leastLeft, gap = 60, 14
+	b.Left = max(leastLeft, int(labelCharacter*float64(longest))+gap)
+	width := float64(b.Width - b.Left - barRight)
+	step, steps := axis(most)
+	end := step * float64(steps)
 	height := 16
 	if b.Twin {
 		height = 24
@@ -160,18 +174,24 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 		if !ok {
 			continue
 		}
-		x := bar{Y: b.Height, Text: b.Height + height/2 + 1, Name: l.Name, Kind: kindOf(r.Inspection.Layers[i]), Own: barWidth * v / most, OwnText: u.text(v)}
+		x := bar{Y: b.Height, Name: l.Name, Label: human.ShortName(l.Name, nameLength), Kind: kindOf(r.Inspection.Layers[i]), Own: width * v / end, OwnText: u.text(v)}
 		if t, ok := twin[l.Name]; ok && r.Inspection.Layers[i].MACs > 0 {
-			x.Twin, x.TwinText = barWidth*t/most, u.text(t)
+			x.Twin, x.TwinText = width*t/end, u.text(t)
 		}
 		b.Rows = append(b.Rows, x)
 		b.Height += height
 	}
-	const steps = 4
 	for i := range steps + 1 {
-		b.Grid = append(b.Grid, mark{barLeft + barWidth*float64(i)/steps, short(most * float64(i) / steps)})
+		b.Grid = append(b.Grid, mark{float64(b.Left) + width*float64(i)/float64(steps), short(step * float64(i))})
 	}
 	return b
+}
+
+// axis divides an axis from 0 to at least v into few round steps.
+func axis(v float64) (step float64, steps int) {
+	const most = 6 // steps
+	step = nice(v / most)
+	return step, max(1, int(math.Ceil(v/step)))
 }
 
 // short is a number with three digits, for axes.
@@ -199,15 +219,16 @@ type point struct {
 	Kind, Name, Text string
 }
 
+// limitLine is a limit, with its label at X.
 type limitLine struct {
-	Y    float64
-	Text string
+	X, Y       float64
+	Text, What string
 }
 
 // Size of the roofline, and its margins, in pixels.
 const (
-	roofWidth, roofHeight      = 760.0, 380.0
-	roofLeft, roofTop          = 60.0, 14.0
+	roofWidth, roofHeight      = float64(pageWidth), 380.0
+	roofLeft, roofTop          = 60.0, 18.0
 	roofRight, roofBottomSpace = 20.0, 40.0
 )
 
@@ -253,8 +274,9 @@ func newRoof(r *ripc.ReportResult, u unit) *roof {
 		g.Points = append(g.Points, point{px(a.x), py(a.y), kindOf(a.l), a.l.Name, fmt.Sprintf("%.1f %s at %.1f MACs/byte", a.y, u.perName, a.x)})
 	}
 	for _, l := range r.Limits {
-		g.Limits = append(g.Limits, limitLine{py(l.MACsPerCycle), fmt.Sprintf("%s: %.1f (%s)", l.Name, l.MACsPerCycle, l.What)})
+		g.Limits = append(g.Limits, limitLine{X: roofLeft, Y: py(l.MACsPerCycle), Text: fmt.Sprintf("%s: %.1f", l.Name, l.MACsPerCycle), What: l.What})
 	}
+	placeLabels(g.Limits)
 	for e := x0; e <= x1; e++ {
 		g.XMarks = append(g.XMarks, mark{px(math.Exp2(e)), fmt.Sprint(math.Exp2(e))})
 	}
@@ -262,6 +284,18 @@ func newRoof(r *ripc.ReportResult, u unit) *roof {
 		g.YMarks = append(g.YMarks, mark{py(math.Exp2(e)), fmt.Sprint(math.Exp2(e))})
 	}
 	return g
+}
+
+// placeLabels moves the labels of lines that are close to the right of each other, so that none is over another. The lines are
+// sorted, the highest first.
+func placeLabels(lines []limitLine) {
+	const height, gap = 14.0, 24.0 // of a label; between labels
+	slices.SortStableFunc(lines, func(a, b limitLine) int { return cmp.Compare(a.Y, b.Y) })
+	for i := 1; i < len(lines); i++ {
+		if above := lines[i-1]; lines[i].Y-above.Y < height {
+			lines[i].X = above.X + labelCharacter*float64(utf8.RuneCountInString(above.Text)) + gap
+		}
+	}
 }
 
 // Left, Right, Top and Bottom are the edges of the field.

@@ -9,9 +9,11 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"ripc"
+	"ripc/graph"
 	"ripc/internal/human"
 	"ripc/internal/svg"
 	"ripc/internal/tensorio"
@@ -27,7 +29,10 @@ func Write(w io.Writer, r *ripc.ReportResult) error {
 	if err != nil {
 		return err
 	}
-	t, err := template.New("page").Parse(pageHTML)
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"number": func(i int) int { return i + 1 }, // of note i
+		"slot":   func(n int) int { return n - 1 }, // of note number n
+	}).Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("page.html: %w", err)
 	}
@@ -53,6 +58,7 @@ type page struct {
 	Source          string // where they are from
 	Tiles           []tile
 	Rows            []row
+	Notes           notes
 	Rails           rails
 	Bars            bars
 	Roof            *roof // nil without MACs per cycle
@@ -67,7 +73,34 @@ type tile struct{ Value, Label string }
 
 // row is a stage in the table.
 type row struct {
-	Name, Op, Became, Kind, Output, MACs, MACShare, Cost, Share, Twin, Ratio, PerCycle, Weights, Float, Reason string
+	Name, Label, Op, Became, Kind, Output, MACs, MACShare, Cost, Share, Twin, Ratio, PerCycle, Weights, Float string
+
+	Notes []int // numbers of the notes
+}
+
+// nameLength is how much of a name the page shows, in characters. All of it is the title of what is shown.
+const nameLength = 40
+
+// notes are texts below the table that its rows refer to by number, from 1. A text that several rows have is there once.
+type notes []string
+
+// refer returns the number of a text.
+func (n *notes) refer(text string) int {
+	i := slices.Index(*n, text)
+	if i < 0 {
+		i = len(*n)
+		*n = append(*n, text)
+	}
+	return i + 1
+}
+
+// integer is the kind of layers of levels whose weights have 8 bits, as int8 networks have them. It is none of package graph's.
+const integer = "integer"
+
+// isInteger reports whether l sums levels by weights of 8 bits. Layers whose weights have fewer are called binary.
+func isInteger(l ripc.Layer) bool {
+	const bits = 8
+	return l.Kind == graph.Binary.String() && l.WeightBits >= bits
 }
 
 // advice is a change that would make the network faster.
@@ -79,21 +112,22 @@ type kind struct{ Kind, Text string }
 // unit is what costs are counted in, and how they are shown.
 type unit struct {
 	measure.Unit
-	perMAC  func(ripc.Figures) *float64
-	format  string
-	cost    string // the heading of a column
-	perName string
+	perMAC   func(ripc.Figures) *float64
+	decimals int
+	cost     string // the heading of a column
+	perName  string
+	less     string // what a network of lower cost is
 }
 
 // unitOf is the unit of a network's own cost.
 func unitOf(b *ripc.BenchResult) unit {
 	switch _, u := b.Cost(); u {
 	case measure.Milliseconds:
-		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerCycle }, "%.4f", "Time, ms", "MACs/cycle"}
+		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerCycle }, 4, "Time, ms", "MACs/cycle", "faster than"}
 	case measure.EstimatedCycles:
-		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerEstimatedCycle }, "%.0f", "Estimated cycles", "MACs/est. cycle"}
+		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerEstimatedCycle }, 0, "Estimated cycles", "MACs/est. cycle", "fewer cycles than"}
 	}
-	return unit{measure.Instructions, func(ripc.Figures) *float64 { return nil }, "%.0f", "Instructions", ""}
+	return unit{measure.Instructions, func(ripc.Figures) *float64 { return nil }, 0, "Instructions", "", "fewer instructions than"}
 }
 
 // of is a cost in this unit, if there is one.
@@ -102,7 +136,12 @@ func (u unit) of(f ripc.Figures) (cost float64, ok bool) {
 	return cost, unit == u.Unit
 }
 
-func (u unit) text(cost float64) string { return fmt.Sprintf(u.format, cost) }
+func (u unit) text(cost float64) string {
+	if u.decimals == 0 {
+		return human.Grouped(int64(math.Round(cost)))
+	}
+	return fmt.Sprintf("%.*f", u.decimals, cost)
+}
 
 func newPage(r *ripc.ReportResult) (*page, error) {
 	data, err := json.Marshal(r)
@@ -111,7 +150,7 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 	}
 	in, u := r.Inspection, unitOf(r.Bench)
 	p := &page{ReportResult: r, What: u.cost, JSON: template.JS(data), Kinds: []kind{
-		{"binary", "bitserial: sums of few-bit integers"}, {"bits", "levels, packed or moved"}, {"glue", "glue on f32"}, {"float", "float: sums of f32"}}}
+		{"binary", "bitserial: sums of few-bit integers"}, {integer, "integer: weights of 8 bits"}, {"bits", "levels, packed or moved"}, {"glue", "glue on f32"}, {"float", "float: sums of f32"}}}
 	switch {
 	case !r.Bench.Simulated:
 		p.Source = fmt.Sprintf("measured on %s, fastest of %d runs, threads: %d", r.CPU, r.Bench.Runs, r.Bench.Threads)
@@ -143,15 +182,18 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		}
 	}
 	for i, l := range in.Layers {
-		x := row{Name: l.Name, Op: l.Op, Became: l.Became, Kind: l.Kind, Weights: bytesText(l.WeightBytes)}
+		x := row{Name: l.Name, Label: human.ShortName(l.Name, nameLength), Op: l.Op, Became: l.Became, Kind: kindOf(l), Weights: bytesText(l.WeightBytes)}
 		if len(l.Writes) > 0 {
 			x.Output = shapeText(l.Writes[0])
 		}
 		if l.MACs > 0 {
-			x.MACs, x.MACShare, x.Float = fmt.Sprint(l.MACs), percent(l.Share), bytesText(l.FloatBytes)
+			x.MACs, x.MACShare, x.Float = human.Grouped(l.MACs), percent(l.Share), bytesText(l.FloatBytes)
 		}
 		if l.Reason != nil {
-			x.Reason = l.Reason.Text
+			x.Notes = append(x.Notes, p.Notes.refer(l.Reason.Text))
+		}
+		if l.Note != "" { // quoted, as it is the model's own text
+			x.Notes = append(x.Notes, p.Notes.refer(fmt.Sprintf("note %q", l.Note)))
 		}
 		if i < len(r.Bench.Layers) {
 			b := r.Bench.Layers[i]
@@ -171,7 +213,7 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		p.Rows = append(p.Rows, x)
 	}
 	p.Tiles = tiles(r, u)
-	p.Rails, p.Bars, p.Arena = newRails(in.Layers), newBars(r, u, twin), newArena(in.Memory)
+	p.Rails, p.Bars, p.Arena = newRails(in.Layers), newBars(r, u, twin), newArena(in.Memory, pageWidth-arenaLeft-20)
 	p.Roof = newRoof(r, u)
 	for _, a := range in.Advice {
 		spent := 0.0
@@ -200,14 +242,17 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 	}
 	if r.Twin != nil && known && cost > 0 {
 		if t, ok := u.of(r.Twin.Bench.Figures); ok {
-			list = append(list, tile{times(t / cost), "faster than its float twin (" + u.text(t) + ")"})
+			list = append(list, tile{times(t / cost), u.less + " its float twin (" + u.text(t) + ")"})
 		}
 	}
 	if v := u.perMAC(r.Bench.Figures); v != nil {
 		list = append(list, tile{fmt.Sprintf("%.1f", *v), u.perName})
 	}
 	if in.MACs > 0 {
-		list = append(list, tile{percent(float64(in.BinaryMACs) / float64(in.MACs)), fmt.Sprintf("of %d MACs are bitserial", in.MACs)})
+		list = append(list, tile{percent(kindShare(in, graph.Binary.String())), "of " + human.Grouped(in.MACs) + " MACs are bitserial"})
+		if share := kindShare(in, integer); share > 0 {
+			list = append(list, tile{percent(share), "of them are integer, with weights of 8 bits"})
+		}
 	}
 	weights, memory := "weights and tables; "+bytesText(in.FloatBytes)+" as floats", in.Workspace.String()
 	if r.Twin != nil {
@@ -215,9 +260,29 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 	}
 	list = append(list, tile{bytesText(in.WeightBytes), weights}, tile{human.Bytes(in.WorkspaceBytes), memory})
 	if f := r.Bench.Footprint; f != nil {
-		list = append(list, tile{human.Bytes(f.Flash), "flash as linked"}, tile{human.Bytes(f.RAM + f.Stack), "RAM as linked, " + human.Bytes(f.Stack) + " of it stack"})
+		list = append(list, tile{human.Bytes(f.Flash), "flash as linked" + limitText(f.FlashLimit)},
+			tile{human.Bytes(f.RAM + f.Stack), "RAM as linked" + limitText(f.RAMLimit) + ", " + human.Bytes(f.Stack) + " of it stack"})
 	}
 	return list
+}
+
+// kindShare is the share of all MACs that are in layers of a kind.
+func kindShare(in *ripc.Inspection, kind string) float64 {
+	share := 0.0
+	for _, l := range in.Layers {
+		if kindOf(l) == kind {
+			share += l.Share
+		}
+	}
+	return share
+}
+
+// limitText says how much memory the simulated board has, if that is known.
+func limitText(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return " of the board’s " + human.Bytes(bytes)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

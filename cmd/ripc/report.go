@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ripc"
 	"ripc/internal/files"
@@ -49,6 +51,7 @@ printed as one JSON object; the page has them too.`,
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
+			r.Command = commandLine(cmd, args)
 			p := newProgress()
 			r.Progress = p.step
 			res, err := ripc.Report(cmd.Context(), r)
@@ -81,4 +84,40 @@ printed as one JSON object; the page has them too.`,
 	threadsFlag(cmd, &r.Threads)
 	f.register(cmd)
 	return cmd
+}
+
+// commandLine writes a command with its arguments and the flags that were given, as a shell reads it.
+func commandLine(cmd *cobra.Command, args []string) string {
+	words := []string{cmd.CommandPath()}
+	for _, a := range args {
+		words = append(words, shellWord(a))
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			switch f.NoOptDefVal { // the value of the flag alone
+			case "":
+				words = append(words, "--"+f.Name, shellWord(v))
+			case v:
+				words = append(words, "--"+f.Name)
+			default:
+				words = append(words, "--"+f.Name+"="+shellWord(v))
+			}
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+// shellWord quotes a word that a shell would not take as it is.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./=+:,@%", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"bytes"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ripc"
+	"ripc/engine"
+	"ripc/internal/need"
+	"ripc/measure"
+)
+
+// longName is a name as TensorFlow makes them.
+const longName = "model/batch_normalization_13/FusedBatchNormV3;model/quant_conv2d_12/Conv2D"
+
+// madeUp is a report of a network of three layers on a board without a model of its pipeline.
+func madeUp() *ripc.ReportResult {
+	layer := func(name, kind, became string, weightBits int, macs int64) ripc.Layer {
+		return ripc.Layer{Name: name, Kind: kind, Became: became, WeightBits: weightBits, MACs: macs, Share: float64(macs) / 4e6}
+	}
+	in := &ripc.Inspection{Name: "net", Target: "cortex-m4", MACs: 4e6, Memory: &ripc.Memory{}, Layers: []ripc.Layer{
+		layer("stem", "binary", "integer 8x8", 8, 1e6), layer(longName, "binary", "binary 1x1", 1, 2e6), layer("fc", "float", "float", 32, 1e6)}}
+	in.Layers[1].Reason = &ripc.Reason{Code: "code", Text: "a reason <of> two layers"}
+	in.Layers[2].Reason = in.Layers[1].Reason
+	in.Layers[2].Note = "the model's remark"
+	b := &ripc.BenchResult{Simulated: true, Footprint: &engine.Footprint{Flash: 62696, FlashLimit: 1 << 20, RAM: 5696, Stack: 2684}}
+	count := func(n uint64) ripc.Figures { return ripc.Figures{Instructions: &n} }
+	b.Figures = count(7654321)
+	for i, l := range in.Layers {
+		b.Layers = append(b.Layers, ripc.LayerBench{Name: l.Name, Figures: count(uint64(1234567 * (i + 1)))})
+	}
+	return &ripc.ReportResult{Ripc: "1", File: "folder/net.tflite", Command: "ripc report folder/net.tflite --target cortex-m4 --output 'my page.html'",
+		Inspection: in, Bench: b}
+}
+
+// TestPage: reasons are notes below the table, each once; numbers have commas, long names both ends; the file, the command and the
+// memory of a microcontroller are on the page.
+func TestPage(t *testing.T) {
+	var out bytes.Buffer
+	need.OK(t, Write(&out, madeUp()))
+	html := out.String()
+	for _, want := range []string{
+		"folder/net.tflite<br>", `<code id="command">ripc report folder/net.tflite --target cortex-m4 --output &#39;my page.html&#39;</code>`,
+		"<b>7,654,321</b>", ">1,234,567</td>", "of 4,000,000 MACs are bitserial", "<b>50.0 %</b>", "<b>25.0 %</b><span>of them are integer",
+		`<li id="note1">a reason &lt;of&gt; two layers</li>`, `<li id="note2">note &#34;the model&#39;s remark&#34;</li>`,
+		`>1</a>, <a href="#note2"`, `<span class="chip integer">integer 8x8</span>`,
+		"<b>61.2 KiB</b><span>flash as linked of the board’s 1024.0 KiB", "<b>8380 B</b><span>RAM as linked, 2684 B of it stack",
+		"<title>" + longName + "</title></text>",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+	if n := strings.Count(html, "<li id="); n != 2 {
+		t.Errorf("%d notes, want 2", n)
+	}
+	labels := regexp.MustCompile(`text-anchor="end">([^<]*)<title>`).FindAllStringSubmatch(html, -1)
+	if len(labels) != 3 {
+		t.Fatalf("%d labels of bars", len(labels))
+	}
+	for _, l := range labels {
+		if n := len([]rune(l[1])); n > nameLength {
+			t.Errorf("the label %s has %d characters", l[1], n)
+		}
+	}
+}
+
+// TestAxis: an axis ends at most a step behind its longest bar, and has few steps.
+func TestAxis(t *testing.T) {
+	for _, v := range []float64{0, 1e-4, 0.3, 1, 1.01, 6, 7.5, 99, 100, 101, 135839200, 2e9} {
+		step, steps := axis(v)
+		if end := step * float64(steps); end < v || v > 0 && end-v > step || steps < 1 || steps > 6 {
+			t.Errorf("to %g: %d steps of %g", v, steps, step)
+		}
+	}
+}
+
+// TestLimitLabels: labels of limits that are close are beside each other, not over each other.
+func TestLimitLabels(t *testing.T) {
+	macs := 100.0
+	r := madeUp()
+	r.Bench.Simulated = false
+	for i := range r.Bench.Layers {
+		r.Bench.Layers[i].MACsPerCycle = &macs
+	}
+	r.Limits = []ripc.Limit{{Name: "table", MACsPerCycle: 290.3}, {Name: "bits", MACsPerCycle: 336.3}, {Name: "int8", MACsPerCycle: 300}, {Name: "fp32", MACsPerCycle: 16}}
+	perMAC := func(f ripc.Figures) *float64 { return f.MACsPerCycle }
+	lines := newRoof(r, unit{Unit: measure.Milliseconds, perMAC: perMAC}).Limits
+	width := func(l limitLine) float64 { return labelCharacter * float64(len(l.Text)) }
+	for i, a := range lines {
+		for _, b := range lines[:i] {
+			apart := a.X >= b.X+width(b) || b.X >= a.X+width(a)
+			if math.Abs(a.Y-b.Y) < 12 && !apart {
+				t.Errorf("%q is over %q", a.Text, b.Text)
+			}
+		}
+		if a.X+width(a) > roofWidth || a.Y < roofTop {
+			t.Errorf("%q is outside", a.Text)
+		}
+	}
+}
