@@ -1,8 +1,8 @@
-// Package floattwin makes the float network in whose place a binary one stands: the same layers, shapes and wiring, and f32
-// numbers everywhere. What it computes means nothing; it is there to be compared with, in time and in size.
+// Package floattwin makes the float network that a binary one replaces: the same layers, shapes and wiring, and f32 numbers everywhere.
+// What it computes means nothing: binary networks are compared with it, in time and in size.
 //
-// Its weights are drawn, as many different numbers as a trained float network has. Weights of few different values would be stored as
-// bits by lowering, and unpacked in the inner loop: that is no float network, and it is slower than one.
+// Its weights are drawn at random, so that nearly all differ, as in a trained float network. Lowering would store weights with few
+// different values as bits, and unpack them in the inner loop. That is no float network, and it is slower than one.
 package floattwin
 
 import (
