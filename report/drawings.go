@@ -175,6 +175,9 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 			continue
 		}
 		x := bar{Y: b.Height, Name: l.Name, Label: human.ShortName(l.Name, nameLength), Kind: kindOf(r.Inspection.Layers[i]), Own: width * v / end, OwnText: u.text(v)}
+		if ms := l.EstimatedMS; ms != nil {
+			x.OwnText += fmt.Sprintf(" (%.3g ms)", *ms)
+		}
 		if t, ok := twin[l.Name]; ok && r.Inspection.Layers[i].MACs > 0 {
 			x.Twin, x.TwinText = width*t/end, u.text(t)
 		}

@@ -249,9 +249,9 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 		list = append(list, tile{fmt.Sprintf("%.1f", *v), u.perName})
 	}
 	if in.MACs > 0 {
-		list = append(list, tile{percent(kindShare(in, graph.Binary.String())), "of " + human.Grouped(in.MACs) + " MACs are bitserial"})
-		if share := kindShare(in, integer); share > 0 {
-			list = append(list, tile{percent(share), "of them are integer, with weights of 8 bits"})
+		list = append(list, tile{percent(float64(in.BinaryMACs) / float64(in.MACs)), "of " + human.Grouped(in.MACs) + " MACs are bitserial"})
+		if in.IntegerMACs > 0 {
+			list = append(list, tile{percent(float64(in.IntegerMACs) / float64(in.MACs)), "of them are integer, with weights of 8 bits"})
 		}
 	}
 	weights, memory := "weights and tables; "+bytesText(in.FloatBytes)+" as floats", in.Workspace.String()
@@ -264,17 +264,6 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 			tile{human.Bytes(f.RAM + f.Stack), "RAM as linked" + limitText(f.RAMLimit) + ", " + human.Bytes(f.Stack) + " of it stack"})
 	}
 	return list
-}
-
-// kindShare is the share of all MACs that are in layers of a kind.
-func kindShare(in *ripc.Inspection, kind string) float64 {
-	share := 0.0
-	for _, l := range in.Layers {
-		if kindOf(l) == kind {
-			share += l.Share
-		}
-	}
-	return share
 }
 
 // limitText says how much memory the simulated board has, if that is known.

@@ -21,7 +21,7 @@ func madeUp() *ripc.ReportResult {
 	layer := func(name, kind, became string, weightBits int, macs int64) ripc.Layer {
 		return ripc.Layer{Name: name, Kind: kind, Became: became, WeightBits: weightBits, MACs: macs, Share: float64(macs) / 4e6}
 	}
-	in := &ripc.Inspection{Name: "net", Target: "cortex-m4", MACs: 4e6, Memory: &ripc.Memory{}, Layers: []ripc.Layer{
+	in := &ripc.Inspection{Name: "net", Target: "cortex-m4", MACs: 4e6, BinaryMACs: 2e6, IntegerMACs: 1e6, Memory: &ripc.Memory{}, Layers: []ripc.Layer{
 		layer("stem", "binary", "integer 8x8", 8, 1e6), layer(longName, "binary", "binary 1x1", 1, 2e6), layer("fc", "float", "float", 32, 1e6)}}
 	in.Layers[1].Reason = &ripc.Reason{Code: "code", Text: "a reason <of> two layers"}
 	in.Layers[2].Reason = in.Layers[1].Reason

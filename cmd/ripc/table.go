@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"ripc/internal/human"
 	"ripc/internal/terminal"
 )
 
@@ -167,8 +168,7 @@ func shortened(s string, width int, cut cutting) string {
 		return s
 	}
 	if cut == cutMiddle {
-		head := (width - 1) / 2
-		return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
+		return human.ShortName(s, width)
 	}
 	return string(runes[:width-1]) + "…"
 }
