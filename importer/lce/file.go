@@ -21,7 +21,8 @@ const (
 type file struct {
 	tensors         []tensor
 	ops             []operator
-	inputs, outputs []int // tensors
+	inputs, outputs []int          // tensors
+	notes           map[int]string // what there is to say of inputs
 }
 
 // tensor is a tensor as the file describes it.
@@ -89,8 +90,39 @@ func decode(name string, data []byte) (*file, error) {
 	if len(graphs) == 0 {
 		return nil, d.fault(fmt.Errorf("the model has no subgraph"), "")
 	}
-	g := graphs[0]
-	f := &file{inputs: g.Int32s(1), outputs: g.Int32s(2)}
+	var parts []*file // the first subgraph, and those that begin its variables
+	for _, i := range d.subgraphs(graphs, codes) {
+		f, err := d.subgraph(graphs[i], codes, buffers)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, f)
+	}
+	if len(parts[0].outputs) == 0 {
+		return nil, d.fault(fmt.Errorf("the model has no outputs"), "the file is damaged")
+	}
+	if err := parts[0].variables(parts[1:]); err != nil {
+		return nil, d.fault(err, "")
+	}
+	return parts[0], nil
+}
+
+// subgraphs lists the first subgraph, and those that its CALL_ONCE operators name.
+func (d *decoder) subgraphs(graphs, codes []flatbuf.Table) []int {
+	list := []int{0}
+	for i, t := range graphs[0].Tables(3) {
+		if op, err := d.operator(i, t, codes); err == nil && op.op == "CALL_ONCE" && !op.custom {
+			if k := op.options.Int32(0, 0); k > 0 && k < len(graphs) && !slices.Contains(list, k) {
+				list = append(list, k)
+			}
+		}
+	}
+	return list
+}
+
+// subgraph reads a SubGraph.
+func (d *decoder) subgraph(g flatbuf.Table, codes, buffers []flatbuf.Table) (*file, error) {
+	f := &file{inputs: g.Int32s(1), outputs: g.Int32s(2), notes: map[int]string{}}
 	for _, t := range g.Tables(0) {
 		dt, err := d.tensor(t, buffers)
 		if err != nil {
@@ -227,9 +259,6 @@ func (f *file) check() error {
 			}
 			made[i] = true
 		}
-	}
-	if len(f.outputs) == 0 {
-		return fmt.Errorf("the model has no outputs")
 	}
 	seen := map[int]bool{}
 	for _, i := range f.outputs {

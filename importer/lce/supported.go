@@ -81,6 +81,8 @@ func supported() map[string]handler {
 // movers are operators that move elements, and those of transposed convolutions.
 func movers() map[string]handler {
 	const known = "constant positions"
+	const variables = "see [above](#variables-of-streaming-networks)"
+	variable := func(*builder) (string, error) { return "", faultf("the file is damaged", "is none of a variable") }
 	return map[string]handler{
 		"DEPTH_TO_SPACE":          {min: 1, max: 1, becomes: "depth_to_space", convert: block("depth_to_space", optDepthToSpace)},
 		"SPACE_TO_DEPTH":          {min: 1, max: 1, becomes: "space_to_depth", convert: block("space_to_depth", optSpaceToDepth)},
@@ -99,6 +101,10 @@ func movers() map[string]handler {
 		"SPLIT_V":                 {min: 3, max: 3, becomes: "slice", limits: "constant sizes", parts: split},
 		"TRANSPOSE_CONV": {min: 3, max: 4, becomes: "conv_transpose2d", limits: "weights and bias are constants; strides, SAME and VALID; fused activations NONE, RELU, RELU_N1_TO_1, RELU6",
 			convert: transposeConv},
+		"VAR_HANDLE":      {becomes: "nothing", limits: variables, convert: variable},
+		"READ_VARIABLE":   {becomes: "an input", limits: variables, convert: variable},
+		"ASSIGN_VARIABLE": {becomes: "an output", limits: variables, convert: variable},
+		"CALL_ONCE":       {becomes: "nothing", limits: "its subgraph assigns constants to variables", convert: variable},
 		"SHAPE": {min: 1, max: 1, becomes: "nothing", limits: "numbers that shapes are computed of, as Keras does for open batches; with ADD, SUB, MUL, DIV, FLOOR_DIV, MAXIMUM, MINIMUM, CAST, REDUCE_PROD and operators of this table that move elements",
 			convert: func(*builder) (string, error) { return "", faultf("", "its result is no list of whole numbers") }},
 	}

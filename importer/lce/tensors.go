@@ -108,6 +108,8 @@ func (b *builder) inputs() error {
 			if v.Note, err = b.resize(i); err != nil {
 				return err
 			}
+			v.Note = strings.TrimPrefix(v.Note+"; "+b.file.notes[i], "; ")
+			v.Note = strings.TrimSuffix(v.Note, "; ")
 		}
 		v.Shape, v.Layout = slices.Clone(t.shape), graph.LayoutOf(t.shape)
 		c, isBits := b.bits[i]

@@ -31,6 +31,8 @@ func TestWrite(t *testing.T) {
 	for _, c := range append(goodModels(), elementModels()...) {
 		write("op_"+strings.NewReplacer(" ", "_", ",", "").Replace(c.name), c.model)
 	}
+	write("streaming", streaming(false))
+	write("streaming_int8", streaming(true))
 	for i := range 300 {
 		write(fmt.Sprintf("random_%03d", i), randomBConv(rand.New(rand.NewPCG(uint64(i), 5))))
 	}

@@ -18,6 +18,8 @@ const (
 	I64  = 4
 	Bool = 6
 	I8   = 9
+
+	Resource = 13
 )
 
 // Tensor is a tensor of a model; one with Data is a constant.
@@ -43,11 +45,12 @@ type Op struct {
 	Flex            []byte
 }
 
-// Model is a model of one subgraph.
+// Model is a model of one subgraph, and others that it names.
 type Model struct {
 	Tensors         []Tensor
 	Ops             []Op
 	Inputs, Outputs []int32
+	More            []Model
 }
 
 // Table is a FlatBuffers table: fields by their number, each a bool, int8, int32, uint32, uint64, float32, string, Table, or
@@ -56,13 +59,22 @@ type Table map[int]any
 
 // Bytes is the model as a file.
 func (m Model) Bytes() []byte {
-	buffers := []Table{{}}
-	var tensors, codes, ops []Table
+	buffers, codes := []Table{{}}, []Table(nil)
+	var graphs []Table
+	for _, g := range append([]Model{m}, m.More...) {
+		graphs = append(graphs, g.subgraph(&buffers, &codes))
+	}
+	return File(Table{0: uint32(3), 1: codes, 2: graphs, 3: "made by a test", 4: buffers})
+}
+
+// subgraph is m as a SubGraph, whose constants and operator codes come behind those that there are.
+func (m Model) subgraph(buffers, codes *[]Table) Table {
+	var tensors, ops []Table
 	for _, t := range m.Tensors {
 		x := Table{0: t.Shape, 1: t.Type, 3: t.Name, 5: t.Variable}
 		if t.Data != nil {
-			x[2] = uint32(len(buffers))
-			buffers = append(buffers, Table{0: t.Data})
+			x[2] = uint32(len(*buffers))
+			*buffers = append(*buffers, Table{0: t.Data})
 		}
 		if t.Scales != nil {
 			x[4] = Table{2: t.Scales, 3: t.Zeros, 6: t.Axis}
@@ -77,17 +89,16 @@ func (m Model) Bytes() []byte {
 		if o.Custom != "" {
 			c = Table{0: int8(32), 1: o.Custom, 2: int32(1), 3: int32(32)}
 		}
-		x := Table{0: uint32(len(codes)), 1: o.Inputs, 2: o.Outputs}
+		x := Table{0: uint32(len(*codes)), 1: o.Inputs, 2: o.Outputs}
 		if o.Options != nil {
 			x[3], x[4] = o.OptionType, o.Options
 		}
 		if o.Flex != nil {
 			x[5] = o.Flex
 		}
-		codes, ops = append(codes, c), append(ops, x)
+		*codes, ops = append(*codes, c), append(ops, x)
 	}
-	graph := Table{0: tensors, 1: m.Inputs, 2: m.Outputs, 3: ops, 4: "main"}
-	return File(Table{0: uint32(3), 1: codes, 2: []Table{graph}, 3: "made by a test", 4: buffers})
+	return Table{0: tensors, 1: m.Inputs, 2: m.Outputs, 3: ops, 4: "main"}
 }
 
 // File is a .tflite file with this root.
