@@ -178,6 +178,7 @@ func pack(b *builder) (string, error) {
 		return "", err
 	}
 	var parts []string
+	var first []int
 	axis := 0
 	for k := range b.op.inputs {
 		x, err := b.float(k)
@@ -185,6 +186,12 @@ func pack(b *builder) (string, error) {
 			return "", err
 		}
 		shape := b.g.Value(x).Shape
+		if first == nil {
+			first = shape
+		}
+		if !slices.Equal(first, shape) {
+			return "", faultf("", "packs tensors of shapes %v and %v", first, shape)
+		}
 		if axis, err = axisOf(t.Int32(1, 0), len(shape)+1); err != nil {
 			return "", err
 		}

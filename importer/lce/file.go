@@ -27,13 +27,15 @@ type file struct {
 
 // tensor is a tensor as the file describes it.
 type tensor struct {
-	name  string
-	typ   int // of the schema's TensorType
-	shape []int
-	elems int
-	data  []byte // nil unless the tensor is a constant
-	empty bool   // has no elements
-	state bool   // a variable, which operators keep from one run to the next
+	name     string
+	typ      int // of the schema's TensorType
+	shape    []int
+	elems    int
+	data     []byte // nil unless the tensor is a constant
+	empty    bool   // has no elements
+	sparse   bool   // data has only some of the elements, as sparsity says
+	state    bool   // a variable, which operators keep from one run to the next
+	sparsity *sparsity
 	// signature is the shape with -1 for extents that are not fixed, which shape has as 1; nil if all are fixed.
 	signature []int
 	scales    []float32
@@ -174,7 +176,8 @@ func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) (tensor, erro
 	case t.Bool(5):
 		x.state, x.fault = true, "is a variable, in which an operator keeps its state from one run to the next"
 	case t.Table(6).Has():
-		x.fault = "is sparse; convert it to dense weights"
+		x.sparse, x.fault = true, "is sparse; only DENSIFY reads sparse tensors"
+		x.sparsity = readSparsity(t.Table(6))
 	case len(signature) == len(x.shape) && slices.Contains(signature, -1):
 		x.signature = slices.Clone(signature)
 	}

@@ -34,6 +34,10 @@ func seeds(t testing.TB) [][]byte {
 	for _, c := range goodModels() {
 		out = append(out, c.model.Bytes())
 	}
+	out = append(out, streaming(false).Bytes(), streaming(true).Bytes(), sparseModel(0).Bytes(), sparseModel(1).Bytes())
+	for i := range 20 {
+		out = append(out, randomInt8(rand.New(rand.NewPCG(uint64(i), 40)), false).Bytes())
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, data := range out[:len(out):len(out)] {
 		data = slices.Clone(data)
@@ -127,6 +131,21 @@ func TestSeeds(t *testing.T) {
 			changed := slices.Clone(data)
 			changed[i] = b
 			check(changed)
+		}
+	}
+}
+
+// TestMutations parses files in which a few bytes were changed, as FuzzParse does, in a fixed order.
+func TestMutations(t *testing.T) {
+	files, r := seeds(t), rand.New(rand.NewPCG(7, 38))
+	for range 20000 {
+		data := slices.Clone(files[r.IntN(len(files))])
+		for range 1 + r.IntN(6) {
+			at := r.IntN(len(data))
+			data[at] = []byte{0, 1, 2, 127, 128, 255, data[at] + 1, byte(r.Uint32())}[r.IntN(8)]
+		}
+		if g, err := parse(t.Context(), "f.tflite", data, importer.Options{}, fuzzLimit); err == nil {
+			checkGraph(t, g)
 		}
 	}
 }

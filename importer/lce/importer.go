@@ -214,7 +214,7 @@ func (b *builder) convert(h handler) error {
 		return faultf("", "has %d inputs, want %s", n, want)
 	}
 	for _, i := range slices.Concat(b.op.inputs, b.op.outputs) {
-		if i < 0 || b.file.tensors[i].fault == "" || b.file.tensors[i].empty && h.parts != nil && slices.Contains(b.op.outputs, i) {
+		if i < 0 || b.file.tensors[i].fault == "" || b.file.tensors[i].sparse && b.op.op == "DENSIFY" || b.file.tensors[i].empty && h.parts != nil && slices.Contains(b.op.outputs, i) {
 			continue
 		}
 		return faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault)

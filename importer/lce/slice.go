@@ -118,6 +118,9 @@ func stridedSlice(b *builder) (string, error) {
 		}
 	}
 	for _, d := range reversed {
+		if err := b.take(a.Size[d]); err != nil {
+			return "", err
+		}
 		positions := make([]int, a.Size[d])
 		for i := range positions {
 			positions[i] = len(positions) - 1 - i
@@ -172,7 +175,7 @@ func (b *builder) joined(parts []string, axis int) (string, error) {
 	total := 0
 	for i, p := range parts {
 		s := b.g.Value(p).Shape
-		if len(s) != len(shape) || !slices.Equal(s[:axis], shape[:axis]) || !slices.Equal(s[axis+1:], shape[axis+1:]) {
+		if len(s) != len(shape) || axis >= len(s) || !slices.Equal(s[:axis], shape[:axis]) || !slices.Equal(s[axis+1:], shape[axis+1:]) {
 			return "", faultf("", "shapes %v and %v differ elsewhere than along axis %d", shape, s, axis)
 		}
 		total += s[axis]

@@ -91,6 +91,7 @@ func movers() map[string]handler {
 		"MIRROR_PAD":              {min: 2, max: 2, becomes: "gather", limits: "REFLECT and SYMMETRIC; constant paddings", convert: mirrorPad},
 		"SPACE_TO_BATCH_ND":       {min: 3, max: 3, becomes: "pad, reshape, transpose", limits: "one or two spatial axes; constant blocks and paddings", convert: spaceToBatch},
 		"BATCH_TO_SPACE_ND":       {min: 3, max: 3, becomes: "reshape, transpose, slice", limits: "one or two spatial axes; constant blocks and crops", convert: batchToSpace},
+		"DENSIFY":                 {min: 1, max: 1, becomes: "nothing", limits: "of constants", convert: densify},
 		"TILE":                    {min: 2, max: 2, becomes: "resize, between reshapes", limits: "constant numbers", convert: repeat},
 		"BROADCAST_TO":            {min: 2, max: 2, becomes: "resize, between reshapes", limits: "a constant shape", convert: repeat},
 		"GATHER":                  {min: 2, max: 2, becomes: "slice, concat; gather", limits: known, convert: gather},

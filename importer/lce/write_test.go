@@ -31,6 +31,8 @@ func TestWrite(t *testing.T) {
 	for _, c := range append(goodModels(), elementModels()...) {
 		write("op_"+strings.NewReplacer(" ", "_", ",", "").Replace(c.name), c.model)
 	}
+	write("op_sparse", sparseModel(0))
+	write("op_sparse_blocks", sparseModel(1))
 	write("streaming", streaming(false))
 	write("streaming_int8", streaming(true))
 	for i := range 300 {

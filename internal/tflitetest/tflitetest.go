@@ -33,6 +33,7 @@ type Tensor struct {
 	Axis      int32
 	Signature []int32
 	Variable  bool
+	Sparsity  Table
 }
 
 // Op is an operator: a builtin one by its number, or a custom one by its name. Inputs and outputs are positions in Model.Tensors.
@@ -78,6 +79,9 @@ func (m Model) subgraph(buffers, codes *[]Table) Table {
 		}
 		if t.Scales != nil {
 			x[4] = Table{2: t.Scales, 3: t.Zeros, 6: t.Axis}
+		}
+		if t.Sparsity != nil {
+			x[6] = t.Sparsity
 		}
 		if t.Signature != nil {
 			x[7] = t.Signature

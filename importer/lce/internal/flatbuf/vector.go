@@ -29,6 +29,12 @@ func (t Table) Int32s(i int) []int {
 	return readAll(v, func(b []byte) int { return int(int32(binary.LittleEndian.Uint32(b))) })
 }
 
+// Uint16s is field i of type [ushort].
+func (t Table) Uint16s(i int) []int {
+	v := t.vector(i, 2)
+	return readAll(v, func(b []byte) int { return int(binary.LittleEndian.Uint16(b)) })
+}
+
 // Int64s is field i of type [long].
 func (t Table) Int64s(i int) []int64 {
 	v := t.vector(i, 8)

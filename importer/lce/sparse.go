@@ -1,0 +1,162 @@
+package lce
+
+import (
+	"fmt"
+
+	"ripc/importer/lce/internal/flatbuf"
+)
+
+// sparsity says which elements of a tensor its data has: those at the leaves of a tree whose levels are the axes, in some order, and
+// behind them blocks of axes, which are dense.
+type sparsity struct {
+	order  []int // by level: an axis, or, from the number of axes on, a block
+	blocks []int // by block: the axis that it is of
+	levels []sparseLevel
+}
+
+// sparseLevel is an axis: of size positions, or of those that node n lists, indices[segments[n]:segments[n+1]].
+type sparseLevel struct {
+	dense             bool
+	size              int
+	segments, indices []int
+}
+
+// readSparsity reads a SparsityParameters.
+func readSparsity(t flatbuf.Table) *sparsity {
+	s := &sparsity{order: t.Int32s(0), blocks: t.Int32s(1)}
+	for _, d := range t.Tables(2) {
+		s.levels = append(s.levels, sparseLevel{dense: d.Int8(0, 0) == 0, size: d.Int32(1, 0), segments: indexVector(d, 2), indices: indexVector(d, 4)})
+	}
+	return s
+}
+
+// indexVector reads a SparseIndexVector, a union of which field i has the type.
+func indexVector(d flatbuf.Table, i int) []int {
+	switch v := d.Table(i + 1); d.Int8(i, 0) {
+	case 1:
+		return v.Int32s(0)
+	case 2:
+		return v.Uint16s(0)
+	case 3:
+		var list []int
+		for _, b := range v.Bytes(0) {
+			list = append(list, int(b))
+		}
+		return list
+	}
+	return nil
+}
+
+// densify is DENSIFY of a constant, which becomes one with all of its elements.
+func densify(b *builder) (string, error) {
+	t, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
+	if t == nil || !t.sparse || t.data == nil {
+		return "", faultf("", "its input is no sparse constant")
+	}
+	size := typeSize(t.typ)
+	if size == 0 || t.typ != out.typ || t.elems != out.elems {
+		return "", faultf("", "makes %s of shape %v of %s of shape %v", typeName(out.typ), out.shape, typeName(t.typ), t.shape)
+	}
+	if err := b.take(t.elems); err != nil {
+		return "", err
+	}
+	w := &sparseWalk{sparsity: t.sparsity, shape: t.shape, from: t.data, to: make([]byte, t.elems*size), size: size, at: make([]int, len(t.shape))}
+	err := w.check()
+	if err == nil {
+		err = w.walk(0, 0)
+	}
+	if err != nil {
+		return "", faultf("the file is damaged", "its input %q: %v", t.name, err)
+	}
+	out.data = w.to
+	return "", nil
+}
+
+// sparseWalk copies elements of size bytes each from a sparse tensor to their places in a dense one.
+type sparseWalk struct {
+	*sparsity
+	shape    []int
+	from, to []byte
+	size     int
+	at       []int // the place so far
+	left     int   // nodes that may still be visited: a tensor has no more at each level than elements
+}
+
+// check wants each axis once, and blocks of axes behind them.
+func (w *sparseWalk) check() error {
+	rank := len(w.shape)
+	w.left = len(w.levels) * elems(w.shape)
+	if len(w.levels) != len(w.order) || len(w.order) != rank+len(w.blocks) || len(w.blocks) > rank {
+		return fmt.Errorf("%d levels in the order %v, blocks of the axes %v, for %d axes", len(w.levels), w.order, w.blocks, rank)
+	}
+	seen := make([]bool, len(w.order))
+	for i, o := range w.order {
+		if o < 0 || o >= len(w.order) || seen[o] || (o < rank) != (i < rank) {
+			return fmt.Errorf("order %v of %d axes", w.order, rank)
+		}
+		seen[o] = true
+	}
+	for _, axis := range w.blocks {
+		if axis < 0 || axis >= rank {
+			return fmt.Errorf("a block of axis %d of %d", axis, rank)
+		}
+	}
+	return nil
+}
+
+// walk goes through node n of a level.
+func (w *sparseWalk) walk(level, n int) error {
+	if level == len(w.levels) {
+		return w.copyElement()
+	}
+	if w.left--; w.left < 0 {
+		return fmt.Errorf("it has more positions than elements")
+	}
+	l, axis, times := w.levels[level], w.order[level], 0
+	if rank := len(w.shape); axis >= rank {
+		axis, times = w.blocks[axis-rank], l.size
+	}
+	before := w.at[axis]
+	defer func() { w.at[axis] = before }()
+	first, end := n*l.size, (n+1)*l.size
+	if l.dense && (l.size < 1 || l.size > w.shape[axis]) {
+		return fmt.Errorf("%d positions of axis %d of %v", l.size, axis, w.shape)
+	}
+	if !l.dense {
+		if n+1 >= len(l.segments) || l.segments[n] < 0 || l.segments[n+1] > len(l.indices) {
+			return fmt.Errorf("level %d has no segment %d", level, n)
+		}
+		first, end = l.segments[n], l.segments[n+1]
+	}
+	for i := first; i < end; i++ {
+		p := i - first
+		if !l.dense {
+			p = l.indices[i]
+		}
+		if p < 0 || p >= w.shape[axis] || before > w.shape[axis] {
+			return fmt.Errorf("position %d of axis %d of %v", p, axis, w.shape)
+		}
+		w.at[axis] = before*times + p
+		if err := w.walk(level+1, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyElement takes the next element.
+func (w *sparseWalk) copyElement() error {
+	place := 0
+	for d, p := range w.at {
+		if p >= w.shape[d] {
+			return fmt.Errorf("an element at %v of %v", w.at, w.shape)
+		}
+		place = place*w.shape[d] + p
+	}
+	if len(w.from) < w.size {
+		return fmt.Errorf("it has too few elements")
+	}
+	copy(w.to[place*w.size:], w.from[:w.size])
+	w.from = w.from[w.size:]
+	return nil
+}
