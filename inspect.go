@@ -88,6 +88,8 @@ type Layer struct {
 	// (on f32) of other stages; "" where an artifact does not say it. It and all that follows up to FloatBytes but Reads and
 	// Writes are facts of the model, the same for each target.
 	Kind string `json:"kind"`
+	// Integer says of a binary layer that its weights have 8 bits, as those of int8 networks.
+	Integer bool `json:"integer,omitempty"`
 	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "integer Nx8" where the weights have 8,
 	// "float", "float 32xM" (weights of M bits, sums in f32), "bits" or "float glue".
 	Became string `json:"became"`
@@ -263,7 +265,7 @@ func tensorNames(tensors []describe.Tensor) []string {
 func layerOf(s describe.Stage) Layer {
 	f := codegen.LayerOf(s)
 	l := Layer{
-		Name: s.Name, Op: s.Op, Kind: f.Kind, Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), ByLane: s.ByLane,
+		Name: s.Name, Op: s.Op, Kind: f.Kind, Integer: explain.Integer(f), Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), ByLane: s.ByLane,
 		ActivationBits: f.ActivationBits, WeightBits: f.WeightBits, FloatBytes: f.FloatBytes,
 		Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace,
 	}

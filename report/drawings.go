@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"ripc"
-	"ripc/graph"
 	"ripc/internal/human"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -110,8 +109,8 @@ func newRails(layers []ripc.Layer) rails {
 func kindOf(l ripc.Layer) string {
 	switch {
 	case l.Kind == "":
-		return graph.Glue.String()
-	case isInteger(l):
+		return "glue"
+	case l.Integer:
 		return integer
 	}
 	return l.Kind

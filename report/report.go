@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"ripc"
-	"ripc/graph"
 	"ripc/internal/human"
 	"ripc/internal/svg"
 	"ripc/internal/tensorio"
@@ -94,14 +93,8 @@ func (n *notes) refer(text string) int {
 	return i + 1
 }
 
-// integer is the kind of layers of levels whose weights have 8 bits, as int8 networks have them. It is none of package graph's.
+// integer is the class of layers of levels whose weights have 8 bits.
 const integer = "integer"
-
-// isInteger reports whether l sums levels by weights of 8 bits. Layers whose weights have fewer are called binary.
-func isInteger(l ripc.Layer) bool {
-	const bits = 8
-	return l.Kind == graph.Binary.String() && l.WeightBits >= bits
-}
 
 // advice is a change that would make the network faster.
 type advice struct{ Change, Layers, MACs, Time string }

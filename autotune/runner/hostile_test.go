@@ -139,14 +139,10 @@ func TestSilentGreeting(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := runner.WithPatience(runner.Options{SSH: []string{ssh}}, 700*time.Millisecond)
-			start := time.Now()
 			_, err := runner.Open(t.Context(), "ssh:board", host, o)
 			var silent *runner.SilentError
 			if !errors.As(err, &silent) || !strings.Contains(err.Error(), "the worker's greeting did not come within 700ms") {
 				t.Error(err)
-			}
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}
