@@ -36,7 +36,7 @@ func models(t *testing.T) []string {
 // things lie in memory.
 func facts(in *ripc.Inspection) ripc.Inspection {
 	out := *in
-	out.Target, out.WeightBytes, out.Workspace, out.Memory = "", 0, ripc.Workspace{}, nil
+	out.Target, out.ClockMHz, out.WeightBytes, out.Workspace, out.Memory = "", 0, 0, ripc.Workspace{}, nil
 	// Whether bytes of the caller's become planes is a matter of the algorithm that reads them, and whether elements are moved by a stage of
 	// its own is one of what loads and stores take. Products of bytes may need sums of windows. Levels are shifted or compared by what a
 	// target does faster (targets.Target.MostThresholds).

@@ -154,7 +154,7 @@ func printBeyond(w io.Writer, r *ripc.EvalResult) error {
 		fmt.Fprintf(w, "; in the others the worst difference is %.3g", d.Rest)
 	}
 	fmt.Fprintln(w)
-	if len(d.Steps) == 0 || d.BeyondImages == r.Images {
+	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 { // another network is off everywhere
 		return nil
 	}
 	steps := "a sign or a step may decide there: levels are made by " + names(d.Steps) + ", and a sum within rounding of an edge can fall on either side"

@@ -77,6 +77,18 @@ func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
 	return parse(context.Background(), file, data, open, importer.Options{}, nil, baseMemory)
 }
 
+// textStart returns the first characters of data if they are those of a text: printable ones, blanks and ends of lines.
+func textStart(data []byte) (string, bool) {
+	const shown, looked = 24, 256
+	start := data[:min(len(data), looked)]
+	for _, c := range start {
+		if c >= 0x7f || c < ' ' && c != '\n' && c != '\r' && c != '\t' {
+			return "", false
+		}
+	}
+	return string(start[:min(len(start), shown)]), len(start) > 0
+}
+
 // parse is Parse as o asks for it, with another bound for what reading any file may take.
 func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, eval Evaluator, memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
@@ -89,6 +101,9 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 	}
 	m := &pb.ModelProto{}
 	if err := checkWire(m.ProtoReflect().Descriptor(), data, memory); err != nil {
+		if start, ok := textStart(data); ok {
+			return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf("this is a text file, which begins with %q, and no ONNX model", start), Help: "export the network to .onnx again"}
+		}
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: "not a readable ONNX file", Err: err}
 	}
 	if err := (proto.UnmarshalOptions{RecursionLimit: 4 * maxNesting, AllowPartial: true}).Unmarshal(data, m); err != nil {
