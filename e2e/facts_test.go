@@ -37,10 +37,10 @@ func models(t *testing.T) []string {
 func facts(in *ripc.Inspection) ripc.Inspection {
 	out := *in
 	out.Target, out.ClockMHz, out.WeightBytes, out.Workspace, out.Memory = "", 0, 0, ripc.Workspace{}, nil
-	// Whether bytes of the caller's become planes is a matter of the algorithm that reads them, and whether elements are moved by a stage of
-	// its own is one of what loads and stores take. Products of bytes may need sums of windows. Levels are shifted or compared by what a
-	// target does faster (targets.Target.MostThresholds).
-	made := []string{"bitpack", "transpose", "slice", "window_sum"}
+	// The algorithm that reads bytes of the caller's decides whether they become planes, and whether a reshape moves bits. What loads
+	// and stores take decides whether a stage moves elements. Products of bytes may need sums of windows. Levels are shifted or
+	// compared, which a target does faster (targets.Target.MostThresholds).
+	made := []string{"bitpack", "transpose", "slice", "reshape", "window_sum"}
 	out.Layers = slices.DeleteFunc(slices.Clone(in.Layers), func(l ripc.Layer) bool { return slices.Contains(made, l.Op) })
 	for i := range out.Layers {
 		l := &out.Layers[i]

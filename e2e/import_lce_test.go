@@ -113,7 +113,7 @@ func TestImportTFLite(t *testing.T) {
 
 // TestRefusedTFLite: what is said of a network with an operator that is not supported names the operator, not damage.
 func TestRefusedTFLite(t *testing.T) {
-	_, err := ripc.Load(context.Background(), "../testdata/tflite/refused_lstm.tflite")
+	_, err := ripc.Load(context.Background(), "testdata/refused_lstm.tflite")
 	if err == nil || !strings.Contains(err.Error(), "UNIDIRECTIONAL_SEQUENCE_LSTM, operator 0): this builtin operator (version 1) is not supported") {
 		t.Error(err)
 	}
