@@ -9,7 +9,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"ripc"
@@ -57,7 +56,7 @@ type page struct {
 	Source          string // where they are from
 	Tiles           []tile
 	Rows            []row
-	Notes           notes
+	Notes           human.Footnotes
 	Rails           rails
 	Bars            bars
 	Roof            *roof // nil without MACs per cycle
@@ -79,19 +78,6 @@ type row struct {
 
 // nameLength is how much of a name the page shows, in characters. All of it is the title of what is shown.
 const nameLength = 40
-
-// notes are texts below the table that its rows refer to by number, from 1. A text that several rows have is there once.
-type notes []string
-
-// refer returns the number of a text.
-func (n *notes) refer(text string) int {
-	i := slices.Index(*n, text)
-	if i < 0 {
-		i = len(*n)
-		*n = append(*n, text)
-	}
-	return i + 1
-}
 
 // integer is the class of layers of levels whose weights have 8 bits.
 const integer = "integer"
@@ -183,10 +169,10 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 			x.MACs, x.MACShare, x.Float = human.Grouped(l.MACs), percent(l.Share), bytesText(l.FloatBytes)
 		}
 		if l.Reason != nil {
-			x.Notes = append(x.Notes, p.Notes.refer(l.Reason.Text))
+			x.Notes = append(x.Notes, p.Notes.Refer(l.Reason.Text))
 		}
 		if l.Note != "" { // quoted, as it is the model's own text
-			x.Notes = append(x.Notes, p.Notes.refer(fmt.Sprintf("note %q", l.Note)))
+			x.Notes = append(x.Notes, p.Notes.Refer(fmt.Sprintf("note %q", l.Note)))
 		}
 		if i < len(r.Bench.Layers) {
 			b := r.Bench.Layers[i]

@@ -11,6 +11,7 @@ import (
 
 	"ripc"
 	"ripc/graph"
+	"ripc/internal/human"
 	"ripc/internal/tensorio"
 	"ripc/lower/layout"
 	"ripc/runtime/describe"
@@ -122,21 +123,8 @@ func layerOrder(layers []ripc.Layer, by string) []int {
 	return order
 }
 
-// footnotes are texts that a table refers to by numbers, from 1. A text that several rows have is there once.
-type footnotes []string
-
-// refer returns the number of a text.
-func (f *footnotes) refer(text string) string {
-	i := slices.Index(*f, text)
-	if i < 0 {
-		i = len(*f)
-		*f = append(*f, text)
-	}
-	return fmt.Sprint(i + 1)
-}
-
-// write prints the texts with their numbers, in lines of at most width characters if that is not 0.
-func (f footnotes) write(w io.Writer, width int) error {
+// printFootnotes prints texts with their numbers, in lines of at most width characters if that is not 0.
+func printFootnotes(w io.Writer, f human.Footnotes, width int) error {
 	for i, text := range f {
 		if _, err := fmt.Fprintln(w, wrapped(fmt.Sprintf("%d: %s", i+1, text), width, 2)); err != nil {
 			return err
@@ -192,7 +180,7 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 	t := &table{columns: []column{{title: ""}, {title: "LAYER", left: true, cut: cutMiddle}, {title: "OP", left: true, drop: 4}, {title: "BECAME", left: true}, {title: "OUTPUT", left: true, drop: 6},
 		{title: "MACS", drop: 5}, {title: "SHARE"}, {title: "WEIGHTS", drop: 3}, {title: "AS FLOAT", drop: 2}, {title: "KERNEL", left: true, drop: 1},
 		{title: "GLUE", left: true, drop: 2, cut: cutTail}, {title: "NOTES", left: true}}}
-	var texts footnotes
+	var texts human.Footnotes
 	for _, number := range order {
 		l := in.Layers[number]
 		macs, share, weights, float := "", "", "", ""
@@ -209,11 +197,11 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		var notes []string
 		for _, n := range []string{reasonText(l), algorithmText(l, verbose)} {
 			if n != "" {
-				notes = append(notes, texts.refer(n))
+				notes = append(notes, fmt.Sprint(texts.Refer(n)))
 			}
 		}
 		if l.Note != "" { // quoted, as it is the model's own text: it must not look like ripc's, nor steer a terminal
-			notes = append(notes, texts.refer(fmt.Sprintf("note %q", l.Note)))
+			notes = append(notes, fmt.Sprint(texts.Refer(fmt.Sprintf("note %q", l.Note))))
 		}
 		t.add(fmt.Sprint(number), l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, l.Glue, strings.Join(notes, ", "))
 	}
@@ -223,7 +211,7 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 	}
 	if len(texts) > 0 {
 		fmt.Fprintln(w, "\nnotes:")
-		if err := texts.write(w, width); err != nil {
+		if err := printFootnotes(w, texts, width); err != nil {
 			return err
 		}
 	}

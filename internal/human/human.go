@@ -3,6 +3,7 @@ package human
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -40,4 +41,17 @@ func ShortName(name string, width int) string {
 	}
 	head := (width - 1) / 2
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
+}
+
+// Footnotes are texts that the rows of a table refer to by numbers, from 1. A text that several rows have is there once.
+type Footnotes []string
+
+// Refer returns the number of a text.
+func (f *Footnotes) Refer(text string) int {
+	i := slices.Index(*f, text)
+	if i < 0 {
+		i = len(*f)
+		*f = append(*f, text)
+	}
+	return i + 1
 }

@@ -28,3 +28,16 @@ func TestShortName(t *testing.T) {
 		}
 	}
 }
+
+// TestFootnotes: equal texts have one number.
+func TestFootnotes(t *testing.T) {
+	var f Footnotes
+	for i, text := range []string{"a", "b", "a"} {
+		if got, want := f.Refer(text), []int{1, 2, 1}[i]; got != want {
+			t.Errorf("%q is note %d, want %d", text, got, want)
+		}
+	}
+	if len(f) != 2 {
+		t.Errorf("%q", f)
+	}
+}
