@@ -12,6 +12,7 @@ import (
 
 	"ripc"
 	"ripc/graph"
+	"ripc/internal/human"
 	"ripc/lower/layout"
 )
 
@@ -300,10 +301,10 @@ func (r *compileResult) print(w io.Writer, width int, full bool) {
 			line(2, "not counted in bits: %s", c)
 		}
 	}
-	line(0, "weights and tables %s (weights as floats %s)", size(r.in.WeightBytes), size(r.in.FloatBytes))
+	line(0, "weights and tables %s (weights as floats %s)", human.Bytes(r.in.WeightBytes), human.Bytes(r.in.FloatBytes))
 	line(0, "%s", r.in.Workspace)
 	for _, k := range r.order {
-		fmt.Fprintf(w, "wrote %s (%s)\n", r.Files[k].Path, size(int64(r.Files[k].Bytes))) // a path stays whole
+		fmt.Fprintf(w, "wrote %s (%s)\n", r.Files[k].Path, human.Bytes(int64(r.Files[k].Bytes))) // a path stays whole
 	}
 	if !full {
 		return

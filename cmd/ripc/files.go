@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"ripc/internal/files"
-	"ripc/internal/human"
 )
 
 // checkPlaces makes the folder of PREFIX.KIND and fails unless files can be made there, so that nothing is compiled in
@@ -80,9 +79,6 @@ func printJSON(w io.Writer, v any) error {
 	}
 	return nil
 }
-
-// size is n bytes for people.
-func size(n int64) string { return human.Bytes(n) }
 
 // thousands is a number of operations for people, "-" for none.
 func thousands(n int64) string {

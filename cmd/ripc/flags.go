@@ -37,16 +37,25 @@ type flagGroup struct {
 	flags *pflag.FlagSet
 }
 
-// inGroup gives the flags that add registers the title of a group.
-func inGroup(fs *pflag.FlagSet, title string, add func()) {
+// addedBy returns the names of the flags that add registers.
+func addedBy(fs *pflag.FlagSet, add func()) []string {
 	before := map[string]bool{}
 	fs.VisitAll(func(g *pflag.Flag) { before[g.Name] = true })
 	add()
+	var names []string
 	fs.VisitAll(func(g *pflag.Flag) {
 		if !before[g.Name] {
-			_ = fs.SetAnnotation(g.Name, groupAnnotation, []string{title}) // there is such a flag
+			names = append(names, g.Name)
 		}
 	})
+	return names
+}
+
+// inGroup gives the flags that add registers the title of a group.
+func inGroup(fs *pflag.FlagSet, title string, add func()) {
+	for _, name := range addedBy(fs, add) {
+		_ = fs.SetAnnotation(name, groupAnnotation, []string{title}) // there is such a flag
+	}
 }
 
 // flagGroups are the flags of a command that help shows: those without a group first.

@@ -185,10 +185,10 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		l := in.Layers[number]
 		macs, share, weights, float := "", "", "", ""
 		if l.MACs > 0 {
-			macs, share, float = thousands(l.MACs), percent(l.Share), size(l.FloatBytes)
+			macs, share, float = thousands(l.MACs), percent(l.Share), human.Bytes(l.FloatBytes)
 		}
 		if l.WeightBytes > 0 {
-			weights = size(l.WeightBytes)
+			weights = human.Bytes(l.WeightBytes)
 		}
 		out := ""
 		if len(l.Writes) > 0 {
@@ -226,7 +226,7 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		}
 	}
 	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s)",
-		count(len(in.Layers), "stage"), thousands(in.MACs), size(in.WeightBytes), size(in.FloatBytes))
+		count(len(in.Layers), "stage"), thousands(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
 	fmt.Fprintf(w, "\n%s\n%s\n", wrapped(sums, width, 0), wrapped(in.Workspace.String(), width, 0))
 	if err := printRoundings(w, in, width); err != nil {
 		return err

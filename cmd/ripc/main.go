@@ -39,14 +39,16 @@ func realMain(args []string) (code int) {
 			code = crashed(stderr(), r)
 		}
 	}()
-	files.SweepTemp("")
 	root := newRoot(helpWidth(os.Stdout))
 	root.SetArgs(args)
 	out := &output{to: os.Stdout}
 	root.SetOut(terminal.NewWriter(out))
 	root.SetErr(stderr())
 	started := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	root.PersistentPreRun = func(*cobra.Command, []string) { // not of help and of wrong usage
+		started = true
+		files.SweepTemp("")
+	}
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !started { // cobra's own: unknown commands and flags, wrong numbers of arguments
 		err = &usageError{msg: err.Error(), form: true}

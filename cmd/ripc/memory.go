@@ -9,6 +9,7 @@ import (
 
 	"ripc"
 	"ripc/internal/files"
+	"ripc/internal/human"
 	"ripc/internal/svg"
 	page "ripc/report"
 )
@@ -46,7 +47,7 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	line := func(format string, args ...any) { fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, 0)) }
 	least := ""
 	if len(m.Arena) > 0 {
-		least = fmt.Sprintf("; activations need at least %s, which stage %d (%s) needs", size(m.LowerBound), m.Peak, m.Stages[m.Peak].Name)
+		least = fmt.Sprintf("; activations need at least %s, which stage %d (%s) needs", human.Bytes(m.LowerBound), m.Peak, m.Stages[m.Peak].Name)
 	}
 	line("%s for %s: %s%s", in.Name, in.Target, m.Workspace, least)
 	switch {
@@ -61,15 +62,15 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 		return nil
 	}
 	room := mapWidth(width)
-	each, title := fmt.Sprintf("ARENA, %s A CHARACTER", size((m.ArenaBytes+room-1)/room)), "ARENA"
+	each, title := fmt.Sprintf("ARENA, %s A CHARACTER", human.Bytes((m.ArenaBytes+room-1)/room)), "ARENA"
 	if int64(len(each)) <= room+2 {
 		title = each
 	} else {
-		line("a character of the arena is %s", size((m.ArenaBytes+room-1)/room))
+		line("a character of the arena is %s", human.Bytes((m.ArenaBytes+room-1)/room))
 	}
 	stages := &table{columns: []column{{title: "STAGE"}, {title: "LAYER", left: true, cut: cutMiddle, least: 10}, {title: "NEEDS", drop: 1}, {title: title, left: true}}}
 	for i, s := range m.Stages {
-		stages.add(fmt.Sprint(i), s.Name, size(s.Bytes), "|"+arenaMap(m, i, room)+"|")
+		stages.add(fmt.Sprint(i), s.Name, human.Bytes(s.Bytes), "|"+arenaMap(m, i, room)+"|")
 	}
 	fmt.Fprintln(w)
 	if err := stages.write(w, width); err != nil {

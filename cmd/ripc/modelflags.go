@@ -34,9 +34,14 @@ type modelFlags struct {
 
 // register adds the flags to cmd.
 func (f *modelFlags) register(cmd *cobra.Command) {
-	before := map[string]bool{}
 	f.set = cmd.Flags()
-	f.set.VisitAll(func(g *pflag.Flag) { before[g.Name] = true })
+	f.names = addedBy(f.set, f.add)
+	complete(cmd, "input-layout", func() []string { return []string{"nhwc", "nchw"} })
+	complete(cmd, "input-type", func() []string { return []string{importer.U8, importer.F32} })
+}
+
+// add adds the flags to f.set.
+func (f *modelFlags) add() {
 	f.set.StringVar(&f.name, "name", "", "what the network, and so its functions and its header, are called: a C identifier (default the model's name)")
 	f.set.IntVar(&f.batch, "batch", 0, "`N`, the first extent of all inputs, whatever the model has")
 	f.set.StringArrayVar(&f.shapes, "shape", nil, "`[INPUT=]SHAPE` of an input, such as x=1,3,32,32; may be repeated")
@@ -55,13 +60,6 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	}
 	f.set.IntVar(&f.signZero, "sign-zero", 0, "`+1` or -1, what sign makes of 0, so that it has 1 bit instead of 2; where no 0 can be, it has that anyway")
 	f.set.BoolVar(&f.floatTwin, "float-twin", false, "take the float network of the same layers and shapes in the model's place, to compare speed and size with; its results mean nothing")
-	f.set.VisitAll(func(g *pflag.Flag) {
-		if !before[g.Name] {
-			f.names = append(f.names, g.Name)
-		}
-	})
-	complete(cmd, "input-layout", func() []string { return []string{"nhwc", "nchw"} })
-	complete(cmd, "input-type", func() []string { return []string{importer.U8, importer.F32} })
 }
 
 // given lists those of the flags that are on the command line.
