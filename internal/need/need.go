@@ -70,6 +70,21 @@ func Browser(t testing.TB) string {
 	return Tool(t, "chromium")
 }
 
+// Git makes the current folder one that nobody else has, and returns a function that runs git there and gives what it prints.
+func Git(t *testing.T) func(args ...string) string {
+	t.Helper()
+	git := Tool(t, "git")
+	t.Chdir(t.TempDir())
+	return func(args ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), git, append([]string{"-c", "user.name=n", "-c", "user.email=e@e"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+}
+
 // CCompilers are the commands of the C compilers that code in C is tested with.
 func CCompilers() []string { return []string{"gcc", "clang"} }
 

@@ -3,8 +3,6 @@ package provenance
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"ripc/internal/need"
@@ -32,15 +30,7 @@ func TestFields(t *testing.T) {
 
 // TestNow: a mark has the commit of the working tree, and says if the code was changed since.
 func TestNow(t *testing.T) {
-	git := need.Tool(t, "git")
-	t.Chdir(t.TempDir())
-	run := func(args ...string) string {
-		out, err := exec.CommandContext(t.Context(), git, append([]string{"-c", "user.name=n", "-c", "user.email=e@e"}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	run := need.Git(t)
 	write := func(file, text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -13,15 +12,7 @@ import (
 
 // TestList: figures are counted by date and commit, and those whose code was changed since are found.
 func TestList(t *testing.T) {
-	git := need.Tool(t, "git")
-	t.Chdir(t.TempDir())
-	run := func(args ...string) string {
-		out, err := exec.CommandContext(t.Context(), git, append([]string{"-c", "user.name=n", "-c", "user.email=e@e"}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	run := need.Git(t)
 	commit := func(file string) string {
 		if err := os.WriteFile(file, []byte(file+run("rev-parse", "--git-dir")), 0o600); err != nil {
 			t.Fatal(err)
