@@ -12,6 +12,7 @@ import (
 
 	"ripc/codegen/llvm/emit"
 	"ripc/internal/difftest"
+	"ripc/internal/judge"
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/targets"
@@ -175,7 +176,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, fi
 		h := r.Func
 		var e *ir.Error
 		switch {
-		case err == nil && work(h.Body) > 1<<20: // tiny tiles of guarded tiles of ... take the interpreter for ever
+		case err == nil && judge.Iterations(h.Body) > 1<<20: // tiny tiles of guarded tiles of ... take the interpreter for ever
 		case err == nil:
 			g = h
 			packs = append(packs, r.Packs...)
@@ -190,7 +191,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, fi
 	t.Logf("trace:\n%s", trace)
 	whole := schedule.Result{Func: g, Packs: packs}.Whole()
 	difftest.Same(t, f, whole)
-	difftest.Same(t, f, backwards(whole))
+	difftest.Same(t, f, judge.Backwards(whole))
 	parsed, err := schedule.ParseTrace("trace", trace.String())
 	if err != nil {
 		t.Fatal(err)
@@ -218,38 +219,6 @@ func checkEmits(t testing.TB, f *ir.Func) {
 			t.Fatalf("%s: %v\n%s", name, err, f)
 		}
 	}
-}
-
-// backwards runs parallel and vectorize loops from their end: the interpreter takes them in order, threads and lanes
-// need not.
-func backwards(f *ir.Func) *ir.Func {
-	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
-		l, ok := s.(*ir.For)
-		if !ok || l.Kind != ir.Parallel && l.Kind != ir.Vectorize {
-			return s
-		}
-		last := ir.Bin(ir.Sub, ir.Int(l.Extent-1), ir.V(l.Var))
-		return &ir.For{Var: l.Var, Extent: l.Extent, Kind: l.Kind, Body: ir.SubstStmt(l.Body, map[string]ir.Expr{l.Var: last})}
-	}, nil))
-}
-
-// work counts the innermost iterations of s.
-func work(s ir.Stmt) int {
-	switch s := s.(type) {
-	case *ir.For:
-		return min(s.Extent*work(s.Body), 1<<30)
-	case *ir.Block:
-		n := 0
-		for _, t := range s.Stmts {
-			n += work(t)
-		}
-		return n
-	case *ir.Alloc:
-		return work(s.Body)
-	case *ir.If:
-		return work(s.Then)
-	}
-	return 1
 }
 
 // checkFunc makes sure that f is well formed; unique names are part of that.

@@ -108,7 +108,7 @@ func (j *judge) function() {
 			return
 		}
 		r, err := schedule.Trace{s}.ApplyAll(f)
-		if err != nil || j.err != nil || work(r.Func.Body) > 1<<12 {
+		if err != nil || j.err != nil || Iterations(r.Func.Body) > 1<<12 {
 			continue
 		}
 		j.step(text, f, r, contents)
@@ -188,7 +188,7 @@ func (j *judge) kinds(f *ir.Func, contents, results [][][]byte) {
 		return
 	}
 	j.claims["kinds of loops"]++
-	orders := map[string][]*ir.Func{"backwards": {backwards(f)}, "in lockstep": {lockstep(f)}}
+	orders := map[string][]*ir.Func{"backwards": {Backwards(f)}, "in lockstep": {lockstep(f)}}
 	if parallel {
 		first, second := threads(f, 0), threads(f, 1)
 		orders["by two threads"], orders["by two threads, the last one first"] = []*ir.Func{first, second}, []*ir.Func{second, first}
@@ -270,23 +270,23 @@ func clone(args [][]byte) [][]byte {
 
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
 
-// work counts the innermost iterations of s.
-func work(s ir.Stmt) int {
+// Iterations counts the innermost iterations of s, with those of both branches of an If.
+func Iterations(s ir.Stmt) int {
 	switch s := s.(type) {
 	case *ir.For:
-		return min(s.Extent*work(s.Body), 1<<30)
+		return min(s.Extent*Iterations(s.Body), 1<<30)
 	case *ir.Block:
 		n := 0
 		for _, t := range s.Stmts {
-			n += work(t)
+			n += Iterations(t)
 		}
 		return n
 	case *ir.Alloc:
-		return work(s.Body)
+		return Iterations(s.Body)
 	case *ir.If:
-		n := work(s.Then)
+		n := Iterations(s.Then)
 		if s.Else != nil {
-			n += work(s.Else)
+			n += Iterations(s.Else)
 		}
 		return n
 	}

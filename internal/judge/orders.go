@@ -4,15 +4,15 @@ import "ripc/ir"
 
 // Other orders in which marked loops may run.
 
-// backwards is f with marked loops from their ends.
-func backwards(f *ir.Func) *ir.Func {
+// Backwards is f with parallel and vectorize loops from their ends: the interpreter takes them in order, threads and lanes need not.
+func Backwards(f *ir.Func) *ir.Func {
 	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
 		l, ok := s.(*ir.For)
 		if !ok || l.Kind != ir.Parallel && l.Kind != ir.Vectorize {
 			return s
 		}
 		last := ir.Bin(ir.Sub, ir.Int(l.Extent-1), ir.V(l.Var))
-		return &ir.For{Var: l.Var, Extent: l.Extent, Body: ir.SubstStmt(l.Body, map[string]ir.Expr{l.Var: last})}
+		return &ir.For{Var: l.Var, Extent: l.Extent, Kind: l.Kind, Body: ir.SubstStmt(l.Body, map[string]ir.Expr{l.Var: last})}
 	}, nil))
 }
 
