@@ -298,8 +298,8 @@ func (f *FewBits) channel(w []float32, o, outs, limit, divisors int, near float6
 	return -1
 }
 
-// multiples sets the integers of channel o for scale s, where there is memory for them, and gives the largest magnitude, -1 if some weight is none, within
-// so much.
+// multiples sets the integers of channel o for scale s, where there is memory for them. It returns the largest magnitude, or -1 if
+// some weight differs from its multiple by more than within.
 func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32, within float64) int {
 	if f32.Flush(s) <= 0 {
 		return -1

@@ -100,9 +100,10 @@ func (r *rewriter) leftTerm(n *graph.Node) string {
 
 // dropPair leaves two terms out that cancel.
 func (r *rewriter) dropPair(terms *[]term) bool {
+	alike := r.comparer()
 	for i, t := range *terms {
 		for k, u := range (*terms)[:i] {
-			if t.negative != u.negative && r.alike(t.tensor, u.tensor, 0) {
+			if t.negative != u.negative && alike(t.tensor, u.tensor, 0) {
 				*terms = slices.Delete(slices.Delete(*terms, i, i+1), k, k+1)
 				return true
 			}
@@ -149,19 +150,31 @@ func (r *rewriter) operands(p *graph.Node) []term {
 	return nil
 }
 
-// alike reports whether two tensors hold the same numbers: they are one, or the same ops make them of the same tensors.
-func (r *rewriter) alike(t, u string, depth int) bool {
-	if t == u {
-		return true
+// comparer returns a function that reports whether two tensors hold the same numbers: they are one, or the same ops make them of the
+// same tensors. It compares a pair once, since many sums may share what they add.
+func (r *rewriter) comparer() func(t, u string, depth int) bool {
+	type pair struct {
+		t, u  string
+		depth int
 	}
-	p, q := r.Producer(t), r.Producer(u)
-	if depth > maxAlike || p == nil || q == nil || p.Op != q.Op || len(p.Inputs) != len(q.Inputs) || !reflect.DeepEqual(p.Attrs, q.Attrs) || !reflect.DeepEqual(p.Weights, q.Weights) {
-		return false
-	}
-	for i := range p.Inputs {
-		if !r.alike(p.Inputs[i], q.Inputs[i], depth+1) {
-			return false
+	known := map[pair]bool{}
+	var alike func(t, u string, depth int) bool
+	alike = func(t, u string, depth int) bool {
+		if t == u {
+			return true
 		}
+		key := pair{t, u, depth}
+		same, compared := known[key]
+		if compared {
+			return same
+		}
+		p, q := r.Producer(t), r.Producer(u)
+		same = depth <= maxAlike && p != nil && q != nil && p.Op == q.Op && len(p.Inputs) == len(q.Inputs) && reflect.DeepEqual(p.Attrs, q.Attrs) && reflect.DeepEqual(p.Weights, q.Weights)
+		for i := 0; same && i < len(p.Inputs); i++ {
+			same = alike(p.Inputs[i], q.Inputs[i], depth+1)
+		}
+		known[key] = same
+		return same
 	}
-	return true
+	return alike
 }

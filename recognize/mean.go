@@ -100,14 +100,7 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 		return "", err
 	}
 	w, _ := r.averaged(n)
-	after := n
-	behind := func(m *graph.Node, suffix string) (string, error) {
-		m.Name = n.Name + suffix
-		out := r.TensorName(n.Output + suffix)
-		err := r.insert(after, m, out)
-		after = m
-		return out, err
-	}
+	behind := r.inserter(n)
 	var sums []string
 	shape := r.g.Value(l).Shape
 	for i := range w.kernel[0] {

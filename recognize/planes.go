@@ -123,14 +123,7 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepped, p *planes) ([]string, e
 		v.Args.Bits = q.value.Bits
 		r.g.Roundings = append(r.g.Roundings, v)
 	}
-	t, after := n.Output, n
-	behind := func(m *graph.Node, suffix string) (string, error) {
-		m.Name = n.Name + suffix
-		out := r.TensorName(t + suffix)
-		err := r.insert(after, m, out)
-		after = m
-		return out, err
-	}
+	behind := r.inserter(n)
 	constant := func(op, x string, v float64) *graph.Node {
 		return &graph.Node{Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{x}, Weights: map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{float32(v)}}}}
 	}

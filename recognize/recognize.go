@@ -116,6 +116,19 @@ func (r *rewriter) insert(after, n *graph.Node, out string) error {
 	return err
 }
 
+// inserter returns a function that puts nodes one behind the other, the first behind n. They and their tensors are named after n,
+// with a suffix.
+func (r *rewriter) inserter(n *graph.Node) func(m *graph.Node, suffix string) (out string, err error) {
+	after, name, tensor := n, n.Name, n.Output
+	return func(m *graph.Node, suffix string) (string, error) {
+		m.Name = name + suffix
+		out := r.TensorName(tensor + suffix)
+		err := r.insert(after, m, out)
+		after = m
+		return out, err
+	}
+}
+
 // dropDead drops the nodes whose tensors nobody reads, and these tensors.
 func dropDead(_ context.Context, r *rewriter) error {
 	r.Prune()
