@@ -147,12 +147,17 @@ func (b *builder) linear(shape []int, position func(in, out int) func(i int) flo
 	return axes, nil
 }
 
+// resizeScale is how far apart the positions among in are that neighbours among out take. With corners the outermost ones meet.
+func resizeScale(in, out int, corners bool) float32 {
+	if corners && out > 1 {
+		return float32(in-1) / float32(out-1)
+	}
+	return float32(in) / float32(out)
+}
+
 // linearPosition gives the position among in that each of out takes, in f32 as TFLite computes it.
 func linearPosition(in, out int, corners, centers bool) func(i int) float32 {
-	scale := float32(in) / float32(out)
-	if corners && out > 1 {
-		scale = float32(in-1) / float32(out-1)
-	}
+	scale := resizeScale(in, out, corners)
 	return func(i int) float32 {
 		if centers {
 			return float32((float32(i)+0.5)*scale) - 0.5
@@ -178,10 +183,7 @@ func fixedPosition(in, out int, corners, centers bool) func(i int) float32 {
 
 // nearest says which of in positions each of out takes, in f32 as TFLite computes it.
 func nearest(in, out int, corners, centers bool) func(i int) int {
-	scale, offset := float32(in)/float32(out), float32(0)
-	if corners && out > 1 {
-		scale = float32(in-1) / float32(out-1)
-	}
+	scale, offset := resizeScale(in, out, corners), float32(0)
 	if centers {
 		offset = 0.5
 	}

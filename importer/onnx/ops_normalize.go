@@ -59,7 +59,7 @@ func (b *builder) centered(t *tensor, axes []int) (*tensor, error) {
 // overRoot is t * (1 / sqrt(mean of its squares over axes + epsilon)).
 func (b *builder) overRoot(t *tensor, axes []int, epsilon float32) (*tensor, error) {
 	root, err := chain(b, t,
-		func(b *builder, t *tensor) (*tensor, error) { return b.binary("mul", t, t) },
+		squared,
 		func(b *builder, t *tensor) (*tensor, error) { return b.mean(t, axes) },
 		func(b *builder, t *tensor) (*tensor, error) { return b.affine(t, 1, epsilon) },
 		func(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, "sqrt") },
@@ -166,17 +166,24 @@ func (n *node) image() error {
 
 // lowerInstanceNorm normalizes each channel of each image.
 func lowerInstanceNorm(n *node) ([]*tensor, error) {
-	epsilon, err := n.floatAttr("epsilon", 1e-5)
-	if err = cmp.Or(err, n.image()); err != nil {
+	if err := n.image(); err != nil {
 		return nil, err
 	}
-	t := n.in[0]
-	rank := len(t.shape)
-	scale, bias, err := n.channelwiseBoth(t.shape[1], rank-1)
+	return n.normalizedChannels(identity(len(n.in[0].shape))[2:])
+}
+
+// normalizedChannels normalizes input 0, [N, C, ...], over axes; inputs 1 and 2 have a scale and a bias for each channel.
+func (n *node) normalizedChannels(axes []int) ([]*tensor, error) {
+	epsilon, err := n.floatAttr("epsilon", 1e-5)
 	if err != nil {
 		return nil, err
 	}
-	y, err := n.b.normalized(t, identity(rank)[2:], epsilon)
+	t := n.in[0]
+	scale, bias, err := n.channelwiseBoth(t.shape[1], len(t.shape)-1)
+	if err != nil {
+		return nil, err
+	}
+	y, err := n.b.normalized(t, axes, epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -227,24 +234,11 @@ func lowerGroupNorm(n *node) ([]*tensor, error) {
 
 // lowerBatchStatistics is BatchNormalization by the mean and deviation of the input itself.
 func lowerBatchStatistics(n *node) ([]*tensor, error) {
-	epsilon, err := n.floatAttr("epsilon", 1e-5)
-	if err != nil {
-		return nil, err
+	shape := n.in[0].shape
+	if len(shape) < 2 {
+		return nil, n.fail("", "input has shape %v, want [N, C, ...]", shape)
 	}
-	t := n.in[0]
-	rank := len(t.shape)
-	if rank < 2 {
-		return nil, n.fail("", "input has shape %v, want [N, C, ...]", t.shape)
-	}
-	scale, bias, err := n.channelwiseBoth(t.shape[1], rank-1)
-	if err != nil {
-		return nil, err
-	}
-	y, err := n.b.normalized(t, slices.Delete(identity(rank), 1, 2), epsilon)
-	if err != nil {
-		return nil, err
-	}
-	return one(n.scaledBy(y, scale, bias))
+	return n.normalizedChannels(slices.Delete(identity(len(shape)), 1, 2))
 }
 
 // lowerMeanVariance normalizes over attribute axes, with the standard's epsilon.
@@ -266,7 +260,7 @@ func lowerMeanVariance(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	root, err := chain(b, t,
-		func(b *builder, t *tensor) (*tensor, error) { return b.binary("mul", t, t) },
+		squared,
 		func(b *builder, t *tensor) (*tensor, error) { return b.mean(t, axes) },
 		func(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, "sqrt") },
 		func(b *builder, t *tensor) (*tensor, error) { return b.affine(t, 1, 1e-9) })
