@@ -58,7 +58,7 @@ func batchToSpace(b *builder) (string, error) {
 		return "", faultf("", "blocks of %v do not divide the %d images of %v", block, shape[0], shape)
 	}
 	batch := shape[0] / elems(block)
-	split, perm, out := append(slices.Clone(block), shape[0]/elems(block)), []int{n}, []int{batch}
+	split, perm, out := append(slices.Clone(block), batch), []int{n}, []int{batch}
 	split = append(split, shape[1:]...)
 	for d, k := range block {
 		perm, out = append(perm, n+1+d, d), append(out, shape[1+d]*k)

@@ -96,22 +96,26 @@ func dequantize(t *tensor, what string, out []float32) error {
 		return faultf("", "its %s %q has %d zero points for %d scales", what, t.name, n, len(t.scales))
 	}
 	for i := range out {
-		var q, z int64
-		switch t.typ {
-		case typeI8:
-			q = int64(int8(t.data[i]))
-		case typeU8:
-			q = int64(t.data[i])
-		default:
-			q = int64(int32(binary.LittleEndian.Uint32(t.data[4*i:])))
-		}
-		c := i / inner % axis
+		z, c := int64(0), i/inner%axis
 		if n := len(t.zeros); n > 0 {
 			z = t.zeros[min(c, n-1)]
 		}
-		out[i] = float32(float64(t.scales[c]) * float64(q-z))
+		out[i] = float32(float64(t.scales[c]) * float64(t.integer(i)-z))
 	}
 	return nil
+}
+
+// integer is element i of a constant of 8-bit, 32-bit or 64-bit integers.
+func (t *tensor) integer(i int) int64 {
+	switch t.typ {
+	case typeI8:
+		return int64(int8(t.data[i]))
+	case typeU8:
+		return int64(t.data[i])
+	case typeI64:
+		return int64(binary.LittleEndian.Uint64(t.data[8*i:]))
+	}
+	return int64(int32(binary.LittleEndian.Uint32(t.data[4*i:])))
 }
 
 // half is the value of an IEEE half float.
@@ -150,12 +154,7 @@ func (b *builder) ints(k int, what string) ([]int, error) {
 	}
 	out := make([]int, t.elems)
 	for i := range out {
-		v := int64(0)
-		if t.typ == typeI32 {
-			v = int64(int32(binary.LittleEndian.Uint32(t.data[4*i:])))
-		} else {
-			v = int64(binary.LittleEndian.Uint64(t.data[8*i:]))
-		}
+		v := t.integer(i)
 		if v < math.MinInt32 || v > math.MaxInt32 {
 			return nil, faultf("", "its %s %q holds %d", what, t.name, v)
 		}

@@ -155,18 +155,11 @@ func valuesText(t *tensor) string {
 	if !bytes.Equal(t.data, slices.Repeat(one, len(t.data)/size)) {
 		return "values that differ, those of the file's tensor " + fmt.Sprintf("%q", t.name)
 	}
-	value := float64(0)
 	switch t.typ {
 	case typeF32:
-		value = float64(math.Float32frombits(binary.LittleEndian.Uint32(one)))
-	case typeI8:
-		value = float64(int8(one[0]))
-	case typeU8:
-		value = float64(one[0])
-	case typeI32:
-		value = float64(int32(binary.LittleEndian.Uint32(one)))
-	default:
-		return "values of type " + typeName(t.typ)
+		return fmt.Sprintf("%g everywhere", math.Float32frombits(binary.LittleEndian.Uint32(one)))
+	case typeI8, typeU8, typeI32:
+		return fmt.Sprintf("%d everywhere", t.integer(0))
 	}
-	return fmt.Sprintf("%g everywhere", value)
+	return "values of type " + typeName(t.typ)
 }
