@@ -217,7 +217,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 			in.Convolutions++
 		}
 		switch {
-		case explain.Integer(fact):
+		case l.Integer:
 			in.IntegerMACs += l.MACs
 			in.Integers++
 		case l.Kind == graph.Binary.String():

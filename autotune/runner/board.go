@@ -222,7 +222,7 @@ func (b *Board) sizes(r *runRequest) [][]int64 {
 			}
 		}
 		if j.Keep {
-			sizes = append(sizes, b.desc.ArenaBytes+int64(j.Threads)*b.desc.ScratchBytes)
+			sizes = append(sizes, b.desc.WorkspaceBytes(j.Threads))
 		}
 		all = append(all, sizes)
 	}
