@@ -8,16 +8,18 @@ import (
 	"ripc/ir"
 )
 
-// Strict finds every layer of a network that stays float although the network is meant to be binary:
-//   - a convolution or dense layer whose weights have few bits (at most graph.FewBitsMost, of both signs), or whose input has as
-//     few and that stands between bitserial layers, but which is not bitserial;
-//   - one behind a bitserial layer whose weights have up to 8 bits, if it is not the last one;
-//   - one of levels by weights of up to 8 bits whose sums 32 bits may not hold;
-//   - glue that stayed float between bitserial layers: sums that leave as f32 though levels are made from them later, levels
-//     of sums that are no thresholds, or a float step that nothing took in.
+// Strict finds every layer of a network that stays float although the network is meant to be binary. A layer is a convolution or
+// dense layer that is not bitserial:
+//   - Its weights have few bits: at most graph.FewBitsMost, of both signs.
+//   - Its input has as few bits, and it stands between bitserial layers.
+//   - Its weights have up to 8 bits, it stands behind a bitserial layer, and it is not the last layer.
+//   - It reads levels, its weights have up to 8 bits, and 32 bits may not hold its sums.
 //
-// Other float convolutions, such as a first and a last layer with real or 8-bit weights, what comes before the first binary
-// layer, and what follows the last one (but for levels of few bits that the caller gets), are the model's own wish.
+// Glue counts, too, if it stayed float between bitserial layers: sums that leave as f32 though levels are made from them later,
+// levels of sums that are no thresholds, and float steps that no layer fused.
+//
+// Other float layers are the model's own wish: a first and a last layer with real or 8-bit weights, and all glue before the first
+// or behind the last binary layer, except levels of few bits that the caller gets.
 func Strict(g *graph.Graph) []graph.Stay {
 	s := &strict{Index: graph.NewIndex(g), g: g}
 	for _, n := range g.Nodes {

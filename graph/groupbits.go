@@ -6,8 +6,8 @@ const (
 	leastGroup     = 8
 )
 
-// InputGroups gives the number of groups into which the input channels of weights w ([..., I, O]) fall so that the weights of each have
-// few bits with scales of their own, as blocks of quantized weights do; 0 if there are none. few is what those of the first are.
+// InputGroups splits the input channels of weights w ([..., I, O]) into the fewest groups whose weights have few bits, with scales
+// for each group, as blocks of quantized weights have. groups is 0 if there is no such split. few are the bits of the first group.
 func InputGroups(w *Tensor) (groups int, few *FewBits) {
 	in := w.Shape[len(w.Shape)-2]
 	first := w.filter(0)

@@ -14,9 +14,9 @@ type nearness struct {
 	apart  float64 // how many times farther than that different weights are, so that none is near by chance
 }
 
-// nearnesses are what is tried for the weights of a filter, the largest of which is given. Straight-through estimators add and
-// subtract weights (sign(w) - w + w), two roundings of numbers up to |w| + 1, whatever the result is: |w| is up to 1 where they are
-// clipped, and may be 100 where they are not. The larger the roundings, the farther apart the results must be.
+// nearnesses lists the tolerances to try for the weights of a filter, given the largest weight. Straight-through estimators add
+// and subtract weights (sign(w) - w + w). That rounds numbers up to |w| + 1 twice, whatever the result is. |w| is up to 1 if it is
+// clipped, and may be 100 otherwise. The larger the roundings, the farther apart the results must be.
 func nearnesses(largest float32) []nearness {
 	return []nearness{{max(0x1p-22, 0x1p-20*float64(largest)), true, 64}, {0x1p-19, false, 1024}, {0x1p-17, false, 1024}}
 }

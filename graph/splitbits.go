@@ -95,7 +95,7 @@ func clusters(values []float32, most int) (centers []float64, within float64) {
 	return nil, 0
 }
 
-// masks enters filter o of values around 0: scales of what is positive and of what is negative.
+// masks enters filter o, whose values lie around 0: scales of the positive weights, and of the negative ones.
 func (s *splitter) masks(o int, centers []float64, within float64) bool {
 	for sign, parts := range map[float64]*[]*Tensor{1: &s.plus, -1: &s.minus} {
 		var sizes []float64

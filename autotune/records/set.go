@@ -48,7 +48,7 @@ func (d *Damaged) Unwrap() error { return d.Err }
 // MaxLine is how many bytes a line may have: 4 MiB.
 const MaxLine = 4 << 20
 
-// formats is what the formats of all versions begin with, and beginning what their lines do.
+// formats is the common beginning of the formats of all versions, and beginning that of their lines.
 const (
 	formats   = "ripc.record/"
 	beginning = `{"format":"` + formats

@@ -98,7 +98,7 @@ func manPage(c *cobra.Command) []byte {
 	return b.Bytes()
 }
 
-// filled is text whose sentences flow, and whose lines that begin with a blank stay as they are.
+// filled returns text as troff. Sentences flow; lines that begin with a blank stay as they are.
 func filled(text string) string {
 	var b strings.Builder
 	var kept []string

@@ -139,9 +139,9 @@ func Weights(bits int, enc string) string {
 // have fewer bits are called binary.
 func Integer(l ir.Layer) bool { return l.Kind == graph.Binary.String() && l.WeightBits >= 8 }
 
-// Became names what a layer became: "binary NxM" or "integer NxM" (N bits of activations, M of weights), "float" or, where the
-// weights of a layer in f32 lie in memory as M bits, "float 32xM", "bits" (glue on levels, or into or out of them) or "float glue".
-// A stage that does not say it is "unknown".
+// Became names the kind of a layer: "binary NxM" or "integer NxM" (N bits of activations, M of weights), "float", or "float 32xM" if
+// memory holds M bits of each f32 weight. Glue is "bits" if it reads or writes levels, and "float glue" otherwise. A stage without
+// a kind is "unknown".
 func Became(l ir.Layer) string {
 	kind, err := graph.ParseKind(l.Kind)
 	switch {

@@ -145,8 +145,9 @@ func (b *builder) mapped(v *graph.Value, t scalar.LevelType) (*graph.Value, erro
 	return b.g.Value(name), nil
 }
 
-// instead takes levels for what the operator at work made of their real values, and gives their name: of its nodes those go whose
-// results nothing reads now. Dequantized values stay, since the next operator may read them.
+// instead takes levels in the place of the result that the operator at work computed from their real values. It drops the
+// operator's nodes that no node reads any more, and returns the name of levels. Dequantized values stay, since the next operator
+// may read them.
 func (b *builder) instead(levels *graph.Value) string {
 	for _, n := range slices.Backward(slices.Clone(b.g.Nodes[b.first:])) {
 		if n.Output != levels.Name && n.Op != "dequantize" && b.out.ConsumerCount(n.Output) == 0 {
@@ -156,8 +157,8 @@ func (b *builder) instead(levels *graph.Value) string {
 	return levels.Name
 }
 
-// nameResult gives a result of the operator at work the name of tensor i, and the node that does the operator's
-// work, not what it needs before and after, the first part of that name. No other place renames a value.
+// nameResult gives a result of the operator at work the name of tensor i. The node that does the operator's work, and not one
+// before or behind it, gets the first part of that name. No other place renames a value.
 func (b *builder) nameResult(i int, result string) {
 	name := b.names[i]
 	b.out.RenameTensor(result, name)

@@ -338,8 +338,8 @@ func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, act int) (strin
 	return b.onIntegers(x, act, func(y string) (string, error) { return b.add("avg_pool", p, nil, y) })
 }
 
-// onIntegers lets f compute means of the integers of levels x in f32, rounds them half away from zero, as integers of the file, and clips
-// them to the range of the fused activation. The result has the levels of x; what it gives are their real numbers. "" if x is too large.
+// onIntegers lets f compute means of the integers of levels x in f32. It rounds them half away from zero, as integers of the file, and
+// clips them to the range of the fused activation. It returns the real numbers of levels of x's type, or "" if x is too large.
 func (b *builder) onIntegers(x *graph.Value, act int, f func(y string) (string, error)) (string, error) {
 	a, low, high, err := b.result(act)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"ripc/importer/internal/source"
 )
 
-// at is x with the given positions along some axes: rows and columns of an image at once, others one after the other, as rows of an
-// image whose pixels are what lies behind them.
+// at takes the given positions of x along some axes. Rows and columns of an image are taken at once. Any other axis becomes the
+// rows of an image whose pixels hold all axes behind it.
 func (b *builder) at(x string, axes ...*source.Along) (string, error) {
 	axes = slices.DeleteFunc(slices.Clone(axes), func(a *source.Along) bool { return a == nil })
 	if rank := len(b.g.Value(x).Shape); rank == 4 && !slices.ContainsFunc(axes, func(a *source.Along) bool { return a.Axis < 1 || a.Axis > 2 }) {
@@ -28,7 +28,7 @@ func (b *builder) at(x string, axes ...*source.Along) (string, error) {
 	return x, nil
 }
 
-// asRows gives f the elements of x as an image whose rows are those of an axis, and what f makes of it the other axes of x again.
+// asRows gives f an image of the elements of x, whose rows are an axis of x. The result of f gets the other axes of x back.
 func (b *builder) asRows(x string, axis int, f func(x string) (string, error)) (string, error) {
 	shape := slices.Clone(b.g.Value(x).Shape)
 	image := []int{elems(shape[:axis]), shape[axis], 1, elems(shape[axis+1:])}

@@ -30,7 +30,7 @@ func (s *sheet) put(e ir.Expr) ir.Buffer {
 	return b
 }
 
-// expressions judges what is said of expressions: their intervals, what they become, and what follows from conditions.
+// expressions judges claims about expressions: intervals, simplified forms, and consequences of conditions.
 func (j *judge) expressions() {
 	d := j.draw
 	s := &sheet{f: &ir.Func{Name: "f"}}
