@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -34,6 +35,7 @@ type libc struct{ create, join, semInit, semWait, semPost uintptr }
 
 // reserve takes n places. It fails with the error of the thread that cannot be had, and then got is how many can.
 func reserve(n int) (p *places, got int, err error) {
+	startThreads(goruntime.GOMAXPROCS(0) + 1)
 	p = &places{}
 	for _, f := range []struct {
 		name string
@@ -65,6 +67,23 @@ func reserve(n int) (p *places, got int, err error) {
 		return nil, got, errors.Join(err, p.release())
 	}
 	return p, n, nil
+}
+
+// startThreads makes Go start n threads, which it keeps for its goroutines. It then needs no new one while places take all that there are.
+func startThreads(n int) {
+	var locked sync.WaitGroup
+	all := make(chan struct{})
+	locked.Add(n)
+	for range n {
+		go func() {
+			goruntime.LockOSThread()
+			defer goruntime.UnlockOSThread()
+			locked.Done()
+			<-all
+		}()
+	}
+	locked.Wait()
+	close(all)
 }
 
 // at is the address of place i.
