@@ -133,7 +133,7 @@ func TestFactsAsFloats(t *testing.T) {
 	want, sum := map[string]int64{}, int64(0)
 	for _, n := range twin.Nodes {
 		if w := n.Weights["w"]; w != nil {
-			want[n.Name] = 4 * int64(len(w.Data))
+			want[n.Name] = 4 * int64(w.Data.Len())
 			sum += want[n.Name]
 		}
 	}

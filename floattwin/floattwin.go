@@ -130,7 +130,7 @@ func (t *twin) relu(n *graph.Node) error {
 func (t *twin) norm(n *graph.Node) error {
 	c := t.b.Graph().Value(n.Inputs[0]).Channels()
 	vector := func(v float32) *graph.Tensor {
-		return &graph.Tensor{Shape: []int{c}, Data: slices.Repeat([]float32{v}, c)}
+		return &graph.Tensor{Shape: []int{c}, Data: graph.NumbersOf(slices.Repeat([]float32{v}, c))}
 	}
 	norm := &graph.Node{Name: t.b.NodeName(n.Name + "_bn"), Op: "batch_norm", Inputs: n.Inputs, Output: t.b.TensorName(n.Output + "_bn"), Pos: n.Pos,
 		Attrs:   &graph.BatchNormAttrs{Epsilon: 1e-3},
@@ -160,7 +160,7 @@ func (t *twin) layer(n *graph.Node) error {
 	if b := n.Weights["b"]; b != nil {
 		weights["b"] = b
 	} else if b := n.Weights["bias"]; b != nil { // of integers, in units that the twin does not have
-		weights["b"] = &graph.Tensor{Shape: b.Shape, Data: make([]float32, len(b.Data))}
+		weights["b"] = &graph.Tensor{Shape: b.Shape, Data: graph.NumbersOf(make([]float32, b.Data.Len()))}
 	}
 	n.Weights = weights
 	return t.append(n)
@@ -168,12 +168,12 @@ func (t *twin) layer(n *graph.Node) error {
 
 // weights draws weights [..., O] from a normal distribution. Sums of their products with numbers about 1 are about 1.
 func (t *twin) weights(shape []int) *graph.Tensor {
-	w := &graph.Tensor{Shape: shape, Data: make([]float32, graph.Elems(shape))}
-	deviation := 1 / math.Sqrt(float64(len(w.Data)/shape[len(shape)-1]))
-	for i := range w.Data {
-		w.Data[i] = float32(deviation * t.draw.NormFloat64())
+	w := make([]float32, graph.Elems(shape))
+	deviation := 1 / math.Sqrt(float64(len(w)/shape[len(shape)-1]))
+	for i := range w {
+		w[i] = float32(deviation * t.draw.NormFloat64())
 	}
-	return w
+	return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(w)}
 }
 
 // spread makes the numbers of n's other weights differ, by up to an eighth, as trained ones do: parameters of a batch_norm, biases,
@@ -182,19 +182,19 @@ func (t *twin) spread(n *graph.Node) {
 	n.Weights = maps.Clone(n.Weights)                 // the network has the map, too
 	for _, key := range graph.OpNamed(n.Op).Weights { // in a fixed order, since they are drawn
 		w := n.Weights[key]
-		if w == nil || key == "w" || len(w.Data) == 1 {
+		if w == nil || key == "w" || w.Data.Len() == 1 {
 			continue
 		}
-		out := &graph.Tensor{Shape: w.Shape, Data: slices.Clone(w.Data)}
-		for i, v := range out.Data {
+		out := slices.Clone(w.Data.Floats())
+		for i, v := range out {
 			by := float32(t.draw.Float64() / 8)
 			switch {
 			case v == 0:
-				out.Data[i] = by
+				out[i] = by
 			case !math.IsInf(float64(v), 0):
-				out.Data[i] = v - v*by // of v's sign, and finite
+				out[i] = v - v*by // of v's sign, and finite
 			}
 		}
-		n.Weights[key] = out
+		n.Weights[key] = &graph.Tensor{Shape: w.Shape, Data: graph.NumbersOf(out)}
 	}
 }

@@ -78,13 +78,13 @@ func TestWeights(t *testing.T) {
 		for i, n := range first.Nodes {
 			for key, w := range n.Weights {
 				different := map[float32]bool{}
-				for _, v := range w.Data {
+				for _, v := range w.Data.All() {
 					different[v] = true
 				}
-				if len(different) < len(w.Data)*9/10 && len(different) < 1<<16 {
-					t.Errorf("%s: %s: %s has %d numbers, %d different ones", model, n.Name, key, len(w.Data), len(different))
+				if len(different) < w.Data.Len()*9/10 && len(different) < 1<<16 {
+					t.Errorf("%s: %s: %s has %d numbers, %d different ones", model, n.Name, key, w.Data.Len(), len(different))
 				}
-				if !slices.Equal(w.Data, second.Nodes[i].Weights[key].Data) {
+				if !slices.Equal(w.Data.Floats(), second.Nodes[i].Weights[key].Data.Floats()) {
 					t.Errorf("%s: %s: %s is another one in another twin", model, n.Name, key)
 				}
 			}

@@ -53,14 +53,14 @@ func sharedSteps(steps []scalar.Step) []scalar.Step {
 // shareThresholds gives n, a threshold, one column if all are alike.
 func shareThresholds(n *graph.Node) {
 	t := n.Weights["thresholds"]
-	shared := &graph.Tensor{Shape: []int{t.Shape[0], 1}}
-	for row := range slices.Chunk(t.Data, t.Shape[1]) {
+	var shared []float32
+	for row := range slices.Chunk(t.Data.Floats(), t.Shape[1]) {
 		if differ(row) {
 			return
 		}
-		shared.Data = append(shared.Data, row[0])
+		shared = append(shared, row[0])
 	}
-	n.Weights = map[string]*graph.Tensor{"thresholds": shared}
+	n.Weights = map[string]*graph.Tensor{"thresholds": {Shape: []int{t.Shape[0], 1}, Data: graph.NumbersOf(shared)}}
 }
 
 // differ reports whether v has other bits than those of its first number.

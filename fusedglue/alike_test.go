@@ -21,7 +21,7 @@ func TestAlike(t *testing.T) {
 	} {
 		r := rand.New(rand.NewPCG(1, 2))
 		n := newNet(t.Fatal, r.NormFloat64)
-		scale := &graph.Tensor{Shape: []int{len(c.scale)}, Data: c.scale}
+		scale := &graph.Tensor{Shape: []int{len(c.scale)}, Data: graph.NumbersOf(c.scale)}
 		x := n.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": scale}, n.input(1, 2, 2, 3))
 		y := n.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": scale}, n.conv(x, 1, 3, graph.PadSame))
 		q := n.quantize(n.plain("relu", x), &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}})

@@ -55,7 +55,7 @@ func (r *rewriter) alone(n *graph.Node, q quantizer) bool {
 		channels = 1
 	}
 	top := q.level(0, float32(math.Inf(1)))
-	t := &graph.Tensor{Shape: []int{top, channels}, Data: make([]float32, top*channels)}
+	thresholds := make([]float32, top*channels)
 	for o := range channels {
 		unordered := 0
 		if q.nan {
@@ -65,11 +65,11 @@ func (r *rewriter) alone(n *graph.Node, q quantizer) bool {
 			return false
 		}
 		for j, x := range floatLevels(q, o)[:top] {
-			t.Data[j*channels+o] = f32.Flush(x)
+			thresholds[j*channels+o] = f32.Flush(x)
 		}
 	}
 	y := r.g.Value(n.Output)
 	a := &graph.ThresholdAttrs{LevelType: y.LevelType, NotLess: q.nan}
-	n.Op, n.Attrs, n.Weights = "threshold", a, map[string]*graph.Tensor{"thresholds": t}
+	n.Op, n.Attrs, n.Weights = "threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: []int{top, channels}, Data: graph.NumbersOf(thresholds)}}
 	return true
 }

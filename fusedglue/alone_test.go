@@ -79,7 +79,7 @@ func TestSignAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(g.Nodes) != 1 || g.Nodes[0].Op != "threshold" || len(g.Nodes[0].Weights["thresholds"].Data) != 3 {
+	if len(g.Nodes) != 1 || g.Nodes[0].Op != "threshold" || g.Nodes[0].Weights["thresholds"].Data.Len() != 3 {
 		t.Errorf("%s", g)
 	}
 }

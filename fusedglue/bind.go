@@ -79,9 +79,9 @@ func weigh(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel b
 		f.WeightBits, f.WeightEnc = b.WeightType()
 		return
 	}
-	f.WFloat = n.Weights["w"].Data
+	f.WFloat = n.Weights["w"].Data.Floats()
 	if bias := n.Weights["b"]; bias != nil {
-		f.Bias = bias.Data
+		f.Bias = bias.Data.Floats()
 	}
 }
 
@@ -90,7 +90,7 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	n.Attrs = f
 	if b == nil {
 		n.Op = "fconv2d"
-		w := &graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: f.WFloat}
+		w := &graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: graph.NumbersOf(f.WFloat)}
 		if few := graph.DecomposeExactly(w); few == nil {
 			f.Few = graph.Codebook(w)
 		} else if few.Trained() {
@@ -116,7 +116,7 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: s, From: n.Name}}
 	offset := make([]float32, f.Out)
 	if b.Offset {
-		offset = n.Weights["offset"].Data
+		offset = n.Weights["offset"].Data.Floats()
 		f.Epilogue.Steps, f.Window = nil, &graph.Window{Scale: s}
 		for _, v := range offset {
 			f.Window.Offset = append(f.Window.Offset, float32(x.Scale*float64(v)))
@@ -166,7 +166,7 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 	s := make([]float64, f.Out)
 	switch b.WeightScale {
 	case graph.ScaleTensor:
-		for o, v := range n.Weights["scale"].Data {
+		for o, v := range n.Weights["scale"].Data.All() {
 			s[o] = float64(v)
 		}
 		return s
@@ -175,7 +175,7 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 		mean.WeightScale = graph.ScaleMean
 		return ap2(weightScale(n, f, &mean, perChannel))
 	case graph.ScaleMean:
-		w := n.Weights["w"].Data
+		w := n.Weights["w"].Data.Floats()
 		for i, v := range w {
 			s[i%f.Out] += math.Abs(float64(v))
 		}

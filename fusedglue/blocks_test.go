@@ -61,7 +61,7 @@ func TestPoolFalls(t *testing.T) {
 		x = n.bn(n.pool(n.bconv(x, 1, 4, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleNone}), 2, 2, graph.PadValid), 1)
 		norm := n.Nodes[len(n.Nodes)-1]
 		if falls {
-			norm.Weights["gamma"].Data[2] = -0.5
+			norm.Weights["gamma"].Data.Floats()[2] = -0.5
 		}
 		n.Outputs = []string{n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})}
 		g, err := Fuse(t.Context(), n.Graph, nil, nil)

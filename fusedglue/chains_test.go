@@ -81,7 +81,7 @@ func TestChains(t *testing.T) {
 		if rapid.Bool().Draw(t, "an output between") {
 			n.Outputs = []string{wholes[0], whole}
 		}
-		input, err := binary.Append(nil, binary.LittleEndian, n.tensor(0.3, 1, n.Value("x").Shape...).Data)
+		input, err := binary.Append(nil, binary.LittleEndian, n.tensor(0.3, 1, n.Value("x").Shape...).Data.Floats())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func TestFire(t *testing.T) {
 		}
 		w := &graph.Tensor{Shape: []int{3, 8}}
 		for i := range 24 {
-			w.Data = append(w.Data, float32(i/8)+float32(i%8)/10)
+			w.Data = graph.NumbersOf(append(w.Data.Floats(), float32(i/8)+float32(i%8)/10))
 		}
 		n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}}, map[string]*graph.Tensor{"thresholds": w}, y)}
 		g, err := Fuse(t.Context(), n.Graph, nil, nil)

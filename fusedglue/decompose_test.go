@@ -38,7 +38,7 @@ func TestDecompose(t *testing.T) {
 				}
 			}
 		}
-		w := &graph.Tensor{Shape: []int{per, outs}, Data: data}
+		w := &graph.Tensor{Shape: []int{per, outs}, Data: graph.NumbersOf(data)}
 		few, why := graph.Decompose(w)
 		if few == nil {
 			t.Fatalf("%s weights %v: %+v", kind, data, why)
@@ -53,7 +53,7 @@ func TestDecompose(t *testing.T) {
 			}
 		}
 		most := map[string]int64{"1-bit": 1, "ternary": 2, "odd2": 3, "odd3": 7, "narrow2": 2, "full2": 4, "full3": 8, "full4": 16, "unsigned4": 30, "sparse4": 16, "two": 1}
-		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: few.Scale}, "offset": {Shape: []int{outs}, Data: few.Offset}}}
+		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: graph.NumbersOf(few.Scale)}, "offset": {Shape: []int{outs}, Data: graph.NumbersOf(few.Offset)}}}
 		f := &graph.FusedConv{Out: outs}
 		bindIntegers(n, f, &few.Attrs, conv)
 		x := graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}, Shape: []int{1, 1, 1, per}}

@@ -22,7 +22,7 @@ func formulaOf(a *graph.ThresholdAttrs, t *graph.Tensor) *scalar.Quantizer {
 	}
 	steps := make([]float32, rows)
 	for j := range steps {
-		row := t.Data[j*columns : (j+1)*columns]
+		row := t.Data.Floats()[j*columns : (j+1)*columns]
 		if steps[j] = f32.Flush(row[0]); steps[j]-steps[j] != 0 || differ(row) {
 			return nil
 		}

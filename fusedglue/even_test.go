@@ -25,7 +25,7 @@ func TestFormulaOf(t *testing.T) {
 		w := &graph.Tensor{Shape: []int{rows, pick(t, "columns", 1, 3)}}
 		for j := range rows {
 			for range w.Shape[1] {
-				w.Data = append(w.Data, float32(math.Ldexp((first+float64(j))*gap, exponent)))
+				w.Data = graph.NumbersOf(append(w.Data.Floats(), float32(math.Ldexp((first+float64(j))*gap, exponent))))
 			}
 		}
 		q := formulaOf(a, w)
@@ -44,7 +44,7 @@ func TestFormulaOf(t *testing.T) {
 			same(math.Float32frombits(rapid.Uint32().Draw(t, "x")))
 			same(float32(math.Ldexp(first+float64(rows)*rapid.Float64Range(-0.1, 1.1).Draw(t, "near"), exponent)))
 		}
-		for _, v := range w.Data {
+		for _, v := range w.Data.All() {
 			same(v)
 			same(math.Nextafter32(v, float32(math.Inf(-1))))
 		}
@@ -65,7 +65,7 @@ func TestEvenAlone(t *testing.T) {
 			}
 			w := &graph.Tensor{Shape: []int{255, 1}}
 			for j := range 255 {
-				w.Data = append(w.Data, (float32(j)-127.5)/64)
+				w.Data = graph.NumbersOf(append(w.Data.Floats(), (float32(j)-127.5)/64))
 			}
 			n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: scale, Zero: 128}}, map[string]*graph.Tensor{"thresholds": w}, x)}
 			g, err := Fuse(t.Context(), n.Graph, nil, nil)

@@ -58,7 +58,7 @@ func TestDisabledPasses(t *testing.T) {
 		}
 		sets = append(sets, rapid.SliceOfDistinct(rapid.SampledFrom(names), rapid.ID).Draw(t, "some"))
 		x := n.Value("x")
-		data := n.tensor(0.3, 1, x.Shape...).Data
+		data := n.tensor(0.3, 1, x.Shape...).Data.Floats()
 		input, err := binary.Append(nil, binary.LittleEndian, data)
 		if err != nil {
 			t.Fatal(err)
@@ -172,8 +172,8 @@ func TestErrors(t *testing.T) {
 		}, `reshape "n2" before it joins channels`},
 		"weights above 1": {ir.Unipolar, func(n *net, x string) string {
 			x = n.bconv(x, 1, 2, graph.PadSame, bin)
-			for i := range n.Nodes[0].Weights["w"].Data {
-				n.Nodes[0].Weights["w"].Data[i] = 2
+			for i := range n.Nodes[0].Weights["w"].Data.Len() {
+				n.Nodes[0].Weights["w"].Data.Floats()[i] = 2
 			}
 			return n.shiftNorm(x, graph.ShiftRiptide, 2)
 		}, "channel 0: the weight scale rounds to more than 1, and ShiftNorm shifts to the right (weight scale 2, mean"},

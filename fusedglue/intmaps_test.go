@@ -32,8 +32,8 @@ func TestIntMaps(t *testing.T) {
 		"others read x": {table(half), true, ""},
 	} {
 		n, x := chain(t, ir.Unipolar, 8)
-		w := map[string]*graph.Tensor{"w": {Shape: []int{1, 1, n.Value(x).Channels(), 3}}, "multiplier": {Shape: []int{1}, Data: []float32{0.01}}}
-		w["w"].Data = slices.Repeat([]float32{3, -5, 2}, n.Value(x).Channels())
+		w := map[string]*graph.Tensor{"w": {Shape: []int{1, 1, n.Value(x).Channels(), 3}}, "multiplier": {Shape: []int{1}, Data: graph.NumbersOf([]float32{0.01})}}
+		w["w"].Data = graph.NumbersOf(slices.Repeat([]float32{3, -5, 2}, n.Value(x).Channels()))
 		levels := scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: 0.1, Zero: 100}
 		a := &graph.IntegerAttrs{Form: graph.FloatRequantization, LevelType: levels, High: 255}
 		y := n.add("int_conv2d", &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Integer: a}, w, x)

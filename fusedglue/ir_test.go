@@ -45,7 +45,7 @@ func TestStepsAreTheIR(t *testing.T) {
 				if positive && !(v >= 1e-18 && v <= 1e18) {
 					v = 0.3
 				}
-				w.Data = append(w.Data, v)
+				w.Data = graph.NumbersOf(append(w.Data.Floats(), v))
 			}
 			return w
 		}
@@ -60,7 +60,7 @@ func TestStepsAreTheIR(t *testing.T) {
 		case "fake_quant":
 			w := map[string]*graph.Tensor{"scale": vec(size, true)}
 			if rapid.Bool().Draw(t, "zero point") {
-				w["zero_point"] = &graph.Tensor{Shape: []int{1}, Data: []float32{float32(between(t, -3, 3, "zero"))}}
+				w["zero_point"] = &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(between(t, -3, 3, "zero"))})}
 			}
 			n.add(op, &graph.FakeQuantAttrs{Min: -4, Max: float64(between(t, -4, 20, "max")), Rounding: mode}, w, x)
 		case "prelu":

@@ -159,13 +159,13 @@ func (s stairs) is(clip *scalar.Quantizer, a, b float32) bool {
 func evenly(t *graph.Tensor) bool {
 	rows, columns := t.Shape[0], t.Shape[1]
 	for o := range columns {
-		first, last := float64(t.Data[o]), float64(t.Data[(rows-1)*columns+o])
+		first, last := float64(t.Data.At(o)), float64(t.Data.At((rows-1)*columns+o))
 		gap, slack := (last-first)/float64(max(1, rows-1)), 1.0
-		if slices.ContainsFunc(t.Data, func(v float32) bool { return float64(v) != math.Floor(float64(v)) }) {
+		if slices.ContainsFunc(t.Data.Floats(), func(v float32) bool { return float64(v) != math.Floor(float64(v)) }) {
 			slack = 0
 		}
 		for j := range rows {
-			d := float64(t.Data[j*columns+o]) - first - float64(j)*gap
+			d := float64(t.Data.At(j*columns+o)) - first - float64(j)*gap
 			if !(math.Abs(d) <= slack+math.Abs(gap)/8) {
 				return false
 			}

@@ -20,7 +20,7 @@ func spaced(t *rapid.T, bits, channels int, lo, hi float64) *graph.Tensor {
 		rows = between(t, 1, rows, "rows")
 	}
 	whole := rapid.Bool().Draw(t, "whole")
-	w := &graph.Tensor{Shape: []int{rows, channels}, Data: make([]float32, rows*channels)}
+	w := &graph.Tensor{Shape: []int{rows, channels}, Data: graph.NumbersOf(make([]float32, rows*channels))}
 	for o := range channels {
 		// Multiples of 1/64 are exact, so that these lie on a line before they are rounded to integers.
 		unit := func(v float64) float64 { return math.Round(v*64) / 64 }
@@ -31,7 +31,7 @@ func spaced(t *rapid.T, bits, channels int, lo, hi float64) *graph.Tensor {
 			if whole {
 				v = math.Ceil(v)
 			}
-			w.Data[j*channels+o] = float32(v)
+			w.Data.Floats()[j*channels+o] = float32(v)
 		}
 	}
 	return w
@@ -65,7 +65,7 @@ func TestLineOf(t *testing.T) {
 			for sum := lo; sum <= hi; sum++ {
 				want := 0
 				for j := range w.Shape[0] {
-					if float32(sum)*turn[o] >= w.Data[j*out+o] {
+					if float32(sum)*turn[o] >= w.Data.At(j*out+o) {
 						want++
 					}
 				}
@@ -82,10 +82,10 @@ func TestNoLine(t *testing.T) {
 	for slope, want := range map[float32]graph.Reason{1: graph.WhySumsWide, -1: graph.WhyNotMonotone} {
 		n, x := chain(t, ir.Unipolar, 2)
 		x = n.bconv(x, 1, 1, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleNone})
-		x = n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{1}, Data: []float32{slope}}}, x)
+		x = n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{1}, Data: graph.NumbersOf([]float32{slope})}}, x)
 		w := &graph.Tensor{Shape: []int{31, 1}}
 		for j := range 31 {
-			w.Data = append(w.Data, float32(math.Trunc(float64((j-15)*(j-15)*(j-15))/400)))
+			w.Data = graph.NumbersOf(append(w.Data.Floats(), float32(math.Trunc(float64((j-15)*(j-15)*(j-15))/400))))
 		}
 		n.Outputs = []string{n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 5, Enc: ir.Unipolar, Scale: 1}}, map[string]*graph.Tensor{"thresholds": w}, x)}
 		g, err := Fuse(t.Context(), n.Graph, nil, nil)

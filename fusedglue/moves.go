@@ -239,12 +239,14 @@ func withOperands(n *graph.Node, of func(v []float32) ([]float32, bool)) *graph.
 				continue // one for all channels
 			}
 			row, t := w.Shape[len(w.Shape)-1], &graph.Tensor{Shape: slices.Clone(w.Shape)}
-			for i := 0; i < len(w.Data) && ok; i += row {
-				t.Data = append(t.Data, vector(w.Data[i:i+row])...)
+			var data []float32
+			for i := 0; i < w.Data.Len() && ok; i += row {
+				data = append(data, vector(w.Data.Floats()[i:i+row])...)
 			}
 			if ok {
-				t.Shape[len(t.Shape)-1] = len(t.Data) / (len(w.Data) / row)
+				t.Shape[len(t.Shape)-1] = len(data) / (w.Data.Len() / row)
 			}
+			t.Data = graph.NumbersOf(data)
 			part.Weights[key] = t
 		}
 	}

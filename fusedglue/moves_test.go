@@ -19,7 +19,7 @@ func TestMoves(t *testing.T) {
 	rows := func(n *net, x string, period int) string {
 		w := &graph.Tensor{Shape: []int{1, n.c(x)}}
 		for i := range n.c(x) {
-			w.Data = append(w.Data, float32(i%period))
+			w.Data = graph.NumbersOf(append(w.Data.Floats(), float32(i%period)))
 		}
 		return n.add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}}, map[string]*graph.Tensor{"thresholds": w}, x)
 	}

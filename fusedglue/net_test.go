@@ -50,7 +50,7 @@ func (n *net) add(op string, attrs any, w map[string]*graph.Tensor, inputs ...st
 func (n *net) tensor(mean, spread float64, shape ...int) *graph.Tensor {
 	t := &graph.Tensor{Shape: shape}
 	for range t.Elems() {
-		t.Data = append(t.Data, float32(mean+spread*n.rnd()))
+		t.Data = graph.NumbersOf(append(t.Data.Floats(), float32(mean+spread*n.rnd())))
 	}
 	return t
 }
@@ -74,14 +74,14 @@ func (n *net) dense(x string, out int) string {
 func (n *net) bn(x string, gamma float64) string {
 	c := n.c(x)
 	v := n.tensor(1, 0, c)
-	for i := range v.Data {
-		v.Data[i] += float32(n.rnd() * n.rnd())
-		v.Data[i] = max(v.Data[i], 0.1)
+	for i := range v.Data.Len() {
+		v.Data.Floats()[i] += float32(n.rnd() * n.rnd())
+		v.Data.Floats()[i] = max(v.Data.At(i), 0.1)
 	}
 	w := map[string]*graph.Tensor{"gamma": n.tensor(gamma, 1-gamma/2, c), "beta": n.tensor(0, 0.5, c), "mean": n.tensor(0, 0.5, c), "var": v}
 	if gamma > 0 {
-		for i, g := range w["gamma"].Data {
-			w["gamma"].Data[i] = max(g, 0.05)
+		for i, g := range w["gamma"].Data.All() {
+			w["gamma"].Data.Floats()[i] = max(g, 0.05)
 		}
 	}
 	return n.add("batch_norm", &graph.BatchNormAttrs{Epsilon: 1e-3}, w, x)
@@ -90,8 +90,8 @@ func (n *net) bn(x string, gamma float64) string {
 func (n *net) shiftNorm(x string, mode graph.ShiftMode, bits int) string {
 	c := n.c(x)
 	v := n.tensor(3, 1, c)
-	for i := range v.Data {
-		v.Data[i] = max(v.Data[i], 0.1)
+	for i := range v.Data.Len() {
+		v.Data.Floats()[i] = max(v.Data.At(i), 0.1)
 	}
 	return n.add("shift_norm", &graph.ShiftNormAttrs{Mode: mode, Bits: bits, Enc: ir.Unipolar, Epsilon: 1e-5}, map[string]*graph.Tensor{"mean": n.tensor(0, 1, c), "var": v}, x)
 }

@@ -43,7 +43,7 @@ func TestPaper(t *testing.T) {
 		x := n.levels(bits, ir.Unipolar, 1, 3, 2, in)
 		y := n.bconv(x, 1, out, graph.PadValid, graph.BinaryAttrs{WeightScale: pick(t, "scale", graph.ScaleMean, graph.ScaleAP2)})
 		n.Outputs = []string{n.shiftNorm(y, graph.ShiftRiptide, bits)}
-		w, norm := n.Nodes[0].Weights["w"].Data, n.Nodes[1].Weights
+		w, norm := n.Nodes[0].Weights["w"].Data.Floats(), n.Nodes[1].Weights
 		data := make([]byte, 3*2*in)
 		for i := range data {
 			data[i] = byte(r.IntN(1 << bits))
@@ -59,9 +59,9 @@ func TestPaper(t *testing.T) {
 				sum += sign * int(data[i/out*in+c])
 				alpha += math.Abs(float64(w[c*out+o])) / float64(in)
 			}
-			want := paperLevel(sum, alpha, float64(norm["mean"].Data[o]), float64(norm["var"].Data[o]), 1e-5, bits)
+			want := paperLevel(sum, alpha, float64(norm["mean"].Data.At(o)), float64(norm["var"].Data.At(o)), 1e-5, bits)
 			if int(level) != want {
-				t.Fatalf("sum %d of channel %d (weight scale %g, mean %g, variance %g): level %d, want %d", sum, o, alpha, norm["mean"].Data[o], norm["var"].Data[o], level, want)
+				t.Fatalf("sum %d of channel %d (weight scale %g, mean %g, variance %g): level %d, want %d", sum, o, alpha, norm["mean"].Data.At(o), norm["var"].Data.At(o), level, want)
 			}
 		}
 	})
@@ -95,7 +95,7 @@ func TestShiftNormNearFloats(t *testing.T) {
 		y, bias := sums, make([]float32, out)
 		if rapid.Bool().Draw(t, "bias") {
 			c := n.tensor(0, v.Scale, out)
-			bias, y = c.Data, n.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": c}, y)
+			bias, y = c.Data.Floats(), n.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": c}, y)
 		}
 		relu := rapid.Bool().Draw(t, "relu")
 		if relu {
@@ -107,7 +107,7 @@ func TestShiftNormNearFloats(t *testing.T) {
 		a.Enc = pick(t, "out", ir.Unipolar, ir.Bipolar, ir.BipolarInv)
 		n.Value(y).LevelType = a.Levels()
 		for o := range out { // within the range that the mean may have
-			node.Weights["mean"].Data[o] *= float32(v.Scale) / 4
+			node.Weights["mean"].Data.Floats()[o] *= float32(v.Scale) / 4
 		}
 		n.Outputs = []string{y, sums}
 		data := make([]byte, 2*2*in)
@@ -120,7 +120,7 @@ func TestShiftNormNearFloats(t *testing.T) {
 			o := i % out
 			unit := v.Scale * alpha[o]
 			s := math.Round(float64(math.Float32frombits(binary.LittleEndian.Uint32(got[1][4*i:]))) / unit)
-			sd := math.Sqrt(float64(node.Weights["var"].Data[o]) + a.Epsilon)
+			sd := math.Sqrt(float64(node.Weights["var"].Data.At(o)) + a.Epsilon)
 			// The shift stands for the quotient of two steps: choose the deviation of which it is exact.
 			shift := math.RoundToEven(math.Log2(sd * (1 / top) / v.Scale))
 			sd = math.Pow(2, shift) * v.Scale * top
@@ -128,7 +128,7 @@ func TestShiftNormNearFloats(t *testing.T) {
 			if relu {
 				x = math.Max(x, 0)
 			}
-			want := realLevel(x, float64(node.Weights["mean"].Data[o]), sd, top, a.Enc)
+			want := realLevel(x, float64(node.Weights["mean"].Data.At(o)), sd, top, a.Enc)
 			l := float64(level)
 			if a.Enc == ir.BipolarInv {
 				l = top - l

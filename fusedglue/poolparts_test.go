@@ -44,7 +44,7 @@ func TestPoolParts(t *testing.T) {
 		if !alone {
 			n.Outputs = append(n.Outputs, n.plain("relu", whole))
 		}
-		input, err := binary.Append(nil, binary.LittleEndian, n.tensor(0.3, 1, n.Value("x").Shape...).Data)
+		input, err := binary.Append(nil, binary.LittleEndian, n.tensor(0.3, 1, n.Value("x").Shape...).Data.Floats())
 		if err != nil {
 			t.Fatal(err)
 		}

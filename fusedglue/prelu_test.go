@@ -15,7 +15,7 @@ func TestPRelu(t *testing.T) {
 	for _, slope := range []float32{0, 0.25, -0.25} {
 		n, x := chain(t, ir.Bipolar, 2)
 		x = n.bconv(x, 3, 2, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleMean})
-		alpha := &graph.Tensor{Shape: []int{2}, Data: []float32{0.5, slope}}
+		alpha := &graph.Tensor{Shape: []int{2}, Data: graph.NumbersOf([]float32{0.5, slope})}
 		x = n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
 		x = n.quantize(x, &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.BipolarInv, Scale: 0.1}})
 		n.Outputs = []string{x}

@@ -70,7 +70,7 @@ func drawQuantizer(t *rapid.T, r *rand.Rand, out int) (*graph.Node, func(o int, 
 	case 1:
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: between(t, 1, 3, "bits"), Enc: pick(t, "enc", ir.Unipolar, ir.Bipolar, ir.BipolarInv), Scale: 1}, NotLess: rapid.Bool().Draw(t, "not less")}
 		rows, cols := between(t, 1, 1<<a.Bits-1, "thresholds"), pick(t, "columns", 1, out)
-		w := &graph.Tensor{Shape: []int{rows, cols}, Data: make([]float32, rows*cols)}
+		w := &graph.Tensor{Shape: []int{rows, cols}, Data: graph.NumbersOf(make([]float32, rows*cols))}
 		for c := range cols {
 			row := make([]float32, rows)
 			for i := range row {
@@ -78,13 +78,13 @@ func drawQuantizer(t *rapid.T, r *rand.Rand, out int) (*graph.Node, func(o int, 
 			}
 			slices.Sort(row)
 			for i, v := range row {
-				w.Data[i*cols+c] = v
+				w.Data.Floats()[i*cols+c] = v
 			}
 		}
 		return &graph.Node{Attrs: a, Weights: map[string]*graph.Tensor{"thresholds": w}}, func(o int, x float32) int {
 			n := 0
 			for i := range rows {
-				if x >= w.Data[i*cols+o%cols] {
+				if x >= w.Data.At(i*cols+o%cols) {
 					n++
 				}
 			}

@@ -94,11 +94,11 @@ func (g shiftNorm) level(a int64, bits int) int {
 // shiftAdd is the glue of all channels of n, for integers from lo(o) to hi(o) in channel o. alpha is the scale of the weights, nil
 // behind levels.
 func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64, sums func(o int) (lo, hi int64)) (*graph.ShiftAdd, error) {
-	mean, variance := n.Weights["mean"].Data, n.Weights["var"].Data
+	mean, variance := n.Weights["mean"].Data.Floats(), n.Weights["var"].Data.Floats()
 	s := &graph.ShiftAdd{Add: make([]int32, len(mean)), Right: make([]int32, len(mean))}
 	at := func(key string, o int, otherwise float64) float64 {
 		if w := n.Weights[key]; w != nil {
-			return float64(w.Data[o])
+			return float64(w.Data.At(o))
 		}
 		return otherwise
 	}

@@ -250,7 +250,7 @@ func (r *rewriter) addend(p *graph.Node) (bias []float32, x string, ok bool) {
 	}
 	channels := r.g.Value(p.Output).Channels()
 	for o := range channels {
-		v := b.Data[o%len(b.Data)]
+		v := b.Data.At(o % b.Data.Len())
 		if minus {
 			v = -v
 		}
@@ -271,21 +271,21 @@ func (r *rewriter) bounded(n *graph.Node) {
 		if b == nil {
 			return max(old, 0)
 		}
-		return max(old, b.Data[o])
+		return max(old, b.Data.At(o))
 	})
 }
 
 // operand changes a weight of n, [C], which begins with so many numbers of one value.
 func (r *rewriter) operand(n *graph.Node, key string, begin float32, change func(o int, old float32) float32) {
-	w := &graph.Tensor{Shape: []int{len(n.Weights["mean"].Data)}}
-	for o := range w.Shape[0] {
+	w := make([]float32, n.Weights["mean"].Data.Len())
+	for o := range w {
 		old := begin
 		if before := n.Weights[key]; before != nil {
-			old = before.Data[o]
+			old = before.Data.At(o)
 		}
-		w.Data = append(w.Data, change(o, old))
+		w[o] = change(o, old)
 	}
-	n.Weights[key] = w
+	n.Weights[key] = &graph.Tensor{Shape: []int{len(w)}, Data: graph.NumbersOf(w)}
 }
 
 // normalizeSums makes the shift_norms ns, which read the sums of p, integer glue: p's own, or, where others read the sums too, layers

@@ -176,7 +176,7 @@ func TestShiftNormOfLayers(t *testing.T) {
 			scales := [][]float32{{0.25, 0.5, 0.125}, {0.3, 0.4, 0.13}} // of one AP2 each
 			layer := func(x string, w *graph.Tensor, scale []float32) string {
 				a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: graph.PadSame}, Binary: &bin}
-				return n.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: scale}}, x)
+				return n.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": w, "scale": {Shape: []int{outs}, Data: graph.NumbersOf(scale)}}, x)
 			}
 			var sums string
 			if two {
@@ -192,12 +192,12 @@ func TestShiftNormOfLayers(t *testing.T) {
 			} else {
 				both := &graph.Tensor{Shape: []int{3, 3, 10, outs}}
 				for tap := range 9 {
-					both.Data = append(both.Data, v.Data[tap*5*outs:(tap+1)*5*outs]...)
-					for _, z := range w.Data[tap*5*outs : (tap+1)*5*outs] {
+					both.Data = graph.NumbersOf(append(both.Data.Floats(), v.Data.Floats()[tap*5*outs:(tap+1)*5*outs]...))
+					for _, z := range w.Data.Floats()[tap*5*outs : (tap+1)*5*outs] {
 						if minus {
 							z = -z
 						}
-						both.Data = append(both.Data, z)
+						both.Data = graph.NumbersOf(append(both.Data.Floats(), z))
 					}
 				}
 				sums = layer(n.add("concat", &graph.ConcatAttrs{}, nil, x, y), both, scales[0])

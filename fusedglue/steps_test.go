@@ -14,7 +14,7 @@ import (
 )
 
 func ones(n int, v float32) *graph.Tensor {
-	return &graph.Tensor{Shape: []int{n}, Data: slices.Repeat([]float32{v}, n)}
+	return &graph.Tensor{Shape: []int{n}, Data: graph.NumbersOf(slices.Repeat([]float32{v}, n))}
 }
 
 // TestMergeSteps: steps that no convolution takes in become one layer, unless somebody else sees what is between them.
@@ -108,7 +108,7 @@ func TestThresholdBehindFloats(t *testing.T) {
 		n, _ := chain(t, ir.Unipolar, 1)
 		x := n.conv(n.input(1, 4, 4, 3), 3, 2, graph.PadSame)
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.BipolarInv, Scale: 1}, NotLess: c.notLess}
-		n.Outputs = []string{n.add("threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: c.shape, Data: c.data}}, x)}
+		n.Outputs = []string{n.add("threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: c.shape, Data: graph.NumbersOf(c.data)}}, x)}
 		g, err := Fuse(t.Context(), n.Graph, nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestThresholdBehindFloats(t *testing.T) {
 				if c.rows {
 					l = []float32{e.LevelRows[0][o]}
 				}
-				if want := a.Level(&graph.Tensor{Shape: c.shape, Data: c.data}, o, v); (y >= l[0]) != (want == 1) {
+				if want := a.Level(&graph.Tensor{Shape: c.shape, Data: graph.NumbersOf(c.data)}, o, v); (y >= l[0]) != (want == 1) {
 					t.Errorf("%+v: %g of channel %d gives %v, want %d", c, v, o, y >= l[0], want)
 				}
 			}
@@ -137,9 +137,9 @@ func TestThresholdBehindFloats(t *testing.T) {
 // TestStrictFloatLayers: which float convolutions are the model's own wish.
 func TestStrictFloatLayers(t *testing.T) {
 	few := func(n *net, w *graph.Tensor) *graph.Tensor {
-		for i, v := range w.Data {
-			if w.Data[i] = 0.5; v < 0 {
-				w.Data[i] = -0.5
+		for i, v := range w.Data.All() {
+			if w.Data.Floats()[i] = 0.5; v < 0 {
+				w.Data.Floats()[i] = -0.5
 			}
 		}
 		return w

@@ -64,7 +64,7 @@ func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 		return
 	}
 	taps := f.KH * f.KW
-	if bits, enc, ok := graph.Meant(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out}, Data: f.WFloat}); ok {
+	if bits, enc, ok := graph.Meant(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out}, Data: graph.NumbersOf(f.WFloat)}); ok {
 		why := graph.Verdict{Reason: graph.WhyFloatInput}
 		why.Args.WeightBits, why.Args.Weights = bits, enc
 		s.stays(n, graph.LackLevels, verdict(n, why), "")

@@ -14,7 +14,7 @@ func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCh
 	if b.Offset {
 		n = withoutOffset(n)
 	}
-	data := n.Weights["w"].Data
+	data := n.Weights["w"].Data.Floats()
 	f.W = b.Integers()
 	if b.OneBit() {
 		f.Alpha = weightScale(n, f, b, perChannel)
@@ -31,28 +31,28 @@ func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCh
 
 // withoutOffset is n with what its weights are besides their offset.
 func withoutOffset(n *graph.Node) *graph.Node {
-	w, offset := n.Weights["w"], n.Weights["offset"].Data
-	rest := &graph.Tensor{Shape: w.Shape, Data: make([]float32, len(w.Data))}
-	for i, v := range w.Data {
-		rest.Data[i] = f32.Sub(v, offset[i%len(offset)])
+	w, offset := n.Weights["w"], n.Weights["offset"].Data.Floats()
+	rest := make([]float32, w.Data.Len())
+	for i, v := range w.Data.All() {
+		rest[i] = f32.Sub(v, offset[i%len(offset)])
 	}
 	m := *n
 	m.Weights = maps.Clone(n.Weights)
-	m.Weights["w"] = rest
+	m.Weights["w"] = &graph.Tensor{Shape: w.Shape, Data: graph.NumbersOf(rest)}
 	return &m
 }
 
 // integers gives the integers that w becomes and the real value of 1 for each of outs filters, in float64; see
 // graph.BinaryAttrs. b is not OneBit.
 func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints []int16, scale []float64) {
-	w := n.Weights["w"].Data
+	w := n.Weights["w"].Data.Floats()
 	ints, scale = make([]int16, len(w)), make([]float64, outs)
 	for o := range scale {
 		scale[o] = 1
 	}
 	if t := n.Weights["scale"]; b.WeightScale == graph.ScaleTensor {
 		for o := range scale {
-			scale[o] = float64(t.Data[o])
+			scale[o] = float64(t.Data.At(o))
 		}
 	}
 	if b.Enc == graph.TernaryWeights {

@@ -9,12 +9,12 @@ import (
 // TestZeroFilter: bipolar weights have no 0, but a filter of zeros makes zeros: its scale is 0.
 func TestZeroFilter(t *testing.T) {
 	for _, scale := range []graph.WeightScale{graph.ScaleMax, graph.ScaleAP2} {
-		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": {Shape: []int{1, 1, 2, 2}, Data: []float32{0, 0.5, 0, -1.5}}}}
+		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": {Shape: []int{1, 1, 2, 2}, Data: graph.NumbersOf([]float32{0, 0.5, 0, -1.5})}}}
 		ints, alpha := integers(n, 2, &graph.BinaryAttrs{Bits: 2, WeightScale: scale}, true)
 		if alpha[0] != 0 || alpha[1] != 0.5 || ints[0] != 1 || ints[1] != 1 || ints[2] != 1 || ints[3] != -3 {
 			t.Errorf("%v: integers %v times %v", scale, ints, alpha)
 		}
-		all := &graph.Node{Weights: map[string]*graph.Tensor{"w": {Shape: []int{1, 2}, Data: []float32{0, 0}}}}
+		all := &graph.Node{Weights: map[string]*graph.Tensor{"w": {Shape: []int{1, 2}, Data: graph.NumbersOf([]float32{0, 0})}}}
 		if _, alpha := integers(all, 2, &graph.BinaryAttrs{Bits: 2, WeightScale: scale}, false); alpha[0] != 0 || alpha[1] != 0 {
 			t.Errorf("%v: a dense layer of zeros has the scales %v", scale, alpha)
 		}

@@ -209,18 +209,18 @@ func (c *checker) weight(n *Node, key string, t *Tensor) {
 		c.node(n, "", "weight %q is missing", key)
 		return
 	}
-	if t.Elems() != len(t.Data) {
-		c.node(n, "", "weight %q of shape %v has %d elements", key, t.Shape, len(t.Data))
+	if t.Elems() != t.Data.Len() {
+		c.node(n, "", "weight %q of shape %v has %d elements", key, t.Shape, t.Data.Len())
 		return
 	}
 	if i := NotFinite(n.Op, t); i >= 0 {
-		c.node(n, "", "weight %q: element %d is %v, want finite numbers", key, i, t.Data[i])
+		c.node(n, "", "weight %q: element %d is %v, want finite numbers", key, i, t.Data.At(i))
 	}
 	if c.weights[t] {
 		return
 	}
 	c.weights[t] = true
-	if c.elems += len(t.Data); c.elems > MaxWeights && c.elems-len(t.Data) <= MaxWeights {
+	if c.elems += t.Data.Len(); c.elems > MaxWeights && c.elems-t.Data.Len() <= MaxWeights {
 		c.node(n, "", "all weights together have more than %d elements", MaxWeights)
 	}
 }

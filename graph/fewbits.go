@@ -97,7 +97,7 @@ func Decompose(w *Tensor) (few *FewBits, why Verdict) {
 
 // DecomposeFew is Decompose into FewBitsMost bits at most.
 func DecomposeFew(w *Tensor) (few *FewBits, why Verdict) {
-	for _, v := range w.Data {
+	for _, v := range w.Data.All() {
 		if v-v != 0 {
 			return nil, Verdict{Reason: WhyWeightsNaN}
 		}
@@ -112,7 +112,7 @@ func DecomposeFew(w *Tensor) (few *FewBits, why Verdict) {
 		few = multiplesOf(w, FewBitsMost, nearly)
 	}
 	if few == nil {
-		return nil, wide(w.Data, w.Shape[len(w.Shape)-1])
+		return nil, wide(w.Data.Floats(), w.Shape[len(w.Shape)-1])
 	}
 	return few, Verdict{}
 }
@@ -129,7 +129,7 @@ func DecomposeExactly(w *Tensor) *FewBits {
 // Exact reports whether weights t are, to the bit, two values for each channel where f has one bit, and else the multiples of f's
 // scales.
 func (f *FewBits) Exact(t *Tensor) bool {
-	w := t.Data
+	w := t.Data.Floats()
 	outs := len(f.Scale)
 	values := make([][2]float32, outs) // of -1 and 1; 0 of none
 	for i, v := range w {
@@ -156,21 +156,21 @@ const nearly = 0x1p-22
 // twoValued finds weights of at most two values in each output channel; nil if they are none.
 func twoValued(w *Tensor) *FewBits {
 	outs := w.Shape[len(w.Shape)-1]
-	if len(w.Data) < 3*outs { // two weights have two values whatever they are
+	if w.Data.Len() < 3*outs { // two weights have two values whatever they are
 		return nil
 	}
 	f := &FewBits{Scale: make([]float32, outs), Offset: make([]float32, outs)}
 	f.Attrs = BinaryAttrs{WeightScale: ScaleTensor, Offset: true}
 	for o := range outs {
-		lo, hi := w.Data[o], w.Data[o]
-		for i := o; i < len(w.Data); i += outs {
-			lo, hi = min(lo, w.Data[i]), max(hi, w.Data[i])
+		lo, hi := w.Data.At(o), w.Data.At(o)
+		for i := o; i < w.Data.Len(); i += outs {
+			lo, hi = min(lo, w.Data.At(i)), max(hi, w.Data.At(i))
 		}
 		if f.Offset[o], f.Scale[o] = float32((float64(lo)+float64(hi))/2), float32((float64(hi)-float64(lo))/2); lo == hi {
 			f.Offset[o], f.Scale[o] = 0, f32.Abs(lo)
 		}
-		for i := o; i < len(w.Data); i += outs {
-			v := w.Data[i]
+		for i := o; i < w.Data.Len(); i += outs {
+			v := w.Data.At(i)
 			if v != lo && v != hi || v-v != 0 {
 				return nil
 			}
@@ -180,8 +180,8 @@ func twoValued(w *Tensor) *FewBits {
 			}
 		}
 	}
-	f.Ints = make([]int16, len(w.Data))
-	for i, v := range w.Data {
+	f.Ints = make([]int16, w.Data.Len())
+	for i, v := range w.Data.All() {
 		f.Ints[i] = f.sign(v, i%outs)
 	}
 	return f
@@ -200,7 +200,7 @@ func (f *FewBits) sign(v float32, o int) int16 {
 func multiplesOf(w *Tensor, bits int, near float64) *FewBits {
 	outs := w.Shape[len(w.Shape)-1]
 	few := &FewBits{Scale: make([]float32, outs)}
-	if !few.channels(w.Data, 1<<bits-1, 1<<(bits-1), near) {
+	if !few.channels(w.Data.Floats(), 1<<bits-1, 1<<(bits-1), near) {
 		return nil
 	}
 	enc := EncodingOf(few.Ints)

@@ -26,12 +26,12 @@ func TestDecomposeRefuses(t *testing.T) {
 		{[]float32{1, -1, float32(math.NaN()), 1}, Verdict{Reason: WhyWeightsNaN}},
 		{[]float32{1, float32(math.Inf(1)), 1, 1}, Verdict{Reason: WhyWeightsNaN}},
 	} {
-		few, why := Decompose(&Tensor{Shape: []int{len(c.data), 1}, Data: c.data})
+		few, why := Decompose(&Tensor{Shape: []int{len(c.data), 1}, Data: NumbersOf(c.data)})
 		if few != nil || why != c.want {
 			t.Errorf("%v: %+v, %+v, want %+v", c.data[:4], few, why, c.want)
 		}
 	}
-	few, _ := Decompose(&Tensor{Shape: []int{3, 2}, Data: []float32{1, 0.5, 2, 0.25, 1, 0.5}}) // blurs
+	few, _ := Decompose(&Tensor{Shape: []int{3, 2}, Data: NumbersOf([]float32{1, 0.5, 2, 0.25, 1, 0.5})}) // blurs
 	if few == nil || few.Trained() || !slices.Equal(few.Ints, []int16{-1, 1, 1, -1, -1, 1}) || !slices.Equal(few.Offset, []float32{1.5, 0.375}) {
 		t.Errorf("%+v", few)
 	}
@@ -54,7 +54,7 @@ func TestDecomposeWide(t *testing.T) {
 				if q&2 != 0 {
 					v += near * float32(c.hi) * 0.01
 				}
-				w.Data = append(w.Data, v)
+				w.Data = NumbersOf(append(w.Data.Floats(), v))
 			}
 			few, why := Decompose(w)
 			if few == nil || int(few.Ints[0]) != c.lo || few.Attrs.Bits != c.bits || few.Attrs.Enc != c.enc {
@@ -82,7 +82,7 @@ func TestDecomposeTwoValues(t *testing.T) {
 		{[]float32{2, -1, 0, 1, 2, -1}, []int16{1, -1, 0, 1, 1, -1}, nil, 1, true},
 		{[]float32{2, -1, -2, 1, 2, -1}, []int16{1, -1, -1, 1, 1, -1}, nil, 0, true},
 	} {
-		few, why := Decompose(&Tensor{Shape: []int{3, 2}, Data: c.data})
+		few, why := Decompose(&Tensor{Shape: []int{3, 2}, Data: NumbersOf(c.data)})
 		if few == nil || !slices.Equal(few.Ints, c.ints) || !slices.Equal(few.Offset, c.offset) || few.Attrs.Bits != c.bits || few.Attrs.Offset != (c.offset != nil) || few.Trained() != c.signs {
 			t.Errorf("%v: %+v, %+v", c.data, few, why)
 		}
@@ -93,27 +93,27 @@ func TestDecomposeTwoValues(t *testing.T) {
 func TestDecomposeNearly(t *testing.T) {
 	third := float32(1) / 3
 	dorefa := []float32{-1, 2*third - 1, 2*(2*third) - 1, 1, -1, 1}
-	few, why := Decompose(&Tensor{Shape: []int{6, 1}, Data: dorefa})
+	few, why := Decompose(&Tensor{Shape: []int{6, 1}, Data: NumbersOf(dorefa)})
 	if few == nil || !slices.Equal(few.Ints, []int16{-3, -1, 1, 3, -3, 3}) || few.Attrs.Bits != 2 || few.Scale[0] != third {
 		t.Errorf("%x: %+v, %+v", dorefa, few, why)
 	}
 	up := math.Nextafter32
 	noisy := []float32{0.7, up(0.7, 1), -up(0.7, 0), -0.7, 0.7, 0x1p-30} // signs times a scale, a 0 with roundings
-	if few, why = Decompose(&Tensor{Shape: []int{6, 1}, Data: noisy}); few == nil || !slices.Equal(few.Ints, []int16{1, 1, -1, -1, 1, 0}) {
+	if few, why = Decompose(&Tensor{Shape: []int{6, 1}, Data: NumbersOf(noisy)}); few == nil || !slices.Equal(few.Ints, []int16{1, 1, -1, -1, 1, 0}) {
 		t.Errorf("%x: %+v, %+v", noisy, few, why)
 	}
 	for _, data := range [][]float32{dorefa, noisy, {0.7, up(0.7, 1), -0.7, -0.7, 0.7, 0.7}} {
-		if few := DecomposeExactly(&Tensor{Shape: []int{6, 1}, Data: data}); few != nil {
+		if few := DecomposeExactly(&Tensor{Shape: []int{6, 1}, Data: NumbersOf(data)}); few != nil {
 			t.Errorf("%x are exactly %+v", data, few)
 		}
 	}
 	for _, data := range [][]float32{{0.7, -0.7, 0.7, -0.7, 0.7, 0.7}, {-0.25, 0.5, 0.75, 0, 0.25, 0.5}, {0.8, -0.2, 0.8, 0.8, -0.2, -0.2}} {
-		if few := DecomposeExactly(&Tensor{Shape: []int{6, 1}, Data: data}); few == nil {
+		if few := DecomposeExactly(&Tensor{Shape: []int{6, 1}, Data: NumbersOf(data)}); few == nil {
 			t.Errorf("%x are not exactly few bits", data)
 		}
 	}
 	noisy[1] = 0.7001
-	if few, _ = Decompose(&Tensor{Shape: []int{6, 1}, Data: noisy}); few != nil {
+	if few, _ = Decompose(&Tensor{Shape: []int{6, 1}, Data: NumbersOf(noisy)}); few != nil {
 		t.Errorf("%x: %+v", noisy, few)
 	}
 }

@@ -67,7 +67,7 @@ func ElementFunction(g *Graph, n *Node) func(o int, x []float32) float32 {
 				if args[i] = 0; op.Weight == nil {
 					args[i] = x[op.Input]
 				} else {
-					args[i] = op.Weight.Data[o%len(op.Weight.Data)]
+					args[i] = op.Weight.Data.At(o % op.Weight.Data.Len())
 				}
 			}
 			return exact(f.Eval(args...))
@@ -99,7 +99,7 @@ func (a *ThresholdAttrs) Reaches(x, t float32) bool {
 func (a *ThresholdAttrs) Level(thresholds *Tensor, o int, x float32) int {
 	n, c := 0, thresholds.Shape[1]
 	for i := range thresholds.Shape[0] {
-		if a.Reaches(x, thresholds.Data[i*c+o%c]) {
+		if a.Reaches(x, thresholds.Data.At(i*c+o%c)) {
 			n++
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // TestElementFunction follows a tensor by value through ops on single elements of one, two and three tensors, constants and
 // levels among them.
 func TestElementFunction(t *testing.T) {
-	one := func(v ...float32) *graph.Tensor { return &graph.Tensor{Shape: []int{len(v)}, Data: v} }
+	one := func(v ...float32) *graph.Tensor { return &graph.Tensor{Shape: []int{len(v)}, Data: graph.NumbersOf(v)} }
 	g := &graph.Graph{Values: map[string]*graph.Value{}}
 	b := graph.NewBuilder(g)
 	b.Input(&graph.Value{Name: "x", Shape: []int{1, 2}, Layout: "NC"})
@@ -37,7 +37,7 @@ func TestElementFunction(t *testing.T) {
 	inverse := add("div", &graph.BinaryOpAttrs{Reverse: true}, weights{"b": one(1)}, "x")
 	sum := add("add", &graph.BinaryOpAttrs{}, nil, left, sign)
 	quant := add("quantize", &graph.QuantizeAttrs{LevelType: two}, nil, "x")
-	inv := add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 2, Offset: 0.25}}, weights{"thresholds": {Shape: []int{1, 2}, Data: []float32{0, 5}}}, "x")
+	inv := add("threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 2, Offset: 0.25}}, weights{"thresholds": {Shape: []int{1, 2}, Data: graph.NumbersOf([]float32{0, 5})}}, "x")
 	pool := add("flatten", none, nil, "x")
 
 	run := func(o int, x float32, want map[string]float32) {

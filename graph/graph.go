@@ -116,10 +116,10 @@ func (n *Node) DistinctInputs() bool {
 	return true
 }
 
-// Tensor is a constant of f32 values in row-major order.
+// Tensor is a constant: numbers that f32 has exactly, in row-major order.
 type Tensor struct {
 	Shape []int
-	Data  []float32
+	Data  Numbers
 }
 
 // Elems is the number of elements that Shape asks for.

@@ -39,11 +39,13 @@ func (t *Tensor) InputGroup(g, groups int) *Tensor {
 	n := len(t.Shape)
 	in, outs := t.Shape[n-2], t.Shape[n-1]
 	size := in / groups
-	part := &Tensor{Shape: append(append([]int{}, t.Shape[:n-2]...), size, outs)}
-	for at := g * size * outs; at < len(t.Data); at += in * outs {
-		part.Data = append(part.Data, t.Data[at:at+size*outs]...)
+	var part []float32
+	for at := g * size * outs; at < t.Data.Len(); at += in * outs {
+		row := make([]float32, size*outs)
+		t.Data.Read(at, row)
+		part = append(part, row...)
 	}
-	return part
+	return &Tensor{Shape: append(append([]int{}, t.Shape[:n-2]...), size, outs), Data: NumbersOf(part)}
 }
 
 // Meant is the type of the few bits that the weights w ([..., I, O]) of a layer are meant to have, of both signs: as they are, but for

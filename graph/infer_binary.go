@@ -62,7 +62,7 @@ func (g *Graph) shifted(n *Node, x *Value, minus bool) (*Value, error) {
 	if err := g.needVector(n, "b", x.Channels()); err != nil {
 		return nil, err
 	}
-	b := n.Weights["b"].Data
+	b := n.Weights["b"].Data.Floats()
 	v := float64(b[0])
 	if slices.ContainsFunc(b, func(v float32) bool { return v != b[0] }) || v-v != 0 {
 		return nil, g.Errorf(n, "one number may be added to levels, which changes their offset; for all else put a dequantize node before it",
@@ -84,7 +84,7 @@ func (g *Graph) scaled(n *Node, x *Value, divided bool) (*Value, error) {
 	if err := g.needVector(n, "b", x.Channels()); err != nil {
 		return nil, err
 	}
-	b := n.Weights["b"].Data
+	b := n.Weights["b"].Data.Floats()
 	f := float64(b[0])
 	if slices.ContainsFunc(b, func(v float32) bool { return v != b[0] }) || !(f > 0) {
 		return nil, g.Errorf(n, "levels may be multiplied by one number above 0, which changes their scale; for all else put a dequantize node before it",

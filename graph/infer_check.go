@@ -42,7 +42,7 @@ func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) er
 	if err := g.needWeights(n, []int{x.Channels()}, keys...); err != nil {
 		return err
 	}
-	for c, v := range n.Weights["var"].Data {
+	for c, v := range n.Weights["var"].Data.All() {
 		if !(v >= 0 && float64(v)+epsilon > 0) {
 			return g.Errorf(n, "", "variance %v of channel %d with epsilon %v: want var >= 0 and var + epsilon > 0", v, c, epsilon)
 		}
@@ -55,7 +55,7 @@ func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) er
 func NotFinite(op string, t *Tensor) int {
 	o := OpNamed(op)
 	infinite := o != nil && o.Infinite
-	return slices.IndexFunc(t.Data, func(v float32) bool { return v != v || v-v != 0 && !infinite })
+	return slices.IndexFunc(t.Data.Floats(), func(v float32) bool { return v != v || v-v != 0 && !infinite })
 }
 
 // needVector wants a weight of one value for each channel, or one for all.

@@ -70,12 +70,12 @@ func inferThreshold(g *Graph, n *Node, x *Value, a *ThresholdAttrs) (*Value, err
 		return nil, g.Errorf(n, "", "weight \"thresholds\" has shape %v, want [1..%d, %d] or [1..%d, 1]", shapeOf(t), most, c, most)
 	}
 	row := t.Shape[1]
-	for i, v := range t.Data {
+	for i, v := range t.Data.All() {
 		switch {
 		case v != v:
 			return nil, g.Errorf(n, "", "threshold %d of channel %d is NaN", i/row, i%row)
-		case i >= row && v < t.Data[i-row]:
-			return nil, g.Errorf(n, "sort the thresholds of each channel", "thresholds %d and %d of channel %d descend: %g, %g", i/row-1, i/row, i%row, t.Data[i-row], v)
+		case i >= row && v < t.Data.At(i-row):
+			return nil, g.Errorf(n, "sort the thresholds of each channel", "thresholds %d and %d of channel %d descend: %g, %g", i/row-1, i/row, i%row, t.Data.At(i-row), v)
 		}
 	}
 	return out, nil
@@ -129,7 +129,7 @@ func (g *Graph) checkFakeQuant(n *Node, x *Value, a *FakeQuantAttrs) error {
 	if err := g.needVector(n, "scale", x.Channels()); err != nil {
 		return err
 	}
-	for c, s := range n.Weights["scale"].Data {
+	for c, s := range n.Weights["scale"].Data.All() {
 		if !(s >= MinScale && s <= MaxScale) {
 			return g.Errorf(n, "", "scale %g of channel %d: want %g to %g", s, c, MinScale, MaxScale)
 		}

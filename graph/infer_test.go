@@ -38,7 +38,7 @@ func weights(shapes map[string][]int) map[string]*graph.Tensor {
 	out := map[string]*graph.Tensor{}
 	for k, s := range shapes {
 		out[k] = &graph.Tensor{Shape: s}
-		out[k].Data = make([]float32, out[k].Elems())
+		out[k].Data = graph.NumbersOf(make([]float32, out[k].Elems()))
 	}
 	return out
 }

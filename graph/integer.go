@@ -171,10 +171,10 @@ func (a *IntegerAttrs) Bias(n *Node) []int64 {
 	if high == nil {
 		return nil
 	}
-	out := make([]int64, len(high.Data))
-	for o, v := range high.Data {
+	out := make([]int64, high.Data.Len())
+	for o, v := range high.Data.All() {
 		if out[o] = int64(v); low != nil {
-			out[o] += int64(low.Data[o])
+			out[o] += int64(low.Data.At(o))
 		}
 	}
 	return out
@@ -183,9 +183,9 @@ func (a *IntegerAttrs) Bias(n *Node) []int64 {
 // Multiplier is the number that sums of output o of integer layer n are multiplied by.
 func (a *IntegerAttrs) Multiplier(n *Node, o int) float64 {
 	t := n.Weights["multiplier"]
-	v := float64(t.Data[o%len(t.Data)])
+	v := float64(t.Data.At(o % t.Data.Len()))
 	if low := n.Weights["multiplier_low"]; low != nil {
-		v += float64(low.Data[o%len(low.Data)])
+		v += float64(low.Data.At(o % low.Data.Len()))
 	}
 	return v
 }
@@ -215,7 +215,7 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 	w := n.Weights["w"]
 	least, most := make([]int64, out), make([]int64, out)
 	low, high := float32(0), float32(0)
-	for i, v := range w.Data {
+	for i, v := range w.Data.All() {
 		if v != float32(math.Trunc(float64(v))) || v < -255 || v > 255 {
 			return nil, g.Errorf(n, "", "weight \"w\": element %d is %v, want integers from -255 to 255", i, v)
 		}
@@ -234,7 +234,7 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 		if err := g.needWeight(n, key, []int{out}); err != nil {
 			return nil, err
 		}
-		for o, v := range t.Data { // the f32 next to MaxIntegerSum is one more, which "bias_low" takes off; the sums below say if they are too large
+		for o, v := range t.Data.All() { // the f32 next to MaxIntegerSum is one more, which "bias_low" takes off; the sums below say if they are too large
 			if v != float32(math.Trunc(float64(v))) || !(math.Abs(float64(v)) <= MaxIntegerSum+1) {
 				return nil, g.Errorf(n, "", "weight %q: element %d is %v, want integers of 32 bits", key, o, v)
 			}

@@ -33,15 +33,16 @@ func Nearly(w *Tensor) *Tensor {
 // nearlyFew is Nearly of weights that have not few bits as they are.
 func nearlyFew(w *Tensor) *Tensor {
 	outs := w.Shape[len(w.Shape)-1]
-	if !w.filter(0).round(0, 1) { // real weights end here, before they are copied
+	if !roundChannel(w.filter(0).Data.Floats(), 0, 1) { // real weights end here, before they are copied
 		return nil
 	}
-	near := &Tensor{Shape: w.Shape, Data: slices.Clone(w.Data)}
+	data := slices.Clone(w.Data.Floats())
 	for o := range outs {
-		if !near.round(o, outs) {
+		if !roundChannel(data, o, outs) {
 			return nil
 		}
 	}
+	near := &Tensor{Shape: w.Shape, Data: NumbersOf(data)}
 	if few, _ := DecomposeFew(near); few == nil {
 		return nil
 	}
@@ -52,27 +53,27 @@ func nearlyFew(w *Tensor) *Tensor {
 func (t *Tensor) filter(o int) *Tensor {
 	n := len(t.Shape)
 	outs := t.Shape[n-1]
-	f := &Tensor{Shape: append(append([]int{}, t.Shape[:n-1]...), 1)}
-	for i := o; i < len(t.Data); i += outs {
-		f.Data = append(f.Data, t.Data[i])
+	var data []float32
+	for i := o; i < t.Data.Len(); i += outs {
+		data = append(data, t.Data.At(i))
 	}
-	return f
+	return &Tensor{Shape: append(append([]int{}, t.Shape[:n-1]...), 1), Data: NumbersOf(data)}
 }
 
-// round rounds the weights of channel o to few values.
-func (t *Tensor) round(o, outs int) bool {
+// roundChannel rounds the weights of channel o of w ([..., outs]) to few values.
+func roundChannel(w []float32, o, outs int) bool {
 	var values []float32
-	for i := o; i < len(t.Data); i += outs {
-		values = append(values, t.Data[i]+0)
+	for i := o; i < len(w); i += outs {
+		values = append(values, w[i]+0)
 	}
 	slices.Sort(values)
 	return slices.ContainsFunc(nearnesses(max(-values[0], values[len(values)-1])), func(near nearness) bool {
-		return t.roundTo(values, near, o, outs)
+		return roundTo(w, values, near, o, outs)
 	})
 }
 
-// roundTo is round for values, those of channel o in order, of a nearness.
-func (t *Tensor) roundTo(values []float32, near nearness, o, outs int) bool {
+// roundTo is roundChannel for values, those of channel o in order, of a nearness.
+func roundTo(w, values []float32, near nearness, o, outs int) bool {
 	within := near.within
 	centers := centersOf(values, within, 1<<FewBitsMost)
 	if centers == nil {
@@ -85,10 +86,10 @@ func (t *Tensor) roundTo(values []float32, near nearness, o, outs int) bool {
 	if to == nil {
 		return false
 	}
-	for i := o; i < len(t.Data); i += outs {
+	for i := o; i < len(w); i += outs {
 		for k, c := range centers {
-			if math.Abs(float64(t.Data[i])-c) <= 2*within {
-				t.Data[i] = float32(to[k])
+			if math.Abs(float64(w[i])-c) <= 2*within {
+				w[i] = float32(to[k])
 				break
 			}
 		}

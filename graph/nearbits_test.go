@@ -33,7 +33,7 @@ func TestNearly(t *testing.T) {
 				v := f32.Add(f32.Mul(alpha, c.ints[r.IntN(len(c.ints))]), f32.Mul(alpha, c.off))
 				clip := 2*r.Float32() - 1
 				exact = append(exact, v)
-				w.Data = append(w.Data, f32.Add(f32.Sub(v, clip), clip))
+				w.Data = graph.NumbersOf(append(w.Data.Floats(), f32.Add(f32.Sub(v, clip), clip)))
 			}
 			if few, _ := graph.Decompose(w); few != nil {
 				t.Fatalf("they have few bits as they are")
@@ -48,7 +48,7 @@ func TestNearly(t *testing.T) {
 			if near == nil {
 				t.Fatal("nothing is found")
 			}
-			for i, v := range near.Data {
+			for i, v := range near.Data.All() {
 				if d := f32.Abs(f32.Sub(v, exact[i])); d > 1e-7 {
 					t.Fatalf("weight %d is %g, estimates %g", i, v, exact[i])
 				}
@@ -57,7 +57,7 @@ func TestNearly(t *testing.T) {
 			if bits, enc := few.Attrs.WeightType(); enc+" "+string(rune('0'+bits)) != c.want {
 				t.Errorf("they are %s %d, want %s", enc, bits, c.want)
 			}
-			if again := graph.Nearly(near); again != nil || slices.Equal(near.Data, w.Data) {
+			if again := graph.Nearly(near); again != nil || slices.Equal(near.Data.Floats(), w.Data.Floats()) {
 				t.Error("what was found is not left as it is")
 			}
 		})
@@ -70,7 +70,7 @@ func TestNearlyNot(t *testing.T) {
 	for _, scale := range []float32{1, 0.01, 1e-3} {
 		w := &graph.Tensor{Shape: []int{12, 4}}
 		for range 48 {
-			w.Data = append(w.Data, scale*float32(r.NormFloat64()))
+			w.Data = graph.NumbersOf(append(w.Data.Floats(), scale*float32(r.NormFloat64())))
 		}
 		if graph.Nearly(w) != nil {
 			t.Errorf("normal weights of deviation %g are taken for few bits", scale)
@@ -78,7 +78,7 @@ func TestNearlyNot(t *testing.T) {
 	}
 	w := &graph.Tensor{Shape: []int{64, 1}}
 	for i := range 64 {
-		w.Data = append(w.Data, 1e-6*float32(1-2*(i%2))+1e-7*r.Float32())
+		w.Data = graph.NumbersOf(append(w.Data.Floats(), 1e-6*float32(1-2*(i%2))+1e-7*r.Float32()))
 	}
 	if graph.Nearly(w) != nil {
 		t.Error("weights near the size of the roundings are taken for few bits")

@@ -219,8 +219,8 @@ func weightString(n *Node, key string) string {
 	switch {
 	case t == nil:
 		return "(missing)"
-	case len(t.Data) == 1:
-		return fmt.Sprint(t.Data[0])
+	case t.Data.Len() == 1:
+		return fmt.Sprint(t.Data.At(0))
 	}
 	return strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", ")
 }

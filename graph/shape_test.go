@@ -145,7 +145,7 @@ func TestInferThresholds(t *testing.T) {
 		{[]float32{1, 1, 2, 3, 4, 5, 1, 1, nan, 3, 4, 5}, "threshold 1 of channel 2 is NaN"},
 	} {
 		n := &graph.Node{Name: "n", Op: "threshold", Inputs: []string{"v"}, Attrs: &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 1}},
-			Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{2, 6}, Data: c.data}}}
+			Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{2, 6}, Data: graph.NumbersOf(c.data)}}}
 		v, _, err := graph.Infer(net(), n)
 		if got := fmt.Sprint(v, err); !strings.Contains(got, c.want) {
 			t.Errorf("%v: got %s, want %s", c.data, got, c.want)

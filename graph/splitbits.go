@@ -23,7 +23,7 @@ const (
 // The parts differ from w by rounding where exact is false.
 func SplitWeights(w *Tensor) (parts []WeightPart, exact bool) {
 	outs := w.Shape[len(w.Shape)-1]
-	if len(w.Data) < 8*outs {
+	if w.Data.Len() < 8*outs {
 		return nil, false
 	}
 	s := &splitter{w: w, outs: outs, exact: true}
@@ -36,10 +36,10 @@ func SplitWeights(w *Tensor) (parts []WeightPart, exact bool) {
 		return nil, false
 	}
 	for _, t := range append(s.bases, s.plus...) {
-		parts = append(parts, WeightPart{W: t})
+		parts = append(parts, WeightPart{W: &Tensor{Shape: w.Shape, Data: NumbersOf(t)}})
 	}
 	for _, t := range s.minus {
-		parts = append(parts, WeightPart{W: t, Minus: true})
+		parts = append(parts, WeightPart{W: &Tensor{Shape: w.Shape, Data: NumbersOf(t)}, Minus: true})
 	}
 	if len(parts) < 2 || len(parts) > maxWeightParts {
 		return nil, false
@@ -56,16 +56,16 @@ func SplitWeights(w *Tensor) (parts []WeightPart, exact bool) {
 type splitter struct {
 	w           *Tensor
 	outs        int
-	plus, minus []*Tensor // of values 0 and a scale
-	bases       []*Tensor // of values -a and a
+	plus, minus [][]float32 // of values 0 and a scale
+	bases       [][]float32 // of values -a and a
 	exact       bool
 }
 
 // channel enters filter o; false if its weights are no sum of few parts.
 func (s *splitter) channel(o int) bool {
 	var values []float32
-	for i := o; i < len(s.w.Data); i += s.outs {
-		values = append(values, s.w.Data[i]+0)
+	for i := o; i < s.w.Data.Len(); i += s.outs {
+		values = append(values, s.w.Data.At(i)+0)
 	}
 	count := len(values)
 	slices.Sort(values)
@@ -97,7 +97,7 @@ func clusters(values []float32, most int) (centers []float64, within float64) {
 
 // masks enters filter o, whose values lie around 0: scales of the positive weights, and of the negative ones.
 func (s *splitter) masks(o int, centers []float64, within float64) bool {
-	for sign, parts := range map[float64]*[]*Tensor{1: &s.plus, -1: &s.minus} {
+	for sign, parts := range map[float64]*[][]float32{1: &s.plus, -1: &s.minus} {
 		var sizes []float64
 		for _, c := range centers {
 			if sign*c > within {
@@ -110,10 +110,10 @@ func (s *splitter) masks(o int, centers []float64, within float64) bool {
 			return false
 		}
 		for len(*parts) < len(scales) {
-			*parts = append(*parts, &Tensor{Shape: s.w.Shape, Data: make([]float32, len(s.w.Data))})
+			*parts = append(*parts, make([]float32, s.w.Data.Len()))
 		}
-		for i := o; i < len(s.w.Data); i += s.outs {
-			v := sign * float64(s.w.Data[i])
+		for i := o; i < s.w.Data.Len(); i += s.outs {
+			v := sign * float64(s.w.Data.At(i))
 			bits, rest := subset(v, scales, within)
 			if v <= within {
 				bits, rest = 0, max(0, v)
@@ -121,7 +121,7 @@ func (s *splitter) masks(o int, centers []float64, within float64) bool {
 			s.exact = s.exact && (rest == 0 || v < 0)
 			for k, a := range scales {
 				if bits>>k&1 == 1 {
-					(*parts)[k].Data[i] = float32(a)
+					(*parts)[k][i] = float32(a)
 				}
 			}
 		}
@@ -136,10 +136,10 @@ func (s *splitter) signs(o int, centers []float64, within float64) bool {
 	}
 	a, b := float32((centers[3]+centers[2])/2), float32((centers[3]-centers[2])/2)
 	for len(s.bases) < 2 {
-		s.bases = append(s.bases, &Tensor{Shape: s.w.Shape, Data: make([]float32, len(s.w.Data))})
+		s.bases = append(s.bases, make([]float32, s.w.Data.Len()))
 	}
-	for i := o; i < len(s.w.Data); i += s.outs {
-		v := s.w.Data[i]
+	for i := o; i < s.w.Data.Len(); i += s.outs {
+		v := s.w.Data.At(i)
 		x, y := a, b
 		if v < 0 {
 			x = -a
@@ -147,7 +147,7 @@ func (s *splitter) signs(o int, centers []float64, within float64) bool {
 		if v < x {
 			y = -b
 		}
-		s.bases[0].Data[i], s.bases[1].Data[i] = x, y
+		s.bases[0][i], s.bases[1][i] = x, y
 		s.exact = s.exact && float64(x)+float64(y) == float64(v)
 	}
 	return true
@@ -218,8 +218,8 @@ func Codebook(w *Tensor) *FewBits {
 	negative, positive := false, false
 	for o := range outs {
 		var values []float32
-		for i := o; i < len(w.Data); i += outs {
-			v := w.Data[i]
+		for i := o; i < w.Data.Len(); i += outs {
+			v := w.Data.At(i)
 			at, ok := slices.BinarySearch(values, v)
 			if !ok {
 				values = slices.Insert(values, at, v)
@@ -229,14 +229,14 @@ func Codebook(w *Tensor) *FewBits {
 			}
 			negative, positive = negative || v < 0, positive || v > 0
 		}
-		if len(values)*weightsPerValue > len(w.Data)/outs {
+		if len(values)*weightsPerValue > w.Data.Len()/outs {
 			return nil
 		}
 		if f.Ints == nil { // most real weights did not come this far
-			f.Ints = make([]int16, len(w.Data))
+			f.Ints = make([]int16, w.Data.Len())
 		}
-		for i := o; i < len(w.Data); i += outs {
-			k, _ := slices.BinarySearch(values, w.Data[i])
+		for i := o; i < w.Data.Len(); i += outs {
+			k, _ := slices.BinarySearch(values, w.Data.At(i))
 			f.Ints[i] = int16(k)
 		}
 		for k, v := range values {

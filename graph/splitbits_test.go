@@ -52,11 +52,11 @@ func TestSplitWeights(t *testing.T) {
 			v := c.values(i % 4)
 			q, y := v[r.IntN(len(v))], c.ste*(2*r.Float32()-1)
 			want = append(want, q)
-			w.Data = append(w.Data, f32.Add(f32.Sub(q, y), y))
+			w.Data = graph.NumbersOf(append(w.Data.Floats(), f32.Add(f32.Sub(q, y), y)))
 		}
 		parts, exact := graph.SplitWeights(w)
 		plus, minus := 0, 0
-		sum := make([]float32, len(w.Data))
+		sum := make([]float32, w.Data.Len())
 		for _, p := range parts {
 			sign := float32(1)
 			if plus++; p.Minus {
@@ -65,7 +65,7 @@ func TestSplitWeights(t *testing.T) {
 			if few, _ := graph.Decompose(p.W); few == nil || !few.Attrs.OneBit() && few.Attrs.Bits != 1 {
 				t.Errorf("%s: a part has %+v", c.name, few)
 			}
-			for i, v := range p.W.Data {
+			for i, v := range p.W.Data.All() {
 				sum[i] += sign * v
 			}
 		}
@@ -101,13 +101,13 @@ func TestCodebook(t *testing.T) {
 	} {
 		w := &graph.Tensor{Shape: []int{3, 3, 8, 4}}
 		for i := range w.Elems() {
-			w.Data = append(w.Data, c.values[r.IntN(len(c.values))]*float32(1+i%4))
+			w.Data = graph.NumbersOf(append(w.Data.Floats(), c.values[r.IntN(len(c.values))]*float32(1+i%4)))
 		}
 		f := graph.Codebook(w)
 		if (f != nil) != c.want {
 			t.Errorf("%s: %+v", what, f)
 		}
-		for i, v := range w.Data {
+		for i, v := range w.Data.All() {
 			if f != nil && f.Values[f.Ints[i]][i%4] != v {
 				t.Fatalf("%s: weight %d is %g, want %g", what, i, f.Values[f.Ints[i]][i%4], v)
 			}

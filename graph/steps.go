@@ -22,7 +22,7 @@ func batchNormSteps(n *Node, a *BatchNormAttrs, _ func([]float32) []float32) []s
 }
 
 func preluSteps(n *Node, _ *PReluAttrs, _ func([]float32) []float32) []scalar.Step {
-	return []scalar.Step{{Kind: scalar.PRelu, A: n.Weights["alpha"].Data}}
+	return []scalar.Step{{Kind: scalar.PRelu, A: n.Weights["alpha"].Data.Floats()}}
 }
 
 func clipSteps(_ *Node, a *ClipAttrs, _ func([]float32) []float32) []scalar.Step {
@@ -47,7 +47,7 @@ func binarySteps(n *Node, a *BinaryOpAttrs, vector func(v []float32) []float32) 
 	if len(n.Inputs) != 1 {
 		return nil
 	}
-	switch b := vector(n.Weights["b"].Data); {
+	switch b := vector(n.Weights["b"].Data.Floats()); {
 	case n.Op == "add":
 		return []scalar.Step{{Kind: scalar.Add, A: b}}
 	case n.Op == "mul":
@@ -68,9 +68,9 @@ func binarySteps(n *Node, a *BinaryOpAttrs, vector func(v []float32) []float32) 
 
 // fakeQuantSteps is FakeQuantAttrs' formula.
 func fakeQuantSteps(n *Node, a *FakeQuantAttrs, vector func(v []float32) []float32) []scalar.Step {
-	scale, zp := vector(n.Weights["scale"].Data), []float32(nil)
+	scale, zp := vector(n.Weights["scale"].Data.Floats()), []float32(nil)
 	if n.Weights["zero_point"] != nil {
-		zp = vector(n.Weights["zero_point"].Data)
+		zp = vector(n.Weights["zero_point"].Data.Floats())
 	}
 	var steps []scalar.Step
 	scaled := slices.ContainsFunc(scale, func(v float32) bool { return v != 1 })
@@ -101,8 +101,8 @@ func negated(v []float32) []float32 {
 
 // batchNorm gives y = fma(x, s, b) per channel: s = f32(gamma/sqrt(var+eps)), b = f32(beta - mean*s), in float64.
 func batchNorm(n *Node, a *BatchNormAttrs) (s, b []float32) {
-	gamma, beta := n.Weights["gamma"].Data, n.Weights["beta"].Data
-	mean, vars := n.Weights["mean"].Data, n.Weights["var"].Data
+	gamma, beta := n.Weights["gamma"].Data.Floats(), n.Weights["beta"].Data.Floats()
+	mean, vars := n.Weights["mean"].Data.Floats(), n.Weights["var"].Data.Floats()
 	s, b = make([]float32, len(gamma)), make([]float32, len(gamma))
 	for c := range gamma {
 		s[c] = float32(float64(gamma[c]) / math.Sqrt(float64(vars[c])+a.Epsilon))

@@ -49,8 +49,8 @@ func TestAddLevels(t *testing.T) {
 		added++
 		n := newNet(t, vs[0])
 		n.b.Input(&vs[1])
-		n.add("twice", "mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{2}}}, "x")
-		n.add("half", "div", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{2}}}, "y")
+		n.add("twice", "mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{2})}}, "x")
+		n.add("half", "div", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{2})}}, "y")
 		n.add("sum", op, &graph.BinaryOpAttrs{}, nil, "twice", "half")
 		p := n.program("sum", "half")
 		data := [][]byte{drawLevels(t, vs[0].Elems(), x.Bits), drawLevels(t, vs[1].Elems(), y.Bits)}

@@ -33,7 +33,7 @@ func TestBeside(t *testing.T) {
 			for _, key := range []string{"gamma", "beta", "mean", "var"} {
 				w[key] = n.tensor(filters)
 			}
-			w["gamma"].Data[0], w["var"].Data = -1, slices.Repeat([]float32{1}, filters)
+			w["gamma"].Data.Floats()[0], w["var"].Data = -1, graph.NumbersOf(slices.Repeat([]float32{1}, filters))
 			n.add("norm", "batch_norm", &graph.BatchNormAttrs{Epsilon: 1}, w, "first.sum")
 			sign := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}}
 			outputs = append(outputs, n.add("normed", "quantize", sign, nil, "norm"))

@@ -62,7 +62,7 @@ func (n *net) pool(out, x string) string {
 func (n *net) tensor(shape ...int) *graph.Tensor {
 	t := &graph.Tensor{Shape: shape}
 	for range t.Elems() {
-		t.Data = append(t.Data, float32(n.r.NormFloat64()))
+		t.Data = graph.NumbersOf(append(t.Data.Floats(), float32(n.r.NormFloat64())))
 	}
 	return t
 }

@@ -124,20 +124,20 @@ func TestRanks(t *testing.T) {
 func TestConstants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := newNet(t, graph.Value{Name: "x", Shape: []int{2, 3}, Layout: "NC"})
-		row := &graph.Tensor{Shape: []int{1, 3}, Data: []float32{1, 2, -4}}
+		row := &graph.Tensor{Shape: []int{1, 3}, Data: graph.NumbersOf([]float32{1, 2, -4})}
 		for _, name := range []string{"k", "k2"} {
 			n.add(name, "constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": row})
 		}
 		n.add("sum", "add", &graph.BinaryOpAttrs{}, nil, "x", "k")
 		n.add("rest", "sub", &graph.BinaryOpAttrs{}, nil, "k2", "sum")
-		n.add("inverse", "div", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{8}}}, "rest")
+		n.add("inverse", "div", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{8})}}, "rest")
 		p := n.program("inverse", "k")
 		if len(p.Stages) != 4 { // three ops and the copy of k
 			t.Fatalf("%d stages\n%s", len(p.Stages), p)
 		}
 		got := n.run(p, bytesOf([]float32{0.5, 1, 2, -1, -2, 4}))
 		// 8 / (k - (x + k)) is 8 / -x.
-		if want := bytesOf([]float32{-16, -8, -4, 8, 4, -2}); !bytes.Equal(got[0], want) || !bytes.Equal(got[1], bytesOf(row.Data)) {
+		if want := bytesOf([]float32{-16, -8, -4, 8, 4, -2}); !bytes.Equal(got[0], want) || !bytes.Equal(got[1], bytesOf(row.Data.Floats())) {
 			t.Fatalf("got %v\n%s", got, p)
 		}
 	})
@@ -149,7 +149,7 @@ func TestThresholdNode(t *testing.T) {
 		n := newNet(t, graph.Value{Name: "x", Shape: []int{1, 4}, Layout: "NC"})
 		inf, nan := float32(math.Inf(1)), float32(math.NaN())
 		n.add("q", "threshold", &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.BipolarInv, Scale: 1}, NotLess: true},
-			map[string]*graph.Tensor{"thresholds": {Shape: []int{2, 4}, Data: []float32{0, -inf, 1, 5, 1, inf, 2, 5}}}, "x")
+			map[string]*graph.Tensor{"thresholds": {Shape: []int{2, 4}, Data: graph.NumbersOf([]float32{0, -inf, 1, 5, 1, inf, 2, 5})}}, "x")
 		n.Nodes[0].Note = "of the importer"
 		p := n.program("q")
 		if got := n.run(p, bytesOf([]float32{0, 3, nan, 4}))[0]; !bytes.Equal(got, []byte{2, 2, 1, 3}) {

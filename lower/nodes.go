@@ -134,7 +134,7 @@ func with[A any](f func(l *lowering, n *graph.Node, a *A, x *layout.Tensor, src 
 
 func (l *lowering) constantNode(n *graph.Node, _ *layout.Tensor, _ string) {
 	t := n.Weights["value"]
-	l.at[n.Output] = place{buf: l.constant(n.Name, ir.F32, ops.Spatial(t.Shape), t.Data)}
+	l.at[n.Output] = place{buf: l.constant(n.Name, ir.F32, ops.Spatial(t.Shape), t.Data.Floats())}
 }
 
 // sameBuffer is for ops that change nothing in memory.
@@ -158,7 +158,7 @@ func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, _ *layout.Ten
 func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *layout.Tensor, _ string) {
 	steps, x, args := l.stepsBefore(n)
 	t := n.Weights["thresholds"]
-	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data)
+	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data.Floats())
 	form, dst := l.store(n)
 	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Element(), x.Shape, form, dst.slice), 0, l.floatUntil(&x.Value), append(args, rows, dst.buf)...)
 }

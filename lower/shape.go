@@ -76,7 +76,7 @@ func (l *lowering) function(n *graph.Node, x *layout.Tensor, src string) {
 	var args []string
 	for _, o := range operands {
 		if w := o.Weight; w != nil {
-			shapes, args = append(shapes, w.Shape), append(args, l.constant(n.Name+"."+o.Key, ir.F32, w.Shape, w.Data))
+			shapes, args = append(shapes, w.Shape), append(args, l.constant(n.Name+"."+o.Key, ir.F32, w.Shape, w.Data.Floats()))
 			continue
 		}
 		v, buf := l.read(n, n.Inputs[o.Input])

@@ -98,15 +98,15 @@ func judge(n *graph.Node, kind graph.Kind, why graph.Verdict) {
 func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
 	w := n.Weights["w"]
 	in, outs := w.Shape[len(w.Shape)-2], w.Shape[len(w.Shape)-1]
-	if in < 2 || len(w.Data) < 2*in {
+	if in < 2 || w.Data.Len() < 2*in {
 		return why
 	}
-	t := &graph.Tensor{Shape: []int{len(w.Data) / in, in}, Data: make([]float32, len(w.Data))}
-	for i, v := range w.Data {
+	data := make([]float32, w.Data.Len())
+	for i, v := range w.Data.All() {
 		o, c, tap := i%outs, i/outs%in, i/outs/in
-		t.Data[(tap*outs+o)*in+c] = v
+		data[(tap*outs+o)*in+c] = v
 	}
-	if few, _ := graph.Decompose(t); few != nil {
+	if few, _ := graph.Decompose(&graph.Tensor{Shape: []int{len(data) / in, in}, Data: graph.NumbersOf(data)}); few != nil {
 		why = graph.Verdict{Reason: graph.WhyInputScales}
 		why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()
 	}
@@ -117,7 +117,7 @@ func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
 // whichever algorithm, is the target's business.
 func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
 	w := n.Weights["w"]
-	products := len(w.Data) / w.Shape[len(w.Shape)-1]
+	products := w.Data.Len() / w.Shape[len(w.Shape)-1]
 	x := graph.IntegersOf(v.LevelType)
 	corrected := graph.Corrected(v.LevelType, 0)
 	switch a := n.Attrs.(type) {
@@ -160,10 +160,10 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	r.SetInputs(n, l)
 	n.Weights = map[string]*graph.Tensor{"w": n.Weights["w"]}
 	if b.WeightScale == graph.ScaleTensor {
-		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: few.Scale}
+		n.Weights["scale"] = &graph.Tensor{Shape: []int{len(few.Scale)}, Data: graph.NumbersOf(few.Scale)}
 	}
 	if b.Offset {
-		n.Weights["offset"] = &graph.Tensor{Shape: []int{len(few.Offset)}, Data: few.Offset}
+		n.Weights["offset"] = &graph.Tensor{Shape: []int{len(few.Offset)}, Data: graph.NumbersOf(few.Offset)}
 	}
 	n.Verdict = graph.Verdict{}
 	out := n.Output

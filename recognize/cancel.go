@@ -140,10 +140,10 @@ func (r *rewriter) operands(p *graph.Node) []term {
 		return nil
 	case len(p.Inputs) == 2 && (p.Op == "add" || p.Op == "sub") && slices.Equal(r.g.Value(p.Inputs[0]).Shape, r.g.Value(p.Inputs[1]).Shape):
 		return []term{{p.Inputs[0], false}, {p.Inputs[1], p.Op == "sub"}}
-	case len(p.Inputs) != 1 || mixed(p.Weights["b"].Data):
+	case len(p.Inputs) != 1 || mixed(p.Weights["b"].Data.Floats()):
 		return nil
 	}
-	switch b := p.Weights["b"].Data[0]; {
+	switch b := p.Weights["b"].Data.At(0); {
 	case p.Op == "mul" && b == -1, p.Op == "sub" && a.Reverse && b == 0, p.Op == "div" && !a.Reverse && b == -1:
 		return []term{{p.Inputs[0], true}}
 	}

@@ -253,8 +253,8 @@ func (r *rewriter) findSums(n *graph.Node, b *graph.BinaryAttrs) *sums {
 	}
 	var ints []int16
 	if b.OneBit() {
-		ints = make([]int16, len(w.Data))
-		for i, x := range w.Data {
+		ints = make([]int16, w.Data.Len())
+		for i, x := range w.Data.All() {
 			if ints[i] = 1; x < 0 {
 				ints[i] = -1
 			}
@@ -286,7 +286,7 @@ func (r *rewriter) findSums(n *graph.Node, b *graph.BinaryAttrs) *sums {
 			s.lo[o] -= (s.lo[o]%s.step[o] + s.step[o]) % s.step[o]
 		}
 		if s.scale[o] = float32(v.Scale); scaled {
-			s.scale[o] = float32(v.Scale * float64(n.Weights["scale"].Data[o]))
+			s.scale[o] = float32(v.Scale * float64(n.Weights["scale"].Data.At(o)))
 		}
 	}
 	return s

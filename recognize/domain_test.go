@@ -18,7 +18,7 @@ func bits1() *graph.QuantizeAttrs {
 func (n *net) ones(shape ...int) *graph.Tensor {
 	t := &graph.Tensor{Shape: shape}
 	for range t.Elems() {
-		t.Data = append(t.Data, float32(1-2*n.r.IntN(2)))
+		t.Data = graph.NumbersOf(append(t.Data.Floats(), float32(1-2*n.r.IntN(2))))
 	}
 	return t
 }
@@ -26,7 +26,7 @@ func (n *net) ones(shape ...int) *graph.Tensor {
 func (n *net) norm(x string, gamma, beta float32) string {
 	w := map[string]*graph.Tensor{}
 	for k, v := range map[string]float32{"gamma": gamma, "beta": beta, "mean": 0, "var": 1} {
-		w[k] = &graph.Tensor{Shape: []int{n.c(x)}, Data: slices.Repeat([]float32{v}, n.c(x))}
+		w[k] = &graph.Tensor{Shape: []int{n.c(x)}, Data: graph.NumbersOf(slices.Repeat([]float32{v}, n.c(x)))}
 	}
 	return n.add("batch_norm", &graph.BatchNormAttrs{}, w, x)
 }

@@ -247,7 +247,7 @@ func (r *rewriter) affine(n *graph.Node) *graph.Value {
 // fakeQuantReason says why fake_quant n makes no levels.
 func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) graph.Verdict {
 	switch {
-	case len(n.Weights["scale"].Data) > 1:
+	case n.Weights["scale"].Data.Len() > 1:
 		return because(graph.WhyChannelScales, n)
 	case a.Max-a.Min > 255:
 		why := because(graph.WhyWideQuantizer, n)

@@ -77,7 +77,7 @@ func (r *rewriter) mean(n *graph.Node) (*graph.Value, graph.Verdict) {
 
 // divided divides a sum of count levels.
 func divided(n *graph.Node, count int) *graph.Node {
-	by := &graph.Tensor{Shape: []int{1}, Data: []float32{float32(count)}}
+	by := &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(count)})}
 	return &graph.Node{Name: n.Name + ".mean", Op: "div", Attrs: &graph.BinaryOpAttrs{}, Weights: map[string]*graph.Tensor{"b": by}, Pos: n.Pos}
 }
 

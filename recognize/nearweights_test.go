@@ -16,10 +16,10 @@ func TestFoldWeights(t *testing.T) {
 		x := n.quant(b1(), n.input(1, 4, 4, 8))
 		w := n.few([]int{-1, 1}, 3, 3, 8, 4)
 		exact := *w
-		w.Data = nil
-		for _, v := range exact.Data {
+		w.Data = graph.Numbers{}
+		for _, v := range exact.Data.All() {
 			c := float32(2*n.r.Float64() - 1)
-			w.Data = append(w.Data, f32.Add(f32.Sub(v, c), c))
+			w.Data = graph.NumbersOf(append(w.Data.Floats(), f32.Add(f32.Sub(v, c), c)))
 		}
 		n.Outputs = []string{n.conv(x, w, same, true)}
 		g, err := Run(t.Context(), n.Graph, Options{ExactFloats: !fold})
@@ -41,9 +41,9 @@ func TestFoldWeights(t *testing.T) {
 			if b == nil || layer.Verdict.Reason != graph.NoReason {
 				t.Fatalf("folded: %+v %+v", b, layer.Verdict)
 			}
-			for i, v := range layer.Weights["w"].Data {
-				if f32.Abs(f32.Sub(v, exact.Data[i])) > 1e-7 {
-					t.Fatalf("weight %d became %g, estimates %g", i, v, exact.Data[i])
+			for i, v := range layer.Weights["w"].Data.All() {
+				if f32.Abs(f32.Sub(v, exact.Data.At(i))) > 1e-7 {
+					t.Fatalf("weight %d became %g, estimates %g", i, v, exact.Data.At(i))
 				}
 			}
 		case len(g.Roundings) > 0 || b != nil || layer.Verdict.Reason != graph.WhyNearlyFew || layer.Verdict.Args.WeightBits != 1 || layer.Verdict.Args.Bits != 1:
@@ -101,7 +101,7 @@ func TestEstimators(t *testing.T) {
 					v := float32(n.r.NormFloat64() * c.spread)
 					q := quantize(v, c.scale*(0.4+0.1*float32(i%8)))
 					want = append(want, q)
-					w.Data = append(w.Data, e.sum(q, c.shrink*max(-c.clip, min(c.clip, v))))
+					w.Data = graph.NumbersOf(append(w.Data.Floats(), e.sum(q, c.shrink*max(-c.clip, min(c.clip, v)))))
 				}
 				n.Outputs = []string{n.conv(x, w, same, true)}
 				g, err := Run(t.Context(), n.Graph, Options{})
@@ -120,7 +120,7 @@ func TestEstimators(t *testing.T) {
 					if _, enc := b.WeightType(); enc != name {
 						t.Errorf("%s of %s, %s: became %s", e.name, name, c.what, enc)
 					}
-					for i, v := range l.Weights["w"].Data {
+					for i, v := range l.Weights["w"].Data.All() {
 						if f32.Abs(f32.Sub(v, want[i])) > 2e-5*max(1, float32(c.spread)) {
 							t.Fatalf("%s of %s, %s: weight %d became %g, estimates %g", e.name, name, c.what, i, v, want[i])
 						}

@@ -49,7 +49,7 @@ func (n *net) plain(op string, inputs ...string) string {
 
 // binary is an op with a constant.
 func (n *net) binary(op string, b float32, x string) string {
-	return n.add(op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{b}}}, x)
+	return n.add(op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{b})}}, x)
 }
 
 // quant is a quantizer as importers make it: the result is f32.
@@ -66,7 +66,7 @@ func (n *net) few(ints []int, shape ...int) *graph.Tensor {
 		scale[o] = float32(n.r.Float64() + 0.1)
 	}
 	for i := range t.Elems() {
-		t.Data = append(t.Data, scale[i%outs]*float32(ints[n.r.IntN(len(ints))]))
+		t.Data = graph.NumbersOf(append(t.Data.Floats(), scale[i%outs]*float32(ints[n.r.IntN(len(ints))])))
 	}
 	return t
 }
@@ -74,7 +74,7 @@ func (n *net) few(ints []int, shape ...int) *graph.Tensor {
 func (n *net) real(shape ...int) *graph.Tensor {
 	t := &graph.Tensor{Shape: shape}
 	for range t.Elems() {
-		t.Data = append(t.Data, float32(n.r.NormFloat64()))
+		t.Data = graph.NumbersOf(append(t.Data.Floats(), float32(n.r.NormFloat64())))
 	}
 	return t
 }
@@ -114,7 +114,7 @@ func dump(g *graph.Graph) string {
 		fmt.Fprintf(&b, "%s %s %v %v %#v %+v %q\n", n.Name, n.Op, n.Inputs, n.Output, n.Attrs, n.Verdict, n.Note)
 		for _, k := range []string{"w", "b", "scale", "zero_point", "thresholds"} {
 			if w := n.Weights[k]; w != nil {
-				fmt.Fprintf(&b, "  %s %v %v\n", k, w.Shape, w.Data)
+				fmt.Fprintf(&b, "  %s %v %v\n", k, w.Shape, w.Data.Floats())
 			}
 		}
 	}

@@ -125,7 +125,7 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepped, p *planes) ([]string, e
 	}
 	behind := r.inserter(n)
 	constant := func(op, x string, v float64) *graph.Node {
-		return &graph.Node{Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{x}, Weights: map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{float32(v)}}}}
+		return &graph.Node{Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{x}, Weights: map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}}
 	}
 	from, err := q.from, error(nil)
 	if q.turn != nil {
@@ -137,7 +137,7 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepped, p *planes) ([]string, e
 	above := make([]string, len(p.sums)) // 1 where the rank is at least i
 	columns := q.thresholds.Shape[1]
 	for i := 1; i < len(p.sums); i++ {
-		step := &graph.Tensor{Shape: []int{1, columns}, Data: q.thresholds.Data[(i-1)*columns : i*columns]}
+		step := &graph.Tensor{Shape: []int{1, columns}, Data: graph.NumbersOf(q.thresholds.Data.Floats()[(i-1)*columns : i*columns])}
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}}
 		if above[i], err = behind(&graph.Node{Op: "threshold", Attrs: a, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"thresholds": step}}, ".step"); err != nil {
 			return nil, err

@@ -25,7 +25,7 @@ func pick[T any](t *rapid.T, what string, of ...T) T { return rapid.SampledFrom(
 func (n *net) dyadic(ints []int, shape ...int) *graph.Tensor {
 	t := &graph.Tensor{Shape: shape}
 	for i := range t.Elems() {
-		t.Data = append(t.Data, float32(math.Ldexp(float64(ints[n.r.IntN(len(ints))]), i%shape[len(shape)-1]%3-1)))
+		t.Data = graph.NumbersOf(append(t.Data.Floats(), float32(math.Ldexp(float64(ints[n.r.IntN(len(ints))]), i%shape[len(shape)-1]%3-1))))
 	}
 	return t
 }
@@ -54,8 +54,8 @@ func (n *net) drawQuant(t *rapid.T, x string, scale float64) string {
 	case 2:
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: pick(t, "encoding", ir.Unipolar, ir.Bipolar, ir.BipolarInv), Scale: scale}, NotLess: rapid.Bool().Draw(t, "not less")}
 		w := &graph.Tensor{Shape: []int{2, n.c(x)}, Data: n.real(n.c(x)).Data}
-		for _, v := range slices.Clone(w.Data) {
-			w.Data = append(w.Data, v+1)
+		for _, v := range slices.Clone(w.Data.Floats()) {
+			w.Data = graph.NumbersOf(append(w.Data.Floats(), v+1))
 		}
 		return n.plain("dequantize", n.add("threshold", a, map[string]*graph.Tensor{"thresholds": w}, x))
 	case 3:
@@ -183,7 +183,7 @@ func TestSameFunction(t *testing.T) {
 				for _, k := range []string{"gamma", "beta", "mean"} {
 					w[k] = n.real(s[3])
 				}
-				w["var"] = &graph.Tensor{Shape: []int{s[3]}, Data: slices.Repeat([]float32{2}, s[3])}
+				w["var"] = &graph.Tensor{Shape: []int{s[3]}, Data: graph.NumbersOf(slices.Repeat([]float32{2}, s[3]))}
 				y = n.add("batch_norm", &graph.BatchNormAttrs{Epsilon: 1e-3}, w, y)
 			case 2:
 				if slices.Equal(s, in) {

@@ -180,8 +180,8 @@ func TestFloat(t *testing.T) {
 			conv2d(dequantize2) -> conv2d3 # float: its input has 2 bits, but it has weights of 10 bits, where at most 8 bits become bitserial`},
 		"scales by input": {func(n *net) string {
 			w := n.real(3, 3, 8, 4)
-			for i := range w.Data {
-				w.Data[i] = float32(math.Sqrt(float64(2+i/4%8))) * float32(1-2*(i*i%7%2))
+			for i := range w.Data.Len() {
+				w.Data.Floats()[i] = float32(math.Sqrt(float64(2+i/4%8))) * float32(1-2*(i*i%7%2))
 			}
 			return n.conv(n.quant(u2(), n.input(1, 4, 4, 8)), w, same, false)
 		}, `fake_quant(x0) -> dequantize2 # glue: its 2-bit levels are read by float layers only, so they stay f32
@@ -249,7 +249,7 @@ func TestStepped(t *testing.T) {
 			t.Errorf("%s: %s", what, dump(g))
 			continue
 		}
-		if got := g.Nodes[0].Weights["thresholds"].Data; !slices.Equal(got, c.thresholds) {
+		if got := g.Nodes[0].Weights["thresholds"].Data.Floats(); !slices.Equal(got, c.thresholds) {
 			t.Errorf("%s: thresholds %g, want %g", what, got, c.thresholds)
 		}
 		if v := g.Value(g.Nodes[0].Output); v.String() != v.Name+": "+c.want+"[1, 4, 4, 8]" {

@@ -82,10 +82,10 @@ func (r *rewriter) konst(t string) []float32 {
 	}
 	w := n.Weights["value"]
 	switch {
-	case !mixed(w.Data):
-		return w.Data[:1]
-	case w.Shape[len(w.Shape)-1] == len(w.Data):
-		return w.Data
+	case !mixed(w.Data.Floats()):
+		return w.Data.Floats()[:1]
+	case w.Shape[len(w.Shape)-1] == w.Data.Len():
+		return w.Data.Floats()
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 	case *graph.ThresholdAttrs:
 		t := n.Weights["thresholds"]
 		for i := range t.Shape[0] {
-			g.vector(t.Data[i*t.Shape[1] : (i+1)*t.Shape[1]])
+			g.vector(t.Data.Floats()[i*t.Shape[1] : (i+1)*t.Shape[1]])
 		}
 		return func(c calculus, o int, args []span) span {
 			return c.monotone(func(x float32) float32 { return a.Float(stored(a.LevelType, a.Level(t, o, x))) }, args[0])
@@ -219,14 +219,14 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 		square := len(n.Inputs) == 2 && n.Inputs[0] == n.Inputs[1]
 		for _, op := range operands {
 			if op.Weight != nil {
-				g.vector(op.Weight.Data)
+				g.vector(op.Weight.Data.Floats())
 			}
 		}
 		return func(c calculus, o int, args []span) span {
 			var of [3]span
 			for i, op := range operands {
 				if op.Weight != nil {
-					of[i] = point(op.Weight.Data[o%len(op.Weight.Data)])
+					of[i] = point(op.Weight.Data.At(o % op.Weight.Data.Len()))
 				} else {
 					of[i] = args[op.Input]
 				}

@@ -22,7 +22,7 @@ func (n *net) drawRegion(t *rapid.T, x string) string {
 		if between(t, 0, 3, "vector") == 0 {
 			return n.real(n.c(x))
 		}
-		return &graph.Tensor{Shape: []int{1}, Data: []float32{number()}}
+		return &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{number()})}
 	}
 	levels := func(y string) string {
 		switch between(t, 0, 4, "levels") {
@@ -49,7 +49,7 @@ func (n *net) drawRegion(t *rapid.T, x string) string {
 		case 6:
 			y = n.plain(pick(t, "plain", "relu", "relu6", "hard_tanh"), y)
 		case 7:
-			y = n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{n.c(x)}, Data: slices.Repeat([]float32{pick(t, "slope", float32(-1), 0.25, -0.5)}, n.c(x))}}, y)
+			y = n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{n.c(x)}, Data: graph.NumbersOf(slices.Repeat([]float32{pick(t, "slope", float32(-1), 0.25, -0.5)}, n.c(x)))}}, y)
 		case 8:
 			y = n.ste(levels(some()), y)
 		case 9:
@@ -95,9 +95,9 @@ func TestRegions(t *testing.T) {
 		for i := range rows * channels {
 			v := float32(n.r.NormFloat64() * math.Pow(2, float64(n.r.IntN(8)-4)))
 			if c := q.thresholds.Shape[1]; q.from == x && n.r.IntN(2) == 0 {
-				v = q.thresholds.Data[n.r.IntN(q.thresholds.Shape[0])*c+i%channels%c]
+				v = q.thresholds.Data.At(n.r.IntN(q.thresholds.Shape[0])*c + i%channels%c)
 				if q.turn != nil {
-					v *= q.turn.Data[i%channels%len(q.turn.Data)]
+					v *= q.turn.Data.At(i % channels % q.turn.Data.Len())
 				}
 				if v-v == 0 {
 					v = f32.FromOrder(f32.Order(v) + int64(n.r.IntN(3)-1))
@@ -128,11 +128,11 @@ func TestRegions(t *testing.T) {
 			}
 			v, c := f32.Flush(from[i]), i%channels
 			if q.turn != nil {
-				v *= q.turn.Data[c%len(q.turn.Data)]
+				v *= q.turn.Data.At(c % q.turn.Data.Len())
 			}
 			level := 0
 			for j := range q.thresholds.Shape[0] {
-				if k := q.thresholds.Shape[1]; v >= q.thresholds.Data[j*k+c%k] {
+				if k := q.thresholds.Shape[1]; v >= q.thresholds.Data.At(j*k+c%k) {
 					level++
 				}
 			}
@@ -141,7 +141,7 @@ func TestRegions(t *testing.T) {
 			}
 			got := float64(q.value.Float(level))
 			if math.Abs(got-w) > max(math.Abs(w), math.Abs(q.value.Offset))*0x1p-22 {
-				t.Fatalf("of %x in channel %d: %g, want %g; %+v thresholds %x\n%s", v, c, got, w, q.value, q.thresholds.Data, n.Graph)
+				t.Fatalf("of %x in channel %d: %g, want %g; %+v thresholds %x\n%s", v, c, got, w, q.value, q.thresholds.Data.Floats(), n.Graph)
 			}
 			thresholds++
 		}

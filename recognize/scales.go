@@ -19,7 +19,7 @@ func foldScales(ctx context.Context, r *rewriter) error {
 		for _, view := range r.viewsBefore(n) {
 			p = r.Producer(view.Inputs[0])
 		}
-		if p == nil || len(p.Inputs) != 1 || p.Op != "mul" && p.Op != "div" || !mixed(p.Weights["b"].Data) {
+		if p == nil || len(p.Inputs) != 1 || p.Op != "mul" && p.Op != "div" || !mixed(p.Weights["b"].Data.Floats()) {
 			continue
 		}
 		if a, ok := p.Attrs.(*graph.BinaryOpAttrs); !ok || a.Reverse {
@@ -59,21 +59,21 @@ func (r *rewriter) viewsBefore(n *graph.Node) []*graph.Node {
 
 // scaled are the weights of n with the scales of p, a mul or div before it, in them.
 func scaled(n, p *graph.Node) *graph.Tensor {
-	w, b := n.Weights["w"], p.Weights["b"].Data
+	w, b := n.Weights["w"], p.Weights["b"].Data.Floats()
 	in, outs := w.Shape[len(w.Shape)-2], w.Shape[len(w.Shape)-1]
 	groups := 1
 	if a, ok := n.Attrs.(*graph.Conv2DAttrs); ok {
 		groups = a.GroupCount()
 	}
-	out := &graph.Tensor{Shape: w.Shape, Data: slices.Clone(w.Data)}
-	for i, v := range w.Data {
+	out := make([]float32, w.Data.Len())
+	for i, v := range w.Data.All() {
 		o, c := i%outs, i/outs%in
 		s := b[(o/(outs/groups)*in+c)%len(b)]
-		if out.Data[i] = f32.Mul(v, s); p.Op == "div" {
-			out.Data[i] = f32.Div(v, s)
+		if out[i] = f32.Mul(v, s); p.Op == "div" {
+			out[i] = f32.Div(v, s)
 		}
 	}
-	return out
+	return &graph.Tensor{Shape: w.Shape, Data: graph.NumbersOf(out)}
 }
 
 // bypass lets n read what p, before it and views, reads.

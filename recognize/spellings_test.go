@@ -19,13 +19,13 @@ func (n *net) two(op, x, y string) string {
 
 // from is v op x.
 func (n *net) from(op string, v float32, x string) string {
-	return n.add(op, &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{v}}}, x)
+	return n.add(op, &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{v})}}, x)
 }
 
 // greater is 1 where x >= t, else 0.
 func (n *net) greater(x string, t float32, notLess bool) string {
 	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 1}, NotLess: notLess}
-	return n.plain("dequantize", n.add("threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: []int{1, 1}, Data: []float32{t}}}, x))
+	return n.plain("dequantize", n.add("threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: []int{1, 1}, Data: graph.NumbersOf([]float32{t})}}, x))
 }
 
 func (n *net) clip(x string, lo, hi float64) string {
@@ -86,7 +86,7 @@ func spellings() []spelling {
 		}, "unipolar4", float64(float32(1) / 15), nil, false},
 		{"PACT", func(n *net, x string) string { // 0.5*(|x| - |x-a| + a)
 			abs := func(x string) string {
-				return n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{8}, Data: slices.Repeat([]float32{-1}, 8)}}, x)
+				return n.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{8}, Data: graph.NumbersOf(slices.Repeat([]float32{-1}, 8))}}, x)
 			}
 			y := n.binary("mul", 0.5, n.binary("add", 1.5, n.two("sub", abs(x), abs(n.binary("sub", 1.5, x)))))
 			return n.binary("mul", 0.5, n.round(n.binary("mul", 2, y)))
@@ -168,7 +168,7 @@ func spellings() []spelling {
 func TestScales(t *testing.T) {
 	scales := []float32{0.5, 2, 0.37, 1, 3, 0.1, 0.7, 9}
 	by := func(n *net, op, x string) string {
-		return n.add(op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{8}, Data: scales}}, x)
+		return n.add(op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{8}, Data: graph.NumbersOf(scales)}}, x)
 	}
 	depthwise := func(n *net, x string) string {
 		w := map[string]*graph.Tensor{"w": n.few([]int{-1, 1}, 3, 3, 1, 8)}
@@ -176,8 +176,8 @@ func TestScales(t *testing.T) {
 	}
 	undone := func(n *net, rows int) *graph.Tensor {
 		w := n.ones(8*rows, 3)
-		for i := range w.Data {
-			w.Data[i] /= 1 / scales[i/3%8]
+		for i := range w.Data.Len() {
+			w.Data.Floats()[i] /= 1 / scales[i/3%8]
 		}
 		return w
 	}
@@ -236,7 +236,7 @@ func TestValues(t *testing.T) {
 		{"product of two signs", func(n *net, x, y string) string { return n.two("mul", n.sign(x), n.sign(y)) }, "bipolar1"},
 		{"product of a sign and a scale", func(n *net, x, y string) string { return n.two("mul", n.sign(x), n.pool("max_pool", y, 2, 1)) }, ""},
 		{"comparison of two tensors", func(n *net, x, y string) string {
-			return n.add("where", &graph.WhereAttrs{}, map[string]*graph.Tensor{"a": {Shape: []int{1}, Data: []float32{1}}, "b": {Shape: []int{1}, Data: []float32{-1}}},
+			return n.add("where", &graph.WhereAttrs{}, map[string]*graph.Tensor{"a": {Shape: []int{1}, Data: graph.NumbersOf([]float32{1})}, "b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{-1})}},
 				n.two("greater", x, y))
 		}, "bipolar1"},
 		{"a comparison of two tensors, cast", func(n *net, x, y string) string {
@@ -289,8 +289,8 @@ func TestSpellings(t *testing.T) {
 			if got := q.value.LevelType.String(); got != s.want || math.Abs(q.value.Scale-s.scale) > 1e-7*s.scale || q.nearly != s.nearly {
 				t.Errorf("%s: %s of scale %g, nearly %v", s.name, got, q.value.Scale, q.nearly)
 			}
-			if s.thresholds != nil && !slices.Equal(q.thresholds.Data, s.thresholds) {
-				t.Errorf("%s: thresholds %x, want %x", s.name, q.thresholds.Data, s.thresholds)
+			if s.thresholds != nil && !slices.Equal(q.thresholds.Data.Floats(), s.thresholds) {
+				t.Errorf("%s: thresholds %x, want %x", s.name, q.thresholds.Data.Floats(), s.thresholds)
 			}
 		}
 	}

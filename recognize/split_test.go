@@ -15,7 +15,7 @@ func (n *net) valued(values func(o int) []float32, shape ...int) *graph.Tensor {
 	outs := shape[len(shape)-1]
 	for i := range t.Elems() {
 		v := values(i % outs)
-		t.Data = append(t.Data, v[n.r.IntN(len(v))])
+		t.Data = graph.NumbersOf(append(t.Data.Floats(), v[n.r.IntN(len(v))]))
 	}
 	return t
 }
@@ -106,8 +106,8 @@ func TestSplitGroups(t *testing.T) {
 		groups, size := between(t, 2, 4, "groups"), pick(t, "channels", 8, 16, 32, 33)
 		x := n.drawQuant(t, n.input(2, 3, 3, groups*size), 0.25)
 		w := n.valued(func(int) []float32 { return []float32{-1, 0, 1} }, pick(t, "kernel", 1, 3), 1, groups*size, 4)
-		for i := range w.Data {
-			w.Data[i] *= 0.1 + float32(i/4%(groups*size)/size)*0.0371 + float32(i%4)*0.017
+		for i := range w.Data.Len() {
+			w.Data.Floats()[i] *= 0.1 + float32(i/4%(groups*size)/size)*0.0371 + float32(i%4)*0.017
 		}
 		g := n.compare(t, 1e-5, n.conv(x, w, same, rapid.Bool().Draw(t, "biased")))
 		if found, float := bitserialLayers(g); float > 0 || found != groups {

@@ -197,11 +197,11 @@ func (r *rewriter) possible(g *region, row []piece, o int) []piece {
 // quantizerOfPieces is the quantizer that has these pieces in its channels.
 func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 	var values []float32
-	turn, turned := &graph.Tensor{Shape: []int{len(rows)}, Data: slices.Repeat([]float32{1}, len(rows))}, false
+	turn, turned := slices.Repeat([]float32{1}, len(rows)), false
 	for o, row := range rows {
 		if len(row) > 1 && row[0].value > row[1].value {
 			row = falling(row)
-			rows[o], turn.Data[o], turned = row, -1, true
+			rows[o], turn[o], turned = row, -1, true
 		}
 		for i, p := range row {
 			if i > 0 && p.value <= row[i-1].value {
@@ -224,11 +224,8 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 		uneven = values
 	}
 	top := slices.Max(levels)
-	q := &stepped{from: g.from, value: v, uneven: uneven, jumps: g.jumps, thresholds: &graph.Tensor{Shape: []int{top, len(rows)}, Data: make([]float32, top*len(rows))}}
-	if turned {
-		q.turn = turn
-	}
-	alike := true
+	q := &stepped{from: g.from, value: v, uneven: uneven, jumps: g.jumps}
+	thresholds, alike := make([]float32, top*len(rows)), true
 	for o, row := range rows {
 		at := 0
 		for j := range top {
@@ -242,19 +239,23 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 			case at < len(row):
 				x = row[at].from()
 			}
-			q.thresholds.Data[j*len(rows)+o] = x
-			alike = alike && x == q.thresholds.Data[j*len(rows)]
+			thresholds[j*len(rows)+o] = x
+			alike = alike && x == thresholds[j*len(rows)]
 		}
 	}
-	if alike && len(rows) > 1 && (!turned || !mixed(turn.Data)) {
+	q.thresholds = &graph.Tensor{Shape: []int{top, len(rows)}, Data: graph.NumbersOf(thresholds)}
+	if alike && len(rows) > 1 && (!turned || !mixed(turn)) {
 		first := make([]float32, top)
 		for j := range first {
-			first[j] = q.thresholds.Data[j*len(rows)]
+			first[j] = thresholds[j*len(rows)]
 		}
-		q.thresholds = &graph.Tensor{Shape: []int{top, 1}, Data: first}
+		q.thresholds = &graph.Tensor{Shape: []int{top, 1}, Data: graph.NumbersOf(first)}
 	}
-	if turned && !mixed(turn.Data) {
-		turn.Shape, turn.Data = []int{1}, turn.Data[:1]
+	if turned && !mixed(turn) {
+		turn = turn[:1]
+	}
+	if turned {
+		q.turn = &graph.Tensor{Shape: []int{len(turn)}, Data: graph.NumbersOf(turn)}
 	}
 	if v.Bits > steppedBits {
 		q.quantize = even(v.LevelType, q)
@@ -390,7 +391,7 @@ func even(t scalar.LevelType, q *stepped) *graph.QuantizeAttrs {
 				a.Range = &scalar.Range{Min: -t.Zero, Max: top - t.Zero}
 			}
 			fits := func(j int) bool {
-				x := q.thresholds.Data[j]
+				x := q.thresholds.Data.At(j)
 				return a.Eval(x) == j+1 && a.Eval(f32.FromOrder(f32.Order(x)-1)) == j
 			}
 			j := 0
@@ -412,7 +413,7 @@ func (q *stepped) signs() bool {
 	}
 	columns := q.thresholds.Shape[1]
 	for o := range columns {
-		if q.thresholds.Data[o] != 0 || q.thresholds.Data[columns+o] != least {
+		if q.thresholds.Data.At(o) != 0 || q.thresholds.Data.At(columns+o) != least {
 			return false
 		}
 	}

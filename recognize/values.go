@@ -89,7 +89,7 @@ func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 		}
 		return out
 	case *graph.ConstantAttrs:
-		return few(slices.Clone(n.Weights["value"].Data))
+		return few(slices.Clone(n.Weights["value"].Data.Floats()))
 	}
 	if n.Op == "flatten" {
 		return r.values(n.Inputs[0], depth+1)
@@ -131,7 +131,7 @@ func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 // varies reports whether n has constants that differ between channels.
 func (r *rewriter) varies(n *graph.Node) bool {
 	for _, w := range n.Weights {
-		if mixed(w.Data) {
+		if mixed(w.Data.Floats()) {
 			return true
 		}
 	}

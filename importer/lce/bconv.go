@@ -86,7 +86,7 @@ func (b *builder) filters(channels int) (w *graph.Tensor, groups int, err error)
 		if err := b.take(size); err != nil {
 			return nil, err
 		}
-		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: unpackFilters(t.data, o, h*wd, n, in)}, nil
+		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: graph.NumbersOf(unpackFilters(t.data, o, h*wd, n, in))}, nil
 	})
 	if err == nil && w.Shape[2] != in {
 		return nil, 0, faultf("", "its filter %q is read with %d and with %d channels", t.name, w.Shape[2], in)
@@ -127,18 +127,18 @@ func (b *builder) bitOutput(y string, k, out int) (string, error) {
 	if err := b.take(out); err != nil {
 		return "", err
 	}
-	th := &graph.Tensor{Shape: []int{1, out}, Data: make([]float32, out)}
-	for i := range th.Data {
+	th := make([]float32, out)
+	for i := range th {
 		switch tau := int(int32(binary.LittleEndian.Uint32(t.data[4*i:]))); {
 		case tau < 0: // every popcount is above
-			th.Data[i] = float32(math.Inf(1))
+			th[i] = float32(math.Inf(1))
 		case tau >= k:
-			th.Data[i] = float32(math.Inf(-1))
+			th[i] = float32(math.Inf(-1))
 		default:
-			th.Data[i] = float32(k - 2*tau)
+			th[i] = float32(k - 2*tau)
 		}
 	}
-	return b.add("threshold", signThreshold(), map[string]*graph.Tensor{"thresholds": th}, y)
+	return b.add("threshold", signThreshold(), map[string]*graph.Tensor{"thresholds": {Shape: []int{1, out}, Data: graph.NumbersOf(th)}}, y)
 }
 
 // affine multiplies y = k - 2 popcount by input 2 and adds input 3, where they do something. It rounds where Larq Compute
@@ -156,26 +156,26 @@ func (b *builder) affine(y string, k, out int) (string, error) {
 		return "", err
 	}
 	if bias == nil {
-		bias = &graph.Tensor{Shape: []int{out}, Data: make([]float32, out)}
+		bias = &graph.Tensor{Shape: []int{out}, Data: graph.NumbersOf(make([]float32, out))}
 	}
-	if mul == nil || all(mul.Data, 1) && all(bias.Data, 0) { // exact without more ado
-		if all(bias.Data, 0) {
+	if mul == nil || all(mul.Data.Floats(), 1) && all(bias.Data.Floats(), 0) { // exact without more ado
+		if all(bias.Data.Floats(), 0) {
 			return y, nil
 		}
 		return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": bias}, y)
 	}
-	sum := &graph.Tensor{Shape: []int{out}, Data: make([]float32, out)}
-	for i, m := range mul.Data {
-		sum.Data[i] = float32(float64(bias.Data[i]) + float64(k)*float64(m))
+	sum := make([]float32, out)
+	for i, m := range mul.Data.All() {
+		sum[i] = float32(float64(bias.Data.At(i)) + float64(k)*float64(m))
 	}
-	minusK := &graph.Tensor{Shape: []int{1}, Data: []float32{float32(-k)}}
+	minusK := &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(-k)})}
 	if y, err = b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": minusK}, y); err != nil {
 		return "", err
 	}
 	if y, err = b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": mul}, y); err != nil {
 		return "", err
 	}
-	return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": sum}, y)
+	return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{out}, Data: graph.NumbersOf(sum)}}, y)
 }
 
 func all(data []float32, v float32) bool {

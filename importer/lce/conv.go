@@ -78,7 +78,7 @@ func conv(b *builder) (string, error) {
 		return "", err
 	}
 	y, err := b.integerConv(a, 0, t.Int8(3, 0), func(w []float32) *graph.Tensor {
-		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: transposed(w, s[0], s[1]*s[2]*s[3])}
+		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: graph.NumbersOf(transposed(w, s[0], s[1]*s[2]*s[3]))}
 	})
 	if y != "" || err != nil {
 		return y, err
@@ -102,7 +102,7 @@ func (b *builder) floatFilters() (*graph.Tensor, error) {
 			return nil, faultf("", "its filter has shape %v, want [O, H, W, I]", s)
 		}
 		taps := s[1] * s[2] * s[3]
-		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: transposed(data, s[0], taps)}, b.take(len(data))
+		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: graph.NumbersOf(transposed(data, s[0], taps))}, b.take(len(data))
 	})
 }
 
@@ -124,7 +124,7 @@ func depthwise(b *builder) (string, error) {
 		return "", err
 	}
 	y, err := b.integerConv(a, 3, t.Int8(4, 0), func(w []float32) *graph.Tensor {
-		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: w}
+		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: graph.NumbersOf(w)}
 	})
 	if y != "" || err != nil {
 		return y, err
@@ -134,7 +134,7 @@ func depthwise(b *builder) (string, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: data}, nil
+		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: graph.NumbersOf(data)}, nil
 	})
 	if err != nil {
 		return "", err
@@ -232,7 +232,7 @@ func fullyConnected(b *builder) (string, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: transposed(data, s[0], s[1])}, b.take(len(data))
+		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: graph.NumbersOf(transposed(data, s[0], s[1]))}, b.take(len(data))
 	})
 	if err != nil {
 		return "", err

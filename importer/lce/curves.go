@@ -45,7 +45,7 @@ func (b *builder) pipe(x string, ops ...string) (string, error) {
 
 // withNumber is op of x and a number.
 func (b *builder) withNumber(op, x string, v float64, reverse bool) (string, error) {
-	return b.add(op, &graph.BinaryOpAttrs{Reverse: reverse}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{float32(v)}}}, x)
+	return b.add(op, &graph.BinaryOpAttrs{Reverse: reverse}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}, x)
 }
 
 // rsqrt is 1 / sqrt(x).

@@ -2,6 +2,7 @@ package lce
 
 import (
 	"math"
+	"slices"
 
 	"ripc/graph"
 )
@@ -50,7 +51,7 @@ func (b *builder) binary(op string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		w := map[string]*graph.Tensor{"b": {Shape: []int{n}, Data: data}}
+		w := map[string]*graph.Tensor{"b": {Shape: []int{n}, Data: graph.NumbersOf(data)}}
 		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && op != "add" && op != "mul"}, w, x)
 	}
 	in := make([]string, 2)
@@ -113,10 +114,7 @@ func leakyRelu(b *builder) (string, error) {
 	if err := b.take(c); err != nil {
 		return "", err
 	}
-	alpha := &graph.Tensor{Shape: []int{c}, Data: make([]float32, c)}
-	for i := range alpha.Data {
-		alpha.Data[i] = t.Float32(0, 0)
-	}
+	alpha := &graph.Tensor{Shape: []int{c}, Data: graph.NumbersOf(slices.Repeat([]float32{t.Float32(0, 0)}, c))}
 	return b.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
 }
 
@@ -134,7 +132,7 @@ func softmax(b *builder) (string, error) {
 		return "", faultf("", "beta is %g", beta)
 	}
 	if beta != 1 {
-		one := map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{beta}}}
+		one := map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{beta})}}
 		if x, err = b.add("mul", &graph.BinaryOpAttrs{}, one, x); err != nil {
 			return "", err
 		}

@@ -69,7 +69,7 @@ func (b *builder) negated(x string, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{-1}}}, x)
+	return b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{-1})}}, x)
 }
 
 func square(b *builder) (string, error) {
@@ -106,7 +106,7 @@ func (b *builder) truths(k int) (string, error) {
 	for i, bit := range t.data {
 		v[i] = float32(bit)
 	}
-	c, err := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: v}})
+	c, err := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: graph.NumbersOf(v)}})
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func (b *builder) truths(k int) (string, error) {
 
 // nonzero is where x is not 0.
 func (b *builder) nonzero(x string) (string, error) {
-	return b.add("not_equal", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{0}}}, x)
+	return b.add("not_equal", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{0})}}, x)
 }
 
 // logic is op of truth values.
@@ -170,7 +170,7 @@ func choose(b *builder) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			weights[[]string{"", "a", "b"}[k]] = &graph.Tensor{Shape: []int{1}, Data: v}
+			weights[[]string{"", "a", "b"}[k]] = &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf(v)}
 			continue
 		}
 		x, err := b.float(k)

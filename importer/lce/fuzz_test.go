@@ -88,8 +88,8 @@ func checkGraph(t *testing.T, g *graph.Graph) {
 		}
 		made[out], names[n.Name] = true, true
 		for k, w := range n.Weights {
-			if w.Elems() != len(w.Data) {
-				t.Fatalf("node %q: weight %s of shape %v with %d elements", n.Name, k, w.Shape, len(w.Data))
+			if w.Elems() != w.Data.Len() {
+				t.Fatalf("node %q: weight %s of shape %v with %d elements", n.Name, k, w.Shape, w.Data.Len())
 			}
 		}
 		v, _, err := graph.Infer(g, n)

@@ -139,9 +139,9 @@ func (b *builder) integerBias(k, outs int, weights map[string]*graph.Tensor) (ok
 
 // parts adds a weight, and what f32 does not hold of it.
 func (b *builder) parts(weights map[string]*graph.Tensor, key string, high, low []float32) {
-	weights[key] = &graph.Tensor{Shape: []int{len(high)}, Data: high}
+	weights[key] = &graph.Tensor{Shape: []int{len(high)}, Data: graph.NumbersOf(high)}
 	if slices.ContainsFunc(low, func(v float32) bool { return v != 0 }) {
-		weights[key+"_low"] = &graph.Tensor{Shape: []int{len(low)}, Data: low}
+		weights[key+"_low"] = &graph.Tensor{Shape: []int{len(low)}, Data: graph.NumbersOf(low)}
 	}
 }
 
@@ -176,7 +176,7 @@ func (b *builder) integerLayer(w *intWeights, shape []int, ints []float32, act i
 	if a.LevelType, a.Low, a.High, err = b.result(act); err != nil {
 		return "", err
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: shape, Data: ints}}
+	weights := map[string]*graph.Tensor{"w": {Shape: shape, Data: graph.NumbersOf(ints)}}
 	if ok, err := b.integerBias(2, len(w.scales), weights); !ok {
 		return "", err
 	}
@@ -204,7 +204,7 @@ func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w 
 		return "", err
 	}
 	t := order(w.data)
-	return b.integerLayer(w, t.Shape, t.Data, act, b.input(0).typ == typeU8, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
+	return b.integerLayer(w, t.Shape, t.Data.Floats(), act, b.input(0).typ == typeU8, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
 		c := *a
 		c.Integer = i
 		return b.add("int_conv2d", &c, weights, x)
@@ -325,7 +325,7 @@ func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
 		}
 	}
 	zero := float32(count * (x.Zero - graph.CallerZero(x.LevelType))) // the sum is one of the integers in the file
-	weights := map[string]*graph.Tensor{"bias": {Shape: []int{x.Channels()}, Data: slices.Repeat([]float32{zero}, x.Channels())}}
+	weights := map[string]*graph.Tensor{"bias": {Shape: []int{x.Channels()}, Data: graph.NumbersOf(slices.Repeat([]float32{zero}, x.Channels()))}}
 	return b.eachChannel(x, p.Kernel, p.Strides, a, weights)
 }
 
@@ -353,7 +353,7 @@ func (b *builder) onIntegers(x *graph.Value, act int, f func(y string) (string, 
 		return "", err
 	}
 	zero, one := graph.CallerZero(a), func(v float64) map[string]*graph.Tensor {
-		return map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{float32(v)}}}
+		return map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}
 	}
 	shift := float64(a.Zero - zero) // what the file's integers are more than those
 	for _, n := range []struct {
@@ -384,7 +384,7 @@ func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.I
 	if err := b.take(taps * c); err != nil {
 		return "", err
 	}
-	weights["w"] = &graph.Tensor{Shape: []int{kernel[0], kernel[1], 1, c}, Data: slices.Repeat([]float32{1}, taps*c)}
+	weights["w"] = &graph.Tensor{Shape: []int{kernel[0], kernel[1], 1, c}, Data: graph.NumbersOf(slices.Repeat([]float32{1}, taps*c))}
 	attrs := &graph.Conv2DAttrs{Strides: strides, Integer: a}
 	if c > 1 {
 		attrs.Groups = c
@@ -423,7 +423,7 @@ func (b *builder) integerMean(image, perm []int, sum bool) (string, error) {
 	weights := map[string]*graph.Tensor{}
 	if sum { // TFLite multiplies sums in f32
 		a.Form = graph.FloatRequantization
-		weights["multiplier"] = &graph.Tensor{Shape: []int{1}, Data: []float32{float32(x.Scale) / float32(a.Scale)}}
+		weights["multiplier"] = &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(x.Scale) / float32(a.Scale)})}
 	} else {
 		by := graph.FixedPointOf(x.Scale / a.Scale)
 		// TFLite divides the multiplier's integer by the number of elements, shifted as far to the left as it goes.

@@ -86,7 +86,7 @@ func lceQuantize(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	zero := &graph.Tensor{Shape: []int{1, 1}, Data: []float32{0}}
+	zero := &graph.Tensor{Shape: []int{1, 1}, Data: graph.NumbersOf([]float32{0})}
 	return b.add("threshold", signThreshold(), map[string]*graph.Tensor{"thresholds": zero}, x)
 }
 

@@ -60,9 +60,9 @@ func (b *builder) timesMatrix(x string, shape []int, adjoint bool) (string, erro
 	w, err := b.weights(1, "matrix", func() (*graph.Tensor, error) {
 		data, err := b.numbers(1, "right side")
 		if err != nil || !adjoint {
-			return &graph.Tensor{Shape: shape, Data: data}, err
+			return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(data)}, err
 		}
-		return &graph.Tensor{Shape: []int{shape[1], shape[0]}, Data: transposed(data, shape[0], shape[1])}, b.take(len(data))
+		return &graph.Tensor{Shape: []int{shape[1], shape[0]}, Data: graph.NumbersOf(transposed(data, shape[0], shape[1]))}, b.take(len(data))
 	})
 	if err != nil {
 		return "", err

@@ -218,7 +218,7 @@ func TestModels(t *testing.T) {
 		for _, n := range g.Nodes {
 			for _, k := range []string{"w", "b", "alpha", "value", "thresholds"} {
 				if w := n.Weights[k]; w != nil {
-					fmt.Fprintf(&b, "  %s.%s = %v%v\n", n.Name, k, w.Shape, w.Data)
+					fmt.Fprintf(&b, "  %s.%s = %v%v\n", n.Name, k, w.Shape, w.Data.Floats())
 				}
 			}
 			if n.Note != "" {

@@ -53,7 +53,7 @@ func (b *builder) vector(k int, what string, n int) (*graph.Tensor, error) {
 	if len(data) != n || len(t.shape) > 0 && t.shape[len(t.shape)-1] != n && t.elems != 1 {
 		return nil, faultf("", "its %s %q has shape %v, want [%d]", what, t.name, t.shape, n)
 	}
-	return &graph.Tensor{Shape: []int{n}, Data: data}, nil
+	return &graph.Tensor{Shape: []int{n}, Data: graph.NumbersOf(data)}, nil
 }
 
 // weights are those that make gives for input k, made once for each kind of use.
@@ -85,7 +85,7 @@ func (b *builder) float(k int) (string, error) {
 		if len(t.shape) == 0 {
 			return "", faultf("", "input %q is a scalar", t.name)
 		}
-		return b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: data}})
+		return b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: graph.NumbersOf(data)}})
 	}
 	v := b.values[i]
 	whole := v != nil && v.Whole

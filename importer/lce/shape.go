@@ -135,7 +135,7 @@ func (b *builder) paddedChannels(x string, p []int, value float32) (string, erro
 		if err := b.take(size); err != nil {
 			return "", err
 		}
-		c := &graph.Tensor{Shape: s, Data: slices.Repeat([]float32{value}, size)}
+		c := &graph.Tensor{Shape: s, Data: graph.NumbersOf(slices.Repeat([]float32{value}, size))}
 		name, err := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": c})
 		if err != nil {
 			return "", err

@@ -35,7 +35,7 @@ func TestSparse(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkGraph(t, g)
-		if got := fmt.Sprint(g.Nodes[0].Weights["value"].Data); got != want {
+		if got := fmt.Sprint(g.Nodes[0].Weights["value"].Data.Floats()); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

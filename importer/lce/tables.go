@@ -110,7 +110,7 @@ func (b *builder) constantIntegers(k, rank int) (*graph.Value, error) {
 		return nil, err
 	}
 	shape := slices.Concat(slices.Repeat([]int{1}, rank-len(t.shape)), t.shape)
-	name, err := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: data}})
+	name, err := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: graph.NumbersOf(data)}})
 	if err != nil {
 		return nil, err
 	}

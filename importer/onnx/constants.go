@@ -150,7 +150,7 @@ func (b *builder) evaluateGraph(g *graph.Graph, inputs [][]float32) ([][]float32
 			work = max(work, g.Value(name).Elems())
 		}
 		if w := n.Weights["w"]; w != nil {
-			work = max(work, int(min(int64(work)*int64(len(w.Data))/int64(max(1, w.Shape[len(w.Shape)-1])), math.MaxInt32)))
+			work = max(work, int(min(int64(work)*int64(w.Data.Len())/int64(max(1, w.Shape[len(w.Shape)-1])), math.MaxInt32)))
 		}
 		if err := b.mem.spend(interpretedWork * work); err != nil {
 			return nil, err

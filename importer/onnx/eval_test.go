@@ -53,7 +53,7 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 	}
 	w := func(key string, c int) float32 {
 		t := n.Weights[key]
-		return t.Data[c%len(t.Data)]
+		return t.Data.At(c % t.Data.Len())
 	}
 	switch a := n.Attrs.(type) {
 	case *graph.Conv2DAttrs:
@@ -65,7 +65,7 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		for i := range y {
 			var acc float32
 			for k := range in[0].Shape[1] {
-				acc = f32.Fma(x[0][i/o*in[0].Shape[1]+k], n.Weights["w"].Data[k*o+i%o], acc)
+				acc = f32.Fma(x[0][i/o*in[0].Shape[1]+k], n.Weights["w"].Data.At(k*o+i%o), acc)
 			}
 			if n.Weights["b"] != nil {
 				acc = f32.Add(acc, w("b", i%o))
@@ -80,7 +80,7 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		})
 	case *graph.BinaryOpAttrs:
 		if b := n.Weights["b"]; b != nil {
-			in, x = append(in, &graph.Value{Shape: b.Shape}), append(x, b.Data)
+			in, x = append(in, &graph.Value{Shape: b.Shape}), append(x, b.Data.Floats())
 		}
 		if a.Reverse {
 			slices.Reverse(in)
@@ -90,7 +90,7 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 	case *graph.WhereAttrs:
 		for i, key := range []string{"a", "b"} {
 			if t := n.Weights[key]; t != nil {
-				in, x = slices.Insert(in, min(1+i, len(in)), &graph.Value{Shape: t.Shape}), slices.Insert(x, min(1+i, len(x)), t.Data)
+				in, x = slices.Insert(in, min(1+i, len(in)), &graph.Value{Shape: t.Shape}), slices.Insert(x, min(1+i, len(x)), t.Data.Floats())
 			}
 		}
 		return evalElements(n.Op, in, x, out)
@@ -145,7 +145,7 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 	}
 	switch a := n.Attrs.(type) {
 	case *graph.ConstantAttrs:
-		return n.Weights["value"].Data
+		return n.Weights["value"].Data.Floats()
 	case *graph.ReshapeAttrs:
 		return x[0]
 	case *graph.TransposeAttrs:
@@ -230,7 +230,7 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		return each(func(v float32, c int) float32 {
 			level := float32(0)
 			for i := range t.Shape[0] {
-				limit := t.Data[i*t.Shape[1]+c%t.Shape[1]]
+				limit := t.Data.At(i*t.Shape[1] + c%t.Shape[1])
 				if v >= limit || a.NotLess && !(v < limit) {
 					level++
 				}

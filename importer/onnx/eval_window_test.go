@@ -55,12 +55,12 @@ func evalConv(n *graph.Node, a *graph.Conv2DAttrs, in *graph.Value, x []float32,
 	evalWindow(in, out, [2]int{w.Shape[0], w.Shape[1]}, a.Strides, a.Dilation(), a.Pad, func(k, b, h, v, kh, kw int) {
 		first := k % o / (o / a.GroupCount()) * per
 		for c := range per {
-			y[k] = f32.Fma(x[((b*in.Shape[1]+h)*in.Shape[2]+v)*in.Shape[3]+first+c], w.Data[((kh*w.Shape[1]+kw)*per+c)*o+k%o], y[k])
+			y[k] = f32.Fma(x[((b*in.Shape[1]+h)*in.Shape[2]+v)*in.Shape[3]+first+c], w.Data.At(((kh*w.Shape[1]+kw)*per+c)*o+k%o), y[k])
 		}
 	})
 	if t := n.Weights["b"]; t != nil {
 		for k := range y {
-			y[k] = f32.Add(y[k], t.Data[k%o])
+			y[k] = f32.Add(y[k], t.Data.At(k%o))
 		}
 	}
 	return y
@@ -120,12 +120,12 @@ func evalConvTranspose(n *graph.Node, a *graph.ConvTranspose2DAttrs, in *graph.V
 	y := make([]float32, out.Elems())
 	for k := range y {
 		if b := n.Weights["b"]; b != nil {
-			y[k] = b.Data[k%t[3]]
+			y[k] = b.Data.At(k % t[3])
 		}
 	}
 	for k, v := range x {
 		c, col, row, b := k%s[3], k/s[3]%s[2], k/s[3]/s[2]%s[1], k/s[3]/s[2]/s[1]
-		for q, f := range w.Data {
+		for q, f := range w.Data.All() {
 			o, ci, j, i := q%w.Shape[3], q/w.Shape[3]%w.Shape[2], q/w.Shape[3]/w.Shape[2]%w.Shape[1], q/w.Shape[3]/w.Shape[2]/w.Shape[1]
 			r, v2 := row*a.Strides[0]+i*a.Dilation()[0]-a.Pad.Top, col*a.Strides[1]+j*a.Dilation()[1]-a.Pad.Left
 			if o/(w.Shape[3]/a.GroupCount())*w.Shape[2]+ci == c && r >= 0 && r < t[1] && v2 >= 0 && v2 < t[2] {

@@ -70,8 +70,8 @@ func check(t *testing.T, g *graph.Graph) {
 			}
 		}
 		for key, w := range n.Weights {
-			if w.Elems() != len(w.Data) {
-				t.Fatalf("node %q: %s of shape %v with %d elements", n.Name, key, w.Shape, len(w.Data))
+			if w.Elems() != w.Data.Len() {
+				t.Fatalf("node %q: %s of shape %v with %d elements", n.Name, key, w.Shape, w.Data.Len())
 			}
 		}
 		v, _, err := graph.Infer(g, n)

@@ -22,7 +22,7 @@ func (b *builder) slope(t *tensor, alpha float32) (*tensor, error) {
 	if err := b.mem.take(c, 4); err != nil {
 		return nil, err
 	}
-	return b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{c}, Data: slices.Repeat([]float32{alpha}, c)}})
+	return b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{c}, Data: graph.NumbersOf(slices.Repeat([]float32{alpha}, c))}})
 }
 
 func lowerLeakyRelu(n *node) ([]*tensor, error) {
@@ -54,7 +54,7 @@ func lowerPRelu(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w != nil && len(w.Data) == t.value.Channels() {
+	if w != nil && w.Data.Len() == t.value.Channels() {
 		return one(b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": w}))
 	}
 	if t, err = b.plain(t); err != nil {

@@ -192,7 +192,7 @@ func (b *builder) vector(t *tensor, c *array) (*graph.Tensor, error) {
 	axis := varying(c, len(t.shape))
 	switch {
 	case axis == -1 && c.len() == 1:
-		return &graph.Tensor{Shape: []int{1}, Data: slices.Clone(c.floats())}, nil
+		return &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf(slices.Clone(c.floats()))}, nil
 	case axis < 0 || t.order()[len(t.shape)-1] != axis || c.len() == 0:
 		return nil, nil
 	}
@@ -210,7 +210,7 @@ func (b *builder) vector(t *tensor, c *array) (*graph.Tensor, error) {
 			data[j] = src[k]
 		}
 	}
-	return &graph.Tensor{Shape: []int{len(data)}, Data: data}, nil
+	return &graph.Tensor{Shape: []int{len(data)}, Data: graph.NumbersOf(data)}, nil
 }
 
 // constantLike is a constant node with c's elements in the order in which t, of at least c's rank, is stored.
@@ -237,12 +237,12 @@ func (b *builder) constantNode(a *array) (*graph.Value, error) {
 	if len(shape) == 0 {
 		shape = []int{1}
 	}
-	return b.emit("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: slices.Clone(shape), Data: a.floats()}})
+	return b.emit("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: slices.Clone(shape), Data: graph.NumbersOf(a.floats())}})
 }
 
 // scalar is t op a number.
 func (b *builder) scalar(op string, t *tensor, v float32) (*tensor, error) {
-	return b.elementwise(t, op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{v}}})
+	return b.elementwise(t, op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{v})}})
 }
 
 // lowerSum adds up any number of operands.

@@ -35,7 +35,7 @@ func lowerReciprocal(n *node) ([]*tensor, error) {
 }
 
 func (b *builder) reciprocal(t *tensor) (*tensor, error) {
-	return b.elementwise(t, "div", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{1}}})
+	return b.elementwise(t, "div", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{1})}})
 }
 
 // lowerPow is x to a power that is a small integer, or a half of one, by products, square root and quotient.

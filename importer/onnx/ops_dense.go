@@ -33,7 +33,7 @@ func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor, of *scaled) (*t
 			copy(data[j*n:(j+1)*n], w.floats()[k*n:])
 		}
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: slices.Clone(w.shape), Data: data}}
+	weights := map[string]*graph.Tensor{"w": {Shape: slices.Clone(w.shape), Data: graph.NumbersOf(data)}}
 	if bias != nil {
 		weights["b"] = bias
 	}
@@ -157,11 +157,11 @@ func (b *builder) bias(n *node, c *tensor, out int, factor [2]float32) (*graph.T
 	if err := b.mem.take(out, 4); err != nil {
 		return nil, err
 	}
-	t := &graph.Tensor{Shape: []int{out}, Data: make([]float32, out)}
-	for j := range t.Data {
-		t.Data[j] = factor[1] * k.floats()[min(j, k.len()-1)]
+	bias := make([]float32, out)
+	for j := range bias {
+		bias[j] = factor[1] * k.floats()[min(j, k.len()-1)]
 	}
-	return t, nil
+	return &graph.Tensor{Shape: []int{out}, Data: graph.NumbersOf(bias)}, nil
 }
 
 // times is c, constant or not, times a number.

@@ -140,30 +140,30 @@ func (n *node) tensors(l *intLayer, w *array) (map[string]*graph.Tensor, error) 
 	if err := n.b.mem.take(w.len()+4*l.outs, 4); err != nil {
 		return nil, err
 	}
-	t := &graph.Tensor{Shape: w.shape, Data: make([]float32, w.len())}
 	low, high := float32(0), float32(0)
-	for i := range t.Data {
-		if t.Data[i] = float32(w.at(i)); l.w.zero != nil {
-			t.Data[i] -= float32(element(l.w.zero, i%l.outs))
+	ints := make([]float32, w.len())
+	for i := range ints {
+		if ints[i] = float32(w.at(i)); l.w.zero != nil {
+			ints[i] -= float32(element(l.w.zero, i%l.outs))
 		}
-		low, high = min(low, t.Data[i]), max(high, t.Data[i])
+		low, high = min(low, ints[i]), max(high, ints[i])
 	}
 	if high-low > math.MaxUint8 {
 		return nil, n.fail("quantize the weights with one zero point for all outputs, or to int8 with zero point 0",
 			"its weights have a zero point for each output, and less these they are from %g to %g, want 8 bits", low, high)
 	}
-	weights := map[string]*graph.Tensor{"w": t}
+	weights := map[string]*graph.Tensor{"w": {Shape: w.shape, Data: graph.NumbersOf(ints)}}
 	if l.w.bias != nil {
 		addBias(weights, l.w.bias.i)
 	}
 	if l.yq == nil {
 		return weights, nil
 	}
-	m := &graph.Tensor{Shape: []int{l.outs}, Data: make([]float32, l.outs)}
-	for o := range m.Data {
-		m.Data[o] = l.product(o) / l.yq.scale
+	by := make([]float32, l.outs)
+	for o := range by {
+		by[o] = l.product(o) / l.yq.scale
 	}
-	weights["multiplier"] = m
+	weights["multiplier"] = &graph.Tensor{Shape: []int{l.outs}, Data: graph.NumbersOf(by)}
 	return weights, nil
 }
 
@@ -174,13 +174,14 @@ func (l *intLayer) product(o int) float32 {
 
 // addBias adds integers to the weights of a layer, in two parts where f32 does not hold them.
 func addBias(weights map[string]*graph.Tensor, bias []int64) {
-	high, low := &graph.Tensor{Shape: []int{len(bias)}}, &graph.Tensor{Shape: []int{len(bias)}}
-	for _, v := range bias {
-		high.Data = append(high.Data, float32(v))
-		low.Data = append(low.Data, float32(v-int64(float32(v))))
+	high, low := make([]float32, len(bias)), make([]float32, len(bias))
+	for o, v := range bias {
+		high[o] = float32(v)
+		low[o] = float32(v - int64(high[o]))
 	}
-	if weights["bias"] = high; slices.ContainsFunc(low.Data, func(v float32) bool { return v != 0 }) {
-		weights["bias_low"] = low
+	weights["bias"] = &graph.Tensor{Shape: []int{len(high)}, Data: graph.NumbersOf(high)}
+	if slices.ContainsFunc(low, func(v float32) bool { return v != 0 }) {
+		weights["bias_low"] = &graph.Tensor{Shape: []int{len(low)}, Data: graph.NumbersOf(low)}
 	}
 }
 
@@ -470,8 +471,8 @@ func (b *builder) intMean(x *graph.Value, xq, yq *quantParams) (*graph.Value, er
 		return nil, err
 	}
 	weights := map[string]*graph.Tensor{
-		"w":          {Shape: []int{h, w, 1, c}, Data: slices.Repeat([]float32{1}, h*w*c)},
-		"multiplier": {Shape: []int{1}, Data: []float32{xq.scale / float32(yq.scale*float32(h*w))}},
+		"w":          {Shape: []int{h, w, 1, c}, Data: graph.NumbersOf(slices.Repeat([]float32{1}, h*w*c))},
+		"multiplier": {Shape: []int{1}, Data: graph.NumbersOf([]float32{xq.scale / float32(yq.scale*float32(h*w))})},
 	}
 	l := &intLayer{yq: yq}
 	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Integer: l.attrs()}

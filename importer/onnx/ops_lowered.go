@@ -192,7 +192,7 @@ func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) ([]*tensor, er
 	if err := b.mem.take(m.len(), 4); err != nil {
 		return nil, err
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: []int{w.kernel[0], w.kernel[1], c, out}, Data: slices.Clone(m.floats())}}
+	weights := map[string]*graph.Tensor{"w": {Shape: []int{w.kernel[0], w.kernel[1], c, out}, Data: graph.NumbersOf(slices.Clone(m.floats()))}}
 	if bias != nil {
 		weights["b"] = bias
 	}
@@ -219,16 +219,16 @@ func depthwise(w *graph.Tensor) *graph.Tensor {
 	if c != out {
 		return nil
 	}
-	d := &graph.Tensor{Shape: []int{w.Shape[0], w.Shape[1], 1, c}, Data: make([]float32, 0, len(w.Data)/c)}
-	for i, v := range w.Data {
+	diagonal := make([]float32, 0, w.Data.Len()/c)
+	for i, v := range w.Data.All() {
 		switch {
 		case i/out%c == i%out:
-			d.Data = append(d.Data, v)
+			diagonal = append(diagonal, v)
 		case v != 0:
 			return nil
 		}
 	}
-	return d
+	return &graph.Tensor{Shape: []int{w.Shape[0], w.Shape[1], 1, c}, Data: graph.NumbersOf(diagonal)}
 }
 
 // lowerXnorPopcount counts the places where a row of bits and a column of bits agree: sum of 1 - a - b + 2ab over K bits is
@@ -247,15 +247,16 @@ func lowerXnorPopcount(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	out := bits.shape[1]
-	bias := &graph.Tensor{Shape: []int{out}, Data: make([]float32, out)}
+	sums := make([]float32, out)
 	for i := range bits.len() {
 		v := bits.at(i)
 		if v != 0 && v != 1 {
 			return nil, n.fail("", "the right side holds %g, want bits, 0 or 1", v)
 		}
 		w.f[i] = float32(2*v - 1)
-		bias.Data[i%out] += float32(1 - v)
+		sums[i%out] += float32(1 - v)
 	}
+	bias := &graph.Tensor{Shape: []int{out}, Data: graph.NumbersOf(sums)}
 	if x.windows != nil {
 		return n.windowed(x.windows, w, bias)
 	}

@@ -45,7 +45,7 @@ func lowerBatchNorm(n *node) ([]*tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(w.Data) == 1 {
+		if w.Data.Len() == 1 {
 			w.Shape = []int{1}
 		}
 		weights[name] = w

@@ -271,5 +271,5 @@ func lowerReduceSum(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one(n.b.elementwise(y, "mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{float32(math.Min(float64(count), 1<<24))}}}))
+	return one(n.b.elementwise(y, "mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(math.Min(float64(count), 1<<24))})}}))
 }

@@ -66,10 +66,10 @@ func (b *builder) operands(p *graph.Node) (x, y *graph.Value, err error) {
 		}
 	}
 	w := p.Weights["b"]
-	if len(p.Inputs) != 1 || in[0] == nil || q == nil || w == nil || len(w.Data) < 2 {
+	if len(p.Inputs) != 1 || in[0] == nil || q == nil || w == nil || w.Data.Len() < 2 {
 		return in[0], in[1], nil
 	}
-	shape := append(slices.Repeat([]int{1}, len(in[0].Shape)-1), len(w.Data))
+	shape := append(slices.Repeat([]int{1}, len(in[0].Shape)-1), w.Data.Len())
 	c, err := b.emit("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: w.Data}})
 	if err != nil {
 		return nil, nil, err
@@ -258,9 +258,9 @@ func (s *scaled) integerBias(l *intLayer) (*array, error) {
 			}
 			continue
 		}
-		v := math.RoundToEven(float64(s.bias.Data[o] / unit))
+		v := math.RoundToEven(float64(s.bias.Data.At(o) / unit))
 		if !(math.Abs(v) <= graph.MaxIntegerSum) {
-			return nil, fmt.Errorf("bias %g is too large beside products of %g", s.bias.Data[o], unit)
+			return nil, fmt.Errorf("bias %g is too large beside products of %g", s.bias.Data.At(o), unit)
 		}
 		out.i[o] = int64(v)
 	}

@@ -360,7 +360,7 @@ func bitsFor(top int) int { return max(1, mathbits.Len(uint(top))) }
 
 // threshold makes a threshold with the same thresholds for all elements, and dequantize.
 func (b *builder) threshold(t *tensor, ts []float32, a *graph.ThresholdAttrs) (*tensor, error) {
-	return b.thresholds(t, &graph.Tensor{Shape: []int{len(ts), 1}, Data: ts}, a)
+	return b.thresholds(t, &graph.Tensor{Shape: []int{len(ts), 1}, Data: graph.NumbersOf(ts)}, a)
 }
 
 func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs) (*tensor, error) {
@@ -410,7 +410,7 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) (*tensor, e
 		}
 		if scale != nil && zero != nil {
 			w := map[string]*graph.Tensor{"scale": scale, "zero_point": zero}
-			if q.zero.len() == 1 && zero.Data[0] == 0 {
+			if q.zero.len() == 1 && zero.Data.At(0) == 0 {
 				delete(w, "zero_point")
 			}
 			return b.elementwise(c, "fake_quant", &graph.FakeQuantAttrs{Min: float64(lo), Max: float64(hi), Rounding: mode}, w)

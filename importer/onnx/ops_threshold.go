@@ -56,7 +56,8 @@ func (m *multi) rows(mem *budget) (*graph.Tensor, error) {
 	if err := mem.take(c*t, 8); err != nil {
 		return nil, err
 	}
-	out := &graph.Tensor{Shape: []int{t, c}, Data: make([]float32, c*t)}
+	data := make([]float32, c*t)
+	out := &graph.Tensor{Shape: []int{t, c}, Data: graph.NumbersOf(data)}
 	src := m.thresholds.floats()
 	for k := range c {
 		row := slices.Clone(src[k*t : (k+1)*t])
@@ -67,7 +68,7 @@ func (m *multi) rows(mem *budget) (*graph.Tensor, error) {
 		}
 		slices.Sort(row)
 		for i, v := range row {
-			out.Data[i*c+k] = v
+			data[i*c+k] = v
 		}
 	}
 	return out, nil
@@ -96,12 +97,13 @@ func lowerMulti(n *node) ([]*tensor, error) {
 			if err != nil {
 				return nil, err
 			}
-			src := slices.Clone(w.Data)
+			data := make([]float32, w.Data.Len())
 			for j, k := range cols {
 				for i := range count {
-					w.Data[i*c+j] = src[i*c+k]
+					data[i*c+j] = w.Data.At(i*c + k)
 				}
 			}
+			w.Data = graph.NumbersOf(data)
 		} else if t, err = b.stored(t, t.last(m.channels)); err != nil {
 			return nil, err
 		}

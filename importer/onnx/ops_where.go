@@ -131,18 +131,20 @@ func (b *builder) choose(c *condition, yes, no *array) (*tensor, error) {
 	if w == nil {
 		return nil, b.n.fail("", "compares with a constant of shape %v; one number, or one for each channel, is supported", c.limit.shape)
 	}
-	w.Shape = []int{1, len(w.Data)}
+	w.Shape = []int{1, w.Data.Len()}
 	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 1}, NotLess: c.notLess}
 	if lo.len() == 1 && hi.len() == 1 && len(lo.shape) <= len(t.shape) && len(hi.shape) <= len(t.shape) {
 		l, h := lo.floats()[0], hi.floats()[0]
-		if h < l && !slices.ContainsFunc(w.Data, func(v float32) bool { return math.IsInf(float64(v), 0) }) {
+		if h < l && !slices.ContainsFunc(w.Data.Floats(), func(v float32) bool { return math.IsInf(float64(v), 0) }) {
 			// The levels must go up with their values: those of -x >= the next number after -limit do.
 			if t, err = b.scalar("mul", t, -1); err != nil {
 				return nil, err
 			}
-			for i, v := range w.Data {
-				w.Data[i] = next(-v)
+			after := make([]float32, w.Data.Len())
+			for i, v := range w.Data.All() {
+				after[i] = next(-v)
 			}
+			w.Data = graph.NumbersOf(after)
 			a.NotLess = !a.NotLess
 			l, h, lo, hi = h, l, hi, lo
 		}
@@ -164,7 +166,7 @@ func (b *builder) choose(c *condition, yes, no *array) (*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest, err := b.elementwise(d, "sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: []float32{1}}})
+	rest, err := b.elementwise(d, "sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{1})}})
 	if err != nil {
 		return nil, err
 	}

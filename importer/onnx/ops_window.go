@@ -181,7 +181,7 @@ func (n *node) withBias(weights map[string]*graph.Tensor, outs int) error {
 	if !slices.Equal(bias.shape, []int{outs}) {
 		return n.fail("", "bias has shape %v, want [%d]", bias.shape, outs)
 	}
-	weights["b"] = &graph.Tensor{Shape: bias.shape, Data: slices.Clone(bias.floats())}
+	weights["b"] = &graph.Tensor{Shape: bias.shape, Data: graph.NumbersOf(slices.Clone(bias.floats()))}
 	return nil
 }
 
@@ -225,7 +225,7 @@ func lowerConv(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: hwio.shape, Data: hwio.floats()}}
+	weights := map[string]*graph.Tensor{"w": {Shape: hwio.shape, Data: graph.NumbersOf(hwio.floats())}}
 	if err := n.withBias(weights, hwio.shape[3]); err != nil {
 		return nil, err
 	}

@@ -52,8 +52,8 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("tensor %q of shape %v is too large", v.Name, v.Shape)
 			}
 			for _, w := range n.Weights {
-				if w.Elems() != len(w.Data) {
-					t.Fatalf("node %q: shape %v with %d elements", n.Name, w.Shape, len(w.Data))
+				if w.Elems() != w.Data.Len() {
+					t.Fatalf("node %q: shape %v with %d elements", n.Name, w.Shape, w.Data.Len())
 				}
 			}
 		}

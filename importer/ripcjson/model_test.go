@@ -101,10 +101,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("tensor %+v, want %+v", got, want)
 		}
 	}
-	if w := index.Producer("bd").Weights; w["w"].Data[18] != -1 || w["w"].Data[19] != 3 || w["scale"].Data[0] != 255 {
-		t.Errorf("integers read as %v and %v", w["w"].Data, w["scale"].Data)
+	if w := index.Producer("bd").Weights; w["w"].Data.At(18) != -1 || w["w"].Data.At(19) != 3 || w["scale"].Data.At(0) != 255 {
+		t.Errorf("integers read as %v and %v", w["w"].Data.Floats(), w["scale"].Data.Floats())
 	}
-	if w := index.Producer("fc").Weights; w["b"] == nil || w["b"].Data[3] != 0 || index.Producer("c1_out").Weights["b"] != nil {
+	if w := index.Producer("fc").Weights; w["b"] == nil || w["b"].Data.At(3) != 0 || index.Producer("c1_out").Weights["b"] != nil {
 		t.Errorf("want a bias of zeros where one is named, and none elsewhere")
 	}
 }

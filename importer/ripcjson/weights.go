@@ -101,16 +101,16 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	t := &graph.Tensor{Shape: slices.Clone(shape)}
 	w.left -= t.Elems()
 	if !inFile {
-		t.Data = w.random.tensor(generated(n.op, key), name, shape, fanIn)
+		t.Data = graph.NumbersOf(w.random.tensor(generated(n.op, key), name, shape, fanIn))
 	} else {
 		var msg string
-		if t.Data, msg = floats(raw, t.Elems()); msg != "" {
+		if t.Data, msg = numbers(raw, t.Elems()); msg != "" {
 			b.add(line, n.label(), "use f32, or i8 or u8 for small integers", "weight %q: tensor %q of %q %s", key, name, w.file, msg)
 			return nil
 		}
 	}
 	if i := graph.NotFinite(n.op, t); i >= 0 {
-		b.add(line, n.label(), "", "weight %q: element %d of tensor %q is %v, want finite numbers", key, i, name, t.Data[i])
+		b.add(line, n.label(), "", "weight %q: element %d of tensor %q is %v, want finite numbers", key, i, name, t.Data.At(i))
 		return nil
 	}
 	w.cache[id] = t
@@ -131,23 +131,20 @@ func generated(op, key string) string {
 	return key
 }
 
-// floats converts the elements of a stored tensor.
-func floats(t safetensors.Tensor, n int) (out []float32, msg string) {
+// numbers are the elements of a stored tensor.
+func numbers(t safetensors.Tensor, n int) (out graph.Numbers, msg string) {
 	size := safetensors.Size(t.DType)
 	if t.DType != "f32" && t.DType != "i8" && t.DType != "u8" {
-		return nil, "has element type " + t.DType
+		return out, "has element type " + t.DType
 	}
 	if len(t.Data) != n*size {
-		return nil, fmt.Sprintf("has %d bytes, its shape %v needs %d", len(t.Data), t.Shape, n*size)
+		return out, fmt.Sprintf("has %d bytes, its shape %v needs %d", len(t.Data), t.Shape, n*size)
 	}
-	if t.DType == "f32" {
-		return f32.FromBytes(t.Data), ""
+	switch t.DType {
+	case "f32":
+		return graph.NumbersOf(f32.FromBytes(t.Data)), ""
+	case "i8":
+		return graph.NumbersOf(f32.Int8s(t.Data)), ""
 	}
-	out = make([]float32, n)
-	for i := range out {
-		if out[i] = float32(t.Data[i]); t.DType == "i8" {
-			out[i] = float32(int8(t.Data[i]))
-		}
-	}
-	return out, ""
+	return graph.NumbersOf(t.Data), ""
 }

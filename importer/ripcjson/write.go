@@ -188,15 +188,15 @@ func stored(t *graph.Tensor) safetensors.Tensor {
 	integer := func(v float32) bool {
 		return v >= -128 && v <= 127 && math.Float32bits(float32(int8(v))) == math.Float32bits(v)
 	}
-	if len(t.Data) > smallTensor && !slices.ContainsFunc(t.Data, func(v float32) bool { return !integer(v) }) {
-		data := make([]byte, len(t.Data))
-		for i, v := range t.Data {
+	if t.Data.Len() > smallTensor && !slices.ContainsFunc(t.Data.Floats(), func(v float32) bool { return !integer(v) }) {
+		data := make([]byte, t.Data.Len())
+		for i, v := range t.Data.All() {
 			data[i] = byte(int8(v))
 		}
 		return safetensors.Tensor{DType: "i8", Shape: t.Shape, Data: data}
 	}
-	data := make([]byte, 0, 4*len(t.Data))
-	for _, v := range t.Data {
+	data := make([]byte, 0, 4*t.Data.Len())
+	for _, v := range t.Data.All() {
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
 	}
 	return safetensors.Tensor{DType: "f32", Shape: t.Shape, Data: data}

@@ -34,3 +34,8 @@ func FromBytes(data []byte) []float32 {
 }
 
 func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
+
+// Int8s gives bytes as the integers of two's complement that they are: the memory of data itself.
+func Int8s(data []byte) []int8 {
+	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(data))), len(data))
+}

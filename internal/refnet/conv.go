@@ -11,7 +11,7 @@ import (
 
 // refConv is a convolution. Binary ones sum integers exactly and multiply by the scales once.
 func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, ws []int, perChannel bool) {
-	w := n.Weights["w"].Data
+	w := n.Weights["w"].Data.Floats()
 	var scale []float64
 	var integers []int
 	if a.Binary != nil {
@@ -19,11 +19,11 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 	}
 	offset := make([]float32, ws[3])
 	if a.Binary != nil && a.Binary.Offset {
-		offset = n.Weights["offset"].Data
+		offset = n.Weights["offset"].Data.Floats()
 	}
 	var bias []float32
 	if b := n.Weights["b"]; b != nil {
-		bias = b.Data
+		bias = b.Data.Floats()
 	}
 	dil, groups := a.Dilation(), a.GroupCount()
 	perGroup := ws[3] / groups
@@ -70,11 +70,11 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 // refWeights gives the integers that w stands for, and the real value of 1 for each output channel.
 func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) (integers []int, scale []float64) {
 	outs := ws[3]
-	w := n.Weights["w"].Data
+	w := n.Weights["w"].Data.Floats()
 	if b.Offset {
 		w = slices.Clone(w)
 		for i := range w {
-			w[i] = f32.Sub(w[i], n.Weights["offset"].Data[i%outs])
+			w[i] = f32.Sub(w[i], n.Weights["offset"].Data.At(i%outs))
 		}
 	}
 	integers, scale = make([]int, len(w)), make([]float64, outs)
@@ -90,7 +90,7 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 	for o := range scale {
 		switch b.WeightScale {
 		case graph.ScaleTensor:
-			scale[o] = float64(n.Weights["scale"].Data[o])
+			scale[o] = float64(n.Weights["scale"].Data.At(o))
 		case graph.ScaleNone:
 			scale[o] = 1
 		case graph.ScaleMean, graph.ScaleAP2:
@@ -145,7 +145,7 @@ func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, per
 		}
 		switch scale[o] = 1; b.WeightScale {
 		case graph.ScaleTensor:
-			scale[o] = float64(n.Weights["scale"].Data[o])
+			scale[o] = float64(n.Weights["scale"].Data.At(o))
 		case graph.ScaleMean:
 			scale[o] = sum / max(1, count)
 		case graph.ScaleMax:

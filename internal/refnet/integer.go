@@ -17,7 +17,7 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 		if t == nil {
 			return 0
 		}
-		return float64(t.Data[o%len(t.Data)])
+		return float64(t.Data.At(o % t.Data.Len()))
 	}
 	l.y.each(func(b, oh, ow, o int, e *float32) {
 		sum := int64(number("bias", o)) + int64(number("bias_low", o))

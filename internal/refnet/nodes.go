@@ -24,7 +24,7 @@ func (l *layer) each(f func(c int, x float32) float32) {
 	l.x.each(func(b, h, w, c int, e *float32) { *l.y.at(b, h, w, c) = f(c, *e) })
 }
 
-func (l *layer) weight(key string) []float32 { return l.n.Weights[key].Data }
+func (l *layer) weight(key string) []float32 { return l.n.Weights[key].Data.Floats() }
 
 // Node computes one layer of the graph as imported.
 func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {

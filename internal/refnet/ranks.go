@@ -43,8 +43,8 @@ func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
 		for d := range shape {
 			shape[d] = 1
 		}
-		shape[len(shape)-1] = len(w.Data)
-		side := &Tensor{shape: shape, F: w.Data}
+		shape[len(shape)-1] = w.Data.Len()
+		side := &Tensor{shape: shape, F: w.Data.Floats()}
 		if n.Op == "where" {
 			sides = slices.Insert(sides, min(at[key], len(sides)), side)
 		} else if sides = append(sides, side); n.Attrs.(*graph.BinaryOpAttrs).Reverse {
@@ -72,7 +72,7 @@ func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
 // change the scale alone.
 func refLevels(g *graph.Graph, n *graph.Node, vals map[string]*Tensor, out *graph.Value, y *Tensor) {
 	if len(n.Inputs) == 1 { // with a number
-		x, v, b := vals[n.Inputs[0]], g.Value(n.Inputs[0]), float64(n.Weights["b"].Data[0])
+		x, v, b := vals[n.Inputs[0]], g.Value(n.Inputs[0]), float64(n.Weights["b"].Data.At(0))
 		for i, e := range x.F {
 			real := v.Scale*float64(e) + v.Offset
 			switch n.Op {
@@ -138,7 +138,7 @@ var functions = sync.OnceValue(func() map[string]func(v []float32) float32 {
 func refThreshold(a *graph.ThresholdAttrs, t *graph.Tensor, out *graph.Value, c int, e float32) int {
 	count := 0
 	for j := range t.Shape[0] {
-		if v := t.Data[j*t.Shape[1]+c%t.Shape[1]]; e >= v || a.NotLess && !(e < v) {
+		if v := t.Data.At(j*t.Shape[1] + c%t.Shape[1]); e >= v || a.NotLess && !(e < v) {
 			count++
 		}
 	}
@@ -152,7 +152,7 @@ func refThreshold(a *graph.ThresholdAttrs, t *graph.Tensor, out *graph.Value, c 
 func refFakeQuant(a *graph.FakeQuantAttrs, weights map[string]*graph.Tensor, c int, e float32) float32 {
 	one := func(key string) float32 {
 		if t := weights[key]; t != nil {
-			return t.Data[c%len(t.Data)]
+			return t.Data.At(c % t.Data.Len())
 		}
 		return 0
 	}

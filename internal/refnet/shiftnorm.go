@@ -78,7 +78,7 @@ func (l *layer) sumsOf(t string) *sums {
 		return out
 	}
 	if n.Op == "add" { // a constant, in the same units
-		x, b := inner[n.Inputs[0]], n.Weights["b"].Data
+		x, b := inner[n.Inputs[0]], n.Weights["b"].Data.Floats()
 		out.each(func(i, h, w, c int, e *float32) {
 			*e = *x.at(i, h, w, c) + float32(math.RoundToEven(float64(b[c%len(b)])/(out.step[c]*nearestPower(out.alpha[c]))))
 		})

@@ -17,7 +17,7 @@ func convTranspose(l *layer, a *graph.ConvTranspose2DAttrs) {
 	l.y.each(func(b, oh, ow, o int, e *float32) {
 		sum, weights := 0, 0
 		if bias := l.n.Weights["b"]; bias != nil {
-			*e = bias.Data[o]
+			*e = bias.Data.At(o)
 		}
 		for h := range l.v.Shape[1] {
 			for v := range l.v.Shape[2] {
@@ -30,7 +30,7 @@ func convTranspose(l *layer, a *graph.ConvTranspose2DAttrs) {
 					if a.Binary != nil {
 						sum, weights = sum+int(p)*integers[k], weights+integers[k]
 					} else {
-						*e = f32.Fma(p, w.Data[k], *e)
+						*e = f32.Fma(p, w.Data.At(k), *e)
 					}
 				}
 			}

@@ -94,7 +94,7 @@ func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	}
 	t := buf(fmt.Sprintf("zt%d", k), ir.F32, b.Thresholds.Shape...)
 	c.params = append(c.params, in(t))
-	c.consts = append(c.consts, Const{t.Name, b.Thresholds.Data})
+	c.consts = append(c.consts, Const{t.Name, b.Thresholds.Data.Floats()})
 	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) },
 		func(t ir.Expr) ir.Expr { return reaches(b.Threshold, number(ir.At(v, at...)), t) })
 	return inverted(bits, b.Threshold.Enc)
@@ -105,7 +105,7 @@ func (c *conv) integerBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	b := c.Beside[k]
 	t := buf(fmt.Sprintf("zt%d", k), v.Type, b.Thresholds.Shape...)
 	c.params = append(c.params, in(t))
-	c.consts = append(c.consts, Const{t.Name, integersOf(v.Type, c.Made.Thresholds(b.Threshold, b.Thresholds.Data))})
+	c.consts = append(c.consts, Const{t.Name, integersOf(v.Type, c.Made.Thresholds(b.Threshold, b.Thresholds.Data.Floats()))})
 	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) }, atLeast(ir.At(v, at...)))
 	return inverted(bits, b.Threshold.Enc)
 }

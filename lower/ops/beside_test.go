@@ -110,7 +110,7 @@ func TestStepsBefore(t *testing.T) {
 			f = ops.Quantize(a, steps.Steps, ir.F32, s, layout.Planes, ops.Slice{})
 		case *graph.ThresholdAttrs:
 			rows := n.Weights["thresholds"]
-			f, inputs = ops.Threshold(a, rows.Shape[0], rows.Shape[1], steps.Steps, ir.F32, s, layout.Planes, ops.Slice{}), append(inputs, rows.Data)
+			f, inputs = ops.Threshold(a, rows.Shape[0], rows.Shape[1], steps.Steps, ir.F32, s, layout.Planes, ops.Slice{}), append(inputs, rows.Data.Floats())
 		}
 		wantWords(t, f, words(run(t, f, inputs...)), pack(levels, lt.Bits, channels))
 	})
@@ -137,7 +137,7 @@ func drawQuantizer(t *rapid.T, channels int) *graph.Node {
 	th := &graph.Tensor{Shape: []int{lt.Top(), rows}}
 	for j := range lt.Top() {
 		for o := range rows {
-			th.Data = append(th.Data, float32(j)-float32(o%5)/2)
+			th.Data = graph.NumbersOf(append(th.Data.Floats(), float32(j)-float32(o%5)/2))
 		}
 	}
 	return &graph.Node{Op: "threshold", Attrs: &graph.ThresholdAttrs{LevelType: lt, NotLess: rapid.Bool().Draw(t, "not less")}, Weights: map[string]*graph.Tensor{"thresholds": th}}
@@ -156,8 +156,8 @@ func levelsOf(n *graph.Node) (scalar.LevelType, func(o int, x float32) int) {
 
 // TestNotBeside: levels that do not fill words as the layer's blocks do, or take many compares, are for a stage of their own.
 func TestNotBeside(t *testing.T) {
-	sign := &graph.Node{Op: "threshold", Attrs: &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 1}}, Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{1, 1}, Data: []float32{0}}}}
-	wide := &graph.Node{Op: "threshold", Attrs: &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 4}}, Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{15, 1}, Data: make([]float32, 15)}}}
+	sign := &graph.Node{Op: "threshold", Attrs: &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 1}}, Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{1, 1}, Data: graph.NumbersOf([]float32{0})}}}
+	wide := &graph.Node{Op: "threshold", Attrs: &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 4}}, Weights: map[string]*graph.Tensor{"thresholds": {Shape: []int{15, 1}, Data: graph.NumbersOf(make([]float32, 15))}}}
 	for _, c := range []struct {
 		n    *graph.Node
 		out  int
@@ -169,7 +169,7 @@ func TestNotBeside(t *testing.T) {
 			f.Pool = &graph.PoolAttrs{}
 		}
 		if _, ok := layout.BesideOf(f, c.n); ok != c.want {
-			t.Errorf("%d channels, %d bits, pool %v: %v", c.out, len(c.n.Weights["thresholds"].Data), c.pool, ok)
+			t.Errorf("%d channels, %d bits, pool %v: %v", c.out, c.n.Weights["thresholds"].Data.Len(), c.pool, ok)
 		}
 	}
 }

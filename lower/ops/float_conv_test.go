@@ -24,7 +24,7 @@ func TestFloatConv(t *testing.T) {
 			for i := range a.WFloat {
 				a.WFloat[i] = f32.Mul(scales[i%out], values[rapid.IntRange(0, len(values)-1).Draw(t, "weight")])
 			}
-			a.Few = graph.DecomposeExactly(&graph.Tensor{Shape: []int{g.kh, g.kw, in, out}, Data: a.WFloat})
+			a.Few = graph.DecomposeExactly(&graph.Tensor{Shape: []int{g.kh, g.kw, in, out}, Data: graph.NumbersOf(a.WFloat)})
 		}
 		if rapid.Bool().Draw(t, "bias") {
 			a.Bias = drawFloats(t, out, "b")

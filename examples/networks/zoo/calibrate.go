@@ -41,7 +41,7 @@ func (c *calibrator) visit(n *graph.Node, x []*refnet.Tensor) error {
 		c.stored = map[string]safetensors.Tensor{}
 	}
 	for _, key := range keys {
-		c.stored[n.Name+"."+key] = stored(n.Weights[key].Shape, n.Weights[key].Data)
+		c.stored[n.Name+"."+key] = stored(n.Weights[key].Shape, n.Weights[key].Data.Floats())
 	}
 	return nil
 }
@@ -51,11 +51,12 @@ func (c *calibrator) visit(n *graph.Node, x []*refnet.Tensor) error {
 func (c *calibrator) batchNorm(n *graph.Node, x []*refnet.Tensor, a *graph.BatchNormAttrs) {
 	q := c.quantizer(n)
 	channels := c.g.Value(n.Output).Channels()
+	means, variances := writable(n.Weights["mean"]), writable(n.Weights["var"])
 	for k := range channels {
 		v := channel(x, k, channels)
 		mean, std := moments(v)
 		if q != nil {
-			gamma, beta := float64(n.Weights["gamma"].Data[k]), float64(n.Weights["beta"].Data[k])
+			gamma, beta := float64(n.Weights["gamma"].Data.At(k)), float64(n.Weights["beta"].Data.At(k))
 			levels := float64(int(1) << q.Bits)
 			first, gap := q.Scale/2, q.Scale
 			if q.Enc != ir.Unipolar {
@@ -67,9 +68,16 @@ func (c *calibrator) batchNorm(n *graph.Node, x []*refnet.Tensor, a *graph.Batch
 			}
 			mean = low - float64((first-beta)*std)/gamma
 		}
-		n.Weights["mean"].Data[k] = float32(mean)
-		n.Weights["var"].Data[k] = float32(max(float64(std*std)-a.Epsilon, 0))
+		means[k] = float32(mean)
+		variances[k] = float32(max(float64(std*std)-a.Epsilon, 0))
 	}
+}
+
+// writable gives t numbers of its own, which may be set.
+func writable(t *graph.Tensor) []float32 {
+	data := slices.Clone(t.Data.Floats())
+	t.Data = graph.NumbersOf(data)
+	return data
 }
 
 // quantizer finds the quantize node behind n.
@@ -84,10 +92,11 @@ func (c *calibrator) quantizer(n *graph.Node) *graph.QuantizeAttrs {
 func (c *calibrator) threshold(n *graph.Node, x []*refnet.Tensor) {
 	t := n.Weights["thresholds"]
 	rows, channels := t.Shape[0], t.Shape[1]
+	data := writable(t)
 	for k := range channels {
 		v := channel(x, k, channels)
 		for i := range rows {
-			t.Data[i*channels+k] = float32(quantile(v, float64(i+1)/float64(rows+1)))
+			data[i*channels+k] = float32(quantile(v, float64(i+1)/float64(rows+1)))
 		}
 	}
 }
@@ -101,6 +110,7 @@ func (c *calibrator) shiftNorm(n *graph.Node, x []*refnet.Tensor, a *graph.Shift
 		return fmt.Errorf("node %q: no bitserial op before it", n.Name)
 	}
 	levels := float64(int(1) << a.Bits)
+	means, variances := writable(n.Weights["mean"]), writable(n.Weights["var"])
 	for k := range u.alpha {
 		acc := channel(x, k, len(u.alpha))
 		for i, v := range acc {
@@ -111,7 +121,7 @@ func (c *calibrator) shiftNorm(n *graph.Node, x []*refnet.Tensor, a *graph.Shift
 			step = (quantile(acc, 1-1/levels) - quantile(acc, 1/levels)) / (levels - 2)
 		}
 		mean, variance := u.statistics(medianThreshold(acc), step, k, a)
-		n.Weights["mean"].Data[k], n.Weights["var"].Data[k] = mean, variance
+		means[k], variances[k] = mean, variance
 		f, err := u.fixedPoint(mean, variance, k, a)
 		if err != nil {
 			return fmt.Errorf("node %q, channel %d: %w", n.Name, k, err)

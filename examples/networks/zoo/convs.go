@@ -56,7 +56,7 @@ func writeConv(dir string, l convLayer, bits int) error {
 	}
 	norm := g.Nodes[1]
 	return safetensors.WriteFile(filepath.Join(dir, name+".safetensors"), map[string]safetensors.Tensor{
-		"norm.mean": stored(norm.Weights["mean"].Shape, norm.Weights["mean"].Data), "norm.var": stored(norm.Weights["var"].Shape, norm.Weights["var"].Data)}, nil)
+		"norm.mean": stored(norm.Weights["mean"].Shape, norm.Weights["mean"].Data.Floats()), "norm.var": stored(norm.Weights["var"].Shape, norm.Weights["var"].Data.Floats())}, nil)
 }
 
 // analyticStatistics sets the shift_norm's mean and var.
@@ -78,8 +78,9 @@ func analyticStatistics(g *graph.Graph, bits int) error {
 	if bits > 1 {
 		step = 2 * std * math.Sqrt2 * math.Erfinv(1-2/levels) / (levels - 2)
 	}
+	means, variances := writable(norm.Weights["mean"]), writable(norm.Weights["var"])
 	for k := range sum {
-		norm.Weights["mean"].Data[k], norm.Weights["var"].Data[k] = u.statistics(math.Ceil((levels-1)/2*sum[k]), step, k, a)
+		means[k], variances[k] = u.statistics(math.Ceil((levels-1)/2*sum[k]), step, k, a)
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (e *evaluator) shiftNorm(n *graph.Node, a *graph.ShiftNormAttrs) (func(map[
 	fps := make([]fixedPoint, len(u.alpha))
 	for k := range fps {
 		var err error
-		if fps[k], err = u.fixedPoint(n.Weights["mean"].Data[k], n.Weights["var"].Data[k], k, a); err != nil {
+		if fps[k], err = u.fixedPoint(n.Weights["mean"].Data.At(k), n.Weights["var"].Data.At(k), k, a); err != nil {
 			return nil, fmt.Errorf("node %q, channel %d: %w", n.Name, k, err)
 		}
 	}
@@ -135,9 +135,9 @@ func batchNorm(g *graph.Graph, n *graph.Node, a *graph.BatchNormAttrs) func(map[
 	c := g.Value(n.Output).Channels()
 	s, b := make([]float32, c), make([]float32, c)
 	for k := range s {
-		scale := float64(n.Weights["gamma"].Data[k]) / math.Sqrt(float64(n.Weights["var"].Data[k])+a.Epsilon)
+		scale := float64(n.Weights["gamma"].Data.At(k)) / math.Sqrt(float64(n.Weights["var"].Data.At(k))+a.Epsilon)
 		s[k] = float32(scale)
-		b[k] = float32(float64(n.Weights["beta"].Data[k]) - float64(n.Weights["mean"].Data[k])*scale)
+		b[k] = float32(float64(n.Weights["beta"].Data.At(k)) - float64(n.Weights["mean"].Data.At(k))*scale)
 	}
 	return func(vals map[string]*refnet.Tensor) *refnet.Tensor {
 		y := refnet.New(g.Value(n.Output))

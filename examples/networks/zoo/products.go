@@ -71,7 +71,7 @@ func (p *planes) common(i int, q *planes, j int) int {
 // those of integers are exact, and counted in bits where the channels are enough.
 func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs, ws []int) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
 	x, y := e.g.Value(n.Inputs[0]), e.g.Value(n.Output)
-	c := &conv{n: n, a: a, x: x, y: y, h: 1, w: 1, oh: 1, ow: 1, kh: ws[0], kw: ws[1], in: ws[2], out: ws[3], groups: a.GroupCount(), plain: n.Weights["w"].Data}
+	c := &conv{n: n, a: a, x: x, y: y, h: 1, w: 1, oh: 1, ow: 1, kh: ws[0], kw: ws[1], in: ws[2], out: ws[3], groups: a.GroupCount(), plain: n.Weights["w"].Data.Floats()}
 	if len(x.Shape) == 4 {
 		c.h, c.w, c.oh, c.ow = x.Shape[1], x.Shape[2], y.Shape[1], y.Shape[2]
 	}
@@ -113,7 +113,7 @@ func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs, ws []int) (fun
 
 // integers are those that weights of few bits become, and the real value of 1 in each output channel.
 func integers(n *graph.Node, b *graph.BinaryAttrs, ws []int) (ints []float32, alpha []float64, err error) {
-	w := n.Weights["w"].Data
+	w := n.Weights["w"].Data.Floats()
 	outs := ws[3]
 	ints, alpha = make([]float32, len(w)), make([]float64, outs)
 	mean, most := make([]float64, outs), make([]float64, outs)

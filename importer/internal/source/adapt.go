@@ -188,7 +188,7 @@ func (a *adapter) input(v *graph.Value, o importer.Input) error {
 		if len(s.numbers) == 0 {
 			continue
 		}
-		w := map[string]*graph.Tensor{"b": {Shape: []int{len(s.numbers)}, Data: slices.Clone(s.numbers)}}
+		w := map[string]*graph.Tensor{"b": {Shape: []int{len(s.numbers)}, Data: graph.NumbersOf(slices.Clone(s.numbers))}}
 		if x, err = a.add(v.Name+"."+string(s.word), s.op, &graph.BinaryOpAttrs{}, w, x); err != nil {
 			return err
 		}

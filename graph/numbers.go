@@ -1,0 +1,175 @@
+package graph
+
+import (
+	"iter"
+	"math"
+	"slices"
+)
+
+// Numbers are the elements of a constant, in row-major order. They are held as their file or their maker had them, so that weights of
+// few bits take no more memory than that. Nobody writes to them. The zero value has no elements.
+type Numbers struct{ stored store }
+
+// store is one way to hold numbers, each of which f32 has exactly.
+type store interface {
+	length() int
+	at(i int) float32
+	// read sets to, from element i on.
+	read(i int, to []float32)
+}
+
+// NumbersOf holds v, which is not written to any more.
+func NumbersOf[T float32 | int8 | uint8 | int16](v []T) Numbers { return Numbers{typed[T](v)} }
+
+// Whole holds so many whole numbers of at most 16 bits and a sign, which at gives: by signs, or bytes, where these have them all.
+func Whole(count int, at func(i int) int) Numbers {
+	least, most, odd := math.MaxInt, math.MinInt, true
+	for i := range count {
+		v := at(i)
+		least, most, odd = min(least, v), max(most, v), odd && v&1 == 1
+	}
+	switch {
+	case least >= -1 && most <= 1 && odd:
+		words := make([]uint64, SignWords(count))
+		for i := range count {
+			if at(i) < 0 {
+				words[i/signBits] |= 1 << (i % signBits)
+			}
+		}
+		return Signs(words, count)
+	case least >= math.MinInt8 && most <= math.MaxInt8:
+		return whole[int8](count, at)
+	case least >= 0 && most <= math.MaxUint8:
+		return whole[uint8](count, at)
+	}
+	return whole[int16](count, at)
+}
+
+// whole holds the whole numbers that at gives as T.
+func whole[T int8 | uint8 | int16](count int, at func(i int) int) Numbers {
+	v := make([]T, count)
+	for i := range v {
+		v[i] = T(at(i))
+	}
+	return NumbersOf(v)
+}
+
+// Signs are so many numbers of 1 bit each, from the least significant bit of each word on: 1 where the bit is 0, -1 where it is 1.
+func Signs(words []uint64, count int) Numbers { return Numbers{&signs{words, count}} }
+
+// SignWords is the number of words that Signs of so many numbers have.
+func SignWords(count int) int { return (count + signBits - 1) / signBits }
+
+// Len is the number of elements.
+func (n Numbers) Len() int {
+	if n.stored == nil {
+		return 0
+	}
+	return n.stored.length()
+}
+
+// At is element i. Who reads many takes All or Read, which are faster.
+func (n Numbers) At(i int) float32 { return n.stored.at(i) }
+
+// Read sets to, from element i on.
+func (n Numbers) Read(i int, to []float32) {
+	if len(to) > 0 {
+		n.stored.read(i, to)
+	}
+}
+
+// piece is the number of elements that All has as f32 at a time.
+const piece = 512
+
+// All goes through the elements in order.
+func (n Numbers) All() iter.Seq2[int, float32] {
+	return func(yield func(int, float32) bool) {
+		if v, ok := n.stored.(typed[float32]); ok {
+			for i, x := range v {
+				if !yield(i, x) {
+					return
+				}
+			}
+			return
+		}
+		var buf [piece]float32
+		for i := 0; i < n.Len(); i += piece {
+			part := buf[:min(piece, n.Len()-i)]
+			n.stored.read(i, part)
+			for k, x := range part {
+				if !yield(i+k, x) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Floats are all elements as f32: those that are held, or a copy where they are held otherwise, which takes 4 bytes each.
+func (n Numbers) Floats() []float32 {
+	if v, ok := n.stored.(typed[float32]); ok {
+		return v
+	}
+	if n.Len() == 0 {
+		return nil
+	}
+	out := make([]float32, n.Len())
+	n.stored.read(0, out)
+	return out
+}
+
+// typed are numbers in a slice.
+type typed[T float32 | int8 | uint8 | int16] []T
+
+func (v typed[T]) length() int      { return len(v) }
+func (v typed[T]) at(i int) float32 { return float32(v[i]) }
+
+func (v typed[T]) read(i int, to []float32) {
+	for k, x := range v[i : i+len(to)] {
+		to[k] = float32(x)
+	}
+}
+
+// signBits is the number of bits of a word of signs.
+const signBits = 64
+
+// signs are the numbers of Signs.
+type signs struct {
+	words []uint64
+	count int
+}
+
+func (s *signs) length() int { return s.count }
+
+func (s *signs) at(i int) float32 { return sign(s.words[i/signBits] >> (i % signBits)) }
+
+func (s *signs) read(i int, to []float32) {
+	for k := 0; k < len(to); {
+		word := s.words[(i+k)/signBits] >> ((i + k) % signBits)
+		for range min(signBits-(i+k)%signBits, len(to)-k) {
+			to[k] = sign(word)
+			word >>= 1
+			k++
+		}
+	}
+}
+
+// sign is 1, or -1 if the lowest bit is set.
+func sign(word uint64) float32 { return math.Float32frombits(0x3f800000 | uint32(word)<<31) }
+
+// Equal reports whether two lists have the same numbers, to the bit.
+func (n Numbers) Equal(m Numbers) bool {
+	if n.Len() != m.Len() {
+		return false
+	}
+	var a, b [piece]float32
+	for i := 0; i < n.Len(); i += piece {
+		x, y := a[:min(piece, n.Len()-i)], b[:min(piece, n.Len()-i)]
+		n.Read(i, x)
+		m.Read(i, y)
+		if !slices.EqualFunc(x, y, func(v, w float32) bool { return math.Float32bits(v) == math.Float32bits(w) }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,52 @@
+package graph
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestNumbers: however numbers are held, all ways to read them give the same.
+func TestNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.Uint64(), 0, 20).Draw(t, "words")
+		count := len(words) * 64
+		if count > 0 {
+			count -= rapid.IntRange(0, 63).Draw(t, "short")
+		}
+		ints := make([]int, count)
+		for i := range ints {
+			ints[i] = 1 - 2*int(words[i/64]>>(i%64)&1)
+		}
+		check := func(name string, n Numbers, want []int) {
+			if n.Len() != len(want) {
+				t.Fatalf("%s: %d numbers, want %d", name, n.Len(), len(want))
+			}
+			all := n.Floats()
+			for i, v := range n.All() {
+				if w := float32(want[i]); v != w || all[i] != w || n.At(i) != w {
+					t.Fatalf("%s: number %d is %g, %g and %g, want %g", name, i, v, all[i], n.At(i), w)
+				}
+			}
+			if len(want) > 0 {
+				from := rapid.IntRange(0, len(want)-1).Draw(t, "from")
+				part := make([]float32, rapid.IntRange(0, len(want)-from).Draw(t, "part"))
+				if n.Read(from, part); !slices.Equal(part, all[from:from+len(part)]) {
+					t.Fatalf("%s: numbers from %d are %v, want %v", name, from, part, all[from:from+len(part)])
+				}
+			}
+			if !n.Equal(NumbersOf(all)) {
+				t.Fatalf("%s: differs from its floats", name)
+			}
+		}
+		check("signs", Signs(words, count), ints)
+		for _, r := range [][2]int{{-1, 1}, {math.MinInt8, math.MaxInt8}, {0, math.MaxUint8}, {math.MinInt16, math.MaxInt16}} {
+			for i := range ints {
+				ints[i] = rapid.IntRange(r[0], r[1]).Draw(t, "n")
+			}
+			check("whole", Whole(len(ints), func(i int) int { return ints[i] }), ints)
+		}
+	})
+}
