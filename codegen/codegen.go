@@ -28,8 +28,8 @@ type Backend interface {
 	// Accepts fails with *TargetError if the back end cannot make k, one of Kinds, for t.
 	Accepts(t targets.Target, k Kind) error
 	// Kernel makes the code of one Func, which is sound, as a function called symbol. It fails with *ir.Error if the Func
-	// breaks a rule of code generation. Nothing is compiled by this.
-	Kernel(f *ir.Func, symbol string, t targets.Target) (Kernel, error)
+	// breaks a rule of code generation. Nothing is compiled by this. floats tells of f's Program.
+	Kernel(f *ir.Func, symbol string, t targets.Target, floats *Floats) (Kernel, error)
 	// Files makes the given files, of Kinds.
 	Files(ctx context.Context, m *Image, kinds []Kind) (map[Kind][]byte, error)
 }

@@ -1,13 +1,96 @@
 package codegen
 
 import (
+	"encoding/binary"
+	"math"
+	"sync"
+
 	"ripc/internal/f32"
 	"ripc/ir"
 )
 
-// FlushedAllocs finds the allocs of f in which only flushed floats are stored.
-func FlushedAllocs(f *ir.Func) map[string]bool {
+// Floats tells which parameters of a Program's Funcs hold flushed floats only: a back end that flushes in code leaves that out.
+// The nil Floats knows nothing, as of a Func without a Program. It may be used from several goroutines.
+type Floats struct {
+	program *ir.Program
+	once    sync.Once
+	params  map[string]map[string]bool // by Func
+}
+
+// NewFloats is what p tells. It looks at p when it is first asked.
+func NewFloats(p *ir.Program) *Floats { return &Floats{program: p} }
+
+// Flushed are the buffers of f, parameters and allocs, that hold flushed floats only.
+func (x *Floats) Flushed(f *ir.Func) map[string]bool {
+	if x == nil {
+		return flushedBuffers(f, nil)
+	}
+	x.once.Do(x.find)
+	return flushedBuffers(f, x.params[f.Name])
+}
+
+// find supposes that all parameters are flushed, and takes back what some stage refutes, until nothing changes.
+func (x *Floats) find() {
+	x.params = map[string]map[string]bool{}
+	index, clean := x.program.Index(), map[string]bool{}
+	for _, b := range x.program.Buffers {
+		if b.Type.IsFloat() && b.Kind == ir.ConstBuf && flushedData(b.Data) {
+			clean[b.Name] = true
+		}
+	}
+	for _, s := range x.program.Stages { // what none writes comes from outside
+		for i, p := range index.Func(s.Func).Params {
+			if p.Out && p.Type.IsFloat() {
+				clean[s.Args[i]] = true
+			}
+		}
+	}
+	for _, f := range x.program.Funcs {
+		x.params[f.Name] = map[string]bool{}
+		for _, p := range f.Params {
+			x.params[f.Name][p.Name] = p.Type.IsFloat()
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, s := range x.program.Stages {
+			f := index.Func(s.Func)
+			params := x.params[f.Name]
+			for i, p := range f.Params {
+				if params[p.Name] && !clean[s.Args[i]] {
+					params[p.Name], changed = false, true
+				}
+			}
+			buffers := flushedBuffers(f, params)
+			for i, p := range f.Params {
+				if p.Out && clean[s.Args[i]] && !buffers[p.Name] {
+					clean[s.Args[i]], changed = false, true
+				}
+			}
+		}
+	}
+}
+
+// flushedData reports whether no float of a constant is subnormal.
+func flushedData(data []byte) bool {
+	for i := 0; i+4 <= len(data); i += 4 {
+		x := math.Float32frombits(binary.LittleEndian.Uint32(data[i:]))
+		if math.Float32bits(f32.Flush(x)) != math.Float32bits(x) {
+			return false
+		}
+	}
+	return true
+}
+
+// flushedBuffers finds the buffers of f that hold flushed floats only, given the parameters that do. An output may: it does if nothing
+// else is stored there.
+func flushedBuffers(f *ir.Func, params map[string]bool) map[string]bool {
 	clean := map[string]bool{}
+	for _, p := range f.Params {
+		if params[p.Name] {
+			clean[p.Name] = true
+		}
+	}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		if a, ok := s.(*ir.Alloc); ok && a.Buf.Type.IsFloat() {
 			clean[a.Buf.Name] = true

@@ -26,12 +26,12 @@ type Image struct {
 // newImage generates the kernels, lays out the constants and writes the description.
 func newImage(in Input, b Backend) (*Image, error) {
 	m := &Image{Input: in, Name: Identifier(in.Program.Name), Kernels: map[string]Kernel{}, Description: Describe(in)}
-	names := Symbols(in.Program)
+	names, floats := Symbols(in.Program), NewFloats(in.Program)
 	for _, f := range in.Program.Funcs {
 		if names[f.Name] == "" {
 			continue
 		}
-		k, err := b.Kernel(f, names[f.Name], in.Target)
+		k, err := b.Kernel(f, names[f.Name], in.Target, floats)
 		if err != nil {
 			return nil, fmt.Errorf("code for %s: %w", in.Target.Name, err)
 		}

@@ -110,7 +110,7 @@ func TestMicrocontrollersRandom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Schedules, o.Emit = randomTraces(c, g), []codegen.Kind{codegen.Runnable}
+			o.Schedules, o.Emit = randomTraces(c, g), []codegen.Kind{codegen.Runnable, codegen.Source, codegen.Header}
 			c, err = ripc.Compile(t.Context(), path, o)
 			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
 				need.Board(t, err)
@@ -140,21 +140,103 @@ func TestMicrocontrollersRandom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := bareboard.Open(program, bareboard.Options{FlushToZero: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := m.Run(t.Context(), []bareboard.Job{{Bring: m.NewMemory(hard.Inputs, func(n int) []byte { return make([]byte, n) }), Whole: true, Keep: true}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, q := range d.Outputs {
-				if same := sameNumbers(q, got[0].Memory.Outputs[i], want[0].Outputs[i]); !same {
-					t.Errorf("output %s depends on the settings of the float unit", q.Name)
+			source := bareboard.Source{Name: d.Name, Inputs: len(d.Inputs), Outputs: len(d.Outputs), Code: c.Files[codegen.Source], Header: c.Files[codegen.Header]}
+			for what, program := range map[string]string{"code that flushes": program, "code that leaves it to the unit": linkedFlushing(t, source, board)} {
+				m, err := bareboard.Open(program, bareboard.Options{FlushToZero: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := m.Run(t.Context(), []bareboard.Job{{Bring: m.NewMemory(hard.Inputs, func(n int) []byte { return make([]byte, n) }), Whole: true, Keep: true}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, q := range d.Outputs {
+					if same := sameNumbers(q, got[0].Memory.Outputs[i], want[0].Outputs[i]); !same {
+						t.Errorf("%s: output %s differs with a float unit that flushes", what, q.Name)
+					}
 				}
 			}
 		})
 	}
+}
+
+// TestMicrocontrollersFlush: C that leaves flushing to the float unit has the same results, and float layers execute few instructions
+// a multiply-accumulate, fewer so.
+func TestMicrocontrollersFlush(t *testing.T) {
+	for _, b := range boards.All() {
+		for _, flush := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, RIPC_FLUSH_TO_ZERO %v", b.Target, flush), func(t *testing.T) {
+				need.Board(t, nil)
+				c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json", ripc.Options{Target: b.Target, Emit: []codegen.Kind{codegen.Source, codegen.Header}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := codegen.Describe(codegen.Input{Program: c.Program})
+				s := bareboard.Source{Name: d.Name, Inputs: len(d.Inputs), Outputs: len(d.Outputs), Code: c.Files[codegen.Source], Header: c.Files[codegen.Header]}
+				most, path := 12.0, "" // instructions a multiply-accumulate
+				if flush {
+					most, path = 6, linkedFlushing(t, s, b)
+				} else {
+					path = linked(t, s, b)
+				}
+				m, err := bareboard.Open(path, bareboard.Options{FlushToZero: flush, Count: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				feed, err := tensorio.Load(d.Inputs, nil, tensorio.Seeded(1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				hard, _ := verify.Hard(d.Inputs, feed.Run(0), 1)
+				fc := len(d.Stages) - 1
+				for _, inputs := range [][][]byte{feed.Run(0), hard.Inputs} {
+					want, err := engine.Interpret(c.Program, d, nil).Run(t.Context(), []engine.Job{{Inputs: inputs, Last: len(d.Stages), Outputs: true}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, err := m.Run(t.Context(), []bareboard.Job{
+						{Bring: m.NewMemory(inputs, func(n int) []byte { return make([]byte, n) }), Last: fc},
+						{First: fc, Last: fc + 1, Keep: true},
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !sameNumbers(d.Outputs[0], got[1].Memory.Outputs[0], want[0].Outputs[0]) {
+						t.Errorf("output %s differs", d.Outputs[0].Name)
+					}
+					if each := float64(got[1].Instructions) / float64(d.Stages[fc].MACs); each > most {
+						t.Errorf("%s: %.1f instructions a multiply-accumulate, %v at most", d.Stages[fc].Name, each, most)
+					} else {
+						t.Logf("%s: %.1f instructions a multiply-accumulate", d.Stages[fc].Name, each)
+					}
+				}
+			})
+		}
+	}
+}
+
+// linked is the path of a program for b.
+func linked(t *testing.T, s bareboard.Source, b boards.Board) string {
+	t.Helper()
+	program, err := bareboard.Build(t.Context(), s, b)
+	if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
+		need.Board(t, err)
+	}
+	path := filepath.Join(t.TempDir(), "net.elf")
+	if err == nil {
+		err = os.WriteFile(path, program, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// linkedFlushing is linked of C that leaves flushing to the float unit.
+func linkedFlushing(t *testing.T, s bareboard.Source, b boards.Board) string {
+	t.Helper()
+	s.Code = append([]byte("#define RIPC_FLUSH_TO_ZERO\n"), s.Code...)
+	return linked(t, s, b)
 }
 
 // sameNumbers compares contents of t; any NaN is like any other.

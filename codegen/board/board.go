@@ -36,8 +36,8 @@ func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
 }
 
 // Kernel makes C of f.
-func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target) (codegen.Kernel, error) {
-	return c99.Backend{}.Kernel(f, symbol, t)
+func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
+	return c99.Backend{}.Kernel(f, symbol, t, floats)
 }
 
 // Files makes the program. It fails as bareboard.Build.

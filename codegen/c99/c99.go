@@ -44,8 +44,8 @@ func (Backend) Accepts(t targets.Target, k codegen.Kind) error {
 }
 
 // Kernel makes C of f, with the helpers and instructions that it uses before it.
-func (Backend) Kernel(f *ir.Func, symbol string, _ targets.Target) (codegen.Kernel, error) {
-	u := newUnit()
+func (Backend) Kernel(f *ir.Func, symbol string, _ targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
+	u := newUnit(floats)
 	frame := codegen.Layout(f)
 	text, err := u.kernel(f, symbol)
 	if err != nil {

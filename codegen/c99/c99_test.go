@@ -56,7 +56,7 @@ func program(fs []*ir.Func) *ir.Program {
 			b.Name = fmt.Sprintf("b%d_%d", i, j)
 			p.Buffers, s.Args = append(p.Buffers, b), append(s.Args, b.Name)
 			q.Out = true
-			zero := ir.Expr(ir.Float(0))
+			zero := ir.Expr(ir.Float(math.SmallestNonzeroFloat32)) // so that the second has to flush
 			if !q.Type.IsFloat() {
 				zero = ir.Const(q.Type, 0)
 			}
@@ -158,7 +158,7 @@ func randomFuncs(t *testing.T, first, n int) []*ir.Func {
 	for i := first; i < first+n; i++ {
 		f := rapid.Custom(irgen.Func).Example(i)
 		f.Name = fmt.Sprintf("r%d", i)
-		if _, err := (c99.Backend{}).Kernel(f, f.Name, anyTarget(t)); err != nil {
+		if _, err := (c99.Backend{}).Kernel(f, f.Name, anyTarget(t), nil); err != nil {
 			var e *ir.Error
 			if !errors.As(err, &e) {
 				t.Fatal(err)
@@ -182,7 +182,7 @@ func TestInPlace(t *testing.T) {
 	} {
 		f := &ir.Func{Name: "f", Params: []ir.Param{{Buffer: x}, {Buffer: z}, {Buffer: y, Out: true, Over: over}},
 			Body: &ir.For{Var: "i", Extent: 8, Kind: ir.Vectorize, Body: &ir.Store{Buf: "y", Idx: []ir.Expr{i}, Val: ir.Bin(ir.Add, ir.At(x, i), ir.At(z, i))}}}
-		k, err := c99.Backend{}.Kernel(f, "f", anyTarget(t))
+		k, err := c99.Backend{}.Kernel(f, "f", anyTarget(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

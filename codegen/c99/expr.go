@@ -164,12 +164,18 @@ func (w *writer) bitcast(e *ir.Bitcast) string {
 	return fmt.Sprintf("(%s)%s", ctype(e.T), w.expr(e.A))
 }
 
-// operand is a float as an operand of arithmetic, which flushes.
-func (w *writer) operand(e ir.Expr) string {
+// operand is a float as an operand of what the float unit computes: +, -, *, /, fma and comparisons.
+func (w *writer) operand(e ir.Expr) string { return w.clean(e, "rc_operand") }
+
+// flush is a float without subnormals, whatever the float unit does.
+func (w *writer) flush(e ir.Expr) string { return w.clean(e, "rc_flush") }
+
+// clean is e behind the helper that flushes, unless e is flushed.
+func (w *writer) clean(e ir.Expr, helper string) string {
 	if codegen.Flushed(e, w.flushed) {
 		return w.float(e)
 	}
-	return w.flush(w.float(e))
+	return w.u.use(helper) + "(" + w.float(e) + ")"
 }
 
 // unseen is text, the float e, hidden from compilers if they may find that it is 0.
@@ -189,14 +195,12 @@ func (w *writer) unseen(e ir.Expr, text string) string {
 // extreme is op, min or max, of a and b. Where b is a zero that is the result if a is 0, too, the instructions that
 // compilers choose are right.
 func (w *writer) extreme(op ir.BinOp, a string, b ir.Expr) string {
-	y := w.operand(b)
+	y := w.flush(b)
 	if k, ok := b.(*ir.FloatImm); !ok || math.Signbit(float64(k.V)) != (op == ir.Min) {
 		y = w.unseen(b, y)
 	}
 	return w.floats(op, a, y)
 }
-
-func (w *writer) flush(x string) string { return w.u.use("rc_flush") + "(" + x + ")" }
 
 // float is the value of a float expression.
 func (w *writer) float(e ir.Expr) string {
@@ -207,7 +211,7 @@ func (w *writer) float(e ir.Expr) string {
 		return w.element(e.Buf, e.Idx)
 	case *ir.Binary:
 		if e.Op == ir.Min || e.Op == ir.Max {
-			return w.extreme(e.Op, w.unseen(e.A, w.operand(e.A)), e.B)
+			return w.extreme(e.Op, w.unseen(e.A, w.flush(e.A)), e.B)
 		}
 		return w.floats(e.Op, w.operand(e.A), w.operand(e.B))
 	case *ir.Unary:
@@ -250,7 +254,7 @@ func (w *writer) floatUnary(e *ir.Unary) string {
 	case ir.Abs:
 		return fmt.Sprintf("%s(%s(%s) & 0x7fffffffu)", w.u.use("rc_float"), w.u.use("rc_bits"), w.float(e.A))
 	case ir.Sqrt, ir.Floor, ir.RoundEven:
-		return fmt.Sprintf("%s(%s)", w.u.use("rc_"+e.Op.String()), w.operand(e.A))
+		return fmt.Sprintf("%s(%s)", w.u.use("rc_"+e.Op.String()), w.flush(e.A))
 	}
 	w.fail("", "%q does not work on f32", e.Op.String())
 	return ""

@@ -24,11 +24,14 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
  * It computes the same bits with every compiler and every option, but for those that let floats be less exact
  * (-ffast-math), and in the float environment that programs start with. What can be defined before it is compiled:
  *
+ * RIPC_FLUSH_TO_ZERO leaves out the code that flushes subnormal floats, on an Arm float unit that does it: FPSCR.FZ (or FPCR.FZ)
+ *                    has to be set in each thread that calls; results are then those of ripc's libraries for Arm
  * RIPC_NO_DESCRIBE   leaves the description out, which {name}_describe returns
  * RIPC_NO_THREADS    leaves the barrier out, so that nthreads must be 1
  * RIPC_YIELD()       gives the processor away while a thread waits for others
  * RIPC_UNROLL(n)     goes before loops that are to be unrolled n times
  * RIPC_VECTOR        goes before loops whose iterations do not depend on each other, one for each lane of a vector
+ * RIPC_LANES(n)      goes before such loops of few lanes; where a chip has no vectors they are unrolled
  */
 #if defined(__cplusplus)
 #error "this is C, not C++: compile it as C and include the header in C++"
@@ -48,6 +51,13 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
 #endif
 #if defined(__FAST_MATH__)
 #error "floats must be exact: compile without -ffast-math"
+#endif
+#if !defined(RIPC_FLUSH_TO_ZERO)
+#define RIPC_FLUSHES 0
+#elif defined(__GNUC__) && defined(__ARM_FEATURE_FMA)
+#define RIPC_FLUSHES 1
+#else
+#error "RIPC_FLUSH_TO_ZERO is for Arm float units that have fused multiply-adds: compile without it"
 #endif
 #if defined(__clang__) || !defined(__GNUC__)
 #pragma STDC FP_CONTRACT OFF
@@ -101,6 +111,13 @@ typedef float RIPC_ELEMENT rc_f32;
 #define RIPC_VECTOR
 #endif
 #endif
+#ifndef RIPC_LANES
+#if defined(__ARM_ARCH) && !defined(__ARM_NEON) && !defined(__ARM_FEATURE_MVE)
+#define RIPC_LANES(n) RIPC_UNROLL(n)
+#else
+#define RIPC_LANES(n) RIPC_VECTOR
+#endif
+#endif
 #ifndef RIPC_COND
 #if defined(__GNUC__) && !defined(__clang__) && \
     (__GNUC__ < 12 || (__GNUC__ == 12 && __GNUC_MINOR__ < 4) || (__GNUC__ == 13 && __GNUC_MINOR__ < 3))
@@ -121,7 +138,7 @@ static inline int rc_opaque(int c)
 
 // file writes the whole source.
 func file(m *codegen.Image) ([]byte, error) {
-	u := newUnit()
+	u := newUnit(codegen.NewFloats(m.Program))
 	for _, e := range m.Exports() {
 		u.names[e] = true
 	}

@@ -37,6 +37,13 @@ static inline float rc_flush(float x)
     return (u & 0x7f800000u) != 0 ? x : rc_float(u & 0x80000000u);
 }
 `},
+		"rc_operand": {[]string{"rc_flush"}, `/* A float as an operand of what the float unit computes. */
+#if RIPC_FLUSHES
+static inline float rc_operand(float x) { return x; }
+#else
+static inline float rc_operand(float x) { return rc_flush(x); }
+#endif
+`},
 		"rc_bits64": {text: `static inline uint64_t rc_bits64(double x)
 {
     union { double f; uint64_t u; } p;
@@ -60,14 +67,18 @@ static inline float rc_narrow(double x)
     return (float)x;
 }
 `},
-		"rc_fadd": {[]string{"rc_flush"}, `static inline float rc_fadd(float a, float b) { return rc_flush(a + b); }
+		"rc_fadd": {[]string{"rc_operand"}, `static inline float rc_fadd(float a, float b) { return rc_operand(a + b); }
 `},
-		"rc_fsub": {[]string{"rc_flush"}, `static inline float rc_fsub(float a, float b) { return rc_flush(a - b); }
+		"rc_fsub": {[]string{"rc_operand"}, `static inline float rc_fsub(float a, float b) { return rc_operand(a - b); }
 `},
 		"rc_fmul": {[]string{"rc_bits", "rc_narrow"}, `/* Near 2^-126 it matters how a result was rounded, and whether the processor flushes by itself. */
 static inline float rc_fmul(float a, float b)
 {
-    const float r = a * b;
+    float r = a * b;
+#if RIPC_FLUSHES
+    __asm__("" : "+w"(r)); /* or compilers may fuse it with a sum */
+    return r;
+#endif
     if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || a == 0.0f || b == 0.0f) {
         return r;
     }
@@ -77,6 +88,9 @@ static inline float rc_fmul(float a, float b)
 		"rc_fdiv": {[]string{"rc_bits", "rc_narrow"}, `static inline float rc_fdiv(float a, float b)
 {
     const float r = a / b;
+#if RIPC_FLUSHES
+    return r;
+#endif
     if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || a == 0.0f) {
         return r;
     }
@@ -124,6 +138,9 @@ static inline float rc_fma(float a, float b, float c)
     float r = __builtin_fmaf(a, b, c); /* an instruction */
 #if defined(__clang__) && (defined(__arm__) || defined(__aarch64__))
     __asm__("" : "+w"(r)); /* Clang would take another one for -r, which gives 0 for -0 */
+#endif
+#if RIPC_FLUSHES
+    return r;
 #endif
     if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || ((a == 0.0f || b == 0.0f) && c == 0.0f)) {
         return r;

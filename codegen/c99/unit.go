@@ -11,6 +11,7 @@ import (
 
 // unit is one file of C on its way: what its kernels need is written before them, once.
 type unit struct {
+	floats  *codegen.Floats
 	helpers map[string]helper
 	used    map[string]bool // helpers
 	instrs  []string        // texts of instructions, in the order in which they may be called
@@ -18,8 +19,8 @@ type unit struct {
 	names   map[string]bool // of functions
 }
 
-func newUnit() *unit {
-	return &unit{helpers: helpers(), used: map[string]bool{}, instr: map[*ir.Func]string{}, names: map[string]bool{}}
+func newUnit(floats *codegen.Floats) *unit {
+	return &unit{floats: floats, helpers: helpers(), used: map[string]bool{}, instr: map[*ir.Func]string{}, names: map[string]bool{}}
 }
 
 // use notes that a helper is needed, and returns its name.

@@ -18,7 +18,7 @@ type writer struct {
 	f       *ir.Func
 	depth   int
 	frame   codegen.Frame
-	flushed map[string]bool      // allocs that hold flushed floats only
+	flushed map[string]bool      // buffers that hold flushed floats only
 	bufs    map[string]ir.Buffer // all of f
 	vars    map[string]string    // C names of loop variables and buffers in scope
 	taken   map[string]bool      // C names
@@ -30,7 +30,7 @@ type writer struct {
 }
 
 func newWriter(u *unit, f *ir.Func) *writer {
-	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: codegen.FlushedAllocs(f), bufs: f.Buffers(), vars: map[string]string{}, touched: map[string]bool{},
+	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: u.floats.Flushed(f), bufs: f.Buffers(), vars: map[string]string{}, touched: map[string]bool{},
 		taken: map[string]bool{"tid": true, "nthreads": true, "scratch": true}, ranges: arith.Ranges{}}
 	for _, s := range w.frame.Slots {
 		w.scratch = w.scratch || !s.OnStack
@@ -143,6 +143,9 @@ func (w *writer) stmt(s ir.Stmt) {
 	}
 }
 
+// fewLanes is up to how many lanes of a vector loop are copies where a chip has no vectors: so few elements can be in registers.
+const fewLanes = 8
+
 // loop writes a For. Copies of unrolled loops are left to the compiler, which is told to make them.
 func (w *writer) loop(s *ir.For) {
 	if s.Extent <= 0 {
@@ -174,7 +177,11 @@ func (w *writer) loop(s *ir.For) {
 			w.line("RIPC_UNROLL(%d)", s.Extent)
 		}
 		if s.Kind == ir.Vectorize && s.Extent > 1 && !w.instr && deps.Independent(w.f, s, "vectorize", deps.Nothing) == nil {
-			w.line("RIPC_VECTOR")
+			if s.Extent <= fewLanes {
+				w.line("RIPC_LANES(%d)", s.Extent)
+			} else {
+				w.line("RIPC_VECTOR")
+			}
 		}
 		w.open("for (int32_t %[1]s = 0; %[1]s < %[2]d; %[1]s++) {", i, s.Extent)
 		w.stmt(s.Body)
@@ -248,14 +255,11 @@ func (w *writer) store(s *ir.Store) {
 	switch {
 	case s.Op == ir.Assign:
 	case b.Type.IsFloat():
-		old := w.flush(at)
-		if w.flushed[s.Buf] {
-			old = at
-		}
+		old := &ir.Load{Buf: s.Buf, Idx: s.Idx, T: b.Type}
 		if s.Op == ir.AddTo {
-			v = w.floats(ir.Add, old, w.operand(s.Val))
+			v = w.floats(ir.Add, w.operand(old), w.operand(s.Val))
 		} else {
-			v = w.extreme(map[ir.StoreOp]ir.BinOp{ir.MinTo: ir.Min, ir.MaxTo: ir.Max}[s.Op], old, s.Val)
+			v = w.extreme(map[ir.StoreOp]ir.BinOp{ir.MinTo: ir.Min, ir.MaxTo: ir.Max}[s.Op], w.flush(old), s.Val)
 		}
 	case s.Op == ir.OrTo && b.Type == ir.Bool:
 		v = fmt.Sprintf("(%s | %s)", at, v)

@@ -56,7 +56,7 @@ func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
 }
 
 // Kernel makes LLVM text of f.
-func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target) (codegen.Kernel, error) {
+func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, _ *codegen.Floats) (codegen.Kernel, error) {
 	m, err := emit.Kernel(f, symbol, t)
 	return codegen.Kernel{Symbol: m.Symbol, Text: m.LL, Scratch: m.Scratch, Stack: m.Stack, ByLane: m.ByLane}, err
 }
