@@ -47,7 +47,7 @@ type Inspection struct {
 	BinaryMACs int64    `json:"binary_macs"`
 	// IntegerMACs are those of layers of levels whose weights have 8 bits; BinaryMACs of those whose weights have fewer.
 	IntegerMACs int64 `json:"integer_macs"`
-	// Convolutions counts the convolutions and dense layers: Bitserial those of levels whose weights have fewer than 8 bits, Integers
+	// Convolutions counts the convolutions and dense layers, one of several parts once: Bitserial those of levels whose weights have fewer than 8 bits, Integers
 	// those whose weights have 8.
 	Convolutions int   `json:"convolutions"`
 	Bitserial    int   `json:"bitserial"`
@@ -88,6 +88,9 @@ type Layer struct {
 	// (on f32) of other stages; "" where an artifact does not say it. It and all that follows up to FloatBytes but Reads and
 	// Writes are facts of the model, the same for each target.
 	Kind string `json:"kind"`
+	// Part is the layer of the model that it is a part of, with others whose sums are added up: one of them has the layer's MACs and
+	// FloatBytes, the others none. "" where it is all of its layer.
+	Part string `json:"part,omitempty"`
 	// Integer says of a binary layer that its weights have 8 bits, as those of int8 networks.
 	Integer bool `json:"integer,omitempty"`
 	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "integer Nx8" where the weights have 8,
@@ -217,6 +220,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 			in.Convolutions++
 		}
 		switch {
+		case l.MACs == 0: // a part of a layer, which another part stands for
 		case l.Integer:
 			in.IntegerMACs += l.MACs
 			in.Integers++
@@ -265,7 +269,7 @@ func tensorNames(tensors []describe.Tensor) []string {
 func layerOf(s describe.Stage) Layer {
 	f := codegen.LayerOf(s)
 	l := Layer{
-		Name: s.Name, Op: s.Op, Kind: f.Kind, Integer: explain.Integer(f), Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), ByLane: s.ByLane,
+		Name: s.Name, Op: s.Op, Kind: f.Kind, Part: f.Part, Integer: explain.Integer(f), Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), ByLane: s.ByLane,
 		ActivationBits: f.ActivationBits, WeightBits: f.WeightBits, FloatBytes: f.FloatBytes,
 		Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace,
 	}

@@ -3,10 +3,12 @@ package ripc
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"ripc/codegen"
+	"ripc/floattwin"
 	"ripc/internal/abi"
 	"ripc/internal/human"
 	"ripc/ir"
@@ -164,7 +166,7 @@ func InspectMemory(ctx context.Context, path string, o Options) (*Inspection, er
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		m.NoTwin = err.Error()
+		m.NoTwin = noTwinText(err)
 	default:
 		m.FloatTwin = twin.Memory
 	}
@@ -180,6 +182,14 @@ func noTwin(path string, o Options) string {
 		return "this is one"
 	}
 	return ""
+}
+
+// noTwinText is why a twin could not be made, as a reason behind "no float twin".
+func noTwinText(err error) string {
+	if none := (*floattwin.Error)(nil); errors.As(err, &none) {
+		err = none.Err
+	}
+	return err.Error()
 }
 
 // twinOptions are o for the float twin: what is asked, and recorded, of layers of levels does not hold for floats.

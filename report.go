@@ -98,7 +98,7 @@ func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
 	r.Options = twinOptions(r.Options)
 	c, open, err := runnable(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
-		res.NoTwin = err.Error()
+		res.NoTwin = noTwinText(err)
 		return ctx.Err()
 	}
 	b, err := benchLibrary(ctx, r, open)

@@ -11,7 +11,7 @@ func describeLayer(l ir.Layer) *describe.Layer {
 		return nil
 	}
 	d := &describe.Layer{
-		Kind: l.Kind, ActivationBits: l.ActivationBits, WeightBits: l.WeightBits, WeightEncoding: l.WeightEncoding,
+		Kind: l.Kind, Part: l.Part, ActivationBits: l.ActivationBits, WeightBits: l.WeightBits, WeightEncoding: l.WeightEncoding,
 		Weights: l.Weights, FloatBytes: l.FloatBytes,
 	}
 	if g := describe.Glue(l.Glue); g.Form != "" || g.MaxH > 0 || g.Beside > 0 {
@@ -32,7 +32,7 @@ func LayerOf(d describe.Stage) ir.Layer {
 		return ir.Layer{}
 	}
 	l := ir.Layer{
-		Kind: d.Layer.Kind, ActivationBits: d.Layer.ActivationBits, WeightBits: d.Layer.WeightBits, WeightEncoding: d.Layer.WeightEncoding,
+		Kind: d.Layer.Kind, Part: d.Layer.Part, ActivationBits: d.Layer.ActivationBits, WeightBits: d.Layer.WeightBits, WeightEncoding: d.Layer.WeightEncoding,
 		Weights: d.Layer.Weights, FloatBytes: d.Layer.FloatBytes,
 	}
 	if d.Layer.Glue != nil {

@@ -59,7 +59,7 @@ func (c *Compiled) scheduleNames(s schedule.Section, layers, kernels map[string]
 	}
 	var busy []string // layers with sums, which schedules are for
 	for _, st := range c.Program.Stages {
-		if st.MACs > 0 && !slices.Contains(busy, st.Name) {
+		if st.Layer.Weights > 0 && !slices.Contains(busy, st.Name) {
 			busy = append(busy, st.Name)
 		}
 	}

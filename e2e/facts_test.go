@@ -114,8 +114,12 @@ func TestFacts(t *testing.T) {
 // complete wants all facts of each layer.
 func complete(t *testing.T, in *ripc.Inspection) {
 	t.Helper()
+	parts := map[string]bool{}
 	for _, l := range in.Layers {
-		if conv := l.Kind == "binary" || l.Kind == "float"; conv != (l.MACs > 0) || conv != (l.ActivationBits > 0) || conv != (l.WeightBits > 0) || conv != (l.FloatBytes > 0) {
+		conv := l.Kind == "binary" || l.Kind == "float"
+		counts := conv && (l.Part == "" || !parts[l.Part]) // the first part of a layer stands for all
+		parts[l.Part] = true
+		if counts != (l.MACs > 0) || counts != (l.FloatBytes > 0) || conv != (l.ActivationBits > 0) || conv != (l.WeightBits > 0) {
 			t.Errorf("%s: %s, %d MACs, %d bits by %d, %d bytes as floats", l.Name, l.Became, l.MACs, l.ActivationBits, l.WeightBits, l.FloatBytes)
 		}
 		if stays := l.Kind == "float" || l.Kind == "glue"; stays && (l.Reason == nil || l.Reason.Text == "") || !stays && l.Kind != "binary" && l.Kind != "bits" {

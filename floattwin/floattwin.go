@@ -15,14 +15,17 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
 // Of makes the twin of g, a network as importers and recognition leave it. The same g has the same twin, bit for bit.
 // Layers of levels become float layers of the same geometry, with drawn weights whose sums are about 1. Quantizers, signs and ShiftNorm
 // become relu and batch_norm, which a float network has in their place. Quantizers of the network's inputs vanish, and so do changes of
-// the form of levels. It fails with *ir.Error where a layer has no such counterpart.
+// the form of levels. The parts of a layer (graph.Part) become one layer again, and means of integers an avg_pool. It fails with
+// *Error where a layer has no such counterpart.
 func Of(g *graph.Graph) (*graph.Graph, error) {
-	t := twin{g: g, b: graph.NewBuilder(&graph.Graph{Name: g.Name + "_float", File: g.File}), of: map[string]string{}, draw: rand.New(rand.NewPCG(seed, 0))}
+	b := graph.NewBuilder(&graph.Graph{Name: g.Name + "_float", File: g.File})
+	t := twin{g: g, index: graph.NewIndex(g), b: b, of: map[string]string{}, draw: rand.New(rand.NewPCG(seed, 0))}
 	for _, name := range g.Inputs {
 		v := *g.Value(name)
 		v.LevelType, v.View, v.Declared = scalar.LevelType{}, 0, ""
@@ -31,38 +34,81 @@ func Of(g *graph.Graph) (*graph.Graph, error) {
 	}
 	for _, n := range g.Nodes {
 		if err := t.add(n); err != nil {
-			return nil, fmt.Errorf("float twin: %w", err)
+			return nil, &Error{err}
 		}
 	}
 	for _, name := range g.Outputs {
+		if t.of[name] == absent {
+			msg := fmt.Sprintf("output %q is made by a part of a layer", name)
+			return nil, &Error{&ir.Error{Pos: ir.Pos{File: g.File}, Msg: msg}}
+		}
 		t.b.Graph().Outputs = append(t.b.Graph().Outputs, t.of[name])
 	}
+	t.b.Prune() // what only parts of layers read
 	return t.b.Graph(), nil
 }
+
+// Error says why a network has no float twin.
+type Error struct{ Err error }
+
+// Error is the reason as text, with what it is a reason for.
+func (e *Error) Error() string { return "no float twin: " + e.Err.Error() }
+
+// Unwrap gives the reason alone.
+func (e *Error) Unwrap() error { return e.Err }
+
+// absent stands for a tensor that has no counterpart, because another one counts for it.
+const absent = ""
 
 // seed is that of all twins.
 const seed = 38
 
 // twin is a twin in the making.
 type twin struct {
-	g    *graph.Graph
-	b    *graph.Builder
-	of   map[string]string // the twin's tensors by those of g
-	draw *rand.Rand
+	g     *graph.Graph
+	index *graph.Index // of g
+	b     *graph.Builder
+	of    map[string]string // the twin's tensors by those of g
+	draw  *rand.Rand
 }
 
 // add appends what stands for n.
 func (t *twin) add(n *graph.Node) error {
 	m := *n
 	m.Verdict = graph.Verdict{}
+	m.Part = graph.Part{}
 	m.Inputs = nil
 	for _, in := range n.Inputs {
-		m.Inputs = append(m.Inputs, t.of[in])
+		if t.of[in] != absent {
+			m.Inputs = append(m.Inputs, t.of[in])
+		}
 	}
 	t.of[n.Output] = n.Output
+	switch gone := len(n.Inputs) - len(m.Inputs); {
+	case n.Part.Repeats, gone > 0 && len(m.Inputs) == 0:
+		t.of[n.Output] = absent
+		return nil
+	case gone == 1 && len(m.Inputs) == 1 && (n.Op == "add" || n.Op == "sub"): // the sum of a layer's parts
+		return t.stand(n.Output, m.Inputs[0])
+	case gone > 0:
+		return t.g.Errorf(n, "", "it reads a part of a layer")
+	case n.Part.Groups > 0:
+		if err := t.g.CheckPart(n, t.index.Producer(n.Inputs[0])); err != nil {
+			return err
+		}
+		m.Inputs = []string{t.of[t.index.Producer(n.Inputs[0]).Inputs[0]]}
+	case t.rescales(n):
+		t.of[n.Output] = m.Inputs[0]
+		return nil
+	case strings.HasPrefix(n.Op, "logical_") && slices.ContainsFunc(m.Inputs, t.float): // the truth values of quantizers
+		m.Inputs = []string{m.Inputs[slices.IndexFunc(m.Inputs, t.float)]}
+		return t.relu(&m)
+	}
 	switch {
+	case means(n):
+		return t.mean(&m)
 	case graph.Products(n.Op):
-		return t.layer(&m)
+		return t.layer(&m, n.Part.Groups)
 	case n.Op == "shift_norm":
 		return t.norm(&m)
 	case n.Op == "int_avg_pool":
@@ -86,6 +132,55 @@ func (t *twin) add(n *graph.Node) error {
 		return t.relu(&m) // an output must be some layer's own
 	}
 	return t.append(&m)
+}
+
+// stand lets the twin's tensor made stand for tensor of g. Outputs keep their names.
+func (t *twin) stand(tensor, made string) error {
+	t.of[tensor] = made
+	if !t.g.IsOutput(tensor) {
+		return nil
+	}
+	if p := t.b.Producer(made); p == nil || t.g.IsOutput(made) {
+		return t.g.Errorf(t.index.Producer(tensor), "", "its output is another one, %q", made)
+	}
+	t.b.RenameTensor(made, tensor)
+	for name, of := range t.of {
+		if of == made {
+			t.of[name] = tensor
+		}
+	}
+	return nil
+}
+
+// rescales reports whether n gives levels another scale or offset, which costs nothing: their integers stay.
+func (t *twin) rescales(n *graph.Node) bool {
+	if !slices.Contains([]string{"add", "sub", "mul", "div"}, n.Op) || len(n.Inputs) != 1 || t.g.IsOutput(n.Output) {
+		return false
+	}
+	return t.g.Value(n.Inputs[0]).Encoded() && t.g.Value(n.Output).Encoded()
+}
+
+// means reports whether n adds up the windows of each channel of integers, as importers write means and sums of integers.
+func means(n *graph.Node) bool {
+	a, ok := n.Attrs.(*graph.Conv2DAttrs)
+	if !ok || a.Integer == nil {
+		return false
+	}
+	w := n.Weights["w"]
+	for _, v := range w.Data.All() {
+		if v != 1 {
+			return false
+		}
+	}
+	return w.Shape[2] == 1 && w.Shape[3] == a.GroupCount()
+}
+
+// mean appends the avg_pool of the windows of n.
+func (t *twin) mean(n *graph.Node) error {
+	a, w := n.Attrs.(*graph.Conv2DAttrs), n.Weights["w"]
+	pool := &graph.PoolAttrs{Kernel: [2]int{w.Shape[0], w.Shape[1]}, Strides: a.Strides, Pad: a.Pad}
+	n.Op, n.Weights, n.Attrs = "avg_pool", nil, pool
+	return t.append(n)
 }
 
 // append adds n. Truth values and positions stay what they are in the twin; an op that reads levels of any kind, but no f32 operand
@@ -142,8 +237,9 @@ func (t *twin) norm(n *graph.Node) error {
 	return t.relu(n)
 }
 
-// layer appends the float layer of n's geometry.
-func (t *twin) layer(n *graph.Node) error {
+// layer appends the float layer of n's geometry. If groups is not 0, n reads one of that many groups of the
+// layer's input channels.
+func (t *twin) layer(n *graph.Node, groups int) error {
 	switch a := n.Attrs.(type) {
 	case *graph.Conv2DAttrs:
 		b := *a
@@ -156,7 +252,11 @@ func (t *twin) layer(n *graph.Node) error {
 	case *graph.DenseAttrs:
 		n.Op, n.Attrs = "dense", &graph.DenseAttrs{}
 	}
-	weights := map[string]*graph.Tensor{"w": t.weights(n.Weights["w"].Shape)}
+	shape := slices.Clone(n.Weights["w"].Shape)
+	if groups > 0 { // of input channels
+		shape[len(shape)-2] *= groups
+	}
+	weights := map[string]*graph.Tensor{"w": t.weights(shape)}
 	if b := n.Weights["b"]; b != nil {
 		weights["b"] = b
 	} else if b := n.Weights["bias"]; b != nil { // of integers, in units that the twin does not have

@@ -46,6 +46,7 @@ func (r *rewriter) foldJoin(n *graph.Node) {
 	inputs := append(slices.Clone(into.Inputs), n.Inputs[1-side])
 	r.Remove(into)
 	n.Name, n.Op, n.Attrs, n.Weights, n.Verdict, n.Pos = into.Name, into.Op, a, into.Weights, into.Verdict, into.Pos
+	n.Part = into.Part
 	if into.Note != "" {
 		n.Note = into.Note
 	}

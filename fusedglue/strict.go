@@ -99,7 +99,7 @@ func (s *strict) stays(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo 
 // macs is the number of multiply-accumulates of a convolution or dense layer, 0 of others.
 func (s *strict) macs(n *graph.Node) int64 {
 	f, ok := n.Attrs.(*graph.FusedConv)
-	if !ok || n.Op == "window_sum" {
+	if !ok || !f.Multiplies(n.Op) {
 		return 0
 	}
 	x := s.g.Value(n.Inputs[0])
@@ -108,7 +108,7 @@ func (s *strict) macs(n *graph.Node) int64 {
 		oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
 		pixels *= int64(oh) * int64(ow)
 	}
-	return pixels * int64(f.Products()) * int64(f.Out)
+	return n.Part.Count(pixels * int64(f.Products()) * int64(f.Out))
 }
 
 // levelBits is the number of bits of the quantizer whose values f32 tensor t holds, 0 if it holds those of none.

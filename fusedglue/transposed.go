@@ -258,7 +258,7 @@ func (t *transposing) node(name string) *graph.Node {
 // convolution adds f, which makes a tensor of the given shape.
 func (t *transposing) convolution(f *graph.FusedConv, shape []int) (string, error) {
 	m := t.node("phase")
-	m.Inputs, m.Verdict, m.Note = t.n.Inputs, t.n.Verdict, t.n.Note
+	m.Inputs, m.Verdict, m.Note, m.Part = t.n.Inputs, t.n.Verdict, t.n.Note, t.n.Part
 	m.Op = t.n.Op
 	if err := summed(t.g, m, f, t.b); err != nil {
 		return "", err

@@ -30,7 +30,7 @@ const (
 // Check reports everything that is wrong with a graph that an importer has made: names that no file can hold, tensors that
 // nobody reads or makes, and values that Infer would not give. What passes can be written as a model and read again.
 func Check(g *Graph) error {
-	c := &checker{g: g, seen: &Graph{Name: g.Name, File: g.File, Values: map[string]*Value{}}, weights: map[*Tensor]bool{}}
+	c := &checker{g: g, seen: &Graph{Name: g.Name, File: g.File, Values: map[string]*Value{}}, weights: map[*Tensor]bool{}, slices: map[string]*Node{}}
 	if len(g.Inputs) < 1 || len(g.Inputs) > maxTensors || len(g.Outputs) < 1 || len(g.Outputs) > maxTensors {
 		c.fail("", "", "the network has %d inputs and %d outputs, want 1 to %d", len(g.Inputs), len(g.Outputs), maxTensors)
 	}
@@ -58,6 +58,7 @@ type checker struct {
 	g       *Graph
 	seen    *Graph // what was made so far
 	weights map[*Tensor]bool
+	slices  map[string]*Node // by what they make
 	elems   int
 	errs    []error
 }
@@ -160,6 +161,16 @@ func (c *checker) checkNode(n *Node) {
 	}
 	if got.Name = out; !reflect.DeepEqual(got, want) {
 		c.node(n, "", "its result is %+v (scale %g), but the graph says %+v (scale %g)", *got, got.Scale, *want, want.Scale)
+	}
+	var slice *Node // that n reads first
+	if len(n.Inputs) > 0 {
+		slice = c.slices[n.Inputs[0]]
+	}
+	if err := c.seen.CheckPart(n, slice); err != nil {
+		c.errs = append(c.errs, err)
+	}
+	if n.Op == "slice" {
+		c.slices[out] = n
 	}
 }
 

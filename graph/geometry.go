@@ -108,6 +108,16 @@ func (a *FusedConv) Sums(o int) (lo, hi int64) {
 	return lo, hi
 }
 
+// Multiplies reports whether a, with this op, multiplies its input by weights of the model. Sums of windows do not (window_sum), nor do
+// means of integers, which importers make convolutions of each channel with weights of 1.
+func (a *FusedConv) Multiplies(op string) bool {
+	if op == "window_sum" {
+		return false
+	}
+	eachChannel := a.GroupCount() == a.In && a.Out == a.In
+	return op != "bconv2d" || !eachChannel || slices.ContainsFunc(a.Ints, func(w int16) bool { return w != 1 })
+}
+
 // GCD is the greatest common divisor of magnitudes, the Step of integers that are multiples of both; that of 0 and a is a.
 func GCD(a, b int64) int64 {
 	a, b = max(a, -a), max(b, -b)

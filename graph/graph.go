@@ -101,6 +101,8 @@ type Node struct {
 	Pos     ir.Pos
 	// Verdict is what became of the layer, and why, as far as it is decided.
 	Verdict Verdict
+	// Part is of the parts of a layer, which recognition makes. Counts and float twins depend on it, and no result does.
+	Part Part
 	// Note is a remark of the user or the importer on the layer, which goes with it to its stage. Reports show it, and no
 	// code reads it.
 	Note string

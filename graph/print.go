@@ -77,7 +77,7 @@ func (e Epilogue) FloatNames() []string {
 	return names
 }
 
-// remark is what is known and said of n behind what it does: the code of its reason, and its note.
+// remark is what is known and said of n behind what it does: the code of its reason, the layer that it is a part of, and its note.
 func remark(n *Node) string {
 	var parts []string
 	if r := n.Verdict.Reason; r != NoReason {
@@ -85,6 +85,9 @@ func remark(n *Node) string {
 		if n.Verdict.Where != "" {
 			parts[0] += "(" + n.Verdict.Where + ")"
 		}
+	}
+	if part := n.Part.String(); part != "" {
+		parts = append(parts, part)
 	}
 	return noted(parts, n.Note)
 }

@@ -7,10 +7,11 @@ import "reflect"
 // gives it no meaning; kinds and codes are those of package graph.
 type Layer struct {
 	Kind string // graph.Kind: "binary", "float", "bits" or "glue"
+	Part string // the layer of the model that it is a part of, with others whose sums are added up; "" where it is all of its layer
 
-	// Of layers with weights (Weights > 0), what is multiplied: 32 bits are f32. WeightEncoding is "bipolar", "ternary",
-	// "affine" or "f32", Weights the number of weights, each counted once, and FloatBytes the size of all of them as f32, as
-	// the layer's float twin stores them.
+	// Of layers with weights (Weights > 0): the types of the factors, where 32 bits are f32. WeightEncoding is "bipolar", "ternary",
+	// "affine" or "f32". Weights is the number of weights, each counted once. FloatBytes is the size of all of them as f32, as
+	// the layer's float twin stores them: of a layer in parts, the first part has it for all.
 	ActivationBits, WeightBits int
 	WeightEncoding             string
 	Weights, FloatBytes        int64
@@ -73,7 +74,7 @@ type Fact struct {
 func (l *Layer) Facts() []Fact {
 	g, r := &l.Glue, &l.Reason
 	facts := []Fact{
-		{"layer", &l.Kind}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits}, {"weight_encoding", &l.WeightEncoding},
+		{"layer", &l.Kind}, {"part", &l.Part}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits}, {"weight_encoding", &l.WeightEncoding},
 		{"weights", &l.Weights}, {"float_bytes", &l.FloatBytes},
 		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW}, {"mean", &g.Mean},
 		{"reason", &r.Code}, {"where", &r.Where},

@@ -13,7 +13,7 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 	if n.Verdict.Reason != graph.NoReason {
 		v = n.Verdict
 	}
-	l := ir.Layer{Kind: kindOf(g, n).String(), Reason: v.AsReason()}
+	l := ir.Layer{Kind: kindOf(g, n).String(), Part: n.Part.Of, Reason: v.AsReason()}
 	if n.Op == "matmul" {
 		l.ActivationBits, l.WeightBits, l.WeightEncoding = ir.F32.Bits(), ir.F32.Bits(), ir.F32.String()
 	}
@@ -24,11 +24,11 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 		l.Glue = ir.Glue{Form: graph.GlueThresholds.String(), Bits: g.Value(n.Output).Bits}
 	}
 	f, ok := n.Attrs.(*graph.FusedConv)
-	if !ok || n.Op == "window_sum" {
+	if !ok || !f.Multiplies(n.Op) {
 		return l
 	}
 	l.Weights = int64(f.Products()) * int64(f.Out)
-	l.FloatBytes = 4 * l.Weights
+	l.FloatBytes = 4 * n.Part.Count(l.Weights)
 	l.ActivationBits, l.WeightBits, l.WeightEncoding = ir.F32.Bits(), ir.F32.Bits(), ir.F32.String()
 	if f.Few != nil {
 		l.WeightBits, l.WeightEncoding = f.Few.Attrs.WeightType()
@@ -42,10 +42,11 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 
 // kindOf is what n became. It is Bits wherever levels go in or out.
 func kindOf(g *graph.Graph, n *graph.Node) graph.Kind {
-	switch n.Op {
-	case "bconv2d":
+	f, conv := n.Attrs.(*graph.FusedConv)
+	switch {
+	case n.Op == "bconv2d" && conv && f.Multiplies(n.Op):
 		return graph.Binary
-	case "fconv2d", "matmul":
+	case n.Op == "fconv2d" || n.Op == "matmul":
 		return graph.Float
 	}
 	encoded := func(t string) bool { return g.Value(t).Encoded() }

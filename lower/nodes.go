@@ -311,10 +311,12 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 		why = graph.WhyFloatWeights
 	case n.Op == "window_sum":
 		macs, why = 0, graph.WhyWeightOffset // the model asks for none
+	case !a.Multiplies(n.Op):
+		macs = 0
 	case a.Epilogue.OutBits == 0 && !l.g.IsOutput(made.Output):
 		why = graph.WhySumsLeave
 	}
-	l.stage(n, f, macs, why, append(append(args, dst.buf), levels...)...)
+	l.stage(n, f, n.Part.Count(macs), why, append(append(args, dst.buf), levels...)...)
 }
 
 // windowStage is the name of the stage before a layer's that adds up the bytes of its windows.

@@ -18,19 +18,22 @@ type part struct {
 func (r *rewriter) partsOf(n *graph.Node, ofLevels bool) ([]*graph.Node, error) {
 	var parts []part
 	var err error
+	groups := 0
 	switch {
 	case !ofLevels:
 		parts, err = r.levelParts(n)
 	case r.nearly[n] != nil: // refused already
 	default:
 		if parts = r.weightParts(n); parts == nil {
-			parts, err = r.groupParts(n)
+			if parts, err = r.groupParts(n); parts != nil {
+				groups = len(parts)
+			}
 		}
 	}
 	if err != nil || parts == nil {
 		return nil, err
 	}
-	return r.split(n, parts)
+	return r.split(n, parts, groups)
 }
 
 // weightParts are the parts of a layer whose weights are sums of weights of 1 bit, such as {-a, 0, b}.
@@ -89,11 +92,18 @@ func exactGroups(w *graph.Tensor, groups int) bool {
 	return true
 }
 
-// split puts layers, one for each part, in the place of layer n, and their sum behind. It gives the layers.
-func (r *rewriter) split(n *graph.Node, parts []part) ([]*graph.Node, error) {
+// split puts layers, one for each part, in the place of layer n, and their sum behind. It gives the layers. groups is the number of groups
+// of input channels, of which each part reads one; 0 where parts read all.
+func (r *rewriter) split(n *graph.Node, parts []part, groups int) ([]*graph.Node, error) {
 	r.changed = true
 	layers := []*graph.Node{n}
 	out, bias, name := n.Output, n.Weights["b"], n.Name
+	if n.Part.Of == "" {
+		n.Part.Of = name
+	}
+	if groups > 0 {
+		n.Part.Groups = groups
+	}
 	n.Weights = map[string]*graph.Tensor{"w": parts[0].W}
 	r.SetInputs(n, parts[0].input)
 	r.SetOutput(n, r.TensorName(out+".part"))
@@ -105,6 +115,7 @@ func (r *rewriter) split(n *graph.Node, parts []part) ([]*graph.Node, error) {
 	for i, p := range parts[1:] {
 		m := *n
 		m.Name, m.Inputs, m.Weights = fmt.Sprintf("%s.part%d", name, i+2), []string{p.input}, map[string]*graph.Tensor{"w": p.W}
+		m.Part.Repeats = true
 		part := r.TensorName(out + ".part")
 		if err := r.insert(last, &m, part); err != nil {
 			return nil, err

@@ -125,7 +125,7 @@ func completeLayer(cmd *cobra.Command, flag string) {
 		if len(args) > 0 {
 			if in, err := ripc.Inspect(cmd.Context(), args[0], ripc.Options{}, "", false); err == nil {
 				for _, l := range in.Layers {
-					if flag == "layer" || l.MACs > 0 { // the others decide how sums are computed
+					if flag == "layer" || l.Algorithm != "" { // the others decide how sums are computed
 						names = append(names, l.Name)
 					}
 				}

@@ -151,7 +151,8 @@ func (b *builder) build(n *rawNode) {
 		}
 	}
 	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Output: n.outputs[0],
-		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n), Note: b.doc.text(n.at + "/note")}
+		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n), Note: b.doc.text(n.at + "/note"),
+		Part: graph.Part{Of: b.doc.text(n.at + "/part/of"), Repeats: b.doc.flag(n.at + "/part/repeats"), Groups: b.doc.integer(n.at+"/part/groups", 0)}}
 	row := formats()[n.op]
 	node.Attrs = b.resized(node, row.read(b, n, n.at+"/attrs"))
 	if !row.weights(b.weightReader(n, node)) {
@@ -161,6 +162,13 @@ func (b *builder) build(n *rawNode) {
 	if err != nil {
 		b.addError(err)
 		return
+	}
+	var producer *graph.Node
+	if len(node.Inputs) > 0 {
+		producer = b.out.Producer(node.Inputs[0])
+	}
+	if err := b.g.CheckPart(node, producer); err != nil {
+		b.addError(err)
 	}
 	if !within(out.Shape, b.lim.tensor) {
 		b.fault(n, "", "output of shape %v has more than %d elements", out.Shape, b.lim.tensor)

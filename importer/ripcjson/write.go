@@ -174,6 +174,11 @@ func (w *writer) node(n *graph.Node) object {
 	if n.Verdict.Reason != graph.NoReason {
 		o.set("reason", reasonObject(n.Verdict))
 	}
+	if p := n.Part; p.Of != "" {
+		part := object{{"of", p.Of}}
+		part = append(part, only(p.Repeats, "repeats", true)...)
+		o.set("part", append(part, only(p.Groups > 0, "groups", p.Groups)...))
+	}
 	if n.Note != "" {
 		o.set("note", n.Note)
 	}
