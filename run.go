@@ -2,6 +2,9 @@ package ripc
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"ripc/engine"
 	"ripc/internal/files"
 	"ripc/internal/tensorio"
+	"ripc/ir"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
@@ -46,7 +50,7 @@ type RunResult struct {
 	Threads, Runs        int
 	Took                 time.Duration // of all runs, without compiling and loading
 	Outputs              []Output
-	Notes                []string // what was done to input files so that they fit
+	Notes                []string // how input files were made to fit, and which outputs are not finite
 	// Steps names the layers whose outputs are levels: a sign, a threshold or a quantizer makes a step of each sum.
 	Steps []string
 }
@@ -57,13 +61,44 @@ type Output struct {
 	Data   []byte // little endian, C order
 }
 
+// notFinite says how many elements of o are NaN or infinite, "" where all are finite.
+func (o Output) notFinite() string {
+	if o.Tensor.DType != ir.F32.String() {
+		return ""
+	}
+	const size = 4 // bytes of an element
+	nan, infinite := 0, 0
+	for at := 0; at+size <= len(o.Data); at += size {
+		v := float64(math.Float32frombits(binary.LittleEndian.Uint32(o.Data[at:])))
+		switch {
+		case math.IsNaN(v):
+			nan++
+		case math.IsInf(v, 0):
+			infinite++
+		}
+	}
+	if nan+infinite == 0 {
+		return ""
+	}
+	return fmt.Sprintf("output %q is not finite: of %d elements, %d are NaN and %d infinite", o.Tensor.Title(), len(o.Data)/size, nan, infinite)
+}
+
 // group is how many inferences are simulated by one process, or sent to another machine at once.
 const group = 20
 
 // Run runs a model or an artifact on its inputs, as often as they ask for. Artifacts of other machines run
 // in simulation. ctx is looked at between runs, and more often in the interpreter and in simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
-	return r.on(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
+	res, err := r.on(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range res.Outputs {
+		if note := o.notFinite(); note != "" {
+			res.Notes = append(res.Notes, note)
+		}
+	}
+	return res, nil
 }
 
 // on runs the inferences that r asks for on the engine that open gives. fill makes the inputs that are not given; open's argument

@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -133,6 +134,7 @@ func testFiles(dir string) error {
 		pixels[i] = float32(i%17) / 16
 	}
 	for name, a := range map[string]*npy.Array{
+		"logs.npy":  npy.FromFloat32([]int{1, 4}, []float32{-1, 0, 1, float32(math.Inf(1))}),
 		"one.npy":   npy.FromFloat32([]int{1, 16, 16, 1}, pixels[:256]),
 		"flat.npy":  npy.FromFloat32([]int{16, 16, 1}, pixels[:256]),
 		"two.npy":   npy.FromFloat32([]int{2, 16, 16, 1}, pixels),
