@@ -273,7 +273,7 @@ func newRoof(r *ripc.ReportResult, u unit) *roof {
 	}
 	g := &roof{Width: roofWidth, Height: roofHeight}
 	for _, a := range all {
-		g.Points = append(g.Points, point{px(a.x), py(a.y), kindOf(a.l), a.l.Name, fmt.Sprintf("%.1f %s at %.1f MACs/byte", a.y, u.perName, a.x)})
+		g.Points = append(g.Points, point{px(a.x), py(a.y), kindOf(a.l), a.l.Name, fmt.Sprintf("%s %s at %s MACs/byte", human.Rate(a.y), u.perName, human.Rate(a.x))})
 	}
 	for _, l := range r.Limits {
 		g.Limits = append(g.Limits, limitLine{X: roofLeft, Y: py(l.MACsPerCycle), Text: fmt.Sprintf("%s: %.1f", l.Name, l.MACsPerCycle), What: l.What})

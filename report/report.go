@@ -95,18 +95,34 @@ type unit struct {
 	decimals int
 	cost     string // the heading of a column
 	perName  string
-	less     string // what a network of lower cost is
+	// less, same and more compare a network with one of higher, equal and lower cost.
+	less, same, more string
+}
+
+// against compares a network with its float twin by their costs.
+func (u unit) against(own, twin float64) tile {
+	value, word := times(twin/own), u.less
+	switch {
+	case value == times(1):
+		word = u.same
+	case own > twin:
+		value, word = times(own/twin), u.more
+		if value == times(1) {
+			word = u.same
+		}
+	}
+	return tile{value, word + " its float twin (" + u.text(twin) + ")"}
 }
 
 // unitOf is the unit of a network's own cost.
 func unitOf(b *ripc.BenchResult) unit {
 	switch _, u := b.Cost(); u {
 	case measure.Milliseconds:
-		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerCycle }, 4, "Time, ms", "MACs/cycle", "faster than"}
+		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerCycle }, 4, "Time, ms", "MACs/cycle", "faster than", "as fast as", "slower than"}
 	case measure.EstimatedCycles:
-		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerEstimatedCycle }, 0, "Estimated cycles", "MACs/est. cycle", "fewer cycles than"}
+		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerEstimatedCycle }, 0, "Estimated cycles", "MACs/est. cycle", "fewer cycles than", "as many cycles as", "more cycles than"}
 	}
-	return unit{measure.Instructions, func(ripc.Figures) *float64 { return nil }, 0, "Instructions", "", "fewer instructions than"}
+	return unit{measure.Instructions, func(ripc.Figures) *float64 { return nil }, 0, "Instructions", "", "fewer instructions than", "as many instructions as", "more instructions than"}
 }
 
 // of is a cost in this unit, if there is one.
@@ -160,6 +176,13 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 			}
 		}
 	}
+	parts := map[string]float64{} // cost of layers in parts, by layer
+	for i, l := range in.Layers {
+		if l.Part != "" && i < len(r.Bench.Layers) {
+			v, _ := u.of(r.Bench.Layers[i].Figures)
+			parts[l.Part] += v
+		}
+	}
 	for i, l := range in.Layers {
 		x := row{Name: l.Name, Label: human.ShortName(l.Name, nameLength), Op: l.Op, Became: l.Became, Kind: kindOf(l), Weights: bytesText(l.WeightBytes)}
 		if len(l.Writes) > 0 {
@@ -179,14 +202,14 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 			if v, ok := u.of(b.Figures); ok {
 				x.Cost = u.text(v)
 				if t, ok := twin[l.Name]; ok && l.MACs > 0 && v > 0 {
-					x.Twin, x.Ratio = u.text(t), times(t/v)
+					x.Twin, x.Ratio = u.text(t), times(t/max(v, parts[l.Part])) // of a layer in parts, all together
 				}
 			}
 			if b.Share != nil {
 				x.Share = percent(*b.Share)
 			}
 			if v := u.perMAC(b.Figures); v != nil {
-				x.PerCycle = fmt.Sprintf("%.1f", *v)
+				x.PerCycle = human.Rate(*v)
 			}
 		}
 		p.Rows = append(p.Rows, x)
@@ -221,11 +244,11 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 	}
 	if r.Twin != nil && known && cost > 0 {
 		if t, ok := u.of(r.Twin.Bench.Figures); ok {
-			list = append(list, tile{times(t / cost), u.less + " its float twin (" + u.text(t) + ")"})
+			list = append(list, u.against(cost, t))
 		}
 	}
 	if v := u.perMAC(r.Bench.Figures); v != nil {
-		list = append(list, tile{fmt.Sprintf("%.1f", *v), u.perName})
+		list = append(list, tile{human.Rate(*v), u.perName})
 	}
 	if in.MACs > 0 {
 		list = append(list, tile{percent(float64(in.BinaryMACs) / float64(in.MACs)), "of " + human.Grouped(in.MACs) + " MACs are bitserial"})

@@ -12,6 +12,7 @@ import (
 
 	"ripc"
 	"ripc/internal/files"
+	"ripc/internal/human"
 	"ripc/measure"
 )
 
@@ -226,11 +227,11 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 		}
 		switch {
 		case !r.Simulated:
-			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, thousands(macs), number(f.MACsPerCycle, 1), kernel)
+			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, thousands(macs), perUnit(f.MACsPerCycle), kernel)
 		case r.Estimate != nil:
-			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4), share, sum, thousands(macs), number(f.MACsPerInstruction, 1), number(f.MACsPerEstimatedCycle, 1), kernel)
+			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4), share, sum, thousands(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
 		default:
-			t.add(name, instructions, share, sum, thousands(macs), number(f.MACsPerInstruction, 1), kernel)
+			t.add(name, instructions, share, sum, thousands(macs), perUnit(f.MACsPerInstruction), kernel)
 		}
 	}
 	layers := slices.Clone(r.Layers)
@@ -306,6 +307,14 @@ func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width in
 		fmt.Fprintf(w, "slower than before by more than %s\n", percent(c.Tolerance))
 	}
 	return nil
+}
+
+// perUnit is *v as human.Rate writes it, "-" for nil.
+func perUnit(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return human.Rate(*v)
 }
 
 // number is *v with some decimals, "-" for nil.

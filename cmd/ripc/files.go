@@ -85,6 +85,8 @@ func thousands(n int64) string {
 	switch {
 	case n == 0:
 		return "-"
+	case n < 1e3:
+		return fmt.Sprint(n)
 	case n >= 1e6:
 		return fmt.Sprintf("%.1f M", float64(n)/1e6)
 	}

@@ -19,6 +19,14 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
+// Rate is a number of operations in a unit of cost: with one decimal, or, below 1, with two digits, so that none becomes 0.
+func Rate(v float64) string {
+	if v > 0 && v < 1 {
+		return fmt.Sprintf("%.2g", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
 // Grouped is a number with commas between groups of three digits, such as 1,234,567.
 func Grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)

@@ -41,3 +41,12 @@ func TestFootnotes(t *testing.T) {
 		t.Errorf("%q", f)
 	}
 }
+
+// TestRate: small rates keep digits.
+func TestRate(t *testing.T) {
+	for v, want := range map[float64]string{0: "0.0", 0.0328: "0.033", 0.84: "0.84", 1: "1.0", 12.34: "12.3", 1234: "1234.0"} {
+		if got := Rate(v); got != want {
+			t.Errorf("%g is %s, want %s", v, got, want)
+		}
+	}
+}
