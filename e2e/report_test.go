@@ -91,14 +91,25 @@ func cells(t *testing.T, dom, id string) [][]string {
 	return rows
 }
 
-// TestReport: the page of a network opens in a browser that has no network, and its table and its data say what the report says.
+// TestReport: the page of a network opens in a browser that has no network, and its table and its data say what the report says. make
+// thorough reports SqueezeNet as well.
 func TestReport(t *testing.T) {
-	r, err := ripc.Report(t.Context(), ripc.ReportRequest{Path: "../examples/squeezenet/squeezenet.json", Options: ripc.Options{Target: "rpi3"}, Threads: 1, Command: "ripc report 'a b'"})
+	models := []string{"digits/digits"}
+	if need.Thorough() {
+		models = append(models, "squeezenet/squeezenet")
+	}
+	for _, model := range models {
+		t.Run(filepath.Base(model), func(t *testing.T) { checkReport(t, "../examples/"+model+".json") })
+	}
+}
+
+func checkReport(t *testing.T, model string) {
+	r, err := ripc.Report(t.Context(), ripc.ReportRequest{Path: model, Options: ripc.Options{Target: "rpi3"}, Threads: 1, Command: "ripc report 'a b'"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Twin == nil || r.Bench.EstimatedCycles == nil || *r.Twin.Bench.EstimatedCycles < 2**r.Bench.EstimatedCycles {
-		t.Fatalf("SqueezeNet is hardly faster than its float twin: %v, %+v", r.NoTwin, r.Twin)
+		t.Fatalf("the network is hardly faster than its float twin: %v, %+v", r.NoTwin, r.Twin)
 	}
 	var page bytes.Buffer
 	if err := report.Write(&page, r); err != nil {

@@ -19,14 +19,19 @@ import (
 	"ripc/internal/randnet"
 )
 
-// TestWrittenModels: a network that is written as a model and read again compiles to the same bytes, whatever the file is called.
+// TestWrittenModels: a network that is written as a model and read again compiles to the same bytes, whatever the file is called. make
+// thorough takes 40 random networks.
 func TestWrittenModels(t *testing.T) {
 	files, err := filepath.Glob("../examples/*/*.json")
 	if err != nil || len(files) < 17 {
 		t.Fatalf("%d models, want 17 or more (%v)", len(files), err)
 	}
 	dir := t.TempDir()
-	for i := range 40 {
+	random := 15
+	if need.Thorough() {
+		random = 40
+	}
+	for i := range random {
 		path := filepath.Join(dir, fmt.Sprintf("random%d.json", i))
 		if err := os.WriteFile(path, randnet.Joined([]map[string]any{randnet.Model(rand.New(rand.NewPCG(uint64(i), 78)), "")}, i), 0o600); err != nil {
 			t.Fatal(err)
@@ -34,18 +39,21 @@ func TestWrittenModels(t *testing.T) {
 		files = append(files, path)
 	}
 	for _, file := range files {
-		g, err := ripc.Load(t.Context(), file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(g.Nodes) > 25 && !strings.Contains(file, "squeezenet.json") {
-			continue // more of the same
-		}
-		path := filepath.Join(dir, "written.json")
-		if err := ripcjson.Write(t.Context(), path, g); err != nil {
-			t.Fatal(err)
-		}
-		sameFiles(t, file, path, codegen.Ripir, codegen.LL, codegen.Header)
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			g, err := ripc.Load(t.Context(), file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(g.Nodes) > 25 && !strings.Contains(file, "squeezenet.json") {
+				return // more of the same
+			}
+			path := filepath.Join(t.TempDir(), "written.json")
+			if err := ripcjson.Write(t.Context(), path, g); err != nil {
+				t.Fatal(err)
+			}
+			sameFiles(t, file, path, codegen.Ripir, codegen.LL, codegen.Header)
+		})
 	}
 	// The library too.
 	_, err = toolchain.Find()
@@ -61,9 +69,9 @@ func TestWrittenModels(t *testing.T) {
 	sameFiles(t, "../examples/digits/digits.json", path, codegen.SO)
 }
 
-// TestImport: each file of another program becomes a model that compiles to the same bytes as the file itself.
+// TestImport: each file of another program becomes a model that compiles to the same bytes as the file itself. make test imports every
+// fourth.
 func TestImport(t *testing.T) {
-	dir := t.TempDir()
 	for _, kind := range ripc.ModelKinds() {
 		if kind == ".json" {
 			continue
@@ -72,17 +80,23 @@ func TestImport(t *testing.T) {
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no files %s in testdata (%v)", kind, err)
 		}
-		for _, file := range files {
-			out := filepath.Join(dir, "out.json")
-			im, err := ripc.Import(context.Background(), file, out, ripc.Options{})
-			if err != nil {
-				t.Error(err)
+		for i, file := range files {
+			if !need.Part(i, 4) {
 				continue
 			}
-			if want := []string{out, filepath.Join(dir, "out.safetensors")}; !slices.Equal(im.Files, want) {
-				t.Errorf("wrote %v, want %v", im.Files, want)
-			}
-			sameFiles(t, file, out, codegen.Ripir, codegen.LL, codegen.Header)
+			t.Run(filepath.Base(file), func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				out := filepath.Join(dir, "out.json")
+				im, err := ripc.Import(context.Background(), file, out, ripc.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := []string{out, filepath.Join(dir, "out.safetensors")}; !slices.Equal(im.Files, want) {
+					t.Errorf("wrote %v, want %v", im.Files, want)
+				}
+				sameFiles(t, file, out, codegen.Ripir, codegen.LL, codegen.Header)
+			})
 		}
 	}
 }
