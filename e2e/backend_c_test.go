@@ -47,7 +47,10 @@ func TestExamplesInC(t *testing.T) {
 	}
 	for path, targets := range networks {
 		for _, target := range targets {
-			t.Run(filepath.Base(path)+"/"+target, func(t *testing.T) { verifyC(t, path, ripc.Options{Target: target}, 2) })
+			t.Run(filepath.Base(path)+"/"+target, func(t *testing.T) {
+				t.Parallel()
+				verifyC(t, path, ripc.Options{Target: target}, 2)
+			})
 		}
 	}
 }
@@ -66,7 +69,7 @@ func imported(t *testing.T) []string {
 func TestImportedInC(t *testing.T) {
 	for i, path := range imported(t) {
 		name := filepath.Base(path)
-		if !need.Part(i, 7) { // make c takes them all
+		if !need.Part(i, 14) { // make c takes them all
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -76,11 +79,11 @@ func TestImportedInC(t *testing.T) {
 	}
 }
 
-// randomInC writes ten random networks as one model, and gives it random schedules for a target that depends on b.
-func randomInC(t *testing.T, b int) (path string, o ripc.Options) {
+// randomInC writes n of ten random networks as one model, and gives it random schedules for a target that depends on b.
+func randomInC(t *testing.T, b, n int) (path string, o ripc.Options) {
 	t.Helper()
 	var texts []map[string]any
-	for i := range 10 {
+	for i := range n {
 		texts = append(texts, randnet.Model(rand.New(rand.NewPCG(uint64(1000+10*b+i), 77)), fmt.Sprintf("c%d_", i)))
 	}
 	path = filepath.Join(t.TempDir(), "net.json")
@@ -88,20 +91,24 @@ func randomInC(t *testing.T, b int) (path string, o ripc.Options) {
 		t.Fatal(err)
 	}
 	o.Target = []string{"x86-64-v4", "rpi5", "cortex-m33", "rpi2"}[b%4]
-	c, err := ripc.Compile(t.Context(), path, o)
+	p, err := definition(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Schedules = randomTraces(c, rand.New(rand.NewPCG(uint64(b), 78)))
+	o.Schedules = randomTraces(p, o.Target, rand.New(rand.NewPCG(uint64(b), 78)))
 	return path, o
 }
 
-// TestRandomNetworksInC: random networks with random schedules.
+// TestRandomNetworksInC: random networks with random schedules, ten for each target in make thorough.
 func TestRandomNetworksInC(t *testing.T) {
+	n := 4
+	if need.Thorough() {
+		n = 10
+	}
 	for b := range 4 {
 		t.Run(fmt.Sprint(b), func(t *testing.T) {
 			t.Parallel()
-			path, o := randomInC(t, b)
+			path, o := randomInC(t, b, n)
 			verifyC(t, path, o, 1+b)
 		})
 	}
@@ -311,7 +318,7 @@ func TestAllInC(t *testing.T) {
 			}
 		}
 		for b := range 20 {
-			check(t, "random", fmt.Sprint(b), 1+b%3, func(t *testing.T) (string, ripc.Options) { return randomInC(t, b) })
+			check(t, "random", fmt.Sprint(b), 1+b%3, func(t *testing.T) (string, ripc.Options) { return randomInC(t, b, 10) })
 		}
 	})
 	if t.Failed() {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"ripc/internal/need"
@@ -140,11 +141,7 @@ func TestCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	top := t.TempDir()
-	ripc := filepath.Join(top, "ripc")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", ripc, "../cmd/ripc").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	ripc := command(t)
 	var pages []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md", "bench/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
@@ -153,8 +150,22 @@ func TestCommands(t *testing.T) {
 		}
 		pages = append(pages, found...)
 	}
+	var mu sync.Mutex // of the counts
 	used := map[string]int{}
 	ran, left := 0, 0 // commands; pages that -run or a missing tool leaves out
+	t.Cleanup(func() {
+		if left > 0 {
+			return
+		}
+		for _, n := range notRun {
+			if used[n.command] == 0 {
+				t.Errorf("no page has a command %q; take it off the list", n.command)
+			}
+		}
+		if ran < 20 {
+			t.Errorf("only %d commands were run", ran)
+		}
+	})
 	for _, page := range pages {
 		name, err := filepath.Rel(root, page)
 		if err != nil {
@@ -165,13 +176,16 @@ func TestCommands(t *testing.T) {
 		}
 		left++
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			text, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)
 			}
 			dir := scratch(t, root, ripc)
 			python := tools(t, commands(string(text)), dir)
+			mu.Lock()
 			left--
+			mu.Unlock()
 			written(t, dir, root, string(text))
 			for _, c := range commands(string(text)) {
 				if name == "docs/numbers.md" { // measurements
@@ -179,28 +193,22 @@ func TestCommands(t *testing.T) {
 					continue
 				}
 				at := slices.IndexFunc(notRun, func(n struct{ command, why string }) bool { return strings.HasPrefix(squeezed(c.text), n.command) })
+				mu.Lock()
 				if at >= 0 {
 					used[notRun[at].command]++
+				} else {
+					ran++
+				}
+				mu.Unlock()
+				if at >= 0 {
 					present(t, root, ripc, name, c)
 					continue
 				}
-				ran++
 				if err := c.run(t, dir, python); err != nil {
 					t.Errorf("%s:%d: %s\n%v", name, c.line, c.text, err)
 				}
 			}
 		})
-	}
-	if left > 0 {
-		return
-	}
-	for _, n := range notRun {
-		if used[n.command] == 0 {
-			t.Errorf("no page has a command %q; take it off the list", n.command)
-		}
-	}
-	if ran < 20 {
-		t.Errorf("only %d commands were run", ran)
 	}
 }
 

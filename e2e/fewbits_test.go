@@ -25,7 +25,7 @@ type fewBitsNetwork struct {
 // TestFewBits runs the networks of testdata/fewbits: as bitserial as they are meant, near what onnxruntime makes of them, their
 // roundings named, and compiled code equal to the interpreter.
 func TestFewBits(t *testing.T) {
-	for _, n := range readIndex[struct{ Networks []fewBitsNetwork }](t, fewBitsFolder).Networks {
+	for i, n := range readIndex[struct{ Networks []fewBitsNetwork }](t, fewBitsFolder).Networks {
 		t.Run(n.Name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(fewBitsFolder, n.Name+".onnx")
@@ -56,7 +56,7 @@ func TestFewBits(t *testing.T) {
 				}
 				compareOutput(t, got.Outputs[0], want, n.Atol, 0)
 			}
-			for _, target := range []string{targets.HostName, "rpi3"} {
+			for _, target := range hostOrBoard(i) {
 				needTarget(t, target)
 				report, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: target}, Threads: 1})
 				if err != nil {

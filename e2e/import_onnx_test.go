@@ -59,14 +59,14 @@ func TestQONNX(t *testing.T) {
 	}
 }
 
-// hostAndBoards gives the targets on which case i of a list is compared: this machine, and a 64-bit or a 32-bit board in turn,
-// or both of them in make thorough.
-func hostAndBoards(i int) []string {
-	boards := []string{"rpi3", "rpi3-armv7"}
+// hostOrBoard gives the targets on which case i of a list is compared: this machine, a 64-bit or a 32-bit board in turn, or all of
+// them in make thorough.
+func hostOrBoard(i int) []string {
+	all := []string{targets.HostName, "rpi3", "rpi3-armv7"}
 	if need.Thorough() {
-		return append([]string{targets.HostName}, boards...)
+		return all
 	}
-	return []string{targets.HostName, boards[i%len(boards)]}
+	return []string{all[i%len(all)]}
 }
 
 func needTarget(t *testing.T, name string) {

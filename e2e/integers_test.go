@@ -36,7 +36,7 @@ func TestIntegers(t *testing.T) {
 		for i, n := range index.Networks {
 			t.Run(n.Name, func(t *testing.T) {
 				t.Parallel()
-				checkIntegers(t, filepath.Join(folder, n.Name), list.ext, n, hostAndBoards(i))
+				checkIntegers(t, filepath.Join(folder, n.Name), list.ext, n, hostOrBoard(i))
 			})
 		}
 	}

@@ -106,12 +106,12 @@ func TestMicrocontrollersRandom(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := ripc.Options{Target: board.Target}
-			c, err := ripc.Compile(t.Context(), path, o)
+			p, err := definition(t.Context(), path, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Schedules, o.Emit = randomTraces(c, g), []codegen.Kind{codegen.Runnable, codegen.Source, codegen.Header}
-			c, err = ripc.Compile(t.Context(), path, o)
+			o.Schedules, o.Emit = randomTraces(p, board.Target, g), []codegen.Kind{codegen.Runnable, codegen.Source, codegen.Header}
+			c, err := ripc.Compile(t.Context(), path, o)
 			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
 				need.Board(t, err)
 			}
@@ -311,14 +311,4 @@ func expected(t *testing.T, input string, labels []byte) string {
 	}
 	fmt.Fprintf(&b, "%d of %d are right; ", right, len(labels))
 	return b.String()
-}
-
-// command builds the ripc command.
-func command(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "ripc")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../cmd/ripc").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
 }

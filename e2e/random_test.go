@@ -19,13 +19,15 @@ import (
 	"time"
 
 	"ripc"
+	"ripc/compile"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
+	"ripc/ir"
 	"ripc/targets"
 )
 
 var (
-	cases = flag.Int("cases", 0, "random networks that TestRandomNetworks compiles: 150, or 300 in make thorough, if it is 0")
+	cases = flag.Int("cases", 0, "random networks that TestRandomNetworks compiles: 100, or 300 in make thorough, if it is 0")
 	from  = flag.Int("from", 0, "the first of them")
 )
 
@@ -43,7 +45,7 @@ func TestRandomNetworks(t *testing.T) {
 	defer stop()
 	n := *cases
 	if n == 0 {
-		n = 150
+		n = 100
 		if need.Thorough() {
 			n = 300
 		}
@@ -106,11 +108,9 @@ func newRandomRun(t *testing.T) *randomRun {
 			t.Logf("no cases for %s: this machine lacks %v", name, tg.Missing(targets.HostFeatures()))
 			continue
 		}
-		// The first six get twice as many cases as the others.
-		if r.boards = append(r.boards, name); len(r.boards) == 6 {
-			r.boards = append(r.boards, r.boards...)
-		}
+		r.boards = append(r.boards, name)
 	}
+	r.boards = append(r.boards, r.boards[:min(6, len(r.boards))]...) // the first six get twice as many cases as the others
 	return r
 }
 
@@ -119,6 +119,15 @@ func ripcTarget(name string) (targets.Target, error) {
 		return targets.Host()
 	}
 	return targets.Lookup(name)
+}
+
+// definition is the unscheduled Program of a model.
+func definition(ctx context.Context, path string, o ripc.Options) (*ir.Program, error) {
+	g, err := ripc.Load(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return compile.Definition(ctx, g, o)
 }
 
 // batch makes and compares ten networks.
@@ -136,22 +145,22 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 		return
 	}
 	o := ripc.Options{Target: target, PackApart: rand.New(rand.NewPCG(uint64(b), 78)).IntN(4) == 0}
-	c, err := ripc.Compile(ctx, path, o)
+	p, err := definition(ctx, path, o)
 	if err == nil {
-		o.Algorithms = randomAlgorithms(t, c, g)
-		c, err = ripc.Compile(ctx, path, o)
+		o.Algorithms = randomAlgorithms(t, p, g)
+		p, err = definition(ctx, path, o)
 	}
 	var rep *ripc.VerifyReport
 	threads := 1 + g.IntN(4)
 	if err == nil {
-		o.Schedules = randomTraces(c, g)
+		o.Schedules = randomTraces(p, target, g)
 		rep, err = ripc.Verify(ctx, ripc.VerifyRequest{Path: path, Options: o, Seed: uint64(b), Threads: threads})
 	}
 	if ctx.Err() != nil {
 		return
 	}
 	if err == nil && rep.OK {
-		r.done(t, target, len(rep.Stages), len(c.Program.Funcs), len(o.Schedules))
+		r.done(t, target, len(rep.Stages), len(p.Funcs), len(o.Schedules))
 		return
 	}
 	if err == nil {

@@ -8,20 +8,25 @@ import (
 	"slices"
 	"testing"
 
-	"ripc"
+	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
+	"ripc/targets"
 )
 
 // randomTraces draws schedules for half of the Funcs.
-func randomTraces(c *ripc.Compiled, r *rand.Rand) []schedule.Section {
+func randomTraces(p *ir.Program, target string, r *rand.Rand) []schedule.Section {
+	machine, err := targets.Lookup(target)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
 	var drawn []schedule.Section
-	for _, f := range c.Program.Funcs {
+	for _, f := range p.Funcs {
 		if r.IntN(2) == 0 {
 			continue
 		}
-		choice, err := strategy.Random(context.Background(), f, c.Target, r)
+		choice, err := strategy.Random(context.Background(), f, machine, r)
 		if err != nil {
 			panic("BUG: " + err.Error())
 		}
@@ -36,9 +41,9 @@ func randomTraces(c *ripc.Compiled, r *rand.Rand) []schedule.Section {
 }
 
 // randomAlgorithms draws algorithms for half of the layers that have a choice.
-func randomAlgorithms(t *testing.T, c *ripc.Compiled, r *rand.Rand) map[string]layout.Algorithm {
+func randomAlgorithms(t *testing.T, p *ir.Program, r *rand.Rand) map[string]layout.Algorithm {
 	drawn := map[string]layout.Algorithm{}
-	for _, s := range c.Program.Stages {
+	for _, s := range p.Stages {
 		names := slices.Sorted(maps.Keys(s.Layer.Algorithm.Costs))
 		if len(names) == 0 || r.IntN(2) == 0 {
 			continue

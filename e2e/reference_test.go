@@ -11,18 +11,26 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/internal/need"
 	"ripc/internal/randnet"
 	"ripc/internal/refnet"
 	"ripc/ir/interp"
 )
 
-var references = flag.Int("references", 300, "random networks that TestReference computes")
+var references = flag.Int("references", 0, "random networks that TestReference computes: 150, or 300 in make thorough, if it is 0")
 
 // TestReference computes random networks layer by layer as the model states them, in plain arithmetic on integers and
 // rounded floats, and compares with the interpreter of what fusedglue and lower made of them. It knows no bit planes,
 // thresholds or popcounts.
 func TestReference(t *testing.T) {
-	for i := range *references {
+	n := *references
+	if n == 0 {
+		n = 150
+		if need.Thorough() {
+			n = 300
+		}
+	}
+	for i := range n {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(i), 78))
@@ -43,7 +51,7 @@ func compareWithReference(path string, r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	c, err := ripc.Compile(context.Background(), path, ripc.Options{})
+	p, err := definition(context.Background(), path, ripc.Options{})
 	if err != nil {
 		return err
 	}
@@ -65,7 +73,7 @@ func compareWithReference(path string, r *rand.Rand) error {
 	for _, n := range g.Nodes {
 		vals[n.Output] = refnet.Node(g, n, vals)
 	}
-	outs, err := interp.RunProgram(context.Background(), c.Program, inputs, interp.Options{Checks: interp.All()})
+	outs, err := interp.RunProgram(context.Background(), p, inputs, interp.Options{Checks: interp.All()})
 	if err != nil {
 		return err
 	}

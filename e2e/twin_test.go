@@ -12,8 +12,8 @@ import (
 	"ripc/internal/need"
 )
 
-// TestTwin: networks that were trained with twin (docs/twin.md) give, compiled for this machine and for boards of 64 and 32 bits, the
-// integers that the twin's evaluation gave, on all 360 digits. Those of the digits network are right about as many as when they were trained.
+// TestTwin: networks that were trained with twin (docs/twin.md) give, compiled for this machine, a board of 64 and one of 32 bits in
+// turn, the integers that the twin's evaluation gave, on all 360 digits. Those of the digits network are right about as many as when they were trained.
 func TestTwin(t *testing.T) {
 	_, err := ripc.LLVM()
 	need.OK(t, err)
@@ -28,7 +28,7 @@ func TestTwin(t *testing.T) {
 	}
 	for i, name := range slices.Sorted(maps.Keys(networks)) {
 		least := networks[name]
-		for _, target := range hostAndBoards(i) {
+		for _, target := range hostOrBoard(i) {
 			t.Run(name+" "+target, func(t *testing.T) {
 				t.Parallel()
 				path := filepath.Join(folder, name)
@@ -63,9 +63,7 @@ func TestTwinPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ripc := filepath.Join(t.TempDir(), "ripc")
-	a := apps{root: root, dir: root}
-	a.run(t, nil, "", "go", "build", "-o", ripc, "./cmd/ripc")
+	ripc := command(t)
 	dir := scratch(t, root, ripc)
 	written(t, dir, root, string(page))
 	t.Setenv("PYTHONPATH", filepath.Join(root, "twin"))

@@ -142,6 +142,11 @@ func App(t testing.TB, name string) string {
 	return path
 }
 
+// AllApps reports whether a test of the examples' programs takes all of its cases: make apps does, and make thorough.
+func AllApps() bool { return requireApps() || Thorough() }
+
+func requireApps() bool { return os.Getenv("RIPC_REQUIRE_APPS") != "" }
+
 // Numpy finds a Python that has numpy; without one the test ends, as App does.
 func Numpy(t testing.TB) string {
 	t.Helper()
@@ -163,7 +168,7 @@ func promisedApp(t testing.TB, err error) {
 	t.Helper()
 	switch {
 	case err == nil:
-	case os.Getenv("RIPC_REQUIRE_APPS") != "":
+	case requireApps():
 		t.Fatalf("%v (scripts/setup-apps.sh installs it)", err)
 	default:
 		t.Skipf("skipped: %v (make apps installs it)", err)
