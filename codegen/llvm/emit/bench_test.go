@@ -41,13 +41,14 @@ func BenchmarkXorConv(b *testing.B) {
 		b.Run(kx.String(), func(b *testing.B) {
 			f := xorConv(kx)
 			lib := build(b, f)
-			fn, err := purego.Dlsym(lib.handle, f.Name+"_run")
+			fn, err := purego.Dlsym(lib.handle, "test_run")
 			if err != nil {
 				b.Fatal(err)
 			}
 			var at [3]uintptr
 			for i, p := range f.Params {
-				m := fenced(b, p.Bytes())
+				m, free := fenced(b, p.Bytes())
+				defer free()
 				at[i] = uintptr(unsafe.Pointer(&m[0]))
 			}
 			run := func() {

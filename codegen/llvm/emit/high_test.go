@@ -60,10 +60,8 @@ func TestHighProduct(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"rpi3", "rpi2"} {
-		tg := target(t, name)
-		for _, f := range highProducts() {
-			checkARMOn(t, need.Tool(t, "qemu-"+tg.Arch), tg, []*ir.Func{f}, func(int) [][]byte { return hardFactors(f.Params[1].Shape[0]) })
-		}
+		tg, fs := target(t, name), highProducts()
+		checkARMOn(t, need.Tool(t, "qemu-"+tg.Arch), tg, fs, func(n int) [][]byte { return hardFactors(fs[n].Params[1].Shape[0]) })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"ripc/internal/difftest"
@@ -181,9 +182,15 @@ func floatCases() []exprOf {
 	return of
 }
 
+// rowsOfFunc is how many results of vectors a Func has: LLVM's time grows faster than the code of a function.
+const rowsOfFunc = 12
+
 // floatFuncs are floatCases, and extremes over a whole row: with the result in memory, and in an alloc.
 func floatFuncs(n int) []*ir.Func {
-	fs := both("floats", ir.F32, ir.F32, n, floatCases()...)
+	var fs []*ir.Func
+	for part := range slices.Chunk(floatCases(), rowsOfFunc) {
+		fs = append(fs, both(fmt.Sprint("floats", len(fs)), ir.F32, ir.F32, n, part...)...)
+	}
 	x, b := buf("x", ir.F32, 40, 4), buf("b", ir.F32, 40, 4)
 	y, acc := buf("y", ir.F32, 40), buf("acc", ir.F32, 1)
 	for _, kind := range []ir.LoopKind{ir.Serial, ir.Vectorize, ir.Unroll} {

@@ -22,10 +22,13 @@ import (
 	"ripc/targets"
 )
 
+// found is LLVM, found once: each finding has processes of its own.
+var found = sync.OnceValues(toolchain.Find)
+
 // tools finds LLVM.
 func tools(t testing.TB) (*toolchain.Tools, *toolchain.Cache) {
 	t.Helper()
-	ts, err := toolchain.Find()
+	ts, err := found()
 	need.OK(t, err)
 	cache, err := toolchain.DefaultCache()
 	if err != nil {
@@ -71,11 +74,12 @@ func assembly(t testing.TB, f *ir.Func, tg targets.Target) string {
 	return string(asm)
 }
 
-// library holds Funcs built for this machine, each as a one-stage Program of its own.
+// library holds Funcs built for this machine, as the stages of one Program.
 type library struct {
-	handle uintptr
-	funcs  map[string]*ir.Func
-	size   map[string]int64
+	handle  uintptr
+	funcs   map[string]*ir.Func
+	stage   map[string]int
+	scratch int64
 }
 
 // natives are this machine as it is, and the baseline that ripc makes code for on its architecture.
@@ -98,15 +102,13 @@ func build(t testing.TB, funcs ...*ir.Func) *library {
 func buildFor(t testing.TB, tg targets.Target, funcs ...*ir.Func) *library {
 	t.Helper()
 	ts, _ := tools(t)
-	lib := &library{funcs: map[string]*ir.Func{}, size: map[string]int64{}}
-	var exports []string
-	objs, mods := objects(t, tg, funcs)
+	objs, scratch := objects(t, tg, funcs)
+	lib := &library{funcs: map[string]*ir.Func{}, stage: map[string]int{}, scratch: scratch}
 	for i, f := range funcs {
-		exports = append(exports, f.Name+"_run")
-		lib.funcs[f.Name], lib.size[f.Name] = f, mods[i].Scratch
+		lib.funcs[f.Name], lib.stage[f.Name] = f, i
 	}
 	out := filepath.Join(t.TempDir(), "test.so")
-	if err := ts.LinkShared(context.Background(), tg, objs, exports, "test.so", out); err != nil {
+	if err := ts.LinkShared(context.Background(), tg, objs, []string{"test_run", "test_run_stages"}, "test.so", out); err != nil {
 		t.Fatal(err)
 	}
 	var err error
@@ -116,36 +118,52 @@ func buildFor(t testing.TB, tg targets.Target, funcs ...*ir.Func) *library {
 	return lib
 }
 
-// objects compiles each Func and the driver of the one-stage Program that it makes.
-func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchain.Object, mods []emit.Module) {
+// objects compiles each Func, and one driver, called test, whose stages they are: a driver of its own would take as long to compile
+// as a small Func. The k-th input of a Func is the k-th of the Program, and so are outputs. scratch is what the largest needs.
+func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchain.Object, scratch int64) {
 	t.Helper()
 	ts, cache := tools(t)
 	var jobs []toolchain.Job
+	p := &ir.Program{Name: "test"}
+	buffers := func(kind ir.BufKind, format string, n int) {
+		for i := range n {
+			p.Buffers = append(p.Buffers, ir.ProgBuf{Buffer: buf(fmt.Sprintf(format, i), ir.U8, 1), Kind: kind})
+		}
+	}
+	symbols := map[string]string{}
+	mostIn, mostOut := 0, 0
 	for i, f := range funcs {
 		name := fmt.Sprintf("k%d_%s", i, f.Name)
 		m, err := emit.Kernel(f, name, tg)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, f)
 		}
-		p := &ir.Program{Name: f.Name, Funcs: []*ir.Func{f}}
-		st := ir.Stage{Name: "only", Func: f.Name}
+		jobs = append(jobs, toolchain.Job{Name: name, LL: m.LL, Target: tg})
+		scratch = max(scratch, m.Scratch)
+		symbols[name] = name
+		st := ir.Stage{Name: name, Func: name}
+		ins, outs := 0, 0
 		for _, q := range f.Params {
-			kind := ir.InputBuf
 			if q.Out {
-				kind = ir.OutputBuf
+				st.Args = append(st.Args, fmt.Sprintf("out%d", outs))
+				outs++
+			} else {
+				st.Args = append(st.Args, fmt.Sprintf("in%d", ins))
+				ins++
 			}
-			p.Buffers = append(p.Buffers, ir.ProgBuf{Buffer: q.Buffer, Kind: kind})
-			st.Args = append(st.Args, q.Name)
 		}
-		p.Stages = []ir.Stage{st}
-		d, err := driver.Driver(p, driver.DriverInfo{Name: f.Name,
-			Kernels: map[string]string{f.Name: name}, Scratch: m.Scratch}, tg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		jobs = append(jobs, toolchain.Job{Name: name, LL: m.LL, Target: tg}, toolchain.Job{Name: f.Name, LL: d, Target: tg})
-		mods = append(mods, m)
+		mostIn, mostOut = max(mostIn, ins), max(mostOut, outs)
+		g := *f
+		g.Name = name
+		p.Funcs, p.Stages = append(p.Funcs, &g), append(p.Stages, st)
 	}
+	buffers(ir.InputBuf, "in%d", mostIn)
+	buffers(ir.OutputBuf, "out%d", mostOut)
+	d, err := driver.Driver(p, driver.DriverInfo{Name: p.Name, Kernels: symbols, Scratch: scratch}, tg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs = append(jobs, toolchain.Job{Name: "driver", LL: d, Target: tg})
 	out, err := ts.CompileAll(context.Background(), cache, jobs)
 	if err != nil {
 		t.Fatal(err)
@@ -153,24 +171,32 @@ func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchai
 	for i, o := range out {
 		objs = append(objs, toolchain.Object{Name: jobs[i].Name, Data: o})
 	}
-	return objs, mods
+	return objs, scratch
 }
 
-// fenced is size bytes, 64-byte aligned, as near before an unmapped page as that allows.
-func fenced(t testing.TB, size int) []byte {
+// arguments is a full array of pointers for the driver of objects: those of a Func, and the first one where the Func has no more.
+func arguments[P any](own []P, other P) []P {
+	const most = 16 // of any Func
+	for len(own) < most {
+		own = append(own, other)
+	}
+	return own
+}
+
+// fenced is size bytes, 64-byte aligned, as near before an unmapped page as that allows, until free gives them back.
+func fenced(t testing.TB, size int) (m []byte, free func()) {
 	t.Helper()
 	page := os.Getpagesize()
 	n := (size + page - 1) / page * page
-	m, err := syscall.Mmap(-1, 0, n+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	all, err := syscall.Mmap(-1, 0, n+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mprotect(m[n:], syscall.PROT_NONE); err != nil {
+	if err := syscall.Mprotect(all[n:], syscall.PROT_NONE); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = syscall.Munmap(m) })
 	start := n - (size+63)/64*64
-	return m[start : start+size : start+size]
+	return all[start : start+size : start+size], func() { _ = syscall.Munmap(all) }
 }
 
 // run calls the driver of a Func with arguments in the order of its parameters, from n threads.
@@ -180,7 +206,8 @@ func (l *library) run(t testing.TB, name string, n int, args [][]byte) {
 	var in, out []uintptr
 	var mems [][]byte
 	for i, p := range f.Params {
-		m := fenced(t, len(args[i]))
+		m, free := fenced(t, len(args[i]))
+		defer free()
 		copy(m, args[i])
 		mems = append(mems, m)
 		at := uintptr(unsafe.Pointer(unsafe.SliceData(m)))
@@ -190,18 +217,24 @@ func (l *library) run(t testing.TB, name string, n int, args [][]byte) {
 			in = append(in, at)
 		}
 	}
-	ws, sync0 := fenced(t, max(int(l.size[name])*n, 64)), fenced(t, 128)
-	fn, err := purego.Dlsym(l.handle, name+"_run")
+	ws, freeWorkspace := fenced(t, max(int(l.scratch)*n, 64))
+	defer freeWorkspace()
+	sync0, freeSync := fenced(t, 128)
+	defer freeSync()
+	fn, err := purego.Dlsym(l.handle, "test_run_stages")
 	if err != nil {
 		t.Fatal(err)
 	}
+	other := uintptr(unsafe.Pointer(&ws[0]))
+	in, out = arguments(in, other), arguments(out, other)
+	stage := uintptr(l.stage[name])
 	var wg sync.WaitGroup
 	for tid := range n {
 		wg.Go(func() {
 			r, _, _ := purego.SyscallN(fn, uintptr(unsafe.Pointer(unsafe.SliceData(in))), uintptr(unsafe.Pointer(unsafe.SliceData(out))),
-				uintptr(unsafe.Pointer(&ws[0])), uintptr(tid), uintptr(n), uintptr(unsafe.Pointer(&sync0[0])))
+				uintptr(unsafe.Pointer(&ws[0])), uintptr(tid), uintptr(n), uintptr(unsafe.Pointer(&sync0[0])), stage, stage+1)
 			if int32(r) != 0 {
-				t.Errorf("%s_run returns %d", name, r)
+				t.Errorf("%s returns %d", name, r)
 			}
 		})
 	}

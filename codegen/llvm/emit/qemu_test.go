@@ -98,14 +98,14 @@ func checkARMOn(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func, of 
 				in = append(in, "ptr "+name)
 			}
 		}
+		in, out = arguments(in, "ptr @ws"), arguments(out, "ptr @ws")
 		fmt.Fprintf(&prog, "@in%d = internal global [%d x ptr] [%s]\n@out%d = internal global [%d x ptr] [%s]\n", n, len(in), strings.Join(in, ", "),
 			n, len(out), strings.Join(out, ", "))
-		fmt.Fprintf(&prog, "declare i32 @%s_run(ptr, ptr, ptr, i32, i32, ptr)\n", f.Name)
 		text := calls.String()
 		calls.Reset()
-		fmt.Fprintf(&prog, "define internal void @do%d() {\n  %%r = call i32 @%s_run(ptr @in%d, ptr @out%d, ptr @ws, i32 0, i32 1, ptr null)\n%s  ret void\n}\n", n, f.Name, n, n, text)
+		fmt.Fprintf(&prog, "define internal void @do%d() {\n  %%r = call i32 @test_run_stages(ptr @in%d, ptr @out%d, ptr @ws, i32 0, i32 1, ptr null, i32 %d, i32 %d)\n%s  ret void\n}\n", n, n, n, n, n+1, text)
 	}
-	prog.WriteString("define void @_start() {\n")
+	prog.WriteString("declare i32 @test_run_stages(ptr, ptr, ptr, i32, i32, ptr, i32, i32)\ndefine void @_start() {\n")
 	for n := range fs {
 		fmt.Fprintf(&prog, "  call void @do%d()\n", n)
 	}
