@@ -89,7 +89,7 @@ func TestCommand(t *testing.T) {
 	need.OK(t, err)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "bench")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := func(args ...string) (string, error) {

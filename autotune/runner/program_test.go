@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"ripc/autotune/runner"
-	"ripc/runtime"
 )
 
 // foreign makes a folder with a module of the same name, whose worker is another program.
@@ -30,11 +29,12 @@ func foreign(t *testing.T) string {
 	return dir
 }
 
-// TestForeignWorker: code of the current folder is never built for a board, be it a module of the same name.
+// TestForeignWorker: code of the current folder is never built for a board, be it a module of the same name. The board is that of
+// TestSSHBoards, so that its worker is built once.
 func TestForeignWorker(t *testing.T) {
 	t.Chdir(foreign(t))
 	t.Setenv("GOWORK", "")
-	program, err := runner.WorkerProgram(t.Context(), runtime.HostArch())
+	program, err := runner.WorkerProgram(t.Context(), "aarch64")
 	if err != nil {
 		t.Fatal(err)
 	}
