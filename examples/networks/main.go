@@ -46,7 +46,7 @@ func run(list, small, committed bool, out string, names []string, log io.Writer)
 		}
 		return w.Flush()
 	case committed:
-		return zoo.WriteCommitted("examples")
+		return zoo.WriteCommitted("examples", zoo.Committed())
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("name networks, or all; -list has them")
@@ -73,7 +73,7 @@ func run(list, small, committed bool, out string, names []string, log io.Writer)
 			return err
 		}
 		fmt.Println(path)
-		if err := n.Balance(path, 1, log); err != nil {
+		if err := n.Balance(path, 8, 1, log); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"ripc/graph/scalar"
 	"ripc/internal/difftest"
 	"ripc/internal/golden"
+	"ripc/internal/need"
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/ir/arith"
@@ -451,12 +452,17 @@ func TestLarge(t *testing.T) {
 }
 
 // TestPoints: every point of a space can be built, or is refused with its values; and every value of a knob is reached by a
-// point that can be built. So a tuner may draw whatever it likes.
+// point that can be built. So a tuner may draw whatever it likes. In make test, each layer is on one target.
 func TestPoints(t *testing.T) {
 	ctx := context.Background()
 	all := machines(t)
-	for name, f := range layers() {
-		for _, m := range []targets.Target{all[0], all[2], all[4], all[5]} {
+	ls := layers()
+	for i, name := range slices.Sorted(maps.Keys(ls)) {
+		f := ls[name]
+		for k, m := range []targets.Target{all[0], all[2], all[4], all[5]} {
+			if !need.Part(i+k, 4) {
+				continue
+			}
 			l, r := strategy.LayerOf(f, m), rand.New(rand.NewPCG(1, 2))
 			reached := map[string]bool{}
 			strategies := strategy.For(l)

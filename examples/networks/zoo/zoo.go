@@ -115,8 +115,8 @@ func (n Network) statistics() string {
 	return cmp.Or(n.stats, n.Name) + ".safetensors"
 }
 
-// How many pictures statistics are taken on, and how many others the balance is measured on.
-const calibrationPictures, testPictures = 6, 8
+// calibrationPictures is how many pictures statistics are taken on.
+const calibrationPictures = 6
 
 // Write writes the network into a folder: NAME.json, whose path it returns, and a safetensors file of statistics, which are taken layer by
 // layer on random pictures.
@@ -145,17 +145,17 @@ func (n Network) Write(dir string) (path string, err error) {
 }
 
 // Balance measures how balanced the bits of the network in a file are on random pictures of a seed, and fails if a layer is out of balance.
-func (n Network) Balance(path string, seed uint64, log io.Writer) error {
+func (n Network) Balance(path string, pictures int, seed uint64, log io.Writer) error {
 	g, err := ripcjson.Read(context.Background(), path, importer.Options{})
 	if err != nil {
 		return err
 	}
-	return balance(g, n.pictures(testPictures, seed), log)
+	return balance(g, n.pictures(pictures, seed), log)
 }
 
-// WriteCommitted writes the networks that are files of the repository: those of examples/squeezenet, and the layers of examples/convs.
-func WriteCommitted(examples string) error {
-	for _, n := range Committed() {
+// WriteCommitted writes files of the repository: some networks of examples/squeezenet, and the layers of examples/convs.
+func WriteCommitted(examples string, networks []Network) error {
+	for _, n := range networks {
 		if _, err := n.Write(filepath.Join(examples, "squeezenet")); err != nil {
 			return err
 		}

@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"ripc/examples/networks/zoo"
+	"ripc/internal/need"
 )
 
-// TestCommitted: the files of examples/squeezenet and examples/convs are what the generator writes, byte for byte.
+// TestCommitted: the files of examples/squeezenet and examples/convs are what the generator writes, byte for byte. In make test, these
+// are a network of bits, one of floats, and all layers.
 func TestCommitted(t *testing.T) {
 	dir := t.TempDir()
 	for _, folder := range []string{"squeezenet", "convs"} {
@@ -18,11 +20,17 @@ func TestCommitted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := zoo.WriteCommitted(dir); err != nil {
+	var networks []zoo.Network
+	for i, n := range zoo.Committed() {
+		if need.Part(i+2, 3) {
+			networks = append(networks, n)
+		}
+	}
+	if err := zoo.WriteCommitted(dir, networks); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-	if err != nil || len(files) != 5*2+12*2 {
+	if err != nil || len(files) != len(networks)*2+12*2 {
 		t.Fatalf("%d files, error %v", len(files), err)
 	}
 	for _, file := range files {
@@ -40,7 +48,15 @@ func TestCommitted(t *testing.T) {
 	}
 }
 
-// TestBalance runs committed networks on 8 pictures that neither the calibration nor the report saw: in every layer
+// pictures is how many pictures the balance of a network is measured on.
+func pictures() int {
+	if need.Thorough() {
+		return 8
+	}
+	return 3
+}
+
+// TestBalance runs committed networks on pictures that neither the calibration nor the report saw: in every layer
 // 20 to 80 % of the bits are set and 90 % of the channels vary.
 func TestBalance(t *testing.T) {
 	for _, n := range zoo.Committed() {
@@ -48,7 +64,7 @@ func TestBalance(t *testing.T) {
 			continue
 		}
 		t.Run(n.Name, func(t *testing.T) {
-			if err := n.Balance(filepath.Join("../../squeezenet", n.Name+".json"), 77, io.Discard); err != nil {
+			if err := n.Balance(filepath.Join("../../squeezenet", n.Name+".json"), pictures(), 77, io.Discard); err != nil {
 				t.Error(err)
 			}
 		})
