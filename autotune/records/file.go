@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -64,9 +65,14 @@ func openAppend(path string) (*os.File, error) {
 // NotRecordsError says that a file holds something else than records. Such a file is never written to.
 type NotRecordsError struct {
 	Line int // the first that is no record, from 1
+	// Kind is what a file holds that was to be read, in words (files.Kind); "" of one that was to be written to.
+	Kind string
 }
 
 func (e *NotRecordsError) Error() string {
+	if e.Kind != "" {
+		return "it is " + e.Kind + ", no file of records, which ripc tune writes"
+	}
 	return fmt.Sprintf("line %d does not begin as a record does, so the file is left as it is; give a file of records, or a new one", e.Line)
 }
 
@@ -276,8 +282,11 @@ func (s *Set) replaceable() error {
 // WriteFile makes path hold s, at once or not at all. Use Rewrite for a file that tuners may be appending to. It fails with
 // *NotRecordsError if path is there and holds something else than records.
 func WriteFile(path string, s *Set) error {
-	old, err := Load(path)
-	if err == nil {
+	old, err := loadAny(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err == nil:
 		err = old.replaceable()
 	}
 	if err != nil {

@@ -21,6 +21,9 @@ func LoadIndex(path string) (*Set, error) {
 	}
 	x := &indexer{file: f}
 	s, err := x.read()
+	if err == nil {
+		err = s.check(f)
+	}
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -143,3 +143,29 @@ func TestNoRegularFile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReadStrangers: a file in which no line begins as a record does is refused with what it holds, however it is read; one with a
+// record, or an empty one, is not.
+func TestReadStrangers(t *testing.T) {
+	files := strangers(t)
+	for name, text := range map[string]string{"nothing": "", "blanks": "\n \n", "a torn record": `{"format":"ripc.rec`} {
+		files[name] = struct {
+			text string
+			line int
+		}{text, 0}
+	}
+	for name, c := range files {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		holds := c.line == 0 || strings.Contains(c.text, "ripc.record/")
+		for how, read := range map[string]func(string) (*records.Set, error){"Load": records.Load, "LoadExisting": records.LoadExisting, "LoadIndex": records.LoadIndex} {
+			s, err := read(path)
+			refused := (*records.NotRecordsError)(nil)
+			if errors.As(err, &refused) == holds || holds && (err != nil || s == nil) || !holds && (refused.Line != c.line || refused.Kind == "") {
+				t.Errorf("%s of %s: %v", how, name, err)
+			}
+		}
+	}
+}

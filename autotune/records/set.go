@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 
 	"ripc/internal/files"
@@ -72,15 +73,50 @@ func Load(path string) (*Set, error) {
 	return s, err
 }
 
-// LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails with files.ErrNotRegular for pipes
-// and devices, which may never end, and as files.Open does.
+// LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails with *NotRecordsError if no line
+// begins as a record does, with files.ErrNotRegular for pipes and devices, which may never end, and as files.Open does.
 func LoadExisting(path string) (*Set, error) {
+	return load(path, func(s *Set, f *os.File) error { return s.check(f) })
+}
+
+// loadAny is LoadExisting of a file that may hold anything.
+func loadAny(path string) (*Set, error) {
+	return load(path, func(*Set, *os.File) error { return nil })
+}
+
+// load reads a file unless check refuses what it holds.
+func load(path string, check func(s *Set, f *os.File) error) (*Set, error) {
 	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Read(f)
+	s, err := Read(f)
+	if err == nil {
+		err = check(s, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// check fails with *NotRecordsError if s, what f has, is lines that do not begin as records do, and nothing else.
+func (s *Set) check(f *os.File) error {
+	if len(s.Records)+len(s.Foreign) > 0 || len(s.Damaged) == 0 {
+		return nil
+	}
+	for _, d := range s.Damaged {
+		if !d.Stranger {
+			return nil
+		}
+	}
+	head := make([]byte, files.HeadSize)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	return &NotRecordsError{Line: s.Damaged[0].Line, Kind: files.Kind(f.Name(), head[:n])}
 }
 
 // Read reads lines up to the end. It fails only where r does.
