@@ -20,6 +20,8 @@ type Op struct {
 	Infinite bool
 	// Fused ops are made by fusedglue, never by an importer; they have no inference.
 	Fused bool
+	// Moves says that each element of the output is one of an input's, or padding: of levels it makes no others.
+	Moves bool
 
 	whole    bool // it reads i32 integers as well
 	infer    func(g *Graph, n *Node, in []*Value) (*Value, error)
@@ -98,31 +100,31 @@ func opRows() []*Op {
 		binaryRow(scalar.Greater), binaryRow(scalar.GreaterEqual), binaryRow(scalar.Less), binaryRow(scalar.LessEqual), binaryRow(scalar.Equal), binaryRow(scalar.NotEqual),
 		logicRow(scalar.Not), logicRow(scalar.And), logicRow(scalar.Or), logicRow(scalar.Xor),
 		functionRow(scalar.Where, inferWhere, printWhere).weights("a", "b").infinite(),
-		row("pad", inferPad, printPad),
-		row("slice", inferSlice, printSlice).wholes(),
-		row("reshape", inferReshape, printReshape).wholes(),
+		row("pad", inferPad, printPad).moving(),
+		row("slice", inferSlice, printSlice).moving().wholes(),
+		row("reshape", inferReshape, printReshape).moving().wholes(),
 		rowOf("matmul", inferMatMul, nil),
-		row("transpose", inferTranspose, printTranspose).wholes(),
-		row("depth_to_space", inferDepthToSpace, printBlock),
-		row("space_to_depth", inferSpaceToDepth, printBlock),
-		row("resize", inferResize, printResize),
-		row("gather", inferGather, printGather),
+		row("transpose", inferTranspose, printTranspose).moving().wholes(),
+		row("depth_to_space", inferDepthToSpace, printBlock).moving(),
+		row("space_to_depth", inferSpaceToDepth, printBlock).moving(),
+		row("resize", inferResize, printResize).moving(),
+		row("gather", inferGather, printGather).moving(),
 		row("interpolate", inferInterpolate, printInterpolate),
 		rowOf("constant", inferConstant, nil).weights("value").infinite(),
-		row("max_pool", inferPool, printPool),
+		row("max_pool", inferPool, printPool).moving(),
 		row("avg_pool", inferPool, printPool),
 		row("global_avg_pool", inferGlobalPool, nil),
-		rowOf("concat", inferConcat, nil),
+		rowOf("concat", inferConcat, nil).moving(),
 		row("softmax", inferMap, nil),
 		row("log_softmax", inferMap, nil),
 		row("argmax", inferArg, printArg), row("argmin", inferArg, printArg),
 		row("top_k", inferTopK, printTopK), row("top_k_indices", inferTopKIndices, printTopK),
-		row("flatten", inferFlatten, nil).wholes(),
+		row("flatten", inferFlatten, nil).moving().wholes(),
 		row("quantize", inferQuantize, printQuantize),
 		row("threshold", inferThreshold, printThreshold).weights("thresholds").infinite(),
 		stepped(row("fake_quant", inferFakeQuant, printFakeQuant), fakeQuantSteps).weights("scale", "zero_point"),
 		row("dequantize", inferDequantize, nil).wholes(),
-		row("bitpack", inferBitpack, printBitpack),
+		row("bitpack", inferBitpack, printBitpack).moving(),
 		row("unpack", inferUnpack, nil),
 
 		fusedRow("eltwise", printElementwise),
@@ -179,6 +181,12 @@ func functionRow[A any](f scalar.Function, infer func(g *Graph, n *Node, in []*V
 
 func (o *Op) weights(keys ...string) *Op {
 	o.Weights = keys
+	return o
+}
+
+// moving sets Moves.
+func (o *Op) moving() *Op {
+	o.Moves = true
 	return o
 }
 

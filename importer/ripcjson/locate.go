@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ripc/importer/internal/source"
 	"ripc/ir"
@@ -54,11 +55,10 @@ func locate(ctx context.Context, file string, data []byte, lim limits) (*documen
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
-		line, help := 0, ""
 		if se := (*json.SyntaxError)(nil); errors.As(err, &se) {
-			line, help = l.line(int(se.Offset)-1), commaHelp(data[:min(int(se.Offset), len(data))])
+			return nil, l.syntaxError(data, int(se.Offset)-1, se)
 		}
-		return nil, l.fail(line, help, "not valid JSON: %v", err)
+		return nil, l.fail(0, "", "not valid JSON: %v", err)
 	}
 	l.dec.UseNumber()
 	root, err := l.value("", 0)
@@ -70,6 +70,35 @@ func locate(ctx context.Context, file string, data []byte, lim limits) (*documen
 	}
 	l.doc.root = root
 	return l.doc, nil
+}
+
+// syntaxError says what is wrong with the text at offset, and shows it.
+func (l *locator) syntaxError(data []byte, offset int, err *json.SyntaxError) error {
+	offset = min(max(offset, 0), len(data))
+	line := l.line(offset)
+	begin := 0
+	if line > 1 {
+		begin = l.ends[line-2] + 1
+	}
+	what := err.Error()
+	for _, expected := range []struct{ context, want string }{
+		{"looking for beginning of object key string", "a key in quotes"}, {"looking for beginning of value", "a value"}, {"after object key:value pair", "a comma or }"},
+		{"after object key", "a colon"}, {"after array element", "a comma or ]"}, {"after top-level value", "the end of the file"},
+	} {
+		if strings.HasSuffix(what, " "+expected.context) && offset < len(data) {
+			r, _ := utf8.DecodeRune(data[offset:])
+			what = fmt.Sprintf("%q stands where %s is expected", r, expected.want)
+			break
+		}
+	}
+	if what == "unexpected end of JSON input" {
+		what = "the file ends within an object, an array or a text"
+	}
+	const shown = 40 // bytes
+	before := data[begin:min(offset+1, len(data))]
+	text := strings.TrimSpace(strings.ToValidUTF8(string(before[max(0, len(before)-shown):]), ""))
+	at := ir.Pos{File: l.file, Line: line, Col: max(1, utf8.RuneCount(before))}
+	return &ir.Error{Pos: at, Msg: fmt.Sprintf("not valid JSON: %s: %q", what, text), Help: commaHelp(data[:min(offset+1, len(data))])}
 }
 
 // commaHelp says what to do about text that breaks off at the bracket behind a comma, "" of other text.
