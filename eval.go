@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"ripc/internal/human"
 	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/runtime/npy"
@@ -74,14 +75,15 @@ func (e *EvalError) Error() string { return e.File + ": " + e.Msg }
 // Eval runs a network on pictures and compares its first output with the labels and the outputs that are expected.
 func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 	var labels, expected []float64
+	var labelShape []int
 	var err error
 	if r.Labels != "" {
-		if labels, err = readNumbers(r.Labels); err != nil {
+		if labels, labelShape, err = readNumbers(r.Labels); err != nil {
 			return nil, err
 		}
 	}
 	if r.Expect != "" {
-		if expected, err = readNumbers(r.Expect); err != nil {
+		if expected, _, err = readNumbers(r.Expect); err != nil {
 			return nil, err
 		}
 	}
@@ -107,11 +109,7 @@ func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 			return nil, &EvalError{r.Labels, fmt.Sprintf("labels are of pictures that have a number for each class, and the first output, %s, has %s", o.Tensor.Title(), tensorio.ShapeText(o.Tensor.Shape))}
 		}
 		if len(labels) < res.Images || len(labels) > res.Images && r.Run.First == 0 {
-			msg := fmt.Sprintf("%d labels for %d pictures", len(labels), res.Images)
-			if len(labels) == res.Images*res.Classes {
-				msg += fmt.Sprintf(": a row of %d numbers for each, as one-hot labels are; give the number of its class for each, such as np.argmax(labels, axis=1)", res.Classes)
-			}
-			return nil, &EvalError{r.Labels, msg}
+			return nil, &EvalError{r.Labels, res.miscounted(labels, labelShape)}
 		}
 		if res.Right, err = res.right(got, labels, o.Tensor.DType == ir.I32.String() && res.Classes == 1); err != nil {
 			return nil, &EvalError{r.Labels, err.Error()}
@@ -119,12 +117,30 @@ func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 	}
 	if expected != nil {
 		if len(expected) < len(got) || len(expected) > len(got) && r.Run.First == 0 {
-			return nil, &EvalError{r.Expect, fmt.Sprintf("%d numbers, and the output has %d (%d pictures, %d each)", len(expected), len(got), res.Images, res.Classes)}
+			return nil, &EvalError{r.Expect, fmt.Sprintf("%s, and the output has %d (%s, %d each)", human.Count(len(expected), "number"), len(got), human.Count(res.Images, "picture"), res.Classes)}
 		}
 		res.Difference = res.difference(got, expected, r.Tolerance)
 		res.Difference.Steps = append([]string{}, out.Steps...)
 	}
 	return res, nil
+}
+
+// miscounted says what is wrong with labels that are not one for each picture.
+func (res *EvalResult) miscounted(labels []float64, shape []int) string {
+	msg := fmt.Sprintf("%s for %s", human.Count(len(labels), "label"), human.Count(res.Images, "picture"))
+	switch {
+	case len(shape) == 2 && shape[1] > 1: // whatever number of rows there is
+	case len(shape) == 1 && len(labels) == res.Images*res.Classes && res.Classes > 1:
+		shape = []int{res.Images, res.Classes}
+	default:
+		return msg
+	}
+	msg += fmt.Sprintf(": %s of %s, as one-hot labels are; give one label for each picture, the number of its class, such as np.argmax(labels, axis=1)",
+		human.Count(shape[0], "row"), human.Count(shape[1], "number"))
+	if shape[1] != res.Classes {
+		msg += fmt.Sprintf("; the output has %s", human.Count(res.Classes, "class"))
+	}
+	return msg
 }
 
 // right counts the pictures whose true class is among the most likely ones. If the network gives classes itself, positions, each
@@ -139,7 +155,7 @@ func (res *EvalResult) right(got, labels []float64, positions bool) (*Right, err
 	}
 	const most = 1 << 16
 	if classes > most {
-		return nil, fmt.Errorf("%d classes; %d are possible", classes, most)
+		return nil, fmt.Errorf("%s; %d are possible", human.Count(classes, "class"), most)
 	}
 	r := &Right{}
 	for range classes {
@@ -148,7 +164,7 @@ func (res *EvalResult) right(got, labels []float64, positions bool) (*Right, err
 	for i := range res.Images {
 		label := int(labels[i])
 		if label < 0 || label >= classes || float64(label) != labels[i] {
-			return nil, fmt.Errorf("label %v of picture %d is none of %d classes", labels[i], i, classes)
+			return nil, fmt.Errorf("label %v of picture %d is none of %s", labels[i], i, human.Count(classes, "class"))
 		}
 		if positions {
 			answer := int(got[i])
@@ -235,10 +251,12 @@ func distance(v, w float64) float64 {
 	return off
 }
 
-func readNumbers(path string) ([]float64, error) {
+// readNumbers reads the numbers of an array, and its shape.
+func readNumbers(path string) (numbers []float64, shape []int, err error) {
 	a, err := npy.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return a.Float64s()
+	numbers, err = a.Float64s()
+	return numbers, a.Shape, err
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ripc/runtime/describe"
 )
 
 // TestRank: the order of likelihood is a total one, so that each row has one most likely class and ranks count what stands before.
@@ -76,6 +78,52 @@ func TestDifference(t *testing.T) {
 		d := res.difference(c.got, c.want, 0.5)
 		if d.Worst != c.worst || d.Image != c.image || d.Within != c.within || [2]int{d.Beyond, d.BeyondImages} != c.beyond || d.Rest != c.rest {
 			t.Errorf("%v against %v: %+v", c.got, c.want, d)
+		}
+	}
+}
+
+// TestMiscountedLabels: labels in rows are named as what they are, with the number of columns, and nothing is in a false plural.
+func TestMiscountedLabels(t *testing.T) {
+	const help = ", as one-hot labels are; give one label for each picture, the number of its class, such as np.argmax(labels, axis=1)"
+	for _, c := range []struct {
+		shape []int
+		want  string
+	}{
+		{[]int{4, 10}, "40 labels for 4 pictures: 4 rows of 10 numbers" + help},
+		{[]int{4, 9}, "36 labels for 4 pictures: 4 rows of 9 numbers" + help + "; the output has 10 classes"},
+		{[]int{5, 10}, "50 labels for 4 pictures: 5 rows of 10 numbers" + help},
+		{[]int{40}, "40 labels for 4 pictures: 4 rows of 10 numbers" + help},
+		{[]int{1}, "1 label for 4 pictures"},
+		{[]int{5}, "5 labels for 4 pictures"},
+		{[]int{3, 1}, "3 labels for 4 pictures"},
+		{[]int{4, 4, 4}, "64 labels for 4 pictures"},
+	} {
+		n := 1
+		for _, d := range c.shape {
+			n *= d
+		}
+		if got := (&EvalResult{Images: 4, Classes: 10}).miscounted(make([]float64, n), c.shape); got != c.want {
+			t.Errorf("%v: %s\nwant %s", c.shape, got, c.want)
+		}
+	}
+}
+
+// TestDecidingSteps: stages that make levels decide; those that only move or pool levels do not.
+func TestDecidingSteps(t *testing.T) {
+	levels, sums := describe.Tensor{Bits: 2}, describe.Tensor{}
+	glue := &describe.Layer{Glue: &describe.Glue{Form: "thresholds", Bits: 2}}
+	for _, c := range []struct {
+		op    string
+		layer *describe.Layer
+		out   describe.Tensor
+		want  bool
+	}{
+		{"bconv2d", glue, levels, true}, {"bconv2d", nil, sums, false}, {"quantize", nil, levels, true}, {"threshold", nil, levels, true}, {"int_add", nil, levels, true},
+		{"reshape", nil, levels, false}, {"transpose", nil, levels, false}, {"max_pool", nil, levels, false}, {"concat", nil, levels, false}, {"pad", nil, levels, false},
+		{"slice", nil, levels, false}, {"bitpack", nil, levels, false}, {"copy", nil, levels, false}, {"dequantize", nil, sums, false},
+	} {
+		if got := decides(describe.Stage{Op: c.op, Layer: c.layer, Writes: []describe.Tensor{c.out}}); got != c.want {
+			t.Errorf("%s decides: %v", c.op, got)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine"
+	"ripc/graph"
 	"ripc/internal/files"
 	"ripc/internal/tensorio"
 	"ripc/ir"
@@ -51,8 +52,20 @@ type RunResult struct {
 	Took                 time.Duration // of all runs, without compiling and loading
 	Outputs              []Output
 	Notes                []string // how input files were made to fit, and which outputs are not finite
-	// Steps names the layers whose outputs are levels: a sign, a threshold or a quantizer makes a step of each sum.
+	// Steps names the layers that make levels: there a sign, a threshold or a quantizer makes a step of each sum.
 	Steps []string
+}
+
+// decides reports whether a stage makes levels of what are none, or of sums: one that only moves or pools levels decides nothing.
+func decides(s describe.Stage) bool {
+	if !slices.ContainsFunc(s.Writes, func(t describe.Tensor) bool { return t.Bits > 0 }) {
+		return false
+	}
+	if glue := codegen.LayerOf(s).Glue; glue.Bits > 0 || glue.Beside > 0 {
+		return true
+	}
+	op := graph.OpNamed(s.Op) // nil of what lowering adds, which packs and copies
+	return op != nil && !op.Moves
 }
 
 // Output is one output; those of several runs are stacked along the batch axis.
@@ -122,7 +135,7 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 	}
 	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative, Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs, Notes: feed.Notes}
 	for _, s := range d.Stages {
-		if slices.ContainsFunc(s.Writes, func(t describe.Tensor) bool { return t.Bits > 0 }) {
+		if decides(s) {
 			res.Steps = append(res.Steps, s.Name)
 		}
 	}

@@ -148,7 +148,7 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		{"binary", "bitserial: sums of few-bit integers"}, {integer, "integer: weights of 8 bits"}, {"bits", "levels, packed or moved"}, {"glue", "glue on f32"}, {"float", "float: sums of f32"}}}
 	switch {
 	case !r.Bench.Simulated:
-		p.Source = fmt.Sprintf("measured on %s, fastest of %d runs, threads: %d", r.CPU, r.Bench.Runs, r.Bench.Threads)
+		p.Source = fmt.Sprintf("measured on %s, fastest of %s, threads: %d", r.CPU, human.Count(r.Bench.Runs, "run"), r.Bench.Threads)
 	case r.Bench.Estimate != nil:
 		p.Source = "simulated: estimated by LLVM’s model of " + r.CPU + ", without caches"
 		if mhz := r.Bench.Estimate.ClockMHz; mhz > 0 {
@@ -304,7 +304,7 @@ func shapeText(t tensor) string {
 	case t.Bits == 1:
 		return text + ", 1 bit"
 	case t.Bits > 1:
-		return fmt.Sprintf("%s, %d bits", text, t.Bits)
+		return fmt.Sprintf("%s, %s", text, human.Count(t.Bits, "bit"))
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/internal/human"
 )
 
 func evalCommand() *cobra.Command {
@@ -110,7 +111,7 @@ func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 	if r.Simulated {
 		how = "simulated"
 	}
-	fmt.Fprintf(w, "%s%s, %s, %s\n", r.Name, target, how, count(r.Images, "picture"))
+	fmt.Fprintf(w, "%s%s, %s, %s\n", r.Name, target, how, human.Count(r.Images, "picture"))
 	if x := r.Right; x != nil {
 		share := func(n int) string { return percent(float64(n) / float64(r.Images)) }
 		fmt.Fprintf(w, "top 1  %d of %d right, %s\n", x.Top1, r.Images, share(x.Top1))
@@ -121,7 +122,7 @@ func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 			for label, row := range x.Confusion {
 				for answer, n := range row {
 					if label != answer && n > 0 {
-						fmt.Fprintf(w, "%s of class %d taken for %d\n", count(n, "picture"), label, answer)
+						fmt.Fprintf(w, "%s of class %d taken for %d\n", human.Count(n, "picture"), label, answer)
 					}
 				}
 			}
@@ -149,7 +150,7 @@ func printBeyond(w io.Writer, r *ripc.EvalResult) error {
 	if d.Within {
 		return nil
 	}
-	fmt.Fprintf(w, "%s of %d beyond it, in %d of %s", count(d.Beyond, "value"), r.Images*r.Classes, d.BeyondImages, count(r.Images, "picture"))
+	fmt.Fprintf(w, "%s of %d beyond it, in %d of %s", human.Count(d.Beyond, "value"), r.Images*r.Classes, d.BeyondImages, human.Count(r.Images, "picture"))
 	if d.BeyondImages < r.Images {
 		fmt.Fprintf(w, "; in the others the worst difference is %.3g", d.Rest)
 	}

@@ -92,11 +92,3 @@ func thousands(n int64) string {
 	}
 	return fmt.Sprintf("%.1f k", float64(n)/1e3)
 }
-
-// count is n with the noun, in the plural unless n is 1.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

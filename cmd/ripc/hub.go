@@ -209,6 +209,6 @@ func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int)
 	if err := t.write(w, width); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", count(int(s.Queued), "job"), s.Running, count(int(s.Results), "result"), human.Bytes(int64(s.Bytes)))
+	_, err := fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", human.Count(int(s.Queued), "job"), s.Running, human.Count(int(s.Results), "result"), human.Bytes(int64(s.Bytes)))
 	return err
 }

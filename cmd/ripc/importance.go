@@ -17,6 +17,7 @@ import (
 	"ripc/autotune/records"
 	"ripc/autotune/search"
 	"ripc/internal/files"
+	"ripc/internal/human"
 )
 
 // maxModel bounds the file of a cost model, in bytes, packed and unpacked.
@@ -58,7 +59,7 @@ knows of loops and memory.`,
 			for _, i := range m.Importance() {
 				shares = append(shares, records.Share{Name: i.Feature, Gain: i.Gain})
 			}
-			title := fmt.Sprintf("what the cost model goes by: %d of %s", min(top, len(shares)), count(len(shares), "feature"))
+			title := fmt.Sprintf("what the cost model goes by: %d of %s", min(top, len(shares)), human.Count(len(shares), "feature"))
 			if err := writePicture(out, records.DrawImportance(title, shares[:min(top, len(shares))])); err != nil {
 				return err
 			}

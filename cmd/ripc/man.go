@@ -13,6 +13,7 @@ import (
 
 	"ripc"
 	"ripc/internal/files"
+	"ripc/internal/human"
 )
 
 func manCommand() *cobra.Command {
@@ -32,7 +33,7 @@ func manCommand() *cobra.Command {
 			if err := files.ReplaceAll(written...); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %d pages to %s; read one with `man -l %s`\n", len(pages), args[0], filepath.Join(args[0], "ripc.1"))
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s; read one with `man -l %s`\n", human.Count(len(pages), "page"), args[0], filepath.Join(args[0], "ripc.1"))
 			return err
 		},
 	}

@@ -14,6 +14,7 @@ import (
 
 	"ripc"
 	"ripc/internal/files"
+	"ripc/internal/human"
 	"ripc/internal/tensorio"
 	"ripc/runtime"
 	"ripc/runtime/npy"
@@ -151,7 +152,7 @@ func topValues(r *ripc.RunResult, k int, labels []string) ([][]ranked, error) {
 		n = t.Shape[len(t.Shape)-1]
 	}
 	if labels != nil && len(labels) != n {
-		return nil, usagef("--labels: %d lines for rows of %d values", len(labels), n)
+		return nil, usagef("--labels: %s for rows of %s", human.Count(len(labels), "line"), human.Count(n, "value"))
 	}
 	rows := [][]ranked{}
 	for row := range slices.Chunk(v, max(n, 1)) {
@@ -201,6 +202,6 @@ func (r *runResult) print(w io.Writer, dir string) {
 		fmt.Fprintln(w)
 	}
 	if dir != "" {
-		fmt.Fprintf(w, "wrote %s to %s\n", count(len(r.Outputs), "output"), dir)
+		fmt.Fprintf(w, "wrote %s to %s\n", human.Count(len(r.Outputs), "output"), dir)
 	}
 }

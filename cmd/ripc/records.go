@@ -12,6 +12,7 @@ import (
 	"ripc/autotune/records"
 	"ripc/autotune/shipped"
 	"ripc/internal/files"
+	"ripc/internal/human"
 )
 
 func recordsCommand() *cobra.Command {
@@ -150,7 +151,7 @@ const namedLines = 3
 // noteRecords says what in a file is no record that this version understands.
 func noteRecords(w io.Writer, path string, s *records.Set) {
 	if n := len(s.Foreign); n > 0 {
-		fmt.Fprintf(w, "ripc: %s: %s of other versions (%s) ignored\n", path, count(n, "record"), printable(s.Foreign[0].Format))
+		fmt.Fprintf(w, "ripc: %s: %s of other versions (%s) ignored\n", path, human.Count(n, "record"), printable(s.Foreign[0].Format))
 	}
 	for i, d := range s.Damaged {
 		switch {
@@ -159,7 +160,7 @@ func noteRecords(w io.Writer, path string, s *records.Set) {
 		case i < namedLines:
 			fmt.Fprintf(w, "ripc: %s: line %d is damaged and ignored: %s\n", path, d.Line, printable(d.Err.Error()))
 		case i == namedLines:
-			fmt.Fprintf(w, "ripc: %s: %s in all are damaged\n", path, count(len(s.Damaged), "line"))
+			fmt.Fprintf(w, "ripc: %s: %s in all are damaged\n", path, human.Count(len(s.Damaged), "line"))
 		}
 	}
 }
@@ -181,7 +182,7 @@ func mergeCommand() *cobra.Command {
 			if err := records.WriteFile(out, set); err != nil {
 				return cannotWriteRecords(out, err)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s\n", count(len(set.Records), "record"), out)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s\n", human.Count(len(set.Records), "record"), out)
 			return err
 		},
 	}
@@ -230,7 +231,7 @@ open goes on with the new one. A file with lines that are no records is left as 
 			if err != nil {
 				return cannotWriteRecords(out, err)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "kept %d of %s in %s\n", is, count(was, "record"), out)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "kept %d of %s in %s\n", is, human.Count(was, "record"), out)
 			return err
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ripc/internal/human"
 	"ripc/verify"
 )
 
@@ -43,7 +44,7 @@ func whereLines(w *verify.Where) []string {
 	}
 	lines := []string{fmt.Sprintf("%d of %d wrong: %s", w.Wrong, w.Elems, strings.Join(parts, "; "))}
 	if w.Padding > 0 {
-		lines = append(lines, fmt.Sprintf("and %s behind the last channel", count(w.Padding, "bit")))
+		lines = append(lines, fmt.Sprintf("and %s behind the last channel", human.Count(w.Padding, "bit")))
 	}
 	if len(parts) == 0 {
 		lines = lines[1:]

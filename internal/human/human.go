@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Bytes is a size: in bytes as long as these have at most five digits, else in KiB or MiB.
@@ -25,6 +26,30 @@ func Rate(v float64) string {
 		return fmt.Sprintf("%.2g", v)
 	}
 	return fmt.Sprintf("%.1f", v)
+}
+
+// Count is a number with its noun, in the plural unless the number is 1: "1 picture", "2 classes", "0 entries".
+func Count[T int | int32 | int64](n T, noun string) string {
+	return fmt.Sprintf("%d %s", n, Plural(n, noun))
+}
+
+// Plural is the noun as it stands behind a number.
+func Plural[T int | int32 | int64](n T, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	const vowels = "aeiou"
+	switch stem, y := strings.CutSuffix(noun, "y"); {
+	case noun == "axis":
+		return "axes"
+	case noun == "index":
+		return "indices"
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"), strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "sh"):
+		return noun + "es"
+	case y && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], vowels):
+		return stem + "ies"
+	}
+	return noun + "s"
 }
 
 // Grouped is a number with commas between groups of three digits, such as 1,234,567.
