@@ -55,7 +55,7 @@ func IsBadInput(err error) bool {
 		return false
 	}
 	return is[*ir.Error](err) || is[*npy.Error](err) || is[*codegen.KindError](err) || is[*targets.UnknownTargetError](err) ||
-		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*compile.AddressError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
+		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*compile.BackendError](err) || is[*compile.AddressError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
 		is[*runtime.FileError](err) || is[*runtime.FormatError](err) || is[*runner.NameError](err) || is[*search.NameError](err) || is[*autotune.ColdError](err)
 }
 

@@ -1,6 +1,7 @@
 package ripc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
 	"ripc/autotune/shipped"
+	"ripc/codegen/llvm"
 	"ripc/compile"
 	"ripc/graph"
 	"ripc/internal/files"
@@ -75,6 +77,9 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 		return nil, &ArtifactError{Path: r.Path, For: ToTune}
 	}
 	o := r.Options
+	if o.Backend != "" && o.Backend != TuneBackend {
+		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName), Reason: "schedules are tuned by LLVM's code", Accepted: []string{TuneBackend}}
+	}
 	o.Emit, o.Tuned = nil, nil
 	c, err := Compile(ctx, r.Path, o)
 	if err != nil {
@@ -99,6 +104,12 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 		Layers: r.Layers, Known: known, Events: r.Events, Settings: runner.Settings{Cold: r.Cold}})
 	return res, errors.Join(err, run.Close())
 }
+
+// TuneBackend is the back end whose code is measured.
+const TuneBackend = llvm.Name
+
+// TuneRunnersFor lists the runners of this machine that measure kernels for t: none where t is not simulated.
+func TuneRunnersFor(t targets.Target) []string { return runner.Accepting(t) }
 
 // RunnerFor is the runner that Tune takes for a target unless one is named: local, where this machine can run its code, else qemu.
 func RunnerFor(t targets.Target) string {

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"ripc/codegen/board"
 	"ripc/codegen/c99"
 	"ripc/codegen/llvm"
+	"ripc/targets"
 )
 
 // backends lists all back ends. Each kind of file is made by the first that can.
@@ -30,6 +33,100 @@ type UnknownBackendError struct{ Name string }
 
 func (e *UnknownBackendError) Error() string {
 	return fmt.Sprintf("unknown back end %q; there are %s", e.Name, strings.Join(Backends(), ", "))
+}
+
+// BackendError says why a back end that was asked for cannot make code for a target.
+type BackendError struct {
+	Backend, Target string
+	Reason          string
+	Accepted        []string // back ends that can
+}
+
+func (e *BackendError) Error() string {
+	text := fmt.Sprintf("back end %s has no code for target %s: %s", e.Backend, e.Target, e.Reason)
+	if len(e.Accepted) == 0 {
+		return text
+	}
+	return text + "; accepted: " + strings.Join(e.Accepted, ", ")
+}
+
+// BackendsFor lists the back ends that make a kind of file for a target, or any if kinds are none. It fails with
+// *targets.UnknownTargetError or *targets.HostError.
+func BackendsFor(target string, kinds ...codegen.Kind) ([]string, error) {
+	t, err := findTarget(target)
+	if err != nil {
+		return nil, err
+	}
+	return backendsFor(t, kinds), nil
+}
+
+func backendsFor(t targets.Target, kinds []codegen.Kind) []string {
+	var names []string
+	for _, b := range backends() {
+		if refusal(b, t, kinds) == "" {
+			names = append(names, b.Name())
+		}
+	}
+	return names
+}
+
+// refusal says why b makes none of the kinds for t, "" if it makes one. No kinds stand for all.
+func refusal(b codegen.Backend, t targets.Target, kinds []codegen.Kind) string {
+	reason := ""
+	for _, k := range b.Kinds() {
+		if len(kinds) > 0 && !slices.Contains(kinds, k) {
+			continue
+		}
+		err := b.Accepts(t, k)
+		if err == nil {
+			return ""
+		}
+		if refused := (*codegen.TargetError)(nil); reason == "" && errors.As(err, &refused) {
+			reason = refused.Reason
+		}
+	}
+	switch {
+	case reason != "":
+		return reason
+	case slices.Equal(b.Kinds(), []codegen.Kind{codegen.Runnable}):
+		return "it makes programs that run, verify, eval and bench start, and no files"
+	}
+	var made []string
+	for _, k := range codegen.Kinds() {
+		if slices.Contains(b.Kinds(), k) {
+			made = append(made, string(k))
+		}
+	}
+	text := "it makes " + strings.Join(made, ", ")
+	for _, k := range kinds {
+		if k != codegen.Runnable {
+			text += ", no " + string(k)
+		}
+	}
+	return text
+}
+
+// checkBackend fails with *UnknownBackendError or *BackendError unless the back end called name makes each of kinds for t, or
+// any kind if they are none. The name "" is any back end.
+func checkBackend(name string, t targets.Target, kinds []codegen.Kind) error {
+	use, err := chosen(name)
+	if err != nil || name == "" {
+		return err
+	}
+	made := slices.DeleteFunc(slices.Clone(kinds), func(k codegen.Kind) bool { return k == codegen.Header || k == codegen.Ripir }) // Build makes these
+	reason := refusal(use[0], t, nil)
+	for _, k := range made {
+		reason = cmp.Or(reason, refusal(use[0], t, []codegen.Kind{k}))
+	}
+	if reason == "" {
+		return nil
+	}
+	accepted := backendsFor(t, nil)
+	for _, k := range made {
+		able := backendsFor(t, []codegen.Kind{k})
+		accepted = slices.DeleteFunc(accepted, func(name string) bool { return !slices.Contains(able, name) })
+	}
+	return &BackendError{Backend: name, Target: t.Name, Reason: reason, Accepted: accepted}
 }
 
 // chosen gives the back ends that may build: the one called name, or all.
@@ -56,17 +153,19 @@ func CodeText(target, backend string) codegen.Kind {
 	return firstMade(target, backend, codegen.LL, codegen.Source)
 }
 
-// firstMade is the first kind if some back end makes it for a target, else the second.
+// firstMade is the first kind if the back end, or any if it makes neither kind, makes it for a target, else the second.
 func firstMade(target, backend string, first, second codegen.Kind) codegen.Kind {
 	t, err := findTarget(target)
 	use, berr := chosen(backend)
 	if err != nil || berr != nil { // which compiling will tell
 		return first
 	}
-	for _, b := range use {
-		if slices.Contains(b.Kinds(), first) && b.Accepts(t, first) == nil {
-			return first
-		}
+	both := []codegen.Kind{first, second}
+	if !slices.ContainsFunc(use, func(b codegen.Backend) bool { return refusal(b, t, both) == "" }) {
+		use = backends()
+	}
+	if slices.ContainsFunc(use, func(b codegen.Backend) bool { return refusal(b, t, both[:1]) == "" }) {
+		return first
 	}
 	return second
 }

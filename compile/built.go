@@ -32,7 +32,10 @@ func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, use []codege
 		return nil
 	}
 	if use == nil {
-		var err error
+		err := checkBackend(backend, b.Target, kinds)
+		if err != nil {
+			return err
+		}
 		if use, err = chosen(backend); err != nil {
 			return err
 		}

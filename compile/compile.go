@@ -119,6 +119,9 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 	if c.Target, err = findTarget(o.Target); err != nil {
 		return nil, err
 	}
+	if err := checkBackend(o.Backend, c.Target, o.Emit); err != nil {
+		return nil, err
+	}
 	var g *graph.Graph
 	steps := []struct {
 		name string
@@ -203,6 +206,15 @@ func fuse(ctx context.Context, g *graph.Graph, o Options) (*graph.Graph, error) 
 	return f, err
 }
 
+// Applying lists the algorithms that give exactly the sums of each convolution and dense layer of g that can be asked for one, by name.
+func Applying(ctx context.Context, g *graph.Graph, o Options) (map[string][]layout.Algorithm, error) {
+	f, err := fuse(ctx, g, o)
+	if err != nil {
+		return nil, err
+	}
+	return lower.Applying(f), nil
+}
+
 // Definition is the unscheduled Program of g.
 func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error) {
 	f, err := fuse(ctx, g, o)
@@ -213,6 +225,11 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 	t, err := findTarget(o.Target)
 	if unknown := (*targets.UnknownTargetError)(nil); errors.As(err, &unknown) {
 		return nil, err
+	}
+	if err == nil {
+		if err := checkBackend(o.Backend, t, nil); err != nil {
+			return nil, err
+		}
 	}
 	return lower.Program(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
 }

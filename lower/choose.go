@@ -69,6 +69,19 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 	return choices, nil
 }
 
+// Applying lists the algorithms that give exactly the sums of each fused layer of g, by its node's name.
+func Applying(g *graph.Graph) map[string][]layout.Algorithm {
+	all := map[string][]layout.Algorithm{}
+	for _, n := range g.Nodes {
+		if f, ok := n.Attrs.(*graph.FusedConv); ok {
+			x := *g.Value(n.Inputs[0])
+			x.Shape = ops.Spatial(x.Shape)
+			all[n.Name] = layout.Applying(f, &x)
+		}
+	}
+	return all
+}
+
 func texts(algorithms []layout.Algorithm) []string {
 	var out []string
 	for _, a := range algorithms {

@@ -50,13 +50,15 @@ func newNative(through []string) *native {
 	return &native{through: through, machine: records.Machine{CPU: measure.CPU()}, cold: 2 * measure.Cache(), turn: make(turn, 1)}
 }
 
-func openLocal(_ context.Context, _, _ string, t targets.Target, o Options) (Runner, error) {
+// acceptsLocal fails unless this machine runs code for t.
+func acceptsLocal(t targets.Target) error {
 	if host := runtime.HostArch(); t.Arch != host {
-		return nil, fmt.Errorf("kernels for %s are for %s, this machine is %s", t.Name, t.Arch, host)
+		return fmt.Errorf("kernels for %s are for %s, this machine is %s", t.Name, t.Arch, host)
 	}
-	if err := runtime.CheckFeatures("target "+t.Name, t.CPU, t.Features); err != nil {
-		return nil, err
-	}
+	return runtime.CheckFeatures("target "+t.Name, t.CPU, t.Features)
+}
+
+func openLocal(_ context.Context, _, _ string, _ targets.Target, o Options) (Runner, error) {
 	return newNative(o.Through), nil
 }
 

@@ -35,7 +35,11 @@ func Open(ctx context.Context, name string, t targets.Target, o Options) (Runner
 	kind, rest, _ := strings.Cut(name, ":")
 	for _, k := range kinds() {
 		if k.name == kind && k.address == (rest != "") {
-			r, err := k.open(ctx, name, rest, t, o)
+			err := k.accepts(t)
+			var r Runner
+			if err == nil {
+				r, err = k.open(ctx, name, rest, t, o)
+			}
 			if err != nil {
 				return nil, &LostError{Runner: name, Err: err}
 			}
@@ -50,16 +54,30 @@ type kind struct {
 	name    string
 	address bool   // a colon and an address follow the name
 	usage   string // for people
+	accepts func(t targets.Target) error
 	open    func(ctx context.Context, name, address string, t targets.Target, o Options) (Runner, error)
 }
 
 func kinds() []kind {
 	return []kind{
-		{"local", false, "local", openLocal},
-		{"qemu", false, "qemu", openQemu},
-		{"ssh", true, "ssh:USER@HOST[:PORT]", openSSH},
-		{"nats", true, "nats://HOST[:PORT]", openFleet},
+		{"local", false, "local", acceptsLocal, openLocal},
+		{"qemu", false, "qemu", acceptsModelled, openQemu},
+		{"ssh", true, "ssh:USER@HOST[:PORT]", acceptsAll, openSSH},
+		{"nats", true, "nats://HOST[:PORT]", acceptsAll, openFleet},
 	}
+}
+
+func acceptsAll(targets.Target) error { return nil }
+
+// Accepting lists the runners without an address that measure kernels for a target.
+func Accepting(t targets.Target) []string {
+	var names []string
+	for _, k := range kinds() {
+		if !k.address && k.accepts(t) == nil {
+			names = append(names, k.name)
+		}
+	}
+	return names
 }
 
 // Names lists what Open takes, for people.

@@ -24,6 +24,12 @@ type qemu struct {
 	machine records.Machine
 }
 
+// acceptsModelled fails unless LLVM has a model of the pipeline of t's core.
+func acceptsModelled(t targets.Target) error {
+	_, err := estimate.ModelOf(t.Name)
+	return err
+}
+
 func openQemu(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
 	core, err := estimate.For(t.Name)
 	if err != nil {

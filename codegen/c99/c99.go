@@ -36,11 +36,23 @@ func (Backend) Kinds() []codegen.Kind {
 }
 
 // Accepts takes every target, but makes no shared library where nothing could load it.
-func (Backend) Accepts(t targets.Target, k codegen.Kind) error {
-	if t.Bare && k == codegen.SO {
+func (b Backend) Accepts(t targets.Target, k codegen.Kind) error {
+	if k != codegen.SO {
+		return nil
+	}
+	if t.Bare {
 		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "the chip has no system that loads libraries"}
 	}
+	if host, err := targets.Host(); err == nil && b.Compiler.command() == hostCompiler && host.Arch != t.Arch {
+		return b.foreign(host.Arch, t)
+	}
 	return nil
+}
+
+// foreign says that b's compiler makes code for another architecture than t's.
+func (b Backend) foreign(arch string, t targets.Target) error {
+	return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf(
+		"%s makes code for %s, not for %s; name a compiler for it with the environment variable CC, or emit c", b.Compiler.command(), arch, t.Arch)}
 }
 
 // Kernel makes C of f, with the helpers and instructions that it uses before it.
@@ -98,8 +110,7 @@ func (b Backend) made(lib []byte, t targets.Target, k codegen.Kind) error {
 	}
 	defer f.Close()
 	if got := cpu.OfELF(f.Machine); got != t.Arch {
-		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf(
-			"%s makes code for %s, not for %s; name a compiler for it with the environment variable CC, or emit c", b.Compiler.command(), got, t.Arch)}
+		return b.foreign(got, t)
 	}
 	return nil
 }

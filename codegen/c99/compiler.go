@@ -41,6 +41,9 @@ func (e *CompilerError) Unwrap() error { return e.Err }
 // maxOutput bounds what is kept of a compiler's messages, in bytes.
 const maxOutput = 1 << 14
 
+// hostCompiler is the command of the system's own compiler, which makes code for this machine.
+const hostCompiler = "cc"
+
 // command is the command that runs.
 func (c Compiler) command() string {
 	for _, s := range []string{c.Command, os.Getenv(EnvCompiler)} {
@@ -48,7 +51,7 @@ func (c Compiler) command() string {
 			return s
 		}
 	}
-	return "cc"
+	return hostCompiler
 }
 
 // Shared compiles source to a shared library called name.so. It fails with *CompilerError or ctx's error.

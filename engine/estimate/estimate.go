@@ -54,16 +54,26 @@ type Estimator struct {
 	cache *toolchain.Cache
 }
 
-// For returns the Estimator for the core of the target called name. It fails with *targets.UnknownTargetError, ErrNoModel
-// (wrapped), or, where there is no llvm-mca, *toolchain.MissingToolError.
-func For(name string) (*Estimator, error) {
+// ModelOf returns the row of the core of the target called name, which has a Model. It fails with *targets.UnknownTargetError or
+// ErrNoModel (wrapped).
+func ModelOf(name string) (rows.Row, error) {
 	t, err := targets.Lookup(name)
 	if err != nil {
-		return nil, err
+		return rows.Row{}, err
 	}
 	row, _ := rows.Of(t)
 	if row.Model == "" {
-		return nil, fmt.Errorf("%s of %s: %w", t.CPU, t.Arch, ErrNoModel)
+		return row, fmt.Errorf("%s of %s: %w", t.CPU, t.Arch, ErrNoModel)
+	}
+	return row, nil
+}
+
+// For returns the Estimator for the core of the target called name. It fails with *targets.UnknownTargetError, ErrNoModel
+// (wrapped), or, where there is no llvm-mca, *toolchain.MissingToolError.
+func For(name string) (*Estimator, error) {
+	row, err := ModelOf(name)
+	if err != nil {
+		return nil, err
 	}
 	tools, err := toolchain.Find()
 	if err != nil {
