@@ -106,7 +106,6 @@ gives: what a change of its schedule does shows without the rest of the network.
 	onFlag(cmd, &r.On)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
-	completeLayer(cmd, "layer")
 	sortFlag(cmd, &sortBy, benchOrders)
 	wideFlag(cmd, &wide)
 	cmd.Flags().StringVar(&before, "compare", "", "`OLD.json` that bench --json wrote: show what costs more or less than then, and exit with 1 if the network does by more than --tolerance")
@@ -147,7 +146,6 @@ func benchOrders() []string { return []string{sortStage, sortCost, sortMACs, sor
 // sortFlag adds --sort, by one of some orders.
 func sortFlag(cmd *cobra.Command, by *string, orders func() []string) {
 	cmd.Flags().StringVar(by, "sort", sortStage, "order of the layers: "+strings.Join(orders(), ", "))
-	complete(cmd, "sort", orders)
 }
 
 // readBench reads what bench --json printed.
@@ -193,7 +191,7 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) erro
 		if r.On != "" {
 			fmt.Fprintf(w, " on %s", r.On)
 		}
-		fmt.Fprintf(w, ", threads: %d, %s", r.Threads, count(r.Runs, "run"))
+		fmt.Fprintf(w, ", threads: %d, %s", r.Threads, human.Count(r.Runs, "run"))
 		if r.ClockGHz != nil {
 			fmt.Fprintf(w, ", clock %.2f GHz", *r.ClockGHz)
 		}
@@ -270,7 +268,7 @@ func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
 	}
 	var parts []string
 	for _, k := range r.Kinds {
-		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share), count(k.Layers, "stage")))
+		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share), human.Count(k.Layers, "stage")))
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", wrapped("by kind: "+strings.Join(parts, ", "), width, 0))
 	return err

@@ -27,7 +27,7 @@ type compileOptions struct {
 }
 
 func compileCommand() *cobra.Command {
-	var o compileOptions
+	o := compileOptions{compileFlags: compileFlags{use: writes}}
 	cmd := &cobra.Command{
 		Use:   "compile MODEL [flags]",
 		Short: "Compile a model to a library and its header",
@@ -55,8 +55,7 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
 	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
 	o.register(cmd)
-	complete(cmd, "print-after", ripc.Stages)
-	complete(cmd, "emit", ripc.EmitKinds)
+	registerCompletion(cmd, "emit", offerLists(o.acceptedKinds))
 	return cmd
 }
 
@@ -259,7 +258,7 @@ func (r *compileResult) print(w io.Writer, width int, full bool) {
 	line := func(indent int, format string, args ...any) {
 		fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, indent))
 	}
-	head := fmt.Sprintf("%s for %s: %s, %s", r.Model, r.Target, count(r.Stages, "stage"), count(r.Binary, "binary layer"))
+	head := fmt.Sprintf("%s for %s: %s, %s", r.Model, r.Target, human.Count(r.Stages, "stage"), human.Count(r.Binary, "binary layer"))
 	if r.Integers > 0 {
 		head += fmt.Sprintf(", %d integer", r.Integers)
 	}

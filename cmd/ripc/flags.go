@@ -10,12 +10,12 @@ import (
 
 	"ripc"
 	"ripc/lower/layout"
-	"ripc/targets"
 )
 
 // compileFlags are those of every command that may compile a model.
 type compileFlags struct {
 	modelFlags
+	use      use // of the command
 	target   string
 	schedule string
 	records  string
@@ -89,12 +89,7 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	inGroup(fs, "How the model is read", func() { f.modelFlags.register(cmd) })
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more")
-	complete(cmd, "target", targetNames)
-	complete(cmd, "backend", ripc.Backends)
-	complete(cmd, "disable-pass", ripc.OptionalPasses)
-	for _, flag := range []string{"float", "bitserial"} {
-		completeLayer(cmd, flag)
-	}
+	f.registerCompletions(cmd)
 }
 
 func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
@@ -105,69 +100,6 @@ func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of what costs least by estimate: "+strings.Join(algorithmNames(), ", "))
 	fs.StringSliceVar(&f.float, "float", nil, "`LAYER` to compute in floats; may be repeated")
 	fs.StringSliceVar(&f.bits, "bitserial", nil, "`LAYER` to compute by counting bits, in the cheapest way that does; may be repeated")
-}
-
-// complete offers names to the shell for a flag.
-func complete(cmd *cobra.Command, flag string, names func() []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return names(), cobra.ShellCompDirectiveNoFileComp
-	})
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-}
-
-// completeLayer offers the layers of the model on the command line for a flag: the stages that it becomes, by the names that the
-// flag takes.
-func completeLayer(cmd *cobra.Command, flag string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		if len(args) > 0 {
-			if in, err := ripc.Inspect(cmd.Context(), args[0], ripc.Options{}, "", false); err == nil {
-				for _, l := range in.Layers {
-					if flag == "layer" || l.Algorithm != "" { // the others decide how sums are computed
-						names = append(names, l.Name)
-					}
-				}
-			}
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	})
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-}
-
-// completeFiles offers files for the arguments of the commands that read some, by their extensions: for the first argument, and for
-// those behind it.
-func completeFiles(root *cobra.Command) {
-	models := []string{"json", "onnx", "tflite"}
-	libraries := append(slices.Clone(models), "so")
-	kinds := map[string][2][]string{
-		"compile": {models}, "import": {models}, "tune": {models}, "verify": {models}, "interp": {{"ripir"}},
-		"bench": {libraries}, "eval": {libraries}, "inspect": {libraries}, "report": {libraries}, "run": {libraries, {"npy", "png", "jpg", "jpeg"}},
-	}
-	for _, cmd := range root.Commands() {
-		kind, reads := kinds[cmd.Name()]
-		if !reads {
-			continue
-		}
-		cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			extensions := kind[min(len(args), 1)]
-			if extensions == nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return extensions, cobra.ShellCompDirectiveFilterFileExt
-		}
-	}
-}
-
-func targetNames() []string {
-	var names []string
-	for _, t := range targets.All() {
-		names = append(names, t.Name)
-	}
-	return names
 }
 
 // options checks the flags for the model or artifact at path.

@@ -83,32 +83,6 @@ func TestManPagesFit(t *testing.T) {
 	}
 }
 
-// TestCompletion: what is offered for a flag that names a layer is taken by it.
-func TestCompletion(t *testing.T) {
-	const model = "../../testdata/qonnx/digits_w1a2.onnx"
-	for _, flag := range []string{"layer", "float"} {
-		var out bytes.Buffer
-		root := newRoot(80)
-		root.SetOut(&out)
-		root.SetArgs([]string{"__complete", "inspect", model, "--" + flag, ""})
-		if err := root.ExecuteContext(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		offered := strings.Fields(strings.Split(out.String(), ":")[0])
-		if len(offered) < 3 {
-			t.Fatalf("--%s: %q", flag, out.String())
-		}
-		for _, name := range offered {
-			root := newRoot(80)
-			root.SetOut(&out)
-			root.SetArgs([]string{"inspect", model, "--" + flag, name})
-			if err := root.ExecuteContext(t.Context()); err != nil {
-				t.Errorf("--%s %s: %v", flag, name, err)
-			}
-		}
-	}
-}
-
 // Sentences flow, and what is indented stays.
 func TestReflowed(t *testing.T) {
 	got := reflowed("One sentence that stands\nin two lines here.\n  so    library\n  a     archive\nAnd\non.\n\nNext.", 40)

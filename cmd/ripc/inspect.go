@@ -19,7 +19,7 @@ import (
 )
 
 func inspectCommand() *cobra.Command {
-	var f compileFlags
+	f := compileFlags{use: looks}
 	var layer, picture, sortBy string
 	var withIR, strict, wide, memory bool
 	cmd := &cobra.Command{
@@ -89,7 +89,6 @@ activations lie in memory, and when. Needs no LLVM.`,
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
-	completeLayer(cmd, "layer")
 	sortFlag(cmd, &sortBy, inspectOrders)
 	wideFlag(cmd, &wide)
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
@@ -101,6 +100,14 @@ activations lie in memory, and when. Needs no LLVM.`,
 }
 
 func inspectOrders() []string { return []string{sortStage, sortMACs, sortWeights, sortName} }
+
+// convolutions is a number of layers with weights.
+func convolutions(n int) string {
+	if n == 1 {
+		return "1 convolution or dense layer"
+	}
+	return fmt.Sprintf("%d convolutions and dense layers", n)
+}
 
 // layerOrder gives the numbers of the layers in an order, the largest first.
 func layerOrder(layers []ripc.Layer, by string) []int {
@@ -162,7 +169,7 @@ func outputText(t describe.Tensor) string {
 	}
 	kind := t.DType
 	if t.Encoding != "" {
-		kind = count(t.Bits, "bit")
+		kind = human.Count(t.Bits, "bit")
 	}
 	return strings.Join(extents, "x") + " " + kind
 }
@@ -220,13 +227,13 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		printClock(w, in)
 	}
 	if in.Convolutions > 0 {
-		fmt.Fprintf(w, "\n%d of %d convolutions and dense layers bitserial, %s of the MACs", in.Bitserial, in.Convolutions, percent(part(in.BinaryMACs, in.MACs)))
+		fmt.Fprintf(w, "\n%d of %s bitserial, %s of the MACs", in.Bitserial, convolutions(in.Convolutions), percent(part(in.BinaryMACs, in.MACs)))
 		if in.Integers > 0 {
 			fmt.Fprintf(w, "; %d integer, %s", in.Integers, percent(part(in.IntegerMACs, in.MACs)))
 		}
 	}
 	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s)",
-		count(len(in.Layers), "stage"), thousands(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
+		human.Count(len(in.Layers), "stage"), thousands(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
 	fmt.Fprintf(w, "\n%s\n%s\n", wrapped(sums, width, 0), wrapped(in.Workspace.String(), width, 0))
 	if err := printRoundings(w, in, width); err != nil {
 		return err
@@ -264,7 +271,7 @@ func printRoundings(w io.Writer, in *ripc.Inspection, width int) error {
 func printLegend(w io.Writer, in *ripc.Inspection) {
 	for _, l := range in.Layers {
 		if l.Kind == graph.Binary.String() {
-			fmt.Fprintf(w, "\n%s: activations of %s by weights of %s\n", l.Became, count(l.ActivationBits, "bit"), count(l.WeightBits, "bit"))
+			fmt.Fprintf(w, "\n%s: activations of %s by weights of %s\n", l.Became, human.Count(l.ActivationBits, "bit"), human.Count(l.WeightBits, "bit"))
 			return
 		}
 	}
@@ -385,10 +392,10 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 func tensorText(t describe.Tensor) string {
 	s := t.Title() + ": " + t.DType + " " + tensorio.ShapeText(t.Shape)
 	if t.Encoding != "" {
-		s += fmt.Sprintf(" %s, %s", t.Encoding, count(t.Bits, "bit"))
+		s += fmt.Sprintf(" %s, %s", t.Encoding, human.Count(t.Bits, "bit"))
 	}
 	if t.Packed {
-		s += fmt.Sprintf(", %s packed", count(t.Channels, "channel"))
+		s += fmt.Sprintf(", %s packed", human.Count(t.Channels, "channel"))
 	}
 	return s
 }

@@ -103,7 +103,7 @@ that ripc compiled.`,
 	}
 	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
 		recordsCommand(), hubCommand(), workerCommand(), tuneCommand(), targetsCommand(), versionCommand(), manCommand())
-	completeFiles(root)
+	registerCompletions(root)
 	root.Flags().BoolVar(&version, "version", false, "print the versions of ripc and of the tools it uses")
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)

@@ -36,8 +36,7 @@ type modelFlags struct {
 func (f *modelFlags) register(cmd *cobra.Command) {
 	f.set = cmd.Flags()
 	f.names = addedBy(f.set, f.add)
-	complete(cmd, "input-layout", func() []string { return []string{"nhwc", "nchw"} })
-	complete(cmd, "input-type", func() []string { return []string{importer.U8, importer.F32} })
+	f.registerCompletions(cmd)
 }
 
 // add adds the flags to f.set.

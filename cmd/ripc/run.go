@@ -11,6 +11,7 @@ import (
 
 	"ripc"
 	"ripc/internal/files"
+	"ripc/internal/human"
 )
 
 type runOptions struct {
@@ -62,7 +63,6 @@ are not given are filled from --seed. Code for other machines runs in simulation
 // engineFlag adds --engine.
 func engineFlag(cmd *cobra.Command, engine *string) {
 	cmd.Flags().StringVar(engine, "engine", ripc.EngineNative, "native: compiled code; interp: the model's definition, interpreted")
-	complete(cmd, "engine", engines)
 }
 
 // firstFlag adds --first.
@@ -125,7 +125,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		fmt.Fprintf(stderr(), "note: %s\n", note)
 	}
 	if o.verbose {
-		fmt.Fprintf(stderr(), "%s took %v\n", count(out.Runs, "run"), out.Took)
+		fmt.Fprintf(stderr(), "%s took %v\n", human.Count(out.Runs, "run"), out.Took)
 	}
 	return outputOptions{o.output, o.top, labels, o.json}.report(cmd, out, r.Seed)
 }

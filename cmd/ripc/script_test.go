@@ -67,7 +67,7 @@ func TestScripts(t *testing.T) {
 			return false, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code": exitCode, "plain": plain, "spoiltrace": spoilTrace, "hub": startHub, "sshd": func(ts *testscript.TestScript, neg bool, args []string) { startSSHD(t, ts) }, "tamper": tamper, "flip": flip, "spoil": spoil, "damage": damage, "edit": edit,
+			"code": exitCode, "offers": takesOffers, "plain": plain, "spoiltrace": spoilTrace, "hub": startHub, "sshd": func(ts *testscript.TestScript, neg bool, args []string) { startSSHD(t, ts) }, "tamper": tamper, "flip": flip, "spoil": spoil, "damage": damage, "edit": edit,
 		},
 	})
 }

@@ -32,7 +32,7 @@ there is no board.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var lines []targetLine
 			for _, t := range targets.All() {
-				lines = append(lines, targetLine{t, t.Name == targets.HostName, runs(t)})
+				lines = append(lines, targetLine{t, t.Name == targets.HostName, runsBy(t)})
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"targets": lines})
@@ -72,7 +72,10 @@ func printTargets(w io.Writer, lines []targetLine, width int) error {
 	return nil
 }
 
-func runs(t targets.Target) string {
+// notHere says that this machine does not run code for a target.
+const notHere = "not here"
+
+func runsBy(t targets.Target) string {
 	host, err := targets.Host()
 	switch {
 	case t.Native():
@@ -85,5 +88,5 @@ func runs(t targets.Target) string {
 	case t.QemuCPU != "" && (err != nil || t.Arch != host.Arch):
 		return "simulated"
 	}
-	return "not here"
+	return notHere
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/internal/human"
 	"ripc/internal/terminal"
 )
 
@@ -22,7 +23,7 @@ import (
 const defaultRecords = "ripc.records"
 
 func tuneCommand() *cobra.Command {
-	var f compileFlags
+	f := compileFlags{use: measures}
 	var r ripc.TuneRequest
 	var minutes float64
 	var wide bool
@@ -80,15 +81,13 @@ docs/tuning.md says more.`,
 				err = errors.Join(err, printTuned(cmd.OutOrStdout(), res, r.Records, widthOf(cmd.OutOrStdout(), wide)))
 			}
 			if err != nil && cmd.Context().Err() != nil {
-				fmt.Fprintf(stderr(), "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n", count(res.Trials, "candidate"), r.Records)
+				fmt.Fprintf(stderr(), "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n", human.Count(res.Trials, "candidate"), r.Records)
 			}
 			return err
 		},
 	}
 	wideFlag(cmd, &wide)
-	f.register(cmd)
 	fs := cmd.Flags()
-	fs.Lookup("records").Usage = fmt.Sprintf("`FILE` that measurements are appended to (default %q)", defaultRecords)
 	fs.IntVar(&r.Trials, "trials", 0, "candidates of all layers together, those in the records included (default 64 for each different layer, without --minutes)")
 	fs.Float64Var(&minutes, "minutes", 0, "time after which no more candidates are begun")
 	fs.StringVar(&r.Search, "tuner", "", "what proposes candidates: "+strings.Join(ripc.Searches(), ", ")+" (default "+ripc.Searches()[0]+")")
@@ -98,8 +97,8 @@ docs/tuning.md says more.`,
 	fs.BoolVar(&r.Cold, "cold", false, "empty the caches before each run of a kernel, for networks that run now and then; records keep such costs apart")
 	fs.BoolVar(&r.Alone, "alone", false, "do not begin with the schedules that come with ripc (\"ripc records shipped\")")
 	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
-	complete(cmd, "tuner", ripc.Searches)
-	complete(cmd, "runner", ripc.TuneRunners)
+	f.register(cmd)
+	fs.Lookup("records").Usage = fmt.Sprintf("`FILE` that measurements are appended to (default %q)", defaultRecords)
 	return cmd
 }
 
@@ -233,7 +232,7 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 				found, faster = fmt.Sprintf("%s -> %s", r.Unit.Text(x.Default), found), fmt.Sprintf("%.2fx", x.Default/x.Best)
 			}
 		}
-		t.add(taskName(x.Task.Layers, x.Task.Algorithm), count(x.Trials, "candidate"), found, faster)
+		t.add(taskName(x.Task.Layers, x.Task.Algorithm), human.Count(x.Trials, "candidate"), found, faster)
 	}
 	if len(t.rows) > 0 {
 		if err := t.write(w, width); err != nil {
@@ -246,7 +245,7 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 	if text := busyText(r); text != "" {
 		fmt.Fprintln(w, wrapped(text, width, 0))
 	}
-	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s", count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
+	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s", human.Count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
 	_, err := fmt.Fprintln(w, wrapped(end, width, 0))
 	return err
 }
@@ -266,7 +265,7 @@ func busyText(r *ripc.TuneResult) string {
 	if r.Measured == 0 || all <= 0 {
 		return ""
 	}
-	text := count(b.Cores, "core") + ":"
+	text := human.Count(b.Cores, "core") + ":"
 	idle := all
 	say := func(t time.Duration, name string) {
 		text += fmt.Sprintf(" %.0f %% %s,", 100*t.Seconds()/all, name)
@@ -402,19 +401,19 @@ func noteOfRecords(n ripc.RecordNote) string {
 		if n.Simulated {
 			cpu += " (simulated)"
 		}
-		return fmt.Sprintf("%s of another CPU, %s, left out", count(n.Count, "record"), cpu)
+		return fmt.Sprintf("%s of another CPU, %s, left out", human.Count(n.Count, "record"), cpu)
 	case ripc.RecordsOfOtherCaches:
 		caches := "warm"
 		if n.Cold {
 			caches = "cold"
 		}
-		return fmt.Sprintf("%s of %s caches, left out", count(n.Count, "record"), caches)
+		return fmt.Sprintf("%s of %s caches, left out", human.Count(n.Count, "record"), caches)
 	case ripc.RecordsForeign:
-		return fmt.Sprintf("%s in the format of another version of ripc, left out", count(n.Count, "record"))
+		return fmt.Sprintf("%s in the format of another version of ripc, left out", human.Count(n.Count, "record"))
 	case ripc.RecordsNewer:
-		return fmt.Sprintf("%s of a newer version of ripc, left out", count(n.Count, "record"))
+		return fmt.Sprintf("%s of a newer version of ripc, left out", human.Count(n.Count, "record"))
 	default:
-		return fmt.Sprintf("%s damaged, left out", count(n.Count, "line"))
+		return fmt.Sprintf("%s damaged, left out", human.Count(n.Count, "line"))
 	}
 }
 

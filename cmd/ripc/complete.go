@@ -1,0 +1,353 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ripc"
+	"ripc/importer"
+	"ripc/lower/layout"
+	"ripc/targets"
+)
+
+// completion offers values for a flag or an argument to the shell.
+type completion = cobra.CompletionFunc
+
+// offerNothing is the completion of numbers, names and addresses that only the user knows.
+func offerNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// offerFiles offers all files.
+func offerFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// offerFolders offers folders.
+func offerFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// offerFilesOf offers files by their extensions.
+func offerFilesOf(extensions ...string) completion {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// offerNames offers names.
+func offerNames(names func() []string) completion {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return names(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// offerLists offers names for a list with commas: those that it does not have yet, behind what is typed.
+func offerLists(names func() []string) completion {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		var lists []string
+		for _, n := range names() {
+			if !slices.Contains(strings.Split(before, ","), n) {
+				lists = append(lists, before+n)
+			}
+		}
+		return lists, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// picturesAndTensors are the extensions of files that inputs come from, models those of models, libraries those of what runs.
+func picturesAndTensors() []string { return []string{"npy", "png", "jpg", "jpeg"} }
+func models() []string             { return []string{"json", "onnx", "tflite"} }
+func libraries() []string          { return append(models(), "so") }
+
+// flagCompletions has the completion of each flag that takes a value, by its name or, where a name means several things, by
+// "COMMAND NAME". Flags whose values depend on others of compileFlags are in compileFlags.completions.
+func flagCompletions() map[string]completion {
+	return map[string]completion{
+		"batch": offerNothing, "first": offerNothing, "keep": offerNothing, "min-top1": offerNothing, "minutes": offerNothing, "seed": offerNothing,
+		"threads": offerNothing, "timeout": offerNothing, "tol": offerNothing, "tolerance": offerNothing, "top": offerNothing, "trials": offerNothing,
+
+		"begin": offerNothing, "end": offerNothing, "func": offerNothing, "listen": offerNothing, "mean": offerNothing, "name": offerNothing, "on": offerNothing,
+		"only": offerNothing, "remove": offerNothing, "scale": offerNothing, "shape": offerNothing, "std": offerNothing, "workload": offerNothing,
+
+		"compare": offerFilesOf("json"), "expect": offerFilesOf("npy"), "input": offerFilesOf(picturesAndTensors()...), "key": offerFiles,
+		"eval labels": offerFilesOf("npy"), "run labels": offerFiles, "records": offerFiles, "schedule": offerFiles, "so": offerFilesOf("so"),
+		"tls-cert": offerFiles, "tls-key": offerFiles, "dir": offerFolders,
+
+		"compile output": offerFiles, "curve output": offerFilesOf("svg"), "import output": offerFilesOf("json"), "importance output": offerFilesOf("svg"),
+		"inspect output": offerFilesOf("svg"), "interp output": offerFolders, "keys output": offerFiles, "merge output": offerFiles, "prune output": offerFiles,
+		"report output": offerFilesOf("html"), "run output": offerFolders,
+
+		"disable-pass": offerLists(ripc.OptionalPasses), "engine": offerNames(engines), "print-after": offerLists(ripc.Stages), "sign-zero": offerNames(func() []string { return []string{"+1", "-1"} }),
+		"bench sort": offerNames(benchOrders), "inspect sort": offerNames(inspectOrders), "tuner": offerNames(ripc.Searches),
+		"simulate": offerNames(simulatedTargets),
+	}
+}
+
+// argCompletions has the completions of the arguments of each command: of the first, and of those behind it. Commands that are not
+// there take none.
+func argCompletions() map[string][2]completion {
+	return map[string][2]completion{
+		"compile": {offerFilesOf(models()...)}, "import": {offerFilesOf(models()...)}, "tune": {offerFilesOf(models()...)}, "verify": {offerFilesOf(models()...)},
+		"interp": {offerFilesOf("ripir")}, "bench": {offerFilesOf(libraries()...)}, "eval": {offerFilesOf(libraries()...)}, "inspect": {offerFilesOf(libraries()...)},
+		"report": {offerFilesOf(libraries()...)}, "run": {offerFilesOf(libraries()...), offerFilesOf(picturesAndTensors()...)},
+		"records": {offerFiles, offerFiles}, "merge": {offerFiles, offerFiles}, "curve": {offerFiles, offerFiles}, "prune": {offerFiles}, "importance": {offerFiles},
+		"man": {offerFolders}, "keys": {offerNames(func() []string { return []string{"worker", "tuner"} })},
+	}
+}
+
+// registerCompletions gives the flags and arguments of all commands below root their completions.
+func registerCompletions(root *cobra.Command) {
+	flags, arguments := flagCompletions(), argCompletions()
+	for _, c := range withCommands(root) {
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			offer := flags[c.Name()+" "+f.Name]
+			if offer == nil {
+				offer = flags[f.Name]
+			}
+			if _, known := c.GetFlagCompletionFunc(f.Name); offer != nil && !known {
+				registerCompletion(c, f.Name, offer)
+			}
+		})
+		if c.ValidArgsFunction == nil && c.Runnable() && c != root {
+			offers := arguments[c.Name()]
+			c.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+				if offer := offers[min(len(args), 1)]; offer != nil {
+					return offer(cmd, args, typed)
+				}
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+		}
+	}
+}
+
+func registerCompletion(cmd *cobra.Command, flag string, offer completion) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {
+		panic("BUG: " + err.Error())
+	}
+}
+
+// simulatedTargets are the targets whose kernels are simulated for a tuner elsewhere.
+func simulatedTargets() []string {
+	return targetNames(func(t targets.Target) bool { return slices.Contains(ripc.TuneRunnersFor(t), "qemu") })
+}
+
+// targetNames are the names of the targets that accepts takes. This machine is one only where ripc knows it.
+func targetNames(accepts func(t targets.Target) bool) []string {
+	var names []string
+	for _, t := range targets.All() {
+		if accepts(t) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// registerCompletions offers [INPUT=]VALUE for flags whose values depend on the model: those with which the model on the command line
+// can be read, or all while there is none.
+func (f *modelFlags) registerCompletions(cmd *cobra.Command) {
+	for flag, values := range map[string][]string{"input-layout": {"nhwc", "nchw"}, "input-type": {importer.U8, importer.F32}} {
+		registerCompletion(cmd, flag, func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			before := typed[:strings.LastIndexByte(typed, '=')+1]
+			var accepted []string
+			for _, v := range values {
+				with := *f
+				switch flag {
+				case "input-layout":
+					with.layouts = append(slices.Clone(f.layouts), before+v)
+				case "input-type":
+					with.types = append(slices.Clone(f.types), before+v)
+				}
+				var o ripc.Options
+				err := with.fill(&o)
+				if err == nil && len(args) > 0 {
+					_, err = ripc.Applying(cmd.Context(), args[0], o)
+				}
+				if err == nil {
+					accepted = append(accepted, before+v)
+				}
+			}
+			return accepted, cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+}
+
+// use is what a command does with a model for a target.
+type use int
+
+const (
+	runs     use = iota // runs its code
+	writes              // writes its files
+	looks               // builds its programs alone
+	measures            // measures its kernels
+)
+
+// registerCompletions offers values of cmd's flags that the command takes together with the others that are given.
+func (f *compileFlags) registerCompletions(cmd *cobra.Command) {
+	registerCompletion(cmd, "target", offerNames(f.acceptedTargets))
+	registerCompletion(cmd, "backend", offerNames(f.acceptedBackends))
+	for flag, ask := range map[string]func(layer string, applying []layout.Algorithm) []string{
+		"algorithm": func(layer string, applying []layout.Algorithm) []string {
+			var pairs []string
+			for _, a := range applying {
+				pairs = append(pairs, layer+"="+a.String())
+			}
+			return pairs
+		},
+		"float": func(layer string, applying []layout.Algorithm) []string {
+			if !slices.Contains(applying, layout.Float) {
+				return nil
+			}
+			return []string{layer}
+		},
+		"bitserial": func(layer string, applying []layout.Algorithm) []string {
+			if !slices.ContainsFunc(applying, layout.Algorithm.Counts) {
+				return nil
+			}
+			return []string{layer}
+		},
+	} {
+		registerCompletion(cmd, flag, func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return offerLists(func() []string { return f.algorithmValues(cmd, args, ask) })(cmd, args, typed)
+		})
+	}
+	if cmd.Flags().Lookup("layer") != nil {
+		registerCompletion(cmd, "layer", f.offerLayers)
+	}
+	if cmd.Flags().Lookup("runner") != nil {
+		registerCompletion(cmd, "runner", offerNames(f.acceptedRunners))
+	}
+}
+
+// acceptedRunners are the runners of this machine that measure kernels for the target.
+func (f *compileFlags) acceptedRunners() []string {
+	t, err := targets.Lookup(cmp.Or(f.target, targets.HostName))
+	if err != nil {
+		return nil
+	}
+	return ripc.TuneRunnersFor(t)
+}
+
+// offerLayers offers the layers of the model on the command line, unless another flag is given that --layer excludes.
+func (f *compileFlags) offerLayers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	for _, name := range []string{"per-layer", "memory", "so", "input"} {
+		if cmd.Flags().Changed(name) {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+	return f.layerNames(cmd, args), cobra.ShellCompDirectiveNoFileComp
+}
+
+// algorithmValues are the values that ask makes of the layers of the model on the command line which no other flag asks for an
+// algorithm.
+func (f *compileFlags) algorithmValues(cmd *cobra.Command, args []string, ask func(layer string, applying []layout.Algorithm) []string) []string {
+	o, ok := f.modelOptions(args)
+	if !ok {
+		return nil
+	}
+	layers, err := ripc.Applying(cmd.Context(), args[0], o)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, layer := range slices.Sorted(maps.Keys(layers)) {
+		if _, asked := o.Algorithms[layer]; !asked && !slices.Contains(o.Bitserial, layer) {
+			all = append(all, ask(layer, layers[layer])...)
+		}
+	}
+	return all
+}
+
+// layerNames are the stages of the model or artifact on the command line.
+func (f *compileFlags) layerNames(cmd *cobra.Command, args []string) []string {
+	o, ok := f.modelOptions(args)
+	if !ok {
+		return nil
+	}
+	in, err := ripc.Inspect(cmd.Context(), args[0], o, "", false)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, l := range in.Layers {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// modelOptions are the options that are given for the model on the command line. ok is whether there is a model and the options go together.
+func (f *compileFlags) modelOptions(args []string) (o ripc.Options, ok bool) {
+	if len(args) == 0 {
+		return o, false
+	}
+	o = ripc.Options{Target: f.target, Disable: f.disable, Backend: f.backend}
+	err := cmp.Or(f.algorithms(&o), f.fill(&o))
+	return o, err == nil
+}
+
+// acceptedTargets are the targets for which the command and its back end have code.
+func (f *compileFlags) acceptedTargets() []string {
+	return targetNames(func(t targets.Target) bool {
+		backends := f.backendsFor(t.Name)
+		if len(backends) == 0 || f.backend != "" && !slices.Contains(backends, f.backend) {
+			return false
+		}
+		switch f.use {
+		case measures:
+			return len(ripc.TuneRunnersFor(t)) > 0
+		case runs:
+			return runsBy(t) != notHere
+		}
+		return true
+	})
+}
+
+// acceptedBackends are the back ends that do for the command and its target.
+func (f *compileFlags) acceptedBackends() []string { return f.backendsFor(f.target) }
+
+// backendsFor are the back ends that do for the command and a target, none where the target is unknown.
+func (f *compileFlags) backendsFor(target string) []string {
+	if f.use == measures {
+		return []string{ripc.TuneBackend}
+	}
+	var names []string
+	for _, b := range ripc.Backends() {
+		var accepted []string
+		var err error
+		switch f.use {
+		case runs:
+			accepted, err = ripc.BackendsFor(target, ripc.Runnable)
+		case writes:
+			accepted, err = ripc.BackendsFor(target, ripc.DefaultEmit(target, b)[0])
+		default:
+			accepted, err = ripc.BackendsFor(target)
+		}
+		if err == nil && slices.Contains(accepted, b) {
+			names = append(names, b)
+		}
+	}
+	return names
+}
+
+// acceptedKinds are the kinds of files that some back end, or the one that is given, makes for the target.
+func (f *compileFlags) acceptedKinds() []string {
+	var names []string
+	for _, name := range ripc.EmitKinds() {
+		kinds, err := ripc.ParseEmit(name)
+		if err != nil {
+			continue
+		}
+		accepted, err := ripc.BackendsFor(f.target, kinds...)
+		every := name == "h" || name == "ripir" // which no back end has to make
+		if every || err == nil && len(accepted) > 0 && (f.backend == "" || slices.Contains(accepted, f.backend)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
