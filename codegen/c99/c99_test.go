@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -20,6 +21,7 @@ import (
 	"ripc/codegen/c99"
 	"ripc/internal/abi"
 	"ripc/internal/difftest"
+	"ripc/internal/files"
 	"ripc/internal/irgen"
 	"ripc/internal/need"
 	"ripc/ir"
@@ -547,5 +549,24 @@ func TestKinds(t *testing.T) {
 		if !errors.As(err, &te) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestCompilerLimit: a compiler that does not end is killed when its time is over, which the error tells; one whose caller has gone is
+// killed at once.
+func TestCompilerLimit(t *testing.T) {
+	command := filepath.Join(t.TempDir(), "cc")
+	if err := os.WriteFile(command, []byte("#!/bin/sh\nexec sleep 600\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const limit = 50 * time.Millisecond
+	_, err := c99.Compiler{Command: command}.Shared(files.WithToolLimit(t.Context(), limit), "x", nil)
+	if late := (*files.ToolLimitError)(nil); !errors.As(err, &late) || late.Limit != limit || late.Tool != command {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	if _, err := (c99.Compiler{Command: command}).Shared(ctx, "x", nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ripc/internal/files"
 )
@@ -41,6 +42,9 @@ func (e *CompilerError) Unwrap() error { return e.Err }
 // maxOutput bounds what is kept of a compiler's messages, in bytes.
 const maxOutput = 1 << 14
 
+// waitDelay is how long processes that a compiler started may keep its output open after it was killed.
+const waitDelay = 5 * time.Second
+
 // hostCompiler is the command of the system's own compiler, which makes code for this machine.
 const hostCompiler = "cc"
 
@@ -71,8 +75,11 @@ func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byt
 	if words[0], err = exec.LookPath(words[0]); err != nil {
 		return nil, &CompilerError{Command: command, Err: err}
 	}
+	ctx, end := files.LimitTool(ctx, command)
+	defer end()
 	cmd := exec.CommandContext(ctx, words[0], args...)
 	cmd.Dir = dir
+	cmd.WaitDelay = waitDelay
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {

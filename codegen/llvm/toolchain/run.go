@@ -49,6 +49,8 @@ func (t *Tools) run(ctx context.Context, dir, base string, stdin []byte, args ..
 	if err != nil {
 		return nil, err
 	}
+	ctx, end := files.LimitTool(ctx, base)
+	defer end()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
