@@ -171,6 +171,8 @@ func (s Source) network() []byte {
 
 // compile runs the compiler in dir.
 func compile(ctx context.Context, dir, cc string, args []string) error {
+	ctx, end := files.LimitTool(ctx, filepath.Base(cc))
+	defer end()
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, cc, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &out, 5*time.Second

@@ -86,12 +86,14 @@ const buildTime = 2 * time.Minute
 
 // command runs a build tool and makes its messages part of the error.
 func command(ctx context.Context, name string, args ...string) error {
+	ctx, end := files.LimitTool(ctx, filepath.Base(name))
+	defer end()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = fmt.Errorf("it did not end in time: %w", err)
+			err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
 		}
 		return fmt.Errorf("simulate: %s %s: %w\n%s", name, strings.Join(args, " "), err, out)
 	}
