@@ -55,8 +55,7 @@ func readIndex[T any](t *testing.T, dir string) (index T) {
 	return index
 }
 
-// TestImportLCE compiles and runs converted files, interprets made ones, and compares with Larq Compute Engine. make test interprets
-// every second of the converted ones.
+// TestImportLCE compiles and runs converted files, interprets made ones, and compares with Larq Compute Engine.
 func TestImportLCE(t *testing.T) {
 	cases := lceCases(t, *lceDir)
 	if len(cases) < 10 {
@@ -64,7 +63,7 @@ func TestImportLCE(t *testing.T) {
 	}
 	for i, c := range cases {
 		boards := []string{"host"}
-		if strings.HasPrefix(c.Name, "op_") || strings.HasPrefix(c.Name, "random_") || !need.Part(i, 2) {
+		if strings.HasPrefix(c.Name, "op_") || strings.HasPrefix(c.Name, "random_") {
 			boards = []string{ripc.EngineInterp}
 		}
 		switch {
@@ -99,15 +98,11 @@ func lceNeeds(t *testing.T, board string) {
 	need.Tool(t, "qemu-"+tg.Arch)
 }
 
-// TestImportTFLite runs files of LiteRT in the interpreter, and compiled, in make test every second, and compares with what LiteRT made
-// of them.
+// TestImportTFLite runs files of LiteRT, compiled and in the interpreter, and compares with what LiteRT made of them.
 func TestImportTFLite(t *testing.T) {
 	const dir = "../testdata/tflite"
-	for i, c := range lceCases(t, dir) {
+	for _, c := range lceCases(t, dir) {
 		for _, board := range []string{ripc.EngineInterp, targets.HostName} {
-			if board != ripc.EngineInterp && !need.Part(i, 2) {
-				continue
-			}
 			t.Run(c.Name+"/"+board, func(t *testing.T) {
 				t.Parallel()
 				c.check(t, dir, board)

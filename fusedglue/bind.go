@@ -51,7 +51,7 @@ func bind(ctx context.Context, r *rewriter) error {
 func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string]string) {
 	groups := f.GroupCount()
 	w := &graph.FusedConv{KH: f.KH, KW: f.KW, SH: f.SH, SW: f.SW, DH: f.DH, DW: f.DW, Groups: f.Groups, Pad: f.Pad, In: f.In, Out: groups,
-		X: f.X, W: graph.Integers{Min: -1, Max: 1, Step: 2}, Ints: slices.Repeat([]int16{1}, f.KH*f.KW*f.In), PadValue: f.PadValue,
+		X: f.X, W: graph.Integers{Min: -1, Max: 1, Step: 2}, Ints: graph.Whole(f.KH*f.KW*f.In, func(int) int { return 1 }), PadValue: f.PadValue,
 		WeightBits: 1, WeightEnc: graph.BipolarWeights.String(), Alpha: slices.Repeat([]float64{1}, groups)}
 	key := fmt.Sprint(n.Inputs[0], w.KH, w.KW, w.SH, w.SW, w.DH, w.DW, w.Groups, w.Pad, w.PadValue)
 	if made[key] == "" {
@@ -133,7 +133,7 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 // the levels (ones), they have its offset.
 func offsets(f *graph.FusedConv, x *graph.Value, weights []float32, outside graph.PadValue) []float32 {
 	taps := make([]int64, f.KH*f.KW*f.Out)
-	for i, w := range f.Ints {
+	for i, w := range f.Ints.All() {
 		taps[i/f.Out/f.GroupIn()*f.Out+i%f.Out] += int64(w)
 	}
 	classes := [][]bool{make([]bool, f.KH*f.KW)}
@@ -175,11 +175,11 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 		mean.WeightScale = graph.ScaleMean
 		return ap2(weightScale(n, f, &mean, perChannel))
 	case graph.ScaleMean:
-		w := n.Weights["w"].Data.Floats()
-		for i, v := range w {
+		w := n.Weights["w"].Data
+		for i, v := range w.All() {
 			s[i%f.Out] += math.Abs(float64(v))
 		}
-		per := float64(len(w) / f.Out)
+		per := float64(w.Len() / f.Out)
 		if !perChannel {
 			sum := 0.0
 			for _, v := range s {

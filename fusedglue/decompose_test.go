@@ -67,8 +67,8 @@ func TestDecompose(t *testing.T) {
 			t.Fatalf("%s weights become %+v: planes add up to %d, sums are bounded by %d", kind, few.Attrs, span, f.SumBound())
 		}
 		for i, q := range few.Ints {
-			if f.Ints[i] != q || float32(f.Alpha[i%outs]) != few.Scale[i%outs] {
-				t.Fatalf("%s weight %d: %d * %g, want %d * %g", kind, i, f.Ints[i], f.Alpha[i%outs], q, few.Scale[i%outs])
+			if f.Ints.At(i) != float32(q) || float32(f.Alpha[i%outs]) != few.Scale[i%outs] {
+				t.Fatalf("%s weight %d: %g * %g, want %d * %g", kind, i, f.Ints.At(i), f.Alpha[i%outs], q, few.Scale[i%outs])
 			}
 		}
 	})

@@ -29,9 +29,11 @@ func layer(t *rapid.T, enc ir.EncodingKind, out int) *graph.FusedConv {
 	f := &graph.FusedConv{KH: between(t, 1, 3, "kh"), KW: 1, SH: 1, SW: 1, In: pick(t, "in", 1, 3, 31, 32, 33, 64), Out: out, X: graph.IntegersOf(scalar.LevelType{Enc: enc, Bits: between(t, 1, 3, "bits of x")})}
 	f.W = pick(t, "weights", graph.Integers{Min: -1, Max: 1, Step: 2}, graph.Integers{Min: -2, Max: 1, Step: 1})
 	r := random(t, "w")
-	for range f.KH * f.In * out {
-		f.Ints = append(f.Ints, int16(f.W.Min+f.W.Step*r.IntN((f.W.Max-f.W.Min)/f.W.Step+1)))
+	ints := make([]int16, f.KH*f.In*out)
+	for i := range ints {
+		ints[i] = int16(f.W.Min + f.W.Step*r.IntN((f.W.Max-f.W.Min)/f.W.Step+1))
 	}
+	f.Ints = graph.NumbersOf(ints)
 	return f
 }
 

@@ -8,11 +8,7 @@ import (
 
 // bindIntegerLayer makes n, an integer layer, the fused convolution f: what it makes of its sums is the epilogue from the start.
 func bindIntegerLayer(g *graph.Graph, n *graph.Node, f *graph.FusedConv, a *graph.IntegerAttrs) {
-	w := n.Weights["w"].Data.Floats()
-	f.Ints, f.Alpha = make([]int16, len(w)), make([]float64, f.Out)
-	for i, v := range w {
-		f.Ints[i] = int16(v)
-	}
+	f.Ints, f.Alpha = n.Weights["w"].Data, make([]float64, f.Out)
 	for o := range f.Alpha {
 		f.Alpha[o] = 1
 	}

@@ -220,7 +220,15 @@ func (t *transposing) part(rows, cols []phase) *graph.FusedConv {
 			}
 		}
 	}
-	f.WFloat, f.Ints = taken(t.whole.WFloat, from), taken(t.whole.Ints, from)
+	f.WFloat = taken(t.whole.WFloat, from)
+	if t.whole.Ints.Len() > 0 {
+		f.Ints = graph.Whole(len(from), func(i int) int {
+			if from[i] < 0 {
+				return 0
+			}
+			return int(t.whole.Ints.At(from[i]))
+		})
+	}
 	channels := make([]int, f.Out)
 	for phase := range count {
 		for o := range t.whole.Out {

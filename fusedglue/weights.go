@@ -14,16 +14,10 @@ func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCh
 	if b.Offset {
 		n = withoutOffset(n)
 	}
-	data := n.Weights["w"].Data.Floats()
 	f.W = b.Integers()
 	if b.OneBit() {
 		f.Alpha = weightScale(n, f, b, perChannel)
-		f.Ints = make([]int16, len(data))
-		for i, v := range data {
-			if f.Ints[i] = -1; v >= 0 {
-				f.Ints[i] = 1
-			}
-		}
+		f.Ints = n.Weights["w"].Data.Sign()
 		return
 	}
 	f.Ints, f.Alpha = integers(n, f.Out, b, perChannel)
@@ -44,9 +38,9 @@ func withoutOffset(n *graph.Node) *graph.Node {
 
 // integers gives the integers that w becomes and the real value of 1 for each of outs filters, in float64; see
 // graph.BinaryAttrs. b is not OneBit.
-func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints []int16, scale []float64) {
-	w := n.Weights["w"].Data.Floats()
-	ints, scale = make([]int16, len(w)), make([]float64, outs)
+func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints graph.Numbers, scale []float64) {
+	w := n.Weights["w"].Data
+	scale = make([]float64, outs)
 	for o := range scale {
 		scale[o] = 1
 	}
@@ -56,7 +50,7 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 		}
 	}
 	if b.Enc == graph.TernaryWeights {
-		ternary(w, ints, scale, b.WeightScale == graph.ScaleMean || b.WeightScale == graph.ScaleAP2, perChannel)
+		ints = ternary(w, scale, b.WeightScale == graph.ScaleMean || b.WeightScale == graph.ScaleAP2, perChannel)
 		if b.WeightScale == graph.ScaleAP2 {
 			ap2(scale)
 		}
@@ -65,7 +59,7 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 	lo, hi := float64(b.Integers().Min), float64(b.Integers().Max)
 	if b.WeightScale == graph.ScaleMax || b.WeightScale == graph.ScaleAP2 {
 		most := make([]float64, outs)
-		for i, v := range w {
+		for i, v := range w.All() {
 			most[i%outs] = math.Max(most[i%outs], math.Abs(float64(v)))
 		}
 		for o := range scale {
@@ -79,36 +73,42 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 			ap2(scale)
 		}
 	}
-	for i, v := range w {
+	return w.Map(func(i int, v float32) int {
 		x := 0.0 // of a filter of zeros, whatever its integers are
 		if s := scale[i%outs]; s != 0 {
 			x = math.Max(lo, math.Min(hi, float64(v)/s))
 		}
-		if ints[i] = int16(math.RoundToEven(x)); b.Enc == graph.BipolarWeights {
-			ints[i] = 2*int16(math.RoundToEven((x+hi)/2)) - int16(hi)
+		if b.Enc == graph.BipolarWeights {
+			return 2*int(math.RoundToEven((x+hi)/2)) - int(hi)
 		}
-	}
-	return ints, scale
+		return int(math.RoundToEven(x))
+	}), scale
 }
 
-// ternary sets the integers from 0.7*mean|w| of each filter and, if mean is set, the scales to mean|w| of what is not 0.
-func ternary(w []float32, ints []int16, scale []float64, mean, perChannel bool) {
+// ternary gives the integers from 0.7*mean|w| of each filter and, if mean is set, the scales to mean|w| of what is not 0.
+func ternary(w graph.Numbers, scale []float64, mean, perChannel bool) graph.Numbers {
 	outs := len(scale)
 	abs, sum, count := make([]float64, outs), make([]float64, outs), make([]float64, outs)
-	for i, v := range w {
+	for i, v := range w.All() {
 		abs[i%outs] += math.Abs(float64(v))
 	}
-	for i, v := range w {
-		o := i % outs
-		if math.Abs(float64(v))*float64(len(w)/outs) > 0.7*abs[o] {
-			if ints[i] = 1; v < 0 {
-				ints[i] = -1
-			}
+	isZero := func(o int, v float32) bool { return !(math.Abs(float64(v))*float64(w.Len()/outs) > 0.7*abs[o]) }
+	ints := w.Map(func(i int, v float32) int {
+		switch {
+		case isZero(i%outs, v):
+			return 0
+		case v < 0:
+			return -1
+		}
+		return 1
+	})
+	if !mean {
+		return ints
+	}
+	for i, v := range w.All() {
+		if o := i % outs; !isZero(o, v) {
 			sum[o], count[o] = sum[o]+math.Abs(float64(v)), count[o]+1
 		}
-	}
-	if !mean {
-		return
 	}
 	s, c := 0.0, 0.0
 	for o := range scale {
@@ -120,4 +120,5 @@ func ternary(w []float32, ints []int16, scale []float64, mean, perChannel bool) 
 			scale[o] = s / math.Max(1, c)
 		}
 	}
+	return ints
 }

@@ -11,8 +11,8 @@ func TestZeroFilter(t *testing.T) {
 	for _, scale := range []graph.WeightScale{graph.ScaleMax, graph.ScaleAP2} {
 		n := &graph.Node{Weights: map[string]*graph.Tensor{"w": {Shape: []int{1, 1, 2, 2}, Data: graph.NumbersOf([]float32{0, 0.5, 0, -1.5})}}}
 		ints, alpha := integers(n, 2, &graph.BinaryAttrs{Bits: 2, WeightScale: scale}, true)
-		if alpha[0] != 0 || alpha[1] != 0.5 || ints[0] != 1 || ints[1] != 1 || ints[2] != 1 || ints[3] != -3 {
-			t.Errorf("%v: integers %v times %v", scale, ints, alpha)
+		if alpha[0] != 0 || alpha[1] != 0.5 || !ints.Equal(graph.NumbersOf([]float32{1, 1, 1, -3})) {
+			t.Errorf("%v: integers %v times %v", scale, ints.Floats(), alpha)
 		}
 		all := &graph.Node{Weights: map[string]*graph.Tensor{"w": {Shape: []int{1, 2}, Data: graph.NumbersOf([]float32{0, 0})}}}
 		if _, alpha := integers(all, 2, &graph.BinaryAttrs{Bits: 2, WeightScale: scale}, false); alpha[0] != 0 || alpha[1] != 0 {

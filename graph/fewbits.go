@@ -203,7 +203,7 @@ func multiplesOf(w *Tensor, bits int, near float64) *FewBits {
 	if !few.channels(w.Data.Floats(), 1<<bits-1, 1<<(bits-1), near) {
 		return nil
 	}
-	enc := EncodingOf(few.Ints)
+	enc := EncodingOf(NumbersOf(few.Ints))
 	few.Attrs.Enc, few.Attrs.Bits, few.Attrs.Zero = enc.Enc, enc.Bits, enc.Zero
 	few.Attrs.WeightScale = ScaleTensor
 	if !slices.ContainsFunc(few.Scale, func(s float32) bool { return s != 1 }) {
@@ -216,10 +216,13 @@ func multiplesOf(w *Tensor, bits int, near float64) *FewBits {
 }
 
 // EncodingOf is the encoding of the fewest bits that has integers: no bits at all are +1 and -1 (OneBit).
-func EncodingOf[T int | int16](integers []T) BinaryAttrs {
+func EncodingOf(integers Numbers) BinaryAttrs {
 	var a BinaryAttrs
-	lo, hi := int(min(0, slices.Min(integers))), int(max(0, slices.Max(integers)))
-	even := slices.ContainsFunc(integers, func(q T) bool { return q&1 == 0 })
+	lo, hi, even := 0, 0, false
+	for _, v := range integers.All() {
+		q := int(v)
+		lo, hi, even = min(lo, q), max(hi, q), even || q&1 == 0
+	}
 	switch most := max(hi, -lo); {
 	case most <= 1 && !even:
 	case most == 1 && lo == 0: // a plane of ternary weights would be empty

@@ -22,7 +22,7 @@ type FusedConv struct {
 	// X are the integers that the input may hold, W those that the weights may be (bconv2d).
 	X, W Integers
 	// Ints are the weights of bconv2d, [KH, KW, In/Groups, Out].
-	Ints []int16
+	Ints Numbers
 	// WeightBits and WeightEnc ("bipolar", "ternary" or "affine") are what the model's weights are (bconv2d).
 	WeightBits int
 	WeightEnc  string

@@ -73,9 +73,9 @@ func MaxSpan(corrected bool) int64 {
 func Corrected(t scalar.LevelType, v int) bool { return t.Offset != 0 || !IntegersOf(t).Has(v) }
 
 // Span is how far the smallest and the largest sum lie apart of the output channel for which that is most, of levels x and weights ints ([..., outs]).
-func Span[T int | int16](ints []T, outs int, x Integers) int64 {
+func Span(ints Numbers, outs int, x Integers) int64 {
 	spans := make([]int64, outs)
-	for i, w := range ints {
+	for i, w := range ints.All() {
 		spans[i%outs] += int64(max(w, -w)) * int64(x.Max-x.Min)
 	}
 	return slices.Max(spans)
@@ -97,8 +97,8 @@ func (a *FusedConv) SumBound() int64 {
 
 // Sums are the smallest and the largest sum of output channel o, with what is added to it (bconv2d).
 func (a *FusedConv) Sums(o int) (lo, hi int64) {
-	for i := o; i < len(a.Ints); i += a.Out {
-		w := int64(a.Ints[i])
+	for i := o; i < a.Ints.Len(); i += a.Out {
+		w := int64(a.Ints.At(i))
 		p, q := w*int64(a.X.Min), w*int64(a.X.Max)
 		lo, hi = lo+min(p, q), hi+max(p, q)
 	}
@@ -115,7 +115,7 @@ func (a *FusedConv) Multiplies(op string) bool {
 		return false
 	}
 	eachChannel := a.GroupCount() == a.In && a.Out == a.In
-	return op != "bconv2d" || !eachChannel || slices.ContainsFunc(a.Ints, func(w int16) bool { return w != 1 })
+	return op != "bconv2d" || !eachChannel || a.Ints.Mixed() || a.Ints.Len() > 0 && a.Ints.At(0) != 1
 }
 
 // GCD is the greatest common divisor of magnitudes, the Step of integers that are multiples of both; that of 0 and a is a.

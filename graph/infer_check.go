@@ -55,7 +55,12 @@ func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) er
 func NotFinite(op string, t *Tensor) int {
 	o := OpNamed(op)
 	infinite := o != nil && o.Infinite
-	return slices.IndexFunc(t.Data.Floats(), func(v float32) bool { return v != v || v-v != 0 && !infinite })
+	for i, v := range t.Data.All() {
+		if v != v || v-v != 0 && !infinite {
+			return i
+		}
+	}
+	return -1
 }
 
 // needVector wants a weight of one value for each channel, or one for all.

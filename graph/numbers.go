@@ -16,6 +16,7 @@ type store interface {
 	at(i int) float32
 	// read sets to, from element i on.
 	read(i int, to []float32)
+	transposed(rows, columns int) store
 }
 
 // NumbersOf holds v, which is not written to any more.
@@ -23,35 +24,70 @@ func NumbersOf[T float32 | int8 | uint8 | int16](v []T) Numbers { return Numbers
 
 // Whole holds so many whole numbers of at most 16 bits and a sign, which at gives: by signs, or bytes, where these have them all.
 func Whole(count int, at func(i int) int) Numbers {
+	return wholeOf(count, func(yield func(int, int) bool) {
+		for i := range count {
+			if !yield(i, at(i)) {
+				return
+			}
+		}
+	})
+}
+
+// wholeOf is Whole for numbers that come in order, twice.
+func wholeOf(count int, all iter.Seq2[int, int]) Numbers {
 	least, most, odd := math.MaxInt, math.MinInt, true
-	for i := range count {
-		v := at(i)
+	for _, v := range all {
 		least, most, odd = min(least, v), max(most, v), odd && v&1 == 1
 	}
 	switch {
 	case least >= -1 && most <= 1 && odd:
 		words := make([]uint64, SignWords(count))
-		for i := range count {
-			if at(i) < 0 {
+		for i, v := range all {
+			if v < 0 {
 				words[i/signBits] |= 1 << (i % signBits)
 			}
 		}
 		return Signs(words, count)
 	case least >= math.MinInt8 && most <= math.MaxInt8:
-		return whole[int8](count, at)
+		return whole[int8](count, all)
 	case least >= 0 && most <= math.MaxUint8:
-		return whole[uint8](count, at)
+		return whole[uint8](count, all)
 	}
-	return whole[int16](count, at)
+	return whole[int16](count, all)
 }
 
-// whole holds the whole numbers that at gives as T.
-func whole[T int8 | uint8 | int16](count int, at func(i int) int) Numbers {
-	v := make([]T, count)
-	for i := range v {
-		v[i] = T(at(i))
+// whole is wholeOf numbers that T has.
+func whole[T int8 | uint8 | int16](count int, all iter.Seq2[int, int]) Numbers {
+	out := make([]T, count)
+	for i, v := range all {
+		out[i] = T(v)
 	}
-	return NumbersOf(v)
+	return NumbersOf(out)
+}
+
+// Map holds the whole numbers that f makes of n's, as Whole does.
+func (n Numbers) Map(f func(i int, v float32) int) Numbers {
+	return wholeOf(n.Len(), func(yield func(int, int) bool) {
+		for i, v := range n.All() {
+			if !yield(i, f(i, v)) {
+				return
+			}
+		}
+	})
+}
+
+// Sign holds 1 for each number of n from 0 on, and -1 for each other one.
+func (n Numbers) Sign() Numbers {
+	if s, ok := n.stored.(*signs); ok {
+		return Numbers{s}
+	}
+	words := make([]uint64, SignWords(n.Len()))
+	for i, v := range n.All() {
+		if !(v >= 0) {
+			words[i/signBits] |= 1 << (i % signBits)
+		}
+	}
+	return Signs(words, n.Len())
 }
 
 // Signs are so many numbers of 1 bit each, from the least significant bit of each word on: 1 where the bit is 0, -1 where it is 1.
@@ -118,6 +154,30 @@ func (n Numbers) Floats() []float32 {
 	return out
 }
 
+// Transposed is a copy of numbers [rows, columns] as [columns, rows].
+func (n Numbers) Transposed(rows, columns int) Numbers {
+	if n.stored == nil {
+		return n
+	}
+	return Numbers{n.stored.transposed(rows, columns)}
+}
+
+// transposeBlock is the number of rows, and of columns, that transposing goes through together: what is read and written lies in a cache.
+const transposeBlock = 64
+
+// transpose calls move for each element of rows x columns, with its place before and after.
+func transpose(rows, columns int, move func(from, to int)) {
+	for r := 0; r < rows; r += transposeBlock {
+		for c := 0; c < columns; c += transposeBlock {
+			for x := c; x < min(c+transposeBlock, columns); x++ {
+				for y := r; y < min(r+transposeBlock, rows); y++ {
+					move(y*columns+x, x*rows+y)
+				}
+			}
+		}
+	}
+}
+
 // typed are numbers in a slice.
 type typed[T float32 | int8 | uint8 | int16] []T
 
@@ -128,6 +188,12 @@ func (v typed[T]) read(i int, to []float32) {
 	for k, x := range v[i : i+len(to)] {
 		to[k] = float32(x)
 	}
+}
+
+func (v typed[T]) transposed(rows, columns int) store {
+	out := make(typed[T], len(v))
+	transpose(rows, columns, func(from, to int) { out[to] = v[from] })
+	return out
 }
 
 // signBits is the number of bits of a word of signs.
@@ -154,8 +220,30 @@ func (s *signs) read(i int, to []float32) {
 	}
 }
 
+func (s *signs) transposed(rows, columns int) store {
+	out := &signs{make([]uint64, len(s.words)), s.count}
+	transpose(rows, columns, func(from, to int) {
+		out.words[to/signBits] |= s.words[from/signBits] >> (from % signBits) & 1 << (to % signBits)
+	})
+	return out
+}
+
 // sign is 1, or -1 if the lowest bit is set.
 func sign(word uint64) float32 { return math.Float32frombits(0x3f800000 | uint32(word)<<31) }
+
+// Mixed reports whether the numbers differ.
+func (n Numbers) Mixed() bool {
+	if n.Len() == 0 {
+		return false
+	}
+	first := n.At(0)
+	for _, v := range n.All() {
+		if v != first {
+			return true
+		}
+	}
+	return false
+}
 
 // Equal reports whether two lists have the same numbers, to the bit.
 func (n Numbers) Equal(m Numbers) bool {

@@ -37,6 +37,14 @@ func TestNumbers(t *testing.T) {
 					t.Fatalf("%s: numbers from %d are %v, want %v", name, from, part, all[from:from+len(part)])
 				}
 			}
+			if len(want)%3 == 0 {
+				columns := len(want) / 3
+				for i, v := range n.Transposed(3, columns).All() {
+					if w := all[i%3*columns+i/3]; v != w {
+						t.Fatalf("%s: number %d of 3 rows transposed is %g, want %g", name, i, v, w)
+					}
+				}
+			}
 			if !n.Equal(NumbersOf(all)) {
 				t.Fatalf("%s: differs from its floats", name)
 			}

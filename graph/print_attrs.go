@@ -145,7 +145,7 @@ func printFusedConv(_ *Node, a *FusedConv) string {
 	s := fmt.Sprintf(" %dx%d stride=%dx%d pad=%s", a.KH, a.KW, a.SH, a.SW, a.Pad)
 	dh, dw := a.Dilation()
 	s += tapString([2]int{dh, dw}, a.GroupCount())
-	if a.Ints != nil {
+	if a.Ints.Len() > 0 {
 		s += fmt.Sprintf(" a%dw%d", a.X.Bits(), a.W.Bits())
 	}
 	return s + a.Epilogue.String() + poolString(a.Pool)

@@ -276,9 +276,7 @@ func agree(t *rapid.T, g *graph.Graph, seed uint64, choices map[layout.Algorithm
 // on Arm, whose vectors multiply floats as well, one of them. Where that is not so it counts: where each fma is a call, and on microcontrollers, whose flash holds an eighth of f32 weights.
 func TestManyPlanes(t *testing.T) {
 	f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 128, Out: 128, X: graph.Integers{Max: 255, Step: 1}, W: graph.Integers{Min: -8, Max: 7, Step: 1}}
-	for i := range 9 * 128 * 128 {
-		f.Ints = append(f.Ints, int16(i%16-8))
-	}
+	f.Ints = graph.Whole(9*128*128, func(i int) int { return i%16 - 8 })
 	x := graph.Value{Name: "x", Shape: []int{1, 28, 28, 128}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 8}}
 	for _, m := range targets.All() {
 		want := layout.Float
@@ -298,24 +296,19 @@ func TestManyPlanes(t *testing.T) {
 // TestInexact: a layer whose sums f32 does not hold exactly counts bits, however expensive, and is never float.
 func TestInexact(t *testing.T) {
 	f := &graph.FusedConv{KH: 64, KW: 64, SH: 1, SW: 1, In: 64, Out: 1, X: graph.Integers{Max: 255, Step: 1}, W: graph.Integers{Min: -15, Max: 15, Step: 2}}
-	for range 64 * 64 * 64 {
-		f.Ints = append(f.Ints, 1)
-	}
 	x := graph.Value{Name: "x", Shape: []int{1, 64, 64, 64}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 8}}
 	m, err := targets.Lookup("rpi3")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		weight int16
+		weight int
 		want   layout.Choice
 	}{
 		{1, layout.Choice{Algorithm: layout.Popcount, Why: layout.Only}},
 		{0, layout.Choice{Algorithm: layout.Float, Why: layout.Cheaper}},
 	} {
-		for i := range f.Ints {
-			f.Ints[i] = c.weight
-		}
+		f.Ints = graph.Whole(64*64*64, func(int) int { return c.weight })
 		got := layout.Choose(f, &x, m, false)
 		if got.Algorithm != c.want.Algorithm || got.Why != c.want.Why || (len(got.Estimates) > 1) != (c.weight == 0) {
 			t.Errorf("weights %d, sums up to %d: %+v", c.weight, layout.LargestSum(f), got)

@@ -347,9 +347,18 @@ func (l *lowering) constant(name string, t ir.Type, shape []int, data any) strin
 	return name
 }
 
-// contentOf is data, a slice of numbers, as little-endian bytes. Floats stay where they are: the graph's weights may be most of all memory.
+// contentOf is data, a slice of numbers, as little-endian bytes. They stay where they are: weights may be most of all memory.
 func contentOf(name string, data any) []byte {
-	if v, ok := data.([]float32); ok {
+	switch v := data.(type) {
+	case []float32:
+		return f32.Bytes(v)
+	case []uint32:
+		return f32.Bytes(v)
+	case []int32:
+		return f32.Bytes(v)
+	case []int16:
+		return f32.Bytes(v)
+	case []int8:
 		return f32.Bytes(v)
 	}
 	out, err := binary.Append(nil, binary.LittleEndian, data)

@@ -126,7 +126,7 @@ func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
 	case *graph.DenseAttrs:
 		corrected = false
 	}
-	if graph.Span(few.Ints, w.Shape[len(w.Shape)-1], x) <= graph.MaxSpan(corrected) && few.Summable(w.Shape, v.LevelType) {
+	if graph.Span(graph.NumbersOf(few.Ints), w.Shape[len(w.Shape)-1], x) <= graph.MaxSpan(corrected) && few.Summable(w.Shape, v.LevelType) {
 		return graph.Verdict{}
 	}
 	args := ir.Args{Bits: v.Bits, Count: int64(products)}

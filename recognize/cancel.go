@@ -140,7 +140,7 @@ func (r *rewriter) operands(p *graph.Node) []term {
 		return nil
 	case len(p.Inputs) == 2 && (p.Op == "add" || p.Op == "sub") && slices.Equal(r.g.Value(p.Inputs[0]).Shape, r.g.Value(p.Inputs[1]).Shape):
 		return []term{{p.Inputs[0], false}, {p.Inputs[1], p.Op == "sub"}}
-	case len(p.Inputs) != 1 || mixed(p.Weights["b"].Data.Floats()):
+	case len(p.Inputs) != 1 || p.Weights["b"].Data.Mixed():
 		return nil
 	}
 	switch b := p.Weights["b"].Data.At(0); {

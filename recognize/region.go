@@ -82,7 +82,7 @@ func (r *rewriter) konst(t string) []float32 {
 	}
 	w := n.Weights["value"]
 	switch {
-	case !mixed(w.Data.Floats()):
+	case !w.Data.Mixed():
 		return w.Data.Floats()[:1]
 	case w.Shape[len(w.Shape)-1] == w.Data.Len():
 		return w.Data.Floats()

@@ -54,7 +54,7 @@ func (r *rewriter) rowOperand(p *graph.Node) (in, by string) {
 		return "", ""
 	}
 	if len(p.Inputs) == 1 {
-		if a.Reverse && p.Op == "div" || mixed(p.Weights["b"].Data.Floats()) {
+		if a.Reverse && p.Op == "div" || p.Weights["b"].Data.Mixed() {
 			return "", ""
 		}
 		return p.Inputs[0], ""

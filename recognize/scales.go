@@ -19,7 +19,7 @@ func foldScales(ctx context.Context, r *rewriter) error {
 		for _, view := range r.viewsBefore(n) {
 			p = r.Producer(view.Inputs[0])
 		}
-		if p == nil || len(p.Inputs) != 1 || p.Op != "mul" && p.Op != "div" || !mixed(p.Weights["b"].Data.Floats()) {
+		if p == nil || len(p.Inputs) != 1 || p.Op != "mul" && p.Op != "div" || !p.Weights["b"].Data.Mixed() {
 			continue
 		}
 		if a, ok := p.Attrs.(*graph.BinaryOpAttrs); !ok || a.Reverse {

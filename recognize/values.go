@@ -131,7 +131,7 @@ func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 // varies reports whether n has constants that differ between channels.
 func (r *rewriter) varies(n *graph.Node) bool {
 	for _, w := range n.Weights {
-		if mixed(w.Data.Floats()) {
+		if w.Data.Mixed() {
 			return true
 		}
 	}

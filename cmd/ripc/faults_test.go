@@ -359,11 +359,7 @@ func TestFaultsCache(t *testing.T) {
 
 // TestFaultsTools has tools that are missing, fail, crash or print nonsense: the command fails with a message, and writes nothing.
 func TestFaultsTools(t *testing.T) {
-	const model = `{"format": "ripc.model/1", "name": "net", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 64], "layout": "NC"}],
- "weights": {"init": "random", "seed": 1}, "nodes": [{"name": "fc", "op": "dense", "inputs": ["x"], "attrs": {"units": 4}}], "outputs": ["fc"]}`
-	path := filepath.Join(t.TempDir(), "net.json")
-	need.OK(t, os.WriteFile(path, []byte(model), 0o600))
-	p := newPlace(t, command{"compile", []string{"compile", path, "-o", "%s/net"}, []string{"net.so", "net.h"}})
+	p := newPlace(t, writers(t)[0])
 	programs := []string{"opt", "llc", "ld.lld", "llvm-mc", "llvm-ar", "llvm-objcopy"}
 	for _, bad := range programs[:3] { // those that make a shared library
 		for what, script := range map[string]string{"missing": "", "fails": "echo broken >&2; exit 3", "crashes": "kill -SEGV $$", "prints nonsense": "echo nonsense; exit 0"} {

@@ -19,7 +19,6 @@ import (
 	"ripc/autotune/costmodel"
 	"ripc/autotune/runner"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/need"
 	"ripc/internal/sshtest"
 	"ripc/runtime"
 	"ripc/runtime/npy"
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command as users do. Conditions [llvm], [qemu] and [xgboost] skip what needs these; with
-// RIPC_REQUIRE_TOOLS=1 they are taken to be there. [thorough] is for what only make thorough runs.
+// RIPC_REQUIRE_TOOLS=1 they are taken to be there.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -45,7 +44,6 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TESTDATA", filepath.Join(root, "testdata"))
 			e.Setenv("MODELS", filepath.Join(root, "cmd", "ripc", "testdata", "models"))
 			e.Setenv("XDG_CACHE_HOME", cache)
-			e.Setenv("GOGC", "400") // the heap of a command is small, and would be collected all the time
 			e.Setenv(toolchain.EnvCache, "")
 			e.Setenv("RIPC", filepath.Join(filepath.SplitList(e.Getenv("PATH"))[0], "ripc")) // for scripts that change PATH
 			e.Setenv("RIPC_LLVM_BIN", os.Getenv(toolchain.EnvBin))
@@ -62,8 +60,6 @@ func TestScripts(t *testing.T) {
 			case "qemu":
 				_, err := exec.LookPath("qemu-aarch64")
 				return must || err == nil, nil
-			case "thorough":
-				return need.Thorough(), nil
 			case "xgboost":
 				_, err := costmodel.Open("")
 				return must || err == nil, nil

@@ -14,7 +14,7 @@ import (
 )
 
 // TestTuneKilled kills a tuner again and again, in the middle of whatever it does, and starts it again: the records are those of a run
-// that nobody disturbed. make thorough kills it twice as often.
+// that nobody disturbed.
 func TestTuneKilled(t *testing.T) {
 	need.Tool(t, "qemu-aarch64")
 	dir := t.TempDir()
@@ -34,10 +34,7 @@ func TestTuneKilled(t *testing.T) {
  "outputs": ["levels"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	trials, kills := 24, 10
-	if need.Thorough() {
-		trials, kills = 45, 20
-	}
+	const trials, kills = 45, 20
 	run := func(records string) *exec.Cmd {
 		cmd := exec.Command(ripc, "tune", model, "--target", "rpi3", "--runner", "qemu", "--seed", "5", "--trials", strconv.Itoa(trials), "--records", records)
 		cmd.Env = append(os.Environ(), "RIPC_CACHE_DIR="+filepath.Join(dir, "cache"))

@@ -86,7 +86,7 @@ func (b *builder) filters(channels int) (w *graph.Tensor, groups int, err error)
 		if err := b.take(size); err != nil {
 			return nil, err
 		}
-		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: graph.NumbersOf(unpackFilters(t.data, o, h*wd, n, in))}, nil
+		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: transposedBits(t.data, o, h*wd, n, in)}, nil
 	})
 	if err == nil && w.Shape[2] != in {
 		return nil, 0, faultf("", "its filter %q is read with %d and with %d channels", t.name, w.Shape[2], in)
@@ -94,9 +94,10 @@ func (b *builder) filters(channels int) (w *graph.Tensor, groups int, err error)
 	return w, groups, err
 }
 
-// unpackFilters reads words [out, taps, n] and writes +1 for each 0 bit, -1 for each 1 bit, [taps, in, out].
-func unpackFilters(data []byte, out, taps, n, in int) []float32 {
-	f := make([]float32, taps*in*out)
+// transposedBits reads words [out, taps, n] and gives +1 for each 0 bit, -1 for each 1 bit, [taps, in, out].
+func transposedBits(data []byte, out, taps, n, in int) graph.Numbers {
+	count := taps * in * out
+	signs := make([]uint64, graph.SignWords(count))
 	column := make([]uint32, out)
 	for tap := range taps {
 		for q := range n {
@@ -104,14 +105,15 @@ func unpackFilters(data []byte, out, taps, n, in int) []float32 {
 				column[o] = binary.LittleEndian.Uint32(data[4*((o*taps+tap)*n+q):])
 			}
 			for l := range min(wordBits, in-q*wordBits) {
-				row := f[(tap*in+q*wordBits+l)*out:][:out]
-				for o, word := range column {
-					row[o] = math.Float32frombits(0x3f800000 | word>>l<<31) // 1 with the bit as its sign
+				at := (tap*in + q*wordBits + l) * out
+				for _, word := range column {
+					signs[at/64] |= uint64(word>>l&1) << (at % 64)
+					at++
 				}
 			}
 		}
 	}
-	return f
+	return graph.Signs(signs, count)
 }
 
 // bitOutput makes bits of y = k - 2 popcount: the bit is set (-1) where popcount > tau, that is where y < k - 2 tau. So

@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"ripc/graph"
+	"ripc/internal/f32"
 )
 
 // take counts the elements of a constant.
@@ -78,6 +81,19 @@ func (b *builder) numbers(k int, what string) ([]float32, error) {
 		return out, nil
 	}
 	return out, dequantize(t, what, out)
+}
+
+// constants are numbers of input k, which lie in the file's own memory where they are f32 there.
+func (b *builder) constants(k int, what string) (graph.Numbers, error) {
+	t := b.input(k)
+	if t == nil || b.folded[b.op.inputs[k]] != nil || t.typ != typeF32 {
+		data, err := b.numbers(k, what)
+		return graph.NumbersOf(data), err
+	}
+	if _, err := b.constant(k, what, typeF32); err != nil {
+		return graph.Numbers{}, err
+	}
+	return graph.NumbersOf(f32.FromBytes(t.data)), b.take(t.elems)
 }
 
 // dequantize sets out to scale * (q - zero point), the scale being one for all or one for each index of an axis.

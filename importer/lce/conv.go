@@ -77,8 +77,8 @@ func conv(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	y, err := b.integerConv(a, 0, t.Int8(3, 0), func(w []float32) *graph.Tensor {
-		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: graph.NumbersOf(transposed(w, s[0], s[1]*s[2]*s[3]))}
+	y, err := b.integerConv(a, 0, t.Int8(3, 0), func(w graph.Numbers) *graph.Tensor {
+		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: w.Transposed(s[0], s[1]*s[2]*s[3])}
 	})
 	if y != "" || err != nil {
 		return y, err
@@ -93,7 +93,7 @@ func conv(b *builder) (string, error) {
 // floatFilters are input 1, [O, KH, KW, I], as [KH, KW, I, O].
 func (b *builder) floatFilters() (*graph.Tensor, error) {
 	return b.weights(1, "conv", func() (*graph.Tensor, error) {
-		data, err := b.numbers(1, "filter")
+		data, err := b.constants(1, "filter")
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func (b *builder) floatFilters() (*graph.Tensor, error) {
 			return nil, faultf("", "its filter has shape %v, want [O, H, W, I]", s)
 		}
 		taps := s[1] * s[2] * s[3]
-		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: graph.NumbersOf(transposed(data, s[0], taps))}, b.take(len(data))
+		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: data.Transposed(s[0], taps)}, b.take(data.Len())
 	})
 }
 
@@ -123,8 +123,8 @@ func depthwise(b *builder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	y, err := b.integerConv(a, 3, t.Int8(4, 0), func(w []float32) *graph.Tensor {
-		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: graph.NumbersOf(w)}
+	y, err := b.integerConv(a, 3, t.Int8(4, 0), func(w graph.Numbers) *graph.Tensor {
+		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: w.Transposed(1, w.Len())} // a copy: the file's memory is freed
 	})
 	if y != "" || err != nil {
 		return y, err
@@ -197,17 +197,6 @@ func (b *builder) floatConv(a *graph.Conv2DAttrs, w *graph.Tensor, act int) (str
 	return b.activation(y, act)
 }
 
-// transposed turns [rows, cols] into [cols, rows].
-func transposed(data []float32, rows, cols int) []float32 {
-	out := make([]float32, len(data))
-	for r := range rows {
-		for c := range cols {
-			out[c*rows+r] = data[r*cols+c]
-		}
-	}
-	return out
-}
-
 // fullyConnected is FULLY_CONNECTED: weights [O, I]; the input is taken as rows of I numbers.
 func fullyConnected(b *builder) (string, error) {
 	t, err := b.builtin(optFull)
@@ -228,11 +217,11 @@ func fullyConnected(b *builder) (string, error) {
 		return y, err
 	}
 	w, err := b.weights(1, "full", func() (*graph.Tensor, error) {
-		data, err := b.numbers(1, "weights")
+		data, err := b.constants(1, "weights")
 		if err != nil {
 			return nil, err
 		}
-		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: graph.NumbersOf(transposed(data, s[0], s[1]))}, b.take(len(data))
+		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: data.Transposed(s[0], s[1])}, b.take(data.Len())
 	})
 	if err != nil {
 		return "", err

@@ -9,6 +9,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/f32"
 )
 
 // Operators whose inputs, weights and result are integers of 8 bits are layers of integers, as the reference kernels of TFLite compute them.
@@ -64,7 +65,7 @@ func (b *builder) result(act int) (t scalar.LevelType, low, high int, err error)
 
 // intWeights are weights as the file has them: integers less their zero point, and the scale of each output channel.
 type intWeights struct {
-	data   []float32
+	ints   graph.Numbers
 	scales []float32
 	alone  bool // the file has one scale
 }
@@ -99,15 +100,19 @@ func (b *builder) integerWeights(k, axis int) (*intWeights, error) {
 	for _, n := range t.shape[axis+1:] {
 		inner *= n
 	}
-	w := &intWeights{data: make([]float32, t.elems), scales: make([]float32, outs), alone: len(t.scales) == 1}
-	for i := range w.data {
+	w := &intWeights{ints: graph.NumbersOf(t.data), scales: make([]float32, outs), alone: len(t.scales) == 1}
+	if t.typ == typeI8 {
+		w.ints = graph.NumbersOf(f32.Int8s(t.data))
+	}
+	less := func(i int, v float32) int {
 		o, zero := i/inner%outs, int64(0)
 		if len(t.zeros) > 0 {
 			zero = t.zeros[min(o, len(t.zeros)-1)]
 		}
-		if w.data[i] = float32(int64(t.data[i]) - zero); t.typ == typeI8 {
-			w.data[i] = float32(int64(int8(t.data[i])) - zero)
-		}
+		return int(int64(v) - zero)
+	}
+	if slices.ContainsFunc(t.zeros, func(z int64) bool { return z != 0 }) {
+		w.ints = w.ints.Map(less)
 	}
 	for o := range w.scales {
 		w.scales[o] = t.scales[min(o, len(t.scales)-1)]
@@ -165,9 +170,8 @@ func product(x *graph.Value, w float32, y scalar.LevelType, single bool) graph.F
 	return graph.FixedPointOf(p / y.Scale)
 }
 
-// integerLayer makes the layer of integers of an operator with weights w in input 1, whose shape and integers in the order of the op are
-// given, a bias in input 2, and a fused activation; "" if its bias is none of integers. emit makes the node.
-func (b *builder) integerLayer(w *intWeights, shape []int, ints []float32, act int, single bool, emit func(x string, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error)) (string, error) {
+// integerLayer makes the layer of integers of an operator with weights w in input 1, which are filters in the order of the op, a bias in input 2, and a fused activation; "" if its bias is none of integers. emit makes the node.
+func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, single bool, emit func(x string, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error)) (string, error) {
 	x, err := b.integers(0)
 	if err != nil {
 		return "", err
@@ -176,7 +180,7 @@ func (b *builder) integerLayer(w *intWeights, shape []int, ints []float32, act i
 	if a.LevelType, a.Low, a.High, err = b.result(act); err != nil {
 		return "", err
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: shape, Data: graph.NumbersOf(ints)}}
+	weights := map[string]*graph.Tensor{"w": filters}
 	if ok, err := b.integerBias(2, len(w.scales), weights); !ok {
 		return "", err
 	}
@@ -195,7 +199,7 @@ func (b *builder) integerLayer(w *intWeights, shape []int, ints []float32, act i
 
 // integerConv is a convolution of integers, scales of whose weights lie along an axis of input 1; "" if it is none. order gives the
 // weights as [KH, KW, I/groups, O].
-func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w []float32) *graph.Tensor) (string, error) {
+func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w graph.Numbers) *graph.Tensor) (string, error) {
 	if !b.ofIntegers(1) {
 		return "", nil
 	}
@@ -203,8 +207,7 @@ func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w 
 	if w == nil || err != nil {
 		return "", err
 	}
-	t := order(w.data)
-	return b.integerLayer(w, t.Shape, t.Data.Floats(), act, b.input(0).typ == typeU8, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
+	return b.integerLayer(w, order(w.ints), act, b.input(0).typ == typeU8, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
 		c := *a
 		c.Integer = i
 		return b.add("int_conv2d", &c, weights, x)
@@ -452,7 +455,7 @@ func (b *builder) integerProduct(s []int, act int) (string, error) {
 	if w == nil || err != nil {
 		return "", err
 	}
-	y, err := b.integerLayer(w, []int{s[1], s[0]}, transposed(w.data, s[0], s[1]), act, w.alone, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
+	y, err := b.integerLayer(w, &graph.Tensor{Shape: []int{s[1], s[0]}, Data: w.ints.Transposed(s[0], s[1])}, act, w.alone, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
 		n := elems(b.g.Value(x).Shape)
 		if n%s[1] != 0 {
 			return "", faultf("", "its weights read %d numbers, the input has shape %v", s[1], b.g.Value(x).Shape)

@@ -58,11 +58,15 @@ func (b *builder) operand(k int, adjoint bool) (string, error) {
 // timesMatrix is x times input 1, a constant matrix of this shape, or its transpose.
 func (b *builder) timesMatrix(x string, shape []int, adjoint bool) (string, error) {
 	w, err := b.weights(1, "matrix", func() (*graph.Tensor, error) {
-		data, err := b.numbers(1, "right side")
-		if err != nil || !adjoint {
+		if !adjoint {
+			data, err := b.numbers(1, "right side")
 			return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(data)}, err
 		}
-		return &graph.Tensor{Shape: []int{shape[1], shape[0]}, Data: graph.NumbersOf(transposed(data, shape[0], shape[1]))}, b.take(len(data))
+		data, err := b.constants(1, "right side")
+		if err != nil {
+			return nil, err
+		}
+		return &graph.Tensor{Shape: []int{shape[1], shape[0]}, Data: data.Transposed(shape[0], shape[1])}, b.take(data.Len())
 	})
 	if err != nil {
 		return "", err

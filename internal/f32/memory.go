@@ -8,13 +8,13 @@ import (
 
 // Bytes gives numbers as little-endian bytes. On little-endian machines it is the memory of v itself, so that weights lie in memory once:
 // neither may be written to after that.
-func Bytes(v []float32) []byte {
+func Bytes[T float32 | int8 | uint8 | int16 | int32 | uint32](v []T) []byte {
 	if littleEndian() && len(v) > 0 {
-		return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), 4*len(v))
+		return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
 	}
-	out := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
+	out, err := binary.Append(nil, binary.LittleEndian, v)
+	if err != nil {
+		panic("BUG: " + err.Error()) // the types have a size each
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func TestBytes(t *testing.T) {
 			t.Errorf("%d bytes behind a boundary: %v, want %v", shift, got, v)
 		}
 	}
-	if len(Bytes(nil)) != 0 || len(FromBytes(nil)) != 0 || len(FromBytes([]byte{1, 2})) != 0 {
+	if len(Bytes[float32](nil)) != 0 || len(FromBytes(nil)) != 0 || len(FromBytes([]byte{1, 2})) != 0 {
 		t.Error("something comes of nothing")
 	}
 }

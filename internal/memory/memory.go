@@ -7,7 +7,7 @@ import (
 )
 
 // large is the size of a heap, in bytes, from which on garbage is looked for between two stages.
-const large = 64 << 20
+const large = 16 << 20
 
 // Collect frees what the last stage has left, where memory is large. By itself, Go's collector waits until it has doubled.
 func Collect() {

@@ -89,18 +89,7 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 	if w.Window == Lanes || w.Window == DenseLanes {
 		c.Lanes = laneWords(f)
 	}
-	planes := make([][]bool, len(by.coefs))
-	for j := range planes {
-		planes[j] = make([]bool, len(f.Ints))
-		for i, w := range f.Ints {
-			if by.ones {
-				planes[j][i] = by.bit(j, int(w)*sign[i%f.Out])
-			} else {
-				planes[j][i] = by.bit(j, int(w)) != (sign[i%f.Out] < 0)
-			}
-		}
-	}
-	c.pack(f, planes, x.Enc == ir.BipolarInv && !c.Ones)
+	c.pack(f, x.Enc == ir.BipolarInv && !c.Ones)
 	if f.Pad.Any() {
 		level, ok := levelOf(f.PadValue, x)
 		if c.PadLevel = level; !ok && c.Ones {
@@ -198,26 +187,29 @@ func levelOf(v int, x *graph.Value) (int, bool) {
 }
 
 // pack makes c's Weights, and counts their bits.
-func (c *Counts) pack(f *graph.FusedConv, planes [][]bool, inverted bool) {
-	c.ones, c.rest = make([]int32, f.KH*f.KW*len(planes)*f.Out), make([]uint32, f.Out)
-	if len(f.Ints) == 0 {
+func (c *Counts) pack(f *graph.FusedConv, inverted bool) {
+	by, sign := cutOf(f), signs(f)
+	planes := len(by.coefs)
+	c.ones, c.rest = make([]int32, f.KH*f.KW*planes*f.Out), make([]uint32, f.Out)
+	if f.Ints.Len() == 0 {
 		return
 	}
 	in := f.GroupIn()
-	c.Weights = make([]uint32, c.Rows*c.Cols*c.Words*len(planes)*f.Out)
-	for j, plane := range planes {
-		for i, plus := range plane {
+	c.Weights = make([]uint32, c.Rows*c.Cols*c.Words*planes*f.Out)
+	for i, v := range f.Ints.All() {
+		o, ch, tap := i%f.Out, i/f.Out%in, i/f.Out/in
+		word, bit := c.Counted.place(f, tap, ch)
+		for j := range planes {
+			plus := by.ones && by.bit(j, int(v)*sign[o]) || !by.ones && by.bit(j, int(v)) != (sign[o] < 0)
 			if plus == inverted {
 				continue
 			}
-			o, ch, tap := i%f.Out, i/f.Out%in, i/f.Out/in
-			word, bit := c.Counted.place(f, tap, ch)
 			if word < c.Rows*c.Cols*c.Words {
-				c.Weights[(word*len(planes)+j)*f.Out+o] |= 1 << bit
+				c.Weights[(word*planes+j)*f.Out+o] |= 1 << bit
 			} else {
 				c.rest[o] |= 1 << bit
 			}
-			c.ones[(tap*len(planes)+j)*f.Out+o]++
+			c.ones[(tap*planes+j)*f.Out+o]++
 		}
 	}
 }

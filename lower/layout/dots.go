@@ -79,10 +79,10 @@ const maxBand = 3
 
 // shortDots says that 16 bits hold the sums of f as a Band.
 func shortDots(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
-	if parts, wide, ok := partsOf(f, x); !ok || wide || parts != nil || len(f.Ints) == 0 {
+	if parts, wide, ok := partsOf(f, x); !ok || wide || parts != nil || f.Ints.Len() == 0 {
 		return false
 	}
-	return f.KH*f.KW*bandSteps(f)*farthestByte(x, t)*min(maxByte, int(widest(farthest(f.Ints)))) < math.MaxInt16
+	return f.KH*f.KW*bandSteps(f)*farthestByte(x, t)*min(maxByte, int(widest(farthestOf(f.Ints)))) < math.MaxInt16
 }
 
 // sumsAlone says that the sums of f are compared with thresholds as they are, and nothing else is made of them.
@@ -168,7 +168,7 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 	parts, wide, _ := partsOf(f, x)
 	d.Parts = parts
 	sums := make([]int32, f.Out)
-	if len(f.Ints) > 0 {
+	if f.Ints.Len() > 0 {
 		cols := f.KW
 		if d.Runs {
 			cols = 1
@@ -179,7 +179,7 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 		} else {
 			d.Weights = make([]int8, n)
 		}
-		for i, w := range f.Ints {
+		for i, w := range f.Ints.All() {
 			o, c, kw, kh := i%f.Out, i/f.Out%f.GroupIn(), i/f.Out/f.GroupIn()%f.KW, i/f.Out/f.GroupIn()/f.KW
 			c += o / f.GroupOut() % d.Groups * f.GroupIn()
 			if d.Band { // from the first channel that the filter reads on
@@ -249,16 +249,25 @@ func farthest[T int8 | int16](weights []T) int {
 	return n
 }
 
+// farthestOf is farthest of all integers of a list.
+func farthestOf(ints graph.Numbers) int {
+	n := 1
+	for _, w := range ints.All() {
+		n = max(n, int(w), -int(w))
+	}
+	return n
+}
+
 // maxNarrow is the largest number of steps whose products instructions add in 16 bits.
 const maxNarrow = 4
 
 // narrowSteps is the number of steps of f's windows over x whose products 16 bits hold the sum of on t, if its weights are known.
 func narrowSteps(f *graph.FusedConv, x *graph.Value, t targets.Target) int {
 	cut := cutOfDots(f, x, t)
-	if len(f.Ints) == 0 || cut.Step != cost.Quad {
+	if f.Ints.Len() == 0 || cut.Step != cost.Quad {
 		return 0
 	}
-	weight, level := farthest(f.Ints), farthestByte(x, t)
+	weight, level := farthestOf(f.Ints), farthestByte(x, t)
 	if parts, _, _ := partsOf(f, x); parts != nil {
 		weight = parts.most
 	}
@@ -284,7 +293,7 @@ func (d *Dots) correction(f *graph.FusedConv, x *graph.Value, exact bool) *Corre
 				row[o] -= f.Epilogue.Border[class*f.Out+o] * int32(falling[o])
 			}
 		}
-		for i, w := range f.Ints {
+		for i, w := range f.Ints.All() {
 			if o := i % f.Out; !exact && outside[i/f.Out/f.GroupIn()] {
 				row[o] -= more * int32(w) * int32(falling[o])
 			}

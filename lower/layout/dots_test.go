@@ -74,9 +74,8 @@ func TestBand(t *testing.T) {
 		{x86, 1, 96, 96, 3, 1, 8, true, false, false, 4, 24}, // no groups
 	} {
 		n := c.groups * c.in
-		f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, Pad: graph.Padding{Top: 1, Bottom: 1}, In: n, Out: c.groups * c.out, Groups: c.groups, Ints: make([]int16, 9*c.in*c.groups*c.out),
+		f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, Pad: graph.Padding{Top: 1, Bottom: 1}, In: n, Out: c.groups * c.out, Groups: c.groups, Ints: oneWeight(9*c.in*c.groups*c.out, c.weight),
 			X: graph.Integers{Max: 1<<c.bits - 1, Step: 1}, W: graph.Integers{Min: -128, Max: 127, Step: 1}}
-		f.Ints[5] = int16(c.weight)
 		if c.levels {
 			f.Epilogue.OutBits, f.Epilogue.Thresholds = 1, [][]int32{make([]int32, f.Out)}
 		}
@@ -109,11 +108,20 @@ func TestNarrowSteps(t *testing.T) {
 		{arm, 64, 8, 63, 4},
 		{arm, 64, 7, -128, 2},
 	} {
-		f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: c.channels, Out: 8, Ints: make([]int16, 9*c.channels*8)}
-		f.Ints[5] = int16(c.weight)
+		f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: c.channels, Out: 8, Ints: oneWeight(9*c.channels*8, c.weight)}
 		x := &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: c.bits}, Shape: []int{1, 8, 8, c.channels}}
 		if got := narrowSteps(f, x, c.machine); got != c.want {
 			t.Errorf("%s, %d channels of %d bits, a weight of %d: %d steps, want %d", c.machine.Arch, c.channels, c.bits, c.weight, got, c.want)
 		}
 	}
+}
+
+// oneWeight are so many weights, of which one is not 0.
+func oneWeight(count, weight int) graph.Numbers {
+	return graph.Whole(count, func(i int) int {
+		if i == 5 {
+			return weight
+		}
+		return 0
+	})
 }

@@ -19,9 +19,11 @@ func TestGlue(t *testing.T) {
 		m := rapid.SampledFrom(targets.All()).Draw(t, "target")
 		const outs = 4
 		f := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 20, Out: outs, X: graph.Integers{Min: -3, Max: 3, Step: 2}, W: graph.Integers{Min: -1, Max: 1, Step: 2}}
-		for range f.In * f.Out {
-			f.Ints = append(f.Ints, int16(2*r.IntN(2)-1))
+		ints := make([]int16, f.In*f.Out)
+		for i := range ints {
+			ints[i] = int16(2*r.IntN(2) - 1)
 		}
+		f.Ints = graph.NumbersOf(ints)
 		s := &graph.ShiftAdd{Left: make([]int32, outs), Low: make([]int32, outs)}
 		for o := range outs {
 			s.Add, s.Right = append(s.Add, int32(r.IntN(200)-100)), append(s.Right, int32(r.IntN(7)))

@@ -33,7 +33,7 @@ func storedLimits(f *graph.FusedConv, sign []int) (lows, highs []int) {
 	for o, s := range sign {
 		lows[o], highs[o] = min(s*f.W.Min, s*f.W.Max), max(s*f.W.Min, s*f.W.Max)
 	}
-	for i, w := range f.Ints {
+	for i, w := range f.Ints.All() {
 		o := i % f.Out
 		v := int(w) * sign[o]
 		if i < f.Out {

@@ -65,7 +65,7 @@ func complement(lo, hi int) cut {
 func storedRange(f *graph.FusedConv) (lo, hi int) {
 	lo, hi = f.W.Min, f.W.Max
 	falling := f.Epilogue.Falling
-	for i, w := range f.Ints {
+	for i, w := range f.Ints.All() {
 		if falling != nil && falling[i%f.Out] {
 			lo, hi = min(lo, -int(w)), max(hi, -int(w))
 		}

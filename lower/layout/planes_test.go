@@ -30,15 +30,17 @@ func TestCut(t *testing.T) {
 		if c.falling {
 			f.Epilogue.Falling = []bool{false, true}
 		}
+		var ints []int16
 		for v := c.w.Min; v <= c.w.Max; v += c.w.Step {
-			f.Ints = append(f.Ints, int16(v), int16(v))
+			ints = append(ints, int16(v), int16(v))
 		}
+		f.Ints = graph.NumbersOf(ints)
 		got := cutOf(f)
 		if got.ones != c.ones || !slices.Equal(got.coefs, c.coefs) {
 			t.Errorf("%v: %+v, want %v", c.w, got, c.coefs)
 			continue
 		}
-		for _, v := range f.Ints {
+		for _, v := range f.Ints.All() {
 			sum := 0
 			for j, coef := range got.coefs {
 				switch bit := got.bit(j, int(v)); {
@@ -52,7 +54,7 @@ func TestCut(t *testing.T) {
 				sum = sum * c.w.Step / 2
 			}
 			if sum != int(v) {
-				t.Errorf("%v: %d is stored as %d", c.w, v, sum)
+				t.Errorf("%v: %g is stored as %d", c.w, v, sum)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func Exact(f *graph.FusedConv) bool { return LargestSum(f) <= MaxExact }
 // LargestSum bounds the absolute values of f's sums, and of all parts of them.
 func LargestSum(f *graph.FusedConv) int64 {
 	sums, border := make([]int64, f.Out), make([]int64, f.Out)
-	for i, w := range f.Ints {
+	for i, w := range f.Ints.All() {
 		sums[i%f.Out] += int64(max(w, -w)) * int64(f.X.Largest())
 	}
 	for i, v := range f.Epilogue.Border {
@@ -56,8 +56,8 @@ func newSums(f *graph.FusedConv, x *graph.Value) *Sums {
 		}
 		return s
 	}
-	s, sign := &Sums{Weights: make([]float32, len(f.Ints)), Pad: float32(f.PadValue), Add: f.Add}, signs(f)
-	for i, w := range f.Ints {
+	s, sign := &Sums{Weights: make([]float32, f.Ints.Len()), Pad: float32(f.PadValue), Add: f.Add}, signs(f)
+	for i, w := range f.Ints.All() {
 		s.Weights[i] = float32(int(w) * sign[i%f.Out])
 	}
 	lows, highs := make([]int64, f.Out), make([]int64, f.Out)

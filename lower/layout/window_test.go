@@ -59,7 +59,7 @@ func TestWindowsPay(t *testing.T) {
 			W: graph.Integers{Min: -1, Max: 1, Step: 2}, Pad: graph.Padding{Top: p, Bottom: p, Left: p, Right: p}}
 		a.Epilogue.OutBits = planes
 		a.Epilogue.Thresholds = make([][]int32, 1<<planes-1)
-		a.Ints = make([]int16, a.Products()*out)
+		a.Ints = graph.NumbersOf(make([]int16, a.Products()*out))
 		x := graph.Value{Shape: []int{1, h, h, in}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: planes}}
 		for by := range measured {
 			if why := by.Lacks(a, &x); why != "" {

@@ -99,7 +99,7 @@ func tableOf(f *graph.FusedConv, x *graph.Value) *WindowLevels {
 // newWindowLevels computes the table of f's windows over x.
 func newWindowLevels(f *graph.FusedConv, x *graph.Value) *WindowLevels {
 	t := tableOf(f, x)
-	if len(f.Ints) == 0 {
+	if f.Ints.Len() == 0 {
 		return t
 	}
 	outside := make([][]bool, t.Rows.Count()*t.Cols.Count())
@@ -136,7 +136,7 @@ func windowBits(f *graph.FusedConv, x *graph.Value, o int, outside []bool) (zero
 	each = make([]int64, products*x.Bits)
 	for n := range x.Bits {
 		for i := range products {
-			w := int64(f.Ints[i*f.Out+o])
+			w := int64(f.Ints.At(i*f.Out + o))
 			if outside != nil && outside[i/f.In] {
 				w = 0
 			}

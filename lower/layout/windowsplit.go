@@ -68,7 +68,7 @@ func (s *SplitLevels) bytes(f *graph.FusedConv) int {
 // newSplitLevels computes the tables of f's windows over x.
 func newSplitLevels(f *graph.FusedConv, x *graph.Value) *SplitLevels {
 	s := splitOf(f, x)
-	if len(f.Ints) == 0 {
+	if f.Ints.Len() == 0 {
 		return s
 	}
 	words := Words(f.Out)

@@ -21,15 +21,12 @@ func TestLevelsBeside(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawBinary(t)
 		a := c.a
-		ints := a.Ints
+		ints := a.Ints.Floats()
 		a.Out = rapid.SampledFrom([]int{1, 2, 8, 16, 32, 64, 96}).Draw(t, "outputs")
 		if a.Out%a.GroupCount() != 0 {
 			a.Groups = 0
 		}
-		a.Ints = make([]int16, c.kh*c.kw*a.GroupIn()*a.Out)
-		for i := range a.Ints {
-			a.Ints[i] = ints[i%len(ints)]
-		}
+		a.Ints = graph.Whole(c.kh*c.kw*a.GroupIn()*a.Out, func(i int) int { return int(ints[i%len(ints)]) })
 		scale := drawFloats(t, a.Out, "scale")
 		a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: scale}}
 		var nodes []*graph.Node

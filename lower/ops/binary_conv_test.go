@@ -47,9 +47,11 @@ func drawBinary(t *rapid.T) *binaryConv {
 	a.W = rapid.SampledFrom(append(wide(), []graph.Integers{{Min: -1, Max: 1, Step: 2}, {Min: -1, Max: 1, Step: 1}, {Min: -3, Max: 3, Step: 2}, {Min: -2, Max: 1, Step: 1}, {Min: -1, Max: 6, Step: 1}, {Min: 0, Max: 1, Step: 1}}...)).Draw(t, "weights")
 	c.x = drawLevels(t, c.b*c.h*c.w*a.In, c.bits, "x")
 	r := random(t, "weights")
-	for range c.kh * c.kw * a.GroupIn() * a.Out {
-		a.Ints = append(a.Ints, int16(a.W.Min+a.W.Step*r.IntN((a.W.Max-a.W.Min)/a.W.Step+1)))
+	ints := make([]int16, c.kh*c.kw*a.GroupIn()*a.Out)
+	for i := range ints {
+		ints[i] = int16(a.W.Min + a.W.Step*r.IntN((a.W.Max-a.W.Min)/a.W.Step+1))
 	}
+	a.Ints = graph.NumbersOf(ints)
 	return c
 }
 
@@ -83,7 +85,7 @@ func (c *binaryConv) dots() []int {
 			n := c.a.GroupIn()
 			for o := range c.a.GroupOut() {
 				o += ch / n * c.a.GroupOut()
-				sums[p*out+o] += v * int(c.a.Ints[(k*n+ch%n)*out+o])
+				sums[p*out+o] += v * int(c.a.Ints.At((k*n+ch%n)*out+o))
 			}
 		}
 	})
@@ -202,9 +204,11 @@ func TestChosenThresholds(t *testing.T) {
 		}
 		c.x = drawLevels(t, c.b*c.h*c.w*c.a.In, 1, "x")
 		r := random(t, "weights")
-		for range c.a.Products() * c.a.Out {
-			c.a.Ints = append(c.a.Ints, int16(2*r.IntN(2)-1))
+		ints := make([]int16, c.a.Products()*c.a.Out)
+		for i := range ints {
+			ints[i] = int16(2*r.IntN(2) - 1)
 		}
+		c.a.Ints = graph.NumbersOf(ints)
 		check := c.drawThresholds(t, between(t, 1, 2, "bits"))
 		if layout.PopcountDense8.Lacks(c.a, &x) != "" {
 			t.Skip("no words of 8 bits")
@@ -323,7 +327,7 @@ func TestWorstCase(t *testing.T) {
 		const in = 100
 		c.a, c.bits = &graph.FusedConv{KH: 5, KW: 5, SH: 1, SW: 1, In: in, Out: 1, W: graph.Integers{Min: -1, Max: 1, Step: 2}}, between(t, 1, 8, "planes")
 		x := c.input()
-		c.a.X, c.a.Ints = graph.IntegersOf(x.LevelType), slices.Repeat([]int16{-1}, 25*in)
+		c.a.X, c.a.Ints = graph.IntegersOf(x.LevelType), graph.Whole(25*in, func(int) int { return -1 })
 		equal := rapid.Bool().Draw(t, "equal")
 		c.x = make([]int, 25*in)
 		sum := 25 * in * (1<<c.bits - 1)
