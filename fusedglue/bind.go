@@ -91,9 +91,7 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	if b == nil {
 		n.Op = "fconv2d"
 		w := &graph.Tensor{Shape: []int{f.Products(), f.Out}, Data: graph.NumbersOf(f.WFloat)}
-		if few := graph.DecomposeExactly(w); few == nil {
-			f.Few = graph.Codebook(w)
-		} else if few.Trained() {
+		if few := graph.DecomposeExactly(w); few != nil && few.Trained() {
 			f.Few = few
 		}
 		return nil

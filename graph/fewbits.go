@@ -24,8 +24,6 @@ type FewBits struct {
 	// Attrs make exactly these integers and scales of the float weights, with Scale as weight "scale" where WeightScale is
 	// "tensor".
 	Attrs BinaryAttrs
-	// Values, where it is not nil, are what the integers 0, 1, ... stand for, [O] each, and Scale is nil: see Codebook.
-	Values [][]float32
 }
 
 // WeightType is the number of bits of the weights of a bitserial layer, and the name of their encoding. Ternary ones have 2 bits.

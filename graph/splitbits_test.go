@@ -1,7 +1,6 @@
 package graph_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -81,35 +80,6 @@ func TestSplitWeights(t *testing.T) {
 		for i, v := range sum {
 			if f32.Abs(f32.Sub(v, want[i])) > 2e-6 {
 				t.Fatalf("%s: the parts of weight %d add up to %g, want %g", c.name, i, v, want[i])
-			}
-		}
-	}
-}
-
-// TestCodebook: weights of up to four values in each filter are numbers of 2 bits, and these stand for them to the bit.
-func TestCodebook(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for what, c := range map[string]struct {
-		values []float32
-		want   bool
-	}{
-		"three":        {[]float32{-0.31, 0, 0.17}, true},
-		"four":         {[]float32{-0.53, -0.27, 0.29, 0.51}, true},
-		"five":         {[]float32{-0.53, -0.27, 0, 0.29, 0.51}, false},
-		"positive":     {[]float32{0, 0.27, 0.51}, false},
-		"not a number": {[]float32{-1, float32(math.NaN()), 0.5}, false},
-	} {
-		w := &graph.Tensor{Shape: []int{3, 3, 8, 4}}
-		for i := range w.Elems() {
-			w.Data = graph.NumbersOf(append(w.Data.Floats(), c.values[r.IntN(len(c.values))]*float32(1+i%4)))
-		}
-		f := graph.Codebook(w)
-		if (f != nil) != c.want {
-			t.Errorf("%s: %+v", what, f)
-		}
-		for i, v := range w.Data.All() {
-			if f != nil && f.Values[f.Ints[i]][i%4] != v {
-				t.Fatalf("%s: weight %d is %g, want %g", what, i, f.Values[f.Ints[i]][i%4], v)
 			}
 		}
 	}

@@ -272,6 +272,13 @@ func printLegend(w io.Writer, in *ripc.Inspection) {
 	for _, l := range in.Layers {
 		if l.Kind == graph.Binary.String() {
 			fmt.Fprintf(w, "\n%s: activations of %s by weights of %s\n", l.Became, human.Count(l.ActivationBits, "bit"), human.Count(l.WeightBits, "bit"))
+			break
+		}
+	}
+	for _, l := range in.Layers {
+		if l.Kind == graph.Float.String() && l.MACs > 0 && l.WeightBits < l.ActivationBits {
+			fmt.Fprintf(w, "\n%s: weights of %s in memory, which become floats where they are used: for memory, at the cost of instructions\n",
+				l.Became, human.Count(l.WeightBits, "bit"))
 			return
 		}
 	}

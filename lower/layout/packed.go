@@ -10,8 +10,7 @@ import (
 type Packed struct {
 	Bits  int
 	Words []uint32 // [ceil(products/PerWord), Out]
-	// Values are what the numbers of one bit, or of a codebook, stand for, [Out] each. Where there are none j stands for
-	// f32((Min + Step*j) * Scale[o]).
+	// Values are what the numbers of one bit stand for, [Out] each. Where there are none j stands for f32((Min + Step*j) * Scale[o]).
 	Values    [][]float32
 	Min, Step int
 	Scale     []float32
@@ -29,7 +28,6 @@ func newPacked(f *graph.FusedConv) *Packed {
 		return nil
 	}
 	p.Words = make([]uint32, rows*f.Out)
-	p.Values = f.Few.Values
 	if p.Bits == 1 {
 		p.Values = [][]float32{make([]float32, f.Out), make([]float32, f.Out)}
 	}

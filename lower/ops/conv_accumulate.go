@@ -150,13 +150,6 @@ func (c *conv) unpackedWeight(w ir.Buffer, at []ir.Expr, o ir.Expr) ir.Expr {
 		return &ir.Select{Cond: ir.Bin(ir.Ne, bit, ir.Const(ir.U32, 0)), A: ir.At(one, o), B: ir.At(zero, o)}
 	}
 	number := ir.CastTo(ir.I32, ir.Bin(ir.And, ir.Bin(ir.Shr, word, first), ir.Const(ir.U32, 1<<p.Bits-1)))
-	if p.Values != nil {
-		value := ir.Expr(ir.At(constant(c, "value0", ir.F32, p.Values[0], 0), o))
-		for j, v := range p.Values[1:] {
-			value = &ir.Select{Cond: ir.Bin(ir.Gt, number, ir.Const(ir.I32, int64(j))), A: ir.At(constant(c, fmt.Sprintf("value%d", j+1), ir.F32, v, 0), o), B: value}
-		}
-		return value
-	}
 	integer := add(mul(number, ir.Const(ir.I32, int64(p.Step))), ir.Const(ir.I32, int64(p.Min)))
 	return mul(ir.CastTo(ir.F32, integer), ir.At(constant(c, "scale", ir.F32, p.Scale, 0), o))
 }

@@ -214,7 +214,7 @@ def ttq_positive(n, x):
     return plain(n, x, lambda x: signs_of(n, x), lambda c: two_scales(n, c, negative=False))
 
 
-@case("trained ternary weights over real activations: 2 bits in memory", 0.0)
+@case("trained ternary weights over real activations, which stay floats", 0.0)
 def ttq_floats(n, x):
     return plain(n, x, lambda x: n.op("Relu", x), lambda c: two_scales(n, c))
 
