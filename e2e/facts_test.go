@@ -205,3 +205,37 @@ func TestFactsAndNotes(t *testing.T) {
 		t.Errorf("with notes\n%s\nwithout\n%s", got, want)
 	}
 }
+
+// TestIntegerTypes: the type that weights have in the file says that a layer is one of integers. That some of them have fewer bits does not.
+func TestIntegerTypes(t *testing.T) {
+	for _, name := range []string{"twice_read_inner", "twice_read_norm"} {
+		in, err := ripc.Inspect(t.Context(), filepath.Join("../testdata/tflite", name+".tflite"), ripc.Options{Target: "rpi3"}, "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in.Bitserial != 0 || in.Integers == 0 {
+			t.Errorf("%s: %d bitserial layers, %d of integers", name, in.Bitserial, in.Integers)
+		}
+	}
+}
+
+// TestPackedFloats: weights over real numbers lie in memory as bits where one scale makes them, which inspect says. Trained ternary ones of
+// two scales, whose bits cost much more than floats do, are floats.
+func TestPackedFloats(t *testing.T) {
+	in, err := ripc.Inspect(t.Context(), "../testdata/fewbits/ttq_floats.onnx", ripc.Options{Target: "rpi3"}, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin, err := ripc.Inspect(t.Context(), "../testdata/fewbits/ttq_floats.onnx", ripc.Options{Target: "rpi3", FloatTwin: true}, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range in.Layers {
+		if l.Kernel != twin.Layers[i].Kernel {
+			t.Errorf("%s has kernel %s, its twin %s", l.Name, l.Kernel, twin.Layers[i].Kernel)
+		}
+		if ternary := strings.HasPrefix(l.Name, "/Conv_3") || strings.HasPrefix(l.Name, "/Conv_6"); ternary && (l.Reason == nil || !strings.Contains(l.Reason.Text, "it has ternary weights, but its input is not quantized")) {
+			t.Errorf("%s: %+v", l.Name, l.Reason)
+		}
+	}
+}

@@ -14,7 +14,9 @@ func bindIntegerLayer(g *graph.Graph, n *graph.Node, f *graph.FusedConv, a *grap
 	}
 	enc := graph.EncodingOf(f.Ints)
 	f.W = enc.Integers()
-	f.WeightBits, f.WeightEnc = enc.WeightType()
+	if f.WeightBits, f.WeightEnc = enc.WeightType(); f.WeightBits > graph.FewBitsMost { // the type in the file says so, not the range
+		f.WeightBits, f.WeightEnc = graph.IntegerBits, graph.AffineWeights.String()
+	}
 	f.X = graph.IntegersOf(g.Value(n.Inputs[0]).LevelType)
 	if bias := a.Bias(n); bias != nil {
 		f.Add = make([]int32, f.Out)

@@ -57,6 +57,9 @@ type IntegerAttrs struct {
 	Coarse bool
 }
 
+// IntegerBits is the width of the type that the weights of integer layers have in files.
+const IntegerBits = 8
+
 // FixedPoint is a number as TFLite multiplies by it: Multiplier * 2^(Shift-31). Multiplier has 31 bits, or 30 of a coarse one, or is 0.
 type FixedPoint struct {
 	Multiplier int32
