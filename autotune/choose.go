@@ -57,7 +57,7 @@ func (a *agreement) newChooser(usual *ir.Program) (*chooser, error) {
 		return nil, err
 	}
 	c := &chooser{agreement: a, coupling: coupling}
-	free, at := a.network.free(), map[string]int{}
+	free, at := lower.Free(a.network.Graph, a.network.options(nil)), map[string]int{}
 	for _, s := range usual.Stages {
 		by, err := layout.ParseAlgorithm(s.Layer.Algorithm.Name)
 		if _, twice := at[s.Name]; err != nil || twice { // it has no algorithm, or copies what the layer made

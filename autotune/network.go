@@ -41,46 +41,18 @@ func (n *Network) options(choice map[string]layout.Algorithm) lower.Options {
 	return lower.Options{Target: n.Target, Algorithms: all, Bitserial: n.Bitserial}
 }
 
-// free are the algorithms that layers may have which have a choice, by name.
-func (n *Network) free() map[string][]layout.Algorithm {
-	all := map[string][]layout.Algorithm{}
-	for _, node := range n.Graph.Nodes {
-		f, ok := node.Attrs.(*graph.FusedConv)
-		if _, given := n.Given[node.Name]; !ok || given || slices.Contains(n.Bitserial, node.Name) {
-			continue
-		}
-		x := *n.Graph.Value(node.Inputs[0])
-		x.Shape = ops.Spatial(x.Shape)
-		if by := layout.Applying(f, &x); len(by) > 1 {
-			all[node.Name] = by
-		}
-	}
-	return all
-}
-
-// uniform gives each layer with a choice algorithm a where it can have that.
-func uniform(free map[string][]layout.Algorithm, a layout.Algorithm) map[string]layout.Algorithm {
-	choice := map[string]layout.Algorithm{}
-	for layer, by := range free {
-		if slices.Contains(by, a) {
-			choice[layer] = a
-		}
-	}
-	return choice
-}
-
 // programs are the definition that is compiled without a tuner, and those in which all layers that can have one algorithm have it.
 func (n *Network) programs(ctx context.Context) ([]*ir.Program, error) {
 	p, err := n.lowered(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	all, free := []*ir.Program{p}, n.free()
+	all, free := []*ir.Program{p}, lower.Free(n.Graph, n.options(nil))
 	for _, a := range layout.Algorithms() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if choice := uniform(free, a); len(choice) > 0 {
+		if choice := lower.Uniform(free, a); len(choice) > 0 {
 			if p, err = n.lowered(ctx, choice); err != nil {
 				return nil, err
 			}

@@ -231,7 +231,16 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 			return nil, err
 		}
 	}
-	return lower.Program(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
+	return lowered(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
+}
+
+// lowered is the Program of g, where layers that o leaves open have the algorithms that are chosen for them.
+func lowered(ctx context.Context, g *graph.Graph, o lower.Options) (*ir.Program, error) {
+	var err error
+	if o.Chosen, err = choose(ctx, g, o); err != nil {
+		return nil, err
+	}
+	return lower.Program(ctx, g, o)
 }
 
 // lower makes the Program.
@@ -246,7 +255,7 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 		maps.Copy(algorithms, c.tuned.Algorithms)
 		maps.Copy(algorithms, o.Algorithms)
 	}
-	c.Program, err = lower.Program(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
+	c.Program, err = lowered(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
 	return err
 }
 

@@ -215,6 +215,29 @@ func TestMicrocontrollersFlush(t *testing.T) {
 	}
 }
 
+// TestMicrocontrollersWake: an int8 network of the shape of MLPerf Tiny's visual wake words takes few instructions and little memory
+// without any option, since a learned model chooses its algorithms.
+func TestMicrocontrollersWake(t *testing.T) {
+	const mostInstructions, mostRAM = 60e6, 115 << 10
+	for _, b := range boards.All() {
+		t.Run(b.Target, func(t *testing.T) {
+			need.Board(t, nil)
+			r, err := ripc.Bench(t.Context(), ripc.BenchRequest{Path: "testdata/wake.json", Threads: 1, Options: ripc.Options{Target: b.Target}})
+			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
+				need.Board(t, err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Instructions == nil || *r.Instructions > mostInstructions || r.Footprint.RAM > mostRAM {
+				t.Errorf("%+v, %+v; at most %v instructions and %v bytes were expected", r.Figures, r.Footprint, mostInstructions, mostRAM)
+			} else {
+				t.Logf("%d instructions, RAM %d bytes", *r.Instructions, r.Footprint.RAM)
+			}
+		})
+	}
+}
+
 // linked is the path of a program for b.
 func linked(t *testing.T, s bareboard.Source, b boards.Board) string {
 	t.Helper()

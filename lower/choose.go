@@ -47,6 +47,9 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 				f.Products(), x.Bits, f.WeightBits, layout.Dot, layout.Dot.Lacks(f, &x), layout.Popcount, layout.Popcount.Lacks(f, &x))
 		}
 		c := layout.Choose(f, &x, o.Target, means[n.Name] != nil)
+		if known, ok := o.Chosen[n.Name]; ok {
+			c = known
+		}
 		by, asked := o.Algorithms[n.Name]
 		if !asked && slices.Contains(o.Bitserial, n.Name) {
 			by, _ = c.Counting(f, &x)
@@ -80,6 +83,27 @@ func Applying(g *graph.Graph) map[string][]layout.Algorithm {
 		}
 	}
 	return all
+}
+
+// Free is Applying of the layers that have a choice, of those that o leaves open.
+func Free(g *graph.Graph, o Options) map[string][]layout.Algorithm {
+	all := Applying(g)
+	maps.DeleteFunc(all, func(layer string, by []layout.Algorithm) bool {
+		_, given := o.Algorithms[layer]
+		return len(by) < 2 || given || slices.Contains(o.Bitserial, layer)
+	})
+	return all
+}
+
+// Uniform gives each layer of free algorithm a where it can have that.
+func Uniform(free map[string][]layout.Algorithm, a layout.Algorithm) map[string]layout.Algorithm {
+	choice := map[string]layout.Algorithm{}
+	for layer, by := range free {
+		if slices.Contains(by, a) {
+			choice[layer] = a
+		}
+	}
+	return choice
 }
 
 func texts(algorithms []layout.Algorithm) []string {

@@ -22,6 +22,8 @@ type Options struct {
 	Target targets.Target // what algorithms are chosen for; layers over levels count bits for the zero Target
 	// Algorithms are those of layers whose algorithm is not to be chosen, by the layers' names.
 	Algorithms map[string]layout.Algorithm
+	// Chosen are the choices for layers that Algorithms and Bitserial leave open, where something is known that lower does not know.
+	Chosen map[string]layout.Choice
 	// Bitserial are layers that are to get the cheapest of the algorithms that count bits.
 	Bitserial []string
 	// PackApart lets stages write levels one a byte, and stages of their own pack them: what packing where levels are made is worth. The

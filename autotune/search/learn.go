@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"ripc/autotune/costmodel"
-	"ripc/autotune/features"
 	"ripc/autotune/space"
+	"ripc/schedule/features"
 )
 
 // looker gives the features of the candidates of a space.

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/autotune/costmodel"
-	"ripc/autotune/features"
 	"ripc/autotune/space"
 	"ripc/graph"
 	"ripc/internal/need"
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/ops"
+	"ripc/schedule/features"
 	"ripc/targets"
 )
 

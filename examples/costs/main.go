@@ -20,6 +20,11 @@
 //
 // measures layers of all channels, kernels and strides, compares them with those whose channels fill words, keeps that in docs/shapes, and writes docs/shapes.md.
 // Stopped, it keeps what it has, and goes on there the next time.
+//
+//	go run ./examples/costs learn [-target T] [-networks N] [-macs N]
+//
+// measures networks that are drawn at random on a simulated chip, by each algorithm, fits what their stages execute to that, and writes
+// schedule/machine/data/T.json, by which compile chooses algorithms there. What is measured lies in build/learn: stopped, it goes on there the next time.
 package main
 
 import (
@@ -41,9 +46,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	commands := map[string]func(context.Context, []string) error{"measure": measureLayers, "fit": fit, "gap": gap, "shapes": measureShapes}
+	commands := map[string]func(context.Context, []string) error{"measure": measureLayers, "fit": fit, "gap": gap, "shapes": measureShapes, "learn": learn}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return fmt.Errorf("want a command: measure, fit, gap or shapes; go doc ./examples/costs says what it does")
+		return fmt.Errorf("want a command: measure, fit, gap, shapes or learn; go doc ./examples/costs says what it does")
 	}
 	return commands[args[0]](ctx, args[1:])
 }

@@ -70,6 +70,8 @@ func product(path []*node, depend uint64) float64 {
 	n, outside := 1.0, false
 	for _, p := range slices.Backward(path) {
 		switch {
+		case p.share > 0:
+			n *= p.share
 		case p.lanes:
 		case p.written && !outside && depend&p.bit() == 0:
 		default:

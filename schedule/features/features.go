@@ -11,7 +11,6 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/size"
-	"ripc/schedule/strategy"
 	"ripc/targets"
 	"ripc/targets/isa"
 )
@@ -19,7 +18,7 @@ import (
 // Levels is how many loops around the hottest statement are described, from the inside.
 const Levels = 10
 
-// knobs are those of package strategy's strategies, by name.
+// knobs are those of package strategy, by name.
 func knobs() []string {
 	return []string{
 		"tile_h", "tile_w", "lanes", "unroll", "filters_outer", "vectors", "width", "words", "step", "at", "spread", "group", "wide", "whole", "by_lane",
@@ -69,7 +68,7 @@ func Names() []string {
 
 // Of describes a scheduled Func with the values of its strategy's knobs; a knob that it does not have is NaN. The same kernel has the
 // same features each time.
-func (d *Describer) Of(f *ir.Func, v strategy.Values) []float32 {
+func (d *Describer) Of(f *ir.Func, v map[string]int) []float32 {
 	out := make([]float32, 0, 256)
 	d.each(f, v, func(_, _ string, x float64) { out = append(out, float32(x)) })
 	return out
@@ -84,8 +83,8 @@ func ratio(a, b float64) float64 {
 }
 
 // each gives the features in order.
-func (d *Describer) each(f *ir.Func, v strategy.Values, yield func(group, name string, x float64)) {
-	k := newKernel(f, d)
+func (d *Describer) each(f *ir.Func, v map[string]int, yield func(group, name string, x float64)) {
+	k := newKernel(f, d, false)
 	t := d.target
 
 	// Work is what hardly depends on the schedule, so what is counted is also given by work.

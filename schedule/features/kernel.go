@@ -11,10 +11,11 @@ import (
 // kernel is what is found out about a Func.
 type kernel struct {
 	*Describer
-	bufs  map[string]*buffer
-	root  *node
-	sites []*site
-	all   []access // in program order: a node's lie side by side
+	shares bool // the bodies of conditions count as often as those hold
+	bufs   map[string]*buffer
+	root   *node
+	sites  []*site
+	all    []access // in program order: a node's lie side by side
 
 	work float64 // bits of elements of arithmetic, each as often as it is computed
 	ops  [operationKinds][widths]float64
@@ -24,6 +25,7 @@ type kernel struct {
 	calls              float64 // instructions of Calls
 	called             []float64
 	iterations         float64 // of loops that are not written out
+	entries            float64 // to such loops
 	branches           float64
 	addresses          float64 // indices that are more than a loop's variable
 	spills             float64 // instructions by which registers that are too few go over memory
@@ -35,7 +37,7 @@ type kernel struct {
 	hot                *site
 }
 
-// node is a loop, or the Func.
+// node is a loop, the Func, or one of the two sides of a condition.
 type node struct {
 	loop     *ir.For
 	parent   *node
@@ -45,6 +47,7 @@ type node struct {
 	lanes    bool
 	written  bool // written out: unrolled, or a vector
 	bytes    float64
+	share    float64 // of the side of a condition: how often it is taken; 0 of others
 }
 
 // bit is n's in sets of depths, where all loops that are too deep share the last.
@@ -95,8 +98,8 @@ type site struct {
 	live     []*buffer // local buffers around it
 }
 
-func newKernel(f *ir.Func, d *Describer) *kernel {
-	k := &kernel{Describer: d, bufs: map[string]*buffer{}, root: &node{depth: -1}, called: make([]float64, len(meanings()))}
+func newKernel(f *ir.Func, d *Describer, shares bool) *kernel {
+	k := &kernel{Describer: d, shares: shares, bufs: map[string]*buffer{}, root: &node{depth: -1}, called: make([]float64, len(meanings()))}
 	for _, p := range f.Params {
 		k.buffer(p.Buffer, false, 0)
 	}
@@ -131,6 +134,9 @@ func (k *kernel) collect(s ir.Stmt, at *node, path []*node, live []*buffer) {
 		if s.Kind == ir.Parallel {
 			k.parallel = max(k.parallel, float64(s.Extent))
 		}
+		if !n.written {
+			k.entries += product(path, math.MaxUint64)
+		}
 		path = append(path[:len(path):len(path)], n)
 		if !n.written {
 			k.iterations += product(path, math.MaxUint64)
@@ -149,9 +155,13 @@ func (k *kernel) collect(s ir.Stmt, at *node, path []*node, live []*buffer) {
 		k.reads(x, s.Cond)
 		x.to = len(k.all)
 		k.branches += product(path, math.MaxUint64)
-		k.collect(s.Then, at, path, live)
+		then, otherwise := path, path
+		if share, known := k.share(s.Cond, path); known {
+			then, otherwise = side(path, at, share), side(path, at, 1-share)
+		}
+		k.collect(s.Then, at, then, live)
 		if s.Else != nil {
-			k.collect(s.Else, at, path, live)
+			k.collect(s.Else, at, otherwise, live)
 		}
 	case *ir.Store:
 		x := k.site(s, path, live)
@@ -165,6 +175,20 @@ func (k *kernel) collect(s ir.Stmt, at *node, path []*node, live []*buffer) {
 		}
 		x.to = len(k.all)
 	}
+}
+
+// share is shareOf where shares count.
+func (k *kernel) share(cond ir.Expr, path []*node) (share float64, known bool) {
+	if !k.shares {
+		return 0, false
+	}
+	return shareOf(cond, path)
+}
+
+// side is the path into one side of a condition that is taken so often.
+func side(path []*node, at *node, share float64) []*node {
+	const never = 1e-9 // of what is never executed, which has a path as well
+	return append(path[:len(path):len(path)], &node{loop: &ir.For{Extent: 1}, parent: at, depth: len(path), written: true, share: max(share, never)})
 }
 
 func (k *kernel) site(s ir.Stmt, path []*node, live []*buffer) *site {

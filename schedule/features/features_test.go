@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/autotune/features"
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/internal/golden"
@@ -18,6 +17,7 @@ import (
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule"
+	"ripc/schedule/features"
 	"ripc/schedule/strategy"
 	"ripc/targets"
 	"ripc/targets/isa"

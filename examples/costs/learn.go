@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"ripc"
+	"ripc/lower"
+	"ripc/lower/layout"
+	"ripc/measure/provenance"
+	"ripc/schedule/features"
+	"ripc/schedule/machine"
+	"ripc/targets"
+)
+
+// stagePoint is a stage that was measured, a line of build/learn/TARGET.jsonl.
+type stagePoint struct {
+	Network   uint64             `json:"network"`   // that it is of: its seed
+	Algorithm string             `json:"algorithm"` // that all layers had which can have it; "" is what they have by default
+	Stage     string             `json:"stage"`
+	Counts    map[string]float64 `json:"counts"`
+	Cost      float64            `json:"cost"`
+}
+
+// learn measures networks that are drawn at random by each algorithm, and fits a target's weights to their stages. Stopped, it goes on
+// where it was.
+func learn(ctx context.Context, args []string) error {
+	var name string
+	var networks, multiplies, judged int
+	if _, err := flags("learn", func(f *flag.FlagSet) {
+		f.StringVar(&name, "target", "cortex-m4", "whose weights are fitted; a simulated chip")
+		f.IntVar(&networks, "networks", 60, "that are drawn")
+		f.IntVar(&judged, "judge", 0, "fit nothing: compare what is chosen with the best algorithm for so many other networks")
+		f.IntVar(&multiplies, "macs", 300_000, "multiply-accumulates of a layer at most")
+	}, args); err != nil {
+		return err
+	}
+	t, err := targets.Lookup(name)
+	if err != nil {
+		return err
+	}
+	if judged > 0 {
+		return judge(ctx, t, judged, multiplies)
+	}
+	path := filepath.Join("build", "learn", name+".jsonl")
+	points, err := readPoints(path)
+	if err != nil {
+		return err
+	}
+	known := map[uint64]bool{}
+	for _, p := range points {
+		known[p.Network] = true
+	}
+	for seed := range uint64(networks) {
+		if known[seed] {
+			continue
+		}
+		some, err := measureDrawn(ctx, t, seed, multiplies)
+		if err != nil {
+			return fmt.Errorf("network %d: %w", seed, err)
+		}
+		if err := appendPoints(path, some); err != nil {
+			return err
+		}
+		points = append(points, some...)
+		fmt.Printf("network %d of %d: %d stages\n", seed+1, networks, len(some))
+	}
+	return fitWeights(t, points)
+}
+
+func readPoints(path string) ([]stagePoint, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var points []stagePoint
+	for d := json.NewDecoder(bufio.NewReader(f)); d.More(); {
+		var p stagePoint
+		if err := d.Decode(&p); err != nil {
+			return nil, fmt.Errorf("%s: %w: delete it to begin anew", path, err)
+		}
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+// appendPoints adds the points of a network to a file, all or none.
+func appendPoints(path string, points []stagePoint) error {
+	var text []byte
+	for _, p := range points {
+		line, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+// judge measures networks that were not fitted, by each algorithm and by what is chosen, and notes how these compare.
+func judge(ctx context.Context, t targets.Target, networks, multiplies int) error {
+	m, ok, err := machine.Of(t)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("no weights of %s: fit them first", t.Name)
+	}
+	const first = 1_000_000 // far from the networks that are fitted
+	c := machine.Choice{Networks: networks, Worst: 1}
+	var mean, usual float64
+	for i := range networks {
+		taken, best, popcount, err := compareDrawn(ctx, t, first+uint64(i), multiplies)
+		if err != nil {
+			return fmt.Errorf("network %d: %w", first+i, err)
+		}
+		mean, usual, c.Worst = mean+math.Log(taken/best), usual+math.Log(popcount/best), max(c.Worst, taken/best)
+		fmt.Printf("network %d: %.0f %s, the best algorithm %.3f times as much, popcount %.3f\n", first+i, taken, m.Unit, best/taken, popcount/taken)
+	}
+	c.Mean, c.Usual = math.Exp(mean/float64(networks)), math.Exp(usual/float64(networks))
+	fmt.Printf("%.3f times the best by geometric mean, %.3f at worst; popcount alone %.3f\n", c.Mean, c.Worst, c.Usual)
+	m.Choice = c
+	return writeWeights(m.Weights)
+}
+
+// compareDrawn is what a network costs as it is compiled, by the best algorithm for all of its layers, and by popcount.
+func compareDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies int) (taken, best, popcount float64, err error) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	defer os.RemoveAll(dir)
+	path, err := writeDrawn(dir, rand.New(rand.NewPCG(seed, 1)), multiplies)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	whole := func(o ripc.Options) (sum float64, err error) {
+		points, err := stagesOf(ctx, path, t, o)
+		for _, p := range points {
+			sum += p.Cost
+		}
+		return sum, err
+	}
+	o := ripc.Options{Target: t.Name}
+	if taken, err = whole(o); err != nil {
+		return 0, 0, 0, err
+	}
+	c, err := ripc.Compile(ctx, path, o)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	best, popcount = taken, taken
+	free := lower.Free(c.Graph, lower.Options{})
+	for _, by := range layout.Algorithms() {
+		if o.Algorithms = lower.Uniform(free, by); len(o.Algorithms) == 0 {
+			continue
+		}
+		n, err := whole(o)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		best = min(best, n)
+		if by == layout.Popcount {
+			popcount = n
+		}
+	}
+	return taken, best, popcount, nil
+}
+
+// writeDrawn writes a network that is drawn, and gives its path.
+func writeDrawn(dir string, r *rand.Rand, multiplies int) (string, error) {
+	path := filepath.Join(dir, "drawn.json")
+	text, err := json.Marshal(drawNetwork(r, multiplies))
+	if err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, text, 0o600)
+}
+
+// drawnAlgorithms is by how many algorithms a network is measured: more networks tell more than more algorithms of one.
+const drawnAlgorithms = 4
+
+// measureDrawn measures the stages of a network by algorithms that some layer of it can have, drawn at random.
+func measureDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies int) ([]stagePoint, error) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	r := rand.New(rand.NewPCG(seed, 1))
+	path, err := writeDrawn(dir, r, multiplies)
+	if err != nil {
+		return nil, err
+	}
+	o := ripc.Options{Target: t.Name}
+	first, err := ripc.Compile(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	free := lower.Free(first.Graph, lower.Options{})
+	var apply []layout.Algorithm
+	for _, by := range layout.Algorithms() {
+		if len(lower.Uniform(free, by)) > 0 {
+			apply = append(apply, by)
+		}
+	}
+	r.Shuffle(len(apply), func(i, j int) { apply[i], apply[j] = apply[j], apply[i] })
+	if len(apply) == 0 {
+		apply = []layout.Algorithm{layout.Popcount} // of which nothing is read
+	}
+	var points []stagePoint
+	for _, by := range apply[:min(len(apply), drawnAlgorithms)] {
+		o.Algorithms = lower.Uniform(free, by)
+		some, err := stagesOf(ctx, path, t, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", by, err)
+		}
+		for _, p := range some {
+			p.Network, p.Algorithm = seed, by.String()
+			points = append(points, p)
+		}
+	}
+	return points, nil
+}
+
+// stagesOf measures the stages of one network.
+func stagesOf(ctx context.Context, path string, t targets.Target, o ripc.Options) ([]stagePoint, error) {
+	c, err := ripc.Compile(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	b, err := ripc.Bench(ctx, ripc.BenchRequest{Path: path, Options: o, Threads: 1, PerLayer: true})
+	if err != nil {
+		return nil, err
+	}
+	if len(b.Layers) != len(c.Program.Stages) {
+		return nil, fmt.Errorf("%d stages were measured of %d", len(b.Layers), len(c.Program.Stages))
+	}
+	describe := features.For(t)
+	names := describe.CountNames()
+	var points []stagePoint
+	for i, s := range c.Program.Stages {
+		p := stagePoint{Stage: s.Name, Counts: map[string]float64{}}
+		for k, n := range describe.Counts(c.Scheduled.FuncByName(s.Func)) {
+			if n != 0 {
+				p.Counts[names[k]] = n
+			}
+		}
+		if p.Cost, _ = b.Layers[i].Cost(); p.Cost > 0 {
+			points = append(points, p)
+		}
+	}
+	return points, nil
+}
+
+// fitWeights fits t's weights to points, and writes them.
+func fitWeights(t targets.Target, points []stagePoint) error {
+	names := features.For(t).CountNames()
+	var samples []machine.Sample
+	networks := map[uint64]bool{}
+	for _, p := range points {
+		s := machine.Sample{Cost: p.Cost, Group: fmt.Sprint(p.Network), Counts: make([]float64, len(names))}
+		for k, n := range names {
+			s.Counts[k] = p.Counts[n]
+		}
+		samples, networks[p.Network] = append(samples, s), true
+	}
+	mark := provenance.Now("engine", "examples/costs")
+	w := machine.Weights{Target: t.Name, Unit: "instructions", Date: mark.Date, Commit: mark.Commit, Tool: "qemu, " + t.CPU,
+		Networks: len(networks), Points: len(samples), Error: machine.CrossError(samples), Terms: map[string]float64{}}
+	for k, price := range machine.Fit(samples) {
+		if price > 0 {
+			w.Terms[names[k]] = price
+		}
+	}
+	fmt.Printf("%d points of %d networks; off by %.1f %% (median) and %.1f %% (p90) on networks that were held out\n", w.Points, w.Networks, 100*w.Error.Median, 100*w.Error.P90)
+	return writeWeights(w)
+}
+
+func writeWeights(w machine.Weights) error {
+	text, err := json.MarshalIndent(w, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join("schedule", "machine", "data", w.Target+".json"), append(text, '\n'), 0o644)
+}

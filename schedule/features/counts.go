@@ -1,0 +1,40 @@
+package features
+
+import "ripc/ir"
+
+// Counts are how often a scheduled Func executes what a machine has a price for, in the order of CountNames. Unlike Of they are plain
+// numbers, which add up, and the body of a condition counts as often as that holds.
+func (d *Describer) Counts(f *ir.Func) []float64 {
+	k := newKernel(f, d, true)
+	var out []float64
+	k.counts(func(_ string, n float64) { out = append(out, n) })
+	return out
+}
+
+// CountNames are the names of Counts.
+func (d *Describer) CountNames() []string {
+	k := newKernel(&ir.Func{Body: &ir.Block{}}, d, true)
+	var names []string
+	k.counts(func(name string, _ float64) { names = append(names, name) })
+	return names
+}
+
+func (k *kernel) counts(yield func(name string, n float64)) {
+	for op := range operationKinds {
+		for w := range widths {
+			yield("op."+operationNames()[op]+widthNames()[w], k.ops[op][w])
+		}
+	}
+	for a := range accessKinds {
+		yield("load."+accessNames()[a], k.memory[a].loads)
+		yield("store."+accessNames()[a], k.memory[a].stores)
+	}
+	for i, m := range meanings() {
+		yield("call."+m.name, k.called[i])
+	}
+	yield("iterations", k.iterations)
+	yield("entries", k.entries)
+	yield("branches", k.branches)
+	yield("spills", k.spills)
+	yield("calls", 1)
+}

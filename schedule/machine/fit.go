@@ -1,0 +1,121 @@
+package machine
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+)
+
+// Sample is a scheduled Func that was measured.
+type Sample struct {
+	Counts []float64
+	Cost   float64
+	Group  string // the network that it is of
+}
+
+// Fit finds prices, none of them negative, that make the least sum of squares of relative errors over samples.
+func Fit(samples []Sample) []float64 {
+	n := len(samples[0].Counts)
+	rows := mat.NewDense(len(samples), n, nil)
+	for i, s := range samples {
+		for j, x := range s.Counts {
+			rows.Set(i, j, x/s.Cost)
+		}
+	}
+	scale := make([]float64, n) // columns of length 1
+	for j := range n {
+		scale[j] = mat.Norm(rows.ColView(j), 2)
+		for i := range samples {
+			if scale[j] > 0 {
+				rows.Set(i, j, rows.At(i, j)/scale[j])
+			}
+		}
+	}
+	var square mat.Dense
+	square.Mul(rows.T(), rows)
+	ones := mat.NewVecDense(len(samples), slices.Repeat([]float64{1}, len(samples)))
+	var right mat.VecDense
+	right.MulVec(rows.T(), ones)
+
+	x := descend(&square, &right)
+	for j := range x {
+		if scale[j] > 0 {
+			x[j] /= scale[j]
+		}
+	}
+	return x
+}
+
+// descend is the x >= 0 with the least x'Ax/2 - b'x, found by coordinates in turn (Franc, Hlavac and Navara 2005).
+func descend(a *mat.Dense, b *mat.VecDense) []float64 {
+	const rounds, still = 20000, 1e-10
+	n := b.Len()
+	x, slope := make([]float64, n), make([]float64, n)
+	for j := range n {
+		slope[j] = -b.AtVec(j)
+	}
+	for range rounds {
+		moved := 0.0
+		for j := range n {
+			if a.At(j, j) == 0 {
+				continue
+			}
+			to := max(0, x[j]-slope[j]/a.At(j, j))
+			step := to - x[j]
+			if step == 0 {
+				continue
+			}
+			x[j], moved = to, max(moved, math.Abs(step))
+			for k := range n {
+				slope[k] += step * a.At(k, j)
+			}
+		}
+		if moved < still {
+			break
+		}
+	}
+	return x
+}
+
+// folds is into how many parts groups are cut, each to be predicted from the others.
+const folds = 5
+
+// CrossError is the error of Fit on groups that it does not see.
+func CrossError(samples []Sample) Error {
+	var groups []string
+	for _, s := range samples {
+		if !slices.Contains(groups, s.Group) {
+			groups = append(groups, s.Group)
+		}
+	}
+	var errors []float64
+	for k := range folds {
+		var seen, held []Sample
+		for _, s := range samples {
+			if slices.Index(groups, s.Group)%folds == k {
+				held = append(held, s)
+			} else {
+				seen = append(seen, s)
+			}
+		}
+		if len(seen) == 0 || len(held) == 0 {
+			continue
+		}
+		prices := Fit(seen)
+		for _, s := range held {
+			sum := 0.0
+			for j, n := range s.Counts {
+				sum += n * prices[j]
+			}
+			errors = append(errors, math.Abs(sum/s.Cost-1))
+		}
+	}
+	slices.Sort(errors)
+	if len(errors) == 0 {
+		return Error{}
+	}
+	quantile := func(p float64) float64 { return stat.Quantile(p, stat.Empirical, errors, nil) }
+	return Error{Median: quantile(0.5), P90: quantile(0.9)}
+}
