@@ -40,7 +40,7 @@ func facts(in *ripc.Inspection) ripc.Inspection {
 	// The algorithm that reads bytes of the caller's decides whether they become planes, and whether a reshape moves bits. What loads
 	// and stores take decides whether a stage moves elements. Products of bytes may need sums of windows. Levels are shifted or
 	// compared, which a target does faster (targets.Target.MostThresholds).
-	made := []string{"bitpack", "transpose", "slice", "reshape", "window_sum"}
+	made := []string{"bitpack", "transpose", "slice", "reshape", "unpack", "window_sum"}
 	out.Layers = slices.DeleteFunc(slices.Clone(in.Layers), func(l ripc.Layer) bool { return slices.Contains(made, l.Op) })
 	for i := range out.Layers {
 		l := &out.Layers[i]
