@@ -125,6 +125,9 @@ func promisedC(t testing.TB, name string, err error) {
 
 func requireC() bool { return os.Getenv("RIPC_REQUIRE_C") != "" }
 
+// AllInC reports whether a test of code in C takes all of its compilers and options: make c and make thorough ask for that.
+func AllInC() bool { return requireC() || Thorough() }
+
 // AllOfC leaves out a test that takes minutes, unless make c runs it.
 func AllOfC(t testing.TB) {
 	t.Helper()
