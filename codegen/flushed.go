@@ -9,15 +9,15 @@ import (
 	"ripc/ir"
 )
 
-// Floats tells which parameters of a Program's Funcs hold flushed floats only: a back end that flushes in code leaves that out.
-// The nil Floats knows nothing, as of a Func without a Program. It may be used from several goroutines.
+// Floats knows the parameters of a Program's Funcs that hold flushed floats only. A back end that flushes in code need not flush these.
+// The nil Floats knows none. Several goroutines may use one.
 type Floats struct {
 	program *ir.Program
 	once    sync.Once
 	params  map[string]map[string]bool // by Func
 }
 
-// NewFloats is what p tells. It looks at p when it is first asked.
+// NewFloats makes the Floats of p. It looks at p when it is first asked.
 func NewFloats(p *ir.Program) *Floats { return &Floats{program: p} }
 
 // Flushed are the buffers of f, parameters and allocs, that hold flushed floats only.

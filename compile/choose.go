@@ -14,9 +14,9 @@ import (
 	"ripc/targets"
 )
 
-// choose finds the algorithms, of layers that o leaves open, by which a target's machine predicts the network to cost least; nil for a
-// target of which there is none. The candidates are those of lower.Program, each algorithm for all layers that can have it, and each
-// layer's cheapest: what lies between layers counts as well.
+// choose finds algorithms for the layers that o leaves open, those with the least predicted cost of the whole network. It is nil for a
+// target without a machine. The candidates are each algorithm for all layers that it applies to, and each layer's cheapest. Stages
+// between layers count, too.
 func choose(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
 	m, ok, err := machine.Of(o.Target)
 	free := lower.Free(g, o)

@@ -21,17 +21,16 @@ import (
 	"ripc/targets"
 )
 
-// stagePoint is a stage that was measured, a line of build/learn/TARGET.jsonl.
+// stagePoint is a measured stage, a line of build/learn/TARGET.jsonl.
 type stagePoint struct {
-	Network   uint64             `json:"network"`   // that it is of: its seed
-	Algorithm string             `json:"algorithm"` // that all layers had which can have it; "" is what they have by default
+	Network   uint64             `json:"network"`   // its seed
+	Algorithm string             `json:"algorithm"` // of all layers that it applies to
 	Stage     string             `json:"stage"`
 	Counts    map[string]float64 `json:"counts"`
 	Cost      float64            `json:"cost"`
 }
 
-// learn measures networks that are drawn at random by each algorithm, and fits a target's weights to their stages. Stopped, it goes on
-// where it was.
+// learn measures networks drawn at random, and fits a target's weights to their stages. Stopped, it goes on where it was.
 func learn(ctx context.Context, args []string) error {
 	var name string
 	var networks, multiplies, judged int
@@ -114,7 +113,7 @@ func appendPoints(path string, points []stagePoint) error {
 	return errors.Join(err, f.Close())
 }
 
-// judge measures networks that were not fitted, by each algorithm and by what is chosen, and notes how these compare.
+// judge compares the chosen algorithms with each single one, on networks that the fit has not seen, and notes the result.
 func judge(ctx context.Context, t targets.Target, networks, multiplies int) error {
 	m, ok, err := machine.Of(t)
 	if err != nil {
@@ -140,7 +139,7 @@ func judge(ctx context.Context, t targets.Target, networks, multiplies int) erro
 	return writeWeights(m.Weights)
 }
 
-// compareDrawn is what a network costs as it is compiled, by the best algorithm for all of its layers, and by popcount.
+// compareDrawn gives a network's cost as it is compiled, by the best algorithm for all of its layers, and by popcount.
 func compareDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies int) (taken, best, popcount float64, err error) {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -194,7 +193,7 @@ func writeDrawn(dir string, r *rand.Rand, multiplies int) (string, error) {
 	return path, os.WriteFile(path, text, 0o600)
 }
 
-// drawnAlgorithms is by how many algorithms a network is measured: more networks tell more than more algorithms of one.
+// drawnAlgorithms is the number of algorithms for each network: more networks tell more than more algorithms of one.
 const drawnAlgorithms = 4
 
 // measureDrawn measures the stages of a network by algorithms that some layer of it can have, drawn at random.

@@ -23,8 +23,8 @@
 //
 //	go run ./examples/costs learn [-target T] [-networks N] [-macs N]
 //
-// measures networks that are drawn at random on a simulated chip, by each algorithm, fits what their stages execute to that, and writes
-// schedule/machine/data/T.json, by which compile chooses algorithms there. What is measured lies in build/learn: stopped, it goes on there the next time.
+// measures networks drawn at random on a simulated chip. It fits the prices of what their stages execute, and writes
+// schedule/machine/data/T.json, by which compile chooses algorithms. Measurements lie in build/learn: stopped, it goes on there.
 package main
 
 import (

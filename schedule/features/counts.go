@@ -2,8 +2,8 @@ package features
 
 import "ripc/ir"
 
-// Counts are how often a scheduled Func executes what a machine has a price for, in the order of CountNames. Unlike Of they are plain
-// numbers, which add up, and the body of a condition counts as often as that holds.
+// Counts are numbers of executions in a scheduled Func, each of a kind that a machine has a price for, in the order of CountNames. They
+// are plain numbers, unlike those of Of, and the body of a condition counts as often as the condition holds.
 func (d *Describer) Counts(f *ir.Func) []float64 {
 	k := newKernel(f, d, true)
 	var out []float64

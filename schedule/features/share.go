@@ -6,11 +6,11 @@ import (
 	"ripc/ir"
 )
 
-// mostCases is how many iterations are looked at to know for which share of them a condition holds.
+// mostCases is the most iterations that shareOf looks at.
 const mostCases = 4096
 
-// shareOf is for which share of the iterations of the loops around it a condition holds: all are looked at, or mostCases that lie
-// evenly among them. It is not known of what depends on more than loops.
+// shareOf is the share of the iterations of the loops around a condition in which it holds. It looks at all of them, or at mostCases that
+// lie evenly among them. The share is not known of a condition that depends on more than loops.
 func shareOf(cond ir.Expr, path []*node) (share float64, known bool) {
 	var loops []*node
 	total := 1
@@ -50,7 +50,7 @@ func shareOf(cond ir.Expr, path []*node) (share float64, known bool) {
 	return float64(holds) / float64(cases), true
 }
 
-// integer is the value of an expression of loop variables; ok is false for what no condition of a schedule has.
+// integer is the value of an expression of loop variables. ok is false for operations that no condition of a schedule has.
 func integer(e ir.Expr, at map[string]int64) (v int64, ok bool) {
 	switch e := e.(type) {
 	case *ir.IntImm:

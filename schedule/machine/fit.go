@@ -15,7 +15,7 @@ type Sample struct {
 	Group  string // the network that it is of
 }
 
-// Fit finds prices, none of them negative, that make the least sum of squares of relative errors over samples.
+// Fit finds the prices, none below 0, with the least sum of squared relative errors over samples.
 func Fit(samples []Sample) []float64 {
 	n := len(samples[0].Counts)
 	rows := mat.NewDense(len(samples), n, nil)
@@ -48,7 +48,7 @@ func Fit(samples []Sample) []float64 {
 	return x
 }
 
-// descend is the x >= 0 with the least x'Ax/2 - b'x, found by coordinates in turn (Franc, Hlavac and Navara 2005).
+// descend finds the x >= 0 with the least x'Ax/2 - b'x, one coordinate after the other (Franc, Hlavac and Navara 2005).
 func descend(a *mat.Dense, b *mat.VecDense) []float64 {
 	const rounds, still = 20000, 1e-10
 	n := b.Len()
@@ -79,10 +79,10 @@ func descend(a *mat.Dense, b *mat.VecDense) []float64 {
 	return x
 }
 
-// folds is into how many parts groups are cut, each to be predicted from the others.
+// folds is the number of parts of the groups. Each is predicted from the others.
 const folds = 5
 
-// CrossError is the error of Fit on groups that it does not see.
+// CrossError is the error of Fit on groups that it has not seen.
 func CrossError(samples []Sample) Error {
 	var groups []string
 	for _, s := range samples {

@@ -1,5 +1,5 @@
-// Package machine predicts what a scheduled Func costs on a machine. A machine is a file in data: what each thing that
-// features.Counts counts costs there, fitted to layers drawn at random (go run ./examples/costs learn). No number of it stands in code.
+// Package machine predicts the cost of a scheduled Func on a machine. A machine is a file in data: a price for each count of
+// features.Counts, fitted to layers drawn at random (go run ./examples/costs learn). None of its numbers stands in code.
 package machine
 
 import (
@@ -19,21 +19,21 @@ import (
 //go:embed data
 var files embed.FS
 
-// Weights are what a machine's costs were fitted to be, as its file says.
+// Weights are the contents of a machine's file.
 type Weights struct {
 	Target string `json:"target"`
 	Unit   string `json:"unit"` // of costs, such as "instructions"
-	// Date, Commit and Tool say where the measurements are from: when, of which code, and what counted or timed.
+	// Date, Commit and Tool tell the origin of the measurements: the day, the code, and the tool that counted or timed.
 	Date   string `json:"date"`
 	Commit string `json:"commit"`
 	Tool   string `json:"tool"`
-	// Networks and Points are how many were measured. Error is how far off the model is by networks that it was not fitted to.
+	// Networks and Points are the numbers of measured networks and stages. Error is the model's on networks that a fit has not seen.
 	Networks int   `json:"networks"`
 	Points   int   `json:"points"`
 	Error    Error `json:"error"`
-	// Choice is how good what compile chooses by the model is, on networks that were not fitted.
+	// Choice judges compile's choices by the model, on networks that the fit has not seen.
 	Choice Choice `json:"choice"`
-	// Terms are the costs of what is counted, by name; what costs nothing is left out.
+	// Terms are the prices of counts, by name. A price of 0 is left out.
 	Terms map[string]float64 `json:"terms"`
 }
 
@@ -43,8 +43,8 @@ type Error struct {
 	P90    float64 `json:"p90"`
 }
 
-// Choice compares what is chosen with the best of all algorithms that all layers of a network which can have one have: ratios of
-// measured costs, their geometric mean and the largest. Usual is the mean of what is taken where nothing is known.
+// Choice compares chosen algorithms with the best single algorithm for all layers of a network that it applies to. Mean and Worst are
+// the geometric mean and the largest of the ratios of measured costs. Usual is the mean ratio of popcount for all layers.
 type Choice struct {
 	Networks int     `json:"networks"`
 	Mean     float64 `json:"mean"`
