@@ -168,12 +168,13 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 	if b.Twin {
 		height = 24
 	}
+	labels := labelsOf(r.Bench.Layers, func(l ripc.LayerBench) string { return l.Name })
 	for i, l := range r.Bench.Layers {
 		v, ok := u.of(l.Figures)
 		if !ok {
 			continue
 		}
-		x := bar{Y: b.Height, Name: l.Name, Label: human.ShortName(l.Name, nameLength), Kind: kindOf(r.Inspection.Layers[i]), Own: width * v / end, OwnText: u.text(v)}
+		x := bar{Y: b.Height, Name: l.Name, Label: labels[i], Kind: kindOf(r.Inspection.Layers[i]), Own: width * v / end, OwnText: u.text(v)}
 		if ms := l.EstimatedMS; ms != nil {
 			x.OwnText += fmt.Sprintf(" (%.3g ms)", *ms)
 		}
@@ -305,3 +306,12 @@ func (roof) Left() float64   { return roofLeft }
 func (roof) Right() float64  { return roofWidth - roofRight }
 func (roof) Top() float64    { return roofTop }
 func (roof) Bottom() float64 { return roofHeight - roofBottomSpace }
+
+// labelsOf are the short names of layers.
+func labelsOf[L any](layers []L, name func(L) string) []string {
+	names := make([]string, len(layers))
+	for i, l := range layers {
+		names[i] = name(l)
+	}
+	return human.ShortNames(names, nameLength)
+}

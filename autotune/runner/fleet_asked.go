@@ -26,16 +26,17 @@ const (
 // asked is a job on its way.
 type asked struct {
 	*fleet
-	job    Job
-	header Header
-	blobs  Blobs
-	knows  int            // era of what follows
-	next   uint64         // place of the next answer to look at
-	queued uint64         // place of the job in the queue
-	times  int            // that it was asked for
-	stolen int            // of these, how often a worker took it that should have rested
-	last   error          // why the last answer was none
-	cannot map[string]int // by worker, how often it said that it cannot do the job
+	job     Job
+	header  Header
+	blobs   Blobs
+	knows   int            // era of what follows
+	next    uint64         // place of the next answer to look at
+	queued  uint64         // place of the job in the queue
+	offered bool           // it may be in the queue, though nothing has said so
+	times   int            // that it was asked for
+	stolen  int            // of these, how often a worker took it that should have rested
+	last    error          // why the last answer was none
+	cannot  map[string]int // by worker, how often it said that it cannot do the job
 }
 
 // measure looks for an answer; asks; and looks again whenever it is told that there is something, and from time to time.
@@ -248,6 +249,7 @@ func (a *asked) ask(ctx context.Context) error {
 	m := nats.NewMsg(subjectJob + a.pool + "." + a.job.ID)
 	m.Data = text
 	m.Header.Set(headerLease, a.f.lease().String())
+	a.offered = true
 	ack, err := a.js.PublishMsg(ctx, m)
 	if api := (jetstream.JetStreamError)(nil); errors.As(err, &api) && api.APIError() != nil && api.APIError().Code < 500 {
 		return nil // another tuner was faster: the next step sees the job
@@ -273,12 +275,13 @@ func (a *asked) forget(ctx context.Context) {
 
 // withdraw takes the job out of the queue and away from who has it. It is what a tuner that was interrupted does.
 func (a *asked) withdraw() {
-	if a.queued == 0 {
+	if a.queued == 0 && !a.offered {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = a.stream(streamJobs).DeleteMsg(ctx, a.queued) // another tuner that waits for it asks again
+	subject := subjectJob + a.pool + "." + a.job.ID
+	_ = a.stream(streamJobs).Purge(ctx, jetstream.WithPurgeSubject(subject)) // another tuner that waits for it asks again
 	_ = a.nc.Publish(subjectDrop+a.pool+"."+a.job.ID, nil)
 }
 

@@ -76,13 +76,21 @@ func (t *table) write(w io.Writer, width int) error {
 	for _, c := range t.columns {
 		titles = append(titles, c.title)
 	}
-	for _, r := range append([]row{{cells: titles}}, t.rows...) {
+	all := append([]row{{cells: titles}}, t.rows...)
+	texts := make([][]string, len(t.columns))
+	for i, c := range t.columns {
+		for _, r := range all {
+			texts[i] = append(texts[i], r.cells[i])
+		}
+		texts[i] = shortened(texts[i], widths[i], c.cut)
+	}
+	for k, r := range all {
 		var b strings.Builder
 		for i, c := range t.columns {
 			if widths[i] == 0 {
 				continue
 			}
-			cell := shortened(r.cells[i], widths[i], c.cut)
+			cell := texts[i][k]
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if c.left {
 				b.WriteString(cell + pad + gap)
@@ -161,16 +169,21 @@ func (t *table) fit(widths []int, width int) (dropped, cut []string) {
 	return dropped, cut
 }
 
-// shortened is s in at most width characters.
-func shortened(s string, width int, cut cutting) string {
-	runes := []rune(s)
-	if len(runes) <= width || cut == uncut || width < 1 {
-		return s
+// shortened are the cells of a column in at most width characters each.
+func shortened(cells []string, width int, cut cutting) []string {
+	switch {
+	case width < 1 || cut == uncut:
+		return cells
+	case cut == cutMiddle:
+		return human.ShortNames(cells, width)
 	}
-	if cut == cutMiddle {
-		return human.ShortName(s, width)
+	short := slices.Clone(cells)
+	for i, s := range cells {
+		if runes := []rune(s); len(runes) > width {
+			short[i] = string(runes[:width-1]) + "…"
+		}
 	}
-	return string(runes[:width-1]) + "…"
+	return short
 }
 
 // wrapped is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. Where

@@ -3,6 +3,7 @@ package human
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,71 @@ func Grouped(n int64) string {
 		digits = digits[:at] + "," + digits[at:]
 	}
 	return digits
+}
+
+// ShortNames are the names of rows in at most width characters each. Different names stay different, if width has room for that: names
+// that share both ends show what lies between.
+func ShortNames(names []string, width int) []string {
+	short := make([]string, len(names))
+	for i, n := range names {
+		short[i] = ShortName(n, width)
+	}
+	for _, rows := range alike(names, short) {
+		tellApart(names, short, rows, width)
+	}
+	for _, rows := range alike(names, short) { // they differ in too much: numbers tell, of the first rows of their names
+		for _, i := range rows {
+			mark := fmt.Sprintf("~%d", 1+slices.Index(names, names[i]))
+			short[i] = ShortName(names[i], max(1, width-len(mark))) + mark
+		}
+	}
+	return short
+}
+
+// alike finds the rows that have one short text for different names.
+func alike(names, short []string) map[string][]int {
+	all := map[string][]int{}
+	for i, text := range short {
+		all[text] = append(all[text], i)
+	}
+	maps.DeleteFunc(all, func(_ string, rows []int) bool {
+		return !slices.ContainsFunc(rows, func(i int) bool { return names[i] != names[rows[0]] })
+	})
+	return all
+}
+
+// tellApart gives rows of one short text others, with the part of each name between the ends that all of them share.
+func tellApart(names, short []string, rows []int, width int) {
+	const marks = 2 // where something is left out, on both sides
+	head, tail := shared(names, rows)
+	for _, i := range rows {
+		runes := []rune(names[i])
+		middle := ShortName(string(runes[head:len(runes)-tail]), max(1, width-marks))
+		room := max(0, width-len([]rune(middle))-marks)
+		before, after := min(head, room/2), min(tail, room-room/2)
+		short[i] = ShortName(string(runes[:before])+"…"+middle+"…"+string(runes[len(runes)-after:]), width)
+	}
+}
+
+// shared is how many characters names of rows have in common at the beginning and, behind these, at the end.
+func shared(names []string, rows []int) (head, tail int) {
+	first := []rune(names[rows[0]])
+	head, tail = len(first), len(first)
+	for _, i := range rows[1:] {
+		runes, n := []rune(names[i]), 0
+		for n < min(head, len(runes)) && runes[n] == first[n] {
+			n++
+		}
+		head = n
+	}
+	for _, i := range rows {
+		runes, n := []rune(names[i]), 0
+		for n < min(tail, len(runes)-head, len(first)-head) && runes[len(runes)-1-n] == first[len(first)-1-n] {
+			n++
+		}
+		tail = n
+	}
+	return head, tail
 }
 
 // ShortName is a name in at most width characters: the middle of a longer one is left out. Names that are paths differ at their ends.

@@ -1,6 +1,11 @@
 package human
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // TestBytes: each unit begins at ten of it.
 func TestBytes(t *testing.T) {
@@ -27,6 +32,35 @@ func TestShortName(t *testing.T) {
 			t.Errorf("of %d characters: %q, want %q", width, got, want)
 		}
 	}
+}
+
+// TestShortNames: names of one length limit stay different, and are shown by what tells them apart.
+func TestShortNames(t *testing.T) {
+	long := func(block string) string { return "model/backbone/stage2/" + block + "/conv/quantized/output" }
+	got := ShortNames([]string{long("block1"), long("block2"), "conv", long("block1")}, 24)
+	for i, want := range []string{"block1", "block2", "conv", "block1"} {
+		if len([]rune(got[i])) > 24 || !strings.Contains(got[i], want[len(want)-1:]) {
+			t.Errorf("%q is no name of 24 characters with %q", got[i], want)
+		}
+	}
+	if got[0] == got[1] || got[0] != got[3] {
+		t.Errorf("%q", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(rapid.StringMatching(`(model|net)(/(block[0-9]|a|bb|conv_with_a_long_name)){1,8}/(out|sum)`), 1, 12).Draw(t, "names")
+		width := rapid.IntRange(10, 40).Draw(t, "width")
+		short := ShortNames(names, width)
+		for i := range names {
+			if n := len([]rune(short[i])); n > width {
+				t.Fatalf("%q has %d characters, %d at most", short[i], n, width)
+			}
+			for j := range names {
+				if (names[i] == names[j]) != (short[i] == short[j]) {
+					t.Fatalf("%q and %q are %q and %q in %d characters", names[i], names[j], short[i], short[j], width)
+				}
+			}
+		}
+	})
 }
 
 // TestFootnotes: equal texts have one number.
