@@ -73,7 +73,7 @@ test: setup fmt vet ## format, vet, and all tests with the real tools
 	@scripts/setup-c.sh --check || echo "so the tests of code in C leave these out; make c installs them and runs all"
 	@scripts/setup-apps.sh --check || echo "so the tests of programs in C and Python leave these out; make apps installs them and runs all"
 	@echo "the training twin's own tests need PyTorch: make twin installs it and runs them; what it trained and exported is compared here"
-	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -vet=off -timeout 30m ./... # make vet has found what go test would look for, and more
+	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -vet=off -p 3 -ldflags=-w -timeout 30m ./... # make vet has vetted; some tests wait, so three packages share two cores
 
 thorough: setup ## all cases of the tests of which make test takes a part: every model on every target and compiler
 	RIPC_THOROUGH=1 RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 60m ./...
@@ -81,6 +81,7 @@ thorough: setup ## all cases of the tests of which make test takes a part: every
 mcu: build ## networks on simulated microcontrollers: set-up of its own, all tests, flash and RAM of digits
 	@scripts/setup-mcu.sh
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
+	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestLearn' ./examples/costs
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine ./e2e
 	@for t in $(BOARDS); do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
 

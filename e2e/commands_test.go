@@ -23,6 +23,7 @@ var notRun = []struct{ command, why string }{
 	{"go test ", "the test that it names runs as such"},
 	{"go run ./examples/squeezenet/", "measures, or writes models, for minutes"},
 	{"go run ./examples/networks ", "writes large networks; the tests there write the small twins"},
+	{"go run ./examples/costs learn ", "measures for minutes; its own tests draw and fit a few"},
 	{"bin/ripc compile build/networks/", "of a large network that the command before writes"},
 	{"bin/ripc bench build/networks/", "the same"},
 	{"go run ./bench ", "measures for minutes; its own tests run it on one layer"},
