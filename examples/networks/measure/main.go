@@ -3,7 +3,7 @@
 //	go run ./examples/networks/measure -verify             # each network against its definition, with the time to compile it
 //	go run ./examples/networks/measure                     # docs/networks.json, and the table in docs/networks.md
 //	go run ./examples/networks/measure -pages              # only the table, from docs/networks.json
-//	go run ./examples/networks/measure -only '^resnet18' -json build/networks/some.json
+//	go run ./examples/networks/measure -only '^resnet18'   # these rows anew, beside the others as they are
 //
 // Models and libraries are written to build/networks. A network, its float twin and onnxruntime take turns, several rounds; the least time
 // counts. A measurement that was stopped goes on where it was, on the same day. onnxruntime runs the same float network where a Python has it: that of make bench-peers, or python3.
@@ -103,6 +103,9 @@ func (f flags) run(ctx context.Context, only string) error {
 	t, err := f.measure(ctx, chosen)
 	if err != nil {
 		return err
+	}
+	if names != nil {
+		t.keep(f.json)
 	}
 	if err := t.write(f.json); err != nil || f.json != "docs/networks.json" {
 		return err

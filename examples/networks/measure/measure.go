@@ -168,6 +168,24 @@ func (t *Table) resume(unfinished string) {
 	}
 }
 
+// keep takes over the rows of a file for networks that t has not measured, in the file's order.
+func (t *Table) keep(file string) {
+	old, err := readTable(file)
+	if err != nil { // a new one
+		return
+	}
+	measured := t.Networks
+	t.Networks = nil
+	for _, r := range old.Networks {
+		if i := slices.IndexFunc(measured, func(m Row) bool { return m.Name == r.Name }); i >= 0 {
+			r = measured[i]
+			measured = slices.Delete(slices.Clone(measured), i, i+1)
+		}
+		t.Networks = append(t.Networks, r)
+	}
+	t.Networks = append(t.Networks, measured...)
+}
+
 // row measures one network.
 func (f flags) row(ctx context.Context, n network, p peer) (*Row, error) {
 	model, err := n.model(f.dir)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,5 +46,23 @@ func TestResume(t *testing.T) {
 	older.resume(path)
 	if len(same.Networks) != 1 || same.Networks[0].OneMS != 2 || len(other.Networks) != 0 || len(older.Networks) != 0 {
 		t.Errorf("%v, %v, %v", same, other, older)
+	}
+}
+
+// TestKeep: networks that were not measured keep their rows and their places.
+func TestKeep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "networks.json")
+	old := Table{Networks: []Row{{Name: "a", OneMS: 1}, {Name: "b", OneMS: 2}}}
+	if err := old.write(path); err != nil {
+		t.Fatal(err)
+	}
+	anew := Table{Networks: []Row{{Name: "b", OneMS: 3}, {Name: "c", OneMS: 4}}}
+	anew.keep(path)
+	var text []string
+	for _, r := range anew.Networks {
+		text = append(text, fmt.Sprint(r.Name, r.OneMS))
+	}
+	if got := strings.Join(text, " "); got != "a1 b3 c4" {
+		t.Errorf("%s", got)
 	}
 }
