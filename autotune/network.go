@@ -48,16 +48,14 @@ func (n *Network) programs(ctx context.Context) ([]*ir.Program, error) {
 		return nil, err
 	}
 	all, free := []*ir.Program{p}, lower.Free(n.Graph, n.options(nil))
-	for _, a := range layout.Algorithms() {
+	for _, choice := range lower.Uniform(free) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if choice := lower.Uniform(free, a); len(choice) > 0 {
-			if p, err = n.lowered(ctx, choice); err != nil {
-				return nil, err
-			}
-			all = append(all, p)
+		if p, err = n.lowered(ctx, choice); err != nil {
+			return nil, err
 		}
+		all = append(all, p)
 	}
 	return all, nil
 }

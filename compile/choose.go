@@ -1,9 +1,11 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
+	"slices"
 
 	"ripc/graph"
 	"ripc/ir"
@@ -40,26 +42,18 @@ func choose(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]la
 		}
 		return stages, err
 	}
-	cheapest := map[string]layout.Algorithm{}
-	for _, by := range layout.Algorithms() {
-		choice := lower.Uniform(free, by)
-		if len(choice) == 0 {
-			continue
-		}
+	for by, choice := range lower.Uniform(free) {
 		stages, err := try(choice)
 		if err != nil {
 			return nil, err
 		}
 		for layer := range choice {
-			cheaper := true
-			for _, e := range estimates[layer] {
-				cheaper = cheaper && stages[layer] < float64(e.Cost)
-			}
-			if cheaper {
-				cheapest[layer] = by
-			}
 			estimates[layer] = append(estimates[layer], layout.Estimated{Algorithm: by, Cost: cost.Estimate(stages[layer])})
 		}
+	}
+	cheapest := map[string]layout.Algorithm{}
+	for layer, all := range estimates {
+		cheapest[layer] = slices.MinFunc(all, func(a, b layout.Estimated) int { return cmp.Compare(a.Cost, b.Cost) }).Algorithm
 	}
 	if _, err := try(cheapest); err != nil {
 		return nil, err

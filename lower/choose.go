@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -95,15 +96,21 @@ func Free(g *graph.Graph, o Options) map[string][]layout.Algorithm {
 	return all
 }
 
-// Uniform gives each layer of free algorithm a where it can have that.
-func Uniform(free map[string][]layout.Algorithm, a layout.Algorithm) map[string]layout.Algorithm {
-	choice := map[string]layout.Algorithm{}
-	for layer, by := range free {
-		if slices.Contains(by, a) {
-			choice[layer] = a
+// Uniform goes through the algorithms that some layer of free can have, each with the choice of it for all layers that can.
+func Uniform(free map[string][]layout.Algorithm) iter.Seq2[layout.Algorithm, map[string]layout.Algorithm] {
+	return func(yield func(layout.Algorithm, map[string]layout.Algorithm) bool) {
+		for _, a := range layout.Algorithms() {
+			choice := map[string]layout.Algorithm{}
+			for layer, by := range free {
+				if slices.Contains(by, a) {
+					choice[layer] = a
+				}
+			}
+			if len(choice) > 0 && !yield(a, choice) {
+				return
+			}
 		}
 	}
-	return choice
 }
 
 func texts(algorithms []layout.Algorithm) []string {

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"ripc"
 	"ripc/lower"
@@ -167,10 +169,8 @@ func compareDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies
 	}
 	best, popcount = taken, taken
 	free := lower.Free(c.Graph, lower.Options{})
-	for _, by := range layout.Algorithms() {
-		if o.Algorithms = lower.Uniform(free, by); len(o.Algorithms) == 0 {
-			continue
-		}
+	for by, choice := range lower.Uniform(free) {
+		o.Algorithms = choice
 		n, err := whole(o)
 		if err != nil {
 			return 0, 0, 0, err
@@ -214,19 +214,15 @@ func measureDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies
 		return nil, err
 	}
 	free := lower.Free(first.Graph, lower.Options{})
-	var apply []layout.Algorithm
-	for _, by := range layout.Algorithms() {
-		if len(lower.Uniform(free, by)) > 0 {
-			apply = append(apply, by)
-		}
+	choices := maps.Collect(lower.Uniform(free))
+	if len(choices) == 0 {
+		choices[layout.Popcount] = nil // of which nothing is read
 	}
+	apply := slices.Sorted(maps.Keys(choices))
 	r.Shuffle(len(apply), func(i, j int) { apply[i], apply[j] = apply[j], apply[i] })
-	if len(apply) == 0 {
-		apply = []layout.Algorithm{layout.Popcount} // of which nothing is read
-	}
 	var points []stagePoint
 	for _, by := range apply[:min(len(apply), drawnAlgorithms)] {
-		o.Algorithms = lower.Uniform(free, by)
+		o.Algorithms = choices[by]
 		some, err := stagesOf(ctx, path, t, o)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", by, err)
