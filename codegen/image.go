@@ -18,6 +18,7 @@ type Image struct {
 	Kernels     map[string]Kernel // by Func
 	Order       []string          // Funcs that stages use, in the order of the Program
 	Offsets     map[string]int64  // of constants in Weights, multiples of abi.Align
+	Floats      *Floats           // of the Program
 	Weights     [][]byte          // all constants and what lies between them: pieces, one behind the other
 	Description *describe.Artifact
 	ABI         string // hash of the build, in hexadecimal digits: what header and code must have in common
@@ -25,13 +26,13 @@ type Image struct {
 
 // newImage generates the kernels, lays out the constants and writes the description.
 func newImage(in Input, b Backend) (*Image, error) {
-	m := &Image{Input: in, Name: Identifier(in.Program.Name), Kernels: map[string]Kernel{}, Description: Describe(in)}
-	names, floats := Symbols(in.Program), NewFloats(in.Program)
+	m := &Image{Input: in, Name: Identifier(in.Program.Name), Kernels: map[string]Kernel{}, Floats: NewFloats(in.Program), Description: Describe(in)}
+	names := Symbols(in.Program)
 	for _, f := range in.Program.Funcs {
 		if names[f.Name] == "" {
 			continue
 		}
-		k, err := b.Kernel(f, names[f.Name], in.Target, floats)
+		k, err := b.Kernel(f, names[f.Name], in.Target, m.Floats)
 		if err != nil {
 			return nil, fmt.Errorf("code for %s: %w", in.Target.Name, err)
 		}

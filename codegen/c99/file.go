@@ -138,7 +138,7 @@ static inline int rc_opaque(int c)
 
 // file writes the whole source.
 func file(m *codegen.Image) ([]byte, error) {
-	u := newUnit(codegen.NewFloats(m.Program))
+	u := newUnit(m.Floats)
 	for _, e := range m.Exports() {
 		u.names[e] = true
 	}
