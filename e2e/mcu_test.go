@@ -66,12 +66,7 @@ func TestMicrocontrollers(t *testing.T) {
 				need.Board(t, nil)
 				r.Options.Target, r.Threads = b.Target, 1
 				rep, err := ripc.Verify(t.Context(), r)
-				if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
-					need.Board(t, err)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				onBoard(t, err)
 				for _, s := range rep.Stages {
 					if !s.OK {
 						t.Error(s)
@@ -112,12 +107,7 @@ func TestMicrocontrollersRandom(t *testing.T) {
 			}
 			o.Schedules, o.Emit = randomTraces(p, board.Target, g), []codegen.Kind{codegen.Runnable, codegen.Source, codegen.Header}
 			c, err := ripc.Compile(t.Context(), path, o)
-			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
-				need.Board(t, err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			onBoard(t, err)
 			program := filepath.Join(t.TempDir(), "net.elf")
 			if err := os.WriteFile(program, c.Files[codegen.Runnable], 0o600); err != nil {
 				t.Fatal(err)
@@ -223,12 +213,7 @@ func TestMicrocontrollersWake(t *testing.T) {
 		t.Run(b.Target, func(t *testing.T) {
 			need.Board(t, nil)
 			r, err := ripc.Bench(t.Context(), ripc.BenchRequest{Path: "testdata/wake.json", Threads: 1, Options: ripc.Options{Target: b.Target}})
-			if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
-				need.Board(t, err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			onBoard(t, err)
 			if r.Instructions == nil || *r.Instructions > mostInstructions || r.Footprint.RAM > mostRAM {
 				t.Errorf("%+v, %+v; at most %v instructions and %v bytes were expected", r.Figures, r.Footprint, mostInstructions, mostRAM)
 			} else {
@@ -238,18 +223,24 @@ func TestMicrocontrollersWake(t *testing.T) {
 	}
 }
 
+// onBoard ends the test for an error of what a simulated board did: as need.Board says where a tool of the board is missing.
+func onBoard(t *testing.T, err error) {
+	t.Helper()
+	if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
+		need.Board(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // linked is the path of a program for b.
 func linked(t *testing.T, s bareboard.Source, b boards.Board) string {
 	t.Helper()
 	program, err := bareboard.Build(t.Context(), s, b)
-	if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
-		need.Board(t, err)
-	}
+	onBoard(t, err)
 	path := filepath.Join(t.TempDir(), "net.elf")
-	if err == nil {
-		err = os.WriteFile(path, program, 0o600)
-	}
-	if err != nil {
+	if err := os.WriteFile(path, program, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -103,7 +103,7 @@ func (a *asked) step(ctx context.Context) (r Result, ok bool, err error) {
 			return a.failed(), true, nil
 		}
 	}
-	switch m, err := s.GetLastMsgForSubject(ctx, subjectJob+a.pool+"."+a.job.ID); {
+	switch m, err := s.GetLastMsgForSubject(ctx, a.subject()); {
 	case err == nil: // in the queue, perhaps put there by another tuner
 		a.queued = m.Sequence
 		a.mu.Lock()
@@ -246,7 +246,7 @@ func (a *asked) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := nats.NewMsg(subjectJob + a.pool + "." + a.job.ID)
+	m := nats.NewMsg(a.subject())
 	m.Data = text
 	m.Header.Set(headerLease, a.f.lease().String())
 	a.offered = true
@@ -261,6 +261,9 @@ func (a *asked) ask(ctx context.Context) error {
 	a.times++
 	return nil
 }
+
+// subject is the job's in the queue.
+func (a *asked) subject() string { return subjectJob + a.pool + "." + a.job.ID }
 
 // forget takes the library from the hub, which nobody needs again; inputs are shared by many jobs.
 func (a *asked) forget(ctx context.Context) {
@@ -280,8 +283,7 @@ func (a *asked) withdraw() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	subject := subjectJob + a.pool + "." + a.job.ID
-	_ = a.stream(streamJobs).Purge(ctx, jetstream.WithPurgeSubject(subject)) // another tuner that waits for it asks again
+	_ = a.stream(streamJobs).Purge(ctx, jetstream.WithPurgeSubject(a.subject())) // another tuner that waits for it asks again
 	_ = a.nc.Publish(subjectDrop+a.pool+"."+a.job.ID, nil)
 }
 

@@ -61,7 +61,7 @@ func (p *progress) say(text func() string) {
 	}
 	p.next = now.Add(terminalPeriod)
 	if room := p.room(); room > 0 {
-		line = shortened([]string{line}, room, cutTail)[0]
+		line = shortened(line, room, cutTail)
 	}
 	fmt.Fprintf(p.w, "\r%-*s", p.width, line)
 	p.width = utf8.RuneCountInString(line)

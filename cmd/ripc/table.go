@@ -77,12 +77,15 @@ func (t *table) write(w io.Writer, width int) error {
 		titles = append(titles, c.title)
 	}
 	all := append([]row{{cells: titles}}, t.rows...)
-	texts := make([][]string, len(t.columns))
+	names := map[int][]string{} // by column, in rows, where middles are cut
 	for i, c := range t.columns {
-		for _, r := range all {
-			texts[i] = append(texts[i], r.cells[i])
+		if c.cut != cutMiddle {
+			continue
 		}
-		texts[i] = shortened(texts[i], widths[i], c.cut)
+		for _, r := range all {
+			names[i] = append(names[i], r.cells[i])
+		}
+		names[i] = human.ShortNames(names[i], widths[i])
 	}
 	for k, r := range all {
 		var b strings.Builder
@@ -90,7 +93,10 @@ func (t *table) write(w io.Writer, width int) error {
 			if widths[i] == 0 {
 				continue
 			}
-			cell := texts[i][k]
+			cell := shortened(r.cells[i], widths[i], c.cut)
+			if c.cut == cutMiddle {
+				cell = names[i][k]
+			}
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if c.left {
 				b.WriteString(cell + pad + gap)
@@ -169,21 +175,16 @@ func (t *table) fit(widths []int, width int) (dropped, cut []string) {
 	return dropped, cut
 }
 
-// shortened are the cells of a column in at most width characters each.
-func shortened(cells []string, width int, cut cutting) []string {
-	switch {
-	case width < 1 || cut == uncut:
-		return cells
-	case cut == cutMiddle:
-		return human.ShortNames(cells, width)
+// shortened is s in at most width characters.
+func shortened(s string, width int, cut cutting) string {
+	runes := []rune(s)
+	if len(runes) <= width || cut == uncut || width < 1 {
+		return s
 	}
-	short := slices.Clone(cells)
-	for i, s := range cells {
-		if runes := []rune(s); len(runes) > width {
-			short[i] = string(runes[:width-1]) + "…"
-		}
+	if cut == cutMiddle {
+		return human.ShortName(s, width)
 	}
-	return short
+	return string(runes[:width-1]) + "…"
 }
 
 // wrapped is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. Where

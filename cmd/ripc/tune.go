@@ -199,11 +199,11 @@ func tuneLine(b ripc.TuneBegan, e ripc.TuneTried, width int) string {
 		}
 		name = taskName(e.Task.Layers, e.Task.Algorithm)
 		room := width - utf8.RuneCountInString(line()) + full
-		if name = shortened([]string{name}, max(room, min(leastName, full)), cutMiddle)[0]; room >= min(leastName, full) {
+		if name = shortened(name, max(room, min(leastName, full)), cutMiddle); room >= min(leastName, full) {
 			break
 		}
 	}
-	return shortened([]string{line()}, width, cutTail)[0]
+	return shortened(line(), width, cutTail)
 }
 
 // taskName is a layer, or the first of several equal ones, with its algorithm.
