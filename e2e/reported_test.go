@@ -26,6 +26,9 @@ func TestReported(t *testing.T) {
 			continue
 		}
 		for _, l := range in.Layers {
+			if l.Op == "matmul" && !slices.Contains(plain, name) && l.Reason.Code != graph.WhyTwoLevels.String() {
+				t.Errorf("%s: %s multiplies levels, but says %+v", name, l.Name, l.Reason)
+			}
 			if !slices.Contains(plain, name) && l.Op != "matmul" && l.MACs > 0 && l.Kind != graph.Binary.String() && l.Name != floats[name] {
 				t.Errorf("%s: %s is a float layer: %+v", name, l.Name, l.Reason)
 			}

@@ -138,6 +138,7 @@ const (
 	WhyWeightOffset  // Where has weights with an offset, which this is for
 	WhyRepacks       // its channels do not fill whole words
 	WhyTwoTensors    // it multiplies two tensors that the network computes
+	WhyTwoLevels     // the two tensors are levels of Bits and WeightBits
 
 	// Why a stage that only moves elements is there.
 	WhyMovedForCaller // the caller brings what it reads and takes what it makes
@@ -154,7 +155,7 @@ func reasons() []string {
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "pool_falls", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "of_input", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors",
+		"unread_levels", "not_taken_in", "of_input", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors", "two_levels",
 		"moved_for_caller", "moved_for_many", "moved_before", "moved_after"}
 }
 

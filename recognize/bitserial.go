@@ -20,6 +20,10 @@ func bitserial(ctx context.Context, r *rewriter) error {
 
 // layer makes n bitserial if it is a convolution or dense layer that can be, or the sum of several, and says otherwise why not.
 func (r *rewriter) layer(n *graph.Node) error {
+	if n.Op == "matmul" {
+		r.judgeProduct(n)
+		return nil
+	}
 	b, ok := binaryAttrs(n)
 	if !ok || b != nil {
 		return nil
@@ -63,6 +67,15 @@ func (r *rewriter) layer(n *graph.Node) error {
 		return nil
 	}
 	return r.makeBitserial(n, v, few)
+}
+
+// judgeProduct says of a product of two tensors of levels that both are computed: bitserial layers have constant weights.
+func (r *rewriter) judgeProduct(n *graph.Node) {
+	x, _ := r.source(n.Inputs[0])
+	y, _ := r.source(n.Inputs[1])
+	if x != nil && y != nil {
+		judge(n, graph.Float, graph.Verdict{Reason: graph.WhyTwoLevels, Args: ir.Args{Bits: x.Bits, WeightBits: y.Bits}})
+	}
 }
 
 // binaryAttrs says whether n is a convolution or dense layer, but for those of integers, and what its weights are if it is a bitserial one.

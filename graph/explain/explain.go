@@ -85,6 +85,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyCopiesOutput:  "copies a tensor that is in another place",
 		graph.WhyWeightOffset:  "sums of the input, which the offset of the weights of %(where) is multiplied by",
 		graph.WhyTwoTensors:    "it multiplies two tensors that the network computes",
+		graph.WhyTwoLevels:     "it multiplies %(bits)-bit levels by %(weight_bits)-bit levels, both of which the network computes; products in bits have constant weights",
 		graph.WhyRepacks:       "repacks bits: its channels do not fill whole words",
 
 		graph.WhyMovedForCaller: "moves what the caller brings to where the caller takes it",
