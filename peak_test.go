@@ -23,9 +23,8 @@ import (
 // peakModel and peakTask say to the test binary, as a child of TestPeakMemory, what to do before it prints its largest memory.
 const peakModel, peakTask = "RIPC_PEAK_MODEL", "RIPC_PEAK_TASK"
 
-// TestPeakMemory: inspect takes 3 times the memory of a network's weights at most, compile 4 times, beside what any network takes, and a little more where weights are
-// few. Weights
-// count as their file has them: as floats, bytes, or words of bits.
+// TestPeakMemory: inspect takes 3 times the memory of a network's weights at most, compile 4 times, beside what any network takes.
+// Weights count as their file has them: as floats, bytes, or words of bits. Bytes of a float layer count as the floats that its code has.
 func TestPeakMemory(t *testing.T) {
 	if path := os.Getenv(peakModel); path != "" {
 		peakChild(t, path, os.Getenv(peakTask))
@@ -49,14 +48,18 @@ func TestPeakMemory(t *testing.T) {
 	const floats = `{"name": "y", "op": "dense", "inputs": ["x"], "attrs": {"units": %d}}`
 	const bits = `{"name": "q", "op": "quantize", "inputs": ["x"], "attrs": {"bits": 1, "encoding": "bipolar"}},
  {"name": "y", "op": "bitserial_dense", "inputs": ["q"], "attrs": {"units": %d}}`
-	stored := filepath.Join(dir, "stored.json")
-	g, err := ripc.Load(t.Context(), model("float", units, floats))
-	if err != nil {
-		t.Fatal(err)
+	store := func(name, path string) string {
+		g, err := ripc.Load(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := filepath.Join(dir, name+".json")
+		if err := ripcjson.Write(t.Context(), stored, g); err != nil {
+			t.Fatal(err)
+		}
+		return stored
 	}
-	if err := ripcjson.Write(t.Context(), stored, g); err != nil {
-		t.Fatal(err)
-	}
+	stored, storedBits := store("stored", model("float", units, floats)), store("stored_bits", model("bits", units, bits))
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -65,6 +68,11 @@ func TestPeakMemory(t *testing.T) {
 		return path
 	}
 	const channels, filters = 8192, 1024 // of packed bits, and of 3x3 convolutions
+	const beside = 2 << 20               // bytes for more than weights, which layers of this size take and small ones do not
+	limits, small := map[string]float64{"inspect": 3, "compile": 4}, map[string]int64{}
+	for task := range limits {
+		small[task] = beside + peak(t, model("small", 64, floats), task)
+	}
 	for _, c := range []struct {
 		name, path string
 		weights    int // bytes
@@ -75,14 +83,13 @@ func TestPeakMemory(t *testing.T) {
 		{"packed bits of .tflite", write("bits.tflite", packedBits(channels)), channels * channels / 8},
 		{"bytes of .tflite", write("bytes.tflite", fullBytes(units)), units * units},
 		{"floats of .onnx", write("floats.onnx", onnxConv(filters)), 4 * 9 * filters * filters},
+		{"bytes of .onnx", write("bytes.onnx", onnxBytes(units, false)), units * units},
+		{"bytes of .onnx in a float layer", write("hybrid.onnx", onnxBytes(units, true)), 4 * units * units},
+		{"few bits of .onnx", write("few.onnx", onnxFewBits(units, 2)), 4 * units * units},
+		{"stored bits", storedBits, fileSize(t, strings.TrimSuffix(storedBits, ".json")+".safetensors")},
 	} {
-		limits := map[string]float64{"inspect": 3, "compile": 4}
-		if c.weights < 4*units*units/2 { // few MiB: memory that is not the weights' counts as well
-			limits = map[string]float64{"inspect": 4, "compile": 4.5}
-		}
 		for task, most := range limits {
-			small, large := peak(t, model("small", 64, floats), task), peak(t, c.path, task)
-			times := float64(large-small) / float64(c.weights)
+			times := float64(peak(t, c.path, task)-small[task]) / float64(c.weights)
 			t.Logf("%s of %s: %.2f times the weights", task, c.name, times)
 			if times > most {
 				t.Errorf("%s of %s takes %.2f times the weights, more than %g", task, c.name, times, most)
@@ -123,31 +130,118 @@ func fullBytes(units int32) []byte {
 	}.Bytes()
 }
 
-// onnxConv is a .onnx file of a 3x3 convolution in floats.
-func onnxConv(filters int) []byte {
-	message := func(fields ...[]byte) []byte { return slices.Concat(fields...) }
-	number := func(field protowire.Number, v int) []byte {
-		return protowire.AppendVarint(protowire.AppendTag(nil, field, protowire.VarintType), uint64(v))
+// onnxFile is a .onnx file that is being written.
+type onnxFile struct{ nodes, constants, values []byte }
+
+// Types of elements, as ONNX numbers them.
+const onnxFloat, onnxUint8, onnxInt8 = 1, 2, 3
+
+func protoNumber(field protowire.Number, v int) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(nil, field, protowire.VarintType), uint64(v))
+}
+
+func protoPart(field protowire.Number, parts ...[]byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), slices.Concat(parts...))
+}
+
+// constant adds a tensor and gives its name.
+func (f *onnxFile) constant(name string, dtype int, data []byte, shape ...int) string {
+	var t []byte
+	for _, d := range shape {
+		t = append(t, protoNumber(1, d)...)
 	}
-	part := func(field protowire.Number, data []byte) []byte {
-		return protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), data)
+	f.constants = append(f.constants, protoPart(5, t, protoNumber(2, dtype), protoPart(8, []byte(name)), protoPart(9, data))...)
+	return name
+}
+
+// number adds a constant f32 without axes.
+func (f *onnxFile) number(name string, v float32) string {
+	return f.constant(name, onnxFloat, tt.Data([]float32{v}))
+}
+
+// node adds a node of an op, DOMAIN:OP if it is not ONNX's own, with one result.
+func (f *onnxFile) node(op, result string, inputs ...string) string {
+	domain, op, ok := strings.Cut(op, ":")
+	if !ok {
+		domain, op = "", domain
 	}
-	value := func(name string, shape ...int) []byte {
+	var n []byte
+	for _, in := range inputs {
+		n = append(n, protoPart(1, []byte(in))...)
+	}
+	f.nodes = append(f.nodes, protoPart(1, n, protoPart(2, []byte(result)), protoPart(3, []byte(result)), protoPart(4, []byte(op)), protoPart(7, []byte(domain)))...)
+	return result
+}
+
+// bytes is the file, with an input x and an output y in floats.
+func (f *onnxFile) bytes(x, y []int) []byte {
+	value := func(field protowire.Number, name string, shape []int) []byte {
 		var dims []byte
 		for _, d := range shape {
-			dims = append(dims, part(1, number(1, d))...)
+			dims = append(dims, protoPart(1, protoNumber(1, d))...)
 		}
-		return message(part(1, []byte(name)), part(2, part(1, message(number(1, 1), part(2, dims)))))
+		return protoPart(field, protoPart(1, []byte(name)), protoPart(2, protoPart(1, protoNumber(1, onnxFloat), protoPart(2, dims))))
 	}
-	weights := make([]float32, 9*filters*filters)
+	const version, opset = 8, 17
+	graph := protoPart(7, f.nodes, protoPart(2, []byte("g")), f.constants, value(11, "x", x), value(12, "y", y))
+	domain := protoPart(8, protoPart(1, []byte("qonnx.custom_op.general")), protoNumber(2, 1))
+	return slices.Concat(protoNumber(1, version), graph, protoPart(8, protoNumber(2, opset)), domain)
+}
+
+// randomFloats are so many normal numbers.
+func randomFloats(n int) []byte {
+	v := make([]float32, n)
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range weights {
-		weights[i] = float32(r.NormFloat64())
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
 	}
-	w := message(number(1, filters), number(1, filters), number(1, 3), number(1, 3), number(2, 1), part(8, []byte("w")), part(9, tt.Data(weights)))
-	node := message(part(1, []byte("x")), part(1, []byte("w")), part(2, []byte("y")), part(3, []byte("conv")), part(4, []byte("Conv")))
-	g := message(part(1, node), part(2, []byte("g")), part(5, w), part(11, value("x", 1, filters, 3, 3)), part(12, value("y", 1, filters, 1, 1)))
-	return message(number(1, 8), part(7, g), part(8, number(2, 17)))
+	return tt.Data(v)
+}
+
+// onnxConv is a .onnx file of a 3x3 convolution in floats.
+func onnxConv(filters int) []byte {
+	f := &onnxFile{}
+	f.node("Conv", "y", "x", f.constant("w", onnxFloat, randomFloats(9*filters*filters), filters, filters, 3, 3))
+	return f.bytes([]int{1, filters, 3, 3}, []int{1, filters, 1, 1})
+}
+
+// onnxBytes is a .onnx file of a dense layer with weights of int8 between QuantizeLinear and DequantizeLinear, or, if its input is real,
+// without these on either side.
+func onnxBytes(units int, isReal bool) []byte {
+	f := &onnxFile{}
+	zero := f.constant("zero", onnxInt8, []byte{0})
+	w := f.node("DequantizeLinear", "w", f.constant("levels", onnxInt8, randomBytes(units*units), units, units), f.number("w_scale", 0.01), zero)
+	ends := func(name, x string, scale float32) string {
+		by := f.number(name+"_scale", scale)
+		return f.node("DequantizeLinear", name, f.node("QuantizeLinear", name+"_levels", x, by, zero), by, zero)
+	}
+	shape := []int{1, units}
+	if isReal {
+		f.node("MatMul", "y", "x", w)
+		return f.bytes(shape, shape)
+	}
+	ends("y", f.node("MatMul", "sums", ends("q", "x", 0.5), w), 8)
+	return f.bytes(shape, shape)
+}
+
+// onnxFewBits is a .onnx file of QONNX: a dense layer of so many bits, whose weights it has as floats.
+func onnxFewBits(units int, bits float32) []byte {
+	f := &onnxFile{}
+	zero, width := f.number("zero", 0), f.number("bits", bits)
+	quantized := func(name, x string, scale float32) string {
+		return f.node("qonnx.custom_op.general:Quant", name, x, f.number(name+"_scale", scale), zero, width)
+	}
+	w := quantized("w", f.constant("floats", onnxFloat, randomFloats(units*units), units, units), 0.5)
+	f.node("MatMul", "y", quantized("q", "x", 0.25), w)
+	return f.bytes([]int{1, units}, []int{1, units})
+}
+
+// fileSize is the number of bytes in a file.
+func fileSize(t *testing.T, path string) int {
+	t.Helper()
+	info, err := os.Stat(path)
+	need.OK(t, err)
+	return int(info.Size())
 }
 
 // peak is the largest memory, in bytes, of a process that does a task.

@@ -110,7 +110,7 @@ func DecomposeFew(w *Tensor) (few *FewBits, why Verdict) {
 		few = multiplesOf(w, FewBitsMost, nearly)
 	}
 	if few == nil {
-		return nil, wide(w.Data.Floats(), w.Shape[len(w.Shape)-1])
+		return nil, wide(w.Data, w.Shape[len(w.Shape)-1])
 	}
 	return few, Verdict{}
 }
@@ -127,10 +127,9 @@ func DecomposeExactly(w *Tensor) *FewBits {
 // Exact reports whether weights t are, to the bit, two values for each channel where f has one bit, and else the multiples of f's
 // scales.
 func (f *FewBits) Exact(t *Tensor) bool {
-	w := t.Data.Floats()
 	outs := len(f.Scale)
 	values := make([][2]float32, outs) // of -1 and 1; 0 of none
-	for i, v := range w {
+	for i, v := range t.Data.All() {
 		o, q := i%outs, f.Ints[i]
 		if !f.Attrs.OneBit() {
 			if v != f32.Mul(float32(q), f.Scale[o]) {
@@ -198,7 +197,7 @@ func (f *FewBits) sign(v float32, o int) int16 {
 func multiplesOf(w *Tensor, bits int, near float64) *FewBits {
 	outs := w.Shape[len(w.Shape)-1]
 	few := &FewBits{Scale: make([]float32, outs)}
-	if !few.channels(w.Data.Floats(), 1<<bits-1, 1<<(bits-1), near) {
+	if !few.channels(w.Data, 1<<bits-1, 1<<(bits-1), near) {
 		return nil
 	}
 	enc := EncodingOf(NumbersOf(few.Ints))
@@ -247,15 +246,17 @@ func bitsFor(m int) int {
 
 // channels finds the scales and the integers of all channels, as channel does; false if one has none. There is no memory for integers
 // before the first channel has them, which weights of many values have not.
-func (f *FewBits) channels(w []float32, limit, divisors int, near float64) bool {
+func (f *FewBits) channels(w Numbers, limit, divisors int, near float64) bool {
 	outs := len(f.Scale)
+	filter := make([]float32, w.Len()/outs)
 	for o := range outs {
-		if f.channel(w, o, outs, limit, divisors, near) < 0 {
+		w.column(o, outs, filter)
+		if f.channel(filter, o, limit, divisors, near) < 0 {
 			return false
 		}
 		if f.Ints == nil {
-			f.Ints = make([]int16, len(w))
-			f.multiples(w, o, outs, limit, f.Scale[o], math.Inf(1))
+			f.Ints = make([]int16, w.Len())
+			f.multiples(filter, o, limit, f.Scale[o], math.Inf(1))
 		}
 	}
 	return true
@@ -263,13 +264,13 @@ func (f *FewBits) channels(w []float32, limit, divisors int, near float64) bool 
 
 // channel finds the largest scale of which all weights of channel o are multiples by at most limit, and gives the largest of
 // these, or -1. The smallest weight is 1 to divisors times the scale. (It may have been rounded: so its neighbours are tried.)
-func (f *FewBits) channel(w []float32, o, outs, limit, divisors int, near float64) int {
+func (f *FewBits) channel(filter []float32, o, limit, divisors int, near float64) int {
 	least, largest := float32(0), float32(0)
-	for i := o; i < len(w); i += outs {
-		largest = max(largest, f32.Abs(w[i]))
+	for _, v := range filter {
+		largest = max(largest, f32.Abs(v))
 	}
-	for i := o; i < len(w); i += outs {
-		if v := f32.Abs(f32.Flush(w[i])); float64(v) > near*float64(largest) && (least == 0 || v < least) {
+	for _, v := range filter {
+		if v := f32.Abs(f32.Flush(v)); float64(v) > near*float64(largest) && (least == 0 || v < least) {
 			least = v
 		}
 	}
@@ -282,7 +283,7 @@ func (f *FewBits) channel(w []float32, o, outs, limit, divisors int, near float6
 		if near > 0 { // the largest weight knows the scale best
 			steps := math.RoundToEven(float64(largest) / float64(least) * float64(k))
 			s := float32(float64(largest) / steps)
-			if m := f.multiples(w, o, outs, limit, s, near*float64(largest)); m >= 0 {
+			if m := f.multiples(filter, o, limit, s, near*float64(largest)); m >= 0 {
 				f.Scale[o] = s
 				return m
 			}
@@ -290,7 +291,7 @@ func (f *FewBits) channel(w []float32, o, outs, limit, divisors int, near float6
 		}
 		for _, ulps := range []int64{0, 1, -1, 2, -2} {
 			s := f32.FromOrder(around + ulps)
-			if m := f.multiples(w, o, outs, limit, s, 0); m >= 0 {
+			if m := f.multiples(filter, o, limit, s, 0); m >= 0 {
 				f.Scale[o] = s
 				return m
 			}
@@ -301,19 +302,19 @@ func (f *FewBits) channel(w []float32, o, outs, limit, divisors int, near float6
 
 // multiples sets the integers of channel o for scale s, where there is memory for them. It returns the largest magnitude, or -1 if
 // some weight differs from its multiple by more than within.
-func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32, within float64) int {
+func (f *FewBits) multiples(filter []float32, o, limit int, s float32, within float64) int {
 	if f32.Flush(s) <= 0 {
 		return -1
 	}
 	most := 0
-	for i := o; i < len(w); i += outs {
-		v := f32.Flush(w[i])
+	for i, v := range filter {
+		v = f32.Flush(v)
 		q := math.RoundToEven(float64(v) / float64(s))
 		if math.Abs(q) > float64(limit) || math.Abs(float64(f32.Mul(s, float32(q)))-float64(v)) > within {
 			return -1
 		}
 		if f.Ints != nil {
-			f.Ints[i] = int16(q)
+			f.Ints[i*len(f.Scale)+o] = int16(q)
 		}
 		most = max(most, max(int(q), -int(q)))
 	}
@@ -321,7 +322,7 @@ func (f *FewBits) multiples(w []float32, o, outs, limit int, s float32, within f
 }
 
 // wide says what weights are that have more than MaxWeightBits bits.
-func wide(w []float32, outs int) Verdict {
+func wide(w Numbers, outs int) Verdict {
 	f := &FewBits{Scale: make([]float32, outs)}
 	if !f.channels(w, 1<<12-1, 32, 0) {
 		return Verdict{Reason: WhyRealWeights}

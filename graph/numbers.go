@@ -16,6 +16,8 @@ type store interface {
 	at(i int) float32
 	// read sets to, from element i on.
 	read(i int, to []float32)
+	// readEvery sets to, from element i on, leaving out all but each step-th.
+	readEvery(i, step int, to []float32)
 	transposed(rows, columns int) store
 }
 
@@ -93,6 +95,11 @@ func (n Numbers) Sign() Numbers {
 // Signs are so many numbers of 1 bit each, from the least significant bit of each word on: 1 where the bit is 0, -1 where it is 1.
 func Signs(words []uint64, count int) Numbers { return Numbers{&signs{words, count}} }
 
+// Dequantized are (v - zero) * scale of whole numbers v. Element i has number i/run%len(scale) of both; no zeros are zeros of 0.
+func Dequantized(v Numbers, scale, zero []float32, run int) Numbers {
+	return Numbers{&dequantized{v.stored, scale, zero, run}}
+}
+
 // SignWords is the number of words that Signs of so many numbers have.
 func SignWords(count int) int { return (count + signBits - 1) / signBits }
 
@@ -111,6 +118,13 @@ func (n Numbers) At(i int) float32 { return n.stored.at(i) }
 func (n Numbers) Read(i int, to []float32) {
 	if len(to) > 0 {
 		n.stored.read(i, to)
+	}
+}
+
+// column sets to to the elements of column o of rows of so many.
+func (n Numbers) column(o, columns int, to []float32) {
+	if len(to) > 0 {
+		n.stored.readEvery(o, columns, to)
 	}
 }
 
@@ -190,6 +204,12 @@ func (v typed[T]) read(i int, to []float32) {
 	}
 }
 
+func (v typed[T]) readEvery(i, step int, to []float32) {
+	for k := range to {
+		to[k] = float32(v[i+k*step])
+	}
+}
+
 func (v typed[T]) transposed(rows, columns int) store {
 	out := make(typed[T], len(v))
 	transpose(rows, columns, func(from, to int) { out[to] = v[from] })
@@ -220,12 +240,73 @@ func (s *signs) read(i int, to []float32) {
 	}
 }
 
+func (s *signs) readEvery(i, step int, to []float32) {
+	for k := range to {
+		to[k] = s.at(i + k*step)
+	}
+}
+
 func (s *signs) transposed(rows, columns int) store {
 	out := &signs{make([]uint64, len(s.words)), s.count}
 	transpose(rows, columns, func(from, to int) {
 		out.words[to/signBits] |= s.words[from/signBits] >> (from % signBits) & 1 << (to % signBits)
 	})
 	return out
+}
+
+// dequantized are the numbers of Dequantized.
+type dequantized struct {
+	ints        store
+	scale, zero []float32
+	run         int
+}
+
+func (d *dequantized) length() int { return d.ints.length() }
+
+func (d *dequantized) at(i int) float32 {
+	var to [1]float32
+	d.read(i, to[:])
+	return to[0]
+}
+
+func (d *dequantized) read(i int, to []float32) {
+	d.ints.read(i, to)
+	c, left := i/d.run%len(d.scale), d.run-i%d.run // elements that have this scale, too
+	for k := range to {
+		if left == 0 {
+			c, left = (c+1)%len(d.scale), d.run
+		}
+		if left--; len(d.zero) > 0 {
+			to[k] -= d.zero[c]
+		}
+		to[k] *= d.scale[c]
+	}
+}
+
+func (d *dequantized) readEvery(i, step int, to []float32) {
+	d.ints.readEvery(i, step, to)
+	for k := range to {
+		c := (i + k*step) / d.run % len(d.scale)
+		if len(d.zero) > 0 {
+			to[k] -= d.zero[c]
+		}
+		to[k] *= d.scale[c]
+	}
+}
+
+func (d *dequantized) transposed(rows, columns int) store {
+	out := *d
+	switch n := len(d.scale); {
+	case n == 1:
+	case d.run == 1 && n == columns:
+		out.run = rows
+	case d.run == columns && n == rows:
+		out.run = 1
+	default:
+		return typed[float32](Numbers{d}.Floats()).transposed(rows, columns)
+	}
+	out.ints = d.ints.transposed(rows, columns)
+	return &out
 }
 
 // sign is 1, or -1 if the lowest bit is set.

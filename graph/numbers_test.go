@@ -21,6 +21,7 @@ func TestNumbers(t *testing.T) {
 			ints[i] = 1 - 2*int(words[i/64]>>(i%64)&1)
 		}
 		check := func(name string, n Numbers, want []int) {
+			t.Helper()
 			if n.Len() != len(want) {
 				t.Fatalf("%s: %d numbers, want %d", name, n.Len(), len(want))
 			}
@@ -35,6 +36,14 @@ func TestNumbers(t *testing.T) {
 				part := make([]float32, rapid.IntRange(0, len(want)-from).Draw(t, "part"))
 				if n.Read(from, part); !slices.Equal(part, all[from:from+len(part)]) {
 					t.Fatalf("%s: numbers from %d are %v, want %v", name, from, part, all[from:from+len(part)])
+				}
+			}
+			for o := range min(3, len(want)) {
+				column := make([]float32, len(want)/3)
+				for i, v := range column {
+					if n.column(o, 3, column); column[i] != all[3*i+o] {
+						t.Fatalf("%s: number %d of column %d is %g, want %g", name, i, o, v, all[3*i+o])
+					}
 				}
 			}
 			if len(want)%3 == 0 {
@@ -54,7 +63,29 @@ func TestNumbers(t *testing.T) {
 			for i := range ints {
 				ints[i] = rapid.IntRange(r[0], r[1]).Draw(t, "n")
 			}
-			check("whole", Whole(len(ints), func(i int) int { return ints[i] }), ints)
+			whole := Whole(len(ints), func(i int) int { return ints[i] })
+			check("whole", whole, ints)
+			if len(ints) == 0 || r[1] > math.MaxUint8 {
+				continue
+			}
+			run := rapid.SampledFrom([]int{1, 2, len(ints), max(1, len(ints)/3)}).Draw(t, "run")
+			var zero []float32
+			scale, real := make([]float32, rapid.SampledFrom([]int{1, 2, 3, max(1, len(ints)/3)}).Draw(t, "scales")), make([]int, len(ints))
+			if rapid.Bool().Draw(t, "zeros") {
+				zero = make([]float32, len(scale))
+			}
+			for c := range scale {
+				if scale[c] = float32(rapid.IntRange(1, 1000).Draw(t, "scale")); len(zero) > 0 {
+					zero[c] = float32(rapid.IntRange(-128, 255).Draw(t, "zero"))
+				}
+			}
+			for i, v := range ints {
+				c := i / run % len(scale)
+				if real[i] = v * int(scale[c]); len(zero) > 0 {
+					real[i] -= int(zero[c]) * int(scale[c])
+				}
+			}
+			check("dequantized", Dequantized(whole, scale, zero, run), real)
 		}
 	})
 }

@@ -6,19 +6,49 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/f32"
 )
 
 // array is a constant tensor. Elements lie in row-major order in the slice that fits the type: f for float, float16 and
-// bfloat16, d for double, i for integers and booleans.
+// bfloat16, d for double, bytes for booleans and integers of 8 bits, i for wider integers. The bytes may be the file's own.
 type array struct {
 	dt    dtype
 	shape []int
 	f     []float32
 	d     []float64
+	bytes []byte
 	i     []int64
+	// levels are floats that are computed when they are read; f, d, bytes and i are empty then.
+	levels *levels
 	// fourBits says that dt, of 8 bits, stands for the type of 4 bits that the file has.
 	fourBits bool
 	from     *made // what DequantizeLinear made it of, nil for other arrays
+}
+
+// levels are the floats that DequantizeLinear makes of integers of 8 bits. Element k has scale k/run%len(scale), and the zero point of
+// that number, 0 where there are none.
+type levels struct {
+	ints        *array
+	scale, zero []float32
+	run         int
+}
+
+// axis is the axis of shape along which scales differ, or -1 if none is.
+func (l *levels) axis(shape []int) int {
+	for d, s := range strides(shape) {
+		if s == l.run && shape[d] == len(l.scale) {
+			return d
+		}
+	}
+	return -1
+}
+
+func (l *levels) at(k int) float32 {
+	v, c := float32(l.ints.whole(k)), k/l.run%len(l.scale)
+	if len(l.zero) > 0 {
+		v -= l.zero[c]
+	}
+	return v * l.scale[c]
 }
 
 // newArray makes an array of zeros.
@@ -37,6 +67,10 @@ func (b *budget) newArray(dt dtype, shape []int) (*array, error) {
 		if err = b.take(n, 4); err == nil {
 			a.f = make([]float32, n)
 		}
+	case dt.size() == 1:
+		if err = b.take(n, 1); err == nil {
+			a.bytes = make([]byte, n)
+		}
 	default:
 		if err = b.take(n, 8); err == nil {
 			a.i = make([]int64, n)
@@ -46,7 +80,32 @@ func (b *budget) newArray(dt dtype, shape []int) (*array, error) {
 }
 
 // len is the number of elements.
-func (a *array) len() int { return len(a.f) + len(a.d) + len(a.i) }
+func (a *array) len() int {
+	if a.levels != nil {
+		return a.levels.ints.len()
+	}
+	return len(a.f) + len(a.d) + len(a.bytes) + len(a.i)
+}
+
+// whole is element k of an array of integers.
+func (a *array) whole(k int) int64 {
+	switch {
+	case a.bytes == nil:
+		return a.i[k]
+	case a.dt == dtInt8:
+		return int64(int8(a.bytes[k]))
+	}
+	return int64(a.bytes[k])
+}
+
+// setWhole sets element k of an array of integers to v, brought into the range of their type.
+func (a *array) setWhole(k int, v int64) {
+	if v = a.dt.wrap(v); a.bytes != nil {
+		a.bytes[k] = byte(v)
+	} else {
+		a.i[k] = v
+	}
+}
 
 // at is element k as a float64.
 func (a *array) at(k int) float64 {
@@ -55,8 +114,10 @@ func (a *array) at(k int) float64 {
 		return float64(a.f[k])
 	case a.d != nil:
 		return a.d[k]
+	case a.levels != nil:
+		return float64(a.levels.at(k))
 	}
-	return float64(a.i[k])
+	return float64(a.whole(k))
 }
 
 // set stores v, rounded (or cut off to an integer) to a's type.
@@ -67,12 +128,12 @@ func (a *array) set(k int, v float64) {
 	case a.d != nil:
 		a.d[k] = v
 	case a.dt == dtBool:
-		a.i[k] = 0
+		a.bytes[k] = 0
 		if v != 0 {
-			a.i[k] = 1
+			a.bytes[k] = 1
 		}
 	default:
-		a.i[k] = a.dt.wrap(truncate(v))
+		a.setWhole(k, truncate(v))
 	}
 }
 
@@ -92,10 +153,14 @@ func truncate(v float64) int64 {
 // copyFrom sets element k to element j of o, an array of a's type.
 func (a *array) copyFrom(k int, o *array, j int) {
 	switch {
+	case o.levels != nil:
+		a.f[k] = o.levels.at(j)
 	case a.f != nil:
 		a.f[k] = o.f[j]
 	case a.d != nil:
 		a.d[k] = o.d[j]
+	case a.bytes != nil:
+		a.bytes[k] = o.bytes[j]
 	case a.i != nil:
 		a.i[k] = o.i[j]
 	}
@@ -109,10 +174,26 @@ func (a *array) view(shape []int) *array {
 	return &v
 }
 
-// floats are a's elements as f32.
+// numbers are a's elements as f32, held as a holds them.
+func (a *array) numbers() graph.Numbers {
+	switch l := a.levels; {
+	case l != nil:
+		return graph.Dequantized(l.ints.numbers(), l.scale, l.zero, l.run)
+	case a.bytes == nil:
+		return graph.NumbersOf(a.floats())
+	case a.dt == dtInt8:
+		return graph.NumbersOf(f32.Int8s(a.bytes))
+	}
+	return graph.NumbersOf(a.bytes)
+}
+
+// floats are a's elements as f32: a copy, unless a has them so.
 func (a *array) floats() []float32 {
-	if a.f != nil || a.len() == 0 {
+	switch {
+	case a.f != nil || a.len() == 0:
 		return a.f
+	case a.levels != nil:
+		return a.numbers().Floats()
 	}
 	out := make([]float32, a.len())
 	for k := range out {
@@ -126,9 +207,9 @@ func (a *array) ints() ([]int, error) {
 	if a.dt.float() {
 		return nil, fmt.Errorf("is %s, want int64", a.dt)
 	}
-	out := make([]int, len(a.i))
-	for k, v := range a.i {
-		out[k] = int(v)
+	out := make([]int, a.len())
+	for k := range out {
+		out[k] = int(a.whole(k))
 	}
 	return out, nil
 }
@@ -184,6 +265,20 @@ func walk(shape []int, base int, step []int) func() int {
 
 // permuted is a with axis d of the result being axis perm[d].
 func (b *budget) permuted(a *array, perm []int) (*array, error) {
+	if l := a.levels; l != nil {
+		axis := l.axis(a.shape)
+		if len(l.scale) == 1 || axis >= 0 {
+			ints, err := b.permuted(l.ints.view(a.shape), perm)
+			if err != nil {
+				return nil, err
+			}
+			to := &levels{ints: ints, scale: l.scale, zero: l.zero, run: 1}
+			if axis >= 0 {
+				to.run = strides(ints.shape)[slices.Index(perm, axis)]
+			}
+			return &array{dt: a.dt, shape: ints.shape, levels: to}, nil
+		}
+	}
 	s := strides(a.shape)
 	shape, step := make([]int, len(perm)), make([]int, len(perm))
 	for d, p := range perm {

@@ -76,8 +76,8 @@ func (n *node) interpretable() (dtype, error) {
 	if !n.op.moves && !n.op.picks {
 		return 0, n.fail("put Cast to float before it", "its operand is a constant %s; this op computes with floats", a.dt)
 	}
-	for _, v := range a.i {
-		if v < -maxExact || v > maxExact {
+	for k := range a.len() {
+		if v := a.whole(k); v < -maxExact || v > maxExact {
 			return 0, n.fail("", "its operand is a constant %s with element %d; want -2^24 to 2^24", a.dt, v)
 		}
 	}

@@ -50,8 +50,8 @@ func (n *node) zip(x, y *array, to dtype, f func(a, b float64) float64, i func(a
 	eachOffset(shape, 0, broadcastSteps(x.shape, shape), func(k, o int) {
 		j := ys()
 		switch {
-		case x.i != nil && i != nil && out.i != nil:
-			out.i[k] = out.dt.wrap(i(x.i[o], y.i[j]))
+		case !x.dt.float() && i != nil && !out.dt.float():
+			out.setWhole(k, i(x.whole(o), y.whole(j)))
 		default:
 			out.set(k, f(x.at(o), y.at(j)))
 		}
@@ -72,8 +72,8 @@ func foldUnary(f func(v float64) float64) foldFunc {
 			return nil, err
 		}
 		for k := range out.len() {
-			if out.i != nil {
-				out.i[k] = out.dt.wrap(truncate(f(in[0].at(k))))
+			if !out.dt.float() {
+				out.setWhole(k, truncate(f(in[0].at(k))))
 				continue
 			}
 			out.set(k, f(in[0].at(k)))

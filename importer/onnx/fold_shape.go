@@ -132,8 +132,8 @@ func foldCast(n *node, in []*array) ([]*array, error) {
 		return nil, err
 	}
 	for k := range out.len() {
-		if in[0].i != nil && out.i != nil {
-			out.i[k] = to.wrap(in[0].i[k])
+		if !in[0].dt.float() && !to.float() {
+			out.setWhole(k, in[0].whole(k))
 		} else {
 			out.set(k, in[0].at(k))
 		}

@@ -51,8 +51,11 @@ func (b *builder) constant(t *pb.TensorProto) (*array, error) {
 	} else if len(raw) != n*dt.size() {
 		return nil, fmt.Errorf("%s%v has %d bytes, the file holds %d", dt, shape, n*dt.size(), len(raw))
 	}
-	if isRaw && dt == dtFloat { // most weights: in the file's own memory
-		return &array{dt: dt, shape: shape, f: f32.FromBytes(raw)}, b.mem.take(n, 4)
+	switch { // most weights: in the file's own memory
+	case isRaw && dt == dtFloat:
+		return &array{dt: dt, shape: shape, f: f32.FromBytes(raw)}, b.mem.take(n, dt.size())
+	case isRaw && dt.eightBits():
+		return &array{dt: dt, shape: shape, bytes: raw}, b.mem.take(n, dt.size())
 	}
 	a, err := b.mem.newArray(dt, shape)
 	if err != nil {
@@ -89,8 +92,8 @@ func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) (*a
 	a.fourBits = true
 	for k := range n {
 		v := raw[k/2] >> (k % 2 * 4) & 15
-		if a.i[k] = int64(v); dt == dtInt4 {
-			a.i[k] = int64(int8(v<<4) >> 4)
+		if a.bytes[k] = v; dt == dtInt4 {
+			a.bytes[k] = byte(int8(v<<4) >> 4)
 		}
 	}
 	return a, nil
@@ -108,13 +111,13 @@ func readRaw(a *array, raw []byte) {
 		case dtDouble:
 			a.d[k] = math.Float64frombits(le.Uint64(raw[8*k:]))
 		case dtUint64, dtInt64:
-			a.i[k] = int64(le.Uint64(raw[8*k:]))
+			a.setWhole(k, int64(le.Uint64(raw[8*k:])))
 		case dtUint32, dtInt32:
-			a.i[k] = a.dt.wrap(int64(le.Uint32(raw[4*k:])))
+			a.setWhole(k, int64(le.Uint32(raw[4*k:])))
 		case dtUint16, dtInt16:
-			a.i[k] = a.dt.wrap(int64(le.Uint16(raw[2*k:])))
+			a.setWhole(k, int64(le.Uint16(raw[2*k:])))
 		default:
-			a.i[k] = a.dt.wrap(int64(raw[k]))
+			a.setWhole(k, int64(raw[k]))
 		}
 	}
 }
@@ -149,9 +152,9 @@ func readTyped(a *array, t *pb.TensorProto) error {
 		case dtInt64:
 			a.i[k] = t.Int64Data[k]
 		case dtUint64, dtUint32:
-			a.i[k] = a.dt.wrap(int64(t.Uint64Data[k]))
+			a.setWhole(k, int64(t.Uint64Data[k]))
 		default:
-			a.i[k] = a.dt.wrap(int64(t.Int32Data[k]))
+			a.setWhole(k, int64(t.Int32Data[k]))
 		}
 	}
 	return nil

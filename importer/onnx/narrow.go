@@ -48,5 +48,5 @@ func (a *array) sameBits(k, j int) bool {
 	case a.d != nil:
 		return math.Float64bits(a.d[k]) == math.Float64bits(a.d[j])
 	}
-	return a.i[k] == a.i[j]
+	return a.at(k) == a.at(j)
 }

@@ -18,22 +18,14 @@ func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor, of *scaled) (*t
 			return nil, err
 		}
 	}
-	if err := b.mem.take(w.len(), 4); err != nil {
-		return nil, err
-	}
 	n := w.shape[1]
-	data := w.floats()
 	if t.flat != nil {
-		rows, err := b.mem.columns(t.flat)
-		if err != nil {
+		var err error
+		if w, err = b.mem.rows(w, t.flat); err != nil {
 			return nil, err
 		}
-		data = make([]float32, w.len())
-		for j, k := range rows {
-			copy(data[j*n:(j+1)*n], w.floats()[k*n:])
-		}
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: slices.Clone(w.shape), Data: graph.NumbersOf(data)}}
+	weights := map[string]*graph.Tensor{"w": {Shape: slices.Clone(w.shape), Data: w.numbers()}}
 	if bias != nil {
 		weights["b"] = bias
 	}
@@ -159,7 +151,7 @@ func (b *builder) bias(n *node, c *tensor, out int, factor [2]float32) (*graph.T
 	}
 	bias := make([]float32, out)
 	for j := range bias {
-		bias[j] = factor[1] * k.floats()[min(j, k.len()-1)]
+		bias[j] = factor[1] * float32(k.at(min(j, k.len()-1)))
 	}
 	return &graph.Tensor{Shape: []int{out}, Data: graph.NumbersOf(bias)}, nil
 }

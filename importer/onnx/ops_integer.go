@@ -140,19 +140,18 @@ func (n *node) tensors(l *intLayer, w *array) (map[string]*graph.Tensor, error) 
 	if err := n.b.mem.take(w.len()+4*l.outs, 4); err != nil {
 		return nil, err
 	}
-	low, high := float32(0), float32(0)
-	ints := make([]float32, w.len())
-	for i := range ints {
-		if ints[i] = float32(w.at(i)); l.w.zero != nil {
-			ints[i] -= float32(element(l.w.zero, i%l.outs))
-		}
-		low, high = min(low, ints[i]), max(high, ints[i])
+	ints, low, high := w.numbers(), 0, 0
+	if l.w.zero != nil {
+		ints = ints.Map(func(i int, v float32) int { return int(v) - int(element(l.w.zero, i%l.outs)) })
+	}
+	for _, v := range ints.All() {
+		low, high = min(low, int(v)), max(high, int(v))
 	}
 	if high-low > math.MaxUint8 {
 		return nil, n.fail("quantize the weights with one zero point for all outputs, or to int8 with zero point 0",
-			"its weights have a zero point for each output, and less these they are from %g to %g, want 8 bits", low, high)
+			"its weights have a zero point for each output, and less these they are from %d to %d, want 8 bits", low, high)
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: w.shape, Data: graph.NumbersOf(ints)}}
+	weights := map[string]*graph.Tensor{"w": {Shape: w.shape, Data: ints}}
 	if l.w.bias != nil {
 		addBias(weights, l.w.bias.i)
 	}

@@ -84,7 +84,7 @@ func (n *node) linear(def dtype) (*quantParams, error) {
 	}
 	q := &quantParams{dt: dt, scale: float32(scale.at(0))}
 	if zero != nil {
-		q.zero = int(zero.i[0])
+		q.zero = int(zero.whole(0))
 	}
 	return q, nil
 }
@@ -170,6 +170,9 @@ func foldLinear(quantize bool) foldFunc {
 		if err != nil {
 			return nil, err
 		}
+		if zero != nil && !quantize && dt != x.dt {
+			return nil, n.fail("", "zero point %q is %s, want %s as the input", n.Input[2], dt, x.dt)
+		}
 		at, err := n.axisOf(x.shape, scale)
 		if err != nil {
 			return nil, err
@@ -177,10 +180,22 @@ func foldLinear(quantize bool) foldFunc {
 		if quantize {
 			to = dt
 		}
+		var from *made
+		if !quantize {
+			from = &made{linear{x, scale, zero}, 0}
+			if scale.len() > 1 {
+				axis, _ := n.intAttr("axis", 1) // axisOf looked at it
+				from.axis, _ = n.axis(axis, len(x.shape))
+			}
+			if x.dt.eightBits() {
+				return []*array{{dt: dtFloat, shape: x.shape, levels: from.levels(), from: from}}, nil
+			}
+		}
 		out, err := n.b.mem.newArray(to, x.shape)
 		if err != nil {
 			return nil, err
 		}
+		out.from = from
 		for k := range out.len() {
 			s, z := float32(scale.at(at(k))), 0.0
 			if zero != nil {
@@ -195,13 +210,6 @@ func foldLinear(quantize bool) foldFunc {
 			out.set(k, min(max(v, lo), hi))
 		}
 		out.fourBits = quantize && zero != nil && zero.fourBits
-		if !quantize {
-			out.from = &made{linear{x, scale, zero}, 0}
-			if scale.len() > 1 {
-				axis, _ := n.intAttr("axis", 1) // axisOf looked at it
-				out.from.axis, _ = n.axis(axis, len(x.shape))
-			}
-		}
 		return []*array{out}, nil
 	}
 }

@@ -191,7 +191,7 @@ func (b *budget) real(c *array, q *quantParams) (*array, error) {
 		return nil, err
 	}
 	for k := range out.f {
-		out.f[k] = float32(int(c.i[k])-q.zero) * q.scale
+		out.f[k] = float32(int(c.whole(k))-q.zero) * q.scale
 	}
 	return out, nil
 }

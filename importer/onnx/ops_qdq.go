@@ -41,7 +41,7 @@ func (b *builder) constantOf(v *graph.Value, operands ...*tensor) {
 		of := t.konst.from
 		q := &quantParams{dt: of.ints.dt, scale: float32(of.scale.at(0))}
 		if of.zero != nil {
-			q.zero = int(of.zero.i[0])
+			q.zero = int(of.zero.whole(0))
 		}
 		p := b.g.Producer(v.Name)
 		for p != nil && p.Op == "reshape" {
@@ -253,8 +253,8 @@ func (s *scaled) integerBias(l *intLayer) (*array, error) {
 	for o := range l.outs {
 		unit := l.xq.scale * float32(element(l.w.scale, o))
 		if of := s.biasOf; of != nil && of.ints.dt == dtInt32 && math.Abs(element(of.scale, o)/float64(unit)-1) < 1e-3 {
-			if out.i[o] = of.ints.i[o%of.ints.len()]; of.zero != nil {
-				out.i[o] -= of.zero.i[o%of.zero.len()]
+			if out.i[o] = of.ints.whole(o % of.ints.len()); of.zero != nil {
+				out.i[o] -= of.zero.whole(o % of.zero.len())
 			}
 			continue
 		}
@@ -294,4 +294,16 @@ func (n *node) scaledBias(i int) *linear {
 type made struct {
 	linear
 	axis int
+}
+
+// levels are the floats that were made, which are not computed yet.
+func (m *made) levels() *levels {
+	l := &levels{ints: m.ints, scale: m.scale.floats(), run: 1}
+	if m.zero != nil {
+		l.zero = m.zero.floats()
+	}
+	if len(l.scale) > 1 {
+		l.run = strides(m.ints.shape)[m.axis]
+	}
+	return l
 }

@@ -25,7 +25,7 @@ func lowerConvTranspose(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: []int{kernel[0], kernel[1], in, groups * out}, Data: graph.NumbersOf(hwio.floats())}}
+	weights := map[string]*graph.Tensor{"w": {Shape: []int{kernel[0], kernel[1], in, groups * out}, Data: hwio.numbers()}}
 	if err := n.withBias(weights, groups*out); err != nil {
 		return nil, err
 	}

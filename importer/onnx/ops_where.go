@@ -74,9 +74,9 @@ func lowerNot(n *node) ([]*tensor, error) {
 // lowerWhere takes elements of one operand or the other by truth values: of two constants by a comparison with a threshold.
 func lowerWhere(n *node) ([]*tensor, error) {
 	yes, no := n.in[1].konst, n.in[2].konst
-	if c := n.in[0].konst; c != nil && c.dt == dtBool && c.len() > 0 && !slices.ContainsFunc(c.i, func(v int64) bool { return v != c.i[0] }) {
+	if c := n.in[0].konst; c != nil && c.dt == dtBool && c.len() > 0 && !slices.ContainsFunc(c.bytes, func(v byte) bool { return v != c.bytes[0] }) {
 		t := n.in[1]
-		if c.i[0] == 0 {
+		if c.bytes[0] == 0 {
 			t = n.in[2]
 		}
 		shape, err := broadcastShape(n.in[1].shape, n.in[2].shape)

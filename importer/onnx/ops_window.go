@@ -225,7 +225,7 @@ func lowerConv(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: hwio.shape, Data: graph.NumbersOf(hwio.floats())}}
+	weights := map[string]*graph.Tensor{"w": {Shape: hwio.shape, Data: hwio.numbers()}}
 	if err := n.withBias(weights, hwio.shape[3]); err != nil {
 		return nil, err
 	}
@@ -234,11 +234,7 @@ func lowerConv(n *node) ([]*tensor, error) {
 		return nil, err
 	}
 	if w := n.weightsOf(1, 0); w != nil {
-		ints, err := b.mem.permuted(w.ints.view([]int{hwio.shape[3], hwio.shape[2], hwio.shape[0], hwio.shape[1]}), []int{2, 3, 1, 0})
-		if err != nil {
-			return nil, err
-		}
-		b.sumsOf(v, &scaled{n: n, x: x.value, w: w, ints: ints, bias: weights["b"], biasOf: n.scaledBias(2), factor: 1,
+		b.sumsOf(v, &scaled{n: n, x: x.value, w: w, ints: hwio.levels.ints, bias: weights["b"], biasOf: n.scaledBias(2), factor: 1,
 			emit: func(i *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) (*graph.Value, error) {
 				c := *a
 				c.Integer = i
