@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ripc/internal/files"
 	"ripc/internal/need"
 	"ripc/runtime"
 	"ripc/targets"
@@ -162,6 +163,11 @@ func TestMisbehaviour(t *testing.T) {
 		defer cancel()
 		if _, err := m.Run(ctx, []Job{{Bring: m.with(14, 0, 0, 0), Last: 1}}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a loop without end: %v", err)
+		}
+		limited := files.WithToolLimit(t.Context(), 500*time.Millisecond)
+		_, err := m.Run(limited, []Job{{Bring: m.with(14, 0, 0, 0), Last: 1}})
+		if late := (*files.ToolLimitError)(nil); !errors.As(err, &late) || !strings.Contains(err.Error(), "to run 1 job of ") {
+			t.Errorf("a loop without end and nobody who limits it: %v", err)
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"ripc/internal/abi"
 	"ripc/internal/files"
+	"ripc/internal/human"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 	"ripc/targets/boards"
@@ -143,7 +144,7 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	if err := os.WriteFile(filepath.Join(dir, "jobs"), text, 0o600); err != nil {
 		return nil, fmt.Errorf("bareboard: %w", err)
 	}
-	if err := m.simulate(ctx, dir); err != nil {
+	if err := m.simulate(ctx, dir, len(jobs)); err != nil {
 		return nil, err
 	}
 	got, err := os.ReadFile(filepath.Join(dir, "results"))
@@ -153,8 +154,8 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	return m.decode(jobs, got)
 }
 
-// simulate runs the program in dir.
-func (m *Machine) simulate(ctx context.Context, dir string) error {
+// simulate runs the program in dir, which does so many jobs.
+func (m *Machine) simulate(ctx context.Context, dir string, jobs int) error {
 	path, err := filepath.Abs(m.path)
 	if err != nil {
 		return fmt.Errorf("bareboard: %w", err)
@@ -164,6 +165,9 @@ func (m *Machine) simulate(ctx context.Context, dir string) error {
 	if m.o.Count {
 		args = append(args, "-icount", "shift=0,sleep=off")
 	}
+	late := files.LimitOf(ctx, fmt.Sprintf("%s to run %s of %s", filepath.Base(m.qemu), human.Count(jobs, "job"), m.path), jobs)
+	ctx, end := context.WithTimeoutCause(ctx, late.Limit, late)
+	defer end()
 	cmd := exec.CommandContext(ctx, m.qemu, args...)
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &out, 5*time.Second
@@ -173,7 +177,7 @@ func (m *Machine) simulate(ctx context.Context, dir string) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s: simulation stopped: %w", m.path, ctx.Err())
+		return fmt.Errorf("%s: simulation stopped: %w", m.path, files.Stopped(ctx))
 	case !errors.As(err, &exit):
 		return fmt.Errorf("%s: cannot start %s: %w", m.path, m.qemu, err)
 	}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/files"
 )
 
 //go:embed guest
@@ -55,7 +57,12 @@ func (o Options) pluginVersion(ctx context.Context, qemu string) (int, error) {
 	key := toolchain.Key([]byte("qemu version"), []byte(qemu), fmt.Appendf(nil, "%d %v", info.Size(), info.ModTime().UnixNano()))
 	out, ok := cache.Get(key)
 	if !ok {
+		ctx, end := files.LimitTool(ctx, filepath.Base(qemu))
+		defer end()
 		if out, err = exec.CommandContext(ctx, qemu, "--version").Output(); err != nil {
+			if ctx.Err() != nil {
+				err = files.Stopped(ctx)
+			}
 			return 0, fmt.Errorf("simulate: %s --version: %w", qemu, err)
 		}
 	}

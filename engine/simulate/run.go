@@ -14,6 +14,7 @@ import (
 
 	"ripc/internal/abi"
 	"ripc/internal/files"
+	"ripc/internal/human"
 	"ripc/runtime"
 )
 
@@ -36,6 +37,7 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	}
 	defer p.remove()
 	p.cmd.Stdout = &p.messages
+	defer p.limit(len(jobs))()
 	if err := p.cmd.Run(); err != nil {
 		return nil, p.failed(err)
 	}
@@ -55,6 +57,7 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 type process struct {
 	m         *Machine
 	ctx       context.Context
+	stop      context.CancelCauseFunc // ends the process
 	image     *image
 	dir       string
 	removeDir func() error
@@ -67,12 +70,15 @@ type process struct {
 // prepare lays out a checked batch and the command that runs it. Runner and plugin are written to a folder that is nobody
 // else's, so that what runs is what was built, or read from the cache and found whole.
 func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
-	p := &process{m: m, ctx: ctx}
+	p := &process{m: m}
+	p.ctx, p.stop = context.WithCancelCause(ctx)
 	var err error
 	if p.image, err = m.plan(jobs); err != nil {
+		p.stop(err)
 		return nil, err
 	}
 	if p.dir, p.removeDir, err = files.TempDir(m.opts.TempDir); err != nil {
+		p.stop(err)
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
 	if p.file, err = p.image.write(filepath.Join(p.dir, "image")); err != nil {
@@ -98,7 +104,7 @@ func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 		}
 	}
 	command = append(command[:len(command):len(command)], "./runner", "image")
-	p.cmd = exec.CommandContext(ctx, command[0], command[1:]...)
+	p.cmd = exec.CommandContext(p.ctx, command[0], command[1:]...)
 	p.cmd.Dir = p.dir // where a core dump would go
 	p.cmd.WaitDelay = 5 * time.Second
 	endWithParent(p.cmd)
@@ -112,8 +118,15 @@ func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 	return p, nil
 }
 
+// limit ends the process with a *files.ToolLimitError if it does not do so many jobs in time. What waits for the jobs calls end then.
+func (p *process) limit(jobs int) (end func() bool) {
+	late := files.LimitOf(p.ctx, fmt.Sprintf("%s to run %s of %s", filepath.Base(p.cmd.Path), human.Count(jobs, "job"), p.m.path), jobs)
+	return time.AfterFunc(late.Limit, func() { p.stop(late) }).Stop
+}
+
 // remove removes the files, when the process has ended.
 func (p *process) remove() {
+	p.stop(nil)
 	if p.file != nil {
 		_ = p.file.Close()
 	}
@@ -123,7 +136,7 @@ func (p *process) remove() {
 // failed explains an error of the command's.
 func (p *process) failed(err error) error {
 	if p.ctx.Err() != nil {
-		return fmt.Errorf("%s: stopped: %w", p.m.path, p.ctx.Err())
+		return fmt.Errorf("%s: stopped: %w", p.m.path, files.Stopped(p.ctx))
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {

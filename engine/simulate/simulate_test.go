@@ -13,6 +13,7 @@ import (
 
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
+	"ripc/internal/files"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
@@ -206,6 +207,25 @@ func TestCancel(t *testing.T) {
 	if d := time.Since(start); d > 4*time.Second {
 		t.Errorf("it took %v to stop", d)
 	}
+}
+
+// TestLimit: a simulation has a time of its own, and what ends it then says what was waited for.
+func TestLimit(t *testing.T) {
+	d := twoStage()
+	m := open(t, assemble(t, d, "1:\tb 1b"), simulate.Options{})
+	in, _, _ := inputs(t, d, 1)
+	job := simulate.Job{Inputs: in, Last: 2, Threads: 2}
+	ctx := files.WithToolLimit(t.Context(), 300*time.Millisecond)
+	check := func(what string, err error) {
+		t.Helper()
+		if late := (*files.ToolLimitError)(nil); !errors.As(err, &late) || !strings.Contains(err.Error(), "for qemu-aarch64 to run ") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := m.Run(ctx, []simulate.Job{job})
+	check("an endless artifact", err)
+	_, err = m.Start(ctx, []simulate.Job{job}, 0)
+	check("an endless artifact to be timed", err)
 }
 
 func TestOpenRefusals(t *testing.T) {

@@ -75,6 +75,7 @@ func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, 
 
 // wait returns when the process has done what it was told.
 func (p *Process) wait() error {
+	defer p.limit(len(p.image.jobs))()
 	var word [8]byte
 	_, err := io.ReadFull(p.out, word[:])
 	if err == nil {

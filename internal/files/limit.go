@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -28,9 +29,23 @@ func WithToolLimit(ctx context.Context, limit time.Duration) context.Context {
 
 // LimitTool is the context to run a tool with. Its cause is *ToolLimitError when the tool's time is over, else ctx's.
 func LimitTool(ctx context.Context, tool string) (context.Context, context.CancelFunc) {
+	late := LimitOf(ctx, tool, 1)
+	return context.WithTimeoutCause(ctx, late.Limit, late)
+}
+
+// LimitOf is the limit of a tool that does so many jobs, each of which may take the time of a tool.
+func LimitOf(ctx context.Context, tool string, jobs int) *ToolLimitError {
 	limit := ToolLimit
 	if d, ok := ctx.Value(toolLimitKey{}).(time.Duration); ok {
 		limit = d
 	}
-	return context.WithTimeoutCause(ctx, limit, &ToolLimitError{Tool: tool, Limit: limit})
+	return &ToolLimitError{Tool: tool, Limit: time.Duration(jobs) * limit}
+}
+
+// Stopped is why ctx has ended: *ToolLimitError where a tool's time is over, else ctx's error.
+func Stopped(ctx context.Context) error {
+	if late := (*ToolLimitError)(nil); errors.As(context.Cause(ctx), &late) {
+		return late
+	}
+	return ctx.Err()
 }
