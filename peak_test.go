@@ -79,7 +79,7 @@ func TestPeakMemory(t *testing.T) {
 	}{
 		{"generated floats", filepath.Join(dir, "float.json"), 4 * units * units},
 		{"stored floats", stored, 4 * units * units},
-		{"bits of generated floats", model("bits", units, bits), 4 * units * units},
+		{"generated bits", model("bits", units*3/2, bits), units * units * 9 / 4 / 8},
 		{"packed bits of .tflite", write("bits.tflite", packedBits(channels)), channels * channels / 8},
 		{"bytes of .tflite", write("bytes.tflite", fullBytes(units)), units * units},
 		{"floats of .onnx", write("floats.onnx", onnxConv(filters)), 4 * 9 * filters * filters},

@@ -122,14 +122,14 @@ func TestGenerator(t *testing.T) {
 		{"beta", "bn1.beta", 0, []uint32{0xbd9aff5e, 0x3db42371, 0xbd4e744a, 0x3d67fafe}},
 		{"scale", "fc.scale", 64, []uint32{0x3d255297, 0x3d1c17b9, 0x3d220b82, 0x3d12c8fa}},
 	} {
-		for i, x := range g.tensor(c.key, c.name, []int{4}, c.fanIn) {
+		for i, x := range g.numbers(c.key, c.name, []int{4}, c.fanIn).All() {
 			if math.Float32bits(x) != c.want[i] {
 				t.Errorf("%s[%d] = %#08x (%v), want %#08x", c.name, i, math.Float32bits(x), x, c.want[i])
 			}
 		}
 	}
 	sum, n := 0.0, 100_000
-	for _, x := range (&generator{seed: 2, gain: 1}).tensor("w", "a", []int{n}, 6) {
+	for _, x := range (&generator{seed: 2, gain: 1}).numbers("w", "a", []int{n}, 6).All() {
 		if x < -1 || x >= 1 {
 			t.Fatalf("weight %v outside +-1", x)
 		}
@@ -137,6 +137,13 @@ func TestGenerator(t *testing.T) {
 	}
 	if mean := sum / float64(n); math.Abs(mean-0.5) > 0.01 {
 		t.Errorf("mean|w| = %v, want 0.5", mean)
+	}
+	for _, values := range []int{0, 2, 3} { // 3: with zeros
+		g := &generator{seed: 3, gain: 1, values: values}
+		want, got := g.numbers("w", "a", []int{7, 13}, 6).Sign(), g.numbers("signs", "a", []int{7, 13}, 6)
+		if !slices.Equal(got.Floats(), want.Floats()) {
+			t.Errorf("of %d values: signs %v, want those of the weights, %v", values, got.Floats(), want.Floats())
+		}
 	}
 }
 

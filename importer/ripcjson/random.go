@@ -3,6 +3,8 @@ package ripcjson
 import (
 	"hash/fnv"
 	"math"
+
+	"ripc/graph"
 )
 
 // generator makes weights from a seed. Element i of a tensor depends on the seed, the tensor's name and i alone:
@@ -14,6 +16,7 @@ import (
 // for each operation:
 //
 //	w      (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
+//	w of bitserial layers  the sign of that, which is all that they use
 //	w of integer layers  int(256u) - 128, or 2*int(values*u) - (values-1)        bias  int(2000u) - 1000
 //	multiplier  (0.9 + 0.2u) * float32(1/(64*sqrt(fanIn)))
 //	scale  (0.9 + 0.2u) * (bound/2)
@@ -28,51 +31,70 @@ type generator struct {
 // stride is 2^64 divided by the golden ratio, odd.
 const stride = 0x9E3779B97F4A7C15
 
-// tensor makes the elements of weight key. fanIn is the number of products in one output (w and scale).
-func (g *generator) tensor(key, name string, shape []int, fanIn int) []float32 {
-	n := product(shape)
+// numbers makes the elements of weight key. fanIn is the number of products in one output (w and scale).
+func (g *generator) numbers(key, name string, shape []int, fanIn int) graph.Numbers {
+	n, at := product(shape), g.element(key, name, shape, fanIn)
+	if key == "signs" {
+		words := make([]uint64, graph.SignWords(n))
+		for i := range n {
+			if at(i) < 0 {
+				words[i/64] |= 1 << (i % 64)
+			}
+		}
+		return graph.Signs(words, n)
+	}
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = at(i)
+	}
+	return graph.NumbersOf(out)
+}
+
+// element returns what computes element i of weight key.
+func (g *generator) element(key, name string, shape []int, fanIn int) func(i int) float32 {
 	h := fnv.New64a()
 	h.Write([]byte(name)) // a hash never fails to write
 	start := g.seed*stride ^ h.Sum64()
 	bound := float32(g.gain * math.Sqrt(6/float64(max(fanIn, 1))))
-	out := make([]float32, n)
-	for i := range out {
+	return func(i int) float32 {
 		u := uniform(start + uint64(i+1)*stride)
 		switch key {
-		case "w":
-			if out[i] = float32(2*u-1) * bound; g.values > 1 {
-				out[i] = float32(2*int(float32(g.values)*u)-g.values+1) * (bound / float32(g.values-1))
+		case "w", "signs":
+			if g.values > 1 {
+				return float32(2*int(float32(g.values)*u)-g.values+1) * (bound / float32(g.values-1))
 			}
+			return float32(2*u-1) * bound
 		case "integers":
-			if out[i] = float32(int(256*u) - 128); g.values > 1 {
-				out[i] = float32(2*int(float32(g.values)*u) - g.values + 1)
+			if g.values > 1 {
+				return float32(2*int(float32(g.values)*u) - g.values + 1)
 			}
+			return float32(int(256*u) - 128)
 		case "bias":
-			out[i] = float32(int(2000*u) - 1000)
+			return float32(int(2000*u) - 1000)
 		case "multiplier":
-			out[i] = float32(0.9+float32(0.2*u)) * float32(1/(64*math.Sqrt(float64(max(fanIn, 1)))))
+			return float32(0.9+float32(0.2*u)) * float32(1/(64*math.Sqrt(float64(max(fanIn, 1)))))
 		case "scale":
-			out[i] = float32(0.9+float32(0.2*u)) * (bound / 2)
+			return float32(0.9+float32(0.2*u)) * (bound / 2)
 		case "offset":
-			out[i] = float32(2*u-1) * (bound / 4)
+			return float32(2*u-1) * (bound / 4)
 		case "gamma":
-			out[i] = 0.9 + float32(0.2*u)
+			return 0.9 + float32(0.2*u)
 		case "beta":
-			out[i] = float32(0.2*u) - 0.1
+			return float32(0.2*u) - 0.1
 		case "alpha":
-			out[i] = 0.5 * u
+			return 0.5 * u
 		case "zero_point":
-			out[i] = float32(int(8 * u))
+			return float32(int(8 * u))
 		case "value":
-			out[i] = 2*u - 1
+			return 2*u - 1
 		case "thresholds":
 			row := float32(i/shape[1]) - float32(shape[0]-1)/2
-			out[i] = (row + float32(float32(0.8*u)-0.4)) * (2 / float32(shape[0]+1))
+			return (row + float32(float32(0.8*u)-0.4)) * (2 / float32(shape[0]+1))
 		case "var":
-			out[i] = 1
+			return 1
 		}
+		return 0
 	}
-	return out
 }
 
 // uniform is splitmix64's finalizer, cut to the 24 bits that a float32 holds.

@@ -89,7 +89,7 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	}
 	id := name
 	if !inFile {
-		id = fmt.Sprintf("%s:%s:%v:%d", key, name, shape, fanIn)
+		id = fmt.Sprintf("%s:%s:%v:%d", generated(n.op, key), name, shape, fanIn)
 	}
 	if t := w.cache[id]; t != nil {
 		return t
@@ -101,7 +101,7 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	t := &graph.Tensor{Shape: slices.Clone(shape)}
 	w.left -= t.Elems()
 	if !inFile {
-		t.Data = graph.NumbersOf(w.random.tensor(generated(n.op, key), name, shape, fanIn))
+		t.Data = w.random.numbers(generated(n.op, key), name, shape, fanIn)
 	} else {
 		var msg string
 		if t.Data, msg = numbers(raw, t.Elems()); msg != "" {
@@ -122,8 +122,11 @@ func generated(op, key string) string {
 	if op == "where" {
 		return "value"
 	}
-	if key == "w" && (op == "int_conv2d" || op == "int_dense") {
+	switch {
+	case key == "w" && (op == "int_conv2d" || op == "int_dense"):
 		return "integers"
+	case key == "w" && graph.Bitserial(op):
+		return "signs"
 	}
 	if key == "b" && !graph.Products(op) {
 		return "gamma"
