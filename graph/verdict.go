@@ -126,7 +126,7 @@ const (
 	WhyUnreadLevels  // no bitserial layer reads its levels of Bits
 	WhyNotTakenIn    // no layer before it could take it in
 	WhyOfInput       // it works on the real values that the caller brings: there is no layer before it
-	WhyTwoSums       // its two sides are sums of different layers
+	WhySeveralReads  // it reads several tensors that are computed or brought
 	WhyAverages      // it averages real values
 	WhyFloatInput    // its input is not quantized; WeightBits and Weights where these are few
 	WhyProbabilities // the model asks for probabilities
@@ -155,7 +155,7 @@ func reasons() []string {
 		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "pool_falls", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "of_input", "two_sums", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors", "two_levels",
+		"unread_levels", "not_taken_in", "of_input", "several_reads", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors", "two_levels",
 		"moved_for_caller", "moved_for_many", "moved_before", "moved_after"}
 }
 

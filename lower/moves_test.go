@@ -161,3 +161,21 @@ func TestThresholdNode(t *testing.T) {
 		}
 	})
 }
+
+// TestWhyFunctionsStay: a function of several tensors says so; one that reads a single tensor, if twice, does not.
+func TestWhyFunctionsStay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := newNet(t, graph.Value{Name: "x", Shape: []int{2, 3}, Layout: "NC"})
+		n.add("k", "constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: []int{1, 3}, Data: graph.NumbersOf([]float32{1, 2, -4})}})
+		n.add("of_input", "mul", &graph.BinaryOpAttrs{}, nil, "x", "x")
+		n.add("e", "softmax", &graph.NoAttrs{}, nil, "of_input")
+		n.add("not_taken_in", "mul", &graph.BinaryOpAttrs{}, nil, "e", "e")
+		n.add("several_reads", "add", &graph.BinaryOpAttrs{}, nil, "e", "not_taken_in")
+		p := n.program("several_reads")
+		for _, s := range p.Stages {
+			if s.Name != "e" && s.Layer.Reason.Code != s.Name {
+				t.Errorf("%s: reason %q", s.Name, s.Layer.Reason.Code)
+			}
+		}
+	})
+}

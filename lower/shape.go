@@ -65,8 +65,10 @@ func (l *lowering) function(n *graph.Node, x *layout.Tensor, src string) {
 		return
 	}
 	f, operands, _ := graph.FunctionOf(n)
-	why := graph.WhyTwoSums
-	if slices.ContainsFunc(n.Inputs, func(in string) bool { p := l.Producer(in); return p != nil && p.Op == "constant" }) || len(n.Inputs) == 1 {
+	why := graph.WhySeveralReads
+	computed := slices.DeleteFunc(slices.Clone(n.Inputs), func(in string) bool { p := l.Producer(in); return p != nil && p.Op == "constant" })
+	slices.Sort(computed)
+	if len(slices.Compact(computed)) < 2 {
 		why = l.notTakenIn(n)
 	}
 	if _, truths := f.Arguments(); f.Truth() && truths > 0 {

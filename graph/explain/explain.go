@@ -74,7 +74,7 @@ func sentences() map[graph.Reason]string {
 		graph.WhyUnreadLevels:  "its %(bits)-bit levels are read by float layers only, so they stay f32",
 		graph.WhyNotTakenIn:    "no layer before it could take it in",
 		graph.WhyOfInput:       "it works on what the caller brings, and no layer comes before it",
-		graph.WhyTwoSums:       "the two sides are sums of different layers",
+		graph.WhySeveralReads:  "it reads several tensors, and no layer before it could take it in",
 		graph.WhyAverages:      "averages real values",
 		graph.WhyFloatInput:    "%(but)its input is not quantized",
 		graph.WhyProbabilities: "the model asks for probabilities",
