@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -107,8 +108,27 @@ that ripc compiled.`,
 	root.Flags().BoolVar(&version, "version", false, "print the versions of ripc and of the tools it uses")
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.HasSubCommands() && !c.Runnable() { // cobra would print help, and exit with 0
+			c.Args, c.RunE = cobra.ArbitraryArgs, oneOfCommands
+		}
+	}
 	fitHelp(root, width)
 	return root
+}
+
+// oneOfCommands refuses a command that is nothing without one of its own.
+func oneOfCommands(cmd *cobra.Command, args []string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	got := "nothing"
+	if len(args) > 0 {
+		got = strconv.Quote(args[0])
+	}
+	return &usageError{msg: fmt.Sprintf("got %s, want one of %s", got, strings.Join(names, ", ")), form: true}
 }
 
 // fitHelp lets the help of root and of all commands below it have at most width characters a line.
