@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ripc/graph/scalar"
+	"ripc/internal/human"
 	"ripc/internal/names"
 	"ripc/ir"
 )
@@ -32,10 +33,10 @@ const (
 func Check(g *Graph) error {
 	c := &checker{g: g, seen: &Graph{Name: g.Name, File: g.File, Values: map[string]*Value{}}, weights: map[*Tensor]bool{}, slices: map[string]*Node{}}
 	if len(g.Inputs) < 1 || len(g.Inputs) > maxTensors || len(g.Outputs) < 1 || len(g.Outputs) > maxTensors {
-		c.fail("", "", "the network has %d inputs and %d outputs, want 1 to %d", len(g.Inputs), len(g.Outputs), maxTensors)
+		c.fail("", "", "the network has %s and %s, want 1 to %d", human.Count(len(g.Inputs), "input"), human.Count(len(g.Outputs), "output"), maxTensors)
 	}
 	if len(g.Nodes) < 1 || len(g.Nodes) > MaxNodes {
-		c.fail("", "", "the network has %d nodes, want 1 to %d", len(g.Nodes), MaxNodes)
+		c.fail("", "", "the network has %s, want 1 to %d", human.Count(len(g.Nodes), "node"), MaxNodes)
 	}
 	c.name("", "the network", g.Name)
 	for _, in := range g.Inputs {
@@ -221,7 +222,7 @@ func (c *checker) weight(n *Node, key string, t *Tensor) {
 		return
 	}
 	if t.Elems() != t.Data.Len() {
-		c.node(n, "", "weight %q of shape %v has %d elements", key, t.Shape, t.Data.Len())
+		c.node(n, "", "weight %q of shape %v has %s", key, t.Shape, human.Count(t.Data.Len(), "element"))
 		return
 	}
 	if i := NotFinite(n.Op, t); i >= 0 {

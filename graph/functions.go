@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph/scalar"
 	"ripc/internal/f32"
+	"ripc/internal/human"
 	"ripc/ir"
 )
 
@@ -165,7 +166,7 @@ func (g *Graph) inferFunction(n *Node, in []*Value, f scalar.Function) (*Value, 
 
 func inferLogic(g *Graph, n *Node, in []*Value, _ *NoAttrs, f scalar.Function) (*Value, error) {
 	if want, _ := f.Arguments(); len(in) != want {
-		return nil, g.Errorf(n, "", "has %d inputs, want %d", len(in), want)
+		return nil, g.Errorf(n, "", "has %s, want %d", human.Count(len(in), "input"), want)
 	}
 	return g.inferFunction(n, in, f)
 }
@@ -173,7 +174,7 @@ func inferLogic(g *Graph, n *Node, in []*Value, _ *NoAttrs, f scalar.Function) (
 func inferWhere(g *Graph, n *Node, in []*Value, _ *WhereAttrs, f scalar.Function) (*Value, error) {
 	want := 3 - len(n.Weights)
 	if len(in) != want {
-		return nil, g.Errorf(n, "the inputs are the condition, a and b; weights \"a\" and \"b\" take the places of the last two", "has %d inputs and %d weights, want 3 in all", len(in), len(n.Weights))
+		return nil, g.Errorf(n, "the inputs are the condition, a and b; weights \"a\" and \"b\" take the places of the last two", "has %s and %s, want 3 in all", human.Count(len(in), "input"), human.Count(len(n.Weights), "weight"))
 	}
 	out, err := g.inferFunction(n, in, f)
 	for _, key := range []string{"a", "b"} {

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"ripc/graph/scalar"
+	"ripc/internal/human"
 )
 
 func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Function) (*Value, error) {
 	b := n.Weights["b"]
 	if len(in) != 2 && (len(in) != 1 || b == nil) {
-		return nil, g.Errorf(n, "give a second input or a weight \"b\"", "has %d inputs, want 2, or 1 and a weight", len(in))
+		return nil, g.Errorf(n, "give a second input or a weight \"b\"", "has %s, want 2, or 1 and a weight", human.Count(len(in), "input"))
 	}
 	if len(in) == 2 && (b != nil || a.Reverse) {
 		return nil, g.Errorf(n, "", "has 2 inputs: a weight \"b\", or its order, is for one input")

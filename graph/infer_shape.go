@@ -2,6 +2,8 @@ package graph
 
 import (
 	"fmt"
+
+	"ripc/internal/human"
 )
 
 // moved is a tensor of v's elements in another shape: what the caller sees of levels is one a byte.
@@ -13,7 +15,7 @@ func (v *Value) moved(shape []int) *Value {
 
 func inferConstant(g *Graph, n *Node, in []*Value, _ *ConstantAttrs) (*Value, error) {
 	if len(in) != 0 {
-		return nil, g.Errorf(n, "", "has %d inputs, want none", len(in))
+		return nil, g.Errorf(n, "", "has %s, want none", human.Count(len(in), "input"))
 	}
 	w := n.Weights["value"]
 	if w == nil {
@@ -86,13 +88,13 @@ func inferSlice(g *Graph, n *Node, x *Value, a *SliceAttrs) (*Value, error) {
 
 func inferReshape(g *Graph, n *Node, x *Value, a *ReshapeAttrs) (*Value, error) {
 	if len(a.Shape) < 1 || len(a.Shape) > MaxRank {
-		return nil, g.Errorf(n, fmt.Sprintf("want 1 to %d axes", MaxRank), "shape %v has %d axes", a.Shape, len(a.Shape))
+		return nil, g.Errorf(n, fmt.Sprintf("want 1 to %d axes", MaxRank), "shape %v has %s", a.Shape, human.Count(len(a.Shape), "axis"))
 	}
 	if err := g.checkSize(n, "", a.Shape); err != nil {
 		return nil, err
 	}
 	if want, got := x.Elems(), (&Tensor{Shape: a.Shape}).Elems(); want != got {
-		return nil, g.Errorf(n, "", "shape %v has %d elements, the input's %v has %d", a.Shape, got, x.Shape, want)
+		return nil, g.Errorf(n, "", "shape %v has %s, the input's %v has %d", a.Shape, human.Count(got, "element"), x.Shape, want)
 	}
 	return x.moved(a.Shape), nil
 }

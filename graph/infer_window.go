@@ -1,5 +1,7 @@
 package graph
 
+import "ripc/internal/human"
+
 func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 	return g.inferConvOf(n, x, a, false)
 }
@@ -28,13 +30,13 @@ func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, for
 	w := n.Weights["w"]
 	parts := max(1, groups)
 	if x.Shape[3]%parts != 0 {
-		return nil, g.Errorf(n, "", "%d groups do not divide the %d input channels", parts, x.Shape[3])
+		return nil, g.Errorf(n, "", "%d groups do not divide the %s", parts, human.Count(x.Shape[3], "input channel"))
 	}
 	if w == nil || len(w.Shape) != 4 || w.Shape[2] != x.Shape[3]/parts {
 		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [kh, kw, %d, out]", shapeOf(w), x.Shape[3]/parts)
 	}
 	if w.Shape[3]%parts != 0 {
-		return nil, g.Errorf(n, "", "%d groups do not divide the %d output channels", parts, w.Shape[3])
+		return nil, g.Errorf(n, "", "%d groups do not divide the %s", parts, human.Count(w.Shape[3], "output channel"))
 	}
 	if err := g.checkForm(n, x, form, w.Shape[3]); err != nil {
 		return nil, err

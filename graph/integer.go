@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph/scalar"
 	"ripc/internal/enum"
+	"ripc/internal/human"
 	"ripc/ir"
 )
 
@@ -334,7 +335,7 @@ func inferIntDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
 // inferPair is the result of n, an op of two tensors of levels of 8 bits.
 func (g *Graph) inferPair(n *Node, in []*Value, a *IntPair) (*Value, error) {
 	if len(in) != 2 {
-		return nil, g.Errorf(n, "", "has %d inputs, want 2", len(in))
+		return nil, g.Errorf(n, "", "has %s, want 2", human.Count(len(in), "input"))
 	}
 	for _, x := range in {
 		if err := g.needLevels(n, x); err != nil {

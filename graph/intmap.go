@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ripc/graph/scalar"
+	"ripc/internal/human"
 	"ripc/ir"
 )
 
@@ -95,7 +96,7 @@ func inferIntMap(g *Graph, n *Node, x *Value, a *IntMapAttrs) (*Value, error) {
 		return nil, err
 	}
 	if len(a.Table) != x.Top()+1 {
-		return nil, g.Errorf(n, "", "table of %d levels, want one for each of %d", len(a.Table), x.Top()+1)
+		return nil, g.Errorf(n, "", "table of %s, want one for each of %d", human.Count(len(a.Table), "level"), x.Top()+1)
 	}
 	low, high := math.MaxInt, 0
 	for _, to := range a.Table {

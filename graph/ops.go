@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"ripc/graph/scalar"
+	"ripc/internal/human"
 )
 
 // Op is a row of the table of ops: all that this package knows of one. Packages that do something of their own with each op
@@ -140,7 +141,7 @@ func opRows() []*Op {
 func row[A any](name string, infer func(g *Graph, n *Node, x *Value, a *A) (*Value, error), print func(n *Node, a *A) string) *Op {
 	one := func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) {
 		if len(in) != 1 {
-			return nil, g.Errorf(n, "", "has %d inputs, want 1", len(in))
+			return nil, g.Errorf(n, "", "has %s, want 1", human.Count(len(in), "input"))
 		}
 		return infer(g, n, in[0], a)
 	}

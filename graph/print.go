@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ripc/graph/scalar"
+	"ripc/internal/human"
 )
 
 // String is the graph as text, one line a tensor or node, for inspect and --print-after.
@@ -127,9 +128,4 @@ func (p Padding) String() string {
 }
 
 // bits is a width for people.
-func bits(n int) string {
-	if n == 1 {
-		return "1 bit"
-	}
-	return fmt.Sprintf("%d bits", n)
-}
+func bits(n int) string { return human.Count(n, "bit") }

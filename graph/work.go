@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"ripc/internal/human"
 	"ripc/ir"
 )
 
@@ -20,7 +21,7 @@ func CheckWork(g *Graph) error {
 		}
 		v := g.Value(n.Inputs[0])
 		if channels += v.Channels(); channels > maxStepped {
-			return &ir.Error{Pos: ir.Pos{File: g.File}, Node: fmt.Sprintf("node %q (%s)", n.Name, n.Op), Msg: fmt.Sprintf("%d channels: all layers of float steps together have more than %d", v.Channels(), maxStepped),
+			return &ir.Error{Pos: ir.Pos{File: g.File}, Node: fmt.Sprintf("node %q (%s)", n.Name, n.Op), Msg: fmt.Sprintf("%s: all layers of float steps together have more than %d", human.Count(v.Channels(), "channel"), maxStepped),
 				Help: "reshape the tensor, so that its last axis is shorter"}
 		}
 	}

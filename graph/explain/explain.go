@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ripc/graph"
+	"ripc/internal/human"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -123,6 +124,9 @@ func words(r ir.Reason) []string {
 	}
 	out := []string{"%(but)", but, "%(where)", where, "%(weights)", weights, "%(value)", a.Value, "%(levels)", a.Levels}
 	for name, n := range map[string]int64{"bits": int64(a.Bits), "weight_bits": int64(a.WeightBits), "count": a.Count, "most": a.Most, "channel": int64(a.Channel)} {
+		for _, noun := range []string{"bit", "layer", "level", "product", "value"} { // a Replacer takes the first that fits
+			out = append(out, "%("+name+") "+noun+"s", human.Count(n, noun))
+		}
 		out = append(out, "%("+name+")", fmt.Sprint(n))
 	}
 	return out
@@ -234,9 +238,4 @@ func short(n int64) string {
 	return fmt.Sprint(n)
 }
 
-func bits(n int) string {
-	if n == 1 {
-		return "1 bit"
-	}
-	return fmt.Sprintf("%d bits", n)
-}
+func bits(n int) string { return human.Count(n, "bit") }

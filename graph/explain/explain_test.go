@@ -95,3 +95,14 @@ func TestAlgorithm(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbers: nouns are singular behind 1.
+func TestNumbers(t *testing.T) {
+	v := graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: 1}}
+	if got, want := Verdict(v), "its input has 1 bit, but it has real weights"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if v.Args.Bits = 2; !strings.Contains(Verdict(v), "has 2 bits") {
+		t.Errorf("%q", Verdict(v))
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ripc/graph"
+	"ripc/internal/human"
 )
 
 // Strict is the error that nodes of g stay float, each with its reason, its cost and what would help; nil if there are none.
@@ -15,7 +16,7 @@ func Strict(g *graph.Graph, stays []graph.Stay) error {
 		if s.Lacks == graph.LackFolding {
 			why = fmt.Sprintf("the glue up to %q does not fold to integers: %s", s.UpTo, why)
 		}
-		cost := fmt.Sprintf("%d values", s.Values)
+		cost := human.Count(s.Values, "value")
 		if s.MACs > 0 {
 			cost = fmt.Sprintf("%d MACs, %.1f %% of all", s.MACs, 100*float64(s.MACs)/float64(s.AllMACs))
 		}

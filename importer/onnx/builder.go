@@ -11,6 +11,7 @@ import (
 	"ripc/importer"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/human"
 	"ripc/internal/names"
 	"ripc/ir"
 )
@@ -168,7 +169,7 @@ func (b *builder) prepare(n *node) error {
 	for i := range n.op.min {
 		switch {
 		case i >= len(n.in):
-			return n.fail("", "has %d inputs, wants %d", len(n.in), n.op.min)
+			return n.fail("", "has %s, wants %d", human.Count(len(n.in), "input"), n.op.min)
 		case n.in[i] == nil:
 			return n.fail("", "its input %d of %d is left out, and is needed", i+1, len(n.in))
 		}
@@ -177,7 +178,7 @@ func (b *builder) prepare(n *node) error {
 		return n.fail("", "an input is left out")
 	}
 	if len(n.in) > n.op.max {
-		return n.fail("", "has %d inputs, wants at most %d", len(n.in), n.op.max)
+		return n.fail("", "has %s, wants at most %d", human.Count(len(n.in), "input"), n.op.max)
 	}
 	for i, name := range n.Output {
 		if name != "" && i >= max(1, n.op.outputs) && b.read(name) {

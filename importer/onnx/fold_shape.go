@@ -4,6 +4,7 @@ import (
 	"math"
 
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/human"
 )
 
 // foldConstant reads a Constant node's value from whichever attribute holds it.
@@ -82,7 +83,7 @@ func foldTile(n *node, in []*array) ([]*array, error) {
 	}
 	x := in[0]
 	if len(reps) != len(x.shape) {
-		return nil, n.fail("", "%d repeats for %d axes", len(reps), len(x.shape))
+		return nil, n.fail("", "%s for %s", human.Count(len(reps), "repeat"), human.Count(len(x.shape), "axis"))
 	}
 	var shape, step, final []int
 	for d, s := range strides(x.shape) {

@@ -11,6 +11,7 @@ import (
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/f32"
 	"ripc/internal/files"
+	"ripc/internal/human"
 )
 
 // constant reads a TensorProto in any of its encodings.
@@ -46,10 +47,10 @@ func (b *builder) constant(t *pb.TensorProto) (*array, error) {
 	}
 	if !isRaw && n > 0 || len(raw) != 0 && n == 0 {
 		if got := typedLen(t, dt); got != n {
-			return nil, fmt.Errorf("shape %v has %d elements, the file holds %d", shape, n, got)
+			return nil, fmt.Errorf("shape %v has %s, the file holds %d", shape, human.Count(n, "element"), got)
 		}
 	} else if len(raw) != n*dt.size() {
-		return nil, fmt.Errorf("%s%v has %d bytes, the file holds %d", dt, shape, n*dt.size(), len(raw))
+		return nil, fmt.Errorf("%s%v has %s, the file holds %d", dt, shape, human.Count(n*dt.size(), "byte"), len(raw))
 	}
 	switch { // most weights: in the file's own memory
 	case isRaw && dt == dtFloat:
@@ -83,7 +84,7 @@ func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) (*a
 		}
 	}
 	if len(raw) != size {
-		return nil, fmt.Errorf("%s%v has %d bytes, the file holds %d", dt, shape, size, len(raw))
+		return nil, fmt.Errorf("%s%v has %s, the file holds %d", dt, shape, human.Count(size, "byte"), len(raw))
 	}
 	a, err := b.mem.newArray(dt.whole(), shape)
 	if err != nil {
@@ -194,7 +195,7 @@ func (b *builder) external(t *pb.TensorProto, want int) ([]byte, error) {
 	case offset < 0 || length < 0:
 		return nil, fmt.Errorf("external data: offset %d and length %d: want numbers from 0", offset, length)
 	case length != int64(want):
-		return nil, fmt.Errorf("external data has length %d, the tensor needs %d bytes", length, want)
+		return nil, fmt.Errorf("external data has length %d, the tensor needs %s", length, human.Count(want, "byte"))
 	}
 	if err := b.mem.take(want, 1); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer/internal/source"
+	"ripc/internal/human"
 )
 
 // lowerBlock makes depth_to_space and space_to_depth.
@@ -194,7 +195,7 @@ func (n *node) scalings(shape []int) ([]scaling, error) {
 		}
 	}
 	if len(scales)+len(sizes) != len(axes) {
-		return nil, n.fail("give one of them, for each axis", "%d scales and %d sizes for %d axes", len(scales), len(sizes), len(axes))
+		return nil, n.fail("give one of them, for each axis", "%s and %s for %s", human.Count(len(scales), "scale"), human.Count(len(sizes), "size"), human.Count(len(axes), "axis"))
 	}
 	policy, err := n.textAttr("keep_aspect_ratio_policy", "stretch")
 	if err != nil {

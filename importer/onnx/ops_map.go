@@ -6,6 +6,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/internal/f32"
+	"ripc/internal/human"
 )
 
 // Functions of one number, and concatenations of several scales, are tables from levels to levels where DequantizeLinear and QuantizeLinear stand around them: onnxruntime
@@ -76,7 +77,7 @@ func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) f
 // lowerQLinearConcat joins tensors of integers. Inputs: scale and zero point of y, and of each tensor itself, its scale and its zero point.
 func lowerQLinearConcat(n *node) ([]*tensor, error) {
 	if len(n.in)%3 != 2 {
-		return nil, n.fail("", "has %d inputs, want scale and zero point, and three for each tensor", len(n.in))
+		return nil, n.fail("", "has %s, want scale and zero point, and three for each tensor", human.Count(len(n.in), "input"))
 	}
 	yq, err := n.params(0, 1, n.held(2))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/human"
 )
 
 // lowerTranspose moves nothing: it changes in which order the stored axes count.
@@ -67,13 +68,13 @@ func (n *node) shapeFor(old []int) ([]int, error) {
 	total := graph.Elems(old)
 	if open >= 0 {
 		if rest == 0 || total%rest != 0 {
-			return nil, n.fail("", "shape %v does not fit the %d elements of %v", want, total, old)
+			return nil, n.fail("", "shape %v does not fit the %s of %v", want, human.Count(total, "element"), old)
 		}
 		shape[open] = total / rest
 		rest = total
 	}
 	if rest != total {
-		return nil, n.fail("", "shape %v has %d elements, the input's %v has %d", want, rest, old, total)
+		return nil, n.fail("", "shape %v has %s, the input's %v has %d", want, human.Count(rest, "element"), old, total)
 	}
 	return shape, nil
 }
@@ -121,7 +122,7 @@ func (n *node) unsqueezed(old []int) ([]int, error) {
 		return nil, err
 	}
 	if len(list) > 16 {
-		return nil, n.fail("", "has %d axes", len(list))
+		return nil, n.fail("", "has %s", human.Count(len(list), "axis"))
 	}
 	add, err := n.axes(list, len(old)+len(list))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"ripc/graph"
 	"ripc/internal/f32"
+	"ripc/internal/human"
 	"ripc/internal/safetensors"
 	"ripc/internal/suggest"
 	"ripc/ir"
@@ -141,7 +142,7 @@ func numbers(t safetensors.Tensor, n int) (out graph.Numbers, msg string) {
 		return out, "has element type " + t.DType
 	}
 	if len(t.Data) != n*size {
-		return out, fmt.Sprintf("has %d bytes, its shape %v needs %d", len(t.Data), t.Shape, n*size)
+		return out, fmt.Sprintf("has %s, its shape %v needs %d", human.Count(len(t.Data), "byte"), t.Shape, n*size)
 	}
 	switch t.DType {
 	case "f32":
