@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"ripc/autotune/costmodel"
 	"ripc/autotune/records"
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
@@ -21,6 +20,7 @@ import (
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/files"
 	"ripc/ir"
+	"ripc/schedule/costmodel"
 )
 
 // Options say how to tune.

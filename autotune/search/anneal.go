@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"ripc/autotune/costmodel"
+	"ripc/schedule/costmodel"
 )
 
 // annealing looks for places of high scores.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"ripc/autotune/costmodel"
 	"ripc/autotune/space"
+	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"ripc/autotune/costmodel"
 	"ripc/autotune/space"
+	"ripc/schedule/costmodel"
 )
 
 // Outcome is what a candidate turned out to cost.

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"ripc/autotune/costmodel"
 	"ripc/autotune/space"
+	"ripc/schedule/costmodel"
 )
 
 // xgb measures what a model takes for the best. To build a candidate takes milliseconds, so there are two models: one of the values of

@@ -10,13 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ripc/autotune/costmodel"
 	"ripc/autotune/space"
 	"ripc/graph"
 	"ripc/internal/need"
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/ops"
+	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
 	"ripc/targets"
 )

@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ripc/autotune/costmodel"
 	"ripc/autotune/search"
 	"ripc/autotune/space"
 	"ripc/measure/provenance"
+	"ripc/schedule/costmodel"
 )
 
 // batch is how many candidates a search proposes at once.

@@ -14,9 +14,9 @@ import (
 	"regexp"
 	"strings"
 
-	"ripc/autotune/costmodel"
 	"ripc/autotune/search"
 	"ripc/autotune/space"
+	"ripc/schedule/costmodel"
 )
 
 func main() {

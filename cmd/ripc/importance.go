@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ripc/autotune/costmodel"
 	"ripc/autotune/records"
 	"ripc/autotune/search"
 	"ripc/internal/files"
 	"ripc/internal/human"
+	"ripc/schedule/costmodel"
 )
 
 // maxModel bounds the file of a cost model, in bytes, packed and unpacked.

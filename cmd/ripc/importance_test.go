@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/autotune/costmodel"
 	"ripc/autotune/search"
+	"ripc/schedule/costmodel"
 )
 
 // TestImportance draws a model of one tree with two splits, packed and not.

@@ -16,12 +16,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ripc"
-	"ripc/autotune/costmodel"
 	"ripc/autotune/runner"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/sshtest"
 	"ripc/runtime"
 	"ripc/runtime/npy"
+	"ripc/schedule/costmodel"
 )
 
 func TestMain(m *testing.M) {

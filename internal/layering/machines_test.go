@@ -32,8 +32,8 @@ func machines() map[string][]aMachine {
 		"targets/": {{"", "machines as data"}},
 		"codegen/": {{"", "code for them"}},
 
-		"autotune/costmodel/library_linux.go": build("amd64 || arm64 || arm"),
-		"autotune/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm)"),
+		"schedule/costmodel/library_linux.go": build("amd64 || arm64 || arm"),
+		"schedule/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm)"),
 
 		"runtime/load_linux.go":    build("(amd64 || arm64 || arm) && !ripc_static"),
 		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm) || ripc_static"),
