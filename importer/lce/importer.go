@@ -9,6 +9,7 @@ import (
 	"ripc/graph"
 	"ripc/importer"
 	"ripc/importer/internal/source"
+	"ripc/internal/human"
 	"ripc/internal/names"
 	"ripc/ir"
 )
@@ -211,7 +212,7 @@ func (b *builder) convert(h handler) error {
 		if h.max > h.min {
 			want = fmt.Sprintf("%d to %d", h.min, h.max)
 		}
-		return faultf("", "has %d inputs, want %s", n, want)
+		return faultf("", "has %s, want %s", human.Count(n, "input"), want)
 	}
 	for _, i := range slices.Concat(b.op.inputs, b.op.outputs) {
 		if i < 0 || b.file.tensors[i].fault == "" || b.file.tensors[i].sparse && b.op.op == "DENSIFY" || b.file.tensors[i].empty && h.parts != nil && slices.Contains(b.op.outputs, i) {
