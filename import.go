@@ -99,6 +99,13 @@ func exported(ext string) string {
 	return ""
 }
 
+// isModel reports whether the file at path is a model by its name. JSON files must also say that they are models.
+func isModel(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	_, known := importers()[ext]
+	return known && (ext != ownModel || ripcjson.IsModel(path))
+}
+
 // unknownKind is the error of a path that does not end as a model file does: of a folder, it says which models are in it.
 func unknownKind(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
@@ -115,19 +122,18 @@ func unknownKind(path string) error {
 	if err != nil {
 		return e
 	}
-	readers := importers()
 	var models []string
 	for _, in := range entries {
-		switch _, ok := readers[strings.ToLower(filepath.Ext(in.Name()))]; {
+		switch file := filepath.Join(path, in.Name()); {
 		case in.Name() == "saved_model.pb":
 			e.Help = exported(".pb") + e.Help
-		case ok && in.Type().IsRegular():
-			models = append(models, filepath.Join(path, in.Name()))
+		case in.Type().IsRegular() && isModel(file):
+			models = append(models, file)
 		}
 	}
 	switch {
 	case len(models) > mentioned:
-		e.Help = fmt.Sprintf("give one of the %d files in it that end as models do, such as %s", len(models), models[0])
+		e.Help = fmt.Sprintf("give one of the %d models in it, such as %s", len(models), models[0])
 	case len(models) > 0:
 		e.Help = "give a file, such as " + strings.Join(models, " or ")
 	}

@@ -6,8 +6,11 @@ package ripcjson
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"ripc/graph"
 	"ripc/importer"
@@ -15,6 +18,39 @@ import (
 	"ripc/internal/files"
 	"ripc/internal/safetensors"
 )
+
+// Format is what a model's "format" says.
+const Format = "ripc.model/1"
+
+// formatBytes is how far into a file IsModel looks for its format.
+const formatBytes = 1 << 20
+
+// IsModel reports whether the file at path is a JSON object of Format. The model may still be faulty.
+func IsModel(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	d := json.NewDecoder(io.LimitReader(f, formatBytes))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return false
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return false
+		}
+		if key == "format" {
+			return string(value) == strconv.Quote(Format)
+		}
+	}
+	return false
+}
 
 // Tensor is a tensor of a weights file.
 type Tensor = safetensors.Tensor

@@ -127,7 +127,7 @@ func (w *writer) model(g *graph.Graph, file string) []byte {
 		}
 		b.WriteString("\n  ],\n")
 	}
-	fmt.Fprintf(&b, "{\n  \"format\": \"ripc.model/1\",\n  \"name\": %s,\n", plain(g.Name))
+	fmt.Fprintf(&b, "{\n  \"format\": %q,\n  \"name\": %s,\n", Format, plain(g.Name))
 	var inputs, nodes []object
 	for _, in := range g.Inputs {
 		inputs = append(inputs, inputObject(g.Value(in)))
