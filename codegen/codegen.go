@@ -49,14 +49,14 @@ type Kernel struct {
 	ByLane []string
 }
 
-// TargetError says that a back end has no code for a target.
+// TargetError says why a back end cannot make a kind of file for a target.
 type TargetError struct {
 	Backend, Target string
 	Reason          string
 }
 
 func (e *TargetError) Error() string {
-	return fmt.Sprintf("back end %s has no code for target %s: %s", e.Backend, e.Target, e.Reason)
+	return fmt.Sprintf("back end %s cannot make it for target %s: %s", e.Backend, e.Target, e.Reason)
 }
 
 // Input is what Build needs.

@@ -35,7 +35,7 @@ func (e *UnknownBackendError) Error() string {
 	return fmt.Sprintf("unknown back end %q; there are %s", e.Name, strings.Join(Backends(), ", "))
 }
 
-// BackendError says why a back end that was asked for cannot make code for a target.
+// BackendError says why a back end that was asked for cannot be used for a target.
 type BackendError struct {
 	Backend, Target string
 	Reason          string
@@ -43,7 +43,7 @@ type BackendError struct {
 }
 
 func (e *BackendError) Error() string {
-	text := fmt.Sprintf("back end %s has no code for target %s: %s", e.Backend, e.Target, e.Reason)
+	text := fmt.Sprintf("back end %s cannot be used for target %s: %s", e.Backend, e.Target, e.Reason)
 	if len(e.Accepted) == 0 {
 		return text
 	}
@@ -91,17 +91,20 @@ func refusal(b codegen.Backend, t targets.Target, kinds []codegen.Kind) string {
 	case slices.Equal(b.Kinds(), []codegen.Kind{codegen.Runnable}):
 		return "it makes programs that run, verify, eval and bench start, and no files"
 	}
-	var made []string
+	var made, wanted []string
 	for _, k := range codegen.Kinds() {
 		if slices.Contains(b.Kinds(), k) {
 			made = append(made, string(k))
 		}
 	}
-	text := "it makes " + strings.Join(made, ", ")
 	for _, k := range kinds {
 		if k != codegen.Runnable {
-			text += ", no " + string(k)
+			wanted = append(wanted, string(k))
 		}
+	}
+	text := "it makes " + strings.Join(made, ", ")
+	if len(wanted) > 0 {
+		text += ", not " + strings.Join(wanted, " or ")
 	}
 	return text
 }

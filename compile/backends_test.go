@@ -23,11 +23,11 @@ func TestBackendRefusals(t *testing.T) {
 		kinds           []codegen.Kind
 		want            string
 	}{
-		{"board", "host", compile.DefaultEmit("host", "board"), "back end board has no code for target host: there is no board for it; accepted: llvm, c"},
+		{"board", "host", compile.DefaultEmit("host", "board"), "back end board cannot be used for target host: there is no board for it; accepted: llvm, c"},
 		{"board", "rpi3", nil, "there is no board for it; accepted: llvm, c"},
-		{"board", "cortex-m4", []codegen.Kind{codegen.Source}, "back end board has no code for target cortex-m4: it makes programs that run, verify, eval and bench start, and no files; accepted: c"},
-		{"llvm", "cortex-m4", []codegen.Kind{codegen.Source}, "back end llvm has no code for target cortex-m4: the chip runs no Linux; accepted: c"},
-		{"llvm", "host", []codegen.Kind{codegen.Source}, "back end llvm has no code for target host: it makes so, a, o, ll, s, no c; accepted: c"},
+		{"board", "cortex-m4", []codegen.Kind{codegen.Source}, "back end board cannot be used for target cortex-m4: it makes programs that run, verify, eval and bench start, and no files; accepted: c"},
+		{"llvm", "cortex-m4", []codegen.Kind{codegen.Source}, "back end llvm cannot be used for target cortex-m4: the chip runs no Linux; accepted: c"},
+		{"llvm", "host", []codegen.Kind{codegen.Source}, "back end llvm cannot be used for target host: it makes so, a, o, ll, s, not c; accepted: c"},
 		{"c", "cortex-m4", []codegen.Kind{codegen.SO}, "the chip has no system that loads libraries"},
 		{"c", "rpi3", []codegen.Kind{codegen.SO}, "cc makes code for x86_64, not for aarch64; name a compiler for it with the environment variable CC, or emit c; accepted: llvm"},
 		{"cc", "host", nil, `unknown back end "cc"; there are llvm, board, c`},
