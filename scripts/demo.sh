@@ -69,7 +69,11 @@ say "a network from Larq (.tflite): 360 digits, against Larq Compute Engine"
 judge testdata/lce/digits_w1a1.tflite testdata/lce/digits_w1a1.logits.npy
 
 say "a network from Brevitas (.onnx): what becomes binary"
-$ripc inspect testdata/qonnx/digits_w1a2.onnx | sed -n '/^LAYER/,/MACs$/p' | cut -c1-86
+layers=$($ripc inspect testdata/qonnx/digits_w1a2.onnx | sed -n '/ LAYER /,/^$/p;/ bitserial, /p' | cut -c1-86)
+case $layers in
+*binary*) echo "$layers" ;;
+*) die "inspect names no binary layer" ;;
+esac
 
 say "every stage against the interpreter"
 $ripc verify examples/digits/digits.json | tail -n 1
