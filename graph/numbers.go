@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// Numbers are the elements of a constant, in row-major order. They are held as their file or their maker had them, so that weights of
-// few bits take no more memory than that. Nobody writes to them. The zero value has no elements.
+// Numbers are the elements of a constant, in row-major order. They keep the type of their file, so
+// that weights of few bits take no more memory than there. Nobody writes to them. The zero value
+// has no elements.
 type Numbers struct{ stored store }
 
 // store is one way to hold numbers, each of which f32 has exactly.
 type store interface {
 	length() int
 	at(i int) float32
-	// read sets to, from element i on.
+	// read fills to with the elements from i on.
 	read(i int, to []float32)
-	// readEvery sets to, from element i on, leaving out all but each step-th.
+	// readEvery fills to with the elements i, i+step, i+2*step and so on.
 	readEvery(i, step int, to []float32)
 	transposed(rows, columns int) store
 }
@@ -24,7 +25,8 @@ type store interface {
 // NumbersOf holds v, which is not written to any more.
 func NumbersOf[T float32 | int8 | uint8 | int16](v []T) Numbers { return Numbers{typed[T](v)} }
 
-// Whole holds so many whole numbers of at most 16 bits and a sign, which at gives: by signs, or bytes, where these have them all.
+// Whole holds count integers of at most 16 bits and a sign, which at gives. It stores them as signs
+// or bytes where these suffice.
 func Whole(count int, at func(i int) int) Numbers {
 	return wholeOf(count, func(yield func(int, int) bool) {
 		for i := range count {
@@ -92,15 +94,17 @@ func (n Numbers) Sign() Numbers {
 	return Signs(words, n.Len())
 }
 
-// Signs are so many numbers of 1 bit each, from the least significant bit of each word on: 1 where the bit is 0, -1 where it is 1.
+// Signs holds count numbers of 1 bit each: 1 where the bit is 0, -1 where it is 1. A word's least
+// significant bit comes first.
 func Signs(words []uint64, count int) Numbers { return Numbers{&signs{words, count}} }
 
-// Dequantized are (v - zero) * scale of whole numbers v. Element i has number i/run%len(scale) of both; no zeros are zeros of 0.
+// Dequantized holds (v - zero) * scale of integers v. Element i has number i/run%len(scale) of
+// scale and zero. Without zero nothing is subtracted.
 func Dequantized(v Numbers, scale, zero []float32, run int) Numbers {
 	return Numbers{&dequantized{v.stored, scale, zero, run}}
 }
 
-// SignWords is the number of words that Signs of so many numbers have.
+// SignWords is the number of words that Signs has for count numbers.
 func SignWords(count int) int { return (count + signBits - 1) / signBits }
 
 // Len is the number of elements.
@@ -114,14 +118,14 @@ func (n Numbers) Len() int {
 // At is element i. Who reads many takes All or Read, which are faster.
 func (n Numbers) At(i int) float32 { return n.stored.at(i) }
 
-// Read sets to, from element i on.
+// Read fills to with the elements from i on.
 func (n Numbers) Read(i int, to []float32) {
 	if len(to) > 0 {
 		n.stored.read(i, to)
 	}
 }
 
-// column sets to to the elements of column o of rows of so many.
+// column fills to with column o of a matrix with the given number of columns.
 func (n Numbers) column(o, columns int, to []float32) {
 	if len(to) > 0 {
 		n.stored.readEvery(o, columns, to)

@@ -69,7 +69,8 @@ func (r *rewriter) layer(n *graph.Node) error {
 	return r.makeBitserial(n, v, few)
 }
 
-// judgeProduct says of a product of two tensors of levels that both are computed: bitserial layers have constant weights.
+// judgeProduct records why a product of two computed tensors of levels stays float: bitserial layers
+// have constant weights.
 func (r *rewriter) judgeProduct(n *graph.Node) {
 	x, _ := r.source(n.Inputs[0])
 	y, _ := r.source(n.Inputs[1])

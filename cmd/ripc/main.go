@@ -111,15 +111,15 @@ that ripc compiled.`,
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.HasSubCommands() && !c.Runnable() { // cobra would print help, and exit with 0
-			c.Args, c.RunE = cobra.ArbitraryArgs, oneOfCommands
+			c.Args, c.RunE = cobra.ArbitraryArgs, refuseWithoutSubcommand
 		}
 	}
 	fitHelp(root, width)
 	return root
 }
 
-// oneOfCommands refuses a command that is nothing without one of its own.
-func oneOfCommands(cmd *cobra.Command, args []string) error {
+// refuseWithoutSubcommand refuses a command that needs a subcommand, and lists the subcommands.
+func refuseWithoutSubcommand(cmd *cobra.Command, args []string) error {
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())

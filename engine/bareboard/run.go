@@ -154,7 +154,7 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	return m.decode(jobs, got)
 }
 
-// simulate runs the program in dir, which does so many jobs.
+// simulate runs the program in dir. The number of its jobs sets the time limit.
 func (m *Machine) simulate(ctx context.Context, dir string, jobs int) error {
 	path, err := filepath.Abs(m.path)
 	if err != nil {
@@ -165,7 +165,8 @@ func (m *Machine) simulate(ctx context.Context, dir string, jobs int) error {
 	if m.o.Count {
 		args = append(args, "-icount", "shift=0,sleep=off")
 	}
-	late := files.LimitOf(ctx, fmt.Sprintf("%s to run %s of %s", filepath.Base(m.qemu), human.Count(jobs, "job"), m.path), jobs)
+	task := fmt.Sprintf("%s to run %s of %s", filepath.Base(m.qemu), human.Count(jobs, "job"), m.path)
+	late := files.LimitOf(ctx, task, jobs)
 	ctx, end := context.WithTimeoutCause(ctx, late.Limit, late)
 	defer end()
 	cmd := exec.CommandContext(ctx, m.qemu, args...)

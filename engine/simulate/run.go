@@ -67,8 +67,8 @@ type process struct {
 	messages  bytes.Buffer
 }
 
-// prepare lays out a checked batch and the command that runs it. Runner and plugin are written to a folder that is nobody
-// else's, so that what runs is what was built, or read from the cache and found whole.
+// prepare lays out a checked batch and the command that runs it. Runner and plugin are written to a
+// private folder, so that nobody can replace them before they run.
 func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 	p := &process{m: m}
 	p.ctx, p.stop = context.WithCancelCause(ctx)
@@ -118,9 +118,11 @@ func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 	return p, nil
 }
 
-// limit ends the process with a *files.ToolLimitError if it does not do so many jobs in time. What waits for the jobs calls end then.
+// limit stops the process with a *files.ToolLimitError unless its jobs are done in time. The caller
+// calls end when they are.
 func (p *process) limit(jobs int) (end func() bool) {
-	late := files.LimitOf(p.ctx, fmt.Sprintf("%s to run %s of %s", filepath.Base(p.cmd.Path), human.Count(jobs, "job"), p.m.path), jobs)
+	task := fmt.Sprintf("%s to run %s of %s", filepath.Base(p.cmd.Path), human.Count(jobs, "job"), p.m.path)
+	late := files.LimitOf(p.ctx, task, jobs)
 	return time.AfterFunc(late.Limit, func() { p.stop(late) }).Stop
 }
 

@@ -9,15 +9,14 @@ import (
 	"ripc/internal/f32"
 )
 
-// array is a constant tensor. Elements lie in row-major order in the slice that fits the type: f for float, float16 and
-// bfloat16, d for double, bytes for booleans and integers of 8 bits, i for wider integers. The bytes may be the file's own.
+// array is a constant tensor. Its elements lie in row-major order in the slice for their type.
 type array struct {
 	dt    dtype
 	shape []int
-	f     []float32
-	d     []float64
-	bytes []byte
-	i     []int64
+	f     []float32 // float, float16 and bfloat16
+	d     []float64 // double
+	bytes []byte    // booleans and integers of 8 bits, perhaps in the file's own memory
+	i     []int64   // wider integers
 	// levels are floats that are computed when they are read; f, d, bytes and i are empty then.
 	levels *levels
 	// fourBits says that dt, of 8 bits, stands for the type of 4 bits that the file has.
@@ -25,8 +24,8 @@ type array struct {
 	from     *made // what DequantizeLinear made it of, nil for other arrays
 }
 
-// levels are the floats that DequantizeLinear makes of integers of 8 bits. Element k has scale k/run%len(scale), and the zero point of
-// that number, 0 where there are none.
+// levels are the floats that DequantizeLinear makes of integers of 8 bits. Element k has number
+// k/run%len(scale) of scale and zero. Without zero nothing is subtracted.
 type levels struct {
 	ints        *array
 	scale, zero []float32
@@ -174,7 +173,7 @@ func (a *array) view(shape []int) *array {
 	return &v
 }
 
-// numbers are a's elements as f32, held as a holds them.
+// numbers returns a's elements as f32, without a copy where graph.Numbers can hold their type.
 func (a *array) numbers() graph.Numbers {
 	switch l := a.levels; {
 	case l != nil:
@@ -187,7 +186,7 @@ func (a *array) numbers() graph.Numbers {
 	return graph.NumbersOf(a.bytes)
 }
 
-// floats are a's elements as f32: a copy, unless a has them so.
+// floats returns a's elements as f32: a copy, unless a holds f32.
 func (a *array) floats() []float32 {
 	switch {
 	case a.f != nil || a.len() == 0:

@@ -296,7 +296,7 @@ type made struct {
 	axis int
 }
 
-// levels are the floats that were made, which are not computed yet.
+// levels returns the floats that m describes. They are computed when they are read.
 func (m *made) levels() *levels {
 	l := &levels{ints: m.ints, scale: m.scale.floats(), run: 1}
 	if m.zero != nil {

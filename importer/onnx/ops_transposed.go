@@ -25,7 +25,8 @@ func lowerConvTranspose(n *node) ([]*tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights := map[string]*graph.Tensor{"w": {Shape: []int{kernel[0], kernel[1], in, groups * out}, Data: hwio.numbers()}}
+	shape := []int{kernel[0], kernel[1], in, groups * out}
+	weights := map[string]*graph.Tensor{"w": {Shape: shape, Data: hwio.numbers()}}
 	if err := n.withBias(weights, groups*out); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 	"ripc/internal/safetensors"
 )
 
-// Format is what a model's "format" says.
+// Format is the value of a model's "format".
 const Format = "ripc.model/1"
 
 // formatBytes is how far into a file IsModel looks for its format.

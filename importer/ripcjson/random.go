@@ -7,21 +7,29 @@ import (
 	"ripc/graph"
 )
 
-// generator makes weights from a seed. Element i of a tensor depends on the seed, the tensor's name and i alone:
+// generator makes weights from a seed. Element i of a tensor depends on the seed, the tensor's name and i alone.
+// First come a hash and a fraction:
 //
 //	k_i = splitmix64((seed*0x9E3779B97F4A7C15 ^ fnv64a(name)) + (i+1)*0x9E3779B97F4A7C15)
 //	u_i = float32(k_i >> 40) * 2^-24                  in [0, 1), exact
 //
-// with splitmix64's finalizer (Steele, Lea, Flood 2014), all arithmetic modulo 2^64. Then, in float32 with one rounding
-// for each operation:
+// splitmix64 stands for its finalizer (Steele, Lea, Flood 2014). All arithmetic of k_i is modulo 2^64.
+// The elements follow in float32, with one rounding for each operation:
 //
-//	w      (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
-//	w of bitserial layers  the sign of that, which is all that they use
-//	w of integer layers  int(256u) - 128, or 2*int(values*u) - (values-1)        bias  int(2000u) - 1000
-//	multiplier  (0.9 + 0.2u) * float32(1/(64*sqrt(fanIn)))
-//	scale  (0.9 + 0.2u) * (bound/2)
-//	gamma  0.9 + 0.2u        beta  0.2u - 0.1        mean, b  0        var  1        alpha  0.5u        value  2u - 1        zero_point  int(8u)
-//	thresholds [n, C]        (j - (n-1)/2 + (0.8u - 0.4)) * (2/(n+1)), j = i/C
+//	w                    (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
+//	w, bitserial layers  the sign of w
+//	w, integer layers    int(256u) - 128, or 2*int(values*u) - (values-1)
+//	bias                 int(2000u) - 1000
+//	multiplier           (0.9 + 0.2u) * float32(1/(64*sqrt(fanIn)))
+//	scale                (0.9 + 0.2u) * (bound/2)
+//	gamma                0.9 + 0.2u
+//	beta                 0.2u - 0.1
+//	mean, b              0
+//	var                  1
+//	alpha                0.5u
+//	value                2u - 1
+//	zero_point           int(8u)
+//	thresholds [n, C]    (j - (n-1)/2 + (0.8u - 0.4)) * (2/(n+1)), j = i/C
 type generator struct {
 	seed   uint64
 	gain   float64
@@ -50,7 +58,7 @@ func (g *generator) numbers(key, name string, shape []int, fanIn int) graph.Numb
 	return graph.NumbersOf(out)
 }
 
-// element returns what computes element i of weight key.
+// element returns a function that computes element i of weight key.
 func (g *generator) element(key, name string, shape []int, fanIn int) func(i int) float32 {
 	h := fnv.New64a()
 	h.Write([]byte(name)) // a hash never fails to write

@@ -27,13 +27,14 @@ func WithToolLimit(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, toolLimitKey{}, limit)
 }
 
-// LimitTool is the context to run a tool with. Its cause is *ToolLimitError when the tool's time is over, else ctx's.
+// LimitTool returns the context to run a tool with. Its cause is *ToolLimitError when the tool's
+// time is over, else ctx's cause.
 func LimitTool(ctx context.Context, tool string) (context.Context, context.CancelFunc) {
 	late := LimitOf(ctx, tool, 1)
 	return context.WithTimeoutCause(ctx, late.Limit, late)
 }
 
-// LimitOf is the limit of a tool that does so many jobs, each of which may take the time of a tool.
+// LimitOf returns the limit of a tool that runs several jobs: each job may take as long as a tool.
 func LimitOf(ctx context.Context, tool string, jobs int) *ToolLimitError {
 	limit := ToolLimit
 	if d, ok := ctx.Value(toolLimitKey{}).(time.Duration); ok {
@@ -42,7 +43,8 @@ func LimitOf(ctx context.Context, tool string, jobs int) *ToolLimitError {
 	return &ToolLimitError{Tool: tool, Limit: time.Duration(jobs) * limit}
 }
 
-// Stopped is why ctx has ended: *ToolLimitError where a tool's time is over, else ctx's error.
+// Stopped returns the reason why ctx ended: *ToolLimitError if a tool's time is over, else ctx's
+// error.
 func Stopped(ctx context.Context) error {
 	if late := (*ToolLimitError)(nil); errors.As(context.Cause(ctx), &late) {
 		return late
