@@ -14,14 +14,14 @@ import (
 	"github.com/dmitryikh/leaves"
 )
 
-// threads is how many a training has. Tuners train on few samples, where more threads cost more than they bring, and one gives the
-// same model each time.
+// threads is the number of threads for training. One gives the same model each time. Tuners have too
+// few samples for more.
 const threads = 1
 
 // missing marks features that a sample does not have.
 func missing() float32 { return float32(math.NaN()) }
 
-// Objective is what a model learns.
+// Objective is the training objective of a model.
 type Objective string
 
 // The objectives, by XGBoost's names.
@@ -34,10 +34,10 @@ const (
 
 // Sample is a candidate that was measured.
 type Sample struct {
-	Features []float32 // NaN is none
-	// Cost is what it took, in any unit that is the same within the group; 0 says that it failed, which is worse than any cost.
+	Features []float32 // NaN: the sample does not have the feature
+	// Cost was measured, in any unit that all samples of the group share. 0 means failure, which ranks last.
 	Cost float64
-	// Group is what it can be compared within: a task.
+	// Group names the task. Costs are comparable within a group only.
 	Group string
 }
 
@@ -47,9 +47,9 @@ type Options struct {
 	Names     []string // of the features, in order
 	Rounds    int      // trees
 	Depth     int      // of a tree
-	Rate      float64  // how much a tree counts
+	Rate      float64  // learning rate
 	Seed      uint64
-	// Base, if not nil, is a model of the same features, which the new one corrects: what was learned elsewhere.
+	// Base, if not nil, is a model of the same features, trained elsewhere. The new trees correct its scores.
 	Base *Model
 }
 
@@ -67,14 +67,14 @@ type Model struct {
 	forest    *leaves.Ensemble
 }
 
-// Names are those of the features that the model was trained on.
+// Names returns the names of the features that the model was trained on.
 func (m *Model) Names() []string { return slices.Clone(m.names) }
 
-// Objective is what the model was trained for.
+// Objective returns the objective that the model was trained for.
 func (m *Model) Objective() Objective { return m.objective }
 
-// Train makes a model of samples. It fails with *SamplesError where these make none, with *TrainError where XGBoost says so, and with
-// ctx's error if that ends first. Equal samples and options give an equal model.
+// Train makes a model of samples. It fails with *SamplesError if they are not valid, with *TrainError if
+// XGBoost fails, and with ctx's error if that ends first. Equal samples and options give an equal model.
 func (l *Library) Train(ctx context.Context, samples []Sample, o Options) (*Model, error) {
 	s := l.session()
 	defer s.close()
@@ -85,7 +85,7 @@ func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model
 	if err := o.check(samples); err != nil {
 		return nil, err
 	}
-	columns := telling(samples, len(o.Names))
+	columns := informativeFeatures(samples, len(o.Names))
 	d := newData(samples, columns)
 	constant := float32(0)
 	if o.Objective == Squared && o.Base == nil {
@@ -132,7 +132,7 @@ func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model
 	return newModel(o.Objective, o.Names, constant, trees)
 }
 
-// check reports what no model can be made of.
+// check fails with *SamplesError if the options or the samples are not valid.
 func (o Options) check(samples []Sample) error {
 	switch {
 	case len(samples) == 0:
@@ -160,7 +160,7 @@ func (o Options) check(samples []Sample) error {
 	return nil
 }
 
-// params are the options by XGBoost's names. What has a default that differs between its versions is set, too.
+// params returns the options by XGBoost's names. It also sets parameters whose defaults differ between versions.
 func (o Options) params(constant float32) [][2]string {
 	return [][2]string{
 		{"verbosity", "0"}, {"nthread", strconv.Itoa(threads)}, {"tree_method", "hist"}, {"booster", "gbtree"},
@@ -170,7 +170,7 @@ func (o Options) params(constant float32) [][2]string {
 	}
 }
 
-// data are samples as XGBoost takes them: those of a group one after the other.
+// data holds samples in the layout of XGBoost, sorted by group.
 type data struct {
 	features []float32
 	rows     [][]float32
@@ -178,13 +178,13 @@ type data struct {
 	sizes    []uint32
 }
 
-// telling are the features that tell samples apart, in order: no split asks for another, and XGBoost would look at it in each round. There
-// is always one.
-func telling(samples []Sample, width int) []int {
+// informativeFeatures returns the indices of the features that differ between samples, or the first
+// feature if none does. No split asks for the others, and XGBoost would read them in each round.
+func informativeFeatures(samples []Sample, width int) []int {
 	var out []int
 	for f := range width {
 		first := samples[0].Features[f]
-		if slices.ContainsFunc(samples, func(s Sample) bool { return s.Features[f] != first }) { // NaN equals nothing: it stays
+		if slices.ContainsFunc(samples, func(s Sample) bool { return s.Features[f] != first }) { // a feature with NaN differs
 			out = append(out, f)
 		}
 	}
@@ -236,13 +236,14 @@ func newModel(o Objective, names []string, constant float32, trees []tree) (*Mod
 	var err error
 	m.forest, err = leaves.XGEnsembleFromReader(bufio.NewReader(bytes.NewReader(m.binary())), false)
 	if err != nil {
-		return nil, errors.Join(formatf("leaves cannot read what was converted"), err)
+		return nil, errors.Join(formatf("leaves cannot read the converted model"), err)
 	}
 	return m, nil
 }
 
-// Predict gives the score of each row of features, in the order of Names; higher is better. Scores of Rank mean something only beside
-// those of the same group; scores of Squared are the share of the speed of the group's best. Each row has to have all features.
+// Predict returns the score of each row of features, which are in the order of Names. Higher is better.
+// Scores of Rank are comparable within a group only. Scores of Squared are speeds relative to the
+// group's best. Each row must have all features.
 func (m *Model) Predict(rows [][]float32) []float64 {
 	out := make([]float64, len(rows))
 	x := make([]float64, len(m.names))
@@ -255,14 +256,14 @@ func (m *Model) Predict(rows [][]float32) []float64 {
 	return out
 }
 
-// Importance is how much a feature did for a model.
+// Importance is the contribution of a feature to a model.
 type Importance struct {
 	Feature string  `json:"feature"`
-	Gain    float64 `json:"gain"`   // share of what all splits together took off the loss
+	Gain    float64 `json:"gain"`   // share of the loss that all splits remove
 	Splits  int     `json:"splits"` // of trees
 }
 
-// Importance lists the features that the model asks for, those of the largest gain first.
+// Importance lists the features that splits of the model use, by falling gain.
 func (m *Model) Importance() []Importance {
 	all := make([]Importance, len(m.names))
 	total := 0.0

@@ -9,20 +9,20 @@ func (e *MissingError) Error() string {
 	return "the cost model needs libxgboost.so.0, which apt-get install libxgboost0, or make setup, installs: " + e.Err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// TrainError says what XGBoost refused.
+// TrainError says which call of XGBoost failed, and why.
 type TrainError struct{ What, Text string }
 
 func (e *TrainError) Error() string { return "xgboost: " + e.What + ": " + e.Text }
 
-// SamplesError says that no model can be trained of the samples, or that the options make none.
+// SamplesError says why no model can be trained with the samples or the options.
 type SamplesError struct{ Text string }
 
 func (e *SamplesError) Error() string { return "cost model: " + e.Text }
 
-// FormatError says that what was to be read is no model of this version, or that it asks for features that there are no more.
+// FormatError says that data are no model of this version, or that the model uses features that no longer exist.
 type FormatError struct{ Text string }
 
 func (e *FormatError) Error() string { return "cost model: " + e.Text }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Format is what files of this version call themselves.
+// Format is the format name in files of this version.
 const Format = "ripc.costmodel/1"
 
 // file is a model in JSON.
@@ -17,7 +17,7 @@ type file struct {
 	Trees     []tree    `json:"trees"`
 }
 
-// Encode is the model as JSON, which Decode reads. Equal models give equal bytes.
+// Encode returns the model as JSON, which Decode reads. Equal models give equal bytes.
 func (m *Model) Encode() []byte {
 	text, err := json.Marshal(file{Format, m.objective, m.names, m.constant, m.trees})
 	if err != nil {
@@ -26,8 +26,8 @@ func (m *Model) Encode() []byte {
 	return append(text, '\n')
 }
 
-// Decode reads a model for features of the given names, which may be more than it was made for, and in another order. It fails with
-// *FormatError, also where the model asks for a feature that there is no more.
+// Decode reads a model for features of the given names. These may be more than the model's, in another
+// order. It fails with *FormatError, also if the model uses a feature that is not among them.
 func Decode(text []byte, names []string) (*Model, error) {
 	var f file
 	if err := json.Unmarshal(text, &f); err != nil {

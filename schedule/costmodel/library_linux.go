@@ -10,8 +10,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Library is XGBoost's shared library. It may be used from several goroutines. It stays mapped until the process ends, since the threads
-// of OpenMP, which it brings, could not be taken out of it.
+// Library is XGBoost's shared library. It may be used from several goroutines. It stays mapped until
+// the process ends, since its OpenMP threads never leave it.
 type Library struct {
 	lastError     func() string
 	createMatrix  func(data *float32, rows, cols uint64, missing float32, out *uintptr, threads int32) int32
@@ -26,15 +26,15 @@ type Library struct {
 	save          func(b uintptr, config string, n *uint64, out *unsafe.Pointer) int32
 }
 
-// Open loads the library by its name, which is for the dynamic linker to find, or by its path; "" stands for the names that
-// distributions give it. It fails with *MissingError.
+// Open loads the library by its path, or by a name that the dynamic linker finds. "" stands for the
+// names that distributions give it. Open fails with *MissingError.
 func Open(name string) (*Library, error) {
-	// What went wrong in the linker is asked on the thread where it did.
+	// The linker keeps its last error for each thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	names := []string{name}
 	if name == "" {
-		names = []string{"libxgboost.so.0", "libxgboost.so"} // Debian's, and that of who builds it
+		names = []string{"libxgboost.so.0", "libxgboost.so"} // Debian's name, and that of XGBoost's own build
 	}
 	var all []error
 	for _, n := range names {
@@ -79,8 +79,8 @@ func open(name string) (*Library, error) {
 	return l, nil
 }
 
-// session is one training: what it makes in C memory, and the first error. It stays on one thread, because the library keeps the text of
-// its last error for each thread, and so OpenMP does its threads.
+// session is one training: its objects in C memory, and its first error. It stays on one thread: the
+// library keeps the text of its last error, and OpenMP its threads, for each thread.
 type session struct {
 	*Library
 	matrices []uintptr
@@ -88,7 +88,7 @@ type session struct {
 	err      error
 }
 
-// session begins a training, which has to end with close.
+// session begins a training. The caller ends it with close.
 func (l *Library) session() *session {
 	runtime.LockOSThread()
 	return &session{Library: l}
@@ -104,7 +104,7 @@ func (s *session) close() {
 	runtime.UnlockOSThread()
 }
 
-// check notes what a call says: 0 is fine.
+// check records the status of a call, where 0 is success, and reports whether no call has failed yet.
 func (s *session) check(what string, status int32) bool {
 	if status != 0 && s.err == nil {
 		s.err = &TrainError{What: what, Text: s.lastError()}
@@ -127,7 +127,7 @@ func (s *session) floats(m uintptr, field string, v []float32) {
 	}
 }
 
-// groups says how many rows each group has, one after the other.
+// groups sets the number of rows of each group, in order.
 func (s *session) groups(m uintptr, sizes []uint32) {
 	if s.err == nil {
 		s.check("group", s.setNumbers(m, "group", &sizes[0], uint64(len(sizes))))
@@ -152,7 +152,7 @@ func (s *session) round(i int, m uintptr) {
 	}
 }
 
-// margins are the booster's own predictions. The library owns the memory that it gives them in, and uses it again.
+// margins returns a copy of the booster's own predictions. The library owns the original and overwrites it.
 func (s *session) margins(m uintptr) []float32 {
 	var n uint64
 	var p unsafe.Pointer
@@ -163,7 +163,7 @@ func (s *session) margins(m uintptr) []float32 {
 	return append([]float32(nil), unsafe.Slice((*float32)(p), n)...)
 }
 
-// json is the booster in XGBoost's own format.
+// json returns the booster in XGBoost's own format.
 func (s *session) json() []byte {
 	var n uint64
 	var p unsafe.Pointer

@@ -8,8 +8,8 @@ import (
 
 // tree is a regression tree, its nodes in preorder: the left child of a split follows it.
 type tree struct {
-	Feature []int32   `json:"feature"` // that a split asks for; -1 is a leaf
-	Value   []float32 `json:"value"`   // a split goes left below it; of a leaf, what it adds
+	Feature []int32   `json:"feature"` // feature of a split; -1 is a leaf
+	Value   []float32 `json:"value"`   // of a split, the threshold below which it goes left; of a leaf, its addend
 	Right   []int32   `json:"right"`   // child of a split
 	Missing []int8    `json:"missing"` // 1: a split goes left without the feature
 	Gain    []float32 `json:"gain"`    // of a split
@@ -23,13 +23,14 @@ func (t *tree) add(feature int32, value float32, missing int8, gain float32) int
 	return len(t.Feature) - 1
 }
 
-// check reports whether t is a tree over so many features.
+// check reports whether t is a tree over the given number of features.
 func (t *tree) check(features int) bool {
 	n := len(t.Feature)
 	if n == 0 || len(t.Value) != n || len(t.Right) != n || len(t.Missing) != n || len(t.Gain) != n {
 		return false
 	}
-	// end is the number of the node behind the subtree at i, 0 if that is none. Depth is bounded, since files may come from anybody.
+	// end returns the index behind the subtree at i, or 0 if there is no such tree. Depth is bounded,
+	// since files may come from anybody.
 	var end func(i, depth int) int
 	end = func(i, depth int) int {
 		const deepest = 100
@@ -50,7 +51,7 @@ func (t *tree) check(features int) bool {
 	return end(0, 0) == n
 }
 
-// booster is what is read of XGBoost's JSON, of any version since 1.6.
+// booster is the part of XGBoost's JSON that parse reads, of any version since 1.6.
 type booster struct {
 	Learner struct {
 		Booster struct {
@@ -60,7 +61,7 @@ type booster struct {
 					Left    []int32   `json:"left_children"`
 					Right   []int32   `json:"right_children"`
 					Feature []int32   `json:"split_indices"`
-					Value   []float32 `json:"split_conditions"` // what a leaf adds, at a leaf
+					Value   []float32 `json:"split_conditions"` // at a leaf, its addend
 					Missing []int8    `json:"default_left"`
 					Gain    []float32 `json:"loss_changes"`
 					Kind    []int32   `json:"split_type"`
@@ -70,7 +71,7 @@ type booster struct {
 	} `json:"learner"`
 }
 
-// parse reads the trees that XGBoost made over so many features.
+// parse reads XGBoost's trees over the given number of features.
 func parse(text []byte, features int) ([]tree, error) {
 	var b booster
 	if err := json.Unmarshal(text, &b); err != nil {
@@ -87,7 +88,7 @@ func parse(text []byte, features int) ([]tree, error) {
 		}
 		var to tree
 		seen := 0
-		var walk func(i int32) bool // nodes that pruning left behind are not met
+		var walk func(i int32) bool // skips nodes that pruning left behind
 		walk = func(i int32) bool {
 			if seen++; i < 0 || int(i) >= n || seen > n {
 				return false
@@ -114,8 +115,8 @@ func parse(text []byte, features int) ([]tree, error) {
 	return out, nil
 }
 
-// binary is m in the layout of XGBoost's files before version 1.0, which leaves reads. A split there is x <= c, which for f32 is the
-// same test as x < the number above c.
+// binary returns m in the layout of XGBoost's files before version 1.0, which leaves reads. A split
+// there is x <= c. For f32 that is the same test as x < d, where d is the next number above c.
 func (m *Model) binary() []byte {
 	const header, treeHeader, node, statistics = 74, 37, 5, 4 // words of 32 bits
 	words := header
