@@ -118,6 +118,7 @@ func (k *kernel) count(s *site) {
 		n, bits := product(s.path, math.MaxUint64), k.bitsOf(c.Fn)
 		if m, ok := k.Describer.instructions[c.Fn.Name]; ok {
 			k.called[m] += n
+			k.calledWork[m] += n * max(1, bits/k.vectorBits())
 		}
 		k.work += n * bits
 		n *= max(1, bits/k.vectorBits())
@@ -265,6 +266,9 @@ func (k *kernel) operate(s *site, op int, t ir.Type, depend, vector uint64, lane
 	n *= trips
 	if op == opCount {
 		n *= float64(max(1, k.target.CountOps))
+	}
+	if depend&vector != 0 {
+		k.vectors[op][widthOf(t)] += n
 	}
 	k.ops[op][widthOf(t)] += n
 	k.operations += n

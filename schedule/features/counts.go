@@ -22,7 +22,9 @@ func (d *Describer) CountNames() []string {
 func (k *kernel) counts(yield func(name string, n float64)) {
 	for op := range operationKinds {
 		for w := range widths {
-			yield("op."+operationNames()[op]+widthNames()[w], k.ops[op][w])
+			name := operationNames()[op] + widthNames()[w]
+			yield("op."+name, k.ops[op][w])
+			yield("vector."+name, k.vectors[op][w]) // which is part of the former
 		}
 	}
 	for a := range accessKinds {
@@ -31,6 +33,7 @@ func (k *kernel) counts(yield func(name string, n float64)) {
 	}
 	for i, m := range meanings() {
 		yield("call."+m.name, k.called[i])
+		yield("work."+m.name, k.calledWork[i])
 	}
 	yield("iterations", k.iterations)
 	yield("entries", k.entries)

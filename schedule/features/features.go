@@ -8,6 +8,7 @@ package features
 
 import (
 	"math"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/size"
@@ -22,7 +23,7 @@ const Levels = 10
 func knobs() []string {
 	return []string{
 		"tile_h", "tile_w", "lanes", "unroll", "filters_outer", "vectors", "width", "words", "step", "at", "spread", "group", "wide", "whole", "by_lane",
-		"filters", "run", "part", "kept", "share", "ordered",
+		"filters", "run", "part", "kept", "share", "ordered", "blocks",
 	}
 }
 
@@ -32,6 +33,7 @@ func meanings() []meaning {
 		{isa.XorCount, "xor_count"}, {isa.XorCountPair, "xor_count_pair"}, {isa.XorCountTile, "xor_count_tile"}, {isa.DotBytes, "dot_bytes"},
 		{isa.PackCompare, "pack_compare"}, {isa.Clear, "clear"}, {isa.WidenAdd, "widen_add"}, {isa.WidenAddMemory, "widen_add_memory"},
 		{isa.LookUp, "look_up"}, {isa.Tables, "tables"}, {isa.XorCountRow, "xor_count_row"}, {isa.LookUpRow, "look_up_row"},
+		{isa.XorCountWindow, "xor_count_window"}, {isa.DotPairs, "dot_pairs"}, {isa.AddPairs, "add_pairs"}, {isa.PackLess, "pack_less"}, {isa.LookUpLevels, "look_up_levels"},
 	}
 }
 
@@ -45,11 +47,13 @@ type Describer struct {
 	target       targets.Target
 	instructions map[string]int // number in meanings, by name
 	knobs        []string
+	firstKnob    int // where their values are among the features
 }
 
 // For is the Describer of a target.
 func For(t targets.Target) *Describer {
 	d := &Describer{target: t, instructions: map[string]int{}, knobs: knobs()}
+	d.firstKnob = slices.Index(names(d), "knob."+d.knobs[0])
 	for i, m := range meanings() {
 		for _, in := range isa.Query(m.Meaning, t) {
 			d.instructions[in.Func.Name] = i
@@ -60,9 +64,12 @@ func For(t targets.Target) *Describer {
 
 // Names are the features that Of gives, in order.
 func Names() []string {
+	return names(&Describer{target: targets.Target{VectorBits: 128, Registers: 16, L1: 1, L2: 1}, knobs: knobs()})
+}
+
+func names(d *Describer) []string {
 	var names []string
-	d := For(targets.Target{VectorBits: 128, Registers: 16, L1: 1, L2: 1})
-	d.each(&ir.Func{Body: &ir.Block{}}, nil, func(group, name string, _ float64) { names = append(names, group+name) })
+	d.each(newKernel(&ir.Func{Body: &ir.Block{}}, d, false), nil, func(group, name string, _ float64) { names = append(names, group+name) })
 	return names
 }
 
@@ -70,8 +77,16 @@ func Names() []string {
 // same features each time.
 func (d *Describer) Of(f *ir.Func, v map[string]int) []float32 {
 	out := make([]float32, 0, 256)
-	d.each(f, v, func(_, _ string, x float64) { out = append(out, float32(x)) })
+	d.each(newKernel(f, d, false), v, func(_, _ string, x float64) { out = append(out, float32(x)) })
 	return out
+}
+
+// Describe is Counts of a scheduled Func, and what Of says of it with the share for which conditions hold.
+func (d *Describer) Describe(f *ir.Func, v map[string]int) (counts []float64, x []float32) {
+	k := newKernel(f, d, true)
+	k.counts(func(_ string, n float64) { counts = append(counts, n) })
+	d.each(k, v, func(_, _ string, n float64) { x = append(x, float32(n)) })
+	return counts, x
 }
 
 // log is how counts, bytes and extents are scaled.
@@ -83,8 +98,7 @@ func ratio(a, b float64) float64 {
 }
 
 // each gives the features in order.
-func (d *Describer) each(f *ir.Func, v map[string]int, yield func(group, name string, x float64)) {
-	k := newKernel(f, d, false)
+func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name string, x float64)) {
 	t := d.target
 
 	// Work is what hardly depends on the schedule, so what is counted is also given by work.
@@ -125,7 +139,7 @@ func (d *Describer) each(f *ir.Func, v map[string]int, yield func(group, name st
 	yield("registers.", "share", k.kept/float64(max(1, t.Registers)))
 	yield("registers.", "memory", log(k.onStack))
 
-	yield("code.", "size", log(float64(size.Of(f.Body))))
+	yield("code.", "size", log(float64(size.Of(k.f.Body))))
 	yield("code.", "statements", log(float64(len(k.sites))))
 	yield("code.", "addresses", log(k.addresses))
 	yield("code.", "body", log(k.body))
@@ -193,4 +207,17 @@ func truth(b bool) float64 {
 // levelNames are the groups of the features of each level.
 func levelNames() [Levels]string {
 	return [Levels]string{"loop0.", "loop1.", "loop2.", "loop3.", "loop4.", "loop5.", "loop6.", "loop7.", "loop8.", "loop9."}
+}
+
+// Turn is x, features of a Func, with the values of knobs.
+func (d *Describer) Turn(x []float32, v map[string]int) []float32 {
+	x = slices.Clone(x)
+	for i, name := range d.knobs {
+		n := math.NaN()
+		if value, ok := v[name]; ok {
+			n = log(float64(value))
+		}
+		x[d.firstKnob+i] = float32(n)
+	}
+	return x
 }

@@ -215,3 +215,18 @@ func apply(m targets.Target, f *ir.Func, tr schedule.Trace) (*ir.Func, error) {
 	}
 	return r.Func, nil
 }
+
+// TestInstructions: every instruction of every target is among what is counted.
+func TestInstructions(t *testing.T) {
+	for _, m := range targets.All() {
+		known := map[string]bool{}
+		for _, name := range features.For(m).Instructions() {
+			known[name] = true
+		}
+		for name := range isa.For(m) {
+			if !known[name] {
+				t.Errorf("%s: %s is not counted", m.Name, name)
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 // kernel is what is found out about a Func.
 type kernel struct {
 	*Describer
+	f      *ir.Func
 	shares bool // the bodies of conditions count as often as those hold
 	bufs   map[string]*buffer
 	root   *node
@@ -21,11 +22,12 @@ type kernel struct {
 	ops  [operationKinds][widths]float64
 	// operations are instructions of arithmetic, vector those of them on vectors.
 	operations, vector float64
+	vectors            [operationKinds][widths]float64 // of ops, those on vectors
 	memory             [accessKinds]struct{ loads, stores float64 }
-	calls              float64 // instructions of Calls
-	called             []float64
-	iterations         float64 // of loops that are not written out
-	entries            float64 // to such loops
+	calls              float64   // instructions of Calls
+	called, calledWork []float64 // by meaning: instructions, and the operations on vectors that they stand for
+	iterations         float64   // of loops that are not written out
+	entries            float64   // to such loops
 	branches           float64
 	addresses          float64 // indices that are more than a loop's variable
 	spills             float64 // instructions by which registers that are too few go over memory
@@ -99,7 +101,7 @@ type site struct {
 }
 
 func newKernel(f *ir.Func, d *Describer, shares bool) *kernel {
-	k := &kernel{Describer: d, shares: shares, bufs: map[string]*buffer{}, root: &node{depth: -1}, called: make([]float64, len(meanings()))}
+	k := &kernel{Describer: d, f: f, shares: shares, bufs: map[string]*buffer{}, root: &node{depth: -1}, called: make([]float64, len(meanings())), calledWork: make([]float64, len(meanings()))}
 	for _, p := range f.Params {
 		k.buffer(p.Buffer, false, 0)
 	}
