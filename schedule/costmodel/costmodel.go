@@ -36,7 +36,8 @@ const (
 type Sample struct {
 	Features []float32 // NaN: the sample does not have the feature
 	// Cost was measured, in any unit that all samples of the group share. 0 means failure, which ranks last.
-	Cost float64
+	Cost  float64
+	Label float32 // what is learned, where Options.Labels says so
 	// Group names the task. Costs are comparable within a group only.
 	Group string
 }
@@ -49,6 +50,12 @@ type Options struct {
 	Depth     int      // of a tree
 	Rate      float64  // learning rate
 	Seed      uint64
+	// Labels says that each sample's Label is learned, in place of a score by its Cost. The objective is Squared.
+	Labels bool
+	// Subsample and Columns are the shares of samples and of features that a tree is made of, 0 for all. Least is the weight of a leaf's
+	// samples, 0 for 1. Bins are those into which a feature's values are sorted, 0 for 256.
+	Subsample, Columns float64
+	Least, Bins        int
 	// Base, if not nil, is a model of the same features, trained elsewhere. The new trees correct its scores.
 	Base *Model
 }
@@ -86,7 +93,7 @@ func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model
 		return nil, err
 	}
 	columns := informativeFeatures(samples, len(o.Names))
-	d := newData(samples, columns)
+	d := newData(samples, columns, o.Labels)
 	constant := float32(0)
 	if o.Objective == Squared && o.Base == nil {
 		constant = mean(d.scores)
@@ -141,6 +148,8 @@ func (o Options) check(samples []Sample) error {
 		return &SamplesError{fmt.Sprintf("no objective %q", o.Objective)}
 	case len(o.Names) == 0 || o.Rounds < 1 || o.Depth < 1 || !(o.Rate > 0):
 		return &SamplesError{"no features, rounds, depth or rate"}
+	case o.Labels && o.Objective != Squared:
+		return &SamplesError{"labels are learned by the objective " + string(Squared)}
 	case o.Base != nil && !slices.Equal(o.Base.names, o.Names):
 		return &SamplesError{"the base has other features"}
 	}
@@ -166,9 +175,13 @@ func (o Options) params(constant float32) [][2]string {
 		{"verbosity", "0"}, {"nthread", strconv.Itoa(threads)}, {"tree_method", "hist"}, {"booster", "gbtree"},
 		{"objective", string(o.Objective)}, {"base_score", strconv.FormatFloat(float64(constant), 'g', -1, 32)},
 		{"max_depth", strconv.Itoa(o.Depth)}, {"eta", strconv.FormatFloat(o.Rate, 'g', -1, 64)},
-		{"seed", strconv.FormatUint(o.Seed&math.MaxInt32, 10)}, {"min_child_weight", "1"}, {"lambda", "1"}, {"max_bin", "256"},
+		{"seed", strconv.FormatUint(o.Seed&math.MaxInt32, 10)}, {"min_child_weight", strconv.Itoa(cmp.Or(o.Least, 1))}, {"lambda", "1"}, {"max_bin", strconv.Itoa(cmp.Or(o.Bins, 256))},
+		{"subsample", share(o.Subsample)}, {"colsample_bytree", share(o.Columns)},
 	}
 }
+
+// share is x as XGBoost reads it, 1 if it is 0.
+func share(x float64) string { return strconv.FormatFloat(cmp.Or(x, 1), 'g', -1, 64) }
 
 // data holds samples in the layout of XGBoost, sorted by group.
 type data struct {
@@ -194,7 +207,7 @@ func informativeFeatures(samples []Sample, width int) []int {
 	return out
 }
 
-func newData(samples []Sample, columns []int) data {
+func newData(samples []Sample, columns []int, labels bool) data {
 	order := map[string]int{}
 	best := map[string]float64{}
 	for _, s := range samples {
@@ -217,6 +230,9 @@ func newData(samples []Sample, columns []int) data {
 		score := float32(0)
 		if s.Cost > 0 {
 			score = float32(best[s.Group] / s.Cost)
+		}
+		if labels {
+			score = s.Label
 		}
 		d.scores = append(d.scores, score)
 	}

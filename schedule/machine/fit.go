@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -12,17 +13,20 @@ import (
 type Sample struct {
 	Counts []float64
 	Cost   float64
-	Group  string // the network that it is of
+	Group  string  // the layer or network that it is of
+	Weight float64 // of its error, 0 for 1
 }
 
-// Fit finds the prices, none below 0, with the least sum of squared relative errors over samples.
+// Fit finds the prices, none below 0, with the least sum of weighted squares of relative errors over samples.
 func Fit(samples []Sample) []float64 {
 	n := len(samples[0].Counts)
-	rows := mat.NewDense(len(samples), n, nil)
+	rows, wanted := mat.NewDense(len(samples), n, nil), mat.NewVecDense(len(samples), nil)
 	for i, s := range samples {
+		w := cmp.Or(s.Weight, 1)
 		for j, x := range s.Counts {
-			rows.Set(i, j, x/s.Cost)
+			rows.Set(i, j, w*x/s.Cost)
 		}
+		wanted.SetVec(i, w)
 	}
 	scale := make([]float64, n) // columns of length 1
 	for j := range n {
@@ -35,9 +39,8 @@ func Fit(samples []Sample) []float64 {
 	}
 	var square mat.Dense
 	square.Mul(rows.T(), rows)
-	ones := mat.NewVecDense(len(samples), slices.Repeat([]float64{1}, len(samples)))
 	var right mat.VecDense
-	right.MulVec(rows.T(), ones)
+	right.MulVec(rows.T(), wanted)
 
 	x := descend(&square, &right)
 	for j := range x {

@@ -4,14 +4,20 @@ package machine
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"sync"
 
 	"ripc/ir"
+	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
 	"ripc/targets"
 )
@@ -35,6 +41,8 @@ type Weights struct {
 	Choice Choice `json:"choice"`
 	// Terms are the prices of counts, by name. A price of 0 is left out.
 	Terms map[string]float64 `json:"terms"`
+	// Strategies are those of the measured schedules, in order.
+	Strategies []string `json:"strategies,omitempty"`
 }
 
 // Error is quantiles of |predicted/measured - 1|.
@@ -48,6 +56,7 @@ type Error struct {
 type Choice struct {
 	Networks int     `json:"networks"`
 	Mean     float64 `json:"mean"`
+	P90      float64 `json:"p90,omitempty"`
 	Worst    float64 `json:"worst"`
 	Usual    float64 `json:"usual"`
 }
@@ -57,34 +66,134 @@ type Model struct {
 	Weights
 	describe *features.Describer
 	prices   []float64 // in the order of the Describer's counts
+	names    []string  // of features
+	cores    int
+	trees    learned
 }
 
 // Of is the model of t. ok is false where none was fitted.
 func Of(t targets.Target) (m *Model, ok bool, err error) {
-	data, err := files.ReadFile("data/" + t.Name + ".json")
-	if errors.Is(err, fs.ErrNotExist) {
+	read, ok := machines()[t.Name]
+	if !ok {
 		return nil, false, nil
 	}
+	m, err = read()
+	return m, err == nil, err
+}
+
+// machines read each file once, when its model is asked for first.
+var machines = sync.OnceValue(func() map[string]func() (*Model, error) {
+	all := map[string]func() (*Model, error){}
+	data, err := fs.Sub(files, "data")
 	if err != nil {
-		return nil, false, err
+		panic("BUG: " + err.Error()) // the name is a valid one
+	}
+	for _, t := range targets.All() {
+		if _, err := fs.Stat(data, t.Name+".json"); err == nil {
+			all[t.Name] = sync.OnceValues(func() (*Model, error) { return Read(data, t) })
+		}
+	}
+	return all
+})
+
+// Read decodes t's files of a folder.
+func Read(dir fs.FS, t targets.Target) (*Model, error) {
+	data, err := fs.ReadFile(dir, t.Name+".json")
+	if err != nil {
+		return nil, err
 	}
 	var w Weights
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&w); err != nil {
-		return nil, false, fmt.Errorf("schedule/machine/data/%s.json: %w", t.Name, err)
+		return nil, fmt.Errorf("weights of %s: %w", t.Name, err)
 	}
-	m, err = New(t, w)
-	return m, err == nil, err
+	m, err := New(t, w)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range m.parts() {
+		if *part.model, err = readTrees(dir, t.Name+part.suffix, part.names); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// readTrees decodes a file of trees, nil if there is none.
+func readTrees(dir fs.FS, name string, names []string) (*costmodel.Model, error) {
+	packed, err := dir.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer packed.Close()
+	text, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	data, err := io.ReadAll(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	m, err := costmodel.Decode(data, names)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return m, nil
+}
+
+// Write writes m's files to a folder.
+func (m *Model) Write(dir string) error {
+	text, err := json.MarshalIndent(m.Weights, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, m.Target+".json"), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	for _, part := range m.parts() {
+		if *part.model == nil {
+			continue
+		}
+		var packed bytes.Buffer
+		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err != nil {
+			return err
+		}
+		if _, err := z.Write((*part.model).Encode()); err != nil {
+			return err
+		}
+		if err := z.Close(); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, m.Target+part.suffix), packed.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part is a model of trees, its file and its features.
+type part struct {
+	model  **costmodel.Model
+	suffix string
+	names  []string
+}
+
+func (m *Model) parts() []part {
+	return []part{{&m.trees.prices, ".trees.gz", questions(m.describe)}, {&m.trees.sieve, ".sieve.gz", sieveQuestions(m.Strategies)}}
 }
 
 // New is the model of t with weights. It fails if these name what is not counted.
 func New(t targets.Target, w Weights) (*Model, error) {
-	m := &Model{Weights: w, describe: features.For(t)}
+	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), cores: t.Cores}
 	names := m.describe.CountNames()
 	for name := range w.Terms {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("the weights of %s have a term %q, which is not counted: fit them anew (go run ./examples/costs learn -target %s)", w.Target, name, w.Target)
+			return nil, fmt.Errorf("the weights of %s have a term %q, which is not counted: remove its files from schedule/machine/data, and fit them anew (go run ./examples/costs learn -target %s)", w.Target, name, w.Target)
 		}
 	}
 	for _, n := range names {

@@ -1,0 +1,233 @@
+package machine
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"ripc/ir"
+	"ripc/schedule/costmodel"
+	"ripc/schedule/features"
+	"ripc/targets"
+)
+
+// Point is a schedule of a kernel that was measured, with all that is known of it.
+type Point struct {
+	Group    string // the layer that it is of: costs of a group are compared
+	Strategy string
+	Before   []float32 // features of the definition, with the values of the knobs
+	Counts   []float64
+	After    []float32 // features of the scheduled Func
+	Cost     float64
+}
+
+// Sifts reports whether the model guesses the costs of points before there is a Func.
+func (m *Model) Sifts() bool { return m.trees.sieve != nil }
+
+// Before are the features of a definition.
+func (m *Model) Before(f *ir.Func) []float32 { return m.describe.Of(f, nil) }
+
+// Sketch is a Point of which there is no Func yet, of a definition with features before.
+func (m *Model) Sketch(before []float32, strategy string, values map[string]int) Point {
+	return Point{Strategy: strategy, Before: m.describe.Turn(before, values)}
+}
+
+// Describe is the Point of a Func before and after a schedule, without a cost.
+func (m *Model) Describe(before, after *ir.Func, strategy string, values map[string]int) Point {
+	p := Point{Strategy: strategy}
+	p.Counts, p.After = m.describe.Describe(after, values)
+	return p
+}
+
+// Describe is the Point of a Func before and after a schedule, without a cost.
+func Describe(d *features.Describer, before, after *ir.Func, strategy string, values map[string]int) Point {
+	p := Point{Strategy: strategy, Before: d.Of(before, values)}
+	p.Counts, p.After = d.Describe(after, values)
+	return p
+}
+
+// learned are trees, and what they ask.
+type learned struct {
+	prices, sieve *costmodel.Model
+}
+
+// local reports whether a feature of a Func has no scale: it means the same in small and large layers.
+func local(name string) bool {
+	for _, prefix := range []string{"rate.", "registers.", "code.", "hot.", "loop0.", "loop1.", "loop2.", "intensity", "vector_share"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// questions are the names of the features by which trees correct prices: the share of each term, and what has no scale.
+func questions(d *features.Describer) []string {
+	var names []string
+	for _, n := range d.CountNames() {
+		names = append(names, "term."+n)
+	}
+	for _, n := range features.Names() {
+		if local(n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// answers are the features of a point by the names of questions, and the sum of its terms.
+func (m *Model) answers(p Point) (x []float32, sum float64) {
+	total := 0.0
+	for i, n := range p.Counts {
+		sum += n * m.prices[i]
+		total += n
+	}
+	sum, total = max(sum, tiny), max(total, tiny)
+	for i, n := range p.Counts {
+		if m.prices[i] > 0 {
+			x = append(x, float32(n*m.prices[i]/sum))
+		} else { // it has no price: how common it is
+			x = append(x, float32(math.Log2(rare+n/total)))
+		}
+	}
+	for i, n := range m.names {
+		if local(n) {
+			x = append(x, p.After[i])
+		}
+	}
+	return x, sum
+}
+
+// Costs below tiny are not told apart, nor are shares below rare.
+const tiny, rare = 1e-9, 1e-6
+
+// sieveQuestions are the names of the features by which points are sifted before there is a Func.
+func sieveQuestions(strategies []string) []string {
+	names := features.Names()
+	for _, s := range strategies {
+		names = append(names, "strategy."+s)
+	}
+	return names
+}
+
+// guess are the features of a point by the names of sieveQuestions.
+func (m *Model) guess(before []float32, strategy string) []float32 {
+	x := slices.Clone(before)
+	for _, s := range m.Strategies {
+		is := float32(0)
+		if s == strategy {
+			is = 1
+		}
+		x = append(x, is)
+	}
+	return x
+}
+
+// work is the logarithm of the work of a definition.
+func (m *Model) work(before []float32) float64 {
+	return math.Ln2 * float64(before[slices.Index(m.names, "total.work")])
+}
+
+// Linear is the sum of a point's terms.
+func (m *Model) Linear(p Point) float64 {
+	_, sum := m.answers(p)
+	return sum
+}
+
+// Turns is how long t's cores take for what a point computes beside the time of cores that all have as much to do: blocks of a parallel loop
+// are done in turns, the last of which may leave cores idle.
+func (m *Model) Turns(p Point) float64 {
+	blocks := math.Round(math.Exp2(float64(p.After[slices.Index(m.names, "parallel")])) - 1)
+	cores := float64(max(1, m.cores))
+	return math.Ceil(max(1, blocks)/cores) * cores / max(1, blocks)
+}
+
+// Predict is the predicted cost of a point, on one core.
+func (m *Model) Predict(p Point) float64 {
+	x, sum := m.answers(p)
+	if m.trees.prices == nil {
+		return sum
+	}
+	return sum * math.Exp(m.trees.prices.Predict([][]float32{x})[0])
+}
+
+// Sift is, of each point, a number that is less where its cost is expected to be less with all cores, by what is known before there is a Func.
+func (m *Model) Sift(points []Point) []float64 {
+	rows := make([][]float32, len(points))
+	for i, p := range points {
+		rows[i] = m.guess(p.Before, p.Strategy)
+	}
+	out := m.trees.sieve.Predict(rows)
+	for i, p := range points {
+		out[i] += m.work(p.Before)
+	}
+	return out
+}
+
+// Learn makes a model of points, whose origin w tells.
+func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weights, points []Point) (*Model, error) {
+	best := map[string]float64{}
+	for _, p := range points {
+		if b, ok := best[p.Group]; !ok || p.Cost < b {
+			best[p.Group] = p.Cost
+		}
+		if !slices.Contains(w.Strategies, p.Strategy) {
+			w.Strategies = append(w.Strategies, p.Strategy)
+		}
+	}
+	slices.Sort(w.Strategies)
+	var samples []Sample
+	for _, p := range points {
+		samples = append(samples, Sample{Counts: p.Counts, Cost: p.Cost, Weight: math.Sqrt(best[p.Group] / p.Cost)})
+	}
+	w.Terms = map[string]float64{}
+	d := features.For(t)
+	for i, price := range Fit(samples) {
+		if price > 0 {
+			w.Terms[d.CountNames()[i]] = price
+		}
+	}
+	m, err := New(t, w)
+	if err != nil {
+		return nil, err
+	}
+	var left []costmodel.Sample
+	for _, p := range points {
+		x, sum := m.answers(p)
+		left = append(left, costmodel.Sample{Features: x, Label: float32(math.Log(p.Cost / sum)), Group: p.Group})
+	}
+	m.trees.prices, err = l.Train(ctx, left, forest(questions(d)))
+	return m, err
+}
+
+// Guess is what a sieve learns of a point: its features before there is a Func, and the model's prediction with all cores.
+type Guess struct {
+	features []float32
+	label    float32
+}
+
+// Guess is that of a point with a Func.
+func (m *Model) Guess(p Point) Guess {
+	return Guess{m.guess(p.Before, p.Strategy), float32(math.Log(m.Predict(p)*m.Turns(p)) - m.work(p.Before))}
+}
+
+// LearnSieve makes m's sieve of what m says of other points: as many as there is time to build, since none is measured.
+func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []Guess) (err error) {
+	var samples []costmodel.Sample
+	for _, g := range guesses {
+		samples = append(samples, costmodel.Sample{Features: g.features, Label: g.label})
+	}
+	o := forest(sieveQuestions(m.Strategies))
+	o.Depth = sieveDepth
+	m.trees.sieve, err = l.Train(ctx, samples, o)
+	return err
+}
+
+// sieveDepth is the depth of a sieve's trees, which have many samples.
+const sieveDepth = 8
+
+// forest are the options of a model that predicts.
+func forest(names []string) costmodel.Options {
+	return costmodel.Options{Objective: costmodel.Squared, Names: names, Labels: true, Rounds: 120, Depth: 6, Rate: 0.12, Subsample: 0.8, Columns: 0.5, Least: 3, Bins: 64}
+}

@@ -1,0 +1,134 @@
+package machine_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"ripc/graph"
+	"ripc/internal/need"
+	"ripc/internal/testlayer"
+	"ripc/ir"
+	"ripc/lower/layout"
+	"ripc/lower/ops"
+	"ripc/schedule/costmodel"
+	"ripc/schedule/features"
+	"ripc/schedule/machine"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+)
+
+// madePoints are schedules, drawn at random, of small layers, with costs that no prices give: loops cost more where there are few loads.
+func madePoints(t *testing.T, m targets.Target) []machine.Point {
+	d := features.For(m)
+	names := d.CountNames()
+	r := rand.New(rand.NewPCG(1, 2))
+	var all []machine.Point
+	for i, in := range []int{32, 64, 96, 160} {
+		a := &graph.FusedConv{SH: 1, SW: 1, In: in, Out: 64, KH: 3, KW: 3, Bias: make([]float32, 64)}
+		f := testlayer.Integers(a, m, layout.Popcount, ir.Unipolar, 1, 1, 8+i, 9, ops.Slice{})
+		for range 30 {
+			c, err := strategy.Random(t.Context(), f, m, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := machine.Describe(d, f, c.Func, c.Strategy, c.Values)
+			loads, loops := 0.0, 0.0
+			for k, n := range p.Counts {
+				switch names[k] {
+				case "load.neighbours", "load.one":
+					loads += n
+				case "iterations":
+					loops = n
+				}
+				p.Cost += 2 * n
+			}
+			p.Cost *= 1 + loops/(loops+loads)
+			p.Group = fmt.Sprint(in)
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// TestLearn: trees predict what prices alone do not, a sieve ranks points without their Funcs, and files keep both.
+func TestLearn(t *testing.T) {
+	l, err := costmodel.Open("")
+	need.OK(t, err)
+	m, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := madePoints(t, m)
+	w := machine.Weights{Target: m.Name, Unit: "cycles"}
+	learned, err := machine.Learn(t.Context(), l, m, w, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var linear, trees []float64
+	var guesses []machine.Guess
+	for _, p := range points {
+		linear = append(linear, math.Abs(learned.Linear(p)/p.Cost-1))
+		trees = append(trees, math.Abs(learned.Predict(p)/p.Cost-1))
+		guesses = append(guesses, learned.Guess(p))
+	}
+	slices.Sort(linear)
+	slices.Sort(trees)
+	median := func(all []float64) float64 { return stat.Quantile(0.5, stat.Empirical, all, nil) }
+	if median(trees) >= median(linear) || median(trees) > 0.1 {
+		t.Errorf("trees are off by %.3f, prices alone by %.3f", median(trees), median(linear))
+	}
+	if learned.Sifts() {
+		t.Error("a model without a sieve sifts")
+	}
+	if err := learned.LearnSieve(t.Context(), l, guesses); err != nil {
+		t.Fatal(err)
+	}
+	sifted := learned.Sift(points)
+	costs := make([]float64, len(points))
+	for i, p := range points {
+		costs[i] = math.Log(p.Cost * learned.Turns(p))
+	}
+	if c := stat.Correlation(sifted, costs, nil); c < 0.9 {
+		t.Errorf("guesses have a correlation of %.2f with costs", c)
+	}
+
+	dir := t.TempDir()
+	if err := learned.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	again, err := machine.Read(os.DirFS(dir), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range points {
+		if again.Predict(p) != learned.Predict(p) || again.Sift([]machine.Point{p})[0] != sifted[i] {
+			t.Fatalf("point %d: a model that was read predicts %v and %v, not %v and %v", i, again.Predict(p), again.Sift([]machine.Point{p})[0], learned.Predict(p), sifted[i])
+		}
+	}
+}
+
+// TestTurns: the last turn of a parallel loop's blocks may leave cores idle.
+func TestTurns(t *testing.T) {
+	m, err := targets.Lookup("rpi3") // of four cores
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := machine.New(m, machine.Weights{Target: m.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.Index(features.Names(), "parallel")
+	for blocks, want := range map[int]float64{0: 4, 1: 4, 2: 2, 3: 4. / 3, 4: 1, 5: 1.6, 8: 1} {
+		p := machine.Point{After: make([]float32, len(features.Names()))}
+		p.After[at] = float32(math.Log2(1 + float64(blocks)))
+		if got := model.Turns(p); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%d blocks: %v, want %v", blocks, got, want)
+		}
+	}
+}
