@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"ripc/autotune/space"
 	"ripc/compile"
@@ -24,11 +25,21 @@ type Network struct {
 	// Given are the algorithms that are not to be chosen, by layer; Bitserial as in compile.Options.
 	Given     map[string]layout.Algorithm
 	Bitserial []string
+
+	once    sync.Once
+	chosen  map[string]layout.Choice // of layers that have no other choice, as compile chooses
+	failure error
 }
 
 // lowered is n's definition where some layers have the algorithms of choice.
 func (n *Network) lowered(ctx context.Context, choice map[string]layout.Algorithm) (*ir.Program, error) {
-	return lower.Program(ctx, n.Graph, n.options(choice))
+	n.once.Do(func() { n.chosen, n.failure = compile.Algorithms(ctx, n.Graph, n.options(nil)) })
+	if n.failure != nil {
+		return nil, n.failure
+	}
+	o := n.options(choice)
+	o.Chosen = n.chosen
+	return lower.Program(ctx, n.Graph, o)
 }
 
 // options are those of lower.Program for choice.

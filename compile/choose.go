@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 
 	"ripc/graph"
@@ -12,91 +13,157 @@ import (
 	"ripc/lower"
 	"ripc/lower/layout"
 	"ripc/schedule/cost"
-	"ripc/schedule/machine"
-	"ripc/targets"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// choose finds algorithms for the layers that o leaves open, those with the least predicted cost of the whole network. It is nil for a
-// target without a machine. The candidates are each algorithm for all layers that it applies to, and each layer's cheapest. Stages
-// between layers count, too.
-func choose(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
-	m, ok, err := machine.Of(o.Target)
-	free := lower.Free(g, o)
-	if err != nil || !ok || len(free) == 0 {
+// Algorithms are the choices for the layers of g that o leaves open, by least predicted cost of the whole network; nil for a target without
+// a machine.Model, where lower chooses.
+func Algorithms(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
+	s, err := newFinder(o.Target)
+	if err != nil {
 		return nil, err
 	}
-	p := &predictor{model: m, target: o.Target, known: map[string]float64{}}
-	estimates := map[string][]layout.Estimated{}
-	least, best := math.Inf(1), map[string]layout.Algorithm(nil)
-	try := func(choice map[string]layout.Algorithm) (stages map[string]float64, err error) {
+	return s.choose(ctx, g, o)
+}
+
+// mixes is how many networks of one algorithm each are compared with that of each layer's cheapest.
+const mixes = 2
+
+// choose is Algorithms. Each layer's kernels by all of its algorithms are compared; then so are the whole networks of the most promising
+// choices, since stages between layers count, too.
+func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
+	free := lower.Free(g, o)
+	if s.model == nil || len(free) == 0 {
+		return nil, nil
+	}
+	any := map[string]layout.Choice{}
+	for layer, by := range free {
+		any[layer] = layout.Choice{Algorithm: by[0], Why: layout.Cheaper}
+	}
+	lowered := func(choice map[string]layout.Algorithm) (*ir.Program, error) {
 		q := o
+		q.Chosen = any // of layers that choice leaves open
 		q.Algorithms = maps.Clone(choice)
 		maps.Copy(q.Algorithms, o.Algorithms)
-		program, err := lower.Program(ctx, g, q)
-		if err != nil {
-			return nil, err
-		}
-		stages, sum, err := p.stages(ctx, program)
-		if err == nil && sum < least {
-			least, best = sum, choice
-		}
-		return stages, err
+		return lower.Program(ctx, g, q)
 	}
+	type way struct {
+		by layout.Algorithm
+		f  *ir.Func
+	}
+	ways := map[string][]way{}
+	uniform := map[layout.Algorithm]map[string]layout.Algorithm{}
 	for by, choice := range lower.Uniform(free) {
-		stages, err := try(choice)
-		if err != nil {
-			return nil, err
-		}
-		for layer := range choice {
-			estimates[layer] = append(estimates[layer], layout.Estimated{Algorithm: by, Cost: cost.Estimate(stages[layer])})
-		}
+		uniform[by] = choice
 	}
-	cheapest := map[string]layout.Algorithm{}
-	for layer, all := range estimates {
-		cheapest[layer] = slices.MinFunc(all, func(a, b layout.Estimated) int { return cmp.Compare(a.Cost, b.Cost) }).Algorithm
+	order := slices.SortedFunc(maps.Keys(uniform), cmp.Compare)
+	programs := make([]*ir.Program, len(order))
+	var lowering errgroup.Group
+	lowering.SetLimit(runtime.GOMAXPROCS(0))
+	for i, by := range order {
+		lowering.Go(func() (err error) {
+			programs[i], err = lowered(uniform[by])
+			return err
+		})
 	}
-	if _, err := try(cheapest); err != nil {
+	if err := lowering.Wait(); err != nil {
 		return nil, err
 	}
-	choices := map[string]layout.Choice{}
-	for layer, by := range free {
-		c := layout.Choice{Algorithm: by[0], Why: layout.Cheaper, Estimates: estimates[layer], Unit: m.Unit}
-		if a, ok := best[layer]; ok {
-			c.Algorithm = a
+	for i, by := range order {
+		p, choice := programs[i], uniform[by]
+		index := p.Index()
+		for _, st := range p.Stages {
+			if _, ok := choice[st.Name]; ok && st.Layer.Algorithm.Name == by.String() {
+				ways[st.Name] = append(ways[st.Name], way{by, index.Func(st.Func)})
+			}
+		}
+	}
+	layers := slices.Sorted(maps.Keys(free))
+	results := make([][]found, len(layers))
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for i, layer := range layers {
+		work.Go(func() (err error) {
+			var funcs []*ir.Func
+			for _, w := range ways[layer] {
+				funcs = append(funcs, w.f)
+			}
+			results[i], err = s.best(ctx, funcs)
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	choices, cheapest := map[string]layout.Choice{}, map[string]layout.Algorithm{}
+	times := map[string]map[layout.Algorithm]float64{}
+	for k, layer := range layers {
+		times[layer] = map[layout.Algorithm]float64{}
+		c := layout.Choice{Algorithm: free[layer][0], Why: layout.Cheaper, Unit: s.model.Unit}
+		for i, w := range ways[layer] {
+			r := results[k][i]
+			if r.Func == nil { // it promises nothing beside the others
+				continue
+			}
+			c.Estimates = append(c.Estimates, layout.Estimated{Algorithm: w.by, Cost: cost.Estimate(r.cost)})
+			times[layer][w.by] = r.time
+			if best, ok := cheapest[layer]; !ok || r.time < times[layer][best] {
+				cheapest[layer], c.Algorithm = w.by, w.by
+			}
 		}
 		choices[layer] = c
+	}
+	sum := func(choice map[string]layout.Algorithm) (sum float64) {
+		for layer, by := range choice {
+			if t, ok := times[layer][by]; ok {
+				sum += t
+			} else {
+				sum = math.Inf(1)
+			}
+		}
+		return sum
+	}
+	tries := []map[string]layout.Algorithm{cheapest}
+	for _, by := range order {
+		mixed := maps.Clone(cheapest)
+		maps.Copy(mixed, uniform[by])
+		if !math.IsInf(sum(mixed), 1) && !maps.Equal(mixed, cheapest) {
+			tries = append(tries, mixed)
+		}
+	}
+	slices.SortStableFunc(tries[1:], func(a, b map[string]layout.Algorithm) int { return cmp.Compare(sum(a), sum(b)) })
+	least := math.Inf(1)
+	for _, choice := range tries[:min(len(tries), 1+mixes)] {
+		p, err := lowered(choice)
+		if err != nil {
+			return nil, err
+		}
+		total, err := s.total(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if total < least {
+			least = total
+			for layer, by := range choice {
+				c := choices[layer]
+				c.Algorithm = by
+				choices[layer] = c
+			}
+		}
 	}
 	return choices, nil
 }
 
-// predictor predicts the costs of default schedules, of equal Funcs once.
-type predictor struct {
-	model  *machine.Model
-	target targets.Target
-	known  map[string]float64 // by text
-}
-
-// stages are the predicted costs of a program's stages, those of a name together, and their sum.
-func (p *predictor) stages(ctx context.Context, program *ir.Program) (by map[string]float64, sum float64, err error) {
-	by = map[string]float64{}
-	index := program.Index()
-	for _, s := range program.Stages {
-		if err := ctx.Err(); err != nil {
-			return nil, 0, err
+// total is the predicted cost of a program's stages.
+func (s *finder) total(ctx context.Context, p *ir.Program) (sum float64, err error) {
+	index := p.Index()
+	for _, st := range p.Stages {
+		k, err := s.of(ctx, index.Func(st.Func))
+		if err != nil {
+			return 0, err
 		}
-		f := index.Func(s.Func)
-		text := f.String()
-		c, known := p.known[text]
-		if !known {
-			choice, err := Default(f, p.target)
-			if err != nil {
-				return nil, 0, &InternalError{"default schedule of " + f.Name, err}
-			}
-			c = p.model.Cost(choice.Func)
-			p.known[text] = c
-		}
-		by[s.Name] += c
-		sum += c
+		sum += k.time
 	}
-	return by, sum, nil
+	return sum, nil
 }

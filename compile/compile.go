@@ -77,6 +77,7 @@ type Compiled struct {
 	Choices map[string]strategy.Choice
 	Times   []StageTime
 	tuned   Tuning
+	finder  *finder // until Funcs have schedules
 }
 
 // Prefix is the C identifier that the names of the functions, macros and files of the network begin with.
@@ -231,13 +232,17 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 			return nil, err
 		}
 	}
-	return lowered(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
+	s, err := newFinder(t)
+	if err != nil {
+		return nil, err
+	}
+	return s.lowered(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
 }
 
 // lowered is the Program of g, where layers that o leaves open have the algorithms that are chosen for them.
-func lowered(ctx context.Context, g *graph.Graph, o lower.Options) (*ir.Program, error) {
+func (s *finder) lowered(ctx context.Context, g *graph.Graph, o lower.Options) (*ir.Program, error) {
 	var err error
-	if o.Chosen, err = choose(ctx, g, o); err != nil {
+	if o.Chosen, err = s.choose(ctx, g, o); err != nil {
 		return nil, err
 	}
 	return lower.Program(ctx, g, o)
@@ -255,7 +260,10 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 		maps.Copy(algorithms, c.tuned.Algorithms)
 		maps.Copy(algorithms, o.Algorithms)
 	}
-	c.Program, err = lowered(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
+	if c.finder, err = newFinder(c.Target); err != nil {
+		return err
+	}
+	c.Program, err = c.finder.lowered(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
 	return err
 }
 
@@ -265,6 +273,11 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	if c.finder == nil {
+		if c.finder, err = newFinder(c.Target); err != nil {
+			return err
+		}
+	}
 	c.Choices = map[string]strategy.Choice{}
 	err = c.apply(ctx, func(f *ir.Func) (choice, error) {
 		if t, given := traces[f.Name]; given {
@@ -272,14 +285,16 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		}
 		s, tuned := c.tuned.Schedules[f.Name]
 		if !tuned {
-			var err error
-			if s, err = Default(f, c.Target); err != nil {
+			k, err := c.finder.of(ctx, f)
+			if err != nil {
 				return choice{}, &InternalError{"default schedule of " + f.Name, err}
 			}
+			s = k.Choice
 		}
 		c.Choices[f.Name] = s
 		return choice{Trace: s.Trace, Result: s.Result}, nil
 	})
+	c.finder = nil
 	if err != nil {
 		return err
 	}

@@ -113,8 +113,19 @@ func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) er
 	return err
 }
 
-// Default is strategy.Default, with less code where that has more than a kernel may have: schedules estimate, and the back end counts.
+// Default is the schedule of f for a target that nothing has been measured for: that of the least predicted cost, where the target has a
+// machine.Model.
 func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
+	s, err := newFinder(t)
+	if err != nil {
+		return strategy.Choice{}, err
+	}
+	c, err := s.of(context.Background(), f)
+	return c.Choice, err
+}
+
+// small is strategy.Default, with less code where that has more than a kernel may have: schedules estimate, and the back end counts.
+func small(f *ir.Func, t targets.Target) (strategy.Choice, error) {
 	c, err := strategy.Default(f, t)
 	for most := size.Preferred; err == nil && most > 0 && tooLarge(c.Func, t); most /= 2 {
 		c, err = strategy.Within(f, t, most)

@@ -47,9 +47,9 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 			return nil, g.Errorf(n, help, "sums of %d products of %d-bit activations by %d-bit weights could pass 32 bits: by %s, %s; by %s, %s",
 				f.Products(), x.Bits, f.WeightBits, layout.Dot, layout.Dot.Lacks(f, &x), layout.Popcount, layout.Popcount.Lacks(f, &x))
 		}
-		c := layout.Choose(f, &x, o.Target, means[n.Name] != nil)
-		if known, ok := o.Chosen[n.Name]; ok {
-			c = known
+		c, known := o.Chosen[n.Name]
+		if !known {
+			c = layout.Choose(f, &x, o.Target, means[n.Name] != nil)
 		}
 		by, asked := o.Algorithms[n.Name]
 		if !asked && slices.Contains(o.Bitserial, n.Name) {

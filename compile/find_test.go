@@ -1,0 +1,112 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"ripc/graph"
+	"ripc/internal/need"
+	"ripc/internal/testlayer"
+	"ripc/ir"
+	"ripc/lower/layout"
+	"ripc/lower/ops"
+	"ripc/schedule/costmodel"
+	"ripc/schedule/features"
+	"ripc/schedule/machine"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+	"ripc/targets/isa"
+)
+
+// TestFinder: a search gives the same schedules each time, legal ones; equal Funcs are searched once and keep their names; kernels that
+// are compared get the schedule that is expected to be the best; a search stops. The model is of instructions that are counted, not measured.
+func TestFinder(t *testing.T) {
+	target, err := targets.Lookup("rpi3-armv7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := func(by layout.Algorithm) *ir.Func {
+		a := &graph.FusedConv{SH: 1, SW: 1, In: 64, Out: 64, KH: 3, KW: 3, Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1, Bottom: 1, Left: 1, Right: 1}}
+		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, 64)}}
+		return testlayer.Integers(a, target, by, ir.Unipolar, 2, 1, 14, 14, ops.Slice{})
+	}
+	funcs := []*ir.Func{kernel(layout.Popcount), kernel(layout.Dot), kernel(layout.Table4)}
+	model := learned(t, target, funcs)
+	search := func(funcs ...*ir.Func) ([]found, *finder) {
+		s := &finder{model: model, target: target, known: map[string]found{}}
+		all, err := s.best(t.Context(), funcs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all, s
+	}
+	first, s := search(funcs...)
+	second, _ := search(funcs...)
+	least := math.Inf(1)
+	for i, k := range first {
+		if k.Func == nil {
+			continue
+		}
+		least = min(least, k.time)
+		if k.Trace.String() != second[i].Trace.String() || k.cost != second[i].cost {
+			t.Errorf("%s: %s, and the second time %s", funcs[i].Name, k.Values, second[i].Values)
+		}
+		if _, err := applied(funcs[i], choice{Trace: k.Trace}, isa.For(target)); err != nil {
+			t.Errorf("%s: %v", funcs[i].Name, err)
+		}
+	}
+	if math.IsInf(least, 1) {
+		t.Fatal("no schedule was found")
+	}
+
+	other := *funcs[0]
+	other.Name = "other"
+	before := len(s.known)
+	k, err := s.of(t.Context(), &other)
+	if err != nil || k.Func.Name != "other" || len(s.known) != before {
+		t.Errorf("an equal Func: %s, %v, %d searches more", k.Func.Name, err, len(s.known)-before)
+	}
+
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := s.of(stopped, kernel(layout.Table5)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search that is stopped: %v", err)
+	}
+}
+
+// learned is a model of random schedules of Funcs, whose cost is the number of their instructions.
+func learned(t *testing.T, target targets.Target, funcs []*ir.Func) *machine.Model {
+	l, err := costmodel.Open("")
+	need.OK(t, err)
+	d, r := features.For(target), rand.New(rand.NewPCG(3, 4))
+	var points []machine.Point
+	for _, f := range funcs {
+		for range 20 {
+			c, err := strategy.Random(t.Context(), f, target, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := machine.Describe(d, f, c.Func, c.Strategy, c.Values)
+			p.Group = f.Name
+			for _, n := range p.Counts {
+				p.Cost += n
+			}
+			points = append(points, p)
+		}
+	}
+	m, err := machine.Learn(t.Context(), l, target, machine.Weights{Target: target.Name}, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var guesses []machine.Guess
+	for _, p := range points {
+		guesses = append(guesses, m.Guess(p))
+	}
+	if err := m.LearnSieve(t.Context(), l, guesses); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
