@@ -38,8 +38,13 @@ func drawNetwork(r *rand.Rand, multiplies int) map[string]any {
 		d.add("flatten", nil)
 		d.add("dense", map[string]any{"units": drawn(r, 2, 10, 12, 33)})
 	}
+	return d.model(input)
+}
+
+// model is a ripc.model/1 of what was added.
+func (d *drawing) model(input map[string]any) map[string]any {
 	return map[string]any{
-		"format": "ripc.model/1", "name": "drawn", "inputs": []any{input}, "weights": map[string]any{"init": "random", "seed": r.IntN(1000)},
+		"format": "ripc.model/1", "name": "drawn", "inputs": []any{input}, "weights": map[string]any{"init": "random", "seed": d.r.IntN(1000)},
 		"nodes": d.nodes, "outputs": []string{d.last},
 	}
 }

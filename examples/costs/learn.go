@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -32,15 +31,24 @@ type stagePoint struct {
 	Cost      float64            `json:"cost"`
 }
 
-// learn measures networks drawn at random, and fits a target's weights to their stages. Stopped, it goes on where it was.
+// learnOptions are what is measured: layers of simulated boards, networks of microcontrollers.
+type learnOptions struct {
+	from                       uint64
+	layers, points, multiplies int
+}
+
+// learn measures what is drawn at random, and fits a target's model to it. Stopped, it goes on where it was.
 func learn(ctx context.Context, args []string) error {
 	var name string
-	var networks, multiplies, judged int
+	var judged int
+	o := learnOptions{}
 	if _, err := flags("learn", func(f *flag.FlagSet) {
-		f.StringVar(&name, "target", "cortex-m4", "whose weights are fitted; a simulated chip")
-		f.IntVar(&networks, "networks", 60, "that are drawn")
-		f.IntVar(&judged, "judge", 0, "fit nothing: compare what is chosen with the best algorithm for so many other networks")
-		f.IntVar(&multiplies, "macs", 300_000, "multiply-accumulates of a layer at most")
+		f.StringVar(&name, "target", "cortex-m4", "whose model is fitted; a simulated board or chip")
+		f.IntVar(&o.layers, "layers", 0, "layers of a board or networks of a chip that are drawn (320 or 60)")
+		f.IntVar(&o.points, "points", 0, "schedules of a layer of a board (20, or 40 to judge)")
+		f.Uint64Var(&o.from, "from", 0, "seed of the first layer of a board")
+		f.IntVar(&judged, "judge", 0, "fit nothing: judge what is chosen for so many other layers or networks")
+		f.IntVar(&o.multiplies, "macs", 0, "multiply-accumulates of a layer at most (3,000,000 or 300,000)")
 	}, args); err != nil {
 		return err
 	}
@@ -48,11 +56,31 @@ func learn(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	board, points := !t.Bare, 20
 	if judged > 0 {
-		return judge(ctx, t, judged, multiplies)
+		o.layers, points = judged, 40
 	}
-	path := filepath.Join("build", "learn", name+".jsonl")
-	points, err := readPoints(path)
+	if board {
+		o = learnOptions{o.from, cmp.Or(o.layers, 320), cmp.Or(o.points, points), cmp.Or(o.multiplies, 3_000_000)}
+	} else {
+		o = learnOptions{0, cmp.Or(o.layers, 60), 0, cmp.Or(o.multiplies, 300_000)}
+	}
+	switch {
+	case board && judged > 0:
+		return judgeBoard(ctx, t, o)
+	case board:
+		return learnBoard(ctx, t, o)
+	case judged > 0:
+		return judge(ctx, t, judged, o.multiplies)
+	}
+	return learnChip(ctx, t, o)
+}
+
+// learnChip measures networks on a simulated microcontroller, and fits its prices to their stages.
+func learnChip(ctx context.Context, t targets.Target, o learnOptions) error {
+	networks, multiplies := o.layers, o.multiplies
+	path := filepath.Join("build", "learn", t.Name+".jsonl")
+	points, err := readLines[stagePoint](path)
 	if err != nil {
 		return err
 	}
@@ -68,51 +96,13 @@ func learn(ctx context.Context, args []string) error {
 		if err != nil {
 			return fmt.Errorf("network %d: %w", seed, err)
 		}
-		if err := appendPoints(path, some); err != nil {
+		if err := appendLines(path, some); err != nil {
 			return err
 		}
 		points = append(points, some...)
 		fmt.Printf("network %d of %d: %d stages\n", seed+1, networks, len(some))
 	}
 	return fitWeights(t, points)
-}
-
-func readPoints(path string) ([]stagePoint, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, os.MkdirAll(filepath.Dir(path), 0o755)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var points []stagePoint
-	for d := json.NewDecoder(bufio.NewReader(f)); d.More(); {
-		var p stagePoint
-		if err := d.Decode(&p); err != nil {
-			return nil, fmt.Errorf("%s: %w: delete it to begin anew", path, err)
-		}
-		points = append(points, p)
-	}
-	return points, nil
-}
-
-// appendPoints adds the points of a network to a file, all or none.
-func appendPoints(path string, points []stagePoint) error {
-	var text []byte
-	for _, p := range points {
-		line, err := json.Marshal(p)
-		if err != nil {
-			return err
-		}
-		text = append(append(text, line...), '\n')
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
 }
 
 // judge compares the chosen algorithms with each single one, on networks that the fit has not seen, and notes the result.

@@ -52,13 +52,13 @@ func TestLearn(t *testing.T) {
 	if err := os.MkdirAll("schedule/machine/data", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readPoints("build/points.jsonl"); err != nil { // makes the folder
+	if _, err := readLines[stagePoint]("build/points.jsonl"); err != nil { // makes the folder
 		t.Fatal(err)
 	}
-	if err := appendPoints("build/points.jsonl", points); err != nil {
+	if err := appendLines("build/points.jsonl", points); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := readPoints("build/points.jsonl")
+	kept, err := readLines[stagePoint]("build/points.jsonl")
 	if err != nil || !reflect.DeepEqual(kept, points) || len(kept) == 0 {
 		t.Errorf("%d points of %d were kept: %v", len(kept), len(points), err)
 	}

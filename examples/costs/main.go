@@ -21,10 +21,13 @@
 // measures layers of all channels, kernels and strides, compares them with those whose channels fill words, keeps that in docs/shapes, and writes docs/shapes.md.
 // Stopped, it keeps what it has, and goes on there the next time.
 //
-//	go run ./examples/costs learn [-target T] [-networks N] [-macs N]
+//	go run ./examples/costs learn [-target T] [-layers N] [-points N] [-judge N] [-macs N]
 //
-// measures networks drawn at random on a simulated chip. It fits the prices of what their stages execute, and writes
-// schedule/machine/data/T.json, by which compile chooses algorithms. Measurements lie in build/learn: stopped, it goes on there.
+// measures what is drawn at random, on a simulated chip or board, and fits the model of schedule/machine to it. Of a microcontroller these
+// are networks, whose default schedules are measured by several algorithms. Of a board they are layers, whose kernels have schedules drawn at
+// random and, once there is a model, those that it expects most of. examples/costs/points keeps all points of boards, so that other features
+// can be fitted without measuring. The model goes to schedule/machine/data, where compile finds it. -judge compares what compile takes with
+// the points of layers that no fit has seen. Stopped, it goes on where it was (build/learn).
 package main
 
 import (

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"maps"
+	"math/rand/v2"
+)
+
+// The sizes of layers that are drawn.
+const (
+	leastMultiplies = 60_000
+	tailFilters     = 8 // of the layer behind one that makes levels, which reads them as they lie
+)
+
+// drawLayer is a ripc.model/1 of one layer with random weights, the same for the same r, with what makes its input and reads its output. The
+// layer has at most so many multiply-accumulates, for each bit of its activations beyond the first half as many.
+func drawLayer(r *rand.Rand, multiplies int) map[string]any {
+	for {
+		d := &drawing{r: r, last: "x", multiplies: multiplies}
+		input, work := d.layer()
+		if work < leastMultiplies || work > multiplies {
+			continue
+		}
+		return d.model(map[string]any{"name": "x", "dtype": "f32", "shape": input})
+	}
+}
+
+// layer adds the nodes of a layer of a kind that is drawn. It gives the shape of the input, and the layer's work.
+func (d *drawing) layer() (input []int, work int) {
+	d.h, d.c = drawn(d.r, 7, 7, 8, 10, 13, 14, 14, 20, 28, 28, 35, 56), d.channels()
+	stride := drawn(d.r, 1, 1, 1, 2)
+	switch p := d.r.IntN(100); {
+	case p < 42: // few bits by signs
+		bits := drawn(d.r, 1, 1, 2, 3)
+		return d.convolution("bitserial_conv2d", bits, drawn(d.r, 1, 3, 3, 3, 5), stride, d.groups(), d.channels(), d.weights(drawn(d.r, 0, 0, 0, 0, 1), 1))
+	case p < 50:
+		bits, k := drawn(d.r, 1, 2, 8, 8), drawn(d.r, 3, 3, 5)
+		if bits == 8 {
+			return d.convolution("int_conv2d", bits, k, stride, d.c, d.c, nil)
+		}
+		return d.convolution("bitserial_conv2d", bits, k, stride, d.c, d.c, d.weights(0, 1))
+	case p < 66:
+		return d.dense()
+	case p < 76:
+		d.h, d.c = drawn(d.r, 28, 32, 40, 56), drawn(d.r, 1, 3, 3, 3)
+		return d.convolution("conv2d", 0, drawn(d.r, 3, 3, 5, 7), drawn(d.r, 1, 2, 2), 1, drawn(d.r, 16, 24, 32, 64), nil)
+	case p < 88:
+		return d.convolution("int_conv2d", 8, drawn(d.r, 1, 1, 3, 3), stride, 1, d.channels(), nil)
+	}
+	bits := drawn(d.r, 2, 3, 4, 4)
+	return d.convolution("bitserial_conv2d", bits, drawn(d.r, 1, 3, 3), stride, 1, d.channels(), d.weights(drawn(d.r, 0, 0, 1), drawn(d.r, 2, 3, 4)))
+}
+
+func (d *drawing) channels() int {
+	return drawn(d.r, 16, 24, 32, 48, 64, 64, 96, 128, 128, 192, 256, 384, 512)
+}
+
+// groups is 1 for most layers.
+func (d *drawing) groups() int {
+	if d.r.IntN(6) > 0 {
+		return 1
+	}
+	g := drawn(d.r, 2, 4, 8)
+	for d.c%g != 0 {
+		g /= 2
+	}
+	return g
+}
+
+// weights are the attributes of signs, of ternary weights, or of weights of several bits.
+func (d *drawing) weights(ternary, bits int) map[string]any {
+	switch {
+	case ternary > 0:
+		return map[string]any{"weight_encoding": "ternary"}
+	case bits > 1:
+		return map[string]any{"weight_encoding": "bipolar", "weight_bits": bits}
+	}
+	return map[string]any{}
+}
+
+// convolution adds a layer of activations of so many bits, 0 of floats, with what quantizes its input and its output.
+func (d *drawing) convolution(op string, bits, kernel, stride, groups, filters int, weights map[string]any) (input []int, work int) {
+	if filters%groups != 0 {
+		groups = 1
+	}
+	attrs := map[string]any{"kernel": []int{kernel, kernel}, "strides": []int{stride, stride}, "padding": "same", "filters": filters}
+	if groups > 1 {
+		attrs["groups"] = groups
+	}
+	maps.Copy(attrs, weights)
+	out := (d.h + stride - 1) / stride
+	work = out * out * filters * d.c / groups * kernel * kernel
+	input = []int{1, d.h, d.h, d.c}
+	d.sums(op, bits, attrs)
+	if op == "bitserial_conv2d" {
+		work *= max(1, bits/2)
+	}
+	return input, work
+}
+
+// dense adds a dense layer of a batch.
+func (d *drawing) dense() (input []int, work int) {
+	m, in, units := drawn(d.r, 1, 2, 4, 8, 16, 32), drawn(d.r, 64, 100, 128, 256, 384, 512, 1024, 2048), drawn(d.r, 10, 64, 128, 256, 500, 512, 1024)
+	bits := drawn(d.r, 0, 1, 2, 4, 8, 8, 8)
+	attrs := map[string]any{"units": units}
+	op := "dense"
+	if bits > 0 {
+		op = "bitserial_dense"
+		maps.Copy(attrs, d.weights(drawn(d.r, 0, 1, 1), drawn(d.r, 1, 1, 2)))
+	}
+	work = m * in * units
+	if bits < 8 {
+		work *= max(1, bits/2)
+	}
+	d.sums(op, bits, attrs)
+	return []int{m, in}, work
+}
+
+// sums adds a layer that adds up, between quantizers.
+func (d *drawing) sums(op string, bits int, attrs map[string]any) {
+	images := attrs["filters"] != nil
+	switch op {
+	case "int_conv2d":
+		d.add("quantize", map[string]any{"bits": 8, "encoding": "affine", "dtype": "i8", "scale": 0.05, "zero_point": d.r.IntN(256) - 128})
+		attrs["requantize"], attrs["scale"], attrs["zero_point"], attrs["dtype"] = []string{"float", "fixed_point"}[d.r.IntN(2)], 0.3, d.r.IntN(256)-128, "i8"
+		d.add(op, attrs)
+		if d.r.IntN(2) == 0 {
+			d.add("dequantize", nil)
+		}
+		return
+	case "bitserial_conv2d", "bitserial_dense":
+		encoding := "unipolar"
+		if bits == 1 && d.r.IntN(2) == 0 {
+			encoding = "bipolar"
+		}
+		d.add("quantize", map[string]any{"bits": bits, "encoding": encoding, "scale": 0.3, "rounding": "half_even"})
+		attrs["weight_scale"] = "none"
+	}
+	d.add(op, attrs)
+	if d.r.IntN(2) == 0 {
+		d.add("batch_norm", nil)
+	}
+	out := drawn(d.r, 0, 1, 1, 2, 3)
+	switch {
+	case images && out > 0:
+		d.add("quantize", map[string]any{"bits": out, "encoding": "bipolar", "scale": 0.3, "rounding": "half_even"})
+		d.add("bitserial_conv2d", map[string]any{"kernel": []int{1, 1}, "filters": tailFilters, "weight_scale": "none"})
+	case images && d.r.IntN(6) == 0:
+		d.add([]string{"max_pool", "avg_pool"}[d.r.IntN(2)], map[string]any{"kernel": []int{2, 2}, "strides": []int{2, 2}})
+	default:
+		d.add("relu", nil)
+	}
+}

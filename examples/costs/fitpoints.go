@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"cmp"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/stat"
+
+	"ripc/autotune/space"
+	"ripc/measure/provenance"
+	"ripc/schedule/costmodel"
+	"ripc/schedule/features"
+	"ripc/schedule/machine"
+	"ripc/targets"
+)
+
+// described is a measured point with its features.
+type described struct {
+	drawnPoint
+	machine.Point
+}
+
+// describePoints builds the schedules of points again, and describes them.
+func describePoints(ctx context.Context, t targets.Target, points []drawnPoint) ([]described, error) {
+	byLayer := map[uint64][]drawnPoint{}
+	for _, p := range points {
+		byLayer[p.Layer] = append(byLayer[p.Layer], p)
+	}
+	d := features.For(t)
+	return eachLayer(slices.Sorted(maps.Keys(byLayer)), func(seed uint64) ([]described, error) {
+		return describeLayer(ctx, t, d, byLayer[seed][0].MACs, seed, byLayer[seed])
+	})
+}
+
+// eachLayer is what f gives for layers, in order, several at a time.
+func eachLayer[T any](seeds []uint64, f func(seed uint64) ([]T, error)) ([]T, error) {
+	parts := make([][]T, len(seeds))
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for i, seed := range seeds {
+		work.Go(func() (err error) {
+			parts[i], err = f(seed)
+			return err
+		})
+	}
+	err := work.Wait()
+	return slices.Concat(parts...), err
+}
+
+// A sieve learns from so many points of each of so many kernels of a layer.
+const guessesOfKernel, guessedKernels = 10, 6
+
+// drawGuesses builds points of layers at random, and says what m expects of them.
+func drawGuesses(ctx context.Context, t targets.Target, m *machine.Model, layers map[uint64]int) ([]machine.Guess, error) {
+	d := features.For(t)
+	return eachLayer(slices.Sorted(maps.Keys(layers)), func(seed uint64) ([]machine.Guess, error) {
+		kernels, _, err := kernelsOfDrawn(ctx, t, seed, layers[seed])
+		if err != nil {
+			return nil, err
+		}
+		var all []machine.Guess
+		r := rand.New(rand.NewPCG(seed, 4))
+		r.Shuffle(len(kernels), func(i, j int) { kernels[i], kernels[j] = kernels[j], kernels[i] })
+		for _, k := range kernels[:min(guessedKernels, len(kernels))] {
+			for range min(guessesOfKernel, k.Size()) {
+				p := k.Random(r)
+				if x, err := k.Build(p); err == nil {
+					all = append(all, m.Guess(machine.Describe(d, k.Task.Func, x.Func, p.Strategy, p.Values)))
+				}
+			}
+		}
+		return all, nil
+	})
+}
+
+func describeLayer(ctx context.Context, t targets.Target, d *features.Describer, multiplies int, seed uint64, points []drawnPoint) ([]described, error) {
+	kernels, _, err := kernelsOfDrawn(ctx, t, seed, multiplies)
+	if err != nil {
+		return nil, fmt.Errorf("layer %d: %w", seed, err)
+	}
+	var all []described
+	for _, p := range points {
+		i := slices.IndexFunc(kernels, func(k drawnKernel) bool { return k.Task.Workload.Key == p.Key })
+		if i < 0 {
+			continue // the kernel is another one now
+		}
+		k := kernels[i]
+		x, err := k.Build(space.Point{Strategy: p.Strategy, Values: p.Values})
+		if err != nil {
+			continue
+		}
+		m := machine.Describe(d, k.Task.Func, x.Func, p.Strategy, p.Values)
+		m.Group, m.Cost = fmt.Sprintf("%d %s", p.Layer, p.Stage), p.Cost
+		all = append(all, described{p, m})
+	}
+	return all, nil
+}
+
+// leastPoints is how many points of a layer make a pool to choose from.
+const leastPoints = 8
+
+// regrets are, of each group that has a pool, how many times the least cost the first n points by score cost at best.
+func regrets(points []described, score func(i int) float64, n int) []float64 {
+	groups := map[string][]int{}
+	for i, p := range points {
+		groups[p.Group] = append(groups[p.Group], i)
+	}
+	var all []float64
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, g := range slices.Sorted(maps.Keys(groups)) {
+		at := groups[g]
+		if len(at) < leastPoints {
+			continue
+		}
+		r.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] }) // ties would flatter
+		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(score(a), score(b)) })
+		best, taken := math.Inf(1), math.Inf(1)
+		for k, i := range at {
+			best = min(best, points[i].drawnPoint.Cost)
+			if k < n {
+				taken = best
+			}
+		}
+		all = append(all, taken/best)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// quantiles is how far a choice is above the best: by geometric mean, for a tenth of the layers, and at worst, in hundredths.
+func quantiles(all []float64) string {
+	if len(all) == 0 {
+		return "no pools"
+	}
+	return fmt.Sprintf("%5.1f %5.1f %5.0f", 100*(stat.GeometricMean(all, nil)-1), 100*(stat.Quantile(0.9, stat.Empirical, all, nil)-1), 100*(all[len(all)-1]-1))
+}
+
+// parts is the number of parts of the layers, each of which is predicted from the others.
+const parts = 5
+
+// fitPoints fits t's model to what was measured, and writes it.
+func fitPoints(ctx context.Context, t targets.Target, raw []drawnPoint) error {
+	points, err := describePoints(ctx, t, raw)
+	if err != nil {
+		return err
+	}
+	l, err := costmodel.Open("")
+	if err != nil {
+		return err
+	}
+	linear, predicted, err := held(ctx, l, t, points)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d points of %d; hundredths above the best of a layer, of layers that were held out: mean, p90, worst\n", len(points), len(raw))
+	show := func(what string, score func(int) float64, n ...int) {
+		var text []string
+		for _, n := range n {
+			text = append(text, fmt.Sprintf("best of %d: %s", n, quantiles(regrets(points, score, n))))
+		}
+		fmt.Printf("%-10s %s\n", what, strings.Join(text, "   "))
+	}
+	show("rules", func(i int) float64 { return first(points[i].Rules) }, 1)
+	show("prices", func(i int) float64 { return linear[i] }, 1)
+	show("trees", func(i int) float64 { return predicted[i] }, 1, 4, 8)
+	worst(points, predicted)
+
+	var all []machine.Point
+	var errors []float64
+	layers := map[uint64]int{} // by seed, with the most multiply-accumulates of such layers
+	for i, p := range points {
+		all, layers[p.Layer] = append(all, p.Point), p.MACs
+		errors = append(errors, math.Abs(predicted[i]/p.Point.Cost-1))
+	}
+	slices.Sort(errors)
+	mark := provenance.Now("engine", "examples/costs")
+	w := machine.Weights{Target: t.Name, Unit: "cycles", Date: mark.Date, Commit: mark.Commit, Tool: "LLVM's model, " + t.CPU, Networks: len(layers), Points: len(all)}
+	w.Error = machine.Error{Median: stat.Quantile(0.5, stat.Empirical, errors, nil), P90: stat.Quantile(0.9, stat.Empirical, errors, nil)}
+	if old, ok, err := machine.Of(t); err == nil && ok {
+		w.Choice = old.Choice
+	}
+	m, err := machine.Learn(ctx, l, t, w, all)
+	if err != nil {
+		return err
+	}
+	guesses, err := drawGuesses(ctx, t, m, layers)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d points for the sieve\n", len(guesses))
+	if err := m.LearnSieve(ctx, l, guesses); err != nil {
+		return err
+	}
+	return m.Write(machineData)
+}
+
+// machineData is the folder of what is fitted.
+var machineData = filepath.Join("schedule", "machine", "data")
+
+// first is what comes first in an order by numbers.
+func first(yes bool) float64 {
+	if yes {
+		return 0
+	}
+	return 1
+}
+
+// held predicts the points of each part of the layers from the others: by prices alone, and with trees.
+func held(ctx context.Context, l *costmodel.Library, t targets.Target, points []described) (linear, predicted []float64, err error) {
+	linear, predicted = make([]float64, len(points)), make([]float64, len(points))
+	for k := range parts {
+		var seen []machine.Point
+		for _, p := range points {
+			if p.Layer%parts != uint64(k) {
+				seen = append(seen, p.Point)
+			}
+		}
+		m, err := machine.Learn(ctx, l, t, machine.Weights{Target: t.Name}, seen)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, p := range points {
+			if p.Layer%parts == uint64(k) {
+				linear[i], predicted[i] = m.Linear(p.Point), m.Predict(p.Point)
+			}
+		}
+	}
+	return linear, predicted, nil
+}
+
+// worst prints the choices that are farthest from the best.
+func worst(points []described, predicted []float64) {
+	groups := map[string][]int{}
+	for i, p := range points {
+		groups[p.Group] = append(groups[p.Group], i)
+	}
+	type miss struct {
+		ratio       float64
+		taken, best int
+	}
+	var all []miss
+	for _, g := range groups {
+		if len(g) < leastPoints {
+			continue
+		}
+		taken := slices.MinFunc(g, func(a, b int) int { return cmp.Compare(predicted[a], predicted[b]) })
+		best := slices.MinFunc(g, func(a, b int) int { return cmp.Compare(points[a].drawnPoint.Cost, points[b].drawnPoint.Cost) })
+		all = append(all, miss{points[taken].drawnPoint.Cost / points[best].drawnPoint.Cost, taken, best})
+	}
+	slices.SortFunc(all, func(a, b miss) int { return cmp.Compare(b.ratio, a.ratio) })
+	for _, m := range all[:min(8, len(all))] {
+		text := func(i int) string {
+			p := points[i]
+			return fmt.Sprintf("%s %s %s: %.0f, predicted %.0f", p.Algorithm, p.drawnPoint.Strategy, p.Values, p.drawnPoint.Cost, predicted[i])
+		}
+		fmt.Printf("layer %s: %.2f times the best\n  taken %s\n  best  %s\n", points[m.taken].Group, m.ratio, text(m.taken), text(m.best))
+	}
+}

@@ -1,0 +1,487 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"ripc"
+	"ripc/autotune/runner"
+	"ripc/autotune/space"
+	"ripc/codegen"
+	"ripc/codegen/llvm"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/compile"
+	"ripc/ir"
+	"ripc/lower"
+	"ripc/schedule/machine"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// drawnPoint is a schedule of a kernel that was measured, a line of build/learn/TARGET.points.
+type drawnPoint struct {
+	Layer     uint64          `json:"layer"` // its seed
+	MACs      int             `json:"macs"`  // of such layers at most
+	Stage     string          `json:"stage"`
+	Key       string          `json:"key"` // of the kernel
+	Algorithm string          `json:"algorithm,omitempty"`
+	Strategy  string          `json:"strategy"`
+	Values    strategy.Values `json:"values"`
+	Rules     bool            `json:"usual,omitempty"` // it is what the rules of lower and of strategies take
+	Taken     bool            `json:"taken,omitempty"` // it is what compile takes
+	Cost      float64         `json:"cost"`            // in the unit of the runner
+}
+
+// drawnKernel is a kernel of a drawn layer's network.
+type drawnKernel struct {
+	*space.Space
+	rules bool             // they take its algorithm
+	taken *strategy.Choice // what compile takes for it, if it takes the kernel
+}
+
+// kernelsOfDrawn are the kernels of a drawn layer by all of its algorithms, those of the layer itself first: main of them.
+func kernelsOfDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies int) (all []drawnKernel, main int, err error) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "drawn.json")
+	text, err := json.Marshal(drawLayer(rand.New(rand.NewPCG(seed, 2)), multiplies))
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return nil, 0, err
+	}
+	c, err := ripc.Compile(ctx, path, ripc.Options{Target: t.Name})
+	if err != nil {
+		return nil, 0, err
+	}
+	byRules, err := lower.Program(ctx, c.Graph, lower.Options{Target: t})
+	if err != nil {
+		return nil, 0, err
+	}
+	programs := []*ir.Program{byRules, c.Program}
+	for _, choice := range lower.Uniform(lower.Free(c.Graph, lower.Options{Target: t})) {
+		p, err := lower.Program(ctx, c.Graph, lower.Options{Target: t, Algorithms: choice})
+		if err != nil {
+			return nil, 0, err
+		}
+		programs = append(programs, p)
+	}
+	layer, most := "", int64(0)
+	for _, s := range c.Program.Stages {
+		if s.MACs > most {
+			layer, most = s.Name, s.MACs
+		}
+	}
+	known, taken := map[string]bool{}, map[string]*strategy.Choice{}
+	var others []drawnKernel
+	for k, p := range programs {
+		for i, s := range p.Stages {
+			task := space.TaskOf(p.FuncByName(s.Func), t, s, compile.StageConstants(p, i))
+			key := task.Workload.Key
+			if k == 1 {
+				choice := c.Choices[s.Func]
+				taken[key] = &choice
+			}
+			if known[key] {
+				continue
+			}
+			known[key] = true
+			sp, err := space.New(task)
+			if err != nil {
+				return nil, 0, err
+			}
+			if s.Name == layer {
+				all = append(all, drawnKernel{sp, k == 0, nil})
+			} else {
+				others = append(others, drawnKernel{sp, k == 0, nil})
+			}
+		}
+	}
+	main = len(all)
+	all = append(all, others...)
+	for i := range all {
+		all[i].taken = taken[all[i].Task.Workload.Key]
+	}
+	return all, main, nil
+}
+
+// builtOfKernel is how many schedules of a kernel are built to take the most promising ones.
+const builtOfKernel = 12
+
+// stagesAround is how many kernels of the stages around a layer are measured, by one schedule or two.
+const stagesAround = 4
+
+// collector measures points of drawn layers on a target.
+type collector struct {
+	target     targets.Target
+	multiplies int
+	points     int // of a layer
+	run        runner.Runner
+	backends   []codegen.Backend
+}
+
+// layer measures one drawn layer: the default schedules of its kernels, and schedules drawn at random.
+func (c *collector) layer(ctx context.Context, seed uint64) ([]drawnPoint, error) {
+	kernels, main, err := kernelsOfDrawn(ctx, c.target, seed, c.multiplies)
+	if err != nil {
+		return nil, err
+	}
+	r := rand.New(rand.NewPCG(seed, 3))
+	seen := map[string]int{} // its point, -1 if it has none
+	var points []drawnPoint
+	try := func(k drawnKernel, x space.Candidate, rules, taken bool) error {
+		key := k.Task.Workload.Key + x.Key()
+		if i, ok := seen[key]; ok {
+			if i >= 0 && taken {
+				points[i].Taken = true
+			}
+			return nil
+		}
+		seen[key] = -1
+		cost, err := c.measure(ctx, k.Task, x)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // LLVM may refuse what estimates let pass
+			fmt.Fprintf(os.Stderr, "layer %d, %s %s: %v\n", seed, k.Task.Algorithm, x.Point, err)
+			return nil
+		}
+		seen[key] = len(points)
+		points = append(points, drawnPoint{seed, c.multiplies, k.Task.Stage.Name, k.Task.Workload.Key, k.Task.Algorithm, x.Point.Strategy, x.Point.Values, rules && k.rules, taken, cost})
+		return nil
+	}
+	// promising measures what the model that there is takes for good, of all kernels together.
+	promising := func(kernels []drawnKernel, n int) error {
+		type hope struct {
+			k drawnKernel
+			compile.Promise
+		}
+		var all []hope
+		for _, k := range kernels {
+			some, err := compile.Promising(k.Task.Func, c.target, builtOfKernel)
+			if err != nil {
+				return err
+			}
+			for _, p := range some {
+				all = append(all, hope{k, p})
+			}
+		}
+		slices.SortStableFunc(all, func(a, b hope) int { return cmp.Compare(a.Time, b.Time) })
+		for _, h := range all[:min(n, len(all))] {
+			if err := try(h.k, candidateOf(h.Choice), false, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	some := func(kernels []drawnKernel, n int) error {
+		start := len(points)
+		for _, k := range kernels {
+			usual, err := strategy.Default(k.Task.Func, c.target)
+			if err != nil {
+				return err
+			}
+			all := []strategy.Choice{usual}
+			if k.taken != nil {
+				all = append(all, *k.taken)
+			}
+			for i, x := range all {
+				if err := try(k, candidateOf(x), i == 0, i > 0); err != nil {
+					return err
+				}
+			}
+		}
+		if err := promising(kernels, n/2); err != nil {
+			return err
+		}
+		const tries = 4 // of which some cannot be built
+		for until, left := start+n, tries*n; len(points) < until && left > 0; left-- {
+			k := kernels[r.IntN(len(kernels))]
+			p := k.Random(r)
+			if r.IntN(2) == 0 { // near what is good by what is known
+				if x, err := strategy.Default(k.Task.Func, c.target); err == nil {
+					p = candidateOf(x).Point
+					for range 1 + r.IntN(4) {
+						p = k.Neighbour(p, r)
+					}
+				}
+			}
+			x, err := k.Build(p)
+			if err != nil {
+				continue
+			}
+			if err := try(k, x, false, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := some(kernels[:main], c.points); err != nil {
+		return nil, err
+	}
+	r.Shuffle(len(kernels)-main, func(i, j int) { kernels[main+i], kernels[main+j] = kernels[main+j], kernels[main+i] })
+	for _, k := range kernels[main:min(len(kernels), main+stagesAround)] {
+		if err := some([]drawnKernel{k}, 1+r.IntN(2)); err != nil {
+			return nil, err
+		}
+	}
+	return points, nil
+}
+
+// candidateOf is a choice as a candidate of a space.
+func candidateOf(c strategy.Choice) space.Candidate {
+	return space.Candidate{Point: space.Point{Strategy: c.Strategy, Values: c.Values}, Trace: c.Trace, Result: c.Result}
+}
+
+// measure is the cost of a kernel with a schedule: estimated cycles of a simulated board, or time.
+func (c *collector) measure(ctx context.Context, k *space.Task, x space.Candidate) (float64, error) {
+	u, err := compile.Kernel(ctx, k.Func, x.Trace, c.target, compile.KernelOptions{Stage: k.Stage, Constants: k.Constants, Result: x.Result, With: c.backends})
+	if err != nil {
+		return 0, err
+	}
+	r, err := c.run.Measure(ctx, runner.NewJob(u.Files[codegen.Runnable], u.Inputs(0), runner.Settings{}))
+	switch {
+	case err != nil:
+		return 0, err
+	case r.Measurement.Failure != nil:
+		return 0, errors.New(r.Measurement.Failure.Text)
+	}
+	return r.Measurement.Cost, nil
+}
+
+// collect measures layers that neither known nor file has points of, and appends theirs to file.
+func (c *collector) collect(ctx context.Context, file string, known []drawnPoint, layers []uint64) error {
+	fresh, err := readLines[drawnPoint](file)
+	if err != nil {
+		return err
+	}
+	known = slices.Concat(known, fresh)
+	layers = slices.DeleteFunc(slices.Clone(layers), func(l uint64) bool {
+		return slices.ContainsFunc(known, func(p drawnPoint) bool { return p.Layer == l })
+	})
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	next := make(chan uint64)
+	var wg sync.WaitGroup
+	done := 0
+	for range c.run.Slots() {
+		wg.Go(func() {
+			for l := range next {
+				points, err := c.layer(ctx, l)
+				if err != nil {
+					cancel(fmt.Errorf("layer %d: %w", l, err))
+					return
+				}
+				mu.Lock()
+				done++
+				err = appendLines(file, points)
+				fmt.Fprintf(os.Stderr, "%s: layer %d, %d of %d: %d points\n", c.target.Name, l, done, len(layers), len(points))
+				mu.Unlock()
+				if err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+feed:
+	for _, l := range layers {
+		select {
+		case next <- l:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(next)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// openCollector gets ready to measure on t.
+func openCollector(ctx context.Context, t targets.Target, multiplies, points int) (*collector, error) {
+	tools, err := toolchain.Find()
+	if err != nil {
+		return nil, err
+	}
+	run, err := runner.Open(ctx, ripc.RunnerFor(t), t, runner.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &collector{target: t, multiplies: multiplies, points: points, run: run, backends: []codegen.Backend{llvm.Backend{Tools: tools}}}, nil
+}
+
+// readLines reads values of JSON, one after the other; none if there is no file, whose folder is made.
+func readLines[T any](path string) ([]T, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return decodeLines[T](path, f)
+}
+
+// decodeLines reads values of JSON, one after the other, of a file.
+func decodeLines[T any](path string, r io.Reader) ([]T, error) {
+	var all []T
+	for d := json.NewDecoder(bufio.NewReader(r)); d.More(); {
+		var v T
+		if err := d.Decode(&v); err != nil {
+			return nil, fmt.Errorf("%s: %w: delete it to begin anew", path, err)
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// appendLines adds values to a file, all or none.
+func appendLines[T any](path string, all []T) error {
+	var text []byte
+	for _, v := range all {
+		line, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+// learnBoard measures drawn layers on a simulated board, and fits the target's model to all that is known of such.
+func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
+	known, err := readStore(t)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join("build", "learn", t.Name+".points")
+	if err := measureBoard(ctx, t, file, known, o, o.from); err != nil {
+		return err
+	}
+	fresh, err := readLines[drawnPoint](file)
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(known, fresh)
+	if err := writeStore(t, all); err != nil {
+		return err
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return fitPoints(ctx, t, all)
+}
+
+// store is the file of all points of t that were ever measured, for fits of other features.
+func store(t targets.Target) string {
+	return filepath.Join("examples", "costs", "points", t.Name+".jsonl.gz")
+}
+
+// readStore reads t's store, none if there is none.
+func readStore(t targets.Target) ([]drawnPoint, error) {
+	f, err := os.Open(store(t))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", store(t), err)
+	}
+	return decodeLines[drawnPoint](store(t), z)
+}
+
+// writeStore replaces t's store.
+func writeStore(t targets.Target, points []drawnPoint) error {
+	var text bytes.Buffer
+	z, err := gzip.NewWriterLevel(&text, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	e := json.NewEncoder(z)
+	for _, p := range points {
+		if err := e.Encode(p); err != nil {
+			return err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(store(t)), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(store(t), text.Bytes(), 0o644)
+}
+
+// unseen is the seed of the first layer that no fit sees.
+const unseen = 1_000_000
+
+// judgeBoard compares what compile takes with the best of the points of layers that the fit has not seen, and notes the result.
+func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
+	m, ok, err := machine.Of(t)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("no weights of %s: fit them first", t.Name)
+	}
+	file := filepath.Join("build", "learn", t.Name+".judged")
+	if err := measureBoard(ctx, t, file, nil, o, unseen+o.from); err != nil {
+		return err
+	}
+	all, err := readLines[drawnPoint](file)
+	if err != nil {
+		return err
+	}
+	var points []described
+	for _, p := range all {
+		points = append(points, described{p, machine.Point{Group: fmt.Sprintf("%d %s", p.Layer, p.Stage), Cost: p.Cost}})
+	}
+	taken := regrets(points, func(i int) float64 { return first(points[i].Taken) }, 1)
+	rules := regrets(points, func(i int) float64 { return first(points[i].Rules) }, 1)
+	fmt.Printf("hundredths above the best of a layer's points: mean, p90, worst\ntaken %s\nrules %s\n", quantiles(taken), quantiles(rules))
+	m.Choice = machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1], Usual: stat.GeometricMean(rules, nil)}
+	return m.Write(machineData)
+}
+
+// measureBoard measures layers, from a seed on, of which there are no points, neither known nor in file, and appends theirs to it.
+func measureBoard(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions, from uint64) (err error) {
+	c, err := openCollector(ctx, t, o.multiplies, o.points)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.run.Close()) }()
+	var seeds []uint64
+	for i := range o.layers {
+		seeds = append(seeds, from+uint64(i))
+	}
+	return c.collect(ctx, file, known, seeds)
+}
