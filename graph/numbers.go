@@ -104,6 +104,9 @@ func Dequantized(v Numbers, scale, zero []float32, run int) Numbers {
 	return Numbers{&dequantized{v.stored, scale, zero, run}}
 }
 
+// Computed holds count numbers that at computes whenever they are read, in any order and by several goroutines.
+func Computed(count int, at func(i int) float32) Numbers { return Numbers{&computed{count, at}} }
+
 // SignWords is the number of words that Signs has for count numbers.
 func SignWords(count int) int { return (count + signBits - 1) / signBits }
 
@@ -311,6 +314,28 @@ func (d *dequantized) transposed(rows, columns int) store {
 	}
 	out.ints = d.ints.transposed(rows, columns)
 	return &out
+}
+
+// computed are the numbers of Computed.
+type computed struct {
+	count   int
+	element func(i int) float32
+}
+
+func (c *computed) length() int { return c.count }
+
+func (c *computed) at(i int) float32 { return c.element(i) }
+
+func (c *computed) read(i int, to []float32) { c.readEvery(i, 1, to) }
+
+func (c *computed) readEvery(i, step int, to []float32) {
+	for k := range to {
+		to[k] = c.element(i + k*step)
+	}
+}
+
+func (c *computed) transposed(rows, columns int) store {
+	return &computed{c.count, func(i int) float32 { return c.element(i%rows*columns + i/rows) }}
 }
 
 // sign is 1, or -1 if the lowest bit is set.

@@ -66,6 +66,7 @@ func TestNumbers(t *testing.T) {
 			}
 			whole := Whole(len(ints), func(i int) int { return ints[i] })
 			check("whole", whole, ints)
+			check("computed", Computed(len(ints), func(i int) float32 { return float32(ints[i]) }), ints)
 			if len(ints) == 0 || r[1] > math.MaxUint8 {
 				continue
 			}

@@ -138,11 +138,21 @@ func TestGenerator(t *testing.T) {
 	if mean := sum / float64(n); math.Abs(mean-0.5) > 0.01 {
 		t.Errorf("mean|w| = %v, want 0.5", mean)
 	}
-	for _, values := range []int{0, 2, 3} { // 3: with zeros
-		g := &generator{seed: 3, gain: 1, values: values}
-		want, got := g.numbers("w", "a", []int{7, 13}, 6).Sign(), g.numbers("signs", "a", []int{7, 13}, 6)
-		if !slices.Equal(got.Floats(), want.Floats()) {
-			t.Errorf("of %d values: signs %v, want those of the weights, %v", values, got.Floats(), want.Floats())
+}
+
+// TestGeneratedMagnitudes: weights of bitserial layers that are generated keep their magnitudes, of which scales are the mean and ternary weights the zeros.
+func TestGeneratedMagnitudes(t *testing.T) {
+	for _, attrs := range []string{``, `, "weight_encoding": "ternary"`, `, "weight_bits": 3`, `, "weight_scale": "none"`} {
+		g, err := Parse("m.json", []byte(`{"format": "ripc.model/1", "name": "m", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 40]}], "weights": {"init": "random", "seed": 3}, "nodes": [
+ {"name": "q", "op": "quantize", "inputs": ["x"], "attrs": {"bits": 1, "encoding": "bipolar"}},
+ {"name": "y", "op": "bitserial_dense", "inputs": ["q"], "attrs": {"units": 30`+attrs+`}}], "outputs": ["y"]}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := g.Nodes[1].Weights["w"].Data
+		stored := (&generator{seed: 3, gain: 1}).numbers("w", "y.w", []int{40, 30}, 40)
+		if !slices.Equal(w.Floats(), stored.Floats()) {
+			t.Errorf("%q: generated weights %v, want %v", attrs, w.Floats()[:4], stored.Floats()[:4])
 		}
 	}
 }

@@ -41,21 +41,12 @@ const stride = 0x9E3779B97F4A7C15
 
 // numbers makes the elements of weight key. fanIn is the number of products in one output (w and scale).
 func (g *generator) numbers(key, name string, shape []int, fanIn int) graph.Numbers {
-	n, at := product(shape), g.element(key, name, shape, fanIn)
-	if key == "signs" {
-		words := make([]uint64, graph.SignWords(n))
-		for i := range n {
-			if at(i) < 0 {
-				words[i/64] |= 1 << (i % 64)
-			}
-		}
-		return graph.Signs(words, n)
-	}
-	out := make([]float32, n)
-	for i := range out {
-		out[i] = at(i)
-	}
-	return graph.NumbersOf(out)
+	return graph.NumbersOf(g.computed(key, name, shape, fanIn).Floats())
+}
+
+// computed is numbers whose elements are made whenever they are read, and take no memory.
+func (g *generator) computed(key, name string, shape []int, fanIn int) graph.Numbers {
+	return graph.Computed(product(shape), g.element(key, name, shape, fanIn))
 }
 
 // element returns a function that computes element i of weight key.
@@ -67,7 +58,7 @@ func (g *generator) element(key, name string, shape []int, fanIn int) func(i int
 	return func(i int) float32 {
 		u := uniform(start + uint64(i+1)*stride)
 		switch key {
-		case "w", "signs":
+		case "w":
 			if g.values > 1 {
 				return float32(2*int(float32(g.values)*u)-g.values+1) * (bound / float32(g.values-1))
 			}

@@ -102,7 +102,11 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	t := &graph.Tensor{Shape: slices.Clone(shape)}
 	w.left -= t.Elems()
 	if !inFile {
-		t.Data = w.random.numbers(generated(n.op, key), name, shape, fanIn)
+		make := w.random.numbers
+		if key == "w" && graph.Bitserial(n.op) { // which become few bits
+			make = w.random.computed
+		}
+		t.Data = make(generated(n.op, key), name, shape, fanIn)
 	} else {
 		var msg string
 		if t.Data, msg = numbers(raw, t.Elems()); msg != "" {
@@ -123,11 +127,8 @@ func generated(op, key string) string {
 	if op == "where" {
 		return "value"
 	}
-	switch {
-	case key == "w" && (op == "int_conv2d" || op == "int_dense"):
+	if key == "w" && (op == "int_conv2d" || op == "int_dense") {
 		return "integers"
-	case key == "w" && graph.Bitserial(op):
-		return "signs"
 	}
 	if key == "b" && !graph.Products(op) {
 		return "gamma"
