@@ -178,9 +178,12 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 
 // usual is the default schedule of f, with its predicted cost.
 func (s *finder) usual(f *ir.Func) (found, error) {
-	text := nameless(f)
-	if k, ok := s.knows(text); ok {
-		return k, nil
+	var text string
+	if s.model != nil { // else each Func is asked about once
+		text = nameless(f)
+		if k, ok := s.knows(text); ok {
+			return k, nil
+		}
 	}
 	c, err := small(f, s.target)
 	if err != nil {
@@ -189,8 +192,8 @@ func (s *finder) usual(f *ir.Func) (found, error) {
 	k := found{Choice: c}
 	if s.model != nil {
 		k.predict(s.model, f)
+		s.keep(text, k)
 	}
-	s.keep(text, k)
 	return k, nil
 }
 
@@ -306,7 +309,7 @@ func (s *finder) refine(k *kernel) {
 		s.guess(k, d, from)
 		for range rounds {
 			from := len(d.own)
-			for _, p := range slices.Clone(d.own[:near]) {
+			for _, p := range slices.Clone(d.own[:min(near, len(d.own))]) {
 				for i := range d.besides(p.number) {
 					d.add(i)
 				}
