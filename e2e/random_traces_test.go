@@ -2,12 +2,15 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"ripc/codegen/llvm"
+	"ripc/compile"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/schedule"
@@ -29,6 +32,10 @@ func randomTraces(p *ir.Program, target string, r *rand.Rand) []schedule.Section
 		choice, err := strategy.Random(context.Background(), f, machine, r)
 		if err != nil {
 			panic("BUG: " + err.Error())
+		}
+		var large *llvm.SizeError
+		if errors.As(compile.Fits(p, f, choice.Trace, machine), &large) { // than the back end takes, which alone counts code
+			continue
 		}
 		tr := choice.Trace
 		packed := slices.ContainsFunc(tr, func(s schedule.Step) bool { return s.Op == "pack" })
