@@ -104,8 +104,11 @@ func Dequantized(v Numbers, scale, zero []float32, run int) Numbers {
 	return Numbers{&dequantized{v.stored, scale, zero, run}}
 }
 
-// Computed holds count numbers that at computes whenever they are read, in any order and by several goroutines.
-func Computed(count int, at func(i int) float32) Numbers { return Numbers{&computed{count, at}} }
+// Computer makes numbers when they are read, in any order and for several goroutines.
+type Computer interface{ At(i int) float32 }
+
+// Computed holds count numbers of c, and takes no memory.
+func Computed(count int, c Computer) Numbers { return Numbers{&computed{count, c}} }
 
 // SignWords is the number of words that Signs has for count numbers.
 func SignWords(count int) int { return (count + signBits - 1) / signBits }
@@ -318,25 +321,34 @@ func (d *dequantized) transposed(rows, columns int) store {
 
 // computed are the numbers of Computed.
 type computed struct {
-	count   int
-	element func(i int) float32
+	count int
+	Computer
 }
 
 func (c *computed) length() int { return c.count }
 
-func (c *computed) at(i int) float32 { return c.element(i) }
+func (c *computed) at(i int) float32 { return c.At(i) }
 
 func (c *computed) read(i int, to []float32) { c.readEvery(i, 1, to) }
 
 func (c *computed) readEvery(i, step int, to []float32) {
 	for k := range to {
-		to[k] = c.element(i + k*step)
+		to[k] = c.At(i + k*step)
 	}
 }
 
 func (c *computed) transposed(rows, columns int) store {
-	return &computed{c.count, func(i int) float32 { return c.element(i%rows*columns + i/rows) }}
+	return &computed{c.count, turned{c.Computer, rows, columns}}
 }
+
+// turned is a matrix as its transposed one.
+type turned struct {
+	Computer
+	rows, columns int // before
+}
+
+// At is element i.
+func (t turned) At(i int) float32 { return t.Computer.At(i%t.rows*t.columns + i/t.rows) }
 
 // sign is 1, or -1 if the lowest bit is set.
 func sign(word uint64) float32 { return math.Float32frombits(0x3f800000 | uint32(word)<<31) }

@@ -66,7 +66,7 @@ func TestNumbers(t *testing.T) {
 			}
 			whole := Whole(len(ints), func(i int) int { return ints[i] })
 			check("whole", whole, ints)
-			check("computed", Computed(len(ints), func(i int) float32 { return float32(ints[i]) }), ints)
+			check("computed", Computed(len(ints), integersOf(ints)), ints)
 			if len(ints) == 0 || r[1] > math.MaxUint8 {
 				continue
 			}
@@ -91,3 +91,8 @@ func TestNumbers(t *testing.T) {
 		}
 	})
 }
+
+// integersOf are integers as a Computer.
+type integersOf []int
+
+func (v integersOf) At(i int) float32 { return float32(v[i]) }

@@ -46,54 +46,63 @@ func (g *generator) numbers(key, name string, shape []int, fanIn int) graph.Numb
 
 // computed is numbers whose elements are made whenever they are read, and take no memory.
 func (g *generator) computed(key, name string, shape []int, fanIn int) graph.Numbers {
-	return graph.Computed(product(shape), g.element(key, name, shape, fanIn))
+	return graph.Computed(product(shape), g.elements(key, name, shape, fanIn))
 }
 
-// element returns a function that computes element i of weight key.
-func (g *generator) element(key, name string, shape []int, fanIn int) func(i int) float32 {
+// elements are those of a weight, each of which depends on its number alone.
+type elements struct {
+	key           string
+	shape         []int
+	start         uint64
+	bound         float32
+	fanIn, values int
+}
+
+func (g *generator) elements(key, name string, shape []int, fanIn int) elements {
 	h := fnv.New64a()
 	h.Write([]byte(name)) // a hash never fails to write
-	start := g.seed*stride ^ h.Sum64()
-	bound := float32(g.gain * math.Sqrt(6/float64(max(fanIn, 1))))
-	return func(i int) float32 {
-		u := uniform(start + uint64(i+1)*stride)
-		switch key {
-		case "w":
-			if g.values > 1 {
-				return float32(2*int(float32(g.values)*u)-g.values+1) * (bound / float32(g.values-1))
-			}
-			return float32(2*u-1) * bound
-		case "integers":
-			if g.values > 1 {
-				return float32(2*int(float32(g.values)*u) - g.values + 1)
-			}
-			return float32(int(256*u) - 128)
-		case "bias":
-			return float32(int(2000*u) - 1000)
-		case "multiplier":
-			return float32(0.9+float32(0.2*u)) * float32(1/(64*math.Sqrt(float64(max(fanIn, 1)))))
-		case "scale":
-			return float32(0.9+float32(0.2*u)) * (bound / 2)
-		case "offset":
-			return float32(2*u-1) * (bound / 4)
-		case "gamma":
-			return 0.9 + float32(0.2*u)
-		case "beta":
-			return float32(0.2*u) - 0.1
-		case "alpha":
-			return 0.5 * u
-		case "zero_point":
-			return float32(int(8 * u))
-		case "value":
-			return 2*u - 1
-		case "thresholds":
-			row := float32(i/shape[1]) - float32(shape[0]-1)/2
-			return (row + float32(float32(0.8*u)-0.4)) * (2 / float32(shape[0]+1))
-		case "var":
-			return 1
+	return elements{key, shape, g.seed*stride ^ h.Sum64(), float32(g.gain * math.Sqrt(6/float64(max(fanIn, 1)))), max(fanIn, 1), g.values}
+}
+
+// At is element i.
+func (e elements) At(i int) float32 {
+	u := uniform(e.start + uint64(i+1)*stride)
+	switch e.key {
+	case "w":
+		if e.values > 1 {
+			return float32(2*int(float32(e.values)*u)-e.values+1) * (e.bound / float32(e.values-1))
 		}
-		return 0
+		return float32(2*u-1) * e.bound
+	case "integers":
+		if e.values > 1 {
+			return float32(2*int(float32(e.values)*u) - e.values + 1)
+		}
+		return float32(int(256*u) - 128)
+	case "bias":
+		return float32(int(2000*u) - 1000)
+	case "multiplier":
+		return float32(0.9+float32(0.2*u)) * float32(1/(64*math.Sqrt(float64(e.fanIn))))
+	case "scale":
+		return float32(0.9+float32(0.2*u)) * (e.bound / 2)
+	case "offset":
+		return float32(2*u-1) * (e.bound / 4)
+	case "gamma":
+		return 0.9 + float32(0.2*u)
+	case "beta":
+		return float32(0.2*u) - 0.1
+	case "alpha":
+		return 0.5 * u
+	case "zero_point":
+		return float32(int(8 * u))
+	case "value":
+		return 2*u - 1
+	case "thresholds":
+		row := float32(i/e.shape[1]) - float32(e.shape[0]-1)/2
+		return (row + float32(float32(0.8*u)-0.4)) * (2 / float32(e.shape[0]+1))
+	case "var":
+		return 1
 	}
+	return 0
 }
 
 // uniform is splitmix64's finalizer, cut to the 24 bits that a float32 holds.
