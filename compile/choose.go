@@ -37,13 +37,13 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 	if s.model == nil || len(free) == 0 {
 		return nil, nil
 	}
-	any := map[string]layout.Choice{}
+	first := map[string]layout.Choice{}
 	for layer, by := range free {
-		any[layer] = layout.Choice{Algorithm: by[0], Why: layout.Cheaper}
+		first[layer] = layout.Choice{Algorithm: by[0], Why: layout.Cheaper}
 	}
 	lowered := func(choice map[string]layout.Algorithm) (*ir.Program, error) {
 		q := o
-		q.Chosen = any // of layers that choice leaves open
+		q.Chosen = first // of layers that choice leaves open
 		q.Algorithms = maps.Clone(choice)
 		maps.Copy(q.Algorithms, o.Algorithms)
 		return lower.Program(ctx, g, q)

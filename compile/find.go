@@ -23,9 +23,9 @@ type found struct {
 	kernel int     // which it is of, of those that are compared
 }
 
-// predict fills in what a schedule of f costs.
-func (k *found) predict(m *machine.Model, f *ir.Func) {
-	p := m.Describe(f, k.Func, k.Strategy, k.Values)
+// predict fills in what the schedule costs.
+func (k *found) predict(m *machine.Model) {
+	p := m.Scheduled(k.Func, k.Values)
 	k.cost = m.Predict(p)
 	k.time = k.cost * m.Turns(p)
 }
@@ -143,7 +143,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		}
 		if c, err := strategy.Default(funcs[i], s.target); err == nil {
 			one := found{Choice: c, kernel: i}
-			one.predict(s.model, funcs[i])
+			one.predict(s.model)
 			all = append(all, one)
 		}
 	}
@@ -191,7 +191,7 @@ func (s *finder) usual(f *ir.Func) (found, error) {
 	}
 	k := found{Choice: c}
 	if s.model != nil {
-		k.predict(s.model, f)
+		k.predict(s.model)
 		s.keep(text, k)
 	}
 	return k, nil
@@ -349,7 +349,7 @@ func (s *finder) make(kernels []kernel, points []sketch) []found {
 		k := kernels[p.kernel]
 		if c, err := p.strategy.Build(k.layer, p.values); err == nil {
 			one := found{Choice: c, kernel: p.kernel}
-			one.predict(s.model, k.f)
+			one.predict(s.model)
 			all = append(all, one)
 		}
 	}

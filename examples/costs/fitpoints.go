@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,8 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
-	"cmp"
 
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat"
@@ -109,19 +108,26 @@ func describeLayer(ctx context.Context, t targets.Target, d *features.Describer,
 // leastPoints is how many points of a layer make a pool to choose from.
 const leastPoints = 8
 
-// regrets are, of each group that has a pool, how many times the least cost the first n points by score cost at best.
-func regrets(points []described, score func(i int) float64, n int) []float64 {
+// pools are the points of each group that has enough, by number.
+func pools(points []described) [][]int {
 	groups := map[string][]int{}
 	for i, p := range points {
 		groups[p.Group] = append(groups[p.Group], i)
 	}
+	var all [][]int
+	for _, g := range slices.Sorted(maps.Keys(groups)) {
+		if len(groups[g]) >= leastPoints {
+			all = append(all, groups[g])
+		}
+	}
+	return all
+}
+
+// regrets are, of each pool, how many times the least cost the first n points by score cost at best.
+func regrets(points []described, score func(i int) float64, n int) []float64 {
 	var all []float64
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, g := range slices.Sorted(maps.Keys(groups)) {
-		at := groups[g]
-		if len(at) < leastPoints {
-			continue
-		}
+	for _, at := range pools(points) {
 		r.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] }) // ties would flatter
 		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(score(a), score(b)) })
 		best, taken := math.Inf(1), math.Inf(1)
@@ -240,19 +246,12 @@ func held(ctx context.Context, l *costmodel.Library, t targets.Target, points []
 
 // worst prints the choices that are farthest from the best.
 func worst(points []described, predicted []float64) {
-	groups := map[string][]int{}
-	for i, p := range points {
-		groups[p.Group] = append(groups[p.Group], i)
-	}
 	type miss struct {
 		ratio       float64
 		taken, best int
 	}
 	var all []miss
-	for _, g := range groups {
-		if len(g) < leastPoints {
-			continue
-		}
+	for _, g := range pools(points) {
 		taken := slices.MinFunc(g, func(a, b int) int { return cmp.Compare(predicted[a], predicted[b]) })
 		best := slices.MinFunc(g, func(a, b int) int { return cmp.Compare(points[a].drawnPoint.Cost, points[b].drawnPoint.Cost) })
 		all = append(all, miss{points[taken].drawnPoint.Cost / points[best].drawnPoint.Cost, taken, best})

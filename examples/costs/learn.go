@@ -138,7 +138,7 @@ func compareDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies
 		return 0, 0, 0, err
 	}
 	defer os.RemoveAll(dir)
-	path, err := writeDrawn(dir, rand.New(rand.NewPCG(seed, 1)), multiplies)
+	path, err := writeDrawn(dir, drawNetwork(rand.New(rand.NewPCG(seed, 1)), multiplies))
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -173,10 +173,10 @@ func compareDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies
 	return taken, best, popcount, nil
 }
 
-// writeDrawn writes a network that is drawn, and gives its path.
-func writeDrawn(dir string, r *rand.Rand, multiplies int) (string, error) {
+// writeDrawn writes a model that is drawn, and gives its path.
+func writeDrawn(dir string, model map[string]any) (string, error) {
 	path := filepath.Join(dir, "drawn.json")
-	text, err := json.Marshal(drawNetwork(r, multiplies))
+	text, err := json.Marshal(model)
 	if err != nil {
 		return "", err
 	}
@@ -194,7 +194,7 @@ func measureDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies
 	}
 	defer os.RemoveAll(dir)
 	r := rand.New(rand.NewPCG(seed, 1))
-	path, err := writeDrawn(dir, r, multiplies)
+	path, err := writeDrawn(dir, drawNetwork(r, multiplies))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func TestDrawn(t *testing.T) {
 		if !reflect.DeepEqual(draw(), draw()) {
 			t.Errorf("seed %d: two networks", seed)
 		}
-		path, err := writeDrawn(t.TempDir(), rand.New(rand.NewPCG(seed, 1)), 20_000)
+		path, err := writeDrawn(t.TempDir(), drawNetwork(rand.New(rand.NewPCG(seed, 1)), 20_000))
 		if err != nil {
 			t.Fatal(err)
 		}

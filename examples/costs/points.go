@@ -29,6 +29,7 @@ import (
 	"ripc/schedule/strategy"
 	"ripc/targets"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -60,12 +61,8 @@ func kernelsOfDrawn(ctx context.Context, t targets.Target, seed uint64, multipli
 		return nil, 0, err
 	}
 	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "drawn.json")
-	text, err := json.Marshal(drawLayer(rand.New(rand.NewPCG(seed, 2)), multiplies))
+	path, err := writeDrawn(dir, drawLayer(rand.New(rand.NewPCG(seed, 2)), multiplies))
 	if err != nil {
-		return nil, 0, err
-	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, 0, err
 	}
 	c, err := ripc.Compile(ctx, path, ripc.Options{Target: t.Name})
@@ -277,43 +274,27 @@ func (c *collector) collect(ctx context.Context, file string, known []drawnPoint
 	layers = slices.DeleteFunc(slices.Clone(layers), func(l uint64) bool {
 		return slices.ContainsFunc(known, func(p drawnPoint) bool { return p.Layer == l })
 	})
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(c.run.Slots())
 	var mu sync.Mutex
-	next := make(chan uint64)
-	var wg sync.WaitGroup
 	done := 0
-	for range c.run.Slots() {
-		wg.Go(func() {
-			for l := range next {
-				points, err := c.layer(ctx, l)
-				if err != nil {
-					cancel(fmt.Errorf("layer %d: %w", l, err))
-					return
-				}
-				mu.Lock()
-				done++
-				err = appendLines(file, points)
-				fmt.Fprintf(os.Stderr, "%s: layer %d, %d of %d: %d points\n", c.target.Name, l, done, len(layers), len(points))
-				mu.Unlock()
-				if err != nil {
-					cancel(err)
-					return
-				}
+	for _, l := range layers {
+		work.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
+			points, err := c.layer(ctx, l)
+			if err != nil {
+				return fmt.Errorf("layer %d: %w", l, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			fmt.Fprintf(os.Stderr, "%s: layer %d, %d of %d: %d points\n", c.target.Name, l, done, len(layers), len(points))
+			return appendLines(file, points)
 		})
 	}
-feed:
-	for _, l := range layers {
-		select {
-		case next <- l:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
-	wg.Wait()
-	return context.Cause(ctx)
+	return work.Wait()
 }
 
 // openCollector gets ready to measure on t.

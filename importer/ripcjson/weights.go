@@ -102,11 +102,11 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	t := &graph.Tensor{Shape: slices.Clone(shape)}
 	w.left -= t.Elems()
 	if !inFile {
-		make := w.random.numbers
+		generate := w.random.numbers
 		if key == "w" && graph.Bitserial(n.op) { // which become few bits
-			make = w.random.computed
+			generate = w.random.computed
 		}
-		t.Data = make(generated(n.op, key), name, shape, fanIn)
+		t.Data = generate(generated(n.op, key), name, shape, fanIn)
 	} else {
 		var msg string
 		if t.Data, msg = numbers(raw, t.Elems()); msg != "" {

@@ -33,10 +33,9 @@ func (m *Model) Sketch(before []float32, strategy string, values map[string]int)
 	return Point{Strategy: strategy, Before: m.describe.Turn(before, values)}
 }
 
-// Describe is the Point of a Func before and after a schedule, without a cost.
-func (m *Model) Describe(before, after *ir.Func, strategy string, values map[string]int) Point {
-	p := Point{Strategy: strategy}
-	p.Counts, p.After = m.describe.Describe(after, values)
+// Scheduled is the Point of a scheduled Func, with what Predict and Turns ask.
+func (m *Model) Scheduled(f *ir.Func, values map[string]int) (p Point) {
+	p.Counts, p.After = m.describe.Describe(f, values)
 	return p
 }
 
