@@ -58,7 +58,7 @@ func Table() []Row {
 		{"targets", []string{"targets/cpu"}, []string{"github.com/klauspost/cpuid/v2"}},
 		{"targets/cpu", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
 		{"targets/guests", nil, nil},
-		{"targets/isa", []string{"ir", "targets"}, nil},
+		{"targets/isa", []string{"ir", "ir/irtext", "targets"}, nil},
 		{"schedule", []string{"internal/files", "internal/suggest", "ir", "ir/arith", "ir/deps", "ir/size"}, nil},
 		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "targets", "targets/isa"}, nil},
 		{"schedule/features", []string{"ir", "ir/arith", "ir/size", "targets", "targets/isa"}, nil},

@@ -2,6 +2,22 @@
 // itself. Each is an *ir.Func whose Body says what it means, for the interpreter and for matching by tensorize; what a back
 // end writes for it is the back end's (codegen/llvm/isa). The windows that it takes are aligned to the element, not to the
 // vector. Schedules find instructions by what they mean ([Query]) or, in a trace, by name ([For]).
+//
+// Instructions are members of families. A family is one definition with parameters: four texts in the language of .ripir
+// files, which are its name, parameters, loops and body. A member is a family, an [Instr] with its numbers, and a cpu: a row
+// of the table of vector extensions. So popcounts that are accumulated over rows of taps are
+//
+//	f := family{
+//		"${cpu}_xor_cnt_row_${positions}x${taps}x${words}x${lanes}",
+//		"out %acc: u8[$positions, $lanes, 2, 2], %x: u32[$pixels, $words, 4], %w: u8[$taps, $words, $lanes, 4]",
+//		"t:$taps c:$words p:$positions o:$registers l:4 i:2 j:2",
+//		"%acc[%p, %o * 4 + %l, %i, %j] += popcount(...)",
+//	}
+//	a64().instr(f, Instr{Meaning: XorCountRow, Lanes: 16, Words: 2, Positions: 4, Taps: 3}, ...) // neon_xor_cnt_row_4x3x2x16
+//	a32().instr(f, Instr{Meaning: XorCountRow, Lanes: 8, Words: 2, Positions: 4, Taps: 3}, ...)  // armv7_xor_cnt_row_4x3x2x8
+//
+// What a back end writes is by family, too: codegen/llvm/isa has a function for each meaning, and a table of mnemonics for
+// each architecture.
 package isa
 
 import (
@@ -84,18 +100,44 @@ type Instr struct {
 }
 
 // All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.
-func All() []Instr { return slices.Concat(byArch()["x86_64"], byArch()["aarch64"], byArch()["arm"]) }
+func All() []Instr { return slices.Concat(ofX86(), ofA64(), ofA32()) }
 
-// byArch has them by architecture, made once: a tuner asks for each schedule that it thinks of. What it gives is not to be changed.
-var byArch = sync.OnceValue(func() map[string][]Instr {
-	all := map[string][]Instr{"x86_64": slices.Concat(x86(), carryTrees(), products(), x86Tables(), x86Levels())}
-	for arch, own := range map[string][]Instr{"aarch64": arm64(), "arm": arm()} {
-		all[arch] = slices.Concat(own, byteLanes(arch), productPairs(arch), armLevels(arch))
+// ofArch lists those of an architecture. They are made once, since a tuner asks for each schedule that it thinks of, and not
+// to be changed.
+func ofArch(arch string) []Instr {
+	switch arch {
+	case "x86_64":
+		return ofX86()
+	case "aarch64":
+		return ofA64()
+	case "arm":
+		return ofA32()
 	}
-	all["aarch64"] = append(all["aarch64"], arm64Tables()...)
-	all["arm"] = append(all["arm"], armTables()...)
-	return all
-})
+	return nil
+}
+
+var (
+	ofX86 = sync.OnceValue(func() []Instr {
+		vbmi := avx512().with("avx512vbmi")
+		return slices.Concat(xorCounts(), xorCountPairs(), quads("x86_64"), packLesses(), xorCountWindows(), multiplyAdds(),
+			vbmi.lookUps(64, 32, 64, 128), avx512().lookUps(16, 64, 128), avx2().lookUps(16, 16, 32, 64), allTables("x86_64"), levels(cpu{"x86_64", "avx512", []string{"avx512f"}}))
+	})
+	ofA64 = sync.OnceValue(func() []Instr {
+		c := a64()
+		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), levels(c),
+			c.lookUps(16, 8, 16, 32, 64), c.lookUps(32, 16, 32, 64), lookUpHalves(), lookUpRows(),
+			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), allTables("aarch64"))
+	})
+	ofA32 = sync.OnceValue(func() []Instr {
+		c := a32()
+		return slices.Concat(byteLanes(c), productPairs(c), levels(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32), allTables("arm"))
+	})
+)
+
+// byteLanes are the instructions that count words in lanes of bytes, which additions of neighbours widen.
+func byteLanes(c cpu) []Instr {
+	return slices.Concat(xorCountTiles(c), xorCountRows(c), packCompares(c), clears(c), sumsOfNeighbours(c))
+}
 
 // runs reports whether t has what i needs beside its architecture.
 func (i *Instr) runs(t targets.Target) bool {
@@ -105,7 +147,7 @@ func (i *Instr) runs(t targets.Target) bool {
 // For gives the instructions of t by name, as traces write them.
 func For(t targets.Target) map[string]*ir.Func {
 	out := map[string]*ir.Func{}
-	all := byArch()[t.Arch]
+	all := ofArch(t.Arch)
 	for k := range all {
 		if i := &all[k]; i.runs(t) {
 			out[i.Func.Name] = i.Func
@@ -117,7 +159,7 @@ func For(t targets.Target) map[string]*ir.Func {
 // Query lists the instructions of t that mean m, in the order of All. It is empty where t has none.
 func Query(m Meaning, t targets.Target) []Instr {
 	var out []Instr
-	all := byArch()[t.Arch]
+	all := ofArch(t.Arch)
 	for k := range all {
 		if i := &all[k]; i.Meaning == m && i.runs(t) {
 			out = append(out, *i)

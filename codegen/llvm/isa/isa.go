@@ -132,6 +132,5 @@ func additionsOf(i isa.Instr, inOrder bool) additions {
 func written() map[string]Function {
 	all := x86Texts()
 	maps.Copy(all, arm64Texts())
-	maps.Copy(all, armTexts())
 	return all
 }

@@ -90,17 +90,5 @@ func x86Texts() map[string]Function {
   ret void
 }
 `},
-		// Two vpcmpled into mask registers, kunpckwd, kmovd: 32 comparisons become a word.
-		"avx512_pack_le_x32": {nil, `define internal void @avx512_pack_le_x32(ptr %y, ptr %acc, ptr %t) alwaysinline {
-  %as = load <32 x i32>, ptr %acc, align 4
-  %ts = load <32 x i32>, ptr %t, align 4
-  %le = icmp sle <32 x i32> %as, %ts
-  %bits = bitcast <32 x i1> %le to i32
-  %old = load i32, ptr %y, align 4
-  %new = or i32 %old, %bits
-  store i32 %new, ptr %y, align 4
-  ret void
-}
-`},
 	}
 }
