@@ -205,21 +205,71 @@ func TestMicrocontrollersFlush(t *testing.T) {
 	}
 }
 
-// TestMicrocontrollersWake: an int8 network of the shape of MLPerf Tiny's visual wake words takes few instructions and little memory
-// without any option, since a learned model chooses its algorithms.
-func TestMicrocontrollersWake(t *testing.T) {
-	const mostInstructions, mostRAM = 60e6, 115 << 10
+// TestMicrocontrollersNetworks: networks of 8 and 4 bits take few instructions and little memory without any option, since a learned model
+// chooses their algorithms and products are added two at a time. wake has the shape of MLPerf Tiny's visual wake words.
+func TestMicrocontrollersNetworks(t *testing.T) {
 	for _, b := range boards.All() {
-		t.Run(b.Target, func(t *testing.T) {
-			need.Board(t, nil)
-			r, err := ripc.Bench(t.Context(), ripc.BenchRequest{Path: "testdata/wake.json", Threads: 1, Options: ripc.Options{Target: b.Target}})
-			onBoard(t, err)
-			if r.Instructions == nil || *r.Instructions > mostInstructions || r.Footprint.RAM > mostRAM {
-				t.Errorf("%+v, %+v; at most %v instructions and %v bytes were expected", r.Figures, r.Footprint, mostInstructions, mostRAM)
-			} else {
-				t.Logf("%d instructions, RAM %d bytes", *r.Instructions, r.Footprint.RAM)
+		for path, most := range map[string]struct{ instructions, ram float64 }{
+			"testdata/wake.json":        {60e6, 115 << 10},
+			"testdata/digits_w4a4.json": {25e6, 16 << 10},
+		} {
+			t.Run(b.Target+", "+filepath.Base(path), func(t *testing.T) {
+				need.Board(t, nil)
+				r, err := ripc.Bench(t.Context(), ripc.BenchRequest{Path: path, Threads: 1, Options: ripc.Options{Target: b.Target}})
+				onBoard(t, err)
+				if r.Instructions == nil || float64(*r.Instructions) > most.instructions || float64(r.Footprint.RAM) > most.ram {
+					t.Errorf("%+v, %+v; at most %v instructions and %v bytes were expected", r.Figures, r.Footprint, most.instructions, most.ram)
+				} else {
+					t.Logf("%d instructions, RAM %d bytes", *r.Instructions, r.Footprint.RAM)
+				}
+			})
+		}
+	}
+}
+
+// TestMicrocontrollersDSP: products of bytes by Arm's DSP extension and in plain C have the interpreter's bits.
+func TestMicrocontrollersDSP(t *testing.T) {
+	for _, b := range boards.All() {
+		for _, path := range []string{"testdata/wake.json", "testdata/digits_w4a4.json"} {
+			c, err := ripc.Compile(t.Context(), path, ripc.Options{Target: b.Target, Emit: []codegen.Kind{codegen.Source, codegen.Header}})
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
+			d := codegen.Describe(codegen.Input{Program: c.Program})
+			s := bareboard.Source{Name: d.Name, Inputs: len(d.Inputs), Outputs: len(d.Outputs), Code: c.Files[codegen.Source], Header: c.Files[codegen.Header]}
+			if !bytes.Contains(s.Code, []byte("= rc_smlad(")) {
+				t.Errorf("%s for %s has no products of halves", path, b.Target)
+			}
+			feed, err := tensorio.Load(d.Inputs, nil, tensorio.Seeded(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			hard, _ := verify.Hard(d.Inputs, feed.Run(0), 1)
+			for _, dsp := range []string{"1", "0"} {
+				t.Run(fmt.Sprintf("%s, %s, RIPC_DSP %s", b.Target, d.Name, dsp), func(t *testing.T) {
+					need.Board(t, nil)
+					m, err := bareboard.Open(linkedWith(t, s, b, "RIPC_DSP "+dsp), bareboard.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, inputs := range [][][]byte{feed.Run(0), hard.Inputs} {
+						want, err := engine.Interpret(c.Program, d, nil).Run(t.Context(), []engine.Job{{Inputs: inputs, Last: len(d.Stages), Outputs: true}})
+						if err != nil {
+							t.Fatal(err)
+						}
+						got, err := m.Run(t.Context(), []bareboard.Job{{Bring: m.NewMemory(inputs, func(n int) []byte { return make([]byte, n) }), Whole: true, Keep: true}})
+						if err != nil {
+							t.Fatal(err)
+						}
+						for i, q := range d.Outputs {
+							if !sameNumbers(q, got[0].Memory.Outputs[i], want[0].Outputs[i]) {
+								t.Errorf("output %s differs", q.Name)
+							}
+						}
+					}
+				})
+			}
+		}
 	}
 }
 
@@ -249,7 +299,13 @@ func linked(t *testing.T, s bareboard.Source, b boards.Board) string {
 // linkedFlushing is linked of C that leaves flushing to the float unit.
 func linkedFlushing(t *testing.T, s bareboard.Source, b boards.Board) string {
 	t.Helper()
-	s.Code = append([]byte("#define RIPC_FLUSH_TO_ZERO\n"), s.Code...)
+	return linkedWith(t, s, b, "RIPC_FLUSH_TO_ZERO")
+}
+
+// linkedWith is linked of C with a macro that is defined.
+func linkedWith(t *testing.T, s bareboard.Source, b boards.Board, macro string) string {
+	t.Helper()
+	s.Code = append([]byte("#define "+macro+"\n"), s.Code...)
 	return linked(t, s, b)
 }
 

@@ -7,6 +7,7 @@ func cortexM4() Target {
 		Name:       "cortex-m4",
 		Arch:       "thumb",
 		CPU:        "cortex-m4",
+		Features:   []string{"dsp"},
 		VectorBits: 32,
 		Registers:  13,
 		CountOps:   12, // sums of neighbouring bits, written out

@@ -26,6 +26,7 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
  *
  * RIPC_FLUSH_TO_ZERO leaves out the code that flushes subnormal floats, on an Arm float unit that does it: FPSCR.FZ (or FPCR.FZ)
  *                    has to be set in each thread that calls; results are then those of ripc's libraries for Arm
+ * RIPC_DSP           0 leaves out what Arm's DSP extension does; 1 asks for it where the compiler does not say that it is there
  * RIPC_NO_DESCRIBE   leaves the description out, which {name}_describe returns
  * RIPC_NO_THREADS    leaves the barrier out, so that nthreads must be 1
  * RIPC_YIELD()       gives the processor away while a thread waits for others

@@ -2,6 +2,7 @@ package c99
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"ripc/ir"
@@ -234,6 +235,7 @@ static inline int32_t rc_share(uint32_t i, uint32_t nthreads, int32_t extent)
 }
 `},
 	}
+	maps.Copy(all, dspHelpers())
 	for t := ir.I8; t <= ir.U64; t++ {
 		for name, h := range integerHelpers(t) {
 			all[name] = h

@@ -89,7 +89,7 @@ func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
 	return w.String() + "\n", nil
 }
 
-// instruction writes an instruction as a function of what it means, once, and returns the function's name.
+// instruction writes an instruction as a function of its meaning, once, and returns the function's name.
 func (u *unit) instruction(f *ir.Func) string {
 	if name, ok := u.instr[f]; ok {
 		return name
@@ -99,7 +99,11 @@ func (u *unit) instruction(f *ir.Func) string {
 	name := unique(u.names, "rc_i_"+codegen.CleanName(f.Name))
 	w.line("static inline void %s(%s)", name, strings.Join(w.params(false), ", "))
 	w.open("{")
+	dsp := w.dsp()
 	w.body()
+	if dsp {
+		w.WriteString("#endif\n")
+	}
 	w.close("}")
 	u.instr[f] = name
 	u.instrs = append(u.instrs, w.String()+"\n")

@@ -73,7 +73,7 @@ func Table() []Row {
 		{"lower/inline", []string{"graph", "ir", "ir/arith", "ir/deps", "targets"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir", "ir/deps"}, nil},
 
-		{"codegen/c99", []string{"codegen", "internal/abi", "internal/files", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu"}, nil},
+		{"codegen/c99", []string{"codegen", "internal/abi", "internal/files", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu", "targets/isa"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
 		{"codegen/llvm", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/seal", "ir", "runtime/describe", "targets"}, nil},

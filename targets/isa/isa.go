@@ -22,7 +22,6 @@ package isa
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"ripc/ir"
@@ -78,7 +77,7 @@ const (
 type Instr struct {
 	Func    *ir.Func
 	Meaning Meaning
-	Arch    string   // "x86_64", "aarch64" or "arm"
+	Arch    string   // "x86_64", "aarch64", "arm" or "thumb"
 	Needs   []string // CPU features, in the names that targets have for them
 
 	Lanes int     // sums, filters or bits
@@ -101,7 +100,7 @@ type Instr struct {
 }
 
 // All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.
-func All() []Instr { return slices.Concat(ofX86(), ofA64(), ofA32()) }
+func All() []Instr { return slices.Concat(ofX86(), ofA64(), ofA32(), ofThumb()) }
 
 // ofArch lists those of an architecture. They are made once, since a tuner asks for each schedule that it thinks of, and not
 // to be changed.
@@ -113,6 +112,8 @@ func ofArch(arch string) []Instr {
 		return ofA64()
 	case "arm":
 		return ofA32()
+	case "thumb":
+		return ofThumb()
 	}
 	return nil
 }
@@ -133,6 +134,7 @@ var (
 		c := a32()
 		return slices.Concat(byteLanes(c), productPairs(c), levels(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32), allTables("arm"))
 	})
+	ofThumb = sync.OnceValue(halfProducts)
 )
 
 // byteLanes are the instructions that count words in lanes of bytes, which additions of neighbours widen.
@@ -155,20 +157,6 @@ func For(t targets.Target) map[string]*ir.Func {
 		}
 	}
 	return out
-}
-
-// Named is the instruction of that name. ok is false where there is none.
-func Named(name string) (i Instr, ok bool) {
-	for _, c := range []cpu{avx512(), avx2(), a64(), a32()} {
-		if !strings.HasPrefix(name, c.prefix+"_") {
-			continue
-		}
-		all := ofArch(c.arch)
-		if k := slices.IndexFunc(all, func(i Instr) bool { return i.Func.Name == name }); k >= 0 {
-			return all[k], true
-		}
-	}
-	return Instr{}, false
 }
 
 // Query lists the instructions of t that mean m, in the order of All. It is empty where t has none.

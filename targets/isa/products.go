@@ -2,6 +2,7 @@ package isa
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir"
 )
@@ -83,4 +84,19 @@ func productPairs(c cpu) []Instr {
 		is = append(is, c.products(accumulate+"_pairs_${words}x${lanes}", DotPairs, n, lanes, 2*n.steps+2, ir.I8, ir.I8))
 	}
 	return is
+}
+
+// halfProducts are products of bytes by Arm's DSP extension, whose registers hold two numbers of 16 bits. uxtb16 and sxtb16
+// widen bytes, and smlad adds two products to a sum. More lanes share the widened levels.
+func halfProducts() []Instr {
+	var is []Instr
+	for _, lanes := range []int{4, 2, 1} {
+		is = append(is, thumb().products("smlad_x${lanes}", DotBytes, limits{steps: 1}, lanes, 4*lanes+2, ir.U8, ir.I8))
+	}
+	return is
+}
+
+// IsHalfProducts reports whether f is one of the products by Arm's DSP extension.
+func IsHalfProducts(f *ir.Func) bool {
+	return slices.ContainsFunc(ofThumb(), func(i Instr) bool { return i.Func == f })
 }
