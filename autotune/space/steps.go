@@ -1,12 +1,12 @@
 package space
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"ripc/ir"
 	"ripc/ir/size"
 	"ripc/schedule"
+	"ripc/schedule/steps"
 )
 
 // maxSteps is the most steps that a point may have behind its strategy's, and maxDraws how often Extend draws a legal one.
@@ -53,18 +53,15 @@ func (s *Space) Extend(p Point, r *rand.Rand) (Point, bool) {
 
 // draw is a change of one loop, which may not be legal.
 func draw(l *ir.For, r *rand.Rand) schedule.Trace {
-	step := func(op string, args ...string) schedule.Step { return schedule.Step{Op: op, Args: args} }
 	switch r.IntN(3) { // strategies make vectors of whatever can be one
 	case 0:
-		return schedule.Trace{step("unroll", l.Var)}
+		return schedule.Trace{steps.Unroll(l.Var)}
 	case 1:
 		if in, ok := l.Body.(*ir.For); ok {
-			return schedule.Trace{step("reorder", in.Var, l.Var)}
+			return schedule.Trace{steps.Reorder(in.Var, l.Var)}
 		}
 	}
 	n := 2 << r.IntN(3)
-	split := step("split", l.Var, fmt.Sprint(n))
-	split.KV = []schedule.Option{{Key: "tail", Value: schedule.TailCut.String()}}
-	split.Results = []string{l.Var + ".x", l.Var + ".y"}
-	return schedule.Trace{split, step("unroll", l.Var+".y")}
+	outer, inner := l.Var+".x", l.Var+".y"
+	return schedule.Trace{steps.SplitAs(l.Var, n, schedule.TailCut, outer, inner), steps.Unroll(inner)}
 }

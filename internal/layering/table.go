@@ -60,7 +60,8 @@ func Table() []Row {
 		{"targets/guests", nil, nil},
 		{"targets/isa", []string{"ir", "ir/irtext", "targets"}, nil},
 		{"schedule", []string{"internal/files", "internal/suggest", "ir", "ir/arith", "ir/deps", "ir/size"}, nil},
-		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "targets", "targets/isa"}, nil},
+		{"schedule/steps", []string{"ir", "schedule"}, nil},
+		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "schedule/steps", "targets", "targets/isa"}, nil},
 		{"schedule/features", []string{"ir", "ir/arith", "ir/size", "targets", "targets/isa"}, nil},
 		{"schedule/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"schedule/machine", []string{"ir", "schedule/costmodel", "schedule/features", "targets"}, []string{"gonum.org/v1/gonum"}},
@@ -100,7 +101,7 @@ func Table() []Row {
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune, []string{"internal/files", "schedule/costmodel"}), nil},
-		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
+		{"autotune/space", join(compiler, []string{"autotune/records", "schedule/steps"}), nil},
 		{"autotune/search", []string{"schedule/costmodel", "autotune/space", "ir/arith", "schedule/features", "schedule/strategy"}, nil},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},

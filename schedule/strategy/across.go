@@ -6,6 +6,7 @@ import (
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 )
 
 // across looks counts up for all positions of a block of rows, one group of channels after the other, whose table stays in the first cache. Threads share the blocks:
@@ -73,7 +74,7 @@ func divisors(n int) []int { return slices.DeleteFunc(upTo(n), func(k int) bool 
 
 // inBytes is of what a byte holds the sum: of all taps (cost.AtWords), of those of a row, or of one (cost.AtTap).
 func (l *Layer) inBytes() cost.At {
-	return cost.AcrossAt(l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), int(l.Func.Buffers()[l.table.buf].Range.To))
+	return cost.AcrossAt(l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), int(l.buffers[l.table.buf].Range.To))
 }
 
 // acrossBuilder writes the schedule of across.
@@ -90,39 +91,40 @@ func (b *acrossBuilder) build() {
 	if !b.packed {
 		channels, inner, _ = b.blocks(channels, size)
 	}
-	shared, blocks, rows := b.v[share], row+".o", row+".i"
+	shared, blocks := b.v[share], ""
+	sharedChannels, ownChannels := channels+".o", channels+".i"
 	if shared > 0 {
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", channels, shared)
+		sharedChannels, ownChannels = b.divide(channels, shared)
 	}
 	switch one := b.sum.extent(ir.Row) == 1; {
 	case one && shared > 0 && b.sum.extent(ir.Batch) == 1: // there is nothing that the sums could be computed in
-		blocks = ""
-		b.reorder(channels+".o", batch, row, col, channels+".i", inner)
+		b.reorder(sharedChannels, batch, row, col, ownChannels, inner)
 	case one:
 		blocks = batch
-		b.reorder(batch, channels+".o", row, col, channels, channels+".i", inner)
+		b.reorder(batch, sharedChannels, row, col, channels, ownChannels, inner)
 	default:
-		b.must("split %s %d tail=%s -> %s %s", row, b.rowsOfBlock(), schedule.TailGuard, blocks, rows)
-		b.reorder(batch, blocks, channels+".o", rows, col, channels, channels+".i", inner)
+		var rows string
+		blocks, rows = b.split(row, b.rowsOfBlock(), schedule.TailGuard)
+		b.reorder(batch, blocks, sharedChannels, rows, col, channels, ownChannels, inner)
 	}
 	made := b.between[:len(b.between)-1] // of the sums of a position
 	for _, buf := range made {
-		b.must("compute_at %s %s", buf, col)
+		b.must(steps.ComputeAt(buf, col))
 	}
 	if blocks != "" {
-		b.must("compute_at %s %s", b.sumsOfPositions(), blocks)
-		b.must("compute_at %s %s", b.sum.buf, blocks)
+		b.must(steps.ComputeAt(b.sumsOfPositions(), blocks))
+		b.must(steps.ComputeAt(b.sum.buf, blocks))
 	}
 	b.sums(blocks, shared*size)
 	b.transposed(shared * size)
 	switch {
 	case shared == 0:
-		b.may("parallel %s", blocks)
-	case b.may("parallel %s.o", channels) && b.may("parallel %s", b.filtersOf(b.sumsOfPositions())):
-		b.may("parallel %s.o", b.sum.loop(ir.Channel))
+		b.may(steps.Parallel(blocks))
+	case b.may(steps.Parallel(sharedChannels)) && b.may(steps.Parallel(b.filtersOf(b.sumsOfPositions()))):
+		b.may(steps.Parallel(b.sum.loop(ir.Channel) + ".o"))
 	}
 	b.registers(made...)
-	b.may("vectorize %s", inner)
+	b.may(steps.Vectorize(inner))
 }
 
 // sumsOfPositions is the buffer of the sums of each position, side by side.
@@ -165,15 +167,12 @@ func (b *acrossBuilder) sums(blocks string, shared int) {
 	groups, filters, rows, cols, vectors, lane := b.sum.loop(ir.Reduce), b.sum.loop(ir.Channel), b.sum.loop(ir.TapRow), b.sum.loop(ir.TapCol), b.sum.loop(ir.Col), b.sum.loop(ir.Part)
 	tiles := ""
 	if b.extent(vectors) > b.v[tileW] {
-		tiles = vectors + ".o"
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", vectors, b.v[tileW])
-		vectors += ".i"
+		tiles, vectors = b.divide(vectors, b.v[tileW])
 	}
 	b.reorder(groups, filters, tiles, rows, cols, vectors, lane)
 	own := func(of, loop string, t ir.Type) string { // sums of its own for each iteration around a loop
 		name := sums + "." + t.String()
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.one %[1]s", loop, b.extent(loop))
-		b.must("narrow_accumulate %s %s.one %s -> %s", of, loop, t, name)
+		b.must(steps.NarrowAccumulate(of, b.around(loop), t, 0, name))
 		all = append(all, name)
 		return name
 	}
@@ -186,22 +185,22 @@ func (b *acrossBuilder) sums(blocks string, shared int) {
 		own(sums, rows, wide)
 	}
 	if shared > 0 {
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", filters, shared)
+		b.divide(filters, shared)
 	}
-	b.must("compute_at %s %s", b.table.buf, groups)
+	b.must(steps.ComputeAt(b.table.buf, groups))
 	if blocks != "" {
 		for _, n := range b.before {
-			b.may("compute_at %s %s", n.buf, blocks)
+			b.may(steps.ComputeAt(n.buf, blocks))
 		}
 	}
-	b.must("pack %s 1 2 0", b.weights)
+	b.must(steps.Pack(b.weights, 0, steps.Dims(1, 2, 0)...))
 	for _, l := range on(b.serial(all...), ir.Part) {
 		b.vectorize(l.Var, maxVector)
 	}
 	for _, a := range []ir.Axis{ir.Col, ir.TapCol, ir.TapRow} {
 		for _, l := range on(b.serial(all...), a) {
 			if l.Var != tiles {
-				b.may("unroll %s", l.Var)
+				b.may(steps.Unroll(l.Var))
 			}
 		}
 	}
@@ -212,7 +211,7 @@ func (b *acrossBuilder) sums(blocks string, shared int) {
 func (b *acrossBuilder) tablesMade() {
 	for _, n := range b.before {
 		for _, l := range on(b.serial(n.buf), ir.Part) {
-			b.may("unroll %s", l.Var)
+			b.may(steps.Unroll(l.Var))
 		}
 	}
 	position, entries := b.table.loop(ir.Col), on(b.serial(b.table.buf), ir.Entry)
@@ -221,19 +220,19 @@ func (b *acrossBuilder) tablesMade() {
 		return
 	}
 	if lanes := min(b.sum.extent(ir.Part), b.extent(position)); lanes > 1 {
-		b.must("split %[1]s %[2]d tail=%[3]s -> %[1]s.o %[1]s.i", position, lanes, schedule.TailShift)
-		b.reorder(position+".o", entries[0].Var, entries[1].Var, position+".i")
-		b.must("compute_at %s %s.o", b.pad.buf, position)
-		b.may("vectorize %s.i", position)
+		vectors, lane := b.split(position, lanes, schedule.TailShift)
+		b.reorder(vectors, entries[0].Var, entries[1].Var, lane)
+		b.must(steps.ComputeAt(b.pad.buf, vectors))
+		b.may(steps.Vectorize(lane))
 	} else {
-		b.must("compute_at %s %s", b.pad.buf, b.sum.loop(ir.Reduce))
+		b.must(steps.ComputeAt(b.pad.buf, b.sum.loop(ir.Reduce)))
 	}
-	b.may("unroll %s", entries[1].Var)
+	b.may(steps.Unroll(entries[1].Var))
 	for _, l := range on(b.serial(b.pad.buf), ir.Col) {
-		b.may("vectorize %s", l.Var)
+		b.may(steps.Vectorize(l.Var))
 	}
 	for _, l := range on(b.serial(b.pad.buf), ir.Entry, ir.Half) {
-		b.may("unroll %s", l.Var)
+		b.may(steps.Unroll(l.Var))
 	}
 }
 
@@ -242,16 +241,18 @@ func (b *acrossBuilder) transposed(shared int) {
 	const written = 16
 	for _, l := range on(b.serial(b.sumsOfPositions()), ir.Channel) {
 		if shared > 0 {
-			b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s", l.Var, shared)
+			threads := l.Var + ".o"
+			b.must(steps.SplitAs(l.Var, shared, schedule.TailPerfect, threads, l.Var))
 			for _, a := range []ir.Axis{ir.Part, ir.Col, ir.Row, ir.Batch} {
 				for _, around := range on(b.serial(b.sumsOfPositions()), a) {
-					b.reorder(l.Var+".o", around.Var)
+					b.reorder(threads, around.Var)
 				}
 			}
 		}
 		if n := b.extent(l.Var); n > written && n%written == 0 {
-			b.must("split %[1]s %[2]d tail=perfect -> %[1]s %[1]s.i", l.Var, written)
-			b.may("unroll %s.i", l.Var)
+			inner := l.Var + ".i"
+			b.must(steps.SplitAs(l.Var, written, schedule.TailPerfect, l.Var, inner))
+			b.may(steps.Unroll(inner))
 		}
 	}
 }

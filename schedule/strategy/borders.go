@@ -6,6 +6,7 @@ import (
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 )
 
 // pads makes vectors of the padded input's words or channels, those of a word where it is unpacked, or of the positions of a row where each
@@ -28,8 +29,7 @@ func (b *builder) pads() {
 			switch n := cost.CopiedPixels(b.Target, cost.Vectors(b.Target, n.extent(ir.Channel), ir.F32.Bits())); {
 			case innermost(l) && arith.Neighbours(l, b.f.Buffers()):
 				b.row(l)
-			case b.float() && !innermost(l) && n > 1 && b.may("split %s %d tail=%s -> %[1]s.o %[1]s.i", l.Var, n, schedule.TailCut):
-				b.unroll(b.find(l.Var + ".i"))
+			case b.float() && !innermost(l) && n > 1 && b.mayUnrollTiles(l.Var, n, schedule.TailCut):
 			case !b.float() && !innermost(l):
 				b.pixels(l)
 			}
@@ -59,9 +59,12 @@ func (b *builder) row(l *ir.For) {
 		return
 	}
 	lanes := min(cost.PowerOfTwo(b.extent(l.Var)), b.Target.VectorBits/ir.U32.Bits())
-	if inner := l.Var + ".i"; lanes > 1 && b.may("split %s %d tail=%s -> %s.o %s", l.Var, lanes, schedule.TailShift, l.Var, inner) {
-		b.may("vectorize %s", inner)
-		if outer := b.find(l.Var + ".o"); outer != nil && outer.Extent <= cost.CopiedVectors(b.Target) && outer.Extent*size.Of(outer.Body) <= copiedSize {
+	if lanes <= 1 {
+		return
+	}
+	if vectors, lane, ok := b.maySplit(l.Var, lanes, schedule.TailShift); ok {
+		b.may(steps.Vectorize(lane))
+		if outer := b.find(vectors); outer != nil && outer.Extent <= cost.CopiedVectors(b.Target) && outer.Extent*size.Of(outer.Body) <= copiedSize {
 			b.unroll(outer)
 		}
 	}
@@ -70,7 +73,7 @@ func (b *builder) row(l *ir.For) {
 // peelBorder takes the iterations of l's border off it; false where nothing but a border is left, or they stay.
 func (b *builder) peelBorder(l *ir.For) bool {
 	left, right := border(l)
-	return left+right < l.Extent && (left+right == 0 || b.may("peel %s %d %d", l.Var, left, right))
+	return left+right < l.Extent && (left+right == 0 || b.may(steps.Peel(l.Var, left, right)))
 }
 
 // border is how many of the first and of the last iterations of l its body compares l's variable with, to do something else there.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"ripc/ir"
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 )
 
 // builder writes a trace and applies it as it goes. After a step that has to be legal and is not, nothing more happens.
@@ -38,24 +38,23 @@ func newBuilder(l *Layer) *builder { return &builder{Layer: l, draft: draft{f: l
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// try applies a step, written as in a schedule, if it is legal.
-func (b *builder) try(text string) error {
-	r := b.steps.apply(b.f, text)
+// try applies a step if it is legal.
+func (b *builder) try(s schedule.Step) error {
+	r := b.known.apply(b.f, s)
 	if r.err != nil {
 		return r.err
 	}
-	b.draft = draft{append(b.trace, r.step), r.Func, append(b.packs, r.Packs...)}
+	b.draft = draft{append(b.trace, s), r.Func, append(b.packs, r.Packs...)}
 	return nil
 }
 
 // must appends a step without which the rest makes no sense.
-func (b *builder) must(format string, args ...any) {
+func (b *builder) must(s schedule.Step) {
 	if b.err != nil {
 		return
 	}
-	text := fmt.Sprintf(format, args...)
-	if err := b.try(text); err != nil {
-		b.fail(text, err)
+	if err := b.try(s); err != nil {
+		b.fail(s.String(), err)
 	}
 }
 
@@ -70,19 +69,19 @@ func (b *builder) fail(step string, err error) {
 func (b *builder) errorf(format string, args ...any) { b.fail("", fmt.Errorf(format, args...)) }
 
 // may appends a step that only makes the code faster, or notes why it cannot, and reports which.
-func (b *builder) may(format string, args ...any) bool {
+func (b *builder) may(s schedule.Step) bool {
 	if b.err != nil {
 		return false
 	}
-	text, before := fmt.Sprintf(format, args...), b.draft
-	if err := b.try(text); err != nil {
-		b.left = append(b.left, LeftOut{text, reason(err)})
+	before := b.draft
+	if err := b.try(s); err != nil {
+		b.left = append(b.left, LeftOut{s.String(), reason(err)})
 		return false
 	}
 	if b.most > 0 {
-		if n := b.steps.size(b.f); n > b.most && n > b.steps.size(before.f) {
+		if n := b.known.size(b.f); n > b.most && n > b.known.size(before.f) {
 			b.draft = before
-			b.left = append(b.left, LeftOut{text, tooLarge})
+			b.left = append(b.left, LeftOut{s.String(), tooLarge})
 			return false
 		}
 	}
@@ -121,17 +120,65 @@ func (b *builder) extent(name string) int {
 func (b *builder) reorder(loops ...string) {
 	loops = slices.DeleteFunc(loops, func(l string) bool { return b.find(l) == nil })
 	if len(loops) > 1 {
-		b.must("reorder %s", strings.Join(loops, " "))
+		b.must(steps.Reorder(loops...))
 	}
 }
 
-// split makes two loops of one, outer and inner, if it has more iterations than one of size; inner is "" if not.
+// split makes two loops of one: over tiles, and within a tile.
 func (b *builder) split(loop string, size int, tail schedule.Tail) (outer, inner string) {
+	s, outer, inner := steps.Split(loop, size, tail)
+	b.must(s)
+	return outer, inner
+}
+
+// divide is split where nothing may remain.
+func (b *builder) divide(loop string, size int) (outer, inner string) {
+	return b.split(loop, size, schedule.TailPerfect)
+}
+
+// divideUnnamed is divide by a step that leaves the names of the loops to the primitive.
+func (b *builder) divideUnnamed(loop string, size int) (outer, inner string) {
+	s, outer, inner := steps.Split(loop, size, schedule.TailPerfect)
+	s.Results = nil
+	b.must(s)
+	return outer, inner
+}
+
+// maySplit is split by a step that only makes the code faster.
+func (b *builder) maySplit(loop string, size int, tail schedule.Tail) (outer, inner string, ok bool) {
+	s, outer, inner := steps.Split(loop, size, tail)
+	return outer, inner, b.may(s)
+}
+
+// splitLonger is split of a loop of more than one tile or of tiles of more than one iteration. For others it returns
+// the loop, and "" as inner.
+func (b *builder) splitLonger(loop string, size int, tail schedule.Tail) (outer, inner string) {
 	if size = min(size, b.extent(loop)); size <= 1 {
 		return loop, ""
 	}
-	b.must("split %s %d tail=%s -> %s.o %s.i", loop, size, tail, loop, loop)
-	return loop + ".o", loop + ".i"
+	return b.split(loop, size, tail)
+}
+
+// mayUnrollTiles splits a loop into tiles that are unrolled, and reports whether that is legal.
+func (b *builder) mayUnrollTiles(loop string, size int, tail schedule.Tail) bool {
+	_, inner, ok := b.maySplit(loop, size, tail)
+	if ok {
+		b.unroll(b.find(inner))
+	}
+	return ok
+}
+
+// around puts a loop of one iteration around a loop, and returns its name.
+func (b *builder) around(loop string) string {
+	one := loop + ".one"
+	b.must(steps.SplitAs(loop, b.extent(loop), schedule.TailPerfect, one, loop))
+	return one
+}
+
+// fuse makes one loop of two that are nested, and returns its name.
+func (b *builder) fuse(outer, inner, name string) string {
+	b.must(steps.Fuse(outer, inner, name))
+	return name
 }
 
 // pack cuts the dimension of the weights that goes along an axis into groups of n, and moves the groups in front of the
@@ -142,16 +189,9 @@ func (b *builder) pack(dims []ir.Axis, a, before ir.Axis, n int) []ir.Axis {
 		b.errorf("the weights have no dimension of %s and %s", a, before)
 		return dims
 	}
-	var order []string
-	for i := range dims {
-		if i == to {
-			order = append(order, fmt.Sprintf("%d.o", d))
-		}
-		if order = append(order, fmt.Sprint(i)); i == d {
-			order[len(order)-1] += ".i"
-		}
-	}
-	b.must("pack %s %s factor=%d", b.weights, strings.Join(order, " "), n)
+	order := steps.First(len(dims))
+	order[d] = steps.Inner(d)
+	b.must(steps.Pack(b.weights, n, slices.Insert(order, to, steps.Outer(d))...))
 	return slices.Insert(slices.Clone(dims), to, ir.NoAxis)
 }
 
@@ -218,9 +258,9 @@ func (b *builder) unroll(loops ...*ir.For) {
 	}
 	before := b.draft
 	for _, l := range loops {
-		b.may("unroll %s", l.Var)
+		b.may(steps.Unroll(l.Var))
 	}
-	if n := b.steps.size(b.f); n > size.Preferred && n > b.steps.size(before.f) {
+	if n := b.known.size(b.f); n > size.Preferred && n > b.known.size(before.f) {
 		for _, st := range b.trace[len(before.trace):] {
 			b.left = append(b.left, LeftOut{st.String(), tooLarge})
 		}
@@ -234,7 +274,7 @@ func (b *builder) judge() {
 	if b.err != nil {
 		return
 	}
-	if err := b.steps.judge(b.Func, b.f); err != nil {
+	if err := b.known.judge(b.Func, b.f); err != nil {
 		b.fail("", err)
 	}
 }
@@ -256,8 +296,8 @@ func (b *builder) cut(loop string, size int) (outer, inner, tail string) {
 	}
 	all(func(l *ir.For) { before[l.Var] = true })
 	axis := b.find(loop).Axis
-	outer, inner = loop+".o", loop+".i"
-	if !b.may("split %s %d tail=cut -> %s %s", loop, size, outer, inner) {
+	outer, inner, ok := b.maySplit(loop, size, schedule.TailCut)
+	if !ok {
 		return "", "", ""
 	}
 	all(func(l *ir.For) {
@@ -273,14 +313,14 @@ func (b *builder) vectorize(loop string, lanes int) {
 	for e := b.extent(loop); e > 1; e = b.extent(loop) {
 		n := min(lanes, cost.PowerOfTwo(e))
 		if n == e {
-			b.may("vectorize %s", loop)
+			b.may(steps.Vectorize(loop))
 			return
 		}
 		_, inner, tail := b.cut(loop, n)
 		if inner == "" {
 			return
 		}
-		b.may("vectorize %s", inner)
+		b.may(steps.Vectorize(inner))
 		loop = tail
 	}
 }

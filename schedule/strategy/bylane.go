@@ -8,6 +8,7 @@ import (
 	"ripc/ir/arith"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 )
 
 // byLane is the knob of float sums whose inputs come as vectors, the lanes of which are multiplied with vectors of weights: a load
@@ -77,7 +78,7 @@ func (l *Layer) inputVectors() (w cost.Window, ok bool) {
 	}
 	col, channel := coefficients(x.Idx[last-1]), coefficients(x.Idx[last])
 	w.Stride = int(col[l.sum.loop(ir.Col)])
-	channels := l.Func.Buffers()[x.Buf].Shape[last]
+	channels := l.buffers[x.Buf].Shape[last]
 	whole := !l.pad.exists() // a copy has no more than what is read of it; of the image more may be loaded
 	switch {
 	case channel[l.sum.loop(ir.Reduce)] != 1 || w.Stride < 1:
@@ -134,11 +135,12 @@ func (b *builder) byLane(loops []string, t tiled) {
 	if w.Vectors == cost.PixelVectors {
 		around = []string{b.sum.loop(ir.TapCol), b.sum.loop(ir.TapRow), t.home}
 		if b.extent(reduce) > lanes {
-			b.must("split %s %d tail=%s -> %s.g %[1]s.l", reduce, lanes, schedule.TailPerfect, reduce)
+			groups, lane := reduce+".g", reduce+".l"
+			b.must(steps.SplitAs(reduce, lanes, schedule.TailPerfect, groups, lane))
 			i := slices.Index(loops, reduce)
-			loops = slices.Replace(slices.Clone(loops), i, i+1, reduce+".g", reduce+".l")
-			around = append([]string{reduce + ".g"}, around...)
-			reduce += ".l"
+			loops = slices.Replace(slices.Clone(loops), i, i+1, groups, lane)
+			around = append([]string{groups}, around...)
+			reduce = lane
 		}
 	}
 	b.reorder(loops...)
@@ -149,28 +151,27 @@ func (b *builder) byLane(loops []string, t tiled) {
 		return
 	}
 	near, last := x.Buf+".v", len(x.Idx)-1
-	b.must("cache_read %s %s -> %s", x.Buf, around[at], near)
+	b.must(steps.CacheRead(x.Buf, around[at], near))
 	run := b.readLoop(near, last)
 	if w.Vectors == cost.RowVectors {
-		b.must("flatten %s %d", x.Buf, last-1)
-		b.must("flatten %s %d", near, last-1)
+		b.must(steps.Flatten(x.Buf, last-1))
+		b.must(steps.Flatten(near, last-1))
 		if cols := b.readLoop(near, last-1); cols != "" && run != "" {
-			b.must("fuse %s %s -> %s.r", cols, run, near)
-			run = near + ".r"
+			run = b.fuse(cols, run, near+".r")
 		} else if run == "" {
 			run = cols
 		}
 		for _, l := range on(b.serial(b.sum.buf), ir.TapCol, ir.Reduce) {
-			b.must("unroll %s", l.Var)
+			b.must(steps.Unroll(l.Var))
 		}
 	} else if b.find(reduce) != nil {
-		b.must("unroll %s", reduce)
+		b.must(steps.Unroll(reduce))
 	}
 	if run != "" {
 		b.vectorize(run, lanes)
 	}
 	for _, l := range b.serial(near) {
-		b.must("unroll %s", l.Var)
+		b.must(steps.Unroll(l.Var))
 	}
 }
 

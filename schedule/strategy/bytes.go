@@ -1,12 +1,12 @@
 package strategy
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"ripc/ir"
+	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
 
@@ -230,14 +230,14 @@ func (b *byteBuilder) build() {
 	b.starts()
 	b.stagesBetween()
 	if t.shared || !b.dense() {
-		b.may("parallel %s", t.outer)
+		b.may(steps.Parallel(t.outer))
 	}
 	b.positions(t)
 	compare := b.instr(isa.PackCompare, func(i isa.Instr) bool {
 		return i.Lanes == b.extent(t.inner) && i.Func.Params[1].Type == b.sumType()
 	})
-	if !b.packed || b.mean.exists() || compare == nil || !b.may("tensorize %s %s", t.inner, compare.Func.Name) {
-		b.may("vectorize %s", t.inner)
+	if !b.packed || b.mean.exists() || compare == nil || !b.may(steps.Tensorize(t.inner, compare.Func)) {
+		b.may(steps.Vectorize(t.inner))
 	}
 	if planes := b.find(b.sum.loop(ir.Plane)); planes != nil && cost.InlinePlanes(b.Target, sumOf(b.Layer)) {
 		b.unroll(planes)
@@ -280,7 +280,7 @@ func (b *byteBuilder) tileInstr() *isa.Instr {
 // sums schedules the sums of a tile of the output.
 func (b *byteBuilder) sums() {
 	b.packWeights()
-	b.must("set_encoding %s u8", b.weights)
+	b.must(steps.SetEncoding(b.weights, ir.U8))
 	loop := func(a ir.Axis) string { return b.sum.loop(a) }
 	filters, lane := loop(ir.Channel), ""
 	switch {
@@ -289,15 +289,15 @@ func (b *byteBuilder) sums() {
 		if b.is(ordered) && b.sum.extent(ir.Reduce) > b.v[perBytes] {
 			b.packPixels()
 		}
-		b.must("split %s %d tail=perfect -> %s %s", filters, perVector(b.Layer), filters, lane)
-		b.must("replicate %s %s", b.pad.buf, lane)
+		b.must(steps.SplitAs(filters, perVector(b.Layer), schedule.TailPerfect, filters, lane))
+		b.must(steps.Replicate(b.pad.buf, lane))
 	case b.pad.exists():
-		b.must("set_encoding %s u8", b.pad.buf)
+		b.must(steps.SetEncoding(b.pad.buf, ir.U8))
 		if b.input != b.pad.buf {
-			b.must("set_encoding %s u8", b.input)
+			b.must(steps.SetEncoding(b.input, ir.U8))
 		}
 	default:
-		b.must("set_encoding %s u8", b.input)
+		b.must(steps.SetEncoding(b.input, ir.U8))
 	}
 	if b.err != nil {
 		return
@@ -314,9 +314,8 @@ func (b *byteBuilder) sums() {
 	}
 	tiles := ""
 	if b.extent(filters) > registers && !cut { // tiles of filters are outside, so that each sets its sums just before it adds to them
-		tiles, b.near = filters+".o", true
-		b.must("split %s %d tail=perfect -> %s %[1]s.i", filters, registers, tiles)
-		filters += ".i"
+		b.near = true
+		tiles, filters = b.divide(filters, registers)
 	}
 	b.reorder(tiles, loop(ir.Plane), rows, w, loop(ir.TapRow), loop(ir.TapCol), loop(ir.Reduce), filters, lane, part)
 	names := map[ir.Axis]string{ir.Col: w, ir.TapRow: loop(ir.TapRow), ir.TapCol: loop(ir.TapCol), ir.Reduce: loop(ir.Reduce), ir.Row: loop(ir.Row), ir.Channel: loop(ir.Channel), ir.Copy: lane, ir.Part: part}
@@ -384,11 +383,8 @@ func (b *byteBuilder) packWeights() {
 // packPixels brings the words of neighbouring pixels that are summed in bytes together, as an instruction for a row of taps has them.
 func (b *byteBuilder) packPixels() {
 	words := len(b.f.Buffers()[b.pad.buf].Shape) - 1
-	var dims []string
-	for d := range words - 1 {
-		dims = append(dims, fmt.Sprint(d))
-	}
-	b.must("pack %s %s %d.o %d %[3]d.i factor=%[5]d", b.pad.buf, strings.Join(dims, " "), words, words-1, b.v[perBytes])
+	order := append(steps.First(words-1), steps.Outer(words), steps.Whole(words-1), steps.Inner(words))
+	b.must(steps.Pack(b.pad.buf, b.v[perBytes], order...))
 }
 
 // copies schedules the padded input.
@@ -399,7 +395,7 @@ func (b *byteBuilder) copies() {
 	words := b.find(b.pad.loop(ir.Word))
 	if b.is(spread) {
 		for _, l := range on(b.serial(b.pad.buf), ir.Copy) {
-			b.may("vectorize %s", l.Var)
+			b.may(steps.Vectorize(l.Var))
 		}
 		if words != nil {
 			b.unroll(words)
@@ -412,8 +408,7 @@ func (b *byteBuilder) copies() {
 	for _, l := range on(b.serial(b.pad.buf), ir.Part) {
 		all := l.Var
 		if words != nil {
-			all = b.pad.buf + ".v"
-			b.must("fuse %s %s -> %s", words.Var, l.Var, all)
+			all = b.fuse(words.Var, l.Var, b.pad.buf+".v")
 		}
 		b.vectorize(all, maxVector)
 	}
@@ -429,8 +424,8 @@ func (b *byteBuilder) inner(l *ir.For) {
 	for n < cost.CopiedAtOnce/max(1, b.extent(b.pad.loop(ir.Word))) && b.extent(l.Var)%(2*n) == 0 {
 		n *= 2
 	}
-	if outer, inner := l.Var+".o", l.Var+".i"; n > 1 && b.may("split %s %d tail=perfect -> %s %s", l.Var, n, outer, inner) {
-		b.unroll(b.find(inner))
+	if n > 1 {
+		b.mayUnrollTiles(l.Var, n, schedule.TailPerfect)
 	}
 }
 
@@ -444,7 +439,7 @@ func (b *byteBuilder) starts() {
 	}
 	for _, l := range on(free(), ir.Channel) {
 		if in, ok := l.Body.(*ir.For); ok && in.Axis == ir.Channel {
-			b.must("fuse %s %s -> %s", l.Var, in.Var, l.Var)
+			b.must(steps.Fuse(l.Var, in.Var, l.Var))
 		}
 	}
 	shape := b.f.Buffers()[b.sum.buf].Shape
@@ -452,12 +447,14 @@ func (b *byteBuilder) starts() {
 	for _, l := range on(free(), ir.Channel, ir.Row, ir.Col) {
 		switch {
 		case l.Axis == ir.Channel: // in registers: LLVM forgets sums that it sees replaced in other pieces than it saw them set
-			if n := b.Target.VectorBits / b.sumType().Bits(); b.near && l.Extent > n && b.may("split %s %d tail=perfect -> %[1]s.o %[1]s.i", l.Var, n) {
-				b.unroll(b.find(l.Var + ".o"))
-				b.may("vectorize %s.i", l.Var)
-				continue
+			if n := b.Target.VectorBits / b.sumType().Bits(); b.near && l.Extent > n {
+				if vectors, lane, ok := b.maySplit(l.Var, n, schedule.TailPerfect); ok {
+					b.unroll(b.find(vectors))
+					b.may(steps.Vectorize(lane))
+					continue
+				}
 			}
-			b.may("vectorize %s", l.Var)
+			b.may(steps.Vectorize(l.Var))
 		case l.Axis == ir.Row || l.Extent == width && width <= cost.MaxStarts:
 			b.unroll(l)
 		}

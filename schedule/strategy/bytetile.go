@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"ripc/ir"
+	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
 
@@ -23,7 +25,7 @@ func (b *byteBuilder) tile(n byteNest) {
 	loop := func(a ir.Axis) string { return n.loops[a] }
 	named := func(a ir.Axis, part string) string { return n.name[a] + part + n.suffix }
 	split := func(l string, size int, outer, inner string) {
-		b.must("split %s %d tail=perfect -> %s %s", l, size, outer, inner)
+		b.must(steps.SplitAs(l, size, schedule.TailPerfect, outer, inner))
 	}
 	// Words: all > groups that are summed in bytes > those of an instruction.
 	all, groups := named(ir.Reduce, ".all"), named(ir.Reduce, ".o")
@@ -74,8 +76,8 @@ func (b *byteBuilder) tile(n byteNest) {
 	if half == ir.U8 && sums != ir.U8 && where != cost.AtWords {
 		halvesAt = sumAt
 	}
-	b.must("rfactor %s %s %s type=%s -> %s", b.sum.buf, parts, halvesAt, half, halves)
-	b.must("rfactor %s %s %s type=u8 -> %s", halves, inner, sumAt, bytes)
+	b.must(steps.RfactorAs(b.sum.buf, parts, halvesAt, half, halves))
+	b.must(steps.RfactorAs(halves, inner, sumAt, ir.U8, bytes))
 	if b.err != nil {
 		return
 	}
@@ -117,7 +119,7 @@ func (b *byteBuilder) tile(n byteNest) {
 // count makes instructions of the counts of a nest, from a loop over words on, or of rows of taps.
 func (b *byteBuilder) count(n byteNest, words string) {
 	if !b.is(ordered) {
-		b.must("tensorize %s %s", words, b.tileInstr().Func.Name)
+		b.must(steps.Tensorize(words, b.tileInstr().Func))
 		return
 	}
 	positions := b.extent(n.loops[ir.Col])
@@ -126,7 +128,7 @@ func (b *byteBuilder) count(n byteNest, words string) {
 		b.errorf("there is no instruction that counts a row of taps at %d positions", positions)
 		return
 	}
-	b.must("tensorize %s %s", n.loops[ir.TapCol], instr.Func.Name)
+	b.must(steps.Tensorize(n.loops[ir.TapCol], instr.Func))
 }
 
 // addRow is the instruction that adds what a row of taps counted to sums in memory, of all its positions and so many filters; nil if there is none.
@@ -173,8 +175,8 @@ func (b *byteBuilder) rolled(words string, unrolled []string) []string {
 	case n <= 2 || s.Rows == 1 && cost.InlineWords(b.Target, max(1, b.sum.extent(ir.Row))*max(1, b.sum.extent(ir.Col))):
 		return unrolled
 	case n%2 == 0:
-		b.must("split %s 2 tail=perfect -> %s.o %[1]s.i", words, words)
-		return append(unrolled[1:], words+".i")
+		_, pair := b.divide(words, 2)
+		return append(unrolled[1:], pair)
 	}
 	return unrolled[1:]
 }
@@ -190,18 +192,17 @@ func (b *builder) lanes(buf string, instr *isa.Instr, flush bool) {
 	}
 	nest := b.lanesOf(buf, flush)
 	if instr.Positions > 0 {
-		b.must("tensorize %s %s", on(nest, ir.Col)[0].Var, instr.Func.Name)
+		b.must(steps.Tensorize(on(nest, ir.Col)[0].Var, instr.Func))
 		return
 	}
 	for _, l := range on(nest, ir.Row, ir.Col) {
 		b.unroll(l)
 	}
-	filters := on(nest, ir.Channel)[0].Var
-	b.must("split %s %d tail=perfect", filters, instr.Lanes)
-	if l := b.find(filters + ".o"); l != nil {
+	vectors, lane := b.divideUnnamed(on(nest, ir.Channel)[0].Var, instr.Lanes)
+	if l := b.find(vectors); l != nil {
 		b.unroll(l)
 	}
-	b.must("tensorize %s.i %s", filters, instr.Func.Name)
+	b.must(steps.Tensorize(lane, instr.Func))
 }
 
 // lanesOf are the loops in which the lanes of a buffer are set or, with flush, added up, outermost first.

@@ -6,6 +6,7 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 	"ripc/targets"
 	"ripc/targets/isa"
 )
@@ -77,28 +78,27 @@ func buildCarryTree(b *builder, v Values) {
 		return
 	}
 	const windows, sums = "xw", "s"
-	b.must("pair %s %d", b.pad.buf, len(b.f.Buffers()[b.pad.buf].Shape)-1)
+	b.must(steps.Pair(b.pad.buf, len(b.f.Buffers()[b.pad.buf].Shape)-1))
 	v = maps.Clone(v)
 	v[outer] = 1 // the weights of a block of filters stay in the first cache
 	t := b.tiles(v)
 	b.bring(t)
 	b.pairedRows()
-	b.must("cache_read %s %s -> %s", b.pad.buf, t.home, windows)
+	b.must(steps.CacheRead(b.pad.buf, t.home, windows))
 	filters, taps, blocks := b.sum.loop(ir.Channel), b.sum.loop(ir.TapRow), ""
 	if b.extent(filters) > instr.Lanes {
-		b.must("split %s %d tail=perfect -> %[1]s.o %[1]s.i", filters, instr.Lanes)
-		blocks, filters = filters+".o", filters+".i"
+		blocks, filters = b.divide(filters, instr.Lanes)
 	}
 	b.reorder(blocks, taps, b.sum.loop(ir.TapCol), b.sum.loop(ir.Reduce), b.sum.loop(ir.Col), filters)
 	if blocks != "" { // the sums of an instruction lie together
-		b.must("cache_write %s %s -> %s", b.sum.buf, blocks, sums)
+		b.must(steps.CacheWrite(b.sum.buf, blocks, sums))
 	}
 	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, instr.Lanes)
-	b.must("pair %s %d", b.weights, slices.Index(dims, ir.Reduce))
-	b.must("tensorize %s %s", taps, instr.Func.Name)
+	b.must(steps.Pair(b.weights, slices.Index(dims, ir.Reduce)))
+	b.must(steps.Tensorize(taps, instr.Func))
 	b.registers(b.sum.buf, sums)
 	for _, l := range on(b.serial(windows), ir.Reduce) {
-		b.may("vectorize %s", l.Var)
+		b.may(steps.Vectorize(l.Var))
 	}
 	b.unroll(on(b.serial(windows), ir.TapCol)...)
 	b.stagesBetween()

@@ -6,6 +6,7 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
 
@@ -37,7 +38,7 @@ func dotInstrs(l *Layer, m isa.Meaning, n int) []isa.Instr {
 	if n == 0 || l.scattered || l.sum.extent(ir.Part) != cost.Quad {
 		return nil
 	}
-	bufs, terms := l.Func.Buffers(), loads(l.term())
+	bufs, terms := l.buffers, loads(l.term())
 	fit := slices.DeleteFunc(isa.Query(m, l.Target), func(i isa.Instr) bool {
 		for p, ld := range terms {
 			if q := i.Func.Params[1+p]; q.Type != ld.T || !q.Range.Has(bufs[ld.Buf].Range) {
@@ -69,9 +70,8 @@ func (b *builder) products(home string) []string {
 	filters, part, sum := b.sum.loop(ir.Channel), b.sum.loop(ir.Part), b.sum.buf
 	order := b.reduction()
 	if n := b.together; n > 0 && n < b.extent(filters) { // of a word, one block after the other
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", filters, n)
-		order = append([]string{filters + ".o"}, append(order[:len(order)-1], filters+".i")...)
-		home, filters = filters+".o", filters+".i"
+		home, filters = b.divide(filters, n)
+		order = append([]string{home}, append(order[:len(order)-1], filters)...)
 	}
 	around := order[:len(order)-1]
 	for _, i := range dotInstrs(b.Layer, isa.DotBytes, b.extent(filters)) {
@@ -85,7 +85,7 @@ func (b *builder) products(home string) []string {
 		}
 	}
 	if part != "" { // neighbouring filters are lanes
-		b.must("pack %s 0 1 2 4 3", loads(b.Layer.term())[1].Buf)
+		b.must(steps.Pack(loads(b.Layer.term())[1].Buf, 0, steps.Dims(0, 1, 2, 4, 3)...))
 	}
 	b.reorder(slices.Insert(order, slices.Index(order, b.sum.loop(ir.Reduce))+1, part)...)
 	return []string{sum}
@@ -94,33 +94,31 @@ func (b *builder) products(home string) []string {
 // dotLanes makes instructions of the sums of filters, with the loops over parts of a step inside, then that over the steps of an
 // instruction, and those around outside.
 func (b *builder) dotLanes(instr isa.Instr, around []string, filters string, parts ...string) {
-	vectors, lane, steps := "", filters, b.sum.loop(ir.Reduce)
+	vectors, lane, tensor := "", filters, b.sum.loop(ir.Reduce)
 	if b.extent(filters) > instr.Lanes {
-		vectors, lane = filters+".o", filters+".i"
-		b.must("split %s %d tail=perfect", filters, instr.Lanes)
+		vectors, lane = b.divideUnnamed(filters, instr.Lanes)
 	}
 	around = slices.Clone(around)
-	at := slices.Index(around, steps)
+	at := slices.Index(around, tensor)
 	switch {
 	case instr.Words == 1:
-		steps = lane
-	case b.extent(steps) == instr.Words:
+		tensor = lane
+	case b.extent(tensor) == instr.Words:
 		around = slices.Delete(around, at, at+1)
 	default:
-		around[at], steps = steps+".o", steps+".i"
-		b.must("split %s %d tail=perfect", b.sum.loop(ir.Reduce), instr.Words)
+		around[at], tensor = b.divideUnnamed(tensor, instr.Words)
 	}
 	block := max(1, b.extent(vectors)) * b.extent(lane)
 	if instr.Words > 1 { // the weights of several steps of its lanes lie together
 		block = instr.Lanes
 	}
 	b.packBlocks(loads(b.Layer.term())[1].Buf, block)
-	inner := append([]string{vectors, steps}, lane)
-	if steps == lane {
-		inner = inner[:2]
+	inner := []string{vectors, tensor}
+	if tensor != lane {
+		inner = append(inner, lane)
 	}
 	b.reorder(slices.Concat(around, inner, parts)...)
-	b.must("tensorize %s %s", steps, instr.Func.Name)
+	b.must(steps.Tensorize(tensor, instr.Func))
 	if vectors != "" {
 		b.unroll(b.find(vectors))
 	}
@@ -132,23 +130,23 @@ func sumsOfPairs(l *Layer) string { return l.sum.buf + ".r" }
 // dotPairs is dotLanes by instructions that add up each half of a step apart. An iteration of loop home adds the halves up.
 func (b *builder) dotPairs(instr isa.Instr, around []string, filters, part, home string) {
 	sums := sumsOfPairs(b.Layer)
-	b.must("split %s 2 tail=perfect", part)
-	b.reorder(slices.Concat(around, []string{filters, part + ".o", part + ".i"})...)
-	b.must("rfactor %s %s.o %s -> %s", b.sum.buf, part, home, sums)
-	b.dotLanes(instr, around, filters, part+".o", part+".i")
+	halves, half := b.divideUnnamed(part, 2)
+	b.reorder(slices.Concat(around, []string{filters, halves, half})...)
+	b.must(steps.Rfactor(b.sum.buf, halves, home, sums))
+	b.dotLanes(instr, around, filters, halves, half)
 	if b.err != nil {
 		return
 	}
 	lanes := b.lanesOf(sums, false)
-	b.must("vectorize %s", lanes[len(lanes)-1].Var)
+	b.must(steps.Vectorize(lanes[len(lanes)-1].Var))
 	b.unroll(lanes[:len(lanes)-1]...)
 	b.lanes(sums, b.instr(isa.AddPairs, func(i isa.Instr) bool { return i.Type == ir.I32 && i.Lanes == instr.Lanes }), true)
 }
 
 // attempt reports whether steps are legal; if not, none of them is taken.
-func (b *builder) attempt(steps func()) bool {
+func (b *builder) attempt(apply func()) bool {
 	before := *b
-	if steps(); b.err == nil {
+	if apply(); b.err == nil {
 		return true
 	}
 	*b = before

@@ -5,21 +5,22 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 )
 
 // packBlocks lays weights w of each block of n filters one behind the other, as they are read: else each step of channels is in another page of memory where
 // filters are many, and all steps of a block are in few sets of each cache, which keeps a small part of the block then.
 func (b *builder) packBlocks(w string, n int) {
 	filters := slices.Index(weightAxes(), ir.Channel)
-	shape := b.Func.Buffers()[w].Shape
+	shape := b.buffers[w].Shape
 	if n == 0 || shape[filters] <= n || shape[filters]%n != 0 {
 		return
 	}
-	parts := ""
+	order := append([]steps.Dim{steps.Outer(3)}, append(steps.First(3), steps.Inner(3))...)
 	if len(shape) > len(weightAxes()) {
-		parts = " 4" // of a step
+		order = append(order, steps.Whole(4)) // the parts of a step
 	}
-	b.must("pack %s 3.o 0 1 2 3.i%s factor=%d", w, parts, n)
+	b.must(steps.Pack(w, n, order...))
 }
 
 // weightAxes are what the dimensions of weights go along.
@@ -31,7 +32,7 @@ func (b *builder) packFilters(n int) {
 	if w == "" || !b.float() {
 		return
 	}
-	if buf := b.Func.Buffers()[w]; cost.PackFilters(b.Target, buf.Elems()*buf.Type.Bits()/8) {
+	if buf := b.buffers[w]; cost.PackFilters(b.Target, buf.Elems()*buf.Type.Bits()/8) {
 		b.packBlocks(w, n)
 	}
 }

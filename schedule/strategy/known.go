@@ -11,18 +11,20 @@ import (
 	"ripc/targets/isa"
 )
 
-// steps applies steps to what became of one Func, and knows what came of the last ones: schedules of a layer begin alike, so that
+// known applies steps to what became of one Func, and keeps the last results: schedules of a layer begin alike, so that
 // more than half of the steps that a tuner asks for are known. It may be used by several goroutines.
-type steps struct {
+type known struct {
 	instrs  map[string]*ir.Func
 	applied recent[application, applied]
 	sizes   recent[*ir.Func, int]
 	judged  recent[*ir.Func, error]
+	knobs   recent[string, []Knob] // by strategy
+	blocks  recent[int, *ir.Func]  // the layer's Func, whose channels are in blocks of n
 }
 
-func newSteps(t targets.Target) *steps { return &steps{instrs: isa.For(t)} }
+func newKnown(t targets.Target) *known { return &known{instrs: isa.For(t)} }
 
-// application is a step, written as in a schedule, to a Func. Funcs are not changed, so each is itself as long as it is known.
+// application is a step, as text, to a Func. Funcs are not changed, so each is itself as long as it is known.
 type application struct {
 	f    *ir.Func
 	step string
@@ -31,31 +33,26 @@ type application struct {
 // applied is what an application came to.
 type applied struct {
 	schedule.Result
-	step schedule.Step
-	err  error
+	err error
 }
 
 // apply applies a step.
-func (s *steps) apply(f *ir.Func, text string) applied {
-	return s.applied.get(application{f, text}, func() applied {
-		st, err := schedule.ParseStep(text)
-		if err != nil {
-			panic("BUG: a strategy wrote " + text + ": " + err.Error())
-		}
-		r, err := schedule.Trace{st}.ApplyAll(f, schedule.WithInstrs(s.instrs))
-		return applied{r, st, err}
+func (k *known) apply(f *ir.Func, s schedule.Step) applied {
+	return k.applied.get(application{f, s.String()}, func() applied {
+		r, err := schedule.Trace{s}.ApplyAll(f, schedule.WithInstrs(k.instrs))
+		return applied{r, err}
 	})
 }
 
 // size is size.Of f's body.
-func (s *steps) size(f *ir.Func) int {
-	return s.sizes.get(f, func() int { return size.Of(f.Body) })
+func (k *known) size(f *ir.Func) int {
+	return k.sizes.get(f, func() int { return size.Of(f.Body) })
 }
 
 // judge says why no code can be made of what became of the Func from: too much of it, as far as that can be estimated, or sums that cannot
 // be shown to fit; nil if it can. A third of the points of a space end with the schedule of another.
-func (s *steps) judge(from, f *ir.Func) error {
-	return s.judged.get(f, func() error {
+func (k *known) judge(from, f *ir.Func) error {
+	return k.judged.get(f, func() error {
 		if err := size.Check(from.Body, f.Body); err != nil {
 			return err
 		}

@@ -16,7 +16,8 @@ type Layer struct {
 	Func   *ir.Func
 	Target targets.Target
 
-	steps *steps // applies those of its schedules
+	known   *known               // applies the steps of its schedules
+	buffers map[string]ir.Buffer // of Func
 	// out writes the output or, where that is the mean of all positions, what the mean is of.
 	out nest
 	// mean adds up what out writes, and final writes the output, a block of channels in each iteration of its loop over words; the zero
@@ -49,7 +50,7 @@ type Layer struct {
 
 // LayerOf looks at f.
 func LayerOf(f *ir.Func, t targets.Target) *Layer {
-	l := &Layer{Func: f, Target: t, steps: newSteps(t)}
+	l := &Layer{Func: f, Target: t, known: newKnown(t), buffers: f.Buffers()}
 	params := map[string]bool{}
 	for _, p := range f.Params {
 		params[p.Name] = true
@@ -193,12 +194,14 @@ func (l *Layer) scatters(block int) bool {
 
 // inBlocks is the Func with the channels of its sums in blocks of so many, whose loop has the name that theirs had; nil where they are no whole blocks.
 func (l *Layer) inBlocks(n int) *ir.Func {
-	name := l.sum.loop(ir.Channel)
-	f, err := schedule.Split(l.Func, name, n, schedule.TailPerfect, name+"block", name)
-	if err != nil {
-		return nil
-	}
-	return f
+	return l.known.blocks.get(n, func() *ir.Func {
+		name := l.sum.loop(ir.Channel)
+		f, err := schedule.Split(l.Func, name, n, schedule.TailPerfect, name+"block", name)
+		if err != nil {
+			return nil
+		}
+		return f
+	})
 }
 
 // source is the stage that n reads, if it reads another.
@@ -281,13 +284,13 @@ func (l *Layer) countsBytes() bool {
 func (l *Layer) sumBits() int { return l.sumType().Bits() }
 
 // sumType is the type of a sum.
-func (l *Layer) sumType() ir.Type { return l.Func.Buffers()[l.sum.buf].Type }
+func (l *Layer) sumType() ir.Type { return l.buffers[l.sum.buf].Type }
 
 // levelBits are those of the levels that are stored, a plane of words for each.
-func (l *Layer) levelBits() int { return l.Func.Buffers()[l.out.buf].Shape[0] }
+func (l *Layer) levelBits() int { return l.buffers[l.out.buf].Shape[0] }
 
 // wordBits is the width of the words whose bits are counted, where they differ.
-func (l *Layer) wordBits() int { return l.Func.Buffers()[l.weights].Type.Bits() }
+func (l *Layer) wordBits() int { return l.buffers[l.weights].Type.Bits() }
 
 // short says that sums have fewer bits than the words whose bits they count: neighbours of counts are added up for each.
 func (l *Layer) short() bool { return l.differ && l.sumBits() < l.wordBits() }
@@ -380,7 +383,7 @@ func (l *Layer) inputRows(c nest, rows int) int {
 
 // rowBytes is the size of a row of a copy of the input.
 func (l *Layer) rowBytes(c nest) int {
-	b := l.Func.Buffers()[c.buf]
+	b := l.buffers[c.buf]
 	n := b.Type.Bits()
 	for _, d := range b.Shape {
 		n *= d

@@ -6,6 +6,7 @@ import (
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
 
@@ -62,23 +63,22 @@ func buildPairs(b *builder, v Values) {
 	instr := pairInstr(b.Layer)
 	row, batch, col, words := b.out.loop(ir.Row), b.out.loop(ir.Batch), b.out.loop(ir.Col), b.out.loop(ir.Word)
 	b.reorder(row, batch, words, col)
-	rowTiles, rows := b.split(row, v[tileH], schedule.TailGuard)
-	colTiles, position := b.split(col, v[tileW], schedule.TailShift)
+	rowTiles, rows := b.splitLonger(row, v[tileH], schedule.TailGuard)
+	colTiles, position := b.splitLonger(col, v[tileW], schedule.TailShift)
 	b.reorder(rowTiles, batch, words, rows, colTiles, position)
-	b.must("pair %s %d", b.pad.buf, len(b.f.Buffers()[b.pad.buf].Shape)-1)
-	b.must("compute_at %s %s", b.sum.buf, colTiles)
-	b.must("compute_at %s %s", b.pad.buf, rowTiles)
+	b.must(steps.Pair(b.pad.buf, len(b.f.Buffers()[b.pad.buf].Shape)-1))
+	b.must(steps.ComputeAt(b.sum.buf, colTiles))
+	b.must(steps.ComputeAt(b.pad.buf, rowTiles))
 	b.pairedRows()
-	filters, lane := b.sum.loop(ir.Channel), b.sum.loop(ir.Channel)+".i"
-	b.must("split %s %d tail=perfect", filters, instr.Lanes)
+	vectors, lane := b.divideUnnamed(b.sum.loop(ir.Channel), instr.Lanes)
 	sums, carries := "s", "cc"
-	b.countPairs(instr, filters+".o", lane, sums, carries)
+	b.countPairs(instr, vectors, lane, sums, carries)
 	b.registers(b.sum.buf, sums, carries)
-	b.may("parallel %s", rowTiles)
+	b.may(steps.Parallel(rowTiles))
 	if position != "" {
 		b.unroll(b.find(position))
 	}
-	b.may("vectorize %s", b.out.loop(ir.Bit))
+	b.may(steps.Vectorize(b.out.loop(ir.Bit)))
 }
 
 // pairedRows fills the padded rows: whole pixels as vectors, those of the border apart.
@@ -93,7 +93,7 @@ func (b *builder) pairedRows() {
 	}
 	border := b.extent(b.pad.loop(ir.Col)) - width
 	if left := min((b.sum.extent(ir.TapCol)-1)/2, border); border > 0 && width > 0 {
-		b.may("peel %s %d %d", b.pad.loop(ir.Col), left, border-left)
+		b.may(steps.Peel(b.pad.loop(ir.Col), left, border-left))
 	}
 }
 
@@ -106,14 +106,14 @@ func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries stri
 		for words%n != 0 {
 			n -= 2
 		}
-		group, paired, words = paired+".o", paired+".i", n
-		b.must("split %s %d tail=perfect", loop(ir.Reduce), n)
+		words = n
+		group, paired = b.divideUnnamed(paired, n)
 	}
 	b.reorder(loop(ir.Plane), filters, loop(ir.TapRow), loop(ir.TapCol), group, paired, loop(ir.Row), loop(ir.Col), lane)
-	b.must("carry_save %s %s %s -> %s %s", b.sum.buf, paired, filters, sums, carries)
+	b.must(steps.CarrySave(b.sum.buf, paired, filters, sums, carries))
 	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, instr.Lanes)
-	b.must("pair %s %d", b.weights, slices.Index(dims, ir.Reduce))
-	b.must("tensorize %s %s", lane, instr.Func.Name)
+	b.must(steps.Pair(b.weights, slices.Index(dims, ir.Reduce)))
+	b.must(steps.Tensorize(lane, instr.Func))
 	for _, l := range on(b.serial(b.sum.buf, sums, carries), ir.Reduce) {
 		if holdsNo(l, ir.Reduce) {
 			b.unroll(l)

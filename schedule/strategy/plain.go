@@ -7,6 +7,7 @@ import (
 	"ripc/ir/arith"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 )
 
 // plain schedules what has no sums over windows: rows in parallel, channels in vectors.
@@ -35,15 +36,15 @@ func buildPlain(b *builder, v Values) {
 		b.reorder(row.Var, batch.Var)
 		outer := row.Var
 		if before := b.beforeRows(); len(before) > 0 {
-			outer, _ = b.split(row.Var, cost.Rows(b.Target, row.Extent, cost.Any), schedule.TailGuard)
+			outer, _ = b.splitLonger(row.Var, cost.Rows(b.Target, row.Extent, cost.Any), schedule.TailGuard)
 			for _, buf := range before {
-				b.must("compute_at %s %s", buf, outer)
+				b.must(steps.ComputeAt(buf, outer))
 			}
 		}
-		b.may("parallel %s", outer)
+		b.may(steps.Parallel(outer))
 	}
 	b.runs(v["lanes"])
-	for _, l := range on(b.serial(b.buffers()...), ir.Channel, ir.Word, ir.Bit) {
+	for _, l := range on(b.serial(b.writtenBuffers()...), ir.Channel, ir.Word, ir.Bit) {
 		switch {
 		case !innermost(l):
 		case !arith.Scattered(l):
@@ -61,7 +62,7 @@ func buildPlain(b *builder, v Values) {
 	if v["unroll"] == 0 {
 		return
 	}
-	windows := on(b.serial(b.buffers()...), ir.TapRow, ir.TapCol, ir.Reduce)
+	windows := on(b.serial(b.writtenBuffers()...), ir.TapRow, ir.TapCol, ir.Reduce)
 	for i := len(windows) - 1; i >= 0; i-- { // from the inside
 		if l := windows[i]; l.Extent <= maxWindow && !innermost(l) {
 			b.unroll(l)
@@ -80,14 +81,14 @@ func (b *builder) beforeRows() []string {
 // runs cuts runs of words that are each what a window has into vectors, which then go through their windows together. The last one
 // overlaps the one before.
 func (b *builder) runs(lanes int) {
-	for _, l := range on(b.serial(b.buffers()...), ir.Word) {
+	for _, l := range on(b.serial(b.writtenBuffers()...), ir.Word) {
 		window, isWindow := last(l.Body).(*ir.For)
 		if !isWindow || window.Axis != ir.TapRow && window.Axis != ir.TapCol {
 			continue
 		}
 		lane := l.Var
 		if n := min(lanes, b.Target.VectorBits/ir.U32.Bits()); n > 0 && l.Extent > n {
-			_, lane = b.split(l.Var, n, schedule.TailShift)
+			_, lane = b.splitLonger(l.Var, n, schedule.TailShift)
 		}
 		b.reorder(window.Var, lane)
 	}
@@ -101,5 +102,5 @@ func last(s ir.Stmt) ir.Stmt {
 	return s
 }
 
-// buffers are all that the Func writes.
-func (b *builder) buffers() []string { return sortedKeys(written(b.f.Body)) }
+// writtenBuffers lists the buffers that the Func writes.
+func (b *builder) writtenBuffers() []string { return sortedKeys(written(b.f.Body)) }

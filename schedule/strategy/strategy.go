@@ -37,7 +37,7 @@ type Strategy struct {
 	Text string // for people
 	// Applies reports whether the layer can be computed so, and if not, why.
 	Applies func(l *Layer) (ok bool, why string)
-	// Knobs lists the choices that there are for the layer.
+	// Knobs lists the choices that there are for the layer. Callers share the list, and do not change it.
 	Knobs func(l *Layer) []Knob
 	// Cost estimates the operations of a row of the output (schedule/cost); strategies for the same layer compare.
 	Cost func(l *Layer, v Values) float64
@@ -63,7 +63,11 @@ type Choice struct {
 
 // All lists the strategies. Of those that cost the same, the first is the default.
 func All() []Strategy {
-	return []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), across(), dots(), floats(), windows(), plain()}
+	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), across(), dots(), floats(), windows(), plain()}
+	for i, s := range all {
+		all[i].Knobs = func(l *Layer) []Knob { return l.known.knobs.get(s.Name, func() []Knob { return s.Knobs(l) }) }
+	}
+	return all
 }
 
 // For lists the strategies that apply to a layer.

@@ -8,6 +8,7 @@ import (
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
 
@@ -182,18 +183,17 @@ func (b *builder) tiles(v Values) tiled {
 	if !b.packed {
 		channels, t.inner, t.shared = b.blocks(channels, v[lanes])
 	}
-	rowTiles, rows := b.split(row, v[tileH], schedule.TailGuard)
-	colTiles, position := b.split(col, v[tileW], schedule.TailShift)
+	rowTiles, rows := b.splitLonger(row, v[tileH], schedule.TailGuard)
+	colTiles, position := b.splitLonger(col, v[tileW], schedule.TailShift)
 	if v[blocks] > 1 {
 		if b.extent(channels) == v[blocks] { // a loop of one around it, in which the sums are computed
-			b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", channels, v[blocks])
-			channels, t.words = channels+".o", channels+".i"
+			channels, t.words = b.divide(channels, v[blocks])
 		} else {
 			tail := schedule.TailPerfect
 			if b.extent(channels)%v[blocks] != 0 {
 				tail = schedule.TailShift
 			}
-			channels, t.words = b.split(channels, v[blocks], tail)
+			channels, t.words = b.splitLonger(channels, v[blocks], tail)
 		}
 	}
 	order := []string{rowTiles, batch, rows, colTiles, channels, position, t.words}
@@ -230,16 +230,16 @@ func (b *builder) blocks(loop string, n int) (blocks, inner string, disjoint boo
 	if channels%n != 0 {
 		tail = schedule.TailShift
 	}
-	b.must("split %s %d tail=%s -> %s.o %s.i", loop, n, tail, loop, loop)
-	return loop + ".o", loop + ".i", channels%n == 0
+	blocks, inner = b.split(loop, n, tail)
+	return blocks, inner, channels%n == 0
 }
 
 // sumsAt computes the sums, and what is between them and the output, in the iterations of a loop that use them.
 func (b *builder) sumsAt(home string) {
 	for _, buf := range b.between {
-		b.must("compute_at %s %s", buf, home)
+		b.must(steps.ComputeAt(buf, home))
 	}
-	b.must("compute_at %s %s", b.sum.buf, home)
+	b.must(steps.ComputeAt(b.sum.buf, home))
 }
 
 // bring computes all stages where they are used: the sums and what is between them and the output in a tile, the padded
@@ -249,7 +249,7 @@ func (b *builder) bring(t tiled) {
 	if !b.pad.exists() || b.mean.exists() && !b.float() { // all blocks of channels read all rows, which are small
 		return
 	}
-	if b.channelwise() && b.may("compute_inline %s", b.pad.buf) {
+	if b.channelwise() && b.may(steps.ComputeInline(b.pad.buf)) {
 		return
 	}
 	at := t.row
@@ -273,7 +273,7 @@ func (b *builder) bring(t tiled) {
 			where = t.block
 		}
 		// It is refused where rows of bytes end with some that no window reaches: then all are computed before.
-		b.may("compute_at %s %s", n.buf, where)
+		b.may(steps.ComputeAt(n.buf, where))
 	}
 }
 
@@ -282,7 +282,7 @@ func (b *builder) vectors(loop string, n int) {
 	tail := loop
 	if b.extent(loop) > n {
 		_, loop, tail = b.cut(loop, n)
-		b.may("vectorize %s", loop)
+		b.may(steps.Vectorize(loop))
 	}
 	if b.find(tail) != nil {
 		b.vectorize(tail, n)
@@ -305,7 +305,7 @@ func (b *builder) registers(bufs ...string) {
 	for _, l := range on(b.serial(bufs...), ir.Channel) {
 		if innermost(l) {
 			before := len(b.left)
-			b.may("vectorize %s", l.Var)
+			b.may(steps.Vectorize(l.Var))
 			b.oneByOne = b.oneByOne || len(b.left) > before && b.left[before].Why == tooLarge
 		}
 	}
@@ -326,9 +326,9 @@ func (b *builder) average(v Values) {
 	m := func(a ir.Axis) string { return b.mean.loop(a) }
 	block, batch := b.final.loop(ir.Word), b.final.loop(ir.Batch)
 	b.reorder(block, batch)
-	b.must("compute_at %s %s", b.mean.buf, batch)
+	b.must(steps.ComputeAt(b.mean.buf, batch))
 	b.reorder(m(ir.TapRow), m(ir.TapCol), m(ir.Bit))
-	b.must("compute_at %s %s", b.out.buf, m(ir.TapRow))
+	b.must(steps.ComputeAt(b.out.buf, m(ir.TapRow)))
 }
 
 // averageOf is average of blocks of words that read the same tables of a row. The loop over rows is around that over blocks, which threads share, so that
@@ -336,15 +336,15 @@ func (b *builder) average(v Values) {
 func (b *builder) averageOf(v Values) {
 	m := func(a ir.Axis) string { return b.mean.loop(a) }
 	block, batch, words := b.final.loop(ir.Word), b.final.loop(ir.Batch), m(ir.Word)
-	b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", block, v[share])
-	b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", words, v[share])
-	b.reorder(block+".o", batch, block+".i")
-	b.reorder(m(ir.TapRow), words+".o", words+".i", m(ir.TapCol), m(ir.Bit))
-	home := words + ".o"
+	sharedBlocks, block := b.divide(block, v[share])
+	sharedWords, words := b.divide(words, v[share])
+	b.reorder(sharedBlocks, batch, block)
+	b.reorder(m(ir.TapRow), sharedWords, words, m(ir.TapCol), m(ir.Bit))
+	home := sharedWords
 	if v[tileW] == b.out.extent(ir.Col) {
-		home = words + ".i"
+		home = words
 	}
-	b.must("compute_at %s %s", b.out.buf, home)
+	b.must(steps.ComputeAt(b.out.buf, home))
 }
 
 // averaged schedules the mean itself.
@@ -378,7 +378,7 @@ func (b *builder) stagesBetween() {
 // finish schedules the output of a tile.
 func (b *builder) finish(t tiled) {
 	if t.shared || !b.dense() {
-		b.may("parallel %s", t.outer)
+		b.may(steps.Parallel(t.outer))
 	}
 	b.positions(t)
 	if t.half != "" {
@@ -386,12 +386,12 @@ func (b *builder) finish(t tiled) {
 	}
 	if t.words != "" {
 		less := b.comparison(b.extent(t.words))
-		if less != nil && b.may("tensorize %s %s", t.words, less.Func.Name) {
+		if less != nil && b.may(steps.Tensorize(t.words, less.Func)) {
 			return
 		}
 		b.unroll(b.find(t.words))
 	}
-	b.may("vectorize %s", t.inner)
+	b.may(steps.Vectorize(t.inner))
 }
 
 // comparison is the instruction that compares the sums of so many words of channels, or nil.

@@ -9,6 +9,7 @@ import (
 	"ripc/ir/arith"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
 
@@ -67,21 +68,20 @@ func (b *tableBuilder) build() {
 		}
 		channels, t.inner, t.shared = b.blocks(channels, unit)
 	}
-	rowTiles, rows := b.split(row, b.v[tileH], schedule.TailGuard)
+	rowTiles, rows := b.splitLonger(row, b.v[tileH], schedule.TailGuard)
 	if b.halves() {
 		t.half = col + ".p"
-		b.must("split %[1]s %[2]d tail=%[3]s -> %[1]s.p %[1]s", col, b.sum.extent(ir.Col), schedule.TailGuard)
+		b.must(steps.SplitAs(col, b.sum.extent(ir.Col), schedule.TailGuard, t.half, col))
 	}
 	colTiles, position := b.tiles(col)
 	t.home = colTiles
 	if b.v[kept] == 1 {
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.o %[1]s.i", channels, b.wordsOf(b.v))
-		channels, t.words = channels+".o", channels+".i"
+		channels, t.words = b.divide(channels, b.wordsOf(b.v))
 		t.home = channels
 	}
 	order := []string{rowTiles, batch, rows, colTiles, channels, t.half, position, t.words, t.inner}
 	if b.dense() && !b.mean.exists() { // all blocks of filters read the same tables
-		channels, words := b.split(channels, max(1, b.v[filters]/unit), schedule.TailGuard)
+		channels, words := b.splitLonger(channels, max(1, b.v[filters]/unit), schedule.TailGuard)
 		order = []string{channels, rowTiles, batch, colTiles, words, t.half, position, t.inner}
 	}
 	b.reorder(order...)
@@ -94,9 +94,9 @@ func (b *tableBuilder) build() {
 	}
 	b.sumsAt(t.home)
 	if !b.dense() || b.mean.exists() {
-		b.must("compute_at %s %s", b.table.buf, t.row)
+		b.must(steps.ComputeAt(b.table.buf, t.row))
 		if b.pad.exists() {
-			b.must("compute_at %s %s", b.pad.buf, t.row)
+			b.must(steps.ComputeAt(b.pad.buf, t.row))
 		}
 	}
 	b.pads()
@@ -107,17 +107,15 @@ func (b *tableBuilder) build() {
 		b.entries()
 	}
 	if b.apartByBlocks() { // the sums of an instruction lie together
-		order := "0 1 3.o 2 3.i"
-		if b.halves() {
-			order = "0 1 4.o 2 3 4.i"
-		}
-		b.must("pack %s %s factor=%d", b.sum.buf, order, b.v[filters])
+		channel := len(b.f.Buffers()[b.sum.buf].Shape) - 1
+		order := slices.Insert(steps.First(channel), 2, steps.Outer(channel))
+		b.must(steps.Pack(b.sum.buf, b.v[filters], append(order, steps.Inner(channel))...))
 	}
 	b.sums()
 	b.stagesBetween()
 	b.finish(t)
 	if b.mean.exists() { // the same blocks as of what reads the mean
-		b.may("parallel %s.o", b.mean.loop(ir.Word))
+		b.may(steps.Parallel(b.mean.loop(ir.Word) + ".o"))
 	}
 	if b.byRuns(b.v) {
 		b.shareRuns()
@@ -135,7 +133,7 @@ func (b *tableBuilder) tiles(col string) (outer, inner string) {
 	case b.mean.exists() && b.v[tileW] == b.out.extent(ir.Col):
 		return "", col
 	}
-	return b.split(col, b.v[tileW], schedule.TailShift)
+	return b.splitLonger(col, b.v[tileW], schedule.TailShift)
 }
 
 // entries makes the tables, by an instruction where there is one for them.
@@ -145,7 +143,7 @@ func (b *tableBuilder) entries() {
 			words := len(loads(storesTo(l, b.table.buf)[0].Val))
 			return i.Halves == b.halves() && i.Lanes == l.Extent && i.Words == b.table.extent(ir.Entry) && (len(i.Func.Params)-1)*i.Func.Params[1].Shape[0] == words
 		})
-		if made != nil && b.may("tensorize %s %s", l.Var, made.Func.Name) {
+		if made != nil && b.may(steps.Tensorize(l.Var, made.Func)) {
 			return
 		}
 	}
@@ -190,7 +188,7 @@ func (b *tableBuilder) sums() {
 		}
 		loops = append(loops, outer)
 		if b.byRuns(b.v) { // before the tables are made by an instruction
-			b.must("compute_at %s %s", b.table.buf, outer)
+			b.must(steps.ComputeAt(b.table.buf, outer))
 			b.entries()
 		}
 		for _, n := range [][2]string{{outer, inner}, {"", rest}} {
@@ -201,7 +199,7 @@ func (b *tableBuilder) sums() {
 	}
 	for _, l := range on(b.serial(bufs...), ir.Channel) {
 		if innermost(l) && b.apartByBlocks() {
-			_, inner := b.split(l.Var, b.v[filters], schedule.TailPerfect)
+			_, inner := b.splitLonger(l.Var, b.v[filters], schedule.TailPerfect)
 			b.vectorize(inner, maxVector)
 			continue
 		}
@@ -230,10 +228,11 @@ func (b *tableBuilder) sums() {
 func (b *tableBuilder) shareRuns() {
 	blocks := b.sum.loop(ir.Channel) + ".b"
 	if n := b.v[share] * b.out.extent(ir.Bit) / b.v[filters]; n > 1 && n < b.extent(blocks) {
-		b.must("split %[1]s %[2]d tail=perfect -> %[1]s.s %[1]s", blocks, n)
-		blocks += ".s"
+		shared := blocks + ".s"
+		b.must(steps.SplitAs(blocks, n, schedule.TailPerfect, shared, blocks))
+		blocks = shared
 	}
-	b.may("parallel %s", blocks)
+	b.may(steps.Parallel(blocks))
 }
 
 // parts cuts the positions of a tile into those that an instruction takes and the rest, with a nest of all taps for each, and gives their loops over groups.
@@ -277,16 +276,16 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 	all, lane, blocks := loops[ir.Channel], loops[ir.Channel], ""
 	if n := b.v[filters]; n > 1 && b.extent(all) > n {
 		blocks, lane = all+".b", all+".f"
-		b.must("split %s %d tail=perfect -> %s %s", all, n, blocks, lane)
+		b.must(steps.SplitAs(all, n, schedule.TailPerfect, blocks, lane))
 	}
 	register, half, other := "", "", ""
 	if n := b.apart(); n > 0 {
 		if b.v[filters] > n {
 			register = lane + ".r"
-			b.must("split %s %d tail=perfect -> %s %[1]s", lane, n, register)
+			b.must(steps.SplitAs(lane, n, schedule.TailPerfect, register, lane))
 		}
 		half, other = lane+".k", lane+".j"
-		b.must("split %s %d tail=perfect -> %s %s", lane, n/2, other, half)
+		b.must(steps.SplitAs(lane, n/2, schedule.TailPerfect, other, half))
 		lane = cmp.Or(register, half)
 	}
 	if half == "" {
@@ -310,11 +309,11 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 		if rows[k].Taps > 1 {
 			groups = loops[ir.TapCol]
 		}
-		b.must("tensorize %s %s", groups, rows[k].Func.Name)
+		b.must(steps.Tensorize(groups, rows[k].Func))
 	case i != nil && i.Halves:
-		b.must("tensorize %s %s", loops[ir.Half], i.Func.Name)
+		b.must(steps.Tensorize(loops[ir.Half], i.Func))
 	case i != nil:
-		b.must("tensorize %s %s", lane, i.Func.Name)
+		b.must(steps.Tensorize(lane, i.Func))
 	}
 	return bufs
 }
@@ -331,11 +330,8 @@ func (b *tableBuilder) apartByBlocks() bool {
 // packTables brings the tables of a run of groups of neighbouring pixels together, as an instruction for several positions has them.
 func (b *tableBuilder) packTables() {
 	dims := len(b.f.Buffers()[b.table.buf].Shape)
-	order := ""
-	for d := range dims - 3 {
-		order += fmt.Sprintf(" %d", d)
-	}
-	b.must("pack %s%s %d.o %d %[3]d.i %[5]d factor=%[6]d", b.table.buf, order, dims-2, dims-3, dims-1, b.v[run])
+	order := append(steps.First(dims-3), steps.Outer(dims-2), steps.Whole(dims-3), steps.Inner(dims-2), steps.Whole(dims-1))
+	b.must(steps.Pack(b.table.buf, b.v[run], order...))
 }
 
 // lookUp is the instruction that looks counts up, nil where there is none. Of bytes that are added to wider sums, even and odd ones are of filters
@@ -366,18 +362,11 @@ func (b *tableBuilder) weightsApart(dims int) {
 	if n == 0 {
 		return
 	}
-	part := func(order string, factor int) {
-		text := ""
-		for d := range dims - 1 {
-			text += fmt.Sprintf(" %d", d)
-		}
-		b.must("pack %s%s "+order+" factor=%d", b.weights, text, dims-1, dims-1, factor)
+	if b.v[filters] > n {
+		b.must(steps.Pack(b.weights, n, append(steps.First(dims-1), steps.Outer(dims-1), steps.Inner(dims-1))...))
 		dims++
 	}
-	if b.v[filters] > n {
-		part("%d.o %d.i", n)
-	}
-	part("%d.i %d.o", n/2)
+	b.must(steps.Pack(b.weights, n/2, append(steps.First(dims-1), steps.Inner(dims-1), steps.Outer(dims-1))...))
 }
 
 // inBytes sums what an iteration of a loop looks up in bytes, in 16 bits around that where the sums have more, and gives their buffers.
@@ -386,26 +375,24 @@ func (b *tableBuilder) inBytes(taps, groups, name string) []string {
 	if cost.At(b.v[at]) == cost.AtTap {
 		around = groups
 	}
-	// A loop of one around it.
-	one := around + ".one"
-	b.must("split %[1]s %[2]d tail=perfect -> %[3]s %[1]s", around, b.extent(around), one)
+	one := b.around(around)
 	if b.f.Buffers()[from].Type.Bits() > ir.U16.Bits() {
 		bufs = append(bufs, name+".h")
-		b.must("split %[1]s 1 tail=perfect -> %[1]s.h %[1]s", one)
-		b.must("narrow_accumulate %s %s.h u16 -> %s", from, one, bufs[1])
+		halves := one + ".h"
+		b.must(steps.SplitAs(one, 1, schedule.TailPerfect, halves, one))
+		b.must(steps.NarrowAccumulate(from, halves, ir.U16, 0, bufs[1]))
 		from = bufs[1]
 	}
 	n := b.apart()
+	b.must(steps.NarrowAccumulate(from, one, ir.U8, n, bufs[0]))
 	if n == 0 {
-		b.must("narrow_accumulate %s %s u8 -> %s", from, one, bufs[0])
 		return bufs
 	}
-	b.must("narrow_accumulate %s %s u8 apart=%d -> %s", from, one, n, bufs[0])
 	for _, l := range on(b.serial(from), ir.Channel) { // what adds bytes to wider sums: a half of the filters, neighbours, of even lanes, and one of odd ones
 		st, ok := l.Body.(*ir.Store)
 		if ok && slices.ContainsFunc(loads(st.Val), func(ld *ir.Load) bool { return ld.Buf == bufs[0] }) {
-			b.must("split %s %d tail=perfect", l.Var, n/2)
-			b.may("unroll %s.o", l.Var)
+			halves, _ := b.divideUnnamed(l.Var, n/2)
+			b.may(steps.Unroll(halves))
 		}
 	}
 	return bufs

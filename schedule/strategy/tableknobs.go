@@ -341,7 +341,7 @@ func (l *Layer) tablesRead(positions int) int {
 
 // tablesOf is how many tables a pixel has.
 func (l *Layer) tablesOf() int {
-	shape := l.Func.Buffers()[l.table.buf].Shape
+	shape := l.buffers[l.table.buf].Shape
 	return shape[len(shape)-2]
 }
 

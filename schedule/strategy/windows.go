@@ -7,6 +7,7 @@ import (
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
 
@@ -49,24 +50,24 @@ func windows() Strategy {
 func buildWindows(b *builder, v Values) {
 	row, batch, col, words := b.out.loop(ir.Row), b.out.loop(ir.Batch), b.out.loop(ir.Col), b.out.loop(ir.Word)
 	b.reorder(row, batch, col, words)
-	outer, rows := b.split(row, v[tileH], schedule.TailGuard)
+	outer, rows := b.splitLonger(row, v[tileH], schedule.TailGuard)
 	b.reorder(outer, batch, rows)
 	for _, n := range append([]nest{b.pad}, b.before...) {
 		if n.exists() {
-			b.must("compute_at %s %s", n.buf, outer)
+			b.must(steps.ComputeAt(n.buf, outer))
 		}
 	}
 	b.pads()
 	i := b.levels()
 	looked := i != nil && i.Positions == v[tileW]
 	if n := v[tileW] * v[run]; looked && n < b.extent(col) {
-		_, col = b.split(col, n, schedule.TailShift)
+		_, col = b.splitLonger(col, n, schedule.TailShift)
 	}
-	calls, positions := b.split(col, v[tileW], schedule.TailShift)
+	calls, positions := b.splitLonger(col, v[tileW], schedule.TailShift)
 	if b.extent(outer) > 1 {
-		b.may("parallel %s", outer)
+		b.may(steps.Parallel(outer))
 	}
-	if looked && b.may("tensorize %s %s", cmp.Or(positions, col), i.Func.Name) {
+	if looked && b.may(steps.Tensorize(cmp.Or(positions, col), i.Func)) {
 		if positions != "" {
 			b.unroll(b.find(calls))
 		}
@@ -81,7 +82,7 @@ func buildWindows(b *builder, v Values) {
 // levels is the instruction that looks up levels of one plane of neighbouring positions, each by a word of the input, which has one plane, nil where there is none or a row has fewer positions. Positions of a
 // slice have words of others between them.
 func (l *Layer) levels() *isa.Instr {
-	if y := l.Func.Buffers()[l.out.buf].Shape; y[0] > 1 || y[len(y)-1] > l.out.extent(ir.Word) {
+	if y := l.buffers[l.out.buf].Shape; y[0] > 1 || y[len(y)-1] > l.out.extent(ir.Word) {
 		return nil
 	}
 	var table, stride, planes int
@@ -91,7 +92,7 @@ func (l *Layer) levels() *isa.Instr {
 			return true
 		}
 		for _, ld := range loads(st.Val) {
-			switch of := l.Func.Buffers()[ld.Buf]; {
+			switch of := l.buffers[ld.Buf]; {
 			case len(of.Shape) == 3: // entries, planes, words
 				table = of.Shape[0]
 			case len(of.Shape) == 5: // the input

@@ -6,8 +6,8 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/size"
-	"ripc/schedule"
 	"ripc/schedule/cost"
+	"ripc/schedule/steps"
 )
 
 // words counts the bits of one word after the other, with the sums of a tile in registers.
@@ -198,8 +198,8 @@ func buildTile(b *builder, v Values) {
 	b.pads()
 	loops := b.reduction()
 	if c := b.sum.loop(ir.Channel); v[part] > 0 && c != "" && v[part] < b.extent(c) && b.extent(c)%v[part] == 0 {
-		b.must("split %s %d tail=%s -> %s.o %[1]s.i", c, v[part], schedule.TailPerfect, c)
-		loops = append([]string{c + ".o"}, append(loops[:len(loops)-1], c+".i")...)
+		parts, channel := b.divide(c, v[part])
+		loops = append([]string{parts}, append(loops[:len(loops)-1], channel)...)
 	}
 	b.packFilters(b.extent(loops[len(loops)-1]))
 	if v[byLane] == 1 {
@@ -254,7 +254,7 @@ func carrySave() Strategy {
 				around = p
 			}
 			sums, carries := b.sum.buf+".s", b.sum.buf+".cs"
-			b.must("carry_save %s %s %s -> %s %s", b.sum.buf, b.sum.loop(ir.Reduce), around, sums, carries)
+			b.must(steps.CarrySave(b.sum.buf, b.sum.loop(ir.Reduce), around, sums, carries))
 			b.registers(b.sum.buf, sums, carries)
 			b.stagesBetween()
 			b.finish(t)
