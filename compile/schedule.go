@@ -108,7 +108,7 @@ func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) er
 		return err
 	}
 	if b := (llvm.Backend{}); b.Accepts(target, codegen.Runnable) == nil {
-		_, err = b.Kernel(r.Func, f.Name, target, nil) // which counts what it writes
+		err = b.Limit(r.Func, target)
 	}
 	return err
 }
@@ -139,9 +139,8 @@ func tooLarge(f *ir.Func, t targets.Target) bool {
 	if b.Accepts(t, codegen.Runnable) != nil {
 		return false
 	}
-	_, err := b.Kernel(f, f.Name, t, nil)
 	var large *llvm.SizeError
-	return errors.As(err, &large)
+	return errors.As(b.Limit(f, t), &large)
 }
 
 // prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer

@@ -55,6 +55,9 @@ func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
 	return nil
 }
 
+// Limit fails with *SizeError where f has more code than a kernel may have, and otherwise as Kernel does.
+func (Backend) Limit(f *ir.Func, t targets.Target) error { return emit.Limit(f, t) }
+
 // Kernel makes LLVM text of f.
 func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, _ *codegen.Floats) (codegen.Kernel, error) {
 	m, err := emit.Kernel(f, symbol, t)

@@ -196,22 +196,58 @@ func (c *Counts) pack(f *graph.FusedConv, inverted bool) {
 	}
 	in := f.GroupIn()
 	c.Weights = make([]uint32, c.Rows*c.Cols*c.Words*planes*f.Out)
-	for i, v := range f.Ints.All() {
-		o, ch, tap := i%f.Out, i/f.Out%in, i/f.Out/in
-		word, bit := c.Counted.place(f, tap, ch)
-		for j := range planes {
-			plus := by.ones && by.bit(j, int(v)*sign[o]) || !by.ones && by.bit(j, int(v)) != (sign[o] < 0)
-			if plus == inverted {
-				continue
-			}
-			if word < c.Rows*c.Cols*c.Words {
-				c.Weights[(word*planes+j)*f.Out+o] |= 1 << bit
-			} else {
-				c.rest[o] |= 1 << bit
-			}
-			c.ones[(tap*planes+j)*f.Out+o]++
+	counted := slices.Concat(by.ofEach(f, inverted, 1), by.ofEach(f, inverted, -1)) // of weights as they are, then of negated ones
+	values := f.W.Max - f.W.Min + 1
+	first := make([]int, f.Out) // of a channel's in counted
+	for o := range first {
+		if first[o] = -f.W.Min; sign[o] < 0 {
+			first[o] += values
 		}
 	}
+	var at, bit, pixel, o, ch, tap int
+	for _, v := range f.Ints.All() {
+		if o == 0 {
+			at, bit = c.Counted.place(f, tap, ch)
+			pixel = tap * planes * f.Out
+		}
+		if set := counted[first[o]+int(v)]; set != 0 {
+			for j := range planes {
+				if set>>j&1 == 0 {
+					continue
+				}
+				if at < c.Rows*c.Cols*c.Words {
+					c.Weights[(at*planes+j)*f.Out+o] |= 1 << bit
+				} else {
+					c.rest[o] |= 1 << bit
+				}
+				c.ones[pixel+j*f.Out+o]++
+			}
+		}
+		if o++; o == f.Out {
+			if o, ch = 0, ch+1; ch == in {
+				ch, tap = 0, tap+1
+			}
+		}
+	}
+}
+
+// ofEach are the planes, as bits, in which each value of f's weights, times sign, has a 1; those in which it has a 0, where inverted.
+func (by cut) ofEach(f *graph.FusedConv, inverted bool, sign int) []uint16 {
+	var all []uint16
+	for v := f.W.Min; v <= f.W.Max; v++ {
+		set := uint16(0)
+		for j := range by.coefs {
+			one := by.bit(j, v*sign)
+			if !by.ones {
+				one = by.bit(j, v) != (sign < 0)
+			}
+			if one != inverted {
+				set |= 1 << j
+			}
+		}
+		all = append(all, set)
+	}
+	return all
 }
 
 // onesOf is the number of 1 bits of plane j of filter o.

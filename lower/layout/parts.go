@@ -50,6 +50,9 @@ func isByte(lo, hi int) bool { return lo >= math.MinInt8 && hi <= math.MaxInt8 }
 // partsOf are the Parts of f's weights, nil where i8 holds them all; ok is false where there are none. Weights of products that no instruction
 // takes several of at once have 16 bits if need be, and no Parts: a window's sum would take as long as a filter's.
 func partsOf(f *graph.FusedConv, x *graph.Value) (p *Parts, wide, ok bool) {
+	if isByte(f.W.Min, f.W.Max) && isByte(-f.W.Max, -f.W.Min) {
+		return nil, false, true
+	}
 	sign := storedSigns(f, x)
 	lows, highs := storedLimits(f, sign)
 	fits, p := true, &Parts{Factor: 1, Rest: make([]int32, f.Out)}

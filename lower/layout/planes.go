@@ -65,8 +65,11 @@ func complement(lo, hi int) cut {
 func storedRange(f *graph.FusedConv) (lo, hi int) {
 	lo, hi = f.W.Min, f.W.Max
 	falling := f.Epilogue.Falling
+	if falling == nil || lo <= -hi && -lo <= hi { // as they are, or as wide when negated
+		return lo, hi
+	}
 	for i, w := range f.Ints.All() {
-		if falling != nil && falling[i%f.Out] {
+		if falling[i%f.Out] {
 			lo, hi = min(lo, -int(w)), max(hi, -int(w))
 		}
 	}

@@ -34,26 +34,41 @@ type Module struct {
 	ByLane []string
 }
 
+// Limit fails as Kernel does, and writes no text.
+func Limit(f *ir.Func, t targets.Target) error {
+	_, err := emitted(f, f.Name, t)
+	return err
+}
+
 // Kernel emits f as a function called symbol, for target t. It fails with *ir.Error if f breaks a rule of code
 // generation: a parallel or vectorized loop that codegen.CheckLoops does not accept, or unrolling past the limit of
 // instructions.
-func Kernel(f *ir.Func, symbol string, t targets.Target) (m Module, err error) {
+func Kernel(f *ir.Func, symbol string, t targets.Target) (Module, error) {
+	e, err := emitted(f, symbol, t)
+	if err != nil {
+		return Module{}, err
+	}
+	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.Scratch, Stack: e.frame.Stack, ByLane: e.byLane}, nil
+}
+
+// emitted has made the instructions of f.
+func emitted(f *ir.Func, symbol string, t targets.Target) (e *emitter, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case abort:
 			err = r.err
 		default:
-			m, err = Module{}, fmt.Errorf("internal error: code generation of %s for %s: %v\n%s", f.Name, t.Name, r, f)
+			err = fmt.Errorf("internal error: code generation of %s for %s: %v\n%s", f.Name, t.Name, r, f)
 		}
 	}()
-	e := newEmitter(f, symbol, t)
+	e = newEmitter(f, symbol, t)
 	if t.PointerBits() == 32 {
 		e.checkSizes()
 	}
 	e.kernel()
 	e.alignStack()
-	return Module{Symbol: symbol, LL: e.print(), Scratch: e.frame.Scratch, Stack: e.frame.Stack, ByLane: e.byLane}, nil
+	return e, nil
 }
 
 // SizeError says that a Func needs more than size.Max instructions, which a schedule can only estimate.
