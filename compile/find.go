@@ -21,6 +21,8 @@ type found struct {
 	cost   float64 // on one core
 	time   float64 // of the cost, with all of the target's cores: what is compared
 	kernel int     // which it is of, of those that are compared
+	at     sketch  // the point of the space that it was made of
+	fits   bool    // code can be made of it: asked of what is taken
 }
 
 // predict fills in what the schedule costs.
@@ -43,31 +45,35 @@ func newFinder(t targets.Target) (*finder, error) {
 	return &finder{model: m, target: t, known: map[string]found{}}, err
 }
 
-// What a search looks at.
+// What a search looks at: more of it finds better schedules and takes longer.
 const (
-	drawn    = 32 // points of a strategy whose cost is guessed at first, where its space has more
-	hopeless = 2  // by how much the logarithm of a guess is above the least where no more is guessed
-	rounds   = 2  // in which the neighbours of the best are guessed as well
-	near     = 3  // of which that is done in a round
-	built    = 8  // points whose Funcs are made
-	each     = 1  // of each kernel that is compared, at least
-	giveUp   = 10 // for each that is to be made, how many are tried
+	drawn    = 6   // points of a strategy whose cost is guessed at first
+	more     = 16  // and then, of a strategy that promises something
+	hopeless = 0.5 // by how much the logarithm of a guess is above the least where no more is guessed
+	rounds   = 1   // in which the neighbours of the best are guessed as well
+	near     = 2   // of which that is done in a round
+	built    = 4   // points whose Funcs are made
+	each     = 1   // of each kernel that is compared, at least
+	giveUp   = 10  // for each that is to be made, how many are tried
+	climbs   = 6   // how often neighbours of the best Func are made
+	stride   = 2   // at a time
 )
 
 // kernel is a Func whose schedule is looked for.
 type kernel struct {
-	f      *ir.Func
-	layer  *strategy.Layer
-	before []float32 // its features
-	spaces []*drawing
+	f       *ir.Func
+	layer   *strategy.Layer
+	defined machine.Definition
+	spaces  []*drawing
 }
 
 // sketch is a point that no Func is made of yet.
 type sketch struct {
 	strategy strategy.Strategy
-	number   int // in its strategy's space
+	space    *drawing
+	number   int // in space
 	values   strategy.Values
-	guess    float64
+	guess    float64 // 0 before it is guessed
 	kernel   int
 }
 
@@ -78,6 +84,15 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 		return found{}, err
 	}
 	k := all[0]
+	if !k.fits {
+		if tooLarge(k.Func, s.target) {
+			if k, err = s.usual(f); err != nil {
+				return found{}, err
+			}
+		}
+		k.fits = true
+		s.keep(nameless(f), k)
+	}
 	if k.Func.Name != f.Name { // which was found for an equal one
 		g := *k.Func
 		g.Name = f.Name
@@ -92,9 +107,20 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	out := make([]found, len(funcs))
 	if s.model == nil || !s.model.Sifts() {
 		for i, f := range funcs {
+			var text string
+			if s.model != nil { // else each Func is asked about once
+				text = nameless(f)
+				if k, ok := s.knows(text); ok {
+					out[i] = k
+					continue
+				}
+			}
 			var err error
 			if out[i], err = s.usual(f); err != nil {
 				return nil, err
+			}
+			if s.model != nil {
+				s.keep(text, out[i])
 			}
 		}
 		return out, nil
@@ -137,16 +163,6 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 			all = append(all, some...)
 		}
 	}
-	for i := range kernels { // what the rules of strategies take
-		if kernels[i].promise() >= least+hopeless {
-			continue
-		}
-		if c, err := strategy.Default(funcs[i], s.target); err == nil {
-			one := found{Choice: c, kernel: i}
-			one.predict(s.model)
-			all = append(all, one)
-		}
-	}
 	for left, tries := built-len(all), built*giveUp; left > 0 && len(rest) > 0 && tries > 0; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -156,9 +172,10 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		all = append(all, some...)
 		rest, left, tries = rest[n:], left-len(some), tries-n
 	}
+	all = s.climb(kernels, all)
 	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.time, b.time) })
 	for _, c := range all {
-		if out[c.kernel].Func == nil && !tooLarge(c.Func, s.target) {
+		if out[c.kernel].Func == nil {
 			out[c.kernel] = c
 		}
 	}
@@ -176,23 +193,37 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	return out, nil
 }
 
-// usual is the default schedule of f, with its predicted cost.
-func (s *finder) usual(f *ir.Func) (found, error) {
-	var text string
-	if s.model != nil { // else each Func is asked about once
-		text = nameless(f)
-		if k, ok := s.knows(text); ok {
-			return k, nil
+// climb makes neighbours of the best of all, those that are guessed to be good first.
+func (s *finder) climb(kernels []kernel, all []found) []found {
+	for range climbs {
+		if len(all) == 0 {
+			break
 		}
+		best := slices.MinFunc(all, func(a, b found) int { return cmp.Compare(a.time, b.time) })
+		space, kernel := best.at.space, best.kernel
+		var beside []sketch
+		for i := range space.besides(best.at.number) {
+			if !space.made[i] {
+				p := space.point(i)
+				p.kernel = kernel
+				beside = append(beside, p)
+			}
+		}
+		s.guess(&kernels[kernel], beside)
+		all = append(all, s.make(kernels, beside[:min(len(beside), stride)])...)
 	}
+	return all
+}
+
+// usual is the default schedule of f, with its predicted cost. Its code is not too much.
+func (s *finder) usual(f *ir.Func) (found, error) {
 	c, err := small(f, s.target)
 	if err != nil {
 		return found{}, &InternalError{"default schedule of " + f.Name, err}
 	}
-	k := found{Choice: c}
+	k := found{Choice: c, fits: true}
 	if s.model != nil {
 		k.predict(s.model)
-		s.keep(text, k)
 	}
 	return k, nil
 }
@@ -246,15 +277,15 @@ func (n numbered) besides(i int) iter.Seq[int] {
 // drawing is what is drawn of the space of a strategy.
 type drawing struct {
 	numbered
-	seen map[int]bool
-	own  []sketch // the best guesses first
+	seen, made map[int]bool
+	own        []sketch // the best guesses first
 }
 
 // draw guesses points of the spaces of k: all of a small space, few of others.
 func (s *finder) draw(k *kernel) {
-	k.before = s.model.Before(k.f)
+	k.defined = s.model.Define(k.f)
 	for _, st := range strategy.For(k.layer) {
-		d := &drawing{numbered: numbered{Strategy: st, knobs: st.Knobs(k.layer), size: 1}, seen: map[int]bool{}}
+		d := &drawing{numbered: numbered{Strategy: st, knobs: st.Knobs(k.layer), size: 1}, seen: map[int]bool{}, made: map[int]bool{}}
 		for _, knob := range d.knobs {
 			d.size *= len(knob.Domain)
 		}
@@ -264,16 +295,21 @@ func (s *finder) draw(k *kernel) {
 			}
 		}
 		d.random(drawn)
-		s.guess(k, d, 0)
+		s.guess(k, d.own)
 		k.spaces = append(k.spaces, d)
 	}
+}
+
+// point is the point number i.
+func (d *drawing) point(i int) sketch {
+	return sketch{strategy: d.Strategy, space: d, number: i, values: d.at(i)}
 }
 
 // add adds the point number i.
 func (d *drawing) add(i int) {
 	if !d.seen[i] {
 		d.seen[i] = true
-		d.own = append(d.own, sketch{strategy: d.Strategy, number: i, values: d.at(i)})
+		d.own = append(d.own, d.point(i))
 	}
 }
 
@@ -285,16 +321,21 @@ func (d *drawing) random(n int) {
 	}
 }
 
-// guess guesses the costs of the points behind the first ones, and sorts all.
-func (s *finder) guess(k *kernel, d *drawing, first int) {
-	points := make([]machine.Point, len(d.own)-first)
-	for i, p := range d.own[first:] {
-		points[i] = s.model.Sketch(k.before, d.Name, p.values)
+// guess guesses the costs of points of k, those that were not guessed, and sorts them.
+func (s *finder) guess(k *kernel, points []sketch) {
+	var at []int
+	var some []machine.Sketch
+	for i, p := range points {
+		if p.guess == 0 {
+			at, some = append(at, i), append(some, k.defined.Sketch(p.strategy.Name, p.values))
+		}
 	}
-	for i, g := range s.model.Sift(points) {
-		d.own[first+i].guess = g
+	if len(some) > 0 {
+		for i, g := range s.model.Sift(some) {
+			points[at[i]].guess = g
+		}
 	}
-	slices.SortStableFunc(d.own, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
+	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
 }
 
 // refine guesses more points of the strategies that may be the best: at random, and neighbours of the best.
@@ -304,17 +345,15 @@ func (s *finder) refine(k *kernel) {
 		if len(d.own) == d.size || d.own[0].guess > least+hopeless {
 			continue
 		}
-		from := len(d.own)
-		d.random(drawn)
-		s.guess(k, d, from)
+		d.random(more)
+		s.guess(k, d.own)
 		for range rounds {
-			from := len(d.own)
 			for _, p := range slices.Clone(d.own[:min(near, len(d.own))]) {
 				for i := range d.besides(p.number) {
 					d.add(i)
 				}
 			}
-			s.guess(k, d, from)
+			s.guess(k, d.own)
 		}
 	}
 }
@@ -347,8 +386,9 @@ func (s *finder) make(kernels []kernel, points []sketch) []found {
 	var all []found
 	for _, p := range points {
 		k := kernels[p.kernel]
+		p.space.made[p.number] = true
 		if c, err := p.strategy.Build(k.layer, p.values); err == nil {
-			one := found{Choice: c, kernel: p.kernel}
+			one := found{Choice: c, kernel: p.kernel, at: p}
 			one.predict(s.model)
 			all = append(all, one)
 		}

@@ -89,7 +89,7 @@ func learned(t *testing.T, target targets.Target, funcs []*ir.Func) *machine.Mod
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := machine.Describe(d, f, c.Func, c.Strategy, c.Values)
+			p := machine.Describe(target, d, f, c.Func, c.Strategy, c.Values)
 			p.Group = f.Name
 			for _, n := range p.Counts {
 				p.Cost += n

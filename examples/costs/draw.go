@@ -9,6 +9,7 @@ type drawing struct {
 	last       string
 	h, w, c    int
 	multiplies int // at most, of a layer
+	larger     int // how many times as high and wide images are
 }
 
 // drawNetwork is a ripc.model/1 with random weights, the same for the same r. Its layers have at most so many multiply-accumulates.

@@ -11,11 +11,17 @@ const (
 	tailFilters     = 8 // of the layer behind one that makes levels, which reads them as they lie
 )
 
+// Images are larger, too, where layers may have more multiply-accumulates than these.
+const manyMultiplies = 30_000_000
+
 // drawLayer is a ripc.model/1 of one layer with random weights, the same for the same r, with what makes its input and reads its output. The
 // layer has at most so many multiply-accumulates, for each bit of its activations beyond the first half as many.
 func drawLayer(r *rand.Rand, multiplies int) map[string]any {
 	for {
-		d := &drawing{r: r, last: "x", multiplies: multiplies}
+		d := &drawing{r: r, last: "x", larger: 1, multiplies: multiplies}
+		if multiplies > manyMultiplies {
+			d.larger = drawn(r, 1, 1, 2, 4)
+		}
 		input, work := d.layer()
 		if work < leastMultiplies || work > multiplies {
 			continue
@@ -27,6 +33,7 @@ func drawLayer(r *rand.Rand, multiplies int) map[string]any {
 // layer adds the nodes of a layer of a kind that is drawn. It gives the shape of the input, and the layer's work.
 func (d *drawing) layer() (input []int, work int) {
 	d.h, d.c = drawn(d.r, 7, 7, 8, 10, 13, 14, 14, 20, 28, 28, 35, 56), d.channels()
+	d.h *= d.larger
 	stride := drawn(d.r, 1, 1, 1, 2)
 	switch p := d.r.IntN(100); {
 	case p < 42: // few bits by signs
@@ -41,7 +48,7 @@ func (d *drawing) layer() (input []int, work int) {
 	case p < 66:
 		return d.dense()
 	case p < 76:
-		d.h, d.c = drawn(d.r, 28, 32, 40, 56), drawn(d.r, 1, 3, 3, 3)
+		d.h, d.c = d.larger*drawn(d.r, 28, 32, 40, 56), drawn(d.r, 1, 3, 3, 3)
 		return d.convolution("conv2d", 0, drawn(d.r, 3, 3, 5, 7), drawn(d.r, 1, 2, 2), 1, drawn(d.r, 16, 24, 32, 64), nil)
 	case p < 88:
 		return d.convolution("int_conv2d", 8, drawn(d.r, 1, 1, 3, 3), stride, 1, d.channels(), nil)

@@ -56,34 +56,81 @@ func eachLayer[T any](seeds []uint64, f func(seed uint64) ([]T, error)) ([]T, er
 	return slices.Concat(parts...), err
 }
 
-// A sieve learns from so many points of each of so many kernels of a layer.
-const guessesOfKernel, guessedKernels = 10, 6
+// A sieve learns of so many layers, of all sizes, from so many points of each of so many kernels.
+const guessedLayers, guessesOfKernel, guessedKernels = 400, 10, 6
 
-// drawGuesses builds points of layers at random, and says what m expects of them.
-func drawGuesses(ctx context.Context, t targets.Target, m *machine.Model, layers map[uint64]int) ([]machine.Guess, error) {
+// Then the neighbours of so many of the best are added in so many rounds.
+const near, rounds = 3, 3
+
+// drawGuesses builds points of layers at random, and says what m expects of them. Nothing is measured, so layers may be large.
+func drawGuesses(ctx context.Context, t targets.Target, m *machine.Model) ([]machine.Guess, error) {
 	d := features.For(t)
-	return eachLayer(slices.Sorted(maps.Keys(layers)), func(seed uint64) ([]machine.Guess, error) {
-		kernels, _, err := kernelsOfDrawn(ctx, t, seed, layers[seed])
+	seeds := make([]uint64, guessedLayers)
+	for i := range seeds {
+		seeds[i] = unmeasured + uint64(i)
+	}
+	return eachLayer(seeds, func(seed uint64) ([]machine.Guess, error) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		const fewest, decades = 1e6, 2.7
+		kernels, _, err := kernelsOfDrawn(ctx, t, seed, int(fewest*math.Pow(10, decades*r.Float64())), false)
 		if err != nil {
 			return nil, err
 		}
 		var all []machine.Guess
-		r := rand.New(rand.NewPCG(seed, 4))
 		r.Shuffle(len(kernels), func(i, j int) { kernels[i], kernels[j] = kernels[j], kernels[i] })
 		for _, k := range kernels[:min(guessedKernels, len(kernels))] {
-			for range min(guessesOfKernel, k.Size()) {
-				p := k.Random(r)
-				if x, err := k.Build(p); err == nil {
-					all = append(all, m.Guess(machine.Describe(d, k.Task.Func, x.Func, p.Strategy, p.Values)))
-				}
-			}
+			all = append(all, guessesOf(t, d, m, k, fmt.Sprint(seed), r)...)
 		}
 		return all, nil
 	})
 }
 
+// unmeasured is the seed of the first layer of which schedules are built and not measured.
+const unmeasured = 2_000_000
+
+// guessesOf are points of a kernel at random, then neighbours of those of which m expects most.
+func guessesOf(t targets.Target, d *features.Describer, m *machine.Model, k drawnKernel, group string, r *rand.Rand) []machine.Guess {
+	var points []space.Point
+	var all, none []machine.Guess
+	define := m.Define(k.Task.Func)
+	try := func(p space.Point) {
+		x, err := k.Build(p)
+		if err != nil {
+			none = append(none, m.Unbuilt(group, define.Sketch(p.Strategy, p.Values)))
+			return
+		}
+		g := machine.Point{Group: group, Sketch: define.Sketch(p.Strategy, p.Values)}
+		g.Counts, g.After = d.Describe(x.Func, p.Values)
+		points, all = append(points, p), append(all, m.Guess(g))
+	}
+	for range min(guessesOfKernel, k.Size()) {
+		try(k.Random(r))
+	}
+	for range rounds {
+		order := make([]int, len(points))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Label, all[b].Label) })
+		for _, i := range order[:min(near, len(order))] {
+			for range near {
+				try(k.Neighbour(points[i], r))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	most := slices.MaxFunc(all, func(a, b machine.Guess) int { return cmp.Compare(a.Label, b.Label) })
+	for _, g := range none { // as dear as anything
+		g.Label = most.Label
+		all = append(all, g)
+	}
+	return all
+}
+
 func describeLayer(ctx context.Context, t targets.Target, d *features.Describer, multiplies int, seed uint64, points []drawnPoint) ([]described, error) {
-	kernels, _, err := kernelsOfDrawn(ctx, t, seed, multiplies)
+	kernels, _, err := kernelsOfDrawn(ctx, t, seed, multiplies, false)
 	if err != nil {
 		return nil, fmt.Errorf("layer %d: %w", seed, err)
 	}
@@ -98,7 +145,7 @@ func describeLayer(ctx context.Context, t targets.Target, d *features.Describer,
 		if err != nil {
 			continue
 		}
-		m := machine.Describe(d, k.Task.Func, x.Func, p.Strategy, p.Values)
+		m := machine.Describe(t, d, k.Task.Func, x.Func, p.Strategy, p.Values)
 		m.Group, m.Cost = fmt.Sprintf("%d %s", p.Layer, p.Stage), p.Cost
 		all = append(all, described{p, m})
 	}
@@ -183,9 +230,9 @@ func fitPoints(ctx context.Context, t targets.Target, raw []drawnPoint) error {
 
 	var all []machine.Point
 	var errors []float64
-	layers := map[uint64]int{} // by seed, with the most multiply-accumulates of such layers
+	layers := map[uint64]bool{}
 	for i, p := range points {
-		all, layers[p.Layer] = append(all, p.Point), p.MACs
+		all, layers[p.Layer] = append(all, p.Point), true
 		errors = append(errors, math.Abs(predicted[i]/p.Point.Cost-1))
 	}
 	slices.Sort(errors)
@@ -199,11 +246,15 @@ func fitPoints(ctx context.Context, t targets.Target, raw []drawnPoint) error {
 	if err != nil {
 		return err
 	}
-	guesses, err := drawGuesses(ctx, t, m, layers)
+	guesses, err := drawGuesses(ctx, t, m)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d points for the sieve\n", len(guesses))
+	off, err := m.SieveError(ctx, l, guesses, func(layer string) bool { return strings.HasSuffix(layer, "0") })
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d points for the sieve, which is off by %.3f for layers that were held out\n", len(guesses), off)
 	if err := m.LearnSieve(ctx, l, guesses); err != nil {
 		return err
 	}

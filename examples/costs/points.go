@@ -23,8 +23,10 @@ import (
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
+	"ripc/fusedglue"
 	"ripc/ir"
 	"ripc/lower"
+	"ripc/lower/layout"
 	"ripc/schedule/machine"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -54,8 +56,9 @@ type drawnKernel struct {
 	taken *strategy.Choice // what compile takes for it, if it takes the kernel
 }
 
-// kernelsOfDrawn are the kernels of a drawn layer by all of its algorithms, those of the layer itself first: main of them.
-func kernelsOfDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies int) (all []drawnKernel, main int, err error) {
+// kernelsOfDrawn are the kernels of a drawn layer by all of its algorithms, those of the layer itself first: main of them. Those that compile
+// takes, after a search, are marked where compiled says so.
+func kernelsOfDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies int, compiled bool) (all []drawnKernel, main int, err error) {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		return nil, 0, err
@@ -65,24 +68,35 @@ func kernelsOfDrawn(ctx context.Context, t targets.Target, seed uint64, multipli
 	if err != nil {
 		return nil, 0, err
 	}
-	c, err := ripc.Compile(ctx, path, ripc.Options{Target: t.Name})
+	g, err := ripc.Load(ctx, path)
 	if err != nil {
 		return nil, 0, err
 	}
-	byRules, err := lower.Program(ctx, c.Graph, lower.Options{Target: t})
-	if err != nil {
+	if g, err = fusedglue.Fuse(ctx, g, nil, nil); err != nil {
 		return nil, 0, err
 	}
-	programs := []*ir.Program{byRules, c.Program}
-	for _, choice := range lower.Uniform(lower.Free(c.Graph, lower.Options{Target: t})) {
-		p, err := lower.Program(ctx, c.Graph, lower.Options{Target: t, Algorithms: choice})
+	free := lower.Free(g, lower.Options{Target: t})
+	choices := []map[string]layout.Algorithm{nil} // first the rules'
+	for _, choice := range lower.Uniform(free) {
+		choices = append(choices, choice)
+	}
+	var programs []*ir.Program
+	for _, choice := range choices {
+		p, err := lower.Program(ctx, g, lower.Options{Target: t, Algorithms: choice})
 		if err != nil {
 			return nil, 0, err
 		}
 		programs = append(programs, p)
 	}
+	var c *ripc.Compiled
+	if compiled {
+		if c, err = ripc.Compile(ctx, path, ripc.Options{Target: t.Name}); err != nil {
+			return nil, 0, err
+		}
+		programs = append(programs, c.Program)
+	}
 	layer, most := "", int64(0)
-	for _, s := range c.Program.Stages {
+	for _, s := range programs[0].Stages {
 		if s.MACs > most {
 			layer, most = s.Name, s.MACs
 		}
@@ -93,7 +107,7 @@ func kernelsOfDrawn(ctx context.Context, t targets.Target, seed uint64, multipli
 		for i, s := range p.Stages {
 			task := space.TaskOf(p.FuncByName(s.Func), t, s, compile.StageConstants(p, i))
 			key := task.Workload.Key
-			if k == 1 {
+			if k == len(choices) {
 				choice := c.Choices[s.Func]
 				taken[key] = &choice
 			}
@@ -137,7 +151,7 @@ type collector struct {
 
 // layer measures one drawn layer: the default schedules of its kernels, and schedules drawn at random.
 func (c *collector) layer(ctx context.Context, seed uint64) ([]drawnPoint, error) {
-	kernels, main, err := kernelsOfDrawn(ctx, c.target, seed, c.multiplies)
+	kernels, main, err := kernelsOfDrawn(ctx, c.target, seed, c.multiplies, true)
 	if err != nil {
 		return nil, err
 	}

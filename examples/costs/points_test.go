@@ -24,7 +24,7 @@ func TestDrawLayer(t *testing.T) {
 		if !reflect.DeepEqual(draw(), draw()) {
 			t.Errorf("seed %d: two layers", seed)
 		}
-		kernels, main, err := kernelsOfDrawn(t.Context(), board, seed, multiplies)
+		kernels, main, err := kernelsOfDrawn(t.Context(), board, seed, multiplies, true)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -53,7 +53,7 @@ func TestPointsBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernels, _, err := kernelsOfDrawn(t.Context(), board, 2, 300_000)
+	kernels, _, err := kernelsOfDrawn(t.Context(), board, 2, 300_000, true)
 	if err != nil {
 		t.Fatal(err)
 	}

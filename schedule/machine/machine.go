@@ -67,7 +67,7 @@ type Model struct {
 	describe *features.Describer
 	prices   []float64 // in the order of the Describer's counts
 	names    []string  // of features
-	cores    int
+	target   targets.Target
 	trees    learned
 }
 
@@ -189,7 +189,7 @@ func (m *Model) parts() []part {
 
 // New is the model of t with weights. It fails if these name what is not counted.
 func New(t targets.Target, w Weights) (*Model, error) {
-	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), cores: t.Cores}
+	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), target: t}
 	names := m.describe.CountNames()
 	for name := range w.Terms {
 		if !slices.Contains(names, name) {

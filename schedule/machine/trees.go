@@ -14,23 +14,11 @@ import (
 
 // Point is a schedule of a kernel that was measured, with all that is known of it.
 type Point struct {
-	Group    string // the layer that it is of: costs of a group are compared
-	Strategy string
-	Before   []float32 // features of the definition, with the values of the knobs
-	Counts   []float64
-	After    []float32 // features of the scheduled Func
-	Cost     float64
-}
-
-// Sifts reports whether the model guesses the costs of points before there is a Func.
-func (m *Model) Sifts() bool { return m.trees.sieve != nil }
-
-// Before are the features of a definition.
-func (m *Model) Before(f *ir.Func) []float32 { return m.describe.Of(f, nil) }
-
-// Sketch is a Point of which there is no Func yet, of a definition with features before.
-func (m *Model) Sketch(before []float32, strategy string, values map[string]int) Point {
-	return Point{Strategy: strategy, Before: m.describe.Turn(before, values)}
+	Group string // the layer that it is of: costs of a group are compared
+	Sketch
+	Counts []float64
+	After  []float32 // features of the scheduled Func
+	Cost   float64
 }
 
 // Scheduled is the Point of a scheduled Func, with what Predict and Turns ask.
@@ -40,8 +28,8 @@ func (m *Model) Scheduled(f *ir.Func, values map[string]int) (p Point) {
 }
 
 // Describe is the Point of a Func before and after a schedule, without a cost.
-func Describe(d *features.Describer, before, after *ir.Func, strategy string, values map[string]int) Point {
-	p := Point{Strategy: strategy, Before: d.Of(before, values)}
+func Describe(t targets.Target, d *features.Describer, before, after *ir.Func, strategy string, values map[string]int) Point {
+	p := Point{Sketch: define(d, t, before).Sketch(strategy, values)}
 	p.Counts, p.After = d.Describe(after, values)
 	return p
 }
@@ -101,33 +89,6 @@ func (m *Model) answers(p Point) (x []float32, sum float64) {
 // Costs below tiny are not told apart, nor are shares below rare.
 const tiny, rare = 1e-9, 1e-6
 
-// sieveQuestions are the names of the features by which points are sifted before there is a Func.
-func sieveQuestions(strategies []string) []string {
-	names := features.Names()
-	for _, s := range strategies {
-		names = append(names, "strategy."+s)
-	}
-	return names
-}
-
-// guess are the features of a point by the names of sieveQuestions.
-func (m *Model) guess(before []float32, strategy string) []float32 {
-	x := slices.Clone(before)
-	for _, s := range m.Strategies {
-		is := float32(0)
-		if s == strategy {
-			is = 1
-		}
-		x = append(x, is)
-	}
-	return x
-}
-
-// work is the logarithm of the work of a definition.
-func (m *Model) work(before []float32) float64 {
-	return math.Ln2 * float64(before[slices.Index(m.names, "total.work")])
-}
-
 // Linear is the sum of a point's terms.
 func (m *Model) Linear(p Point) float64 {
 	_, sum := m.answers(p)
@@ -138,7 +99,7 @@ func (m *Model) Linear(p Point) float64 {
 // are done in turns, the last of which may leave cores idle.
 func (m *Model) Turns(p Point) float64 {
 	blocks := math.Round(math.Exp2(float64(p.After[slices.Index(m.names, "parallel")])) - 1)
-	cores := float64(max(1, m.cores))
+	cores := float64(max(1, m.target.Cores))
 	return math.Ceil(max(1, blocks)/cores) * cores / max(1, blocks)
 }
 
@@ -149,19 +110,6 @@ func (m *Model) Predict(p Point) float64 {
 		return sum
 	}
 	return sum * math.Exp(m.trees.prices.Predict([][]float32{x})[0])
-}
-
-// Sift is, of each point, a number that is less where its cost is expected to be less with all cores, by what is known before there is a Func.
-func (m *Model) Sift(points []Point) []float64 {
-	rows := make([][]float32, len(points))
-	for i, p := range points {
-		rows[i] = m.guess(p.Before, p.Strategy)
-	}
-	out := m.trees.sieve.Predict(rows)
-	for i, p := range points {
-		out[i] += m.work(p.Before)
-	}
-	return out
 }
 
 // Learn makes a model of points, whose origin w tells.
@@ -199,32 +147,6 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 	m.trees.prices, err = l.Train(ctx, left, forest(questions(d)))
 	return m, err
 }
-
-// Guess is what a sieve learns of a point: its features before there is a Func, and the model's prediction with all cores.
-type Guess struct {
-	features []float32
-	label    float32
-}
-
-// Guess is that of a point with a Func.
-func (m *Model) Guess(p Point) Guess {
-	return Guess{m.guess(p.Before, p.Strategy), float32(math.Log(m.Predict(p)*m.Turns(p)) - m.work(p.Before))}
-}
-
-// LearnSieve makes m's sieve of what m says of other points: as many as there is time to build, since none is measured.
-func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []Guess) (err error) {
-	var samples []costmodel.Sample
-	for _, g := range guesses {
-		samples = append(samples, costmodel.Sample{Features: g.features, Label: g.label})
-	}
-	o := forest(sieveQuestions(m.Strategies))
-	o.Depth = sieveDepth
-	m.trees.sieve, err = l.Train(ctx, samples, o)
-	return err
-}
-
-// sieveDepth is the depth of a sieve's trees, which have many samples.
-const sieveDepth = 8
 
 // forest are the options of a model that predicts.
 func forest(names []string) costmodel.Options {

@@ -37,7 +37,7 @@ func madePoints(t *testing.T, m targets.Target) []machine.Point {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := machine.Describe(d, f, c.Func, c.Strategy, c.Values)
+			p := machine.Describe(m, d, f, c.Func, c.Strategy, c.Values)
 			loads, loops := 0.0, 0.0
 			for k, n := range p.Counts {
 				switch names[k] {
@@ -72,7 +72,9 @@ func TestLearn(t *testing.T) {
 	}
 	var linear, trees []float64
 	var guesses []machine.Guess
+	var sketches []machine.Sketch
 	for _, p := range points {
+		sketches = append(sketches, p.Sketch)
 		linear = append(linear, math.Abs(learned.Linear(p)/p.Cost-1))
 		trees = append(trees, math.Abs(learned.Predict(p)/p.Cost-1))
 		guesses = append(guesses, learned.Guess(p))
@@ -89,7 +91,7 @@ func TestLearn(t *testing.T) {
 	if err := learned.LearnSieve(t.Context(), l, guesses); err != nil {
 		t.Fatal(err)
 	}
-	sifted := learned.Sift(points)
+	sifted := learned.Sift(sketches)
 	costs := make([]float64, len(points))
 	for i, p := range points {
 		costs[i] = math.Log(p.Cost * learned.Turns(p))
@@ -107,8 +109,8 @@ func TestLearn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range points {
-		if again.Predict(p) != learned.Predict(p) || again.Sift([]machine.Point{p})[0] != sifted[i] {
-			t.Fatalf("point %d: a model that was read predicts %v and %v, not %v and %v", i, again.Predict(p), again.Sift([]machine.Point{p})[0], learned.Predict(p), sifted[i])
+		if again.Predict(p) != learned.Predict(p) || again.Sift([]machine.Sketch{p.Sketch})[0] != sifted[i] {
+			t.Fatalf("point %d: a model that was read predicts %v and %v, not %v and %v", i, again.Predict(p), again.Sift([]machine.Sketch{p.Sketch})[0], learned.Predict(p), sifted[i])
 		}
 	}
 }

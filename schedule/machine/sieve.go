@@ -1,0 +1,188 @@
+package machine
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"ripc/ir"
+	"ripc/schedule/costmodel"
+	"ripc/schedule/features"
+	"ripc/targets"
+)
+
+// A sieve guesses the costs of points before there is a Func, from the definition and the values of knobs. It learns from the model itself.
+
+// Sifts reports whether m has a sieve.
+func (m *Model) Sifts() bool { return m.trees.sieve != nil }
+
+// Definition is a Func without a schedule, as a sieve sees it.
+type Definition struct {
+	describe *features.Describer
+	features []float32
+	extents  map[ir.Axis]float64 // the largest of each axis
+	cores    float64
+}
+
+// Define describes a Func without a schedule.
+func (m *Model) Define(f *ir.Func) Definition { return define(m.describe, m.target, f) }
+
+func define(d *features.Describer, t targets.Target, f *ir.Func) Definition {
+	def := Definition{describe: d, features: d.Of(f, nil), extents: map[ir.Axis]float64{}, cores: float64(max(1, t.Cores))}
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok {
+			def.extents[l.Axis] = max(def.extents[l.Axis], float64(l.Extent))
+		}
+		return true
+	})
+	return def
+}
+
+// Sketch is a schedule that there is no Func of.
+type Sketch struct {
+	Strategy string
+	features []float32 // of its definition, with the values of its knobs, and what those make of the extents
+}
+
+// Sketch is a point of the space of a strategy.
+func (d Definition) Sketch(strategy string, values map[string]int) Sketch {
+	s := Sketch{strategy, d.describe.Turn(d.features, values)}
+	for _, a := range axes() {
+		s.features = append(s.features, float32(math.Log2(1+d.extents[a])))
+	}
+	for _, c := range cuts() {
+		n, ok := values[c.knob]
+		if extent := d.extents[c.axis]; ok && n > 0 && extent > 0 {
+			parts := math.Ceil(extent / float64(n))
+			turns := math.Ceil(parts/d.cores) * d.cores / parts
+			s.features = append(s.features, float32(math.Log2(extent/float64(n))), float32(parts*float64(n)/extent), float32(turns))
+		} else {
+			s.features = append(s.features, none, none, none)
+		}
+	}
+	return s
+}
+
+var none = float32(math.NaN()) // of what a point does not have
+
+// axes are those whose extents a sieve asks for.
+func axes() []ir.Axis {
+	return []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel, ir.Word, ir.Bit, ir.TapRow, ir.TapCol, ir.Reduce, ir.Plane, ir.WeightPlane}
+}
+
+// cut is a knob whose value cuts loops of an axis.
+type cut struct {
+	knob string
+	axis ir.Axis
+}
+
+func cuts() []cut {
+	return []cut{
+		{"tile_h", ir.Row}, {"tile_w", ir.Col}, {"width", ir.Col}, {"lanes", ir.Channel}, {"filters", ir.Channel}, {"vectors", ir.Channel},
+		{"part", ir.Bit}, {"blocks", ir.Word}, {"words", ir.Reduce}, {"run", ir.Reduce},
+	}
+}
+
+// sieveQuestions are the names of what a sieve is asked by.
+func sieveQuestions(strategies []string) []string {
+	names := features.Names()
+	for _, a := range axes() {
+		names = append(names, "extent."+a.String())
+	}
+	for _, c := range cuts() {
+		names = append(names, "parts."+c.knob, "waste."+c.knob, "turns."+c.knob)
+	}
+	for _, s := range strategies {
+		names = append(names, "strategy."+s)
+	}
+	return names
+}
+
+// guess are the answers of a sketch.
+func (m *Model) guess(s Sketch) []float32 {
+	x := slices.Clone(s.features)
+	for _, name := range m.Strategies {
+		is := float32(0)
+		if name == s.Strategy {
+			is = 1
+		}
+		x = append(x, is)
+	}
+	return x
+}
+
+// work is the logarithm of the work of a sketch's definition.
+func (m *Model) work(s Sketch) float64 {
+	return math.Ln2 * float64(s.features[slices.Index(m.names, "total.work")])
+}
+
+// Sift is, of each sketch, a number that is less where its cost is expected to be less with all cores.
+func (m *Model) Sift(sketches []Sketch) []float64 {
+	rows := make([][]float32, len(sketches))
+	for i, s := range sketches {
+		rows[i] = m.guess(s)
+	}
+	out := m.trees.sieve.Predict(rows)
+	for i, s := range sketches {
+		out[i] += m.work(s)
+	}
+	return out
+}
+
+// Guess is what a sieve learns of a point: its sketch, and the model's prediction with all cores.
+type Guess struct {
+	Group    string // the layer that it is of
+	features []float32
+	Label    float32
+}
+
+// Guess is that of a point with a Func.
+func (m *Model) Guess(p Point) Guess {
+	return Guess{p.Group, m.guess(p.Sketch), float32(math.Log(m.Predict(p)*m.Turns(p)) - m.work(p.Sketch))}
+}
+
+// Unbuilt is what a sieve learns of a point of which there is no Func: the caller says what takes its place.
+func (m *Model) Unbuilt(group string, s Sketch) Guess { return Guess{Group: group, features: m.guess(s)} }
+
+// LearnSieve makes m's sieve of what m says of other points: as many as there is time to build, since none is measured.
+func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []Guess) (err error) {
+	m.trees.sieve, err = trainSieve(ctx, l, m.Strategies, guesses)
+	return err
+}
+
+func trainSieve(ctx context.Context, l *costmodel.Library, strategies []string, guesses []Guess) (*costmodel.Model, error) {
+	var samples []costmodel.Sample
+	for _, g := range guesses {
+		samples = append(samples, costmodel.Sample{Features: g.features, Label: g.Label})
+	}
+	o := forest(sieveQuestions(strategies))
+	o.Depth = sieveDepth
+	return l.Train(ctx, samples, o)
+}
+
+// sieveDepth is the depth of a sieve's trees, which have many samples.
+const sieveDepth = 8
+
+// SieveError is the root of the mean square of what a sieve is off by, in logarithms, for groups that it has not seen: those for which
+// held says so.
+func (m *Model) SieveError(ctx context.Context, l *costmodel.Library, guesses []Guess, held func(group string) bool) (float64, error) {
+	var seen []Guess
+	var rows [][]float32
+	var labels []float64
+	for _, g := range guesses {
+		if held(g.Group) {
+			rows, labels = append(rows, g.features), append(labels, float64(g.Label))
+		} else {
+			seen = append(seen, g)
+		}
+	}
+	sieve, err := trainSieve(ctx, l, m.Strategies, seen)
+	if err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for i, x := range sieve.Predict(rows) {
+		sum += (x - labels[i]) * (x - labels[i])
+	}
+	return math.Sqrt(sum / float64(len(rows))), nil
+}
