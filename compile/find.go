@@ -258,6 +258,16 @@ func (n numbered) at(i int) strategy.Values {
 	return v
 }
 
+// number is that of a point.
+func (n numbered) number(v strategy.Values) int {
+	i, step := 0, 1
+	for _, k := range n.knobs {
+		i += slices.Index(k.Domain, v[k.Name]) * step
+		step *= len(k.Domain)
+	}
+	return i
+}
+
 // besides yields the numbers of the points that differ from number i in one knob.
 func (n numbered) besides(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
@@ -293,6 +303,13 @@ func (s *finder) draw(k *kernel) {
 			for i := range d.size {
 				d.add(i)
 			}
+		}
+		domains := map[string][]int{}
+		for _, knob := range d.knobs {
+			domains[knob.Name] = knob.Domain
+		}
+		for _, start := range s.model.Starts[st.Name] {
+			d.add(d.number(k.defined.At(start, domains)))
 		}
 		d.random(drawn)
 		s.guess(k, d.own)
@@ -409,8 +426,8 @@ type Promise struct {
 	Time float64
 }
 
-// Promising are schedules of f of which the target's machine.Model expects most, n at most, the best first; none where there is no such
-// model.
+// Promising are schedules of f of which the target's machine.Model expects most, the best first, of a search that begins at n points; none
+// where there is no such model.
 func Promising(f *ir.Func, t targets.Target, n int) ([]Promise, error) {
 	s, err := newFinder(t)
 	if err != nil || s.model == nil || !s.model.Sifts() {
@@ -419,9 +436,9 @@ func Promising(f *ir.Func, t targets.Target, n int) ([]Promise, error) {
 	k := kernel{f: f, layer: strategy.LayerOf(f, t)}
 	s.draw(&k)
 	s.refine(&k)
-	points := k.points(0)
+	kernels, points := []kernel{k}, k.points(0)
 	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
-	made := s.make([]kernel{k}, points[:min(n, len(points))])
+	made := s.climb(kernels, s.make(kernels, points[:min(n, len(points))]))
 	slices.SortStableFunc(made, func(a, b found) int { return cmp.Compare(a.time, b.time) })
 	var all []Promise
 	for _, m := range made {

@@ -11,7 +11,7 @@ const (
 	tailFilters     = 8 // of the layer behind one that makes levels, which reads them as they lie
 )
 
-// Images are larger, too, where layers may have more multiply-accumulates than these.
+// Where layers may have more multiply-accumulates than these, images may be larger, channels more, and sums averaged.
 const manyMultiplies = 30_000_000
 
 // drawLayer is a ripc.model/1 of one layer with random weights, the same for the same r, with what makes its input and reads its output. The
@@ -58,7 +58,11 @@ func (d *drawing) layer() (input []int, work int) {
 }
 
 func (d *drawing) channels() int {
-	return drawn(d.r, 16, 24, 32, 48, 64, 64, 96, 128, 128, 192, 256, 384, 512)
+	usual := []int{16, 24, 32, 48, 64, 64, 96, 128, 128, 192, 256, 384, 512}
+	if d.multiplies > manyMultiplies {
+		usual = append(usual, 512, 1000, 1024, 2048)
+	}
+	return drawn(d.r, usual...)
 }
 
 // groups is 1 for most layers.
@@ -153,6 +157,8 @@ func (d *drawing) sums(op string, bits int, attrs map[string]any) {
 		d.add("bitserial_conv2d", map[string]any{"kernel": []int{1, 1}, "filters": tailFilters, "weight_scale": "none"})
 	case images && d.r.IntN(6) == 0:
 		d.add([]string{"max_pool", "avg_pool"}[d.r.IntN(2)], map[string]any{"kernel": []int{2, 2}, "strides": []int{2, 2}})
+	case images && d.multiplies > manyMultiplies && d.r.IntN(4) == 0:
+		d.add("global_avg_pool", nil)
 	default:
 		d.add("relu", nil)
 	}

@@ -146,7 +146,7 @@ func describeLayer(ctx context.Context, t targets.Target, d *features.Describer,
 			continue
 		}
 		m := machine.Describe(t, d, k.Task.Func, x.Func, p.Strategy, p.Values)
-		m.Group, m.Cost = fmt.Sprintf("%d %s", p.Layer, p.Stage), p.Cost
+		m.Group, m.Kernel, m.Cost = fmt.Sprintf("%d %s", p.Layer, p.Stage), p.Key, p.Cost
 		all = append(all, described{p, m})
 	}
 	return all, nil
@@ -202,7 +202,7 @@ func quantiles(all []float64) string {
 const parts = 5
 
 // fitPoints fits t's model to what was measured, and writes it.
-func fitPoints(ctx context.Context, t targets.Target, raw []drawnPoint) error {
+func fitPoints(ctx context.Context, t targets.Target, raw []drawnPoint, sieve bool) error {
 	points, err := describePoints(ctx, t, raw)
 	if err != nil {
 		return err
@@ -245,6 +245,9 @@ func fitPoints(ctx context.Context, t targets.Target, raw []drawnPoint) error {
 	m, err := machine.Learn(ctx, l, t, w, all)
 	if err != nil {
 		return err
+	}
+	if !sieve {
+		return m.Write(machineData)
 	}
 	guesses, err := drawGuesses(ctx, t, m)
 	if err != nil {

@@ -35,6 +35,7 @@ type stagePoint struct {
 type learnOptions struct {
 	from                       uint64
 	layers, points, multiplies int
+	sieve                      bool // it is fitted, too
 }
 
 // learn measures what is drawn at random, and fits a target's model to it. Stopped, it goes on where it was.
@@ -47,6 +48,7 @@ func learn(ctx context.Context, args []string) error {
 		f.IntVar(&o.layers, "layers", 0, "layers of a board or networks of a chip that are drawn (320 or 60)")
 		f.IntVar(&o.points, "points", 0, "schedules of a layer of a board (20, or 40 to judge)")
 		f.Uint64Var(&o.from, "from", 0, "seed of the first layer of a board")
+		f.BoolVar(&o.sieve, "sieve", true, "fit what guesses costs before a schedule is built, too, which takes minutes")
 		f.IntVar(&judged, "judge", 0, "fit nothing: judge what is chosen for so many other layers or networks")
 		f.IntVar(&o.multiplies, "macs", 0, "multiply-accumulates of a layer at most (3,000,000 or 300,000)")
 	}, args); err != nil {
@@ -61,9 +63,9 @@ func learn(ctx context.Context, args []string) error {
 		o.layers, points = judged, 40
 	}
 	if board {
-		o = learnOptions{o.from, cmp.Or(o.layers, 320), cmp.Or(o.points, points), cmp.Or(o.multiplies, 3_000_000)}
+		o.layers, o.points, o.multiplies = cmp.Or(o.layers, 320), cmp.Or(o.points, points), cmp.Or(o.multiplies, 3_000_000)
 	} else {
-		o = learnOptions{0, cmp.Or(o.layers, 60), 0, cmp.Or(o.multiplies, 300_000)}
+		o.layers, o.multiplies = cmp.Or(o.layers, 60), cmp.Or(o.multiplies, 300_000)
 	}
 	switch {
 	case board && judged > 0:

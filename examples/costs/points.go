@@ -389,7 +389,7 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return fitPoints(ctx, t, all)
+	return fitPoints(ctx, t, all, o.sieve)
 }
 
 // store is the file of all points of t that were ever measured, for fits of other features.

@@ -43,6 +43,8 @@ type Weights struct {
 	Terms map[string]float64 `json:"terms"`
 	// Strategies are those of the measured schedules, in order.
 	Strategies []string `json:"strategies,omitempty"`
+	// Starts are where a search in the space of a strategy begins.
+	Starts map[string][]Start `json:"starts,omitempty"`
 }
 
 // Error is quantiles of |predicted/measured - 1|.

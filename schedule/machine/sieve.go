@@ -41,12 +41,14 @@ func define(d *features.Describer, t targets.Target, f *ir.Func) Definition {
 // Sketch is a schedule that there is no Func of.
 type Sketch struct {
 	Strategy string
-	features []float32 // of its definition, with the values of its knobs, and what those make of the extents
+	Values   map[string]int // of knobs
+	features []float32      // of its definition, with Values, and what those make of the extents
+	rows     float64        // of the output
 }
 
 // Sketch is a point of the space of a strategy.
 func (d Definition) Sketch(strategy string, values map[string]int) Sketch {
-	s := Sketch{strategy, d.describe.Turn(d.features, values)}
+	s := Sketch{strategy, values, d.describe.Turn(d.features, values), d.extents[ir.Row]}
 	for _, a := range axes() {
 		s.features = append(s.features, float32(math.Log2(1+d.extents[a])))
 	}
@@ -142,7 +144,9 @@ func (m *Model) Guess(p Point) Guess {
 }
 
 // Unbuilt is what a sieve learns of a point of which there is no Func: the caller says what takes its place.
-func (m *Model) Unbuilt(group string, s Sketch) Guess { return Guess{Group: group, features: m.guess(s)} }
+func (m *Model) Unbuilt(group string, s Sketch) Guess {
+	return Guess{Group: group, features: m.guess(s)}
+}
 
 // LearnSieve makes m's sieve of what m says of other points: as many as there is time to build, since none is measured.
 func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []Guess) (err error) {

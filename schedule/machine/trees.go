@@ -14,7 +14,8 @@ import (
 
 // Point is a schedule of a kernel that was measured, with all that is known of it.
 type Point struct {
-	Group string // the layer that it is of: costs of a group are compared
+	Group  string // the layer that it is of: costs of a group are compared
+	Kernel string // of the layer's
 	Sketch
 	Counts []float64
 	After  []float32 // features of the scheduled Func
@@ -124,6 +125,7 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 		}
 	}
 	slices.Sort(w.Strategies)
+	w.Starts = startsOf(points)
 	var samples []Sample
 	for _, p := range points {
 		samples = append(samples, Sample{Counts: p.Counts, Cost: p.Cost, Weight: math.Sqrt(best[p.Group] / p.Cost)})
