@@ -272,6 +272,32 @@ func (m *Model) Predict(rows [][]float32) []float64 {
 	return out
 }
 
+// Mean is the model whose scores are the means of those of models, which have the same features. It knows no Importance.
+func Mean(models ...*Model) (*Model, error) {
+	var constant float32
+	var trees []tree
+	n := float32(len(models))
+	for _, m := range models {
+		constant += m.constant / n
+		for _, t := range m.trees {
+			t.Value, t.Gain = slices.Clone(t.Value), make([]float32, len(t.Gain))
+			for i, f := range t.Feature {
+				if f == leaf {
+					t.Value[i] = short(t.Value[i] / n)
+				}
+			}
+			trees = append(trees, t)
+		}
+	}
+	return newModel(models[0].objective, models[0].names, constant, trees)
+}
+
+// short is x with few digits, so that files are short.
+func short(x float32) float32 {
+	const steps = 1 << 16
+	return float32(math.Round(float64(x)*steps)) / steps
+}
+
 // Importance is the contribution of a feature to a model.
 type Importance struct {
 	Feature string  `json:"feature"`

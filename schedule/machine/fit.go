@@ -44,12 +44,18 @@ func Fit(samples []Sample) []float64 {
 
 	x := descend(&square, &right)
 	for j := range x {
+		if x[j] < nothing {
+			x[j] = 0
+		}
 		if scale[j] > 0 {
 			x[j] /= scale[j]
 		}
 	}
 	return x
 }
+
+// nothing is a share of costs that is left by rounding.
+const nothing = 1e-9
 
 // descend finds the x >= 0 with the least x'Ax/2 - b'x, one coordinate after the other (Franc, Hlavac and Navara 2005).
 func descend(a *mat.Dense, b *mat.VecDense) []float64 {

@@ -146,8 +146,36 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 		x, sum := m.answers(p)
 		left = append(left, costmodel.Sample{Features: x, Label: float32(math.Log(p.Cost / sum)), Group: p.Group})
 	}
-	m.trees.prices, err = l.Train(ctx, left, forest(questions(d)))
+	m.trees.prices, err = trainMembers(ctx, l, left, forest(questions(d)))
 	return m, err
+}
+
+// members is how many models there are, each without one of as many parts of the groups. Their mean is what all of them agree on: a search
+// finds the points that a single one takes for better than they are.
+const members = 5
+
+func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel.Sample, o costmodel.Options) (*costmodel.Model, error) {
+	part := map[string]int{}
+	for _, s := range samples {
+		if _, ok := part[s.Group]; !ok {
+			part[s.Group] = len(part) % members
+		}
+	}
+	var models []*costmodel.Model
+	for k := range members {
+		var some []costmodel.Sample
+		for _, s := range samples {
+			if part[s.Group] != k || len(part) == 1 {
+				some = append(some, s)
+			}
+		}
+		m, err := l.Train(ctx, some, o)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, m)
+	}
+	return costmodel.Mean(models...)
 }
 
 // forest are the options of a model that predicts.
