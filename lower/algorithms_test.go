@@ -86,7 +86,7 @@ func TestMergedGroups(t *testing.T) {
 		if layout.Table4.Lacks(f, &x) != "" {
 			return
 		}
-		if layout.NewConv(f, x, m, layout.Table4).Tables.Merged {
+		if layout.NewConv(f, x, m, layout.Table4).Accumulation.(*layout.Tables).Merged {
 			merged++
 		}
 		want, by := run(t, g, lower.Options{}, seed), lower.Options{Target: m, Algorithms: map[string]layout.Algorithm{g.Nodes[1].Name: layout.Table4}}

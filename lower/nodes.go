@@ -298,7 +298,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 	if a.Window != nil {
 		args = append(args, l.at[n.Inputs[1]].buf)
 	}
-	if c.Parts() != nil {
+	if c.Accumulation.WeightParts() != nil {
 		args = append(args, l.windowBytes(n, c, src))
 	}
 	oh, ow := a.OutSize(shape[1], shape[2])

@@ -231,8 +231,8 @@ func (r report) measure(ctx context.Context, s shape, t targets.Target, rounds i
 	a.SH, a.SW = s.Stride, s.Stride
 	by := layout.Choose(a, &x, t, false).Algorithm
 	conv := layout.NewConv(a, x, t, by)
-	if conv.Counts != nil && conv.Tables == nil && conv.Levels == nil && conv.Split == nil {
-		s.Word = conv.Counts.Counted.Bits
+	if k, ok := conv.Accumulation.(*layout.Counts); ok {
+		s.Word = k.Counted.Bits
 	}
 	f, _ := ops.Conv(conv, ops.Slice{})
 	choice, err := strategy.Default(f, t)

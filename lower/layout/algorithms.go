@@ -50,7 +50,8 @@ type algorithm struct {
 	group   int     // channels of a group whose counts it looks up; 0 where it looks up none
 	reach   targets.Reach
 	windows bool // it looks up levels of windows
-	split   bool // in two tables
+	// layOut lays f out for target t, a layer over x of shape [B, H, W, C].
+	layOut func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 	lacks func(f *graph.FusedConv, x *graph.Value) string
 	// cost is what it takes on a target that something is known of.
@@ -70,8 +71,9 @@ func algorithms() []algorithm {
 				return ""
 			}
 			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
-		}, cost: cost.Float},
-		Dot:             {name: "dot", lacks: lacksDots, cost: cost.Dot},
+		}, cost: cost.Float, layOut: func(f *graph.FusedConv, x *graph.Value, _ targets.Target) Accumulation { return newFloatSums(f, x) }},
+		Dot: {name: "dot", lacks: lacksDots, cost: cost.Dot,
+			layOut: func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation { return newDots(f, x, t) }},
 		Table4:          tables(4, targets.OnePosition),
 		Table6:          tables(6, targets.OnePosition),
 		PopcountDense8:  dense(8),
@@ -114,6 +116,9 @@ func tables(bits int, reach targets.Reach) algorithm {
 		return lacks(f, x, bits)
 	}
 	a.cost = func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits, reach) }
+	a.layOut = func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
+		return newTables(f, x, bits, reach, t)
+	}
 	return a
 }
 

@@ -15,6 +15,7 @@ import (
 //
 // of which Line makes the sum. Where Ones is set, bits are counted that are 1 in both, popcount(x_n & w_m).
 type Counts struct {
+	whole
 	Line
 	Planes int     // of the input
 	Coefs  []int32 // factors of the planes of the weights; see cut

@@ -43,6 +43,9 @@ type Dots struct {
 	PadLevel int // the level that positions outside the image hold
 }
 
+// WeightParts are the parts that weights are made of.
+func (d *Dots) WeightParts() *Parts { return d.Parts }
+
 // maxByte is the largest absolute value of a byte of weights, or of a signed one of levels.
 const maxByte = 128
 

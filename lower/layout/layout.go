@@ -118,46 +118,33 @@ func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buf
 	return ir.Buffer{Name: name, Type: ir.U32, Shape: s, Enc: ir.Encoding{Kind: enc, Channels: c}}
 }
 
-// Conv is a fused convolution or dense layer laid out. One of Counts, Sums and Dots is set, and Tables, Levels or Split besides Counts.
+// Conv is a fused convolution or dense layer laid out.
 type Conv struct {
 	*graph.FusedConv
-	X      graph.Value   // the input, [B, H, W, C]
-	Others []Tensor      // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
-	Beside []Beside      // levels that are written beside the floats
-	Mean   bool          // of the floats of all positions, which is written in their place
-	From   Form          // of X
-	To     Form          // of the output
-	Made   Multiples     // what the output is, in a form of integers
-	Counts *Counts       // the Algorithms that count words, and those of tables
-	Tables *Tables       // the Algorithms that look counts up
-	Levels *WindowLevels // Algorithm TableWindow
-	Split  *SplitLevels  // Algorithm TableWindowSplit
-	Sums   *Sums         // Algorithm Float
-	Dots   *Dots         // Algorithm Dot
-	Once   bool          // fixed-point factors round once where that is the same
+	Accumulation Accumulation
+	X            graph.Value // the input, [B, H, W, C]
+	Others       []Tensor    // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
+	Beside       []Beside    // levels that are written beside the floats
+	Mean         bool        // of the floats of all positions, which is written in their place
+	From         Form        // of X
+	To           Form        // of the output
+	Made         Multiples   // what the output is, in a form of integers
+	Once         bool        // fixed-point factors round once where that is the same
 }
 
-// Line is how the sums are made of what is added up in integers, nil where that is added up in floats.
-func (c *Conv) Line() *Line {
-	switch {
-	case c.Counts != nil:
-		return &c.Counts.Line
-	case c.Dots != nil:
-		return &c.Dots.Line
-	}
-	return nil
+// Accumulation is how the sums of a layer are added up, with its weights as they lie in memory. There is one type for
+// each family of algorithms: *Counts, *Tables, *WindowLevels, *SplitLevels, *FloatSums and *Dots. Each has a file here
+// and one in lower/ops, which makes the loops.
+type Accumulation interface {
+	// WeightParts are the parts that weights are made of, nil where weights are stored whole.
+	WeightParts() *Parts
 }
 
-// Columns says that the words that are counted, or whose bits are looked up, are made of words of columns.
-func (c *Conv) Columns() bool { return c.Counts != nil && c.Counts.Counted.Columns(c.FusedConv) }
+// whole is of accumulations whose weights have no parts.
+type whole struct{}
 
-// Parts are those of the weights, nil where there are none.
-func (c *Conv) Parts() *Parts {
-	if c.Dots == nil {
-		return nil
-	}
-	return c.Dots.Parts
-}
+// WeightParts returns nil.
+func (whole) WeightParts() *Parts { return nil }
 
 // NewConv lays f out for target t, a layer over x, of shape [B, H, W, C], which others join, by an algorithm that applies to it. A layer
 // without its weights has the layout that any weights would have, with none in it.
@@ -166,26 +153,7 @@ func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, 
 	if f.Epilogue.OutBits > 0 {
 		c.To = Planes
 	}
-	switch row := algorithms()[by]; {
-	case row.group > 0:
-		c.Counts = newCounts(f, &x, Counted{Pixels, WordBits}, t)
-		c.Tables = newTables(f, &x, c.Counts, row, t)
-	case row.windows:
-		c.Counts = newCounts(f, &x, windowWords(), t)
-		if row.split {
-			c.Split = newSplitLevels(f, &x)
-		} else {
-			c.Levels = newWindowLevels(f, &x)
-		}
-	case by == Float:
-		c.Sums = newSums(f, &x)
-	case by == Dot:
-		c.Dots = newDots(f, &x, t)
-	default:
-		words := by.counted()
-		c.Counts = newCounts(f, &x, words, t)
-		c.Counts.Rowwise = words.rowwise(f, t)
-	}
+	c.Accumulation = algorithms()[by].layOut(f, &x, t)
 	return c
 }
 

@@ -30,9 +30,10 @@ func LargestSum(f *graph.FusedConv) int64 {
 	return slices.Max(sums)
 }
 
-// Sums is a layer whose sums are f32: a chain of fma in the order kh, kw, channel, starting from the bias. Over packed levels
+// FloatSums is a layer whose sums are f32: a chain of fma in the order kh, kw, channel, starting from the bias. Over packed levels
 // the integers that these stand for are multiplied; their sums are exact.
-type Sums struct {
+type FloatSums struct {
+	whole
 	Weights []float32 // [KH, KW, In/Groups, Out]; negated in falling channels; nil where they are Packed
 	Packed  *Packed
 	Bias    []float32 // [Out] or nil
@@ -46,9 +47,9 @@ type Sums struct {
 	Thresholds [][]float32
 }
 
-func newSums(f *graph.FusedConv, x *graph.Value) *Sums {
+func newFloatSums(f *graph.FusedConv, x *graph.Value) *FloatSums {
 	if !x.Encoded() {
-		s := &Sums{Weights: f.WFloat, Bias: f.Bias}
+		s := &FloatSums{Weights: f.WFloat, Bias: f.Bias}
 		if f.Few != nil {
 			if s.Packed = newPacked(f); s.Packed != nil {
 				s.Weights = nil
@@ -56,7 +57,7 @@ func newSums(f *graph.FusedConv, x *graph.Value) *Sums {
 		}
 		return s
 	}
-	s, sign := &Sums{Weights: make([]float32, f.Ints.Len()), Pad: float32(f.PadValue), Add: f.Add}, signs(f)
+	s, sign := &FloatSums{Weights: make([]float32, f.Ints.Len()), Pad: float32(f.PadValue), Add: f.Add}, signs(f)
 	for i, w := range f.Ints.All() {
 		s.Weights[i] = float32(int(w) * sign[i%f.Out])
 	}

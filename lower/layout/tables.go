@@ -13,7 +13,9 @@ import (
 // e is what the group counts against weights whose bits are e, over all planes. So a count costs one look-up a group, however
 // many planes there are, and a table is made once for all filters and windows.
 type Tables struct {
-	Bits int // channels of a group
+	whole
+	Counts *Counts // what the tables' entries stand for
+	Bits   int     // channels of a group
 	cost.Groups
 	Each int // tables that a filter looks up in: all that are used, those of its group's channels, or all that there are (cost.Layer.LookedUp): in those of no channels filters look up what is no entry, which takes Bounded
 	// Merged says that filters of several groups look up in the tables of all of them: what is no entry in those of others. It takes Bounded.
@@ -103,16 +105,16 @@ func lacksAcross(f *graph.FusedConv, _ *graph.Value, _ int) string {
 	return ""
 }
 
-// newTables cuts the words of c, whose weights have one plane, into groups, for target m. f is a layer over x.
-func newTables(f *graph.FusedConv, x *graph.Value, c *Counts, by algorithm, m targets.Target) *Tables {
-	bits := by.group
-	t := &Tables{Bits: bits, Groups: cost.GroupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: by.reach == targets.BothHalves}
-	if by.reach == targets.Across {
+// newTables cuts the words of f, a layer over x whose weights have one plane, into groups of so many bits, for target m.
+func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach targets.Reach, m targets.Target) *Tables {
+	c := newCounts(f, x, Counted{Pixels, WordBits}, m)
+	t := &Tables{Counts: c, Bits: bits, Groups: cost.GroupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: reach == targets.BothHalves}
+	if reach == targets.Across {
 		a := cost.AcrossOf(m, Shape(f, x, m), bits)
 		t.Each, t.Across = t.Used, &a
 	} else {
 		t.Bounded = m.BoundedLookups()
-		t.Each, t.Merged = Shape(f, x, m).LookedUp(m, bits, by.reach)
+		t.Each, t.Merged = Shape(f, x, m).LookedUp(m, bits, reach)
 	}
 	if t.Halves { // all that half a byte holds
 		t.Most = MaxHalf

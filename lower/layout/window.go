@@ -54,7 +54,12 @@ func (c Counted) algorithm(price func(t targets.Target, l cost.Layer) cost.Estim
 	if c.Window != Pixels {
 		name += "_" + c.String()
 	}
-	return algorithm{name: name, counted: c, lacks: c.lacks, cost: price}
+	layOut := func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
+		k := newCounts(f, x, c, t)
+		k.Rowwise = c.rowwise(f, t)
+		return k
+	}
+	return algorithm{name: name, counted: c, lacks: c.lacks, cost: price, layOut: layOut}
 }
 
 // counted is what a counts; nothing, of no bits, where it counts no words.

@@ -13,7 +13,9 @@ import (
 // WindowLevels is a table of the levels that a layer makes of each window there may be, all filters' together. Windows of few bits are few, so
 // that the compiler computes all that they give: sums and glue cost nothing then, and a position takes one look-up.
 type WindowLevels struct {
-	Bits int // of a window, over all planes: those of plane n, in the order of words of Dense, behind those of plane n-1
+	whole
+	Counts *Counts // of the words that windows lie in
+	Bits   int     // of a window, over all planes: those of plane n, in the order of words of Dense, behind those of plane n-1
 	// Rows and Cols are the classes of positions that have rows of their own; one each where padding is one of the input's levels.
 	Rows, Cols graph.Classes
 	// Packed are the levels' words, [Rows.Count(), Cols.Count(), 1<<Bits, OutBits, Words(Out)]; nil without weights.
@@ -25,7 +27,12 @@ func (t *WindowLevels) Classed() bool { return t.Rows.Count()*t.Cols.Count() > 1
 
 // tableWindow is the row of the algorithm that looks up the levels of whole windows.
 func tableWindow() algorithm {
-	return algorithm{name: "table_window", windows: true, lacks: lacksWindowLevels, cost: cost.TableWindow}
+	return algorithm{name: "table_window", windows: true, lacks: lacksWindowLevels, cost: cost.TableWindow,
+		layOut: func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
+			levels := newWindowLevels(f, x)
+			levels.Counts = newCounts(f, x, windowWords(), t)
+			return levels
+		}}
 }
 
 // windowWords are what the bits of windows lie in: those that a table of them is for fit one word.

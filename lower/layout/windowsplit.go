@@ -14,7 +14,9 @@ import (
 // and the filter's level is 1 where the number of the second part is no less than one that the first part says. Numbers lie plane by plane, those of
 // 32 filters in as many words as a number has bits, so that all are compared at once by as many operations of words, as carries.
 type SplitLevels struct {
-	Bits   [2]int // of the parts: the lower ones of a window, and those above
+	whole
+	Counts *Counts // of the words that windows lie in
+	Bits   [2]int  // of the parts: the lower ones of a window, and those above
 	Planes int
 	// Packed are for each value of the first part what the second has to be at least, complemented, and for each value of the second what it is:
 	// [1<<Bits[i], Planes, Words(Out)]; nil without weights.
@@ -23,7 +25,12 @@ type SplitLevels struct {
 
 // tableWindowSplit is the row of the algorithm that looks up both parts of windows, and compares what it finds.
 func tableWindowSplit() algorithm {
-	return algorithm{name: "table_window_split", windows: true, split: true, lacks: lacksSplitLevels, cost: cost.TableWindowSplit}
+	return algorithm{name: "table_window_split", windows: true, lacks: lacksSplitLevels, cost: cost.TableWindowSplit,
+		layOut: func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
+			levels := newSplitLevels(f, x)
+			levels.Counts = newCounts(f, x, windowWords(), t)
+			return levels
+		}}
 }
 
 // lacksSplitLevels says why there are no two tables of the levels of f's windows over x; "" where there are.

@@ -127,7 +127,7 @@ func (c *binaryConv) laidOut(t *rapid.T, slice ops.Slice, see func(f *ir.Func, i
 	x := c.input()
 	for _, m := range []targets.Target{{}, {Arch: "aarch64", VectorBits: 128}, {InOrder: true}} { // without and with vectors, with unsigned and signed bytes, which only Dot knows of; and in order
 		for _, by := range layout.Applying(c.a, &x) {
-			if m.Arch != "" && by != layout.Dot || m.InOrder && !layout.NewConv(c.a, x, m, by).Columns() {
+			if m.Arch != "" && by != layout.Dot || m.InOrder && !readsColumns(layout.NewConv(c.a, x, m, by)) {
 				continue
 			}
 			l := layout.NewConv(c.a, x, m, by)
@@ -141,7 +141,7 @@ func (c *binaryConv) laidOut(t *rapid.T, slice ops.Slice, see func(f *ir.Func, i
 func (c *binaryConv) inputs(t *rapid.T, l *layout.Conv, consts []ops.Const) []any {
 	x := pack(c.x, c.bits, c.a.In)
 	all := append([]any{x}, data(consts)...)
-	if l.Parts() != nil {
+	if l.Accumulation.WeightParts() != nil {
 		var sums []int32
 		for _, v := range words(run(t, ops.WindowBytes(l), x)) {
 			sums = append(sums, int32(v))
@@ -213,7 +213,7 @@ func TestChosenThresholds(t *testing.T) {
 		if layout.PopcountDense8.Lacks(c.a, &x) != "" {
 			t.Skip("no words of 8 bits")
 		}
-		seen[layout.NewConv(c.a, x, targets.Target{}, layout.PopcountDense8).Counts.Rest]++
+		seen[layout.NewConv(c.a, x, targets.Target{}, layout.PopcountDense8).Accumulation.(*layout.Counts).Rest]++
 		check(t)
 	})
 	if len(seen) < 3 {
@@ -340,4 +340,18 @@ func TestWorstCase(t *testing.T) {
 		}
 		c.outputs(t, func(f *ir.Func, got []byte) { wantFloats(t, f, floats(got), []float32{want}) })
 	})
+}
+
+// readsColumns reports whether the words of c are made of words of columns.
+func readsColumns(c *layout.Conv) bool {
+	var k *layout.Counts
+	switch a := c.Accumulation.(type) {
+	case *layout.Counts:
+		k = a
+	case *layout.WindowLevels:
+		k = a.Counts
+	case *layout.SplitLevels:
+		k = a.Counts
+	}
+	return k != nil && k.Counted.Columns(c.FusedConv)
 }

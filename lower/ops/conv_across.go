@@ -1,13 +1,25 @@
 package ops
 
 import (
+	"math"
 	"slices"
 
 	"ripc/ir"
 	"ripc/lower/layout"
 )
 
-// across adds the nests of counts that bits of weights find in tables across positions: what a group of channels counts against those bits lies side by side for all
+// across looks counts up for all positions of a block of rows at once.
+type across struct{ *lookups }
+
+// sumType is wider than a byte: sums of bytes are in registers, and what is in memory is wider.
+func (c *across) sumType() ir.Type {
+	if c.t.Largest(c.FusedConv) < math.MaxUint16 {
+		return ir.U16
+	}
+	return ir.I32
+}
+
+// accumulate adds the nests of counts that bits of weights find in tables across positions: what a group of channels counts against those bits lies side by side for all
 // positions of a block of rows, so that a sum of each of them takes the same look-up. x are bits of levels, [planes, b, h, w, words], without the padding.
 //
 //	xf [planes, b, block, group, position]   bits of a group's channels, those of padding included
@@ -15,9 +27,11 @@ import (
 //	tb [b, block, group, entry, position]   what both count
 //	found [b, block, o, vector, lane]   sums at positions, one row of the block after the other, with positions between them that are none of the output
 //	acc [b, block, position, o]   the same, the sums of a position side by side
-func (c *conv) across(x, wt ir.Buffer) ir.Buffer {
+func (c *across) accumulate(x ir.Buffer) ir.Buffer {
+	words := (c.KH*c.KW + layout.TapsPerWord - 1) / layout.TapsPerWord
+	wt := constant(c.conv, "wt", ir.U32, c.t.Words, 0, words, c.t.Each)
 	found := c.sumsAcross(c.tablesAcross(c.groupBits(x)), wt)
-	t := c.Tables.Across
+	t := c.t.Across
 	acc := buf("acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)
 	ls := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes), over(ir.Channel, "o", c.o))
 	i := vars(ls)
@@ -26,11 +40,11 @@ func (c *conv) across(x, wt ir.Buffer) ir.Buffer {
 }
 
 // groupBits are the bits of the channels of each group at the positions that a block of rows reads, whole rows of them.
-func (c *conv) groupBits(x ir.Buffer) ir.Buffer {
-	t, a := c.Tables, c.Tables.Across
+func (c *across) groupBits(x ir.Buffer) ir.Buffer {
+	t, a := c.t, c.t.Across
 	rows := (a.Read + a.Width - 1) / a.Width
-	y := buf("xf", ir.U8, c.Counts.Planes, c.batch, a.Blocks, t.Chunks*t.PerChunk, rows*a.Width)
-	ls := loops("xf.", over(ir.Plane, "n", c.Counts.Planes), over(ir.Batch, "b", c.batch), over(ir.Row, "t", a.Blocks), over(ir.TapRow, "h", rows), over(ir.Col, "w", a.Width), over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk))
+	y := buf("xf", ir.U8, c.k.Planes, c.batch, a.Blocks, t.Chunks*t.PerChunk, rows*a.Width)
+	ls := loops("xf.", over(ir.Plane, "n", c.k.Planes), over(ir.Batch, "b", c.batch), over(ir.Row, "t", a.Blocks), over(ir.TapRow, "h", rows), over(ir.Col, "w", a.Width), over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk))
 	i := vars(ls)
 	row := add(mul(i[2], ir.Int(a.Rows)), i[3])
 	within := append(inside(row, c.Pad.Top, c.h, (a.Blocks-1)*a.Rows+rows), inside(i[4], c.Pad.Left, c.w, a.Width)...)
@@ -39,20 +53,20 @@ func (c *conv) groupBits(x ir.Buffer) ir.Buffer {
 		if len(within) == 0 {
 			return word
 		}
-		return &ir.Select{Cond: all(within...), A: word, B: levelWord(c.In, c.Counts.Planes, c.Counts.PadLevel, i[0], k)}
+		return &ir.Select{Cond: all(within...), A: word, B: levelWord(c.In, c.k.Planes, c.k.PadLevel, i[0], k)}
 	})
 	c.fill(y, ls, set(y, group, i[0], i[1], i[2], add(mul(i[5], ir.Int(t.PerChunk)), i[6]), add(mul(i[3], ir.Int(a.Width)), i[4])))
 	return y
 }
 
 // tablesAcross are the tables of groups whose bits xf has, those of their halves added up.
-func (c *conv) tablesAcross(xf ir.Buffer) ir.Buffer {
-	t := c.Tables.Across
-	bits := c.Tables.Bits / 2
+func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
+	t := c.t.Across
+	bits := c.t.Bits / 2
 	entries := 1 << bits
-	halves := buf("th", ir.U8, c.batch, t.Blocks, c.Tables.Each, 2, entries, t.Read)
-	halves.Range = ir.Range{From: 0, To: int64(c.Tables.Most / 2)}
-	ls := loops("th.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.Tables.Each), over(ir.Half, "k", 2), over(ir.Entry, "e", entries/2), over(ir.Col, "p", t.Read))
+	halves := buf("th", ir.U8, c.batch, t.Blocks, c.t.Each, 2, entries, t.Read)
+	halves.Range = ir.Range{From: 0, To: int64(c.t.Most / 2)}
+	ls := loops("th.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each), over(ir.Half, "k", 2), over(ir.Entry, "e", entries/2), over(ir.Col, "p", t.Read))
 	i := vars(ls)
 	first := mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, int64(bits)))
 	count := c.differing(i[4], func(n int) ir.Expr {
@@ -62,9 +76,9 @@ func (c *conv) tablesAcross(xf ir.Buffer) ir.Buffer {
 	other[4] = sub(ir.Int(entries-1), i[4])
 	c.fill(halves, ls, ir.Seq(set(halves, count, i...), set(halves, sub(ir.Const(ir.U8, halves.Range.To), count), other...)))
 
-	tables := buf("tb", ir.U8, c.batch, t.Blocks, c.Tables.Each, c.Tables.Entries(), t.Read)
-	tables.Range = ir.Range{From: 0, To: int64(c.Tables.Most)}
-	ls = loops("tb.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.Tables.Each), over(ir.Entry, "e", entries), over(ir.Entry, "d", entries), over(ir.Col, "p", t.Read))
+	tables := buf("tb", ir.U8, c.batch, t.Blocks, c.t.Each, c.t.Entries(), t.Read)
+	tables.Range = ir.Range{From: 0, To: int64(c.t.Most)}
+	ls = loops("tb.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each), over(ir.Entry, "e", entries), over(ir.Entry, "d", entries), over(ir.Col, "p", t.Read))
 	i = vars(ls)
 	half := func(k int, e ir.Expr) ir.Expr { return ir.At(halves, i[0], i[1], i[2], ir.Int(k), e, i[5]) }
 	c.fill(tables, ls, set(tables, add(half(0, i[4]), half(1, i[3])), i[0], i[1], i[2], add(mul(i[3], ir.Int(entries)), i[4]), i[5]))
@@ -72,19 +86,19 @@ func (c *conv) tablesAcross(xf ir.Buffer) ir.Buffer {
 }
 
 // sumsAcross are the sums of what the bits of the weights wt find in tables, for each filter those of all positions of a block.
-func (c *conv) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
+func (c *across) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
 	const perWord = layout.TapsPerWord
-	t := c.Tables.Across
+	t := c.t.Across
 	found := buf("found", c.sumType(), c.batch, t.Blocks, c.o, t.Positions/t.Lanes, t.Lanes)
 	outer := loops("found.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Channel, "o", c.o), over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes))
 	i := vars(outer)
-	red := loops("found.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "g", c.Tables.Each))
+	red := loops("found.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "g", c.t.Each))
 	k := vars(red)
 	tap := add(mul(k[0], ir.Int(c.KW)), k[1])
 	word := ir.At(wt, ir.Bin(ir.Div, tap, ir.Int(perWord)), k[2], i[2])
 	first, next := layout.TapBit(0), layout.TapBit(1)-layout.TapBit(0)
 	bit := ir.CastTo(ir.U32, add(mul(ir.Bin(ir.Mod, tap, ir.Int(perWord)), ir.Int(next)), ir.Int(first)))
-	entry := ir.Bin(ir.And, ir.Bin(ir.Shr, word, bit), ir.Const(ir.U32, int64(c.Tables.Entries()-1)))
+	entry := ir.Bin(ir.And, ir.Bin(ir.Shr, word, bit), ir.Const(ir.U32, int64(c.t.Entries()-1)))
 	dh, dw := c.Dilation()
 	from := add(add(mul(i[3], ir.Int(t.Lanes)), i[4]), add(mul(k[0], ir.Int(dh*t.Width)), mul(k[1], ir.Int(dw))))
 	look := update(ir.AddTo, found, ir.CastTo(found.Type, ir.At(tables, i[0], i[1], k[2], ir.CastTo(ir.I64, entry), from)), i...)
@@ -92,9 +106,9 @@ func (c *conv) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
 	return found
 }
 
-// sumAcross is the element of acc, sums of blocks, of an output.
-func (c *conv) sumAcross(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
-	t := c.Tables.Across
+// element is the element of acc, sums of blocks, of an output.
+func (c *across) element(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
+	t := c.t.Across
 	switch {
 	case t.Blocks == 1:
 		return ir.At(acc, b, ir.Int(0), add(mul(h, ir.Int(t.Width)), w), o)

@@ -1,13 +1,54 @@
 package ops
 
 import (
+	"fmt"
+
 	"ripc/ir"
 	"ripc/lower/layout"
 )
 
+// dots adds up products of bytes.
+type dots struct {
+	integers
+	d *layout.Dots
+}
+
+func newDots(c *conv, d *layout.Dots) *dots {
+	if c.From.Bytewise() && d.Runs { // a row of pixels is one of bytes, since a row of taps is a run of them
+		c.shape = []int{c.batch, c.h, 1, c.w * c.In}
+	}
+	return &dots{integers{conv: c, line: &d.Line}, d}
+}
+
+func (c *dots) name(size string) string { return fmt.Sprintf("dconv2d_a%d_%s", c.X.Bits, size) }
+
+// sumType has 16 bits where these are proved to hold the sums.
+func (c *dots) sumType() ir.Type {
+	if c.d.Short {
+		return ir.I16
+	}
+	return ir.I32
+}
+
+func (c *dots) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
+	p := c.widened(c.element(acc, b, h, w, o))
+	if c.d.Parts != nil {
+		p = c.joined(p, b, h, w, o)
+	}
+	return c.corrected(p, h, w, o)
+}
+
+// input makes the copy of the input's bytes that the windows read, or gives the input itself.
+func (c *dots) input(x ir.Buffer) ir.Buffer {
+	if c.From.Bytewise() {
+		return c.copied(x)
+	}
+	return c.bytes(x)
+}
+
 // byteWeights adds the parameter of the weights that bytes of levels are multiplied by, a step of channels innermost.
-func (c *conv) byteWeights() ir.Buffer {
-	d, cols := c.Dots, c.KW
+func (c *dots) byteWeights() ir.Buffer {
+	d, cols := c.d, c.KW
 	if d.Runs {
 		cols = 1
 	}
@@ -24,64 +65,53 @@ func (c *conv) byteWeights() ir.Buffer {
 
 // byteChannels is the number of channels of a pixel of the copy of the input: whole steps, and one for each output channel that reads
 // the channel of its number.
-func (c *conv) byteChannels() int {
-	if c.Dots.Band {
+func (c *dots) byteChannels() int {
+	if c.d.Band {
 		return c.o + 2*c.before()
 	}
-	return max(c.In, c.GroupCount()/c.Dots.Groups*c.Dots.Steps*c.Dots.Step)
+	return max(c.In, c.GroupCount()/c.d.Groups*c.d.Steps*c.d.Step)
 }
 
 // before is how many channels of a copy of the input come before those of the input.
-func (c *conv) before() int {
-	if c.Dots.Band {
+func (c *dots) before() int {
+	if c.d.Band {
 		return c.GroupIn() - 1
 	}
 	return 0
 }
 
 // dotType is the type of the bytes that are multiplied.
-func (c *conv) dotType() ir.Type {
-	if c.Dots.Signed {
+func (c *dots) dotType() ir.Type {
+	if c.d.Signed {
 		return ir.I8
 	}
 	return ir.U8
 }
 
 // bytesTo is a buffer of bytes that are multiplied, as many numbers as the levels have.
-func (c *conv) bytesTo(shape ...int) ir.Buffer {
+func (c *dots) bytesTo(shape ...int) ir.Buffer {
 	xp := buf("xp", c.dotType(), shape...)
-	if r := (ir.Range{From: -int64(c.Dots.Offset), To: int64(c.X.Top() - c.Dots.Offset)}); !r.Has(xp.Type.Limits()) {
+	if r := (ir.Range{From: -int64(c.d.Offset), To: int64(c.X.Top() - c.d.Offset)}); !r.Has(xp.Type.Limits()) {
 		xp.Range = r
 	}
 	return xp
 }
 
 // byteOf is the byte of an i32 level.
-func (c *conv) byteOf(level ir.Expr) ir.Expr {
-	if c.Dots.Offset > 0 {
-		level = sub(level, ir.Const(ir.I32, int64(c.Dots.Offset)))
+func (c *dots) byteOf(level ir.Expr) ir.Expr {
+	if c.d.Offset > 0 {
+		level = sub(level, ir.Const(ir.I32, int64(c.d.Offset)))
 	}
 	return ir.CastTo(c.dotType(), level)
 }
 
-// needed is the number of sums of a row that are read: a pool may leave the last ones out.
-func (c *conv) needed() int {
-	if c.Pool == nil {
-		return c.ow
-	}
-	return (c.pw-1)*c.Pool.Strides[1] + c.Pool.Kernel[1]
-}
-
-// read is the input as it lies in memory.
-func (c *conv) read() layout.Tensor { return layout.Tensor{Value: c.X, Form: c.From} }
-
 // sameBytes reports whether the input's bytes are those that are multiplied.
-func (c *conv) sameBytes() bool {
-	return c.X.Bits == ir.U8.Bits() && c.read().Element() == c.dotType() && (c.From == layout.SignedBytes) == (c.Dots.Offset > 0)
+func (c *dots) sameBytes() bool {
+	return c.X.Bits == ir.U8.Bits() && c.read().Element() == c.dotType() && (c.From == layout.SignedBytes) == (c.d.Offset > 0)
 }
 
 // multiplied is the byte that is multiplied, of byte v of the input.
-func (c *conv) multiplied(v ir.Expr) ir.Expr {
+func (c *dots) multiplied(v ir.Expr) ir.Expr {
 	if c.sameBytes() {
 		return v
 	}
@@ -89,8 +119,8 @@ func (c *conv) multiplied(v ir.Expr) ir.Expr {
 }
 
 // copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself can be read.
-func (c *conv) copied(x ir.Buffer) ir.Buffer {
-	d, p := c.Dots, c.Pad
+func (c *dots) copied(x ir.Buffer) ir.Buffer {
+	d, p := c.d, c.Pad
 	xp := c.bytesTo(c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels())
 	left, width := c.before(), c.In
 	if d.Runs {
@@ -133,8 +163,8 @@ func (c *conv) copied(x ir.Buffer) ir.Buffer {
 
 // bytes is the copy of the levels as bytes, with padding: [B, H, W, C], or, where a row of taps is one run of bytes, [B, H, 1, W*C] as far
 // as the last step of the last window reaches.
-func (c *conv) bytes(x ir.Buffer) ir.Buffer {
-	d, p := c.Dots, c.Pad
+func (c *dots) bytes(x ir.Buffer) ir.Buffer {
+	d, p := c.d, c.Pad
 	hp, wp, cp := c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels()
 	xp := c.bytesTo(c.batch, hp, wp, cp)
 	before := c.before()
@@ -190,9 +220,10 @@ func (c *conv) bytes(x ir.Buffer) ir.Buffer {
 	return xp
 }
 
-// dots is the nest of the sums of products of bytes of x, the copy of the input, and w.
-func (c *conv) dots(x, w ir.Buffer) ir.Buffer {
-	d := c.Dots
+// accumulate is the nest of the sums of products of the input's bytes and the weights.
+func (c *dots) accumulate(x ir.Buffer) ir.Buffer {
+	d, w := c.d, c.byteWeights()
+	x = c.input(x)
 	t := c.sumType()
 	acc := buf("acc", t, c.batch, c.oh, c.needed(), c.o)
 	c.bufs = append(c.bufs, acc)

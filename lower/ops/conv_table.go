@@ -1,16 +1,44 @@
 package ops
 
 import (
+	"fmt"
 	"slices"
 
 	"ripc/ir"
 	"ripc/lower/layout"
 )
 
+// lookups adds up counts that are looked up in tables.
+type lookups struct {
+	*counting
+	t *layout.Tables
+}
+
+func (c *lookups) name(size string) string {
+	reach := ""
+	switch {
+	case c.t.Halves:
+		reach = "h"
+	case c.t.Across != nil:
+		reach = "x"
+	}
+	return fmt.Sprintf("tconv2d_a%dt%d%s_%s", c.k.Planes, c.t.Bits, reach, size)
+}
+
+func (c *lookups) sumType() ir.Type { return narrowest(c.t.Largest(c.FusedConv)) }
+
+func (c *lookups) element(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
+	if !c.t.Halves {
+		return ir.At(acc, b, h, w, o)
+	}
+	half := ir.Int(c.half())
+	return ir.At(acc, b, h, ir.Bin(ir.Mod, w, half), ir.Bin(ir.Div, w, half), o)
+}
+
 // tables is the nest of the tables of the positions of x, bits of levels, that the windows read: [b, h, w, group, entry]. An entry
 // is what its group counts against that many bits of weights, over all planes; of Halves also what that of the pixel half a row further does, or of the last pixel.
-func (c *conv) tables(x ir.Buffer) ir.Buffer {
-	t := c.Tables
+func (c *lookups) tables(x ir.Buffer) ir.Buffer {
+	t := c.t
 	shape := append([]int{}, x.Shape[1:4]...)
 	if t.Halves {
 		_, dw := c.Dilation()
@@ -38,19 +66,19 @@ func (c *conv) tables(x ir.Buffer) ir.Buffer {
 }
 
 // half is the number of positions of the first half of a row, which has one more than the second where the row has an odd number.
-func (c *conv) half() int { return (c.ow + 1) / 2 }
+func (c *lookups) half() int { return (c.ow + 1) / 2 }
 
 // entry is what group i[4] of chunk i[3] of pixel i[:3] of x counts against the bits of entry i[5].
-func (c *conv) entry(x ir.Buffer, i []ir.Expr) ir.Expr {
+func (c *lookups) entry(x ir.Buffer, i []ir.Expr) ir.Expr {
 	return c.differing(i[5], func(n int) ir.Expr {
 		return c.group(i[4], i[3], func(k ir.Expr) ir.Expr { return ir.At(x, ir.Int(n), i[0], i[1], i[2], k) })
 	})
 }
 
 // differing is how many of a group's bits differ from those of entry e, over all planes.
-func (c *conv) differing(e ir.Expr, group func(plane int) ir.Expr) ir.Expr {
+func (c *lookups) differing(e ir.Expr, group func(plane int) ir.Expr) ir.Expr {
 	var count ir.Expr
-	for n := range c.Counts.Planes {
+	for n := range c.k.Planes {
 		differ := ir.Un(ir.Popcount, ir.Bin(ir.Xor, group(n), ir.CastTo(ir.U8, e)))
 		if n > 0 {
 			differ = ir.Bin(ir.Shl, differ, ir.Const(ir.U8, int64(n)))
@@ -65,8 +93,8 @@ func (c *conv) differing(e ir.Expr, group func(plane int) ir.Expr) ir.Expr {
 }
 
 // group are the bits of group j of a chunk of words.
-func (c *conv) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr {
-	t, bits := c.Tables, ir.U32
+func (c *lookups) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr {
+	t, bits := c.t, ir.U32
 	if t.Chunk > 1 {
 		bits = ir.U64
 	}
@@ -82,10 +110,12 @@ func (c *conv) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr {
 	return ir.CastTo(ir.U8, ir.Bin(ir.And, ir.Bin(ir.Shr, channels, first), ir.Const(bits, int64(t.Entries()-1))))
 }
 
-// lookUps is the nest of sums of what is looked up in tables of x: [b, h, w, o], or, for halves of rows, [b, h, w, half, o].
-func (c *conv) lookUps(x, wt ir.Buffer) ir.Buffer {
+// accumulate is the nest of sums of what is looked up in tables of x: [b, h, w, o], or, for halves of rows, [b, h, w, half, o].
+func (c *lookups) accumulate(x ir.Buffer) ir.Buffer {
+	wt := constant(c.conv, "wt", ir.U8, c.t.Weights, 0, c.KH, c.KW, c.t.Each)
+	x = c.tables(c.padded(x))
 	t, axes, shape := c.sumType(), []ir.Loop{over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh)}, []int{}
-	if c.Tables.Halves {
+	if c.t.Halves {
 		axes = append(axes, over(ir.Col, "w", c.half()), over(ir.Half, "p", 2))
 	} else {
 		axes = append(axes, over(ir.Col, "w", c.ow))
@@ -95,15 +125,15 @@ func (c *conv) lookUps(x, wt ir.Buffer) ir.Buffer {
 		shape = append(shape, l.Extent)
 	}
 	i := vars(outer)
-	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "c", c.terms()))
+	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "c", c.t.Each))
 	tap := vars(red)
 	h, w := c.pixel(i[1], i[2], tap[0], tap[1])
 	g := tap[2]
-	if !c.Tables.Merged {
-		g = c.ofGroup(i[len(i)-1], c.Tables.Each, g)
+	if !c.t.Merged {
+		g = c.ofGroup(i[len(i)-1], c.t.Each, g)
 	}
 	found := c.lookUp(x, ir.At(wt, append(slices.Clone(tap), i[len(i)-1])...), i[0], h, w, g)
-	if c.Tables.Halves {
+	if c.t.Halves {
 		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, layout.HalfBits))), ir.Const(ir.U8, layout.MaxHalf))
 	}
 	acc := buf("acc", t, shape...)
@@ -112,10 +142,10 @@ func (c *conv) lookUps(x, wt ir.Buffer) ir.Buffer {
 }
 
 // lookUp is what filters look up for the bits of their weights w at row h, column w and group g of tables tb.
-func (c *conv) lookUp(tb ir.Buffer, weights ir.Expr, b, h, w, g ir.Expr) ir.Expr {
-	entries := int64(c.Tables.Entries())
+func (c *lookups) lookUp(tb ir.Buffer, weights ir.Expr, b, h, w, g ir.Expr) ir.Expr {
+	entries := int64(c.t.Entries())
 	found := ir.At(tb, b, h, w, g, ir.CastTo(ir.I64, ir.Bin(ir.And, weights, ir.Const(ir.U8, entries-1))))
-	if c.Tables.Bounded {
+	if c.t.Bounded {
 		return &ir.Select{Cond: ir.Bin(ir.Lt, weights, ir.Const(ir.U8, entries)), A: found, B: ir.Const(ir.U8, 0)}
 	}
 	return found

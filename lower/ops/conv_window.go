@@ -1,15 +1,26 @@
 package ops
 
 import (
+	"fmt"
 	"slices"
 
 	"ripc/ir"
 	"ripc/lower/layout"
 )
 
-// windowLevels is the nest that stores, for each position, the levels that a constant has of its window.
-func (c *conv) windowLevels(x ir.Buffer, slice Slice) ir.Buffer {
-	t := c.Levels
+// windowTable stores levels that a constant has of whole windows.
+type windowTable struct {
+	*counting
+	t *layout.WindowLevels
+}
+
+func (c *windowTable) name(size string) string {
+	return fmt.Sprintf("tconv2d_a%dw%d_%s", c.k.Planes, c.t.Bits, size)
+}
+
+// output is the nest that stores, for each position, the levels that a constant has of its window.
+func (c *windowTable) output(x ir.Buffer, slice Slice) ir.Buffer {
+	t := c.t
 	rows := buf("wt", ir.U32, 1<<t.Bits, c.Epilogue.OutBits, Words(c.Out))
 	if t.Classed() {
 		rows.Shape = append([]int{t.Rows.Count(), t.Cols.Count()}, rows.Shape...)
@@ -33,13 +44,13 @@ func (c *conv) windowLevels(x ir.Buffer, slice Slice) ir.Buffer {
 }
 
 // windowBits is the word of all bits of the window at a position.
-func (c *conv) windowBits(x ir.Buffer) func(i []ir.Expr) ir.Expr {
+func (c *counting) windowBits(x ir.Buffer) func(i []ir.Expr) ir.Expr {
 	if c.words = x; !layout.OnePixel(c.FusedConv) {
 		c.words = c.windowWords(x)
 	}
 	return func(i []ir.Expr) ir.Expr {
 		var window ir.Expr
-		for n := range c.Counts.Planes {
+		for n := range c.k.Planes {
 			bits := c.wholeWindow(ir.Int(n), i)
 			if by := n * c.Products(); by > 0 {
 				bits = ir.Bin(ir.Shl, bits, ir.Const(ir.U32, int64(by)))
@@ -50,10 +61,20 @@ func (c *conv) windowBits(x ir.Buffer) func(i []ir.Expr) ir.Expr {
 	}
 }
 
-// splitLevels is the nest that compares, for each position, what one constant has of the first part of its window with what another has of the second. Added up
+// splitTable stores levels that two constants have of the parts of windows.
+type splitTable struct {
+	*counting
+	t *layout.SplitLevels
+}
+
+func (c *splitTable) name(size string) string {
+	return fmt.Sprintf("tconv2d_a%dw%dw%d_%s", c.k.Planes, c.t.Bits[0], c.t.Bits[1], size)
+}
+
+// output is the nest that compares, for each position, what one constant has of the first part of its window with what another has of the second. Added up
 // with a carry of 1 the first number's complement and the second carry where the second is no less.
-func (c *conv) splitLevels(x ir.Buffer, slice Slice) ir.Buffer {
-	t := c.Split
+func (c *splitTable) output(x ir.Buffer, slice Slice) ir.Buffer {
+	t := c.t
 	var tables [2]ir.Buffer
 	for k, name := range []string{"wt", "wu"} {
 		tables[k] = buf(name, ir.U32, 1<<t.Bits[k], t.Planes, Words(c.Out))

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"ripc/graph"
@@ -28,10 +27,10 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	var bits []ir.Expr
 	switch {
 	case e.Thresholds != nil:
-		threshold, reached := c.thresholds(i, o)
-		bits = levelBits(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.compared(acc, i, o), t) })
+		threshold, reached := c.sums.thresholds(i, o)
+		bits = levelBits(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.accumulated(acc, i[0], i[1], i[2], o), t) })
 	case e.Shift != nil:
-		bits = c.shiftBits(c.sum(acc, i[0], i[1], i[2], o), o)
+		bits = c.shiftBits(c.accumulated(acc, i[0], i[1], i[2], o), o)
 	case e.Scale != nil:
 		bits = c.cut(bitsOf(ir.At(c.scaled(acc), i[0], i[1], i[2], o), e.OutBits), o)
 	default:
@@ -62,12 +61,12 @@ func (c *conv) packed(slice Slice) (y ir.Buffer, outer []ir.Loop) {
 	return y, loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Word, "q", Words(c.Out)))
 }
 
-// sum is the accumulator that the epilogue reads; pooled ones are corrected for padding already.
-func (c *conv) sum(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
+// accumulated is the accumulator that the epilogue reads; pooled ones are corrected for padding already.
+func (c *conv) accumulated(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	if c.Pool != nil {
 		return ir.At(acc, b, h, w, o)
 	}
-	return c.raw(acc, b, h, w, o)
+	return c.sums.raw(acc, b, h, w, o)
 }
 
 // packBit is bit shifted to its place in a word.
@@ -110,10 +109,10 @@ func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	var v ir.Expr
 	switch {
 	case e.Thresholds != nil:
-		threshold, reached := c.thresholds(i, i[3])
-		v = countReached(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.compared(acc, i, i[3]), t) })
+		threshold, reached := c.sums.thresholds(i, i[3])
+		v = countReached(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.accumulated(acc, i[0], i[1], i[2], i[3]), t) })
 	case e.Shift != nil:
-		v = c.shiftLevel(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+		v = c.shiftLevel(c.accumulated(acc, i[0], i[1], i[2], i[3]), i[3])
 	case e.Scale != nil:
 		v = ir.At(c.scaled(acc), i...)
 	case e.Quantizer != nil:
@@ -142,99 +141,6 @@ func atLeast(v ir.Expr) func(t ir.Expr) ir.Expr {
 	return func(t ir.Expr) ir.Expr { return ir.Bin(ir.Ge, v, t) }
 }
 
-// compared is what thresholds are compared with at position i, channel o.
-func (c *conv) compared(acc ir.Buffer, i []ir.Expr, o ir.Expr) ir.Expr {
-	return c.sum(acc, i[0], i[1], i[2], o)
-}
-
-// short says that sums are compared in the type in which they are added up, of which more fit a vector than of 32 bits: they are
-// corrected by nothing.
-func (c *conv) short() bool {
-	k := c.Line()
-	return k != nil && c.Pool == nil && k.Padding == nil && c.sumType() != ir.I32
-}
-
-// thresholds are those of channel o at position i, and how what is compared (compared) reaches one; those of channels that only fill words are never
-// reached. Levels of several bits compare by < only: of <= LLVM makes > where a comparison chooses a threshold, and computes both.
-func (c *conv) thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.Expr, reached ir.BinOp) {
-	var t ir.Buffer
-	k, dims, at := c.Line(), []int{len(c.Epilogue.Thresholds)}, []ir.Expr{o}
-	if k != nil && k.Classes != nil {
-		rows, cols := k.Classes.Rows, k.Classes.Cols
-		dims, at = append(dims, rows.Count(), cols.Count()), []ir.Expr{class(i[1], rows), class(i[2], cols), o}
-	}
-	if k != nil && k.Chosen > 0 {
-		dims, at = slices.Insert(dims, 1, k.Chosen), slices.Insert(at, 0, c.rest(i))
-	}
-	reached = ir.Ge
-	switch {
-	case k == nil:
-		t = constant(c, "t", ir.F32, slices.Concat(c.Sums.Thresholds...), float32(math.Inf(1)), dims...)
-	case k.Rising && c.short() && c.sumType() == ir.I16:
-		t = constant(c, "t", ir.I16, limitsInShort(slices.Concat(k.Thresholds...)), math.MaxInt16, dims...)
-	case k.Rising:
-		t = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), math.MaxInt32, dims...)
-	case c.short():
-		if c.sumType() == ir.U8 {
-			t = constant(c, "t", ir.U8, limitsAbove[uint8](k), 0, dims...)
-		} else {
-			t = constant(c, "t", ir.U16, limitsAbove[uint16](k), 0, dims...)
-		}
-		reached = ir.Lt
-	case c.Epilogue.OutBits > 1:
-		above := slices.Concat(k.Thresholds...)
-		for i := range above {
-			above[i]++
-		}
-		t, reached = constant(c, "t", ir.I32, above, 0, dims...), ir.Lt
-	default:
-		t, reached = constant(c, "t", ir.I32, slices.Concat(k.Thresholds...), -1, dims...), ir.Le
-	}
-	return func(j int) ir.Expr { return ir.At(t, append([]ir.Expr{ir.Int(j)}, at...)...) }, reached
-}
-
-// limitsInShort are thresholds of sums that are less than the largest i16, which reach what is below all i16, and nothing that is above.
-func limitsInShort(thresholds []int32) []int16 {
-	out := make([]int16, len(thresholds))
-	for i, v := range thresholds {
-		out[i] = int16(max(math.MinInt16, min(v, math.MaxInt16)))
-	}
-	return out
-}
-
-// limitsAbove are the least counts that reach no threshold of k, of counts that are less than what T holds.
-func limitsAbove[T uint8 | uint16](k *layout.Line) []T {
-	var out []T
-	for _, v := range slices.Concat(k.Thresholds...) {
-		out = append(out, T(min(v, int32(^T(0))-1)+1))
-	}
-	return out
-}
-
-// sumOf is the i32 sum that belongs to accumulator p.
-func (c *conv) sumOf(p, o ir.Expr) ir.Expr {
-	k := c.Line()
-	added := func(v ir.Expr, data []int32) ir.Expr {
-		if data == nil {
-			return v
-		}
-		return add(v, ir.At(constant(c, "add", ir.I32, data, 0), o))
-	}
-	if k == nil {
-		return added(ir.CastTo(ir.I32, p), c.Sums.Add)
-	}
-	p = ir.CastTo(ir.I32, p)
-	v, by := ir.Expr(ir.At(constant(c, "base", ir.I32, k.Base, 0), o)), mul(p, ir.Const(ir.I32, int64(k.Mul)))
-	if k.Rising {
-		return add(v, by)
-	}
-	v = sub(v, by)
-	if k.Half > 0 {
-		v = ir.Bin(ir.Shr, v, ir.Const(ir.I32, int64(k.Half)))
-	}
-	return added(v, k.Add)
-}
-
 func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {
 	return bitsOf(c.shiftLevel(p, o), c.Epilogue.OutBits)
 }
@@ -245,7 +151,7 @@ func (c *conv) shiftLevel(p, o ir.Expr) ir.Expr {
 		return ir.At(constant(c, name, ir.I32, data, fill), o)
 	}
 	// Padding channels have sums from 0 down: (0 - 1) >> r is negative, level 0.
-	return shifted(c.Epilogue.Shift, c.sumOf(p, o), c.Epilogue.OutBits, at)
+	return shifted(c.Epilogue.Shift, c.sums.sum(p, o), c.Epilogue.OutBits, at)
 }
 
 // shifted is the level that s gives the i32 integer v; at gives a list's entry for the channel, fill standing for those of padding
@@ -318,7 +224,7 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 	y := buf("qu", ir.I32, c.batch, c.ph, c.pw, c.o)
 	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
-	s, sum := c.Epilogue.Scale, c.sumOf(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+	s, sum := c.Epilogue.Scale, c.sums.sum(c.accumulated(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.bufs = append(c.bufs, y)
 	var body ir.Stmt
 	switch {
@@ -357,10 +263,7 @@ func clipped(s *graph.ScaleSums, v ir.Expr) ir.Expr {
 // start is what the float steps begin with, at position and channel i.
 func (c *conv) start(acc ir.Buffer, i []ir.Expr) ir.Expr {
 	o := i[3]
-	v := c.sum(acc, i[0], i[1], i[2], o)
-	if c.Line() != nil || c.Sums.Add != nil {
-		v = ir.CastTo(ir.F32, c.sumOf(v, o))
-	}
+	v := c.sums.real(c.accumulated(acc, i[0], i[1], i[2], o), o)
 	if c.Window == nil {
 		return v
 	}
@@ -472,7 +375,7 @@ func (c *conv) storeNumber(acc, y ir.Buffer, i, at []ir.Expr) ir.Stmt {
 	if !c.To.Integers() {
 		return storeLinks(y, c.links(i[:3], channel{index: i[3]}), c.start(acc, i), at)
 	}
-	v := c.sumOf(c.sum(acc, i[0], i[1], i[2], i[3]), i[3])
+	v := c.sums.sum(c.accumulated(acc, i[0], i[1], i[2], i[3]), i[3])
 	for k := range c.Others {
 		v = add(v, ir.CastTo(ir.I32, c.elementOf(k, i[:3], i[3])))
 	}

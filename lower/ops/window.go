@@ -9,13 +9,13 @@ import (
 )
 
 // windowWords is the buffer of the words that are counted, made of x where these are not its own.
-func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
-	switch c.Counts.Counted.Window {
+func (c *counting) windowWords(x ir.Buffer) ir.Buffer {
+	switch c.k.Counted.Window {
 	case layout.Dense:
 		switch {
-		case c.Columns():
+		case c.k.Counted.Columns(c.FusedConv):
 			return c.denseWords(c.columnWords(x))
-		case c.Counts.Parts && layout.OnePixel(c.FusedConv):
+		case c.k.Parts && layout.OnePixel(c.FusedConv):
 			return c.padded(x)
 		}
 		return c.denseWords(c.padded(x))
@@ -28,14 +28,14 @@ func (c *conv) windowWords(x ir.Buffer) ir.Buffer {
 }
 
 // rest is the number of the bits of the window at i, [b, h, w], that layout.Counts.Rest leaves over: less than 2^Rest, as can be seen.
-func (c *conv) rest(i []ir.Expr) ir.Expr {
-	k := c.Counts
+func (c *counting) rest(i []ir.Expr) ir.Expr {
+	k := c.k
 	word := ir.Bin(ir.Shr, c.wholeWindow(ir.Int(0), i), ir.Const(ir.U32, int64(k.Words*k.Counted.Bits)))
 	return ir.CastTo(ir.I64, ir.Bin(ir.And, word, ir.Const(ir.U32, int64(1)<<k.Rest-1)))
 }
 
 // wholeWindow is the word of all bits of plane n of the window at i, [b, h, w], of which those that are counted are parts (layout.Counts.Parts), or by which levels are found.
-func (c *conv) wholeWindow(n ir.Expr, i []ir.Expr) ir.Expr {
+func (c *counting) wholeWindow(n ir.Expr, i []ir.Expr) ir.Expr {
 	if layout.OnePixel(c.FusedConv) {
 		h, w := c.pixel(i[1], i[2], ir.Int(0), ir.Int(0))
 		return ir.At(c.words, n, i[0], h, w, ir.Int(0))
@@ -44,20 +44,20 @@ func (c *conv) wholeWindow(n ir.Expr, i []ir.Expr) ir.Expr {
 }
 
 // windowWord is word k, of plane n and row kh and column kw of pixels, that is counted for the sums at i, [b, h, w, o].
-func (c *conv) windowWord(n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr {
+func (c *counting) windowWord(n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr {
 	h, w := c.pixel(i[1], i[2], kh, kw)
-	counted := c.Counts.Counted
+	counted := c.k.Counted
 	switch {
-	case c.Counts.Parts:
+	case c.k.Parts:
 		return ir.CastTo(wordType(counted), ir.Bin(ir.Shr, c.wholeWindow(n, i), ir.CastTo(ir.U32, mul(k, ir.Int(counted.Bits)))))
 	case counted.Window == layout.Dense:
-		return ir.At(c.words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.Counts.Words, k))...)...)
+		return ir.At(c.words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.k.Words, k))...)...)
 	case counted.Window == layout.Lanes:
 		return ir.At(c.words, n, i[0], h, w, k, i[3])
 	case counted.Window == layout.DenseLanes:
 		return ir.At(c.words, n, i[0], i[1], i[2], k, i[3])
 	}
-	return ir.At(c.words, n, i[0], h, w, c.ofGroup(i[3], c.Counts.Words, k))
+	return ir.At(c.words, n, i[0], h, w, c.ofGroup(i[3], c.k.Words, k))
 }
 
 // pixel is the row and column in the padded input of pixel kh, kw of the window at h, w.
@@ -85,8 +85,8 @@ func (c *conv) groupOf(o ir.Expr, together int) ir.Expr {
 }
 
 // denseWord is the index of word q of column w in words of layout.Dense.
-func (c *conv) denseWord(w, q ir.Expr) []ir.Expr {
-	if c.Counts.Rowwise {
+func (c *counting) denseWord(w, q ir.Expr) []ir.Expr {
+	if c.k.Rowwise {
 		return []ir.Expr{q, w}
 	}
 	return []ir.Expr{w, q}
@@ -104,14 +104,14 @@ func wordType(k layout.Counted) ir.Type {
 }
 
 // denseWords makes the words of layout.Dense.
-func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
-	k := c.Counts.Made()
+func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
+	k := c.k.Made()
 	pieces, whole := k.Pieces(c.FusedConv), k.Whole(c.FusedConv)
 	taps := c.KH * c.KW
-	columns := c.Columns()
-	y := buf("xd", wordType(k), c.Counts.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
+	columns := c.k.Counted.Columns(c.FusedConv)
+	y := buf("xd", wordType(k), c.k.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
 	ls := loops("xd.", overAll(y.Shape)[:4]...)
-	if c.Counts.Rowwise {
+	if c.k.Rowwise {
 		y.Shape[3], y.Shape[4] = y.Shape[4], y.Shape[3]
 	}
 	i := vars(ls)
@@ -155,12 +155,12 @@ func (c *conv) denseWords(x ir.Buffer) ir.Buffer {
 }
 
 // columnWords are the bits of each column that a row's windows read, one word for all KH pixels of it, made of x with its padding: [planes, batch, rows of the output, columns, 1].
-func (c *conv) columnWords(x ir.Buffer) ir.Buffer {
+func (c *counting) columnWords(x ir.Buffer) ir.Buffer {
 	_, last := c.pixel(ir.Int(0), ir.Int(c.ow-1), ir.Int(0), ir.Int(c.KW-1))
-	y := buf("xc", ir.U32, c.Counts.Planes, c.batch, c.oh, int(last.(*ir.IntImm).V)+1, 1)
+	y := buf("xc", ir.U32, c.k.Planes, c.batch, c.oh, int(last.(*ir.IntImm).V)+1, 1)
 	ls := loops("xc.", overAll(y.Shape)[:4]...)
 	i := vars(ls)
-	outside := levelWord(c.In, c.Counts.Planes, c.Counts.PadLevel, i[0], ir.Int(0))
+	outside := levelWord(c.In, c.k.Planes, c.k.PadLevel, i[0], ir.Int(0))
 	dh, _ := c.Dilation()
 	var v ir.Expr
 	for kh := range c.KH {
@@ -173,7 +173,7 @@ func (c *conv) columnWords(x ir.Buffer) ir.Buffer {
 		if last := (c.oh-1)*c.SH + dh*kh; last >= c.Pad.Top+c.h {
 			rows = append(rows, ir.Bin(ir.Lt, h, ir.Int(c.Pad.Top+c.h)))
 		}
-		if len(rows) > 0 && c.Counts.Clamped {
+		if len(rows) > 0 && c.k.Clamped {
 			row = ir.Bin(ir.Min, ir.Bin(ir.Max, row, ir.Int(0)), ir.Int(c.h-1))
 		}
 		part := ir.Expr(ir.At(x, i[0], i[1], row, sub(i[3], ir.Int(c.Pad.Left)), ir.Int(0)))
@@ -200,8 +200,8 @@ func either(a, b ir.Expr) ir.Expr {
 }
 
 // laneWords makes the words of layout.Lanes.
-func (c *conv) laneWords(x ir.Buffer) ir.Buffer {
-	l := c.Counts.Lanes
+func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
+	l := c.k.Lanes
 	y := buf("xl", ir.U32, append(slices.Clone(x.Shape[:4]), l.Words, c.o)...)
 	ls := loops("xl.", append(overAll(y.Shape[:5]), over(ir.Channel, "o", c.o))...)
 	i := vars(ls)
@@ -209,14 +209,14 @@ func (c *conv) laneWords(x ir.Buffer) ir.Buffer {
 	base := ir.Expr(ir.Bin(ir.Div, o, ir.Int(WordBits))) // as layout.LaneBase has it
 	base = ir.Bin(ir.Div, mul(base, ir.Int(WordBits)), ir.Int(c.GroupOut()))
 	base = ir.Bin(ir.Div, mul(base, ir.Int(c.GroupIn())), ir.Int(WordBits))
-	masks := constant(c, "lm", ir.U32, l.Masks, 0, l.Words, l.Sources)
+	masks := constant(c.conv, "lm", ir.U32, l.Masks, 0, l.Words, l.Sources)
 	var v ir.Expr
 	for u := range l.Sources {
 		q := ir.Bin(ir.Min, add(base, ir.Int(u)), ir.Int(Words(c.In)-1))
 		v = either(v, ir.Bin(ir.And, ir.At(x, i[0], i[1], i[2], i[3], q), ir.At(masks, i[4], ir.Int(u), o)))
 	}
 	if slices.ContainsFunc(l.Rotate, func(r uint32) bool { return r != 0 }) {
-		r := ir.At(constant(c, "lr", ir.U32, l.Rotate, 0), o)
+		r := ir.At(constant(c.conv, "lr", ir.U32, l.Rotate, 0), o)
 		low := ir.Const(ir.U32, WordBits-1)
 		left := ir.Bin(ir.And, ir.Bin(ir.Sub, ir.Const(ir.U32, WordBits), r), low)
 		v = ir.Bin(ir.Or, ir.Bin(ir.Shr, v, ir.Bin(ir.And, r, low)), ir.Bin(ir.Shl, v, left))
@@ -226,13 +226,13 @@ func (c *conv) laneWords(x ir.Buffer) ir.Buffer {
 }
 
 // denseLanes makes the words of layout.DenseLanes of those of layout.Lanes.
-func (c *conv) denseLanes(x ir.Buffer) ir.Buffer {
-	y := buf("xd", ir.U32, c.Counts.Planes, c.batch, c.oh, c.ow, c.Counts.Words, c.o)
+func (c *counting) denseLanes(x ir.Buffer) ir.Buffer {
+	y := buf("xd", ir.U32, c.k.Planes, c.batch, c.oh, c.ow, c.k.Words, c.o)
 	ls := loops("xd.", append(overAll(y.Shape)[:4:4], over(ir.Channel, "o", c.o))...)
 	i := vars(ls)
 	n, taps := layout.PixelsPerWord(c.FusedConv), c.KH*c.KW
 	var body []ir.Stmt
-	for q := range c.Counts.Words {
+	for q := range c.k.Words {
 		var v ir.Expr
 		for tap := q * n; tap < min(taps, (q+1)*n); tap++ {
 			h, w := c.pixel(i[2], i[3], ir.Int(tap/c.KW), ir.Int(tap%c.KW))

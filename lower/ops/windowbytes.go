@@ -10,7 +10,7 @@ import (
 // WindowBytes adds up the bytes that l, a layer whose weights have layout.Parts, multiplies in each window: of a group, [B, OH, OW, Groups].
 // The bytes of a pixel are added up once, then those sums in each window. Parameters: x, y.
 func WindowBytes(l *layout.Conv) *ir.Func {
-	c := newConv(l)
+	c := newDots(newConv(l), l.Accumulation.(*layout.Dots))
 	x, y := tensorBuffer("x", c.read(), c.X.Shape), c.windowBytes()
 	groups := c.GroupCount()
 	ls := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Entry, "g", groups))
@@ -27,7 +27,7 @@ func WindowBytes(l *layout.Conv) *ir.Func {
 	row, col := c.pixel(i[1], i[2], ir.V("kh"), ir.V("kw"))
 	var v ir.Expr = ir.At(ps, i[0], sub(row, ir.Int(c.Pad.Top)), sub(col, ir.Int(c.Pad.Left)), i[3])
 	if c.Pad.Any() {
-		outside := ir.Const(ir.I32, int64(c.GroupIn())*int64(c.Dots.PadLevel-c.Dots.Offset))
+		outside := ir.Const(ir.I32, int64(c.GroupIn())*int64(c.d.PadLevel-c.d.Offset))
 		v = &ir.Select{Cond: c.inside(row, col), A: v, B: outside}
 	}
 	window := ir.Seq(set(y, ir.Const(ir.I32, 0), i...), ir.Nest(taps, update(ir.AddTo, y, v, i...)))
@@ -36,14 +36,14 @@ func WindowBytes(l *layout.Conv) *ir.Func {
 }
 
 // pixelBytes adds up, at element i of y, the bytes of group i[3] of the pixel of x at pixel.
-func (c *conv) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir.Expr) ir.Stmt {
+func (c *dots) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir.Expr) ir.Stmt {
 	n := c.GroupIn()
 	if c.From == layout.Planes && c.GroupCount() == 1 {
 		ls := loops(prefix, over(ir.Plane, "n", c.X.Bits), over(ir.Reduce, "c", Words(n)))
 		j := vars(ls)
 		word := ir.Bin(ir.And, ir.At(x, j[0], pixel[0], pixel[1], pixel[2], j[1]), onesWord(n, j[1]))
 		bits := ir.Bin(ir.Shl, ir.CastTo(ir.I32, ir.Un(ir.Popcount, word)), ir.CastTo(ir.I32, j[0]))
-		return ir.Seq(set(y, ir.Const(ir.I32, -int64(n)*int64(c.Dots.Offset)), i...), ir.Nest(ls, update(ir.AddTo, y, bits, i...)))
+		return ir.Seq(set(y, ir.Const(ir.I32, -int64(n)*int64(c.d.Offset)), i...), ir.Nest(ls, update(ir.AddTo, y, bits, i...)))
 	}
 	ls := loops(prefix, over(ir.Reduce, "c", n))
 	channel := ir.V(ls[0].Var)
@@ -83,8 +83,8 @@ func (c *conv) windowBytes() ir.Buffer {
 }
 
 // joined is what is added up for an output, of p, what is added up of its Parts.
-func (c *conv) joined(p, b, h, w, o ir.Expr) ir.Expr {
-	parts := c.Parts()
+func (c *dots) joined(p, b, h, w, o ir.Expr) ir.Expr {
+	parts := c.d.Parts
 	if parts.Factor != 1 {
 		p = mul(p, ir.Const(ir.I32, int64(parts.Factor)))
 	}
@@ -92,6 +92,6 @@ func (c *conv) joined(p, b, h, w, o ir.Expr) ir.Expr {
 	if c.GroupCount() > 1 {
 		group = c.groupOf(o, 1)
 	}
-	rest := ir.At(constant(c, "rest", ir.I32, parts.Rest, 0), o)
+	rest := ir.At(constant(c.conv, "rest", ir.I32, parts.Rest, 0), o)
 	return add(p, mul(rest, ir.At(c.windowBytes(), b, h, w, group)))
 }
