@@ -11,6 +11,7 @@ import (
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
 	"ripc/autotune/shipped"
+	"ripc/codegen/board"
 	"ripc/codegen/llvm"
 	"ripc/compile"
 	"ripc/graph"
@@ -19,13 +20,14 @@ import (
 	"ripc/measure"
 	"ripc/runtime"
 	"ripc/targets"
+	"ripc/targets/boards"
 )
 
 // TuneRequest says what to tune, and how.
 type TuneRequest struct {
 	Path    string  // model
 	Options Options // target, and what of the model is fixed; Emit is ignored
-	// Runner is the name of what measures (TuneRunners); "" is local where this machine can run the target, else qemu.
+	// Runner is the name of what measures (TuneRunners); "" is RunnerFor's.
 	Runner string
 	// Key is the path of the key that lets into a fleet's hub, where Runner is one.
 	Key string
@@ -77,8 +79,8 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 		return nil, &ArtifactError{Path: r.Path, For: ToTune}
 	}
 	o := r.Options
-	if o.Backend != "" && o.Backend != TuneBackend {
-		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName), Reason: "schedules are tuned by LLVM's code", Accepted: []string{TuneBackend}}
+	if accepted := TuneBackend(o.Target); o.Backend != "" && o.Backend != accepted {
+		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName), Reason: "schedules are tuned by the code that engines run", Accepted: []string{accepted}}
 	}
 	o.Emit, o.Tuned = nil, nil
 	c, err := Compile(ctx, r.Path, o)
@@ -105,14 +107,23 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	return res, errors.Join(err, run.Close())
 }
 
-// TuneBackend is the back end whose code is measured.
-const TuneBackend = llvm.Name
+// TuneBackend is the back end whose code is measured for the target called name.
+func TuneBackend(name string) string {
+	if _, ok := boards.Of(name); ok {
+		return board.Name
+	}
+	return llvm.Name
+}
 
 // TuneRunnersFor lists the runners of this machine that measure kernels for t: none where t is not simulated.
 func TuneRunnersFor(t targets.Target) []string { return runner.Accepting(t) }
 
-// RunnerFor is the runner that Tune takes for a target unless one is named: local, where this machine can run its code, else qemu.
+// RunnerFor is the runner that Tune takes for a target unless one is named: board for a chip without an operating system, local where
+// this machine can run its code, else qemu.
 func RunnerFor(t targets.Target) string {
+	if t.Bare {
+		return "board"
+	}
 	if t.Arch == runtime.HostArch() && runtime.CheckFeatures("", t.CPU, t.Features) == nil {
 		return "local"
 	}

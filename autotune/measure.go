@@ -132,7 +132,7 @@ func (t *tuner) keep(tr trial, a answer) error {
 		Format: records.Format, Workload: tr.study.task.Workload, Target: tr.study.task.Target.Name,
 		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy, Values: tr.candidate.Point.Values, Trace: tr.candidate.Trace.Lines()},
 		Result:    a.measurement, Machine: a.machine,
-		Versions: records.Versions{Ripc: compile.Version, LLVM: t.llvm},
+		Versions: t.versions,
 		Origin:   tr.origin,
 	}
 	if !a.machine.Simulated {

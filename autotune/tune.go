@@ -16,11 +16,15 @@ import (
 	"ripc/autotune/search"
 	"ripc/autotune/space"
 	"ripc/codegen"
+	"ripc/codegen/board"
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/compile"
+	"ripc/engine/bareboard"
 	"ripc/internal/files"
 	"ripc/ir"
 	"ripc/schedule/costmodel"
+	"ripc/targets/boards"
 )
 
 // Options say how to tune.
@@ -113,9 +117,9 @@ type tuner struct {
 	places  map[place][]*study // what each stage may be
 	usual   map[place]*study   // what it is without a tuner
 	file    *records.File
-	// backends build; LLVM is found once, and its version is for records.
+	// backends build. Their tools are found once, and the versions are for records.
 	backends []codegen.Backend
-	llvm     string
+	versions records.Versions
 	began    time.Time
 	random   interface{ Float64() float64 }
 	begun    int // candidates
@@ -136,15 +140,9 @@ func (t *tuner) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tools, err := toolchain.Find()
-	if err != nil {
+	if err := t.findBackend(ctx); err != nil {
 		return err
 	}
-	cache, err := toolchain.DefaultCache()
-	if err != nil {
-		return err
-	}
-	t.backends, t.llvm = []codegen.Backend{llvm.Backend{Tools: tools, Cache: cache}}, tools.Version()
 	missing, err := t.chooseSearch()
 	if err != nil {
 		return err
@@ -185,6 +183,26 @@ func (t *tuner) read(ctx context.Context) error {
 		t.Trials = TrialsEach * max(1, len(different))
 	}
 	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time, Search: t.Search, Missing: missing, Notes: notes})
+	return nil
+}
+
+// findBackend finds the tools that build kernels: LLVM's, or the C compiler of a board.
+func (t *tuner) findBackend(ctx context.Context) error {
+	t.versions = records.Versions{Ripc: compile.Version}
+	if b, ok := boards.Of(t.network.Target.Name); ok {
+		version, err := bareboard.CompilerVersion(ctx, b)
+		t.backends, t.versions.C = []codegen.Backend{board.Backend{}}, version
+		return err
+	}
+	tools, err := toolchain.Find()
+	if err != nil {
+		return err
+	}
+	cache, err := toolchain.DefaultCache()
+	if err != nil {
+		return err
+	}
+	t.backends, t.versions.LLVM = []codegen.Backend{llvm.Backend{Tools: tools, Cache: cache}}, tools.Version()
 	return nil
 }
 

@@ -171,7 +171,7 @@ func boardTable() string {
 		r, known := rows.Of(t)
 		switch {
 		case simulated:
-			system, here, speed = "no system", "simulated: "+board.Title, "flash and RAM only"
+			system, here, speed = "no system", "simulated: "+board.Title, "instructions, counted; flash and RAM"
 		case t.Arch == "x86_64":
 			here, speed = "natively, where this machine has its features", "time, measured"
 		case known && r.Model != "":

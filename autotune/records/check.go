@@ -43,7 +43,7 @@ func (m *Measurement) Check() error {
 		return nil
 	}
 	switch m.Unit {
-	case Nanoseconds, Cycles:
+	case Nanoseconds, Cycles, Instructions:
 	default:
 		return &FieldError{"result.unit", fmt.Sprintf("%q is none", m.Unit)}
 	}

@@ -45,6 +45,8 @@ type Unit string
 const (
 	Nanoseconds Unit = "ns"     // of a run on real hardware
 	Cycles      Unit = "cycles" // estimated, of simulated code (package engine/estimate)
+	// Instructions are those executed on a simulated board, where nothing estimates cycles.
+	Instructions Unit = "instructions"
 )
 
 // Measurement is the cost of a candidate, or why it has none.
@@ -92,6 +94,7 @@ type Machine struct {
 type Versions struct {
 	Ripc string `json:"ripc"`
 	LLVM string `json:"llvm,omitempty"`
+	C    string `json:"c,omitempty"` // the C compiler, of kernels that are built from C
 }
 
 // Origin is who asked for the candidate.

@@ -27,6 +27,7 @@ type Options struct {
 //
 //	local    on this machine, each candidate in a process of its own
 //	qemu     simulated here; costs are estimated cycles
+//	board    a board without an operating system, simulated here; costs are instructions
 //	ssh:A    on the machine at the address A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
 //	nats://  on the workers of a hub
 //
@@ -37,6 +38,9 @@ func Open(ctx context.Context, name string, t targets.Target, o Options) (Runner
 		if k.name == kind && k.address == (rest != "") {
 			err := k.accepts(t)
 			var r Runner
+			if names := Accepting(t); err != nil && len(names) > 0 {
+				err = fmt.Errorf("%w; what measures kernels for it is %s", err, strings.Join(names, ", "))
+			}
 			if err == nil {
 				r, err = k.open(ctx, name, rest, t, o)
 			}
@@ -62,6 +66,7 @@ func kinds() []kind {
 	return []kind{
 		{"local", false, "local", acceptsLocal, openLocal},
 		{"qemu", false, "qemu", acceptsModelled, openQemu},
+		{"board", false, "board", acceptsBare, openBare},
 		{"ssh", true, "ssh:USER@HOST[:PORT]", acceptsAll, openSSH},
 		{"nats", true, "nats://HOST[:PORT]", acceptsAll, openFleet},
 	}

@@ -314,7 +314,7 @@ func (f *compileFlags) acceptedBackends() []string { return f.backendsFor(f.targ
 // backendsFor are the back ends that do for the command and a target, none where the target is unknown.
 func (f *compileFlags) backendsFor(target string) []string {
 	if f.use == measures {
-		return []string{ripc.TuneBackend}
+		return []string{ripc.TuneBackend(target)}
 	}
 	var names []string
 	for _, b := range ripc.Backends() {

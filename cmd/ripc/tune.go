@@ -31,8 +31,8 @@ func tuneCommand() *cobra.Command {
 		Use:   "tune MODEL [flags]",
 		Short: "Find faster schedules for a model's layers by measuring them",
 		Long: `Try other schedules, and other algorithms, for the layers of a model, and measure each: on
-this machine, or, for others, in simulation, where costs are estimated cycles. Each
-candidate's results are compared with the interpreter's. What was found is appended to a
+this machine, or, for others, in simulation, where costs are estimated cycles. For chips
+without an operating system they are instructions of a simulated board. Each candidate's results are compared with the interpreter's. What was found is appended to a
 file of records, one line a candidate, with which "ripc compile --records" compiles. What the
 file has is not measured again, so a run that was interrupted goes on where it was when the
 same command is given again, and networks that share layers share what is known of them.
@@ -91,7 +91,7 @@ docs/tuning.md says more.`,
 	fs.IntVar(&r.Trials, "trials", 0, "candidates of all layers together, those in the records included (default 64 for each different layer, without --minutes)")
 	fs.Float64Var(&minutes, "minutes", 0, "time after which no more candidates are begun")
 	fs.StringVar(&r.Search, "tuner", "", "what proposes candidates: "+strings.Join(ripc.Searches(), ", ")+" (default "+ripc.Searches()[0]+")")
-	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default local where this machine can run the target, else qemu)")
+	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default board for a chip without an operating system, local where this machine can run the target, else qemu)")
 	fs.StringVar(&r.Key, "key", "", "`FILE` with the key that lets into a fleet's hub (docs/fleet.md)")
 	fs.Uint64Var(&r.Seed, "seed", 0, "of random choices; in simulation the same seed gives the same records")
 	fs.BoolVar(&r.Cold, "cold", false, "empty the caches before each run of a kernel, for networks that run now and then; records keep such costs apart")

@@ -117,6 +117,22 @@ func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 	return data, nil
 }
 
+// CompilerVersion is the name and version of the board's compiler, as it says them. It fails with *ToolError if there is none.
+func CompilerVersion(ctx context.Context, b boards.Board) (string, error) {
+	cc, err := findTool(b.Compiler, "to build programs for "+b.Target)
+	if err != nil {
+		return "", err
+	}
+	ctx, end := files.LimitTool(ctx, b.Compiler)
+	defer end()
+	out, err := exec.CommandContext(ctx, cc, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("bareboard: %s --version: %w", b.Compiler, err)
+	}
+	first, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(first), nil
+}
+
 // lay writes all source files to dir and lists those to compile. The network has a folder of its own, since it may be
 // called anything.
 func (s Source) lay(dir string) (sources []string, err error) {

@@ -26,7 +26,7 @@ func Table() []Row {
 	autotune := []string{"autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "autotune/shipped", "bench/limits", "internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory", "internal/tensorio", "runtime/npy", "schemas"}), nil},
+		{".", join(compiler, autotune, []string{"autotune", "autotune/shipped", "bench/limits", "internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory", "internal/tensorio", "runtime/npy", "schemas", "targets/boards"}), nil},
 		{"cmd/ripc", []string{".", "schedule/costmodel", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
@@ -100,12 +100,12 @@ func Table() []Row {
 		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
-		{"autotune", join(compiler, autotune, []string{"internal/files", "schedule/costmodel"}), nil},
+		{"autotune", join(compiler, autotune, []string{"engine/bareboard", "internal/files", "schedule/costmodel", "targets/boards"}), nil},
 		{"autotune/space", join(compiler, []string{"autotune/records", "schedule/steps"}), nil},
 		{"autotune/search", []string{"schedule/costmodel", "autotune/space", "ir/arith", "schedule/features", "schedule/strategy"}, nil},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},
-		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/estimate", "engine/simulate", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/cpu", "targets/guests"},
+		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/bareboard", "engine/estimate", "engine/simulate", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
