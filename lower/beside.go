@@ -10,18 +10,20 @@ import (
 	"ripc/lower/layout"
 )
 
-// planQuantizers finds the float steps that quantizers alone read, which their stage takes before, and the quantizers of floats that a
-// fused layer makes and that others read too, such as a shortcut: the layer's stage writes their levels beside the floats.
-func (l *lowering) planQuantizers() {
-	l.before, l.beside, l.done = map[string]*graph.Node{}, map[string][]*graph.Node{}, map[string]bool{}
-	for _, n := range l.g.Nodes {
-		if n.Op != "quantize" && n.Op != "threshold" || l.passed[n.Name] != nil || l.written[n.Name] != nil {
-			continue
-		}
-		e, floats := l.quantized(n)
-		if e != nil {
+// planStepsBefore finds the float steps that quantizers alone read: the quantizer's stage does them.
+func (l *lowering) planStepsBefore() {
+	for _, n := range l.quantizers() {
+		if e, _ := l.quantized(n); e != nil {
 			l.before[n.Name], l.done[e.Name] = e, true
 		}
+	}
+}
+
+// planBeside finds the quantizers of floats that a fused layer makes and that others read too, such as a shortcut: the layer's stage writes
+// their levels beside the floats.
+func (l *lowering) planBeside() {
+	for _, n := range l.quantizers() {
+		_, floats := l.quantized(n)
 		if p := l.besideLayer(n, floats); p != nil {
 			l.beside[p.Name] = append(l.beside[p.Name], n)
 			l.done[n.Name] = true
@@ -29,10 +31,17 @@ func (l *lowering) planQuantizers() {
 	}
 }
 
+// quantizers are the nodes that make planes or bytes of floats for other layers.
+func (l *lowering) quantizers() []*graph.Node {
+	return slices.DeleteFunc(slices.Clone(l.g.Nodes), func(n *graph.Node) bool {
+		return n.Op != "quantize" && n.Op != "threshold" || l.requantized[n.Name] != nil || l.byteOutputs[n.Name] != nil
+	})
+}
+
 // quantized are the floats that n, a quantizer, makes levels of, and the float steps before it that its stage takes, nil for none.
 func (l *lowering) quantized(n *graph.Node) (e *graph.Node, floats string) {
 	floats = n.Inputs[0]
-	if e := l.Producer(floats); e != nil && l.soleReader(floats) == n && l.taken[e.Name] == nil {
+	if e := l.Producer(floats); e != nil && l.soleReader(floats) == n && l.dequantized[e.Name] == nil {
 		if s, ok := e.Attrs.(*graph.Elementwise); ok && !slices.ContainsFunc(s.Steps, scalar.Step.Long) {
 			return e, e.Inputs[0]
 		}

@@ -9,20 +9,22 @@ import (
 	"ripc/lower/ops"
 )
 
-// planBytes finds the levels that nobody needs as bits or bytes, between quantizers and floats, and the quantizers whose levels the caller
-// takes.
-func (l *lowering) planBytes() {
-	l.written, l.passed = map[string]*graph.Node{}, map[string]*graph.Node{}
+// planOutputs finds the quantizers whose levels the caller takes.
+func (l *lowering) planOutputs() {
 	for _, name := range l.g.Outputs {
 		l.planOutput(l.g.Value(name))
 	}
+}
+
+// planRequantized finds the levels that nobody needs as bits or bytes, between quantizers and floats.
+func (l *lowering) planRequantized() {
 	for _, n := range l.g.Nodes {
 		if n.Op != "quantize" || !l.becomesFloats(n.Output) {
 			continue
 		}
-		l.passed[n.Name] = n
+		l.requantized[n.Name], l.done[n.Name] = n, true
 		for _, r := range l.Consumers(n.Output) {
-			l.passed[r.Name] = n
+			l.requantized[r.Name] = n
 		}
 	}
 }
@@ -41,18 +43,17 @@ func (l *lowering) planOutput(v *graph.Value) {
 	n := l.Producer(v.Name)
 	if n != nil && n.Op == "transpose" && l.soleReader(n.Inputs[0]) == n {
 		if q := l.Producer(n.Inputs[0]); q != nil && q.Op == "quantize" {
-			l.written[q.Name], l.written[n.Name] = n, n
+			l.byteOutputs[q.Name], l.byteOutputs[n.Name] = n, n
+			l.done[q.Name] = true // the transpose comes behind it
 		}
 	}
 	if n != nil && n.Op == "quantize" {
-		l.written[n.Name] = n
+		l.byteOutputs[n.Name] = n
 	}
 }
 
 // planForms finds the levels that lie in memory as bytes: those of the caller, and inside whole families whose makers and readers all can.
-// It finds, too, the moves and float steps that the stages do which make floats of bytes.
 func (l *lowering) planForms() {
-	l.forms, l.turned, l.taken = map[string]layout.Form{}, map[string]*graph.Node{}, map[string]*graph.Node{}
 	for _, name := range l.g.Inputs {
 		if v := l.g.Value(name); v.Encoded() && v.View == graph.Bytes {
 			l.forms[name] = layout.BytesOf(v.LevelType)
@@ -65,13 +66,21 @@ func (l *lowering) planForms() {
 			}
 		}
 	}
+}
+
+// planTransposes finds the transposes that stages do which make floats of bytes.
+func (l *lowering) planTransposes() {
 	for _, n := range l.g.Nodes {
 		if n.Op == "transpose" && l.formAt(n, n.Inputs[0]).Bytewise() && l.becomesFloats(n.Output) {
-			l.turned[n.Output] = n
+			l.transposed[n.Output], l.done[n.Name] = n, true
 		}
 	}
+}
+
+// planStepsBehind finds the float steps that stages do which make floats of levels.
+func (l *lowering) planStepsBehind() {
 	for _, n := range l.g.Nodes {
-		if n.Op == "dequantize" && (l.passed[n.Name] != nil || l.formAt(n, n.Inputs[0]).Bytewise()) {
+		if n.Op == "dequantize" && (l.requantized[n.Name] != nil || l.formAt(n, n.Inputs[0]).Bytewise()) {
 			l.takeSteps(n)
 		}
 	}
@@ -80,7 +89,7 @@ func (l *lowering) planForms() {
 // takeSteps lets the stage of n, a dequantize, do the float steps behind it, if nobody else reads it.
 func (l *lowering) takeSteps(n *graph.Node) {
 	if e := l.soleReader(n.Output); e != nil && e.Op == "eltwise" && len(e.Inputs) == 1 {
-		l.taken[e.Name] = n
+		l.dequantized[e.Name], l.done[n.Name] = n, true
 	}
 }
 
@@ -111,7 +120,7 @@ func (l *lowering) families() []*family {
 	var all []*family
 	for _, n := range l.g.Nodes {
 		v := l.g.Values[n.Output]
-		if v == nil || !v.Encoded() || l.passed[n.Name] != nil || l.written[n.Name] != nil {
+		if v == nil || !v.Encoded() || l.requantized[n.Name] != nil || l.byteOutputs[n.Name] != nil {
 			continue
 		}
 		f := &family{members: []string{v.Name}}
@@ -216,7 +225,7 @@ func (l *lowering) formAt(n *graph.Node, tensor string) layout.Form {
 	}
 	if slices.Contains(l.g.Inputs, tensor) {
 		keeps, _ := keepsForm(l.g, n)
-		if keeps && l.turned[n.Output] == nil && l.forms[n.Output] != form || !keeps && !l.readsBytes(n, tensor) {
+		if keeps && l.transposed[n.Output] == nil && l.forms[n.Output] != form || !keeps && !l.readsBytes(n, tensor) {
 			return layout.Planes
 		}
 	}
@@ -266,24 +275,6 @@ func soleReader(g *graph.Graph, index *graph.Index, name string) *graph.Node {
 	return nil
 }
 
-// skipped reports whether n is done by another stage.
-func (l *lowering) skipped(n *graph.Node) bool {
-	if l.turned[n.Output] != nil {
-		return true
-	}
-	if last := l.written[n.Name]; last != nil && last != n { // a quantizer whose result is moved: the transpose comes behind it
-		return true
-	}
-	if l.done[n.Name] {
-		return true
-	}
-	if n.Op != "dequantize" {
-		return l.passed[n.Name] == n
-	}
-	e := l.soleReader(n.Output)
-	return e != nil && l.taken[e.Name] == n
-}
-
 // floats makes floats of the levels that n, a dequantize, reads, of bytes or of the floats that they were, with the steps of e behind it,
 // if it is not nil.
 func (l *lowering) floats(n, e *graph.Node) {
@@ -295,9 +286,9 @@ func (l *lowering) floats(n, e *graph.Node) {
 	stage := &graph.Node{Name: last.Name, Op: n.Op, Inputs: n.Inputs, Output: last.Output, Verdict: n.Verdict, Note: last.Note}
 	var src string
 	var f *ir.Func
-	if q := l.passed[n.Name]; q == nil {
+	if q := l.requantized[n.Name]; q == nil {
 		reader, tensor, move := n, n.Inputs[0], (*graph.TransposeAttrs)(nil)
-		if m := l.turned[tensor]; m != nil {
+		if m := l.transposed[tensor]; m != nil {
 			reader, tensor, move = m, m.Inputs[0], m.Attrs.(*graph.TransposeAttrs)
 		}
 		var x layout.Tensor
@@ -333,11 +324,11 @@ func (l *lowering) bytes(n *graph.Node) {
 
 // unpacked reports whether n is a dequantize of levels that are not there as bits.
 func (l *lowering) unpacked(n *graph.Node) bool {
-	return n.Op == "dequantize" && (l.passed[n.Name] != nil || l.turned[n.Inputs[0]] != nil || l.formAt(n, n.Inputs[0]).Bytewise())
+	return n.Op == "dequantize" && (l.requantized[n.Name] != nil || l.transposed[n.Inputs[0]] != nil || l.formAt(n, n.Inputs[0]).Bytewise())
 }
 
 // byteOutput reports whether bytes has made the caller's buffer of v.
 func (l *lowering) byteOutput(v *graph.Value) bool {
 	n := l.Producer(v.Name)
-	return n != nil && l.written[n.Name] != nil
+	return n != nil && l.byteOutputs[n.Name] != nil
 }

@@ -33,11 +33,12 @@ func Couple(g *graph.Graph, o Options) (*Coupling, error) {
 		return nil, err
 	}
 	g, _ = rename(g)
-	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices}
+	l := newLowering(g, o.Target, choices)
 	for _, n := range g.Nodes {
 		l.chooseBytes(n, o)
 	}
-	l.planBytes()
+	l.planOutputs()
+	l.planRequantized()
 	c := &coupler{lowering: l, of: map[string]int{}, Coupling: Coupling{Scopes: map[string]Scope{}}}
 	for _, f := range l.families() {
 		if _, ok := l.bytesOf(f); ok { // else they are planes by any algorithms

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/passorder"
 	"ripc/ir"
 	"ripc/lower/inline"
 	"ripc/lower/layout"
@@ -40,16 +41,11 @@ func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error
 		return nil, err
 	}
 	g, labels := rename(g)
-	l := &lowering{Index: graph.NewIndex(g), g: g, target: o.Target, choices: choices, packApart: o.PackApart, p: &ir.Program{Name: g.Name}, at: map[string]place{}, bits: map[string]string{}, consts: map[string]string{}, funcs: map[string]string{}, versions: map[string]int{}, buffers: map[string]int{}}
-	l.planBytes()
-	l.planForms()
-	l.planQuantizers()
-	l.planMeans()
-	l.planMultiples()
-	for _, name := range g.Inputs {
-		l.input(g.Value(name))
+	l := newLowering(g, o.Target, choices)
+	l.p, l.packApart = &ir.Program{Name: g.Name}, o.PackApart
+	if err := passorder.Run(ctx, passes(), order(), l, nil, nil); err != nil {
+		return nil, err
 	}
-	l.planConcats()
 	for _, n := range g.Nodes {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -88,26 +84,17 @@ type place struct {
 
 type lowering struct {
 	*graph.Index
-	g         *graph.Graph
-	p         *ir.Program
-	target    targets.Target
-	choices   map[string]layout.Choice // of nodes, by name
-	at        map[string]place
-	consts    map[string]string           // hash of contents and type -> buffer
-	funcs     map[string]string           // text without the name -> func
-	versions  map[string]int              // by name of Funcs: the last version of it
-	buffers   map[string]int              // by name: the place among the Program's buffers
-	forms     map[string]layout.Form      // of levels that lie in memory as bytes, and of floats that lie as integers
-	multiples map[string]layout.Multiples // floats that lie in memory as integers
-	bits      map[string]string           // by inputs of bytes: the buffer of their bits, where these are needed too
-	turned    map[string]*graph.Node      // by levels that lie as bytes in another order of axes, which is all that the node, a transpose, changes
-	taken     map[string]*graph.Node      // by float steps: the dequantize before them that their stage does too
-	passed    map[string]*graph.Node      // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
-	written   map[string]*graph.Node      // by quantize, or transpose behind it: the node that makes the caller's bytes
-	before    map[string]*graph.Node      // by quantizer: the float steps before it that its stage does too
-	beside    map[string][]*graph.Node    // by fused layer that makes floats: the quantizers of these that its stage does too
-	means     map[string]*graph.Node      // by fused layer that makes floats: the mean of them that its stage makes in their place
-	done      map[string]bool             // float steps, quantizers and means that another stage does
+	plans
+	g        *graph.Graph
+	p        *ir.Program
+	target   targets.Target
+	choices  map[string]layout.Choice // of nodes, by name
+	at       map[string]place
+	consts   map[string]string // hash of contents and type -> buffer
+	funcs    map[string]string // text without the name -> func
+	versions map[string]int    // by name of Funcs: the last version of it
+	buffers  map[string]int    // by name: the place among the Program's buffers
+	bits     map[string]string // by inputs of bytes: the buffer of their bits, where these are needed too
 
 	packApart bool       // as in Options
 	loose     []loosened // levels that have not been packed yet
@@ -132,6 +119,13 @@ func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
 // direct reports whether the caller sees v as stages do.
 func (l *lowering) direct(v *graph.Value) bool {
 	return !v.Encoded() || v.View == graph.Planes || l.forms[v.Name].Bytewise()
+}
+
+// inputs adds the caller's tensors.
+func (l *lowering) inputs() {
+	for _, name := range l.g.Inputs {
+		l.input(l.g.Value(name))
+	}
 }
 
 func (l *lowering) input(v *graph.Value) {

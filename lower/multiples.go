@@ -10,7 +10,6 @@ import (
 // planMultiples finds the floats of bitserial layers that lie in memory as integers: multiples of one number, where the stages of all that
 // read them begin with the product. Sums of such tensors come behind what they sum.
 func (l *lowering) planMultiples() {
-	l.multiples = map[string]layout.Multiples{}
 	for _, n := range l.g.Nodes {
 		m, ok := l.multiplesOf(n)
 		if !ok {
@@ -48,7 +47,7 @@ func (l *lowering) readsMultiples(n *graph.Node, tensor string) bool {
 	case "eltwise":
 		return true
 	case "quantize", "threshold":
-		return l.passed[n.Name] == nil && l.written[n.Name] == nil
+		return l.requantized[n.Name] == nil && l.byteOutputs[n.Name] == nil
 	case "bconv2d", "fconv2d":
 		f := n.Attrs.(*graph.FusedConv)
 		return !slices.Contains(n.Inputs[:len(n.Inputs)-len(f.Epilogue.Joins)], tensor)

@@ -27,13 +27,13 @@ func (l *lowering) node(n *graph.Node) error {
 		t, buf := l.read(n, n.Inputs[0])
 		x, src = &t, buf
 	}
-	switch e := l.taken[n.Name]; {
-	case l.skipped(n):
+	switch e := l.dequantized[n.Name]; {
+	case l.done[n.Name]:
 	case e != nil:
 		l.floats(e, n)
 	case l.unpacked(n):
 		l.floats(n, nil)
-	case l.written[n.Name] != nil:
+	case l.byteOutputs[n.Name] != nil:
 		l.bytes(n)
 	default:
 		rule(l, n, x, src)
@@ -451,7 +451,7 @@ func (l *lowering) slices(name string) bool {
 	case "bconv2d", "fconv2d":
 		return true
 	case "eltwise":
-		return l.taken[p.Name] == nil && !l.done[p.Name]
+		return l.dequantized[p.Name] == nil && !l.done[p.Name]
 	case "max_pool", "avg_pool":
 		return !l.done[p.Name]
 	case "int_map", "int_avg_pool":

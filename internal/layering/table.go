@@ -68,7 +68,7 @@ func Table() []Row {
 		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/cost/measured", []string{"graph", "graph/scalar", "ir"}, nil}, // layers and numbers, for tests and examples/costs
 		{"schedule/internal/primdoc", nil, nil},                                  // writes docs/primitives.md
-		{"lower", []string{"graph", "graph/scalar", "internal/f32", "internal/names", "internal/suggest", "ir", "lower/inline", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
+		{"lower", []string{"graph", "graph/scalar", "internal/f32", "internal/names", "internal/passorder", "internal/suggest", "ir", "lower/inline", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
 		{"lower/layout", []string{"graph", "graph/scalar", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/inline", []string{"graph", "ir", "ir/arith", "ir/deps", "targets"}, nil},
