@@ -22,6 +22,7 @@ package isa
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"ripc/ir"
@@ -157,6 +158,20 @@ func For(t targets.Target) map[string]*ir.Func {
 		}
 	}
 	return out
+}
+
+// Named is the instruction of that name. ok is false where there is none.
+func Named(name string) (i Instr, ok bool) {
+	for _, c := range []cpu{avx512(), avx2(), a64(), a32(), thumb()} {
+		if !strings.HasPrefix(name, c.prefix+"_") {
+			continue
+		}
+		all := ofArch(c.arch)
+		if k := slices.IndexFunc(all, func(i Instr) bool { return i.Func.Name == name }); k >= 0 {
+			return all[k], true
+		}
+	}
+	return Instr{}, false
 }
 
 // Query lists the instructions of t that mean m, in the order of All. It is empty where t has none.

@@ -25,7 +25,7 @@ func (e *emitter) call(s *ir.Call) {
 	for i, w := range s.Args {
 		e.checkWindow(s.Fn, i, w)
 	}
-	hides := e.instruction(s.Fn).hides
+	hides := e.instruction(s.Fn).function.HidesOrigins
 	var args []value.Value
 	var params []*llir.Param
 	for i, w := range s.Args {
@@ -46,7 +46,7 @@ func (e *emitter) instruction(f *ir.Func) instruction {
 	if err != nil {
 		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
 	}
-	i := instruction{f.Name, function, isa.HidesOrigins(f.Name)}
+	i := instruction{f.Name, function}
 	e.instrs = append(e.instrs, i)
 	return i
 }

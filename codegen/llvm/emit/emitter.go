@@ -38,7 +38,6 @@ type buffer struct {
 type instruction struct {
 	name     string
 	function isa.Function
-	hides    bool // what its inputs' addresses have in common
 }
 
 // emitter holds the state of one kernel's emission.

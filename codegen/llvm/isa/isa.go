@@ -1,11 +1,13 @@
 // Package isa says what LLVM's back end writes for each instruction of targets/isa: an internal function of the instruction's
 // name that takes a pointer per parameter, aligned to the element, for LLVM to inline.
+//
+// There is a function in Go for each meaning, of all element widths, numbers of lanes and words, and architectures. It writes
+// LLVM's language (code). What architectures have names of their own for is in a table of mnemonics (machine).
 package isa
 
 import (
 	"fmt"
-	"maps"
-	"slices"
+	"strings"
 
 	"ripc/ir"
 	"ripc/targets/isa"
@@ -15,6 +17,9 @@ import (
 type Function struct {
 	Calls []Declaration
 	Text  string
+	// HidesOrigins says that LLVM should not look into what the addresses of the inputs have in common. Their loads take no
+	// offsets, and it would find a register for each address, all around a loop.
+	HidesOrigins bool
 }
 
 // Declaration is a function that LLVM itself has: an intrinsic.
@@ -25,36 +30,25 @@ func (d Declaration) String() string {
 	return fmt.Sprintf("declare %s @%s(%s)", d.Result, d.Name, d.Params)
 }
 
-// all lists the instructions that LLVM makes: C alone is made for chips without an operating system.
-func all() []isa.Instr {
-	return slices.DeleteFunc(isa.All(), func(i isa.Instr) bool { return i.Arch == "thumb" })
-}
-
-// FunctionOf is the function of instruction f, for a core that takes instructions in order or in any. It fails with *ir.Error if targets/isa has no instruction of that name or another one
-// than f, which a hand-written .ripir may hold: what runs would not be what the interpreter computes.
+// FunctionOf is the function of instruction f, for a core that takes instructions in order or in any. It fails with *ir.Error
+// if targets/isa has no instruction of that name or another one than f, which a hand-written .ripir may hold: what runs would
+// not be what the interpreter computes.
 func FunctionOf(f *ir.Func, inOrder bool) (Function, error) {
-	for _, i := range all() {
-		if i.Func.Name != f.Name {
-			continue
-		}
-		if means := i.Func.String(); means != f.String() {
-			return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "the instruction of this name means something else", Help: "it is\n" + means}
-		}
-		return function(i, inOrder), nil
+	i, ok := isa.Named(f.Name)
+	if !ok || i.Arch == "thumb" { // C alone is made for chips without an operating system
+		return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "there is no such instruction"}
 	}
-	return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "there is no such instruction"}
+	if means := i.Func.String(); means != f.String() {
+		return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "the instruction of this name means something else", Help: "it is\n" + means}
+	}
+	return function(i, inOrder), nil
 }
 
-// function is that of i, without text if it has none.
+// function is that of i.
 func function(i isa.Instr, inOrder bool) Function {
-	name, a := i.Func.Name, additionsOf(i, inOrder)
 	switch i.Meaning {
-	case isa.XorCountTile:
-		return tile(name, i.Words, i.Lanes, i.Copies, a)
 	case isa.XorCountRow:
 		return row(i)
-	case isa.XorCountWindow:
-		return carryTree(i)
 	case isa.LookUpRow:
 		switch {
 		case i.Arch == "arm":
@@ -65,78 +59,22 @@ func function(i isa.Instr, inOrder bool) Function {
 			return lookUpWideRow(i)
 		}
 		return lookUps(i)
-	case isa.Clear:
-		return clearVector(name)
-	case isa.WidenAdd:
-		return addNeighbours(name, i.Type, a)
-	case isa.WidenAddMemory:
-		return addToMemory(name, sumsOf(i)/8, a)
-	case isa.LookUp:
-		switch i.Arch {
-		case "aarch64":
-			return arm64LookUp(i, a)
-		case "arm":
-			return armLookUp(i, a)
-		}
-		return lookUp(i)
-	case isa.Tables:
-		if i.Arch != "x86_64" {
-			return armTables(i)
-		}
-		return tables(i)
-	case isa.LookUpLevels:
-		return levels(i)
-	case isa.DotPairs:
-		if i.Arch == "x86_64" {
-			return multiplyAddPairs(i)
-		}
-		return dotPairs(i)
-	case isa.AddPairs:
-		return addPairs(i)
-	case isa.DotBytes:
-		if i.Arch == "x86_64" && i.Ops > 1 {
-			return multiplyAdd(i)
-		}
-	case isa.PackLess:
-		return packLess(name, i.Planes)
-	case isa.PackCompare:
-		switch i.Arch {
-		case "aarch64":
-			return packLE(name)
-		case "arm":
-			return packShifted(name)
-		}
 	}
-	return written()[name]
+	c := &code{Instr: i, machine: machineOf(i.Arch, inOrder)}
+	writers()[i.Meaning](c)
+	params := list(len(i.Func.Params), func(k int) string { return "ptr %" + i.Func.Params[k].Name })
+	return Function{
+		Calls: c.calls, HidesOrigins: c.multiLoads(),
+		Text: strings.Join(c.globals, "") + fmt.Sprintf("define internal void @%s(%s) alwaysinline {\n%s  ret void\n}\n", i.Func.Name, params, c),
+	}
 }
 
-// sumsOf is how many sums i adds to.
-func sumsOf(i isa.Instr) int {
-	sums := 1
-	for _, n := range i.Func.Params[0].Shape {
-		sums *= n
+// writers are what writes the functions of each meaning.
+func writers() map[isa.Meaning]func(*code) {
+	return map[isa.Meaning]func(*code){
+		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile, isa.XorCountWindow: xorCountWindow,
+		isa.DotBytes: dotBytes, isa.DotPairs: dotPairs, isa.AddPairs: addPairs, isa.PackCompare: packCompare, isa.PackLess: packLess,
+		isa.Clear: clear, isa.WidenAdd: widenAdd, isa.WidenAddMemory: addToMemory, isa.LookUp: lookUp, isa.Tables: tables,
+		isa.LookUpLevels: lookUpLevels,
 	}
-	return sums
-}
-
-// additionsOf are the ways to add of the architecture of i; none where they are not needed.
-func additionsOf(i isa.Instr, inOrder bool) additions {
-	var a additions
-	switch i.Arch {
-	case "aarch64":
-		a = arm64Additions(inOrder)
-	case "arm":
-		a = armAdditions()
-	}
-	if !i.Wide {
-		a.load2 = ""
-	}
-	return a
-}
-
-// written are the functions that are written out, by the instruction's name.
-func written() map[string]Function {
-	all := x86Texts()
-	maps.Copy(all, arm64Texts())
-	return all
 }

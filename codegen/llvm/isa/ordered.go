@@ -68,5 +68,5 @@ func ordered(f *ir.Func, a orderedLines) Function {
 	}
 	p("  ret void")
 	p("}")
-	return Function{[]Declaration{isConstant()}, b.String()}
+	return Function{Calls: []Declaration{isConstant()}, Text: b.String()}
 }

@@ -1,85 +1,78 @@
 package isa
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// packLE packs 32 comparisons into a word on 64-bit Arm: bytes of all ones or zeros, one bit of each, and additions of neighbours
-// until a byte holds the bits of 8.
-func packLE(name string) Function {
-	const lanes, pairwise = 16, "llvm.aarch64.neon.addp.v16i8"
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	vector := fmt.Sprintf("<%d x i8>", lanes)
-	p("define internal void @%s(ptr %%y, ptr %%acc, ptr %%t) alwaysinline {", name)
-	bits := EachBit(lanes)
-	var sums []string
-	for i := range 32 / lanes {
-		p("  %%a%d = getelementptr inbounds i32, ptr %%acc, i32 %d", i, i*lanes)
-		p("  %%b%d = getelementptr inbounds i32, ptr %%t, i32 %d", i, i*lanes)
-		p("  %%sum%[1]d = load <%[2]d x i32>, ptr %%a%[1]d, align 4", i, lanes)
-		p("  %%most%[1]d = load <%[2]d x i32>, ptr %%b%[1]d, align 4", i, lanes)
-		p("  %%le%[1]d = icmp sle <%[2]d x i32> %%sum%[1]d, %%most%[1]d", i, lanes)
-		p("  %%all%[1]d = sext <%[2]d x i1> %%le%[1]d to <%[2]d x i8>", i, lanes)
-		p("  %%v%[1]d = and <%[2]d x i8> %%all%[1]d, <%[3]s>", i, lanes, bits)
-		sums = append(sums, fmt.Sprintf("%%v%d", i))
+// packCompare is the function of isa.PackCompare. On 64-bit Arm comparisons become bytes of one bit each, of which
+// neighbours are added until a byte holds 8. On 32-bit Arm, whose narrower registers take as many operations to narrow 32
+// comparisons, comparisons of four lanes are shifted into those before them (vsli). A lane then has the bits of every
+// fourth sum, four times over, of which a mask leaves its own.
+func packCompare(c *code) {
+	lanes := 16
+	if c.Arch == "arm" {
+		lanes = 4
 	}
-	word := BitsTogether(p, lanes, pairwise, sums)
-	p("  %%words = bitcast <%d x i8> %s to <%d x i32>", lanes, word, lanes/4)
-	p("  %%word = extractelement <%d x i32> %%words, i32 0", lanes/4)
-	p("  %%old = load i32, ptr %%y, align 4")
-	p("  %%new = or i32 %%old, %%word")
-	p("  store i32 %%new, ptr %%y, align 4")
-	p("  ret void")
-	p("}")
-	return Function{[]Declaration{{vector, pairwise, vector + ", " + vector}}, b.String()}
+	compared := func(k, width int) value {
+		kind := vector(lanes, 32)
+		sums, most := c.load(kind, "acc", 4*lanes*k, 4), c.load(kind, "t", 4*lanes*k, 4)
+		return c.cast("sext", c.set(vector(lanes, 1), "icmp sle %s, %s", sums, most.name), vector(lanes, width))
+	}
+	var word value
+	if c.Arch == "arm" {
+		bits := compared(7, 32)
+		for k := 6; k >= 0; k-- {
+			bits = c.call(bits.kind, "llvm.arm.neon.vshiftins.v4i32", compared(k, 32), bits, splat(bits.kind, 4))
+		}
+		bits = c.op("and", bits, constant(bits.kind, 4, func(l int) int { return int(int32(uint32(0x11111111) << l)) }))
+		half := func(from int) value { return c.shuffle(vector(2, 32), bits, "poison", ShuffleRun(from, 2, 2)) }
+		add := func(a, b value) value { return c.call(a.kind, "llvm.arm.neon.vpadd.v2i32", a, b) }
+		two := add(half(0), half(2))
+		word = add(two, two)
+	} else {
+		bits := value{register, "<" + EachBit(lanes) + ">"}
+		sums := []value{c.op("and", compared(0, 8), bits), c.op("and", compared(1, 8), bits)}
+		add := func(a, b value) value { return c.call(register, "llvm.aarch64.neon.addp.v16i8", a, b) }
+		sum := add(sums[0], sums[1])
+		for range 2 {
+			sum = add(sum, sum)
+		}
+		word = c.cast("bitcast", sum, vector(4, 32))
+	}
+	word = c.set("i32", "extractelement %s, i32 0", word)
+	c.store(c.op("or", c.load("i32", "y", 0, 4), word), "y", 0, 4)
 }
 
-// packShifted is packLE on 32-bit Arm, whose narrower registers take as many operations to narrow 32 comparisons as these: comparisons of four lanes each are shifted into those before
-// them (vsli), so that a lane has the bits of every fourth sum, four times over, of which a mask leaves its own.
-func packShifted(name string) Function {
-	const reg, half, insert, pairwise = "<4 x i32>", "<2 x i32>", "llvm.arm.neon.vshiftins.v4i32", "llvm.arm.neon.vpadd.v2i32"
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	p("define internal void @%s(ptr %%y, ptr %%acc, ptr %%t) alwaysinline {", name)
-	so := "" // what has the comparisons so far
-	for k := 7; k >= 0; k-- {
-		p("  %%a%d = getelementptr inbounds i32, ptr %%acc, i32 %d", k, 4*k)
-		p("  %%b%d = getelementptr inbounds i32, ptr %%t, i32 %d", k, 4*k)
-		p("  %%sum%[1]d = load %[2]s, ptr %%a%[1]d, align 4", k, reg)
-		p("  %%most%[1]d = load %[2]s, ptr %%b%[1]d, align 4", k, reg)
-		p("  %%le%[1]d = icmp sle %[2]s %%sum%[1]d, %%most%[1]d", k, reg)
-		p("  %%all%[1]d = sext <4 x i1> %%le%[1]d to %[2]s", k, reg)
-		if all := fmt.Sprintf("%%all%d", k); so == "" {
-			so = all
-		} else {
-			p("  %%v%[1]d = call %[2]s @%[3]s(%[2]s %[4]s, %[2]s %[5]s, %[2]s splat (i32 4))", k, reg, insert, all, so)
-			so = fmt.Sprintf("%%v%d", k)
+// packLess is the function of isa.PackLess: a whole register of bytes with AVX-512, whose mask is two words. LLVM would keep
+// the halves apart. Of several planes, the mask of one blends the thresholds of those below.
+func packLess(c *code) {
+	const kind = "<64 x i8>"
+	sums := c.load(kind, "acc", 0, 1)
+	limits := make([]value, 1<<c.Planes-1)
+	for j := range limits {
+		limits[j] = c.load(kind, c.Func.Params[c.Planes+1+j].Name, 0, 1)
+	}
+	less := make([]value, c.Planes)
+	// limit is the threshold that decides bit k of a level, whose bits above, up to top, are masks.
+	var limit func(level, k, top int) value
+	limit = func(level, k, top int) value {
+		if top == k {
+			return limits[level-1]
 		}
+		set := limit(level|1<<top, k, top-1)
+		return c.set(kind, "select %s, %s, %s", less[top], set, limit(level, k, top-1))
 	}
-	p("  %%bits = and %s %%v0, <i32 %d, i32 %d, i32 %d, i32 %d>", reg, 0x11111111, 0x22222222, 0x44444444, -0x77777778)
-	for h, from := range []int{0, 2} {
-		p("  %%h%d = shufflevector %[2]s %%bits, %[2]s poison, %[3]s", h, reg, ShuffleRun(from, 2, 2))
+	for k := c.Planes - 1; k >= 0; k-- {
+		less[k] = c.set(vector(64, 1), "icmp ult %s, %s", sums, limit(1<<k, k, c.Planes-1).name)
+		c.store(c.cast("bitcast", less[k], "i64"), c.Func.Params[k].Name, 0, 4)
 	}
-	p("  %%two = call %[1]s @%[2]s(%[1]s %%h0, %[1]s %%h1)", half, pairwise)
-	p("  %%one = call %[1]s @%[2]s(%[1]s %%two, %[1]s %%two)", half, pairwise)
-	p("  %%word = extractelement %s %%one, i32 0", half)
-	p("  %%old = load i32, ptr %%y, align 4")
-	p("  %%new = or i32 %%old, %%word")
-	p("  store i32 %%new, ptr %%y, align 4")
-	p("  ret void")
-	p("}")
-	return Function{[]Declaration{{reg, insert, reg + ", " + reg + ", " + reg}, {half, pairwise, half + ", " + half}}, b.String()}
 }
 
 // EachBit lists bytes of one bit each, the next one's behind the one before, for so many lanes.
 func EachBit(lanes int) string {
-	return strings.TrimSuffix(strings.Repeat("i8 1, i8 2, i8 4, i8 8, i8 16, i8 32, i8 64, i8 -128, ", lanes/8), ", ")
+	return list(lanes, func(l int) string { return fmt.Sprintf("i8 %d", int8(uint8(1)<<(l%8))) })
 }
 
-// BitsTogether writes, by p, how vectors of so many bytes that have the bits of EachBit or none come together: neighbours are added three times, by
-// pairwise, until a byte holds the bits of 8. It gives the vector that begins with them.
+// BitsTogether writes, by p, how vectors of so many bytes that have the bits of EachBit or none come together: neighbours
+// are added three times, by pairwise, until a byte holds the bits of 8. It gives the vector that begins with them.
 func BitsTogether(p func(format string, args ...any), lanes int, pairwise string, sums []string) string {
 	for n := range 3 {
 		var next []string
@@ -91,51 +84,4 @@ func BitsTogether(p func(format string, args ...any), lanes int, pairwise string
 		sums = next
 	}
 	return sums[0]
-}
-
-// packLess packs comparisons of 64 sums of bytes, a whole register with AVX-512, whose mask is two words: LLVM keeps the halves apart, each of which takes
-// a comparison, a move of a mask and, the second, one out of the register. Of several planes, the mask of one blends the thresholds of those below.
-func packLess(name string, planes int) Function {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	number := func(name string, k int) string {
-		if planes == 1 {
-			return "%" + name
-		}
-		return fmt.Sprintf("%%%s%d", name, k)
-	}
-	var params []string
-	for k := range planes {
-		params = append(params, "ptr "+number("y", k))
-	}
-	params = append(params, "ptr %acc")
-	for j := range 1<<planes - 1 {
-		params = append(params, "ptr "+number("t", j))
-	}
-	p("define internal void @%s(%s) alwaysinline {", name, strings.Join(params, ", "))
-	p("  %%sums = load <64 x i8>, ptr %%acc, align 1")
-	for j := range 1<<planes - 1 {
-		p("  %%most%d = load <64 x i8>, ptr %s, align 1", j, number("t", j))
-	}
-	var choose func(level, k, top int) string // the threshold that decides bit k of a level, of whose bits above, up to top, no more are known
-	chosen := 0
-	choose = func(level, k, top int) string {
-		if top == k {
-			return fmt.Sprintf("%%most%d", level-1)
-		}
-		set, clear := choose(level|1<<top, k, top-1), choose(level, k, top-1)
-		chosen++
-		v := fmt.Sprintf("%%chosen%d", chosen)
-		p("  %s = select <64 x i1> %%less%d, <64 x i8> %s, <64 x i8> %s", v, top, set, clear)
-		return v
-	}
-	for k := planes - 1; k >= 0; k-- {
-		most := choose(1<<k, k, planes-1)
-		p("  %%less%d = icmp ult <64 x i8> %%sums, %s", k, most)
-		p("  %%words%d = bitcast <64 x i1> %%less%d to i64", k, k)
-		p("  store i64 %%words%d, ptr %s, align 4", k, number("y", k))
-	}
-	p("  ret void")
-	p("}")
-	return Function{nil, b.String()}
 }

@@ -1,0 +1,66 @@
+package isa
+
+// machine is a row of the table of mnemonics: how an architecture adds.
+type machine struct {
+	inOrder bool
+	// add is assembly that adds 16 bytes. LLVM does not reassociate it with other additions.
+	add string
+	// saturate is an intrinsic in place of add for cores that work in order, for which LLVM has to know how long an addition
+	// takes. It saturates, which sums that cannot wrap do not notice (arith.VerifyWidths proves that of all).
+	saturate string
+	load2    string // an intrinsic that loads two registers, where LLVM loads one at a time
+	// pairs is an intrinsic that adds neighbours, accumulate one that adds them to a sum. Types are their suffixes.
+	pairs, accumulate string
+	// pairwise adds neighbours of two registers of bytes.
+	pairwise string
+}
+
+// machineOf is the row of an architecture, for cores that begin operations in their order or in any.
+func machineOf(arch string, inOrder bool) machine {
+	switch arch {
+	case "aarch64":
+		m := machine{
+			inOrder:  inOrder,
+			add:      "add $0.16b, $0.16b, $2.16b",
+			pairs:    "llvm.aarch64.neon.uaddlp.",
+			pairwise: "llvm.aarch64.neon.addp.v16i8",
+		}
+		if inOrder {
+			m.saturate = "llvm.aarch64.neon.uqadd.v16i8"
+		}
+		return m
+	case "arm":
+		return machine{
+			inOrder:    inOrder,
+			add:        "vadd.i8 ${0:q}, ${0:q}, ${2:q}",
+			load2:      "llvm.arm.neon.vld1x2.v16i8.p0",
+			pairs:      "llvm.arm.neon.vpaddlu.",
+			accumulate: "llvm.arm.neon.vpadalu.",
+		}
+	}
+	return machine{inOrder: inOrder}
+}
+
+// opaque writes an addition of 16 bytes that LLVM does not take apart. It would make trees of the sums of many words, and
+// keep their leaves in more registers than there are.
+func (c *code) opaque(sum, count value) value {
+	if c.saturate != "" {
+		return c.call(register, c.saturate, sum, count)
+	}
+	return c.asm(assembly{c.add, "=w,0,w", true, true}, []string{register}, sum, count)[0]
+}
+
+// opaqueUnlessKnown is opaque, or a plain addition to a sum that LLVM knows.
+func (c *code) opaqueUnlessKnown(sum, count value) value {
+	return c.ifKnown([]value{sum}, func() []value { return []value{c.op("add", sum, count)} }, func() []value { return []value{c.opaque(sum, count)} })[0]
+}
+
+// widen adds neighbours of from to sums of twice the width.
+func (c *code) widen(sum, from value) value {
+	types := suffix(sum.kind) + "." + suffix(from.kind)
+	plain := func() []value { return []value{c.op("add", sum, c.call(sum.kind, c.pairs+types, from))} }
+	if c.accumulate == "" {
+		return plain()[0]
+	}
+	return c.ifKnown([]value{sum}, plain, func() []value { return []value{c.call(sum.kind, c.accumulate+types, sum, from)} })[0]
+}
