@@ -1,8 +1,19 @@
 // Package isa says what LLVM's back end writes for each instruction of targets/isa: an internal function of the instruction's
 // name that takes a pointer per parameter, aligned to the element, for LLVM to inline.
 //
-// There is a function in Go for each meaning, of all element widths, numbers of lanes and words, and architectures. It writes
-// LLVM's language (code). What architectures have names of their own for is in a table of mnemonics (machine).
+// There is a function in Go for each meaning, of all element widths, numbers of lanes and words, and architectures:
+//
+//   - Most write LLVM's language by the methods of code, whose values have numbers for names. A popcount that is accumulated
+//     is on x86-64
+//     c.addTo("acc", 0, 4, c.call(kind, "llvm.ctpop."+suffix(kind), c.op("xor", weights, word))),
+//     which LLVM makes vpxord, vpopcntd and vpaddd of.
+//   - What architectures have names of their own for is in a table of mnemonics (machine). A tile of such popcounts in bytes
+//     (xorCountTile) is the same code for 64-bit and 32-bit Arm, but for an addition that LLVM must not take apart: "add" or
+//     "vadd.i8" in assembly, or uqadd for cores that work in order.
+//   - Rows, which are many operations, are pieces of assembly: chains of operations and loads in a block, whose scheduler finds
+//     the order and the registers by a table of the core's times (timing). A row of popcounts (xorCountRow) is a chain of three
+//     operations for each register of filters, with four texts for an architecture: "eor", "cnt" and "add", or "veor",
+//     "vcnt.8" and "vadd.i8". What differs beside that is which registers there are, and the order of the chains.
 package isa
 
 import (
@@ -46,20 +57,6 @@ func FunctionOf(f *ir.Func, inOrder bool) (Function, error) {
 
 // function is that of i.
 func function(i isa.Instr, inOrder bool) Function {
-	switch i.Meaning {
-	case isa.XorCountRow:
-		return row(i)
-	case isa.LookUpRow:
-		switch {
-		case i.Arch == "arm":
-			return armLookUps(i)
-		case i.Halves:
-			return lookUpHalvesRow(i, inOrder)
-		case i.Taps > 0:
-			return lookUpWideRow(i)
-		}
-		return lookUps(i)
-	}
 	c := &code{Instr: i, machine: machineOf(i.Arch, inOrder)}
 	writers()[i.Meaning](c)
 	params := list(len(i.Func.Params), func(k int) string { return "ptr %" + i.Func.Params[k].Name })
@@ -75,6 +72,6 @@ func writers() map[isa.Meaning]func(*code) {
 		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile, isa.XorCountWindow: xorCountWindow,
 		isa.DotBytes: dotBytes, isa.DotPairs: dotPairs, isa.AddPairs: addPairs, isa.PackCompare: packCompare, isa.PackLess: packLess,
 		isa.Clear: clear, isa.WidenAdd: widenAdd, isa.WidenAddMemory: addToMemory, isa.LookUp: lookUp, isa.Tables: tables,
-		isa.LookUpLevels: lookUpLevels,
+		isa.LookUpLevels: lookUpLevels, isa.XorCountRow: xorCountRow, isa.LookUpRow: lookUpRow,
 	}
 }

@@ -19,7 +19,7 @@ func lookUpRows() []isa.Instr {
 func TestLookUpLines(t *testing.T) {
 	for _, i := range lookUpRows() {
 		for _, fresh := range []bool{false, true} {
-			if err := followLookUps(i, lookUpLines(i, fresh), fresh); err != nil {
+			if err := followLookUps(i, withStarts(ordered(i, lookUpRowA64, fresh).lines), fresh); err != nil {
 				t.Errorf("%s, fresh %t: %v", i.Func.Name, fresh, err)
 			}
 		}
@@ -78,9 +78,8 @@ func sameSums(got, want map[int][]string) error {
 // TestLookUpWaits: what is ordered has an operation in nearly each cycle.
 func TestLookUpWaits(t *testing.T) {
 	for _, i := range lookUpRows() {
-		r := newLookUpRow(i, false)
-		r.order()
-		if least := 2 * len(r.ones); i.Positions > 2 && r.now > least+20 {
+		r := ordered(i, lookUpRowA64, false)
+		if least := 2 * i.Groups * i.Positions * i.Lanes / 16; i.Positions > 2 && r.now > least+20 {
 			t.Errorf("%s takes %d cycles, at least %d", i.Func.Name, r.now, least)
 		}
 	}

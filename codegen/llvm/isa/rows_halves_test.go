@@ -15,7 +15,7 @@ func TestHalvesLines(t *testing.T) {
 			continue
 		}
 		for _, inOrder := range []bool{false, true} {
-			if err := followHalves(i, halvesLines(i, inOrder)); err != nil {
+			if err := followHalves(i, withStarts(linesOf(i, inOrder))); err != nil {
 				t.Errorf("%s, in order %t: %v", i.Func.Name, inOrder, err)
 			}
 		}

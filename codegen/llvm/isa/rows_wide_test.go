@@ -10,7 +10,7 @@ import (
 // TestWideLines follows what each register holds: each sum gets what each group's table has for its filters at each tap, once, the second of two groups with the other sign, which the
 // difference turns round.
 func TestWideLines(t *testing.T) {
-	testWide(t, "aarch64", func(i isa.Instr) error { return followWide(i, wideLines(i)) })
+	testWide(t, "aarch64", func(i isa.Instr) error { return followWide(i, linesOf(i, false)) })
 }
 
 // testWide follows the instructions of an architecture that look up in sums of 16 bits, with taps.
@@ -56,13 +56,13 @@ func followWide(i isa.Instr, lines []string) error {
 		l := lines[at]
 		var a, b, c, k, n int
 		switch {
-		case scan(l, "ldr q%d, [$0, #%d]", &a, &n) && a >= wideSums:
+		case scan(l, "ldr q%d, [$0, #%d]", &a, &n) && a >= 16:
 			sums[a] = []string{fmt.Sprint("old", n)}
-		case scan(l, "str q%d, [$0, #%d]", &a, &n) && a >= wideSums:
+		case scan(l, "str q%d, [$0, #%d]", &a, &n) && a >= 16:
 			stored[n] = sums[a]
 		case scan(l, "mov x%d, $%d", &a, &b):
 			starts[a] = 0
-		case scan(l, "mov w%d, #%d", &a, &n) && a == wideTap:
+		case scan(l, "mov w%d, #%d", &a, &n) && a == 11:
 			taps = n
 		case l == "1:":
 			top = at
@@ -76,11 +76,11 @@ func followWide(i isa.Instr, lines []string) error {
 			}
 		case scan(l, "ldr q%d, [$1, #%d]", &a, &n):
 			regs[a] = fmt.Sprint("t", n)
-		case scan(l, "ldr q%d, [x%d, #%d]", &a, &b, &n) && b == wideAtTables:
+		case scan(l, "ldr q%d, [x%d, #%d]", &a, &b, &n) && b == 9:
 			regs[a] = fmt.Sprint("t", n+starts[b])
 		case scan(l, "ldr d%d, [$2, #%d]", &a, &n):
 			regs[a] = fmt.Sprint("w", n)
-		case scan(l, "ldr d%d, [x%d, #%d]", &a, &b, &n) && b == wideAtWeights:
+		case scan(l, "ldr d%d, [x%d, #%d]", &a, &b, &n) && b == 10:
 			regs[a] = fmt.Sprint("w", n+starts[b])
 		case scan(l, "neg v%d.16b, v%d.16b", &a, &b):
 			regs[a] = "-" + regs[b]

@@ -1,0 +1,446 @@
+package isa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rows are instructions of many operations, each of them one piece of assembly in the order of a block.
+
+// texts writes numbers of registers, when an operation begins.
+func texts(format string, cells ...*cell) func() string {
+	return func() string {
+		ks := make([]any, len(cells))
+		for n, c := range cells {
+			ks[n] = c.k
+		}
+		return fmt.Sprintf(format, ks...)
+	}
+}
+
+func cells(cs ...*cell) []*cell { return cs }
+
+// inRegisters writes a row whose sums of bytes are in registers: two pieces of assembly, of which one remains. Sums that LLVM
+// knows to be zero are set by the first that is added to them. Operands from $0 on are sums. Behind them are the addresses of
+// the inputs, which stay as they are or, if moved, are results too, and steps by which these move.
+func (c *code) inRegisters(sums int, clobbers []string, isMoved bool, row func(c *code, first bool) (b *block, steps []int)) {
+	olds := make([]value, sums)
+	for s := range olds {
+		olds[s] = c.load(register, "acc", 16*s, 1)
+	}
+	write := func(first bool) []value {
+		b, steps := row(c, first)
+		b.order()
+		results := slices.Repeat([]string{register}, sums)
+		constraints := slices.Repeat([]string{"=&w"}, sums)
+		inputs := []value{{"ptr", "%" + c.Func.Params[1].Name}, {"ptr", "%" + c.Func.Params[2].Name}}
+		if isMoved {
+			results, constraints = append(results, "ptr", "ptr"), append(constraints, "=&r", "=&r", fmt.Sprint(sums), fmt.Sprint(sums+1))
+		} else {
+			constraints = append(constraints, "r", "r")
+		}
+		for _, d := range steps {
+			inputs, constraints = append(inputs, value{"i32", fmt.Sprint(d)}), append(constraints, "r")
+		}
+		for s := range olds {
+			if !first {
+				inputs, constraints = append(inputs, olds[s]), append(constraints, fmt.Sprint(s))
+			}
+		}
+		for _, k := range append(clobbers, "memory") {
+			constraints = append(constraints, "~{"+k+"}")
+		}
+		news := c.asm(assembly{text: b.text(), constraints: strings.Join(constraints, ","), volatile: true}, results, inputs...)[:sums]
+		for s := range olds {
+			if first {
+				news[s] = c.op("add", news[s], olds[s])
+			}
+		}
+		return news
+	}
+	for s, v := range c.ifKnown(olds, func() []value { return write(true) }, func() []value { return write(false) }) {
+		c.store(v, "acc", 16*s, 1)
+	}
+}
+
+// inMemory writes a row whose sums are in memory. The addresses of sums, tables and entries are the operands behind the
+// results.
+func (c *code) inMemory(lines []string, results []string, clobbers ...string) {
+	constraints := slices.Concat(slices.Repeat([]string{"=&r"}, len(results)), []string{"r", "r", "r"})
+	for _, k := range append(clobbers, "memory") {
+		constraints = append(constraints, "~{"+k+"}")
+	}
+	l := listing{lines}
+	c.asm(assembly{text: l.text(), constraints: strings.Join(constraints, ","), volatile: true}, results, c.pointer("acc", 0), c.pointer("t", 0), c.pointer("w", 0))
+}
+
+// named lists registers of a kind.
+func named(kind string, first, n int) []string {
+	out := make([]string, n)
+	for k := range out {
+		out[k] = fmt.Sprint(kind, first+k)
+	}
+	return out
+}
+
+// a64Starts are the registers of addresses of a row of 64-bit Arm.
+func a64Starts() *pool { return newPool(4, 12) }
+
+// a64Clobbers are vectors up to a number, and the registers of addresses.
+func a64Clobbers(vectors int) []string { return append(named("v", 0, vectors), named("x", 4, 12)...) }
+
+// xorCountRow is the function of isa.XorCountRow.
+func xorCountRow(c *code) {
+	sums := c.Positions * c.Lanes / 4
+	if c.Arch == "arm" {
+		c.inRegisters(sums, named("q", 0, 8), true, countRowA32)
+		return
+	}
+	c.inRegisters(sums, a64Clobbers(14), false, countRowA64)
+}
+
+// popcounts are the lines of a count of 16 bytes.
+type popcounts struct {
+	timing
+	differ, number, set, add string
+}
+
+// counter gives what adds a count of a register of filters to a sum, which the first one sets.
+func (b *block) counter(l popcounts, sums int, first bool, results *pool) func(sum int, weights, word *cell) {
+	all, isSet := fixed(0, sums), map[int]bool{}
+	return func(sum int, weights, word *cell) {
+		t, s := results.cell(), all[sum]
+		begin := b.do(l.timing, texts(l.differ, t, weights, word), cells(t), nil, weights, word)
+		if first && !isSet[sum] {
+			isSet[sum] = true
+			b.chain(0, begin, b.do(l.timing, texts(l.set, s, t), cells(s), nil, t))
+			return
+		}
+		b.chain(0, begin, b.do(l.timing, texts(l.number, t), cells(t), nil, t), b.do(l.timing, texts(l.add, s, t), nil, cells(s), t))
+	}
+}
+
+// countRowA64 has words outside taps, since neighbouring taps read the same pixels. In the last tap of a word it goes through
+// one position after the other, so that registers of its pixels are free for the next word, and otherwise through one pair
+// of registers of weights after the other. The sums of four positions have the upper half of the registers.
+func countRowA64(c *code, first bool) (*block, []int) {
+	b := &block{starts: a64Starts()}
+	weights, words := newPool(0, 4), newPool(4, 4)
+	sums, filters := c.Positions*c.Lanes/4, c.Lanes/4
+	count := b.counter(popcounts{
+		a53Vector(), "eor v%d.16b, v%d.16b, v%d.16b", "cnt v%[1]d.16b, v%[1]d.16b", "cnt $%d.16b, v%d.16b", "add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b",
+	}, sums, first, newPool(8, 6))
+	for w := range c.Words {
+		for t := range c.Taps {
+			for k := range c.Positions * filters {
+				p, v := k%(2*c.Positions)/2, k/(2*c.Positions)*2+k%2
+				if t == c.Taps-1 {
+					p, v = k/filters, k%filters
+				}
+				pair := b.loadPair(loadKey{operand: sums + 1, at: 16 * ((t*c.Words+w)*filters + v&^1)}, weights)
+				at := 16 * ((p+t)*c.Words + w)
+				word := b.load(loadKey{operand: sums, at: at}, 1, words, a53Load(), func(k int) string { return fmt.Sprintf("ldr q%d, [$%d, #%d]", k, sums, at) })
+				count(p*filters+v, pair[v&1], word[0])
+			}
+		}
+	}
+	return b, nil
+}
+
+// countRowA32 has half the registers, of which sums take up to eight. So a word is not kept for the next tap, and what is
+// made of it goes where it was: two neighbouring words of a pixel are loaded at once. Loads have no offsets but move their
+// address along, by what they load or by a register, and words are read in such an order that this is all it takes: the first
+// ones of all positions from left to right, the next ones from right to left.
+func countRowA32(c *code, first bool) (*block, []int) {
+	b := &block{}
+	weights, words := newPool(0, 4), newPool(4, 4)
+	words.most = 3 // a difference needs one
+	sums, filters := c.Positions*c.Lanes/4, c.Lanes/4
+	count := b.counter(popcounts{
+		r52Vector(), "veor q%d, q%d, q%d", "vcnt.8 q%[1]d, q%[1]d", "vcnt.8 ${%d:q}, q%d", "vadd.i8 ${%[1]d:q}, ${%[1]d:q}, q%[2]d",
+	}, sums, first, words)
+	load := func(k, n, operand int, move string) string {
+		return fmt.Sprintf("vld1.8 {%s}, [$%d]%s", list(2*n, func(d int) string { return fmt.Sprint("d", 2*k+d) }), operand, move)
+	}
+	const together = 2 // words
+	type read struct{ at, n int }
+	var order []read // words, as they are loaded
+	var steps []int
+	runs := (c.Words + together - 1) / together
+	for n := range c.Taps * runs {
+		t, w := n/runs, n%runs*together
+		size := min(together, c.Words-w)
+		for p := range c.Positions {
+			if n%2 == 1 {
+				p = c.Positions - 1 - p
+			}
+			turn, at := len(order), 16*((p+t)*c.Words+w)
+			if turn > 0 {
+				before := order[turn-1]
+				if d := at - before.at; d != 16*before.n && !slices.Contains(steps, d) {
+					steps = append(steps, d)
+				}
+			}
+			order = append(order, read{at, size})
+			for k := range size * filters {
+				from := (t*c.Words+w)*filters + k
+				pair := b.load(loadKey{operand: sums + 1, at: 16 * (from &^ 1)}, 2, weights, r52Load(2), func(k int) string { return load(k, 2, sums+1, "!") })
+				word := b.load(loadKey{sums, at, turn}, size, words, r52Load(size), func(k int) string {
+					move := "!"
+					if turn+1 < len(order) {
+						if s := slices.Index(steps, order[turn+1].at-at); s >= 0 {
+							move = fmt.Sprintf(", $%d", sums+4+s)
+						}
+					}
+					return load(k, size, sums, move)
+				})
+				count(p*filters+k%filters, pair[from&1], word[k/filters])
+			}
+		}
+	}
+	return b, steps
+}
+
+// lookUpRow is the function of isa.LookUpRow.
+func lookUpRow(c *code) {
+	switch {
+	case c.Arch == "arm":
+		lookUpRowA32(c)
+	case c.Halves:
+		b := halvesRow(c)
+		b.order()
+		c.inMemory(b.lines, nil, a64Clobbers(32)...)
+	case c.Taps > 0:
+		lookUpRowWide(c)
+	default:
+		c.inRegisters(c.Positions*c.Lanes/16, a64Clobbers(16), false, lookUpRowA64)
+	}
+}
+
+// lookUpRowA64 looks up in tables of pairs of groups, which are loaded together. Positions are inside weights, so that few of
+// these are kept, and the tables of each position. A look-up is two operations, tbl and add. So one begins every second cycle,
+// and few registers have what is found. The sums of four positions have the upper half of the registers.
+func lookUpRowA64(c *code, first bool) (*block, []int) {
+	b := &block{starts: a64Starts(), apart: 2}
+	weights, tables, found := newPool(0, 4), newPool(4, 8), newPool(12, 4)
+	n, filters := c.Positions*c.Lanes/16, c.Lanes/16
+	sums, isSet := fixed(0, n), map[int]bool{}
+	for k := range c.Groups * filters * c.Positions {
+		pair := k / (2 * c.Positions) // of filters, of both groups
+		g, f, p := pair/filters*2+pair%filters/(filters/2), pair%(filters/2)*2+k%2, k/2%c.Positions
+		table := b.loadPair(loadKey{operand: n, at: 16 * (p*c.Groups + g&^1)}, tables)[g&1]
+		w := b.loadPair(loadKey{operand: n + 1, at: 16 * (g*filters + f&^1)}, weights)[f&1]
+		s := p*filters + f
+		if first && !isSet[s] {
+			isSet[s] = true
+			b.chain(0, b.do(a53Vector(), texts("tbl $%d.16b, {v%d.16b}, v%d.16b", sums[s], table, w), cells(sums[s]), nil, table, w))
+			continue
+		}
+		t := found.cell()
+		b.chain(0, b.do(a53Vector(), texts("tbl v%d.16b, {v%d.16b}, v%d.16b", t, table, w), cells(t), nil, table, w),
+			b.do(a53Vector(), texts("add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b", sums[s], t), nil, cells(sums[s]), t))
+	}
+	return b, nil
+}
+
+// halvesRow is a row for both halves of a row of positions, on any core. Of what tbl finds whole bytes are added up, and their
+// upper halves by usra. At the end 16 times the sum of these is taken off the sum of bytes, and both are added to sums of 16
+// bits in memory. Positions come in blocks of eight registers of sums. Those of a block are added to memory between the
+// look-ups of the next, since cores that work in order would wait for it, and others have no use for loads and stores then. A
+// look-up is three operations.
+func halvesRow(c *code) *block {
+	const vectors = 8 // of sums of a block
+	b := &block{starts: a64Starts(), apart: 3}
+	weights, tables, found, sums := newPool(0, 4), newPool(4, 4), newPool(8, 3), newPool(16, 2*vectors)
+	sixteen := fixed(11, 1)[0]
+	b.spare = newPool(12, 4)
+	if c.inOrder {
+		b.line("movi v%d.16b, #16", sixteen.k)
+	}
+	op := func(format string, write, add []*cell, read ...*cell) *operation {
+		return b.do(a53Vector(), texts(format, slices.Concat(write, add, read)...), write, add, read...)
+	}
+	filters := c.Lanes / 16
+	each := vectors / 2 / filters // positions of a block
+	for first := 0; first < c.Positions; first += each {
+		n := min(each, c.Positions-first) * filters
+		var bytes, uppers []*cell
+		for range n {
+			bytes, uppers = append(bytes, sums.cell()), append(uppers, sums.cell())
+		}
+		for k := range c.Groups * n {
+			s, g := k%n, k/n
+			p, f := first+s/filters, s%filters
+			table := b.loadPair(loadKey{operand: 1, at: 16 * (p*c.Groups + g&^1)}, tables)[g&1]
+			w := b.loadPair(loadKey{operand: 2, at: 16 * (g*filters + f&^1), turn: first}, weights)[f&1]
+			const find = "tbl v%d.16b, {v%d.16b}, v%d.16b"
+			if g == 0 {
+				b.chain(0, op(find, cells(bytes[s]), nil, table, w), op("ushr v%d.16b, v%d.16b, #4", cells(uppers[s]), nil, bytes[s]))
+				continue
+			}
+			t := found.cell()
+			b.chain(0, op(find, cells(t), nil, table, w), op("add v%[1]d.16b, v%[1]d.16b, v%[2]d.16b", nil, cells(bytes[s]), t),
+				op("usra v%d.16b, v%d.16b, #4", nil, cells(uppers[s]), t))
+		}
+		for s := range n {
+			if c.inOrder { // on other cores it is two operations
+				b.chain(1, op("mls v%[1]d.16b, v%[3]d.16b, v%[4]d.16b", cells(bytes[s]), nil, bytes[s], uppers[s], sixteen))
+			} else {
+				t := found.cell()
+				b.chain(1, op("shl v%d.16b, v%d.16b, #4", cells(t), nil, uppers[s]),
+					op("sub v%[1]d.16b, v%[1]d.16b, v%[3]d.16b", cells(bytes[s]), nil, bytes[s], t))
+			}
+			const of = 2 * 16 // bytes of 16 sums
+			at := ((first+s/filters)*2*filters + s%filters) * of
+			for half, from := range cells(bytes[s], uppers[s]) {
+				low, high := b.spare.cell(), b.spare.cell()
+				memory := fmt.Sprintf("p q%%d, q%%d, [$0, #%d]", at+half*filters*of)
+				b.chain(1, b.do(a53Pair(), texts("ld"+memory, low, high), cells(low, high), nil),
+					op("uaddw v%[1]d.8h, v%[1]d.8h, v%[3]d.8b", cells(low), nil, low, from),
+					op("uaddw2 v%[1]d.8h, v%[1]d.8h, v%[3]d.16b", cells(high), nil, high, from),
+					b.do(a53Store(), texts("st"+memory, low, high), nil, nil, low, high))
+			}
+		}
+	}
+	return b
+}
+
+// lookUpRowWide is a row in sums of 16 bits, for cores on which tbl takes three operations for 16 filters and one for 8, and
+// which find their own order. Of 8 filters there is nothing to gain by sums of bytes. So an operation adds what two groups
+// have found, and widens it: sabal adds the absolute difference of bytes, and the tables of every other group are negated, so
+// that a difference is a sum. What the tables hold is less than 128. Taps are a loop, in which the sums stay in registers.
+func lookUpRowWide(c *code) {
+	const atTables, atWeights, tap, firstSum = 9, 10, 11, 16
+	n, blocks := c.Positions*c.Lanes/8, c.Lanes/8
+	var l listing
+	memory := func(op string) {
+		for s := range n {
+			l.line("%s q%d, [$0, #%d]", op, firstSum+s, 16*s)
+		}
+	}
+	memory("ldr")
+	addresses := [2]string{"$1", "$2"}
+	if c.Taps > 1 {
+		addresses = [2]string{fmt.Sprint("x", atTables), fmt.Sprint("x", atWeights)}
+		l.line("mov x%d, $1", atTables)
+		l.line("mov x%d, $2", atWeights)
+		l.line("mov w%d, #%d", tap, c.Taps)
+		l.line("1:")
+	}
+	anyOrder := timing{slots: 1}
+	b := &block{}
+	sums := fixed(firstSum, n)
+	tables, weights, found := newPool(4, 8), newPool(0, 4), newPool(12, 4)
+	var ws [2]*cell
+	for k := range c.Groups / 2 * n {
+		g, f, p := k/n*2, k%n/c.Positions, k%c.Positions
+		var os []*operation
+		var ts, ends [2]*cell
+		for h := range 2 {
+			at := 16 * (p*c.Stride*c.Groups + g + h)
+			line := fmt.Sprintf("ldr q%%d, [%s, #%d]", addresses[0], at)
+			if h == 1 {
+				line += "\nneg v%[1]d.16b, v%[1]d.16b"
+			}
+			ts[h] = b.load(loadKey{at: at}, 1, tables, timing{}, func(k int) string { return fmt.Sprintf(line, k) })[0]
+			if ends[h] = found.cell(); p == 0 {
+				ws[h] = weights.cell()
+				line := fmt.Sprintf("ldr d%%d, [%s, #%d]", addresses[1], (g+h)*c.Lanes+8*f)
+				os = append(os, b.do(anyOrder, texts(line, ws[h]), cells(ws[h]), nil))
+			}
+		}
+		for h := range 2 {
+			os = append(os, b.do(anyOrder, texts("tbl v%d.8b, {v%d.16b}, v%d.8b", ends[h], ts[h], ws[h]), cells(ends[h]), nil, ts[h], ws[h]))
+		}
+		s := sums[p*blocks+f]
+		// It holds the tables, so that the next ones are loaded behind it.
+		os = append(os, b.do(anyOrder, texts("sabal v%d.8h, v%d.8b, v%d.8b", s, ends[0], ends[1]), nil, cells(s), ends[0], ends[1], ts[0], ts[1]))
+		b.chain(0, os...)
+	}
+	b.order()
+	l.lines = append(l.lines, b.lines...)
+	if c.Taps > 1 {
+		l.line("add x%[1]d, x%[1]d, #%[2]d", atTables, c.Groups*c.Words)
+		l.line("add x%[1]d, x%[1]d, #%[2]d", atWeights, c.Groups*c.Lanes)
+		l.line("subs w%[1]d, w%[1]d, #1", tap)
+		l.line("b.ne 1b")
+	}
+	memory("str")
+	c.inMemory(l.lines, nil, slices.Concat(named("v", 0, firstSum+n), named("x", atTables, 3), []string{"cc"})...)
+}
+
+// lookUpRowA32 has half the registers, of which sums of bytes take up to eight. vtbl looks 8 filters up in a table of two
+// registers of 8 bytes, and what two of them find is one register to be added. The R52 begins two operations a cycle: two
+// vtbl, or an addition, which takes both halves of the vector unit, or one of these beside a load of 8 bytes. So times are
+// of half a cycle. Behind each tap the bytes are added to sums of 16 bits in memory, eight bytes a cycle: LLVM would wait for
+// each load and each addition. vldr wants addresses of four bytes, which whole rows of 32 filters and tables of 16 entries
+// have.
+func lookUpRowA32(c *code) {
+	const (
+		atTables, atEntries, tap       = 0, 1, 2 // results
+		sumsOperand, tables0, entries0 = 3, 4, 5
+		firstSum                       = 8
+	)
+	find, add, load, store := timing{8, 1, 0}, timing{8, 2, 0}, timing{8, 0, 2}, timing{0, 1, 2}
+	n, filters := c.Positions*c.Lanes/16, c.Lanes/16
+	sums := fixed(firstSum, n)
+	read := func(b *block, p *pool, operand, at int) *cell {
+		half := func(h int) func(k int) string {
+			return func(k int) string { return fmt.Sprintf("vldr d%d, [$%d, #%d]", 2*k+h, operand, at+8*h) }
+		}
+		return b.load(loadKey{operand: operand, at: at}, 1, p, load, half(0), half(1))[0]
+	}
+
+	b := &block{}
+	found, tables, entries, isSet := newPool(0, 2), newPool(2, 2), newPool(4, 4), map[int]bool{}
+	for k := range c.Groups * n { // each table is read by all filters at once, so that few are kept
+		g, p, f := k/n, k%n/filters, k%filters
+		table, w := read(b, tables, atTables, c.Words*(p*c.Stride*c.Groups+g)), read(b, entries, atEntries, 16*(g*filters+f))
+		to := found.cell()
+		if !isSet[p*filters+f] {
+			to = sums[p*filters+f]
+		}
+		var os []*operation
+		for h := range 2 {
+			os = append(os, b.do(find, func() string {
+				return fmt.Sprintf("vtbl.8 d%d, {d%d, d%d}, d%d", 2*to.k+h, 2*table.k, 2*table.k+1, 2*w.k+h)
+			}, cells(to), nil, table, w))
+		}
+		if s := sums[p*filters+f]; to != s {
+			os = append(os, b.do(add, texts("vadd.i8 q%[1]d, q%[1]d, q%[2]d", s, to), nil, cells(s), to))
+		}
+		isSet[p*filters+f] = true
+		b.chain(0, os...)
+	}
+	b.order()
+
+	memory := &block{}
+	wide := newPool(0, firstSum)
+	for k := range 2 * n {
+		at := 16 * k
+		v := read(memory, wide, sumsOperand, at)
+		os := []*operation{memory.do(add, func() string { return fmt.Sprintf("vaddw.u8 q%[1]d, q%[1]d, d%[2]d", v.k, 2*firstSum+k) }, cells(v), nil, v)}
+		for h := range 2 {
+			os = append(os, memory.do(store, func() string { return fmt.Sprintf("vstr d%d, [$%d, #%d]", 2*v.k+h, sumsOperand, at+8*h) }, nil, nil, v))
+		}
+		memory.chain(0, os...)
+	}
+	memory.order()
+
+	var l listing
+	l.line("mov $%d, $%d", atTables, tables0)
+	l.line("mov $%d, $%d", atEntries, entries0)
+	if c.Taps > 1 {
+		l.line("mov $%d, #%d", tap, c.Taps)
+		l.line("1:")
+	}
+	l.lines = slices.Concat(l.lines, b.lines, memory.lines)
+	if c.Taps > 1 {
+		l.line("add $%[1]d, $%[1]d, #%[2]d", atTables, c.Groups*c.Words)
+		l.line("add $%[1]d, $%[1]d, #%[2]d", atEntries, c.Groups*c.Lanes)
+		l.line("subs $%[1]d, $%[1]d, #1", tap)
+		l.line("bne 1b")
+	}
+	c.inMemory(l.lines, []string{"ptr", "ptr", "i32"}, append(named("q", 0, firstSum+n), "cc")...)
+}
