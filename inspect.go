@@ -144,6 +144,7 @@ type Why struct {
 	Code  string           `json:"code"`            // "only" (no other gives the same sums), "usual" (no estimate for the target), "cheaper" (by estimate) or "asked"
 	Costs map[string]int64 `json:"costs,omitempty"` // estimates for all algorithms that give the same sums, by name
 	Unit  string           `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
+	Terms map[string]int64 `json:"terms,omitempty"` // what the next best takes more, by what is counted: the largest differences
 	Text  string           `json:"text"`
 }
 
@@ -277,7 +278,7 @@ func layerOf(s describe.Stage) Layer {
 		l.Reason = &Reason{Code: f.Reason.Code, Where: f.Reason.Where, Args: describe.Args(f.Reason.Args), Text: explain.Reason(f.Reason)}
 	}
 	if a := f.Algorithm; a.Name != "" {
-		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Costs: a.Costs, Unit: a.Unit, Text: explain.Algorithm(a)}
+		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Costs: a.Costs, Unit: a.Unit, Terms: a.Terms, Text: explain.Algorithm(a)}
 	}
 	for _, t := range s.Reads {
 		if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() {

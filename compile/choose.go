@@ -27,6 +27,12 @@ func Algorithms(ctx context.Context, g *graph.Graph, o lower.Options) (map[strin
 	return s.choose(ctx, g, o)
 }
 
+// way is a layer's kernel by an algorithm.
+type way struct {
+	by layout.Algorithm
+	f  *ir.Func
+}
+
 // mixes is how many networks of one algorithm each are compared with that of each layer's cheapest.
 const mixes = 2
 
@@ -47,10 +53,6 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 		q.Algorithms = maps.Clone(choice)
 		maps.Copy(q.Algorithms, o.Algorithms)
 		return lower.Program(ctx, g, q)
-	}
-	type way struct {
-		by layout.Algorithm
-		f  *ir.Func
 	}
 	ways := map[string][]way{}
 	uniform := map[layout.Algorithm]map[string]layout.Algorithm{}
@@ -152,7 +154,46 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 			}
 		}
 	}
+	for k, layer := range layers {
+		c := choices[layer]
+		c.Terms = s.differences(ways[layer], results[k], c.Algorithm)
+		choices[layer] = c
+	}
 	return choices, nil
+}
+
+// shown is how many terms of a difference are.
+const shown = 3
+
+// differences are the largest of what the cheapest other algorithm takes more than one that was taken, by what is counted.
+func (s *finder) differences(ways []way, results []found, taken layout.Algorithm) map[string]int64 {
+	at, next := -1, -1
+	for i, w := range ways {
+		switch {
+		case results[i].Func == nil:
+		case w.by == taken:
+			at = i
+		case next < 0 || results[i].cost < results[next].cost:
+			next = i
+		}
+	}
+	if at < 0 || next < 0 {
+		return nil
+	}
+	terms := func(k found) map[string]float64 { return s.model.Terms(s.model.Scheduled(k.Func, k.Values)) }
+	more := terms(results[next])
+	for name, cost := range terms(results[at]) {
+		more[name] -= cost
+	}
+	size := func(name string) float64 { return math.Abs(more[name]) }
+	names := slices.SortedFunc(maps.Keys(more), func(a, b string) int { return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(a, b)) })
+	out := map[string]int64{}
+	for _, name := range names[:min(len(names), shown)] {
+		if n := int64(math.Round(more[name])); n != 0 {
+			out[name] = n
+		}
+	}
+	return out
 }
 
 // total is the predicted cost of a program's stages.

@@ -62,6 +62,29 @@ func TestFinder(t *testing.T) {
 		t.Fatal("no schedule was found")
 	}
 
+	ways := []way{{layout.Popcount, funcs[0]}, {layout.Dot, funcs[1]}, {layout.Table4, funcs[2]}}
+	all := make([]found, len(funcs))
+	for i, f := range funcs {
+		if all[i], _ = s.of(t.Context(), f); all[i].Func == nil {
+			t.Fatalf("%s has no schedule", f.Name)
+		}
+	}
+	differ := s.differences(ways, all, layout.Popcount)
+	for name, more := range differ {
+		own := model.Terms(model.Scheduled(all[0].Func, all[0].Values))[name]
+		next := min(all[1].cost, all[2].cost)
+		other := all[1]
+		if all[2].cost == next {
+			other = all[2]
+		}
+		if want := model.Terms(model.Scheduled(other.Func, other.Values))[name] - own; math.Abs(want-float64(more)) > 0.5 {
+			t.Errorf("%s: the next best takes %d more, not %.0f", name, more, want)
+		}
+	}
+	if len(differ) == 0 || len(differ) > shown || s.differences(ways[:1], all[:1], layout.Popcount) != nil {
+		t.Errorf("differences: %v", differ)
+	}
+
 	other := *funcs[0]
 	other.Name = "other"
 	before := len(s.known)

@@ -31,6 +31,9 @@ type Algorithm struct {
 	// or nothing is known of the target.
 	Costs map[string]int64
 	Unit  string // of the estimates: "instructions" or "cycles"
+	// Terms are what the next best algorithm takes more, by what is counted (features.Counts): the largest differences, which may be less
+	// than 0. nil where nothing is counted.
+	Terms map[string]int64
 }
 
 // Glue is what a layer with weights does with its sums before it stores them.
@@ -78,7 +81,7 @@ func (l *Layer) Facts() []Fact {
 		{"weights", &l.Weights}, {"float_bytes", &l.FloatBytes},
 		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW}, {"mean", &g.Mean},
 		{"reason", &r.Code}, {"where", &r.Where},
-		{"algorithm", &l.Algorithm.Name}, {"why", &l.Algorithm.Why}, {"costs", &l.Algorithm.Costs}, {"unit", &l.Algorithm.Unit},
+		{"algorithm", &l.Algorithm.Name}, {"why", &l.Algorithm.Why}, {"costs", &l.Algorithm.Costs}, {"unit", &l.Algorithm.Unit}, {"terms", &l.Algorithm.Terms},
 	}
 	for _, f := range r.Args.Facts() {
 		facts = append(facts, Fact{"arg_" + f.Name, f.Value})

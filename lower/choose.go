@@ -123,7 +123,7 @@ func texts(algorithms []layout.Algorithm) []string {
 
 // algorithmOf is what a stage says of c.
 func algorithmOf(c layout.Choice) ir.Algorithm {
-	a := ir.Algorithm{Name: c.Algorithm.String(), Why: c.Why.String(), Unit: c.Unit}
+	a := ir.Algorithm{Name: c.Algorithm.String(), Why: c.Why.String(), Unit: c.Unit, Terms: c.Terms}
 	for _, e := range c.Estimates {
 		if a.Costs == nil {
 			a.Costs = map[string]int64{}

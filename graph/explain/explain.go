@@ -221,10 +221,28 @@ func Algorithm(a ir.Algorithm) string {
 		for _, name := range slices.DeleteFunc(others, func(name string) bool { return name == a.Name }) {
 			text += fmt.Sprintf(", by %s %s", name, short(a.Costs[name]))
 		}
+		text += terms(a.Terms)
 	case err == nil && why == layout.Only && by == layout.Popcount:
 		text += ": no other gives its sums exactly"
 	}
 	return text
+}
+
+// terms says what the next best algorithm takes more, the largest difference first.
+func terms(of map[string]int64) string {
+	var parts []string
+	size := func(name string) int64 { return max(of[name], -of[name]) }
+	for _, name := range slices.SortedFunc(maps.Keys(of), func(x, y string) int { return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x, y)) }) {
+		if n := of[name]; n < 0 {
+			parts = append(parts, short(-n)+" less of "+name)
+		} else {
+			parts = append(parts, short(n)+" more of "+name)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; the next best takes " + strings.Join(parts, ", ")
 }
 
 // short is a number with about three figures.

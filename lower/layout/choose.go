@@ -17,6 +17,8 @@ type Choice struct {
 	// known of the target.
 	Estimates []Estimated
 	Unit      string // of the estimates
+	// Terms are what the next best algorithm takes more, by what is counted; nil where nothing is.
+	Terms map[string]int64
 }
 
 // Estimated is what an algorithm costs by estimate.

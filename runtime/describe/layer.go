@@ -25,6 +25,8 @@ type Algorithm struct {
 	Why   string           `json:"why"`             // "only" (no other gives these sums), "usual" (no estimate for the target), "cheaper" or "asked"
 	Costs map[string]int64 `json:"costs,omitempty"` // estimates for all that give these sums, by name
 	Unit  string           `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
+	// Terms are what the next best takes more, by what is counted: the largest differences.
+	Terms map[string]int64 `json:"terms,omitempty"`
 }
 
 // Glue is what a layer does with its sums before it stores them.

@@ -96,6 +96,17 @@ func (m *Model) Linear(p Point) float64 {
 	return sum
 }
 
+// Terms are the terms of a point's linear cost, by name.
+func (m *Model) Terms(p Point) map[string]float64 {
+	terms := map[string]float64{}
+	for i, name := range m.describe.CountNames() {
+		if cost := p.Counts[i] * m.prices[i]; cost > 0 {
+			terms[name] = cost
+		}
+	}
+	return terms
+}
+
 // Turns is how long t's cores take for what a point computes beside the time of cores that all have as much to do: blocks of a parallel loop
 // are done in turns, the last of which may leave cores idle.
 func (m *Model) Turns(p Point) float64 {
