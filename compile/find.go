@@ -74,6 +74,7 @@ type sketch struct {
 	number   int // in space
 	values   strategy.Values
 	guess    float64 // 0 before it is guessed
+	start    bool    // a search begins there
 	kernel   int
 }
 
@@ -126,8 +127,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		return out, nil
 	}
 	var kernels []kernel
-	var points []sketch
-	texts, least := make([]string, len(funcs)), math.Inf(1)
+	texts := make([]string, len(funcs))
 	for i, f := range funcs {
 		texts[i] = nameless(f)
 		if k, ok := s.knows(texts[i]); ok {
@@ -139,40 +139,11 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		k := kernel{f: f, layer: strategy.LayerOf(f, s.target)}
 		s.draw(&k)
 		kernels = append(kernels, k)
-		least = min(least, k.promise())
 	}
-	for i := range kernels {
-		if kernels[i].promise() < least+hopeless {
-			s.refine(&kernels[i])
-			points = append(points, kernels[i].points(i)...)
-		}
+	all, err := s.search(ctx, kernels, built)
+	if err != nil {
+		return nil, err
 	}
-	// The best of each kernel are built first, then the best of all.
-	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
-	var all []found
-	made, tried := make([]int, len(funcs)), make([]int, len(funcs))
-	var rest []sketch
-	for _, p := range points {
-		if made[p.kernel] == each || tried[p.kernel] == each*giveUp {
-			rest = append(rest, p)
-			continue
-		}
-		tried[p.kernel]++
-		if some := s.make(kernels, []sketch{p}); len(some) > 0 {
-			made[p.kernel]++
-			all = append(all, some...)
-		}
-	}
-	for left, tries := built-len(all), built*giveUp; left > 0 && len(rest) > 0 && tries > 0; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		n := min(len(rest), left)
-		some := s.make(kernels, rest[:n])
-		all = append(all, some...)
-		rest, left, tries = rest[n:], left-len(some), tries-n
-	}
-	all = s.climb(kernels, all)
 	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.time, b.time) })
 	for _, c := range all {
 		if out[c.kernel].Func == nil {
@@ -191,6 +162,51 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		}
 	}
 	return out, nil
+}
+
+// search makes schedules of kernels whose spaces were drawn: at least n, if there are so many.
+func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, error) {
+	least := math.Inf(1)
+	for i := range kernels {
+		least = min(least, kernels[i].promise())
+	}
+	var points []sketch
+	for i := range kernels {
+		if kernels[i].promise() < least+hopeless {
+			s.refine(&kernels[i])
+			points = append(points, kernels[i].points(i)...)
+		}
+	}
+	// Of each kernel the best start and the best guess are built first, then the best of all.
+	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
+	var all []found
+	for _, asked := range []func(sketch) bool{func(p sketch) bool { return p.start }, func(sketch) bool { return true }} {
+		made, tried := make([]int, len(kernels)), make([]int, len(kernels))
+		var rest []sketch
+		for _, p := range points {
+			if !asked(p) || made[p.kernel] == each || tried[p.kernel] == each*giveUp {
+				rest = append(rest, p)
+				continue
+			}
+			tried[p.kernel]++
+			if some := s.make(kernels, []sketch{p}); len(some) > 0 {
+				made[p.kernel]++
+				all = append(all, some...)
+			}
+		}
+		points = rest
+	}
+	rest := points
+	for left, tries := n-len(all), n*giveUp; left > 0 && len(rest) > 0 && tries > 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		most := min(len(rest), left)
+		some := s.make(kernels, rest[:most])
+		all = append(all, some...)
+		rest, left, tries = rest[most:], left-len(some), tries-most
+	}
+	return s.climb(kernels, all), nil
 }
 
 // climb makes neighbours of the best of all, those that are guessed to be good first.
@@ -308,8 +324,11 @@ func (s *finder) draw(k *kernel) {
 		for _, knob := range d.knobs {
 			domains[knob.Name] = knob.Domain
 		}
-		for _, start := range s.model.Starts[st.Name] {
-			d.add(d.number(k.defined.At(start, domains)))
+		for _, start := range s.model.Starts(k.defined, st.Name, domains) {
+			d.add(d.number(start))
+		}
+		for i := range d.own {
+			d.own[i].start = d.size > drawn
 		}
 		d.random(drawn)
 		s.guess(k, d.own)
@@ -435,10 +454,10 @@ func Promising(f *ir.Func, t targets.Target, n int) ([]Promise, error) {
 	}
 	k := kernel{f: f, layer: strategy.LayerOf(f, t)}
 	s.draw(&k)
-	s.refine(&k)
-	kernels, points := []kernel{k}, k.points(0)
-	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
-	made := s.climb(kernels, s.make(kernels, points[:min(n, len(points))]))
+	made, err := s.search(context.Background(), []kernel{k}, n)
+	if err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(made, func(a, b found) int { return cmp.Compare(a.time, b.time) })
 	var all []Promise
 	for _, m := range made {

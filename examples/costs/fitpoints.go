@@ -57,10 +57,10 @@ func eachLayer[T any](seeds []uint64, f func(seed uint64) ([]T, error)) ([]T, er
 }
 
 // A sieve learns of so many layers, of all sizes, from so many points of each of so many kernels.
-const guessedLayers, guessesOfKernel, guessedKernels = 400, 10, 6
+const guessedLayers, guessesOfKernel, guessedKernels = 500, 6, 6
 
 // Then the neighbours of so many of the best are added in so many rounds.
-const near, rounds = 3, 3
+const near, rounds = 2, 3
 
 // drawGuesses builds points of layers at random, and says what m expects of them. Nothing is measured, so layers may be large.
 func drawGuesses(ctx context.Context, t targets.Target, m *machine.Model) ([]machine.Guess, error) {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,8 +44,6 @@ type Weights struct {
 	Terms map[string]float64 `json:"terms"`
 	// Strategies are those of the measured schedules, in order.
 	Strategies []string `json:"strategies,omitempty"`
-	// Starts are where a search in the space of a strategy begins.
-	Starts map[string][]Start `json:"starts,omitempty"`
 }
 
 // Error is quantiles of |predicted/measured - 1|.
@@ -71,6 +70,7 @@ type Model struct {
 	names    []string  // of features
 	target   targets.Target
 	trees    learned
+	starts   map[string][]start // by strategy
 }
 
 // Of is the model of t. ok is false where none was fitted.
@@ -119,11 +119,35 @@ func Read(dir fs.FS, t targets.Target) (*Model, error) {
 			return nil, err
 		}
 	}
+	text, err := unpack(dir, t.Name+startsFile)
+	if err != nil || text == nil {
+		return m, err
+	}
+	var starts []start
+	if err := json.Unmarshal(text, &starts); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name+startsFile, err)
+	}
+	for _, s := range starts {
+		if len(s.Extents) != len(axes()) {
+			return nil, fmt.Errorf("%s: a start has %d extents, not %d: fit the model anew", t.Name+startsFile, len(s.Extents), len(axes()))
+		}
+	}
+	m.begin(starts)
 	return m, nil
 }
 
-// readTrees decodes a file of trees, nil if there is none.
-func readTrees(dir fs.FS, name string, names []string) (*costmodel.Model, error) {
+// startsFile is the end of the name of the file of starts.
+const startsFile = ".starts.gz"
+
+func (m *Model) begin(starts []start) {
+	m.starts = map[string][]start{}
+	for _, s := range starts {
+		m.starts[s.Strategy] = append(m.starts[s.Strategy], s)
+	}
+}
+
+// unpack reads a file, nil if there is none.
+func unpack(dir fs.FS, name string) ([]byte, error) {
 	packed, err := dir.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -139,6 +163,15 @@ func readTrees(dir fs.FS, name string, names []string) (*costmodel.Model, error)
 	data, err := io.ReadAll(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return data, nil
+}
+
+// readTrees decodes a file of trees, nil if there is none.
+func readTrees(dir fs.FS, name string, names []string) (*costmodel.Model, error) {
+	data, err := unpack(dir, name)
+	if err != nil || data == nil {
+		return nil, err
 	}
 	m, err := costmodel.Decode(data, names)
 	if err != nil {
@@ -160,22 +193,37 @@ func (m *Model) Write(dir string) error {
 		if *part.model == nil {
 			continue
 		}
-		var packed bytes.Buffer
-		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		if err != nil {
-			return err
-		}
-		if _, err := z.Write((*part.model).Encode()); err != nil {
-			return err
-		}
-		if err := z.Close(); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, m.Target+part.suffix), packed.Bytes(), 0o644); err != nil {
+		if err := pack(filepath.Join(dir, m.Target+part.suffix), (*part.model).Encode()); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(m.starts) == 0 {
+		return nil
+	}
+	var starts []start
+	for _, strategy := range slices.Sorted(maps.Keys(m.starts)) {
+		starts = append(starts, m.starts[strategy]...)
+	}
+	if text, err = json.Marshal(starts); err != nil {
+		return err
+	}
+	return pack(filepath.Join(dir, m.Target+startsFile), text)
+}
+
+// pack writes a file that unpack reads.
+func pack(path string, data []byte) error {
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write(data); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(path, packed.Bytes(), 0o644)
 }
 
 // part is a model of trees, its file and its features.

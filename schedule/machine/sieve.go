@@ -43,13 +43,14 @@ type Sketch struct {
 	Strategy string
 	Values   map[string]int // of knobs
 	features []float32      // of its definition, with Values, and what those make of the extents
-	rows     float64        // of the output
+	extents  []float64      // of axes
 }
 
 // Sketch is a point of the space of a strategy.
 func (d Definition) Sketch(strategy string, values map[string]int) Sketch {
-	s := Sketch{strategy, values, d.describe.Turn(d.features, values), d.extents[ir.Row]}
+	s := Sketch{Strategy: strategy, Values: values, features: d.describe.Turn(d.features, values)}
 	for _, a := range axes() {
+		s.extents = append(s.extents, d.extents[a])
 		s.features = append(s.features, float32(math.Log2(1+d.extents[a])))
 	}
 	for _, c := range cuts() {
@@ -160,12 +161,9 @@ func trainSieve(ctx context.Context, l *costmodel.Library, strategies []string, 
 		samples = append(samples, costmodel.Sample{Features: g.features, Label: g.Label})
 	}
 	o := forest(sieveQuestions(strategies))
-	o.Depth = sieveDepth
+	o.Depth, o.Columns, o.Bins = 8, 0.8, 256 // there are more samples, and fewer questions that matter
 	return l.Train(ctx, samples, o)
 }
-
-// sieveDepth is the depth of a sieve's trees, which have many samples.
-const sieveDepth = 8
 
 // SieveError is the root of the mean square of what a sieve is off by, in logarithms, for groups that it has not seen: those for which
 // held says so.

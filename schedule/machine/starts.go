@@ -3,90 +3,89 @@ package machine
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 
 	"ripc/ir"
 )
 
-// Start is where a search in the space of a strategy begins: what was best for some kernel that was measured.
-type Start struct {
-	// Parts is how many blocks the rows of the output are cut into, 0 where no knob cuts them.
-	Parts  int            `json:"parts,omitempty"`
-	Values map[string]int `json:"values"` // of the other knobs
+// start is the best schedule, of those of a strategy, that was measured of a kernel. Searches for kernels like it begin there.
+type start struct {
+	Strategy string         `json:"s"`
+	Extents  []float64      `json:"e"` // of axes, in the order of axes
+	Values   map[string]int `json:"v"` // of knobs
 }
 
-// rowsKnob cuts the rows of the output.
+// nearest is how many starts a search in the space of a strategy has.
+const nearest = 4
+
+// Starts are points of the space of a strategy, whose knobs have domains, for d: what was best for the kernels most like it.
+func (m *Model) Starts(d Definition, strategy string, domains map[string][]int) []map[string]int {
+	type alike struct {
+		start
+		far float64
+	}
+	var all []alike
+	for _, s := range m.starts[strategy] {
+		far := 0.0
+		for i, a := range axes() {
+			far += math.Abs(math.Log2((1 + s.Extents[i]) / (1 + d.extents[a])))
+		}
+		all = append(all, alike{s, far})
+	}
+	slices.SortStableFunc(all, func(a, b alike) int { return cmp.Compare(a.far, b.far) })
+	var points []map[string]int
+	for _, s := range all[:min(len(all), nearest)] {
+		points = append(points, d.moved(s.start, domains))
+	}
+	return points
+}
+
+// rowsKnob cuts the rows of the output into blocks: as many in a kernel as in one like it.
 const rowsKnob = "tile_h"
 
-// start is what a sketch says of kernels of any size.
-func (s Sketch) start() Start {
-	out := Start{Values: maps.Clone(s.Values)}
-	if n := s.Values[rowsKnob]; n > 0 && s.rows > 0 {
-		out.Parts = int(math.Ceil(s.rows / float64(n)))
-		delete(out.Values, rowsKnob)
-	}
-	return out
-}
-
-// At is a start's values for a kernel whose knobs have domains.
-func (d Definition) At(s Start, domains map[string][]int) map[string]int {
+// moved are the values of a start for another kernel.
+func (d Definition) moved(s start, domains map[string][]int) map[string]int {
 	v := map[string]int{}
 	for knob, domain := range domains {
 		n, ok := s.Values[knob]
-		if knob == rowsKnob && s.Parts > 0 {
-			n, ok = int(math.Ceil(d.extents[ir.Row]/float64(s.Parts))), true
-		}
-		if !ok {
+		switch rows := s.Extents[slices.Index(axes(), ir.Row)]; {
+		case !ok:
 			n = domain[0]
+		case knob == rowsKnob && n > 0 && rows > 0:
+			blocks := math.Ceil(rows / float64(n))
+			n = int(math.Ceil(d.extents[ir.Row] / blocks))
 		}
-		v[knob] = slices.MinFunc(domain, func(a, b int) int { return cmp.Compare(distance(a, n), distance(b, n)) })
+		v[knob] = slices.MinFunc(domain, func(a, b int) int { return cmp.Compare(max(a-n, n-a), max(b-n, n-b)) })
 	}
 	return v
 }
 
-func distance(a, b int) int { return max(a-b, b-a) }
-
-// A start is what is at most so much dearer than the best that was measured of a kernel, and starts of a strategy are those of the most kernels.
-const (
-	nearBest  = 1.03
-	maxStarts = 8
-)
-
-// startsOf are the starts of each strategy, of points.
-func startsOf(points []Point) map[string][]Start {
+// startsOf are the starts of points.
+func startsOf(points []Point) []start {
 	type space struct{ kernel, strategy string }
-	best := map[space]float64{}
-	for _, p := range points {
+	best := map[space]int{}
+	var order []space
+	for i, p := range points {
 		at := space{p.Kernel, p.Strategy}
-		if b, ok := best[at]; !ok || p.Cost < b {
-			best[at] = p.Cost
+		b, ok := best[at]
+		if !ok {
+			order = append(order, at)
+		}
+		if !ok || p.Cost < points[b].Cost {
+			best[at] = i
 		}
 	}
-	votes, texts := map[string]map[string]float64{}, map[string]Start{}
-	for _, p := range points {
-		at := space{p.Kernel, p.Strategy}
-		if p.Cost > nearBest*best[at] {
-			continue
-		}
-		s := p.start()
+	var all []start
+	seen := map[string]bool{}
+	for _, at := range order {
+		p := points[best[at]]
+		s := start{p.Strategy, p.extents, p.Values}
 		text, err := json.Marshal(s)
-		if err != nil {
-			continue // of nothing but integers there is a text
-		}
-		if votes[p.Strategy] == nil {
-			votes[p.Strategy] = map[string]float64{}
-		}
-		votes[p.Strategy][string(text)]++
-		texts[string(text)] = s
-	}
-	starts := map[string][]Start{}
-	for strategy, of := range votes {
-		order := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
-		for _, text := range order[:min(len(order), maxStarts)] {
-			starts[strategy] = append(starts[strategy], texts[text])
+		if err == nil && !seen[string(text)] {
+			seen[string(text)] = true
+			all = append(all, s)
 		}
 	}
-	return starts
+	return all
 }

@@ -136,7 +136,6 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 		}
 	}
 	slices.Sort(w.Strategies)
-	w.Starts = startsOf(points)
 	var samples []Sample
 	for _, p := range points {
 		samples = append(samples, Sample{Counts: p.Counts, Cost: p.Cost, Weight: math.Sqrt(best[p.Group] / p.Cost)})
@@ -152,6 +151,7 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 	if err != nil {
 		return nil, err
 	}
+	m.begin(startsOf(points))
 	var left []costmodel.Sample
 	for _, p := range points {
 		x, sum := m.answers(p)
