@@ -37,7 +37,7 @@ func describePoints(ctx context.Context, t targets.Target, points []drawnPoint) 
 	}
 	d := features.For(t)
 	return eachLayer(slices.Sorted(maps.Keys(byLayer)), func(seed uint64) ([]described, error) {
-		return describeLayer(ctx, t, d, byLayer[seed][0].MACs, seed, byLayer[seed])
+		return describeLayer(ctx, t, d, byLayer[seed])
 	})
 }
 
@@ -129,10 +129,16 @@ func guessesOf(t targets.Target, d *features.Describer, m *machine.Model, k draw
 	return all
 }
 
-func describeLayer(ctx context.Context, t targets.Target, d *features.Describer, multiplies int, seed uint64, points []drawnPoint) ([]described, error) {
-	kernels, _, err := kernelsOfDrawn(ctx, t, seed, multiplies, false)
+// describeLayer describes the points of one source.
+func describeLayer(ctx context.Context, t targets.Target, d *features.Describer, points []drawnPoint) ([]described, error) {
+	from := source{points[0].Layer, points[0].MACs, points[0].Model}
+	l, err := from.lower(ctx, t, false)
 	if err != nil {
-		return nil, fmt.Errorf("layer %d: %w", seed, err)
+		return nil, fmt.Errorf("layer %d: %w", from.seed, err)
+	}
+	kernels, _, err := l.kernels("")
+	if err != nil {
+		return nil, fmt.Errorf("layer %d: %w", from.seed, err)
 	}
 	var all []described
 	for _, p := range points {

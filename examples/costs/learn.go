@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"ripc"
 	"ripc/lower"
@@ -36,11 +37,12 @@ type learnOptions struct {
 	from                       uint64
 	layers, points, multiplies int
 	sieve                      bool // it is fitted, too
+	models                     []string
 }
 
 // learn measures what is drawn at random, and fits a target's model to it. Stopped, it goes on where it was.
 func learn(ctx context.Context, args []string) error {
-	var name string
+	var name, models string
 	var judged int
 	o := learnOptions{}
 	if _, err := flags("learn", func(f *flag.FlagSet) {
@@ -49,6 +51,7 @@ func learn(ctx context.Context, args []string) error {
 		f.IntVar(&o.points, "points", 0, "schedules of a layer of a board (20, or 40 to judge)")
 		f.Uint64Var(&o.from, "from", 0, "seed of the first layer of a board")
 		f.BoolVar(&o.sieve, "sieve", true, "fit what guesses costs before a schedule is built, too, which takes minutes")
+		f.StringVar(&models, "models", "", "measure the layers of these in the place of drawn ones: files, or names of examples/networks")
 		f.IntVar(&judged, "judge", 0, "fit nothing: judge what is chosen for so many other layers or networks")
 		f.IntVar(&o.multiplies, "macs", 0, "multiply-accumulates of a layer at most (3,000,000 or 300,000)")
 	}, args); err != nil {
@@ -57,6 +60,9 @@ func learn(ctx context.Context, args []string) error {
 	t, err := targets.Lookup(name)
 	if err != nil {
 		return err
+	}
+	if models != "" {
+		o.models = strings.Split(models, ",")
 	}
 	board, points := !t.Bare, 20
 	if judged > 0 {

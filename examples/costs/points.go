@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -23,10 +24,10 @@ import (
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
+	"ripc/examples/networks/zoo"
 	"ripc/fusedglue"
 	"ripc/ir"
 	"ripc/lower"
-	"ripc/lower/layout"
 	"ripc/schedule/machine"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -37,8 +38,9 @@ import (
 
 // drawnPoint is a schedule of a kernel that was measured, a line of build/learn/TARGET.points.
 type drawnPoint struct {
-	Layer     uint64          `json:"layer"` // its seed
-	MACs      int             `json:"macs"`  // of such layers at most
+	Model     string          `json:"model,omitempty"` // whose layer it is; "" of a layer that is drawn
+	Layer     uint64          `json:"layer"`           // its seed
+	MACs      int             `json:"macs"`            // of such layers at most
 	Stage     string          `json:"stage"`
 	Key       string          `json:"key"` // of the kernel
 	Algorithm string          `json:"algorithm,omitempty"`
@@ -56,59 +58,113 @@ type drawnKernel struct {
 	taken *strategy.Choice // what compile takes for it, if it takes the kernel
 }
 
-// kernelsOfDrawn are the kernels of a drawn layer by all of its algorithms, those of the layer itself first: main of them. Those that compile
-// takes, after a search, are marked where compiled says so.
-func kernelsOfDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies int, compiled bool) (all []drawnKernel, main int, err error) {
+// source is where layers are from: drawn, or of a model.
+type source struct {
+	seed       uint64
+	multiplies int    // of a layer that is drawn
+	model      string // a file, or the name of a network of examples/networks; "" of a layer that is drawn
+}
+
+// modelSource is that of a model.
+func modelSource(model string) source {
+	h := fnv.New64a()
+	h.Write([]byte(model))
+	return source{seed: h.Sum64(), model: model}
+}
+
+func (s source) write(dir string) (path string, err error) {
+	if s.model == "" {
+		return writeDrawn(dir, drawLayer(rand.New(rand.NewPCG(s.seed, 2)), s.multiplies))
+	}
+	if _, err := os.Stat(s.model); err == nil {
+		return s.model, nil
+	}
+	n, err := zoo.Find(s.model)
+	if err != nil {
+		return "", err
+	}
+	return n.Write(dir)
+}
+
+// lowered are the programs of a source by all algorithms.
+type lowered struct {
+	target   targets.Target
+	programs []*ir.Program // first by the rules, last as compile takes it
+	compiled *ripc.Compiled
+}
+
+// lower lowers a source by each of its algorithms, and compiles it, with a search, where compiled says so.
+func (s source) lower(ctx context.Context, t targets.Target, compiled bool) (*lowered, error) {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	path, err := writeDrawn(dir, drawLayer(rand.New(rand.NewPCG(seed, 2)), multiplies))
+	path, err := s.write(dir)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	g, err := ripc.Load(ctx, path)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if g, err = fusedglue.Fuse(ctx, g, nil, nil); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	free := lower.Free(g, lower.Options{Target: t})
-	choices := []map[string]layout.Algorithm{nil} // first the rules'
-	for _, choice := range lower.Uniform(free) {
-		choices = append(choices, choice)
+	l := &lowered{target: t}
+	add := func(o lower.Options) error {
+		p, err := lower.Program(ctx, g, o)
+		l.programs = append(l.programs, p)
+		return err
 	}
-	var programs []*ir.Program
-	for _, choice := range choices {
-		p, err := lower.Program(ctx, g, lower.Options{Target: t, Algorithms: choice})
-		if err != nil {
-			return nil, 0, err
+	if err := add(lower.Options{Target: t}); err != nil {
+		return nil, err
+	}
+	for _, choice := range lower.Uniform(lower.Free(g, lower.Options{Target: t})) {
+		if err := add(lower.Options{Target: t, Algorithms: choice}); err != nil {
+			return nil, err
 		}
-		programs = append(programs, p)
 	}
-	var c *ripc.Compiled
 	if compiled {
-		if c, err = ripc.Compile(ctx, path, ripc.Options{Target: t.Name}); err != nil {
-			return nil, 0, err
+		if l.compiled, err = ripc.Compile(ctx, path, ripc.Options{Target: t.Name}); err != nil {
+			return nil, err
 		}
-		programs = append(programs, c.Program)
+		l.programs = append(l.programs, l.compiled.Program)
 	}
-	layer, most := "", int64(0)
-	for _, s := range programs[0].Stages {
-		if s.MACs > most {
-			layer, most = s.Name, s.MACs
+	return l, nil
+}
+
+// largest is the layer of the most multiply-accumulates.
+func (l *lowered) largest() string {
+	stages := l.programs[0].Stages
+	return slices.MaxFunc(stages, func(a, b ir.Stage) int { return cmp.Compare(a.MACs, b.MACs) }).Name
+}
+
+// layers are the names of layers with weights, equal ones once.
+func (l *lowered) layers() []string {
+	var names []string
+	known := map[string]bool{}
+	p := l.programs[0]
+	for i, s := range p.Stages {
+		key := space.TaskOf(p.FuncByName(s.Func), l.target, s, compile.StageConstants(p, i)).Workload.Key
+		if s.MACs > 0 && !known[key] {
+			known[key] = true
+			names = append(names, s.Name)
 		}
 	}
+	return names
+}
+
+// kernels are the kernels by all algorithms, those of a layer first: main of them.
+func (l *lowered) kernels(layer string) (all []drawnKernel, main int, err error) {
 	known, taken := map[string]bool{}, map[string]*strategy.Choice{}
 	var others []drawnKernel
-	for k, p := range programs {
+	for k, p := range l.programs {
 		for i, s := range p.Stages {
-			task := space.TaskOf(p.FuncByName(s.Func), t, s, compile.StageConstants(p, i))
+			task := space.TaskOf(p.FuncByName(s.Func), l.target, s, compile.StageConstants(p, i))
 			key := task.Workload.Key
-			if k == len(choices) {
-				choice := c.Choices[s.Func]
+			if l.compiled != nil && k == len(l.programs)-1 {
+				choice := l.compiled.Choices[s.Func]
 				taken[key] = &choice
 			}
 			if known[key] {
@@ -134,6 +190,15 @@ func kernelsOfDrawn(ctx context.Context, t targets.Target, seed uint64, multipli
 	return all, main, nil
 }
 
+// kernelsOfDrawn are the kernels of a drawn layer and of the stages around it.
+func kernelsOfDrawn(ctx context.Context, t targets.Target, seed uint64, multiplies int, compiled bool) (all []drawnKernel, main int, err error) {
+	l, err := source{seed: seed, multiplies: multiplies}.lower(ctx, t, compiled)
+	if err != nil {
+		return nil, 0, err
+	}
+	return l.kernels(l.largest())
+}
+
 // builtOfKernel is how many schedules of a kernel are built to take the most promising ones.
 const builtOfKernel = 12
 
@@ -155,6 +220,49 @@ func (c *collector) layer(ctx context.Context, seed uint64) ([]drawnPoint, error
 	if err != nil {
 		return nil, err
 	}
+	return c.kernels(ctx, source{seed: seed, multiplies: c.multiplies}, kernels, main)
+}
+
+// models measures the layers of models, and none that is in known.
+func (c *collector) models(ctx context.Context, file string, known []drawnPoint, models []string) error {
+	for _, model := range models {
+		from := modelSource(model)
+		l, err := from.lower(ctx, c.target, true)
+		if err != nil {
+			return err
+		}
+		layers := slices.DeleteFunc(l.layers(), func(layer string) bool {
+			return slices.ContainsFunc(known, func(p drawnPoint) bool { return p.Model == model && p.Stage == layer })
+		})
+		work, ctx := errgroup.WithContext(ctx)
+		work.SetLimit(c.run.Slots())
+		var mu sync.Mutex
+		for i, layer := range layers {
+			work.Go(func() error {
+				kernels, main, err := l.kernels(layer)
+				if err != nil {
+					return err
+				}
+				points, err := c.kernels(ctx, from, kernels[:main], main)
+				if err != nil {
+					return fmt.Errorf("%s: %s: %w", model, layer, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				fmt.Fprintf(os.Stderr, "%s: %s: layer %s, %d of %d: %d points\n", c.target.Name, model, layer, i+1, len(layers), len(points))
+				return appendLines(file, points)
+			})
+		}
+		if err := work.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kernels measures the kernels of a layer, main of them, and of stages around it.
+func (c *collector) kernels(ctx context.Context, from source, kernels []drawnKernel, main int) ([]drawnPoint, error) {
+	seed := from.seed
 	r := rand.New(rand.NewPCG(seed, 3))
 	seen := map[string]int{} // its point, -1 if it has none
 	var points []drawnPoint
@@ -176,7 +284,7 @@ func (c *collector) layer(ctx context.Context, seed uint64) ([]drawnPoint, error
 			return nil
 		}
 		seen[key] = len(points)
-		points = append(points, drawnPoint{seed, c.multiplies, k.Task.Stage.Name, k.Task.Workload.Key, k.Task.Algorithm, x.Point.Strategy, x.Point.Values, rules && k.rules, taken, cost})
+		points = append(points, drawnPoint{from.model, seed, from.multiplies, k.Task.Stage.Name, k.Task.Workload.Key, k.Task.Algorithm, x.Point.Strategy, x.Point.Values, rules && k.rules, taken, cost})
 		return nil
 	}
 	// promising measures what the model that there is takes for good, of all kernels together.
@@ -375,7 +483,11 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 		return err
 	}
 	file := filepath.Join("build", "learn", t.Name+".points")
-	if err := measureBoard(ctx, t, file, known, o, o.from); err != nil {
+	measured := func() error { return measureBoard(ctx, t, file, known, o, o.from) }
+	if len(o.models) > 0 {
+		measured = func() error { return measureModels(ctx, t, file, known, o) }
+	}
+	if err := measured(); err != nil {
 		return err
 	}
 	fresh, err := readLines[drawnPoint](file)
@@ -479,4 +591,18 @@ func measureBoard(ctx context.Context, t targets.Target, file string, known []dr
 		seeds = append(seeds, from+uint64(i))
 	}
 	return c.collect(ctx, file, known, seeds)
+}
+
+// measureModels measures the layers of models of which there are no points, neither known nor in file, and appends theirs to it.
+func measureModels(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions) (err error) {
+	fresh, err := readLines[drawnPoint](file)
+	if err != nil {
+		return err
+	}
+	c, err := openCollector(ctx, t, o.multiplies, o.points)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.run.Close()) }()
+	return c.models(ctx, file, slices.Concat(known, fresh), o.models)
 }

@@ -8,6 +8,7 @@ import (
 
 	"ripc/autotune/space"
 	"ripc/schedule/machine"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -60,8 +61,25 @@ func TestPointsBuilt(t *testing.T) {
 	var points []drawnPoint
 	for _, k := range kernels {
 		if k.taken != nil {
-			points = append(points, drawnPoint{2, 300_000, k.Task.Stage.Name, k.Task.Workload.Key, k.Task.Algorithm, k.taken.Strategy, k.taken.Values, true, true, 1})
+			points = append(points, drawnPoint{"", 2, 300_000, k.Task.Stage.Name, k.Task.Workload.Key, k.Task.Algorithm, k.taken.Strategy, k.taken.Values, true, true, 1})
 		}
+	}
+	const digits = "../digits/digits.json"
+	l, err := modelSource(digits).lower(t.Context(), board, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers := l.layers()
+	of, main, err := l.kernels(layers[1])
+	if err != nil || len(layers) < 3 || main < 2 {
+		t.Fatalf("%d layers of a model, of which one has %d kernels: %v", len(layers), main, err)
+	}
+	for _, k := range of[:main] {
+		c, err := strategy.Default(k.Task.Func, board)
+		if err != nil || k.Task.Stage.Name != layers[1] {
+			t.Fatalf("%s: %v", k.Task.Stage.Name, err)
+		}
+		points = append(points, drawnPoint{digits, modelSource(digits).seed, 0, layers[1], k.Task.Workload.Key, k.Task.Algorithm, c.Strategy, c.Values, true, false, 1})
 	}
 	all, err := describePoints(t.Context(), board, points)
 	if err != nil || len(all) != len(points) {
