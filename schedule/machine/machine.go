@@ -1,5 +1,12 @@
-// Package machine predicts the cost of a scheduled Func on a machine. A machine is a file in data: a price for each count of
-// features.Counts, fitted to layers drawn at random (go run ./examples/costs learn). None of its numbers stands in code.
+// Package machine predicts the cost of a scheduled Func on a machine. A machine is files in data, which are fitted to schedules that were
+// measured (go run ./examples/costs learn); none of their numbers stands in code:
+//
+//	TARGET.json       a price for each count of features.Counts, and where it is from
+//	TARGET.trees.gz   trees that correct the sum of prices, by the share of each: the mean of several models, each without some of the layers
+//	TARGET.sieve.gz   trees that guess a cost before there is a Func, from the definition and the knobs; they learn from the model itself
+//	TARGET.starts.gz  the best schedules that were measured, with the extents of their kernels: where searches begin
+//
+// Microcontrollers have prices alone.
 package machine
 
 import (
