@@ -36,13 +36,14 @@ func (k *found) predict(m *machine.Model) {
 type finder struct {
 	model  *machine.Model // nil of a target without one: schedules are the strategies' defaults
 	target targets.Target
+	longer int // how many times as long it looks
 	mu     sync.Mutex
 	known  map[string]found // by the Func's text
 }
 
-func newFinder(t targets.Target) (*finder, error) {
+func newFinder(t targets.Target, effort int) (*finder, error) {
 	m, _, err := machine.Of(t)
-	return &finder{model: m, target: t, known: map[string]found{}}, err
+	return &finder{model: m, target: t, longer: 1 + max(0, effort), known: map[string]found{}}, err
 }
 
 // What a search looks at: more of it finds better schedules and takes longer.
@@ -140,7 +141,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		s.draw(&k)
 		kernels = append(kernels, k)
 	}
-	all, err := s.search(ctx, kernels, built)
+	all, err := s.search(ctx, kernels, built*s.longer)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 
 // climb makes neighbours of the best of all, those that are guessed to be good first.
 func (s *finder) climb(kernels []kernel, all []found) []found {
-	for range climbs {
+	for range climbs * s.longer {
 		if len(all) == 0 {
 			break
 		}
@@ -381,7 +382,7 @@ func (s *finder) refine(k *kernel) {
 		if len(d.own) == d.size || d.own[0].guess > least+hopeless {
 			continue
 		}
-		d.random(more)
+		d.random(more * s.longer)
 		s.guess(k, d.own)
 		for range rounds {
 			for _, p := range slices.Clone(d.own[:min(near, len(d.own))]) {
@@ -448,7 +449,7 @@ type Promise struct {
 // Promising are schedules of f of which the target's machine.Model expects most, the best first, of a search that begins at n points; none
 // where there is no such model.
 func Promising(f *ir.Func, t targets.Target, n int) ([]Promise, error) {
-	s, err := newFinder(t)
+	s, err := newFinder(t, 0)
 	if err != nil || s.model == nil || !s.model.Sifts() {
 		return nil, err
 	}

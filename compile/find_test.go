@@ -36,7 +36,7 @@ func TestFinder(t *testing.T) {
 	funcs := []*ir.Func{kernel(layout.Popcount), kernel(layout.Dot), kernel(layout.Table4)}
 	model := learned(t, target, funcs)
 	search := func(funcs ...*ir.Func) ([]found, *finder) {
-		s := &finder{model: model, target: target, known: map[string]found{}}
+		s := &finder{model: model, target: target, longer: 1, known: map[string]found{}}
 		all, err := s.best(t.Context(), funcs)
 		if err != nil {
 			t.Fatal(err)
