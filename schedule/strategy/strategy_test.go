@@ -840,7 +840,7 @@ func TestGroupsOfTables(t *testing.T) {
 				fits := slices.ContainsFunc(isa.Query(isa.LookUp, m), func(i isa.Instr) bool {
 					return i.Words == entries && i.Halves == (by == layout.Table4Halves) && c.out/c.groups%i.Lanes == 0
 				})
-				fits = fits || layout.NewConv(a, graph.Value{Shape: []int{1, 9, 9, a.In}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2}}, m, by).Tables.Merged
+				fits = fits || layout.NewConv(a, graph.Value{Shape: []int{1, 9, 9, a.In}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2}}, m, by).Accumulation.(*layout.Tables).Merged
 				if got := strings.Contains(byDefault(t, f, m).Trace.String(), "_lookup"); got != fits {
 					t.Errorf("%s, %s, %d groups of %d filters: looked up by an instruction: %v", m.Name, by, c.groups, c.out/c.groups, got)
 				}
