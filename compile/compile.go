@@ -43,7 +43,7 @@ type Options struct {
 	PackApart bool
 	// Effort is how long schedules are looked for on targets of which a machine.Model knows enough: 1 + Effort times as long as by default.
 	Effort int
-	Strict    bool // layers that stay float although the model is binary are errors
+	Strict bool // layers that stay float although the model is binary are errors
 	// Schedules are for the Funcs that they name, instead of the default strategy's.
 	Schedules []schedule.Section
 	// Tuned, if not nil, says what measurements have shown of a fused graph for a target: algorithms of layers that Algorithms and
