@@ -324,7 +324,7 @@ func makeTable(t *testing.T) string {
 	return table(rows)
 }
 
-// instructionTable has instructions that differ in their numbers of words and lanes only in one row.
+// instructionTable has a row for the families of a meaning that need the same features.
 func instructionTable(t *testing.T) string {
 	meanings := constants(t, "targets/isa/isa.go", "^[A-Z]")
 	rows := [][]string{{"instructions", "what they compute", "CPU", "needs"}}
@@ -333,13 +333,13 @@ func instructionTable(t *testing.T) string {
 		needs := slices.Clone(i.Needs)
 		slices.Sort(needs)
 		key := fmt.Sprint(i.Meaning, i.Arch, needs)
-		name := "`" + i.Func.Name + "`"
-		if at, ok := find[key]; ok {
+		name := "`" + i.Family + "`"
+		if at, ok := find[key]; !ok {
+			find[key] = len(rows)
+			rows = append(rows, []string{name, strings.TrimSuffix(meanings[i.Meaning].comment, "."), i.Arch, strings.Join(needs, ", ")})
+		} else if !strings.Contains(rows[at][0], name) {
 			rows[at][0] += ", " + name
-			continue
 		}
-		find[key] = len(rows)
-		rows = append(rows, []string{name, strings.TrimSuffix(meanings[i.Meaning].comment, "."), i.Arch, strings.Join(needs, ", ")})
 	}
 	return table(rows)
 }

@@ -2,6 +2,7 @@ package isa
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -44,29 +45,20 @@ type values map[string]any
 // instr completes i to a member of f on c.
 func (c cpu) instr(f family, i Instr, more values) Instr {
 	i.Arch, i.Needs = c.arch, c.needs
-	expand := func(text string) string {
-		return os.Expand(text, func(name string) string {
-			switch name {
-			case "cpu":
-				return c.prefix
-			case "lanes":
-				return fmt.Sprint(i.Lanes)
-			case "words":
-				return fmt.Sprint(i.Words)
-			case "positions":
-				return fmt.Sprint(i.Positions)
-			case "taps":
-				return fmt.Sprint(i.Taps)
-			case "rows":
-				return fmt.Sprint(i.Rows)
-			case "groups":
-				return fmt.Sprint(i.Groups)
-			case "stride":
-				return fmt.Sprint(i.Stride)
-			}
-			return fmt.Sprint(more[name])
-		})
+	all := values{
+		"cpu": c.prefix, "lanes": i.Lanes, "words": i.Words, "positions": i.Positions, "taps": i.Taps, "rows": i.Rows, "groups": i.Groups,
+		"stride": i.Stride,
 	}
+	maps.Copy(all, more)
+	expand := func(text string) string {
+		return os.Expand(text, func(name string) string { return fmt.Sprint(all[name]) })
+	}
+	i.Family = os.Expand(f.name, func(name string) string {
+		if v, ok := all[name].(string); ok {
+			return v
+		}
+		return "{" + name + "}"
+	})
 	name := expand(f.name)
 	var text strings.Builder
 	fmt.Fprintf(&text, "func @%s(%s) {", name, expand(f.params))

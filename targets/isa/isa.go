@@ -78,6 +78,7 @@ const (
 type Instr struct {
 	Func    *ir.Func
 	Meaning Meaning
+	Family  string   // its name, with the names of numbers in place of these
 	Arch    string   // "x86_64", "aarch64", "arm" or "thumb"
 	Needs   []string // CPU features, in the names that targets have for them
 

@@ -328,7 +328,7 @@ func (b *block) place(results, ended []*cell) bool {
 		from = results[0].pool
 		before := slices.Clone(from.free)
 		for _, c := range ended {
-			if c.pool == from {
+			if c.pool == from && c.k >= 0 {
 				from.free = append(from.free, c.k)
 			}
 		}
@@ -349,7 +349,7 @@ func (b *block) place(results, ended []*cell) bool {
 		if c.isLoaded {
 			c.held--
 		}
-		if c.pool != from {
+		if c.pool != from || slices.Contains(results, c) {
 			c.free = append(c.free, c.k)
 		}
 	}
