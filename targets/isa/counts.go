@@ -99,7 +99,7 @@ func xorCountWindows() []Instr {
 				Meaning: XorCountWindow, Lanes: targets.WindowFilters, Words: words, Positions: positions,
 				Rows: targets.WindowSide, Taps: targets.WindowSide, Type: ir.I32,
 			}
-			is = append(is, avx512().instr(f, i, values{"pixels": positions + i.Taps - 1, "parity": onlyIf(words > 2, " % 2")}))
+			is = append(is, avx512().instr(f, i, values{"pixels": positions + i.Taps - 1, "parity": textIf(words > 2, " % 2")}))
 		}
 	}
 	return is
@@ -200,7 +200,7 @@ func packLesses() []Instr {
 			if planes == 1 {
 				text = strings.ReplaceAll(text, "#", "")
 			}
-			return numbered(n, text)
+			return numberTexts(n, text)
 		}
 		load := func(buf string) ir.Expr {
 			at := ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V("q"), ir.Int(lanes)), ir.V("l"))
@@ -219,7 +219,7 @@ func packLesses() []Instr {
 			strings.Join(names(planes, "%y#[%q] = 0u32 "), "") + "for %l in 0:32 {" + strings.Join(set, "") + "}",
 		}
 		i := Instr{Meaning: PackLess, Lanes: words * lanes, Words: words, Planes: planes, Type: ir.U32}
-		is = append(is, avx512().instr(f, i, values{"suffix": onlyIf(planes > 1, fmt.Sprintf("_a%d", planes))}))
+		is = append(is, avx512().instr(f, i, values{"suffix": textIf(planes > 1, fmt.Sprintf("_a%d", planes))}))
 	}
 	return is
 }

@@ -75,16 +75,16 @@ func (c cpu) instr(f family, i Instr, more values) Instr {
 	return i
 }
 
-// onlyIf is text, or nothing.
-func onlyIf(is bool, text string) string {
+// textIf is text, or nothing.
+func textIf(is bool, text string) string {
 	if is {
 		return text
 	}
 	return ""
 }
 
-// numbered is a text for each number below n, with its number in place of #.
-func numbered(n int, text string) []string {
+// numberTexts is a text for each number below n, with its number in place of #.
+func numberTexts(n int, text string) []string {
 	out := make([]string, n)
 	for k := range out {
 		out[k] = strings.ReplaceAll(text, "#", fmt.Sprint(k))

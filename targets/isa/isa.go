@@ -1,7 +1,7 @@
 // Package isa holds the machine instructions that a schedule may ask for: short sequences that a compiler does not find by
-// itself. Each is an *ir.Func whose Body says what it means, for the interpreter and for matching by tensorize; what a back
-// end writes for it is the back end's (codegen/llvm/isa). The windows that it takes are aligned to the element, not to the
-// vector. Schedules find instructions by what they mean ([Query]) or, in a trace, by name ([For]).
+// itself. Each is an *ir.Func whose Body is its meaning, for the interpreter and for matching by tensorize. Back ends write its
+// code (codegen/llvm/isa). Its windows are aligned to the element, not to the vector. Schedules find instructions by their
+// meaning ([Query]) or, in a trace, by name ([For]).
 //
 // Instructions are members of families. A family is one definition with parameters: four texts in the language of .ripir
 // files, which are its name, parameters, loops and body. A member is a family, an [Instr] with its numbers, and a cpu: a row
@@ -16,8 +16,8 @@
 //	a64().instr(f, Instr{Meaning: XorCountRow, Lanes: 16, Words: 2, Positions: 4, Taps: 3}, ...) // neon_xor_cnt_row_4x3x2x16
 //	a32().instr(f, Instr{Meaning: XorCountRow, Lanes: 8, Words: 2, Positions: 4, Taps: 3}, ...)  // armv7_xor_cnt_row_4x3x2x8
 //
-// What a back end writes is by family, too: codegen/llvm/isa has a function for each meaning, and a table of mnemonics for
-// each architecture.
+// Back ends write code by family, too: codegen/llvm/isa has a function for each meaning, and a table of mnemonics for each
+// architecture.
 package isa
 
 import (

@@ -148,7 +148,7 @@ func (c cpu) tables(planes, groups, channels, words int, halves bool) Instr {
 	var params []string
 	pixel := func(name string) string {
 		var counts []string
-		for n, x := range numbered(planes, name+"#") {
+		for n, x := range numberTexts(planes, name+"#") {
 			params = append(params, fmt.Sprintf("%%%s: u32[%d]", x, words))
 			group := strings.ReplaceAll(read, "#", x) + " >> cast<$chunk>(%j) * $channels$chunk & $mask$chunk"
 			count := "popcount(cast<u8>(" + group + ") ^ cast<u8>(%e))"
@@ -166,7 +166,7 @@ func (c cpu) tables(planes, groups, channels, words int, halves bool) Instr {
 	i := Instr{Meaning: Tables, Lanes: groups, Words: 1 << channels, Type: ir.U8, Halves: halves}
 	return c.instr(family{
 		"${cpu}_tables${words}${halves}_x${lanes}_a$planes", "out %t: u8[$lanes, $words], " + strings.Join(params, ", "), "j:$lanes e:$words", "%t[%j, %e] = " + count,
-	}, i, values{"halves": onlyIf(halves, "_halves"), "planes": planes, "chunk": chunk, "channels": channels, "mask": i.Words - 1})
+	}, i, values{"halves": textIf(halves, "_halves"), "planes": planes, "chunk": chunk, "channels": channels, "mask": i.Words - 1})
 }
 
 // allTables are of Tables. A single chunk has as many groups as its channels need (cost.GroupsOf).

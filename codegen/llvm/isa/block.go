@@ -15,12 +15,12 @@ import (
 type block struct {
 	listing
 	streams [2]stream // the second goes before the first
-	apart   int       // every so many cycles a chain of the first stream begins, so that few registers are held; 0: as it comes
+	apart   int       // cycles between chains of the first stream, so that they hold few registers; 0: they begin as they can
 	loads   []*operation
 	loaded  map[loadKey][]*cell
-	pools   []*pool // of what is loaded
+	pools   []*pool // of loads
 	starts  *pool   // for addresses of loads without offsets
-	spare   *pool   // gets the registers of pools when all is loaded
+	spare   *pool   // gets the registers of pools behind the last load
 
 	// Cycles: the one that is written, those from which on there is a slot for an operation and a port for a load, and the number
 	// of those that the second stream has left.
@@ -52,8 +52,8 @@ func r52Load(n int) timing { return timing{latency: 4 + 2*n, slots: n} }
 // pool is registers: those that are free, in the order in which they became so.
 type pool struct {
 	free []int
-	held int // by what is loaded
-	most int // that may be held so, where others take registers of the pool; 0 for all
+	held int // by loads
+	most int // that loads may hold, where other operations take registers of the pool; 0 for all
 }
 
 // newPool has n registers from the first on.
@@ -65,7 +65,7 @@ func newPool(first, n int) *pool {
 	return p
 }
 
-// take gives the first of n neighbours, of which the first is even if they are two.
+// take returns the first of n neighbouring registers. The first of two is even.
 func (p *pool) take(n int) (k int, ok bool) {
 	for _, k := range p.free {
 		if n == 1 || k%2 == 0 && slices.Contains(p.free, k+1) {
@@ -89,8 +89,8 @@ type cell struct {
 // cell is a register of p that the scheduler chooses.
 func (p *pool) cell() *cell { return &cell{pool: p, k: -1} }
 
-// fixed are n cells that have registers from the first on.
-func fixed(first, n int) []*cell {
+// fixedCells are n cells that have registers from the first on.
+func fixedCells(first, n int) []*cell {
 	out := make([]*cell, n)
 	for k := range out {
 		out[k] = &cell{k: first + k}
@@ -163,11 +163,11 @@ func (b *block) chain(stream int, os ...*operation) {
 	s.chains = append(s.chains, &chain{operations: os})
 }
 
-// loadKey says what is loaded: from so many bytes of an operand on. What is loaded again has another turn.
+// loadKey is a load: from byte at of an operand on. A second load of the same bytes has another turn.
 type loadKey struct{ operand, at, turn int }
 
-// load gives the n neighbouring cells of p that hold what is at key. The first time, it is loaded by the operations that lines
-// write for the first register.
+// load returns the n neighbouring cells of p that hold a load. A load that is new consists of an operation for each of lines,
+// which write it for the first register.
 func (b *block) load(key loadKey, n int, p *pool, t timing, lines ...func(k int) string) []*cell {
 	if cells, ok := b.loaded[key]; ok {
 		return cells
@@ -210,8 +210,8 @@ func (b *block) loadPair(key loadKey, p *pool) []*cell {
 	return cells
 }
 
-// makeAddresses writes the addresses of the next loads, as many as there are registers for: a number that is there early waits
-// for the vectors before it, but only the first one does.
+// makeAddresses writes the addresses of the next loads, as many as there are registers for. The first waits for the vectors
+// before it, and the others do not.
 func (b *block) makeAddresses() {
 	for _, o := range b.loads {
 		if o.start == nil || o.start.k > 0 {

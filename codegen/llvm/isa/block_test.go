@@ -26,7 +26,7 @@ func TestBlock(t *testing.T) {
 		if results == loads {
 			size = 1
 		}
-		sums := fixed(100, 4)
+		sums := fixedCells(100, 4)
 		want, isSet := map[int][]string{}, map[int]bool{}
 		for n := range draw("chains", 1, 30) {
 			read := func() (*cell, string) {
@@ -36,14 +36,14 @@ func TestBlock(t *testing.T) {
 			x, xs := read()
 			y, ys := read()
 			r, s := results.cell(), draw("sum", 0, 3)
-			first := b.do(time(), texts("join %d %d %d", r, x, y), cells(r), nil, x, y)
-			second := b.do(time(), texts("count %d %d %d", r, r, r), cells(r), nil, r)
+			first := b.do(time(), lineOf("join %d %d %d", r, x, y), cells(r), nil, x, y)
+			second := b.do(time(), lineOf("count %d %d %d", r, r, r), cells(r), nil, r)
 			format, write, add := "set %d %d %d", cells(sums[s]), []*cell(nil)
 			if isSet[s] {
 				format, write, add = "add %d %d %d", nil, cells(sums[s])
 			}
 			isSet[s] = true
-			last := b.do(time(), texts(format, sums[s], r, r), write, add, r)
+			last := b.do(time(), lineOf(format, sums[s], r, r), write, add, r)
 			b.chain(0, first, second, last)
 			want[100+s] = append(want[100+s], "count("+xs+"^"+ys+")")
 		}

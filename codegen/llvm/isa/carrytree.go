@@ -60,11 +60,11 @@ func (c *code) addPair(s *levels, x value, at, weights int) {
 	}
 	old := (*s)[0][0]
 	(*s)[0][0] = c.ternary(old, other, spread, parity)
-	c.addLevel(s, 1, c.ternary(old, (*s)[0][0], u, kept))
+	c.addLevel(s, 1, c.ternary(old, (*s)[0][0], u, majorityByParity))
 }
 
-// fix keeps LLVM from mixing what adds to s from here on with what has so far, by an empty piece of assembly that each vector
-// goes through: it would begin many positions at once, for which there are no registers.
+// fix is an empty piece of assembly that each vector of s goes through. Without it LLVM would begin many positions at once,
+// and there are no registers for these.
 func (c *code) fix(s levels) {
 	all := slices.Concat(s...)
 	var kinds, tied []string
@@ -92,8 +92,8 @@ func (c *code) addLevel(s *levels, level int, v value) {
 	(*s)[level] = at
 }
 
-// countLevels is the sum of what the vectors of a position count: each nibble is looked up, times what it counts, as long as
-// bytes hold the sums.
+// countLevels adds up the vectors of a position. The bits of each nibble are looked up, times the weight of its level, as long
+// as bytes hold the sums.
 func (c *code) countLevels(s *levels) value {
 	for level := range *s { // an adder of two and one of three cost less than to count one vector more
 		if at := (*s)[level]; len(at) == 2 && level+1 < len(*s) && len((*s)[level+1]) == 2 {

@@ -14,9 +14,9 @@ func (c *code) ternary(a, b, d value, table int) value {
 
 // Truth tables of ternary.
 const (
-	parity   = 0x96
-	majority = 0xE8
-	kept     = 0xB2 // majority of a, u and v, by a, a^u^v and u: where a is the parity, u and v are equal
+	parity           = 0x96
+	majority         = 0xE8
+	majorityByParity = 0xB2 // majority of a, u and v, by a, a^u^v and u: where a is the parity, u and v are equal
 )
 
 // xorCount is the function of isa.XorCount: vpopcntd, or on AVX2 two vpshufb that look up the bits of each nibble, and
@@ -47,7 +47,7 @@ func xorCountPair(c *code) {
 	w, p := c.load(kind, "w", 0, 4), c.load(kind, "w", 4*c.Lanes, 4)
 	u, s := c.op("xor", w, a), c.load(kind, "s", 0, 4)
 	sum := c.ternary(s, p, q, parity)
-	c.addTo("c", 0, 4, c.call(kind, "llvm.ctpop."+suffix(kind), c.ternary(s, sum, u, kept)))
+	c.addTo("c", 0, 4, c.call(kind, "llvm.ctpop."+suffix(kind), c.ternary(s, sum, u, majorityByParity)))
 	c.store(sum, "s", 0, 4)
 }
 

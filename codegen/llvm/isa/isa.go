@@ -1,5 +1,5 @@
-// Package isa says what LLVM's back end writes for each instruction of targets/isa: an internal function of the instruction's
-// name that takes a pointer per parameter, aligned to the element, for LLVM to inline.
+// Package isa writes the instructions of targets/isa for LLVM's back end: each is an internal function of the instruction's name
+// that takes a pointer per parameter, aligned to the element, for LLVM to inline.
 //
 // There is a function in Go for each meaning, of all element widths, numbers of lanes and words, and architectures:
 //
@@ -7,13 +7,13 @@
 //     is on x86-64
 //     c.addTo("acc", 0, 4, c.call(kind, "llvm.ctpop."+suffix(kind), c.op("xor", weights, word))),
 //     which LLVM makes vpxord, vpopcntd and vpaddd of.
-//   - What architectures have names of their own for is in a table of mnemonics (machine). A tile of such popcounts in bytes
+//   - Names that differ between architectures are in a table of mnemonics (machine). A tile of such popcounts in bytes
 //     (xorCountTile) is the same code for 64-bit and 32-bit Arm, but for an addition that LLVM must not take apart: "add" or
 //     "vadd.i8" in assembly, or uqadd for cores that work in order.
 //   - Rows, which are many operations, are pieces of assembly: chains of operations and loads in a block, whose scheduler finds
 //     the order and the registers by a table of the core's times (timing). A row of popcounts (xorCountRow) is a chain of three
 //     operations for each register of filters, with four texts for an architecture: "eor", "cnt" and "add", or "veor",
-//     "vcnt.8" and "vadd.i8". What differs beside that is which registers there are, and the order of the chains.
+//     "vcnt.8" and "vadd.i8". Registers and the order of the chains differ as well.
 package isa
 
 import (
@@ -42,8 +42,8 @@ func (d Declaration) String() string {
 }
 
 // FunctionOf is the function of instruction f, for a core that takes instructions in order or in any. It fails with *ir.Error
-// if targets/isa has no instruction of that name or another one than f, which a hand-written .ripir may hold: what runs would
-// not be what the interpreter computes.
+// if targets/isa has no instruction of that name, or if that means something else than f, which a hand-written .ripir may hold:
+// the code would differ from the interpreter.
 func FunctionOf(f *ir.Func, inOrder bool) (Function, error) {
 	i, ok := isa.Named(f.Name)
 	if !ok || i.Arch == "thumb" { // C alone is made for chips without an operating system

@@ -2,10 +2,9 @@ package isa
 
 import "fmt"
 
-// packCompare is the function of isa.PackCompare. On 64-bit Arm comparisons become bytes of one bit each, of which
-// neighbours are added until a byte holds 8. On 32-bit Arm, whose narrower registers take as many operations to narrow 32
-// comparisons, comparisons of four lanes are shifted into those before them (vsli). A lane then has the bits of every
-// fourth sum, four times over, of which a mask leaves its own.
+// packCompare is the function of isa.PackCompare. On 64-bit Arm comparisons become bytes of one bit each, and neighbours are
+// added until a byte holds 8 bits. On 32-bit Arm registers are narrower, and comparisons of four lanes are shifted into
+// those before them (vsli). A lane then has the bits of every fourth sum, four times over. A mask leaves its own.
 func packCompare(c *code) {
 	lanes := 16
 	if c.Arch == "arm" {
@@ -41,8 +40,8 @@ func packCompare(c *code) {
 	c.store(c.op("or", c.load("i32", "y", 0, 4), word), "y", 0, 4)
 }
 
-// packLess is the function of isa.PackLess: a whole register of bytes with AVX-512, whose mask is two words. LLVM would keep
-// the halves apart. Of several planes, the mask of one blends the thresholds of those below.
+// packLess is the function of isa.PackLess: a whole register of bytes with AVX-512. Its mask is two words, which LLVM would
+// compare one by one. With several planes, the mask of one blends the thresholds of those below.
 func packLess(c *code) {
 	const kind = "<64 x i8>"
 	sums := c.load(kind, "acc", 0, 1)
@@ -71,8 +70,8 @@ func EachBit(lanes int) string {
 	return list(lanes, func(l int) string { return fmt.Sprintf("i8 %d", int8(uint8(1)<<(l%8))) })
 }
 
-// BitsTogether writes, by p, how vectors of so many bytes that have the bits of EachBit or none come together: neighbours
-// are added three times, by pairwise, until a byte holds the bits of 8. It gives the vector that begins with them.
+// BitsTogether writes, by p, how vectors whose bytes have a bit of EachBit or none become bits. The intrinsic pairwise adds
+// neighbours three times, until a byte holds 8 bits. It returns the vector that begins with them.
 func BitsTogether(p func(format string, args ...any), lanes int, pairwise string, sums []string) string {
 	for n := range 3 {
 		var next []string

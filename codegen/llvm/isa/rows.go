@@ -8,8 +8,8 @@ import (
 
 // Rows are instructions of many operations, each of them one piece of assembly in the order of a block.
 
-// texts writes numbers of registers, when an operation begins.
-func texts(format string, cells ...*cell) func() string {
+// lineOf writes an operation once its cells have registers, whose numbers format takes.
+func lineOf(format string, cells ...*cell) func() string {
 	return func() string {
 		ks := make([]any, len(cells))
 		for n, c := range cells {
@@ -19,11 +19,12 @@ func texts(format string, cells ...*cell) func() string {
 	}
 }
 
+// cells lists cells.
 func cells(cs ...*cell) []*cell { return cs }
 
-// inRegisters writes a row whose sums of bytes are in registers: two pieces of assembly, of which one remains. Sums that LLVM
-// knows to be zero are set by the first that is added to them. Operands from $0 on are sums. Behind them are the addresses of
-// the inputs, which stay as they are or, if moved, are results too, and steps by which these move.
+// inRegisters writes a row whose sums of bytes are in registers: two pieces of assembly, one of which LLVM drops. In the first
+// piece, for sums that LLVM knows to be zero, the first count of a sum sets it. Operands from $0 on are sums. Behind them are
+// the addresses of the inputs. If these move, they are results too, and behind them are the steps.
 func (c *code) inRegisters(sums int, clobbers []string, isMoved bool, row func(c *code, first bool) (b *block, steps []int)) {
 	olds := make([]value, sums)
 	for s := range olds {
@@ -75,8 +76,8 @@ func (c *code) inMemory(lines []string, results []string, clobbers ...string) {
 	c.asm(assembly{text: l.text(), constraints: strings.Join(constraints, ","), volatile: true}, results, c.pointer("acc", 0), c.pointer("t", 0), c.pointer("w", 0))
 }
 
-// named lists registers of a kind.
-func named(kind string, first, n int) []string {
+// registerNames lists n registers of a kind, from the first on.
+func registerNames(kind string, first, n int) []string {
 	out := make([]string, n)
 	for k := range out {
 		out[k] = fmt.Sprint(kind, first+k)
@@ -88,13 +89,15 @@ func named(kind string, first, n int) []string {
 func a64Starts() *pool { return newPool(4, 12) }
 
 // a64Clobbers are vectors up to a number, and the registers of addresses.
-func a64Clobbers(vectors int) []string { return append(named("v", 0, vectors), named("x", 4, 12)...) }
+func a64Clobbers(vectors int) []string {
+	return append(registerNames("v", 0, vectors), registerNames("x", 4, 12)...)
+}
 
 // xorCountRow is the function of isa.XorCountRow.
 func xorCountRow(c *code) {
 	sums := c.Positions * c.Lanes / 4
 	if c.Arch == "arm" {
-		c.inRegisters(sums, named("q", 0, 8), true, countRowA32)
+		c.inRegisters(sums, registerNames("q", 0, 8), true, countRowA32)
 		return
 	}
 	c.inRegisters(sums, a64Clobbers(14), false, countRowA64)
@@ -108,16 +111,16 @@ type popcounts struct {
 
 // counter gives what adds a count of a register of filters to a sum, which the first one sets.
 func (b *block) counter(l popcounts, sums int, first bool, results *pool) func(sum int, weights, word *cell) {
-	all, isSet := fixed(0, sums), map[int]bool{}
+	all, isSet := fixedCells(0, sums), map[int]bool{}
 	return func(sum int, weights, word *cell) {
 		t, s := results.cell(), all[sum]
-		begin := b.do(l.timing, texts(l.differ, t, weights, word), cells(t), nil, weights, word)
+		begin := b.do(l.timing, lineOf(l.differ, t, weights, word), cells(t), nil, weights, word)
 		if first && !isSet[sum] {
 			isSet[sum] = true
-			b.chain(0, begin, b.do(l.timing, texts(l.set, s, t), cells(s), nil, t))
+			b.chain(0, begin, b.do(l.timing, lineOf(l.set, s, t), cells(s), nil, t))
 			return
 		}
-		b.chain(0, begin, b.do(l.timing, texts(l.number, t), cells(t), nil, t), b.do(l.timing, texts(l.add, s, t), nil, cells(s), t))
+		b.chain(0, begin, b.do(l.timing, lineOf(l.number, t), cells(t), nil, t), b.do(l.timing, lineOf(l.add, s, t), nil, cells(s), t))
 	}
 }
 
@@ -225,7 +228,7 @@ func lookUpRowA64(c *code, first bool) (*block, []int) {
 	b := &block{starts: a64Starts(), apart: 2}
 	weights, tables, found := newPool(0, 4), newPool(4, 8), newPool(12, 4)
 	n, filters := c.Positions*c.Lanes/16, c.Lanes/16
-	sums, isSet := fixed(0, n), map[int]bool{}
+	sums, isSet := fixedCells(0, n), map[int]bool{}
 	for k := range c.Groups * filters * c.Positions {
 		pair := k / (2 * c.Positions) // of filters, of both groups
 		g, f, p := pair/filters*2+pair%filters/(filters/2), pair%(filters/2)*2+k%2, k/2%c.Positions
@@ -234,12 +237,12 @@ func lookUpRowA64(c *code, first bool) (*block, []int) {
 		s := p*filters + f
 		if first && !isSet[s] {
 			isSet[s] = true
-			b.chain(0, b.do(a53Vector(), texts("tbl $%d.16b, {v%d.16b}, v%d.16b", sums[s], table, w), cells(sums[s]), nil, table, w))
+			b.chain(0, b.do(a53Vector(), lineOf("tbl $%d.16b, {v%d.16b}, v%d.16b", sums[s], table, w), cells(sums[s]), nil, table, w))
 			continue
 		}
 		t := found.cell()
-		b.chain(0, b.do(a53Vector(), texts("tbl v%d.16b, {v%d.16b}, v%d.16b", t, table, w), cells(t), nil, table, w),
-			b.do(a53Vector(), texts("add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b", sums[s], t), nil, cells(sums[s]), t))
+		b.chain(0, b.do(a53Vector(), lineOf("tbl v%d.16b, {v%d.16b}, v%d.16b", t, table, w), cells(t), nil, table, w),
+			b.do(a53Vector(), lineOf("add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b", sums[s], t), nil, cells(sums[s]), t))
 	}
 	return b, nil
 }
@@ -253,13 +256,13 @@ func halvesRow(c *code) *block {
 	const vectors = 8 // of sums of a block
 	b := &block{starts: a64Starts(), apart: 3}
 	weights, tables, found, sums := newPool(0, 4), newPool(4, 4), newPool(8, 3), newPool(16, 2*vectors)
-	sixteen := fixed(11, 1)[0]
+	sixteen := fixedCells(11, 1)[0]
 	b.spare = newPool(12, 4)
 	if c.inOrder {
 		b.line("movi v%d.16b, #16", sixteen.k)
 	}
 	op := func(format string, write, add []*cell, read ...*cell) *operation {
-		return b.do(a53Vector(), texts(format, slices.Concat(write, add, read)...), write, add, read...)
+		return b.do(a53Vector(), lineOf(format, slices.Concat(write, add, read)...), write, add, read...)
 	}
 	filters := c.Lanes / 16
 	each := vectors / 2 / filters // positions of a block
@@ -296,10 +299,10 @@ func halvesRow(c *code) *block {
 			for half, from := range cells(bytes[s], uppers[s]) {
 				low, high := b.spare.cell(), b.spare.cell()
 				memory := fmt.Sprintf("p q%%d, q%%d, [$0, #%d]", at+half*filters*of)
-				b.chain(1, b.do(a53Pair(), texts("ld"+memory, low, high), cells(low, high), nil),
+				b.chain(1, b.do(a53Pair(), lineOf("ld"+memory, low, high), cells(low, high), nil),
 					op("uaddw v%[1]d.8h, v%[1]d.8h, v%[3]d.8b", cells(low), nil, low, from),
 					op("uaddw2 v%[1]d.8h, v%[1]d.8h, v%[3]d.16b", cells(high), nil, high, from),
-					b.do(a53Store(), texts("st"+memory, low, high), nil, nil, low, high))
+					b.do(a53Store(), lineOf("st"+memory, low, high), nil, nil, low, high))
 			}
 		}
 	}
@@ -330,7 +333,7 @@ func lookUpRowWide(c *code) {
 	}
 	anyOrder := timing{slots: 1}
 	b := &block{}
-	sums := fixed(firstSum, n)
+	sums := fixedCells(firstSum, n)
 	tables, weights, found := newPool(4, 8), newPool(0, 4), newPool(12, 4)
 	var ws [2]*cell
 	for k := range c.Groups / 2 * n {
@@ -347,15 +350,15 @@ func lookUpRowWide(c *code) {
 			if ends[h] = found.cell(); p == 0 {
 				ws[h] = weights.cell()
 				line := fmt.Sprintf("ldr d%%d, [%s, #%d]", addresses[1], (g+h)*c.Lanes+8*f)
-				os = append(os, b.do(anyOrder, texts(line, ws[h]), cells(ws[h]), nil))
+				os = append(os, b.do(anyOrder, lineOf(line, ws[h]), cells(ws[h]), nil))
 			}
 		}
 		for h := range 2 {
-			os = append(os, b.do(anyOrder, texts("tbl v%d.8b, {v%d.16b}, v%d.8b", ends[h], ts[h], ws[h]), cells(ends[h]), nil, ts[h], ws[h]))
+			os = append(os, b.do(anyOrder, lineOf("tbl v%d.8b, {v%d.16b}, v%d.8b", ends[h], ts[h], ws[h]), cells(ends[h]), nil, ts[h], ws[h]))
 		}
 		s := sums[p*blocks+f]
 		// It holds the tables, so that the next ones are loaded behind it.
-		os = append(os, b.do(anyOrder, texts("sabal v%d.8h, v%d.8b, v%d.8b", s, ends[0], ends[1]), nil, cells(s), ends[0], ends[1], ts[0], ts[1]))
+		os = append(os, b.do(anyOrder, lineOf("sabal v%d.8h, v%d.8b, v%d.8b", s, ends[0], ends[1]), nil, cells(s), ends[0], ends[1], ts[0], ts[1]))
 		b.chain(0, os...)
 	}
 	b.order()
@@ -367,7 +370,7 @@ func lookUpRowWide(c *code) {
 		l.line("b.ne 1b")
 	}
 	memory("str")
-	c.inMemory(l.lines, nil, slices.Concat(named("v", 0, firstSum+n), named("x", atTables, 3), []string{"cc"})...)
+	c.inMemory(l.lines, nil, slices.Concat(registerNames("v", 0, firstSum+n), registerNames("x", atTables, 3), []string{"cc"})...)
 }
 
 // lookUpRowA32 has half the registers, of which sums of bytes take up to eight. vtbl looks 8 filters up in a table of two
@@ -384,7 +387,7 @@ func lookUpRowA32(c *code) {
 	)
 	find, add, load, store := timing{8, 1, 0}, timing{8, 2, 0}, timing{8, 0, 2}, timing{0, 1, 2}
 	n, filters := c.Positions*c.Lanes/16, c.Lanes/16
-	sums := fixed(firstSum, n)
+	sums := fixedCells(firstSum, n)
 	read := func(b *block, p *pool, operand, at int) *cell {
 		half := func(h int) func(k int) string {
 			return func(k int) string { return fmt.Sprintf("vldr d%d, [$%d, #%d]", 2*k+h, operand, at+8*h) }
@@ -408,7 +411,7 @@ func lookUpRowA32(c *code) {
 			}, cells(to), nil, table, w))
 		}
 		if s := sums[p*filters+f]; to != s {
-			os = append(os, b.do(add, texts("vadd.i8 q%[1]d, q%[1]d, q%[2]d", s, to), nil, cells(s), to))
+			os = append(os, b.do(add, lineOf("vadd.i8 q%[1]d, q%[1]d, q%[2]d", s, to), nil, cells(s), to))
 		}
 		isSet[p*filters+f] = true
 		b.chain(0, os...)
@@ -442,5 +445,5 @@ func lookUpRowA32(c *code) {
 		l.line("subs $%[1]d, $%[1]d, #1", tap)
 		l.line("bne 1b")
 	}
-	c.inMemory(l.lines, []string{"ptr", "ptr", "i32"}, append(named("q", 0, firstSum+n), "cc")...)
+	c.inMemory(l.lines, []string{"ptr", "ptr", "i32"}, append(registerNames("q", 0, firstSum+n), "cc")...)
 }
