@@ -67,6 +67,10 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
 /* This pass of GCC reads elements that another thread writes, and writes them back. */
 #pragma GCC push_options
 #pragma GCC optimize("no-predictive-commoning")
+#if defined(__ARM_ARCH) && __ARM_ARCH_PROFILE == 'M'
+/* Few registers: what is loaded long before it is used is spilled. */
+#pragma GCC optimize("no-schedule-insns")
+#endif
 #endif
 
 {common}

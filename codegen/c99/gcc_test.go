@@ -105,3 +105,44 @@ func TestThreadsInLoops(t *testing.T) {
 `)
 	build(t, need.Tool(t, "cc")+" -O2", []*ir.Func{f}).same(t, 0, difftest.RandomArgs(f, 1))
 }
+
+// TestUnswitched: a condition that guards loads, and depends on outer loops alone, is asked outside the loops that copy.
+func TestUnswitched(t *testing.T) {
+	const text = `func @copy_%s(%%x: %[1]s[3, 4, 8], out %%y: %[1]s[5, 4, 8]) {
+  for %%h in 0:5 {
+    for %%w in 0:4 {
+      for %%c in 0:8 %[3]s {
+        %%y[%%h, %%w, %%c] = select(%[4]s, %%x[%%h - 1, %%w, %%c], %[2]s)
+      }
+    }
+  }
+}
+`
+	const rows = "%h >= 1 & %h < 4"
+	var fs []*ir.Func
+	for _, typ := range [][2]string{{"u8", "7u8"}, {"i32", "-1i32"}, {"f32", "-0.0"}} {
+		for _, kind := range []string{"", "vectorize", "unroll"} {
+			f := parsed(t, fmt.Sprintf(text, typ[0], typ[1], kind, rows))
+			f.Name += "_" + kind
+			fs = append(fs, f)
+			for _, line := range strings.Split(source(t, []*ir.Func{f}), "\n") {
+				if strings.Contains(line, "y[") && strings.Contains(line, "RIPC_COND(") {
+					t.Errorf("%s asks for each element: %s", f.Name, line)
+				}
+			}
+		}
+	}
+	inner := parsed(t, fmt.Sprintf(text, "u16", "0u16", "", rows+" & %c < 7"))
+	fs = append(fs, inner)
+	if !strings.Contains(source(t, []*ir.Func{inner}), "= (RIPC_COND(") {
+		t.Errorf("%s: its condition depends on the innermost loop", inner.Name)
+	}
+	for _, cc := range need.CCompilers() {
+		t.Run(cc, func(t *testing.T) {
+			l := build(t, need.CCompiler(t, cc)+" -O3", fs)
+			for i, f := range fs {
+				l.same(t, i, difftest.RandomArgs(f, 1))
+			}
+		})
+	}
+}

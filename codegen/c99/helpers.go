@@ -134,6 +134,13 @@ static inline float rc_exact_fma(float a, float b, float c)
 }
 `},
 		"rc_fma": {[]string{"rc_bits", "rc_exact_fma"}, `#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+#if !RIPC_FLUSHES
+/* A result r that is near 2^-126 or zero: out of line, so that loops keep their numbers in registers. */
+static __attribute__((__noinline__, __cold__)) float rc_near_fma(float a, float b, float c, float r)
+{
+    return (a == 0.0f || b == 0.0f) && c == 0.0f ? r : rc_exact_fma(a, b, c);
+}
+#endif
 static inline float rc_fma(float a, float b, float c)
 {
     float r = __builtin_fmaf(a, b, c); /* an instruction */
@@ -142,11 +149,9 @@ static inline float rc_fma(float a, float b, float c)
 #endif
 #if RIPC_FLUSHES
     return r;
+#else
+    return __builtin_expect(rc_bits(r) << 1 > 0x01000000u, 1) ? r : rc_near_fma(a, b, c, r);
 #endif
-    if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || ((a == 0.0f || b == 0.0f) && c == 0.0f)) {
-        return r;
-    }
-    return rc_exact_fma(a, b, c);
 }
 #else
 static inline float rc_fma(float a, float b, float c) { return rc_exact_fma(a, b, c); }

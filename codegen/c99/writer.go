@@ -151,6 +151,10 @@ func (w *writer) loop(s *ir.For) {
 	if s.Extent <= 0 {
 		return
 	}
+	if either := unswitched(s); either != nil {
+		w.stmt(either)
+		return
+	}
 	if s.Extent > math.MaxInt32-1 {
 		w.fail("for %"+s.Var, "extent %d; at most %d is supported in C", s.Extent, math.MaxInt32-1)
 	}

@@ -1,0 +1,70 @@
+package c99
+
+import (
+	"slices"
+
+	"ripc/ir"
+)
+
+// unswitched is an If around two copies of a nest of loops: around a store of one value of a Select, and of the other. It is nil unless the
+// condition depends on loops outside the nest alone. Compilers do not see through conditions that guard loads (RIPC_COND), and copies
+// of rows would ask for each element.
+func unswitched(s *ir.For) ir.Stmt {
+	var nest []string // variables
+	var body ir.Stmt = s
+	for {
+		l, ok := body.(*ir.For)
+		if !ok {
+			break
+		}
+		if l.Kind == ir.Parallel {
+			return nil
+		}
+		nest, body = append(nest, l.Var), l.Body
+	}
+	store, ok := body.(*ir.Store)
+	if !ok {
+		return nil
+	}
+	choice, ok := store.Val.(*ir.Select)
+	if !ok {
+		return nil
+	}
+	outside, guards := true, false
+	ir.WalkExpr(choice.Cond, func(e ir.Expr) bool {
+		switch e := e.(type) {
+		case *ir.Load:
+			outside = false
+		case *ir.Var:
+			outside = outside && !slices.Contains(nest, e.Name)
+		}
+		return outside
+	})
+	for _, side := range []ir.Expr{choice.A, choice.B} {
+		ir.WalkExpr(side, func(e ir.Expr) bool {
+			_, load := e.(*ir.Load)
+			guards = guards || load
+			return !guards
+		})
+	}
+	if !outside || !guards {
+		return nil
+	}
+	with := func(v ir.Expr) ir.Stmt {
+		one := *store
+		one.Val = v
+		return rebuilt(s, &one)
+	}
+	return &ir.If{Cond: choice.Cond, Then: with(choice.A), Else: with(choice.B)}
+}
+
+// rebuilt is a nest of loops around another body.
+func rebuilt(s ir.Stmt, body ir.Stmt) ir.Stmt {
+	l, ok := s.(*ir.For)
+	if !ok {
+		return body
+	}
+	out := *l
+	out.Body = rebuilt(l.Body, body)
+	return &out
+}
