@@ -101,9 +101,9 @@ func constOffsets(p *ir.Program) (offsets map[string]int64, size int64) {
 // Exports are the names of the functions that the artifact shows.
 func (m *Image) Exports() []string { return append(abi.Exports(m.Name), abi.Run(m.Name, m.ABI)) }
 
-// hash is of all that callers rely on: the interface, as the header says it, and the network, as the Program's text says it,
+// hash is of all that callers rely on: the interface, as the header says it, and the network, as the Program's text says it without roles,
 // which has the hashes of all constants in it.
 func (m *Image) hash() string {
-	sum := sha256.Sum256(append(m.header(""), m.Program.String()...))
+	sum := sha256.Sum256(append(m.header(""), m.Program.Meaning()...))
 	return hex.EncodeToString(sum[:8])
 }

@@ -59,7 +59,7 @@ func TestDecompose(t *testing.T) {
 		x := graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}, Shape: []int{1, 1, 1, per}}
 		f.KH, f.KW, f.SH, f.SW, f.In, f.X = 1, 1, 1, 1, per, graph.IntegersOf(x.LevelType)
 		var span int64
-		coefs := layout.NewConv(f, x, targets.Target{}, layout.Popcount).Counts.Coefs
+		coefs := layout.NewConv(f, x, targets.Target{}, layout.Popcount).Accumulation.(*layout.Counts).Coefs
 		for _, c := range coefs {
 			span += int64(max(c, -c))
 		}

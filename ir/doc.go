@@ -24,6 +24,7 @@
 //   - Buffers from alloc hold unspecified values at each entry of their scope; reading one before writing it is an error.
 //   - An index outside its buffer is an error, except that a Select or If that does not choose it does not evaluate it.
 //     (Code generation may evaluate both sides of a Select when both are provably in bounds.)
+//   - A loop may say what it runs over (Axis), and a buffer what it is for (Role). Strategies go by that; results do not.
 //   - A buffer of integers may say between which numbers its elements are ("from -127 to 127"). To store another, or to bring
 //     a parameter that holds another, is an error.
 //   - The kind of a loop (serial, parallel, vectorize, unroll) never changes the result.

@@ -11,8 +11,12 @@ import (
 )
 
 // String is the Func in .ripir text, instructions that it calls first. irtext.Parse is the inverse.
-func (f *Func) String() string {
-	p := &printer{}
+func (f *Func) String() string { return f.text(&printer{}) }
+
+// Meaning is String without the roles of buffers, which change no result: keys and hashes are made of it.
+func (f *Func) Meaning() string { return f.text(&printer{bare: true}) }
+
+func (f *Func) text(p *printer) string {
 	p.instrs(map[string]bool{}, f)
 	p.fn("func", f)
 	return p.String()
@@ -46,6 +50,7 @@ func BufferString(b Buffer) string {
 type printer struct {
 	strings.Builder
 	depth int
+	bare  bool // without roles
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -120,7 +125,11 @@ func (p *printer) stmt(s Stmt, last bool) {
 			p.line("{")
 			p.depth++
 		}
-		p.line("alloc %s", BufferString(s.Buf))
+		role := ""
+		if s.Buf.Role != NoRole && !p.bare {
+			role = " role=" + s.Buf.Role.String()
+		}
+		p.line("alloc %s%s", BufferString(s.Buf), role)
 		p.stmt(s.Body, true)
 		if !last {
 			p.depth--
@@ -251,8 +260,12 @@ func FloatString(v float32) string {
 }
 
 // String is the Program in .ripir text: buffers and stages, then the Funcs. Constants are given by their hash.
-func (g *Program) String() string {
-	p := &printer{}
+func (g *Program) String() string { return g.text(&printer{}) }
+
+// Meaning is String without the roles of buffers, as Func.Meaning is.
+func (g *Program) Meaning() string { return g.text(&printer{bare: true}) }
+
+func (g *Program) text(p *printer) string {
 	p.line("program @%s {", g.Name)
 	p.depth++
 	for _, b := range g.Buffers {

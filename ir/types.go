@@ -131,6 +131,7 @@ type Buffer struct {
 	Enc   Encoding
 	// Range holds every element that is ever written, of integers; the zero Range is that of the type.
 	Range Range
+	Role  Role // of a buffer that the Func makes
 }
 
 // Range is the numbers from From to To. The zero Range stands for all numbers that there are.

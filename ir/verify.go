@@ -295,6 +295,9 @@ func CheckBuffer(b Buffer) error {
 	if b.Type == Invalid || b.Type > F32 {
 		return wrong("the element type is invalid", "")
 	}
+	if b.Role > RoleMean {
+		return wrong("the role is invalid", "")
+	}
 	n := int64(1)
 	for _, d := range b.Shape {
 		if d < 1 || int64(d) > limit/n {

@@ -248,7 +248,7 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason
 	f = prune(f)
 	anon := *f
 	anon.Name = ""
-	key := anon.String()
+	key := anon.Meaning()
 	name, ok := l.funcs[key]
 	if !ok {
 		name = f.Name

@@ -104,7 +104,7 @@ func PackBuffer(f *ir.Func, buffer string, dims []string, factor int) (*ir.Func,
 	if err != nil {
 		return nil, nil, err
 	}
-	to := ir.Buffer{Name: buffer, Type: from.Type, Range: from.Range}
+	to := ir.Buffer{Name: buffer, Type: from.Type, Range: from.Range, Role: from.Role}
 	for _, d := range layout {
 		n := from.Shape[d.of]
 		switch d.part {

@@ -41,7 +41,7 @@ func Key(f *ir.Func) string {
 	g := *f
 	g.Name = ""
 	sum := sha256.New()
-	for line := range strings.Lines(g.String()) {
+	for line := range strings.Lines(g.Meaning()) {
 		if !strings.HasPrefix(strings.TrimSpace(line), "//") {
 			sum.Write([]byte(line))
 		}

@@ -73,6 +73,24 @@ func TestOver(t *testing.T) {
 	}
 }
 
+// TestRoles: roles are read and printed, and are no part of a Func's meaning.
+func TestRoles(t *testing.T) {
+	for r := ir.RolePad; r <= ir.RoleMean; r++ {
+		text := "func @f(out %y: f32[2]) {\n  alloc %s: f32[2] role=" + r.String() + "\n  %s[0] = 1.0\n  %y[0] = %s[0]\n}\n"
+		m, err := irtext.Parse("a", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := m.Funcs[0]
+		if f.Buffers()["s"].Role != r || f.String() != text || f.Meaning() != strings.Replace(text, " role="+r.String(), "", 1) {
+			t.Errorf("%s\n%s\n%s", text, f, f.Meaning())
+		}
+	}
+	if _, err := irtext.Parse("a", []byte("func @f(out %y: f32[2]) {\n  alloc %s: i32[2] role=none\n}\n")); err == nil || !strings.Contains(err.Error(), `"none" is not a role`) {
+		t.Error(err)
+	}
+}
+
 func TestProgramRoundTrip(t *testing.T) {
 	src := read(t, "testdata/program.ripir")
 	f, err := irtext.Parse("program.ripir", src)

@@ -38,6 +38,10 @@ func (p *parser) statements() (ir.Stmt, error) {
 			if err != nil {
 				return nil, err
 			}
+			if b.Role, err = p.role(); err != nil {
+				return nil, err
+			}
+			p.bufs[b.Name] = b
 			allocs, starts = append(allocs, b), append(starts, len(out))
 			if len(allocs) > maxNesting {
 				return nil, p.fail(p.tok, "", "more than %d allocs in one block", maxNesting)
@@ -137,6 +141,22 @@ func (p *parser) axis() (ir.Axis, error) {
 		return ir.NoAxis, p.fail(at, "axes: "+strings.Join(all, ", "), "%s is not an axis", at)
 	}
 	return a, p.advance()
+}
+
+// role reads role=sum, if it is there.
+func (p *parser) role() (ir.Role, error) {
+	if ok, err := p.accept("role"); !ok || err != nil {
+		return ir.NoRole, err
+	}
+	if err := p.expect("="); err != nil {
+		return ir.NoRole, err
+	}
+	at := p.tok
+	r, err := ir.ParseRole(at.s)
+	if err != nil {
+		return ir.NoRole, p.fail(at, "roles: pad, table, sum, pool, value, position, mean", "%s is not a role", at)
+	}
+	return r, p.advance()
 }
 
 func (p *parser) branch() (ir.Stmt, error) {

@@ -114,7 +114,7 @@ func summing(f *ir.Func, k int, name string, m move, t targets.Target) *ir.Func 
 		return nil // putting pixels together for each tile is dearer than for all at once
 	default:
 		nest := ir.Nest(loops, copyOf(p, i, m, i))
-		g = as(f.WithBody(&ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape}, Body: before(nest, fromCopy(f.Body, p, 0))}), k, name, m.x)
+		g = as(f.WithBody(&ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape, Role: ir.RolePad}, Body: before(nest, fromCopy(f.Body, p, 0))}), k, name, m.x)
 	}
 	switch {
 	case copied == "" || !shared(g, copied):

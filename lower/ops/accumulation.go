@@ -69,7 +69,7 @@ func (c *conv) summed(x ir.Buffer, slice Slice) ir.Buffer {
 
 // accumulators adds the buffer of accumulators of type t, and gives the loops over it.
 func (c *conv) accumulators(t ir.Type) (acc ir.Buffer, outer []ir.Loop) {
-	acc = buf("acc", t, c.batch, c.oh, c.ow, c.o)
+	acc = made(ir.RoleSum, "acc", t, c.batch, c.oh, c.ow, c.o)
 	c.bufs = append(c.bufs, acc)
 	return acc, loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
 }

@@ -47,6 +47,7 @@ func (c *conv) storeBeside(acc, y ir.Buffer, offset int) {
 // besideNest adds a nest of the elements of a buffer with all positions and channels.
 func (c *conv) besideNest(b ir.Buffer, fill func(i []ir.Expr) ir.Stmt) {
 	ls := loops(b.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
+	b.Role = ir.RoleValue
 	c.bufs = append(c.bufs, b)
 	c.nests = append(c.nests, ir.Nest(ls, fill(vars(ls))))
 }

@@ -32,7 +32,7 @@ func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 	wt := constant(c.conv, "wt", ir.U32, c.t.Words, 0, words, c.t.Each)
 	found := c.sumsAcross(c.tablesAcross(c.groupBits(x)), wt)
 	t := c.t.Across
-	acc := buf("acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)
+	acc := made(ir.RoleValue, "acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)
 	ls := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes), over(ir.Channel, "o", c.o))
 	i := vars(ls)
 	c.fill(acc, ls, set(acc, ir.At(found, i[0], i[1], i[4], i[2], i[3]), i[0], i[1], add(mul(i[2], ir.Int(t.Lanes)), i[3]), i[4]))
@@ -43,7 +43,7 @@ func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 func (c *across) groupBits(x ir.Buffer) ir.Buffer {
 	t, a := c.t, c.t.Across
 	rows := (a.Read + a.Width - 1) / a.Width
-	y := buf("xf", ir.U8, c.k.Planes, c.batch, a.Blocks, t.Chunks*t.PerChunk, rows*a.Width)
+	y := made(ir.RolePad, "xf", ir.U8, c.k.Planes, c.batch, a.Blocks, t.Chunks*t.PerChunk, rows*a.Width)
 	ls := loops("xf.", over(ir.Plane, "n", c.k.Planes), over(ir.Batch, "b", c.batch), over(ir.Row, "t", a.Blocks), over(ir.TapRow, "h", rows), over(ir.Col, "w", a.Width), over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk))
 	i := vars(ls)
 	row := add(mul(i[2], ir.Int(a.Rows)), i[3])
@@ -64,7 +64,7 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 	t := c.t.Across
 	bits := c.t.Bits / 2
 	entries := 1 << bits
-	halves := buf("th", ir.U8, c.batch, t.Blocks, c.t.Each, 2, entries, t.Read)
+	halves := made(ir.RolePad, "th", ir.U8, c.batch, t.Blocks, c.t.Each, 2, entries, t.Read)
 	halves.Range = ir.Range{From: 0, To: int64(c.t.Most / 2)}
 	ls := loops("th.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each), over(ir.Half, "k", 2), over(ir.Entry, "e", entries/2), over(ir.Col, "p", t.Read))
 	i := vars(ls)
@@ -76,7 +76,7 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 	other[4] = sub(ir.Int(entries-1), i[4])
 	c.fill(halves, ls, ir.Seq(set(halves, count, i...), set(halves, sub(ir.Const(ir.U8, halves.Range.To), count), other...)))
 
-	tables := buf("tb", ir.U8, c.batch, t.Blocks, c.t.Each, c.t.Entries(), t.Read)
+	tables := made(ir.RoleTable, "tb", ir.U8, c.batch, t.Blocks, c.t.Each, c.t.Entries(), t.Read)
 	tables.Range = ir.Range{From: 0, To: int64(c.t.Most)}
 	ls = loops("tb.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each), over(ir.Entry, "e", entries), over(ir.Entry, "d", entries), over(ir.Col, "p", t.Read))
 	i = vars(ls)
@@ -89,7 +89,7 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 func (c *across) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
 	const perWord = layout.TapsPerWord
 	t := c.t.Across
-	found := buf("found", c.sumType(), c.batch, t.Blocks, c.o, t.Positions/t.Lanes, t.Lanes)
+	found := made(ir.RoleSum, "found", c.sumType(), c.batch, t.Blocks, c.o, t.Positions/t.Lanes, t.Lanes)
 	outer := loops("found.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Channel, "o", c.o), over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes))
 	i := vars(outer)
 	red := loops("found.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "g", c.t.Each))

@@ -90,7 +90,7 @@ func (c *dots) dotType() ir.Type {
 
 // bytesTo is a buffer of bytes that are multiplied, as many numbers as the levels have.
 func (c *dots) bytesTo(shape ...int) ir.Buffer {
-	xp := buf("xp", c.dotType(), shape...)
+	xp := made(ir.RolePad, "xp", c.dotType(), shape...)
 	if r := (ir.Range{From: -int64(c.d.Offset), To: int64(c.X.Top() - c.d.Offset)}); !r.Has(xp.Type.Limits()) {
 		xp.Range = r
 	}
@@ -225,7 +225,7 @@ func (c *dots) accumulate(x ir.Buffer) ir.Buffer {
 	d, w := c.d, c.byteWeights()
 	x = c.input(x)
 	t := c.sumType()
-	acc := buf("acc", t, c.batch, c.oh, c.needed(), c.o)
+	acc := made(ir.RoleSum, "acc", t, c.batch, c.oh, c.needed(), c.o)
 	c.bufs = append(c.bufs, acc)
 	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.needed()), over(ir.Channel, "o", c.o))
 	i := vars(outer)

@@ -130,7 +130,7 @@ func (c *floatSums) unpackedBytes(x ir.Buffer) ir.Buffer {
 // reals is the buffer of a copy of levels, with padding, as the f32 integers that they stand for.
 func (c *floatSums) reals() ir.Buffer {
 	p := c.Pad
-	return buf("xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
+	return made(ir.RolePad, "xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
 }
 
 // level is the number of reals that level stands for at position i, or that of padding.

@@ -44,7 +44,7 @@ func (c *lookups) tables(x ir.Buffer) ir.Buffer {
 		_, dw := c.Dilation()
 		shape[2] = (c.half()-1)*c.SW + (c.KW-1)*dw + 1
 	}
-	tb := buf("tb", ir.U8, append(shape, t.Chunks*t.PerChunk, t.Entries())...)
+	tb := made(ir.RoleTable, "tb", ir.U8, append(shape, t.Chunks*t.PerChunk, t.Entries())...)
 	if !t.Halves { // two counts
 		tb.Range = ir.Range{From: 0, To: int64(t.Most)}
 	}
@@ -136,7 +136,7 @@ func (c *lookups) accumulate(x ir.Buffer) ir.Buffer {
 	if c.t.Halves {
 		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, layout.HalfBits))), ir.Const(ir.U8, layout.MaxHalf))
 	}
-	acc := buf("acc", t, shape...)
+	acc := made(ir.RoleSum, "acc", t, shape...)
 	c.fill(acc, outer, ir.Seq(set(acc, ir.Const(t, 0), i...), ir.Nest(red, update(ir.AddTo, acc, ir.CastTo(t, found), i...))))
 	return acc
 }

@@ -1,7 +1,8 @@
 // Package ops says what each layer computes, as unscheduled ir.Funcs: one full loop nest per intermediate tensor, nothing
 // about order or memory. The interpreter of these Funcs is the definition of a network; schedules may only rearrange them.
 //
-// Each loop has its axis (ir.Axis), by which strategies find it, in the nest of the buffer that it fills. Names are for people:
+// Each loop has its axis (ir.Axis), by which strategies find it, in the nest of the buffer that it fills. Each buffer of a layer has its
+// role (ir.Role). Names are for people:
 // a nest that fills buffer "acc" has loops "acc.b", "acc.h", ...; the nest that writes the output has the plain names b h w,
 // then q (words of 32 channels) and l (bit in the word) for packed outputs (r: bit in a last word that is not full) or o for
 // floats. "xp" is the padded input, "acc" the accumulators, "pl" the pooled accumulators.
@@ -30,6 +31,13 @@ func out(b ir.Buffer) ir.Param { return ir.Param{Buffer: b, Out: true} }
 
 func buf(name string, t ir.Type, shape ...int) ir.Buffer {
 	return ir.Buffer{Name: name, Type: t, Shape: shape}
+}
+
+// made is a buffer of a role that the Func makes.
+func made(role ir.Role, name string, t ir.Type, shape ...int) ir.Buffer {
+	b := buf(name, t, shape...)
+	b.Role = role
+	return b
 }
 
 func set(b ir.Buffer, v ir.Expr, idx ...ir.Expr) ir.Stmt {

@@ -211,7 +211,7 @@ func (c *conv) levels(o ir.Expr) func(j int) ir.Expr {
 
 // quantized is a nest of the levels that the epilogue's quantizer makes, each of which is then cut into its bits.
 func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
-	y := buf("qu", ir.I32, c.batch, c.ph, c.pw, c.o)
+	y := made(ir.RoleValue, "qu", ir.I32, c.batch, c.ph, c.pw, c.o)
 	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], channel{index: i[3]}, 1))
@@ -221,7 +221,7 @@ func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
 
 // scaled is a nest of the levels that products or quotients of the sums are, each of which is then cut into its bits.
 func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
-	y := buf("qu", ir.I32, c.batch, c.ph, c.pw, c.o)
+	y := made(ir.RoleValue, "qu", ir.I32, c.batch, c.ph, c.pw, c.o)
 	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	s, sum := c.Epilogue.Scale, c.sums.sum(c.accumulated(acc, i[0], i[1], i[2], i[3]), i[3])
@@ -278,7 +278,7 @@ func (c *conv) start(acc ir.Buffer, i []ir.Expr) ir.Expr {
 // spreadWindows adds the nest that gives each output channel the windows of its group: neighbouring channels read addresses
 // that are no neighbours, which expressions with several copies of them should not.
 func (c *conv) spreadWindows() ir.Buffer {
-	b := buf("wn", ir.F32, c.batch, c.oh, c.ow, c.o)
+	b := made(ir.RoleValue, "wn", ir.F32, c.batch, c.oh, c.ow, c.o)
 	outer := loops("wn.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	c.bufs = append(c.bufs, b)
@@ -342,7 +342,7 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Exp
 
 // values is a nest of the numbers that the sums become: floats, or the integers of which these are multiples.
 func (c *conv) values(acc ir.Buffer) ir.Buffer {
-	y := buf("fl", c.made().Number(), c.batch, c.ph, c.pw, c.o)
+	y := made(ir.RoleValue, "fl", c.made().Number(), c.batch, c.ph, c.pw, c.o)
 	outer := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)
 	c.bufs = append(c.bufs, y)

@@ -16,7 +16,7 @@ func MatMul(a, b []int) *ir.Func {
 	}
 	to[last-1], to[last] = a[last-1], b[last]
 	s := Spatial(to)
-	x, z, y, acc := buf("x", ir.F32, Spatial(a)...), buf("z", ir.F32, Spatial(b)...), buf("y", ir.F32, s...), buf("acc", ir.F32, s...)
+	x, z, y, acc := buf("x", ir.F32, Spatial(a)...), buf("z", ir.F32, Spatial(b)...), buf("y", ir.F32, s...), made(ir.RoleSum, "acc", ir.F32, s...)
 	at := place(rank)
 	outer := loops("acc.", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
 	i := vars(outer)

@@ -6,8 +6,8 @@ import "ripc/ir"
 // blocks of channels, so that one of them needs no more than its own part of the sums and of the floats.
 func (c *conv) storeMean(acc ir.Buffer) ir.Buffer {
 	words := c.o / WordBits
-	fl := buf("fl", ir.F32, c.batch, c.oh, c.ow, words, WordBits)
-	m := buf("m", ir.F32, c.batch, words, WordBits)
+	fl := made(ir.RolePosition, "fl", ir.F32, c.batch, c.oh, c.ow, words, WordBits)
+	m := made(ir.RoleMean, "m", ir.F32, c.batch, words, WordBits)
 	y := buf("y", ir.F32, c.batch, c.Out)
 	c.bufs = append(c.bufs, fl, m)
 

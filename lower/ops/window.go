@@ -109,7 +109,7 @@ func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
 	pieces, whole := k.Pieces(c.FusedConv), k.Whole(c.FusedConv)
 	taps := c.KH * c.KW
 	columns := c.k.Counted.Columns(c.FusedConv)
-	y := buf("xd", wordType(k), c.k.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
+	y := made(ir.RolePad, "xd", wordType(k), c.k.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
 	ls := loops("xd.", overAll(y.Shape)[:4]...)
 	if c.k.Rowwise {
 		y.Shape[3], y.Shape[4] = y.Shape[4], y.Shape[3]
@@ -157,7 +157,7 @@ func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
 // columnWords are the bits of each column that a row's windows read, one word for all KH pixels of it, made of x with its padding: [planes, batch, rows of the output, columns, 1].
 func (c *counting) columnWords(x ir.Buffer) ir.Buffer {
 	_, last := c.pixel(ir.Int(0), ir.Int(c.ow-1), ir.Int(0), ir.Int(c.KW-1))
-	y := buf("xc", ir.U32, c.k.Planes, c.batch, c.oh, int(last.(*ir.IntImm).V)+1, 1)
+	y := made(ir.RolePad, "xc", ir.U32, c.k.Planes, c.batch, c.oh, int(last.(*ir.IntImm).V)+1, 1)
 	ls := loops("xc.", overAll(y.Shape)[:4]...)
 	i := vars(ls)
 	outside := levelWord(c.In, c.k.Planes, c.k.PadLevel, i[0], ir.Int(0))
@@ -202,7 +202,7 @@ func either(a, b ir.Expr) ir.Expr {
 // laneWords makes the words of layout.Lanes.
 func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
 	l := c.k.Lanes
-	y := buf("xl", ir.U32, append(slices.Clone(x.Shape[:4]), l.Words, c.o)...)
+	y := made(ir.RolePad, "xl", ir.U32, append(slices.Clone(x.Shape[:4]), l.Words, c.o)...)
 	ls := loops("xl.", append(overAll(y.Shape[:5]), over(ir.Channel, "o", c.o))...)
 	i := vars(ls)
 	o := i[5]
@@ -227,7 +227,7 @@ func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
 
 // denseLanes makes the words of layout.DenseLanes of those of layout.Lanes.
 func (c *counting) denseLanes(x ir.Buffer) ir.Buffer {
-	y := buf("xd", ir.U32, c.k.Planes, c.batch, c.oh, c.ow, c.k.Words, c.o)
+	y := made(ir.RolePad, "xd", ir.U32, c.k.Planes, c.batch, c.oh, c.ow, c.k.Words, c.o)
 	ls := loops("xd.", append(overAll(y.Shape)[:4:4], over(ir.Channel, "o", c.o))...)
 	i := vars(ls)
 	n, taps := layout.PixelsPerWord(c.FusedConv), c.KH*c.KW

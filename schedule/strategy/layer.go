@@ -11,7 +11,7 @@ import (
 )
 
 // Layer is an unscheduled Func and a target, with what strategies ask about them. Loops and buffers are found by what they
-// are for: a loop by its axis in the nest of the buffer that it fills, a buffer by who fills and who reads it.
+// are for: a loop by its axis in the nest of the buffer that it fills, a buffer by its role.
 type Layer struct {
 	Func   *ir.Func
 	Target targets.Target
@@ -48,7 +48,7 @@ type Layer struct {
 	weightDims     []ir.Axis
 }
 
-// LayerOf looks at f.
+// LayerOf looks at f. Buffers are found by their roles.
 func LayerOf(f *ir.Func, t targets.Target) *Layer {
 	l := &Layer{Func: f, Target: t, known: newKnown(t), buffers: f.Buffers()}
 	params := map[string]bool{}
@@ -62,40 +62,16 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 		}
 	}
 	for _, b := range allocs(f.Body) {
-		if n := nests[b]; n.loops[ir.TapRow] != nil && n.loops[ir.Reduce] != nil {
-			l.sum = n
-		}
-	}
-	if l.sum.exists() {
-		l.averaged(nests, params)
+		l.place(l.buffers[b].Role, nests[b])
 	}
 	l.packed = l.out.loops[ir.Bit] != nil
 	if !l.sum.exists() {
-		l.windowed(nests, params)
+		l.windowed()
 		return l
 	}
 	term := l.term()
-	for _, ld := range loads(term) {
-		if !params[ld.Buf] && ld.Buf != l.sum.buf {
-			l.pad = nests[ld.Buf]
-		}
-	}
-	l.copies(nests, params)
-	copies := map[string]bool{l.sum.buf: true}
-	for _, n := range append([]nest{l.pad}, l.before...) {
-		copies[n.buf] = true
-	}
 	l.lookedUp(params)
 	l.counted(term)
-	all := allocs(f.Body)
-	for i := len(all) - 1; i >= 0; i-- {
-		if n := nests[all[i]]; !copies[n.buf] && n.buf != l.mean.buf && n.buf != l.out.buf {
-			l.between = append(l.between, n.buf)
-			if n.loops[ir.TapRow] != nil {
-				l.pool = n
-			}
-		}
-	}
 	if l.scattered = l.scatters(l.out.extent(ir.Bit)); l.scattered && (!l.packed || l.dots()) {
 		l.together = l.alike()
 		l.scattered = l.together == 0
@@ -110,55 +86,48 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 	return l
 }
 
-// copies finds what the pad is made of.
-func (l *Layer) copies(nests map[string]nest, params map[string]bool) {
-	for n := l.pad; n.exists(); {
-		if n = l.source(n, nests, params); n.exists() {
-			l.before = append(l.before, n)
+// place notes a buffer of the Func, each behind those that it is made of.
+func (l *Layer) place(role ir.Role, n nest) {
+	switch role {
+	case ir.RolePad:
+		if l.pad.exists() {
+			l.before = append([]nest{l.pad}, l.before...)
 		}
+		l.pad = n
+	case ir.RoleTable:
+		l.table = n
+	case ir.RoleSum:
+		l.sum = n
+	case ir.RoleMean:
+		l.mean = n
+	case ir.RolePosition:
+		l.final, l.out = l.out, n
+	case ir.RolePool:
+		l.pool = n
+		l.between = append([]string{n.buf}, l.between...)
+	case ir.RoleValue:
+		l.between = append([]string{n.buf}, l.between...)
 	}
 }
 
 // windowed looks whether the output's words are those of constants, found by the bits of a word.
-func (l *Layer) windowed(nests map[string]nest, params map[string]bool) {
+func (l *Layer) windowed() {
 	if l.out.loops[ir.Word] == nil {
 		return
 	}
 	for _, st := range storesTo(l.Func.Body, l.out.buf) {
 		for _, found := range loads(st.Val) {
 			for _, e := range found.Idx {
-				for _, ld := range loads(e) {
-					l.found = true
-					if !params[ld.Buf] {
-						l.pad = nests[ld.Buf]
-					}
-				}
+				l.found = l.found || len(loads(e)) > 0
 			}
 		}
 	}
-	if l.found {
-		l.copies(nests, params)
-	}
 }
 
-// averaged looks for the nest that adds up what is computed for all positions.
-func (l *Layer) averaged(nests map[string]nest, params map[string]bool) {
-	for _, b := range allocs(l.Func.Body) {
-		if n := nests[b]; n.loops[ir.TapRow] != nil && n.loops[ir.Row] == nil && n.buf != l.sum.buf {
-			l.mean, l.final = n, l.out
-			l.out = l.source(n, nests, params)
-		}
-	}
-}
-
-// lookedUp looks at sums of what is looked up: the buffer that is read in the place of the input is one of tables then.
+// lookedUp finds the weights of sums of what is looked up.
 func (l *Layer) lookedUp(params map[string]bool) {
-	if l.pad.loops[ir.Entry] == nil {
+	if !l.table.exists() {
 		return
-	}
-	l.table, l.pad = l.pad, nest{}
-	if len(l.before) > 0 {
-		l.pad, l.before = l.before[0], l.before[1:]
 	}
 	for _, ld := range loads(l.term()) {
 		if params[ld.Buf] {
@@ -202,18 +171,6 @@ func (l *Layer) inBlocks(n int) *ir.Func {
 		}
 		return f
 	})
-}
-
-// source is the stage that n reads, if it reads another.
-func (l *Layer) source(n nest, nests map[string]nest, params map[string]bool) nest {
-	for _, st := range storesTo(l.Func.Body, n.buf) {
-		for _, ld := range loads(st.Val) {
-			if !params[ld.Buf] && ld.Buf != n.buf {
-				return nests[ld.Buf]
-			}
-		}
-	}
-	return nest{}
 }
 
 // counted looks at sums of counts: whether words are counted, of which weights, whether each channel has words of its own and, where what is counted are differences of inputs and weights, of
