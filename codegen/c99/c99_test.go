@@ -179,8 +179,8 @@ func randomFuncs(t *testing.T, first, n int) []*ir.Func {
 func TestInPlace(t *testing.T) {
 	x, z, y, i := buf("x", ir.F32, 8), buf("z", ir.F32, 8), buf("y", ir.F32, 8), ir.V("i")
 	for over, want := range map[string]string{
-		"":  "static void f(const rc_f32 *restrict x, const rc_f32 *restrict z, rc_f32 *restrict y,",
-		"z": "static void f(const rc_f32 *restrict x, const rc_f32 *z, rc_f32 *y,",
+		"":  "static RIPC_KERNEL void f(const rc_f32 *restrict x, const rc_f32 *restrict z, rc_f32 *restrict y,",
+		"z": "static RIPC_KERNEL void f(const rc_f32 *restrict x, const rc_f32 *z, rc_f32 *y,",
 	} {
 		f := &ir.Func{Name: "f", Params: []ir.Param{{Buffer: x}, {Buffer: z}, {Buffer: y, Out: true, Over: over}},
 			Body: &ir.For{Var: "i", Extent: 8, Kind: ir.Vectorize, Body: &ir.Store{Buf: "y", Idx: []ir.Expr{i}, Val: ir.Bin(ir.Add, ir.At(x, i), ir.At(z, i))}}}

@@ -85,8 +85,11 @@ const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} 
 #endif
 #if defined(__GNUC__)
 #define RIPC_USED __attribute__((__used__))
+/* A function of its own, whose loops do not share registers with other layers. */
+#define RIPC_KERNEL __attribute__((__noinline__))
 #else
 #define RIPC_USED
+#define RIPC_KERNEL
 #endif
 typedef int8_t RIPC_ELEMENT rc_i8;
 typedef int16_t RIPC_ELEMENT rc_i16;

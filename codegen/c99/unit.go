@@ -71,7 +71,7 @@ func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
 	defer recovered(f, &err)
 	w := newWriter(u, f)
 	parallel := w.parallel()
-	w.line("static void %s(%s,", symbol, strings.Join(w.params(true), ", "))
+	w.line("static RIPC_KERNEL void %s(%s,", symbol, strings.Join(w.params(true), ", "))
 	w.line("    unsigned char *restrict scratch, uint32_t tid, uint32_t nthreads)")
 	w.open("{")
 	if !w.scratch {
