@@ -12,7 +12,7 @@ const (
 	RolePad           // a copy of the input, with a border or in another form, that sums, tables or further copies read
 	RoleTable         // counts that sums look up
 	RoleSum           // accumulators
-	RolePool          // the best accumulator of each window
+	RoleWindow        // the best accumulator of each window
 	RoleValue         // numbers between the accumulators and the output
 	RolePosition      // values of all positions, of which a mean is made
 	RoleMean          // sums of all positions
@@ -20,7 +20,7 @@ const (
 
 // String is the role in .ripir text; NoRole is not written.
 func (r Role) String() string {
-	return [...]string{"none", "pad", "table", "sum", "pool", "value", "position", "mean"}[r]
+	return [...]string{"none", "pad", "table", "sum", "window", "value", "position", "mean"}[r]
 }
 
 // ParseRole is the inverse of Role.String.
@@ -30,5 +30,5 @@ func ParseRole(s string) (Role, error) {
 			return r, nil
 		}
 	}
-	return NoRole, fmt.Errorf("unknown role %q (want pad, table, sum, pool, value, position or mean)", s)
+	return NoRole, fmt.Errorf("unknown role %q (want pad, table, sum, window, value, position or mean)", s)
 }

@@ -154,7 +154,7 @@ func (p *parser) role() (ir.Role, error) {
 	at := p.tok
 	r, err := ir.ParseRole(at.s)
 	if err != nil {
-		return ir.NoRole, p.fail(at, "roles: pad, table, sum, pool, value, position, mean", "%s is not a role", at)
+		return ir.NoRole, p.fail(at, "roles: pad, table, sum, window, value, position, mean", "%s is not a role", at)
 	}
 	return r, p.advance()
 }

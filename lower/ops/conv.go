@@ -207,7 +207,7 @@ func class(i ir.Expr, cl graph.Classes) ir.Expr {
 // pool takes the largest sum of each window, that is the smallest count where counts fall with the sums.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p := c.Pool
-	pl := made(ir.RolePool, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch, c.ph, c.pw, c.o)
+	pl := made(ir.RoleWindow, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch, c.ph, c.pw, c.o)
 	c.bufs = append(c.bufs, pl)
 	outer := loops("pl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
 	i := vars(outer)

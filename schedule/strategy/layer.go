@@ -102,7 +102,7 @@ func (l *Layer) place(role ir.Role, n nest) {
 		l.mean = n
 	case ir.RolePosition:
 		l.final, l.out = l.out, n
-	case ir.RolePool:
+	case ir.RoleWindow:
 		l.pool = n
 		l.between = append([]string{n.buf}, l.between...)
 	case ir.RoleValue:
