@@ -18,11 +18,12 @@ import (
 // found is a schedule and its predicted cost.
 type found struct {
 	strategy.Choice
-	cost   float64 // on one core
-	time   float64 // of the cost, with all of the target's cores: what is compared
-	kernel int     // which it is of, of those that are compared
-	at     sketch  // the point of the space that it was made of
-	fits   bool    // code can be made of it: asked of what is taken
+	cost     float64 // on one core
+	time     float64 // of the cost, with all of the target's cores: what is compared
+	kernel   int     // which it is of, of those that are compared
+	at       sketch  // the point of the space that it was made of
+	measured bool    // its cost is no prediction
+	fits     bool    // code can be made of it: asked of what is taken
 }
 
 // predict fills in what the schedule costs.
@@ -38,7 +39,7 @@ type finder struct {
 	target targets.Target
 	longer int // how many times as long it looks
 	mu     sync.Mutex
-	known  map[string]found // by the Func's text
+	known  map[string]found // by the Func's machine.Key
 }
 
 func newFinder(t targets.Target, effort int) (*finder, error) {
@@ -93,7 +94,7 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 			}
 		}
 		k.fits = true
-		s.keep(nameless(f), k)
+		s.keep(machine.Key(f), k)
 	}
 	if k.Func.Name != f.Name { // which was found for an equal one
 		g := *k.Func
@@ -109,10 +110,10 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	out := make([]found, len(funcs))
 	if s.model == nil || !s.model.Sifts() {
 		for i, f := range funcs {
-			var text string
+			var key string
 			if s.model != nil { // else each Func is asked about once
-				text = nameless(f)
-				if k, ok := s.knows(text); ok {
+				key = machine.Key(f)
+				if k, ok := s.knows(key); ok {
 					out[i] = k
 					continue
 				}
@@ -122,16 +123,26 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 				return nil, err
 			}
 			if s.model != nil {
-				s.keep(text, out[i])
+				s.keep(key, out[i])
 			}
 		}
 		return out, nil
 	}
-	var kernels []kernel
-	texts := make([]string, len(funcs))
+	keys, measured := make([]string, len(funcs)), false
 	for i, f := range funcs {
-		texts[i] = nameless(f)
-		if k, ok := s.knows(texts[i]); ok {
+		keys[i] = machine.Key(f)
+		k, ok := s.recorded(f, keys[i])
+		if out[i].cost, out[i].time = math.Inf(1), math.Inf(1); ok {
+			out[i], measured = k, true
+			s.keep(keys[i], k)
+		}
+	}
+	if measured { // what was measured of a layer goes before what is predicted
+		return out, nil
+	}
+	var kernels []kernel
+	for i, f := range funcs {
+		if k, ok := s.knows(keys[i]); ok {
 			out[i] = k
 			kernels = append(kernels, kernel{f: f})
 			continue
@@ -159,10 +170,38 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 			}
 		}
 		if out[i].Func != nil {
-			s.keep(texts[i], out[i])
+			s.keep(keys[i], out[i])
 		}
 	}
 	return out, nil
+}
+
+// recorded is the best schedule of f that was measured on the target.
+func (s *finder) recorded(f *ir.Func, key string) (best found, ok bool) {
+	if k, known := s.knows(key); known {
+		return k, k.measured
+	}
+	var l *strategy.Layer
+	for _, r := range s.model.Records(key) {
+		if l == nil {
+			l = strategy.LayerOf(f, s.target)
+		}
+		for _, st := range strategy.For(l) {
+			if st.Name != r.Strategy {
+				continue
+			}
+			c, err := st.Build(l, r.Values)
+			if err != nil { // the strategy was another one then
+				continue
+			}
+			k := found{Choice: c, cost: r.Cost, measured: true}
+			k.time = r.Cost * s.model.Turns(s.model.Scheduled(c.Func, c.Values))
+			if !ok || k.time < best.time {
+				best, ok = k, true
+			}
+		}
+	}
+	return best, ok
 }
 
 // search makes schedules of kernels whose spaces were drawn: at least n, if there are so many.
@@ -245,17 +284,17 @@ func (s *finder) usual(f *ir.Func) (found, error) {
 	return k, nil
 }
 
-func (s *finder) knows(text string) (found, bool) {
+func (s *finder) knows(key string) (found, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k, ok := s.known[text]
+	k, ok := s.known[key]
 	return k, ok
 }
 
-func (s *finder) keep(text string, k found) {
+func (s *finder) keep(key string, k found) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.known[text] = k
+	s.known[key] = k
 }
 
 // numbered is a strategy with its knobs, whose points have numbers.
@@ -431,13 +470,6 @@ func (s *finder) make(kernels []kernel, points []sketch) []found {
 		}
 	}
 	return all
-}
-
-// nameless is the text of f without its name: equal kernels have the same.
-func nameless(f *ir.Func) string {
-	g := *f
-	g.Name = ""
-	return g.String()
 }
 
 // Promise is a schedule and what the target's machine.Model expects of it, with all cores.

@@ -3,8 +3,10 @@ package compile
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"ripc/graph"
@@ -34,7 +36,7 @@ func TestFinder(t *testing.T) {
 		return testlayer.Integers(a, target, by, ir.Unipolar, 2, 1, 14, 14, ops.Slice{})
 	}
 	funcs := []*ir.Func{kernel(layout.Popcount), kernel(layout.Dot), kernel(layout.Table4)}
-	model := learned(t, target, funcs)
+	model := learned(t, target, funcs, func(f *ir.Func) string { return f.Name })
 	search := func(funcs ...*ir.Func) ([]found, *finder) {
 		s := &finder{model: model, target: target, longer: 1, known: map[string]found{}}
 		all, err := s.best(t.Context(), funcs)
@@ -100,8 +102,42 @@ func TestFinder(t *testing.T) {
 	}
 }
 
+// TestRecords: of kernels that were measured the best schedule is taken, with its cost, and nothing else is looked for.
+func TestRecords(t *testing.T) {
+	target, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer := func(by layout.Algorithm, bits int) *ir.Func {
+		a := &graph.FusedConv{SH: 1, SW: 1, In: 64, Out: 64, KH: 3, KW: 3}
+		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, 64)}}
+		return testlayer.Integers(a, target, by, ir.Unipolar, bits, 1, 14, 14, ops.Slice{})
+	}
+	measured, other := layer(layout.Popcount, 2), layer(layout.Dot, 2)
+	model := learned(t, target, []*ir.Func{measured}, machine.Key)
+	s := &finder{model: model, target: target, longer: 1, known: map[string]found{}}
+	all, err := s.best(t.Context(), []*ir.Func{other, measured})
+	if err != nil || all[0].Func != nil || all[1].Func == nil || !all[1].measured {
+		t.Fatalf("%v, %v: %v", all[0].Values, all[1].Values, err)
+	}
+	records := model.Records(machine.Key(measured))
+	if !slices.ContainsFunc(records, func(r machine.Record) bool {
+		return r.Cost == all[1].cost && r.Strategy == all[1].Strategy && maps.Equal(r.Values, all[1].Values)
+	}) {
+		t.Errorf("taken: %s %s, of %v", all[1].Strategy, all[1].Values, records)
+	}
+	for _, r := range records {
+		if r.Cost < all[1].cost/4 { // of four cores three may be idle
+			t.Errorf("taken: %v cycles of one core, where %s %v takes %v", all[1].cost, r.Strategy, r.Values, r.Cost)
+		}
+	}
+	if k, err := s.of(t.Context(), other); err != nil || k.Func == nil || k.measured {
+		t.Errorf("a kernel that was not measured: %v, %v", k.Values, err)
+	}
+}
+
 // learned is a model of random schedules of Funcs, whose cost is the number of their instructions.
-func learned(t *testing.T, target targets.Target, funcs []*ir.Func) *machine.Model {
+func learned(t *testing.T, target targets.Target, funcs []*ir.Func, key func(*ir.Func) string) *machine.Model {
 	l, err := costmodel.Open("")
 	need.OK(t, err)
 	d, r := features.For(target), rand.New(rand.NewPCG(3, 4))
@@ -113,7 +149,7 @@ func learned(t *testing.T, target targets.Target, funcs []*ir.Func) *machine.Mod
 				t.Fatal(err)
 			}
 			p := machine.Describe(target, d, f, c.Func, c.Strategy, c.Values)
-			p.Group = f.Name
+			p.Group, p.Kernel = f.Name, key(f)
 			for _, n := range p.Counts {
 				p.Cost += n
 			}

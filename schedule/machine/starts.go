@@ -2,7 +2,9 @@ package machine
 
 import (
 	"cmp"
-	"encoding/json"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
 	"math"
 	"slices"
 
@@ -11,9 +13,39 @@ import (
 
 // start is the best schedule, of those of a strategy, that was measured of a kernel. Searches for kernels like it begin there.
 type start struct {
+	Kernel   string         `json:"k"` // its Key
+	Cost     float64        `json:"c"` // on one core
 	Strategy string         `json:"s"`
 	Extents  []float64      `json:"e"` // of axes, in the order of axes
 	Values   map[string]int `json:"v"` // of knobs
+}
+
+// Key is the same for Funcs that are equal but for their names, and differs for others.
+func Key(f *ir.Func) string {
+	g := *f
+	g.Name = ""
+	sum := sha256.Sum256([]byte(g.String()))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Record is a schedule that was measured.
+type Record struct {
+	Strategy string
+	Values   map[string]int
+	Cost     float64 // on one core
+}
+
+// Records are the best schedules of a kernel that were measured, one of each strategy.
+func (m *Model) Records(key string) []Record {
+	var all []Record
+	for _, strategy := range slices.Sorted(maps.Keys(m.starts)) {
+		for _, s := range m.starts[strategy] {
+			if s.Kernel == key {
+				all = append(all, Record{s.Strategy, s.Values, s.Cost})
+			}
+		}
+	}
+	return all
 }
 
 // nearest is how many starts a search in the space of a strategy has.
@@ -61,8 +93,8 @@ func (d Definition) moved(s start, domains map[string][]int) map[string]int {
 	return v
 }
 
-// startsOf are the starts of points.
-func startsOf(points []Point) []start {
+// startsOf are the starts of points: the best of each kernel and strategy, with all cores.
+func (m *Model) startsOf(points []Point) []start {
 	type space struct{ kernel, strategy string }
 	best := map[space]int{}
 	var order []space
@@ -72,20 +104,14 @@ func startsOf(points []Point) []start {
 		if !ok {
 			order = append(order, at)
 		}
-		if !ok || p.Cost < points[b].Cost {
+		if !ok || p.Cost*m.Turns(p) < points[b].Cost*m.Turns(points[b]) {
 			best[at] = i
 		}
 	}
 	var all []start
-	seen := map[string]bool{}
 	for _, at := range order {
 		p := points[best[at]]
-		s := start{p.Strategy, p.extents, p.Values}
-		text, err := json.Marshal(s)
-		if err == nil && !seen[string(text)] {
-			seen[string(text)] = true
-			all = append(all, s)
-		}
+		all = append(all, start{p.Kernel, p.Cost, p.Strategy, p.extents, p.Values})
 	}
 	return all
 }

@@ -15,7 +15,7 @@ import (
 // Point is a schedule of a kernel that was measured, with all that is known of it.
 type Point struct {
 	Group  string // the layer that it is of: costs of a group are compared
-	Kernel string // of the layer's
+	Kernel string // the Key of one of its kernels
 	Sketch
 	Counts []float64
 	After  []float32 // features of the scheduled Func
@@ -151,7 +151,7 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 	if err != nil {
 		return nil, err
 	}
-	m.begin(startsOf(points))
+	m.begin(m.startsOf(points))
 	var left []costmodel.Sample
 	for _, p := range points {
 		x, sum := m.answers(p)

@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -132,5 +133,44 @@ func TestTurns(t *testing.T) {
 		if got := model.Turns(p); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%d blocks: %v, want %v", blocks, got, want)
 		}
+	}
+}
+
+// TestStarts: a search begins at what was best for the kernels most alike, with as many blocks of rows.
+func TestStarts(t *testing.T) {
+	l, err := costmodel.Open("")
+	need.OK(t, err)
+	m, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(size int) *ir.Func {
+		a := &graph.FusedConv{SH: 1, SW: 1, In: 32, Out: 64, KH: 1, KW: 1, Bias: make([]float32, 64)}
+		return testlayer.Integers(a, m, layout.Popcount, ir.Unipolar, 1, 1, size, size, ops.Slice{})
+	}
+	points := madePoints(t, m)
+	d := features.For(m)
+	for _, size := range []int{8, 40} { // of which the best has blocks of 4 rows
+		g := f(size)
+		for _, rows := range []int{4, 2} {
+			p := machine.Describe(m, d, g, g, "words", map[string]int{"tile_h": rows, "lanes": size})
+			p.Group, p.Kernel, p.Cost = fmt.Sprint(size), machine.Key(g), float64(1000-100*rows)
+			points = append(points, p)
+		}
+	}
+	learned, err := machine.Learn(t.Context(), l, m, machine.Weights{Target: m.Name, Unit: "cycles"}, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	domains := map[string][]int{"tile_h": {1, 2, 3, 4, 5, 6, 8, 10}, "lanes": {8, 40}, "unroll": {0, 1}}
+	got := learned.Starts(learned.Define(f(12)), "words", domains)
+	if want := map[string]int{"tile_h": 6, "lanes": 8, "unroll": 0}; len(got) == 0 || !maps.Equal(got[0], want) {
+		t.Errorf("starts %v, want first %v", got, want)
+	}
+	if got := learned.Records(machine.Key(f(40))); len(got) != 1 || got[0].Cost != 600 {
+		t.Errorf("records of a kernel that was measured: %v", got)
+	}
+	if got := learned.Records(machine.Key(f(12))); len(got) != 0 {
+		t.Errorf("records of another: %v", got)
 	}
 }
