@@ -117,6 +117,11 @@ func (c *conv) build(slice Slice) *ir.Func {
 	for _, z := range c.levelsBeside() {
 		c.params = append(c.params, out(z))
 	}
+	for _, b := range c.bufs {
+		if b.Role == ir.NoRole {
+			panic("BUG: strategies do not know what buffer " + b.Name + " is for")
+		}
+	}
 	size := fmt.Sprintf("%dx%ds%d_%dx%dx%d_%d", c.KH, c.KW, c.SH, c.h, c.w, c.In, c.Out)
 	if c.Mean {
 		size += "_mean"

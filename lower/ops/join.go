@@ -85,7 +85,7 @@ func (c *conv) elementOf(k int, at []ir.Expr, o ir.Expr) ir.Expr {
 // widened is a nest that copies what join k meets as f32, its padding channels like the last one. So lanes read one by one there
 // only, and not whatever is computed of it.
 func (c *conv) widened(k int) ir.Buffer {
-	y := buf(fmt.Sprintf("w%d", k), ir.F32, c.batch, c.ph, c.pw, c.o)
+	y := made(ir.RoleValue, fmt.Sprintf("w%d", k), ir.F32, c.batch, c.ph, c.pw, c.o)
 	if slices.ContainsFunc(c.bufs, func(b ir.Buffer) bool { return b.Name == y.Name }) {
 		return y
 	}
