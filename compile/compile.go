@@ -41,9 +41,7 @@ type Options struct {
 	Bitserial []string
 	// PackApart packs levels in stages of their own (lower.Options), of which Tuned says nothing.
 	PackApart bool
-	// Effort is how long schedules are looked for on targets of which a machine.Model knows enough: 1 + Effort times as long as by default.
-	Effort int
-	Strict bool // layers that stay float although the model is binary are errors
+	Strict    bool // layers that stay float although the model is binary are errors
 	// Schedules are for the Funcs that they name, instead of the default strategy's.
 	Schedules []schedule.Section
 	// Tuned, if not nil, says what measurements have shown of a fused graph for a target: algorithms of layers that Algorithms and
@@ -234,7 +232,7 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 			return nil, err
 		}
 	}
-	s, err := newFinder(t, o.Effort)
+	s, err := newFinder(t)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +260,7 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 		maps.Copy(algorithms, c.tuned.Algorithms)
 		maps.Copy(algorithms, o.Algorithms)
 	}
-	if c.finder, err = newFinder(c.Target, o.Effort); err != nil {
+	if c.finder, err = newFinder(c.Target); err != nil {
 		return err
 	}
 	c.Program, err = c.finder.lowered(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
@@ -276,7 +274,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		return err
 	}
 	if c.finder == nil {
-		if c.finder, err = newFinder(c.Target, o.Effort); err != nil {
+		if c.finder, err = newFinder(c.Target); err != nil {
 			return err
 		}
 	}

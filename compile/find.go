@@ -3,6 +3,7 @@ package compile
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -37,14 +38,13 @@ func (k *found) predict(m *machine.Model) {
 type finder struct {
 	model  *machine.Model // nil of a target without one: schedules are the strategies' defaults
 	target targets.Target
-	longer int // how many times as long it looks
 	mu     sync.Mutex
 	known  map[string]found // by the Func's machine.Key
 }
 
-func newFinder(t targets.Target, effort int) (*finder, error) {
+func newFinder(t targets.Target) (*finder, error) {
 	m, _, err := machine.Of(t)
-	return &finder{model: m, target: t, longer: 1 + max(0, effort), known: map[string]found{}}, err
+	return &finder{model: m, target: t, known: map[string]found{}}, err
 }
 
 // What a search looks at: more of it finds better schedules and takes longer.
@@ -55,6 +55,7 @@ const (
 	rounds   = 1   // in which the neighbours of the best are guessed as well
 	near     = 2   // of which that is done in a round
 	built    = 4   // points whose Funcs are made
+	begun    = 2   // starts of each strategy whose Funcs are made
 	each     = 1   // of each kernel that is compared, at least
 	giveUp   = 10  // for each that is to be made, how many are tried
 	climbs   = 6   // how often neighbours of the best Func are made
@@ -76,7 +77,7 @@ type sketch struct {
 	number   int // in space
 	values   strategy.Values
 	guess    float64 // 0 before it is guessed
-	start    bool    // a search begins there
+	start    int     // where a search begins: 1 is of the kernel most alike; 0 elsewhere
 	kernel   int
 }
 
@@ -152,7 +153,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		s.draw(&k)
 		kernels = append(kernels, k)
 	}
-	all, err := s.search(ctx, kernels, built*s.longer)
+	all, err := s.search(ctx, kernels, built)
 	if err != nil {
 		return nil, err
 	}
@@ -217,25 +218,29 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 			points = append(points, kernels[i].points(i)...)
 		}
 	}
-	// Of each kernel the best start and the best guess are built first, then the best of all.
-	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
+	// Of each strategy what was best for kernels most alike is built first, then of each kernel the best guess, then the best of all.
 	var all []found
-	for _, asked := range []func(sketch) bool{func(p sketch) bool { return p.start }, func(sketch) bool { return true }} {
-		made, tried := make([]int, len(kernels)), make([]int, len(kernels))
+	build := func(first bool, most int, each func(sketch) string) {
+		made, tried := map[string]int{}, map[string]int{}
 		var rest []sketch
 		for _, p := range points {
-			if !asked(p) || made[p.kernel] == each || tried[p.kernel] == each*giveUp {
+			of := each(p)
+			if first && p.start == 0 || made[of] == most || tried[of] == most*giveUp {
 				rest = append(rest, p)
 				continue
 			}
-			tried[p.kernel]++
+			tried[of]++
 			if some := s.make(kernels, []sketch{p}); len(some) > 0 {
-				made[p.kernel]++
+				made[of]++
 				all = append(all, some...)
 			}
 		}
 		points = rest
 	}
+	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.start, b.start) })
+	build(true, begun, func(p sketch) string { return fmt.Sprint(p.kernel, p.strategy.Name) })
+	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
+	build(false, each, func(p sketch) string { return fmt.Sprint(p.kernel) })
 	rest := points
 	for left, tries := n-len(all), n*giveUp; left > 0 && len(rest) > 0 && tries > 0; {
 		if err := ctx.Err(); err != nil {
@@ -251,7 +256,7 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 
 // climb makes neighbours of the best of all, those that are guessed to be good first.
 func (s *finder) climb(kernels []kernel, all []found) []found {
-	for range climbs * s.longer {
+	for range climbs {
 		if len(all) == 0 {
 			break
 		}
@@ -364,11 +369,15 @@ func (s *finder) draw(k *kernel) {
 		for _, knob := range d.knobs {
 			domains[knob.Name] = knob.Domain
 		}
-		for _, start := range s.model.Starts(k.defined, st.Name, domains) {
+		for rank, start := range s.model.Starts(k.defined, st.Name, domains) {
 			d.add(d.number(start))
-		}
-		for i := range d.own {
-			d.own[i].start = d.size > drawn
+			if at := d.number(start); d.size > drawn {
+				for i := range d.own {
+					if d.own[i].number == at && d.own[i].start == 0 {
+						d.own[i].start = 1 + rank
+					}
+				}
+			}
 		}
 		d.random(drawn)
 		s.guess(k, d.own)
@@ -421,7 +430,7 @@ func (s *finder) refine(k *kernel) {
 		if len(d.own) == d.size || d.own[0].guess > least+hopeless {
 			continue
 		}
-		d.random(more * s.longer)
+		d.random(more)
 		s.guess(k, d.own)
 		for range rounds {
 			for _, p := range slices.Clone(d.own[:min(near, len(d.own))]) {
@@ -481,7 +490,7 @@ type Promise struct {
 // Promising are schedules of f of which the target's machine.Model expects most, the best first, of a search that begins at n points; none
 // where there is no such model.
 func Promising(f *ir.Func, t targets.Target, n int) ([]Promise, error) {
-	s, err := newFinder(t, 0)
+	s, err := newFinder(t)
 	if err != nil || s.model == nil || !s.model.Sifts() {
 		return nil, err
 	}

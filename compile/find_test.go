@@ -38,7 +38,7 @@ func TestFinder(t *testing.T) {
 	funcs := []*ir.Func{kernel(layout.Popcount), kernel(layout.Dot), kernel(layout.Table4)}
 	model := learned(t, target, funcs, func(f *ir.Func) string { return f.Name })
 	search := func(funcs ...*ir.Func) ([]found, *finder) {
-		s := &finder{model: model, target: target, longer: 1, known: map[string]found{}}
+		s := &finder{model: model, target: target, known: map[string]found{}}
 		all, err := s.best(t.Context(), funcs)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestRecords(t *testing.T) {
 	}
 	measured, other := layer(layout.Popcount, 2), layer(layout.Dot, 2)
 	model := learned(t, target, []*ir.Func{measured}, machine.Key)
-	s := &finder{model: model, target: target, longer: 1, known: map[string]found{}}
+	s := &finder{model: model, target: target, known: map[string]found{}}
 	all, err := s.best(t.Context(), []*ir.Func{other, measured})
 	if err != nil || all[0].Func != nil || all[1].Func == nil || !all[1].measured {
 		t.Fatalf("%v, %v: %v", all[0].Values, all[1].Values, err)

@@ -20,7 +20,6 @@ type compileFlags struct {
 	schedule string
 	records  string
 	backend  string
-	effort   int
 	disable  []string
 	by       []string // LAYER=ALGORITHM
 	float    []string
@@ -96,7 +95,6 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 	fs.StringVar(&f.schedule, "schedule", "", "`FILE` of schedules: \"layer NAME:\" and steps, one a line")
 	fs.StringVar(&f.records, "records", "", "`FILE` of what ripc tune has measured: its schedules and algorithms are taken where no other option says which; \"shipped\": what comes with ripc")
-	fs.IntVar(&f.effort, "effort", 0, "look for schedules 1 + `N` times as long as by default, where the costs of the target are learned")
 	fs.StringVar(&f.backend, "backend", "", "`NAME` of what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
 	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph `PASS` not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
 	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of what costs least by estimate: "+strings.Join(algorithmNames(), ", "))
@@ -106,18 +104,15 @@ func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 
 // options checks the flags for the model or artifact at path.
 func (f *compileFlags) options(path string) (ripc.Options, error) {
-	o := ripc.Options{Target: f.target, Disable: f.disable, Backend: f.backend, Effort: f.effort}
+	o := ripc.Options{Target: f.target, Disable: f.disable, Backend: f.backend}
 	if ripc.IsArtifact(path) {
 		if given := f.given(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
 		}
-		if f.schedule != "" || f.records != "" || f.backend != "" || f.effort != 0 || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
-			return o, usagef("%s is compiled already: --schedule, --records, --effort, --backend, --disable-pass, --algorithm, --float and --bitserial need a model", path)
+		if f.schedule != "" || f.records != "" || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
+			return o, usagef("%s is compiled already: --schedule, --records, --backend, --disable-pass, --algorithm, --float and --bitserial need a model", path)
 		}
 		return o, nil
-	}
-	if f.effort < 0 {
-		return o, usagef("--effort %d: it is 0 or more", f.effort)
 	}
 	for _, p := range f.disable {
 		if !slices.Contains(ripc.OptionalPasses(), p) {
