@@ -87,7 +87,7 @@ func TestCompletionOfOthers(t *testing.T) {
 		"compile --target nothing --backend":                        "",
 		"tune --backend":                                            "llvm",
 		"tune --target rpi3 --runner":                               "qemu",
-		"tune --target cortex-m4 --runner":                          "",
+		"tune --target cortex-m4 --runner":                          "board",
 		"inspect --layer":                                           "",
 		"compile -o x --bitserial":                                  "",
 		"inspect " + model + " --float Conv_0 --float":              "Conv_1 Conv_2 Gemm_0",
