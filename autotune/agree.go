@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ripc/autotune/records"
-	"ripc/autotune/space"
 	"ripc/compile"
 	"ripc/ir"
 	"ripc/lower/layout"
@@ -158,7 +157,7 @@ const maxStale = 24
 
 // cheapest is the cheapest schedule of f, a Func of p, that is measured and fits; nil if there is none. It fails with ctx's error, or that of the records' file.
 func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*measured, error) {
-	key := space.Key(f)
+	key := f.Key()
 	if m, ok := a.best[key]; ok {
 		return m, nil
 	}

@@ -11,7 +11,6 @@ import (
 
 	"ripc/autotune"
 	"ripc/autotune/records"
-	"ripc/autotune/space"
 	"ripc/compile"
 	"ripc/graph"
 	"ripc/ir"
@@ -112,7 +111,7 @@ func TestAgreeExactly(t *testing.T) {
 			sum := 0.0
 			for _, s := range p.Stages {
 				f := p.FuncByName(s.Func)
-				key := space.Key(f)
+				key := f.Key()
 				if _, ok := costs[key]; !ok {
 					costs[key] = float64(rapid.IntRange(1, 1000).Draw(t, "cost"))
 					if !usual && rapid.IntRange(0, 9).Draw(t, "measured") == 0 {

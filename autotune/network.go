@@ -105,7 +105,7 @@ func (n *Network) tasks(ctx context.Context, layers []string) (tasks []*space.Ta
 			f := p.FuncByName(s.Func)
 			key, ok := keys[s.Func]
 			if !ok {
-				key = space.Key(f)
+				key = f.Key()
 				keys[s.Func] = key
 			}
 			if k == 0 {

@@ -23,7 +23,6 @@ import (
 	"ripc/autotune/records"
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
-	"ripc/autotune/space"
 	"ripc/compile"
 	"ripc/engine"
 	"ripc/fusedglue"
@@ -715,7 +714,7 @@ func TestAgreeTogether(t *testing.T) {
 	total := func(p *ir.Program) float64 {
 		sum := 0.0
 		for _, s := range p.Stages {
-			c := costs[space.Key(p.FuncByName(s.Func))]
+			c := costs[p.FuncByName(s.Func).Key()]
 			if sum += c; c == 0 {
 				t.Errorf("stage %s was not measured", s.Name)
 			}

@@ -56,10 +56,10 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 	}
 	ways := map[string][]way{}
 	uniform := map[layout.Algorithm]map[string]layout.Algorithm{}
+	var order []layout.Algorithm
 	for by, choice := range lower.Uniform(free) {
-		uniform[by] = choice
+		order, uniform[by] = append(order, by), choice
 	}
-	order := slices.SortedFunc(maps.Keys(uniform), cmp.Compare)
 	programs := make([]*ir.Program, len(order))
 	var lowering errgroup.Group
 	lowering.SetLimit(runtime.GOMAXPROCS(0))

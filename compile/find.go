@@ -3,7 +3,6 @@ package compile
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -39,7 +38,7 @@ type finder struct {
 	model  *machine.Model // nil of a target without one: schedules are the strategies' defaults
 	target targets.Target
 	mu     sync.Mutex
-	known  map[string]found // by the Func's machine.Key
+	known  map[string]found // by Func.Key
 }
 
 func newFinder(t targets.Target) (*finder, error) {
@@ -95,7 +94,7 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 			}
 		}
 		k.fits = true
-		s.keep(machine.Key(f), k)
+		s.keep(f.Key(), k)
 	}
 	if k.Func.Name != f.Name { // which was found for an equal one
 		g := *k.Func
@@ -113,7 +112,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		for i, f := range funcs {
 			var key string
 			if s.model != nil { // else each Func is asked about once
-				key = machine.Key(f)
+				key = f.Key()
 				if k, ok := s.knows(key); ok {
 					out[i] = k
 					continue
@@ -131,7 +130,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	}
 	keys, measured := make([]string, len(funcs)), false
 	for i, f := range funcs {
-		keys[i] = machine.Key(f)
+		keys[i] = f.Key()
 		k, ok := s.recorded(f, keys[i])
 		if out[i].cost, out[i].time = math.Inf(1), math.Inf(1); ok {
 			out[i], measured = k, true
@@ -220,8 +219,12 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 	}
 	// Of each strategy what was best for kernels most alike is built first, then of each kernel the best guess, then the best of all.
 	var all []found
-	build := func(first bool, most int, each func(sketch) string) {
-		made, tried := map[string]int{}, map[string]int{}
+	type group struct {
+		kernel   int
+		strategy string
+	}
+	build := func(first bool, most int, each func(sketch) group) {
+		made, tried := map[group]int{}, map[group]int{}
 		var rest []sketch
 		for _, p := range points {
 			of := each(p)
@@ -238,9 +241,9 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 		points = rest
 	}
 	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.start, b.start) })
-	build(true, begun, func(p sketch) string { return fmt.Sprint(p.kernel, p.strategy.Name) })
+	build(true, begun, func(p sketch) group { return group{p.kernel, p.strategy.Name} })
 	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
-	build(false, each, func(p sketch) string { return fmt.Sprint(p.kernel) })
+	build(false, each, func(p sketch) group { return group{kernel: p.kernel} })
 	rest := points
 	for left, tries := n-len(all), n*giveUp; left > 0 && len(rest) > 0 && tries > 0; {
 		if err := ctx.Err(); err != nil {
@@ -370,13 +373,9 @@ func (s *finder) draw(k *kernel) {
 			domains[knob.Name] = knob.Domain
 		}
 		for rank, start := range s.model.Starts(k.defined, st.Name, domains) {
-			d.add(d.number(start))
-			if at := d.number(start); d.size > drawn {
-				for i := range d.own {
-					if d.own[i].number == at && d.own[i].start == 0 {
-						d.own[i].start = 1 + rank
-					}
-				}
+			if at := d.number(start); !d.seen[at] {
+				d.add(at)
+				d.own[len(d.own)-1].start = 1 + rank
 			}
 		}
 		d.random(drawn)

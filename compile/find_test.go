@@ -114,13 +114,13 @@ func TestRecords(t *testing.T) {
 		return testlayer.Integers(a, target, by, ir.Unipolar, bits, 1, 14, 14, ops.Slice{})
 	}
 	measured, other := layer(layout.Popcount, 2), layer(layout.Dot, 2)
-	model := learned(t, target, []*ir.Func{measured}, machine.Key)
+	model := learned(t, target, []*ir.Func{measured}, (*ir.Func).Key)
 	s := &finder{model: model, target: target, known: map[string]found{}}
 	all, err := s.best(t.Context(), []*ir.Func{other, measured})
 	if err != nil || all[0].Func != nil || all[1].Func == nil || !all[1].measured {
 		t.Fatalf("%v, %v: %v", all[0].Values, all[1].Values, err)
 	}
-	records := model.Records(machine.Key(measured))
+	records := model.Records(measured.Key())
 	if !slices.ContainsFunc(records, func(r machine.Record) bool {
 		return r.Cost == all[1].cost && r.Strategy == all[1].Strategy && maps.Equal(r.Values, all[1].Values)
 	}) {

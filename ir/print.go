@@ -2,6 +2,7 @@ package ir
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"math"
@@ -15,6 +16,19 @@ func (f *Func) String() string { return f.text(&printer{}) }
 
 // Meaning is String without the roles of buffers, which change no result: keys and hashes are made of it.
 func (f *Func) Meaning() string { return f.text(&printer{bare: true}) }
+
+// Key is the same for Funcs that differ in nothing but their own names, comments and roles.
+func (f *Func) Key() string {
+	g := *f
+	g.Name = ""
+	sum := sha256.New()
+	for line := range strings.Lines(g.Meaning()) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "//") {
+			sum.Write([]byte(line))
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
 
 func (f *Func) text(p *printer) string {
 	p.instrs(map[string]bool{}, f)

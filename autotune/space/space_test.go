@@ -147,7 +147,7 @@ func TestWorkload(t *testing.T) {
 	b.Body = ir.Seq(&ir.Comment{Text: "a remark"}, b.Body)
 	stage := ir.Stage{Op: "bconv2d", MACs: 5, Layer: ir.Layer{ActivationBits: 2, WeightBits: 1}}
 	w := space.WorkloadOf(a, stage)
-	if w != space.WorkloadOf(b, stage) || w.Key == space.Key(layer(64)) || len(w.Key) != 32 {
+	if w != space.WorkloadOf(b, stage) || w.Key == layer(64).Key() || len(w.Key) != 32 {
 		t.Errorf("%+v, %+v", w, space.WorkloadOf(b, stage))
 	}
 	if want := "8x8x64 -> 6x6x32, 3x3, 2 bits by 1"; w.Shape != want || w.MACs != 5 || w.Op != "bconv2d" {

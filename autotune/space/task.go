@@ -1,8 +1,6 @@
 package space
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -33,20 +31,7 @@ func TaskOf(f *ir.Func, t targets.Target, s ir.Stage, constants map[string][]byt
 // WorkloadOf says what f computes, as records name it. s is the stage that it is for. The key is a hash of f's text without its name and
 // comments: names of loops and buffers count, since the steps of a trace are about these.
 func WorkloadOf(f *ir.Func, s ir.Stage) records.Workload {
-	return records.Workload{Op: s.Op, Shape: shapeText(f, s.Layer), Key: Key(f), MACs: s.MACs}
-}
-
-// Key is the same for Funcs that differ in nothing but their own names and comments.
-func Key(f *ir.Func) string {
-	g := *f
-	g.Name = ""
-	sum := sha256.New()
-	for line := range strings.Lines(g.Meaning()) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "//") {
-			sum.Write([]byte(line))
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:16])
+	return records.Workload{Op: s.Op, Shape: shapeText(f, s.Layer), Key: f.Key(), MACs: s.MACs}
 }
 
 // shapeText is, for people, "28x28x128 -> 28x28x64, 3x3, 1 bit by 2": images, window, and bits of activations and weights.

@@ -152,7 +152,7 @@ func describeLayer(ctx context.Context, t targets.Target, d *features.Describer,
 			continue
 		}
 		m := machine.Describe(t, d, k.Task.Func, x.Func, p.Strategy, p.Values)
-		m.Group, m.Kernel, m.Cost = fmt.Sprintf("%d %s", p.Layer, p.Stage), machine.Key(k.Task.Func), p.Cost
+		m.Group, m.Kernel, m.Cost = fmt.Sprintf("%d %s", p.Layer, p.Stage), p.Key, p.Cost
 		all = append(all, described{p, m})
 	}
 	return all, nil

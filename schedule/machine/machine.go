@@ -75,6 +75,9 @@ type Model struct {
 	describe *features.Describer
 	prices   []float64 // in the order of the Describer's counts
 	names    []string  // of features
+	locals   []int     // numbers of those without a scale
+	blocks   int       // number of that of a parallel loop's
+	worked   int       // number of that of the work of a definition
 	target   targets.Target
 	trees    learned
 	starts   map[string][]start // by strategy
@@ -247,6 +250,12 @@ func (m *Model) parts() []part {
 // New is the model of t with weights. It fails if these name what is not counted.
 func New(t targets.Target, w Weights) (*Model, error) {
 	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), target: t}
+	for i, n := range m.names {
+		if local(n) {
+			m.locals = append(m.locals, i)
+		}
+	}
+	m.blocks, m.worked = slices.Index(m.names, "parallel"), slices.Index(m.names, "total.work")
 	names := m.describe.CountNames()
 	for name := range w.Terms {
 		if !slices.Contains(names, name) {

@@ -116,7 +116,7 @@ func (m *Model) guess(s Sketch) []float32 {
 
 // work is the logarithm of the work of a sketch's definition.
 func (m *Model) work(s Sketch) float64 {
-	return math.Ln2 * float64(s.features[slices.Index(m.names, "total.work")])
+	return math.Ln2 * float64(s.features[m.worked])
 }
 
 // Sift is, of each sketch, a number that is less where its cost is expected to be less with all cores.

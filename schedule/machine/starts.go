@@ -2,8 +2,6 @@ package machine
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"math"
 	"slices"
@@ -13,19 +11,11 @@ import (
 
 // start is the best schedule, of those of a strategy, that was measured of a kernel. Searches for kernels like it begin there.
 type start struct {
-	Kernel   string         `json:"k"` // its Key
+	Kernel   string         `json:"k"` // its ir.Func.Key
 	Cost     float64        `json:"c"` // on one core
 	Strategy string         `json:"s"`
 	Extents  []float64      `json:"e"` // of axes, in the order of axes
 	Values   map[string]int `json:"v"` // of knobs
-}
-
-// Key is the same for Funcs that are equal but for their names, and differs for others.
-func Key(f *ir.Func) string {
-	g := *f
-	g.Name = ""
-	sum := sha256.Sum256([]byte(g.String()))
-	return hex.EncodeToString(sum[:8])
 }
 
 // Record is a schedule that was measured.

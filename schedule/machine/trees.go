@@ -15,7 +15,7 @@ import (
 // Point is a schedule of a kernel that was measured, with all that is known of it.
 type Point struct {
 	Group  string // the layer that it is of: costs of a group are compared
-	Kernel string // the Key of one of its kernels
+	Kernel string // the ir.Func.Key of one of its kernels
 	Sketch
 	Counts []float64
 	After  []float32 // features of the scheduled Func
@@ -79,10 +79,8 @@ func (m *Model) answers(p Point) (x []float32, sum float64) {
 			x = append(x, float32(math.Log2(rare+n/total)))
 		}
 	}
-	for i, n := range m.names {
-		if local(n) {
-			x = append(x, p.After[i])
-		}
+	for _, i := range m.locals {
+		x = append(x, p.After[i])
 	}
 	return x, sum
 }
@@ -110,7 +108,7 @@ func (m *Model) Terms(p Point) map[string]float64 {
 // Turns is how long t's cores take for what a point computes beside the time of cores that all have as much to do: blocks of a parallel loop
 // are done in turns, the last of which may leave cores idle.
 func (m *Model) Turns(p Point) float64 {
-	blocks := math.Round(math.Exp2(float64(p.After[slices.Index(m.names, "parallel")])) - 1)
+	blocks := math.Round(math.Exp2(float64(p.After[m.blocks])) - 1)
 	cores := float64(max(1, m.target.Cores))
 	return math.Ceil(max(1, blocks)/cores) * cores / max(1, blocks)
 }

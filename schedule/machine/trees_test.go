@@ -154,7 +154,7 @@ func TestStarts(t *testing.T) {
 		g := f(size)
 		for _, rows := range []int{4, 2} {
 			p := machine.Describe(m, d, g, g, "words", map[string]int{"tile_h": rows, "lanes": size})
-			p.Group, p.Kernel, p.Cost = fmt.Sprint(size), machine.Key(g), float64(1000-100*rows)
+			p.Group, p.Kernel, p.Cost = fmt.Sprint(size), g.Key(), float64(1000-100*rows)
 			points = append(points, p)
 		}
 	}
@@ -167,10 +167,10 @@ func TestStarts(t *testing.T) {
 	if want := map[string]int{"tile_h": 6, "lanes": 8, "unroll": 0}; len(got) == 0 || !maps.Equal(got[0], want) {
 		t.Errorf("starts %v, want first %v", got, want)
 	}
-	if got := learned.Records(machine.Key(f(40))); len(got) != 1 || got[0].Cost != 600 {
+	if got := learned.Records(f(40).Key()); len(got) != 1 || got[0].Cost != 600 {
 		t.Errorf("records of a kernel that was measured: %v", got)
 	}
-	if got := learned.Records(machine.Key(f(12))); len(got) != 0 {
+	if got := learned.Records(f(12).Key()); len(got) != 0 {
 		t.Errorf("records of another: %v", got)
 	}
 }
