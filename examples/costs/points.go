@@ -234,30 +234,43 @@ func (c *collector) models(ctx context.Context, file string, known []drawnPoint,
 		layers := slices.DeleteFunc(l.layers(), func(layer string) bool {
 			return slices.ContainsFunc(known, func(p drawnPoint) bool { return p.Model == model && p.Stage == layer })
 		})
-		work, ctx := errgroup.WithContext(ctx)
-		work.SetLimit(c.run.Slots())
-		var mu sync.Mutex
-		for i, layer := range layers {
-			work.Go(func() error {
-				kernels, main, err := l.kernels(layer)
-				if err != nil {
-					return err
-				}
-				points, err := c.kernels(ctx, from, kernels[:main], main)
-				if err != nil {
-					return fmt.Errorf("%s: %s: %w", model, layer, err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				fmt.Fprintf(os.Stderr, "%s: %s: layer %s, %d of %d: %d points\n", c.target.Name, model, layer, i+1, len(layers), len(points))
-				return appendLines(file, points)
-			})
-		}
-		if err := work.Wait(); err != nil {
+		name := func(i int) string { return model + ": layer " + layers[i] }
+		if err := c.each(ctx, file, len(layers), name, func(ctx context.Context, i int) ([]drawnPoint, error) {
+			kernels, main, err := l.kernels(layers[i])
+			if err != nil {
+				return nil, err
+			}
+			return c.kernels(ctx, from, kernels[:main], main)
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// each measures n layers, several at a time, and appends the points of each to file.
+func (c *collector) each(ctx context.Context, file string, n int, name func(i int) string, measure func(ctx context.Context, i int) ([]drawnPoint, error)) error {
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(c.run.Slots())
+	var mu sync.Mutex
+	done := 0
+	for i := range n {
+		work.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			points, err := measure(ctx, i)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name(i), err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d: %d points\n", c.target.Name, name(i), done, n, len(points))
+			return appendLines(file, points)
+		})
+	}
+	return work.Wait()
 }
 
 // kernels measures the kernels of a layer, main of them, and of stages around it.
@@ -386,37 +399,13 @@ func (c *collector) measure(ctx context.Context, k *space.Task, x space.Candidat
 	return r.Measurement.Cost, nil
 }
 
-// collect measures layers that neither known nor file has points of, and appends theirs to file.
-func (c *collector) collect(ctx context.Context, file string, known []drawnPoint, layers []uint64) error {
-	fresh, err := readLines[drawnPoint](file)
-	if err != nil {
-		return err
-	}
-	known = slices.Concat(known, fresh)
+// drawn measures drawn layers, and none that is in known.
+func (c *collector) drawn(ctx context.Context, file string, known []drawnPoint, layers []uint64) error {
 	layers = slices.DeleteFunc(slices.Clone(layers), func(l uint64) bool {
 		return slices.ContainsFunc(known, func(p drawnPoint) bool { return p.Layer == l })
 	})
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(c.run.Slots())
-	var mu sync.Mutex
-	done := 0
-	for _, l := range layers {
-		work.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			points, err := c.layer(ctx, l)
-			if err != nil {
-				return fmt.Errorf("layer %d: %w", l, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			fmt.Fprintf(os.Stderr, "%s: layer %d, %d of %d: %d points\n", c.target.Name, l, done, len(layers), len(points))
-			return appendLines(file, points)
-		})
-	}
-	return work.Wait()
+	name := func(i int) string { return fmt.Sprint("layer ", layers[i]) }
+	return c.each(ctx, file, len(layers), name, func(ctx context.Context, i int) ([]drawnPoint, error) { return c.layer(ctx, layers[i]) })
 }
 
 // openCollector gets ready to measure on t.
@@ -483,11 +472,7 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 		return err
 	}
 	file := filepath.Join("build", "learn", t.Name+".points")
-	measured := func() error { return measureBoard(ctx, t, file, known, o, o.from) }
-	if len(o.models) > 0 {
-		measured = func() error { return measureModels(ctx, t, file, known, o) }
-	}
-	if err := measured(); err != nil {
+	if err := measureBoard(ctx, t, file, known, o, o.from); err != nil {
 		return err
 	}
 	fresh, err := readLines[drawnPoint](file)
@@ -560,6 +545,7 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	if !ok {
 		return fmt.Errorf("no weights of %s: fit them first", t.Name)
 	}
+	o.models = nil // the fit has seen them
 	file := filepath.Join("build", "learn", t.Name+".judged")
 	if err := measureBoard(ctx, t, file, nil, o, unseen+o.from); err != nil {
 		return err
@@ -579,30 +565,25 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	return m.Write(machineData)
 }
 
-// measureBoard measures layers, from a seed on, of which there are no points, neither known nor in file, and appends theirs to it.
+// measureBoard measures the layers of models or, where none is named, drawn ones from a seed on, of which there are no points, neither known
+// nor in file, and appends theirs to it.
 func measureBoard(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions, from uint64) (err error) {
-	c, err := openCollector(ctx, t, o.multiplies, o.points)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, c.run.Close()) }()
-	var seeds []uint64
-	for i := range o.layers {
-		seeds = append(seeds, from+uint64(i))
-	}
-	return c.collect(ctx, file, known, seeds)
-}
-
-// measureModels measures the layers of models of which there are no points, neither known nor in file, and appends theirs to it.
-func measureModels(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions) (err error) {
 	fresh, err := readLines[drawnPoint](file)
 	if err != nil {
 		return err
 	}
+	known = slices.Concat(known, fresh)
 	c, err := openCollector(ctx, t, o.multiplies, o.points)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.run.Close()) }()
-	return c.models(ctx, file, slices.Concat(known, fresh), o.models)
+	if len(o.models) > 0 {
+		return c.models(ctx, file, known, o.models)
+	}
+	var seeds []uint64
+	for i := range o.layers {
+		seeds = append(seeds, from+uint64(i))
+	}
+	return c.drawn(ctx, file, known, seeds)
 }
