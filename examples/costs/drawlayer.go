@@ -11,8 +11,12 @@ const (
 	tailFilters     = 8 // of the layer behind one that makes levels, which reads them as they lie
 )
 
-// Where layers may have more multiply-accumulates than these, images may be larger, channels more, and sums averaged.
-const manyMultiplies = 30_000_000
+// Where layers may have more multiply-accumulates than these, images may be larger, channels more, and sums averaged; and half of the layers are
+// as those of networks for large images.
+const (
+	manyMultiplies = 30_000_000
+	mostMultiplies = 100_000_000
+)
 
 // drawLayer is a ripc.model/1 of one layer with random weights, the same for the same r, with what makes its input and reads its output. The
 // layer has at most so many multiply-accumulates, for each bit of its activations beyond the first half as many.
@@ -32,6 +36,9 @@ func drawLayer(r *rand.Rand, multiplies int) map[string]any {
 
 // layer adds the nodes of a layer of a kind that is drawn. It gives the shape of the input, and the layer's work.
 func (d *drawing) layer() (input []int, work int) {
+	if d.multiplies > mostMultiplies && d.r.IntN(2) == 0 {
+		return d.large()
+	}
 	d.h, d.c = drawn(d.r, 7, 7, 8, 10, 13, 14, 14, 20, 28, 28, 35, 56), d.channels()
 	d.h *= d.larger
 	stride := drawn(d.r, 1, 1, 1, 2)
@@ -55,6 +62,25 @@ func (d *drawing) layer() (input []int, work int) {
 	}
 	bits := drawn(d.r, 2, 3, 4, 4)
 	return d.convolution("bitserial_conv2d", bits, drawn(d.r, 1, 3, 3), stride, 1, d.channels(), d.weights(drawn(d.r, 0, 0, 1), drawn(d.r, 2, 3, 4)))
+}
+
+// large adds a layer of a network for large images: fewer positions have more channels.
+func (d *drawing) large() (input []int, work int) {
+	halved := d.r.IntN(5)
+	d.h, d.c = 112>>halved+d.r.IntN(2)*drawn(d.r, 0, 0, 1), drawn(d.r, 1, 2, 2, 3, 4)<<(4+halved)
+	kernel, stride := drawn(d.r, 1, 1, 3, 3, 3), drawn(d.r, 1, 1, 1, 2)
+	filters := drawn(d.r, d.c/2, d.c, d.c, d.c, 2*d.c)
+	switch p := d.r.IntN(12); {
+	case p < 3:
+		return d.convolution("conv2d", 0, kernel, stride, 1, filters, nil)
+	case p < 5:
+		return d.convolution("int_conv2d", 8, kernel, stride, 1, filters, nil)
+	case p < 6:
+		return d.convolution("int_conv2d", 8, 3, stride, d.c, d.c, nil)
+	case p < 7:
+		return d.convolution("bitserial_conv2d", 4, kernel, stride, 1, filters, d.weights(0, 4))
+	}
+	return d.convolution("bitserial_conv2d", drawn(d.r, 1, 1, 1, 2, 2, 3), kernel, stride, 1, filters, nil)
 }
 
 func (d *drawing) channels() int {
