@@ -20,6 +20,7 @@ func genericARM() Target {
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,
+		Like:       "rpi3-armv7",
 		QemuCPU:    "cortex-a7", // the smallest model qemu has that has VFPv4
 		Board:      "any 32-bit Arm machine with NEON and VFPv4 (ARMv7-A); tuned for none",
 	}

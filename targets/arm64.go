@@ -15,6 +15,7 @@ func genericARM64() Target {
 		L1:         32 << 10,
 		L2:         512 << 10,
 		Cores:      4,
+		Like:       "rpi4",
 		QemuCPU:    "cortex-a53", // the smallest 64-bit model qemu has, so it refuses what ARMv8.0-A lacks
 		Board:      "any 64-bit Arm machine (ARMv8.0-A with NEON); tuned for none",
 	}

@@ -35,6 +35,9 @@ func allowed(arch string) []string {
 	return nil
 }
 
+// vnniHost are hosts of x86-64-v4 that also count bits and multiply bytes (Ice Lake, Zen 4 and later).
+const vnniHost = "x86-64-v4-vnni"
+
 // hostArch returns this machine's architecture in ripc's names, or "" if ripc has no code generator for it.
 func hostArch() string {
 	if allowed(cpu.Arch()) == nil {
@@ -89,19 +92,22 @@ func hostTarget(arch string, features []string) Target {
 		t := genericARM64()
 		t.Name, t.Features, t.QemuCPU, t.Board = HostName, features, "", "this machine"
 		if t.Has("dotprod") {
-			t.CountOps = rpi5().CountOps
+			t.CountOps, t.Like = rpi5().CountOps, rpi5().Name
 		}
 		return t
 	}
 	t := Target{
 		Name: HostName, Arch: arch, CPU: cpuX86, Features: features,
-		VectorBits: 128, Registers: 16, CountOps: countOpsX86(features), L1: 32 << 10, L2: 256 << 10, Cores: 1, Board: "this machine",
+		VectorBits: 128, Registers: 16, CountOps: countOpsX86(features), L1: 32 << 10, L2: 256 << 10, Cores: 1, Board: "this machine", Like: x86v1().Name,
 	}
 	if t.Has("avx2") {
-		t.VectorBits = 256
+		t.VectorBits, t.Like = 256, x86v3().Name
 	}
 	if t.Has("avx512f") && t.Has("avx512bw") && t.Has("avx512dq") && t.Has("avx512vl") {
-		t.VectorBits, t.Registers, t.Ternary = 512, 32, true
+		t.VectorBits, t.Registers, t.Ternary, t.Like = 512, 32, true, x86v4().Name
+		if t.Has("avx512vpopcntdq") && t.Has("avx512vnni") {
+			t.Like = vnniHost
+		}
 	}
 	return t
 }

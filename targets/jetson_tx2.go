@@ -18,6 +18,7 @@ func jetsonTX2() Target {
 		ClockMHz:   2000, // NVIDIA Jetson TX2 data sheet, Cortex-A57
 		Threads:    4,
 		QemuCPU:    "cortex-a57",
+		Like:       "rpi4",
 		Board:      "NVIDIA Jetson TX2, 4 x Cortex-A57 (and 2 x Denver 2) out of order, two vector pipes, slow tbl",
 	}
 }

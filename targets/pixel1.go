@@ -18,6 +18,7 @@ func pixel1() Target {
 		ClockMHz:   2150, // Google Pixel specifications: the faster two cores of the Snapdragon 821
 		Threads:    4,
 		QemuCPU:    "cortex-a57",
+		Like:       "rpi4",
 		Board:      "Google Pixel (Snapdragon 821), 2 + 2 x Kryo out of order, two vector pipes",
 	}
 }

@@ -54,6 +54,8 @@ type Target struct {
 	// Bare says that the chip runs no operating system: what is compiled for it becomes part of a program.
 	Bare  bool   `json:"bare,omitempty"`
 	Board string `json:"board"` // prose for people
+	// Like is the machine whose learned costs serve where no others were learned: another target, or, of a host, a kind of hosts.
+	Like string `json:"like,omitempty"`
 
 	sums    *SumCosts    // in the place of those that are known of it
 	lookups *LookupTimes // likewise

@@ -12,10 +12,11 @@ const (
 )
 
 // Where layers may have more multiply-accumulates than these, images may be larger, channels more, and sums averaged; and half of the layers are
-// as those of networks for large images.
+// as those of networks for large images, or, where there may be more still, as those of language models.
 const (
-	manyMultiplies = 30_000_000
-	mostMultiplies = 100_000_000
+	manyMultiplies  = 30_000_000
+	largeMultiplies = 100_000_000
+	wideMultiplies  = 500_000_000
 )
 
 // drawLayer is a ripc.model/1 of one layer with random weights, the same for the same r, with what makes its input and reads its output. The
@@ -36,7 +37,10 @@ func drawLayer(r *rand.Rand, multiplies int) map[string]any {
 
 // layer adds the nodes of a layer of a kind that is drawn. It gives the shape of the input, and the layer's work.
 func (d *drawing) layer() (input []int, work int) {
-	if d.multiplies > mostMultiplies && d.r.IntN(2) == 0 {
+	if d.multiplies > largeMultiplies && d.r.IntN(2) == 0 {
+		if d.multiplies > wideMultiplies && d.r.IntN(2) == 0 {
+			return d.wide()
+		}
 		return d.large()
 	}
 	d.h, d.c = drawn(d.r, 7, 7, 8, 10, 13, 14, 14, 20, 28, 28, 35, 56), d.channels()
@@ -134,10 +138,20 @@ func (d *drawing) convolution(op string, bits, kernel, stride, groups, filters i
 	return input, work
 }
 
+// wide adds a dense layer of many inputs and outputs.
+func (d *drawing) wide() (input []int, work int) {
+	size := func() int { return drawn(d.r, 192, 384, 768, 1024, 2048, 2048, 3072, 4096, 8192) }
+	return d.product(drawn(d.r, 1, 1, 4, 8, 8, 32, 128), size(), size(), drawn(d.r, 1, 2, 4, 8, 8, 8, 8))
+}
+
 // dense adds a dense layer of a batch.
 func (d *drawing) dense() (input []int, work int) {
 	m, in, units := drawn(d.r, 1, 2, 4, 8, 16, 32), drawn(d.r, 64, 100, 128, 256, 384, 512, 1024, 2048), drawn(d.r, 10, 64, 128, 256, 500, 512, 1024)
-	bits := drawn(d.r, 0, 1, 2, 4, 8, 8, 8)
+	return d.product(m, in, units, drawn(d.r, 0, 1, 2, 4, 8, 8, 8))
+}
+
+// product adds a dense layer over m rows of activations of so many bits, 0 of floats.
+func (d *drawing) product(m, in, units, bits int) (input []int, work int) {
 	attrs := map[string]any{"units": units}
 	op := "dense"
 	if bits > 0 {

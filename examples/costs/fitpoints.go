@@ -208,7 +208,7 @@ func quantiles(all []float64) string {
 const parts = 5
 
 // fitPoints fits t's model to what was measured, and writes it.
-func fitPoints(ctx context.Context, t targets.Target, raw []drawnPoint, sieve bool) error {
+func fitPoints(ctx context.Context, t targets.Target, by origin, raw []drawnPoint, sieve bool) error {
 	points, err := describePoints(ctx, t, raw)
 	if err != nil {
 		return err
@@ -243,7 +243,11 @@ func fitPoints(ctx context.Context, t targets.Target, raw []drawnPoint, sieve bo
 	}
 	slices.Sort(errors)
 	mark := provenance.Now("engine", "examples/costs")
-	w := machine.Weights{Target: t.Name, Unit: "cycles", Date: mark.Date, Commit: mark.Commit, Tool: "LLVM's model, " + t.CPU, Networks: len(layers), Points: len(all)}
+	mark = mark.On(by.CPU)
+	if by.Simulated {
+		mark = mark.Estimated(by.CPU)
+	}
+	w := machine.Weights{Target: machine.Named(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit, Tool: mark.CPU, Networks: len(layers), Points: len(all)}
 	w.Error = machine.Error{Median: stat.Quantile(0.5, stat.Empirical, errors, nil), P90: stat.Quantile(0.9, stat.Empirical, errors, nil)}
 	if old, ok, err := machine.Of(t); err == nil && ok {
 		w.Choice = old.Choice
@@ -291,7 +295,7 @@ func held(ctx context.Context, l *costmodel.Library, t targets.Target, points []
 				seen = append(seen, p.Point)
 			}
 		}
-		m, err := machine.Learn(ctx, l, t, machine.Weights{Target: t.Name}, seen)
+		m, err := machine.Learn(ctx, l, t, machine.Weights{Target: machine.Named(t)}, seen)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"ripc"
+	"ripc/autotune/records"
 	"ripc/autotune/runner"
 	"ripc/autotune/space"
 	"ripc/codegen"
@@ -471,8 +472,9 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join("build", "learn", t.Name+".points")
-	if err := measureBoard(ctx, t, file, known, o, o.from); err != nil {
+	file := filepath.Join("build", "learn", machine.Named(t)+".points")
+	by, err := measureBoard(ctx, t, file, known, o, o.from)
+	if err != nil {
 		return err
 	}
 	fresh, err := readLines[drawnPoint](file)
@@ -486,12 +488,15 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return fitPoints(ctx, t, all, o.sieve)
+	if !o.fit {
+		return nil
+	}
+	return fitPoints(ctx, t, by, all, o.sieve)
 }
 
 // store is the file of all points of t that were ever measured, for fits of other features.
 func store(t targets.Target) string {
-	return filepath.Join("examples", "costs", "points", t.Name+".jsonl.gz")
+	return filepath.Join("examples", "costs", "points", machine.Named(t)+".jsonl.gz")
 }
 
 // readStore reads t's store, none if there is none.
@@ -546,8 +551,8 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 		return fmt.Errorf("no weights of %s: fit them first", t.Name)
 	}
 	o.models = nil // the fit has seen them
-	file := filepath.Join("build", "learn", t.Name+".judged")
-	if err := measureBoard(ctx, t, file, nil, o, unseen+o.from); err != nil {
+	file := filepath.Join("build", "learn", machine.Named(t)+".judged")
+	if _, err := measureBoard(ctx, t, file, nil, o, unseen+o.from); err != nil {
 		return err
 	}
 	all, err := readLines[drawnPoint](file)
@@ -565,25 +570,32 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	return m.Write(machineData)
 }
 
+// origin is what measured points.
+type origin struct {
+	unit records.Unit
+	records.Machine
+}
+
 // measureBoard measures the layers of models or, where none is named, drawn ones from a seed on, of which there are no points, neither known
 // nor in file, and appends theirs to it.
-func measureBoard(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions, from uint64) (err error) {
+func measureBoard(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions, from uint64) (by origin, err error) {
 	fresh, err := readLines[drawnPoint](file)
 	if err != nil {
-		return err
+		return by, err
 	}
 	known = slices.Concat(known, fresh)
 	c, err := openCollector(ctx, t, o.multiplies, o.points)
 	if err != nil {
-		return err
+		return by, err
 	}
 	defer func() { err = errors.Join(err, c.run.Close()) }()
+	by = origin{c.run.Unit(), c.run.Machine()}
 	if len(o.models) > 0 {
-		return c.models(ctx, file, known, o.models)
+		return by, c.models(ctx, file, known, o.models)
 	}
 	var seeds []uint64
 	for i := range o.layers {
 		seeds = append(seeds, from+uint64(i))
 	}
-	return c.drawn(ctx, file, known, seeds)
+	return by, c.drawn(ctx, file, known, seeds)
 }

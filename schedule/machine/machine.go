@@ -83,7 +83,7 @@ type Model struct {
 	starts   map[string][]start // by strategy
 }
 
-// Of is the model of t. ok is false where none was fitted.
+// Of is the model of t, or of the machine that it is like. ok is false where none was fitted.
 func Of(t targets.Target) (m *Model, ok bool, err error) {
 	read, ok := machines()[t.Name]
 	if !ok {
@@ -91,6 +91,14 @@ func Of(t targets.Target) (m *Model, ok bool, err error) {
 	}
 	m, err = read()
 	return m, err == nil, err
+}
+
+// Named is what the files of t's model are called: a host's are of all hosts like it.
+func Named(t targets.Target) string {
+	if t.Name == targets.HostName {
+		return t.Like
+	}
+	return t.Name
 }
 
 // machines read each file once, when its model is asked for first.
@@ -101,16 +109,19 @@ var machines = sync.OnceValue(func() map[string]func() (*Model, error) {
 		panic("BUG: " + err.Error()) // the name is a valid one
 	}
 	for _, t := range targets.All() {
-		if _, err := fs.Stat(data, t.Name+".json"); err == nil {
-			all[t.Name] = sync.OnceValues(func() (*Model, error) { return Read(data, t) })
+		for _, name := range []string{Named(t), t.Like} {
+			if _, err := fs.Stat(data, name+".json"); err == nil {
+				all[t.Name] = sync.OnceValues(func() (*Model, error) { return Read(data, name, t) })
+				break
+			}
 		}
 	}
 	return all
 })
 
-// Read decodes t's files of a folder.
-func Read(dir fs.FS, t targets.Target) (*Model, error) {
-	data, err := fs.ReadFile(dir, t.Name+".json")
+// Read decodes a model's files of a folder, for t.
+func Read(dir fs.FS, name string, t targets.Target) (*Model, error) {
+	data, err := fs.ReadFile(dir, name+".json")
 	if err != nil {
 		return nil, err
 	}
@@ -118,28 +129,28 @@ func Read(dir fs.FS, t targets.Target) (*Model, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&w); err != nil {
-		return nil, fmt.Errorf("weights of %s: %w", t.Name, err)
+		return nil, fmt.Errorf("weights of %s: %w", name, err)
 	}
 	m, err := New(t, w)
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range m.parts() {
-		if *part.model, err = readTrees(dir, t.Name+part.suffix, part.names); err != nil {
+		if *part.model, err = readTrees(dir, name+part.suffix, part.names); err != nil {
 			return nil, err
 		}
 	}
-	text, err := unpack(dir, t.Name+startsFile)
+	text, err := unpack(dir, name+startsFile)
 	if err != nil || text == nil {
 		return m, err
 	}
 	var starts []start
 	if err := json.Unmarshal(text, &starts); err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name+startsFile, err)
+		return nil, fmt.Errorf("%s: %w", name+startsFile, err)
 	}
 	for _, s := range starts {
 		if len(s.Extents) != len(axes()) {
-			return nil, fmt.Errorf("%s: a start has %d extents, not %d: fit the model anew", t.Name+startsFile, len(s.Extents), len(axes()))
+			return nil, fmt.Errorf("%s: a start has %d extents, not %d: fit the model anew", name+startsFile, len(s.Extents), len(axes()))
 		}
 	}
 	m.begin(starts)

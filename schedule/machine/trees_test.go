@@ -105,7 +105,7 @@ func TestLearn(t *testing.T) {
 	if err := learned.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	again, err := machine.Read(os.DirFS(dir), m)
+	again, err := machine.Read(os.DirFS(dir), m.Name, m)
 	if err != nil {
 		t.Fatal(err)
 	}
