@@ -43,6 +43,7 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 	if s.model == nil || len(free) == 0 {
 		return nil, nil
 	}
+	g = lower.Glued(g, o.Target)
 	first := map[string]layout.Choice{}
 	for layer, by := range free {
 		first[layer] = layout.Choice{Algorithm: by[0], Why: layout.Cheaper}
@@ -105,7 +106,7 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 		c := layout.Choice{Algorithm: free[layer][0], Why: layout.Cheaper, Unit: s.model.Unit}
 		for i, w := range ways[layer] {
 			r := results[k][i]
-			if r.Func == nil { // it promises nothing beside the others
+			if math.IsInf(r.time, 1) { // it promises nothing beside the others
 				continue
 			}
 			c.Estimates = append(c.Estimates, layout.Estimated{Algorithm: w.by, Cost: cost.Estimate(r.cost)})
@@ -170,7 +171,7 @@ func (s *finder) differences(ways []way, results []found, taken layout.Algorithm
 	at, next := -1, -1
 	for i, w := range ways {
 		switch {
-		case results[i].Func == nil:
+		case results[i].Func == nil: // it promises nothing, or was measured
 		case w.by == taken:
 			at = i
 		case next < 0 || results[i].cost < results[next].cost:
@@ -200,11 +201,11 @@ func (s *finder) differences(ways []way, results []found, taken layout.Algorithm
 func (s *finder) total(ctx context.Context, p *ir.Program) (sum float64, err error) {
 	index := p.Index()
 	for _, st := range p.Stages {
-		k, err := s.of(ctx, index.Func(st.Func))
+		k, err := s.best(ctx, []*ir.Func{index.Func(st.Func)})
 		if err != nil {
 			return 0, err
 		}
-		sum += k.time
+		sum += k[0].time
 	}
 	return sum, nil
 }

@@ -18,12 +18,12 @@ import (
 // found is a schedule and its predicted cost.
 type found struct {
 	strategy.Choice
-	cost     float64 // on one core
-	time     float64 // of the cost, with all of the target's cores: what is compared
-	kernel   int     // which it is of, of those that are compared
-	at       sketch  // the point of the space that it was made of
-	measured bool    // its cost is no prediction
-	fits     bool    // code can be made of it: asked of what is taken
+	cost    float64          // on one core
+	time    float64          // of the cost, with all of the target's cores: what is compared
+	kernel  int              // which it is of, of those that are compared
+	at      sketch           // the point of the space that it was made of
+	records []machine.Record // of the kernel, where its cost was measured: there is no schedule before it is asked for
+	fits    bool             // code can be made of it: asked of what is taken
 }
 
 // predict fills in what the schedule costs.
@@ -87,6 +87,11 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 		return found{}, err
 	}
 	k := all[0]
+	if k.Func == nil {
+		if k, err = s.build(ctx, f, k.records); err != nil {
+			return found{}, err
+		}
+	}
 	if !k.fits {
 		if tooLarge(k.Func, s.target) {
 			if k, err = s.usual(f); err != nil {
@@ -104,57 +109,66 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 	return k, nil
 }
 
-// best finds the schedules of Funcs that are to be compared with each other: those that promise more are looked at more. One that
-// promises nothing beside the others has a cost of +Inf and no schedule.
+// best finds the schedules of Funcs that are to be compared with each other. Where some were measured, those alone have costs: what was
+// measured goes before what is predicted. One that promises nothing beside the others has a cost of +Inf and no schedule.
 func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	out := make([]found, len(funcs))
-	if s.model == nil || !s.model.Sifts() {
-		for i, f := range funcs {
-			var key string
-			if s.model != nil { // else each Func is asked about once
-				key = f.Key()
-				if k, ok := s.knows(key); ok {
-					out[i] = k
-					continue
-				}
-			}
-			var err error
-			if out[i], err = s.usual(f); err != nil {
-				return nil, err
-			}
-			if s.model != nil {
-				s.keep(key, out[i])
+	keys, measured := make([]string, len(funcs)), false
+	for i, f := range funcs {
+		out[i].cost, out[i].time = math.Inf(1), math.Inf(1)
+		if s.model == nil {
+			continue // each Func is asked about once
+		}
+		keys[i] = f.Key()
+		if k, known := s.knows(keys[i]); known {
+			out[i] = k
+		} else if records := s.model.Records(keys[i]); len(records) > 0 {
+			out[i].records, out[i].cost, out[i].time = records, records[0].Cost, records[0].Time
+		}
+		measured = measured || len(out[i].records) > 0
+	}
+	if measured {
+		for i, k := range out {
+			if len(k.records) == 0 {
+				out[i] = found{cost: math.Inf(1), time: math.Inf(1)}
 			}
 		}
 		return out, nil
 	}
-	keys, measured := make([]string, len(funcs)), false
-	for i, f := range funcs {
-		keys[i] = f.Key()
-		k, ok := s.recorded(f, keys[i])
-		if out[i].cost, out[i].time = math.Inf(1), math.Inf(1); ok {
-			out[i], measured = k, true
+	if s.model == nil || !s.model.Sifts() {
+		for i, f := range funcs {
+			if out[i].Func == nil {
+				var err error
+				if out[i], err = s.usual(f); err != nil {
+					return nil, err
+				}
+			}
+		}
+	} else if err := s.searched(ctx, funcs, out); err != nil {
+		return nil, err
+	}
+	for i, k := range out {
+		if s.model != nil && k.Func != nil {
 			s.keep(keys[i], k)
 		}
 	}
-	if measured { // what was measured of a layer goes before what is predicted
-		return out, nil
-	}
+	return out, nil
+}
+
+// searched fills in the schedules of Funcs that have none yet: those that promise more are looked at more.
+func (s *finder) searched(ctx context.Context, funcs []*ir.Func, out []found) error {
 	var kernels []kernel
 	for i, f := range funcs {
-		if k, ok := s.knows(keys[i]); ok {
-			out[i] = k
-			kernels = append(kernels, kernel{f: f})
-			continue
+		k := kernel{f: f}
+		if out[i].Func == nil {
+			k.layer = strategy.LayerOf(f, s.target)
+			s.draw(&k)
 		}
-		out[i].cost, out[i].time = math.Inf(1), math.Inf(1)
-		k := kernel{f: f, layer: strategy.LayerOf(f, s.target)}
-		s.draw(&k)
 		kernels = append(kernels, k)
 	}
 	all, err := s.search(ctx, kernels, built)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.time, b.time) })
 	for _, c := range all {
@@ -162,46 +176,28 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 			out[c.kernel] = c
 		}
 	}
-	for i, k := range out {
-		if k.Func == nil && len(funcs) == 1 {
-			var err error
-			if out[i], err = s.usual(funcs[i]); err != nil {
-				return nil, err
-			}
-		}
-		if out[i].Func != nil {
-			s.keep(keys[i], out[i])
-		}
+	if len(funcs) == 1 && out[0].Func == nil {
+		out[0], err = s.usual(funcs[0])
 	}
-	return out, nil
+	return err
 }
 
-// recorded is the best schedule of f that was measured on the target.
-func (s *finder) recorded(f *ir.Func, key string) (best found, ok bool) {
-	if k, known := s.knows(key); known {
-		return k, k.measured
-	}
-	var l *strategy.Layer
-	for _, r := range s.model.Records(key) {
-		if l == nil {
-			l = strategy.LayerOf(f, s.target)
+// build makes the best schedule of f that was measured, or the next where a strategy is another one now.
+func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record) (found, error) {
+	l := strategy.LayerOf(f, s.target)
+	all := strategy.For(l)
+	for _, r := range records {
+		i := slices.IndexFunc(all, func(st strategy.Strategy) bool { return st.Name == r.Strategy })
+		if i < 0 {
+			continue
 		}
-		for _, st := range strategy.For(l) {
-			if st.Name != r.Strategy {
-				continue
-			}
-			c, err := st.Build(l, r.Values)
-			if err != nil { // the strategy was another one then
-				continue
-			}
-			k := found{Choice: c, cost: r.Cost, measured: true}
-			k.time = r.Cost * s.model.Turns(s.model.Scheduled(c.Func, c.Values))
-			if !ok || k.time < best.time {
-				best, ok = k, true
-			}
+		if c, err := all[i].Build(l, r.Values); err == nil {
+			return found{Choice: c, cost: r.Cost, time: r.Time, records: records}, nil
 		}
 	}
-	return best, ok
+	out := make([]found, 1)
+	err := s.searched(ctx, []*ir.Func{f}, out)
+	return out[0], err
 }
 
 // search makes schedules of kernels whose spaces were drawn: at least n, if there are so many.

@@ -15,8 +15,8 @@ import (
 	"ripc/targets"
 )
 
-// glued is g with the glue in each layer that costs less on target t.
-func glued(g *graph.Graph, t targets.Target) *graph.Graph {
+// Glued is g with the glue in each layer that costs less on target t. Program does it to a graph to which it was not done before.
+func Glued(g *graph.Graph, t targets.Target) *graph.Graph {
 	g = g.Clone()
 	for _, n := range g.Nodes {
 		if f, ok := n.Attrs.(*graph.FusedConv); ok {
@@ -39,7 +39,7 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		names = append(names, n.Name)
 		x := *g.Value(n.Inputs[0])
 		x.Shape = ops.Spatial(x.Shape)
-		if len(layout.Applying(f, &x)) == 0 {
+		if !slices.ContainsFunc(layout.Algorithms(), func(a layout.Algorithm) bool { return a.Lacks(f, &x) == "" }) {
 			help := graph.FewerProducts
 			if f.W.Min < math.MinInt8 || f.W.Max > math.MaxInt8 {
 				help = "quantize its weights to int8 with zero point 0, or uint8 with 128: products of bytes have room for more; or " + help

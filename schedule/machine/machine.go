@@ -11,6 +11,7 @@ package machine
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"embed"
 	"encoding/json"
@@ -80,7 +81,8 @@ type Model struct {
 	worked   int       // number of that of the work of a definition
 	target   targets.Target
 	trees    learned
-	starts   map[string][]start // by strategy
+	starts   map[string][]start  // by strategy
+	records  map[string][]Record // by kernel
 }
 
 // Of is the model of t, or of the machine that it is like. ok is false where none was fitted.
@@ -161,9 +163,13 @@ func Read(dir fs.FS, name string, t targets.Target) (*Model, error) {
 const startsFile = ".starts.gz"
 
 func (m *Model) begin(starts []start) {
-	m.starts = map[string][]start{}
+	m.starts, m.records = map[string][]start{}, map[string][]Record{}
 	for _, s := range starts {
 		m.starts[s.Strategy] = append(m.starts[s.Strategy], s)
+		m.records[s.Kernel] = append(m.records[s.Kernel], Record{s.Strategy, s.Values, s.Cost, s.Time})
+	}
+	for _, r := range m.records {
+		slices.SortStableFunc(r, func(a, b Record) int { return cmp.Compare(a.Time, b.Time) })
 	}
 }
 

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -13,6 +12,7 @@ import (
 type start struct {
 	Kernel   string         `json:"k"` // its ir.Func.Key
 	Cost     float64        `json:"c"` // on one core
+	Time     float64        `json:"t"` // of the cost, with all cores
 	Strategy string         `json:"s"`
 	Extents  []float64      `json:"e"` // of axes, in the order of axes
 	Values   map[string]int `json:"v"` // of knobs
@@ -23,20 +23,11 @@ type Record struct {
 	Strategy string
 	Values   map[string]int
 	Cost     float64 // on one core
+	Time     float64 // of the cost, with all cores
 }
 
-// Records are the best schedules of a kernel that were measured, one of each strategy.
-func (m *Model) Records(key string) []Record {
-	var all []Record
-	for _, strategy := range slices.Sorted(maps.Keys(m.starts)) {
-		for _, s := range m.starts[strategy] {
-			if s.Kernel == key {
-				all = append(all, Record{s.Strategy, s.Values, s.Cost})
-			}
-		}
-	}
-	return all
-}
+// Records are the best schedules of a kernel that were measured, one of each strategy, the best first.
+func (m *Model) Records(key string) []Record { return m.records[key] }
 
 // nearest is how many starts a search in the space of a strategy has.
 const nearest = 4
@@ -88,20 +79,21 @@ func (m *Model) startsOf(points []Point) []start {
 	type space struct{ kernel, strategy string }
 	best := map[space]int{}
 	var order []space
+	time := func(i int) float64 { return points[i].Cost * m.Turns(points[i]) }
 	for i, p := range points {
 		at := space{p.Kernel, p.Strategy}
 		b, ok := best[at]
 		if !ok {
 			order = append(order, at)
 		}
-		if !ok || p.Cost*m.Turns(p) < points[b].Cost*m.Turns(points[b]) {
+		if !ok || time(i) < time(b) {
 			best[at] = i
 		}
 	}
 	var all []start
 	for _, at := range order {
 		p := points[best[at]]
-		all = append(all, start{p.Kernel, p.Cost, p.Strategy, p.extents, p.Values})
+		all = append(all, start{p.Kernel, p.Cost, time(best[at]), p.Strategy, p.extents, p.Values})
 	}
 	return all
 }
