@@ -50,7 +50,7 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 	}
 	lowered := func(choice map[string]layout.Algorithm) (*ir.Program, error) {
 		q := o
-		q.Chosen = first // of layers that choice leaves open
+		q.Sketch, q.Chosen = true, first // of layers that choice leaves open
 		q.Algorithms = maps.Clone(choice)
 		maps.Copy(q.Algorithms, o.Algorithms)
 		return lower.Program(ctx, g, q)

@@ -27,6 +27,8 @@ type Options struct {
 	Chosen map[string]layout.Choice
 	// Bitserial are layers that are to get the cheapest of the algorithms that count bits.
 	Bitserial []string
+	// Sketch leaves constants without contents: for Funcs that are compared and not run.
+	Sketch bool
 	// PackApart lets stages write levels one a byte, and stages of their own pack them: what packing where levels are made is worth. The
 	// result is the same.
 	PackApart bool
@@ -42,7 +44,7 @@ func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error
 	}
 	g, labels := rename(g)
 	l := newLowering(g, o.Target, choices)
-	l.p, l.packApart = &ir.Program{Name: g.Name}, o.PackApart
+	l.p, l.packApart, l.sketch = &ir.Program{Name: g.Name}, o.PackApart, o.Sketch
 	if err := passorder.Run(ctx, passes(), order(), l, nil, nil); err != nil {
 		return nil, err
 	}
@@ -70,6 +72,9 @@ func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error
 		return nil, err
 	}
 	l.p.Arena = plan.Arena(l.p)
+	if o.Sketch {
+		return l.p, nil
+	}
 	if err := ir.VerifyProgram(l.p); err != nil {
 		return nil, fmt.Errorf("lowering %s: %w", g.Name, err)
 	}
@@ -97,6 +102,7 @@ type lowering struct {
 	bits     map[string]string // by inputs of bytes: the buffer of their bits, where these are needed too
 
 	packApart bool       // as in Options
+	sketch    bool       // likewise
 	loose     []loosened // levels that have not been packed yet
 }
 

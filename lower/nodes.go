@@ -219,7 +219,7 @@ func (l *lowering) fromTables(n *graph.Node, f *ir.Func, consts []ops.Const, why
 	args := []string{src}
 	for i, c := range consts {
 		p := f.Params[1+i]
-		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
+		args = append(args, l.weights(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
 	}
 	l.stage(n, f, 0, why, append(args, dst)...)
 }
@@ -293,7 +293,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 	f, consts := ops.Conv(c, dst.slice)
 	for i, c := range consts {
 		p := f.Params[1+len(others)+i]
-		args = append(args, l.constant(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
+		args = append(args, l.weights(n.Name+"."+c.Param, p.Type, p.Shape, c.Data))
 	}
 	if a.Window != nil {
 		args = append(args, l.at[n.Inputs[1]].buf)
@@ -336,7 +336,17 @@ func (l *lowering) windowBytes(n *graph.Node, c *layout.Conv, src string) string
 
 // constant adds a const buffer with the little-endian elements of data (a slice of numbers), sharing equal ones.
 func (l *lowering) constant(name string, t ir.Type, shape []int, data any) string {
-	content := contentOf(name, data)
+	return l.weights(name, t, shape, func() any { return data })
+}
+
+// weights is constant of data that is made when it is needed: not of a sketch.
+func (l *lowering) weights(name string, t ir.Type, shape []int, data func() any) string {
+	if l.sketch {
+		name = l.unused(clean(name))
+		l.add(ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: t, Shape: shape}, Kind: ir.ConstBuf})
+		return name
+	}
+	content := contentOf(name, data())
 	key := fmt.Sprintf("%s%v%x", t, shape, sha256.Sum256(content))
 	if old, ok := l.consts[key]; ok {
 		return old

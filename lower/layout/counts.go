@@ -34,7 +34,7 @@ type Counts struct {
 	// Rest is how many bits of a window, the last ones of its word, are not counted: their number chooses thresholds (Line.Chosen).
 	Rest int
 	// Weights are [Rows, Cols, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
-	Weights []uint32
+	Weights func() []uint32
 	// Most is what planes of words add up to at most, where these are narrow or sums as narrow as that allows gain; 0 elsewhere.
 	Most int
 	rest []uint32 // bits of the weights that the Rest is compared with, [Out]
@@ -187,16 +187,35 @@ func levelOf(v int, x *graph.Value) (int, bool) {
 	return 0, false
 }
 
-// pack makes c's Weights, and counts their bits.
+// pack says how c's Weights are made, and counts their bits.
 func (c *Counts) pack(f *graph.FusedConv, inverted bool) {
-	by, sign := cutOf(f), signs(f)
-	planes := len(by.coefs)
+	planes := len(c.Coefs)
 	c.ones, c.rest = make([]int32, f.KH*f.KW*planes*f.Out), make([]uint32, f.Out)
-	if f.Ints.Len() == 0 {
-		return
+	words := c.Rows * c.Cols * c.Words
+	c.eachOne(f, inverted, func(tap, at, bit, j, o int) {
+		if at >= words {
+			c.rest[o] |= 1 << bit
+		}
+		c.ones[(tap*planes+j)*f.Out+o]++
+	})
+	c.Weights = func() []uint32 {
+		if f.Ints.Len() == 0 {
+			return nil
+		}
+		all := make([]uint32, words*planes*f.Out)
+		c.eachOne(f, inverted, func(_, at, bit, j, o int) {
+			if at < words {
+				all[(at*planes+j)*f.Out+o] |= 1 << bit
+			}
+		})
+		return all
 	}
-	in := f.GroupIn()
-	c.Weights = make([]uint32, c.Rows*c.Cols*c.Words*planes*f.Out)
+}
+
+// eachOne goes through the 1 bits of weights: the bit of a word of plane j of filter o, for a tap of the window.
+func (c *Counts) eachOne(f *graph.FusedConv, inverted bool, yield func(tap, word, bit, j, o int)) {
+	by, sign := cutOf(f), signs(f)
+	planes, in := len(by.coefs), f.GroupIn()
 	counted := slices.Concat(by.ofEach(f, inverted, 1), by.ofEach(f, inverted, -1)) // of weights as they are, then of negated ones
 	values := f.W.Max - f.W.Min + 1
 	first := make([]int, f.Out) // of a channel's in counted
@@ -205,23 +224,16 @@ func (c *Counts) pack(f *graph.FusedConv, inverted bool) {
 			first[o] += values
 		}
 	}
-	var at, bit, pixel, o, ch, tap int
+	var at, bit, o, ch, tap int
 	for _, v := range f.Ints.All() {
 		if o == 0 {
 			at, bit = c.Counted.place(f, tap, ch)
-			pixel = tap * planes * f.Out
 		}
 		if set := counted[first[o]+int(v)]; set != 0 {
 			for j := range planes {
-				if set>>j&1 == 0 {
-					continue
+				if set>>j&1 != 0 {
+					yield(tap, at, bit, j, o)
 				}
-				if at < c.Rows*c.Cols*c.Words {
-					c.Weights[(at*planes+j)*f.Out+o] |= 1 << bit
-				} else {
-					c.rest[o] |= 1 << bit
-				}
-				c.ones[pixel+j*f.Out+o]++
 			}
 		}
 		if o++; o == f.Out {

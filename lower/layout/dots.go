@@ -34,8 +34,9 @@ type Dots struct {
 	Groups int
 	// Weights are [KH, KW, Steps, Out, Step], [KH, 1, Steps, Out, Step] of Runs; 0 for channels that there are not, negated in falling
 	// channels. Wide are they where i8 does not hold them, nor Parts of them.
-	Weights []int8
-	Wide    []int16
+	Weights     func() []int8
+	WideWeights func() []int16
+	Wide        bool
 	Parts   *Parts // what Weights are of the layer's; nil where they are these
 	// Within is the narrowest of a few ranges, of -1 to 1, -3 to 3, and so on up to -127 to 127, that has all Weights; the zero one where they
 	// are others, or are not known. Layers share code where it is the same.
@@ -171,17 +172,11 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 	parts, wide, _ := partsOf(f, x)
 	d.Parts = parts
 	sums := make([]int32, f.Out)
-	if f.Ints.Len() > 0 {
-		cols := f.KW
-		if d.Runs {
-			cols = 1
-		}
-		n := f.KH * cols * d.Steps * d.Step * f.Out
-		if wide {
-			d.Wide = make([]int16, n)
-		} else {
-			d.Weights = make([]int8, n)
-		}
+	cols := f.KW
+	if d.Runs {
+		cols = 1
+	}
+	each := func(yield func(at, o, v int)) {
 		for i, w := range f.Ints.All() {
 			o, c, kw, kh := i%f.Out, i/f.Out%f.GroupIn(), i/f.Out/f.GroupIn()%f.KW, i/f.Out/f.GroupIn()/f.KW
 			c += o / f.GroupOut() % d.Groups * f.GroupIn()
@@ -191,18 +186,29 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 			if d.Runs {
 				kw, c = 0, kw*f.GroupIn()+c
 			}
-			v := int(w) * sign[o]
-			at := (((kh*cols+kw)*d.Steps+c/d.Step)*f.Out+o)*d.Step + c%d.Step
-			if wide {
-				d.Wide[at] = int16(v)
-			} else {
-				d.Weights[at] = d.Parts.byteOf(v, o)
-			}
-			sums[o] += int32(v)
+			yield((((kh*cols+kw)*d.Steps+c/d.Step)*f.Out+o)*d.Step+c%d.Step, o, int(w)*sign[o])
 		}
+	}
+	n, far := f.KH*cols*d.Steps*d.Step*f.Out, 1
+	each(func(_, o, v int) {
+		sums[o] += int32(v)
 		if !wide {
-			d.Within = rangeOf(d.Weights)
+			b := int(d.Parts.byteOf(v, o))
+			far = max(far, b, -b)
 		}
+	})
+	if d.Wide = wide && f.Ints.Len() > 0; !wide && f.Ints.Len() > 0 {
+		d.Within = rangeOf(far)
+	}
+	d.Weights = func() []int8 {
+		all := make([]int8, n)
+		each(func(at, o, v int) { all[at] = d.Parts.byteOf(v, o) })
+		return all
+	}
+	d.WideWeights = func() []int16 {
+		all := make([]int16, n)
+		each(func(at, _, v int) { all[at] = int16(v) })
+		return all
 	}
 	// The integer of level b + Offset, times the weight's sign, is b less first, or twice that.
 	first := int32(x.Zero - d.Offset)
@@ -231,9 +237,9 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 	return d
 }
 
-// rangeOf is the Within of weights.
-func rangeOf(weights []int8) ir.Range {
-	top := widest(farthest(weights))
+// rangeOf is the Within of weights so far from 0.
+func rangeOf(farthest int) ir.Range {
+	top := widest(farthest)
 	if top > math.MaxInt8 {
 		return ir.Range{}
 	}
@@ -243,16 +249,7 @@ func rangeOf(weights []int8) ir.Range {
 // widest is the end of the narrowest of those ranges that has weights so far from 0.
 func widest(farthest int) int64 { return int64(1)<<bits.Len(uint(farthest)) - 1 }
 
-// farthest is how far from 0 weights are at most, at least 1.
-func farthest[T int8 | int16](weights []T) int {
-	n := 1
-	for _, w := range weights {
-		n = max(n, int(w), -int(w))
-	}
-	return n
-}
-
-// farthestOf is farthest of all integers of a list.
+// farthestOf is how far from 0 integers are at most, at least 1.
 func farthestOf(ints graph.Numbers) int {
 	n := 1
 	for _, w := range ints.All() {

@@ -23,7 +23,7 @@ func TestRangeOf(t *testing.T) {
 		{[]int8{127, -127}, ir.Range{From: -127, To: 127}},
 		{[]int8{127, -128}, ir.Range{}},
 	} {
-		if got := rangeOf(c.weights); got != c.want {
+		if got := rangeOf(farthestOf(graph.NumbersOf(c.weights))); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.weights, got, c.want)
 		}
 	}

@@ -34,7 +34,7 @@ func LargestSum(f *graph.FusedConv) int64 {
 // the integers that these stand for are multiplied; their sums are exact.
 type FloatSums struct {
 	whole
-	Weights []float32 // [KH, KW, In/Groups, Out]; negated in falling channels; nil where they are Packed
+	Weights func() []float32 // [KH, KW, In/Groups, Out]; negated in falling channels
 	Packed  *Packed
 	Bias    []float32 // [Out] or nil
 	Add     []int32   // [Out] or nil: what is added to the integers that sums are
@@ -49,17 +49,19 @@ type FloatSums struct {
 
 func newFloatSums(f *graph.FusedConv, x *graph.Value) *FloatSums {
 	if !x.Encoded() {
-		s := &FloatSums{Weights: f.WFloat, Bias: f.Bias}
+		s := &FloatSums{Weights: func() []float32 { return f.WFloat }, Bias: f.Bias}
 		if f.Few != nil {
-			if s.Packed = newPacked(f); s.Packed != nil {
-				s.Weights = nil
-			}
+			s.Packed = newPacked(f)
 		}
 		return s
 	}
-	s, sign := &FloatSums{Weights: make([]float32, f.Ints.Len()), Pad: float32(f.PadValue), Add: f.Add}, signs(f)
-	for i, w := range f.Ints.All() {
-		s.Weights[i] = float32(int(w) * sign[i%f.Out])
+	s, sign := &FloatSums{Pad: float32(f.PadValue), Add: f.Add}, signs(f)
+	s.Weights = func() []float32 {
+		all := make([]float32, f.Ints.Len())
+		for i, w := range f.Ints.All() {
+			all[i] = float32(int(w) * sign[i%f.Out])
+		}
+		return all
 	}
 	lows, highs := make([]int64, f.Out), make([]int64, f.Out)
 	for i, v := range f.Epilogue.Border {

@@ -29,11 +29,10 @@ type Tables struct {
 	// Bounded says that a weight that is no entry would count 0, and not what the entry of its lower bits does. There is none; the target's
 	// instruction looks up in this way (isa.LookUp).
 	Bounded bool
-	// Weights [KH, KW, Each, Out], nil where there are Words, are the entries to look up: those of a group are the bits of one weight each, the first
-	// channel's lowest.
-	Weights []uint8
+	// Weights [KH, KW, Each, Out] are the entries to look up: those of a group are the bits of one weight each, the first channel's lowest.
+	Weights func() []uint8
 	// Words [words, Each, Out] are those of Across in their place, TapsPerWord in a word, that of tap k from bit TapBit(k) on.
-	Words []uint32
+	Words func() []uint32
 }
 
 // TapsPerWord is how many taps a word of Tables.Words has.
@@ -119,37 +118,42 @@ func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach targets.Reach
 	if t.Halves { // all that half a byte holds
 		t.Most = MaxHalf
 	}
-	if c.Weights == nil {
-		return t
+	t.Words = func() []uint32 {
+		all := make([]uint32, ceilDiv(f.KH*f.KW, TapsPerWord)*t.Each*f.Out)
+		t.eachEntry(f, func(tap, at int, entry uint32) { all[tap/TapsPerWord*t.Each*f.Out+at] |= entry << TapBit(tap) })
+		return all
 	}
-	taps, groups := f.KH*f.KW, t.Each
+	t.Weights = func() []uint8 {
+		all := slices.Repeat([]uint8{uint8(t.Entries())}, f.KH*f.KW*t.Each*f.Out) // no entry
+		t.eachEntry(f, func(tap, at int, entry uint32) { all[tap*t.Each*f.Out+at] = uint8(entry) })
+		return all
+	}
+	return t
+}
+
+// eachEntry goes through what is looked up: the entry for a group of channels and a filter, which have a place among those of a tap of the window.
+func (t *Tables) eachEntry(f *graph.FusedConv, yield func(tap, at int, entry uint32)) {
+	words := t.Counts.Weights()
+	if words == nil {
+		return
+	}
 	entry := func(tap, g, o int) uint32 {
 		var chunk uint64
-		for w, first := 0, g/t.PerChunk*t.Chunk; w < min(t.Chunk, c.Words-first); w++ {
-			chunk |= uint64(c.Weights[(tap*c.Words+first+w)*f.Out+o]) << (w * WordBits)
+		for w, first := 0, g/t.PerChunk*t.Chunk; w < min(t.Chunk, t.Counts.Words-first); w++ {
+			chunk |= uint64(words[(tap*t.Counts.Words+first+w)*f.Out+o]) << (w * WordBits)
 		}
-		return uint32(chunk >> (g % t.PerChunk * bits) & (1<<bits - 1))
-	}
-	if t.Across != nil {
-		t.Words = make([]uint32, ceilDiv(taps, TapsPerWord)*groups*f.Out)
-	} else {
-		t.Weights = slices.Repeat([]uint8{uint8(t.Entries())}, taps*groups*f.Out) // no entry
+		return uint32(chunk >> (g % t.PerChunk * t.Bits) & (1<<t.Bits - 1))
 	}
 	own := t.Used / f.GroupCount()
-	for tap := range taps {
+	for tap := range f.KH * f.KW {
 		for g := range own {
 			for o := range f.Out {
 				at := g*f.Out + o
 				if t.Merged {
 					at += o / f.GroupOut() * own * f.Out
 				}
-				if t.Across != nil {
-					t.Words[tap/TapsPerWord*groups*f.Out+at] |= entry(tap, g, o) << TapBit(tap)
-				} else {
-					t.Weights[tap*groups*f.Out+at] = uint8(entry(tap, g, o))
-				}
+				yield(tap, at, entry(tap, g, o))
 			}
 		}
 	}
-	return t
 }

@@ -12,8 +12,11 @@ import (
 // Const is the contents of a Func's constant parameter: its elements, a slice of numbers.
 type Const struct {
 	Param string
-	Data  any
+	Data  func() any // a slice of numbers, which is made when it is asked for: weights may be most of all memory
 }
+
+// held is data that there is already.
+func held(data any) func() any { return func() any { return data } }
 
 // Conv is the Func of a fused convolution or dense layer over x of logical shape [B, H, W, In], and the constants of its
 // parameters before y, in order; x and the tensors that it joins, called r0, r1 and so on, stand before these.
@@ -73,7 +76,16 @@ func (c *conv) fill(b ir.Buffer, ls []ir.Loop, body ir.Stmt) {
 
 // constant adds a parameter with one row of c.o numbers for each row of Out in data, filled up with fill, and gives it; the
 // same one if there is one of that name.
-func constant[T float32 | int32 | int16 | uint32 | uint16 | uint8](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
+func constant[T element](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
+	return weights(c, name, t, func() []T { return data }, fill, outer...)
+}
+
+type element interface {
+	float32 | int32 | int16 | uint32 | uint16 | uint8
+}
+
+// weights is constant of data that is made when it is asked for.
+func weights[T element](c *conv, name string, t ir.Type, data func() []T, fill T, outer ...int) ir.Buffer {
 	for _, p := range c.params {
 		if p.Name == name {
 			return p.Buffer
@@ -81,7 +93,7 @@ func constant[T float32 | int32 | int16 | uint32 | uint16 | uint8](c *conv, name
 	}
 	b := buf(name, t, append(outer, c.o)...)
 	c.params = append(c.params, in(b))
-	c.consts = append(c.consts, Const{name, padLast(data, c.Out, c.o, fill)})
+	c.consts = append(c.consts, Const{name, func() any { return padLast(data(), c.Out, c.o, fill) }})
 	return b
 }
 

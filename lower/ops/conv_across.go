@@ -29,7 +29,7 @@ func (c *across) sumType() ir.Type {
 //	acc [b, block, position, o]   the same, the sums of a position side by side
 func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 	words := (c.KH*c.KW + layout.TapsPerWord - 1) / layout.TapsPerWord
-	wt := constant(c.conv, "wt", ir.U32, c.t.Words, 0, words, c.t.Each)
+	wt := weights(c.conv, "wt", ir.U32, c.t.Words, 0, words, c.t.Each)
 	found := c.sumsAcross(c.tablesAcross(c.groupBits(x)), wt)
 	t := c.t.Across
 	acc := made(ir.RoleValue, "acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)

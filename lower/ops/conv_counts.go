@@ -84,13 +84,13 @@ func (c *counting) weights() ir.Buffer {
 	dims := []int{k.Rows, k.Cols, k.Words}
 	switch {
 	case k.Counted.Bits == 8:
-		return constant(c.conv, "wt", ir.U8, narrowed[uint8](k.Weights), 0, dims...)
+		return weights(c.conv, "wt", ir.U8, func() []uint8 { return narrowed[uint8](k.Weights()) }, 0, dims...)
 	case k.Counted.Bits == 16:
-		return constant(c.conv, "wt", ir.U16, narrowed[uint16](k.Weights), 0, dims...)
+		return weights(c.conv, "wt", ir.U16, func() []uint16 { return narrowed[uint16](k.Weights()) }, 0, dims...)
 	case len(k.Coefs) > 1:
 		dims = append(dims, len(k.Coefs))
 	}
-	return constant(c.conv, "wt", ir.U32, k.Weights, 0, dims...)
+	return weights(c.conv, "wt", ir.U32, k.Weights, 0, dims...)
 }
 
 // padded is x with the level of its padding.

@@ -53,9 +53,9 @@ func (c *dots) byteWeights() ir.Buffer {
 		cols = 1
 	}
 	b := buf("wt", ir.I8, c.KH, cols, d.Steps, c.o, d.Step)
-	var data any = padLast(d.Weights, c.Out*d.Step, c.o*d.Step, 0)
-	if d.Wide != nil {
-		b.Type, data = ir.I16, padLast(d.Wide, c.Out*d.Step, c.o*d.Step, 0)
+	data := func() any { return padLast(d.Weights(), c.Out*d.Step, c.o*d.Step, 0) }
+	if d.Wide {
+		b.Type, data = ir.I16, func() any { return padLast(d.WideWeights(), c.Out*d.Step, c.o*d.Step, 0) }
 	}
 	b.Range = d.Within
 	c.params = append(c.params, in(b))

@@ -56,7 +56,7 @@ func (c *floatSums) weights() ir.Buffer {
 	if p := c.f.Packed; p != nil {
 		return constant(c.conv, "wt", ir.U32, p.Words, 0, len(p.Words)/c.Out)
 	}
-	return constant(c.conv, "wt", ir.F32, c.f.Weights, 0, c.KH, c.KW, c.GroupIn())
+	return weights(c.conv, "wt", ir.F32, c.f.Weights, 0, c.KH, c.KW, c.GroupIn())
 }
 
 // input makes the copy of the input that the windows read, padded or of floats, or gives the input itself.

@@ -112,7 +112,7 @@ func (c *lookups) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr 
 
 // accumulate is the nest of sums of what is looked up in tables of x: [b, h, w, o], or, for halves of rows, [b, h, w, half, o].
 func (c *lookups) accumulate(x ir.Buffer) ir.Buffer {
-	wt := constant(c.conv, "wt", ir.U8, c.t.Weights, 0, c.KH, c.KW, c.t.Each)
+	wt := weights(c.conv, "wt", ir.U8, c.t.Weights, 0, c.KH, c.KW, c.t.Each)
 	x = c.tables(c.padded(x))
 	t, axes, shape := c.sumType(), []ir.Loop{over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh)}, []int{}
 	if c.t.Halves {

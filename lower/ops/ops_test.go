@@ -60,7 +60,7 @@ func runAll(t *rapid.T, f *ir.Func, y []byte, inputs ...any) [][]byte {
 func data(consts []ops.Const) []any {
 	var all []any
 	for _, c := range consts {
-		all = append(all, c.Data)
+		all = append(all, c.Data())
 	}
 	return all
 }

@@ -74,7 +74,7 @@ func TestShiftLevels(t *testing.T) {
 		f, consts := ops.ShiftLevels(s, x, y, layout.Planes)
 		args := []any{in}
 		for _, c := range consts {
-			args = append(args, c.Data)
+			args = append(args, c.Data())
 		}
 		wantWords(t, f, words(run(t, f, args...)), pack(want, y.Bits, channels))
 	})
