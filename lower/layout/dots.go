@@ -37,7 +37,7 @@ type Dots struct {
 	Weights     func() []int8
 	WideWeights func() []int16
 	Wide        bool
-	Parts   *Parts // what Weights are of the layer's; nil where they are these
+	Parts       *Parts // what Weights are of the layer's; nil where they are these
 	// Within is the narrowest of a few ranges, of -1 to 1, -3 to 3, and so on up to -127 to 127, that has all Weights; the zero one where they
 	// are others, or are not known. Layers share code where it is the same.
 	Within   ir.Range
