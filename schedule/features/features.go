@@ -147,6 +147,11 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 		yield("code.", kind.String(), log(k.loopKinds[kind]))
 	}
 	yield("", "parallel", log(k.parallel))
+	full := k.full
+	if full == 0 {
+		full = 1
+	}
+	yield("", "parallel_full", full)
 
 	// Bytes that come from beyond memory of some size.
 	for _, c := range []struct {

@@ -35,7 +35,8 @@ type kernel struct {
 	onStack            float64 // bytes of buffers that cannot
 	body               float64 // instructions of the hottest loop that is not written out, written out what it holds
 	loopKinds          [4]float64
-	parallel           float64
+	parallel           float64 // iterations of a loop that cores share
+	full               float64 // the part of them that is there: the last may be cut off; 0 where no condition says so
 	hot                *site
 }
 
@@ -159,6 +160,9 @@ func (k *kernel) collect(s ir.Stmt, at *node, path []*node, live []*buffer) {
 		k.branches += product(path, math.MaxUint64)
 		then, otherwise := path, path
 		if share, known := k.share(s.Cond, path); known {
+			if slices.ContainsFunc(path, func(n *node) bool { return n.loop.Kind == ir.Parallel && arith.Mentions(s.Cond, n.loop.Var) }) {
+				k.full = max(k.full, share)
+			}
 			then, otherwise = side(path, at, share), side(path, at, 1-share)
 		}
 		k.collect(s.Then, at, then, live)

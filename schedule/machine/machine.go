@@ -78,6 +78,7 @@ type Model struct {
 	names    []string  // of features
 	locals   []int     // numbers of those without a scale
 	blocks   int       // number of that of a parallel loop's
+	full     int       // and of the part of it that is there
 	worked   int       // number of that of the work of a definition
 	target   targets.Target
 	trees    learned
@@ -272,7 +273,7 @@ func New(t targets.Target, w Weights) (*Model, error) {
 			m.locals = append(m.locals, i)
 		}
 	}
-	m.blocks, m.worked = slices.Index(m.names, "parallel"), slices.Index(m.names, "total.work")
+	m.blocks, m.full, m.worked = slices.Index(m.names, "parallel"), slices.Index(m.names, "parallel_full"), slices.Index(m.names, "total.work")
 	names := m.describe.CountNames()
 	for name := range w.Terms {
 		if !slices.Contains(names, name) {

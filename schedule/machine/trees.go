@@ -106,11 +106,12 @@ func (m *Model) Terms(p Point) map[string]float64 {
 }
 
 // Turns is how long t's cores take for what a point computes beside the time of cores that all have as much to do: blocks of a parallel loop
-// are done in turns, the last of which may leave cores idle.
+// are done in turns, the last of which may leave cores idle, and the last block may be less than the others.
 func (m *Model) Turns(p Point) float64 {
-	blocks := math.Round(math.Exp2(float64(p.After[m.blocks])) - 1)
+	blocks := max(1, math.Round(math.Exp2(float64(p.After[m.blocks]))-1))
 	cores := float64(max(1, m.target.Cores))
-	return math.Ceil(max(1, blocks)/cores) * cores / max(1, blocks)
+	all := blocks * float64(p.After[m.full])
+	return max(1, math.Ceil(blocks/cores)*cores/all)
 }
 
 // Predict is the predicted cost of a point, on one core.

@@ -116,22 +116,30 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestTurns: the last turn of a parallel loop's blocks may leave cores idle.
+// TestTurns: the last turn of a parallel loop's blocks may leave cores idle, and the last block may be less than the others.
 func TestTurns(t *testing.T) {
-	m, err := targets.Lookup("rpi3") // of four cores
-	if err != nil {
-		t.Fatal(err)
+	const cores = 4
+	m, err := targets.Lookup("rpi3")
+	if err != nil || m.Cores != cores {
+		t.Fatal(m.Cores, err)
 	}
 	model, err := machine.New(m, machine.Weights{Target: m.Name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.Index(features.Names(), "parallel")
-	for blocks, want := range map[int]float64{0: 4, 1: 4, 2: 2, 3: 4. / 3, 4: 1, 5: 1.6, 8: 1} {
-		p := machine.Point{After: make([]float32, len(features.Names()))}
-		p.After[at] = float32(math.Log2(1 + float64(blocks)))
-		if got := model.Turns(p); math.Abs(got-want) > 1e-6 {
-			t.Errorf("%d blocks: %v, want %v", blocks, got, want)
+	for rows := 1; rows < 30; rows++ {
+		for tile := 1; tile <= rows; tile++ {
+			blocks, row := (rows+tile-1)/tile, ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V("o"), ir.Int(tile)), ir.V("i"))
+			y := ir.Buffer{Name: "y", Type: ir.F32, Shape: []int{rows}}
+			var body ir.Stmt = &ir.Store{Buf: "y", Idx: []ir.Expr{row}, Val: ir.Float(1)}
+			if rows%tile > 0 {
+				body = &ir.If{Cond: ir.Bin(ir.Lt, row, ir.Int(rows)), Then: body}
+			}
+			f := &ir.Func{Name: "f", Params: []ir.Param{{Buffer: y, Out: true}}, Body: &ir.For{Var: "o", Extent: blocks, Kind: ir.Parallel, Body: &ir.For{Var: "i", Extent: tile, Body: body}}}
+			want := float64((blocks+cores-1)/cores*tile) * cores / float64(rows)
+			if got := model.Turns(model.Scheduled(f, nil)); math.Abs(got-want) > 1e-6 {
+				t.Errorf("%d rows, %d at once: %v, want %v", rows, tile, got, want)
+			}
 		}
 	}
 }
