@@ -20,7 +20,7 @@ import (
 // Algorithms are the choices for the layers of g that o leaves open, by least predicted cost of the whole network; nil for a target without
 // a machine.Model, where lower chooses.
 func Algorithms(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
-	s, err := newFinder(o.Target)
+	s, err := newFinder(o.Target, Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,11 @@ type Options struct {
 	Recognize recognize.Options
 	// FloatTwin takes the model's float twin (package floattwin) in its place.
 	FloatTwin bool
+	// Effort is how many schedules of each layer, those that a machine.Model takes for the best, are built and run or simulated; 0 believes
+	// the model. Targets without a model have no use for it.
+	Effort int
+	// Tried, if not nil, is told how many were, from several goroutines.
+	Tried func(n int)
 	// NoDescribe leaves the description out (codegen.Input).
 	NoDescribe bool
 	Emit       []codegen.Kind // what to build; nil: nothing is generated, the Programs only
@@ -232,7 +237,7 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 			return nil, err
 		}
 	}
-	s, err := newFinder(t)
+	s, err := newFinder(t, o)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +265,7 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 		maps.Copy(algorithms, c.tuned.Algorithms)
 		maps.Copy(algorithms, o.Algorithms)
 	}
-	if c.finder, err = newFinder(c.Target); err != nil {
+	if c.finder, err = newFinder(c.Target, o); err != nil {
 		return err
 	}
 	c.Program, err = c.finder.lowered(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
@@ -274,7 +279,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		return err
 	}
 	if c.finder == nil {
-		if c.finder, err = newFinder(c.Target); err != nil {
+		if c.finder, err = newFinder(c.Target, o); err != nil {
 			return err
 		}
 	}

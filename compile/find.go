@@ -35,16 +35,24 @@ func (k *found) predict(m *machine.Model) {
 
 // finder finds the schedules of least predicted cost. It looks at equal Funcs once.
 type finder struct {
-	model  *machine.Model // nil of a target without one: schedules are the strategies' defaults
-	target targets.Target
-	mu     sync.Mutex
-	known  map[string]found // by Func.Key
+	model   *machine.Model // nil of a target without one: schedules are the strategies' defaults
+	target  targets.Target
+	mu      sync.Mutex
+	known   map[string]found // by Func.Key
+	checker *checker         // nil: predictions are believed
 }
 
-func newFinder(t targets.Target) (*finder, error) {
+func newFinder(t targets.Target, o Options) (*finder, error) {
 	m, _, err := machine.Of(t)
-	return &finder{model: m, target: t, known: map[string]found{}}, err
+	if err != nil {
+		return nil, err
+	}
+	c, err := newChecker(t, o)
+	return &finder{model: m, target: t, known: map[string]found{}, checker: c}, err
 }
+
+// byTime puts what takes less first.
+func byTime(a, b found) int { return cmp.Compare(a.time, b.time) }
 
 // What a search looks at: more of it finds better schedules and takes longer.
 const (
@@ -166,11 +174,20 @@ func (s *finder) searched(ctx context.Context, funcs []*ir.Func, out []found) er
 		}
 		kernels = append(kernels, k)
 	}
-	all, err := s.search(ctx, kernels, built)
+	n := built
+	if s.checker != nil {
+		n = max(n, 2*s.checker.most)
+	}
+	all, err := s.search(ctx, kernels, n)
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.time, b.time) })
+	slices.SortStableFunc(all, byTime)
+	if s.checker != nil {
+		if all, err = s.checker.check(ctx, kernels, all); err != nil {
+			return err
+		}
+	}
 	for _, c := range all {
 		if out[c.kernel].Func == nil {
 			out[c.kernel] = c
@@ -259,7 +276,7 @@ func (s *finder) climb(kernels []kernel, all []found) []found {
 		if len(all) == 0 {
 			break
 		}
-		best := slices.MinFunc(all, func(a, b found) int { return cmp.Compare(a.time, b.time) })
+		best := slices.MinFunc(all, byTime)
 		space, kernel := best.at.space, best.kernel
 		var beside []sketch
 		for i := range space.besides(best.at.number) {
@@ -485,7 +502,7 @@ type Promise struct {
 // Promising are schedules of f of which the target's machine.Model expects most, the best first, of a search that begins at n points; none
 // where there is no such model.
 func Promising(f *ir.Func, t targets.Target, n int) ([]Promise, error) {
-	s, err := newFinder(t)
+	s, err := newFinder(t, Options{})
 	if err != nil || s.model == nil || !s.model.Sifts() {
 		return nil, err
 	}
@@ -495,7 +512,7 @@ func Promising(f *ir.Func, t targets.Target, n int) ([]Promise, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(made, func(a, b found) int { return cmp.Compare(a.time, b.time) })
+	slices.SortStableFunc(made, byTime)
 	var all []Promise
 	for _, m := range made {
 		all = append(all, Promise{m.Choice, m.time})

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"ripc/graph"
@@ -170,4 +171,50 @@ func learned(t *testing.T, target targets.Target, funcs []*ir.Func, key func(*ir
 		t.Fatal(err)
 	}
 	return m
+}
+
+// TestEffort: of the schedules that are promising so many are built and simulated, and the best of those is taken, with what it cost; a search
+// stops while they are tried. Chips without an operating system have none that could be tried.
+func TestEffort(t *testing.T) {
+	need.Tool(t, "qemu-aarch64")
+	target, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer := func(by layout.Algorithm) *ir.Func {
+		a := &graph.FusedConv{SH: 1, SW: 1, In: 64, Out: 64, KH: 3, KW: 3}
+		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, 64)}}
+		return testlayer.Integers(a, target, by, ir.Unipolar, 2, 1, 14, 14, ops.Slice{})
+	}
+	funcs := []*ir.Func{layer(layout.Popcount), layer(layout.Dot)}
+	s := &finder{model: learned(t, target, funcs, func(f *ir.Func) string { return f.Name }), target: target, known: map[string]found{}}
+	tried := 0
+	if s.checker, err = newChecker(target, Options{Effort: 3, Tried: func(n int) { tried = n }}); err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := s.best(stopped, funcs); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search that is stopped: %v", err)
+	}
+	all, err := s.best(t.Context(), funcs)
+	if err != nil || tried != 3 {
+		t.Fatalf("%d schedules were tried: %v", tried, err)
+	}
+	best := slices.MinFunc(all, byTime)
+	u, err := Kernel(t.Context(), funcs[best.kernel], best.Trace, target, KernelOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cost, err := s.checker.measure(t.Context(), u); err != nil || cost != best.cost {
+		t.Errorf("taken: %v cycles, and once more %v: %v", best.cost, cost, err)
+	}
+	chip, err := targets.Lookup("cortex-m4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none *EffortError
+	if _, err := newFinder(chip, Options{Effort: 1}); !errors.As(err, &none) {
+		t.Errorf("an effort for %s: %v", chip.Name, err)
+	}
 }

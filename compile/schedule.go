@@ -116,7 +116,7 @@ func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) er
 // Default is the schedule of f for a target that nothing has been measured for: that of the least predicted cost, where the target has a
 // machine.Model.
 func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
-	s, err := newFinder(t)
+	s, err := newFinder(t, Options{})
 	if err != nil {
 		return strategy.Choice{}, err
 	}

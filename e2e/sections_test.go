@@ -8,6 +8,7 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +21,7 @@ import (
 	"ripc/codegen/llvm/rows"
 	"ripc/internal/golden"
 	"ripc/internal/layering"
+	"ripc/schedule/machine"
 	"ripc/schemas"
 	"ripc/targets"
 	"ripc/targets/boards"
@@ -46,7 +48,8 @@ func TestSections(t *testing.T) {
 	golden.CheckSection(t, "../examples/mcu/Makefile", "# boards: begin", "# boards: end", boardVariables())
 	section(t, "docs/schedule.md", "instructions", instructionTable(t))
 	section(t, "docs/estimates.md", "models", modelTable())
-	section(t, "docs/boards.md", "boards", boardTable())
+	section(t, "docs/boards.md", "boards", boardTable(t))
+	section(t, "docs/machines.md", "machines", machineTable(t))
 	golden.Check(t, "../docs/ops.md", []byte(opsPage(t)))
 }
 
@@ -160,30 +163,65 @@ func modelTable() string {
 }
 
 // boardTable says of each target where it runs, here and there, and what is known of its speed.
-func boardTable() string {
+func boardTable(t *testing.T) string {
 	out := [][]string{{"target", "board", "`uname -m`", "runs here", "speed in `bench`", "choices are by costs"}}
-	for _, t := range targets.All() {
-		if t.Name == targets.HostName {
+	for _, m := range targets.All() {
+		if m.Name == targets.HostName {
 			continue
 		}
-		system, here, speed := map[string]string{"aarch64": "aarch64", "arm": "armv7l", "x86_64": "x86_64"}[t.Arch], "", ""
-		board, simulated := boards.Of(t.Name)
-		r, known := rows.Of(t)
+		system, here, speed := map[string]string{"aarch64": "aarch64", "arm": "armv7l", "x86_64": "x86_64"}[m.Arch], "", ""
+		board, simulated := boards.Of(m.Name)
+		r, known := rows.Of(m)
 		switch {
 		case simulated:
 			system, here, speed = "no system", "simulated: "+board.Title, "instructions, counted; flash and RAM"
-		case t.Arch == "x86_64":
+		case m.Arch == "x86_64":
 			here, speed = "natively, where this machine has its features", "time, measured"
 		case known && r.Model != "":
-			here, speed = "simulated: qemu's "+t.QemuCPU, "cycles, estimated: LLVM's "+r.Model
+			here, speed = "simulated: qemu's "+m.QemuCPU, "cycles, estimated: LLVM's "+r.Model
 		default:
-			here, speed = "simulated: qemu's "+t.QemuCPU, "instructions, counted"
+			here, speed = "simulated: qemu's "+m.QemuCPU, "instructions, counted"
 		}
 		costs := "none"
-		if on := t.MeasuredOn(); on != "" {
+		if learned, ok, err := machine.Of(m); err != nil {
+			t.Fatal(err)
+		} else if ok {
+			costs = "learned of `" + learned.Target + "`"
+		} else if on := m.MeasuredOn(); on != "" {
 			costs = "of `" + on + "`, " + targets.FittedTo(on).Machine
 		}
-		out = append(out, []string{"`" + t.Name + "`", t.Board, system, here, speed, costs})
+		out = append(out, []string{"`" + m.Name + "`", m.Board, system, here, speed, costs})
+	}
+	return table(out)
+}
+
+// machineTable says of each model of a machine what it was made of and how good it is.
+func machineTable(t *testing.T) string {
+	out := [][]string{{"machine", "serves", "measured", "unit", "layers or networks", "points", "off by", "judged on", "chosen", "rules"}}
+	serves, models := map[string][]string{}, map[string]*machine.Model{}
+	for _, m := range targets.All() {
+		learned, ok, err := machine.Of(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok && m.Name != targets.HostName {
+			models[learned.Target] = learned
+			serves[learned.Target] = append(serves[learned.Target], "`"+m.Name+"`")
+		}
+	}
+	above := func(ratio float64) string { return fmt.Sprintf("%.1f", 100*(ratio-1)) }
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		m := models[name]
+		judged, chosen, rules := "none", "", ""
+		if c := m.Choice; c.Networks > 0 {
+			judged, rules = strconv.Itoa(c.Networks), above(c.Usual)
+			chosen = above(c.Mean) + ", " + above(c.P90) + ", " + above(c.Worst)
+			if m.Unit == "instructions" && c.P90 == 0 { // networks
+				chosen = above(c.Mean) + ", worst " + above(c.Worst)
+			}
+		}
+		out = append(out, []string{"`" + name + "`", strings.Join(serves[name], ", "), m.Date + ", " + m.Tool, m.Unit, strconv.Itoa(m.Networks), strconv.Itoa(m.Points),
+			fmt.Sprintf("%.0f %%, %.0f %%", 100*m.Error.Median, 100*m.Error.P90), judged, chosen, rules})
 	}
 	return table(out)
 }
