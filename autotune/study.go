@@ -62,7 +62,15 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, 
 	}
 	a := &study{task: t, space: s, records: map[string][]records.Record{}, points: map[string]space.Point{}}
 	a.begin = func() (search.Search, error) {
-		return search.New(o.Search, s, search.Options{Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model, Thorough: o.Runner.Machine().Simulated, Beside: beside})
+		promising, err := compile.Promising(t.Func, t.Target, promised)
+		if err != nil {
+			return nil, err
+		}
+		var start []space.Point
+		for _, p := range promising {
+			start = append(start, space.Point{Strategy: p.Strategy, Values: p.Values})
+		}
+		return search.New(o.Search, s, search.Options{Start: start, Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model, Thorough: o.Runner.Machine().Simulated, Beside: beside})
 	}
 	if err := a.recall(o.Known); err != nil {
 		return nil, err
@@ -91,6 +99,9 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, 
 	}
 	return a, nil
 }
+
+// promised is how many schedules a search begins with where the target has a machine.Model.
+const promised = 16
 
 // recalled is the tuner of records of candidates that others had found.
 const recalled = "recalled"

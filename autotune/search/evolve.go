@@ -23,7 +23,7 @@ const streamOfEvolve = 0x65766f6c
 
 func openEvolve(s *space.Space, o Options) (Search, error) {
 	r := rand.New(rand.NewPCG(o.Seed, streamOfEvolve))
-	return &evolve{Fresh: NewFresh(s, o), r: r, start: estimated(s, r)}, nil
+	return &evolve{Fresh: NewFresh(s, o), r: r, start: startOf(s, o, r)}, nil
 }
 
 const (

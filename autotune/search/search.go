@@ -43,6 +43,8 @@ type Options struct {
 	Seed uint64
 	// Model is what xgb knows from other tasks, of ModelFeatures (Learn); nil stands for the one that comes with ripc.
 	Model *costmodel.Model
+	// Start are points to begin with, the most promising first; without any, a search begins at what schedule/cost takes for the cheapest.
+	Start []space.Point
 	// Alone says that it knows nothing.
 	Alone bool
 	// Thorough has more built to choose from, which is worth its time where measuring takes longer than that, as simulating does.

@@ -40,6 +40,14 @@ func estimated(s *space.Space, r *rand.Rand) []space.Point {
 	return out
 }
 
+// startOf are the points that a search begins with.
+func startOf(s *space.Space, o Options, r *rand.Rand) []space.Point {
+	if len(o.Start) > 0 {
+		return slices.Clone(o.Start)
+	}
+	return estimated(s, r)
+}
+
 // begin takes candidates to start with: half of those that are estimated to be the cheapest, half that are drawn.
 func (f *Fresh) begin(ctx context.Context, n int, start *[]space.Point, r *rand.Rand) ([]space.Candidate, error) {
 	var out []space.Candidate

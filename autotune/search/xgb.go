@@ -91,7 +91,7 @@ func openXGB(s *space.Space, o Options) (Search, error) {
 			return nil, err
 		}
 	}
-	return &xgb{Fresh: NewFresh(s, o), r: r, library: l, base: base, taken: map[int]bool{}, where: newCoordinates(s), start: estimated(s, r), look: look, effort: effortOf(o)}, nil
+	return &xgb{Fresh: NewFresh(s, o), r: r, library: l, base: base, taken: map[int]bool{}, where: newCoordinates(s), start: startOf(s, o, r), look: look, effort: effortOf(o)}, nil
 }
 
 func (x *xgb) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
