@@ -21,7 +21,7 @@ type convLayer struct {
 // and independent, an accumulator has mean (2^N-1)/2 * sum(w) and variance K*(4^N-1)/12.
 func writeConvs(dir string) error {
 	for _, l := range []convLayer{{"convA", 56, 64}, {"convB", 28, 128}, {"convC", 14, 256}, {"convD", 7, 512}} {
-		for bits := 1; bits <= 3; bits++ {
+		for bits := 1; bits <= 4; bits++ {
 			if err := writeConv(dir, l, bits); err != nil {
 				return err
 			}
