@@ -45,6 +45,9 @@ func (e *ArtifactError) Error() string {
 	return fmt.Sprintf("%s is a compiled network: to %s, its model is needed", e.Path, e.For)
 }
 
+// EffortError says why schedules cannot be tried for a target.
+type EffortError = compile.EffortError
+
 // ThreadsError says that something cannot be done with so many threads.
 type ThreadsError = engine.ThreadsError
 
@@ -55,7 +58,7 @@ func IsBadInput(err error) bool {
 		return false
 	}
 	return is[*ir.Error](err) || is[*npy.Error](err) || is[*codegen.KindError](err) || is[*targets.UnknownTargetError](err) ||
-		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*compile.BackendError](err) || is[*compile.AddressError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
+		is[*codegen.TargetError](err) || is[*compile.UnknownBackendError](err) || is[*compile.BackendError](err) || is[*EffortError](err) || is[*compile.AddressError](err) || is[*TargetError](err) || is[*ArtifactError](err) || is[*ChoiceError](err) || is[*ThreadsError](err) ||
 		is[*runtime.FileError](err) || is[*runtime.FormatError](err) || is[*runner.NameError](err) || is[*search.NameError](err) || is[*autotune.ColdError](err)
 }
 

@@ -82,7 +82,7 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	if accepted := TuneBackend(o.Target); o.Backend != "" && o.Backend != accepted {
 		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName), Reason: "schedules are tuned by the code that engines run", Accepted: []string{accepted}}
 	}
-	o.Emit, o.Tuned = nil, nil
+	o.Emit, o.Tuned, o.Effort = nil, nil, 0
 	c, err := Compile(ctx, r.Path, o)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, 
 	}
 	a := &study{task: t, space: s, records: map[string][]records.Record{}, points: map[string]space.Point{}}
 	a.begin = func() (search.Search, error) {
-		promising, err := compile.Promising(t.Func, t.Target, promised)
+		promising, err := compile.Promising(context.Background(), t.Func, t.Target, promised)
 		if err != nil {
 			return nil, err
 		}

@@ -83,20 +83,8 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 		}
 	}
 	layers := slices.Sorted(maps.Keys(free))
-	results := make([][]found, len(layers))
-	var work errgroup.Group
-	work.SetLimit(runtime.GOMAXPROCS(0))
-	for i, layer := range layers {
-		work.Go(func() (err error) {
-			var funcs []*ir.Func
-			for _, w := range ways[layer] {
-				funcs = append(funcs, w.f)
-			}
-			results[i], err = s.best(ctx, funcs)
-			return err
-		})
-	}
-	if err := work.Wait(); err != nil {
+	results, err := s.compared(ctx, layers, ways)
+	if err != nil {
 		return nil, err
 	}
 	choices, cheapest := map[string]layout.Choice{}, map[string]layout.Algorithm{}
@@ -161,6 +149,55 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 		choices[layer] = c
 	}
 	return choices, nil
+}
+
+// compared are the schedules of each layer's kernels. Layers of the same kernels are searched once, several layers at a time; those that share
+// some of their kernels one after the other, since what is found of a kernel depends on what it is compared with first.
+func (s *finder) compared(ctx context.Context, layers []string, ways map[string][]way) ([][]found, error) {
+	results := make([][]found, len(layers))
+	group := map[string]*[]int{} // of layers that share kernels, by the kernels' keys
+	var order []*[]int
+	for i, layer := range layers {
+		own := &[]int{i}
+		for _, w := range ways[layer] {
+			key := w.f.Key()
+			if other, ok := group[key]; ok && other != own {
+				merged := append(*other, *own...)
+				slices.Sort(merged)
+				*other, *own = merged, nil
+				for k, g := range group {
+					if g == own {
+						group[k] = other
+					}
+				}
+				own = other
+			}
+			group[key] = own
+		}
+		order = append(order, own)
+	}
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	begun := map[*[]int]bool{}
+	for _, together := range order {
+		if begun[together] {
+			continue
+		}
+		begun[together] = true
+		work.Go(func() (err error) {
+			for _, i := range *together {
+				var funcs []*ir.Func
+				for _, w := range ways[layers[i]] {
+					funcs = append(funcs, w.f)
+				}
+				if results[i], err = s.best(ctx, funcs); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return results, work.Wait()
 }
 
 // shown is how many terms of a difference are.

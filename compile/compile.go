@@ -52,10 +52,10 @@ type Options struct {
 	Recognize recognize.Options
 	// FloatTwin takes the model's float twin (package floattwin) in its place.
 	FloatTwin bool
-	// Effort is how many schedules of each layer, those that a machine.Model takes for the best, are built and run or simulated; 0 believes
-	// the model. Targets without a model have no use for it.
+	// Effort is how many schedules of each layer, those that a machine.Model predicts to be the fastest, are built and run or simulated; 0
+	// believes the model. It fails as *EffortError where that cannot be done, and does nothing for a target without a model.
 	Effort int
-	// Tried, if not nil, is told how many were, from several goroutines.
+	// Tried, if not nil, is told how many were, one call at a time.
 	Tried func(n int)
 	// NoDescribe leaves the description out (codegen.Input).
 	NoDescribe bool
@@ -237,7 +237,7 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 			return nil, err
 		}
 	}
-	s, err := newFinder(t, o)
+	s, err := newFinder(t, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		if !tuned {
 			k, err := c.finder.of(ctx, f)
 			if err != nil {
-				return choice{}, &InternalError{"default schedule of " + f.Name, err}
+				return choice{}, err
 			}
 			s = k.Choice
 		}

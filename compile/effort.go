@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
+	"ripc/codegen"
+	"ripc/codegen/llvm"
+	"ripc/ir"
 	"ripc/measure"
 	"ripc/targets"
 )
@@ -25,51 +29,89 @@ func (e *EffortError) Error() string {
 // Unwrap gives the cause.
 func (e *EffortError) Unwrap() error { return e.Err }
 
-// checker builds schedules that a model takes for good, and runs or simulates them.
+// checker builds the schedules that a model predicts to be the fastest, and runs or simulates them.
 type checker struct {
 	target    targets.Target
-	most      int // of a layer
+	perLayer  int
+	backends  []codegen.Backend
 	simulated bool
-	timing    sync.Mutex // one kernel is timed at a time
+	timing    sync.RWMutex // held by one kernel that is timed, or by those that are built: a compiler beside it would take its time
 	tell      func(tried int)
 	mu        sync.Mutex // of tried
 	tried     int
 }
 
+// newChecker is nil where no effort is asked for.
 func newChecker(t targets.Target, o Options) (*checker, error) {
 	if o.Effort <= 0 {
 		return nil, nil
 	}
 	if t.Bare {
-		return nil, &EffortError{t.Name, errors.New("kernels of chips without an operating system are tried by ripc tune")}
+		return nil, &EffortError{t.Name, errors.New("ripc tune tries kernels of chips without an operating system")}
 	}
-	return &checker{target: t, most: o.Effort, simulated: !t.Native(), tell: o.Tried}, nil
+	if err := checkBackend(o.Backend, t, []codegen.Kind{codegen.Runnable}); err != nil {
+		return nil, &EffortError{t.Name, err}
+	}
+	backends, err := chosen(o.Backend)
+	if err != nil {
+		return nil, err
+	}
+	return &checker{target: t, perLayer: o.Effort, backends: backends, simulated: !t.Native(), tell: o.Tried}, nil
 }
 
-// check measures the first of all, which are of kernels, as far as most, and leaves out the others: none where no code can be made of them.
+// check measures the first perLayer of all, schedules of kernels that are compared with each other. It puts what takes least first, and gives it the time that
+// the model predicts on the average of these, since sums over layers are of predictions. Of a kernel that was measured nothing else stays; neither does what no code can be made of.
 func (c *checker) check(ctx context.Context, kernels []kernel, all []found) ([]found, error) {
-	var out []found
-	for _, k := range all {
-		if len(out) == c.most {
+	var out, rest []found
+	measured := map[int]bool{}
+	for i, k := range all {
+		if len(out) == c.perLayer {
+			rest = all[i:]
 			break
 		}
-		u, err := Kernel(ctx, kernels[k.kernel].f, k.Trace, c.target, KernelOptions{Result: k.Result})
-		if ctx.Err() != nil {
+		u, err := c.build(ctx, kernels[k.kernel].f, k)
+		var refused *ir.Error
+		var large *llvm.SizeError
+		switch {
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		}
-		if err != nil { // no code can be made of it
+		case errors.As(err, &refused), errors.As(err, &large):
 			continue
+		case err != nil:
+			return nil, &EffortError{c.target.Name, err}
 		}
 		cost, err := c.measure(ctx, u)
 		if err != nil {
 			return nil, cmp.Or(ctx.Err(), error(&EffortError{c.target.Name, err}))
 		}
-		k.time *= cost / k.cost
-		k.cost = cost
+		k.measured = cost
+		measured[k.kernel] = true
 		out = append(out, k)
+	}
+	factor := 0.0 // of measured costs to predicted ones, by its logarithm
+	for _, k := range out {
+		factor += math.Log(k.measured/k.cost) / float64(len(out))
+	}
+	for i := range out {
+		k := &out[i]
+		cost := k.measured / math.Exp(factor)
+		k.cost, k.time = cost, k.time*cost/k.cost
+	}
+	for _, k := range rest {
+		if !measured[k.kernel] {
+			out = append(out, k)
+		}
 	}
 	slices.SortStableFunc(out, byTime)
 	return out, nil
+}
+
+func (c *checker) build(ctx context.Context, f *ir.Func, k found) (*Unit, error) {
+	if !c.simulated {
+		c.timing.RLock()
+		defer c.timing.RUnlock()
+	}
+	return Kernel(ctx, f, k.Trace, c.target, KernelOptions{Result: k.Result, With: c.backends})
 }
 
 // measure is what a kernel costs, on one core.

@@ -18,12 +18,13 @@ import (
 // found is a schedule and its predicted cost.
 type found struct {
 	strategy.Choice
-	cost    float64          // on one core
-	time    float64          // of the cost, with all of the target's cores: what is compared
-	kernel  int              // which it is of, of those that are compared
-	at      sketch           // the point of the space that it was made of
-	records []machine.Record // of the kernel, where its cost was measured: there is no schedule before it is asked for
-	fits    bool             // code can be made of it: asked of what is taken
+	cost     float64          // on one core
+	time     float64          // of the cost, with all of the target's cores: what is compared
+	measured float64          // what its code took, in the unit of what measured it; 0 if it was not built
+	kernel   int              // which it is of, of those that are compared
+	at       sketch           // the point of the space that it was made of
+	records  []machine.Record // of the kernel, where its cost was measured: there is no schedule before it is asked for
+	fits     bool             // code can be made of it: asked of what is taken
 }
 
 // predict fills in what the schedule costs.
@@ -130,7 +131,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		keys[i] = f.Key()
 		if k, known := s.knows(keys[i]); known {
 			out[i] = k
-		} else if records := s.model.Records(keys[i]); len(records) > 0 {
+		} else if records := s.records(f, keys[i]); len(records) > 0 {
 			out[i].records, out[i].cost, out[i].time = records, records[0].Cost, records[0].Time
 		}
 		measured = measured || len(out[i].records) > 0
@@ -176,7 +177,7 @@ func (s *finder) searched(ctx context.Context, funcs []*ir.Func, out []found) er
 	}
 	n := built
 	if s.checker != nil {
-		n = max(n, 2*s.checker.most)
+		n = max(n, 2*s.checker.perLayer)
 	}
 	all, err := s.search(ctx, kernels, n)
 	if err != nil {
@@ -199,6 +200,30 @@ func (s *finder) searched(ctx context.Context, funcs []*ir.Func, out []found) er
 	return err
 }
 
+// records are the schedules of f that were measured, the best first, without those of strategies that are other ones now.
+func (s *finder) records(f *ir.Func, key string) []machine.Record {
+	all := s.model.Records(key)
+	if len(all) == 0 {
+		return nil
+	}
+	l := strategy.LayerOf(f, s.target)
+	applying := strategy.For(l)
+	return slices.DeleteFunc(slices.Clone(all), func(r machine.Record) bool {
+		i := slices.IndexFunc(applying, func(st strategy.Strategy) bool { return st.Name == r.Strategy })
+		return i < 0 || !has(applying[i].Knobs(l), r.Values)
+	})
+}
+
+// has reports whether knobs can have values.
+func has(knobs []strategy.Knob, values map[string]int) bool {
+	for _, k := range knobs {
+		if v, ok := values[k.Name]; !ok || !slices.Contains(k.Domain, v) {
+			return false
+		}
+	}
+	return len(knobs) == len(values)
+}
+
 // build makes the best schedule of f that was measured, or the next where a strategy is another one now.
 func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record) (found, error) {
 	l := strategy.LayerOf(f, s.target)
@@ -211,6 +236,9 @@ func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record
 		if c, err := all[i].Build(l, r.Values); err == nil {
 			return found{Choice: c, cost: r.Cost, time: r.Time, records: records}, nil
 		}
+	}
+	if !s.model.Sifts() {
+		return s.usual(f)
 	}
 	out := make([]found, 1)
 	err := s.searched(ctx, []*ir.Func{f}, out)
@@ -501,14 +529,14 @@ type Promise struct {
 
 // Promising are schedules of f of which the target's machine.Model expects most, the best first, of a search that begins at n points; none
 // where there is no such model.
-func Promising(f *ir.Func, t targets.Target, n int) ([]Promise, error) {
+func Promising(ctx context.Context, f *ir.Func, t targets.Target, n int) ([]Promise, error) {
 	s, err := newFinder(t, Options{})
 	if err != nil || s.model == nil || !s.model.Sifts() {
 		return nil, err
 	}
 	k := kernel{f: f, layer: strategy.LayerOf(f, t)}
 	s.draw(&k)
-	made, err := s.search(context.Background(), []kernel{k}, n)
+	made, err := s.search(ctx, []kernel{k}, n)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"ripc/targets"
 )
 
-// Glued is g with the glue in each layer that costs less on target t. Program does it to a graph to which it was not done before.
+// Glued is g with the glue in each layer that costs less on target t. Glued twice is glued once: Program does it, too.
 func Glued(g *graph.Graph, t targets.Target) *graph.Graph {
 	g = g.Clone()
 	for _, n := range g.Nodes {

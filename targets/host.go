@@ -35,9 +35,6 @@ func allowed(arch string) []string {
 	return nil
 }
 
-// vnniHost are hosts of x86-64-v4 that also count bits and multiply bytes (Ice Lake, Zen 4 and later).
-const vnniHost = "x86-64-v4-vnni"
-
 // hostArch returns this machine's architecture in ripc's names, or "" if ripc has no code generator for it.
 func hostArch() string {
 	if allowed(cpu.Arch()) == nil {
@@ -105,9 +102,6 @@ func hostTarget(arch string, features []string) Target {
 	}
 	if t.Has("avx512f") && t.Has("avx512bw") && t.Has("avx512dq") && t.Has("avx512vl") {
 		t.VectorBits, t.Registers, t.Ternary, t.Like = 512, 32, true, x86v4().Name
-		if t.Has("avx512vpopcntdq") && t.Has("avx512vnni") {
-			t.Like = vnniHost
-		}
 	}
 	return t
 }

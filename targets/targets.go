@@ -54,7 +54,7 @@ type Target struct {
 	// Bare says that the chip runs no operating system: what is compiled for it becomes part of a program.
 	Bare  bool   `json:"bare,omitempty"`
 	Board string `json:"board"` // prose for people
-	// Like is the machine whose learned costs serve where no others were learned: another target, or, of a host, a kind of hosts.
+	// Like is the target whose learned costs serve where none of its own were learned.
 	Like string `json:"like,omitempty"`
 
 	sums    *SumCosts    // in the place of those that are known of it
@@ -107,6 +107,11 @@ func (t Target) PointerBits() int {
 // as vectors: AArch64's fmla by element. In 32-bit NEON only products that are rounded before they are added can be had so, and on x86
 // a factor is read from memory beside the product.
 func (t Target) MultipliesByLane() bool { return t.Arch == "aarch64" }
+
+// MultipliesBytes says that one instruction adds up products of bytes in lanes of 32 bits.
+func (t Target) MultipliesBytes() bool {
+	return t.Has("avx512vnni") || t.Has("avxvnni") || t.Has("dotprod")
+}
 
 // Native reports whether code for t runs on this machine without an emulator.
 func (t Target) Native() bool {

@@ -247,7 +247,7 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []drawnPoin
 	if by.Simulated {
 		mark = mark.Estimated(by.CPU)
 	}
-	w := machine.Weights{Target: machine.Named(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit, Tool: mark.CPU, Networks: len(layers), Points: len(all)}
+	w := machine.Weights{Target: machine.FileName(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit, Tool: mark.CPU, Networks: len(layers), Points: len(all)}
 	w.Error = machine.Error{Median: stat.Quantile(0.5, stat.Empirical, errors, nil), P90: stat.Quantile(0.9, stat.Empirical, errors, nil)}
 	if old, ok, err := machine.Of(t); err == nil && ok {
 		w.Choice = old.Choice
@@ -295,7 +295,7 @@ func held(ctx context.Context, l *costmodel.Library, t targets.Target, points []
 				seen = append(seen, p.Point)
 			}
 		}
-		m, err := machine.Learn(ctx, l, t, machine.Weights{Target: machine.Named(t)}, seen)
+		m, err := machine.Learn(ctx, l, t, machine.Weights{Target: machine.FileName(t)}, seen)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -309,7 +309,7 @@ func (c *collector) kernels(ctx context.Context, from source, kernels []drawnKer
 		}
 		var all []hope
 		for _, k := range kernels {
-			some, err := compile.Promising(k.Task.Func, c.target, builtOfKernel)
+			some, err := compile.Promising(ctx, k.Task.Func, c.target, builtOfKernel)
 			if err != nil {
 				return err
 			}
@@ -472,7 +472,7 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join("build", "learn", machine.Named(t)+".points")
+	file := filepath.Join("build", "learn", machine.FileName(t)+".points")
 	by, err := measureBoard(ctx, t, file, known, o, o.from)
 	if err != nil {
 		return err
@@ -496,7 +496,7 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 
 // store is the file of all points of t that were ever measured, for fits of other features.
 func store(t targets.Target) string {
-	return filepath.Join("examples", "costs", "points", machine.Named(t)+".jsonl.gz")
+	return filepath.Join("examples", "costs", "points", machine.FileName(t)+".jsonl.gz")
 }
 
 // readStore reads t's store, none if there is none.
@@ -551,7 +551,7 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 		return fmt.Errorf("no weights of %s: fit them first", t.Name)
 	}
 	o.models = nil // the fit has seen them
-	file := filepath.Join("build", "learn", machine.Named(t)+".judged")
+	file := filepath.Join("build", "learn", machine.FileName(t)+".judged")
 	if _, err := measureBoard(ctx, t, file, nil, o, unseen+o.from); err != nil {
 		return err
 	}

@@ -141,6 +141,7 @@ func (k *kernel) collect(s ir.Stmt, at *node, path []*node, live []*buffer) {
 			k.entries += product(path, math.MaxUint64)
 		}
 		path = append(path[:len(path):len(path)], n)
+		k.cut(s.Body, path)
 		if !n.written {
 			k.iterations += product(path, math.MaxUint64)
 		}
@@ -160,9 +161,6 @@ func (k *kernel) collect(s ir.Stmt, at *node, path []*node, live []*buffer) {
 		k.branches += product(path, math.MaxUint64)
 		then, otherwise := path, path
 		if share, known := k.share(s.Cond, path); known {
-			if slices.ContainsFunc(path, func(n *node) bool { return n.loop.Kind == ir.Parallel && arith.Mentions(s.Cond, n.loop.Var) }) {
-				k.full = max(k.full, share)
-			}
 			then, otherwise = side(path, at, share), side(path, at, 1-share)
 		}
 		k.collect(s.Then, at, then, live)
@@ -180,6 +178,17 @@ func (k *kernel) collect(s ir.Stmt, at *node, path []*node, live []*buffer) {
 			k.access(w.Buf, w.Idx, s.Fn.Params[i].Shape, s.Fn.Params[i].Out, path)
 		}
 		x.to = len(k.all)
+	}
+}
+
+// cut looks for a condition that the last block of a parallel loop does not always meet: the whole body of a loop within.
+func (k *kernel) cut(body ir.Stmt, path []*node) {
+	c, ok := body.(*ir.If)
+	if !ok || c.Else != nil || !slices.ContainsFunc(path, func(n *node) bool { return n.loop.Kind == ir.Parallel && arith.Mentions(c.Cond, n.loop.Var) }) {
+		return
+	}
+	if share, known := k.share(c.Cond, path); known {
+		k.full = max(k.full, share)
 	}
 }
 

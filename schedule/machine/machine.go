@@ -96,12 +96,15 @@ func Of(t targets.Target) (m *Model, ok bool, err error) {
 	return m, err == nil, err
 }
 
-// Named is what the files of t's model are called: a host's are of all hosts like it.
-func Named(t targets.Target) string {
-	if t.Name == targets.HostName {
-		return t.Like
+// FileName is what the files of t's model are called, without their ends: a host's are of all hosts like it.
+func FileName(t targets.Target) string {
+	switch {
+	case t.Name != targets.HostName:
+		return t.Name
+	case t.MultipliesBytes():
+		return "host-" + t.Like + "-dots"
 	}
-	return t.Name
+	return "host-" + t.Like
 }
 
 // machines read each file once, when its model is asked for first.
@@ -112,7 +115,7 @@ var machines = sync.OnceValue(func() map[string]func() (*Model, error) {
 		panic("BUG: " + err.Error()) // the name is a valid one
 	}
 	for _, t := range targets.All() {
-		for _, name := range []string{Named(t), t.Like} {
+		for _, name := range []string{FileName(t), t.Like} {
 			if _, err := fs.Stat(data, name+".json"); err == nil {
 				all[t.Name] = sync.OnceValues(func() (*Model, error) { return Read(data, name, t) })
 				break
@@ -155,6 +158,9 @@ func Read(dir fs.FS, name string, t targets.Target) (*Model, error) {
 		if len(s.Extents) != len(axes()) {
 			return nil, fmt.Errorf("%s: a start has %d extents, not %d: fit the model anew", name+startsFile, len(s.Extents), len(axes()))
 		}
+		if s.Cost <= 0 || s.Blocks < 1 || s.Full <= 0 {
+			return nil, fmt.Errorf("%s: a start costs %v, and cores share %v blocks of it, of which %v is there: fit the model anew", name+startsFile, s.Cost, s.Blocks, s.Full)
+		}
 	}
 	m.begin(starts)
 	return m, nil
@@ -167,7 +173,7 @@ func (m *Model) begin(starts []start) {
 	m.starts, m.records = map[string][]start{}, map[string][]Record{}
 	for _, s := range starts {
 		m.starts[s.Strategy] = append(m.starts[s.Strategy], s)
-		m.records[s.Kernel] = append(m.records[s.Kernel], Record{s.Strategy, s.Values, s.Cost, s.Time})
+		m.records[s.Kernel] = append(m.records[s.Kernel], Record{s.Strategy, s.Values, s.Cost, s.Cost * m.turns(s.Blocks, s.Full)})
 	}
 	for _, r := range m.records {
 		slices.SortStableFunc(r, func(a, b Record) int { return cmp.Compare(a.Time, b.Time) })

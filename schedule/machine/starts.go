@@ -12,7 +12,8 @@ import (
 type start struct {
 	Kernel   string         `json:"k"` // its ir.Func.Key
 	Cost     float64        `json:"c"` // on one core
-	Time     float64        `json:"t"` // of the cost, with all cores
+	Blocks   float64        `json:"b"` // that cores share
+	Full     float64        `json:"f"` // the part of them that is there
 	Strategy string         `json:"s"`
 	Extents  []float64      `json:"e"` // of axes, in the order of axes
 	Values   map[string]int `json:"v"` // of knobs
@@ -93,7 +94,7 @@ func (m *Model) startsOf(points []Point) []start {
 	var all []start
 	for _, at := range order {
 		p := points[best[at]]
-		all = append(all, start{p.Kernel, p.Cost, time(best[at]), p.Strategy, p.extents, p.Values})
+		all = append(all, start{p.Kernel, p.Cost, m.blocksOf(p), m.fullOf(p), p.Strategy, p.extents, p.Values})
 	}
 	return all
 }

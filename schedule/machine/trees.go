@@ -107,12 +107,19 @@ func (m *Model) Terms(p Point) map[string]float64 {
 
 // Turns is how long t's cores take for what a point computes beside the time of cores that all have as much to do: blocks of a parallel loop
 // are done in turns, the last of which may leave cores idle, and the last block may be less than the others.
-func (m *Model) Turns(p Point) float64 {
-	blocks := max(1, math.Round(math.Exp2(float64(p.After[m.blocks]))-1))
+func (m *Model) Turns(p Point) float64 { return m.turns(m.blocksOf(p), m.fullOf(p)) }
+
+func (m *Model) turns(blocks, full float64) float64 {
 	cores := float64(max(1, m.target.Cores))
-	all := blocks * float64(p.After[m.full])
-	return max(1, math.Ceil(blocks/cores)*cores/all)
+	return max(1, math.Ceil(blocks/cores)*cores/(blocks*full))
 }
+
+// blocksOf is how many blocks cores share, and fullOf the part of them that is there.
+func (m *Model) blocksOf(p Point) float64 {
+	return max(1, math.Round(math.Exp2(float64(p.After[m.blocks]))-1))
+}
+
+func (m *Model) fullOf(p Point) float64 { return float64(p.After[m.full]) }
 
 // Predict is the predicted cost of a point, on one core.
 func (m *Model) Predict(p Point) float64 {
