@@ -71,6 +71,36 @@ func TestAlgorithmsAgree(t *testing.T) {
 	}
 }
 
+// TestSketch: a program without contents of constants has the Funcs of the whole one, by each algorithm.
+func TestSketch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "network")
+		g := []func() *graph.Graph{func() *graph.Graph { return fewBits(t, seed) }, func() *graph.Graph { return fused(t, seed) }}[rapid.IntRange(0, 1).Draw(t, "kind")]()
+		all := targets.All()
+		o := lower.Options{Target: all[rapid.IntRange(0, len(all)-1).Draw(t, "target")]}
+		for _, choice := range lower.Uniform(lower.Free(g, o)) {
+			o.Algorithms, o.Sketch = choice, false
+			whole, err := lower.Program(t.Context(), g, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Sketch = true
+			sketch, err := lower.Program(t.Context(), lower.Glued(g, o.Target), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(whole.Stages) != len(sketch.Stages) {
+				t.Fatalf("%d stages, and %d of a sketch", len(whole.Stages), len(sketch.Stages))
+			}
+			for i, st := range whole.Stages {
+				if f, k := whole.FuncByName(st.Func), sketch.FuncByName(sketch.Stages[i].Func); f.Key() != k.Key() {
+					t.Errorf("%s:\n%s\nof a sketch:\n%s", st.Name, f, k)
+				}
+			}
+		}
+	})
+}
+
 // TestMergedGroups: so do filters of groups that look up in the tables of all groups, where what is no entry counts 0.
 func TestMergedGroups(t *testing.T) {
 	m, err := targets.Lookup("rpi3-armv7")
