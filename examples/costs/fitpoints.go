@@ -208,7 +208,7 @@ func quantiles(all []float64) string {
 const parts = 5
 
 // fitPoints fits t's model to what was measured, and writes it.
-func fitPoints(ctx context.Context, t targets.Target, by origin, raw []drawnPoint, sieve bool) error {
+func fitPoints(ctx context.Context, t targets.Target, by origin, raw []drawnPoint, o learnOptions) error {
 	points, err := describePoints(ctx, t, raw)
 	if err != nil {
 		return err
@@ -217,46 +217,30 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []drawnPoin
 	if err != nil {
 		return err
 	}
-	linear, predicted, err := held(ctx, l, t, points)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%d points of %d; hundredths above the best of a layer, of layers that were held out: mean, p90, worst\n", len(points), len(raw))
-	show := func(what string, score func(int) float64, n ...int) {
-		var text []string
-		for _, n := range n {
-			text = append(text, fmt.Sprintf("best of %d: %s", n, quantiles(regrets(points, score, n))))
-		}
-		fmt.Printf("%-10s %s\n", what, strings.Join(text, "   "))
-	}
-	show("rules", func(i int) float64 { return first(points[i].Rules) }, 1)
-	show("prices", func(i int) float64 { return linear[i] }, 1)
-	show("trees", func(i int) float64 { return predicted[i] }, 1, 4, 8)
-	worst(points, predicted)
-
 	var all []machine.Point
-	var errors []float64
 	layers := map[uint64]bool{}
-	for i, p := range points {
+	for _, p := range points {
 		all, layers[p.Layer] = append(all, p.Point), true
-		errors = append(errors, math.Abs(predicted[i]/p.Point.Cost-1))
 	}
-	slices.Sort(errors)
 	mark := provenance.Now("engine", "examples/costs")
 	mark = mark.On(by.CPU)
 	if by.Simulated {
 		mark = mark.Estimated(by.CPU)
 	}
 	w := machine.Weights{Target: machine.FileName(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit, Tool: mark.CPU, Networks: len(layers), Points: len(all)}
-	w.Error = machine.Error{Median: stat.Quantile(0.5, stat.Empirical, errors, nil), P90: stat.Quantile(0.9, stat.Empirical, errors, nil)}
 	if old, ok, err := machine.Of(t); err == nil && ok {
-		w.Choice = old.Choice
+		w.Choice, w.Error = old.Choice, old.Error
+	}
+	if o.check {
+		if w.Error, err = checkHeld(ctx, l, t, points); err != nil {
+			return err
+		}
 	}
 	m, err := machine.Learn(ctx, l, t, w, all)
 	if err != nil {
 		return err
 	}
-	if !sieve {
+	if !o.sieve {
 		return m.Write(machineData)
 	}
 	guesses, err := drawGuesses(ctx, t, m)
@@ -272,6 +256,33 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []drawnPoin
 		return err
 	}
 	return m.Write(machineData)
+}
+
+// checkHeld says how good a model is on layers that are held out.
+func checkHeld(ctx context.Context, l *costmodel.Library, t targets.Target, points []described) (machine.Error, error) {
+	linear, predicted, err := held(ctx, l, t, points)
+	if err != nil {
+		return machine.Error{}, err
+	}
+	fmt.Printf("%d points; hundredths above the best of a layer, of layers that were held out: mean, p90, worst\n", len(points))
+	show := func(what string, score func(int) float64, n ...int) {
+		var text []string
+		for _, n := range n {
+			text = append(text, fmt.Sprintf("best of %d: %s", n, quantiles(regrets(points, score, n))))
+		}
+		fmt.Printf("%-10s %s\n", what, strings.Join(text, "   "))
+	}
+	show("rules", func(i int) float64 { return first(points[i].Rules) }, 1)
+	show("prices", func(i int) float64 { return linear[i] }, 1)
+	show("trees", func(i int) float64 { return predicted[i] }, 1, 4, 8)
+	worst(points, predicted)
+
+	var errors []float64
+	for i, p := range points {
+		errors = append(errors, math.Abs(predicted[i]/p.Point.Cost-1))
+	}
+	slices.Sort(errors)
+	return machine.Error{Median: stat.Quantile(0.5, stat.Empirical, errors, nil), P90: stat.Quantile(0.9, stat.Empirical, errors, nil)}, nil
 }
 
 // machineData is the folder of what is fitted.

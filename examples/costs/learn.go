@@ -37,6 +37,7 @@ type learnOptions struct {
 	from                       uint64
 	layers, points, multiplies int
 	fit, sieve                 bool // what is fitted
+	check                      bool // the fit, on layers that are held out
 	models                     []string
 }
 
@@ -51,6 +52,7 @@ func learn(ctx context.Context, args []string) error {
 		f.IntVar(&o.points, "points", 0, "schedules of a layer of a board (20, or 40 to judge)")
 		f.Uint64Var(&o.from, "from", 0, "seed of the first layer of a board")
 		f.BoolVar(&o.fit, "fit", true, "fit the model to all points that there are")
+		f.BoolVar(&o.check, "check", true, "say how far off predictions are on layers that are held out, which takes as long as the rest; else the last check stands")
 		f.BoolVar(&o.sieve, "sieve", true, "fit what guesses costs before a schedule is built, too, which takes minutes")
 		f.StringVar(&models, "models", "", "measure the layers of these in the place of drawn ones: files, or names of examples/networks")
 		f.IntVar(&judged, "judge", 0, "fit nothing: judge what is chosen for so many other layers or networks")

@@ -491,7 +491,7 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	if !o.fit {
 		return nil
 	}
-	return fitPoints(ctx, t, by, all, o.sieve)
+	return fitPoints(ctx, t, by, all, o)
 }
 
 // store is the file of all points of t that were ever measured, for fits of other features.
