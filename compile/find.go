@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"ripc/internal/memory"
 	"ripc/ir"
 	"ripc/schedule/machine"
 	"ripc/schedule/strategy"
@@ -516,6 +517,7 @@ func (s *finder) make(kernels []kernel, points []sketch) []found {
 			one := found{Choice: c, kernel: p.kernel, at: p}
 			one.predict(s.model)
 			all = append(all, one)
+			memory.Trim()
 		}
 	}
 	return all

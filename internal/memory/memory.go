@@ -9,6 +9,18 @@ import (
 // large is the size of a heap, in bytes, from which on garbage is looked for between two stages.
 const large = 16 << 20
 
+// Trim is Collect within a stage that leaves much behind, such as a search: where memory is large, it waits for less than as much garbage again.
+func Trim() {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	if all, live := s[0].Value.Uint64(), s[1].Value.Uint64(); live > large && all > live+garbage {
+		runtime.GC()
+	}
+}
+
+// garbage is how much Trim lets be, in bytes.
+const garbage = 12 << 20
+
 // Collect frees what the last stage has left, where memory is large. By itself, Go's collector waits until it has doubled.
 func Collect() {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
