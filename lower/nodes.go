@@ -286,7 +286,13 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
 		args, others = append(args, buf), append(others, v)
 	}
-	c := layout.NewConv(a, in, l.target, l.choices[n.Name].Algorithm, others...)
+	by := l.choices[n.Name].Algorithm
+	if groups, _ := by.LooksUp(); l.sketch && (by.Counts() || groups > 0) { // no weight decides what is counted
+		sketch := *a
+		sketch.Ints = graph.Numbers{}
+		a = &sketch
+	}
+	c := layout.NewConv(a, in, l.target, by, others...)
 	beside, levels := l.levelsBeside(n, a)
 	c.Beside = beside
 	c.From, c.To, c.Made, c.Mean = x.Form, form, l.multiples[made.Output], made != n

@@ -19,7 +19,7 @@ func Trim() {
 }
 
 // garbage is how much Trim lets be, in bytes.
-const garbage = 12 << 20
+const garbage = 4 << 20
 
 // Collect frees what the last stage has left, where memory is large. By itself, Go's collector waits until it has doubled.
 func Collect() {
