@@ -176,7 +176,7 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 	if d.Runs {
 		cols = 1
 	}
-	each := func(yield func(at, o, v int)) {
+	each := func(yield func(at, v, o int)) {
 		for i, w := range f.Ints.All() {
 			o, c, kw, kh := i%f.Out, i/f.Out%f.GroupIn(), i/f.Out/f.GroupIn()%f.KW, i/f.Out/f.GroupIn()/f.KW
 			c += o / f.GroupOut() % d.Groups * f.GroupIn()
@@ -186,28 +186,32 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 			if d.Runs {
 				kw, c = 0, kw*f.GroupIn()+c
 			}
-			yield((((kh*cols+kw)*d.Steps+c/d.Step)*f.Out+o)*d.Step+c%d.Step, o, int(w)*sign[o])
+			yield((((kh*cols+kw)*d.Steps+c/d.Step)*f.Out+o)*d.Step+c%d.Step, int(w)*sign[o], o)
 		}
 	}
-	n, far := f.KH*cols*d.Steps*d.Step*f.Out, 1
-	each(func(_, o, v int) {
+	n, far, o := f.KH*cols*d.Steps*d.Step*f.Out, 1, 0
+	for _, w := range f.Ints.All() {
+		v := int(w) * sign[o]
 		sums[o] += int32(v)
 		if !wide {
 			b := int(d.Parts.byteOf(v, o))
 			far = max(far, b, -b)
 		}
-	})
+		if o++; o == f.Out {
+			o = 0
+		}
+	}
 	if d.Wide = wide && f.Ints.Len() > 0; !wide && f.Ints.Len() > 0 {
 		d.Within = rangeOf(far)
 	}
 	d.Weights = func() []int8 {
 		all := make([]int8, n)
-		each(func(at, o, v int) { all[at] = d.Parts.byteOf(v, o) })
+		each(func(at, v, o int) { all[at] = d.Parts.byteOf(v, o) })
 		return all
 	}
 	d.WideWeights = func() []int16 {
 		all := make([]int16, n)
-		each(func(at, _, v int) { all[at] = int16(v) })
+		each(func(at, v, _ int) { all[at] = int16(v) })
 		return all
 	}
 	// The integer of level b + Offset, times the weight's sign, is b less first, or twice that.
