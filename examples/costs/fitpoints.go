@@ -277,12 +277,17 @@ func checkHeld(ctx context.Context, l *costmodel.Library, t targets.Target, poin
 	show("trees", func(i int) float64 { return predicted[i] }, 1, 4, 8)
 	worst(points, predicted)
 
+	return errorsOf(points, predicted), nil
+}
+
+// errorsOf is how far off predictions are.
+func errorsOf(points []described, predicted []float64) machine.Error {
 	var errors []float64
 	for i, p := range points {
 		errors = append(errors, math.Abs(predicted[i]/p.Point.Cost-1))
 	}
 	slices.Sort(errors)
-	return machine.Error{Median: stat.Quantile(0.5, stat.Empirical, errors, nil), P90: stat.Quantile(0.9, stat.Empirical, errors, nil)}, nil
+	return machine.Error{Median: stat.Quantile(0.5, stat.Empirical, errors, nil), P90: stat.Quantile(0.9, stat.Empirical, errors, nil)}
 }
 
 // machineData is the folder of what is fitted.

@@ -22,7 +22,6 @@ import (
 	"ripc/lower/layout"
 	"ripc/measure/provenance"
 	"ripc/schedule"
-	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -217,7 +216,7 @@ func (s gapSettings) kernel(ctx context.Context, k *kernel, run runner.Runner) (
 	task := records.Task{Workload: k.task.Workload.Key, Target: k.task.Target.Name}
 	machine := run.Machine()
 	class := records.Class{CPU: machine.CPU, Simulated: machine.Simulated, Unit: run.Unit()}
-	usual, err := strategy.Default(k.task.Func, k.task.Target)
+	usual, err := compile.Default(k.task.Func, k.task.Target)
 	if err != nil {
 		return nil, err
 	}

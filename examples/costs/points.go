@@ -559,10 +559,15 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	if err != nil {
 		return err
 	}
-	var points []described
-	for _, p := range all {
-		points = append(points, described{p, machine.Point{Group: fmt.Sprintf("%d %s", p.Layer, p.Stage), Cost: p.Cost}})
+	points, err := describePoints(ctx, t, all)
+	if err != nil {
+		return err
 	}
+	predicted := make([]float64, len(points))
+	for i, p := range points {
+		predicted[i] = m.Predict(p.Point)
+	}
+	m.Error = errorsOf(points, predicted)
 	taken := regrets(points, func(i int) float64 { return first(points[i].Taken) }, 1)
 	rules := regrets(points, func(i int) float64 { return first(points[i].Rules) }, 1)
 	fmt.Printf("hundredths above the best of a layer's points: mean, p90, worst\ntaken %s\nrules %s\n", quantiles(taken), quantiles(rules))

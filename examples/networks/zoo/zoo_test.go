@@ -30,7 +30,7 @@ func TestCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-	if err != nil || len(files) != len(networks)*2+12*2 {
+	if err != nil || len(files) != len(networks)*2+16*2 {
 		t.Fatalf("%d files, error %v", len(files), err)
 	}
 	for _, file := range files {
