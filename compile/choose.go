@@ -43,7 +43,7 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 	if s.model == nil || len(free) == 0 {
 		return nil, nil
 	}
-	g = lower.Glued(g, o.Target)
+	g = lower.ApplyGlue(g, o.Target)
 	first := map[string]layout.Choice{}
 	for layer, by := range free {
 		first[layer] = layout.Choice{Algorithm: by[0], Why: layout.Cheaper}

@@ -154,7 +154,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 				}
 			}
 		}
-	} else if err := s.searched(ctx, funcs, out); err != nil {
+	} else if err := s.searchSchedules(ctx, funcs, out); err != nil {
 		return nil, err
 	}
 	for i, k := range out {
@@ -165,8 +165,8 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	return out, nil
 }
 
-// searched fills in the schedules of Funcs that have none yet: those that promise more are looked at more.
-func (s *finder) searched(ctx context.Context, funcs []*ir.Func, out []found) error {
+// searchSchedules fills in the schedules of Funcs that have none yet: those that promise more are looked at more.
+func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []found) error {
 	var kernels []kernel
 	for i, f := range funcs {
 		k := kernel{f: f}
@@ -242,7 +242,7 @@ func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record
 		return s.usual(f)
 	}
 	out := make([]found, 1)
-	err := s.searched(ctx, []*ir.Func{f}, out)
+	err := s.searchSchedules(ctx, []*ir.Func{f}, out)
 	return out[0], err
 }
 

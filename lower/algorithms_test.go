@@ -85,7 +85,7 @@ func TestSketch(t *testing.T) {
 				t.Fatal(err)
 			}
 			o.Sketch = true
-			sketch, err := lower.Program(t.Context(), lower.Glued(g, o.Target), o)
+			sketch, err := lower.Program(t.Context(), lower.ApplyGlue(g, o.Target), o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,8 +15,8 @@ import (
 	"ripc/targets"
 )
 
-// Glued is g with the glue in each layer that costs less on target t. Glued twice is glued once: Program does it, too.
-func Glued(g *graph.Graph, t targets.Target) *graph.Graph {
+// ApplyGlue is g with the glue in each layer that costs less on target t. Program does it, too: the second time changes nothing.
+func ApplyGlue(g *graph.Graph, t targets.Target) *graph.Graph {
 	g = g.Clone()
 	for _, n := range g.Nodes {
 		if f, ok := n.Attrs.(*graph.FusedConv); ok {

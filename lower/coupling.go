@@ -27,7 +27,7 @@ type Scope struct {
 // Couple finds the Coupling of the programs of g, a graph that fusedglue.Fuse made, that differ in the algorithms of layers which o leaves
 // open. It fails as Program does.
 func Couple(g *graph.Graph, o Options) (*Coupling, error) {
-	g = Glued(g, o.Target)
+	g = ApplyGlue(g, o.Target)
 	choices, err := choose(g, o)
 	if err != nil {
 		return nil, err

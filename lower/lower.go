@@ -37,7 +37,7 @@ type Options struct {
 // Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a layer does not have, and when ctx
 // is done.
 func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error) {
-	g = Glued(g, o.Target)
+	g = ApplyGlue(g, o.Target)
 	choices, err := choose(g, o)
 	if err != nil {
 		return nil, err

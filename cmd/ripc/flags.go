@@ -122,7 +122,7 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 	}
 	if f.effort > 0 {
 		p := &progress{w: stderr(), next: time.Now().Add(linePeriod)}
-		o.Effort, o.Tried = f.effort, p.tried
+		o.Effort, o.Tried = f.effort, p.showTried
 	}
 	for _, p := range f.disable {
 		if !slices.Contains(ripc.OptionalPasses(), p) {

@@ -43,8 +43,8 @@ func (p *progress) step(done, total int, what string) {
 	p.say(func() string { return fmt.Sprintf("%s (%d of %d)", strings.TrimSpace(what), done, total) })
 }
 
-// tried is called by a search that builds schedules, with how many there were.
-func (p *progress) tried(n int) {
+// showTried is called by a search that builds schedules, with how many there were.
+func (p *progress) showTried(n int) {
 	p.say(func() string { return fmt.Sprintf("trying schedules (%d so far)", n) })
 }
 

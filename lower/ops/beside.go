@@ -66,7 +66,7 @@ func (c *conv) besideSteps(k int, v ir.Buffer, steps []scalar.Step) ir.Buffer {
 				p.Shape, o = []int{1}, ir.Int(0)
 			}
 			c.params = append(c.params, in(p))
-			c.consts = append(c.consts, Const{p.Name, held(all[n])})
+			c.consts = append(c.consts, Const{p.Name, constantData(all[n])})
 			n++
 			return ir.At(p, o)
 		}
@@ -95,7 +95,7 @@ func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	}
 	t := buf(fmt.Sprintf("zt%d", k), ir.F32, b.Thresholds.Shape...)
 	c.params = append(c.params, in(t))
-	c.consts = append(c.consts, Const{t.Name, held(b.Thresholds.Data.Floats())})
+	c.consts = append(c.consts, Const{t.Name, constantData(b.Thresholds.Data.Floats())})
 	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) },
 		func(t ir.Expr) ir.Expr { return reaches(b.Threshold, number(ir.At(v, at...)), t) })
 	return inverted(bits, b.Threshold.Enc)
@@ -106,7 +106,7 @@ func (c *conv) integerBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	b := c.Beside[k]
 	t := buf(fmt.Sprintf("zt%d", k), v.Type, b.Thresholds.Shape...)
 	c.params = append(c.params, in(t))
-	c.consts = append(c.consts, Const{t.Name, held(integersOf(v.Type, c.Made.Thresholds(b.Threshold, b.Thresholds.Data.Floats())))})
+	c.consts = append(c.consts, Const{t.Name, constantData(integersOf(v.Type, c.Made.Thresholds(b.Threshold, b.Thresholds.Data.Floats())))})
 	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) }, atLeast(ir.At(v, at...)))
 	return inverted(bits, b.Threshold.Enc)
 }

@@ -15,8 +15,8 @@ type Const struct {
 	Data  func() any // a slice of numbers, which is made when it is asked for: weights may be most of all memory
 }
 
-// held is data that there is already.
-func held(data any) func() any { return func() any { return data } }
+// constantData is data that there is already.
+func constantData(data any) func() any { return func() any { return data } }
 
 // Conv is the Func of a fused convolution or dense layer over x of logical shape [B, H, W, In], and the constants of its
 // parameters before y, in order; x and the tensors that it joins, called r0, r1 and so on, stand before these.

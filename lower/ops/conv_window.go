@@ -26,7 +26,7 @@ func (c *windowTable) output(x ir.Buffer, slice Slice) ir.Buffer {
 		rows.Shape = append([]int{t.Rows.Count(), t.Cols.Count()}, rows.Shape...)
 	}
 	c.params = append(c.params, in(rows))
-	c.consts = append(c.consts, Const{rows.Name, held(t.Packed)})
+	c.consts = append(c.consts, Const{rows.Name, constantData(t.Packed)})
 	window := c.windowBits(x)
 	y, outer := c.packed(slice)
 	i := vars(outer)
@@ -79,7 +79,7 @@ func (c *splitTable) output(x ir.Buffer, slice Slice) ir.Buffer {
 	for k, name := range []string{"wt", "wu"} {
 		tables[k] = buf(name, ir.U32, 1<<t.Bits[k], t.Planes, Words(c.Out))
 		c.params = append(c.params, in(tables[k]))
-		c.consts = append(c.consts, Const{name, held(t.Packed[k])})
+		c.consts = append(c.consts, Const{name, constantData(t.Packed[k])})
 	}
 	window := c.windowBits(x)
 	y, outer := c.packed(slice)

@@ -317,7 +317,7 @@ func (c *conv) shared(name string, v []float32) ir.Buffer {
 	b := buf(name, ir.F32, 1)
 	if !slices.ContainsFunc(c.params, func(p ir.Param) bool { return p.Name == name }) {
 		c.params = append(c.params, in(b))
-		c.consts = append(c.consts, Const{name, held(v)})
+		c.consts = append(c.consts, Const{name, constantData(v)})
 	}
 	return b
 }

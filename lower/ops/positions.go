@@ -65,7 +65,7 @@ func (p *positions) at(h, w ir.Expr) []ir.Expr {
 // table adds a constant.
 func (p *positions) table(name string, t ir.Type, n int, data any) ir.Buffer {
 	b := buf(name, t, n)
-	p.params, p.consts = append(p.params, in(b)), append(p.consts, Const{name, held(data)})
+	p.params, p.consts = append(p.params, in(b)), append(p.consts, Const{name, constantData(data)})
 	return b
 }
 

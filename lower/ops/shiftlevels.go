@@ -35,7 +35,7 @@ func ShiftLevels(s *graph.ShiftAdd, x *graph.Value, y scalar.LevelType, to layou
 			if !ok {
 				b = buf(name, ir.I32, len(data))
 				known[name] = b
-				f.Params, consts = append(f.Params, in(b)), append(consts, Const{name, held(data)})
+				f.Params, consts = append(f.Params, in(b)), append(consts, Const{name, constantData(data)})
 			}
 			return ir.At(b, o)
 		}
