@@ -53,7 +53,7 @@ type Options struct {
 	// FloatTwin takes the model's float twin (package floattwin) in its place.
 	FloatTwin bool
 	// Effort is how many schedules of each layer, those that a machine.Model predicts to be the fastest, are built and run or simulated; 0
-	// believes the model. It fails as *EffortError where that cannot be done, and does nothing for a target without a model.
+	// believes the model. It fails as *EffortError where that cannot be done, and for a target without a model that sifts.
 	Effort int
 	// Tried, if not nil, is told how many were, one call at a time.
 	Tried func(n int)

@@ -46,9 +46,6 @@ func newChecker(t targets.Target, o Options) (*checker, error) {
 	if o.Effort <= 0 {
 		return nil, nil
 	}
-	if t.Bare {
-		return nil, &EffortError{t.Name, errors.New("ripc tune tries kernels of chips without an operating system")}
-	}
 	if err := checkBackend(o.Backend, t, []codegen.Kind{codegen.Runnable}); err != nil {
 		return nil, &EffortError{t.Name, err}
 	}

@@ -3,6 +3,7 @@ package compile
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -49,6 +50,9 @@ func newFinder(t targets.Target, o Options) (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Effort > 0 && (m == nil || !m.Sifts()) {
+		return nil, &EffortError{t.Name, errors.New("no model says which schedules are promising: ripc tune looks for them")}
+	}
 	c, err := newChecker(t, o)
 	return &finder{model: m, target: t, known: map[string]found{}, checker: c}, err
 }
@@ -67,7 +71,7 @@ const (
 	begun    = 2   // starts of each strategy whose Funcs are made
 	each     = 1   // of each kernel that is compared, at least
 	giveUp   = 10  // for each that is to be made, how many are tried
-	climbs   = 6   // how often neighbours of the best Func are made
+	climbs   = 6   // how often neighbours of the best Func are made at most
 	stride   = 2   // at a time
 )
 
@@ -299,7 +303,7 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 	return s.climb(kernels, all), nil
 }
 
-// climb makes neighbours of the best of all, those that are guessed to be good first.
+// climb makes neighbours of the best of all, those that are guessed to be good first, until none is better.
 func (s *finder) climb(kernels []kernel, all []found) []found {
 	for range climbs {
 		if len(all) == 0 {
@@ -316,7 +320,11 @@ func (s *finder) climb(kernels []kernel, all []found) []found {
 			}
 		}
 		s.guess(&kernels[kernel], beside)
-		all = append(all, s.make(kernels, beside[:min(len(beside), stride)])...)
+		made := s.make(kernels, beside[:min(len(beside), stride)])
+		all = append(all, made...)
+		if !slices.ContainsFunc(made, func(m found) bool { return m.time < best.time }) {
+			break
+		}
 	}
 	return all
 }

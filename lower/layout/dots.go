@@ -290,6 +290,18 @@ func (d *Dots) correction(f *graph.FusedConv, x *graph.Value, exact bool) *Corre
 	k.Rows, k.Cols = f.Borders(x.Shape[1], x.Shape[2])
 	falling := signs(f)
 	more := int32(f.PadValue - x.Integer(d.PadLevel))
+	taps := make([]int32, f.KH*f.KW*f.Out) // sums of the weights of each
+	if !exact {
+		at, channel, tap := 0, 0, 0
+		for _, w := range f.Ints.All() {
+			taps[tap+at] += int32(w)
+			if at++; at == f.Out {
+				if at, channel = 0, channel+1; channel == f.GroupIn() {
+					channel, tap = 0, tap+f.Out
+				}
+			}
+		}
+	}
 	for class, outside := range f.Outside(x.Shape[1], x.Shape[2]) {
 		row := make([]int32, f.Out)
 		for o := range row {
@@ -297,9 +309,9 @@ func (d *Dots) correction(f *graph.FusedConv, x *graph.Value, exact bool) *Corre
 				row[o] -= f.Epilogue.Border[class*f.Out+o] * int32(falling[o])
 			}
 		}
-		for i, w := range f.Ints.All() {
-			if o := i % f.Out; !exact && outside[i/f.Out/f.GroupIn()] {
-				row[o] -= more * int32(w) * int32(falling[o])
+		for i, sum := range taps {
+			if o := i % f.Out; outside[i/f.Out] {
+				row[o] -= more * sum * int32(falling[o])
 			}
 		}
 		k.Sums = append(k.Sums, row...)
