@@ -145,6 +145,14 @@ func chosen(name string) ([]codegen.Backend, error) {
 	return nil, &UnknownBackendError{name}
 }
 
+// usable is chosen of those that can make kinds for a target.
+func usable(name string, t targets.Target, kinds []codegen.Kind) ([]codegen.Backend, error) {
+	if err := checkBackend(name, t, kinds); err != nil {
+		return nil, err
+	}
+	return chosen(name)
+}
+
 // DefaultEmit lists the files that a user of a target wants first: a shared library and its header, or C where no back end
 // makes libraries.
 func DefaultEmit(target, backend string) []codegen.Kind {

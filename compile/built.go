@@ -32,11 +32,8 @@ func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, use []codege
 		return nil
 	}
 	if use == nil {
-		err := checkBackend(backend, b.Target, kinds)
-		if err != nil {
-			return err
-		}
-		if use, err = chosen(backend); err != nil {
+		var err error
+		if use, err = usable(backend, b.Target, kinds); err != nil {
 			return err
 		}
 	}

@@ -46,18 +46,16 @@ func newChecker(t targets.Target, o Options) (*checker, error) {
 	if o.Effort <= 0 {
 		return nil, nil
 	}
-	if err := checkBackend(o.Backend, t, []codegen.Kind{codegen.Runnable}); err != nil {
-		return nil, &EffortError{t.Name, err}
-	}
-	backends, err := chosen(o.Backend)
+	backends, err := usable(o.Backend, t, []codegen.Kind{codegen.Runnable})
 	if err != nil {
-		return nil, err
+		return nil, &EffortError{t.Name, err}
 	}
 	return &checker{target: t, perLayer: o.Effort, backends: backends, simulated: !t.Native(), tell: o.Tried}, nil
 }
 
-// check measures the first perLayer of all, schedules of kernels that are compared with each other. It puts what takes least first, and gives it the time that
-// the model predicts on the average of these, since sums over layers are of predictions. Of a kernel that was measured nothing else stays; neither does what no code can be made of.
+// check measures the first perLayer of all, schedules of kernels that are compared with each other, and sorts them by that. Their times stay
+// in the model's scale: sums over layers are of predictions. Of a kernel that was measured, schedules that were not are left out; so are
+// schedules of which no code can be made.
 func (c *checker) check(ctx context.Context, kernels []kernel, all []found) ([]found, error) {
 	var out, rest []found
 	measured := map[int]bool{}

@@ -212,11 +212,20 @@ func (s *finder) records(f *ir.Func, key string) []machine.Record {
 		return nil
 	}
 	l := strategy.LayerOf(f, s.target)
-	applying := strategy.For(l)
 	return slices.DeleteFunc(slices.Clone(all), func(r machine.Record) bool {
-		i := slices.IndexFunc(applying, func(st strategy.Strategy) bool { return st.Name == r.Strategy })
-		return i < 0 || !has(applying[i].Knobs(l), r.Values)
+		st, ok := strategyOf(l, r)
+		return !ok || !has(st.Knobs(l), r.Values)
 	})
+}
+
+// strategyOf is the strategy of a record; ok is false where it does not apply to a layer any more.
+func strategyOf(l *strategy.Layer, r machine.Record) (st strategy.Strategy, ok bool) {
+	all := strategy.For(l)
+	i := slices.IndexFunc(all, func(st strategy.Strategy) bool { return st.Name == r.Strategy })
+	if i < 0 {
+		return st, false
+	}
+	return all[i], true
 }
 
 // has reports whether knobs can have values.
@@ -232,13 +241,12 @@ func has(knobs []strategy.Knob, values map[string]int) bool {
 // build makes the best schedule of f that was measured, or the next where a strategy is another one now.
 func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record) (found, error) {
 	l := strategy.LayerOf(f, s.target)
-	all := strategy.For(l)
 	for _, r := range records {
-		i := slices.IndexFunc(all, func(st strategy.Strategy) bool { return st.Name == r.Strategy })
-		if i < 0 {
+		st, ok := strategyOf(l, r)
+		if !ok {
 			continue
 		}
-		if c, err := all[i].Build(l, r.Values); err == nil {
+		if c, err := st.Build(l, r.Values); err == nil {
 			return found{Choice: c, cost: r.Cost, time: r.Time, records: records}, nil
 		}
 	}
