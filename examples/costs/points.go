@@ -1,16 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -422,50 +417,6 @@ func openCollector(ctx context.Context, t targets.Target, multiplies, points int
 	return &collector{target: t, multiplies: multiplies, points: points, run: run, backends: []codegen.Backend{llvm.Backend{Tools: tools}}}, nil
 }
 
-// readLines reads values of JSON, one after the other; none if there is no file, whose folder is made.
-func readLines[T any](path string) ([]T, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, os.MkdirAll(filepath.Dir(path), 0o755)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return decodeLines[T](path, f)
-}
-
-// decodeLines reads values of JSON, one after the other, of a file.
-func decodeLines[T any](path string, r io.Reader) ([]T, error) {
-	var all []T
-	for d := json.NewDecoder(bufio.NewReader(r)); d.More(); {
-		var v T
-		if err := d.Decode(&v); err != nil {
-			return nil, fmt.Errorf("%s: %w: delete it to begin anew", path, err)
-		}
-		all = append(all, v)
-	}
-	return all, nil
-}
-
-// appendLines adds values to a file, all or none.
-func appendLines[T any](path string, all []T) error {
-	var text []byte
-	for _, v := range all {
-		line, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		text = append(append(text, line...), '\n')
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
-}
-
 // learnBoard measures drawn layers on a simulated board, and fits the target's model to all that is known of such.
 func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	known, err := readStore(t)
@@ -492,50 +443,6 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 		return nil
 	}
 	return fitPoints(ctx, t, by, all, o)
-}
-
-// store is the file of all points of t that were ever measured, for fits of other features.
-func store(t targets.Target) string {
-	return filepath.Join("examples", "costs", "points", machine.FileName(t)+".jsonl.gz")
-}
-
-// readStore reads t's store, none if there is none.
-func readStore(t targets.Target) ([]drawnPoint, error) {
-	f, err := os.Open(store(t))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", store(t), err)
-	}
-	return decodeLines[drawnPoint](store(t), z)
-}
-
-// writeStore replaces t's store.
-func writeStore(t targets.Target, points []drawnPoint) error {
-	var text bytes.Buffer
-	z, err := gzip.NewWriterLevel(&text, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	e := json.NewEncoder(z)
-	for _, p := range points {
-		if err := e.Encode(p); err != nil {
-			return err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(store(t)), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(store(t), text.Bytes(), 0o644)
 }
 
 // unseen is the seed of the first layer that no fit sees.
