@@ -9,17 +9,17 @@ import (
 // large is the size of a heap, in bytes, from which on garbage is looked for between two stages.
 const large = 16 << 20
 
-// Trim is Collect within a stage that leaves much behind, such as a search: where memory is large, it waits for less than as much garbage again.
+// Trim is Collect within a stage that leaves much behind, such as a search: where memory is large, garbage is at most a share of it.
 func Trim() {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
-	if all, live := s[0].Value.Uint64(), s[1].Value.Uint64(); live > large && all > live+garbage {
+	if all, live := s[0].Value.Uint64(), s[1].Value.Uint64(); live > large && all > live+live/share {
 		runtime.GC()
 	}
 }
 
-// garbage is how much Trim lets be, in bytes.
-const garbage = 4 << 20
+// share is the part of what is used that Trim lets be as garbage: less of it is collected more often.
+const share = 4
 
 // Collect frees what the last stage has left, where memory is large. By itself, Go's collector waits until it has doubled.
 func Collect() {

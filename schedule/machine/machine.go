@@ -172,6 +172,9 @@ const startsFile = ".starts.gz"
 func (m *Model) begin(starts []start) {
 	m.starts, m.records = map[string][]start{}, map[string][]Record{}
 	for _, s := range starts {
+		for _, e := range s.Extents {
+			s.sizes = append(s.sizes, size(e))
+		}
 		m.starts[s.Strategy] = append(m.starts[s.Strategy], s)
 		m.records[s.Kernel] = append(m.records[s.Kernel], Record{s.Strategy, s.Values, s.Cost, s.Cost * m.turns(s.Blocks, s.Full)})
 	}

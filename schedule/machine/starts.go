@@ -17,6 +17,7 @@ type start struct {
 	Strategy string         `json:"s"`
 	Extents  []float64      `json:"e"` // of axes, in the order of axes
 	Values   map[string]int `json:"v"` // of knobs
+	sizes    []float64      // of Extents
 }
 
 // Record is a schedule that was measured.
@@ -36,24 +37,40 @@ const nearest = 4
 // Starts are points of the space of a strategy, whose knobs have domains, for d: what was best for the kernels most like it.
 func (m *Model) Starts(d Definition, strategy string, domains map[string][]int) []map[string]int {
 	type alike struct {
-		start
-		far float64
+		number int // in the order of starts
+		far    float64
 	}
-	var all []alike
-	for _, s := range m.starts[strategy] {
+	var sizes []float64
+	for _, a := range axes() {
+		sizes = append(sizes, size(d.extents[a]))
+	}
+	starts := m.starts[strategy]
+	var found []alike // the nearest so far, in order
+	for k := range starts {
 		far := 0.0
-		for i, a := range axes() {
-			far += math.Abs(math.Log2((1 + s.Extents[i]) / (1 + d.extents[a])))
+		for i, s := range starts[k].sizes {
+			far += math.Abs(s - sizes[i])
 		}
-		all = append(all, alike{s, far})
+		at, _ := slices.BinarySearchFunc(found, far, func(a alike, far float64) int {
+			if a.far <= far {
+				return -1
+			}
+			return 1
+		})
+		if at < nearest {
+			found = slices.Insert(found, at, alike{k, far})
+			found = found[:min(len(found), nearest)]
+		}
 	}
-	slices.SortStableFunc(all, func(a, b alike) int { return cmp.Compare(a.far, b.far) })
 	var points []map[string]int
-	for _, s := range all[:min(len(all), nearest)] {
-		points = append(points, d.moved(s.start, domains))
+	for _, a := range found {
+		points = append(points, d.moved(starts[a.number], domains))
 	}
 	return points
 }
+
+// size is an extent as it is compared: by its logarithm.
+func size(extent float64) float64 { return math.Log2(1 + extent) }
 
 // rowsKnob cuts the rows of the output into blocks: as many in a kernel as in one like it.
 const rowsKnob = "tile_h"
@@ -94,7 +111,7 @@ func (m *Model) startsOf(points []Point) []start {
 	var all []start
 	for _, at := range order {
 		p := points[best[at]]
-		all = append(all, start{p.Kernel, p.Cost, m.blocksOf(p), m.fullOf(p), p.Strategy, p.extents, p.Values})
+		all = append(all, start{Kernel: p.Kernel, Cost: p.Cost, Blocks: m.blocksOf(p), Full: m.fullOf(p), Strategy: p.Strategy, Extents: p.extents, Values: p.Values})
 	}
 	return all
 }
