@@ -94,10 +94,12 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 		c := layout.Choice{Algorithm: free[layer][0], Why: layout.Cheaper, Unit: s.model.Unit}
 		for i, w := range ways[layer] {
 			r := results[k][i]
+			if !math.IsInf(r.cost, 1) {
+				c.Estimates = append(c.Estimates, layout.Estimated{Algorithm: w.by, Cost: cost.Estimate(r.cost)})
+			}
 			if math.IsInf(r.time, 1) { // it promises nothing beside the others
 				continue
 			}
-			c.Estimates = append(c.Estimates, layout.Estimated{Algorithm: w.by, Cost: cost.Estimate(r.cost)})
 			times[layer][w.by] = r.time
 			if best, ok := cheapest[layer]; !ok || r.time < times[layer][best] {
 				cheapest[layer], c.Algorithm = w.by, w.by

@@ -124,7 +124,7 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 }
 
 // best finds the schedules of Funcs that are to be compared with each other. Where some were measured, those alone have costs: what was
-// measured goes before what is predicted. One that promises nothing beside the others has a cost of +Inf and no schedule.
+// measured goes before what is predicted. One that promises nothing beside the others has a time of +Inf and no schedule.
 func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	out := make([]found, len(funcs))
 	keys, measured := make([]string, len(funcs)), false
@@ -199,10 +199,27 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 			out[c.kernel] = c
 		}
 	}
+	for i := range out {
+		if out[i].Func == nil {
+			out[i].cost = s.unpromising(kernels, i)
+		}
+	}
 	if len(funcs) == 1 && out[0].Func == nil {
 		out[0], err = s.usual(funcs[0])
 	}
 	return err
+}
+
+// unpromising is what a kernel costs that promises nothing beside others: by its best guess of which there is a Func. It is told, not compared.
+func (s *finder) unpromising(kernels []kernel, i int) float64 {
+	points := kernels[i].points(i)
+	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
+	for _, p := range points[:min(len(points), giveUp)] {
+		if some := s.make(kernels, []sketch{p}); len(some) > 0 {
+			return some[0].cost
+		}
+	}
+	return math.Inf(1)
 }
 
 // records are the schedules of f that were measured, the best first, without those of strategies that are other ones now.
