@@ -123,8 +123,8 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 	return k, nil
 }
 
-// best finds the schedules of Funcs that are to be compared with each other. Where some were measured, those alone have costs: what was
-// measured goes before what is predicted. One that promises nothing beside the others has a time of +Inf and no schedule.
+// best finds the schedules of Funcs that are to be compared with each other. If some were measured, only those have costs: measurements go
+// before predictions. A Func that promises nothing beside the others has a time of +Inf and no schedule.
 func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	out := make([]found, len(funcs))
 	keys, measured := make([]string, len(funcs)), false
@@ -210,7 +210,7 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 	return err
 }
 
-// unpromising is what a kernel costs that promises nothing beside others: by its best guess of which there is a Func. It is told, not compared.
+// unpromising predicts the cost of a kernel that is not compared, for reports: by the best guess that can be built.
 func (s *finder) unpromising(kernels []kernel, i int) float64 {
 	points := kernels[i].points(i)
 	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })

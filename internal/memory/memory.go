@@ -9,7 +9,7 @@ import (
 // large is the size of a heap, in bytes, from which on garbage is looked for between two stages.
 const large = 16 << 20
 
-// Trim is Collect within a stage that leaves much behind, such as a search: where memory is large, garbage is at most a share of it.
+// Trim is Collect within a stage that leaves much garbage, such as a search. Where memory is large, garbage stays below a share of it.
 func Trim() {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
@@ -18,7 +18,7 @@ func Trim() {
 	}
 }
 
-// share is the part of what is used that Trim lets be as garbage: less of it is collected more often.
+// share divides the memory in use: Trim leaves one part of it as garbage. Smaller parts are collected more often.
 const share = 4
 
 // Collect frees what the last stage has left, where memory is large. By itself, Go's collector waits until it has doubled.
