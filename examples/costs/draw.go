@@ -8,8 +8,9 @@ type drawing struct {
 	nodes      []map[string]any
 	last       string
 	h, w, c    int
-	multiplies int // at most, of a layer
-	larger     int // how many times as high and wide images are
+	multiplies int  // at most, of a layer
+	larger     int  // how many times as high and wide images are
+	pooled     bool // sums may be pooled, or a shortcut added, before they are levels
 }
 
 // drawNetwork is a ripc.model/1 with random weights, the same for the same r. Its layers have at most so many multiply-accumulates.

@@ -19,11 +19,15 @@ const (
 	wideMultiplies  = 500_000_000
 )
 
-// drawLayer is a ripc.model/1 of one layer with random weights, the same for the same r, with what makes its input and reads its output. The
-// layer has at most so many multiply-accumulates, for each bit of its activations beyond the first half as many.
-func drawLayer(r *rand.Rand, multiplies int) map[string]any {
+// Layers of seeds before this one, whose points are kept, have nothing between sums and a quantizer but a batch norm.
+const firstPooled = 10_000
+
+// drawLayer is a ripc.model/1 of one layer with random weights, the same for the same seed, with what makes its input and reads its output.
+// The layer has at most so many multiply-accumulates, for each bit of its activations beyond the first half as many.
+func drawLayer(seed uint64, multiplies int) map[string]any {
+	r := rand.New(rand.NewPCG(seed, 2))
 	for {
-		d := &drawing{r: r, last: "x", larger: 1, multiplies: multiplies}
+		d := &drawing{r: r, last: "x", larger: 1, multiplies: multiplies, pooled: seed >= firstPooled}
 		if multiplies > manyMultiplies {
 			d.larger = drawn(r, 1, 1, 2, 4)
 		}
@@ -187,7 +191,10 @@ func (d *drawing) sums(op string, bits int, attrs map[string]any) {
 		attrs["weight_scale"] = "none"
 	}
 	d.add(op, attrs)
-	if d.r.IntN(2) == 0 {
+	switch {
+	case d.pooled && images:
+		d.tail(attrs)
+	case d.r.IntN(2) == 0:
 		d.add("batch_norm", nil)
 	}
 	out := drawn(d.r, 0, 1, 1, 2, 3)
@@ -201,5 +208,33 @@ func (d *drawing) sums(op string, bits int, attrs map[string]any) {
 		d.add("global_avg_pool", nil)
 	default:
 		d.add("relu", nil)
+	}
+}
+
+// tail adds what follows the sums of a convolution before they are levels again: a pool before a batch norm or behind it, or a shortcut and
+// an activation.
+func (d *drawing) tail(attrs map[string]any) {
+	pool := func() {
+		size := drawn(d.r, 2, 2, 2, 3)
+		d.add("max_pool", map[string]any{"kernel": []int{size, size}, "strides": []int{2, 2}})
+	}
+	norm := func() { d.add("batch_norm", nil) }
+	alike := attrs["filters"] == d.c && attrs["strides"].([]int)[0] == 1
+	switch p := d.r.IntN(10); {
+	case p < 2:
+		norm()
+		pool()
+	case p < 3:
+		pool()
+		norm()
+	case p < 6 && alike:
+		norm()
+		d.add("add", nil)
+		d.nodes[len(d.nodes)-1]["inputs"] = []string{d.nodes[len(d.nodes)-2]["name"].(string), "x"}
+		if d.r.IntN(3) == 0 {
+			d.add("prelu", nil)
+		}
+	case p < 8:
+		norm()
 	}
 }

@@ -70,7 +70,7 @@ func modelSource(model string) source {
 
 func (s source) write(dir string) (path string, err error) {
 	if s.model == "" {
-		return writeDrawn(dir, drawLayer(rand.New(rand.NewPCG(s.seed, 2)), s.multiplies))
+		return writeDrawn(dir, drawLayer(s.seed, s.multiplies))
 	}
 	if _, err := os.Stat(s.model); err == nil {
 		return s.model, nil

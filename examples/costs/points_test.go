@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -20,10 +19,15 @@ func TestDrawLayer(t *testing.T) {
 	}
 	const multiplies = 300_000
 	kinds, several := map[string]bool{}, 0
-	for seed := range uint64(12) {
-		draw := func() map[string]any { return drawLayer(rand.New(rand.NewPCG(seed, 2)), multiplies) }
+	glue := map[string]bool{}
+	for i := range uint64(16) {
+		seed := i + i%2*firstPooled
+		draw := func() map[string]any { return drawLayer(seed, multiplies) }
 		if !reflect.DeepEqual(draw(), draw()) {
 			t.Errorf("seed %d: two layers", seed)
+		}
+		for _, n := range draw()["nodes"].([]map[string]any) {
+			glue[n["op"].(string)] = true
 		}
 		kernels, main, err := kernelsOfDrawn(t.Context(), board, seed, multiplies, true)
 		if err != nil {
@@ -43,8 +47,8 @@ func TestDrawLayer(t *testing.T) {
 			t.Errorf("seed %d: %d of %d kernels are taken", seed, taken, main)
 		}
 	}
-	if len(kinds) < 2 || several < 6 {
-		t.Errorf("only layers of %v were drawn, %d of them with several algorithms", kinds, several)
+	if len(kinds) < 2 || several < 6 || !glue["max_pool"] || !glue["add"] {
+		t.Errorf("only layers of %v were drawn, %d of them with several algorithms, with %v around them", kinds, several, glue)
 	}
 }
 
