@@ -212,7 +212,10 @@ func machineTable(t *testing.T) string {
 	above := func(ratio float64) string { return fmt.Sprintf("%.1f", 100*(ratio-1)) }
 	for _, name := range slices.Sorted(maps.Keys(models)) {
 		m := models[name]
-		judged, chosen, rules := "none", "", ""
+		off, judged, chosen, rules := "not checked", "none", "", ""
+		if m.Error.P90 > 0 {
+			off = fmt.Sprintf("%.0f %%, %.0f %%", 100*m.Error.Median, 100*m.Error.P90)
+		}
 		if c := m.Choice; c.Networks > 0 {
 			judged, rules = strconv.Itoa(c.Networks), above(c.Usual)
 			chosen = above(c.Mean) + ", " + above(c.P90) + ", " + above(c.Worst)
@@ -221,7 +224,7 @@ func machineTable(t *testing.T) string {
 			}
 		}
 		out = append(out, []string{"`" + name + "`", strings.Join(serves[name], ", "), m.Date + ", " + m.Tool, m.Unit, strconv.Itoa(m.Networks), strconv.Itoa(m.Points),
-			fmt.Sprintf("%.0f %%, %.0f %%", 100*m.Error.Median, 100*m.Error.P90), judged, chosen, rules})
+			off, judged, chosen, rules})
 	}
 	return table(out)
 }

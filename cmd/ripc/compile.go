@@ -123,6 +123,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	}
 	p := newProgress()
 	opt.Progress = func(done, total int) { p.step(done, total, "compiling kernels") }
+	opt.Tried = p.showTried
 	start := time.Now()
 	c, err := ripc.Compile(cmd.Context(), path, opt)
 	p.done()

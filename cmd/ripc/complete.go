@@ -70,7 +70,7 @@ func libraries() []string          { return append(models(), "so") }
 // "COMMAND NAME". Flags whose values depend on others of compileFlags are in compileFlags.completions.
 func flagCompletions() map[string]completion {
 	return map[string]completion{
-		"batch": offerNothing, "first": offerNothing, "keep": offerNothing, "min-top1": offerNothing, "minutes": offerNothing, "seed": offerNothing,
+		"batch": offerNothing, "effort": offerNothing, "first": offerNothing, "keep": offerNothing, "min-top1": offerNothing, "minutes": offerNothing, "seed": offerNothing,
 		"threads": offerNothing, "timeout": offerNothing, "tol": offerNothing, "tolerance": offerNothing, "top": offerNothing, "trials": offerNothing,
 
 		"begin": offerNothing, "end": offerNothing, "func": offerNothing, "listen": offerNothing, "mean": offerNothing, "name": offerNothing, "on": offerNothing,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +21,7 @@ type compileFlags struct {
 	schedule string
 	records  string
 	backend  string
+	effort   int
 	disable  []string
 	by       []string // LAYER=ALGORITHM
 	float    []string
@@ -95,6 +97,7 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 	fs.StringVar(&f.schedule, "schedule", "", "`FILE` of schedules: \"layer NAME:\" and steps, one a line")
 	fs.StringVar(&f.records, "records", "", "`FILE` of what ripc tune has measured: its schedules and algorithms are taken where no other option says which; \"shipped\": what comes with ripc")
+	fs.IntVar(&f.effort, "effort", 0, "`N` schedules of each layer are built and run, or simulated, to take the best: those that ripc's model of the target takes for good (0: the model is believed)")
 	fs.StringVar(&f.backend, "backend", "", "`NAME` of what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
 	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph `PASS` not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
 	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of what costs least by estimate: "+strings.Join(algorithmNames(), ", "))
@@ -109,10 +112,17 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 		if given := f.given(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
 		}
-		if f.schedule != "" || f.records != "" || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
-			return o, usagef("%s is compiled already: --schedule, --records, --backend, --disable-pass, --algorithm, --float and --bitserial need a model", path)
+		if f.schedule != "" || f.records != "" || f.effort != 0 || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
+			return o, usagef("%s is compiled already: --schedule, --records, --effort, --backend, --disable-pass, --algorithm, --float and --bitserial need a model", path)
 		}
 		return o, nil
+	}
+	if f.effort < 0 {
+		return o, usagef("--effort %d: it is a number of schedules, 0 or more", f.effort)
+	}
+	if f.effort > 0 {
+		p := &progress{w: stderr(), next: time.Now().Add(linePeriod)}
+		o.Effort, o.Tried = f.effort, p.showTried
 	}
 	for _, p := range f.disable {
 		if !slices.Contains(ripc.OptionalPasses(), p) {

@@ -43,6 +43,11 @@ func (p *progress) step(done, total int, what string) {
 	p.say(func() string { return fmt.Sprintf("%s (%d of %d)", strings.TrimSpace(what), done, total) })
 }
 
+// showTried is called by a search that builds schedules, with how many there were.
+func (p *progress) showTried(n int) {
+	p.say(func() string { return fmt.Sprintf("trying schedules (%d so far)", n) })
+}
+
 // room is how many characters a line may have that is written over, 0 being any number: one that fills the terminal's last column, or
 // goes on in the next line, is not.
 func (p *progress) room() int { return max(0, p.columns-1) }
