@@ -470,6 +470,11 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	if err != nil {
 		return err
 	}
+	chosen := map[string]bool{}
+	for _, p := range points {
+		chosen[p.Group] = chosen[p.Group] || p.Taken
+	}
+	points = slices.DeleteFunc(points, func(p described) bool { return !chosen[p.Group] }) // a stage around a layer, by other algorithms
 	predicted := make([]float64, len(points))
 	for i, p := range points {
 		predicted[i] = m.Predict(p.Point)
@@ -477,7 +482,8 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	m.Error = errorsOf(points, predicted)
 	taken := regrets(points, func(i int) float64 { return first(points[i].Taken) }, 1)
 	rules := regrets(points, func(i int) float64 { return first(points[i].Rules) }, 1)
-	fmt.Printf("hundredths above the best of a layer's points: mean, p90, worst\ntaken %s\nrules %s\n", quantiles(taken), quantiles(rules))
+	known := regrets(points, func(i int) float64 { return predicted[i] }, 1)
+	fmt.Printf("hundredths above the best of a layer's points: mean, p90, worst\ntaken %s\nrules %s\nwere all points predicted %s\n", quantiles(taken), quantiles(rules), quantiles(known))
 	m.Choice = machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1], Usual: stat.GeometricMean(rules, nil)}
 	return m.Write(machineData)
 }
