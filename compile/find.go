@@ -21,7 +21,7 @@ import (
 type found struct {
 	strategy.Choice
 	cost     float64          // on one core
-	time     float64          // of the cost, with all of the target's cores: what is compared
+	time     float64          // cost times Model.Turns: what is compared
 	measured float64          // what its code took, in the unit of what measured it; 0 if it was not built
 	kernel   int              // which it is of, of those that are compared
 	at       sketch           // the point of the space that it was made of
@@ -71,8 +71,8 @@ const (
 	begun    = 2   // starts of each strategy whose Funcs are made
 	each     = 1   // of each kernel that is compared, at least
 	giveUp   = 10  // for each that is to be made, how many are tried
-	climbs   = 6   // how often neighbours of the best Func are made at most
-	stride   = 2   // at a time
+	climbs   = 12  // how often neighbours of the best Func are made at most
+	stride   = 4   // at a time
 )
 
 // kernel is a Func whose schedule is looked for.
@@ -556,7 +556,7 @@ func (s *finder) make(kernels []kernel, points []sketch) []found {
 	return all
 }
 
-// Promise is a schedule and what the target's machine.Model expects of it, with all cores.
+// Promise is a schedule and what the target's machine.Model expects of it: its cost times Model.Turns.
 type Promise struct {
 	strategy.Choice
 	Time float64

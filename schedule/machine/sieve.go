@@ -119,7 +119,7 @@ func (m *Model) work(s Sketch) float64 {
 	return math.Ln2 * float64(s.features[m.worked])
 }
 
-// Sift is, of each sketch, a number that is less where its cost is expected to be less with all cores.
+// Sift is, of each sketch, a number that is less where Predict times Turns is expected to be less.
 func (m *Model) Sift(sketches []Sketch) []float64 {
 	rows := make([][]float32, len(sketches))
 	for i, s := range sketches {
@@ -132,7 +132,7 @@ func (m *Model) Sift(sketches []Sketch) []float64 {
 	return out
 }
 
-// Guess is what a sieve learns of a point: its sketch, and the model's prediction with all cores.
+// Guess is what a sieve learns of a point: its sketch, and the model's Predict times Turns.
 type Guess struct {
 	Group    string // the layer that it is of
 	features []float32

@@ -25,7 +25,7 @@ type Record struct {
 	Strategy string
 	Values   map[string]int
 	Cost     float64 // on one core
-	Time     float64 // of the cost, with all cores
+	Time     float64 // Cost times Model.Turns
 }
 
 // Records are the best schedules of a kernel that were measured, one of each strategy, the best first.
@@ -92,7 +92,7 @@ func (d Definition) moved(s start, domains map[string][]int) map[string]int {
 	return v
 }
 
-// startsOf are the starts of points: the best of each kernel and strategy, with all cores.
+// startsOf are the starts of points: the best of each kernel and strategy, by Cost times Turns.
 func (m *Model) startsOf(points []Point) []start {
 	type space struct{ kernel, strategy string }
 	best := map[space]int{}

@@ -105,13 +105,14 @@ func (m *Model) Terms(p Point) map[string]float64 {
 	return terms
 }
 
-// Turns is how long t's cores take for what a point computes beside the time of cores that all have as much to do: blocks of a parallel loop
-// are done in turns, the last of which may leave cores idle, and the last block may be less than the others.
+// Turns is by how much a point's time counts more than its cost on one core, as the geometric mean of its times on one core and on all of t's,
+// beside cores that all have as much to do: blocks of a parallel loop are done in turns, the last of which may leave cores idle, and the last
+// block may be less than the others.
 func (m *Model) Turns(p Point) float64 { return m.turns(m.blocksOf(p), m.fullOf(p)) }
 
 func (m *Model) turns(blocks, full float64) float64 {
 	cores := float64(max(1, m.target.Cores))
-	return max(1, math.Ceil(blocks/cores)*cores/(blocks*full))
+	return math.Sqrt(max(1, math.Ceil(blocks/cores)*cores/(blocks*full)))
 }
 
 // blocksOf is how many blocks cores share, and fullOf the part of them that is there.
