@@ -23,7 +23,7 @@ type EffortError struct {
 }
 
 func (e *EffortError) Error() string {
-	return fmt.Sprintf("an effort takes code for %s that runs here or is simulated: %v", e.Target, e.Err)
+	return fmt.Sprintf("no schedules can be tried for %s: %v", e.Target, e.Err)
 }
 
 // Unwrap gives the cause.

@@ -51,7 +51,7 @@ func newFinder(t targets.Target, o Options) (*finder, error) {
 		return nil, err
 	}
 	if o.Effort > 0 && (m == nil || !m.Sifts()) {
-		return nil, &EffortError{t.Name, errors.New("no model says which schedules are promising: ripc tune looks for them")}
+		return nil, &EffortError{t.Name, errors.New("no model says which of them are promising; ripc tune looks for schedules")}
 	}
 	c, err := newChecker(t, o)
 	return &finder{model: m, target: t, known: map[string]found{}, checker: c}, err

@@ -480,10 +480,24 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 		predicted[i] = m.Predict(p.Point)
 	}
 	m.Error = errorsOf(points, predicted)
-	taken := regrets(points, func(i int) float64 { return first(points[i].Taken) }, 1)
-	rules := regrets(points, func(i int) float64 { return first(points[i].Rules) }, 1)
-	known := regrets(points, func(i int) float64 { return predicted[i] }, 1)
-	fmt.Printf("hundredths above the best of a layer's points: mean, p90, worst\ntaken %s\nrules %s\nwere all points predicted %s\n", quantiles(taken), quantiles(rules), quantiles(known))
+	choices := func(points []described) (taken, rules []float64) {
+		taken = regrets(points, func(i int) float64 { return first(points[i].Taken) }, 1)
+		rules = regrets(points, func(i int) float64 { return first(points[i].Rules) }, 1)
+		known := regrets(points, func(i int) float64 { return predicted[i] }, 1)
+		fmt.Printf("  taken %s\n  rules %s\n  were all points predicted %s\n", quantiles(taken), quantiles(rules), quantiles(known))
+		return taken, rules
+	}
+	shared := slices.Clone(points) // their costs on all cores
+	for i, p := range points {
+		idle := m.Turns(p.Point)
+		predicted[i] *= idle
+		shared[i].drawnPoint.Cost *= idle * idle
+	}
+	fmt.Println("hundredths above the best of a layer's points: mean, p90, worst")
+	fmt.Println("on all cores")
+	choices(shared)
+	fmt.Println("on one core")
+	taken, rules := choices(points)
 	m.Choice = machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1], Usual: stat.GeometricMean(rules, nil)}
 	return m.Write(machineData)
 }
