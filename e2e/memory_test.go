@@ -152,7 +152,9 @@ func TestWrittenInPlace(t *testing.T) {
 					for k, q := range f.Params {
 						j := slices.IndexFunc(f.Params, func(r ir.Param) bool { return r.Name == q.Over })
 						if j < 0 {
-							shortcut := slices.ContainsFunc(f.Params, func(r ir.Param) bool { return q.Out && !r.Out && ir.SamePlaces(q.Buffer, r.Buffer) && r.Name != f.Params[0].Name })
+							shortcut := slices.ContainsFunc(f.Params, func(r ir.Param) bool {
+								return q.Out && !r.Out && ir.SamePlaces(q.Buffer, r.Buffer) && r.Name != f.Params[0].Name
+							})
 							if shortcut && tile > 0 && q.Shape[len(q.Shape)-2]%tile != 0 { // the last tile computes some elements once more
 								twice++
 							}

@@ -197,7 +197,7 @@ func boardTable(t *testing.T) string {
 
 // machineTable says of each model of a machine what it was made of and how good it is.
 func machineTable(t *testing.T) string {
-	out := [][]string{{"machine", "serves", "measured", "unit", "layers or networks", "points", "off by", "judged on", "chosen", "rules"}}
+	out := [][]string{{"machine", "serves", "measured", "unit", "layers or networks", "points", "off by", "judged on", "one core", "rules", "all cores", "rules"}}
 	serves, models := map[string][]string{}, map[string]*machine.Model{}
 	for _, m := range targets.All() {
 		learned, ok, err := machine.Of(m)
@@ -212,19 +212,26 @@ func machineTable(t *testing.T) string {
 	above := func(ratio float64) string { return fmt.Sprintf("%.1f", 100*(ratio-1)) }
 	for _, name := range slices.Sorted(maps.Keys(models)) {
 		m := models[name]
-		off, judged, chosen, rules := "not checked", "none", "", ""
+		off, judged := "not checked", "none"
 		if m.Error.P90 > 0 {
 			off = fmt.Sprintf("%.0f %%, %.0f %%", 100*m.Error.Median, 100*m.Error.P90)
 		}
-		if c := m.Choice; c.Networks > 0 {
-			judged, rules = strconv.Itoa(c.Networks), above(c.Usual)
-			chosen = above(c.Mean) + ", " + above(c.P90) + ", " + above(c.Worst)
-			if m.Unit == "instructions" && c.P90 == 0 { // networks
-				chosen = above(c.Mean) + ", worst " + above(c.Worst)
+		row := []string{"`" + name + "`", strings.Join(serves[name], ", "), m.Date + ", " + m.Tool, m.Unit, strconv.Itoa(m.Networks), strconv.Itoa(m.Points)}
+		if m.Choice.Networks > 0 {
+			judged = strconv.Itoa(m.Choice.Networks)
+		}
+		row = append(row, off, judged)
+		for _, c := range []machine.Choice{m.Choice, m.Shared} {
+			switch {
+			case c.Networks == 0:
+				row = append(row, "", "")
+			case c.P90 == 0: // networks of microcontrollers
+				row = append(row, above(c.Mean)+", worst "+above(c.Worst), above(c.Usual))
+			default:
+				row = append(row, above(c.Mean)+", "+above(c.P90)+", "+above(c.Worst), above(c.Usual))
 			}
 		}
-		out = append(out, []string{"`" + name + "`", strings.Join(serves[name], ", "), m.Date + ", " + m.Tool, m.Unit, strconv.Itoa(m.Networks), strconv.Itoa(m.Points),
-			off, judged, chosen, rules})
+		out = append(out, row)
 	}
 	return table(out)
 }

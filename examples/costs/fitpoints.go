@@ -229,7 +229,7 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []drawnPoin
 	}
 	w := machine.Weights{Target: machine.FileName(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit, Tool: mark.CPU, Networks: len(layers), Points: len(all)}
 	if old, ok, err := machine.Of(t); err == nil && ok {
-		w.Choice, w.Error = old.Choice, old.Error
+		w.Choice, w.Shared, w.Error = old.Choice, old.Shared, old.Error
 	}
 	if o.check {
 		if w.Error, err = checkHeld(ctx, l, t, points); err != nil {

@@ -480,12 +480,12 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 		predicted[i] = m.Predict(p.Point)
 	}
 	m.Error = errorsOf(points, predicted)
-	choices := func(points []described) (taken, rules []float64) {
-		taken = regrets(points, func(i int) float64 { return first(points[i].Taken) }, 1)
-		rules = regrets(points, func(i int) float64 { return first(points[i].Rules) }, 1)
+	judge := func(points []described) machine.Choice {
+		taken := regrets(points, func(i int) float64 { return first(points[i].Taken) }, 1)
+		rules := regrets(points, func(i int) float64 { return first(points[i].Rules) }, 1)
 		known := regrets(points, func(i int) float64 { return predicted[i] }, 1)
 		fmt.Printf("  taken %s\n  rules %s\n  were all points predicted %s\n", quantiles(taken), quantiles(rules), quantiles(known))
-		return taken, rules
+		return machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1], Usual: stat.GeometricMean(rules, nil)}
 	}
 	shared := slices.Clone(points) // their costs on all cores
 	for i, p := range points {
@@ -493,12 +493,10 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 		predicted[i] *= idle
 		shared[i].drawnPoint.Cost *= idle * idle
 	}
-	fmt.Println("hundredths above the best of a layer's points: mean, p90, worst")
+	fmt.Println("hundredths above the best of a layer's points: mean, p90, worst; on one core")
+	m.Choice = judge(points)
 	fmt.Println("on all cores")
-	choices(shared)
-	fmt.Println("on one core")
-	taken, rules := choices(points)
-	m.Choice = machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1], Usual: stat.GeometricMean(rules, nil)}
+	m.Shared = judge(shared)
 	return m.Write(machineData)
 }
 

@@ -46,8 +46,10 @@ type Weights struct {
 	Networks int   `json:"networks"`
 	Points   int   `json:"points"`
 	Error    Error `json:"error"`
-	// Choice judges compile's choices by the model, on networks that the fit has not seen.
+	// Choice judges compile's choices by the model, on layers or networks that the fit has not seen, by costs on one core; Shared by those on
+	// all cores.
 	Choice Choice `json:"choice"`
+	Shared Choice `json:"shared,omitzero"`
 	// Terms are the prices of counts, by name. A price of 0 is left out.
 	Terms map[string]float64 `json:"terms"`
 	// Strategies are those of the measured schedules, in order.

@@ -198,5 +198,5 @@ func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel
 
 // forest are the options of a model that predicts.
 func forest(names []string) costmodel.Options {
-	return costmodel.Options{Objective: costmodel.Squared, Names: names, Labels: true, Rounds: 120, Depth: 6, Rate: 0.12, Subsample: 0.8, Columns: 0.5, Least: 3, Bins: 64}
+	return costmodel.Options{Objective: costmodel.Squared, Names: names, Labels: true, Rounds: 120, Depth: 8, Rate: 0.12, Subsample: 0.8, Columns: 0.5, Least: 3, Bins: 64}
 }
