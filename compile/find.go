@@ -73,6 +73,7 @@ const (
 	giveUp   = 10  // for each that is to be made, how many are tried
 	climbs   = 12  // how often neighbours of the best Func are made at most
 	stride   = 4   // at a time
+	patience = 2   // how often in a row none of them may be better
 )
 
 // kernel is a Func whose schedule is looked for.
@@ -330,10 +331,11 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 
 // climb makes neighbours of the best of all, those that are guessed to be good first, until none is better.
 func (s *finder) climb(kernels []kernel, all []found) []found {
+	if len(all) == 0 {
+		return nil
+	}
+	failed := 0
 	for range climbs {
-		if len(all) == 0 {
-			break
-		}
 		best := slices.MinFunc(all, byTime)
 		space, kernel := best.at.space, best.kernel
 		var beside []sketch
@@ -347,7 +349,9 @@ func (s *finder) climb(kernels []kernel, all []found) []found {
 		s.guess(&kernels[kernel], beside)
 		made := s.make(kernels, beside[:min(len(beside), stride)])
 		all = append(all, made...)
-		if !slices.ContainsFunc(made, func(m found) bool { return m.time < best.time }) {
+		if better := slices.ContainsFunc(made, func(m found) bool { return m.time < best.time }); better {
+			failed = 0
+		} else if failed++; failed == patience {
 			break
 		}
 	}
