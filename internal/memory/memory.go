@@ -3,6 +3,7 @@ package memory
 
 import (
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 )
 
@@ -21,10 +22,11 @@ func Trim() {
 // share divides the memory in use: Trim leaves one part of it as garbage. Smaller parts are collected more often.
 const share = 4
 
-// Collect frees what the last stage has left, where memory is large. By itself, Go's collector waits until it has doubled.
+// Collect frees what the last stage has left, where memory is large, and gives it back: a large buffer has no room between what small objects
+// have left. By itself, Go's collector waits until memory has doubled.
 func Collect() {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(s); s[0].Value.Uint64() > large {
-		runtime.GC()
+		debug.FreeOSMemory()
 	}
 }
