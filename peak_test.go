@@ -68,10 +68,10 @@ func TestPeakMemory(t *testing.T) {
 		return path
 	}
 	const channels, filters = 8192, 1024 // of packed bits, and of 3x3 convolutions
-	const beside = 2 << 20               // bytes for more than weights, which layers of this size take and small ones do not; the small one has algorithms to search, too
+	const beside = 2 << 20               // bytes for more than weights, which layers of this size take and small ones do not
 	limits, small := map[string]float64{"inspect": 3, "compile": 4}, map[string]int64{}
 	for task := range limits {
-		small[task] = beside + peak(t, model("small", 64, bits), task)
+		small[task] = beside + peak(t, model("small", 64, floats), task)
 	}
 	file := func(name string, data func() []byte) func() string {
 		return func() string { return write(name, data()) }

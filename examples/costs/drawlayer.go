@@ -19,7 +19,7 @@ const (
 	wideMultiplies  = 500_000_000
 )
 
-// Layers of seeds before this one, whose points are kept, have nothing between sums and a quantizer but a batch norm.
+// firstPooled is the first seed whose layers have pools and shortcuts before a quantizer. Points of earlier seeds are kept without them.
 const firstPooled = 10_000
 
 // drawLayer is a ripc.model/1 of one layer with random weights, the same for the same seed, with what makes its input and reads its output.
@@ -211,8 +211,8 @@ func (d *drawing) sums(op string, bits int, attrs map[string]any) {
 	}
 }
 
-// tail adds what follows the sums of a convolution before they are levels again: a pool before a batch norm or behind it, or a shortcut and
-// an activation.
+// tail adds the float layers between the sums of a convolution and the next quantizer: a pool before or behind a batch norm, or a shortcut
+// and an activation.
 func (d *drawing) tail(attrs map[string]any) {
 	pool := func() {
 		size := drawn(d.r, 2, 2, 2, 3)

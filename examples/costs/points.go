@@ -489,9 +489,8 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	}
 	shared := slices.Clone(points) // their costs on all cores
 	for i, p := range points {
-		idle := m.Turns(p.Point)
-		predicted[i] *= idle
-		shared[i].drawnPoint.Cost *= idle * idle
+		predicted[i] *= m.Turns(p.Point)
+		shared[i].drawnPoint.Cost *= m.Idle(p.Point)
 	}
 	fmt.Println("hundredths above the best of a layer's points: mean, p90, worst; on one core")
 	m.Choice = judge(points)

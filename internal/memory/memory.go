@@ -22,8 +22,8 @@ func Trim() {
 // share divides the memory in use: Trim leaves one part of it as garbage. Smaller parts are collected more often.
 const share = 4
 
-// Collect frees what the last stage has left, where memory is large, and gives it back: a large buffer has no room between what small objects
-// have left. By itself, Go's collector waits until memory has doubled.
+// Collect frees the garbage of the last stage, where memory is large, and returns it to the system: a large buffer has no room in the gaps
+// that small objects have left. By itself, Go's collector waits until memory has doubled.
 func Collect() {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(s); s[0].Value.Uint64() > large {

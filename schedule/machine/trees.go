@@ -105,14 +105,19 @@ func (m *Model) Terms(p Point) map[string]float64 {
 	return terms
 }
 
-// Turns is by how much a point's time counts more than its cost on one core, as the geometric mean of its times on one core and on all of t's,
-// beside cores that all have as much to do: blocks of a parallel loop are done in turns, the last of which may leave cores idle, and the last
-// block may be less than the others.
+// Turns weighs a point's cost on one core by half of what idle cores add: the cost times Turns is the geometric mean of the times on one core
+// and on all of the target's cores.
 func (m *Model) Turns(p Point) float64 { return m.turns(m.blocksOf(p), m.fullOf(p)) }
 
-func (m *Model) turns(blocks, full float64) float64 {
+func (m *Model) turns(blocks, full float64) float64 { return math.Sqrt(m.idle(blocks, full)) }
+
+// Idle is the time of a point on all of the target's cores, beside that of cores that all have as much to do. Blocks of a parallel loop are
+// done in turns. The last turn may leave cores idle, and the last block may be smaller.
+func (m *Model) Idle(p Point) float64 { return m.idle(m.blocksOf(p), m.fullOf(p)) }
+
+func (m *Model) idle(blocks, full float64) float64 {
 	cores := float64(max(1, m.target.Cores))
-	return math.Sqrt(max(1, math.Ceil(blocks/cores)*cores/(blocks*full)))
+	return max(1, math.Ceil(blocks/cores)*cores/(blocks*full))
 }
 
 // blocksOf is how many blocks cores share, and fullOf the part of them that is there.
