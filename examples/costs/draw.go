@@ -1,8 +1,44 @@
 package main
 
-import "math/rand/v2"
+import (
+	"maps"
+	"math/rand/v2"
 
-// drawing grows a network of layers as they are on small chips, drawn at random: kinds, shapes, bits, groups, strides.
+	"ripc/targets"
+)
+
+// The sizes of layers that are drawn.
+const (
+	leastMultiplies = 60_000
+	tailFilters     = 8 // of the layer behind one that makes levels, which reads them as they lie
+)
+
+// Where layers may have more multiply-accumulates than these, images may be larger, channels more, and sums averaged; and half of the layers are
+// as those of networks for large images, or, where there may be more still, as those of language models.
+const (
+	manyMultiplies  = 30_000_000
+	largeMultiplies = 100_000_000
+	wideMultiplies  = 500_000_000
+)
+
+// firstPooled is the first seed whose layers have pools and shortcuts before a quantizer. Points of earlier seeds are kept without them.
+const firstPooled = 10_000
+
+// limits are multiply-accumulates of drawn layers: at most of those that are measured, and at least as many for the smallest that a sieve guesses.
+type limits struct {
+	measured int
+	guessed  float64
+}
+
+// sizes are what is simulated in a second or so.
+func sizes(t targets.Target) limits {
+	if t.Bare {
+		return limits{300_000, 1e5}
+	}
+	return limits{3_000_000, 1e6}
+}
+
+// drawing grows a network of a layer that is drawn at random: kind, shape, bits, groups, strides.
 type drawing struct {
 	r          *rand.Rand
 	nodes      []map[string]any
@@ -13,34 +49,221 @@ type drawing struct {
 	pooled     bool // sums may be pooled, or a shortcut added, before they are levels
 }
 
-// drawNetwork is a ripc.model/1 with random weights, the same for the same r. Its layers have at most so many multiply-accumulates.
-func drawNetwork(r *rand.Rand, multiplies int) map[string]any {
-	d := &drawing{r: r, last: "x", h: 4 + r.IntN(21), c: drawn(r, 1, 3, 4, 8, 16, 24, 32, 48, 64), multiplies: multiplies}
-	d.w = max(1, d.h+r.IntN(5)-2)
-	input := map[string]any{"name": "x", "dtype": "f32", "shape": []int{1, d.h, d.w, d.c}}
-	kind := r.IntN(4)
-	for range 2 + r.IntN(4) {
-		switch kind {
-		case 0:
-			d.floats()
-		case 1:
-			d.bytes()
-		default:
-			d.bits()
+// drawLayer is a ripc.model/1 of one layer with random weights, the same for the same seed, with what makes its input and reads its output.
+// The layer has at most so many multiply-accumulates, for each bit of its activations beyond the first half as many.
+func drawLayer(seed uint64, multiplies int) map[string]any {
+	r := rand.New(rand.NewPCG(seed, 2))
+	for {
+		d := &drawing{r: r, last: "x", larger: 1, multiplies: multiplies, pooled: seed >= firstPooled}
+		if multiplies > manyMultiplies {
+			d.larger = drawn(r, 1, 1, 2, 4)
 		}
-		if r.IntN(4) == 0 && d.h > 3 && d.w > 3 {
-			d.add("max_pool", map[string]any{"kernel": []int{2, 2}, "strides": []int{2, 2}})
-			d.h, d.w = d.h/2, d.w/2
+		input, work := d.layer()
+		if work < leastMultiplies || work > multiplies {
+			continue
 		}
+		return d.model(map[string]any{"name": "x", "dtype": "f32", "shape": input})
 	}
-	if r.IntN(2) == 0 {
-		if kind != 0 {
+}
+
+// layer adds the nodes of a layer of a kind that is drawn. It gives the shape of the input, and the layer's work.
+func (d *drawing) layer() (input []int, work int) {
+	if d.multiplies > largeMultiplies && d.r.IntN(2) == 0 {
+		if d.multiplies > wideMultiplies && d.r.IntN(2) == 0 {
+			return d.wide()
+		}
+		return d.large()
+	}
+	d.h, d.c = drawn(d.r, 7, 7, 8, 10, 13, 14, 14, 20, 28, 28, 35, 56), d.channels()
+	d.h *= d.larger
+	stride := drawn(d.r, 1, 1, 1, 2)
+	switch p := d.r.IntN(100); {
+	case p < 42: // few bits by signs
+		bits := drawn(d.r, 1, 1, 2, 3)
+		return d.convolution("bitserial_conv2d", bits, drawn(d.r, 1, 3, 3, 3, 5), stride, d.groups(), d.channels(), d.weights(drawn(d.r, 0, 0, 0, 0, 1), 1))
+	case p < 50:
+		bits, k := drawn(d.r, 1, 2, 8, 8), drawn(d.r, 3, 3, 5)
+		if bits == 8 {
+			return d.convolution("int_conv2d", bits, k, stride, d.c, d.c, nil)
+		}
+		return d.convolution("bitserial_conv2d", bits, k, stride, d.c, d.c, d.weights(0, 1))
+	case p < 66:
+		return d.dense()
+	case p < 76:
+		d.h, d.c = d.larger*drawn(d.r, 28, 32, 40, 56), drawn(d.r, 1, 3, 3, 3)
+		return d.convolution("conv2d", 0, drawn(d.r, 3, 3, 5, 7), drawn(d.r, 1, 2, 2), 1, drawn(d.r, 16, 24, 32, 64), nil)
+	case p < 88:
+		return d.convolution("int_conv2d", 8, drawn(d.r, 1, 1, 3, 3), stride, 1, d.channels(), nil)
+	}
+	bits := drawn(d.r, 2, 3, 4, 4)
+	return d.convolution("bitserial_conv2d", bits, drawn(d.r, 1, 3, 3), stride, 1, d.channels(), d.weights(drawn(d.r, 0, 0, 1), drawn(d.r, 2, 3, 4)))
+}
+
+// large adds a layer of a network for large images: fewer positions have more channels.
+func (d *drawing) large() (input []int, work int) {
+	halved := d.r.IntN(5)
+	d.h, d.c = 112>>halved+d.r.IntN(2)*drawn(d.r, 0, 0, 1), drawn(d.r, 1, 2, 2, 3, 4)<<(4+halved)
+	kernel, stride := drawn(d.r, 1, 1, 3, 3, 3), drawn(d.r, 1, 1, 1, 2)
+	filters := drawn(d.r, d.c/2, d.c, d.c, d.c, 2*d.c)
+	switch p := d.r.IntN(12); {
+	case p < 3:
+		return d.convolution("conv2d", 0, kernel, stride, 1, filters, nil)
+	case p < 5:
+		return d.convolution("int_conv2d", 8, kernel, stride, 1, filters, nil)
+	case p < 6:
+		return d.convolution("int_conv2d", 8, 3, stride, d.c, d.c, nil)
+	case p < 7:
+		return d.convolution("bitserial_conv2d", 4, kernel, stride, 1, filters, d.weights(0, 4))
+	}
+	return d.convolution("bitserial_conv2d", drawn(d.r, 1, 1, 1, 2, 2, 3), kernel, stride, 1, filters, nil)
+}
+
+func (d *drawing) channels() int {
+	usual := []int{16, 24, 32, 48, 64, 64, 96, 128, 128, 192, 256, 384, 512}
+	if d.multiplies > manyMultiplies {
+		usual = append(usual, 512, 1000, 1024, 2048)
+	}
+	return drawn(d.r, usual...)
+}
+
+// groups is 1 for most layers.
+func (d *drawing) groups() int {
+	if d.r.IntN(6) > 0 {
+		return 1
+	}
+	g := drawn(d.r, 2, 4, 8)
+	for d.c%g != 0 {
+		g /= 2
+	}
+	return g
+}
+
+// weights are the attributes of signs, of ternary weights, or of weights of several bits.
+func (d *drawing) weights(ternary, bits int) map[string]any {
+	switch {
+	case ternary > 0:
+		return map[string]any{"weight_encoding": "ternary"}
+	case bits > 1:
+		return map[string]any{"weight_encoding": "bipolar", "weight_bits": bits}
+	}
+	return map[string]any{}
+}
+
+// convolution adds a layer of activations of so many bits, 0 of floats, with what quantizes its input and its output.
+func (d *drawing) convolution(op string, bits, kernel, stride, groups, filters int, weights map[string]any) (input []int, work int) {
+	if filters%groups != 0 {
+		groups = 1
+	}
+	attrs := map[string]any{"kernel": []int{kernel, kernel}, "strides": []int{stride, stride}, "padding": "same", "filters": filters}
+	if groups > 1 {
+		attrs["groups"] = groups
+	}
+	maps.Copy(attrs, weights)
+	out := (d.h + stride - 1) / stride
+	work = out * out * filters * d.c / groups * kernel * kernel
+	input = []int{1, d.h, d.h, d.c}
+	d.sums(op, bits, attrs)
+	if op == "bitserial_conv2d" {
+		work *= max(1, bits/2)
+	}
+	return input, work
+}
+
+// wide adds a dense layer of many inputs and outputs.
+func (d *drawing) wide() (input []int, work int) {
+	size := func() int { return drawn(d.r, 192, 384, 768, 1024, 2048, 2048, 3072, 4096, 8192) }
+	return d.product(drawn(d.r, 1, 1, 4, 8, 8, 32, 128), size(), size(), drawn(d.r, 1, 2, 4, 8, 8, 8, 8))
+}
+
+// dense adds a dense layer of a batch.
+func (d *drawing) dense() (input []int, work int) {
+	m, in, units := drawn(d.r, 1, 2, 4, 8, 16, 32), drawn(d.r, 64, 100, 128, 256, 384, 512, 1024, 2048), drawn(d.r, 10, 64, 128, 256, 500, 512, 1024)
+	return d.product(m, in, units, drawn(d.r, 0, 1, 2, 4, 8, 8, 8))
+}
+
+// product adds a dense layer over m rows of activations of so many bits, 0 of floats.
+func (d *drawing) product(m, in, units, bits int) (input []int, work int) {
+	attrs := map[string]any{"units": units}
+	op := "dense"
+	if bits > 0 {
+		op = "bitserial_dense"
+		maps.Copy(attrs, d.weights(drawn(d.r, 0, 1, 1), drawn(d.r, 1, 1, 2)))
+	}
+	work = m * in * units
+	if bits < 8 {
+		work *= max(1, bits/2)
+	}
+	d.sums(op, bits, attrs)
+	return []int{m, in}, work
+}
+
+// sums adds a layer that adds up, between quantizers.
+func (d *drawing) sums(op string, bits int, attrs map[string]any) {
+	images := attrs["filters"] != nil
+	switch op {
+	case "int_conv2d":
+		d.add("quantize", map[string]any{"bits": 8, "encoding": "affine", "dtype": "i8", "scale": 0.05, "zero_point": d.r.IntN(256) - 128})
+		attrs["requantize"], attrs["scale"], attrs["zero_point"], attrs["dtype"] = []string{"float", "fixed_point"}[d.r.IntN(2)], 0.3, d.r.IntN(256)-128, "i8"
+		d.add(op, attrs)
+		if d.r.IntN(2) == 0 {
 			d.add("dequantize", nil)
 		}
-		d.add("flatten", nil)
-		d.add("dense", map[string]any{"units": drawn(r, 2, 10, 12, 33)})
+		return
+	case "bitserial_conv2d", "bitserial_dense":
+		encoding := "unipolar"
+		if bits == 1 && d.r.IntN(2) == 0 {
+			encoding = "bipolar"
+		}
+		d.add("quantize", map[string]any{"bits": bits, "encoding": encoding, "scale": 0.3, "rounding": "half_even"})
+		attrs["weight_scale"] = "none"
 	}
-	return d.model(input)
+	d.add(op, attrs)
+	switch {
+	case d.pooled && images:
+		d.tail(attrs)
+	case d.r.IntN(2) == 0:
+		d.add("batch_norm", nil)
+	}
+	out := drawn(d.r, 0, 1, 1, 2, 3)
+	switch {
+	case images && out > 0:
+		d.add("quantize", map[string]any{"bits": out, "encoding": "bipolar", "scale": 0.3, "rounding": "half_even"})
+		d.add("bitserial_conv2d", map[string]any{"kernel": []int{1, 1}, "filters": tailFilters, "weight_scale": "none"})
+	case images && d.r.IntN(6) == 0:
+		d.add([]string{"max_pool", "avg_pool"}[d.r.IntN(2)], map[string]any{"kernel": []int{2, 2}, "strides": []int{2, 2}})
+	case images && d.multiplies > manyMultiplies && d.r.IntN(4) == 0:
+		d.add("global_avg_pool", nil)
+	default:
+		d.add("relu", nil)
+	}
+}
+
+// tail adds the float layers between the sums of a convolution and the next quantizer: a pool before or behind a batch norm, or a shortcut
+// and an activation.
+func (d *drawing) tail(attrs map[string]any) {
+	pool := func() {
+		size := drawn(d.r, 2, 2, 2, 3)
+		d.add("max_pool", map[string]any{"kernel": []int{size, size}, "strides": []int{2, 2}})
+	}
+	norm := func() { d.add("batch_norm", nil) }
+	alike := attrs["filters"] == d.c && attrs["strides"].([]int)[0] == 1
+	switch p := d.r.IntN(10); {
+	case p < 2:
+		norm()
+		pool()
+	case p < 3:
+		pool()
+		norm()
+	case p < 6 && alike:
+		norm()
+		d.add("add", nil)
+		d.nodes[len(d.nodes)-1]["inputs"] = []string{d.nodes[len(d.nodes)-2]["name"].(string), "x"}
+		if d.r.IntN(3) == 0 {
+			d.add("prelu", nil)
+		}
+	case p < 8:
+		norm()
+	}
 }
 
 // model is a ripc.model/1 of what was added.
@@ -61,63 +284,4 @@ func (d *drawing) add(op string, attrs map[string]any) {
 		node["attrs"] = attrs
 	}
 	d.nodes, d.last = append(d.nodes, node), name
-}
-
-// window draws the attributes of a convolution, depthwise if groups may be, and moves on to the image that it makes.
-func (d *drawing) window() map[string]any {
-	k := drawn(d.r, 1, 1, 3, 3, 5)
-	for k > min(d.h, d.w) {
-		k -= 2
-	}
-	stride := drawn(d.r, 1, 1, 1, 2)
-	h, w := (d.h+stride-1)/stride, (d.w+stride-1)/stride
-	attrs := map[string]any{"kernel": []int{k, k}, "strides": []int{stride, stride}, "padding": "same"}
-	filters, reads := drawn(d.r, 8, 10, 16, 24, 32, 40, 64, 96), d.c
-	if k > 1 && d.r.IntN(4) == 0 {
-		filters, reads, attrs["groups"] = d.c, 1, d.c
-	}
-	for filters > 8 && reads != 1 && h*w*k*k*reads*filters > d.multiplies {
-		filters /= 2
-	}
-	attrs["filters"] = filters
-	d.h, d.w, d.c = h, w, filters
-	return attrs
-}
-
-// floats adds a layer of floats.
-func (d *drawing) floats() {
-	d.add("conv2d", d.window())
-	d.add([]string{"relu", "batch_norm"}[d.r.IntN(2)], nil)
-}
-
-// bytes adds a layer of 8 bits by 8 bits, as quantized networks have.
-func (d *drawing) bytes() {
-	if len(d.nodes) == 0 {
-		d.add("quantize", map[string]any{"bits": 8, "encoding": "affine", "dtype": "i8", "scale": 0.05, "zero_point": d.r.IntN(256) - 128})
-	}
-	attrs := d.window()
-	attrs["requantize"], attrs["scale"], attrs["zero_point"], attrs["dtype"] = []string{"float", "fixed_point"}[d.r.IntN(2)], 0.3, d.r.IntN(256)-128, "i8"
-	d.add("int_conv2d", attrs)
-}
-
-// bits adds a layer of few bits, and a quantizer.
-func (d *drawing) bits() {
-	if len(d.nodes) == 0 {
-		d.quantize()
-	}
-	attrs := d.window()
-	attrs["weight_scale"] = "none"
-	switch d.r.IntN(4) {
-	case 0:
-		attrs["weight_encoding"], attrs["weight_bits"] = "bipolar", 2+d.r.IntN(3)
-	case 1:
-		attrs["weight_encoding"] = "ternary"
-	}
-	d.add("bitserial_conv2d", attrs)
-	d.add("batch_norm", nil)
-	d.quantize()
-}
-
-func (d *drawing) quantize() {
-	d.add("quantize", map[string]any{"bits": drawn(d.r, 1, 1, 2, 2, 3, 4, 8), "encoding": []string{"unipolar", "bipolar"}[d.r.IntN(2)], "scale": 0.3, "rounding": "half_even"})
 }

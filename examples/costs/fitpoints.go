@@ -71,8 +71,8 @@ func drawGuesses(ctx context.Context, t targets.Target, m *machine.Model) ([]mac
 	}
 	return eachLayer(seeds, func(seed uint64) ([]machine.Guess, error) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		const fewest, decades = 1e6, 2.7
-		kernels, _, err := kernelsOfDrawn(ctx, t, seed, int(fewest*math.Pow(10, decades*r.Float64())), false)
+		const decades = 2.7
+		kernels, _, err := kernelsOfDrawn(ctx, t, seed, int(sizes(t).guessed*math.Pow(10, decades*r.Float64())), false)
 		if err != nil {
 			return nil, err
 		}

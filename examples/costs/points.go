@@ -17,6 +17,7 @@ import (
 	"ripc/autotune/runner"
 	"ripc/autotune/space"
 	"ripc/codegen"
+	"ripc/codegen/board"
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
@@ -406,25 +407,29 @@ func (c *collector) drawn(ctx context.Context, file string, known []drawnPoint, 
 
 // openCollector gets ready to measure on t.
 func openCollector(ctx context.Context, t targets.Target, multiplies, points int) (*collector, error) {
-	tools, err := toolchain.Find()
-	if err != nil {
-		return nil, err
+	var backend codegen.Backend = board.Backend{}
+	if !t.Bare {
+		tools, err := toolchain.Find()
+		if err != nil {
+			return nil, err
+		}
+		backend = llvm.Backend{Tools: tools}
 	}
 	run, err := runner.Open(ctx, ripc.RunnerFor(t), t, runner.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return &collector{target: t, multiplies: multiplies, points: points, run: run, backends: []codegen.Backend{llvm.Backend{Tools: tools}}}, nil
+	return &collector{target: t, multiplies: multiplies, points: points, run: run, backends: []codegen.Backend{backend}}, nil
 }
 
-// learnBoard measures drawn layers on a simulated board, and fits the target's model to all that is known of such.
-func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
+// learnLayers measures drawn layers, and fits the target's model to all that is known of such.
+func learnLayers(ctx context.Context, t targets.Target, o learnOptions) error {
 	known, err := readStore(t)
 	if err != nil {
 		return err
 	}
 	file := filepath.Join("build", "learn", machine.FileName(t)+".points")
-	by, err := measureBoard(ctx, t, file, known, o, o.from)
+	by, err := measureLayersOf(ctx, t, file, known, o, o.from)
 	if err != nil {
 		return err
 	}
@@ -448,8 +453,8 @@ func learnBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 // unseen is the seed of the first layer that no fit sees.
 const unseen = 1_000_000
 
-// judgeBoard compares what compile takes with the best of the points of layers that the fit has not seen, and notes the result.
-func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
+// judgeChoices compares what compile takes with the best of the points of layers that the fit has not seen, and notes the result.
+func judgeChoices(ctx context.Context, t targets.Target, o learnOptions) error {
 	m, ok, err := machine.Of(t)
 	if err != nil {
 		return err
@@ -459,7 +464,7 @@ func judgeBoard(ctx context.Context, t targets.Target, o learnOptions) error {
 	}
 	o.models = nil // the fit has seen them
 	file := filepath.Join("build", "learn", machine.FileName(t)+".judged")
-	if _, err := measureBoard(ctx, t, file, nil, o, unseen+o.from); err != nil {
+	if _, err := measureLayersOf(ctx, t, file, nil, o, unseen+o.from); err != nil {
 		return err
 	}
 	all, err := readLines[drawnPoint](file)
@@ -505,9 +510,9 @@ type origin struct {
 	records.Machine
 }
 
-// measureBoard measures the layers of models or, where none is named, drawn ones from a seed on, of which there are no points, neither known
+// measureLayersOf measures the layers of models or, where none is named, drawn ones from a seed on, of which there are no points, neither known
 // nor in file, and appends theirs to it.
-func measureBoard(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions, from uint64) (by origin, err error) {
+func measureLayersOf(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions, from uint64) (by origin, err error) {
 	fresh, err := readLines[drawnPoint](file)
 	if err != nil {
 		return by, err
