@@ -17,6 +17,7 @@ func rpi2() Target {
 		ClockMHz:   900, // raspberrypi.com/products/raspberry-pi-2-model-b
 		Threads:    4,
 		QemuCPU:    "cortex-a7",
+		Like:       "rpi3-armv7",
 		Board:      "Raspberry Pi 2 (BCM2836), 4 x Cortex-A7 in order, half a 128-bit vector instruction a cycle",
 	}
 }
