@@ -349,9 +349,11 @@ func (s *finder) climb(kernels []kernel, all []found) []found {
 		s.guess(&kernels[kernel], beside)
 		made := s.make(kernels, beside[:min(len(beside), stride)])
 		all = append(all, made...)
-		if better := slices.ContainsFunc(made, func(m found) bool { return m.time < best.time }); better {
+		failed++
+		if slices.ContainsFunc(made, func(m found) bool { return m.time < best.time }) {
 			failed = 0
-		} else if failed++; failed == patience {
+		}
+		if failed == patience {
 			break
 		}
 	}
