@@ -3,17 +3,14 @@ package machine
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Sample is a scheduled Func that was measured.
 type Sample struct {
 	Counts []float64
 	Cost   float64
-	Group  string  // the layer or network that it is of
 	Weight float64 // of its error, 0 for 1
 }
 
@@ -86,45 +83,4 @@ func descend(a *mat.Dense, b *mat.VecDense) []float64 {
 		}
 	}
 	return x
-}
-
-// folds is the number of parts of the groups. Each is predicted from the others.
-const folds = 5
-
-// CrossError is the error of Fit on groups that it has not seen.
-func CrossError(samples []Sample) Error {
-	var groups []string
-	for _, s := range samples {
-		if !slices.Contains(groups, s.Group) {
-			groups = append(groups, s.Group)
-		}
-	}
-	var errors []float64
-	for k := range folds {
-		var seen, held []Sample
-		for _, s := range samples {
-			if slices.Index(groups, s.Group)%folds == k {
-				held = append(held, s)
-			} else {
-				seen = append(seen, s)
-			}
-		}
-		if len(seen) == 0 || len(held) == 0 {
-			continue
-		}
-		prices := Fit(seen)
-		for _, s := range held {
-			sum := 0.0
-			for j, n := range s.Counts {
-				sum += n * prices[j]
-			}
-			errors = append(errors, math.Abs(sum/s.Cost-1))
-		}
-	}
-	slices.Sort(errors)
-	if len(errors) == 0 {
-		return Error{}
-	}
-	quantile := func(p float64) float64 { return stat.Quantile(p, stat.Empirical, errors, nil) }
-	return Error{Median: quantile(0.5), P90: quantile(0.9)}
 }

@@ -40,22 +40,6 @@ func TestFit(t *testing.T) {
 	})
 }
 
-// TestCrossError: what is held out of a linear machine is predicted, and of costs that follow nothing is not.
-func TestCrossError(t *testing.T) {
-	var linear, other []machine.Sample
-	for i := range 50 {
-		counts, group := []float64{float64(1 + i%7), float64(1 + i*i%11)}, string(rune('a'+i%10))
-		linear = append(linear, machine.Sample{Counts: counts, Cost: 3*counts[0] + counts[1], Group: group})
-		other = append(other, machine.Sample{Counts: counts, Cost: math.Exp(float64(i * 37 % 11)), Group: group})
-	}
-	if e := machine.CrossError(linear); e.P90 > 1e-6 {
-		t.Errorf("error of a linear machine: %+v", e)
-	}
-	if e := machine.CrossError(other); e.Median < 0.1 {
-		t.Errorf("error of nonsense: %+v", e)
-	}
-}
-
 // TestData: every file is of a target, names only what is counted, and says where it is from and how good it is.
 func TestData(t *testing.T) {
 	all, err := filepath.Glob("data/*.json")
