@@ -429,7 +429,7 @@ func learnLayers(ctx context.Context, t targets.Target, o learnOptions) error {
 		return err
 	}
 	file := filepath.Join("build", "learn", machine.FileName(t)+".points")
-	by, err := measureLayersOf(ctx, t, file, known, o, o.from)
+	by, err := measureSources(ctx, t, file, known, o)
 	if err != nil {
 		return err
 	}
@@ -462,9 +462,9 @@ func judgeChoices(ctx context.Context, t targets.Target, o learnOptions) error {
 	if !ok {
 		return fmt.Errorf("no weights of %s: fit them first", t.Name)
 	}
-	o.models = nil // the fit has seen them
+	o.models, o.from = nil, unseen+o.from // the fit has seen models
 	file := filepath.Join("build", "learn", machine.FileName(t)+".judged")
-	if _, err := measureLayersOf(ctx, t, file, nil, o, unseen+o.from); err != nil {
+	if _, err := measureSources(ctx, t, file, nil, o); err != nil {
 		return err
 	}
 	all, err := readLines[drawnPoint](file)
@@ -510,9 +510,9 @@ type origin struct {
 	records.Machine
 }
 
-// measureLayersOf measures the layers of models or, where none is named, drawn ones from a seed on, of which there are no points, neither known
-// nor in file, and appends theirs to it.
-func measureLayersOf(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions, from uint64) (by origin, err error) {
+// measureSources measures the layers of o.models or, if there are none, o.layers drawn ones from seed o.from on. It skips layers that have
+// points in known or in file, and appends the new points to file.
+func measureSources(ctx context.Context, t targets.Target, file string, known []drawnPoint, o learnOptions) (by origin, err error) {
 	fresh, err := readLines[drawnPoint](file)
 	if err != nil {
 		return by, err
@@ -529,7 +529,7 @@ func measureLayersOf(ctx context.Context, t targets.Target, file string, known [
 	}
 	var seeds []uint64
 	for i := range o.layers {
-		seeds = append(seeds, from+uint64(i))
+		seeds = append(seeds, o.from+uint64(i))
 	}
 	return by, c.drawn(ctx, file, known, seeds)
 }
