@@ -7,30 +7,30 @@ import (
 	"ripc/targets"
 )
 
-// The sizes of layers that are drawn.
+// Sizes of drawn layers.
 const (
 	leastMultiplies = 60_000
-	tailFilters     = 8 // of the layer behind one that makes levels, which reads them as they lie
+	tailFilters     = 8 // output channels of the layer that reads the drawn layer's levels
 )
 
-// Where layers may have more multiply-accumulates than these, images may be larger, channels more, and sums averaged; and half of the layers are
-// as those of networks for large images, or, where there may be more still, as those of language models.
+// Limits on multiply-accumulates beyond which other layers are drawn, too: above manyMultiplies larger images, more channels and global
+// pools, above largeMultiplies layers of networks for large images, above wideMultiplies those of language models.
 const (
 	manyMultiplies  = 30_000_000
 	largeMultiplies = 100_000_000
 	wideMultiplies  = 500_000_000
 )
 
-// firstPooled is the first seed whose layers have pools and shortcuts before a quantizer. Points of earlier seeds are kept without them.
+// firstPooled is the first seed whose layers have pools and shortcuts before a quantizer. Kept points of earlier seeds have none.
 const firstPooled = 10_000
 
-// limits are multiply-accumulates of drawn layers: at most of those that are measured, and at least as many for the smallest that a sieve guesses.
+// limits bound the multiply-accumulates of drawn layers.
 type limits struct {
-	measured int
-	guessed  float64
+	measured int     // at most, of a layer that is measured
+	guessed  float64 // at least, of a layer that a sieve learns from
 }
 
-// sizes are what is simulated in a second or so.
+// sizes returns the limits of t: a schedule is simulated in about a second.
 func sizes(t targets.Target) limits {
 	if t.Bare {
 		return limits{300_000, 1e5}
@@ -38,19 +38,19 @@ func sizes(t targets.Target) limits {
 	return limits{3_000_000, 1e6}
 }
 
-// drawing grows a network of a layer that is drawn at random: kind, shape, bits, groups, strides.
+// drawing builds the network around a layer whose kind, shape, bits, groups and strides are random.
 type drawing struct {
 	r          *rand.Rand
 	nodes      []map[string]any
 	last       string
 	h, w, c    int
 	multiplies int  // at most, of a layer
-	larger     int  // how many times as high and wide images are
-	pooled     bool // sums may be pooled, or a shortcut added, before they are levels
+	larger     int  // factor on the height and width of images
+	pooled     bool // pools and shortcuts may precede the quantizer
 }
 
-// drawLayer is a ripc.model/1 of one layer with random weights, the same for the same seed, with what makes its input and reads its output.
-// The layer has at most so many multiply-accumulates, for each bit of its activations beyond the first half as many.
+// drawLayer returns a ripc.model/1 of one layer with random weights, between the producer of its input and a consumer of its output. The seed
+// determines it. The layer has at most multiplies multiply-accumulates; one over n > 1 bits counts n/2 times.
 func drawLayer(seed uint64, multiplies int) map[string]any {
 	r := rand.New(rand.NewPCG(seed, 2))
 	for {
@@ -66,7 +66,7 @@ func drawLayer(seed uint64, multiplies int) map[string]any {
 	}
 }
 
-// layer adds the nodes of a layer of a kind that is drawn. It gives the shape of the input, and the layer's work.
+// layer adds the nodes of a layer of a random kind. It returns the shape of the input and the layer's work.
 func (d *drawing) layer() (input []int, work int) {
 	if d.multiplies > largeMultiplies && d.r.IntN(2) == 0 {
 		if d.multiplies > wideMultiplies && d.r.IntN(2) == 0 {
@@ -99,7 +99,7 @@ func (d *drawing) layer() (input []int, work int) {
 	return d.convolution("bitserial_conv2d", bits, drawn(d.r, 1, 3, 3), stride, 1, d.channels(), d.weights(drawn(d.r, 0, 0, 1), drawn(d.r, 2, 3, 4)))
 }
 
-// large adds a layer of a network for large images: fewer positions have more channels.
+// large adds a layer of a network for large images: the fewer positions, the more channels.
 func (d *drawing) large() (input []int, work int) {
 	halved := d.r.IntN(5)
 	d.h, d.c = 112>>halved+d.r.IntN(2)*drawn(d.r, 0, 0, 1), drawn(d.r, 1, 2, 2, 3, 4)<<(4+halved)
@@ -138,7 +138,7 @@ func (d *drawing) groups() int {
 	return g
 }
 
-// weights are the attributes of signs, of ternary weights, or of weights of several bits.
+// weights returns the attributes of binary, ternary or multi-bit weights.
 func (d *drawing) weights(ternary, bits int) map[string]any {
 	switch {
 	case ternary > 0:
@@ -149,7 +149,7 @@ func (d *drawing) weights(ternary, bits int) map[string]any {
 	return map[string]any{}
 }
 
-// convolution adds a layer of activations of so many bits, 0 of floats, with what quantizes its input and its output.
+// convolution adds a convolution over activations of bits bits, 0 for floats, with the quantizers of its input and its output.
 func (d *drawing) convolution(op string, bits, kernel, stride, groups, filters int, weights map[string]any) (input []int, work int) {
 	if filters%groups != 0 {
 		groups = 1
@@ -181,7 +181,7 @@ func (d *drawing) dense() (input []int, work int) {
 	return d.product(m, in, units, drawn(d.r, 0, 1, 2, 4, 8, 8, 8))
 }
 
-// product adds a dense layer over m rows of activations of so many bits, 0 of floats.
+// product adds a dense layer over m rows of activations of bits bits, 0 for floats.
 func (d *drawing) product(m, in, units, bits int) (input []int, work int) {
 	attrs := map[string]any{"units": units}
 	op := "dense"
@@ -197,7 +197,7 @@ func (d *drawing) product(m, in, units, bits int) (input []int, work int) {
 	return []int{m, in}, work
 }
 
-// sums adds a layer that adds up, between quantizers.
+// sums adds a convolution or a dense layer between quantizers.
 func (d *drawing) sums(op string, bits int, attrs map[string]any) {
 	images := attrs["filters"] != nil
 	switch op {
@@ -238,8 +238,8 @@ func (d *drawing) sums(op string, bits int, attrs map[string]any) {
 	}
 }
 
-// tail adds the float layers between the sums of a convolution and the next quantizer: a pool before or behind a batch norm, or a shortcut
-// and an activation.
+// tail adds the float layers between a convolution and the next quantizer: a pool before or behind a batch norm, or a shortcut and an
+// activation.
 func (d *drawing) tail(attrs map[string]any) {
 	pool := func() {
 		size := drawn(d.r, 2, 2, 2, 3)
@@ -266,7 +266,7 @@ func (d *drawing) tail(attrs map[string]any) {
 	}
 }
 
-// model is a ripc.model/1 of what was added.
+// model returns the ripc.model/1 of the added nodes.
 func (d *drawing) model(input map[string]any) map[string]any {
 	return map[string]any{
 		"format": "ripc.model/1", "name": "drawn", "inputs": []any{input}, "weights": map[string]any{"init": "random", "seed": d.r.IntN(1000)},
@@ -274,7 +274,7 @@ func (d *drawing) model(input map[string]any) map[string]any {
 	}
 }
 
-// drawn is one of values.
+// drawn returns one of values.
 func drawn(r *rand.Rand, values ...int) int { return values[r.IntN(len(values))] }
 
 func (d *drawing) add(op string, attrs map[string]any) {

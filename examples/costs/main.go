@@ -23,10 +23,9 @@
 //
 //	go run ./examples/costs learn [-target T] [-layers N] [-points N] [-judge N] [-macs N]
 //
-// measures what is drawn at random, on a simulated chip or board, and fits the model of schedule/machine to it. Of a microcontroller these
-// are networks, whose default schedules are measured by several algorithms. Of a board they are layers, whose kernels have schedules drawn at
-// random and, once there is a model, those that it expects most of. examples/costs/points keeps all points of boards, so that other features
-// can be fitted without measuring. The model goes to schedule/machine/data, where compile finds it. -models measures those of models. -judge compares what compile takes with
+// measures random layers by each of their algorithms, on a simulated board or microcontroller or on this machine, and fits the model of
+// schedule/machine to them. Kernels have random schedules and, once there is a model, its most promising ones. examples/costs/points keeps all
+// points, so that other features can be fitted without measuring. The model goes to schedule/machine/data, where compile finds it. -models measures those of models. -judge compares what compile takes with
 // the points of layers that no fit has seen. Stopped, it goes on where it was (build/learn).
 package main
 
