@@ -67,6 +67,7 @@ func Host() (Target, error) {
 		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "artifacts are ELF files for Linux"}
 	}
 	t := hostTarget(arch, HostFeatures())
+	t.Family = family(t, cpu.Features())
 	t.Cores = runtime.NumCPU()
 	if n := cpuid.CPU.Cache.L1D; n > 0 {
 		t.L1 = n
@@ -81,6 +82,18 @@ func Host() (Target, error) {
 		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "the CPU reports no vector unit (SSE2 or NEON)"}
 	}
 	return t, nil
+}
+
+// family tells the models of hosts apart by features, of which generated code need not use all: cores of one width differ most by the year.
+func family(t Target, has map[string]bool) string {
+	name := HostName + "-" + t.Like
+	if t.MultipliesBytes() {
+		name += "-dots"
+	}
+	if has["avx512bf16"] {
+		name += "-bf16"
+	}
+	return name
 }
 
 // hostTarget derives the shape of the vector unit from the features; sizes that only the machine knows are defaults.

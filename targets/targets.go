@@ -54,6 +54,8 @@ type Target struct {
 	// Bare says that the chip runs no operating system: what is compiled for it becomes part of a program.
 	Bare  bool   `json:"bare,omitempty"`
 	Board string `json:"board"` // prose for people
+	// Family is what files of learned costs are called, of machines that have no name of their own; "" for Name.
+	Family string `json:"family,omitempty"`
 	// Like is the target whose learned costs serve where none of its own were learned.
 	Like string `json:"like,omitempty"`
 

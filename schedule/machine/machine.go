@@ -99,15 +99,7 @@ func Of(t targets.Target) (m *Model, ok bool, err error) {
 }
 
 // FileName is what the files of t's model are called, without their ends: a host's are of all hosts like it.
-func FileName(t targets.Target) string {
-	switch {
-	case t.Name != targets.HostName:
-		return t.Name
-	case t.MultipliesBytes():
-		return "host-" + t.Like + "-dots"
-	}
-	return "host-" + t.Like
-}
+func FileName(t targets.Target) string { return cmp.Or(t.Family, t.Name) }
 
 // machines read each file once, when its model is asked for first.
 var machines = sync.OnceValue(func() map[string]func() (*Model, error) {
