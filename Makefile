@@ -24,7 +24,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table stale shapes defaults gobench clean
+.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table stale gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -132,9 +132,6 @@ table: setup ## measure the networks beside their float twins, on a quiet machin
 stale: ## list the figures of the documents that are older than the code that they measure
 	$(GO) run ./scripts/stale
 
-shapes: setup ## compare layers of all channels with those that fill words, for five minutes: docs/shapes.md; SHAPES="-target rpi3 -sample 60 -anew -within 0"
-	$(GO) run ./examples/costs shapes -within 5m $(SHAPES)
-
 bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="-only convB"
 	$(GO) run ./bench $(BENCHFLAGS)
 
@@ -150,9 +147,6 @@ bench-tuner: setup ## compare the searches of the tuner, at low priority; it can
 .PHONY: shipped-records
 shipped-records: setup ## tune the usual networks and make the records that come with ripc, at low priority; it can be interrupted: build/shipped
 	nice -n 15 $(GO) run ./bench/shipped $(BENCHFLAGS)
-
-defaults: setup ## compare default schedules with the best that searches find, at low priority; it can be interrupted: build/gap, docs/defaults.md; DEFAULTS="-target host -trials 128 -known"
-	nice -n 19 $(GO) run ./examples/costs gap -out docs/defaults $(DEFAULTS)
 
 gobench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...

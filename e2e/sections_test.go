@@ -209,7 +209,12 @@ func machineTable(t *testing.T) string {
 			serves[learned.Target] = append(serves[learned.Target], "`"+m.Name+"`")
 		}
 	}
-	above := func(ratio float64) string { return fmt.Sprintf("%.1f", 100*(ratio-1)) }
+	above := func(ratio float64) string {
+		if ratio == 0 { // not measured
+			return ""
+		}
+		return fmt.Sprintf("%.1f", 100*(ratio-1))
+	}
 	for _, name := range slices.Sorted(maps.Keys(models)) {
 		m := models[name]
 		off, judged := "not checked", "none"

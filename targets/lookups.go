@@ -65,7 +65,7 @@ type lookups struct {
 	reach    Reach
 }
 
-// Lookups are the costs on t of counts by table, of groups of so many channels: times that were fitted to measurements (schedule/cost/measured), if there
+// Lookups are the costs on t of counts by table, of groups of so many channels: times that were fitted to measurements, if there
 // are, or the first ones.
 func (t Target) Lookups(channels int, reach Reach) LookupCosts {
 	c := t.firstLookups(channels, reach)

@@ -1,7 +1,5 @@
 package targets
 
-//go:generate go run ../examples/costs fit
-
 // SumCosts are what the inner steps of layers cost on a target, for estimates of which way to compute sums is cheapest.
 type SumCosts struct {
 	Unit string // such as "cycles"
@@ -104,7 +102,7 @@ func (t Target) NarrowWords() NarrowWords {
 	return NarrowWords{Byte: 1.05, Short: 1.1, Full: 1.1, Level: 0.9, Whole: 1, Piece: piece}
 }
 
-// Fitted are SumCosts that were fitted to measurements (schedule/cost/measured).
+// Fitted are SumCosts that were fitted to measurements.
 type Fitted struct {
 	SumCosts
 	Date, Machine string // of the measurements

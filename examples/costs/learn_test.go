@@ -39,13 +39,13 @@ func TestLearn(t *testing.T) {
 		t.Errorf("%d points, of which %d were taken", len(points), taken)
 	}
 	path := filepath.Join(t.TempDir(), "learn", "points")
-	if _, err := readLines[drawnPoint](path); err != nil { // makes the folder
+	if _, err := readLines[point](path); err != nil { // makes the folder
 		t.Fatal(err)
 	}
 	if err := appendLines(path, points); err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := readLines[drawnPoint](path); err != nil || !reflect.DeepEqual(kept, points) {
+	if kept, err := readLines[point](path); err != nil || !reflect.DeepEqual(kept, points) {
 		t.Errorf("%d points of %d were kept: %v", len(kept), len(points), err)
 	}
 }

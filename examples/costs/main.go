@@ -1,41 +1,34 @@
-// Command costs measures layers, by time on this machine and by estimated cycles (docs/estimates.md) on simulated boards, fits the
-// constants of ripc's formulas to that, and holds default schedules against others. It runs in the module's root.
+// Command costs makes the model of a machine, which chooses algorithms and schedules (docs/machines.md). It runs in the module's root.
 //
-//	go run ./examples/costs measure [-by ALGORITHM] [-known] TARGET...
+//	go run ./examples/costs learn [-target T] [-layers N] [-points N] [-from SEED] [-macs N] [-models M,...]
 //
-// measures a grid of layers by every algorithm, or by one, on each target, and keeps what it found in schedule/cost/measured/layers.txt; -known measures only what is not there. Where sums may be short, layers of few
-// bits are measured as well, by what may be chosen for them. zen5 is this machine, if it
-// has AVX-512 and vpopcntdq.
+// measures schedules of layers and fits the target's model to them. Layers are drawn at random, by each of their algorithms, or belong to the
+// networks that -models names. Costs are times on this machine, estimated cycles of a simulated board (docs/estimates.md) or instructions of a
+// simulated microcontroller. Some schedules are drawn at random. Others are the most promising by the model so far.
 //
-//	go run ./examples/costs fit
+//	go run ./examples/costs learn -judge N [-target T]
 //
-// fits the constants of all targets to what is kept, of sums and of look-ups, and writes targets/sums_fitted.go.
+// fits nothing. It compares what compile chooses for N other layers with the best of their measured schedules.
 //
-//	go run ./examples/costs gap [-target T,...] [-search S] [-trials N] [-by ALGORITHM] [-only REGEXP] [-known] [-out docs/defaults] [MODEL[:LAYER]...]
-//
-// compares the default schedule of each kernel with the best of N that a search proposes, of the networks of docs/defaults.md unless others are named: files, or names of
-// examples/networks. What is measured lies in build/gap, as the tuner's records: stopped, it goes on there the next time, and -known compares with what is there.
-//
-//	go run ./examples/costs shapes [-target T] [-sample N] [-anew]
-//
-// measures layers of all channels, kernels and strides, compares them with those whose channels fill words, keeps that in docs/shapes, and writes docs/shapes.md.
-// Stopped, it keeps what it has, and goes on there the next time.
-//
-//	go run ./examples/costs learn [-target T] [-layers N] [-points N] [-judge N] [-macs N]
-//
-// measures random layers by each of their algorithms, on a simulated board or microcontroller or on this machine, and fits the model of
-// schedule/machine to them. Kernels have random schedules and, once there is a model, its most promising ones. examples/costs/points keeps all
-// points, so that other features can be fitted without measuring. The model goes to schedule/machine/data, where compile finds it. -models measures those of models. -judge compares what compile takes with
-// the points of layers that no fit has seen. Stopped, it goes on where it was (build/learn).
+// examples/costs/points keeps all points, so that a fit of other features measures nothing anew. schedule/machine/data has the models. A command that
+// was stopped goes on where it was (build/learn).
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
+
+	"ripc/schedule/machine"
+	"ripc/targets"
 )
 
 func main() {
@@ -48,17 +41,87 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	commands := map[string]func(context.Context, []string) error{"measure": measureLayers, "fit": fit, "gap": gap, "shapes": measureShapes, "learn": learn}
-	if len(args) == 0 || commands[args[0]] == nil {
-		return fmt.Errorf("want a command: measure, fit, gap, shapes or learn; go doc ./examples/costs says what it does")
+	if len(args) == 0 || args[0] != "learn" {
+		return errors.New("want the command learn; go doc ./examples/costs says what it does")
 	}
-	return commands[args[0]](ctx, args[1:])
+	return learn(ctx, args[1:])
 }
 
-// flags parses the flags of a command.
-func flags(name string, define func(*flag.FlagSet), args []string) ([]string, error) {
-	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	define(f)
-	err := f.Parse(args)
-	return f.Args(), err
+// options say what is measured and fitted.
+type options struct {
+	from                       uint64   // seed of the first drawn layer
+	layers, points, multiplies int      // drawn layers, schedules of each, and multiply-accumulates of a layer at most
+	models                     []string // whose layers are measured in the place of drawn ones
+	fit, sieve                 bool     // what is fitted
+	check                      bool     // predict layers that the fit has not seen
+}
+
+// Numbers of drawn layers, and of schedules of a layer.
+const (
+	learnedLayers = 320
+	learnedPoints = 20
+	judgedPoints  = 40
+)
+
+// learn measures layers and fits a target's model, or judges it.
+func learn(ctx context.Context, args []string) error {
+	var name, models string
+	var judged int
+	var o options
+	f := flag.NewFlagSet("learn", flag.ContinueOnError)
+	f.StringVar(&name, "target", "cortex-m4", "target of the model")
+	f.IntVar(&o.layers, "layers", learnedLayers, "drawn layers")
+	f.IntVar(&o.points, "points", 0, fmt.Sprintf("schedules of a layer (%d, or %d to judge)", learnedPoints, judgedPoints))
+	f.Uint64Var(&o.from, "from", 0, "seed of the first layer")
+	f.BoolVar(&o.fit, "fit", true, "fit the model to all points")
+	f.BoolVar(&o.check, "check", true, "predict layers that a fit has not seen, which takes as long as the rest; else the last check stands")
+	f.BoolVar(&o.sieve, "sieve", true, "fit the sieve as well, which takes minutes")
+	f.StringVar(&models, "models", "", "measure the layers of these in the place of drawn ones: files, or names of examples/networks")
+	f.IntVar(&judged, "judge", 0, "fit nothing: judge what is chosen for this many other layers")
+	f.IntVar(&o.multiplies, "macs", 0, "multiply-accumulates of a layer at most (3,000,000, or 300,000 for a microcontroller)")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	t, err := targets.Lookup(name)
+	if err != nil {
+		return err
+	}
+	if models != "" {
+		o.models = strings.Split(models, ",")
+	}
+	o.multiplies = cmp.Or(o.multiplies, sizes(t).measured)
+	if judged > 0 {
+		o.layers, o.points = judged, cmp.Or(o.points, judgedPoints)
+		return judgeChoices(ctx, t, o)
+	}
+	o.points = cmp.Or(o.points, learnedPoints)
+	return learnLayers(ctx, t, o)
+}
+
+// learnLayers measures layers, stores their points, and fits t's model to all points.
+func learnLayers(ctx context.Context, t targets.Target, o options) error {
+	known, err := readStore(t)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join("build", "learn", machine.FileName(t)+".points")
+	by, err := measureSources(ctx, t, file, known, o)
+	if err != nil {
+		return err
+	}
+	fresh, err := readLines[point](file)
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(known, fresh)
+	if err := writeStore(t, all); err != nil {
+		return err
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if !o.fit {
+		return nil
+	}
+	return fitPoints(ctx, t, by, all, o)
 }

@@ -10,11 +10,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
 	"ripc/schedule/machine"
 	"ripc/targets"
 )
 
-// readLines reads values of JSON, one after the other; none if there is no file, whose folder is made.
+// readLines reads the values of a file of JSON lines. If there is no file, it makes its folder and returns none.
 func readLines[T any](path string) ([]T, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -27,7 +28,7 @@ func readLines[T any](path string) ([]T, error) {
 	return decodeLines[T](path, f)
 }
 
-// decodeLines reads values of JSON, one after the other, of a file.
+// decodeLines reads JSON values. path names their file in errors.
 func decodeLines[T any](path string, r io.Reader) ([]T, error) {
 	var all []T
 	for d := json.NewDecoder(bufio.NewReader(r)); d.More(); {
@@ -40,7 +41,7 @@ func decodeLines[T any](path string, r io.Reader) ([]T, error) {
 	return all, nil
 }
 
-// appendLines adds values to a file, all or none.
+// appendLines appends values to a file of JSON lines, all or none.
 func appendLines[T any](path string, all []T) error {
 	var text []byte
 	for _, v := range all {
@@ -58,13 +59,13 @@ func appendLines[T any](path string, all []T) error {
 	return errors.Join(err, f.Close())
 }
 
-// store is the file of all points of t that were ever measured, for fits of other features.
+// store returns the path of all points that were ever measured on t, for fits of other features.
 func store(t targets.Target) string {
 	return filepath.Join("examples", "costs", "points", machine.FileName(t)+".jsonl.gz")
 }
 
-// readStore reads t's store, none if there is none.
-func readStore(t targets.Target) ([]drawnPoint, error) {
+// readStore reads the points of t's store. If there is no store, it returns none.
+func readStore(t targets.Target) ([]point, error) {
 	f, err := os.Open(store(t))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -77,11 +78,11 @@ func readStore(t targets.Target) ([]drawnPoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", store(t), err)
 	}
-	return decodeLines[drawnPoint](store(t), z)
+	return decodeLines[point](store(t), z)
 }
 
-// writeStore replaces t's store.
-func writeStore(t targets.Target, points []drawnPoint) error {
+// writeStore replaces the points of t's store.
+func writeStore(t targets.Target, points []point) error {
 	var text bytes.Buffer
 	z, err := gzip.NewWriterLevel(&text, gzip.BestCompression)
 	if err != nil {

@@ -1,80 +1,12 @@
 package cost_test
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"testing"
 
-	"ripc/lower/layout"
 	"ripc/schedule/cost"
-	"ripc/schedule/cost/measured"
 	"ripc/targets"
 )
-
-// TestEstimates: what was measured is estimated to a factor, and what would be chosen costs little more than what was cheapest. Times
-// are of caches and other programs as well, and so is the order of instructions on cores that keep to it.
-func TestEstimates(t *testing.T) {
-	const near, loss, average = 2, 1.8, 1.025
-	all, err := measured.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	for _, s := range all {
-		m, err := targets.Measured(s.Target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.MeasuredOn() != s.Target || m.Sums().Unit != s.Unit {
-			t.Errorf("%s: its own costs are those of %s, in %s", s.Target, m.MeasuredOn(), m.Sums().Unit)
-		}
-		if f := targets.FittedTo(s.Target); f.Date != s.Date || f.Machine != s.Machine {
-			t.Errorf("%s: measured on %s, %s, but fitted to %s, %s; run go run ./examples/costs fit", s.Target, s.Date, s.Machine, f.Date, f.Machine)
-		}
-		seen[s.Target] = true
-		if len(s.Layers) < 25 {
-			t.Errorf("%s: only %d layers", s.Target, len(s.Layers))
-		}
-		worst, lost, mean := 1.0, 1.0, 0.0
-		for _, l := range s.Layers {
-			a, x := l.Conv()
-			shape := layout.Shape(a, &x, m)
-			best, least, chosen := math.Inf(1), math.Inf(1), 0.0
-			for _, name := range slices.Sorted(maps.Keys(l.Costs)) {
-				c := l.Costs[name]
-				by, err := layout.ParseAlgorithm(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				e := float64(by.Cost(m, shape))
-				q := max(e/c, c/e)
-				worst = max(worst, q)
-				if q > near {
-					t.Errorf("%s, %s: by %s it takes %.0f, the estimate is %.0f", s.Target, l, by, c, e)
-				}
-				if e < least {
-					least, chosen = e, c
-				}
-				best = min(best, c)
-			}
-			lost = max(lost, chosen/best)
-			mean += math.Log(chosen/best) / float64(len(s.Layers))
-			if chosen > loss*best {
-				t.Errorf("%s, %s: the choice costs %.2f times the least", s.Target, l, chosen/best)
-			}
-		}
-		if math.Exp(mean) > average {
-			t.Errorf("%s: choices cost %.3f times the least by geometric mean", s.Target, math.Exp(mean))
-		}
-		t.Logf("%s: estimates of %d layers are off by a factor of %.2f, choices cost up to %.2f, %.4f by geometric mean", s.Target, len(s.Layers), worst, lost, math.Exp(mean))
-	}
-	for _, m := range targets.All() {
-		if on := m.MeasuredOn(); (on != "") == m.Bare || on != "" && !seen[on] {
-			t.Errorf("%s: nothing was measured on %q", m.Name, on)
-		}
-	}
-}
 
 // TestFewBitsStay: with weights of 1 bit, and with 2 by 2 bits, bits are always cheaper; 4 by 4 bits are not on rpi4.
 func TestFewBitsStay(t *testing.T) {
@@ -151,60 +83,6 @@ func TestHalvesOfOneBit(t *testing.T) {
 			ActivationPlanes: 1, WeightPlanes: 1, Inputs: (c.size + 2) * (c.size + 2) * c.ch, Levels: 1, Short: true}
 		if cost.Table(a53, l, 4, targets.BothHalves) < cost.Popcount(a53, l) {
 			t.Errorf("%d channels are looked up", c.ch)
-		}
-	}
-}
-
-// TestWindowTables: what tables of windows were measured to cost in cycles (docs/kernels.md; on a Zen 5 less what a call takes, and without those whose few entries stay in registers, in a fifth of the time) is estimated to a factor of 1.6, and they are chosen.
-func TestWindowTables(t *testing.T) {
-	for _, c := range []struct {
-		kernel, stride, in, out, bits int
-		cycles                        map[string]float64
-	}{
-		{1, 1, 4, 64, 1, map[string]float64{"rpi3": 3163, "rpi4": 1305, "rpi5": 1685, "rpi3-armv7": 8667}},
-		{1, 2, 4, 64, 1, map[string]float64{"rpi3": 1099, "rpi4": 503, "rpi5": 505, "rpi3-armv7": 2517}},
-		{1, 1, 2, 64, 3, map[string]float64{"rpi3": 8299, "rpi4": 4123, "rpi5": 5985, "rpi3-armv7": 25546}},
-		{1, 1, 4, 256, 2, map[string]float64{"rpi3": 10244, "rpi4": 6852, "rpi5": 7590, "rpi3-armv7": 28927, "zen5": 2100}},
-		{3, 1, 1, 64, 1, map[string]float64{"rpi3": 7403, "rpi4": 3026, "rpi5": 3586, "rpi3-armv7": 26942, "zen5": 1071}},
-		{3, 2, 1, 64, 1, map[string]float64{"rpi3": 3404, "rpi4": 1354, "rpi5": 1488, "rpi3-armv7": 10649, "zen5": 337}},
-	} {
-		a, x := measured.Layer{Rows: 28, Cols: 28, In: c.in, Out: c.out, Kernel: c.kernel, Activations: c.bits, Weights: 1}.Conv()
-		a.SH, a.SW = c.stride, c.stride
-		for name, cycles := range c.cycles {
-			m := lookup(t, name)
-			if e := float64(layout.TableWindow.Cost(m, layout.Shape(a, &x, m))); max(e/cycles, cycles/e) > 1.6 {
-				t.Errorf("%s, %d channels, %d bits: %.0f cycles are estimated to be %.0f", name, c.in, c.bits, cycles, e)
-			}
-			if by := layout.Choose(a, &x, m, false).Algorithm; by != layout.TableWindow {
-				t.Errorf("%s, %d channels, %d bits: %s was chosen", name, c.in, c.bits, by)
-			}
-		}
-	}
-}
-
-// TestSplitWindowTables: so it is for windows that are looked up in two tables; on a Zen 5 few filters are counted.
-func TestSplitWindowTables(t *testing.T) {
-	for _, c := range []struct {
-		kernel, stride, in, out int
-		cycles                  map[string]float64
-	}{
-		{1, 1, 14, 64, map[string]float64{"rpi3": 22920, "rpi4": 7530, "rpi5": 9161, "rpi3-armv7": 32311, "zen5": 0}},
-		{1, 1, 14, 256, map[string]float64{"rpi3": 39794, "rpi4": 16951, "rpi5": 15829, "rpi3-armv7": 83866, "zen5": 4184}},
-		{1, 2, 12, 64, map[string]float64{"rpi3": 4249, "rpi4": 1445, "zen5": 0}},
-		{3, 1, 2, 64, map[string]float64{"rpi3": 28092, "rpi4": 9346, "rpi5": 11072, "rpi3-armv7": 50880, "zen5": 0}},
-		{3, 2, 2, 64, map[string]float64{"rpi3": 8185, "rpi4": 2886, "rpi5": 3372, "rpi3-armv7": 16732, "zen5": 0}},
-	} {
-		a, x := measured.Layer{Rows: 28, Cols: 28, In: c.in, Out: c.out, Kernel: c.kernel, Activations: 1, Weights: 1}.Conv()
-		a.SH, a.SW = c.stride, c.stride
-		for name, cycles := range c.cycles {
-			m := lookup(t, name)
-			by := layout.Choose(a, &x, m, false).Algorithm
-			if (by == layout.TableWindowSplit) != (cycles > 0) {
-				t.Errorf("%s, %dx%d, %d channels, %d filters: %s was chosen", name, c.kernel, c.kernel, c.in, c.out, by)
-			}
-			if e := float64(layout.TableWindowSplit.Cost(m, layout.Shape(a, &x, m))); cycles > 0 && max(e/cycles, cycles/e) > 1.6 {
-				t.Errorf("%s, %dx%d, %d channels, %d filters: %.0f cycles are estimated to be %.0f", name, c.kernel, c.kernel, c.in, c.out, cycles, e)
-			}
 		}
 	}
 }

@@ -62,14 +62,14 @@ type Error struct {
 	P90    float64 `json:"p90"`
 }
 
-// Choice compares chosen algorithms with the best single algorithm for all layers of a network that it applies to. Mean and Worst are
-// the geometric mean and the largest of the ratios of measured costs. Usual is the mean ratio of popcount for all layers.
+// Choice compares what compile chose with the best that was measured. Mean, P90 and Worst are the geometric mean, the 90th percentile and
+// the largest of the ratios of measured costs. Usual is the mean ratio of what ripc took before it had models, 0 if that was not measured.
 type Choice struct {
 	Networks int     `json:"networks"`
 	Mean     float64 `json:"mean"`
 	P90      float64 `json:"p90,omitempty"`
 	Worst    float64 `json:"worst"`
-	Usual    float64 `json:"usual"`
+	Usual    float64 `json:"usual,omitempty"`
 }
 
 // Model predicts costs on a target. It may be used from several goroutines.
