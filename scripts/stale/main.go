@@ -45,7 +45,7 @@ func main() {
 // documents finds the files of figures below the module's root.
 func documents(root string) ([]string, error) {
 	var all []string
-	for _, pattern := range []string{"docs/*.json", "docs/*/*.json", "bench/shipped/gains.json"} {
+	for _, pattern := range []string{"docs/*.json", "bench/shipped/gains.json"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return nil, err
