@@ -43,7 +43,7 @@ type drawing struct {
 	r          *rand.Rand
 	nodes      []map[string]any
 	last       string
-	h, w, c    int
+	h, c       int
 	multiplies int  // at most, of a layer
 	larger     int  // factor on the height and width of images
 	pooled     bool // pools and shortcuts may precede the quantizer
