@@ -141,8 +141,8 @@ type Reason struct {
 
 // Why is why a layer's algorithm was taken.
 type Why struct {
-	Code  string           `json:"code"`            // "only" (no other gives the same sums), "usual" (no estimate for the target), "cheaper" (by estimate) or "asked"
-	Costs map[string]int64 `json:"costs,omitempty"` // estimates for all algorithms that give the same sums, by name
+	Code  string           `json:"code"`            // "only" (no other gives the same sums), "usual" (no model of the target, and the first that applies), "cheaper" (by the model) or "asked"
+	Costs map[string]int64 `json:"costs,omitempty"` // predictions for all algorithms that give the same sums, by name
 	Unit  string           `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
 	Terms map[string]int64 `json:"terms,omitempty"` // what the next best takes more, by what is counted: the largest differences
 	Text  string           `json:"text"`

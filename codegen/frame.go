@@ -10,7 +10,7 @@ import (
 
 // What a kernel may put on the stack: with the driver's own frame, less than 16 KiB.
 const (
-	MaxOnStack  = 4 << 10  // bytes of one buffer; schedules go by it (schedule/cost.Near)
+	MaxOnStack  = 4 << 10  // bytes of one buffer
 	maxStackSum = 12 << 10 // bytes of all of them
 )
 

@@ -7,11 +7,10 @@ import (
 	"ripc/compile"
 	"ripc/importer"
 	"ripc/importer/ripcjson"
-	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
-// BenchmarkDefault gives every Func of SqueezeNet the default schedule of the strategies.
+// BenchmarkDefault gives every Func of SqueezeNet its default schedule.
 func BenchmarkDefault(b *testing.B) {
 	for _, name := range []string{"rpi3", "x86-64-v3"} {
 		b.Run(name, func(b *testing.B) {
@@ -29,7 +28,7 @@ func BenchmarkDefault(b *testing.B) {
 			}
 			for b.Loop() {
 				for _, f := range p.Funcs {
-					if _, err := strategy.Default(f, target); err != nil {
+					if _, err := compile.Default(f, target); err != nil {
 						b.Fatal(err)
 					}
 				}

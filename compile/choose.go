@@ -12,13 +12,12 @@ import (
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/lower/layout"
-	"ripc/schedule/cost"
 
 	"golang.org/x/sync/errgroup"
 )
 
 // Algorithms are the choices for the layers of g that o leaves open, by least predicted cost of the whole network; nil for a target without
-// a machine.Model, where lower chooses.
+// a machine.Model, where layers get the first algorithm that applies.
 func Algorithms(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
 	s, err := newFinder(o.Target, Options{})
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 		for i, w := range ways[layer] {
 			r := results[k][i]
 			if !math.IsInf(r.cost, 1) {
-				c.Estimates = append(c.Estimates, layout.Estimated{Algorithm: w.by, Cost: cost.Estimate(r.cost)})
+				c.Estimates = append(c.Estimates, layout.Estimated{Algorithm: w.by, Cost: r.cost})
 			}
 			if math.IsInf(r.time, 1) { // it promises nothing beside the others
 				continue

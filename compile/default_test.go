@@ -1,19 +1,15 @@
 package compile_test
 
 import (
-	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"ripc/codegen"
-	"ripc/codegen/llvm"
 	"ripc/compile"
 	"ripc/graph"
 	"ripc/internal/testlayer"
-	"ripc/ir"
 	"ripc/lower/ops"
-	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -32,7 +28,7 @@ func TestDefaultsFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := testlayer.Reals(a, 1, size, size, ops.Slice{})
-		choice, err := strategy.Default(f, target)
+		choice, err := compile.Default(f, target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,29 +36,4 @@ func TestDefaultsFit(t *testing.T) {
 			t.Fatalf("%s %s: %v", choice.Strategy, choice.Values, err)
 		}
 	})
-}
-
-// TestDefaultsCounted: where code by a default schedule is estimated to be less than it is, the back end's count decides: layers of floats over many channels of which
-// rows are written out.
-func TestDefaultsCounted(t *testing.T) {
-	target, err := targets.Lookup("rpi3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	floats := &graph.FusedConv{KH: 7, KW: 7, SH: 1, SW: 1, In: 13, Out: 64, Pad: graph.Padding{Top: 3, Bottom: 3, Left: 3, Right: 3}}
-	floats.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Levels: []float32{0.5}}
-	f := testlayer.Reals(floats, 1, 9, 28, ops.Slice{})
-	kernel := func(c strategy.Choice, err error) error {
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = compile.Kernel(t.Context(), f, c.Trace, target, compile.KernelOptions{Emit: []codegen.Kind{codegen.LL}})
-		return err
-	}
-	if large := (*llvm.SizeError)(nil); !errors.As(kernel(strategy.Default(f, target)), &large) {
-		t.Error("the code is not too large: the test shows nothing")
-	}
-	if err := kernel(compile.Default(f, target)); err != nil {
-		t.Error(err)
-	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"ripc/internal/memory"
 	"ripc/ir"
+	"ripc/ir/size"
 	"ripc/schedule/machine"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -21,24 +22,40 @@ import (
 type found struct {
 	strategy.Choice
 	cost     float64          // on one core
-	time     float64          // cost times Model.Turns: what is compared
+	time     float64          // cost times Model.Turns and room: what is compared
 	measured float64          // what its code took, in the unit of what measured it; 0 if it was not built
 	kernel   int              // which it is of, of those that are compared
 	at       sketch           // the point of the space that it was made of
 	records  []machine.Record // of the kernel, where its cost was measured: there is no schedule before it is asked for
 	fits     bool             // code can be made of it: asked of what is taken
+	next     []found          // schedules of the same kernel that were made as well, the best first
 }
 
 // predict fills in what the schedule costs.
-func (k *found) predict(m *machine.Model) {
+func (k *found) predict(m *machine.Model, t targets.Target) {
 	p := m.Scheduled(k.Func, k.Values)
 	k.cost = m.Predict(p)
-	k.time = k.cost * m.Turns(p)
+	k.time = k.cost * m.Turns(p) * room(k.Func, t)
+}
+
+// room is by how much more f counts for the memory that it takes beside its buffers, on a chip whose memory is small.
+func room(f *ir.Func, t targets.Target) float64 {
+	if t.RAM == 0 {
+		return 1
+	}
+	bytes := 0
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if a, ok := s.(*ir.Alloc); ok {
+			bytes += a.Buf.Bytes()
+		}
+		return true
+	})
+	return 1 + float64(bytes)/float64(t.RAM)
 }
 
 // finder finds the schedules of least predicted cost. It looks at equal Funcs once.
 type finder struct {
-	model   *machine.Model // nil of a target without one: schedules are the strategies' defaults
+	model   *machine.Model // nil of a target without one: schedules are the plainest
 	target  targets.Target
 	mu      sync.Mutex
 	known   map[string]found // by Func.Key
@@ -74,6 +91,7 @@ const (
 	climbs   = 12  // how often neighbours of the best Func are made at most
 	stride   = 4   // at a time
 	patience = 2   // how often in a row none of them may be better
+	others   = 3   // how many schedules are kept beside the best, of which too much code may become
 )
 
 // kernel is a Func whose schedule is looked for.
@@ -109,11 +127,11 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 	}
 	if !k.fits {
 		if tooLarge(k.Func, s.target) {
-			if k, err = s.usual(f); err != nil {
+			if k, err = s.smaller(f, k); err != nil {
 				return found{}, err
 			}
 		}
-		k.fits = true
+		k.fits, k.next = true, nil
 		s.keep(f.Key(), k)
 	}
 	if k.Func.Name != f.Name { // which was found for an equal one
@@ -150,11 +168,11 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		}
 		return out, nil
 	}
-	if s.model == nil || !s.model.Sifts() {
+	if s.model == nil {
 		for i, f := range funcs {
 			if out[i].Func == nil {
 				var err error
-				if out[i], err = s.usual(f); err != nil {
+				if out[i], err = s.plainest(f); err != nil {
 					return nil, err
 				}
 			}
@@ -196,8 +214,11 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 		}
 	}
 	for _, c := range all {
-		if out[c.kernel].Func == nil {
-			out[c.kernel] = c
+		switch best := &out[c.kernel]; {
+		case best.Func == nil:
+			*best = c
+		case len(best.next) < others:
+			best.next = append(best.next, c)
 		}
 	}
 	for i := range out {
@@ -206,7 +227,7 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 		}
 	}
 	if len(funcs) == 1 && out[0].Func == nil {
-		out[0], err = s.usual(funcs[0])
+		out[0], err = s.plainest(funcs[0])
 	}
 	return err
 }
@@ -246,14 +267,19 @@ func strategyOf(l *strategy.Layer, r machine.Record) (st strategy.Strategy, ok b
 	return all[i], true
 }
 
-// has reports whether knobs can have values.
+// has reports whether knobs can have values. A knob that is newer than these has the first value of its domain.
 func has(knobs []strategy.Knob, values map[string]int) bool {
+	given := 0
 	for _, k := range knobs {
-		if v, ok := values[k.Name]; !ok || !slices.Contains(k.Domain, v) {
+		v, ok := values[k.Name]
+		if ok && !slices.Contains(k.Domain, v) {
 			return false
 		}
+		if ok {
+			given++
+		}
 	}
-	return len(knobs) == len(values)
+	return given == len(values)
 }
 
 // build makes the best schedule of f that was measured, or the next where a strategy is another one now.
@@ -267,9 +293,6 @@ func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record
 		if c, err := st.Build(l, r.Values); err == nil {
 			return found{Choice: c, cost: r.Cost, time: r.Time, records: records}, nil
 		}
-	}
-	if !s.model.Sifts() {
-		return s.usual(f)
 	}
 	out := make([]found, 1)
 	err := s.searchSchedules(ctx, []*ir.Func{f}, out)
@@ -360,15 +383,29 @@ func (s *finder) climb(kernels []kernel, all []found) []found {
 	return all
 }
 
-// usual is the default schedule of f, with its predicted cost. Its code is not too much.
-func (s *finder) usual(f *ir.Func) (found, error) {
-	c, err := small(f, s.target)
+// smaller returns the best of the schedules that were made beside k of which code can be made, or else the plainest.
+func (s *finder) smaller(f *ir.Func, k found) (found, error) {
+	for _, other := range k.next {
+		if !tooLarge(other.Func, s.target) {
+			return other, nil
+		}
+	}
+	return s.plainest(f)
+}
+
+// plainest returns the plainest schedule of f, with its predicted cost. Schedules estimate how much code there is, and the back end counts: it has
+// less where that is too much.
+func (s *finder) plainest(f *ir.Func) (found, error) {
+	c, err := strategy.Plainest(f, s.target, 0)
+	for most := size.Preferred; err == nil && most > 0 && tooLarge(c.Func, s.target); most /= 2 {
+		c, err = strategy.Plainest(f, s.target, most)
+	}
 	if err != nil {
-		return found{}, &InternalError{"default schedule of " + f.Name, err}
+		return found{}, &InternalError{"plainest schedule of " + f.Name, err}
 	}
 	k := found{Choice: c, fits: true}
 	if s.model != nil {
-		k.predict(s.model)
+		k.predict(s.model, s.target)
 	}
 	return k, nil
 }
@@ -554,7 +591,7 @@ func (s *finder) make(kernels []kernel, points []sketch) []found {
 		p.space.made[p.number] = true
 		if c, err := p.strategy.Build(k.layer, p.values); err == nil {
 			one := found{Choice: c, kernel: p.kernel, at: p}
-			one.predict(s.model)
+			one.predict(s.model, s.target)
 			all = append(all, one)
 			memory.Trim()
 		}
@@ -572,7 +609,7 @@ type Promise struct {
 // where there is no such model.
 func Promising(ctx context.Context, f *ir.Func, t targets.Target, n int) ([]Promise, error) {
 	s, err := newFinder(t, Options{})
-	if err != nil || s.model == nil || !s.model.Sifts() {
+	if err != nil || s.model == nil {
 		return nil, err
 	}
 	k := kernel{f: f, layer: strategy.LayerOf(f, t)}

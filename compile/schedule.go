@@ -113,8 +113,7 @@ func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) er
 	return err
 }
 
-// Default is the schedule of f for a target that nothing has been measured for: that of the least predicted cost, where the target has a
-// machine.Model.
+// Default is the schedule of f that the target's machine.Model predicts to cost the least, or the plainest where there is no model.
 func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
 	s, err := newFinder(t, Options{})
 	if err != nil {
@@ -122,15 +121,6 @@ func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
 	}
 	c, err := s.of(context.Background(), f)
 	return c.Choice, err
-}
-
-// small is strategy.Default, with less code where that has more than a kernel may have: schedules estimate, and the back end counts.
-func small(f *ir.Func, t targets.Target) (strategy.Choice, error) {
-	c, err := strategy.Default(f, t)
-	for most := size.Preferred; err == nil && most > 0 && tooLarge(c.Func, t); most /= 2 {
-		c, err = strategy.Within(f, t, most)
-	}
-	return c, err
 }
 
 // tooLarge reports whether LLVM's back end finds more code in f than a kernel may have.

@@ -39,7 +39,7 @@ func facts(in *ripc.Inspection) ripc.Inspection {
 	out.Target, out.ClockMHz, out.WeightBytes, out.Workspace, out.Memory = "", 0, 0, ripc.Workspace{}, nil
 	// The algorithm that reads bytes of the caller's decides whether they become planes, and whether a reshape moves bits. What loads
 	// and stores take decides whether a stage moves elements. Products of bytes may need sums of windows. Levels are shifted or
-	// compared, which a target does faster (targets.Target.MostThresholds).
+	// compared, as the target has vectors or not (layout.Glue).
 	made := []string{"bitpack", "transpose", "slice", "reshape", "unpack", "window_sum"}
 	out.Layers = slices.DeleteFunc(slices.Clone(in.Layers), func(l ripc.Layer) bool { return slices.Contains(made, l.Op) })
 	for i := range out.Layers {

@@ -164,7 +164,7 @@ func modelTable() string {
 
 // boardTable says of each target where it runs, here and there, and what is known of its speed.
 func boardTable(t *testing.T) string {
-	out := [][]string{{"target", "board", "`uname -m`", "runs here", "speed in `bench`", "choices are by costs"}}
+	out := [][]string{{"target", "board", "`uname -m`", "runs here", "speed in `bench`", "model"}}
 	for _, m := range targets.All() {
 		if m.Name == targets.HostName {
 			continue
@@ -182,15 +182,13 @@ func boardTable(t *testing.T) string {
 		default:
 			here, speed = "simulated: qemu's "+m.QemuCPU, "instructions, counted"
 		}
-		costs := "none"
+		model := "none"
 		if learned, ok, err := machine.Of(m); err != nil {
 			t.Fatal(err)
 		} else if ok {
-			costs = "learned of `" + learned.Target + "`"
-		} else if on := m.MeasuredOn(); on != "" {
-			costs = "of `" + on + "`, " + targets.FittedTo(on).Machine
+			model = "`" + learned.Target + "`"
 		}
-		out = append(out, []string{"`" + m.Name + "`", m.Board, system, here, speed, costs})
+		out = append(out, []string{"`" + m.Name + "`", m.Board, system, here, speed, model})
 	}
 	return table(out)
 }

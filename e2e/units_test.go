@@ -33,7 +33,7 @@ func layerOf(t testing.TB, target, layer string) (*ir.Func, compile.KernelOption
 
 // drawn are the default schedule of f and n different random ones.
 func drawn(f *ir.Func, t targets.Target, n int) []schedule.Trace {
-	choice, err := strategy.Default(f, t)
+	choice, err := compile.Default(f, t)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}

@@ -302,46 +302,48 @@ func agree(t *rapid.T, g *graph.Graph, seed uint64, choices map[layout.Algorithm
 	}
 }
 
-// TestManyPlanes: a layer of 8-bit levels and 4-bit weights is dot where the target multiplies vectors of bytes and adds products of several channels;
-// on Arm, whose vectors multiply floats as well, one of them. Where that is not so it counts: where each fma is a call, and on microcontrollers, whose flash holds an eighth of f32 weights.
-func TestManyPlanes(t *testing.T) {
-	f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 128, Out: 128, X: graph.Integers{Max: 255, Step: 1}, W: graph.Integers{Min: -8, Max: 7, Step: 1}}
-	f.Ints = graph.Whole(9*128*128, func(i int) int { return i%16 - 8 })
-	x := graph.Value{Name: "x", Shape: []int{1, 28, 28, 128}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 8}}
-	for _, m := range targets.All() {
-		want := layout.Float
-		if m.Arch == "thumb" || m.Arch == "x86_64" && !m.Has("fma") {
-			want = layout.Popcount
-		}
-		got := layout.Choose(f, &x, m, false)
-		if m.Has("avx2") || (m.Arch == "aarch64" || m.Arch == "arm") && got.Algorithm == layout.Dot {
-			want = layout.Dot
-		}
-		if got.Algorithm != want || (got.Why == layout.Cheaper) != (m.Arch != "thumb") {
-			t.Errorf("%s: %+v, want %s", m.Name, got, want)
-		}
-	}
-}
-
 // TestInexact: a layer whose sums f32 does not hold exactly counts bits, however expensive, and is never float.
 func TestInexact(t *testing.T) {
 	f := &graph.FusedConv{KH: 64, KW: 64, SH: 1, SW: 1, In: 64, Out: 1, X: graph.Integers{Max: 255, Step: 1}, W: graph.Integers{Min: -15, Max: 15, Step: 2}}
 	x := graph.Value{Name: "x", Shape: []int{1, 64, 64, 64}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 8}}
-	m, err := targets.Lookup("rpi3")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		weight int
-		want   layout.Choice
-	}{
-		{1, layout.Choice{Algorithm: layout.Popcount, Why: layout.Only}},
-		{0, layout.Choice{Algorithm: layout.Float, Why: layout.Cheaper}},
-	} {
+		why    layout.Why
+	}{{1, layout.Only}, {0, layout.Usual}} {
 		f.Ints = graph.Whole(64*64*64, func(int) int { return c.weight })
-		got := layout.Choose(f, &x, m, false)
-		if got.Algorithm != c.want.Algorithm || got.Why != c.want.Why || (len(got.Estimates) > 1) != (c.weight == 0) {
+		if got := layout.Choose(f, &x); got.Algorithm != layout.Popcount || got.Why != c.why {
 			t.Errorf("weights %d, sums up to %d: %+v", c.weight, layout.LargestSum(f), got)
+		}
+	}
+}
+
+// TestBitserial: a layer that is to count bits has the choice of the algorithms that do, gets the one that was chosen, and the first without a choice.
+func TestBitserial(t *testing.T) {
+	g, _ := formNet(t, byteNet)
+	layer := g.Nodes[slices.IndexFunc(g.Nodes, func(n *graph.Node) bool { f, ok := n.Attrs.(*graph.FusedConv); return ok && f.X.Max < 64 })].Name
+	o := lower.Options{Bitserial: []string{layer}}
+	free := lower.Free(g, o)[layer]
+	if len(free) < 2 || slices.ContainsFunc(free, func(a layout.Algorithm) bool { return !a.Counts() }) {
+		t.Fatalf("%s has the choice of %v", layer, free)
+	}
+	last := free[len(free)-1]
+	for _, c := range []struct {
+		chosen map[string]layout.Choice
+		want   layout.Algorithm
+	}{
+		{nil, free[0]},
+		{map[string]layout.Choice{layer: {Algorithm: last, Why: layout.Cheaper}}, last},
+		{map[string]layout.Choice{layer: {Algorithm: layout.Dot, Why: layout.Cheaper}}, free[0]},
+	} {
+		o.Chosen = c.chosen
+		p, err := lower.Program(t.Context(), g, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.Stages {
+			if by := s.Layer.Algorithm; s.Name == layer && (by.Name != c.want.String() || by.Why != layout.Asked.String()) {
+				t.Errorf("chosen %v: %s is by %s, %s; want %s", c.chosen, layer, by.Name, by.Why, c.want)
+			}
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"ripc/targets"
 )
 
-// ApplyGlue is g with the glue in each layer that costs less on target t. Program does it, too: the second time changes nothing.
+// ApplyGlue is g with the glue of target t in each layer. Program does it, too: the second time changes nothing.
 func ApplyGlue(g *graph.Graph, t targets.Target) *graph.Graph {
 	g = g.Clone()
 	for _, n := range g.Nodes {
@@ -29,7 +29,6 @@ func ApplyGlue(g *graph.Graph, t targets.Target) *graph.Graph {
 // choose finds the algorithm of each fused layer of g, by its node's name.
 func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 	choices := map[string]layout.Choice{}
-	means := meansOf(g, graph.NewIndex(g))
 	var names []string
 	for _, n := range g.Nodes {
 		f, ok := n.Attrs.(*graph.FusedConv)
@@ -49,12 +48,13 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		}
 		c, known := o.Chosen[n.Name]
 		if !known {
-			c = layout.Choose(f, &x, o.Target, means[n.Name] != nil)
+			c = layout.Choose(f, &x)
 		}
 		by, asked := o.Algorithms[n.Name]
 		if !asked && slices.Contains(o.Bitserial, n.Name) {
-			by, _ = c.Counting(f, &x)
-			asked = true
+			if by, asked = c.Algorithm, true; !by.Counts() {
+				by = firstCounting(f, &x)
+			}
 		}
 		if asked {
 			if why := by.Lacks(f, &x); why != "" {
@@ -73,6 +73,16 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 	return choices, nil
 }
 
+// firstCounting is the first of the algorithms that count bits and apply to f, a layer over x; popcount where none does.
+func firstCounting(f *graph.FusedConv, x *graph.Value) layout.Algorithm {
+	for _, by := range layout.Applying(f, x) {
+		if by.Counts() {
+			return by
+		}
+	}
+	return layout.Popcount
+}
+
 // Applying lists the algorithms that give exactly the sums of each fused layer of g, by its node's name.
 func Applying(g *graph.Graph) map[string][]layout.Algorithm {
 	all := map[string][]layout.Algorithm{}
@@ -86,12 +96,18 @@ func Applying(g *graph.Graph) map[string][]layout.Algorithm {
 	return all
 }
 
-// Free is Applying of the layers that have a choice, of those that o leaves open.
+// Free is Applying of the layers that have a choice, of those that o leaves open. Those of o.Bitserial have the choice of the algorithms that count
+// bits.
 func Free(g *graph.Graph, o Options) map[string][]layout.Algorithm {
 	all := Applying(g)
+	for layer, by := range all {
+		if slices.Contains(o.Bitserial, layer) {
+			all[layer] = slices.DeleteFunc(by, func(a layout.Algorithm) bool { return !a.Counts() })
+		}
+	}
 	maps.DeleteFunc(all, func(layer string, by []layout.Algorithm) bool {
 		_, given := o.Algorithms[layer]
-		return len(by) < 2 || given || slices.Contains(o.Bitserial, layer)
+		return len(by) < 2 || given
 	})
 	return all
 }

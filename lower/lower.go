@@ -20,12 +20,12 @@ import (
 
 // Options say for what to lower.
 type Options struct {
-	Target targets.Target // what algorithms are chosen for; layers over levels count bits for the zero Target
+	Target targets.Target // what layers are laid out for
 	// Algorithms are those of layers whose algorithm is not to be chosen, by the layers' names.
 	Algorithms map[string]layout.Algorithm
-	// Chosen are the choices for layers that Algorithms and Bitserial leave open, where something is known that lower does not know.
+	// Chosen are what a model of the target chose for layers that Algorithms leaves open. Others get the first algorithm that applies.
 	Chosen map[string]layout.Choice
-	// Bitserial are layers that are to get the cheapest of the algorithms that count bits.
+	// Bitserial are layers that are to get an algorithm that counts bits.
 	Bitserial []string
 	// Sketch leaves constants without contents: for Funcs that are compared and not run.
 	Sketch bool

@@ -287,7 +287,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 		args, others = append(args, buf), append(others, v)
 	}
 	by := l.choices[n.Name].Algorithm
-	if groups, _ := by.LooksUp(); l.sketch && (by.Counts() || groups > 0) { // no weight decides what is counted
+	if l.sketch && (by.Counts() || by.LooksUp()) { // no weight decides what is counted
 		sketch := *a
 		sketch.Ints = graph.Numbers{}
 		a = &sketch

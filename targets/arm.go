@@ -10,18 +10,19 @@ func armDivide() []string { return []string{"hwdiv", "hwdiv-arm"} }
 // genericARM is what every 32-bit Arm machine with NEON and VFPv4 runs (Cortex-A5, A7, A15, A17 and later).
 func genericARM() Target {
 	return Target{
-		Name:       "generic-armv7",
-		Arch:       "arm",
-		CPU:        "generic",
-		Features:   armBase(),
-		VectorBits: 128,
-		Registers:  16,
-		CountOps:   2, // vcnt, vpaddl; vpadal is the addition
-		L1:         32 << 10,
-		L2:         512 << 10,
-		Cores:      4,
-		Like:       "rpi3-armv7",
-		QemuCPU:    "cortex-a7", // the smallest model qemu has that has VFPv4
-		Board:      "any 32-bit Arm machine with NEON and VFPv4 (ARMv7-A); tuned for none",
+		Name:         "generic-armv7",
+		Arch:         "arm",
+		CPU:          "generic",
+		Features:     armBase(),
+		VectorBits:   128,
+		Registers:    16,
+		CountOps:     2, // vcnt, vpaddl; vpadal is the addition
+		ShortLookups: true,
+		L1:           32 << 10,
+		L2:           512 << 10,
+		Cores:        4,
+		Like:         "rpi3-armv7",
+		QemuCPU:      "cortex-a7", // the smallest model qemu has that has VFPv4
+		Board:        "any 32-bit Arm machine with NEON and VFPv4 (ARMv7-A); tuned for none",
 	}
 }

@@ -12,6 +12,7 @@ func cortexM4() Target {
 		Registers:  13,
 		CountOps:   12, // sums of neighbouring bits, written out
 		Cores:      1,
+		RAM:        128 << 10,
 		Bare:       true,
 		Board:      "microcontroller with a Cortex-M4F, no operating system; C source only",
 	}

@@ -1,5 +1,6 @@
-// Package targets holds what ripc knows of each machine it can compile for: the features, spelled out one by one, the sizes
-// of vectors, registers and caches, by which costs are estimated (schedule/cost), cores, which only reports show, and threads.
+// Package targets holds the facts of each machine that ripc can compile for: the features, spelled out one by one, the sizes
+// of vectors, registers and caches, cores, which only reports show, and threads. What code costs on a machine is learned
+// (schedule/machine).
 //
 // A target is data: one file, one function that returns a [Target]. To add a board, add a file and a line in
 // builtin. The package knows nothing of kernels, schedules or code generation.
@@ -31,16 +32,21 @@ type Target struct {
 	CountOps int `json:"count_ops"`
 	// Ternary says that any bitwise function of three registers is one operation.
 	Ternary bool `json:"ternary,omitempty"`
-	// ShortSums says that one operation adds neighbours of two vectors in lanes of any width, so that sums of counts gain by lanes of 8 or 16 bits.
+	// ShortSums says that one operation adds neighbours of two vectors in lanes of any width.
 	ShortSums bool `json:"short_sums,omitempty"`
 	// PairLoads says that one load fills two vector registers.
 	PairLoads bool `json:"pair_loads,omitempty"`
+	// ShortLookups says that looking up bytes for half a register takes one operation, and for a whole one more than two, or that there is no
+	// such instruction.
+	ShortLookups bool `json:"short_lookups,omitempty"`
 	// InOrder says that the core waits for the operands of each instruction before it looks at the next.
 	InOrder bool `json:"in_order,omitempty"`
 
 	L1    int `json:"l1_bytes"` // data cache of one core
 	L2    int `json:"l2_bytes"` // cache behind it, shared by the cores of the Arm boards, one core's own on x86
 	Cores int `json:"cores"`
+	// RAM is the memory of small chips of this kind, which schedules are to be sparing with; 0 where there is enough.
+	RAM int `json:"ram_bytes,omitempty"`
 	// ClockMHz is the highest clock of the cores by the board's specification, which the row cites; 0 where the target stands for
 	// machines of many clocks.
 	ClockMHz int `json:"clock_mhz,omitempty"`
@@ -54,13 +60,10 @@ type Target struct {
 	// Bare says that the chip runs no operating system: what is compiled for it becomes part of a program.
 	Bare  bool   `json:"bare,omitempty"`
 	Board string `json:"board"` // prose for people
-	// Family is what files of learned costs are called, of machines that have no name of their own; "" for Name.
+	// Family is what the files of its model are called (schedule/machine), where it has no name of its own; "" for Name.
 	Family string `json:"family,omitempty"`
-	// Like is the target whose learned costs serve where none of its own were learned.
+	// Like is the target whose model serves where this one has none.
 	Like string `json:"like,omitempty"`
-
-	sums    *SumCosts    // in the place of those that are known of it
-	lookups *LookupTimes // likewise
 }
 
 // Has reports whether feature is among t.Features.

@@ -43,7 +43,7 @@ type Options struct {
 	Seed uint64
 	// Model is what xgb knows from other tasks, of ModelFeatures (Learn); nil stands for the one that comes with ripc.
 	Model *costmodel.Model
-	// Start are points to begin with, the most promising first; without any, a search begins at what schedule/cost takes for the cheapest.
+	// Start are points to begin with, the most promising first; without any, a search begins at the first values of each strategy's knobs and at points that are drawn.
 	Start []space.Point
 	// Alone says that it knows nothing.
 	Alone bool

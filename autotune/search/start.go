@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"runtime"
@@ -13,28 +12,22 @@ import (
 	"ripc/schedule/strategy"
 )
 
-// estimated lists points to begin with: of each strategy the default, then those of some that are drawn which schedule/cost takes for
-// the cheapest, strategy by strategy in turn.
-func estimated(s *space.Space, r *rand.Rand) []space.Point {
-	const drawn, kept = 64, 8
+// firstPoints lists points to begin with: of each strategy the one with the first values of its knobs, then some that are drawn, strategy by strategy in turn.
+func firstPoints(s *space.Space, r *rand.Rand) []space.Point {
+	const kept = 8
 	l := strategy.LayerOf(s.Task.Func, s.Task.Target)
-	var lists [][]space.Point
 	all := strategy.For(l)
-	slices.SortStableFunc(all, func(a, b strategy.Strategy) int {
-		return cmp.Compare(a.Cost(l, a.Defaults(l)), b.Cost(l, b.Defaults(l)))
-	})
-	for _, st := range all {
-		var points []space.Point
-		for range drawn {
-			points = append(points, space.Point{Strategy: st.Name, Values: st.Random(l, r)})
-		}
-		slices.SortStableFunc(points, func(p, q space.Point) int { return cmp.Compare(st.Cost(l, p.Values), st.Cost(l, q.Values)) })
-		lists = append(lists, append([]space.Point{{Strategy: st.Name, Values: st.Defaults(l)}}, points[:kept]...))
-	}
 	var out []space.Point
-	for i := range kept + 1 {
-		for _, points := range lists {
-			out = append(out, points[i])
+	for _, st := range all {
+		v := strategy.Values{}
+		for _, k := range st.Knobs(l) {
+			v[k.Name] = k.Domain[0]
+		}
+		out = append(out, space.Point{Strategy: st.Name, Values: v})
+	}
+	for range kept {
+		for _, st := range all {
+			out = append(out, space.Point{Strategy: st.Name, Values: st.Random(l, r)})
 		}
 	}
 	return out
@@ -45,10 +38,10 @@ func startOf(s *space.Space, o Options, r *rand.Rand) []space.Point {
 	if len(o.Start) > 0 {
 		return slices.Clone(o.Start)
 	}
-	return estimated(s, r)
+	return firstPoints(s, r)
 }
 
-// begin takes candidates to start with: half of those that are estimated to be the cheapest, half that are drawn.
+// begin takes candidates to start with: half of those that it begins with, half that are drawn.
 func (f *Fresh) begin(ctx context.Context, n int, start *[]space.Point, r *rand.Rand) ([]space.Candidate, error) {
 	var out []space.Candidate
 	for len(*start) > 0 && len(out) < (n+1)/2 {

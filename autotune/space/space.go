@@ -206,7 +206,7 @@ func (s *Space) otherKind(p Point, r *rand.Rand) Point {
 	k := others[r.IntN(len(others))]
 	q := Point{Strategy: k.Name, Values: strategy.Values{}}
 	for _, knob := range k.knobs {
-		q.Values[knob.Name] = knob.Default
+		q.Values[knob.Name] = knob.Domain[0]
 		if v, ok := p.Values[knob.Name]; ok && slices.Contains(knob.Domain, v) {
 			q.Values[knob.Name] = v
 		}

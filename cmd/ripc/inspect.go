@@ -334,7 +334,7 @@ func cure(code string) string {
 }
 
 // algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for. In full
-// it says what each algorithm costs by estimate.
+// it says what each algorithm is predicted to cost.
 func algorithmText(l ripc.Layer, full bool) string {
 	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == layout.Popcount.String() && l.Why.Code != layout.Asked.String() {
 		return ""

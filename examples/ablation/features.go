@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc"
+	"ripc/compile"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/lower/layout"
@@ -169,7 +170,7 @@ func (s set) choice(f *ir.Func, t targets.Target) (strategy.Choice, error) {
 			}
 		}
 	}
-	return strategy.Default(f, t)
+	return compile.Default(f, t)
 }
 
 // featureOf says which feature steps of a name are of.

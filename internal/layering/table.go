@@ -18,7 +18,7 @@ type Row struct {
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
 	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext", "ir/size"}
-	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/cost", "schedule/strategy", "targets", "targets/isa"})
+	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/isa"})
 	compiler := join(middle, []string{
 		"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/library", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "compile", "engine", "engine/estimate", "engine/simulate",
 		"floattwin", "fusedglue", "importer", "importer/...", "lower", "lower/inline", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
@@ -61,14 +61,13 @@ func Table() []Row {
 		{"targets/isa", []string{"ir", "ir/irtext", "targets"}, nil},
 		{"schedule", []string{"internal/files", "internal/suggest", "ir", "ir/arith", "ir/deps", "ir/size"}, nil},
 		{"schedule/steps", []string{"ir", "schedule"}, nil},
-		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/cost", "schedule/steps", "targets", "targets/isa"}, nil},
+		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/steps", "targets", "targets/isa"}, nil},
 		{"schedule/features", []string{"ir", "ir/arith", "ir/size", "targets", "targets/isa"}, nil},
 		{"schedule/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"schedule/machine", []string{"ir", "schedule/costmodel", "schedule/features", "targets"}, []string{"gonum.org/v1/gonum"}},
-		{"schedule/cost", []string{"targets"}, nil},
 		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", []string{"graph", "graph/scalar", "internal/f32", "internal/names", "internal/passorder", "internal/suggest", "ir", "lower/inline", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
-		{"lower/layout", []string{"graph", "graph/scalar", "internal/enum", "ir", "schedule/cost", "targets"}, nil},
+		{"lower/layout", []string{"graph", "graph/scalar", "internal/enum", "ir", "targets", "targets/isa"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},
 		{"lower/inline", []string{"graph", "ir", "ir/arith", "ir/deps", "targets"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir", "ir/deps"}, nil},
@@ -117,7 +116,7 @@ func Table() []Row {
 		{"bench/shipped", []string{".", "autotune/records", "examples/networks/zoo", "measure/provenance", "targets"}, nil}, // makes the records that ship
 
 		{"e2e", nil, nil}, // tests only
-		{"examples/ablation", []string{".", "examples/networks/zoo", "graph", "internal/svg", "ir", "ir/arith", "lower/layout", "measure", "measure/provenance", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                                                                                                                                      // leaves optimizations out
+		{"examples/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "internal/svg", "ir", "ir/arith", "lower/layout", "measure", "measure/provenance", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                                                                                                                           // leaves optimizations out
 		{"examples/costs", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lower", "measure/provenance", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "internal/section", "measure", "measure/provenance"}, nil},                                                                                                                                                                                                                                                                                             // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{".", "measure/provenance"}, nil},

@@ -14,10 +14,9 @@ const (
 	// Max is what a kernel may have. Schedules are held to it by the estimate Of, the LLVM back end by counting what it
 	// emits, since that alone is certain: kernels of the examples have 0.85 to 3.7 times as many as estimated.
 	Max = 4000
-	// Sure is an estimate that few kernels have which need more than Max: default schedules make do without the steps that go beyond it,
-	// and without more where the back end counts more than Max after all (compile.Default).
+	// Sure is an estimate that few kernels have which need more than Max. The plainest schedule of a kernel makes do without the steps that go beyond it.
 	Sure = 3000
-	// Preferred is where default schedules stop unrolling, which leaves room for what the estimate does not see.
+	// Preferred is where schedules stop unrolling, which leaves room for what the estimate does not see.
 	Preferred = 1500
 )
 

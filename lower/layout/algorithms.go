@@ -5,7 +5,6 @@ import (
 
 	"ripc/graph"
 	"ripc/internal/enum"
-	"ripc/schedule/cost"
 	"ripc/targets"
 )
 
@@ -48,65 +47,57 @@ type algorithm struct {
 	name    string
 	counted Counted // of no bits where it counts no words
 	group   int     // channels of a group whose counts it looks up; 0 where it looks up none
-	reach   targets.Reach
+	reach   Reach
 	windows bool // it looks up levels of windows
 	// layOut lays f out for target t, a layer over x of shape [B, H, W, C].
 	layOut func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 	lacks func(f *graph.FusedConv, x *graph.Value) string
-	// cost is what it takes on a target that something is known of.
-	cost func(t targets.Target, l cost.Layer) cost.Estimate
 }
 
-// algorithms is indexed by Algorithm. Where several give the sums of a layer, and nothing is known of what they cost, the first
-// is taken.
+// algorithms is indexed by Algorithm. Where several give the sums of a layer, Choose takes the first.
 func algorithms() []algorithm {
 	return []algorithm{
-		Popcount:           Counted{Pixels, WordBits}.algorithm(cost.Popcount),
-		PopcountDense:      dense(WordBits),
-		PopcountLanes:      Counted{Lanes, WordBits}.algorithm(cost.PopcountLanes),
-		PopcountDenseLanes: Counted{DenseLanes, WordBits}.algorithm(cost.PopcountDenseLanes),
+		Popcount:           Counted{Pixels, WordBits}.algorithm(),
+		PopcountDense:      Counted{Dense, WordBits}.algorithm(),
+		PopcountLanes:      Counted{Lanes, WordBits}.algorithm(),
+		PopcountDenseLanes: Counted{DenseLanes, WordBits}.algorithm(),
 		Float: {name: "float", lacks: func(f *graph.FusedConv, x *graph.Value) string {
 			if !x.Encoded() || Exact(f) {
 				return ""
 			}
 			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
-		}, cost: cost.Float, layOut: func(f *graph.FusedConv, x *graph.Value, _ targets.Target) Accumulation { return newFloatSums(f, x) }},
-		Dot: {name: "dot", lacks: lacksDots, cost: cost.Dot,
+		}, layOut: func(f *graph.FusedConv, x *graph.Value, _ targets.Target) Accumulation { return newFloatSums(f, x) }},
+		Dot: {name: "dot", lacks: lacksDots,
 			layOut: func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation { return newDots(f, x, t) }},
-		Table4:          tables(4, targets.OnePosition),
-		Table6:          tables(6, targets.OnePosition),
-		PopcountDense8:  dense(8),
-		PopcountDense16: dense(16),
-		Table5:          tables(5, targets.OnePosition),
+		Table4:          tables(4, OnePosition),
+		Table6:          tables(6, OnePosition),
+		PopcountDense8:  Counted{Dense, 8}.algorithm(),
+		PopcountDense16: Counted{Dense, 16}.algorithm(),
+		Table5:          tables(5, OnePosition),
 		TableWindow:     tableWindow(),
-		Table4Halves:    tables(4, targets.BothHalves),
+		Table4Halves:    tables(4, BothHalves),
 
 		TableWindowSplit: tableWindowSplit(),
-		Table6Across:     tables(6, targets.Across),
-		Table8Across:     tables(8, targets.Across),
+		Table6Across:     tables(6, Across),
+		Table8Across:     tables(8, Across),
 	}
 }
 
 // realNumbers is what a layer lacks for all algorithms but Float that is not one of integers.
 const realNumbers = "its weights or its input are real numbers"
 
-// dense counts words of Dense of so many bits.
-func dense(bits int) algorithm {
-	return Counted{Dense, bits}.algorithm(func(t targets.Target, l cost.Layer) cost.Estimate { return cost.PopcountDense(t, l, bits) })
-}
-
 // tables looks up counts of groups of so many channels.
-func tables(bits int, reach targets.Reach) algorithm {
+func tables(bits int, reach Reach) algorithm {
 	a := algorithm{name: fmt.Sprintf("table%d", bits), group: bits, reach: reach}
-	if reach != targets.OnePosition {
+	if reach != OnePosition {
 		a.name += "_" + string(reach)
 	}
 	lacks := func(*graph.FusedConv, *graph.Value, int) string { return "" }
 	switch reach {
-	case targets.BothHalves:
+	case BothHalves:
 		lacks = lacksHalves
-	case targets.Across:
+	case Across:
 		lacks = lacksAcross
 	}
 	a.lacks = func(f *graph.FusedConv, x *graph.Value) string {
@@ -115,7 +106,6 @@ func tables(bits int, reach targets.Reach) algorithm {
 		}
 		return lacks(f, x, bits)
 	}
-	a.cost = func(t targets.Target, l cost.Layer) cost.Estimate { return cost.Table(t, l, bits, reach) }
 	a.layOut = func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
 		return newTables(f, x, bits, reach, t)
 	}
@@ -147,19 +137,11 @@ func ParseAlgorithm(text string) (Algorithm, error) {
 	return enum.Parse[Algorithm]("algorithm", algorithmNames(), text)
 }
 
-// LooksUp is of how many channels a looks up counts at once, 0 where it looks up none, and of which positions.
-func (a Algorithm) LooksUp() (channels int, reach targets.Reach) {
-	of := algorithms()[a]
-	return of.group, of.reach
-}
+// LooksUp reports whether a looks up counts of groups of channels.
+func (a Algorithm) LooksUp() bool { return algorithms()[a].group > 0 }
 
 // Averages reports whether a stage by a can write the mean of all positions in the place of what it makes of the sums: not where blocks of rows are apart.
-func (a Algorithm) Averages() bool { return algorithms()[a].reach != targets.Across }
-
-// Cost is what the layer l costs by a on a target that something is known of.
-func (a Algorithm) Cost(t targets.Target, l cost.Layer) cost.Estimate {
-	return algorithms()[a].cost(t, l)
-}
+func (a Algorithm) Averages() bool { return algorithms()[a].reach != Across }
 
 // Lacks says why a does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
 func (a Algorithm) Lacks(f *graph.FusedConv, x *graph.Value) string {

@@ -27,8 +27,8 @@ type Counts struct {
 	// Rowwise says that the words of Dense of a row's positions lie side by side, and not those of a position: positions are then put together
 	// several at once.
 	Rowwise bool
-	// Clamped says that a row outside the image is read as the nearest inside where it is not chosen, so that nothing branches: cores that work in order wait for branches. By estimated cycles of rpi3 layers of 3x3 and 5x5
-	// windows of 1 to 3 channels take 0.71 to 1.00 of the time, on rpi4 1.01 to 1.09, by time on a Zen 5 0.95 to 1.08.
+	// Clamped says that a row outside the image is read as the nearest inside where it is not chosen, so that nothing branches: cores that work in
+	// order wait for branches.
 	Clamped bool
 	Lanes   *LaneWords // how they are made of the input's, of Lanes and DenseLanes
 	// Rest is how many bits of a window, the last ones of its word, are not counted: their number chooses thresholds (Line.Chosen).
@@ -169,12 +169,6 @@ func countedOnce(f *graph.FusedConv) bool {
 func classesOf(f *graph.FusedConv, x *graph.Value) Classes {
 	rows, cols := f.Borders(x.Shape[1], x.Shape[2])
 	return Classes{rows, cols}
-}
-
-// windowed says that all words of f's windows are neighbours in a copy of x, as they are for the next position, and are counted once (countedOnce), so that an instruction may count those
-// of several positions (targets.Target.CountsWindow).
-func windowed(f *graph.FusedConv, x *graph.Value) bool {
-	return x.Bits == 1 && countedOnce(f) && f.Pad.Any() && f.SW == 1 && max(f.DH, f.DW) <= 1 && f.GroupCount() == 1
 }
 
 // levelOf is the level that stands for integer v, and whether there is one.

@@ -7,7 +7,6 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
-	"ripc/schedule/cost"
 	"ripc/targets"
 )
 
@@ -20,7 +19,7 @@ type Dots struct {
 	Line
 	Signed bool // the levels' bytes are i8, u8 otherwise
 	Offset int  // what a level lies above its byte
-	// Step is the number of channels of a step, cost.Quad, or 1 where they do not lie together. Steps is how many there are for a tap, or, where
+	// Step is the number of channels of a step, targets.Quad, or 1 where they do not lie together. Steps is how many there are for a tap, or, where
 	// Runs is set, for a row of taps, whose channels are one run of bytes: no step is lost on channels that there are not.
 	Step, Steps int
 	Runs        bool
@@ -56,11 +55,11 @@ func groupsAtOnce(f *graph.FusedConv, lanes int) int {
 	const few = 8 // as many products with 0 take no longer than lanes one by one
 	if all := f.GroupCount(); all > 1 && lanes > 0 && !f.Depthwise() {
 		for n := 1; n <= all; n++ {
-			if all%n == 0 && n*f.GroupIn()%cost.Quad == 0 && n*f.GroupOut()%lanes == 0 {
+			if all%n == 0 && n*f.GroupIn()%targets.Quad == 0 && n*f.GroupOut()%lanes == 0 {
 				return n
 			}
 		}
-		if all <= few && all*f.GroupIn()%cost.Quad == 0 {
+		if all <= few && all*f.GroupIn()%targets.Quad == 0 {
 			return all
 		}
 	}
@@ -78,7 +77,7 @@ func bandOf(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
 	return f.Depthwise() || f.GroupCount() > 1 && n == f.GroupOut() && n <= maxBand && oh > 1 && shortDots(f, x, t) && sumsAlone(f)
 }
 
-// maxBand is how many channels groups of a Band have at most: those of four are a step, and of more take longer than several groups as one where an instruction adds up four products.
+// maxBand is how many channels groups of a Band have at most: four channels fill a step.
 const maxBand = 3
 
 // shortDots says that 16 bits hold the sums of f as a Band.
@@ -112,14 +111,14 @@ func stepsOf(f *graph.FusedConv, groups int, band bool) (step, steps int, runs b
 	switch n := groups * f.GroupIn(); {
 	case band:
 		return 1, bandSteps(f), false
-	case n%cost.Quad == 0:
-		return cost.Quad, n / cost.Quad, false
+	case n%targets.Quad == 0:
+		return targets.Quad, n / targets.Quad, false
 	case f.GroupCount() > groups:
 		return 1, n, false
 	case dw > 1:
-		return cost.Quad, (n + cost.Quad - 1) / cost.Quad, false
+		return targets.Quad, (n + targets.Quad - 1) / targets.Quad, false
 	default:
-		return cost.Quad, (f.KW*n + cost.Quad - 1) / cost.Quad, true
+		return targets.Quad, (f.KW*n + targets.Quad - 1) / targets.Quad, true
 	}
 }
 
@@ -260,27 +259,6 @@ func farthestOf(ints graph.Numbers) int {
 		n = max(n, int(w), -int(w))
 	}
 	return n
-}
-
-// maxNarrow is the largest number of steps whose products instructions add in 16 bits.
-const maxNarrow = 4
-
-// narrowSteps is the number of steps of f's windows over x whose products 16 bits hold the sum of on t, if its weights are known.
-func narrowSteps(f *graph.FusedConv, x *graph.Value, t targets.Target) int {
-	cut := cutOfDots(f, x, t)
-	if f.Ints.Len() == 0 || cut.Step != cost.Quad {
-		return 0
-	}
-	weight, level := farthestOf(f.Ints), farthestByte(x, t)
-	if parts, _, _ := partsOf(f, x); parts != nil {
-		weight = parts.most
-	}
-	for n := maxNarrow; n > 0; n-- {
-		if cut.Steps%n == 0 && n*t.NarrowProducts()*level*weight <= math.MaxInt16 {
-			return n
-		}
-	}
-	return 0
 }
 
 // correction is what P lacks at each class of positions: what f's Border adds, and, unless levels stand for it exactly, what padding

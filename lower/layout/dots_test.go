@@ -87,35 +87,6 @@ func TestBand(t *testing.T) {
 	}
 }
 
-// TestNarrowSteps: instructions may add the products of as many steps in 16 bits as these hold for sure, by the levels' and the weights' numbers and the
-// machine's way to multiply bytes.
-func TestNarrowSteps(t *testing.T) {
-	x86, arm := targets.Target{Arch: "x86_64"}, targets.Target{Arch: "aarch64"}
-	for _, c := range []struct {
-		machine        targets.Target
-		channels, bits int
-		weight, want   int
-	}{
-		{x86, 64, 8, 127, 0},
-		{x86, 64, 8, 64, 1},
-		{x86, 64, 8, 32, 2},
-		{x86, 64, 8, 1, 4},
-		{x86, 3, 8, 1, 3}, // 9 channels of a row of taps are 3 steps
-		{x86, 64, 7, -128, 1},
-		{arm, 64, 8, -128, 1},
-		{arm, 64, 8, -127, 2},
-		{arm, 4, 8, 127, 1}, // one step a tap
-		{arm, 64, 8, 63, 4},
-		{arm, 64, 7, -128, 2},
-	} {
-		f := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: c.channels, Out: 8, Ints: oneWeight(9*c.channels*8, c.weight)}
-		x := &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: c.bits}, Shape: []int{1, 8, 8, c.channels}}
-		if got := narrowSteps(f, x, c.machine); got != c.want {
-			t.Errorf("%s, %d channels of %d bits, a weight of %d: %d steps, want %d", c.machine.Arch, c.channels, c.bits, c.weight, got, c.want)
-		}
-	}
-}
-
 // oneWeight are so many weights, of which one is not 0.
 func oneWeight(count, weight int) graph.Numbers {
 	return graph.Whole(count, func(i int) int {

@@ -7,11 +7,18 @@ import (
 	"ripc/targets"
 )
 
-// Glue is f with the glue that costs less on target t: thresholds in the place of add, shift and clip where there are few of them.
-// Both give the same levels.
+// maxThresholds is the number of thresholds that take the place of a shift: those of levels of three bits, which three comparisons find.
+const maxThresholds = 7
+
+// Glue is f with the glue of target t: thresholds in the place of add, shift and clip where there are few of them. Both give the same levels. A
+// scalar shifts as easily as it compares, so that only levels of one bit have thresholds then.
 func Glue(f *graph.FusedConv, t targets.Target) *graph.FusedConv {
 	s, bits := f.Epilogue.Shift, f.Epilogue.OutBits
-	if s == nil || int(1)<<bits-1 > t.MostThresholds() {
+	most := maxThresholds
+	if t.Scalar() {
+		most = 1
+	}
+	if s == nil || 1<<bits-1 > most {
 		return f
 	}
 	thresholds := make([][]int32, 1<<bits-1)

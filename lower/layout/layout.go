@@ -71,8 +71,7 @@ func (t Tensor) Stored() scalar.LevelType {
 	return s
 }
 
-// MinBytes is the number of bits from which on levels lie in memory as bytes where all that reads them can: below, what makes bytes of
-// planes costs less than what else the bytes take. It has not been measured against its neighbours.
+// MinBytes is the number of bits from which on levels lie in memory as bytes where all that reads them can: more than half a byte.
 const MinBytes = 5
 
 // ReadsBytes reports whether sums by a can be made of levels that lie in memory as bytes.

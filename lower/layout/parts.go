@@ -13,7 +13,6 @@ import (
 type Parts struct {
 	Factor int32
 	Rest   []int32 // [Out], so that the bytes of a channel are as small as they can be
-	most   int     // what the bytes are at most, in absolute value
 }
 
 // storedSigns are what f's weights are multiplied by before they become bytes: the integers of x may fall as its levels rise.
@@ -74,7 +73,7 @@ func partsOf(f *graph.FusedConv, x *graph.Value) (p *Parts, wide, ok bool) {
 			return nil, false, false
 		}
 		below := (steps + 1) / 2
-		p.Rest[o], p.most = int32(lo+below*int(p.Factor)), max(p.most, below)
+		p.Rest[o] = int32(lo + below*int(p.Factor))
 	}
 	return p, false, true
 }

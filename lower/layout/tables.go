@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/schedule/cost"
 	"ripc/targets"
+	"ripc/targets/isa"
 )
 
 // Tables is how the counts of a layer are looked up. A pixel's channels are cut into groups, and each group has a table: entry
@@ -16,8 +16,8 @@ type Tables struct {
 	whole
 	Counts *Counts // what the tables' entries stand for
 	Bits   int     // channels of a group
-	cost.Groups
-	Each int // tables that a filter looks up in: all that are used, those of its group's channels, or all that there are (cost.Layer.LookedUp): in those of no channels filters look up what is no entry, which takes Bounded
+	Groups
+	Each int // tables that a filter looks up in: all that are used, those of its group's channels, or all that there are; in those of no channels filters look up what is no entry, which takes Bounded
 	// Merged says that filters of several groups look up in the tables of all of them: what is no entry in those of others. It takes Bounded.
 	Merged bool
 	Most   int // what an entry, or a half of one, counts at most
@@ -25,7 +25,7 @@ type Tables struct {
 	// row read there. So a look-up is for two positions.
 	Halves bool
 	// Across is how positions are cut into blocks where entries have the counts of all positions of one, side by side; nil where they have those of one position.
-	Across *cost.Across
+	Across *RowBlocks
 	// Bounded says that a weight that is no entry would count 0, and not what the entry of its lower bits does. There is none; the target's
 	// instruction looks up in this way (isa.LookUp).
 	Bounded bool
@@ -35,8 +35,17 @@ type Tables struct {
 	Words func() []uint32
 }
 
+// Reach says of which positions a look-up finds counts.
+type Reach string
+
+const (
+	OnePosition Reach = ""
+	BothHalves  Reach = "halves" // one position of each half of a row
+	Across      Reach = "across" // a vector of positions of a block of rows
+)
+
 // TapsPerWord is how many taps a word of Tables.Words has.
-const TapsPerWord = cost.TapsPerWord
+const TapsPerWord = 3
 
 // TapBit is the lowest bit of tap k in its word: where no byte begins, so that LLVM loads the word for all of its taps, and not a byte for each.
 func TapBit(k int) int { return 1 + tapBits*(k%TapsPerWord) }
@@ -57,10 +66,10 @@ func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 	switch {
 	case !x.Encoded():
 		return realNumbers
-	case f.GroupCount() > 1 && !cost.GroupsOf(f.In, bits).Apart(f.GroupIn(), bits):
+	case f.GroupCount() > 1 && !groupsOf(f.In, bits).apart(f.GroupIn(), bits):
 		return fmt.Sprintf("its groups of %d channels have no tables of their own", f.GroupIn())
-	case bits*x.Top() > cost.MaxByte: // entries are bytes
-		return fmt.Sprintf("%d levels count up to %d, and tables hold counts up to %d", bits, bits*x.Top(), cost.MaxByte)
+	case bits*x.Top() > maxCount: // entries are bytes
+		return fmt.Sprintf("%d levels count up to %d, and tables hold counts up to %d", bits, bits*x.Top(), maxCount)
 	}
 	switch by := cutOf(f); {
 	case len(by.coefs) > 1:
@@ -73,8 +82,8 @@ func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 
 // MaxHalf is the largest count of two that an entry has, and HalfBits its width.
 const (
-	MaxHalf  = cost.MaxHalf
-	HalfBits = cost.HalfBits
+	MaxHalf  = 1<<HalfBits - 1
+	HalfBits = 4
 )
 
 // lacksHalves says why the counts of so many channels cannot be looked up for both halves of a row at once, where they can be for one position; "" if they can.
@@ -105,15 +114,15 @@ func lacksAcross(f *graph.FusedConv, _ *graph.Value, _ int) string {
 }
 
 // newTables cuts the words of f, a layer over x whose weights have one plane, into groups of so many bits, for target m.
-func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach targets.Reach, m targets.Target) *Tables {
+func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach Reach, m targets.Target) *Tables {
 	c := newCounts(f, x, Counted{Pixels, WordBits}, m)
-	t := &Tables{Counts: c, Bits: bits, Groups: cost.GroupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: reach == targets.BothHalves}
-	if reach == targets.Across {
-		a := cost.AcrossOf(m, Shape(f, x, m), bits)
-		t.Each, t.Across = t.Used, &a
+	t := &Tables{Counts: c, Bits: bits, Groups: groupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: reach == BothHalves}
+	if reach == Across {
+		blocks := rowBlocks(f, x, m, bits)
+		t.Each, t.Across = t.Used, &blocks
 	} else {
 		t.Bounded = m.BoundedLookups()
-		t.Each, t.Merged = Shape(f, x, m).LookedUp(m, bits, reach)
+		t.share(f, x, m)
 	}
 	if t.Halves { // all that half a byte holds
 		t.Most = MaxHalf
@@ -130,6 +139,39 @@ func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach targets.Reach
 	}
 	return t
 }
+
+// share sets Each and Merged. Filters of a vector look up in the same tables, so filters of groups that fill no block look up in those of all groups,
+// unless no instruction does that, or the groups are more than a vector has filters.
+func (t *Tables) share(f *graph.FusedConv, x *graph.Value, m targets.Target) {
+	t.Each = t.Used / f.GroupCount()
+	if t.Bounded && f.GroupCount() > 1 && f.GroupOut()%leastBlock != 0 && f.GroupCount() <= m.VectorBits/8 && t.instruction(m) {
+		t.Each, t.Merged = t.Used, true
+	}
+	if (t.Merged || f.GroupCount() == 1) && t.inRuns(f, x, m) {
+		t.Each = t.made()
+	}
+}
+
+// instruction reports whether m has instructions that look up in such tables.
+func (t *Tables) instruction(m targets.Target) bool {
+	return slices.ContainsFunc(isa.Query(isa.LookUp, m), func(i isa.Instr) bool { return i.Words == t.Entries() && i.Halves == t.Halves })
+}
+
+// inRuns reports whether t has tables of no channels too, since m looks up whole runs of tables for several positions at once (isa.LookUpRow), in sums of 16 bits.
+// Where there are many registers, other code does as well by fewer tables, unless these are nearly all.
+func (t *Tables) inRuns(f *graph.FusedConv, x *graph.Value, m targets.Target) bool {
+	_, cols := f.OutSize(x.Shape[1], x.Shape[2])
+	whole := t.made()%8 == 0 || t.made() == 4 && t.Chunks == 1
+	nearlyAll := 3*t.made() <= 4*t.Used
+	return m.ShortLookups && t.Bounded && !t.Halves && t.Bits == tableBits && (m.Registers < manyRegisters || nearlyAll) &&
+		whole && f.Out%WordBits == 0 && cols > 1 && f.Pool == nil && f.KH*f.KW*t.made()*t.Most > maxCount
+}
+
+// tableBits is the number of channels of a group whose table has as many entries as a register has bytes.
+const tableBits = 4
+
+// manyRegisters is how many registers hold the sums of several positions beside the tables that these look up in.
+const manyRegisters = 32
 
 // eachEntry goes through what is looked up: the entry for a group of channels and a filter, which have a place among those of a tap of the window.
 func (t *Tables) eachEntry(f *graph.FusedConv, yield func(tap, at int, entry uint32)) {

@@ -6,7 +6,6 @@ import (
 
 	"ripc/graph"
 	"ripc/internal/enum"
-	"ripc/schedule/cost"
 	"ripc/targets"
 )
 
@@ -49,7 +48,7 @@ func (c Counted) String() string {
 func (c Counted) narrow() bool { return c.Bits < WordBits }
 
 // algorithm is the row of the algorithm that counts words of c.
-func (c Counted) algorithm(price func(t targets.Target, l cost.Layer) cost.Estimate) algorithm {
+func (c Counted) algorithm() algorithm {
 	name := "popcount"
 	if c.Window != Pixels {
 		name += "_" + c.String()
@@ -59,7 +58,7 @@ func (c Counted) algorithm(price func(t targets.Target, l cost.Layer) cost.Estim
 		k.Rowwise = c.rowwise(f, t)
 		return k
 	}
-	return algorithm{name: name, counted: c, lacks: c.lacks, cost: price, layOut: layOut}
+	return algorithm{name: name, counted: c, lacks: c.lacks, layOut: layOut}
 }
 
 // counted is what a counts; nothing, of no bits, where it counts no words.
@@ -127,10 +126,10 @@ func (c Counted) largest(f *graph.FusedConv, planes int) int64 {
 	return int64(c.most(f, planes)) * int64(len(coefs)) * int64(most)
 }
 
-// rowwise is Counts.Rowwise for target t: pixels of one word, of which neighbouring positions read neighbours or every other one. Words of few columns are put together in so few operations
-// that what vectors of positions save is more than what instructions do that count two words of a position.
+// rowwise is Counts.Rowwise for target t: pixels of one word, of which neighbouring positions read neighbours or every other one. Words of 32 bits
+// that have no columns lie side by side for a position, unless t loads each of them into all lanes anyway.
 func (c Counted) rowwise(f *graph.FusedConv, t targets.Target) bool {
-	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.WordShares().PieceRowwise > 0 || c.Columns(f))
+	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.BroadcastLoads() || c.Columns(f))
 }
 
 // parted says that words of c are parts of one word that has all bits of a window, or, where windows are pixels, of the input's.
@@ -138,7 +137,7 @@ func (c Counted) parted(f *graph.FusedConv) bool {
 	return c.Window == Dense && c.narrow() && f.GroupCount() == 1 && f.Products() <= WordBits
 }
 
-// inParts says that they are read so on t. Cores that work in order take 0.9 to 1.2 times as long so, and gain where bits are left over.
+// inParts says that they are read so on t. Cores that work in order wait for what cuts a word, so they do where that leaves fewer words to count.
 func (c Counted) inParts(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
 	return c.parted(f) && (!t.InOrder || c.rest(f, x) > 0)
 }

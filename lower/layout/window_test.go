@@ -1,14 +1,8 @@
 package layout
 
 import (
-	"bufio"
-	"fmt"
-	"math"
 	"math/bits"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -16,72 +10,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
-	"ripc/targets"
 )
-
-// TestWindowsPay: of the words that may be counted, those are chosen that cost hardly more than the cheapest as measured.
-func TestWindowsPay(t *testing.T) {
-	f, err := os.Open("testdata/windows.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var counting []Algorithm
-	for _, by := range Algorithms() {
-		if by.Counts() {
-			counting = append(counting, by)
-		}
-	}
-	seen := map[Algorithm]int{}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		text := lines.Text()
-		if strings.HasPrefix(text, "#") {
-			continue
-		}
-		var name string
-		var h, in, out, k, stride, groups, planes int
-		if _, err := fmt.Sscan(text, &name, &h, &in, &out, &k, &stride, &groups, &planes); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		costs := strings.Fields(text)[8:]
-		if len(costs) != len(counting) {
-			t.Fatalf("%s: %d costs of %d algorithms", text, len(costs), len(counting))
-		}
-		least, measured := math.Inf(1), map[Algorithm]float64{}
-		for i, c := range costs {
-			if v, err := strconv.ParseFloat(c, 64); err == nil {
-				measured[counting[i]] = v
-				least = min(least, v)
-			}
-		}
-		p := (k - 1) / 2
-		a := &graph.FusedConv{KH: k, KW: k, SH: stride, SW: stride, In: in, Out: out, Groups: groups, X: graph.Integers{Max: 1<<planes - 1, Step: 1},
-			W: graph.Integers{Min: -1, Max: 1, Step: 2}, Pad: graph.Padding{Top: p, Bottom: p, Left: p, Right: p}}
-		a.Epilogue.OutBits = planes
-		a.Epilogue.Thresholds = make([][]int32, 1<<planes-1)
-		a.Ints = graph.NumbersOf(make([]int16, a.Products()*out))
-		x := graph.Value{Shape: []int{1, h, h, in}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: planes}}
-		for by := range measured {
-			if why := by.Lacks(a, &x); why != "" {
-				t.Errorf("%s: %s does not apply: %s", text, by, why)
-			}
-		}
-		m, err := targets.Measured(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		by, counts := Choose(a, &x, m, false).Counting(a, &x)
-		seen[by]++
-		if got := measured[by]; !counts || got == 0 || got > 1.15*least {
-			t.Errorf("%s: %s is chosen, which costs %g", text, by, got)
-		}
-	}
-	for _, by := range counting {
-		if seen[by] == 0 {
-			t.Errorf("%s is never chosen", by)
-		}
-	}
-}
 
 // TestSources: words of lanes are made of few words of a pixel, but where nothing else gives the sums.
 func TestSources(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
-	"ripc/schedule/cost"
 	"ripc/targets"
 )
 
@@ -27,7 +26,7 @@ func (t *WindowLevels) Classed() bool { return t.Rows.Count()*t.Cols.Count() > 1
 
 // tableWindow is the row of the algorithm that looks up the levels of whole windows.
 func tableWindow() algorithm {
-	return algorithm{name: "table_window", windows: true, lacks: lacksWindowLevels, cost: cost.TableWindow,
+	return algorithm{name: "table_window", windows: true, lacks: lacksWindowLevels,
 		layOut: func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
 			levels := newWindowLevels(f, x)
 			levels.Counts = newCounts(f, x, windowWords(), t)
@@ -200,30 +199,6 @@ func levelOfSum(f *graph.FusedConv, o int, sum int64) int {
 		}
 	}
 	return level
-}
-
-// windowTable is what looking up windows costs by, the zero one where there is no table.
-func windowTable(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.WindowTable {
-	if lacksWindowLevels(f, x) != "" {
-		return cost.WindowTable{}
-	}
-	return windowsCost(f, x, t, tableOf(f, x).bytes(f))
-}
-
-// windowsCost is what looking up windows costs by in tables of so many bytes.
-func windowsCost(f *graph.FusedConv, x *graph.Value, t targets.Target, bytes int) cost.WindowTable {
-	w := cost.WindowTable{Bytes: int64(bytes), Vectors: int64(f.Epilogue.OutBits * ceilDiv(Words(f.Out)*WordBits, max(WordBits, t.VectorBits)))}
-	if !OnePixel(f) {
-		w.Pieces = int64(windowWords().pieces(f))
-	}
-	switch {
-	case windowWords().Columns(f): // words of columns, for each row of the output
-		oh, ow := f.OutSize(x.Shape[1], x.Shape[2])
-		w.Copied = int64(x.Shape[0] * oh * ow * f.SW)
-	case f.Pad.Any():
-		w.Copied = int64(x.Shape[0] * (x.Shape[1] + f.Pad.Top + f.Pad.Bottom) * (x.Shape[2] + f.Pad.Left + f.Pad.Right))
-	}
-	return w
 }
 
 // OnePixel says that windows of f are pixels as they lie in memory.

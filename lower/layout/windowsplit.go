@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/schedule/cost"
 	"ripc/targets"
 )
 
@@ -25,7 +24,7 @@ type SplitLevels struct {
 
 // tableWindowSplit is the row of the algorithm that looks up both parts of windows, and compares what it finds.
 func tableWindowSplit() algorithm {
-	return algorithm{name: "table_window_split", windows: true, lacks: lacksSplitLevels, cost: cost.TableWindowSplit,
+	return algorithm{name: "table_window_split", windows: true, lacks: lacksSplitLevels,
 		layOut: func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
 			levels := newSplitLevels(f, x)
 			levels.Counts = newCounts(f, x, windowWords(), t)
@@ -119,15 +118,4 @@ func newSplitLevels(f *graph.FusedConv, x *graph.Value) *SplitLevels {
 		}
 	}
 	return s
-}
-
-// splitTable is what looking up both parts costs by, the zero table where there are no tables.
-func splitTable(f *graph.FusedConv, x *graph.Value, t targets.Target) cost.WindowTable {
-	if lacksSplitLevels(f, x) != "" {
-		return cost.WindowTable{}
-	}
-	s := splitOf(f, x)
-	w := windowsCost(f, x, t, s.bytes(f))
-	w.Planes = int64(s.Planes)
-	return w
 }

@@ -22,8 +22,8 @@ type Layer struct {
 // Algorithm is how the sums of a layer with weights are computed.
 type Algorithm struct {
 	Name  string           `json:"name"`            // "popcount", "float" or "dot"
-	Why   string           `json:"why"`             // "only" (no other gives these sums), "usual" (no estimate for the target), "cheaper" or "asked"
-	Costs map[string]int64 `json:"costs,omitempty"` // estimates for all that give these sums, by name
+	Why   string           `json:"why"`             // "only" (no other gives these sums), "usual" (no model of the target), "cheaper" or "asked"
+	Costs map[string]int64 `json:"costs,omitempty"` // predictions for all that give these sums, by name
 	Unit  string           `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
 	// Terms are what the next best takes more, by what is counted: the largest differences.
 	Terms map[string]int64 `json:"terms,omitempty"`

@@ -66,17 +66,24 @@ func kernels(t testing.TB) []kernel {
 	return all
 }
 
-// TestDefaults writes down what is said of default schedules.
-func TestDefaults(t *testing.T) {
+// TestTypical writes down what is said of typical schedules.
+func TestTypical(t *testing.T) {
 	names := features.Names()
-	for _, name := range []string{"rpi3", "x86-64-v3"} {
+	for name, points := range map[string]map[string]strategy.Choice{
+		"rpi3": {
+			"reals":    {Strategy: "float", Values: strategy.Values{"by_lane": 1, "filters_outer": 1, "lanes": 8, "tile_h": 3, "tile_w": 6, "unroll": 1}},
+			"popcount": {Strategy: "bytes", Values: strategy.Values{"at": 0, "filters_outer": 1, "group": 0, "ordered": 1, "spread": 1, "step": 2, "tile_h": 4, "tile_w": 14, "vectors": 4, "whole": 0, "width": 4, "words": 2}},
+			"table":    {Strategy: "table", Values: strategy.Values{"at": 2, "filters": 32, "kept": 0, "ordered": 1, "run": 16, "tile_h": 4, "tile_w": 14, "width": 4}},
+		},
+		"x86-64-v3": {
+			"reals":    {Strategy: "float", Values: strategy.Values{"filters_outer": 1, "lanes": 8, "tile_h": 2, "tile_w": 12, "unroll": 1}},
+			"popcount": {Strategy: "words", Values: strategy.Values{"filters_outer": 1, "part": 32, "tile_h": 2, "tile_w": 2, "unroll": 1}},
+			"table":    {Strategy: "table", Values: strategy.Values{"at": 1, "filters": 32, "kept": 0, "run": 7, "tile_h": 4, "tile_w": 7}},
+		},
+	} {
 		m := target(t, name)
 		for layer, f := range map[string]*ir.Func{"reals": real(), "popcount": binary(m, layout.Popcount, 1), "table": binary(m, layout.Table4, 2)} {
-			c, err := strategy.Default(f, m)
-			if err != nil {
-				t.Fatal(err)
-			}
-
+			c := built(t, f, m, points[layer].Strategy, points[layer].Values)
 			r, err := apply(m, f, c.Trace)
 			if err != nil {
 				t.Fatal(err)
@@ -190,7 +197,7 @@ func BenchmarkOf(b *testing.B) {
 		if k.target.Name != "rpi3" {
 			continue
 		}
-		c, err := strategy.Default(k.def, k.target)
+		c, err := strategy.Plainest(k.def, k.target, 0)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -205,6 +212,22 @@ func BenchmarkOf(b *testing.B) {
 			}
 		})
 	}
+}
+
+// built is the schedule of f at a point of a strategy.
+func built(t *testing.T, f *ir.Func, m targets.Target, name string, v strategy.Values) strategy.Choice {
+	l := strategy.LayerOf(f, m)
+	for _, s := range strategy.For(l) {
+		if s.Name == name {
+			c, err := s.Build(l, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+	}
+	t.Fatalf("there is no strategy %s", name)
+	return strategy.Choice{}
 }
 
 // apply is f behind a trace.

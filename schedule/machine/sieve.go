@@ -119,8 +119,11 @@ func (m *Model) work(s Sketch) float64 {
 	return math.Ln2 * float64(s.features[m.worked])
 }
 
-// Sift is, of each sketch, a number that is less where Predict times Turns is expected to be less.
+// Sift is, of each sketch, a number that is less where Predict times Turns is expected to be less; 0 where m has no sieve.
 func (m *Model) Sift(sketches []Sketch) []float64 {
+	if !m.Sifts() {
+		return make([]float64, len(sketches))
+	}
 	rows := make([][]float32, len(sketches))
 	for i, s := range sketches {
 		rows[i] = m.guess(s)

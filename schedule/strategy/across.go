@@ -5,7 +5,6 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 )
 
@@ -23,7 +22,6 @@ func across() Strategy {
 			return l.across(), "its counts are not looked up for several positions at once"
 		},
 		Knobs: acrossKnobs,
-		Cost:  func(*Layer, Values) float64 { return 0 }, // there is no other way to what it applies to
 		build: func(b *builder, v Values) { (&acrossBuilder{builder: b, v: v}).build() },
 	}
 }
@@ -43,13 +41,9 @@ func (l *Layer) across() bool {
 
 func acrossKnobs(l *Layer) []Knob {
 	vectors := l.sum.extent(ir.Col)
-	ks := []Knob{{tileW, "vectors of positions whose sums are in registers together", divisors(vectors), cost.AcrossTile(l.Target, vectors, l.inBytes())}}
+	ks := []Knob{{tileW, "vectors of positions whose sums are in registers together", divisors(vectors)}}
 	if _, n := l.filterBlocks(); n > 1 {
-		k := Knob{Name: share, Text: "blocks of filters that a thread looks up in tables of its own; 0: threads share blocks of rows", Domain: append([]int{0}, divisors(n)...)}
-		if threads := cost.TableThreads(l.Target); min(n, threads) > min(l.sum.extent(ir.Row)*l.sum.extent(ir.Batch), threads) {
-			k.Default = 1
-		}
-		ks = append(ks, k)
+		ks = append(ks, Knob{share, "blocks of filters that a thread looks up in tables of its own; 0: threads share blocks of rows", append([]int{0}, divisors(n)...)})
 	}
 	return ks
 }
@@ -72,9 +66,15 @@ func (l *Layer) filterBlocks() (size, n int) {
 // divisors are those of n.
 func divisors(n int) []int { return slices.DeleteFunc(upTo(n), func(k int) bool { return n%k != 0 }) }
 
-// inBytes is of what a byte holds the sum: of all taps (cost.AtWords), of those of a row, or of one (cost.AtTap).
-func (l *Layer) inBytes() cost.At {
-	return cost.AcrossAt(l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), int(l.buffers[l.table.buf].Range.To))
+// inBytes returns the outermost loop of taps whose sum a byte holds.
+func (l *Layer) inBytes() byteLoop {
+	switch rows, cols, most := l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), int(l.buffers[l.table.buf].Range.To); {
+	case rows*cols*most <= maxSum:
+		return overWords
+	case cols*most <= maxSum:
+		return overRow
+	}
+	return overTap
 }
 
 // acrossBuilder writes the schedule of across.
@@ -177,9 +177,9 @@ func (b *acrossBuilder) sums(blocks string, shared int) {
 		return name
 	}
 	switch wide := b.sumType(); b.inBytes() {
-	case cost.AtWords:
+	case overWords:
 		own(sums, rows, ir.U8)
-	case cost.AtRow:
+	case overRow:
 		own(own(sums, rows, wide), cols, ir.U8)
 	default:
 		own(sums, rows, wide)

@@ -10,10 +10,11 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
-// TestAcrossShares: threads share blocks of rows where there are as many of these as threads, and filters elsewhere, in all that makes sums of them.
+// TestAcrossShares: threads share blocks of rows, or filters, in all that makes sums of them.
 func TestAcrossShares(t *testing.T) {
 	m, err := targets.Lookup("rpi4")
 	if err != nil {
@@ -23,14 +24,15 @@ func TestAcrossShares(t *testing.T) {
 	for _, c := range []struct {
 		size, channels, filters, bits int
 		beside                        []*graph.Node
+		share                         int
 		parallel                      []ir.Axis
 	}{
-		{56, 64, 64, 1, nil, []ir.Axis{ir.Row}},
-		{7, 256, 256, 1, nil, append(sums[:2:2], ir.Word)}, // sums, those of a position, words
-		{7, 256, 256, 0, nil, append(sums[:2:2], ir.Channel)},
-		{7, 256, 256, 0, []*graph.Node{both}, append(sums[:2:2], ir.Word)},
-		{28, 128, 32, 1, nil, []ir.Axis{ir.Row}},             // one word, few blocks
-		{7, 256, 48, 0, nil, append(sums[:2:2], ir.Channel)}, // vectors of 16
+		{56, 64, 64, 1, nil, 0, []ir.Axis{ir.Row}},
+		{7, 256, 256, 1, nil, 1, append(sums[:2:2], ir.Word)}, // sums, those of a position, words
+		{7, 256, 256, 0, nil, 1, append(sums[:2:2], ir.Channel)},
+		{7, 256, 256, 0, []*graph.Node{both}, 1, append(sums[:2:2], ir.Word)},
+		{28, 128, 32, 1, nil, 0, []ir.Axis{ir.Row}},             // one word, few blocks
+		{7, 256, 48, 0, nil, 1, append(sums[:2:2], ir.Channel)}, // vectors of 16
 	} {
 		a := pointwise(c.channels, c.filters, c.bits)
 		if c.bits == 0 {
@@ -38,7 +40,11 @@ func TestAcrossShares(t *testing.T) {
 		}
 		a.KH, a.KW = 3, 3
 		a.Pad.Top, a.Pad.Bottom, a.Pad.Left, a.Pad.Right = 1, 1, 1, 1
-		choice := byDefault(t, testlayer.Integers(a, m, layout.Table8Across, ir.Unipolar, 2, 1, c.size, c.size, ops.Slice{}, c.beside...), m)
+		point := strategy.Values{"share": c.share}
+		if c.channels == 128 {
+			point = nil
+		}
+		choice := at(t, testlayer.Integers(a, m, layout.Table8Across, ir.Unipolar, 2, 1, c.size, c.size, ops.Slice{}, c.beside...), m, "across", point)
 		var parallel []ir.Axis
 		ir.Walk(choice.Func.Body, func(s ir.Stmt) bool {
 			if l, ok := s.(*ir.For); ok && l.Kind == ir.Parallel {
@@ -63,7 +69,7 @@ func TestAcrossInRegisters(t *testing.T) {
 	for planes, want := range map[int][]ir.Type{2: {ir.U8}, 3: {ir.U16, ir.U8}, 4: {ir.U16}} {
 		f := testlayer.Integers(a, m, layout.Table8Across, ir.Unipolar, planes, 1, 14, 14, ops.Slice{})
 		var own []ir.Type
-		ir.Walk(byDefault(t, f, m).Func.Body, func(s ir.Stmt) bool {
+		ir.Walk(plainest(t, f, m).Func.Body, func(s ir.Stmt) bool {
 			if b, ok := s.(*ir.Alloc); ok && !slices.Contains([]string{"acc", "found", "xf", "th", "tb"}, b.Buf.Name) {
 				own = append(own, b.Buf.Type)
 			}

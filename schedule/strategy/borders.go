@@ -5,7 +5,6 @@ import (
 	"ripc/ir/arith"
 	"ripc/ir/size"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 )
 
@@ -26,7 +25,7 @@ func (b *builder) pads() {
 			}
 		}
 		for _, l := range on(b.serial(n.buf), ir.Col) {
-			switch n := cost.CopiedPixels(b.Target, cost.Vectors(b.Target, n.extent(ir.Channel), ir.F32.Bits())); {
+			switch n := copiedFloats(b.Target, vectorsFor(b.Target, n.extent(ir.Channel), ir.F32.Bits())); {
 			case innermost(l) && arith.Neighbours(l, b.f.Buffers()):
 				b.row(l)
 			case b.float() && !innermost(l) && n > 1 && b.mayUnrollTiles(l.Var, n, schedule.TailCut):
@@ -48,9 +47,7 @@ func (b *builder) pixels(l *ir.For) {
 	}
 }
 
-// copiedSize is how much code a row of a copy may be that is written out. The rest is for the sums, which are scheduled later and lose more in loops: by estimated cycles,
-// 3x3 layers of 19, 21 and 22 channels that count words of 8 bits, which are put together in 20 to 25 parts, take 2.1 to 3 times as long on rpi3 and rpi4 where these parts leave no room for
-// a tile's positions, and at most 1 % longer with loops over them.
+// copiedSize is how much code a row of a copy may be that is written out. The rest is for the sums, which are scheduled later.
 const copiedSize = size.Preferred / 3
 
 // row makes vectors of a row of the padded input without its border, and writes them out if they are few. The last one overlaps the one before.
@@ -58,13 +55,13 @@ func (b *builder) row(l *ir.For) {
 	if !b.peelBorder(l) {
 		return
 	}
-	lanes := min(cost.PowerOfTwo(b.extent(l.Var)), b.Target.VectorBits/ir.U32.Bits())
+	lanes := min(powerOfTwo(b.extent(l.Var)), b.Target.VectorBits/ir.U32.Bits())
 	if lanes <= 1 {
 		return
 	}
 	if vectors, lane, ok := b.maySplit(l.Var, lanes, schedule.TailShift); ok {
 		b.may(steps.Vectorize(lane))
-		if outer := b.find(vectors); outer != nil && outer.Extent <= cost.CopiedVectors(b.Target) && outer.Extent*size.Of(outer.Body) <= copiedSize {
+		if outer := b.find(vectors); outer != nil && outer.Extent <= copiedVectors(b.Target) && outer.Extent*size.Of(outer.Body) <= copiedSize {
 			b.unroll(outer)
 		}
 	}

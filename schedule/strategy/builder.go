@@ -9,7 +9,6 @@ import (
 	"ripc/ir"
 	"ripc/ir/size"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 )
 
@@ -18,8 +17,6 @@ type builder struct {
 	*Layer
 	draft
 	left []LeftOut
-	// oneByOne says that vectors of sums are among them, so that the code is not too large.
-	oneByOne bool
 	// most is the size, by estimate, beyond which steps are left out that only make the code faster and make more of it; 0 for any.
 	most int
 
@@ -311,7 +308,7 @@ func (b *builder) cut(loop string, size int) (outer, inner, tail string) {
 // vectorize makes a loop of any extent vectors of powers of two: the largest that fit, then the remainder likewise.
 func (b *builder) vectorize(loop string, lanes int) {
 	for e := b.extent(loop); e > 1; e = b.extent(loop) {
-		n := min(lanes, cost.PowerOfTwo(e))
+		n := min(lanes, powerOfTwo(e))
 		if n == e {
 			b.may(steps.Vectorize(loop))
 			return

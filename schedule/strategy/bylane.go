@@ -7,7 +7,6 @@ import (
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 )
 
@@ -15,82 +14,48 @@ import (
 // brings several inputs, where else each is a load of its own.
 const byLane = "by_lane"
 
-// floatKnobs are partedKnobs with the channels and the tile whose loads and products take least, where loads count: on cores that work in
-// order, for which a load takes the place of a product (windows of one tap gained nothing where that was tried), and where inputs
-// come as vectors, which take registers.
+// floatKnobs are partedKnobs, and by_lane where inputs may come as vectors.
 func floatKnobs(l *Layer) []Knob {
 	ks := partedKnobs(l)
-	w, ok := l.inputVectors()
-	channels, n := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == part || k.Name == lanes }), l.out.extent(ir.Bit)
-	if !l.packed {
-		n = l.out.extent(ir.Channel)
-	}
-	parts := []int{n}
-	if channels >= 0 {
-		parts = slices.DeleteFunc(slices.Clone(ks[channels].Domain), func(k int) bool { return k > cost.PowerOfTwo(n) })
-	}
-	if t := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW }); !ok && channels >= 0 && ks[channels].Name == lanes {
-		ks[t].Default = l.ownTile(ks[channels].Default, ks[t].Default)
-	}
-	if t := slices.IndexFunc(ks, func(k Knob) bool { return k.Name == tileW }); !ok && l.packed && !l.scattered && !l.pool.exists() {
-		ks[t].Default = cost.ComparedTile(l.Target, l.out.extent(ir.Col), l.levelBits(), ks[t].Default)
-	}
-	if !ok {
-		if !l.Target.InOrder || channels < 0 || ks[channels].Name != part || w.Rows*w.Cols == 1 {
-			return ks
-		}
-	}
-	if ok {
-		parts = slices.DeleteFunc(parts, func(k int) bool { return k != cost.PowerOfTwo(k) }) // others are no registers
-	}
-	best, tile := cost.Part(l.Target, parts, n, w)
-	if best == 0 {
-		return ks
-	}
-	if channels >= 0 {
-		ks[channels].Default = best
-	}
-	for i, k := range ks {
-		if k.Name == tileW && !l.scattered {
-			ks[i].Domain, ks[i].Default = upTo(min(w.Width, 2*tile)), tile
-		}
-	}
-	if ok {
-		ks = append(ks, Knob{byLane, "bring inputs as vectors, and multiply with their lanes", []int{0, 1}, 1})
+	if _, ok := l.inputVectors(); ok {
+		ks = append(ks, Knob{byLane, "bring inputs as vectors, and multiply with their lanes", []int{0, 1}})
 	}
 	return ks
 }
 
-// inputVectors is what float sums read, and how it may come as vectors; ok is false where it may not. A row of the image is a run of numbers
+// vectorForm is how inputs come into vectors whose lanes are multiplied with.
+type vectorForm uint8
+
+// The forms.
+const (
+	rowVectors   vectorForm = iota // the row of the image that a tile's windows cover is a run of numbers
+	pixelVectors                   // a vector has neighbouring channels of a pixel
+)
+
+// inputVectors returns how the inputs of float sums come as vectors; ok is false where they do not. A row of the image is a run of numbers
 // where windows read all of its channels, without gaps.
-func (l *Layer) inputVectors() (w cost.Window, ok bool) {
-	w = cost.Window{
-		Rows: l.sum.extent(ir.TapRow), Cols: l.sum.extent(ir.TapCol), Channels: l.sum.extent(ir.Reduce), Stride: 1,
-		Width: l.out.extent(ir.Col), PoolRows: max(1, l.pool.extent(ir.TapRow)), PoolCols: max(1, l.pool.extent(ir.TapCol)),
-	}
+func (l *Layer) inputVectors() (form vectorForm, ok bool) {
 	x := l.read()
-	if !l.Target.MultipliesByLane() || x == nil || len(x.Idx) < 3 || l.scattered || w.Width == 1 {
-		return w, false
+	if !l.Target.MultipliesByLane() || x == nil || len(x.Idx) < 3 || l.scattered || l.out.extent(ir.Col) == 1 {
+		return 0, false
 	}
 	last := len(x.Idx) - 1
-	if row := coefficients(x.Idx[last-2])[l.sum.loop(ir.Row)]; w.PoolRows > 1 && row > 1 {
-		return w, false // rows that nothing reads are between those of a tile
+	if row := coefficients(x.Idx[last-2])[l.sum.loop(ir.Row)]; l.pool.extent(ir.TapRow) > 1 && row > 1 {
+		return 0, false // rows that nothing reads are between those of a tile
 	}
 	col, channel := coefficients(x.Idx[last-1]), coefficients(x.Idx[last])
-	w.Stride = int(col[l.sum.loop(ir.Col)])
+	stride, window, read := int(col[l.sum.loop(ir.Col)]), l.sum.extent(ir.TapCol), l.sum.extent(ir.Reduce)
 	channels := l.buffers[x.Buf].Shape[last]
 	whole := !l.pad.exists() // a copy has no more than what is read of it; of the image more may be loaded
 	switch {
-	case channel[l.sum.loop(ir.Reduce)] != 1 || w.Stride < 1:
-		return w, false
-	case w.Channels%l.lanesOfFloats() == 0 && (w.Stride == 1 || whole):
-		w.Vectors = cost.PixelVectors
-	case w.Channels == channels && (w.Cols == 1 || col[l.sum.loop(ir.TapCol)] == 1) && (w.Stride <= w.Cols || whole):
-		w.Vectors = cost.RowVectors
-	default:
-		return w, false
+	case channel[l.sum.loop(ir.Reduce)] != 1 || stride < 1:
+		return 0, false
+	case read%l.lanesOfFloats() == 0 && (stride == 1 || whole):
+		return pixelVectors, true
+	case read == channels && (window == 1 || col[l.sum.loop(ir.TapCol)] == 1) && (stride <= window || whole):
+		return rowVectors, true
 	}
-	return w, true
+	return 0, false
 }
 
 // lanesOfFloats is how many floats a vector has.
@@ -128,11 +93,11 @@ func coefficients(e ir.Expr) map[string]int64 {
 
 // byLane makes registers of the sums of a tile, and vectors of what they read.
 func (b *builder) byLane(loops []string, t tiled) {
-	w, _ := b.Layer.inputVectors()
+	form, _ := b.Layer.inputVectors()
 	x := b.read()
 	reduce, lanes := b.sum.loop(ir.Reduce), b.lanesOfFloats()
 	around := []string{b.sum.loop(ir.TapRow), t.home} // whose iterations read vectors of their own, if it is there
-	if w.Vectors == cost.PixelVectors {
+	if form == pixelVectors {
 		around = []string{b.sum.loop(ir.TapCol), b.sum.loop(ir.TapRow), t.home}
 		if b.extent(reduce) > lanes {
 			groups, lane := reduce+".g", reduce+".l"
@@ -153,7 +118,7 @@ func (b *builder) byLane(loops []string, t tiled) {
 	near, last := x.Buf+".v", len(x.Idx)-1
 	b.must(steps.CacheRead(x.Buf, around[at], near))
 	run := b.readLoop(near, last)
-	if w.Vectors == cost.RowVectors {
+	if form == rowVectors {
 		b.must(steps.Flatten(x.Buf, last-1))
 		b.must(steps.Flatten(near, last-1))
 		if cols := b.readLoop(near, last-1); cols != "" && run != "" {

@@ -5,7 +5,6 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
@@ -36,145 +35,86 @@ func byteLanes() Strategy {
 				return false, "the target has no instructions that count in lanes of bytes"
 			case len(byteVectors(l)) == 0:
 				return false, "the channels do not fill vectors of bytes"
-			case byteTile(l).Vectors == 0:
+			case l.window()*slices.Min(byteVectors(l)) >= l.Target.Registers:
 				return false, "a pool's window has no registers"
 			}
 			return true, ""
 		},
 		Knobs: byteKnobs,
-		Cost: func(l *Layer, v Values) float64 {
-			return cost.Bytes(l.Target, sumOf(l), rowOf(l, words().Defaults(l)), v[vectors], v[ordered] != 0)
-		},
 		build: func(b *builder, v Values) { (&byteBuilder{builder: b, v: v}).build() },
 	}
 }
 
 // perVector is the number of filters that a register of bytes counts.
-func perVector(l *Layer) int { return l.Target.VectorBits / cost.LaneBits }
+func perVector(l *Layer) int { return l.Target.VectorBits / ir.I32.Bits() }
 
-// byteVectors lists how many registers of filters there are instructions for, and fill the channels of a tile; the most first.
+// byteVectors lists how many registers of filters there are instructions for, and fill the channels of a tile.
 func byteVectors(l *Layer) []int {
-	n := l.out.extent(ir.Bit)
-	if !l.packed {
-		if n = byteBlock(l); l.out.extent(ir.Channel)%n != 0 {
-			return nil // the last block would begin inside of a vector
-		}
+	tiles := []int{l.out.extent(ir.Bit)}
+	if !l.packed { // a last block that overlaps the one before would begin inside of a vector
+		tiles = slices.DeleteFunc(slices.Clone(lanesKnobs(l)[0].Domain), func(n int) bool { return l.out.extent(ir.Channel)%n != 0 })
 	}
 	var out []int
 	for _, i := range isa.Query(isa.XorCountTile, l.Target) {
-		if v := i.Lanes / perVector(l); n%i.Lanes == 0 && !slices.Contains(out, v) {
+		fills := slices.ContainsFunc(tiles, func(n int) bool { return n%i.Lanes == 0 })
+		if v := i.Lanes / perVector(l); fills && !slices.Contains(out, v) {
 			out = append(out, v)
 		}
 	}
 	slices.Sort(out)
-	slices.Reverse(out)
 	return out
 }
 
-// byteBlock is how many channels of an output that is no bits are computed together: those of a row of taps, if these are counted by instructions.
-func byteBlock(l *Layer) int {
-	if t, ok := rowTile(l); ok {
-		return t.Vectors * perVector(l)
-	}
-	return lanesKnobs(l)[0].Default
-}
-
-// byteTile is the default tile.
-func byteTile(l *Layer) cost.ByteTile {
-	s, w, vectors := sumOf(l), l.out.extent(ir.Col), byteVectors(l)
-	if !l.pad.exists() && !l.mean.exists() && l.window() == 0 {
-		if t, ok := cost.TileGrouped(l.Target, s, w, slices.Max(vectors)); ok {
-			return t
-		}
-	}
-	return cost.TileBytes(l.Target, s, w, l.window(), vectors)
-}
-
 func byteKnobs(l *Layer) []Knob {
-	s, t, w := sumOf(l), byteTile(l), l.out.extent(ir.Col)
-	words, where := cost.ByteSteps(l.Target, s)
+	s, w, window, registers := sumOf(l), l.out.extent(ir.Col), max(1, l.window()), byteVectors(l)
 	ks := lanesKnobs(l)
 	for i := range ks {
-		if ks[i].Name == lanes {
-			ks[i].Default = byteBlock(l)
-		}
 		ks[i].Domain = slices.DeleteFunc(slices.Clone(ks[i].Domain), func(n int) bool {
-			return n%(perVector(l)*slices.Min(byteVectors(l))) != 0 || l.out.extent(ir.Channel)%n != 0
+			return n%(perVector(l)*registers[0]) != 0 || l.out.extent(ir.Channel)%n != 0
 		})
 	}
-	rows, copies, group2 := byteCopies(l, t, where)
-	row, inRows := rowTile(l)
-	if inRows {
-		t, group2 = row, 0
-	}
-	var divisors, steps []int
-	for n := 1; n <= s.Words; n++ {
-		if s.Words%n == 0 && n <= cost.MaxBytes {
-			divisors = append(divisors, n)
-		}
-	}
+	inBytes := slices.DeleteFunc(divisors(s.words), func(n int) bool { return n > maxBytes })
+	var steps []int
 	for _, i := range isa.Query(isa.XorCountTile, l.Target) {
 		if !slices.Contains(steps, i.Words) {
 			steps = append(steps, i.Words)
 		}
 	}
 	ks = append(ks,
-		Knob{tileW, "positions of the output whose sums are kept", among(upTo(min(w, cost.MaxRow)), t.Outputs), t.Outputs},
-		rowsKnobAt(l, rows),
-		Knob{vectors, "registers of filters that a tile has", slices.Sorted(slices.Values(byteVectors(l))), t.Vectors},
-		Knob{width, "positions whose sums are in registers together", upTo(max(t.Positions, min(cost.MaxWidth, w*max(1, l.window())))), t.Positions},
-		Knob{perBytes, "words of channels that are summed in bytes", divisors, words},
-		Knob{step, "words that an instruction takes", steps, t.Step},
-		Knob{at, "what is summed in bytes: the words of 0 all taps, 1 a row of them, 2 one", []int{int(cost.AtWords), int(cost.AtRow), int(cost.AtTap)}, int(where)},
+		Knob{tileW, "positions of the output whose sums are kept", upTo(min(w, maxRow))},
+		rowsKnob(l),
+		Knob{vectors, "registers of filters that a tile has", registers},
+		Knob{width, "positions whose sums are in registers together", upTo(max(window, min(maxWidth, w*window)))},
+		Knob{perBytes, "words of channels that are summed in bytes", inBytes},
+		Knob{step, "words that an instruction takes", steps},
+		Knob{at, "what is summed in bytes: the words of 0 all taps, 1 a row of them, 2 one", []int{int(overWords), int(overRow), int(overTap)}},
 	)
-	if copies >= 0 {
-		ks = append(ks, Knob{spread, "keep four copies of each word of the input", []int{0, 1}, copies})
+	rows := l.rowsOfTaps()
+	if l.pad.exists() && (rows || l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) != nil) {
+		ks = append(ks, Knob{spread, "keep four copies of each word of the input", []int{0, 1}})
 	}
-	if slices.Max(byteVectors(l)) > 2 {
-		ks = append(ks, Knob{group, "registers of filters that are counted for all positions before the next ones, 0 for all", []int{0, 2}, group2})
+	if slices.Max(registers) > 2 {
+		ks = append(ks, Knob{group, "registers of filters that are counted for all positions before the next ones, 0 for all", []int{0, 2}})
 	}
 	if l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Wide }) != nil {
-		use := 0
-		if !s.Planes || !s.Few(words) { // planes read the same weights, whose addresses are kept if they are few
-			use = 1
-		}
-		ks = append(ks, Knob{wide, "load two registers of weights at once", []int{0, 1}, use})
+		ks = append(ks, Knob{wide, "load two registers of weights at once", []int{0, 1}})
 	}
-	if s.Rows > 1 {
-		out := 0
-		if cost.WholeRows(l.Target, s, t) {
-			out = 1
-		}
-		ks = append(ks, Knob{whole, "write the rows of taps out", []int{0, 1}, out})
+	if s.rows > 1 {
+		ks = append(ks, Knob{whole, "write the rows of taps out", []int{0, 1}})
 	}
-	if inRows {
-		ks = append(ks, Knob{ordered, "count a row of taps by one instruction, in ripc's own order", []int{0, 1}, 1})
+	if rows {
+		ks = append(ks, Knob{ordered, "count a row of taps by one instruction, in ripc's own order", []int{0, 1}})
 	}
 	return append(ks, orderKnobs(l)[1:]...)
 }
 
-// rowTile is the tile of a layer whose rows of taps are counted by an instruction each, which reads neighbouring pixels; ok is false if a tile
-// of its rows has none.
-func rowTile(l *Layer) (t cost.ByteTile, ok bool) {
-	s, w := sumOf(l), l.out.extent(ir.Col)
-	words, _ := cost.ByteSteps(l.Target, s)
-	if l.window() > 0 || l.mean.exists() || l.pad.extent(ir.Col) != w+s.Cols-1 || spreadRows(l) == 0 {
-		return t, false
+// rowsOfTaps reports whether there are instructions that count rows of taps, in an order that is for cores that find none themselves. They read neighbouring pixels.
+func (l *Layer) rowsOfTaps() bool {
+	s, filters := sumOf(l), max(l.out.extent(ir.Bit), l.out.extent(ir.Channel))
+	if !l.Target.InOrder || s.planes || l.window() > 0 || l.mean.exists() || l.pad.extent(ir.Col) != l.out.extent(ir.Col)+s.cols-1 {
+		return false
 	}
-	filters := l.out.extent(ir.Bit)
-	if !l.packed {
-		filters = l.out.extent(ir.Channel)
-	}
-	if t, ok = cost.TileRows(l.Target, s, w); !ok || filters%(t.Vectors*perVector(l)) != 0 || rowInstr(l, words, t.Vectors, t.Positions) == nil {
-		return t, false
-	}
-	rest := t.Outputs % t.Positions
-	return t, rest == 0 || rowInstr(l, words, t.Vectors, rest) != nil
-}
-
-// spreadRows is how many rows of the output are computed at once if words of the input are kept four times, 0 if they are not.
-func spreadRows(l *Layer) int {
-	return cost.SpreadRows(l.Target, l.rows(), func(rows int) int { return perVector(l) * l.copied(rows) })
+	return l.instr(isa.XorCountRow, func(i isa.Instr) bool { return s.words%i.Words == 0 && i.Taps == s.cols && filters%i.Lanes == 0 }) != nil
 }
 
 // rowInstr is the instruction that counts so many words of a row of taps, nil if there is none.
@@ -182,31 +122,6 @@ func rowInstr(l *Layer, words, vectors, positions int) *isa.Instr {
 	return l.instr(isa.XorCountRow, func(i isa.Instr) bool {
 		return i.Words == words && i.Taps == l.sum.extent(ir.TapCol) && i.Lanes == vectors*perVector(l) && i.Positions == positions
 	})
-}
-
-// byteCopies is how many rows are computed at once by default, whether words of the input are then kept four times, -1 if there are no
-// instructions for it, and how filters are grouped.
-func byteCopies(l *Layer, t cost.ByteTile, where cost.At) (rows, copies, group int) {
-	h := l.rows()
-	if !l.pad.exists() { // a guard would hide that rows are inside
-		return cost.Rows(l.Target, h, func(rows int) bool { return h%rows == 0 }), -1, t.Group
-	}
-	rows = cost.CopiedRows(l.Target, h, l.copied)
-	_, inRows := rowTile(l)
-	if !inRows && l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) == nil {
-		return rows, -1, 0
-	}
-	if l.mean.exists() { // the whole input is copied
-		return rows, 0, 0
-	}
-	spread := spreadRows(l)
-	if spread == 0 {
-		return rows, 0, 0
-	}
-	if t.Step == 2 && t.Vectors > 2 && where != cost.AtWords {
-		group = 2
-	}
-	return spread, 1, group
 }
 
 // byteBuilder writes the schedule of byte lanes.
@@ -239,7 +154,7 @@ func (b *byteBuilder) build() {
 	if !b.packed || b.mean.exists() || compare == nil || !b.may(steps.Tensorize(t.inner, compare.Func)) {
 		b.may(steps.Vectorize(t.inner))
 	}
-	if planes := b.find(b.sum.loop(ir.Plane)); planes != nil && cost.InlinePlanes(b.Target, sumOf(b.Layer)) {
+	if planes := b.find(b.sum.loop(ir.Plane)); planes != nil && b.inlinesPlanes() {
 		b.unroll(planes)
 	}
 }
@@ -248,8 +163,8 @@ func (b *byteBuilder) build() {
 func (b *byteBuilder) check() {
 	s, n := sumOf(b.Layer), b.v[perBytes]
 	filters := b.extent(b.sum.loop(ir.Channel))
-	switch steps := cost.At(b.v[at]).Steps(s, n); {
-	case steps > cost.MaxBytes:
+	switch steps := byteLoop(b.v[at]).steps(s, n); {
+	case steps > maxBytes:
 		b.errorf("%d counts do not fit in a byte", steps)
 	case n%b.v[step] != 0:
 		b.errorf("instructions that take %d words do not divide %d", b.v[step], n)
@@ -257,9 +172,9 @@ func (b *byteBuilder) check() {
 		b.errorf("%d registers of filters do not divide %d filters", b.v[vectors], filters)
 	case b.v[group] >= b.v[vectors] && b.is(group):
 		b.errorf("groups of %d registers are no part of %d", b.v[group], b.v[vectors])
-	case b.is(ordered) && (!b.is(spread) || b.is(group) || cost.At(b.v[at]) == cost.AtTap):
+	case b.is(ordered) && (!b.is(spread) || b.is(group) || byteLoop(b.v[at]) == overTap):
 		b.errorf("rows of taps are counted by an instruction for copied pixels and all registers of filters")
-	case b.is(whole) && cost.At(b.v[at]) == cost.AtTap:
+	case b.is(whole) && byteLoop(b.v[at]) == overTap:
 		b.errorf("sums are of single taps, and not written out")
 	case !b.is(ordered) && b.tileInstr() == nil:
 		b.errorf("there is no such instruction")
@@ -375,7 +290,7 @@ func (b *byteBuilder) packWeights() {
 	if b.is(group) {
 		dims = b.pack(dims, ir.Channel, ir.Reduce, n*b.v[group])
 	}
-	if b.is(spread) && b.sum.extent(ir.Reduce) != b.v[perBytes] && cost.At(b.v[at]) == cost.AtRow {
+	if b.is(spread) && b.sum.extent(ir.Reduce) != b.v[perBytes] && byteLoop(b.v[at]) == overRow {
 		b.pack(dims, ir.Reduce, ir.TapRow, b.v[perBytes])
 	}
 }
@@ -421,7 +336,7 @@ func (b *byteBuilder) inner(l *ir.For) {
 		return
 	}
 	n := 1
-	for n < cost.CopiedAtOnce/max(1, b.extent(b.pad.loop(ir.Word))) && b.extent(l.Var)%(2*n) == 0 {
+	for n < copiedAtOnce/max(1, b.extent(b.pad.loop(ir.Word))) && b.extent(l.Var)%(2*n) == 0 {
 		n *= 2
 	}
 	if n > 1 {
@@ -455,7 +370,7 @@ func (b *byteBuilder) starts() {
 				}
 			}
 			b.may(steps.Vectorize(l.Var))
-		case l.Axis == ir.Row || l.Extent == width && width <= cost.MaxStarts:
+		case l.Axis == ir.Row || l.Extent == width && width <= maxStarts:
 			b.unroll(l)
 		}
 	}

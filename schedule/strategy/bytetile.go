@@ -5,7 +5,6 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
@@ -57,23 +56,23 @@ func (b *byteBuilder) tile(n byteNest) {
 	}
 	parts, inner := named(ir.Part, ".o"), named(ir.Part, ".i")
 	split(loop(ir.Part), 2, parts, inner)
-	where := cost.At(v[at])
+	where := byteLoop(v[at])
 	order := []string{n.around, tiles, all, groups, loop(ir.TapRow)}
 	inside := []string{loop(ir.Row), groupOf, loop(ir.Col), instrWords}
 	switch {
 	case b.is(ordered):
 		order, inside = append(order, loop(ir.TapCol), instrWords), []string{loop(ir.Col)}
-	case where == cost.AtTap:
+	case where == overTap:
 		order = append(order, loop(ir.TapCol), words)
 	default: // neighbouring taps read the same words
 		order = append(order, words, loop(ir.TapCol))
 	}
 	b.reorder(slices.Concat(order, inside, []string{filters, loop(ir.Copy), parts, inner})...)
-	sumAt := map[cost.At]string{cost.AtWords: groups, cost.AtRow: loop(ir.TapRow), cost.AtTap: loop(ir.TapCol)}[where]
+	sumAt := map[byteLoop]string{overWords: groups, overRow: loop(ir.TapRow), overTap: loop(ir.TapCol)}[where]
 	halves, bytes := b.sum.buf+".r"+n.suffix, b.sum.buf+".b"+n.suffix
 	sums, half := b.sumType(), b.halfType(where)
 	halvesAt := all
-	if half == ir.U8 && sums != ir.U8 && where != cost.AtWords {
+	if half == ir.U8 && sums != ir.U8 && where != overWords {
 		halvesAt = sumAt
 	}
 	b.must(steps.RfactorAs(b.sum.buf, parts, halvesAt, half, halves))
@@ -82,7 +81,7 @@ func (b *byteBuilder) tile(n byteNest) {
 		return
 	}
 	unrolled := []string{words, loop(ir.TapCol), loop(ir.Row), groupOf, loop(ir.Col)}
-	if where == cost.AtWords {
+	if where == overWords {
 		unrolled = b.rolled(words, unrolled)
 	}
 	positions := b.extent(loop(ir.Col))
@@ -140,13 +139,13 @@ func (b *byteBuilder) addRow(positions, filters int) *isa.Instr {
 }
 
 // halfType is the type of sums that each half of a word's bytes has: bytes where all that is counted fits them.
-func (b *byteBuilder) halfType(where cost.At) ir.Type {
+func (b *byteBuilder) halfType(where byteLoop) ir.Type {
 	s := sumOf(b.Layer)
-	steps := where.Steps(s, b.v[perBytes])
+	steps := where.steps(s, b.v[perBytes])
 	switch sums := b.sumType(); {
 	case sums == ir.U8:
 		return ir.U8
-	case sums == ir.U16 && s.Halves(steps) && (where != cost.AtWords || steps == s.Terms()):
+	case sums == ir.U16 && s.halves(steps) && (where != overWords || steps == s.terms()):
 		return ir.U8
 	}
 	return ir.U16
@@ -164,15 +163,28 @@ func (b *builder) neighbours(to, from ir.Type, dims, n int) *isa.Instr {
 	})
 }
 
-// rolled leaves a loop over words as it is, unless a layer of one tap is faster without it. Few words of a row of taps are written out.
+// inlinesWords reports whether all words of a tap are written out that are summed in bytes, for so many positions. LLVM then loads all weights before the loop over
+// tiles. Cores that work in order wait for those that it spills, unless there are no tiles.
+func (b *byteBuilder) inlinesWords(positions int) bool {
+	return b.Target.Registers >= 32 && (!b.Target.InOrder || positions == 1)
+}
+
+// inlinesPlanes reports whether the planes around few words of a tap are written out with them.
+func (b *byteBuilder) inlinesPlanes() bool {
+	const few = 4
+	s := sumOf(b.Layer)
+	return b.inlinesWords(2) && s.rows*s.cols == 1 && s.words <= few
+}
+
+// rolled leaves a loop over words as it is, unless it is written out. Few words of a row of taps are.
 func (b *byteBuilder) rolled(words string, unrolled []string) []string {
 	s := sumOf(b.Layer)
 	switch n := b.v[perBytes] / b.v[step]; {
-	case s.Rows > 1 && s.Few(b.v[perBytes]):
+	case s.rows > 1 && s.few(b.v[perBytes]):
 		return unrolled
-	case s.Cols > 1:
+	case s.cols > 1:
 		return unrolled[2:]
-	case n <= 2 || s.Rows == 1 && cost.InlineWords(b.Target, max(1, b.sum.extent(ir.Row))*max(1, b.sum.extent(ir.Col))):
+	case n <= 2 || s.rows == 1 && b.inlinesWords(max(1, b.sum.extent(ir.Row))*max(1, b.sum.extent(ir.Col))):
 		return unrolled
 	case n%2 == 0:
 		_, pair := b.divide(words, 2)

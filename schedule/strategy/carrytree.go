@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"ripc/ir"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
-	"ripc/targets"
 	"ripc/targets/isa"
 )
 
@@ -22,7 +20,7 @@ func carryTree() Strategy {
 			switch unpaired := l.unpaired(); {
 			case !l.differ || l.scattered:
 				return false, "it does not add up differences of words over windows"
-			case windowInstr(l, targets.LeastWindowPositions) == nil || len(windowLanes(l)) == 0 && !l.packed:
+			case windowInstr(l, isa.LeastWindowPositions) == nil || len(windowLanes(l)) == 0 && !l.packed:
 				return false, "the target has no instruction that counts such windows at once"
 			case l.sum.loops[ir.Plane] != nil || l.sum.loops[ir.WeightPlane] != nil:
 				return false, "levels or weights have several planes"
@@ -30,7 +28,7 @@ func carryTree() Strategy {
 				return false, "positions are pooled, or their mean is made"
 			case unpaired != "":
 				return false, unpaired
-			case l.dense() || l.out.extent(ir.Col) < targets.LeastWindowPositions:
+			case l.dense() || l.out.extent(ir.Col) < isa.LeastWindowPositions:
 				return false, "rows or columns are too few"
 			case l.pad.extent(ir.Col) != l.out.extent(ir.Col)+l.sum.extent(ir.TapCol)-1:
 				return false, "neighbouring positions read pixels that are no neighbours"
@@ -40,17 +38,12 @@ func carryTree() Strategy {
 		Knobs: func(l *Layer) []Knob {
 			w := l.out.extent(ir.Col)
 			positions := slices.DeleteFunc(upTo(w), func(n int) bool { return windowInstr(l, n) == nil })
-			ks := []Knob{{tileW, "positions that an instruction counts", positions, cost.TreeTile(sumOf(l), w)}, rowsKnob(l)}
-			if of := windowLanes(l); !l.packed {
-				usual := slices.DeleteFunc(slices.Clone(of), func(n int) bool { return n > lanesKnobs(l)[0].Default })
-				if len(usual) == 0 {
-					usual = of
-				}
-				ks = append(ks, Knob{lanes, "channels that are computed together", of, slices.Max(usual)})
+			ks := []Knob{{tileW, "positions that an instruction counts", positions}, rowsKnob(l)}
+			if !l.packed {
+				ks = append(ks, Knob{lanes, "channels that are computed together", windowLanes(l)})
 			}
 			return ks
 		},
-		Cost:  func(l *Layer, v Values) float64 { return cost.CarryTree(sumOf(l), rowOf(l, v)) },
 		build: buildCarryTree,
 	}
 }
@@ -58,9 +51,6 @@ func carryTree() Strategy {
 // windowInstr is the instruction that counts l's windows at so many positions, nil if there is none.
 func windowInstr(l *Layer, positions int) *isa.Instr {
 	rows, cols, words := l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), l.sum.extent(ir.Reduce)
-	if !l.Target.CountsWindow(rows, cols, words) {
-		return nil
-	}
 	return l.instr(isa.XorCountWindow, func(i isa.Instr) bool {
 		return i.Positions == positions && i.Rows == rows && i.Taps == cols && i.Words == words && (!l.packed || l.out.extent(ir.Bit)%i.Lanes == 0)
 	})
@@ -68,7 +58,7 @@ func windowInstr(l *Layer, positions int) *isa.Instr {
 
 // windowLanes are the numbers of channels of an output that is no bits which are whole vectors and divide all channels.
 func windowLanes(l *Layer) []int {
-	return slices.DeleteFunc([]int{targets.WindowFilters, 2 * targets.WindowFilters, 4 * targets.WindowFilters}, func(n int) bool { return l.out.extent(ir.Channel)%n != 0 })
+	return slices.DeleteFunc([]int{isa.WindowFilters, 2 * isa.WindowFilters, 4 * isa.WindowFilters}, func(n int) bool { return l.out.extent(ir.Channel)%n != 0 })
 }
 
 func buildCarryTree(b *builder, v Values) {

@@ -33,7 +33,7 @@ func TestChannelwiseReadsItsInput(t *testing.T) {
 			}
 			a := &graph.FusedConv{KH: c.k, KW: c.k, SH: c.stride, SW: c.stride, In: c.in, Out: c.out, Groups: c.in / c.per}
 			a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
-			trace := fmt.Sprint(byDefault(t, testlayer.Reals(a, 1, c.h, c.h, ops.Slice{}), m).Trace)
+			trace := fmt.Sprint(plainest(t, testlayer.Reals(a, 1, c.h, c.h, ops.Slice{}), m).Trace)
 			if got := strings.Contains(trace, "compute_inline"); got != c.inline {
 				t.Errorf("%s on %s: is the copy gone? %t, not %t:\n%s", c.name, target, got, c.inline, trace)
 			}

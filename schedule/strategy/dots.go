@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"ripc/ir"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
@@ -15,27 +14,15 @@ func dots() Strategy {
 	return Strategy{
 		Name: "dot", Text: "products of bytes, several channels at once, a tile of sums in registers",
 		Applies: func(l *Layer) (bool, string) { return l.dots(), "it does not add up products of bytes over windows" },
-		Knobs: func(l *Layer) []Knob {
-			return tilesOf(l, func(channels int) int {
-				pairs := dotInstrs(l, isa.DotPairs, channels)
-				switch {
-				case len(pairs) == 0 || len(dotInstrs(l, isa.DotBytes, channels)) > 0:
-					return cost.Positions(l.Target, cost.Vectors(l.Target, channels, l.sumBits()))
-				case pairs[0].Words == 1:
-					return cost.Positions(l.Target, cost.Vectors(l.Target, 2*channels, l.sumBits()))
-				}
-				return cost.NarrowPositions(l.Target, channels, pairs[0].Words)
-			})
-		},
-		Cost:  func(l *Layer, v Values) float64 { return cost.Dots(sumOf(l).Terms(), rowOf(l, v)) },
-		build: buildDots,
+		Knobs:   tileKnobs,
+		build:   buildDots,
 	}
 }
 
 // dotInstrs are the instructions of meaning m that add products of channels, four at a time, to the most of n sums, and of steps that the
 // layer has; the one of fewest operations first.
 func dotInstrs(l *Layer, m isa.Meaning, n int) []isa.Instr {
-	if n == 0 || l.scattered || l.sum.extent(ir.Part) != cost.Quad {
+	if n == 0 || l.scattered || l.sum.extent(ir.Part) != quad {
 		return nil
 	}
 	bufs, terms := l.buffers, loads(l.term())

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ripc/ir"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 )
 
@@ -26,13 +25,14 @@ func (b *builder) packBlocks(w string, n int) {
 // weightAxes are what the dimensions of weights go along.
 func weightAxes() []ir.Axis { return []ir.Axis{ir.TapRow, ir.TapCol, ir.Reduce, ir.Channel} }
 
-// packFilters is packBlocks of floats, where blocks of n filters have their sums in registers together, and that pays.
+// packFilters is packBlocks of floats, where blocks of n filters have their sums in registers together. Weights stay where they are if the first cache keeps
+// them and the core does not wait for their addresses.
 func (b *builder) packFilters(n int) {
 	w := b.filters()
 	if w == "" || !b.float() {
 		return
 	}
-	if buf := b.buffers[w]; cost.PackFilters(b.Target, buf.Elems()*buf.Type.Bits()/8) {
+	if buf := b.buffers[w]; b.Target.InOrder || buf.Elems()*buf.Type.Bits()/8 > b.Target.L1 {
 		b.packBlocks(w, n)
 	}
 }

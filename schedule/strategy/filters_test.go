@@ -9,6 +9,7 @@ import (
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/ops"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -22,19 +23,20 @@ func TestPackedFilters(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, target string
+		lanes        int
 		f            *ir.Func
 		want         string // "" if nothing is packed
 	}{
-		{"3x3", "x86-64-v4", layer(7, 3, 512, 512, 1), "pack wt 3.o 0 1 2 3.i factor=32"},
-		{"1x1", "x86-64-v4", layer(14, 1, 512, 64, 1), "pack wt 3.o 0 1 2 3.i factor=32"},
-		{"dense", "x86-64-v4", layer(1, 1, 1024, 1024, 1), "pack wt 3.o 0 1 2 3.i factor=128"},
-		{"groups", "x86-64-v4", layer(14, 3, 256, 256, 2), "pack wt 3.o 0 1 2 3.i factor=32"},
-		{"depthwise", "x86-64-v4", layer(14, 3, 1024, 1024, 1024), "pack wt 3.o 0 1 2 3.i factor=32"},
-		{"small", "x86-64-v4", layer(14, 3, 16, 32, 1), ""}, // the first cache keeps 18 KB
-		{"small for a core that works in order", "rpi3", layer(14, 3, 16, 32, 1), "pack wt 3.o 0 1 2 3.i factor=8"},
-		{"one block", "x86-64-v4", layer(7, 3, 512, 32, 1), ""},
-		{"overlapping", "x86-64-v4", layer(7, 3, 512, 100, 1), ""},
-		{"matrices", "x86-64-v4", ops.MatMul([]int{64, 512}, []int{512, 512}), ""},
+		{"3x3", "x86-64-v4", 32, layer(7, 3, 512, 512, 1), "pack wt 3.o 0 1 2 3.i factor=32"},
+		{"1x1", "x86-64-v4", 32, layer(14, 1, 512, 64, 1), "pack wt 3.o 0 1 2 3.i factor=32"},
+		{"dense", "x86-64-v4", 128, layer(1, 1, 1024, 1024, 1), "pack wt 3.o 0 1 2 3.i factor=128"},
+		{"groups", "x86-64-v4", 32, layer(14, 3, 256, 256, 2), "pack wt 3.o 0 1 2 3.i factor=32"},
+		{"depthwise", "x86-64-v4", 32, layer(14, 3, 1024, 1024, 1024), "pack wt 3.o 0 1 2 3.i factor=32"},
+		{"small", "x86-64-v4", 16, layer(14, 3, 16, 32, 1), ""}, // the first cache keeps 18 KB
+		{"small for a core that works in order", "rpi3", 8, layer(14, 3, 16, 32, 1), "pack wt 3.o 0 1 2 3.i factor=8"},
+		{"one block", "x86-64-v4", 32, layer(7, 3, 512, 32, 1), ""},
+		{"overlapping", "x86-64-v4", 32, layer(7, 3, 512, 100, 1), ""},
+		{"matrices", "x86-64-v4", 32, ops.MatMul([]int{64, 512}, []int{512, 512}), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := targets.Lookup(c.target)
@@ -42,7 +44,7 @@ func TestPackedFilters(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			for _, line := range strings.Split(fmt.Sprint(byDefault(t, c.f, m).Trace), "\n") {
+			for _, line := range strings.Split(fmt.Sprint(at(t, c.f, m, "float", strategy.Values{"lanes": c.lanes}).Trace), "\n") {
 				if strings.HasPrefix(line, "pack ") {
 					got += line
 				}

@@ -7,10 +7,10 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
-	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -34,48 +34,11 @@ func TestOwnWords(t *testing.T) {
 				a := groups(16)
 				a.X, a.W = graph.IntegersOf(x.LevelType), w
 				f, _ := ops.Conv(layout.NewConv(a, x, m, layout.PopcountLanes), ops.Slice{})
-				trace := fmt.Sprint(byDefault(t, f, m).Trace)
+				trace := fmt.Sprint(at(t, f, m, "words", strategy.Values{"filters_outer": 1}).Trace)
 				if !strings.Contains(trace, "\nvectorize xl.o") || !strings.Contains(trace, "\ncompute_at xl q") {
 					t.Errorf("words of filters are no vectors of a block:\n%s", trace)
 				}
 			})
-		}
-	}
-}
-
-// TestVectorsFirst: where the cheapest way to count would have to do without vectors, so that code is not too large, another one is taken. 5x5 layers in 2 groups took 8 to 13 times as long on x86-64-v4.
-func TestVectorsFirst(t *testing.T) {
-	for _, name := range []string{"x86-64", "x86-64-v4"} {
-		m, err := targets.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := groups(2)
-		a.KH, a.KW, a.Pad = 5, 5, graph.Padding{Top: 2, Bottom: 2, Left: 2, Right: 2}
-		c := byDefault(t, testlayer.Integers(a, m, layout.PopcountDense, ir.Unipolar, 1, 1, 28, 28, ops.Slice{}), m)
-		for _, l := range c.LeftOut {
-			if strings.HasPrefix(l.Step, "vectorize acc.o") {
-				t.Errorf("%s, %s: %s is left out: %s", name, c.Strategy, l.Step, l.Why)
-			}
-		}
-	}
-}
-
-// TestGatheredRows: the copy of the input of which words of groups are put together stays on the stack, where it can.
-func TestGatheredRows(t *testing.T) {
-	m, err := targets.Lookup("rpi3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ bits, groups, width, rows int }{
-		{1, 8, 28, 7},
-		{2, 8, 28, 1},
-		{3, 8, 28, 1},  // 3 rows of 30 pixels of 36 bytes
-		{3, 8, 112, 4}, // a row does not fit
-	} {
-		f := testlayer.Integers(groups(c.groups), m, layout.PopcountDense, ir.Unipolar, c.bits, 1, 28, c.width, ops.Slice{})
-		if got := byDefault(t, f, m).Values["tile_h"]; got != c.rows {
-			t.Errorf("%d bits, %d groups, %d columns: blocks of %d rows, want %d", c.bits, c.groups, c.width, got, c.rows)
 		}
 	}
 }

@@ -1,18 +1,16 @@
 package strategy_test
 
 import (
-	"fmt"
 	"testing"
 
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
-	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
-// TestNarrowHalves: rows of few positions have default schedules too, such as those of 2, whose halves have no loop.
+// TestNarrowHalves: rows of few positions have schedules too, such as those of 2, whose halves have no loop.
 func TestNarrowHalves(t *testing.T) {
 	m, err := targets.Lookup("rpi3")
 	if err != nil {
@@ -21,9 +19,7 @@ func TestNarrowHalves(t *testing.T) {
 	for w := 2; w <= 5; w++ {
 		for _, in := range []int{64, 96, 128} {
 			f := testlayer.Integers(pointwise(in, 64, 2), m, layout.Table4Halves, ir.Unipolar, 2, 1, 7, w, ops.Slice{})
-			if _, err := strategy.Default(f, m); err != nil {
-				t.Error(fmt.Errorf("width %d, %d channels: %w", w, in, err))
-			}
+			plain(t, f, m)
 		}
 	}
 }

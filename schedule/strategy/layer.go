@@ -1,8 +1,6 @@
 package strategy
 
 import (
-	"math"
-
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/schedule"
@@ -226,17 +224,6 @@ func (l *Layer) term() ir.Expr {
 	return term
 }
 
-// countsBytes says that the words whose bits are counted have 8 bits.
-func (l *Layer) countsBytes() bool {
-	found := false
-	ir.WalkExpr(l.term(), func(e ir.Expr) bool {
-		u, ok := e.(*ir.Unary)
-		found = found || ok && u.Op == ir.Popcount && u.A.Type() == ir.U8
-		return !found
-	})
-	return found
-}
-
 // sumBits is the width of a sum.
 func (l *Layer) sumBits() int { return l.sumType().Bits() }
 
@@ -245,12 +232,6 @@ func (l *Layer) sumType() ir.Type { return l.buffers[l.sum.buf].Type }
 
 // levelBits are those of the levels that are stored, a plane of words for each.
 func (l *Layer) levelBits() int { return l.buffers[l.out.buf].Shape[0] }
-
-// wordBits is the width of the words whose bits are counted, where they differ.
-func (l *Layer) wordBits() int { return l.buffers[l.weights].Type.Bits() }
-
-// short says that sums have fewer bits than the words whose bits they count: neighbours of counts are added up for each.
-func (l *Layer) short() bool { return l.differ && l.sumBits() < l.wordBits() }
 
 // float says that the sums are floats.
 func (l *Layer) float() bool { return l.sumType().IsFloat() }
@@ -284,68 +265,6 @@ func (l *Layer) rows() int {
 		return 1
 	}
 	return l.out.extent(ir.Row)
-}
-
-// copied is how many bytes are copied of the input for so many rows of the output, in whatever forms.
-func (l *Layer) copied(rows int) int {
-	n := 0
-	if l.channelwise() {
-		return n
-	}
-	for _, c := range append([]nest{l.pad}, l.before...) {
-		if c.exists() {
-			n += l.inputRows(c, rows) * l.rowBytes(c)
-		}
-	}
-	return n
-}
-
-// gathered is a copy of the input of which what the sums of a position read is put together.
-type gathered struct {
-	nest
-	stride, window int // rows of it that are between those of neighbouring rows of the output, and that each of these reads
-}
-
-// rows is how many rows of g are read for so many rows of the output.
-func (g gathered) rows(n int) int { return (n-1)*g.stride + g.window }
-
-// gathers is the copy of whose elements most are read several times for a position, as words of groups are put together of those that groups share; false if there is none.
-func (l *Layer) gathers() (g gathered, ok bool) {
-	if len(l.before) == 0 || l.own {
-		return g, false
-	}
-	g.nest = l.before[0]
-	all, apart, first, last := 0, map[string]bool{}, int64(math.MaxInt64), int64(0)
-	for _, st := range storesTo(l.Func.Body, l.pad.buf) {
-		for _, ld := range loads(st.Val) {
-			if ld.Buf != g.buf {
-				continue
-			}
-			all, apart[ir.ExprString(ld)] = all+1, true
-			row := ld.Idx[len(ld.Idx)-3]
-			g.stride = int(coefficients(row)[l.pad.loop(ir.Row)])
-			first, last = min(first, arith.ToAffine(row).Const), max(last, arith.ToAffine(row).Const)
-		}
-	}
-	g.window = int(last-first) + 1
-	return g, all >= 2*len(apart)
-}
-
-// inputRows is how many rows of a copy of the input are read for so many rows of the output.
-func (l *Layer) inputRows(c nest, rows int) int {
-	h, window := max(1, c.extent(ir.Row)), min(l.sum.extent(ir.TapRow), max(1, c.extent(ir.Row)))
-	stride := max(1, (h-window)/max(1, l.out.extent(ir.Row)-1))
-	return min(h, (rows-1)*stride+window)
-}
-
-// rowBytes is the size of a row of a copy of the input.
-func (l *Layer) rowBytes(c nest) int {
-	b := l.buffers[c.buf]
-	n := b.Type.Bits()
-	for _, d := range b.Shape {
-		n *= d
-	}
-	return n / 8 / max(1, c.extent(ir.Row)) / max(1, c.extent(ir.Batch))
 }
 
 // halves says that what is looked up is for a position of each half of a row.

@@ -5,7 +5,6 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
@@ -33,9 +32,8 @@ func pairs() Strategy {
 			return true, ""
 		},
 		Knobs: func(l *Layer) []Knob {
-			return []Knob{columnsKnob(l, cost.PairPositions(l.Target)), rowsKnob(l)}
+			return []Knob{columnsKnob(l, maxTile), rowsKnob(l)}
 		},
-		Cost:  func(l *Layer, v Values) float64 { return cost.Pairs(l.Target, sumOf(l), rowOf(l, v)) },
 		build: buildPairs,
 	}
 }
@@ -101,8 +99,8 @@ func (b *builder) pairedRows() {
 func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries string) {
 	loop := func(a ir.Axis) string { return b.sum.loop(a) }
 	words, group, paired := b.sum.extent(ir.Reduce), "", loop(ir.Reduce)
-	if words > 2*cost.MaxPairs {
-		n := 2 * cost.MaxPairs
+	if words > 2*maxPairs {
+		n := 2 * maxPairs
 		for words%n != 0 {
 			n -= 2
 		}

@@ -6,7 +6,6 @@ import (
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 )
 
@@ -17,11 +16,10 @@ func plain() Strategy {
 		Applies: func(l *Layer) (bool, string) { return !l.sum.exists(), "it adds up over windows" },
 		Knobs: func(*Layer) []Knob {
 			return []Knob{
-				{"lanes", "channels in a vector at most", []int{4, 8, 16, 32, maxVector}, maxVector},
-				{"unroll", "write small windows out", []int{0, 1}, 1},
+				{lanes, "channels in a vector at most", []int{4, 8, 16, 32, maxVector}},
+				{unroll, "write small windows out", []int{0, 1}},
 			}
 		},
-		Cost:  func(*Layer, Values) float64 { return 0 },
 		build: buildPlain,
 	}
 }
@@ -36,7 +34,7 @@ func buildPlain(b *builder, v Values) {
 		b.reorder(row.Var, batch.Var)
 		outer := row.Var
 		if before := b.beforeRows(); len(before) > 0 {
-			outer, _ = b.splitLonger(row.Var, cost.Rows(b.Target, row.Extent, cost.Any), schedule.TailGuard)
+			outer, _ = b.splitLonger(row.Var, shareOfRows(b.Target, row.Extent), schedule.TailGuard)
 			for _, buf := range before {
 				b.must(steps.ComputeAt(buf, outer))
 			}

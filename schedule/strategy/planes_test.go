@@ -10,9 +10,7 @@ import (
 	"ripc/ir/arith"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
-	"ripc/schedule"
 	"ripc/targets"
-	"ripc/targets/isa"
 )
 
 // TestPlanes: sums of 8 planes are shown to fit, also where a row is a few tiles and a narrower one.
@@ -24,12 +22,10 @@ func TestPlanes(t *testing.T) {
 				a.Pad = graph.Padding{Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
 				a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
 				f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, 8, 1, 2, c.w, ops.Slice{})
-				r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := arith.VerifyWidths(r.Func); err != nil {
-					t.Error(err)
+				for _, c := range plain(t, f, m) {
+					if err := arith.VerifyWidths(c.Func); err != nil {
+						t.Error(c.Strategy, err)
+					}
 				}
 			})
 		}

@@ -1,6 +1,5 @@
 // Package strategy gives every Func of lower/ops a schedule. A strategy is a way to compute a layer, with a few knobs (tile
-// sizes, lanes, unrolling), each with its domain; a tuner draws values, and the default is the strategy that schedule/cost
-// takes for the cheapest, with the values that it gives. Strategies find loops by their axes and the buffers that they fill,
+// sizes, lanes, unrolling), each with its domain: a search or a tuner takes values. Strategies find loops by their axes and the buffers that they fill,
 // and instructions by what they mean; they know no names, neither of loops nor of instructions, and no architecture.
 package strategy
 
@@ -23,9 +22,7 @@ import (
 type Knob struct {
 	Name   string
 	Text   string // for people
-	Domain []int  // what it can be; never empty
-	// Default is the value for a target that nothing has been measured for, one of Domain.
-	Default int
+	Domain []int  // what it can be, the plainest first; never empty
 }
 
 // Values of knobs, by name.
@@ -39,8 +36,6 @@ type Strategy struct {
 	Applies func(l *Layer) (ok bool, why string)
 	// Knobs lists the choices that there are for the layer. Callers share the list, and do not change it.
 	Knobs func(l *Layer) []Knob
-	// Cost estimates the operations of a row of the output (schedule/cost); strategies for the same layer compare.
-	Cost func(l *Layer, v Values) float64
 	// build writes the trace.
 	build func(b *builder, v Values)
 }
@@ -61,7 +56,7 @@ type Choice struct {
 	schedule.Result
 }
 
-// All lists the strategies. Of those that cost the same, the first is the default.
+// All lists the strategies, plain ones before those that do the same in a special way.
 func All() []Strategy {
 	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), across(), dots(), floats(), windows(), plain()}
 	for i, s := range all {
@@ -101,7 +96,7 @@ func (e *PointError) Error() string {
 // Unwrap gives the cause.
 func (e *PointError) Unwrap() error { return e.Err }
 
-// Build makes the schedule of a layer at a point of the strategy's space. Knobs without a value have the default. It fails
+// Build makes the schedule of a layer at a point of the strategy's space. A knob without a value has the first of its domain. It fails
 // with *PointError.
 func (s Strategy) Build(l *Layer, v Values) (Choice, error) { return s.buildWith(newBuilder(l), l, v) }
 
@@ -109,7 +104,7 @@ func (s Strategy) Build(l *Layer, v Values) (Choice, error) { return s.buildWith
 func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 	all := Values{}
 	for _, k := range s.Knobs(l) {
-		all[k.Name] = k.Default
+		all[k.Name] = k.Domain[0]
 		if n, ok := v[k.Name]; ok {
 			if all[k.Name] = n; !slices.Contains(k.Domain, n) {
 				return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("%s is one of %d", k.Name, k.Domain)}
@@ -131,15 +126,6 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 	return Choice{s.Name, all, b.trace, b.left, schedule.Result{Func: b.f, Packs: b.packs}}, nil
 }
 
-// Defaults are the default values of a strategy's knobs.
-func (s Strategy) Defaults(l *Layer) Values {
-	v := Values{}
-	for _, k := range s.Knobs(l) {
-		v[k.Name] = k.Default
-	}
-	return v
-}
-
 // Random draws a point. What it draws may not go together: Build says so.
 func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 	v := Values{}
@@ -149,58 +135,28 @@ func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 	return v
 }
 
-// Default is the schedule of f for a target that nothing has been measured for: at their defaults, the cheapest strategy's of which code
-// can be made; where that is none, or more than size.Sure by estimate, the cheapest one's without the steps that make it too much, rather one whose sums stay vectors.
-func Default(f *ir.Func, t targets.Target) (Choice, error) {
-	return usual(f, t, []int{0, size.Sure})
-}
-
-// Within is Default without the steps that make the code more than most by estimate, for what the back end, which counts, found to be too much.
-func Within(f *ir.Func, t targets.Target, most int) (Choice, error) {
-	return usual(f, t, []int{most})
-}
-
-// usual is the schedule at the defaults of the cheapest strategy of which code can be made, within the first limit by which there is any; 0 for none. One whose sums
-// are no vectors, so that the code is not too large, gives way to the next that costs no more than vectorsWorth times as much.
-func usual(f *ir.Func, t targets.Target, limits []int) (Choice, error) {
+// Plainest is the schedule of f by the first strategy that applies and can be built at the first values of its knobs. By estimate it has at most so many instructions,
+// 0 for any, or else size.Sure: steps that only make the code faster are left out beyond. It stands where nothing says which schedule is fast.
+func Plainest(f *ir.Func, t targets.Target, most int) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)
 	if len(all) == 0 {
 		return Choice{}, errors.New("no strategy applies to " + f.Name)
 	}
-	costs := map[string]float64{}
-	for _, s := range all {
-		costs[s.Name] = s.Cost(l, s.Defaults(l))
-	}
-	slices.SortStableFunc(all, func(a, b Strategy) int { return cmp.Compare(costs[a.Name], costs[b.Name]) })
 	var first error
-	for _, most := range limits {
-		var oneByOne *Choice // the cheapest, if its sums are no vectors
+	for _, limit := range []int{most, size.Sure} {
 		for _, s := range all {
 			b := newBuilder(l)
-			b.most = most
+			b.most = limit
 			c, err := s.buildWith(b, l, nil)
-			if err == nil && most == 0 && size.Of(c.Func.Body) > size.Sure {
-				break
-			}
-			switch {
-			case err != nil:
-				first = cmp.Or(first, err)
-			case !b.oneByOne && (oneByOne == nil || costs[s.Name] <= vectorsWorth*costs[oneByOne.Strategy]):
+			if err == nil && (limit > 0 || size.Of(c.Func.Body) <= size.Sure) {
 				return c, nil
-			case oneByOne == nil:
-				oneByOne = &c
 			}
-		}
-		if oneByOne != nil {
-			return *oneByOne, nil
+			first = cmp.Or(first, err)
 		}
 	}
 	return Choice{}, first
 }
-
-// vectorsWorth is how many times as dear a schedule may be, by costs that take vectors for granted, and still be better than one whose sums are none: these take 8 to 13 times what they cost on a Zen 5 with vectors of 512 bits.
-const vectorsWorth = 4
 
 // maxDraws bounds how often Random draws: the strategies for sums of words and of floats can be built at nearly all points.
 const maxDraws = 1000

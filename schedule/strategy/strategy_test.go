@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -308,7 +310,7 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 	switch _, err := emit.Kernel(g, "kernel", m); {
 	case errors.As(err, &large) && size.Of(g.Body) > size.Max/8:
 		// Sizes are estimates, within a factor of eight (levels of 3 bits of a float sum with a join: 6.6): a drawn schedule may be too large after all, the default may not.
-		if c, err := strategy.Default(f, m); err != nil || c.Trace.String() == tr.String() {
+		if c, err := compile.Default(f, m); err != nil || c.Trace.String() == tr.String() {
 			t.Fatalf("%s: the default: %v, %v\ntrace:\n%s%s", m.Name, err, large, tr, g)
 		}
 	case err != nil:
@@ -357,14 +359,50 @@ func draw(t *rapid.T, all []targets.Target, f *ir.Func, see func(tr schedule.Tra
 	see(c.Trace, m)
 }
 
-// byDefault is the default schedule of f.
-func byDefault(t testing.TB, f *ir.Func, m targets.Target) strategy.Choice {
+// plainest is the plainest schedule of f.
+func plainest(t testing.TB, f *ir.Func, m targets.Target) strategy.Choice {
 	t.Helper()
-	c, err := strategy.Default(f, m)
+	c, err := strategy.Plainest(f, m, 0)
 	if err != nil {
 		t.Fatalf("%s on %s: %v", f.Name, m.Name, err)
 	}
 	return c
+}
+
+// plain are the schedules of f by all strategies that apply, at the first values of their knobs.
+func plain(t testing.TB, f *ir.Func, m targets.Target) []strategy.Choice {
+	t.Helper()
+	l := strategy.LayerOf(f, m)
+	var all []strategy.Choice
+	for _, s := range strategy.For(l) {
+		c, err := s.Build(l, nil)
+		if err != nil {
+			t.Fatalf("%s on %s: %v", f.Name, m.Name, err)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// at is the schedule of f at a point of a strategy.
+func at(t testing.TB, f *ir.Func, m targets.Target, name string, v strategy.Values) strategy.Choice {
+	t.Helper()
+	c, err := named(t, name).Build(strategy.LayerOf(f, m), v)
+	if err != nil {
+		t.Fatalf("%s on %s: %v", f.Name, m.Name, err)
+	}
+	return c
+}
+
+// domain is that of a knob, nil where the strategy does not have it.
+func domain(t testing.TB, f *ir.Func, m targets.Target, name, knob string) []int {
+	t.Helper()
+	for _, k := range named(t, name).Knobs(strategy.LayerOf(f, m)) {
+		if k.Name == knob {
+			return k.Domain
+		}
+	}
+	return nil
 }
 
 // named is a strategy.
@@ -482,8 +520,8 @@ func TestPoints(t *testing.T) {
 			}
 			for _, s := range strategies {
 				for _, k := range s.Knobs(l) {
-					if !slices.Contains(k.Domain, k.Default) {
-						t.Errorf("%s on %s, %s: the default of %s is %d, of %d", name, m.Name, s.Name, k.Name, k.Default, k.Domain)
+					if values := slices.Compact(slices.Sorted(slices.Values(k.Domain))); len(values) == 0 || len(values) < len(k.Domain) {
+						t.Errorf("%s on %s, %s: %s is one of %d", name, m.Name, s.Name, k.Name, k.Domain)
 					}
 					for _, n := range k.Domain {
 						if len(k.Domain) <= 4 && !reached[fmt.Sprint(s.Name, k.Name, n)] {
@@ -521,7 +559,7 @@ func TestKnobs(t *testing.T) {
 	})
 }
 
-// TestApplies: exactly the strategies that apply can be built at their defaults, and the others say why they do not. Each is
+// TestApplies: exactly the strategies that apply can be built at the first values of their knobs, and the others say why they do not. Each is
 // for some layer, so that the tests that go over layers try it.
 func TestApplies(t *testing.T) {
 	tried := map[string]bool{}
@@ -550,33 +588,46 @@ func TestApplies(t *testing.T) {
 	}
 }
 
-// TestTraces pins the default schedules of typical layers, with what is left out of them.
+// TestTraces pins the schedules of typical layers, and what is left out of them, at the points that the headlines of testdata/traces.txt name.
 func TestTraces(t *testing.T) {
+	text, err := os.ReadFile("testdata/traces.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, on := layers(), map[string]targets.Target{}
+	for _, m := range machines(t) {
+		on[m.Name] = m
+	}
 	var b strings.Builder
-	all := layers()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for i, m := range machines(t) {
-			if i == 2 {
-				m.Name = "x86-64-v4"
-			}
-			c := byDefault(t, all[name], m)
-			fmt.Fprintf(&b, "# %s on %s: %s %s\n%s", name, m.Name, c.Strategy, c.Values, c.Trace)
-			for _, l := range c.LeftOut {
-				fmt.Fprintf(&b, "# left out: %s: %s\n", l.Step, l.Why)
-			}
-			b.WriteByte('\n')
+	for headline := range strings.Lines(string(text)) {
+		of, point, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(headline), "# "), ": ")
+		if !strings.HasPrefix(headline, "# ") || !ok || of == "left out" {
+			continue
 		}
+		layer, machine, _ := strings.Cut(of, " on ")
+		words := strings.Fields(point)
+		v := strategy.Values{}
+		for _, w := range words[1:] {
+			name, n, _ := strings.Cut(w, "=")
+			if v[name], err = strconv.Atoi(n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := at(t, all[layer], on[machine], words[0], v)
+		fmt.Fprintf(&b, "# %s: %s %s\n%s", of, c.Strategy, c.Values, c.Trace)
+		for _, l := range c.LeftOut {
+			fmt.Fprintf(&b, "# left out: %s: %s\n", l.Step, l.Why)
+		}
+		b.WriteByte('\n')
 	}
 	golden.Check(t, "testdata/traces.txt", []byte(b.String()))
 }
 
-// TestPairsPay: counting by pairs is for sums of many words, rows without positions computed twice, and targets that have
-// the instruction.
-func TestPairsPay(t *testing.T) {
+// TestPairsApply: counting by pairs is for words in pairs that have a copy, and for targets that have the instruction.
+func TestPairsApply(t *testing.T) {
 	m := machines(t)
-	wide, plain := m[0], m[0]
+	wide := m[0]
 	wide.Name, wide.VectorBits = "avx512 with vpopcnt, 1024 bits", 1024
-	plain.Name, plain.Ternary = "avx512 with vpopcnt, no ternary logic", false
 	for _, c := range []struct {
 		h, in, out, k, planes int
 		target                targets.Target
@@ -587,45 +638,37 @@ func TestPairsPay(t *testing.T) {
 		{14, 256, 256, 3, 3, m[0], true},
 		{28, 128, 128, 3, 1, m[1], false}, // no instruction
 		{7, 512, 512, 3, 1, wide, false},  // one for half a vector
-		{7, 512, 512, 3, 1, plain, false}, // one word after the other takes fewer operations
 		{28, 96, 128, 3, 1, m[0], false},  // three words
 		{28, 128, 128, 1, 1, m[0], false}, // no copy of the input to keep pairs in
-		{13, 64, 256, 3, 1, m[0], false},  // 14 positions instead of 13
 		{14, 64, 256, 3, 1, m[0], true},
 	} {
 		a := &graph.FusedConv{KH: c.k, KW: c.k, SH: 1, SW: 1, In: c.in, Out: c.out}
 		a.Pad = graph.Padding{Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, c.out)}}
 		f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, c.planes, 1, c.h, c.h, ops.Slice{})
-		if got := byDefault(t, f, c.target).Strategy; (got == "pairs") != c.want {
-			t.Errorf("%s on %s: %s", f.Name, c.target.Name, got)
+		if got, why := named(t, "pairs").Applies(strategy.LayerOf(f, c.target)); got != c.want {
+			t.Errorf("%s on %s: %v, %s", f.Name, c.target.Name, got, why)
 		}
 	}
 }
 
-// TestCarrySave: where a popcount takes many operations, words are counted in pairs, around the planes' doubling if there
-// is one; elsewhere they are not.
+// TestCarrySave: words are counted in pairs, around the planes' doubling if there is one.
 func TestCarrySave(t *testing.T) {
 	conv := func(planes int) *ir.Func {
 		a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 64, Out: 32}
 		return testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, planes, 1, 9, 9, ops.Slice{})
 	}
-	for name, want := range map[string]bool{"x86-64": true, "x86-64-v3": false, "x86-64-v4": true, "avx512 with vpopcnt": false, "rpi4": false, "rpi2": false} {
-		for _, m := range machines(t) {
-			for planes, where := range []string{1: "w.o", 2: "acc.n"} {
-				if m.Name != name || planes == 0 {
-					continue
-				}
-				tr := byDefault(t, conv(planes), m).Trace.String()
-				if got := strings.Contains(tr, "carry_save acc acc.c "+where+" -> acc.s acc.cs\n"); got != want || strings.Contains(tr, "carry_save") != want {
-					t.Errorf("%s, %d planes: carry_save is in the trace: %v, want %v\n%s", name, planes, got, want, tr)
-				}
+	for _, m := range machines(t) {
+		for planes, where := range map[int]string{1: "w.o", 2: "acc.n"} {
+			tr := at(t, conv(planes), m, "carry_save", strategy.Values{"filters_outer": 1, "tile_w": 2}).Trace.String()
+			if !strings.Contains(tr, "carry_save acc acc.c "+where+" -> acc.s acc.cs\n") {
+				t.Errorf("%s, %d planes:\n%s", m.Name, planes, tr)
 			}
 		}
 	}
 }
 
-// TestManyPlanes: the sums of the default schedule are proved for any number of planes, also where a row is a tile and what is
+// TestManyPlanes: the sums of the plainest schedules are proved for any number of planes, also where a row is a tile and what is
 // left beside it, each doubling its sums plane by plane.
 func TestManyPlanes(t *testing.T) {
 	for planes := 1; planes <= 8; planes++ {
@@ -634,12 +677,10 @@ func TestManyPlanes(t *testing.T) {
 		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Bipolar, Thresholds: [][]int32{make([]int32, 32)}}
 		f := testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Bipolar, planes, 1, 3, 3, ops.Slice{})
 		for _, m := range machines(t) {
-			r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
-			if err == nil {
-				err = arith.VerifyWidths(r.Func)
-			}
-			if err != nil {
-				t.Errorf("%s, %d planes: %v", m.Name, planes, err)
+			for _, c := range plain(t, f, m) {
+				if err := arith.VerifyWidths(c.Func); err != nil {
+					t.Errorf("%s, %s, %d planes: %v", m.Name, c.Strategy, planes, err)
+				}
 			}
 		}
 	}
@@ -804,7 +845,7 @@ func few(by layout.Algorithm, in, out, groups int) *ir.Func {
 }
 
 // TestGroups: the lanes of layers whose groups do not fill words go one by one, and what they unpack is not a part of
-// a pixel. Default schedules of such layers can be applied, and are not too much code.
+// a pixel. The plainest schedules of such layers can be applied, and are not too much code.
 func TestGroups(t *testing.T) {
 	dense := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 33, Out: 11, Groups: 11}
 	pooled := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 96, Out: 96, Groups: 2, Pool: &graph.PoolAttrs{Kernel: [2]int{3, 2}, Strides: [2]int{3, 2}}}
@@ -815,7 +856,7 @@ func TestGroups(t *testing.T) {
 			testlayer.Integers(pooled, targets.Target{}, layout.PopcountDense, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
 			testlayer.Integers(pooled, targets.Target{}, layout.PopcountLanes, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
 		} {
-			r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+			r, err := plainest(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err != nil {
 				t.Fatalf("%s on %s: %v", f.Name, m.Name, err)
 			}
@@ -841,7 +882,7 @@ func TestGroupsOfTables(t *testing.T) {
 					return i.Words == entries && i.Halves == (by == layout.Table4Halves) && c.out/c.groups%i.Lanes == 0
 				})
 				fits = fits || layout.NewConv(a, graph.Value{Shape: []int{1, 9, 9, a.In}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 2}}, m, by).Accumulation.(*layout.Tables).Merged
-				if got := strings.Contains(byDefault(t, f, m).Trace.String(), "_lookup"); got != fits {
+				if got := strings.Contains(at(t, f, m, "table", strategy.Values{"filters": slices.Max(domain(t, f, m, "table", "filters"))}).Trace.String(), "_lookup"); got != fits {
 					t.Errorf("%s, %s, %d groups of %d filters: looked up by an instruction: %v", m.Name, by, c.groups, c.out/c.groups, got)
 				}
 			}
@@ -858,13 +899,25 @@ func TestGroupsOfBytes(t *testing.T) {
 			quantized := graph.Epilogue{OutBits: 8, OutEnc: ir.Unipolar, Quantizer: &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.1}}}
 			packed := graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, a.Out)}}
 			for _, a.Epilogue = range []graph.Epilogue{quantized, packed} {
-				c := byDefault(t, testlayer.Bytes(a, m, ir.Unipolar, 8, 1, 9, 9), m)
-				if len(instrs) > 0 != strings.Contains(c.Trace.String(), "tensorize") {
-					t.Errorf("%s, %d groups, %d bits: %d instructions, and\n%s", m.Name, groups, a.Epilogue.OutBits, len(instrs), c.Trace)
+				if f := testlayer.Bytes(a, m, ir.Unipolar, 8, 1, 9, 9); len(instrs) > 0 != multiplied(t, f, m, nil) {
+					t.Errorf("%s, %d groups, %d bits: %d instructions", m.Name, groups, a.Epilogue.OutBits, len(instrs))
 				}
 			}
 		}
 	}
+}
+
+// multiplied reports whether instructions multiply the bytes of f, with any number of channels that are computed together.
+func multiplied(t *testing.T, f *ir.Func, m targets.Target, v strategy.Values) bool {
+	lanes := domain(t, f, m, "dot", "lanes")
+	if lanes == nil {
+		return strings.Contains(at(t, f, m, "dot", v).Trace.String(), "tensorize")
+	}
+	return slices.ContainsFunc(lanes, func(n int) bool {
+		point := strategy.Values{"lanes": n}
+		maps.Copy(point, v)
+		return strings.Contains(at(t, f, m, "dot", point).Trace.String(), "tensorize")
+	})
 }
 
 // TestGuardedRows: where rows are not tiles' and the input itself is read, instructions read it under the tile's condition.
@@ -873,9 +926,9 @@ func TestGuardedRows(t *testing.T) {
 		for _, m := range machines(t) {
 			a := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 64, Out: 64}
 			a.Epilogue = graph.Epilogue{OutBits: 8, OutEnc: ir.Unipolar, Quantizer: &scalar.Quantizer{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 0.1}}}
-			c := byDefault(t, testlayer.Bytes(a, m, ir.Unipolar, 8, 1, h, 5), m)
-			if instrs := append(isa.Query(isa.DotBytes, m), isa.Query(isa.DotPairs, m)...); len(instrs) > 0 != strings.Contains(c.Trace.String(), "tensorize") {
-				t.Errorf("%s, %d rows: %d instructions, and\n%s", m.Name, h, len(instrs), c.Trace)
+			f, instrs := testlayer.Bytes(a, m, ir.Unipolar, 8, 1, h, 5), append(isa.Query(isa.DotBytes, m), isa.Query(isa.DotPairs, m)...)
+			if len(instrs) > 0 != multiplied(t, f, m, strategy.Values{"tile_h": 4}) {
+				t.Errorf("%s, %d rows: %d instructions", m.Name, h, len(instrs))
 			}
 		}
 	}
@@ -886,7 +939,7 @@ func TestRunsWhole(t *testing.T) {
 	for _, m := range machines(t) {
 		a := &graph.FusedConv{KH: 2, KW: 5, SH: 3, SW: 2, In: 31, Out: 31, Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1, Left: 3, Right: 2}}
 		f := testlayer.Bytes(a, m, ir.BipolarInv, 8, 1, 1, 12)
-		r, err := byDefault(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
+		r, err := plainest(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,10 @@
 package strategy
 
 import (
-	"math"
 	"slices"
 
 	"ripc/ir"
-	"ripc/ir/size"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
@@ -32,51 +29,16 @@ func upTo(n int) []int {
 	return out
 }
 
-// among is list with n, in order.
-func among(list []int, n int) []int {
-	for i, x := range list {
-		if x == n {
-			return list
-		}
-		if x > n {
-			return append(append(append([]int{}, list[:i]...), n), list[i:]...)
-		}
-	}
-	return append(append([]int{}, list...), n)
-}
-
 // rowsKnob shares rows out.
 func rowsKnob(l *Layer) Knob {
-	rows := cost.CopiedRows(l.Target, l.rows(), l.copied)
-	if g, ok := l.gathers(); ok {
-		rows = cost.NearRows(l.Target, l.rows(), l.copied, func(rows int) int { return g.rows(rows) * l.rowBytes(g.nest) })
-	}
-	ops := cost.Words(l.Target, sumOf(l), cost.Row{Width: l.out.extent(ir.Col), Tile: 1}) * float64(cost.Vectors(l.Target, l.sum.extent(ir.Channel), l.sumBits()))
-	return rowsKnobAt(l, max(rows, l.leastRows(ops)))
+	return Knob{tileH, "rows of the output that a thread computes at once", upTo(l.rows())}
 }
 
-// leastRows is how many rows a block has at least where a row takes so many operations beside copying the input.
-func (l *Layer) leastRows(ops float64) int {
-	if !l.pad.exists() {
-		return 1
-	}
-	copies := 1 + len(l.before)
-	if l.own { // for each filter: by time on a Zen 5, 3x3 layers of 10x10 to 14x14 pixels in groups take 3 to 10 % less in two blocks than in five
-		copies *= 2
-	}
-	return cost.LeastRows(l.Target, l.rows(), copies, ops)
-}
-
-// rowsKnobAt is rowsKnob with another default.
-func rowsKnobAt(l *Layer, n int) Knob {
-	return Knob{tileH, "rows of the output that a thread computes at once", upTo(l.rows()), n}
-}
-
-// columnsKnob is the tile of output positions of which at most most have registers.
+// columnsKnob is the tile of output positions, with at most so many sums of each channel.
 func columnsKnob(l *Layer, most int) Knob {
 	k := tileKnob(l, most)
 	if l.scattered { // each lane reads a word of its own, one after the other
-		k.Domain, k.Default = []int{1}, 1
+		k.Domain = []int{1}
 	}
 	return k
 }
@@ -87,8 +49,7 @@ func tileKnob(l *Layer, most int) Knob {
 	if l.halves() {
 		w, most = l.sum.extent(ir.Col), most/2
 	}
-	tile := cost.Tile(w, most/max(1, l.window()))
-	return Knob{tileW, "positions whose sums are in registers together", upTo(min(w, 2*tile)), tile}
+	return Knob{tileW, "positions whose sums are in registers together", upTo(min(w, max(2, most/max(1, l.window()))))}
 }
 
 // lanesKnobs is the number of channels that are computed together; those of a packed output are the bits of a word, or of several where sums are
@@ -105,18 +66,20 @@ func lanesKnobs(l *Layer) []Knob {
 		if len(domain) < 2 || l.mean.exists() {
 			return nil
 		}
-		return []Knob{{blocks, "words of channels that are computed together", domain, domain[len(domain)-1]}}
+		return []Knob{{blocks, "words of channels that are computed together", domain}}
 	}
-	most := cost.Lanes
-	if l.float() {
-		most = cost.FloatLanes
+	n, domain := l.out.extent(ir.Channel), []int{4, 8, 16, 32, 64}
+	if l.float() && n >= 2*maxVector {
+		domain = append(domain, 2*maxVector)
 	}
-	n, domain := most(l.Target, l.out.extent(ir.Channel), l.out.extent(ir.Col)), []int{4, 8, 16, 32, 64}
 	if l.together > 0 {
 		n = min(n, l.together)
 		domain = slices.DeleteFunc(domain, func(lanes int) bool { return lanes > l.together })
 	}
-	return []Knob{{lanes, "channels that are computed together", among(domain, n), n}}
+	if n = powerOfTwo(max(1, n)); n < 4 {
+		domain = append([]int{n}, domain...)
+	}
+	return []Knob{{lanes, "channels that are computed together", domain}}
 }
 
 // lanesOf is the number of sums of a position that a tile has.
@@ -124,31 +87,19 @@ func lanesOf(l *Layer, v Values) int {
 	if l.packed {
 		return l.out.extent(ir.Bit) * max(1, v[blocks])
 	}
-	return cost.PowerOfTwo(min(v[lanes], l.out.extent(ir.Channel)))
+	return powerOfTwo(min(v[lanes], l.out.extent(ir.Channel)))
 }
 
 // orderKnobs are how loops are ordered and written out.
 func orderKnobs(l *Layer) []Knob {
-	ks := []Knob{{unroll, "write the inner loops of a sum out", []int{0, 1}, 1}}
+	ks := []Knob{{unroll, "write the inner loops of a sum out", []int{0, 1}}}
 	if l.scattered {
-		ks[0] = Knob{unroll, ks[0].Text, []int{0}, 0}
+		ks[0].Domain = []int{0}
 	}
 	if !l.dense() {
-		ks = append(ks, Knob{outer, "go through rows for each block of channels, so that its weights stay in the cache", []int{0, 1}, 1})
+		ks = append(ks, Knob{outer, "go through rows for each block of channels, so that its weights stay in the cache", []int{0, 1}})
 	}
 	return ks
-}
-
-// sumOf is what is counted for an output.
-func sumOf(l *Layer) cost.Sum {
-	return cost.Sum{
-		Rows: l.sum.extent(ir.TapRow), Cols: l.sum.extent(ir.TapCol), Words: l.sum.extent(ir.Reduce) * max(1, l.sum.extent(ir.WeightPlane)),
-		Planes: l.sum.loops[ir.Plane] != nil, Bits: l.sumBits(),
-	}
-}
-
-func rowOf(l *Layer, v Values) cost.Row {
-	return cost.Row{Width: l.out.extent(ir.Col), Tile: max(1, min(v[tileW], l.out.extent(ir.Col)))}
 }
 
 // tiled is a layer's output in tiles.
@@ -225,7 +176,7 @@ func (b *builder) tiles(v Values) tiled {
 // before, and blocks cannot be shared out among threads.
 func (b *builder) blocks(loop string, n int) (blocks, inner string, disjoint bool) {
 	channels := b.extent(loop)
-	n = cost.PowerOfTwo(max(1, min(n, channels)))
+	n = powerOfTwo(max(1, min(n, channels)))
 	tail := schedule.TailPerfect
 	if channels%n != 0 {
 		tail = schedule.TailShift
@@ -304,9 +255,7 @@ func (b *builder) reduction() []string {
 func (b *builder) registers(bufs ...string) {
 	for _, l := range on(b.serial(bufs...), ir.Channel) {
 		if innermost(l) {
-			before := len(b.left)
 			b.may(steps.Vectorize(l.Var))
-			b.oneByOne = b.oneByOne || len(b.left) > before && b.left[before].Why == tooLarge
 		}
 	}
 	b.unroll(on(b.serial(bufs...), ir.Row)...)
@@ -421,25 +370,13 @@ func (b *builder) positions(t tiled) {
 	}
 }
 
-// writtenOut is how many positions at most, one or more, a tile has whose outputs, so many words of channels each, are written out beside what sums them up, which is so many
-// instructions a position; by the estimate that unroll goes by.
-func (l *Layer) writtenOut(words, sums int) int {
-	loop := ir.FindLoop(l.Func.Body, l.out.loop(ir.Word))
-	if !l.packed || loop == nil {
-		return math.MaxInt
-	}
-	const around = 24 // copies of the input, tables
-	window := max(1, l.window())
-	return window * max(1, (size.Preferred-around)/(words*size.Of(loop.Body)+window*sums))
-}
-
 // writeOut unrolls the innermost loops of the sums as far as the body stays small. It is the last step, when what else there
 // is in the code is known.
 func (b *builder) writeOut(bufs ...string) {
 	n := 1
 	for _, a := range []ir.Axis{ir.WeightPlane, ir.Reduce, ir.TapCol, ir.TapRow, ir.Plane} {
 		for _, l := range on(b.serial(bufs...), a) {
-			if n *= l.Extent; n > cost.MaxBody {
+			if n *= l.Extent; n > maxBody {
 				return
 			}
 			if l.Extent > 1 {

@@ -8,7 +8,6 @@ import (
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
@@ -39,7 +38,6 @@ func tables() Strategy {
 			return l.table.exists() && !l.across(), "its counts are not looked up position by position"
 		},
 		Knobs: tableKnobs,
-		Cost:  func(*Layer, Values) float64 { return 0 }, // there is no other way to what it applies to
 		build: func(b *builder, v Values) { (&tableBuilder{builder: b, v: v}).build() },
 	}
 }
@@ -219,7 +217,7 @@ func (b *tableBuilder) sums() {
 			b.unroll(l)
 		}
 	}
-	if b.v[kept] == 1 && cost.At(b.v[at]) == cost.AtRow && b.inlinesTaps(b.v[filters], b.v[run]) {
+	if b.v[kept] == 1 && byteLoop(b.v[at]) == overRow && b.inlinesTaps(b.v[filters], b.v[run]) {
 		b.unroll(on(b.serial(bufs...), ir.TapCol)...)
 	}
 }
@@ -372,7 +370,7 @@ func (b *tableBuilder) weightsApart(dims int) {
 // inBytes sums what an iteration of a loop looks up in bytes, in 16 bits around that where the sums have more, and gives their buffers.
 func (b *tableBuilder) inBytes(taps, groups, name string) []string {
 	around, bufs, from := taps, []string{name + ".b"}, b.sum.buf
-	if cost.At(b.v[at]) == cost.AtTap {
+	if byteLoop(b.v[at]) == overTap {
 		around = groups
 	}
 	one := b.around(around)

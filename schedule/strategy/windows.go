@@ -6,7 +6,6 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule"
-	"ripc/schedule/cost"
 	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
@@ -20,29 +19,19 @@ func windows() Strategy {
 		Applies: func(l *Layer) (bool, string) { return l.found, "its output is not looked up" },
 		Knobs: func(l *Layer) []Knob {
 			w := l.out.extent(ir.Col)
-			rows := max(cost.Rows(l.Target, l.rows(), cost.Any), l.leastRows(float64(w*cost.LookedUpOps)))
 			ks := []Knob{
-				rowsKnobAt(l, rows),
-				{tileW, "positions that are written out", upTo(min(w, 2*cost.LookedUp)), cost.Tile(w, cost.LookedUp)},
-				{lanes, "words of channels that are copied at once, at most", []int{1, 2, 4, 8, 16}, 16},
+				rowsKnob(l),
+				{tileW, "positions that are written out", upTo(min(w, maxWindows))},
+				{lanes, "words of channels that are copied at once, at most", []int{1, 2, 4, 8, 16}},
 			}
 			i := l.levels()
 			if i == nil {
 				return ks
 			}
-			if l.rows()*w*max(1, l.out.extent(ir.Batch))*cost.LookedUpOps*cost.Vectors(l.Target, l.out.extent(ir.Word), ir.U32.Bits()) < cost.SharedOps {
-				ks[0].Default = l.rows()
-			}
-			ks[1].Default = i.Positions
 			all := (w + i.Positions - 1) / i.Positions // of a row
 			calls := slices.DeleteFunc([]int{1, 2, 4, 8}, func(n int) bool { return n >= 2*all })
-			n := slices.Max(calls)
-			if n < all {
-				n /= 2
-			}
-			return append(ks, Knob{run, "instructions that look up levels of so many positions and are written out", calls, n})
+			return append(ks, Knob{run, "instructions that look up levels of so many positions and are written out", calls})
 		},
-		Cost:  func(*Layer, Values) float64 { return 0 }, // plain does the same without making vectors of the windows' bits
 		build: buildWindows,
 	}
 }

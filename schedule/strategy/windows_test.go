@@ -2,6 +2,7 @@ package strategy_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"ripc/lower/layout"
 	"ripc/schedule/strategy"
 	"ripc/targets"
+	"ripc/targets/isa"
 )
 
 // TestWindowsSame: layers whose windows have few bits give the same levels however what a table has of a window is copied, with strides, several planes, rows of the
@@ -77,8 +79,10 @@ func TestLevelsSame(t *testing.T) {
 		s, l := named(t, "window"), strategy.LayerOf(f, m)
 		v := strategy.Values{}
 		for _, k := range s.Knobs(l) {
-			if v[k.Name] = k.Default; k.Name == "run" {
+			if k.Name == "run" {
 				v[k.Name] = rapid.SampledFrom(k.Domain).Draw(rt, k.Name)
+				all := isa.Query(isa.LookUpLevels, m)
+				v["tile_w"] = all[slices.IndexFunc(all, func(i isa.Instr) bool { return i.Lanes == layout.Words(a.Out) && i.Stride == a.SW })].Positions
 			}
 		}
 		c, err := s.Build(l, v)

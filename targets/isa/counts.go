@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ripc/ir"
-	"ripc/targets"
 )
 
 // xorCounts are of XorCount. No strategy asks for them: they are for schedules that are written by hand.
@@ -80,8 +79,17 @@ func xorCountRows(c cpu) []Instr {
 	return is
 }
 
-// xorCountWindows are of XorCountWindow: those of targets.Target.CountsWindow. Every second word is kept as its difference
-// from the word before, as schedule.Pair writes it.
+// The instructions of XorCountWindow count windows of windowSide rows and columns with an even number of words a pixel, up to windowWords. They do
+// so at LeastWindowPositions to windowPositions neighbouring positions, for WindowFilters filters.
+const (
+	LeastWindowPositions = 2
+	WindowFilters        = 16
+	windowSide           = 3
+	windowWords          = 16
+	windowPositions      = 4
+)
+
+// xorCountWindows are of XorCountWindow. Every second word is kept as its difference from the word before, as schedule.Pair writes it.
 func xorCountWindows() []Instr {
 	word := func(at string) string {
 		return "select(%c$parity == 1, " + strings.ReplaceAll(at, "#", "%c - 1") + " ^ " + strings.ReplaceAll(at, "#", "%c") + ", " + strings.ReplaceAll(at, "#", "%c") + ")"
@@ -93,11 +101,11 @@ func xorCountWindows() []Instr {
 		"%acc[%p, %l] += cast<i32>(popcount(" + word("%x[%r, %p + %t, #]") + " ^ " + word("%w[%r, %t, #, %l]") + "))",
 	}
 	var is []Instr
-	for words := 2; words <= targets.WindowWords; words += 2 {
-		for positions := targets.LeastWindowPositions; positions <= targets.WindowPositions; positions++ {
+	for words := 2; words <= windowWords; words += 2 {
+		for positions := LeastWindowPositions; positions <= windowPositions; positions++ {
 			i := Instr{
-				Meaning: XorCountWindow, Lanes: targets.WindowFilters, Words: words, Positions: positions,
-				Rows: targets.WindowSide, Taps: targets.WindowSide, Type: ir.I32,
+				Meaning: XorCountWindow, Lanes: WindowFilters, Words: words, Positions: positions,
+				Rows: windowSide, Taps: windowSide, Type: ir.I32,
 			}
 			is = append(is, avx512().instr(f, i, values{"pixels": positions + i.Taps - 1, "parity": textIf(words > 2, " % 2")}))
 		}

@@ -169,7 +169,7 @@ func (c cpu) tables(planes, groups, channels, words int, halves bool) Instr {
 	}, i, values{"halves": textIf(halves, "_halves"), "planes": planes, "chunk": chunk, "channels": channels, "mask": i.Words - 1})
 }
 
-// allTables are of Tables. A single chunk has as many groups as its channels need (cost.GroupsOf).
+// allTables are of Tables. A single chunk has as many groups as its channels need (lower/layout).
 func allTables(arch string) []Instr {
 	var is []Instr
 	for n := 1; n <= MaxPlanes; n++ {
