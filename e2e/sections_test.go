@@ -207,6 +207,21 @@ func machineTable(t *testing.T) string {
 			serves[learned.Target] = append(serves[learned.Target], "`"+m.Name+"`")
 		}
 	}
+	hosts, err := filepath.Glob("../schedule/machine/data/" + targets.HostName + "-*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range hosts {
+		m := &machine.Model{}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, &m.Weights); err != nil {
+			t.Fatal(err)
+		}
+		models[m.Target], serves[m.Target] = m, []string{"`" + targets.HostName + "`"}
+	}
 	above := func(ratio float64) string {
 		if ratio == 0 { // not measured
 			return ""

@@ -21,7 +21,7 @@ func cortexM4() Target {
 // cortexM33 is any microcontroller with a Cortex-M33 that has the float unit.
 func cortexM33() Target {
 	t := cortexM4()
-	t.Name, t.CPU = "cortex-m33", "cortex-m33"
+	t.Name, t.CPU, t.Like = "cortex-m33", "cortex-m33", t.Name
 	t.Board = "microcontroller with a Cortex-M33 and its float unit, no operating system; C source only"
 	return t
 }

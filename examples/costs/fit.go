@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"ripc/autotune/records"
 	"ripc/measure/provenance"
 	"ripc/schedule/costmodel"
 	"ripc/schedule/machine"
@@ -37,7 +38,10 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 	}
 	mark := provenance.Now("engine", "examples/costs")
 	mark = mark.On(by.CPU)
-	if by.Simulated {
+	switch {
+	case by.unit == records.Instructions:
+		mark = mark.On("qemu, " + by.CPU)
+	case by.Simulated:
 		mark = mark.Estimated(by.CPU)
 	}
 	w := machine.Weights{Target: machine.FileName(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit, Tool: mark.CPU, Networks: len(layers), Points: len(all)}
