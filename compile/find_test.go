@@ -97,7 +97,7 @@ func TestFinder(t *testing.T) {
 
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := s.of(stopped, kernel(layout.Table5)); !errors.Is(err, context.Canceled) {
+	if _, err := s.of(stopped, kernel(layout.Table6)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a search that is stopped: %v", err)
 	}
 }
@@ -187,7 +187,7 @@ func learned(t *testing.T, target targets.Target, funcs []*ir.Func, key func(*ir
 	var points []machine.Point
 	for _, f := range funcs {
 		for range 20 {
-			c, err := strategy.Random(t.Context(), f, target, r)
+			c, err := testlayer.Random(f, target, r)
 			if err != nil {
 				t.Fatal(err)
 			}

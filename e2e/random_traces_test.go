@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,10 +10,10 @@ import (
 
 	"ripc/codegen/llvm"
 	"ripc/compile"
+	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/schedule"
-	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -29,7 +28,7 @@ func randomTraces(p *ir.Program, target string, r *rand.Rand) []schedule.Section
 		if r.IntN(2) == 0 {
 			continue
 		}
-		choice, err := strategy.Random(context.Background(), f, machine, r)
+		choice, err := testlayer.Random(f, machine, r)
 		if err != nil {
 			panic("BUG: " + err.Error())
 		}

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,10 +8,10 @@ import (
 	"ripc"
 	"ripc/compile"
 	"ripc/internal/need"
+	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/measure"
 	"ripc/schedule"
-	"ripc/schedule/strategy"
 	"ripc/targets"
 	"ripc/verify"
 )
@@ -41,7 +40,7 @@ func drawn(f *ir.Func, t targets.Target, n int) []schedule.Trace {
 	seen := map[string]bool{traces[0].String(): true}
 	r := rand.New(rand.NewPCG(1, 2))
 	for tries := 0; len(traces) <= n && tries < 50*n; tries++ {
-		choice, err := strategy.Random(context.Background(), f, t, r)
+		choice, err := testlayer.Random(f, t, r)
 		if err != nil {
 			panic("BUG: " + err.Error())
 		}

@@ -64,7 +64,7 @@ func TestAlgorithmsAgree(t *testing.T) {
 			t.Errorf("no layer had the choice of %s", a)
 		}
 	}
-	for _, a := range []layout.Algorithm{layout.Table4, layout.Table5, layout.Table6, layout.Table4Halves} {
+	for _, a := range []layout.Algorithm{layout.Table4, layout.Table6, layout.Table4Halves} {
 		if groups[a] == 0 {
 			t.Errorf("no layer of groups had the choice of %s", a)
 		}

@@ -14,10 +14,10 @@ type loosened struct {
 }
 
 // store is where the stage of n writes what n makes, and in which form: with Options.PackApart, levels that others read as planes of bits
-// go to bytes of their own first, unless they come as such planes from a table.
+// go to bytes of their own first.
 func (l *lowering) store(n *graph.Node) (layout.Form, place) {
 	form, at := l.made(n), l.result(n)
-	if !l.packApart || form != layout.Planes || !l.choices[n.Name].Algorithm.WritesBytes() {
+	if !l.packApart || form != layout.Planes {
 		return form, at
 	}
 	b := ops.Buffer(layout.Tensor{Value: *l.g.Value(n.Output), Form: layout.Bytes})

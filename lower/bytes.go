@@ -194,9 +194,7 @@ func (l *lowering) bytesOf(f *family) (form layout.Form, ok bool) {
 // writesBytes reports whether the stage of n can write levels as bytes.
 func (l *lowering) writesBytes(n *graph.Node) bool {
 	switch n.Op {
-	case "bconv2d":
-		return l.choices[n.Name].Algorithm.WritesBytes()
-	case "fconv2d", "int_add", "int_mul", "int_map", "int_avg_pool", "int_softmax":
+	case "bconv2d", "fconv2d", "int_add", "int_mul", "int_map", "int_avg_pool", "int_softmax":
 		return true
 	case "quantize":
 		_, floats := l.quantized(n)

@@ -20,7 +20,7 @@ func TestMean(t *testing.T) {
 		h, w := rapid.IntRange(1, 5).Draw(t, "h"), rapid.IntRange(1, 5).Draw(t, "w")
 		pool := rapid.Bool().Draw(t, "pool")
 		padded := rapid.Bool().Draw(t, "padded")
-		by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Table4, layout.Table5, layout.Table6, layout.Table8Across, layout.Float}).Draw(t, "by")
+		by := rapid.SampledFrom([]layout.Algorithm{layout.Popcount, layout.Table4, layout.Table6, layout.Table8Across, layout.Float}).Draw(t, "by")
 		build := func(seen bool) *net {
 			n := newNet(t, levels(true, 1, ir.Bipolar, 1, h, w, 40))
 			n.binary("first", "x", filters)

@@ -81,11 +81,6 @@ func (s *Set) Of(t Task) []Record {
 	return out
 }
 
-// Failures are the records of a task's candidates that failed, on whatever machine, in the order of the file.
-func (s *Set) Failures(t Task) []Record {
-	return slices.DeleteFunc(s.Of(t), func(r Record) bool { return r.Result.Failure == nil })
-}
-
 // Classes are those in which the task has costs. The one to trust most is first: what was measured goes before what was simulated, then
 // what was measured last, by the time of the best candidate.
 func (s *Set) Classes(t Task) []Class {

@@ -280,9 +280,6 @@ func TestRanked(t *testing.T) {
 	if def, ok := s.Default(task, board); !ok || def.Result.Cost != 100 {
 		t.Errorf("the default costs %g, %v", def.Result.Cost, ok)
 	}
-	if n := len(s.Failures(task)); n != 2 {
-		t.Errorf("%d failures, want 2", n)
-	}
 	if c := s.Classes(task); len(c) != 2 || c[0] != board || !c[1].Simulated {
 		t.Errorf("classes %v", c)
 	}

@@ -147,9 +147,9 @@ func Table() []Row {
 		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
-		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "targets"}, nil}, // fused layers for tests
-		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                           // random networks for tests
-		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                            // plain arithmetic for tests
+		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "schedule/strategy", "targets"}, nil}, // fused layers for tests
+		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                                                // random networks for tests
+		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                                                 // plain arithmetic for tests
 		{"internal/section", nil, nil},
 		{"internal/seal", []string{"runtime/describe"}, nil},
 		{"internal/sshtest", []string{"internal/need"}, nil}, // a real sshd for tests

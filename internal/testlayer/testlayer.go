@@ -2,11 +2,15 @@
 package testlayer
 
 import (
+	"errors"
+	"math/rand/v2"
+
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
+	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -70,4 +74,21 @@ func others(a *graph.FusedConv, batch, h, w int) []layout.Tensor {
 // Reals is the Func of a, a layer over real numbers.
 func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice, readers ...*graph.Node) *ir.Func {
 	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, targets.Target{}, layout.Float, others(a, batch, h, w)...), layout.Float, slice, readers)
+}
+
+// Random is the schedule of f at a point that is drawn: any strategy, any values. Where none of many can be built, it is the plainest.
+func Random(f *ir.Func, t targets.Target, r *rand.Rand) (strategy.Choice, error) {
+	const draws = 1000
+	l := strategy.LayerOf(f, t)
+	all := strategy.For(l)
+	if len(all) == 0 {
+		return strategy.Choice{}, errors.New("no strategy applies to " + f.Name)
+	}
+	for range draws {
+		s := all[r.IntN(len(all))]
+		if c, err := s.Build(l, s.Random(l, r)); err == nil {
+			return c, nil
+		}
+	}
+	return strategy.Plainest(f, t, 0)
 }

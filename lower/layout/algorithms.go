@@ -29,14 +29,8 @@ const (
 	// PopcountDense8 and PopcountDense16 are PopcountDense of words of 8 and of 16 bits.
 	PopcountDense8
 	PopcountDense16
-	// Table5 looks up what groups of 5 channels count.
-	Table5
-	// TableWindow looks up the levels that all filters make of a whole window.
-	TableWindow
 	// Table4Halves is Table4 of entries that are found for both halves of a row at once.
 	Table4Halves
-	// TableWindowSplit looks up what two parts of a window add to the sums of all filters, as far as it takes to compare these with a threshold.
-	TableWindowSplit
 	// Table6Across and Table8Across look up what groups of 6 or 8 channels count at neighbouring positions at once.
 	Table6Across
 	Table8Across
@@ -48,7 +42,6 @@ type algorithm struct {
 	counted Counted // of no bits where it counts no words
 	group   int     // channels of a group whose counts it looks up; 0 where it looks up none
 	reach   Reach
-	windows bool // it looks up levels of windows
 	// layOut lays f out for target t, a layer over x of shape [B, H, W, C].
 	layOut func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
@@ -74,13 +67,9 @@ func algorithms() []algorithm {
 		Table6:          tables(6, OnePosition),
 		PopcountDense8:  Counted{Dense, 8}.algorithm(),
 		PopcountDense16: Counted{Dense, 16}.algorithm(),
-		Table5:          tables(5, OnePosition),
-		TableWindow:     tableWindow(),
 		Table4Halves:    tables(4, BothHalves),
-
-		TableWindowSplit: tableWindowSplit(),
-		Table6Across:     tables(6, Across),
-		Table8Across:     tables(8, Across),
+		Table6Across:    tables(6, Across),
+		Table8Across:    tables(8, Across),
 	}
 }
 

@@ -77,9 +77,6 @@ const MinBytes = 5
 // ReadsBytes reports whether sums by a can be made of levels that lie in memory as bytes.
 func (a Algorithm) ReadsBytes() bool { return a == Dot || a == Float }
 
-// WritesBytes reports whether levels that a makes can lie in memory as bytes: a table of windows has them in planes.
-func (a Algorithm) WritesBytes() bool { return !algorithms()[a].windows }
-
 // FormOf is the form in which stages of a Program pass v on, unless lowering lets it lie as Bytes.
 func FormOf(v *graph.Value) Form {
 	if v.Encoded() {
@@ -132,7 +129,7 @@ type Conv struct {
 }
 
 // Accumulation is how the sums of a layer are added up, with its weights as they lie in memory. There is one type for
-// each family of algorithms: *Counts, *Tables, *WindowLevels, *SplitLevels, *FloatSums and *Dots. Each has a file here
+// each family of algorithms: *Counts, *Tables, *FloatSums and *Dots. Each has a file here
 // and one in lower/ops, which makes the loops.
 type Accumulation interface {
 	// WeightParts are the parts that weights are made of, nil where weights are stored whole.

@@ -132,6 +132,9 @@ func (c Counted) rowwise(f *graph.FusedConv, t targets.Target) bool {
 	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.BroadcastLoads() || c.Columns(f))
 }
 
+// OnePixel says that windows of f are pixels as they lie in memory.
+func OnePixel(f *graph.FusedConv) bool { return f.KH*f.KW == 1 && !f.Pad.Any() }
+
 // parted says that words of c are parts of one word that has all bits of a window, or, where windows are pixels, of the input's.
 func (c Counted) parted(f *graph.FusedConv) bool {
 	return c.Window == Dense && c.narrow() && f.GroupCount() == 1 && f.Products() <= WordBits

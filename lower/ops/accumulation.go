@@ -46,10 +46,6 @@ func newAccumulation(c *conv, a layout.Accumulation) accumulation {
 			return &across{l}
 		}
 		return l
-	case *layout.WindowLevels:
-		return &windowTable{newCounting(c, a.Counts), a}
-	case *layout.SplitLevels:
-		return &splitTable{newCounting(c, a.Counts), a}
 	case *layout.Dots:
 		return newDots(c, a)
 	case *layout.FloatSums:

@@ -344,14 +344,6 @@ func TestWorstCase(t *testing.T) {
 
 // readsColumns reports whether the words of c are made of words of columns.
 func readsColumns(c *layout.Conv) bool {
-	var k *layout.Counts
-	switch a := c.Accumulation.(type) {
-	case *layout.Counts:
-		k = a
-	case *layout.WindowLevels:
-		k = a.Counts
-	case *layout.SplitLevels:
-		k = a.Counts
-	}
-	return k != nil && k.Counted.Columns(c.FusedConv)
+	k, ok := c.Accumulation.(*layout.Counts)
+	return ok && k.Counted.Columns(c.FusedConv)
 }

@@ -13,7 +13,7 @@ import (
 type counting struct {
 	integers
 	k     *layout.Counts
-	words ir.Buffer // of words that are counted, or whose bits are looked up
+	words ir.Buffer // of words that are counted
 }
 
 func newCounting(c *conv, k *layout.Counts) *counting {

@@ -34,7 +34,7 @@ func (c *counting) rest(i []ir.Expr) ir.Expr {
 	return ir.CastTo(ir.I64, ir.Bin(ir.And, word, ir.Const(ir.U32, int64(1)<<k.Rest-1)))
 }
 
-// wholeWindow is the word of all bits of plane n of the window at i, [b, h, w], of which those that are counted are parts (layout.Counts.Parts), or by which levels are found.
+// wholeWindow is the word of all bits of plane n of the window at i, [b, h, w], of which those that are counted are parts (layout.Counts.Parts).
 func (c *counting) wholeWindow(n ir.Expr, i []ir.Expr) ir.Expr {
 	if layout.OnePixel(c.FusedConv) {
 		h, w := c.pixel(i[1], i[2], ir.Int(0), ir.Int(0))

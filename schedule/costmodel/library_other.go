@@ -21,5 +21,4 @@ func (*session) floats(uintptr, string, []float32) {}
 func (*session) groups(uintptr, []uint32)          {}
 func (*session) boost([][2]string)                 {}
 func (*session) round(int, uintptr)                {}
-func (*session) margins(uintptr) []float32         { return nil }
 func (*session) json() []byte                      { return nil }

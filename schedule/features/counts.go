@@ -2,16 +2,8 @@ package features
 
 import "ripc/ir"
 
-// Counts are numbers of executions in a scheduled Func, each of a kind that a machine has a price for, in the order of CountNames. They
-// are plain numbers, unlike those of Of, and the body of a condition counts as often as the condition holds.
-func (d *Describer) Counts(f *ir.Func) []float64 {
-	k := newKernel(f, d, true)
-	var out []float64
-	k.counts(func(_ string, n float64) { out = append(out, n) })
-	return out
-}
-
-// CountNames are the names of Counts.
+// CountNames are the names of the counts of Describe: numbers of executions in a scheduled Func, each of a kind that a machine has a price for.
+// They are plain numbers, unlike those of Of, and the body of a condition counts as often as the condition holds.
 func (d *Describer) CountNames() []string {
 	k := newKernel(&ir.Func{Body: &ir.Block{}}, d, true)
 	var names []string

@@ -33,7 +33,7 @@ func meanings() []meaning {
 		{isa.XorCount, "xor_count"}, {isa.XorCountPair, "xor_count_pair"}, {isa.XorCountTile, "xor_count_tile"}, {isa.DotBytes, "dot_bytes"},
 		{isa.PackCompare, "pack_compare"}, {isa.Clear, "clear"}, {isa.WidenAdd, "widen_add"}, {isa.WidenAddMemory, "widen_add_memory"},
 		{isa.LookUp, "look_up"}, {isa.Tables, "tables"}, {isa.XorCountRow, "xor_count_row"}, {isa.LookUpRow, "look_up_row"},
-		{isa.XorCountWindow, "xor_count_window"}, {isa.DotPairs, "dot_pairs"}, {isa.AddPairs, "add_pairs"}, {isa.PackLess, "pack_less"}, {isa.LookUpLevels, "look_up_levels"},
+		{isa.XorCountWindow, "xor_count_window"}, {isa.DotPairs, "dot_pairs"}, {isa.AddPairs, "add_pairs"}, {isa.PackLess, "pack_less"},
 	}
 }
 
@@ -81,7 +81,7 @@ func (d *Describer) Of(f *ir.Func, v map[string]int) []float32 {
 	return out
 }
 
-// Describe is Counts of a scheduled Func, and what Of says of it with the share for which conditions hold.
+// Describe is the counts of a scheduled Func, in the order of CountNames, and what Of says of it with the share for which conditions hold.
 func (d *Describer) Describe(f *ir.Func, v map[string]int) (counts []float64, x []float32) {
 	k := newKernel(f, d, true)
 	k.counts(func(_ string, n float64) { counts = append(counts, n) })

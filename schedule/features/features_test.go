@@ -1,7 +1,6 @@
 package features_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -119,7 +118,7 @@ func TestAll(t *testing.T) {
 		}
 		var first []float32
 		for range 5 {
-			c, err := strategy.Random(context.Background(), k.def, k.target, r)
+			c, err := testlayer.Random(k.def, k.target, r)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,7 @@
 // Package machine predicts the cost of a scheduled Func on a machine. A machine is files in data, which are fitted to schedules that were
 // measured (go run ./examples/costs learn); none of their numbers stands in code:
 //
-//	TARGET.json       a price for each count of features.Counts, and where it is from
+//	TARGET.json       a price for each count of features.Describer.Describe, and where it is from
 //	TARGET.trees.gz   trees that correct the sum of prices, by the share of each: the mean of several models, each without some of the layers
 //	TARGET.sieve.gz   trees that guess a cost before there is a Func, from the definition and the knobs; they learn from the model itself
 //	TARGET.starts.gz  the best schedules that were measured, with the extents of their kernels: where searches begin
@@ -25,7 +25,6 @@ import (
 	"slices"
 	"sync"
 
-	"ripc/ir"
 	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
 	"ripc/targets"
@@ -287,13 +286,4 @@ func New(t targets.Target, w Weights) (*Model, error) {
 		m.prices = append(m.prices, w.Terms[n])
 	}
 	return m, nil
-}
-
-// Cost is the predicted cost of a scheduled Func, in m.Unit.
-func (m *Model) Cost(f *ir.Func) float64 {
-	sum := 0.0
-	for i, n := range m.describe.Counts(f) {
-		sum += n * m.prices[i]
-	}
-	return sum
 }

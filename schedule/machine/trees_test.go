@@ -20,7 +20,6 @@ import (
 	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
 	"ripc/schedule/machine"
-	"ripc/schedule/strategy"
 	"ripc/targets"
 )
 
@@ -34,7 +33,7 @@ func madePoints(t *testing.T, m targets.Target) []machine.Point {
 		a := &graph.FusedConv{SH: 1, SW: 1, In: in, Out: 64, KH: 3, KW: 3, Bias: make([]float32, 64)}
 		f := testlayer.Integers(a, m, layout.Popcount, ir.Unipolar, 1, 1, 8+i, 9, ops.Slice{})
 		for range 30 {
-			c, err := strategy.Random(t.Context(), f, m, r)
+			c, err := testlayer.Random(f, m, r)
 			if err != nil {
 				t.Fatal(err)
 			}

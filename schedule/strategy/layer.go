@@ -38,7 +38,6 @@ type Layer struct {
 	own       bool // each channel has words of the input of its own
 	joined    bool // other tensors meet the sums on their way to the output
 	counts    bool // the sums are of bits of words
-	found     bool // there are no sums: what a constant has of each window is the output
 	// differ says that the words are the differences of parameters, of the inputs and of the weights.
 	differ         bool
 	input, weights string
@@ -64,7 +63,6 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 	}
 	l.packed = l.out.loops[ir.Bit] != nil
 	if !l.sum.exists() {
-		l.windowed()
 		return l
 	}
 	term := l.term()
@@ -105,20 +103,6 @@ func (l *Layer) place(role ir.Role, n nest) {
 		l.between = append([]string{n.buf}, l.between...)
 	case ir.RoleValue:
 		l.between = append([]string{n.buf}, l.between...)
-	}
-}
-
-// windowed looks whether the output's words are those of constants, found by the bits of a word.
-func (l *Layer) windowed() {
-	if l.out.loops[ir.Word] == nil {
-		return
-	}
-	for _, st := range storesTo(l.Func.Body, l.out.buf) {
-		for _, found := range loads(st.Val) {
-			for _, e := range found.Idx {
-				l.found = l.found || len(loads(e)) > 0
-			}
-		}
 	}
 }
 

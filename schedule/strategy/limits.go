@@ -14,7 +14,6 @@ const (
 	maxTile    = 28            // positions of a tile
 	maxWidth   = 16            // positions whose sums of bytes are in registers together
 	maxRow     = 32            // positions of a row whose sums of bytes are all kept until its output is written
-	maxWindows = 64            // positions of a row whose levels are looked up and written out
 	maxCarried = 4             // positions of a tile that has sums and carries
 	maxBody    = 6             // reduction steps that are unrolled into one loop body
 	maxPairs   = 8             // pairs of words that one loop body counts

@@ -5,7 +5,6 @@ package strategy
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -58,7 +57,7 @@ type Choice struct {
 
 // All lists the strategies, plain ones before those that do the same in a special way.
 func All() []Strategy {
-	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), across(), dots(), floats(), windows(), plain()}
+	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), across(), dots(), floats(), plain()}
 	for i, s := range all {
 		all[i].Knobs = func(l *Layer) []Knob { return l.known.knobs.get(s.Name, func() []Knob { return s.Knobs(l) }) }
 	}
@@ -156,36 +155,6 @@ func Plainest(f *ir.Func, t targets.Target, most int) (Choice, error) {
 		}
 	}
 	return Choice{}, first
-}
-
-// maxDraws bounds how often Random draws: the strategies for sums of words and of floats can be built at nearly all points.
-const maxDraws = 1000
-
-// Random is the schedule of f at a point that is drawn: any strategy, any values; where none can be built, without the steps that make
-// too much code.
-func Random(ctx context.Context, f *ir.Func, t targets.Target, r *rand.Rand) (Choice, error) {
-	l := LayerOf(f, t)
-	all := For(l)
-	if len(all) == 0 {
-		return Choice{}, errors.New("no strategy applies to " + f.Name)
-	}
-	var last error
-	for _, most := range []int{0, size.Sure} {
-		for range maxDraws {
-			if err := ctx.Err(); err != nil {
-				return Choice{}, err
-			}
-			s := all[r.IntN(len(all))]
-			b := newBuilder(l)
-			b.most = most
-			c, err := s.buildWith(b, l, s.Random(l, r))
-			if err == nil {
-				return c, nil
-			}
-			last = err
-		}
-	}
-	return Choice{}, last
 }
 
 // String is the values by name.

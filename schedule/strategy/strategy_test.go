@@ -1,7 +1,6 @@
 package strategy_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -352,7 +351,7 @@ func draw(t *rapid.T, all []targets.Target, f *ir.Func, see func(tr schedule.Tra
 		t.Fatalf("%s: %v\n%s", m.Name, err, f)
 	}
 	see(c.Trace, m)
-	c, err = strategy.Random(context.Background(), f, m, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
+	c, err = testlayer.Random(f, m, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", m.Name, err, f)
 	}
@@ -492,7 +491,6 @@ func TestLarge(t *testing.T) {
 // TestPoints: every point of a space can be built, or is refused with its values; and every value of a knob is reached by a
 // point that can be built. So a tuner may draw whatever it likes. In make test, each layer is on one target.
 func TestPoints(t *testing.T) {
-	ctx := context.Background()
 	all := machines(t)
 	ls := layers()
 	for i, name := range slices.Sorted(maps.Keys(ls)) {
@@ -530,7 +528,7 @@ func TestPoints(t *testing.T) {
 					}
 				}
 			}
-			if _, err := strategy.Random(ctx, f, m, r); err != nil {
+			if _, err := testlayer.Random(f, m, r); err != nil {
 				t.Errorf("%s on %s: %v", name, m.Name, err)
 			}
 		}
@@ -828,12 +826,7 @@ func layers() map[string]*ir.Func {
 		"table4":     looked("", 48, 64, 3, 1, layout.Table4),
 		"table4_arm": looked("aarch64", 48, 64, 3, 2, layout.Table4),
 		"table6":     looked("", 128, 128, 3, 3, layout.Table6),
-		"table5":     looked("aarch64", 128, 128, 3, 2, layout.Table5),
-		"table5_1x1": looked("aarch64", 16, 64, 1, 2, layout.Table5), // sums of bytes
-		"table6_1x1": looked("", 16, 64, 1, 2, layout.Table6),        // sums of bytes
-		"window_1x1": looked("", 4, 64, 1, 1, layout.TableWindow),
-		"window_3x3": looked("", 1, 96, 3, 1, layout.TableWindow),
-		"split_3x3":  looked("", 2, 96, 3, 1, layout.TableWindowSplit),
+		"table6_1x1": looked("", 16, 64, 1, 2, layout.Table6), // sums of bytes
 	}
 }
 
@@ -870,7 +863,7 @@ func TestGroups(t *testing.T) {
 // TestGroupsOfTables: where a group's filters are whole registers, they look up by instructions, as those of a layer of one group do, and where all filters look up in the tables of all groups; where not, one look-up after the other.
 func TestGroupsOfTables(t *testing.T) {
 	for _, m := range machines(t) {
-		for by, entries := range map[layout.Algorithm]int{layout.Table4: 16, layout.Table4Halves: 16, layout.Table5: 32, layout.Table6: 64} {
+		for by, entries := range map[layout.Algorithm]int{layout.Table4: 16, layout.Table4Halves: 16, layout.Table6: 64} {
 			for _, c := range []struct{ groups, in, out int }{{2, 96, 96}, {3, 96, 96}, {2, 128, 64}, {4, 96, 96}, {6, 96, 96}, {12, 96, 96}, {2, 24, 62}, {3, 96, 87}, {3, 48, 48}, {6, 144, 144}} {
 				if entries > 16 && c.in/c.groups%64 != 0 { // no tables of its own
 					continue

@@ -70,8 +70,6 @@ const (
 	LookUpRow
 	// Tables makes tables for LookUp: t[g, e] is what group g of the channels in words counts against e.
 	Tables
-	// LookUpLevels is y[p, q] = t[x[Stride*p], q] for several positions: what a table has of the bits of each, in words q.
-	LookUpLevels
 )
 
 // Instr is an instruction, what it needs, and what a schedule chooses by.
@@ -87,7 +85,6 @@ type Instr struct {
 	Ops   int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
 	Type  ir.Type // of what is written
 	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row, and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow; WidenAddMemory has Positions where it adds to those of such a row.
-	// LookUpLevels has Positions, whose bits are words that are Stride apart.
 	Positions, Taps, Rows, Groups, Stride int
 	Planes                                int  // of PackLess
 	Copies                                bool // each word of activations is there once for each filter of a register (schedule.Replicate)
@@ -124,17 +121,17 @@ var (
 	ofX86 = sync.OnceValue(func() []Instr {
 		vbmi := avx512().with("avx512vbmi")
 		return slices.Concat(xorCounts(), xorCountPairs(), quads("x86_64"), packLesses(), xorCountWindows(), multiplyAdds(),
-			vbmi.lookUps(64, 32, 64, 128), avx512().lookUps(16, 64, 128), avx2().lookUps(16, 16, 32, 64), allTables("x86_64"), levels(cpu{"x86_64", "avx512", []string{"avx512f"}}))
+			vbmi.lookUps(64, 32, 64, 128), avx512().lookUps(16, 64, 128), avx2().lookUps(16, 16, 32, 64), allTables("x86_64"))
 	})
 	ofA64 = sync.OnceValue(func() []Instr {
 		c := a64()
-		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), levels(c),
-			c.lookUps(16, 8, 16, 32, 64), c.lookUps(32, 16, 32, 64), lookUpHalves(), lookUpRows(),
+		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c),
+			c.lookUps(16, 8, 16, 32, 64), lookUpHalves(), lookUpRows(),
 			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), allTables("aarch64"))
 	})
 	ofA32 = sync.OnceValue(func() []Instr {
 		c := a32()
-		return slices.Concat(byteLanes(c), productPairs(c), levels(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32), allTables("arm"))
+		return slices.Concat(byteLanes(c), productPairs(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32), allTables("arm"))
 	})
 	ofThumb = sync.OnceValue(halfProducts)
 )

@@ -185,42 +185,9 @@ func allTables(arch string) []Instr {
 				}
 			}
 		}
-		switch arch {
-		case "x86_64":
+		if arch == "x86_64" {
 			for _, s := range [][2]int{{11, 2}, {8, 2}, {6, 1}, {4, 1}, {3, 1}} {
 				is = append(is, avx512().with("avx512vbmi", "avx512bitalg", "bmi2").tables(n, s[0], 6, s[1], false))
-			}
-		case "aarch64":
-			for _, s := range [][2]int{{13, 2}, {12, 2}, {8, 2}, {7, 1}, {4, 1}} {
-				is = append(is, a64().tables(n, s[0], 5, s[1], false))
-			}
-		}
-	}
-	return is
-}
-
-// levels are of LookUpLevels: on x86-64 for a register of words, by tables that two registers hold. On Arm, whose tbl looks
-// up bytes, they are for windows of one bit at four positions.
-func levels(c cpu) []Instr {
-	const register = 16 // words of one on x86-64
-	most := 4
-	if c.arch == "x86_64" {
-		most = register / 2
-	}
-	var is []Instr
-	for k, p := range []string{"%p", "%p * 2"} {
-		for words := 1; words <= most; words *= 2 {
-			for entries := 2; entries*words <= 2*register; entries *= 2 {
-				i := Instr{Meaning: LookUpLevels, Lanes: words, Words: entries, Positions: register / words, Stride: k + 1, Type: ir.U32}
-				if c.arch != "x86_64" {
-					if i.Positions = 4; entries > 2 {
-						break
-					}
-				}
-				is = append(is, c.instr(family{
-					"${cpu}_levels${words}_${positions}x${lanes}_s$stride", "out %y: u32[$positions, $lanes], %x: u32[$pixels, 1], %t: u32[$words, 1, $lanes]",
-					"p:$positions q:$lanes", "%y[%p, %q] = %t[cast<i64>(%x[" + p + ", 0] & ${mask}u32), 0, %q]",
-				}, i, values{"pixels": i.Stride*(i.Positions-1) + 1, "mask": entries - 1}))
 			}
 		}
 	}

@@ -25,11 +25,11 @@ func (e *emitter) call(s *ir.Call) {
 	for i, w := range s.Args {
 		e.checkWindow(s.Fn, i, w)
 	}
-	hides := e.instruction(s.Fn).function.HidesOrigins
+	e.instruction(s.Fn)
 	var args []value.Value
 	var params []*llir.Param
-	for i, w := range s.Args {
-		args = append(args, e.window(e.place(w.Buf, w.Idx), hides && !s.Fn.Params[i].Out))
+	for _, w := range s.Args {
+		args = append(args, e.window(e.place(w.Buf, w.Idx)))
 		params = append(params, llir.NewParam("", opaquePtr{}))
 	}
 	// A function outside the module: llir prints the call, and no declaration.
@@ -37,42 +37,36 @@ func (e *emitter) call(s *ir.Call) {
 }
 
 // instruction takes the function of an instruction down, the first time that it is called.
-func (e *emitter) instruction(f *ir.Func) instruction {
-	if k := slices.IndexFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }); k >= 0 {
-		return e.instrs[k]
+func (e *emitter) instruction(f *ir.Func) {
+	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
+		return
 	}
 	row, _ := rows.Of(e.target)
 	function, err := isa.FunctionOf(f, row.InOrder())
 	if err != nil {
 		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
 	}
-	i := instruction{f.Name, function}
-	e.instrs = append(e.instrs, i)
-	return i
+	e.instrs = append(e.instrs, instruction{f.Name, function})
 }
 
 // origin is an address in a block: of a buffer's element at an index without its constant part.
 type origin struct {
-	block  *llir.Block
-	base   value.Value
-	terms  string
-	hidden bool
+	block *llir.Block
+	base  value.Value
+	terms string
 }
 
 // window is the address of a place. Copies of an unrolled loop take windows, and elements, that are a constant apart, so the rest of the address is
-// computed once in a block, if it stays what it is. If that is hidden, LLVM does not look into it.
-func (e *emitter) window(p place, hidden bool) value.Value {
+// computed once in a block, if it stays what it is.
+func (e *emitter) window(p place) value.Value {
 	rest := arith.Affine{Terms: p.at.Terms}
 	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 || !e.fixed(rest) {
 		return e.element(p.base, p.elem, p.at)
 	}
-	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(e.written(rest)), hidden}
+	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(e.written(rest))}
 	from := e.origins[key]
 	if from == nil {
 		from = e.element(p.base, p.elem, rest)
-		if hidden {
-			from = e.b().NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(opaquePtr{}, opaquePtr{})), "", "=r,0"), from)
-		}
 		key.block = e.blk // computing it may have begun another
 		e.origins[key] = from
 	}

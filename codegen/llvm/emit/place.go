@@ -94,7 +94,7 @@ func (e *emitter) whole(a arith.Affine) arith.Affine {
 // address is where lane 0 of a place that is not scattered lies. Copies of an unrolled loop that read a constant apart from where the same elements lead, such as counts in a table, look there once.
 func (e *emitter) address(p place) value.Value {
 	if computed(p.at) {
-		return e.window(p, false)
+		return e.window(p)
 	}
 	return e.element(p.base, p.elem, p.at)
 }

@@ -28,9 +28,6 @@ import (
 type Function struct {
 	Calls []Declaration
 	Text  string
-	// HidesOrigins says that LLVM should not look into what the addresses of the inputs have in common. Their loads take no
-	// offsets, and it would find a register for each address, all around a loop.
-	HidesOrigins bool
 }
 
 // Declaration is a function that LLVM itself has: an intrinsic.
@@ -61,8 +58,8 @@ func function(i isa.Instr, inOrder bool) Function {
 	writers()[i.Meaning](c)
 	params := list(len(i.Func.Params), func(k int) string { return "ptr %" + i.Func.Params[k].Name })
 	return Function{
-		Calls: c.calls, HidesOrigins: c.multiLoads(),
-		Text: strings.Join(c.globals, "") + fmt.Sprintf("define internal void @%s(%s) alwaysinline {\n%s  ret void\n}\n", i.Func.Name, params, c),
+		Calls: c.calls,
+		Text:  strings.Join(c.globals, "") + fmt.Sprintf("define internal void @%s(%s) alwaysinline {\n%s  ret void\n}\n", i.Func.Name, params, c),
 	}
 }
 
@@ -72,6 +69,6 @@ func writers() map[isa.Meaning]func(*code) {
 		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile, isa.XorCountWindow: xorCountWindow,
 		isa.DotBytes: dotBytes, isa.DotPairs: dotPairs, isa.AddPairs: addPairs, isa.PackCompare: packCompare, isa.PackLess: packLess,
 		isa.Clear: clear, isa.WidenAdd: widenAdd, isa.WidenAddMemory: addToMemory, isa.LookUp: lookUp, isa.Tables: tables,
-		isa.LookUpLevels: lookUpLevels, isa.XorCountRow: xorCountRow, isa.LookUpRow: lookUpRow,
+		isa.XorCountRow: xorCountRow, isa.LookUpRow: lookUpRow,
 	}
 }

@@ -1,11 +1,6 @@
 package isa
 
-import (
-	"math/bits"
-	"slices"
-
-	"ripc/targets/isa"
-)
+import "slices"
 
 // resize is the first n lanes of v, behind which others may hold anything.
 func (c *code) resize(v value, lanes, n int) value {
@@ -24,8 +19,6 @@ func lookUp(c *code) {
 		lookUpA32(c)
 	case c.Arch == "x86_64":
 		lookUpX86(c)
-	case c.multiLoads():
-		lookUpFives(c)
 	default: // tbl, which gives 0 for what is no entry
 		table, width := c.load(register, "t", 0, 1), min(16, c.Lanes)
 		c.lookUpRegisters(width, func(w value) value {
@@ -121,101 +114,4 @@ func lookUpHalves(c *code) {
 		c.addTo("acc", at, 1, lower)
 		c.addTo("acc", c.Lanes+at, 1, upper)
 	}
-}
-
-// multiLoads reports whether one load fills several registers: those of lookUpFives.
-func (c *code) multiLoads() bool {
-	return c.Meaning == isa.LookUp && c.Arch == "aarch64" && c.Words > 16
-}
-
-// lookUpFives looks up in tables of 32 entries, two registers, by tbl. One ld1 fills several registers, which some cores
-// begin as fewer operations than loads of pairs. Tiles have few positions, so nothing should be left of adding to zero. What
-// is known of the sums is found where they are loaded before anything branches.
-func lookUpFives(c *code) {
-	load := func(of string, n int) []value {
-		if n == 1 {
-			return []value{c.load(register, of, 0, 1)}
-		}
-		all := slices.Repeat([]string{register}, n)
-		name := map[int]string{2: "llvm.aarch64.neon.ld1x2.v16i8.p0", 4: "llvm.aarch64.neon.ld1x4.v16i8.p0"}[n]
-		return c.parts(c.call("{ "+repeat(n, register)+" }", name, c.pointer(of, 0)), all)
-	}
-	ts, ws := load("t", 2), load("w", c.Lanes/16)
-	sums := make([]value, len(ws))
-	for k := range sums {
-		sums[k] = c.load(register, "acc", 16*k, 1)
-	}
-	for k, w := range ws {
-		sums[k] = c.opaqueUnlessKnown(sums[k], c.call(register, "llvm.aarch64.neon.tbl2.v16i8", ts[0], ts[1], w))
-	}
-	for k, s := range sums {
-		c.store(s, "acc", 16*k, 1)
-	}
-}
-
-// lookUpLevels is the function of isa.LookUpLevels: of two entries the bit of each position selects one. Of more, each word
-// of a register of positions' levels has an index of its own into the table, which lies in one register or in two.
-func lookUpLevels(c *code) {
-	const lanes, reg = 16, "<16 x i32>"
-	if c.Words == 2 {
-		chooseLevels(c)
-		return
-	}
-	at := c.op("and", c.positionWords(lanes, c.Lanes), splat(reg, c.Words-1))
-	at = c.op("shl", at, splat(reg, bits.TrailingZeros(uint(c.Lanes))))
-	at = c.op("or", at, constant(reg, lanes, func(l int) int { return l % c.Lanes }))
-	if n := c.Words * c.Lanes; n <= lanes {
-		table := c.load(vector(n, 32), "t", 0, 4)
-		table = c.shuffle(reg, table, "poison", ShuffleRun(0, n, lanes))
-		at = c.call(reg, "llvm.x86.avx512.permvar.si.512", table, at)
-	} else {
-		at = c.call(reg, "llvm.x86.avx512.vpermi2var.d.512", c.load(reg, "t", 0, 4), at, c.load(reg, "t", 64, 4))
-	}
-	c.store(at, "y", 0, 4)
-}
-
-// chooseLevels chooses by a mask of each position's bit between the words of two entries. Words of a position are taken by
-// twos if there is an even number of them. Of two words, and of positions in steps of 2, the words that are read lie as
-// those that are written do. The second half of them ends where the last position is.
-func chooseLevels(c *code) {
-	size, parts := 2-c.Lanes%2, 1
-	if c.Stride == 2 && c.Lanes == 2 {
-		parts = 2
-	}
-	words := c.Lanes / size
-	n := c.Positions * words / parts
-	reg := vector(n, 32*size)
-	var entries []value
-	for e := range 2 {
-		one := c.load(vector(words, 32*size), "t", 4*c.Lanes*e, 4)
-		entries = append(entries, c.shuffle(reg, one, "poison", Shuffle(n, func(l int) int { return l % words })))
-	}
-	for part := range parts {
-		var x value
-		bit := 1
-		if parts == 1 {
-			x = c.positionWords(n, words)
-		} else {
-			x, bit = c.load(reg, "x", 4*part*(c.Positions-1), 4), 1<<(32*part)
-		}
-		bits := c.op("and", x, splat(x.kind, bit))
-		set := c.set(vector(n, 1), "icmp ne %s, zeroinitializer", bits)
-		c.store(c.set(reg, "select %s, %s, %s", set, entries[1], entries[0]), "y", 4*size*n*part, 4)
-	}
-}
-
-// positionWords is a vector of n lanes: the words of all positions, each of them so many times.
-func (c *code) positionWords(n, times int) value {
-	part, behind := vector(c.Positions, 32), (c.Stride-1)*(c.Positions-1)
-	x, other := c.load(part, "x", 0, 4), "poison"
-	if c.Stride > 1 { // the first half of the positions, and the other, which ends where the last one is
-		other = c.load(part, "x", 4*behind, 4).name
-	}
-	return c.shuffle(vector(n, 32), x, other, Shuffle(n, func(l int) int {
-		at := c.Stride * (l / times)
-		if at >= c.Positions {
-			at += c.Positions - behind
-		}
-		return at
-	}))
 }

@@ -11,8 +11,6 @@ type machine struct {
 	load2    string // an intrinsic that loads two registers, where LLVM loads one at a time
 	// pairs is an intrinsic that adds neighbours, accumulate one that adds them to a sum. Types are their suffixes.
 	pairs, accumulate string
-	// pairwise adds neighbours of two registers of bytes.
-	pairwise string
 }
 
 // machineOf is the row of an architecture, for cores that begin operations in their order or in any.
@@ -20,10 +18,9 @@ func machineOf(arch string, inOrder bool) machine {
 	switch arch {
 	case "aarch64":
 		m := machine{
-			inOrder:  inOrder,
-			add:      "add $0.16b, $0.16b, $2.16b",
-			pairs:    "llvm.aarch64.neon.uaddlp.",
-			pairwise: "llvm.aarch64.neon.addp.v16i8",
+			inOrder: inOrder,
+			add:     "add $0.16b, $0.16b, $2.16b",
+			pairs:   "llvm.aarch64.neon.uaddlp.",
 		}
 		if inOrder {
 			m.saturate = "llvm.aarch64.neon.uqadd.v16i8"

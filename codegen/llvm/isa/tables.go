@@ -11,7 +11,7 @@ func tables(c *code) {
 	planes, words := len(c.Func.Params)-1, c.Func.Params[1].Shape[0]
 	switch {
 	case c.Arch != "x86_64":
-		tablesOfConstants(c, words)
+		tablesOfConstants(c)
 	case c.Words == 64 && planes <= knownPlanes:
 		tablesOfHalves(c, planes, words)
 	case c.Words == 64:
@@ -148,12 +148,11 @@ func tablesOfFours(c *code, planes int) {
 	}
 }
 
-// tablesOfConstants makes tables on Arm as sums of constants, for each plane the counts that any bits of a group have against
-// all entries: 256 bytes of 4 channels and 1 KiB of 5. That takes half as many operations of vectors as to count. Of halves
-// those of the pixel that lies half a row further are put above the others.
-func tablesOfConstants(c *code, words int) {
-	entries, reg := c.Words, vector(c.Words, 8)
-	group := bits.Len(uint(entries)) - 1
+// tablesOfConstants makes tables of 16 entries on Arm as sums of constants, for each plane the counts that any bits of a group
+// have against all entries. That takes half as many operations of vectors as to count. Of halves those of the pixel that lies
+// half a row further are put above the others.
+func tablesOfConstants(c *code) {
+	const entries, group = 16, 4
 	pixels := []string{"x"}
 	if c.Halves {
 		pixels = append(pixels, "y")
@@ -167,11 +166,7 @@ func tablesOfConstants(c *code, words int) {
 	}
 	for _, x := range pixels {
 		for n := range planes {
-			v := c.load(fmt.Sprint("i", 32*words), fmt.Sprint(x, n), 0, 4)
-			if words == 1 {
-				v = c.cast("zext", v, "i64")
-			}
-			chunks[fmt.Sprint(x, n)] = v
+			chunks[fmt.Sprint(x, n)] = c.cast("zext", c.load("i32", fmt.Sprint(x, n), 0, 4), "i64")
 		}
 	}
 	for g := range c.Lanes {
@@ -180,12 +175,12 @@ func tablesOfConstants(c *code, words int) {
 			sums = append(sums, c.total(planes, func(n int) value {
 				at := c.op("lshr", chunks[fmt.Sprint(x, n)], value{"i64", fmt.Sprint(group * g)})
 				at = c.op("and", at, value{"i64", fmt.Sprint(entries - 1)})
-				from := c.set("ptr", "getelementptr inbounds %s, ptr %s, %s", reg, counts[n], at)
-				return c.set(reg, "load %s, %s, align 16", reg, from)
+				from := c.set("ptr", "getelementptr inbounds %s, ptr %s, %s", register, counts[n], at)
+				return c.set(register, "load %s, %s, align 16", register, from)
 			}))
 		}
 		if c.Halves {
-			sums[0] = c.op("or disjoint", sums[0], c.op("shl", sums[1], splat(reg, 4)))
+			sums[0] = c.op("or disjoint", sums[0], c.op("shl", sums[1], splat(register, 4)))
 		}
 		c.store(sums[0], "t", entries*g, 1)
 	}

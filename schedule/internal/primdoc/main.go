@@ -128,16 +128,6 @@ func render(steps []step) string {
 	return b.String()
 }
 
-// usages is the table of docs/schedule.md.
-func usages(steps []step) string {
-	var b strings.Builder
-	b.WriteString("| step | what it does |\n|---|---|\n")
-	for _, s := range steps {
-		fmt.Fprintf(&b, "| [`%s`](primitives.md#%s) | %s |\n", strings.ReplaceAll(s.usage, "|", `\|`), s.name, strings.ReplaceAll(firstSentence(s.doc), "|", `\|`))
-	}
-	return b.String()
-}
-
 // firstSentence is the doc comment up to its first full stop, without the func's name.
 func firstSentence(doc string) string {
 	s, _, _ := strings.Cut(strings.ReplaceAll(doc, "\n", " "), ". ")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"ripc/internal/golden"
@@ -15,4 +17,14 @@ func TestUpToDate(t *testing.T) {
 	}
 	golden.Check(t, "../../../docs/primitives.md", []byte(render(steps)))
 	golden.CheckSection(t, "../../../docs/schedule.md", "<!-- steps: begin -->", "<!-- steps: end -->", usages(steps))
+}
+
+// usages is the table of docs/schedule.md.
+func usages(steps []step) string {
+	var b strings.Builder
+	b.WriteString("| step | what it does |\n|---|---|\n")
+	for _, s := range steps {
+		fmt.Fprintf(&b, "| [`%s`](primitives.md#%s) | %s |\n", strings.ReplaceAll(s.usage, "|", `\|`), s.name, strings.ReplaceAll(firstSentence(s.doc), "|", `\|`))
+	}
+	return b.String()
 }
