@@ -11,6 +11,7 @@ import (
 	"ripc/internal/tensorio"
 	"ripc/measure"
 	"ripc/targets"
+	"ripc/targets/boards"
 )
 
 // BenchRequest says what to measure.
@@ -104,11 +105,13 @@ type Footprint = engine.Footprint
 // Figures are one measurement.
 type Figures = measure.Figures
 
-// CycleEstimate says where the estimated cycles of simulated code are from: LLVM's model of a pipeline, without caches.
+// CycleEstimate says where the estimated cycles of simulated code are from: LLVM's model of a pipeline, without caches, or a table of
+// the cycles of instructions.
 type CycleEstimate struct {
 	Core    string `json:"core"`                           // that the code is for
 	Model   string `json:"model"`                          // whose pipeline was taken; like Core, if it is not the same
-	Unknown uint64 `json:"unknown_instructions,omitempty"` // executed, but not in the model; a cycle each
+	Manual  string `json:"manual,omitempty"`               // with the table that was taken instead of LLVM's model
+	Unknown uint64 `json:"unknown_instructions,omitempty"` // executed, but not in the model or table; a cycle each
 	// ClockMHz is the clock of the board by which cycles are milliseconds; 0 where it is not known.
 	ClockMHz int `json:"clock_mhz,omitempty"`
 }
@@ -118,10 +121,13 @@ func (res *BenchResult) estimated(e engine.Estimate, core string) {
 	switch {
 	case !res.Simulated:
 	case e.Cycles > 0:
-		res.Estimate = &CycleEstimate{Core: core, Model: e.Model, Unknown: e.Unknown}
+		res.Estimate = &CycleEstimate{Core: core, Model: e.Model, Manual: e.Manual, Unknown: e.Unknown}
 		t, err := targets.Lookup(res.Target)
 		if err != nil { // the artifact is for a target of another version of ripc
 			return
+		}
+		if b, ok := boards.Of(res.Target); ok { // a chip is clocked as its board wants
+			t.ClockMHz = int(b.ClockHz / 1e6)
 		}
 		res.Estimate.ClockMHz = t.ClockMHz
 		set := func(f *Figures) {
@@ -158,7 +164,7 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 // benchLibrary measures what openLibrary makes ready.
 func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*BenchResult, error) {
 	res := &BenchResult{Threads: r.Threads, On: r.On}
-	o := engine.Options{Threads: r.Threads, Count: true, Elsewhere: elsewhere(ctx, r.On)}
+	o := engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: elsewhere(ctx, r.On)}
 	e, err := openLibrary(o)
 	if threads := (*ThreadsError)(nil); err != nil && r.On == "" && !errors.As(err, &threads) {
 		res.Reason, o.Count = err.Error(), false // does it run without counting?
@@ -202,7 +208,7 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := u.Open(engine.Options{Threads: r.Threads, Count: true, Elsewhere: elsewhere(ctx, r.On)})
+	e, err := u.Open(engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: elsewhere(ctx, r.On)})
 	if err != nil {
 		return nil, err
 	}

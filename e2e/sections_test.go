@@ -48,6 +48,7 @@ func TestSections(t *testing.T) {
 	golden.CheckSection(t, "../examples/mcu/Makefile", "# boards: begin", "# boards: end", boardVariables())
 	section(t, "docs/schedule.md", "instructions", instructionTable(t))
 	section(t, "docs/estimates.md", "models", modelTable())
+	section(t, "docs/estimates.md", "timings", timingTable())
 	section(t, "docs/boards.md", "boards", boardTable(t))
 	section(t, "docs/machines.md", "machines", machineTable(t))
 	golden.Check(t, "../docs/ops.md", []byte(opsPage(t)))
@@ -159,7 +160,37 @@ func modelTable() string {
 			out = append(out, []string{"`" + t.Name + "`", t.CPU, cmp.Or(r.Model, "none"), clock})
 		}
 	}
+	for _, b := range boards.All() {
+		model := "none; its manual has no table of timings"
+		if b.Timings != nil {
+			model = "none; its manual's table, below"
+		}
+		out = append(out, []string{"`" + b.Target + "`", b.Target, model, strconv.FormatInt(b.ClockHz/1e6, 10)})
+	}
 	return table(out)
+}
+
+// timingTable says how many cycles the instructions of microcontrollers take, and by which tables.
+func timingTable() string {
+	var out strings.Builder
+	for _, b := range boards.All() {
+		if b.Timings == nil {
+			continue
+		}
+		rows := [][]string{{"instructions", "cycles", "from"}}
+		for _, r := range b.Timings.Rows {
+			cycles := strconv.Itoa(r.Cycles)
+			if r.PerWord > 0 {
+				cycles += " + N"
+			}
+			if r.Refill > 0 {
+				cycles += fmt.Sprintf("; + %d for P", r.Refill)
+			}
+			rows = append(rows, []string{"`" + r.Mnemonics + "`", cycles, r.Source})
+		}
+		fmt.Fprintf(&out, "`%s`, by %s:\n\n%s", b.Target, b.Timings.Manual, table(rows))
+	}
+	return out.String()
 }
 
 // boardTable says of each target where it runs, here and there, and what is known of its speed.
@@ -175,6 +206,9 @@ func boardTable(t *testing.T) string {
 		switch {
 		case simulated:
 			system, here, speed = "no system", "simulated: "+board.Title, "instructions, counted; flash and RAM"
+			if board.Timings != nil {
+				speed = "cycles, estimated: the core's manual; flash and RAM"
+			}
 		case m.Arch == "x86_64":
 			here, speed = "natively, where this machine has its features", "time, measured"
 		case known && r.Model != "":

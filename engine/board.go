@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"ripc/engine/bareboard"
+	"ripc/engine/estimate"
+	"ripc/engine/simulate"
 	"ripc/runtime/describe"
 )
 
@@ -46,6 +48,10 @@ type board struct {
 	batches
 	m     *bareboard.Machine
 	stack int64
+
+	core     *estimate.Timings // nil because of noCycles
+	noCycles error
+	listing  []byte // nil until it is needed
 }
 
 func openBoard(path string, o Options) (Engine, error) {
@@ -56,7 +62,19 @@ func openBoard(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &board{batches: batches{o: o}, m: m}, nil
+	b := &board{batches: batches{o: o}, m: m, noCycles: errNoProfile}
+	if !o.Count || !o.Cycles {
+		return b, nil
+	}
+	if b.core, b.noCycles = estimate.TimingsOf(m.Description().Target); b.noCycles != nil {
+		return b, nil
+	}
+	if m, err = bareboard.Open(path, bareboard.Options{Count: true, Profile: true}); err != nil { // then instructions are counted all the same
+		b.core, b.noCycles = nil, err
+		return b, nil
+	}
+	b.m = m
+	return b, nil
 }
 
 func (b *board) Describe() *describe.Artifact { return b.m.Description() }
@@ -89,8 +107,8 @@ func (b *board) fresh(j Job) *Memory {
 	return &Memory{Inputs: m.Inputs, Outputs: m.Outputs, Work: m.Workspace}
 }
 
-// errNoBlocks is why there are no estimates: it takes counts of blocks.
-var errNoBlocks = errors.New("the board's timer counts instructions, and cannot tell which they were")
+// errNoProfile is why there are no estimates without Options.Cycles.
+var errNoProfile = errors.New("the board's timer counts instructions, and cannot tell which they were")
 
 func (b *board) process(ctx context.Context, steps []step) ([]left, error) {
 	var jobs []bareboard.Job
@@ -102,14 +120,47 @@ func (b *board) process(ctx context.Context, steps []step) ([]left, error) {
 		jobs = append(jobs, j)
 	}
 	done, err := b.m.Run(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	estimates, err := b.estimates(ctx, done)
+	if err != nil {
+		return nil, err
+	}
 	var all []left
-	for _, d := range done {
+	for k, d := range done {
 		b.stack = max(b.stack, d.Stack)
-		l := left{counters: Counters{Instructions: d.Instructions, Estimate: Estimate{Why: errNoBlocks}}}
+		l := left{counters: Counters{Instructions: d.Instructions, Estimate: estimates[k]}}
 		if d.Memory != nil {
 			l.memory = &Memory{Inputs: d.Memory.Inputs, Outputs: d.Memory.Outputs, Work: d.Memory.Workspace}
 		}
 		all = append(all, l)
 	}
-	return all, err
+	return all, nil
+}
+
+// estimates are those of the jobs of a batch. It fails with ctx's error only.
+func (b *board) estimates(ctx context.Context, done []bareboard.Result) ([]Estimate, error) {
+	all, why := make([]Estimate, len(done)), b.noCycles
+	var cycles []estimate.Cycles
+	if b.core != nil && b.listing == nil {
+		b.listing, why = b.m.Listing(ctx)
+	}
+	if why == nil {
+		var profiles []*simulate.Profile
+		for _, d := range done {
+			profiles = append(profiles, d.Profile)
+		}
+		cycles, why = b.core.Jobs(b.listing, profiles)
+	}
+	if why != nil && ctx.Err() != nil {
+		return nil, why
+	}
+	for k := range all {
+		all[k].Why = why
+		if why == nil {
+			all[k] = Estimate{Cycles: cycles[k].Cycles, Model: b.core.Core, Manual: b.core.Manual, Unknown: cycles[k].Unknown}
+		}
+	}
+	return all, nil
 }

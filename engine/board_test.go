@@ -13,6 +13,7 @@ import (
 
 	"ripc/engine"
 	"ripc/engine/bareboard"
+	"ripc/engine/estimate"
 	"ripc/internal/need"
 	"ripc/runtime/describe"
 	"ripc/targets/boards"
@@ -125,6 +126,26 @@ func TestMicrocontrollers(t *testing.T) {
 			if m, err := engine.Measure(t.Context(), counter, [][]byte{x}, engine.MeasureOptions{Stages: true}); err != nil || len(m.Stages) != 2 ||
 				m.Network.Instructions == nil || *m.Network.Instructions < 20 || *m.Network.Instructions > 1000 {
 				t.Errorf("counting: %+v, %v", m, err)
+			} else if m.Network.EstimatedCycles != nil || m.Estimate.Why == nil {
+				t.Errorf("cycles that nobody asked for: %+v", m)
+			}
+			cycles, err := engine.Open(path, engine.Options{Count: true, Cycles: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cycles.Close()
+			m, err := engine.Measure(t.Context(), cycles, [][]byte{x}, engine.MeasureOptions{Stages: true})
+			switch n := m.Network; {
+			case err != nil:
+				t.Error(err)
+			case b.Timings == nil:
+				if !errors.Is(m.Estimate.Why, estimate.ErrNoTimings) || n.EstimatedCycles != nil || n.Instructions == nil {
+					t.Errorf("cycles of a core without timings: %+v", m)
+				}
+			case n.EstimatedCycles == nil:
+				t.Errorf("no cycles: %v", m.Estimate.Why)
+			case *n.EstimatedCycles < float64(*n.Instructions) || *n.EstimatedCycles > 3*float64(*n.Instructions) || m.Estimate.Manual == "" || m.Estimate.Unknown > 0:
+				t.Errorf("%v cycles of %d instructions: %+v", *n.EstimatedCycles, *n.Instructions, m.Estimate)
 			}
 			t.Setenv("PATH", t.TempDir())
 			if _, err := engine.Open(path, engine.Options{}); err == nil || !strings.Contains(err.Error(), bareboard.Setup) {

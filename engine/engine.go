@@ -91,6 +91,7 @@ type Counters struct {
 type Estimate struct {
 	Cycles  float64 // 0 if there is no estimate
 	Model   string  // LLVM's name of the core whose pipeline was taken, which is like the target's if it is not the same
+	Manual  string  // with the table of timings that was taken instead; "" where it is LLVM's model
 	Unknown uint64  // executed instructions that the model lacks, which count a cycle each
 	Why     error   // there is none
 }
@@ -129,6 +130,8 @@ type Options struct {
 	Simulate bool
 	// Count asks for counters: the clock of native code, the instructions and estimated cycles of simulated code.
 	Count bool
+	// Cycles, with Count, asks for the estimated cycles of boards without an operating system, too. Tuners go by their instructions.
+	Cycles bool
 	// Limit bounds the time of a stage of code that does not run in this process; 0 is no limit.
 	Limit time.Duration
 	// Elsewhere, if not nil, reaches another machine, on which Open then runs the artifact at path.

@@ -151,6 +151,9 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		p.Source = fmt.Sprintf("measured on %s, fastest of %s, threads: %d", r.CPU, human.Count(r.Bench.Runs, "run"), r.Bench.Threads)
 	case r.Bench.Estimate != nil:
 		p.Source = "simulated: estimated by LLVM’s model of " + r.CPU + ", without caches"
+		if manual := r.Bench.Estimate.Manual; manual != "" {
+			p.Source = "simulated: estimated by the table of " + manual + ", without wait states"
+		}
 		if mhz := r.Bench.Estimate.ClockMHz; mhz > 0 {
 			p.Source += fmt.Sprintf("; ms at %d MHz", mhz)
 		}

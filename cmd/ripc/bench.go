@@ -31,8 +31,8 @@ the fastest and the middle run in milliseconds, and multiply-accumulates (MACs) 
 of all threads together. The clock is measured in the same run, by a chain of dependent
 additions, one a cycle. Code for other machines is simulated, with one thread, and no time
 is given: its instructions are counted, and the cycles of the board's core estimated by
-LLVM's model of its pipeline (llvm-mca), which knows no caches (docs/estimates.md). With --on
-it runs on a board, and is timed there as here. With --layer one layer is built and measured by
+LLVM's model of its pipeline (llvm-mca), which knows no caches, or, of a microcontroller, by
+the table of timings in its manual (docs/estimates.md). With --on it runs on a board, and is timed there as here. With --layer one layer is built and measured by
 itself, with its own weights and the schedule that it has in the network or that --schedule
 gives: what a change of its schedule does shows without the rest of the network.`,
 		Example: `  ripc bench squeezenet.json --per-layer
@@ -180,9 +180,13 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) erro
 			if e.ClockMHz > 0 {
 				ms = fmt.Sprintf("; ms are these at %d MHz", e.ClockMHz)
 			}
-			fmt.Fprintf(w, "cycles are estimated by LLVM's model of %s%s, without caches%s\n", e.Model, like, ms)
+			source, without := "LLVM's model of "+e.Model+like, "caches"
+			if e.Manual != "" {
+				source, without = "the table of "+e.Manual, "wait states"
+			}
+			fmt.Fprintf(w, "cycles are estimated by %s, without %s%s\n", source, without, ms)
 			if e.Unknown > 0 && r.Instructions != nil {
-				fmt.Fprintf(w, "%.1f %% of the instructions are not in the model, and count a cycle each\n", 100*float64(e.Unknown)/float64(*r.Instructions))
+				fmt.Fprintf(w, "%.1f %% of the instructions are not in it, and count a cycle each\n", 100*float64(e.Unknown)/float64(*r.Instructions))
 			}
 		}
 		fmt.Fprintln(w)

@@ -248,3 +248,34 @@ func TestAnyName(t *testing.T) {
 		}
 	})
 }
+
+// TestProfile: of a loop of two instructions, each is counted as often as it was executed, in the job that executed it.
+func TestProfile(t *testing.T) {
+	each(t, func(t *testing.T, b boards.Board) {
+		const rounds = 40e6
+		m := build(t, b, "#define TINY_ROUNDS 40000000\n", Options{Count: true, Profile: true})
+		results, err := m.Run(context.Background(), []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}, {Bring: m.with(10, 0, 0, 0), Last: 1}, {Bring: m.with(1, 0, 0, 0), Last: 2, Whole: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, want := range []uint64{20, 2*rounds + 20, 20} {
+			n := results[k].Instructions
+			if n < want || n > want+1000 || n != results[k].Profile.Instructions() {
+				t.Errorf("job %d: %d instructions; %d were expected, and a few", k, n, want)
+			}
+		}
+		back := uint64(0) // from the end of the loop to its beginning
+		for _, j := range results[1].Profile.Jumps {
+			if j.To < j.From {
+				back = max(back, j.Times)
+			}
+		}
+		if back < rounds-10 || back >= rounds {
+			t.Errorf("%d jumps back in a loop of %d rounds", back, int(rounds))
+		}
+		listing, err := m.Listing(t.Context())
+		if err != nil || !bytes.Contains(listing, []byte("<run_network_stages>:")) {
+			t.Errorf("the listing has no run_network_stages: %v", err)
+		}
+	})
+}

@@ -201,28 +201,50 @@ func compile(ctx context.Context, dir, cc string, args []string) error {
 	return nil
 }
 
-// readFootprint reads the sizes that the linker script writes down as symbols.
-func readFootprint(path string) (Footprint, error) {
+// readSymbols returns the symbols of a program, which must have those of the given names.
+func readSymbols(path string, names ...string) (map[string]elf.Symbol, error) {
 	f, err := elf.Open(path)
 	if err != nil {
-		return Footprint{}, err
+		return nil, err
 	}
 	defer f.Close()
 	symbols, err := f.Symbols()
 	if err != nil {
-		return Footprint{}, err
+		return nil, err
 	}
-	at := map[string]int64{}
+	all := map[string]elf.Symbol{}
 	for _, s := range symbols {
-		at[s.Name] = int64(s.Value)
+		all[s.Name] = s
 	}
-	for _, name := range []string{"flash_used", "flash_bytes", "ram_used", "ram_bytes", "stack_top", "stack_bottom"} {
-		if _, ok := at[name]; !ok {
-			return Footprint{}, fmt.Errorf("no symbol %s: not linked by firmware/sections.ld", name)
+	for _, name := range names {
+		if _, ok := all[name]; !ok {
+			return nil, fmt.Errorf("no symbol %s: not linked by firmware/sections.ld", name)
 		}
 	}
-	return Footprint{Flash: at["flash_used"], FlashLimit: at["flash_bytes"], RAM: at["ram_used"], RAMLimit: at["ram_bytes"],
-		Stack: at["stack_top"] - at["stack_bottom"]}, nil
+	return all, nil
+}
+
+// readMarks returns the arguments that make the simulator's plugin count from where jobs.c calls the network until control is back.
+func readMarks(path string) ([]string, error) {
+	const whole, stages, loop = "run_network", "run_network_stages", "main"
+	symbols, err := readSymbols(path, whole, stages, loop)
+	if err != nil {
+		return nil, err
+	}
+	at := func(name string) uint64 { return symbols[name].Value &^ 1 } // bit 0 is the instruction set
+	return []string{fmt.Sprintf("begin=%d", at(whole)), fmt.Sprintf("begin=%d", at(stages)),
+		fmt.Sprintf("end=%d", at(loop)), fmt.Sprintf("until=%d", at(loop)+symbols[loop].Size)}, nil
+}
+
+// readFootprint reads the sizes that the linker script writes down as symbols.
+func readFootprint(path string) (Footprint, error) {
+	symbols, err := readSymbols(path, "flash_used", "flash_bytes", "ram_used", "ram_bytes", "stack_top", "stack_bottom")
+	if err != nil {
+		return Footprint{}, err
+	}
+	at := func(name string) int64 { return int64(symbols[name].Value) }
+	return Footprint{Flash: at("flash_used"), FlashLimit: at("flash_bytes"), RAM: at("ram_used"), RAMLimit: at("ram_bytes"),
+		Stack: at("stack_top") - at("stack_bottom")}, nil
 }
 
 // findTool returns the path of a program. It fails with *ToolError.

@@ -8,11 +8,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"ripc/engine/simulate"
 	"ripc/internal/abi"
 	"ripc/internal/files"
 	"ripc/internal/human"
@@ -29,6 +32,8 @@ type Options struct {
 	// Count makes the simulator execute one instruction a nanosecond of the board's time, so that the board's clock counts
 	// them: see Result.Instructions.
 	Count bool
+	// Profile makes a plugin of the simulator count which instructions the network executes: see Result.Profile.
+	Profile bool
 }
 
 // Job is one call of the network's entry points. The jobs of a batch run one after the other, on the same memory.
@@ -51,7 +56,9 @@ type Result struct {
 	// Stack is how many bytes of stack the whole batch took.
 	Stack int64
 	// Instructions is about how many were executed, to some 100, with Options.Count.
+	// With Options.Profile it is exact, without what the job loop itself executes.
 	Instructions uint64
+	Profile      *simulate.Profile // with Options.Profile; addresses are those of the program
 }
 
 // Machine is a program ready to run on its simulated board.
@@ -63,6 +70,8 @@ type Machine struct {
 	footprint Footprint
 	sizes     []int // of buffers: inputs, outputs, workspace
 	qemu      string
+	plugin    []byte   // nil without Options.Profile
+	marks     []string // the plugin's arguments
 }
 
 // IsProgram reports whether the artifact at path is a program for a board, which Open takes, and no library: code in C for a
@@ -102,8 +111,29 @@ func Open(path string, o Options) (*Machine, error) {
 		}
 	}
 	m.sizes = append(m.sizes, cmp.Or(int(d.WorkspaceBytes(1)), abi.Align)) // as NAME_WORKSPACE_BYTES
-	m.qemu, err = findTool(m.board.Simulator, "to run programs for "+d.Target)
+	if m.qemu, err = findTool(m.board.Simulator, "to run programs for "+d.Target); err != nil || !o.Profile {
+		return m, err
+	}
+	if m.marks, err = readMarks(path); err != nil {
+		return nil, &runtime.FileError{Path: path, Msg: "not a program for a board", Err: err}
+	}
+	m.plugin, err = simulate.Counter(context.Background(), m.qemu)
 	return m, err
+}
+
+// Listing is the program disassembled, as objdump -d prints it. It fails with *ToolError if the board's disassembler is missing.
+func (m *Machine) Listing(ctx context.Context) ([]byte, error) {
+	tool, err := findTool(m.board.Disassembler, "to tell the instructions of "+m.desc.Target)
+	if err != nil {
+		return nil, err
+	}
+	ctx, end := files.LimitTool(ctx, m.board.Disassembler)
+	defer end()
+	out, err := exec.CommandContext(ctx, tool, "-d", m.path).Output()
+	if err != nil {
+		return nil, fmt.Errorf("bareboard: %s: %w", m.board.Disassembler, cmp.Or(ctx.Err(), err))
+	}
+	return out, nil
 }
 
 // Description returns what the network says of itself. The caller must not change it.
@@ -151,7 +181,18 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bareboard: %w", err)
 	}
-	return m.decode(jobs, got)
+	results, err := m.decode(jobs, got)
+	if err != nil || m.plugin == nil {
+		return results, err
+	}
+	profiles, err := simulate.ReadProfiles(filepath.Join(dir, "counts"), len(jobs), 0, math.MaxUint64)
+	if err != nil {
+		return nil, err
+	}
+	for k, p := range profiles {
+		results[k].Profile, results[k].Instructions = p, p.Instructions()
+	}
+	return results, nil
 }
 
 // simulate runs the program in dir. The number of its jobs sets the time limit.
@@ -165,13 +206,21 @@ func (m *Machine) simulate(ctx context.Context, dir string, jobs int) error {
 	if m.o.Count {
 		args = append(args, "-icount", "shift=0,sleep=off")
 	}
+	env := os.Environ()
+	if m.plugin != nil {
+		if err := files.WriteProgram(filepath.Join(dir, "count.so"), m.plugin); err != nil {
+			return fmt.Errorf("bareboard: %w", err)
+		}
+		args = append(args, "-plugin", strings.Join(append([]string{"./count.so"}, m.marks...), ","))
+		env = append(env, simulate.CountVariable+"=counts")
+	}
 	task := fmt.Sprintf("%s to run %s of %s", filepath.Base(m.qemu), human.Count(jobs, "job"), m.path)
 	late := files.LimitOf(ctx, task, jobs)
 	ctx, end := context.WithTimeoutCause(ctx, late.Limit, late)
 	defer end()
 	cmd := exec.CommandContext(ctx, m.qemu, args...)
 	var out bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &out, 5*time.Second
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, env, &out, &out, 5*time.Second
 	err = cmd.Run()
 	var exit *exec.ExitError
 	switch {

@@ -10,6 +10,9 @@
 // What the model does not have: caches (each load takes what the first-level cache takes), the fetching of instructions,
 // branches that are predicted wrongly, loads that wait for stores. So an estimate is a lower bound where memory or branches
 // matter, and good for comparing kernels that compute from the first-level cache, which is what schedules arrange.
+//
+// For chips without an operating system there is another estimate, Timings: the sum of the cycles that the core's manual gives for each
+// instruction.
 package estimate
 
 import (

@@ -17,8 +17,14 @@ import (
 //go:embed guest
 var guest embed.FS
 
-// countVariable is the environment variable that tells the counter where to write.
-const countVariable = "RIPC_COUNT_FILE"
+// CountVariable is the environment variable that tells the counter where to write.
+const CountVariable = "RIPC_COUNT_FILE"
+
+// Counter returns the plugin that counts what is executed, for a program of qemu's. It is built once. It fails with *ToolError where
+// there is no C compiler.
+func Counter(ctx context.Context, qemu string) ([]byte, error) {
+	return Options{}.buildCounter(ctx, qemu)
+}
 
 // buildCounter returns the plugin that counts what is executed, for the plugin interface of the given qemu.
 func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) {

@@ -1,5 +1,5 @@
 // Package simulate runs artifacts of a foreign architecture on this machine, under qemu-user, and counts their
-// instructions. It needs neither a C library nor a compiler nor a Go toolchain for the target: Go lays out one image
+// instructions. Its counter serves whole systems as well (engine/bareboard). It needs neither a C library nor a compiler nor a Go toolchain for the target: Go lays out one image
 // file (the artifact's segments, relocated for a fixed address; jobs; buffers; stacks), and a small static program
 // (targets/guests/runners) maps it there, starts the threads, runs the jobs and ends. Results are read from the file.
 //

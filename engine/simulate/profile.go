@@ -36,17 +36,17 @@ func (p *Profile) Instructions() uint64 {
 	return n
 }
 
-// readProfiles stores what the counter wrote at path: of each job, what it executed of the size bytes of program at address
-// at. What else ran is the runner's.
-func readProfiles(path string, results []Result, at, size uint64) error {
+// ReadProfiles returns what the counter wrote at path: what each of some jobs executed of the size bytes of program at address at.
+// What else ran is the runner's.
+func ReadProfiles(path string, jobs int, at, size uint64) ([]*Profile, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("simulate: the instruction counter wrote nothing (does this qemu support plugins?): %w", err)
+		return nil, fmt.Errorf("simulate: the instruction counter wrote nothing (does this qemu support plugins?): %w", err)
 	}
 	defer f.Close()
 	inside := func(a uint64) bool { return a >= at && a-at < size }
 	lines := bufio.NewScanner(f)
-	seen := 0
+	var all []*Profile
 	now := &Profile{}
 	for lines.Scan() {
 		var kind string
@@ -61,19 +61,18 @@ func readProfiles(path string, results []Result, at, size uint64) error {
 			if inside(v[0]) && inside(v[1]) {
 				now.Jumps = append(now.Jumps, Jump{v[0] - at, v[1] - at, v[2]})
 			}
-		case kind == "job" && n == 2 && v[0] == uint64(seen) && seen < len(results):
+		case kind == "job" && n == 2 && v[0] == uint64(len(all)) && len(all) < jobs:
 			now.merge()
-			results[seen].Profile, results[seen].Instructions = now, now.Instructions()
+			all = append(all, now)
 			now = &Profile{}
-			seen++
 		default:
-			return fmt.Errorf("simulate: the instruction counter wrote %q for job %d", lines.Text(), seen)
+			return nil, fmt.Errorf("simulate: the instruction counter wrote %q for job %d", lines.Text(), len(all))
 		}
 	}
-	if err := lines.Err(); err != nil || seen != len(results) {
-		return fmt.Errorf("simulate: the instruction counter wrote %d of %d counts (%v)", seen, len(results), err)
+	if err := lines.Err(); err != nil || len(all) != jobs {
+		return nil, fmt.Errorf("simulate: the instruction counter wrote %d of %d counts (%v)", len(all), jobs, err)
 	}
-	return nil
+	return all, nil
 }
 
 // merge sorts, and adds up what stands there several times: qemu may translate code again.

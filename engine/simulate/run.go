@@ -46,8 +46,12 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 		return nil, err
 	}
 	if m.plugin != nil {
-		if err := readProfiles(p.counts, results, m.guest.Base+programAt, m.prog.size); err != nil {
+		profiles, err := ReadProfiles(p.counts, len(results), m.guest.Base+programAt, m.prog.size)
+		if err != nil {
 			return nil, err
+		}
+		for k, profile := range profiles {
+			results[k].Profile, results[k].Instructions = profile, profile.Instructions()
 		}
 	}
 	return results, nil
@@ -113,7 +117,7 @@ func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 			p.cmd.Env = append(p.cmd.Env, v)
 		}
 	}
-	p.cmd.Env = append(p.cmd.Env, countVariable+"=counts")
+	p.cmd.Env = append(p.cmd.Env, CountVariable+"=counts")
 	p.cmd.Stderr = &p.messages
 	return p, nil
 }

@@ -90,10 +90,10 @@ func Table() []Row {
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
 		{"targets/boards", nil, nil}, // programs without an operating system
-		{"engine/bareboard", []string{"internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
+		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
-		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets"}, nil}, // the tools and the flags that the code was made with
+		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
 		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},

@@ -10,10 +10,15 @@ type Board struct {
 
 	Compiler string   // GCC for the chip
 	Flags    []string // what makes it compile for the chip
+	// Disassembler is the objdump that comes with the compiler.
+	Disassembler string
 
 	Simulator string // qemu for whole systems
 	Machine   string // its -M, and the name of the linker script
 	ClockHz   int64  // of the simulated processor: what its timers count
+
+	// Timings are the cycles of the chip's instructions; nil where its manual has none.
+	Timings *Timings
 
 	// FlushToZero are the settings of the float unit in which it flushes subnormals to zero and makes every NaN the same
 	// one, in the register that C programs find as FPSCR. 0 is what the chip starts with: IEEE arithmetic.
@@ -30,12 +35,13 @@ func All() []Board {
 		{
 			Target: "cortex-m4", Title: "Arm MPS2, AN386 (Cortex-M4F)",
 			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"},
-			Simulator: "qemu-system-arm", Machine: "mps2-an386", ClockHz: 25e6, FlushToZero: flush,
+			Disassembler: "arm-none-eabi-objdump", Simulator: "qemu-system-arm", Machine: "mps2-an386", ClockHz: 25e6, Timings: cortexM4Timings(), FlushToZero: flush,
 		},
 		{
 			Target: "cortex-m33", Title: "Arm MPS2+, AN505 (Cortex-M33)",
 			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m33", "-mthumb", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"},
-			Simulator: "qemu-system-arm", Machine: "mps2-an505", ClockHz: 20e6, FlushToZero: flush,
+			Disassembler: "arm-none-eabi-objdump", Simulator: "qemu-system-arm", Machine: "mps2-an505", ClockHz: 20e6, FlushToZero: flush,
+			// No Timings: Arm's Technical Reference Manual of the Cortex-M33 (100230) has no table of them.
 		},
 	}
 }
