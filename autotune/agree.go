@@ -16,8 +16,6 @@ import (
 // Agreement is what records say of how a network is to be compiled.
 type Agreement struct {
 	compile.Tuning
-	// Exact says that no other algorithms cost less together by the records; without that there were too many to know.
-	Exact bool
 	Notes []Note
 }
 
@@ -51,22 +49,26 @@ const (
 // that the stages of the network cost least together. It depends on the network, the records and, for the target host, on cpu, the name
 // of this machine's CPU, and fails only where n cannot be lowered, or with ctx's error. Costs of different machines are never compared: it takes those of one.
 func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agreement, error) {
-	a := &agreement{network: n, set: set, best: map[string]*measured{}, unknown: map[place]bool{}}
+	a := &agreement{network: n, set: set, best: map[string]*measured{}}
 	a.read(cpu)
-	p, err := n.lowered(ctx, nil)
+	if !a.any {
+		p, err := n.lowered(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		return a.of(ctx, p, nil)
+	}
+	programs, err := n.programs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var choice map[string]layout.Algorithm
-	if a.any {
-		if choice, err = a.choose(ctx, p); err != nil {
-			return nil, err
-		}
+	p := programs[0]
+	choice, err := a.choose(ctx, programs)
+	if err == nil && len(choice) > 0 {
+		p, err = n.lowered(ctx, choice)
 	}
-	if len(choice) > 0 {
-		if p, err = n.lowered(ctx, choice); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	return a.of(ctx, p, choice)
 }
@@ -78,8 +80,6 @@ type agreement struct {
 	class   records.Class // that costs are of
 	any     bool          // there are records of the target in class
 	best    map[string]*measured
-	unknown map[place]bool // stages without a tuner of which nothing is measured
-	inexact bool
 	notes   []Note
 }
 
@@ -131,7 +131,7 @@ func before(c, d records.Class, n, m int) bool {
 
 // of is the agreement for p, which has the algorithms of choice.
 func (a *agreement) of(ctx context.Context, p *ir.Program, choice map[string]layout.Algorithm) (*Agreement, error) {
-	out := &Agreement{Exact: !a.inexact, Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
+	out := &Agreement{Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
 	without := Note{Kind: Without}
 	for _, s := range p.Stages {
 		m, err := a.cheapest(ctx, p, p.FuncByName(s.Func))

@@ -1,10 +1,6 @@
 package autotune
 
-import (
-	"math"
-
-	"ripc/autotune/search"
-)
+import "math"
 
 // How tasks are chosen, as Ansor does (Zheng et al., OSDI 2020, section 6): with the weight alpha a task is expected to go on gaining as
 // it did in its last round, else what it would gain if its cost fell to nothing as fast as trials grow, or if it became as fast as beta
@@ -48,7 +44,7 @@ func (t *tuner) promising(a *study) bool {
 func (t *tuner) next() *study {
 	var open []*study
 	for _, a := range t.studies {
-		if !a.exhausted && (a.since+a.begun-a.trials < t.Patience || search.Whole(t.Search)) && a.trials > 0 {
+		if !a.exhausted && a.since+a.begun-a.trials < t.Patience && a.trials > 0 {
 			open = append(open, a)
 		}
 	}

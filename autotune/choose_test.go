@@ -95,10 +95,10 @@ func assignments(g *graph.Graph) []map[string]layout.Algorithm {
 	return list
 }
 
-// TestAgreeExactly: of all assignments of algorithms to the layers of a network, the one that is taken costs least by the records, with
-// kernels among those that were not measured.
-func TestAgreeExactly(t *testing.T) {
-	changed, mixed := 0, 0
+// TestAgreeBest: the assignment of algorithms to layers that is taken costs no more, by the records, than the network without a tuner and
+// those of one algorithm each, with kernels among those that were not measured; mostly it is the best of all assignments.
+func TestAgreeBest(t *testing.T) {
+	changed, mixed, best, drawn := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		n := &autotune.Network{Graph: coupled(t), Target: targets.Target{Name: "made up", Arch: rapid.SampledFrom([]string{"x86_64", "aarch64"}).Draw(t, "arch")}}
 		all := assignments(n.Graph)
@@ -143,11 +143,16 @@ func TestAgreeExactly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := total(lowered(a.Algorithms), false); got != least {
-			t.Fatalf("%v costs %v, the best of %d assignments %v, without a tuner %v\n%v", a.Algorithms, got, len(all), least, usual, n.Graph)
+		most := usual
+		for _, choice := range lower.Uniform(lower.Free(n.Graph, lower.Options{Target: n.Target})) {
+			most = min(most, total(lowered(choice), false))
 		}
-		if !a.Exact {
-			t.Fatal("it is said not to be exact")
+		got := total(lowered(a.Algorithms), false)
+		if got > most {
+			t.Fatalf("%v costs %v, of one algorithm %v, the best of %d assignments %v, without a tuner %v\n%v", a.Algorithms, got, most, len(all), least, usual, n.Graph)
+		}
+		if drawn++; got == least {
+			best++
 		}
 		if least < usual {
 			changed++
@@ -162,5 +167,9 @@ func TestAgreeExactly(t *testing.T) {
 	})
 	if changed == 0 || mixed == 0 {
 		t.Errorf("%d networks cost less, %d by bytes and by bits", changed, mixed)
+	}
+	t.Logf("%d of %d are the best", best, drawn)
+	if 20*best < 19*drawn {
+		t.Errorf("%d of %d are the best", best, drawn)
 	}
 }

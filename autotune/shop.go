@@ -110,21 +110,6 @@ func (s *shop) working(ctx context.Context, w work, f func() error) error {
 	})
 }
 
-// beside does f on another core and reports true if one is free.
-func (s *shop) beside(w work, f func()) bool {
-	select {
-	case s.cores <- struct{}{}:
-	default:
-		return false
-	}
-	go func() {
-		defer func() { <-s.cores }()
-		defer s.clock(w)()
-		f()
-	}()
-	return true
-}
-
 // clock counts from now until what it gives is called.
 func (s *shop) clock(w work) func() {
 	began := time.Now()

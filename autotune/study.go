@@ -17,6 +17,7 @@ import (
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/schedule"
+	"ripc/targets/isa"
 )
 
 // randomOf is a source of numbers for seed, apart from those of searches.
@@ -26,8 +27,7 @@ func randomOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x7475
 type study struct {
 	task    *space.Task
 	space   *space.Space
-	begin   func() (search.Search, error) // what search is, when it is needed
-	search  search.Search
+	search  *search.Search
 	records map[string][]records.Record // by the candidate's key: what need not be measured; most were measured once
 	points  map[string]space.Point      // by the same, of those that have a cost
 	untold  []search.Outcome            // what the search is to be told before it proposes again
@@ -54,23 +54,15 @@ type reference struct {
 	outputs []string // hashes
 }
 
-// newStudy has what known has of a task: what costs in the class mine may be taken over. Its search is helped by beside (search.Options).
-func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, beside func(work func()) bool) (*study, error) {
+// newStudy has what known has of a task: what costs in the class mine may be taken over.
+func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) (*study, error) {
 	s, err := space.New(t)
 	if err != nil {
 		return nil, err
 	}
 	a := &study{task: t, space: s, records: map[string][]records.Record{}, points: map[string]space.Point{}}
-	a.begin = func() (search.Search, error) {
-		promising, err := compile.Promising(context.Background(), t.Func, t.Target, promised)
-		if err != nil {
-			return nil, err
-		}
-		var start []space.Point
-		for _, p := range promising {
-			start = append(start, space.Point{Strategy: p.Strategy, Values: p.Values})
-		}
-		return search.New(o.Search, s, search.Options{Start: start, Seed: o.Seed ^ seedOf(t.Workload.Key), Model: o.Model, Thorough: o.Runner.Machine().Simulated, Beside: beside})
+	if a.search, err = search.New(o.Search, s, o.Seed^seedOf(t.Workload.Key)); err != nil {
+		return nil, err
 	}
 	if err := a.recall(o.Known); err != nil {
 		return nil, err
@@ -91,7 +83,7 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, 
 		}
 		// What another search has found is told at the beginning; this one's own is found again, in its order.
 		if own := r.Origin.Tuner == "default" || r.Origin.Tuner == recalled && mineToo[key] || r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
-			if c, ok := candidateOf(s, r.Candidate); ok {
+			if c, ok := candidateOf(t, r.Candidate); ok {
 				a.untold = append(a.untold, search.Outcome{Candidate: c, Cost: r.Result.Cost, Failed: f != nil})
 				a.learn(c, r.Result)
 			}
@@ -99,9 +91,6 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class, 
 	}
 	return a, nil
 }
-
-// promised is how many schedules a search begins with where the target has a machine.Model.
-const promised = 16
 
 // recalled is the tuner of records of candidates that others had found.
 const recalled = "recalled"
@@ -122,7 +111,7 @@ func (a *study) recall(known *records.Set) error {
 	take := func(t records.Task) {
 		for _, class := range known.Classes(t) {
 			for _, r := range known.Ranked(t, class)[:1] {
-				c, ok := candidateOf(a.space, r.Candidate)
+				c, ok := candidateOf(a.task, r.Candidate)
 				if ok && len(a.recalled) < maxRecalled && !seen[a.key(c)] {
 					seen[a.key(c)] = true
 					a.recalled = append(a.recalled, c)
@@ -167,36 +156,19 @@ func traceKey(lines []string) string { return strings.Join(lines, "\n") }
 
 func (a *study) key(c space.Candidate) string { return traceKey(c.Trace.Lines()) }
 
-// candidateOf is the point that a record says, if its schedule is still the one that was measured.
-func candidateOf(s *space.Space, r records.Candidate) (space.Candidate, bool) {
-	p := space.Point{Strategy: r.Strategy, Values: r.Values}
-	if !s.Contains(p) {
+// candidateOf is the candidate of a record, if its schedule is still one of the task's.
+func candidateOf(t *space.Task, r records.Candidate) (space.Candidate, bool) {
+	tr, err := traceOf(r.Trace)
+	if err != nil {
 		return space.Candidate{}, false
 	}
-	c, err := s.Build(p)
-	if err != nil || len(c.Trace) > len(r.Trace) {
-		return space.Candidate{}, false
-	}
-	if p.Steps, err = traceOf(r.Trace[len(c.Trace):]); err != nil {
-		return space.Candidate{}, false
-	}
-	if len(p.Steps) > 0 {
-		if c, err = s.Build(p); err != nil {
-			return space.Candidate{}, false
-		}
-	}
-	return c, slices.Equal(c.Trace.Lines(), r.Trace)
+	made, err := tr.ApplyAll(t.Func, schedule.WithInstrs(isa.For(t.Target)))
+	return space.Candidate{Point: space.Point{Strategy: r.Strategy, Values: r.Values}, Trace: tr, Result: made}, err == nil
 }
 
 // propose tells the search what came of candidates and asks it for others, none of which has been tried; with none, the task is done. It is
 // called by one goroutine at a time, which may be another one than that which takes note of trials.
 func (a *study) propose(ctx context.Context, n int, told []search.Outcome) ([]space.Candidate, error) {
-	if a.search == nil {
-		var err error
-		if a.search, err = a.begin(); err != nil {
-			return nil, err
-		}
-	}
 	a.search.Tell(told)
 	return a.search.Propose(ctx, n)
 }

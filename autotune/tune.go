@@ -23,7 +23,6 @@ import (
 	"ripc/engine/bareboard"
 	"ripc/internal/files"
 	"ripc/ir"
-	"ripc/schedule/costmodel"
 	"ripc/targets/boards"
 )
 
@@ -41,16 +40,13 @@ type Options struct {
 	// Search is the name of the search (search.Names); "" is search.Default.
 	Search string
 	Seed   uint64
-	// Model is what was learned from other tasks (search.Options); nil is nothing.
-	Model *costmodel.Model
 	// Known are records of elsewhere: the best of them of a kernel is measured behind its default schedule. nil is none.
 	Known *records.Set
 	// Layers, if any, are the only ones that are tuned.
 	Layers []string
 	// Round is how many candidates are proposed at a time; 0 stands for 8.
 	Round int
-	// Patience is after how many candidates without a better one a task counts as done; 0 stands for 128. A search that goes through the
-	// whole space (search.Whole) is done at its end.
+	// Patience is after how many candidates without a better one a task counts as done; 0 stands for 128.
 	Patience int
 	// Settings say how kernels are measured.
 	Settings runner.Settings
@@ -161,7 +157,7 @@ func (t *tuner) read(ctx context.Context) error {
 	known, notes := sifted(known, t.network.Target.Name)
 	notes = append(notes, others(known, mine)...)
 	for _, task := range tasks {
-		a, err := newStudy(task, t.Options, known, mine, func(work func()) bool { return t.beside(proposing, work) })
+		a, err := newStudy(task, t.Options, known, mine)
 		if err != nil {
 			return err
 		}
@@ -227,7 +223,7 @@ func (t *tuner) chooseSearch() (missing, err error) {
 		return nil, search.Available(t.Search)
 	}
 	t.Search = search.Default()
-	return search.Available(search.Names()[0]), nil
+	return search.Available(search.XGB), nil
 }
 
 func (t *tuner) tell(e Event) {

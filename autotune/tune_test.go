@@ -198,7 +198,7 @@ func TestResume(t *testing.T) {
 // measured at once, the records are the same, and cores are accounted for.
 func TestLate(t *testing.T) {
 	n := network(t, layer{"a", 32}, layer{"b", 16})
-	for _, name := range []string{search.Names()[0], "evolve"} {
+	for _, name := range search.Names() {
 		var want []byte
 		for seed, slots := range []int{1, 2, 5} {
 			file := filepath.Join(t.TempDir(), "records")
@@ -401,26 +401,6 @@ func TestIntegers(t *testing.T) {
 	for _, task := range r.Tasks {
 		if task.Trials > 0 && task.Default == 0 {
 			t.Errorf("%+v was not measured", task)
-		}
-	}
-}
-
-// TestWhole: a search that goes through all points is not given up because nothing better came for a while; others are.
-func TestWhole(t *testing.T) {
-	n := network(t, layer{"a", 32})
-	trials := func(name string, patience int) int {
-		o := autotune.Options{Runner: &inProcess{}, Records: filepath.Join(t.TempDir(), "records"), Trials: 1000, Round: 1, Search: name, Patience: patience, Layers: []string{"q0"}}
-		r, err := tune(t, n, o)
-		need.OK(t, err)
-		return r.Trials
-	}
-	all := trials("random", 1000)
-	if few := trials("random", 1); all < 3 || few >= all {
-		t.Errorf("%d of %d candidates by chance", few, all)
-	}
-	for _, name := range []string{"grid", "exhaustive"} {
-		if got := trials(name, 1); got != all {
-			t.Errorf("%s: %d of %d candidates", name, got, all)
 		}
 	}
 }

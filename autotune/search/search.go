@@ -1,104 +1,54 @@
-// Package search proposes which candidates of a space to measure next, from what those measured before cost.
+// Package search proposes which candidates of a kernel to measure next. The target's machine.Model predicts what a candidate costs. Trees
+// learn from the costs that were measured by which factor its predictions are wrong, and correct them.
 package search
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"ripc/autotune/space"
+	"ripc/compile"
 	"ripc/schedule/costmodel"
+	"ripc/schedule/features"
+	"ripc/schedule/machine"
 )
 
-// Outcome is what a candidate turned out to cost.
+// Outcome is the cost of a candidate that was measured.
 type Outcome struct {
 	Candidate space.Candidate
-	Cost      float64 // in whatever unit all costs of one search have; 0 if it failed
+	Cost      float64 // in one unit for all candidates of a search; 0 if it failed
 	Failed    bool
 }
 
-// sample is what a model learns from an outcome, beside those of its group.
-func (o Outcome) sample(features []float32, group string) costmodel.Sample {
-	s := costmodel.Sample{Features: features, Cost: o.Cost, Group: group}
-	if o.Failed {
-		s.Cost = 0
-	}
-	return s
-}
-
-// Search proposes candidates of one task. It depends on nothing but its options and what it was told, in order.
-type Search interface {
-	// Propose gives up to n candidates, all different from each other and from those that it proposed or was told before; none if there
-	// are no others. It fails with ctx's error, or where what it needs is missing.
-	Propose(ctx context.Context, n int) ([]space.Candidate, error)
-	// Tell says what candidates cost, of its own proposals and of others.
-	Tell([]Outcome)
-}
-
-// Options are for all searches. The zero value is fine.
-type Options struct {
-	Seed uint64
-	// Model is what xgb knows from other tasks, of ModelFeatures (Learn); nil stands for the one that comes with ripc.
-	Model *costmodel.Model
-	// Start are points to begin with, the most promising first; without any, a search begins at the first values of each strategy's knobs and at points that are drawn.
-	Start []space.Point
-	// Alone says that it knows nothing.
-	Alone bool
-	// Thorough has more built to choose from, which is worth its time where measuring takes longer than that, as simulating does.
-	Thorough bool
-	// Beside does work on a core that is free, and reports true, or reports false; nil stands for as many as Go uses.
-	Beside func(work func()) bool
-}
-
-// kind is one way to search.
-type kind struct {
-	name, text string
-	needs      func() error // nil if nothing
-	open       func(s *space.Space, o Options) (Search, error)
-	whole      bool // it proposes all points, and none a second time
-}
-
-func kinds() []kind {
-	return []kind{
-		{"xgb", "measures what a cost model takes for the best", needsLibrary, openXGB, false},
-		{"evolve", "crosses and changes the best so far", nil, openEvolve, false},
-		{"random", "draws points", nil, openRandom, false},
-		{"grid", "goes through all points, spread over the space however early it ends", nil, openGrid, true},
-		{"exhaustive", "goes through all points in order", nil, openExhaustive, true},
-	}
-}
+// The names of searches.
+const (
+	XGB    = "xgb"    // measures the candidates of least predicted cost, and corrects the predictions; it needs XGBoost
+	Random = "random" // draws points
+)
 
 // Names lists what New takes.
-func Names() []string {
-	var names []string
-	for _, k := range kinds() {
-		names = append(names, k.name)
-	}
-	return names
-}
+func Names() []string { return []string{XGB, Random} }
 
-// Whole says that a search goes through the whole space and then ends, so that better ones may come as late as any.
-func Whole(name string) bool {
-	return slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == name && k.whole })
-}
-
-// Default is the search that New takes for "": the first that has here what it needs.
+// Default is XGB where XGBoost is installed, and Random elsewhere.
 func Default() string {
-	all := kinds()
-	return all[slices.IndexFunc(all, func(k kind) bool { return k.needs == nil || k.needs() == nil })].name
+	if Available(XGB) != nil {
+		return Random
+	}
+	return XGB
 }
 
-// Available fails, with *UnavailableError, where what a search needs is missing.
+// Available fails, with *UnavailableError, where the search called name needs what is not installed.
 func Available(name string) error {
-	for _, k := range kinds() {
-		if k.name == name && k.needs != nil {
-			if err := k.needs(); err != nil {
-				return &UnavailableError{Search: name, Err: err}
-			}
-		}
+	if name != XGB {
+		return nil
+	}
+	if _, err := costmodel.Open(""); err != nil {
+		return &UnavailableError{Search: name, Err: err}
 	}
 	return nil
 }
@@ -114,11 +64,6 @@ func (e *UnavailableError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-func needsLibrary() error {
-	_, err := costmodel.Open("")
-	return err
-}
-
 // NameError says that there is no search of that name.
 type NameError struct{ Name string }
 
@@ -126,88 +71,377 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("no search is called %q; there are %s", e.Name, strings.Join(Names(), ", "))
 }
 
-// New begins a search. It fails with *NameError, or where what the search needs is missing.
-func New(name string, s *space.Space, o Options) (Search, error) {
-	for _, k := range kinds() {
-		if k.name == cmp.Or(name, Default()) {
-			return k.open(s, o)
+// Search proposes candidates of one kernel. Its proposals depend on the kernel, the seed and the outcomes that it was told, in order.
+type Search struct {
+	space  *space.Space
+	random *rand.Rand
+	points map[string]bool // that were built, or cannot be
+	traces map[string]bool // of candidates that were proposed, or told
+
+	library  *costmodel.Library // nil: proposals are drawn
+	machine  *machine.Model     // nil: the target has none
+	defined  machine.Definition
+	describe *features.Describer
+	begun    bool
+	told     []*entry // in order
+	under    []*entry // proposed, and not told yet
+	pool     []*entry // built, and not proposed
+}
+
+// entry is a candidate with its features and its predicted cost.
+type entry struct {
+	space.Candidate
+	key      string // the Candidate's
+	features []float32
+	expected float64 // logarithm of the model's prediction; 0 without a model
+	outcome  Outcome
+}
+
+// Parameters of the search.
+const (
+	first     = 16   // schedules that it begins with, those of which the model expects most
+	enough    = 6    // outcomes that trees learn from, at least
+	leaders   = 8    // of the best candidates, whose neighbours are guessed
+	neighbors = 24   // of each
+	drawn     = 64   // points that are guessed as well
+	shortlist = 3    // candidates that are built for each that is proposed
+	atRandom  = 0.05 // share of proposals that are drawn
+	keep      = 256  // candidates that stay in the pool
+	likeness  = 0.3  // what a likeness of 1 to another proposal counts, in standard deviations of the scores
+	sameness  = 0.3  // what the score of another candidate counts, by the logarithm of their number
+)
+
+// New begins a search. It fails with *NameError or *UnavailableError.
+func New(name string, s *space.Space, seed uint64) (*Search, error) {
+	x := &Search{space: s, random: rand.New(rand.NewPCG(seed, 0x72616e64)), points: map[string]bool{}, traces: map[string]bool{}}
+	switch cmp.Or(name, Default()) {
+	case Random:
+		return x, nil
+	case XGB:
+	default:
+		return nil, &NameError{name}
+	}
+	var err error
+	if x.library, err = costmodel.Open(""); err != nil {
+		return nil, &UnavailableError{Search: XGB, Err: err}
+	}
+	x.describe = features.For(s.Task.Target)
+	if x.machine, _, err = machine.Of(s.Task.Target); err != nil {
+		return nil, err
+	}
+	if x.machine != nil {
+		x.defined = x.machine.Define(s.Task.Func)
+	}
+	return x, nil
+}
+
+// Propose returns up to n candidates, all different from each other and from those that it proposed or was told before; none if there
+// are no others. It fails with ctx's error, or where a model cannot be trained.
+func (x *Search) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
+	var chosen []space.Candidate
+	if x.library != nil {
+		drawn := 0
+		for range n {
+			if x.random.Float64() < atRandom {
+				drawn++
+			}
+		}
+		if err := x.build(ctx, shortlist*n); err != nil {
+			return nil, err
+		}
+		correction, err := x.learn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range x.choose(n-drawn, correction) {
+			x.under = append(x.under, e)
+			chosen = append(chosen, e.Candidate)
 		}
 	}
-	return nil, &NameError{name}
-}
-
-// Fresh builds points of a space and lets each schedule pass once.
-type Fresh struct {
-	Space  *space.Space
-	points map[string]bool // that were built
-	plain  int             // those of them without steps behind their strategies
-	traces map[string]bool // that have passed
-	beside func(work func()) bool
-}
-
-// NewFresh has let nothing pass yet. Of o it takes Beside.
-func NewFresh(s *space.Space, o Options) *Fresh {
-	f := &Fresh{Space: s, points: map[string]bool{}, traces: map[string]bool{}, beside: o.Beside}
-	if f.beside == nil {
-		f.beside = func(work func()) bool {
-			go work()
-			return true
+	rest, err := x.draw(ctx, n-len(chosen))
+	if x.library != nil {
+		for _, c := range rest {
+			x.under = append(x.under, x.entry(c))
 		}
 	}
-	return f
+	return append(chosen, rest...), err
 }
 
-// Take builds p; ok says that it can be built and that its schedule is new.
-func (f *Fresh) Take(p space.Point) (c space.Candidate, ok bool) {
-	key := f.Space.Key(p)
-	if f.points[key] {
-		return c, false
-	}
-	f.note(p, key)
-	c, err := f.Space.Build(p)
-	if err != nil || f.traces[c.Key()] {
-		return c, false
-	}
-	f.traces[c.Key()] = true
-	return c, true
-}
-
-// Seen says that the schedule of c is not new any more.
-func (f *Fresh) Seen(c space.Candidate) {
-	f.note(c.Point, f.Space.Key(c.Point))
-	f.traces[c.Key()] = true
-}
-
-// Tell says that the schedules of candidates are not new any more, whatever they cost.
-func (f *Fresh) Tell(told []Outcome) {
+// Tell tells the outcomes of candidates, of its own proposals and of others.
+func (x *Search) Tell(told []Outcome) {
 	for _, o := range told {
-		f.Seen(o.Candidate)
+		key := o.Candidate.Key()
+		x.note(o.Candidate.Point)
+		x.traces[key] = true
+		if x.library == nil {
+			continue
+		}
+		same := func(e *entry) bool { return e.key == key }
+		var e *entry
+		if at := slices.IndexFunc(x.under, same); at >= 0 {
+			e = x.under[at]
+			x.under = slices.Delete(x.under, at, at+1)
+		} else {
+			e = x.entry(o.Candidate)
+			x.pool = slices.DeleteFunc(x.pool, same)
+		}
+		e.outcome = o
+		x.told = append(x.told, e)
 	}
 }
 
-func (f *Fresh) note(p space.Point, key string) {
-	if !f.points[key] && len(p.Steps) == 0 {
-		f.plain++
+// entry describes a candidate.
+func (x *Search) entry(c space.Candidate) *entry {
+	e := &entry{Candidate: c, key: c.Key()}
+	if x.machine == nil {
+		e.features = x.describe.Of(c.Func, c.Point.Values)
+		return e
 	}
-	f.points[key] = true
+	p := x.machine.Scheduled(c.Func, c.Point.Values)
+	e.features, e.expected = p.After, math.Log(x.machine.Predict(p))
+	return e
 }
 
-// All reports whether all points without steps behind them have been built, as far as they were drawn one by one.
-func (f *Fresh) All() bool { return f.plain >= f.Space.Size() }
-
-// random draws points.
-type random struct {
-	*Fresh
-	r *rand.Rand
+// note notes a point that was built. It reports whether the point is new.
+func (x *Search) note(p space.Point) bool {
+	key := p.String()
+	defer func() { x.points[key] = true }()
+	return !x.points[key]
 }
 
-func openRandom(s *space.Space, o Options) (Search, error) {
-	return &random{NewFresh(s, o), rand.New(rand.NewPCG(o.Seed, streamOfRandom))}, nil
+// take builds a point; ok reports that it is new, can be built, and has a new schedule.
+func (x *Search) take(p space.Point) (c space.Candidate, ok bool) {
+	if !x.note(p) {
+		return c, false
+	}
+	c, err := x.space.Build(p)
+	return c, err == nil && x.fresh(c)
 }
 
-// streamOfRandom sets the numbers of this search apart from those that others draw from the same seed.
-const streamOfRandom = 0x72616e64
+// fresh reports whether a schedule is new, and notes it.
+func (x *Search) fresh(c space.Candidate) bool {
+	key := c.Key()
+	defer func() { x.traces[key] = true }()
+	return !x.traces[key]
+}
 
-func (s *random) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
-	return s.drawn(ctx, n, s.r)
+// draw takes n candidates at random, and the last ones of a small space one by one.
+func (x *Search) draw(ctx context.Context, n int) ([]space.Candidate, error) {
+	const (
+		draws = 50      // of each candidate, at most: many points may be the same schedule, or none
+		small = 1 << 13 // points of a space
+	)
+	var out []space.Candidate
+	size := x.space.Size()
+	try := func(p space.Point) error {
+		if c, ok := x.take(p); ok {
+			out = append(out, c)
+		}
+		return ctx.Err()
+	}
+	for i := 0; i < draws*n && len(out) < n && len(x.points) < size; i++ {
+		if err := try(x.space.Random(x.random)); err != nil {
+			return nil, err
+		}
+	}
+	if n > 0 && size <= small {
+		from := x.random.IntN(size)
+		for i := 0; i < size && len(out) < n && len(x.points) < size; i++ {
+			if err := try(x.space.At((from + i) % size)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// build adds candidates to the pool: at first those of which the model expects most, then n of the least guesses among the neighbours of
+// the best candidates and points that are drawn.
+func (x *Search) build(ctx context.Context, n int) error {
+	if !x.begun {
+		x.begun = true
+		promising, err := compile.Promising(ctx, x.space.Task.Func, x.space.Task.Target, first)
+		if err != nil {
+			return err
+		}
+		for _, p := range promising {
+			c := space.Candidate{Point: space.Point{Strategy: p.Strategy, Values: p.Values}, Trace: p.Trace, Result: p.Result}
+			if x.note(c.Point) && x.fresh(c) {
+				x.pool = append(x.pool, x.entry(c))
+			}
+		}
+	}
+	for _, p := range x.guess() {
+		if n == 0 {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if c, ok := x.take(p); ok {
+			x.pool, n = append(x.pool, x.entry(c)), n-1
+		}
+	}
+	return nil
+}
+
+// guess are points that were not built, those of the least guesses first.
+func (x *Search) guess() []space.Point {
+	var points []space.Point
+	seen := map[string]bool{}
+	add := func(p space.Point) {
+		if key := p.String(); !seen[key] && !x.points[key] {
+			seen[key] = true
+			points = append(points, p)
+		}
+	}
+	for _, e := range x.best() {
+		for range neighbors {
+			p := x.space.Neighbour(e.Point, x.random)
+			for x.random.IntN(3) == 0 {
+				p = x.space.Neighbour(p, x.random)
+			}
+			add(p)
+		}
+	}
+	for range drawn {
+		add(x.space.Random(x.random))
+	}
+	if x.machine == nil || !x.machine.Sifts() {
+		return points
+	}
+	var sketches []machine.Sketch
+	for _, p := range points {
+		sketches = append(sketches, x.defined.Sketch(p.Strategy, p.Values))
+	}
+	order := make([]int, len(points))
+	for i := range order {
+		order[i] = i
+	}
+	guesses := x.machine.Sift(sketches)
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(guesses[i], guesses[j]) })
+	sorted := make([]space.Point, len(points))
+	for i, at := range order {
+		sorted[i] = points[at]
+	}
+	return sorted
+}
+
+// best are the candidates of least cost.
+func (x *Search) best() []*entry {
+	all := slices.DeleteFunc(slices.Clone(x.told), func(e *entry) bool { return e.outcome.Failed })
+	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(a.outcome.Cost, b.outcome.Cost) })
+	return all[:min(len(all), leaders)]
+}
+
+// learn trains the correction: the logarithm of measured over predicted cost. It is nil of too few outcomes. A candidate that failed
+// counts as worse than all others.
+func (x *Search) learn(ctx context.Context) (*costmodel.Model, error) {
+	var samples []costmodel.Sample
+	worst := math.Inf(-1)
+	for _, e := range x.told {
+		s := costmodel.Sample{Features: e.features}
+		if !e.outcome.Failed {
+			s.Label = float32(math.Log(e.outcome.Cost) - e.expected)
+			worst = max(worst, float64(s.Label))
+		}
+		samples = append(samples, s)
+	}
+	if len(samples) < enough || math.IsInf(worst, 0) {
+		return nil, nil
+	}
+	for i, e := range x.told {
+		if e.outcome.Failed {
+			samples[i].Label = float32(worst + 1)
+		}
+	}
+	return x.library.Train(ctx, samples, costmodel.Options{Objective: costmodel.Squared, Labels: true, Names: features.Names(), Rounds: 60, Depth: 3, Rate: 0.2})
+}
+
+// scores are the logarithms of corrected predictions.
+func scores(entries []*entry, correction *costmodel.Model) []float64 {
+	out := make([]float64, len(entries))
+	var rows [][]float32
+	for i, e := range entries {
+		out[i], rows = e.expected, append(rows, e.features)
+	}
+	if correction != nil {
+		for i, c := range correction.Predict(rows) {
+			out[i] += c
+		}
+	}
+	return out
+}
+
+// choose takes n candidates of the pool: those of the least scores that differ from each other and from what is under way. Candidates
+// that the model cannot tell from one that is measured or chosen come later: a knob may make no difference.
+func (x *Search) choose(n int, correction *costmodel.Model) []*entry {
+	type ranked struct {
+		*entry
+		score, like float64
+	}
+	costs := scores(x.pool, correction)
+	all := make([]ranked, len(x.pool))
+	for i, e := range x.pool {
+		all[i] = ranked{entry: e, score: costs[i]}
+		for _, u := range x.under {
+			all[i].like = max(all[i].like, alike(e.Point, u.Point))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.score, b.score) })
+	all = all[:min(len(all), keep)]
+	same := map[float64]int{}
+	for _, s := range scores(slices.Concat(x.told, x.under), correction) {
+		same[s]++
+	}
+	deviation := spread(costs)
+	value := func(r ranked) float64 {
+		return r.score + deviation*(likeness*r.like+sameness*math.Log1p(float64(same[r.score])))
+	}
+	var out []*entry
+	for len(out) < n && len(all) > 0 {
+		at := 0
+		for i := range all {
+			if value(all[i]) < value(all[at]) {
+				at = i
+			}
+		}
+		chosen := all[at]
+		all = slices.Delete(all, at, at+1)
+		out = append(out, chosen.entry)
+		same[chosen.score]++
+		for i := range all {
+			all[i].like = max(all[i].like, alike(all[i].Point, chosen.Point))
+		}
+	}
+	x.pool = nil
+	for _, r := range all {
+		x.pool = append(x.pool, r.entry)
+	}
+	return out
+}
+
+// alike is the share of equal knobs; 0 of different strategies.
+func alike(p, q space.Point) float64 {
+	if p.Strategy != q.Strategy {
+		return 0
+	}
+	n := 0
+	for knob, v := range p.Values {
+		if q.Values[knob] == v {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(p.Values)))
+}
+
+// spread is the standard deviation.
+func spread(v []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, x := range v {
+		sum += x
+		squares += x * x
+	}
+	n := float64(max(1, len(v)))
+	return math.Sqrt(max(0, squares/n-sum*sum/n/n))
 }

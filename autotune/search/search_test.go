@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/ops"
+	"ripc/schedule/features"
 	"ripc/targets"
 )
 
@@ -35,7 +37,7 @@ func TestSearches(test *testing.T) {
 	for _, name := range append(search.Names(), "") {
 		for seed, n := range map[uint64]int{1: 23, 1 << 40: 40} {
 			run := func() []string {
-				find, err := search.New(name, s, search.Options{Seed: seed})
+				find, err := search.New(name, s, seed)
 				if err != nil {
 					test.Fatal(err)
 				}
@@ -70,7 +72,48 @@ func TestSearches(test *testing.T) {
 		}
 	}
 	var bad *search.NameError
-	if _, err := search.New("none", s, search.Options{}); !errors.As(err, &bad) {
+	if _, err := search.New("none", s, 0); !errors.As(err, &bad) {
 		test.Errorf("no search: %v", err)
+	}
+}
+
+// TestAhead: where costs can be learned, xgb finds better candidates than random in as many trials, with a machine.Model and without.
+func TestAhead(t *testing.T) {
+	for _, name := range []string{"rpi3", "without a model"} {
+		target, err := targets.Lookup("rpi3")
+		need.OK(t, err)
+		target.Name = name
+		f := testlayer.Reals(&graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 16, Out: 24}, 1, 12, 12, ops.Slice{})
+		s, err := space.New(space.TaskOf(f, target, ir.Stage{Name: "layer"}, nil))
+		need.OK(t, err)
+		describe := features.For(target)
+		cost := func(c space.Candidate) float64 {
+			x := describe.Of(c.Func, c.Point.Values)
+			at := func(name string) float64 { return float64(x[slices.Index(features.Names(), name)]) }
+			return math.Exp2(at("total.instructions")) * (1 + at("registers.share")/4)
+		}
+		sum := map[string]float64{}
+		for seed := range uint64(3) {
+			for _, name := range search.Names() {
+				find, err := search.New(name, s, seed)
+				need.OK(t, err)
+				best := math.Inf(1)
+				for range 6 {
+					cs, err := find.Propose(t.Context(), 8)
+					need.OK(t, err)
+					var told []search.Outcome
+					for _, c := range cs {
+						told = append(told, search.Outcome{Candidate: c, Cost: cost(c)})
+						best = min(best, cost(c))
+					}
+					find.Tell(told)
+				}
+				sum[name] += best
+			}
+		}
+		t.Log(name, sum)
+		if sum[search.XGB] >= sum[search.Random] {
+			t.Errorf("%s: costs that were found: %v", name, sum)
+		}
 	}
 }

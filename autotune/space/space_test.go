@@ -2,10 +2,8 @@ package space_test
 
 import (
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -46,24 +44,17 @@ func drawSpace(t *rapid.T) *space.Space {
 
 func random(t *rapid.T) *rand.Rand { return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) }
 
-// TestPoints: At and Index are inverse; random points, neighbours and crosses are of the space, and a neighbour differs in one knob or in
-// the strategy.
+// TestPoints: points have different numbers; a neighbour of a point differs in one knob or in the strategy.
 func TestPoints(t *testing.T) {
-	crossed := 0
 	rapid.Check(t, func(t *rapid.T) {
 		s, r := drawSpace(t), random(t)
 		for range 20 {
-			i := r.IntN(s.Size())
-			if p := s.At(i); s.Index(p) != i {
-				t.Fatalf("point %d, %v, is number %d of %d", i, p, s.Index(p), s.Size())
+			i, j := r.IntN(s.Size()), r.IntN(s.Size())
+			if (i == j) != (s.At(i).String() == s.At(j).String()) {
+				t.Fatalf("points %d and %d are %v and %v", i, j, s.At(i), s.At(j))
 			}
-			p, q := s.Random(r), s.At(i)
-			n, c := s.Neighbour(p, r), s.Cross(p, q, r)
-			for _, x := range []space.Point{p, n, c} {
-				if !s.Contains(x) || s.Key(s.At(s.Index(x))) != s.Key(x) {
-					t.Fatalf("%v is no point of %v", x, s.Strategies())
-				}
-			}
+			p := s.Random(r)
+			n := s.Neighbour(p, r)
 			differ := 0
 			for k, v := range n.Values {
 				if p.Values[k] != v {
@@ -73,53 +64,33 @@ func TestPoints(t *testing.T) {
 			if n.Strategy == p.Strategy && differ != 1 {
 				t.Fatalf("%v has the neighbour %v", p, n)
 			}
-			for k, v := range c.Values {
-				if p.Values[k] != v && q.Values[k] != v {
-					t.Fatalf("%v and %v give %v", p, q, c)
-				}
-			}
-			if !maps.Equal(c.Values, p.Values) && !maps.Equal(c.Values, q.Values) {
-				crossed++
-			}
 		}
 		for _, bad := range []space.Point{{}, {Strategy: "none"}, {Strategy: s.At(0).Strategy, Values: strategy.Values{"none": 1}}} {
 			var at *strategy.PointError
-			if _, err := s.Build(bad); s.Contains(bad) || !errors.As(err, &at) {
+			if _, err := s.Build(bad); !errors.As(err, &at) {
 				t.Fatalf("%v: %v", bad, err)
 			}
 		}
 	})
-	if crossed == 0 {
-		t.Error("nothing was crossed")
-	}
 }
 
-// TestBuild: a point gives the same schedule each time, or none with a *strategy.PointError, and so do steps behind it; the schedule
-// computes what the definition does.
+// TestBuild: a point gives the same schedule each time, or none with a *strategy.PointError; the schedule computes what the definition does.
 func TestBuild(test *testing.T) {
-	extended := map[string]int{}
 	rapid.Check(test, func(t *rapid.T) {
 		s, r := drawSpace(t), random(t)
-		d, err := s.Default()
-		if err != nil || d.Key() == "" || !s.Contains(d.Point) {
+		if d, err := s.Default(); err != nil || d.Key() == "" {
 			t.Fatalf("default %+v, %v", d, err)
 		}
 		p := s.Random(r)
-		if q, ok := s.Extend(p, r); ok {
-			p = q
-			for _, st := range q.Steps {
-				extended[st.Op]++
-			}
-		}
 		c, err := s.Build(p)
 		if at := (*strategy.PointError)(nil); err != nil {
-			if !errors.As(err, &at) || len(p.Steps) > 0 {
+			if !errors.As(err, &at) {
 				t.Fatal(err)
 			}
 			return
 		}
 		again, err := s.Build(p)
-		if err != nil || again.Key() != c.Key() || again.Func.String() != c.Func.String() || s.Key(c.Point) != s.Key(p) {
+		if err != nil || again.Key() != c.Key() || again.Func.String() != c.Func.String() || c.Point.String() != p.String() {
 			t.Fatalf("%v: %v\n%s\n%s", p, err, c.Key(), again.Key())
 		}
 		whole, err := c.Trace.ApplyAll(s.Task.Func, schedule.WithInstrs(isa.For(s.Task.Target)))
@@ -130,11 +101,6 @@ func TestBuild(test *testing.T) {
 			difftest.Same(test, s.Task.Func, got.Whole(), 1)
 		}
 	})
-	for _, op := range []string{"unroll", "reorder", "split"} {
-		if extended[op] == 0 {
-			test.Errorf("no point has %s behind it", op)
-		}
-	}
 }
 
 // TestWorkload: the key knows what a Func computes, and nothing of its name.
@@ -158,7 +124,7 @@ func TestWorkload(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := space.New(space.TaskOf(a, target, stage, nil))
-	if err != nil || !slices.Contains(s.Strategies(), "words") || len(s.Knobs("words")) == 0 || s.Knobs("none") != nil {
+	if err != nil || s.Size() < 2 {
 		t.Errorf("%v, %v", s, err)
 	}
 }

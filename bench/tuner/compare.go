@@ -12,7 +12,6 @@ import (
 	"ripc/autotune/search"
 	"ripc/autotune/space"
 	"ripc/measure/provenance"
-	"ripc/schedule/costmodel"
 )
 
 // batch is how many candidates a search proposes at once.
@@ -32,33 +31,20 @@ type result struct {
 	Seconds map[string]float64 `json:"-"`
 }
 
-// compare runs the searches on a task. Transfer is xgb with a model of the other tasks of all, shipped with the
-// model that comes with ripc.
-func (s settings) compare(ctx context.Context, t *task, all []*task) (*result, error) {
+// compare runs the searches on a task.
+func (s settings) compare(ctx context.Context, t *task) (*result, error) {
 	ref := &t.ref
 	res := &result{Mark: t.mark(), Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def, Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
-	var model *costmodel.Model
 	for _, name := range s.searches {
 		for seed := range s.seeds {
 			var curve []float64
 			var err error
 			start := time.Now()
 			var spent time.Duration
-			switch name {
-			case "random":
+			if name == search.Random {
 				curve = ref.random(uint64(seed+1), s.trials)
-			case "transfer":
-				if model == nil {
-					others := slices.DeleteFunc(slices.Clone(all), func(o *task) bool { return o == t })
-					if model, err = learned(ctx, others); err != nil {
-						return nil, err
-					}
-				}
-				curve, spent, err = s.search(ctx, t, "xgb", search.Options{Seed: uint64(seed + 1), Model: model})
-			case "shipped":
-				curve, spent, err = s.search(ctx, t, "xgb", search.Options{Seed: uint64(seed + 1)})
-			default:
-				curve, spent, err = s.search(ctx, t, name, search.Options{Seed: uint64(seed + 1), Alone: true})
+			} else {
+				curve, spent, err = s.search(ctx, t, name, uint64(seed+1))
 			}
 			res.Seconds[name] += spent.Seconds()
 			if err != nil {
@@ -89,11 +75,10 @@ func (r *reference) random(seed uint64, trials int) []float64 {
 }
 
 // search is the curve of a search.
-func (s settings) search(ctx context.Context, t *task, name string, o search.Options) ([]float64, time.Duration, error) {
+func (s settings) search(ctx context.Context, t *task, name string, seed uint64) ([]float64, time.Duration, error) {
 	var spent time.Duration
 	start := time.Now()
-	o.Thorough = t.simulated()
-	find, err := search.New(name, t.space, o)
+	find, err := search.New(name, t.space, seed)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"flag"
 	"fmt"
@@ -16,7 +14,6 @@ import (
 
 	"ripc/autotune/search"
 	"ripc/autotune/space"
-	"ripc/schedule/costmodel"
 )
 
 func main() {
@@ -34,7 +31,6 @@ type settings struct {
 	only          *regexp.Regexp
 	points        int
 	jobs          int
-	train         string
 	trials, seeds int
 	searches      []string
 }
@@ -48,10 +44,9 @@ func run(ctx context.Context, args []string) error {
 	page := fs.String("page", "", "compare nothing: write PAGE.md and PAGE.svg from PAGE.json")
 	fs.IntVar(&s.points, "points", 2000, "random points to compare with, or all where there are no more")
 	fs.IntVar(&s.jobs, "jobs", 2, "candidates that are measured at once")
-	fs.StringVar(&s.train, "train", "", "compare nothing: write a model of all tasks' references to this file")
 	fs.IntVar(&s.trials, "trials", 128, "trials of a search")
 	fs.IntVar(&s.seeds, "seeds", 5, "runs of a search")
-	names := fs.String("searches", "random,xgb,transfer,shipped", "searches to compare")
+	names := fs.String("searches", strings.Join(search.Names(), ","), "searches to compare")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -82,12 +77,9 @@ func run(ctx context.Context, args []string) error {
 		defer t.costs.close()
 		tasks = append(tasks, t)
 	}
-	if s.train != "" {
-		return s.ship(ctx, tasks)
-	}
 	rep := report{Trials: s.trials, Seeds: s.seeds, Batch: batch}
 	for _, t := range tasks {
-		res, err := s.compare(ctx, t, tasks)
+		res, err := s.compare(ctx, t)
 		if err != nil {
 			return fmt.Errorf("task %s: %w", t.Name, err)
 		}
@@ -111,43 +103,6 @@ func (s settings) say(res *result) {
 		}
 		fmt.Printf("  proposals %.2f s each\n", res.Seconds[name]/float64(s.seeds))
 	}
-}
-
-// learned is a model of the references of tasks.
-func learned(ctx context.Context, tasks []*task) (*costmodel.Model, error) {
-	l, err := costmodel.Open("")
-	if err != nil {
-		return nil, err
-	}
-	var all []search.Measured
-	for _, t := range tasks {
-		m := search.Measured{Space: t.space}
-		for i, x := range t.ref.points {
-			m.Outcomes = append(m.Outcomes, search.Outcome{Candidate: x, Cost: t.ref.costs[i], Failed: t.ref.costs[i] == 0})
-		}
-		all = append(all, m)
-	}
-	return search.Learn(ctx, l, nil, all)
-}
-
-// ship writes a model of all tasks.
-func (s settings) ship(ctx context.Context, tasks []*task) error {
-	m, err := learned(ctx, tasks)
-	if err != nil {
-		return err
-	}
-	for _, i := range m.Importance()[:20] {
-		fmt.Printf("%-30s %.1f %%\n", i.Feature, 100*i.Gain)
-	}
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(m.Encode()); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(s.train, b.Bytes(), 0o644)
 }
 
 // reference is what searches are compared with.
@@ -201,10 +156,10 @@ func (t *task) points(ctx context.Context, n int) ([]space.Candidate, error) {
 			return nil, err
 		}
 		p := t.space.Random(r)
-		if seen[t.space.Key(p)] {
+		if seen[p.String()] {
 			continue
 		}
-		seen[t.space.Key(p)] = true
+		seen[p.String()] = true
 		if c, err := t.space.Build(p); err == nil && !seen[c.Key()] {
 			seen[c.Key()] = true
 			out = append(out, c)

@@ -124,12 +124,10 @@ func (r *report) page(out string) string {
 
 `+"`make bench-tuner`"+` makes this page. Each task is a small layer (bench/tuner/tasks.json). A cost is the estimated cycles of its simulated target,
 which are the same each time, or nanoseconds on this machine where its code is not simulated; what is measured once is kept
-in `+"`build/tuner`"+`, and an interrupted comparison goes on. The reference of a task is its schedules that are drawn at random,
-without steps behind those of the strategies, which a search may add: it can be below the best of the reference.
+in `+"`build/tuner`"+`, and an interrupted comparison goes on. The reference of a task is its schedules that are drawn at random: a search can find better ones.
 
 Figures are percent above the best of the reference, medians over %d seeds, after so many trials; "default" is the schedule without a tuner. `+"`random`"+`
-draws from the reference, the others propose %d candidates at a time. `+"`transfer`"+` is `+"`xgb`"+` with a model of the references of the other tasks, `+"`shipped`"+` with the one that
-comes with ripc, which has learned those of all tasks: what is left is to find them in the space.
+draws from the reference; `+"`xgb`"+` proposes %d candidates at a time.
 
 ![curves](%s.svg)
 
@@ -181,7 +179,7 @@ comes with ripc, which has learned those of all tasks: what is left is to find t
 func (r *report) curves() string {
 	const columns, wide, high, margin = 3, 280, 170, 40
 	const startAt = 8 // the trial whose figure is at the top
-	colours := map[string]string{"xgb": "#c0392b", "evolve": "#2471a3", "transfer": "#d68910", "shipped": "#1e8449", "random": "#7f8c8d"}
+	colours := map[string]string{"xgb": "#c0392b", "random": "#7f8c8d"}
 	rows := (len(r.Tasks) + columns - 1) / columns
 	width, height := columns*wide, rows*high+20
 	var b strings.Builder

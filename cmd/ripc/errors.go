@@ -116,7 +116,7 @@ func help(err error) string {
 	case errors.As(err, &unreachable) && errors.As(err, &lost):
 		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " + sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"
 	case errors.As(err, &unavailable):
-		return "--tuner evolve does without"
+		return "--tuner random does without"
 	case errors.As(err, &name):
 		return "there are " + strings.Join(runner.Names(), ", ")
 	case errors.As(err, &host):

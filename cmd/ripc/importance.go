@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -14,30 +11,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc/autotune/records"
-	"ripc/autotune/search"
-	"ripc/internal/files"
 	"ripc/internal/human"
 	"ripc/schedule/costmodel"
 )
-
-// maxModel bounds the file of a cost model, in bytes, packed and unpacked.
-const maxModel = 256 << 20
 
 func importanceCommand() *cobra.Command {
 	var out string
 	var top int
 	cmd := &cobra.Command{
-		Use:   "importance [FILE] -o FILE.svg [flags]",
+		Use:   "importance FILE -o FILE.svg [flags]",
 		Short: "Draw what the costs of kernels go by",
-		Long: `Draw what the costs of kernels go by: a bar for each feature, as long as its share of what a
-cost model explains. Of a FILE of records the features are the knobs of the schedules, and the
-model is made of the file, which needs libxgboost; kernels are compared with those of the same
-workload, target and machine alone. Of a FILE of package costmodel, packed by gzip or not, and
-without one of the model that comes with ripc, which tuners begin with, they are what the model
-knows of loops and memory.`,
-		Example: `  ripc records importance ripc.records -o knobs.svg
-  ripc records importance -o shipped.svg`,
-		Args: args(0, 1, "one FILE or none"),
+		Long: `Draw which knobs of schedules the costs in a FILE of records go by: a bar for each knob, as
+long as its share of what a model of the records explains. Kernels are compared with those of
+the same workload, target and machine alone. It needs libxgboost.`,
+		Example: `  ripc records importance ripc.records -o knobs.svg`,
+		Args:    args(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case out == "":
@@ -48,10 +36,11 @@ knows of loops and memory.`,
 			if err := unlike(out, args...); err != nil {
 				return err
 			}
-			m, err := search.Shipped()
-			if len(args) > 0 {
-				m, err = readCostModel(cmd.Context(), args[0])
+			set, err := loadRecords(args)
+			if err != nil {
+				return err
 			}
+			m, err := learnKnobs(cmd.Context(), args[0], set)
 			if err != nil {
 				return err
 			}
@@ -70,35 +59,6 @@ knows of loops and memory.`,
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write")
 	cmd.Flags().IntVar(&top, "top", 30, "number of features")
 	return cmd
-}
-
-// readCostModel is the model that a file has, or one of the records that it has.
-func readCostModel(ctx context.Context, path string) (*costmodel.Model, error) {
-	cannot := func(err error) error {
-		return &usageError{msg: "cannot read " + path, err: files.Cause(err)}
-	}
-	f, err := files.Open(path)
-	if err != nil {
-		return nil, cannot(err)
-	}
-	defer f.Close()
-	text, err := files.ReadUpTo(f, maxModel)
-	if err != nil {
-		return nil, cannot(err)
-	}
-	if z, err := gzip.NewReader(bytes.NewReader(text)); err == nil {
-		if text, err = io.ReadAll(io.LimitReader(z, maxModel)); err != nil {
-			return nil, cannot(err)
-		}
-	}
-	if s, err := records.Read(bytes.NewReader(text)); err == nil && len(s.Records) > 0 {
-		return learnKnobs(ctx, path, s)
-	}
-	m, err := costmodel.Decode(text, search.ModelFeatures())
-	if err != nil {
-		return nil, cannot(err)
-	}
-	return m, nil
 }
 
 // learnKnobs makes a model of the knobs of the schedules in a file's records.
