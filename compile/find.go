@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -93,25 +91,6 @@ const (
 	patience = 2   // how often in a row none of them may be better
 	others   = 3   // how many schedules are kept beside the best, of which too much code may become
 )
-
-// kernel is a Func whose schedule is looked for.
-type kernel struct {
-	f       *ir.Func
-	layer   *strategy.Layer
-	defined machine.Definition
-	spaces  []*drawing
-}
-
-// sketch is a point that no Func is made of yet.
-type sketch struct {
-	strategy strategy.Strategy
-	space    *drawing
-	number   int // in space
-	values   strategy.Values
-	guess    float64 // 0 before it is guessed
-	start    int     // where a search begins: 1 is of the kernel most alike; 0 elsewhere
-	kernel   int
-}
 
 // of is the schedule of f.
 func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
@@ -269,17 +248,12 @@ func strategyOf(l *strategy.Layer, r machine.Record) (st strategy.Strategy, ok b
 
 // has reports whether knobs can have values. A knob that is newer than these has the first value of its domain.
 func has(knobs []strategy.Knob, values map[string]int) bool {
-	given := 0
-	for _, k := range knobs {
-		v, ok := values[k.Name]
-		if ok && !slices.Contains(k.Domain, v) {
+	for name, v := range values {
+		if !slices.ContainsFunc(knobs, func(k strategy.Knob) bool { return k.Name == name && slices.Contains(k.Domain, v) }) {
 			return false
 		}
-		if ok {
-			given++
-		}
 	}
-	return given == len(values)
+	return true
 }
 
 // build makes the best schedule of f that was measured, or the next where a strategy is another one now.
@@ -423,56 +397,6 @@ func (s *finder) keep(key string, k found) {
 	s.known[key] = k
 }
 
-// numbered is a strategy with its knobs, whose points have numbers.
-type numbered struct {
-	strategy.Strategy
-	knobs []strategy.Knob
-	size  int
-}
-
-// at is the point number i.
-func (n numbered) at(i int) strategy.Values {
-	v := strategy.Values{}
-	for _, k := range n.knobs {
-		v[k.Name] = k.Domain[i%len(k.Domain)]
-		i /= len(k.Domain)
-	}
-	return v
-}
-
-// number is that of a point.
-func (n numbered) number(v strategy.Values) int {
-	i, step := 0, 1
-	for _, k := range n.knobs {
-		i += slices.Index(k.Domain, v[k.Name]) * step
-		step *= len(k.Domain)
-	}
-	return i
-}
-
-// besides yields the numbers of the points that differ from number i in one knob.
-func (n numbered) besides(i int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		step := 1
-		for _, k := range n.knobs {
-			digit := i / step % len(k.Domain)
-			for d := range k.Domain {
-				if d != digit && !yield(i+(d-digit)*step) {
-					return
-				}
-			}
-			step *= len(k.Domain)
-		}
-	}
-}
-
-// drawing is what is drawn of the space of a strategy.
-type drawing struct {
-	numbered
-	seen, made map[int]bool
-	own        []sketch // the best guesses first
-}
-
 // draw guesses points of the spaces of k: all of a small space, few of others.
 func (s *finder) draw(k *kernel) {
 	k.defined = s.model.Define(k.f)
@@ -499,27 +423,6 @@ func (s *finder) draw(k *kernel) {
 		d.random(drawn)
 		s.guess(k, d.own)
 		k.spaces = append(k.spaces, d)
-	}
-}
-
-// point is the point number i.
-func (d *drawing) point(i int) sketch {
-	return sketch{strategy: d.Strategy, space: d, number: i, values: d.at(i)}
-}
-
-// add adds the point number i.
-func (d *drawing) add(i int) {
-	if !d.seen[i] {
-		d.seen[i] = true
-		d.own = append(d.own, d.point(i))
-	}
-}
-
-// random adds n points, if there are so many.
-func (d *drawing) random(n int) {
-	r := rand.New(rand.NewPCG(uint64(d.size), uint64(len(d.own))))
-	for range min(n, d.size-len(d.own)) {
-		d.add(r.IntN(d.size))
 	}
 }
 
@@ -558,29 +461,6 @@ func (s *finder) refine(k *kernel) {
 			s.guess(k, d.own)
 		}
 	}
-}
-
-// points are all that were guessed of k, which is kernel number i.
-func (k *kernel) points(i int) []sketch {
-	var all []sketch
-	for _, d := range k.spaces {
-		for _, p := range d.own {
-			p.kernel = i
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// promise is the least guess of k.
-func (k *kernel) promise() float64 {
-	least := math.Inf(1)
-	for _, d := range k.spaces {
-		if len(d.own) > 0 {
-			least = min(least, d.own[0].guess)
-		}
-	}
-	return least
 }
 
 // make builds points, those that can be built, and predicts what they cost.

@@ -69,11 +69,9 @@ func openBoard(path string, o Options) (Engine, error) {
 	if b.core, b.noCycles = estimate.TimingsOf(m.Description().Target); b.noCycles != nil {
 		return b, nil
 	}
-	if m, err = bareboard.Open(path, bareboard.Options{Count: true, Profile: true}); err != nil { // then instructions are counted all the same
-		b.core, b.noCycles = nil, err
-		return b, nil
+	if b.noCycles = m.Profile(); b.noCycles != nil { // then instructions are counted all the same
+		b.core = nil
 	}
-	b.m = m
 	return b, nil
 }
 

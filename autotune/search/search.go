@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"ripc/autotune/space"
 	"ripc/compile"
 	"ripc/schedule/costmodel"
@@ -265,7 +267,7 @@ func (x *Search) build(ctx context.Context, n int) error {
 			return err
 		}
 		for _, p := range promising {
-			c := space.Candidate{Point: space.Point{Strategy: p.Strategy, Values: p.Values}, Trace: p.Trace, Result: p.Result}
+			c := space.CandidateOf(p.Choice)
 			if x.note(c.Point) && x.fresh(c) {
 				x.pool = append(x.pool, x.entry(c))
 			}
@@ -307,7 +309,7 @@ func (x *Search) guess() []space.Point {
 	for range drawn {
 		add(x.space.Random(x.random))
 	}
-	if x.machine == nil || !x.machine.Sifts() {
+	if x.machine == nil {
 		return points
 	}
 	var sketches []machine.Sketch
@@ -394,7 +396,7 @@ func (x *Search) choose(n int, correction *costmodel.Model) []*entry {
 	for _, s := range scores(slices.Concat(x.told, x.under), correction) {
 		same[s]++
 	}
-	deviation := spread(costs)
+	deviation := stat.PopStdDev(costs, nil)
 	value := func(r ranked) float64 {
 		return r.score + deviation*(likeness*r.like+sameness*math.Log1p(float64(same[r.score])))
 	}
@@ -433,15 +435,4 @@ func alike(p, q space.Point) float64 {
 		}
 	}
 	return float64(n) / float64(max(1, len(p.Values)))
-}
-
-// spread is the standard deviation.
-func spread(v []float64) float64 {
-	sum, squares := 0.0, 0.0
-	for _, x := range v {
-		sum += x
-		squares += x * x
-	}
-	n := float64(max(1, len(v)))
-	return math.Sqrt(max(0, squares/n-sum*sum/n/n))
 }

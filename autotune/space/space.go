@@ -37,6 +37,11 @@ type Candidate struct {
 	schedule.Result // what the trace makes of the task's Func
 }
 
+// CandidateOf is a choice as a candidate.
+func CandidateOf(c strategy.Choice) Candidate {
+	return Candidate{Point{c.Strategy, c.Values}, c.Trace, c.Result}
+}
+
 // Key is the text of the trace: candidates with the same one are the same code.
 func (c Candidate) Key() string { return c.Trace.String() }
 
@@ -61,10 +66,7 @@ func New(t *Task) (*Space, error) {
 	s := &Space{Task: t, layer: strategy.LayerOf(t.Func, t.Target)}
 	s.usual = sync.OnceValues(func() (Candidate, error) {
 		c, err := compile.Default(t.Func, t.Target)
-		if err != nil {
-			return Candidate{}, err
-		}
-		return Candidate{Point{Strategy: c.Strategy, Values: c.Values}, c.Trace, c.Result}, nil
+		return CandidateOf(c), err
 	})
 	for _, st := range strategy.For(s.layer) {
 		k := kind{st, st.Knobs(s.layer), s.size}
@@ -175,5 +177,5 @@ func (s *Space) Build(p Point) (Candidate, error) {
 		return Candidate{}, &strategy.PointError{Strategy: p.Strategy, Values: p.Values, Err: errors.New("it does not apply to the layer")}
 	}
 	c, err := k.Build(s.layer, p.Values)
-	return Candidate{Point{p.Strategy, c.Values}, c.Trace, c.Result}, err
+	return CandidateOf(c), err
 }

@@ -253,7 +253,10 @@ func TestAnyName(t *testing.T) {
 func TestProfile(t *testing.T) {
 	each(t, func(t *testing.T, b boards.Board) {
 		const rounds = 40e6
-		m := build(t, b, "#define TINY_ROUNDS 40000000\n", Options{Count: true, Profile: true})
+		m := build(t, b, "#define TINY_ROUNDS 40000000\n", Options{Count: true})
+		if err := m.Profile(); err != nil {
+			t.Fatal(err)
+		}
 		results, err := m.Run(context.Background(), []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}, {Bring: m.with(10, 0, 0, 0), Last: 1}, {Bring: m.with(1, 0, 0, 0), Last: 2, Whole: true}})
 		if err != nil {
 			t.Fatal(err)

@@ -32,8 +32,6 @@ type Options struct {
 	// Count makes the simulator execute one instruction a nanosecond of the board's time, so that the board's clock counts
 	// them: see Result.Instructions.
 	Count bool
-	// Profile makes a plugin of the simulator count which instructions the network executes: see Result.Profile.
-	Profile bool
 }
 
 // Job is one call of the network's entry points. The jobs of a batch run one after the other, on the same memory.
@@ -56,9 +54,9 @@ type Result struct {
 	// Stack is how many bytes of stack the whole batch took.
 	Stack int64
 	// Instructions is about how many were executed, to some 100, with Options.Count.
-	// With Options.Profile it is exact, without what the job loop itself executes.
+	// After Machine.Profile it is exact, without what the job loop itself executes.
 	Instructions uint64
-	Profile      *simulate.Profile // with Options.Profile; addresses are those of the program
+	Profile      *simulate.Profile // after Machine.Profile; addresses are those of the program
 }
 
 // Machine is a program ready to run on its simulated board.
@@ -70,7 +68,7 @@ type Machine struct {
 	footprint Footprint
 	sizes     []int // of buffers: inputs, outputs, workspace
 	qemu      string
-	plugin    []byte   // nil without Options.Profile
+	plugin    []byte   // nil before Machine.Profile
 	marks     []string // the plugin's arguments
 }
 
@@ -111,14 +109,18 @@ func Open(path string, o Options) (*Machine, error) {
 		}
 	}
 	m.sizes = append(m.sizes, cmp.Or(int(d.WorkspaceBytes(1)), abi.Align)) // as NAME_WORKSPACE_BYTES
-	if m.qemu, err = findTool(m.board.Simulator, "to run programs for "+d.Target); err != nil || !o.Profile {
-		return m, err
-	}
-	if m.marks, err = readMarks(path); err != nil {
-		return nil, &runtime.FileError{Path: path, Msg: "not a program for a board", Err: err}
+	m.qemu, err = findTool(m.board.Simulator, "to run programs for "+d.Target)
+	return m, err
+}
+
+// Profile makes a plugin of the simulator count from now on which instructions the network executes: see Result.Profile. It fails with
+// *runtime.FileError, or as simulate.Counter does; instructions are counted as before then.
+func (m *Machine) Profile() (err error) {
+	if m.marks, err = readMarks(m.path); err != nil {
+		return &runtime.FileError{Path: m.path, Msg: "not a program for a board", Err: err}
 	}
 	m.plugin, err = simulate.Counter(context.Background(), m.qemu)
-	return m, err
+	return err
 }
 
 // Listing is the program disassembled, as objdump -d prints it. It fails with *ToolError if the board's disassembler is missing.

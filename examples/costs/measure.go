@@ -204,7 +204,7 @@ func (s *sampler) sample(ctx context.Context, kernels []kernel, n int) error {
 			return err
 		}
 		if k.taken != nil {
-			if err := s.try(ctx, k, candidateOf(*k.taken), true); err != nil {
+			if err := s.try(ctx, k, space.CandidateOf(*k.taken), true); err != nil {
 				return err
 			}
 		}
@@ -258,7 +258,7 @@ func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error 
 	}
 	slices.SortStableFunc(all, func(a, b hope) int { return cmp.Compare(a.Time, b.Time) })
 	for _, h := range all[:min(n, len(all))] {
-		if err := s.try(ctx, h.kernel, candidateOf(h.Choice), false); err != nil {
+		if err := s.try(ctx, h.kernel, space.CandidateOf(h.Choice), false); err != nil {
 			return err
 		}
 	}
@@ -294,11 +294,6 @@ func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bo
 	s.seen[code] = len(s.points)
 	s.points = append(s.points, p)
 	return nil
-}
-
-// candidateOf returns a choice as a candidate of a space.
-func candidateOf(c strategy.Choice) space.Candidate {
-	return space.Candidate{Point: space.Point{Strategy: c.Strategy, Values: c.Values}, Trace: c.Trace, Result: c.Result}
 }
 
 // measure returns the cost of a kernel with a schedule, in the unit of the runner.

@@ -100,7 +100,7 @@ func Table() []Row {
 
 		{"autotune", join(compiler, autotune, []string{"engine/bareboard", "internal/files", "targets/boards"}), nil},
 		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
-		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, nil},
+		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},
 		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/bareboard", "engine/estimate", "engine/simulate", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},

@@ -116,9 +116,9 @@ func stepsOf(f *graph.FusedConv, groups int, band bool) (step, steps int, runs b
 	case f.GroupCount() > groups:
 		return 1, n, false
 	case dw > 1:
-		return targets.Quad, (n + targets.Quad - 1) / targets.Quad, false
+		return targets.Quad, ceilDiv(n, targets.Quad), false
 	default:
-		return targets.Quad, (f.KW*n + targets.Quad - 1) / targets.Quad, true
+		return targets.Quad, ceilDiv(f.KW*n, targets.Quad), true
 	}
 }
 

@@ -312,7 +312,7 @@ func (c Counted) extent(f *graph.FusedConv) (rows, cols, words int) {
 		return 1, 1, taps*whole + ceilDiv(taps*(in-whole*WordBits), c.Bits)
 	case DenseLanes:
 		n := PixelsPerWord(f)
-		return 1, 1, (taps + n - 1) / n
+		return 1, 1, ceilDiv(taps, n)
 	}
 	return f.KH, f.KW, Words(in)
 }

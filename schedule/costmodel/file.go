@@ -41,6 +41,10 @@ func Decode(text []byte, names []string) (*Model, error) {
 	case len(f.Trees) == 0:
 		return nil, formatf("no trees")
 	}
+	places := make([]int32, len(f.Features)) // in names, -1 of those that are not there
+	for i, name := range f.Features {
+		places[i] = int32(slices.Index(names, name))
+	}
 	for k := range f.Trees {
 		t := &f.Trees[k]
 		if !t.check(len(f.Features)) {
@@ -50,11 +54,10 @@ func Decode(text []byte, names []string) (*Model, error) {
 			if feature == leaf {
 				continue
 			}
-			now := slices.Index(names, f.Features[feature])
-			if now < 0 {
+			if places[feature] < 0 {
 				return nil, formatf("it asks for the feature %q, which there is no more", f.Features[feature])
 			}
-			t.Feature[i] = int32(now)
+			t.Feature[i] = places[feature]
 		}
 	}
 	return newModel(f.Objective, names, f.Constant, f.Trees)

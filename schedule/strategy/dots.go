@@ -6,6 +6,7 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule/steps"
+	"ripc/targets"
 	"ripc/targets/isa"
 )
 
@@ -22,7 +23,7 @@ func dots() Strategy {
 // dotInstrs are the instructions of meaning m that add products of channels, four at a time, to the most of n sums, and of steps that the
 // layer has; the one of fewest operations first.
 func dotInstrs(l *Layer, m isa.Meaning, n int) []isa.Instr {
-	if n == 0 || l.scattered || l.sum.extent(ir.Part) != quad {
+	if n == 0 || l.scattered || l.sum.extent(ir.Part) != targets.Quad {
 		return nil
 	}
 	bufs, terms := l.buffers, loads(l.term())

@@ -20,7 +20,6 @@ const (
 	maxStarts  = 8             // positions of a row whose sums are set one after the other
 	maxBytes   = 31            // counts of 8 bits that a byte holds the sum of
 	fewWords   = 12            // words of a row of taps that are written out
-	quad       = 4             // channels of a step of products of bytes
 	maxSum     = math.MaxUint8 // the largest sum that a byte holds
 
 	copiedAtOnce = 8 // words of a row of the padded input that are copied together, where each is kept four times
