@@ -2,6 +2,7 @@ package costmodel
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -323,9 +324,8 @@ func TestEncode(t *testing.T) {
 	}
 	text := string(m.Encode())
 	for _, change := range [][2]string{
-		{Format, "ripc.costmodel/0"}, {`"rank:pairwise"`, `"multi:softmax"`}, {`"feature":[`, `"feature":[77,`}, {`"right":[`, `"right":[0,`},
-		{`"trees":[`, `"trees":[],"x":[`}, {`"trees":[`, `"trees":[{"feature":[0,-1],"value":[0,0],"right":[0,0],"missing":[0,0],"gain":[0,0]},`},
-		{`"trees":[`, `"trees":[{"feature":[-2],"value":[0],"right":[0],"missing":[0],"gain":[0]},`}, {"{", "["},
+		{Format, "ripc.costmodel/0"}, {`"rank:pairwise"`, `"multi:softmax"`}, {`"nodes":[`, `"nodes":[77,`}, {`"nodes":[`, `"nodes":[-1,`},
+		{`"nodes":[`, `"nodes":[],"x":[`}, {"{", "["}, {"}\n", "}\n0"},
 	} {
 		if !strings.Contains(text, change[0]) {
 			t.Fatalf("no %s in %.300s", change[0], text)
@@ -334,6 +334,39 @@ func TestEncode(t *testing.T) {
 			t.Errorf("%s for %s: %v", change[1], change[0], err)
 		}
 	}
+	for _, feature := range []int32{-2, 77} { // of the first split
+		n := strings.Index(text, "\n") + 1
+		if _, err := Decode(append(binary.LittleEndian.AppendUint32([]byte(text[:n]), uint32(feature)), text[n+4:]...), m.Names()); !errors.As(err, new(*FormatError)) {
+			t.Errorf("feature %d: %v", feature, err)
+		}
+	}
+}
+
+// FuzzDecode: whatever Decode reads can be asked and written.
+func FuzzDecode(f *testing.F) {
+	split := tree{[]int32{0, leaf, leaf}, []float32{0.5, 1, 2}, []int32{2, 0, 0}, []int8{1, 0, 0}, []float32{3, 0, 0}}
+	m, err := newModel(Squared, names(2), 0.25, []tree{split, {[]int32{leaf}, []float32{4}, []int32{0}, []int8{0}, []float32{0}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(m.Encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := Decode(data, names(2))
+		if err != nil {
+			if !errors.As(err, new(*FormatError)) {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, err := Decode(m.Encode(), names(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := [][]float32{{0.5, missing()}}
+		if x, y := m.Predict(row)[0], again.Predict(row)[0]; x != y && x == x {
+			t.Errorf("%v, %v when it was written and read", x, y)
+		}
+	})
 }
 
 func TestMissing(t *testing.T) {

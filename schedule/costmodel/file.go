@@ -1,53 +1,78 @@
 package costmodel
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"io"
 	"slices"
 )
 
 // Format is the format name in files of this version.
-const Format = "ripc.costmodel/1"
+const Format = "ripc.costmodel/2"
 
-// file is a model in JSON.
-type file struct {
+// head is the first line of a file, in JSON. The nodes of all trees follow, one array for each field of tree, in little endian:
+// n features (int32), n values (float32), n right children (int32), n gains (float32), n missing (int8).
+type head struct {
 	Format    string    `json:"format"`
 	Objective Objective `json:"objective"`
 	Features  []string  `json:"features"`
 	Constant  float32   `json:"constant"`
-	Trees     []tree    `json:"trees"`
+	Nodes     []int     `json:"nodes"` // of each tree
 }
 
-// Encode returns the model as JSON, which Decode reads. Equal models give equal bytes.
+// most is the largest number of nodes that Decode reads.
+const most = 1 << 24
+
+// arrays returns the fields of a tree in the order of the file.
+func (t *tree) arrays() []any { return []any{t.Feature, t.Value, t.Right, t.Gain, t.Missing} }
+
+// Encode returns the model's file, which Decode reads. Equal models give equal bytes.
 func (m *Model) Encode() []byte {
-	text, err := json.Marshal(file{Format, m.objective, m.names, m.constant, m.trees})
+	h := head{Format, m.objective, m.names, m.constant, nil}
+	var all tree
+	for _, t := range m.trees {
+		h.Nodes = append(h.Nodes, len(t.Feature))
+		all.Feature, all.Value, all.Right = append(all.Feature, t.Feature...), append(all.Value, t.Value...), append(all.Right, t.Right...)
+		all.Gain, all.Missing = append(all.Gain, t.Gain...), append(all.Missing, t.Missing...)
+	}
+	text, err := json.Marshal(h)
 	if err != nil {
 		panic("BUG: a model has numbers that JSON has not: " + err.Error())
 	}
-	return append(text, '\n')
+	out := bytes.NewBuffer(append(text, '\n'))
+	for _, array := range all.arrays() {
+		if err := binary.Write(out, binary.LittleEndian, array); err != nil {
+			panic("BUG: " + err.Error())
+		}
+	}
+	return out.Bytes()
 }
 
 // Decode reads a model for features of the given names. These may be more than the model's, in another
 // order. It fails with *FormatError, also if the model uses a feature that is not among them.
-func Decode(text []byte, names []string) (*Model, error) {
-	var f file
-	if err := json.Unmarshal(text, &f); err != nil {
+func Decode(data []byte, names []string) (*Model, error) {
+	text, data, _ := bytes.Cut(data, []byte("\n"))
+	var h head
+	if err := json.Unmarshal(text, &h); err != nil {
 		return nil, formatf("%v", err)
 	}
 	switch {
-	case f.Format != Format:
-		return nil, formatf("format %q is not %q", f.Format, Format)
-	case f.Objective != Rank && f.Objective != Squared:
-		return nil, formatf("no objective %q", f.Objective)
-	case len(f.Trees) == 0:
-		return nil, formatf("no trees")
+	case h.Format != Format:
+		return nil, formatf("format %q is not %q", h.Format, Format)
+	case h.Objective != Rank && h.Objective != Squared:
+		return nil, formatf("no objective %q", h.Objective)
 	}
-	places := make([]int32, len(f.Features)) // in names, -1 of those that are not there
-	for i, name := range f.Features {
+	trees, err := decodeTrees(data, h.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	places := make([]int32, len(h.Features)) // in names, -1 of those that are not there
+	for i, name := range h.Features {
 		places[i] = int32(slices.Index(names, name))
 	}
-	for k := range f.Trees {
-		t := &f.Trees[k]
-		if !t.check(len(f.Features)) {
+	for k, t := range trees {
+		if !t.check(len(h.Features)) {
 			return nil, formatf("tree %d is none", k)
 		}
 		for i, feature := range t.Feature {
@@ -55,10 +80,43 @@ func Decode(text []byte, names []string) (*Model, error) {
 				continue
 			}
 			if places[feature] < 0 {
-				return nil, formatf("it asks for the feature %q, which there is no more", f.Features[feature])
+				return nil, formatf("it asks for the feature %q, which there is no more", h.Features[feature])
 			}
 			t.Feature[i] = places[feature]
 		}
 	}
-	return newModel(f.Objective, names, f.Constant, f.Trees)
+	return newModel(h.Objective, names, h.Constant, trees)
+}
+
+// decodeTrees reads trees of the given numbers of nodes.
+func decodeTrees(data []byte, nodes []int) ([]tree, error) {
+	sum := 0
+	for _, n := range nodes {
+		if n < 1 || n > most || sum > most {
+			return nil, formatf("a tree of %d nodes", n)
+		}
+		sum += n
+	}
+	if sum == 0 {
+		return nil, formatf("no trees")
+	}
+	const node = 17 // bytes
+	if len(data) != node*sum {
+		return nil, formatf("%d nodes take %d bytes, not %d", sum, node*sum, len(data))
+	}
+	all := tree{make([]int32, sum), make([]float32, sum), make([]int32, sum), make([]int8, sum), make([]float32, sum)}
+	r := bytes.NewReader(data)
+	for _, array := range all.arrays() {
+		if err := binary.Read(r, binary.LittleEndian, array); err != nil && err != io.EOF {
+			return nil, formatf("%v", err)
+		}
+	}
+	trees := make([]tree, len(nodes))
+	at := 0
+	for k, n := range nodes {
+		end := at + n
+		trees[k] = tree{all.Feature[at:end:end], all.Value[at:end:end], all.Right[at:end:end], all.Missing[at:end:end], all.Gain[at:end:end]}
+		at = end
+	}
+	return trees, nil
 }

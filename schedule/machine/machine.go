@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"embed"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
@@ -134,29 +137,37 @@ func Read(dir fs.FS, name string, t targets.Target) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	var files errgroup.Group
 	for _, part := range m.parts() {
-		if *part.model, err = readTrees(dir, name+part.suffix, part.names); err != nil {
-			return nil, err
-		}
-	}
-	text, err := unpack(dir, name+startsFile)
-	if err != nil || text == nil {
-		return m, err
+		files.Go(func() (err error) {
+			*part.model, err = readTrees(dir, name+part.suffix, part.names)
+			return err
+		})
 	}
 	var starts []start
-	if err := json.Unmarshal(text, &starts); err != nil {
-		return nil, fmt.Errorf("%s: %w", name+startsFile, err)
-	}
-	for _, s := range starts {
-		if len(s.Extents) != len(axes()) {
-			return nil, fmt.Errorf("%s: a start has %d extents, not %d: fit the model anew", name+startsFile, len(s.Extents), len(axes()))
-		}
-		if s.Cost <= 0 || s.Blocks < 1 || s.Full <= 0 {
-			return nil, fmt.Errorf("%s: a start costs %v, and cores share %v blocks of it, of which %v is there: fit the model anew", name+startsFile, s.Cost, s.Blocks, s.Full)
-		}
+	files.Go(func() error { return readStarts(dir, name+startsFile, &starts) })
+	if err := files.Wait(); err != nil {
+		return nil, err
 	}
 	m.begin(starts)
 	return m, nil
+}
+
+// readStarts decodes a file of starts, if there is one.
+func readStarts(dir fs.FS, name string, starts *[]start) error {
+	data, err := unpack(dir, name)
+	if err != nil || data == nil {
+		return err
+	}
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(starts); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, s := range *starts {
+		if err := s.check(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // startsFile is the end of the name of the file of starts.
@@ -169,7 +180,7 @@ func (m *Model) begin(starts []start) {
 			s.sizes = append(s.sizes, size(e))
 		}
 		m.starts[s.Strategy] = append(m.starts[s.Strategy], s)
-		m.records[s.Kernel] = append(m.records[s.Kernel], Record{s.Strategy, s.Values, s.Cost, s.Cost * m.turns(s.Blocks, s.Full)})
+		m.records[s.Kernel] = append(m.records[s.Kernel], Record{s.Strategy, s.values(), s.Cost, s.Cost * m.turns(s.Blocks, s.Full)})
 	}
 	for _, r := range m.records {
 		slices.SortStableFunc(r, func(a, b Record) int { return cmp.Compare(a.Time, b.Time) })
@@ -234,10 +245,11 @@ func (m *Model) Write(dir string) error {
 	for _, strategy := range slices.Sorted(maps.Keys(m.starts)) {
 		starts = append(starts, m.starts[strategy]...)
 	}
-	if text, err = json.Marshal(starts); err != nil {
+	var data bytes.Buffer
+	if err := gob.NewEncoder(&data).Encode(starts); err != nil {
 		return err
 	}
-	return pack(filepath.Join(dir, m.Target+startsFile), text)
+	return pack(filepath.Join(dir, m.Target+startsFile), data.Bytes())
 }
 
 // pack writes a file that unpack reads.

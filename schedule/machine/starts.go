@@ -2,6 +2,8 @@ package machine
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -10,14 +12,46 @@ import (
 
 // start is the best schedule, of those of a strategy, that was measured of a kernel. Searches for kernels like it begin there.
 type start struct {
-	Kernel   string         `json:"k"` // its ir.Func.Key
-	Cost     float64        `json:"c"` // on one core
-	Blocks   float64        `json:"b"` // that cores share
-	Full     float64        `json:"f"` // the part of them that is there
-	Strategy string         `json:"s"`
-	Extents  []float64      `json:"e"` // of axes, in the order of axes
-	Values   map[string]int `json:"v"` // of knobs
-	sizes    []float64      // of Extents
+	Kernel   string  // its ir.Func.Key
+	Cost     float64 // on one core
+	Blocks   float64 // that cores share
+	Full     float64 // the part of them that is there
+	Strategy string
+	Extents  []float64 // of axes, in the order of axes
+	Knobs    []string  // sorted
+	Values   []int     // of Knobs
+	sizes    []float64 // of Extents
+}
+
+// value returns the value of a knob. ok is false where the start has no such knob.
+func (s start) value(knob string) (n int, ok bool) {
+	i, ok := slices.BinarySearch(s.Knobs, knob)
+	if !ok {
+		return 0, false
+	}
+	return s.Values[i], true
+}
+
+// values returns the values of all knobs.
+func (s start) values() map[string]int {
+	v := make(map[string]int, len(s.Knobs))
+	for i, knob := range s.Knobs {
+		v[knob] = s.Values[i]
+	}
+	return v
+}
+
+// check fails if s cannot be used.
+func (s start) check() error {
+	switch {
+	case len(s.Extents) != len(axes()):
+		return fmt.Errorf("a start has %d extents, not %d: fit the model anew", len(s.Extents), len(axes()))
+	case s.Cost <= 0 || s.Blocks < 1 || s.Full <= 0:
+		return fmt.Errorf("a start costs %v, and cores share %v blocks of it, of which %v is there: fit the model anew", s.Cost, s.Blocks, s.Full)
+	case len(s.Values) != len(s.Knobs) || !slices.IsSorted(s.Knobs):
+		return fmt.Errorf("a start has the values %v of the knobs %q: fit the model anew", s.Values, s.Knobs)
+	}
+	return nil
 }
 
 // Record is a schedule that was measured.
@@ -79,7 +113,7 @@ const rowsKnob = "tile_h"
 func (d Definition) moved(s start, domains map[string][]int) map[string]int {
 	v := map[string]int{}
 	for knob, domain := range domains {
-		n, ok := s.Values[knob]
+		n, ok := s.value(knob)
 		switch rows := s.Extents[slices.Index(axes(), ir.Row)]; {
 		case !ok:
 			n = domain[0]
@@ -111,7 +145,11 @@ func (m *Model) startsOf(points []Point) []start {
 	var all []start
 	for _, at := range order {
 		p := points[best[at]]
-		all = append(all, start{Kernel: p.Kernel, Cost: p.Cost, Blocks: m.blocksOf(p), Full: m.fullOf(p), Strategy: p.Strategy, Extents: p.extents, Values: p.Values})
+		s := start{Kernel: p.Kernel, Cost: p.Cost, Blocks: m.blocksOf(p), Full: m.fullOf(p), Strategy: p.Strategy, Extents: p.extents, Knobs: slices.Sorted(maps.Keys(p.Values))}
+		for _, knob := range s.Knobs {
+			s.Values = append(s.Values, p.Values[knob])
+		}
+		all = append(all, s)
 	}
 	return all
 }
