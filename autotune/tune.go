@@ -21,6 +21,7 @@ import (
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
 	"ripc/engine/bareboard"
+	"ripc/internal/caches"
 	"ripc/internal/files"
 	"ripc/ir"
 	"ripc/targets/boards"
@@ -194,7 +195,7 @@ func (t *tuner) findBackend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cache, err := toolchain.DefaultCache()
+	cache, err := caches.Objects()
 	if err != nil {
 		return err
 	}

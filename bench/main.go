@@ -25,7 +25,7 @@ import (
 
 	"ripc"
 	"ripc/bench/limits"
-	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 	"ripc/measure"
 	"ripc/measure/provenance"
 	"ripc/targets"
@@ -194,7 +194,7 @@ func (s Subject) hasPeers() bool {
 
 // cacheFolder is where the other engines are, beside ripc's caches.
 func cacheFolder() (string, error) {
-	dir, err := toolchain.CacheFolder()
+	dir, err := caches.Root()
 	if err != nil {
 		return "", fmt.Errorf("no place for the other engines, give -dir: %w", err)
 	}

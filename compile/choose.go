@@ -12,6 +12,7 @@ import (
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/lower/layout"
+	"ripc/schedule/machine"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -209,7 +210,7 @@ func (s *finder) differences(ways []way, results []found, taken layout.Algorithm
 	at, next := -1, -1
 	for i, w := range ways {
 		switch {
-		case results[i].Func == nil: // it promises nothing, or was measured
+		case results[i].counts == nil: // it promises nothing, or was measured
 		case w.by == taken:
 			at = i
 		case next < 0 || results[i].cost < results[next].cost:
@@ -219,7 +220,7 @@ func (s *finder) differences(ways []way, results []found, taken layout.Algorithm
 	if at < 0 || next < 0 {
 		return nil
 	}
-	terms := func(k found) map[string]float64 { return s.model.Terms(s.model.Scheduled(k.Func, k.Values)) }
+	terms := func(k found) map[string]float64 { return s.model.Terms(machine.Point{Counts: k.counts}) }
 	more := terms(results[next])
 	for name, cost := range terms(results[at]) {
 		more[name] -= cost

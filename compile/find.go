@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"ripc/internal/caches"
 	"ripc/internal/memory"
 	"ripc/ir"
 	"ripc/ir/size"
@@ -24,6 +25,7 @@ type found struct {
 	measured float64          // what its code took, in the unit of what measured it; 0 if it was not built
 	kernel   int              // which it is of, of those that are compared
 	at       sketch           // the point of the space that it was made of
+	counts   []float64        // of features; none of a kernel that was measured
 	records  []machine.Record // of the kernel, where its cost was measured: there is no schedule before it is asked for
 	fits     bool             // code can be made of it: asked of what is taken
 	next     []found          // schedules of the same kernel that were made as well, the best first
@@ -32,7 +34,7 @@ type found struct {
 // predict fills in what the schedule costs.
 func (k *found) predict(m *machine.Model, t targets.Target) {
 	p := m.Scheduled(k.Func, k.Values)
-	k.cost = m.Predict(p)
+	k.cost, k.counts = m.Predict(p), p.Counts
 	k.time = k.cost * m.Turns(p) * room(k.Func, t)
 }
 
@@ -58,6 +60,8 @@ type finder struct {
 	mu      sync.Mutex
 	known   map[string]found // by Func.Key
 	checker *checker         // nil: predictions are believed
+	program []byte           // see program
+	kept    *caches.Cache    // of verdicts
 }
 
 func newFinder(t targets.Target, o Options) (*finder, error) {
@@ -68,8 +72,14 @@ func newFinder(t targets.Target, o Options) (*finder, error) {
 	if o.Effort > 0 && (m == nil || !m.Sifts()) {
 		return nil, &EffortError{t.Name, errors.New("no model says which of them are promising; ripc tune looks for schedules")}
 	}
-	c, err := newChecker(t, o)
-	return &finder{model: m, target: t, known: map[string]found{}, checker: c}, err
+	s := &finder{model: m, target: t, known: map[string]found{}}
+	if s.checker, err = newChecker(t, o); err != nil || s.model == nil || s.checker != nil {
+		return s, err
+	}
+	if s.program = program(); s.program != nil {
+		s.kept, err = caches.OfUser("schedules")
+	}
+	return s, err
 }
 
 // byTime puts what takes less first.
@@ -99,10 +109,13 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 		return found{}, err
 	}
 	k := all[0]
-	if k.Func == nil {
-		if k, err = s.build(ctx, f, k.records); err != nil {
-			return found{}, err
-		}
+	if k.Strategy != "" {
+		k, err = s.complete(f, k)
+	} else {
+		k, err = s.build(ctx, f, k.records)
+	}
+	if err != nil {
+		return found{}, err
 	}
 	if !k.fits {
 		if tooLarge(k.Func, s.target) {
@@ -149,18 +162,27 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	}
 	if s.model == nil {
 		for i, f := range funcs {
-			if out[i].Func == nil {
+			if out[i].Strategy == "" {
 				var err error
 				if out[i], err = s.plainest(f); err != nil {
 					return nil, err
 				}
 			}
 		}
-	} else if err := s.searchSchedules(ctx, funcs, out); err != nil {
-		return nil, err
+		return out, nil
+	}
+	if !slices.ContainsFunc(out, func(k found) bool { return k.Strategy == "" }) {
+		return out, nil
+	}
+	known := slices.Clone(out)
+	if question := s.question(keys, known); !s.recall(question, out) {
+		if err := s.searchSchedules(ctx, funcs, out); err != nil {
+			return nil, err
+		}
+		s.remember(question, known, out)
 	}
 	for i, k := range out {
-		if s.model != nil && k.Func != nil {
+		if k.Strategy != "" {
 			s.keep(keys[i], k)
 		}
 	}
@@ -172,7 +194,7 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 	var kernels []kernel
 	for i, f := range funcs {
 		k := kernel{f: f}
-		if out[i].Func == nil {
+		if out[i].Strategy == "" {
 			k.layer = strategy.LayerOf(f, s.target)
 			s.draw(&k)
 		}
@@ -194,18 +216,18 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 	}
 	for _, c := range all {
 		switch best := &out[c.kernel]; {
-		case best.Func == nil:
+		case best.Strategy == "":
 			*best = c
 		case len(best.next) < others:
 			best.next = append(best.next, c)
 		}
 	}
 	for i := range out {
-		if out[i].Func == nil {
+		if out[i].Strategy == "" {
 			out[i].cost = s.unpromising(kernels, i)
 		}
 	}
-	if len(funcs) == 1 && out[0].Func == nil {
+	if len(funcs) == 1 && out[0].Strategy == "" {
 		out[0], err = s.plainest(funcs[0])
 	}
 	return err
@@ -360,8 +382,9 @@ func (s *finder) climb(kernels []kernel, all []found) []found {
 // smaller returns the best of the schedules that were made beside k of which code can be made, or else the plainest.
 func (s *finder) smaller(f *ir.Func, k found) (found, error) {
 	for _, other := range k.next {
-		if !tooLarge(other.Func, s.target) {
-			return other, nil
+		other, err := s.complete(f, other)
+		if err != nil || !tooLarge(other.Func, s.target) {
+			return other, err
 		}
 	}
 	return s.plainest(f)

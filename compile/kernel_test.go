@@ -11,6 +11,7 @@ import (
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
 	"ripc/engine"
+	"ripc/internal/caches"
 	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/schedule"
@@ -79,7 +80,7 @@ func TestSchedulesShareDriver(t *testing.T) {
 	need.OK(t, err)
 	tools, err := toolchain.Find()
 	need.OK(t, err)
-	cache, err := toolchain.OpenCache(t.TempDir(), toolchain.DefaultLimit)
+	cache, err := caches.Open(t.TempDir(), caches.DefaultLimit)
 	if err != nil {
 		t.Fatal(err)
 	}

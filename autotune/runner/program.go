@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 	"ripc/internal/files"
 	"ripc/targets/guests"
 )
@@ -117,7 +117,7 @@ const buildTime = 10 * time.Minute
 
 // buildWorker builds the worker of the module in root. It is kept where Go finds it still good the next time.
 func buildWorker(ctx context.Context, root string, g guests.Guest) ([]byte, error) {
-	cache, err := toolchain.UserCache("workers")
+	cache, err := caches.OfUser("workers")
 	if err != nil {
 		return nil, err
 	}

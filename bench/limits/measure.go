@@ -17,6 +17,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 	"ripc/measure"
 	"ripc/targets"
 )
@@ -41,7 +42,7 @@ func Open(ctx context.Context, t targets.Target) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := toolchain.DefaultCache()
+	cache, err := caches.Objects()
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 	"ripc/internal/need"
 )
 
@@ -121,7 +122,7 @@ func (p *place) arguments(dir string) []string {
 func (p *place) cmd(ctx context.Context, before []string) (*exec.Cmd, *bytes.Buffer) {
 	words := append(slices.Clone(before), append([]string{"ripc"}, p.arguments(p.out)...)...)
 	c := exec.CommandContext(ctx, words[0], words[1:]...)
-	c.Env = append(os.Environ(), "TMPDIR="+p.tmp, toolchain.EnvCache+"="+p.cache)
+	c.Env = append(os.Environ(), "TMPDIR="+p.tmp, caches.Env+"="+p.cache)
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	return c, &out

@@ -18,6 +18,7 @@ import (
 	"ripc"
 	"ripc/autotune/runner"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 	"ripc/internal/sshtest"
 	"ripc/runtime"
 	"ripc/runtime/npy"
@@ -44,7 +45,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TESTDATA", filepath.Join(root, "testdata"))
 			e.Setenv("MODELS", filepath.Join(root, "cmd", "ripc", "testdata", "models"))
 			e.Setenv("XDG_CACHE_HOME", cache)
-			e.Setenv(toolchain.EnvCache, "")
+			e.Setenv(caches.Env, "")
 			e.Setenv("RIPC", filepath.Join(filepath.SplitList(e.Getenv("PATH"))[0], "ripc")) // for scripts that change PATH
 			e.Setenv("RIPC_LLVM_BIN", os.Getenv(toolchain.EnvBin))
 			return testFiles(e.WorkDir)

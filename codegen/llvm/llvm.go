@@ -19,6 +19,7 @@ import (
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
+	"ripc/internal/caches"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -33,7 +34,7 @@ type SizeError = emit.SizeError
 // compile in the user's cache.
 type Backend struct {
 	Tools *toolchain.Tools
-	Cache *toolchain.Cache // with Tools; may be nil
+	Cache *caches.Cache // with Tools; may be nil
 }
 
 // Name is "llvm".
@@ -85,7 +86,7 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 }
 
 // find gives the tools and the cache.
-func (b Backend) find() (*toolchain.Tools, *toolchain.Cache, error) {
+func (b Backend) find() (*toolchain.Tools, *caches.Cache, error) {
 	if b.Tools != nil {
 		return b.Tools, b.Cache, nil
 	}
@@ -93,7 +94,7 @@ func (b Backend) find() (*toolchain.Tools, *toolchain.Cache, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cache, err := toolchain.DefaultCache()
+	cache, err := caches.Objects()
 	return tools, cache, err
 }
 
@@ -108,7 +109,7 @@ type module struct {
 type build struct {
 	*codegen.Image
 	tools   *toolchain.Tools
-	cache   *toolchain.Cache
+	cache   *caches.Cache
 	exports []string
 	modules []module
 	objects [][]byte // of modules, once compiled

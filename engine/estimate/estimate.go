@@ -26,6 +26,7 @@ import (
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
+	"ripc/internal/caches"
 	"ripc/targets"
 )
 
@@ -54,7 +55,7 @@ type Cycles struct {
 type Estimator struct {
 	row   rows.Row
 	tools *toolchain.Tools
-	cache *toolchain.Cache
+	cache *caches.Cache
 }
 
 // ModelOf returns the row of the core of the target called name, which has a Model. It fails with *targets.UnknownTargetError or
@@ -85,7 +86,7 @@ func For(name string) (*Estimator, error) {
 	if _, err := tools.Path("llvm-mca"); err != nil {
 		return nil, err
 	}
-	cache, err := toolchain.UserCache("estimates")
+	cache, err := caches.OfUser("estimates")
 	if err != nil {
 		return nil, err
 	}

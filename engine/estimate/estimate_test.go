@@ -14,6 +14,7 @@ import (
 
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
+	"ripc/internal/caches"
 	"ripc/internal/golden"
 	"ripc/internal/need"
 )
@@ -224,7 +225,7 @@ func TestLoopIsSteady(t *testing.T) {
 func TestCachedEstimates(t *testing.T) {
 	e, err := For("rpi3")
 	need.OK(t, err)
-	if e.cache, err = toolchain.OpenCache(t.TempDir(), 1<<20); err != nil {
+	if e.cache, err = caches.Open(t.TempDir(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	code := assembled(t, "aarch64-linux-gnu", arm64Loops)

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"sync"
 
-	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 )
 
 // lineCost is what llvm-mca says of a line.
@@ -25,7 +25,7 @@ func (e *Estimator) cost(ctx context.Context, lines []line) ([]lineCost, error) 
 	for _, l := range lines {
 		parts = append(parts, l)
 	}
-	key := toolchain.Key(parts...)
+	key := caches.Key(parts...)
 	if data, ok := e.cache.Get(key); ok && len(data) == 16*len(lines) {
 		costs := make([]lineCost, len(lines))
 		for i := range costs {

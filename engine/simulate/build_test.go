@@ -12,6 +12,7 @@ import (
 
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
+	"ripc/internal/caches"
 	"ripc/internal/need"
 	"ripc/runtime/describe"
 	"ripc/targets/guests"
@@ -87,7 +88,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	t.Setenv(toolchain.EnvBin, bin)
-	t.Setenv(toolchain.EnvCache, cache)
+	t.Setenv(caches.Env, cache)
 	open(t, so, simulate.Options{})
 	if kept := contents(t, filepath.Join(cache, "simulate")); len(kept) != 1 {
 		t.Errorf("the cache holds %d files", len(kept))

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
+	"ripc/internal/caches"
 )
 
 // counted runs a network of 3 instructions at path in simulation, counting, with what o says of places.
@@ -69,7 +69,7 @@ func TestNoHome(t *testing.T) {
 	}
 	before := contents(t, tmp)
 	t.Setenv("TMPDIR", tmp)
-	for _, name := range []string{"HOME", "XDG_CACHE_HOME", toolchain.EnvCache} {
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", caches.Env} {
 		t.Setenv(name, "")
 	}
 	counted(t, path, simulate.Options{})
@@ -124,7 +124,7 @@ func TestOpenCache(t *testing.T) {
 	}
 	needQemu(t)
 	_, err := simulate.Open(path, simulate.Options{CacheDir: dir})
-	var refused *toolchain.FolderError
+	var refused *caches.FolderError
 	if !errors.As(err, &refused) || refused.Dir != dir {
 		t.Errorf("%v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 	"ripc/internal/files"
 )
 
@@ -36,7 +36,7 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return o.cached(toolchain.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
+	return o.cached(caches.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
 		cc, err := findTool(o.CC, "to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc", "gcc", "clang")
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (o Options) pluginVersion(ctx context.Context, qemu string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("simulate: %w", err)
 	}
-	key := toolchain.Key([]byte("qemu version"), []byte(qemu), fmt.Appendf(nil, "%d %v", info.Size(), info.ModTime().UnixNano()))
+	key := caches.Key([]byte("qemu version"), []byte(qemu), fmt.Appendf(nil, "%d %v", info.Size(), info.ModTime().UnixNano()))
 	out, ok := cache.Get(key)
 	if !ok {
 		ctx, end := files.LimitTool(ctx, filepath.Base(qemu))

@@ -109,7 +109,7 @@ const programAt = 1 << 16
 
 // Open reads the artifact at path, relocates it, and finds or builds the runner. It fails with *runtime.FileError or
 // *runtime.FormatError if the file is no artifact, with *FileError if it cannot be simulated, with *ToolError if a
-// program is missing, with *toolchain.FolderError if others can write to the cache, and with *runtime.ArchError or
+// program is missing, with *caches.FolderError if others can write to the cache, and with *runtime.ArchError or
 // *runtime.FeatureError if it is not of this machine and Options.Direct is set.
 func Open(path string, opts Options) (*Machine, error) {
 	desc, err := runtime.ReadDescription(path)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 	"ripc/internal/files"
 	"ripc/targets/guests"
 )
@@ -47,11 +48,11 @@ func findLLVM(given, purpose, name string) (string, error) {
 }
 
 // cache opens what keeps the programs that are built once; nil if the user has no place for it.
-func (o Options) cache() (*toolchain.Cache, error) {
+func (o Options) cache() (*caches.Cache, error) {
 	if o.CacheDir != "" {
-		return toolchain.OpenCache(o.CacheDir, toolchain.DefaultLimit)
+		return caches.Open(o.CacheDir, caches.DefaultLimit)
 	}
-	return toolchain.UserCache("simulate")
+	return caches.OfUser("simulate")
 }
 
 // cached returns the program built from what key tells, building it if the cache does not hold it. build writes it to
@@ -103,7 +104,7 @@ func command(ctx context.Context, name string, args ...string) error {
 // buildRunner returns the guest program for g.
 func (o Options) buildRunner(ctx context.Context, g guests.Guest) ([]byte, error) {
 	source := []byte(g.Runner)
-	return o.cached(toolchain.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
+	return o.cached(caches.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
 		const purpose = "to build the simulator's runner, once"
 		mc, err := findLLVM(o.LLVMMC, purpose, "llvm-mc")
 		if err != nil {

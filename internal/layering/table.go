@@ -75,15 +75,15 @@ func Table() []Row {
 		{"codegen/c99", []string{"codegen", "internal/abi", "internal/files", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu", "targets/isa"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
-		{"codegen/llvm", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm", []string{"internal/caches", "codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/rows", []string{"targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
 		{"codegen/llvm/emit", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"codegen/llvm/rows", "internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/link", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "internal/elfbytes", "targets"}, nil},
 		{"codegen/llvm/library", nil, []string{"github.com/ebitengine/purego"}},
-		{"codegen/llvm/toolchain", []string{"codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"schedule/machine", "engine", "internal/abi", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "lower/plan", "measure", "recognize"}), []string{"golang.org/x/sync"}},
+		{"codegen/llvm/toolchain", []string{"internal/caches", "codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
+		{"compile", join(middle, []string{"internal/caches", "schedule/machine", "engine", "internal/abi", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "lower/plan", "measure", "recognize"}), []string{"golang.org/x/sync"}},
 
 		{"runtime", []string{"internal/abi", "internal/files", "internal/names", "internal/seal", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
@@ -92,24 +92,24 @@ func Table() []Row {
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
-		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
-		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
+		{"engine/simulate", []string{"internal/caches", "internal/abi", "codegen/llvm/toolchain", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
+		{"engine/estimate", []string{"internal/caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
 		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
-		{"autotune", join(compiler, autotune, []string{"engine/bareboard", "internal/files", "targets/boards"}), nil},
+		{"autotune", join(compiler, autotune, []string{"internal/caches", "engine/bareboard", "internal/files", "targets/boards"}), nil},
 		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
 		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},
-		{"autotune/runner", []string{"autotune/records", "codegen/llvm/toolchain", "engine/bareboard", "engine/estimate", "engine/simulate", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
+		{"autotune/runner", []string{"internal/caches", "autotune/records", "codegen/llvm/toolchain", "engine/bareboard", "engine/estimate", "engine/simulate", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "internal/svg", "lower/layout", "measure", "measure/provenance", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
-		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                               // pages of what the root found out
-		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
+		{"bench", []string{"internal/caches", ".", "bench/limits", "codegen", "codegen/llvm/toolchain", "internal/svg", "lower/layout", "measure", "measure/provenance", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
+		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                                                  // pages of what the root found out
+		{"bench/limits", []string{"internal/caches", "codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
 		{"bench/tuner", []string{"autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "internal/svg", "ir", "lower/layout", "lower/ops", "measure", "measure/provenance", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
 
@@ -121,7 +121,7 @@ func Table() []Row {
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "internal/section", "measure", "measure/provenance"}, nil},                                                                                                                                                                                                                                                                                             // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{".", "measure/provenance"}, nil},
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
-		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/section", "measure", "measure/provenance"}, nil},
+		{"examples/networks/measure", []string{"internal/caches", ".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/section", "measure", "measure/provenance"}, nil},
 		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
 		{"scripts/stale", []string{"measure/provenance"}, nil},                       // figures that are older than the code
@@ -137,6 +137,7 @@ func Table() []Row {
 		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
 		{"internal/suggest", nil, nil},
+		{"internal/caches", []string{"internal/files"}, nil},
 		{"internal/files", nil, nil},
 		{"internal/golden", []string{"internal/section"}, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},

@@ -85,7 +85,7 @@ type Model struct {
 	full     int       // and of the part of it that is there
 	worked   int       // number of that of the work of a definition
 	target   targets.Target
-	trees    learned
+	trees    func() learned
 	starts   map[string][]start  // by strategy
 	records  map[string][]Record // by kernel
 }
@@ -113,7 +113,7 @@ var machines = sync.OnceValue(func() map[string]func() (*Model, error) {
 	for _, t := range targets.All() {
 		for _, name := range []string{FileName(t), t.Like} {
 			if _, err := fs.Stat(data, name+".json"); err == nil {
-				all[t.Name] = sync.OnceValues(func() (*Model, error) { return Read(data, name, t) })
+				all[t.Name] = sync.OnceValues(func() (*Model, error) { return open(data, name, t) })
 				break
 			}
 		}
@@ -123,6 +123,33 @@ var machines = sync.OnceValue(func() map[string]func() (*Model, error) {
 
 // Read decodes a model's files of a folder, for t.
 func Read(dir fs.FS, name string, t targets.Target) (*Model, error) {
+	m, err := readWeights(dir, name, t)
+	if err != nil {
+		return nil, err
+	}
+	trees, err := m.readTrees(dir, name)
+	m.trees = func() learned { return trees }
+	return m, err
+}
+
+// open is Read for files that a test has read: it decodes trees when they are asked for first.
+func open(dir fs.FS, name string, t targets.Target) (*Model, error) {
+	m, err := readWeights(dir, name, t)
+	if err != nil {
+		return nil, err
+	}
+	m.trees = sync.OnceValue(func() learned {
+		trees, err := m.readTrees(dir, name)
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		return trees
+	})
+	return m, nil
+}
+
+// readWeights decodes a model's weights and starts.
+func readWeights(dir fs.FS, name string, t targets.Target) (*Model, error) {
 	data, err := fs.ReadFile(dir, name+".json")
 	if err != nil {
 		return nil, err
@@ -137,37 +164,39 @@ func Read(dir fs.FS, name string, t targets.Target) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	starts, err := readStarts(dir, name+startsFile)
+	m.begin(starts)
+	return m, err
+}
+
+// readTrees decodes a model's trees.
+func (m *Model) readTrees(dir fs.FS, name string) (trees learned, err error) {
 	var files errgroup.Group
-	for _, part := range m.parts() {
+	for _, part := range m.parts(&trees) {
 		files.Go(func() (err error) {
 			*part.model, err = readTrees(dir, name+part.suffix, part.names)
 			return err
 		})
 	}
-	var starts []start
-	files.Go(func() error { return readStarts(dir, name+startsFile, &starts) })
-	if err := files.Wait(); err != nil {
-		return nil, err
-	}
-	m.begin(starts)
-	return m, nil
+	err = files.Wait()
+	return trees, err
 }
 
 // readStarts decodes a file of starts, if there is one.
-func readStarts(dir fs.FS, name string, starts *[]start) error {
+func readStarts(dir fs.FS, name string) (starts []start, err error) {
 	data, err := unpack(dir, name)
 	if err != nil || data == nil {
-		return err
+		return nil, err
 	}
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(starts); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&starts); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	for _, s := range *starts {
+	for _, s := range starts {
 		if err := s.check(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil
+	return starts, nil
 }
 
 // startsFile is the end of the name of the file of starts.
@@ -230,7 +259,8 @@ func (m *Model) Write(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, m.Target+".json"), append(text, '\n'), 0o644); err != nil {
 		return err
 	}
-	for _, part := range m.parts() {
+	trees := m.trees()
+	for _, part := range m.parts(&trees) {
 		if *part.model == nil {
 			continue
 		}
@@ -275,13 +305,13 @@ type part struct {
 	names  []string
 }
 
-func (m *Model) parts() []part {
-	return []part{{&m.trees.prices, ".trees.gz", questions(m.describe)}, {&m.trees.sieve, ".sieve.gz", sieveQuestions(m.Strategies)}}
+func (m *Model) parts(trees *learned) []part {
+	return []part{{&trees.prices, ".trees.gz", questions(m.describe)}, {&trees.sieve, ".sieve.gz", sieveQuestions(m.Strategies)}}
 }
 
 // New is the model of t with weights. It fails if these name what is not counted.
 func New(t targets.Target, w Weights) (*Model, error) {
-	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), target: t}
+	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), target: t, trees: func() learned { return learned{} }}
 	for i, n := range m.names {
 		if local(n) {
 			m.locals = append(m.locals, i)

@@ -14,7 +14,7 @@ import (
 // A sieve guesses the costs of points before there is a Func, from the definition and the values of knobs. It learns from the model itself.
 
 // Sifts reports whether m has a sieve.
-func (m *Model) Sifts() bool { return m.trees.sieve != nil }
+func (m *Model) Sifts() bool { return m.trees().sieve != nil }
 
 // Definition is a Func without a schedule, as a sieve sees it.
 type Definition struct {
@@ -128,7 +128,7 @@ func (m *Model) Sift(sketches []Sketch) []float64 {
 	for i, s := range sketches {
 		rows[i] = m.guess(s)
 	}
-	out := m.trees.sieve.Predict(rows)
+	out := m.trees().sieve.Predict(rows)
 	for i, s := range sketches {
 		out[i] += m.work(s)
 	}
@@ -153,8 +153,11 @@ func (m *Model) Unbuilt(group string, s Sketch) Guess {
 }
 
 // LearnSieve makes m's sieve of what m says of other points: as many as there is time to build, since none is measured.
-func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []Guess) (err error) {
-	m.trees.sieve, err = trainSieve(ctx, l, m.Strategies, guesses)
+func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []Guess) error {
+	trees := m.trees()
+	var err error
+	trees.sieve, err = trainSieve(ctx, l, m.Strategies, guesses)
+	m.trees = func() learned { return trees }
 	return err
 }
 

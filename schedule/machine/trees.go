@@ -130,10 +130,11 @@ func (m *Model) fullOf(p Point) float64 { return float64(p.After[m.full]) }
 // Predict is the predicted cost of a point, on one core.
 func (m *Model) Predict(p Point) float64 {
 	x, sum := m.answers(p)
-	if m.trees.prices == nil {
+	prices := m.trees().prices
+	if prices == nil {
 		return sum
 	}
-	return sum * math.Exp(m.trees.prices.Predict([][]float32{x})[0])
+	return sum * math.Exp(prices.Predict([][]float32{x})[0])
 }
 
 // Learn makes a model of points, whose origin w tells.
@@ -169,7 +170,8 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 		x, sum := m.answers(p)
 		left = append(left, costmodel.Sample{Features: x, Label: float32(math.Log(p.Cost / sum)), Group: p.Group})
 	}
-	m.trees.prices, err = trainMembers(ctx, l, left, forest(questions(d)))
+	prices, err := trainMembers(ctx, l, left, forest(questions(d)))
+	m.trees = func() learned { return learned{prices: prices} }
 	return m, err
 }
 

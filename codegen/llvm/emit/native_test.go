@@ -15,6 +15,7 @@ import (
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/emit"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 	"ripc/internal/difftest"
 	"ripc/internal/need"
 	"ripc/ir"
@@ -26,11 +27,11 @@ import (
 var found = sync.OnceValues(toolchain.Find)
 
 // tools finds LLVM.
-func tools(t testing.TB) (*toolchain.Tools, *toolchain.Cache) {
+func tools(t testing.TB) (*toolchain.Tools, *caches.Cache) {
 	t.Helper()
 	ts, err := found()
 	need.OK(t, err)
-	cache, err := toolchain.DefaultCache()
+	cache, err := caches.Objects()
 	if err != nil {
 		cache = nil
 	}

@@ -16,6 +16,7 @@ import (
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
+	"ripc/internal/caches"
 	"ripc/internal/need"
 	"ripc/runtime/describe"
 	"ripc/targets"
@@ -45,7 +46,7 @@ func network(t testing.TB, tools *toolchain.Tools, model string, tg targets.Targ
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache, err := toolchain.DefaultCache()
+	cache, err := caches.Objects()
 	if err != nil {
 		t.Fatal(err)
 	}

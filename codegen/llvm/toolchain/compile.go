@@ -11,6 +11,7 @@ import (
 
 	"ripc/codegen/llvm/library"
 	"ripc/codegen/llvm/rows"
+	"ripc/internal/caches"
 	"ripc/targets"
 )
 
@@ -73,12 +74,12 @@ func (t *Tools) key(ll []byte, tg targets.Target, kind Kind) string {
 	for _, a := range append(optArgs(tg), t.llcArgs(tg, kind)...) {
 		parts = append(parts, []byte(a))
 	}
-	return Key(append(parts, ll)...)
+	return caches.Key(append(parts, ll)...)
 }
 
 // Compile optimizes the LLVM IR text ll and generates code for t. cache may be nil. It fails with *ToolError, which
 // carries what the tool said and names a file that holds ll, or with ctx's error.
-func (t *Tools) Compile(ctx context.Context, cache *Cache, ll []byte, tg targets.Target, kind Kind) ([]byte, error) {
+func (t *Tools) Compile(ctx context.Context, cache *caches.Cache, ll []byte, tg targets.Target, kind Kind) ([]byte, error) {
 	key := t.key(ll, tg, kind)
 	if out, ok := cache.Get(key); ok {
 		return out, nil
@@ -133,7 +134,7 @@ type Job struct {
 
 // CompileAll compiles the jobs, up to GOMAXPROCS at a time, and returns the results in the order of jobs. Equal jobs
 // are compiled once and share their result, which must not be changed. The first error stops the rest.
-func (t *Tools) CompileAll(ctx context.Context, cache *Cache, jobs []Job) ([][]byte, error) {
+func (t *Tools) CompileAll(ctx context.Context, cache *caches.Cache, jobs []Job) ([][]byte, error) {
 	out := make([][]byte, len(jobs))
 	same := make([]int, len(jobs)) // index of the first job equal to this one
 	first := map[string]int{}

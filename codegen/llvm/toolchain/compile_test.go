@@ -6,9 +6,11 @@ import (
 	"debug/elf"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"ripc/internal/caches"
 	"ripc/targets"
 )
 
@@ -130,7 +132,7 @@ func TestCompileError(t *testing.T) {
 }
 
 func TestCompileCached(t *testing.T) {
-	tools, cache := needTools(t), openTemp(t, 1<<20)
+	tools, cache := needTools(t), openCache(t)
 	ctx, ll, tg := context.Background(), []byte(popcountLL), target(t, "rpi3")
 	compile := func(tg targets.Target, kind Kind) []byte {
 		t.Helper()
@@ -155,7 +157,8 @@ func TestCompileCached(t *testing.T) {
 	compile(tg, Asm)
 	compile(target(t, "rpi4"), Obj)
 	stats(1, 3, 0)
-	if err := os.WriteFile(cache.path(tools.key(ll, tg, Obj)), []byte("rubbish"), 0o666); err != nil {
+	key := tools.key(ll, tg, Obj)
+	if err := os.WriteFile(filepath.Join(cache.Dir(), key[:2], key[2:]), []byte("rubbish"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(compile(tg, Obj), first) {
@@ -165,7 +168,7 @@ func TestCompileCached(t *testing.T) {
 }
 
 func TestCompileAll(t *testing.T) {
-	tools, cache := needTools(t), openTemp(t, 1<<20)
+	tools, cache := needTools(t), openCache(t)
 	ctx := context.Background()
 	var jobs []Job
 	for _, name := range []string{"rpi3", "x86-64-v3", "rpi3", "rpi4"} {
@@ -196,4 +199,13 @@ func TestCompileAll(t *testing.T) {
 	if _, err := tools.CompileAll(stopped, nil, jobs[:1]); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
+}
+
+func openCache(t *testing.T) *caches.Cache {
+	t.Helper()
+	c, err := caches.Open(t.TempDir(), caches.DefaultLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -3,7 +3,7 @@
 // runtime objects, works for every target alike, and writes the same bytes for the same input.
 //
 //	tools, err := toolchain.Find()
-//	cache, err := toolchain.DefaultCache()
+//	cache, err := caches.Objects()
 //	objs, err := tools.CompileAll(ctx, cache, jobs)           // opt | llc, in parallel, cached
 //	weights, err := toolchain.Constants(target, blobs)
 //	err = tools.LinkShared(ctx, target, objs, exports, "net.so", "net.so")

@@ -19,6 +19,7 @@ import (
 	"ripc"
 	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/caches"
 	"ripc/measure"
 	"ripc/measure/provenance"
 )
@@ -73,15 +74,15 @@ func compile(ctx context.Context, model, so string, twin bool) (lib library, err
 		return lib, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(cache)) }()
-	before, had := os.LookupEnv(toolchain.EnvCache)
+	before, had := os.LookupEnv(caches.Env)
 	defer func() {
 		if had {
-			err = errors.Join(err, os.Setenv(toolchain.EnvCache, before))
+			err = errors.Join(err, os.Setenv(caches.Env, before))
 		} else {
-			err = errors.Join(err, os.Unsetenv(toolchain.EnvCache))
+			err = errors.Join(err, os.Unsetenv(caches.Env))
 		}
 	}()
-	if err := os.Setenv(toolchain.EnvCache, cache); err != nil {
+	if err := os.Setenv(caches.Env, cache); err != nil {
 		return lib, err
 	}
 	start := time.Now()
@@ -281,7 +282,7 @@ type peer struct{ python, version string }
 // findPeer looks where make bench-peers keeps it, and for python3.
 func findPeer(ctx context.Context) peer {
 	pythons := []string{"python3"}
-	if dir, err := toolchain.CacheFolder(); err == nil {
+	if dir, err := caches.Root(); err == nil {
 		pythons = append([]string{filepath.Join(dir, "peers", "onnx", "bin", "python")}, pythons...)
 	}
 	for _, python := range pythons {

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package toolchain
+package caches
 
 import "io/fs"
 

@@ -1,4 +1,4 @@
-package toolchain
+package caches
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 func openTemp(t *testing.T, limit int64) *Cache {
 	t.Helper()
-	c, err := OpenCache(t.TempDir(), limit)
+	c, err := Open(t.TempDir(), limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestCacheLeavesOthersAlone(t *testing.T) {
 		}
 		others = append(others, path)
 	}
-	c, err := OpenCache(link, 8<<10)
+	c, err := Open(link, 8<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestCacheShared(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	for range 2 {
-		c, err := OpenCache(dir, 16<<10)
+		c, err := Open(dir, 16<<10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,14 +217,14 @@ func TestCacheShared(t *testing.T) {
 }
 
 func TestCacheErrors(t *testing.T) {
-	if _, err := OpenCache(t.TempDir(), 0); err == nil {
+	if _, err := Open(t.TempDir(), 0); err == nil {
 		t.Error("limit 0 was accepted")
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenCache(file, 1); err == nil {
+	if _, err := Open(file, 1); err == nil {
 		t.Error("a file was accepted as folder")
 	}
 	c := openTemp(t, 1<<20)
@@ -247,10 +247,10 @@ func TestUserCache(t *testing.T) {
 		{"", "", home, filepath.Join(home, ".cache", "ripc", "x")},
 		{"", "", "", ""},
 	} {
-		t.Setenv(EnvCache, c.cache)
+		t.Setenv(Env, c.cache)
 		t.Setenv("XDG_CACHE_HOME", c.xdg)
 		t.Setenv("HOME", c.home)
-		got, err := UserCache("x")
+		got, err := OfUser("x")
 		if err != nil || (got == nil) != (c.want == "") || got != nil && got.dir != c.want {
 			t.Errorf("%+v: %+v, %v", c, got, err)
 		}
@@ -277,9 +277,9 @@ func TestCacheFolder(t *testing.T) {
 		if err := os.Chmod(dir, perm); err != nil {
 			t.Fatal(err)
 		}
-		_, err := OpenCache(dir, 1)
+		_, err := Open(dir, 1)
 		var refused *FolderError
-		if ok && err != nil || !ok && (!errors.As(err, &refused) || refused.Dir != dir || !strings.Contains(err.Error(), EnvCache)) {
+		if ok && err != nil || !ok && (!errors.As(err, &refused) || refused.Dir != dir || !strings.Contains(err.Error(), Env)) {
 			t.Errorf("%o: %v", mode, err)
 		}
 	}

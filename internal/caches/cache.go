@@ -1,4 +1,4 @@
-package toolchain
+package caches
 
 import (
 	"bytes"
@@ -17,8 +17,8 @@ import (
 	"ripc/internal/files"
 )
 
-// EnvCache is the environment variable with the folder of the caches; without it they are in ~/.cache/ripc.
-const EnvCache = "RIPC_CACHE_DIR"
+// Env is the environment variable with the folder of the caches; without it they are in ~/.cache/ripc.
+const Env = "RIPC_CACHE_DIR"
 
 // DefaultLimit is the size beyond which the default cache forgets what was not used for longest, in bytes.
 const DefaultLimit = 1 << 30
@@ -64,17 +64,17 @@ type FolderError struct {
 // Error names the folder, who can write to it, and the way out.
 func (e *FolderError) Error() string {
 	return fmt.Sprintf("cache folder %s is not safe: %s; delete it, or set %s to a folder of your own",
-		e.Dir, e.Writers, EnvCache)
+		e.Dir, e.Writers, Env)
 }
 
-// OpenCache uses dir, creating it for this user alone if needed, and keeps it below limit bytes (about: a sweep comes
+// Open uses dir, creating it for this user alone if needed, and keeps it below limit bytes (about: a sweep comes
 // when a sixteenth of limit has been written). It fails with *FolderError if others can write to dir.
-func OpenCache(dir string, limit int64) (*Cache, error) {
+func Open(dir string, limit int64) (*Cache, error) {
 	if limit <= 0 {
 		return nil, fmt.Errorf("cache folder %s: limit of %d bytes; it must be positive", dir, limit)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("cache folder: %w (set %s to a writable folder)", err, EnvCache)
+		return nil, fmt.Errorf("cache folder: %w (set %s to a writable folder)", err, Env)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -100,26 +100,26 @@ func intruders(owner, group uint32, mode fs.FileMode, me int) string {
 	return ""
 }
 
-// CacheFolder is where all of ripc's caches are: $RIPC_CACHE_DIR or, without that, the folder ripc of the user's cache folder. It fails for a
+// Root is where all of ripc's caches are: $RIPC_CACHE_DIR or, without that, the folder ripc of the user's cache folder. It fails for a
 // user who has neither.
-func CacheFolder() (string, error) {
-	if dir := os.Getenv(EnvCache); dir != "" {
+func Root() (string, error) {
+	if dir := os.Getenv(Env); dir != "" {
 		return dir, nil
 	}
 	base, err := os.UserCacheDir()
 	return filepath.Join(base, "ripc"), err
 }
 
-// UserCache opens the folder called name in $RIPC_CACHE_DIR or, without that, in the folder ripc of the user's cache
+// OfUser opens the folder called name in $RIPC_CACHE_DIR or, without that, in the folder ripc of the user's cache
 // folder, with DefaultLimit. A user who has neither, as without HOME in a container or under cron, gets nil: there is no
 // other place that is certainly the user's own, and without a cache everything works but takes its time. So it does where
 // the folder cannot be made, on a read-only system say. It fails with *FolderError where the folder is not safe.
-func UserCache(name string) (*Cache, error) {
-	dir, err := CacheFolder()
+func OfUser(name string) (*Cache, error) {
+	dir, err := Root()
 	if err != nil {
 		return nil, nil
 	}
-	c, err := OpenCache(filepath.Join(dir, name), DefaultLimit)
+	c, err := Open(filepath.Join(dir, name), DefaultLimit)
 	if unsafe := (*FolderError)(nil); err != nil && !errors.As(err, &unsafe) {
 		return nil, nil
 	}
@@ -134,8 +134,8 @@ func (c *Cache) Dir() string {
 	return c.dir
 }
 
-// DefaultCache is the user's cache of compiled modules.
-func DefaultCache() (*Cache, error) { return UserCache("objects") }
+// Objects is the user's cache of compiled modules.
+func Objects() (*Cache, error) { return OfUser("objects") }
 
 // Key returns a name for whatever is computed from parts. Where one part ends and the next begins matters.
 func Key(parts ...[]byte) string {
