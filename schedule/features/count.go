@@ -57,11 +57,30 @@ const (
 	one               // one element, for all lanes if there are several
 	scattered         // an element for each lane
 	window            // an operand of an instruction
+
+	// Accesses of one of the kinds above are counted here as well.
+	far     // from one iteration to the next the address moves by a page or more
+	aliased // it moves by whole pages: to the same sets of a cache
 	accessKinds
 )
 
 func accessNames() [accessKinds]string {
-	return [...]string{"neighbours", "one", "scattered", "window"}
+	return [...]string{"neighbours", "one", "scattered", "window", "far", "aliased"}
+}
+
+// page is the number of bytes of a page of memory. Caches of the first level have about as many bytes a way.
+const page = 4096
+
+// accesses are numbers of accesses of a kind.
+type accesses struct{ loads, stores float64 }
+
+// add counts n accesses like a.
+func (m *accesses) add(a *access, n float64) {
+	if a.store {
+		m.stores += n
+	} else {
+		m.loads += n
+	}
 }
 
 // product is how often something is executed that depends on the loops at some depths: loops that are written out count where it depends
@@ -114,6 +133,17 @@ func (k *kernel) count(s *site) {
 	for i := s.from; i < s.to; i++ {
 		k.move(s, &k.all[i], vector, lanes)
 	}
+	counted := map[ir.Expr]bool{}
+	if st, ok := s.stmt.(*ir.Store); ok {
+		for _, i := range st.Idx {
+			k.address(s, i, counted)
+		}
+	}
+	for ld := range s.loads {
+		for _, i := range ld.Idx {
+			k.address(s, i, counted)
+		}
+	}
 	if c, ok := s.stmt.(*ir.Call); ok {
 		n, bits := product(s.path, math.MaxUint64), k.bitsOf(c.Fn)
 		if m, ok := k.Describer.instructions[c.Fn.Name]; ok {
@@ -163,6 +193,12 @@ func (k *kernel) move(s *site, a *access, vector uint64, lanes int) {
 		}
 	}
 	n *= a.trips
+	switch step := math.Abs(a.step()); {
+	case step >= page && math.Mod(step, page) == 0:
+		k.memory[aliased].add(a, n)
+	case step >= page:
+		k.memory[far].add(a, n)
+	}
 	m, moves := &k.memory[kind], n
 	st, isStore := s.stmt.(*ir.Store)
 	switch {
@@ -195,6 +231,62 @@ func (a *access) contiguous(vector uint64) bool {
 		}
 	}
 	return false
+}
+
+// address counts the operations of an index that no address mode does: all but sums and multiples. It returns the depths that e depends on.
+func (k *kernel) address(s *site, e ir.Expr, seen map[ir.Expr]bool) uint64 {
+	var d uint64
+	counted := true
+	switch e := e.(type) {
+	case *ir.Var:
+		for _, n := range slices.Backward(s.path) {
+			if n.loop.Var == e.Name {
+				return n.bit()
+			}
+		}
+		return 0
+	case *ir.Binary:
+		d = k.address(s, e.A, seen) | k.address(s, e.B, seen)
+		counted = e.Op != ir.Add && e.Op != ir.Sub && e.Op != ir.Mul && e.Op != ir.Shl
+	case *ir.Select:
+		d = k.address(s, e.Cond, seen) | k.address(s, e.A, seen) | k.address(s, e.B, seen)
+	case *ir.Unary:
+		d = k.address(s, e.A, seen)
+	case *ir.Cast:
+		d, counted = k.address(s, e.A, seen), false
+	case *ir.Load: // whose own index is counted where it is read
+		for _, i := range e.Idx {
+			d |= k.address(s, i, seen)
+		}
+		counted = false
+	default:
+		counted = false
+	}
+	if counted && d != 0 && !seen[e] {
+		seen[e] = true
+		k.indexed += product(s.path, d)
+	}
+	return d
+}
+
+// step returns the number of bytes by which the address moves in the innermost loop that it depends on.
+func (a *access) step() float64 {
+	for _, n := range slices.Backward(a.path) {
+		if n.lanes || a.depend&n.bit() == 0 {
+			continue
+		}
+		step, size := 0.0, float64(max(8, a.buf.Type.Bits()))/8
+		for i, x := range slices.Backward(a.dims) {
+			for _, t := range x.terms {
+				if n.bit() == 1<<t.depth {
+					step += t.coef * size
+				}
+			}
+			size *= float64(a.buf.Shape[i])
+		}
+		return step
+	}
+	return 0
 }
 
 // value counts the operations of an expression, parts that are equal once, and gives the depths that it depends on.
@@ -343,7 +435,7 @@ func (k *kernel) bitsOf(f *ir.Func) float64 {
 
 func (k *kernel) loads() float64 {
 	n := 0.0
-	for _, m := range k.memory {
+	for _, m := range k.memory[:far] {
 		n += m.loads
 	}
 	return n
@@ -351,7 +443,7 @@ func (k *kernel) loads() float64 {
 
 func (k *kernel) stores() float64 {
 	n := 0.0
-	for _, m := range k.memory {
+	for _, m := range k.memory[:far] {
 		n += m.stores
 	}
 	return n

@@ -23,6 +23,7 @@ func (k *kernel) counts(yield func(name string, n float64)) {
 		yield("load."+accessNames()[a], k.memory[a].loads)
 		yield("store."+accessNames()[a], k.memory[a].stores)
 	}
+	yield("op.address", k.indexed)
 	for i, m := range meanings() {
 		yield("call."+m.name, k.called[i])
 		yield("work."+m.name, k.calledWork[i])

@@ -130,6 +130,7 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 		yield("load.", accessNames()[a], log(k.memory[a].loads))
 		yield("store.", accessNames()[a], log(k.memory[a].stores))
 	}
+	yield("op.", "address", log(k.indexed))
 	for i, m := range meanings() {
 		yield("call.", m.name, log(k.called[i]))
 	}

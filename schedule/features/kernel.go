@@ -23,7 +23,8 @@ type kernel struct {
 	// operations are instructions of arithmetic, vector those of them on vectors.
 	operations, vector float64
 	vectors            [operationKinds][widths]float64 // of ops, those on vectors
-	memory             [accessKinds]struct{ loads, stores float64 }
+	memory             [accessKinds]accesses
+	indexed            float64   // operations of indices, see address
 	calls              float64   // instructions of Calls
 	called, calledWork []float64 // by meaning: instructions, and the operations on vectors that they stand for
 	iterations         float64   // of loops that are not written out
