@@ -2,6 +2,7 @@ package compile
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/gob"
 	"fmt"
 	"os"
@@ -27,17 +28,26 @@ type decided struct {
 	Counts     []float64
 }
 
-// program names this executable, with its models. It is nil where that cannot be told: nothing is kept then.
+// program names this executable, with its models, by Go's build ID. It is nil where there is none: nothing is kept then.
 func program() []byte {
 	path, err := os.Executable()
 	if err != nil {
 		return nil
 	}
-	info, err := os.Stat(path)
+	f, err := elf.Open(path)
 	if err != nil {
 		return nil
 	}
-	return fmt.Appendf(nil, "%s %s %d %d", Version, path, info.Size(), info.ModTime().UnixNano())
+	defer f.Close()
+	id := f.Section(".note.go.buildid")
+	if id == nil {
+		return nil
+	}
+	data, err := id.Data()
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 // question names what a search depends on: the program, the target, the Funcs with these keys, and what is known of them.
