@@ -59,13 +59,14 @@ const (
 	window            // an operand of an instruction
 
 	// Accesses of one of the kinds above are counted here as well.
+	pieces  // as many as blocks, a power of two of neighbouring lanes that read the same, of lanes that go one by one
 	far     // from one iteration to the next the address moves by a page or more
 	aliased // it moves by whole pages: to the same sets of a cache
 	accessKinds
 )
 
 func accessNames() [accessKinds]string {
-	return [...]string{"neighbours", "one", "scattered", "window", "far", "aliased"}
+	return [...]string{"neighbours", "one", "scattered", "window", "pieces", "far", "aliased"}
 }
 
 // page is the number of bytes of a page of memory. Caches of the first level have about as many bytes a way.
@@ -193,6 +194,9 @@ func (k *kernel) move(s *site, a *access, vector uint64, lanes int) {
 		}
 	}
 	n *= a.trips
+	if each := a.each(); each > 0 {
+		k.memory[pieces].add(a, n/float64(each&-each))
+	}
 	switch step := math.Abs(a.step()); {
 	case step >= page && math.Mod(step, page) == 0:
 		k.memory[aliased].add(a, n)
@@ -267,6 +271,23 @@ func (k *kernel) address(s *site, e ir.Expr, seen map[ir.Expr]bool) uint64 {
 		k.indexed += product(s.path, d)
 	}
 	return d
+}
+
+// each returns for how many neighbouring lanes, which go one by one, the address stays the same; 0 if it is no quotient.
+func (a *access) each() int {
+	for _, n := range a.path {
+		if n.loop.Kind != ir.Vectorize || n.lanes {
+			continue
+		}
+		for _, x := range a.dims {
+			for _, t := range x.terms {
+				if t.depth == n.depth && t.each > 0 {
+					return t.each
+				}
+			}
+		}
+	}
+	return 0
 }
 
 // step returns the number of bytes by which the address moves in the innermost loop that it depends on.
@@ -435,7 +456,7 @@ func (k *kernel) bitsOf(f *ir.Func) float64 {
 
 func (k *kernel) loads() float64 {
 	n := 0.0
-	for _, m := range k.memory[:far] {
+	for _, m := range k.memory[:pieces] {
 		n += m.loads
 	}
 	return n
@@ -443,7 +464,7 @@ func (k *kernel) loads() float64 {
 
 func (k *kernel) stores() float64 {
 	n := 0.0
-	for _, m := range k.memory[:far] {
+	for _, m := range k.memory[:pieces] {
 		n += m.stores
 	}
 	return n

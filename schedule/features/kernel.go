@@ -71,6 +71,7 @@ type buffer struct {
 type term struct {
 	depth int
 	coef  float64
+	each  int // iterations for which a quotient stays the same, 0 where there is none
 }
 
 // index is what one index depends on.
@@ -269,7 +270,16 @@ func (x *index) add(depth int, coef float64) {
 			return
 		}
 	}
-	x.terms = append(x.terms, term{depth, coef})
+	x.terms = append(x.terms, term{depth: depth, coef: coef})
+}
+
+// repeat notes that the index stays the same for each iterations of the loop at a depth.
+func (x *index) repeat(depth, each int) {
+	for i := range x.terms {
+		if x.terms[i].depth == depth {
+			x.terms[i].each = each
+		}
+	}
 }
 
 // linear adds e, times scale, to x: by how much each loop moves it, exactly for sums and multiples, and about right otherwise.
@@ -297,7 +307,15 @@ func linear(e ir.Expr, scale float64, path []*node, x *index) {
 		case e.Op == ir.Shl && constant && c.V < 63:
 			linear(e.A, scale*float64(int64(1)<<c.V), path, x)
 		case (e.Op == ir.Div) && constant && c.V > 0:
-			linear(e.A, scale/float64(c.V), path, x)
+			var in index
+			linear(e.A, 1, path, &in)
+			for _, t := range in.terms {
+				x.add(t.depth, scale*t.coef/float64(c.V))
+				if t.coef == 1 {
+					x.repeat(t.depth, int(c.V))
+				}
+			}
+			x.any = x.any || in.any
 		case e.Op == ir.Mod && constant && c.V > 0:
 			var in index
 			linear(e.A, 1, path, &in)
