@@ -50,7 +50,7 @@ func Table() []Row {
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
+		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
 		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
