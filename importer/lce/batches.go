@@ -10,27 +10,19 @@ import (
 // BATCH_TO_SPACE_ND take the image apart and put it together.
 
 // spaceToBatch is SPACE_TO_BATCH_ND: pads the spatial axes, and makes images of the batch of the pixels of each block.
-func spaceToBatch(b *builder) (string, error) {
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
-	block, p, err := b.blockOf(x)
-	if err != nil {
-		return "", err
-	}
+func spaceToBatch(b *builder) string {
+	x := b.float(0)
+	block, p := b.blockOf(x)
 	shape := b.g.Value(x).Shape
 	around := make([]int, 2*len(shape))
 	copy(around[2:], p)
-	if x, err = b.padded(x, around, 0); err != nil {
-		return "", err
-	}
+	x = b.padded(x, around, 0)
 	shape = b.g.Value(x).Shape
 	n := len(block)
 	split, perm := []int{shape[0]}, []int{}
 	for d, k := range block {
 		if shape[1+d]%k != 0 {
-			return "", faultf("", "blocks of %v do not divide %v", block, shape)
+			panic(faultf("", "blocks of %v do not divide %v", block, shape))
 		}
 		split, perm = append(split, shape[1+d]/k, k), append(perm, 2+2*d)
 	}
@@ -43,19 +35,13 @@ func spaceToBatch(b *builder) (string, error) {
 }
 
 // batchToSpace is BATCH_TO_SPACE_ND, which undoes spaceToBatch, and crops.
-func batchToSpace(b *builder) (string, error) {
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
-	block, crops, err := b.blockOf(x)
-	if err != nil {
-		return "", err
-	}
+func batchToSpace(b *builder) string {
+	x := b.float(0)
+	block, crops := b.blockOf(x)
 	shape := b.g.Value(x).Shape
 	n := len(block)
 	if shape[0]%elems(block) != 0 {
-		return "", faultf("", "blocks of %v do not divide the %d images of %v", block, shape[0], shape)
+		panic(faultf("", "blocks of %v do not divide the %d images of %v", block, shape[0], shape))
 	}
 	batch := shape[0] / elems(block)
 	split, perm, out := append(slices.Clone(block), batch), []int{n}, []int{batch}
@@ -63,56 +49,46 @@ func batchToSpace(b *builder) (string, error) {
 	for d, k := range block {
 		perm, out = append(perm, n+1+d, d), append(out, shape[1+d]*k)
 	}
-	if x, err = b.rearranged(x, split, perm, 1+2*n, append(out, shape[1+n:]...)); err != nil {
-		return "", err
-	}
+	x = b.rearranged(x, split, perm, 1+2*n, append(out, shape[1+n:]...))
 	a := &graph.SliceAttrs{Begin: make([]int, len(shape)), Size: slices.Clone(b.g.Value(x).Shape), Stride: slices.Repeat([]int{1}, len(shape))}
 	for d := range block {
 		a.Begin[1+d] = crops[2*d]
 		a.Size[1+d] -= crops[2*d] + crops[2*d+1]
 	}
 	if slices.Equal(a.Size, b.g.Value(x).Shape) {
-		return x, nil
+		return x
 	}
 	return b.add("slice", a, nil, x)
 }
 
 // blockOf reads the blocks of an operator on x, and two numbers for each of their axes.
-func (b *builder) blockOf(x string) (block, pairs []int, err error) {
-	if block, err = b.ints(1, "block"); err != nil {
-		return nil, nil, err
-	}
-	if pairs, err = b.ints(2, "paddings"); err != nil {
-		return nil, nil, err
-	}
+func (b *builder) blockOf(x string) (block, pairs []int) {
+	block = b.ints(1, "block")
+	pairs = b.ints(2, "paddings")
 	shape := b.g.Value(x).Shape
 	if n := len(block); n < 1 || n > 2 || len(shape) < n+1 || len(shape) > 4 || len(pairs) != 2*n {
-		return nil, nil, faultf("one or two spatial axes are supported", "blocks %v with %d numbers of padding for a tensor of shape %v", block, len(pairs), shape)
+		panic(faultf("one or two spatial axes are supported", "blocks %v with %d numbers of padding for a tensor of shape %v", block, len(pairs), shape))
 	}
 	for _, k := range block {
 		if k < 1 || k > graph.MaxElems {
-			return nil, nil, faultf("", "blocks %v: want numbers from 1", block)
+			panic(faultf("", "blocks %v: want numbers from 1", block))
 		}
 	}
 	for _, k := range pairs {
 		if k < 0 || k > graph.MaxElems {
-			return nil, nil, faultf("", "paddings %v: want numbers from 0", pairs)
+			panic(faultf("", "paddings %v: want numbers from 0", pairs))
 		}
 	}
-	return block, pairs, nil
+	return block, pairs
 }
 
 // rearranged gives x the shape split, whose axes change their order as perm says (axes from kept on stay), and then the shape out.
-func (b *builder) rearranged(x string, split, perm []int, kept int, out []int) (string, error) {
+func (b *builder) rearranged(x string, split, perm []int, kept int, out []int) string {
 	for d := kept; d < len(split); d++ {
 		perm = append(perm, d)
 	}
-	x, err := b.add("reshape", &graph.ReshapeAttrs{Shape: split}, nil, x)
-	if err == nil {
-		x, err = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
-	}
-	if err != nil {
-		return "", err
-	}
+	x = b.add("reshape", &graph.ReshapeAttrs{Shape: split}, nil, x)
+
+	x = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
 	return b.add("reshape", &graph.ReshapeAttrs{Shape: out}, nil, x)
 }

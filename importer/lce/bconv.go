@@ -8,90 +8,58 @@ import (
 )
 
 // bconv is a binary convolution: y = clamp(K - 2 popcount) * multiplier + bias, or bits by thresholds on the popcount.
-func bconv(b *builder) (string, error) {
-	x, err := b.levels(0)
-	if err != nil {
-		return "", err
-	}
-	m, err := flexOptions(b.op)
-	if err != nil {
-		return "", err
-	}
-	c, err := option(m, "channels_in", -1, 1, graph.MaxElems)
-	if err != nil {
-		return "", err
-	}
+func bconv(b *builder) string {
+	x := b.levels(0)
+	m := flexOptions(b.op)
+	c := option(m, "channels_in", -1, 1, graph.MaxElems)
 	if x.Channels() != c {
-		return "", faultf("the file is damaged", "option channels_in is %d, input %q has %d channels", c, x.Name, x.Channels())
+		panic(faultf("the file is damaged", "option channels_in is %d, input %q has %d channels", c, x.Name, x.Channels()))
 	}
 	a := &graph.Conv2DAttrs{Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleNone}}
-	if a.Dilations, err = optionPair(m, "dilation_height_factor", "dilation_width_factor"); err != nil {
-		return "", err
-	}
-	if a.Pad, a.Strides, err = flexWindow(m); err != nil {
-		return "", err
-	}
-	ones, err := option(m, "pad_values", 0, 0, 1)
-	if err != nil {
-		return "", err
-	}
+	a.Dilations = optionPair(m, "dilation_height_factor", "dilation_width_factor")
+	a.Pad, a.Strides = flexWindow(m)
+	ones := option(m, "pad_values", 0, 0, 1)
 	if ones == 1 {
 		a.Binary.PadValue = graph.PadOnes
 	}
-	w, groups, err := b.filters(c)
-	if err != nil {
-		return "", err
-	}
+	w, groups := b.filters(c)
 	if a.Groups = groups; groups == 1 {
 		a.Groups = 0
 	}
-	y, err := b.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": w}, x.Name)
-	if err != nil {
-		return "", err
-	}
+	y := b.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": w}, x.Name)
 	k := w.Shape[0] * w.Shape[1] * w.Shape[2]
 	if k > 1<<24 {
-		return "", faultf("", "%d products in a sum, at most %d are exact in f32", k, 1<<24)
+		panic(faultf("", "%d products in a sum, at most %d are exact in f32", k, 1<<24))
 	}
 	if b.file.tensors[b.op.outputs[0]].typ == typeI32 {
 		return b.bitOutput(y, k, w.Shape[3])
 	}
-	act, err := option(m, "fused_activation_function", 0, 0, math.MaxInt8)
-	if err != nil {
-		return "", err
-	}
-	if y, err = b.activation(y, act); err != nil {
-		return "", err
-	}
+	act := option(m, "fused_activation_function", 0, 0, math.MaxInt8)
+	y = b.activation(y, act)
 	return b.affine(y, k, w.Shape[3])
 }
 
 // filters gives the filters of a binary convolution as +1 and -1, [KH, KW, I/groups, O]; the file has them as words of
 // bits, [O, KH, KW, ceil(I/groups/32)].
-func (b *builder) filters(channels int) (w *graph.Tensor, groups int, err error) {
-	t, err := b.constant(1, "filter", typeI32)
-	if err != nil {
-		return nil, 0, err
-	}
+func (b *builder) filters(channels int) (w *graph.Tensor, groups int) {
+	t := b.constant(1, "filter", typeI32)
 	if len(t.shape) != 4 {
-		return nil, 0, faultf("", "its filter %q has shape %v, want [O, H, W, words]", t.name, t.shape)
+		panic(faultf("", "its filter %q has shape %v, want [O, H, W, words]", t.name, t.shape))
 	}
 	o, h, wd, n := t.shape[0], t.shape[1], t.shape[2], t.shape[3]
 	if groups = words(channels) / n; groups*n != words(channels) || groups > 1 && channels != groups*n*wordBits {
-		return nil, 0, faultf("groups have whole words of 32 channels", "its filter %q has %d words of channels, the input has %d channels", t.name, n, channels)
+		panic(faultf("groups have whole words of 32 channels", "its filter %q has %d words of channels, the input has %d channels", t.name, n, channels))
 	}
 	in := channels / groups
-	w, err = b.weights(1, "bits", func() (*graph.Tensor, error) {
+	w = b.weights(1, "bits", func() *graph.Tensor {
 		size := elems([]int{h, wd, in, o})
-		if err := b.take(size); err != nil {
-			return nil, err
-		}
-		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: transposedBits(t.data, o, h*wd, n, in)}, nil
+		b.take(size)
+		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: transposedBits(t.data, o, h*wd, n, in)}
 	})
-	if err == nil && w.Shape[2] != in {
-		return nil, 0, faultf("", "its filter %q is read with %d and with %d channels", t.name, w.Shape[2], in)
+	if w.Shape[2] != in {
+		panic(faultf("", "its filter %q is read with %d and with %d channels", t.name, w.Shape[2], in))
 	}
-	return w, groups, err
+	return w, groups
 }
 
 // transposedBits reads words [out, taps, n] and gives +1 for each 0 bit, -1 for each 1 bit, [taps, in, out].
@@ -118,17 +86,12 @@ func transposedBits(data []byte, out, taps, n, in int) graph.Numbers {
 
 // bitOutput makes bits of y = k - 2 popcount: the bit is set (-1) where popcount > tau, that is where y < k - 2 tau. So
 // the popcount of a position padded with zeros is half its channels, as in Larq Compute Engine's reference kernel.
-func (b *builder) bitOutput(y string, k, out int) (string, error) {
-	t, err := b.constant(4, "thresholds", typeI32)
-	if err != nil {
-		return "", err
-	}
+func (b *builder) bitOutput(y string, k, out int) string {
+	t := b.constant(4, "thresholds", typeI32)
 	if t.elems != out || len(t.shape) != 1 {
-		return "", faultf("", "its thresholds %q have shape %v, want [%d]", t.name, t.shape, out)
+		panic(faultf("", "its thresholds %q have shape %v, want [%d]", t.name, t.shape, out))
 	}
-	if err := b.take(out); err != nil {
-		return "", err
-	}
+	b.take(out)
 	th := make([]float32, out)
 	for i := range th {
 		switch tau := int(int32(binary.LittleEndian.Uint32(t.data[4*i:]))); {
@@ -145,24 +108,18 @@ func (b *builder) bitOutput(y string, k, out int) (string, error) {
 
 // affine multiplies y = k - 2 popcount by input 2 and adds input 3, where they do something. It rounds where Larq Compute
 // Engine does: (y - k) * multiplier + (bias + k * multiplier), so that numbers near 0 get the same sign there and here.
-func (b *builder) affine(y string, k, out int) (string, error) {
+func (b *builder) affine(y string, k, out int) string {
 	if b.input(4) != nil {
-		return "", faultf("", "has thresholds, and an output of type %s", typeName(b.file.tensors[b.op.outputs[0]].typ))
+		panic(faultf("", "has thresholds, and an output of type %s", typeName(b.file.tensors[b.op.outputs[0]].typ)))
 	}
-	mul, err := b.vector(2, "multiplier", out)
-	if err != nil {
-		return "", err
-	}
-	bias, err := b.vector(3, "bias", out)
-	if err != nil {
-		return "", err
-	}
+	mul := b.vector(2, "multiplier", out)
+	bias := b.vector(3, "bias", out)
 	if bias == nil {
 		bias = &graph.Tensor{Shape: []int{out}, Data: graph.NumbersOf(make([]float32, out))}
 	}
 	if mul == nil || all(mul.Data.Floats(), 1) && all(bias.Data.Floats(), 0) { // exact without more ado
 		if all(bias.Data.Floats(), 0) {
-			return y, nil
+			return y
 		}
 		return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": bias}, y)
 	}
@@ -171,12 +128,8 @@ func (b *builder) affine(y string, k, out int) (string, error) {
 		sum[i] = float32(float64(bias.Data.At(i)) + float64(k)*float64(m))
 	}
 	minusK := &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(-k)})}
-	if y, err = b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": minusK}, y); err != nil {
-		return "", err
-	}
-	if y, err = b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": mul}, y); err != nil {
-		return "", err
-	}
+	y = b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": minusK}, y)
+	y = b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": mul}, y)
 	return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{out}, Data: graph.NumbersOf(sum)}}, y)
 }
 

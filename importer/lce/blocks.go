@@ -8,12 +8,9 @@ import (
 )
 
 // block is DEPTH_TO_SPACE or SPACE_TO_DEPTH.
-func block(op string, kind int) func(*builder) (string, error) {
-	return func(b *builder) (string, error) {
-		t, x, err := b.unary(kind)
-		if err != nil {
-			return "", err
-		}
+func block(op string, kind int) func(*builder) string {
+	return func(b *builder) string {
+		t, x := b.unary(kind)
 		n := t.Int32(0, 0)
 		return b.add(op, &graph.BlockAttrs{Block: [2]int{n, n}}, nil, x)
 	}
@@ -21,20 +18,11 @@ func block(op string, kind int) func(*builder) (string, error) {
 
 // resizeNearest is RESIZE_NEAREST_NEIGHBOR. Where each pixel is repeated equally often, or every n-th is taken, it is a resize or a
 // slice.
-func resizeNearest(b *builder) (string, error) {
-	t, err := b.builtin(optResizeNearest)
-	if err != nil {
-		return "", err
-	}
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
+func resizeNearest(b *builder) string {
+	t := b.builtin(optResizeNearest)
+	x := b.float(0)
 	shape := b.g.Value(x).Shape
-	size, err := b.resizeSize(shape)
-	if err != nil {
-		return "", err
-	}
+	size := b.resizeSize(shape)
 	factor := [2]int{1, 1}
 	a := &graph.SliceAttrs{Begin: make([]int, 4), Size: slices.Clone(shape), Stride: []int{1, 1, 1, 1}}
 	var rest []*source.Along
@@ -56,14 +44,10 @@ func resizeNearest(b *builder) (string, error) {
 		}
 	}
 	if !slices.Equal(a.Size, shape) {
-		if x, err = b.add("slice", a, nil, x); err != nil {
-			return "", err
-		}
+		x = b.add("slice", a, nil, x)
 	}
 	if factor != [2]int{1, 1} {
-		if x, err = b.add("resize", &graph.ResizeAttrs{Factor: factor}, nil, x); err != nil {
-			return "", err
-		}
+		x = b.add("resize", &graph.ResizeAttrs{Factor: factor}, nil, x)
 	}
 	return b.at(x, rest...)
 }
@@ -79,180 +63,125 @@ func follows(from func(i int) int, count, first, step, times int) bool {
 }
 
 // repeat is TILE or BROADCAST_TO, along axes one after the other: what lies behind an axis is a pixel, which resize repeats.
-func repeat(b *builder) (string, error) {
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
-	times, err := b.ints(1, "numbers")
-	if err != nil {
-		return "", err
-	}
+func repeat(b *builder) string {
+	x := b.float(0)
+	times := b.ints(1, "numbers")
 	shape := slices.Clone(b.g.Value(x).Shape)
 	if b.op.op == "BROADCAST_TO" {
 		if len(times) < len(shape) {
-			return "", faultf("", "a tensor of shape %v as one of shape %v", shape, times)
+			panic(faultf("", "a tensor of shape %v as one of shape %v", shape, times))
 		}
 		shape, times = append(slices.Repeat([]int{1}, len(times)-len(shape)), shape...), slices.Clone(times)
 		for d, n := range shape {
 			if n != 1 && n != times[d] {
-				return "", faultf("", "a tensor of shape %v as one of shape %v", shape, times)
+				panic(faultf("", "a tensor of shape %v as one of shape %v", shape, times))
 			}
 			times[d] /= n
 		}
 	}
 	if len(times) != len(shape) {
-		return "", faultf("", "%d numbers for %d axes", len(times), len(shape))
+		panic(faultf("", "%d numbers for %d axes", len(times), len(shape)))
 	}
 	for d := len(shape) - 1; d >= 0; d-- {
 		if times[d] < 1 || times[d] > graph.MaxElems {
-			return "", faultf("", "repeats %v times", times)
+			panic(faultf("", "repeats %v times", times))
 		}
 		if times[d] == 1 {
 			continue
 		}
-		if x, err = b.add("reshape", &graph.ReshapeAttrs{Shape: []int{elems(shape[:d]), 1, 1, elems(shape[d:])}}, nil, x); err != nil {
-			return "", err
-		}
-		if x, err = b.add("resize", &graph.ResizeAttrs{Factor: [2]int{1, times[d]}}, nil, x); err != nil {
-			return "", err
-		}
+		x = b.add("reshape", &graph.ReshapeAttrs{Shape: []int{elems(shape[:d]), 1, 1, elems(shape[d:])}}, nil, x)
+		x = b.add("resize", &graph.ResizeAttrs{Factor: [2]int{1, times[d]}}, nil, x)
 		shape[d] *= times[d]
 	}
 	return b.reshape(x, shape)
 }
 
 // gather is GATHER with positions that are known.
-func gather(b *builder) (string, error) {
-	t, err := b.builtin(optGather)
-	if err != nil {
-		return "", err
-	}
-	positions, err := b.ints(1, "indices")
-	if err != nil {
-		return "", err
-	}
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
+func gather(b *builder) string {
+	t := b.builtin(optGather)
+	positions := b.ints(1, "indices")
+	x := b.float(0)
 	shape := b.g.Value(x).Shape
-	axis, err := axisOf(t.Int32(0, 0), len(shape))
-	if err != nil {
-		return "", err
-	}
+	axis := axisOf(t.Int32(0, 0), len(shape))
 	if n := t.Int32(1, 0); n != 0 {
-		return "", faultf("", "has %d axes of batches", n)
+		panic(faultf("", "has %d axes of batches", n))
 	}
 	for _, p := range positions {
 		if p < 0 || p >= shape[axis] {
-			return "", faultf("", "position %d of an axis of %d", p, shape[axis])
+			panic(faultf("", "position %d of an axis of %d", p, shape[axis]))
 		}
 	}
 	if len(positions) == 0 {
-		return "", faultf("", "takes nothing of axis %d", axis)
+		panic(faultf("", "takes nothing of axis %d", axis))
 	}
-	y, err := b.pick(x, axis, positions)
-	if err != nil {
-		return "", err
-	}
+	y := b.pick(x, axis, positions)
 	out := slices.Concat(shape[:axis], b.input(1).shape, shape[axis+1:])
 	if len(out) == 0 {
-		return "", faultf("keep one axis", "its result is a single number without axes")
+		panic(faultf("keep one axis", "its result is a single number without axes"))
 	}
 	return b.reshape(y, out)
 }
 
 // axisOf counts from the end where a is negative.
-func axisOf(a, rank int) (int, error) {
+func axisOf(a, rank int) int {
 	if a < -rank || a >= rank {
-		return 0, faultf("", "axis %d of a tensor of %d axes", a, rank)
+		panic(faultf("", "axis %d of a tensor of %d axes", a, rank))
 	}
-	return (a + rank) % rank, nil
+	return (a + rank) % rank
 }
 
 // pack is PACK: each tensor gets an axis of extent 1, along which they are put together.
-func pack(b *builder) (string, error) {
-	t, err := b.builtin(optPack)
-	if err != nil {
-		return "", err
-	}
+func pack(b *builder) string {
+	t := b.builtin(optPack)
 	var parts []string
 	var first []int
 	axis := 0
 	for k := range b.op.inputs {
-		x, err := b.float(k)
-		if err != nil {
-			return "", err
-		}
+		x := b.float(k)
 		shape := b.g.Value(x).Shape
 		if first == nil {
 			first = shape
 		}
 		if !slices.Equal(first, shape) {
-			return "", faultf("", "packs tensors of shapes %v and %v", first, shape)
+			panic(faultf("", "packs tensors of shapes %v and %v", first, shape))
 		}
-		if axis, err = axisOf(t.Int32(1, 0), len(shape)+1); err != nil {
-			return "", err
-		}
-		if x, err = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Insert(slices.Clone(shape), axis, 1)}, nil, x); err != nil {
-			return "", err
-		}
+		axis = axisOf(t.Int32(1, 0), len(shape)+1)
+		x = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Insert(slices.Clone(shape), axis, 1)}, nil, x)
 		parts = append(parts, x)
 	}
 	return b.joined(parts, axis)
 }
 
 // unpack is UNPACK: a tensor for each position of an axis, without it.
-func unpack(b *builder) (func(k int) (string, error), error) {
-	t, x, err := b.unary(optUnpack)
-	if err != nil {
-		return nil, err
-	}
+func unpack(b *builder) func(k int) string {
+	t, x := b.unary(optUnpack)
 	shape := b.g.Value(x).Shape
-	axis, err := axisOf(t.Int32(1, 0), len(shape))
-	if err != nil {
-		return nil, err
-	}
+	axis := axisOf(t.Int32(1, 0), len(shape))
 	if len(b.op.outputs) != shape[axis] || len(shape) == 1 {
-		return nil, faultf("", "makes %d tensors of axis %d of %v", len(b.op.outputs), axis, shape)
+		panic(faultf("", "makes %d tensors of axis %d of %v", len(b.op.outputs), axis, shape))
 	}
-	return func(k int) (string, error) {
-		y, err := b.part(x, axis, source.Span{Begin: k, Count: 1, Step: 1})
-		if err != nil {
-			return "", err
-		}
+	return func(k int) string {
+		y := b.part(x, axis, source.Span{Begin: k, Count: 1, Step: 1})
 		return b.reshape(y, slices.Delete(slices.Clone(shape), axis, axis+1))
-	}, nil
+	}
 }
 
 // split is SPLIT, into equal parts, or SPLIT_V.
-func split(b *builder) (func(k int) (string, error), error) {
+func split(b *builder) func(k int) string {
 	from, at := 0, 2
 	if b.op.op == "SPLIT" {
 		from, at = 1, 0
 	}
-	x, err := b.float(from)
-	if err != nil {
-		return nil, err
-	}
+	x := b.float(from)
 	shape := b.g.Value(x).Shape
-	list, err := b.ints(at, "axis")
-	if err != nil {
-		return nil, err
-	}
+	list := b.ints(at, "axis")
 	if len(list) != 1 {
-		return nil, faultf("", "has %d axes, want 1", len(list))
+		panic(faultf("", "has %d axes, want 1", len(list)))
 	}
-	axis, err := axisOf(list[0], len(shape))
-	if err != nil {
-		return nil, err
-	}
+	axis := axisOf(list[0], len(shape))
 	count, sizes := len(b.op.outputs), []int(nil)
 	if b.op.op == "SPLIT_V" {
-		if sizes, err = b.ints(1, "sizes"); err != nil {
-			return nil, err
-		}
+		sizes = b.ints(1, "sizes")
 		sizes = slices.Clone(sizes)
 	} else if count > 0 && shape[axis]%count == 0 {
 		sizes = slices.Repeat([]int{shape[axis] / count}, count)
@@ -273,42 +202,31 @@ func split(b *builder) (func(k int) (string, error), error) {
 		sizes[open], rest = rest, 0
 	}
 	if rest != 0 || len(sizes) != count {
-		return nil, faultf("", "cuts axis %d of %v into %d parts %v", axis, shape, count, sizes)
+		panic(faultf("", "cuts axis %d of %v into %d parts %v", axis, shape, count, sizes))
 	}
-	return func(k int) (string, error) {
+	return func(k int) string {
 		begin := 0
 		for _, n := range sizes[:k] {
 			begin += n
 		}
 		return b.part(x, axis, source.Span{Begin: begin, Count: sizes[k], Step: 1})
-	}, nil
+	}
 }
 
 // transposeConv is TRANSPOSE_CONV: the output's shape, filters [O, KH, KW, I], the input, and perhaps a bias.
-func transposeConv(b *builder) (string, error) {
-	t, err := b.builtin(optTransposeConv)
-	if err != nil {
-		return "", err
-	}
-	w, err := b.floatFilters()
-	if err != nil {
-		return "", err
-	}
-	x, err := b.float(2)
-	if err != nil {
-		return "", err
-	}
+func transposeConv(b *builder) string {
+	t := b.builtin(optTransposeConv)
+	w := b.floatFilters()
+	x := b.float(2)
 	a := &graph.ConvTranspose2DAttrs{}
-	if a.Pad, a.Strides, err = window(t); err != nil {
-		return "", err
-	}
+	a.Pad, a.Strides = window(t)
 	a.Pad.Mode = graph.PadExplicit
 	shape, want := b.g.Value(x).Shape, slices.Clone(b.file.tensors[b.op.outputs[0]].shape)
 	if given := b.numbersOf(0); len(given) == 4 {
 		want = given
 	}
 	if len(shape) != 4 || len(want) != 4 || min(a.Strides[0], a.Strides[1]) < 1 || max(a.Strides[0], a.Strides[1]) > graph.MaxElems {
-		return "", faultf("", "makes a tensor of shape %v of one of shape %v, strides %v", want, shape, a.Strides)
+		panic(faultf("", "makes a tensor of shape %v of one of shape %v, strides %v", want, shape, a.Strides))
 	}
 	// The whole result is cut to the size wanted, an odd row or column at the end; rows that are missing there are added.
 	var cut [2]int
@@ -319,15 +237,10 @@ func transposeConv(b *builder) (string, error) {
 	}
 	a.Pad.Top, a.Pad.Bottom, a.Pad.Left, a.Pad.Right = cut[0]/2, cut[0]-cut[0]/2, cut[1]/2, cut[1]-cut[1]/2
 	ws := map[string]*graph.Tensor{"w": w}
-	if ws["b"], err = b.vector(3, "bias", w.Shape[3]); err != nil {
-		return "", err
-	}
+	ws["b"] = b.vector(3, "bias", w.Shape[3])
 	if ws["b"] == nil {
 		delete(ws, "b")
 	}
-	y, err := b.add("conv_transpose2d", a, ws, x)
-	if err != nil {
-		return "", err
-	}
+	y := b.add("conv_transpose2d", a, ws, x)
 	return b.activation(y, t.Int8(3, 0))
 }

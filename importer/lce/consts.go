@@ -10,11 +10,10 @@ import (
 )
 
 // take counts the elements of a constant.
-func (b *builder) take(n int) error {
+func (b *builder) take(n int) {
 	if b.left -= n; b.left < 0 {
-		return faultf("", "the model's constants have too many elements, more than %d in all", maxWeights)
+		panic(faultf("", "the model's constants have too many elements, more than %d in all", maxWeights))
 	}
-	return nil
 }
 
 // sizes of element types in bytes.
@@ -33,75 +32,70 @@ func typeSize(typ int) int {
 }
 
 // constant wants input k to be a constant of one of the types, with as many bytes as its shape asks for.
-func (b *builder) constant(k int, what string, types ...int) (*tensor, error) {
+func (b *builder) constant(k int, what string, types ...int) *tensor {
 	t := b.input(k)
 	if t == nil {
-		return nil, faultf("", "has no %s", what)
+		panic(faultf("", "has no %s", what))
 	}
 	if t.data == nil {
-		return nil, faultf("", "its %s %q is no constant", what, t.name)
+		panic(faultf("", "its %s %q is no constant", what, t.name))
 	}
 	for _, typ := range types {
 		if t.typ != typ {
 			continue
 		}
 		if len(t.data) != t.elems*typeSize(typ) {
-			return nil, faultf("the file is damaged", "its %s %q of shape %v has %d bytes", what, t.name, t.shape, len(t.data))
+			panic(faultf("the file is damaged", "its %s %q of shape %v has %d bytes", what, t.name, t.shape, len(t.data)))
 		}
-		return t, nil
+		return t
 	}
-	return nil, faultf("", "its %s %q has element type %s", what, t.name, typeName(t.typ))
+	panic(faultf("", "its %s %q has element type %s", what, t.name, typeName(t.typ)))
 }
 
 // numbers are the elements of constant input k as f32: of floats, or of integers with scales.
-func (b *builder) numbers(k int, what string) ([]float32, error) {
+func (b *builder) numbers(k int, what string) []float32 {
 	if t := b.input(k); t != nil {
 		if f := b.folded[b.op.inputs[k]]; f != nil {
-			return f, nil
+			return f
 		}
 	}
-	t, err := b.constant(k, what, typeF32, typeF16, typeI8, typeU8, typeI32)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.take(t.elems); err != nil {
-		return nil, err
-	}
+	t := b.constant(k, what, typeF32, typeF16, typeI8, typeU8, typeI32)
+	b.take(t.elems)
 	out := make([]float32, t.elems)
 	switch t.typ {
 	case typeF32:
 		for i := range out {
 			out[i] = math.Float32frombits(binary.LittleEndian.Uint32(t.data[4*i:]))
 		}
-		return out, nil
+		return out
 	case typeF16:
 		for i := range out {
 			out[i] = half(binary.LittleEndian.Uint16(t.data[2*i:]))
 		}
-		return out, nil
+		return out
 	}
-	return out, dequantize(t, what, out)
+	dequantize(t, what, out)
+	return out
 }
 
 // constants are numbers of input k, which lie in the file's own memory where they are f32 there.
-func (b *builder) constants(k int, what string) (graph.Numbers, error) {
+func (b *builder) constants(k int, what string) graph.Numbers {
 	t := b.input(k)
 	if t == nil || b.folded[b.op.inputs[k]] != nil || t.typ != typeF32 {
-		data, err := b.numbers(k, what)
-		return graph.NumbersOf(data), err
+		data := b.numbers(k, what)
+		return graph.NumbersOf(data)
 	}
-	if _, err := b.constant(k, what, typeF32); err != nil {
-		return graph.Numbers{}, err
-	}
-	return graph.NumbersOf(f32.FromBytes(t.data)), b.take(t.elems)
+	b.constant(k, what, typeF32)
+	b.take(t.elems)
+	return graph.NumbersOf(f32.FromBytes(t.data))
 }
 
 // dequantize sets out to scale * (q - zero point), the scale being one for all or one for each index of an axis.
-func dequantize(t *tensor, what string, out []float32) error {
+func dequantize(t *tensor, what string, out []float32) {
 	axis, inner := 1, len(out)
 	if len(t.scales) != 1 {
 		if t.axis < 0 || t.axis >= len(t.shape) || t.shape[t.axis] != len(t.scales) {
-			return faultf("", "its %s %q of shape %v has %d scales along axis %d", what, t.name, t.shape, len(t.scales), t.axis)
+			panic(faultf("", "its %s %q of shape %v has %d scales along axis %d", what, t.name, t.shape, len(t.scales), t.axis))
 		}
 		axis, inner = t.shape[t.axis], 1
 		for _, n := range t.shape[t.axis+1:] {
@@ -109,7 +103,7 @@ func dequantize(t *tensor, what string, out []float32) error {
 		}
 	}
 	if n := len(t.zeros); n != 0 && n != 1 && n != axis {
-		return faultf("", "its %s %q has %d zero points for %d scales", what, t.name, n, len(t.scales))
+		panic(faultf("", "its %s %q has %d zero points for %d scales", what, t.name, n, len(t.scales)))
 	}
 	for i := range out {
 		z, c := int64(0), i/inner%axis
@@ -118,7 +112,6 @@ func dequantize(t *tensor, what string, out []float32) error {
 		}
 		out[i] = float32(float64(t.scales[c]) * float64(t.integer(i)-z))
 	}
-	return nil
 }
 
 // integer is element i of a constant of 8-bit, 32-bit or 64-bit integers.
@@ -155,26 +148,23 @@ func half(h uint16) float32 {
 const maxInts = 1 << 12
 
 // ints are the elements of input k, constant or computed of shapes, a short list of whole numbers of type int32 or int64.
-func (b *builder) ints(k int, what string) ([]int, error) {
+func (b *builder) ints(k int, what string) []int {
 	if b.input(k) != nil {
 		if v := b.lists[b.op.inputs[k]]; v != nil {
-			return slices.Clone(v), nil
+			return slices.Clone(v)
 		}
 	}
-	t, err := b.constant(k, what, typeI32, typeI64)
-	if err != nil {
-		return nil, err
-	}
+	t := b.constant(k, what, typeI32, typeI64)
 	if t.elems > maxInts {
-		return nil, faultf("", "its %s %q has %d elements", what, t.name, t.elems)
+		panic(faultf("", "its %s %q has %d elements", what, t.name, t.elems))
 	}
 	out := make([]int, t.elems)
 	for i := range out {
 		v := t.integer(i)
 		if v < math.MinInt32 || v > math.MaxInt32 {
-			return nil, faultf("", "its %s %q holds %d", what, t.name, v)
+			panic(faultf("", "its %s %q holds %d", what, t.name, v))
 		}
 		out[i] = int(v)
 	}
-	return out, nil
+	return out
 }

@@ -39,130 +39,99 @@ const (
 )
 
 // builtin gives the operator's options, of which a file may leave out those that have their default values.
-func (b *builder) builtin(kind int) (flatbuf.Table, error) {
+func (b *builder) builtin(kind int) flatbuf.Table {
 	if k := b.op.optionType; k != kind && k != 0 {
-		return flatbuf.Table{}, faultf("the file is damaged", "has options of kind %d, want %d", k, kind)
+		panic(faultf("the file is damaged", "has options of kind %d, want %d", k, kind))
 	}
-	return b.op.options, nil
+	return b.op.options
 }
 
 // unary gives the operator's options and input 0, a tensor of floats.
-func (b *builder) unary(kind int) (t flatbuf.Table, x string, err error) {
-	if t, err = b.builtin(kind); err == nil {
-		x, err = b.float(0)
-	}
-	return t, x, err
+func (b *builder) unary(kind int) (t flatbuf.Table, x string) {
+	t = b.builtin(kind)
+	x = b.float(0)
+	return t, x
 }
 
 // window reads what convolutions and pools have in common: padding, strides (width first), from fields 0 to 2.
-func window(t flatbuf.Table) (pad graph.Padding, strides [2]int, err error) {
-	pad.Mode, err = padMode(t.Int8(0, 0))
-	return pad, [2]int{t.Int32(2, 0), t.Int32(1, 0)}, err
+func window(t flatbuf.Table) (pad graph.Padding, strides [2]int) {
+	pad.Mode = padMode(t.Int8(0, 0))
+	return pad, [2]int{t.Int32(2, 0), t.Int32(1, 0)}
 }
 
 // conv is CONV_2D: filters [O, KH, KW, I/groups].
-func conv(b *builder) (string, error) {
-	t, err := b.builtin(optConv)
-	if err != nil {
-		return "", err
-	}
-	if err := b.need(2); err != nil {
-		return "", err
-	}
+func conv(b *builder) string {
+	t := b.builtin(optConv)
+	b.need(2)
 	s := b.input(1).shape
 	if len(s) != 4 {
-		return "", faultf("", "its filter has shape %v, want [O, H, W, I]", s)
+		panic(faultf("", "its filter has shape %v, want [O, H, W, I]", s))
 	}
-	a, err := b.convAttrs(t, 3, s[3], func(channels int) int { return channels / s[3] })
-	if err != nil {
-		return "", err
-	}
-	y, err := b.integerConv(a, 0, t.Int8(3, 0), func(w graph.Numbers) *graph.Tensor {
+	a := b.convAttrs(t, 3, s[3], func(channels int) int { return channels / s[3] })
+	y := b.integerConv(a, 0, t.Int8(3, 0), func(w graph.Numbers) *graph.Tensor {
 		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: w.Transposed(s[0], s[1]*s[2]*s[3])}
 	})
-	if y != "" || err != nil {
-		return y, err
+	if y != "" {
+		return y
 	}
-	w, err := b.floatFilters()
-	if err != nil {
-		return "", err
-	}
+	w := b.floatFilters()
 	return b.floatConv(a, w, t.Int8(3, 0))
 }
 
 // floatFilters are input 1, [O, KH, KW, I], as [KH, KW, I, O].
-func (b *builder) floatFilters() (*graph.Tensor, error) {
-	return b.weights(1, "conv", func() (*graph.Tensor, error) {
-		data, err := b.constants(1, "filter")
-		if err != nil {
-			return nil, err
-		}
+func (b *builder) floatFilters() *graph.Tensor {
+	return b.weights(1, "conv", func() *graph.Tensor {
+		data := b.constants(1, "filter")
 		s := b.input(1).shape
 		if len(s) != 4 {
-			return nil, faultf("", "its filter has shape %v, want [O, H, W, I]", s)
+			panic(faultf("", "its filter has shape %v, want [O, H, W, I]", s))
 		}
 		taps := s[1] * s[2] * s[3]
-		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: data.Transposed(s[0], taps)}, b.take(data.Len())
+		b.take(data.Len())
+		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: data.Transposed(s[0], taps)}
 	})
 }
 
 // depthwise is DEPTHWISE_CONV_2D: filters [1, KH, KW, C * multiplier]; output c*multiplier+m reads channel c.
-func depthwise(b *builder) (string, error) {
-	t, err := b.builtin(optDepthwise)
-	if err != nil {
-		return "", err
-	}
-	if err := b.need(2); err != nil {
-		return "", err
-	}
+func depthwise(b *builder) string {
+	t := b.builtin(optDepthwise)
+	b.need(2)
 	s := b.input(1).shape
 	if len(s) != 4 || s[0] != 1 {
-		return "", faultf("", "its filter has shape %v, want [1, H, W, C * multiplier]", s)
+		panic(faultf("", "its filter has shape %v, want [1, H, W, C * multiplier]", s))
 	}
-	a, err := b.convAttrs(t, 4, 1, func(channels int) int { return channels })
-	if err != nil {
-		return "", err
-	}
-	y, err := b.integerConv(a, 3, t.Int8(4, 0), func(w graph.Numbers) *graph.Tensor {
+	a := b.convAttrs(t, 4, 1, func(channels int) int { return channels })
+	y := b.integerConv(a, 3, t.Int8(4, 0), func(w graph.Numbers) *graph.Tensor {
 		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: w.Transposed(1, w.Len())} // a copy: the file's memory is freed
 	})
-	if y != "" || err != nil {
-		return y, err
+	if y != "" {
+		return y
 	}
-	w, err := b.weights(1, "depthwise", func() (*graph.Tensor, error) {
-		data, err := b.numbers(1, "filter")
-		if err != nil {
-			return nil, err
-		}
-		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: graph.NumbersOf(data)}, nil
+	w := b.weights(1, "depthwise", func() *graph.Tensor {
+		data := b.numbers(1, "filter")
+		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: graph.NumbersOf(data)}
 	})
-	if err != nil {
-		return "", err
-	}
 	return b.floatConv(a, w, t.Int8(4, 0))
 }
 
 // convAttrs are those of a convolution of input 0 with filters over so many channels. Field act of the options is the activation,
 // the next two are the dilations.
-func (b *builder) convAttrs(t flatbuf.Table, act, channels int, groups func(channels int) int) (*graph.Conv2DAttrs, error) {
+func (b *builder) convAttrs(t flatbuf.Table, act, channels int, groups func(channels int) int) *graph.Conv2DAttrs {
 	a := &graph.Conv2DAttrs{Dilations: [2]int{t.Int32(act+2, 1), t.Int32(act+1, 1)}}
-	var err error
-	if a.Pad, a.Strides, err = window(t); err != nil {
-		return nil, err
-	}
+	a.Pad, a.Strides = window(t)
 	for _, d := range a.Dilations {
 		if d < 1 || d > graph.MaxElems {
-			return nil, faultf("", "dilations %v: want positive numbers", a.Dilations)
+			panic(faultf("", "dilations %v: want positive numbers", a.Dilations))
 		}
 	}
 	c := b.channels(0)
 	if a.Groups = groups(c); channels < 1 || a.Groups < 1 || c%a.Groups != 0 || c/a.Groups != channels {
-		return nil, faultf("", "its filter reads %d channels, the input has %d", channels, c)
+		panic(faultf("", "its filter reads %d channels, the input has %d", channels, c))
 	}
 	if a.Groups == 1 {
 		a.Groups = 0
 	}
-	return a, nil
+	return a
 }
 
 // channels is the last extent of input k, 0 if it has none.
@@ -178,105 +147,74 @@ func (b *builder) channels(k int) int {
 }
 
 // floatConv makes a convolution of input 0 with w, input 2 being the bias, and act the activation.
-func (b *builder) floatConv(a *graph.Conv2DAttrs, w *graph.Tensor, act int) (string, error) {
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
+func (b *builder) floatConv(a *graph.Conv2DAttrs, w *graph.Tensor, act int) string {
+	x := b.float(0)
 	ws := map[string]*graph.Tensor{"w": w}
-	if ws["b"], err = b.vector(2, "bias", w.Shape[3]); err != nil {
-		return "", err
-	}
+	ws["b"] = b.vector(2, "bias", w.Shape[3])
 	if ws["b"] == nil {
 		delete(ws, "b")
 	}
-	y, err := b.add("conv2d", a, ws, x)
-	if err != nil {
-		return "", err
-	}
+	y := b.add("conv2d", a, ws, x)
 	return b.activation(y, act)
 }
 
 // fullyConnected is FULLY_CONNECTED: weights [O, I]; the input is taken as rows of I numbers.
-func fullyConnected(b *builder) (string, error) {
-	t, err := b.builtin(optFull)
-	if err != nil {
-		return "", err
-	}
-	if err := b.need(2); err != nil {
-		return "", err
-	}
+func fullyConnected(b *builder) string {
+	t := b.builtin(optFull)
+	b.need(2)
 	if f := t.Int8(1, 0); f != 0 {
-		return "", faultf("", "weights_format %d, want 0 (DEFAULT)", f)
+		panic(faultf("", "weights_format %d, want 0 (DEFAULT)", f))
 	}
 	s := b.input(1).shape
 	if len(s) != 2 || s[1] < 1 {
-		return "", faultf("", "its weights have shape %v, want [O, I]", s)
+		panic(faultf("", "its weights have shape %v, want [O, I]", s))
 	}
-	if y, err := b.integerProduct(s, t.Int8(0, 0)); y != "" || err != nil {
-		return y, err
+	if y := b.integerProduct(s, t.Int8(0, 0)); y != "" {
+		return y
 	}
-	w, err := b.weights(1, "full", func() (*graph.Tensor, error) {
-		data, err := b.constants(1, "weights")
-		if err != nil {
-			return nil, err
-		}
-		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: data.Transposed(s[0], s[1])}, b.take(data.Len())
+	w := b.weights(1, "full", func() *graph.Tensor {
+		data := b.constants(1, "weights")
+		b.take(data.Len())
+		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: data.Transposed(s[0], s[1])}
 	})
-	if err != nil {
-		return "", err
-	}
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
+	x := b.float(0)
 	n := elems(b.g.Value(x).Shape)
 	if n%w.Shape[0] != 0 {
-		return "", faultf("", "its weights read %d numbers, the input has shape %v", w.Shape[0], b.g.Value(x).Shape)
+		panic(faultf("", "its weights read %d numbers, the input has shape %v", w.Shape[0], b.g.Value(x).Shape))
 	}
-	if x, err = b.reshape(x, []int{n / w.Shape[0], w.Shape[0]}); err != nil {
-		return "", err
-	}
+	x = b.reshape(x, []int{n / w.Shape[0], w.Shape[0]})
 	ws := map[string]*graph.Tensor{"w": w}
-	bias, err := b.vector(2, "bias", w.Shape[1])
-	if err != nil {
-		return "", err
-	}
+	bias := b.vector(2, "bias", w.Shape[1])
 	if bias != nil {
 		ws["b"] = bias
 	}
-	y, err := b.add("dense", &graph.DenseAttrs{}, ws, x)
-	if err != nil {
-		return "", err
-	}
-	if y, err = b.activation(y, t.Int8(0, 0)); err != nil {
-		return "", err
-	}
+	y := b.add("dense", &graph.DenseAttrs{}, ws, x)
+	y = b.activation(y, t.Int8(0, 0))
 	return b.likeOutput(y)
 }
 
 // reshape makes a node unless x has that shape already.
-func (b *builder) reshape(x string, shape []int) (string, error) {
+func (b *builder) reshape(x string, shape []int) string {
 	shape = b.sizes.Batch().Reshape(b.g.Value(x).Shape, shape)
 	if slices.Equal(b.g.Value(x).Shape, shape) {
-		return x, nil
+		return x
 	}
 	if got := b.g.Value(x).Shape; elems(got) != elems(shape) {
-		return "", faultf("", "shape %v has other elements than the input's %v", shape, got)
+		panic(faultf("", "shape %v has other elements than the input's %v", shape, got))
 	}
 	return b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(shape)}, nil, x)
 }
 
 // likeOutput gives y the shape that the file says, which has the same elements.
-func (b *builder) likeOutput(y string) (string, error) {
+func (b *builder) likeOutput(y string) string {
 	return b.reshape(y, b.outputShape(b.g.Value(y).Shape))
 }
 
 // activation appends the schema's ActivationFunctionType.
-func (b *builder) activation(y string, act int) (string, error) {
+func (b *builder) activation(y string, act int) string {
 	switch act {
 	case 0:
-		return y, nil
+		return y
 	case 1:
 		return b.add("relu", &graph.NoAttrs{}, nil, y)
 	case 2:
@@ -290,5 +228,5 @@ func (b *builder) activation(y string, act int) (string, error) {
 	} else if act == 5 {
 		name = "SIGN_BIT"
 	}
-	return "", faultf("NONE, RELU, RELU_N1_TO_1 and RELU6 are supported", "fused activation %s is not supported", name)
+	panic(faultf("NONE, RELU, RELU_N1_TO_1 and RELU6 are supported", "fused activation %s is not supported", name))
 }

@@ -8,28 +8,22 @@ import (
 )
 
 // arithmetic is ADD, SUB, MUL or DIV of two tensors, one of which may be a constant; kind is that of its options.
-func arithmetic(op string, kind int) func(*builder) (string, error) {
-	return func(b *builder) (string, error) {
-		t, err := b.builtin(kind)
-		if err != nil {
-			return "", err
+func arithmetic(op string, kind int) func(*builder) string {
+	return func(b *builder) string {
+		t := b.builtin(kind)
+		if y := b.integerPair(op, t.Int8(0, 0)); y != "" {
+			return y
 		}
-		if y, err := b.integerPair(op, t.Int8(0, 0)); y != "" || err != nil {
-			return y, err
-		}
-		y, err := b.binary(op)
-		if err != nil {
-			return "", err
-		}
+		y := b.binary(op)
 		return b.activation(y, t.Int8(0, 0))
 	}
 }
 
 // binary makes the node: with a weight where one side is a constant that is one number or one for each channel, else of
 // two tensors of the same rank.
-func (b *builder) binary(op string) (string, error) {
+func (b *builder) binary(op string) string {
 	if b.input(0) == nil || b.input(1) == nil {
-		return "", faultf("", "has a missing input")
+		panic(faultf("", "has a missing input"))
 	}
 	for k, other := range []int{1, 0} {
 		if !b.isConstant(k) || b.isConstant(other) {
@@ -43,124 +37,84 @@ func (b *builder) binary(op string) (string, error) {
 		if c.elems != n || len(c.shape) > len(shape) || n != 1 && n != shape[len(shape)-1] {
 			break
 		}
-		data, err := b.numbers(k, "constant operand")
-		if err != nil {
-			return "", err
-		}
-		x, err := b.float(other)
-		if err != nil {
-			return "", err
-		}
+		data := b.numbers(k, "constant operand")
+		x := b.float(other)
 		w := map[string]*graph.Tensor{"b": {Shape: []int{n}, Data: graph.NumbersOf(data)}}
 		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && op != "add" && op != "mul"}, w, x)
 	}
 	in := make([]string, 2)
 	for k := range in {
-		var err error
-		if in[k], err = b.float(k); err != nil {
-			return "", err
-		}
+		in[k] = b.float(k)
 	}
-	if err := b.ranked(in); err != nil {
-		return "", err
-	}
+	b.ranked(in)
 	return b.add(op, &graph.BinaryOpAttrs{}, nil, in...)
 }
 
 // simple is an operator without options that is an op of ours.
-func simple(op string) func(*builder) (string, error) {
-	return func(b *builder) (string, error) {
-		x, err := b.float(0)
-		if err != nil {
-			return "", err
-		}
+func simple(op string) func(*builder) string {
+	return func(b *builder) string {
+		x := b.float(0)
 		return b.add(op, &graph.NoAttrs{}, nil, x)
 	}
 }
 
-func relu01(b *builder) (string, error) {
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
+func relu01(b *builder) string {
+	x := b.float(0)
 	return b.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)
 }
 
 // prelu has slopes for each channel, [C] or [1, 1, C].
-func prelu(b *builder) (string, error) {
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
-	alpha, err := b.vector(1, "slope", b.g.Value(x).Channels())
-	if err != nil {
-		return "", err
-	}
+func prelu(b *builder) string {
+	x := b.float(0)
+	alpha := b.vector(1, "slope", b.g.Value(x).Channels())
 	if alpha == nil {
-		return "", faultf("", "has no slopes")
+		panic(faultf("", "has no slopes"))
 	}
 	return b.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
 }
 
-func leakyRelu(b *builder) (string, error) {
-	t, x, err := b.unary(optLeakyRelu)
-	if err != nil {
-		return "", err
-	}
-	if y, err := b.integerTable(0, leaking(t.Float32(0, 0))); y != "" || err != nil {
-		return y, err
+func leakyRelu(b *builder) string {
+	t, x := b.unary(optLeakyRelu)
+	if y := b.integerTable(0, leaking(t.Float32(0, 0))); y != "" {
+		return y
 	}
 	c := b.g.Value(x).Channels()
-	if err := b.take(c); err != nil {
-		return "", err
-	}
+	b.take(c)
 	alpha := &graph.Tensor{Shape: []int{c}, Data: graph.NumbersOf(slices.Repeat([]float32{t.Float32(0, 0)}, c))}
 	return b.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
 }
 
 // softmax is that of beta * x along the last axis.
-func softmax(b *builder) (string, error) {
-	t, x, err := b.unary(optSoftmax)
-	if err != nil {
-		return "", err
-	}
+func softmax(b *builder) string {
+	t, x := b.unary(optSoftmax)
 	beta := float32(1)
 	if t.Has() {
 		beta = t.Float32(0, 0)
 	}
 	if !(math.Abs(float64(beta)) <= math.MaxFloat32) {
-		return "", faultf("", "beta is %g", beta)
+		panic(faultf("", "beta is %g", beta))
 	}
 	if beta != 1 {
 		one := map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{beta})}}
-		if x, err = b.add("mul", &graph.BinaryOpAttrs{}, one, x); err != nil {
-			return "", err
-		}
+		x = b.add("mul", &graph.BinaryOpAttrs{}, one, x)
 	}
 	v := b.g.Value(x)
-	if x, err = b.reshape(x, []int{elems(v.Shape) / v.Channels(), v.Channels()}); err != nil {
-		return "", err
-	}
-	if x, err = b.add("softmax", &graph.NoAttrs{}, nil, x); err != nil {
-		return "", err
-	}
+	x = b.reshape(x, []int{elems(v.Shape) / v.Channels(), v.Channels()})
+	x = b.add("softmax", &graph.NoAttrs{}, nil, x)
 	return b.likeOutput(x)
 }
 
 // convertType is QUANTIZE or DEQUANTIZE: what the output's type asks for is done where results are bound. Constants are
 // folded, those of half floats among them.
-func convertType(b *builder) (string, error) {
+func convertType(b *builder) string {
 	out := b.op.outputs[0]
 	if b.isConstant(0) && b.file.tensors[out].typ == typeF32 && !b.outputs[out] {
-		data, err := b.numbers(0, "input")
-		if err != nil {
-			return "", err
-		}
+		data := b.numbers(0, "input")
 		if len(data) != b.file.tensors[out].elems {
-			return "", faultf("", "makes %d elements, the file says shape %v", len(data), b.file.tensors[out].shape)
+			panic(faultf("", "makes %d elements, the file says shape %v", len(data), b.file.tensors[out].shape))
 		}
 		b.folded[out] = data
-		return "", nil
+		return ""
 	}
 	return b.float(0)
 }

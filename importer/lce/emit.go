@@ -5,18 +5,19 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	"ripc/ir"
 )
 
 // add appends a node of the operator at work and gives the name of its result.
-func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...string) (string, error) {
+func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...string) string {
 	name := b.unique(short(b.names[b.op.outputs[0]]) + "/" + op)
 	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Inputs: in, Output: name, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
 	if n.Weights == nil {
 		n.Weights = map[string]*graph.Tensor{}
 	}
-	_, err := b.out.Append(n)
-	return name, err
+	kit.Must(b.out.Append(n))
+	return name
 }
 
 // elems is the number of elements of a shape, at most graph.MaxElems+1.
@@ -33,7 +34,7 @@ func elems(shape []int) int {
 
 // bind makes val the value of tensor i: quantized where the file has 8-bit integers, reshaped where it has other axes of
 // extent 1, and under the tensor's own name where the operator's last node made it.
-func (b *builder) bind(i int, val string) error {
+func (b *builder) bind(i int, val string) {
 	t := &b.file.tensors[i]
 	v := b.g.Value(val)
 	bits := v.Encoded() && v.Enc == ir.BipolarInv
@@ -46,7 +47,6 @@ func (b *builder) bind(i int, val string) error {
 	if t.fits(v.Shape) {
 		t.shape, t.elems = slices.Clone(v.Shape), elems(v.Shape)
 	}
-	var err error
 	switch {
 	case t.typ == typeI32 && bits:
 		want := slices.Clone(v.Shape)
@@ -54,32 +54,30 @@ func (b *builder) bind(i int, val string) error {
 			want[len(want)-1] = words(v.Channels())
 		}
 		if !slices.Equal(want, t.shape) {
-			return faultf("", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape)
+			panic(faultf("", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape))
 		}
 	case v.Whole && (t.typ == typeI32 || t.typ == typeI64), v.LevelType == graph.Truths() && t.typ == typeBool:
 		if !slices.Equal(v.Shape, t.shape) {
-			return faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape)
+			panic(faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape))
 		}
 	case v.Whole || v.LevelType == graph.Truths():
-		return faultf("", "makes %s, the file says %s", v.LevelType, typeName(t.typ))
+		panic(faultf("", "makes %s, the file says %s", v.LevelType, typeName(t.typ)))
 	case t.typ == typeF32 || t.typ == typeI8 || t.typ == typeU8:
 		if bits {
-			return faultf("", "makes bits, the file says %s", typeName(t.typ))
+			panic(faultf("", "makes bits, the file says %s", typeName(t.typ)))
 		}
 		if !slices.Equal(v.Shape, t.shape) {
-			return faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape)
+			panic(faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape))
 		}
 		if t.typ == typeF32 {
 			break
 		}
 		q := &graph.Value{}
-		if err := levelsOf(t, q); err != nil {
-			return err
-		}
+		levelsOf(t, q)
 		if v.Encoded() {
 			if v.LevelType != q.LevelType {
-				return faultf("", "makes integers of scale %g and zero point %d, the file says scale %g and zero point %d",
-					v.Scale, v.Zero-graph.CallerZero(v.LevelType), q.Scale, q.Zero-graph.CallerZero(q.LevelType))
+				panic(faultf("", "makes integers of scale %g and zero point %d, the file says scale %g and zero point %d",
+					v.Scale, v.Zero-graph.CallerZero(v.LevelType), q.Scale, q.Zero-graph.CallerZero(q.LevelType)))
 			}
 			break
 		}
@@ -87,35 +85,24 @@ func (b *builder) bind(i int, val string) error {
 			val = b.instead(l)
 			break
 		}
-		if l, err := b.mapped(v, q.LevelType); l != nil || err != nil {
-			if err != nil {
-				return err
-			}
+		if l := b.mapped(v, q.LevelType); l != nil {
 			val = b.instead(l)
 			break
 		}
-		val, err = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, val)
-		if err != nil {
-			return err
-		}
+		val = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, val)
 	default:
-		return faultf("", "makes a tensor of type %s", typeName(t.typ))
+		panic(faultf("", "makes a tensor of type %s", typeName(t.typ)))
 	}
 	b.values[i] = b.g.Value(val)
 	if b.outputs[i] && bits {
-		if val, err = b.add("bitpack", &graph.BitpackAttrs{Int32: true}, nil, val); err != nil {
-			return err
-		}
+		val = b.add("bitpack", &graph.BitpackAttrs{Int32: true}, nil, val)
 	} else if b.outputs[i] && !b.madeByOperator(val) { // the operator did nothing, but its result needs a name of its own
-		if val, err = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(t.shape)}, nil, val); err != nil {
-			return err
-		}
+		val = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(t.shape)}, nil, val)
 		b.values[i] = b.g.Value(val)
 	}
 	if b.madeByOperator(val) {
 		b.nameResult(i, val)
 	}
-	return nil
 }
 
 // madeByOperator reports whether a node of the operator at work makes a value.
@@ -125,24 +112,21 @@ func (b *builder) madeByOperator(val string) bool {
 }
 
 // mapped are the levels of type t of v, which float steps, alike in all channels, make of the real values of others: a table of levels. Nil if that is not how v is made.
-func (b *builder) mapped(v *graph.Value, t scalar.LevelType) (*graph.Value, error) {
+func (b *builder) mapped(v *graph.Value, t scalar.LevelType) *graph.Value {
 	var steps []scalar.Step
 	x := b.behind.Of(v)
 	for x == nil {
 		p := b.out.Producer(v.Name)
 		if p == nil || len(p.Inputs) != 1 || !graph.OpNamed(p.Op).Stepped() || !scalar.Alike(graph.Steps(b.g, p)) {
-			return nil, nil
+			return nil
 		}
 		steps = append(slices.Clone(graph.Steps(b.g, p)), steps...)
 		v = b.g.Value(p.Inputs[0])
 		x = b.behind.Of(v)
 	}
 	q := &scalar.Quantizer{LevelType: t, Rounding: scalar.HalfAway}
-	name, err := b.add("int_map", graph.IntMapOf(x.LevelType, q, func(v float32) float32 { return scalar.Through(steps, v) }), nil, x.Name)
-	if err != nil {
-		return nil, err
-	}
-	return b.g.Value(name), nil
+	name := b.add("int_map", graph.IntMapOf(x.LevelType, q, func(v float32) float32 { return scalar.Through(steps, v) }), nil, x.Name)
+	return b.g.Value(name)
 }
 
 // instead takes levels in the place of the result that the operator at work computed from their real values. It drops the

@@ -11,7 +11,7 @@ import (
 // elements are operators on single elements, and those that networks end with.
 func elements() map[string]handler {
 	const broadcast = "of two tensors, extents of 1 being repeated, or of a tensor and a constant"
-	round := func(mode scalar.Rounding) func(*builder) (string, error) {
+	round := func(mode scalar.Rounding) func(*builder) string {
 		return withAttrs("round", &graph.RoundAttrs{Mode: mode})
 	}
 	all := map[string]handler{
@@ -29,7 +29,7 @@ func elements() map[string]handler {
 		"ROUND":              {min: 1, max: 1, becomes: "round", convert: round(scalar.HalfEven)},
 		"FLOOR":              {min: 1, max: 1, becomes: "round", convert: round(scalar.Floor)},
 		"CEIL":               {min: 1, max: 1, becomes: "round", convert: round(scalar.Ceil)},
-		"NEG":                {min: 1, max: 1, becomes: "mul", convert: func(b *builder) (string, error) { return b.negated(b.float(0)) }},
+		"NEG":                {min: 1, max: 1, becomes: "mul", convert: func(b *builder) string { return b.negated(b.float(0)) }},
 		"SQUARE":             {min: 1, max: 1, becomes: "mul", convert: square},
 		"SQUARED_DIFFERENCE": {min: 2, max: 2, becomes: "sub, mul", limits: broadcast, convert: squaredDifference},
 		"LOGICAL_NOT":        {min: 1, max: 1, becomes: "logical_not", convert: logic("logical_not")},
@@ -48,192 +48,139 @@ func elements() map[string]handler {
 	}
 	for name, op := range map[string]string{"MINIMUM": "minimum", "MAXIMUM": "maximum", "GREATER": "greater", "GREATER_EQUAL": "greater_equal",
 		"LESS": "less", "LESS_EQUAL": "less_equal", "EQUAL": "equal", "NOT_EQUAL": "not_equal"} {
-		all[name] = handler{min: 2, max: 2, becomes: op, limits: broadcast, convert: func(b *builder) (string, error) { return b.binary(op) }}
+		all[name] = handler{min: 2, max: 2, becomes: op, limits: broadcast, convert: func(b *builder) string { return b.binary(op) }}
 	}
 	return all
 }
 
 // withAttrs is an operator without options that is an op of ours with attributes.
-func withAttrs(op string, attrs any) func(*builder) (string, error) {
-	return func(b *builder) (string, error) {
-		x, err := b.float(0)
-		if err != nil {
-			return "", err
-		}
+func withAttrs(op string, attrs any) func(*builder) string {
+	return func(b *builder) string {
+		x := b.float(0)
 		return b.add(op, attrs, nil, x)
 	}
 }
 
 // negated is -x.
-func (b *builder) negated(x string, err error) (string, error) {
-	if err != nil {
-		return "", err
-	}
+func (b *builder) negated(x string) string {
 	return b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{-1})}}, x)
 }
 
-func square(b *builder) (string, error) {
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
+func square(b *builder) string {
+	x := b.float(0)
 	return b.add("mul", &graph.BinaryOpAttrs{}, nil, x, x)
 }
 
-func squaredDifference(b *builder) (string, error) {
-	d, err := b.binary("sub")
-	if err != nil {
-		return "", err
-	}
+func squaredDifference(b *builder) string {
+	d := b.binary("sub")
 	return b.add("mul", &graph.BinaryOpAttrs{}, nil, d, d)
 }
 
 // truths are those of input k, as levels.
-func (b *builder) truths(k int) (string, error) {
+func (b *builder) truths(k int) string {
 	t := b.input(k)
 	switch {
 	case t == nil || t.typ != typeBool:
-		return "", faultf("", "input %d holds no truth values", k)
+		panic(faultf("", "input %d holds no truth values", k))
 	case t.data == nil && b.values[b.op.inputs[k]] != nil:
-		return b.values[b.op.inputs[k]].Name, nil
+		return b.values[b.op.inputs[k]].Name
 	case t.data == nil || len(t.data) != t.elems || len(t.shape) == 0:
-		return "", faultf("", "its truth values %q are no tensor of one byte each", t.name)
+		panic(faultf("", "its truth values %q are no tensor of one byte each", t.name))
 	}
-	if err := b.take(t.elems); err != nil {
-		return "", err
-	}
+	b.take(t.elems)
 	v := make([]float32, t.elems)
 	for i, bit := range t.data {
 		v[i] = float32(bit)
 	}
-	c, err := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: graph.NumbersOf(v)}})
-	if err != nil {
-		return "", err
-	}
+	c := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: graph.NumbersOf(v)}})
 	return b.nonzero(c)
 }
 
 // nonzero is where x is not 0.
-func (b *builder) nonzero(x string) (string, error) {
+func (b *builder) nonzero(x string) string {
 	return b.add("not_equal", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{0})}}, x)
 }
 
 // logic is op of truth values.
-func logic(op string) func(*builder) (string, error) {
-	return func(b *builder) (string, error) {
+func logic(op string) func(*builder) string {
+	return func(b *builder) string {
 		var in []string
 		for k := range b.op.inputs {
-			x, err := b.truths(k)
-			if err != nil {
-				return "", err
-			}
+			x := b.truths(k)
 			in = append(in, x)
 		}
-		if err := b.ranked(in); err != nil {
-			return "", err
-		}
+		b.ranked(in)
 		return b.add(op, &graph.NoAttrs{}, nil, in...)
 	}
 }
 
 // ranked puts axes of extent 1 in front of those of in that have fewer than others.
-func (b *builder) ranked(in []string) error {
+func (b *builder) ranked(in []string) {
 	rank := 0
 	for _, x := range in {
 		rank = max(rank, len(b.g.Value(x).Shape))
 	}
 	for k, x := range in {
-		var err error
-		if in[k], err = b.reshape(x, slices.Concat(slices.Repeat([]int{1}, rank-len(b.g.Value(x).Shape)), b.g.Value(x).Shape)); err != nil {
-			return err
-		}
+		in[k] = b.reshape(x, slices.Concat(slices.Repeat([]int{1}, rank-len(b.g.Value(x).Shape)), b.g.Value(x).Shape))
 	}
-	return nil
 }
 
 // choose is SELECT, whose condition may be one for each index of the first axis, or SELECT_V2.
-func choose(b *builder) (string, error) {
-	c, err := b.truths(0)
-	if err != nil {
-		return "", err
-	}
+func choose(b *builder) string {
+	c := b.truths(0)
 	out := b.file.tensors[b.op.outputs[0]].shape
 	if v := b.g.Value(c); b.op.op == "SELECT" && len(v.Shape) == 1 && len(out) > 1 {
-		if c, err = b.reshape(c, append([]int{v.Shape[0]}, slices.Repeat([]int{1}, len(out)-1)...)); err != nil {
-			return "", err
-		}
+		c = b.reshape(c, append([]int{v.Shape[0]}, slices.Repeat([]int{1}, len(out)-1)...))
 	}
 	in, weights := []string{c}, map[string]*graph.Tensor{}
 	for k := 1; k < 3; k++ {
 		if t := b.input(k); t != nil && t.elems == 1 && b.isConstant(k) {
-			v, err := b.numbers(k, "constant operand")
-			if err != nil {
-				return "", err
-			}
+			v := b.numbers(k, "constant operand")
 			weights[[]string{"", "a", "b"}[k]] = &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf(v)}
 			continue
 		}
-		x, err := b.float(k)
-		if err != nil {
-			return "", err
-		}
+		x := b.float(k)
 		in = append(in, x)
 	}
-	if err := b.ranked(in); err != nil {
-		return "", err
-	}
+	b.ranked(in)
 	return b.add("where", &graph.WhereAttrs{}, weights, in...)
 }
 
-func cast(b *builder) (string, error) {
+func cast(b *builder) string {
 	from, to := b.input(0), b.file.tensors[b.op.outputs[0]].typ
 	if from == nil {
-		return "", faultf("", "has no input")
+		panic(faultf("", "has no input"))
 	}
 	if from.typ == typeBool && to == typeF32 {
-		x, err := b.truths(0)
-		if err != nil {
-			return "", err
-		}
+		x := b.truths(0)
 		return b.add("dequantize", &graph.NoAttrs{}, nil, x)
 	}
 	if v := b.values[b.op.inputs[0]]; v != nil && v.Whole && (to == typeI32 || to == typeI64) {
-		return v.Name, nil
+		return v.Name
 	}
-	x, err := b.float(0)
+	x := b.float(0)
 	switch {
-	case err != nil || to == typeF32:
-		return x, err
+	case to == typeF32:
+		return x
 	case to == typeBool:
 		return b.nonzero(x)
 	}
-	return "", faultf("", "converts %s to %s", typeName(from.typ), typeName(to))
+	panic(faultf("", "converts %s to %s", typeName(from.typ), typeName(to)))
 }
 
 // arg is ARG_MAX or ARG_MIN: the axis is brought to the end.
-func arg(op string) func(*builder) (string, error) {
-	return func(b *builder) (string, error) {
-		axis, err := b.ints(1, "axis")
-		if err != nil {
-			return "", err
-		}
-		x, err := b.float(0)
-		if err != nil {
-			return "", err
-		}
+func arg(op string) func(*builder) string {
+	return func(b *builder) string {
+		axis := b.ints(1, "axis")
+		x := b.float(0)
 		rank := len(b.g.Value(x).Shape)
 		if len(axis) != 1 {
-			return "", faultf("", "has axes %v, want one", axis)
+			panic(faultf("", "has axes %v, want one", axis))
 		}
-		at, err := axisOf(axis[0], rank)
-		if err != nil {
-			return "", err
-		}
+		at := axisOf(axis[0], rank)
 		if at != rank-1 {
 			perm := append(slices.Delete(identity(rank), at, at+1), at)
-			if x, err = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x); err != nil {
-				return "", err
-			}
+			x = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
 		}
 		return b.add(op, &graph.ArgAttrs{Drop: true}, nil, x)
 	}
@@ -249,28 +196,19 @@ func identity(n int) []int {
 }
 
 // topK is TOPK_V2: values and positions.
-func topK(b *builder) (func(k int) (string, error), error) {
-	n, err := b.ints(1, "number")
-	if err != nil {
-		return nil, err
-	}
+func topK(b *builder) func(k int) string {
+	n := b.ints(1, "number")
 	if len(n) != 1 || len(b.op.outputs) != 2 {
-		return nil, faultf("", "has numbers %v and %d outputs, want one and 2", n, len(b.op.outputs))
+		panic(faultf("", "has numbers %v and %d outputs, want one and 2", n, len(b.op.outputs)))
 	}
-	x, err := b.float(0)
-	if err != nil {
-		return nil, err
-	}
-	return func(k int) (string, error) {
+	x := b.float(0)
+	return func(k int) string {
 		return b.add([]string{"top_k", "top_k_indices"}[k], &graph.TopKAttrs{K: n[0]}, nil, x)
-	}, nil
+	}
 }
 
 // least is REDUCE_MIN: the greatest of what is negated, negated.
-func least(b *builder) (string, error) {
-	x, err := b.negated(b.float(0))
-	if err != nil {
-		return "", err
-	}
+func least(b *builder) string {
+	x := b.negated(b.float(0))
 	return b.negated(b.reduced("max_pool", x))
 }

@@ -8,6 +8,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	"ripc/internal/human"
 	"ripc/internal/names"
@@ -45,13 +46,13 @@ func parse(ctx context.Context, name string, data []byte, o importer.Options, li
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
-	b.behind = source.NewLevels(b.out, func(op string, attrs any, in ...*graph.Value) (*graph.Value, error) {
+	b.behind = source.NewLevels(b.out, func(op string, attrs any, in ...*graph.Value) (v *graph.Value, err error) {
 		var names []string
 		for _, v := range in {
 			names = append(names, v.Name)
 		}
-		name, err := b.add(op, attrs, nil, names...)
-		return b.g.Values[name], err
+		err = kit.Try(func() { v = b.g.Value(b.add(op, attrs, nil, names...)) })
+		return v, err
 	})
 	return b.build(ctx)
 }
@@ -116,7 +117,7 @@ func (b *builder) build(ctx context.Context) (*graph.Graph, error) {
 		case !known:
 			b.fail(b.unsupported())
 		default:
-			if err := b.convert(h); err != nil {
+			if err := kit.Try(func() { b.convert(h) }); err != nil {
 				b.unread[i] = true
 				b.out.Truncate(b.first)
 				b.fail(err)
@@ -203,42 +204,37 @@ func (b *builder) unsupported() error {
 }
 
 // convert lets h make the operator's nodes and binds their result to the operator's output.
-func (b *builder) convert(h handler) error {
+func (b *builder) convert(h handler) {
 	if len(b.op.outputs) != 1 && h.parts == nil {
-		return faultf("", "has %d outputs, want 1", len(b.op.outputs))
+		panic(faultf("", "has %d outputs, want 1", len(b.op.outputs)))
 	}
 	if n := len(b.op.inputs); n < h.min || n > h.max {
 		want := fmt.Sprint(h.min)
 		if h.max > h.min {
 			want = fmt.Sprintf("%d to %d", h.min, h.max)
 		}
-		return faultf("", "has %s, want %s", human.Count(n, "input"), want)
+		panic(faultf("", "has %s, want %s", human.Count(n, "input"), want))
 	}
 	for _, i := range slices.Concat(b.op.inputs, b.op.outputs) {
 		if i < 0 || b.file.tensors[i].fault == "" || b.file.tensors[i].sparse && b.op.op == "DENSIFY" || b.file.tensors[i].empty && h.parts != nil && slices.Contains(b.op.outputs, i) {
 			continue
 		}
-		return faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault)
+		panic(faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault))
 	}
 	if h.parts != nil {
-		return b.convertParts(h)
+		b.convertParts(h)
+		return
 	}
-	val, err := h.convert(b)
-	if err != nil {
-		return err
-	}
+	val := h.convert(b)
 	if val == "" { // folded
-		return nil
+		return
 	}
-	return b.bind(b.op.outputs[0], val)
+	b.bind(b.op.outputs[0], val)
 }
 
 // convertParts is convert for an operator of several outputs.
-func (b *builder) convertParts(h handler) error {
-	part, err := h.parts(b)
-	if err != nil {
-		return err
-	}
+func (b *builder) convertParts(h handler) {
+	part := h.parts(b)
 	first := b.first
 	defer func() { b.first = first }()
 	for k, i := range b.op.outputs {
@@ -246,13 +242,7 @@ func (b *builder) convertParts(h handler) error {
 			continue
 		}
 		b.first = len(b.g.Nodes)
-		val, err := part(k)
-		if err != nil {
-			return err
-		}
-		if err := b.bind(i, val); err != nil {
-			return err
-		}
+		val := part(k)
+		b.bind(i, val)
 	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
 )
 
@@ -29,23 +30,21 @@ func (b *builder) ofIntegers(n int) bool {
 }
 
 // integers are the levels of input k.
-func (b *builder) integers(k int) (*graph.Value, error) {
+func (b *builder) integers(k int) *graph.Value {
 	v := b.values[b.op.inputs[k]]
 	if v == nil {
-		return nil, faultf("", "input %q is made by no operator", b.input(k).name)
+		panic(faultf("", "input %q is made by no operator", b.input(k).name))
 	}
 	if v.Encoded() {
-		return v, nil
+		return v
 	}
-	return nil, faultf("", "input %q holds no integers", b.input(k).name)
+	panic(faultf("", "input %q holds no integers", b.input(k).name))
 }
 
 // result is the type of the operator's result, and the levels between which a fused activation leaves it.
-func (b *builder) result(act int) (t scalar.LevelType, low, high int, err error) {
+func (b *builder) result(act int) (t scalar.LevelType, low, high int) {
 	v := &graph.Value{}
-	if err := levelsOf(&b.file.tensors[b.op.outputs[0]], v); err != nil {
-		return t, 0, 0, err
-	}
+	levelsOf(&b.file.tensors[b.op.outputs[0]], v)
 	t = v.LevelType
 	level := func(x float64) int { // of a real number, clipped
 		return int(max(0, min(float64(t.Zero)+math.Round(float64(float32(x)/float32(t.Scale))), float64(t.Top()))))
@@ -58,9 +57,9 @@ func (b *builder) result(act int) (t scalar.LevelType, low, high int, err error)
 	case 3:
 		low, high = level(0), level(6)
 	default:
-		_, err = b.activation("", act) // fails, but for none
+		b.activation("", act) // fails, but for none
 	}
-	return t, low, high, err
+	return t, low, high
 }
 
 // intWeights are weights as the file has them: integers less their zero point, and the scale of each output channel.
@@ -71,31 +70,27 @@ type intWeights struct {
 }
 
 // integerWeights reads input k, a constant of 8 bits, whose scales lie along an axis; nil if it is none.
-func (b *builder) integerWeights(k, axis int) (*intWeights, error) {
+func (b *builder) integerWeights(k, axis int) *intWeights {
 	t := b.input(k)
 	if !eightBits(t) || t.data == nil || len(t.scales) == 0 || axis >= len(t.shape) {
-		return nil, nil
+		return nil
 	}
 	outs := t.shape[axis]
 	if len(t.scales) != 1 && (len(t.scales) != outs || t.axis != axis) || len(t.zeros) > 1 && len(t.zeros) != len(t.scales) {
-		return nil, nil
+		return nil
 	}
-	if _, err := b.constant(k, "weights", typeI8, typeU8); err != nil {
-		return nil, err
-	}
+	b.constant(k, "weights", typeI8, typeU8)
 	for o, s := range t.scales {
 		if !(s >= 0) || math.IsInf(float64(s), 1) {
-			return nil, faultf("", "its weights %q have the scale %g in place %d, want positive numbers", t.name, s, o)
+			panic(faultf("", "its weights %q have the scale %g in place %d, want positive numbers", t.name, s, o))
 		}
 	}
 	for o, z := range t.zeros {
 		if !holds(t, z) {
-			return nil, faultf("", "its weights %q have the zero point %d in place %d, which is no %s", t.name, z, o, typeName(t.typ))
+			panic(faultf("", "its weights %q have the zero point %d in place %d, which is no %s", t.name, z, o, typeName(t.typ)))
 		}
 	}
-	if err := b.take(t.elems + outs); err != nil {
-		return nil, err
-	}
+	b.take(t.elems + outs)
 	inner := 1
 	for _, n := range t.shape[axis+1:] {
 		inner *= n
@@ -117,21 +112,19 @@ func (b *builder) integerWeights(k, axis int) (*intWeights, error) {
 	for o := range w.scales {
 		w.scales[o] = t.scales[min(o, len(t.scales)-1)]
 	}
-	return w, nil
+	return w
 }
 
 // integerBias adds input k, integers for so many outputs, to the weights of a layer; ok is false where there are others.
-func (b *builder) integerBias(k, outs int, weights map[string]*graph.Tensor) (ok bool, err error) {
+func (b *builder) integerBias(k, outs int, weights map[string]*graph.Tensor) (ok bool) {
 	t := b.input(k)
 	if t == nil {
-		return true, nil
+		return true
 	}
 	if t.typ != typeI32 || t.data == nil || t.elems != outs {
-		return false, nil
+		return false
 	}
-	if _, err := b.constant(k, "bias", typeI32); err != nil {
-		return false, err
-	}
+	b.constant(k, "bias", typeI32)
 	high, low := make([]float32, outs), make([]float32, outs)
 	for o := range outs {
 		v := int32(binary.LittleEndian.Uint32(t.data[4*o:]))
@@ -139,7 +132,7 @@ func (b *builder) integerBias(k, outs int, weights map[string]*graph.Tensor) (ok
 		low[o] = float32(int64(v) - int64(high[o]))
 	}
 	b.parts(weights, "bias", high, low)
-	return true, nil
+	return true
 }
 
 // parts adds a weight, and what f32 does not hold of it.
@@ -171,43 +164,42 @@ func product(x *graph.Value, w float32, y scalar.LevelType, single bool) graph.F
 }
 
 // integerLayer makes the layer of integers of an operator with weights w in input 1, which are filters in the order of the op, a bias in input 2, and a fused activation; "" if its bias is none of integers. emit makes the node.
-func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, single bool, emit func(x string, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error)) (string, error) {
-	x, err := b.integers(0)
-	if err != nil {
-		return "", err
-	}
+func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, single bool, emit func(x string, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) string) string {
+	x := b.integers(0)
 	a := &graph.IntegerAttrs{Form: graph.FixedRequantization}
-	if a.LevelType, a.Low, a.High, err = b.result(act); err != nil {
-		return "", err
-	}
+	a.LevelType, a.Low, a.High = b.result(act)
 	weights := map[string]*graph.Tensor{"w": filters}
-	if ok, err := b.integerBias(2, len(w.scales), weights); !ok {
-		return "", err
+	if !b.integerBias(2, len(w.scales), weights) {
+		return ""
 	}
 	var by []graph.FixedPoint
 	for _, s := range w.scales {
 		by = append(by, product(x, s, a.LevelType, single))
 	}
 	b.multipliers(weights, by...)
-	y, err := emit(x.Name, a, weights)
-	if err != nil { // sums that are too large, say
+	return b.tried(func() string { return emit(x.Name, a, weights) })
+}
+
+// tried is the value that emit makes, "" if emit fails, as it does where sums are too large. A remark on the operator says why then.
+func (b *builder) tried(emit func() string) (y string) {
+	if err := kit.Try(func() { y = emit() }); err != nil {
 		b.remark = fmt.Sprintf("not computed in integers: %v", err)
-		return "", nil
+		return ""
 	}
-	return y, nil
+	return y
 }
 
 // integerConv is a convolution of integers, scales of whose weights lie along an axis of input 1; "" if it is none. order gives the
 // weights as [KH, KW, I/groups, O].
-func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w graph.Numbers) *graph.Tensor) (string, error) {
+func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w graph.Numbers) *graph.Tensor) string {
 	if !b.ofIntegers(1) {
-		return "", nil
+		return ""
 	}
-	w, err := b.integerWeights(1, axis)
-	if w == nil || err != nil {
-		return "", err
+	w := b.integerWeights(1, axis)
+	if w == nil {
+		return ""
 	}
-	return b.integerLayer(w, order(w.ints), act, b.input(0).typ == typeU8, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
+	return b.integerLayer(w, order(w.ints), act, b.input(0).typ == typeU8, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) string {
 		c := *a
 		c.Integer = i
 		return b.add("int_conv2d", &c, weights, x)
@@ -215,82 +207,63 @@ func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w 
 }
 
 // integerOperands are the levels of inputs 0 and 1, of one rank, one of which may be a constant; nil where they or the result are others.
-func (b *builder) integerOperands() (x, y *graph.Value, err error) {
+func (b *builder) integerOperands() (x, y *graph.Value) {
 	out := &b.file.tensors[b.op.outputs[0]]
 	var in [2]*graph.Value
 	for k, other := range []int{1, 0} {
 		t, o := b.input(k), b.input(other)
 		switch {
 		case t == nil || o == nil || t.typ != out.typ || o.typ != out.typ || !eightBits(out):
-			return nil, nil, nil
+			return nil, nil
 		case !b.isConstant(k):
-			in[k], err = b.integers(k)
+			in[k] = b.integers(k)
 		case b.isConstant(other) || len(t.shape) > len(o.shape):
-			return nil, nil, nil
+			return nil, nil
 		default:
-			in[k], err = b.constantIntegers(k, len(o.shape))
-		}
-		if err != nil {
-			return nil, nil, err
+			in[k] = b.constantIntegers(k, len(o.shape))
 		}
 	}
 	if len(in[0].Shape) != len(in[1].Shape) {
-		return nil, nil, nil
+		return nil, nil
 	}
-	return in[0], in[1], nil
+	return in[0], in[1]
 }
 
 // integerPair is ADD, SUB or MUL of integers; "" if it is none.
-func (b *builder) integerPair(op string, act int) (string, error) {
-	x, y, err := b.integerOperands()
-	if op == "div" || x == nil || y == nil || err != nil {
-		return "", err
+func (b *builder) integerPair(op string, act int) string {
+	x, y := b.integerOperands()
+	if op == "div" || x == nil || y == nil {
+		return ""
 	}
 	p := graph.IntPair{Form: graph.FixedRequantization}
-	if p.LevelType, p.Low, p.High, err = b.result(act); err != nil {
-		return "", err
-	}
-	made := ""
+	p.LevelType, p.Low, p.High = b.result(act)
 	if op == "mul" {
 		by := float32(x.Scale) * float32(y.Scale) / float32(p.Scale) // TFLite multiplies and divides in f32
-		made, err = b.add("int_mul", &graph.IntMulAttrs{IntPair: p, By: graph.FixedPointOf(float64(by)).Real()}, nil, x.Name, y.Name)
-	} else {
-		a := &graph.IntAddAttrs{IntPair: p, Sub: op == "sub"}
-		twice := 2 * max(x.Scale, y.Scale)
-		a.A, a.B, a.C = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real(), graph.FixedPointOf(twice/((1<<20)*a.Scale)).Real()
-		made, err = b.add("int_add", a, nil, x.Name, y.Name)
+		a := &graph.IntMulAttrs{IntPair: p, By: graph.FixedPointOf(float64(by)).Real()}
+		return b.tried(func() string { return b.add("int_mul", a, nil, x.Name, y.Name) })
 	}
-	if err != nil {
-		b.remark = fmt.Sprintf("not computed in integers: %v", err)
-		return "", nil
-	}
-	return made, nil
+	a := &graph.IntAddAttrs{IntPair: p, Sub: op == "sub"}
+	twice := 2 * max(x.Scale, y.Scale)
+	a.A, a.B, a.C = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real(), graph.FixedPointOf(twice/((1<<20)*a.Scale)).Real()
+	return b.tried(func() string { return b.add("int_add", a, nil, x.Name, y.Name) })
 }
 
 // integerParts are the operands of CONCATENATION of uint8 as levels of the result, which may have scales of their own; nil where they are none. TFLite has no such of int8.
-func (b *builder) integerParts() ([]string, error) {
+func (b *builder) integerParts() []string {
 	if out := &b.file.tensors[b.op.outputs[0]]; !b.ofIntegers(len(b.op.inputs)) || out.typ != typeU8 {
-		return nil, nil
+		return nil
 	}
-	t, _, _, err := b.result(0)
-	if err != nil {
-		return nil, err
-	}
+	t, _, _ := b.result(0)
 	var parts []string
 	for k := range b.op.inputs {
-		x, err := b.integers(k)
-		if err != nil {
-			return nil, err
-		}
+		x := b.integers(k)
 		name := x.Name
 		if x.LevelType != t {
-			if name, err = b.add("int_map", rescaled(x.LevelType, t), nil, x.Name); err != nil {
-				return nil, err
-			}
+			name = b.add("int_map", rescaled(x.LevelType, t), nil, x.Name)
 		}
 		parts = append(parts, name)
 	}
-	return parts, nil
+	return parts
 }
 
 // rescaled has levels of type x as levels of type y, in f32 as TFLite computes them (ConcatenationWithScaling).
@@ -306,20 +279,15 @@ func rescaled(x, y scalar.LevelType) *graph.IntMapAttrs {
 }
 
 // integerPool is AVERAGE_POOL_2D of integers; "" if it is none: without padding a convolution of each channel with weights of 1.
-func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
+func (b *builder) integerPool(p *graph.PoolAttrs, act int) string {
 	in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
 	if min(p.Strides[0], p.Strides[1]) < 1 || !b.ofIntegers(1) || len(in.shape) != 4 || !slices.Equal(in.scales, out.scales) || !slices.Equal(in.zeros, out.zeros) {
-		return "", nil
+		return ""
 	}
-	x, err := b.integers(0)
-	if err != nil {
-		return "", err
-	}
+	x := b.integers(0)
 	count := p.Kernel[0] * p.Kernel[1]
 	a := &graph.IntegerAttrs{Form: graph.MeanRequantization, Count: count}
-	if a.LevelType, a.Low, a.High, err = b.result(act); err != nil {
-		return "", err
-	}
+	a.LevelType, a.Low, a.High = b.result(act)
 	if p.Pad.Mode != graph.PadValid { // windows at borders have fewer pixels
 		for d := range 2 {
 			if before, after := graph.SamePadding(x.Shape[1+d], p.Kernel[d], p.Strides[d]); before+after > 0 {
@@ -334,27 +302,22 @@ func (b *builder) integerPool(p *graph.PoolAttrs, act int) (string, error) {
 
 // paddedPool is integerPool where windows at borders have fewer pixels, with the result's levels in a: the mean of integers in f32, which
 // has the halves among the quotients as they are and no others, rounded as TFLite does. What it gives are the real numbers of the result's levels.
-func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, act int) (string, error) {
+func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, act int) string {
 	if p.Kernel[0]*p.Kernel[1] > maxExactWindow {
-		return "", nil
+		return ""
 	}
-	return b.onIntegers(x, act, func(y string) (string, error) { return b.add("avg_pool", p, nil, y) })
+	return b.onIntegers(x, act, func(y string) string { return b.add("avg_pool", p, nil, y) })
 }
 
 // onIntegers lets f compute means of the integers of levels x in f32. It rounds them half away from zero, as integers of the file, and
 // clips them to the range of the fused activation. It returns the real numbers of levels of x's type, or "" if x is too large.
-func (b *builder) onIntegers(x *graph.Value, act int, f func(y string) (string, error)) (string, error) {
-	a, low, high, err := b.result(act)
-	if err != nil {
-		return "", err
+func (b *builder) onIntegers(x *graph.Value, act int, f func(y string) string) string {
+	a, low, high := b.result(act)
+	y := b.eachChannel(x, [2]int{1, 1}, [2]int{1, 1}, &graph.IntegerAttrs{}, map[string]*graph.Tensor{})
+	if y == "" {
+		return ""
 	}
-	y, err := b.eachChannel(x, [2]int{1, 1}, [2]int{1, 1}, &graph.IntegerAttrs{}, map[string]*graph.Tensor{})
-	if y == "" || err != nil {
-		return "", err
-	}
-	if y, err = f(y); err != nil {
-		return "", err
-	}
+	y = f(y)
 	zero, one := graph.CallerZero(a), func(v float64) map[string]*graph.Tensor {
 		return map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}
 	}
@@ -368,61 +331,43 @@ func (b *builder) onIntegers(x *graph.Value, act int, f func(y string) (string, 
 		{"clip", &graph.ClipAttrs{Min: float64(low - zero), Max: float64(high - zero)}, nil},
 		{"sub", &graph.BinaryOpAttrs{}, one(shift)}, {"mul", &graph.BinaryOpAttrs{}, one(a.Scale)},
 	} {
-		if y, err = b.add(n.op, n.attrs, n.weights, y); err != nil {
-			return "", err
-		}
+		y = b.add(n.op, n.attrs, n.weights, y)
 	}
-	return y, nil
+	return y
 }
 
 // maxExactWindow is for how many pixels quotient and shift, below 2^8 and each rounded by up to 2^-17, make no half of what is next to one, 2^-15 away.
 const maxExactWindow = 1 << 14
 
 // eachChannel adds up the windows of each channel of x.
-func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
+func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) string {
 	c, taps := x.Channels(), kernel[0]*kernel[1]
 	if taps < 1 || taps > graph.MaxWeights/c {
-		return "", faultf("", "kernel %v", kernel)
+		panic(faultf("", "kernel %v", kernel))
 	}
-	if err := b.take(taps * c); err != nil {
-		return "", err
-	}
+	b.take(taps * c)
 	weights["w"] = &graph.Tensor{Shape: []int{kernel[0], kernel[1], 1, c}, Data: graph.NumbersOf(slices.Repeat([]float32{1}, taps*c))}
 	attrs := &graph.Conv2DAttrs{Strides: strides, Integer: a}
 	if c > 1 {
 		attrs.Groups = c
 	}
-	y, err := b.add("int_conv2d", attrs, weights, x.Name)
-	if err != nil {
-		b.remark = fmt.Sprintf("not computed in integers: %v", err)
-		return "", nil
-	}
-	return y, nil
+	return b.tried(func() string { return b.add("int_conv2d", attrs, weights, x.Name) })
 }
 
 // integerMean is the mean, or the sum, over the rows and columns of an image of integers, [B, H, W, C], which x becomes once its axes are in
 // the order perm; "" if it is none of integers.
-func (b *builder) integerMean(image, perm []int, sum bool) (string, error) {
+func (b *builder) integerMean(image, perm []int, sum bool) string {
 	if !b.ofIntegers(1) {
-		return "", nil
+		return ""
 	}
-	x, err := b.integers(0)
-	if err != nil {
-		return "", err
-	}
+	x := b.integers(0)
 	a := &graph.IntegerAttrs{Form: graph.FixedRequantization}
-	if a.LevelType, a.Low, a.High, err = b.result(0); err != nil {
-		return "", err
-	}
+	a.LevelType, a.Low, a.High = b.result(0)
 	name := x.Name
 	if perm != nil {
-		if name, err = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, name); err != nil {
-			return "", err
-		}
+		name = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, name)
 	}
-	if name, err = b.reshape(name, image); err != nil {
-		return "", err
-	}
+	name = b.reshape(name, image)
 	weights := map[string]*graph.Tensor{}
 	if sum { // TFLite multiplies sums in f32
 		a.Form = graph.FloatRequantization
@@ -433,41 +378,38 @@ func (b *builder) integerMean(image, perm []int, sum bool) (string, error) {
 		count := int64(image[1] * image[2])
 		shift := min(bits.Len64(uint64(count))-1, 32, 31+by.Shift)
 		if shift < 0 {
-			return "", nil
+			return ""
 		}
 		by = graph.FixedPoint{Multiplier: int32(int64(by.Multiplier) << shift / count), Shift: by.Shift - shift}
 		a.Coarse = by.Multiplier < 1<<30
 		b.multipliers(weights, by)
 	}
-	y, err := b.eachChannel(b.g.Value(name), [2]int{image[1], image[2]}, [2]int{1, 1}, a, weights)
-	if y == "" || err != nil {
-		return "", err
+	y := b.eachChannel(b.g.Value(name), [2]int{image[1], image[2]}, [2]int{1, 1}, a, weights)
+	if y == "" {
+		return ""
 	}
 	return b.reshape(y, []int{image[0], image[3]})
 }
 
 // integerProduct is FULLY_CONNECTED of integers, with weights of shape [O, I]; "" if it is none.
-func (b *builder) integerProduct(s []int, act int) (string, error) {
+func (b *builder) integerProduct(s []int, act int) string {
 	if !b.ofIntegers(1) {
-		return "", nil
+		return ""
 	}
-	w, err := b.integerWeights(1, 0)
-	if w == nil || err != nil {
-		return "", err
+	w := b.integerWeights(1, 0)
+	if w == nil {
+		return ""
 	}
-	y, err := b.integerLayer(w, &graph.Tensor{Shape: []int{s[1], s[0]}, Data: w.ints.Transposed(s[0], s[1])}, act, w.alone, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) (string, error) {
+	y := b.integerLayer(w, &graph.Tensor{Shape: []int{s[1], s[0]}, Data: w.ints.Transposed(s[0], s[1])}, act, w.alone, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) string {
 		n := elems(b.g.Value(x).Shape)
 		if n%s[1] != 0 {
-			return "", faultf("", "its weights read %d numbers, the input has shape %v", s[1], b.g.Value(x).Shape)
+			panic(faultf("", "its weights read %d numbers, the input has shape %v", s[1], b.g.Value(x).Shape))
 		}
-		x, err := b.reshape(x, []int{n / s[1], s[1]})
-		if err != nil {
-			return "", err
-		}
+		x = b.reshape(x, []int{n / s[1], s[1]})
 		return b.add("int_dense", &graph.DenseAttrs{Integer: i}, weights, x)
 	})
-	if y == "" || err != nil {
-		return "", err
+	if y == "" {
+		return ""
 	}
 	return b.likeOutput(y)
 }

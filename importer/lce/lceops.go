@@ -23,69 +23,58 @@ const wordBits = 32
 // words is the number of words that n channels take.
 func words(n int) int { return (n + wordBits - 1) / wordBits }
 
-func flexOptions(o *operator) (flatbuf.Map, error) {
+func flexOptions(o *operator) flatbuf.Map {
 	m, err := flatbuf.ParseMap(o.flex)
 	if err != nil {
-		return nil, faultf("the file is damaged", "options: %v", err)
+		panic(faultf("the file is damaged", "options: %v", err))
 	}
-	return m, nil
+	return m
 }
 
 // option is a number from lo to hi among the options.
-func option(m flatbuf.Map, key string, def, lo, hi int) (int, error) {
+func option(m flatbuf.Map, key string, def, lo, hi int) int {
 	if _, ok := m[key]; !ok && def >= lo {
-		return def, nil
+		return def
 	}
 	n, ok := m.Int(key)
 	if !ok {
-		return 0, faultf("the file may be made by another version of Larq Compute Engine", "option %s is missing or no whole number", key)
+		panic(faultf("the file may be made by another version of Larq Compute Engine", "option %s is missing or no whole number", key))
 	}
 	if n < int64(lo) || n > int64(hi) {
-		return 0, faultf("", "option %s is %d, want %d to %d", key, n, lo, hi)
+		panic(faultf("", "option %s is %d, want %d to %d", key, n, lo, hi))
 	}
-	return int(n), nil
+	return int(n)
 }
 
 // optionPair reads a height and a width, which are 1 where they are missing.
-func optionPair(m flatbuf.Map, h, w string) ([2]int, error) {
-	a, err := option(m, h, 1, 1, math.MaxInt16)
-	if err != nil {
-		return [2]int{}, err
-	}
-	c, err := option(m, w, 1, 1, math.MaxInt16)
-	return [2]int{a, c}, err
+func optionPair(m flatbuf.Map, h, w string) [2]int {
+	a := option(m, h, 1, 1, math.MaxInt16)
+	c := option(m, w, 1, 1, math.MaxInt16)
+	return [2]int{a, c}
 }
 
 // flexWindow reads what Larq's convolutions and pools have in common: padding and strides.
-func flexWindow(m flatbuf.Map) (pad graph.Padding, strides [2]int, err error) {
-	if strides, err = optionPair(m, "stride_height", "stride_width"); err != nil {
-		return pad, strides, err
-	}
-	p, err := option(m, "padding", -1, 0, 1)
-	if err != nil {
-		return pad, strides, err
-	}
-	pad.Mode, err = padMode(p)
-	return pad, strides, err
+func flexWindow(m flatbuf.Map) (pad graph.Padding, strides [2]int) {
+	strides = optionPair(m, "stride_height", "stride_width")
+	p := option(m, "padding", -1, 0, 1)
+	pad.Mode = padMode(p)
+	return pad, strides
 }
 
 // padMode is the graph's name of the schema's Padding.
-func padMode(p int) (graph.PaddingMode, error) {
+func padMode(p int) graph.PaddingMode {
 	switch p {
 	case 0:
-		return graph.PadSame, nil
+		return graph.PadSame
 	case 1:
-		return graph.PadValid, nil
+		return graph.PadValid
 	}
-	return 0, faultf("the file is damaged", "padding %d, want 0 (SAME) or 1 (VALID)", p)
+	panic(faultf("the file is damaged", "padding %d, want 0 (SAME) or 1 (VALID)", p))
 }
 
 // lceQuantize: bit = x < 0, so that NaN and -0 give +1.
-func lceQuantize(b *builder) (string, error) {
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
+func lceQuantize(b *builder) string {
+	x := b.float(0)
 	zero := &graph.Tensor{Shape: []int{1, 1}, Data: graph.NumbersOf([]float32{0})}
 	return b.add("threshold", signThreshold(), map[string]*graph.Tensor{"thresholds": zero}, x)
 }
@@ -95,29 +84,16 @@ func signThreshold() *graph.ThresholdAttrs {
 	return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.BipolarInv, Scale: 1}, NotLess: true}
 }
 
-func lceDequantize(b *builder) (string, error) {
-	x, err := b.levels(0)
-	if err != nil {
-		return "", err
-	}
+func lceDequantize(b *builder) string {
+	x := b.levels(0)
 	return b.add("dequantize", &graph.NoAttrs{}, nil, x.Name)
 }
 
-func lceMaxPool(b *builder) (string, error) {
-	x, err := b.levels(0)
-	if err != nil {
-		return "", err
-	}
-	m, err := flexOptions(b.op)
-	if err != nil {
-		return "", err
-	}
+func lceMaxPool(b *builder) string {
+	x := b.levels(0)
+	m := flexOptions(b.op)
 	a := &graph.PoolAttrs{}
-	if a.Kernel, err = optionPair(m, "filter_height", "filter_width"); err != nil {
-		return "", err
-	}
-	if a.Pad, a.Strides, err = flexWindow(m); err != nil {
-		return "", err
-	}
+	a.Kernel = optionPair(m, "filter_height", "filter_width")
+	a.Pad, a.Strides = flexWindow(m)
 	return b.add("max_pool", a, nil, x.Name)
 }

@@ -3,6 +3,7 @@ package lce
 import (
 	"slices"
 
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	"ripc/importer/lce/internal/flatbuf"
 )
@@ -41,8 +42,8 @@ func (b *builder) listed() bool {
 
 // numbersOf are the whole numbers of input k; nil if they are not known.
 func (b *builder) numbersOf(k int) []int {
-	v, err := b.ints(k, "numbers")
-	if err != nil {
+	var v []int
+	if kit.Try(func() { v = b.ints(k, "numbers") }) != nil {
 		return nil
 	}
 	return v

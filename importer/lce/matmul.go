@@ -7,22 +7,13 @@ import (
 )
 
 // batchMatMul is BATCH_MATMUL: a dense layer where the right side is one constant matrix, else a product of two tensors.
-func batchMatMul(b *builder) (string, error) {
-	t, err := b.builtin(optBatchMatMul)
-	if err != nil {
-		return "", err
-	}
-	x, err := b.operand(0, t.Bool(0))
-	if err != nil {
-		return "", err
-	}
+func batchMatMul(b *builder) string {
+	t := b.builtin(optBatchMatMul)
+	x := b.operand(0, t.Bool(0))
 	if w := b.input(1); w != nil && b.isConstant(1) && len(w.shape) >= 2 && elems(w.shape[:len(w.shape)-2]) == 1 {
 		return b.timesMatrix(x, w.shape[len(w.shape)-2:], t.Bool(1))
 	}
-	y, err := b.operand(1, t.Bool(1))
-	if err != nil {
-		return "", err
-	}
+	y := b.operand(1, t.Bool(1))
 	rank := max(len(b.g.Value(x).Shape), len(b.g.Value(y).Shape))
 	sides := []string{x, y}
 	for i, v := range sides {
@@ -30,22 +21,20 @@ func batchMatMul(b *builder) (string, error) {
 		if len(shape) == rank {
 			continue
 		}
-		if sides[i], err = b.add("reshape", &graph.ReshapeAttrs{Shape: append(slices.Repeat([]int{1}, rank-len(shape)), shape...)}, nil, v); err != nil {
-			return "", err
-		}
+		sides[i] = b.add("reshape", &graph.ReshapeAttrs{Shape: append(slices.Repeat([]int{1}, rank-len(shape)), shape...)}, nil, v)
 	}
 	return b.add("matmul", &graph.NoAttrs{}, nil, sides...)
 }
 
 // operand is input k as floats, with its last two axes exchanged if adjoint is set.
-func (b *builder) operand(k int, adjoint bool) (string, error) {
-	x, err := b.float(k)
-	if err != nil || !adjoint {
-		return x, err
+func (b *builder) operand(k int, adjoint bool) string {
+	x := b.float(k)
+	if !adjoint {
+		return x
 	}
 	rank := len(b.g.Value(x).Shape)
 	if rank < 2 {
-		return "", faultf("", "input %d has %d axes, want 2 or more", k, rank)
+		panic(faultf("", "input %d has %d axes, want 2 or more", k, rank))
 	}
 	perm := make([]int, rank)
 	for d := range perm {
@@ -56,28 +45,19 @@ func (b *builder) operand(k int, adjoint bool) (string, error) {
 }
 
 // timesMatrix is x times input 1, a constant matrix of this shape, or its transpose.
-func (b *builder) timesMatrix(x string, shape []int, adjoint bool) (string, error) {
-	w, err := b.weights(1, "matrix", func() (*graph.Tensor, error) {
+func (b *builder) timesMatrix(x string, shape []int, adjoint bool) string {
+	w := b.weights(1, "matrix", func() *graph.Tensor {
 		if !adjoint {
-			data, err := b.numbers(1, "right side")
-			return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(data)}, err
+			data := b.numbers(1, "right side")
+			return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(data)}
 		}
-		data, err := b.constants(1, "right side")
-		if err != nil {
-			return nil, err
-		}
-		return &graph.Tensor{Shape: []int{shape[1], shape[0]}, Data: data.Transposed(shape[0], shape[1])}, b.take(data.Len())
+		data := b.constants(1, "right side")
+		b.take(data.Len())
+		return &graph.Tensor{Shape: []int{shape[1], shape[0]}, Data: data.Transposed(shape[0], shape[1])}
 	})
-	if err != nil {
-		return "", err
-	}
 	from := b.g.Value(x).Shape
 	last := len(from) - 1
-	if x, err = b.reshape(x, []int{elems(from[:last]), from[last]}); err != nil {
-		return "", err
-	}
-	if x, err = b.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": w}, x); err != nil {
-		return "", err
-	}
+	x = b.reshape(x, []int{elems(from[:last]), from[last]})
+	x = b.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": w}, x)
 	return b.reshape(x, append(slices.Clone(from[:last]), w.Shape[1]))
 }

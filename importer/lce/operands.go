@@ -15,13 +15,12 @@ func (b *builder) input(k int) *tensor {
 }
 
 // need fails if one of the first n inputs is missing.
-func (b *builder) need(n int) error {
+func (b *builder) need(n int) {
 	for k := range n {
 		if b.input(k) == nil {
-			return faultf("", "input %d is missing", k)
+			panic(faultf("", "input %d is missing", k))
 		}
 	}
-	return nil
 }
 
 // isConstant reports whether input k is there and known.
@@ -31,19 +30,14 @@ func (b *builder) isConstant(k int) bool {
 }
 
 // vector is input k as one f32 for each of n channels; nil if the input is missing. One element stands for all.
-func (b *builder) vector(k int, what string, n int) (*graph.Tensor, error) {
+func (b *builder) vector(k int, what string, n int) *graph.Tensor {
 	t := b.input(k)
 	if t == nil {
-		return nil, nil
+		return nil
 	}
-	data, err := b.numbers(k, what)
-	if err != nil {
-		return nil, err
-	}
+	data := b.numbers(k, what)
 	if len(data) == 1 && n > 1 {
-		if err := b.take(n); err != nil {
-			return nil, err
-		}
+		b.take(n)
 		one := data[0]
 		data = make([]float32, n)
 		for i := range data {
@@ -51,75 +45,68 @@ func (b *builder) vector(k int, what string, n int) (*graph.Tensor, error) {
 		}
 	}
 	if len(data) != n || len(t.shape) > 0 && t.shape[len(t.shape)-1] != n && t.elems != 1 {
-		return nil, faultf("", "its %s %q has shape %v, want [%d]", what, t.name, t.shape, n)
+		panic(faultf("", "its %s %q has shape %v, want [%d]", what, t.name, t.shape, n))
 	}
-	return &graph.Tensor{Shape: []int{n}, Data: graph.NumbersOf(data)}, nil
+	return &graph.Tensor{Shape: []int{n}, Data: graph.NumbersOf(data)}
 }
 
 // weights are those that make gives for input k, made once for each kind of use.
-func (b *builder) weights(k int, kind string, make func() (*graph.Tensor, error)) (*graph.Tensor, error) {
+func (b *builder) weights(k int, kind string, make func() *graph.Tensor) *graph.Tensor {
 	key := fmt.Sprint(b.op.inputs[k], " ", kind)
 	if w := b.shared[key]; w != nil {
-		return w, nil
+		return w
 	}
-	w, err := make()
-	if err != nil {
-		return nil, err
-	}
+	w := make()
 	b.shared[key] = w
-	return w, nil
+	return w
 }
 
 // float is the f32 value of input k: levels are dequantized, once for all their readers, and a constant becomes a node.
-func (b *builder) float(k int) (string, error) {
+func (b *builder) float(k int) string {
 	t := b.input(k)
 	if t == nil {
-		return "", faultf("", "input %d is missing", k)
+		panic(faultf("", "input %d is missing", k))
 	}
 	i := b.op.inputs[k]
 	if b.isConstant(k) {
-		data, err := b.numbers(k, "input")
-		if err != nil {
-			return "", err
-		}
+		data := b.numbers(k, "input")
 		if len(t.shape) == 0 {
-			return "", faultf("", "input %q is a scalar", t.name)
+			panic(faultf("", "input %q is a scalar", t.name))
 		}
 		return b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: graph.NumbersOf(data)}})
 	}
 	v := b.values[i]
 	whole := v != nil && v.Whole
 	if t.typ == typeI32 && !whole {
-		return "", faultf("put an LceDequantize before it", "input %q holds bits, which only operators of Larq read", t.name)
+		panic(faultf("put an LceDequantize before it", "input %q holds bits, which only operators of Larq read", t.name))
 	}
 	if v == nil {
-		return "", faultf("", "input %q is made by no operator", t.name)
+		panic(faultf("", "input %q is made by no operator", t.name))
 	}
 	if t.typ == typeBool {
-		return "", faultf("put CAST to float32 before it", "input %q holds truth values", t.name)
+		panic(faultf("put CAST to float32 before it", "input %q holds truth values", t.name))
 	}
 	if !v.Encoded() && !whole {
-		return v.Name, nil
+		return v.Name
 	}
 	if f := b.floats[v]; b.out.Holds(f) {
-		return f.Name, nil
+		return f.Name
 	}
-	name, err := b.add("dequantize", &graph.NoAttrs{}, nil, v.Name)
-	if err == nil {
-		b.floats[v] = b.g.Value(name)
-	}
-	return name, err
+	name := b.add("dequantize", &graph.NoAttrs{}, nil, v.Name)
+
+	b.floats[v] = b.g.Value(name)
+	return name
 }
 
 // levels is the bit tensor of input k.
-func (b *builder) levels(k int) (*graph.Value, error) {
+func (b *builder) levels(k int) *graph.Value {
 	t := b.input(k)
 	if t == nil || b.values[b.op.inputs[k]] == nil {
-		return nil, faultf("", "input %d is missing or a constant", k)
+		panic(faultf("", "input %d is missing or a constant", k))
 	}
 	v := b.values[b.op.inputs[k]]
 	if t.typ != typeI32 || v.Enc.String() != "bipolar_inv" {
-		return nil, faultf("put an LceQuantize before it", "input %q holds no bits", t.name)
+		panic(faultf("put an LceQuantize before it", "input %q holds no bits", t.name))
 	}
-	return v, nil
+	return v
 }

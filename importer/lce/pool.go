@@ -7,59 +7,38 @@ import (
 )
 
 // pool is MAX_POOL_2D or AVERAGE_POOL_2D, which counts only positions inside the image.
-func pool(op string) func(*builder) (string, error) {
-	return func(b *builder) (string, error) {
-		t, err := b.builtin(optPool)
-		if err != nil {
-			return "", err
-		}
+func pool(op string) func(*builder) string {
+	return func(b *builder) string {
+		t := b.builtin(optPool)
 		a := &graph.PoolAttrs{Kernel: [2]int{t.Int32(4, 0), t.Int32(3, 0)}}
-		if a.Pad, a.Strides, err = window(t); err != nil {
-			return "", err
-		}
+		a.Pad, a.Strides = window(t)
 		if op == "avg_pool" {
-			if y, err := b.integerPool(a, t.Int8(5, 0)); y != "" || err != nil {
-				return y, err
+			if y := b.integerPool(a, t.Int8(5, 0)); y != "" {
+				return y
 			}
 		}
-		x, err := b.float(0)
-		if err != nil {
-			return "", err
-		}
-		y, err := b.add(op, a, nil, x)
-		if err != nil {
-			return "", err
-		}
+		x := b.float(0)
+		y := b.add(op, a, nil, x)
 		return b.activation(y, t.Int8(5, 0))
 	}
 }
 
 // reduce is MEAN, SUM or REDUCE_MAX over any axes, such as the rows and columns of an image or the steps of a sequence: a pool over an
 // image that has them as rows.
-func reduce(op string) func(*builder) (string, error) {
-	return func(b *builder) (string, error) {
-		x, err := b.float(0)
-		if err != nil {
-			return "", err
-		}
+func reduce(op string) func(*builder) string {
+	return func(b *builder) string {
+		x := b.float(0)
 		return b.reduced(op, x)
 	}
 }
 
 // reduced is x, which takes the place of input 0, reduced by op over the operator's axes. Sums are means times the number of elements.
-func (b *builder) reduced(op, x string) (string, error) {
-	if _, err := b.builtin(optReducer); err != nil {
-		return "", err
-	}
-	axes, err := b.ints(1, "axes")
-	if err != nil {
-		return "", err
-	}
+func (b *builder) reduced(op, x string) string {
+	b.builtin(optReducer)
+	axes := b.ints(1, "axes")
 	shape := b.g.Value(x).Shape
 	for i, a := range axes {
-		if axes[i], err = axisOf(a, len(shape)); err != nil {
-			return "", err
-		}
+		axes[i] = axisOf(a, len(shape))
 	}
 	slices.Sort(axes)
 	if axes = slices.Compact(axes); len(axes) == 0 {
@@ -80,32 +59,22 @@ func (b *builder) reduced(op, x string) (string, error) {
 	}
 	sum := b.op.op == "SUM"
 	if op == "global_avg_pool" {
-		if y, err := b.integerMean(image, perm, sum); y != "" || err != nil {
-			if err != nil {
-				return "", err
-			}
+		if y := b.integerMean(image, perm, sum); y != "" {
 			return b.likeOutput(y)
 		}
 	}
 	if perm != nil {
-		if x, err = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x); err != nil {
-			return "", err
-		}
+		x = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
 	}
-	if x, err = b.reshape(x, image); err != nil {
-		return "", err
-	}
+	x = b.reshape(x, image)
 	if op == "max_pool" {
 		k := [2]int{image[1], image[2]}
-		x, err = b.add(op, &graph.PoolAttrs{Kernel: k, Strides: k}, nil, x)
+		x = b.add(op, &graph.PoolAttrs{Kernel: k, Strides: k}, nil, x)
 	} else {
-		x, err = b.add(op, &graph.NoAttrs{}, nil, x)
+		x = b.add(op, &graph.NoAttrs{}, nil, x)
 	}
-	if err == nil && sum {
-		x, err = b.withNumber("mul", x, float64(image[1]*image[2]), false)
-	}
-	if err != nil {
-		return "", err
+	if sum {
+		x = b.withNumber("mul", x, float64(image[1]*image[2]), false)
 	}
 	return b.likeOutput(x) // with keep_dims, axes of extent 1 are left
 }

@@ -10,7 +10,7 @@ import (
 
 // at takes the given positions of x along some axes. Rows and columns of an image are taken at once. Any other axis becomes the
 // rows of an image whose pixels hold all axes behind it.
-func (b *builder) at(x string, axes ...*source.Along) (string, error) {
+func (b *builder) at(x string, axes ...*source.Along) string {
 	axes = slices.DeleteFunc(slices.Clone(axes), func(a *source.Along) bool { return a == nil })
 	if rank := len(b.g.Value(x).Shape); rank == 4 && !slices.ContainsFunc(axes, func(a *source.Along) bool { return a.Axis < 1 || a.Axis > 2 }) {
 		var along [2]*source.Along
@@ -20,54 +20,37 @@ func (b *builder) at(x string, axes ...*source.Along) (string, error) {
 		return b.atPositions(x, along[0], along[1])
 	}
 	for _, a := range axes {
-		var err error
-		if x, err = b.asRows(x, a.Axis, func(x string) (string, error) { return b.atPositions(x, a, nil) }); err != nil {
-			return "", err
-		}
+		x = b.asRows(x, a.Axis, func(x string) string { return b.atPositions(x, a, nil) })
 	}
-	return x, nil
+	return x
 }
 
 // asRows gives f an image of the elements of x, whose rows are an axis of x. The result of f gets the other axes of x back.
-func (b *builder) asRows(x string, axis int, f func(x string) (string, error)) (string, error) {
+func (b *builder) asRows(x string, axis int, f func(x string) string) string {
 	shape := slices.Clone(b.g.Value(x).Shape)
 	image := []int{elems(shape[:axis]), shape[axis], 1, elems(shape[axis+1:])}
-	var err error
 	if !slices.Equal(shape, image) {
-		if x, err = b.add("reshape", &graph.ReshapeAttrs{Shape: image}, nil, x); err != nil {
-			return "", err
-		}
+		x = b.add("reshape", &graph.ReshapeAttrs{Shape: image}, nil, x)
 	}
-	if x, err = f(x); err != nil {
-		return "", err
-	}
+	x = f(x)
 	if shape[axis] = b.g.Value(x).Shape[1]; slices.Equal(shape, b.g.Value(x).Shape) {
-		return x, nil
+		return x
 	}
 	return b.add("reshape", &graph.ReshapeAttrs{Shape: shape}, nil, x)
 }
 
 // atPositions is image x at positions along its rows and columns.
-func (b *builder) atPositions(x string, rows, columns *source.Along) (string, error) {
-	var err error
+func (b *builder) atPositions(x string, rows, columns *source.Along) string {
 	for _, s := range source.AtPositions(rows, columns) {
-		if x, err = b.add(s.Op, s.Attrs, nil, x); err != nil {
-			return "", err
-		}
+		x = b.add(s.Op, s.Attrs, nil, x)
 	}
-	return x, nil
+	return x
 }
 
 // mirrorPad is MIRROR_PAD: the mirror image around a tensor, along any axes.
-func mirrorPad(b *builder) (string, error) {
-	t, x, err := b.unary(optMirrorPad)
-	if err != nil {
-		return "", err
-	}
-	p, err := b.paddings(x)
-	if err != nil {
-		return "", err
-	}
+func mirrorPad(b *builder) string {
+	t, x := b.unary(optMirrorPad)
+	p := b.paddings(x)
 	border := source.Reflect
 	if t.Int8(0, 0) == 1 {
 		border = source.Symmetric
@@ -76,65 +59,43 @@ func mirrorPad(b *builder) (string, error) {
 	var axes []*source.Along
 	for d, n := range shape {
 		if most := n - 1 + int(t.Int8(0, 0)); p[2*d] > most || p[2*d+1] > most {
-			return "", faultf("", "pads axis %d of %v by %d and %d, more than its mirror image has", d, shape, p[2*d], p[2*d+1])
+			panic(faultf("", "pads axis %d of %v by %d and %d, more than its mirror image has", d, shape, p[2*d], p[2*d+1]))
 		}
-		if err := b.take(p[2*d] + n + p[2*d+1]); err != nil {
-			return "", err
-		}
+		b.take(p[2*d] + n + p[2*d+1])
 		axes = append(axes, source.AlongPixels(d, n, source.Around(n, p[2*d], p[2*d+1], border)))
 	}
 	return b.at(x, axes...)
 }
 
 // resizeSize is the number of rows and columns that RESIZE_ operators make of an image of this shape.
-func (b *builder) resizeSize(shape []int) ([]int, error) {
-	size, err := b.ints(1, "size")
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) resizeSize(shape []int) []int {
+	size := b.ints(1, "size")
 	if len(shape) != 4 || len(size) != 2 || min(size[0], size[1]) < 1 || max(size[0], size[1]) > graph.MaxElems {
-		return nil, faultf("", "resizes a tensor of shape %v to %v, want rows and columns of an image", shape, size)
+		panic(faultf("", "resizes a tensor of shape %v to %v, want rows and columns of an image", shape, size))
 	}
-	return size, b.take(size[0] + size[1])
+	b.take(size[0] + size[1])
+	return size
 }
 
 // resizeBilinear is RESIZE_BILINEAR. Of integers TFLite interpolates with 10 bits of each position.
-func resizeBilinear(b *builder) (string, error) {
-	t, err := b.builtin(optResizeBilinear)
-	if err != nil {
-		return "", err
-	}
+func resizeBilinear(b *builder) string {
+	t := b.builtin(optResizeBilinear)
 	corners, centers := t.Bool(2), t.Bool(3)
 	if in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]; b.ofIntegers(1) && slices.Equal(in.scales, out.scales) && slices.Equal(in.zeros, out.zeros) {
-		x, err := b.integers(0)
-		if err != nil {
-			return "", err
-		}
-		axes, err := b.linear(x.Shape, func(in, out int) func(i int) float32 { return fixedPosition(in, out, corners, centers) })
-		if err != nil {
-			return "", err
-		}
-		if y, err := b.onIntegers(x, 0, func(y string) (string, error) { return b.at(y, axes...) }); y != "" || err != nil {
-			return y, err
+		x := b.integers(0)
+		axes := b.linear(x.Shape, func(in, out int) func(i int) float32 { return fixedPosition(in, out, corners, centers) })
+		if y := b.onIntegers(x, 0, func(y string) string { return b.at(y, axes...) }); y != "" {
+			return y
 		}
 	}
-	x, err := b.float(0)
-	if err != nil {
-		return "", err
-	}
-	axes, err := b.linear(b.g.Value(x).Shape, func(in, out int) func(i int) float32 { return linearPosition(in, out, corners, centers) })
-	if err != nil {
-		return "", err
-	}
+	x := b.float(0)
+	axes := b.linear(b.g.Value(x).Shape, func(in, out int) func(i int) float32 { return linearPosition(in, out, corners, centers) })
 	return b.at(x, axes...)
 }
 
 // linear lists the positions that the operator takes of an image's rows and columns, inside the image.
-func (b *builder) linear(shape []int, position func(in, out int) func(i int) float32) ([]*source.Along, error) {
-	size, err := b.resizeSize(shape)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) linear(shape []int, position func(in, out int) func(i int) float32) []*source.Along {
+	size := b.resizeSize(shape)
 	var axes []*source.Along
 	for d, out := range size {
 		in := shape[1+d]
@@ -144,7 +105,7 @@ func (b *builder) linear(shape []int, position func(in, out int) func(i int) flo
 		}
 		axes = append(axes, source.AlongAxis(1+d, in, at))
 	}
-	return axes, nil
+	return axes
 }
 
 // resizeScale is how far apart the positions among in are that neighbours among out take. With corners the outermost ones meet.

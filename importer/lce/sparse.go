@@ -48,28 +48,26 @@ func indexVector(d flatbuf.Table, i int) []int {
 }
 
 // densify is DENSIFY of a constant, which becomes one with all of its elements.
-func densify(b *builder) (string, error) {
+func densify(b *builder) string {
 	t, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
 	if t == nil || !t.sparse || t.data == nil {
-		return "", faultf("", "its input is no sparse constant")
+		panic(faultf("", "its input is no sparse constant"))
 	}
 	size := typeSize(t.typ)
 	if size == 0 || t.typ != out.typ || t.elems != out.elems {
-		return "", faultf("", "makes %s of shape %v of %s of shape %v", typeName(out.typ), out.shape, typeName(t.typ), t.shape)
+		panic(faultf("", "makes %s of shape %v of %s of shape %v", typeName(out.typ), out.shape, typeName(t.typ), t.shape))
 	}
-	if err := b.take(t.elems); err != nil {
-		return "", err
-	}
+	b.take(t.elems)
 	w := &sparseWalk{sparsity: t.sparsity, shape: t.shape, from: t.data, to: make([]byte, t.elems*size), size: size, at: make([]int, len(t.shape))}
 	err := w.check()
 	if err == nil {
 		err = w.walk(0, 0)
 	}
 	if err != nil {
-		return "", faultf("the file is damaged", "its input %q: %v", t.name, err)
+		panic(faultf("the file is damaged", "its input %q: %v", t.name, err))
 	}
 	out.data = w.to
-	return "", nil
+	return ""
 }
 
 // sparseWalk copies elements of size bytes each from a sparse tensor to their places in a dense one.

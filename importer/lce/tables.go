@@ -12,19 +12,14 @@ import (
 
 // integerTable is the operator at work as a table: of says what becomes of an input's integer, of levels x, as one of levels y, both less their zero points; act is a
 // function of which only the limits count. The result is "" if the tensors are others.
-func (b *builder) integerTable(act int, of func(x, y scalar.LevelType) func(v int64) int64) (string, error) {
+func (b *builder) integerTable(act int, of func(x, y scalar.LevelType) func(v int64) int64) string {
 	if !eightBits(b.input(0)) || !eightBits(&b.file.tensors[b.op.outputs[0]]) || b.isConstant(0) {
-		return "", nil
+		return ""
 	}
-	x, err := b.integers(0)
-	if err != nil {
-		return "", err
-	}
+	x := b.integers(0)
 	a := &graph.IntMapAttrs{}
 	low, high := 0, 0
-	if a.LevelType, low, high, err = b.result(act); err != nil {
-		return "", err
-	}
+	a.LevelType, low, high = b.result(act)
 	f := of(x.LevelType, a.LevelType)
 	for l := range x.Top() + 1 {
 		v := f(int64(l-x.Zero)) + int64(a.Zero)
@@ -34,10 +29,10 @@ func (b *builder) integerTable(act int, of func(x, y scalar.LevelType) func(v in
 }
 
 // tableOr is an operator that is a table where its tensors are of integers, and else what convert makes of it.
-func tableOr(act int, of func(x, y scalar.LevelType) func(v int64) int64, convert func(*builder) (string, error)) func(*builder) (string, error) {
-	return func(b *builder) (string, error) {
-		if y, err := b.integerTable(act, of); y != "" || err != nil {
-			return y, err
+func tableOr(act int, of func(x, y scalar.LevelType) func(v int64) int64, convert func(*builder) string) func(*builder) string {
+	return func(b *builder) string {
+		if y := b.integerTable(act, of); y != "" {
+			return y
 		}
 		return convert(b)
 	}
@@ -99,23 +94,13 @@ func halfProduct(v int64, f graph.FixedPoint) int64 {
 }
 
 // constantIntegers are the levels of input k, a constant, with as many axes as rank: a quantizer's of the numbers that they stand for, each of which is one of them.
-func (b *builder) constantIntegers(k, rank int) (*graph.Value, error) {
+func (b *builder) constantIntegers(k, rank int) *graph.Value {
 	t := b.input(k)
 	v := &graph.Value{}
-	if err := levelsOf(t, v); err != nil {
-		return nil, err
-	}
-	data, err := b.numbers(k, "constant operand")
-	if err != nil {
-		return nil, err
-	}
+	levelsOf(t, v)
+	data := b.numbers(k, "constant operand")
 	shape := slices.Concat(slices.Repeat([]int{1}, rank-len(t.shape)), t.shape)
-	name, err := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: graph.NumbersOf(data)}})
-	if err != nil {
-		return nil, err
-	}
-	if name, err = b.add("quantize", &graph.QuantizeAttrs{LevelType: v.LevelType, Rounding: scalar.HalfEven}, nil, name); err != nil {
-		return nil, err
-	}
-	return b.g.Value(name), nil
+	name := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: graph.NumbersOf(data)}})
+	name = b.add("quantize", &graph.QuantizeAttrs{LevelType: v.LevelType, Rounding: scalar.HalfEven}, nil, name)
+	return b.g.Value(name)
 }

@@ -10,6 +10,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	"ripc/ir"
 )
@@ -73,8 +74,8 @@ func (b *builder) countBits() {
 		c, known := b.bits[o.outputs[0]]
 		switch out := o.outputs[0]; o.op {
 		case opBConv:
-			if opt, err := flexOptions(o); err == nil {
-				c, _ = option(opt, "channels_in", -1, 1, graph.MaxElems)
+			if kit.Try(func() { c = option(flexOptions(o), "channels_in", -1, 1, graph.MaxElems) }) != nil {
+				c = 0
 			}
 		case opDequantize:
 			if s := b.file.tensors[out].shape; len(s) > 0 {
@@ -119,7 +120,7 @@ func (b *builder) inputs() error {
 			fault = "is a scalar; inputs have one axis or more"
 		case t.typ == typeF32:
 		case t.typ == typeI8 || t.typ == typeU8:
-			if err := levelsOf(t, v); err != nil {
+			if err := kit.Try(func() { levelsOf(t, v) }); err != nil {
 				fault = err.Error()
 			}
 		case t.typ == typeI32 && isBits:
@@ -207,13 +208,9 @@ func (b *builder) outputShape(from []int) []int {
 }
 
 // levelsOf makes v the levels of an 8-bit tensor.
-func levelsOf(t *tensor, v *graph.Value) error {
-	scale, zero, err := quantization(t)
-	if err != nil {
-		return err
-	}
+func levelsOf(t *tensor, v *graph.Value) {
+	scale, zero := quantization(t)
 	v.LevelType = scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: scale, Zero: zero, Signed: t.typ == typeI8}
-	return nil
 }
 
 // leastOf is the smallest integer of an 8-bit tensor.
@@ -231,22 +228,22 @@ func holds(t *tensor, z int64) bool {
 }
 
 // quantization gives the scale and the level of zero of an 8-bit tensor, levels counting from 0 up.
-func quantization(t *tensor) (scale float64, zero int, err error) {
+func quantization(t *tensor) (scale float64, zero int) {
 	if len(t.scales) != 1 || len(t.zeros) > 1 {
-		return 0, 0, faultf("quantize activations per tensor", "tensor %q is %s with %d scales and %d zero points, want one each", t.name, typeName(t.typ), len(t.scales), len(t.zeros))
+		panic(faultf("quantize activations per tensor", "tensor %q is %s with %d scales and %d zero points, want one each", t.name, typeName(t.typ), len(t.scales), len(t.zeros)))
 	}
 	s := float64(t.scales[0])
 	if !(s >= graph.MinScale && s <= graph.MaxScale) {
-		return 0, 0, faultf("", "tensor %q has the scale %g, want %g to %g", t.name, s, graph.MinScale, graph.MaxScale)
+		panic(faultf("", "tensor %q has the scale %g, want %g to %g", t.name, s, graph.MinScale, graph.MaxScale))
 	}
 	var z int64
 	if len(t.zeros) == 1 {
 		z = t.zeros[0]
 	}
 	if !holds(t, z) {
-		return 0, 0, faultf("", "tensor %q has the zero point %d, which is no %s", t.name, z, typeName(t.typ))
+		panic(faultf("", "tensor %q has the zero point %d, which is no %s", t.name, z, typeName(t.typ)))
 	}
-	return s, int(z - leastOf(t)), nil
+	return s, int(z - leastOf(t))
 }
 
 // finishOutputs lists the model's outputs.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
 )
 
@@ -51,31 +52,24 @@ func (l *levels) at(k int) float32 {
 }
 
 // newArray makes an array of zeros.
-func (b *budget) newArray(dt dtype, shape []int) (*array, error) {
-	n, err := elements(shape)
-	if err != nil {
-		return nil, err
-	}
+func (b *budget) newArray(dt dtype, shape []int) *array {
+	n := kit.Must(elements(shape))
 	a := &array{dt: dt, shape: slices.Clone(shape)}
 	switch {
 	case dt == dtDouble:
-		if err = b.take(n, 8); err == nil {
-			a.d = make([]float64, n)
-		}
+		b.take(n, 8)
+		a.d = make([]float64, n)
 	case dt.float():
-		if err = b.take(n, 4); err == nil {
-			a.f = make([]float32, n)
-		}
+		b.take(n, 4)
+		a.f = make([]float32, n)
 	case dt.size() == 1:
-		if err = b.take(n, 1); err == nil {
-			a.bytes = make([]byte, n)
-		}
+		b.take(n, 1)
+		a.bytes = make([]byte, n)
 	default:
-		if err = b.take(n, 8); err == nil {
-			a.i = make([]int64, n)
-		}
+		b.take(n, 8)
+		a.i = make([]int64, n)
 	}
-	return a, err
+	return a
 }
 
 // len is the number of elements.
@@ -201,18 +195,6 @@ func (a *array) floats() []float32 {
 	return out
 }
 
-// ints are the elements of an integer array.
-func (a *array) ints() ([]int, error) {
-	if a.dt.float() {
-		return nil, fmt.Errorf("is %s, want int64", a.dt)
-	}
-	out := make([]int, a.len())
-	for k := range out {
-		out[k] = int(a.whole(k))
-	}
-	return out, nil
-}
-
 // strides are the distances, in elements, of neighbours along each axis.
 func strides(shape []int) []int {
 	s := make([]int, len(shape))
@@ -225,14 +207,11 @@ func strides(shape []int) []int {
 }
 
 // gather makes an array of another shape whose element at index x is a's at offset base + sum of x[d]*step[d].
-func (b *budget) gather(a *array, shape []int, base int, step []int) (*array, error) {
-	out, err := b.newArray(a.dt, shape)
-	if err != nil {
-		return nil, err
-	}
+func (b *budget) gather(a *array, shape []int, base int, step []int) *array {
+	out := b.newArray(a.dt, shape)
 	out.fourBits = a.fourBits
 	eachOffset(shape, base, step, func(k, from int) { out.copyFrom(k, a, from) })
-	return out, nil
+	return out
 }
 
 // eachOffset calls f with every element's number in row-major order and its offset by step.
@@ -263,19 +242,16 @@ func walk(shape []int, base int, step []int) func() int {
 }
 
 // permuted is a with axis d of the result being axis perm[d].
-func (b *budget) permuted(a *array, perm []int) (*array, error) {
+func (b *budget) permuted(a *array, perm []int) *array {
 	if l := a.levels; l != nil {
 		axis := l.axis(a.shape)
 		if len(l.scale) == 1 || axis >= 0 {
-			ints, err := b.permuted(l.ints.view(a.shape), perm)
-			if err != nil {
-				return nil, err
-			}
+			ints := b.permuted(l.ints.view(a.shape), perm)
 			to := &levels{ints: ints, scale: l.scale, zero: l.zero, run: 1}
 			if axis >= 0 {
 				to.run = strides(ints.shape)[slices.Index(perm, axis)]
 			}
-			return &array{dt: a.dt, shape: ints.shape, levels: to}, nil
+			return &array{dt: a.dt, shape: ints.shape, levels: to}
 		}
 	}
 	s := strides(a.shape)
@@ -301,6 +277,12 @@ func broadcastShape(a, b []int) ([]int, error) {
 		}
 	}
 	return out, nil
+}
+
+// fits reports whether an array of shape from can be repeated over one of shape to.
+func fits(from, to []int) bool {
+	shape, err := broadcastShape(to, from)
+	return err == nil && slices.Equal(shape, to)
 }
 
 func extentFromEnd(s []int, back int) int {

@@ -9,6 +9,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/human"
@@ -51,8 +52,9 @@ func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener,
 	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
 		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, constants: map[*graph.Node]*quantParams{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
-	b.behind = source.NewLevels(b.g, func(op string, attrs any, in ...*graph.Value) (*graph.Value, error) {
-		return b.emit(op, attrs, nil, in...)
+	b.behind = source.NewLevels(b.g, func(op string, attrs any, in ...*graph.Value) (v *graph.Value, err error) {
+		err = kit.Try(func() { v = b.emit(op, attrs, nil, in...) })
+		return v, err
 	})
 	for _, o := range m.Graph.Output {
 		b.wanted[o.GetName()] = true
@@ -77,15 +79,12 @@ func (b *builder) errorf(help, format string, args ...any) error {
 func (b *builder) node(index int, p *pb.NodeProto) {
 	n := &node{NodeProto: p, b: b}
 	n.name(index)
-	err := b.prepare(n)
-	bad := err != nil
-	for _, t := range n.in {
-		bad = bad || t != nil && t.bad
-	}
+	err := kit.Try(func() { b.prepare(n) })
+	bad := err != nil || slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.bad })
 	var outs []*tensor
 	if !bad {
 		b.n = n
-		outs, err = b.evaluate(n)
+		err = kit.Try(func() { outs = b.evaluate(n) })
 		n.nameLayer()
 	}
 	if err != nil {
@@ -144,55 +143,50 @@ func (n *node) name(index int) {
 func (n *node) called() string { return cmp.Or(n.GetName(), n.base) }
 
 // prepare finds the node's row, its attributes and its inputs.
-func (b *builder) prepare(n *node) error {
+func (b *builder) prepare(n *node) {
 	for _, f := range b.model.Functions {
 		if f.GetName() == n.GetOpType() && f.GetDomain() == n.GetDomain() {
-			return n.fail("inline the model's functions (onnx.inliner.inline_local_functions) before importing", "is a function of the model itself, which is not supported")
+			panic(n.fail("inline the model's functions (onnx.inliner.inline_local_functions) before importing", "is a function of the model itself, which is not supported"))
 		}
 	}
 	if n.op = b.ops.find(n.GetDomain(), n.GetOpType()); n.op == nil {
-		return b.unsupported(n)
+		panic(b.unsupported(n))
 	}
 	for _, name := range n.Input {
 		t := b.tensors[name]
 		if t == nil && name != "" {
-			return n.fail("", "input %q is made by no node and is no input of the model", name)
+			panic(n.fail("", "input %q is made by no node and is no input of the model", name))
 		}
 		n.in = append(n.in, t)
 	}
-	if err := n.upToDate(); err != nil {
-		return err
-	}
-	if err := n.readAttrs(); err != nil {
-		return err
-	}
+	n.upToDate()
+	n.readAttrs()
 	for i := range n.op.min {
 		switch {
 		case i >= len(n.in):
-			return n.fail("", "has %s, wants %d", human.Count(len(n.in), "input"), n.op.min)
+			panic(n.fail("", "has %s, wants %d", human.Count(len(n.in), "input"), n.op.min))
 		case n.in[i] == nil:
-			return n.fail("", "its input %d of %d is left out, and is needed", i+1, len(n.in))
+			panic(n.fail("", "its input %d of %d is left out, and is needed", i+1, len(n.in)))
 		}
 	}
 	if n.op.max == many && slices.Contains(n.in, nil) {
-		return n.fail("", "an input is left out")
+		panic(n.fail("", "an input is left out"))
 	}
 	if len(n.in) > n.op.max {
-		return n.fail("", "has %s, wants at most %d", human.Count(len(n.in), "input"), n.op.max)
+		panic(n.fail("", "has %s, wants at most %d", human.Count(len(n.in), "input"), n.op.max))
 	}
 	for i, name := range n.Output {
 		if name != "" && i >= max(1, n.op.outputs) && b.read(name) {
-			return n.fail("", "output %q is used; of this op, only the first output is supported", name)
+			panic(n.fail("", "output %q is used; of this op, only the first output is supported", name))
 		}
 	}
-	return nil
 }
 
 // read reports whether a tensor of the file is used by a node or is an output.
 func (b *builder) read(name string) bool { return b.wanted[name] || b.readers[name] != nil }
 
 // evaluate makes the node's outputs: constants of constants, or graph nodes.
-func (b *builder) evaluate(n *node) ([]*tensor, error) {
+func (b *builder) evaluate(n *node) []*tensor {
 	args := make([]*array, len(n.in))
 	all := n.op.fold != nil
 	for i, t := range n.in {
@@ -202,15 +196,12 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		}
 	}
 	if all {
-		as, err := n.op.fold(n, args)
-		if err != nil {
-			return nil, err
-		}
+		as := n.op.fold(n, args)
 		outs := make([]*tensor, len(as))
 		for i, a := range as {
 			outs[i] = &tensor{shape: a.shape, konst: a}
 		}
-		return outs, nil
+		return outs
 	}
 	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.lower != nil && b.eval != nil {
 		return b.interpreted(n)
@@ -219,36 +210,30 @@ func (b *builder) evaluate(n *node) ([]*tensor, error) {
 		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "its operands are computed from an input; this op is only supported on constants",
 			Help: "it is there for what exporters compute of shapes and weights; use another op in the network"}
 		b.uncut = append(b.uncut, e)
-		return nil, e
+		panic(e)
 	}
 	for i, t := range n.in {
 		switch {
 		case t == nil || t.konst != nil:
 		case t.value != nil && t.value.Whole && !n.op.moves:
-			return nil, n.fail("put Cast to float before it", "input %q holds positions; arithmetic on integers is not supported", n.Input[i])
+			panic(n.fail("put Cast to float before it", "input %q holds positions; arithmetic on integers is not supported", n.Input[i]))
 		case t.integers != nil && !n.op.moves && !(n.op.clips && t.integers.dt.eightBits()):
 			help := "put DequantizeLinear before it"
 			if t.integers.dt == dtInt32 {
 				help = "put Cast to float before it"
 			}
-			return nil, n.fail(help, "input %q holds integers; arithmetic on them is not supported", n.Input[i])
+			panic(n.fail(help, "input %q holds integers; arithmetic on them is not supported", n.Input[i]))
 		case t.cond != nil && n.op.moves && !n.op.logic:
-			var err error
-			if n.in[i], err = b.truths(t); err != nil {
-				return nil, err
-			}
+			n.in[i] = b.truths(t)
 		case (t.cond != nil || t.truth) && !n.op.moves && !n.op.logic:
-			return nil, n.fail("put Cast to float before it", "input %q holds truth values, which only Where, Cast and logic may read", n.Input[i])
+			panic(n.fail("put Cast to float before it", "input %q holds truth values, which only Where, Cast and logic may read", n.Input[i]))
 		}
 	}
 	if t := n.in[0]; t.konst != nil && !n.op.mixed {
 		if len(t.shape) == 0 || !t.konst.dt.float() {
-			return nil, n.fail("", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape)
+			panic(n.fail("", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape))
 		}
-		v, err := b.constantNode(t.konst)
-		if err != nil {
-			return nil, err
-		}
+		v := b.constantNode(t.konst)
 		n.in[0] = &tensor{shape: t.shape, value: v}
 	}
 	return n.op.lower(n)

@@ -9,6 +9,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
 )
@@ -24,11 +25,8 @@ const maxExact = 1 << 24
 
 // interpreted computes n, an op on constants alone, by running the graph that it becomes in a network. So constants have no arithmetic of their
 // own.
-func (b *builder) interpreted(n *node) ([]*tensor, error) {
-	dt, err := n.interpretable()
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) interpreted(n *node) []*tensor {
+	dt := n.interpretable()
 	s := b.apart()
 	defer func() { b.mem = s.mem }()
 	of := &node{NodeProto: n.NodeProto, b: s, op: n.op, label: n.label, base: n.base, opset: n.opset, attrs: n.attrs, in: slices.Clone(n.in)}
@@ -39,11 +37,9 @@ func (b *builder) interpreted(n *node) ([]*tensor, error) {
 			continue
 		}
 		if t.konst.len() == 0 {
-			return nil, n.fail("", "its operand %q has shape %v and is empty", n.Input[i], t.shape)
+			panic(n.fail("", "its operand %q has shape %v and is empty", n.Input[i], t.shape))
 		}
-		if err := s.mem.take(t.konst.len(), 4); err != nil {
-			return nil, err
-		}
+		s.mem.take(t.konst.len(), 4)
 		in := &graph.Value{Name: fmt.Sprintf("in%d", i), Shape: t.shape}
 		if len(t.shape) == 0 {
 			in.Shape = []int{1}
@@ -52,10 +48,7 @@ func (b *builder) interpreted(n *node) ([]*tensor, error) {
 		s.g.Input(in)
 		of.in[i], inputs = &tensor{shape: t.shape, value: in}, append(inputs, t.konst.floats())
 	}
-	outs, err := n.op.lower(of)
-	if err != nil {
-		return nil, err
-	}
+	outs := n.op.lower(of)
 	return s.run(of, outs, inputs, dt)
 }
 
@@ -68,61 +61,51 @@ func (b *builder) apart() *builder {
 }
 
 // interpretable is the type of n's first operand, whose elements f32 must hold.
-func (n *node) interpretable() (dtype, error) {
+func (n *node) interpretable() dtype {
 	a := n.in[0].konst
 	if a.dt.float() {
-		return a.dt, nil
+		return a.dt
 	}
 	if !n.op.moves && !n.op.picks {
-		return 0, n.fail("put Cast to float before it", "its operand is a constant %s; this op computes with floats", a.dt)
+		panic(n.fail("put Cast to float before it", "its operand is a constant %s; this op computes with floats", a.dt))
 	}
 	for k := range a.len() {
 		if v := a.whole(k); v < -maxExact || v > maxExact {
-			return 0, n.fail("", "its operand is a constant %s with element %d; want -2^24 to 2^24", a.dt, v)
+			panic(n.fail("", "its operand is a constant %s with element %d; want -2^24 to 2^24", a.dt, v))
 		}
 	}
-	return a.dt, nil
+	return a.dt
 }
 
 // run computes outs, which b's graph makes of inputs for n, as constants: floats and elements that were moved are of type dt.
-func (b *builder) run(n *node, outs []*tensor, inputs [][]float32, dt dtype) ([]*tensor, error) {
+func (b *builder) run(n *node, outs []*tensor, inputs [][]float32, dt dtype) []*tensor {
 	types := make([]dtype, len(outs))
 	for i, t := range outs {
 		if t == nil || t.konst != nil {
 			continue
 		}
 		types[i] = dt
-		var err error
 		switch {
 		case t.integers != nil:
-			return nil, n.fail("", "it makes integers of constants alone, which is not supported")
+			panic(n.fail("", "it makes integers of constants alone, which is not supported"))
 		case t.cond != nil || t.truth:
 			types[i] = dtBool
-			if t, err = b.truths(t); err == nil {
-				t, err = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
-			}
+			t = b.elementwise(b.truths(t), "dequantize", &graph.NoAttrs{}, nil)
 		case t.value.Whole:
 			types[i] = dtInt64
-			t, err = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+			t = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
 		}
-		if err == nil {
-			t.truth = false
-			err = b.output(fmt.Sprintf("out%d", i), t)
-		}
-		if err != nil {
-			return nil, err
-		}
+		t.truth = false
+		b.output(fmt.Sprintf("out%d", i), t)
 	}
 	var results [][]float32
 	if g := b.g.Graph(); len(g.Outputs) > 0 {
 		b.g.Prune()
-		var err error
-		if results, err = b.evaluateGraph(g, inputs); err != nil {
-			var e *ir.Error
-			if errors.As(err, &e) {
-				return nil, n.fail(e.Help, "%s", e.Msg)
-			}
-			return nil, err
+		var e *ir.Error
+		if err := kit.Try(func() { results = b.evaluateGraph(g, inputs) }); errors.As(err, &e) {
+			panic(n.fail(e.Help, "%s", e.Msg))
+		} else {
+			kit.Check(err)
 		}
 	}
 	made := slices.Clone(outs)
@@ -130,20 +113,17 @@ func (b *builder) run(n *node, outs []*tensor, inputs [][]float32, dt dtype) ([]
 		if t == nil || t.konst != nil {
 			continue
 		}
-		a, err := b.mem.newArray(types[i], t.shape)
-		if err != nil {
-			return nil, err
-		}
+		a := b.mem.newArray(types[i], t.shape)
 		for k, v := range results[0] {
 			a.set(k, float64(v))
 		}
 		made[i], results = &tensor{shape: a.shape, konst: a}, results[1:]
 	}
-	return made, nil
+	return made
 }
 
 // evaluateGraph runs g, whose work counts as that of constants.
-func (b *builder) evaluateGraph(g *graph.Graph, inputs [][]float32) ([][]float32, error) {
+func (b *builder) evaluateGraph(g *graph.Graph, inputs [][]float32) [][]float32 {
 	for _, n := range g.Nodes {
 		work := g.Value(n.Output).Elems()
 		for _, name := range n.Inputs {
@@ -152,9 +132,7 @@ func (b *builder) evaluateGraph(g *graph.Graph, inputs [][]float32) ([][]float32
 		if w := n.Weights["w"]; w != nil {
 			work = max(work, int(min(int64(work)*int64(w.Data.Len())/int64(max(1, w.Shape[len(w.Shape)-1])), math.MaxInt32)))
 		}
-		if err := b.mem.spend(interpretedWork * work); err != nil {
-			return nil, err
-		}
+		b.mem.spend(interpretedWork * work)
 	}
-	return b.eval(b.mem.ctx, g, inputs)
+	return kit.Must(b.eval(b.mem.ctx, g, inputs))
 }

@@ -15,7 +15,7 @@ func (b *builder) unused(name string) string {
 }
 
 // emit adds a node to the graph and gives its output. The names of both are provisional (rename, nameLayer).
-func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) (*graph.Value, error) {
+func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
 	gn := &graph.Node{Name: b.g.NodeName(b.n.called() + "." + op), Output: b.unused(b.n.base + "." + op), Op: op, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
 	for _, v := range in {
 		gn.Inputs = append(gn.Inputs, v.Name)
@@ -24,19 +24,19 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 	if err != nil {
 		var e *ir.Error
 		if errors.As(err, &e) { // of the graph's node: the file's is meant
-			err = &ir.Error{Pos: ir.Pos{File: b.file}, Node: b.n.label, Msg: e.Msg, Help: e.Help, Err: e.Err}
+			panic(&ir.Error{Pos: ir.Pos{File: b.file}, Node: b.n.label, Msg: e.Msg, Help: e.Help, Err: e.Err})
 		}
-		return nil, err
+		panic(err)
 	}
 	if len(v.Shape) == 0 {
-		return nil, b.n.fail("keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants")
+		panic(b.n.fail("keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants"))
 	}
 	if _, err := elements(v.Shape); err != nil {
-		return nil, b.n.fail("", "its result: %v", err)
+		panic(b.n.fail("", "its result: %v", err))
 	}
 	b.n.made = append(b.n.made, gn)
 	b.n.unnamed = append(b.n.unnamed, v)
-	return v, nil
+	return v
 }
 
 // layer is what n is to users: the first of the nodes that it became which is no move or change of form, or else the last; nil if it

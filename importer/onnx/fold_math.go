@@ -2,19 +2,20 @@ package onnx
 
 import (
 	"math"
+	"ripc/importer/internal/kit"
 )
 
 // foldFunc computes the outputs of a node whose inputs are constants; inputs that are left out are nil.
-type foldFunc func(n *node, in []*array) ([]*array, error)
+type foldFunc func(n *node, in []*array) []*array
 
 // lowerFunc makes graph nodes.
-type lowerFunc func(n *node) ([]*tensor, error)
+type lowerFunc func(n *node) []*tensor
 
 func addOf(a, b float64) float64 { return a + b }
 
 // foldBinary applies f to two broadcast arrays of one type, rounding to it; integers, which f64 need not hold, go through i.
 func foldBinary(f func(a, b float64) float64, i func(a, b int64) int64) foldFunc {
-	return func(n *node, in []*array) ([]*array, error) { return n.zip(in[0], in[1], in[0].dt, f, i) }
+	return func(n *node, in []*array) []*array { return n.zip(in[0], in[1], in[0].dt, f, i) }
 }
 
 // foldCompare applies a predicate.
@@ -25,26 +26,20 @@ func foldCompare(f func(a, b float64) bool, i func(a, b int64) bool) foldFunc {
 		}
 		return 0
 	}
-	return func(n *node, in []*array) ([]*array, error) {
+	return func(n *node, in []*array) []*array {
 		return n.zip(in[0], in[1], dtBool, func(a, b float64) float64 { return float64(one(f(a, b))) },
 			func(a, b int64) int64 { return one(i(a, b)) })
 	}
 }
 
-func (n *node) zip(x, y *array, to dtype, f func(a, b float64) float64, i func(a, b int64) int64) ([]*array, error) {
+func (n *node) zip(x, y *array, to dtype, f func(a, b float64) float64, i func(a, b int64) int64) []*array {
 	if x.dt != y.dt {
-		return nil, n.fail("", "operands are %s and %s, want one type", x.dt, y.dt)
+		panic(n.fail("", "operands are %s and %s, want one type", x.dt, y.dt))
 	}
-	shape, err := broadcastShape(x.shape, y.shape)
-	if err != nil {
-		return nil, err
-	}
-	out, err := n.b.mem.newArray(to, shape)
-	if err != nil {
-		return nil, err
-	}
+	shape := kit.Must(broadcastShape(x.shape, y.shape))
+	out := n.b.mem.newArray(to, shape)
 	if out.len() == 0 {
-		return []*array{out}, nil
+		return []*array{out}
 	}
 	ys := strideWalk(y, shape)
 	eachOffset(shape, 0, broadcastSteps(x.shape, shape), func(k, o int) {
@@ -56,7 +51,7 @@ func (n *node) zip(x, y *array, to dtype, f func(a, b float64) float64, i func(a
 			out.set(k, f(x.at(o), y.at(j)))
 		}
 	})
-	return []*array{out}, nil
+	return []*array{out}
 }
 
 // strideWalk yields the offsets of a, broadcast to shape, one for each call.
@@ -66,11 +61,8 @@ func strideWalk(a *array, shape []int) func() int {
 
 // foldUnary applies f to every element.
 func foldUnary(f func(v float64) float64) foldFunc {
-	return func(n *node, in []*array) ([]*array, error) {
-		out, err := n.b.mem.newArray(in[0].dt, in[0].shape)
-		if err != nil {
-			return nil, err
-		}
+	return func(n *node, in []*array) []*array {
+		out := n.b.mem.newArray(in[0].dt, in[0].shape)
 		for k := range out.len() {
 			if !out.dt.float() {
 				out.setWhole(k, truncate(f(in[0].at(k))))
@@ -78,24 +70,21 @@ func foldUnary(f func(v float64) float64) foldFunc {
 			}
 			out.set(k, f(in[0].at(k)))
 		}
-		return []*array{out}, nil
+		return []*array{out}
 	}
 }
 
 // foldMany reduces any number of operands by f, two at a time.
 func foldMany(f func(a, b float64) float64, i func(a, b int64) int64) foldFunc {
-	return func(n *node, in []*array) ([]*array, error) {
+	return func(n *node, in []*array) []*array {
 		acc := []*array{in[0]}
 		for _, x := range in[1:] {
 			if x == nil {
-				return nil, n.fail("", "an input is left out")
+				panic(n.fail("", "an input is left out"))
 			}
-			var err error
-			if acc, err = n.zip(acc[0], x, acc[0].dt, f, i); err != nil {
-				return nil, err
-			}
+			acc = n.zip(acc[0], x, acc[0].dt, f, i)
 		}
-		return acc, nil
+		return acc
 	}
 }
 
@@ -107,11 +96,8 @@ func divide(a, b int64) int64 {
 }
 
 // foldMod has the sign of the divisor, or of the dividend where fmod is set.
-func foldMod(n *node, in []*array) ([]*array, error) {
-	fmod, err := n.intAttr("fmod", 0)
-	if err != nil {
-		return nil, err
-	}
+func foldMod(n *node, in []*array) []*array {
+	fmod := n.intAttr("fmod", 0)
 	floats := math.Mod
 	if fmod == 0 {
 		floats = func(a, b float64) float64 {
@@ -134,19 +120,13 @@ func foldMod(n *node, in []*array) ([]*array, error) {
 	})
 }
 
-func foldClip(n *node, in []*array) ([]*array, error) {
-	lo, hi, err := clipBounds(n)
-	if err != nil {
-		return nil, err
-	}
+func foldClip(n *node, in []*array) []*array {
+	lo, hi := clipBounds(n)
 	return foldUnary(func(v float64) float64 { return math.Min(math.Max(v, lo), hi) })(n, in[:1])
 }
 
-func foldLeaky(n *node, in []*array) ([]*array, error) {
-	alpha, err := n.floatAttr("alpha", 0.01)
-	if err != nil {
-		return nil, err
-	}
+func foldLeaky(n *node, in []*array) []*array {
+	alpha := n.floatAttr("alpha", 0.01)
 	return foldUnary(func(v float64) float64 {
 		if v < 0 {
 			return float64(alpha) * v
@@ -155,29 +135,25 @@ func foldLeaky(n *node, in []*array) ([]*array, error) {
 	})(n, in)
 }
 
-func foldNot(n *node, in []*array) ([]*array, error) {
+func foldNot(n *node, in []*array) []*array {
 	if in[0].dt != dtBool {
-		return nil, n.fail("", "its operand is %s, want bool", in[0].dt)
+		panic(n.fail("", "its operand is %s, want bool", in[0].dt))
 	}
 	return foldUnary(func(v float64) float64 { return 1 - v })(n, in)
 }
 
 // foldWhere chooses between two arrays element by element.
-func foldWhere(n *node, in []*array) ([]*array, error) {
+func foldWhere(n *node, in []*array) []*array {
 	c, x, y := in[0], in[1], in[2]
 	if x.dt != y.dt || c.dt != dtBool {
-		return nil, n.fail("", "operands are %s, %s and %s, want bool and twice the same type", c.dt, x.dt, y.dt)
+		panic(n.fail("", "operands are %s, %s and %s, want bool and twice the same type", c.dt, x.dt, y.dt))
 	}
-	shape, err := broadcastShape(x.shape, y.shape)
-	if err == nil {
-		shape, err = broadcastShape(shape, c.shape)
-	}
-	if err != nil {
-		return nil, err
-	}
-	out, err := n.b.mem.newArray(x.dt, shape)
-	if err != nil || out.len() == 0 {
-		return []*array{out}, err
+	shape := kit.Must(broadcastShape(x.shape, y.shape))
+
+	shape = kit.Must(broadcastShape(shape, c.shape))
+	out := n.b.mem.newArray(x.dt, shape)
+	if out.len() == 0 {
+		return []*array{out}
 	}
 	xs, ys := strideWalk(x, shape), strideWalk(y, shape)
 	eachOffset(shape, 0, broadcastSteps(c.shape, shape), func(k, o int) {
@@ -188,5 +164,5 @@ func foldWhere(n *node, in []*array) ([]*array, error) {
 			out.copyFrom(k, y, j)
 		}
 	})
-	return []*array{out}, nil
+	return []*array{out}
 }

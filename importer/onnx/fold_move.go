@@ -7,41 +7,30 @@ import (
 )
 
 // foldGather takes positions of an axis; scalar indices drop it.
-func foldGather(n *node, in []*array) ([]*array, error) {
+func foldGather(n *node, in []*array) []*array {
 	x, idx := in[0], in[1]
-	axis, err := n.intAttr("axis", 0)
-	if err != nil {
-		return nil, err
-	}
-	if axis, err = n.axis(axis, len(x.shape)); err != nil {
-		return nil, err
-	}
-	at, err := n.positions(idx, x.shape[axis])
-	if err != nil {
-		return nil, err
-	}
-	out, err := n.b.mem.newArray(x.dt, slices.Concat(x.shape[:axis], idx.shape, x.shape[axis+1:]))
-	if err != nil || out.len() == 0 {
-		return []*array{out}, err
+	axis := n.intAttr("axis", 0)
+	axis = n.axis(axis, len(x.shape))
+	at := n.positions(idx, x.shape[axis])
+	out := n.b.mem.newArray(x.dt, slices.Concat(x.shape[:axis], idx.shape, x.shape[axis+1:]))
+	if out.len() == 0 {
+		return []*array{out}
 	}
 	inner := graph.Elems(x.shape[axis+1:])
 	for k := range out.len() {
 		outer, rest := k/(inner*len(at)), k%(inner*len(at))
 		out.copyFrom(k, x, (outer*x.shape[axis]+at[rest/inner])*inner+rest%inner)
 	}
-	return []*array{out}, nil
+	return []*array{out}
 }
 
-func foldSlice(n *node, in []*array) ([]*array, error) {
-	list, err := n.spans(in[0].shape)
-	if err != nil {
-		return nil, err
-	}
+func foldSlice(n *node, in []*array) []*array {
+	list := n.spans(in[0].shape)
 	return arrays(n.b.mem.cut(in[0], list))
 }
 
 // cut is the part of a that spans leave.
-func (b *budget) cut(a *array, list []span) (*array, error) {
+func (b *budget) cut(a *array, list []span) *array {
 	shape, step, base := slices.Clone(a.shape), strides(a.shape), 0
 	for _, s := range list {
 		shape[s.axis] = s.count
@@ -53,49 +42,35 @@ func (b *budget) cut(a *array, list []span) (*array, error) {
 	return b.gather(a, shape, base, step)
 }
 
-func foldSplit(n *node, in []*array) ([]*array, error) {
-	axis, sizes, err := n.parts(in[0].shape)
-	if err != nil {
-		return nil, err
-	}
+func foldSplit(n *node, in []*array) []*array {
+	axis, sizes := n.parts(in[0].shape)
 	var outs []*array
 	at := 0
 	for _, s := range sizes {
-		a, err := n.b.mem.cut(in[0], []span{{axis: axis, begin: at, count: s, step: 1}})
-		if err != nil {
-			return nil, err
-		}
+		a := n.b.mem.cut(in[0], []span{{axis: axis, begin: at, count: s, step: 1}})
 		outs = append(outs, a)
 		at += s
 	}
-	return outs, nil
+	return outs
 }
 
-func foldConcat(n *node, in []*array) ([]*array, error) {
-	axis, err := n.intAttr("axis", 0)
-	if err != nil {
-		return nil, err
-	}
-	if axis, err = n.axis(axis, len(in[0].shape)); err != nil {
-		return nil, err
-	}
+func foldConcat(n *node, in []*array) []*array {
+	axis := n.intAttr("axis", 0)
+	axis = n.axis(axis, len(in[0].shape))
 	shape := slices.Clone(in[0].shape)
 	total := 0
 	for _, a := range in {
 		if a == nil || a.dt != in[0].dt || len(a.shape) != len(shape) {
-			return nil, n.fail("", "its inputs differ in type or rank")
+			panic(n.fail("", "its inputs differ in type or rank"))
 		}
 		shape[axis] = a.shape[axis]
 		if !slices.Equal(a.shape, shape) {
-			return nil, n.fail("", "shapes %v and %v differ elsewhere than along axis %d", in[0].shape, a.shape, axis)
+			panic(n.fail("", "shapes %v and %v differ elsewhere than along axis %d", in[0].shape, a.shape, axis))
 		}
 		total += a.shape[axis]
 	}
 	shape[axis] = total
-	out, err := n.b.mem.newArray(in[0].dt, shape)
-	if err != nil {
-		return nil, err
-	}
+	out := n.b.mem.newArray(in[0].dt, shape)
 	at, inner := 0, graph.Elems(shape[axis+1:])
 	for _, a := range in {
 		w := a.shape[axis] * inner
@@ -104,5 +79,5 @@ func foldConcat(n *node, in []*array) ([]*array, error) {
 		}
 		at += w
 	}
-	return []*array{out}, nil
+	return []*array{out}
 }

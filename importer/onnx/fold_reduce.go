@@ -1,18 +1,14 @@
 package onnx
 
 import (
-	"cmp"
 	"slices"
 )
 
 // foldReduce combines the elements along axes.
 func foldReduce(start float64, f func(acc, v float64) float64, mean bool) foldFunc {
-	return func(n *node, in []*array) ([]*array, error) {
+	return func(n *node, in []*array) []*array {
 		x := in[0]
-		axes, keep, err := n.reduced(len(x.shape))
-		if err != nil {
-			return nil, err
-		}
+		axes, keep := n.reduced(len(x.shape))
 		shape, full, count := []int{}, append([]int{}, x.shape...), 1
 		for _, d := range axes {
 			count *= full[d]
@@ -23,13 +19,9 @@ func foldReduce(start float64, f func(acc, v float64) float64, mean bool) foldFu
 				shape = append(shape, e)
 			}
 		}
-		out, err := n.b.mem.newArray(x.dt, shape)
-		if err != nil {
-			return nil, err
-		}
-		if err := cmp.Or(n.b.mem.take(out.len(), 8), n.b.mem.spend(x.len())); err != nil {
-			return nil, err
-		}
+		out := n.b.mem.newArray(x.dt, shape)
+		n.b.mem.take(out.len(), 8)
+		n.b.mem.spend(x.len())
 		acc := make([]float64, out.len())
 		for k := range acc {
 			acc[k] = start
@@ -45,6 +37,6 @@ func foldReduce(start float64, f func(acc, v float64) float64, mean bool) foldFu
 			}
 			out.set(k, v)
 		}
-		return []*array{out}, nil
+		return []*array{out}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"ripc/importer/internal/kit"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/f32"
 	"ripc/internal/files"
@@ -15,68 +16,60 @@ import (
 )
 
 // constant reads a TensorProto in any of its encodings.
-func (b *builder) constant(t *pb.TensorProto) (*array, error) {
+func (b *builder) constant(t *pb.TensorProto) *array {
 	dt := dtype(t.GetDataType())
 	halves := dt != dt.whole()
 	if dt.size() == 0 && !halves {
-		return nil, fmt.Errorf("element type %s is not supported", dt)
+		panic(fmt.Errorf("element type %s is not supported", dt))
 	}
 	if t.GetSegment() != nil {
-		return nil, fmt.Errorf("is stored in segments, which no writer of ONNX uses")
+		panic(fmt.Errorf("is stored in segments, which no writer of ONNX uses"))
 	}
 	shape := make([]int, len(t.GetDims()))
 	for d, v := range t.GetDims() {
 		if v < 0 || v > maxElements {
-			return nil, fmt.Errorf("shape %v is impossible", t.GetDims())
+			panic(fmt.Errorf("shape %v is impossible", t.GetDims()))
 		}
 		shape[d] = int(v)
 	}
-	n, err := elements(shape)
-	if err != nil {
-		return nil, err
-	}
+	n := kit.Must(elements(shape))
 	if halves {
 		return b.halfBytes(t, dt, shape, n)
 	}
 	raw, isRaw := t.GetRawData(), t.RawData != nil
 	if t.GetDataLocation() == pb.TensorProto_EXTERNAL {
-		if raw, err = b.external(t, n*dt.size()); err != nil {
-			return nil, err
-		}
+		raw = b.external(t, n*dt.size())
 		isRaw = true
 	}
 	if !isRaw && n > 0 || len(raw) != 0 && n == 0 {
 		if got := typedLen(t, dt); got != n {
-			return nil, fmt.Errorf("shape %v has %s, the file holds %d", shape, human.Count(n, "element"), got)
+			panic(fmt.Errorf("shape %v has %s, the file holds %d", shape, human.Count(n, "element"), got))
 		}
 	} else if len(raw) != n*dt.size() {
-		return nil, fmt.Errorf("%s%v has %s, the file holds %d", dt, shape, human.Count(n*dt.size(), "byte"), len(raw))
+		panic(fmt.Errorf("%s%v has %s, the file holds %d", dt, shape, human.Count(n*dt.size(), "byte"), len(raw)))
 	}
 	switch { // most weights: in the file's own memory
 	case isRaw && dt == dtFloat:
-		return &array{dt: dt, shape: shape, f: f32.FromBytes(raw)}, b.mem.take(n, dt.size())
+		b.mem.take(n, dt.size())
+		return &array{dt: dt, shape: shape, f: f32.FromBytes(raw)}
 	case isRaw && dt.eightBits():
-		return &array{dt: dt, shape: shape, bytes: raw}, b.mem.take(n, dt.size())
+		b.mem.take(n, dt.size())
+		return &array{dt: dt, shape: shape, bytes: raw}
 	}
-	a, err := b.mem.newArray(dt, shape)
-	if err != nil {
-		return nil, err
-	}
+	a := b.mem.newArray(dt, shape)
 	if isRaw {
 		readRaw(a, raw)
-		return a, nil
+		return a
 	}
-	return a, readTyped(a, t)
+	readTyped(a, t)
+	return a
 }
 
 // halfBytes reads n integers of 4 bits, two of which lie in a byte, the first one low; int32_data has a byte in each number.
-func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) (*array, error) {
+func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) *array {
 	raw, size := t.GetRawData(), (n+1)/2
 	if t.GetDataLocation() == pb.TensorProto_EXTERNAL {
-		var err error
-		if raw, err = b.external(t, size); err != nil {
-			return nil, err
-		}
+		raw = b.external(t, size)
 	} else if t.RawData == nil {
 		raw = make([]byte, len(t.Int32Data))
 		for k, v := range t.Int32Data {
@@ -84,12 +77,9 @@ func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) (*a
 		}
 	}
 	if len(raw) != size {
-		return nil, fmt.Errorf("%s%v has %s, the file holds %d", dt, shape, human.Count(size, "byte"), len(raw))
+		panic(fmt.Errorf("%s%v has %s, the file holds %d", dt, shape, human.Count(size, "byte"), len(raw)))
 	}
-	a, err := b.mem.newArray(dt.whole(), shape)
-	if err != nil {
-		return nil, err
-	}
+	a := b.mem.newArray(dt.whole(), shape)
 	a.fourBits = true
 	for k := range n {
 		v := raw[k/2] >> (k % 2 * 4) & 15
@@ -97,7 +87,7 @@ func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) (*a
 			a.bytes[k] = byte(int8(v<<4) >> 4)
 		}
 	}
-	return a, nil
+	return a
 }
 
 // readRaw fills a, which is not f32, from little-endian bytes.
@@ -139,7 +129,7 @@ func typedLen(t *pb.TensorProto, dt dtype) int {
 }
 
 // readTyped fills a from that field; 16-bit floats are the bits of int32_data.
-func readTyped(a *array, t *pb.TensorProto) error {
+func readTyped(a *array, t *pb.TensorProto) {
 	for k := range a.len() {
 		switch a.dt {
 		case dtFloat:
@@ -158,7 +148,6 @@ func readTyped(a *array, t *pb.TensorProto) error {
 			a.setWhole(k, int64(t.Int32Data[k]))
 		}
 	}
-	return nil
 }
 
 // absentError says that the file with the data of a tensor is not there.
@@ -172,7 +161,7 @@ func (e *absentError) Error() string { return fmt.Sprintf("external data %q: %v"
 func (e *absentError) Unwrap() error { return e.err }
 
 // external reads the bytes of a tensor that lies in a file beside the model.
-func (b *builder) external(t *pb.TensorProto, want int) ([]byte, error) {
+func (b *builder) external(t *pb.TensorProto, want int) []byte {
 	var location string
 	offset, length := int64(0), int64(want)
 	for _, e := range t.GetExternalData() {
@@ -186,29 +175,26 @@ func (b *builder) external(t *pb.TensorProto, want int) ([]byte, error) {
 			length, err = strconv.ParseInt(e.GetValue(), 10, 64)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("external data: %s %q is no number", e.GetKey(), e.GetValue())
+			panic(fmt.Errorf("external data: %s %q is no number", e.GetKey(), e.GetValue()))
 		}
 	}
 	switch {
 	case location == "":
-		return nil, fmt.Errorf("external data without a location")
+		panic(errors.New("external data without a location"))
 	case offset < 0 || length < 0:
-		return nil, fmt.Errorf("external data: offset %d and length %d: want numbers from 0", offset, length)
+		panic(fmt.Errorf("external data: offset %d and length %d: want numbers from 0", offset, length))
 	case length != int64(want):
-		return nil, fmt.Errorf("external data has length %d, the tensor needs %s", length, human.Count(want, "byte"))
+		panic(fmt.Errorf("external data has length %d, the tensor needs %s", length, human.Count(want, "byte")))
 	}
-	if err := b.mem.take(want, 1); err != nil {
-		return nil, err
-	}
+	b.mem.take(want, 1)
 	raw, err := b.open(location, offset, length)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLFS):
-		return nil, &absentError{location, files.Cause(err)}
+		panic(&absentError{location, files.Cause(err)})
 	case err != nil:
-		return nil, fmt.Errorf("external data %q: %w", location, files.Cause(err))
+		panic(fmt.Errorf("external data %q: %w", location, files.Cause(err)))
+	case int64(len(raw)) != length:
+		panic(fmt.Errorf("external data %q: got %d of %d bytes", location, len(raw), length))
 	}
-	if int64(len(raw)) != length {
-		return nil, fmt.Errorf("external data %q: got %d of %d bytes", location, len(raw), length)
-	}
-	return raw, nil
+	return raw
 }

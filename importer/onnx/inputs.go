@@ -8,6 +8,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/files"
@@ -27,7 +28,8 @@ func (b *builder) initializers() {
 			continue
 		}
 		v := &tensor{bad: true}
-		a, err := b.constant(t)
+		var a *array
+		err := kit.Try(func() { a = b.constant(t) })
 		var lost *absentError
 		switch {
 		case errors.As(err, &lost):
@@ -66,7 +68,7 @@ func (b *builder) absent(list map[string]*absence, lost *absentError) {
 }
 
 // inputs makes the graph's inputs, as the file has them, and brings images into the order in which they are stored inside.
-func (b *builder) inputs() error {
+func (b *builder) inputs() {
 	var files []*pb.ValueInfoProto
 	for _, v := range b.model.Graph.Input {
 		if t := b.tensors[v.GetName()]; t != nil && t.value == nil {
@@ -83,25 +85,20 @@ func (b *builder) inputs() error {
 	for _, v := range files {
 		names = append(names, v.GetName())
 	}
-	var err error
-	if b.sizes, err = source.NewSizes(b.file, b.options, names); err != nil {
-		return err
-	}
+	b.sizes = kit.Must(source.NewSizes(b.file, b.options, names))
 	for _, v := range files {
-		t, err := b.input(v)
-		if err != nil {
+		t := &tensor{bad: true}
+		if err := kit.Try(func() { t = b.input(v) }); err != nil {
 			b.faults.Add(err)
-			t = &tensor{bad: true}
 		}
 		b.tensors[v.GetName()] = t
 	}
 	if len(files) == 0 {
 		b.faults.Add(b.errorf("", "the model has no input"))
 	}
-	return nil
 }
 
-func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
+func (b *builder) input(v *pb.ValueInfoProto) *tensor {
 	name := v.GetName()
 	tt := v.GetType().GetTensorType()
 	if tt != nil && tt.Shape == nil {
@@ -110,12 +107,9 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 		}
 	}
 	if tt == nil || tt.Shape == nil {
-		return nil, b.errorf("say it: "+importer.Shape.With(name+"=1,..."), "input %q has no tensor type with a shape", name)
+		panic(b.errorf("say it: "+importer.Shape.With(name+"=1,..."), "input %q has no tensor type with a shape", name))
 	}
-	shape, note, err := b.inputShape(name, tt.Shape)
-	if err != nil {
-		return nil, err
-	}
+	shape, note := b.inputShape(name, tt.Shape)
 	if b.remark != "" {
 		note = strings.TrimPrefix(note+"; "+b.remark, "; ")
 		b.remark = ""
@@ -125,12 +119,10 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	switch dt := dtype(tt.GetElemType()); dt {
 	case dtFloat:
 	case dtUint8, dtInt8:
-		if q, err = b.inputParams(name, dt); err != nil {
-			return nil, err
-		}
+		q = b.inputParams(name, dt)
 		gv.LevelType = q.attrs().LevelType
 	default:
-		return nil, b.errorf("use float32, uint8 or int8", "input %q is %s, which is not supported", name, dt)
+		panic(b.errorf("use float32, uint8 or int8", "input %q is %s, which is not supported", name, dt))
 	}
 	nhwcInput := len(shape) == 4 && b.permutesToNCHW(name)
 	if nhwcInput {
@@ -140,25 +132,20 @@ func (b *builder) input(v *pb.ValueInfoProto) (*tensor, error) {
 	t := &tensor{shape: shape, value: gv}
 	b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("input %q", name)}
 	if len(shape) == 4 && !nhwcInput {
-		if t, err = b.stored(t, nhwc()); err != nil {
-			return nil, err
-		}
+		t = b.stored(t, nhwc())
 	}
 	if q == nil {
-		if t, err = b.trusted(t, gv); err != nil {
-			return nil, err
-		}
+		t = b.trusted(t, gv)
 	} else {
-		if t, err = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil); err != nil {
-			return nil, err
-		}
+		t = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
 		t.integers = q
 	}
-	return t, nil
+	return t
 }
 
 // inputShape is an input's shape, and what there is to say of it.
-func (b *builder) inputShape(name string, s *pb.TensorShapeProto) (shape []int, note string, err error) {
+func (b *builder) inputShape(name string, s *pb.TensorShapeProto) ([]int, string) {
+	var shape []int
 	open := map[int]string{}
 	for d, dim := range s.Dim {
 		v := dim.GetDimValue()
@@ -166,14 +153,16 @@ func (b *builder) inputShape(name string, s *pb.TensorShapeProto) (shape []int, 
 		case dim.Value == nil || dim.GetDimParam() != "":
 			v, open[d] = 0, dim.GetDimParam()
 		case v < 1 && b.sizes.Given(name) == nil || v > maxElements:
-			return nil, "", b.errorf("", "input %q: axis %d has size %d", name, d, v)
+			panic(b.errorf("", "input %q: axis %d has size %d", name, d, v))
 		}
 		shape = append(shape, int(v))
 	}
 	if len(shape) == 0 || len(shape) > graph.MaxRank {
-		return nil, "", b.errorf(fmt.Sprintf("want 1 to %d axes", graph.MaxRank), "input %q has shape %v", name, shape)
+		panic(b.errorf(fmt.Sprintf("want 1 to %d axes", graph.MaxRank), "input %q has shape %v", name, shape))
 	}
-	return b.sizes.Shape(name, shape, open)
+	shape, note, err := b.sizes.Shape(name, shape, open)
+	kit.Check(err)
+	return shape, note
 }
 
 // layoutOf labels a tensor of the file's interface.

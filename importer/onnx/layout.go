@@ -38,7 +38,7 @@ type margin struct{ before, after [2]int }
 type flattened struct{ stored, perm []int }
 
 // columns gives, for each stored column, its number in the file.
-func (b *budget) columns(f *flattened) ([]int, error) {
+func (b *budget) columns(f *flattened) []int {
 	shape := make([]int, 0, len(f.perm)-1)
 	step := make([]int, 0, len(f.perm)-1)
 	s := strides(f.stored[1:])
@@ -47,12 +47,10 @@ func (b *budget) columns(f *flattened) ([]int, error) {
 		step = append(step, s[p-1])
 	}
 	n := graph.Elems(shape)
-	if err := b.take(n, 8); err != nil {
-		return nil, err
-	}
+	b.take(n, 8)
 	cols := make([]int, n)
 	eachOffset(shape, 0, step, func(k, stored int) { cols[stored] = k })
-	return cols, nil
+	return cols
 }
 
 func (f *flattened) equal(o *flattened) bool {
@@ -101,30 +99,27 @@ func (t *tensor) derived(v *graph.Value) *tensor {
 }
 
 // stored is t in the given order of axes, transposed if it is stored otherwise.
-func (b *builder) stored(t *tensor, perm []int) (*tensor, error) {
-	t, err := b.plain(t)
-	if err != nil || slices.Equal(t.order(), perm) {
-		return t, err
+func (b *builder) stored(t *tensor, perm []int) *tensor {
+	t = b.plain(t)
+	if slices.Equal(t.order(), perm) {
+		return t
 	}
 	key := "perm"
 	for _, p := range perm {
 		key += " " + strconv.Itoa(p)
 	}
 	if o := t.orders[key]; o != nil {
-		return o, nil
+		return o
 	}
 	from := t.order()
 	move := make([]int, len(perm))
 	for d, p := range perm {
 		move[d] = slices.Index(from, p)
 	}
-	v, err := b.transpose(t.value, move)
-	if err != nil {
-		return nil, err
-	}
+	v := b.transpose(t.value, move)
 	o := &tensor{shape: t.shape, value: v, perm: slices.Clone(perm), integers: t.integers, truth: t.truth}
 	t.remember(key, o)
-	return o, nil
+	return o
 }
 
 func (t *tensor) remember(key string, o *tensor) {
@@ -135,7 +130,7 @@ func (t *tensor) remember(key string, o *tensor) {
 }
 
 // transpose moves v's axes; where only axes of extent 1 move, the elements stay where they are.
-func (b *builder) transpose(v *graph.Value, move []int) (*graph.Value, error) {
+func (b *builder) transpose(v *graph.Value, move []int) *graph.Value {
 	// A transpose of a transpose is one, or none; what is then not read is removed at the end.
 	if p := b.g.Producer(v.Name); p != nil && p.Op == "transpose" {
 		first := p.Attrs.(*graph.TransposeAttrs).Perm
@@ -145,7 +140,7 @@ func (b *builder) transpose(v *graph.Value, move []int) (*graph.Value, error) {
 			both[d] = first[m]
 		}
 		if move = both; slices.Equal(move, identity(len(move))) {
-			return v, nil
+			return v
 		}
 	}
 	shape := make([]int, len(move))
@@ -162,39 +157,32 @@ func (b *builder) transpose(v *graph.Value, move []int) (*graph.Value, error) {
 }
 
 // plain is t with its columns in the file's order.
-func (b *builder) plain(t *tensor) (*tensor, error) {
+func (b *builder) plain(t *tensor) *tensor {
 	if t.flat == nil {
-		return t, nil
+		return t
 	}
 	if o := t.orders["plain"]; o != nil {
-		return o, nil
+		return o
 	}
-	v, err := b.reshaped(t.value, t.flat.stored)
-	if err != nil {
-		return nil, err
-	}
-	if v, err = b.transpose(v, t.flat.perm); err != nil {
-		return nil, err
-	}
-	if v, err = b.reshaped(v, t.shape); err != nil {
-		return nil, err
-	}
+	v := b.reshaped(t.value, t.flat.stored)
+	v = b.transpose(v, t.flat.perm)
+	v = b.reshaped(v, t.shape)
 	o := &tensor{shape: t.shape, value: v, integers: t.integers, truth: t.truth}
 	t.remember("plain", o)
-	return o, nil
+	return o
 }
 
 // asFile is t stored as the file has it.
-func (b *builder) asFile(t *tensor) (*tensor, error) { return b.stored(t, identity(len(t.shape))) }
+func (b *builder) asFile(t *tensor) *tensor { return b.stored(t, identity(len(t.shape))) }
 
 // reshaped is v with another shape of as many elements, in the same order.
-func (b *builder) reshaped(v *graph.Value, shape []int) (*graph.Value, error) {
+func (b *builder) reshaped(v *graph.Value, shape []int) *graph.Value {
 	// A reshape of a reshape is one; what is then not read is removed at the end.
 	if p := b.g.Producer(v.Name); p != nil && p.Op == "reshape" {
 		v = b.g.Graph().Values[p.Inputs[0]]
 	}
 	if slices.Equal(v.Shape, shape) {
-		return v, nil
+		return v
 	}
 	return b.emit("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(shape)}, nil, v)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"ripc/importer/internal/kit"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -102,22 +103,18 @@ type budget struct {
 const maxWork int64 = 1 << 33
 
 // spend counts n steps, which are to be done next, if anybody still waits for them.
-func (b *budget) spend(n int) error {
-	if err := b.ctx.Err(); err != nil {
-		return err
-	}
+func (b *budget) spend(n int) {
+	kit.Check(b.ctx.Err())
 	if b.work += int64(n); b.work > maxWork {
-		return fmt.Errorf("its constants take more than %d operations to compute", int64(maxWork))
+		panic(fmt.Errorf("its constants take more than %d operations to compute", int64(maxWork)))
 	}
-	return nil
 }
 
 // take reserves n elements of size bytes.
-func (b *budget) take(n, size int) error {
+func (b *budget) take(n, size int) {
 	if b.left -= int64(n) * int64(size); b.left < 0 {
-		return fmt.Errorf("its constants need more memory than a file of this size may ask for")
+		panic(fmt.Errorf("its constants need more memory than a file of this size may ask for"))
 	}
-	return nil
 }
 
 // elements is the number of elements of a shape, which must be positive or zero everywhere.

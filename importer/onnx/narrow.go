@@ -8,24 +8,21 @@ import (
 // narrowed is c, an operand that is broadcast to shape, with extent 1 along the axes where it says the same again and again:
 // exporters compute the expand_as of training code, which makes a number for each element of one for each channel. Axes along
 // which shape itself has to be repeated stay.
-func (b *budget) narrowed(c *array, shape []int) (*array, error) {
+func (b *budget) narrowed(c *array, shape []int) *array {
 	for d, e := range c.shape {
 		if e < 2 || c.len() == 0 || extentFromEnd(shape, len(c.shape)-d) != e || !c.repeats(d) {
 			continue
 		}
 		to := slices.Clone(c.shape)
 		to[d] = 1
-		n, err := b.newArray(c.dt, to)
-		if err != nil {
-			return nil, err
-		}
+		n := b.newArray(c.dt, to)
 		inner := strides(c.shape)[d]
 		for k := range n.len() {
 			n.copyFrom(k, c, k/inner*inner*e+k%inner)
 		}
 		c = n
 	}
-	return c, nil
+	return c
 }
 
 // repeats reports whether all of a's parts along axis d have the bits of the first.

@@ -30,111 +30,105 @@ func (n *node) fail(help, format string, args ...any) error {
 }
 
 // readAttrs checks that every attribute is one that the op's row knows, and of a type that says what it holds.
-func (n *node) readAttrs() error {
+func (n *node) readAttrs() {
 	n.attrs = map[string]*pb.AttributeProto{}
 	for _, a := range n.Attribute {
 		name := a.GetName()
 		switch {
 		case n.attrs[name] != nil:
-			return n.fail("", "attribute %q is given twice", name)
+			panic(n.fail("", "attribute %q is given twice", name))
 		case a.GetRefAttrName() != "":
-			return n.fail("inline the model's functions (onnx.inliner) before importing", "attribute %q refers to a function's parameter", name)
+			panic(n.fail("inline the model's functions (onnx.inliner) before importing", "attribute %q refers to a function's parameter", name))
 		case !slices.Contains(n.op.attrs, name):
-			return n.fail("", "attribute %q is not known for this op", name)
+			panic(n.fail("", "attribute %q is not known for this op", name))
 		}
 		n.attrs[name] = a
 	}
-	return nil
 }
 
 func (n *node) has(name string) bool { return n.attrs[name] != nil }
 
 // attr finds an attribute of the given type, nil if the file does not have it.
-func (n *node) attr(name string, t pb.AttributeProto_AttributeType) (*pb.AttributeProto, error) {
+func (n *node) attr(name string, t pb.AttributeProto_AttributeType) *pb.AttributeProto {
 	a := n.attrs[name]
 	if a != nil && a.GetType() != t {
-		return nil, n.fail("", "attribute %q is of type %s, want %s", name, a.GetType(), t)
+		panic(n.fail("", "attribute %q is of type %s, want %s", name, a.GetType(), t))
 	}
-	return a, nil
+	return a
 }
 
 // intAttr, floatAttr, textAttr and intsAttr read an attribute; def stands for one that the file does not have.
-func (n *node) intAttr(name string, def int) (int, error) {
-	a, err := n.attr(name, pb.AttributeProto_INT)
+func (n *node) intAttr(name string, def int) int {
+	a := n.attr(name, pb.AttributeProto_INT)
 	if a == nil {
-		return def, err
+		return def
 	}
 	if v := a.GetI(); v < -1<<40 || v > 1<<40 {
-		return 0, n.fail("", "attribute %q is %d", name, v)
+		panic(n.fail("", "attribute %q is %d", name, v))
 	}
-	return int(a.GetI()), nil
+	return int(a.GetI())
 }
 
-func (n *node) floatAttr(name string, def float32) (float32, error) {
-	a, err := n.attr(name, pb.AttributeProto_FLOAT)
+func (n *node) floatAttr(name string, def float32) float32 {
+	a := n.attr(name, pb.AttributeProto_FLOAT)
 	if a == nil {
-		return def, err
+		return def
 	}
-	return a.GetF(), nil
+	return a.GetF()
 }
 
-func (n *node) textAttr(name, def string) (string, error) {
-	a, err := n.attr(name, pb.AttributeProto_STRING)
+func (n *node) textAttr(name, def string) string {
+	a := n.attr(name, pb.AttributeProto_STRING)
 	if a == nil {
-		return def, err
+		return def
 	}
-	return string(a.GetS()), nil
+	return string(a.GetS())
 }
 
-func (n *node) intsAttr(name string) ([]int, error) {
-	a, err := n.attr(name, pb.AttributeProto_INTS)
+func (n *node) intsAttr(name string) []int {
+	a := n.attr(name, pb.AttributeProto_INTS)
 	if a == nil {
-		return nil, err
+		return nil
 	}
 	out := make([]int, len(a.Ints))
 	for i, v := range a.Ints {
 		out[i] = int(v)
 	}
-	return out, nil
+	return out
 }
 
 // pairAttr reads an attribute of a positive number for each of one or two spatial axes, as windows have them.
-func (n *node) pairAttr(name string, axes int) ([2]int, error) {
-	v, err := n.intsAttr(name)
+func (n *node) pairAttr(name string, axes int) [2]int {
+	v := n.intsAttr(name)
 	switch {
-	case err != nil:
-		return [2]int{}, err
 	case v == nil:
-		return [2]int{1, 1}, nil
+		return [2]int{1, 1}
 	case len(v) != axes || slices.Min(v) < 1 || slices.Max(v) > 1<<20:
-		return [2]int{}, n.fail("", "attribute %q is %v, want a positive number for each of %d spatial axes", name, v, axes)
+		panic(n.fail("", "attribute %q is %v, want a positive number for each of %d spatial axes", name, v, axes))
 	}
-	return spatial(v, 1), nil
+	return spatial(v, 1)
 }
 
 // axis resolves an axis that may count from the end.
-func (n *node) axis(a, rank int) (int, error) {
+func (n *node) axis(a, rank int) int {
 	if a < -rank || a >= rank {
-		return 0, n.fail("", "axis %d of a tensor with %d axes", a, rank)
+		panic(n.fail("", "axis %d of a tensor with %d axes", a, rank))
 	}
-	return (a + rank) % rank, nil
+	return (a + rank) % rank
 }
 
 // axes resolves a list of axes, sorted; one given twice is an error.
-func (n *node) axes(list []int, rank int) ([]int, error) {
+func (n *node) axes(list []int, rank int) []int {
 	var out []int
 	for _, a := range list {
-		k, err := n.axis(a, rank)
-		if err != nil {
-			return nil, err
-		}
+		k := n.axis(a, rank)
 		if slices.Contains(out, k) {
-			return nil, n.fail("", "axis %d is given twice", a)
+			panic(n.fail("", "axis %d is given twice", a))
 		}
 		out = append(out, k)
 	}
 	slices.Sort(out)
-	return out, nil
+	return out
 }
 
 // input is input i, nil if it is left out.
@@ -146,48 +140,56 @@ func (n *node) input(i int) *tensor {
 }
 
 // konst is input i, which must be a constant; nil if it is left out.
-func (n *node) konst(i int, what string) (*array, error) {
+func (n *node) konst(i int, what string) *array {
 	t := n.input(i)
 	if t == nil {
-		return nil, nil
+		return nil
 	}
 	if t.konst == nil {
-		return nil, n.fail("make it a constant of the file, or compute this part outside the network", "%s %q is computed from an input; only constants are supported there", what, n.Input[i])
+		panic(n.fail("make it a constant of the file, or compute this part outside the network", "%s %q is computed from an input; only constants are supported there", what, n.Input[i]))
 	}
-	return t.konst, nil
+	return t.konst
 }
 
 // listOf reads the numbers of input i, which must be constant; nil if it is left out.
-func (n *node) listOf(i int, what string) ([]int, error) {
-	a, err := n.konst(i, what)
+func (n *node) listOf(i int, what string) []int {
+	a := n.konst(i, what)
 	if a == nil {
-		return nil, err
+		return nil
 	}
-	v, err := a.ints()
-	if err != nil {
-		return nil, n.fail("", "%s %q %v", what, n.Input[i], err)
+	return n.intsOf(a, fmt.Sprintf("%s %q", what, n.Input[i]))
+}
+
+// intsOf are the elements of a, integers, which messages call what.
+func (n *node) intsOf(a *array, what string) []int {
+	if a.dt.float() {
+		panic(n.fail("", "%s is %s, want int64", what, a.dt))
 	}
-	return v, nil
+	out := make([]int, a.len())
+	for k := range out {
+		out[k] = int(a.whole(k))
+	}
+	return out
 }
 
 // listArg reads numbers that an attribute holds before opset since, and input i from there on.
-func (n *node) listArg(name string, since int64, i int) (v []int, given bool, err error) {
+func (n *node) listArg(name string, since int64, i int) (v []int, given bool) {
 	if n.opset < since {
-		v, err = n.intsAttr(name)
-		return v, n.has(name), err
+		v = n.intsAttr(name)
+		return v, n.has(name)
 	}
-	v, err = n.listOf(i, name)
-	return v, v != nil || n.input(i) != nil, err
+	v = n.listOf(i, name)
+	return v, v != nil || n.input(i) != nil
 }
 
 // scalarOf reads input i, a constant of one element.
-func (n *node) scalarOf(i int, what string, def float64) (float64, error) {
-	a, err := n.konst(i, what)
+func (n *node) scalarOf(i int, what string, def float64) float64 {
+	a := n.konst(i, what)
 	switch {
 	case a == nil:
-		return def, err
+		return def
 	case a.len() != 1:
-		return 0, n.fail("", "%s %q has shape %v, want one number", what, n.Input[i], a.shape)
+		panic(n.fail("", "%s %q has shape %v, want one number", what, n.Input[i], a.shape))
 	}
-	return a.at(0), nil
+	return a.at(0)
 }

@@ -22,6 +22,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/files"
@@ -147,7 +148,7 @@ func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Opti
 	}
 	b.order = b.sorted()
 	b.initializers()
-	if err := b.inputs(); err != nil {
+	if err := kit.Try(b.inputs); err != nil {
 		return nil, err
 	}
 	if in := b.g.Graph().Inputs; len(o.Begin) > 0 && len(in) > 0 {

@@ -10,38 +10,26 @@ import (
 )
 
 // lowerBlock makes depth_to_space and space_to_depth.
-func lowerBlock(op string) func(n *node) ([]*tensor, error) {
-	return func(n *node) ([]*tensor, error) {
+func lowerBlock(op string) func(n *node) []*tensor {
+	return func(n *node) []*tensor {
 		b, t := n.b, n.in[0]
 		if len(t.shape) != 4 {
-			return nil, n.fail("", "input has shape %v, want [N, C, H, W]", t.shape)
+			panic(n.fail("", "input has shape %v, want [N, C, H, W]", t.shape))
 		}
-		size, err := n.intAttr("blocksize", 0)
-		if err != nil {
-			return nil, err
-		}
+		size := n.intAttr("blocksize", 0)
 		if size < 1 || size > 1<<20 {
-			return nil, n.fail("", "attribute \"blocksize\" is %d, want a positive number", size)
+			panic(n.fail("", "attribute \"blocksize\" is %d, want a positive number", size))
 		}
-		mode, err := n.textAttr("mode", "DCR")
-		if err != nil {
-			return nil, err
-		}
+		mode := n.textAttr("mode", "DCR")
 		order, known := map[string]graph.BlockOrder{"DCR": graph.BlockDCR, "CRD": graph.BlockCRD}[mode]
 		if !known {
-			return nil, n.fail("use DCR or CRD", "mode %q is unknown", mode)
+			panic(n.fail("use DCR or CRD", "mode %q is unknown", mode))
 		}
-		x, _, err := b.image(t)
-		if err != nil {
-			return nil, err
-		}
-		v, err := b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: order}, nil, x.value)
-		if err != nil {
-			return nil, err
-		}
+		x, _ := b.image(t)
+		v := b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: order}, nil, x.value)
 		y := ofImage(v)
 		y.integers = x.integers
-		return []*tensor{y}, nil
+		return []*tensor{y}
 	}
 }
 
@@ -53,32 +41,24 @@ type scaling struct {
 
 // lowerResize resizes by nearest neighbours or linearly. Where each pixel is repeated equally often, or every n-th is taken, it is a
 // resize or a slice.
-func lowerResize(n *node) ([]*tensor, error) {
+func lowerResize(n *node) []*tensor {
 	b, t := n.b, n.in[0]
-	axes, err := n.scalings(t.shape)
-	if err != nil {
-		return nil, err
-	}
+	axes := n.scalings(t.shape)
 	if !slices.ContainsFunc(axes, func(s scaling) bool { return s.in != s.out }) {
 		return lowerIdentity(n)
 	}
-	mode, err := n.textAttr("mode", "nearest")
-	if err != nil {
-		return nil, err
-	}
+	mode := n.textAttr("mode", "nearest")
 	linear := mode == "linear" || mode == "bilinear" // as Upsample 1 called it
-	antialias, err := n.intAttr("antialias", 0)
+	antialias := n.intAttr("antialias", 0)
 	switch {
-	case err != nil:
-		return nil, err
 	case mode != "nearest" && !linear:
-		return nil, n.fail("export it with mode linear or nearest", "mode %q is not supported", mode)
+		panic(n.fail("export it with mode linear or nearest", "mode %q is not supported", mode))
 	case linear && antialias != 0 && slices.ContainsFunc(axes, func(s scaling) bool { return s.scale < 1 }):
-		return nil, n.fail("export it without antialias", "antialias is not supported where the image becomes smaller")
+		panic(n.fail("export it without antialias", "antialias is not supported where the image becomes smaller"))
 	case linear && (t.truth || t.value.Whole):
-		return nil, n.fail("put Cast to float before it", "input %q holds truth values or positions, between which there is nothing", n.Input[0])
+		panic(n.fail("put Cast to float before it", "input %q holds truth values or positions, between which there is nothing", n.Input[0]))
 	case linear && t.integers != nil:
-		return nil, n.fail("put DequantizeLinear before it and QuantizeLinear behind it", "input %q holds integers, between which nothing is interpolated", n.Input[0])
+		panic(n.fail("put DequantizeLinear before it and QuantizeLinear behind it", "input %q holds integers, between which nothing is interpolated", n.Input[0]))
 	}
 	factor := slices.Repeat([]int{1}, len(axes))
 	var cuts []span
@@ -88,20 +68,14 @@ func lowerResize(n *node) ([]*tensor, error) {
 			continue
 		}
 		if linear {
-			at, err := n.coordinates(s)
-			if err != nil {
-				return nil, err
-			}
+			at := n.coordinates(s)
 			for i, p := range at {
 				at[i] = max(0, min(p, float32(s.in-1)))
 			}
 			rest = append(rest, source.AlongAxis(d, s.in, at))
 			continue
 		}
-		from, err := n.nearest(s)
-		if err != nil {
-			return nil, err
-		}
+		from := n.nearest(s)
 		f, step := s.out/s.in, max(1, s.in/s.out)
 		switch {
 		case s.out == f*s.in && follows(from, 0, 1, f):
@@ -113,20 +87,16 @@ func lowerResize(n *node) ([]*tensor, error) {
 		}
 	}
 	if cuts != nil {
-		if t, err = b.take(t, cuts); err != nil {
-			return nil, err
-		}
+		t = b.take(t, cuts)
 	}
-	if t, err = b.magnified(t, factor); err != nil {
-		return nil, err
-	}
+	t = b.magnified(t, factor)
 	return one(b.at(t, rest))
 }
 
 // magnified repeats what lies at each position of each axis so often.
-func (b *builder) magnified(t *tensor, factor []int) (*tensor, error) {
+func (b *builder) magnified(t *tensor, factor []int) *tensor {
 	if !slices.ContainsFunc(factor, func(f int) bool { return f != 1 }) {
-		return t, nil
+		return t
 	}
 	switch rank := len(factor); {
 	case rank != 3 && rank != 4 || factor[0] != 1:
@@ -134,13 +104,8 @@ func (b *builder) magnified(t *tensor, factor []int) (*tensor, error) {
 		return b.enlarged(t, factor[2:])
 	case factor[rank-1] == 1: // channels last
 		move, back := channelsFirst(rank)
-		t, err := b.moved(t, move)
-		if err != nil {
-			return nil, err
-		}
-		if t, err = b.enlarged(t, factor[1:rank-1]); err != nil {
-			return nil, err
-		}
+		t := b.moved(t, move)
+		t = b.enlarged(t, factor[1:rank-1])
 		return b.moved(t, back)
 	}
 	var axes []*source.Along
@@ -155,15 +120,9 @@ func (b *builder) magnified(t *tensor, factor []int) (*tensor, error) {
 }
 
 // enlarged repeats the rows and columns of an image, or the positions of a sequence.
-func (b *builder) enlarged(t *tensor, factor []int) (*tensor, error) {
-	x, spatials, err := b.image(t)
-	if err != nil {
-		return nil, err
-	}
-	v, err := b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor, 1)}, nil, x.value)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) enlarged(t *tensor, factor []int) *tensor {
+	x, spatials := b.image(t)
+	v := b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor, 1)}, nil, x.value)
 	y := ofImage(v)
 	y.integers = x.integers
 	return b.fromImage(y, spatials)
@@ -180,36 +139,26 @@ func follows(from []int, first, step, times int) bool {
 }
 
 // scalings reads the sizes that the axes of a tensor get, from scales or from sizes.
-func (n *node) scalings(shape []int) ([]scaling, error) {
-	scales, sizes, err := n.scales()
-	if err != nil {
-		return nil, err
-	}
+func (n *node) scalings(shape []int) []scaling {
+	scales, sizes := n.scales()
 	axes := identity(len(shape))
 	if n.has("axes") {
-		if axes, err = n.intsAttr("axes"); err != nil {
-			return nil, err
-		}
-		if _, err := n.axes(axes, len(shape)); err != nil {
-			return nil, err
-		}
+		axes = n.intsAttr("axes")
+		n.axes(axes, len(shape))
 	}
 	if len(scales)+len(sizes) != len(axes) {
-		return nil, n.fail("give one of them, for each axis", "%s and %s for %s", human.Count(len(scales), "scale"), human.Count(len(sizes), "size"), human.Count(len(axes), "axis"))
+		panic(n.fail("give one of them, for each axis", "%s and %s for %s", human.Count(len(scales), "scale"), human.Count(len(sizes), "size"), human.Count(len(axes), "axis")))
 	}
-	policy, err := n.textAttr("keep_aspect_ratio_policy", "stretch")
-	if err != nil {
-		return nil, err
-	}
+	policy := n.textAttr("keep_aspect_ratio_policy", "stretch")
 	if policy != "stretch" && sizes != nil {
-		return nil, n.fail("give the sizes themselves", "keep_aspect_ratio_policy %q is not supported", policy)
+		panic(n.fail("give the sizes themselves", "keep_aspect_ratio_policy %q is not supported", policy))
 	}
 	out := make([]scaling, len(shape))
 	for d, e := range shape {
 		out[d] = scaling{e, e, 1}
 	}
 	for i, a := range axes {
-		d, _ := n.axis(a, len(shape))
+		d := n.axis(a, len(shape))
 		s := &out[d]
 		if sizes != nil {
 			s.out, s.scale = sizes[i], float32(sizes[i])/float32(s.in)
@@ -222,53 +171,45 @@ func (n *node) scalings(shape []int) ([]scaling, error) {
 			}
 		}
 		if s.out < 1 || s.out > graph.MaxElems || !(s.scale > 0) {
-			return nil, n.fail("", "axis %d of %v gets %d positions (scale %g)", d, shape, s.out, s.scale)
+			panic(n.fail("", "axis %d of %v gets %d positions (scale %g)", d, shape, s.out, s.scale))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // scales reads what Resize or Upsample gives: one of the two lists.
-func (n *node) scales() (scales []float32, sizes []int, err error) {
+func (n *node) scales() (scales []float32, sizes []int) {
 	at := 2
 	switch {
 	case n.GetOpType() == "Upsample" && n.opset < 9:
 		a := n.attrs["scales"]
 		if a == nil {
-			return nil, nil, n.fail("", "attribute \"scales\" is missing")
+			panic(n.fail("", "attribute \"scales\" is missing"))
 		}
-		return a.Floats, nil, nil
+		return a.Floats, nil
 	case n.GetOpType() == "Upsample" || n.opset < 11:
 		at = 1
 	}
-	a, err := n.konst(at, "scales")
-	if err != nil {
-		return nil, nil, err
-	}
+	a := n.konst(at, "scales")
 	if a != nil && a.len() > 0 {
-		return a.floats(), nil, nil
+		return a.floats(), nil
 	}
 	if at == 2 {
-		sizes, err = n.listOf(3, "sizes")
+		sizes = n.listOf(3, "sizes")
 	}
-	return nil, sizes, err
+	return nil, sizes
 }
 
 // simple reports whether the op is of a version that has one way to find neighbours.
 func (n *node) simple() bool { return n.GetOpType() == "Upsample" || n.opset < 11 }
 
 // coordinates lists the position in the input of each position of the result, in f32 as onnxruntime computes it.
-func (n *node) coordinates(s scaling) ([]float32, error) {
-	where, err := n.textAttr("coordinate_transformation_mode", "half_pixel")
-	if err != nil {
-		return nil, err
-	}
+func (n *node) coordinates(s scaling) []float32 {
+	where := n.textAttr("coordinate_transformation_mode", "half_pixel")
 	if n.simple() {
 		where = "asymmetric"
 	}
-	if err := n.b.mem.take(s.out, 8); err != nil {
-		return nil, err
-	}
+	n.b.mem.take(s.out, 8)
 	out := make([]float32, s.out)
 	for i := range out {
 		v, x := float32(0), float32(i)
@@ -289,29 +230,21 @@ func (n *node) coordinates(s scaling) ([]float32, error) {
 				v = float32(x*float32(s.in-1)) / float32(s.out-1)
 			}
 		default:
-			return nil, n.fail("use asymmetric, half_pixel, half_pixel_symmetric, pytorch_half_pixel or align_corners", "coordinate_transformation_mode %q is not supported", where)
+			panic(n.fail("use asymmetric, half_pixel, half_pixel_symmetric, pytorch_half_pixel or align_corners", "coordinate_transformation_mode %q is not supported", where))
 		}
 		out[i] = v
 	}
-	return out, nil
+	return out
 }
 
 // nearest lists which position each position of the result takes.
-func (n *node) nearest(s scaling) ([]int, error) {
-	round, err := n.textAttr("nearest_mode", "round_prefer_floor")
-	if err != nil {
-		return nil, err
-	}
+func (n *node) nearest(s scaling) []int {
+	round := n.textAttr("nearest_mode", "round_prefer_floor")
 	if n.simple() {
 		round = "floor"
 	}
-	at, err := n.coordinates(s)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.b.mem.take(s.out, 8); err != nil {
-		return nil, err
-	}
+	at := n.coordinates(s)
+	n.b.mem.take(s.out, 8)
 	out := make([]int, s.out)
 	for i, v := range at {
 		var r float64
@@ -325,9 +258,9 @@ func (n *node) nearest(s scaling) ([]int, error) {
 		case "ceil":
 			r = math.Ceil(f)
 		default:
-			return nil, n.fail("use round_prefer_floor, round_prefer_ceil, floor or ceil", "nearest_mode %q is unknown", round)
+			panic(n.fail("use round_prefer_floor, round_prefer_ceil, floor or ceil", "nearest_mode %q is unknown", round))
 		}
 		out[i] = int(min(max(r, 0), float64(s.in-1)))
 	}
-	return out, nil
+	return out
 }

@@ -19,12 +19,12 @@ type clipped struct {
 }
 
 // clippedIntegers is t, integers of 8 bits, between lo and hi, which may be infinite.
-func (n *node) clippedIntegers(t *tensor, lo, hi float64) (*tensor, error) {
+func (n *node) clippedIntegers(t *tensor, lo, hi float64) *tensor {
 	b, q := n.b, t.integers
 	least, greatest := limits(q.dt)
 	lo = min(lo, hi)
 	if hi < least || lo > greatest {
-		return nil, n.fail("", "its bounds %g and %g are none of %s", lo, hi, q.dt)
+		panic(n.fail("", "its bounds %g and %g are none of %s", lo, hi, q.dt))
 	}
 	lo, hi = max(math.Trunc(lo), least), min(math.Trunc(hi), greatest)
 	from := t
@@ -33,24 +33,21 @@ func (n *node) clippedIntegers(t *tensor, lo, hi float64) (*tensor, error) {
 	}
 	if lo == least && hi == greatest {
 		c := *t
-		return &c, nil
+		return &c
 	}
-	y, err := b.quantizedBetween(b.beforeQuantizer(from), q, int(lo), int(hi))
-	if y == nil && err == nil { // zero is none of the levels
+	y := b.quantizedBetween(b.beforeQuantizer(from), q, int(lo), int(hi))
+	if y == nil { // zero is none of the levels
 		real := func(i float64) float64 { return float64(float32(i-float64(q.zero)) * q.scale) }
-		y, err = b.clip(from, real(lo), real(hi))
-	}
-	if err != nil {
-		return nil, err
+		y = b.clip(from, real(lo), real(hi))
 	}
 	y.integers, y.clipped = q, &clipped{from, lo, hi}
-	return y, nil
+	return y
 }
 
 // quantizedBetween is round(t/scale) + zero, kept from lo to hi, dequantized; nil if the levels do not include zero or are one alone.
-func (b *builder) quantizedBetween(t *tensor, q *quantParams, lo, hi int) (*tensor, error) {
+func (b *builder) quantizedBetween(t *tensor, q *quantParams, lo, hi int) *tensor {
 	if lo >= hi || q.zero < lo || q.zero > hi {
-		return nil, nil
+		return nil
 	}
 	width := bitsFor(hi - lo)
 	levels := scalar.LevelType{Enc: ir.Unipolar, Bits: width, Scale: float64(q.scale), Zero: q.zero - lo}
@@ -68,10 +65,7 @@ func (b *builder) quantizedBetween(t *tensor, q *quantParams, lo, hi int) (*tens
 		}
 		return b.threshold(t, stepsOf(round, float32(lo), float32(hi)), &graph.ThresholdAttrs{LevelType: levels})
 	}
-	y, err := b.elementwise(t, "quantize", a, nil)
-	if err != nil {
-		return nil, err
-	}
+	y := b.elementwise(t, "quantize", a, nil)
 	return b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
 }
 
@@ -88,11 +82,7 @@ func (b *builder) beforeQuantizer(t *tensor) *tensor {
 		}
 		v = values[p.Inputs[0]]
 	}
-	v, err := b.reshaped(v, t.value.Shape)
-	if err != nil {
-		return t.derived(t.value)
-	}
-	return t.derived(v)
+	return t.derived(b.reshaped(v, t.value.Shape))
 }
 
 // clippedNext reports whether a Clip alone reads the integers that n makes: it quantizes anew.
@@ -103,42 +93,35 @@ func (n *node) clippedNext() bool {
 }
 
 // onIntegers is a lowering of an op that takes floats, and integers of 8 bits by another function.
-func onIntegers(floats lowerFunc, integers func(n *node, t *tensor) (*tensor, error)) lowerFunc {
-	return func(n *node) ([]*tensor, error) {
+func onIntegers(floats lowerFunc, integers func(n *node, t *tensor) *tensor) lowerFunc {
+	return func(n *node) []*tensor {
 		at := slices.IndexFunc(n.in, func(t *tensor) bool { return t != nil && t.integers != nil && t.integers.dt.eightBits() })
 		if at < 0 {
 			return floats(n)
 		}
-		y, err := integers(n, n.in[at])
-		if err != nil {
-			return nil, err
-		}
-		return []*tensor{y}, nil
+		return []*tensor{integers(n, n.in[at])}
 	}
 }
 
 // clipIntegers is Clip of integers.
-func clipIntegers(n *node, t *tensor) (*tensor, error) {
-	lo, hi, err := clipBounds(n)
-	if err != nil {
-		return nil, err
-	}
+func clipIntegers(n *node, t *tensor) *tensor {
+	lo, hi := clipBounds(n)
 	return n.clippedIntegers(t, lo, hi)
 }
 
 // reluOfIntegers is Relu of integers, which keeps those from 0 on, whatever they stand for.
-func reluOfIntegers(n *node, t *tensor) (*tensor, error) { return n.clippedIntegers(t, 0, math.Inf(1)) }
+func reluOfIntegers(n *node, t *tensor) *tensor { return n.clippedIntegers(t, 0, math.Inf(1)) }
 
 // extremeOfIntegers is Max or Min of integers and constants of one element.
-func extremeOfIntegers(greater bool) func(n *node, t *tensor) (*tensor, error) {
-	return func(n *node, t *tensor) (*tensor, error) {
+func extremeOfIntegers(greater bool) func(n *node, t *tensor) *tensor {
+	return func(n *node, t *tensor) *tensor {
 		like := t
 		for i, c := range n.in {
 			if c == like {
 				continue
 			}
 			if c.konst == nil || c.konst.len() != 1 || c.konst.dt != t.integers.dt || len(c.shape) > len(t.shape) {
-				return nil, n.fail("put DequantizeLinear before it", "input %q is no constant number; arithmetic on integers is not supported", n.Input[i])
+				panic(n.fail("put DequantizeLinear before it", "input %q is no constant number; arithmetic on integers is not supported", n.Input[i]))
 			}
 			lo, hi := math.Inf(-1), math.Inf(1)
 			if greater {
@@ -146,11 +129,8 @@ func extremeOfIntegers(greater bool) func(n *node, t *tensor) (*tensor, error) {
 			} else {
 				hi = c.konst.at(0)
 			}
-			var err error
-			if t, err = n.clippedIntegers(t, lo, hi); err != nil {
-				return nil, err
-			}
+			t = n.clippedIntegers(t, lo, hi)
 		}
-		return t, nil
+		return t
 	}
 }

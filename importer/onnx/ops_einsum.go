@@ -9,14 +9,11 @@ import (
 )
 
 // lowerEinsum multiplies operands and adds up along labels that the result does not have: two at a time, by a product of matrices.
-func lowerEinsum(n *node) ([]*tensor, error) {
-	text, err := n.textAttr("equation", "")
-	if err != nil {
-		return nil, err
-	}
-	labels, out, err := parseEinsum(text, n.in)
-	if err != nil {
-		return nil, n.fail("", "equation %q: %v", text, err)
+func lowerEinsum(n *node) []*tensor {
+	text := n.textAttr("equation", "")
+	labels, out, wrong := parseEinsum(text, n.in)
+	if wrong != nil {
+		panic(n.fail("", "equation %q: %v", text, wrong))
 	}
 	e := &einsum{n: n, extent: map[rune]int{}}
 	terms := make([]term, len(n.in))
@@ -24,7 +21,7 @@ func lowerEinsum(n *node) ([]*tensor, error) {
 		terms[i] = term{t, labels[i]}
 		for d, l := range labels[i] {
 			if was, ok := e.extent[l]; ok && was != t.shape[d] {
-				return nil, n.fail("", "equation %q: %q has extent %d and %d", text, l, was, t.shape[d])
+				panic(n.fail("", "equation %q: %q has extent %d and %d", text, l, was, t.shape[d]))
 			}
 			e.extent[l] = t.shape[d]
 		}
@@ -35,13 +32,9 @@ func lowerEinsum(n *node) ([]*tensor, error) {
 		for _, later := range terms[i+2:] {
 			keep = append(keep, later.labels...)
 		}
-		if acc, err = e.product(acc, next, keep); err != nil {
-			return nil, err
-		}
+		acc = e.product(acc, next, keep)
 	}
-	if acc, err = e.summed(acc, out); err != nil {
-		return nil, err
-	}
+	acc = e.summed(acc, out)
 	return one(e.ordered(acc, out))
 }
 
@@ -126,7 +119,7 @@ func parseEinsum(text string, in []*tensor) (labels [][]rune, out []rune, err er
 }
 
 // summed is t added up along the labels that are not in keep.
-func (e *einsum) summed(t term, keep []rune) (term, error) {
+func (e *einsum) summed(t term, keep []rune) term {
 	var axes []int
 	count := 1
 	for d, l := range t.labels {
@@ -135,33 +128,28 @@ func (e *einsum) summed(t term, keep []rune) (term, error) {
 		}
 	}
 	if len(axes) == 0 {
-		return t, nil
+		return t
 	}
 	b := e.n.b
-	x, err := e.computed(t.tensor)
-	if err == nil {
-		x, err = b.reduce(x, axes, false, true)
-	}
-	if err == nil {
-		x, err = b.affine(x, float32(count), 0)
-	}
-	if err != nil {
-		return term{}, err
-	}
-	return term{x, slices.DeleteFunc(slices.Clone(t.labels), func(l rune) bool { return !slices.Contains(keep, l) })}, nil
+	x := e.computed(t.tensor)
+
+	x = b.reduce(x, axes, false, true)
+
+	x = b.affine(x, float32(count), 0)
+	return term{x, slices.DeleteFunc(slices.Clone(t.labels), func(l rune) bool { return !slices.Contains(keep, l) })}
 }
 
 // computed is t as a value of the graph, also if it is constant.
-func (e *einsum) computed(t *tensor) (*tensor, error) {
+func (e *einsum) computed(t *tensor) *tensor {
 	if t.konst == nil {
-		return t, nil
+		return t
 	}
-	v, err := e.n.b.constantNode(t.konst)
-	return &tensor{shape: t.shape, value: v}, err
+	v := e.n.b.constantNode(t.konst)
+	return &tensor{shape: t.shape, value: v}
 }
 
 // ordered is t with its axes in the order of labels, which are t's.
-func (e *einsum) ordered(t term, labels []rune) (*tensor, error) {
+func (e *einsum) ordered(t term, labels []rune) *tensor {
 	move := make([]int, len(labels))
 	for d, l := range labels {
 		move[d] = slices.Index(t.labels, l)
@@ -169,25 +157,19 @@ func (e *einsum) ordered(t term, labels []rune) (*tensor, error) {
 	if t.konst == nil {
 		return e.n.b.moved(t.tensor, move)
 	}
-	a, err := e.n.b.mem.permuted(t.konst, move)
-	if err != nil {
-		return nil, err
-	}
-	return &tensor{shape: a.shape, konst: a}, nil
+	a := e.n.b.mem.permuted(t.konst, move)
+	return &tensor{shape: a.shape, konst: a}
 }
 
 // shaped is t, whose axes are in the order of labels, with one axis for each list of labels.
-func (e *einsum) shaped(t term, lists ...[]rune) (*tensor, error) {
-	x, err := e.ordered(t, slices.Concat(lists...))
-	if err != nil {
-		return nil, err
-	}
+func (e *einsum) shaped(t term, lists ...[]rune) *tensor {
+	x := e.ordered(t, slices.Concat(lists...))
 	shape := make([]int, len(lists))
 	for i, l := range lists {
 		shape[i] = graph.Elems(e.extents(l))
 	}
 	if x.konst != nil {
-		return &tensor{shape: shape, konst: x.konst.view(shape)}, nil
+		return &tensor{shape: shape, konst: x.konst.view(shape)}
 	}
 	return e.n.b.reshape(x, shape)
 }
@@ -201,7 +183,7 @@ func (e *einsum) extents(labels []rune) []int {
 }
 
 // product is the product of x and y, added up along labels that are not in keep.
-func (e *einsum) product(x, y term, keep []rune) (term, error) {
+func (e *einsum) product(x, y term, keep []rune) term {
 	in := func(list []rune) func(l rune) bool { return func(l rune) bool { return slices.Contains(list, l) } }
 	pick := func(from []rune, want func(l rune) bool) (out []rune) {
 		for _, l := range from {
@@ -211,13 +193,8 @@ func (e *einsum) product(x, y term, keep []rune) (term, error) {
 		}
 		return out
 	}
-	var err error
-	if x, err = e.summed(x, slices.Concat(y.labels, keep)); err != nil {
-		return term{}, err
-	}
-	if y, err = e.summed(y, slices.Concat(x.labels, keep)); err != nil {
-		return term{}, err
-	}
+	x = e.summed(x, slices.Concat(y.labels, keep))
+	y = e.summed(y, slices.Concat(x.labels, keep))
 	if x.konst != nil && y.konst == nil { // a constant matrix stands on the right
 		x, y = y, x
 	}
@@ -232,18 +209,11 @@ func (e *einsum) product(x, y term, keep []rune) (term, error) {
 	m := *e.n
 	m.in = make([]*tensor, 2)
 	for i, t := range []term{x, y} {
-		if m.in[i], err = e.shaped(t, lists[i]...); err != nil {
-			return term{}, err
-		}
+		m.in[i] = e.shaped(t, lists[i]...)
 	}
-	if m.in[0], err = e.computed(m.in[0]); err != nil {
-		return term{}, err
-	}
-	outs, err := lowerMatMul(&m)
-	if err != nil {
-		return term{}, err
-	}
+	m.in[0] = e.computed(m.in[0])
+	outs := lowerMatMul(&m)
 	all := slices.Concat(batch, left, right)
-	t, err := e.n.b.reshape(outs[0], e.extents(all))
-	return term{t, all}, err
+	t := e.n.b.reshape(outs[0], e.extents(all))
+	return term{t, all}
 }

@@ -10,48 +10,29 @@ import (
 const wholeNote = "the file makes int64 of these positions, ripc i32"
 
 // positions emits an op that makes i32 integers.
-func (b *builder) positions(op string, attrs any, x *graph.Value) (*graph.Value, error) {
-	v, err := b.emit(op, attrs, nil, x)
-	if err == nil {
-		b.g.Producer(v.Name).Note = wholeNote
-	}
-	return v, err
+func (b *builder) positions(op string, attrs any, x *graph.Value) *graph.Value {
+	v := b.emit(op, attrs, nil, x)
+
+	b.g.Producer(v.Name).Note = wholeNote
+	return v
 }
 
 // alongLast is t with an axis, which attribute "axis" names, stored last.
-func (n *node) alongLast(def int) (t *tensor, axis int, err error) {
-	if axis, err = n.intAttr("axis", def); err != nil {
-		return nil, 0, err
-	}
-	if axis, err = n.axis(axis, len(n.in[0].shape)); err != nil {
-		return nil, 0, err
-	}
-	if t, err = n.b.plain(n.in[0]); err != nil {
-		return nil, 0, err
-	}
-	t, err = n.b.stored(t, t.last(axis))
-	return t, axis, err
+func (n *node) alongLast(def int) (t *tensor, axis int) {
+	axis = n.intAttr("axis", def)
+	axis = n.axis(axis, len(n.in[0].shape))
+	t = n.b.plain(n.in[0])
+	t = n.b.stored(t, t.last(axis))
+	return t, axis
 }
 
 // lowerArg is ArgMax or ArgMin.
 func lowerArg(op string) lowerFunc {
-	return func(n *node) ([]*tensor, error) {
-		t, axis, err := n.alongLast(0)
-		if err != nil {
-			return nil, err
-		}
-		keep, err := n.intAttr("keepdims", 1)
-		if err != nil {
-			return nil, err
-		}
-		last, err := n.intAttr("select_last_index", 0)
-		if err != nil {
-			return nil, err
-		}
-		v, err := n.b.positions(op, &graph.ArgAttrs{Last: last != 0, Drop: keep == 0}, t.value)
-		if err != nil {
-			return nil, err
-		}
+	return func(n *node) []*tensor {
+		t, axis := n.alongLast(0)
+		keep := n.intAttr("keepdims", 1)
+		last := n.intAttr("select_last_index", 0)
+		v := n.b.positions(op, &graph.ArgAttrs{Last: last != 0, Drop: keep == 0}, t.value)
 		shape, perm := slices.Clone(t.shape), slices.Clone(t.order())
 		if shape[axis] = 1; keep == 0 {
 			shape, perm = slices.Delete(shape, axis, axis+1), perm[:len(perm)-1]
@@ -61,32 +42,25 @@ func lowerArg(op string) lowerFunc {
 				}
 			}
 		}
-		return []*tensor{{shape: shape, value: v, perm: perm}}, nil
+		return []*tensor{{shape: shape, value: v, perm: perm}}
 	}
 }
 
 // lowerTopK makes a node of each of the two outputs that is read.
-func lowerTopK(n *node) ([]*tensor, error) {
-	t, axis, err := n.alongLast(-1)
-	if err != nil {
-		return nil, err
-	}
+func lowerTopK(n *node) []*tensor {
+	t, axis := n.alongLast(-1)
 	var k []int
 	if n.opset < 10 {
-		if v, err := n.intAttr("k", 0); err != nil {
-			return nil, err
-		} else if n.has("k") {
+		v := n.intAttr("k", 0)
+		if n.has("k") {
 			k = []int{v}
 		}
-	} else if k, err = n.listOf(1, "k"); err != nil {
-		return nil, err
+	} else {
+		k = n.listOf(1, "k")
 	}
-	largest, err := n.intAttr("largest", 1)
-	if err != nil {
-		return nil, err
-	}
+	largest := n.intAttr("largest", 1)
 	if len(k) != 1 {
-		return nil, n.fail("", "k is %v, want one number", k)
+		panic(n.fail("", "k is %v, want one number", k))
 	}
 	a := &graph.TopKAttrs{K: k[0], Least: largest == 0}
 	shape := slices.Clone(t.shape)
@@ -98,28 +72,19 @@ func lowerTopK(n *node) ([]*tensor, error) {
 		}
 		var v *graph.Value
 		if i == 0 {
-			v, err = n.b.emit(op, a, nil, t.value)
+			v = n.b.emit(op, a, nil, t.value)
 		} else {
-			v, err = n.b.positions(op, a, t.value)
-		}
-		if err != nil {
-			return nil, err
+			v = n.b.positions(op, a, t.value)
 		}
 		outs[i] = &tensor{shape: shape, value: v, perm: t.perm}
 	}
-	return outs, nil
+	return outs
 }
 
 // lowerReduceMin is the greatest of what is negated, negated.
-func lowerReduceMin(n *node) ([]*tensor, error) {
-	negated, err := n.b.scalar("mul", n.in[0], -1)
-	if err != nil {
-		return nil, err
-	}
+func lowerReduceMin(n *node) []*tensor {
+	negated := n.b.scalar("mul", n.in[0], -1)
 	n.in[0] = negated
-	most, err := lowerReduce(false)(n)
-	if err != nil {
-		return nil, err
-	}
+	most := lowerReduce(false)(n)
 	return one(n.b.scalar("mul", most[0], -1))
 }

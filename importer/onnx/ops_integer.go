@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -30,22 +29,21 @@ type intLayer struct {
 func (q *quantParams) levelType() scalar.LevelType { return q.attrs().LevelType }
 
 // integerLevels are the levels of t, which an op of integers reads, and what they stand for; q are the parameters that the op has for them.
-func (n *node) integerLevels(i int, t *tensor, q *quantParams) (*graph.Value, error) {
+func (n *node) integerLevels(i int, t *tensor, q *quantParams) *graph.Value {
 	switch {
 	case t.integers == nil:
-		return nil, n.fail("put QuantizeLinear before it", "its input %q holds no quantized integers", n.Input[i])
+		panic(n.fail("put QuantizeLinear before it", "its input %q holds no quantized integers", n.Input[i]))
 	case q != nil && !q.equal(t.integers):
-		return nil, n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
-			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt)
+		panic(n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
+			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt))
 	}
 	if v := n.b.behind.Of(t.value); v != nil {
-		return v, nil
+		return v
 	}
-	v, err := n.b.emit("quantize", t.integers.attrs(), nil, t.value) // exact: each is one of the levels
-	if err == nil {
-		n.b.behind.Set(t.value, v)
-	}
-	return v, err
+	v := n.b.emit("quantize", t.integers.attrs(), nil, t.value) // exact: each is one of the levels
+
+	n.b.behind.Set(t.value, v)
+	return v
 }
 
 // with is n with its inputs i, in this order; -1 is one that is left out.
@@ -80,21 +78,19 @@ func (n *node) held(i int) dtype {
 }
 
 // params reads what integers of 8 bits stand for: inputs scale and zero, the zero point of type dt if it is left out.
-func (n *node) params(scale, zero int, dt dtype) (*quantParams, error) {
+func (n *node) params(scale, zero int, dt dtype) *quantParams {
 	return n.with(-1, scale, zero).linear(dt)
 }
 
 // paramsOfOne are params of x and y of an op of one tensor: inputs 1 and 2, and 3 and 4.
-func (n *node) paramsOfOne() (x, y *quantParams, err error) {
-	if x, err = n.params(1, 2, n.held(0)); err != nil {
-		return nil, nil, err
-	}
-	y, err = n.params(3, 4, n.held(0))
-	return x, y, err
+func (n *node) paramsOfOne() (x, y *quantParams) {
+	x = n.params(1, 2, n.held(0))
+	y = n.params(3, 4, n.held(0))
+	return x, y
 }
 
 // integerWeights reads integers of 8 bits, a constant, with their scale and zero point, inputs of n. Input bias may be -1.
-func (n *node) integerWeights(w, scale, zero, bias int) (*intWeights, error) {
+func (n *node) integerWeights(w, scale, zero, bias int) *intWeights {
 	out := &intWeights{}
 	for _, in := range []struct {
 		at   int
@@ -104,42 +100,37 @@ func (n *node) integerWeights(w, scale, zero, bias int) (*intWeights, error) {
 		if in.at < 0 {
 			continue
 		}
-		var err error
-		if *in.to, err = n.konst(in.at, in.what); err != nil {
-			return nil, err
-		}
+		*in.to = n.konst(in.at, in.what)
 	}
 	switch {
 	case out.ints == nil || !out.ints.dt.eightBits():
-		return nil, n.fail("", "weight %q is no uint8 or int8", n.Input[w])
+		panic(n.fail("", "weight %q is no uint8 or int8", n.Input[w]))
 	case out.zero != nil && out.zero.dt != out.ints.dt:
-		return nil, n.fail("", "zero point %q is %s, want %s as weight %q is", n.Input[zero], out.zero.dt, out.ints.dt, n.Input[w])
+		panic(n.fail("", "zero point %q is %s, want %s as weight %q is", n.Input[zero], out.zero.dt, out.ints.dt, n.Input[w]))
 	case out.bias != nil && out.bias.dt != dtInt32:
-		return nil, n.fail("", "bias %q is %s, want int32", n.Input[bias], out.bias.dt)
+		panic(n.fail("", "bias %q is %s, want int32", n.Input[bias], out.bias.dt))
 	}
 	if out.scale != nil {
 		for k := range out.scale.len() {
 			if s := float32(out.scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
-				return nil, n.fail("", "scale %g: want positive numbers", s)
+				panic(n.fail("", "scale %g: want positive numbers", s))
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // element is that of output channel o of a, one number or one for each channel.
 func element(a *array, o int) float64 { return a.at(o % a.len()) }
 
 // tensors are the weights of l: w is of l's integers, the last axis being that of the outputs.
-func (n *node) tensors(l *intLayer, w *array) (map[string]*graph.Tensor, error) {
+func (n *node) tensors(l *intLayer, w *array) map[string]*graph.Tensor {
 	for _, a := range []*array{l.w.scale, l.w.zero, l.w.bias} {
 		if a != nil && a.len() != l.outs && (a.len() != 1 || a == l.w.bias) {
-			return nil, n.fail("", "a scale, zero point or bias of shape %v for %d outputs", a.shape, l.outs)
+			panic(n.fail("", "a scale, zero point or bias of shape %v for %d outputs", a.shape, l.outs))
 		}
 	}
-	if err := n.b.mem.take(w.len()+4*l.outs, 4); err != nil {
-		return nil, err
-	}
+	n.b.mem.take(w.len()+4*l.outs, 4)
 	ints, low, high := w.numbers(), 0, 0
 	if l.w.zero != nil {
 		ints = ints.Map(func(i int, v float32) int { return int(v) - int(element(l.w.zero, i%l.outs)) })
@@ -148,22 +139,22 @@ func (n *node) tensors(l *intLayer, w *array) (map[string]*graph.Tensor, error) 
 		low, high = min(low, int(v)), max(high, int(v))
 	}
 	if high-low > math.MaxUint8 {
-		return nil, n.fail("quantize the weights with one zero point for all outputs, or to int8 with zero point 0",
-			"its weights have a zero point for each output, and less these they are from %d to %d, want 8 bits", low, high)
+		panic(n.fail("quantize the weights with one zero point for all outputs, or to int8 with zero point 0",
+			"its weights have a zero point for each output, and less these they are from %d to %d, want 8 bits", low, high))
 	}
 	weights := map[string]*graph.Tensor{"w": {Shape: w.shape, Data: ints}}
 	if l.w.bias != nil {
 		addBias(weights, l.w.bias.i)
 	}
 	if l.yq == nil {
-		return weights, nil
+		return weights
 	}
 	by := make([]float32, l.outs)
 	for o := range by {
 		by[o] = l.product(o) / l.yq.scale
 	}
 	weights["multiplier"] = &graph.Tensor{Shape: []int{l.outs}, Data: graph.NumbersOf(by)}
-	return weights, nil
+	return weights
 }
 
 // product is what a sum of output o is multiplied by for its real value, in onnxruntime's order.
@@ -195,176 +186,122 @@ func (l *intLayer) attrs() *graph.IntegerAttrs {
 }
 
 // result is the tensor, like t, that v holds: levels that stand for q's integers, or, without q, numbers that are sums of integers.
-func (b *builder) result(t *tensor, q *quantParams) (*tensor, error) {
+func (b *builder) result(t *tensor, q *quantParams) *tensor {
 	if q == nil {
 		t.integers = &quantParams{dt: dtInt32, scale: 1}
-		return t, nil
+		return t
 	}
-	y, err := b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
-	if err != nil {
-		return nil, err
-	}
+	y := b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
 	b.behind.Set(y.value, t.value)
 	y.integers = q
-	return y, nil
+	return y
 }
 
 // lowerQLinearConv is a convolution of integers. Inputs: x, its scale and zero point, w, its scales and zero points, scale and
 // zero point of y, a bias of integers.
-func lowerQLinearConv(n *node) ([]*tensor, error) {
-	l, err := n.linearLayer(8)
-	if err != nil {
-		return nil, err
-	}
+func lowerQLinearConv(n *node) []*tensor {
+	l := n.linearLayer(8)
 	return n.with(0, 3).integerConv(l)
 }
 
 // linearLayer reads what QLinearConv and QLinearMatMul have behind their input: its scale and zero point, weights, their scales and zero
 // points, scale and zero point of y. Input bias may be -1.
-func (n *node) linearLayer(bias int) (*intLayer, error) {
+func (n *node) linearLayer(bias int) *intLayer {
 	l := &intLayer{factor: 1}
-	var err error
-	if l.xq, err = n.params(1, 2, n.held(0)); err != nil {
-		return nil, err
-	}
-	if l.yq, err = n.params(6, 7, n.held(0)); err != nil {
-		return nil, err
-	}
-	if l.w, err = n.integerWeights(3, 4, 5, bias); err != nil {
-		return nil, err
-	}
-	return l, nil
+	l.xq = n.params(1, 2, n.held(0))
+	l.yq = n.params(6, 7, n.held(0))
+	l.w = n.integerWeights(3, 4, 5, bias)
+	return l
 }
 
 // lowerConvInteger is ConvInteger, whose sums a Cast to float makes numbers. Inputs: x, w, zero points of both.
-func lowerConvInteger(n *node) ([]*tensor, error) {
-	l, err := n.plainLayer()
-	if err != nil {
-		return nil, err
-	}
+func lowerConvInteger(n *node) []*tensor {
+	l := n.plainLayer()
 	return n.with(0, 1).integerConv(l)
 }
 
 // plainLayer reads what ConvInteger and MatMulInteger have behind their input: weights, zero points of both.
-func (n *node) plainLayer() (*intLayer, error) {
-	w, err := n.integerWeights(1, -1, 3, -1)
-	if err != nil {
-		return nil, err
-	}
-	return &intLayer{w: w}, n.sameZero(2)
+func (n *node) plainLayer() *intLayer {
+	w := n.integerWeights(1, -1, 3, -1)
+	n.sameZero(2)
+	return &intLayer{w: w}
 }
 
 // sameZero checks that input i, a zero point that is 0 if it is left out, is that of the integers of input 0.
-func (n *node) sameZero(i int) error {
-	zero, err := n.scalarOf(i, "zero point", 0)
-	if t := n.input(i); err == nil && t != nil && t.konst.dt != n.held(0) {
-		return n.fail("", "zero point %q is %s, want %s as its input %q is", n.Input[i], t.konst.dt, n.held(0), n.Input[0])
+func (n *node) sameZero(i int) {
+	zero := n.scalarOf(i, "zero point", 0)
+	if t := n.input(i); t != nil && t.konst.dt != n.held(0) {
+		panic(n.fail("", "zero point %q is %s, want %s as its input %q is", n.Input[i], t.konst.dt, n.held(0), n.Input[0]))
 	}
-	if err == nil && n.in[0].integers != nil && int(zero) != n.in[0].integers.zero {
-		return n.fail("use the parameters of the quantizer", "zero point %g is not that which its input was quantized with, %d", zero, n.in[0].integers.zero)
+	if n.in[0].integers != nil && int(zero) != n.in[0].integers.zero {
+		panic(n.fail("use the parameters of the quantizer", "zero point %g is not that which its input was quantized with, %d", zero, n.in[0].integers.zero))
 	}
-	return err
 }
 
 // integerConv is the convolution l of input 0 of n with the weights that are input 1.
-func (n *node) integerConv(l *intLayer) ([]*tensor, error) {
-	x, a, hwio, axes, err := n.convolution()
-	if err != nil {
-		return nil, err
-	}
+func (n *node) integerConv(l *intLayer) []*tensor {
+	x, a, hwio, axes := n.convolution()
 	x.integers = n.in[0].integers
-	if l.x, err = n.integerLevels(0, x, l.xq); err != nil {
-		return nil, err
-	}
+	l.x = n.integerLevels(0, x, l.xq)
 	l.outs = hwio.shape[3]
-	weights, err := n.tensors(l, hwio)
-	if err != nil {
-		return nil, err
-	}
+	weights := n.tensors(l, hwio)
 	a.Integer = l.attrs()
-	v, err := n.b.emit("int_conv2d", a, weights, l.x)
-	if err != nil {
-		return nil, err
-	}
+	v := n.b.emit("int_conv2d", a, weights, l.x)
 	return one(n.b.imageResult(v, l.yq, axes))
 }
 
 // imageResult is result of an image v, as a tensor with so many axes.
-func (b *builder) imageResult(v *graph.Value, q *quantParams, axes int) (*tensor, error) {
-	y, err := b.result(ofImage(v), q)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) imageResult(v *graph.Value, q *quantParams, axes int) *tensor {
+	y := b.result(ofImage(v), q)
 	integers := y.integers
-	if y, err = b.fromImage(y, axes); err != nil {
-		return nil, err
-	}
+	y = b.fromImage(y, axes)
 	y.integers = integers
-	return y, nil
+	return y
 }
 
 // lowerQLinearMatMul multiplies by a constant matrix. Inputs: a, its scale and zero point, b, its scales and zero points, scale and zero point
 // of y.
-func lowerQLinearMatMul(n *node) ([]*tensor, error) {
-	l, err := n.linearLayer(-1)
-	if err != nil {
-		return nil, err
-	}
+func lowerQLinearMatMul(n *node) []*tensor {
+	l := n.linearLayer(-1)
 	return n.with(0, 3).integerProduct(l, l.w.ints)
 }
 
 // lowerMatMulInteger is MatMulInteger; see lowerConvInteger.
-func lowerMatMulInteger(n *node) ([]*tensor, error) {
-	l, err := n.plainLayer()
-	if err != nil {
-		return nil, err
-	}
+func lowerMatMulInteger(n *node) []*tensor {
+	l := n.plainLayer()
 	return n.with(0, 1).integerProduct(l, l.w.ints)
 }
 
 // lowerQGemm is alpha*A*B + C. Inputs: A, its scale and zero point, B, its scales and zero points, C, integers, scale and zero point of Y,
 // without which it is of floats.
-func lowerQGemm(n *node) ([]*tensor, error) {
+func lowerQGemm(n *node) []*tensor {
 	l := &intLayer{}
-	alpha, err := n.floatAttr("alpha", 1)
-	if err != nil {
-		return nil, err
-	}
+	alpha := n.floatAttr("alpha", 1)
 	var trans [2]int
 	for i, name := range []string{"transA", "transB"} {
-		if trans[i], err = n.intAttr(name, 0); err != nil {
-			return nil, err
-		}
+		trans[i] = n.intAttr(name, 0)
 	}
 	if l.factor = alpha; trans[0] != 0 || !(alpha > 0) {
-		return nil, n.fail("", "transA %d, alpha %g: want 0, and a number above 0", trans[0], alpha)
+		panic(n.fail("", "transA %d, alpha %g: want 0, and a number above 0", trans[0], alpha))
 	}
-	if l.xq, err = n.params(1, 2, n.held(0)); err != nil {
-		return nil, err
-	}
+	l.xq = n.params(1, 2, n.held(0))
 	if n.input(7) == nil && n.input(8) != nil {
-		return nil, n.fail("give both, or none for floats", "has a zero point of Y, %q, and no scale", n.Input[8])
+		panic(n.fail("give both, or none for floats", "has a zero point of Y, %q, and no scale", n.Input[8]))
 	}
 	if n.input(7) != nil {
-		if l.yq, err = n.params(7, 8, n.held(0)); err != nil {
-			return nil, err
-		}
+		l.yq = n.params(7, 8, n.held(0))
 	}
-	if l.w, err = n.integerWeights(3, 4, 5, 6); err != nil {
-		return nil, err
-	}
+	l.w = n.integerWeights(3, 4, 5, 6)
 	w := l.w.ints
 	if len(w.shape) != 2 {
-		return nil, n.fail("", "B has shape %v, want a matrix", w.shape)
+		panic(n.fail("", "B has shape %v, want a matrix", w.shape))
 	}
 	if trans[1] != 0 {
-		if w, err = n.b.mem.permuted(w, []int{1, 0}); err != nil {
-			return nil, err
-		}
+		w = n.b.mem.permuted(w, []int{1, 0})
 	}
-	y, err := n.with(0, 3).integerProduct(l, w)
-	if err != nil || l.yq != nil {
-		return y, err
+	y := n.with(0, 3).integerProduct(l, w)
+	if l.yq != nil {
+		return y
 	}
 	scale := &array{dt: dtFloat, shape: []int{l.outs}, f: make([]float32, l.outs)}
 	for o := range scale.f {
@@ -374,101 +311,64 @@ func lowerQGemm(n *node) ([]*tensor, error) {
 }
 
 // integerProduct is l of input 0 of n, all axes of which but the last are rows, times a matrix w [K, N].
-func (n *node) integerProduct(l *intLayer, w *array) ([]*tensor, error) {
+func (n *node) integerProduct(l *intLayer, w *array) []*tensor {
 	b, t := n.b, n.in[0]
 	if len(w.shape) > 2 && graph.Elems(w.shape[:len(w.shape)-2]) == 1 {
 		w = w.view(w.shape[len(w.shape)-2:])
 	}
 	if len(w.shape) != 2 || len(t.shape) < 1 || t.shape[len(t.shape)-1] != w.shape[0] || w.len() == 0 {
-		return nil, n.fail("", "a tensor of shape %v times one of shape %v", t.shape, w.shape)
+		panic(n.fail("", "a tensor of shape %v times one of shape %v", t.shape, w.shape))
 	}
 	rank := len(t.shape)
 	q := t.integers
 	flat := t.flat
-	var err error
 	if flat == nil {
-		if t, err = b.stored(t, t.last(rank-1)); err != nil {
-			return nil, err
-		}
+		t = b.stored(t, t.last(rank-1))
 	}
 	t.integers = q
-	if l.x, err = n.integerLevels(0, t, l.xq); err != nil {
-		return nil, err
-	}
+	l.x = n.integerLevels(0, t, l.xq)
 	s := slices.Clone(l.x.Shape)
-	if l.x, err = b.reshaped(l.x, []int{graph.Elems(s[:len(s)-1]), s[len(s)-1]}); err != nil {
-		return nil, err
-	}
+	l.x = b.reshaped(l.x, []int{graph.Elems(s[:len(s)-1]), s[len(s)-1]})
 	if flat != nil {
-		if w, err = b.mem.rows(w, flat); err != nil {
-			return nil, err
-		}
+		w = b.mem.rows(w, flat)
 	}
 	l.outs = w.shape[1]
-	weights, err := n.tensors(l, w)
-	if err != nil {
-		return nil, err
-	}
-	v, err := b.emit("int_dense", &graph.DenseAttrs{Integer: l.attrs()}, weights, l.x)
-	if err != nil {
-		return nil, err
-	}
-	if v, err = b.reshaped(v, append(s[:len(s)-1:len(s)-1], l.outs)); err != nil {
-		return nil, err
-	}
+	weights := n.tensors(l, w)
+	v := b.emit("int_dense", &graph.DenseAttrs{Integer: l.attrs()}, weights, l.x)
+	v = b.reshaped(v, append(s[:len(s)-1:len(s)-1], l.outs))
 	return one(b.result(&tensor{shape: append(slices.Clone(t.shape[:rank-1]), l.outs), value: v, perm: t.perm}, l.yq))
 }
 
 // rows are the rows of a matrix in the order in which the columns of a tensor are stored.
-func (b *budget) rows(w *array, by *flattened) (*array, error) {
-	columns, err := b.columns(by)
-	if err != nil {
-		return nil, err
-	}
-	out, err := b.newArray(w.dt, w.shape)
-	if err != nil {
-		return nil, err
-	}
+func (b *budget) rows(w *array, by *flattened) *array {
+	columns := b.columns(by)
+	out := b.newArray(w.dt, w.shape)
 	n := w.shape[1]
 	for j, k := range columns {
 		for o := range n {
 			out.copyFrom(j*n+o, w, k*n+o)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // lowerQLinearGlobalAveragePool takes the mean of an image. Inputs: x, its scale and zero point, those of y.
-func lowerQLinearGlobalAveragePool(n *node) ([]*tensor, error) {
-	xq, yq, err := n.paramsOfOne()
-	if err != nil {
-		return nil, err
+func lowerQLinearGlobalAveragePool(n *node) []*tensor {
+	xq, yq := n.paramsOfOne()
+	if last := n.intAttr("channels_last", 0); last != 0 {
+		panic(n.fail("", "channels_last is not supported"))
 	}
-	if last, err := n.intAttr("channels_last", 0); err != nil || last != 0 {
-		return nil, cmp.Or(err, n.fail("", "channels_last is not supported"))
-	}
-	x, axes, err := n.b.image(n.in[0])
-	if err != nil {
-		return nil, err
-	}
+	x, axes := n.b.image(n.in[0])
 	x.integers = n.in[0].integers
-	levels, err := n.integerLevels(0, x, xq)
-	if err != nil {
-		return nil, err
-	}
-	v, err := n.b.intMean(levels, xq, yq)
-	if err != nil {
-		return nil, err
-	}
+	levels := n.integerLevels(0, x, xq)
+	v := n.b.intMean(levels, xq, yq)
 	return one(n.b.imageResult(v, yq, axes))
 }
 
 // intMean emits the mean of an image of levels x: a convolution of each channel with weights of 1.
-func (b *builder) intMean(x *graph.Value, xq, yq *quantParams) (*graph.Value, error) {
+func (b *builder) intMean(x *graph.Value, xq, yq *quantParams) *graph.Value {
 	h, w, c := x.Shape[1], x.Shape[2], x.Shape[3]
-	if err := b.mem.take(h*w*c, 4); err != nil {
-		return nil, err
-	}
+	b.mem.take(h*w*c, 4)
 	weights := map[string]*graph.Tensor{
 		"w":          {Shape: []int{h, w, 1, c}, Data: graph.NumbersOf(slices.Repeat([]float32{1}, h*w*c))},
 		"multiplier": {Shape: []int{1}, Data: graph.NumbersOf([]float32{xq.scale / float32(yq.scale*float32(h*w))})},

@@ -1,12 +1,12 @@
 package onnx
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
 )
@@ -39,144 +39,114 @@ func (q *quantParams) attrs() *graph.QuantizeAttrs {
 
 // readLinear reads scale and zero point of QuantizeLinear or DequantizeLinear as arrays of one element or one for each
 // position of an axis.
-func (n *node) readLinear(def dtype) (scale, zero *array, dt dtype, err error) {
-	if v, err := n.intAttr("block_size", 0); err != nil || v != 0 {
-		return nil, nil, 0, cmp.Or(err, n.fail("", "block_size %d is not supported", v))
+func (n *node) readLinear(def dtype) (scale, zero *array, dt dtype) {
+	if v := n.intAttr("block_size", 0); v != 0 {
+		panic(n.fail("", "block_size %d is not supported", v))
 	}
-	if v, err := n.intAttr("output_dtype", 0); err != nil || v != 0 {
-		return nil, nil, 0, cmp.Or(err, n.fail("give a zero point of the type wanted", "output_dtype is not supported"))
+	if v := n.intAttr("output_dtype", 0); v != 0 {
+		panic(n.fail("give a zero point of the type wanted", "output_dtype is not supported"))
 	}
-	if scale, err = n.konst(1, "scale"); err != nil {
-		return nil, nil, 0, err
-	}
-	if zero, err = n.konst(2, "zero point"); err != nil {
-		return nil, nil, 0, err
-	}
+	scale = n.konst(1, "scale")
+	zero = n.konst(2, "zero point")
 	dt = def
 	if zero != nil {
 		dt = zero.dt
 		if zero.len() != scale.len() || dt.float() {
-			return nil, nil, 0, n.fail("", "scale of shape %v and zero point %s%v", scale.shape, dt, zero.shape)
+			panic(n.fail("", "scale of shape %v and zero point %s%v", scale.shape, dt, zero.shape))
 		}
 	}
 	for k := range scale.len() {
 		if s := float32(scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
-			return nil, nil, 0, n.fail("", "scale %g: want positive numbers", s)
+			panic(n.fail("", "scale %g: want positive numbers", s))
 		}
 	}
 	if scale.len() == 0 {
-		return nil, nil, 0, n.fail("", "the scale is empty")
+		panic(n.fail("", "the scale is empty"))
 	}
-	return scale, zero, dt, nil
+	return scale, zero, dt
 }
 
 // linear reads parameters that are the same for all elements, of 8 bits.
-func (n *node) linear(def dtype) (*quantParams, error) {
-	scale, zero, dt, err := n.readLinear(def)
-	if err != nil {
-		return nil, err
-	}
+func (n *node) linear(def dtype) *quantParams {
+	scale, zero, dt := n.readLinear(def)
 	if scale.len() != 1 {
-		return nil, n.fail("quantize activations per tensor", "scales per channel are only supported on constants")
+		panic(n.fail("quantize activations per tensor", "scales per channel are only supported on constants"))
 	}
 	if !dt.eightBits() {
-		return nil, n.fail("use uint8 or int8", "%s is only supported on constants", dt)
+		panic(n.fail("use uint8 or int8", "%s is only supported on constants", dt))
 	}
 	q := &quantParams{dt: dt, scale: float32(scale.at(0))}
 	if zero != nil {
 		q.zero = int(zero.whole(0))
 	}
-	return q, nil
+	return q
 }
 
-func lowerQuantizeLinear(n *node) ([]*tensor, error) {
-	q, err := n.linear(dtUint8)
-	if err != nil {
-		return nil, err
-	}
+func lowerQuantizeLinear(n *node) []*tensor {
+	q := n.linear(dtUint8)
 	zero := n.input(2)
 	fourBits := zero != nil && zero.konst.fourBits
 	if !fourBits && !n.clippedNext() {
-		y, err := n.quantized(n.in[0], q)
-		if y == nil && err == nil {
-			y, err = n.mapped(n.in[0], q)
+		y := n.quantized(n.in[0], q)
+		if y == nil {
+			y = n.mapped(n.in[0], q)
 		}
-		if y != nil || err != nil {
-			return []*tensor{y}, err
+		if y != nil {
+			return []*tensor{y}
 		}
 	}
-	y, err := n.b.elementwise(n.in[0], "quantize", q.attrs(), nil)
-	if err != nil {
-		return nil, err
-	}
-	if y, err = n.b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil); err != nil {
-		return nil, err
-	}
+	y := n.b.elementwise(n.in[0], "quantize", q.attrs(), nil)
+	y = n.b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
 	y.integers = q
 	if fourBits {
 		lo, hi := kept(q.dt, fourBits)
 		return one(n.clippedIntegers(y, lo, hi))
 	}
-	return []*tensor{y}, nil
+	return []*tensor{y}
 }
 
-func lowerDequantizeLinear(n *node) ([]*tensor, error) {
+func lowerDequantizeLinear(n *node) []*tensor {
 	t := n.in[0]
 	if t.integers == nil {
-		return nil, n.fail("", "its input holds no quantized integers")
+		panic(n.fail("", "its input holds no quantized integers"))
 	}
-	q, err := n.linear(t.integers.dt)
-	if err != nil {
-		return nil, err
-	}
+	q := n.linear(t.integers.dt)
 	if !q.equal(t.integers) {
-		return nil, n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
-			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt)
+		panic(n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
+			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt))
 	}
-	d := t.derived(t.value)
-	return []*tensor{d}, nil
+	return []*tensor{t.derived(t.value)}
 }
 
 // axisOf gives for each element of shape its position along the attribute axis; nil where one scale serves all.
-func (n *node) axisOf(shape []int, scale *array) (func(k int) int, error) {
+func (n *node) axisOf(shape []int, scale *array) func(k int) int {
 	if scale.len() == 1 {
-		return func(int) int { return 0 }, nil
+		return func(int) int { return 0 }
 	}
-	axis, err := n.intAttr("axis", 1)
-	if err != nil {
-		return nil, err
-	}
-	if axis, err = n.axis(axis, len(shape)); err != nil {
-		return nil, err
-	}
+	axis := n.intAttr("axis", 1)
+	axis = n.axis(axis, len(shape))
 	if !slices.Equal(scale.shape, shape[axis:axis+1]) {
-		return nil, n.fail("", "a scale of shape %v along axis %d of %v", scale.shape, axis, shape)
+		panic(n.fail("", "a scale of shape %v along axis %d of %v", scale.shape, axis, shape))
 	}
 	inner := graph.Elems(shape[axis+1:])
-	return func(k int) int { return k / inner % shape[axis] }, nil
+	return func(k int) int { return k / inner % shape[axis] }
 }
 
 // foldLinear computes QuantizeLinear or DequantizeLinear on constants.
 func foldLinear(quantize bool) foldFunc {
-	return func(n *node, in []*array) ([]*array, error) {
+	return func(n *node, in []*array) []*array {
 		x := in[0]
 		def, to := x.dt, dtFloat
 		if quantize {
 			def = dtUint8
 		} else if x.dt.float() {
-			return nil, n.fail("", "its input is %s, want integers", x.dt)
+			panic(n.fail("", "its input is %s, want integers", x.dt))
 		}
-		scale, zero, dt, err := n.readLinear(def)
-		if err != nil {
-			return nil, err
-		}
+		scale, zero, dt := n.readLinear(def)
 		if zero != nil && !quantize && dt != x.dt {
-			return nil, n.fail("", "zero point %q is %s, want %s as the input", n.Input[2], dt, x.dt)
+			panic(n.fail("", "zero point %q is %s, want %s as the input", n.Input[2], dt, x.dt))
 		}
-		at, err := n.axisOf(x.shape, scale)
-		if err != nil {
-			return nil, err
-		}
+		at := n.axisOf(x.shape, scale)
 		if quantize {
 			to = dt
 		}
@@ -184,17 +154,14 @@ func foldLinear(quantize bool) foldFunc {
 		if !quantize {
 			from = &made{linear{x, scale, zero}, 0}
 			if scale.len() > 1 {
-				axis, _ := n.intAttr("axis", 1) // axisOf looked at it
-				from.axis, _ = n.axis(axis, len(x.shape))
+				axis := n.intAttr("axis", 1) // axisOf looked at it
+				from.axis = n.axis(axis, len(x.shape))
 			}
 			if x.dt.eightBits() {
-				return []*array{{dt: dtFloat, shape: x.shape, levels: from.levels(), from: from}}, nil
+				return []*array{{dt: dtFloat, shape: x.shape, levels: from.levels(), from: from}}
 			}
 		}
-		out, err := n.b.mem.newArray(to, x.shape)
-		if err != nil {
-			return nil, err
-		}
+		out := n.b.mem.newArray(to, x.shape)
 		out.from = from
 		for k := range out.len() {
 			s, z := float32(scale.at(at(k))), 0.0
@@ -210,7 +177,7 @@ func foldLinear(quantize bool) foldFunc {
 			out.set(k, min(max(v, lo), hi))
 		}
 		out.fourBits = quantize && zero != nil && zero.fourBits
-		return []*array{out}, nil
+		return []*array{out}
 	}
 }
 
@@ -234,7 +201,7 @@ func limits(d dtype) (lo, hi float64) {
 
 // inputParams finds what the integers of a graph input stand for: the parameters of the first DequantizeLinear that they
 // reach, or themselves where they are converted. What an op means by them that is not supported is of no interest: reading it fails.
-func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
+func (b *builder) inputParams(name string, dt dtype) *quantParams {
 	reached := map[string]bool{name: true}
 	for _, i := range b.order {
 		p := b.model.Graph.Node[i]
@@ -243,12 +210,12 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 		}
 		switch p.GetOpType() {
 		case "Cast":
-			return &quantParams{dt: dt, scale: 1}, nil
+			return &quantParams{dt: dt, scale: 1}
 		default:
 			at, ok := paramsAt(p, reached)
 			op := b.ops.find(p.GetDomain(), p.GetOpType())
 			if op == nil { // which reading it says
-				return &quantParams{dt: dt, scale: 1}, nil
+				return &quantParams{dt: dt, scale: 1}
 			}
 			if !ok {
 				break
@@ -262,27 +229,25 @@ func (b *builder) inputParams(name string, dt dtype) (*quantParams, error) {
 				}
 				n.in = append(n.in, t)
 			}
-			if err := n.readAttrs(); err != nil {
-				return nil, err
-			}
+			n.readAttrs()
 			if at[0] < 0 { // of integers without a scale
-				zero, err := n.scalarOf(at[1], "zero point", 0)
-				return &quantParams{dt: dt, scale: 1, zero: int(zero)}, err
+				zero := n.scalarOf(at[1], "zero point", 0)
+				return &quantParams{dt: dt, scale: 1, zero: int(zero)}
 			}
 			if n.input(at[0]) == nil {
-				return nil, n.fail("", "its scale is no constant")
+				panic(n.fail("", "its scale is no constant"))
 			}
-			q, err := n.params(at[0], at[1], dt)
-			if err == nil && q.dt != dt {
-				return nil, n.fail("give both the same type", "its zero point %q is %s, and input %q is %s", n.Input[at[1]], q.dt, name, dt)
+			q := n.params(at[0], at[1], dt)
+			if q.dt != dt {
+				panic(n.fail("give both the same type", "its zero point %q is %s, and input %q is %s", n.Input[at[1]], q.dt, name, dt))
 			}
-			return q, err
+			return q
 		}
 		for _, o := range p.Output {
 			reached[o] = true
 		}
 	}
-	return nil, b.errorf("use a float input, or DequantizeLinear or Cast behind it", "input %q is %s; nothing says what its integers stand for", name, dt)
+	panic(b.errorf("use a float input, or DequantizeLinear or Cast behind it", "input %q is %s; nothing says what its integers stand for", name, dt))
 }
 
 // paramsAt says which inputs of p, an op that reads one of the tensors as integers, are their scale (-1 for none) and zero point; ok is
@@ -308,12 +273,13 @@ func paramsAt(p *pb.NodeProto, tensors map[string]bool) (at [2]int, ok bool) {
 
 // constantNamed is the tensor that a Constant node makes, nil if none does.
 func (b *builder) constantNamed(name string) *tensor {
+	var made *array
 	for _, p := range b.model.Graph.Node {
 		if p.GetOpType() != "Constant" || len(p.Output) != 1 || p.Output[0] != name || len(p.Attribute) != 1 || p.Attribute[0].GetType() != pb.AttributeProto_TENSOR || p.Attribute[0].T == nil {
 			continue
 		}
-		if a, err := b.constant(p.Attribute[0].T); err == nil {
-			return &tensor{shape: a.shape, konst: a}
+		if kit.Try(func() { made = b.constant(p.Attribute[0].T) }) == nil {
+			return &tensor{shape: made.shape, konst: made}
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"cmp"
 	"slices"
 
 	"ripc/graph"
@@ -12,11 +11,8 @@ import (
 // product of bits is a count. Here these become what they were made of.
 
 // moved is t with its axes in another order, which moves nothing in memory: axis d of the result is axis move[d] of t.
-func (b *builder) moved(t *tensor, move []int) (*tensor, error) {
-	t, err := b.plain(t)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) moved(t *tensor, move []int) *tensor {
+	t = b.plain(t)
 	shape, perm := make([]int, len(move)), make([]int, len(move))
 	for d, p := range move {
 		shape[d] = t.shape[p]
@@ -24,7 +20,7 @@ func (b *builder) moved(t *tensor, move []int) (*tensor, error) {
 	for d, p := range t.order() {
 		perm[d] = slices.Index(move, p)
 	}
-	return &tensor{shape: shape, value: t.value, perm: perm, integers: t.integers, truth: t.truth}, nil
+	return &tensor{shape: shape, value: t.value, perm: perm, integers: t.integers, truth: t.truth}
 }
 
 // channelsFirst gives, for a tensor of so many axes whose last one is that of the channels, the order in which it is the
@@ -37,40 +33,27 @@ func channelsFirst(rank int) (move, back []int) {
 
 // onChannelsLast is a standard op on tensors [N, ..., C]; weights says that input 1 is [O, ..., I] as well.
 func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
-	return func(n *node) ([]*tensor, error) {
+	return func(n *node) []*tensor {
 		b, rank := n.b, len(n.in[0].shape)
 		if rank < 3 {
-			return nil, n.fail("", "input has shape %v, want [N, ..., C]", n.in[0].shape)
+			panic(n.fail("", "input has shape %v, want [N, ..., C]", n.in[0].shape))
 		}
 		move, back := channelsFirst(rank)
-		x, err := b.moved(n.in[0], move)
-		if err != nil {
-			return nil, err
-		}
+		x := b.moved(n.in[0], move)
 		n.in[0] = x
 		if weights {
-			w, err := n.konst(1, "weight")
-			if err != nil {
-				return nil, err
-			}
+			w := n.konst(1, "weight")
 			if len(w.shape) != rank {
-				return nil, n.fail("", "weight has shape %v, want [O, ..., I] as the input %v has [N, ..., C]", w.shape, n.in[0].shape)
+				panic(n.fail("", "weight has shape %v, want [O, ..., I] as the input %v has [N, ..., C]", w.shape, n.in[0].shape))
 			}
-			if w, err = b.mem.permuted(w, move); err != nil {
-				return nil, err
-			}
+			w = b.mem.permuted(w, move)
 			n.in[1] = &tensor{shape: w.shape, konst: w}
 		}
-		outs, err := lower(n)
-		if err != nil {
-			return nil, err
-		}
+		outs := lower(n)
 		for i := range outs {
-			if outs[i], err = b.moved(outs[i], back); err != nil {
-				return nil, err
-			}
+			outs[i] = b.moved(outs[i], back)
 		}
-		return outs, nil
+		return outs
 	}
 }
 
@@ -82,13 +65,12 @@ type windows struct {
 
 // lowerIm2Col puts the windows' pixels side by side: one slice of the padded image for each, which nobody reads where only
 // matrix products do (overWindows).
-func lowerIm2Col(n *node) ([]*tensor, error) {
+func lowerIm2Col(n *node) []*tensor {
 	b, x := n.b, n.in[0]
 	if len(x.shape) != 4 {
-		return nil, n.fail("", "input has shape %v, want [N, H, W, C]", x.shape)
+		panic(n.fail("", "input has shape %v, want [N, H, W, C]", x.shape))
 	}
 	w := &windows{}
-	var err error
 	n.spread("kernel_size", 2)
 	n.spread("stride", 2)
 	n.spread("pad_amount", 4)
@@ -96,31 +78,20 @@ func lowerIm2Col(n *node) ([]*tensor, error) {
 		name string
 		to   *[2]int
 	}{{"kernel_size", &w.kernel}, {"stride", &w.strides}, {"dilations", &w.dilations}} {
-		if *a.to, err = n.pairAttr(a.name, 2); err != nil {
-			return nil, err
-		}
+		*a.to = n.pairAttr(a.name, 2)
 	}
-	pads, err := n.intsAttr("pad_amount")
-	if err != nil || pads != nil && (len(pads) != 4 || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20) {
-		return nil, cmp.Or(err, n.fail("give the rows above, columns left, rows below, columns right", "pad_amount %v: want four numbers from 0", pads))
+	pads := n.intsAttr("pad_amount")
+	if pads != nil && (len(pads) != 4 || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20) {
+		panic(n.fail("give the rows above, columns left, rows below, columns right", "pad_amount %v: want four numbers from 0", pads))
 	}
-	value, err := n.intAttr("pad_value", 0)
-	if err != nil {
-		return nil, err
-	}
+	value := n.intAttr("pad_value", 0)
 	move, back := channelsFirst(4)
-	if x, err = b.moved(x, move); err != nil {
-		return nil, err
-	}
-	if x, _, err = b.image(x); err != nil {
-		return nil, err
-	}
+	x = b.moved(x, move)
+	x, _ = b.image(x)
 	padded := x
 	if pads != nil {
 		w.before, w.after = [2]int{pads[0], pads[1]}, [2]int{pads[2], pads[3]}
-		if padded, err = b.padImage(x, w.before, w.after, float64(value)); err != nil {
-			return nil, err
-		}
+		padded = b.padImage(x, w.before, w.after, float64(value))
 	}
 	if value != 0 { // a convolution pads with zeros
 		x, w.before, w.after = padded, [2]int{}, [2]int{}
@@ -130,37 +101,29 @@ func lowerIm2Col(n *node) ([]*tensor, error) {
 	for d := range 2 {
 		over := padded.shape[2+d] - w.extent(d)
 		if over < 0 {
-			return nil, n.fail("", "a kernel of %v over an image of shape %v leaves nothing", w.kernel, n.in[0].shape)
+			panic(n.fail("", "a kernel of %v over an image of shape %v leaves nothing", w.kernel, n.in[0].shape))
 		}
 		out[d] = over/w.strides[d] + 1
 	}
 	if taps := w.kernel[0] * w.kernel[1]; taps > maxTaps {
-		return nil, n.fail("", "a kernel of %v has more than %d pixels", w.kernel, maxTaps)
+		panic(n.fail("", "a kernel of %v has more than %d pixels", w.kernel, maxTaps))
 	}
 	var parts []*graph.Value
 	for i := range w.kernel[0] {
 		for j := range w.kernel[1] {
 			rows := span{axis: 2, begin: i * w.dilations[0], count: out[0], step: w.strides[0]}
 			columns := span{axis: 3, begin: j * w.dilations[1], count: out[1], step: w.strides[1]}
-			t, err := b.slice(padded, []span{rows, columns})
-			if err != nil {
-				return nil, err
-			}
+			t := b.slice(padded, []span{rows, columns})
 			parts = append(parts, t.value)
 		}
 	}
 	v := parts[0]
 	if len(parts) > 1 {
-		if v, err = b.emit("concat", &graph.ConcatAttrs{}, nil, parts...); err != nil {
-			return nil, err
-		}
+		v = b.emit("concat", &graph.ConcatAttrs{}, nil, parts...)
 	}
-	t, err := b.moved(ofImage(v), back)
-	if err != nil {
-		return nil, err
-	}
+	t := b.moved(ofImage(v), back)
 	t.windows = w
-	return []*tensor{t}, nil
+	return []*tensor{t}
 }
 
 // spread makes a list of count numbers of an attribute that is one number, as FINN of 2020 wrote them.
@@ -175,7 +138,7 @@ const maxTaps = 1 << 10
 
 // overWindows is a product with a constant matrix: behind Im2Col a convolution, else what lower makes of it.
 func overWindows(lower lowerFunc) lowerFunc {
-	return func(n *node) ([]*tensor, error) {
+	return func(n *node) []*tensor {
 		if w := n.in[0].windows; w != nil && n.in[1].konst != nil && len(n.in[1].shape) == 2 {
 			return n.windowed(w, n.in[1].konst, nil)
 		}
@@ -184,31 +147,23 @@ func overWindows(lower lowerFunc) lowerFunc {
 }
 
 // windowed is conv2d of matrix m [KH*KW*C, O] over the windows w.
-func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) ([]*tensor, error) {
+func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) []*tensor {
 	b, c, out := n.b, w.x.shape[1], m.shape[1]
 	if m.shape[0] != w.kernel[0]*w.kernel[1]*c || m.len() == 0 {
-		return nil, n.fail("", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.kernel, c)
+		panic(n.fail("", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.kernel, c))
 	}
-	if err := b.mem.take(m.len(), 4); err != nil {
-		return nil, err
-	}
+	b.mem.take(m.len(), 4)
 	weights := map[string]*graph.Tensor{"w": {Shape: []int{w.kernel[0], w.kernel[1], c, out}, Data: graph.NumbersOf(slices.Clone(m.floats()))}}
 	if bias != nil {
 		weights["b"] = bias
 	}
 	win := w.window
-	x, err := b.fit(w.x, &win, 0)
-	if err != nil {
-		return nil, err
-	}
+	x := b.fit(w.x, &win, 0)
 	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated()}
 	if d := depthwise(weights["w"]); d != nil && c > 1 {
 		a.Groups, weights["w"] = c, d
 	}
-	v, err := b.emit("conv2d", a, weights, x.value)
-	if err != nil {
-		return nil, err
-	}
+	v := b.emit("conv2d", a, weights, x.value)
 	_, back := channelsFirst(4)
 	return one(b.moved(ofImage(v), back))
 }
@@ -233,25 +188,19 @@ func depthwise(w *graph.Tensor) *graph.Tensor {
 
 // lowerXnorPopcount counts the places where a row of bits and a column of bits agree: sum of 1 - a - b + 2ab over K bits is
 // sum of a(2b - 1), plus K less the sum of b.
-func lowerXnorPopcount(n *node) ([]*tensor, error) {
+func lowerXnorPopcount(n *node) []*tensor {
 	b, x := n.b, n.in[0]
-	bits, err := n.konst(1, "right side")
-	if err != nil {
-		return nil, err
-	}
+	bits := n.konst(1, "right side")
 	if len(bits.shape) != 2 || len(x.shape) < 2 {
-		return nil, n.fail("", "a product of shapes %v and %v, want matrices", x.shape, bits.shape)
+		panic(n.fail("", "a product of shapes %v and %v, want matrices", x.shape, bits.shape))
 	}
-	w, err := b.mem.newArray(dtFloat, bits.shape)
-	if err != nil {
-		return nil, err
-	}
+	w := b.mem.newArray(dtFloat, bits.shape)
 	out := bits.shape[1]
 	sums := make([]float32, out)
 	for i := range bits.len() {
 		v := bits.at(i)
 		if v != 0 && v != 1 {
-			return nil, n.fail("", "the right side holds %g, want bits, 0 or 1", v)
+			panic(n.fail("", "the right side holds %g, want bits, 0 or 1", v))
 		}
 		w.f[i] = float32(2*v - 1)
 		sums[i%out] += float32(1 - v)
@@ -261,13 +210,7 @@ func lowerXnorPopcount(n *node) ([]*tensor, error) {
 		return n.windowed(x.windows, w, bias)
 	}
 	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), out)
-	rows, err := b.reshape(x, []int{graph.Elems(x.shape[:len(x.shape)-1]), x.shape[len(x.shape)-1]})
-	if err != nil {
-		return nil, err
-	}
-	y, err := b.dense(rows, w, bias, nil)
-	if err != nil {
-		return nil, err
-	}
+	rows := b.reshape(x, []int{graph.Elems(x.shape[:len(x.shape)-1]), x.shape[len(x.shape)-1]})
+	y := b.dense(rows, w, bias, nil)
 	return one(b.reshape(y, shape))
 }

@@ -13,109 +13,86 @@ import (
 // has tables of them, too.
 
 // intMap emits what a function makes of the real values of levels x, as levels of q; x itself if that changes nothing.
-func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) float32) (*graph.Value, error) {
+func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) float32) *graph.Value {
 	a := graph.IntMapOf(x.LevelType, q.attrs(), real)
 	if a.LevelType == x.LevelType && slices.Equal(a.Table, identity(len(a.Table))) {
-		return x, nil
+		return x
 	}
 	return b.emit("int_map", a, nil, x)
 }
 
 // mapped is t as integers of q, where float steps, or none, make it of levels or of a concatenation of levels; nil where they do not.
-func (n *node) mapped(t *tensor, q *quantParams) (*tensor, error) {
+func (n *node) mapped(t *tensor, q *quantParams) *tensor {
 	b, values := n.b, n.b.g.Graph().Values
 	var steps []scalar.Step
 	real := func(v float32) float32 { return scalar.Through(steps, v) }
 	for v := t.value; ; {
-		made, err := b.behind.Of(v), error(nil)
+		made := b.behind.Of(v)
 		p := b.g.Producer(v.Name)
 		switch {
 		case made != nil:
-			made, err = b.intMap(made, q, real)
+			made = b.intMap(made, q, real)
 		case p == nil || !b.alone(v):
-			return nil, nil
+			return nil
 		case p.Op == "concat":
-			made, err = b.concatOf(p, q, real)
+			made = b.concatOf(p, q, real)
 		case p.Op == "reshape":
 			v = values[p.Inputs[0]]
 			continue
 		case len(p.Inputs) == 1 && graph.OpNamed(p.Op).Stepped():
 			before := graph.Steps(b.g.Graph(), p)
 			if !scalar.Alike(before) {
-				return nil, nil
+				return nil
 			}
 			steps, v = append(slices.Clone(before), steps...), values[p.Inputs[0]]
 			continue
 		}
-		if made == nil || err != nil {
-			return nil, err
+		if made == nil {
+			return nil
 		}
-		if made, err = b.reshaped(made, t.value.Shape); err != nil {
-			return nil, err
-		}
+		made = b.reshaped(made, t.value.Shape)
 		return b.result(t.derived(made), q)
 	}
 }
 
 // concatOf emits the concatenation p with what a function makes of its operands, as levels of q; nil if some are no levels.
-func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) float32) (*graph.Value, error) {
+func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) float32) *graph.Value {
 	in := make([]*graph.Value, len(p.Inputs))
 	for i, name := range p.Inputs {
 		if in[i] = b.behind.Of(b.g.Graph().Value(name)); in[i] == nil {
-			return nil, nil
+			return nil
 		}
 	}
 	for i, x := range in {
-		var err error
-		if in[i], err = b.intMap(x, q, real); err != nil {
-			return nil, err
-		}
+		in[i] = b.intMap(x, q, real)
 	}
 	return b.emit("concat", p.Attrs, nil, in...)
 }
 
 // lowerQLinearConcat joins tensors of integers. Inputs: scale and zero point of y, and of each tensor itself, its scale and its zero point.
-func lowerQLinearConcat(n *node) ([]*tensor, error) {
+func lowerQLinearConcat(n *node) []*tensor {
 	if len(n.in)%3 != 2 {
-		return nil, n.fail("", "has %s, want scale and zero point, and three for each tensor", human.Count(len(n.in), "input"))
+		panic(n.fail("", "has %s, want scale and zero point, and three for each tensor", human.Count(len(n.in), "input")))
 	}
-	yq, err := n.params(0, 1, n.held(2))
-	if err != nil {
-		return nil, err
-	}
+	yq := n.params(0, 1, n.held(2))
 	var at []int
 	for i := 2; i < len(n.in); i += 3 {
 		at = append(at, i)
 	}
-	like, err := n.firstComputed(at...)
-	if err != nil {
-		return nil, err
-	}
+	like := n.firstComputed(at...)
 	var parts []*tensor
 	for _, i := range at {
-		t, err := n.mappedInput(i, yq, like, func(v float32) float32 { return v })
-		if err != nil {
-			return nil, err
-		}
+		t := n.mappedInput(i, yq, like, func(v float32) float32 { return v })
 		parts = append(parts, t)
 	}
-	axis, err := n.concatAxis(parts[0])
-	if err != nil {
-		return nil, err
-	}
-	y, err := n.b.concat(parts, axis)
-	if err != nil {
-		return nil, err
-	}
+	axis := n.concatAxis(parts[0])
+	y := n.b.concat(parts, axis)
 	return one(n.b.result(y.derived(y.value), yq))
 }
 
 // lowerQLinearLeakyRelu is LeakyRelu of integers, whose inputs are x, its scale and zero point, those of y.
-func lowerQLinearLeakyRelu(n *node) ([]*tensor, error) {
-	alpha, err := n.floatAttr("alpha", 0.01)
-	if err != nil {
-		return nil, err
-	}
+func lowerQLinearLeakyRelu(n *node) []*tensor {
+	alpha := n.floatAttr("alpha", 0.01)
 	return n.mappedAlone(func(v float32) float32 {
 		if v >= 0 {
 			return v
@@ -125,88 +102,65 @@ func lowerQLinearLeakyRelu(n *node) ([]*tensor, error) {
 }
 
 // lowerQLinearSigmoid is Sigmoid of integers, with inputs as QLinearLeakyRelu has them.
-func lowerQLinearSigmoid(n *node) ([]*tensor, error) {
+func lowerQLinearSigmoid(n *node) []*tensor {
 	return n.mappedAlone(func(v float32) float32 { return scalar.Step{Kind: scalar.Sigmoid}.Eval(0, v) })
 }
 
 // mappedAlone is what a function makes of the integers that are input 0, whose scale and zero point are inputs 1 and 2; 3 and 4 are those of y.
-func (n *node) mappedAlone(real func(v float32) float32) ([]*tensor, error) {
-	yq, err := n.params(3, 4, n.held(0))
-	if err != nil {
-		return nil, err
-	}
-	y, err := n.mappedInput(0, yq, n.in[0], real)
-	if err != nil {
-		return nil, err
-	}
+func (n *node) mappedAlone(real func(v float32) float32) []*tensor {
+	yq := n.params(3, 4, n.held(0))
+	y := n.mappedInput(0, yq, n.in[0], real)
 	return one(n.b.result(y, yq))
 }
 
 // mappedInput are the levels of yq that a function makes of the integers that are input i, behind which stand their scale and zero point;
 // constants are stored as like is.
-func (n *node) mappedInput(i int, yq *quantParams, like *tensor, real func(v float32) float32) (*tensor, error) {
-	xq, err := n.params(i+1, i+2, n.held(i))
-	if err != nil {
-		return nil, err
-	}
-	t, err := n.integers(i, xq, like)
-	if err != nil {
-		return nil, err
-	}
-	if t.value, err = n.b.intMap(t.value, yq, real); err != nil {
-		return nil, err
-	}
-	return t, nil
+func (n *node) mappedInput(i int, yq *quantParams, like *tensor, real func(v float32) float32) *tensor {
+	xq := n.params(i+1, i+2, n.held(i))
+	t := n.integers(i, xq, like)
+	t.value = n.b.intMap(t.value, yq, real)
+	return t
 }
 
 // firstComputed is the first of inputs at that is no constant.
-func (n *node) firstComputed(at ...int) (*tensor, error) {
+func (n *node) firstComputed(at ...int) *tensor {
 	for _, i := range at {
 		if t := n.in[i]; t != nil && t.konst == nil {
-			return t, nil
+			return t
 		}
 	}
-	return nil, n.fail("", "all its operands are constants, which is not supported")
+	panic(n.fail("", "all its operands are constants, which is not supported"))
 }
 
 // integers are the levels of parameters q that are input i, as a tensor; a constant is stored as like is.
-func (n *node) integers(i int, q *quantParams, like *tensor) (*tensor, error) {
+func (n *node) integers(i int, q *quantParams, like *tensor) *tensor {
 	t := n.in[i]
 	switch {
 	case t == nil:
-		return nil, n.fail("", "an input is left out")
+		panic(n.fail("", "an input is left out"))
 	case t.konst != nil:
 		return n.constantIntegers(i, q, like)
 	}
-	v, err := n.integerLevels(i, t, q)
-	if err != nil {
-		return nil, err
-	}
-	return &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}, nil
+	v := n.integerLevels(i, t, q)
+	return &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}
 }
 
 // real is what integers c of parameters q stand for.
-func (b *budget) real(c *array, q *quantParams) (*array, error) {
-	out, err := b.newArray(dtFloat, c.shape)
-	if err != nil {
-		return nil, err
-	}
+func (b *budget) real(c *array, q *quantParams) *array {
+	out := b.newArray(dtFloat, c.shape)
 	for k := range out.f {
 		out.f[k] = float32(int(c.whole(k))-q.zero) * q.scale
 	}
-	return out, nil
+	return out
 }
 
 // constantIntegers are the levels that a constant input i is. They are a quantizer's of the numbers that they stand for, each of which is one of the levels.
-func (n *node) constantIntegers(i int, q *quantParams, like *tensor) (*tensor, error) {
+func (n *node) constantIntegers(i int, q *quantParams, like *tensor) *tensor {
 	c := n.in[i].konst
 	if c.dt != q.dt {
-		return nil, n.fail("", "its input %q is a constant %s, want %s as its zero point is", n.Input[i], c.dt, q.dt)
+		panic(n.fail("", "its input %q is a constant %s, want %s as its zero point is", n.Input[i], c.dt, q.dt))
 	}
-	real, err := n.b.mem.real(c, q)
-	if err != nil {
-		return nil, err
-	}
+	real := n.b.mem.real(c, q)
 	t := &tensor{shape: c.shape}
 	if rank := len(like.shape); rank >= len(c.shape) {
 		t.shape = append(slices.Repeat([]int{1}, rank-len(c.shape)), c.shape...)
@@ -214,12 +168,7 @@ func (n *node) constantIntegers(i int, q *quantParams, like *tensor) (*tensor, e
 			t.perm = like.perm
 		}
 	}
-	v, err := n.b.constantLike(t, real)
-	if err != nil {
-		return nil, err
-	}
-	if t.value, err = n.b.emit("quantize", q.attrs(), nil, v); err != nil {
-		return nil, err
-	}
-	return t, nil
+	v := n.b.constantLike(t, real)
+	t.value = n.b.emit("quantize", q.attrs(), nil, v)
+	return t
 }

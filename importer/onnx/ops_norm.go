@@ -7,44 +7,31 @@ import (
 )
 
 // lowerBatchNorm takes the statistics as constants; axis 1 is that of the channels.
-func lowerBatchNorm(n *node) ([]*tensor, error) {
+func lowerBatchNorm(n *node) []*tensor {
 	b, t := n.b, n.in[0]
-	train, err := n.intAttr("training_mode", 0)
+	train := n.intAttr("training_mode", 0)
 	switch {
-	case err != nil:
-		return nil, err
 	case train != 0 && b.onConstants: // weight standardization
 		return lowerBatchStatistics(n)
 	case train != 0:
-		return nil, n.fail("export the model in evaluation mode", "training_mode is on")
+		panic(n.fail("export the model in evaluation mode", "training_mode is on"))
 	}
-	eps, err := n.floatAttr("epsilon", 1e-5)
-	if err != nil {
-		return nil, err
-	}
+	eps := n.floatAttr("epsilon", 1e-5)
 	if len(t.shape) < 2 {
-		return nil, n.fail("", "input has shape %v, want [N, C, ...]", t.shape)
+		panic(n.fail("", "input has shape %v, want [N, C, ...]", t.shape))
 	}
 	if t.flat == nil {
-		if t, err = b.stored(t, t.last(1)); err != nil {
-			return nil, err
-		}
+		t = b.stored(t, t.last(1))
 	}
 	weights := map[string]*graph.Tensor{}
 	for i, name := range []string{"gamma", "beta", "mean", "var"} {
-		a, err := n.konst(1+i, name)
-		if err != nil {
-			return nil, err
-		}
+		a := n.konst(1+i, name)
 		if !slices.Equal(a.shape, t.shape[1:2]) {
-			return nil, n.fail("", "%s %q has shape %v, want [%d]", name, n.Input[1+i], a.shape, t.shape[1])
+			panic(n.fail("", "%s %q has shape %v, want [%d]", name, n.Input[1+i], a.shape, t.shape[1]))
 		}
 		shape := slices.Repeat([]int{1}, len(t.shape)-1)
 		shape[0] = a.len()
-		w, err := b.vector(t, a.view(shape))
-		if err != nil {
-			return nil, err
-		}
+		w := b.vector(t, a.view(shape))
 		if w.Data.Len() == 1 {
 			w.Shape = []int{1}
 		}

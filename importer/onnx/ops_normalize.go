@@ -1,32 +1,25 @@
 package onnx
 
 import (
-	"cmp"
 	"slices"
 )
 
 // LayerNormalization and its kin are made of means, as the standard defines them: (x - mean) / sqrt(variance + epsilon), scaled and shifted.
 
 // step makes a tensor of another one.
-type step func(b *builder, t *tensor) (*tensor, error)
+type step func(b *builder, t *tensor) *tensor
 
 // chain takes t through steps, up to the first that fails.
-func chain(b *builder, t *tensor, steps ...step) (*tensor, error) {
+func chain(b *builder, t *tensor, steps ...step) *tensor {
 	for _, s := range steps {
-		var err error
-		if t, err = s(b, t); err != nil {
-			return nil, err
-		}
+		t = s(b, t)
 	}
-	return t, nil
+	return t
 }
 
 // mean is the mean of t over axes, which stay with extent 1. Axes that do not lie side by side in memory are reduced one run after the other.
-func (b *builder) mean(t *tensor, axes []int) (*tensor, error) {
-	t, err := b.plain(t)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) mean(t *tensor, axes []int) *tensor {
+	t = b.plain(t)
 	var run []int
 	for _, d := range t.order() {
 		switch {
@@ -36,291 +29,208 @@ func (b *builder) mean(t *tensor, axes []int) (*tensor, error) {
 		case len(run) == 0 || t.shape[d] == 1:
 			continue
 		}
-		if t, err = b.reduce(t, run, true, true); err != nil {
-			return nil, err
-		}
+		t = b.reduce(t, run, true, true)
 		run = nil
 	}
 	if len(run) == 0 {
-		return t, nil
+		return t
 	}
 	return b.reduce(t, run, true, true)
 }
 
 // centered is t less its mean over axes.
-func (b *builder) centered(t *tensor, axes []int) (*tensor, error) {
-	mean, err := b.mean(t, axes)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) centered(t *tensor, axes []int) *tensor {
+	mean := b.mean(t, axes)
 	return b.binary("sub", t, mean)
 }
 
 // overRoot is t * (1 / sqrt(mean of its squares over axes + epsilon)).
-func (b *builder) overRoot(t *tensor, axes []int, epsilon float32) (*tensor, error) {
-	root, err := chain(b, t,
+func (b *builder) overRoot(t *tensor, axes []int, epsilon float32) *tensor {
+	root := chain(b, t,
 		squared,
-		func(b *builder, t *tensor) (*tensor, error) { return b.mean(t, axes) },
-		func(b *builder, t *tensor) (*tensor, error) { return b.affine(t, 1, epsilon) },
-		func(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, "sqrt") },
+		func(b *builder, t *tensor) *tensor { return b.mean(t, axes) },
+		func(b *builder, t *tensor) *tensor { return b.affine(t, 1, epsilon) },
+		func(b *builder, t *tensor) *tensor { return b.pipe(t, "sqrt") },
 		(*builder).reciprocal)
-	if err != nil {
-		return nil, err
-	}
 	return b.binary("mul", t, root)
 }
 
 // normalized is t less its mean over axes, by its standard deviation.
-func (b *builder) normalized(t *tensor, axes []int, epsilon float32) (*tensor, error) {
-	t, err := b.centered(t, axes)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) normalized(t *tensor, axes []int, epsilon float32) *tensor {
+	t = b.centered(t, axes)
 	return b.overRoot(t, axes, epsilon)
 }
 
 // scaledBy is t * scale + bias, which broadcast to t's shape and of which either may be nil.
-func (n *node) scaledBy(t, scale, bias *tensor) (*tensor, error) {
+func (n *node) scaledBy(t, scale, bias *tensor) *tensor {
 	for i, c := range []*tensor{scale, bias} {
 		if c == nil {
 			continue
 		}
-		if shape, err := broadcastShape(t.shape, c.shape); err != nil || !slices.Equal(shape, t.shape) {
-			return nil, n.fail("", "a scale or bias of shape %v does not fit shape %v", c.shape, t.shape)
+		if !fits(c.shape, t.shape) {
+			panic(n.fail("", "a scale or bias of shape %v does not fit shape %v", c.shape, t.shape))
 		}
-		var err error
-		if t, err = n.b.binary([]string{"mul", "add"}[i], t, c); err != nil {
-			return nil, err
-		}
+		t = n.b.binary([]string{"mul", "add"}[i], t, c)
 	}
-	return t, nil
+	return t
 }
 
 // channelwise is input i, a number for each of count channels, as a tensor whose axis 0 is the channels' and which has rank axes; nil if it is left out.
-func (n *node) channelwise(i, count, rank int) (*tensor, error) {
+func (n *node) channelwise(i, count, rank int) *tensor {
 	t := n.input(i)
 	if t == nil {
-		return nil, nil
+		return nil
 	}
 	if !slices.Equal(t.shape, []int{count}) {
-		return nil, n.fail("", "input %q has shape %v, want [%d]", n.Input[i], t.shape, count)
+		panic(n.fail("", "input %q has shape %v, want [%d]", n.Input[i], t.shape, count))
 	}
 	shape := append([]int{count}, slices.Repeat([]int{1}, rank-1)...)
 	if t.konst != nil {
-		return &tensor{shape: shape, konst: t.konst.view(shape)}, nil
+		return &tensor{shape: shape, konst: t.konst.view(shape)}
 	}
 	return n.b.reshape(t, shape)
 }
 
 // channelwiseBoth are inputs 1 and 2 as channelwise has them.
-func (n *node) channelwiseBoth(count, rank int) (scale, bias *tensor, err error) {
-	if scale, err = n.channelwise(1, count, rank); err == nil {
-		bias, err = n.channelwise(2, count, rank)
-	}
-	return scale, bias, err
+func (n *node) channelwiseBoth(count, rank int) (scale, bias *tensor) {
+	scale = n.channelwise(1, count, rank)
+	bias = n.channelwise(2, count, rank)
+	return scale, bias
 }
 
 // axesFrom are the axes from attribute axis on.
-func (n *node) axesFrom() ([]int, error) {
+func (n *node) axesFrom() []int {
 	rank := len(n.in[0].shape)
-	axis, err := n.intAttr("axis", -1)
-	if err == nil {
-		axis, err = n.axis(axis, rank)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return identity(rank)[axis:], nil
+	axis := n.intAttr("axis", -1)
+
+	axis = n.axis(axis, rank)
+	return identity(rank)[axis:]
 }
 
 // lowerLayerNorm normalizes over the last axes.
-func lowerLayerNorm(n *node) ([]*tensor, error) { return n.normalizedRows((*builder).normalized) }
+func lowerLayerNorm(n *node) []*tensor { return n.normalizedRows((*builder).normalized) }
 
 // lowerRMSNorm divides by the root of the mean square over the last axes.
-func lowerRMSNorm(n *node) ([]*tensor, error) { return n.normalizedRows((*builder).overRoot) }
+func lowerRMSNorm(n *node) []*tensor { return n.normalizedRows((*builder).overRoot) }
 
 // normalizedRows normalizes over the axes from attribute axis on; inputs 1 and 2 are scale and bias.
-func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) (*tensor, error)) ([]*tensor, error) {
-	epsilon, err := n.floatAttr("epsilon", 1e-5)
-	if err != nil {
-		return nil, err
-	}
-	axes, err := n.axesFrom()
-	if err != nil {
-		return nil, err
-	}
-	y, err := normalize(n.b, n.in[0], axes, epsilon)
-	if err != nil {
-		return nil, err
-	}
+func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) *tensor) []*tensor {
+	epsilon := n.floatAttr("epsilon", 1e-5)
+	axes := n.axesFrom()
+	y := normalize(n.b, n.in[0], axes, epsilon)
 	return one(n.scaledBy(y, n.input(1), n.input(2)))
 }
 
 // image checks that input 0 is [N, C, ...].
-func (n *node) image() error {
+func (n *node) image() {
 	if len(n.in[0].shape) < 3 {
-		return n.fail("", "input has shape %v, want [N, C, ...]", n.in[0].shape)
+		panic(n.fail("", "input has shape %v, want [N, C, ...]", n.in[0].shape))
 	}
-	return nil
 }
 
 // lowerInstanceNorm normalizes each channel of each image.
-func lowerInstanceNorm(n *node) ([]*tensor, error) {
-	if err := n.image(); err != nil {
-		return nil, err
-	}
+func lowerInstanceNorm(n *node) []*tensor {
+	n.image()
 	return n.normalizedChannels(identity(len(n.in[0].shape))[2:])
 }
 
 // normalizedChannels normalizes input 0, [N, C, ...], over axes; inputs 1 and 2 have a scale and a bias for each channel.
-func (n *node) normalizedChannels(axes []int) ([]*tensor, error) {
-	epsilon, err := n.floatAttr("epsilon", 1e-5)
-	if err != nil {
-		return nil, err
-	}
+func (n *node) normalizedChannels(axes []int) []*tensor {
+	epsilon := n.floatAttr("epsilon", 1e-5)
 	t := n.in[0]
-	scale, bias, err := n.channelwiseBoth(t.shape[1], len(t.shape)-1)
-	if err != nil {
-		return nil, err
-	}
-	y, err := n.b.normalized(t, axes, epsilon)
-	if err != nil {
-		return nil, err
-	}
+	scale, bias := n.channelwiseBoth(t.shape[1], len(t.shape)-1)
+	y := n.b.normalized(t, axes, epsilon)
 	return one(n.scaledBy(y, scale, bias))
 }
 
 // lowerGroupNorm normalizes groups of channels. Scale and bias have a number for each group before opset 21, for each channel from there on.
-func lowerGroupNorm(n *node) ([]*tensor, error) {
-	epsilon, err := n.floatAttr("epsilon", 1e-5)
-	if err = cmp.Or(err, n.image()); err != nil {
-		return nil, err
-	}
-	groups, err := n.intAttr("num_groups", 0)
-	if err != nil {
-		return nil, err
-	}
+func lowerGroupNorm(n *node) []*tensor {
+	epsilon := n.floatAttr("epsilon", 1e-5)
+	n.image()
+	groups := n.intAttr("num_groups", 0)
 	b, t := n.b, n.in[0]
 	c, rank := t.shape[1], len(t.shape)
 	if groups < 1 || c%groups != 0 {
-		return nil, n.fail("", "num_groups %d does not divide %d channels", groups, c)
+		panic(n.fail("", "num_groups %d does not divide %d channels", groups, c))
 	}
 	apart := slices.Concat(t.shape[:1], []int{groups, c / groups}, t.shape[2:])
-	y, err := chain(b, t,
-		func(b *builder, t *tensor) (*tensor, error) { return b.reshape(t, apart) },
-		func(b *builder, t *tensor) (*tensor, error) { return b.normalized(t, identity(rank + 1)[2:], epsilon) })
-	if err != nil {
-		return nil, err
-	}
+	y := chain(b, t,
+		func(b *builder, t *tensor) *tensor { return b.reshape(t, apart) },
+		func(b *builder, t *tensor) *tensor { return b.normalized(t, identity(rank + 1)[2:], epsilon) })
 	count, over := c, rank-1
 	if n.opset < 21 {
 		count, over = groups, rank
 	}
-	scale, bias, err := n.channelwiseBoth(count, over)
-	if err != nil {
-		return nil, err
-	}
+	scale, bias := n.channelwiseBoth(count, over)
 	if n.opset < 21 {
-		if y, err = n.scaledBy(y, scale, bias); err != nil {
-			return nil, err
-		}
+		y = n.scaledBy(y, scale, bias)
 		scale, bias = nil, nil
 	}
-	if y, err = b.reshape(y, t.shape); err != nil {
-		return nil, err
-	}
+	y = b.reshape(y, t.shape)
 	return one(n.scaledBy(y, scale, bias))
 }
 
 // lowerBatchStatistics is BatchNormalization by the mean and deviation of the input itself.
-func lowerBatchStatistics(n *node) ([]*tensor, error) {
+func lowerBatchStatistics(n *node) []*tensor {
 	shape := n.in[0].shape
 	if len(shape) < 2 {
-		return nil, n.fail("", "input has shape %v, want [N, C, ...]", shape)
+		panic(n.fail("", "input has shape %v, want [N, C, ...]", shape))
 	}
 	return n.normalizedChannels(slices.Delete(identity(len(shape)), 1, 2))
 }
 
 // lowerMeanVariance normalizes over attribute axes, with the standard's epsilon.
-func lowerMeanVariance(n *node) ([]*tensor, error) {
-	list, err := n.intsAttr("axes")
-	if err != nil {
-		return nil, err
-	}
+func lowerMeanVariance(n *node) []*tensor {
+	list := n.intsAttr("axes")
 	if list == nil {
 		list = []int{0, 2, 3}
 	}
-	axes, err := n.axes(list, len(n.in[0].shape))
-	if err != nil {
-		return nil, err
-	}
+	axes := n.axes(list, len(n.in[0].shape))
 	b := n.b
-	t, err := b.centered(n.in[0], axes)
-	if err != nil {
-		return nil, err
-	}
-	root, err := chain(b, t,
+	t := b.centered(n.in[0], axes)
+	root := chain(b, t,
 		squared,
-		func(b *builder, t *tensor) (*tensor, error) { return b.mean(t, axes) },
-		func(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, "sqrt") },
-		func(b *builder, t *tensor) (*tensor, error) { return b.affine(t, 1, 1e-9) })
-	if err != nil {
-		return nil, err
-	}
+		func(b *builder, t *tensor) *tensor { return b.mean(t, axes) },
+		func(b *builder, t *tensor) *tensor { return b.pipe(t, "sqrt") },
+		func(b *builder, t *tensor) *tensor { return b.affine(t, 1, 1e-9) })
 	return one(b.binary("div", t, root))
 }
 
 // lowerNorm is ReduceSum of what before makes of the input, and then ops behind.
 func lowerNorm(before step, behind ...string) lowerFunc {
-	return func(n *node) ([]*tensor, error) {
-		x, err := before(n.b, n.in[0])
-		if err != nil {
-			return nil, err
-		}
+	return func(n *node) []*tensor {
+		x := before(n.b, n.in[0])
 		m := *n
 		m.in = slices.Concat([]*tensor{x}, n.in[1:])
-		sum, err := lowerReduceSum(&m)
-		if err != nil {
-			return nil, err
-		}
+		sum := lowerReduceSum(&m)
 		return one(n.b.pipe(sum[0], behind...))
 	}
 }
 
-func absolute(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, "abs") }
+func absolute(b *builder, t *tensor) *tensor { return b.pipe(t, "abs") }
 
-func squared(b *builder, t *tensor) (*tensor, error) { return b.binary("mul", t, t) }
+func squared(b *builder, t *tensor) *tensor { return b.binary("mul", t, t) }
 
-func unchanged(_ *builder, t *tensor) (*tensor, error) { return t, nil }
+func unchanged(_ *builder, t *tensor) *tensor { return t }
 
 // lowerLpNorm divides by the norm along an axis.
-func lowerLpNorm(n *node) ([]*tensor, error) {
-	p, err := n.intAttr("p", 2)
-	if err != nil {
-		return nil, err
-	}
-	axis, err := n.intAttr("axis", -1)
-	if err == nil {
-		axis, err = n.axis(axis, len(n.in[0].shape))
-	}
-	if err != nil {
-		return nil, err
-	}
+func lowerLpNorm(n *node) []*tensor {
+	p := n.intAttr("p", 2)
+	axis := n.intAttr("axis", -1)
+
+	axis = n.axis(axis, len(n.in[0].shape))
 	before, behind := squared, []string{"sqrt"}
 	switch p {
 	case 1:
 		before, behind = absolute, nil
 	case 2:
 	default:
-		return nil, n.fail("", "p is %d, want 1 or 2", p)
+		panic(n.fail("", "p is %d, want 1 or 2", p))
 	}
 	b, t := n.b, n.in[0]
-	norm, err := chain(b, t, before,
-		func(b *builder, t *tensor) (*tensor, error) { return b.mean(t, []int{axis}) },
-		func(b *builder, t *tensor) (*tensor, error) { return b.affine(t, float32(n.in[0].shape[axis]), 0) },
-		func(b *builder, t *tensor) (*tensor, error) { return b.pipe(t, behind...) })
-	if err != nil {
-		return nil, err
-	}
+	norm := chain(b, t, before,
+		func(b *builder, t *tensor) *tensor { return b.mean(t, []int{axis}) },
+		func(b *builder, t *tensor) *tensor { return b.affine(t, float32(n.in[0].shape[axis]), 0) },
+		func(b *builder, t *tensor) *tensor { return b.pipe(t, behind...) })
 	return one(b.binary("div", t, norm))
 }

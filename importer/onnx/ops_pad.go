@@ -10,126 +10,91 @@ import (
 )
 
 // pads reads how much Pad adds before and after each axis (negative numbers cut off), and the value.
-func (n *node) pads(rank int) (before, after []int, value float32, err error) {
-	list, _, err := n.listArg("pads", 11, 1)
-	if err != nil {
-		return nil, nil, 0, err
-	}
+func (n *node) pads(rank int) (before, after []int, value float32) {
+	list, _ := n.listArg("pads", 11, 1)
 	if n.opset < 11 {
-		value, err = n.floatAttr("value", 0)
+		value = n.floatAttr("value", 0)
 	} else {
 		var v float64
-		v, err = n.scalarOf(2, "constant value", 0)
+		v = n.scalarOf(2, "constant value", 0)
 		value = float32(v)
-	}
-	if err != nil {
-		return nil, nil, 0, err
 	}
 	axes := identity(rank)
 	if n.opset >= 18 && n.input(3) != nil {
-		given, err := n.listOf(3, "axes")
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		if _, err := n.axes(given, rank); err != nil {
-			return nil, nil, 0, err
-		}
+		given := n.listOf(3, "axes")
+		n.axes(given, rank)
 		axes = nil
 		for _, a := range given {
-			k, _ := n.axis(a, rank)
+			k := n.axis(a, rank)
 			axes = append(axes, k)
 		}
 	}
 	if len(list) != 2*len(axes) {
-		return nil, nil, 0, n.fail("", "%d pads for %d axes", len(list), len(axes))
+		panic(n.fail("", "%d pads for %d axes", len(list), len(axes)))
 	}
 	before, after = make([]int, rank), make([]int, rank)
 	for i, a := range axes {
 		before[a], after[a] = list[i], list[len(axes)+i]
 		if max(before[a], after[a]) > 1<<20 || min(before[a], after[a]) < -1<<31 {
-			return nil, nil, 0, n.fail("", "pads %v", list)
+			panic(n.fail("", "pads %v", list))
 		}
 	}
-	return before, after, value, nil
+	return before, after, value
 }
 
 // border is what Pad puts around its input, where that is no constant.
-func (n *node) border() (border source.Border, constant bool, err error) {
-	mode, err := n.textAttr("mode", "constant")
-	if err != nil {
-		return 0, false, err
-	}
+func (n *node) border() (border source.Border, constant bool) {
+	mode := n.textAttr("mode", "constant")
 	border, known := map[string]source.Border{"edge": source.Edge, "reflect": source.Reflect, "wrap": source.Wrap}[mode]
 	if !known && mode != "constant" {
-		return 0, false, n.fail("use constant, edge, reflect or wrap", "mode %q is unknown", mode)
+		panic(n.fail("use constant, edge, reflect or wrap", "mode %q is unknown", mode))
 	}
-	return border, !known, nil
+	return border, !known
 }
 
 // around is t with so many positions of itself before and after each axis.
-func (n *node) around(t *tensor, before, after []int, border source.Border) (*tensor, error) {
+func (n *node) around(t *tensor, before, after []int, border source.Border) *tensor {
 	var axes []*source.Along
 	for d, extent := range t.shape {
 		lo, hi := max(0, before[d]), max(0, after[d])
-		if err := n.b.mem.take(lo+extent+hi, 8); err != nil {
-			return nil, err
-		}
+		n.b.mem.take(lo+extent+hi, 8)
 		axes = append(axes, source.AlongPixels(d, extent, source.Around(extent, lo, hi, border)))
 	}
 	return n.b.at(t, axes)
 }
 
 // lowerPad cuts, pads rows and columns of an image, and appends constants along other axes.
-func lowerPad(n *node) ([]*tensor, error) {
+func lowerPad(n *node) []*tensor {
 	b, t := n.b, n.in[0]
-	before, after, value, err := n.pads(len(t.shape))
-	if err != nil {
-		return nil, err
-	}
-	border, constant, err := n.border()
-	if err != nil {
-		return nil, err
-	}
+	before, after, value := n.pads(len(t.shape))
+	border, constant := n.border()
 	switch q := t.integers; {
 	case t.truth || t.value.Whole:
-		return nil, n.fail("put Cast to float before it", "input %q holds truth values or positions, which are not padded", n.Input[0])
+		panic(n.fail("put Cast to float before it", "input %q holds truth values or positions, which are not padded", n.Input[0]))
 	case q != nil: // value is one of the integers
 		value = (value - float32(q.zero)) * q.scale
 	case value != value:
-		return nil, n.fail("", "pads with NaN")
+		panic(n.fail("", "pads with NaN"))
 	}
-	if t, err = b.crop(t, before, after); err != nil {
-		return nil, err
-	}
+	t = b.crop(t, before, after)
 	if !constant {
-		if t, err = n.around(t, before, after, border); err != nil {
-			return nil, err
-		}
+		t = n.around(t, before, after, border)
 		if t == n.in[0] {
 			return lowerIdentity(n)
 		}
-		return []*tensor{t}, nil
+		return []*tensor{t}
 	}
 	if math.IsInf(float64(value), -1) && len(t.shape) == 4 && max(before[0], before[1], after[0], after[1]) <= 0 && b.onlyRead(n.Output[0], "MaxPool") {
 		m := &margin{added(before[2:]), added(after[2:])}
-		if t, err = b.plain(t); err != nil {
-			return nil, err
-		}
+		t = b.plain(t)
 		shape := []int{t.shape[0], t.shape[1], t.shape[2] + m.before[0] + m.after[0], t.shape[3] + m.before[1] + m.after[1]}
-		return []*tensor{{shape: shape, value: t.value, perm: t.perm, integers: t.integers, truth: t.truth, margin: m}}, nil
+		return []*tensor{{shape: shape, value: t.value, perm: t.perm, integers: t.integers, truth: t.truth, margin: m}}
 	}
 	positive := func(v int) bool { return v > 0 }
 	if rank := len(t.shape); (rank == 3 || rank == 4) && slices.ContainsFunc(slices.Concat(before[2:], after[2:]), positive) {
-		x, axes, err := b.image(t)
-		if err != nil {
-			return nil, err
-		}
-		if x, err = b.padImage(x, added(before[2:]), added(after[2:]), float64(value)); err != nil {
-			return nil, err
-		}
-		if t, err = b.fromImage(x, axes); err != nil {
-			return nil, err
-		}
+		x, axes := b.image(t)
+		x = b.padImage(x, added(before[2:]), added(after[2:]), float64(value))
+		t = b.fromImage(x, axes)
 		t.integers = n.in[0].integers
 		before, after = before[:2], after[:2]
 	}
@@ -145,22 +110,18 @@ func lowerPad(n *node) ([]*tensor, error) {
 			if p.shape[d] == 0 {
 				continue
 			}
-			if p.konst, err = b.mem.newArray(dtFloat, p.shape); err != nil {
-				return nil, err
-			}
+			p.konst = b.mem.newArray(dtFloat, p.shape)
 			for k := range p.konst.f {
 				p.konst.f[k] = value
 			}
 		}
 		parts = slices.DeleteFunc(parts, func(p *tensor) bool { return p.shape[d] == 0 })
-		if t, err = b.concat(parts, d); err != nil {
-			return nil, err
-		}
+		t = b.concat(parts, d)
 	}
 	if t == n.in[0] {
 		return lowerIdentity(n)
 	}
-	return []*tensor{t}, nil
+	return []*tensor{t}
 }
 
 // added is what is added to rows and columns, where pads that cut off count as 0.
@@ -177,7 +138,7 @@ func (b *builder) onlyRead(name, op string) bool {
 }
 
 // crop cuts off where pads are negative.
-func (b *builder) crop(t *tensor, before, after []int) (*tensor, error) {
+func (b *builder) crop(t *tensor, before, after []int) *tensor {
 	var list []span
 	for d := range before {
 		lo, hi := max(0, -before[d]), max(0, -after[d])
@@ -187,32 +148,23 @@ func (b *builder) crop(t *tensor, before, after []int) (*tensor, error) {
 		list = append(list, span{axis: d, begin: lo, count: max(0, t.shape[d]-lo-hi), step: 1})
 	}
 	if list == nil {
-		return t, nil
+		return t
 	}
 	return b.take(t, list)
 }
 
 // foldPad pads a constant.
-func foldPad(n *node, in []*array) ([]*array, error) {
+func foldPad(n *node, in []*array) []*array {
 	x := in[0]
-	before, after, value, err := n.pads(len(x.shape))
-	if err != nil {
-		return nil, err
-	}
-	border, constant, err := n.border()
-	if err != nil {
-		return nil, err
-	}
+	before, after, value := n.pads(len(x.shape))
+	border, constant := n.border()
 	shape := make([]int, len(x.shape))
 	for d, e := range x.shape {
 		if shape[d] = e + before[d] + after[d]; shape[d] < 0 {
-			return nil, n.fail("", "nothing is left of axis %d of %v", d, x.shape)
+			panic(n.fail("", "nothing is left of axis %d of %v", d, x.shape))
 		}
 	}
-	out, err := n.b.mem.newArray(x.dt, shape)
-	if err != nil {
-		return nil, err
-	}
+	out := n.b.mem.newArray(x.dt, shape)
 	var places [][]int // by axis: the positions, counted from what is cut off, that the result's hold
 	for d, e := range x.shape {
 		if constant {
@@ -220,11 +172,9 @@ func foldPad(n *node, in []*array) ([]*array, error) {
 		}
 		lo, hi := max(0, before[d]), max(0, after[d])
 		if e += min(0, before[d]) + min(0, after[d]); e < 1 {
-			return nil, n.fail("", "nothing is left of axis %d of %v", d, x.shape)
+			panic(n.fail("", "nothing is left of axis %d of %v", d, x.shape))
 		}
-		if err := n.b.mem.take(lo+e+hi, 8); err != nil {
-			return nil, err
-		}
+		n.b.mem.take(lo+e+hi, 8)
 		places = append(places, source.Around(e, lo, hi, border))
 	}
 	s := strides(x.shape)
@@ -251,15 +201,12 @@ func foldPad(n *node, in []*array) ([]*array, error) {
 			idx[d] = 0
 		}
 	}
-	return []*array{out}, nil
+	return []*array{out}
 }
 
 // lowerReduceSum is the mean times the number of elements.
-func lowerReduceSum(n *node) ([]*tensor, error) {
-	axes, keep, err := n.reduced(len(n.in[0].shape))
-	if err != nil {
-		return nil, err
-	}
+func lowerReduceSum(n *node) []*tensor {
+	axes, keep := n.reduced(len(n.in[0].shape))
 	if len(axes) == 0 {
 		return lowerIdentity(n)
 	}
@@ -267,9 +214,6 @@ func lowerReduceSum(n *node) ([]*tensor, error) {
 	for _, d := range axes {
 		count *= n.in[0].shape[d]
 	}
-	y, err := n.b.reduce(n.in[0], axes, keep, true)
-	if err != nil {
-		return nil, err
-	}
+	y := n.b.reduce(n.in[0], axes, keep, true)
 	return one(n.b.elementwise(y, "mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(math.Min(float64(count), 1<<24))})}}))
 }

@@ -7,6 +7,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
@@ -26,7 +27,7 @@ type scaled struct {
 	bias   *graph.Tensor
 	biasOf *linear // what bias was made of, or nil
 	factor float32
-	emit   func(a *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) (*graph.Value, error)
+	emit   func(a *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) *graph.Value
 }
 
 // sumsOf remembers that value v, floats, is made by a layer that could be one of integers.
@@ -54,33 +55,26 @@ func (b *builder) constantOf(v *graph.Value, operands ...*tensor) {
 }
 
 // operands are the levels of both operands of p, a sum or a product, of which one may be a constant with an element for each channel, or more; nil if there are none.
-func (b *builder) operands(p *graph.Node) (x, y *graph.Value, err error) {
+func (b *builder) operands(p *graph.Node) (x, y *graph.Value) {
 	values, q := b.g.Graph().Values, b.constants[p]
 	var in [2]*graph.Value
 	for k, name := range p.Inputs {
 		in[k] = b.behind.Of(values[name])
 		if c := b.g.Producer(name); in[k] == nil && q != nil && c != nil && c.Op == "constant" {
-			if in[k], err = b.emit("quantize", q.attrs(), nil, values[name]); err != nil {
-				return nil, nil, err
-			}
+			in[k] = b.emit("quantize", q.attrs(), nil, values[name])
 		}
 	}
 	w := p.Weights["b"]
 	if len(p.Inputs) != 1 || in[0] == nil || q == nil || w == nil || w.Data.Len() < 2 {
-		return in[0], in[1], nil
+		return in[0], in[1]
 	}
 	shape := append(slices.Repeat([]int{1}, len(in[0].Shape)-1), w.Data.Len())
-	c, err := b.emit("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: w.Data}})
-	if err != nil {
-		return nil, nil, err
-	}
-	if in[1], err = b.emit("quantize", q.attrs(), nil, c); err != nil {
-		return nil, nil, err
-	}
+	c := b.emit("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: w.Data}})
+	in[1] = b.emit("quantize", q.attrs(), nil, c)
 	if a, ok := p.Attrs.(*graph.BinaryOpAttrs); ok && a.Reverse {
 		in[0], in[1] = in[1], in[0]
 	}
-	return in[0], in[1], nil
+	return in[0], in[1]
 }
 
 // paramsOf are the parameters of levels of 8 bits.
@@ -96,7 +90,7 @@ func paramsOf(t scalar.LevelType) *quantParams {
 func (b *builder) alone(v *graph.Value) bool { return b.counts[v.Name] <= 1 && !b.wanted[v.Name] }
 
 // quantized is t as integers of q, where what comes before QuantizeLinear is made of integers too; nil where it is not.
-func (n *node) quantized(t *tensor, q *quantParams) (*tensor, error) {
+func (n *node) quantized(t *tensor, q *quantParams) *tensor {
 	b, values := n.b, n.b.g.Graph().Values
 	if l := b.behind.Of(t.value); l != nil && l.LevelType == q.levelType() {
 		return b.result(t.derived(l), q)
@@ -105,7 +99,7 @@ func (n *node) quantized(t *tensor, q *quantParams) (*tensor, error) {
 	for v := t.value; b.alone(v); {
 		p := b.g.Producer(v.Name)
 		if p == nil {
-			return nil, nil
+			return nil
 		}
 		steps := graph.Steps(b.g.Graph(), p)
 		switch {
@@ -114,27 +108,23 @@ func (n *node) quantized(t *tensor, q *quantParams) (*tensor, error) {
 			low = max(low, quantizer.Eval(steps[0].Eval(0, float32(math.Inf(-1)))))
 			high = min(high, quantizer.Eval(steps[0].Eval(0, float32(math.Inf(1)))))
 		default:
-			made, err := n.integersOf(p, q)
-			if made == nil || err != nil || low > high {
-				return nil, err
+			made := n.integersOf(p, q)
+			if made == nil || low > high {
+				return nil
 			}
 			if low > 0 || high < quantizer.Top() {
-				if made, err = b.narrow(made, low, high); err != nil {
-					return nil, err
-				}
+				made = b.narrow(made, low, high)
 			}
-			if made, err = b.reshaped(made, t.value.Shape); err != nil {
-				return nil, err
-			}
+			made = b.reshaped(made, t.value.Shape)
 			return b.result(t.derived(made), q)
 		}
 		v = values[p.Inputs[0]]
 	}
-	return nil, nil
+	return nil
 }
 
 // narrow clips levels that are made of integers: where they are made, or behind it.
-func (b *builder) narrow(v *graph.Value, low, high int) (*graph.Value, error) {
+func (b *builder) narrow(v *graph.Value, low, high int) *graph.Value {
 	switch a := b.g.Producer(v.Name).Attrs.(type) {
 	case *graph.Conv2DAttrs:
 		a.Integer.Low, a.Integer.High = low, high
@@ -151,105 +141,91 @@ func (b *builder) narrow(v *graph.Value, low, high int) (*graph.Value, error) {
 		}
 		return b.emit("int_map", clip, nil, v)
 	}
-	return v, nil
+	return v
 }
 
 // integersOf is what p makes, as levels of q; nil if p is no op of integers. The layer that makes them is called p from then on.
-func (n *node) integersOf(p *graph.Node, q *quantParams) (*graph.Value, error) {
+func (n *node) integersOf(p *graph.Node, q *quantParams) *graph.Value {
 	reading := n.b.n
 	defer func() { n.b.n = reading }()
 	of := &node{NodeProto: &pb.NodeProto{Name: new(p.Name)}, b: n.b, base: p.Output, label: n.label}
 	n.b.n = of
-	v, err := n.integersBy(p, q)
-	if v != nil && err == nil {
+	v := n.integersBy(p, q)
+	if v != nil {
 		if layer, name := of.layer(), p.Name; layer != nil {
 			n.b.g.RenameNode(p, layer.Name)
 			n.b.g.RenameNode(layer, name)
 		}
 	}
-	return v, err
+	return v
 }
 
 // integersBy is integersOf, whose nodes are called after what is being read.
-func (n *node) integersBy(p *graph.Node, q *quantParams) (*graph.Value, error) {
+func (n *node) integersBy(p *graph.Node, q *quantParams) *graph.Value {
 	b, values := n.b, n.b.g.Graph().Values
 	switch {
 	case b.scaled[p] != nil:
-		v, err := b.scaled[p].integers(q)
-		if err != nil {
-			p.Note = fmt.Sprintf("not computed in integers: %v", err)
-			return nil, nil
-		}
-		return v, nil
+		return noted(p, func() *graph.Value { return b.scaled[p].integers(q) })
 	case p.Op == "add" || p.Op == "mul":
 		emit := intPair((*builder).intAdd)
 		if p.Op == "mul" {
 			emit = (*builder).intMul
 		}
-		x, y, err := b.operands(p)
-		if x == nil || y == nil || err != nil {
-			return nil, err
+		x, y := b.operands(p)
+		if x == nil || y == nil {
+			return nil
 		}
-		v, err := emit(b, paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y)
-		if err != nil {
-			p.Note = fmt.Sprintf("not computed in integers: %v", err)
-			return nil, nil
-		}
-		return v, nil
+		return noted(p, func() *graph.Value { return emit(b, paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y) })
 	case p.Op == "avg_pool":
 		x := b.behind.Of(values[p.Inputs[0]])
 		if x == nil {
-			return nil, nil
+			return nil
 		}
 		return b.intPool(p.Attrs.(*graph.PoolAttrs), x, q)
 	case p.Op == "softmax":
 		x, a := b.behind.Of(values[p.Inputs[0]]), &graph.IntSoftmaxAttrs{LevelType: q.levelType()}
 		if x == nil || x.Signed != a.Signed || !a.Finite(x.LevelType, x.Channels()) {
-			return nil, nil
+			return nil
 		}
 		return b.emit("int_softmax", a, nil, x)
 	case p.Op == "global_avg_pool":
 		x := b.behind.Of(values[p.Inputs[0]])
 		if x == nil {
-			return nil, nil
+			return nil
 		}
-		v, err := b.intMean(x, paramsOf(x.LevelType), q)
-		if err != nil {
-			return nil, err
-		}
-		return b.reshaped(v, values[p.Output].Shape)
+		return b.reshaped(b.intMean(x, paramsOf(x.LevelType), q), values[p.Output].Shape)
 	}
-	return nil, nil
+	return nil
+}
+
+// noted is the value that emit makes instead of p. If emit fails, p says why, and the value is nil.
+func noted(p *graph.Node, emit func() *graph.Value) (v *graph.Value) {
+	if err := kit.Try(func() { v = emit() }); err != nil {
+		p.Note = fmt.Sprintf("not computed in integers: %v", err)
+		return nil
+	}
+	return v
 }
 
 // integers emits the layer on integers, its result being integers of q.
-func (s *scaled) integers(q *quantParams) (*graph.Value, error) {
+func (s *scaled) integers(q *quantParams) *graph.Value {
 	n := s.n
 	x := n.b.behind.Of(s.x)
 	if x == nil {
-		return nil, nil
+		return nil
 	}
 	l := &intLayer{x: x, xq: paramsOf(x.LevelType), yq: q, w: &intWeights{ints: s.w.ints, scale: s.w.scale, zero: s.w.zero}, outs: s.ints.shape[len(s.ints.shape)-1], factor: s.factor}
-	var err error
-	if l.w.bias, err = s.integerBias(l); err != nil {
-		return nil, err
-	}
-	weights, err := n.tensors(l, s.ints)
-	if err != nil {
-		return nil, err
-	}
+	l.w.bias = s.integerBias(l)
+	weights := n.tensors(l, s.ints)
 	return s.emit(l.attrs(), weights, x)
 }
 
 // integerBias is the bias of l as integers in units of its products: those of the file, or the nearest ones, as onnxruntime has them.
-func (s *scaled) integerBias(l *intLayer) (*array, error) {
+func (s *scaled) integerBias(l *intLayer) *array {
 	if s.bias == nil {
-		return nil, nil
+		return nil
 	}
-	out, err := s.n.b.mem.newArray(dtInt32, []int{l.outs})
-	if err != nil {
-		return nil, err
-	}
+	out := s.n.b.mem.newArray(dtInt32, []int{l.outs})
 	for o := range l.outs {
 		unit := l.xq.scale * float32(element(l.w.scale, o))
 		if of := s.biasOf; of != nil && of.ints.dt == dtInt32 && math.Abs(element(of.scale, o)/float64(unit)-1) < 1e-3 {
@@ -260,11 +236,11 @@ func (s *scaled) integerBias(l *intLayer) (*array, error) {
 		}
 		v := math.RoundToEven(float64(s.bias.Data.At(o) / unit))
 		if !(math.Abs(v) <= graph.MaxIntegerSum) {
-			return nil, fmt.Errorf("bias %g is too large beside products of %g", s.bias.Data.At(o), unit)
+			panic(fmt.Errorf("bias %g is too large beside products of %g", s.bias.Data.At(o), unit))
 		}
 		out.i[o] = int64(v)
 	}
-	return out, nil
+	return out
 }
 
 // weightsOf are the integers that a constant input of n was made of: of 8 bits, with one scale or one for each position on an axis; nil

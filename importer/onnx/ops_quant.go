@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	mathbits "math/bits"
-	"slices"
 	"strings"
 
 	"ripc/graph"
@@ -149,90 +148,67 @@ type quantArgs struct {
 func (q *quantArgs) bipolar() bool { return q.bits == 1 && q.signed }
 
 // readMode reads a rounding mode.
-func (n *node) readMode(def string) (rounding, error) {
-	name, err := n.textAttr("rounding_mode", def)
-	if err != nil {
-		return 0, err
-	}
+func (n *node) readMode(def string) rounding {
+	name := n.textAttr("rounding_mode", def)
 	mode, ok := roundingOf(name)
 	if !ok {
-		return 0, n.fail("use ROUND, CEIL, FLOOR, UP, DOWN, HALF_EVEN, HALF_UP, HALF_DOWN or ROUND_TO_ZERO", "rounding_mode %q is unknown", strings.ToUpper(name))
+		panic(n.fail("use ROUND, CEIL, FLOOR, UP, DOWN, HALF_EVEN, HALF_UP, HALF_DOWN or ROUND_TO_ZERO", "rounding_mode %q is unknown", strings.ToUpper(name)))
 	}
-	return mode, nil
+	return mode
 }
 
 // readKind reads whether a quantizer's integers are signed, and whether their range is narrow.
-func (n *node) readKind() (signed, narrow bool, err error) {
-	s, err := n.intAttr("signed", 1)
-	if err != nil {
-		return false, false, err
-	}
-	w, err := n.intAttr("narrow", 0)
-	return s != 0, w != 0, err
+func (n *node) readKind() (signed, narrow bool) {
+	s := n.intAttr("signed", 1)
+	w := n.intAttr("narrow", 0)
+	return s != 0, w != 0
 }
 
 // readQuant reads a Quant node.
-func (n *node) readQuant() (*quantArgs, error) {
+func (n *node) readQuant() *quantArgs {
 	q := &quantArgs{}
-	var err error
-	if q.scale, err = n.konst(1, "scale"); err != nil {
-		return nil, err
-	}
-	if q.zero, err = n.konst(2, "zero point"); err != nil {
-		return nil, err
-	}
-	if q.bits, err = n.width(3); err != nil {
-		return nil, err
-	}
-	if q.signed, q.narrow, err = n.readKind(); err != nil {
-		return nil, err
-	}
-	if q.mode, err = n.readMode("ROUND"); err != nil {
-		return nil, err
-	}
+	q.scale = n.konst(1, "scale")
+	q.zero = n.konst(2, "zero point")
+	q.bits = n.width(3)
+	q.signed, q.narrow = n.readKind()
+	q.mode = n.readMode("ROUND")
 	for k := range q.scale.len() {
 		if s := float32(q.scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
-			return nil, n.fail("", "scale %g: want positive numbers", s)
+			panic(n.fail("", "scale %g: want positive numbers", s))
 		}
 	}
 	for k := range q.zero.len() {
 		if z := q.zero.at(k); z != z || math.IsInf(z, 0) {
-			return nil, n.fail("", "zero point %g", z)
+			panic(n.fail("", "zero point %g", z))
 		}
 	}
 	if q.scale.len() == 0 || q.zero.len() == 0 {
-		return nil, n.fail("", "scale or zero point is empty")
+		panic(n.fail("", "scale or zero point is empty"))
 	}
-	return q, nil
+	return q
 }
 
 // width reads input i, a number of bits, given once or many times alike.
-func (n *node) width(i int) (float64, error) {
-	a, err := n.konst(i, "bit width")
-	if err != nil {
-		return 0, err
-	}
+func (n *node) width(i int) float64 {
+	a := n.konst(i, "bit width")
 	if a == nil || a.len() == 0 {
-		return 0, n.fail("", "the bit width is missing")
+		panic(n.fail("", "the bit width is missing"))
 	}
 	bits := a.at(0)
 	for k := range a.len() {
 		if a.at(k) != bits {
-			return 0, n.fail("", "bit width %q differs between channels, which is not supported", n.Input[i])
+			panic(n.fail("", "bit width %q differs between channels, which is not supported", n.Input[i]))
 		}
 	}
 	if !(bits >= 1 && bits <= 32) {
-		return 0, n.fail("", "bit width %g: want 1 to 32", bits)
+		panic(n.fail("", "bit width %g: want 1 to 32", bits))
 	}
-	return bits, nil
+	return bits
 }
 
 // foldQuant computes Quant on constants, in f32 and in numpy's order of operations.
-func foldQuant(n *node, in []*array) ([]*array, error) {
-	q, err := n.readQuant()
-	if err != nil {
-		return nil, err
-	}
+func foldQuant(n *node, in []*array) []*array {
+	q := n.readQuant()
 	lo, hi := quantRange(q.signed, q.narrow, q.bits)
 	return n.b.fold3(in[0], q.scale, q.zero, func(x, s, z float32) float32 {
 		y := float32(x/s) + z
@@ -256,7 +232,7 @@ func foldQuant(n *node, in []*array) ([]*array, error) {
 }
 
 // foldBipolar computes BipolarQuant on constants.
-func foldBipolar(n *node, in []*array) ([]*array, error) {
+func foldBipolar(n *node, in []*array) []*array {
 	return n.b.fold3(in[0], in[1], in[1], func(x, s, _ float32) float32 {
 		if x >= 0 {
 			return s
@@ -266,21 +242,16 @@ func foldBipolar(n *node, in []*array) ([]*array, error) {
 }
 
 // fold3 applies f to every element of x with its scale and zero point; the result has x's shape.
-func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) ([]*array, error) {
-	out, err := b.mem.newArray(dtFloat, x.shape)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) []*array {
+	out := b.mem.newArray(dtFloat, x.shape)
 	for _, p := range []*array{s, z} {
 		if shape, err := broadcastShape(x.shape, p.shape); err != nil || graph.Elems(shape) != graph.Elems(x.shape) {
-			return nil, fmt.Errorf("a scale or zero point of shape %v does not fit shape %v", p.shape, x.shape)
+			panic(fmt.Errorf("a scale or zero point of shape %v does not fit shape %v", p.shape, x.shape))
 		}
 	}
 	so, zo := make([]int32, 0), make([]int32, 0)
 	if s.len() > 1 || z.len() > 1 {
-		if err := b.mem.take(x.len(), 8); err != nil {
-			return nil, err
-		}
+		b.mem.take(x.len(), 8)
 		so, zo = offsets(s, x.shape), offsets(z, x.shape)
 	}
 	for k := range out.f {
@@ -290,7 +261,7 @@ func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) ([]*arr
 		}
 		out.f[k] = f(float32(x.at(k)), float32(s.at(int(i))), float32(z.at(int(j))))
 	}
-	return []*array{out}, nil
+	return []*array{out}
 }
 
 // offsets are the places in a, broadcast to a shape, of that shape's elements.
@@ -305,15 +276,12 @@ func offsets(a *array, shape []int) []int32 {
 
 // lowerQuant makes quantize or threshold and dequantize of a quantizer whose integers fit 8 bits and that treats all
 // elements alike; others become fake_quant.
-func lowerQuant(n *node) ([]*tensor, error) {
-	q, err := n.readQuant()
-	if err != nil {
-		return nil, err
-	}
+func lowerQuant(n *node) []*tensor {
+	q := n.readQuant()
 	b, t := n.b, n.in[0]
 	for _, p := range []*array{q.scale, q.zero} {
-		if shape, err := broadcastShape(t.shape, p.shape); err != nil || !slices.Equal(shape, t.shape) {
-			return nil, n.fail("", "a scale or zero point of shape %v does not fit an input of shape %v", p.shape, t.shape)
+		if !fits(p.shape, t.shape) {
+			panic(n.fail("", "a scale or zero point of shape %v does not fit an input of shape %v", p.shape, t.shape))
 		}
 	}
 	if q.bipolar() {
@@ -321,21 +289,21 @@ func lowerQuant(n *node) ([]*tensor, error) {
 	}
 	lo, hi := quantRange(q.signed, q.narrow, q.bits)
 	if lo != q.mode.eval(lo) || hi != q.mode.eval(hi) {
-		return nil, n.fail("", "bit width %g: want a whole number", q.bits)
+		panic(n.fail("", "bit width %g: want a whole number", q.bits))
 	}
 	if q.scale.len() == 1 && q.zero.len() == 1 {
-		y, err := b.levels(t, &quantizer{scale: float32(q.scale.at(0)), zero: float32(q.zero.at(0)), lo: lo, hi: hi, mode: q.mode})
-		if y != nil || err != nil {
-			return one(y, err)
+		y := b.levels(t, &quantizer{scale: float32(q.scale.at(0)), zero: float32(q.zero.at(0)), lo: lo, hi: hi, mode: q.mode})
+		if y != nil {
+			return one(y)
 		}
 	}
 	return one(b.fakeQuant(t, q, lo, hi))
 }
 
 // levels makes quantize (or threshold) and dequantize; nil if the levels do not fit 8 bits or the zero point is none of them.
-func (b *builder) levels(t *tensor, q *quantizer) (*tensor, error) {
+func (b *builder) levels(t *tensor, q *quantizer) *tensor {
 	if !(q.hi-q.lo <= 255) || q.hi <= q.lo || q.zero < q.lo || q.zero > q.hi || q.zero != float32(math.Trunc(float64(q.zero))) {
-		return nil, nil
+		return nil
 	}
 	lo, hi, zero := int(q.lo), int(q.hi), int(q.zero)
 	width := bitsFor(hi - lo)
@@ -348,10 +316,7 @@ func (b *builder) levels(t *tensor, q *quantizer) (*tensor, error) {
 	if lo != 0 || zero != 0 || hi != 1<<width-1 {
 		a.Range = &scalar.Range{Min: lo, Max: hi}
 	}
-	y, err := b.elementwise(t, "quantize", a, nil)
-	if err != nil {
-		return nil, err
-	}
+	y := b.elementwise(t, "quantize", a, nil)
 	return b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
 }
 
@@ -359,55 +324,39 @@ func (b *builder) levels(t *tensor, q *quantizer) (*tensor, error) {
 func bitsFor(top int) int { return max(1, mathbits.Len(uint(top))) }
 
 // threshold makes a threshold with the same thresholds for all elements, and dequantize.
-func (b *builder) threshold(t *tensor, ts []float32, a *graph.ThresholdAttrs) (*tensor, error) {
+func (b *builder) threshold(t *tensor, ts []float32, a *graph.ThresholdAttrs) *tensor {
 	return b.thresholds(t, &graph.Tensor{Shape: []int{len(ts), 1}, Data: graph.NumbersOf(ts)}, a)
 }
 
-func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs) (*tensor, error) {
-	y, err := b.elementwise(t, "threshold", a, map[string]*graph.Tensor{"thresholds": w})
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs) *tensor {
+	y := b.elementwise(t, "threshold", a, map[string]*graph.Tensor{"thresholds": w})
 	return b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
 }
 
 // bipolarQuant is a signed quantizer of one bit: +1 where x/scale + zero >= 0, else -1; minus zero, times scale.
-func (b *builder) bipolarQuant(t *tensor, q *quantArgs) (*tensor, error) {
+func (b *builder) bipolarQuant(t *tensor, q *quantArgs) *tensor {
 	if q.scale.len() == 1 && q.zero.len() == 1 && q.zero.at(0) == 0 {
 		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: float64(float32(q.scale.at(0)))}})
 	}
-	y, err := b.withConstant("div", t, q.scale, false)
-	if err == nil {
-		y, err = b.withConstant("add", y, q.zero, false)
-	}
-	if err == nil {
-		y, err = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})
-	}
-	if err == nil {
-		y, err = b.withConstant("sub", y, q.zero, false)
-	}
-	if err == nil {
-		y, err = b.withConstant("mul", y, q.scale, false)
-	}
-	return y, err
+	y := b.withConstant("div", t, q.scale, false)
+
+	y = b.withConstant("add", y, q.zero, false)
+
+	y = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})
+
+	y = b.withConstant("sub", y, q.zero, false)
+
+	y = b.withConstant("mul", y, q.scale, false)
+	return y
 }
 
 // fakeQuant keeps a quantizer in f32: as one op where scale and zero point are numbers or differ by channel, else as the
 // operations it consists of.
-func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) (*tensor, error) {
+func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) *tensor {
 	if mode, ok := q.mode.graph(lo); ok {
-		c, err := b.channelsLast(t, q.scale)
-		if err != nil {
-			return nil, err
-		}
-		scale, err := b.vector(c, q.scale)
-		if err != nil {
-			return nil, err
-		}
-		zero, err := b.vector(c, q.zero)
-		if err != nil {
-			return nil, err
-		}
+		c := b.channelsLast(t, q.scale)
+		scale := b.vector(c, q.scale)
+		zero := b.vector(c, q.zero)
 		if scale != nil && zero != nil {
 			w := map[string]*graph.Tensor{"scale": scale, "zero_point": zero}
 			if q.zero.len() == 1 && zero.Data.At(0) == 0 {
@@ -416,70 +365,49 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) (*tensor, e
 			return b.elementwise(c, "fake_quant", &graph.FakeQuantAttrs{Min: float64(lo), Max: float64(hi), Rounding: mode}, w)
 		}
 	}
-	y, err := b.withConstant("div", t, q.scale, false)
-	if err == nil {
-		y, err = b.withConstant("add", y, q.zero, false)
-	}
-	if err == nil {
-		y, err = b.clip(y, float64(lo), float64(hi))
-	}
-	if err == nil {
-		y, err = b.rounded(y, q.mode)
-	}
-	if err == nil {
-		y, err = b.withConstant("sub", y, q.zero, false)
-	}
-	if err == nil {
-		y, err = b.withConstant("mul", y, q.scale, false)
-	}
-	return y, err
+	y := b.withConstant("div", t, q.scale, false)
+
+	y = b.withConstant("add", y, q.zero, false)
+
+	y = b.clip(y, float64(lo), float64(hi))
+
+	y = b.rounded(y, q.mode)
+
+	y = b.withConstant("sub", y, q.zero, false)
+
+	y = b.withConstant("mul", y, q.scale, false)
+	return y
 }
 
 // rounded rounds by a mode of QONNX. halfDown, which no mode of the graph's is, is taken apart: both halves of the axis
 // round halves down, to zero.
-func (b *builder) rounded(t *tensor, mode rounding) (*tensor, error) {
+func (b *builder) rounded(t *tensor, mode rounding) *tensor {
 	if m, ok := mode.graph(float32(math.Inf(-1))); ok {
 		return b.elementwise(t, "round", &graph.RoundAttrs{Mode: m}, nil)
 	}
-	half := func(t *tensor) (*tensor, error) {
-		p, err := b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
-		if err != nil {
-			return nil, err
-		}
+	half := func(t *tensor) *tensor {
+		p := b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
 		return b.elementwise(p, "round", &graph.RoundAttrs{Mode: scalar.HalfDown}, nil)
 	}
-	above, err := half(t)
-	if err != nil {
-		return nil, err
-	}
-	below, err := b.scalar("mul", t, -1)
-	if err == nil {
-		below, err = half(below)
-	}
-	if err != nil {
-		return nil, err
-	}
+	above := half(t)
+	below := b.scalar("mul", t, -1)
+
+	below = half(below)
 	return b.binary("sub", above, below)
 }
 
 // lowerBipolar is BipolarQuant: +scale where x >= 0, else -scale.
-func lowerBipolar(n *node) ([]*tensor, error) {
-	scale, err := n.konst(1, "scale")
-	if err != nil {
-		return nil, err
-	}
+func lowerBipolar(n *node) []*tensor {
+	scale := n.konst(1, "scale")
 	b, t := n.b, n.in[0]
-	if shape, err := broadcastShape(t.shape, scale.shape); err != nil || !slices.Equal(shape, t.shape) {
-		return nil, n.fail("", "scale of shape %v does not fit an input of shape %v", scale.shape, t.shape)
+	if !fits(scale.shape, t.shape) {
+		panic(n.fail("", "scale of shape %v does not fit an input of shape %v", scale.shape, t.shape))
 	}
 	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}}
 	if scale.len() == 1 && scale.at(0) > 0 {
 		a.Scale = float64(float32(scale.at(0)))
 		return one(b.threshold(t, []float32{0}, a))
 	}
-	y, err := b.threshold(t, []float32{0}, a)
-	if err != nil {
-		return nil, err
-	}
+	y := b.threshold(t, []float32{0}, a)
 	return one(b.withConstant("mul", y, scale, false))
 }

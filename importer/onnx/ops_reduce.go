@@ -7,49 +7,37 @@ import (
 )
 
 // lowerGlobalPool takes the mean or the maximum over all spatial axes.
-func lowerGlobalPool(mean bool) func(n *node) ([]*tensor, error) {
-	return func(n *node) ([]*tensor, error) {
+func lowerGlobalPool(mean bool) func(n *node) []*tensor {
+	return func(n *node) []*tensor {
 		if len(n.in[0].shape) < 3 {
-			return nil, n.fail("", "input has shape %v, want [N, C, H, W]", n.in[0].shape)
+			panic(n.fail("", "input has shape %v, want [N, C, H, W]", n.in[0].shape))
 		}
 		return one(n.b.reduce(n.in[0], identity(len(n.in[0].shape))[2:], true, mean))
 	}
 }
 
 // reduced reads the axes of a reduction of a tensor of the given rank, and whether they stay with extent 1.
-func (n *node) reduced(rank int) (axes []int, keep bool, err error) {
+func (n *node) reduced(rank int) (axes []int, keep bool) {
 	since := int64(18)
 	if n.GetOpType() == "ReduceSum" {
 		since = 13
 	}
-	list, given, err := n.listArg("axes", since, 1)
-	if err != nil {
-		return nil, false, err
-	}
-	k, err := n.intAttr("keepdims", 1)
-	if err != nil {
-		return nil, false, err
-	}
-	noop, err := n.intAttr("noop_with_empty_axes", 0)
-	if err != nil {
-		return nil, false, err
-	}
+	list, given := n.listArg("axes", since, 1)
+	k := n.intAttr("keepdims", 1)
+	noop := n.intAttr("noop_with_empty_axes", 0)
 	if !given || len(list) == 0 {
 		if noop != 0 {
-			return nil, k != 0, nil
+			return nil, k != 0
 		}
-		return identity(rank), k != 0, nil
+		return identity(rank), k != 0
 	}
-	axes, err = n.axes(list, rank)
-	return axes, k != 0, err
+	axes = n.axes(list, rank)
+	return axes, k != 0
 }
 
-func lowerReduce(mean bool) func(n *node) ([]*tensor, error) {
-	return func(n *node) ([]*tensor, error) {
-		axes, keep, err := n.reduced(len(n.in[0].shape))
-		if err != nil {
-			return nil, err
-		}
+func lowerReduce(mean bool) func(n *node) []*tensor {
+	return func(n *node) []*tensor {
+		axes, keep := n.reduced(len(n.in[0].shape))
 		if len(axes) == 0 {
 			return lowerIdentity(n)
 		}
@@ -59,11 +47,8 @@ func lowerReduce(mean bool) func(n *node) ([]*tensor, error) {
 
 // reduce takes the mean or maximum over axes by pooling an image whose rows are those axes and whose channels are the last
 // axis that stays.
-func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) (*tensor, error) {
-	t, err := b.plain(t)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
+	t = b.plain(t)
 	order := t.order()
 	gone := func(d int) bool { return slices.Contains(axes, d) }
 	var stay []int
@@ -80,26 +65,18 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) (*tensor, error
 		want = order
 		last = slices.IndexFunc(order, gone)
 	}
-	if t, err = b.stored(t, want); err != nil {
-		return nil, err
-	}
+	t = b.stored(t, want)
 	s := t.value.Shape
 	image := []int{graph.Elems(s[:last]), graph.Elems(s[last : last+len(rows)]), 1, graph.Elems(s[last+len(rows):])}
 	if len(s) == 4 && last == 1 && len(rows) == 2 {
 		image = s
 	}
-	v, err := b.reshaped(t.value, image)
-	if err != nil {
-		return nil, err
-	}
+	v := b.reshaped(t.value, image)
 	if mean {
-		v, err = b.emit("global_avg_pool", &graph.NoAttrs{}, nil, v)
+		v = b.emit("global_avg_pool", &graph.NoAttrs{}, nil, v)
 	} else {
 		k := [2]int{image[1], image[2]}
-		v, err = b.emit("max_pool", &graph.PoolAttrs{Kernel: k, Strides: k, Pad: graph.Padding{Mode: graph.PadValid}}, nil, v)
-	}
-	if err != nil {
-		return nil, err
+		v = b.emit("max_pool", &graph.PoolAttrs{Kernel: k, Strides: k, Pad: graph.Padding{Mode: graph.PadValid}}, nil, v)
 	}
 	// What stays, in its stored order; the file's axes are counted anew if the others are dropped.
 	shape, stored, perm := slices.Clone(t.shape), []int{}, []int{}
@@ -124,14 +101,12 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) (*tensor, error
 		}
 	}
 	if len(shape) == 0 && b.onConstants {
-		v, err = b.reshaped(v, []int{1})
-		return &tensor{shape: shape, value: v}, err
+		v = b.reshaped(v, []int{1})
+		return &tensor{shape: shape, value: v}
 	}
 	if len(shape) == 0 {
-		return nil, b.n.fail("keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants")
+		panic(b.n.fail("keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants"))
 	}
-	if v, err = b.reshaped(v, stored); err != nil {
-		return nil, err
-	}
-	return &tensor{shape: shape, value: v, perm: perm}, nil
+	v = b.reshaped(v, stored)
+	return &tensor{shape: shape, value: v, perm: perm}
 }

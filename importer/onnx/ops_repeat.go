@@ -4,26 +4,19 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // lowerExpand repeats a tensor along axes of extent 1.
-func lowerExpand(n *node) ([]*tensor, error) {
+func lowerExpand(n *node) []*tensor {
 	t := n.in[0]
-	want, err := n.listOf(1, "shape")
-	if err != nil {
-		return nil, err
-	}
-	shape, err := broadcastShape(t.shape, want)
-	if err != nil {
-		return nil, err
-	}
-	if t, err = n.b.ranked(t, len(shape)); err != nil {
-		return nil, err
-	}
+	want := n.listOf(1, "shape")
+	shape := kit.Must(broadcastShape(t.shape, want))
+	t = n.b.ranked(t, len(shape))
 	times := make([]int, len(shape))
 	for d := range shape {
 		if shape[d] < 1 {
-			return nil, n.fail("", "shape %v", want)
+			panic(n.fail("", "shape %v", want))
 		}
 		times[d] = shape[d] / t.shape[d]
 	}
@@ -31,18 +24,15 @@ func lowerExpand(n *node) ([]*tensor, error) {
 }
 
 // lowerTile repeats a tensor along each axis as often as its second input says.
-func lowerTile(n *node) ([]*tensor, error) {
+func lowerTile(n *node) []*tensor {
 	t := n.in[0]
-	times, err := n.listOf(1, "repeats")
-	if err != nil {
-		return nil, err
-	}
+	times := n.listOf(1, "repeats")
 	if len(times) != len(t.shape) {
-		return nil, n.fail("", "%d repeats for %d axes", len(times), len(t.shape))
+		panic(n.fail("", "%d repeats for %d axes", len(times), len(t.shape)))
 	}
 	for _, r := range times {
 		if r < 1 || r > graph.MaxElems {
-			return nil, n.fail("", "repeats %v: want positive numbers", times)
+			panic(n.fail("", "repeats %v: want positive numbers", times))
 		}
 	}
 	return one(n.b.repeated(t, times))
@@ -50,15 +40,12 @@ func lowerTile(n *node) ([]*tensor, error) {
 
 // repeated is t, one after another times[d] times along each axis d. What lies behind a stored axis is one pixel of an image,
 // which resize repeats; axes of extent 1 before it count as one with it.
-func (b *builder) repeated(t *tensor, times []int) (*tensor, error) {
+func (b *builder) repeated(t *tensor, times []int) *tensor {
 	if !slices.ContainsFunc(times, func(r int) bool { return r != 1 }) {
 		c := *t
-		return &c, nil
+		return &c
 	}
-	t, err := b.plain(t)
-	if err != nil {
-		return nil, err
-	}
+	t = b.plain(t)
 	order, v := t.order(), t.value
 	stored := slices.Clone(v.Shape)
 	for k := len(order) - 1; k >= 0; k-- {
@@ -70,23 +57,17 @@ func (b *builder) repeated(t *tensor, times []int) (*tensor, error) {
 			first--
 			count *= times[order[first]]
 		}
-		if v, err = b.reshaped(v, []int{graph.Elems(stored[:first]), 1, 1, graph.Elems(stored[first:])}); err != nil {
-			return nil, err
-		}
-		if v, err = b.emit("resize", &graph.ResizeAttrs{Factor: [2]int{1, count}}, nil, v); err != nil {
-			return nil, err
-		}
+		v = b.reshaped(v, []int{graph.Elems(stored[:first]), 1, 1, graph.Elems(stored[first:])})
+		v = b.emit("resize", &graph.ResizeAttrs{Factor: [2]int{1, count}}, nil, v)
 		for ; k > first; k-- {
 			stored[k] *= times[order[k]]
 		}
 		stored[k] *= times[order[k]]
 	}
-	if v, err = b.reshaped(v, stored); err != nil {
-		return nil, err
-	}
+	v = b.reshaped(v, stored)
 	shape := slices.Clone(t.shape)
 	for d, r := range times {
 		shape[d] *= r
 	}
-	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers}, nil
+	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers}
 }

@@ -8,41 +8,29 @@ import (
 )
 
 // lowerTranspose moves nothing: it changes in which order the stored axes count.
-func lowerTranspose(n *node) ([]*tensor, error) {
-	move, err := n.permutation(len(n.in[0].shape))
-	if err != nil {
-		return nil, err
-	}
+func lowerTranspose(n *node) []*tensor {
+	move := n.permutation(len(n.in[0].shape))
 	return one(n.b.moved(n.in[0], move))
 }
 
 // permutation is the attribute perm, by default the axes backwards.
-func (n *node) permutation(rank int) ([]int, error) {
-	move, err := n.intsAttr("perm")
-	if err != nil {
-		return nil, err
-	}
+func (n *node) permutation(rank int) []int {
+	move := n.intsAttr("perm")
 	if !n.has("perm") {
 		move = identity(rank)
 		slices.Reverse(move)
 	}
 	sorted := slices.Sorted(slices.Values(move))
 	if !slices.Equal(sorted, identity(rank)) {
-		return nil, n.fail("", "perm %v is no permutation of the %d axes", move, rank)
+		panic(n.fail("", "perm %v is no permutation of the %d axes", move, rank))
 	}
-	return move, nil
+	return move
 }
 
 // shapeFor is the shape that Reshape gives a tensor of shape old.
-func (n *node) shapeFor(old []int) ([]int, error) {
-	want, err := n.listOf(1, "shape")
-	if err != nil {
-		return nil, err
-	}
-	zero, err := n.intAttr("allowzero", 0)
-	if err != nil {
-		return nil, err
-	}
+func (n *node) shapeFor(old []int) []int {
+	want := n.listOf(1, "shape")
+	zero := n.intAttr("allowzero", 0)
 	if n.b.sizes != nil { // what the file computed for its own batch
 		want = n.b.sizes.Batch().Reshape(old, want)
 	}
@@ -51,83 +39,66 @@ func (n *node) shapeFor(old []int) ([]int, error) {
 		switch {
 		case v == 0 && zero == 0:
 			if d >= len(old) {
-				return nil, n.fail("", "shape %v: axis %d is copied from the input %v, which has no such axis", want, d, old)
+				panic(n.fail("", "shape %v: axis %d is copied from the input %v, which has no such axis", want, d, old))
 			}
 			shape[d] = old[d]
 		case v == -1 && open < 0:
 			open = d
 			continue
 		case v < 0:
-			return nil, n.fail("", "shape %v: want positive numbers and at most one -1", want)
+			panic(n.fail("", "shape %v: want positive numbers and at most one -1", want))
 		}
 		if shape[d] != 0 && rest > maxElements/shape[d] {
-			return nil, n.fail("", "shape %v has more than 2^31 elements", want)
+			panic(n.fail("", "shape %v has more than 2^31 elements", want))
 		}
 		rest *= shape[d]
 	}
 	total := graph.Elems(old)
 	if open >= 0 {
 		if rest == 0 || total%rest != 0 {
-			return nil, n.fail("", "shape %v does not fit the %s of %v", want, human.Count(total, "element"), old)
+			panic(n.fail("", "shape %v does not fit the %s of %v", want, human.Count(total, "element"), old))
 		}
 		shape[open] = total / rest
 		rest = total
 	}
 	if rest != total {
-		return nil, n.fail("", "shape %v has %s, the input's %v has %d", want, human.Count(rest, "element"), old, total)
+		panic(n.fail("", "shape %v has %s, the input's %v has %d", want, human.Count(rest, "element"), old, total))
 	}
-	return shape, nil
+	return shape
 }
 
 // flatShape is the matrix that Flatten makes.
-func (n *node) flatShape(old []int) ([]int, error) {
-	axis, err := n.intAttr("axis", 1)
-	if err != nil {
-		return nil, err
-	}
+func (n *node) flatShape(old []int) []int {
+	axis := n.intAttr("axis", 1)
 	if axis != len(old) {
-		if axis, err = n.axis(axis, len(old)); err != nil {
-			return nil, err
-		}
+		axis = n.axis(axis, len(old))
 	}
-	return []int{graph.Elems(old[:axis]), graph.Elems(old[axis:])}, nil
+	return []int{graph.Elems(old[:axis]), graph.Elems(old[axis:])}
 }
 
 // squeezed is old without the axes given, or without all those of extent 1.
-func (n *node) squeezed(old []int) ([]int, error) {
-	list, given, err := n.listArg("axes", 13, 1)
-	if err != nil {
-		return nil, err
-	}
-	drop, err := n.axes(list, len(old))
-	if err != nil {
-		return nil, err
-	}
+func (n *node) squeezed(old []int) []int {
+	list, given := n.listArg("axes", 13, 1)
+	drop := n.axes(list, len(old))
 	shape := []int{}
 	for d, e := range old {
 		switch {
 		case given && !slices.Contains(drop, d) || !given && e != 1:
 			shape = append(shape, e)
 		case e != 1:
-			return nil, n.fail("", "axis %d of shape %v is not 1", d, old)
+			panic(n.fail("", "axis %d of shape %v is not 1", d, old))
 		}
 	}
-	return shape, nil
+	return shape
 }
 
 // unsqueezed is old with axes of extent 1.
-func (n *node) unsqueezed(old []int) ([]int, error) {
-	list, _, err := n.listArg("axes", 13, 1)
-	if err != nil {
-		return nil, err
-	}
+func (n *node) unsqueezed(old []int) []int {
+	list, _ := n.listArg("axes", 13, 1)
 	if len(list) > 16 {
-		return nil, n.fail("", "has %s", human.Count(len(list), "axis"))
+		panic(n.fail("", "has %s", human.Count(len(list), "axis")))
 	}
-	add, err := n.axes(list, len(old)+len(list))
-	if err != nil {
-		return nil, err
-	}
+	add := n.axes(list, len(old)+len(list))
 	shape := []int{}
 	for d, k := 0, 0; d < len(old)+len(list); d++ {
 		if slices.Contains(add, d) {
@@ -137,39 +108,30 @@ func (n *node) unsqueezed(old []int) ([]int, error) {
 			k++
 		}
 	}
-	return shape, nil
+	return shape
 }
 
 // reshaping is an op that only changes the shape, by a rule.
-func reshaping(rule func(n *node, old []int) ([]int, error)) (fold foldFunc, lower lowerFunc) {
-	fold = func(n *node, in []*array) ([]*array, error) {
-		shape, err := rule(n, in[0].shape)
-		if err != nil {
-			return nil, err
-		}
-		return []*array{in[0].view(shape)}, nil
+func reshaping(rule func(n *node, old []int) []int) (fold foldFunc, lower lowerFunc) {
+	fold = func(n *node, in []*array) []*array {
+		shape := rule(n, in[0].shape)
+		return []*array{in[0].view(shape)}
 	}
-	lower = func(n *node) ([]*tensor, error) {
-		shape, err := rule(n, n.in[0].shape)
-		if err != nil {
-			return nil, err
-		}
+	lower = func(n *node) []*tensor {
+		shape := rule(n, n.in[0].shape)
 		return one(n.b.reshape(n.in[0], shape))
 	}
 	return fold, lower
 }
 
 // lowerIdentity hands the tensor on. Dropout is that too, unless it is told to train.
-func lowerIdentity(n *node) ([]*tensor, error) {
+func lowerIdentity(n *node) []*tensor {
 	if n.GetOpType() == "Dropout" {
-		train, err := n.scalarOf(2, "training_mode", 0)
-		if err != nil {
-			return nil, err
-		}
+		train := n.scalarOf(2, "training_mode", 0)
 		if train != 0 {
-			return nil, n.fail("export the model in evaluation mode", "training_mode is on")
+			panic(n.fail("export the model in evaluation mode", "training_mode is on"))
 		}
 	}
 	t := *n.in[0]
-	return []*tensor{&t}, nil
+	return []*tensor{&t}
 }

@@ -17,67 +17,48 @@ type span struct{ axis, begin, count, step int }
 func spanOf(axis int, s source.Span) span { return span{axis, s.Begin, s.Count, s.Step} }
 
 // spans reads what Slice takes from a tensor of the given shape.
-func (n *node) spans(shape []int) ([]span, error) {
-	starts, _, err := n.listArg("starts", 10, 1)
-	if err != nil {
-		return nil, err
-	}
-	ends, _, err := n.listArg("ends", 10, 2)
-	if err != nil {
-		return nil, err
-	}
-	axes, given, err := n.listArg("axes", 10, 3)
-	if err != nil {
-		return nil, err
-	}
+func (n *node) spans(shape []int) []span {
+	starts, _ := n.listArg("starts", 10, 1)
+	ends, _ := n.listArg("ends", 10, 2)
+	axes, given := n.listArg("axes", 10, 3)
 	if !given {
 		axes = identity(len(starts))
 	}
 	var steps []int
 	if n.opset >= 10 {
-		if steps, err = n.listOf(4, "steps"); err != nil {
-			return nil, err
-		}
+		steps = n.listOf(4, "steps")
 	}
 	if steps == nil {
 		steps = slices.Repeat([]int{1}, len(starts))
 	}
 	if len(ends) != len(starts) || len(axes) != len(starts) || len(steps) != len(starts) {
-		return nil, n.fail("", "%d starts, %d ends, %d axes and %d steps", len(starts), len(ends), len(axes), len(steps))
+		panic(n.fail("", "%d starts, %d ends, %d axes and %d steps", len(starts), len(ends), len(axes), len(steps)))
 	}
-	if _, err := n.axes(axes, len(shape)); err != nil {
-		return nil, err
-	}
+	n.axes(axes, len(shape))
 	out := make([]span, len(starts))
 	for i := range out {
-		axis, _ := n.axis(axes[i], len(shape))
+		axis := n.axis(axes[i], len(shape))
 		if steps[i] == 0 {
-			return nil, n.fail("", "step 0 along axis %d", axis)
+			panic(n.fail("", "step 0 along axis %d", axis))
 		}
 		out[i] = spanOf(axis, source.Cut(shape[axis], starts[i], ends[i], steps[i]))
 	}
-	return out, nil
+	return out
 }
 
-func lowerSlice(n *node) ([]*tensor, error) {
+func lowerSlice(n *node) []*tensor {
 	t := n.in[0]
-	list, err := n.spans(t.shape)
-	if err != nil {
-		return nil, err
-	}
+	list := n.spans(t.shape)
 	return one(n.b.take(t, list))
 }
 
 // take is the part of t that the spans leave; an axis that is read backwards is put together of slices.
-func (b *builder) take(t *tensor, list []span) (*tensor, error) {
-	t, err := b.plain(t)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) take(t *tensor, list []span) *tensor {
+	t = b.plain(t)
 	forward := slices.Clone(list)
 	for i, s := range list {
 		if s.count == 0 {
-			return nil, b.n.fail("", "nothing is left of axis %d of %v", s.axis, t.shape)
+			panic(b.n.fail("", "nothing is left of axis %d of %v", s.axis, t.shape))
 		}
 		if s.step < 0 {
 			forward[i] = span{axis: s.axis, begin: s.begin + (s.count-1)*s.step, count: s.count, step: -s.step}
@@ -86,20 +67,16 @@ func (b *builder) take(t *tensor, list []span) (*tensor, error) {
 			forward[i].step = 1
 		}
 	}
-	if t, err = b.slice(t, forward); err != nil {
-		return nil, err
-	}
+	t = b.slice(t, forward)
 	for _, s := range list {
 		if s.step < 0 && s.count > 1 {
 			if s.count > maxPieces {
-				return nil, b.n.fail("", "takes more than %d positions of axis %d backwards", maxPieces, s.axis)
+				panic(b.n.fail("", "takes more than %d positions of axis %d backwards", maxPieces, s.axis))
 			}
-			if t, err = b.pick(t, s.axis, reversed(s.count)); err != nil {
-				return nil, err
-			}
+			t = b.pick(t, s.axis, reversed(s.count))
 		}
 	}
-	return t, nil
+	return t
 }
 
 func reversed(n int) []int {
@@ -109,7 +86,7 @@ func reversed(n int) []int {
 }
 
 // slice cuts along axes of the file's; steps are positive.
-func (b *builder) slice(t *tensor, list []span) (*tensor, error) {
+func (b *builder) slice(t *tensor, list []span) *tensor {
 	a := &graph.SliceAttrs{}
 	shape := slices.Clone(t.shape)
 	for _, d := range t.order() {
@@ -123,11 +100,8 @@ func (b *builder) slice(t *tensor, list []span) (*tensor, error) {
 		a.Begin, a.Size, a.Stride = append(a.Begin, s.begin), append(a.Size, s.count), append(a.Stride, s.step)
 	}
 	if slices.Equal(shape, t.shape) {
-		return t, nil
+		return t
 	}
-	v, err := b.emit("slice", a, nil, t.value)
-	if err != nil {
-		return nil, err
-	}
-	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers, truth: t.truth}, nil
+	v := b.emit("slice", a, nil, t.value)
+	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers, truth: t.truth}
 }

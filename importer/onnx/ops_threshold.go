@@ -18,22 +18,12 @@ type multi struct {
 	scale, bias float32
 }
 
-func (n *node) readMulti(rank int) (*multi, error) {
+func (n *node) readMulti(rank int) *multi {
 	m := &multi{}
-	var err error
-	if m.thresholds, err = n.konst(1, "thresholds"); err != nil {
-		return nil, err
-	}
-	if m.scale, err = n.floatAttr("out_scale", 1); err != nil {
-		return nil, err
-	}
-	if m.bias, err = n.floatAttr("out_bias", 0); err != nil {
-		return nil, err
-	}
-	layout, err := n.textAttr("data_layout", "")
-	if err != nil {
-		return nil, err
-	}
+	m.thresholds = n.konst(1, "thresholds")
+	m.scale = n.floatAttr("out_scale", 1)
+	m.bias = n.floatAttr("out_bias", 0)
+	layout := n.textAttr("data_layout", "")
 	if layout == "" {
 		layout = map[int]string{2: "NC", 3: "NWC", 4: "NCHW"}[rank]
 	}
@@ -42,20 +32,18 @@ func (n *node) readMulti(rank int) (*multi, error) {
 		m.channels = 1
 	}
 	if rank < 2 || m.channels >= rank {
-		return nil, n.fail("", "data_layout %q does not fit an input of %d axes", layout, rank)
+		panic(n.fail("", "data_layout %q does not fit an input of %d axes", layout, rank))
 	}
 	if len(m.thresholds.shape) != 2 || m.thresholds.len() == 0 {
-		return nil, n.fail("", "thresholds have shape %v, want [C, T]", m.thresholds.shape)
+		panic(n.fail("", "thresholds have shape %v, want [C, T]", m.thresholds.shape))
 	}
-	return m, nil
+	return m
 }
 
 // rows are the thresholds sorted for each channel, as [T, C]; NaN is never reached.
-func (m *multi) rows(mem *budget) (*graph.Tensor, error) {
+func (m *multi) rows(mem *budget) *graph.Tensor {
 	c, t := m.thresholds.shape[0], m.thresholds.shape[1]
-	if err := mem.take(c*t, 8); err != nil {
-		return nil, err
-	}
+	mem.take(c*t, 8)
 	data := make([]float32, c*t)
 	out := &graph.Tensor{Shape: []int{t, c}, Data: graph.NumbersOf(data)}
 	src := m.thresholds.floats()
@@ -71,32 +59,23 @@ func (m *multi) rows(mem *budget) (*graph.Tensor, error) {
 			data[i*c+k] = v
 		}
 	}
-	return out, nil
+	return out
 }
 
-func lowerMulti(n *node) ([]*tensor, error) {
+func lowerMulti(n *node) []*tensor {
 	b, t := n.b, n.in[0]
-	m, err := n.readMulti(len(t.shape))
-	if err != nil {
-		return nil, err
-	}
+	m := n.readMulti(len(t.shape))
 	c, count := m.thresholds.shape[0], m.thresholds.shape[1]
 	switch {
 	case c != 1 && c != t.shape[m.channels]:
-		return nil, n.fail("", "thresholds of %d channels do not fit an input of shape %v", c, t.shape)
+		panic(n.fail("", "thresholds of %d channels do not fit an input of shape %v", c, t.shape))
 	case count > 255:
-		return nil, n.fail("use at most 8 bits", "%d thresholds; at most 255 are supported", count)
+		panic(n.fail("use at most 8 bits", "%d thresholds; at most 255 are supported", count))
 	}
-	w, err := m.rows(&b.mem)
-	if err != nil {
-		return nil, err
-	}
+	w := m.rows(&b.mem)
 	if c > 1 {
 		if t.flat != nil && m.channels == 1 {
-			cols, err := b.mem.columns(t.flat)
-			if err != nil {
-				return nil, err
-			}
+			cols := b.mem.columns(t.flat)
 			data := make([]float32, w.Data.Len())
 			for j, k := range cols {
 				for i := range count {
@@ -104,19 +83,17 @@ func lowerMulti(n *node) ([]*tensor, error) {
 				}
 			}
 			w.Data = graph.NumbersOf(data)
-		} else if t, err = b.stored(t, t.last(m.channels)); err != nil {
-			return nil, err
+		} else {
+			t = b.stored(t, t.last(m.channels))
 		}
 	}
 	a, add := m.encoding(count)
-	y, err := b.thresholds(t, w, a)
-	if err != nil || !add {
-		return one(y, err)
+	y := b.thresholds(t, w, a)
+	if !add {
+		return one(y)
 	}
 	if m.scale <= 0 {
-		if y, err = b.scalar("mul", y, m.scale); err != nil {
-			return nil, err
-		}
+		y = b.scalar("mul", y, m.scale)
 	}
 	return one(b.scalar("add", y, m.bias))
 }
@@ -148,20 +125,14 @@ func (m *multi) encoding(count int) (a *graph.ThresholdAttrs, add bool) {
 }
 
 // foldMulti computes MultiThreshold on constants.
-func foldMulti(n *node, in []*array) ([]*array, error) {
+func foldMulti(n *node, in []*array) []*array {
 	x := in[0]
-	m, err := n.readMulti(len(x.shape))
-	if err != nil {
-		return nil, err
-	}
+	m := n.readMulti(len(x.shape))
 	c, count := m.thresholds.shape[0], m.thresholds.shape[1]
 	if c != 1 && c != x.shape[m.channels] {
-		return nil, n.fail("", "thresholds of %d channels do not fit shape %v", c, x.shape)
+		panic(n.fail("", "thresholds of %d channels do not fit shape %v", c, x.shape))
 	}
-	out, err := n.b.mem.newArray(dtFloat, x.shape)
-	if err != nil {
-		return nil, err
-	}
+	out := n.b.mem.newArray(dtFloat, x.shape)
 	inner := graph.Elems(x.shape[m.channels+1:])
 	for k := range out.f {
 		row := 0
@@ -176,5 +147,5 @@ func foldMulti(n *node, in []*array) ([]*array, error) {
 		}
 		out.f[k] = float32(m.scale*float32(level)) + m.bias
 	}
-	return []*array{out}, nil
+	return []*array{out}
 }

@@ -7,68 +7,42 @@ import (
 )
 
 // lowerConvTranspose makes conv_transpose2d of weights [I, O/groups, KH, KW].
-func lowerConvTranspose(n *node) ([]*tensor, error) {
+func lowerConvTranspose(n *node) []*tensor {
 	b := n.b
-	x, axes, w, kernel, err := n.filters()
-	if err != nil {
-		return nil, err
-	}
-	groups, err := n.intAttr("group", 1)
-	if err != nil {
-		return nil, err
-	}
+	x, axes, w, kernel := n.filters()
+	groups := n.intAttr("group", 1)
 	if groups < 1 || min(kernel[0], kernel[1], w.shape[0], w.shape[1]) < 1 || w.shape[0] != x.shape[1] || w.shape[0]%groups != 0 {
-		return nil, n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1])
+		panic(n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1]))
 	}
 	in, out := w.shape[0]/groups, w.shape[1]
-	hwio, err := b.mem.permuted(w.view([]int{groups, in, out, kernel[0], kernel[1]}), []int{3, 4, 1, 0, 2})
-	if err != nil {
-		return nil, err
-	}
+	hwio := b.mem.permuted(w.view([]int{groups, in, out, kernel[0], kernel[1]}), []int{3, 4, 1, 0, 2})
 	shape := []int{kernel[0], kernel[1], in, groups * out}
 	weights := map[string]*graph.Tensor{"w": {Shape: shape, Data: hwio.numbers()}}
-	if err := n.withBias(weights, groups*out); err != nil {
-		return nil, err
-	}
-	a, err := n.transposedWindow(kernel, x.shape, axes)
-	if err != nil {
-		return nil, err
-	}
+	n.withBias(weights, groups*out)
+	a := n.transposedWindow(kernel, x.shape, axes)
 	if groups > 1 {
 		a.Groups = groups
 	}
-	v, err := b.emit("conv_transpose2d", a, weights, x.value)
-	if err != nil {
-		return nil, err
-	}
+	v := b.emit("conv_transpose2d", a, weights, x.value)
 	return one(b.fromImage(ofImage(v), axes))
 }
 
 // transposedWindow reads strides, dilations and what is cut off of an image of shape [N, C, H, W] that a kernel makes larger.
-func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) (*graph.ConvTranspose2DAttrs, error) {
-	auto, err := n.textAttr("auto_pad", "NOTSET")
-	if err != nil {
-		return nil, err
-	}
+func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) *graph.ConvTranspose2DAttrs {
+	auto := n.textAttr("auto_pad", "NOTSET")
 	if auto == "SAME_UPPER" || auto == "SAME_LOWER" {
 		delete(n.attrs, "pads") // as they are found here
 		n.attrs["auto_pad"] = nil
 	}
-	w, err := n.readWindow(kernel, shape, axes)
-	if err != nil {
-		return nil, err
-	}
+	w := n.readWindow(kernel, shape, axes)
 	var lists [2][]int
 	for i, name := range []string{"output_padding", "output_shape"} {
-		v, err := n.intsAttr(name)
-		if err != nil {
-			return nil, err
-		}
+		v := n.intsAttr(name)
 		if name == "output_shape" && len(v) == 2+axes { // some write all of the shape
 			v = v[2:]
 		}
 		if v != nil && (len(v) != axes || slices.Min(v) < 0 || slices.Max(v) > graph.MaxElems) {
-			return nil, n.fail("", "attribute %q is %v, want a number for each of %d spatial axes", name, v, axes)
+			panic(n.fail("", "attribute %q is %v, want a number for each of %d spatial axes", name, v, axes))
 		}
 		lists[i] = v
 	}
@@ -81,7 +55,7 @@ func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) (*graph.Co
 	case lists[1] != nil:
 		want = spatial(lists[1], shape[2])
 	case auto != "SAME_UPPER" && auto != "SAME_LOWER":
-		return a, nil
+		return a
 	}
 	for d := range 2 {
 		total := (shape[2+d]-1)*w.strides[d] + w.extent(d) + a.OutputPad[d] - want[d]
@@ -94,5 +68,5 @@ func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) (*graph.Co
 		}
 	}
 	a.Pad = w.padding()
-	return a, nil
+	return a
 }

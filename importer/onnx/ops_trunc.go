@@ -18,7 +18,7 @@ type truncArgs struct {
 	mode                                  rounding
 }
 
-func (n *node) readTrunc() (*truncArgs, error) {
+func (n *node) readTrunc() *truncArgs {
 	t := &truncArgs{}
 	var v [6]float64
 	names := []string{"", "scale", "zero point", "input bit width", "output scale", "output bit width"}
@@ -29,19 +29,10 @@ func (n *node) readTrunc() (*truncArgs, error) {
 		names[4] = "output bit width"
 	}
 	for i := 1; i < count; i++ {
-		var err error
-		if v[i], err = n.scalarOf(i, names[i], 0); err != nil {
-			return nil, err
-		}
+		v[i] = n.scalarOf(i, names[i], 0)
 	}
-	var err error
-	if t.mode, err = n.readMode("FLOOR"); err != nil {
-		return nil, err
-	}
-	signed, narrow, err := n.readKind()
-	if err != nil {
-		return nil, err
-	}
+	t.mode = n.readMode("FLOOR")
+	signed, narrow := n.readKind()
 	t.scale, t.zero = float32(v[1]), float32(v[2])
 	t.outScale, t.outZero = t.scale, t.zero
 	if count == 5 {
@@ -54,21 +45,18 @@ func (n *node) readTrunc() (*truncArgs, error) {
 	}
 	for _, s := range []float32{t.scale, t.outScale, t.shift} {
 		if !(s > 0) || math.IsInf(float64(s), 0) {
-			return nil, n.fail("", "scale %g: want positive numbers", s)
+			panic(n.fail("", "scale %g: want positive numbers", s))
 		}
 	}
 	if t.zero-t.zero != 0 || t.hi-t.lo > 1<<24 || t.hi < t.lo || t.lo-t.lo != 0 || t.hi-t.hi != 0 {
-		return nil, n.fail("", "zero point %g, integers from %g to %g", t.zero, t.lo, t.hi)
+		panic(n.fail("", "zero point %g, integers from %g to %g", t.zero, t.lo, t.hi))
 	}
-	return t, nil
+	return t
 }
 
 // foldTrunc computes Trunc on constants.
-func foldTrunc(n *node, in []*array) ([]*array, error) {
-	t, err := n.readTrunc()
-	if err != nil {
-		return nil, err
-	}
+func foldTrunc(n *node, in []*array) []*array {
+	t := n.readTrunc()
 	return n.b.fold3(in[0], in[1], in[1], func(x, _, _ float32) float32 {
 		y := float32(math.RoundToEven(float64(float32(x/t.scale)+t.zero))) / t.shift
 		if t.clipped {
@@ -80,11 +68,8 @@ func foldTrunc(n *node, in []*array) ([]*array, error) {
 }
 
 // lowerTrunc makes thresholds of a clipped Trunc of at most 8 bits, and the operations it consists of otherwise.
-func lowerTrunc(n *node) ([]*tensor, error) {
-	q, err := n.readTrunc()
-	if err != nil {
-		return nil, err
-	}
+func lowerTrunc(n *node) []*tensor {
+	q := n.readTrunc()
 	b, t := n.b, n.in[0]
 	lo, hi := q.mode.eval(q.lo), q.mode.eval(q.hi)
 	if q.clipped && hi-lo <= 255 && hi > lo && q.outZero == float32(math.Trunc(float64(q.outZero))) && q.outZero >= lo && q.outZero <= hi {
@@ -97,32 +82,22 @@ func lowerTrunc(n *node) ([]*tensor, error) {
 	}
 	before := []step{{"div", q.scale}, {"add", q.zero}, {"round", 0}, {"div", q.shift}}
 	after := []step{{"sub", q.outZero}, {"mul", q.outScale}}
-	run := func(steps []step) error {
+	run := func(steps []step) {
 		for _, s := range steps {
 			switch {
 			case s.op == "round":
-				t, err = b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil)
+				t = b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil)
 			case (s.op == "add" || s.op == "sub") && s.v == 0 || (s.op == "mul" || s.op == "div") && s.v == 1:
 			default:
-				t, err = b.scalar(s.op, t, s.v)
-			}
-			if err != nil {
-				return err
+				t = b.scalar(s.op, t, s.v)
 			}
 		}
-		return nil
 	}
-	if err := run(before); err != nil {
-		return nil, err
-	}
+	run(before)
 	if q.clipped {
-		if t, err = b.clip(t, float64(q.lo), float64(q.hi)); err != nil {
-			return nil, err
-		}
+		t = b.clip(t, float64(q.lo), float64(q.hi))
 	}
-	if t, err = b.rounded(t, q.mode); err != nil {
-		return nil, err
-	}
-	err = run(after)
-	return one(t, err)
+	t = b.rounded(t, q.mode)
+	run(after)
+	return one(t)
 }

@@ -6,15 +6,12 @@ import (
 )
 
 // shapeOf is Shape: known, since every shape is.
-func shapeOf(n *node) ([]*tensor, error) {
+func shapeOf(n *node) []*tensor {
 	shape := n.in[0].shape
 	var bounds [2]int
 	for i, name := range []string{"start", "end"} {
 		def := []int{0, len(shape)}[i]
-		v, err := n.intAttr(name, def)
-		if err != nil {
-			return nil, err
-		}
+		v := n.intAttr(name, def)
 		if v < 0 {
 			v += len(shape)
 		}
@@ -24,77 +21,65 @@ func shapeOf(n *node) ([]*tensor, error) {
 }
 
 // sizeOf is Size.
-func sizeOf(n *node) ([]*tensor, error) {
-	t, err := n.b.integers([]int{graph.Elems(n.in[0].shape)})
-	if err == nil {
-		t.konst.shape, t.shape = nil, nil
-	}
-	return one(t, err)
+func sizeOf(n *node) []*tensor {
+	t := n.b.integers([]int{graph.Elems(n.in[0].shape)})
+
+	t.konst.shape, t.shape = nil, nil
+	return one(t)
 }
 
 // integers is a constant list of int64.
-func (b *builder) integers(v []int) (*tensor, error) {
-	a, err := b.mem.newArray(dtInt64, []int{len(v)})
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) integers(v []int) *tensor {
+	a := b.mem.newArray(dtInt64, []int{len(v)})
 	for k, x := range v {
 		a.i[k] = int64(x)
 	}
-	return &tensor{shape: a.shape, konst: a}, nil
+	return &tensor{shape: a.shape, konst: a}
 }
 
 // lowerCast keeps a tensor that has the type already, and turns truth values into 0 and 1 and an input's integers into numbers.
-func lowerCast(n *node) ([]*tensor, error) {
-	to, err := n.castType()
-	if err != nil {
-		return nil, err
-	}
+func lowerCast(n *node) []*tensor {
+	to := n.castType()
 	t := n.in[0]
 	switch {
 	case t.integers != nil && to == t.integers.dt:
 		c := *t
-		return []*tensor{&c}, nil
+		return []*tensor{&c}
 	case t.value != nil && t.value.Whole && (to == dtInt32 || to == dtInt64):
 		c := *t
-		return []*tensor{&c}, nil
+		return []*tensor{&c}
 	case t.value != nil && t.value.Whole && to == dtFloat:
 		return one(n.b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil))
 	case to == dtBool && (t.truth || t.cond != nil):
 		c := *t
-		return []*tensor{&c}, nil
+		return []*tensor{&c}
 	case to == dtBool && t.integers == nil:
 		return one(n.b.nonzero(t))
 	case to != dtFloat:
-		return nil, n.fail("quantize with QuantizeLinear, or keep floats", "a conversion to %s of what is computed from an input is not supported", to)
+		panic(n.fail("quantize with QuantizeLinear, or keep floats", "a conversion to %s of what is computed from an input is not supported", to))
 	case t.cond != nil && n.b.oneLimit(t.cond):
 		yes, no := &array{dt: dtFloat, f: []float32{1}}, &array{dt: dtFloat, f: []float32{0}}
 		return one(n.b.choose(t.cond, yes, no))
 	case t.truth || t.cond != nil:
-		if t, err = n.b.truths(t); err != nil {
-			return nil, err
-		}
+		t = n.b.truths(t)
 		return one(n.b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil))
 	case t.integers != nil:
 		if !t.integers.plain() {
-			return nil, n.fail("use DequantizeLinear", "its input holds quantized integers")
+			panic(n.fail("use DequantizeLinear", "its input holds quantized integers"))
 		}
-		d := t.derived(t.value)
-		return []*tensor{d}, nil
+		return []*tensor{t.derived(t.value)}
 	}
 	c := *t
-	return []*tensor{&c}, nil
+	return []*tensor{&c}
 }
 
-func (n *node) castType() (dtype, error) {
-	a, err := n.attr("to", pb.AttributeProto_INT)
+func (n *node) castType() dtype {
+	a := n.attr("to", pb.AttributeProto_INT)
 	switch {
-	case err != nil:
-		return 0, err
 	case a == nil:
-		return 0, n.fail("", "attribute \"to\" is missing")
+		panic(n.fail("", "attribute \"to\" is missing"))
 	case dtype(a.GetI()).size() == 0 || a.GetI() != int64(int32(a.GetI())):
-		return 0, n.fail("", "a conversion to %s is not supported", dtype(a.GetI()))
+		panic(n.fail("", "a conversion to %s is not supported", dtype(a.GetI())))
 	}
-	return dtype(a.GetI()), nil
+	return dtype(a.GetI())
 }

@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -19,42 +20,34 @@ type condition struct {
 }
 
 // lowerCompare makes a condition; name is the comparison with the tensor on the left.
-func lowerCompare(name string) func(n *node) ([]*tensor, error) {
-	return func(n *node) ([]*tensor, error) {
+func lowerCompare(name string) func(n *node) []*tensor {
+	return func(n *node) []*tensor {
 		name, x, c := name, n.in[0], n.in[1]
 		if x.konst != nil {
 			x, c = c, x
 			name = map[string]string{"Greater": "Less", "GreaterOrEqual": "LessOrEqual", "Less": "Greater", "LessOrEqual": "GreaterOrEqual"}[name]
 		}
-		shape, err := broadcastShape(x.shape, c.shape)
-		if err != nil {
-			return nil, err
-		}
+		shape := kit.Must(broadcastShape(x.shape, c.shape))
 		if c.konst == nil || !slices.Equal(shape, x.shape) {
 			op := map[string]string{"Greater": "greater", "GreaterOrEqual": "greater_equal", "Less": "less", "LessOrEqual": "less_equal"}[name]
 			return one(n.b.function(op, x, c))
 		}
-		limits, err := n.b.mem.narrowed(c.konst, x.shape)
-		if err != nil {
-			return nil, err
-		}
+		limits := n.b.mem.narrowed(c.konst, x.shape)
 		cond := &condition{x: x, low: name == "Less" || name == "LessOrEqual"}
 		cond.notLess = cond.low
 		after := name == "Greater" || name == "LessOrEqual"
-		if cond.limit, err = n.b.mem.newArray(dtFloat, limits.shape); err != nil {
-			return nil, err
-		}
+		cond.limit = n.b.mem.newArray(dtFloat, limits.shape)
 		for k, v := range limits.floats() {
 			v = f32.Flush(v) + 0 // -0 becomes 0
 			if v != v || after && math.IsInf(float64(v), 1) {
-				return nil, n.fail("", "compares with %g", v)
+				panic(n.fail("", "compares with %g", v))
 			}
 			if after {
 				v = next(v)
 			}
 			cond.limit.f[k] = v
 		}
-		return []*tensor{{shape: x.shape, cond: cond}}, nil
+		return []*tensor{{shape: x.shape, cond: cond}}
 	}
 }
 
@@ -62,42 +55,38 @@ func lowerCompare(name string) func(n *node) ([]*tensor, error) {
 func next(v float32) float32 { return normal(f32.FromOrder(f32.Order(f32.Flush(v)+0) + 1)) }
 
 // lowerNot turns a condition around.
-func lowerNot(n *node) ([]*tensor, error) {
+func lowerNot(n *node) []*tensor {
 	if n.in[0].cond == nil {
 		return lowerLogic("logical_not")(n)
 	}
 	c := *n.in[0].cond
 	c.low = !c.low
-	return []*tensor{{shape: n.in[0].shape, cond: &c}}, nil
+	return []*tensor{{shape: n.in[0].shape, cond: &c}}
 }
 
 // lowerWhere takes elements of one operand or the other by truth values: of two constants by a comparison with a threshold.
-func lowerWhere(n *node) ([]*tensor, error) {
+func lowerWhere(n *node) []*tensor {
 	yes, no := n.in[1].konst, n.in[2].konst
 	if c := n.in[0].konst; c != nil && c.dt == dtBool && c.len() > 0 && !slices.ContainsFunc(c.bytes, func(v byte) bool { return v != c.bytes[0] }) {
 		t := n.in[1]
 		if c.bytes[0] == 0 {
 			t = n.in[2]
 		}
-		shape, err := broadcastShape(n.in[1].shape, n.in[2].shape)
-		if err == nil {
-			shape, err = broadcastShape(shape, c.shape)
-		}
-		if err == nil && slices.Equal(shape, t.shape) {
+		shape := kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape))
+
+		shape = kit.Must(broadcastShape(shape, c.shape))
+		if slices.Equal(shape, t.shape) {
 			d := *t
-			return []*tensor{&d}, nil
+			return []*tensor{&d}
 		}
 	}
 	if c := n.in[0].cond; c != nil && yes != nil && no != nil && n.b.oneLimit(c) && finite(yes) && finite(no) {
 		return one(n.b.choose(c, yes, no))
 	}
-	c, err := n.b.truths(n.in[0])
-	if err != nil {
-		return nil, err
-	}
+	c := n.b.truths(n.in[0])
 	for i, t := range n.in[1:] {
 		if k := t.konst; t.truth || t.cond != nil || k != nil && !k.dt.float() {
-			return nil, n.fail("", "chooses between values of which %q is no float", n.Input[1+i])
+			panic(n.fail("", "chooses between values of which %q is no float", n.Input[1+i]))
 		}
 	}
 	return one(n.b.function("where", c, n.in[1], n.in[2]))
@@ -115,21 +104,15 @@ func (b *builder) oneLimit(c *condition) bool {
 }
 
 // choose is yes where c holds and no elsewhere, exactly.
-func (b *builder) choose(c *condition, yes, no *array) (*tensor, error) {
+func (b *builder) choose(c *condition, yes, no *array) *tensor {
 	lo, hi := no, yes
 	if c.low {
 		lo, hi = yes, no
 	}
-	t, err := b.channelsLast(c.x, c.limit)
-	if err != nil {
-		return nil, err
-	}
-	w, err := b.vector(t, c.limit)
-	if err != nil {
-		return nil, err
-	}
+	t := b.channelsLast(c.x, c.limit)
+	w := b.vector(t, c.limit)
 	if w == nil {
-		return nil, b.n.fail("", "compares with a constant of shape %v; one number, or one for each channel, is supported", c.limit.shape)
+		panic(b.n.fail("", "compares with a constant of shape %v; one number, or one for each channel, is supported", c.limit.shape))
 	}
 	w.Shape = []int{1, w.Data.Len()}
 	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 1}, NotLess: c.notLess}
@@ -137,9 +120,7 @@ func (b *builder) choose(c *condition, yes, no *array) (*tensor, error) {
 		l, h := lo.floats()[0], hi.floats()[0]
 		if h < l && !slices.ContainsFunc(w.Data.Floats(), func(v float32) bool { return math.IsInf(float64(v), 0) }) {
 			// The levels must go up with their values: those of -x >= the next number after -limit do.
-			if t, err = b.scalar("mul", t, -1); err != nil {
-				return nil, err
-			}
+			t = b.scalar("mul", t, -1)
 			after := make([]float32, w.Data.Len())
 			for i, v := range w.Data.All() {
 				after[i] = next(-v)
@@ -154,27 +135,17 @@ func (b *builder) choose(c *condition, yes, no *array) (*tensor, error) {
 			return b.thresholds(t, w, a)
 		case h > l && float32(h-l)+l == h:
 			a.Scale = float64(float32(h - l))
-			y, err := b.thresholds(t, w, a)
-			if err == nil && l != 0 {
-				y, err = b.scalar("add", y, l)
+			y := b.thresholds(t, w, a)
+			if l != 0 {
+				y = b.scalar("add", y, l)
 			}
-			return y, err
+			return y
 		}
 	}
 	// d*hi + (1-d)*lo with d 0 or 1.
-	d, err := b.thresholds(t, w, a)
-	if err != nil {
-		return nil, err
-	}
-	rest, err := b.elementwise(d, "sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{1})}})
-	if err != nil {
-		return nil, err
-	}
-	if d, err = b.withConstant("mul", d, hi, false); err != nil {
-		return nil, err
-	}
-	if rest, err = b.withConstant("mul", rest, lo, false); err != nil {
-		return nil, err
-	}
+	d := b.thresholds(t, w, a)
+	rest := b.elementwise(d, "sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{1})}})
+	d = b.withConstant("mul", d, hi, false)
+	rest = b.withConstant("mul", rest, lo, false)
 	return b.binary("add", d, rest)
 }

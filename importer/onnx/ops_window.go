@@ -18,30 +18,19 @@ func (w *window) extent(d int) int { return (w.kernel[d]-1)*w.dilations[d] + 1 }
 
 // readWindow reads the attributes of a kernel over an image of shape [N, C, H, W]. The file has as many spatial axes as axes;
 // of one, it is that of the columns.
-func (n *node) readWindow(kernel [2]int, shape []int, axes int) (*window, error) {
+func (n *node) readWindow(kernel [2]int, shape []int, axes int) *window {
 	w := &window{kernel: kernel}
-	var err error
-	if w.strides, err = n.pairAttr("strides", axes); err != nil {
-		return nil, err
-	}
-	if w.dilations, err = n.pairAttr("dilations", axes); err != nil {
-		return nil, err
-	}
-	auto, err := n.textAttr("auto_pad", "NOTSET")
-	if err != nil {
-		return nil, err
-	}
-	pads, err := n.intsAttr("pads")
-	if err != nil {
-		return nil, err
-	}
+	w.strides = n.pairAttr("strides", axes)
+	w.dilations = n.pairAttr("dilations", axes)
+	auto := n.textAttr("auto_pad", "NOTSET")
+	pads := n.intsAttr("pads")
 	switch auto {
 	case "NOTSET", "":
 		if pads == nil {
 			break
 		}
 		if len(pads) != 2*axes || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20 {
-			return nil, n.fail("give what is added before each spatial axis, then what is added after each", "pads %v: want %d numbers from 0", pads, 2*axes)
+			panic(n.fail("give what is added before each spatial axis, then what is added after each", "pads %v: want %d numbers from 0", pads, 2*axes))
 		}
 		w.before, w.after = spatial(pads[:axes], 0), spatial(pads[axes:], 0)
 	case "VALID":
@@ -53,9 +42,9 @@ func (n *node) readWindow(kernel [2]int, shape []int, axes int) (*window, error)
 			}
 		}
 	default:
-		return nil, n.fail("re-export with explicit pads", "auto_pad %q is unknown", auto)
+		panic(n.fail("re-export with explicit pads", "auto_pad %q is unknown", auto))
 	}
-	return w, nil
+	return w
 }
 
 // ceil makes room for a last window that hangs over the end, as long as it begins inside the image or its first padding.
@@ -97,34 +86,30 @@ func spatial(v []int, one int) [2]int {
 
 // image is t as an image, stored NHWC, and the number of its spatial axes in the file: [N, C, L] is an image of one row.
 // Tensors of three spatial axes are refused.
-func (b *builder) image(t *tensor) (image *tensor, axes int, err error) {
+func (b *builder) image(t *tensor) (image *tensor, axes int) {
 	switch len(t.shape) {
 	case 4:
 	case 3:
-		if t, err = b.stored(t, t.last(1)); err != nil {
-			return nil, 0, err
-		}
-		if t, err = b.reshape(t, []int{t.shape[0], t.shape[1], 1, t.shape[2]}); err != nil {
-			return nil, 0, err
-		}
+		t = b.stored(t, t.last(1))
+		t = b.reshape(t, []int{t.shape[0], t.shape[1], 1, t.shape[2]})
 		axes = 1
 	default:
-		return nil, 0, b.n.fail("only tensors of one or two spatial axes are supported", "input has shape %v, want [N, C, H, W] or [N, C, L]", t.shape)
+		panic(b.n.fail("only tensors of one or two spatial axes are supported", "input has shape %v, want [N, C, H, W] or [N, C, L]", t.shape))
 	}
-	image, err = b.stored(t, nhwc())
-	return image, cmp.Or(axes, 2), err
+	image = b.stored(t, nhwc())
+	return image, cmp.Or(axes, 2)
 }
 
 // fromImage is t, [N, C, H, W], with so many spatial axes as the file has.
-func (b *builder) fromImage(t *tensor, axes int) (*tensor, error) {
+func (b *builder) fromImage(t *tensor, axes int) *tensor {
 	if axes == 2 {
-		return t, nil
+		return t
 	}
 	return b.reshape(t, []int{t.shape[0], t.shape[1], t.shape[3]})
 }
 
 // fit pads the image where the window's padding is as large as the kernel, which conv2d and the pools refuse.
-func (b *builder) fit(t *tensor, w *window, value float64) (*tensor, error) {
+func (b *builder) fit(t *tensor, w *window, value float64) *tensor {
 	var before, after [2]int
 	for d := range 2 {
 		if w.before[d] >= w.extent(d) {
@@ -138,16 +123,13 @@ func (b *builder) fit(t *tensor, w *window, value float64) (*tensor, error) {
 }
 
 // padImage puts rows and columns around an image stored NHWC.
-func (b *builder) padImage(t *tensor, before, after [2]int, value float64) (*tensor, error) {
+func (b *builder) padImage(t *tensor, before, after [2]int, value float64) *tensor {
 	if before == [2]int{} && after == [2]int{} {
-		return t, nil
+		return t
 	}
-	v, err := b.emit("pad", &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: before[0], Left: before[1], Bottom: after[0], Right: after[1]}, Value: value}, nil, t.value)
-	if err != nil {
-		return nil, err
-	}
+	v := b.emit("pad", &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: before[0], Left: before[1], Bottom: after[0], Right: after[1]}, Value: value}, nil, t.value)
 	shape := []int{t.shape[0], t.shape[1], t.shape[2] + before[0] + after[0], t.shape[3] + before[1] + after[1]}
-	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers, truth: t.truth}, nil
+	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers, truth: t.truth}
 }
 
 // ofImage is the tensor of an NHWC value.
@@ -156,86 +138,60 @@ func ofImage(v *graph.Value) *tensor {
 }
 
 // filters reads the weight of a convolution over the image in input 0, and how many rows and columns it has.
-func (n *node) filters() (x *tensor, axes int, w *array, kernel [2]int, err error) {
-	if w, err = n.konst(1, "weight"); err != nil {
-		return nil, 0, nil, kernel, err
-	}
-	if x, axes, err = n.b.image(n.in[0]); err != nil {
-		return nil, 0, nil, kernel, err
-	}
+func (n *node) filters() (x *tensor, axes int, w *array, kernel [2]int) {
+	w = n.konst(1, "weight")
+	x, axes = n.b.image(n.in[0])
 	if len(w.shape) != 2+axes {
-		return nil, 0, nil, kernel, n.fail("", "weight has shape %v, want as many axes as the input %v", w.shape, n.in[0].shape)
+		panic(n.fail("", "weight has shape %v, want as many axes as the input %v", w.shape, n.in[0].shape))
 	}
-	if given, err := n.intsAttr("kernel_shape"); err != nil || given != nil && !slices.Equal(given, w.shape[2:]) {
-		return nil, 0, nil, kernel, cmp.Or(err, n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
+	if given := n.intsAttr("kernel_shape"); given != nil && !slices.Equal(given, w.shape[2:]) {
+		panic(n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
 	}
-	return x, axes, w, spatial(w.shape[2:], 1), nil
+	return x, axes, w, spatial(w.shape[2:], 1)
 }
 
 // withBias adds input 2, if there is one, to the weights of a layer with so many outputs.
-func (n *node) withBias(weights map[string]*graph.Tensor, outs int) error {
-	bias, err := n.konst(2, "bias")
-	if bias == nil || err != nil {
-		return err
+func (n *node) withBias(weights map[string]*graph.Tensor, outs int) {
+	bias := n.konst(2, "bias")
+	if bias == nil {
+		return
 	}
 	if !slices.Equal(bias.shape, []int{outs}) {
-		return n.fail("", "bias has shape %v, want [%d]", bias.shape, outs)
+		panic(n.fail("", "bias has shape %v, want [%d]", bias.shape, outs))
 	}
 	weights["b"] = &graph.Tensor{Shape: bias.shape, Data: graph.NumbersOf(slices.Clone(bias.floats()))}
-	return nil
 }
 
 // convolution reads what convolutions have in common: the image in input 0, the attributes, and the weights in input 1 as
 // [KH, KW, I/groups, O]. The file has so many spatial axes.
-func (n *node) convolution() (x *tensor, a *graph.Conv2DAttrs, hwio *array, axes int, err error) {
+func (n *node) convolution() (x *tensor, a *graph.Conv2DAttrs, hwio *array, axes int) {
 	b := n.b
-	x, axes, w, kernel, err := n.filters()
-	if err != nil {
-		return nil, nil, nil, 0, err
-	}
+	x, axes, w, kernel := n.filters()
 	w = w.view([]int{w.shape[0], w.shape[1], kernel[0], kernel[1]})
-	win, err := n.readWindow(kernel, x.shape, axes)
-	if err != nil {
-		return nil, nil, nil, 0, err
-	}
-	groups, err := n.intAttr("group", 1)
-	if err != nil {
-		return nil, nil, nil, 0, err
-	}
+	win := n.readWindow(kernel, x.shape, axes)
+	groups := n.intAttr("group", 1)
 	if groups < 1 || min(kernel[0], kernel[1], w.shape[0], w.shape[1]) < 1 || groups > x.shape[1] || w.shape[1]*groups != x.shape[1] {
-		return nil, nil, nil, 0, n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1])
+		panic(n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1]))
 	}
-	if hwio, err = b.mem.permuted(w, []int{2, 3, 1, 0}); err != nil {
-		return nil, nil, nil, 0, err
-	}
-	if x, err = b.fit(x, win, 0); err != nil {
-		return nil, nil, nil, 0, err
-	}
+	hwio = b.mem.permuted(w, []int{2, 3, 1, 0})
+	x = b.fit(x, win, 0)
 	a = &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated()}
 	if groups > 1 {
 		a.Groups = groups
 	}
-	return x, a, hwio, axes, nil
+	return x, a, hwio, axes
 }
 
 // lowerConv makes conv2d with weights [KH, KW, I/groups, O].
-func lowerConv(n *node) ([]*tensor, error) {
+func lowerConv(n *node) []*tensor {
 	b := n.b
-	x, a, hwio, axes, err := n.convolution()
-	if err != nil {
-		return nil, err
-	}
+	x, a, hwio, axes := n.convolution()
 	weights := map[string]*graph.Tensor{"w": {Shape: hwio.shape, Data: hwio.numbers()}}
-	if err := n.withBias(weights, hwio.shape[3]); err != nil {
-		return nil, err
-	}
-	v, err := b.emit("conv2d", a, weights, x.value)
-	if err != nil {
-		return nil, err
-	}
+	n.withBias(weights, hwio.shape[3])
+	v := b.emit("conv2d", a, weights, x.value)
 	if w := n.weightsOf(1, 0); w != nil {
 		b.sumsOf(v, &scaled{n: n, x: x.value, w: w, ints: hwio.levels.ints, bias: weights["b"], biasOf: n.scaledBias(2), factor: 1,
-			emit: func(i *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) (*graph.Value, error) {
+			emit: func(i *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) *graph.Value {
 				c := *a
 				c.Integer = i
 				return b.emit("int_conv2d", &c, weights, x)

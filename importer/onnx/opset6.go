@@ -10,9 +10,9 @@ import (
 
 // Opset 7 replaced what opset 6 said by attributes: that operands are repeated, and from which axis on, and that a network is
 // not in training. upToDate rewrites a node of opset 6 as opset 7 has it; ripc's table has that one.
-func (n *node) upToDate() error {
+func (n *node) upToDate() {
 	if n.opset >= 7 || n.op.family != standard {
-		return nil
+		return
 	}
 	old := map[string]*pb.AttributeProto{}
 	p := proto.CloneOf(n.NodeProto)
@@ -28,38 +28,35 @@ func (n *node) upToDate() error {
 	switch n.GetOpType() {
 	case "BatchNormalization":
 		if old["is_test"].GetI() == 0 {
-			return n.fail("export the model in evaluation mode", "training mode is on (is_test is 0)")
+			panic(n.fail("export the model in evaluation mode", "training mode is on (is_test is 0)"))
 		}
 	case "PRelu":
 		if slope := n.input(1); slope != nil && len(slope.shape) == 1 && n.input(0) != nil {
-			return n.trailing(1, len(n.in[0].shape)-2)
+			n.trailing(1, len(n.in[0].shape)-2)
+			return
 		}
 	default:
 		if axis := old["axis"]; axis != nil && n.input(0) != nil && n.input(1) != nil {
-			a, err := n.axis(int(max(-1<<20, min(axis.GetI(), 1<<20))), len(n.in[0].shape))
-			if err != nil {
-				return err
-			}
-			return n.trailing(1, len(n.in[0].shape)-a-len(n.in[1].shape))
+			a := n.axis(int(max(-1<<20, min(axis.GetI(), 1<<20))), len(n.in[0].shape))
+			n.trailing(1, len(n.in[0].shape)-a-len(n.in[1].shape))
+			return
 		}
 	}
-	return nil
 }
 
 // trailing gives input i so many axes of extent 1 at its end.
-func (n *node) trailing(i, count int) error {
+func (n *node) trailing(i, count int) {
 	t := n.in[i]
 	if count <= 0 || t.bad {
-		return nil
+		return
 	}
 	shape := append(slices.Clone(t.shape), slices.Repeat([]int{1}, count)...)
 	if t.konst != nil {
 		n.in[i] = &tensor{shape: shape, konst: t.konst.view(shape)}
-		return nil
+		return
 	}
 	b := n.b
 	b.n = n
-	r, err := b.reshape(t, shape)
+	r := b.reshape(t, shape)
 	n.in[i] = r
-	return err
 }

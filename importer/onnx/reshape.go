@@ -5,37 +5,29 @@ import "slices"
 // reshape gives t another shape. Its axes and those of the new shape fall into groups that hold the same elements; a group
 // whose axes are stored side by side and in the file's order stays where it is, so that nothing moves in memory. For others
 // the axes are brought into order first, except where an image becomes a matrix: then the columns' order is kept pending.
-func (b *builder) reshape(t *tensor, shape []int) (*tensor, error) {
+func (b *builder) reshape(t *tensor, shape []int) *tensor {
 	if slices.Equal(t.shape, shape) {
-		return t, nil
+		return t
 	}
-	t, err := b.plain(t)
-	if err != nil {
-		return nil, err
-	}
+	t = b.plain(t)
 	groups := splitAxes(t.shape, shape)
 	at := t.order()
 	if !t.inPlace(groups) {
 		if len(shape) == 2 && shape[0] == t.shape[0] && at[0] == 0 {
-			v, err := b.reshaped(t.value, shape)
-			if err != nil {
-				return nil, err
-			}
+			v := b.reshaped(t.value, shape)
 			// The file's axis d is where at holds d.
 			back := make([]int, len(at))
 			for d, p := range at {
 				back[p] = d
 			}
 			return &tensor{shape: slices.Clone(shape), value: v, integers: t.integers, truth: t.truth,
-				flat: &flattened{stored: slices.Clone(t.value.Shape), perm: back}}, nil
+				flat: &flattened{stored: slices.Clone(t.value.Shape), perm: back}}
 		}
 		var want []int
 		for _, g := range storedOrder(groups, t.shape, at) {
 			want = append(want, g.in...)
 		}
-		if t, err = b.stored(t, want); err != nil {
-			return nil, err
-		}
+		t = b.stored(t, want)
 		at = t.order()
 	}
 	var stored, perm []int
@@ -45,11 +37,8 @@ func (b *builder) reshape(t *tensor, shape []int) (*tensor, error) {
 			stored = append(stored, shape[d])
 		}
 	}
-	v, err := b.reshaped(t.value, stored)
-	if err != nil {
-		return nil, err
-	}
-	return &tensor{shape: slices.Clone(shape), value: v, perm: perm, integers: t.integers, truth: t.truth}, nil
+	v := b.reshaped(t.value, stored)
+	return &tensor{shape: slices.Clone(shape), value: v, perm: perm, integers: t.integers, truth: t.truth}
 }
 
 // group is a run of axes that a reshape turns into another run with as many elements.

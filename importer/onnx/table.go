@@ -96,11 +96,8 @@ func activations(add adder) {
 	add("Gelu", op{min: 1, max: 1, attrs: []string{"approximate"}, lower: lowerGelu, becomes: "mul, erf or tanh, add, mul"})
 	add("Softplus", op{min: 1, max: 1, lower: lowerSoftplus, becomes: "abs, exp, log, relu, add"})
 	add("Mish", op{min: 1, max: 1, lower: lowerMish, becomes: "softplus's ops, tanh, mul"})
-	add("Pow", op{min: 2, max: 2, lower: lowerPow, becomes: "mul, sqrt, div", limits: "a constant exponent, a multiple of 0.5 up to 8.5", fold: func(n *node, in []*array) ([]*array, error) {
-		y, err := foldCastTo(n, in[1], in[0].dt)
-		if err != nil {
-			return nil, err
-		}
+	add("Pow", op{min: 2, max: 2, lower: lowerPow, becomes: "mul, sqrt, div", limits: "a constant exponent, a multiple of 0.5 up to 8.5", fold: func(n *node, in []*array) []*array {
+		y := foldCastTo(n, in[1], in[0].dt)
 		return n.zip(in[0], y, in[0].dt, math.Pow, nil)
 	}})
 	add("Softmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("softmax"), becomes: "softmax"})
@@ -146,7 +143,7 @@ func layers(add adder) {
 }
 
 func shapes(add adder) {
-	reshape := func(name string, least, most int, attrs []string, rule func(n *node, old []int) ([]int, error)) {
+	reshape := func(name string, least, most int, attrs []string, rule func(n *node, old []int) []int) {
 		fold, lower := reshaping(rule)
 		add(name, op{min: least, max: most, attrs: attrs, fold: fold, lower: lower, moves: true, becomes: "reshape"})
 	}
@@ -251,13 +248,10 @@ func onConstants(add adder) {
 }
 
 // foldCastTo is a as another type.
-func foldCastTo(n *node, a *array, to dtype) (*array, error) {
-	out, err := n.b.mem.newArray(to, a.shape)
-	if err != nil {
-		return nil, err
-	}
+func foldCastTo(n *node, a *array, to dtype) *array {
+	out := n.b.mem.newArray(to, a.shape)
 	for k := range out.len() {
 		out.set(k, a.at(k))
 	}
-	return out, nil
+	return out
 }

@@ -1,0 +1,2 @@
+// Package kit makes the layers that the readers of other programs' files have in common.
+package kit

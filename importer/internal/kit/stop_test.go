@@ -1,0 +1,28 @@
+package kit
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestTry(t *testing.T) {
+	fault := errors.New("a fault of the file")
+	if err := Try(func() { Check(nil); Must(1, fault) }); !errors.Is(err, fault) {
+		t.Errorf("Try returned %v, want %v", err, fault)
+	}
+	if err := Try(func() { Must(1, nil) }); err != nil {
+		t.Errorf("Try returned %v, want nil", err)
+	}
+	for name, f := range map[string]func(){"a broken invariant": func() { panic("BUG: x") }, "a runtime error": func() { _ = []int{}[len(name())] }} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("Try took a panic that is no fault of the file for one")
+				}
+			}()
+			_ = Try(f)
+		})
+	}
+}
+
+func name() string { return "" }
