@@ -1,5 +1,6 @@
-// Command bench measures ripc on layers and networks, and with -peers other engines on the same ones: in one run, in turns, and
-// beside the limits of the machine, which it measures in the same run.
+// Command bench measures ripc on layers and networks, and with -peers other engines on the same
+// ones: in one run, in turns, and beside the limits of the machine, which it measures in the same
+// run.
 //
 //	make bench                                 // ripc alone: build/bench
 //	make bench-peers                           // with its peers: docs/bench-peers.json, .md and .svg

@@ -46,7 +46,8 @@ func (d *driver) command(e Entry, threads int) []string {
 	return d.peers.worker(e, threads)
 }
 
-// subject measures the entries of a subject: all are loaded, and then take turns. Between its turns a process is stopped.
+// subject measures the entries of a subject: all are loaded, and then take turns. Between its turns
+// a process is stopped.
 func (d *driver) subject(ctx context.Context, s Subject, threads int) (figures []Figure, err error) {
 	var ws []*worker
 	defer func() {
@@ -138,7 +139,8 @@ func (d *driver) limits(threads int) {
 	}
 }
 
-// reached are the rates of all kernels: the highest of all rounds, and cycles by the clocks behind the highest ones.
+// reached are the rates of all kernels: the highest of all rounds, and cycles by the clocks behind
+// the highest ones.
 func (d *driver) reached() (ls []LimitRate, ghz float64) {
 	var clocks []float64
 	for _, threads := range slices.Sorted(maps.Keys(d.rates)) {
@@ -155,7 +157,8 @@ func (d *driver) reached() (ls []LimitRate, ghz float64) {
 	return ls, middle(clocks)
 }
 
-// middle is the median of vs, the lower one of two; a clock that was disturbed does not move it. It is 0 without any.
+// middle is the median of vs, the lower one of two; a clock that was disturbed does not move it. It
+// is 0 without any.
 func middle(vs []float64) float64 {
 	if len(vs) == 0 {
 		return 0
@@ -171,7 +174,8 @@ func (d *driver) miss(m Missing) {
 	}
 }
 
-// load starts an entry's worker, or says why that is not possible. What it has loaded must be what the subject is.
+// load starts an entry's worker, or says why that is not possible. What it has loaded must be what
+// the subject is.
 func (d *driver) load(ctx context.Context, s Subject, e Entry, threads int) (*worker, string, error) {
 	if why, lacks := d.lacking[e.Env]; lacks {
 		return nil, why, nil
@@ -215,7 +219,8 @@ func readContents(model string) (c contents, err error) {
 	return c, json.Unmarshal(data, &c)
 }
 
-// check compares what a worker has loaded with its subject, and takes the products of another engine from its file's contents.
+// check compares what a worker has loaded with its subject, and takes the products of another
+// engine from its file's contents.
 func (w *worker) check(s Subject, file string) string {
 	macs := w.MACs
 	if w.entry.Env != "" {
@@ -246,7 +251,8 @@ func (w *worker) check(s Subject, file string) string {
 	return ""
 }
 
-// differs compares the results of a worker with those that it shall agree with: says whose are others, or "".
+// differs compares the results of a worker with those that it shall agree with: says whose are
+// others, or "".
 func differs(have []*worker, w *worker) string {
 	const tolerance = 1e-3 // of the largest number: sums of floats are added in another order
 	for _, other := range have {

@@ -64,7 +64,8 @@ func (s SubjectResult) engines() []string {
 	return names
 }
 
-// first is the figure that the others of so many threads are compared with: the first of the subject's.
+// first is the figure that the others of so many threads are compared with: the first of the
+// subject's.
 func (s SubjectResult) first(threads int) *Figure {
 	for _, e := range s.engines() {
 		if f := s.figure(e, threads); f != nil {

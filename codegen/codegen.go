@@ -1,12 +1,14 @@
-// Package codegen turns a scheduled ir.Program into the files that are shipped. What is written in the end is up to back
-// ends, packages below this one that implement Backend; what must be the same whatever back end wrote an artifact is here:
-// the names of its symbols, where its constants lie, its description and its C header.
+// Package codegen turns a scheduled ir.Program into the files that are shipped. What is written in
+// the end is up to back ends, packages below this one that implement Backend; what must be the same
+// whatever back end wrote an artifact is here: the names of its symbols, where its constants lie,
+// its description and its C header.
 //
 //	files, err := codegen.Build(ctx, codegen.Input{Program: p, Target: t, Emit: kinds}, llvm.Backend{})
 //	os.WriteFile("net.so", files[codegen.SO], 0o644)
 //
-// An artifact holds one kernel for each Func, a driver that runs the stages (package internal/abi has its interface), one
-// block with all constants, and the description (runtime/describe). The same input gives the same bytes.
+// An artifact holds one kernel for each Func, a driver that runs the stages (package internal/abi
+// has its interface), one block with all constants, and the description (runtime/describe). The
+// same input gives the same bytes.
 package codegen
 
 import (
@@ -23,12 +25,14 @@ import (
 type Backend interface {
 	// Name is what the user calls the back end, as in --backend.
 	Name() string
-	// Kinds lists the files that it can make, for one target or another. Build makes Header and Ripir by itself.
+	// Kinds lists the files that it can make, for one target or another. Build makes Header and
+	// Ripir by itself.
 	Kinds() []Kind
 	// Accepts fails with *TargetError if the back end cannot make k, one of Kinds, for t.
 	Accepts(t targets.Target, k Kind) error
-	// Kernel makes the code of one Func, which is sound, as a function called symbol. It fails with *ir.Error if the Func
-	// breaks a rule of code generation. Nothing is compiled by this. floats tells of f's Program.
+	// Kernel makes the code of one Func, which is sound, as a function called symbol. It fails with
+	// *ir.Error if the Func breaks a rule of code generation. Nothing is compiled by this. floats
+	// tells of f's Program.
 	Kernel(f *ir.Func, symbol string, t targets.Target, floats *Floats) (Kernel, error)
 	// Files makes the given files, of Kinds.
 	Files(ctx context.Context, m *Image, kinds []Kind) (map[Kind][]byte, error)
@@ -38,14 +42,16 @@ type Backend interface {
 //
 //	(scratch, uint32 tid, uint32 nthreads)
 //
-// All pointers are aligned to abi.Align, and no two overlap, but where an output lies over an input (ir.Param). All nthreads threads call it, each with its own tid; a
-// parallel loop is divided among them, and what has none is run by thread 0.
+// All pointers are aligned to abi.Align, and no two overlap, but where an output lies over an input
+// (ir.Param). All nthreads threads call it, each with its own tid; a parallel loop is divided among
+// them, and what has none is run by thread 0.
 type Kernel struct {
 	Symbol  string
 	Text    []byte // in the back end's language
 	Scratch int64  // bytes that scratch must point to, for each thread its own; a multiple of abi.Align
 	Stack   int64  // bytes of buffers on the stack
-	// ByLane names vectorize loops of which a part runs lane by lane: an if that goes either way for each.
+	// ByLane names vectorize loops of which a part runs lane by lane: an if that goes either way
+	// for each.
 	ByLane []string
 }
 
@@ -66,16 +72,17 @@ type Input struct {
 	Target  targets.Target
 	Version string // of the compiler
 	Emit    []Kind
-	// NoDescribe leaves the description out of the files. Nothing can load these but what knows the network: no runtime.Load,
-	// no run, bench or inspect.
+	// NoDescribe leaves the description out of the files. Nothing can load these but what knows the
+	// network: no runtime.Load, no run, bench or inspect.
 	NoDescribe bool
 	// Progress, if not nil, is called as kernels are compiled.
 	Progress func(done, total int)
 }
 
-// Build makes the files of in.Emit, each by the first of the back ends that can. It fails with *ir.Error if the Program
-// cannot be shipped or a Func breaks a rule of code generation, with *KindError or *TargetError if no back end makes a file,
-// else with an error of the back end (a tool that is missing or fails, an undefined symbol), or ctx's.
+// Build makes the files of in.Emit, each by the first of the back ends that can. It fails with
+// *ir.Error if the Program cannot be shipped or a Func breaks a rule of code generation, with
+// *KindError or *TargetError if no back end makes a file, else with an error of the back end (a
+// tool that is missing or fails, an undefined symbol), or ctx's.
 func Build(ctx context.Context, in Input, backends ...Backend) (map[Kind][]byte, error) {
 	if err := check(in.Program); err != nil {
 		return nil, err

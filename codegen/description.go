@@ -10,9 +10,9 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Describe is the description of the artifact that Build would make, as far as it is known before code is generated:
-// ScratchBytes is missing. Of in it needs Program, which must be sound, and Traces, Target and Version where the caller
-// looks at what is made of them.
+// Describe is the description of the artifact that Build would make, as far as it is known before
+// code is generated: ScratchBytes is missing. Of in it needs Program, which must be sound, and
+// Traces, Target and Version where the caller looks at what is made of them.
 func Describe(in Input) *describe.Artifact {
 	p, t := in.Program, in.Target
 	tensors, size := describeBuffers(p)

@@ -9,8 +9,8 @@ import (
 	"ripc/ir"
 )
 
-// Floats knows the parameters of a Program's Funcs that hold flushed floats only. A back end that flushes in code need not flush these.
-// The nil Floats knows none. Several goroutines may use one.
+// Floats knows the parameters of a Program's Funcs that hold flushed floats only. A back end that
+// flushes in code need not flush these. The nil Floats knows none. Several goroutines may use one.
 type Floats struct {
 	program *ir.Program
 	once    sync.Once
@@ -29,7 +29,8 @@ func (x *Floats) Flushed(f *ir.Func) map[string]bool {
 	return flushedBuffers(f, x.params[f.Name])
 }
 
-// find supposes that all parameters are flushed, and takes back what some stage refutes, until nothing changes.
+// find supposes that all parameters are flushed, and takes back what some stage refutes, until
+// nothing changes.
 func (x *Floats) find() {
 	x.params = map[string]map[string]bool{}
 	index, clean := x.program.Index(), map[string]bool{}
@@ -82,8 +83,8 @@ func flushedData(data []byte) bool {
 	return true
 }
 
-// flushedBuffers finds the buffers of f that hold flushed floats only, given the parameters that do. An output may: it does if nothing
-// else is stored there.
+// flushedBuffers finds the buffers of f that hold flushed floats only, given the parameters that
+// do. An output may: it does if nothing else is stored there.
 func flushedBuffers(f *ir.Func, params map[string]bool) map[string]bool {
 	clean := map[string]bool{}
 	for _, p := range f.Params {

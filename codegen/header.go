@@ -11,7 +11,8 @@ import (
 	"ripc/runtime/describe"
 )
 
-// headerBegin is the part of the header before the tensors. {name} and {NAME} stand for the identifier.
+// headerBegin is the part of the header before the tensors. {name} and {NAME} stand for the
+// identifier.
 const headerBegin = `/* {name}.h: the network "{title}", compiled by ripc {version} for {target} ({cpu}). Generated; do not edit.
  *
  * The network brings no threads and no memory, and calls no library. Inputs, outputs and workspace must be aligned to
@@ -214,8 +215,9 @@ func (m *Image) header(hash string) []byte {
 	return []byte(b.String())
 }
 
-// stackFrames is what a call needs of the stack besides the buffers of its kernels, in bytes: return addresses, saved
-// registers, and values that do not fit into registers. A test compares it with what LLVM says of real kernels.
+// stackFrames is what a call needs of the stack besides the buffers of its kernels, in bytes:
+// return addresses, saved registers, and values that do not fit into registers. A test compares it
+// with what LLVM says of real kernels.
 const stackFrames = 6144
 
 // versionNumber makes one number of a version that begins with up to three numbers between dots.
@@ -290,7 +292,8 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 	}
 }
 
-// meaning says which real value level l of t stands for. A plane counts l's bits; bipolar planes are steps of 2.
+// meaning says which real value level l of t stands for. A plane counts l's bits; bipolar planes
+// are steps of 2.
 func meaning(t describe.Tensor) string {
 	s, offset := strconv.FormatFloat(t.Scale, 'g', -1, 64), ""
 	if v := strconv.FormatFloat(math.Abs(t.RealOffset), 'g', -1, 64); t.RealOffset < 0 {
@@ -310,7 +313,8 @@ func meaning(t describe.Tensor) string {
 	return fmt.Sprintf("Level l is the value %s * l%s", s, offset)
 }
 
-// line gives meaning as scale and offset: level l of t stands for scale * (l - t.ZeroPoint) + offset.
+// line gives meaning as scale and offset: level l of t stands for scale * (l - t.ZeroPoint) +
+// offset.
 func line(t describe.Tensor) (scale, offset float64) {
 	top := float64(int(1)<<t.Bits - 1)
 	switch t.Encoding {
@@ -349,8 +353,8 @@ func ctypes() map[string]ctype {
 	return map[string]ctype{"f32": {"float", 4}, "i32": {"int32_t", 4}, "u32": {"uint32_t", 4}, "i16": {"int16_t", 2}, "u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
 }
 
-// literal makes a string of C of s, which a file may have given: what means something to a compiler, or is no ASCII, is
-// escaped byte by byte.
+// literal makes a string of C of s, which a file may have given: what means something to a
+// compiler, or is no ASCII, is escaped byte by byte.
 func literal(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -363,9 +367,10 @@ func literal(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// Comment makes s, which a file may have given, fit into a comment of C: of it stay characters that mean nothing there, alone
-// or together, and the others are named, as in <U+002A>. So nothing in it ends or opens a comment, joins lines, is a
-// trigraph, or shows a reader another text than the compiler's.
+// Comment makes s, which a file may have given, fit into a comment of C: of it stay characters that
+// mean nothing there, alone or together, and the others are named, as in <U+002A>. So nothing in it
+// ends or opens a comment, joins lines, is a trigraph, or shows a reader another text than the
+// compiler's.
 func Comment(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -21,9 +21,9 @@ const (
 	Ripir   Kind = "ripir" // the scheduled Program as text
 )
 
-// Runnable is what runs, verifies and measures load (engine.OpenLibrary): a shared library for the target or, where code is
-// portable, for the machine that made it; for a chip without an operating system
-// a program for its board. It is no kind of file to ask for.
+// Runnable is what runs, verifies and measures load (engine.OpenLibrary): a shared library for the
+// target or, where code is portable, for the machine that made it; for a chip without an operating
+// system a program for its board. It is no kind of file to ask for.
 const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.

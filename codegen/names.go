@@ -9,8 +9,9 @@ import (
 	"ripc/ir"
 )
 
-// Identifier makes a C identifier of a network's name, the prefix of what the artifact exports: other characters
-// become "_", and "_" goes before a leading digit and before the keywords of C and C++.
+// Identifier makes a C identifier of a network's name, the prefix of what the artifact exports:
+// other characters become "_", and "_" goes before a leading digit and before the keywords of C and
+// C++.
 func Identifier(name string) string {
 	s := CleanName(name)
 	if s == "" || s[0] >= '0' && s[0] <= '9' || slices.Contains(keywords(), s) {
@@ -38,8 +39,8 @@ func Symbols(p *ir.Program) map[string]string {
 	return names
 }
 
-// symbol names the kernel of a Func, with a number where two names become one, and takes that name. It depends on the
-// Func alone (but for such clashes), so that networks share cached kernels.
+// symbol names the kernel of a Func, with a number where two names become one, and takes that name.
+// It depends on the Func alone (but for such clashes), so that networks share cached kernels.
 func symbol(fn string, taken map[string]bool) string {
 	base := "ripc_" + CleanName(fn)
 	s := base

@@ -9,7 +9,8 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Far runs batches of the jobs of one artifact on another machine (autotune/runner.Board), as simulate.Machine runs them here.
+// Far runs batches of the jobs of one artifact on another machine (autotune/runner.Board), as
+// simulate.Machine runs them here.
 type Far interface {
 	Description() *describe.Artifact
 	Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result, error)

@@ -13,27 +13,31 @@ import (
 	"ripc/runtime/describe"
 )
 
-// batches is what engines have in common that start a process for each batch: memory outlives that in this process only.
+// batches is what engines have in common that start a process for each batch: memory outlives that
+// in this process only.
 type batches struct {
 	o    Options
 	last *Memory // after the last job
 }
 
-// step is a job of a batch, with the memory that it starts on; nil goes on with what the step before left.
+// step is a job of a batch, with the memory that it starts on; nil goes on with what the step
+// before left.
 type step struct {
 	Job
 	start *Memory
 	keep  bool // asks for left.memory, all of it
 }
 
-// left is what a step left. memory has outputs if those were asked for, and Inputs only if they can be told.
+// left is what a step left. memory has outputs if those were asked for, and Inputs only if they can
+// be told.
 type left struct {
 	memory   *Memory
 	counters Counters // Took may be 0
 }
 
-// run runs jobs as one batch of the network d: fresh makes the memory that a job with Inputs starts on, process runs the
-// steps, and stops them when its context ends. What the network is to blame for is a *FaultError.
+// run runs jobs as one batch of the network d: fresh makes the memory that a job with Inputs starts
+// on, process runs the steps, and stops them when its context ends. What the network is to blame
+// for is a *FaultError.
 func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fresh func(Job) *Memory, process func(context.Context, []step) ([]left, error)) ([]Result, error) {
 	if len(jobs) == 0 {
 		return nil, nil

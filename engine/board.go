@@ -11,21 +11,24 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Board is an Engine that is a board with a chip without an operating system: its memory is small, and all of it is
-// known. Open gives one for a program that package bareboard built.
+// Board is an Engine that is a board with a chip without an operating system: its memory is small,
+// and all of it is known. Open gives one for a program that package bareboard built.
 type Board interface {
 	Engine
-	// Footprint says how much memory the program takes. Its Stack grows with what has run until now.
+	// Footprint says how much memory the program takes. Its Stack grows with what has run until
+	// now.
 	Footprint() Footprint
 }
 
-// Footprint is the memory, in bytes, of a program as it was linked, which holds one network and little else.
+// Footprint is the memory, in bytes, of a program as it was linked, which holds one network and
+// little else.
 type Footprint struct {
 	Board string `json:"board"` // what it runs on, for people
 	// Flash holds code, constants and the first contents of variables.
 	Flash      int64 `json:"flash_bytes"`
 	FlashLimit int64 `json:"flash_limit_bytes"`
-	// RAM holds inputs, outputs, workspace and variables; Stack, the depth that was seen, comes on top.
+	// RAM holds inputs, outputs, workspace and variables; Stack, the depth that was seen, comes on
+	// top.
 	RAM      int64 `json:"ram_bytes"`
 	Stack    int64 `json:"stack_bytes"`
 	RAMLimit int64 `json:"ram_limit_bytes"`

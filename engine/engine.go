@@ -5,8 +5,8 @@
 //	simulated    an artifact for another machine, under qemu (Open)
 //	remote       an artifact, on another machine (Open with Options.Elsewhere)
 //
-// Who runs, compares or measures networks knows nothing but Engine. A device, a board or another simulator is one more
-// implementation.
+// Who runs, compares or measures networks knows nothing but Engine. A device, a board or another
+// simulator is one more implementation.
 package engine
 
 import (
@@ -50,23 +50,27 @@ type Engine interface {
 	Describe() *describe.Artifact
 	// Kind says how it is run.
 	Kind() Kind
-	// Run does the jobs one after the other and returns a Result for each. A batch may be much cheaper than its jobs one
-	// by one. It fails with *FaultError if compiled code did not come to its end as it should, and with ctx's error if
-	// that ends first; code that runs in this process is not interrupted.
+	// Run does the jobs one after the other and returns a Result for each. A batch may be much
+	// cheaper than its jobs one by one. It fails with *FaultError if compiled code did not come to
+	// its end as it should, and with ctx's error if that ends first; code that runs in this process
+	// is not interrupted.
 	Run(ctx context.Context, jobs []Job) ([]Result, error)
 	// Close frees what Open took.
 	Close() error
 }
 
-// Job runs stages First..Last-1; all of them at once by the entry point for whole inferences, where there is one.
+// Job runs stages First..Last-1; all of them at once by the entry point for whole inferences, where
+// there is one.
 type Job struct {
 	First, Last int
-	// Inputs are the contents of the network's inputs, in order, and From is all of memory, as an engine for the same
-	// network has kept it. A job without either goes on where the one before ended, in this call or in the last one.
+	// Inputs are the contents of the network's inputs, in order, and From is all of memory, as an
+	// engine for the same network has kept it. A job without either goes on where the one before
+	// ended, in this call or in the last one.
 	Inputs [][]byte
 	From   *Memory
-	// Fill, with Inputs, chooses a pattern that outputs and workspace hold at the start, so that code that counts on zeros
-	// there is found out. With 0 they hold anything. The interpreter has poison of its own.
+	// Fill, with Inputs, chooses a pattern that outputs and workspace hold at the start, so that
+	// code that counts on zeros there is found out. With 0 they hold anything. The interpreter has
+	// poison of its own.
 	Fill byte
 	// Outputs and Keep ask for those fields of Result.
 	Outputs, Keep bool
@@ -87,7 +91,8 @@ type Counters struct {
 	Estimate     Estimate      // of simulated code; with Options.Count
 }
 
-// Estimate is how many cycles simulated code would take on the core that it is for, as package estimate has it.
+// Estimate is how many cycles simulated code would take on the core that it is for, as package
+// estimate has it.
 type Estimate struct {
 	Cycles  float64 // 0 if there is no estimate
 	Model   string  // LLVM's name of the core whose pipeline was taken, which is like the target's if it is not the same
@@ -104,7 +109,8 @@ type Memory struct {
 	buffers map[string][]byte // then, by name
 }
 
-// At returns the contents of a stage's operand, as the network's description lists it; nil if it is a constant.
+// At returns the contents of a stage's operand, as the network's description lists it; nil if it is
+// a constant.
 func (m *Memory) At(t describe.Tensor) []byte {
 	switch {
 	case m.buffers != nil && t.Where == ir.ArenaBuf.String():
@@ -128,9 +134,11 @@ type Options struct {
 	Threads int // 0 means 1
 	// Simulate makes Open simulate although this machine could run the artifact.
 	Simulate bool
-	// Count asks for counters: the clock of native code, the instructions and estimated cycles of simulated code.
+	// Count asks for counters: the clock of native code, the instructions and estimated cycles of
+	// simulated code.
 	Count bool
-	// Cycles, with Count, asks for the estimated cycles of boards without an operating system, too. Tuners go by their instructions.
+	// Cycles, with Count, asks for the estimated cycles of boards without an operating system, too.
+	// Tuners go by their instructions.
 	Cycles bool
 	// Limit bounds the time of a stage of code that does not run in this process; 0 is no limit.
 	Limit time.Duration

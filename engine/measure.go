@@ -18,8 +18,9 @@ type Measurement struct {
 	Estimate Estimate
 }
 
-// Cost is one number to compare by: the nanoseconds of the fastest run; of simulated code the estimated cycles, or, for a core
-// that LLVM has no model of, the instructions. It is 0 if none is known.
+// Cost is one number to compare by: the nanoseconds of the fastest run; of simulated code the
+// estimated cycles, or, for a core that LLVM has no model of, the instructions. It is 0 if none is
+// known.
 func (m *Measurement) Cost() float64 {
 	cost, unit := m.Network.Cost()
 	if unit == measure.Milliseconds {
@@ -30,16 +31,17 @@ func (m *Measurement) Cost() float64 {
 
 // MeasureOptions say what Measure measures. The zero value is fine.
 type MeasureOptions struct {
-	// Stages asks for the stages one by one, too, in order, so that each finds the caches as in a whole run.
+	// Stages asks for the stages one by one, too, in order, so that each finds the caches as in a
+	// whole run.
 	Stages bool
 	Budget measure.Budget // of native code; the zero value stands for measure.Thorough
 	// Progress, if not nil, is called now and then.
 	Progress func(done, total int, what string)
 }
 
-// Measure measures a network on inputs: the time of native code, warm and over many runs; the instructions and
-// estimated cycles of simulated code, once. e must be opened with Options.Count. If ctx ends on the way, what was measured until then is returned with
-// ctx's error.
+// Measure measures a network on inputs: the time of native code, warm and over many runs; the
+// instructions and estimated cycles of simulated code, once. e must be opened with Options.Count.
+// If ctx ends on the way, what was measured until then is returned with ctx's error.
 func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
 	if o.Budget == (measure.Budget{}) {
 		o.Budget = measure.Thorough()
@@ -94,7 +96,8 @@ func counted(r Result, macs int64) measure.Figures {
 	return f
 }
 
-// timed makes a measurement of the times that sample takes of jobs: of the network, and, if they are asked for, of its stages.
+// timed makes a measurement of the times that sample takes of jobs: of the network, and, if they
+// are asked for, of its stages.
 func timed(e Engine, o MeasureOptions, sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
 	stages := e.Describe().Stages
 	var each []Job
@@ -137,9 +140,11 @@ func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 // maxBatch bounds the jobs of a batch, as each takes memory.
 const maxBatch = 2000
 
-// batched measures times on another machine, many runs at once: what lies between batches is not measured.
+// batched measures times on another machine, many runs at once: what lies between batches is not
+// measured.
 func batched(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
-	// A round of jobs runs in one batch, and then as many more as the budget wants, behind a tenth that warms up.
+	// A round of jobs runs in one batch, and then as many more as the budget wants, behind a tenth
+	// that warms up.
 	return timed(e, o, func(round []Job, what string) ([][]measure.Timing, error) {
 		timings := make([][]measure.Timing, len(round))
 		run := func(warm, rounds int) (time.Duration, error) {

@@ -1,8 +1,10 @@
-// Package floattwin makes the float network that a binary one replaces: the same layers, shapes and wiring, and f32 numbers everywhere.
-// What it computes means nothing: binary networks are compared with it, in time and in size.
+// Package floattwin makes the float network that a binary one replaces: the same layers, shapes and
+// wiring, and f32 numbers everywhere. What it computes means nothing: binary networks are compared
+// with it, in time and in size.
 //
-// Its weights are drawn at random, so that nearly all differ, as in a trained float network. Lowering would store weights with few
-// different values as bits, and unpack them in the inner loop. That is no float network, and it is slower than one.
+// Its weights are drawn at random, so that nearly all differ, as in a trained float network.
+// Lowering would store weights with few different values as bits, and unpack them in the inner
+// loop. That is no float network, and it is slower than one.
 package floattwin
 
 import (
@@ -18,11 +20,12 @@ import (
 	"ripc/ir"
 )
 
-// Of makes the twin of g, a network as importers and recognition leave it. The same g has the same twin, bit for bit.
-// Layers of levels become float layers of the same geometry, with drawn weights whose sums are about 1. Quantizers, signs and ShiftNorm
-// become relu and batch_norm, which a float network has in their place. Quantizers of the network's inputs vanish, and so do changes of
-// the form of levels. The parts of a layer (graph.Part) become one layer again, and means of integers an avg_pool. It fails with
-// *Error where a layer has no such counterpart.
+// Of makes the twin of g, a network as importers and recognition leave it. The same g has the same
+// twin, bit for bit. Layers of levels become float layers of the same geometry, with drawn weights
+// whose sums are about 1. Quantizers, signs and ShiftNorm become relu and batch_norm, which a float
+// network has in their place. Quantizers of the network's inputs vanish, and so do changes of the
+// form of levels. The parts of a layer (graph.Part) become one layer again, and means of integers
+// an avg_pool. It fails with *Error where a layer has no such counterpart.
 func Of(g *graph.Graph) (*graph.Graph, error) {
 	b := graph.NewBuilder(&graph.Graph{Name: g.Name + "_float", File: g.File})
 	t := twin{g: g, index: graph.NewIndex(g), b: b, of: map[string]string{}, draw: rand.New(rand.NewPCG(seed, 0))}
@@ -152,7 +155,8 @@ func (t *twin) stand(tensor, made string) error {
 	return nil
 }
 
-// rescales reports whether n gives levels another scale or offset, which costs nothing: their integers stay.
+// rescales reports whether n gives levels another scale or offset, which costs nothing: their
+// integers stay.
 func (t *twin) rescales(n *graph.Node) bool {
 	if !slices.Contains([]string{"add", "sub", "mul", "div"}, n.Op) || len(n.Inputs) != 1 || t.g.IsOutput(n.Output) {
 		return false
@@ -160,7 +164,8 @@ func (t *twin) rescales(n *graph.Node) bool {
 	return t.g.Value(n.Inputs[0]).Encoded() && t.g.Value(n.Output).Encoded()
 }
 
-// means reports whether n adds up the windows of each channel of integers, as importers write means and sums of integers.
+// means reports whether n adds up the windows of each channel of integers, as importers write means
+// and sums of integers.
 func means(n *graph.Node) bool {
 	a, ok := n.Attrs.(*graph.Conv2DAttrs)
 	if !ok || a.Integer == nil {
@@ -183,8 +188,8 @@ func (t *twin) mean(n *graph.Node) error {
 	return t.append(n)
 }
 
-// append adds n. Truth values and positions stay what they are in the twin; an op that reads levels of any kind, but no f32 operand
-// beside them, gets them as f32.
+// append adds n. Truth values and positions stay what they are in the twin; an op that reads levels
+// of any kind, but no f32 operand beside them, gets them as f32.
 func (t *twin) append(n *graph.Node) error {
 	t.spread(n)
 	_, err := t.b.Append(n)
@@ -211,7 +216,8 @@ func (t *twin) float(tensor string) bool {
 	return !v.Encoded() && !v.Whole
 }
 
-// relu appends a relu in n's place. If n reads an input of the network or the output of a relu, nothing stands in its place.
+// relu appends a relu in n's place. If n reads an input of the network or the output of a relu,
+// nothing stands in its place.
 func (t *twin) relu(n *graph.Node) error {
 	if p := t.b.Producer(n.Inputs[0]); (p == nil || p.Op == "relu") && !t.g.IsOutput(n.Output) {
 		t.of[n.Output] = n.Inputs[0]
@@ -237,8 +243,8 @@ func (t *twin) norm(n *graph.Node) error {
 	return t.relu(n)
 }
 
-// layer appends the float layer of n's geometry. If groups is not 0, n reads one of that many groups of the
-// layer's input channels.
+// layer appends the float layer of n's geometry. If groups is not 0, n reads one of that many
+// groups of the layer's input channels.
 func (t *twin) layer(n *graph.Node, groups int) error {
 	switch a := n.Attrs.(type) {
 	case *graph.Conv2DAttrs:
@@ -266,7 +272,8 @@ func (t *twin) layer(n *graph.Node, groups int) error {
 	return t.append(n)
 }
 
-// weights draws weights [..., O] from a normal distribution. Sums of their products with numbers about 1 are about 1.
+// weights draws weights [..., O] from a normal distribution. Sums of their products with numbers
+// about 1 are about 1.
 func (t *twin) weights(shape []int) *graph.Tensor {
 	w := make([]float32, graph.Elems(shape))
 	deviation := 1 / math.Sqrt(float64(len(w)/shape[len(shape)-1]))
@@ -276,8 +283,9 @@ func (t *twin) weights(shape []int) *graph.Tensor {
 	return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(w)}
 }
 
-// spread makes the numbers of n's other weights differ, by up to an eighth, as trained ones do: parameters of a batch_norm, biases,
-// slopes. Infinite numbers stay, and so do weights of one number.
+// spread makes the numbers of n's other weights differ, by up to an eighth, as trained ones do:
+// parameters of a batch_norm, biases, slopes. Infinite numbers stay, and so do weights of one
+// number.
 func (t *twin) spread(n *graph.Node) {
 	n.Weights = maps.Clone(n.Weights)                 // the network has the map, too
 	for _, key := range graph.OpNamed(n.Op).Weights { // in a fixed order, since they are drawn

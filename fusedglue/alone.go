@@ -10,8 +10,9 @@ import (
 	"ripc/internal/f32"
 )
 
-// quantizersAlone turns quantizers of few bits that no convolution took in into thresholds on their f32 input, together with
-// the increasing steps before them: comparisons cost less than division and rounding. For many levels it is the other way round.
+// quantizersAlone turns quantizers of few bits that no convolution took in into thresholds on their
+// f32 input, together with the increasing steps before them: comparisons cost less than division
+// and rounding. For many levels it is the other way round.
 func quantizersAlone(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		q, ok := quantizerOf(n)

@@ -46,8 +46,8 @@ func bind(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// bindWindow gives n, whose weights have an offset, the sums of its input's integers in each window: a layer of its own, of
-// weights that are all 1. Layers that read one input alike share it.
+// bindWindow gives n, whose weights have an offset, the sums of its input's integers in each
+// window: a layer of its own, of weights that are all 1. Layers that read one input alike share it.
 func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string]string) {
 	groups := f.GroupCount()
 	w := &graph.FusedConv{KH: f.KH, KW: f.KW, SH: f.SH, SW: f.SW, DH: f.DH, DW: f.DW, Groups: f.Groups, Pad: f.Pad, In: f.In, Out: groups,
@@ -126,9 +126,9 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	return nil
 }
 
-// offsets are what the offset of f's input x adds to its sums: the offset times the sum of the weights of a window, which
-// have offsets, too. Positions outside the image count as 0, so that the sums differ from class to class of positions; as one of
-// the levels (ones), they have its offset.
+// offsets are what the offset of f's input x adds to its sums: the offset times the sum of the
+// weights of a window, which have offsets, too. Positions outside the image count as 0, so that the
+// sums differ from class to class of positions; as one of the levels (ones), they have its offset.
 func offsets(f *graph.FusedConv, x *graph.Value, weights []float32, outside graph.PadValue) []float32 {
 	taps := make([]int64, f.KH*f.KW*f.Out)
 	for i, w := range f.Ints.All() {
@@ -158,8 +158,8 @@ func offsets(f *graph.FusedConv, x *graph.Value, weights []float32, outside grap
 	return out
 }
 
-// weightScale is the real value of the weight +1 per output channel: alpha_k = mean|W_k| for a convolution, the mean
-// over the whole layer for a dense one (Riptide), in float64.
+// weightScale is the real value of the weight +1 per output channel: alpha_k = mean|W_k| for a
+// convolution, the mean over the whole layer for a dense one (Riptide), in float64.
 func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) []float64 {
 	s := make([]float64, f.Out)
 	switch b.WeightScale {

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// chains lets a concatenation read an earlier one in the place of a run of tensors that both join, as in dense blocks, whose layers each
-// read all earlier ones: n layers join 2n tensors then, and not the square of n. Tensors that only the earlier one reads after that can be
-// written into it by their producers.
+// chains lets a concatenation read an earlier one in the place of a run of tensors that both join,
+// as in dense blocks, whose layers each read all earlier ones: n layers join 2n tensors then, and
+// not the square of n. Tensors that only the earlier one reads after that can be written into it by
+// their producers.
 func chains(ctx context.Context, r *rewriter) error {
 	known := &joined{}
 	for n := range r.Each(ctx) {
@@ -23,8 +24,8 @@ func chains(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// joined is a tree of the lists of tensors that concatenations join: the node that a list leads to has the result of the first of its
-// concatenations, "" where the list only begins others.
+// joined is a tree of the lists of tensors that concatenations join: the node that a list leads to
+// has the result of the first of its concatenations, "" where the list only begins others.
 type joined struct {
 	result string
 	next   map[string]*joined
@@ -46,8 +47,9 @@ func (j *joined) enter(list []string, result string) {
 	}
 }
 
-// shorten gives list with the results of known lists in the place of these, the longest that begin at each tensor. It is never one tensor
-// alone, which would be a copy. It looks at a tensor a few times at most.
+// shorten gives list with the results of known lists in the place of these, the longest that begin
+// at each tensor. It is never one tensor alone, which would be a copy. It looks at a tensor a few
+// times at most.
 func (j *joined) shorten(list []string) (out []string) {
 	steps := looksPerTensor * len(list)
 	for len(list) > 0 {

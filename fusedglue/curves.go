@@ -8,11 +8,13 @@ import (
 	"ripc/graph/scalar"
 )
 
-// long reports whether some step is so long that the expression of a convolution's results should not have it.
+// long reports whether some step is so long that the expression of a convolution's results should
+// not have it.
 func long(steps []scalar.Step) bool { return slices.ContainsFunc(steps, scalar.Step.Long) }
 
-// curves turns the increasing steps between a long one, such as sigmoid, and a quantizer of few bits into thresholds, which
-// convolutions take in as they do any quantizer's. Nothing of the curve is left to compute.
+// curves turns the increasing steps between a long one, such as sigmoid, and a quantizer of few
+// bits into thresholds, which convolutions take in as they do any quantizer's. Nothing of the curve
+// is left to compute.
 func curves(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		q, ok := quantizerOf(n)

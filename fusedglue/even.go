@@ -10,11 +10,13 @@ import (
 	"ripc/ir"
 )
 
-// formulaOf is the quotient with the spacing of thresholds t of a, rounded and clipped, if that gives every f32 the level that
-// they give, as it may where the spacing is a power of two; nil if not. Its level type is that of a where the levels stand for the
-// quotients times the spacing. Else its scale and zero are those of the formula, not of the real values of the levels.
+// formulaOf is the quotient with the spacing of thresholds t of a, rounded and clipped, if that
+// gives every f32 the level that they give, as it may where the spacing is a power of two; nil if
+// not. Its level type is that of a where the levels stand for the quotients times the spacing. Else
+// its scale and zero are those of the formula, not of the real values of the levels.
 //
-// The formula rises with x, since each of its roundings does, so that it is right everywhere if it is at both sides of each threshold.
+// The formula rises with x, since each of its roundings does, so that it is right everywhere if it
+// is at both sides of each threshold.
 func formulaOf(a *graph.ThresholdAttrs, t *graph.Tensor) *scalar.Quantizer {
 	rows, columns := t.Shape[0], t.Shape[1]
 	if a.NotLess || rows < 2 {

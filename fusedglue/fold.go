@@ -40,8 +40,9 @@ func increasing(n *graph.Node) bool {
 	return false
 }
 
-// maxThresholdBits is the number of output bits up to which a quantizer becomes thresholds: 2^bits-1 compares a channel. At 4
-// bits they cost a 3x3 layer of 64 to 256 channels 2 to 9 %, a quantizer behind f32 sums 15 to 70 %.
+// maxThresholdBits is the number of output bits up to which a quantizer becomes thresholds:
+// 2^bits-1 compares a channel. At 4 bits they cost a 3x3 layer of 64 to 256 channels 2 to 9 %, a
+// quantizer behind f32 sums 15 to 70 %.
 const maxThresholdBits = 4
 
 func foldQuantize(ctx context.Context, r *rewriter) error {
@@ -58,8 +59,8 @@ func foldQuantize(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// foldQuantizer puts n into the convolution before it: as thresholds on the sums where those exist, else as levels of the
-// float that the steps make.
+// foldQuantizer puts n into the convolution before it: as thresholds on the sums where those exist,
+// else as levels of the float that the steps make.
 func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	p := r.only(n)
 	f := open(p)
@@ -138,8 +139,9 @@ func foldPool(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// risesInteger reports whether f makes levels of its integer sums that are the larger the larger these are, everywhere alike; in
-// falling channels it is the negated sums that are compared, and pooled.
+// risesInteger reports whether f makes levels of its integer sums that are the larger the larger
+// these are, everywhere alike; in falling channels it is the negated sums that are compared, and
+// pooled.
 func risesInteger(f *graph.FusedConv) bool {
 	e := f.Epilogue
 	return e.Thresholds != nil || e.Shift != nil || e.Scale != nil ||

@@ -1,7 +1,7 @@
-// Package fusedglue turns the layers between two binary convolutions into integer glue inside the first one: weight
-// scale, batch normalization, ShiftNorm, activation, quantizer and pooling become thresholds on the integer sums, or Riptide's
-// add-then-shift (Fromm et al., Riptide, MLSys 2020, section 4.2). What does not fold exactly stays a float op with a
-// note that says why.
+// Package fusedglue turns the layers between two binary convolutions into integer glue inside the
+// first one: weight scale, batch normalization, ShiftNorm, activation, quantizer and pooling become
+// thresholds on the integer sums, or Riptide's add-then-shift (Fromm et al., Riptide, MLSys 2020,
+// section 4.2). What does not fold exactly stays a float op with a note that says why.
 package fusedglue
 
 import (
@@ -117,8 +117,8 @@ func newRewriter(g *graph.Graph) *rewriter {
 	return &rewriter{graph.NewBuilder(c), c}
 }
 
-// absorb makes p, the producer of n's only input, produce n's output, and drops n. What there was to say of a quantizer n is said
-// of p.
+// absorb makes p, the producer of n's only input, produce n's output, and drops n. What there was
+// to say of a quantizer n is said of p.
 func (r *rewriter) absorb(p, n *graph.Node) {
 	if p.Verdict.Reason == graph.NoReason && n.Verdict.Kind == graph.Bits {
 		p.Verdict = n.Verdict
@@ -135,7 +135,8 @@ func (r *rewriter) only(n *graph.Node) *graph.Node {
 	return r.sole(n.Inputs[0])
 }
 
-// sole is the producer of a tensor that one node reads and that does not leave the network, nil otherwise.
+// sole is the producer of a tensor that one node reads and that does not leave the network, nil
+// otherwise.
 func (r *rewriter) sole(tensor string) *graph.Node {
 	if r.g.IsOutput(tensor) || r.ConsumerCount(tensor) != 1 {
 		return nil

@@ -6,7 +6,8 @@ import (
 	"ripc/ir"
 )
 
-// bindIntegerLayer makes n, an integer layer, the fused convolution f: what it makes of its sums is the epilogue from the start.
+// bindIntegerLayer makes n, an integer layer, the fused convolution f: what it makes of its sums is
+// the epilogue from the start.
 func bindIntegerLayer(g *graph.Graph, n *graph.Node, f *graph.FusedConv, a *graph.IntegerAttrs) {
 	f.Ints, f.Alpha = n.Weights["w"].Data, make([]float64, f.Out)
 	for o := range f.Alpha {

@@ -16,10 +16,10 @@ func joinOf(n *graph.Node) (f scalar.Function, ok bool) {
 	return f, n.DistinctInputs()
 }
 
-// foldJoin puts n, a function of two tensors such as the sum behind a residual block, into the convolution that makes one of
-// them, if nobody else reads that: the float in its tile meets the element of the other tensor, and goes on in the tile. Where
-// both sides are convolutions it is the later one. The convolution takes n's place, since the other tensor may be made behind
-// it.
+// foldJoin puts n, a function of two tensors such as the sum behind a residual block, into the
+// convolution that makes one of them, if nobody else reads that: the float in its tile meets the
+// element of the other tensor, and goes on in the tile. Where both sides are convolutions it is the
+// later one. The convolution takes n's place, since the other tensor may be made behind it.
 func (r *rewriter) foldJoin(n *graph.Node) {
 	f, ok := joinOf(n)
 	if !ok || r.g.Value(n.Output).Encoded() {
@@ -53,8 +53,8 @@ func (r *rewriter) foldJoin(n *graph.Node) {
 	r.SetInputs(n, inputs...)
 }
 
-// joinLevels lets n, a convolution that makes levels, read levels where it meets what a dequantize makes of them: the words of
-// both are cut into the same bits.
+// joinLevels lets n, a convolution that makes levels, read levels where it meets what a dequantize
+// makes of them: the words of both are cut into the same bits.
 func (r *rewriter) joinLevels(n *graph.Node, f *graph.FusedConv) {
 	inputs := slices.Clone(n.Inputs)
 	others := f.Others(n)
@@ -71,5 +71,6 @@ func (r *rewriter) joinLevels(n *graph.Node, f *graph.FusedConv) {
 	}
 }
 
-// maxJoins is the number of tensors that a convolution joins at most: each is one more that its tile reads.
+// maxJoins is the number of tensors that a convolution joins at most: each is one more that its
+// tile reads.
 const maxJoins = 4

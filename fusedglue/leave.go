@@ -10,7 +10,8 @@ import (
 	"ripc/ir"
 )
 
-// sumsThatLeave says of bitserial layers whose sums leave as f32, and not to the caller, why they do.
+// sumsThatLeave says of bitserial layers whose sums leave as f32, and not to the caller, why they
+// do.
 func sumsThatLeave(ctx context.Context, r *rewriter) error {
 	s := &strict{Index: graph.NewIndex(r.g), g: r.g}
 	for n := range r.Each(ctx) {
@@ -60,8 +61,9 @@ func (s *strict) leave(n *graph.Node, f *graph.FusedConv) graph.Verdict {
 	}
 }
 
-// fallsBehind finds the step that keeps a max_pool and all behind it from the layer before: one with a negative factor, after which the
-// largest sum of that channel is the smallest. "" if n is no max_pool or there is no such step directly behind it.
+// fallsBehind finds the step that keeps a max_pool and all behind it from the layer before: one
+// with a negative factor, after which the largest sum of that channel is the smallest. "" if n is
+// no max_pool or there is no such step directly behind it.
 func (s *strict) fallsBehind(n *graph.Node) (step string, channel int) {
 	readers := s.below(n)
 	if n.Op != "max_pool" || len(readers) != 1 {
@@ -77,7 +79,8 @@ func (s *strict) fallsBehind(n *graph.Node) (step string, channel int) {
 	return "", 0
 }
 
-// roundBits is the number of bits of the integers that steps round to last, before real numbers are made of these; 0 if they do not.
+// roundBits is the number of bits of the integers that steps round to last, before real numbers are
+// made of these; 0 if they do not.
 func roundBits(steps []scalar.Step) int {
 	i := len(steps) - 1
 	for i >= 0 && (steps[i].Kind == scalar.Mul || steps[i].Kind == scalar.Add) {

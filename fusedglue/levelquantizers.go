@@ -6,8 +6,8 @@ import (
 	"ripc/graph"
 )
 
-// levelQuantizers makes thresholds on integers of those on the real values of levels, as behind the sum of two tensors of levels: levels
-// have few real values, each of which is tried.
+// levelQuantizers makes thresholds on integers of those on the real values of levels, as behind the
+// sum of two tensors of levels: levels have few real values, each of which is tried.
 func levelQuantizers(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.ThresholdAttrs)
@@ -28,8 +28,8 @@ func levelQuantizers(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// integerThresholds are those on the integers of v that thresholds t of a are on its real values. One that no integer reaches is
-// above them all.
+// integerThresholds are those on the integers of v that thresholds t of a are on its real values.
+// One that no integer reaches is above them all.
 func integerThresholds(a *graph.ThresholdAttrs, t *graph.Tensor, v *graph.Value) [][]int32 {
 	rows := make([][]int32, t.Shape[0])
 	for j := range rows {

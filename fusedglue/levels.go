@@ -10,8 +10,8 @@ import (
 	"ripc/ir"
 )
 
-// quantizer is a quantize or threshold node as a function: the level of x in channel o (for bipolar_inv, the level that
-// bipolar has), which never falls as x grows.
+// quantizer is a quantize or threshold node as a function: the level of x in channel o (for
+// bipolar_inv, the level that bipolar has), which never falls as x grows.
 type quantizer struct {
 	bits  int
 	enc   ir.EncodingKind
@@ -38,8 +38,8 @@ func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 	return q, false
 }
 
-// floatLevels gives, for j = 1..2^bits-1, the smallest f32 whose level in channel o is at least j; NaN where none is, which
-// no comparison reaches.
+// floatLevels gives, for j = 1..2^bits-1, the smallest f32 whose level in channel o is at least j;
+// NaN where none is, which no comparison reaches.
 func floatLevels(q quantizer, o int) []float32 {
 	lo, hi := f32.Order(float32(math.Inf(-1))), f32.Order(float32(math.Inf(1)))
 	out := make([]float32, 1<<q.bits-1)

@@ -9,14 +9,15 @@ import (
 	"ripc/internal/f32"
 )
 
-// lineOf replaces f's float steps and the quantizer q behind them, of more levels than f compares sums with, by a line for each
-// channel that is rounded down and clipped: clip(floor(fma(f32(sum), A, B)), 0, top), where that is q(steps(f32(sum))) for every
-// sum that the channel may have, as it is where thresholds are evenly spaced. The steps must not be turning. It changes
-// nothing and gives false where a channel has no such line. From is q's node.
+// lineOf replaces f's float steps and the quantizer q behind them, of more levels than f compares
+// sums with, by a line for each channel that is rounded down and clipped: clip(floor(fma(f32(sum),
+// A, B)), 0, top), where that is q(steps(f32(sum))) for every sum that the channel may have, as it
+// is where thresholds are evenly spaced. The steps must not be turning. It changes nothing and
+// gives false where a channel has no such line. From is q's node.
 //
-// Both functions are monotone and go the same way: the steps as thresholdsOf needs them, and the line because a rounded fma
-// keeps the order of the exact ones, the sums rounded to f32 theirs. So they are equal if they are at both sides of each of
-// q's steps.
+// Both functions are monotone and go the same way: the steps as thresholdsOf needs them, and the
+// line because a rounded fma keeps the order of the exact ones, the sums rounded to f32 theirs. So
+// they are equal if they are at both sides of each of q's steps.
 func lineOf(f *graph.FusedConv, q quantizer, from string) bool {
 	top := 0
 	for o := range f.Out {
@@ -44,8 +45,8 @@ func lineOf(f *graph.FusedConv, q quantizer, from string) bool {
 	return true
 }
 
-// stairs is a function of the integers lo..hi that never falls and is 0 where it reaches none of first, which ascend: it is j+1 from
-// first[j] on; hi+1 is never reached.
+// stairs is a function of the integers lo..hi that never falls and is 0 where it reaches none of
+// first, which ascend: it is j+1 from first[j] on; hi+1 is never reached.
 type stairs struct {
 	lo, hi int64
 	first  []int64
@@ -78,14 +79,14 @@ func stairsOf(level func(int64) int, lo, hi int64, top int) stairs {
 	return s
 }
 
-// leastSlope keeps lines of constants rising, so that what lies behind may rely on that: over all sums they rise by less than an
-// f32 shows beside a half.
+// leastSlope keeps lines of constants rising, so that what lies behind may rely on that: over all
+// sums they rise by less than an f32 shows beside a half.
 const leastSlope = 0x1p-60
 
 // line gives the a and b of a line that becomes s where quantizer clip rounds it.
 func (s stairs) line(clip *scalar.Quantizer) (a, b float32, ok bool) {
-	// The room for b between its bounds is a concave function of the slope: where it is largest is found by trisection. No step is
-	// higher than all of them.
+	// The room for b between its bounds is a concave function of the slope: where it is largest is
+	// found by trisection. No step is higher than all of them.
 	lo, hi := leastSlope, float64(len(s.first))+1
 	for range 100 {
 		l, h := lo+(hi-lo)/3, hi-(hi-lo)/3
@@ -122,8 +123,9 @@ func (s stairs) room(a float64) float64 {
 	return high - low
 }
 
-// bounds are those of b, low <= b < high, with which a*x + b is at least j+1 from first[j] on, and below that before. Where
-// all or none of the integers reach all steps there is one bound, which the other one is set beside.
+// bounds are those of b, low <= b < high, with which a*x + b is at least j+1 from first[j] on, and
+// below that before. Where all or none of the integers reach all steps there is one bound, which
+// the other one is set beside.
 func (s stairs) bounds(a float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for j, x := range s.first {
@@ -154,8 +156,8 @@ func (s stairs) is(clip *scalar.Quantizer, a, b float32) bool {
 	return true
 }
 
-// evenly reports whether t's thresholds are so evenly spaced, in each channel, that lineOf may find lines for them: as
-// multiples of a number are when they are rounded to integers, or to f32.
+// evenly reports whether t's thresholds are so evenly spaced, in each channel, that lineOf may find
+// lines for them: as multiples of a number are when they are rounded to integers, or to f32.
 func evenly(t *graph.Tensor) bool {
 	rows, columns := t.Shape[0], t.Shape[1]
 	for o := range columns {

@@ -10,13 +10,14 @@ import (
 	"ripc/graph/scalar"
 )
 
-// A mover only moves elements about, or takes the largest of some: what is computed of each element by itself may as well
-// be computed before it, where a layer may take that in.
+// A mover only moves elements about, or takes the largest of some: what is computed of each element
+// by itself may as well be computed before it, where a layer may take that in.
 type mover struct {
-	// goes gives, for input i of m, the channels of m's result that hold elements of its channel c: n of them, from
-	// first on, each step further.
+	// goes gives, for input i of m, the channels of m's result that hold elements of its channel c:
+	// n of them, from first on, each step further.
 	goes func(r *rewriter, m *graph.Node, i, c int) (first, step, n int)
-	// ordered says that m takes the largest of some elements, which only maps that never fall leave the same.
+	// ordered says that m takes the largest of some elements, which only maps that never fall leave
+	// the same.
 	ordered bool
 	// pays says that m costs less behind any quantizer or step than before it.
 	pays bool
@@ -54,7 +55,8 @@ func concatenated(r *rewriter, m *graph.Node, i, c int) (first, step, n int) {
 	return c, 1, 1
 }
 
-// reshaped: element e of the tensor is in channel e mod in of the input and in channel e mod out of the result.
+// reshaped: element e of the tensor is in channel e mod in of the input and in channel e mod out of
+// the result.
 func reshaped(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 	out, rest := r.g.Value(m.Output).Channels(), r.g.Value(m.Inputs[0]).Channels()
 	common := out
@@ -92,8 +94,9 @@ func spaceToDepth(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 	return c, r.g.Value(m.Inputs[0]).Channels(), pixels
 }
 
-// moves puts steps and quantizers in front of the movers before them, where a convolution there may take them in, or where the
-// mover costs less behind them. Each input of a concat gets its own channels' operands.
+// moves puts steps and quantizers in front of the movers before them, where a convolution there may
+// take them in, or where the mover costs less behind them. Each input of a concat gets its own
+// channels' operands.
 func moves(ctx context.Context, r *rewriter) error {
 	kinds := movers()
 	for i := 0; i < len(r.g.Nodes) && ctx.Err() == nil; i++ {
@@ -111,7 +114,8 @@ func moves(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// passes moves n in front of m, a mover of kind k, if it can and should, and gives the first of the nodes that n became.
+// passes moves n in front of m, a mover of kind k, if it can and should, and gives the first of the
+// nodes that n became.
 func (r *rewriter) passes(n, m *graph.Node, k mover) *graph.Node {
 	_, step := n.Attrs.(*graph.Elementwise)
 	_, quantizes := quantizerOf(n)
@@ -124,8 +128,8 @@ func (r *rewriter) passes(n, m *graph.Node, k mover) *graph.Node {
 	return r.move(n, m, k)
 }
 
-// move moves n in front of m, which n alone reads, and gives the first of the nodes that n became; nil where operands of several
-// channels of n would meet.
+// move moves n in front of m, which n alone reads, and gives the first of the nodes that n became;
+// nil where operands of several channels of n would meet.
 func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 	parts := make([]*graph.Node, len(m.Inputs))
 	for i := range parts {
@@ -142,7 +146,8 @@ func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 	}
 	y := r.g.Value(n.Output)
 	if len(parts) == 1 {
-		// x -> m -> t -> n -> y becomes x -> n -> t -> m -> y; t takes the type of y and the shape of x.
+		// x -> m -> t -> n -> y becomes x -> n -> t -> m -> y; t takes the type of y and the shape
+		// of x.
 		x, t := r.g.Value(m.Inputs[0]), r.g.Value(m.Output)
 		name := t.Name
 		*t = *y
@@ -170,8 +175,8 @@ func takenIn(n *graph.Node) bool {
 	return !ok || q.bits <= maxThresholdBits || q.formula != nil || evenly(n.Weights["thresholds"])
 }
 
-// reachesOpen reports whether nothing but steps and movers, which steps and quantizers may pass, stands between a convolution
-// that may take these in and the tensor.
+// reachesOpen reports whether nothing but steps and movers, which steps and quantizers may pass,
+// stands between a convolution that may take these in and the tensor.
 func (r *rewriter) reachesOpen(tensor string) bool {
 	kinds := movers()
 	for p := r.sole(tensor); p != nil; p = r.sole(p.Inputs[0]) {
@@ -186,7 +191,8 @@ func (r *rewriter) reachesOpen(tensor string) bool {
 	return false
 }
 
-// partOf is n as it is in front of input i of its mover m; nil where a channel there would need several operands at once.
+// partOf is n as it is in front of input i of its mover m; nil where a channel there would need
+// several operands at once.
 func (r *rewriter) partOf(n, m *graph.Node, k mover, i int) *graph.Node {
 	channels := r.g.Value(m.Inputs[i]).Channels()
 	all := func(v []float32) ([]float32, bool) {
@@ -205,7 +211,8 @@ func (r *rewriter) partOf(n, m *graph.Node, k mover, i int) *graph.Node {
 	return withOperands(n, all)
 }
 
-// alike reports whether the n numbers of v from first on, each step further, are the same to the bit.
+// alike reports whether the n numbers of v from first on, each step further, are the same to the
+// bit.
 func alike(v []float32, first, step, n int) bool {
 	for j := 1; j < n; j++ {
 		if math.Float32bits(v[first+j*step]) != math.Float32bits(v[first]) {
@@ -277,8 +284,8 @@ func (r *rewriter) padded(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.Spati
 	return &out, true
 }
 
-// stepsBehind moves steps behind what moves their tensor, where other steps or a quantizer stand there, with which they become
-// one. Nothing before took them in.
+// stepsBehind moves steps behind what moves their tensor, where other steps or a quantizer stand
+// there, with which they become one. Nothing before took them in.
 func stepsBehind(ctx context.Context, r *rewriter) error {
 	kinds, joins := movers(), r.joining(ctx)
 	for m := range r.Each(ctx) { // nothing changes behind m before it is its turn
@@ -325,7 +332,8 @@ func (r *rewriter) joining(ctx context.Context) map[*graph.Node]bool {
 	return joining
 }
 
-// behind is e as it is behind mover m; nil where a channel there would need several operands at once.
+// behind is e as it is behind mover m; nil where a channel there would need several operands at
+// once.
 func (r *rewriter) behind(e, m *graph.Node, k mover) *graph.Node {
 	in, out := r.g.Value(m.Inputs[0]).Channels(), r.g.Value(m.Output).Channels()
 	return withOperands(e, func(v []float32) ([]float32, bool) {
@@ -348,7 +356,8 @@ func (r *rewriter) behind(e, m *graph.Node, k mover) *graph.Node {
 	})
 }
 
-// mergeMoves makes one of two reshapes or transposes in a row, and none of one that leaves its tensor as it is.
+// mergeMoves makes one of two reshapes or transposes in a row, and none of one that leaves its
+// tensor as it is.
 func mergeMoves(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		shape, order := shapeAfter(r.g, n)
@@ -380,7 +389,8 @@ func mergeMoves(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// shapeAfter is the shape of what n, a reshape or transpose, makes, and the order of axes of a transpose; nil of others.
+// shapeAfter is the shape of what n, a reshape or transpose, makes, and the order of axes of a
+// transpose; nil of others.
 func shapeAfter(g *graph.Graph, n *graph.Node) (shape, order []int) {
 	switch a := n.Attrs.(type) {
 	case *graph.ReshapeAttrs:

@@ -8,12 +8,15 @@ import (
 	"ripc/graph"
 )
 
-// wholeWords is the number of channels whose multiples join as words, wherever levels are packed: parts of others would be merged bit by bit.
+// wholeWords is the number of channels whose multiples join as words, wherever levels are packed:
+// parts of others would be merged bit by bit.
 const wholeWords = 32
 
-// parts lets what reads a concatenation read the tensors that it consists of, where no reader needs it in one piece, as in the blocks of
-// networks that keep all their features: slices that are one of these tensors, other concatenations, and quantizers with the steps before
-// them. Levels are joined in place of floats, and the layers that make the floats can write their levels beside them.
+// parts lets what reads a concatenation read the tensors that it consists of, where no reader needs
+// it in one piece, as in the blocks of networks that keep all their features: slices that are one
+// of these tensors, other concatenations, and quantizers with the steps before them. Levels are
+// joined in place of floats, and the layers that make the floats can write their levels beside
+// them.
 func parts(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if part := r.sliceOfPart(n); part != "" && !r.g.IsOutput(n.Output) {
@@ -73,8 +76,9 @@ func (r *rewriter) sliceOfPart(n *graph.Node) string {
 	return ""
 }
 
-// readInParts reports whether all that reads m, a concatenation of floats, can read its parts, and it is worth it: parts are read elsewhere
-// too, so that quantizers do not pass m by themselves, and a convolution makes one of them.
+// readInParts reports whether all that reads m, a concatenation of floats, can read its parts, and
+// it is worth it: parts are read elsewhere too, so that quantizers do not pass m by themselves, and
+// a convolution makes one of them.
 func (r *rewriter) readInParts(m *graph.Node) bool {
 	readers := r.Consumers(m.Output)
 	if r.g.IsOutput(m.Output) || !m.DistinctInputs() || len(readers) == 0 {
@@ -112,7 +116,8 @@ func (r *rewriter) madeOpen(tensor string) bool {
 	return (joins || p.Op == "eltwise") && slices.ContainsFunc(p.Inputs, r.reachesOpen)
 }
 
-// untilLevels are n and what reads it alone, steps one behind the other and the quantizer behind them; nil where there is none.
+// untilLevels are n and what reads it alone, steps one behind the other and the quantizer behind
+// them; nil where there is none.
 func (r *rewriter) untilLevels(n *graph.Node) (chain []*graph.Node) {
 	for {
 		chain = append(chain, n)

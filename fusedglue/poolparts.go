@@ -8,8 +8,9 @@ import (
 	"ripc/graph"
 )
 
-// poolParts lets a pool that alone reads a concatenation of floats pool each of the tensors that it consists of, as soon as there is
-// one: what is joined is smaller, by as much as the pool makes of it, and nothing lies in memory in one piece before it is pooled.
+// poolParts lets a pool that alone reads a concatenation of floats pool each of the tensors that it
+// consists of, as soon as there is one: what is joined is smaller, by as much as the pool makes of
+// it, and nothing lies in memory in one piece before it is pooled.
 func poolParts(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, pools := n.Attrs.(*graph.PoolAttrs)

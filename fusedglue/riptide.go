@@ -11,18 +11,20 @@ import (
 // log2AP2 is log2 of AP2(x) = 2^round(log2|x|), the nearest power of two (Riptide, equation 4).
 func log2AP2(x float64) int { return int(math.RoundToEven(math.Log2(math.Abs(x)))) }
 
-// normalizer is a shift_norm for integers of one kind: those of a bitserial op that reads levels of type in, or levels of type in
-// themselves. See graph.ShiftNormAttrs for the formula.
+// normalizer is a shift_norm for integers of one kind: those of a bitserial op that reads levels of
+// type in, or levels of type in themselves. See graph.ShiftNormAttrs for the formula.
 type normalizer struct {
 	*graph.ShiftNormAttrs
 	in scalar.LevelType
 }
 
-// channel are the numbers of one channel: the real value of the weight 1 (1 behind levels), mean and variance of the real tensor, a
-// constant that is added before, and what relu makes of all smaller sums then (-Inf: none).
+// channel are the numbers of one channel: the real value of the weight 1 (1 behind levels), mean
+// and variance of the real tensor, a constant that is added before, and what relu makes of all
+// smaller sums then (-Inf: none).
 type channel struct{ alpha, mean, variance, bias, floor float64 }
 
-// shiftNorm is Riptide's glue for one channel in integers: level = clip(((a << Left) + Add) >> Right, Low, top).
+// shiftNorm is Riptide's glue for one channel in integers: level = clip(((a << Left) + Add) >>
+// Right, Low, top).
 type shiftNorm struct {
 	Left, Right int
 	Add         int64
@@ -91,8 +93,8 @@ func (g shiftNorm) level(a int64, bits int) int {
 	return int(max(int64(g.Low), min((a<<g.Left+g.Add)>>g.Right, int64(1)<<bits-1)))
 }
 
-// shiftAdd is the glue of all channels of n, for integers from lo(o) to hi(o) in channel o. alpha is the scale of the weights, nil
-// behind levels.
+// shiftAdd is the glue of all channels of n, for integers from lo(o) to hi(o) in channel o. alpha
+// is the scale of the weights, nil behind levels.
 func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64, sums func(o int) (lo, hi int64)) (*graph.ShiftAdd, error) {
 	mean, variance := n.Weights["mean"].Data.Floats(), n.Weights["var"].Data.Floats()
 	s := &graph.ShiftAdd{Add: make([]int32, len(mean)), Right: make([]int32, len(mean))}

@@ -10,7 +10,8 @@ import (
 	"ripc/graph/scalar"
 )
 
-// Weights of a shift_norm that has taken in what stands before it: it normalizes max(x + bias, floor).
+// Weights of a shift_norm that has taken in what stands before it: it normalizes max(x + bias,
+// floor).
 const (
 	keyBias  = "bias"
 	keyFloor = "floor"
@@ -19,9 +20,10 @@ const (
 // maxExactSum bounds the integers that f32 holds exactly, with all integers below them.
 const maxExactSum = 1 << 24
 
-// shiftNorms brings each shift_norm next to the bitserial layer whose sums it normalizes, or next to levels, through what moves or
-// pools the sums, constants that are added, and relu, and makes integer glue of it: the epilogue of the layer where nobody else reads
-// its sums, else a layer of its own.
+// shiftNorms brings each shift_norm next to the bitserial layer whose sums it normalizes, or next
+// to levels, through what moves or pools the sums, constants that are added, and relu, and makes
+// integer glue of it: the epilogue of the layer where nobody else reads its sums, else a layer of
+// its own.
 func shiftNorms(ctx context.Context, r *rewriter) error {
 	var todo []*graph.Node
 	for n := range r.Each(ctx) {
@@ -59,8 +61,8 @@ func shiftNorms(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// nearer takes the layer before n in, or moves n in front of it, and gives the nodes that n became then; none where n stands next to
-// integers.
+// nearer takes the layer before n in, or moves n in front of it, and gives the nodes that n became
+// then; none where n stands next to integers.
 func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
 	if r.g.Value(n.Inputs[0]).Encoded() {
 		return nil, nil
@@ -100,7 +102,8 @@ func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
 	return []*graph.Node{n}, nil
 }
 
-// levelSum lets n read the sum of levels whose real values p adds up, or takes from each other; false where p does nothing of this.
+// levelSum lets n read the sum of levels whose real values p adds up, or takes from each other;
+// false where p does nothing of this.
 func (r *rewriter) levelSum(n, p *graph.Node) bool {
 	if p.Op != "add" && p.Op != "sub" || len(p.Inputs) != 2 {
 		return false
@@ -127,8 +130,9 @@ func (r *rewriter) levelSum(n, p *graph.Node) bool {
 	return true
 }
 
-// layerSum makes n, which reads the sum or difference p of the sums of two bitserial layers, a layer of integers. Both must count in
-// the same unit: levels of one scale, and weights whose scales have one AP2 in each channel.
+// layerSum makes n, which reads the sum or difference p of the sums of two bitserial layers, a
+// layer of integers. Both must count in the same unit: levels of one scale, and weights whose
+// scales have one AP2 in each channel.
 func (r *rewriter) layerSum(n, p *graph.Node) error {
 	refuse := func(how string) error {
 		return r.g.Errorf(n, "put a shift_norm behind each of the two and add their levels, give both layers one scale (such as weight_scale none), or use batch_norm and quantize",
@@ -202,7 +206,8 @@ func (r *rewriter) noIntegers(n *graph.Node, how string) error {
 		"shift_norm works on the integers of bitserial layers and on levels, but its input %q %s", n.Inputs[0], how)
 }
 
-// forward moves n in front of the mover m, of which others who read it get a copy, and gives what n became.
+// forward moves n in front of the mover m, of which others who read it get a copy, and gives what n
+// became.
 func (r *rewriter) forward(n, m *graph.Node, k mover) ([]*graph.Node, error) {
 	if r.sole(m.Output) == nil {
 		own, v := *m, *r.g.Value(m.Output)
@@ -226,7 +231,8 @@ func (r *rewriter) forward(n, m *graph.Node, k mover) ([]*graph.Node, error) {
 	return parts, nil
 }
 
-// addend is the constant for each channel that p adds to a tensor, or takes from it, and that tensor.
+// addend is the constant for each channel that p adds to a tensor, or takes from it, and that
+// tensor.
 func (r *rewriter) addend(p *graph.Node) (bias []float32, x string, ok bool) {
 	if p.Op != "add" && p.Op != "sub" {
 		return nil, "", false
@@ -264,7 +270,8 @@ func (r *rewriter) shifted(n *graph.Node, bias []float32) {
 	r.operand(n, keyBias, 0, func(o int, old float32) float32 { return old + bias[o] })
 }
 
-// bounded lets n take the larger of its input and 0 before: max(max(x, 0) + b, floor) = max(x + b, max(b, floor)).
+// bounded lets n take the larger of its input and 0 before: max(max(x, 0) + b, floor) = max(x + b,
+// max(b, floor)).
 func (r *rewriter) bounded(n *graph.Node) {
 	b := n.Weights[keyBias]
 	r.operand(n, keyFloor, float32(math.Inf(-1)), func(o int, old float32) float32 {
@@ -288,8 +295,8 @@ func (r *rewriter) operand(n *graph.Node, key string, begin float32, change func
 	n.Weights[key] = &graph.Tensor{Shape: []int{len(w)}, Data: graph.NumbersOf(w)}
 }
 
-// normalizeSums makes the shift_norms ns, which read the sums of p, integer glue: p's own, or, where others read the sums too, layers
-// that read these from memory.
+// normalizeSums makes the shift_norms ns, which read the sums of p, integer glue: p's own, or,
+// where others read the sums too, layers that read these from memory.
 func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 	if len(ns) == 0 {
 		return nil
@@ -328,7 +335,8 @@ func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 		}
 		return nil
 	}
-	// The layer leaves its sums as they are, and those who read their real values get these from a layer between.
+	// The layer leaves its sums as they are, and those who read their real values get these from a
+	// layer between.
 	real, steps := p.Output, f.Epilogue.Steps
 	sums, v := r.TensorName(real+".sums"), *r.g.Value(real)
 	v.Shape = slices.Clone(v.Shape)

@@ -7,8 +7,8 @@ import (
 	"ripc/graph"
 )
 
-// eltwise makes the ops on single elements float steps (op "eltwise", attribute *graph.Elementwise). b / x, whose operands
-// are the wrong way round for a step, stays what it is.
+// eltwise makes the ops on single elements float steps (op "eltwise", attribute
+// *graph.Elementwise). b / x, whose operands are the wrong way round for a step, stays what it is.
 func eltwise(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		steps := graph.Steps(r.g, n)
@@ -23,8 +23,9 @@ func eltwise(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// maxSteps is the number of steps that one layer takes: all of them stand in its innermost loop, which has a limit (size.Max) in
-// vectors of 64 channels too. A sign takes some 90 instructions there.
+// maxSteps is the number of steps that one layer takes: all of them stand in its innermost loop,
+// which has a limit (size.Max) in vectors of 64 channels too. A sign takes some 90 instructions
+// there.
 const maxSteps = 32
 
 // mergeSteps joins neighbouring eltwise nodes whose tensor between them nobody else reads.

@@ -8,18 +8,21 @@ import (
 	"ripc/ir"
 )
 
-// Strict finds every layer of a network that stays float although the network is meant to be binary. A layer is a convolution or
-// dense layer that is not bitserial:
+// Strict finds every layer of a network that stays float although the network is meant to be
+// binary. A layer is a convolution or dense layer that is not bitserial:
 //   - Its weights have few bits: at most graph.FewBitsMost, of both signs.
 //   - Its input has as few bits, and it stands between bitserial layers.
-//   - Its weights have up to 8 bits, it stands behind a bitserial layer, and it is not the last layer.
+//   - Its weights have up to 8 bits, it stands behind a bitserial layer, and it is not the last
+//     layer.
 //   - It reads levels, its weights have up to 8 bits, and 32 bits may not hold its sums.
 //
-// Glue counts, too, if it stayed float between bitserial layers: sums that leave as f32 though levels are made from them later,
-// levels of sums that are no thresholds, and float steps that no layer fused.
+// Glue counts, too, if it stayed float between bitserial layers: sums that leave as f32 though
+// levels are made from them later, levels of sums that are no thresholds, and float steps that no
+// layer fused.
 //
-// Other float layers are the model's own wish: a first and a last layer with real or 8-bit weights, and all glue before the first
-// or behind the last binary layer, except levels of few bits that the caller gets.
+// Other float layers are the model's own wish: a first and a last layer with real or 8-bit weights,
+// and all glue before the first or behind the last binary layer, except levels of few bits that the
+// caller gets.
 func Strict(g *graph.Graph) []graph.Stay {
 	s := &strict{Index: graph.NewIndex(g), g: g}
 	for _, n := range g.Nodes {
@@ -44,8 +47,8 @@ func Strict(g *graph.Graph) []graph.Stay {
 	return s.found
 }
 
-// inTile reports whether f makes levels of floats that are inherent in the model, and never leave its tile: of sums with other
-// tensors, or of more bits than become thresholds.
+// inTile reports whether f makes levels of floats that are inherent in the model, and never leave
+// its tile: of sums with other tensors, or of more bits than become thresholds.
 func inTile(f *graph.FusedConv) bool {
 	return f.Epilogue.OutBits > 0 && (len(f.Epilogue.Joins) > 0 || f.Epilogue.Quantizer != nil)
 }
@@ -79,7 +82,8 @@ func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 	}
 }
 
-// verdict is why an earlier stage left n or its glue float, or what stands in for it where none has looked.
+// verdict is why an earlier stage left n or its glue float, or what stands in for it where none has
+// looked.
 func verdict(n *graph.Node, otherwise graph.Verdict) graph.Verdict {
 	if n.Verdict.Reason == graph.NoReason {
 		return otherwise
@@ -111,7 +115,8 @@ func (s *strict) macs(n *graph.Node) int64 {
 	return n.Part.Count(pixels * int64(f.Products()) * int64(f.Out))
 }
 
-// levelBits is the number of bits of the quantizer whose values f32 tensor t holds, 0 if it holds those of none.
+// levelBits is the number of bits of the quantizer whose values f32 tensor t holds, 0 if it holds
+// those of none.
 func (s *strict) levelBits(t string) int {
 	n := s.Producer(t)
 	if n == nil {
@@ -203,7 +208,8 @@ func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 	return graph.Verdict{Reason: graph.WhyNoConvolution}
 }
 
-// reach finds the first node from n on, n left out, that visit has found; on says whether what lies behind one counts too.
+// reach finds the first node from n on, n left out, that visit has found; on says whether what lies
+// behind one counts too.
 func reach(n *graph.Node, visit func(from, m *graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
 	seen := map[*graph.Node]bool{}
 	var from func(n *graph.Node) *graph.Node

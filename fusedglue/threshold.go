@@ -10,10 +10,11 @@ import (
 	"ripc/ir"
 )
 
-// thresholdsOf replaces f's float steps and the quantizer q behind them by thresholds on the sums. The level is
-// q(steps(f32(a))), each operation rounded as the float layer would: thresholds are searched on that very function.
-// Channels in which it decreases are falling ones. The steps must not be turning. It reports whether there are thresholds
-// from which those of each class of positions differ by an integer.
+// thresholdsOf replaces f's float steps and the quantizer q behind them by thresholds on the sums.
+// The level is q(steps(f32(a))), each operation rounded as the float layer would: thresholds are
+// searched on that very function. Channels in which it decreases are falling ones. The steps must
+// not be turning. It reports whether there are thresholds from which those of each class of
+// positions differ by an integer.
 func thresholdsOf(f *graph.FusedConv, q quantizer) bool {
 	steps := f.Epilogue.Steps
 	return search(f, q.bits, q.enc, fallingChannels(f), classes(f), func(o int) func(int64) int {
@@ -48,9 +49,11 @@ func classes(f *graph.FusedConv) int {
 	return n
 }
 
-// turning says why the steps behind f are no monotone function of finite numbers, so that no thresholds on the sums equal
-// them: a prelu of negative slope, for one, turns around where it passes 0, and constants can make infinities or NaN of the sums. The
-// steps being monotone, all values lie between those of the smallest and the largest sum. No reason if thresholds can be found.
+// turning says why the steps behind f are no monotone function of finite numbers, so that no
+// thresholds on the sums equal them: a prelu of negative slope, for one, turns around where it
+// passes 0, and constants can make infinities or NaN of the sums. The steps being monotone, all
+// values lie between those of the smallest and the largest sum. No reason if thresholds can be
+// found.
 func turning(f *graph.FusedConv) graph.Verdict {
 	for _, s := range f.Epilogue.Steps {
 		if !s.Monotone() {
@@ -72,9 +75,10 @@ func turning(f *graph.FusedConv) graph.Verdict {
 	return graph.Verdict{}
 }
 
-// search sets f's epilogue to the thresholds of level(o), a function of the sum that never decreases, or, in falling channels,
-// never increases; channel o of class k is number k*Out + o. It changes nothing and gives false where the thresholds of a
-// class are not those of another one, all moved by one integer.
+// search sets f's epilogue to the thresholds of level(o), a function of the sum that never
+// decreases, or, in falling channels, never increases; channel o of class k is number k*Out + o. It
+// changes nothing and gives false where the thresholds of a class are not those of another one, all
+// moved by one integer.
 func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, classes int, level func(o int) func(sum int64) int) bool {
 	t := make([][]int32, 1<<bits-1)
 	for j := range t {
@@ -135,7 +139,8 @@ func inside(rows [][]int64, lo, hi int64) int {
 	return best
 }
 
-// shift is the integer by which thresholds from are moved to be thresholds to, for sums from lo to hi.
+// shift is the integer by which thresholds from are moved to be thresholds to, for sums from lo to
+// hi.
 func shift(from, to []int64, lo, hi int64) (by int64, ok bool) {
 	for i := range from {
 		by, ok = to[i]-from[i], true

@@ -6,15 +6,17 @@ import (
 	"ripc/graph"
 )
 
-// A transposed convolution is one ordinary convolution for each place that a pixel of the output can have between the pixels
-// of the input, its phase: of the filter's taps, only some fall on pixels of the input there. depth_to_space puts the phases
-// together. So all that is known of convolutions serves them too, and no product with a zero between pixels is computed.
+// A transposed convolution is one ordinary convolution for each place that a pixel of the output
+// can have between the pixels of the input, its phase: of the filter's taps, only some fall on
+// pixels of the input there. depth_to_space puts the phases together. So all that is known of
+// convolutions serves them too, and no product with a zero between pixels is computed.
 
-// maxApart is the number of phases up to which each that differs is a convolution of its own, without what the others need.
+// maxApart is the number of phases up to which each that differs is a convolution of its own,
+// without what the others need.
 const maxApart = 4
 
-// mostApart is the number up to which that is done rather than that taps of 0 are added, as long as these make at most mostFill
-// times the work.
+// mostApart is the number up to which that is done rather than that taps of 0 are added, as long as
+// these make at most mostFill times the work.
 const (
 	mostApart = 16
 	mostFill  = 4
@@ -23,8 +25,9 @@ const (
 // axis is a transposed convolution along rows or columns.
 type axis struct{ size, out, kernel, stride, dilation, before int }
 
-// phase is an ordinary convolution along an axis: position q of its result is that of the input's positions q + first,
-// q + first + step, ... with these taps of the filter, -1 standing for a weight of 0.
+// phase is an ordinary convolution along an axis: position q of its result is that of the input's
+// positions q + first, q + first + step, ... with these taps of the filter, -1 standing for a
+// weight of 0.
 type phase struct {
 	taps        []int
 	first, step int
@@ -38,8 +41,8 @@ type phases struct {
 	begin int
 }
 
-// from lists the phases of a for which the output begins at the smallest position from begin on for which no phase begins
-// inside the input; they differ by multiples of the stride.
+// from lists the phases of a for which the output begins at the smallest position from begin on for
+// which no phase begins inside the input; they differ by multiples of the stride.
 func (a axis) from(begin int) phases {
 	p, inside := phases{begin: begin, list: make([]phase, a.stride)}, 0
 	for r := range p.list {
@@ -91,7 +94,8 @@ func (p phases) filled() phases {
 	return out
 }
 
-// rounds is the number of positions of each phase: all of the output, and what lets none stop inside the input.
+// rounds is the number of positions of each phase: all of the output, and what lets none stop
+// inside the input.
 func (a axis) rounds(p phases) int {
 	n := (p.begin + a.out + a.stride - 1) / a.stride
 	for _, q := range p.list {
@@ -187,7 +191,8 @@ type transposing struct {
 	b     *graph.BinaryAttrs
 }
 
-// byChannel reports whether the phases of one channel lie side by side, as groups need it, or the channels of one phase.
+// byChannel reports whether the phases of one channel lie side by side, as groups need it, or the
+// channels of one phase.
 func (t *transposing) byChannel(all bool) bool { return all && t.whole.Groups > 1 }
 
 // part is the convolution of some phases, without its padding.

@@ -36,8 +36,8 @@ func withoutOffset(n *graph.Node) *graph.Node {
 	return &m
 }
 
-// integers gives the integers that w becomes and the real value of 1 for each of outs filters, in float64; see
-// graph.BinaryAttrs. b is not OneBit.
+// integers gives the integers that w becomes and the real value of 1 for each of outs filters, in
+// float64; see graph.BinaryAttrs. b is not OneBit.
 func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints graph.Numbers, scale []float64) {
 	w := n.Weights["w"].Data
 	scale = make([]float64, outs)
@@ -85,7 +85,8 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 	}), scale
 }
 
-// ternary gives the integers from 0.7*mean|w| of each filter and, if mean is set, the scales to mean|w| of what is not 0.
+// ternary gives the integers from 0.7*mean|w| of each filter and, if mean is set, the scales to
+// mean|w| of what is not 0.
 func ternary(w graph.Numbers, scale []float64, mean, perChannel bool) graph.Numbers {
 	outs := len(scale)
 	abs, sum, count := make([]float64, outs), make([]float64, outs), make([]float64, outs)

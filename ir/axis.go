@@ -2,8 +2,9 @@ package ir
 
 import "fmt"
 
-// Axis says what a loop runs over: its role in the layer that the Func computes. Strategies choose loops by their axes and the
-// buffers that they fill. It never changes the result, and a loop need not have one.
+// Axis says what a loop runs over: its role in the layer that the Func computes. Strategies choose
+// loops by their axes and the buffers that they fill. It never changes the result, and a loop need
+// not have one.
 type Axis uint8
 
 // The axes. Loops that come from one loop, as parts or copies, have its axis.

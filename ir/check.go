@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// CheckExpr checks one node of an expression, not what is below it: that its operands are there and have types that the
-// operator takes. The error is an *Error without a place.
+// CheckExpr checks one node of an expression, not what is below it: that its operands are there and
+// have types that the operator takes. The error is an *Error without a place.
 func CheckExpr(e Expr) error {
 	for _, o := range operands(e) {
 		if o == nil {

@@ -23,7 +23,8 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// Error is a mistake in what the user wrote: where, what was written, what is wrong, what would be accepted.
+// Error is a mistake in what the user wrote: where, what was written, what is wrong, what would be
+// accepted.
 type Error struct {
 	Pos  Pos
 	Op   string // what was asked for, as the user wrote it, e.g. "split i 3 tail=perfect -> i.o i.i"

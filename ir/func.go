@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Func is one kernel, or an instruction that a Call runs: parameters and a body, which says what is computed. Loop variables
-// and buffer names are unique within a Func.
+// Func is one kernel, or an instruction that a Call runs: parameters and a body, which says what is
+// computed. Loop variables and buffer names are unique within a Func.
 type Func struct {
 	Name   string
 	Params []Param
@@ -18,14 +18,15 @@ type Func struct {
 type Param struct {
 	Buffer
 	Out bool // written (and maybe read) by the Func; others are only read
-	// Over, of an output, names an input in whose very place it may lie: the Func writes no element there that it still reads
-	// (ir/deps proves it). "" is none.
+	// Over, of an output, names an input in whose very place it may lie: the Func writes no element
+	// there that it still reads (ir/deps proves it). "" is none.
 	Over string
 }
 
-// Takes reports whether b can be the argument for p: as many elements of the same type and encoding. A parameter that is
-// only read may also see the words of b, unsigned integers, as the narrower ones that they consist of, the least significant
-// first, which is how they lie in memory; what the bits mean is then up to the Func.
+// Takes reports whether b can be the argument for p: as many elements of the same type and
+// encoding. A parameter that is only read may also see the words of b, unsigned integers, as the
+// narrower ones that they consist of, the least significant first, which is how they lie in memory;
+// what the bits mean is then up to the Func.
 func (p Param) Takes(b Buffer) bool {
 	if b.Type == p.Type {
 		return b.Elems() == p.Elems() && b.Enc.Kind == p.Enc.Kind
@@ -34,7 +35,8 @@ func (p Param) Takes(b Buffer) bool {
 	return words && !p.Out && p.Enc.Kind == NoEncoding && b.Bytes() == p.Bytes()
 }
 
-// Apart reports whether the memory of parameter p of f is reached through p alone while f runs: it lies over no other, and none over it.
+// Apart reports whether the memory of parameter p of f is reached through p alone while f runs: it
+// lies over no other, and none over it.
 func (f *Func) Apart(p Param) bool {
 	return p.Over == "" && !slices.ContainsFunc(f.Params, func(q Param) bool { return q.Over == p.Name })
 }
@@ -81,28 +83,31 @@ type ProgBuf struct {
 	Kind   BufKind
 	Offset int64  // ArenaBuf: byte offset, a multiple of 64
 	Data   []byte // ConstBuf: little-endian contents (not part of the text form, which gives its hash)
-	// What the tensor means to the user (inputs and outputs): layout such as "NHWC", and what its integers stand for.
+	// What the tensor means to the user (inputs and outputs): layout such as "NHWC", and what its
+	// integers stand for.
 	Layout string
 	Levels Levels
 	Label  string // the model's name, where it is not one that the IR can hold
 }
 
-// Levels says that an input or output holds quantized values, one a byte or in bit planes (then Enc says so too). The
-// zero Levels is an ordinary tensor.
+// Levels says that an input or output holds quantized values, one a byte or in bit planes (then Enc
+// says so too). The zero Levels is an ordinary tensor.
 type Levels struct {
 	Kind  EncodingKind
 	Bits  int
 	Scale float64 // real value of one integer step of the encoding
-	// Zero is the level that stands for 0 (unipolar): the real value is Scale * (level - Zero) + Offset. An i8 buffer holds level - 128.
+	// Zero is the level that stands for 0 (unipolar): the real value is Scale * (level - Zero) +
+	// Offset. An i8 buffer holds level - 128.
 	Zero int
 	// Offset is the real value of the integer 0.
 	Offset float64
-	// Channels, where not 0, says that an i32 buffer [..., words] holds bits (Bits is 1), channel c in bit c%32 of word c/32.
+	// Channels, where not 0, says that an i32 buffer [..., words] holds bits (Bits is 1), channel c
+	// in bit c%32 of word c/32.
 	Channels int
 }
 
-// String is the levels in .ripir text: "levels=unipolar2 scale=0.5", with " zero=128", " offset=0.25" and " channels=40" where
-// these are not 0.
+// String is the levels in .ripir text: "levels=unipolar2 scale=0.5", with " zero=128", "
+// offset=0.25" and " channels=40" where these are not 0.
 func (l Levels) String() string {
 	s := fmt.Sprintf("levels=%s%d scale=%s", l.Kind, l.Bits, strconv.FormatFloat(l.Scale, 'g', -1, 64))
 	if l.Zero != 0 {
@@ -117,8 +122,9 @@ func (l Levels) String() string {
 	return s
 }
 
-// Stage is one step of a Program, between two barriers: Func applied to Args in order of its parameters. An argument may
-// have another shape than its parameter, or parts of its words as elements (Param.Takes): the Func then sees a view of it.
+// Stage is one step of a Program, between two barriers: Func applied to Args in order of its
+// parameters. An argument may have another shape than its parameter, or parts of its words as
+// elements (Param.Takes): the Func then sees a view of it.
 type Stage struct {
 	Name string
 	Op   string // the layer's op, for reports
@@ -139,7 +145,8 @@ type Program struct {
 	Arena   int64 // bytes
 }
 
-// Index finds what a Program has by name, nil if there is none of it, without a search of the Program's lists. It holds while these stay.
+// Index finds what a Program has by name, nil if there is none of it, without a search of the
+// Program's lists. It holds while these stay.
 type Index struct {
 	funcs   map[string]*Func
 	buffers map[string]*ProgBuf

@@ -2,16 +2,18 @@ package ir
 
 import "reflect"
 
-// Layer is what became of the layer of the model that a stage computes. It is found in the graph, before anything is
-// laid out for a target: reports have it from here, whatever the stage's operands look like in memory. The IR itself
-// gives it no meaning; kinds and codes are those of package graph.
+// Layer is what became of the layer of the model that a stage computes. It is found in the graph,
+// before anything is laid out for a target: reports have it from here, whatever the stage's
+// operands look like in memory. The IR itself gives it no meaning; kinds and codes are those of
+// package graph.
 type Layer struct {
 	Kind string // graph.Kind: "binary", "float", "bits" or "glue"
 	Part string // the layer of the model that it is a part of, with others whose sums are added up; "" where it is all of its layer
 
-	// Of layers with weights (Weights > 0): the types of the factors, where 32 bits are f32. WeightEncoding is "bipolar", "ternary",
-	// "affine" or "f32". Weights is the number of weights, each counted once. FloatBytes is the size of all of them as f32, as
-	// the layer's float twin stores them: of a layer in parts, the first part has it for all.
+	// Of layers with weights (Weights > 0): the types of the factors, where 32 bits are f32.
+	// WeightEncoding is "bipolar", "ternary", "affine" or "f32". Weights is the number of weights,
+	// each counted once. FloatBytes is the size of all of them as f32, as the layer's float twin
+	// stores them: of a layer in parts, the first part has it for all.
 	ActivationBits, WeightBits int
 	WeightEncoding             string
 	Weights, FloatBytes        int64
@@ -19,7 +21,8 @@ type Layer struct {
 	Glue   Glue
 	Reason Reason
 
-	// Algorithm is how the sums are computed, which each target has a choice of: the one field that differs between them.
+	// Algorithm is how the sums are computed, which each target has a choice of: the one field that
+	// differs between them.
 	Algorithm Algorithm
 }
 
@@ -27,12 +30,12 @@ type Layer struct {
 type Algorithm struct {
 	Name string // a layout.Algorithm; "" of other stages
 	Why  string // layout.Why: "only", "usual", "cheaper" or "asked"
-	// Costs are what each algorithm that gives these sums takes by estimate, this one included, by name; nil where there is no other,
-	// or nothing is known of the target.
+	// Costs are what each algorithm that gives these sums takes by estimate, this one included, by
+	// name; nil where there is no other, or nothing is known of the target.
 	Costs map[string]int64
 	Unit  string // of the estimates: "instructions" or "cycles"
-	// Terms are what the next best algorithm takes more, by what is counted (features.Counts): the largest differences, which may be less
-	// than 0. nil where nothing is counted.
+	// Terms are what the next best algorithm takes more, by what is counted (features.Counts): the
+	// largest differences, which may be less than 0. nil where nothing is counted.
 	Terms map[string]int64
 }
 
@@ -67,7 +70,8 @@ type Args struct {
 	Value      string // a number, which may be infinite or none
 }
 
-// Fact is one field of a Layer by its name in text. Value points to it: a *string, *int, *int64, *bool, *[]string or *map[string]int64.
+// Fact is one field of a Layer by its name in text. Value points to it: a *string, *int, *int64,
+// *bool, *[]string or *map[string]int64.
 type Fact struct {
 	Name  string
 	Value any

@@ -14,7 +14,8 @@ import (
 // String is the Func in .ripir text, instructions that it calls first. irtext.Parse is the inverse.
 func (f *Func) String() string { return f.text(&printer{}) }
 
-// Meaning is String without the roles of buffers, which change no result: keys and hashes are made of it.
+// Meaning is String without the roles of buffers, which change no result: keys and hashes are made
+// of it.
 func (f *Func) Meaning() string { return f.text(&printer{bare: true}) }
 
 // Key is the same for Funcs that differ in nothing but their own names, comments and roles.
@@ -46,7 +47,8 @@ func StmtString(s Stmt) string {
 	return p.String()
 }
 
-// BufferString is b as a declaration: "%x: u32[2, 1, 8, 8, 2] unipolar c=64", "%w: i8[8, 4] from -127 to 127".
+// BufferString is b as a declaration: "%x: u32[2, 1, 8, 8, 2] unipolar c=64", "%w: i8[8, 4] from
+// -127 to 127".
 func BufferString(b Buffer) string {
 	s := fmt.Sprintf("%%%s: %s", b.Name, b.Type)
 	if len(b.Shape) > 0 {
@@ -181,8 +183,8 @@ func list(es []Expr) string {
 	return strings.Join(ss, ", ")
 }
 
-// Precedence is the binding strength of an infix operator, loosest first: "|" 1, "^" 2, "&" 3, comparisons 4,
-// shifts 5, sums 6, products 7; 0 for min and max, which are written as calls.
+// Precedence is the binding strength of an infix operator, loosest first: "|" 1, "^" 2, "&" 3,
+// comparisons 4, shifts 5, sums 6, products 7; 0 for min and max, which are written as calls.
 func (o BinOp) Precedence() int {
 	switch o {
 	case Or:
@@ -256,7 +258,8 @@ func intString(e *IntImm) string {
 	return strconv.FormatInt(e.V, 10) + e.T.String()
 }
 
-// FloatString writes an f32 constant so that it reads back exactly: shortest decimal with "." or "e", inf, -inf, nan.
+// FloatString writes an f32 constant so that it reads back exactly: shortest decimal with "." or
+// "e", inf, -inf, nan.
 func FloatString(v float32) string {
 	switch {
 	case v != v:
@@ -273,7 +276,8 @@ func FloatString(v float32) string {
 	return s
 }
 
-// String is the Program in .ripir text: buffers and stages, then the Funcs. Constants are given by their hash.
+// String is the Program in .ripir text: buffers and stages, then the Funcs. Constants are given by
+// their hash.
 func (g *Program) String() string { return g.text(&printer{}) }
 
 // Meaning is String without the roles of buffers, as Func.Meaning is.

@@ -2,8 +2,8 @@ package ir
 
 import "fmt"
 
-// Role says what a buffer of a layer is for, as Axis does of a loop. Strategies find buffers by their roles. A role never
-// changes the result, and a buffer need not have one.
+// Role says what a buffer of a layer is for, as Axis does of a loop. Strategies find buffers by
+// their roles. A role never changes the result, and a buffer need not have one.
 type Role uint8
 
 // The roles. Parameters have none.

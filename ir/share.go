@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Share is e with parts that are equal made one node: whoever goes through it by node meets each part once. Parts are equal if they print
-// equal and have the same types, NaN and the signs of zeros told apart.
+// Share is e with parts that are equal made one node: whoever goes through it by node meets each
+// part once. Parts are equal if they print equal and have the same types, NaN and the signs of
+// zeros told apart.
 func Share(e Expr) Expr {
 	return sharing{}.of(e).node
 }
@@ -91,7 +92,8 @@ func (s sharing) of(e Expr) shared {
 	return shared{e, 0}
 }
 
-// load is of of a load. Its indices, of which there may be many, are a list: each is a part with those before it.
+// load is of of a load. Its indices, of which there may be many, are a list: each is a part with
+// those before it.
 func (s sharing) load(x *Load) shared {
 	idx, list, stays := x.Idx, shared{}, true
 	for i, y := range x.Idx {

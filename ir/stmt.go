@@ -77,8 +77,8 @@ type Alloc struct {
 // Comment is kept by passes and printed; it does nothing.
 type Comment struct{ Text string }
 
-// Call runs an instruction (targets/isa): parameter i of Fn is the window of buffer Args[i].Buf that starts at
-// Args[i].Idx and has the parameter's shape in the trailing dimensions.
+// Call runs an instruction (targets/isa): parameter i of Fn is the window of buffer Args[i].Buf
+// that starts at Args[i].Idx and has the parameter's shape in the trailing dimensions.
 type Call struct {
 	Fn   *Func
 	Args []Window

@@ -117,7 +117,8 @@ func ParseEncodingKind(s string) (EncodingKind, error) {
 	return NoEncoding, fmt.Errorf("unknown encoding %q (want unipolar, bipolar or bipolar_inv)", s)
 }
 
-// Encoding is part of a buffer's type. Planes outermost (shape[0]), words innermost (the packed axis).
+// Encoding is part of a buffer's type. Planes outermost (shape[0]), words innermost (the packed
+// axis).
 type Encoding struct {
 	Kind     EncodingKind
 	Channels int // true length of the packed axis, in bits
@@ -129,7 +130,8 @@ type Buffer struct {
 	Type  Type
 	Shape []int
 	Enc   Encoding
-	// Range holds every element that is ever written, of integers; the zero Range is that of the type.
+	// Range holds every element that is ever written, of integers; the zero Range is that of the
+	// type.
 	Range Range
 	Role  Role // of a buffer that the Func makes
 }
@@ -164,7 +166,8 @@ func (b Buffer) Within() Range {
 	return b.Range
 }
 
-// Outside finds the first of data's elements, little-endian as b has them, that is not in b's Range.
+// Outside finds the first of data's elements, little-endian as b has them, that is not in b's
+// Range.
 func (b Buffer) Outside(data []byte) (element int, found bool) {
 	if b.Range.Any() {
 		return 0, false
@@ -186,8 +189,9 @@ func (b Buffer) Outside(data []byte) (element int, found bool) {
 	return 0, false
 }
 
-// SamePlaces reports whether element i of a and of b lie in the same bytes where both begin at one address, and there are as many of each.
-// Floats and integers never do, since C may not see them in one place.
+// SamePlaces reports whether element i of a and of b lie in the same bytes where both begin at one
+// address, and there are as many of each. Floats and integers never do, since C may not see them in
+// one place.
 func SamePlaces(a, b Buffer) bool {
 	return a.Elems() == b.Elems() && a.Type.Bytes() == b.Type.Bytes() && a.Type.IsFloat() == b.Type.IsFloat()
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Verify checks that f is well-formed: types, ranks, scopes, unique names, encodings, calls. It proves nothing about
-// bounds and widths; package arith does. It fails with *Error naming the func and the loops around what is wrong.
+// Verify checks that f is well-formed: types, ranks, scopes, unique names, encodings, calls. It
+// proves nothing about bounds and widths; package arith does. It fails with *Error naming the func
+// and the loops around what is wrong.
 func Verify(f *Func) error { return verifyFunc(f, map[*Func]bool{}) }
 
 type verifier struct {
@@ -133,8 +134,8 @@ func (v *verifier) loop(s *For) error {
 	return err
 }
 
-// access checks an element or window of a buffer, of which the indices themselves have been checked. op gives the text of what
-// is wrong, which mostly nothing is.
+// access checks an element or window of a buffer, of which the indices themselves have been
+// checked. op gives the text of what is wrong, which mostly nothing is.
 func (v *verifier) access(op func() string, name string, idx []Expr, write bool) (Buffer, error) {
 	b, ok := v.bufs[name]
 	switch {
@@ -289,7 +290,8 @@ func (v *verifier) declare(b Buffer, out bool) error {
 	return nil
 }
 
-// CheckBuffer checks a declaration: element type, dimensions, encoding. The error is an *Error without a place.
+// CheckBuffer checks a declaration: element type, dimensions, encoding. The error is an *Error
+// without a place.
 func CheckBuffer(b Buffer) error {
 	const limit = 1 << 40
 	if b.Type == Invalid || b.Type > F32 {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// VerifyProgram checks every Func of p, that buffers lie inside the arena, that stages fit their Funcs, and that what a
-// stage reads is there: an input, a constant, or written before and not overwritten since by a buffer in the same place.
-// It fails with *Error.
+// VerifyProgram checks every Func of p, that buffers lie inside the arena, that stages fit their
+// Funcs, and that what a stage reads is there: an input, a constant, or written before and not
+// overwritten since by a buffer in the same place. It fails with *Error.
 func VerifyProgram(p *Program) error {
 	v := &programVerifier{p: p, bufs: map[string]*ProgBuf{}, funcs: map[string]*Func{}, written: map[string]bool{}}
 	if !IsName(p.Name) {
@@ -175,8 +175,8 @@ func (v *programVerifier) stage(s Stage) error {
 	return nil
 }
 
-// write marks b as written, and what else is in its place as gone. What the arena holds never overlaps, so that it is
-// sorted by its end as well.
+// write marks b as written, and what else is in its place as gone. What the arena holds never
+// overlaps, so that it is sorted by its end as well.
 func (v *programVerifier) write(b *ProgBuf) {
 	v.written[b.Name] = true
 	if b.Kind != ArenaBuf {
@@ -192,7 +192,8 @@ func (v *programVerifier) write(b *ProgBuf) {
 	v.arena = slices.Replace(v.arena, from, to, b)
 }
 
-// inPlace reports whether output out, which is parameter p, lies where input in, which is q, does, and may.
+// inPlace reports whether output out, which is parameter p, lies where input in, which is q, does,
+// and may.
 func inPlace(out *ProgBuf, p Param, in *ProgBuf, q Param) bool {
 	return p.Over != "" && p.Over == q.Name && out.Offset == in.Offset && out.Bytes() == in.Bytes()
 }

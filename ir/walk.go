@@ -134,8 +134,8 @@ func mapAll(es []Expr, f func(Expr) Expr) []Expr {
 	return out
 }
 
-// MapStmt rebuilds s bottom-up: fs sees each statement with what is below it already mapped (it may return nil to drop
-// it), fe rebuilds every expression. Either may be nil.
+// MapStmt rebuilds s bottom-up: fs sees each statement with what is below it already mapped (it may
+// return nil to drop it), fe rebuilds every expression. Either may be nil.
 func MapStmt(s Stmt, fs func(Stmt) Stmt, fe func(Expr) Expr) Stmt {
 	if fs == nil {
 		fs = func(s Stmt) Stmt { return s }
@@ -207,8 +207,9 @@ func SubstStmt(s Stmt, m map[string]Expr) Stmt {
 	return MapStmt(s, nil, func(e Expr) Expr { return Subst(e, m) })
 }
 
-// Reindex is s where what is stored into and loaded from buffer from is an element of buffer to: at gives the indices there of the element that
-// has the given ones in from. Allocs, and operands of calls, stay as they are.
+// Reindex is s where what is stored into and loaded from buffer from is an element of buffer to: at
+// gives the indices there of the element that has the given ones in from. Allocs, and operands of
+// calls, stay as they are.
 func Reindex(s Stmt, from, to string, at func(idx []Expr) []Expr) Stmt {
 	return MapStmt(s, func(s Stmt) Stmt {
 		if st, ok := s.(*Store); ok && st.Buf == from {

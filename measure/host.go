@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Celsius is the temperature of the processor, of the hottest part that the system tells of; 0 where it tells of none.
+// Celsius is the temperature of the processor, of the hottest part that the system tells of; 0
+// where it tells of none.
 func Celsius() float64 {
 	hottest := 0.0
 	for _, pattern := range []string{"/sys/class/thermal/thermal_zone*/temp", "/sys/class/hwmon/hwmon*/temp*_input"} {
@@ -23,7 +24,8 @@ func Celsius() float64 {
 	return hottest
 }
 
-// Cache is the size in bytes of the largest cache of a core, or a large one where the system does not tell.
+// Cache is the size in bytes of the largest cache of a core, or a large one where the system does
+// not tell.
 func Cache() int64 {
 	largest := int64(0)
 	for _, v := range numbers("/sys/devices/system/cpu/cpu0/cache/index*/size") {

@@ -7,7 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// bitserial turns the convolutions and dense layers that can be into bitserial ones, and says of the others why they cannot.
+// bitserial turns the convolutions and dense layers that can be into bitserial ones, and says of
+// the others why they cannot.
 func bitserial(ctx context.Context, r *rewriter) error {
 	r.forget() // layers before a tensor are bitserial now when it is looked at, so that their sums are known
 	for n := range r.Each(ctx) {
@@ -18,7 +19,8 @@ func bitserial(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// layer makes n bitserial if it is a convolution or dense layer that can be, or the sum of several, and says otherwise why not.
+// layer makes n bitserial if it is a convolution or dense layer that can be, or the sum of several,
+// and says otherwise why not.
 func (r *rewriter) layer(n *graph.Node) error {
 	if n.Op == "matmul" {
 		r.judgeProduct(n)
@@ -69,8 +71,8 @@ func (r *rewriter) layer(n *graph.Node) error {
 	return r.makeBitserial(n, v, few)
 }
 
-// judgeProduct records why a product of two computed tensors of levels stays float: bitserial layers
-// have constant weights.
+// judgeProduct records why a product of two computed tensors of levels stays float: bitserial
+// layers have constant weights.
 func (r *rewriter) judgeProduct(n *graph.Node) {
 	x, _ := r.source(n.Inputs[0])
 	y, _ := r.source(n.Inputs[1])
@@ -79,7 +81,8 @@ func (r *rewriter) judgeProduct(n *graph.Node) {
 	}
 }
 
-// binaryAttrs says whether n is a convolution or dense layer, but for those of integers, and what its weights are if it is a bitserial one.
+// binaryAttrs says whether n is a convolution or dense layer, but for those of integers, and what
+// its weights are if it is a bitserial one.
 func binaryAttrs(n *graph.Node) (b *graph.BinaryAttrs, ok bool) {
 	if graph.IntegerOf(n) != nil {
 		return nil, false
@@ -95,12 +98,14 @@ func binaryAttrs(n *graph.Node) (b *graph.BinaryAttrs, ok bool) {
 	return nil, false
 }
 
-// fromCaller reports whether a layer's input is real because the caller's is: weights of 5 to 8 bits are no wish for levels there.
+// fromCaller reports whether a layer's input is real because the caller's is: weights of 5 to 8
+// bits are no wish for levels there.
 func fromCaller(why graph.Verdict) bool {
 	return why.Reason == graph.WhyInputReal || why.Reason == graph.WhyDeclaredOnly
 }
 
-// judge makes n one of kind, because of why. What was found first stays: later rounds see what earlier ones made.
+// judge makes n one of kind, because of why. What was found first stays: later rounds see what
+// earlier ones made.
 func judge(n *graph.Node, kind graph.Kind, why graph.Verdict) {
 	if n.Verdict.Reason == graph.NoReason {
 		why.Kind = kind
@@ -127,8 +132,8 @@ func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
 	return why
 }
 
-// unfit says why n over levels v does not become bitserial: its sums do not fit. No reason if they do. What the layer costs, by
-// whichever algorithm, is the target's business.
+// unfit says why n over levels v does not become bitserial: its sums do not fit. No reason if they
+// do. What the layer costs, by whichever algorithm, is the target's business.
 func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
 	w := n.Weights["w"]
 	products := w.Data.Len() / w.Shape[len(w.Shape)-1]

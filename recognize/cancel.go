@@ -9,8 +9,9 @@ import (
 	"ripc/graph"
 )
 
-// A straight-through estimator adds to a quantizer what it then subtracts: x + (q(x) - x). Where q is a function of one tensor its
-// region is a quantizer (stepped). Where it is not, as with a scale that is computed for each row, the terms cancel all the same.
+// A straight-through estimator adds to a quantizer what it then subtracts: x + (q(x) - x). Where q
+// is a function of one tensor its region is a quantizer (stepped). Where it is not, as with a scale
+// that is computed for each row, the terms cancel all the same.
 
 // maxTerms bounds the terms of a sum, and maxAlike the ops in a row that are compared.
 const (
@@ -24,8 +25,8 @@ type term struct {
 	negative bool
 }
 
-// cancelTerms lets the readers of a sum read the only term that is left once the others cancel, where that is levels or scaled
-// levels. With ExactFloats it notes only what the sum nearly is.
+// cancelTerms lets the readers of a sum read the only term that is left once the others cancel,
+// where that is levels or scaled levels. With ExactFloats it notes only what the sum nearly is.
 func cancelTerms(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if n.Op != "add" && n.Op != "sub" || len(n.Inputs) != 2 || !r.feedsLayer(n.Output, 0) {
@@ -61,7 +62,8 @@ func cancelTerms(ctx context.Context, r *rewriter) error {
 // maxMoves bounds the ops between a sum and the layer that reads it.
 const maxMoves = 8
 
-// feedsLayer reports whether a convolution or dense layer reads tensor t, or what ops that move or scale elements make of it.
+// feedsLayer reports whether a convolution or dense layer reads tensor t, or what ops that move or
+// scale elements make of it.
 func (r *rewriter) feedsLayer(t string, depth int) bool {
 	return depth < maxMoves && slices.ContainsFunc(r.Consumers(t), func(c *graph.Node) bool {
 		if _, ok := binaryAttrs(c); ok {
@@ -79,7 +81,8 @@ func (r *rewriter) feedsLayer(t string, depth int) bool {
 	})
 }
 
-// leftTerm is the one term that sum n has once equal terms of both signs are left out; "" if there are several, or none cancels.
+// leftTerm is the one term that sum n has once equal terms of both signs are left out; "" if there
+// are several, or none cancels.
 func (r *rewriter) leftTerm(n *graph.Node) string {
 	terms := []term{{tensor: n.Output}}
 	cancelled := false
@@ -132,7 +135,8 @@ func (r *rewriter) expandLast(terms *[]term) bool {
 	return true
 }
 
-// operands are the terms of p, a sum or difference of two tensors of one shape, or a negation; nil if it is neither.
+// operands are the terms of p, a sum or difference of two tensors of one shape, or a negation; nil
+// if it is neither.
 func (r *rewriter) operands(p *graph.Node) []term {
 	a, ok := p.Attrs.(*graph.BinaryOpAttrs)
 	switch {
@@ -150,8 +154,9 @@ func (r *rewriter) operands(p *graph.Node) []term {
 	return nil
 }
 
-// comparer returns a function that reports whether two tensors hold the same numbers: they are one, or the same ops make them of the
-// same tensors. It compares a pair once, since many sums may share what they add.
+// comparer returns a function that reports whether two tensors hold the same numbers: they are one,
+// or the same ops make them of the same tensors. It compares a pair once, since many sums may share
+// what they add.
 func (r *rewriter) comparer() func(t, u string, depth int) bool {
 	type pair struct {
 		t, u  string

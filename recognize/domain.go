@@ -26,8 +26,9 @@ func real() domain {
 // finite is real without infinities.
 func finite() domain { return domain{lo: -math.MaxFloat32, hi: math.MaxFloat32} }
 
-// strand is a list of n numbers, at(0) to at(n-1), which never falls or never rises. Numbers that a tensor may hold are those of
-// a few strands: the sums of a bitserial layer are a strand of integers, of which ops behind it make another.
+// strand is a list of n numbers, at(0) to at(n-1), which never falls or never rises. Numbers that a
+// tensor may hold are those of a few strands: the sums of a bitserial layer are a strand of
+// integers, of which ops behind it make another.
 type strand struct {
 	n  int64
 	at func(i int64) float32
@@ -234,7 +235,8 @@ func (s *sums) strand(o int) strand {
 	return strand{(s.hi[o]-lo)/step + 1, func(i int64) float32 { return f32.Mul(float32(lo+i*step), scale) }}
 }
 
-// sumsOf finds the sums of bitserial layer n, nil where the weights are none that recognition makes.
+// sumsOf finds the sums of bitserial layer n, nil where the weights are none that recognition
+// makes.
 func (r *rewriter) sumsOf(n *graph.Node, b *graph.BinaryAttrs) *sums {
 	if s, ok := r.sums[n]; ok {
 		return s

@@ -8,7 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// mergePads gives the zeros of a pad node to the convolutions that read it, as far as padding stays less than the kernel.
+// mergePads gives the zeros of a pad node to the convolutions that read it, as far as padding stays
+// less than the kernel.
 func mergePads(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.Conv2DAttrs)
@@ -33,7 +34,8 @@ func mergePads(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// fakeQuants lets a quantizer whose levels only dequantize nodes read give their real values at once.
+// fakeQuants lets a quantizer whose levels only dequantize nodes read give their real values at
+// once.
 func fakeQuants(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
@@ -59,8 +61,8 @@ func fakeQuants(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// fakeQuant is d, if that is a dequantize of a quantizer, as a fake_quant of the quantizer's input: the same function, where
-// levels count steps of the scale. nil if it is none.
+// fakeQuant is d, if that is a dequantize of a quantizer, as a fake_quant of the quantizer's input:
+// the same function, where levels count steps of the scale. nil if it is none.
 func (r *rewriter) fakeQuant(d *graph.Node) *graph.Node {
 	if d.Op != "dequantize" {
 		return nil

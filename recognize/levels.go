@@ -11,8 +11,9 @@ import (
 	"ripc/ir"
 )
 
-// source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why, where v is nil, says what
-// makes it a tensor of real numbers. Levels come from a dequantize, and pass what neither computes nor averages.
+// source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why,
+// where v is nil, says what makes it a tensor of real numbers. Levels come from a dequantize, and
+// pass what neither computes nor averages.
 func (r *rewriter) source(t string) (v *graph.Value, why graph.Verdict) {
 	s := r.origin(t)
 	return s.value, s.why
@@ -220,8 +221,8 @@ func (r *rewriter) spoilt(n *graph.Node) (why graph.Verdict, ok bool) {
 	return why, false
 }
 
-// affine is the type that levels have which n, an op with a number, gives another scale or offset; nil if n is no such op, or its
-// f32 values are others.
+// affine is the type that levels have which n, an op with a number, gives another scale or offset;
+// nil if n is no such op, or its f32 values are others.
 func (r *rewriter) affine(n *graph.Node) *graph.Value {
 	x, _ := r.source(n.Inputs[0])
 	if x == nil {
@@ -260,7 +261,8 @@ func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) graph.Verdict {
 // number is a real number as an argument.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// idle reports whether n, an op on single elements, gives each of the levels that its input is made from back.
+// idle reports whether n, an op on single elements, gives each of the levels that its input is made
+// from back.
 func (r *rewriter) idle(n *graph.Node) bool {
 	steps := graph.Steps(r.g, n)
 	if len(steps) == 0 || slices.ContainsFunc(steps, func(s scalar.Step) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
@@ -290,8 +292,9 @@ func mixed(v []float32) bool {
 	return slices.ContainsFunc(v, func(x float32) bool { return x != v[0] })
 }
 
-// sink gives the levels that f32 tensor t, which has a source, is made from. The nodes between t and its dequantize come
-// to work on levels, each with a dequantize behind it for those who still want floats.
+// sink gives the levels that f32 tensor t, which has a source, is made from. The nodes between t
+// and its dequantize come to work on levels, each with a dequantize behind it for those who still
+// want floats.
 func (r *rewriter) sink(t string) (string, error) {
 	if l, ok := r.levels[t]; ok {
 		return l, nil
@@ -364,8 +367,8 @@ func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{l}}, out)
 }
 
-// requantize takes out quantizers that give the levels which their input is made from: who reads their real values reads
-// that input, and who reads the levels gets those.
+// requantize takes out quantizers that give the levels which their input is made from: who reads
+// their real values reads that input, and who reads the levels gets those.
 func requantize(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)

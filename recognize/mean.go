@@ -15,7 +15,8 @@ type window struct {
 	kernel, strides, out [2]int
 }
 
-// averaged is the window of n, an average pool of windows that lie in the image; false if n is none.
+// averaged is the window of n, an average pool of windows that lie in the image; false if n is
+// none.
 func (r *rewriter) averaged(n *graph.Node) (window, bool) {
 	if n.Op != "avg_pool" && n.Op != "global_avg_pool" {
 		return window{}, false
@@ -31,7 +32,8 @@ func (r *rewriter) averaged(n *graph.Node) (window, bool) {
 	return window{[2]int{in[1], in[2]}, [2]int{1, 1}, [2]int{1, 1}}, true
 }
 
-// mean is the type of levels that the means of levels have which average pool n makes: sums, with the scale divided by their number.
+// mean is the type of levels that the means of levels have which average pool n makes: sums, with
+// the scale divided by their number.
 func (r *rewriter) mean(n *graph.Node) (*graph.Value, graph.Verdict) {
 	float := because(graph.WhyMakesReals, n)
 	x, _ := r.source(n.Inputs[0])
@@ -93,7 +95,8 @@ func (r *rewriter) inferred(n *graph.Node, t scalar.LevelType) *graph.Value {
 	return v
 }
 
-// meanLevels adds up the levels that average pool n reads, and gives the levels of the means. Who reads real numbers keeps the pool.
+// meanLevels adds up the levels that average pool n reads, and gives the levels of the means. Who
+// reads real numbers keeps the pool.
 func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 	l, err := r.sink(n.Inputs[0])
 	if err != nil {

@@ -5,8 +5,9 @@ import (
 	"ripc/graph"
 )
 
-// foldWeights takes weights that have few bits but for roundings for those, and with ExactFloats notes only what they nearly are:
-// as sign(w) - clip(w) + clip(w), a straight-through estimator, nearly is sign(w).
+// foldWeights takes weights that have few bits but for roundings for those, and with ExactFloats
+// notes only what they nearly are: as sign(w) - clip(w) + clip(w), a straight-through estimator,
+// nearly is sign(w).
 func foldWeights(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || r.nearly[n] != nil {
@@ -32,7 +33,8 @@ func foldWeights(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// fewBits is graph.Decompose as the options allow it: with ExactFloats weights must be few bits as they are.
+// fewBits is graph.Decompose as the options allow it: with ExactFloats weights must be few bits as
+// they are.
 func (r *rewriter) fewBits(w *graph.Tensor) (*graph.FewBits, graph.Verdict) {
 	few, why := graph.Decompose(w)
 	if few != nil && r.options.ExactFloats && !few.Exact(w) {

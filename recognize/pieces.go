@@ -15,15 +15,17 @@ type piece struct {
 	value       float32
 }
 
-// from is the smallest number of the piece, below it that of the pieces before. Subnormal numbers count as zero.
+// from is the smallest number of the piece, below it that of the pieces before. Subnormal numbers
+// count as zero.
 func (p piece) from() float32 { return f32.Flush(f32.FromOrder(p.first)) + 0 }
 
 // to is the largest number of the piece.
 func (p piece) to() float32 { return f32.Flush(f32.FromOrder(p.last)) + 0 }
 
-// pieces finds where g is constant in channel o, over the numbers of a range, and the values that it has there: exactly, by
-// enclosing what it makes of ever smaller ranges. nil if it has more than a few values, one that is not finite, or if the
-// enclosures do not come to an end. Where g makes NaN, of sums that overflow, the value is that of a neighbour.
+// pieces finds where g is constant in channel o, over the numbers of a range, and the values that
+// it has there: exactly, by enclosing what it makes of ever smaller ranges. nil if it has more than
+// a few values, one that is not finite, or if the enclosures do not come to an end. Where g makes
+// NaN, of sums that overflow, the value is that of a neighbour.
 func (g *region) pieces(c calculus, o int, within domain) []piece {
 	f := finder{g: g, c: c, o: o, budget: 1 << 14, regs: make([]span, 0, len(g.ops)+1)}
 	first, last := f32.Order(within.lo), f32.Order(within.hi)

@@ -8,8 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// Levels that are not in even steps, as LQ-Nets and HWGQ have them, are sums of planes: v0 + a*p + b*q, each plane being 0 or 1. A layer
-// of such levels is a sum of layers of the planes.
+// Levels that are not in even steps, as LQ-Nets and HWGQ have them, are sums of planes: v0 + a*p +
+// b*q, each plane being 0 or 1. A layer of such levels is a sum of layers of the planes.
 
 // maxPlanes bounds the planes, each of which costs a layer.
 const maxPlanes = 4
@@ -21,8 +21,8 @@ type planes struct {
 	exact  bool  // the sums are the values to the bit
 }
 
-// planesOf finds the planes of values in order; nil if they are too many.
-// inOrder asks for planes that rise with the level, so that the largest level has the largest of each.
+// planesOf finds the planes of values in order; nil if they are too many. inOrder asks for planes
+// that rise with the level, so that the largest level has the largest of each.
 func planesOf(values []float32, inOrder bool) *planes {
 	var above []float64
 	for _, v := range values {
@@ -77,8 +77,8 @@ func (r *rewriter) levelParts(n *graph.Node) ([]part, error) {
 	return parts, nil
 }
 
-// movesBefore are the ops before tensor t that move or choose elements, the first one first, and the tensor that they read. pooled
-// says that one of them takes the largest of several.
+// movesBefore are the ops before tensor t that move or choose elements, the first one first, and
+// the tensor that they read. pooled says that one of them takes the largest of several.
 func (r *rewriter) movesBefore(t string) (moves []*graph.Node, from string, pooled bool) {
 	for from = t; len(moves) < maxMoves; from = moves[0].Inputs[0] {
 		p := r.Producer(from)
@@ -115,8 +115,8 @@ func (r *rewriter) moved(tensors []string, moves []*graph.Node) ([]string, error
 	return tensors, nil
 }
 
-// makePlanes puts the planes p of quantizer q behind node n, which makes the levels, and gives their f32 tensors. The first has the
-// least value added.
+// makePlanes puts the planes p of quantizer q behind node n, which makes the levels, and gives
+// their f32 tensors. The first has the least value added.
 func (r *rewriter) makePlanes(n *graph.Node, q *stepped, p *planes) ([]string, error) {
 	if !p.exact {
 		v := remark(graph.WhyFolded, n)

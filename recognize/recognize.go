@@ -1,9 +1,11 @@
-// Package recognize finds the binary and N-bit layers in a graph of plain ops, as the importers of other people's files make
-// it, and turns them into bitserial ones. There a quantizer is a quantize or threshold node with a dequantize behind it,
-// whose f32 tensor stands for the file's, and convolutions have f32 weights. What stays float says why in its verdict.
+// Package recognize finds the binary and N-bit layers in a graph of plain ops, as the importers of
+// other people's files make it, and turns them into bitserial ones. There a quantizer is a quantize
+// or threshold node with a dequantize behind it, whose f32 tensor stands for the file's, and
+// convolutions have f32 weights. What stays float says why in its verdict.
 //
-// Recognition keeps the function that the file asks for: levels stay what they are, and sums that were added up in f32
-// become exact, with one rounding at the end. A graph that was recognized is left as it is.
+// Recognition keeps the function that the file asks for: levels stay what they are, and sums that
+// were added up in f32 become exact, with one rounding at the end. A graph that was recognized is
+// left as it is.
 package recognize
 
 import (
@@ -45,7 +47,8 @@ func order() [][3]string {
 	}
 }
 
-// Run gives g with its bitserial layers found. g itself is not changed. Errors are *ir.Error, or that of ctx.
+// Run gives g with its bitserial layers found. g itself is not changed. Errors are *ir.Error, or
+// that of ctx.
 func Run(ctx context.Context, g *graph.Graph, o Options) (*graph.Graph, error) {
 	r := newRewriter(g)
 	r.options = o
@@ -67,8 +70,8 @@ func (r *rewriter) run(ctx context.Context) error {
 	return nil
 }
 
-// rewriter holds a copy of the graph whose nodes and values may be changed. Attributes and weights are shared with the
-// original: they are replaced, never written to.
+// rewriter holds a copy of the graph whose nodes and values may be changed. Attributes and weights
+// are shared with the original: they are replaced, never written to.
 type rewriter struct {
 	*graph.Builder
 	g       *graph.Graph
@@ -84,7 +87,8 @@ type rewriter struct {
 	numbers map[place][]strand             // what domainOf has found on its way up, where branches meet again
 	nearly  map[*graph.Node]*graph.FewBits // what the weights of layers are but for roundings
 	planes  map[string][]string            // f32 tensor of uneven levels -> the planes that add up to it
-	// nearSums has the bits of levels that sums would be if their other terms cancelled, where options refuse that.
+	// nearSums has the bits of levels that sums would be if their other terms cancelled, where
+	// options refuse that.
 	nearSums map[string]int
 	// changed says that a pass has rewritten something.
 	changed bool
@@ -116,8 +120,8 @@ func (r *rewriter) insert(after, n *graph.Node, out string) error {
 	return err
 }
 
-// inserter returns a function that puts nodes one behind the other, the first behind n. They and their tensors are named after n,
-// with a suffix.
+// inserter returns a function that puts nodes one behind the other, the first behind n. They and
+// their tensors are named after n, with a suffix.
 func (r *rewriter) inserter(n *graph.Node) func(m *graph.Node, suffix string) (out string, err error) {
 	after, name, tensor := n, n.Name, n.Output
 	return func(m *graph.Node, suffix string) (string, error) {

@@ -10,17 +10,18 @@ import (
 	"ripc/graph/scalar"
 )
 
-// maxRegion bounds the ops of a region. A straight-through estimator with a soft backward function, as Bi-Real-Net and ReActNet
-// write it, has some 30.
+// maxRegion bounds the ops of a region. A straight-through estimator with a soft backward function,
+// as Bi-Real-Net and ReActNet write it, has some 30.
 const maxRegion = 64
 
-// region is what ops on single elements make of one tensor: tensor to as a function of tensor from, element by element. The
-// ops between the two may branch and join.
+// region is what ops on single elements make of one tensor: tensor to as a function of tensor from,
+// element by element. The ops between the two may branch and join.
 type region struct {
 	from, to string
 	channels int
 	ops      []operation // register 0 is from; operation i fills register i+1, the last one that of to
-	// jumps counts the ops that have jumps, such as round and quantize. Without one there are no levels.
+	// jumps counts the ops that have jumps, such as round and quantize. Without one there are no
+	// levels.
 	jumps int
 	sign  *graph.Node // one of the ops, if there is such a one
 	// shared says that some register is read twice, so that forms are of use.
@@ -44,7 +45,8 @@ type walker struct {
 	jumps    int // of the nodes, counting those that compute the same more than once
 }
 
-// next goes up to the next tensor from which alone all that was passed comes; false if there is none.
+// next goes up to the next tensor from which alone all that was passed comes; false if there is
+// none.
 func (w *walker) next() bool {
 	for {
 		last, at := (*graph.Node)(nil), -1
@@ -74,7 +76,8 @@ func (w *walker) next() bool {
 	}
 }
 
-// konst is the constant that tensor t is, as one number for each channel or one for all; nil if it is none.
+// konst is the constant that tensor t is, as one number for each channel or one for all; nil if it
+// is none.
 func (r *rewriter) konst(t string) []float32 {
 	n := r.Producer(t)
 	if n == nil || n.Op != "constant" {

@@ -7,10 +7,12 @@ import (
 	"ripc/graph"
 )
 
-// rowScaled is a tensor that is levels times numbers which are computed for each row, and so the same in all channels.
+// rowScaled is a tensor that is levels times numbers which are computed for each row, and so the
+// same in all channels.
 type rowScaled struct {
 	levels string // f32 tensor that has a source
-	// path leads from levels to the tensor: mul, div, and reshapes that keep the channels. It is empty where the tensor is levels.
+	// path leads from levels to the tensor: mul, div, and reshapes that keep the channels. It is
+	// empty where the tensor is levels.
 	path []*graph.Node
 }
 
@@ -46,8 +48,8 @@ func (r *rewriter) keepsChannels(p *graph.Node) bool {
 	return (reshape || p.Op == "flatten") && r.g.Value(p.Output).Channels() == r.g.Value(p.Inputs[0]).Channels()
 }
 
-// rowOperand says which tensor p scales by a number for each row, and by which tensor; by is "" where p scales by one number.
-// in is "" if p is no such scale.
+// rowOperand says which tensor p scales by a number for each row, and by which tensor; by is ""
+// where p scales by one number. in is "" if p is no such scale.
 func (r *rewriter) rowOperand(p *graph.Node) (in, by string) {
 	a, ok := p.Attrs.(*graph.BinaryOpAttrs)
 	if !ok || p.Op != "mul" && p.Op != "div" {
@@ -73,8 +75,9 @@ func (r *rewriter) rowOperand(p *graph.Node) (in, by string) {
 	return "", ""
 }
 
-// moveRowScales lets a layer of few-bit weights read levels where it reads levels that are scaled row by row, and scales its sums
-// instead: a sum of products has the factor that all of its terms have.
+// moveRowScales lets a layer of few-bit weights read levels where it reads levels that are scaled
+// row by row, and scales its sums instead: a sum of products has the factor that all of its terms
+// have.
 func moveRowScales(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
@@ -99,7 +102,8 @@ func moveRowScales(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// commute reports whether s has a scale of rows, and all that one sum of layer n adds up has the same factors.
+// commute reports whether s has a scale of rows, and all that one sum of layer n adds up has the
+// same factors.
 func (s *rowScaled) commute(r *rewriter, n *graph.Node) bool {
 	a, conv := n.Attrs.(*graph.Conv2DAttrs)
 	w := n.Weights["w"].Shape

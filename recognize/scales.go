@@ -8,8 +8,9 @@ import (
 	"ripc/internal/f32"
 )
 
-// foldScales gives a scale of each channel, between levels and a convolution or dense layer, to the weights of that layer, where
-// these have few bits then: those of a depthwise layer, whose filters read one channel each, or weights that undo the scale.
+// foldScales gives a scale of each channel, between levels and a convolution or dense layer, to the
+// weights of that layer, where these have few bits then: those of a depthwise layer, whose filters
+// read one channel each, or weights that undo the scale.
 func foldScales(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
@@ -44,7 +45,8 @@ func foldScales(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// viewsBefore are the nodes before n that only give rows of channels another shape, the nearest first.
+// viewsBefore are the nodes before n that only give rows of channels another shape, the nearest
+// first.
 func (r *rewriter) viewsBefore(n *graph.Node) []*graph.Node {
 	var views []*graph.Node
 	for p := r.Producer(n.Inputs[0]); p != nil; p = r.Producer(p.Inputs[0]) {

@@ -7,9 +7,10 @@ import (
 	"ripc/internal/f32"
 )
 
-// A span encloses the numbers that one tensor may hold where the tensor that it is computed from holds any of a range: all
-// lie in lo..hi. Spans are those of f32 arithmetic: where lo equals hi the number is known to the bit (but for the sign of a
-// zero). Bounds alone cannot see that (s - x) + x is s, since they take the two x for different numbers; forms can.
+// A span encloses the numbers that one tensor may hold where the tensor that it is computed from
+// holds any of a range: all lie in lo..hi. Spans are those of f32 arithmetic: where lo equals hi
+// the number is known to the bit (but for the sign of a zero). Bounds alone cannot see that (s - x)
+// + x is s, since they take the two x for different numbers; forms can.
 type span struct {
 	lo, hi float32
 	nan    bool // there may be NaN as well
@@ -17,8 +18,8 @@ type span struct {
 	forms  []form
 }
 
-// form says that the numbers of a tensor are k times those of another tensor, plus something from lo to hi, in real numbers:
-// the roundings between the two are in that range.
+// form says that the numbers of a tensor are k times those of another tensor, plus something from
+// lo to hi, in real numbers: the roundings between the two are in that range.
 type form struct {
 	of     int // register of the other
 	k      float64
@@ -70,7 +71,8 @@ func spanOf(ends ...float32) span {
 // calculus is how spans are computed.
 type calculus struct {
 	forms bool // they are of use: some tensor is read twice
-	// exact counts roundings. Without it they are left out: spans are those of real numbers then, and a product with 0 is 0.
+	// exact counts roundings. Without it they are left out: spans are those of real numbers then,
+	// and a product with 0 is 0.
 	exact bool
 	// signZero is what sign makes of 0.
 	signZero float32
@@ -305,7 +307,8 @@ func (c calculus) mul(a, b span, square bool) span {
 					continue
 				}
 				nan = true
-				// Between 0 and infinity all products are possible, unless the one is 0 itself or the other infinite itself.
+				// Between 0 and infinity all products are possible, unless the one is 0 itself or
+				// the other infinite itself.
 				switch {
 				case !(a.known() || b.known()):
 					return anything()
@@ -332,7 +335,8 @@ func (c calculus) mul(a, b span, square bool) span {
 	return out
 }
 
-// scaled are forms times k: of 1 and -1, whose products need no rounding, or of any number where roundings do not count.
+// scaled are forms times k: of 1 and -1, whose products need no rounding, or of any number where
+// roundings do not count.
 func (c calculus) scaled(forms []form, k float64) []form {
 	if c.exact && k != 1 && k != -1 {
 		return nil

@@ -13,8 +13,9 @@ type part struct {
 	graph.WeightPart
 }
 
-// partsOf replaces layer n by several that add up, whose weights and levels have few bits, and gives them; none if there are no such.
-// ofLevels says that n reads levels: then its weights are split, and else what it reads.
+// partsOf replaces layer n by several that add up, whose weights and levels have few bits, and
+// gives them; none if there are no such. ofLevels says that n reads levels: then its weights are
+// split, and else what it reads.
 func (r *rewriter) partsOf(n *graph.Node, ofLevels bool) ([]*graph.Node, error) {
 	var parts []part
 	var err error
@@ -36,7 +37,8 @@ func (r *rewriter) partsOf(n *graph.Node, ofLevels bool) ([]*graph.Node, error) 
 	return r.split(n, parts, groups)
 }
 
-// weightParts are the parts of a layer whose weights are sums of weights of 1 bit, such as {-a, 0, b}.
+// weightParts are the parts of a layer whose weights are sums of weights of 1 bit, such as {-a, 0,
+// b}.
 func (r *rewriter) weightParts(n *graph.Node) []part {
 	weights, exact := graph.SplitWeights(n.Weights["w"])
 	if weights == nil || !exact && r.options.ExactFloats {
@@ -53,7 +55,8 @@ func (r *rewriter) weightParts(n *graph.Node) []part {
 	return parts
 }
 
-// groupParts are the parts of a layer whose weights have scales for groups of input channels: each reads the channels of one group.
+// groupParts are the parts of a layer whose weights have scales for groups of input channels: each
+// reads the channels of one group.
 func (r *rewriter) groupParts(n *graph.Node) ([]part, error) {
 	if a, conv := n.Attrs.(*graph.Conv2DAttrs); n.Op == "conv_transpose2d" || conv && a.GroupCount() > 1 {
 		return nil, nil
@@ -92,8 +95,9 @@ func exactGroups(w *graph.Tensor, groups int) bool {
 	return true
 }
 
-// split puts layers, one for each part, in the place of layer n, and their sum behind. It gives the layers. groups is the number of groups
-// of input channels, of which each part reads one; 0 where parts read all.
+// split puts layers, one for each part, in the place of layer n, and their sum behind. It gives the
+// layers. groups is the number of groups of input channels, of which each part reads one; 0 where
+// parts read all.
 func (r *rewriter) split(n *graph.Node, parts []part, groups int) ([]*graph.Node, error) {
 	r.changed = true
 	layers := []*graph.Node{n}

@@ -12,25 +12,30 @@ import (
 	"ripc/ir"
 )
 
-// A quantizer may be spelled out in ops on single elements: sign, or clip, mul, round and div as DoReFa has them, or
-// (sign(x) - y) + y, which is what is left of a straight-through estimator. Any such function of one tensor that has a few values
-// is a threshold, if the values are levels and come in order.
+// A quantizer may be spelled out in ops on single elements: sign, or clip, mul, round and div as
+// DoReFa has them, or (sign(x) - y) + y, which is what is left of a straight-through estimator. Any
+// such function of one tensor that has a few values is a threshold, if the values are levels and
+// come in order.
 
-// steppedBits is the number of bits up to which regions become thresholds, of which there are 2^bits-1.
+// steppedBits is the number of bits up to which regions become thresholds, of which there are
+// 2^bits-1.
 const steppedBits = 4
 
-// maxStack bounds how many quantizers, one behind the other, are taken for one at once. The same tensor is in the regions of all
-// of them, so that long rows of them would be looked at again and again.
+// maxStack bounds how many quantizers, one behind the other, are taken for one at once. The same
+// tensor is in the regions of all of them, so that long rows of them would be looked at again and
+// again.
 const maxStack = 6
 
 // stepped is a region as a quantizer of the tensor that it starts from.
 type stepped struct {
 	from string
-	// turn has 1 or -1 for each channel, or one for all: the levels are those of from times it. nil: 1.
+	// turn has 1 or -1 for each channel, or one for all: the levels are those of from times it.
+	// nil: 1.
 	turn       *graph.Tensor
 	value      *graph.Value  // type of the levels
 	thresholds *graph.Tensor // nil if quantize says what they do
-	// uneven are the real values of levels that are not in even steps, which value has not then: it counts them. nil: value has them.
+	// uneven are the real values of levels that are not in even steps, which value has not then: it
+	// counts them. nil: value has them.
 	uneven   []float32
 	quantize *graph.QuantizeAttrs
 	jumps    int  // of the region
@@ -38,9 +43,10 @@ type stepped struct {
 	verdict  graph.Verdict
 }
 
-// stepped finds the quantizer that the ops on single elements before f32 tensor t are; nil if they are none, or one up to
-// roundings where the options refuse that. It is that of the shortest region, unless another quantizer stands before it, which a
-// longer region takes in. A NaN gets the lowest level.
+// stepped finds the quantizer that the ops on single elements before f32 tensor t are; nil if they
+// are none, or one up to roundings where the options refuse that. It is that of the shortest
+// region, unless another quantizer stands before it, which a longer region takes in. A NaN gets the
+// lowest level.
 func (r *rewriter) stepped(t string) *stepped {
 	if q := r.chain(t); q != nil && (!q.nearly || !r.options.ExactFloats) {
 		return q
@@ -94,7 +100,8 @@ func (r *rewriter) findStepped(t string) *stepped {
 	return best
 }
 
-// signed is quantizerOf. Where it takes fewer bits if sign makes something else of 0, and that is asked for, it does.
+// signed is quantizerOf. Where it takes fewer bits if sign makes something else of 0, and that is
+// asked for, it does.
 func (r *rewriter) signed(g *region, c calculus) *stepped {
 	q := r.quantizerOf(g, c)
 	if c.signZero = float32(r.options.SignZero); c.signZero == 0 || g.sign == nil || q != nil && q.value.Bits == 1 {
@@ -154,7 +161,8 @@ func (r *rewriter) quantizerOf(g *region, c calculus) *stepped {
 type unevenness struct {
 	values   int
 	channels bool // each channel may have values of its own
-	// quantizer counts the values, if they come in order and are those of all channels; nil: they do not.
+	// quantizer counts the values, if they come in order and are those of all channels; nil: they
+	// do not.
 	quantizer *stepped
 }
 
@@ -169,8 +177,8 @@ func ranks(values []float32) (v *graph.Value, levels []int) {
 	return &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: bits.Len(uint(len(values) - 1)), Scale: 1}}, levels
 }
 
-// possible leaves out pieces of a single number that the tensor which g starts from does not hold in channel o, or in any if o is
-// -1: the 0 that sign makes of 0, where sums are odd.
+// possible leaves out pieces of a single number that the tensor which g starts from does not hold
+// in channel o, or in any if o is -1: the 0 that sign makes of 0, where sums are odd.
 func (r *rewriter) possible(g *region, row []piece, o int) []piece {
 	single := func(p piece) bool { return p.from() == p.to() }
 	if !slices.ContainsFunc(row, single) {
@@ -308,9 +316,9 @@ func levelOf(values []float32, levels []int, v float32) int {
 	return levels[i]
 }
 
-// lattice is the type of levels that values, ascending, are the real values of, and the level of each: to the bit or the next
-// f32, since a quotient and the product with a reciprocal may be rounded differently. The levels may have others between
-// them; the first is 0.
+// lattice is the type of levels that values, ascending, are the real values of, and the level of
+// each: to the bit or the next f32, since a quotient and the product with a reciprocal may be
+// rounded differently. The levels may have others between them; the first is 0.
 func lattice(values []float32) (v *graph.Value, levels []int) {
 	if len(values) < 2 {
 		return nil, nil
@@ -374,7 +382,8 @@ func typeOf(values []float32, levels []int) *graph.Value {
 	return v
 }
 
-// even is the quantize that does what q's thresholds do, of evenly spaced ones; nil if there is none.
+// even is the quantize that does what q's thresholds do, of evenly spaced ones; nil if there is
+// none.
 func even(t scalar.LevelType, q *stepped) *graph.QuantizeAttrs {
 	if q.thresholds.Shape[1] != 1 || q.turn != nil {
 		return nil

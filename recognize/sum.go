@@ -5,8 +5,8 @@ import (
 	"ripc/graph/scalar"
 )
 
-// sum is the type of levels that the sum or difference of two tensors of levels has, as in residual networks: f32 adds up their
-// real values to those of these levels, or nearly so.
+// sum is the type of levels that the sum or difference of two tensors of levels has, as in residual
+// networks: f32 adds up their real values to those of these levels, or nearly so.
 func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
 	float := because(graph.WhyMakesReals, n)
 	if n.Op != "add" && n.Op != "sub" {
@@ -31,8 +31,8 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
 	return nil, float
 }
 
-// sumLevels adds the levels up that the operands of the sum n are made from, and gives the levels of the sum. Who reads real
-// numbers keeps the sum in f32, which has roundings of its own.
+// sumLevels adds the levels up that the operands of the sum n are made from, and gives the levels
+// of the sum. Who reads real numbers keeps the sum in f32, which has roundings of its own.
 func (r *rewriter) sumLevels(n *graph.Node) (string, error) {
 	in := make([]string, len(n.Inputs))
 	for i := range in {

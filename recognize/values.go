@@ -11,9 +11,9 @@ import (
 // maxCases bounds the cases that are tried to find the values of one tensor.
 const maxCases = 1 << 16
 
-// valued is the quantizer behind f32 tensor t that makes levels of the few values which t has, whatever they are made from: a
-// product of two signs, a choice by a comparison of two tensors. The ops before it stay as they are. nil if there are no few values,
-// or not in even steps.
+// valued is the quantizer behind f32 tensor t that makes levels of the few values which t has,
+// whatever they are made from: a product of two signs, a choice by a comparison of two tensors. The
+// ops before it stay as they are. nil if there are no few values, or not in even steps.
 func (r *rewriter) valued(t string) *stepped {
 	if q, ok := r.finals[t]; ok {
 		return q
@@ -40,7 +40,8 @@ func (r *rewriter) findValued(t string) *stepped {
 	return q
 }
 
-// values are all that tensor t may hold, ascending, or more; nil if these are not few. Those of levels are their real values.
+// values are all that tensor t may hold, ascending, or more; nil if these are not few. Those of
+// levels are their real values.
 func (r *rewriter) values(t string, depth int) []float32 {
 	if v := r.g.Value(t); v.Encoded() {
 		out := reals(v)
@@ -138,7 +139,8 @@ func (r *rewriter) varies(n *graph.Node) bool {
 	return false
 }
 
-// few sorts values and drops those that are there twice; nil if many are left, or one that is not finite.
+// few sorts values and drops those that are there twice; nil if many are left, or one that is not
+// finite.
 func few(values []float32) []float32 {
 	for i, v := range values {
 		if v-v != 0 {

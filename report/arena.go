@@ -16,8 +16,8 @@ import (
 //go:embed arena.svg
 var arenaSVG string
 
-// WriteArena writes a picture, in SVG, of where the activations of a network lie in its arena, and when. It has the name and the
-// figures of the network as text.
+// WriteArena writes a picture, in SVG, of where the activations of a network lie in its arena, and
+// when. It has the name and the figures of the network as text.
 func WriteArena(w io.Writer, in *ripc.Inspection) error {
 	t, err := template.New("arena.svg").Parse(arenaSVG)
 	if err != nil {

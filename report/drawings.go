@@ -18,8 +18,8 @@ type tensor = describe.Tensor
 // rowHeight is that of a line of the table of stages, which its drawing stands beside, in pixels.
 const rowHeight = 26
 
-// rails draw the graph beside the table, as histories of versions are drawn: a row for each stage, a lane for each tensor that is
-// alive there.
+// rails draw the graph beside the table, as histories of versions are drawn: a row for each stage,
+// a lane for each tensor that is alive there.
 type rails struct {
 	Width, Height int
 	Dots          []dot
@@ -208,7 +208,8 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// roof is the roofline: MACs a cycle over MACs a byte that the stage reads and writes, both in logarithms.
+// roof is the roofline: MACs a cycle over MACs a byte that the stage reads and writes, both in
+// logarithms.
 type roof struct {
 	Width, Height float64
 	Points        []point
@@ -289,8 +290,8 @@ func newRoof(r *ripc.ReportResult, u unit) *roof {
 	return g
 }
 
-// placeLabels moves the labels of lines that are close to the right of each other, so that none is over another. The lines are
-// sorted, the highest first.
+// placeLabels moves the labels of lines that are close to the right of each other, so that none is
+// over another. The lines are sorted, the highest first.
 func placeLabels(lines []limitLine) {
 	const height, gap = 14.0, 24.0 // of a label; between labels
 	slices.SortStableFunc(lines, func(a, b limitLine) int { return cmp.Compare(a.Y, b.Y) })

@@ -1,4 +1,5 @@
-// Package report makes a page of what is known of a network: one HTML file without scripts, which asks no network for anything.
+// Package report makes a page of what is known of a network: one HTML file without scripts, which
+// asks no network for anything.
 package report
 
 import (
@@ -21,7 +22,8 @@ import (
 //go:embed page.html
 var pageHTML string
 
-// Write writes the page for r. All figures on it are those of r, which the page also carries as JSON.
+// Write writes the page for r. All figures on it are those of r, which the page also carries as
+// JSON.
 func Write(w io.Writer, r *ripc.ReportResult) error {
 	p, err := newPage(r)
 	if err != nil {
@@ -76,7 +78,8 @@ type row struct {
 	Notes []int // numbers of the notes
 }
 
-// nameLength is how much of a name the page shows, in characters. All of it is the title of what is shown.
+// nameLength is how much of a name the page shows, in characters. All of it is the title of what is
+// shown.
 const nameLength = 40
 
 // integer is the class of layers of levels whose weights have 8 bits.
@@ -313,7 +316,8 @@ func shapeText(t tensor) string {
 	return text
 }
 
-// nice is the smallest of 1, 2 and 5 times a power of ten that is at least v, for the end of an axis.
+// nice is the smallest of 1, 2 and 5 times a power of ten that is at least v, for the end of an
+// axis.
 func nice(v float64) float64 {
 	if v <= 0 {
 		return 1

@@ -35,12 +35,13 @@ type Module struct {
 	closed   bool
 }
 
-// Load opens the artifact at path. Before any of its code is mapped, its format, architecture and CPU features are
-// checked against this machine. The file is opened once: the very file that was checked is mapped, whatever path names
-// meanwhile. Errors are *FileError, *FormatError, *ArchError or *FeatureError.
+// Load opens the artifact at path. Before any of its code is mapped, its format, architecture and
+// CPU features are checked against this machine. The file is opened once: the very file that was
+// checked is mapped, whatever path names meanwhile. Errors are *FileError, *FormatError, *ArchError
+// or *FeatureError.
 //
-// The file must not be overwritten in place while it is loaded. Replace it by renaming a new one over it: the next Load gets the
-// new one, and modules of the old one go on side by side with it.
+// The file must not be overwritten in place while it is loaded. Replace it by renaming a new one
+// over it: the next Load gets the new one, and modules of the old one go on side by side with it.
 func Load(path string) (*Module, error) {
 	file, err := files.Open(path)
 	if err != nil {
@@ -50,9 +51,10 @@ func Load(path string) (*Module, error) {
 	return load(path, file)
 }
 
-// LoadBytes is Load for an artifact in memory, such as one that go:embed put into the program; name stands for it in messages
-// and is what Path returns. It fails as Load does. The dynamic linker wants files, so the bytes are copied to one that has no
-// place on disk (memfd_create), which is opened as /proc/self/fd/N: without /proc, write the bytes to a file, and use Load.
+// LoadBytes is Load for an artifact in memory, such as one that go:embed put into the program; name
+// stands for it in messages and is what Path returns. It fails as Load does. The dynamic linker
+// wants files, so the bytes are copied to one that has no place on disk (memfd_create), which is
+// opened as /proc/self/fd/N: without /proc, write the bytes to a file, and use Load.
 func LoadBytes(name string, artifact []byte) (*Module, error) {
 	fd, err := unix.MemfdCreate("ripc", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -66,8 +68,8 @@ func LoadBytes(name string, artifact []byte) (*Module, error) {
 	return load(name, memory)
 }
 
-// load maps file, which messages call path, after checking it. If it fails, nothing stays open. The mapping holds the file;
-// the descriptor is the caller's.
+// load maps file, which messages call path, after checking it. If it fails, nothing stays open. The
+// mapping holds the file; the descriptor is the caller's.
 func load(path string, file *os.File) (*Module, error) {
 	desc, sealed, err := descriptionOf(path, file)
 	if err != nil {
@@ -87,10 +89,11 @@ func load(path string, file *os.File) (*Module, error) {
 	return m, nil
 }
 
-// linkName returns a name of file for the dynamic linker. The linker keeps the names of mapped files, and takes a known
-// name for the same file, even if it names another one by now. So every call spells the name in a way of its own: 64 random bits are
-// written as "./" or ".//" before the last element. The descriptor's name is the very file; without /proc it is path, and
-// Module.check finds a file that was put there meanwhile.
+// linkName returns a name of file for the dynamic linker. The linker keeps the names of mapped
+// files, and takes a known name for the same file, even if it names another one by now. So every
+// call spells the name in a way of its own: 64 random bits are written as "./" or ".//" before the
+// last element. The descriptor's name is the very file; without /proc it is path, and Module.check
+// finds a file that was put there meanwhile.
 func linkName(path string, file *os.File) string {
 	dir, base := "/proc/self/fd", strconv.Itoa(int(file.Fd()))
 	here, err := file.Stat()
@@ -120,7 +123,8 @@ func (m *Module) fits() error {
 	return CheckFeatures(m.path, m.desc.CPU, m.desc.Features)
 }
 
-// open maps the file and finds the entry points. dlerror's text belongs to the OS thread of the failing call.
+// open maps the file and finds the entry points. dlerror's text belongs to the OS thread of the
+// failing call.
 func (m *Module) open(name string) error {
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
@@ -141,8 +145,8 @@ func (m *Module) open(name string) error {
 	return nil
 }
 
-// check compares the mapping with the file: the text that NAME_describe returns, the seal behind it, which stands for code and
-// weights, and the size of the workspace.
+// check compares the mapping with the file: the text that NAME_describe returns, the seal behind
+// it, which stands for code and weights, and the size of the workspace.
 func (m *Module) check(sealed section) error {
 	fn, err := purego.Dlsym(m.handle, m.desc.Name+"_describe")
 	if err != nil {
@@ -166,7 +170,8 @@ func (m *Module) check(sealed section) error {
 	return nil
 }
 
-// foreign makes a pointer of an address outside Go's heap, which the collector neither moves nor frees.
+// foreign makes a pointer of an address outside Go's heap, which the collector neither moves nor
+// frees.
 func foreign(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
 // workspaceSize asks the artifact for the bytes of the workspace of n threads.

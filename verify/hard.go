@@ -11,7 +11,8 @@ import (
 // HardInputs is the name of the Set that Hard makes.
 const HardInputs = "hard inputs (NaN, infinities, -0, subnormal and huge numbers)"
 
-// awkward are the bits of floats that an implementation may forget about. Few are contagious, which would hide the rest.
+// awkward are the bits of floats that an implementation may forget about. Few are contagious, which
+// would hide the rest.
 func awkward() []uint32 {
 	return []uint32{
 		0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFA00000, // NaN, quiet and signaling, of both signs
@@ -24,9 +25,10 @@ func awkward() []uint32 {
 	}
 }
 
-// Hard gives a copy of inputs in which every other float is negative, the other ones of the last quarter are subnormal (so
-// that nothing else is the largest of its window), and one of sixteen, or 32 if that is more, an awkward one. It depends
-// on inputs and seed alone. There is no such Set, and ok is false, for a network that takes integers only.
+// Hard gives a copy of inputs in which every other float is negative, the other ones of the last
+// quarter are subnormal (so that nothing else is the largest of its window), and one of sixteen, or
+// 32 if that is more, an awkward one. It depends on inputs and seed alone. There is no such Set,
+// and ok is false, for a network that takes integers only.
 func Hard(tensors []describe.Tensor, inputs [][]byte, seed uint64) (set Set, ok bool) {
 	r, bits := rand.New(rand.NewPCG(seed, 0)), awkward()
 	set.Name = HardInputs

@@ -18,11 +18,13 @@ type Report struct {
 	Stages []StageResult // all of them
 	// Network lists the outputs that differ after a run of all stages at once.
 	Network []Difference
-	// Crash, if not nil, says where the compiled code did not come to its end; what follows is not compared then.
+	// Crash, if not nil, says where the compiled code did not come to its end; what follows is not
+	// compared then.
 	Crash     *Crash
 	Threads   int
 	Simulated bool
-	// Footprint is the memory that the network takes on its board; nil for what runs under an operating system.
+	// Footprint is the memory that the network takes on its board; nil for what runs under an
+	// operating system.
 	Footprint *engine.Footprint
 	OK        bool // nothing differs, and nothing crashed
 }
@@ -43,9 +45,10 @@ type StageResult struct {
 // Suspect is the part of the compiler that a difference comes from.
 type Suspect uint8
 
-// The suspects. Constants means that the file holds other constants than the Program, so that nothing is said of its
-// code. Schedule means that the scheduled Func computes something else than the definition, even in the interpreter;
-// Codegen that it does not, so that the fault is in what came after, or in the file itself.
+// The suspects. Constants means that the file holds other constants than the Program, so that
+// nothing is said of its code. Schedule means that the scheduled Func computes something else than
+// the definition, even in the interpreter; Codegen that it does not, so that the fault is in what
+// came after, or in the file itself.
 const (
 	Unknown Suspect = iota
 	Constants

@@ -24,7 +24,8 @@ type verifier struct {
 	compiled map[*ir.Func]*interp.Compiled
 }
 
-// run interprets the Program, and has the artifact do each stage right after the interpreter did it.
+// run interprets the Program, and has the artifact do each stage right after the interpreter did
+// it.
 func (v *verifier) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -77,8 +78,9 @@ func (v *verifier) run(ctx context.Context) error {
 // networkFill is the pattern of memory for the network as a whole: another one than for the stages.
 const networkFill = 2
 
-// written is got, with the elements from want that neither side wrote: a layer that fills a part of an output, built by itself,
-// leaves the rest as it was. The interpreter had Poison there, the artifact its pattern.
+// written is got, with the elements from want that neither side wrote: a layer that fills a part of
+// an output, built by itself, leaves the rest as it was. The interpreter had Poison there, the
+// artifact its pattern.
 func written(b ir.Buffer, got, want []byte) []byte {
 	n := max(1, b.Type.Bits()/8)
 	before, poison := engine.Pattern(make([]byte, len(got)), networkFill), bytes.Repeat([]byte{interp.Poison}, n)
@@ -94,7 +96,8 @@ func written(b ir.Buffer, got, want []byte) []byte {
 // errCrashed ends a run whose Crash is in the report.
 var errCrashed = errors.New("crashed")
 
-// network runs everything at once, among other rubbish than the stages one by one, and returns the outputs.
+// network runs everything at once, among other rubbish than the stages one by one, and returns the
+// outputs.
 func (v *verifier) network(ctx context.Context) ([][]byte, error) {
 	n := len(v.in.Program.Stages)
 	var results []engine.Result
@@ -116,7 +119,8 @@ func (v *verifier) at(m *engine.Memory, b *ir.ProgBuf) []byte {
 	return m.At(v.tensors[b.Name])
 }
 
-// stage has the artifact do stage i and judges the result. ref holds what the interpreter's own run has come to.
+// stage has the artifact do stage i and judges the result. ref holds what the interpreter's own run
+// has come to.
 func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) error {
 	before, after, err := v.step(ctx, i)
 	if err != nil {
@@ -147,8 +151,8 @@ func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) erro
 	return nil
 }
 
-// asInterpreted reports whether the artifact's stage had the operands and has the results of the interpreter's run,
-// which saves interpreting it a second time.
+// asInterpreted reports whether the artifact's stage had the operands and has the results of the
+// interpreter's run, which saves interpreting it a second time.
 func (v *verifier) asInterpreted(f *ir.Func, s ir.Stage, before, after *engine.Memory, ref map[string][]byte) bool {
 	for k, q := range f.Params {
 		b, m := v.in.Program.BufferByName(s.Args[k]), before

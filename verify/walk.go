@@ -10,16 +10,16 @@ import (
 // maxKept bounds the copies of the workspace that are kept at a time, in bytes.
 const maxKept = 256 << 20
 
-// walk is how far the stages were run, one after the other: several in one batch where a batch is cheap and what crashes
-// is another process, else each by itself.
+// walk is how far the stages were run, one after the other: several in one batch where a batch is
+// cheap and what crashes is another process, else each by itself.
 type walk struct {
 	kept   int              // at most, in bytes
 	first  int              // of the stages in states
 	states []*engine.Memory // states[k] is the memory before stage first+k; one more at the end
 }
 
-// step runs stage i, after all stages before it, and returns what memory was and is. Workspace and outputs start out full
-// of rubbish.
+// step runs stage i, after all stages before it, and returns what memory was and is. Workspace and
+// outputs start out full of rubbish.
 func (v *verifier) step(ctx context.Context, i int) (before, after *engine.Memory, err error) {
 	w := &v.walk
 	if i < w.first || i >= w.first+len(w.states)-1 {

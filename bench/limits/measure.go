@@ -1,5 +1,6 @@
-// Package limits measures what the machine at hand can do at most: multiply-adds of f32, of bytes and of bits, and look-ups of sums
-// in tables, each by a loop of nothing else (kernels.json) that LLVM compiles for it.
+// Package limits measures what the machine at hand can do at most: multiply-adds of f32, of bytes
+// and of bits, and look-ups of sums in tables, each by a loop of nothing else (kernels.json) that
+// LLVM compiles for it.
 package limits
 
 import (
@@ -107,8 +108,8 @@ func (s *Set) Close() error {
 	return purego.Dlclose(s.handle)
 }
 
-// Measure runs kernel i on so many threads at once, about a millisecond each time, and gives the best of several times: what
-// else the machine does can only make it slower.
+// Measure runs kernel i on so many threads at once, about a millisecond each time, and gives the
+// best of several times: what else the machine does can only make it slower.
 func (s *Set) Measure(i, threads, times int) Rate {
 	const wanted = time.Millisecond
 	turns := int64(1000)

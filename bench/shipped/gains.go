@@ -13,8 +13,9 @@ import (
 	"ripc/measure/provenance"
 )
 
-// gain is what tuning brought a network: the costs of all its kernels together. Records alone do not tell, since a network takes a kernel
-// as often as it has a layer of its shape, and one algorithm for each.
+// gain is what tuning brought a network: the costs of all its kernels together. Records alone do
+// not tell, since a network takes a kernel as often as it has a layer of its shape, and one
+// algorithm for each.
 type gain struct {
 	Target  string       `json:"target"`
 	Network string       `json:"network"`

@@ -1,6 +1,7 @@
-// Command shipped makes the records that come with ripc (autotune/shipped) and the page that says what they are: it tunes the networks of
-// runs.json, each for its target, and keeps the best schedule of each kernel beside the default one. What is measured lies in a folder, so
-// that it can be interrupted; boards are simulated, and give the same records each time.
+// Command shipped makes the records that come with ripc (autotune/shipped) and the page that says
+// what they are: it tunes the networks of runs.json, each for its target, and keeps the best
+// schedule of each kernel beside the default one. What is measured lies in a folder, so that it can
+// be interrupted; boards are simulated, and give the same records each time.
 package main
 
 import (
@@ -143,7 +144,8 @@ func load(files []string) (*records.Set, error) {
 	return records.Merge(sets...)
 }
 
-// kept is what ships of records: of each kernel the default schedule and the best one, without the samples.
+// kept is what ships of records: of each kernel the default schedule and the best one, without the
+// samples.
 func kept(all *records.Set) *records.Set {
 	s := all.Prune(1)
 	s.Foreign = nil

@@ -27,7 +27,8 @@ type result struct {
 	// Curves are, by search and seed, the lowest cost after each trial; trial 0 is the default.
 	Curves map[string][][]float64 `json:"curves"`
 	provenance.Mark
-	// Seconds are what proposals took, by search, of all seeds; the first asks for each candidate's features.
+	// Seconds are what proposals took, by search, of all seeds; the first asks for each candidate's
+	// features.
 	Seconds map[string]float64 `json:"-"`
 }
 

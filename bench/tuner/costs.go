@@ -21,14 +21,16 @@ import (
 	"ripc/measure"
 )
 
-// timing makes some thousand runs of a kernel that takes less than 0.1 ms, the fastest of which counts.
+// timing makes some thousand runs of a kernel that takes less than 0.1 ms, the fastest of which
+// counts.
 func timing() measure.Budget {
 	return measure.Budget{Runs: 20, Time: 100 * time.Millisecond, Few: 3, Limit: 30 * time.Second}
 }
 
-// costs are what candidates of a task cost, in a file of lines "KEY COST": all searches are told the same, and an interrupted
-// comparison goes on. A cost is the estimated cycles of a simulated core, which depend on the candidate alone, or nanoseconds here of code
-// that is not simulated. 0 is a candidate that cannot be built.
+// costs are what candidates of a task cost, in a file of lines "KEY COST": all searches are told
+// the same, and an interrupted comparison goes on. A cost is the estimated cycles of a simulated
+// core, which depend on the candidate alone, or nanoseconds here of code that is not simulated. 0
+// is a candidate that cannot be built.
 type costs struct {
 	task *task
 

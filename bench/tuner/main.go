@@ -1,5 +1,5 @@
-// Command tuner compares the searches of the tuner: how good the best candidate is after so many trials, on tasks where the default is not
-// the best one.
+// Command tuner compares the searches of the tuner: how good the best candidate is after so many
+// trials, on tasks where the default is not the best one.
 package main
 
 import (

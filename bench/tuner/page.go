@@ -21,8 +21,8 @@ type report struct {
 	Tasks  []result `json:"tasks"`
 }
 
-// write writes OUT.json, OUT.md and OUT.svg. What an earlier report has and was not compared this time stays: tasks, and searches of a
-// task whose reference and default are the same.
+// write writes OUT.json, OUT.md and OUT.svg. What an earlier report has and was not compared this
+// time stays: tasks, and searches of a task whose reference and default are the same.
 func (r *report) write(out string) error {
 	all := report{Trials: r.Trials, Seeds: r.Seeds, Batch: r.Batch, Tasks: slices.Clone(r.Tasks)} // what old has of tasks that this run has still to compare is not r's
 	var old report
@@ -99,7 +99,8 @@ func (r *report) searchesOf() []string {
 	return slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(b, a) })
 }
 
-// over is by how many percent the median of a search is above the best of the reference. It is NaN after the search's last trial.
+// over is by how many percent the median of a search is above the best of the reference. It is NaN
+// after the search's last trial.
 func (t *result) over(search string, trial int) float64 {
 	if trial > t.last(search) {
 		return math.NaN()
@@ -175,7 +176,8 @@ draws from the reference; `+"`xgb`"+` proposes %d candidates at a time.
 	return b.String()
 }
 
-// curves draws a panel for each task: how many percent each search is above the best of the reference after each of its trials.
+// curves draws a panel for each task: how many percent each search is above the best of the
+// reference after each of its trials.
 func (r *report) curves() string {
 	const columns, wide, high, margin = 3, 280, 170, 40
 	const startAt = 8 // the trial whose figure is at the top

@@ -1,6 +1,6 @@
-// Package board is the back end that makes what runs of networks for chips without an operating system: programs for the
-// boards of targets/boards. The code is that of package c99, unchanged; start-up code and all else comes from
-// engine/bareboard, which runs the programs, too.
+// Package board is the back end that makes what runs of networks for chips without an operating
+// system: programs for the boards of targets/boards. The code is that of package c99, unchanged;
+// start-up code and all else comes from engine/bareboard, which runs the programs, too.
 package board
 
 import (

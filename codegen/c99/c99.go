@@ -1,10 +1,14 @@
-// Package c99 is the back end that writes one freestanding file of C99, which any compiler builds for any little-endian chip
-// with IEEE floats. It needs no tools, but for a shared library, which the system's C compiler makes (Compiler).
+// Package c99 is the back end that writes one freestanding file of C99, which any compiler builds
+// for any little-endian chip with IEEE floats. It needs no tools, but for a shared library, which
+// the system's C compiler makes (Compiler).
 //
-// The text follows the schedule: loops stand as they were scheduled, instructions are functions of their meaning, and constants
-// are an array. Products by Arm's DSP extension are inline assembly where the compiler has it, beside plain C (dsp.go). What C leaves open is spelled out (helpers.go): integers wrap in unsigned arithmetic, shifts
-// and divisions round down, floats become integers by saturation, a fused multiply-add is rounded once without libm, and
-// subnormal numbers are flushed. So the bits are those of the interpreter, whatever the compiler and its options.
+// The text follows the schedule: loops stand as they were scheduled, instructions are functions of
+// their meaning, and constants are an array. Products by Arm's DSP extension are inline assembly
+// where the compiler has it, beside plain C (dsp.go). What C leaves open is spelled out
+// (helpers.go): integers wrap in unsigned arithmetic, shifts and divisions round down, floats
+// become integers by saturation, a fused multiply-add is rounded once without libm, and subnormal
+// numbers are flushed. So the bits are those of the interpreter, whatever the compiler and its
+// options.
 package c99
 
 import (
@@ -98,8 +102,8 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 	return files, nil
 }
 
-// made fails unless a library for t is one for t's architecture. A Runnable is for the machine that the compiler makes
-// code for: the source is the same.
+// made fails unless a library for t is one for t's architecture. A Runnable is for the machine that
+// the compiler makes code for: the source is the same.
 func (b Backend) made(lib []byte, t targets.Target, k codegen.Kind) error {
 	if k == codegen.Runnable {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"ripc/ir/arith"
 )
 
-// expr is the value of e in C, as text that needs no parentheses around it: of type ctype, or a narrower or promoted one of
-// the same value.
+// expr is the value of e in C, as text that needs no parentheses around it: of type ctype, or a
+// narrower or promoted one of the same value.
 func (w *writer) expr(e ir.Expr) string {
 	switch t := e.Type(); {
 	case t == ir.I64:
@@ -164,7 +164,8 @@ func (w *writer) bitcast(e *ir.Bitcast) string {
 	return fmt.Sprintf("(%s)%s", ctype(e.T), w.expr(e.A))
 }
 
-// operand is a float as an operand of what the float unit computes: +, -, *, /, fma and comparisons.
+// operand is a float as an operand of what the float unit computes: +, -, *, /, fma and
+// comparisons.
 func (w *writer) operand(e ir.Expr) string { return w.clean(e, "rc_operand") }
 
 // flush is a float without subnormals, whatever the float unit does.
@@ -192,8 +193,8 @@ func (w *writer) unseen(e ir.Expr, text string) string {
 	return fmt.Sprintf("%s(%s)", w.u.use("rc_unseen"), text)
 }
 
-// extreme is op, min or max, of a and b. Where b is a zero that is the result if a is 0, too, the instructions that
-// compilers choose are right.
+// extreme is op, min or max, of a and b. Where b is a zero that is the result if a is 0, too, the
+// instructions that compilers choose are right.
 func (w *writer) extreme(op ir.BinOp, a string, b ir.Expr) string {
 	y := w.flush(b)
 	if k, ok := b.(*ir.FloatImm); !ok || math.Signbit(float64(k.V)) != (op == ir.Min) {
@@ -275,8 +276,8 @@ func (w *writer) floatLiteral(v float32) string {
 	return fmt.Sprintf("%xf", v)
 }
 
-// index is an i64 value: of type int32_t where that is proved to hold it, which is most of the time and spares small
-// machines arithmetic on pairs of registers.
+// index is an i64 value: of type int32_t where that is proved to hold it, which is most of the time
+// and spares small machines arithmetic on pairs of registers.
 type index struct {
 	bare   string
 	form   form
@@ -394,7 +395,8 @@ func (w *writer) choice(cond ir.Expr, floats bool) string {
 	return text
 }
 
-// cond is the condition of a Select. One that guards loads is marked: some compilers have to be kept from seeing through it.
+// cond is the condition of a Select. One that guards loads is marked: some compilers have to be
+// kept from seeing through it.
 func (w *writer) cond(e *ir.Select) string {
 	cond, guards := w.choice(e.Cond, e.Type().IsFloat()), false
 	for _, side := range []ir.Expr{e.A, e.B} {

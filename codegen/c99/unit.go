@@ -89,7 +89,8 @@ func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
 	return w.String() + "\n", nil
 }
 
-// instruction writes an instruction as a function of its meaning, once, and returns the function's name.
+// instruction writes an instruction as a function of its meaning, once, and returns the function's
+// name.
 func (u *unit) instruction(f *ir.Func) string {
 	if name, ok := u.instr[f]; ok {
 		return name

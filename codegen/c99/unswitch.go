@@ -6,9 +6,10 @@ import (
 	"ripc/ir"
 )
 
-// unswitched is an If around two copies of a nest of loops: around a store of one value of a Select, and of the other. It is nil unless the
-// condition depends on loops outside the nest alone. Compilers do not see through conditions that guard loads (RIPC_COND), and copies
-// of rows would ask for each element.
+// unswitched is an If around two copies of a nest of loops: around a store of one value of a
+// Select, and of the other. It is nil unless the condition depends on loops outside the nest alone.
+// Compilers do not see through conditions that guard loads (RIPC_COND), and copies of rows would
+// ask for each element.
 func unswitched(s *ir.For) ir.Stmt {
 	var nest []string // variables
 	var body ir.Stmt = s

@@ -70,7 +70,8 @@ func (w *writer) name(s string) string {
 	return c
 }
 
-// params declares the parameters of f; apart says that they are restrict, but those that may lie in one place.
+// params declares the parameters of f; apart says that they are restrict, but those that may lie in
+// one place.
 func (w *writer) params(apart bool) []string {
 	var out []string
 	for _, p := range w.f.Params {
@@ -143,7 +144,8 @@ func (w *writer) stmt(s ir.Stmt) {
 	}
 }
 
-// fewLanes is up to how many lanes of a vector loop are copies where a chip has no vectors: so few elements can be in registers.
+// fewLanes is up to how many lanes of a vector loop are copies where a chip has no vectors: so few
+// elements can be in registers.
 const fewLanes = 8
 
 // loop writes a For. Copies of unrolled loops are left to the compiler, which is told to make them.

@@ -29,8 +29,8 @@ const Name = "llvm"
 // SizeError says that a kernel has too much code, as Backend.Kernel counts it.
 type SizeError = emit.SizeError
 
-// Backend implements codegen.Backend. The zero Backend looks for the installed tools when it needs them, and keeps what they
-// compile in the user's cache.
+// Backend implements codegen.Backend. The zero Backend looks for the installed tools when it needs
+// them, and keeps what they compile in the user's cache.
 type Backend struct {
 	Tools *toolchain.Tools
 	Cache *toolchain.Cache // with Tools; may be nil
@@ -55,7 +55,8 @@ func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
 	return nil
 }
 
-// Limit fails with *SizeError where f has more code than a kernel may have, and otherwise as Kernel does.
+// Limit fails with *SizeError where f has more code than a kernel may have, and otherwise as Kernel
+// does.
 func (Backend) Limit(f *ir.Func, t targets.Target) error { return emit.Limit(f, t) }
 
 // Kernel makes LLVM text of f.
@@ -114,8 +115,9 @@ type build struct {
 	objects [][]byte // of modules, once compiled
 }
 
-// newBuild writes the driver beside the kernels. The name with the hash is for programs that are linked with a header. What only an
-// engine loads goes without: then schedules of a kernel have equal drivers, and a tuner compiles one for all of them.
+// newBuild writes the driver beside the kernels. The name with the hash is for programs that are
+// linked with a header. What only an engine loads goes without: then schedules of a kernel have
+// equal drivers, and a tuner compiles one for all of them.
 func (b Backend) newBuild(m *codegen.Image, kinds []codegen.Kind) (*build, error) {
 	w := &build{Image: m, exports: abi.Exports(m.Name)}
 	info := driver.DriverInfo{

@@ -26,15 +26,17 @@ import (
 
 // Options say how to run a program.
 type Options struct {
-	// FlushToZero runs it with a float unit that flushes subnormals to zero, else with IEEE arithmetic. Results must not
-	// depend on that: the network's own code does what the definition says.
+	// FlushToZero runs it with a float unit that flushes subnormals to zero, else with IEEE
+	// arithmetic. Results must not depend on that: the network's own code does what the definition
+	// says.
 	FlushToZero bool
-	// Count makes the simulator execute one instruction a nanosecond of the board's time, so that the board's clock counts
-	// them: see Result.Instructions.
+	// Count makes the simulator execute one instruction a nanosecond of the board's time, so that
+	// the board's clock counts them: see Result.Instructions.
 	Count bool
 }
 
-// Job is one call of the network's entry points. The jobs of a batch run one after the other, on the same memory.
+// Job is one call of the network's entry points. The jobs of a batch run one after the other, on
+// the same memory.
 type Job struct {
 	First, Last int     // stages First..Last-1
 	Whole       bool    // by NAME_run, else by NAME_run_stages
@@ -72,8 +74,8 @@ type Machine struct {
 	marks     []string // the plugin's arguments
 }
 
-// IsProgram reports whether the artifact at path is a program for a board, which Open takes, and no library: code in C for a
-// chip may have been compiled for other machines, too.
+// IsProgram reports whether the artifact at path is a program for a board, which Open takes, and no
+// library: code in C for a chip may have been compiled for other machines, too.
 func IsProgram(path string, d *describe.Artifact) bool {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -84,8 +86,8 @@ func IsProgram(path string, d *describe.Artifact) bool {
 	return ok && f.Type == elf.ET_EXEC
 }
 
-// Open takes a program that Build made. It fails with *runtime.FileError or *runtime.FormatError if it is none, and with
-// *ToolError if there is no simulator.
+// Open takes a program that Build made. It fails with *runtime.FileError or *runtime.FormatError if
+// it is none, and with *ToolError if there is no simulator.
 func Open(path string, o Options) (*Machine, error) {
 	d, err := runtime.ReadDescription(path)
 	if err != nil {
@@ -113,8 +115,9 @@ func Open(path string, o Options) (*Machine, error) {
 	return m, err
 }
 
-// Profile makes a plugin of the simulator count from now on which instructions the network executes: see Result.Profile. It fails with
-// *runtime.FileError, or as simulate.Counter does; instructions are counted as before then.
+// Profile makes a plugin of the simulator count from now on which instructions the network
+// executes: see Result.Profile. It fails with *runtime.FileError, or as simulate.Counter does;
+// instructions are counted as before then.
 func (m *Machine) Profile() (err error) {
 	if m.marks, err = readMarks(m.path); err != nil {
 		return &runtime.FileError{Path: m.path, Msg: "not a program for a board", Err: err}
@@ -123,7 +126,8 @@ func (m *Machine) Profile() (err error) {
 	return err
 }
 
-// Listing is the program disassembled, as objdump -d prints it. It fails with *ToolError if the board's disassembler is missing.
+// Listing is the program disassembled, as objdump -d prints it. It fails with *ToolError if the
+// board's disassembler is missing.
 func (m *Machine) Listing(ctx context.Context) ([]byte, error) {
 	tool, err := findTool(m.board.Disassembler, "to tell the instructions of "+m.desc.Target)
 	if err != nil {
@@ -157,9 +161,10 @@ const (
 	endFiles = 101
 )
 
-// Run does the jobs on a board that was just switched on, and returns a Result for each. It fails with *RunError if the
-// program ends early, *runtime.StatusError (wrapped) if a job returns non-zero, *OverrunError if the network wrote outside
-// its buffers, and with ctx's error if ctx ends first, which ends the simulation.
+// Run does the jobs on a board that was just switched on, and returns a Result for each. It fails
+// with *RunError if the program ends early, *runtime.StatusError (wrapped) if a job returns
+// non-zero, *OverrunError if the network wrote outside its buffers, and with ctx's error if ctx
+// ends first, which ends the simulation.
 func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	if len(jobs) == 0 {
 		return nil, nil

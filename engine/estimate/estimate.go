@@ -1,18 +1,21 @@
-// Package estimate says how many cycles a core that is not here would take for code that was executed in simulation: how often
-// each piece of code ran is counted (engine/simulate), and what it costs is asked of LLVM's model of the core's pipeline
-// (llvm-mca).
+// Package estimate says how many cycles a core that is not here would take for code that was
+// executed in simulation: how often each piece of code ran is counted (engine/simulate), and what
+// it costs is asked of LLVM's model of the core's pipeline (llvm-mca).
 //
-// What a block of code costs depends on what is still under way when control comes to it. So not blocks are costed but edges, a
-// block behind another one: its cost is by how many cycles it prolongs what was executed before it, taken to be the most
-// frequent way there. Where a block follows itself, the steady state of the loop counts, over as many rounds as the loop has on the
-// average. Sums over the edges are then the cycles of the whole, as though it had been given to llvm-mca as one straight line.
+// What a block of code costs depends on what is still under way when control comes to it. So not
+// blocks are costed but edges, a block behind another one: its cost is by how many cycles it
+// prolongs what was executed before it, taken to be the most frequent way there. Where a block
+// follows itself, the steady state of the loop counts, over as many rounds as the loop has on the
+// average. Sums over the edges are then the cycles of the whole, as though it had been given to
+// llvm-mca as one straight line.
 //
-// What the model does not have: caches (each load takes what the first-level cache takes), the fetching of instructions,
-// branches that are predicted wrongly, loads that wait for stores. So an estimate is a lower bound where memory or branches
-// matter, and good for comparing kernels that compute from the first-level cache, which is what schedules arrange.
+// What the model does not have: caches (each load takes what the first-level cache takes), the
+// fetching of instructions, branches that are predicted wrongly, loads that wait for stores. So an
+// estimate is a lower bound where memory or branches matter, and good for comparing kernels that
+// compute from the first-level cache, which is what schedules arrange.
 //
-// For chips without an operating system there is another estimate, Timings: the sum of the cycles that the core's manual gives for each
-// instruction.
+// For chips without an operating system there is another estimate, Timings: the sum of the cycles
+// that the core's manual gives for each instruction.
 package estimate
 
 import (
@@ -30,13 +33,16 @@ import (
 )
 
 const (
-	// window is how many instructions before a block are simulated with it: more than any modelled core has under way; inOrder, of a
-	// core that begins them in their order: longer ones change an estimate by less than 0.2 %.
+	// window is how many instructions before a block are simulated with it: more than any modelled
+	// core has under way; inOrder, of a core that begins them in their order: longer ones change an
+	// estimate by less than 0.2 %.
 	window, inOrder = 320, 96
-	// long is the number of instructions over which the rounds of a loop are averaged, as a round takes no whole number of cycles.
+	// long is the number of instructions over which the rounds of a loop are averaged, as a round
+	// takes no whole number of cycles.
 	long = 480
-	// costed is the share of the executed instructions whose edges are given to llvm-mca; the others, which are of
-	// prologues and of borders, count as many cycles each as these do on the average.
+	// costed is the share of the executed instructions whose edges are given to llvm-mca; the
+	// others, which are of prologues and of borders, count as many cycles each as these do on the
+	// average.
 	costed = 0.995
 )
 
@@ -57,8 +63,8 @@ type Estimator struct {
 	cache *toolchain.Cache
 }
 
-// ModelOf returns the row of the core of the target called name, which has a Model. It fails with *targets.UnknownTargetError or
-// ErrNoModel (wrapped).
+// ModelOf returns the row of the core of the target called name, which has a Model. It fails with
+// *targets.UnknownTargetError or ErrNoModel (wrapped).
 func ModelOf(name string) (rows.Row, error) {
 	t, err := targets.Lookup(name)
 	if err != nil {
@@ -71,8 +77,9 @@ func ModelOf(name string) (rows.Row, error) {
 	return row, nil
 }
 
-// For returns the Estimator for the core of the target called name. It fails with *targets.UnknownTargetError, ErrNoModel
-// (wrapped), or, where there is no llvm-mca, *toolchain.MissingToolError.
+// For returns the Estimator for the core of the target called name. It fails with
+// *targets.UnknownTargetError, ErrNoModel (wrapped), or, where there is no llvm-mca,
+// *toolchain.MissingToolError.
 func For(name string) (*Estimator, error) {
 	row, err := ModelOf(name)
 	if err != nil {
@@ -95,9 +102,9 @@ func For(name string) (*Estimator, error) {
 // Model is LLVM's name of the core whose pipeline is taken.
 func (e *Estimator) Model() string { return e.row.Model }
 
-// Jobs estimates the cycles of jobs from what each of them executed; code returns bytes of code at an address, as
-// simulate.Machine.Code does. The same profiles of the same code give the same numbers. It fails as toolchain.Run does, or
-// if counts and code contradict each other.
+// Jobs estimates the cycles of jobs from what each of them executed; code returns bytes of code at
+// an address, as simulate.Machine.Code does. The same profiles of the same code give the same
+// numbers. It fails as toolchain.Run does, or if counts and code contradict each other.
 func (e *Estimator) Jobs(ctx context.Context, code func(at, n uint64) []byte, jobs []*simulate.Profile) ([]Cycles, error) {
 	s := &sheet{index: map[string]int{}, window: window}
 	if e.row.ModelInOrder {
@@ -212,7 +219,8 @@ func (s *sheet) add(p *simulate.Profile, code func(at, n uint64) []byte) (sum, e
 	return r, nil
 }
 
-// history is what was executed up to the end of block i, on the most frequent way to it: window instructions, if there are as many.
+// history is what was executed up to the end of block i, on the most frequent way to it: window
+// instructions, if there are as many.
 func history(all []block, texts []line, i, window int) line {
 	var parts []line
 	n := 0

@@ -19,7 +19,8 @@ type lineCost struct {
 	unknown int // instructions that the model lacks
 }
 
-// cost returns what each line costs. The lines of one call are cached together: a network's are thousands, of some bytes each.
+// cost returns what each line costs. The lines of one call are cached together: a network's are
+// thousands, of some bytes each.
 func (e *Estimator) cost(ctx context.Context, lines []line) ([]lineCost, error) {
 	parts := [][]byte{[]byte("estimate/1"), []byte(e.tools.Version()), []byte(e.row.Triple), []byte(e.row.Model), []byte(e.row.CPU), []byte(e.row.Attrs)}
 	for _, l := range lines {
@@ -49,7 +50,8 @@ func (e *Estimator) cost(ctx context.Context, lines []line) ([]lineCost, error) 
 const (
 	// linesEach is how many lines make it worth to start another process.
 	linesEach = 256
-	// together is how many lines, one behind the other, are laid over each other: those of a job, most of which follow each other.
+	// together is how many lines, one behind the other, are laid over each other: those of a job,
+	// most of which follow each other.
 	together = 64
 )
 
@@ -121,8 +123,9 @@ type report struct {
 	}
 }
 
-// analyze lets llvm-mca cost the lines of the tapes and stores the results in costs. A call costs a cycle, not llvm-mca's hundred: what
-// is called is counted as well. Lines of which it knows nothing are not in its report, which must not be empty, hence the addition.
+// analyze lets llvm-mca cost the lines of the tapes and stores the results in costs. A call costs a
+// cycle, not llvm-mca's hundred: what is called is counted as well. Lines of which it knows nothing
+// are not in its report, which must not be empty, hence the addition.
 func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, tapes []tape, costs []lineCost) error {
 	var asm bytes.Buffer
 	for _, t := range tapes {

@@ -1,7 +1,8 @@
 package estimate
 
-// tape is straight code in which several lines lie, some over others: what is executed one after the other shares most of what
-// was before it. llvm-mca takes far longer to read an instruction than to simulate it, and reads what lines share once.
+// tape is straight code in which several lines lie, some over others: what is executed one after
+// the other shares most of what was before it. llvm-mca takes far longer to read an instruction
+// than to simulate it, and reads what lines share once.
 type tape struct {
 	code  line
 	spans []span
@@ -10,8 +11,9 @@ type tape struct {
 // span is where a line lies on a tape, in instructions.
 type span struct{ line, first, end int }
 
-// tapes lays lines, those from first to end, on as few instructions as one look at each finds: where a line lies in a tape already,
-// or behind the tape that ends with the most of what the line begins with.
+// tapes lays lines, those from first to end, on as few instructions as one look at each finds:
+// where a line lies in a tape already, or behind the tape that ends with the most of what the line
+// begins with.
 func tapes(lines []line, first, end int) []tape {
 	var all []tape
 	for i := first; i < end; i++ {
@@ -34,8 +36,8 @@ func tapes(lines []line, first, end int) []tape {
 	return all
 }
 
-// bordersOf gives, for each number of instructions that l begins with, how many of them are also the last of these, but for all
-// (the failure function of Knuth, Morris and Pratt).
+// bordersOf gives, for each number of instructions that l begins with, how many of them are also
+// the last of these, but for all (the failure function of Knuth, Morris and Pratt).
 func bordersOf(l line) []int {
 	n := len(l) / step
 	borders := make([]int, n+1)
@@ -51,8 +53,8 @@ func bordersOf(l line) []int {
 	return borders
 }
 
-// meet finds where l lies in code, or begins so that what code has ends with its first instructions: it gives the place, and how
-// many of l's instructions are there.
+// meet finds where l lies in code, or begins so that what code has ends with its first
+// instructions: it gives the place, and how many of l's instructions are there.
 func meet(code, l line, borders []int) (first, n int) {
 	k, length := 0, len(l)/step
 	for i := range len(code) / step {

@@ -11,8 +11,8 @@ import (
 	"ripc/runtime"
 )
 
-// Layout of an image, offsets in bytes, all words 64 bits, little endian; targets/guests/runners reads the same.
-// What in and out of a job point to are arrays of pointers of the guest's size.
+// Layout of an image, offsets in bytes, all words 64 bits, little endian; targets/guests/runners
+// reads the same. What in and out of a job point to are arrays of pointers of the guest's size.
 //
 //	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address   48 protections: count, address
 //	          64 stacks: address, size of one   80 number of the job that runs (written)
@@ -221,7 +221,8 @@ func (im *image) timed(j Job) int64 {
 	return at
 }
 
-// tensors places a job's inputs and outputs and the arrays of pointers to them, whose offsets it returns.
+// tensors places a job's inputs and outputs and the arrays of pointers to them, whose offsets it
+// returns.
 func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in, out int64) {
 	var ins, outs []uint64
 	for i, data := range j.Inputs {
@@ -250,15 +251,16 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 	return im.pointers(ins), im.pointers(outs)
 }
 
-// captures places what is kept of the workspace, and of the outputs if the next job goes on with them, and the list of
-// copies; it returns the list's length and offset.
+// captures places what is kept of the workspace, and of the outputs if the next job goes on with
+// them, and the list of copies; it returns the list's length and offset.
 func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 	ranges := j.Capture
 	if j.KeepWorkspace {
 		ranges = append(ranges[:len(ranges):len(ranges)], Range{0, im.m.desc.WorkspaceBytes(j.Threads)})
 	}
 	var list []uint64
-	// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind each buffer is room enough.
+	// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind each buffer
+	// is room enough.
 	capture := func(buffer place, r Range) place {
 		first := r.Offset &^ 63
 		room := (r.Offset + r.Size - first + 63) &^ 63

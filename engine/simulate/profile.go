@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// Profile says which instructions of an artifact one job executed, and how often. Addresses are those of the artifact's own
-// file, as its ELF headers have them.
+// Profile says which instructions of an artifact one job executed, and how often. Addresses are
+// those of the artifact's own file, as its ELF headers have them.
 type Profile struct {
 	Pieces []Piece // by First, then Last; none twice
 	Jumps  []Jump  // by To, then From; none twice
 }
 
-// Piece is straight code: whenever its first instruction is executed, all are, in the order of their addresses. Pieces may
-// overlap, where code jumps into what lies in another.
+// Piece is straight code: whenever its first instruction is executed, all are, in the order of
+// their addresses. Pieces may overlap, where code jumps into what lies in another.
 type Piece struct {
 	First, Last  uint64 // addresses of instructions
 	Instructions uint64
 	Times        uint64
 }
 
-// Jump is how often the first instruction of one piece was executed directly behind the last one of another, which may be the
-// one that lies before it.
+// Jump is how often the first instruction of one piece was executed directly behind the last one of
+// another, which may be the one that lies before it.
 type Jump struct{ From, To, Times uint64 }
 
 // Instructions is how many were executed.
@@ -36,8 +36,8 @@ func (p *Profile) Instructions() uint64 {
 	return n
 }
 
-// ReadProfiles returns what the counter wrote at path: what each of some jobs executed of the size bytes of program at address at.
-// What else ran is the runner's.
+// ReadProfiles returns what the counter wrote at path: what each of some jobs executed of the size
+// bytes of program at address at. What else ran is the runner's.
 func ReadProfiles(path string, jobs int, at, size uint64) ([]*Profile, error) {
 	f, err := os.Open(path)
 	if err != nil {

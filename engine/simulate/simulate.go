@@ -21,24 +21,29 @@ const MaxThreads = 64
 
 // Options say where things are. The zero value finds everything by itself.
 type Options struct {
-	// CPU overrides the artifact's own QemuCPU (qemu's -cpu). One of the two must be given: qemu's default CPU has
-	// instructions that boards do not have.
+	// CPU overrides the artifact's own QemuCPU (qemu's -cpu). One of the two must be given: qemu's
+	// default CPU has instructions that boards do not have.
 	CPU string
-	// Qemu, LLVMMC, LLD and CC are paths of programs. Empty ones are looked for on PATH, those of LLVM where package
-	// toolchain finds them: in $RIPC_LLVM_BIN, or on PATH and in LLVM's own folder.
+	// Qemu, LLVMMC, LLD and CC are paths of programs. Empty ones are looked for on PATH, those of
+	// LLVM where package toolchain finds them: in $RIPC_LLVM_BIN, or on PATH and in LLVM's own
+	// folder.
 	Qemu, LLVMMC, LLD, CC string
-	// CacheDir holds what is built once; empty means the folder simulate in $RIPC_CACHE_DIR, or ripc/simulate in
-	// the user's cache folder, or, for a user without one, that it is built each time.
+	// CacheDir holds what is built once; empty means the folder simulate in $RIPC_CACHE_DIR, or
+	// ripc/simulate in the user's cache folder, or, for a user without one, that it is built each
+	// time.
 	CacheDir string
-	// TempDir holds image files and programs while they run, in folders of this process's own; empty means the system's.
+	// TempDir holds image files and programs while they run, in folders of this process's own;
+	// empty means the system's.
 	TempDir string
 	// Count makes Run count instructions. It needs a C compiler (once) and jobs with one thread.
 	Count bool
 	// Direct runs artifacts of this machine without a simulator, in processes of their own.
 	Direct bool
-	// Through is a command and its first arguments that runs programs of this machine, where the system cannot; with Direct.
+	// Through is a command and its first arguments that runs programs of this machine, where the
+	// system cannot; with Direct.
 	Through []string
-	// Program is the program that runs jobs, as the function Program returns it; nil means that it is found or built.
+	// Program is the program that runs jobs, as the function Program returns it; nil means that it
+	// is found or built.
 	Program []byte
 }
 
@@ -47,16 +52,18 @@ type Range struct{ Offset, Size int64 }
 
 // Job is one call of NAME_run_stages. The jobs of a batch run one after the other.
 type Job struct {
-	// Inputs holds the bytes of each input. Slices that several jobs have in common are stored once.
+	// Inputs holds the bytes of each input. Slices that several jobs have in common are stored
+	// once.
 	Inputs [][]byte
-	// Continue makes the job go on with inputs, outputs and workspace of the job before; Inputs must be nil then.
+	// Continue makes the job go on with inputs, outputs and workspace of the job before; Inputs
+	// must be nil then.
 	Continue bool
 	// First and Last bound the stages: First..Last-1.
 	First, Last int
 	// Threads is 1 to MaxThreads.
 	Threads int
-	// Workspace, if not nil, is copied to the start of a workspace of the job's own. Jobs without it share one, which
-	// starts out as zeros and keeps what the job before left there.
+	// Workspace, if not nil, is copied to the start of a workspace of the job's own. Jobs without
+	// it share one, which starts out as zeros and keeps what the job before left there.
 	Workspace []byte
 	// Outputs, if not nil, is what the outputs hold at the start; else they start out as zeros.
 	Outputs [][]byte
@@ -83,7 +90,8 @@ type Result struct {
 	Instructions uint64
 	// Profile says which they were; nil without Options.Count.
 	Profile *Profile
-	// Took and GHz are the job's time and the clock of its core directly behind it; 0 without Job.Time.
+	// Took and GHz are the job's time and the clock of its core directly behind it; 0 without
+	// Job.Time.
 	Took time.Duration
 	GHz  float64
 	// StackBytes is about how deep any thread's stack went in the whole batch.
@@ -107,10 +115,11 @@ type Machine struct {
 // programAt is the offset of the artifact in an image; what is before belongs to the runner.
 const programAt = 1 << 16
 
-// Open reads the artifact at path, relocates it, and finds or builds the runner. It fails with *runtime.FileError or
-// *runtime.FormatError if the file is no artifact, with *FileError if it cannot be simulated, with *ToolError if a
-// program is missing, with *toolchain.FolderError if others can write to the cache, and with *runtime.ArchError or
-// *runtime.FeatureError if it is not of this machine and Options.Direct is set.
+// Open reads the artifact at path, relocates it, and finds or builds the runner. It fails with
+// *runtime.FileError or *runtime.FormatError if the file is no artifact, with *FileError if it
+// cannot be simulated, with *ToolError if a program is missing, with *toolchain.FolderError if
+// others can write to the cache, and with *runtime.ArchError or *runtime.FeatureError if it is not
+// of this machine and Options.Direct is set.
 func Open(path string, opts Options) (*Machine, error) {
 	desc, err := runtime.ReadDescription(path)
 	if err != nil {
@@ -167,7 +176,8 @@ func OpenLibrary(so []byte, opts Options) (*Machine, error) {
 	return Open(path, opts)
 }
 
-// WriteLibrary writes the contents of a shared library to a temporary folder in tempDir, "" for the system's, which remove removes.
+// WriteLibrary writes the contents of a shared library to a temporary folder in tempDir, "" for the
+// system's, which remove removes.
 func WriteLibrary(tempDir string, so []byte) (path string, remove func() error, err error) {
 	dir, remove, err := files.TempDir(tempDir)
 	if err != nil {
@@ -226,8 +236,9 @@ func archNames() string {
 	return strings.Join(all, ", ")
 }
 
-// Program is what runs the jobs of artifacts for an architecture, as descriptions name it, in a process of that architecture. It
-// is built by LLVM, once, which is not wherever such processes run. It fails as Open does.
+// Program is what runs the jobs of artifacts for an architecture, as descriptions name it, in a
+// process of that architecture. It is built by LLVM, once, which is not wherever such processes
+// run. It fails as Open does.
 func Program(ctx context.Context, arch string, opts Options) ([]byte, error) {
 	g, ok := guests.Of(arch)
 	if !ok {
@@ -260,7 +271,8 @@ func Pattern(b []byte, seed byte) []byte {
 	return b
 }
 
-// Filled makes what a job of an artifact may start on: a workspace and outputs full of the pattern of seed.
+// Filled makes what a job of an artifact may start on: a workspace and outputs full of the pattern
+// of seed.
 func Filled(d *describe.Artifact, threads int, seed byte) (workspace []byte, outputs [][]byte) {
 	for _, t := range d.Outputs {
 		n, _ := runtime.TensorBytes(t) // ReadDescription has checked it

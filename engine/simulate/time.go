@@ -27,7 +27,8 @@ type Times struct {
 	GHz     float64   // clock of the core, directly behind the samples
 }
 
-// Process is a started batch whose last job can be timed, again and again. It is not for several goroutines at once.
+// Process is a started batch whose last job can be timed, again and again. It is not for several
+// goroutines at once.
 type Process struct {
 	*process
 	in    io.WriteCloser
@@ -35,9 +36,10 @@ type Process struct {
 	ended error // how the process ended before it should
 }
 
-// Start runs the jobs, and then the last of them once more, on what it left, in a process that waits for more until Finish or
-// the end of ctx. With Options.Direct it stays on as many cores as it has threads, where the machine has more. cold is how many bytes are touched before each sample that Time takes, so that caches hold nothing else. It
-// fails as Run does.
+// Start runs the jobs, and then the last of them once more, on what it left, in a process that
+// waits for more until Finish or the end of ctx. With Options.Direct it stays on as many cores as
+// it has threads, where the machine has more. cold is how many bytes are touched before each sample
+// that Time takes, so that caches hold nothing else. It fails as Run does.
 func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, error) {
 	if len(jobs) == 0 || m.opts.Count {
 		return nil, fmt.Errorf("%s: %d jobs are to be timed, counting %v", m.path, len(jobs), m.opts.Count)
@@ -114,8 +116,8 @@ func (p *Process) Time(t Timing) (Times, error) {
 	return p.image.times(p.file, at, t)
 }
 
-// times reads what was measured, as t says, to the timing at an offset, less what reading the clock takes at least, as far as is
-// known by now.
+// times reads what was measured, as t says, to the timing at an offset, less what reading the clock
+// takes at least, as far as is known by now.
 func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	head, err := read(f, place{at: at, size: samplesAt})
 	if err != nil {
@@ -139,8 +141,8 @@ func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	return times, nil
 }
 
-// Finish ends the process and returns what the jobs left, and behind it what the timed calls of the last one left. It fails as
-// Run does.
+// Finish ends the process and returns what the jobs left, and behind it what the timed calls of the
+// last one left. It fails as Run does.
 func (p *Process) Finish() ([]Result, error) {
 	defer p.remove()
 	if p.ended != nil {

@@ -28,9 +28,9 @@ func findTool(given, purpose, install string, names ...string) (string, error) {
 	return "", &ToolError{Tool: names[0], Purpose: purpose, Install: install}
 }
 
-// findLLVM returns the path of an LLVM program: given, if set, or the one that package toolchain uses. Assembling and
-// linking the runner works with other versions as well, so those on PATH come after, unless $RIPC_LLVM_BIN says where to
-// look.
+// findLLVM returns the path of an LLVM program: given, if set, or the one that package toolchain
+// uses. Assembling and linking the runner works with other versions as well, so those on PATH come
+// after, unless $RIPC_LLVM_BIN says where to look.
 func findLLVM(given, purpose, name string) (string, error) {
 	const install = "apt-get install llvm-22 lld-22"
 	if given != "" {
@@ -54,8 +54,8 @@ func (o Options) cache() (*toolchain.Cache, error) {
 	return toolchain.UserCache("simulate")
 }
 
-// cached returns the program built from what key tells, building it if the cache does not hold it. build writes it to
-// out and may use dir for other files.
+// cached returns the program built from what key tells, building it if the cache does not hold it.
+// build writes it to out and may use dir for other files.
 func (o Options) cached(key string, build func(dir, out string) error) ([]byte, error) {
 	cache, err := o.cache()
 	if err != nil {
@@ -81,7 +81,8 @@ func (o Options) cached(key string, build func(dir, out string) error) ([]byte, 
 	return program, nil
 }
 
-// buildTime is how long building the runner and the counter may take, once: a fraction of a second is usual.
+// buildTime is how long building the runner and the counter may take, once: a fraction of a second
+// is usual.
 const buildTime = 2 * time.Minute
 
 // command runs a build tool and makes its messages part of the error.

@@ -1,5 +1,5 @@
-// Package abi holds what a compiled network and its caller agree on, whatever back end wrote the code and whoever calls
-// it. The header that goes with an artifact says the same in C.
+// Package abi holds what a compiled network and its caller agree on, whatever back end wrote the
+// code and whoever calls it. The header that goes with an artifact says the same in C.
 //
 //	int NAME_run(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads, ripc_sync *sync)
 //	int NAME_run_stages(..., uint32_t first, uint32_t last)
@@ -8,20 +8,20 @@
 //	int NAME_cpu_ok(void)
 //	int NAME_run_HASH(...)
 //
-// NAME_run_HASH is NAME_run under the name that the header makes its callers use, so that a program with the header of
-// another build does not link.
+// NAME_run_HASH is NAME_run under the name that the header makes its callers use, so that a program
+// with the header of another build does not link.
 //
 // It has no dependencies, so that a deployed program stays small.
 package abi
 
 const (
-	// Align is the alignment in bytes of inputs, outputs, workspace and ripc_sync, of every buffer in the workspace and
-	// of every constant.
+	// Align is the alignment in bytes of inputs, outputs, workspace and ripc_sync, of every buffer
+	// in the workspace and of every constant.
 	Align = 64
 	// SyncBytes is the size of ripc_sync.
 	SyncBytes = 128
-	// Arrived and Passed are the offsets in ripc_sync of two 32-bit counters, each in a cache line of its own: the threads
-	// that wait at the barrier, and the barriers that were passed.
+	// Arrived and Passed are the offsets in ripc_sync of two 32-bit counters, each in a cache line
+	// of its own: the threads that wait at the barrier, and the barriers that were passed.
 	Arrived, Passed = 0, 64
 )
 
@@ -46,7 +46,8 @@ const (
 	Describe = "ripc_describe_text" // what NAME_describe returns
 )
 
-// Exports lists the functions of the network called name, a C identifier, that a caller finds by name (dlsym).
+// Exports lists the functions of the network called name, a C identifier, that a caller finds by
+// name (dlsym).
 func Exports(name string) []string {
 	return []string{name + "_run", name + "_run_stages", name + "_workspace_size", name + "_describe", name + "_cpu_ok"}
 }

@@ -1,4 +1,5 @@
-// Package difftest compares Funcs in the interpreter: what a transformation makes of a Func must compute the same bits.
+// Package difftest compares Funcs in the interpreter: what a transformation makes of a Func must
+// compute the same bits.
 package difftest
 
 import (
@@ -16,10 +17,11 @@ import (
 	"ripc/ir/interp"
 )
 
-// Same runs both Funcs on seeded random arguments (seeds 1 and 2 if none are given) and fails the test if an element of
-// an output differs, naming the first one and showing both texts. Integers are compared bit for bit, and so are floats,
-// except that NaN equals NaN. Outputs start out with the same random contents, so elements that only one Func writes
-// show. Both run checked: reading an alloc before it is written fails the test.
+// Same runs both Funcs on seeded random arguments (seeds 1 and 2 if none are given) and fails the
+// test if an element of an output differs, naming the first one and showing both texts. Integers
+// are compared bit for bit, and so are floats, except that NaN equals NaN. Outputs start out with
+// the same random contents, so elements that only one Func writes show. Both run checked: reading
+// an alloc before it is written fails the test.
 func Same(t testing.TB, before, after *ir.Func, seeds ...uint64) {
 	t.Helper()
 	if d := cmp.Diff(before.Params, after.Params); d != "" {
@@ -71,8 +73,8 @@ func Clone(args [][]byte) [][]byte {
 	return out
 }
 
-// Diff describes the first element in which the contents a and b of buf differ and counts the others; it is empty if
-// there is none. A NaN does not differ from a NaN.
+// Diff describes the first element in which the contents a and b of buf differ and counts the
+// others; it is empty if there is none. A NaN does not differ from a NaN.
 func Diff(a, b []byte, buf ir.Buffer) string {
 	if len(a) != buf.Bytes() || len(b) != buf.Bytes() {
 		return fmt.Sprintf("%s: %d and %d bytes", ir.BufferString(buf), len(a), len(b))

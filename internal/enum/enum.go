@@ -1,4 +1,5 @@
-// Package enum gives enumerations their texts: one list of names serves String, Parse, and the help of their errors.
+// Package enum gives enumerations their texts: one list of names serves String, Parse, and the help
+// of their errors.
 package enum
 
 import (
@@ -7,7 +8,8 @@ import (
 	"strings"
 )
 
-// Name is the text of a value, names having those of 0, 1, ...; of one that is out of range, its number.
+// Name is the text of a value, names having those of 0, 1, ...; of one that is out of range, its
+// number.
 func Name[E ~uint8](names []string, e E) string {
 	if int(e) < len(names) {
 		return names[e]

@@ -10,8 +10,8 @@ import (
 // HeadSize is how many bytes of a file's beginning Kind needs.
 const HeadSize = 512
 
-// Kind names what a file holds, by its first bytes and, where these say nothing, by its name: "a NumPy array", say. It is for
-// messages about a file that something else was expected in.
+// Kind names what a file holds, by its first bytes and, where these say nothing, by its name: "a
+// NumPy array", say. It is for messages about a file that something else was expected in.
 func Kind(path string, head []byte) string {
 	for _, k := range []struct {
 		at          int

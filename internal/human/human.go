@@ -21,7 +21,8 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// Rate is a number of operations in a unit of cost: with one decimal, or, below 1, with two digits, so that none becomes 0.
+// Rate is a number of operations in a unit of cost: with one decimal, or, below 1, with two digits,
+// so that none becomes 0.
 func Rate(v float64) string {
 	if v > 0 && v < 1 {
 		return fmt.Sprintf("%.2g", v)
@@ -29,7 +30,8 @@ func Rate(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-// Count is a number with its noun, in the plural unless the number is 1: "1 picture", "2 classes", "0 entries".
+// Count is a number with its noun, in the plural unless the number is 1: "1 picture", "2 classes",
+// "0 entries".
 func Count[T int | int32 | int64](n T, noun string) string {
 	return fmt.Sprintf("%d %s", n, Plural(n, noun))
 }
@@ -67,8 +69,8 @@ func Grouped(n int64) string {
 	return digits
 }
 
-// ShortNames are the names of rows in at most width characters each. Different names stay different, if width has room for that: names
-// that share both ends show what lies between.
+// ShortNames are the names of rows in at most width characters each. Different names stay
+// different, if width has room for that: names that share both ends show what lies between.
 func ShortNames(names []string, width int) []string {
 	short := make([]string, len(names))
 	for i, n := range names {
@@ -98,7 +100,8 @@ func alike(names, short []string) map[string][]int {
 	return all
 }
 
-// tellApart gives rows of one short text others, with the part of each name between the ends that all of them share.
+// tellApart gives rows of one short text others, with the part of each name between the ends that
+// all of them share.
 func tellApart(names, short []string, rows []int, width int) {
 	const marks = 2 // where something is left out, on both sides
 	head, tail := shared(names, rows)
@@ -111,7 +114,8 @@ func tellApart(names, short []string, rows []int, width int) {
 	}
 }
 
-// shared is how many characters names of rows have in common at the beginning and, behind these, at the end.
+// shared is how many characters names of rows have in common at the beginning and, behind these, at
+// the end.
 func shared(names []string, rows []int) (head, tail int) {
 	first := []rune(names[rows[0]])
 	head, tail = len(first), len(first)
@@ -132,7 +136,8 @@ func shared(names []string, rows []int) (head, tail int) {
 	return head, tail
 }
 
-// ShortName is a name in at most width characters: the middle of a longer one is left out. Names that are paths differ at their ends.
+// ShortName is a name in at most width characters: the middle of a longer one is left out. Names
+// that are paths differ at their ends.
 func ShortName(name string, width int) string {
 	runes := []rune(name)
 	if len(runes) <= width || width < 1 {
@@ -142,7 +147,8 @@ func ShortName(name string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 }
 
-// Footnotes are texts that the rows of a table refer to by numbers, from 1. A text that several rows have is there once.
+// Footnotes are texts that the rows of a table refer to by numbers, from 1. A text that several
+// rows have is there once.
 type Footnotes []string
 
 // Refer returns the number of a text.

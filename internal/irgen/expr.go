@@ -54,8 +54,8 @@ func scaled(e ir.Expr, k int) ir.Expr {
 	return binary(ir.Mul, e, ir.Int(k))
 }
 
-// load draws an element of a buffer of type t, at times beyond the end and guarded by a select. It is nil if there is no
-// such buffer.
+// load draws an element of a buffer of type t, at times beyond the end and guarded by a select. It
+// is nil if there is no such buffer.
 func (g *gen) load(t ir.Type) ir.Expr {
 	var of []ir.Buffer
 	for _, b := range slices.Concat(g.read, g.write) {

@@ -43,7 +43,8 @@ func (d *draw) number(t ir.Type, style int) int64 {
 	return int64(d.Uint64())
 }
 
-// element is element i of data as a number of type t; of u64 it may be above is true, and the number is meaningless.
+// element is element i of data as a number of type t; of u64 it may be above is true, and the
+// number is meaningless.
 func element(t ir.Type, data []byte, i int) (v int64, above bool) {
 	var w [8]byte
 	size := t.Bytes()

@@ -8,8 +8,9 @@ import (
 	"ripc/ir"
 )
 
-// draw makes random Funcs and expressions that provers find hard: conditions and indices that read what is stored in between,
-// constants at the ends of all integer types, sums of all widths. A Func need not be right, only well-formed.
+// draw makes random Funcs and expressions that provers find hard: conditions and indices that read
+// what is stored in between, constants at the ends of all integer types, sums of all widths. A Func
+// need not be right, only well-formed.
 type draw struct {
 	*rand.Rand
 	names    int
@@ -384,8 +385,9 @@ func (d *draw) alloc(depth int) ir.Stmt {
 	return out
 }
 
-// moved is stores to elements at an index that reads an element, which changes in between: under a condition on it, or where
-// the index is clamped; at times in a loop of its own, in which each iteration has elements of its own.
+// moved is stores to elements at an index that reads an element, which changes in between: under a
+// condition on it, or where the index is clamped; at times in a loop of its own, in which each
+// iteration has elements of its own.
 func (d *draw) moved() ir.Stmt {
 	read, b := one(d, d.outputs()...), one(d, d.outputs()...)
 	at, idx := d.places(read.Shape), d.places(b.Shape)

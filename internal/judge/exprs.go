@@ -12,8 +12,8 @@ import (
 // items is how many expressions are judged in one run.
 const items = 6
 
-// sheet is a Func that computes expressions for all iterations of its loops, each into an output of its own, and what has to be true of
-// these.
+// sheet is a Func that computes expressions for all iterations of its loops, each into an output of
+// its own, and what has to be true of these.
 type sheet struct {
 	f      *ir.Func
 	stores []ir.Stmt
@@ -30,7 +30,8 @@ func (s *sheet) put(e ir.Expr) ir.Buffer {
 	return b
 }
 
-// expressions judges claims about expressions: intervals, simplified forms, and consequences of conditions.
+// expressions judges claims about expressions: intervals, simplified forms, and consequences of
+// conditions.
 func (j *judge) expressions() {
 	d := j.draw
 	s := &sheet{f: &ir.Func{Name: "f"}}

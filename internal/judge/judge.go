@@ -1,5 +1,6 @@
-// Package judge compares what ripc proves with what the interpreter sees: random small Funcs and expressions are run on many
-// inputs, and each claim of ir/arith, ir/deps and schedule about them has to hold. It knows nothing of how they are proved.
+// Package judge compares what ripc proves with what the interpreter sees: random small Funcs and
+// expressions are run on many inputs, and each claim of ir/arith, ir/deps and schedule about them
+// has to hold. It knows nothing of how they are proved.
 package judge
 
 import (
@@ -62,7 +63,8 @@ func (e *False) Error() string {
 // inputs is how many contents of the parameters a Func is run on.
 const inputs = 8
 
-// Case makes the claims of one case, about expressions if its number is even and about a Func if it is odd. It fails with *False.
+// Case makes the claims of one case, about expressions if its number is even and about a Func if it
+// is odd. It fails with *False.
 func Case(ctx context.Context, number uint64) (Tally, error) {
 	j := &judge{ctx: ctx, number: number, draw: newDraw(number), claims: Tally{}}
 	if number%2 == 0 {
@@ -231,7 +233,8 @@ func (j *judge) inPlace(f *ir.Func, contents, results [][][]byte) {
 				if results[i] == nil {
 					continue
 				}
-				// The output begins as the input here: what is left of that must not matter, so both runs begin so.
+				// The output begins as the input here: what is left of that must not matter, so
+				// both runs begin so.
 				begin := clone(args)
 				copy(begin[o], begin[k])
 				want, err := j.run(f, begin, interp.Checks{Reads: true})

@@ -8,7 +8,8 @@ import (
 	"ripc/graph/scalar"
 )
 
-// modelBuilder grows a network node by node. cur is the last tensor: its shape, and its levels if it is not float.
+// modelBuilder grows a network node by node. cur is the last tensor: its shape, and its levels if
+// it is not float.
 type modelBuilder struct {
 	r     *rand.Rand
 	name  string // prefix of all names
@@ -17,7 +18,8 @@ type modelBuilder struct {
 	shape []int
 	bits  int // 0: f32
 	enc   string
-	// scale of the current levels, 0 being what they have unless a node gives one, and the level that stands for 0.
+	// scale of the current levels, 0 being what they have unless a node gives one, and the level
+	// that stands for 0.
 	scale float64
 	zero  int
 	shift float64 // the levels' offset
@@ -122,7 +124,8 @@ func (b *modelBuilder) quantize() {
 	}
 }
 
-// offset draws the real value of the integer 0, and keeps it for who has to know the levels' values.
+// offset draws the real value of the integer 0, and keeps it for who has to know the levels'
+// values.
 func (b *modelBuilder) offset() float64 {
 	b.shift = 0
 	if b.r.IntN(4) == 0 {

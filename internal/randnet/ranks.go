@@ -90,7 +90,8 @@ func (b *modelBuilder) join(x, y string) {
 	b.truth(op, b.nodes[len(b.nodes)-1]["inputs"].([]string)...)
 }
 
-// truth goes on from truth values, if op has just made such: as levels, as a choice between floats, or through ops of logic.
+// truth goes on from truth values, if op has just made such: as levels, as a choice between floats,
+// or through ops of logic.
 func (b *modelBuilder) truth(op string, floats ...string) {
 	if !slices.Contains([]string{"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}, op) {
 		return

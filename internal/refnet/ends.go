@@ -30,7 +30,8 @@ func logSoftmax(l *layer) {
 	l.y.loose = true
 }
 
-// ordered are the positions of v's elements, the greatest first (sign 1) or the least (-1), equal ones in order.
+// ordered are the positions of v's elements, the greatest first (sign 1) or the least (-1), equal
+// ones in order.
 func ordered(v []float32, sign float32) []int {
 	at := make([]int, len(v))
 	for i := range at {

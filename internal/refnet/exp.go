@@ -6,8 +6,8 @@ import (
 	"ripc/internal/f32"
 )
 
-// expOf is e**x - 1, before the last rounding p*t + (p-1), as t and p = 2^n: what docs/ops.md calls a fixed sequence of rounded
-// operations. x is between -87 and 88, or no number.
+// expOf is e**x - 1, before the last rounding p*t + (p-1), as t and p = 2^n: what docs/ops.md calls
+// a fixed sequence of rounded operations. x is between -87 and 88, or no number.
 func expOf(x float32) (t, p float32) {
 	n := f32.RoundEven(f32.Mul(x, 1/math.Ln2))
 	r := f32.Fma(n, 2.12194440e-4, f32.Fma(n, -0.693359375, x))

@@ -58,7 +58,8 @@ func callers(v *graph.Value, i int64) int64 {
 	return i
 }
 
-// byMultiplier is TFLite's MultiplyByQuantizedMultiplier, as gemmlowp's fixedpoint.h has its parts, by m in 31 bits, or in 30.
+// byMultiplier is TFLite's MultiplyByQuantizedMultiplier, as gemmlowp's fixedpoint.h has its parts,
+// by m in 31 bits, or in 30.
 func byMultiplier(x int32, m float64, coarse bool) int64 {
 	fraction, shift := math.Frexp(m)
 	q := int64(math.Round(fraction * (1 << 31)))

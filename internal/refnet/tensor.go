@@ -1,5 +1,6 @@
-// Package refnet computes networks layer by layer as the model states them, in plain arithmetic on integers and rounded
-// floats. It knows no bit planes, thresholds or popcounts, and is what the compiler is compared with.
+// Package refnet computes networks layer by layer as the model states them, in plain arithmetic on
+// integers and rounded floats. It knows no bit planes, thresholds or popcounts, and is what the
+// compiler is compared with.
 package refnet
 
 import (
@@ -12,7 +13,8 @@ import (
 	"ripc/ir"
 )
 
-// Tensor is a tensor of the graph as its author sees it: floats, or the integers that levels stand for.
+// Tensor is a tensor of the graph as its author sees it: floats, or the integers that levels stand
+// for.
 type Tensor struct {
 	shape []int
 	F     []float32

@@ -14,9 +14,11 @@ import (
 	"ripc/targets"
 )
 
-// Integers is the Func of a for target t, a layer of +-1 weights over levels [batch, h, w, a.In] of so many bits. It sets a's weights,
-// but for their values, and pads with the level 0 or, bipolar, with the highest. Where it makes floats and can, it writes the levels of those
-// of the readers beside them that are quantizers or, in their place, the mean of all positions, if that is the only reader.
+// Integers is the Func of a for target t, a layer of +-1 weights over levels [batch, h, w, a.In] of
+// so many bits. It sets a's weights, but for their values, and pads with the level 0 or, bipolar,
+// with the highest. Where it makes floats and can, it writes the levels of those of the readers
+// beside them that are quantizers or, in their place, the mean of all positions, if that is the
+// only reader.
 func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice, readers ...*graph.Node) *ir.Func {
 	return conv(integers(a, t, by, enc, bits, batch, h, w), by, slice, readers)
 }
@@ -76,7 +78,8 @@ func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice, readers ...*gra
 	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, targets.Target{}, layout.Float, others(a, batch, h, w)...), layout.Float, slice, readers)
 }
 
-// Random is the schedule of f at a point that is drawn: any strategy, any values. Where none of many can be built, it is the plainest.
+// Random is the schedule of f at a point that is drawn: any strategy, any values. Where none of
+// many can be built, it is the plainest.
 func Random(f *ir.Func, t targets.Target, r *rand.Rand) (strategy.Choice, error) {
 	const draws = 1000
 	l := strategy.LayerOf(f, t)

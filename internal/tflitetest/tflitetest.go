@@ -1,4 +1,5 @@
-// Package tflitetest writes small .tflite files, right and wrong ones, for tests of what reads them.
+// Package tflitetest writes small .tflite files, right and wrong ones, for tests of what reads
+// them.
 package tflitetest
 
 import (
@@ -36,7 +37,8 @@ type Tensor struct {
 	Sparsity  Table
 }
 
-// Op is an operator: a builtin one by its number, or a custom one by its name. Inputs and outputs are positions in Model.Tensors.
+// Op is an operator: a builtin one by its number, or a custom one by its name. Inputs and outputs
+// are positions in Model.Tensors.
 type Op struct {
 	Code            int32
 	Custom          string
@@ -54,8 +56,8 @@ type Model struct {
 	More            []Model
 }
 
-// Table is a FlatBuffers table: fields by their number, each a bool, int8, int32, uint32, uint64, float32, string, Table, or
-// slice of byte, int32, int64, float32 or Table.
+// Table is a FlatBuffers table: fields by their number, each a bool, int8, int32, uint32, uint64,
+// float32, string, Table, or slice of byte, int32, int64, float32 or Table.
 type Table map[int]any
 
 // Bytes is the model as a file.

@@ -7,9 +7,10 @@ import (
 	"ripc/ir"
 )
 
-// VerifyBounds proves that every access of f is inside its buffer, from the extents of the loops and the conditions of
-// the Ifs and Selects around it. It fails with *ir.Error naming the first access that it cannot prove, which need not be
-// wrong. f should be well-formed otherwise (ir.Verify).
+// VerifyBounds proves that every access of f is inside its buffer, from the extents of the loops
+// and the conditions of the Ifs and Selects around it. It fails with *ir.Error naming the first
+// access that it cannot prove, which need not be wrong. f should be well-formed otherwise
+// (ir.Verify).
 func VerifyBounds(f *ir.Func) error { return verifyBounds(f, "") }
 
 // VerifyBoundsOf is VerifyBounds of the accesses to one buffer.

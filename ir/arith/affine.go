@@ -8,28 +8,30 @@ import (
 	"ripc/ir"
 )
 
-// Term is Coef * Atom. An atom is a loop variable or an i64 expression that is not a sum or a multiple.
+// Term is Coef * Atom. An atom is a loop variable or an i64 expression that is not a sum or a
+// multiple.
 type Term struct {
 	Coef int64
 	Atom ir.Expr
 }
 
-// Affine is Const plus its Terms, modulo 1<<64 like the i64 expressions it stands for. Atoms are distinct by their
-// printed text, coefficients are not 0, and Terms go by falling size of the coefficient, variables first, then by text,
-// so equal sums have equal forms.
+// Affine is Const plus its Terms, modulo 1<<64 like the i64 expressions it stands for. Atoms are
+// distinct by their printed text, coefficients are not 0, and Terms go by falling size of the
+// coefficient, variables first, then by text, so equal sums have equal forms.
 type Affine struct {
 	Const int64
 	Terms []Term
 }
 
-// ToAffine gives the affine form of an i64 expression: sums, differences, products by constants and shifts left, nested
-// at will. Everything else is an atom.
+// ToAffine gives the affine form of an i64 expression: sums, differences, products by constants and
+// shifts left, nested at will. Everything else is an atom.
 func ToAffine(e ir.Expr) Affine {
 	var room [8]term
 	return sum{terms: room[:0]}.add(e, 1).affine()
 }
 
-// exactly is a + k*b as integers; it is false where a coefficient or the constant would leave int64.
+// exactly is a + k*b as integers; it is false where a coefficient or the constant would leave
+// int64.
 func (a Affine) exactly(k int64, b Affine) (Affine, bool) {
 	fits := func(x, y int64) bool {
 		p, ok1 := mulOK(k, y)
@@ -59,8 +61,8 @@ func (a Affine) Plus(k int64, b Affine) Affine {
 	return s.affine()
 }
 
-// Expr writes a as an expression, largest multiples first, the constant last: %h.o*4 + %h.i + 3. What is subtracted
-// follows what is added.
+// Expr writes a as an expression, largest multiples first, the constant last: %h.o*4 + %h.i + 3.
+// What is subtracted follows what is added.
 func (a Affine) Expr() ir.Expr {
 	var out ir.Expr
 	for _, t := range a.Terms {
@@ -104,8 +106,8 @@ func times(e ir.Expr, k int64) ir.Expr {
 	return &ir.Binary{Op: ir.Mul, A: e, B: &ir.IntImm{T: ir.I64, V: k}}
 }
 
-// Coef is the factor of a loop variable, 0 if it does not occur. It is false if the variable occurs inside another atom,
-// where it has no single factor.
+// Coef is the factor of a loop variable, 0 if it does not occur. It is false if the variable occurs
+// inside another atom, where it has no single factor.
 func (a Affine) Coef(varName string) (int64, bool) {
 	c := int64(0)
 	for _, t := range a.Terms {
@@ -143,7 +145,8 @@ type sum struct {
 	terms []term
 }
 
-// term is a Term with what tells its atom from others: a variable's name, or the text of what is none.
+// term is a Term with what tells its atom from others: a variable's name, or the text of what is
+// none.
 type term struct {
 	Term
 	plain bool // a variable

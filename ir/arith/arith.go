@@ -1,5 +1,6 @@
-// Package arith reasons about the integer expressions of ir: intervals, affine forms, simplification, proofs that an
-// accumulator cannot wrap. Schedules are legal because this package proves it; what it cannot prove is refused.
+// Package arith reasons about the integer expressions of ir: intervals, affine forms,
+// simplification, proofs that an accumulator cannot wrap. Schedules are legal because this package
+// proves it; what it cannot prove is refused.
 package arith
 
 import (
@@ -8,8 +9,9 @@ import (
 	"ripc/ir"
 )
 
-// Interval is a closed range of integers from Lo to Hi. Of u64 it may be open: then Hi is the largest i64, and all larger numbers
-// belong to it, too. Only this package makes open intervals, and none that it gives away with "true" is one.
+// Interval is a closed range of integers from Lo to Hi. Of u64 it may be open: then Hi is the
+// largest i64, and all larger numbers belong to it, too. Only this package makes open intervals,
+// and none that it gives away with "true" is one.
 type Interval struct {
 	Lo, Hi int64
 	open   bool
@@ -26,8 +28,8 @@ func (iv Interval) only() (int64, bool) { return iv.Lo, iv.Lo == iv.Hi && !iv.op
 // Ranges gives the interval of each loop variable in scope (0..extent-1 of its loop).
 type Ranges map[string]Interval
 
-// Loops are the ranges of all loops in s. Their names are unique, so one serves every place in s: nothing there is made of loops that are
-// not around it.
+// Loops are the ranges of all loops in s. Their names are unique, so one serves every place in s:
+// nothing there is made of loops that are not around it.
 func Loops(s ir.Stmt) Ranges {
 	r := Ranges{}
 	ir.Walk(s, func(s ir.Stmt) bool {

@@ -8,8 +8,9 @@ import (
 	"ripc/ir"
 )
 
-// Assume narrows the ranges of variables to what cond, which holds, leaves of them: those that some comparison in cond
-// bounds, given the ranges of what it is compared with. r itself is not changed; it is the result if cond cannot hold.
+// Assume narrows the ranges of variables to what cond, which holds, leaves of them: those that some
+// comparison in cond bounds, given the ranges of what it is compared with. r itself is not changed;
+// it is the result if cond cannot hold.
 func (r Ranges) Assume(cond ir.Expr) Ranges {
 	if q, possible := r.assume(cond); possible {
 		return q

@@ -36,7 +36,8 @@ func (s simplifier) binary(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	return s.decided(e)
 }
 
-// identity knows what holds for every value of the operand that is not constant; nil if nothing does.
+// identity knows what holds for every value of the operand that is not constant; nil if nothing
+// does.
 func identity(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	t := a.Type()
 	if ir.Equal(a, b) {
@@ -90,17 +91,20 @@ func identity(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	return nil
 }
 
-// Difference is a-b of i64 as integers, if it is certain that nothing of it wraps for loop variables in r, nor in its negation.
+// Difference is a-b of i64 as integers, if it is certain that nothing of it wraps for loop
+// variables in r, nor in its negation.
 func Difference(a, b ir.Expr, r Ranges) (Affine, bool) {
 	d, _, ok := simplifier{env{r: r}}.difference(a, b)
 	_, exact := Affine{}.exactly(-1, d)
 	return d, ok && exact
 }
 
-// difference is the interval of a-b as integers, if it is certain that the i64 subtraction does not wrap.
+// difference is the interval of a-b as integers, if it is certain that the i64 subtraction does not
+// wrap.
 func (s simplifier) difference(a, b ir.Expr) (Affine, Interval, bool) {
 	d := ToAffine(a).Plus(-1, ToAffine(b))
-	// a and b are what the machine computes; d equals a-b modulo 1<<64, so both must be known to fit.
+	// a and b are what the machine computes; d equals a-b modulo 1<<64, so both must be known to
+	// fit.
 	x, y := s.interval(a), s.interval(b)
 	_, ok1 := subOK(x.Lo, y.Hi)
 	_, ok2 := subOK(x.Hi, y.Lo)
@@ -123,7 +127,8 @@ func (s simplifier) compare(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	return or(s.cancel(op, a, b, d), e)
 }
 
-// cancel drops what both sides have, given d = a-b: i*4 + j < i*4 + 3 is j < 3. It is nil if that changes nothing.
+// cancel drops what both sides have, given d = a-b: i*4 + j < i*4 + 3 is j < 3. It is nil if that
+// changes nothing.
 func (s simplifier) cancel(op ir.BinOp, a, b ir.Expr, d Affine) ir.Expr {
 	if len(d.Terms) == len(ToAffine(a).Terms)+len(ToAffine(b).Terms) || d.Const == math.MinInt64 {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"ripc/ir"
 )
 
-// Bounds gives an interval that holds every value e takes while the loop variables stay in r. It allows for wrapping:
-// an operation that could leave its type gives the type's whole range. It is false for floats and where nothing better
-// than all 64 bits is known.
+// Bounds gives an interval that holds every value e takes while the loop variables stay in r. It
+// allows for wrapping: an operation that could leave its type gives the type's whole range. It is
+// false for floats and where nothing better than all 64 bits is known.
 func Bounds(e ir.Expr, r Ranges) (Interval, bool) {
 	return env{r: r}.bounds(e)
 }
@@ -48,7 +48,8 @@ func fit(t ir.Type, iv Interval, ok bool) Interval {
 	return iv
 }
 
-// interval never fails: what is not understood has the range of its type. e is an integer or a bool.
+// interval never fails: what is not understood has the range of its type. e is an integer or a
+// bool.
 func (v env) interval(e ir.Expr) Interval {
 	t := e.Type()
 	switch e := e.(type) {
@@ -104,7 +105,8 @@ func (v env) binary(e *ir.Binary) Interval {
 		return compareInterval(e.Op, v.interval(e.A), v.interval(e.B))
 	}
 	if t == ir.I64 && (e.Op == ir.Add || e.Op == ir.Sub) {
-		// The affine form sees that x+1-x is 1. It equals e modulo 2^64, so where it cannot overflow it is e.
+		// The affine form sees that x+1-x is 1. It equals e modulo 2^64, so where it cannot
+		// overflow it is e.
 		if iv, ok := v.affine(ToAffine(e)); ok {
 			return iv
 		}

@@ -23,8 +23,8 @@ func (s simplifier) divide(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	return s.rejoin(s.remainder(sum, k.V)).Expr()
 }
 
-// parts splits a = c*q + r: q takes the terms that c divides and as much of the constant as leaves 0 <= r.Const < c.
-// It is false if a part could leave int64.
+// parts splits a = c*q + r: q takes the terms that c divides and as much of the constant as leaves
+// 0 <= r.Const < c. It is false if a part could leave int64.
 func (s simplifier) parts(a Affine, c int64) (q, r Affine, ok bool) {
 	q.Const = FloorDiv(a.Const, c)
 	r.Const = a.Const - q.Const*c

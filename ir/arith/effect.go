@@ -76,8 +76,8 @@ func greatest(a, b *big.Int) *big.Int {
 	return b
 }
 
-// effect is what a statement does to an element of one buffer: an element in at goes from x to some end(x), having held
-// only x and values in peak(x); others keep their value. nil does nothing.
+// effect is what a statement does to an element of one buffer: an element in at goes from x to some
+// end(x), having held only x and values in peak(x); others keep their value. nil does nothing.
 type effect struct {
 	end, peak lines
 	at        region
@@ -93,8 +93,8 @@ func (e *effect) check(b ir.Buffer) *effect {
 	return e
 }
 
-// within is e on the elements of g. If g's base reads memory, it names other elements at other moments: then e happens perhaps, to
-// any element.
+// within is e on the elements of g. If g's base reads memory, it names other elements at other
+// moments: then e happens perhaps, to any element.
 func (e *effect) within(g region, b ir.Buffer) *effect {
 	out := *e
 	out.at = g

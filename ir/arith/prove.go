@@ -2,11 +2,12 @@ package arith
 
 import "ripc/ir"
 
-// CanProve reports whether cond holds for all values of the loop variables in r. A false answer proves nothing.
+// CanProve reports whether cond holds for all values of the loop variables in r. A false answer
+// proves nothing.
 func CanProve(cond ir.Expr, r Ranges) bool { return proves(cond, r, nil) }
 
-// Follows is CanProve where the conditions given hold at the same moment: what they and cond read is not written in between
-// (ir.Func.Lasting).
+// Follows is CanProve where the conditions given hold at the same moment: what they and cond read
+// is not written in between (ir.Func.Lasting).
 func Follows(cond ir.Expr, r Ranges, given ...ir.Expr) bool {
 	p := place{r: r}
 	for _, g := range given {
@@ -46,8 +47,8 @@ func proves(cond ir.Expr, r Ranges, known []Affine) bool {
 	return false
 }
 
-// facts lists sums that are at least 0 when cond holds, as integers: none of them can wrap, and where one would, there is no fact.
-// A single comparison of i64 holds exactly if all its facts do.
+// facts lists sums that are at least 0 when cond holds, as integers: none of them can wrap, and
+// where one would, there is no fact. A single comparison of i64 holds exactly if all its facts do.
 func facts(cond ir.Expr, r Ranges) []Affine {
 	switch c := cond.(type) {
 	case *ir.Unary:
@@ -95,7 +96,8 @@ func above(a Affine) []Affine {
 	return nil
 }
 
-// nonNegative shows a >= 0: by its interval, or by taking off a multiple of a fact that shares a term with it.
+// nonNegative shows a >= 0: by its interval, or by taking off a multiple of a fact that shares a
+// term with it.
 func nonNegative(a Affine, r Ranges, known []Affine, depth int) bool {
 	iv, ok := a.Bounds(r)
 	if ok && iv.Lo >= 0 {
@@ -127,7 +129,8 @@ func nonNegative(a Affine, r Ranges, known []Affine, depth int) bool {
 	return false
 }
 
-// small reports whether the factors of a can be multiplied by 1<<20, and two such sums added, without wrapping.
+// small reports whether the factors of a can be multiplied by 1<<20, and two such sums added,
+// without wrapping.
 func small(a Affine) bool {
 	ok := abs(a.Const) < 1<<40
 	for _, t := range a.Terms {
@@ -145,7 +148,8 @@ func coefOf(a Affine, atom ir.Expr) int64 {
 	return 0
 }
 
-// remainders lists what holds for the remainders among the atoms of a, which is known: x % c is at most x, where that is not negative.
+// remainders lists what holds for the remainders among the atoms of a, which is known: x % c is at
+// most x, where that is not negative.
 func remainders(a Affine, r Ranges) []Affine {
 	var out []Affine
 	for _, t := range a.Terms {

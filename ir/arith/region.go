@@ -7,9 +7,9 @@ import (
 	"ripc/ir"
 )
 
-// region is a set of elements of a buffer, by their number in row-major order: base + c1*x1 + c2*x2 + ... for
-// 0 <= xi < ni. base is a sum of variables of loops further out. Regions of different moments are compared, so those of which a base
-// reads memory are not kept (effect.within).
+// region is a set of elements of a buffer, by their number in row-major order: base + c1*x1 + c2*x2
+// + ... for 0 <= xi < ni. base is a sum of variables of loops further out. Regions of different
+// moments are compared, so those of which a base reads memory are not kept (effect.within).
 type region struct {
 	base Affine
 	dims []dim // rising c > 0, n > 1
@@ -64,7 +64,8 @@ func tidy(dims []dim) []dim {
 	return out
 }
 
-// distinct reports whether different x give different elements: each step is larger than all smaller ones together.
+// distinct reports whether different x give different elements: each step is larger than all
+// smaller ones together.
 func distinct(dims []dim) bool {
 	reach := int64(0)
 	for _, d := range dims {
@@ -149,8 +150,8 @@ func (g region) gap(h region) (int64, bool) {
 	return subOK(h.base.Const, last)
 }
 
-// within is g and h without the outermost step, if both repeat with it and lie within one of it: an element of g and one of
-// h are then the same only if they are so without it.
+// within is g and h without the outermost step, if both repeat with it and lie within one of it: an
+// element of g and one of h are then the same only if they are so without it.
 func (g region) within(h region) (a, b region, step dim, ok bool) {
 	n, m := len(g.dims)-1, len(h.dims)-1
 	if n < 0 || m < 0 || g.dims[n] != h.dims[m] {
@@ -169,7 +170,8 @@ func (g region) within(h region) (a, b region, step dim, ok bool) {
 	return a, b, step, ok1 && ok2 && ok3 && ok4 && sameTerms(g.base, h.base) && max(reach, end) < step.c
 }
 
-// apart reports whether g and h have no element in common: one ends before the other begins, in each of their steps.
+// apart reports whether g and h have no element in common: one ends before the other begins, in
+// each of their steps.
 func (g region) apart(h region) bool {
 	if in, other, _, ok := g.within(h); ok {
 		return in.apart(other)
@@ -179,8 +181,8 @@ func (g region) apart(h region) bool {
 	return ok && a > 0 || ok2 && b > 0
 }
 
-// joined is the region of g and h and nothing else, if one is a row of elements, in each of their steps, and the other goes
-// on with it.
+// joined is the region of g and h and nothing else, if one is a row of elements, in each of their
+// steps, and the other goes on with it.
 func (g region) joined(h region) (region, bool) {
 	if in, other, step, ok := g.within(h); ok {
 		all, ok := in.joined(other)

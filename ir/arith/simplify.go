@@ -2,9 +2,10 @@ package arith
 
 import "ripc/ir"
 
-// Simplify gives an expression of the same value as e, for loop variables in r: constants are folded, index sums put in
-// the form of Affine.Expr, divisions and comparisons decided where r decides them. Floats are folded, never rearranged.
-// It may drop operands that are not needed, so an access that would have been an error may be gone.
+// Simplify gives an expression of the same value as e, for loop variables in r: constants are
+// folded, index sums put in the form of Affine.Expr, divisions and comparisons decided where r
+// decides them. Floats are folded, never rearranged. It may drop operands that are not needed, so
+// an access that would have been an error may be gone.
 func Simplify(e ir.Expr, r Ranges) ir.Expr { return simplifier{env{r: r}}.expr(e) }
 
 type simplifier struct{ env }

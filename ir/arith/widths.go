@@ -7,12 +7,15 @@ import (
 	"ripc/ir"
 )
 
-// VerifyWidths proves that no integer accumulator of f wraps: that for every buffer that is allocated or written by f,
-// whatever "+=", b[i] = b[i] + e, b[i] + b[i] and the like (ir.Accumulates) add up to stays inside the buffer's type, or the Range
-// that it has. It follows one interval per buffer, with the loops' extents, and counts an element as updated again by an
-// iteration unless the index shows otherwise. It fails with *ir.Error naming the buffer and the largest sum.
+// VerifyWidths proves that no integer accumulator of f wraps: that for every buffer that is
+// allocated or written by f, whatever "+=", b[i] = b[i] + e, b[i] + b[i] and the like
+// (ir.Accumulates) add up to stays inside the buffer's type, or the Range that it has. It follows
+// one interval per buffer, with the loops' extents, and counts an element as updated again by an
+// iteration unless the index shows otherwise. It fails with *ir.Error naming the buffer and the
+// largest sum.
 //
-// f should be well-formed (ir.Verify). An accumulator that is a parameter must be given a value by f itself.
+// f should be well-formed (ir.Verify). An accumulator that is a parameter must be given a value by
+// f itself.
 func VerifyWidths(f *ir.Func) error { return newWidths(f).verify() }
 
 func (w *widths) verify() error {
@@ -37,8 +40,8 @@ func (w *widths) verify() error {
 	return err
 }
 
-// VerifyWidthsWithin is VerifyWidths of part, a piece of f as a Func of its own: its parameters hold what f stores in its buffers
-// of these names.
+// VerifyWidthsWithin is VerifyWidths of part, a piece of f as a Func of its own: its parameters
+// hold what f stores in its buffers of these names.
 func VerifyWidthsWithin(f, part *ir.Func) error {
 	whole, w := newWidths(f), newWidths(part)
 	for _, p := range part.Params {
@@ -227,7 +230,8 @@ func (w *widths) call(name string, c *ir.Call) *effect {
 	return out
 }
 
-// overlaps reports whether operand i of c, a window of b, may have elements in common with another operand.
+// overlaps reports whether operand i of c, a window of b, may have elements in common with another
+// operand.
 func overlaps(b ir.Buffer, c *ir.Call, i int) bool {
 	mine := window(b, c.Args[i], c.Fn.Params[i].Buffer)
 	for j, w := range c.Args {
@@ -325,7 +329,8 @@ func sumLines(a, b lines, k *big.Int) lines {
 	return lines{{add(a[0].a, m.a), add(a[0].lo, m.lo), add(a[0].hi, m.hi)}}
 }
 
-// report turns the effect on b, whose elements start in start (nowhere if nil), into an error if a sum does not fit.
+// report turns the effect on b, whose elements start in start (nowhere if nil), into an error if a
+// sum does not fit.
 func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 	if e == nil {
 		return nil

@@ -8,13 +8,14 @@ import (
 	"ripc/ir/arith"
 )
 
-// InPlace refuses output out of f to lie where its input in does, byte for byte, unless every read of an element of in comes before
-// anything is written there: in the order of the statements, and for any order of the iterations of two different ones, on any number
-// of threads and lanes. So an element that two tiles compute, a window, a transposed or a repeated read are refused wherever one
-// iteration may read what another has written.
+// InPlace refuses output out of f to lie where its input in does, byte for byte, unless every read
+// of an element of in comes before anything is written there: in the order of the statements, and
+// for any order of the iterations of two different ones, on any number of threads and lanes. So an
+// element that two tiles compute, a window, a transposed or a repeated read are refused wherever
+// one iteration may read what another has written.
 //
-// The elements of both have the same size, and are both floats or both integers, and there are as many of them. It fails with *ir.Error. f should be well-formed
-// otherwise (ir.Verify).
+// The elements of both have the same size, and are both floats or both integers, and there are as
+// many of them. It fails with *ir.Error. f should be well-formed otherwise (ir.Verify).
 func InPlace(f *ir.Func, out, in string) error {
 	fail := func(msg, help string) error {
 		return &ir.Error{Op: "%" + out + " over %" + in, Node: "@" + f.Name, Msg: msg, Help: help}
@@ -55,8 +56,8 @@ type overwriting struct {
 	threads bool // a loop is parallel: what is around it is done by all threads
 }
 
-// stmt looks in s, of which one iteration of the loops in around is done. ordered says that one thread does all of it: in a Func with
-// parallel loops, that one of these is around.
+// stmt looks in s, of which one iteration of the loops in around is done. ordered says that one
+// thread does all of it: in a Func with parallel loops, that one of these is around.
 func (c overwriting) stmt(s ir.Stmt, around *Loops, ordered bool) (Pair, bool) {
 	switch s := s.(type) {
 	case *ir.Block:
@@ -114,7 +115,8 @@ func (c overwriting) accesses(s ir.Stmt) (writes, reads []Access) {
 	return writes, reads
 }
 
-// element is a by the number of its element, where shapes differ. Of a window it is told no more then than that it may be anywhere.
+// element is a by the number of its element, where shapes differ. Of a window it is told no more
+// then than that it may be anywhere.
 func (c overwriting) element(a Access, b ir.Buffer) Access {
 	if !c.flat {
 		return a

@@ -11,19 +11,21 @@ import (
 // MaxLanes is the largest extent of a vectorize loop. It may be any number of machine vectors.
 const MaxLanes = 256
 
-// Check refuses f unless outputs that may lie over inputs may do so (InPlace), and the kinds of its loops are legal, whatever the number of
-// threads and lanes:
+// Check refuses f unless outputs that may lie over inputs may do so (InPlace), and the kinds of its
+// loops are legal, whatever the number of threads and lanes:
 //
-//   - A vectorize loop of several iterations has at most MaxLanes, lies in no other one, and holds no call. Its iterations
-//     touch different elements, but for integer reductions.
-//   - A parallel loop lies in no loop but serial ones, and in no if. All threads run the func, each with its own allocs, and share only
-//     the iterations of parallel loops; they do not wait for each other. So these touch different elements of the parameters, in whatever
-//     iterations of the loops around them, and what else the func does writes no parameter, and reads none that the loop writes. Of an
-//     alloc from outside of the loop a thread has what its own iterations write: no other iteration touches that, neither of the loop nor
-//     of others, which are parallel and as long, so that threads share them alike, and what else the func does only sets it.
+//   - A vectorize loop of several iterations has at most MaxLanes, lies in no other one, and holds
+//     no call. Its iterations touch different elements, but for integer reductions.
+//   - A parallel loop lies in no loop but serial ones, and in no if. All threads run the func, each
+//     with its own allocs, and share only the iterations of parallel loops; they do not wait for
+//     each other. So these touch different elements of the parameters, in whatever iterations of
+//     the loops around them, and what else the func does writes no parameter, and reads none that
+//     the loop writes. Of an alloc from outside of the loop a thread has what its own iterations
+//     write: no other iteration touches that, neither of the loop nor of others, which are parallel
+//     and as long, so that threads share them alike, and what else the func does only sets it.
 //
-// It fails with *ir.Error, of which Op is the loop and Msg names what it touches. f should be well-formed otherwise
-// (ir.Verify).
+// It fails with *ir.Error, of which Op is the loop and Msg names what it touches. f should be
+// well-formed otherwise (ir.Verify).
 func Check(f *ir.Func) error {
 	return check(f, "")
 }
@@ -54,7 +56,8 @@ type checker struct {
 	scope *Scope // made when it is needed: most funcs that are checked after each step have no marked loop yet
 }
 
-// stmt checks the loops in s, around is what lies around it, outermost first. What is behind around in its array is written over.
+// stmt checks the loops in s, around is what lies around it, outermost first. What is behind around
+// in its array is written over.
 func (c *checker) stmt(s ir.Stmt, around []ir.Stmt) *ir.Error {
 	in := func() []ir.Stmt { return append(around, s) }
 	switch s := s.(type) {
@@ -174,8 +177,9 @@ func (c *checker) parallel(l *ir.For) *ir.Error {
 	return sc.untouched(l.Var, Accesses(body...), "run in parallel", Nothing)
 }
 
-// alike are the bodies of the other parallel loops that touch b, as if they were iterations of l, which writes b, an alloc from outside of it. It fails unless each thread
-// has the same iterations of all of them, and what else the func does to b is to set elements.
+// alike are the bodies of the other parallel loops that touch b, as if they were iterations of l,
+// which writes b, an alloc from outside of it. It fails unless each thread has the same iterations
+// of all of them, and what else the func does to b is to set elements.
 func (c *checker) alike(l *ir.For, b string) ([]ir.Stmt, *ir.Error) {
 	touched := func(s ir.Stmt) []Access { return Accesses(s)[b] }
 	refuse := func(how string) *ir.Error {
@@ -218,8 +222,9 @@ func without(s ir.Stmt, out func(*ir.For) bool) ir.Stmt {
 	}, nil)
 }
 
-// Independent refuses loop l of f unless its iterations may be carried out in any order: no two touch an element that
-// one of them writes, but as the rule allows. What says what is asked for, as in "cannot vectorize".
+// Independent refuses loop l of f unless its iterations may be carried out in any order: no two
+// touch an element that one of them writes, but as the rule allows. What says what is asked for, as
+// in "cannot vectorize".
 func Independent(f *ir.Func, l *ir.For, what string, rule Rule) error {
 	if err := ScopeOf(f.Body).independent(l, what, rule); err != nil {
 		return err

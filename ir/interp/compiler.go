@@ -120,7 +120,8 @@ func fill(b []byte) {
 	}
 }
 
-// call compiles the instruction's body in place, its parameters bound to windows whose byte offsets are kept in slots.
+// call compiles the instruction's body in place, its parameters bound to windows whose byte offsets
+// are kept in slots.
 func (c *compiler) call(s *ir.Call) stmtFn {
 	for _, f := range append(c.calls, c.fn) {
 		if f == s.Fn || f.Name == s.Fn.Name {

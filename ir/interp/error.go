@@ -37,7 +37,8 @@ type VarValue struct {
 	Value int64
 }
 
-// Error formats as "@conv: index 8 out of range 0..7 in dimension 2 of %x: %x[0, 1, 8] of shape [1, 8, 8] at %h=1, %w=8".
+// Error formats as "@conv: index 8 out of range 0..7 in dimension 2 of %x: %x[0, 1, 8] of shape [1,
+// 8, 8] at %h=1, %w=8".
 func (e *RuntimeError) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "@%s: ", e.Func)

@@ -6,8 +6,9 @@ import (
 	"ripc/ir"
 )
 
-// int compiles an integer or bool expression. Results are in canonical form: what an int64 conversion of the value of
-// its own type gives, 0 or 1 for bool. After an error the result may be nil.
+// int compiles an integer or bool expression. Results are in canonical form: what an int64
+// conversion of the value of its own type gives, 0 or 1 for bool. After an error the result may be
+// nil.
 func (c *compiler) int(e ir.Expr) intFn {
 	if t := e.Type(); t != ir.Bool && !t.IsInt() {
 		c.fail("%s is %s, where an integer is needed", ir.ExprString(e), t)

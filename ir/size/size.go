@@ -1,5 +1,6 @@
-// Package size estimates how much code a Func becomes, and says how much it may be: one estimate and one limit for all that
-// copy code, the steps of a schedule, what chooses them, and the back ends.
+// Package size estimates how much code a Func becomes, and says how much it may be: one estimate
+// and one limit for all that copy code, the steps of a schedule, what chooses them, and the back
+// ends.
 package size
 
 import (
@@ -9,19 +10,23 @@ import (
 	"ripc/ir/arith"
 )
 
-// The limits of one kernel, in instructions of a compiler's intermediate language, on vectors or not.
+// The limits of one kernel, in instructions of a compiler's intermediate language, on vectors or
+// not.
 const (
-	// Max is what a kernel may have. Schedules are held to it by the estimate Of, the LLVM back end by counting what it
-	// emits, since that alone is certain: kernels of the examples have 0.85 to 3.7 times as many as estimated.
+	// Max is what a kernel may have. Schedules are held to it by the estimate Of, the LLVM back end
+	// by counting what it emits, since that alone is certain: kernels of the examples have 0.85 to
+	// 3.7 times as many as estimated.
 	Max = 4000
-	// Sure is an estimate that few kernels have which need more than Max. The plainest schedule of a kernel makes do without the steps that go beyond it.
+	// Sure is an estimate that few kernels have which need more than Max. The plainest schedule of
+	// a kernel makes do without the steps that go beyond it.
 	Sure = 3000
-	// Preferred is where schedules stop unrolling, which leaves room for what the estimate does not see.
+	// Preferred is where schedules stop unrolling, which leaves room for what the estimate does not
+	// see.
 	Preferred = 1500
 )
 
-// Check fails if after, which a schedule made of before, is more than Max by estimate. What is too large without a schedule is left to
-// the back end, which counts.
+// Check fails if after, which a schedule made of before, is more than Max by estimate. What is too
+// large without a schedule is left to the back end, which counts.
 func Check(before, after ir.Stmt) error {
 	if n := Of(after); n > Max && n > Of(before) {
 		return fmt.Errorf("the code would have about %d instructions, more than %d", n, Max)
@@ -31,17 +36,20 @@ func Check(before, after ir.Stmt) error {
 
 const huge = 1 << 30
 
-// Of estimates the instructions of s once its unrolled loops are written out. A vector counts as one, whatever its length,
-// unless its lanes go one by one; each of these makes addresses of its own then.
+// Of estimates the instructions of s once its unrolled loops are written out. A vector counts as
+// one, whatever its length, unless its lanes go one by one; each of these makes addresses of its
+// own then.
 func Of(s ir.Stmt) int { return new(estimate).of(s, "", nil) }
 
 // estimate is one under way.
 type estimate struct {
-	// seen are operations of the expression that is counted, behind those of the one in whose address it stands.
+	// seen are operations of the expression that is counted, behind those of the one in whose
+	// address it stands.
 	seen []ir.Expr
 }
 
-// of is Of inside a loop over that lane, whose lanes go one by one, "" for none, or inside vector, a loop whose lanes go together.
+// of is Of inside a loop over that lane, whose lanes go one by one, "" for none, or inside vector,
+// a loop whose lanes go together.
 func (c *estimate) of(s ir.Stmt, lane string, vector *ir.For) int {
 	n := 0
 	switch s := s.(type) {
@@ -84,7 +92,8 @@ func (c *estimate) of(s ir.Stmt, lane string, vector *ir.For) int {
 	return min(n, huge)
 }
 
-// expr counts operations, those that stand in e several times once; loads have an address, and a select may be a branch.
+// expr counts operations, those that stand in e several times once; loads have an address, and a
+// select may be a branch.
 func (c *estimate) expr(e ir.Expr, lane string) int {
 	n := 0
 	first := len(c.seen)
@@ -124,7 +133,8 @@ func operations(e ir.Expr, f func(ir.Expr) bool) {
 // few is how many operations are compared with each other. Of more, equal ones are made one.
 const few = 24
 
-// once gives e, and what says of each of its operations whether an equal one was asked about before.
+// once gives e, and what says of each of its operations whether an equal one was asked about
+// before.
 func (c *estimate) once(e ir.Expr) (ir.Expr, func(ir.Expr) bool) {
 	n := 0
 	operations(e, func(ir.Expr) bool { n++; return n <= few })
@@ -148,8 +158,8 @@ func (c *estimate) once(e ir.Expr) (ir.Expr, func(ir.Expr) bool) {
 	}
 }
 
-// address counts the operations of an address that each lane computes for itself, because it is no multiple of the lane's number
-// plus something else; 0 of others.
+// address counts the operations of an address that each lane computes for itself, because it is no
+// multiple of the lane's number plus something else; 0 of others.
 func (c *estimate) address(idx []ir.Expr, lane string) int {
 	if lane == "" {
 		return 0

@@ -1,13 +1,16 @@
 package describe
 
-// Layer is what became of the layer of the model that a stage computes, as the compiler found it in the network: the same
-// on every target. Names and codes are those of ripc's package graph; a loader needs none of it.
+// Layer is what became of the layer of the model that a stage computes, as the compiler found it in
+// the network: the same on every target. Names and codes are those of ripc's package graph; a
+// loader needs none of it.
 type Layer struct {
 	Kind string `json:"kind"` // "binary", "float", "bits" or "glue"
-	// Part is the layer of the model that it is a part of, with others whose sums are added up: one of them has the layer's MACs and
-	// FloatBytes, the others none. "" where it is all of its layer.
+	// Part is the layer of the model that it is a part of, with others whose sums are added up: one
+	// of them has the layer's MACs and FloatBytes, the others none. "" where it is all of its
+	// layer.
 	Part string `json:"part,omitempty"`
-	// Of convolutions and dense layers: 32 bits are f32, Weights counts each weight once, FloatBytes is their size as f32.
+	// Of convolutions and dense layers: 32 bits are f32, Weights counts each weight once,
+	// FloatBytes is their size as f32.
 	ActivationBits int     `json:"activation_bits,omitempty"`
 	WeightBits     int     `json:"weight_bits,omitempty"`
 	WeightEncoding string  `json:"weight_encoding,omitempty"` // "bipolar", "ternary", "affine" or "f32"

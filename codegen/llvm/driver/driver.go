@@ -1,6 +1,6 @@
-// Package driver emits the driver of a Program: the entry that every thread calls, which runs the stages one after the
-// other with a barrier between them. It is plain LLVM text: no thread is started, no memory is allocated and no library
-// is called.
+// Package driver emits the driver of a Program: the entry that every thread calls, which runs the
+// stages one after the other with a barrier between them. It is plain LLVM text: no thread is
+// started, no memory is allocated and no library is called.
 //
 //	i32 NAME_run(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync)
 //	i32 NAME_run_stages(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync, i32 first, i32 last)
@@ -10,11 +10,12 @@
 //
 // NAME_cpu_ok, which runs on CPUs that cannot run the rest, is a module of its own (CPU).
 //
-// in and out are arrays of pointers, in the order of the Program's input and output buffers; run_stages runs the stages
-// first..last-1. All threads must call it with the same arguments but for their tid. The result is 0, 1 if the thread
-// numbers make no sense or sync is null where it is needed, 2 if a buffer or an array of pointers is null or a buffer or sync is
-// not 64-byte aligned, or 3 if first is above last or last above the number of stages. Floats are computed with subnormals flushed to zero, rounding to nearest; the caller's settings come back at
-// the end.
+// in and out are arrays of pointers, in the order of the Program's input and output buffers;
+// run_stages runs the stages first..last-1. All threads must call it with the same arguments but
+// for their tid. The result is 0, 1 if the thread numbers make no sense or sync is null where it is
+// needed, 2 if a buffer or an array of pointers is null or a buffer or sync is not 64-byte aligned,
+// or 3 if first is above last or last above the number of stages. Floats are computed with
+// subnormals flushed to zero, rounding to nearest; the caller's settings come back at the end.
 package driver
 
 import (
@@ -54,7 +55,8 @@ type driver struct {
 	outputs map[string]int
 }
 
-// Driver emits the driver of p. It fails if the Program refers to something that it or d does not have.
+// Driver emits the driver of p. It fails if the Program refers to something that it or d does not
+// have.
 func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
 	a, ok := archs(t.Arch)
 	if !ok {

@@ -6,7 +6,8 @@ import (
 	"ripc/ir/size"
 )
 
-// spread records how many instructions come from copying, by loop, so that an oversized kernel can name the one.
+// spread records how many instructions come from copying, by loop, so that an oversized kernel can
+// name the one.
 type spread struct {
 	loops []*copied
 	open  []*copied

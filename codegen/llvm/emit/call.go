@@ -16,8 +16,8 @@ import (
 	"ripc/ir/arith"
 )
 
-// call emits the call of an instruction: its function, appended to the module once, takes one pointer per
-// parameter that LLVM inlines.
+// call emits the call of an instruction: its function, appended to the module once, takes one
+// pointer per parameter that LLVM inlines.
 func (e *emitter) call(s *ir.Call) {
 	if len(s.Args) != len(s.Fn.Params) {
 		e.fail("call @"+s.Fn.Name, "", "%d operands for %d parameters", len(s.Args), len(s.Fn.Params))
@@ -56,8 +56,8 @@ type origin struct {
 	terms string
 }
 
-// window is the address of a place. Copies of an unrolled loop take windows, and elements, that are a constant apart, so the rest of the address is
-// computed once in a block, if it stays what it is.
+// window is the address of a place. Copies of an unrolled loop take windows, and elements, that are
+// a constant apart, so the rest of the address is computed once in a block, if it stays what it is.
 func (e *emitter) window(p place) value.Value {
 	rest := arith.Affine{Terms: p.at.Terms}
 	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 || !e.fixed(rest) {
@@ -73,7 +73,8 @@ func (e *emitter) window(p place) value.Value {
 	return e.gep(from, p.elem, imm(ir.I64, p.at.Const))
 }
 
-// written is a with the values of variables of unrolled loops, which a quotient that is left whole may still have: copies differ in them alone.
+// written is a with the values of variables of unrolled loops, which a quotient that is left whole
+// may still have: copies differ in them alone.
 func (e *emitter) written(a arith.Affine) ir.Expr {
 	return ir.MapExpr(a.Expr(), func(x ir.Expr) ir.Expr {
 		if v, ok := x.(*ir.Var); ok && e.vars[v.Name].known {
@@ -83,8 +84,8 @@ func (e *emitter) written(a arith.Affine) ir.Expr {
 	})
 }
 
-// checkWindow makes sure that the elements of a window follow each other in memory, which is all that the pointer
-// says.
+// checkWindow makes sure that the elements of a window follow each other in memory, which is all
+// that the pointer says.
 func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
 	b := e.buffer(w.Buf, w.Idx)
 	p := fn.Params[i]
@@ -99,8 +100,8 @@ func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
 	}
 }
 
-// join puts functions together. A declaration that the module or an earlier function has already is left out: LLVM takes one
-// of each.
+// join puts functions together. A declaration that the module or an earlier function has already is
+// left out: LLVM takes one of each.
 func (e *emitter) join(functions []isa.Function) string {
 	seen := map[string]bool{}
 	for name := range e.declared {

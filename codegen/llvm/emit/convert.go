@@ -55,8 +55,8 @@ func (e *emitter) convert(a val, t ir.Type) val {
 	return out
 }
 
-// saturated emits the cast of a vector of f32 to i32, which LLVM takes apart on x86: numbers that do not fit become the nearest that
-// does, and NaN 0.
+// saturated emits the cast of a vector of f32 to i32, which LLVM takes apart on x86: numbers that
+// do not fit become the nearest that does, and NaN 0.
 func (e *emitter) saturated(a val) val {
 	least, past, zero := e.splat(number(math.MinInt32)), e.splat(number(-math.MinInt32)), e.splat(number(0))
 	below, fits := e.b().NewFCmp(enum.FPredOLT, a.v, least.v), e.b().NewFCmp(enum.FPredOLT, a.v, past.v)

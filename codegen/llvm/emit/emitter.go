@@ -25,7 +25,8 @@ import (
 type buffer struct {
 	ir.Buffer
 	base value.Value
-	// An alloc inside a vectorized loop has a copy per lane, element by element: [elems][copies]. 0 for others.
+	// An alloc inside a vectorized loop has a copy per lane, element by element: [elems][copies]. 0
+	// for others.
 	copies int
 	// lane is the loop whose lanes the copies belong to.
 	lane string
@@ -128,8 +129,8 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	return e
 }
 
-// attributes are those of every kernel: which instructions it may use, that no loop may become a library call, and
-// that subnormal floats are flushed (constant folding in LLVM must know).
+// attributes are those of every kernel: which instructions it may use, that no loop may become a
+// library call, and that subnormal floats are flushed (constant folding in LLVM must know).
 func attributes(t targets.Target) []llir.FuncAttribute {
 	row, _ := rows.Of(t)
 	as := []llir.FuncAttribute{
@@ -149,8 +150,9 @@ func attributes(t targets.Target) []llir.FuncAttribute {
 // stackBits is how stacks are aligned.
 const stackBits = 128
 
-// alignStack aligns the kernel's stack for vectors that are longer than that, if there are more of them than registers. LLVM decides before it allots these whether a function does, so that vectors that
-// have none by then would lie across two lines of the first cache each.
+// alignStack aligns the kernel's stack for vectors that are longer than that, if there are more of
+// them than registers. LLVM decides before it allots these whether a function does, so that vectors
+// that have none by then would lie across two lines of the first cache each.
 func (e *emitter) alignStack() {
 	if e.target.VectorBits <= stackBits {
 		return

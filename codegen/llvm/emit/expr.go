@@ -16,8 +16,8 @@ func (e *emitter) once(x ir.Expr) val {
 	return e.eval(ir.Share(x))
 }
 
-// eval emits an expression, or takes what a part of this statement's, the same node, was evaluated to. The result is wide if it can
-// differ between the lanes of the vectorized loop around it.
+// eval emits an expression, or takes what a part of this statement's, the same node, was evaluated
+// to. The result is wide if it can differ between the lanes of the vectorized loop around it.
 func (e *emitter) eval(x ir.Expr) val {
 	if v, ok := e.parts[x]; ok {
 		return v
@@ -29,7 +29,8 @@ func (e *emitter) eval(x ir.Expr) val {
 	return v
 }
 
-// apart emits a part of an expression whose values are not those of the rest: another block's, or another lane's.
+// apart emits a part of an expression whose values are not those of the rest: another block's, or
+// another lane's.
 func (e *emitter) apart(parts map[ir.Expr]val, emit func()) {
 	rest := e.parts
 	e.parts = parts
@@ -109,7 +110,8 @@ func (e *emitter) compute(x ir.Expr) val {
 	return val{}
 }
 
-// choose emits a Select. Sides that are safe to evaluate are both evaluated; others only where they are chosen.
+// choose emits a Select. Sides that are safe to evaluate are both evaluated; others only where they
+// are chosen.
 func (e *emitter) choose(x *ir.Select) val {
 	wide := e.varies(x.Cond)
 	safe := e.safe(x.A) && e.safe(x.B)

@@ -8,9 +8,10 @@ import (
 	"ripc/ir"
 )
 
-// Float arithmetic flushes subnormal operands and results by itself, on every processor that drivers set up. This file
-// sees to what only hands an operand on: min and max, which are a comparison and a choice, and arithmetic that LLVM
-// leaves out, such as x * 1. (What only moves values, such as a Load, a Select or a Store, does not flush them.)
+// Float arithmetic flushes subnormal operands and results by itself, on every processor that
+// drivers set up. This file sees to what only hands an operand on: min and max, which are a
+// comparison and a choice, and arithmetic that LLVM leaves out, such as x * 1. (What only moves
+// values, such as a Load, a Select or a Store, does not flush them.)
 
 // flush makes zeros of x's subnormal numbers and quiets its NaNs, unless that is done.
 func (e *emitter) flush(x val) val {
@@ -44,8 +45,9 @@ func number(v float32) val {
 		neutral: k == 0 || k == 1 || k == -1, zero: k == 0, positive: !math.Signbit(float64(v))}
 }
 
-// operands prepares the operands of float arithmetic: those that LLVM may take for the result are flushed first. That is
-// so beside 0, 1 and -1, which may change nothing, and for values without a sign, to which 0 may be added.
+// operands prepares the operands of float arithmetic: those that LLVM may take for the result are
+// flushed first. That is so beside 0, 1 and -1, which may change nothing, and for values without a
+// sign, to which 0 may be added.
 func (e *emitter) operands(xs ...*val) {
 	neutral := false
 	for _, x := range xs {
@@ -58,17 +60,19 @@ func (e *emitter) operands(xs ...*val) {
 	}
 }
 
-// extreme is op, min or max, of a and b, which have one shape. LLVM makes instructions of the choice that quiet
-// a signaling NaN, and then take the other side, only where one side is a constant. Elsewhere it is enough to flush what
-// was chosen: the comparison sees flushed numbers in any case.
+// extreme is op, min or max, of a and b, which have one shape. LLVM makes instructions of the
+// choice that quiet a signaling NaN, and then take the other side, only where one side is a
+// constant. Elsewhere it is enough to flush what was chosen: the comparison sees flushed numbers in
+// any case.
 func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 	by := ir.Lt
 	if op == ir.Max {
 		by = ir.Gt
 	}
 	after := !a.flushed && !b.flushed && !a.constant && !b.constant
-	// minps and maxps would flush what they choose, but LLVM does not always make these of a choice: 0 or b is b under a
-	// mask, and with AVX-512 the larger of x and what lies in memory is a store of x under one.
+	// minps and maxps would flush what they choose, but LLVM does not always make these of a
+	// choice: 0 or b is b under a mask, and with AVX-512 the larger of x and what lies in memory is
+	// a store of x under one.
 	if !after || a.zero {
 		a, b = e.flush(a), e.flush(b)
 	}
@@ -79,8 +83,9 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 	return e.flush(e.pick(compare(by, a, b), a, b))
 }
 
-// condition evaluates the condition of a Select. Where it compares floats, LLVM might take both for a min or max, which
-// flush; so what is compared is made another value than what is chosen. (LLVM compares with what it canonicalizes.)
+// condition evaluates the condition of a Select. Where it compares floats, LLVM might take both for
+// a min or max, which flush; so what is compared is made another value than what is chosen. (LLVM
+// compares with what it canonicalizes.)
 func (e *emitter) condition(x *ir.Select) val {
 	c, ok := x.Cond.(*ir.Binary)
 	if !ok || !c.Op.IsCompare() || !c.A.Type().IsFloat() || !x.Type().IsFloat() || codegen.Flushed(x, e.clean) {

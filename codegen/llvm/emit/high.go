@@ -12,8 +12,9 @@ import (
 	"ripc/ir/arith"
 )
 
-// highProduct recognizes i32 numbers that are upper bits of products, as fixed-point factors have them: those that lose their 31 lower bits, rounded, and the
-// upper half of the sum with another number:
+// highProduct recognizes i32 numbers that are upper bits of products, as fixed-point factors have
+// them: those that lose their 31 lower bits, rounded, and the upper half of the sum with another
+// number:
 //
 //	cast<i32>(cast<i64>(a) * cast<i64>(b) + (1 << 30) >> 31)
 //	cast<i32>(cast<i64>(a) * cast<i64>(b) + c >> 32)
@@ -59,7 +60,8 @@ func widened(e ir.Expr) ir.Expr {
 	return nil
 }
 
-// highKind is one of the functions behind high: of so many lanes, and whether it adds a third number.
+// highKind is one of the functions behind high: of so many lanes, and whether it adds a third
+// number.
 type highKind struct {
 	lanes int
 	added bool
@@ -72,8 +74,9 @@ func (k highKind) name() string {
 	return fmt.Sprintf("ripc_high_product_x%d", k.lanes)
 }
 
-// high emits a highProduct of vectors. LLVM itself widens all lanes and narrows the products again. NEON has an instruction that rounds, which saturates
-// where both numbers are the least: one of them must be known to be another. Elsewhere products of 64 bits are made of even and of odd lanes
+// high emits a highProduct of vectors. LLVM itself widens all lanes and narrows the products again.
+// NEON has an instruction that rounds, which saturates where both numbers are the least: one of
+// them must be known to be another. Elsewhere products of 64 bits are made of even and of odd lanes
 // where these stand.
 func (e *emitter) high(x *ir.Cast) (val, bool) {
 	a, b, c, ok := highProduct(x)
@@ -137,8 +140,9 @@ func (k highKind) function(arch string) isa.Function {
 	return isa.Function{Calls: []isa.Declaration{{Result: one, Name: intrinsic, Params: one + ", " + one}}, Text: b.String()}
 }
 
-// evenAndOdd multiplies even lanes, then odd ones, as lanes of 64 bits, and puts the results where these stood. A third number's even and odd lanes are
-// taken apart, outside of loops where it does not change there.
+// evenAndOdd multiplies even lanes, then odd ones, as lanes of 64 bits, and puts the results where
+// these stood. A third number's even and odd lanes are taken apart, outside of loops where it does
+// not change there.
 func (k highKind) evenAndOdd() string {
 	half := func(odd int) string { return isa.Shuffle(k.lanes/2, func(i int) int { return 2*i + odd }) }
 	results, even := `  %s0 = add LONG %p0, splat (i64 1073741824)

@@ -9,8 +9,9 @@ import (
 	"ripc/ir/arith"
 )
 
-// affine is the affine form of an i64 expression here: variables of unrolled loops are constants, and divisions and
-// remainders that a split or a fuse left behind go away where the ranges allow it.
+// affine is the affine form of an i64 expression here: variables of unrolled loops are constants,
+// and divisions and remainders that a split or a fuse left behind go away where the ranges allow
+// it.
 func (e *emitter) affine(x ir.Expr) arith.Affine {
 	a := arith.ToAffine(x)
 	out := arith.Affine{Const: a.Const}
@@ -62,8 +63,8 @@ func divide(a arith.Affine, d int64) (q, r arith.Affine) {
 // sum emits the value of a: the sum of its terms plus its constant.
 func (e *emitter) sum(a arith.Affine) val { return e.sumAs(ir.I64, a) }
 
-// element is the address base + a elements of type t. A constant part is added last, so that it ends up in the
-// addressing mode, if the address without it is inside the buffer too.
+// element is the address base + a elements of type t. A constant part is added last, so that it
+// ends up in the addressing mode, if the address without it is inside the buffer too.
 func (e *emitter) element(base value.Value, t types.Type, a arith.Affine) value.Value {
 	last := int64(0)
 	if a.Const > 0 && len(a.Terms) > 0 {
@@ -97,7 +98,8 @@ func (e *emitter) inside(buf string, idx []ir.Expr) bool {
 	return true
 }
 
-// follows reports whether 0 <= x < n follows from the conditions around: those of rows, say, of which the last tile has fewer.
+// follows reports whether 0 <= x < n follows from the conditions around: those of rows, say, of
+// which the last tile has fewer.
 func (e *emitter) follows(x ir.Expr, n int) bool {
 	if len(e.given) == 0 {
 		return false
@@ -106,8 +108,8 @@ func (e *emitter) follows(x ir.Expr, n int) bool {
 	return arith.Follows(within, e.ranges, e.given...)
 }
 
-// safe reports whether x can be evaluated though it is not chosen: all its loads are in bounds. A Select below it
-// looks after its own sides.
+// safe reports whether x can be evaluated though it is not chosen: all its loads are in bounds. A
+// Select below it looks after its own sides.
 func (e *emitter) safe(x ir.Expr) bool {
 	ok := true
 	ir.WalkExpr(x, func(y ir.Expr) bool {

@@ -16,8 +16,10 @@ import (
 //
 //	word >> cast<u32>(lane + rest) & 1
 //
-// which is the word, shifted by rest, seen as a vector of bools: the opposite of bitmask. LLVM shifts lanes as wide as the word, by 0, 1, 2 and so on, which is
-// four times as many where bytes are made of them, and fewer operations where lanes stay as wide. Lanes fill bytes, and are no more than the word has bits.
+// which is the word, shifted by rest, seen as a vector of bools: the opposite of bitmask. LLVM
+// shifts lanes as wide as the word, by 0, 1, 2 and so on, which is four times as many where bytes
+// are made of them, and fewer operations where lanes stay as wide. Lanes fill bytes, and are no
+// more than the word has bits.
 func (e *emitter) laneBits(x *ir.Binary) (val, bool) {
 	one, isOne := x.B.(*ir.IntImm)
 	shift, isShift := x.A.(*ir.Binary)
@@ -43,7 +45,8 @@ func (e *emitter) laneBits(x *ir.Binary) (val, bool) {
 	return val{v: e.b().NewZExt(e.bools(v), e.typeOf(t, true)), t: t, wide: true}, true
 }
 
-// bools is an integer of as many bits as there are lanes as a vector of bools: the opposite of maskOf.
+// bools is an integer of as many bits as there are lanes as a vector of bools: the opposite of
+// maskOf.
 func (e *emitter) bools(v value.Value) value.Value {
 	bools := vectorOf(e.lanes, types.I1)
 	if !e.target.Has("neon") {
@@ -55,7 +58,8 @@ func (e *emitter) bools(v value.Value) value.Value {
 
 func boolsName(lanes int) string { return fmt.Sprintf("ripc_bools_x%d", lanes) }
 
-// boolsText is the function of bools for Arm: each byte lies in eight lanes, of which each tests its bit. LLVM moves lanes one by one.
+// boolsText is the function of bools for Arm: each byte lies in eight lanes, of which each tests
+// its bit. LLVM moves lanes one by one.
 func boolsText(lanes int) isa.Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

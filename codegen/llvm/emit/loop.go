@@ -53,8 +53,8 @@ func (e *emitter) copies(name, how string, extent int, body func()) {
 	}
 }
 
-// counted emits a loop from lo to hi, which lie in 0..extent and are of the counter's type; nil for the whole range,
-// which is not empty.
+// counted emits a loop from lo to hi, which lie in 0..extent and are of the counter's type; nil for
+// the whole range, which is not empty.
 func (e *emitter) counted(name string, extent int, lo, hi value.Value, body func()) {
 	before, loop, end := e.blk, e.block("for."+name), e.block("end."+name)
 	t := e.counterType(extent)
@@ -78,7 +78,8 @@ func (e *emitter) counted(name string, extent int, lo, hi value.Value, body func
 	e.start(end)
 }
 
-// share is this thread's part of 0..extent-1: contiguous, and within one of those of the others in size.
+// share is this thread's part of 0..extent-1: contiguous, and within one of those of the others in
+// size.
 func (e *emitter) share(extent int) (lo, hi value.Value) {
 	if e.indexType() == ir.I32 {
 		return e.share32(extent)
@@ -90,8 +91,8 @@ func (e *emitter) share(extent int) (lo, hi value.Value) {
 	return lo, hi
 }
 
-// vectorize emits the body once, each value holding one element per lane. It does each statement for all lanes before the
-// next statement, which deps.Check has shown to give the same.
+// vectorize emits the body once, each value holding one element per lane. It does each statement
+// for all lanes before the next statement, which deps.Check has shown to give the same.
 func (e *emitter) vectorize(s *ir.For) {
 	e.laneVar, e.lanes = s.Var, s.Extent
 	e.bind(s.Var, e.laneNumbers(), arith.Interval{Lo: 0, Hi: int64(s.Extent) - 1}, func() { e.stmt(s.Body) })

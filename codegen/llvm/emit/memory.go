@@ -25,8 +25,9 @@ func (e *emitter) load(p place) val {
 	return e.fromLanes(p.t, func(k int) val { return e.read(p.t, false, at(k), p.elemAlignment()) })
 }
 
-// everyOther reads lanes that are two elements apart: the first or the second ones of as many pairs, in one vector, or, where the last pair may lie outside of the
-// buffer, what lies between the first and the last of them, in two vectors that overlap by one element.
+// everyOther reads lanes that are two elements apart: the first or the second ones of as many
+// pairs, in one vector, or, where the last pair may lie outside of the buffer, what lies between
+// the first and the last of them, in two vectors that overlap by one element.
 func (e *emitter) everyOther(p place) val {
 	if odd, ok := e.inPair(p); ok {
 		p.at.Const -= odd
@@ -47,7 +48,8 @@ func (e *emitter) everyOther(p place) val {
 	return a
 }
 
-// halfOfPairs reads the first (odd is 0) or the second element of as many pairs as there are lanes, of which p is the first.
+// halfOfPairs reads the first (odd is 0) or the second element of as many pairs as there are lanes,
+// of which p is the first.
 func (e *emitter) halfOfPairs(p place, odd int64) val {
 	lanes := e.lanes
 	e.lanes = 2 * lanes
@@ -61,8 +63,10 @@ func (e *emitter) halfOfPairs(p place, odd int64) val {
 	return x
 }
 
-// inPair says that each lane's element is the first of a pair of neighbours that may be read, or, where odd is 1, the second. Where it is not known whether the index is even, pairs begin at its even
-// constant part: so elements that lie one apart, as those of a row's taps do, are halves of the same pairs.
+// inPair says that each lane's element is the first of a pair of neighbours that may be read, or,
+// where odd is 1, the second. Where it is not known whether the index is even, pairs begin at its
+// even constant part: so elements that lie one apart, as those of a row's taps do, are halves of
+// the same pairs.
 func (e *emitter) inPair(p place) (odd int64, ok bool) {
 	if odd, known := p.parity(); known && p.paired {
 		return odd, true

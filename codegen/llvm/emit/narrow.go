@@ -13,10 +13,12 @@ import (
 	"ripc/ir/arith"
 )
 
-// Indices are i64 in the IR. Where addresses have 32 bits, this file computes in 32 what provably fits (loop counters,
-// divisions, comparisons) or what is an address in the end, and spells out what LLVM would call a library for.
+// Indices are i64 in the IR. Where addresses have 32 bits, this file computes in 32 what provably
+// fits (loop counters, divisions, comparisons) or what is an address in the end, and spells out
+// what LLVM would call a library for.
 
-// indexType is the type that addresses are computed in. A 32-bit address needs no proof: it is taken modulo 2^32.
+// indexType is the type that addresses are computed in. A 32-bit address needs no proof: it is
+// taken modulo 2^32.
 func (e *emitter) indexType() ir.Type {
 	if e.target.PointerBits() == 32 {
 		return ir.I32
@@ -32,7 +34,8 @@ func (e *emitter) counterType(extent int) ir.Type {
 	return e.indexType()
 }
 
-// widen makes an i64 of a value that is not negative, and remembers where it came from, for low to find.
+// widen makes an i64 of a value that is not negative, and remembers where it came from, for low to
+// find.
 func (e *emitter) widen(x val) val {
 	if x.t == ir.I64 {
 		return x
@@ -55,7 +58,8 @@ func (e *emitter) low(x val) val {
 	return val{v: e.b().NewTrunc(x.v, e.typeOf(ir.I32, x.wide)), t: ir.I32, wide: x.wide}
 }
 
-// small emits the i64 expression x as an i32 if addresses have 32 bits and its range is known to lie in lo..2^31-1.
+// small emits the i64 expression x as an i32 if addresses have 32 bits and its range is known to
+// lie in lo..2^31-1.
 func (e *emitter) small(x ir.Expr, lo int64) (val, bool) {
 	if e.indexType() == ir.I64 || x.Type() != ir.I64 {
 		return val{}, false
@@ -94,8 +98,9 @@ func (e *emitter) sumAs(t ir.Type, a arith.Affine) val {
 	return out
 }
 
-// share32 is share in 32 bits: the first extent mod n threads get one more. Where the processor cannot divide, doubles
-// do: the quotient of two 32-bit numbers is never rounded up to the next integer.
+// share32 is share in 32 bits: the first extent mod n threads get one more. Where the processor
+// cannot divide, doubles do: the quotient of two 32-bit numbers is never rounded up to the next
+// integer.
 func (e *emitter) share32(extent int) (lo, hi value.Value) {
 	if int64(extent) > math.MaxInt32 {
 		e.fail("parallel", "", "extent %d; at most %d is supported on a target with 32-bit addresses", extent, math.MaxInt32)
@@ -145,8 +150,8 @@ end:
 }
 `
 
-// divmod64 is floor division of a 64-bit integer by a constant, or the remainder, without the library that LLVM would
-// call. For a negative a, floor(a/d) is the complement of complement(a)/d.
+// divmod64 is floor division of a 64-bit integer by a constant, or the remainder, without the
+// library that LLVM would call. For a negative a, floor(a/d) is the complement of complement(a)/d.
 func (e *emitter) divmod64(op ir.BinOp, a, d val) val {
 	sign := imm(a.t, 0)
 	if a.t.Signed() {
@@ -169,7 +174,8 @@ func (e *emitter) divmod64(op ir.BinOp, a, d val) val {
 	return e.binary(ir.Sub, a, e.binary(ir.Mul, q, d))
 }
 
-// floatTo64 converts f32 to a 64-bit integer, saturating, NaN to 0: the significand, shifted by the exponent.
+// floatTo64 converts f32 to a 64-bit integer, saturating, NaN to 0: the significand, shifted by the
+// exponent.
 func (e *emitter) floatTo64(a val, t ir.Type) val {
 	bits := e.reinterpret(a, ir.U32)
 	k := func(v int64) val { return imm(ir.U32, v) }
@@ -193,8 +199,9 @@ func (e *emitter) floatTo64(a val, t ir.Type) val {
 	return e.reinterpret(e.pick(nan, zero, size), t)
 }
 
-// floatFrom64 converts a 64-bit integer to f32, by way of a double. So that rounding twice does not show, a number of
-// more than 53 bits is first made one whose last bit says whether something was cut off (rounding to odd).
+// floatFrom64 converts a 64-bit integer to f32, by way of a double. So that rounding twice does not
+// show, a number of more than 53 bits is first made one whose last bit says whether something was
+// cut off (rounding to odd).
 func (e *emitter) floatFrom64(a val) val {
 	t := a.t
 	cut := e.binary(ir.And, a, imm(t, 0x7FF))
@@ -238,7 +245,8 @@ func (e *emitter) rounds() bool {
 	return true
 }
 
-// roundEven rounds to the nearest integer by adding and taking away 2^23, above which floats have no fraction.
+// roundEven rounds to the nearest integer by adding and taking away 2^23, above which floats have
+// no fraction.
 func (e *emitter) roundEven(a val) val {
 	two23 := number(1 << 23)
 	size := e.unary(ir.Abs, a)

@@ -63,7 +63,8 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 	return p
 }
 
-// whole puts quotients and remainders together that fuse left behind: d*m * (x / d) + m * (x % d) is m * x.
+// whole puts quotients and remainders together that fuse left behind: d*m * (x / d) + m * (x % d)
+// is m * x.
 func (e *emitter) whole(a arith.Affine) arith.Affine {
 	for i, t := range a.Terms {
 		q, ok := t.Atom.(*ir.Binary)
@@ -91,7 +92,9 @@ func (e *emitter) whole(a arith.Affine) arith.Affine {
 	return a
 }
 
-// address is where lane 0 of a place that is not scattered lies. Copies of an unrolled loop that read a constant apart from where the same elements lead, such as counts in a table, look there once.
+// address is where lane 0 of a place that is not scattered lies. Copies of an unrolled loop that
+// read a constant apart from where the same elements lead, such as counts in a table, look there
+// once.
 func (e *emitter) address(p place) value.Value {
 	if computed(p.at) {
 		return e.window(p)
@@ -99,7 +102,8 @@ func (e *emitter) address(p place) value.Value {
 	return e.element(p.base, p.elem, p.at)
 }
 
-// fixed reports whether an index stays what it is wherever its loops stand still: the func changes nothing that it reads.
+// fixed reports whether an index stays what it is wherever its loops stand still: the func changes
+// nothing that it reads.
 func (e *emitter) fixed(a arith.Affine) bool {
 	return !slices.ContainsFunc(a.Terms, func(t arith.Term) bool { return !e.changes.Keep(t.Atom) })
 }
@@ -126,7 +130,8 @@ func (e *emitter) addresses(p place) func(k int) value.Value {
 	}
 }
 
-// computed reports whether an index depends on more than loop variables, so that one lane's value is no constant.
+// computed reports whether an index depends on more than loop variables, so that one lane's value
+// is no constant.
 func computed(a arith.Affine) bool {
 	found := false
 	for _, t := range a.Terms {
@@ -139,7 +144,8 @@ func computed(a arith.Affine) bool {
 	return found
 }
 
-// alignment of the address of p that can be proved, at least that of an element: buffers are 64-byte aligned.
+// alignment of the address of p that can be proved, at least that of an element: buffers are
+// 64-byte aligned.
 func (p place) alignment() int {
 	size := int64(p.t.Bytes())
 	g := p.at.Const

@@ -13,10 +13,11 @@ import (
 	"ripc/targets"
 )
 
-// popcountAdd adds a vector of popcounts to what is at an address. 32-bit Arm counts bytes, and adds pairs of 16-bit
-// numbers to 32-bit ones (vpadal), which LLVM does not find: it widens first, then adds. x86 without vpopcntd counts bytes
-// too, and LLVM does not find the multiplications that add them up (see popcountAddX86). To narrower sums 64-bit Arm adds neighbours
-// among bytes, where LLVM widens them to 32 bits and takes the lower bits of these.
+// popcountAdd adds a vector of popcounts to what is at an address. 32-bit Arm counts bytes, and
+// adds pairs of 16-bit numbers to 32-bit ones (vpadal), which LLVM does not find: it widens first,
+// then adds. x86 without vpopcntd counts bytes too, and LLVM does not find the multiplications that
+// add them up (see popcountAddX86). To narrower sums 64-bit Arm adds neighbours among bytes, where
+// LLVM widens them to 32 bits and takes the lower bits of these.
 func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (val, bool) {
 	bits := e.bits[x.v]
 	if op != ir.AddTo || bits == nil || !x.wide || !e.countsBytes(x.t) {
@@ -30,7 +31,8 @@ func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (
 	return val{v: e.b().NewCall(f, acc.v, bits), t: x.t, wide: true}, true
 }
 
-// countsBytes reports whether popcountAdd knows better than LLVM how to add counts of 32-bit lanes to sums of type sum.
+// countsBytes reports whether popcountAdd knows better than LLVM how to add counts of 32-bit lanes
+// to sums of type sum.
 func (e *emitter) countsBytes(sum ir.Type) bool {
 	switch t := e.target; t.Arch {
 	case "arm":
@@ -69,8 +71,9 @@ func (c counted) function(t targets.Target) isa.Function {
 	return popcountAddX86(c.lanes, t)
 }
 
-// popcountAddArm64 is the function behind popcountAdd for sums of 8 or 16 bits: cnt, addp among bytes until there is a register of pairs, then uadalp
-// to sums of 16 bits, or of all four bytes, then add to those of 8.
+// popcountAddArm64 is the function behind popcountAdd for sums of 8 or 16 bits: cnt, addp among
+// bytes until there is a register of pairs, then uadalp to sums of 16 bits, or of all four bytes,
+// then add to those of 8.
 func popcountAddArm64(c counted) isa.Function {
 	calls := []isa.Declaration{
 		{Result: "<16 x i8>", Name: "llvm.ctpop.v16i8", Params: "<16 x i8>"},
@@ -121,7 +124,8 @@ func popcountAddArm64(c counted) isa.Function {
 	return isa.Function{Calls: calls, Text: b.String()}
 }
 
-// popcountAddArm is the function behind popcountAdd: vcnt.8, vpaddl.u8, vpadal.u16 on four lanes at a time.
+// popcountAddArm is the function behind popcountAdd: vcnt.8, vpaddl.u8, vpadal.u16 on four lanes at
+// a time.
 func popcountAddArm(lanes int) isa.Function {
 	var b strings.Builder
 	calls := []isa.Declaration{

@@ -14,8 +14,8 @@ import (
 	"ripc/ir/arith"
 )
 
-// reduce carries out a combining Store of all lanes to one element, which is an integer: the lanes are combined with each
-// other first.
+// reduce carries out a combining Store of all lanes to one element, which is an integer: the lanes
+// are combined with each other first.
 func (e *emitter) reduce(s *ir.Store) {
 	p := e.place(s.Buf, s.Idx)
 	if m, ok := e.bitmask(s); ok {
@@ -54,7 +54,8 @@ func reduction(op ir.StoreOp, t ir.Type) string {
 	return "add"
 }
 
-// mask is bools of e.lanes lanes that come to be bits of an integer, from bit shift on, in parts of so many lanes each, in order.
+// mask is bools of e.lanes lanes that come to be bits of an integer, from bit shift on, in parts of
+// so many lanes each, in order.
 type mask struct {
 	t     ir.Type
 	parts []value.Value // integers of as many bits as a part has lanes
@@ -66,7 +67,8 @@ type mask struct {
 //
 //	word |= cast<u32>(bool of the lane) << (lane + rest)
 //
-// which is the vector of bools seen as one integer, shifted by rest. Processors have an instruction for that.
+// which is the vector of bools seen as one integer, shifted by rest. Processors have an instruction
+// for that.
 func (e *emitter) bitmask(s *ir.Store) (mask, bool) {
 	shl, ok := s.Val.(*ir.Binary)
 	if s.Op != ir.OrTo && s.Op != ir.AddTo || !ok || shl.Op != ir.Shl {
@@ -97,9 +99,10 @@ func (e *emitter) bitmask(s *ir.Store) (mask, bool) {
 	return m, true
 }
 
-// setBits combines a mask with the element at p. Parts of an output's word that are a half of 32 bits, as comparisons write them, go there one by one, which
-// takes no operation to join them: a kernel of 111x111x64 levels of 2 bits takes 172.7 us and not 174.9 on a Zen 5. An alloc's word is read again soon, by
-// a load that would wait for both.
+// setBits combines a mask with the element at p. Parts of an output's word that are a half of 32
+// bits, as comparisons write them, go there one by one, which takes no operation to join them: a
+// kernel of 111x111x64 levels of 2 bits takes 172.7 us and not 174.9 on a Zen 5. An alloc's word is
+// read again soon, by a load that would wait for both.
 func (e *emitter) setBits(s *ir.Store, m mask, p place) {
 	const half = 16
 	shift := e.sum(m.shift)
@@ -141,9 +144,10 @@ func (e *emitter) joined(m mask, shift val) val {
 	return e.binary(ir.Shl, all, e.convert(shift, m.t))
 }
 
-// masked is how many lanes of the bools of x one comparison makes, where that writes them as an integer (AVX-512), else all: LLVM joins such
-// integers by kunpckwd, which takes longer than moving, shifting and joining them elsewhere: a kernel of 111x111x64 levels of 2
-// bits takes 412 us on Zen 4 and not 421.
+// masked is how many lanes of the bools of x one comparison makes, where that writes them as an
+// integer (AVX-512), else all: LLVM joins such integers by kunpckwd, which takes longer than
+// moving, shifting and joining them elsewhere: a kernel of 111x111x64 levels of 2 bits takes 412 us
+// on Zen 4 and not 421.
 func (e *emitter) masked(x ir.Expr) int {
 	if !e.target.Has("avx512f") {
 		return e.lanes
@@ -165,7 +169,8 @@ func (e *emitter) masked(x ir.Expr) int {
 	return min(e.lanes, e.target.VectorBits/widest)
 }
 
-// lanePlus matches x, of any integer type, as the lane's number plus something that is the same for all lanes.
+// lanePlus matches x, of any integer type, as the lane's number plus something that is the same for
+// all lanes.
 func (e *emitter) lanePlus(x ir.Expr) (rest arith.Affine, ok bool) {
 	if b, isBin := x.(*ir.Binary); isBin && b.Op == ir.Add && x.Type() != ir.I64 {
 		k, isImm := b.B.(*ir.IntImm)
@@ -225,8 +230,10 @@ func addsNeighbours(arch string) (neighbours, bool) {
 	return neighbours{}, false
 }
 
-// maskText is the function of maskOf for Arm: each byte of all ones or zeros keeps a bit, and neighbours are added three times, until a byte holds the bits of 8. LLVM brings the bytes of each register
-// into another order on 64-bit Arm, to add them up by itself, and moves lanes one by one on 32-bit Arm.
+// maskText is the function of maskOf for Arm: each byte of all ones or zeros keeps a bit, and
+// neighbours are added three times, until a byte holds the bits of 8. LLVM brings the bytes of each
+// register into another order on 64-bit Arm, to add them up by itself, and moves lanes one by one
+// on 32-bit Arm.
 func maskText(arch string, lanes int) isa.Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

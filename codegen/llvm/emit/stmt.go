@@ -9,8 +9,8 @@ import (
 	"ripc/ir"
 )
 
-// kernel emits the whole function. The body runs on thread 0 alone unless it has a parallel loop: then all
-// threads run it, each with its own allocs, and share the iterations of that loop.
+// kernel emits the whole function. The body runs on thread 0 alone unless it has a parallel loop:
+// then all threads run it, each with its own allocs, and share the iterations of that loop.
 func (e *emitter) kernel() {
 	done := e.block("done")
 	parallel, err := codegen.CheckLoops(e.f)
@@ -54,7 +54,8 @@ func (e *emitter) stmt(s ir.Stmt) {
 	}
 }
 
-// alloc makes a buffer known. Its address is computed once, in the entry block, however often its scope is entered.
+// alloc makes a buffer known. Its address is computed once, in the entry block, however often its
+// scope is entered.
 func (e *emitter) alloc(s *ir.Alloc) {
 	if e.bufs[s.Buf.Name] != nil {
 		return // another copy of the same scope

@@ -17,8 +17,9 @@ type val struct {
 	wide  bool
 	known bool  // an integer or bool constant (never wide)
 	k     int64 // its value, in t's range (for u64, the bits)
-	// Of floats, for flush: nothing in it is subnormal or a signaling NaN; it is a constant; one that changes no number
-	// it is added to or multiplied with, but perhaps the sign; one that counts as 0; its sign bit is clear.
+	// Of floats, for flush: nothing in it is subnormal or a signaling NaN; it is a constant; one
+	// that changes no number it is added to or multiplied with, but perhaps the sign; one that
+	// counts as 0; its sign bit is clear.
 	flushed, constant, neutral, zero, positive bool
 	f                                          float32 // the constant
 }

@@ -8,19 +8,23 @@ import (
 	"ripc/ir"
 )
 
-// LLVM's patterns for Arm take two instructions for what they are not where a result is 0. This file hides from LLVM what
-// these patterns look for. Floats keep their sign bit in every other pattern of LLVM 22; TestZeros holds all of this.
+// LLVM's patterns for Arm take two instructions for what they are not where a result is 0. This
+// file hides from LLVM what these patterns look for. Floats keep their sign bit in every other
+// pattern of LLVM 22; TestZeros holds all of this.
 //
-//   - -(a*b + c), of scalars, becomes fnmadd (vfnma), which computes -a*b - c. Where a*b + c cancels, that is 0 and not -0.
-//     LLVM finds the negation in many places: x * -1, x / -1, -0 - x, a flipped sign bit, x times a choice of 1 and -1,
-//     and where -1 is found in memory. The multiply-add is therefore hidden, and not the negation.
-//   - x < 0 ? x : 0 becomes fminnm (vminnm), which gives -0 for -0. x > -0 ? x : -0 becomes fmaxnm, which gives 0 for 0.
-//     The zero is hidden, as an operand of the comparison and in an alloc whose elements are compared.
+//   - -(a*b + c), of scalars, becomes fnmadd (vfnma), which computes -a*b - c. Where a*b + c
+//     cancels, that is 0 and not -0. LLVM finds the negation in many places: x * -1, x / -1, -0 -
+//     x, a flipped sign bit, x times a choice of 1 and -1, and where -1 is found in memory. The
+//     multiply-add is therefore hidden, and not the negation.
+//   - x < 0 ? x : 0 becomes fminnm (vminnm), which gives -0 for -0. x > -0 ? x : -0 becomes fmaxnm,
+//     which gives 0 for 0. The zero is hidden, as an operand of the comparison and in an alloc
+//     whose elements are compared.
 
 // ignoresZeros reports whether LLVM has such patterns for the target.
 func (e *emitter) ignoresZeros() bool { return e.target.Arch != "x86_64" }
 
-// hide is the scalar float x as another value to LLVM. No instruction is made of it, so that it does not count.
+// hide is the scalar float x as another value to LLVM. No instruction is made of it, so that it
+// does not count.
 func (e *emitter) hide(x value.Value) value.Value {
 	call := e.hiding(x)
 	e.blk.Insts = append(e.blk.Insts, call)
@@ -75,8 +79,8 @@ func (e *emitter) hideZero(x val) val {
 	return v
 }
 
-// comparedAllocs names the allocs of floats whose elements are compared, or are the second operand of min or max: there
-// LLVM may find a zero that was stored.
+// comparedAllocs names the allocs of floats whose elements are compared, or are the second operand
+// of min or max: there LLVM may find a zero that was stored.
 func comparedAllocs(f *ir.Func) map[string]bool {
 	compared := map[string]bool{}
 	add := func(x ir.Expr) {

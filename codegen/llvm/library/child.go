@@ -27,8 +27,8 @@ type (
 	}
 )
 
-// What children are told by: a variable, and their own name. Either alone may come from elsewhere, and a program that is no child would
-// wait for an order, silently.
+// What children are told by: a variable, and their own name. Either alone may come from elsewhere,
+// and a program that is no child would wait for an order, silently.
 const (
 	variable = "RIPC_LLVM_CHILD"
 	name     = "ripc-llvm"
@@ -40,7 +40,8 @@ func isChild() bool { return os.Getenv(variable) != "" && len(os.Args) == 1 && o
 // self is the running program itself, even if its file was replaced since.
 const self = "/proc/self/exe"
 
-// child is a process that compiles, seen from the one that started it, which one goroutine at a time uses.
+// child is a process that compiles, seen from the one that started it, which one goroutine at a
+// time uses.
 type child struct {
 	key      string
 	cmd      *exec.Cmd
@@ -93,8 +94,9 @@ func start(ctx context.Context, o order) (*child, error) {
 // module is the one that this package is of.
 const module = "ripc"
 
-// isProgram fails if this is no program of its own but part of another, which must not be started once more: a library for C, or a plugin,
-// in which what is known of the build is the program's that has loaded it.
+// isProgram fails if this is no program of its own but part of another, which must not be started
+// once more: a library for C, or a plugin, in which what is known of the build is the program's
+// that has loaded it.
 func isProgram() error {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

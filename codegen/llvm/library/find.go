@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Of is the shared library of LLVM that all these programs load: its path, or its name where the dynamic linker searches for it. ok is
-// false if they have none, as those that LLVM itself distributes, or are no programs of this machine but scripts, or if this package
-// cannot load one here.
+// Of is the shared library of LLVM that all these programs load: its path, or its name where the
+// dynamic linker searches for it. ok is false if they have none, as those that LLVM itself
+// distributes, or are no programs of this machine but scripts, or if this package cannot load one
+// here.
 func Of(programs ...string) (file string, ok bool) {
 	for i, p := range programs {
 		f, ok := of(p)
@@ -44,7 +45,8 @@ func of(program string) (file string, ok bool) {
 	return "", false
 }
 
-// inRunPath is the file called name in the folders that a program in dir names itself, or else just the name.
+// inRunPath is the file called name in the folders that a program in dir names itself, or else just
+// the name.
 func inRunPath(f *elf.File, dir, name string) string {
 	paths, _ := f.DynString(elf.DT_RUNPATH) // none is as good as an error: the dynamic linker has its own folders
 	if len(paths) == 0 {

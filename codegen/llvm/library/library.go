@@ -1,13 +1,15 @@
-// Package library makes objects of LLVM IR as opt and llc do, by LLVM's shared library in child processes that stay: a tool takes 20 ms to
-// start, most of them for the relocations of that library, and a kernel often less than that to compile. The objects are those of the
-// tools, byte for byte; whoever gets an error asks the tools, which give the same object or say what is wrong.
+// Package library makes objects of LLVM IR as opt and llc do, by LLVM's shared library in child
+// processes that stay: a tool takes 20 ms to start, most of them for the relocations of that
+// library, and a kernel often less than that to compile. The objects are those of the tools, byte
+// for byte; whoever gets an error asks the tools, which give the same object or say what is wrong.
 //
 //	file, ok := library.Of(opt, llc) // of these programs, so that it is their version
 //	l := library.New(file, version)
 //	object, err := l.Compile(ctx, settings, ll)
 //
-// LLVM's flags are global, and it ends the process on some errors: so each child has one set of flags, and what goes wrong ends no more
-// than a child. A child is the program itself, started once more: see the init function of this package.
+// LLVM's flags are global, and it ends the process on some errors: so each child has one set of
+// flags, and what goes wrong ends no more than a child. A child is the program itself, started once
+// more: see the init function of this package.
 package library
 
 import (
@@ -18,8 +20,8 @@ import (
 	"time"
 )
 
-// Settings are what opt and llc are called with, apart from the files: a child is made for them. LLVM's library knows the flags of the
-// tools' lists as the tools themselves do.
+// Settings are what opt and llc are called with, apart from the files: a child is made for them.
+// LLVM's library knows the flags of the tools' lists as the tools themselves do.
 type Settings struct {
 	Backend            string // LLVM's name of what generates the code, as in LLVMInitialize<Backend>Target
 	Triple, CPU, Attrs string // -mtriple, -mcpu, -mattr
@@ -38,11 +40,13 @@ const (
 	patience = 3 * time.Second
 	// beginning is how long a child may take until it can compile.
 	beginning = 10 * time.Second
-	// compiling is how long a child may take for a kernel until the tools are asked. The largest take a small part of it.
+	// compiling is how long a child may take for a kernel until the tools are asked. The largest
+	// take a small part of it.
 	compiling = 10 * time.Minute
 )
 
-// Library is LLVM's shared library. It may be used from several goroutines; up to GOMAXPROCS children are there at a time.
+// Library is LLVM's shared library. It may be used from several goroutines; up to GOMAXPROCS
+// children are there at a time.
 type Library struct {
 	file, version string
 	limit         time.Duration // for a kernel
@@ -53,8 +57,8 @@ type Library struct {
 	unfit map[string]error // settings for which no child begins, or survives its first kernel
 }
 
-// New is the library in a file, or with a name that the dynamic linker finds, which has to be of a version of LLVM such as 22.1.8.
-// Nothing is loaded before something is compiled.
+// New is the library in a file, or with a name that the dynamic linker finds, which has to be of a
+// version of LLVM such as 22.1.8. Nothing is loaded before something is compiled.
 func New(file, version string) *Library {
 	return &Library{file: file, version: version, limit: compiling, busy: make(chan struct{}, runtime.GOMAXPROCS(0)), unfit: map[string]error{}}
 }
@@ -62,7 +66,8 @@ func New(file, version string) *Library {
 // File is the library's path or name.
 func (l *Library) File() string { return l.file }
 
-// Compile makes an object of LLVM IR. It fails with ctx's error, or with one that only says that the tools are to be asked.
+// Compile makes an object of LLVM IR. It fails with ctx's error, or with one that only says that
+// the tools are to be asked.
 func (l *Library) Compile(ctx context.Context, s Settings, ll []byte) ([]byte, error) {
 	select {
 	case l.busy <- struct{}{}:

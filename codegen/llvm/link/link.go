@@ -1,7 +1,8 @@
-// Package link joins objects into a shared library without a tool, in a fraction of the time that starting one takes: for what only
-// ripc itself loads. Objects of ripc's modules want little of a linker: code and constants, which refer to each other by their
-// distance, so that nothing is left to the dynamic linker but to find what is exported. Everything else is an error, and
-// ld.lld (package toolchain) knows it; what users get is linked by that.
+// Package link joins objects into a shared library without a tool, in a fraction of the time that
+// starting one takes: for what only ripc itself loads. Objects of ripc's modules want little of a
+// linker: code and constants, which refer to each other by their distance, so that nothing is left
+// to the dynamic linker but to find what is exported. Everything else is an error, and ld.lld
+// (package toolchain) knows it; what users get is linked by that.
 package link
 
 import (
@@ -32,11 +33,13 @@ type linker struct {
 	undefined []string
 }
 
-// Shared is the shared library of objs for a target, as toolchain.Tools.LinkShared makes it: only the symbols in exports are visible; functions
-// and data that they do not reach are dropped; it needs no other library, and depends on nothing but the arguments. It has no
-// relocations, and no data that can be written to but what the dynamic linker writes for itself.
+// Shared is the shared library of objs for a target, as toolchain.Tools.LinkShared makes it: only
+// the symbols in exports are visible; functions and data that they do not reach are dropped; it
+// needs no other library, and depends on nothing but the arguments. It has no relocations, and no
+// data that can be written to but what the dynamic linker writes for itself.
 //
-// It fails with *UnsupportedError, *toolchain.UndefinedError, *toolchain.ExportError or *toolchain.SymbolError.
+// It fails with *UnsupportedError, *toolchain.UndefinedError, *toolchain.ExportError or
+// *toolchain.SymbolError.
 func Shared(tg targets.Target, objs []toolchain.Object, exports []string, soname string) ([]byte, error) {
 	row, ok := rows.Of(tg)
 	a, known := archs()[row.Machine]
@@ -162,7 +165,8 @@ func (l *linker) keep(shown []*definition) error {
 	return nil
 }
 
-// hidden are the symbols of what is kept that are not in shown: functions, data, and what objects refer to in each other.
+// hidden are the symbols of what is kept that are not in shown: functions, data, and what objects
+// refer to in each other.
 func (l *linker) hidden(shown []*definition) []*definition {
 	var all []*definition
 	for _, o := range l.objects {

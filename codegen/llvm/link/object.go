@@ -12,8 +12,8 @@ import (
 	"ripc/internal/elfbytes"
 )
 
-// object is what a relocatable file holds. Nothing in it is believed that was not looked at: what a section holds when it is read,
-// what it needs when it is found to be needed.
+// object is what a relocatable file holds. Nothing in it is believed that was not looked at: what a
+// section holds when it is read, what it needs when it is found to be needed.
 type object struct {
 	name     string
 	sections []*section
@@ -122,8 +122,8 @@ func (s *section) usable() error {
 	return nil
 }
 
-// decode reads the relocations of the section. Symbols that the object does not define are looked up in defined, which gives nil for
-// those that nobody defines.
+// decode reads the relocations of the section. Symbols that the object does not define are looked
+// up in defined, which gives nil for those that nobody defines.
 func (s *section) decode(a arch, class elf.Class, defined func(name string) *definition) error {
 	size := 24 // Elf64_Rela
 	if class == elf.ELFCLASS32 {

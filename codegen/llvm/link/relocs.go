@@ -8,8 +8,8 @@ import (
 // arch is what relocations mean on an architecture.
 type arch struct {
 	kinds map[uint32]kind
-	// shorten, if not nil, changes two neighbouring places together, if it can. It is what ld.lld does as well, so that code that is
-	// measured is the code that is shipped.
+	// shorten, if not nil, changes two neighbouring places together, if it can. It is what ld.lld
+	// does as well, so that code that is measured is the code that is shipped.
 	shorten func(first, second reloc, code []byte, at uint64) bool
 	// between is a word that lies between functions.
 	between uint32
@@ -19,8 +19,9 @@ type arch struct {
 type kind struct {
 	// put is the word with the address of to; ok is false if that does not fit.
 	put func(word uint32, to, at uint64) (changed uint32, ok bool)
-	// addend is what a word holds before, to be added to the symbol's address; nil where relocations have addends of their own.
-	// ok is false of a word that such a relocation cannot change.
+	// addend is what a word holds before, to be added to the symbol's address; nil where
+	// relocations have addends of their own. ok is false of a word that such a relocation cannot
+	// change.
 	addend func(word uint32) (v int64, ok bool)
 	role   role
 }
@@ -34,7 +35,8 @@ const (
 	inPage
 )
 
-// archs are those that ripc compiles for. What LLVM's objects for ripc's modules have is listed, and what is like it.
+// archs are those that ripc compiles for. What LLVM's objects for ripc's modules have is listed,
+// and what is like it.
 func archs() map[elf.Machine]arch {
 	relative := kind{put: relative32}
 	branch := kind{put: branch64}
@@ -73,7 +75,8 @@ func relative32(_ uint32, to, at uint64) (uint32, bool) {
 	return uint32(v), fits(v, 32)
 }
 
-// pageOf is the distance of the pages, of 4 KiB whatever the system's, in adrp: its two lowest bits at 29, the others at 5.
+// pageOf is the distance of the pages, of 4 KiB whatever the system's, in adrp: its two lowest bits
+// at 29, the others at 5.
 func pageOf(word uint32, to, at uint64) (uint32, bool) {
 	v := int64(to>>12<<12-at>>12<<12) >> 12
 	return intoAdr(word, v), fits(v, 21)
@@ -83,7 +86,8 @@ func intoAdr(word uint32, v int64) uint32 {
 	return word&^(3<<29|0x7ffff<<5) | uint32(v)&3<<29 | uint32(v>>2)&0x7ffff<<5
 }
 
-// withinPage is where in its page the target lies, in units of 1<<shift bytes, in the 12 bits of add, ldr or str at 10.
+// withinPage is where in its page the target lies, in units of 1<<shift bytes, in the 12 bits of
+// add, ldr or str at 10.
 func withinPage(shift int) func(word uint32, to, at uint64) (uint32, bool) {
 	return func(word uint32, to, _ uint64) (uint32, bool) {
 		return word&^(0xfff<<10) | uint32(to&0xfff)>>shift<<10, to&(1<<shift-1) == 0
@@ -96,14 +100,15 @@ func branch64(word uint32, to, at uint64) (uint32, bool) {
 	return word&^0x3ffffff | uint32(v>>2)&0x3ffffff, v&3 == 0 && fits(v, 28)
 }
 
-// branch32 is the distance in instructions, in the 24 bits of b or bl. A target that is no multiple of 4 is code of another instruction
-// set.
+// branch32 is the distance in instructions, in the 24 bits of b or bl. A target that is no multiple
+// of 4 is code of another instruction set.
 func branch32(word uint32, to, at uint64) (uint32, bool) {
 	v := int64(to - at)
 	return word&^0xffffff | uint32(v>>2)&0xffffff, v&3 == 0 && fits(v, 26)
 }
 
-// branchAddend is the distance that b or bl holds; blx, which looks like them without a condition, is not among what is changed.
+// branchAddend is the distance that b or bl holds; blx, which looks like them without a condition,
+// is not among what is changed.
 func branchAddend(word uint32) (int64, bool) { return int64(int32(word<<8) >> 6), word>>28 != 0xf }
 
 // near makes

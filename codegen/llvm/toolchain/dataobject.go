@@ -9,8 +9,8 @@ import (
 	"ripc/targets"
 )
 
-// dataObject is a relocatable ELF object of one section without code, as an assembler would make it. There is nothing in it to be
-// relocated, so that it takes no tool.
+// dataObject is a relocatable ELF object of one section without code, as an assembler would make
+// it. There is nothing in it to be relocated, so that it takes no tool.
 type dataObject struct {
 	section string
 	flags   elf.SectionFlag

@@ -17,7 +17,8 @@ import (
 type Object struct {
 	Name string // for messages
 	Data []byte
-	// More is what lies behind Data: pieces of other memory, so that large constants need not be copied.
+	// More is what lies behind Data: pieces of other memory, so that large constants need not be
+	// copied.
 	More [][]byte
 }
 
@@ -52,11 +53,13 @@ func linked(t targets.Target) (rows.Row, error) {
 	return row, nil
 }
 
-// LinkShared links objs into the shared library out for tg. Only the symbols in exports are visible; functions and
-// data that they do not reach are dropped. The result needs no other library, and depends on nothing but the
-// arguments. It appears under its name complete or not at all.
+// LinkShared links objs into the shared library out for tg. Only the symbols in exports are
+// visible; functions and data that they do not reach are dropped. The result needs no other
+// library, and depends on nothing but the arguments. It appears under its name complete or not at
+// all.
 //
-// It fails with *ToolError (which lists undefined symbols), *ExportError, *SymbolError, or ctx's error.
+// It fails with *ToolError (which lists undefined symbols), *ExportError, *SymbolError, or ctx's
+// error.
 func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object, exports []string, soname, out string) error {
 	row, err := linked(tg)
 	if err != nil {
@@ -91,9 +94,9 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 	})
 }
 
-// Archive links objs into one relocatable object, in which only the symbols in exports stay visible, and puts it into
-// the static library out. Two archives with equal kernels can thus be linked into one program. It fails as
-// LinkShared does; undefined symbols are an *UndefinedError.
+// Archive links objs into one relocatable object, in which only the symbols in exports stay
+// visible, and puts it into the static library out. Two archives with equal kernels can thus be
+// linked into one program. It fails as LinkShared does; undefined symbols are an *UndefinedError.
 func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, exports []string, member, out string) error {
 	row, err := linked(tg)
 	if err != nil {
@@ -136,8 +139,8 @@ func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, e
 	})
 }
 
-// produce calls f with a temporary folder and the path of a temporary file beside out, and renames that file to out
-// if f succeeds.
+// produce calls f with a temporary folder and the path of a temporary file beside out, and renames
+// that file to out if f succeeds.
 func (t *Tools) produce(out string, f func(dir, tmp string) error) error {
 	abs, err := filepath.Abs(out)
 	if err != nil {
@@ -160,7 +163,8 @@ func (t *Tools) produce(out string, f func(dir, tmp string) error) error {
 	return nil
 }
 
-// writeObjects stores objs in dir under names that messages of the linker can show, and returns the names.
+// writeObjects stores objs in dir under names that messages of the linker can show, and returns the
+// names.
 func writeObjects(dir string, objs []Object) ([]string, error) {
 	var files []string
 	for i, o := range objs {

@@ -37,8 +37,8 @@ func (e *ToolError) Error() string {
 
 func (e *ToolError) Unwrap() error { return e.Err }
 
-// Run starts the tool with the given base name, feeds it stdin and returns what it prints on stdout. It fails with
-// *MissingToolError, *ToolError, or ctx's error once ctx is done.
+// Run starts the tool with the given base name, feeds it stdin and returns what it prints on
+// stdout. It fails with *MissingToolError, *ToolError, or ctx's error once ctx is done.
 func (t *Tools) Run(ctx context.Context, base string, stdin []byte, args ...string) ([]byte, error) {
 	return t.run(ctx, "", base, stdin, args...)
 }

@@ -33,8 +33,9 @@ type entry struct {
 	used time.Time
 }
 
-// sweep deletes the entries that were not used for longest until the rest is below nine tenths of the limit, and
-// temporary files that a killed process left. Files that vanish meanwhile are another process's doing.
+// sweep deletes the entries that were not used for longest until the rest is below nine tenths of
+// the limit, and temporary files that a killed process left. Files that vanish meanwhile are
+// another process's doing.
 func (c *Cache) sweep() error {
 	mark := filepath.Join(c.dir, sweepMark)
 	if err := os.WriteFile(mark, []byte(time.Now().UTC().Format(time.RFC3339)+"\n"), 0o666); err != nil {
