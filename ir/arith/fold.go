@@ -8,8 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// Constant folding with the meaning that package ir gives: what is an error there, and floats whose
-// folding could show (NaNs, subnormals), are left as they are.
+// Constant folding by the semantics of package ir. Undefined operations stay, and so do floats that
+// folding might change (NaNs, subnormals).
 
 // wrap reduces v to the width of t.
 func wrap(t ir.Type, v int64) int64 {

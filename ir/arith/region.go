@@ -8,8 +8,8 @@ import (
 )
 
 // region is a set of elements of a buffer, by their number in row-major order: base + c1*x1 + c2*x2
-// + ... for 0 <= xi < ni. base is a sum of variables of loops further out. Regions of different
-// moments are compared, so those of which a base reads memory are not kept (effect.within).
+// + ... for 0 <= xi < ni. base is a sum of variables of outer loops. Regions of different moments
+// are compared, so regions with a base that reads memory are dropped (effect.within).
 type region struct {
 	base Affine
 	dims []dim // rising c > 0, n > 1
@@ -82,7 +82,7 @@ func distinct(dims []dim) bool {
 	return true
 }
 
-// merged adds up the dims of equal step, which gives a larger set.
+// merged adds up the dims of equal step, which gives a superset.
 func merged(dims []dim) []dim {
 	n := map[int64]int64{}
 	for _, d := range dims {
@@ -137,7 +137,7 @@ func (g region) reach() (int64, bool) {
 	return sum, true
 }
 
-// gap is by how much h begins behind the last element of g, which is 1 where it is the next one.
+// gap is the distance from the last element of g to the first of h, 1 for neighbours.
 func (g region) gap(h region) (int64, bool) {
 	reach, ok := g.reach()
 	if !ok || !sameTerms(g.base, h.base) {
@@ -150,8 +150,8 @@ func (g region) gap(h region) (int64, bool) {
 	return subOK(h.base.Const, last)
 }
 
-// within is g and h without the outermost step, if both repeat with it and lie within one of it: an
-// element of g and one of h are then the same only if they are so without it.
+// within returns g and h without their outermost step, if they share that step and lie within one
+// step of each other. Elements of g and h then coincide only if they do so without the step.
 func (g region) within(h region) (a, b region, step dim, ok bool) {
 	n, m := len(g.dims)-1, len(h.dims)-1
 	if n < 0 || m < 0 || g.dims[n] != h.dims[m] {
@@ -181,8 +181,8 @@ func (g region) apart(h region) bool {
 	return ok && a > 0 || ok2 && b > 0
 }
 
-// joined is the region of g and h and nothing else, if one is a row of elements, in each of their
-// steps, and the other goes on with it.
+// joined returns the union of g and h if it is a region: within each step, one is a row of elements
+// and the other continues it.
 func (g region) joined(h region) (region, bool) {
 	if in, other, step, ok := g.within(h); ok {
 		all, ok := in.joined(other)
@@ -201,7 +201,7 @@ func (g region) joined(h region) (region, bool) {
 	return region{g.base, tidy([]dim{{1, a + b}})}, true
 }
 
-// row is the number of elements, if they lie one after the other.
+// row returns the number of elements if they are contiguous.
 func (g region) row() (int64, bool) {
 	switch {
 	case len(g.dims) == 0:
@@ -212,7 +212,7 @@ func (g region) row() (int64, bool) {
 	return 0, false
 }
 
-// Whether the iterations of a loop touch the same elements.
+// again describes how iterations of a loop overlap in a region.
 type again uint8
 
 const (
@@ -221,7 +221,7 @@ const (
 	unclear
 )
 
-// loop is the region that the iterations v = 0..n-1 touch together.
+// loop returns the region that the iterations v = 0..n-1 touch together.
 func (g region) loop(v string, n int64, b ir.Buffer) (region, again) {
 	c, ok := g.base.Coef(v)
 	switch {

@@ -21,7 +21,7 @@ func (p Pair) String() string {
 	return a + " and " + b
 }
 
-// Rule says what of two iterations may meet in an element.
+// Rule lists the ways in which two iterations may meet in an element.
 type Rule uint8
 
 // Rules.
@@ -48,13 +48,13 @@ func May(as, bs []Access, rule Rule) bool {
 	})
 }
 
-// Meet looks for an access of as and one of bs, all of one buffer, that tie an iteration of the
-// loops to another one which differs from it in each of them. Loops around the first of the loops
-// hold still, all others may be anywhere.
+// Meet looks for an access in as and one in bs, all of one buffer, that may conflict in different
+// iterations of loops. The iterations must differ in each of these loops. Loops around the first of
+// them hold still; all others may be anywhere.
 //
-// For each dimension it asks whether x(v, inner) = y(v', inner') has a solution with v != v', by
-// the bounds of the terms and the greatest common divisor of their factors (Banerjee, Dependence
-// Analysis, 1997). A Pair need not meet; where there is none, nothing meets.
+// For each dimension it asks whether x(v, inner) = y(v', inner') has a solution with v != v'. It
+// tests the bounds of the terms and the greatest common divisor of their factors (Banerjee,
+// Dependence Analysis, 1997). A returned Pair may still never meet; without one, nothing meets.
 func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 	if !May(as, bs, rule) {
 		return Pair{}, false
@@ -73,8 +73,8 @@ func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 	return Pair{}, false
 }
 
-// Touch looks for an access of as and one of bs, one of them a write, that may be to the same
-// element while the loops in still keep their iterations and all others are anywhere.
+// Touch looks for an access in as and one in bs that may touch the same element, at least one being
+// a write. The loops in still keep their iterations; all others may be anywhere.
 func (sc Scope) Touch(as, bs []Access, still *Loops) (Pair, bool) {
 	m := meeting{sc: sc, still: still, forms: map[formKey]form{}}
 	for _, a := range as {
@@ -276,8 +276,8 @@ func (f form) zero(by int64) bool {
 	return f.lo+at <= 0 && 0 <= f.hi+at && (f.gcd == 0 || at%f.gcd == 0)
 }
 
-// Split takes an index apart: fixed is what holds still with the given loops, and moving the rest,
-// with a.Const.
+// Split splits an index into fixed, the terms that are constant while still holds, and moving, the
+// other terms with the constant.
 func Split(e ir.Expr, still *Loops) (fixed, moving arith.Affine) {
 	a := arith.ToAffine(e)
 	moving.Const = a.Const
@@ -304,5 +304,5 @@ func holds(e ir.Expr, still *Loops) bool {
 	return ok
 }
 
-// Large reports whether v is beyond what keeps sums of products of such numbers inside int64.
+// Large reports whether v is too large for sums of products of such numbers to stay inside int64.
 func Large(v int64) bool { return v > 1<<28 || v < -1<<28 }

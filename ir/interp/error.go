@@ -7,14 +7,14 @@ import (
 	"ripc/ir"
 )
 
-// Undefined is what a Func may not do.
+// Undefined is a kind of undefined behaviour.
 type Undefined uint8
 
-// What a RuntimeError is about.
+// The kinds of a RuntimeError.
 const (
 	Outside   Undefined = iota // an index or a window outside its buffer
 	Unwritten                  // a read of an alloc element before it is written
-	Wraps                      // a sum that leaves its type
+	Wraps                      // a number outside the buffer's range
 	Number                     // a number that the buffer's range has not
 	Count                      // a count of a shift beyond the width
 )

@@ -1,8 +1,8 @@
-// Package interp runs ir.Funcs and ir.Programs. It is the definition of what they mean: package
-// ir's comment in executable form, against which schedules and generated code are compared. A Func
-// is compiled to Go closures, one per expression and statement, with integers carried as int64
-// (sign- or zero-extended from their own width) and f32 as float32. Every index is checked in every
-// dimension: at compile time where the loop extents prove it in range, at run time otherwise.
+// Package interp runs ir.Funcs and ir.Programs. It is their definition: package ir's comment in
+// executable form, the reference for schedules and generated code. A Func is compiled to Go
+// closures, one per expression and statement. Integers are carried as int64 (sign- or zero-extended
+// from their own width) and f32 as float32. Every index is checked in every dimension: at compile
+// time if the loop extents prove it in range, at run time otherwise.
 //
 // Memory is viewed in place as little-endian elements, so the host must be little endian (as all of
 // ripc's hosts are).
@@ -60,14 +60,14 @@ type Compiled struct {
 	checks Checks
 }
 
-// Checks are what a run looks for besides indices, counts of shifts and ranges of buffers, which
-// are always checked. Each costs some time.
+// Checks enables checks besides those of indices, shift counts and ranges of buffers, which are
+// always on. Each costs some time.
 type Checks struct {
 	// Reads of alloc elements that were not written since their scope was entered. Costs a byte of
 	// memory per element.
 	Reads bool
-	// Sums that wrap: of "+=", and of values that go on with what is in the buffer where they are
-	// stored (ir.Accumulates). What else wraps does so by definition.
+	// Sums that wrap: of "+=", and of values that continue an element of their own buffer
+	// (ir.Accumulates). All other integers wrap by definition.
 	Sums bool
 }
 
@@ -81,7 +81,7 @@ func Compile(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{}) }
 // CompileChecked is Compile with Checks.Reads.
 func CompileChecked(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{Reads: true}) }
 
-// CompileWith is Compile, and the result also reports what the checks look for.
+// CompileWith is Compile with these checks.
 func CompileWith(f *ir.Func, checks Checks) (*Compiled, error) {
 	c := &compiler{fn: f, bufs: map[string]*bufRef{}, checks: checks}
 	for i, p := range f.Params {

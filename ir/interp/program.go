@@ -66,7 +66,7 @@ func (m *Machine) Start(inputs [][]byte) error {
 	return err
 }
 
-// Stage runs stage i on what memory holds. It fails with *ir.Error if the stage does not fit its
+// Stage runs stage i on the current memory. It fails with *ir.Error if the stage does not fit its
 // Func, and as Compiled.Run does.
 func (m *Machine) Stage(ctx context.Context, i int) error {
 	s := m.program.Stages[i]
