@@ -46,16 +46,15 @@ func (k Kind) String() string {
 
 // Engine can run one network. It is not for several goroutines at once.
 type Engine interface {
-	// Describe says what network it is. The caller must not change it.
+	// Describe returns the network's description. The caller must not change it.
 	Describe() *describe.Artifact
-	// Kind says how it is run.
+	// Kind returns the engine's kind.
 	Kind() Kind
-	// Run does the jobs one after the other and returns a Result for each. A batch may be much
-	// cheaper than its jobs one by one. It fails with *FaultError if compiled code did not come to
-	// its end as it should, and with ctx's error if that ends first; code that runs in this process
-	// is not interrupted.
+	// Run runs the jobs one after the other and returns a Result for each. A batch may be much
+	// cheaper than its jobs one by one. It fails with *FaultError if compiled code did not end
+	// properly, and with ctx's error if that ends first. Code in this process is not interrupted.
 	Run(ctx context.Context, jobs []Job) ([]Result, error)
-	// Close frees what Open took.
+	// Close releases the engine's resources.
 	Close() error
 }
 
@@ -76,14 +75,14 @@ type Job struct {
 	Outputs, Keep bool
 }
 
-// Result is what a job left. The slices are the caller's.
+// Result is the result of a job. The slices are the caller's.
 type Result struct {
 	Outputs  [][]byte // contents of the network's outputs, in order; if asked for
 	Memory   *Memory  // everything; if asked for
 	Counters Counters
 }
 
-// Counters are what was measured of a job. What an engine cannot tell is 0.
+// Counters are the measurements of a job. Unknown ones are 0.
 type Counters struct {
 	Took         time.Duration // of the job alone; of a simulated one, a share of its batch
 	GHz          float64       // clock of the core directly behind the job; with Options.Count, or Remote
@@ -95,13 +94,13 @@ type Counters struct {
 // estimate has it.
 type Estimate struct {
 	Cycles  float64 // 0 if there is no estimate
-	Model   string  // LLVM's name of the core whose pipeline was taken, which is like the target's if it is not the same
+	Model   string  // LLVM's name of the modelled core: the target's, or a similar one
 	Manual  string  // with the table of timings that was taken instead; "" where it is LLVM's model
 	Unknown uint64  // executed instructions that the model lacks, which count a cycle each
 	Why     error   // there is none
 }
 
-// Memory is what stages read and write, without constants. It must not be changed.
+// Memory is the contents of all buffers but constants. It must not be changed.
 type Memory struct {
 	Inputs, Outputs [][]byte
 	// Work is the workspace, the arena first; nil where each activation has memory of its own.
@@ -146,7 +145,7 @@ type Options struct {
 	Elsewhere func(path string) (Far, error)
 }
 
-// ThreadsError says that an engine cannot use so many threads for what it was asked to do.
+// ThreadsError says that an engine cannot run the requested number of threads.
 type ThreadsError struct {
 	Threads, Most int
 	Why           string
@@ -171,11 +170,11 @@ const (
 type FaultError struct {
 	Fault Fault
 	Limit time.Duration // of TimedOut
-	Cause string        // of Crashed: the signal, and what it means
+	Cause string        // of Crashed: the signal, and its meaning
 	Err   error         // of the loader or the simulator
 }
 
-// Error is what the loader or the simulator says.
+// Error returns the message of the loader or the simulator.
 func (e *FaultError) Error() string {
 	if e.Err != nil && e.Fault != TimedOut {
 		return e.Err.Error()

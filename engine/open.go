@@ -71,14 +71,14 @@ func OwnLibrary(err error) error {
 	return err
 }
 
-// PlaceError says that what was compiled cannot be run from the folder for temporary files.
+// PlaceError says that the folder for temporary files does not let the system run compiled code.
 type PlaceError struct {
 	Dir   string
 	Cause string
 }
 
 func (e *PlaceError) Error() string {
-	return fmt.Sprintf("what was compiled cannot be loaded from %s: %s (if code may not run there, as on a file system mounted noexec, set TMPDIR to another folder)", e.Dir, e.Cause)
+	return fmt.Sprintf("compiled code cannot be loaded from %s: %s (if code may not run there, as on a file system mounted noexec, set TMPDIR to another folder)", e.Dir, e.Cause)
 }
 
 // WriteLibrary writes the contents of a shared library to a temporary folder, which remove removes.
@@ -94,5 +94,5 @@ type temporary struct {
 
 func (t *temporary) Close() error { return errors.Join(t.Engine.Close(), t.remove()) }
 
-// Pattern writes what Job.Fill stands for to b, which it returns.
+// Pattern fills b with the contents that Job.Fill stands for, and returns it.
 func Pattern(b []byte, seed byte) []byte { return simulate.Pattern(b, seed) }

@@ -7,9 +7,8 @@
 //	results, err := m.Run(ctx, []bareboard.Job{{Last: m.Stages(), Bring: &bareboard.Memory{...}, Keep: true}})
 //
 // The program is the network, unchanged, and the folder firmware: start-up code, linker scripts and
-// a loop that takes jobs from a file of this machine and leaves results in another, by semihosting.
-// All memory is static. Whoever has a chip of his own finds in firmware what to start from
-// (examples/mcu).
+// a loop that reads jobs from a file of this machine and writes results to another, by semihosting.
+// All memory is static. Developers of other chips can start from firmware (examples/mcu).
 package bareboard
 
 import (
@@ -47,7 +46,7 @@ type Source struct {
 type Footprint struct {
 	Flash, FlashLimit int64 // code, constants and the first contents of variables
 	RAM, RAMLimit     int64 // variables, inputs, outputs and workspace; without the stack
-	Stack             int64 // what is set aside for the stack
+	Stack             int64 // reserved for the stack
 }
 
 // network declares a network's memory, with room behind each buffer, and calls it under names that
@@ -264,7 +263,7 @@ func findTool(name, purpose string) (string, error) {
 	return p, nil
 }
 
-// head is the beginning of what a program printed.
+// head is the beginning of a program's output.
 func head(s string) string {
 	const most = 4096
 	return strings.TrimSpace(s[:min(len(s), most)])

@@ -31,9 +31,9 @@ type edge struct {
 // last is the address of a block's last instruction.
 func (b block) last() uint64 { return b.first + uint64(b.n-1)*step }
 
-// blocks are the basic blocks of what a profile counted, by address. qemu's pieces overlap where
-// control comes to the middle of one, so executions and steps to the next instruction are counted
-// for each address first.
+// blocks returns the basic blocks of a profile, by address. qemu's pieces overlap where control
+// enters the middle of one. So executions, and steps to the next instruction, are counted for each
+// address first.
 func blocks(p *simulate.Profile) ([]block, error) {
 	times, on := map[uint64]uint64{}, map[uint64]uint64{} // of each instruction; and how often the next one followed
 	for _, q := range p.Pieces {

@@ -74,7 +74,7 @@ func (t *Timings) find(mnemonic string) (string, *boards.Timing) {
 
 var lineOfCode = regexp.MustCompile(`^ *([0-9a-f]+):\t([0-9a-f ]+)\t([a-z][a-z0-9.]*)(?:\t([^@;]*))?`)
 
-// read reads what objdump -d prints of a program: the instructions by address.
+// read parses the output of objdump -d: the instructions by address.
 func (t *Timings) read(listing []byte) ([]instruction, error) {
 	var all []instruction
 	lines := bufio.NewScanner(bytes.NewReader(listing))
@@ -207,8 +207,8 @@ func (in *instruction) movesCore() bool {
 	return !strings.Contains(in.operands, "[") && slices.ContainsFunc(registers(in.operands), func(r string) bool { return r[0] != 's' || r == "sp" || r == "sl" })
 }
 
-// Jobs returns the cycles of jobs, from what each of them executed of the program that objdump -d
-// printed as listing. It fails if the two contradict each other.
+// Jobs returns the cycles of jobs, from their profiles and the output of objdump -d for the
+// program. It fails if the two contradict each other.
 func (t *Timings) Jobs(listing []byte, jobs []*simulate.Profile) ([]Cycles, error) {
 	code, err := t.read(listing)
 	if err != nil {

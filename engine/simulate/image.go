@@ -11,8 +11,8 @@ import (
 	"ripc/runtime"
 )
 
-// Layout of an image, offsets in bytes, all words 64 bits, little endian; targets/guests/runners
-// reads the same. What in and out of a job point to are arrays of pointers of the guest's size.
+// Layout of an image: offsets in bytes, all words 64 bits, little endian. targets/guests/runners
+// has the same layout. A job's in and out point to arrays of pointers of the guest's size.
 //
 //	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address   48 protections: count, address
 //	          64 stacks: address, size of one   80 number of the job that runs (written)
@@ -202,7 +202,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 	return im, nil
 }
 
-// timed places what a job's timing needs; 0 if it is not timed.
+// timed places the timing of a job; 0 if it is not timed.
 func (im *image) timed(j Job) int64 {
 	room := j.samples
 	if j.Time {
@@ -221,8 +221,8 @@ func (im *image) timed(j Job) int64 {
 	return at
 }
 
-// tensors places a job's inputs and outputs and the arrays of pointers to them, whose offsets it
-// returns.
+// tensors places a job's inputs and outputs, and the arrays of pointers to them. It returns the
+// arrays' offsets.
 func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in, out int64) {
 	var ins, outs []uint64
 	for i, data := range j.Inputs {
@@ -251,8 +251,8 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 	return im.pointers(ins), im.pointers(outs)
 }
 
-// captures places what is kept of the workspace, and of the outputs if the next job goes on with
-// them, and the list of copies; it returns the list's length and offset.
+// captures places the list of copies, and memory for them: pieces of the workspace, and the outputs
+// if the next job continues with them. It returns the list's length and offset.
 func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 	ranges := j.Capture
 	if j.KeepWorkspace {
@@ -282,7 +282,7 @@ func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 	return uint64(len(list) / 3), at
 }
 
-// write makes the image file; what no piece covers are holes.
+// write writes the image file; gaps between pieces are holes.
 func (im *image) write(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 	"ripc/runtime"
 )
 
-// maxOutput bounds what is kept of a process's messages, in bytes.
+// maxOutput bounds the stored messages of a process, in bytes.
 const maxOutput = 4096
 
 // Run runs the jobs in one simulated process and returns a Result for each. It fails with *RunError
-// if the process ends early, *runtime.StatusError (wrapped) if a job returns non-zero,
-// *OverrunError if the artifact wrote outside its buffers, and with ctx's error if ctx ends first,
-// which ends the process.
+// if the process ends early, with *runtime.StatusError (wrapped) if a job returns non-zero, and
+// with *OverrunError if the artifact wrote outside its buffers. If ctx ends first, it ends the
+// process and fails with ctx's error.
 func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	if err := m.check(jobs); err != nil {
 		return nil, err

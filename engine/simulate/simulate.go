@@ -28,9 +28,9 @@ type Options struct {
 	// LLVM where package toolchain finds them: in $RIPC_LLVM_BIN, or on PATH and in LLVM's own
 	// folder.
 	Qemu, LLVMMC, LLD, CC string
-	// CacheDir holds what is built once; empty means the folder simulate in $RIPC_CACHE_DIR, or
-	// ripc/simulate in the user's cache folder, or, for a user without one, that it is built each
-	// time.
+	// CacheDir holds programs that are built once. Empty means the folder simulate in
+	// $RIPC_CACHE_DIR, or ripc/simulate in the user's cache folder. A user without one builds them
+	// each time.
 	CacheDir string
 	// TempDir holds image files and programs while they run, in folders of this process's own;
 	// empty means the system's.
@@ -63,9 +63,9 @@ type Job struct {
 	// Threads is 1 to MaxThreads.
 	Threads int
 	// Workspace, if not nil, is copied to the start of a workspace of the job's own. Jobs without
-	// it share one, which starts out as zeros and keeps what the job before left there.
+	// it share one, which starts out as zeros and keeps its contents from job to job.
 	Workspace []byte
-	// Outputs, if not nil, is what the outputs hold at the start; else they start out as zeros.
+	// Outputs, if not nil, are the initial contents of the outputs; else they start out as zeros.
 	Outputs [][]byte
 	// KeepWorkspace asks for the whole workspace as it is after the job, Capture for pieces of it.
 	KeepWorkspace bool
@@ -75,11 +75,11 @@ type Job struct {
 	// Time asks how long the job takes, which is for artifacts that are not simulated.
 	Time bool
 
-	samples int   // room for so many, as Start wants it
+	samples int   // room for that many, for Start
 	cold    int64 // bytes to touch before each sample
 }
 
-// Result is what one job left.
+// Result is the result of one job.
 type Result struct {
 	// Outputs holds the bytes of each output as they are after the job.
 	Outputs [][]byte
@@ -88,7 +88,7 @@ type Result struct {
 	Captured  [][]byte
 	// Instructions counts those that the artifact executed in this job; 0 without Options.Count.
 	Instructions uint64
-	// Profile says which they were; nil without Options.Count.
+	// Profile counts them by piece of code; nil without Options.Count.
 	Profile *Profile
 	// Took and GHz are the job's time and the clock of its core directly behind it; 0 without
 	// Job.Time.
@@ -112,14 +112,14 @@ type Machine struct {
 	entry  uint64
 }
 
-// programAt is the offset of the artifact in an image; what is before belongs to the runner.
+// programAt is the offset of the artifact in an image, behind the runner's part.
 const programAt = 1 << 16
 
 // Open reads the artifact at path, relocates it, and finds or builds the runner. It fails with
-// *runtime.FileError or *runtime.FormatError if the file is no artifact, with *FileError if it
-// cannot be simulated, with *ToolError if a program is missing, with *toolchain.FolderError if
-// others can write to the cache, and with *runtime.ArchError or *runtime.FeatureError if it is not
-// of this machine and Options.Direct is set.
+// *runtime.FileError or *runtime.FormatError if the file is no artifact, and with *FileError if it
+// cannot be simulated. It fails with *ToolError if a program is missing, and with
+// *toolchain.FolderError if other users can write to the cache. With Options.Direct it fails with
+// *runtime.ArchError or *runtime.FeatureError if this machine cannot run the artifact.
 func Open(path string, opts Options) (*Machine, error) {
 	desc, err := runtime.ReadDescription(path)
 	if err != nil {
@@ -236,9 +236,9 @@ func archNames() string {
 	return strings.Join(all, ", ")
 }
 
-// Program is what runs the jobs of artifacts for an architecture, as descriptions name it, in a
-// process of that architecture. It is built by LLVM, once, which is not wherever such processes
-// run. It fails as Open does.
+// Program returns the program that runs artifacts for an architecture, as descriptions name it, in
+// a process of that architecture. LLVM builds it, once; machines that only run artifacts need not
+// have LLVM. It fails as Open does.
 func Program(ctx context.Context, arch string, opts Options) ([]byte, error) {
 	g, ok := guests.Of(arch)
 	if !ok {
@@ -247,7 +247,7 @@ func Program(ctx context.Context, arch string, opts Options) ([]byte, error) {
 	return opts.buildRunner(ctx, g)
 }
 
-// Description returns what the artifact says of itself. The caller must not change it.
+// Description returns the artifact's description. The caller must not change it.
 func (m *Machine) Description() *describe.Artifact { return m.desc }
 
 // Stages returns the number of stages: Job.Last of a whole inference.
@@ -271,7 +271,7 @@ func Pattern(b []byte, seed byte) []byte {
 	return b
 }
 
-// Filled makes what a job of an artifact may start on: a workspace and outputs full of the pattern
+// Filled makes initial memory for a job of an artifact: a workspace and outputs full of the pattern
 // of seed.
 func Filled(d *describe.Artifact, threads int, seed byte) (workspace []byte, outputs [][]byte) {
 	for _, t := range d.Outputs {

@@ -46,7 +46,7 @@ func findLLVM(given, purpose, name string) (string, error) {
 	return findTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
 }
 
-// cache opens what keeps the programs that are built once; nil if the user has no place for it.
+// cache opens the cache of programs that are built once; nil if the user has no folder for it.
 func (o Options) cache() (*toolchain.Cache, error) {
 	if o.CacheDir != "" {
 		return toolchain.OpenCache(o.CacheDir, toolchain.DefaultLimit)
@@ -54,8 +54,8 @@ func (o Options) cache() (*toolchain.Cache, error) {
 	return toolchain.UserCache("simulate")
 }
 
-// cached returns the program built from what key tells, building it if the cache does not hold it.
-// build writes it to out and may use dir for other files.
+// cached returns the program with the given key from the cache, or builds it. build writes it to
+// out and may use dir for other files.
 func (o Options) cached(key string, build func(dir, out string) error) ([]byte, error) {
 	cache, err := o.cache()
 	if err != nil {
