@@ -10,7 +10,7 @@ import (
 	"ripc/measure/provenance"
 )
 
-// Results is what a run measured.
+// Results are the figures of a run.
 type Results struct {
 	provenance.Mark          // of all figures: a run keeps none of an earlier one
 	Command         string   `json:"command"`
@@ -28,7 +28,7 @@ type Results struct {
 	Missing []Missing `json:"missing"`
 }
 
-// LimitRate is what a kernel of package limits reached in this run.
+// LimitRate is the rate of a kernel of package limits in this run.
 type LimitRate struct {
 	Limit     string  `json:"limit"`
 	Kernel    string  `json:"kernel"`
@@ -38,7 +38,7 @@ type LimitRate struct {
 	PerSecond float64 `json:"macs_per_second"` // of all threads
 }
 
-// SubjectResult is what was measured of a subject.
+// SubjectResult has the figures of a subject.
 type SubjectResult struct {
 	Name    string   `json:"name"`
 	What    string   `json:"what"`

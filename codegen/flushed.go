@@ -29,7 +29,7 @@ func (x *Floats) Flushed(f *ir.Func) map[string]bool {
 	return flushedBuffers(f, x.params[f.Name])
 }
 
-// find supposes that all parameters are flushed, and takes back what some stage refutes, until
+// find assumes that all parameters are flushed, and drops assumptions that a stage refutes, until
 // nothing changes.
 func (x *Floats) find() {
 	x.params = map[string]map[string]bool{}
@@ -39,7 +39,7 @@ func (x *Floats) find() {
 			clean[b.Name] = true
 		}
 	}
-	for _, s := range x.program.Stages { // what none writes comes from outside
+	for _, s := range x.program.Stages { // buffers that no stage writes come from outside
 		for i, p := range index.Func(s.Func).Params {
 			if p.Out && p.Type.IsFloat() {
 				clean[s.Args[i]] = true
@@ -102,7 +102,7 @@ func flushedBuffers(f *ir.Func, params map[string]bool) map[string]bool {
 		before = len(clean)
 		ir.Walk(f.Body, func(s ir.Stmt) bool {
 			switch s := s.(type) {
-			case *ir.Store: // what is combined is the result of arithmetic
+			case *ir.Store: // combining is arithmetic, which flushes
 				if s.Op == ir.Assign && clean[s.Buf] && !Flushed(s.Val, clean) {
 					delete(clean, s.Buf)
 				}

@@ -61,7 +61,7 @@ extern "C" {
 #define {NAME}_MACS {macs} /* multiply-accumulates of one run */
 `
 
-// shared declares what only callers want. {number} is the compiler's version.
+// shared declares the interface that only callers need. {number} is the compiler's version.
 const shared = `#ifndef RIPC_STATUS_DEFINED
 #define RIPC_STATUS_DEFINED
 #define RIPC_VERSION {number} /* 10000 * major + 100 * minor + patch, of the first header that is included */
@@ -87,7 +87,7 @@ static inline const char *ripc_status_text(int status)
 #endif
 `
 
-// Common declares what the headers and the sources of all networks share.
+// Common declares the types that headers and sources of all networks share.
 const Common = `/* Common to the headers of all networks. */
 #ifndef RIPC_SYNC_DEFINED
 #define RIPC_SYNC_DEFINED
@@ -178,7 +178,7 @@ for (int i = 1; i < 4; i++) pthread_join(threads[i], NULL);`
 // HeaderText is the C header of the artifact.
 func (m *Image) HeaderText() []byte { return m.header(m.ABI) }
 
-// header writes the C header for code whose build has the given hash.
+// header writes the C header for code with the given hash of its build.
 func (m *Image) header(hash string) []byte {
 	d := m.Description
 	upper := strings.ToUpper(d.Name)
@@ -215,9 +215,8 @@ func (m *Image) header(hash string) []byte {
 	return []byte(b.String())
 }
 
-// stackFrames is what a call needs of the stack besides the buffers of its kernels, in bytes:
-// return addresses, saved registers, and values that do not fit into registers. A test compares it
-// with what LLVM says of real kernels.
+// stackFrames is the stack that a call needs in addition to its kernels' buffers, in bytes: return
+// addresses, saved registers, and spills. A test compares it with LLVM's figures for real kernels.
 const stackFrames = 6144
 
 // versionNumber makes one number of a version that begins with up to three numbers between dots.
@@ -285,9 +284,9 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 			fmt.Fprintf(b, "%sSHAPE {%s}\n", prefix, shape)
 		}
 		if t.Scale != 0 {
-			scale, offset := line(t)
+			scale, offset := scaleAndOffset(t)
 			fmt.Fprintf(b, "%sBITS %d\n%sSCALE %s /* of level l the value is SCALE * (l - ZERO_POINT) + REAL_OFFSET */\n%sZERO_POINT %d\n%sREAL_OFFSET %s\n",
-				prefix, t.Bits, prefix, float(scale), prefix, t.ZeroPoint, prefix, float(offset))
+				prefix, t.Bits, prefix, floatLiteral(scale), prefix, t.ZeroPoint, prefix, floatLiteral(offset))
 		}
 	}
 }
@@ -313,9 +312,9 @@ func meaning(t describe.Tensor) string {
 	return fmt.Sprintf("Level l is the value %s * l%s", s, offset)
 }
 
-// line gives meaning as scale and offset: level l of t stands for scale * (l - t.ZeroPoint) +
+// scaleAndOffset gives meaning as scale and offset: level l of t stands for scale * (l - t.ZeroPoint) +
 // offset.
-func line(t describe.Tensor) (scale, offset float64) {
+func scaleAndOffset(t describe.Tensor) (scale, offset float64) {
 	top := float64(int(1)<<t.Bits - 1)
 	switch t.Encoding {
 	case ir.Bipolar.String():
@@ -326,8 +325,8 @@ func line(t describe.Tensor) (scale, offset float64) {
 	return t.Scale, t.RealOffset
 }
 
-// float is v as a literal of C: a float where v is one.
-func float(v float64) string {
+// floatLiteral is v as a literal of C: a float where v is one.
+func floatLiteral(v float64) string {
 	bits, suffix := 64, ""
 	if float64(float32(v)) == v {
 		bits, suffix = 32, "f"
@@ -353,8 +352,8 @@ func ctypes() map[string]ctype {
 	return map[string]ctype{"f32": {"float", 4}, "i32": {"int32_t", 4}, "u32": {"uint32_t", 4}, "i16": {"int16_t", 2}, "u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
 }
 
-// literal makes a string of C of s, which a file may have given: what means something to a
-// compiler, or is no ASCII, is escaped byte by byte.
+// literal returns s, possibly from a file, as a C string. Characters that are special to a
+// compiler, or not ASCII, are escaped byte by byte.
 func literal(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

@@ -10,18 +10,18 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Image is a Program with the code of its kernels, all constants in their places, and its
-// description: what a back end needs to write files.
+// Image is the input of a back end: a Program with the code of its kernels, the places of all
+// constants, and its description.
 type Image struct {
 	Input
-	Name        string            // C identifier, prefix of what the artifact exports
+	Name        string            // C identifier, prefix of the artifact's exports
 	Kernels     map[string]Kernel // by Func
 	Order       []string          // Funcs that stages use, in the order of the Program
 	Offsets     map[string]int64  // of constants in Weights, multiples of abi.Align
 	Floats      *Floats           // of the Program
-	Weights     [][]byte          // all constants and what lies between them: pieces, one behind the other
+	Weights     [][]byte          // all constants with the gaps between them: consecutive pieces
 	Description *describe.Artifact
-	ABI         string // hash of the build, in hexadecimal digits: what header and code must have in common
+	ABI         string // hash of the build, in hexadecimal digits, which ties a header to its code
 }
 
 // newImage generates the kernels, lays out the constants and writes the description.

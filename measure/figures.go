@@ -23,7 +23,7 @@ type Figures struct {
 	MACsPerInstruction *float64 `json:"macs_per_instruction"`
 }
 
-// Unit is what costs are counted in.
+// Unit is the unit of costs.
 type Unit string
 
 // The units, the better ones first.

@@ -43,7 +43,7 @@ func Memory() int64 {
 	if err != nil {
 		return 0
 	}
-	return number(strings.TrimSuffix(valueOf(string(info), "MemTotal", ":"), " kB")) << 10
+	return parseNumber(strings.TrimSuffix(valueOf(string(info), "MemTotal", ":"), " kB")) << 10
 }
 
 // numbers are those in the files that a pattern names.
@@ -52,14 +52,14 @@ func numbers(pattern string) []int64 {
 	var all []int64
 	for _, f := range files {
 		if data, err := os.ReadFile(f); err == nil {
-			all = append(all, number(strings.TrimSpace(string(data))))
+			all = append(all, parseNumber(strings.TrimSpace(string(data))))
 		}
 	}
 	return all
 }
 
-// number reads a number, with K or M for its unit; 0 of what is none.
-func number(text string) int64 {
+// parseNumber reads a number with the unit K or M; 0 if text is none.
+func parseNumber(text string) int64 {
 	unit := int64(1)
 	for suffix, u := range map[string]int64{"K": 1 << 10, "M": 1 << 20} {
 		if rest, ok := strings.CutSuffix(text, suffix); ok {

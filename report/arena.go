@@ -70,7 +70,7 @@ func newArena(m *ripc.Memory, field float64) arena {
 		return a
 	}
 	step := field / float64(stages)
-	over := map[string]bool{} // tensors in whose place others begin: their last stage is shown as that of these
+	over := map[string]bool{} // tensors with another tensor in the same place: their last stage is drawn as that one's
 	for _, t := range m.Arena {
 		over[t.Over] = true
 	}

@@ -35,8 +35,7 @@ type section struct {
 	sum  []byte // the seal, a checksum of the artifact; nil if it has none
 }
 
-// descriptionOf does what ReadDescription does for the artifact that file holds; path is for
-// messages.
+// descriptionOf is ReadDescription for the artifact in file; path is for messages.
 func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, section, error) {
 	f, err := elf.NewFile(file)
 	if err != nil {

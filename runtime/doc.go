@@ -10,8 +10,8 @@
 //	use(logits)
 //	s.Close(); m.Close()
 //
-// Input and Output give tensors as numbers, the methods of Session as bytes; none copies. LoadBytes
-// loads what the program brings with it (go:embed).
+// Input and Output return tensors as numbers, the methods of Session as bytes; none copies.
+// LoadBytes loads an artifact that is part of the program (go:embed).
 //
 // Sessions need Linux and a processor that the artifact is compiled for. ReadDescription and
 // FillRandom work everywhere, for artifacts of any architecture. Built with the tag ripc_static, so

@@ -51,10 +51,10 @@ func Load(path string) (*Module, error) {
 	return load(path, file)
 }
 
-// LoadBytes is Load for an artifact in memory, such as one that go:embed put into the program; name
-// stands for it in messages and is what Path returns. It fails as Load does. The dynamic linker
-// wants files, so the bytes are copied to one that has no place on disk (memfd_create), which is
-// opened as /proc/self/fd/N: without /proc, write the bytes to a file, and use Load.
+// LoadBytes is Load for an artifact in memory, such as one that go:embed put into the program. name
+// stands for it in messages and is the result of Path. It fails as Load does. The dynamic linker
+// needs a file, so the bytes are copied to one in memory (memfd_create), which is opened as
+// /proc/self/fd/N. Without /proc, write the bytes to a file, and use Load.
 func LoadBytes(name string, artifact []byte) (*Module, error) {
 	fd, err := unix.MemfdCreate("ripc", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -76,7 +76,7 @@ func load(path string, file *os.File) (*Module, error) {
 		return nil, err
 	}
 	m := &Module{path: path, desc: desc}
-	if err := m.fits(); err != nil {
+	if err := m.checkMachine(); err != nil {
 		return nil, err
 	}
 	if err := m.open(linkName(path, file)); err != nil {
@@ -115,8 +115,8 @@ func linkName(path string, file *os.File) string {
 	return name.String() + base
 }
 
-// fits fails if this machine is not one that m was compiled for.
-func (m *Module) fits() error {
+// checkMachine fails if this machine is not one that m was compiled for.
+func (m *Module) checkMachine() error {
 	if host := HostArch(); m.desc.Arch != host {
 		return &ArchError{Path: m.path, Got: m.desc.Arch, Host: host}
 	}
@@ -158,7 +158,7 @@ func (m *Module) check(sealed section) error {
 	}
 	for i, c := range slices.Concat(sealed.text, []byte{0}, sealed.sum) {
 		// Byte by byte, so that a shorter text is not read beyond its NUL.
-		if *(*byte)(foreign(p + uintptr(i))) != c {
+		if *(*byte)(pointerTo(p + uintptr(i))) != c {
 			return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_describe differs from section %s at byte %d", m.desc.Name, describe.Section, i)}
 		}
 	}
@@ -170,9 +170,9 @@ func (m *Module) check(sealed section) error {
 	return nil
 }
 
-// foreign makes a pointer of an address outside Go's heap, which the collector neither moves nor
+// pointerTo makes a pointer of an address outside Go's heap, which the collector neither moves nor
 // frees.
-func foreign(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
+func pointerTo(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
 // workspaceSize asks the artifact for the bytes of the workspace of n threads.
 func (m *Module) workspaceSize(n int) int64 {
@@ -180,7 +180,7 @@ func (m *Module) workspaceSize(n int) int64 {
 	return int64(r)
 }
 
-// Description returns what the artifact says of itself. The caller must not change it.
+// Description returns the artifact's description. The caller must not change it.
 func (m *Module) Description() *describe.Artifact { return m.desc }
 
 // Path returns the path given to Load, or the name given to LoadBytes.

@@ -64,7 +64,7 @@ func (m *Module) NewSession(threads int) (*Session, error) {
 		if threads > goruntime.GOMAXPROCS(0) {
 			spin = 0
 		}
-		// Go runs other goroutines on as many threads as GOMAXPROCS says, which may all be new.
+		// Go runs other goroutines on GOMAXPROCS threads, which may all be new.
 		needed := threads - 1 + goruntime.GOMAXPROCS(0)
 		held, got, err := reserve(needed)
 		if err != nil {
@@ -214,8 +214,8 @@ func (s *Session) Run(ctx context.Context) error {
 	return s.call(ctx, &task{fn: s.m.run})
 }
 
-// RunStages runs stages first..last-1 of the description's list on what workspace, inputs and
-// outputs hold.
+// RunStages runs stages first..last-1 of the description's list on the current contents of
+// workspace, inputs and outputs.
 func (s *Session) RunStages(ctx context.Context, first, last int) error {
 	if n := len(s.m.desc.Stages); first < 0 || last < first || last > n {
 		return fmt.Errorf("%s: stages %d to %d; 0 <= first <= last <= %d", s.m.path, first, last, n)

@@ -24,8 +24,7 @@ func elementSize(dtype string) int64 {
 	return 0
 }
 
-// operandSize is elementSize for the operands of stages, whose elements may be others than a
-// caller's.
+// operandSize is elementSize for the operands of stages, which have further types.
 func operandSize(dtype string) int64 {
 	switch dtype {
 	case "u16":
@@ -49,8 +48,7 @@ func TensorBytes(t describe.Tensor) (int, error) {
 	return shapeBytes(t, n)
 }
 
-// OperandBytes is TensorBytes of what a stage reads or writes, whose elements may be others than a
-// caller's.
+// OperandBytes is TensorBytes for a stage's operand, which may have further types.
 func OperandBytes(t describe.Tensor) (int, error) {
 	n := operandSize(t.DType)
 	if n == 0 {

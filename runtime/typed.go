@@ -17,7 +17,7 @@ type Element interface {
 type ElementError struct {
 	Path   string
 	Tensor describe.Tensor
-	Got    string // what the caller takes the elements for, as descriptions name it
+	Got    string // the requested type, as descriptions name it
 }
 
 // Error names both types.
@@ -60,8 +60,8 @@ func Output[T Element](s *Session, i int) ([]T, error) {
 	return view[T](s, "output", d.Outputs, i, s.Output)
 }
 
-// SetInput copies numbers to input i. It fails as Input, or if there are not as many as the input
-// has.
+// SetInput copies numbers to input i. It fails as Input, or if their number is not that of the
+// input's elements.
 func SetInput[T Element](s *Session, i int, numbers []T) error {
 	in, err := Input[T](s, i)
 	if err != nil {
@@ -75,7 +75,7 @@ func SetInput[T Element](s *Session, i int, numbers []T) error {
 	return s.SetInput(i, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(*new(T)))))
 }
 
-// view is tensor i of ts, whose bytes of gives, as numbers.
+// view returns tensor i of ts as numbers. of returns a tensor's bytes.
 func view[T Element](s *Session, kind string, ts []describe.Tensor, i int, of func(int) []byte) ([]T, error) {
 	path := s.Module().Path()
 	if i < 0 || i >= len(ts) {

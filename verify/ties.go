@@ -13,7 +13,7 @@ import (
 )
 
 // TieInputs is the name of the Sets that Ties makes.
-const TieInputs = "tie inputs (zeros, small multiples of powers of two, and what stages compare or add)"
+const TieInputs = "tie inputs (zeros, small multiples of powers of two, and numbers that stages compare or add)"
 
 // Inputs of fewer floats than enough get several Sets, at most mostSets.
 const enough, mostSets = 64, 16
@@ -62,8 +62,8 @@ func Ties(p *ir.Program, inputs [][]byte, seed uint64) []Set {
 type ties struct {
 	r        *rand.Rand
 	channels int
-	// What the stages that read the input have for constants: numbers, and tables, whose last axis
-	// may be channels.
+	// Constants of the stages that read the input: numbers, and tables with channels as the last
+	// axis.
 	numbers []float32
 	tables  [][]float32
 	drawn   map[int][]float32 // by element, in earlier Sets

@@ -6,8 +6,8 @@
 // The constants in the file are compared with the Program's byte by byte, because one input does
 // not show every bit.
 //
-// A stage is judged on what it was given: the bytes that the artifact's own earlier stages left. A
-// mistake thus shows in the stage that made it, and not in all those after it.
+// Each stage is judged on its actual inputs: the bytes that the artifact's own earlier stages
+// wrote. So a mistake shows in the stage that made it, and not in all later ones.
 package verify
 
 import (
@@ -25,14 +25,14 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Input is what Verify needs.
+// Input is the input of Verify.
 type Input struct {
 	Program *ir.Program // the definition: lowered, but not scheduled
-	// Scheduled, if not nil, is the Program that was compiled. It has the same buffers (but for the
-	// constants, which may be packed) and stages, and serves to find out which part of the compiler
-	// a difference comes from.
+	// Scheduled, if not nil, is the Program that was compiled. It has the same stages and buffers
+	// (but for the constants, which may be packed). It helps to find the part of the compiler that
+	// caused a difference.
 	Scheduled *ir.Program
-	SO        string   // path of the artifact; it says itself what machine it is for
+	SO        string   // path of the artifact, which names its machine
 	Library   []byte   // its contents, instead of SO
 	Threads   int      // 0 means 1
 	Inputs    [][]byte // contents of the Program's inputs, in order
@@ -70,13 +70,14 @@ func (e *MismatchError) Error() string {
 }
 
 // Verify compares the artifact's constants with the Program's, and runs the artifact and the
-// definition. Differences, and code that crashes under simulation, are in the Report and no error;
-// code that crashes natively takes this process along. It fails with *MismatchError, with *ir.Error
-// or *interp.RuntimeError if the definition cannot be run (on these inputs), with errors of
-// engine.Open if the artifact cannot, or with ctx's error.
+// definition. Differences, and code that crashes under simulation, are in the Report and no error.
+// Code that crashes natively takes this process along.
+//
+// It fails with *MismatchError, and with *ir.Error or *interp.RuntimeError if the definition cannot
+// be run (on these inputs). Other errors are those of engine.Open for the artifact, or ctx's error.
 func Verify(ctx context.Context, in Input) (*Report, error) { return verify(ctx, in, maxKept) }
 
-// verify is Verify that keeps at most so many bytes of workspaces at a time.
+// verify is Verify; kept bounds the bytes of workspaces that it keeps at a time.
 func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	if in.Threads == 0 {
 		in.Threads = 1
@@ -114,7 +115,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	}
 	v := &verifier{in: in, report: r, tensors: tensors(d), compiled: map[*ir.Func]*interp.Compiled{}}
 	o := engine.Options{Threads: in.Threads, Simulate: in.Simulate, Limit: in.Limit, Elsewhere: in.Elsewhere}
-	err = v.watched(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
+	err = v.watch(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
 		v.e, err = engine.Open(in.SO, o)
 		if err != nil && in.Library != nil {
 			err = engine.OwnLibrary(err)
@@ -142,7 +143,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	return r, nil
 }
 
-// tensors lists what the stages read and write, by name.
+// tensors returns the operands of all stages, by name.
 func tensors(d *describe.Artifact) map[string]describe.Tensor {
 	all := map[string]describe.Tensor{}
 	for _, s := range d.Stages {

@@ -117,7 +117,7 @@ func (w *Where) count(names []string, shape []int, wrong []bool) {
 	if down >= 0 {
 		rows = shape[down]
 	}
-	m := &WhereMap{Across: names[across], Rows: cells(rows, mapRows), Columns: cells(columns, mapColumns)}
+	m := &WhereMap{Across: names[across], Rows: perCell(rows, mapRows), Columns: perCell(columns, mapColumns)}
 	if down >= 0 {
 		m.Down = names[down]
 	}
@@ -162,5 +162,5 @@ func (w *Where) count(names []string, shape []int, wrong []bool) {
 	}
 }
 
-// cells is how many of n go into a cell where there are at most most cells.
-func cells(n, most int) int { return max(1, (n+most-1)/most) }
+// perCell is how many of n go into a cell where there are at most most cells.
+func perCell(n, most int) int { return max(1, (n+most-1)/most) }

@@ -27,7 +27,7 @@ type Compiler struct {
 // CompilerError says that there is no C compiler, or that it failed.
 type CompilerError struct {
 	Command string
-	Output  string // what the compiler said
+	Output  string // the compiler's messages
 	Err     error
 	ran     bool
 }
@@ -41,7 +41,7 @@ func (e *CompilerError) Error() string {
 
 func (e *CompilerError) Unwrap() error { return e.Err }
 
-// maxOutput bounds what is kept of a compiler's messages, in bytes.
+// maxOutput bounds the stored messages of a compiler, in bytes.
 const maxOutput = 1 << 14
 
 // waitDelay is how long processes that a compiler started may keep its output open after it was
@@ -99,7 +99,7 @@ func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byt
 	return data, nil
 }
 
-// output is what is kept of a compiler's messages.
+// output returns the stored part of a compiler's messages.
 func output(b *bytes.Buffer) string {
 	text := b.String()
 	return text[:min(len(text), maxOutput)]

@@ -194,7 +194,7 @@ func writeWeights(out *bytes.Buffer, pieces [][]byte) {
 	out.WriteString("\n};\n\n")
 }
 
-// archMacros are the architectures that the runtime knows, and what compilers for them define.
+// archMacros are the architectures that the runtime knows, and the macros of their compilers.
 func archMacros() [][2]string {
 	return [][2]string{{"x86_64", "__x86_64__"}, {"aarch64", "__aarch64__"}, {"arm", "__arm__"}}
 }
@@ -218,7 +218,7 @@ func writeDescription(out *bytes.Buffer, m *codegen.Image) error {
 		}
 		texts = append(texts, append(text, 0))
 	}
-	head, tail := shared(texts)
+	head, tail := sharedBytes(texts)
 	fmt.Fprintf(out, `/* The description, as NAME_describe returns it; in ELF files it has a section of its own. */
 #ifdef RIPC_NO_DESCRIBE
 static const unsigned char %[1]s[] = {123, 125, 0};
@@ -245,9 +245,9 @@ static const unsigned char %[1]s[] = {`, abi.Describe, describe.Section)
 	return nil
 }
 
-// shared says how many bytes all texts have in common at the beginning and, behind these, at the
-// end.
-func shared(texts [][]byte) (head, tail int) {
+// sharedBytes returns the lengths of the longest common prefix of texts and, behind it, of the
+// longest common suffix.
+func sharedBytes(texts [][]byte) (head, tail int) {
 	least := len(slices.MinFunc(texts, func(a, b []byte) int { return len(a) - len(b) }))
 	same := func(at func(t []byte) byte) bool {
 		return !slices.ContainsFunc(texts, func(t []byte) bool { return at(t) != at(texts[0]) })

@@ -142,9 +142,9 @@ func (b *build) sealed(lib []byte) ([]byte, error) {
 	return lib, nil
 }
 
-// runnable is a shared library like shared's, of the same code and constants, that is linked
-// without a tool: starting ld.lld takes a seventh of what a candidate costs a tuner. What package
-// link does not do, ld.lld does, or says why not.
+// runnable is a shared library like shared's, of the same code and constants, but linked without a
+// tool, since starting ld.lld would slow a tuner down. ld.lld links objects that package link
+// refuses, or reports the error.
 func (b *build) runnable(ctx context.Context) ([]byte, error) {
 	objs, err := b.parts(ctx, seal.Size)
 	if err != nil {

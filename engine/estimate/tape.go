@@ -20,7 +20,7 @@ func tapes(lines []line, first, end int) []tape {
 		borders := borders(l)
 		best, most, begin := -1, 0, 0
 		for k := range all {
-			at, n := meet(all[k].code, l, borders)
+			at, n := overlapWith(all[k].code, l, borders)
 			if n > most {
 				best, most, begin = k, n, at
 			}
@@ -41,10 +41,10 @@ func borders(l line) []int {
 	n := len(l) / step
 	borders := make([]int, n+1)
 	for i, k := 1, 0; i < n; i++ {
-		for k > 0 && !same(l, k, l, i) {
+		for k > 0 && !sameInstruction(l, k, l, i) {
 			k = borders[k]
 		}
-		if same(l, k, l, i) {
+		if sameInstruction(l, k, l, i) {
 			k++
 		}
 		borders[i+1] = k
@@ -52,15 +52,15 @@ func borders(l line) []int {
 	return borders
 }
 
-// meet finds l in code, or the longest prefix of l that ends code. It returns the place, and the
+// overlapWith finds l in code, or the longest prefix of l that ends code. It returns the place, and the
 // number of l's instructions found there.
-func meet(code, l line, borders []int) (first, n int) {
+func overlapWith(code, l line, borders []int) (first, n int) {
 	k, length := 0, len(l)/step
 	for i := range len(code) / step {
-		for k > 0 && !same(l, k, code, i) {
+		for k > 0 && !sameInstruction(l, k, code, i) {
 			k = borders[k]
 		}
-		if same(l, k, code, i) {
+		if sameInstruction(l, k, code, i) {
 			k++
 		}
 		if k == length {
@@ -70,7 +70,7 @@ func meet(code, l line, borders []int) (first, n int) {
 	return len(code)/step - k, k
 }
 
-// same reports whether instruction i of a is instruction k of b.
-func same(a line, i int, b line, k int) bool {
+// sameInstruction reports whether instruction i of a is instruction k of b.
+func sameInstruction(a line, i int, b line, k int) bool {
 	return [step]byte(a[i*step:]) == [step]byte(b[k*step:])
 }

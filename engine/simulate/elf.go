@@ -40,7 +40,7 @@ func loadProgram(f *elf.File, g guests.Guest, at uint64) (*program, error) {
 		return nil, fmt.Errorf("%v %v %v is not a little-endian %d-bit shared object for %s", f.Type, f.Machine, f.Data, 8*g.Pointer, g.Arch)
 	}
 	if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
-		return nil, fmt.Errorf("it needs libraries %v (%w)", libs, orNone(err))
+		return nil, fmt.Errorf("it needs libraries %v (%w)", libs, causeOrNone(err))
 	}
 	for _, tag := range []elf.DynTag{elf.DT_INIT, elf.DT_INIT_ARRAY, elf.DT_PREINIT_ARRAY, elf.DynTag(36)} { // 36: DT_RELR
 		if v, err := f.DynValue(tag); err == nil && len(v) > 0 {
@@ -92,8 +92,8 @@ func loadProgram(f *elf.File, g guests.Guest, at uint64) (*program, error) {
 	return p, nil
 }
 
-// orNone keeps %w printable when there is no cause.
-func orNone(err error) error {
+// causeOrNone keeps %w printable when there is no cause.
+func causeOrNone(err error) error {
 	if err == nil {
 		return errors.New("artifacts stand alone")
 	}

@@ -127,9 +127,9 @@ func Open(path string, opts Options) (*Machine, error) {
 	}
 	m := &Machine{path: path, desc: desc, opts: opts, cpu: opts.CPU}
 	if opts.Direct {
-		err = m.direct()
+		err = m.checkDirect()
 	} else {
-		err = m.simulated()
+		err = m.findSimulator()
 	}
 	if err != nil {
 		return nil, err
@@ -191,8 +191,8 @@ func WriteLibrary(tempDir string, so []byte) (path string, remove func() error, 
 	return path, remove, nil
 }
 
-// simulated finds out how the artifact is simulated.
-func (m *Machine) simulated() error {
+// findSimulator finds out how the artifact is simulated.
+func (m *Machine) findSimulator() error {
 	if !Supports(m.desc.Arch) {
 		return &FileError{Path: m.path, Msg: fmt.Sprintf("artifacts for %s cannot be simulated; %s can", m.desc.Arch, archNames())}
 	}
@@ -203,8 +203,8 @@ func (m *Machine) simulated() error {
 	return nil
 }
 
-// direct checks that the artifact is of this machine.
-func (m *Machine) direct() error {
+// checkDirect checks that the artifact is of this machine.
+func (m *Machine) checkDirect() error {
 	var ok bool
 	if host := runtime.HostArch(); m.desc.Arch != host {
 		return &runtime.ArchError{Path: m.path, Got: m.desc.Arch, Host: host}

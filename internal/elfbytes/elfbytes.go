@@ -29,8 +29,7 @@ func put(to []byte, v any) []byte {
 	return to
 }
 
-// Header adds the file header; the sizes of the structures are filled in, and what says that it is
-// an ELF file.
+// Header adds the file header. It fills in the identification and the sizes of the structures.
 func (c Class) Header(to []byte, h elf.Header64) []byte {
 	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(c), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)
 	copy(h.Ident[:], elf.ELFMAG)

@@ -1,7 +1,7 @@
 // Package f32 is float32 arithmetic as ripc defines it, one rounding per operation. The
 // interpreter, the simplifier and the threshold search share it. Subnormal operands and results
 // become zeros of their sign, except in Neg and Abs, which only touch the sign bit. The conversions
-// to float32 keep the Go compiler from fusing what the IR does not.
+// to float32 keep the Go compiler from fusing operations.
 package f32
 
 import "math"
@@ -70,10 +70,10 @@ func Floor(a float32) float32 { return float32(math.Floor(float64(Flush(a)))) }
 // RoundEven rounds to the nearest integral value, halves to even.
 func RoundEven(a float32) float32 { return float32(math.RoundToEven(float64(Flush(a)))) }
 
-// Fma is a*b + c rounded once. In float64 the product is exact and the sum s is rounded; rounding s
-// again to f32 goes wrong only if s is half way between two f32 values (narrow's edge is such a
-// point too) but the true sum is not. Then s is rounded to odd (Boldo and Melquiond 2008): it moves
-// to its neighbour with an odd last bit on the true sum's side.
+// Fma is a*b + c rounded once. In float64 the product is exact and the sum s is rounded. Rounding s
+// again to f32 is wrong only if s is half way between two f32 values (or at narrow's edge) but the
+// true sum is not. Then s is rounded to odd (Boldo and Melquiond 2008): it moves to its neighbour
+// with an odd last bit on the true sum's side.
 func Fma(a, b, c float32) float32 {
 	p := float64(float64(Flush(a)) * float64(Flush(b)))
 	d := float64(Flush(c))

@@ -1,4 +1,4 @@
-// Package golden compares what a test produced with a file kept beside it, and rewrites the file on
+// Package golden compares the output of a test with a file kept beside it, and rewrites the file on
 // request.
 //
 //	go test ./schedule            // fails with a unified diff if the output differs from the file
@@ -26,7 +26,7 @@ const updateFlag = "update"
 // init registers -update before the test binary parses its flags, unless some other package did.
 func init() {
 	if flag.Lookup(updateFlag) == nil {
-		flag.Bool(updateFlag, false, "rewrite golden files with what the tests produce")
+		flag.Bool(updateFlag, false, "rewrite golden files with the output of the tests")
 	}
 }
 
@@ -88,7 +88,7 @@ func packagePath() string {
 	}
 }
 
-// compare returns "" if the file at path holds got, else what differs.
+// compare returns "" if the file at path holds got, else the differences.
 func compare(path string, got []byte) string {
 	want, err := os.ReadFile(path)
 	switch {

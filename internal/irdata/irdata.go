@@ -72,8 +72,8 @@ func randomFloat(r *rand.Rand) float32 {
 	return float32(math.Ldexp(float64(1<<23+r.IntN(1<<23)), exp-23)) * float32(1-2*r.IntN(2))
 }
 
-// limits finds buffers whose elements must stay below a bound for f to be defined: shift counts,
-// and what is used as an index just as it is loaded.
+// limits finds buffers with elements that must stay below a bound for f to be defined: shift
+// counts, and elements that are used as an index directly after the load.
 func limits(f *ir.Func) map[string]int {
 	m, bufs := map[string]int{}, f.Buffers()
 	bound := func(e ir.Expr, n int) {

@@ -36,7 +36,7 @@ func (d *draw) number(t ir.Type, style int) int64 {
 	case 0:
 		return int64(d.IntN(4))
 	case 1:
-		return one(d, lo, hi, 0, 1, -1, math.MinInt64, math.MaxInt64)
+		return pickOne(d, lo, hi, 0, 1, -1, math.MinInt64, math.MaxInt64)
 	case 2:
 		return int64(d.count(-3, 9))
 	}

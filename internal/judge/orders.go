@@ -45,8 +45,8 @@ func lockstep(f *ir.Func) *ir.Func {
 	}, nil))
 }
 
-// threads is what one of two threads does of f: every other iteration of parallel loops, and all
-// else.
+// threads returns the part of f that one of two threads runs: every other iteration of parallel
+// loops, and everything else.
 func threads(f *ir.Func, mine int) *ir.Func {
 	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
 		l, ok := s.(*ir.For)

@@ -1,4 +1,4 @@
-// Package memory bounds what large networks take: weights are most of it, and each copy counts.
+// Package memory bounds the memory of large networks: weights are most of it, and each copy counts.
 package memory
 
 import (

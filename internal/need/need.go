@@ -1,6 +1,6 @@
-// Package need says in one place what a test does without a tool that it wants: it fails where
-// set-up promised the tool (CI, or RIPC_REQUIRE_TOOLS as make test sets it), and is skipped, with
-// the reason, elsewhere.
+// Package need decides in one place about tests without a tool that they need. The test fails if
+// set-up promised the tool (CI, or RIPC_REQUIRE_TOOLS as make test sets it). Otherwise it is
+// skipped, with the reason.
 package need
 
 import (
@@ -74,8 +74,7 @@ func Browser(t testing.TB) string {
 	return Tool(t, "chromium")
 }
 
-// Git makes the current folder one that nobody else has, and returns a function that runs git there
-// and gives what it prints.
+// Git changes to a new folder, and returns a function that runs git there and returns its output.
 func Git(t *testing.T) func(args ...string) string {
 	t.Helper()
 	git := Tool(t, "git")
@@ -185,9 +184,9 @@ func promisedApp(t testing.TB, err error) {
 	}
 }
 
-// Twin gives the Python that has PyTorch and what else twin/ needs: TWIN_PYTHON names it. make twin
-// sets it up and promises it by RIPC_REQUIRE_TWIN; since that takes gigabytes and trains networks,
-// tests of the twin run there alone.
+// Twin returns the Python for twin/, with PyTorch and the other packages: TWIN_PYTHON names it.
+// make twin sets it up and promises it by RIPC_REQUIRE_TWIN. Since that takes gigabytes and trains
+// networks, tests of the twin run there alone.
 func Twin(t testing.TB) string {
 	t.Helper()
 	if os.Getenv("RIPC_REQUIRE_TWIN") == "" {

@@ -51,8 +51,8 @@ func Run[R any](ctx context.Context, passes []Pass[R], rules [][3]string, r R, d
 	return nil
 }
 
-// Check finds what is wrong with passes that run in this order, nil if nothing is. A rule says
-// which pass must run before which, and why.
+// Check returns the fault of passes that run in this order, or nil. A rule says which pass must run
+// before which, and why.
 func Check(passes []string, rules [][3]string) error {
 	for i, p := range passes {
 		if slices.Contains(passes[:i], p) {

@@ -20,8 +20,8 @@ func (b *modelBuilder) fromBytes() {
 
 func (b *modelBuilder) pickOp(names ...string) string { return names[b.r.IntN(len(names))] }
 
-// frame draws whether the caller's levels become floats at once, beside all other draws, which stay
-// what they are.
+// frame decides whether the caller's levels become floats at once. It uses no random numbers, so
+// that all other draws stay the same.
 func (b *modelBuilder) frame() bool {
 	h := fnv.New64a()
 	fmt.Fprint(h, b.name, b.shape, b.bits)

@@ -18,8 +18,7 @@ type modelBuilder struct {
 	shape []int
 	bits  int // 0: f32
 	enc   string
-	// scale of the current levels, 0 being what they have unless a node gives one, and the level
-	// that stands for 0.
+	// scale of the current levels, 0 meaning their default, and the level that stands for 0.
 	scale float64
 	zero  int
 	shift float64 // the levels' offset
@@ -155,7 +154,7 @@ func (b *modelBuilder) bitserial() {
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
-	if !joined && shift == 0 && attrs["weight_offset"] == nil && b.many(in) && b.r.IntN(2) == 0 {
+	if !joined && shift == 0 && attrs["weight_offset"] == nil && b.hasLongFilters(in) && b.r.IntN(2) == 0 {
 		for _, op := range []string{"add", "relu"} {
 			if b.r.IntN(4) == 0 {
 				b.add(op, nil)

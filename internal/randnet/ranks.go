@@ -82,7 +82,7 @@ func (b *modelBuilder) operand() {
 	b.join(inputs[0], inputs[1])
 }
 
-// join adds an op of two tensors of floats, of which extents of 1 are repeated.
+// join adds an op of two tensors of floats, with repetition along extents of 1.
 func (b *modelBuilder) join(x, y string) {
 	ops := []string{"add", "sub", "mul", "add", "sub", "mul", "minimum", "maximum", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}
 	op := ops[b.r.IntN(len(ops))]

@@ -7,7 +7,7 @@ import (
 	"ripc/ir"
 )
 
-// nearestPower is the power of two whose logarithm is nearest to that of x, 0 for 0.
+// nearestPower returns the power of two that is nearest to x in logarithms, 0 for 0.
 func nearestPower(x float64) float64 {
 	if x == 0 {
 		return 0

@@ -37,7 +37,7 @@ type File struct {
 	Metadata map[string]string
 }
 
-// Error is what is wrong with a file, and what would be accepted.
+// Error is a fault of a file, with the accepted alternatives.
 type Error struct {
 	Path   string // empty when the source is a stream
 	Tensor string // empty when the fault is not one tensor's
@@ -91,7 +91,7 @@ func ReadFile(path string) (*File, error) {
 }
 
 // Read reads a whole file from r, up to its end. Memory grows with the bytes that arrive, not with
-// what the header claims. Every failure is an *Error.
+// the size claimed by the header. Every failure is an *Error.
 func Read(r io.Reader) (*File, error) {
 	var prefix [8]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
@@ -113,7 +113,7 @@ func Read(r io.Reader) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readExactly(r, size, room(r))
+	data, err := readExactly(r, size, sizeHint(r))
 	if err != nil {
 		return nil, &Error{Msg: fmt.Sprintf("the tensors need %d bytes, the file has %d", size, len(data)), Err: err}
 	}
@@ -152,7 +152,7 @@ func dtypes() []dtypeInfo {
 		{"u64", "U64", 8}, {"u32", "U32", 4}, {"u16", "U16", 2}, {"u8", "U8", 1}, {"bool", "BOOL", 1}}
 }
 
-// byteCount returns the bytes of a tensor, or a message that says what is wrong.
+// byteCount returns the bytes of a tensor, or an error message.
 func byteCount(size int, shape []int) (int, string) {
 	n := int64(size)
 	empty := false
@@ -174,8 +174,8 @@ func byteCount(size int, shape []int) (int, string) {
 	return int(n), ""
 }
 
-// room is the number of bytes that r has at least, or had when it was asked, 0 where it cannot say.
-func room(r io.Reader) int64 {
+// sizeHint returns the number of bytes in r, as far as r can tell, or 0.
+func sizeHint(r io.Reader) int64 {
 	f, ok := r.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// substitute stands for what is not shown.
+// substitute stands for characters that are not shown.
 const substitute = '?'
 
 // Clean returns s on one line, with a question mark for each character that cannot be seen.
@@ -40,8 +40,8 @@ func cut(s string, n int) string {
 	return s[:n] + " ..."
 }
 
-// CleanAll makes every string that v points to Lines of its first n bytes: fields, elements, and
-// what map keys stand for. Bytes stay as they are.
+// CleanAll replaces every string that v points to by Lines of its first n bytes: fields, elements,
+// and values of maps. Bytes stay as they are.
 func CleanAll(v any, n int) { cleanAll(reflect.ValueOf(v), n) }
 
 func cleanAll(v reflect.Value, n int) {
@@ -96,7 +96,7 @@ func obeyed(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r)
 }
 
-// writer is what NewWriter returns.
+// writer is the result of NewWriter.
 type writer struct {
 	to      io.Writer
 	instead func(r rune) string
@@ -144,8 +144,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Below returns what a writer of this package writes to, and any other writer as it is. What is no
-// text goes there.
+// Below returns the destination of a writer of this package, and any other writer itself. Output
+// that is no text goes there.
 func Below(w io.Writer) io.Writer {
 	if w, ok := w.(*writer); ok {
 		return w.to

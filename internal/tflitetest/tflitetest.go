@@ -1,5 +1,4 @@
-// Package tflitetest writes small .tflite files, right and wrong ones, for tests of what reads
-// them.
+// Package tflitetest writes small .tflite files, right and wrong ones, for tests of their readers.
 package tflitetest
 
 import (
@@ -70,7 +69,7 @@ func (m Model) Bytes() []byte {
 	return File(Table{0: uint32(3), 1: codes, 2: graphs, 3: "made by a test", 4: buffers})
 }
 
-// subgraph is m as a SubGraph, whose constants and operator codes come behind those that there are.
+// subgraph is m as a SubGraph. Its constants and operator codes are appended to the existing ones.
 func (m Model) subgraph(buffers, codes *[]Table) Table {
 	var tensors, ops []Table
 	for _, t := range m.Tensors {

@@ -33,7 +33,7 @@ func (s simplifier) binary(op ir.BinOp, a, b ir.Expr) ir.Expr {
 			}
 		}
 	}
-	return s.decided(e)
+	return s.decide(e)
 }
 
 // identity simplifies op by rules that hold for every value of the operand that is not constant. It
@@ -113,11 +113,11 @@ func (s simplifier) difference(a, b ir.Expr) (Affine, Interval, bool) {
 func (s simplifier) compare(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	e := &ir.Binary{Op: op, A: a, B: b}
 	if a.Type() != ir.I64 {
-		return s.decided(e)
+		return s.decide(e)
 	}
 	d, iv, ok := s.difference(a, b)
 	if !ok {
-		return s.decided(e)
+		return s.decide(e)
 	}
 	if c := compareInterval(op, iv, Interval{}); c.Lo == c.Hi {
 		return boolean(c.Lo == 1)
@@ -173,7 +173,7 @@ func (s simplifier) minMax(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	case lessOrSame(y, x):
 		return pick(op == ir.Min, b, a)
 	}
-	return s.decided(&ir.Binary{Op: op, A: a, B: b})
+	return s.decide(&ir.Binary{Op: op, A: a, B: b})
 }
 
 func pick(first bool, a, b ir.Expr) ir.Expr {

@@ -15,7 +15,7 @@ func (s simplifier) divide(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	}
 	sum := ToAffine(a)
 	if _, ok := s.affine(sum); !ok { // it might wrap, and then multiples of b do not stay multiples
-		return s.decided(e)
+		return s.decide(e)
 	}
 	if op == ir.Div {
 		return s.rejoin(s.quotient(sum, k.V)).Expr()

@@ -131,7 +131,7 @@ func (e *effect) then(f *effect, b ir.Buffer) *effect {
 		out.end, out.peak = f.end.or(end), peak.or(f.peak)
 	case e.at.apart(f.at):
 		exact := false
-		if out.at, exact = e.at.joined(f.at); !exact {
+		if out.at, exact = e.at.join(f.at); !exact {
 			out.at = e.at.union(f.at, b)
 		}
 		if out.end, out.peak = e.end.or(f.end), e.peak.or(f.peak); !exact {

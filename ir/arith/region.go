@@ -18,7 +18,7 @@ type region struct {
 type dim struct{ c, n int64 }
 
 func everything(b ir.Buffer) region {
-	return region{Affine{}, tidy([]dim{{1, int64(b.Elems())}})}
+	return region{Affine{}, joinDims([]dim{{1, int64(b.Elems())}})}
 }
 
 func (g region) isAll(b ir.Buffer) bool { return b.Elems() == 1 || g.equal(everything(b)) }
@@ -44,8 +44,8 @@ func element(b ir.Buffer, idx []ir.Expr) region {
 	return g
 }
 
-// tidy sorts dims and joins those that count on: {1,4},{4,8} is {1,32}.
-func tidy(dims []dim) []dim {
+// joinDims sorts dims and joins neighbours that form one: {1,4},{4,8} is {1,32}.
+func joinDims(dims []dim) []dim {
 	dims = slices.DeleteFunc(slices.Clone(dims), func(d dim) bool { return d.n <= 1 })
 	slices.SortFunc(dims, func(a, b dim) int { return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.n, b.n)) })
 	var out []dim
@@ -82,8 +82,8 @@ func distinct(dims []dim) bool {
 	return true
 }
 
-// merged adds up the dims of equal step, which gives a superset.
-func merged(dims []dim) []dim {
+// mergeDims adds up the dims of equal step, which gives a superset.
+func mergeDims(dims []dim) []dim {
 	n := map[int64]int64{}
 	for _, d := range dims {
 		if d.n > 1 {
@@ -94,7 +94,7 @@ func merged(dims []dim) []dim {
 	for c, k := range n {
 		out = append(out, dim{c, k + 1})
 	}
-	return tidy(out)
+	return joinDims(out)
 }
 
 // union is a region that holds both.
@@ -110,7 +110,7 @@ func (g region) union(h region, b ir.Buffer) region {
 		g, h = h, g
 	}
 	most := map[int64]int64{}
-	for _, dims := range [][]dim{merged(g.dims), merged(h.dims)} {
+	for _, dims := range [][]dim{mergeDims(g.dims), mergeDims(h.dims)} {
 		for _, d := range dims {
 			most[d.c] = max(most[d.c], d.n)
 		}
@@ -119,7 +119,7 @@ func (g region) union(h region, b ir.Buffer) region {
 	for c, n := range most {
 		dims = append(dims, dim{c, n})
 	}
-	return region{g.base, merged(dims)}
+	return region{g.base, mergeDims(dims)}
 }
 
 // reach is the distance from the first element to the last.
@@ -181,12 +181,12 @@ func (g region) apart(h region) bool {
 	return ok && a > 0 || ok2 && b > 0
 }
 
-// joined returns the union of g and h if it is a region: within each step, one is a row of elements
+// join returns the union of g and h if it is a region: within each step, one is a row of elements
 // and the other continues it.
-func (g region) joined(h region) (region, bool) {
+func (g region) join(h region) (region, bool) {
 	if in, other, step, ok := g.within(h); ok {
-		all, ok := in.joined(other)
-		all.dims = tidy(append(all.dims, step))
+		all, ok := in.join(other)
+		all.dims = joinDims(append(all.dims, step))
 		return all, ok
 	}
 	if n, ok := h.gap(g); ok && n == 1 {
@@ -198,7 +198,7 @@ func (g region) joined(h region) (region, bool) {
 	if !ok || n != 1 || !ok1 || !ok2 {
 		return region{}, false
 	}
-	return region{g.base, tidy([]dim{{1, a + b}})}, true
+	return region{g.base, joinDims([]dim{{1, a + b}})}, true
 }
 
 // row returns the number of elements if they are contiguous.
@@ -244,7 +244,7 @@ func (g region) loop(v string, n int64, b ir.Buffer) (region, again) {
 	}
 	all := append([]dim{step}, g.dims...)
 	if slices.SortFunc(all, func(a, b dim) int { return cmp.Compare(a.c, b.c) }); distinct(all) {
-		return region{base, tidy(all)}, eachOnce
+		return region{base, joinDims(all)}, eachOnce
 	}
-	return region{base, merged(all)}, unclear
+	return region{base, mergeDims(all)}, unclear
 }

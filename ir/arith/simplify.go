@@ -121,7 +121,7 @@ func (s simplifier) unary(op ir.UnOp, a ir.Expr) ir.Expr {
 	if op == ir.Abs && t.IsInt() && s.interval(a).Lo >= 0 {
 		return a
 	}
-	return s.decided(&ir.Unary{Op: op, A: a})
+	return s.decide(&ir.Unary{Op: op, A: a})
 }
 
 // opposite returns the comparison that holds where op does not. It is useless for floats, because
@@ -163,8 +163,8 @@ func (s simplifier) choose(c, a, b ir.Expr) ir.Expr {
 	return &ir.Select{Cond: c, A: a, B: b}
 }
 
-// decided replaces an integer expression with a single possible value by that value.
-func (s simplifier) decided(e ir.Expr) ir.Expr {
+// decide replaces an integer expression with a single possible value by that value.
+func (s simplifier) decide(e ir.Expr) ir.Expr {
 	if iv, ok := s.bounds(e); ok && iv.Lo == iv.Hi {
 		return ir.Const(e.Type(), iv.Lo)
 	}

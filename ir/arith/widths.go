@@ -252,7 +252,7 @@ func window(b ir.Buffer, w ir.Window, p ir.Buffer) region {
 		}
 		stride *= int64(b.Shape[len(b.Shape)-1-d])
 	}
-	g.dims = tidy(g.dims)
+	g.dims = joinDims(g.dims)
 	return g
 }
 

@@ -1,6 +1,5 @@
-// Package provenance says where figures in files and pages are from: when they were measured, of
-// which code, and on which CPU. That belongs to each figure, and a command that measures nothing
-// changes none of it.
+// Package provenance records the origin of figures in files and pages: their time, code and CPU.
+// Each figure has its own record, and a command that measures nothing changes none of it.
 package provenance
 
 import (
@@ -21,7 +20,7 @@ type Mark struct {
 	// Commit is the last commit of the code that was measured, with "+" behind it if files of Code
 	// were changed since. "" is unknown.
 	Commit string `json:"commit"`
-	// CPU is the one that measured, or the core by whose model cycles were estimated.
+	// CPU is the one that measured, or the core that was modelled.
 	CPU string `json:"cpu"`
 	// Code lists the folders of the code that the figure measures, if that is not Compiler alone.
 	Code []string `json:"code,omitempty"`

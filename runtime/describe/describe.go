@@ -45,14 +45,13 @@ type Tensor struct {
 	Encoding string  `json:"encoding,omitempty"` // "unipolar", "bipolar", ...
 	Bits     int     `json:"bits,omitempty"`
 	Scale    float64 `json:"scale,omitempty"` // inputs and outputs: real value of one integer step
-	// ZeroPoint is what a level (u8) or value (i8) of 0.0 is: the real value is Scale * (value -
+	// ZeroPoint is the level (u8) or value (i8) of 0.0: the real value is Scale * (value -
 	// ZeroPoint) + RealOffset.
 	ZeroPoint  int     `json:"zero_point,omitempty"`
 	RealOffset float64 `json:"real_offset,omitempty"`
 	Channels   int     `json:"channels,omitempty"` // true channel count
 	Packed     bool    `json:"packed,omitempty"`
-	// Where it lives: "input", "output", "arena" or "const", with the index or the byte offset
-	// there.
+	// Its memory: "input", "output", "arena" or "const", with the index or the byte offset there.
 	Where  string `json:"where,omitempty"`
 	Offset int64  `json:"offset"`
 }
@@ -94,15 +93,15 @@ type Stage struct {
 	MACs   int64    `json:"macs"`
 	Reads  []Tensor `json:"reads"`
 	Writes []Tensor `json:"writes"`
-	// Layer is what became of the layer; nil where that is not known.
+	// Layer describes the layer; nil if nothing is known of it.
 	Layer *Layer `json:"layer,omitempty"`
 	Note  string `json:"note,omitempty"` // the model's own remark on the layer
-	// ByLane names the kernel's vectorize loops of which a part runs lane by lane: an if that goes
-	// either way for each.
+	// ByLane names the kernel's vectorize loops that run lane by lane in part: for an if with
+	// diverging lanes.
 	ByLane []string `json:"by_lane,omitempty"`
 }
 
-// Title is what the user calls the tensor.
+// Title is the user's name of the tensor.
 func (t Tensor) Title() string {
 	if t.Label != "" {
 		return t.Label

@@ -26,7 +26,7 @@ type Array struct {
 	Data []byte
 }
 
-// Error is what is wrong with a file or an array, and what would be accepted.
+// Error is a fault of a file or an array, with the accepted alternatives.
 type Error struct {
 	Path string // empty when the source is a stream
 	Msg  string
@@ -100,7 +100,7 @@ func byteCount(dtype string, shape []int) (int, error) {
 }
 
 // Read reads one array from r and stops behind its last byte. Memory grows with the bytes that
-// arrive, not with what the header claims. Every failure is an *Error.
+// arrive, not with the size claimed by the header. Every failure is an *Error.
 func Read(r io.Reader) (*Array, error) {
 	h, err := readHeader(r)
 	if err != nil {
@@ -158,7 +158,7 @@ func (a *Array) Write(w io.Writer) error {
 	return nil
 }
 
-// WriteFile writes a to path, replacing what is there. Nothing is left behind if a is not valid.
+// WriteFile writes a to path, replacing an existing file. No file remains if a is not valid.
 func (a *Array) WriteFile(path string) error {
 	var head bytes.Buffer
 	if err := (&Array{DType: a.DType, Shape: a.Shape, Data: a.Data}).Write(&head); err != nil {
@@ -181,7 +181,7 @@ func withPath(err error, path string) error {
 }
 
 // readExactly reads n bytes in growing steps, so that a lying header costs at most twice the bytes
-// that exist. On a short read it returns what came and the cause.
+// that exist. On a short read it returns the bytes read and the cause.
 func readExactly(r io.Reader, n int) ([]byte, error) {
 	const step = 1 << 20
 	if n <= step {

@@ -10,7 +10,7 @@ type arch struct {
 	pause   string           // lets the other hardware thread run
 	spins   int              // pauses, with a load each, that take about 20 microseconds
 	yield   string           // the system call sched_yield
-	base    string           // the target whose code runs on every CPU of the architecture that runs Linux
+	base    string           // the target with code for every Linux CPU of the architecture
 	cpu     string           // the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in "needs"
 	bits    map[string][]bit // by feature: all bits that must be set for it
 }

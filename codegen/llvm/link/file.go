@@ -42,12 +42,12 @@ const (
 	constantPart = ".rodata"
 )
 
-// lineBytes is what code is aligned to as a whole: so where a kernel lies in its cache lines does
-// not depend on how long the constants and the description before it are. No section of ripc's asks
-// for more.
+// lineBytes is the alignment of the code as a whole. So a kernel's position in its cache lines does
+// not depend on the length of the constants and the description before it. No section of ripc's
+// needs more.
 const lineBytes = 64
 
-// The kinds of memory: what is read, what is run, and what the dynamic linker writes to.
+// The kinds of memory: read-only, code, and writable by the dynamic linker.
 const (
 	readMemory  = elf.SHF_ALLOC
 	codeMemory  = elf.SHF_ALLOC | elf.SHF_EXECINSTR
@@ -58,7 +58,7 @@ const (
 // table, one for the stack.
 const programs = 5
 
-// layout places what is kept, and makes the tables for it.
+// layout places the kept sections, and makes the tables for them.
 func (l *linker) layout(shown []*definition, soname string) *file {
 	f := &file{class: elfbytes.Class(l.row.Class), page: l.row.PageSize, between: l.arch.between,
 		head: elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(l.row.Machine), Flags: l.row.Flags}}
@@ -161,7 +161,7 @@ func (f *file) place() {
 	}
 }
 
-// name adds what is not loaded: all symbols, and the names of the parts.
+// name adds the parts that are not loaded: all symbols, and the names of the parts.
 func (f *file) name(hidden, shown []*definition) {
 	var names, parts elfbytes.Strings
 	text := &part{name: ".strtab", kind: elf.SHT_STRTAB, align: 1}
@@ -269,8 +269,8 @@ func (f *file) programs() []elf.Prog64 {
 	return all
 }
 
-// hashes is the table by which the dynamic linker finds symbols: as many lists as symbols, the
-// number of the first symbol of each list, and for each symbol that of the next one.
+// hashes returns the hash table of the dynamic linker's symbols, with one list per symbol: the
+// first symbol of each list, and for each symbol the next one in its list.
 func hashes(shown []*definition) []byte {
 	lists := uint32(len(shown))
 	first, next := make([]uint32, lists), make([]uint32, 1+lists)

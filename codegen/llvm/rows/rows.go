@@ -1,6 +1,6 @@
-// Package rows holds what LLVM has to be told of each target, and what its tools are called by: one
-// row for each architecture, with what differs between its CPUs. Package targets knows the machines
-// themselves.
+// Package rows holds LLVM's settings for each target, and the arguments of its tools. It has one
+// row for each architecture, with the differences between CPUs. Package targets describes the
+// machines themselves.
 package rows
 
 import (
@@ -11,14 +11,14 @@ import (
 	"ripc/targets"
 )
 
-// Row is what LLVM has to be told of a target.
+// Row has LLVM's settings for a target.
 type Row struct {
-	Backend string // LLVM's name of what generates the code
+	Backend string // LLVM's name of the code generator
 	Triple  string // -mtriple
 	CPU     string // -mcpu: chooses the pipeline model
-	// Attrs is -mattr: the target's features and what steers instruction selection with "+", what
-	// CPU implies and the machine lacks (or may lack) with "-". What CPU implies is never relied
-	// on.
+	// Attrs is -mattr. "+" precedes the target's features and settings of instruction selection.
+	// "-" precedes features that CPU implies and that the machine lacks, or may lack. Kernels never
+	// rely on implied features.
 	Attrs string
 	// PreferVectorBits is the function attribute "prefer-vector-width", or 0 for none. Without it
 	// LLVM may split 512-bit vectors into halves.
@@ -62,8 +62,8 @@ const (
 	// bottomUp: for wide pipelines (A57, A72), scheduling from both ends makes values live so long
 	// that a tile of 16 accumulators is copied about and spilled: a third more instructions.
 	bottomUp
-	// inOrder: the core waits for each operand, so LLVM's order by its pipeline is what counts, at
-	// the price of a few spills.
+	// inOrder: the core waits for each operand, so LLVM's order by its pipeline model matters most,
+	// at the price of a few spills.
 	inOrder
 )
 
@@ -77,8 +77,8 @@ type arch struct {
 	class      elf.Class
 	flags      uint32
 
-	disabled map[string][]string // by the CPU that LLVM is told: what it implies that machines lack, or that no kernel uses
-	implied  map[string][]string // by it: what machines have that it does not imply, and no kernel asks for
+	disabled map[string][]string // by LLVM's CPU: implied features that machines lack, or that no kernel uses
+	implied  map[string][]string // by LLVM's CPU: features of machines that it does not imply, and no kernel needs
 	tuning   []tuning
 	order    func(cpu string) scheduling
 	models   map[string]model // by CPU
@@ -137,13 +137,12 @@ func archs() []arch {
 				"generic":    {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
 			},
 			order: func(string) scheduling { return fewestRegisters },
-			// In its 32-bit part LLVM has no model of the A53, but of the R52, which also issues
-			// two instructions in order and adds in vectors of 64 bits twice a cycle. It has none
-			// that is like the A7. By that model SqueezeNet takes 30 % fewer cycles in its order
-			// than in none; no board has been measured.
+			// In its 32-bit part LLVM has no model of the A53. The R52 is close: it also issues two
+			// instructions in order, and adds in vectors of 64 bits twice a cycle. No model is
+			// close to the A7. That order is better only by the model; no board has been measured.
 			models: map[string]model{"cortex-a53": {name: "cortex-r52", inOrder: true, orders: true}},
-			// Objects say what machines they are for, and those for real-time ones are not linked
-			// with others.
+			// Objects name the profile of their machine, and a linker refuses to mix real-time
+			// objects with others.
 			implied: map[string][]string{"cortex-r52": {"aclass", "trustzone"}},
 		},
 	}
@@ -200,8 +199,8 @@ func prefer(t targets.Target) int {
 	return 0
 }
 
-// InOrder reports whether LLVM puts instructions in the order of a pipeline that takes them as they
-// come: what it does not know the time of costs more there than a few registers.
+// InOrder reports whether LLVM orders instructions for an in-order pipeline. There, instructions of
+// unknown latency cost more than a few registers.
 func (r Row) InOrder() bool { return r.scheduling == inOrder }
 
 // LLC are arguments for llc of a version of LLVM.

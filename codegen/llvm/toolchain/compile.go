@@ -14,7 +14,7 @@ import (
 	"ripc/targets"
 )
 
-// Kind is what Compile produces.
+// Kind is a kind of output of Compile.
 type Kind int
 
 const (
@@ -30,7 +30,7 @@ func (k Kind) String() string {
 	return "obj"
 }
 
-// What opt and llc are asked for, of any target: opt's passes and llc's level of optimization.
+// Settings of opt and llc for every target: opt's passes and llc's optimization level.
 const (
 	passes = "default<O2>"
 	level  = 3
@@ -43,8 +43,8 @@ func optFlags() []string {
 	return []string{"-vectorize-loops=false", "-vectorize-slp=false", "-interleave-loops=false"}
 }
 
-// llcFlags are llc's flags of any target. Each function gets its own section, so that the linker
-// drops what nothing uses.
+// llcFlags returns llc's flags for every target. Each function gets its own section, so that the
+// linker drops unused ones.
 func llcFlags() []string {
 	return []string{"-relocation-model=pic", "-function-sections", "-data-sections"}
 }
@@ -79,7 +79,7 @@ func (t *Tools) key(ll []byte, tg targets.Target, kind Kind) string {
 }
 
 // Compile optimizes the LLVM IR text ll and generates code for t. cache may be nil. It fails with
-// *ToolError, which carries what the tool said and names a file that holds ll, or with ctx's error.
+// ctx's error, or with *ToolError, which has the tool's messages and names a file that holds ll.
 func (t *Tools) Compile(ctx context.Context, cache *Cache, ll []byte, tg targets.Target, kind Kind) ([]byte, error) {
 	key := t.key(ll, tg, kind)
 	if out, ok := cache.Get(key); ok {

@@ -17,8 +17,7 @@ import (
 type Object struct {
 	Name string // for messages
 	Data []byte
-	// More is what lies behind Data: pieces of other memory, so that large constants need not be
-	// copied.
+	// More continues Data with pieces of other memory, so that large constants need not be copied.
 	More [][]byte
 }
 
@@ -44,8 +43,8 @@ func (o Object) write(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// linked is what ld.lld needs to know of a target.
-func linked(t targets.Target) (rows.Row, error) {
+// linkerRow returns ld.lld's settings for a target.
+func linkerRow(t targets.Target) (rows.Row, error) {
 	row, ok := rows.Of(t)
 	if !ok {
 		return row, fmt.Errorf("target %s: no linker settings for architecture %q", t.Name, t.Arch)
@@ -61,7 +60,7 @@ func linked(t targets.Target) (rows.Row, error) {
 // It fails with *ToolError (which lists undefined symbols), *ExportError, *SymbolError, or ctx's
 // error.
 func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object, exports []string, soname, out string) error {
-	row, err := linked(tg)
+	row, err := linkerRow(tg)
 	if err != nil {
 		return err
 	}
@@ -98,7 +97,7 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 // visible, and puts it into the static library out. Two archives with equal kernels can thus be
 // linked into one program. It fails as LinkShared does; undefined symbols are an *UndefinedError.
 func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, exports []string, member, out string) error {
-	row, err := linked(tg)
+	row, err := linkerRow(tg)
 	if err != nil {
 		return err
 	}
@@ -177,7 +176,7 @@ func writeObjects(dir string, objs []Object) ([]string, error) {
 	return files, nil
 }
 
-// fileName replaces what is not fit for a file name.
+// fileName replaces characters that are unfit for a file name.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {

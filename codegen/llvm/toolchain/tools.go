@@ -206,9 +206,8 @@ func (t *Tools) WithoutLibrary() *Tools {
 	return &Tools{version: t.version, paths: t.paths, locate: t.locate}
 }
 
-// Library is LLVM's shared library, which makes the objects of opt and llc for a target without
-// starting these, and "" if they are started, for there is no such library, or it cannot be used.
-// It is tried.
+// Library returns LLVM's shared library if it makes the objects of opt and llc for a target without
+// starting them. It returns "" if there is no such library, or if a trial fails.
 func (t *Tools) Library(ctx context.Context, tg targets.Target) string {
 	if t.library == nil {
 		return ""
