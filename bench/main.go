@@ -3,7 +3,7 @@
 // run.
 //
 //	make bench                                 // ripc alone: build/bench
-//	make bench-peers                           // with its peers: docs/bench-peers.json, .md and .svg
+//	make bench-peers                      // with its peers: docs/bench-peers.json, .md and .svg
 //	go run ./bench -only convB -threads 1      // a part
 //	go run ./bench -page docs/bench-peers      // only the page, from the JSON
 //

@@ -139,8 +139,8 @@ func (d *driver) limits(threads int) {
 	}
 }
 
-// bestRates returns the rates of all kernels: the highest of all rounds, and cycles by the clocks behind
-// the highest ones.
+// bestRates returns the rates of all kernels: the highest of all rounds, and cycles by the clocks
+// behind the highest ones.
 func (d *driver) bestRates() (ls []LimitRate, ghz float64) {
 	var clocks []float64
 	for _, threads := range slices.Sorted(maps.Keys(d.rates)) {
@@ -251,8 +251,8 @@ func (w *worker) check(s Subject, file string) string {
 	return ""
 }
 
-// disagreement compares the results of a worker with those of workers that must agree with it. It names
-// the first that differs, or returns "".
+// disagreement compares the results of a worker with those of workers that must agree with it. It
+// names the first that differs, or returns "".
 func disagreement(have []*worker, w *worker) string {
 	const tolerance = 1e-3 // of the largest number: sums of floats are added in another order
 	for _, other := range have {

@@ -89,8 +89,8 @@ func denseEntries(name string) []Entry {
 	}
 }
 
-// larqEntries are the two ways in which Larq Compute Engine computes binary convolutions; on some machines
-// the second is many times faster.
+// larqEntries are the two ways in which Larq Compute Engine computes binary convolutions; on some
+// machines the second is many times faster.
 func larqEntries(name string) []Entry {
 	return []Entry{
 		{Engine: "Larq Compute Engine, 1 bit, bgemm", Env: "larq", Worker: "larq", Model: name + ".lce.tflite", Agrees: "lce"},

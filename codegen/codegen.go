@@ -2,7 +2,8 @@
 // below this one that implement Backend, write the files. This package holds everything that all
 // back ends share: names of symbols, places of constants, the description and the C header.
 //
-//	files, err := codegen.Build(ctx, codegen.Input{Program: p, Target: t, Emit: kinds}, llvm.Backend{})
+//	in := codegen.Input{Program: p, Target: t, Emit: kinds}
+//	files, err := codegen.Build(ctx, in, llvm.Backend{})
 //	os.WriteFile("net.so", files[codegen.SO], 0o644)
 //
 // An artifact holds one kernel for each Func, a driver that runs the stages, one block with all

@@ -312,8 +312,8 @@ func meaning(t describe.Tensor) string {
 	return fmt.Sprintf("Level l is the value %s * l%s", s, offset)
 }
 
-// scaleAndOffset gives meaning as scale and offset: level l of t stands for scale * (l - t.ZeroPoint) +
-// offset.
+// scaleAndOffset gives meaning as scale and offset: level l of t stands for scale * (l -
+// t.ZeroPoint) + offset.
 func scaleAndOffset(t describe.Tensor) (scale, offset float64) {
 	top := float64(int(1)<<t.Bits - 1)
 	switch t.Encoding {

@@ -96,8 +96,8 @@ func countedFigures(r Result, macs int64) measure.Figures {
 	return f
 }
 
-// measureTimes makes a measurement of the times that sample takes of jobs: of the network, and, if they
-// are asked for, of its stages.
+// measureTimes makes a measurement of the times that sample takes of jobs: of the network, and, if
+// they are asked for, of its stages.
 func measureTimes(e Engine, o MeasureOptions, sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
 	stages := e.Describe().Stages
 	var each []Job

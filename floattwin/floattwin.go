@@ -163,8 +163,8 @@ func (t *twin) isRescaling(n *graph.Node) bool {
 	return t.g.Value(n.Inputs[0]).Encoded() && t.g.Value(n.Output).Encoded()
 }
 
-// isMean reports whether n adds up the windows of each channel of integers, as importers write means
-// and sums of integers.
+// isMean reports whether n adds up the windows of each channel of integers, as importers write
+// means and sums of integers.
 func isMean(n *graph.Node) bool {
 	a, ok := n.Attrs.(*graph.Conv2DAttrs)
 	if !ok || a.Integer == nil {

@@ -219,7 +219,7 @@ func dropIdentities(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// bypass removes n, whose output equals its input, unless both are outputs of the network.
+// bypass removes n, with an output equal to its input, unless both are outputs of the network.
 func (r *rewriter) bypass(n *graph.Node) {
 	in, out := n.Inputs[0], n.Output
 	p := r.Producer(in)

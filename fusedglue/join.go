@@ -17,8 +17,8 @@ func joinOf(n *graph.Node) (f scalar.Function, ok bool) {
 	return f, n.DistinctInputs()
 }
 
-// foldJoin fuses n, a function of two tensors such as the sum behind a residual block, into the
-// convolution that makes one of them, if n is its only reader. The epilogue then loads the element
+// foldJoin fuses n, a function of two tensors, into the convolution that makes one of them, if n is
+// its only reader. An example is the sum behind a residual block. The epilogue then loads the element
 // of the other tensor, and continues in the tile. If convolutions make both, the later one fuses n.
 // It takes n's place in the graph, since the other tensor may be produced after it.
 func (r *rewriter) foldJoin(n *graph.Node) {

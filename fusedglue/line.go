@@ -9,11 +9,12 @@ import (
 	"ripc/internal/f32"
 )
 
-// affineEpilogue replaces f's float steps and the quantizer q behind them by an affine map per channel,
-// rounded down and clipped: clip(floor(fma(f32(sum), A, B)), 0, top). It is meant for quantizers of
-// more levels than thresholds pay for. The map must equal q(steps(f32(sum))) for every possible sum
-// of the channel. That happens if q's thresholds are evenly spaced. The steps must not be turning.
-// If a channel has no such map, affineEpilogue changes nothing and returns false. from names q's node.
+// affineEpilogue replaces f's float steps and the quantizer q behind them by an affine map per
+// channel, rounded down and clipped: clip(floor(fma(f32(sum), A, B)), 0, top). It is meant for
+// quantizers of more levels than thresholds pay for. The map must equal q(steps(f32(sum))) for
+// every possible sum of the channel. That happens if q's thresholds are evenly spaced. The steps
+// must not be turning. If a channel has no such map, affineEpilogue changes nothing and returns
+// false. from names q's node.
 //
 // Both functions are monotone in the same direction: the steps by the contract of thresholdsOf; the
 // affine map because a rounded fma and the conversion to f32 keep the order. So the two are equal

@@ -91,7 +91,7 @@ type ProgBuf struct {
 	Label  string // the model's name, if the IR cannot hold it
 }
 
-// Levels describes an input or output of quantized values, one per byte or in bit planes (then Enc
+// Levels describes a tensor that holds quantized values, one per byte or in bit planes (then Enc
 // agrees). The zero Levels is an ordinary tensor.
 type Levels struct {
 	Kind  EncodingKind

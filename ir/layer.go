@@ -37,14 +37,14 @@ type Algorithm struct {
 	Terms map[string]int64
 }
 
-// Glue is the epilogue of a layer with weights.
+// Glue is the work of a layer with weights on its sums before it stores them.
 type Glue struct {
 	Form       string   // graph.GlueForm: "steps" in f32, or a form in integers; "" for nothing
 	Steps      []string // kinds of the float steps, in order
 	Bits       int      // of the levels that it makes, 0: none
 	Beside     int      // bits of the levels that it writes in addition to floats, 0: none
 	PerChannel bool     // the levels behind float steps differ between channels
-	MaxH, MaxW int      // rows and columns of a window of sums that is max-pooled; 0: no pooling
+	MaxH, MaxW int      // rows and columns of a window that keeps its largest sum only; 0: no window
 	Mean       int      // positions of the mean that it stores, all of them; 0: no mean
 }
 

@@ -12,7 +12,7 @@ const (
 	RolePad           // a copy of the input, with a border or in another form, read by sums, tables or further copies
 	RoleTable         // partial-sum tables (LUT kernels)
 	RoleSum           // accumulators
-	RoleWindow        // the max-pooled accumulators of each window
+	RoleWindow        // the largest accumulator of each window
 	RoleValue         // numbers between the accumulators and the output
 	RolePosition      // values of all positions, the input of a mean
 	RoleMean          // sums of all positions

@@ -12,9 +12,8 @@ func Search(bits int, limit func(j int) Expr, reaches func(limit Expr) Expr) []E
 	return out
 }
 
-// selectLimit returns the limit that decides bit k of a count. above are the bits from k+1 on, of
-// which the lowest comes first. number is the count's known part: the bits selected so far, and bit
-// k set.
+// selectLimit returns the limit that decides bit k of a count. above are the bits from k+1 on, the
+// lowest first. number is the count's known part: the bits selected so far, and bit k.
 func selectLimit(above []Expr, number, k int, limit func(j int) Expr) Expr {
 	if len(above) == 0 {
 		return limit(number - 1)

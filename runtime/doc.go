@@ -2,7 +2,7 @@
 // dependencies that describes itself (runtime/describe); the caller brings memory and threads, and
 // this package is that caller for Go programs, without cgo:
 //
-//	m, err := runtime.Load("./squeezenet.so")   // checks format, architecture and CPU features before dlopen
+//	m, err := runtime.Load("./squeezenet.so") // checks format, architecture and CPU features
 //	s, err := m.NewSession(2)                   // memory and two threads
 //	err = runtime.SetInput(s, 0, picture)       // []float32 for a tensor of type f32, in C order
 //	err = s.Run(ctx)

@@ -13,7 +13,8 @@ import (
 //
 //	mix(z)       = finalizer of splitmix64
 //	absorb(h, x) = mix((h xor x) + 0x9e3779b97f4a7c15)
-//	h            = absorb of seed, index, the bytes of dtype as one little-endian number, rank, each extent; from h = 0
+//	h            = absorb of seed, index, the bytes of dtype as one little-endian number, rank,
+//	               each extent; from h = 0
 //	element k    = made of the 64-bit draw z = mix(h + (k+1)*0x9e3779b97f4a7c15)
 //
 // f32 are uniform in [0, 1): (z >> 40) / 2^24. Unencoded u8 and i8 take any value: z >> 56; i16 do,

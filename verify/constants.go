@@ -54,8 +54,8 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 	return all, nil
 }
 
-// countDifferences counts the bytes in which block differs from list; it may stop at limit, if that is not
-// negative.
+// countDifferences counts the bytes in which block differs from list; it may stop at limit, if that
+// is not negative.
 func countDifferences(block []byte, list []constant, limit int) int {
 	n := 0
 	for _, c := range list {

@@ -11,8 +11,8 @@ import (
 // HardInputs is the name of the Set that Hard makes.
 const HardInputs = "hard inputs (NaN, infinities, -0, subnormal and huge numbers)"
 
-// awkwardFloats are the bits of floats that an implementation may forget about. Few are contagious, which
-// would hide the rest.
+// awkwardFloats are the bits of floats that an implementation may forget about. Few are contagious,
+// which would hide the rest.
 func awkwardFloats() []uint32 {
 	return []uint32{
 		0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFA00000, // NaN, quiet and signaling, of both signs

@@ -144,8 +144,8 @@ func load(files []string) (*records.Set, error) {
 	return records.Merge(sets...)
 }
 
-// selectRecords selects the records to ship: of each kernel the default schedule and the best one, without
-// the samples.
+// selectRecords selects the records to ship: of each kernel the default schedule and the best one,
+// without the samples.
 func selectRecords(all *records.Set) *records.Set {
 	s := all.Prune(1)
 	s.Foreign = nil

@@ -99,8 +99,8 @@ func (r *report) searchesOf() []string {
 	return slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(b, a) })
 }
 
-// percentOverBest is by how many percent the median of a search is above the best of the reference. It is NaN
-// after the search's last trial.
+// percentOverBest is by how many percent the median of a search is above the best of the reference.
+// It is NaN after the search's last trial.
 func (t *result) percentOverBest(search string, trial int) float64 {
 	if trial > t.lastTrial(search) {
 		return math.NaN()

@@ -1,10 +1,12 @@
 // Package bareboard makes programs of networks in C for boards without an operating system, and
 // runs them on simulated boards (qemu's whole systems):
 //
-//	elf, err := bareboard.Build(ctx, bareboard.Source{Name: "digits", Inputs: 1, Outputs: 1, Code: c, Header: h}, board)
+//	src := bareboard.Source{Name: "digits", Inputs: 1, Outputs: 1, Code: c, Header: h}
+//	elf, err := bareboard.Build(ctx, src, board)
 //	os.WriteFile("digits.elf", elf, 0o600)
 //	m, err := bareboard.Open("digits.elf", bareboard.Options{})
-//	results, err := m.Run(ctx, []bareboard.Job{{Last: m.Stages(), Bring: &bareboard.Memory{...}, Keep: true}})
+//	job := bareboard.Job{Last: m.Stages(), Bring: &bareboard.Memory{...}, Keep: true}
+//	results, err := m.Run(ctx, []bareboard.Job{job})
 //
 // The program is the network, unchanged, and the folder firmware: start-up code, linker scripts and
 // a loop that reads jobs from a file of this machine and writes results to another, by semihosting.

@@ -52,8 +52,8 @@ func borders(l line) []int {
 	return borders
 }
 
-// overlapWith finds l in code, or the longest prefix of l that ends code. It returns the place, and the
-// number of l's instructions found there.
+// overlapWith finds l in code, or the longest prefix of l that ends code. It returns the place, and
+// the number of l's instructions found there.
 func overlapWith(code, l line, borders []int) (first, n int) {
 	k, length := 0, len(l)/step
 	for i := range len(code) / step {

@@ -6,7 +6,8 @@
 // ends. Results are read from the file.
 //
 //	m, err := simulate.Open("squeezenet.so", simulate.Options{})
-//	results, err := m.Run(ctx, []simulate.Job{{Inputs: inputs, First: 0, Last: m.Stages(), Threads: 1}})
+//	job := simulate.Job{Inputs: inputs, First: 0, Last: m.Stages(), Threads: 1}
+//	results, err := m.Run(ctx, []simulate.Job{job})
 //
 // A batch of jobs costs one process. qemu models instructions, not time: take counts from it, never
 // durations.

@@ -1,7 +1,8 @@
 // Package abi defines the interface between a compiled network and its caller, for every back end
 // and every caller. The header of an artifact is the same interface in C.
 //
-//	int NAME_run(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads, ripc_sync *sync)
+//	int NAME_run(const void *const *in, void *const *out, void *workspace,
+//	             uint32_t tid, uint32_t nthreads, ripc_sync *sync)
 //	int NAME_run_stages(..., uint32_t first, uint32_t last)
 //	size_t NAME_workspace_size(uint32_t nthreads)
 //	const char *NAME_describe(void)

@@ -100,8 +100,8 @@ func sameTexts(names, short []string) map[string][]int {
 	return all
 }
 
-// tellApart gives such rows other short texts: each shows the part of its name between the ends that
-// all of them share.
+// tellApart gives such rows other short texts: each shows the part of its name between the ends
+// that all of them share.
 func tellApart(names, short []string, rows []int, width int) {
 	const marks = 2 // where something is left out, on both sides
 	head, tail := sharedEnds(names, rows)
@@ -114,8 +114,8 @@ func tellApart(names, short []string, rows []int, width int) {
 	}
 }
 
-// sharedEnds returns the lengths, in characters, of the longest common prefix of the rows' names and,
-// behind it, of the longest common suffix.
+// sharedEnds returns the lengths, in characters, of the longest common prefix of the rows' names
+// and, behind it, of the longest common suffix.
 func sharedEnds(names []string, rows []int) (head, tail int) {
 	first := []rune(names[rows[0]])
 	head, tail = len(first), len(first)

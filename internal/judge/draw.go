@@ -385,9 +385,9 @@ func (d *draw) alloc(depth int) ir.Stmt {
 	return out
 }
 
-// moveStatement is stores to elements at an index that reads an element, which changes in between: under a
-// condition on it, or where the index is clamped; at times in a loop of its own, in which each
-// iteration has elements of its own.
+// moveStatement is stores to elements at an index that reads an element, which changes in between:
+// under a condition on it, or where the index is clamped; at times in a loop of its own, in which
+// each iteration has elements of its own.
 func (d *draw) moveStatement() ir.Stmt {
 	read, b := pickOne(d, d.outputs()...), pickOne(d, d.outputs()...)
 	at, idx := d.places(read.Shape), d.places(b.Shape)

@@ -312,8 +312,8 @@ func (b *modelBuilder) end() {
 	}
 }
 
-// tameActivations returns the activations without attributes that have finite results, and that the reference
-// knows to the bit.
+// tameActivations returns the activations without attributes that have finite results, and that the
+// reference knows to the bit.
 func tameActivations() []string {
 	return slices.DeleteFunc(graph.PlainOps(), func(op string) bool { return slices.Contains([]string{"exp", "log", "sqrt", "erf"}, op) })
 }

@@ -7,9 +7,9 @@ import (
 	"ripc/ir"
 )
 
-// VerifyWidths proves that no integer accumulator of f wraps. For every buffer that f allocates or
-// writes, the sums of "+=", b[i] = b[i] + e, b[i] + b[i] and the like (ir.Accumulates) must stay
-// inside the buffer's type or Range.
+// VerifyWidths proves that no integer accumulator of f wraps: in every buffer that f allocates or
+// writes, sums stay inside the buffer's type or Range. Sums are "+=", b[i] = b[i] + e, b[i] + b[i]
+// and the like (ir.Accumulates).
 //
 // It follows one interval per buffer, with the loops' extents. An iteration counts as another
 // update of the same element unless the index shows otherwise. It fails with an *ir.Error that

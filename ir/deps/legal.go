@@ -224,8 +224,8 @@ func without(s ir.Stmt, out func(*ir.For) bool) ir.Stmt {
 }
 
 // Independent refuses loop l of f unless its iterations may run in any order: no two touch an
-// element that one of them writes, except as rule allows. request is part of the message, as in "cannot
-// vectorize".
+// element that one of them writes, except as rule allows. request is part of the message, as in
+// "cannot vectorize".
 func Independent(f *ir.Func, l *ir.For, request string, rule Rule) error {
 	if err := ScopeOf(f.Body).independent(l, request, rule); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 // The limits of one kernel, in instructions of a compiler's intermediate language, on vectors or
 // not.
 const (
-	// Max bounds the instructions of a kernel. Schedules are held to it by the estimate Of. The LLVM
-	// back end counts its instructions, which can be several times the estimate.
+	// Max bounds the instructions of a kernel. Schedules are held to it by the estimate Of. The
+	// LLVM back end counts its instructions, which can be several times the estimate.
 	Max = 4000
 	// Sure is a threshold for estimates: few kernels below it need more than Max. The plainest
 	// schedule of a kernel drops steps that exceed it.

@@ -3,7 +3,8 @@
 // started, no memory is allocated and no library is called.
 //
 //	i32 NAME_run(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync)
-//	i32 NAME_run_stages(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync, i32 first, i32 last)
+//	i32 NAME_run_stages(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync,
+//	                    i32 first, i32 last)
 //	size_t NAME_workspace_size(i32 nthreads)
 //	ptr NAME_describe()
 //	i32 NAME_run_HASH(...), which is NAME_run

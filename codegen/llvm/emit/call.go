@@ -101,7 +101,7 @@ func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
 	}
 }
 
-// join concatenates functions. It omits repeated declarations, since LLVM rejects them.
+// join appends functions to each other. It omits repeated declarations, since LLVM rejects them.
 func (e *emitter) join(functions []isa.Function) string {
 	seen := map[string]bool{}
 	for name := range e.declared {

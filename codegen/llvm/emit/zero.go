@@ -17,8 +17,8 @@ import (
 //     x, a flipped sign bit, x times a choice of 1 and -1, and where -1 is found in memory. The
 //     multiply-add is therefore hidden, and not the negation.
 //   - x < 0 ? x : 0 becomes fminnm (vminnm), which gives -0 for -0. x > -0 ? x : -0 becomes fmaxnm,
-//     which gives 0 for 0. The zero is hidden, as an operand of the comparison and in an alloc
-//     whose elements are compared.
+//     which gives 0 for 0. The zero is hidden, as an operand of the comparison and in an alloc with
+//     compared elements.
 
 // ignoresZeros reports whether LLVM has such patterns for the target.
 func (e *emitter) ignoresZeros() bool { return e.target.Arch != "x86_64" }
