@@ -44,7 +44,7 @@ func (r *Results) drawSubject(b *strings.Builder, s SubjectResult, y int) int {
 	high = max(high, low+1)
 	at := func(ms float64) float64 { return labels + area*(math.Log10(ms)-low)/(high-low) }
 
-	fmt.Fprintf(b, `<text x="10" y="%d" font-weight="bold">%s</text>`+"\n", y+14, escaped(s.Name+": "+s.What))
+	fmt.Fprintf(b, `<text x="10" y="%d" font-weight="bold">%s</text>`+"\n", y+14, escapeXML(s.Name+": "+s.What))
 	bottom := y + title + line*len(s.engines())
 	for decade := low; decade <= high; decade++ {
 		ms := math.Pow(10, decade)
@@ -58,7 +58,7 @@ func (r *Results) drawSubject(b *strings.Builder, s SubjectResult, y int) int {
 		if strings.HasPrefix(e, "ripc") {
 			color = "#2b6cb0"
 		}
-		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", labels-8, y+12, escaped(e))
+		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", labels-8, y+12, escapeXML(e))
 		var times []string
 		for i, n := range ns[:min(2, len(ns))] {
 			f := s.figure(e, n)
@@ -82,8 +82,8 @@ func (r *Results) drawSubject(b *strings.Builder, s SubjectResult, y int) int {
 	return y + 14
 }
 
-// escaped is text in XML.
-func escaped(text string) string {
+// escapeXML is text in XML.
+func escapeXML(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // to memory
 	return b.String()

@@ -13,14 +13,16 @@ import (
 	"strings"
 )
 
-// environment is a Python environment with engines in it. They want versions of their dependencies that exclude each other.
+// environment is a Python environment with engines in it. They want versions of their dependencies
+// that exclude each other.
 type environment struct {
 	Name         string
 	Requirements string // file in bench/python: every package with its version
 	Models       string // program there that writes the models of these engines
 }
 
-// pythonVersion is the one that all requirements are for: the newest that Larq Compute Engine has packages for.
+// pythonVersion is the one that all requirements are for: the newest that Larq Compute Engine has
+// packages for.
 const pythonVersion = "3.11"
 
 // scripts is where the Python programs are, from the top folder.
@@ -51,8 +53,8 @@ func (p peers) worker(e Entry, threads int) []string {
 	return []string{p.interpreter(e.Env), filepath.Join(scripts, "worker.py"), e.Worker, e.file(p.models()), fmt.Sprint(threads)}
 }
 
-// setUp installs the environments and makes the models that are not there yet. It returns what cannot be had, by the name of the
-// environment, and why.
+// setUp installs missing environments and makes missing models. It returns the environments that
+// cannot be had, with the reasons.
 func (p peers) setUp(ctx context.Context) (map[string]string, error) {
 	missing := map[string]string{}
 	if err := os.MkdirAll(p.models(), 0o755); err != nil {
@@ -141,7 +143,7 @@ func (p peers) makeModels(ctx context.Context, e environment) error {
 	return os.WriteFile(mark, wanted, 0o644)
 }
 
-// do runs a command and keeps what it prints for the case that it fails.
+// do runs a command. If it fails, the error has its output.
 func (p peers) do(ctx context.Context, what string, command []string) error {
 	fmt.Fprintf(p.log, "%s (%s)\n", what, p.dir)
 	var out bytes.Buffer
@@ -154,7 +156,8 @@ func (p peers) do(ctx context.Context, what string, command []string) error {
 	return nil
 }
 
-// versions lists the packages of all environments that are there, as their requirements give them: the engines alone.
+// versions lists the packages of all environments that are there, as their requirements give them:
+// the engines alone.
 func (p peers) versions() ([]string, error) {
 	engines := []string{"onnxruntime", "ai-edge-litert", "larq-compute-engine", "tensorflow-cpu", "apache-tvm"}
 	var out []string
@@ -175,7 +178,7 @@ func (p peers) versions() ([]string, error) {
 	return out, nil
 }
 
-// stamp says what files contain.
+// stamp is the hash of files.
 func stamp(files ...string) ([]byte, error) {
 	h := sha256.New()
 	for _, f := range files {

@@ -1,12 +1,13 @@
-// Command bench measures ripc on layers and networks, and with -peers other engines on the same ones: in one run, in turns, and
-// beside the limits of the machine, which it measures in the same run.
+// Command bench measures ripc on layers and networks, and with -peers other engines on the same
+// ones: in one run, in turns, and beside the limits of the machine, which it measures in the same
+// run.
 //
 //	make bench                                 // ripc alone: build/bench
-//	make bench-peers                           // with its peers: docs/bench-peers.json, .md and .svg
+//	make bench-peers                      // with its peers: docs/bench-peers.json, .md and .svg
 //	go run ./bench -only convB -threads 1      // a part
 //	go run ./bench -page docs/bench-peers      // only the page, from the JSON
 //
-// README.md says what is compared and how.
+// README.md describes the comparison.
 package main
 
 import (
@@ -53,7 +54,7 @@ func main() {
 	flag.StringVar(&f.page, "page", "", "do not measure, write PAGE.md and PAGE.svg from PAGE.json")
 	flag.StringVar(&f.dir, "dir", "", "folder of the other engines and of models for them; peers below RIPC_CACHE_DIR or ~/.cache/ripc")
 	flag.StringVar(&f.python, "python", "", "the Python to make environments with, where there is no uv")
-	flag.StringVar(&f.worker, "worker", "", "run this model on command (what the program starts itself for)")
+	flag.StringVar(&f.worker, "worker", "", "run this model on command (the program starts itself with it)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -182,7 +183,7 @@ func (d *driver) measure(ctx context.Context, subjects []Subject, threads []int)
 		}
 		d.results.Subjects = append(d.results.Subjects, r)
 	}
-	d.results.Limits, d.results.GHz = d.reached()
+	d.results.Limits, d.results.GHz = d.bestRates()
 	d.results.Seconds = time.Since(start).Seconds()
 	return nil
 }

@@ -46,7 +46,8 @@ func (d *driver) command(e Entry, threads int) []string {
 	return d.peers.worker(e, threads)
 }
 
-// subject measures the entries of a subject: all are loaded, and then take turns. Between its turns a process is stopped.
+// subject measures the entries of a subject: all are loaded, and then take turns. Between its turns
+// a process is stopped.
 func (d *driver) subject(ctx context.Context, s Subject, threads int) (figures []Figure, err error) {
 	var ws []*worker
 	defer func() {
@@ -56,7 +57,7 @@ func (d *driver) subject(ctx context.Context, s Subject, threads int) (figures [
 	}()
 	for _, e := range s.Entries {
 		if threads > 1 && e.OneThread != "" {
-			d.miss(Missing{Subject: s.Name, Engine: e.Engine, Threads: threads, Why: e.OneThread})
+			d.addMissing(Missing{Subject: s.Name, Engine: e.Engine, Threads: threads, Why: e.OneThread})
 			continue
 		}
 		w, why, err := d.load(ctx, s, e, threads)
@@ -64,11 +65,11 @@ func (d *driver) subject(ctx context.Context, s Subject, threads int) (figures [
 			return nil, err
 		}
 		if why != "" {
-			d.miss(Missing{Subject: s.Name, Engine: e.Engine, Why: why})
+			d.addMissing(Missing{Subject: s.Name, Engine: e.Engine, Why: why})
 			continue
 		}
-		if why := differs(ws, w); why != "" {
-			d.miss(Missing{Subject: s.Name, Engine: e.Engine, Why: why})
+		if why := disagreement(ws, w); why != "" {
+			d.addMissing(Missing{Subject: s.Name, Engine: e.Engine, Why: why})
 			if err := w.stop(); err != nil {
 				return nil, err
 			}
@@ -128,7 +129,7 @@ func (d *driver) turnOf(w *worker) error {
 	return w.hold()
 }
 
-// limits measures what the machine can do, once more.
+// limits measures the limits of the machine once more.
 func (d *driver) limits(threads int) {
 	if d.rates[threads] == nil {
 		d.rates[threads] = make([][]limits.Rate, len(d.set.Kernels))
@@ -138,8 +139,9 @@ func (d *driver) limits(threads int) {
 	}
 }
 
-// reached are the rates of all kernels: the highest of all rounds, and cycles by the clocks behind the highest ones.
-func (d *driver) reached() (ls []LimitRate, ghz float64) {
+// bestRates returns the rates of all kernels: the highest of all rounds, and cycles by the clocks
+// behind the highest ones.
+func (d *driver) bestRates() (ls []LimitRate, ghz float64) {
 	var clocks []float64
 	for _, threads := range slices.Sorted(maps.Keys(d.rates)) {
 		for i, k := range d.set.Kernels {
@@ -149,29 +151,31 @@ func (d *driver) reached() (ls []LimitRate, ghz float64) {
 			for _, r := range fastest {
 				cycles, clocks = append(cycles, r.PerCycle), append(clocks, r.GHz)
 			}
-			ls = append(ls, LimitRate{Limit: k.Limit, Kernel: k.Name, What: k.What, Threads: threads, PerCycle: middle(cycles), PerSecond: fastest[0].PerSecond})
+			ls = append(ls, LimitRate{Limit: k.Limit, Kernel: k.Name, What: k.What, Threads: threads, PerCycle: median(cycles), PerSecond: fastest[0].PerSecond})
 		}
 	}
-	return ls, middle(clocks)
+	return ls, median(clocks)
 }
 
-// middle is the median of vs, the lower one of two; a clock that was disturbed does not move it. It is 0 without any.
-func middle(vs []float64) float64 {
+// median is the median of vs, the lower one of two; a clock that was disturbed does not move it. It
+// is 0 without any.
+func median(vs []float64) float64 {
 	if len(vs) == 0 {
 		return 0
 	}
 	return slices.Sorted(slices.Values(vs))[(len(vs)-1)/2]
 }
 
-// miss notes an entry that is not measured, once for all numbers of threads.
-func (d *driver) miss(m Missing) {
+// addMissing notes an entry that is not measured, once for all numbers of threads.
+func (d *driver) addMissing(m Missing) {
 	if !slices.Contains(d.results.Missing, m) {
 		d.results.Missing = append(d.results.Missing, m)
 		fmt.Fprintf(d.log, "%s, %s: %s\n", m.Subject, m.engine(), m.Why)
 	}
 }
 
-// load starts an entry's worker, or says why that is not possible. What it has loaded must be what the subject is.
+// load starts an entry's worker, or returns the reason why that is not possible. The worker's model
+// must match the subject.
 func (d *driver) load(ctx context.Context, s Subject, e Entry, threads int) (*worker, string, error) {
 	if why, lacks := d.lacking[e.Env]; lacks {
 		return nil, why, nil
@@ -199,7 +203,7 @@ func (d *driver) load(ctx context.Context, s Subject, e Entry, threads int) (*wo
 	return w, "", nil
 }
 
-// contents is what a program that made a model counted in the file: FILE.json.
+// contents is the file FILE.json that the program wrote together with a model.
 type contents struct {
 	Inputs  [][]int          `json:"inputs"`
 	Outputs [][]int          `json:"outputs"`
@@ -215,7 +219,8 @@ func readContents(model string) (c contents, err error) {
 	return c, json.Unmarshal(data, &c)
 }
 
-// check compares what a worker has loaded with its subject, and takes the products of another engine from its file's contents.
+// check compares a worker's model with its subject. For another engine it takes the number of
+// products from the file's contents.
 func (w *worker) check(s Subject, file string) string {
 	macs := w.MACs
 	if w.entry.Env != "" {
@@ -246,8 +251,9 @@ func (w *worker) check(s Subject, file string) string {
 	return ""
 }
 
-// differs compares the results of a worker with those that it shall agree with: says whose are others, or "".
-func differs(have []*worker, w *worker) string {
+// disagreement compares the results of a worker with those of workers that must agree with it. It
+// names the first that differs, or returns "".
+func disagreement(have []*worker, w *worker) string {
 	const tolerance = 1e-3 // of the largest number: sums of floats are added in another order
 	for _, other := range have {
 		if w.entry.Agrees == "" || w.entry.Agrees != other.entry.Agrees {

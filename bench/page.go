@@ -64,7 +64,7 @@ func (s SubjectResult) engines() []string {
 	return names
 }
 
-// first is the figure that the others of so many threads are compared with: the first of the subject's.
+// first is the reference for the subject's figures with that number of threads: the first one.
 func (s SubjectResult) first(threads int) *Figure {
 	for _, e := range s.engines() {
 		if f := s.figure(e, threads); f != nil {
@@ -91,7 +91,7 @@ func threadsOf(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
-// machine says what was measured where, and with what.
+// machine describes the machine and the run.
 func (r *Results) machine() string {
 	text := fmt.Sprintf("Measured on %s, in %.0f seconds: %d cores, %.2f GHz behind the kernels of the limits; %s. %s. Command: `%s`.\n",
 		r.Mark, r.Seconds, r.Cores, r.GHz, r.System, strings.Join(r.Versions, ", "), r.Command)
@@ -171,7 +171,7 @@ func (r *Results) page(name string) string {
 	return b.String()
 }
 
-// engine names what was not measured.
+// engine names the missing measurement.
 func (m Missing) engine() string {
 	if m.Threads == 0 {
 		return m.Engine
@@ -189,7 +189,7 @@ func (r *Results) cells(s SubjectResult, engine string, threads int) []string {
 		fmt.Sprintf("%.0f", float64(s.MACs)/f.MinMS/1e6), r.share(*f)}
 }
 
-// table is what a terminal shows of a run.
+// table is the table of a run for a terminal.
 func (r *Results) table() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

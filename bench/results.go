@@ -10,7 +10,7 @@ import (
 	"ripc/measure/provenance"
 )
 
-// Results is what a run measured.
+// Results are the figures of a run.
 type Results struct {
 	provenance.Mark          // of all figures: a run keeps none of an earlier one
 	Command         string   `json:"command"`
@@ -28,7 +28,7 @@ type Results struct {
 	Missing []Missing `json:"missing"`
 }
 
-// LimitRate is what a kernel of package limits reached in this run.
+// LimitRate is the rate of a kernel of package limits in this run.
 type LimitRate struct {
 	Limit     string  `json:"limit"`
 	Kernel    string  `json:"kernel"`
@@ -38,7 +38,7 @@ type LimitRate struct {
 	PerSecond float64 `json:"macs_per_second"` // of all threads
 }
 
-// SubjectResult is what was measured of a subject.
+// SubjectResult has the figures of a subject.
 type SubjectResult struct {
 	Name    string   `json:"name"`
 	What    string   `json:"what"`
@@ -54,7 +54,8 @@ type Figure struct {
 	MinMS    float64 `json:"min_ms"`
 	MedianMS float64 `json:"median_ms"`
 	Runs     int     `json:"runs"`
-	// Products are the multiply-adds of a run by the limit that they have: for sums of bits, one for each pair of bits.
+	// Products are the multiply-adds of a run by the limit that they have: for sums of bits, one
+	// for each pair of bits.
 	Products map[string]int64 `json:"products"`
 	Inputs   [][]int          `json:"inputs"`
 	Outputs  [][]int          `json:"outputs"`
@@ -68,7 +69,8 @@ type Missing struct {
 	Why     string `json:"why"`
 }
 
-// best is the highest rate of a limit, in multiply-adds a second, 0 if the machine has no kernel for it.
+// best is the highest rate of a limit, in multiply-adds a second, 0 if the machine has no kernel
+// for it.
 func (r *Results) best(limit string, threads int) float64 {
 	var best float64
 	for _, l := range r.Limits {
@@ -79,7 +81,8 @@ func (r *Results) best(limit string, threads int) float64 {
 	return best
 }
 
-// boundMS is the least time in which this machine can do a figure's products, one limit after the other; 0 if that is not known.
+// boundMS is the least time in which this machine can do a figure's products, one limit after the
+// other; 0 if that is not known.
 func (r *Results) boundMS(f Figure) float64 {
 	var ms float64
 	for limit, n := range f.Products {

@@ -20,8 +20,8 @@ import (
 	"ripc/runtime/describe"
 )
 
-// limitOf is the limit of the machine that a layer has: by the algorithm of its sums where that says it, otherwise by the numbers that
-// are multiplied. Bytes that are multiplied as f32 are measured by what bytes could take. It is "" for an algorithm that is not known.
+// limitOf returns the machine's limit for a layer: that of its algorithm, or else of the types of
+// its factors. Bytes that are multiplied as f32 count as bytes. It is "" for an unknown algorithm.
 func limitOf(l *describe.Layer) string {
 	if l == nil || l.Algorithm == nil {
 		return "fp32"
@@ -95,7 +95,7 @@ func session(ctx context.Context, model string, threads int) (*runtime.Session, 
 	if err != nil {
 		return nil, nil, err
 	}
-	defer os.RemoveAll(dir) // what is mapped stays
+	defer os.RemoveAll(dir) // mapped files stay
 	file := filepath.Join(dir, "model.so")
 	if err := os.WriteFile(file, c.Files[codegen.SO], 0o600); err != nil {
 		return nil, nil, err
@@ -109,14 +109,15 @@ func session(ctx context.Context, model string, threads int) (*runtime.Session, 
 		return nil, nil, errors.Join(err, m.Close())
 	}
 	for i, t := range m.Description().Inputs {
-		if err := filled(t, s.Input(i)); err != nil {
+		if err := fillInput(t, s.Input(i)); err != nil {
 			return nil, nil, errors.Join(err, s.Close(), m.Close())
 		}
 	}
 	return s, m.Description(), nil
 }
 
-// products counts the multiply-adds of a network by the limit that they have: products of bits where they are computed as such.
+// products counts the multiply-adds of a network by the limit that they have: products of bits
+// where they are computed as such.
 func products(d *describe.Artifact) map[string]int64 {
 	p := map[string]int64{}
 	for _, s := range d.Stages {
@@ -132,17 +133,18 @@ func products(d *describe.Artifact) map[string]int64 {
 	return p
 }
 
-// picture is the number at index i of every input, in the order of NHWC: from -1 to 1, and as if random. networks.py has the same.
+// picture is the number at index i of every input, in the order of NHWC: from -1 to 1, and as if
+// random. networks.py has the same.
 func picture(i int) float32 { return float32(uint32(uint64(i)*2654435761))/(1<<31) - 1 }
 
-// filled writes the picture to an input; whole numbers get all of their range.
-func filled(t describe.Tensor, data []byte) error {
+// fillInput writes the picture to an input; whole numbers get all of their range.
+func fillInput(t describe.Tensor, data []byte) error {
 	put, size, err := codec(t)
 	if err != nil {
 		return err
 	}
 	for i := range len(data) / size {
-		put.put(data[i*size:], picture(nhwc(t, i)))
+		put.put(data[i*size:], picture(indexNHWC(t, i)))
 	}
 	return nil
 }
@@ -156,7 +158,7 @@ func sample(t describe.Tensor, data []byte) ([]float64, error) {
 	n := len(data) / size
 	at := make([]int, n) // the index of each number in memory, by its index in NHWC
 	for i := range n {
-		at[nhwc(t, i)] = i
+		at[indexNHWC(t, i)] = i
 	}
 	const count = 32
 	var out []float64
@@ -170,8 +172,8 @@ func sample(t describe.Tensor, data []byte) ([]float64, error) {
 	return out, nil
 }
 
-// nhwc is where the number at index i of a tensor would be if its layout were NHWC.
-func nhwc(t describe.Tensor, i int) int {
+// indexNHWC is where the number at index i of a tensor would be if its layout were NHWC.
+func indexNHWC(t describe.Tensor, i int) int {
 	if t.Layout != "NCHW" || len(t.Shape) != 4 {
 		return i
 	}
@@ -186,7 +188,7 @@ type number struct {
 	get func(from []byte) float64
 }
 
-// codec is for a tensor's type, of so many bytes.
+// codec returns conversions for a tensor's type, and its size in bytes.
 func codec(t describe.Tensor) (number, int, error) {
 	whole := func(low, high float64) func(x float32) float64 {
 		return func(x float32) float64 {

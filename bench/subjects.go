@@ -10,15 +10,17 @@ type Subject struct {
 	Entries []Entry
 }
 
-// Entry is an engine that runs a subject, and what it runs.
+// Entry is an engine that runs a subject, with its model.
 type Entry struct {
 	Engine string // for people
 	Env    string // the environment of the engine: a Name of environments(); "" for ripc itself
 	Worker string // of bench/python/worker.py; "" for ripc itself
-	// Model is a file below the folder of models that the environments make, or, if Own, below the top folder.
+	// Model is a file below the folder of models that the environments make, or, if Own, below the
+	// top folder.
 	Model string
 	Own   bool
-	// Agrees is a name that entries share whose results must be the same, but for roundings; "" compares with none.
+	// Agrees is the same name for entries with results that must agree up to roundings; "" compares
+	// with none.
 	Agrees string
 	// OneThread says why the entry is for one thread only; "" if it is not.
 	OneThread string
@@ -44,13 +46,13 @@ func subjects() []Subject {
 			{Engine: "ripc, 3 bits", Model: own("3"), Own: true},
 			{Engine: "ripc, 1 bit, Larq's file", Model: name + ".lce.tflite", Agrees: "lce"},
 		}
-		es = append(es, larq(name)...)
+		es = append(es, larqEntries(name)...)
 		const serial = "TVM's default schedule has no parallel loops"
 		es = append(es,
 			Entry{Engine: "TVM bitserial, 1 bit, operands packed before", Env: "tvm", Worker: "tvm", Model: name + ".packed.tvm.so", OneThread: serial},
 			Entry{Engine: "TVM bitserial, 1 bit, packs its operands", Env: "tvm", Worker: "tvm", Model: name + ".levels.tvm.so", OneThread: serial},
 		)
-		es = append(es, dense(name)...)
+		es = append(es, denseEntries(name)...)
 		all = append(all, Subject{name, "3x3 convolution, " + c.input + ", as many filters", 115605504, es})
 	}
 
@@ -62,10 +64,10 @@ func subjects() []Subject {
 		{Engine: "ripc, fp32, its own model", Model: "examples/squeezenet/squeezenet_float.json", Own: true},
 	}
 	all = append(all,
-		Subject{"squeezenet", "SqueezeNet 1.1, 224x224", 349151936, append(squeezenet, dense("squeezenet")...)},
+		Subject{"squeezenet", "SqueezeNet 1.1, 224x224", 349151936, append(squeezenet, denseEntries("squeezenet")...)},
 		// Bi-Real Net has the layers of ResNet-18, each convolution with a way around it.
-		Subject{"resnet18", "ResNet-18, 224x224; of 1 bit: Bi-Real Net, which has the same convolutions", 1814073344, append(networkOf("birealnet"), dense("resnet18")...)},
-		Subject{"mobilenet", "MobileNet v1, 224x224", 568740352, dense("mobilenet")},
+		Subject{"resnet18", "ResNet-18, 224x224; of 1 bit: Bi-Real Net, which has the same convolutions", 1814073344, append(networkOf("birealnet"), denseEntries("resnet18")...)},
+		Subject{"mobilenet", "MobileNet v1, 224x224", 568740352, denseEntries("mobilenet")},
 		Subject{"binary_alexnet", "BinaryAlexNet of Larq Zoo, 224x224", 841367552, networkOf("binary_alexnet")},
 		Subject{"quicknet_small", "QuickNetSmall of Larq Zoo, 224x224", 1171996160, networkOf("quicknet_small")},
 		Subject{"quicknet", "QuickNet of Larq Zoo, 224x224", 1879339776, networkOf("quicknet")},
@@ -74,8 +76,8 @@ func subjects() []Subject {
 	return all
 }
 
-// dense are the engines for f32 and for bytes, and ripc on the same files.
-func dense(name string) []Entry {
+// denseEntries are the engines for f32 and for bytes, and ripc on the same files.
+func denseEntries(name string) []Entry {
 	return []Entry{
 		{Engine: "ripc, fp32", Model: name + ".f32.onnx", Agrees: "f32"},
 		{Engine: "onnxruntime, fp32", Env: "onnx", Worker: "onnxruntime", Model: name + ".f32.onnx", Agrees: "f32"},
@@ -87,8 +89,9 @@ func dense(name string) []Entry {
 	}
 }
 
-// larq are the two ways in which Larq Compute Engine computes binary convolutions; on some machines the second is many times faster.
-func larq(name string) []Entry {
+// larqEntries are the two ways in which Larq Compute Engine computes binary convolutions; on some
+// machines the second is many times faster.
+func larqEntries(name string) []Entry {
 	return []Entry{
 		{Engine: "Larq Compute Engine, 1 bit, bgemm", Env: "larq", Worker: "larq", Model: name + ".lce.tflite", Agrees: "lce"},
 		{Engine: "Larq Compute Engine, 1 bit, indirect bgemm", Env: "larq", Worker: "larq_indirect", Model: name + ".lce.tflite", Agrees: "lce"},
@@ -97,5 +100,5 @@ func larq(name string) []Entry {
 
 // networkOf are the engines that run a .tflite file of Larq Compute Engine.
 func networkOf(name string) []Entry {
-	return append([]Entry{{Engine: "ripc, 1 bit", Model: name + ".lce.tflite", Agrees: "lce"}}, larq(name)...)
+	return append([]Entry{{Engine: "ripc, 1 bit", Model: name + ".lce.tflite", Agrees: "lce"}}, larqEntries(name)...)
 }

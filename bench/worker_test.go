@@ -99,12 +99,12 @@ func TestDiffers(t *testing.T) {
 	}{
 		{w("f32", 100.05, -1.02), true}, {w("f32", 100, -1.2), false}, {w("f32", 100), false}, {w("", 1, 2), true}, {w("lce", 5, 5), true},
 	} {
-		if why := differs(have, c.w); (why == "") != c.ok {
+		if why := disagreement(have, c.w); (why == "") != c.ok {
 			t.Errorf("%v: %q", c.w.Sample, why)
 		}
 	}
 	nan := 0.0
-	if why := differs(have, w("f32", nan/nan, -1)); why == "" {
+	if why := disagreement(have, w("f32", nan/nan, -1)); why == "" {
 		t.Error("NaN agrees with a number")
 	}
 }
@@ -114,7 +114,7 @@ func TestReached(t *testing.T) {
 	d := &driver{set: &limits.Set{Kernels: []limits.Kernel{{Limit: "fp32", Name: "k"}}}, rates: map[int][][]limits.Rate{2: {{
 		{PerSecond: 4, PerCycle: 9e9, GHz: 0.1}, {PerSecond: 8, PerCycle: 2, GHz: 4}, {PerSecond: 7, PerCycle: 3, GHz: 3},
 	}}}}
-	ls, ghz := d.reached()
+	ls, ghz := d.bestRates()
 	if len(ls) != 1 || ls[0].PerSecond != 8 || ls[0].PerCycle != 3 || ls[0].Threads != 2 || ghz != 3 {
 		t.Errorf("%+v, %v GHz", ls, ghz)
 	}

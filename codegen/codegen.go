@@ -1,12 +1,14 @@
-// Package codegen turns a scheduled ir.Program into the files that are shipped. What is written in the end is up to back
-// ends, packages below this one that implement Backend; what must be the same whatever back end wrote an artifact is here:
-// the names of its symbols, where its constants lie, its description and its C header.
+// Package codegen turns a scheduled ir.Program into the files that are shipped. Back ends, packages
+// below this one that implement Backend, write the files. This package holds everything that all
+// back ends share: names of symbols, places of constants, the description and the C header.
 //
-//	files, err := codegen.Build(ctx, codegen.Input{Program: p, Target: t, Emit: kinds}, llvm.Backend{})
+//	in := codegen.Input{Program: p, Target: t, Emit: kinds}
+//	files, err := codegen.Build(ctx, in, llvm.Backend{})
 //	os.WriteFile("net.so", files[codegen.SO], 0o644)
 //
-// An artifact holds one kernel for each Func, a driver that runs the stages (package internal/abi has its interface), one
-// block with all constants, and the description (runtime/describe). The same input gives the same bytes.
+// An artifact holds one kernel for each Func, a driver that runs the stages, one block with all
+// constants, and the description. Package internal/abi defines the driver's interface, and
+// runtime/describe the description. The same input gives the same bytes.
 package codegen
 
 import (
@@ -21,14 +23,16 @@ import (
 
 // Backend writes code of one kind.
 type Backend interface {
-	// Name is what the user calls the back end, as in --backend.
+	// Name is the back end's name in --backend.
 	Name() string
-	// Kinds lists the files that it can make, for one target or another. Build makes Header and Ripir by itself.
+	// Kinds lists the files that the back end can make for some target. Build makes Header and
+	// Ripir by itself.
 	Kinds() []Kind
 	// Accepts fails with *TargetError if the back end cannot make k, one of Kinds, for t.
 	Accepts(t targets.Target, k Kind) error
-	// Kernel makes the code of one Func, which is sound, as a function called symbol. It fails with *ir.Error if the Func
-	// breaks a rule of code generation. Nothing is compiled by this. floats tells of f's Program.
+	// Kernel makes the code of one Func, which is sound, as a function called symbol. It fails with
+	// *ir.Error if the Func breaks a rule of code generation. It compiles nothing. floats describes
+	// f's Program.
 	Kernel(f *ir.Func, symbol string, t targets.Target, floats *Floats) (Kernel, error)
 	// Files makes the given files, of Kinds.
 	Files(ctx context.Context, m *Image, kinds []Kind) (map[Kind][]byte, error)
@@ -38,14 +42,15 @@ type Backend interface {
 //
 //	(scratch, uint32 tid, uint32 nthreads)
 //
-// All pointers are aligned to abi.Align, and no two overlap, but where an output lies over an input (ir.Param). All nthreads threads call it, each with its own tid; a
-// parallel loop is divided among them, and what has none is run by thread 0.
+// All pointers are aligned to abi.Align. No two overlap, except an output over an input (ir.Param).
+// All nthreads threads call it, each with its own tid. They share a parallel loop; without one,
+// thread 0 runs the kernel.
 type Kernel struct {
 	Symbol  string
 	Text    []byte // in the back end's language
 	Scratch int64  // bytes that scratch must point to, for each thread its own; a multiple of abi.Align
 	Stack   int64  // bytes of buffers on the stack
-	// ByLane names vectorize loops of which a part runs lane by lane: an if that goes either way for each.
+	// ByLane names vectorize loops that run lane by lane in part: for an if with diverging lanes.
 	ByLane []string
 }
 
@@ -59,23 +64,24 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("back end %s cannot make it for target %s: %s", e.Backend, e.Target, e.Reason)
 }
 
-// Input is what Build needs.
+// Input is the input of Build.
 type Input struct {
 	Program *ir.Program         // scheduled
 	Traces  map[string][]string // by Func: the lines of its schedule, for the description
 	Target  targets.Target
 	Version string // of the compiler
 	Emit    []Kind
-	// NoDescribe leaves the description out of the files. Nothing can load these but what knows the network: no runtime.Load,
-	// no run, bench or inspect.
+	// NoDescribe leaves the description out of the files. Only programs that know the network can
+	// load these: runtime.Load, run, bench and inspect cannot.
 	NoDescribe bool
 	// Progress, if not nil, is called as kernels are compiled.
 	Progress func(done, total int)
 }
 
-// Build makes the files of in.Emit, each by the first of the back ends that can. It fails with *ir.Error if the Program
-// cannot be shipped or a Func breaks a rule of code generation, with *KindError or *TargetError if no back end makes a file,
-// else with an error of the back end (a tool that is missing or fails, an undefined symbol), or ctx's.
+// Build makes the files of in.Emit, each by the first back end that can. It fails with *ir.Error if
+// the Program cannot be shipped or a Func breaks a rule of code generation. It fails with
+// *KindError or *TargetError if no back end makes a file. Other errors are those of the back end (a
+// tool that is missing or fails, an undefined symbol), or ctx's.
 func Build(ctx context.Context, in Input, backends ...Backend) (map[Kind][]byte, error) {
 	if err := check(in.Program); err != nil {
 		return nil, err
@@ -119,7 +125,7 @@ func assign(in Input, backends []Backend) ([]job, error) {
 		if k == Ripir || k == Header {
 			continue
 		}
-		b, err := maker(k, in.Target, backends)
+		b, err := backendFor(k, in.Target, backends)
 		if err != nil {
 			return nil, err
 		}
@@ -149,13 +155,13 @@ func assign(in Input, backends []Backend) ([]job, error) {
 	return jobs, nil
 }
 
-// kindsFor lists what b can make for t.
+// kindsFor lists the kinds that b can make for t.
 func kindsFor(b Backend, t targets.Target) []Kind {
 	return slices.DeleteFunc(b.Kinds(), func(k Kind) bool { return b.Accepts(t, k) != nil })
 }
 
-// maker finds the first back end that makes files of kind k for t.
-func maker(k Kind, t targets.Target, backends []Backend) (Backend, error) {
+// backendFor finds the first back end that makes files of kind k for t.
+func backendFor(k Kind, t targets.Target, backends []Backend) (Backend, error) {
 	var refused error
 	for _, b := range backends {
 		if !slices.Contains(b.Kinds(), k) {

@@ -10,9 +10,9 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Describe is the description of the artifact that Build would make, as far as it is known before code is generated:
-// ScratchBytes is missing. Of in it needs Program, which must be sound, and Traces, Target and Version where the caller
-// looks at what is made of them.
+// Describe returns the description of the artifact that Build would make, without ScratchBytes,
+// which code generation determines. It needs in.Program, which must be sound. Traces, Target and
+// Version only fill fields of the result.
 func Describe(in Input) *describe.Artifact {
 	p, t := in.Program, in.Target
 	tensors, size := describeBuffers(p)
@@ -47,7 +47,7 @@ func Describe(in Input) *describe.Artifact {
 	return d
 }
 
-// addCode adds what is known once the kernels are made.
+// addCode adds the results of code generation.
 func (m *Image) addCode() {
 	for i, s := range m.Program.Stages {
 		k := m.Kernels[s.Func]

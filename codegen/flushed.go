@@ -9,8 +9,8 @@ import (
 	"ripc/ir"
 )
 
-// Floats knows the parameters of a Program's Funcs that hold flushed floats only. A back end that flushes in code need not flush these.
-// The nil Floats knows none. Several goroutines may use one.
+// Floats knows the parameters of a Program's Funcs that hold flushed floats only. A back end that
+// flushes in code need not flush these. The nil Floats knows none. Several goroutines may use one.
 type Floats struct {
 	program *ir.Program
 	once    sync.Once
@@ -29,7 +29,8 @@ func (x *Floats) Flushed(f *ir.Func) map[string]bool {
 	return flushedBuffers(f, x.params[f.Name])
 }
 
-// find supposes that all parameters are flushed, and takes back what some stage refutes, until nothing changes.
+// find assumes that all parameters are flushed, and drops assumptions that a stage refutes, until
+// nothing changes.
 func (x *Floats) find() {
 	x.params = map[string]map[string]bool{}
 	index, clean := x.program.Index(), map[string]bool{}
@@ -38,7 +39,7 @@ func (x *Floats) find() {
 			clean[b.Name] = true
 		}
 	}
-	for _, s := range x.program.Stages { // what none writes comes from outside
+	for _, s := range x.program.Stages { // buffers that no stage writes come from outside
 		for i, p := range index.Func(s.Func).Params {
 			if p.Out && p.Type.IsFloat() {
 				clean[s.Args[i]] = true
@@ -82,8 +83,8 @@ func flushedData(data []byte) bool {
 	return true
 }
 
-// flushedBuffers finds the buffers of f that hold flushed floats only, given the parameters that do. An output may: it does if nothing
-// else is stored there.
+// flushedBuffers finds the buffers of f that hold flushed floats only, given the parameters that
+// do. An output may: it does if nothing else is stored there.
 func flushedBuffers(f *ir.Func, params map[string]bool) map[string]bool {
 	clean := map[string]bool{}
 	for _, p := range f.Params {
@@ -101,7 +102,7 @@ func flushedBuffers(f *ir.Func, params map[string]bool) map[string]bool {
 		before = len(clean)
 		ir.Walk(f.Body, func(s ir.Stmt) bool {
 			switch s := s.(type) {
-			case *ir.Store: // what is combined is the result of arithmetic
+			case *ir.Store: // combining is arithmetic, which flushes
 				if s.Op == ir.Assign && clean[s.Buf] && !Flushed(s.Val, clean) {
 					delete(clean, s.Buf)
 				}

@@ -8,7 +8,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// What a kernel may put on the stack: with the driver's own frame, less than 16 KiB.
+// Limits of a kernel's stack: with the driver's own frame, it stays below 16 KiB.
 const (
 	MaxOnStack  = 4 << 10  // bytes of one buffer
 	maxStackSum = 12 << 10 // bytes of all of them
@@ -22,9 +22,10 @@ type Slot struct {
 	Lane    string // that loop
 }
 
-// Frame places every alloc of a Func. Small ones go on the stack, in program order until it is full, so that a compiler can
-// keep them in registers; the others share the scratch block, those of disjoint scopes the same bytes. There is room for
-// a copy per lane of a vectorized loop, whether the back end needs it or not, so that all agree on the size.
+// Frame places every alloc of a Func. Small ones go on the stack, in program order until it is
+// full, so that a compiler can keep them in registers; the others share the scratch block, those of
+// disjoint scopes the same bytes. There is room for a copy per lane of a vectorized loop, whether
+// the back end needs it or not, so that all agree on the size.
 type Frame struct {
 	Slots   map[string]Slot
 	Stack   int64
@@ -69,9 +70,10 @@ func (fr *Frame) place(s ir.Stmt, top int64, copies int, lane string) {
 	}
 }
 
-// CheckLoops fails with *ir.Error unless the kinds of f's loops are legal, and says whether one of them is parallel: then all
-// threads run f, each with its own allocs, and share the iterations of such loops. They meet only when the kernel ends.
-// Else one thread runs f. Every back end asks this first, and then does what the kinds say.
+// CheckLoops fails with *ir.Error unless the kinds of f's loops are legal, and reports whether one
+// of them is parallel. With a parallel loop all threads run f, each with its own allocs, and share
+// the loop's iterations; they meet only when the kernel ends. Otherwise one thread runs f. Every
+// back end calls this before it relies on loop kinds.
 func CheckLoops(f *ir.Func) (parallel bool, err error) {
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		l, ok := s.(*ir.For)
@@ -81,8 +83,8 @@ func CheckLoops(f *ir.Func) (parallel bool, err error) {
 	return parallel, deps.Check(f)
 }
 
-// Contiguous fails unless a window of b for parameter p of an instruction has the parameter's type, and elements that
-// follow each other in memory, which is all that a pointer to it says.
+// Contiguous fails unless a window of b suits parameter p of an instruction: it must have the
+// parameter's type, and contiguous elements, since a pointer has no strides.
 func Contiguous(p ir.Param, b ir.Buffer) error {
 	switch {
 	case b.Type != p.Type:

@@ -11,7 +11,8 @@ import (
 	"ripc/runtime/describe"
 )
 
-// headerBegin is the part of the header before the tensors. {name} and {NAME} stand for the identifier.
+// headerBegin is the part of the header before the tensors. {name} and {NAME} stand for the
+// identifier.
 const headerBegin = `/* {name}.h: the network "{title}", compiled by ripc {version} for {target} ({cpu}). Generated; do not edit.
  *
  * The network brings no threads and no memory, and calls no library. Inputs, outputs and workspace must be aligned to
@@ -60,7 +61,7 @@ extern "C" {
 #define {NAME}_MACS {macs} /* multiply-accumulates of one run */
 `
 
-// shared declares what only callers want. {number} is the compiler's version.
+// shared declares the interface that only callers need. {number} is the compiler's version.
 const shared = `#ifndef RIPC_STATUS_DEFINED
 #define RIPC_STATUS_DEFINED
 #define RIPC_VERSION {number} /* 10000 * major + 100 * minor + patch, of the first header that is included */
@@ -86,7 +87,7 @@ static inline const char *ripc_status_text(int status)
 #endif
 `
 
-// Common declares what the headers and the sources of all networks share.
+// Common declares the types that headers and sources of all networks share.
 const Common = `/* Common to the headers of all networks. */
 #ifndef RIPC_SYNC_DEFINED
 #define RIPC_SYNC_DEFINED
@@ -177,7 +178,7 @@ for (int i = 1; i < 4; i++) pthread_join(threads[i], NULL);`
 // HeaderText is the C header of the artifact.
 func (m *Image) HeaderText() []byte { return m.header(m.ABI) }
 
-// header writes the C header for code whose build has the given hash.
+// header writes the C header for code with the given hash of its build.
 func (m *Image) header(hash string) []byte {
 	d := m.Description
 	upper := strings.ToUpper(d.Name)
@@ -214,8 +215,8 @@ func (m *Image) header(hash string) []byte {
 	return []byte(b.String())
 }
 
-// stackFrames is what a call needs of the stack besides the buffers of its kernels, in bytes: return addresses, saved
-// registers, and values that do not fit into registers. A test compares it with what LLVM says of real kernels.
+// stackFrames is the stack that a call needs in addition to its kernels' buffers, in bytes: return
+// addresses, saved registers, and spills. A test compares it with LLVM's figures for real kernels.
 const stackFrames = 6144
 
 // versionNumber makes one number of a version that begins with up to three numbers between dots.
@@ -283,14 +284,15 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 			fmt.Fprintf(b, "%sSHAPE {%s}\n", prefix, shape)
 		}
 		if t.Scale != 0 {
-			scale, offset := line(t)
+			scale, offset := scaleAndOffset(t)
 			fmt.Fprintf(b, "%sBITS %d\n%sSCALE %s /* of level l the value is SCALE * (l - ZERO_POINT) + REAL_OFFSET */\n%sZERO_POINT %d\n%sREAL_OFFSET %s\n",
-				prefix, t.Bits, prefix, float(scale), prefix, t.ZeroPoint, prefix, float(offset))
+				prefix, t.Bits, prefix, floatLiteral(scale), prefix, t.ZeroPoint, prefix, floatLiteral(offset))
 		}
 	}
 }
 
-// meaning says which real value level l of t stands for. A plane counts l's bits; bipolar planes are steps of 2.
+// meaning says which real value level l of t stands for. A plane counts l's bits; bipolar planes
+// are steps of 2.
 func meaning(t describe.Tensor) string {
 	s, offset := strconv.FormatFloat(t.Scale, 'g', -1, 64), ""
 	if v := strconv.FormatFloat(math.Abs(t.RealOffset), 'g', -1, 64); t.RealOffset < 0 {
@@ -310,8 +312,9 @@ func meaning(t describe.Tensor) string {
 	return fmt.Sprintf("Level l is the value %s * l%s", s, offset)
 }
 
-// line gives meaning as scale and offset: level l of t stands for scale * (l - t.ZeroPoint) + offset.
-func line(t describe.Tensor) (scale, offset float64) {
+// scaleAndOffset gives meaning as scale and offset: level l of t stands for scale * (l -
+// t.ZeroPoint) + offset.
+func scaleAndOffset(t describe.Tensor) (scale, offset float64) {
 	top := float64(int(1)<<t.Bits - 1)
 	switch t.Encoding {
 	case ir.Bipolar.String():
@@ -322,8 +325,8 @@ func line(t describe.Tensor) (scale, offset float64) {
 	return t.Scale, t.RealOffset
 }
 
-// float is v as a literal of C: a float where v is one.
-func float(v float64) string {
+// floatLiteral is v as a literal of C: a float where v is one.
+func floatLiteral(v float64) string {
 	bits, suffix := 64, ""
 	if float64(float32(v)) == v {
 		bits, suffix = 32, "f"
@@ -349,8 +352,8 @@ func ctypes() map[string]ctype {
 	return map[string]ctype{"f32": {"float", 4}, "i32": {"int32_t", 4}, "u32": {"uint32_t", 4}, "i16": {"int16_t", 2}, "u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
 }
 
-// literal makes a string of C of s, which a file may have given: what means something to a compiler, or is no ASCII, is
-// escaped byte by byte.
+// literal returns s, possibly from a file, as a C string. Characters that are special to a
+// compiler, or not ASCII, are escaped byte by byte.
 func literal(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -363,9 +366,10 @@ func literal(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// Comment makes s, which a file may have given, fit into a comment of C: of it stay characters that mean nothing there, alone
-// or together, and the others are named, as in <U+002A>. So nothing in it ends or opens a comment, joins lines, is a
-// trigraph, or shows a reader another text than the compiler's.
+// Comment makes s, which a file may have given, fit into a comment of C: of it stay characters that
+// mean nothing there, alone or together, and the others are named, as in <U+002A>. So nothing in it
+// ends or opens a comment, joins lines, is a trigraph, or shows a reader another text than the
+// compiler's.
 func Comment(s string) string {
 	var b strings.Builder
 	for _, r := range s {

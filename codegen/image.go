@@ -10,18 +10,18 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Image is a Program with the code of its kernels, all constants in their places, and its description: what a back end
-// needs to write files.
+// Image is the input of a back end: a Program with the code of its kernels, the places of all
+// constants, and its description.
 type Image struct {
 	Input
-	Name        string            // C identifier, prefix of what the artifact exports
+	Name        string            // C identifier, prefix of the artifact's exports
 	Kernels     map[string]Kernel // by Func
 	Order       []string          // Funcs that stages use, in the order of the Program
 	Offsets     map[string]int64  // of constants in Weights, multiples of abi.Align
 	Floats      *Floats           // of the Program
-	Weights     [][]byte          // all constants and what lies between them: pieces, one behind the other
+	Weights     [][]byte          // all constants with the gaps between them: consecutive pieces
 	Description *describe.Artifact
-	ABI         string // hash of the build, in hexadecimal digits: what header and code must have in common
+	ABI         string // hash of the build, in hexadecimal digits, which ties a header to its code
 }
 
 // newImage generates the kernels, lays out the constants and writes the description.
@@ -86,7 +86,8 @@ func (m *Image) layWeights() {
 	}
 }
 
-// constOffsets gives each constant a place, at a multiple of abi.Align, and says how long they are together.
+// constOffsets gives each constant a place, at a multiple of abi.Align, and says how long they are
+// together.
 func constOffsets(p *ir.Program) (offsets map[string]int64, size int64) {
 	offsets = map[string]int64{}
 	for _, q := range p.Buffers {
@@ -101,8 +102,8 @@ func constOffsets(p *ir.Program) (offsets map[string]int64, size int64) {
 // Exports are the names of the functions that the artifact shows.
 func (m *Image) Exports() []string { return append(abi.Exports(m.Name), abi.Run(m.Name, m.ABI)) }
 
-// hash is of all that callers rely on: the interface, as the header says it, and the network, as the Program's text says it without roles,
-// which has the hashes of all constants in it.
+// hash is of all that callers rely on: the interface, as the header says it, and the network, as
+// the Program's text says it without roles, which has the hashes of all constants in it.
 func (m *Image) hash() string {
 	sum := sha256.Sum256(append(m.header(""), m.Program.Meaning()...))
 	return hex.EncodeToString(sum[:8])

@@ -14,16 +14,16 @@ const (
 	SO      Kind = "so"    // shared library
 	Archive Kind = "a"     // static library
 	Header  Kind = "h"     // C header for so, a, o and c
-	Object  Kind = "o"     // object file, what a holds
+	Object  Kind = "o"     // object file, the content of a
 	LL      Kind = "ll"    // LLVM text of all modules, before optimization
 	Asm     Kind = "s"     // assembly of all modules
 	Source  Kind = "c"     // one file of C99
 	Ripir   Kind = "ripir" // the scheduled Program as text
 )
 
-// Runnable is what runs, verifies and measures load (engine.OpenLibrary): a shared library for the target or, where code is
-// portable, for the machine that made it; for a chip without an operating system
-// a program for its board. It is no kind of file to ask for.
+// Runnable is the kind that runs, verifies and measures load (engine.OpenLibrary): a shared library
+// for the target or, for portable code, for the machine that made it. For a chip without an
+// operating system it is a program for its board. Users cannot ask for it.
 const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.

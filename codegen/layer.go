@@ -5,7 +5,7 @@ import (
 	"ripc/runtime/describe"
 )
 
-// describeLayer is what a description says of a layer, nil if nothing is known of it.
+// describeLayer returns the description of a layer, nil if nothing is known of it.
 func describeLayer(l ir.Layer) *describe.Layer {
 	if l.Kind == "" {
 		return nil
@@ -26,7 +26,7 @@ func describeLayer(l ir.Layer) *describe.Layer {
 	return d
 }
 
-// LayerOf is what d says of its layer, as Stages of Programs have it.
+// LayerOf returns the layer that d describes, as Stages of Programs have it.
 func LayerOf(d describe.Stage) ir.Layer {
 	if d.Layer == nil {
 		return ir.Layer{}

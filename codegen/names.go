@@ -9,8 +9,8 @@ import (
 	"ripc/ir"
 )
 
-// Identifier makes a C identifier of a network's name, the prefix of what the artifact exports: other characters
-// become "_", and "_" goes before a leading digit and before the keywords of C and C++.
+// Identifier makes a C identifier of a network's name, the prefix of the artifact's exports. Other
+// characters become "_", and "_" goes before a leading digit and before the keywords of C and C++.
 func Identifier(name string) string {
 	s := CleanName(name)
 	if s == "" || s[0] >= '0' && s[0] <= '9' || slices.Contains(keywords(), s) {
@@ -38,8 +38,8 @@ func Symbols(p *ir.Program) map[string]string {
 	return names
 }
 
-// symbol names the kernel of a Func, with a number where two names become one, and takes that name. It depends on the
-// Func alone (but for such clashes), so that networks share cached kernels.
+// symbol names the kernel of a Func, with a number where two names become one, and takes that name.
+// It depends on the Func alone (but for such clashes), so that networks share cached kernels.
 func symbol(fn string, taken map[string]bool) string {
 	base := "ripc_" + CleanName(fn)
 	s := base
@@ -50,7 +50,7 @@ func symbol(fn string, taken map[string]bool) string {
 	return s
 }
 
-// CleanName replaces what cannot be part of a C identifier.
+// CleanName replaces characters that C identifiers cannot have.
 func CleanName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

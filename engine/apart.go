@@ -9,15 +9,16 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Far runs batches of the jobs of one artifact on another machine (autotune/runner.Board), as simulate.Machine runs them here.
+// Far runs batches of the jobs of one artifact on another machine (autotune/runner.Board), as
+// simulate.Machine runs them here.
 type Far interface {
 	Description() *describe.Artifact
 	Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result, error)
 	Close() error
 }
 
-// apart runs an artifact in processes of its own: under qemu, or on another machine.
-type apart struct {
+// remote runs an artifact in processes of its own: under qemu, or on another machine.
+type remote struct {
 	batches
 	kind   Kind
 	m      Far
@@ -26,10 +27,10 @@ type apart struct {
 	noCore error
 }
 
-// here is a simulator on this machine as a Far.
-type here struct{ *simulate.Machine }
+// hostMachine is a simulator on this machine as a Far.
+type hostMachine struct{ *simulate.Machine }
 
-func (here) Close() error { return nil }
+func (hostMachine) Close() error { return nil }
 
 func openSimulated(path string, o Options) (Engine, error) {
 	if o.Count && o.Threads != 1 {
@@ -42,7 +43,7 @@ func openSimulated(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &apart{batches: batches{o: o}, kind: Simulated, m: here{m}, code: m.Code}
+	s := &remote{batches: batches{o: o}, kind: Simulated, m: hostMachine{m}, code: m.Code}
 	if o.Count {
 		s.core, s.noCore = estimate.For(m.Description().Target)
 	}
@@ -54,19 +55,19 @@ func openFar(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &apart{batches: batches{o: o}, kind: Remote, m: f}, nil
+	return &remote{batches: batches{o: o}, kind: Remote, m: f}, nil
 }
 
-func (s *apart) Describe() *describe.Artifact { return s.m.Description() }
-func (s *apart) Kind() Kind                   { return s.kind }
-func (s *apart) Close() error                 { return s.m.Close() }
+func (s *remote) Describe() *describe.Artifact { return s.m.Description() }
+func (s *remote) Kind() Kind                   { return s.kind }
+func (s *remote) Close() error                 { return s.m.Close() }
 
-func (s *apart) Run(ctx context.Context, jobs []Job) ([]Result, error) {
+func (s *remote) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	return s.run(ctx, s.Describe(), jobs, s.fresh, s.process)
 }
 
 // fresh has a workspace and outputs full of j's pattern, if it names one.
-func (s *apart) fresh(j Job) *Memory {
+func (s *remote) fresh(j Job) *Memory {
 	m := &Memory{Inputs: j.Inputs}
 	if j.Fill == 0 {
 		return m
@@ -75,7 +76,7 @@ func (s *apart) fresh(j Job) *Memory {
 	return m
 }
 
-func (s *apart) process(ctx context.Context, steps []step) ([]left, error) {
+func (s *remote) process(ctx context.Context, steps []step) ([]stepResult, error) {
 	var jobs []simulate.Job
 	for _, st := range steps {
 		j := simulate.Job{First: st.First, Last: st.Last, Threads: s.o.Threads, KeepWorkspace: st.keep, Continue: st.start == nil, Time: s.kind == Remote, Discard: s.kind == Remote && !st.Outputs && !st.keep}
@@ -88,10 +89,10 @@ func (s *apart) process(ctx context.Context, steps []step) ([]left, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]left, len(done))
+	all := make([]stepResult, len(done))
 	profiles := make([]*simulate.Profile, len(done))
 	for k, d := range done {
-		all[k] = left{&Memory{Outputs: d.Outputs, Work: d.Workspace}, Counters{Took: d.Took, GHz: d.GHz, Instructions: d.Instructions, Estimate: Estimate{Why: s.noCore}}}
+		all[k] = stepResult{&Memory{Outputs: d.Outputs, Work: d.Workspace}, Counters{Took: d.Took, GHz: d.GHz, Instructions: d.Instructions, Estimate: Estimate{Why: s.noCore}}}
 		profiles[k] = d.Profile
 	}
 	if s.core == nil {

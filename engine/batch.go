@@ -13,28 +13,32 @@ import (
 	"ripc/runtime/describe"
 )
 
-// batches is what engines have in common that start a process for each batch: memory outlives that in this process only.
+// batches is the common part of engines that start a process per batch. Memory outlives a batch in
+// this process only.
 type batches struct {
 	o    Options
 	last *Memory // after the last job
 }
 
-// step is a job of a batch, with the memory that it starts on; nil goes on with what the step before left.
+// step is a job of a batch, with its initial memory; nil continues with the memory of the step
+// before.
 type step struct {
 	Job
 	start *Memory
-	keep  bool // asks for left.memory, all of it
+	keep  bool // asks for stepResult.memory, all of it
 }
 
-// left is what a step left. memory has outputs if those were asked for, and Inputs only if they can be told.
-type left struct {
+// stepResult is the result of a step. memory has outputs if they were asked for, and Inputs only if
+// the engine can read them back.
+type stepResult struct {
 	memory   *Memory
 	counters Counters // Took may be 0
 }
 
-// run runs jobs as one batch of the network d: fresh makes the memory that a job with Inputs starts on, process runs the
-// steps, and stops them when its context ends. What the network is to blame for is a *FaultError.
-func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fresh func(Job) *Memory, process func(context.Context, []step) ([]left, error)) ([]Result, error) {
+// run runs jobs as one batch of the network d. fresh makes the initial memory of a job with Inputs.
+// process runs the steps, and stops them when its context ends. Faults of the compiled code are
+// *FaultError.
+func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fresh func(Job) *Memory, process func(context.Context, []step) ([]stepResult, error)) ([]Result, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
@@ -63,7 +67,7 @@ func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fre
 		steps[k] = s
 		stages += 1 + j.Last - j.First
 	}
-	ctx, cancel := limited(ctx, b.o.Limit, stages)
+	ctx, cancel := withLimit(ctx, b.o.Limit, stages)
 	defer cancel()
 	began := time.Now()
 	done, err := process(ctx, steps)
@@ -104,15 +108,16 @@ const maxLimit = 10 * time.Minute
 // errLimit says that a simulated process was stopped because it took too long.
 var errLimit = errors.New("time is up")
 
-// limited is ctx for a process that runs stages, each of which may take limit; 0 is no limit.
-func limited(ctx context.Context, limit time.Duration, stages int) (context.Context, context.CancelFunc) {
+// withLimit returns ctx with a timeout for a process that runs stages, for up to limit each; 0 is
+// no limit.
+func withLimit(ctx context.Context, limit time.Duration, stages int) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeoutCause(ctx, min(time.Duration(1+stages)*limit, max(maxLimit, limit)), errLimit)
 }
 
-// fault makes a FaultError of what compiled code is to blame for.
+// fault wraps err in a FaultError if compiled code caused it.
 func fault(err error) error {
 	var died *simulate.RunError
 	var ended *bareboard.RunError
@@ -136,7 +141,7 @@ func fault(err error) error {
 	return err
 }
 
-// checkInputs fails unless there are as many inputs as d has; their sizes are up to who takes them.
+// checkInputs checks the number of inputs; their sizes are checked later.
 func checkInputs(d *describe.Artifact, inputs [][]byte) error {
 	if len(inputs) != len(d.Inputs) {
 		return fmt.Errorf("%s: %d inputs given, %d needed", d.Name, len(inputs), len(d.Inputs))

@@ -11,21 +11,23 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Board is an Engine that is a board with a chip without an operating system: its memory is small, and all of it is
-// known. Open gives one for a program that package bareboard built.
+// Board is an Engine that is a board with a chip without an operating system: its memory is small,
+// and all of it is known. Open gives one for a program that package bareboard built.
 type Board interface {
 	Engine
-	// Footprint says how much memory the program takes. Its Stack grows with what has run until now.
+	// Footprint returns the program's memory. Its Stack is the maximum over all runs so far.
 	Footprint() Footprint
 }
 
-// Footprint is the memory, in bytes, of a program as it was linked, which holds one network and little else.
+// Footprint is the memory, in bytes, of a program as it was linked, which holds one network and
+// little else.
 type Footprint struct {
-	Board string `json:"board"` // what it runs on, for people
+	Board string `json:"board"` // the board's name, for people
 	// Flash holds code, constants and the first contents of variables.
 	Flash      int64 `json:"flash_bytes"`
 	FlashLimit int64 `json:"flash_limit_bytes"`
-	// RAM holds inputs, outputs, workspace and variables; Stack, the depth that was seen, comes on top.
+	// RAM holds inputs, outputs, workspace and variables; Stack, the depth that was seen, comes on
+	// top.
 	RAM      int64 `json:"ram_bytes"`
 	Stack    int64 `json:"stack_bytes"`
 	RAMLimit int64 `json:"ram_limit_bytes"`
@@ -84,7 +86,7 @@ func (b *board) Footprint() Footprint {
 	return Footprint{Board: b.m.Board().Title, Flash: f.Flash, FlashLimit: f.FlashLimit, RAM: f.RAM, RAMLimit: f.RAMLimit, Stack: b.stack}
 }
 
-// String is what the program takes, for people.
+// String formats the footprint for people.
 func (f Footprint) String() string {
 	return fmt.Sprintf("as linked: flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s", f.Flash, f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
 }
@@ -108,7 +110,7 @@ func (b *board) fresh(j Job) *Memory {
 // errNoProfile is why there are no estimates without Options.Cycles.
 var errNoProfile = errors.New("the board's timer counts instructions, and cannot tell which they were")
 
-func (b *board) process(ctx context.Context, steps []step) ([]left, error) {
+func (b *board) process(ctx context.Context, steps []step) ([]stepResult, error) {
 	var jobs []bareboard.Job
 	for _, s := range steps {
 		j := bareboard.Job{First: s.First, Last: s.Last, Whole: s.First == 0 && s.Last == len(b.Describe().Stages), Keep: s.Outputs || s.keep}
@@ -125,10 +127,10 @@ func (b *board) process(ctx context.Context, steps []step) ([]left, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []left
+	var all []stepResult
 	for k, d := range done {
 		b.stack = max(b.stack, d.Stack)
-		l := left{counters: Counters{Instructions: d.Instructions, Estimate: estimates[k]}}
+		l := stepResult{counters: Counters{Instructions: d.Instructions, Estimate: estimates[k]}}
 		if d.Memory != nil {
 			l.memory = &Memory{Inputs: d.Memory.Inputs, Outputs: d.Memory.Outputs, Work: d.Memory.Workspace}
 		}

@@ -5,8 +5,8 @@
 //	simulated    an artifact for another machine, under qemu (Open)
 //	remote       an artifact, on another machine (Open with Options.Elsewhere)
 //
-// Who runs, compares or measures networks knows nothing but Engine. A device, a board or another simulator is one more
-// implementation.
+// Who runs, compares or measures networks knows nothing but Engine. A device, a board or another
+// simulator is one more implementation.
 package engine
 
 import (
@@ -46,40 +46,43 @@ func (k Kind) String() string {
 
 // Engine can run one network. It is not for several goroutines at once.
 type Engine interface {
-	// Describe says what network it is. The caller must not change it.
+	// Describe returns the network's description. The caller must not change it.
 	Describe() *describe.Artifact
-	// Kind says how it is run.
+	// Kind returns the engine's kind.
 	Kind() Kind
-	// Run does the jobs one after the other and returns a Result for each. A batch may be much cheaper than its jobs one
-	// by one. It fails with *FaultError if compiled code did not come to its end as it should, and with ctx's error if
-	// that ends first; code that runs in this process is not interrupted.
+	// Run runs the jobs one after the other and returns a Result for each. A batch may be much
+	// cheaper than its jobs one by one. It fails with *FaultError if compiled code did not end
+	// properly, and with ctx's error if that ends first. Code in this process is not interrupted.
 	Run(ctx context.Context, jobs []Job) ([]Result, error)
-	// Close frees what Open took.
+	// Close releases the engine's resources.
 	Close() error
 }
 
-// Job runs stages First..Last-1; all of them at once by the entry point for whole inferences, where there is one.
+// Job runs stages First..Last-1; all of them at once by the entry point for whole inferences, where
+// there is one.
 type Job struct {
 	First, Last int
-	// Inputs are the contents of the network's inputs, in order, and From is all of memory, as an engine for the same
-	// network has kept it. A job without either goes on where the one before ended, in this call or in the last one.
+	// Inputs are the contents of the network's inputs, in order, and From is all of memory, as an
+	// engine for the same network has kept it. A job without either goes on where the one before
+	// ended, in this call or in the last one.
 	Inputs [][]byte
 	From   *Memory
-	// Fill, with Inputs, chooses a pattern that outputs and workspace hold at the start, so that code that counts on zeros
-	// there is found out. With 0 they hold anything. The interpreter has poison of its own.
+	// Fill, with Inputs, chooses a pattern that outputs and workspace hold at the start, so that
+	// code that counts on zeros there is found out. With 0 they hold anything. The interpreter has
+	// poison of its own.
 	Fill byte
 	// Outputs and Keep ask for those fields of Result.
 	Outputs, Keep bool
 }
 
-// Result is what a job left. The slices are the caller's.
+// Result is the result of a job. The slices are the caller's.
 type Result struct {
 	Outputs  [][]byte // contents of the network's outputs, in order; if asked for
 	Memory   *Memory  // everything; if asked for
 	Counters Counters
 }
 
-// Counters are what was measured of a job. What an engine cannot tell is 0.
+// Counters are the measurements of a job. Unknown ones are 0.
 type Counters struct {
 	Took         time.Duration // of the job alone; of a simulated one, a share of its batch
 	GHz          float64       // clock of the core directly behind the job; with Options.Count, or Remote
@@ -87,16 +90,17 @@ type Counters struct {
 	Estimate     Estimate      // of simulated code; with Options.Count
 }
 
-// Estimate is how many cycles simulated code would take on the core that it is for, as package estimate has it.
+// Estimate is how many cycles simulated code would take on the core that it is for, as package
+// estimate has it.
 type Estimate struct {
 	Cycles  float64 // 0 if there is no estimate
-	Model   string  // LLVM's name of the core whose pipeline was taken, which is like the target's if it is not the same
+	Model   string  // LLVM's name of the modelled core: the target's, or a similar one
 	Manual  string  // with the table of timings that was taken instead; "" where it is LLVM's model
 	Unknown uint64  // executed instructions that the model lacks, which count a cycle each
 	Why     error   // there is none
 }
 
-// Memory is what stages read and write, without constants. It must not be changed.
+// Memory is the contents of all buffers but constants. It must not be changed.
 type Memory struct {
 	Inputs, Outputs [][]byte
 	// Work is the workspace, the arena first; nil where each activation has memory of its own.
@@ -104,7 +108,8 @@ type Memory struct {
 	buffers map[string][]byte // then, by name
 }
 
-// At returns the contents of a stage's operand, as the network's description lists it; nil if it is a constant.
+// At returns the contents of a stage's operand, as the network's description lists it; nil if it is
+// a constant.
 func (m *Memory) At(t describe.Tensor) []byte {
 	switch {
 	case m.buffers != nil && t.Where == ir.ArenaBuf.String():
@@ -128,9 +133,11 @@ type Options struct {
 	Threads int // 0 means 1
 	// Simulate makes Open simulate although this machine could run the artifact.
 	Simulate bool
-	// Count asks for counters: the clock of native code, the instructions and estimated cycles of simulated code.
+	// Count asks for counters: the clock of native code, the instructions and estimated cycles of
+	// simulated code.
 	Count bool
-	// Cycles, with Count, asks for the estimated cycles of boards without an operating system, too. Tuners go by their instructions.
+	// Cycles, with Count, asks for the estimated cycles of boards without an operating system, too.
+	// Tuners go by their instructions.
 	Cycles bool
 	// Limit bounds the time of a stage of code that does not run in this process; 0 is no limit.
 	Limit time.Duration
@@ -138,7 +145,7 @@ type Options struct {
 	Elsewhere func(path string) (Far, error)
 }
 
-// ThreadsError says that an engine cannot use so many threads for what it was asked to do.
+// ThreadsError says that an engine cannot run the requested number of threads.
 type ThreadsError struct {
 	Threads, Most int
 	Why           string
@@ -163,11 +170,11 @@ const (
 type FaultError struct {
 	Fault Fault
 	Limit time.Duration // of TimedOut
-	Cause string        // of Crashed: the signal, and what it means
+	Cause string        // of Crashed: the signal, and its meaning
 	Err   error         // of the loader or the simulator
 }
 
-// Error is what the loader or the simulator says.
+// Error returns the message of the loader or the simulator.
 func (e *FaultError) Error() string {
 	if e.Err != nil && e.Fault != TimedOut {
 		return e.Err.Error()

@@ -19,13 +19,15 @@ type interpreted struct {
 	progress func(done, total int, stage string)
 }
 
-// Interpret runs p, which d describes, in the interpreter. Each buffer has memory of its own: that of a plan for the
-// arena is not used. progress, if not nil, is called before each stage of a job, and at its end.
+// Interpret runs p, which d describes, in the interpreter. Each buffer has memory of its own: that
+// of a plan for the arena is not used. progress, if not nil, is called before each stage of a job,
+// and at its end.
 func Interpret(p *ir.Program, d *describe.Artifact, progress func(done, total int, stage string)) Engine {
 	return InterpretWith(p, d, interp.Checks{}, progress)
 }
 
-// InterpretWith is Interpret with checks: a job in which one finds something fails with *interp.RuntimeError.
+// InterpretWith is Interpret with checks: a job in which one finds something fails with
+// *interp.RuntimeError.
 func InterpretWith(p *ir.Program, d *describe.Artifact, checks interp.Checks, progress func(done, total int, stage string)) Engine {
 	return &interpreted{p: p, d: d, m: interp.NewMachine(p, checks), progress: progress}
 }

@@ -7,7 +7,7 @@ import (
 	"ripc/measure"
 )
 
-// Measurement is what Measure found out.
+// Measurement is the result of Measure.
 type Measurement struct {
 	Kind    Kind
 	Runs    int // of the network as a whole
@@ -18,8 +18,9 @@ type Measurement struct {
 	Estimate Estimate
 }
 
-// Cost is one number to compare by: the nanoseconds of the fastest run; of simulated code the estimated cycles, or, for a core
-// that LLVM has no model of, the instructions. It is 0 if none is known.
+// Cost is one number to compare by: the nanoseconds of the fastest run; of simulated code the
+// estimated cycles, or, for a core that LLVM has no model of, the instructions. It is 0 if none is
+// known.
 func (m *Measurement) Cost() float64 {
 	cost, unit := m.Network.Cost()
 	if unit == measure.Milliseconds {
@@ -28,27 +29,28 @@ func (m *Measurement) Cost() float64 {
 	return cost
 }
 
-// MeasureOptions say what Measure measures. The zero value is fine.
+// MeasureOptions selects the measurements of Measure. The zero value is fine.
 type MeasureOptions struct {
-	// Stages asks for the stages one by one, too, in order, so that each finds the caches as in a whole run.
+	// Stages asks for the stages one by one, too, in order, so that each finds the caches as in a
+	// whole run.
 	Stages bool
 	Budget measure.Budget // of native code; the zero value stands for measure.Thorough
 	// Progress, if not nil, is called now and then.
 	Progress func(done, total int, what string)
 }
 
-// Measure measures a network on inputs: the time of native code, warm and over many runs; the instructions and
-// estimated cycles of simulated code, once. e must be opened with Options.Count. If ctx ends on the way, what was measured until then is returned with
-// ctx's error.
+// Measure measures a network on inputs: the time of native code, warm and over many runs; the
+// instructions and estimated cycles of simulated code, once. e must be opened with Options.Count.
+// If ctx ends before, it returns the measurements so far with ctx's error.
 func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
 	if o.Budget == (measure.Budget{}) {
 		o.Budget = measure.Thorough()
 	}
 	switch e.Kind() {
 	case Native:
-		return sampled(ctx, e, inputs, o)
+		return measureNative(ctx, e, inputs, o)
 	case Remote:
-		return batched(ctx, e, inputs, o)
+		return measureBatches(ctx, e, inputs, o)
 	}
 	stages := e.Describe().Stages
 	n := len(stages)
@@ -67,15 +69,15 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	if err != nil {
 		return &Measurement{Kind: e.Kind()}, err
 	}
-	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: counted(results[0], e.Describe().MACs()), Estimate: results[0].Counters.Estimate}
+	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: countedFigures(results[0], e.Describe().MACs()), Estimate: results[0].Counters.Estimate}
 	for i, r := range results[1:] {
-		m.Stages = append(m.Stages, counted(r, stages[i].MACs))
+		m.Stages = append(m.Stages, countedFigures(r, stages[i].MACs))
 	}
 	return m, nil
 }
 
-// counted are the figures of a job whose time means nothing.
-func counted(r Result, macs int64) measure.Figures {
+// countedFigures returns the figures of a simulated job, which has no meaningful time.
+func countedFigures(r Result, macs int64) measure.Figures {
 	var f measure.Figures
 	if n := r.Counters.Instructions; n > 0 {
 		f.Instructions = &n
@@ -94,8 +96,9 @@ func counted(r Result, macs int64) measure.Figures {
 	return f
 }
 
-// timed makes a measurement of the times that sample takes of jobs: of the network, and, if they are asked for, of its stages.
-func timed(e Engine, o MeasureOptions, sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
+// measureTimes makes a measurement of the times that sample takes of jobs: of the network, and, if
+// they are asked for, of its stages.
+func measureTimes(e Engine, o MeasureOptions, sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
 	stages := e.Describe().Stages
 	var each []Job
 	for i := range stages {
@@ -114,12 +117,12 @@ func timed(e Engine, o MeasureOptions, sample func(jobs []Job, what string) ([][
 	return m, err
 }
 
-// sampled measures times in this process.
-func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
+// measureNative measures times in this process.
+func measureNative(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
 	if _, err := e.Run(ctx, []Job{{Inputs: inputs}}); err != nil { // brings the inputs, which the jobs go on with
 		return &Measurement{Kind: Native}, err
 	}
-	return timed(e, o, func(jobs []Job, what string) ([][]measure.Timing, error) {
+	return measureTimes(e, o, func(jobs []Job, what string) ([][]measure.Timing, error) {
 		timings := make([][]measure.Timing, len(jobs))
 		err := measure.Sample(ctx, o.Budget, o.Progress, what, func(warm bool) error {
 			results, err := e.Run(ctx, jobs)
@@ -137,10 +140,12 @@ func sampled(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 // maxBatch bounds the jobs of a batch, as each takes memory.
 const maxBatch = 2000
 
-// batched measures times on another machine, many runs at once: what lies between batches is not measured.
-func batched(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
-	// A round of jobs runs in one batch, and then as many more as the budget wants, behind a tenth that warms up.
-	return timed(e, o, func(round []Job, what string) ([][]measure.Timing, error) {
+// measureBatches measures times on another machine, many runs per batch. Time between batches does
+// not count.
+func measureBatches(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (*Measurement, error) {
+	// The first batch, one round of jobs, estimates the time of a round. The budget then gives the
+	// number of rounds; each batch starts with a tenth more to warm up.
+	return measureTimes(e, o, func(round []Job, what string) ([][]measure.Timing, error) {
 		timings := make([][]measure.Timing, len(round))
 		run := func(warm, rounds int) (time.Duration, error) {
 			jobs := []Job{{Inputs: inputs}}
@@ -166,7 +171,7 @@ func batched(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 			return timings, err
 		}
 		each := max(took, time.Microsecond)
-		rounds := max(o.Budget.Runs, min(int(o.Budget.Time/each), 5*maxBatch/len(round))) // less of what takes no time
+		rounds := max(o.Budget.Runs, min(int(o.Budget.Time/each), 5*maxBatch/len(round))) // fewer runs of very short jobs
 		if most := int(o.Budget.Limit / each); rounds > most {
 			rounds = max(o.Budget.Few, most)
 		}

@@ -22,9 +22,10 @@ func Choose(arch string, features []string, o Options) Kind {
 	return Native
 }
 
-// Open makes the artifact at path ready to run: in this process if this machine can, else in simulation; a program
-// for a board without an operating system on that board, simulated; and anything where Options.Elsewhere says. It fails as runtime.Load, simulate.Open and
-// bareboard.Open do, or with *ThreadsError.
+// Open makes the artifact at path ready to run: in this process if this machine can, else in
+// simulation; a program for a board without an operating system on that board, simulated; and
+// anything where Options.Elsewhere says. It fails as runtime.Load, simulate.Open and bareboard.Open
+// do, or with *ThreadsError.
 func Open(path string, o Options) (Engine, error) {
 	d, err := runtime.ReadDescription(path)
 	if err != nil {
@@ -46,7 +47,8 @@ func Open(path string, o Options) (Engine, error) {
 	return openSimulated(path, o)
 }
 
-// OpenLibrary is Open for the contents of a shared library, which it keeps in a temporary file until Close.
+// OpenLibrary is Open for the contents of a shared library, which it keeps in a temporary file
+// until Close.
 func OpenLibrary(so []byte, o Options) (Engine, error) {
 	path, remove, err := WriteLibrary(so)
 	if err != nil {
@@ -60,7 +62,8 @@ func OpenLibrary(so []byte, o Options) (Engine, error) {
 	return &temporary{e, remove}, nil
 }
 
-// OwnLibrary is err of a library that ripc itself has just made: where it cannot be loaded, its place is at fault.
+// OwnLibrary is err of a library that ripc itself has just made: where it cannot be loaded, its
+// place is at fault.
 func OwnLibrary(err error) error {
 	if e := (*runtime.FileError)(nil); errors.As(err, &e) {
 		return &PlaceError{Dir: os.TempDir(), Cause: e.Error()}
@@ -68,14 +71,14 @@ func OwnLibrary(err error) error {
 	return err
 }
 
-// PlaceError says that what was compiled cannot be run from the folder for temporary files.
+// PlaceError says that the folder for temporary files does not let the system run compiled code.
 type PlaceError struct {
 	Dir   string
 	Cause string
 }
 
 func (e *PlaceError) Error() string {
-	return fmt.Sprintf("what was compiled cannot be loaded from %s: %s (if code may not run there, as on a file system mounted noexec, set TMPDIR to another folder)", e.Dir, e.Cause)
+	return fmt.Sprintf("compiled code cannot be loaded from %s: %s (if code may not run there, as on a file system mounted noexec, set TMPDIR to another folder)", e.Dir, e.Cause)
 }
 
 // WriteLibrary writes the contents of a shared library to a temporary folder, which remove removes.
@@ -91,5 +94,5 @@ type temporary struct {
 
 func (t *temporary) Close() error { return errors.Join(t.Engine.Close(), t.remove()) }
 
-// Pattern writes what Job.Fill stands for to b, which it returns.
+// Pattern fills b with the contents that Job.Fill stands for, and returns it.
 func Pattern(b []byte, seed byte) []byte { return simulate.Pattern(b, seed) }

@@ -1,8 +1,9 @@
-// Package floattwin makes the float network that a binary one replaces: the same layers, shapes and wiring, and f32 numbers everywhere.
-// What it computes means nothing: binary networks are compared with it, in time and in size.
+// Package floattwin makes the float network that a binary one replaces: the same layers, shapes and
+// wiring, and f32 numbers everywhere. Its results mean nothing: it is a baseline for time and size.
 //
-// Its weights are drawn at random, so that nearly all differ, as in a trained float network. Lowering would store weights with few
-// different values as bits, and unpack them in the inner loop. That is no float network, and it is slower than one.
+// Its weights are drawn at random, so that nearly all differ, as in a trained float network.
+// Lowering would store weights with few different values as bits, and unpack them in the inner
+// loop. That is no float network, and it is slower than one.
 package floattwin
 
 import (
@@ -18,19 +19,20 @@ import (
 	"ripc/ir"
 )
 
-// Of makes the twin of g, a network as importers and recognition leave it. The same g has the same twin, bit for bit.
-// Layers of levels become float layers of the same geometry, with drawn weights whose sums are about 1. Quantizers, signs and ShiftNorm
-// become relu and batch_norm, which a float network has in their place. Quantizers of the network's inputs vanish, and so do changes of
-// the form of levels. The parts of a layer (graph.Part) become one layer again, and means of integers an avg_pool. It fails with
-// *Error where a layer has no such counterpart.
+// Of makes the twin of g, a network as importers and recognition leave it. The same g has the same
+// twin, bit for bit. Layers of levels become float layers of the same geometry, with drawn weights
+// that sum to about 1. Quantizers, signs and ShiftNorm become relu and batch_norm, their
+// counterparts in a float network. Quantizers of the network's inputs vanish, and so do changes of
+// the form of levels. The parts of a layer (graph.Part) become one layer again, and means of
+// integers an avg_pool. It fails with *Error if a layer has no counterpart.
 func Of(g *graph.Graph) (*graph.Graph, error) {
 	b := graph.NewBuilder(&graph.Graph{Name: g.Name + "_float", File: g.File})
-	t := twin{g: g, index: graph.NewIndex(g), b: b, of: map[string]string{}, draw: rand.New(rand.NewPCG(seed, 0))}
+	t := twin{g: g, index: graph.NewIndex(g), b: b, counterparts: map[string]string{}, draw: rand.New(rand.NewPCG(seed, 0))}
 	for _, name := range g.Inputs {
 		v := *g.Value(name)
 		v.LevelType, v.View, v.Declared = scalar.LevelType{}, 0, ""
 		t.b.Input(&v)
-		t.of[name] = name
+		t.counterparts[name] = name
 	}
 	for _, n := range g.Nodes {
 		if err := t.add(n); err != nil {
@@ -38,20 +40,20 @@ func Of(g *graph.Graph) (*graph.Graph, error) {
 		}
 	}
 	for _, name := range g.Outputs {
-		if t.of[name] == absent {
+		if t.counterparts[name] == absent {
 			msg := fmt.Sprintf("output %q is made by a part of a layer", name)
 			return nil, &Error{&ir.Error{Pos: ir.Pos{File: g.File}, Msg: msg}}
 		}
-		t.b.Graph().Outputs = append(t.b.Graph().Outputs, t.of[name])
+		t.b.Graph().Outputs = append(t.b.Graph().Outputs, t.counterparts[name])
 	}
-	t.b.Prune() // what only parts of layers read
+	t.b.Prune() // nodes that only parts of layers read
 	return t.b.Graph(), nil
 }
 
 // Error says why a network has no float twin.
 type Error struct{ Err error }
 
-// Error is the reason as text, with what it is a reason for.
+// Error returns the message with its context.
 func (e *Error) Error() string { return "no float twin: " + e.Err.Error() }
 
 // Unwrap gives the reason alone.
@@ -65,47 +67,47 @@ const seed = 38
 
 // twin is a twin in the making.
 type twin struct {
-	g     *graph.Graph
-	index *graph.Index // of g
-	b     *graph.Builder
-	of    map[string]string // the twin's tensors by those of g
-	draw  *rand.Rand
+	g            *graph.Graph
+	index        *graph.Index // of g
+	b            *graph.Builder
+	counterparts map[string]string // the twin's tensors by those of g
+	draw         *rand.Rand
 }
 
-// add appends what stands for n.
+// add appends the counterpart of n.
 func (t *twin) add(n *graph.Node) error {
 	m := *n
 	m.Verdict = graph.Verdict{}
 	m.Part = graph.Part{}
 	m.Inputs = nil
 	for _, in := range n.Inputs {
-		if t.of[in] != absent {
-			m.Inputs = append(m.Inputs, t.of[in])
+		if t.counterparts[in] != absent {
+			m.Inputs = append(m.Inputs, t.counterparts[in])
 		}
 	}
-	t.of[n.Output] = n.Output
+	t.counterparts[n.Output] = n.Output
 	switch gone := len(n.Inputs) - len(m.Inputs); {
 	case n.Part.Repeats, gone > 0 && len(m.Inputs) == 0:
-		t.of[n.Output] = absent
+		t.counterparts[n.Output] = absent
 		return nil
 	case gone == 1 && len(m.Inputs) == 1 && (n.Op == "add" || n.Op == "sub"): // the sum of a layer's parts
-		return t.stand(n.Output, m.Inputs[0])
+		return t.replace(n.Output, m.Inputs[0])
 	case gone > 0:
 		return t.g.Errorf(n, "", "it reads a part of a layer")
 	case n.Part.Groups > 0:
 		if err := t.g.CheckPart(n, t.index.Producer(n.Inputs[0])); err != nil {
 			return err
 		}
-		m.Inputs = []string{t.of[t.index.Producer(n.Inputs[0]).Inputs[0]]}
-	case t.rescales(n):
-		t.of[n.Output] = m.Inputs[0]
+		m.Inputs = []string{t.counterparts[t.index.Producer(n.Inputs[0]).Inputs[0]]}
+	case t.isRescaling(n):
+		t.counterparts[n.Output] = m.Inputs[0]
 		return nil
-	case strings.HasPrefix(n.Op, "logical_") && slices.ContainsFunc(m.Inputs, t.float): // the truth values of quantizers
-		m.Inputs = []string{m.Inputs[slices.IndexFunc(m.Inputs, t.float)]}
+	case strings.HasPrefix(n.Op, "logical_") && slices.ContainsFunc(m.Inputs, t.isFloat): // the truth values of quantizers
+		m.Inputs = []string{m.Inputs[slices.IndexFunc(m.Inputs, t.isFloat)]}
 		return t.relu(&m)
 	}
 	switch {
-	case means(n):
+	case isMean(n):
 		return t.mean(&m)
 	case graph.Products(n.Op):
 		return t.layer(&m, n.Part.Groups)
@@ -122,11 +124,11 @@ func (t *twin) add(n *graph.Node) error {
 		return t.append(&m)
 	case slices.Contains([]string{"quantize", "threshold", "sign", "fake_quant", "round", "int_map"}, n.Op):
 		return t.relu(&m)
-	case n.Op == "dequantize" && !t.float(m.Inputs[0]):
+	case n.Op == "dequantize" && !t.isFloat(m.Inputs[0]):
 		return t.append(&m)
 	case slices.Contains([]string{"dequantize", "bitpack", "unpack"}, n.Op):
 		if !t.g.IsOutput(n.Output) {
-			t.of[n.Output] = m.Inputs[0]
+			t.counterparts[n.Output] = m.Inputs[0]
 			return nil
 		}
 		return t.relu(&m) // an output must be some layer's own
@@ -134,9 +136,9 @@ func (t *twin) add(n *graph.Node) error {
 	return t.append(&m)
 }
 
-// stand lets the twin's tensor made stand for tensor of g. Outputs keep their names.
-func (t *twin) stand(tensor, made string) error {
-	t.of[tensor] = made
+// replace lets the twin's tensor made stand for tensor of g. Outputs keep their names.
+func (t *twin) replace(tensor, made string) error {
+	t.counterparts[tensor] = made
 	if !t.g.IsOutput(tensor) {
 		return nil
 	}
@@ -144,24 +146,26 @@ func (t *twin) stand(tensor, made string) error {
 		return t.g.Errorf(t.index.Producer(tensor), "", "its output is another one, %q", made)
 	}
 	t.b.RenameTensor(made, tensor)
-	for name, of := range t.of {
+	for name, of := range t.counterparts {
 		if of == made {
-			t.of[name] = tensor
+			t.counterparts[name] = tensor
 		}
 	}
 	return nil
 }
 
-// rescales reports whether n gives levels another scale or offset, which costs nothing: their integers stay.
-func (t *twin) rescales(n *graph.Node) bool {
+// isRescaling reports whether n gives levels another scale or offset, which costs nothing: their
+// integers stay.
+func (t *twin) isRescaling(n *graph.Node) bool {
 	if !slices.Contains([]string{"add", "sub", "mul", "div"}, n.Op) || len(n.Inputs) != 1 || t.g.IsOutput(n.Output) {
 		return false
 	}
 	return t.g.Value(n.Inputs[0]).Encoded() && t.g.Value(n.Output).Encoded()
 }
 
-// means reports whether n adds up the windows of each channel of integers, as importers write means and sums of integers.
-func means(n *graph.Node) bool {
+// isMean reports whether n adds up the windows of each channel of integers, as importers write
+// means and sums of integers.
+func isMean(n *graph.Node) bool {
 	a, ok := n.Attrs.(*graph.Conv2DAttrs)
 	if !ok || a.Integer == nil {
 		return false
@@ -183,16 +187,16 @@ func (t *twin) mean(n *graph.Node) error {
 	return t.append(n)
 }
 
-// append adds n. Truth values and positions stay what they are in the twin; an op that reads levels of any kind, but no f32 operand
-// beside them, gets them as f32.
+// append adds n. Truth values and positions stay as they are in the twin. An op that reads levels
+// of any kind, but no f32 operand beside them, gets them as f32.
 func (t *twin) append(n *graph.Node) error {
 	t.spread(n)
 	_, err := t.b.Append(n)
-	if err == nil || !slices.ContainsFunc(n.Inputs, func(in string) bool { return !t.float(in) }) {
+	if err == nil || !slices.ContainsFunc(n.Inputs, func(in string) bool { return !t.isFloat(in) }) {
 		return err
 	}
 	for i, in := range n.Inputs {
-		if t.float(in) {
+		if t.isFloat(in) {
 			continue
 		}
 		d := &graph.Node{Name: t.b.NodeName(n.Name + "_dequantize"), Op: "dequantize", Inputs: []string{in}, Output: t.b.TensorName(in + "_f32"), Pos: n.Pos, Attrs: &graph.NoAttrs{}}
@@ -205,16 +209,17 @@ func (t *twin) append(n *graph.Node) error {
 	return err
 }
 
-// float reports whether a tensor of the twin is one of f32 numbers.
-func (t *twin) float(tensor string) bool {
+// isFloat reports whether a tensor of the twin is one of f32 numbers.
+func (t *twin) isFloat(tensor string) bool {
 	v := t.b.Graph().Value(tensor)
 	return !v.Encoded() && !v.Whole
 }
 
-// relu appends a relu in n's place. If n reads an input of the network or the output of a relu, nothing stands in its place.
+// relu appends a relu in n's place. If n reads an input of the network or the output of a relu,
+// nothing stands in its place.
 func (t *twin) relu(n *graph.Node) error {
 	if p := t.b.Producer(n.Inputs[0]); (p == nil || p.Op == "relu") && !t.g.IsOutput(n.Output) {
-		t.of[n.Output] = n.Inputs[0]
+		t.counterparts[n.Output] = n.Inputs[0]
 		return nil
 	}
 	n.Op, n.Attrs, n.Weights = "relu", &graph.NoAttrs{}, nil
@@ -237,8 +242,8 @@ func (t *twin) norm(n *graph.Node) error {
 	return t.relu(n)
 }
 
-// layer appends the float layer of n's geometry. If groups is not 0, n reads one of that many groups of the
-// layer's input channels.
+// layer appends the float layer of n's geometry. If groups is not 0, n reads one of that many
+// groups of the layer's input channels.
 func (t *twin) layer(n *graph.Node, groups int) error {
 	switch a := n.Attrs.(type) {
 	case *graph.Conv2DAttrs:
@@ -266,7 +271,8 @@ func (t *twin) layer(n *graph.Node, groups int) error {
 	return t.append(n)
 }
 
-// weights draws weights [..., O] from a normal distribution. Sums of their products with numbers about 1 are about 1.
+// weights draws weights [..., O] from a normal distribution. Sums of their products with numbers
+// about 1 are about 1.
 func (t *twin) weights(shape []int) *graph.Tensor {
 	w := make([]float32, graph.Elems(shape))
 	deviation := 1 / math.Sqrt(float64(len(w)/shape[len(shape)-1]))
@@ -276,8 +282,9 @@ func (t *twin) weights(shape []int) *graph.Tensor {
 	return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(w)}
 }
 
-// spread makes the numbers of n's other weights differ, by up to an eighth, as trained ones do: parameters of a batch_norm, biases,
-// slopes. Infinite numbers stay, and so do weights of one number.
+// spread makes the numbers of n's other weights differ, by up to an eighth, as trained ones do:
+// parameters of a batch_norm, biases, slopes. Infinite numbers stay, and so do weights of one
+// number.
 func (t *twin) spread(n *graph.Node) {
 	n.Weights = maps.Clone(n.Weights)                 // the network has the map, too
 	for _, key := range graph.OpNamed(n.Op).Weights { // in a fixed order, since they are drawn

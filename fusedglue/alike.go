@@ -9,7 +9,8 @@ import (
 	"ripc/graph/scalar"
 )
 
-// shareAlike keeps one number of operands and thresholds that all channels have alike.
+// shareAlike replaces per-channel operands and thresholds that are equal in all channels by a
+// single one.
 func shareAlike(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		switch a := n.Attrs.(type) {
@@ -36,7 +37,7 @@ func shareAlike(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// sharedSteps are steps with one number for operands that are alike.
+// sharedSteps returns steps with single operands where all channels have equal ones.
 func sharedSteps(steps []scalar.Step) []scalar.Step {
 	out := slices.Clone(steps)
 	for i, s := range out {
@@ -50,7 +51,7 @@ func sharedSteps(steps []scalar.Step) []scalar.Step {
 	return out
 }
 
-// shareThresholds gives n, a threshold, one column if all are alike.
+// shareThresholds reduces n, a threshold, to one column if all columns are equal.
 func shareThresholds(n *graph.Node) {
 	t := n.Weights["thresholds"]
 	var shared []float32
@@ -63,7 +64,7 @@ func shareThresholds(n *graph.Node) {
 	n.Weights = map[string]*graph.Tensor{"thresholds": {Shape: []int{t.Shape[0], 1}, Data: graph.NumbersOf(shared)}}
 }
 
-// differ reports whether v has other bits than those of its first number.
+// differ reports whether the numbers in v differ in their bits.
 func differ(v []float32) bool {
 	return slices.ContainsFunc(v, func(x float32) bool { return math.Float32bits(x) != math.Float32bits(v[0]) })
 }

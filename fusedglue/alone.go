@@ -10,8 +10,9 @@ import (
 	"ripc/internal/f32"
 )
 
-// quantizersAlone turns quantizers of few bits that no convolution took in into thresholds on their f32 input, together with
-// the increasing steps before them: comparisons cost less than division and rounding. For many levels it is the other way round.
+// quantizersAlone turns few-bit quantizers that no convolution fused into thresholds on their f32
+// input, together with the increasing steps before them. Comparisons cost less than division and
+// rounding, but for many levels it is the other way round.
 func quantizersAlone(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		q, ok := quantizerOf(n)
@@ -25,11 +26,11 @@ func quantizersAlone(ctx context.Context, r *rewriter) error {
 			continue
 		}
 		if _, isQuantize := n.Attrs.(*graph.QuantizeAttrs); isQuantize {
-			r.alone(n, q)
+			r.replaceByThreshold(n, q)
 		}
-		for p := r.only(n); p != nil; p = r.only(n) {
+		for p := r.soleProducer(n); p != nil; p = r.soleProducer(n) {
 			s, ok := p.Attrs.(*graph.Elementwise)
-			if !ok || !scalar.Increasing(s.Steps) || !r.alone(n, q.behind(s.Steps)) {
+			if !ok || !scalar.Increasing(s.Steps) || !r.replaceByThreshold(n, q.compose(s.Steps)) {
 				break
 			}
 			q, _ = quantizerOf(n)
@@ -40,16 +41,17 @@ func quantizersAlone(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// behind is q of what steps make of a number.
-func (q quantizer) behind(steps []scalar.Step) quantizer {
+// compose returns the quantizer that applies steps and then q.
+func (q quantizer) compose(steps []scalar.Step) quantizer {
 	level := q.level
 	q.level = func(o int, x float32) int { return level(o, scalar.EvalSteps(steps, o, x)) }
 	q.one = q.one && !slices.ContainsFunc(steps, func(s scalar.Step) bool { return len(s.Vectors()) > 0 })
 	return q
 }
 
-// alone makes n, a quantize or threshold, the threshold node that q is; false if there is none.
-func (r *rewriter) alone(n *graph.Node, q quantizer) bool {
+// replaceByThreshold turns n, a quantize or threshold, into the threshold node that equals q. It
+// reports whether it could.
+func (r *rewriter) replaceByThreshold(n *graph.Node, q quantizer) bool {
 	channels := r.g.Value(n.Inputs[0]).Channels()
 	if q.one {
 		channels = 1

@@ -17,7 +17,7 @@ func bind(ctx context.Context, r *rewriter) error {
 		var err error
 		switch a := n.Attrs.(type) {
 		case *graph.ConvTranspose2DAttrs:
-			err = r.transposed(n, a)
+			err = r.replaceTransposed(n, a)
 		case *graph.Conv2DAttrs:
 			w := n.Weights["w"]
 			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad, In: w.Shape[2] * a.GroupCount(), Out: w.Shape[3]}
@@ -46,8 +46,9 @@ func bind(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// bindWindow gives n, whose weights have an offset, the sums of its input's integers in each window: a layer of its own, of
-// weights that are all 1. Layers that read one input alike share it.
+// bindWindow gives n, with offsets in its weights, the window sums of its input's integers as a
+// second operand. A layer with all weights 1 computes them. Layers that read one input in the same
+// way share it.
 func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string]string) {
 	groups := f.GroupCount()
 	w := &graph.FusedConv{KH: f.KH, KW: f.KW, SH: f.SH, SW: f.SW, DH: f.DH, DW: f.DW, Groups: f.Groups, Pad: f.Pad, In: f.In, Out: groups,
@@ -66,14 +67,14 @@ func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string
 	r.SetInputs(n, n.Inputs[0], made[key])
 }
 
-// bindWeights makes n a fused convolution.
+// bindWeights turns n into a fused convolution.
 func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) error {
-	weigh(n, f, b, perChannel)
-	return summed(g, n, f, b)
+	setWeights(n, f, b, perChannel)
+	return finishBinding(g, n, f, b)
 }
 
-// weigh sets f's weights to those of n.
-func weigh(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) {
+// setWeights sets f's weights to those of n.
+func setWeights(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) {
 	if b != nil {
 		bindIntegers(n, f, b, perChannel)
 		f.WeightBits, f.WeightEnc = b.WeightType()
@@ -85,8 +86,8 @@ func weigh(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel b
 	}
 }
 
-// summed makes n the convolution f, whose weights are known.
-func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs) error {
+// finishBinding turns n into convolution f, with weights set before.
+func finishBinding(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs) error {
 	n.Attrs = f
 	if b == nil {
 		n.Op = "fconv2d"
@@ -103,7 +104,7 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	}
 	most := graph.MaxSpan(f.Pad.Any() && graph.Corrected(x.LevelType, f.PadValue))
 	if span := graph.Span(f.Ints, f.Out, f.X); span > most {
-		return g.Errorf(n, graph.FewerProducts, "sums of %d products of %d-bit activations and its weights have a range of %d, more than %d, so that with what is added to them they could pass 32 bits",
+		return g.Errorf(n, graph.FewerProducts, "sums of %d products of %d-bit activations and its weights have a range of %d, more than %d, so that with constants added to them they could pass 32 bits",
 			f.Products(), x.Bits, span, most)
 	}
 	n.Op = "bconv2d" // errors above name the op as the model does
@@ -126,9 +127,9 @@ func summed(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAt
 	return nil
 }
 
-// offsets are what the offset of f's input x adds to its sums: the offset times the sum of the weights of a window, which
-// have offsets, too. Positions outside the image count as 0, so that the sums differ from class to class of positions; as one of
-// the levels (ones), they have its offset.
+// offsets returns the constants that the offset of f's input x adds to its sums: the offset times
+// the sum of a window's weights, including their own offsets. Positions outside the image count as
+// 0, or as the offset if they are levels (ones). So the constants differ between border classes.
 func offsets(f *graph.FusedConv, x *graph.Value, weights []float32, outside graph.PadValue) []float32 {
 	taps := make([]int64, f.KH*f.KW*f.Out)
 	for i, w := range f.Ints.All() {
@@ -158,8 +159,8 @@ func offsets(f *graph.FusedConv, x *graph.Value, weights []float32, outside grap
 	return out
 }
 
-// weightScale is the real value of the weight +1 per output channel: alpha_k = mean|W_k| for a convolution, the mean
-// over the whole layer for a dense one (Riptide), in float64.
+// weightScale returns the real value of the weight +1 per output channel: alpha_k = mean|W_k| for a
+// convolution, the mean over the whole layer for a dense one (Riptide), in float64.
 func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) []float64 {
 	s := make([]float64, f.Out)
 	switch b.WeightScale {
@@ -198,7 +199,7 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 	return s
 }
 
-// ap2 makes each scale the nearest power of two; 0 stays 0.
+// ap2 rounds each scale to the nearest power of two; 0 stays 0.
 func ap2(scales []float64) []float64 {
 	for o, v := range scales {
 		if v > 0 && v-v == 0 {
@@ -208,7 +209,7 @@ func ap2(scales []float64) []float64 {
 	return scales
 }
 
-// dropIdentities takes out bitpack, unpack and one-input concats.
+// dropIdentities removes bitpack, unpack and one-input concats.
 func dropIdentities(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if n.Op == "bitpack" || n.Op == "unpack" || n.Op == "concat" && len(n.Inputs) == 1 {
@@ -218,14 +219,14 @@ func dropIdentities(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// bypass takes out n, which gives back what it reads, unless the caller sees both.
+// bypass removes n, with an output equal to its input, unless both are outputs of the network.
 func (r *rewriter) bypass(n *graph.Node) {
 	in, out := n.Inputs[0], n.Output
 	p := r.Producer(in)
 	if r.g.IsOutput(out) && (p == nil || r.g.IsOutput(in)) {
-		return // the caller may see two representations: lowering copies
+		return // the two outputs may have different representations: lowering copies
 	}
-	if r.g.IsOutput(out) { // the producer makes the output under its own name
+	if r.g.IsOutput(out) { // the producer makes the output under the output's name
 		r.Redirect(in, out)
 		r.SetOutput(p, out)
 	} else {

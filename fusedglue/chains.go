@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// chains lets a concatenation read an earlier one in the place of a run of tensors that both join, as in dense blocks, whose layers each
-// read all earlier ones: n layers join 2n tensors then, and not the square of n. Tensors that only the earlier one reads after that can be
-// written into it by their producers.
+// chains replaces a run of a concatenation's inputs by an earlier concatenation of the same
+// tensors. In dense blocks each layer reads all earlier ones: n layers then join 2n tensors instead
+// of n*n. Producers can write tensors without other readers directly into the earlier
+// concatenation.
 func chains(ctx context.Context, r *rewriter) error {
-	known := &joined{}
+	known := &concatTree{}
 	for n := range r.Each(ctx) {
 		if n.Op != "concat" {
 			continue
@@ -23,21 +24,21 @@ func chains(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// joined is a tree of the lists of tensors that concatenations join: the node that a list leads to has the result of the first of its
-// concatenations, "" where the list only begins others.
-type joined struct {
+// concatTree is a trie of the input lists of concatenations. The node at the end of a list holds
+// the first concatenation's result, or "" if the list is only a prefix of others.
+type concatTree struct {
 	result string
-	next   map[string]*joined
+	next   map[string]*concatTree
 }
 
 // enter adds a list.
-func (j *joined) enter(list []string, result string) {
+func (j *concatTree) enter(list []string, result string) {
 	for _, tensor := range list {
 		if j.next == nil {
-			j.next = map[string]*joined{}
+			j.next = map[string]*concatTree{}
 		}
 		if j.next[tensor] == nil {
-			j.next[tensor] = &joined{}
+			j.next[tensor] = &concatTree{}
 		}
 		j = j.next[tensor]
 	}
@@ -46,9 +47,10 @@ func (j *joined) enter(list []string, result string) {
 	}
 }
 
-// shorten gives list with the results of known lists in the place of these, the longest that begin at each tensor. It is never one tensor
-// alone, which would be a copy. It looks at a tensor a few times at most.
-func (j *joined) shorten(list []string) (out []string) {
+// shorten replaces sublists of list by known results, the longest first at each position. A single
+// tensor is never replaced, since that would be a copy. The number of look-ups is bounded per
+// tensor.
+func (j *concatTree) shorten(list []string) (out []string) {
 	steps := looksPerTensor * len(list)
 	for len(list) > 0 {
 		tensor, length := list[0], 1
@@ -65,5 +67,5 @@ func (j *joined) shorten(list []string) (out []string) {
 	return slices.Clip(out)
 }
 
-// looksPerTensor is how often shorten looks at each tensor of a list, on average.
+// looksPerTensor bounds the look-ups of shorten per tensor of a list, on average.
 const looksPerTensor = 8

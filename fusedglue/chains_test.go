@@ -13,7 +13,7 @@ import (
 
 // TestShorten: known lists stand for the runs of tensors that are theirs, the longest first, and never for a whole list.
 func TestShorten(t *testing.T) {
-	known := &joined{}
+	known := &concatTree{}
 	for _, list := range []string{"ab", "abc", "de"} {
 		known.enter(names(list), "<"+list+">")
 	}

@@ -8,11 +8,12 @@ import (
 	"ripc/graph/scalar"
 )
 
-// long reports whether some step is so long that the expression of a convolution's results should not have it.
-func long(steps []scalar.Step) bool { return slices.ContainsFunc(steps, scalar.Step.Long) }
+// hasLong reports whether a step is too long for the expression of a convolution's results.
+func hasLong(steps []scalar.Step) bool { return slices.ContainsFunc(steps, scalar.Step.Long) }
 
-// curves turns the increasing steps between a long one, such as sigmoid, and a quantizer of few bits into thresholds, which
-// convolutions take in as they do any quantizer's. Nothing of the curve is left to compute.
+// curves turns a long step, such as sigmoid, the increasing steps behind it and a few-bit quantizer
+// into thresholds. Convolutions fuse these as they fuse any quantizer's. The curve itself is no
+// longer computed.
 func curves(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		q, ok := quantizerOf(n)
@@ -21,13 +22,13 @@ func curves(ctx context.Context, r *rewriter) error {
 		}
 		var chain []*graph.Node // from n back to a long step, the last one
 		var steps []scalar.Step
-		for p := r.only(n); p != nil; p = r.only(p) {
+		for p := r.soleProducer(n); p != nil; p = r.soleProducer(p) {
 			s, ok := p.Attrs.(*graph.Elementwise)
 			if !ok || !scalar.Increasing(s.Steps) {
 				break
 			}
 			chain, steps = append(chain, p), slices.Concat(s.Steps, steps)
-			if !long(s.Steps) || !r.alone(n, q.behind(steps)) {
+			if !hasLong(s.Steps) || !r.replaceByThreshold(n, q.compose(steps)) {
 				continue
 			}
 			q, _ = quantizerOf(n)

@@ -10,11 +10,15 @@ import (
 	"ripc/ir"
 )
 
-// formulaOf is the quotient with the spacing of thresholds t of a, rounded and clipped, if that gives every f32 the level that
-// they give, as it may where the spacing is a power of two; nil if not. Its level type is that of a where the levels stand for the
-// quotients times the spacing. Else its scale and zero are those of the formula, not of the real values of the levels.
+// formulaOf returns a quantizer that divides by the spacing of thresholds t, rounds and clips, if
+// it gives every f32 the same level as the thresholds of a. That may succeed if the spacing is a
+// power of two. Otherwise it returns nil.
 //
-// The formula rises with x, since each of its roundings does, so that it is right everywhere if it is at both sides of each threshold.
+// The result has the level type of a if the levels stand for the quotients times the spacing.
+// Otherwise its scale and zero are those of the formula, not of the real values of the levels.
+//
+// Each rounding of the formula is monotone, so the formula is. Hence testing both sides of each
+// threshold proves equality everywhere.
 func formulaOf(a *graph.ThresholdAttrs, t *graph.Tensor) *scalar.Quantizer {
 	rows, columns := t.Shape[0], t.Shape[1]
 	if a.NotLess || rows < 2 {
@@ -36,7 +40,7 @@ func formulaOf(a *graph.ThresholdAttrs, t *graph.Tensor) *scalar.Quantizer {
 		for zero := -int(first) - 1; zero <= 2-int(first); zero++ {
 			q := &scalar.Quantizer{LevelType: scalar.LevelType{Bits: a.Bits, Enc: a.Enc, Scale: float64(scale), Zero: zero}, Range: &scalar.Range{Min: -zero, Max: rows - zero}}
 			for _, q.Rounding = range scalar.Roundings() {
-				if !makes(q, steps) {
+				if !matches(q, steps) {
 					continue
 				}
 				if a.Enc == ir.Unipolar && float32(a.Scale) == scale && a.Zero == zero && a.Offset == 0 {
@@ -49,18 +53,18 @@ func formulaOf(a *graph.ThresholdAttrs, t *graph.Tensor) *scalar.Quantizer {
 	return nil
 }
 
-// makes reports whether q has the levels that thresholds make.
-func makes(q *scalar.Quantizer, thresholds []float32) bool {
+// matches reports whether q and the thresholds give the same levels.
+func matches(q *scalar.Quantizer, thresholds []float32) bool {
 	for j, x := range thresholds {
-		if q.Eval(x) <= j || q.Eval(before(x)) > j {
+		if q.Eval(x) <= j || q.Eval(predecessor(x)) > j {
 			return false
 		}
 	}
 	return !slices.ContainsFunc(thresholds, func(x float32) bool { return x != x })
 }
 
-// before is the largest number that is less than x and no subnormal one, which all count as 0.
-func before(x float32) float32 {
+// predecessor returns the largest number less than x, treating subnormal numbers as 0.
+func predecessor(x float32) float32 {
 	if x == 0 {
 		return -0x1p-126
 	}

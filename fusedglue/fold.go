@@ -17,8 +17,8 @@ func foldSteps(ctx context.Context, r *rewriter) error {
 			r.foldJoin(n)
 			continue
 		}
-		p := r.only(n)
-		if f := open(p); f != nil && !long(s.Steps) && len(f.Epilogue.Floats())+len(s.Steps) <= maxSteps {
+		p := r.soleProducer(n)
+		if f := openConv(p); f != nil && !hasLong(s.Steps) && len(f.Epilogue.Floats())+len(s.Steps) <= maxSteps {
 			f.Epilogue.AddSteps(s.Steps)
 			r.absorb(p, n)
 		}
@@ -40,8 +40,8 @@ func increasing(n *graph.Node) bool {
 	return false
 }
 
-// maxThresholdBits is the number of output bits up to which a quantizer becomes thresholds: 2^bits-1 compares a channel. At 4
-// bits they cost a 3x3 layer of 64 to 256 channels 2 to 9 %, a quantizer behind f32 sums 15 to 70 %.
+// maxThresholdBits is the largest number of output bits for which a quantizer becomes thresholds:
+// 2^bits-1 comparisons per channel. They pay, since a quantizer behind f32 sums costs much more.
 const maxThresholdBits = 4
 
 func foldQuantize(ctx context.Context, r *rewriter) error {
@@ -58,11 +58,11 @@ func foldQuantize(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// foldQuantizer puts n into the convolution before it: as thresholds on the sums where those exist, else as levels of the
-// float that the steps make.
+// foldQuantizer fuses n into the convolution before it: as thresholds on the sums if these exist,
+// else as a quantizer of the floats that the steps yield.
 func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
-	p := r.only(n)
-	f := open(p)
+	p := r.soleProducer(n)
+	f := openConv(p)
 	if f == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		_, table := n.Attrs.(*graph.ThresholdAttrs)
 		var why graph.Verdict
 		if table && p.Op == "bconv2d" && f.Window == nil && len(f.Epilogue.Joins) == 0 {
-			if why = turning(f); why.Reason == graph.NoReason && lineOf(f, q, n.Name) {
+			if why = turning(f); why.Reason == graph.NoReason && affineEpilogue(f, q, n.Name) {
 				r.absorb(p, n)
 				return
 			}
@@ -86,7 +86,7 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		return
 	}
 	switch {
-	case len(f.Epilogue.Joins) > 0: // no function of the sums alone
+	case len(f.Epilogue.Joins) > 0: // not a function of the sums alone
 	case f.Window != nil:
 		p.Verdict = graph.Verdict{Kind: graph.Binary, Reason: graph.WhyTwoIntegers}
 	case p.Op == "bconv2d":
@@ -100,7 +100,7 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		}
 		p.Verdict = why
 	}
-	if q.nan { // comparisons take a NaN for less than anything; this step makes it 0 and changes nothing else
+	if q.nan { // comparisons treat a NaN as less than any number; this step maps it to 0 and changes nothing else
 		for o := range f.Out {
 			if q.level(o, 0) != q.level(o, float32(math.NaN())) {
 				n.Verdict = graph.Verdict{Kind: graph.Bits, Reason: graph.WhyNaNHighest}
@@ -124,7 +124,7 @@ func foldPool(ctx context.Context, r *rewriter) error {
 		if !ok || n.Op != "max_pool" || a.Kernel != a.Strides || a.Pad.Any() {
 			continue
 		}
-		p := r.only(n)
+		p := r.soleProducer(n)
 		if p == nil || p.Op != "bconv2d" {
 			continue
 		}
@@ -138,8 +138,8 @@ func foldPool(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// risesInteger reports whether f makes levels of its integer sums that are the larger the larger these are, everywhere alike; in
-// falling channels it is the negated sums that are compared, and pooled.
+// risesInteger reports whether f yields integer levels that never fall as its sums grow, the same
+// in all border classes. In falling channels the negated sums are compared, and pooled.
 func risesInteger(f *graph.FusedConv) bool {
 	e := f.Epilogue
 	return e.Thresholds != nil || e.Shift != nil || e.Scale != nil ||

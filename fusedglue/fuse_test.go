@@ -157,7 +157,7 @@ func TestErrors(t *testing.T) {
 		"shift_norm of two layers of different scales": {ir.Unipolar, func(n *net, x string) string {
 			y := n.bconv(x, 1, 2, graph.PadSame, graph.BinaryAttrs{WeightScale: graph.ScaleNone})
 			return n.shiftNorm(n.add("add", &graph.BinaryOpAttrs{}, nil, y, n.bconv(x, 1, 2, graph.PadSame, bin)), graph.ShiftRiptide, 2)
-		}, `add "n3" is of layers whose sums have different scales`},
+		}, `add "n3" is of layers that sum in different scales`},
 		"shift_norm of a layer and levels": {ir.Unipolar, func(n *net, x string) string {
 			y := n.bconv(x, 1, 2, graph.PadSame, bin)
 			return n.shiftNorm(n.add("add", &graph.BinaryOpAttrs{}, nil, y, n.plain("relu", y)), graph.ShiftRiptide, 2)

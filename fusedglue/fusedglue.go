@@ -1,7 +1,8 @@
-// Package fusedglue turns the layers between two binary convolutions into integer glue inside the first one: weight
-// scale, batch normalization, ShiftNorm, activation, quantizer and pooling become thresholds on the integer sums, or Riptide's
-// add-then-shift (Fromm et al., Riptide, MLSys 2020, section 4.2). What does not fold exactly stays a float op with a
-// note that says why.
+// Package fusedglue turns the layers between two binary convolutions into integer glue inside the
+// first one. Weight scale, batch normalization, ShiftNorm, activation, quantizer and pooling become
+// thresholds on the integer sums, or Riptide's add-then-shift (Fromm et al., Riptide, MLSys 2020,
+// section 4.2). A layer that does not fold exactly stays a float op with a note that names the
+// reason.
 package fusedglue
 
 import (
@@ -21,9 +22,9 @@ type Pass = passorder.Pass[*rewriter]
 func Passes() []Pass {
 	return []Pass{
 		{Name: "bind", Doc: "convolutions and dense layers become fused ones, weights become integers", Required: true, Run: bind},
-		{Name: "identity", Doc: "bitpack and unpack are only representations: their users read what they read", Required: true, Run: dropIdentities},
+		{Name: "identity", Doc: "bitpack and unpack only change representations: their readers read their inputs", Required: true, Run: dropIdentities},
 		{Name: "int_maps", Doc: "a table of levels moves into the layer of integers before it, where it is a product", Run: intMaps},
-		{Name: "shift_norm", Doc: "shift_norm becomes add-then-shift in the bitserial layer whose sums it normalizes, or, behind levels and where others read the sums too, a layer of its own", Required: true, Run: shiftNorms},
+		{Name: "shift_norm", Doc: "shift_norm becomes add-then-shift in the bitserial layer before it; behind levels, or if the sums have other readers, it becomes a layer of its own", Required: true, Run: shiftNorms},
 		{Name: "eltwise", Doc: "batch_norm, relu, clip and other ops on single elements become float steps", Required: true, Run: eltwise},
 		{Name: "parts", Doc: "slices, quantizers and concatenations read the parts of a concatenation, where nothing needs it in one piece", Run: parts},
 		{Name: "chains", Doc: "a concatenation reads an earlier one in the place of the tensors that both join, as in dense blocks", Run: chains},
@@ -37,9 +38,9 @@ func Passes() []Pass {
 		{Name: "quantizers_alone", Doc: "quantizers of few bits behind no convolution become thresholds on floats, with the increasing steps before them", Run: quantizersAlone},
 		{Name: "level_quantizers", Doc: "quantizers of levels' real values become thresholds on the levels' integers", Run: levelQuantizers},
 		{Name: "merge_steps", Doc: "float steps in a row, which no convolution took in, become one layer", Run: mergeSteps},
-		{Name: "pool_parts", Doc: "a max_pool or avg_pool of floats behind a concatenation pools its parts, so that what is joined is smaller", Run: poolParts},
-		{Name: "reasons", Doc: "bitserial layers whose sums leave as f32 say why they do", Required: true, Run: sumsThatLeave},
-		{Name: "alike", Doc: "operands and thresholds that all channels have alike are kept once", Run: shareAlike},
+		{Name: "pool_parts", Doc: "a max_pool or avg_pool of floats behind a concatenation pools its parts, so that less is joined", Run: poolParts},
+		{Name: "reasons", Doc: "bitserial layers with f32 sums in memory get the reason as their verdict", Required: true, Run: explainFloatSums},
+		{Name: "alike", Doc: "operands and thresholds that are equal in all channels are kept once", Run: shareAlike},
 	}
 }
 
@@ -52,13 +53,13 @@ func order() [][3]string {
 		{"identity", "fold_pool", "a pool must see its convolution, not a bitpack"},
 		{"bind", "shift_norm", "sums become integers"},
 		{"bind", "int_maps", "a layer of integers has its quantizer from there"},
-		{"int_maps", "fold_pool", "what is pooled is what the table makes"},
+		{"int_maps", "fold_pool", "the pool applies to the table's results"},
 		{"shift_norm", "eltwise", "it looks for constants that are added, and relu"},
 		{"eltwise", "parts", "only steps are split"},
-		{"parts", "chains", "what is read in parts joins them all"},
+		{"parts", "chains", "concatenations read in parts join all of them"},
 		{"chains", "moves", "steps pass no concatenation that others read"},
 		{"chains", "pool_parts", "a part that several concatenations join would be pooled for each"},
-		{"parts", "moves", "what nothing reads in parts may pass it"},
+		{"parts", "moves", "a concatenation read as a whole can be passed"},
 		{"eltwise", "moves", "only steps are moved"},
 		{"eltwise", "fold_steps", "only steps are folded"},
 		{"moves", "fold_steps", "steps must stand next to their convolution"},
@@ -66,18 +67,18 @@ func order() [][3]string {
 		{"moves", "merge_steps", "single steps pass movers that their composition might not pass"},
 		{"fold_quantize", "fold_pool", "only integer accumulators are pooled"},
 		{"fold_quantize", "quantizers_alone", "thresholds on sums cost less than those on floats"},
-		{"fold_steps", "steps_behind", "what a convolution takes in stays with it"},
+		{"fold_steps", "steps_behind", "steps that a convolution fused stay there"},
 		{"steps_behind", "quantizers_alone", "a quantizer takes in the steps that come next to it"},
 		{"steps_behind", "merge_steps", "steps that come next to others become one layer with them"},
-		{"fold_quantize", "merge_moves", "movers come next to each other where what stood between them was taken in"},
+		{"fold_quantize", "merge_moves", "movers become neighbours once the layer between them was fused"},
 		{"quantizers_alone", "level_quantizers", "it makes thresholds of quantizers and the steps before them"},
 		{"quantizers_alone", "merge_steps", "it takes increasing steps only, which is decided for each"},
 		{"merge_steps", "pool_parts", "a pool takes floats of one layer, with all steps behind each other"},
 		{"fold_pool", "pool_parts", "pools of sums are the convolution's"},
-		{"pool_parts", "reasons", "what reads sums is said as it is left"},
-		{"merge_steps", "reasons", "what stands between is what is left"},
+		{"pool_parts", "reasons", "verdicts name the final readers of sums"},
+		{"merge_steps", "reasons", "verdicts name the final layers"},
 		{"merge_steps", "alike", "the passes before it count channels by operands"},
-		{"fold_steps", "merge_steps", "what a convolution takes in needs no layer of its own"},
+		{"fold_steps", "merge_steps", "steps that a convolution fused need no layer of their own"},
 	}
 }
 
@@ -117,8 +118,8 @@ func newRewriter(g *graph.Graph) *rewriter {
 	return &rewriter{graph.NewBuilder(c), c}
 }
 
-// absorb makes p, the producer of n's only input, produce n's output, and drops n. What there was to say of a quantizer n is said
-// of p.
+// absorb lets p, the producer of n's only input, produce n's output, and drops n. A quantizer's
+// verdict moves from n to p.
 func (r *rewriter) absorb(p, n *graph.Node) {
 	if p.Verdict.Reason == graph.NoReason && n.Verdict.Kind == graph.Bits {
 		p.Verdict = n.Verdict
@@ -127,24 +128,27 @@ func (r *rewriter) absorb(p, n *graph.Node) {
 	r.Remove(n)
 }
 
-// only gives the producer of n's one input if nothing else sees that input; nil otherwise.
-func (r *rewriter) only(n *graph.Node) *graph.Node {
+// soleProducer returns the producer of n's one input if n is the input's only reader. It returns
+// nil otherwise.
+func (r *rewriter) soleProducer(n *graph.Node) *graph.Node {
 	if len(n.Inputs) != 1 {
 		return nil
 	}
-	return r.sole(n.Inputs[0])
+	return r.soleProducerOf(n.Inputs[0])
 }
 
-// sole is the producer of a tensor that one node reads and that does not leave the network, nil otherwise.
-func (r *rewriter) sole(tensor string) *graph.Node {
+// soleProducerOf returns the producer of a tensor with one reader that is no output of the network.
+// It returns nil otherwise.
+func (r *rewriter) soleProducerOf(tensor string) *graph.Node {
 	if r.g.IsOutput(tensor) || r.ConsumerCount(tensor) != 1 {
 		return nil
 	}
 	return r.Producer(tensor)
 }
 
-// open gives the attributes of a fused convolution that still yields plain floats, nil otherwise.
-func open(n *graph.Node) *graph.FusedConv {
+// openConv returns the attributes of a fused convolution that still yields plain floats. It returns
+// nil for other nodes.
+func openConv(n *graph.Node) *graph.FusedConv {
 	if n == nil {
 		return nil
 	}

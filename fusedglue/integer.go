@@ -6,7 +6,8 @@ import (
 	"ripc/ir"
 )
 
-// bindIntegerLayer makes n, an integer layer, the fused convolution f: what it makes of its sums is the epilogue from the start.
+// bindIntegerLayer turns n, an integer layer, into the fused convolution f with the layer's
+// requantization as its epilogue.
 func bindIntegerLayer(g *graph.Graph, n *graph.Node, f *graph.FusedConv, a *graph.IntegerAttrs) {
 	f.Ints, f.Alpha = n.Weights["w"].Data, make([]float64, f.Out)
 	for o := range f.Alpha {
@@ -14,7 +15,7 @@ func bindIntegerLayer(g *graph.Graph, n *graph.Node, f *graph.FusedConv, a *grap
 	}
 	enc := graph.EncodingOf(f.Ints)
 	f.W = enc.Integers()
-	if f.WeightBits, f.WeightEnc = enc.WeightType(); f.WeightBits > graph.FewBitsMost { // the type in the file says so, not the range
+	if f.WeightBits, f.WeightEnc = enc.WeightType(); f.WeightBits > graph.FewBitsMost { // by the type in the file, not by the range
 		f.WeightBits, f.WeightEnc = graph.IntegerBits, graph.AffineWeights.String()
 	}
 	f.X = graph.IntegersOf(g.Value(n.Inputs[0]).LevelType)
@@ -24,12 +25,12 @@ func bindIntegerLayer(g *graph.Graph, n *graph.Node, f *graph.FusedConv, a *grap
 			f.Add[o] = int32(v)
 		}
 	}
-	f.Epilogue = requantized(n, f.Out, a)
+	f.Epilogue = requantization(n, f.Out, a)
 	n.Op, n.Attrs = "bconv2d", f
 }
 
-// requantized is what integer layer n with so many outputs makes of its sums.
-func requantized(n *graph.Node, outs int, a *graph.IntegerAttrs) graph.Epilogue {
+// requantization returns the epilogue of integer layer n with outs output channels.
+func requantization(n *graph.Node, outs int, a *graph.IntegerAttrs) graph.Epilogue {
 	e := graph.Epilogue{OutBits: a.Bits, OutEnc: a.Enc}
 	switch a.Form {
 	case graph.FloatRequantization:

@@ -7,15 +7,16 @@ import (
 	"ripc/graph/scalar"
 )
 
-// intMaps lets the layer of integers whose levels an int_map reads, and nobody else, make the int_map's levels itself: the integers that its quantizer makes
-// go on as numbers, by the formula of the table.
+// intMaps folds an int_map into the integer layer before it, if nothing else reads the layer's
+// levels. The quantizer's integers stay unpacked numbers, to which the formula of the table
+// applies.
 func intMaps(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.IntMapAttrs)
 		if !ok {
 			continue
 		}
-		p := r.only(n)
+		p := r.soleProducer(n)
 		if p == nil {
 			continue
 		}
@@ -29,7 +30,8 @@ func intMaps(ctx context.Context, r *rewriter) error {
 		if !ok || !linear {
 			continue
 		}
-		// Numbers beyond the first quantizer's levels are clipped, unless the second makes of them what it makes of the outermost of these.
+		// Numbers beyond the first quantizer's levels are clipped, unless the second quantizer maps
+		// them and the outermost levels to the same level.
 		clip := integers[0]
 		all := append(integers, steps...)
 		if level := func(v float32) int { return q.Eval(scalar.Through(steps, v)) }; level(clip.Lo) == 0 && level(clip.Hi) == q.Top() {
@@ -45,8 +47,8 @@ func intMaps(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// integerSteps are the steps, a clip and a rounding, that make of a number the integer that q's level of it stands for; ok is false where q is
-// none of an integer layer.
+// integerSteps returns the steps, a clip and a rounding, that map a number to the integer of q's
+// level for it. ok is false if q is not the quantizer of an integer layer.
 func integerSteps(q *scalar.Quantizer) (steps []scalar.Step, ok bool) {
 	if q.Unit || q.Range != nil || q.Scale != 1 || q.Offset != 0 {
 		return nil, false

@@ -7,7 +7,8 @@ import (
 	"ripc/graph/scalar"
 )
 
-// joinOf is the function of two tensors of numbers that n is; ok is false where n is none.
+// joinOf returns the function of two tensors of numbers that n computes. ok is false for other
+// nodes.
 func joinOf(n *graph.Node) (f scalar.Function, ok bool) {
 	f, _, ok = graph.FunctionOf(n)
 	if count, truths := f.Arguments(); !ok || len(n.Inputs) != 2 || count != 2 || truths > 0 || f.Truth() {
@@ -16,10 +17,10 @@ func joinOf(n *graph.Node) (f scalar.Function, ok bool) {
 	return f, n.DistinctInputs()
 }
 
-// foldJoin puts n, a function of two tensors such as the sum behind a residual block, into the convolution that makes one of
-// them, if nobody else reads that: the float in its tile meets the element of the other tensor, and goes on in the tile. Where
-// both sides are convolutions it is the later one. The convolution takes n's place, since the other tensor may be made behind
-// it.
+// foldJoin fuses n, a function of two tensors, into the convolution that makes one of them, if n is
+// its only reader. An example is the sum behind a residual block. The epilogue then loads the element
+// of the other tensor, and continues in the tile. If convolutions make both, the later one fuses n.
+// It takes n's place in the graph, since the other tensor may be produced after it.
 func (r *rewriter) foldJoin(n *graph.Node) {
 	f, ok := joinOf(n)
 	if !ok || r.g.Value(n.Output).Encoded() {
@@ -28,8 +29,8 @@ func (r *rewriter) foldJoin(n *graph.Node) {
 	var into *graph.Node
 	side := 0
 	for i, in := range n.Inputs {
-		p := r.sole(in)
-		a := open(p)
+		p := r.soleProducerOf(in)
+		a := openConv(p)
 		if a == nil || len(a.Epilogue.Joins) == maxJoins || !slices.Equal(r.g.Value(in).Shape, r.g.Value(n.Output).Shape) {
 			continue
 		}
@@ -41,7 +42,7 @@ func (r *rewriter) foldJoin(n *graph.Node) {
 		return
 	}
 	join := graph.Join{Function: f, Reverse: side == 1, From: n.Name}
-	a := open(into)
+	a := openConv(into)
 	a.Epilogue.Joins = append(slices.Clone(a.Epilogue.Joins), join)
 	inputs := append(slices.Clone(into.Inputs), n.Inputs[1-side])
 	r.Remove(into)
@@ -53,8 +54,8 @@ func (r *rewriter) foldJoin(n *graph.Node) {
 	r.SetInputs(n, inputs...)
 }
 
-// joinLevels lets n, a convolution that makes levels, read levels where it meets what a dequantize makes of them: the words of
-// both are cut into the same bits.
+// joinLevels lets n, a convolution that makes levels, read packed levels instead of their
+// dequantized values: the epilogue unpacks them in step with the words that it packs.
 func (r *rewriter) joinLevels(n *graph.Node, f *graph.FusedConv) {
 	inputs := slices.Clone(n.Inputs)
 	others := f.Others(n)
@@ -71,5 +72,5 @@ func (r *rewriter) joinLevels(n *graph.Node, f *graph.FusedConv) {
 	}
 }
 
-// maxJoins is the number of tensors that a convolution joins at most: each is one more that its tile reads.
+// maxJoins bounds the tensors that one convolution joins: its tile reads each of them.
 const maxJoins = 4

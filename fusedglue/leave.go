@@ -10,21 +10,21 @@ import (
 	"ripc/ir"
 )
 
-// sumsThatLeave says of bitserial layers whose sums leave as f32, and not to the caller, why they do.
-func sumsThatLeave(ctx context.Context, r *rewriter) error {
+// explainFloatSums adds a verdict to bitserial layers with f32 sums that stay inside the network.
+func explainFloatSums(ctx context.Context, r *rewriter) error {
 	s := &strict{Index: graph.NewIndex(r.g), g: r.g}
 	for n := range r.Each(ctx) {
 		f, ok := n.Attrs.(*graph.FusedConv)
 		if ok && n.Op == "bconv2d" && f.Epilogue.OutBits == 0 && !r.g.IsOutput(n.Output) && n.Verdict.Reason == graph.NoReason {
-			n.Verdict = s.leave(n, f)
+			n.Verdict = s.leaveReason(n, f)
 			n.Verdict.Kind = graph.Binary
 		}
 	}
 	return nil
 }
 
-// leave is why the sums of n leave as f32.
-func (s *strict) leave(n *graph.Node, f *graph.FusedConv) graph.Verdict {
+// leaveReason returns the reason why the sums of n leave as f32.
+func (s *strict) leaveReason(n *graph.Node, f *graph.FusedConv) graph.Verdict {
 	if b := roundBits(f.Epilogue.Floats()); b > 0 {
 		return graph.Verdict{Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: b}}
 	}
@@ -50,7 +50,7 @@ func (s *strict) leave(n *graph.Node, f *graph.FusedConv) graph.Verdict {
 		return why
 	case c != q:
 		why.Reason = graph.WhySumsStopped
-		if falls, channel := s.fallsBehind(c); falls != "" {
+		if falls, channel := s.fallingStep(c); falls != "" {
 			return graph.Verdict{Reason: graph.WhyPoolFalls, Where: falls, Args: ir.Args{Channel: channel}}
 		}
 		return why
@@ -60,9 +60,10 @@ func (s *strict) leave(n *graph.Node, f *graph.FusedConv) graph.Verdict {
 	}
 }
 
-// fallsBehind finds the step that keeps a max_pool and all behind it from the layer before: one with a negative factor, after which the
-// largest sum of that channel is the smallest. "" if n is no max_pool or there is no such step directly behind it.
-func (s *strict) fallsBehind(n *graph.Node) (step string, channel int) {
+// fallingStep returns the step with a negative factor in a channel that keeps max_pool n from
+// fusing: in that channel the largest sum becomes the smallest value. It returns "" if n is no
+// max_pool or has no such step directly behind it.
+func (s *strict) fallingStep(n *graph.Node) (step string, channel int) {
 	readers := s.below(n)
 	if n.Op != "max_pool" || len(readers) != 1 {
 		return "", 0
@@ -77,7 +78,8 @@ func (s *strict) fallsBehind(n *graph.Node) (step string, channel int) {
 	return "", 0
 }
 
-// roundBits is the number of bits of the integers that steps round to last, before real numbers are made of these; 0 if they do not.
+// roundBits returns the number of bits of the integers to which steps round last, before they
+// become real numbers. It returns 0 if the steps do not round.
 func roundBits(steps []scalar.Step) int {
 	i := len(steps) - 1
 	for i >= 0 && (steps[i].Kind == scalar.Mul || steps[i].Kind == scalar.Add) {

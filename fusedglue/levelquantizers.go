@@ -6,8 +6,9 @@ import (
 	"ripc/graph"
 )
 
-// levelQuantizers makes thresholds on integers of those on the real values of levels, as behind the sum of two tensors of levels: levels
-// have few real values, each of which is tried.
+// levelQuantizers replaces thresholds on the real values of levels, as behind the sum of two
+// tensors of levels, by thresholds on their integers. Levels have few real values, so each is
+// tried.
 func levelQuantizers(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.ThresholdAttrs)
@@ -28,8 +29,8 @@ func levelQuantizers(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// integerThresholds are those on the integers of v that thresholds t of a are on its real values. One that no integer reaches is
-// above them all.
+// integerThresholds translates thresholds t of a on the real values of v into thresholds on its
+// integers. A threshold that no integer reaches lies above them all.
 func integerThresholds(a *graph.ThresholdAttrs, t *graph.Tensor, v *graph.Value) [][]int32 {
 	rows := make([][]int32, t.Shape[0])
 	for j := range rows {

@@ -10,19 +10,19 @@ import (
 	"ripc/ir"
 )
 
-// quantizer is a quantize or threshold node as a function: the level of x in channel o (for bipolar_inv, the level that
-// bipolar has), which never falls as x grows.
+// quantizer is a quantize or threshold node as a function: the level of x in channel o (for
+// bipolar_inv, the level that bipolar has), which never falls as x grows.
 type quantizer struct {
 	bits  int
 	enc   ir.EncodingKind
 	level func(o int, x float32) int
 	one   bool // all channels have the same levels
 	nan   bool // NaN has the highest level instead of the lowest
-	// formula computes level with few operations, whatever the bits; nil where there is none.
+	// formula computes level with few operations, independent of the bits; nil if there is none.
 	formula *scalar.Quantizer
 }
 
-// quantizerOf reads n; ok is false where n is none.
+// quantizerOf returns the function of n; ok is false if n is no quantizer.
 func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 	switch a := n.Attrs.(type) {
 	case *graph.QuantizeAttrs:
@@ -38,8 +38,8 @@ func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 	return q, false
 }
 
-// floatLevels gives, for j = 1..2^bits-1, the smallest f32 whose level in channel o is at least j; NaN where none is, which
-// no comparison reaches.
+// floatLevels returns, for j = 1..2^bits-1, the smallest f32 with a level of at least j in channel
+// o. If none exists it returns NaN, which no comparison reaches.
 func floatLevels(q quantizer, o int) []float32 {
 	lo, hi := f32.Order(float32(math.Inf(-1))), f32.Order(float32(math.Inf(1)))
 	out := make([]float32, 1<<q.bits-1)
@@ -52,7 +52,7 @@ func floatLevels(q quantizer, o int) []float32 {
 	return out
 }
 
-// levelRows is floatLevels for each of outs channels.
+// levelRows returns floatLevels for each of outs channels.
 func levelRows(q quantizer, outs int) [][]float32 {
 	rows := make([][]float32, 1<<q.bits-1)
 	for o := range outs {

@@ -9,15 +9,17 @@ import (
 	"ripc/internal/f32"
 )
 
-// lineOf replaces f's float steps and the quantizer q behind them, of more levels than f compares sums with, by a line for each
-// channel that is rounded down and clipped: clip(floor(fma(f32(sum), A, B)), 0, top), where that is q(steps(f32(sum))) for every
-// sum that the channel may have, as it is where thresholds are evenly spaced. The steps must not be turning. It changes
-// nothing and gives false where a channel has no such line. From is q's node.
+// affineEpilogue replaces f's float steps and the quantizer q behind them by an affine map per
+// channel, rounded down and clipped: clip(floor(fma(f32(sum), A, B)), 0, top). It is meant for
+// quantizers of more levels than thresholds pay for. The map must equal q(steps(f32(sum))) for
+// every possible sum of the channel. That happens if q's thresholds are evenly spaced. The steps
+// must not be turning. If a channel has no such map, affineEpilogue changes nothing and returns
+// false. from names q's node.
 //
-// Both functions are monotone and go the same way: the steps as thresholdsOf needs them, and the line because a rounded fma
-// keeps the order of the exact ones, the sums rounded to f32 theirs. So they are equal if they are at both sides of each of
-// q's steps.
-func lineOf(f *graph.FusedConv, q quantizer, from string) bool {
+// Both functions are monotone in the same direction: the steps by the contract of thresholdsOf; the
+// affine map because a rounded fma and the conversion to f32 keep the order. So the two are equal
+// if they agree on both sides of each of q's steps.
+func affineEpilogue(f *graph.FusedConv, q quantizer, from string) bool {
 	top := 0
 	for o := range f.Out {
 		top = max(top, q.level(o, float32(math.Inf(1))))
@@ -34,7 +36,7 @@ func lineOf(f *graph.FusedConv, q quantizer, from string) bool {
 		level := func(sum int64) int {
 			return q.level(i, scalar.EvalSteps(f.Epilogue.Steps, i, float32(sign*sum)))
 		}
-		a, b, ok := stairsOf(level, lo, hi, top).line(clip)
+		a, b, ok := stairsOf(level, lo, hi, top).affineMap(clip)
 		if !ok {
 			return false
 		}
@@ -44,14 +46,14 @@ func lineOf(f *graph.FusedConv, q quantizer, from string) bool {
 	return true
 }
 
-// stairs is a function of the integers lo..hi that never falls and is 0 where it reaches none of first, which ascend: it is j+1 from
-// first[j] on; hi+1 is never reached.
+// stairs is a function of the integers lo..hi that starts at 0 and never falls. It is at least j+1
+// from first[j] on; first ascends, and hi+1 is never reached.
 type stairs struct {
 	lo, hi int64
 	first  []int64
 }
 
-// stairsOf is level, of the integers from lo to hi, which is top at most.
+// stairsOf returns level on the integers lo..hi as stairs. top is its largest value.
 func stairsOf(level func(int64) int, lo, hi int64, top int) stairs {
 	s := stairs{lo: lo, hi: hi, first: make([]int64, top)}
 	least, most := level(lo), level(hi)
@@ -61,7 +63,7 @@ func stairsOf(level func(int64) int, lo, hi int64, top int) stairs {
 		}
 	}
 	var between func(a, b int64, at, to int)
-	between = func(a, b int64, at, to int) { // levels at and to are those of a and b
+	between = func(a, b int64, at, to int) { // levels at and to belong to a and b
 		switch mid := a + (b-a)/2; {
 		case at >= to:
 		case mid == a:
@@ -78,14 +80,14 @@ func stairsOf(level func(int64) int, lo, hi int64, top int) stairs {
 	return s
 }
 
-// leastSlope keeps lines of constants rising, so that what lies behind may rely on that: over all sums they rise by less than an
-// f32 shows beside a half.
+// leastSlope keeps the affine maps of constants increasing, so that later passes may rely on that.
+// Over all sums such a map rises by less than an f32 shows beside a half.
 const leastSlope = 0x1p-60
 
-// line gives the a and b of a line that becomes s where quantizer clip rounds it.
-func (s stairs) line(clip *scalar.Quantizer) (a, b float32, ok bool) {
-	// The room for b between its bounds is a concave function of the slope: where it is largest is found by trisection. No step is
-	// higher than all of them.
+// affineMap returns a and b of an affine map that quantizer clip rounds to s.
+func (s stairs) affineMap(clip *scalar.Quantizer) (a, b float32, ok bool) {
+	// The range of valid b is a concave function of the slope a, so its maximum is found by
+	// trisection. A single step is at most as high as all steps together.
 	lo, hi := leastSlope, float64(len(s.first))+1
 	for range 100 {
 		l, h := lo+(hi-lo)/3, hi-(hi-lo)/3
@@ -95,7 +97,7 @@ func (s stairs) line(clip *scalar.Quantizer) (a, b float32, ok bool) {
 			hi = h
 		}
 	}
-	// Near it, f32 has few numbers that fit where there are many steps.
+	// Close to the maximum, few f32 numbers fit if there are many steps.
 	best := f32.Order(float32(lo))
 	for i := range int64(17) {
 		by := (i + 1) / 2
@@ -108,7 +110,7 @@ func (s stairs) line(clip *scalar.Quantizer) (a, b float32, ok bool) {
 			continue
 		}
 		for _, part := range []float64{0.5, 0.25, 0.75, 0} {
-			if b := float32(low + part*(high-low)); s.is(clip, a, b) {
+			if b := float32(low + part*(high-low)); s.matches(clip, a, b) {
 				return a, b, true
 			}
 		}
@@ -116,14 +118,15 @@ func (s stairs) line(clip *scalar.Quantizer) (a, b float32, ok bool) {
 	return 0, 0, false
 }
 
-// room is how much b may vary with slope a.
+// room returns the size of the range of valid b for slope a.
 func (s stairs) room(a float64) float64 {
 	low, high := s.bounds(a)
 	return high - low
 }
 
-// bounds are those of b, low <= b < high, with which a*x + b is at least j+1 from first[j] on, and below that before. Where
-// all or none of the integers reach all steps there is one bound, which the other one is set beside.
+// bounds returns the range low <= b < high for which a*x + b is at least j+1 from first[j] on, and
+// less before. If all or no integers reach all steps, only one bound exists, and the other is set
+// beside it.
 func (s stairs) bounds(a float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for j, x := range s.first {
@@ -143,8 +146,8 @@ func (s stairs) bounds(a float64) (low, high float64) {
 	return low, high
 }
 
-// is reports whether clip makes s of the line, in the arithmetic of f32.
-func (s stairs) is(clip *scalar.Quantizer, a, b float32) bool {
+// matches reports whether clip rounds the affine map to s, in f32 arithmetic.
+func (s stairs) matches(clip *scalar.Quantizer, a, b float32) bool {
 	level := func(x int64) int { return clip.Eval(f32.Fma(float32(x), a, b)) }
 	for j, x := range s.first {
 		if x <= s.hi && level(x) <= j || x > s.lo && level(x-1) > j {
@@ -154,9 +157,9 @@ func (s stairs) is(clip *scalar.Quantizer, a, b float32) bool {
 	return true
 }
 
-// evenly reports whether t's thresholds are so evenly spaced, in each channel, that lineOf may find lines for them: as
-// multiples of a number are when they are rounded to integers, or to f32.
-func evenly(t *graph.Tensor) bool {
+// isEven reports whether t's thresholds may be evenly spaced in each channel, up to their rounding
+// to integers or f32, so that affineEpilogue is worth a try.
+func isEven(t *graph.Tensor) bool {
 	rows, columns := t.Shape[0], t.Shape[1]
 	for o := range columns {
 		first, last := float64(t.Data.At(o)), float64(t.Data.At((rows-1)*columns+o))

@@ -53,7 +53,7 @@ func TestLineOf(t *testing.T) {
 			turn[o] = pick(t, "turn", float32(1), -1, 0)
 		}
 		f.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: turn}}
-		if !lineOf(f, q, "q") {
+		if !affineEpilogue(f, q, "q") {
 			t.Fatal("no line")
 		}
 		e := f.Epilogue

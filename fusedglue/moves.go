@@ -10,19 +10,19 @@ import (
 	"ripc/graph/scalar"
 )
 
-// A mover only moves elements about, or takes the largest of some: what is computed of each element by itself may as well
-// be computed before it, where a layer may take that in.
+// A mover only moves elements, or takes the maximum of some. An elementwise op behind it may as
+// well run before it, if a layer there can fuse the op.
 type mover struct {
-	// goes gives, for input i of m, the channels of m's result that hold elements of its channel c: n of them, from
-	// first on, each step further.
+	// goes returns the output channels of m that hold elements of channel c of input i: n of them,
+	// beginning at first, step apart.
 	goes func(r *rewriter, m *graph.Node, i, c int) (first, step, n int)
-	// ordered says that m takes the largest of some elements, which only maps that never fall leave the same.
-	ordered bool
-	// pays says that m costs less behind any quantizer or step than before it.
+	// takesMax reports whether m takes maxima. Only maps that never fall commute with these.
+	takesMax bool
+	// pays reports whether m costs less behind a quantizer or step than before it.
 	pays bool
 }
 
-// movers has them by op.
+// movers returns the movers by op.
 func movers() map[string]mover {
 	same := func(_ *rewriter, _ *graph.Node, _, c int) (int, int, int) { return c, 1, 1 }
 	return map[string]mover{
@@ -54,7 +54,8 @@ func concatenated(r *rewriter, m *graph.Node, i, c int) (first, step, n int) {
 	return c, 1, 1
 }
 
-// reshaped: element e of the tensor is in channel e mod in of the input and in channel e mod out of the result.
+// reshaped: element e of the tensor is in channel e mod in of the input and in channel e mod out of
+// the result.
 func reshaped(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 	out, rest := r.g.Value(m.Output).Channels(), r.g.Value(m.Inputs[0]).Channels()
 	common := out
@@ -68,12 +69,12 @@ func sliced(_ *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 	a := m.Attrs.(*graph.SliceAttrs)
 	last := len(a.Begin) - 1
 	if c -= a.Begin[last]; c < 0 || c%a.Stride[last] != 0 || c/a.Stride[last] >= a.Size[last] {
-		return 0, 1, 0 // nobody reads it
+		return 0, 1, 0 // not in the slice
 	}
 	return c / a.Stride[last], 1, 1
 }
 
-// depthToSpace: each channel before it holds one pixel of each block.
+// depthToSpace: each input channel holds one pixel of each block.
 func depthToSpace(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 	a := m.Attrs.(*graph.BlockAttrs)
 	if a.Order == graph.BlockCRD {
@@ -82,7 +83,7 @@ func depthToSpace(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 	return c % r.g.Value(m.Output).Channels(), 1, 1
 }
 
-// spaceToDepth: each channel before it is cut into as many as blocks have pixels.
+// spaceToDepth: each input channel is spread over one output channel for each pixel of a block.
 func spaceToDepth(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 	a := m.Attrs.(*graph.BlockAttrs)
 	pixels := a.Block[0] * a.Block[1]
@@ -92,40 +93,42 @@ func spaceToDepth(r *rewriter, m *graph.Node, _, c int) (first, step, n int) {
 	return c, r.g.Value(m.Inputs[0]).Channels(), pixels
 }
 
-// moves puts steps and quantizers in front of the movers before them, where a convolution there may take them in, or where the
-// mover costs less behind them. Each input of a concat gets its own channels' operands.
+// moves puts steps and quantizers in front of the movers before them, if a convolution there may
+// fuse them, or if the mover is cheaper behind them. Each input of a concat gets the operands of
+// its own channels.
 func moves(ctx context.Context, r *rewriter) error {
 	kinds := movers()
 	for i := 0; i < len(r.g.Nodes) && ctx.Err() == nil; i++ {
 		n := r.g.Nodes[i]
-		m := r.only(n)
+		m := r.soleProducer(n)
 		if m == nil {
 			continue
 		}
 		if k, ok := kinds[m.Op]; ok {
-			if first := r.passes(n, m, k); first != nil {
-				i = r.Place(first) - 1 // what is before is as it was
+			if first := r.tryMove(n, m, k); first != nil {
+				i = r.Place(first) - 1 // all nodes before first are unchanged
 			}
 		}
 	}
 	return nil
 }
 
-// passes moves n in front of m, a mover of kind k, if it can and should, and gives the first of the nodes that n became.
-func (r *rewriter) passes(n, m *graph.Node, k mover) *graph.Node {
+// tryMove moves n in front of m, a mover of kind k, if that is legal and useful. It returns the
+// first of the nodes that replace n.
+func (r *rewriter) tryMove(n, m *graph.Node, k mover) *graph.Node {
 	_, step := n.Attrs.(*graph.Elementwise)
 	_, quantizes := quantizerOf(n)
 	switch {
-	case !step && !quantizes, k.ordered && !increasing(n), !m.DistinctInputs():
+	case !step && !quantizes, k.takesMax && !increasing(n), !m.DistinctInputs():
 		return nil
-	case !k.pays && (!takenIn(n) || !slices.ContainsFunc(m.Inputs, r.reachesOpen)):
+	case !k.pays && (!isFusible(n) || !slices.ContainsFunc(m.Inputs, r.reachesOpen)):
 		return nil
 	}
 	return r.move(n, m, k)
 }
 
-// move moves n in front of m, which n alone reads, and gives the first of the nodes that n became; nil where operands of several
-// channels of n would meet.
+// move moves n, the only reader of m, in front of m. It returns the first of the nodes that replace
+// n, or nil if a channel would need operands of several channels of n.
 func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 	parts := make([]*graph.Node, len(m.Inputs))
 	for i := range parts {
@@ -142,7 +145,8 @@ func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 	}
 	y := r.g.Value(n.Output)
 	if len(parts) == 1 {
-		// x -> m -> t -> n -> y becomes x -> n -> t -> m -> y; t takes the type of y and the shape of x.
+		// x -> m -> t -> n -> y becomes x -> n -> t -> m -> y; t takes the type of y and the shape
+		// of x.
 		x, t := r.g.Value(m.Inputs[0]), r.g.Value(m.Output)
 		name := t.Name
 		*t = *y
@@ -164,18 +168,18 @@ func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 	return parts[0]
 }
 
-// takenIn reports whether n is something that convolutions take in.
-func takenIn(n *graph.Node) bool {
+// isFusible reports whether convolutions can fuse n.
+func isFusible(n *graph.Node) bool {
 	q, ok := quantizerOf(n)
-	return !ok || q.bits <= maxThresholdBits || q.formula != nil || evenly(n.Weights["thresholds"])
+	return !ok || q.bits <= maxThresholdBits || q.formula != nil || isEven(n.Weights["thresholds"])
 }
 
-// reachesOpen reports whether nothing but steps and movers, which steps and quantizers may pass, stands between a convolution
-// that may take these in and the tensor.
+// reachesOpen reports whether only steps and movers lie between tensor and a convolution that may
+// still fuse steps and quantizers. Steps and quantizers must be able to pass these movers.
 func (r *rewriter) reachesOpen(tensor string) bool {
 	kinds := movers()
-	for p := r.sole(tensor); p != nil; p = r.sole(p.Inputs[0]) {
-		if open(p) != nil {
+	for p := r.soleProducerOf(tensor); p != nil; p = r.soleProducerOf(p.Inputs[0]) {
+		if openConv(p) != nil {
 			return true
 		}
 		if _, moves := kinds[p.Op]; !moves && p.Op != "eltwise" {
@@ -186,17 +190,18 @@ func (r *rewriter) reachesOpen(tensor string) bool {
 	return false
 }
 
-// partOf is n as it is in front of input i of its mover m; nil where a channel there would need several operands at once.
+// partOf returns n as it must be in front of input i of its mover m. It returns nil if a channel
+// there would need several operands at once.
 func (r *rewriter) partOf(n, m *graph.Node, k mover, i int) *graph.Node {
 	channels := r.g.Value(m.Inputs[i]).Channels()
 	all := func(v []float32) ([]float32, bool) {
-		if alike(v, 0, 1, len(v)) {
+		if equalRun(v, 0, 1, len(v)) {
 			return slices.Repeat(v[:1], channels), true
 		}
 		out := make([]float32, channels)
 		for c := range out {
 			first, step, count := k.goes(r, m, i, c)
-			if out[c] = v[first]; !alike(v, first, step, count) {
+			if out[c] = v[first]; !equalRun(v, first, step, count) {
 				return nil, false
 			}
 		}
@@ -205,8 +210,8 @@ func (r *rewriter) partOf(n, m *graph.Node, k mover, i int) *graph.Node {
 	return withOperands(n, all)
 }
 
-// alike reports whether the n numbers of v from first on, each step further, are the same to the bit.
-func alike(v []float32, first, step, n int) bool {
+// equalRun reports whether the n numbers of v at first, first + step, ... are equal to the bit.
+func equalRun(v []float32, first, step, n int) bool {
 	for j := 1; j < n; j++ {
 		if math.Float32bits(v[first+j*step]) != math.Float32bits(v[first]) {
 			return false
@@ -215,14 +220,14 @@ func alike(v []float32, first, step, n int) bool {
 	return true
 }
 
-// withOperands is n with other per-channel operands, nil if of does not give them.
-func withOperands(n *graph.Node, of func(v []float32) ([]float32, bool)) *graph.Node {
+// withOperands returns n with other per-channel operands, or nil if operands fails for one of them.
+func withOperands(n *graph.Node, operands func(v []float32) ([]float32, bool)) *graph.Node {
 	part, ok := *n, true
 	vector := func(v []float32) []float32 {
 		if v == nil || !ok {
 			return nil
 		}
-		v, ok = of(v)
+		v, ok = operands(v)
 		return v
 	}
 	switch a := n.Attrs.(type) {
@@ -256,7 +261,8 @@ func withOperands(n *graph.Node, of func(v []float32) ([]float32, bool)) *graph.
 	return &part
 }
 
-// padded is a as it is behind n, if n makes the same number of what a adds in all channels.
+// padded returns pad a as it must be behind n. It needs n to map a's value to the same number in
+// all channels.
 func (r *rewriter) padded(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.SpatialPadAttrs, bool) {
 	out := *a
 	y, value := r.g.Value(n.Output), float32(a.Value)
@@ -277,25 +283,25 @@ func (r *rewriter) padded(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.Spati
 	return &out, true
 }
 
-// stepsBehind moves steps behind what moves their tensor, where other steps or a quantizer stand there, with which they become
-// one. Nothing before took them in.
+// stepsBehind moves steps that no convolution fused behind a mover of their output, if they can
+// merge with steps or a quantizer there.
 func stepsBehind(ctx context.Context, r *rewriter) error {
-	kinds, joins := movers(), r.joining(ctx)
+	kinds, joins := movers(), r.feedsSteps(ctx)
 	for m := range r.Each(ctx) { // nothing changes behind m before it is its turn
 		k, ok := kinds[m.Op]
 		if !ok || k.pays || len(m.Inputs) != 1 || !joins[m] {
 			continue
 		}
-		// No more of them become one layer, and rows of movers would each pass all steps.
+		// One layer takes at most that many, and rows of movers would each pass all steps.
 		for range maxSteps {
-			e := r.only(m)
+			e := r.soleProducer(m)
 			if e == nil {
 				break
 			}
 			if _, steps := e.Attrs.(*graph.Elementwise); !steps {
 				break
 			}
-			behind := r.behind(e, m, k)
+			behind := r.operandsBehind(e, m, k)
 			if behind == nil {
 				break
 			}
@@ -309,8 +315,9 @@ func stepsBehind(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// joining are the nodes whose tensor steps or a quantizer alone read, directly or behind movers.
-func (r *rewriter) joining(ctx context.Context) map[*graph.Node]bool {
+// feedsSteps returns the nodes with an output that only steps or a quantizer read, directly or
+// behind movers.
+func (r *rewriter) feedsSteps(ctx context.Context) map[*graph.Node]bool {
 	kinds, joining := movers(), map[*graph.Node]bool{}
 	for _, n := range slices.Backward(slices.Collect(r.Each(ctx))) {
 		if r.ConsumerCount(n.Output) != 1 || r.g.IsOutput(n.Output) {
@@ -325,12 +332,13 @@ func (r *rewriter) joining(ctx context.Context) map[*graph.Node]bool {
 	return joining
 }
 
-// behind is e as it is behind mover m; nil where a channel there would need several operands at once.
-func (r *rewriter) behind(e, m *graph.Node, k mover) *graph.Node {
+// operandsBehind returns e as it must be behind mover m. It returns nil if a channel there would
+// need several operands at once.
+func (r *rewriter) operandsBehind(e, m *graph.Node, k mover) *graph.Node {
 	in, out := r.g.Value(m.Inputs[0]).Channels(), r.g.Value(m.Output).Channels()
 	return withOperands(e, func(v []float32) ([]float32, bool) {
 		w := make([]float32, out)
-		if alike(v, 0, 1, len(v)) {
+		if equalRun(v, 0, 1, len(v)) {
 			return slices.Repeat(v[:1], out), true
 		}
 		from := make([]int, out) // the channel before m, counted from 1
@@ -348,7 +356,7 @@ func (r *rewriter) behind(e, m *graph.Node, k mover) *graph.Node {
 	})
 }
 
-// mergeMoves makes one of two reshapes or transposes in a row, and none of one that leaves its tensor as it is.
+// mergeMoves merges two reshapes or transposes in a row, and removes one that changes nothing.
 func mergeMoves(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		shape, order := shapeAfter(r.g, n)
@@ -380,7 +388,8 @@ func mergeMoves(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// shapeAfter is the shape of what n, a reshape or transpose, makes, and the order of axes of a transpose; nil of others.
+// shapeAfter returns the output shape of n, a reshape or transpose, and the order of axes of a
+// transpose. Both are nil for other nodes.
 func shapeAfter(g *graph.Graph, n *graph.Node) (shape, order []int) {
 	switch a := n.Attrs.(type) {
 	case *graph.ReshapeAttrs:

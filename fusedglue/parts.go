@@ -8,12 +8,14 @@ import (
 	"ripc/graph"
 )
 
-// wholeWords is the number of channels whose multiples join as words, wherever levels are packed: parts of others would be merged bit by bit.
+// wholeWords is a number of channels with the property that parts of a multiple of it join as whole
+// words, in any packing. Other parts would have to be merged bit by bit.
 const wholeWords = 32
 
-// parts lets what reads a concatenation read the tensors that it consists of, where no reader needs it in one piece, as in the blocks of
-// networks that keep all their features: slices that are one of these tensors, other concatenations, and quantizers with the steps before
-// them. Levels are joined in place of floats, and the layers that make the floats can write their levels beside them.
+// parts lets the readers of a concatenation read its parts, if no reader needs it in one piece.
+// Readers may be slices of exactly one part, other concatenations, and quantizers with the steps
+// before them. Networks that keep all their features have such blocks. Levels are then joined
+// instead of floats, and the layers that make the floats can write their levels beside them.
 func parts(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if part := r.sliceOfPart(n); part != "" && !r.g.IsOutput(n.Output) {
@@ -40,14 +42,15 @@ func parts(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// removeUnread drops n, a concatenation, and what made it so, if nothing reads it any more.
+// removeUnread removes n, a concatenation, and the nodes that only it read, if nothing reads n any
+// more.
 func (r *rewriter) removeUnread(n *graph.Node) {
 	if r.ConsumerCount(n.Output) == 0 && !r.g.IsOutput(n.Output) {
 		r.Remove(n)
 	}
 }
 
-// sliceOfPart is the tensor of a concatenation that n, a slice of it, is; "" where it is none.
+// sliceOfPart returns the part of a concatenation that slice n equals, or "".
 func (r *rewriter) sliceOfPart(n *graph.Node) string {
 	a, ok := n.Attrs.(*graph.SliceAttrs)
 	if !ok {
@@ -73,8 +76,9 @@ func (r *rewriter) sliceOfPart(n *graph.Node) string {
 	return ""
 }
 
-// readInParts reports whether all that reads m, a concatenation of floats, can read its parts, and it is worth it: parts are read elsewhere
-// too, so that quantizers do not pass m by themselves, and a convolution makes one of them.
+// readInParts reports whether all readers of m, a concatenation of floats, can read its parts, and
+// whether that pays. It pays if parts have other readers, so that quantizers cannot pass m by
+// themselves, and a convolution makes one of the parts.
 func (r *rewriter) readInParts(m *graph.Node) bool {
 	readers := r.Consumers(m.Output)
 	if r.g.IsOutput(m.Output) || !m.DistinctInputs() || len(readers) == 0 {
@@ -82,7 +86,7 @@ func (r *rewriter) readInParts(m *graph.Node) bool {
 	}
 	quantized, shared := false, len(readers) > 1
 	for _, in := range m.Inputs {
-		shared = shared || r.sole(in) == nil
+		shared = shared || r.soleProducerOf(in) == nil
 		if r.g.Value(in).Channels()%wholeWords != 0 {
 			return false
 		}
@@ -102,17 +106,19 @@ func (r *rewriter) readInParts(m *graph.Node) bool {
 	return quantized && shared && slices.ContainsFunc(m.Inputs, r.madeOpen)
 }
 
-// madeOpen reports whether a convolution makes a tensor, steps and sums with others between.
+// madeOpen reports whether a convolution makes a tensor, possibly followed by steps and sums with
+// other tensors.
 func (r *rewriter) madeOpen(tensor string) bool {
 	p := r.Producer(tensor)
-	if p == nil || open(p) != nil {
+	if p == nil || openConv(p) != nil {
 		return p != nil
 	}
 	_, joins := joinOf(p)
 	return (joins || p.Op == "eltwise") && slices.ContainsFunc(p.Inputs, r.reachesOpen)
 }
 
-// untilLevels are n and what reads it alone, steps one behind the other and the quantizer behind them; nil where there is none.
+// untilLevels returns n and the chain of its only readers: steps, and the quantizer behind them. It
+// returns nil if no quantizer ends the chain.
 func (r *rewriter) untilLevels(n *graph.Node) (chain []*graph.Node) {
 	for {
 		chain = append(chain, n)

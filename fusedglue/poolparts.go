@@ -8,12 +8,12 @@ import (
 	"ripc/graph"
 )
 
-// poolParts lets a pool that alone reads a concatenation of floats pool each of the tensors that it consists of, as soon as there is
-// one: what is joined is smaller, by as much as the pool makes of it, and nothing lies in memory in one piece before it is pooled.
+// poolParts replaces a pool of a concatenation of floats by pools of its parts, if the pool is the
+// only reader. Less is joined then, and the unpooled tensor never lies in memory as a whole.
 func poolParts(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, pools := n.Attrs.(*graph.PoolAttrs)
-		m := r.only(n)
+		m := r.soleProducer(n)
 		if !pools || m == nil || m.Op != "concat" || !m.DistinctInputs() || r.g.Value(m.Output).Encoded() || r.g.Value(n.Output).Elems() >= r.g.Value(m.Output).Elems() {
 			continue
 		}

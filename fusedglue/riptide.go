@@ -11,18 +11,20 @@ import (
 // log2AP2 is log2 of AP2(x) = 2^round(log2|x|), the nearest power of two (Riptide, equation 4).
 func log2AP2(x float64) int { return int(math.RoundToEven(math.Log2(math.Abs(x)))) }
 
-// normalizer is a shift_norm for integers of one kind: those of a bitserial op that reads levels of type in, or levels of type in
-// themselves. See graph.ShiftNormAttrs for the formula.
+// normalizer is a shift_norm for integers of one kind: the sums of a bitserial op on levels of type
+// in, or levels of type in themselves. See graph.ShiftNormAttrs for the formula.
 type normalizer struct {
 	*graph.ShiftNormAttrs
 	in scalar.LevelType
 }
 
-// channel are the numbers of one channel: the real value of the weight 1 (1 behind levels), mean and variance of the real tensor, a
-// constant that is added before, and what relu makes of all smaller sums then (-Inf: none).
+// channel has the numbers of one channel. alpha is the real value of the weight 1 (1 behind levels).
+// mean and variance are those of the real tensor. bias is a constant that is added first, and floor
+// a lower bound after that, from relu (-Inf: none).
 type channel struct{ alpha, mean, variance, bias, floor float64 }
 
-// shiftNorm is Riptide's glue for one channel in integers: level = clip(((a << Left) + Add) >> Right, Low, top).
+// shiftNorm is Riptide's glue for one channel in integers: level = clip(((a << Left) + Add) >>
+// Right, Low, top).
 type shiftNorm struct {
 	Left, Right int
 	Add         int64
@@ -30,8 +32,8 @@ type shiftNorm struct {
 	Bad         string // not empty: why the numbers cannot be used
 }
 
-// of computes the glue of channel c.
-func (z normalizer) of(c channel) shiftNorm {
+// glue computes the glue of channel c.
+func (z normalizer) glue(c channel) shiftNorm {
 	if !(c.alpha > 0) || math.IsInf(c.alpha, 0) {
 		return shiftNorm{Bad: "the weight scale is not a positive number"}
 	}
@@ -51,7 +53,7 @@ func (z normalizer) of(c channel) shiftNorm {
 		low = integer(c.floor)
 	}
 	if !(math.Abs(before) < 1<<31) || low >= 1<<31 {
-		return shiftNorm{Bad: "what is added to the sum leaves the accumulator's 32 bits"}
+		return shiftNorm{Bad: "the constant added to the sum does not fit the accumulator's 32 bits"}
 	}
 	t := wb + log2AP2(sd*(levels/inverse(z.Levels().Scale)))
 	if t > 30 || t < -20 {
@@ -77,7 +79,7 @@ func (z normalizer) of(c channel) shiftNorm {
 	return g
 }
 
-// inverse is 1/x, the integer where it is one but for the rounding of x.
+// inverse returns 1/x, rounded to an integer if x is the reciprocal of one up to rounding.
 func inverse(x float64) float64 {
 	v := 1 / x
 	if i := math.Round(v); i > 0 && 1/i == x {
@@ -86,13 +88,13 @@ func inverse(x float64) float64 {
 	return v
 }
 
-// level is the quantized activation of integer a.
+// level returns the quantized activation of integer a.
 func (g shiftNorm) level(a int64, bits int) int {
 	return int(max(int64(g.Low), min((a<<g.Left+g.Add)>>g.Right, int64(1)<<bits-1)))
 }
 
-// shiftAdd is the glue of all channels of n, for integers from lo(o) to hi(o) in channel o. alpha is the scale of the weights, nil
-// behind levels.
+// shiftAdd computes the glue of all channels of n, for integers from lo(o) to hi(o) in channel o.
+// alpha is the scale of the weights, nil behind levels.
 func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64, sums func(o int) (lo, hi int64)) (*graph.ShiftAdd, error) {
 	mean, variance := n.Weights["mean"].Data.Floats(), n.Weights["var"].Data.Floats()
 	s := &graph.ShiftAdd{Add: make([]int32, len(mean)), Right: make([]int32, len(mean))}
@@ -109,7 +111,7 @@ func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64, sum
 		} else { // a level is in.Scale times an integer, plus the offset
 			c.mean, c.floor = c.mean-z.in.Offset, c.floor-z.in.Offset
 		}
-		glue := z.of(c)
+		glue := z.glue(c)
 		lo, hi := sums(o)
 		if k := max(abs(lo), abs(hi)); glue.Bad == "" && k<<glue.Left+abs(glue.Add) >= 1<<31 {
 			glue.Bad = "the sum leaves the accumulator's 32 bits"

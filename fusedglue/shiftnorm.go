@@ -10,7 +10,7 @@ import (
 	"ripc/graph/scalar"
 )
 
-// Weights of a shift_norm that has taken in what stands before it: it normalizes max(x + bias, floor).
+// Weights of a shift_norm that absorbed layers before it: it normalizes max(x + bias, floor).
 const (
 	keyBias  = "bias"
 	keyFloor = "floor"
@@ -19,9 +19,10 @@ const (
 // maxExactSum bounds the integers that f32 holds exactly, with all integers below them.
 const maxExactSum = 1 << 24
 
-// shiftNorms brings each shift_norm next to the bitserial layer whose sums it normalizes, or next to levels, through what moves or
-// pools the sums, constants that are added, and relu, and makes integer glue of it: the epilogue of the layer where nobody else reads
-// its sums, else a layer of its own.
+// shiftNorms turns each shift_norm into integer glue. First it moves the node next to the bitserial
+// layer that makes the sums, or next to levels. On the way it passes movers and pools, and absorbs
+// constant addends and relu. The glue becomes the layer's epilogue if nothing else reads the sums,
+// and otherwise a layer of its own.
 func shiftNorms(ctx context.Context, r *rewriter) error {
 	var todo []*graph.Node
 	for n := range r.Each(ctx) {
@@ -30,11 +31,11 @@ func shiftNorms(ctx context.Context, r *rewriter) error {
 		}
 	}
 	slices.Reverse(todo)
-	behind := map[*graph.Node][]*graph.Node{} // a bitserial layer -> those that normalize its sums
+	behind := map[*graph.Node][]*graph.Node{} // bitserial layer -> the shift_norms of its sums
 	for len(todo) > 0 && ctx.Err() == nil {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		more, err := r.nearer(n)
+		more, err := r.moveUp(n)
 		switch p := r.Producer(n.Inputs[0]); {
 		case err != nil:
 			return err
@@ -59,9 +60,9 @@ func shiftNorms(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// nearer takes the layer before n in, or moves n in front of it, and gives the nodes that n became then; none where n stands next to
-// integers.
-func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
+// moveUp absorbs the layer before n, or moves n in front of it, and returns the nodes that replace
+// n. It returns none once n stands next to integers.
+func (r *rewriter) moveUp(n *graph.Node) ([]*graph.Node, error) {
 	if r.g.Value(n.Inputs[0]).Encoded() {
 		return nil, nil
 	}
@@ -84,10 +85,10 @@ func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
 	case (p.Op == "add" || p.Op == "sub") && len(p.Inputs) == 2 && !ok:
 		return nil, r.layerSum(n, p)
 	case ok:
-		r.shifted(n, bias)
+		r.addBias(n, bias)
 		r.SetInputs(n, x)
 	case p.Op == "relu":
-		r.bounded(n)
+		r.addRelu(n)
 		r.SetInputs(n, p.Inputs[0])
 	case p.Op == "dequantize":
 		r.SetInputs(n, p.Inputs[0])
@@ -100,7 +101,8 @@ func (r *rewriter) nearer(n *graph.Node) ([]*graph.Node, error) {
 	return []*graph.Node{n}, nil
 }
 
-// levelSum lets n read the sum of levels whose real values p adds up, or takes from each other; false where p does nothing of this.
+// levelSum lets n read the integer sum or difference of levels instead of p, the sum or difference
+// of their real values. It reports whether p is one.
 func (r *rewriter) levelSum(n, p *graph.Node) bool {
 	if p.Op != "add" && p.Op != "sub" || len(p.Inputs) != 2 {
 		return false
@@ -127,8 +129,9 @@ func (r *rewriter) levelSum(n, p *graph.Node) bool {
 	return true
 }
 
-// layerSum makes n, which reads the sum or difference p of the sums of two bitserial layers, a layer of integers. Both must count in
-// the same unit: levels of one scale, and weights whose scales have one AP2 in each channel.
+// layerSum turns n into a layer of integers. n reads p, the sum or difference of the sums of two
+// bitserial layers. Both must count in the same unit: their levels have one scale, and their
+// weights have scales with equal AP2 in each channel.
 func (r *rewriter) layerSum(n, p *graph.Node) error {
 	refuse := func(how string) error {
 		return r.g.Errorf(n, "put a shift_norm behind each of the two and add their levels, give both layers one scale (such as weight_scale none), or use batch_norm and quantize",
@@ -139,7 +142,7 @@ func (r *rewriter) layerSum(n, p *graph.Node) error {
 	for _, in := range p.Inputs {
 		q := r.Producer(in)
 		if q == nil {
-			return refuse("reads what the caller brings")
+			return refuse("reads an input of the network")
 		}
 		f, ok := q.Attrs.(*graph.FusedConv)
 		if !ok || q.Op != "bconv2d" || f.Window != nil || f.Pool != nil || len(f.Epilogue.Steps) != 1 {
@@ -149,7 +152,7 @@ func (r *rewriter) layerSum(n, p *graph.Node) error {
 	}
 	a, b := layers[0].Attrs.(*graph.FusedConv), layers[1].Attrs.(*graph.FusedConv)
 	if types[0].Scale != types[1].Scale || types[0].Offset != 0 || types[1].Offset != 0 || !slices.EqualFunc(a.Alpha, b.Alpha, sameUnit) {
-		return refuse("is of layers whose sums have different scales, or AP2 of these")
+		return refuse("is of layers that sum in different scales, or AP2 of scales")
 	}
 	sums := func(o int) (lo, hi int64) {
 		lo, hi = a.Sums(o)
@@ -165,7 +168,7 @@ func (r *rewriter) layerSum(n, p *graph.Node) error {
 			return refuse("makes sums that f32 does not hold")
 		}
 	}
-	widest := types[0] // mean and bias are cut to what the wider levels can be
+	widest := types[0] // mean and bias are cut to the range of the wider levels
 	if graph.IntegersOf(types[1]).Largest() > graph.IntegersOf(widest).Largest() {
 		widest = types[1]
 	}
@@ -189,22 +192,23 @@ func (r *rewriter) layerSum(n, p *graph.Node) error {
 	sum.Name, sum.Output = r.NodeName(p.Name+".sums"), r.TensorName(p.Output+".sums")
 	r.InsertBefore(n, &sum, &v)
 	r.SetInputs(n, sum.Output)
-	integerLayer(n, shift)
+	makeShiftLevels(n, shift)
 	return nil
 }
 
 // sameUnit reports whether 1 counts as the same with weights of scales a and b.
 func sameUnit(a, b float64) bool { return a > 0 && b > 0 && log2AP2(a) == log2AP2(b) }
 
-// noIntegers is the error that what n reads is none.
+// noIntegers returns the error for a shift_norm without integer input.
 func (r *rewriter) noIntegers(n *graph.Node, how string) error {
 	return r.g.Errorf(n, "put it behind bitserial_conv2d or bitserial_dense, or behind levels or their sum; max_pool, reshape, concat, a constant that is added and relu may stand between",
 		"shift_norm works on the integers of bitserial layers and on levels, but its input %q %s", n.Inputs[0], how)
 }
 
-// forward moves n in front of the mover m, of which others who read it get a copy, and gives what n became.
+// forward moves n in front of the mover m, or of a copy if m has other readers. It returns the
+// nodes that replace n.
 func (r *rewriter) forward(n, m *graph.Node, k mover) ([]*graph.Node, error) {
-	if r.sole(m.Output) == nil {
+	if r.soleProducerOf(m.Output) == nil {
 		own, v := *m, *r.g.Value(m.Output)
 		own.Name, own.Output, own.Inputs = r.NodeName(m.Name+"."+n.Name), r.TensorName(m.Output+"."+n.Name), slices.Clone(m.Inputs)
 		v.Shape = slices.Clone(v.Shape)
@@ -226,7 +230,7 @@ func (r *rewriter) forward(n, m *graph.Node, k mover) ([]*graph.Node, error) {
 	return parts, nil
 }
 
-// addend is the constant for each channel that p adds to a tensor, or takes from it, and that tensor.
+// addend returns the per-channel constant that p adds to or subtracts from tensor x.
 func (r *rewriter) addend(p *graph.Node) (bias []float32, x string, ok bool) {
 	if p.Op != "add" && p.Op != "sub" {
 		return nil, "", false
@@ -259,15 +263,15 @@ func (r *rewriter) addend(p *graph.Node) (bias []float32, x string, ok bool) {
 	return bias, x, true
 }
 
-// shifted lets n add bias before it does anything else: max(x + bias + b, floor).
-func (r *rewriter) shifted(n *graph.Node, bias []float32) {
-	r.operand(n, keyBias, 0, func(o int, old float32) float32 { return old + bias[o] })
+// addBias lets n add bias first: max(x + bias + b, floor).
+func (r *rewriter) addBias(n *graph.Node, bias []float32) {
+	r.changeOperand(n, keyBias, 0, func(o int, old float32) float32 { return old + bias[o] })
 }
 
-// bounded lets n take the larger of its input and 0 before: max(max(x, 0) + b, floor) = max(x + b, max(b, floor)).
-func (r *rewriter) bounded(n *graph.Node) {
+// addRelu lets n clip its input at 0 first: max(max(x, 0) + b, floor) = max(x + b, max(b, floor)).
+func (r *rewriter) addRelu(n *graph.Node) {
 	b := n.Weights[keyBias]
-	r.operand(n, keyFloor, float32(math.Inf(-1)), func(o int, old float32) float32 {
+	r.changeOperand(n, keyFloor, float32(math.Inf(-1)), func(o int, old float32) float32 {
 		if b == nil {
 			return max(old, 0)
 		}
@@ -275,11 +279,12 @@ func (r *rewriter) bounded(n *graph.Node) {
 	})
 }
 
-// operand changes a weight of n, [C], which begins with so many numbers of one value.
-func (r *rewriter) operand(n *graph.Node, key string, begin float32, change func(o int, old float32) float32) {
+// changeOperand changes each number of a weight of n, [C]. A missing weight counts as C numbers
+// initial.
+func (r *rewriter) changeOperand(n *graph.Node, key string, initial float32, change func(o int, old float32) float32) {
 	w := make([]float32, n.Weights["mean"].Data.Len())
 	for o := range w {
-		old := begin
+		old := initial
 		if before := n.Weights[key]; before != nil {
 			old = before.Data.At(o)
 		}
@@ -288,8 +293,8 @@ func (r *rewriter) operand(n *graph.Node, key string, begin float32, change func
 	n.Weights[key] = &graph.Tensor{Shape: []int{len(w)}, Data: graph.NumbersOf(w)}
 }
 
-// normalizeSums makes the shift_norms ns, which read the sums of p, integer glue: p's own, or, where others read the sums too, layers
-// that read these from memory.
+// normalizeSums turns the shift_norms ns, which read the sums of p, into integer glue. It becomes
+// p's epilogue, or, if the sums have other readers, layers that load the sums from memory.
 func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 	if len(ns) == 0 {
 		return nil
@@ -312,8 +317,8 @@ func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 		lo, hi := f.Sums(o)
 		exact = exact && max(-lo, hi) <= maxExactSum
 	}
-	if r.sole(p.Output) != nil {
-		r.takeIn(p, ns[0], shifts[0])
+	if r.soleProducerOf(p.Output) != nil {
+		r.absorbGlue(p, ns[0], shifts[0])
 		return nil
 	}
 	if !exact { // f32 does not hold the sums: compute them once more for each
@@ -324,11 +329,12 @@ func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 			own.Attrs = &copied
 			r.InsertBefore(n, &own, &v)
 			r.SetInputs(n, own.Output)
-			r.takeIn(&own, n, shifts[i])
+			r.absorbGlue(&own, n, shifts[i])
 		}
 		return nil
 	}
-	// The layer leaves its sums as they are, and those who read their real values get these from a layer between.
+	// The layer stores its sums as they are. A layer behind it makes the real values for their
+	// other readers.
 	real, steps := p.Output, f.Epilogue.Steps
 	sums, v := r.TensorName(real+".sums"), *r.g.Value(real)
 	v.Shape = slices.Clone(v.Shape)
@@ -337,7 +343,7 @@ func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 	p.Attrs = &own
 	r.RenameTensor(real, sums)
 	for i, n := range ns {
-		integerLayer(n, shifts[i])
+		makeShiftLevels(n, shifts[i])
 	}
 	others := slices.DeleteFunc(r.Consumers(sums), func(n *graph.Node) bool { return slices.Contains(ns, n) })
 	if len(others) == 0 && !r.g.IsOutput(real) {
@@ -357,14 +363,14 @@ func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 	return nil
 }
 
-// takeIn makes n, who alone reads p's sums, p's epilogue.
-func (r *rewriter) takeIn(p, n *graph.Node, s *graph.ShiftAdd) {
+// absorbGlue makes n, the only reader of p's sums, p's epilogue.
+func (r *rewriter) absorbGlue(p, n *graph.Node, s *graph.ShiftAdd) {
 	f, y := p.Attrs.(*graph.FusedConv), r.g.Value(n.Output)
 	f.Epilogue = graph.Epilogue{OutBits: y.Bits, OutEnc: y.Enc, Shift: s}
 	r.absorb(p, n)
 }
 
-// shiftLevels makes n, which reads levels, a layer of integers.
+// shiftLevels turns n, which reads levels, into a layer of integers.
 func (r *rewriter) shiftLevels(n *graph.Node) error {
 	x := r.g.Value(n.Inputs[0]).LevelType
 	s, err := normalizer{n.Attrs.(*graph.ShiftNormAttrs), x}.shiftAdd(r.g, n, nil, func(int) (lo, hi int64) {
@@ -372,12 +378,12 @@ func (r *rewriter) shiftLevels(n *graph.Node) error {
 		return int64(l), int64(h)
 	})
 	if err == nil {
-		integerLayer(n, s)
+		makeShiftLevels(n, s)
 	}
 	return err
 }
 
-// integerLayer makes n what s does with integers in memory.
-func integerLayer(n *graph.Node, s *graph.ShiftAdd) {
+// makeShiftLevels turns n into the layer that applies s to integers in memory.
+func makeShiftLevels(n *graph.Node, s *graph.ShiftAdd) {
 	n.Op, n.Attrs, n.Weights = "shift_levels", &graph.ShiftLevels{Shift: s}, nil
 }

@@ -63,7 +63,7 @@ func TestShiftNorm(t *testing.T) {
 		mean := float64(float32(6*r.Float64() - 3))
 		z := paper(n, mode)
 		z.Epsilon = eps
-		g := z.of(channel{alpha: alpha, mean: mean, variance: variance, floor: math.Inf(-1)})
+		g := z.glue(channel{alpha: alpha, mean: mean, variance: variance, floor: math.Inf(-1)})
 		if g.Bad != "" {
 			t.Fatal(g.Bad)
 		}
@@ -94,10 +94,10 @@ var none = math.Inf(-1)
 // TestShiftNormScale is worked out by hand. The paper prints S with 2^(N-1) in place of 2^N-1: for N = 2 that gives 1.4375.
 func TestShiftNormScale(t *testing.T) {
 	// wb = 3, T = 3 + 1, S = 1 + (1 - 1/8)/3 = 31/24, m = round(31/24 * 3 * 8) = 31.
-	if got, want := paper(2, graph.ShiftRiptide).of(channel{0.125, 5, 4, 0, none}), (shiftNorm{Add: 4 - 31, Right: 4}); got != want {
+	if got, want := paper(2, graph.ShiftRiptide).glue(channel{0.125, 5, 4, 0, none}), (shiftNorm{Add: 4 - 31, Right: 4}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got, want := paper(2, graph.ShiftExactRound).of(channel{0.125, -5, 4, 0, none}), (shiftNorm{Add: 8 + 31, Right: 4}); got != want {
+	if got, want := paper(2, graph.ShiftExactRound).glue(channel{0.125, -5, 4, 0, none}), (shiftNorm{Add: 8 + 31, Right: 4}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -117,12 +117,12 @@ func TestShiftNormBad(t *testing.T) {
 		{0.5, 0x1p-60, "the shift leaves the accumulator's 32 bits"},
 	} {
 		for _, mode := range []graph.ShiftMode{graph.ShiftRiptide, graph.ShiftExactRound} {
-			if got := paper(2, mode).of(channel{c.alpha, 0, c.variance, 0, none}).Bad; got != c.want {
+			if got := paper(2, mode).glue(channel{c.alpha, 0, c.variance, 0, none}).Bad; got != c.want {
 				t.Errorf("alpha %g, var %g, %s: %q, want %q", c.alpha, c.variance, mode, got, c.want)
 			}
 		}
 	}
-	if g := paper(1, graph.ShiftRiptide).of(channel{1, 0.5, 1, 0, none}); g != (shiftNorm{}) { // no rounding term
+	if g := paper(1, graph.ShiftRiptide).glue(channel{1, 0.5, 1, 0, none}); g != (shiftNorm{}) { // no rounding term
 		t.Errorf("%+v", g)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"ripc/graph"
 )
 
-// eltwise makes the ops on single elements float steps (op "eltwise", attribute *graph.Elementwise). b / x, whose operands
-// are the wrong way round for a step, stays what it is.
+// eltwise turns elementwise ops into float steps (op "eltwise", attribute *graph.Elementwise). b /
+// x stays, since a step has x as its first operand.
 func eltwise(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		steps := graph.Steps(r.g, n)
@@ -23,22 +23,22 @@ func eltwise(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// maxSteps is the number of steps that one layer takes: all of them stand in its innermost loop, which has a limit (size.Max) in
-// vectors of 64 channels too. A sign takes some 90 instructions there.
+// maxSteps bounds the steps of one layer: all of them stand in its innermost loop, which must stay
+// within size.Max even in vectors of 64 channels. A sign takes some 90 instructions there.
 const maxSteps = 32
 
-// mergeSteps joins neighbouring eltwise nodes whose tensor between them nobody else reads.
+// mergeSteps merges neighbouring eltwise nodes, if the tensor between them has no other reader.
 func mergeSteps(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		s, ok := n.Attrs.(*graph.Elementwise)
 		if !ok {
 			continue
 		}
-		p := r.only(n)
+		p := r.soleProducer(n)
 		if p == nil {
 			continue
 		}
-		if e, ok := p.Attrs.(*graph.Elementwise); ok && !(long(e.Steps) && long(s.Steps)) && len(e.Steps)+len(s.Steps) <= maxSteps {
+		if e, ok := p.Attrs.(*graph.Elementwise); ok && !(hasLong(e.Steps) && hasLong(s.Steps)) && len(e.Steps)+len(s.Steps) <= maxSteps {
 			p.Attrs = &graph.Elementwise{Steps: slices.Concat(e.Steps, s.Steps)}
 			r.absorb(p, n)
 		}

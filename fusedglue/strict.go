@@ -8,18 +8,20 @@ import (
 	"ripc/ir"
 )
 
-// Strict finds every layer of a network that stays float although the network is meant to be binary. A layer is a convolution or
-// dense layer that is not bitserial:
+// Strict finds every layer of a network that stays float although the network is meant to be
+// binary. A layer is a convolution or dense layer that is not bitserial:
 //   - Its weights have few bits: at most graph.FewBitsMost, of both signs.
 //   - Its input has as few bits, and it stands between bitserial layers.
-//   - Its weights have up to 8 bits, it stands behind a bitserial layer, and it is not the last layer.
+//   - Its weights have up to 8 bits, it stands behind a bitserial layer, and it is not the last
+//     layer.
 //   - It reads levels, its weights have up to 8 bits, and 32 bits may not hold its sums.
 //
-// Glue counts, too, if it stayed float between bitserial layers: sums that leave as f32 though levels are made from them later,
-// levels of sums that are no thresholds, and float steps that no layer fused.
+// Float glue between bitserial layers counts, too: sums that leave as f32 though levels are made
+// from them later, levels of sums that are no thresholds, and float steps that no layer fused.
 //
-// Other float layers are the model's own wish: a first and a last layer with real or 8-bit weights, and all glue before the first
-// or behind the last binary layer, except levels of few bits that the caller gets.
+// Other float layers are intended by the model: a first and a last layer with real or 8-bit
+// weights, and all glue before the first or behind the last binary layer. Few-bit levels among the
+// network's outputs are not.
 func Strict(g *graph.Graph) []graph.Stay {
 	s := &strict{Index: graph.NewIndex(g), g: g}
 	for _, n := range g.Nodes {
@@ -32,20 +34,20 @@ func Strict(g *graph.Graph) []graph.Stay {
 		case conv && n.Op == "fconv2d":
 			s.layer(n, f)
 		case conv && inTile(f):
-		case conv && f.Window != nil && f.Epilogue.OutBits > 0, n.Op == "window_sum": // the model's own wish
+		case conv && f.Window != nil && f.Epilogue.OutBits > 0, n.Op == "window_sum": // intended by the model
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil && f.Epilogue.Scale == nil:
-			s.stays(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
-		case step && s.bitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
-			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.FewBitsMost || s.bitserial(q, s.below)) {
-				s.stays(n, graph.LackFolding, s.obstacle(n, q), q.Name)
+			s.addStay(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
+		case step && s.reachesBitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
+			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.FewBitsMost || s.reachesBitserial(q, s.below)) {
+				s.addStay(n, graph.LackFolding, s.obstacle(n, q), q.Name)
 			}
 		}
 	}
 	return s.found
 }
 
-// inTile reports whether f makes levels of floats that are inherent in the model, and never leave its tile: of sums with other
-// tensors, or of more bits than become thresholds.
+// inTile reports whether f makes levels from floats that are inherent in the model and never leave
+// its tile. Such floats are sums with other tensors, or have more levels than become thresholds.
 func inTile(f *graph.FusedConv) bool {
 	return f.Epilogue.OutBits > 0 && (len(f.Epilogue.Joins) > 0 || f.Epilogue.Quantizer != nil)
 }
@@ -57,29 +59,30 @@ type strict struct {
 	found []graph.Stay
 }
 
-// layer looks at a float convolution: should it have been bitserial, or is it the model's own wish?
+// layer decides about a float convolution: should it have been bitserial, or did the model intend
+// floats?
 func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 	if n.Verdict.Reason == graph.WhyAccumulator {
-		s.stays(n, graph.LackRoom, n.Verdict, "")
+		s.addStay(n, graph.LackRoom, n.Verdict, "")
 		return
 	}
 	taps := f.KH * f.KW
 	if bits, enc, ok := graph.Meant(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out}, Data: graph.NumbersOf(f.WFloat)}); ok {
 		why := graph.Verdict{Reason: graph.WhyFloatInput}
 		why.Args.WeightBits, why.Args.Weights = bits, enc
-		s.stays(n, graph.LackLevels, verdict(n, why), "")
+		s.addStay(n, graph.LackLevels, verdict(n, why), "")
 		return
 	}
-	if why := n.Verdict; why.Args.WeightBits > graph.FewBitsMost && why.Args.Bits == 0 && s.bitserial(n, s.above) && s.layerBelow(n) {
-		s.stays(n, graph.LackLevels, why, "")
+	if why := n.Verdict; why.Args.WeightBits > graph.FewBitsMost && why.Args.Bits == 0 && s.reachesBitserial(n, s.above) && s.layerBelow(n) {
+		s.addStay(n, graph.LackLevels, why, "")
 		return
 	}
-	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.bitserial(n, s.above) && s.bitserial(n, s.below) {
-		s.stays(n, graph.LackWeights, verdict(n, graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: b}}), "")
+	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.reachesBitserial(n, s.above) && s.reachesBitserial(n, s.below) {
+		s.addStay(n, graph.LackWeights, verdict(n, graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: b}}), "")
 	}
 }
 
-// verdict is why an earlier stage left n or its glue float, or what stands in for it where none has looked.
+// verdict returns the reason an earlier stage recorded for n, or otherwise if there is none.
 func verdict(n *graph.Node, otherwise graph.Verdict) graph.Verdict {
 	if n.Verdict.Reason == graph.NoReason {
 		return otherwise
@@ -87,8 +90,8 @@ func verdict(n *graph.Node, otherwise graph.Verdict) graph.Verdict {
 	return n.Verdict
 }
 
-// stays notes that n stays float.
-func (s *strict) stays(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo string) {
+// addStay records that n stays float.
+func (s *strict) addStay(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo string) {
 	stay := graph.Stay{Node: n, Lacks: lacks, Verdict: why, UpTo: upTo, Values: int64(s.g.Value(n.Output).Elems()), AllMACs: s.all}
 	if n.Op == "fconv2d" {
 		stay.MACs = s.macs(n)
@@ -96,7 +99,7 @@ func (s *strict) stays(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo 
 	s.found = append(s.found, stay)
 }
 
-// macs is the number of multiply-accumulates of a convolution or dense layer, 0 of others.
+// macs returns the multiply-accumulates of a convolution or dense layer, 0 for other nodes.
 func (s *strict) macs(n *graph.Node) int64 {
 	f, ok := n.Attrs.(*graph.FusedConv)
 	if !ok || !f.Multiplies(n.Op) {
@@ -111,7 +114,8 @@ func (s *strict) macs(n *graph.Node) int64 {
 	return n.Part.Count(pixels * int64(f.Products()) * int64(f.Out))
 }
 
-// levelBits is the number of bits of the quantizer whose values f32 tensor t holds, 0 if it holds those of none.
+// levelBits returns the number of bits of the quantizer that made the values of f32 tensor t, 0 if
+// none did.
 func (s *strict) levelBits(t string) int {
 	n := s.Producer(t)
 	if n == nil {
@@ -145,7 +149,7 @@ func (s *strict) levelBits(t string) int {
 	return 0
 }
 
-// stepBits is the number of bits of the quantizer that steps end in, 0 if they end in none.
+// stepBits returns the number of bits of the quantizer that steps end in, 0 if they end in none.
 func stepBits(steps []scalar.Step) int {
 	i := len(steps) - 1
 	for i >= 0 && (steps[i].Kind == scalar.Mul || steps[i].Kind == scalar.Add) {
@@ -160,8 +164,8 @@ func stepBits(steps []scalar.Step) int {
 	return 0
 }
 
-// bitserial reports whether a bitserial layer is reached from n, next giving a node's neighbours.
-func (s *strict) bitserial(n *graph.Node, next func(n *graph.Node) []*graph.Node) bool {
+// reachesBitserial reports whether a path along next leads from n to a bitserial layer.
+func (s *strict) reachesBitserial(n *graph.Node, next func(n *graph.Node) []*graph.Node) bool {
 	return reach(n, func(_, m *graph.Node) (found, on bool) { return m.Op == "bconv2d", true }, next) != nil
 }
 
@@ -170,14 +174,14 @@ func (s *strict) layerBelow(n *graph.Node) bool {
 	return reach(n, func(_, m *graph.Node) (found, on bool) { return s.macs(m) > 0, true }, s.below) != nil
 }
 
-// laterQuantizer finds a quantizer that is reached from n through float glue.
+// laterQuantizer returns a quantizer that is reached from n through float glue.
 func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
 	return reach(n, func(from, m *graph.Node) (found, on bool) {
 		switch a := m.Attrs.(type) {
 		case *graph.QuantizeAttrs, *graph.ThresholdAttrs:
 			return true, false
 		case *graph.FusedConv:
-			return a.Epilogue.OutBits > 0 && m.Inputs[0] == from.Output, false // what joins its sums ends there
+			return a.Epilogue.OutBits > 0 && m.Inputs[0] == from.Output, false // a join of its sums ends there
 		case *graph.ShiftLevels:
 			return false, false // integers all the way
 		}
@@ -185,7 +189,7 @@ func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
 	}, s.below)
 }
 
-// obstacle is what keeps the quantizer q, which is reached from n, from folding into n.
+// obstacle returns the reason why quantizer q, which is reached from n, does not fold into n.
 func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 	readers := s.below(n)
 	if s.g.IsOutput(n.Output) {
@@ -203,7 +207,8 @@ func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 	return graph.Verdict{Reason: graph.WhyNoConvolution}
 }
 
-// reach finds the first node from n on, n left out, that visit has found; on says whether what lies behind one counts too.
+// reach returns the first node after n along next that visit accepts. visit's on says whether to
+// continue behind the node.
 func reach(n *graph.Node, visit func(from, m *graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
 	seen := map[*graph.Node]bool{}
 	var from func(n *graph.Node) *graph.Node

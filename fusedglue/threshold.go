@@ -10,10 +10,11 @@ import (
 	"ripc/ir"
 )
 
-// thresholdsOf replaces f's float steps and the quantizer q behind them by thresholds on the sums. The level is
-// q(steps(f32(a))), each operation rounded as the float layer would: thresholds are searched on that very function.
-// Channels in which it decreases are falling ones. The steps must not be turning. It reports whether there are thresholds
-// from which those of each class of positions differ by an integer.
+// thresholdsOf replaces f's float steps and the quantizer q behind them by thresholds on the sums.
+// The level is q(steps(f32(a))), with each operation rounded as the float layer would: thresholds
+// are searched on that very function. Channels in which it decreases are falling ones. The steps
+// must not be turning. It reports whether thresholds exist such that those of any two border
+// classes differ by an integer shift only.
 func thresholdsOf(f *graph.FusedConv, q quantizer) bool {
 	steps := f.Epilogue.Steps
 	return search(f, q.bits, q.enc, fallingChannels(f), classes(f), func(o int) func(int64) int {
@@ -21,7 +22,8 @@ func thresholdsOf(f *graph.FusedConv, q quantizer) bool {
 	})
 }
 
-// fallingChannels says in which channels f's steps fall as the sum grows; nil if in none.
+// fallingChannels reports the channels in which f's steps fall as the sum grows. It returns nil if
+// there are none.
 func fallingChannels(f *graph.FusedConv) []bool {
 	falling := make([]bool, f.Out)
 	for o := range falling {
@@ -37,7 +39,7 @@ func fallingChannels(f *graph.FusedConv) []bool {
 	return falling
 }
 
-// classes is the number of classes of positions that f's steps tell apart.
+// classes returns the number of border classes that f's steps distinguish.
 func classes(f *graph.FusedConv) int {
 	n := 1
 	for _, s := range f.Epilogue.Steps {
@@ -48,9 +50,10 @@ func classes(f *graph.FusedConv) int {
 	return n
 }
 
-// turning says why the steps behind f are no monotone function of finite numbers, so that no thresholds on the sums equal
-// them: a prelu of negative slope, for one, turns around where it passes 0, and constants can make infinities or NaN of the sums. The
-// steps being monotone, all values lie between those of the smallest and the largest sum. No reason if thresholds can be found.
+// turning returns the reason why the steps behind f are no monotone function of finite numbers.
+// Then no thresholds on the sums equal them. For example, a prelu of negative slope turns around at
+// 0, and constants can produce infinities or NaN. If the steps are monotone, all values lie between
+// those of the smallest and the largest sum. It returns no reason if thresholds exist.
 func turning(f *graph.FusedConv) graph.Verdict {
 	for _, s := range f.Epilogue.Steps {
 		if !s.Monotone() {
@@ -72,9 +75,10 @@ func turning(f *graph.FusedConv) graph.Verdict {
 	return graph.Verdict{}
 }
 
-// search sets f's epilogue to the thresholds of level(o), a function of the sum that never decreases, or, in falling channels,
-// never increases; channel o of class k is number k*Out + o. It changes nothing and gives false where the thresholds of a
-// class are not those of another one, all moved by one integer.
+// search sets f's epilogue to the thresholds of level(o), a function of the sum that never
+// decreases, or, in falling channels, never increases. Channel o of class k is number k*Out + o. If
+// the thresholds of one class are not those of another shifted by an integer, search changes
+// nothing and returns false.
 func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, classes int, level func(o int) func(sum int64) int) bool {
 	t := make([][]int32, 1<<bits-1)
 	for j := range t {
@@ -96,15 +100,15 @@ func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, c
 				all[k] = append(all[k], lo+int64(n))
 			}
 		}
-		main := all[inside(all, lo, hi)]
+		main := all[fullestRow(all, lo, hi)]
 		for j, v := range main {
-			if f.Add != nil { // thresholds are of the sums without it
+			if f.Add != nil { // thresholds apply to the sums without it
 				v -= sign * int64(f.Add[o])
 			}
 			t[j][o] = int32(v)
 		}
 		for k, row := range all {
-			by, ok := shift(main, row, lo, hi)
+			by, ok := shiftBetween(main, row, lo, hi)
 			if !ok {
 				return false
 			}
@@ -118,8 +122,9 @@ func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, c
 	return true
 }
 
-// inside is the row with the most thresholds that some sums from lo to hi reach, and some do not.
-func inside(rows [][]int64, lo, hi int64) int {
+// fullestRow returns the row with the most thresholds that lie inside lo..hi: some sums reach them,
+// and some do not.
+func fullestRow(rows [][]int64, lo, hi int64) int {
 	best, most := 0, -1
 	for k, row := range rows {
 		n := 0
@@ -135,8 +140,9 @@ func inside(rows [][]int64, lo, hi int64) int {
 	return best
 }
 
-// shift is the integer by which thresholds from are moved to be thresholds to, for sums from lo to hi.
-func shift(from, to []int64, lo, hi int64) (by int64, ok bool) {
+// shiftBetween returns the integer that shifts thresholds from to thresholds to, for sums from lo
+// to hi.
+func shiftBetween(from, to []int64, lo, hi int64) (by int64, ok bool) {
 	for i := range from {
 		by, ok = to[i]-from[i], true
 		for j := range from {

@@ -6,15 +6,17 @@ import (
 	"ripc/graph"
 )
 
-// A transposed convolution is one ordinary convolution for each place that a pixel of the output can have between the pixels
-// of the input, its phase: of the filter's taps, only some fall on pixels of the input there. depth_to_space puts the phases
-// together. So all that is known of convolutions serves them too, and no product with a zero between pixels is computed.
+// A transposed convolution is computed by phases. A phase is a position of an output pixel between
+// the input pixels. Each phase is an ordinary convolution with those taps of the filter that fall
+// on input pixels. depth_to_space interleaves the phases. So everything built for convolutions
+// applies, and no product with an inserted zero is computed.
 
-// maxApart is the number of phases up to which each that differs is a convolution of its own, without what the others need.
+// maxApart is the number of phases up to which differing phases become separate convolutions, each
+// with its own taps only.
 const maxApart = 4
 
-// mostApart is the number up to which that is done rather than that taps of 0 are added, as long as these make at most mostFill
-// times the work.
+// Up to mostApart phases are also separated if adding zero taps would multiply the work by more
+// than mostFill.
 const (
 	mostApart = 16
 	mostFill  = 4
@@ -23,8 +25,9 @@ const (
 // axis is a transposed convolution along rows or columns.
 type axis struct{ size, out, kernel, stride, dilation, before int }
 
-// phase is an ordinary convolution along an axis: position q of its result is that of the input's positions q + first,
-// q + first + step, ... with these taps of the filter, -1 standing for a weight of 0.
+// phase is an ordinary convolution along an axis: position q of its result reads the input
+// positions q + first, q + first + step, ... with these taps of the filter. Tap -1 is a weight of
+// 0.
 type phase struct {
 	taps        []int
 	first, step int
@@ -32,15 +35,15 @@ type phase struct {
 
 func (p phase) last() int { return p.first + (len(p.taps)-1)*p.step }
 
-// phases are those of an axis whose output begins at position begin of them all, put together.
+// phases are the phases of an axis. The output begins at position begin of the interleaved result.
 type phases struct {
 	list  []phase
 	begin int
 }
 
-// from lists the phases of a for which the output begins at the smallest position from begin on for which no phase begins
-// inside the input; they differ by multiples of the stride.
-func (a axis) from(begin int) phases {
+// phasesFrom lists the phases of a. The output begins at the smallest position >= begin, in
+// strides, such that no phase starts inside the input.
+func (a axis) phasesFrom(begin int) phases {
 	p, inside := phases{begin: begin, list: make([]phase, a.stride)}, 0
 	for r := range p.list {
 		q := phase{step: 1}
@@ -63,19 +66,19 @@ func (a axis) from(begin int) phases {
 		p.list[r], inside = q, max(inside, q.first)
 	}
 	if inside > 0 {
-		return a.from(begin + inside*a.stride)
+		return a.phasesFrom(begin + inside*a.stride)
 	}
 	return p
 }
 
-// alike reports whether all phases read the same positions.
-func (p phases) alike() bool {
+// sameReads reports whether all phases read the same positions.
+func (p phases) sameReads() bool {
 	f := p.list[0]
 	return !slices.ContainsFunc(p.list, func(q phase) bool { return len(q.taps) != len(f.taps) || q.first != f.first || q.step != f.step })
 }
 
-// filled are phases that read all the same positions, some with a weight of 0.
-func (p phases) filled() phases {
+// fillTaps returns phases that all read the same positions, some with a weight of 0.
+func (p phases) fillTaps() phases {
 	lo, hi := p.list[0].first, p.list[0].last()
 	for _, q := range p.list {
 		lo, hi = min(lo, q.first), max(hi, q.last())
@@ -91,8 +94,9 @@ func (p phases) filled() phases {
 	return out
 }
 
-// rounds is the number of positions of each phase: all of the output, and what lets none stop inside the input.
-func (a axis) rounds(p phases) int {
+// positions returns the number of positions of each phase: enough for the output, and enough that
+// no phase ends inside the input.
+func (a axis) positions(p phases) int {
 	n := (p.begin + a.out + a.stride - 1) / a.stride
 	for _, q := range p.list {
 		n = max(n, a.size-q.last())
@@ -100,8 +104,8 @@ func (a axis) rounds(p phases) int {
 	return n
 }
 
-// together groups the phases that are one convolution: all of an axis, or each by itself.
-func (p phases) together(all bool) [][]phase {
+// group splits the phases into convolutions: one for all phases of an axis, or one for each phase.
+func (p phases) group(all bool) [][]phase {
 	if all {
 		return [][]phase{p.list}
 	}
@@ -112,42 +116,42 @@ func (p phases) together(all bool) [][]phase {
 	return out
 }
 
-// plan chooses the phases of both axes, and along which of them all are one convolution.
+// plan chooses the phases of both axes, and along which axes one convolution computes all phases.
 func plan(rows, cols axis, groups int) (h, w phases, allRows, allCols bool) {
-	h, w = rows.from(0), cols.from(0)
+	h, w = rows.phasesFrom(0), cols.phasesFrom(0)
 	count := rows.stride * cols.stride
-	if h.alike() && w.alike() {
+	if h.sameReads() && w.sameReads() {
 		return h, w, true, true
 	}
 	shift := func(a axis, p phases) phases {
-		if s := a.from(p.begin + a.before%a.stride); !p.alike() {
+		if s := a.phasesFrom(p.begin + a.before%a.stride); !p.sameReads() {
 			return s
 		}
 		return p
 	}
 	if count > maxApart {
-		hs, ws := shift(rows, h).filled(), shift(cols, w).filled()
+		hs, ws := shift(rows, h).fillTaps(), shift(cols, w).fillTaps()
 		taps := len(hs.list[0].taps) * len(ws.list[0].taps) * count
 		if taps == rows.kernel*cols.kernel || count > mostApart && taps <= mostFill*rows.kernel*cols.kernel {
 			return hs, ws, true, true
 		}
 	}
-	return h, w, false, w.alike() && groups == 1
+	return h, w, false, w.sameReads() && groups == 1
 }
 
-// transposed makes n, a transposed convolution, ordinary ones.
-func (r *rewriter) transposed(n *graph.Node, a *graph.ConvTranspose2DAttrs) error {
+// replaceTransposed replaces n, a transposed convolution, by ordinary ones.
+func (r *rewriter) replaceTransposed(n *graph.Node, a *graph.ConvTranspose2DAttrs) error {
 	x, y, w := r.g.Value(n.Inputs[0]), r.g.Value(n.Output), n.Weights["w"]
 	whole := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: 1, SW: 1, Groups: a.GroupCount(), In: x.Channels(), Out: w.Shape[3]}
-	weigh(n, whole, a.Binary, true)
+	setWeights(n, whole, a.Binary, true)
 	rows := axis{x.Shape[1], y.Shape[1], whole.KH, a.Strides[0], a.Dilation()[0], a.Pad.Top}
 	cols := axis{x.Shape[2], y.Shape[2], whole.KW, a.Strides[1], a.Dilation()[1], a.Pad.Left}
 	h, v, allRows, allCols := plan(rows, cols, whole.Groups)
 	t := &transposing{r, n, whole, a.Binary}
-	qh, qw := rows.rounds(h), cols.rounds(v)
+	qh, qw := rows.positions(h), cols.positions(v)
 	var parts []string
-	for _, ph := range h.together(allRows) {
-		for _, pw := range v.together(allCols) {
+	for _, ph := range h.group(allRows) {
+		for _, pw := range v.group(allCols) {
 			f := t.part(ph, pw)
 			f.Pad = graph.Padding{Mode: graph.PadExplicit, Top: -ph[0].first, Bottom: qh - 1 + ph[0].last() - (rows.size - 1),
 				Left: -pw[0].first, Right: qw - 1 + pw[0].last() - (cols.size - 1)}
@@ -179,7 +183,7 @@ func (r *rewriter) transposed(n *graph.Node, a *graph.ConvTranspose2DAttrs) erro
 	return nil
 }
 
-// transposing is a transposed convolution n that is being replaced.
+// transposing is the state of replacing transposed convolution n.
 type transposing struct {
 	*rewriter
 	n     *graph.Node
@@ -187,10 +191,11 @@ type transposing struct {
 	b     *graph.BinaryAttrs
 }
 
-// byChannel reports whether the phases of one channel lie side by side, as groups need it, or the channels of one phase.
+// byChannel reports whether the phases of one channel are adjacent, as grouped layers need it.
+// Otherwise the channels of one phase are.
 func (t *transposing) byChannel(all bool) bool { return all && t.whole.Groups > 1 }
 
-// part is the convolution of some phases, without its padding.
+// part returns the convolution of some phases, without padding.
 func (t *transposing) part(rows, cols []phase) *graph.FusedConv {
 	f, count := *t.whole, len(rows)*len(cols)
 	f.KH, f.KW, f.DH, f.DW, f.Out = len(rows[0].taps), len(cols[0].taps), rows[0].step, cols[0].step, t.whole.Out*count
@@ -201,8 +206,8 @@ func (t *transposing) part(rows, cols []phase) *graph.FusedConv {
 		}
 		return phase*t.whole.Out + o
 	}
-	// from is where weight i of f is in the whole filter, -1 where it is 0.
-	from := slices.Repeat([]int{-1}, f.KH*f.KW*in*f.Out)
+	// sources maps weight i of f to its place in the whole filter, -1 for a weight of 0.
+	sources := slices.Repeat([]int{-1}, f.KH*f.KW*in*f.Out)
 	zeros := false
 	for i, p := range rows {
 		for j, q := range cols {
@@ -214,19 +219,19 @@ func (t *transposing) part(rows, cols []phase) *graph.FusedConv {
 					}
 					for k := range in * t.whole.Out {
 						c, o := k/t.whole.Out, k%t.whole.Out
-						from[((a*f.KW+b)*in+c)*f.Out+place(i*len(cols)+j, o)] = ((th*t.whole.KW+tw)*in+c)*t.whole.Out + o
+						sources[((a*f.KW+b)*in+c)*f.Out+place(i*len(cols)+j, o)] = ((th*t.whole.KW+tw)*in+c)*t.whole.Out + o
 					}
 				}
 			}
 		}
 	}
-	f.WFloat = taken(t.whole.WFloat, from)
+	f.WFloat = elementsAt(t.whole.WFloat, sources)
 	if t.whole.Ints.Len() > 0 {
-		f.Ints = graph.Whole(len(from), func(i int) int {
-			if from[i] < 0 {
+		f.Ints = graph.Whole(len(sources), func(i int) int {
+			if sources[i] < 0 {
 				return 0
 			}
-			return int(t.whole.Ints.At(from[i]))
+			return int(t.whole.Ints.At(sources[i]))
 		})
 	}
 	channels := make([]int, f.Out)
@@ -235,7 +240,7 @@ func (t *transposing) part(rows, cols []phase) *graph.FusedConv {
 			channels[place(phase, o)] = o
 		}
 	}
-	f.Bias, f.Alpha = taken(t.whole.Bias, channels), taken(t.whole.Alpha, channels)
+	f.Bias, f.Alpha = elementsAt(t.whole.Bias, channels), elementsAt(t.whole.Alpha, channels)
 	if zeros && t.b != nil && !f.W.Has(0) { // a range that the weights' bits have, with 0
 		if f.W = (graph.Integers{Min: f.W.Min, Max: f.W.Min + 1<<(f.W.Bits()+1) - 1, Step: 1}); t.b.OneBit() {
 			f.W.Max = 1
@@ -244,8 +249,8 @@ func (t *transposing) part(rows, cols []phase) *graph.FusedConv {
 	return &f
 }
 
-// taken are the elements of v at the places in from, 0 for -1; nil for no elements.
-func taken[T any](v []T, from []int) []T {
+// elementsAt returns the elements of v at the places in from, 0 for -1; nil for no elements.
+func elementsAt[T any](v []T, from []int) []T {
 	if v == nil {
 		return nil
 	}
@@ -258,17 +263,17 @@ func taken[T any](v []T, from []int) []T {
 	return out
 }
 
-// node is a node in front of t.n, without its attributes, called like it.
+// node returns a node in front of t.n, without attributes, named after it.
 func (t *transposing) node(name string) *graph.Node {
 	return &graph.Node{Name: t.NodeName(t.n.Name + "." + name), Output: t.TensorName(t.n.Output + "." + name), Pos: t.n.Pos}
 }
 
-// convolution adds f, which makes a tensor of the given shape.
+// convolution adds f, with an output of the given shape.
 func (t *transposing) convolution(f *graph.FusedConv, shape []int) (string, error) {
 	m := t.node("phase")
 	m.Inputs, m.Verdict, m.Note, m.Part = t.n.Inputs, t.n.Verdict, t.n.Note, t.n.Part
 	m.Op = t.n.Op
-	if err := summed(t.g, m, f, t.b); err != nil {
+	if err := finishBinding(t.g, m, f, t.b); err != nil {
 		return "", err
 	}
 	t.InsertBefore(t.n, m, &graph.Value{Shape: shape, Layout: "NHWC"})

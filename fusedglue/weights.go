@@ -23,7 +23,7 @@ func bindIntegers(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCh
 	f.Ints, f.Alpha = integers(n, f.Out, b, perChannel)
 }
 
-// withoutOffset is n with what its weights are besides their offset.
+// withoutOffset returns n with the offsets subtracted from its weights.
 func withoutOffset(n *graph.Node) *graph.Node {
 	w, offset := n.Weights["w"], n.Weights["offset"].Data.Floats()
 	rest := make([]float32, w.Data.Len())
@@ -36,8 +36,8 @@ func withoutOffset(n *graph.Node) *graph.Node {
 	return &m
 }
 
-// integers gives the integers that w becomes and the real value of 1 for each of outs filters, in float64; see
-// graph.BinaryAttrs. b is not OneBit.
+// integers returns the integers of w and the real value of 1 for each of outs filters, in float64;
+// see graph.BinaryAttrs. b is not OneBit.
 func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints graph.Numbers, scale []float64) {
 	w := n.Weights["w"].Data
 	scale = make([]float64, outs)
@@ -74,7 +74,7 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 		}
 	}
 	return w.Map(func(i int, v float32) int {
-		x := 0.0 // of a filter of zeros, whatever its integers are
+		x := 0.0 // of a filter of zeros
 		if s := scale[i%outs]; s != 0 {
 			x = math.Max(lo, math.Min(hi, float64(v)/s))
 		}
@@ -85,7 +85,8 @@ func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (i
 	}), scale
 }
 
-// ternary gives the integers from 0.7*mean|w| of each filter and, if mean is set, the scales to mean|w| of what is not 0.
+// ternary returns the integers of w, with a limit of 0.7*mean|w| for each filter. If mean is set,
+// it sets the scales to mean|w| over the nonzero weights.
 func ternary(w graph.Numbers, scale []float64, mean, perChannel bool) graph.Numbers {
 	outs := len(scale)
 	abs, sum, count := make([]float64, outs), make([]float64, outs), make([]float64, outs)

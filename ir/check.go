@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// CheckExpr checks one node of an expression, not what is below it: that its operands are there and have types that the
-// operator takes. The error is an *Error without a place.
+// CheckExpr checks one node of an expression, without its operands' own subexpressions: that
+// operands exist and have types that the operator takes. The error is an *Error without a place.
 func CheckExpr(e Expr) error {
 	for _, o := range operands(e) {
 		if o == nil {
-			return wrong("an operand is missing", "")
+			return mistake("an operand is missing", "")
 		}
 	}
 	switch e := e.(type) {
 	case nil:
-		return wrong("the expression is missing", "")
+		return mistake("the expression is missing", "")
 	case *IntImm:
 		return checkInt(e)
 	case *FloatImm, *Var:
@@ -28,7 +28,7 @@ func CheckExpr(e Expr) error {
 		return checkUnary(e)
 	case *Select:
 		if t := e.Cond.Type(); t != Bool {
-			return wrong(fmt.Sprintf("the condition of select is %s", t), "compare it, e.g. with != 0, to get a bool")
+			return mistake(fmt.Sprintf("the condition of select is %s", t), "compare it, e.g. with != 0, to get a bool")
 		}
 		return sameType("the sides of select", e.A, e.B)
 	case *Cast:
@@ -36,12 +36,12 @@ func CheckExpr(e Expr) error {
 	case *Bitcast:
 		from := e.A.Type()
 		if from == Bool || e.T == Bool || from.Bits() != e.T.Bits() || from.Bits() == 0 {
-			return wrong(fmt.Sprintf("cannot bitcast %s to %s", from, e.T), "bitcast is between types of equal width, not bool")
+			return mistake(fmt.Sprintf("cannot bitcast %s to %s", from, e.T), "bitcast is between types of equal width, not bool")
 		}
 	case *Fma:
 		for _, o := range []Expr{e.A, e.B, e.C} {
 			if o.Type() != F32 {
-				return wrong(fmt.Sprintf("an operand of fma is %s", o.Type()), "fma takes three f32")
+				return mistake(fmt.Sprintf("an operand of fma is %s", o.Type()), "fma takes three f32")
 			}
 		}
 	}
@@ -60,10 +60,10 @@ func checkInt(e *IntImm) error {
 	case e.T.IsInt():
 		ok = e.V >= 0 && e.V < 1<<e.T.Bits()
 	default:
-		return wrong(fmt.Sprintf("an integer constant has type %s", e.T), "use an integer type or bool")
+		return mistake(fmt.Sprintf("an integer constant has type %s", e.T), "use an integer type or bool")
 	}
 	if !ok {
-		return wrong(fmt.Sprintf("constant %d does not fit in %s", e.V, e.T), "")
+		return mistake(fmt.Sprintf("constant %d does not fit in %s", e.V, e.T), "")
 	}
 	return nil
 }
@@ -71,10 +71,10 @@ func checkInt(e *IntImm) error {
 func checkIndices(idx []Expr) error {
 	for _, i := range idx {
 		if i == nil {
-			return wrong("an index is missing", "")
+			return mistake("an index is missing", "")
 		}
 		if i.Type() != I64 {
-			return wrong(fmt.Sprintf("index %s is %s", ExprString(i), i.Type()), "indices are i64: use cast<i64>(...)")
+			return mistake(fmt.Sprintf("index %s is %s", ExprString(i), i.Type()), "indices are i64: use cast<i64>(...)")
 		}
 	}
 	return nil
@@ -82,7 +82,7 @@ func checkIndices(idx []Expr) error {
 
 func sameType(what string, a, b Expr) error {
 	if a.Type() != b.Type() {
-		return wrong(fmt.Sprintf("%s have types %s and %s", what, a.Type(), b.Type()), "cast one of them")
+		return mistake(fmt.Sprintf("%s have types %s and %s", what, a.Type(), b.Type()), "cast one of them")
 	}
 	return nil
 }
@@ -103,16 +103,16 @@ func checkBinary(e *Binary) error {
 		ok, takes = ok || t == Bool, "integers, f32 or bool"
 	}
 	if !ok {
-		return wrong(fmt.Sprintf("%s have type %s", what(), t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
+		return mistake(fmt.Sprintf("%s have type %s", what(), t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
 	}
 	k, isConst := e.B.(*IntImm)
 	switch {
 	case (e.Op == Div || e.Op == Mod) && t.IsInt():
 		if !isConst || k.V == 0 || k.V < 0 && t != U64 {
-			return wrong(fmt.Sprintf("the divisor %s is not a positive constant", ExprString(e.B)), "divide by a constant of 1 or more")
+			return mistake(fmt.Sprintf("the divisor %s is not a positive constant", ExprString(e.B)), "divide by a constant of 1 or more")
 		}
 	case (e.Op == Shl || e.Op == Shr) && isConst && (k.V < 0 || k.V >= int64(t.Bits())):
-		return wrong(fmt.Sprintf("%s is shifted by %d", t, k.V), fmt.Sprintf("shift by 0..%d", t.Bits()-1))
+		return mistake(fmt.Sprintf("%s is shifted by %d", t, k.V), fmt.Sprintf("shift by 0..%d", t.Bits()-1))
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func checkUnary(e *Unary) error {
 		ok, takes = t.IsFloat(), "f32"
 	}
 	if !ok {
-		return wrong(fmt.Sprintf("the operand of %q is %s", e.Op.String(), t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
+		return mistake(fmt.Sprintf("the operand of %q is %s", e.Op.String(), t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
 	}
 	return nil
 }
@@ -141,9 +141,9 @@ func checkCast(e *Cast) error {
 	case e.T.IsInt() && (from.IsInt() || from == Bool || from.IsFloat()):
 	case e.T.IsFloat() && from.IsInt():
 	case e.T == Bool:
-		return wrong(fmt.Sprintf("cannot cast %s to bool", from), "compare it, e.g. with != 0")
+		return mistake(fmt.Sprintf("cannot cast %s to bool", from), "compare it, e.g. with != 0")
 	default:
-		return wrong(fmt.Sprintf("cannot cast %s to %s", from, e.T), "cast between integers and f32, or from bool to an integer")
+		return mistake(fmt.Sprintf("cannot cast %s to %s", from, e.T), "cast between integers and f32, or from bool to an integer")
 	}
 	return nil
 }

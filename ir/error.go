@@ -12,7 +12,7 @@ type Pos struct {
 	Col  int
 }
 
-// String is file:line:col, leaving out what is unknown.
+// String returns file:line:col without the unknown parts.
 func (p Pos) String() string {
 	switch {
 	case p.Line == 0:
@@ -23,10 +23,11 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// Error is a mistake in what the user wrote: where, what was written, what is wrong, what would be accepted.
+// Error is a mistake in the user's input: its place, the text in question, the fault, and the
+// accepted alternatives.
 type Error struct {
 	Pos  Pos
-	Op   string // what was asked for, as the user wrote it, e.g. "split i 3 tail=perfect -> i.o i.i"
+	Op   string // the request as the user wrote it, e.g. "split i 3 tail=perfect -> i.o i.i"
 	Node string // node or func
 	Msg  string
 	Help string
@@ -54,5 +55,5 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

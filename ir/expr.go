@@ -31,7 +31,7 @@ const (
 	Ge
 )
 
-// String is the operator as .ripir writes it; Min and Max are written as calls.
+// String returns the operator as .ripir writes it; Min and Max are written as calls.
 func (o BinOp) String() string {
 	return [...]string{"+", "-", "*", "/", "%", "min", "max", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">="}[o]
 }
@@ -53,7 +53,7 @@ const (
 	Abs
 )
 
-// String is the operator as .ripir writes it; all but Neg and Not are written as calls.
+// String returns the operator as .ripir writes it; all but Neg and Not are written as calls.
 func (o UnOp) String() string {
 	return [...]string{"-", "~", "popcount", "sqrt", "floor", "round_even", "abs"}[o]
 }
@@ -134,16 +134,16 @@ func (*Cast) isExpr()     {}
 func (*Bitcast) isExpr()  {}
 func (*Fma) isExpr()      {}
 
-// Int is an i64 constant, the type of indices.
+// Int returns an i64 constant, the type of indices.
 func Int(v int) Expr { return &IntImm{I64, int64(v)} }
 
-// Const is an integer constant of type t.
+// Const returns an integer constant of type t.
 func Const(t Type, v int64) Expr { return &IntImm{t, v} }
 
-// Float is an f32 constant.
+// Float returns an f32 constant.
 func Float(v float32) Expr { return &FloatImm{v} }
 
-// V is the loop variable called name.
+// V returns the loop variable called name.
 func V(name string) Expr { return &Var{name} }
 
 // Bin applies a binary operator, folding the identities that keep index expressions readable
@@ -187,7 +187,7 @@ func Bin(op BinOp, a, b Expr) Expr {
 // Un applies a unary operator.
 func Un(op UnOp, a Expr) Expr { return &Unary{op, a} }
 
-// CastTo converts e to t; it is e itself if the type is right already.
+// CastTo converts e to t; it returns e itself if the type is right already.
 func CastTo(t Type, e Expr) Expr {
 	if e.Type() == t {
 		return e

@@ -6,26 +6,28 @@ import (
 	"strconv"
 )
 
-// Func is one kernel, or an instruction that a Call runs: parameters and a body, which says what is computed. Loop variables
-// and buffer names are unique within a Func.
+// Func is one kernel, or an instruction that a Call runs: parameters and a body that defines the
+// computation. Loop variables and buffer names are unique within a Func.
 type Func struct {
 	Name   string
 	Params []Param
 	Body   Stmt
 }
 
-// Param is a buffer that the caller brings. Parameters never overlap, but for those that say so.
+// Param is a buffer that the caller brings. Parameters never overlap, except those that declare it
+// (Over).
 type Param struct {
 	Buffer
 	Out bool // written (and maybe read) by the Func; others are only read
-	// Over, of an output, names an input in whose very place it may lie: the Func writes no element there that it still reads
-	// (ir/deps proves it). "" is none.
+	// Over, of an output, names an input with the same address, or is "". The Func writes no
+	// element there that it still reads (ir/deps proves it).
 	Over string
 }
 
-// Takes reports whether b can be the argument for p: as many elements of the same type and encoding. A parameter that is
-// only read may also see the words of b, unsigned integers, as the narrower ones that they consist of, the least significant
-// first, which is how they lie in memory; what the bits mean is then up to the Func.
+// Takes reports whether b can be the argument for p. It must have the same number of elements of
+// the same type and encoding. A read-only parameter may also view b's words, unsigned integers, as
+// narrower words, the least significant first, as they lie in memory. The Func then decides about
+// the meaning of bits.
 func (p Param) Takes(b Buffer) bool {
 	if b.Type == p.Type {
 		return b.Elems() == p.Elems() && b.Enc.Kind == p.Enc.Kind
@@ -34,12 +36,13 @@ func (p Param) Takes(b Buffer) bool {
 	return words && !p.Out && p.Enc.Kind == NoEncoding && b.Bytes() == p.Bytes()
 }
 
-// Apart reports whether the memory of parameter p of f is reached through p alone while f runs: it lies over no other, and none over it.
+// Apart reports whether f reaches the memory of parameter p through p alone: no other parameter
+// lies over it.
 func (f *Func) Apart(p Param) bool {
 	return p.Over == "" && !slices.ContainsFunc(f.Params, func(q Param) bool { return q.Over == p.Name })
 }
 
-// WithBody is f with another body.
+// WithBody returns f with another body.
 func (f *Func) WithBody(body Stmt) *Func {
 	g := *f
 	g.Body = body
@@ -72,7 +75,7 @@ const (
 	ArenaBuf                 // activations, at Offset in the workspace
 )
 
-// String is the kind's name in .ripir text.
+// String returns the kind's name in .ripir text.
 func (k BufKind) String() string { return [...]string{"input", "output", "const", "arena"}[k] }
 
 // ProgBuf is a buffer of a Program.
@@ -81,28 +84,31 @@ type ProgBuf struct {
 	Kind   BufKind
 	Offset int64  // ArenaBuf: byte offset, a multiple of 64
 	Data   []byte // ConstBuf: little-endian contents (not part of the text form, which gives its hash)
-	// What the tensor means to the user (inputs and outputs): layout such as "NHWC", and what its integers stand for.
+	// The tensor's meaning for the user (inputs and outputs): a layout such as "NHWC", and the real
+	// values of its integers.
 	Layout string
 	Levels Levels
-	Label  string // the model's name, where it is not one that the IR can hold
+	Label  string // the model's name, if the IR cannot hold it
 }
 
-// Levels says that an input or output holds quantized values, one a byte or in bit planes (then Enc says so too). The
-// zero Levels is an ordinary tensor.
+// Levels describes a tensor that holds quantized values, one per byte or in bit planes (then Enc
+// agrees). The zero Levels is an ordinary tensor.
 type Levels struct {
 	Kind  EncodingKind
 	Bits  int
 	Scale float64 // real value of one integer step of the encoding
-	// Zero is the level that stands for 0 (unipolar): the real value is Scale * (level - Zero) + Offset. An i8 buffer holds level - 128.
+	// Zero is the level of real value 0 (unipolar): the real value is Scale * (level - Zero) +
+	// Offset. An i8 buffer holds level - 128.
 	Zero int
 	// Offset is the real value of the integer 0.
 	Offset float64
-	// Channels, where not 0, says that an i32 buffer [..., words] holds bits (Bits is 1), channel c in bit c%32 of word c/32.
+	// Channels, where not 0, says that an i32 buffer [..., words] holds bits (Bits is 1), channel c
+	// in bit c%32 of word c/32.
 	Channels int
 }
 
-// String is the levels in .ripir text: "levels=unipolar2 scale=0.5", with " zero=128", " offset=0.25" and " channels=40" where
-// these are not 0.
+// String returns the levels in .ripir text: "levels=unipolar2 scale=0.5", with " zero=128", "
+// offset=0.25" and " channels=40" where these are not 0.
 func (l Levels) String() string {
 	s := fmt.Sprintf("levels=%s%d scale=%s", l.Kind, l.Bits, strconv.FormatFloat(l.Scale, 'g', -1, 64))
 	if l.Zero != 0 {
@@ -117,17 +123,18 @@ func (l Levels) String() string {
 	return s
 }
 
-// Stage is one step of a Program, between two barriers: Func applied to Args in order of its parameters. An argument may
-// have another shape than its parameter, or parts of its words as elements (Param.Takes): the Func then sees a view of it.
+// Stage is one step of a Program, between two barriers: Func applied to Args in order of its
+// parameters. An argument may have another shape than its parameter, or wider words (Param.Takes):
+// the Func then sees a view of it.
 type Stage struct {
 	Name string
 	Op   string // the layer's op, for reports
 	Func string
 	Args []string
 	MACs int64
-	// Layer is what became of the layer, and why.
+	// Layer describes the layer, and names the reasons.
 	Layer Layer
-	Note  string // the model's own words on the layer, which nothing reads
+	Note  string // the model's own words on the layer, for reports only
 }
 
 // Program is a compiled network before code generation.
@@ -139,7 +146,8 @@ type Program struct {
 	Arena   int64 // bytes
 }
 
-// Index finds what a Program has by name, nil if there is none of it, without a search of the Program's lists. It holds while these stay.
+// Index finds Funcs and buffers of a Program by name. It is valid as long as the Program's lists do
+// not change.
 type Index struct {
 	funcs   map[string]*Func
 	buffers map[string]*ProgBuf
@@ -157,13 +165,13 @@ func (p *Program) Index() Index {
 	return x
 }
 
-// Func finds a Func.
+// Func returns a Func, or nil.
 func (x Index) Func(name string) *Func { return x.funcs[name] }
 
-// Buffer finds a buffer.
+// Buffer returns a buffer, or nil.
 func (x Index) Buffer(name string) *ProgBuf { return x.buffers[name] }
 
-// FuncByName finds a Func, nil if there is none. Who looks for many takes an Index.
+// FuncByName returns a Func, or nil. For many look-ups use an Index.
 func (p *Program) FuncByName(name string) *Func {
 	for _, f := range p.Funcs {
 		if f.Name == name {
@@ -173,7 +181,7 @@ func (p *Program) FuncByName(name string) *Func {
 	return nil
 }
 
-// BufferByName finds a buffer, nil if there is none. Who looks for many takes an Index.
+// BufferByName returns a buffer, or nil. For many look-ups use an Index.
 func (p *Program) BufferByName(name string) *ProgBuf {
 	for i := range p.Buffers {
 		if p.Buffers[i].Name == name {

@@ -2,16 +2,17 @@ package ir
 
 import "reflect"
 
-// Layer is what became of the layer of the model that a stage computes. It is found in the graph, before anything is
-// laid out for a target: reports have it from here, whatever the stage's operands look like in memory. The IR itself
-// gives it no meaning; kinds and codes are those of package graph.
+// Layer describes the layer of the model that a stage computes. It is recorded in the graph, before
+// layout, so reports do not depend on the target's memory layout. The IR itself gives it no
+// meaning; kinds and codes are those of package graph.
 type Layer struct {
 	Kind string // graph.Kind: "binary", "float", "bits" or "glue"
-	Part string // the layer of the model that it is a part of, with others whose sums are added up; "" where it is all of its layer
+	Part string // the model's layer, if several layers add up to it; else ""
 
-	// Of layers with weights (Weights > 0): the types of the factors, where 32 bits are f32. WeightEncoding is "bipolar", "ternary",
-	// "affine" or "f32". Weights is the number of weights, each counted once. FloatBytes is the size of all of them as f32, as
-	// the layer's float twin stores them: of a layer in parts, the first part has it for all.
+	// Of layers with weights (Weights > 0): the types of the factors; 32 bits are f32.
+	// WeightEncoding is "bipolar", "ternary", "affine" or "f32". Weights is the number of weights,
+	// each counted once. FloatBytes is the size of all of them as f32, as the layer's float twin
+	// stores them. For a layer in parts, the first part has the total.
 	ActivationBits, WeightBits int
 	WeightEncoding             string
 	Weights, FloatBytes        int64
@@ -19,42 +20,42 @@ type Layer struct {
 	Glue   Glue
 	Reason Reason
 
-	// Algorithm is how the sums are computed, which each target has a choice of: the one field that differs between them.
+	// Algorithm computes the sums. It is the only field that differs between targets.
 	Algorithm Algorithm
 }
 
-// Algorithm is how the sums of a layer with weights are computed.
+// Algorithm is the algorithm for the sums of a layer with weights.
 type Algorithm struct {
 	Name string // a layout.Algorithm; "" of other stages
 	Why  string // layout.Why: "only", "usual", "cheaper" or "asked"
-	// Costs are what each algorithm that gives these sums takes by estimate, this one included, by name; nil where there is no other,
-	// or nothing is known of the target.
+	// Costs are the estimates of all algorithms for these sums by name, this one included. nil if
+	// there is only one, or if the target has no cost model.
 	Costs map[string]int64
 	Unit  string // of the estimates: "instructions" or "cycles"
-	// Terms are what the next best algorithm takes more, by what is counted (features.Counts): the largest differences, which may be less
-	// than 0. nil where nothing is counted.
+	// Terms splits the difference between the second-best algorithm and this one by feature
+	// (features.Counts). It has the largest differences, which may be negative. nil without counts.
 	Terms map[string]int64
 }
 
-// Glue is what a layer with weights does with its sums before it stores them.
+// Glue is the work of a layer with weights on its sums before it stores them.
 type Glue struct {
 	Form       string   // graph.GlueForm: "steps" in f32, or a form in integers; "" for nothing
 	Steps      []string // kinds of the float steps, in order
 	Bits       int      // of the levels that it makes, 0: none
-	Beside     int      // bits of the levels that it writes beside floats, 0: none
-	PerChannel bool     // the levels behind float steps differ from channel to channel
-	MaxH, MaxW int      // rows and columns of sums of which the largest counts; 0: each counts
-	Mean       int      // positions whose mean it stores, all that there are; 0: each of them
+	Beside     int      // bits of the levels that it writes in addition to floats, 0: none
+	PerChannel bool     // the levels behind float steps differ between channels
+	MaxH, MaxW int      // rows and columns of a window that keeps its largest sum only; 0: no window
+	Mean       int      // positions of the mean that it stores, all of them; 0: no mean
 }
 
-// Reason is why a layer, or its glue, stays float.
+// Reason is the reason why a layer, or its glue, stays float.
 type Reason struct {
 	Code  string // graph.Reason, "" if there is none
 	Where string // the node or step that caused it, "" for the layer itself
 	Args  Args
 }
 
-// Args are the arguments of a reason. Each has those that it needs.
+// Args are the arguments of a reason. Each reason uses some of them.
 type Args struct {
 	Op         string // of the node Where
 	Bits       int    // of activations
@@ -67,13 +68,14 @@ type Args struct {
 	Value      string // a number, which may be infinite or none
 }
 
-// Fact is one field of a Layer by its name in text. Value points to it: a *string, *int, *int64, *bool, *[]string or *map[string]int64.
+// Fact is one field of a Layer by its name in text. Value points to it: a *string, *int, *int64,
+// *bool, *[]string or *map[string]int64.
 type Fact struct {
 	Name  string
 	Value any
 }
 
-// Facts are the fields of l in the order of .ripir text.
+// Facts returns the fields of l in the order of .ripir text.
 func (l *Layer) Facts() []Fact {
 	g, r := &l.Glue, &l.Reason
 	facts := []Fact{
@@ -89,7 +91,7 @@ func (l *Layer) Facts() []Fact {
 	return facts
 }
 
-// Facts are the arguments by their names in model files.
+// Facts returns the arguments by their names in model files.
 func (a *Args) Facts() []Fact {
 	return []Fact{
 		{"op", &a.Op}, {"bits", &a.Bits}, {"levels", &a.Levels}, {"weight_bits", &a.WeightBits}, {"weights", &a.Weights},
@@ -97,8 +99,8 @@ func (a *Args) Facts() []Fact {
 	}
 }
 
-// Get is the fact itself.
+// Get returns the field's value.
 func (f Fact) Get() any { return reflect.ValueOf(f.Value).Elem().Interface() }
 
-// Zero reports whether there is nothing to say.
+// Zero reports whether the field is unset.
 func (f Fact) Zero() bool { return reflect.ValueOf(f.Value).Elem().IsZero() }

@@ -11,13 +11,15 @@ import (
 	"strings"
 )
 
-// String is the Func in .ripir text, instructions that it calls first. irtext.Parse is the inverse.
+// String returns the Func in .ripir text, the instructions that it calls first. irtext.Parse is the
+// inverse.
 func (f *Func) String() string { return f.text(&printer{}) }
 
-// Meaning is String without the roles of buffers, which change no result: keys and hashes are made of it.
+// Meaning is String without the roles of buffers, which do not change results. Keys and hashes use
+// it.
 func (f *Func) Meaning() string { return f.text(&printer{bare: true}) }
 
-// Key is the same for Funcs that differ in nothing but their own names, comments and roles.
+// Key is equal for Funcs that differ only in their own names, comments and roles.
 func (f *Func) Key() string {
 	g := *f
 	g.Name = ""
@@ -36,17 +38,18 @@ func (f *Func) text(p *printer) string {
 	return p.String()
 }
 
-// ExprString is e in .ripir text.
+// ExprString returns e in .ripir text.
 func ExprString(e Expr) string { return expr(e, 0) }
 
-// StmtString is s in .ripir text.
+// StmtString returns s in .ripir text.
 func StmtString(s Stmt) string {
 	p := &printer{}
 	p.stmt(s, true)
 	return p.String()
 }
 
-// BufferString is b as a declaration: "%x: u32[2, 1, 8, 8, 2] unipolar c=64", "%w: i8[8, 4] from -127 to 127".
+// BufferString returns b as a declaration: "%x: u32[2, 1, 8, 8, 2] unipolar c=64", "%w: i8[8, 4]
+// from -127 to 127".
 func BufferString(b Buffer) string {
 	s := fmt.Sprintf("%%%s: %s", b.Name, b.Type)
 	if len(b.Shape) > 0 {
@@ -181,8 +184,8 @@ func list(es []Expr) string {
 	return strings.Join(ss, ", ")
 }
 
-// Precedence is the binding strength of an infix operator, loosest first: "|" 1, "^" 2, "&" 3, comparisons 4,
-// shifts 5, sums 6, products 7; 0 for min and max, which are written as calls.
+// Precedence is the binding strength of an infix operator, loosest first: "|" 1, "^" 2, "&" 3,
+// comparisons 4, shifts 5, sums 6, products 7; 0 for min and max, which are written as calls.
 func (o BinOp) Precedence() int {
 	switch o {
 	case Or:
@@ -256,7 +259,8 @@ func intString(e *IntImm) string {
 	return strconv.FormatInt(e.V, 10) + e.T.String()
 }
 
-// FloatString writes an f32 constant so that it reads back exactly: shortest decimal with "." or "e", inf, -inf, nan.
+// FloatString writes an f32 constant so that it reads back exactly: shortest decimal with "." or
+// "e", inf, -inf, nan.
 func FloatString(v float32) string {
 	switch {
 	case v != v:
@@ -273,7 +277,8 @@ func FloatString(v float32) string {
 	return s
 }
 
-// String is the Program in .ripir text: buffers and stages, then the Funcs. Constants are given by their hash.
+// String returns the Program in .ripir text: buffers and stages, then the Funcs. Constants appear
+// as hashes.
 func (g *Program) String() string { return g.text(&printer{}) }
 
 // Meaning is String without the roles of buffers, as Func.Meaning is.
@@ -325,7 +330,7 @@ func (g *Program) text(p *printer) string {
 	return p.String()
 }
 
-// layerText is what the text of a stage says of its layer: " name=value" for all that is not zero.
+// layerText returns a stage's layer in .ripir text: " name=value" for each field that is not zero.
 func layerText(l Layer) string {
 	t := ""
 	for _, f := range l.Facts() {

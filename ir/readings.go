@@ -1,8 +1,9 @@
 package ir
 
-// Which expressions read memory, and until when two readings of one are equal. Whoever compares expressions, by text or node by
-// node, asks here first: an expression without loads is equal wherever its loops stand still, one with loads only until one
-// of its buffers is written. Two parts of one expression are read at one moment, so equal parts have equal values.
+// This file decides which expressions read memory, and how long they keep their values. An
+// expression without loads is constant while its loops stand still. One with loads may change when
+// one of its buffers is written. Comparisons of expressions, by text or node by node, must ask here
+// first. Equal parts of one expression are read at the same moment, so they have equal values.
 
 // ReadsMemory reports whether a Load occurs in e.
 func ReadsMemory(e Expr) bool { return readsAny(e, func(string) bool { return true }) }
@@ -20,11 +21,12 @@ func readsAny(e Expr, of func(buf string) bool) bool {
 	return found
 }
 
-// Changes is the set of buffers whose elements some statements may change.
+// Changes is the set of buffers that some statements may change.
 type Changes map[string]bool
 
-// Changes lists the buffers that statements of f may change: those that they write, those that lie in the same place as one of
-// these, and those that they allocate, of which each entry of the scope is another one.
+// Changes lists the buffers that statements of f may change: those that they write, those at the
+// same address as a written one, and those that they allocate, since each entry of a scope makes a
+// new buffer.
 func (f *Func) Changes(ss ...Stmt) Changes {
 	c := Changes{}
 	for _, s := range ss {
@@ -52,12 +54,13 @@ func (f *Func) Changes(ss ...Stmt) Changes {
 	return c
 }
 
-// Keep reports whether e has one value before, between and after the changes, as long as its loops stand still.
+// Keep reports whether the changes leave e's value alone, as long as its loops stand still.
 func (c Changes) Keep(e Expr) bool {
 	return !readsAny(e, func(buf string) bool { return c[buf] })
 }
 
-// Lasting lists the conjuncts of cond that go on to hold all through s, a statement of f at whose beginning cond holds.
+// Lasting lists the conjuncts of cond that hold throughout s, given that cond holds at its
+// beginning. s is a statement of f.
 func (f *Func) Lasting(cond Expr, s Stmt) []Expr {
 	var out []Expr
 	var changes Changes // made when it is needed: conditions seldom read memory
@@ -75,7 +78,7 @@ func (f *Func) Lasting(cond Expr, s Stmt) []Expr {
 	return out
 }
 
-// Conjuncts takes a & b & c apart.
+// Conjuncts splits a & b & c into its operands.
 func Conjuncts(e Expr) []Expr {
 	if b, ok := e.(*Binary); ok && b.Op == And && b.Type() == Bool {
 		return append(Conjuncts(b.A), Conjuncts(b.B)...)
@@ -83,9 +86,9 @@ func Conjuncts(e Expr) []Expr {
 	return []Expr{e}
 }
 
-// Accumulates reports whether e, in a value that is stored in buf, goes on with the sum in buf's elements: it adds, subtracts,
-// multiplies by a constant or shifts left by one what is read there. Such a sum may not leave its type, as a whole: parts of it
-// may, where others bring them back.
+// Accumulates reports whether e, in a value that is stored in buf, continues the sum in buf's
+// elements. It then adds to, subtracts from, multiplies by a constant or shifts left by one a value
+// loaded from buf. The complete sum may not leave its type; intermediate values may.
 func Accumulates(e *Binary, buf string) bool {
 	t := e.A.Type()
 	if !t.IsInt() {

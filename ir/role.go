@@ -2,23 +2,23 @@ package ir
 
 import "fmt"
 
-// Role says what a buffer of a layer is for, as Axis does of a loop. Strategies find buffers by their roles. A role never
-// changes the result, and a buffer need not have one.
+// Role is the purpose of a buffer of a layer, as Axis is that of a loop. Strategies find buffers by
+// their roles. A role never changes the result, and a buffer need not have one.
 type Role uint8
 
 // The roles. Parameters have none.
 const (
 	NoRole       Role = iota
-	RolePad           // a copy of the input, with a border or in another form, that sums, tables or further copies read
-	RoleTable         // counts that sums look up
+	RolePad           // a copy of the input, with a border or in another form, read by sums, tables or further copies
+	RoleTable         // partial-sum tables (LUT kernels)
 	RoleSum           // accumulators
-	RoleWindow        // the best accumulator of each window
+	RoleWindow        // the largest accumulator of each window
 	RoleValue         // numbers between the accumulators and the output
-	RolePosition      // values of all positions, of which a mean is made
+	RolePosition      // values of all positions, the input of a mean
 	RoleMean          // sums of all positions
 )
 
-// String is the role in .ripir text; NoRole is not written.
+// String returns the role in .ripir text; NoRole is not written.
 func (r Role) String() string {
 	return [...]string{"none", "pad", "table", "sum", "window", "value", "position", "mean"}[r]
 }

@@ -1,21 +1,24 @@
 package ir
 
-// Search is the bits, the lowest first, of how many of 2^bits - 1 limits a value reaches, where it reaches none without those before: from the highest bit on, those above a bit select
-// the limit that decides it, so that there is a comparison for each bit. The expression of each holds those of all above it several times.
+// Search is a binary search as a branch-free expression. It returns the bits, lowest first, of the
+// number of limits that a value reaches. There are 2^bits - 1 limits, and a value that reaches one
+// reaches all before it. Each bit takes one comparison: the higher bits select its limit. The
+// expression of a bit contains those of all higher bits several times.
 func Search(bits int, limit func(j int) Expr, reaches func(limit Expr) Expr) []Expr {
 	out := make([]Expr, bits)
 	for k := bits - 1; k >= 0; k-- {
-		out[k] = reaches(searched(out[k+1:], 1<<k, k, limit))
+		out[k] = reaches(selectLimit(out[k+1:], 1<<k, k, limit))
 	}
 	return out
 }
 
-// searched is the last limit of a number whose bits from k+1 on are above, and which is number without them.
-func searched(above []Expr, number, k int, limit func(j int) Expr) Expr {
+// selectLimit returns the limit that decides bit k of a count. above are the bits from k+1 on, the
+// lowest first. number is the count's known part: the bits selected so far, and bit k.
+func selectLimit(above []Expr, number, k int, limit func(j int) Expr) Expr {
 	if len(above) == 0 {
 		return limit(number - 1)
 	}
 	top, rest := above[len(above)-1], above[:len(above)-1]
 	set := number + 1<<(k+len(above))
-	return &Select{Cond: top, A: searched(rest, set, k, limit), B: searched(rest, number, k, limit)}
+	return &Select{Cond: top, A: selectLimit(rest, set, k, limit), B: selectLimit(rest, number, k, limit)}
 }

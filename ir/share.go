@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// Share is e with parts that are equal made one node: whoever goes through it by node meets each part once. Parts are equal if they print
-// equal and have the same types, NaN and the signs of zeros told apart.
+// Share returns e with equal parts merged into one node, so that a walk by node meets each part
+// once. Parts are equal if they print equal and have the same types; NaNs and the signs of zeros
+// are distinguished.
 func Share(e Expr) Expr {
-	return sharing{}.of(e).node
+	return sharing{}.share(e).node
 }
 
-// sharing are the nodes by what they consist of.
+// sharing maps the structure of a node to the node.
 type sharing map[part]shared
 
 // shared is a node with its number, from 1.
@@ -20,7 +21,7 @@ type shared struct {
 	number int32
 }
 
-// part is what two nodes are compared by. Operands are numbers, 0 is none.
+// part is the structure by which nodes are compared. Operands are numbers, 0 is none.
 type part struct {
 	kind     byte
 	t        Type
@@ -29,8 +30,8 @@ type part struct {
 	name     string
 }
 
-// note gives the node that is there, or the one that make makes.
-func (s sharing) note(p part, node func() Expr) shared {
+// intern returns the known node with structure p, or adds the one that make returns.
+func (s sharing) intern(p part, node func() Expr) shared {
 	n, ok := s[p]
 	if !ok {
 		n = shared{node(), int32(len(s) + 1)}
@@ -39,72 +40,73 @@ func (s sharing) note(p part, node func() Expr) shared {
 	return n
 }
 
-// of is e with its parts shared. A node whose operands stay is itself.
-func (s sharing) of(e Expr) shared {
+// share returns e with its parts shared. A node with unchanged operands is returned itself.
+func (s sharing) share(e Expr) shared {
 	as := func() Expr { return e }
 	switch x := e.(type) {
 	case *IntImm:
-		return s.note(part{kind: 'i', t: x.T, bits: x.V}, as)
+		return s.intern(part{kind: 'i', t: x.T, bits: x.V}, as)
 	case *FloatImm:
-		return s.note(part{kind: 'f', bits: int64(math.Float32bits(x.V))}, as)
+		return s.intern(part{kind: 'f', bits: int64(math.Float32bits(x.V))}, as)
 	case *Var:
-		return s.note(part{kind: 'v', name: x.Name}, as)
+		return s.intern(part{kind: 'v', name: x.Name}, as)
 	case *Load:
 		return s.load(x)
 	case *Binary:
-		a, b := s.of(x.A), s.of(x.B)
+		a, b := s.share(x.A), s.share(x.B)
 		if a.node != x.A || b.node != x.B {
 			as = func() Expr { return &Binary{x.Op, a.node, b.node} }
 		}
-		return s.note(part{kind: 'b', bits: int64(x.Op), operands: [3]int32{a.number, b.number}}, as)
+		return s.intern(part{kind: 'b', bits: int64(x.Op), operands: [3]int32{a.number, b.number}}, as)
 	case *Unary:
-		a := s.of(x.A)
+		a := s.share(x.A)
 		if a.node != x.A {
 			as = func() Expr { return &Unary{x.Op, a.node} }
 		}
-		return s.note(part{kind: 'u', bits: int64(x.Op), operands: [3]int32{a.number}}, as)
+		return s.intern(part{kind: 'u', bits: int64(x.Op), operands: [3]int32{a.number}}, as)
 	case *Select:
-		c, a, b := s.of(x.Cond), s.of(x.A), s.of(x.B)
+		c, a, b := s.share(x.Cond), s.share(x.A), s.share(x.B)
 		if c.node != x.Cond || a.node != x.A || b.node != x.B {
 			as = func() Expr { return &Select{c.node, a.node, b.node} }
 		}
-		return s.note(part{kind: 's', operands: [3]int32{c.number, a.number, b.number}}, as)
+		return s.intern(part{kind: 's', operands: [3]int32{c.number, a.number, b.number}}, as)
 	case *Cast:
-		a := s.of(x.A)
+		a := s.share(x.A)
 		if a.node != x.A {
 			as = func() Expr { return &Cast{x.T, a.node} }
 		}
-		return s.note(part{kind: 'c', t: x.T, operands: [3]int32{a.number}}, as)
+		return s.intern(part{kind: 'c', t: x.T, operands: [3]int32{a.number}}, as)
 	case *Bitcast:
-		a := s.of(x.A)
+		a := s.share(x.A)
 		if a.node != x.A {
 			as = func() Expr { return &Bitcast{x.T, a.node} }
 		}
-		return s.note(part{kind: 'r', t: x.T, operands: [3]int32{a.number}}, as)
+		return s.intern(part{kind: 'r', t: x.T, operands: [3]int32{a.number}}, as)
 	case *Fma:
-		a, b, c := s.of(x.A), s.of(x.B), s.of(x.C)
+		a, b, c := s.share(x.A), s.share(x.B), s.share(x.C)
 		if a.node != x.A || b.node != x.B || c.node != x.C {
 			as = func() Expr { return &Fma{a.node, b.node, c.node} }
 		}
-		return s.note(part{kind: 'm', operands: [3]int32{a.number, b.number, c.number}}, as)
+		return s.intern(part{kind: 'm', operands: [3]int32{a.number, b.number, c.number}}, as)
 	}
 	return shared{e, 0}
 }
 
-// load is of of a load. Its indices, of which there may be many, are a list: each is a part with those before it.
+// load is share for loads. Any number of indices is coded as a list: each index is a part together
+// with its predecessors.
 func (s sharing) load(x *Load) shared {
 	idx, list, stays := x.Idx, shared{}, true
 	for i, y := range x.Idx {
-		n := s.of(y)
+		n := s.share(y)
 		if n.node != y && stays {
 			idx, stays = append(make([]Expr, 0, len(x.Idx)), x.Idx...), false
 		}
 		if !stays {
 			idx[i] = n.node
 		}
-		list = s.note(part{kind: ',', operands: [3]int32{list.number, n.number}}, func() Expr { return nil })
+		list = s.intern(part{kind: ',', operands: [3]int32{list.number, n.number}}, func() Expr { return nil })
 	}
-	return s.note(part{kind: 'l', t: x.T, name: x.Buf, operands: [3]int32{list.number}}, func() Expr {
+	return s.intern(part{kind: 'l', t: x.T, name: x.Buf, operands: [3]int32{list.number}}, func() Expr {
 		if stays {
 			return x
 		}
@@ -112,7 +114,7 @@ func (s sharing) load(x *Load) shared {
 	})
 }
 
-// Equal reports whether a and b are equal as Share takes it.
+// Equal reports whether Share would merge a and b.
 func Equal(a, b Expr) bool {
 	switch a := a.(type) {
 	case *IntImm:

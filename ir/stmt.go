@@ -3,7 +3,7 @@ package ir
 // Stmt is a statement.
 type Stmt interface{ isStmt() }
 
-// LoopKind says how a loop is carried out. It never changes the result.
+// LoopKind is the way a loop runs. It never changes the result.
 type LoopKind uint8
 
 // Loop kinds.
@@ -14,7 +14,7 @@ const (
 	Unroll
 )
 
-// String is the kind's name in .ripir text; Serial is not written.
+// String returns the kind's name in .ripir text; Serial is not written.
 func (k LoopKind) String() string {
 	return [...]string{"serial", "parallel", "vectorize", "unroll"}[k]
 }
@@ -28,14 +28,14 @@ type For struct {
 	Body   Stmt
 }
 
-// WithBody is l with another body.
+// WithBody returns l with another body.
 func (l *For) WithBody(body Stmt) *For {
 	m := *l
 	m.Body = body
 	return &m
 }
 
-// StoreOp is how a Store combines the value with the old element.
+// StoreOp combines the stored value with the old element.
 type StoreOp uint8
 
 // Store operators.
@@ -47,7 +47,7 @@ const (
 	MaxTo
 )
 
-// String is the operator as .ripir writes it.
+// String returns the operator as .ripir writes it.
 func (o StoreOp) String() string { return [...]string{"=", "+=", "|=", "min=", "max="}[o] }
 
 // Store writes one element.
@@ -74,11 +74,11 @@ type Alloc struct {
 	Body Stmt
 }
 
-// Comment is kept by passes and printed; it does nothing.
+// Comment does nothing. Passes keep it, and it is printed.
 type Comment struct{ Text string }
 
-// Call runs an instruction (targets/isa): parameter i of Fn is the window of buffer Args[i].Buf that starts at
-// Args[i].Idx and has the parameter's shape in the trailing dimensions.
+// Call runs an instruction (targets/isa): parameter i of Fn is the window of buffer Args[i].Buf
+// that starts at Args[i].Idx and has the parameter's shape in the trailing dimensions.
 type Call struct {
 	Fn   *Func
 	Args []Window
@@ -98,7 +98,7 @@ func (*Alloc) isStmt()   {}
 func (*Comment) isStmt() {}
 func (*Call) isStmt()    {}
 
-// Seq makes a Block, flattening nested ones; a single statement stays itself.
+// Seq makes a Block, flattening nested ones. A single statement is returned itself.
 func Seq(ss ...Stmt) Stmt {
 	var out []Stmt
 	for _, s := range ss {

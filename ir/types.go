@@ -55,13 +55,13 @@ func (t Type) info() typeInfo {
 	return typeInfo{"invalid", 0, false}
 }
 
-// String is the type's name in .ripir text.
+// String returns the type's name in .ripir text.
 func (t Type) String() string { return t.info().name }
 
-// Bits is the width in bits; 1 for bool.
+// Bits returns the width in bits; 1 for bool.
 func (t Type) Bits() int { return t.info().bits }
 
-// Bytes is the size of an element in memory; bool takes one byte.
+// Bytes returns the size of an element in memory; bool takes one byte.
 func (t Type) Bytes() int { return (t.info().bits + 7) / 8 }
 
 // Signed reports whether the type has negative values.
@@ -83,7 +83,7 @@ func ParseType(s string) (Type, error) {
 	return Invalid, fmt.Errorf("unknown type %q (want bool, i8, i16, i32, i64, u8, u16, u32, u64 or f32)", s)
 }
 
-// EncodingKind says what the bits of a packed buffer mean.
+// EncodingKind is the meaning of the bits of a packed buffer.
 type EncodingKind uint8
 
 // The encodings; NoEncoding is an ordinary tensor.
@@ -94,7 +94,7 @@ const (
 	BipolarInv
 )
 
-// String is the encoding's name in .ripir text and in models.
+// String returns the encoding's name in .ripir text and in models.
 func (k EncodingKind) String() string {
 	switch k {
 	case Unipolar:
@@ -117,7 +117,8 @@ func ParseEncodingKind(s string) (EncodingKind, error) {
 	return NoEncoding, fmt.Errorf("unknown encoding %q (want unipolar, bipolar or bipolar_inv)", s)
 }
 
-// Encoding is part of a buffer's type. Planes outermost (shape[0]), words innermost (the packed axis).
+// Encoding is part of a buffer's type. Planes outermost (shape[0]), words innermost (the packed
+// axis).
 type Encoding struct {
 	Kind     EncodingKind
 	Channels int // true length of the packed axis, in bits
@@ -129,12 +130,13 @@ type Buffer struct {
 	Type  Type
 	Shape []int
 	Enc   Encoding
-	// Range holds every element that is ever written, of integers; the zero Range is that of the type.
+	// Range holds every element that is ever written, of integers; the zero Range is that of the
+	// type.
 	Range Range
-	Role  Role // of a buffer that the Func makes
+	Role  Role // of an alloc
 }
 
-// Range is the numbers from From to To. The zero Range stands for all numbers that there are.
+// Range is the numbers From..To, both included. The zero Range stands for all numbers.
 type Range struct{ From, To int64 }
 
 // Any reports whether r stands for all numbers.
@@ -145,7 +147,7 @@ func (r Range) Has(o Range) bool {
 	return r.Any() || !o.Any() && r.From <= o.From && o.To <= r.To
 }
 
-// Limits are the least and the largest integer that type t holds; those of u64 are as i64 has them.
+// Limits returns the least and the largest integer of type t, as i64; those of u64 are cut to i64.
 func (t Type) Limits() Range {
 	switch {
 	case t.Signed():
@@ -156,7 +158,8 @@ func (t Type) Limits() Range {
 	return Range{0, 1<<t.Bits() - 1}
 }
 
-// Within is the range of b's elements, which are integers: what it says, or what its type holds.
+// Within returns the range of b's elements, which are integers: the declared range, or that of the
+// type.
 func (b Buffer) Within() Range {
 	if b.Range.Any() {
 		return b.Type.Limits()
@@ -164,7 +167,7 @@ func (b Buffer) Within() Range {
 	return b.Range
 }
 
-// Outside finds the first of data's elements, little-endian as b has them, that is not in b's Range.
+// Outside returns the first of data's elements, little-endian like b, that is not in b's Range.
 func (b Buffer) Outside(data []byte) (element int, found bool) {
 	if b.Range.Any() {
 		return 0, false
@@ -186,13 +189,14 @@ func (b Buffer) Outside(data []byte) (element int, found bool) {
 	return 0, false
 }
 
-// SamePlaces reports whether element i of a and of b lie in the same bytes where both begin at one address, and there are as many of each.
-// Floats and integers never do, since C may not see them in one place.
+// SamePlaces reports whether element i of a and of b occupy the same bytes if both begin at one
+// address, and their numbers of elements agree. Floats and integers never share places, since C may
+// not alias them.
 func SamePlaces(a, b Buffer) bool {
 	return a.Elems() == b.Elems() && a.Type.Bytes() == b.Type.Bytes() && a.Type.IsFloat() == b.Type.IsFloat()
 }
 
-// Elems is the number of elements; 1 for a scalar (empty shape).
+// Elems returns the number of elements; 1 for a scalar (empty shape).
 func (b Buffer) Elems() int {
 	n := 1
 	for _, d := range b.Shape {
@@ -201,5 +205,5 @@ func (b Buffer) Elems() int {
 	return n
 }
 
-// Bytes is the size in memory.
+// Bytes returns the size in memory.
 func (b Buffer) Bytes() int { return b.Elems() * b.Type.Bytes() }

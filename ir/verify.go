@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Verify checks that f is well-formed: types, ranks, scopes, unique names, encodings, calls. It proves nothing about
-// bounds and widths; package arith does. It fails with *Error naming the func and the loops around what is wrong.
+// Verify checks that f is well-formed: types, ranks, scopes, unique names, encodings, calls. It
+// proves nothing about bounds and widths; package arith does. It fails with an *Error that names
+// the func and the loops around the fault.
 func Verify(f *Func) error { return verifyFunc(f, map[*Func]bool{}) }
 
 type verifier struct {
@@ -15,16 +16,16 @@ type verifier struct {
 	loops   []*For
 	extents map[string]int
 	bufs    map[string]Buffer // in scope
-	out     map[string]bool   // those that may be written
-	names   map[string]bool   // all seen so far
-	checked map[*Func]bool    // instructions; false while at it
+	out     map[string]bool   // writable buffers
+	names   map[string]bool   // all names seen so far
+	checked map[*Func]bool    // instructions; false during the check
 }
 
 func verifyFunc(f *Func, checked map[*Func]bool) error {
 	v := &verifier{f, nil, map[string]int{}, map[string]Buffer{}, map[string]bool{}, map[string]bool{}, checked}
 	checked[f] = false
 	if !IsName(f.Name) {
-		return v.fail("", wrong(fmt.Sprintf("%q is not a name for a func", f.Name), nameHelp))
+		return v.fail("", mistake(fmt.Sprintf("%q is not a name for a func", f.Name), nameHelp))
 	}
 	for _, p := range f.Params {
 		if err := v.declare(p.Buffer, p.Out); err != nil {
@@ -32,8 +33,8 @@ func verifyFunc(f *Func, checked map[*Func]bool) error {
 		}
 	}
 	for _, p := range f.Params {
-		if p.Over != "" && !f.overInput(p) {
-			return v.fail(BufferString(p.Buffer), wrong(fmt.Sprintf("it cannot lie in the place of %%%s", p.Over),
+		if p.Over != "" && !f.mayOverlay(p) {
+			return v.fail(BufferString(p.Buffer), mistake(fmt.Sprintf("it cannot lie in the place of %%%s", p.Over),
 				"an output may lie over an input of as many elements of the same size, both floats or both integers, and no other output over the same"))
 		}
 	}
@@ -44,8 +45,8 @@ func verifyFunc(f *Func, checked map[*Func]bool) error {
 	return nil
 }
 
-// overInput reports whether p, a parameter of f, may be over what it names, as far as sizes go.
-func (f *Func) overInput(p Param) bool {
+// mayOverlay reports whether parameter p of f may lie over the input that it names, by their sizes.
+func (f *Func) mayOverlay(p Param) bool {
 	ok := false
 	for _, q := range f.Params {
 		if q.Name == p.Over {
@@ -57,7 +58,7 @@ func (f *Func) overInput(p Param) bool {
 	return ok
 }
 
-// fail adds the place to err: op is the text of what is wrong.
+// fail adds the place to err: op is the text of the faulty part.
 func (v *verifier) fail(op string, err error) error {
 	out := Error{}
 	if e := (*Error)(nil); errors.As(err, &e) {
@@ -73,7 +74,7 @@ func (v *verifier) fail(op string, err error) error {
 func (v *verifier) stmt(s Stmt) error {
 	switch s := s.(type) {
 	case nil:
-		return v.fail("", wrong("a statement is missing", ""))
+		return v.fail("", mistake("a statement is missing", ""))
 	case *For:
 		return v.loop(s)
 	case *Store:
@@ -83,7 +84,7 @@ func (v *verifier) stmt(s Stmt) error {
 			return err
 		}
 		if t := s.Cond.Type(); t != Bool {
-			return v.fail("if "+ExprString(s.Cond), wrong(fmt.Sprintf("the condition is %s", t), "compare it, e.g. with != 0, to get a bool"))
+			return v.fail("if "+ExprString(s.Cond), mistake(fmt.Sprintf("the condition is %s", t), "compare it, e.g. with != 0, to get a bool"))
 		}
 		if err := v.stmt(s.Then); err != nil || s.Else == nil {
 			return err
@@ -104,7 +105,7 @@ func (v *verifier) stmt(s Stmt) error {
 		return err
 	case *Comment:
 		if strings.ContainsAny(s.Text, "\r\n") {
-			return v.fail("// "+s.Text, wrong("a comment has more than one line", ""))
+			return v.fail("// "+s.Text, mistake("a comment has more than one line", ""))
 		}
 	case *Call:
 		return v.call(s)
@@ -120,10 +121,10 @@ func (v *verifier) loop(s *For) error {
 		return fail(err)
 	}
 	if s.Extent < 1 {
-		return fail(wrong(fmt.Sprintf("the extent is %d", s.Extent), "a loop runs at least once"))
+		return fail(mistake(fmt.Sprintf("the extent is %d", s.Extent), "a loop runs at least once"))
 	}
 	if s.Kind > Unroll {
-		return fail(wrong("the kind of loop is invalid", ""))
+		return fail(mistake("the kind of loop is invalid", ""))
 	}
 	v.extents[s.Var] = s.Extent
 	v.loops = append(v.loops, s)
@@ -133,17 +134,17 @@ func (v *verifier) loop(s *For) error {
 	return err
 }
 
-// access checks an element or window of a buffer, of which the indices themselves have been checked. op gives the text of what
-// is wrong, which mostly nothing is.
+// access checks an element or window of a buffer. The indices themselves were checked before. op
+// returns the text for an error message, and is rarely called.
 func (v *verifier) access(op func() string, name string, idx []Expr, write bool) (Buffer, error) {
 	b, ok := v.bufs[name]
 	switch {
 	case !ok:
-		return b, v.fail(op(), wrong(fmt.Sprintf("there is no buffer %%%s in scope", name), ""))
+		return b, v.fail(op(), mistake(fmt.Sprintf("there is no buffer %%%s in scope", name), ""))
 	case len(idx) != len(b.Shape):
-		return b, v.fail(op(), wrong(fmt.Sprintf("%d indices for %s", len(idx), BufferString(b)), fmt.Sprintf("%%%s has %d dimensions", name, len(b.Shape))))
+		return b, v.fail(op(), mistake(fmt.Sprintf("%d indices for %s", len(idx), BufferString(b)), fmt.Sprintf("%%%s has %d dimensions", name, len(b.Shape))))
 	case write && !v.out[name]:
-		return b, v.fail(op(), wrong(fmt.Sprintf("%%%s is only read", name), "write to an out parameter or an alloc"))
+		return b, v.fail(op(), mistake(fmt.Sprintf("%%%s is only read", name), "write to an out parameter or an alloc"))
 	}
 	if err := checkIndices(idx); err != nil {
 		return b, v.fail(op(), err)
@@ -164,10 +165,10 @@ func (v *verifier) store(s *Store) error {
 		return err
 	}
 	if t := s.Val.Type(); t != b.Type {
-		return v.fail(op(), wrong(fmt.Sprintf("the value is %s, but elements of %%%s are %s", t, b.Name, b.Type), "cast the value"))
+		return v.fail(op(), mistake(fmt.Sprintf("the value is %s, but elements of %%%s are %s", t, b.Name, b.Type), "cast the value"))
 	}
 	if b.Type == Bool && s.Op != Assign && s.Op != OrTo || b.Type.IsFloat() && s.Op == OrTo {
-		return v.fail(op(), wrong(fmt.Sprintf("%q does not work on %s", s.Op.String(), b.Type), ""))
+		return v.fail(op(), mistake(fmt.Sprintf("%q does not work on %s", s.Op.String(), b.Type), ""))
 	}
 	return nil
 }
@@ -183,7 +184,7 @@ func (v *verifier) exprs(es []Expr) error {
 
 func (v *verifier) expr(e Expr) error {
 	if e == nil {
-		return v.fail("", wrong("an expression is missing", ""))
+		return v.fail("", mistake("an expression is missing", ""))
 	}
 	if err := v.exprs(operands(e)); err != nil {
 		return err
@@ -194,7 +195,7 @@ func (v *verifier) expr(e Expr) error {
 	switch e := e.(type) {
 	case *Var:
 		if _, ok := v.extents[e.Name]; !ok {
-			return v.fail("%"+e.Name, wrong(fmt.Sprintf("no loop over %%%s is around this", e.Name), ""))
+			return v.fail("%"+e.Name, mistake(fmt.Sprintf("no loop over %%%s is around this", e.Name), ""))
 		}
 	case *Load:
 		b, err := v.access(func() string { return ExprString(e) }, e.Buf, e.Idx, false)
@@ -202,20 +203,21 @@ func (v *verifier) expr(e Expr) error {
 			return err
 		}
 		if e.T != b.Type {
-			return v.fail(ExprString(e), wrong(fmt.Sprintf("loaded as %s, but elements of %%%s are %s", e.T, b.Name, b.Type), ""))
+			return v.fail(ExprString(e), mistake(fmt.Sprintf("loaded as %s, but elements of %%%s are %s", e.T, b.Name, b.Type), ""))
 		}
 	case *Binary:
-		if n, ok := largest(e.B, v.extents); ok && (e.Op == Shl || e.Op == Shr) && n >= int64(e.A.Type().Bits()) {
-			return v.fail(ExprString(e), wrong(fmt.Sprintf("the count can be %d", n), fmt.Sprintf("shift %s by 0..%d", e.A.Type(), e.A.Type().Bits()-1)))
+		if n, ok := upperBound(e.B, v.extents); ok && (e.Op == Shl || e.Op == Shr) && n >= int64(e.A.Type().Bits()) {
+			return v.fail(ExprString(e), mistake(fmt.Sprintf("the count can be %d", n), fmt.Sprintf("shift %s by 0..%d", e.A.Type(), e.A.Type().Bits()-1)))
 		}
 	}
 	return nil
 }
 
-func wrong(msg, help string) error { return &Error{Msg: msg, Help: help} }
+func mistake(msg, help string) error { return &Error{Msg: msg, Help: help} }
 
-// largest is an upper bound of an expression of constants and loop variables, given their extents.
-func largest(e Expr, extent map[string]int) (int64, bool) {
+// upperBound returns an upper bound of an expression of constants and loop variables, given their
+// extents.
+func upperBound(e Expr, extent map[string]int) (int64, bool) {
 	const limit = 1 << 31
 	switch e := e.(type) {
 	case *IntImm:
@@ -224,10 +226,10 @@ func largest(e Expr, extent map[string]int) (int64, bool) {
 		n, ok := extent[e.Name]
 		return int64(n) - 1, ok && int64(n) < limit
 	case *Cast:
-		return largest(e.A, extent)
+		return upperBound(e.A, extent)
 	case *Binary:
-		a, okA := largest(e.A, extent)
-		b, okB := largest(e.B, extent)
+		a, okA := upperBound(e.A, extent)
+		b, okB := upperBound(e.B, extent)
 		switch e.Op {
 		case Add:
 			return a + b, okA && okB && a+b < limit
@@ -251,7 +253,7 @@ func largest(e Expr, extent map[string]int) (int64, bool) {
 	return 0, false
 }
 
-// Names and declarations: what a func may call things, and which buffers can exist.
+// Names and declarations: legal names, and legal buffers.
 
 const nameHelp = "names are letters, digits, \"_\" and \".\", and do not start with a digit or \".\""
 
@@ -268,10 +270,10 @@ func IsName(s string) bool {
 
 func (v *verifier) name(s string) error {
 	if !IsName(s) {
-		return wrong(fmt.Sprintf("%q is not a name", s), nameHelp)
+		return mistake(fmt.Sprintf("%q is not a name", s), nameHelp)
 	}
 	if v.names[s] {
-		return wrong(fmt.Sprintf("%%%s is declared twice", s), "loop variables and buffers have names of their own")
+		return mistake(fmt.Sprintf("%%%s is declared twice", s), "loop variables and buffers have names of their own")
 	}
 	v.names[s] = true
 	return nil
@@ -289,19 +291,20 @@ func (v *verifier) declare(b Buffer, out bool) error {
 	return nil
 }
 
-// CheckBuffer checks a declaration: element type, dimensions, encoding. The error is an *Error without a place.
+// CheckBuffer checks a declaration: element type, dimensions, encoding. The error is an *Error
+// without a place.
 func CheckBuffer(b Buffer) error {
 	const limit = 1 << 40
 	if b.Type == Invalid || b.Type > F32 {
-		return wrong("the element type is invalid", "")
+		return mistake("the element type is invalid", "")
 	}
 	if b.Role > RoleMean {
-		return wrong("the role is invalid", "")
+		return mistake("the role is invalid", "")
 	}
 	n := int64(1)
 	for _, d := range b.Shape {
 		if d < 1 || int64(d) > limit/n {
-			return wrong(fmt.Sprintf("the shape %v is not possible", b.Shape), "dimensions are 1 or more, and at most 1<<40 elements in all")
+			return mistake(fmt.Sprintf("the shape %v is not possible", b.Shape), "dimensions are 1 or more, and at most 1<<40 elements in all")
 		}
 		n *= int64(d)
 	}
@@ -310,47 +313,47 @@ func CheckBuffer(b Buffer) error {
 	}
 	if b.Enc.Kind == NoEncoding {
 		if b.Enc.Channels != 0 {
-			return wrong("there are channels but no encoding", "")
+			return mistake("there are channels but no encoding", "")
 		}
 		return nil
 	}
 	if !b.Type.IsInt() || b.Type.Signed() {
-		return wrong(fmt.Sprintf("bit planes cannot be stored in %s", b.Type), "use u8, u16, u32 or u64")
+		return mistake(fmt.Sprintf("bit planes cannot be stored in %s", b.Type), "use u8, u16, u32 or u64")
 	}
 	if len(b.Shape) < 2 {
-		return wrong("bit planes need the dimensions [planes, ..., words]", "")
+		return mistake("bit planes need the dimensions [planes, ..., words]", "")
 	}
 	w := b.Type.Bits()
 	if words := b.Shape[len(b.Shape)-1]; b.Enc.Channels < 1 || int64(b.Enc.Channels) > limit || words != (b.Enc.Channels+w-1)/w {
-		return wrong(fmt.Sprintf("%d channels do not fill %d words of %d bits", b.Enc.Channels, words, w),
+		return mistake(fmt.Sprintf("%d channels do not fill %d words of %d bits", b.Enc.Channels, words, w),
 			"the last dimension is the number of channels divided by the width, rounded up")
 	}
 	return nil
 }
 
-// checkRange checks the numbers that b says it holds.
+// checkRange checks the declared range of b.
 func checkRange(b Buffer) error {
 	if b.Range.Any() {
 		return nil
 	}
 	if !b.Type.IsInt() || b.Enc.Kind != NoEncoding {
-		return wrong("only integers have a range of numbers", "leave it out")
+		return mistake("only integers have a range of numbers", "leave it out")
 	}
 	if l := b.Type.Limits(); b.Range.From >= b.Range.To || !l.Has(b.Range) {
-		return wrong(fmt.Sprintf("from %d to %d are no numbers of %s", b.Range.From, b.Range.To, b.Type), fmt.Sprintf("numbers rise, from %d to %d at most", l.From, l.To))
+		return mistake(fmt.Sprintf("from %d to %d are no numbers of %s", b.Range.From, b.Range.To, b.Type), fmt.Sprintf("numbers rise, from %d to %d at most", l.From, l.To))
 	}
 	return nil
 }
 
-// call checks the operands of an instruction, and the instruction itself the first time it is met.
+// call checks the operands of an instruction, and the instruction itself at its first call.
 func (v *verifier) call(c *Call) error {
 	if c.Fn == nil {
-		return v.fail("call", wrong("the instruction is missing", ""))
+		return v.fail("call", mistake("the instruction is missing", ""))
 	}
 	op := fmt.Sprintf("call @%s", c.Fn.Name)
 	done, seen := v.checked[c.Fn]
 	if seen && !done {
-		return v.fail(op, wrong("the instruction calls itself", ""))
+		return v.fail(op, mistake("the instruction calls itself", ""))
 	}
 	if !seen {
 		if err := verifyFunc(c.Fn, v.checked); err != nil {
@@ -358,7 +361,7 @@ func (v *verifier) call(c *Call) error {
 		}
 	}
 	if len(c.Args) != len(c.Fn.Params) {
-		return v.fail(op, wrong(fmt.Sprintf("%d operands", len(c.Args)), fmt.Sprintf("@%s takes %d", c.Fn.Name, len(c.Fn.Params))))
+		return v.fail(op, mistake(fmt.Sprintf("%d operands", len(c.Args)), fmt.Sprintf("@%s takes %d", c.Fn.Name, len(c.Fn.Params))))
 	}
 	for i, w := range c.Args {
 		p := c.Fn.Params[i]
@@ -371,18 +374,18 @@ func (v *verifier) call(c *Call) error {
 			return err
 		}
 		if b.Type != p.Type {
-			return v.fail(arg(), wrong(fmt.Sprintf("elements are %s", b.Type), "the parameter is "+BufferString(p.Buffer)))
+			return v.fail(arg(), mistake(fmt.Sprintf("elements are %s", b.Type), "the parameter is "+BufferString(p.Buffer)))
 		}
 		if !p.Out && !p.Range.Has(b.Range) {
-			return v.fail(arg(), wrong(fmt.Sprintf("elements of %s can be others", BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
+			return v.fail(arg(), mistake(fmt.Sprintf("elements of %s can be others", BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
 		}
 		skip := len(b.Shape) - len(p.Shape)
 		if skip < 0 {
-			return v.fail(arg(), wrong(fmt.Sprintf("%s has %d dimensions", BufferString(b), len(b.Shape)), "the parameter is "+BufferString(p.Buffer)))
+			return v.fail(arg(), mistake(fmt.Sprintf("%s has %d dimensions", BufferString(b), len(b.Shape)), "the parameter is "+BufferString(p.Buffer)))
 		}
 		for d, n := range p.Shape {
 			if n > b.Shape[skip+d] {
-				return v.fail(arg(), wrong(fmt.Sprintf("dimension %d of %s is too small", skip+d, BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
+				return v.fail(arg(), mistake(fmt.Sprintf("dimension %d of %s is too small", skip+d, BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
 			}
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// VerifyProgram checks every Func of p, that buffers lie inside the arena, that stages fit their Funcs, and that what a
-// stage reads is there: an input, a constant, or written before and not overwritten since by a buffer in the same place.
-// It fails with *Error.
+// VerifyProgram checks every Func of p, that buffers lie inside the arena, and that stages fit
+// their Funcs. A stage may only read inputs, constants, and buffers that were written before and
+// not overwritten since through the same memory. It fails with *Error.
 func VerifyProgram(p *Program) error {
 	v := &programVerifier{p: p, bufs: map[string]*ProgBuf{}, funcs: map[string]*Func{}, written: map[string]bool{}}
 	if !IsName(p.Name) {
@@ -49,7 +49,7 @@ type programVerifier struct {
 	bufs    map[string]*ProgBuf
 	funcs   map[string]*Func
 	written map[string]bool
-	arena   []*ProgBuf // what the arena holds, by offset
+	arena   []*ProgBuf // arena buffers with valid contents, by offset
 }
 
 func (v *programVerifier) fail(op, stage, msg, help string) error {
@@ -75,7 +75,7 @@ func (v *programVerifier) buffer(b *ProgBuf) error {
 	if strings.ContainsAny(b.Layout, " \t\r\n") {
 		return v.fail(op, "", fmt.Sprintf("the layout %q is not one word", b.Layout), "")
 	}
-	if msg := b.badLevels(); msg != "" {
+	if msg := b.levelsFault(); msg != "" {
 		return v.fail(op, "", msg, "inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes, or of 1 bit in i32 words")
 	}
 	switch size := int64(b.Bytes()); b.Kind {
@@ -101,8 +101,8 @@ func (v *programVerifier) buffer(b *ProgBuf) error {
 	return nil
 }
 
-// badLevels says what is wrong with b's levels, "" if nothing is.
-func (b *ProgBuf) badLevels() string {
+// levelsFault returns the fault of b's levels, or "".
+func (b *ProgBuf) levelsFault() string {
 	l := b.Levels
 	switch {
 	case l == Levels{}:
@@ -162,7 +162,7 @@ func (v *programVerifier) stage(s Stage) error {
 		}
 		for j, other := range s.Args[:i] {
 			o := v.bufs[other]
-			if (q.Out || f.Params[j].Out) && (other == name || overlap(b, o) && !inPlace(b, q, o, f.Params[j]) && !inPlace(o, f.Params[j], b, q)) {
+			if (q.Out || f.Params[j].Out) && (other == name || overlap(b, o) && !isInPlace(b, q, o, f.Params[j]) && !isInPlace(o, f.Params[j], b, q)) {
 				return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s and %%%s are in the same place, and one is written", other, name), "parameters never overlap, unless an output is over an input")
 			}
 		}
@@ -175,8 +175,8 @@ func (v *programVerifier) stage(s Stage) error {
 	return nil
 }
 
-// write marks b as written, and what else is in its place as gone. What the arena holds never overlaps, so that it is
-// sorted by its end as well.
+// write marks b as written, and overlapping arena buffers as lost. Buffers with valid contents
+// never overlap, so the list is sorted by their ends as well.
 func (v *programVerifier) write(b *ProgBuf) {
 	v.written[b.Name] = true
 	if b.Kind != ArenaBuf {
@@ -192,8 +192,9 @@ func (v *programVerifier) write(b *ProgBuf) {
 	v.arena = slices.Replace(v.arena, from, to, b)
 }
 
-// inPlace reports whether output out, which is parameter p, lies where input in, which is q, does, and may.
-func inPlace(out *ProgBuf, p Param, in *ProgBuf, q Param) bool {
+// isInPlace reports whether output out (parameter p) has the same address as input in (parameter
+// q), by permission of p.
+func isInPlace(out *ProgBuf, p Param, in *ProgBuf, q Param) bool {
 	return p.Over != "" && p.Over == q.Name && out.Offset == in.Offset && out.Bytes() == in.Bytes()
 }
 

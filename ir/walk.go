@@ -29,7 +29,7 @@ func WalkExpr(e Expr, f func(Expr) bool) {
 	if e == nil || !f(e) {
 		return
 	}
-	switch e := e.(type) { // as operands lists them, without a list
+	switch e := e.(type) { // operands, without building a list
 	case *Load:
 		for _, x := range e.Idx {
 			WalkExpr(x, f)
@@ -54,7 +54,7 @@ func WalkExpr(e Expr, f func(Expr) bool) {
 	}
 }
 
-// Exprs goes through the expressions that s itself holds (not those of statements below it).
+// Exprs iterates over the expressions of s itself, not of statements below it.
 func Exprs(s Stmt) iter.Seq[Expr] {
 	return func(yield func(Expr) bool) { exprs(s, yield) }
 }
@@ -134,8 +134,8 @@ func mapAll(es []Expr, f func(Expr) Expr) []Expr {
 	return out
 }
 
-// MapStmt rebuilds s bottom-up: fs sees each statement with what is below it already mapped (it may return nil to drop
-// it), fe rebuilds every expression. Either may be nil.
+// MapStmt rebuilds s bottom-up. fs sees each statement with its children already mapped, and may
+// return nil to drop it. fe rebuilds every expression. Either may be nil.
 func MapStmt(s Stmt, fs func(Stmt) Stmt, fe func(Expr) Expr) Stmt {
 	if fs == nil {
 		fs = func(s Stmt) Stmt { return s }
@@ -207,8 +207,8 @@ func SubstStmt(s Stmt, m map[string]Expr) Stmt {
 	return MapStmt(s, nil, func(e Expr) Expr { return Subst(e, m) })
 }
 
-// Reindex is s where what is stored into and loaded from buffer from is an element of buffer to: at gives the indices there of the element that
-// has the given ones in from. Allocs, and operands of calls, stay as they are.
+// Reindex redirects stores to and loads from buffer from to buffer to. at translates the indices of
+// an element. Allocs, and operands of calls, stay unchanged.
 func Reindex(s Stmt, from, to string, at func(idx []Expr) []Expr) Stmt {
 	return MapStmt(s, func(s Stmt) Stmt {
 		if st, ok := s.(*Store); ok && st.Buf == from {
@@ -225,7 +225,7 @@ func Reindex(s Stmt, from, to string, at func(idx []Expr) []Expr) Stmt {
 	})
 }
 
-// FindAlloc finds the alloc of the buffer called name, nil if there is none.
+// FindAlloc returns the alloc of the buffer called name, or nil.
 func FindAlloc(s Stmt, name string) *Alloc {
 	var out *Alloc
 	Walk(s, func(t Stmt) bool {
@@ -237,7 +237,7 @@ func FindAlloc(s Stmt, name string) *Alloc {
 	return out
 }
 
-// FindLoop finds the loop called name, nil if there is none.
+// FindLoop returns the loop called name, or nil.
 func FindLoop(s Stmt, name string) *For {
 	var out *For
 	Walk(s, func(t Stmt) bool {

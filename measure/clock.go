@@ -1,4 +1,5 @@
-// Package measure times code on this machine: the clock of a core, samples of runs, and what is kept of them.
+// Package measure times code on this machine: the clock of a core, samples of runs, and statistics
+// of them.
 package measure
 
 import (
@@ -17,9 +18,9 @@ type Timing struct {
 // Cycles is how many cycles of one core the run took.
 func (t Timing) Cycles() float64 { return float64(t.Took.Nanoseconds()) * t.GHz }
 
-// Since is the Timing of a run that began at start and ends now. A core that has just computed with wide vectors runs at
-// a lower clock than an idle one, by a tenth and more, and speeds up again within some tens of microseconds. So the
-// clock is measured directly behind each run, and for a short time only.
+// Since is the Timing of a run that began at start and ends now. After wide vectors a core runs at
+// a lower clock than an idle one, and speeds up again within tens of microseconds. So the clock is
+// measured directly behind each run, and for a short time only.
 func Since(start time.Time) Timing {
 	t := Timing{Took: time.Since(start)}
 	t.GHz = clock()
@@ -32,24 +33,25 @@ const (
 	stepsOfTurn = 16      // in chain
 )
 
-// clock measures the clock of this core in GHz: the number of dependent additions, each of which takes one cycle on every CPU that
-// ripc compiles for, in a nanosecond.
+// clock measures the clock of this core in GHz: the number of dependent additions in a nanosecond.
+// An addition takes one cycle on every CPU that ripc compiles for.
 func clock() float64 {
 	before := time.Now()
 	start := time.Now()
 	runtime.KeepAlive(chain(1, chainSteps/stepsOfTurn))
-	ns := time.Since(start) - start.Sub(before) // without what it takes to read the time
+	ns := time.Since(start) - start.Sub(before) // without the time of reading the clock
 	return chainSteps / float64(max(1, ns.Nanoseconds()))
 }
 
-// Fastest gives the tenth of the runs that took the shortest time, at least five of them if there are as many.
+// Fastest returns the fastest tenth of the runs, but at least five if there are five.
 func Fastest(runs []Timing) []Timing {
 	sorted := slices.Clone(runs)
 	slices.SortFunc(sorted, func(a, b Timing) int { return cmp.Compare(a.Took, b.Took) })
 	return sorted[:min(len(sorted), max(5, len(sorted)/10))]
 }
 
-// Median is the median of a quantity over runs, 0 without any: single runs or clocks that were disturbed do not move it.
+// Median is the median of a quantity over runs, 0 without any: single runs or clocks that were
+// disturbed do not move it.
 func Median(runs []Timing, quantity func(Timing) float64) float64 {
 	if len(runs) == 0 {
 		return 0

@@ -5,23 +5,25 @@ import (
 	"slices"
 )
 
-// Figures are one measurement. MACsPerCycle counts all threads together: MACs over the median number of
-// cycles of the fastest tenth of runs, each by the clock directly behind it.
+// Figures are one measurement. MACsPerCycle counts all threads together: MACs over the median
+// number of cycles of the fastest tenth of runs, each by the clock directly behind it.
 type Figures struct {
 	MinMS        *float64 `json:"min_ms"`
 	MedianMS     *float64 `json:"median_ms"`
 	P90MS        *float64 `json:"p90_ms"` // nine runs of ten took no longer
 	MACsPerCycle *float64 `json:"macs_per_cycle"`
 	Instructions *uint64  `json:"instructions"`
-	// Of simulated code: cycles by a model of the core's pipeline, without caches (package engine/estimate), and MACs over those.
+	// Of simulated code: cycles by a model of the core's pipeline, without caches (package
+	// engine/estimate), and MACs over those.
 	EstimatedCycles       *float64 `json:"estimated_cycles"`
 	MACsPerEstimatedCycle *float64 `json:"macs_per_estimated_cycle"`
-	// EstimatedMS is EstimatedCycles at the clock of the board, where that is known. Caches are not counted.
+	// EstimatedMS is EstimatedCycles at the clock of the board, where that is known. Caches are not
+	// counted.
 	EstimatedMS        *float64 `json:"estimated_ms"`
 	MACsPerInstruction *float64 `json:"macs_per_instruction"`
 }
 
-// Unit is what costs are counted in.
+// Unit is the unit of costs.
 type Unit string
 
 // The units, the better ones first.
@@ -31,8 +33,8 @@ const (
 	Instructions    Unit = "instructions"
 )
 
-// Cost is one number to compare by: the time of the fastest run; of simulated code the estimated cycles, or, for a core that
-// LLVM has no model of, the instructions. unit is "" if none is known.
+// Cost is one number to compare by: the time of the fastest run; of simulated code the estimated
+// cycles, or, for a core that LLVM has no model of, the instructions. unit is "" if none is known.
 func (f Figures) Cost() (cost float64, unit Unit) {
 	switch {
 	case f.MinMS != nil:
@@ -45,7 +47,8 @@ func (f Figures) Cost() (cost float64, unit Unit) {
 	return 0, ""
 }
 
-// Reduce gives the shortest, the median and the 90th percentile of the times of runs, and MACs per cycle from the cycles of the fastest ones; of no runs, nothing.
+// Reduce gives the shortest, the median and the 90th percentile of the times of runs, and MACs per
+// cycle from the cycles of the fastest ones; of no runs, nothing.
 func Reduce(runs []Timing, macs int64) Figures {
 	if len(runs) == 0 {
 		return Figures{}

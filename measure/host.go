@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Celsius is the temperature of the processor, of the hottest part that the system tells of; 0 where it tells of none.
+// Celsius is the temperature of the processor, of the hottest part that the system tells of; 0
+// where it tells of none.
 func Celsius() float64 {
 	hottest := 0.0
 	for _, pattern := range []string{"/sys/class/thermal/thermal_zone*/temp", "/sys/class/hwmon/hwmon*/temp*_input"} {
@@ -23,7 +24,8 @@ func Celsius() float64 {
 	return hottest
 }
 
-// Cache is the size in bytes of the largest cache of a core, or a large one where the system does not tell.
+// Cache is the size in bytes of the largest cache of a core, or a large one where the system does
+// not tell.
 func Cache() int64 {
 	largest := int64(0)
 	for _, v := range numbers("/sys/devices/system/cpu/cpu0/cache/index*/size") {
@@ -41,7 +43,7 @@ func Memory() int64 {
 	if err != nil {
 		return 0
 	}
-	return number(strings.TrimSuffix(valueOf(string(info), "MemTotal", ":"), " kB")) << 10
+	return parseNumber(strings.TrimSuffix(valueOf(string(info), "MemTotal", ":"), " kB")) << 10
 }
 
 // numbers are those in the files that a pattern names.
@@ -50,14 +52,14 @@ func numbers(pattern string) []int64 {
 	var all []int64
 	for _, f := range files {
 		if data, err := os.ReadFile(f); err == nil {
-			all = append(all, number(strings.TrimSpace(string(data))))
+			all = append(all, parseNumber(strings.TrimSpace(string(data))))
 		}
 	}
 	return all
 }
 
-// number reads a number, with K or M for its unit; 0 of what is none.
-func number(text string) int64 {
+// parseNumber reads a number with the unit K or M; 0 if text is none.
+func parseNumber(text string) int64 {
 	unit := int64(1)
 	for suffix, u := range map[string]int64{"K": 1 << 10, "M": 1 << 20} {
 		if rest, ok := strings.CutSuffix(text, suffix); ok {

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// CPU is what Linux calls the processor, with the numbers of its design where there are such: one name may be that of several, as clouds call all
-// of theirs "AMD EPYC". Where it has no name it is that of the board; elsewhere the architecture in Go's words.
+// CPU is Linux's name of the processor, with the numbers of its design if known. One name may cover
+// several processors: clouds call all of theirs "AMD EPYC". A processor without a name gets the
+// board's; on other systems it is the architecture in Go's words.
 func CPU() string {
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		if name := processor(string(info)); name != "" {
@@ -32,7 +33,7 @@ func processor(info string) string {
 	return name + ", family " + family + " model " + model
 }
 
-// System is what the system calls itself.
+// System is the system's own name.
 func System() string {
 	release, err := os.ReadFile("/etc/os-release")
 	if err != nil {
@@ -41,7 +42,8 @@ func System() string {
 	return cmp.Or(strings.Trim(valueOf(string(release), "PRETTY_NAME", "="), `"`), runtime.GOOS)
 }
 
-// Load is how many threads have wanted to run in the last minute, on average: 0 on a quiet machine, and where Linux does not say it.
+// Load is how many threads have wanted to run in the last minute, on average: 0 on a quiet machine,
+// and where Linux does not say it.
 func Load() float64 {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

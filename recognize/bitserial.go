@@ -7,7 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// bitserial turns the convolutions and dense layers that can be into bitserial ones, and says of the others why they cannot.
+// bitserial turns every convolution and dense layer that qualifies into a bitserial one. The
+// verdicts of the others name the reason.
 func bitserial(ctx context.Context, r *rewriter) error {
 	r.forget() // layers before a tensor are bitserial now when it is looked at, so that their sums are known
 	for n := range r.Each(ctx) {
@@ -18,7 +19,8 @@ func bitserial(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// layer makes n bitserial if it is a convolution or dense layer that can be, or the sum of several, and says otherwise why not.
+// layer makes convolution or dense layer n bitserial, or splits it into several bitserial layers.
+// Otherwise it records the reason in n's verdict.
 func (r *rewriter) layer(n *graph.Node) error {
 	if n.Op == "matmul" {
 		r.judgeProduct(n)
@@ -44,7 +46,7 @@ func (r *rewriter) layer(n *graph.Node) error {
 			return nil
 		}
 	}
-	switch near := r.nearly[n]; {
+	switch near := r.nearWeights[n]; {
 	case v == nil:
 		if bits, enc, ok := graph.Meant(n.Weights["w"]); ok {
 			why.Args.WeightBits, why.Args.Weights = bits, enc
@@ -55,12 +57,12 @@ func (r *rewriter) layer(n *graph.Node) error {
 		why = weightsRemark(graph.WhyNearlyFew, near)
 		why.Args.Bits = v.Bits
 	case few == nil:
-		why = r.weights(n, notFew)
+		why = r.judgeWeights(n, notFew)
 		why.Args.Bits = v.Bits
 	case few.Offset != nil && n.Op == "conv_transpose2d":
 		why = graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: v.Bits}}
 	default:
-		why = unfit(n, v, few)
+		why = checkSums(n, v, few)
 	}
 	if why.Reason != graph.NoReason {
 		judge(n, graph.Float, why)
@@ -69,8 +71,8 @@ func (r *rewriter) layer(n *graph.Node) error {
 	return r.makeBitserial(n, v, few)
 }
 
-// judgeProduct records why a product of two computed tensors of levels stays float: bitserial layers
-// have constant weights.
+// judgeProduct records why a product of two computed tensors of levels stays float: bitserial
+// layers have constant weights.
 func (r *rewriter) judgeProduct(n *graph.Node) {
 	x, _ := r.source(n.Inputs[0])
 	y, _ := r.source(n.Inputs[1])
@@ -79,7 +81,8 @@ func (r *rewriter) judgeProduct(n *graph.Node) {
 	}
 }
 
-// binaryAttrs says whether n is a convolution or dense layer, but for those of integers, and what its weights are if it is a bitserial one.
+// binaryAttrs reports whether n is a convolution or dense layer on floats or levels. b describes
+// its weights if n is bitserial already, and is nil otherwise.
 func binaryAttrs(n *graph.Node) (b *graph.BinaryAttrs, ok bool) {
 	if graph.IntegerOf(n) != nil {
 		return nil, false
@@ -95,12 +98,14 @@ func binaryAttrs(n *graph.Node) (b *graph.BinaryAttrs, ok bool) {
 	return nil, false
 }
 
-// fromCaller reports whether a layer's input is real because the caller's is: weights of 5 to 8 bits are no wish for levels there.
+// fromCaller reports whether a layer's input is real because the caller's input is. Weights of 5 to
+// 8 bits do not ask for levels there.
 func fromCaller(why graph.Verdict) bool {
 	return why.Reason == graph.WhyInputReal || why.Reason == graph.WhyDeclaredOnly
 }
 
-// judge makes n one of kind, because of why. What was found first stays: later rounds see what earlier ones made.
+// judge records n's kind and the verdict behind it. The first verdict stays, since later rounds see
+// a rewritten graph.
 func judge(n *graph.Node, kind graph.Kind, why graph.Verdict) {
 	if n.Verdict.Reason == graph.NoReason {
 		why.Kind = kind
@@ -108,8 +113,9 @@ func judge(n *graph.Node, kind graph.Kind, why graph.Verdict) {
 	}
 }
 
-// weights says what n's weights are, which are no few integers for each output channel.
-func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
+// judgeWeights refines why, the verdict on weights of n that do not decompose into few-bit
+// integers. It detects weights that decompose per input channel.
+func (r *rewriter) judgeWeights(n *graph.Node, why graph.Verdict) graph.Verdict {
 	w := n.Weights["w"]
 	in, outs := w.Shape[len(w.Shape)-2], w.Shape[len(w.Shape)-1]
 	if in < 2 || w.Data.Len() < 2*in {
@@ -127,9 +133,9 @@ func (r *rewriter) weights(n *graph.Node, why graph.Verdict) graph.Verdict {
 	return why
 }
 
-// unfit says why n over levels v does not become bitserial: its sums do not fit. No reason if they do. What the layer costs, by
-// whichever algorithm, is the target's business.
-func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
+// checkSums returns the reason why layer n over levels v has no exact sums, or no reason. Costs are
+// no concern here: the target chooses an algorithm later.
+func checkSums(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
 	w := n.Weights["w"]
 	products := w.Data.Len() / w.Shape[len(w.Shape)-1]
 	x := graph.IntegersOf(v.LevelType)
@@ -148,7 +154,7 @@ func unfit(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict {
 	return graph.Verdict{Reason: graph.WhyAccumulator, Args: args}
 }
 
-// makeBitserial makes n bitserial over the levels v.
+// makeBitserial turns n into a bitserial layer over the levels v with weights few.
 func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBits) error {
 	l, err := r.sink(n.Inputs[0])
 	if err != nil {
@@ -191,7 +197,7 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	return r.insert(n, add, out)
 }
 
-// weightsRemark is a verdict on weights of few bits.
+// weightsRemark returns a verdict that names the type of few-bit weights.
 func weightsRemark(why graph.Reason, few *graph.FewBits) graph.Verdict {
 	v := graph.Verdict{Reason: why}
 	v.Args.WeightBits, v.Args.Weights = few.Attrs.WeightType()

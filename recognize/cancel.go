@@ -9,10 +9,12 @@ import (
 	"ripc/graph"
 )
 
-// A straight-through estimator adds to a quantizer what it then subtracts: x + (q(x) - x). Where q is a function of one tensor its
-// region is a quantizer (stepped). Where it is not, as with a scale that is computed for each row, the terms cancel all the same.
+// A straight-through estimator adds a tensor to a quantizer and subtracts it again: x + (q(x) - x).
+// If q is a function of one tensor, the whole region is a quantizer (stepQuantizer). If q is not,
+// as with a scale computed for each row, the terms still cancel.
 
-// maxTerms bounds the terms of a sum, and maxAlike the ops in a row that are compared.
+// maxTerms bounds the terms of a sum. maxAlike bounds the depth to which comparer follows
+// producers.
 const (
 	maxTerms = 16
 	maxAlike = 16
@@ -24,15 +26,16 @@ type term struct {
 	negative bool
 }
 
-// cancelTerms lets the readers of a sum read the only term that is left once the others cancel, where that is levels or scaled
-// levels. With ExactFloats it notes only what the sum nearly is.
+// cancelTerms redirects the readers of a sum to its only remaining term, if the other terms cancel
+// and the remaining one is levels or scaled levels. With ExactFloats it only notes the bits of
+// these levels.
 func cancelTerms(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if n.Op != "add" && n.Op != "sub" || len(n.Inputs) != 2 || !r.feedsLayer(n.Output, 0) {
 			continue
 		}
 		left := r.leftTerm(n)
-		if left == "" || r.chain(n.Output) != nil {
+		if left == "" || r.nearQuantizer(n.Output) != nil {
 			continue
 		}
 		from := r.rowScales(left)
@@ -50,7 +53,7 @@ func cancelTerms(ctx context.Context, r *rewriter) error {
 		r.changed = true
 		r.forget()
 		clear(r.levels)
-		v := because(graph.WhyFoldedSum, n)
+		v := verdictAt(graph.WhyFoldedSum, n)
 		p := r.Producer(left)
 		v.Args.Value = fmt.Sprintf("%s %q", p.Op, p.Name)
 		r.g.Roundings = append(r.g.Roundings, v)
@@ -61,7 +64,8 @@ func cancelTerms(ctx context.Context, r *rewriter) error {
 // maxMoves bounds the ops between a sum and the layer that reads it.
 const maxMoves = 8
 
-// feedsLayer reports whether a convolution or dense layer reads tensor t, or what ops that move or scale elements make of it.
+// feedsLayer reports whether a convolution or dense layer reads tensor t, directly or through ops
+// that move or scale elements.
 func (r *rewriter) feedsLayer(t string, depth int) bool {
 	return depth < maxMoves && slices.ContainsFunc(r.Consumers(t), func(c *graph.Node) bool {
 		if _, ok := binaryAttrs(c); ok {
@@ -79,7 +83,8 @@ func (r *rewriter) feedsLayer(t string, depth int) bool {
 	})
 }
 
-// leftTerm is the one term that sum n has once equal terms of both signs are left out; "" if there are several, or none cancels.
+// leftTerm returns the term of sum n that remains after equal terms of opposite signs cancel. It
+// returns "" if several remain, or if none cancels.
 func (r *rewriter) leftTerm(n *graph.Node) string {
 	terms := []term{{tensor: n.Output}}
 	cancelled := false
@@ -98,7 +103,7 @@ func (r *rewriter) leftTerm(n *graph.Node) string {
 	return ""
 }
 
-// dropPair leaves two terms out that cancel.
+// dropPair removes two terms that cancel, and reports whether there were any.
 func (r *rewriter) dropPair(terms *[]term) bool {
 	alike := r.comparer()
 	for i, t := range *terms {
@@ -112,7 +117,8 @@ func (r *rewriter) dropPair(terms *[]term) bool {
 	return false
 }
 
-// expandLast replaces the sum that stands last in the graph by its operands.
+// expandLast replaces the term produced last in the graph by the operands of its producer, and
+// reports whether it could.
 func (r *rewriter) expandLast(terms *[]term) bool {
 	at, last := -1, (*graph.Node)(nil)
 	for i, t := range *terms {
@@ -132,7 +138,8 @@ func (r *rewriter) expandLast(terms *[]term) bool {
 	return true
 }
 
-// operands are the terms of p, a sum or difference of two tensors of one shape, or a negation; nil if it is neither.
+// operands returns the terms of p, a sum or difference of two tensors of one shape, or a negation.
+// It returns nil for any other op.
 func (r *rewriter) operands(p *graph.Node) []term {
 	a, ok := p.Attrs.(*graph.BinaryOpAttrs)
 	switch {
@@ -150,8 +157,9 @@ func (r *rewriter) operands(p *graph.Node) []term {
 	return nil
 }
 
-// comparer returns a function that reports whether two tensors hold the same numbers: they are one, or the same ops make them of the
-// same tensors. It compares a pair once, since many sums may share what they add.
+// comparer returns a function that reports whether two tensors hold the same numbers: they are one
+// tensor, or the same ops produce them from the same tensors. Results are kept, since many sums may
+// share operands.
 func (r *rewriter) comparer() func(t, u string, depth int) bool {
 	type pair struct {
 		t, u  string

@@ -10,33 +10,34 @@ import (
 	"ripc/internal/f32"
 )
 
-// domain says which numbers a tensor may hold: none below lo or above hi.
+// domain bounds the numbers that a tensor may hold: none below lo or above hi.
 type domain struct {
 	lo, hi float32
-	// taken says whether one from a to b may be; nil: any.
-	taken func(a, b float32) bool
+	// contains reports whether some number of the tensor lies in a..b. nil: any number may.
+	contains func(a, b float32) bool
 }
 
-// real is the domain of a tensor of which nothing is known.
-func real() domain {
+// realDomain returns the domain of a tensor with unknown contents.
+func realDomain() domain {
 	inf := float32(math.Inf(1))
 	return domain{lo: -inf, hi: inf}
 }
 
-// finite is real without infinities.
-func finite() domain { return domain{lo: -math.MaxFloat32, hi: math.MaxFloat32} }
+// finiteDomain returns realDomain without the infinities.
+func finiteDomain() domain { return domain{lo: -math.MaxFloat32, hi: math.MaxFloat32} }
 
-// strand is a list of n numbers, at(0) to at(n-1), which never falls or never rises. Numbers that a tensor may hold are those of
-// a few strands: the sums of a bitserial layer are a strand of integers, of which ops behind it make another.
+// strand is a monotone list of n numbers, at(0) to at(n-1). A tensor's possible numbers form a few
+// strands. The sums of a bitserial layer, for example, are a strand of integers, and each op behind
+// the layer maps it to another strand.
 type strand struct {
 	n  int64
 	at func(i int64) float32
 }
 
-// maxStrands bounds the strands of a tensor, and the numbers of one that is added to another.
+// maxStrands bounds the strands of a tensor, and the numbers of a strand that is added to others.
 const maxStrands = 256
 
-// meets reports whether one of s's numbers lies from a to b.
+// meets reports whether a number of s lies in a..b.
 func (s strand) meets(a, b float32) bool {
 	i := 0
 	if s.at(0) <= s.at(s.n-1) {
@@ -47,7 +48,7 @@ func (s strand) meets(a, b float32) bool {
 	return int64(i) < s.n && s.at(int64(i)) >= a && s.at(int64(i)) <= b
 }
 
-// domainOf is what channel o of tensor t may hold, or any channel if o is -1.
+// domainOf returns the domain of channel o of tensor t, or of all channels if o is -1.
 func (r *rewriter) domainOf(t string, o int) domain {
 	d := domain{lo: float32(math.Inf(1)), hi: float32(math.Inf(-1))}
 	channels := []int{o}
@@ -58,46 +59,46 @@ func (r *rewriter) domainOf(t string, o int) domain {
 		}
 	}
 	var all []strand
-	clear(r.numbers)
+	clear(r.knownStrands)
 	for _, c := range channels {
 		strands := r.strands(t, c, 0)
 		for _, s := range strands {
 			for _, v := range []float32{s.at(0), s.at(s.n - 1)} {
-				if v != v { // of infinities
-					return real()
+				if v != v { // inf - inf
+					return realDomain()
 				}
 				d.lo, d.hi = min(d.lo, v), max(d.hi, v)
 			}
 		}
 		all = append(all, strands...)
 	}
-	d.taken = func(a, b float32) bool {
+	d.contains = func(a, b float32) bool {
 		return slices.ContainsFunc(all, func(s strand) bool { return s.meets(a, b) })
 	}
 	return d
 }
 
-// maxDepth bounds how far up strands are looked for.
+// maxDepth bounds the producers that strands follows upwards.
 const maxDepth = 32
 
-// line is the strand of all numbers.
+// line returns the strand of all f32 numbers.
 func line() []strand {
 	lo, hi := f32.Order(float32(math.Inf(-1))), f32.Order(float32(math.Inf(1)))
 	return []strand{{hi - lo + 1, func(i int64) float32 { return f32.Flush(f32.FromOrder(lo + i)) }}}
 }
 
-// strands are the numbers that channel o of f32 tensor t may hold.
+// strands returns the numbers that channel o of f32 tensor t may hold.
 func (r *rewriter) strands(t string, o, depth int) []strand {
 	n := r.Producer(t)
 	if n == nil || depth > maxDepth {
 		return line()
 	}
-	s, ok := r.numbers[place{t, o}]
+	s, ok := r.knownStrands[place{t, o}]
 	if !ok {
 		if s = r.strandsOf(n, o, depth); len(s) == 0 || len(s) > maxStrands {
 			s = line()
 		}
-		r.numbers[place{t, o}] = s
+		r.knownStrands[place{t, o}] = s
 	}
 	return s
 }
@@ -108,7 +109,8 @@ type place struct {
 	channel int
 }
 
-// strandsOf are those of the tensor that n makes; none if nothing is known of it.
+// strandsOf returns the strands of channel o of n's output. It returns none if nothing is known of
+// them.
 func (r *rewriter) strandsOf(n *graph.Node, o, depth int) []strand {
 	above := func(o int) []strand { return r.strands(n.Inputs[0], o, depth+1) }
 	if b, _ := binaryAttrs(n); b != nil {
@@ -121,7 +123,7 @@ func (r *rewriter) strandsOf(n *graph.Node, o, depth int) []strand {
 		if slices.ContainsFunc(steps, func(s scalar.Step) bool { return !s.Monotone() }) {
 			return nil
 		}
-		return through(above(o), func(x float32) float32 { return scalar.EvalSteps(steps, o, x) })
+		return mapStrands(above(o), func(x float32) float32 { return scalar.EvalSteps(steps, o, x) })
 	}
 	in := func(i int) *graph.Value { return r.g.Value(n.Inputs[i]) }
 	switch a := n.Attrs.(type) {
@@ -138,7 +140,7 @@ func (r *rewriter) strandsOf(n *graph.Node, o, depth int) []strand {
 		last := len(a.Begin) - 1
 		return above(a.Begin[last] + o*a.Stride[last])
 	case *graph.ReshapeAttrs:
-		return r.regrouped(n, o, above)
+		return r.reshapeStrands(n, o, above)
 	case *graph.TransposeAttrs:
 		if last := len(a.Perm) - 1; a.Perm[last] == last {
 			return above(o)
@@ -158,7 +160,7 @@ func (r *rewriter) strandsOf(n *graph.Node, o, depth int) []strand {
 	}
 	switch n.Op {
 	case "flatten":
-		return r.regrouped(n, o, above)
+		return r.reshapeStrands(n, o, above)
 	case "dequantize":
 		v := in(0).LevelType
 		return []strand{{int64(1) << v.Bits, func(i int64) float32 { return v.Float(int(i)) }}}
@@ -166,8 +168,8 @@ func (r *rewriter) strandsOf(n *graph.Node, o, depth int) []strand {
 	return nil
 }
 
-// regrouped are the strands of n, which gives the elements of its input another shape.
-func (r *rewriter) regrouped(n *graph.Node, o int, above func(o int) []strand) []strand {
+// reshapeStrands returns the strands of n, a flatten. Several input channels may meet in channel o.
+func (r *rewriter) reshapeStrands(n *graph.Node, o int, above func(o int) []strand) []strand {
 	from, to := r.g.Value(n.Inputs[0]).Channels(), r.g.Value(n.Output).Channels()
 	switch {
 	case to%from == 0:
@@ -184,8 +186,8 @@ func (r *rewriter) regrouped(n *graph.Node, o int, above func(o int) []strand) [
 	return all
 }
 
-// through are strands of f, which never falls or never rises, of numbers.
-func through(strands []strand, f func(x float32) float32) []strand {
+// mapStrands applies f, which is monotone, to strands.
+func mapStrands(strands []strand, f func(x float32) float32) []strand {
 	var out []strand
 	for _, s := range strands {
 		out = append(out, strand{s.n, func(i int64) float32 { return f(s.at(i)) }})
@@ -193,14 +195,14 @@ func through(strands []strand, f func(x float32) float32) []strand {
 	return out
 }
 
-// sumsOfStrands are those of a + b, or a - b, where one has few numbers.
+// sumsOfStrands returns the strands of a + b, or of a - b. One of them must have few numbers.
 func sumsOfStrands(a, b []strand, sub bool) []strand {
 	var out []strand
 	each := func(few []strand, all []strand, sum func(few, all float32) float32) {
 		for _, f := range few {
 			for i := range f.n {
 				v := f.at(i)
-				out = append(out, through(all, func(x float32) float32 { return sum(v, x) })...)
+				out = append(out, mapStrands(all, func(x float32) float32 { return sum(v, x) })...)
 			}
 		}
 	}
@@ -223,7 +225,7 @@ func sumsOfStrands(a, b []strand, sub bool) []strand {
 	return out
 }
 
-// sums are those of a bitserial layer.
+// sums bounds the sums of a bitserial layer.
 type sums struct {
 	lo, hi, step []int64 // per output channel: lo, lo+step, up to hi
 	scale        []float32
@@ -234,7 +236,8 @@ func (s *sums) strand(o int) strand {
 	return strand{(s.hi[o]-lo)/step + 1, func(i int64) float32 { return f32.Mul(float32(lo+i*step), scale) }}
 }
 
-// sumsOf finds the sums of bitserial layer n, nil where the weights are none that recognition makes.
+// sumsOf returns the sums of bitserial layer n. It returns nil for a form of weights that
+// recognition never produces.
 func (r *rewriter) sumsOf(n *graph.Node, b *graph.BinaryAttrs) *sums {
 	if s, ok := r.sums[n]; ok {
 		return s
@@ -267,7 +270,7 @@ func (r *rewriter) findSums(n *graph.Node, b *graph.BinaryAttrs) *sums {
 	x := graph.IntegersOf(v.LevelType)
 	outs := w.Shape[len(w.Shape)-1]
 	a, conv := n.Attrs.(*graph.Conv2DAttrs)
-	padded := conv && a.Pad.Any() // some products may be left out, as if the activation were 0
+	padded := conv && a.Pad.Any() // padding may drop products, as zero activations would
 	s := &sums{make([]int64, outs), make([]int64, outs), make([]int64, outs), make([]float32, outs)}
 	for i, q := range ints {
 		o, p := i%outs, int64(q)*int64(x.Min)

@@ -8,7 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// mergePads gives the zeros of a pad node to the convolutions that read it, as far as padding stays less than the kernel.
+// mergePads merges a pad node of zeros into the convolutions that read it, as long as the padding
+// stays smaller than the kernel.
 func mergePads(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.Conv2DAttrs)
@@ -33,7 +34,8 @@ func mergePads(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// fakeQuants lets a quantizer whose levels only dequantize nodes read give their real values at once.
+// fakeQuants turns dequantize nodes into fake_quant nodes if nothing else reads the quantizer's
+// levels.
 func fakeQuants(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
@@ -43,13 +45,13 @@ func fakeQuants(ctx context.Context, r *rewriter) error {
 		}
 		for _, d := range readers {
 			if f := r.fakeQuant(d); f != nil {
-				f.Note = n.Note // the quantizer goes, what the importer said of it stays
+				f.Note = n.Note // the quantizer goes, but the importer's note on it stays
 				inputs := f.Inputs
 				f.Inputs = d.Inputs
 				*d, r.changed = *f, true
 				r.SetInputs(d, inputs...)
 				d.Verdict = graph.Verdict{Kind: graph.Glue, Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: a.Bits}}
-				if quantizer, own := n.Name, d.Name; len(readers) == 1 { // so does the name by which users know it
+				if quantizer, own := n.Name, d.Name; len(readers) == 1 { // keep the name by which users know the quantizer
 					r.RenameNode(n, own)
 					r.RenameNode(d, quantizer)
 				}
@@ -59,8 +61,8 @@ func fakeQuants(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// fakeQuant is d, if that is a dequantize of a quantizer, as a fake_quant of the quantizer's input: the same function, where
-// levels count steps of the scale. nil if it is none.
+// fakeQuant returns the fake_quant that computes dequantize d and the quantizer before it. Levels
+// must count steps of the scale. It returns nil if d has no such quantizer.
 func (r *rewriter) fakeQuant(d *graph.Node) *graph.Node {
 	if d.Op != "dequantize" {
 		return nil

@@ -11,18 +11,19 @@ import (
 	"ripc/ir"
 )
 
-// source is what f32 tensor t is made from as levels: v is their type (its shape is not t's), why, where v is nil, says what
-// makes it a tensor of real numbers. Levels come from a dequantize, and pass what neither computes nor averages.
+// source traces f32 tensor t to levels. v is the type of the levels, but has another shape than t.
+// If v is nil, why says which node makes t a tensor of real numbers. Levels come from a dequantize,
+// and pass through ops that neither compute nor average.
 func (r *rewriter) source(t string) (v *graph.Value, why graph.Verdict) {
 	s := r.origin(t)
 	return s.value, s.why
 }
 
-// origin is what source says, found once.
+// origin is the result of source, kept for each tensor.
 type origin struct {
-	value *graph.Value
-	why   graph.Verdict
-	made  bool // a quantizer, which the graph does not have yet, makes the levels
+	value          *graph.Value
+	why            graph.Verdict
+	needsQuantizer bool // the levels need a quantizer that the graph does not have yet
 }
 
 func (r *rewriter) origin(t string) origin {
@@ -33,23 +34,23 @@ func (r *rewriter) origin(t string) origin {
 	s.value, s.why = r.findSource(t)
 	if n := r.Producer(t); s.value != nil {
 		_, sum := n.Attrs.(*graph.BinaryOpAttrs)
-		if _, mean := r.averaged(n); mean {
+		if _, mean := r.poolWindow(n); mean {
 			sum = true
 		}
-		s.made = sum || !r.idle(n) && r.stepped(t) != nil || n.Op != "dequantize" && !r.idle(n) && r.ends(n) || n.Op != "dequantize" && slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).made })
+		s.needsQuantizer = sum || !r.isIdentity(n) && r.findQuantizer(t) != nil || n.Op != "dequantize" && !r.isIdentity(n) && r.needsThreshold(n) || n.Op != "dequantize" && slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).needsQuantizer })
 	}
 	r.sources[t] = s
 	return s
 }
 
-// because is a verdict that n causes.
-func because(why graph.Reason, n *graph.Node) graph.Verdict {
+// verdictAt returns a verdict with n as its cause.
+func verdictAt(why graph.Reason, n *graph.Node) graph.Verdict {
 	return graph.Verdict{Reason: why, Where: n.Name, Args: ir.Args{Op: n.Op}}
 }
 
-// remark is what there is to say of the quantizer that n is.
+// remark returns a verdict on n, a quantizer.
 func remark(why graph.Reason, n *graph.Node) graph.Verdict {
-	v := because(why, n)
+	v := verdictAt(why, n)
 	v.Kind = graph.Bits
 	return v
 }
@@ -59,21 +60,21 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	if n == nil {
 		return nil, r.realInput(t)
 	}
-	float := because(graph.WhyMakesReals, n)
-	if r.chain(t) == nil {
-		if u, ok := r.uneven[t]; ok && u.channels {
-			float = because(graph.WhyScaledLevels, n)
+	float := verdictAt(graph.WhyMakesReals, n)
+	if r.nearQuantizer(t) == nil {
+		if u, ok := r.uneven[t]; ok && u.byChannel {
+			float = verdictAt(graph.WhyScaledLevels, n)
 		} else if ok {
-			float = because(graph.WhyUnevenLevels, n)
+			float = verdictAt(graph.WhyUnevenLevels, n)
 			float.Args.Count = int64(u.values)
 		}
 	}
-	if q := r.chain(t); q != nil && q.nearly && r.options.ExactFloats {
-		float = because(graph.WhyNearly, n)
+	if q := r.nearQuantizer(t); q != nil && q.isNear && r.options.ExactFloats {
+		float = verdictAt(graph.WhyNearly, n)
 		float.Args.Bits = q.value.Bits
 	}
 	if bits, ok := r.nearSums[t]; ok {
-		float = because(graph.WhyNearly, n)
+		float = verdictAt(graph.WhyNearly, n)
 		float.Args.Bits = bits
 	}
 	switch a := n.Attrs.(type) {
@@ -84,33 +85,33 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 				return nil, why
 			}
 			if i > 0 && w.LevelType != v.LevelType {
-				if q := r.valued(t); q != nil {
+				if q := r.valueQuantizer(t); q != nil {
 					return q.value, graph.Verdict{}
 				}
-				return nil, because(graph.WhyMixedLevels, n)
+				return nil, verdictAt(graph.WhyMixedLevels, n)
 			}
 			v = w
 		}
 		return v, graph.Verdict{}
 	case *graph.SpatialPadAttrs:
-		if v, why = r.source(n.Inputs[0]); v != nil && !exactly(v, a.Value) {
-			if q := r.valued(t); q != nil {
+		if v, why = r.source(n.Inputs[0]); v != nil && !isLevel(v, a.Value) {
+			if q := r.valueQuantizer(t); q != nil {
 				return q.value, graph.Verdict{}
 			}
-			why = because(graph.WhyPadValue, n)
-			why.Args.Value, why.Args.Bits, why.Args.Levels = number(a.Value), v.Bits, v.Enc.String()
+			why = verdictAt(graph.WhyPadValue, n)
+			why.Args.Value, why.Args.Bits, why.Args.Levels = formatNumber(a.Value), v.Bits, v.Enc.String()
 			return nil, why
 		}
 		return v, why
 	case *graph.BinaryOpAttrs:
 		if len(n.Inputs) == 2 {
-			if q := r.stepped(t); q != nil {
+			if q := r.findQuantizer(t); q != nil {
 				return q.value, graph.Verdict{}
 			}
 			if v, why = r.sum(n); v != nil {
 				return v, why
 			}
-			if q := r.valued(t); q != nil {
+			if q := r.valueQuantizer(t); q != nil {
 				return q.value, graph.Verdict{}
 			}
 			if float.Reason != graph.WhyMakesReals {
@@ -118,7 +119,7 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 			}
 			return nil, why
 		}
-		if q := r.stepped(t); q == nil && !r.idle(n) {
+		if q := r.findQuantizer(t); q == nil && !r.isIdentity(n) {
 			if v = r.affine(n); v != nil {
 				return v, graph.Verdict{}
 			}
@@ -135,26 +136,26 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	case "global_avg_pool":
 		return r.mean(n)
 	case "dequantize":
-		if q := r.stepped(t); q != nil {
+		if q := r.findQuantizer(t); q != nil {
 			return q.value, graph.Verdict{}
 		}
 		if v = r.g.Value(n.Inputs[0]); !(v.Scale > 0) {
-			why = because(graph.WhyLevelScale, n)
-			why.Args.Value = number(v.Scale)
+			why = verdictAt(graph.WhyLevelScale, n)
+			why.Args.Value = formatNumber(v.Scale)
 			return nil, why
 		}
 		return v, graph.Verdict{}
 	case "flatten":
 		return r.source(n.Inputs[0])
 	}
-	if r.idle(n) {
+	if r.isIdentity(n) {
 		return r.source(n.Inputs[0])
 	}
-	if q := r.stepped(t); q != nil {
+	if q := r.findQuantizer(t); q != nil {
 		return q.value, graph.Verdict{}
 	}
-	if r.single(n) {
-		if q := r.valued(t); q != nil {
+	if r.isElementwise(n) {
+		if q := r.valueQuantizer(t); q != nil {
 			return q.value, graph.Verdict{}
 		}
 	}
@@ -162,7 +163,7 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 		return nil, fakeQuantReason(n, a)
 	}
 	if float.Reason == graph.WhyMakesReals {
-		if why, ok := r.spoilt(n); ok {
+		if why, ok := r.obstacle(n); ok {
 			return nil, why
 		}
 		if why := r.realInput(t); why.Reason == graph.WhyDeclaredOnly {
@@ -172,22 +173,24 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 	return nil, float
 }
 
-// realInput says of f32 tensor t, which single ops make of an input, that it has real numbers.
+// realInput returns the verdict on f32 tensor t, which elementwise ops compute from a real input of
+// the graph.
 func (r *rewriter) realInput(t string) graph.Verdict {
 	why := graph.Verdict{Reason: graph.WhyInputReal}
-	if declared := r.g.Value(r.start(t)).Declared; declared != "" {
+	if declared := r.g.Value(r.startOf(t)).Declared; declared != "" {
 		why.Reason, why.Args.Levels = graph.WhyDeclaredOnly, declared
 	}
 	return why
 }
 
-// start is the tensor from which single ops, and ops that only move elements, make f32 tensor t.
-func (r *rewriter) start(t string) string {
+// startOf returns the tensor from which ops on single elements and ops that move elements compute
+// f32 tensor t.
+func (r *rewriter) startOf(t string) string {
 	from, known := t, false
 	var passed []string
 	for !known {
 		n := r.Producer(from)
-		if n == nil || len(n.Inputs) != 1 || !r.single(n) && n.Op != "transpose" && n.Op != "reshape" && n.Op != "flatten" {
+		if n == nil || len(n.Inputs) != 1 || !r.isElementwise(n) && n.Op != "transpose" && n.Op != "reshape" && n.Op != "flatten" {
 			break
 		}
 		passed = append(passed, from)
@@ -201,27 +204,29 @@ func (r *rewriter) start(t string) string {
 	return from
 }
 
-// spoilt says what keeps n, an op on single elements of levels, from making levels, if it is that.
-func (r *rewriter) spoilt(n *graph.Node) (why graph.Verdict, ok bool) {
-	if !r.single(n) || len(n.Inputs) != 1 || n.Op == "dequantize" {
+// obstacle returns the reason why n, an elementwise op on levels, makes no levels. ok is false if n
+// is no such op or is not to blame.
+func (r *rewriter) obstacle(n *graph.Node) (why graph.Verdict, ok bool) {
+	if !r.isElementwise(n) || len(n.Inputs) != 1 || n.Op == "dequantize" {
 		return why, false
 	}
 	if v, _ := r.source(n.Inputs[0]); v == nil {
 		return why, false
 	}
-	if r.varies(n) {
-		return because(graph.WhyScaledLevels, n), true
+	if r.variesByChannel(n) {
+		return verdictAt(graph.WhyScaledLevels, n), true
 	}
 	if values := r.values(n.Output, 0); values != nil {
-		why = because(graph.WhyUnevenLevels, n)
+		why = verdictAt(graph.WhyUnevenLevels, n)
 		why.Args.Count = int64(len(values))
 		return why, true
 	}
 	return why, false
 }
 
-// affine is the type that levels have which n, an op with a number, gives another scale or offset; nil if n is no such op, or its
-// f32 values are others.
+// affine returns the type of the levels that n makes by giving its input's levels another scale or
+// offset. It returns nil if n is no such op, or if its f32 results differ from the real values of
+// that type.
 func (r *rewriter) affine(n *graph.Node) *graph.Value {
 	x, _ := r.source(n.Inputs[0])
 	if x == nil {
@@ -234,9 +239,9 @@ func (r *rewriter) affine(n *graph.Node) *graph.Value {
 		return nil
 	}
 	f := graph.ElementFunction(r.g, n)
-	out := reals(v)
+	out := levelValues(v)
 	largest := math.Max(math.Abs(float64(out[0])), math.Abs(float64(out[len(out)-1])))
-	for l, y := range reals(x) {
+	for l, y := range levelValues(x) {
 		if math.Abs(float64(f(0, []float32{y})-out[l])) > 0x1p-22*largest {
 			return nil
 		}
@@ -244,40 +249,41 @@ func (r *rewriter) affine(n *graph.Node) *graph.Value {
 	return v
 }
 
-// fakeQuantReason says why fake_quant n makes no levels.
+// fakeQuantReason returns the reason why fake_quant n makes no levels.
 func fakeQuantReason(n *graph.Node, a *graph.FakeQuantAttrs) graph.Verdict {
 	switch {
 	case n.Weights["scale"].Data.Len() > 1:
-		return because(graph.WhyChannelScales, n)
+		return verdictAt(graph.WhyChannelScales, n)
 	case a.Max-a.Min > 255:
-		why := because(graph.WhyWideQuantizer, n)
+		why := verdictAt(graph.WhyWideQuantizer, n)
 		why.Args.Most = 8
 		return why
 	}
-	return because(graph.WhyMakesReals, n)
+	return verdictAt(graph.WhyMakesReals, n)
 }
 
-// number is a real number as an argument.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// formatNumber formats a real number for a verdict's arguments.
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// idle reports whether n, an op on single elements, gives each of the levels that its input is made from back.
-func (r *rewriter) idle(n *graph.Node) bool {
+// isIdentity reports whether n, an elementwise op, maps the real value of each input level to
+// itself.
+func (r *rewriter) isIdentity(n *graph.Node) bool {
 	steps := graph.Steps(r.g, n)
-	if len(steps) == 0 || slices.ContainsFunc(steps, func(s scalar.Step) bool { return slices.ContainsFunc(s.Vectors(), mixed) }) {
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(s scalar.Step) bool { return slices.ContainsFunc(s.Vectors(), differ) }) {
 		return false
 	}
 	v, _ := r.source(n.Inputs[0])
-	return v != nil && !slices.ContainsFunc(reals(v), func(x float32) bool { return scalar.EvalSteps(steps, 0, x) != x })
+	return v != nil && !slices.ContainsFunc(levelValues(v), func(x float32) bool { return scalar.EvalSteps(steps, 0, x) != x })
 }
 
-// exactly reports whether real is one of v's levels, to the bit.
-func exactly(v *graph.Value, real float64) bool {
+// isLevel reports whether real is the value of one of v's levels, to the bit.
+func isLevel(v *graph.Value, real float64) bool {
 	level, ok := v.Level(real)
 	return ok && v.Float(level) == float32(real)
 }
 
-// reals are the real values of all levels that v can have.
-func reals(v *graph.Value) []float32 {
+// levelValues returns the real values of all levels of v.
+func levelValues(v *graph.Value) []float32 {
 	var out []float32
 	for l := range 1 << v.Bits {
 		out = append(out, v.Float(l))
@@ -285,13 +291,14 @@ func reals(v *graph.Value) []float32 {
 	return out
 }
 
-// mixed reports whether the numbers in v differ.
-func mixed(v []float32) bool {
+// differ reports whether the numbers in v differ.
+func differ(v []float32) bool {
 	return slices.ContainsFunc(v, func(x float32) bool { return x != v[0] })
 }
 
-// sink gives the levels that f32 tensor t, which has a source, is made from. The nodes between t and its dequantize come
-// to work on levels, each with a dequantize behind it for those who still want floats.
+// sink returns the tensor of levels that f32 tensor t, which has a source, is made from. The nodes
+// between t and its dequantize come to work on levels. Readers that still want floats get a
+// dequantize of their own.
 func (r *rewriter) sink(t string) (string, error) {
 	if l, ok := r.levels[t]; ok {
 		return l, nil
@@ -299,18 +306,18 @@ func (r *rewriter) sink(t string) (string, error) {
 	n := r.Producer(t)
 	l, err := "", error(nil)
 	switch {
-	case n.Op != "dequantize" && r.idle(n):
+	case n.Op != "dequantize" && r.isIdentity(n):
 		l, err = r.sink(n.Inputs[0])
-	case r.stepped(t) != nil:
-		l, err = r.threshold(n, r.stepped(t))
+	case r.findQuantizer(t) != nil:
+		l, err = r.threshold(n, r.findQuantizer(t))
 	case n.Op == "dequantize":
 		l = n.Inputs[0]
-	case r.averages(n):
+	case r.averagesLevels(n):
 		l, err = r.meanLevels(n)
-	case r.adds(n):
+	case r.addsLevels(n):
 		l, err = r.sumLevels(n)
-	case r.ends(n):
-		l, err = r.threshold(n, r.valued(t))
+	case r.needsThreshold(n):
+		l, err = r.threshold(n, r.valueQuantizer(t))
 	default:
 		l, err = r.sinkNode(n)
 	}
@@ -320,8 +327,8 @@ func (r *rewriter) sink(t string) (string, error) {
 	return l, err
 }
 
-// adds reports whether n adds up levels to levels.
-func (r *rewriter) adds(n *graph.Node) bool {
+// addsLevels reports whether n adds levels and yields levels.
+func (r *rewriter) addsLevels(n *graph.Node) bool {
 	if _, ok := n.Attrs.(*graph.BinaryOpAttrs); !ok || len(n.Inputs) != 2 {
 		return false
 	}
@@ -329,8 +336,9 @@ func (r *rewriter) adds(n *graph.Node) bool {
 	return v != nil
 }
 
-// ends reports whether the levels of n, of which there is a source, are made behind it, by value.
-func (r *rewriter) ends(n *graph.Node) bool {
+// needsThreshold reports whether n, which has a source, must compute in floats. A quantizer behind
+// n then makes its levels from the values.
+func (r *rewriter) needsThreshold(n *graph.Node) bool {
 	switch a := n.Attrs.(type) {
 	case *graph.ConcatAttrs:
 		v, _ := r.source(n.Inputs[0])
@@ -340,12 +348,12 @@ func (r *rewriter) ends(n *graph.Node) bool {
 		})
 	case *graph.SpatialPadAttrs:
 		v, _ := r.source(n.Inputs[0])
-		return !exactly(v, a.Value)
+		return !isLevel(v, a.Value)
 	}
-	return r.single(n) && (len(n.Inputs) > 1 || r.affine(n) == nil)
+	return r.isElementwise(n) && (len(n.Inputs) > 1 || r.affine(n) == nil)
 }
 
-// sinkNode makes n a node of levels.
+// sinkNode makes n work on levels, and returns its output.
 func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 	in := make([]string, len(n.Inputs))
 	for i := range in {
@@ -364,8 +372,8 @@ func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{l}}, out)
 }
 
-// requantize takes out quantizers that give the levels which their input is made from: who reads their real values reads
-// that input, and who reads the levels gets those.
+// requantize removes quantizers that map each input level to itself. Readers of their real values
+// then read the input's values, and readers of their levels the input's levels.
 func requantize(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
@@ -374,7 +382,7 @@ func requantize(ctx context.Context, r *rewriter) error {
 		}
 		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Output)
 		v := s.value
-		if v == nil || s.made || v.LevelType != y.LevelType || !keeps(a, v) {
+		if v == nil || s.needsQuantizer || v.LevelType != y.LevelType || !keepsLevels(a, v) {
 			continue
 		}
 		for _, c := range r.Consumers(y.Name) {
@@ -398,9 +406,9 @@ func requantize(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// keeps reports whether quantizer a gives each level of v for its real value.
-func keeps(a *graph.QuantizeAttrs, v *graph.Value) bool {
-	for l, x := range reals(v) {
+// keepsLevels reports whether quantizer a maps the real value of each level of v to that level.
+func keepsLevels(a *graph.QuantizeAttrs, v *graph.Value) bool {
+	for l, x := range levelValues(v) {
 		if a.Eval(x) != v.Stored(l) {
 			return false
 		}

@@ -7,16 +7,16 @@ import (
 	"ripc/graph/scalar"
 )
 
-// maxMean bounds the levels of a mean: each is read by a slice of its own.
+// maxMean bounds the elements of a window: each is read by a slice of its own.
 const maxMean = 16
 
-// window is what an average pool adds up: the same element of several parts of its input.
+// window is the window of an average pool.
 type window struct {
 	kernel, strides, out [2]int
 }
 
-// averaged is the window of n, an average pool of windows that lie in the image; false if n is none.
-func (r *rewriter) averaged(n *graph.Node) (window, bool) {
+// poolWindow returns the window of n if n is an average pool with all windows inside the image.
+func (r *rewriter) poolWindow(n *graph.Node) (window, bool) {
 	if n.Op != "avg_pool" && n.Op != "global_avg_pool" {
 		return window{}, false
 	}
@@ -31,16 +31,17 @@ func (r *rewriter) averaged(n *graph.Node) (window, bool) {
 	return window{[2]int{in[1], in[2]}, [2]int{1, 1}, [2]int{1, 1}}, true
 }
 
-// mean is the type of levels that the means of levels have which average pool n makes: sums, with the scale divided by their number.
+// mean returns the type of the means of levels that average pool n computes: the type of sums, with
+// the scale divided by the number of elements.
 func (r *rewriter) mean(n *graph.Node) (*graph.Value, graph.Verdict) {
-	float := because(graph.WhyMakesReals, n)
+	float := verdictAt(graph.WhyMakesReals, n)
 	x, _ := r.source(n.Inputs[0])
-	w, ok := r.averaged(n)
+	w, ok := r.poolWindow(n)
 	if x == nil || !ok {
 		return nil, float
 	}
 	count := w.kernel[0] * w.kernel[1]
-	wide := because(graph.WhyWideMean, n)
+	wide := verdictAt(graph.WhyWideMean, n)
 	wide.Args.Count, wide.Args.Bits, wide.Args.Most = int64(count), x.Bits, graph.MaxWeightBits
 	if count > maxMean {
 		return nil, wide
@@ -68,21 +69,21 @@ func (r *rewriter) mean(n *graph.Node) (*graph.Value, graph.Verdict) {
 	if count == 1 {
 		return x, graph.Verdict{}
 	}
-	v := r.inferred(divided(n, count), types[0])
+	v := r.inferLevels(divideSum(n, count), types[0])
 	if v == nil {
 		return nil, float
 	}
 	return v, graph.Verdict{}
 }
 
-// divided divides a sum of count levels.
-func divided(n *graph.Node, count int) *graph.Node {
+// divideSum returns a copy of n, a sum of count levels, that divides by count.
+func divideSum(n *graph.Node, count int) *graph.Node {
 	by := &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(count)})}
 	return &graph.Node{Name: n.Name + ".mean", Op: "div", Attrs: &graph.BinaryOpAttrs{}, Weights: map[string]*graph.Tensor{"b": by}, Pos: n.Pos}
 }
 
-// inferred is what node n makes of levels of type t; nil if it makes none.
-func (r *rewriter) inferred(n *graph.Node, t scalar.LevelType) *graph.Value {
+// inferLevels returns the type that node n makes of levels of type t, or nil if it makes no levels.
+func (r *rewriter) inferLevels(n *graph.Node, t scalar.LevelType) *graph.Value {
 	const in = "levels"
 	n.Inputs = []string{in}
 	g := &graph.Graph{Values: map[string]*graph.Value{in: {Name: in, Shape: []int{1, 1}, LevelType: t}}}
@@ -93,13 +94,14 @@ func (r *rewriter) inferred(n *graph.Node, t scalar.LevelType) *graph.Value {
 	return v
 }
 
-// meanLevels adds up the levels that average pool n reads, and gives the levels of the means. Who reads real numbers keeps the pool.
+// meanLevels adds the levels that average pool n reads, and returns the levels of the means.
+// Readers of real numbers keep the pool.
 func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 	l, err := r.sink(n.Inputs[0])
 	if err != nil {
 		return "", err
 	}
-	w, _ := r.averaged(n)
+	w, _ := r.poolWindow(n)
 	behind := r.inserter(n)
 	var sums []string
 	shape := r.g.Value(l).Shape
@@ -128,7 +130,7 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 	}
 	mean := sums[0]
 	if count := w.kernel[0] * w.kernel[1]; count > 1 {
-		m := divided(n, count)
+		m := divideSum(n, count)
 		m.Inputs = []string{mean}
 		if mean, err = behind(m, ".mean"); err != nil {
 			return "", err
@@ -140,9 +142,9 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 	return mean, err
 }
 
-// averages reports whether n makes means of levels that are levels.
-func (r *rewriter) averages(n *graph.Node) bool {
-	if _, ok := r.averaged(n); !ok {
+// averagesLevels reports whether n averages levels and yields levels.
+func (r *rewriter) averagesLevels(n *graph.Node) bool {
+	if _, ok := r.poolWindow(n); !ok {
 		return false
 	}
 	v, _ := r.mean(n)

@@ -5,22 +5,23 @@ import (
 	"ripc/graph"
 )
 
-// foldWeights takes weights that have few bits but for roundings for those, and with ExactFloats notes only what they nearly are:
-// as sign(w) - clip(w) + clip(w), a straight-through estimator, nearly is sign(w).
+// foldWeights replaces weights that are few-bit up to roundings. For example, sign(w) - clip(w) +
+// clip(w), of a straight-through estimator, is sign(w) up to roundings. With ExactFloats it keeps
+// the weights and notes the nearest few-bit ones.
 func foldWeights(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
-		if b, ok := binaryAttrs(n); !ok || b != nil || r.nearly[n] != nil {
+		if b, ok := binaryAttrs(n); !ok || b != nil || r.nearWeights[n] != nil {
 			continue
 		}
 		near := graph.Nearly(n.Weights["w"])
 		if near == nil {
 			if few, _ := graph.Decompose(n.Weights["w"]); few != nil && r.options.ExactFloats && !few.Exact(n.Weights["w"]) {
-				r.nearly[n] = few
+				r.nearWeights[n] = few
 			}
 			continue
 		}
 		few, _ := graph.Decompose(near)
-		r.nearly[n] = few
+		r.nearWeights[n] = few
 		if !r.options.ExactFloats {
 			r.nameRounding(n, few)
 			n.Weights = map[string]*graph.Tensor{"w": near, "b": n.Weights["b"]}
@@ -32,7 +33,7 @@ func foldWeights(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// fewBits is graph.Decompose as the options allow it: with ExactFloats weights must be few bits as they are.
+// fewBits decomposes weights as the options allow: with ExactFloats they must be few-bit exactly.
 func (r *rewriter) fewBits(w *graph.Tensor) (*graph.FewBits, graph.Verdict) {
 	few, why := graph.Decompose(w)
 	if few != nil && r.options.ExactFloats && !few.Exact(w) {
@@ -41,7 +42,7 @@ func (r *rewriter) fewBits(w *graph.Tensor) (*graph.FewBits, graph.Verdict) {
 	return few, why
 }
 
-// nameRounding notes that the weights of n are taken for few, from which they differ by rounding.
+// nameRounding notes that n's weights are replaced by few, and differ from them by roundings.
 func (r *rewriter) nameRounding(n *graph.Node, few *graph.FewBits) {
 	v := weightsRemark(graph.WhyFewFolded, few)
 	v.Where, v.Args.Op = n.Name, n.Op

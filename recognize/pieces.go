@@ -9,21 +9,23 @@ import (
 // maxValues bounds the values of a region that count as levels: 8 bits.
 const maxValues = 256
 
-// piece is a range of numbers of which a region makes one value, in the order of f32 (f32.Order).
+// piece is a range of numbers, in the order of f32 (f32.Order), that a region maps to one value.
 type piece struct {
 	first, last int64
 	value       float32
 }
 
-// from is the smallest number of the piece, below it that of the pieces before. Subnormal numbers count as zero.
-func (p piece) from() float32 { return f32.Flush(f32.FromOrder(p.first)) + 0 }
+// lowest is the smallest number of the piece; all before it belong to earlier pieces. Subnormal
+// numbers count as zero.
+func (p piece) lowest() float32 { return f32.Flush(f32.FromOrder(p.first)) + 0 }
 
-// to is the largest number of the piece.
-func (p piece) to() float32 { return f32.Flush(f32.FromOrder(p.last)) + 0 }
+// highest is the largest number of the piece.
+func (p piece) highest() float32 { return f32.Flush(f32.FromOrder(p.last)) + 0 }
 
-// pieces finds where g is constant in channel o, over the numbers of a range, and the values that it has there: exactly, by
-// enclosing what it makes of ever smaller ranges. nil if it has more than a few values, one that is not finite, or if the
-// enclosures do not come to an end. Where g makes NaN, of sums that overflow, the value is that of a neighbour.
+// pieces splits the domain of channel o into ranges on which g is constant. It is exact: it
+// encloses g's values over ever smaller ranges. It returns nil for too many values, for one that is
+// not finite, or if its budget runs out. Where sums overflow and g is NaN, the value is that of a
+// neighbour.
 func (g *region) pieces(c calculus, o int, within domain) []piece {
 	f := finder{g: g, c: c, o: o, budget: 1 << 14, regs: make([]span, 0, len(g.ops)+1)}
 	first, last := f32.Order(within.lo), f32.Order(within.hi)
@@ -31,7 +33,7 @@ func (g *region) pieces(c calculus, o int, within domain) []piece {
 		return nil
 	}
 	for _, p := range f.found[1:] {
-		if p.from() == 0 && f32.Flush(f32.FromOrder(p.first-1)) == 0 { // it tells -0 from 0, as 1/x does and no comparison
+		if p.lowest() == 0 && f32.Flush(f32.FromOrder(p.first-1)) == 0 { // g tells -0 from 0, as 1/x does; thresholds cannot
 			return nil
 		}
 	}
@@ -42,9 +44,9 @@ type finder struct {
 	g         *region
 	c         calculus
 	o         int
-	budget    int // of enclosures
+	budget    int // remaining enclosures
 	found     []piece
-	undecided bool // all that was found so far is NaN
+	undecided bool // all values so far are NaN
 	regs      []span
 }
 
@@ -71,7 +73,7 @@ func (f *finder) split(first, last int64) bool {
 	return f.split(first, mid) && f.split(mid+1, last)
 }
 
-// add adds a piece behind those that were found.
+// add appends a piece, or extends the last one if the value is the same.
 func (f *finder) add(p piece, nan bool) {
 	if n := len(f.found); n > 0 {
 		l := &f.found[n-1]

@@ -8,10 +8,10 @@ import (
 	"ripc/ir"
 )
 
-// Levels that are not in even steps, as LQ-Nets and HWGQ have them, are sums of planes: v0 + a*p + b*q, each plane being 0 or 1. A layer
-// of such levels is a sum of layers of the planes.
+// Unevenly spaced levels, as in LQ-Nets and HWGQ, are sums of planes: v0 + a*p + b*q, each plane
+// being 0 or 1. A layer of such levels is a sum of layers of the planes.
 
-// maxPlanes bounds the planes, each of which costs a layer.
+// maxPlanes bounds the planes: each costs a layer.
 const maxPlanes = 4
 
 // planes are levels of 1 bit that add up to uneven ones.
@@ -21,8 +21,9 @@ type planes struct {
 	exact  bool  // the sums are the values to the bit
 }
 
-// planesOf finds the planes of values in order; nil if they are too many.
-// inOrder asks for planes that rise with the level, so that the largest level has the largest of each.
+// planesOf decomposes values, in ascending order, into planes. It returns nil if that takes too
+// many. inOrder asks for planes that rise with the level, so that a maximum of levels is the
+// maximum of each plane.
 func planesOf(values []float32, inOrder bool) *planes {
 	var above []float64
 	for _, v := range values {
@@ -48,12 +49,12 @@ func planesOf(values []float32, inOrder bool) *planes {
 	return p
 }
 
-// levelParts are the parts of a layer of uneven levels: each reads one plane of them.
+// levelParts splits a layer of uneven levels into parts that read one plane each.
 func (r *rewriter) levelParts(n *graph.Node) ([]part, error) {
 	t := n.Inputs[0]
 	if r.planes[t] == nil {
-		moves, from, pooled := r.movesBefore(t)
-		r.chain(from)
+		moves, from, pooled := r.findMoves(t)
+		r.nearQuantizer(from)
 		q := r.uneven[from].quantizer
 		if q == nil {
 			return nil, nil
@@ -66,7 +67,7 @@ func (r *rewriter) levelParts(n *graph.Node) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.planes[t], err = r.moved(made, moves); err != nil {
+		if r.planes[t], err = r.repeatMoves(made, moves); err != nil {
 			return nil, err
 		}
 	}
@@ -77,9 +78,9 @@ func (r *rewriter) levelParts(n *graph.Node) ([]part, error) {
 	return parts, nil
 }
 
-// movesBefore are the ops before tensor t that move or choose elements, the first one first, and the tensor that they read. pooled
-// says that one of them takes the largest of several.
-func (r *rewriter) movesBefore(t string) (moves []*graph.Node, from string, pooled bool) {
+// findMoves returns the ops before tensor t that move or choose elements, the first one first, and
+// the tensor that they read. pooled reports whether one of them takes a maximum.
+func (r *rewriter) findMoves(t string) (moves []*graph.Node, from string, pooled bool) {
 	for from = t; len(moves) < maxMoves; from = moves[0].Inputs[0] {
 		p := r.Producer(from)
 		if p == nil {
@@ -99,8 +100,8 @@ func (r *rewriter) movesBefore(t string) (moves []*graph.Node, from string, pool
 	return moves, from, pooled
 }
 
-// moved does to each of some tensors what moves do.
-func (r *rewriter) moved(tensors []string, moves []*graph.Node) ([]string, error) {
+// repeatMoves applies copies of moves to each tensor.
+func (r *rewriter) repeatMoves(tensors []string, moves []*graph.Node) ([]string, error) {
 	for _, m := range moves {
 		next := make([]string, len(tensors))
 		for i, t := range tensors {
@@ -115,9 +116,9 @@ func (r *rewriter) moved(tensors []string, moves []*graph.Node) ([]string, error
 	return tensors, nil
 }
 
-// makePlanes puts the planes p of quantizer q behind node n, which makes the levels, and gives their f32 tensors. The first has the
-// least value added.
-func (r *rewriter) makePlanes(n *graph.Node, q *stepped, p *planes) ([]string, error) {
+// makePlanes puts the planes p of quantizer q behind node n, which makes the levels, and returns
+// their f32 tensors. The first tensor includes the smallest value as an offset.
+func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) ([]string, error) {
 	if !p.exact {
 		v := remark(graph.WhyFolded, n)
 		v.Args.Bits = q.value.Bits
@@ -128,8 +129,8 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepped, p *planes) ([]string, e
 		return &graph.Node{Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{x}, Weights: map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}}
 	}
 	from, err := q.from, error(nil)
-	if q.turn != nil {
-		turn := &graph.Node{Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"b": q.turn}}
+	if q.polarity != nil {
+		turn := &graph.Node{Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"b": q.polarity}}
 		if from, err = behind(turn, ".turn"); err != nil {
 			return nil, err
 		}

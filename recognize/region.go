@@ -10,22 +10,23 @@ import (
 	"ripc/graph/scalar"
 )
 
-// maxRegion bounds the ops of a region. A straight-through estimator with a soft backward function, as Bi-Real-Net and ReActNet
-// write it, has some 30.
+// maxRegion bounds the ops of a region. A straight-through estimator with a soft backward function,
+// as Bi-Real-Net and ReActNet write it, has some 30.
 const maxRegion = 64
 
-// region is what ops on single elements make of one tensor: tensor to as a function of tensor from, element by element. The
-// ops between the two may branch and join.
+// region is a function from tensor from to tensor to, element by element. The ops between the two
+// may branch and join.
 type region struct {
 	from, to string
 	channels int
 	ops      []operation // register 0 is from; operation i fills register i+1, the last one that of to
-	// jumps counts the ops that have jumps, such as round and quantize. Without one there are no levels.
+	// jumps counts the ops that have jumps, such as round and quantize. A region without any makes
+	// no levels.
 	jumps int
-	sign  *graph.Node // one of the ops, if there is such a one
-	// shared says that some register is read twice, so that forms are of use.
+	sign  *graph.Node // one sign op of the region, or nil
+	// shared reports whether some register is read twice, so that forms help.
 	shared  bool
-	vectors [][]float32 // all constants that differ from channel to channel
+	vectors [][]float32 // all constants that differ between channels
 }
 
 // operation fills a register from others.
@@ -35,16 +36,17 @@ type operation struct {
 	eval func(c calculus, o int, args []span) span
 }
 
-// walker goes up from a tensor through ops on single elements, the last one first.
+// walker goes up from a tensor through elementwise ops, the last one first.
 type walker struct {
 	r        *rewriter
 	to       string
-	frontier []string // tensors that the ops so far read; levels and constants too
+	frontier []string // tensors that the visited nodes read; levels and constants too
 	nodes    []*graph.Node
-	jumps    int // of the nodes, counting those that compute the same more than once
+	jumps    int // jumps of the nodes, with duplicates of an op counted each time
 }
 
-// next goes up to the next tensor from which alone all that was passed comes; false if there is none.
+// next goes up to the next single tensor from which the visited nodes compute the result. It
+// returns false if there is none.
 func (w *walker) next() bool {
 	for {
 		last, at := (*graph.Node)(nil), -1
@@ -54,14 +56,14 @@ func (w *walker) next() bool {
 				last, at = n, i
 			}
 		}
-		if last == nil || !w.r.single(last) || len(w.nodes) == maxRegion || !slices.Equal(w.r.g.Value(last.Output).Shape, w.r.g.Value(w.to).Shape) {
+		if last == nil || !w.r.isElementwise(last) || len(w.nodes) == maxRegion || !slices.Equal(w.r.g.Value(last.Output).Shape, w.r.g.Value(w.to).Shape) {
 			return false
 		}
 		w.nodes = append(w.nodes, last)
 		w.jumps += w.r.jumps(last)
 		w.frontier = slices.Delete(w.frontier, at, at+1)
 		for _, in := range last.Inputs {
-			if w.r.konst(in) == nil && !slices.Contains(w.frontier, in) {
+			if w.r.constantOf(in) == nil && !slices.Contains(w.frontier, in) {
 				w.frontier = append(w.frontier, in)
 			}
 		}
@@ -74,8 +76,9 @@ func (w *walker) next() bool {
 	}
 }
 
-// konst is the constant that tensor t is, as one number for each channel or one for all; nil if it is none.
-func (r *rewriter) konst(t string) []float32 {
+// constantOf returns the constant that tensor t is, as one number for each channel or one for all.
+// It returns nil if t is not constant.
+func (r *rewriter) constantOf(t string) []float32 {
 	n := r.Producer(t)
 	if n == nil || n.Op != "constant" {
 		return nil
@@ -90,8 +93,8 @@ func (r *rewriter) konst(t string) []float32 {
 	return nil
 }
 
-// single reports whether n is an op on single elements that a region may have.
-func (r *rewriter) single(n *graph.Node) bool {
+// isElementwise reports whether n is an op on single elements that a region may contain.
+func (r *rewriter) isElementwise(n *graph.Node) bool {
 	if len(graph.Steps(r.g, n)) > 0 {
 		return true
 	}
@@ -107,13 +110,13 @@ func (r *rewriter) single(n *graph.Node) bool {
 		case p == nil:
 			return false
 		default:
-			return r.single(p)
+			return r.isElementwise(p)
 		}
 	}
 	return false
 }
 
-// region makes the region that w has walked through.
+// region returns the region of the visited nodes.
 func (w *walker) region() *region {
 	g := &region{from: w.frontier[0], to: w.to, channels: w.r.g.Value(w.to).Channels()}
 	registers := map[string]int{g.from: 0}
@@ -122,7 +125,7 @@ func (w *walker) region() *region {
 		op := operation{node: n}
 		for _, in := range n.Inputs {
 			if _, ok := registers[in]; !ok { // a constant
-				k := w.r.konst(in)
+				k := w.r.constantOf(in)
 				g.vector(k)
 				registers[in] = len(reads)
 				reads = append(reads, 0)
@@ -130,7 +133,7 @@ func (w *walker) region() *region {
 			}
 			op.args = append(op.args, registers[in])
 		}
-		if i := slices.IndexFunc(g.ops, func(p operation) bool { return op.same(p) }); i >= 0 {
+		if i := slices.IndexFunc(g.ops, func(p operation) bool { return op.equals(p) }); i >= 0 {
 			registers[n.Output] = i + 1
 			continue
 		}
@@ -147,14 +150,14 @@ func (w *walker) region() *region {
 	return g
 }
 
-// same reports whether op computes what p does.
-func (op operation) same(p operation) bool {
+// equals reports whether op and p compute the same.
+func (op operation) equals(p operation) bool {
 	return p.node != nil && op.node.Op == p.node.Op && slices.Equal(op.args, p.args) && reflect.DeepEqual(op.node.Attrs, p.node.Attrs) && reflect.DeepEqual(op.node.Weights, p.node.Weights)
 }
 
-// vector notes a constant.
+// vector records a constant.
 func (g *region) vector(v []float32) {
-	if mixed(v) {
+	if differ(v) {
 		g.vectors = append(g.vectors, v)
 	}
 }
@@ -180,7 +183,7 @@ func (r *rewriter) jumps(n *graph.Node) int {
 	return 0
 }
 
-// evaluator computes n, one of g's ops. Levels stand for their real values.
+// evaluator returns a function that computes n, one of g's ops. Levels stand for their real values.
 func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, args []span) span {
 	g.jumps += r.jumps(n)
 	if steps := graph.Steps(r.g, n); len(steps) > 0 {
@@ -204,7 +207,7 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 	case *graph.QuantizeAttrs:
 		v := r.g.Value(n.Output).LevelType
 		return func(c calculus, _ int, args []span) span {
-			return c.monotone(func(x float32) float32 { return v.Float(stored(v, a.Eval(x))) }, args[0])
+			return c.monotone(func(x float32) float32 { return v.Float(storedLevel(v, a.Eval(x))) }, args[0])
 		}
 	case *graph.ThresholdAttrs:
 		t := n.Weights["thresholds"]
@@ -212,7 +215,7 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 			g.vector(t.Data.Floats()[i*t.Shape[1] : (i+1)*t.Shape[1]])
 		}
 		return func(c calculus, o int, args []span) span {
-			return c.monotone(func(x float32) float32 { return a.Float(stored(a.LevelType, a.Level(t, o, x))) }, args[0])
+			return c.monotone(func(x float32) float32 { return a.Float(storedLevel(a.LevelType, a.Level(t, o, x))) }, args[0])
 		}
 	}
 	if f, operands, ok := graph.FunctionOf(n); ok {
@@ -237,18 +240,18 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 	if n.Op == "dequantize" {
 		return func(_ calculus, _ int, args []span) span { return args[0] }
 	}
-	return func(calculus, int, []span) span { return anything() }
+	return func(calculus, int, []span) span { return anySpan() }
 }
 
-// stored is how a level that rises with the number is stored.
-func stored(v scalar.LevelType, level int) int {
+// storedLevel returns the stored form of a level that is counted from the smallest value up.
+func storedLevel(v scalar.LevelType, level int) int {
 	if v.Float(0) > v.Float(v.Top()) {
 		return v.Top() - level
 	}
 	return level
 }
 
-// enclose encloses what g makes, in channel o, of the numbers in x. regs is where it works.
+// enclose encloses the values of g in channel o over the numbers in x. regs is scratch memory.
 func (g *region) enclose(c calculus, o int, x span, regs []span) span {
 	regs = append(regs[:0], x)
 	own := func(i int) {
@@ -269,7 +272,7 @@ func (g *region) enclose(c calculus, o int, x span, regs []span) span {
 	return regs[len(regs)-1]
 }
 
-// key is what distinguishes channel o from others.
+// key returns the constants of channel o as text: channels with equal keys have equal pieces.
 func (g *region) key(o int) string {
 	var b strings.Builder
 	for _, v := range g.vectors {

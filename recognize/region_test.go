@@ -78,7 +78,7 @@ func TestRegions(t *testing.T) {
 		n.Outputs = []string{y}
 		exactly := newRewriter(n.Graph)
 		exactly.options.ExactFloats = true
-		q := exactly.stepped(y)
+		q := exactly.findQuantizer(y)
 		if q == nil {
 			return
 		}
@@ -96,8 +96,8 @@ func TestRegions(t *testing.T) {
 			v := float32(n.r.NormFloat64() * math.Pow(2, float64(n.r.IntN(8)-4)))
 			if c := q.thresholds.Shape[1]; q.from == x && n.r.IntN(2) == 0 {
 				v = q.thresholds.Data.At(n.r.IntN(q.thresholds.Shape[0])*c + i%channels%c)
-				if q.turn != nil {
-					v *= q.turn.Data.At(i % channels % q.turn.Data.Len())
+				if q.polarity != nil {
+					v *= q.polarity.Data.At(i % channels % q.polarity.Data.Len())
 				}
 				if v-v == 0 {
 					v = f32.FromOrder(f32.Order(v) + int64(n.r.IntN(3)-1))
@@ -127,8 +127,8 @@ func TestRegions(t *testing.T) {
 				continue
 			}
 			v, c := f32.Flush(from[i]), i%channels
-			if q.turn != nil {
-				v *= q.turn.Data.At(c % q.turn.Data.Len())
+			if q.polarity != nil {
+				v *= q.polarity.Data.At(c % q.polarity.Data.Len())
 			}
 			level := 0
 			for j := range q.thresholds.Shape[0] {

@@ -7,17 +7,18 @@ import (
 	"ripc/graph"
 )
 
-// rowScaled is a tensor that is levels times numbers which are computed for each row, and so the same in all channels.
+// rowScaled is a tensor of levels times computed numbers, one number for each row of channels.
 type rowScaled struct {
-	levels string // f32 tensor that has a source
-	// path leads from levels to the tensor: mul, div, and reshapes that keep the channels. It is empty where the tensor is levels.
+	levels string // f32 tensor with a source
+	// path leads from levels to the tensor: mul, div, and reshapes that keep the channels. It is
+	// empty where the tensor is levels.
 	path []*graph.Node
 }
 
 // maxPath bounds the ops behind levels.
 const maxPath = 8
 
-// rowScales finds the levels from which t differs by scales of rows; nil if there are none.
+// rowScales returns the levels from which t differs by row scales only, or nil.
 func (r *rewriter) rowScales(t string) *rowScaled {
 	s := &rowScaled{levels: t}
 	for {
@@ -40,14 +41,14 @@ func (r *rewriter) rowScales(t string) *rowScaled {
 	}
 }
 
-// keepsChannels reports whether p only gives rows of channels another shape.
+// keepsChannels reports whether p is a reshape that keeps the channels.
 func (r *rewriter) keepsChannels(p *graph.Node) bool {
 	_, reshape := p.Attrs.(*graph.ReshapeAttrs)
 	return (reshape || p.Op == "flatten") && r.g.Value(p.Output).Channels() == r.g.Value(p.Inputs[0]).Channels()
 }
 
-// rowOperand says which tensor p scales by a number for each row, and by which tensor; by is "" where p scales by one number.
-// in is "" if p is no such scale.
+// rowOperand returns the tensor in that p scales by one number for each row, and the tensor by of
+// these numbers. by is "" where p scales by one constant. in is "" if p is no such scale.
 func (r *rewriter) rowOperand(p *graph.Node) (in, by string) {
 	a, ok := p.Attrs.(*graph.BinaryOpAttrs)
 	if !ok || p.Op != "mul" && p.Op != "div" {
@@ -73,8 +74,8 @@ func (r *rewriter) rowOperand(p *graph.Node) (in, by string) {
 	return "", ""
 }
 
-// moveRowScales lets a layer of few-bit weights read levels where it reads levels that are scaled row by row, and scales its sums
-// instead: a sum of products has the factor that all of its terms have.
+// moveRowScales moves row scales from the input of a few-bit layer to its sums. The layer then
+// reads plain levels. This is exact in real numbers, since all terms of a sum share the factor.
 func moveRowScales(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
@@ -99,7 +100,8 @@ func moveRowScales(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// commute reports whether s has a scale of rows, and all that one sum of layer n adds up has the same factors.
+// commute reports whether s has a row scale, and each sum of layer n adds products with equal
+// factors.
 func (s *rowScaled) commute(r *rewriter, n *graph.Node) bool {
 	a, conv := n.Attrs.(*graph.Conv2DAttrs)
 	w := n.Weights["w"].Shape
@@ -126,14 +128,14 @@ func (s *rowScaled) commute(r *rewriter, n *graph.Node) bool {
 	return scaled
 }
 
-// rowShape is a shape with one number for each row of channels.
+// rowShape replaces the channels of a shape by 1.
 func rowShape(shape []int) []int {
 	out := slices.Clone(shape)
 	out[len(out)-1] = 1
 	return out
 }
 
-// scaleSums moves the scales of s from before layer n behind it, and its bias behind these.
+// scaleSums moves the scales of s from before layer n behind it, and n's bias behind the scales.
 func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) error {
 	r.changed = true
 	out, bias, in := n.Output, n.Weights["b"], s.levels

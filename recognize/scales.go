@@ -8,8 +8,9 @@ import (
 	"ripc/internal/f32"
 )
 
-// foldScales gives a scale of each channel, between levels and a convolution or dense layer, to the weights of that layer, where
-// these have few bits then: those of a depthwise layer, whose filters read one channel each, or weights that undo the scale.
+// foldScales folds a per-channel scale between levels and a layer into the layer's weights, if
+// these are few-bit afterwards. That happens in depthwise layers, with one input channel per
+// filter, and if the weights undo the scale.
 func foldScales(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
@@ -28,7 +29,7 @@ func foldScales(ctx context.Context, r *rewriter) error {
 		if v, _ := r.source(p.Inputs[0]); v == nil {
 			continue
 		}
-		w := scaled(n, p)
+		w := scaleWeights(n, p)
 		if few, _ := r.fewBits(w); few == nil {
 			continue
 		}
@@ -44,7 +45,7 @@ func foldScales(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// viewsBefore are the nodes before n that only give rows of channels another shape, the nearest first.
+// viewsBefore returns the nodes before n that only reshape rows of channels, the nearest first.
 func (r *rewriter) viewsBefore(n *graph.Node) []*graph.Node {
 	var views []*graph.Node
 	for p := r.Producer(n.Inputs[0]); p != nil; p = r.Producer(p.Inputs[0]) {
@@ -57,8 +58,8 @@ func (r *rewriter) viewsBefore(n *graph.Node) []*graph.Node {
 	return views
 }
 
-// scaled are the weights of n with the scales of p, a mul or div before it, in them.
-func scaled(n, p *graph.Node) *graph.Tensor {
+// scaleWeights returns the weights of n times the scales of p, a mul or div before it.
+func scaleWeights(n, p *graph.Node) *graph.Tensor {
 	w, b := n.Weights["w"], p.Weights["b"].Data.Floats()
 	in, outs := w.Shape[len(w.Shape)-2], w.Shape[len(w.Shape)-1]
 	groups := 1
@@ -76,7 +77,7 @@ func scaled(n, p *graph.Node) *graph.Tensor {
 	return &graph.Tensor{Shape: w.Shape, Data: graph.NumbersOf(out)}
 }
 
-// bypass lets n read what p, before it and views, reads.
+// bypass lets n read the input of p, which stands before n and its views.
 func (r *rewriter) bypass(n, p *graph.Node) error {
 	r.changed = true
 	in := p.Inputs[0]

@@ -7,20 +7,23 @@ import (
 	"ripc/internal/f32"
 )
 
-// A span encloses the numbers that one tensor may hold where the tensor that it is computed from holds any of a range: all
-// lie in lo..hi. Spans are those of f32 arithmetic: where lo equals hi the number is known to the bit (but for the sign of a
-// zero). Bounds alone cannot see that (s - x) + x is s, since they take the two x for different numbers; forms can.
+// A span encloses the numbers lo..hi that one tensor may hold, given a range of numbers for the
+// tensor that it is computed from. Spans follow f32 arithmetic: where lo equals hi the number is
+// known to the bit (but for the sign of a zero).
+//
+// Bounds alone cannot prove that (s - x) + x is s, since they take the two x for different numbers.
+// Forms can.
 type span struct {
 	lo, hi float32
-	nan    bool // there may be NaN as well
-	none   bool // there is nothing else
+	nan    bool // NaN is possible as well
+	none   bool // no number but NaN is possible
 	forms  []form
 }
 
-// form says that the numbers of a tensor are k times those of another tensor, plus something from lo to hi, in real numbers:
-// the roundings between the two are in that range.
+// form says that the numbers of a tensor are k times those of another tensor, plus a real number in
+// lo..hi. The range includes all roundings between the two.
 type form struct {
-	of     int // register of the other
+	of     int // register of the other tensor
 	k      float64
 	lo, hi float64
 }
@@ -35,8 +38,8 @@ func point(v float32) span {
 	return span{lo: v, hi: v}
 }
 
-// anything encloses all there is.
-func anything() span {
+// anySpan encloses all numbers and NaN.
+func anySpan() span {
 	inf := float32(math.Inf(1))
 	return span{lo: -inf, hi: inf, nan: true}
 }
@@ -44,7 +47,7 @@ func anything() span {
 // known reports whether s is one number, NaN apart.
 func (s span) known() bool { return !s.none && s.lo == s.hi }
 
-// hull encloses what s and t do.
+// hull returns the smallest span that encloses s and t.
 func (s span) hull(t span) span {
 	switch {
 	case s.none:
@@ -55,7 +58,7 @@ func (s span) hull(t span) span {
 	return span{lo: min(s.lo, t.lo), hi: max(s.hi, t.hi), nan: s.nan || t.nan}
 }
 
-// spanOf encloses numbers, which are the ends of what there is.
+// spanOf returns the smallest span that encloses ends.
 func spanOf(ends ...float32) span {
 	s := span{none: true}
 	nan := false
@@ -67,16 +70,17 @@ func spanOf(ends ...float32) span {
 	return s
 }
 
-// calculus is how spans are computed.
+// calculus selects the arithmetic of spans.
 type calculus struct {
-	forms bool // they are of use: some tensor is read twice
-	// exact counts roundings. Without it they are left out: spans are those of real numbers then, and a product with 0 is 0.
+	forms bool // keep forms: some tensor is read twice
+	// exact counts roundings. Without it spans are those of real numbers, and a product with 0 is
+	// 0.
 	exact bool
-	// signZero is what sign makes of 0.
+	// signZero is the value of sign(0).
 	signZero float32
 }
 
-// step is s, in channel o, of numbers in x.
+// step applies s, in channel o, to numbers in x.
 func (c calculus) step(s scalar.Step, o int, x span) span {
 	if x.none && !x.nan {
 		return x
@@ -106,28 +110,28 @@ func (c calculus) step(s scalar.Step, o int, x span) span {
 	if !x.none {
 		lo, hi, ok := s.Range(o, x.lo, x.hi)
 		if !ok {
-			return anything()
+			return anySpan()
 		}
 		out = spanOf(lo, hi)
-		if lo == x.lo && hi == x.hi && passes(s, x) {
+		if lo == x.lo && hi == x.hi && isIdentityOn(s, x) {
 			out.forms = x.forms
 		}
 	}
 	return c.withNaN(out, x.nan, s.Eval(o, float32(math.NaN())))
 }
 
-// passes reports whether s gives numbers in x back.
-func passes(s scalar.Step, x span) bool {
+// isIdentityOn reports whether s maps each number in x to itself.
+func isIdentityOn(s scalar.Step, x span) bool {
 	switch s.Kind {
 	case scalar.Relu, scalar.Relu6, scalar.HardTanh, scalar.Clip, scalar.Least, scalar.Most:
-		return true // as the ends do
+		return true // monotone: fixed ends suffice
 	case scalar.PRelu, scalar.Abs:
 		return x.lo >= 0
 	}
 	return false
 }
 
-// withNaN is s, and of a NaN, if there may be one, v.
+// withNaN adds to s the value v that a NaN yields, if nan is set.
 func (c calculus) withNaN(s span, nan bool, v float32) span {
 	if !nan {
 		return s
@@ -141,7 +145,7 @@ func (c calculus) withNaN(s span, nan bool, v float32) span {
 	return t
 }
 
-// monotone is f of numbers in x, where f never falls.
+// monotone applies f, which never falls, to numbers in x.
 func (c calculus) monotone(f func(x float32) float32, x span) span {
 	out := span{none: true}
 	if !x.none {
@@ -150,7 +154,7 @@ func (c calculus) monotone(f func(x float32) float32, x span) span {
 	return c.withNaN(out, x.nan, f(float32(math.NaN())))
 }
 
-// add is a + b, or a - b.
+// add encloses a + b, or a - b if sub is set.
 func (c calculus) add(a, b span, sub bool) span {
 	if a.none || b.none {
 		return span{none: true, nan: true}
@@ -164,7 +168,7 @@ func (c calculus) add(a, b span, sub bool) span {
 		out.lo, out.hi = f32.Add(a.lo, b.lo), f32.Add(a.hi, b.hi)
 	}
 	if out.lo != out.lo || out.hi != out.hi {
-		return anything()
+		return anySpan()
 	}
 	if !c.forms {
 		return out
@@ -181,44 +185,45 @@ func (c calculus) add(a, b span, sub bool) span {
 			s := form{of: f.of, k: f.k + sign*g.k}
 			s.lo, s.hi = sumDown(f.lo, min(sign*g.lo, sign*g.hi)), sumUp(f.hi, max(sign*g.lo, sign*g.hi))
 			if s.k != 0 {
-				out.forms = append(out.forms, s.widened(e))
+				out.forms = append(out.forms, s.widen(e))
 				continue
 			}
 			lo, hi := f32.Flush(float32(s.lo)), f32.Flush(float32(s.hi))
-			if !c.exact { // what bounds know is of other numbers than these
+			if !c.exact { // bounds with roundings do not apply to real numbers
 				return span{lo: lo, hi: hi}
 			}
 			out.lo, out.hi = max(out.lo, lo), min(out.hi, hi)
 		}
 	}
 	if b.known() {
-		out.forms = append(out.forms, shifted(a.forms, 1, sign*float64(b.lo), e)...)
+		out.forms = append(out.forms, shiftForms(a.forms, 1, sign*float64(b.lo), e)...)
 	} else if a.known() {
-		out.forms = append(out.forms, shifted(b.forms, sign, float64(a.lo), e)...)
+		out.forms = append(out.forms, shiftForms(b.forms, sign, float64(a.lo), e)...)
 	}
 	return out
 }
 
-// shifted are forms times k, which is 1 or -1 where roundings count, plus v, rounded by at most e.
-func shifted(forms []form, k, v, e float64) []form {
+// shiftForms multiplies forms by k, adds v, and allows for a rounding of at most e. k is 1 or -1
+// where roundings count.
+func shiftForms(forms []form, k, v, e float64) []form {
 	var out []form
 	for _, f := range forms {
 		lo, hi := min(k*f.lo, k*f.hi), max(k*f.lo, k*f.hi)
-		out = append(out, form{f.of, k * f.k, sumDown(lo, v), sumUp(hi, v)}.widened(e))
+		out = append(out, form{f.of, k * f.k, sumDown(lo, v), sumUp(hi, v)}.widen(e))
 	}
 	return out
 }
 
-// widened is f with e more on both sides.
-func (f form) widened(e float64) form {
+// widen moves both bounds of f outwards by e.
+func (f form) widen(e float64) form {
 	f.lo, f.hi = sumDown(f.lo, -e), sumUp(f.hi, e)
 	return f
 }
 
-// least is the smallest normal number; sums below it become 0.
-const least = 0x1p-126
+// minNormal is the smallest normal number; sums below it become 0.
+const minNormal = 0x1p-126
 
-// roundingOf bounds by how much out, the rounded a + sign*b, may differ from the sum.
+// roundingOf bounds by how much out, the rounded a + sign*b, may differ from the exact sum.
 func roundingOf(a, b, out span, sign float64) float64 {
 	if a.known() && a.lo == 0 || b.known() && b.lo == 0 {
 		return 0
@@ -233,8 +238,8 @@ func roundingOf(a, b, out span, sign float64) float64 {
 	}
 	flushed := 0.0
 	g := min(grain(a), grain(b))
-	if g < least && !(out.lo >= least || out.hi <= -least) {
-		flushed = least
+	if g < minNormal && !(out.lo >= minNormal || out.hi <= -minNormal) {
+		flushed = minNormal
 	}
 	if g > 0 && most <= 0x1p24*g { // a multiple of g, of 24 bits
 		return flushed
@@ -243,13 +248,13 @@ func roundingOf(a, b, out span, sign float64) float64 {
 	if most == math.Ldexp(1, exp-1) {
 		exp--
 	}
-	return max(math.Ldexp(1, exp-25), least)
+	return max(math.Ldexp(1, exp-25), minNormal)
 }
 
 // sumUp is a + b in f64, rounded up.
 func sumUp(a, b float64) float64 {
 	s := a + b
-	if t := s - a; (a-(s-t))+(b-t) > 0 { // TwoSum: what the sum lacks
+	if t := s - a; (a-(s-t))+(b-t) > 0 { // TwoSum: the rounding error is positive
 		return math.Nextafter(s, math.Inf(1))
 	}
 	return s
@@ -258,7 +263,7 @@ func sumUp(a, b float64) float64 {
 // sumDown is a + b in f64, rounded down.
 func sumDown(a, b float64) float64 { return -sumUp(-a, -b) }
 
-// grain is a number of which all numbers in s are multiples, 0 if none is known.
+// grain returns a power of two that divides all numbers in s, or 0 if none is known.
 func grain(s span) float64 {
 	if s.known() {
 		m, exp := math.Frexp(math.Abs(float64(s.lo)))
@@ -276,7 +281,7 @@ func grain(s span) float64 {
 	return math.Ldexp(1, exp-24)
 }
 
-// mul is a * b; square says that both are one number.
+// mul encloses a * b; square says that both are the same number.
 func (c calculus) mul(a, b span, square bool) span {
 	if zero := func(s span) bool { return s.known() && s.lo == 0 && !s.nan }; !c.exact && (zero(a) || zero(b)) {
 		return point(0)
@@ -305,10 +310,11 @@ func (c calculus) mul(a, b span, square bool) span {
 					continue
 				}
 				nan = true
-				// Between 0 and infinity all products are possible, unless the one is 0 itself or the other infinite itself.
+				// Between 0 and infinity all products are possible, unless the one is 0 itself or
+				// the other infinite itself.
 				switch {
 				case !(a.known() || b.known()):
-					return anything()
+					return anySpan()
 				case a.known() && a.lo == 0 && b.known(), b.known() && b.lo == 0 && a.known():
 				case a.known() && a.lo == 0, b.known() && b.lo == 0:
 					out = out.hull(point(0))
@@ -324,16 +330,17 @@ func (c calculus) mul(a, b span, square bool) span {
 	out.nan = nan
 	if c.forms && !out.none {
 		if b.known() {
-			out.forms = c.scaled(a.forms, float64(b.lo))
+			out.forms = c.scaleForms(a.forms, float64(b.lo))
 		} else if a.known() {
-			out.forms = c.scaled(b.forms, float64(a.lo))
+			out.forms = c.scaleForms(b.forms, float64(a.lo))
 		}
 	}
 	return out
 }
 
-// scaled are forms times k: of 1 and -1, whose products need no rounding, or of any number where roundings do not count.
-func (c calculus) scaled(forms []form, k float64) []form {
+// scaleForms multiplies forms by k. With roundings, k must be 1 or -1, so that products need no
+// rounding.
+func (c calculus) scaleForms(forms []form, k float64) []form {
 	if c.exact && k != 1 && k != -1 {
 		return nil
 	}
@@ -344,7 +351,7 @@ func (c calculus) scaled(forms []form, k float64) []form {
 	return out
 }
 
-// div is a / b.
+// div encloses a / b.
 func (c calculus) div(a, b span) span {
 	if a.none || b.none {
 		return span{none: true, nan: true}
@@ -355,26 +362,26 @@ func (c calculus) div(a, b span) span {
 		return s
 	}
 	if b.lo <= 0 && b.hi >= 0 || math.IsInf(float64(b.lo), 0) || math.IsInf(float64(b.hi), 0) {
-		return anything()
+		return anySpan()
 	}
 	ends := []float32{f32.Div(a.lo, b.lo), f32.Div(a.lo, b.hi), f32.Div(a.hi, b.lo), f32.Div(a.hi, b.hi)}
 	for _, v := range ends {
 		if v != v {
-			return anything()
+			return anySpan()
 		}
 	}
 	out := spanOf(ends...)
 	out.nan = a.nan || b.nan
 	if c.forms && b.known() {
-		out.forms = c.scaled(a.forms, 1/float64(b.lo))
+		out.forms = c.scaleForms(a.forms, 1/float64(b.lo))
 	}
 	return out
 }
 
-// function is f of numbers in args; square says that all of these are one number.
+// function applies f to numbers in args; square says that all of these are the same number.
 func (c calculus) function(f scalar.Function, args []span, square bool) span {
 	a, b := args[0], args[len(args)-1]
-	// between encloses f where it lies between what it is of two choices of ends.
+	// between returns lo..hi, and f's value for NaN operands if they are possible.
 	between := func(lo, hi float32) span {
 		out := span{lo: lo, hi: hi}
 		if nan := float32(math.NaN()); a.none || b.none {
@@ -423,10 +430,10 @@ func (c calculus) function(f scalar.Function, args []span, square bool) span {
 			return no
 		}
 	}
-	return anything()
+	return anySpan()
 }
 
-// extreme is the smaller or the greater of a and b; b where one is a NaN.
+// extreme encloses the smaller or the greater of a and b; b where one is a NaN.
 func (c calculus) extreme(f scalar.Function, a, b span) span {
 	if a.none || b.none {
 		return b

@@ -278,7 +278,7 @@ func TestSpellings(t *testing.T) {
 			n.Outputs = []string{y}
 			r := newRewriter(n.Graph)
 			r.options.ExactFloats = !fold
-			q := r.stepped(y)
+			q := r.findQuantizer(y)
 			if want := s.want != "" && (fold || !s.nearly); (q != nil) != want {
 				t.Errorf("%s: found %+v, want %v", s.name, q, want)
 				continue
@@ -286,8 +286,8 @@ func TestSpellings(t *testing.T) {
 			if q == nil {
 				continue
 			}
-			if got := q.value.LevelType.String(); got != s.want || math.Abs(q.value.Scale-s.scale) > 1e-7*s.scale || q.nearly != s.nearly {
-				t.Errorf("%s: %s of scale %g, nearly %v", s.name, got, q.value.Scale, q.nearly)
+			if got := q.value.LevelType.String(); got != s.want || math.Abs(q.value.Scale-s.scale) > 1e-7*s.scale || q.isNear != s.nearly {
+				t.Errorf("%s: %s of scale %g, nearly %v", s.name, got, q.value.Scale, q.isNear)
 			}
 			if s.thresholds != nil && !slices.Equal(q.thresholds.Data.Floats(), s.thresholds) {
 				t.Errorf("%s: thresholds %x, want %x", s.name, q.thresholds.Data.Floats(), s.thresholds)

@@ -13,8 +13,9 @@ type part struct {
 	graph.WeightPart
 }
 
-// partsOf replaces layer n by several that add up, whose weights and levels have few bits, and gives them; none if there are no such.
-// ofLevels says that n reads levels: then its weights are split, and else what it reads.
+// partsOf replaces layer n by a sum of layers with few-bit weights and levels, and returns these.
+// It returns none if n has no such parts. ofLevels reports that n reads levels: then its weights
+// are split, and otherwise its input.
 func (r *rewriter) partsOf(n *graph.Node, ofLevels bool) ([]*graph.Node, error) {
 	var parts []part
 	var err error
@@ -22,7 +23,7 @@ func (r *rewriter) partsOf(n *graph.Node, ofLevels bool) ([]*graph.Node, error) 
 	switch {
 	case !ofLevels:
 		parts, err = r.levelParts(n)
-	case r.nearly[n] != nil: // refused already
+	case r.nearWeights[n] != nil: // refused before
 	default:
 		if parts = r.weightParts(n); parts == nil {
 			if parts, err = r.groupParts(n); parts != nil {
@@ -36,7 +37,7 @@ func (r *rewriter) partsOf(n *graph.Node, ofLevels bool) ([]*graph.Node, error) 
 	return r.split(n, parts, groups)
 }
 
-// weightParts are the parts of a layer whose weights are sums of weights of 1 bit, such as {-a, 0, b}.
+// weightParts splits a layer by its weights: weights such as {-a, 0, b} are sums of 1-bit weights.
 func (r *rewriter) weightParts(n *graph.Node) []part {
 	weights, exact := graph.SplitWeights(n.Weights["w"])
 	if weights == nil || !exact && r.options.ExactFloats {
@@ -53,7 +54,8 @@ func (r *rewriter) weightParts(n *graph.Node) []part {
 	return parts
 }
 
-// groupParts are the parts of a layer whose weights have scales for groups of input channels: each reads the channels of one group.
+// groupParts splits a layer with weights scaled per group of input channels: each part reads the
+// channels of one group.
 func (r *rewriter) groupParts(n *graph.Node) ([]part, error) {
 	if a, conv := n.Attrs.(*graph.Conv2DAttrs); n.Op == "conv_transpose2d" || conv && a.GroupCount() > 1 {
 		return nil, nil
@@ -82,7 +84,7 @@ func (r *rewriter) groupParts(n *graph.Node) ([]part, error) {
 	return parts, nil
 }
 
-// exactGroups reports whether the weights of all groups are few bits to the bit.
+// exactGroups reports whether the weights of all groups are few-bit exactly.
 func exactGroups(w *graph.Tensor, groups int) bool {
 	for g := range groups {
 		if graph.DecomposeExactly(w.InputGroup(g, groups)) == nil {
@@ -92,8 +94,9 @@ func exactGroups(w *graph.Tensor, groups int) bool {
 	return true
 }
 
-// split puts layers, one for each part, in the place of layer n, and their sum behind. It gives the layers. groups is the number of groups
-// of input channels, of which each part reads one; 0 where parts read all.
+// split replaces layer n by one layer for each part and their sum, and returns the layers. groups
+// is the number of groups of input channels if each part reads one group, and 0 if all parts read
+// all channels.
 func (r *rewriter) split(n *graph.Node, parts []part, groups int) ([]*graph.Node, error) {
 	r.changed = true
 	layers := []*graph.Node{n}

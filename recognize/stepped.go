@@ -12,69 +12,71 @@ import (
 	"ripc/ir"
 )
 
-// A quantizer may be spelled out in ops on single elements: sign, or clip, mul, round and div as DoReFa has them, or
-// (sign(x) - y) + y, which is what is left of a straight-through estimator. Any such function of one tensor that has a few values
-// is a threshold, if the values are levels and come in order.
+// A file may spell a quantizer out in elementwise ops: sign; clip, mul, round and div as in DoReFa;
+// or (sign(x) - y) + y, the remainder of a straight-through estimator. A function of one tensor is
+// a threshold if it has few values, which are levels and come in order.
 
-// steppedBits is the number of bits up to which regions become thresholds, of which there are 2^bits-1.
+// steppedBits is the largest number of bits for which regions become thresholds: 2^bits-1 of them.
 const steppedBits = 4
 
-// maxStack bounds how many quantizers, one behind the other, are taken for one at once. The same tensor is in the regions of all
-// of them, so that long rows of them would be looked at again and again.
+// maxStack bounds the quantizers in a row that one quantizer may replace. A tensor lies in the
+// regions of all quantizers behind it, so long rows would be searched again and again.
 const maxStack = 6
 
-// stepped is a region as a quantizer of the tensor that it starts from.
-type stepped struct {
+// stepQuantizer is a region as a quantizer of its start tensor.
+type stepQuantizer struct {
 	from string
-	// turn has 1 or -1 for each channel, or one for all: the levels are those of from times it. nil: 1.
-	turn       *graph.Tensor
+	// polarity has 1 or -1 for each channel, or one for all: the quantizer applies to
+	// polarity*from. nil: 1.
+	polarity   *graph.Tensor
 	value      *graph.Value  // type of the levels
-	thresholds *graph.Tensor // nil if quantize says what they do
-	// uneven are the real values of levels that are not in even steps, which value has not then: it counts them. nil: value has them.
+	thresholds *graph.Tensor // nil if quantize replaces them
+	// uneven has the real values of unevenly spaced levels; value then only counts the levels. nil:
+	// value has the real values.
 	uneven   []float32
 	quantize *graph.QuantizeAttrs
-	jumps    int  // of the region
-	nearly   bool // the region differs from the quantizer by roundings
+	jumps    int  // jumps of the region
+	isNear   bool // the region differs from the quantizer by roundings
 	verdict  graph.Verdict
 }
 
-// stepped finds the quantizer that the ops on single elements before f32 tensor t are; nil if they are none, or one up to
-// roundings where the options refuse that. It is that of the shortest region, unless another quantizer stands before it, which a
-// longer region takes in. A NaN gets the lowest level.
-func (r *rewriter) stepped(t string) *stepped {
-	if q := r.chain(t); q != nil && (!q.nearly || !r.options.ExactFloats) {
+// findQuantizer returns the quantizer that the elementwise ops before f32 tensor t form. It returns
+// nil if they form none, or one up to roundings that the options refuse. The shortest region wins,
+// unless a longer one includes another quantizer. A NaN gets the lowest level.
+func (r *rewriter) findQuantizer(t string) *stepQuantizer {
+	if q := r.nearQuantizer(t); q != nil && (!q.isNear || !r.options.ExactFloats) {
 		return q
 	}
 	return nil
 }
 
-// chain is stepped, with quantizers but for roundings.
-func (r *rewriter) chain(t string) *stepped {
-	if q, ok := r.chains[t]; ok {
+// nearQuantizer is findQuantizer, but allows quantizers up to roundings.
+func (r *rewriter) nearQuantizer(t string) *stepQuantizer {
+	if q, ok := r.quantizers[t]; ok {
 		return q
 	}
-	q := r.findStepped(t)
-	r.chains[t] = q
+	q := r.searchQuantizer(t)
+	r.quantizers[t] = q
 	return q
 }
 
-func (r *rewriter) findStepped(t string) *stepped {
+func (r *rewriter) searchQuantizer(t string) *stepQuantizer {
 	least, most := 1, 8
-	if n := r.Producer(t); n != nil && n.Op == "dequantize" { // a quantizer already: of use with another before it
+	if n := r.Producer(t); n != nil && n.Op == "dequantize" { // a quantizer already: only of use with another before it
 		least, most = 2, r.g.Value(n.Inputs[0]).Bits
 	}
-	var best *stepped
+	var best *stepQuantizer
 	var shared []*region
 	depth := 0
 	for w := (walker{r: r, to: t, frontier: []string{t}}); depth < maxStack && w.next(); {
-		if w.jumps < least { // without looking closer
+		if w.jumps < least { // cannot be a quantizer
 			continue
 		}
 		g := w.region()
-		if g.jumps < least || best != nil && g.jumps == best.jumps && best.turn == nil && best.from != t {
+		if g.jumps < least || best != nil && g.jumps == best.jumps && best.polarity == nil && best.from != t {
 			continue
 		}
-		if q := r.signed(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most && (best == nil || q.from != t && (q.jumps > best.jumps || q.turn == nil)) {
+		if q := r.withSignZero(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most && (best == nil || q.from != t && (q.jumps > best.jumps || q.polarity == nil)) {
 			best, most = q, q.value.Bits
 			depth++
 		} else if g.shared {
@@ -85,8 +87,8 @@ func (r *rewriter) findStepped(t string) *stepped {
 		if best != nil {
 			break
 		}
-		if best = r.signed(g, calculus{forms: true}); best != nil {
-			if best.nearly = true; best.value.Bits > most {
+		if best = r.withSignZero(g, calculus{forms: true}); best != nil {
+			if best.isNear = true; best.value.Bits > most {
 				best = nil
 			}
 		}
@@ -94,8 +96,8 @@ func (r *rewriter) findStepped(t string) *stepped {
 	return best
 }
 
-// signed is quantizerOf. Where it takes fewer bits if sign makes something else of 0, and that is asked for, it does.
-func (r *rewriter) signed(g *region, c calculus) *stepped {
+// withSignZero is quantizerOf, and tries Options.SignZero for sign(0) if that saves bits.
+func (r *rewriter) withSignZero(g *region, c calculus) *stepQuantizer {
 	q := r.quantizerOf(g, c)
 	if c.signZero = float32(r.options.SignZero); c.signZero == 0 || g.sign == nil || q != nil && q.value.Bits == 1 {
 		return q
@@ -108,15 +110,15 @@ func (r *rewriter) signed(g *region, c calculus) *stepped {
 	return q
 }
 
-// quantizerOf is g as a quantizer; nil if it is none.
-func (r *rewriter) quantizerOf(g *region, c calculus) *stepped {
+// quantizerOf returns g as a quantizer, or nil.
+func (r *rewriter) quantizerOf(g *region, c calculus) *stepQuantizer {
 	channels := g.channels
 	if len(g.vectors) == 0 {
 		channels = 1
 	}
-	within := real()
+	within := realDomain()
 	if !c.exact {
-		within = finite()
+		within = finiteDomain()
 	}
 	rows, known := make([][]piece, channels), map[string][]piece{}
 	for o := range rows {
@@ -130,7 +132,7 @@ func (r *rewriter) quantizerOf(g *region, c calculus) *stepped {
 		if channels == 1 {
 			of = -1
 		}
-		if row == nil && g.shared && c.exact { // perhaps roundings do not matter to numbers as there are
+		if row == nil && g.shared && c.exact { // over the possible numbers alone, roundings may not matter
 			if d := r.domainOf(g.from, of); d.lo-d.lo == 0 && d.hi-d.hi == 0 {
 				row = g.pieces(c, o, d)
 			}
@@ -138,27 +140,27 @@ func (r *rewriter) quantizerOf(g *region, c calculus) *stepped {
 		if row == nil {
 			return nil
 		}
-		rows[o] = r.possible(g, row, of)
+		rows[o] = r.dropImpossible(g, row, of)
 	}
 	q := quantizerOfPieces(g, rows)
 	if q != nil && q.uneven == nil {
 		return q
 	}
 	if _, ok := r.uneven[g.to]; !ok && len(rows[0]) > 1 && len(rows[0]) <= 1<<steppedBits {
-		r.uneven[g.to] = unevenness{values: len(rows[0]), channels: q == nil && len(g.vectors) > 0, quantizer: q}
+		r.uneven[g.to] = unevenness{values: len(rows[0]), byChannel: q == nil && len(g.vectors) > 0, quantizer: q}
 	}
 	return nil
 }
 
-// unevenness is what few values a region makes that are no levels.
+// unevenness describes the few values of a region that are not levels.
 type unevenness struct {
-	values   int
-	channels bool // each channel may have values of its own
-	// quantizer counts the values, if they come in order and are those of all channels; nil: they do not.
-	quantizer *stepped
+	values    int
+	byChannel bool // each channel may have values of its own
+	// quantizer counts the values if they are the same in all channels and come in order; else nil.
+	quantizer *stepQuantizer
 }
 
-// ranks counts values from 0 on, as levels; nil if these are too many.
+// ranks counts values from 0 on, as levels. It returns nil if there are too many.
 func ranks(values []float32) (v *graph.Value, levels []int) {
 	if len(values) < 3 || len(values) > 1<<steppedBits {
 		return nil, nil
@@ -169,10 +171,10 @@ func ranks(values []float32) (v *graph.Value, levels []int) {
 	return &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: bits.Len(uint(len(values) - 1)), Scale: 1}}, levels
 }
 
-// possible leaves out pieces of a single number that the tensor which g starts from does not hold in channel o, or in any if o is
-// -1: the 0 that sign makes of 0, where sums are odd.
-func (r *rewriter) possible(g *region, row []piece, o int) []piece {
-	single := func(p piece) bool { return p.from() == p.to() }
+// dropImpossible removes pieces of a single number that channel o of g's start tensor does not hold
+// (any channel if o is -1). For example, odd sums are never 0, so that sign has two values.
+func (r *rewriter) dropImpossible(g *region, row []piece, o int) []piece {
+	single := func(p piece) bool { return p.lowest() == p.highest() }
 	if !slices.ContainsFunc(row, single) {
 		return row
 	}
@@ -181,7 +183,7 @@ func (r *rewriter) possible(g *region, row []piece, o int) []piece {
 	start := row[0].first
 	for i, p := range row {
 		switch {
-		case single(p) && d.taken != nil && !d.taken(p.from(), p.to()) && i < len(row)-1: // the next one begins here
+		case single(p) && d.contains != nil && !d.contains(p.lowest(), p.highest()) && i < len(row)-1: // the next piece begins here
 			continue
 		case len(out) > 0 && out[len(out)-1].value == p.value:
 			out[len(out)-1].last = p.last
@@ -194,13 +196,13 @@ func (r *rewriter) possible(g *region, row []piece, o int) []piece {
 	return out
 }
 
-// quantizerOfPieces is the quantizer that has these pieces in its channels.
-func quantizerOfPieces(g *region, rows [][]piece) *stepped {
+// quantizerOfPieces returns the quantizer with these pieces in its channels.
+func quantizerOfPieces(g *region, rows [][]piece) *stepQuantizer {
 	var values []float32
 	turn, turned := slices.Repeat([]float32{1}, len(rows)), false
 	for o, row := range rows {
 		if len(row) > 1 && row[0].value > row[1].value {
-			row = falling(row)
+			row = negatePieces(row)
 			rows[o], turn[o], turned = row, -1, true
 		}
 		for i, p := range row {
@@ -224,7 +226,7 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 		uneven = values
 	}
 	top := slices.Max(levels)
-	q := &stepped{from: g.from, value: v, uneven: uneven, jumps: g.jumps}
+	q := &stepQuantizer{from: g.from, value: v, uneven: uneven, jumps: g.jumps}
 	thresholds, alike := make([]float32, top*len(rows)), true
 	for o, row := range rows {
 		at := 0
@@ -237,33 +239,33 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 			case at == 0:
 				x = float32(math.Inf(-1))
 			case at < len(row):
-				x = row[at].from()
+				x = row[at].lowest()
 			}
 			thresholds[j*len(rows)+o] = x
 			alike = alike && x == thresholds[j*len(rows)]
 		}
 	}
 	q.thresholds = &graph.Tensor{Shape: []int{top, len(rows)}, Data: graph.NumbersOf(thresholds)}
-	if alike && len(rows) > 1 && (!turned || !mixed(turn)) {
+	if alike && len(rows) > 1 && (!turned || !differ(turn)) {
 		first := make([]float32, top)
 		for j := range first {
 			first[j] = thresholds[j*len(rows)]
 		}
 		q.thresholds = &graph.Tensor{Shape: []int{top, 1}, Data: graph.NumbersOf(first)}
 	}
-	if turned && !mixed(turn) {
+	if turned && !differ(turn) {
 		turn = turn[:1]
 	}
 	if turned {
-		q.turn = &graph.Tensor{Shape: []int{len(turn)}, Data: graph.NumbersOf(turn)}
+		q.polarity = &graph.Tensor{Shape: []int{len(turn)}, Data: graph.NumbersOf(turn)}
 	}
 	if v.Bits > steppedBits {
-		q.quantize = even(v.LevelType, q)
-		if q.quantize == nil && g.tabled() { // the thresholds take the place of the file's own
+		q.quantize = evenQuantize(v.LevelType, q)
+		if q.quantize == nil && g.hasThresholds() { // the thresholds replace those of the file
 			return q
 		}
-		if q.quantize == nil { // behind the ops, for what they make
-			q.from, q.turn, q.quantize = g.to, nil, quantizeTo(v.LevelType, values, levels)
+		if q.quantize == nil { // put it behind the ops, on their values
+			q.from, q.polarity, q.quantize = g.to, nil, quantizeTo(v.LevelType, values, levels)
 		}
 		if q.quantize == nil {
 			return nil
@@ -273,15 +275,15 @@ func quantizerOfPieces(g *region, rows [][]piece) *stepped {
 	return q
 }
 
-// tabled reports whether one of g's ops has thresholds of its own, too many to make them up.
-func (g *region) tabled() bool {
+// hasThresholds reports whether one of g's ops has its own thresholds, too many to rebuild.
+func (g *region) hasThresholds() bool {
 	return slices.ContainsFunc(g.ops, func(o operation) bool {
 		a, ok := o.node.Attrs.(*graph.ThresholdAttrs)
 		return ok && a.Bits > steppedBits
 	})
 }
 
-// quantizeTo is the quantize that gives each of values its level; nil if there is none.
+// quantizeTo returns the quantize that maps each of values to its level, or nil.
 func quantizeTo(t scalar.LevelType, values []float32, levels []int) *graph.QuantizeAttrs {
 	a := &graph.QuantizeAttrs{LevelType: t}
 	for i, v := range values {
@@ -292,8 +294,8 @@ func quantizeTo(t scalar.LevelType, values []float32, levels []int) *graph.Quant
 	return a
 }
 
-// falling are the pieces of x as those of -x.
-func falling(row []piece) []piece {
+// negatePieces returns the pieces of x as pieces of -x.
+func negatePieces(row []piece) []piece {
 	out := slices.Clone(row)
 	slices.Reverse(out)
 	for i, p := range out {
@@ -302,15 +304,15 @@ func falling(row []piece) []piece {
 	return out
 }
 
-// levelOf is the level of a value.
+// levelOf returns the level of value v.
 func levelOf(values []float32, levels []int, v float32) int {
 	i, _ := slices.BinarySearch(values, v)
 	return levels[i]
 }
 
-// lattice is the type of levels that values, ascending, are the real values of, and the level of each: to the bit or the next
-// f32, since a quotient and the product with a reciprocal may be rounded differently. The levels may have others between
-// them; the first is 0.
+// lattice returns the type of levels with the real values given in ascending order, and the level
+// of each. Values may be one f32 off, since a quotient and the product with a reciprocal round
+// differently. The type may have further levels between them; the first is 0.
 func lattice(values []float32) (v *graph.Value, levels []int) {
 	if len(values) < 2 {
 		return nil, nil
@@ -335,7 +337,7 @@ func lattice(values []float32) (v *graph.Value, levels []int) {
 	return nil, nil
 }
 
-// typeOf is the type whose levels have these real values; nil if there is none.
+// typeOf returns the type with these real values of levels, or nil.
 func typeOf(values []float32, levels []int) *graph.Value {
 	n := len(values) - 1
 	top := levels[n]
@@ -374,9 +376,9 @@ func typeOf(values []float32, levels []int) *graph.Value {
 	return v
 }
 
-// even is the quantize that does what q's thresholds do, of evenly spaced ones; nil if there is none.
-func even(t scalar.LevelType, q *stepped) *graph.QuantizeAttrs {
-	if q.thresholds.Shape[1] != 1 || q.turn != nil {
+// evenQuantize returns the quantize that equals q's thresholds if they are evenly spaced, or nil.
+func evenQuantize(t scalar.LevelType, q *stepQuantizer) *graph.QuantizeAttrs {
+	if q.thresholds.Shape[1] != 1 || q.polarity != nil {
 		return nil
 	}
 	top, scale := q.thresholds.Shape[0], f32.Order(float32(t.Scale))
@@ -406,25 +408,25 @@ func even(t scalar.LevelType, q *stepped) *graph.QuantizeAttrs {
 	return nil
 }
 
-// signs reports whether q is sign, whose 0 is the value of 0 alone.
-func (q *stepped) signs() bool {
+// isSign reports whether q is sign, with 0 mapped to a level of its own.
+func (q *stepQuantizer) isSign() bool {
 	if q.thresholds.Shape[0] != 2 {
 		return false
 	}
 	columns := q.thresholds.Shape[1]
 	for o := range columns {
-		if q.thresholds.Data.At(o) != 0 || q.thresholds.Data.At(columns+o) != least {
+		if q.thresholds.Data.At(o) != 0 || q.thresholds.Data.At(columns+o) != minNormal {
 			return false
 		}
 	}
 	return true
 }
 
-// threshold puts quantizer q in place of the region that ends in n, and gives its levels.
-func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
+// threshold puts quantizer q in place of the region that ends in n, and returns its levels.
+func (r *rewriter) threshold(n *graph.Node, q *stepQuantizer) (string, error) {
 	from, ends := q.from, n
-	if q.turn != nil {
-		turn := &graph.Node{Name: n.Name + ".turn", Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"b": q.turn}}
+	if q.polarity != nil {
+		turn := &graph.Node{Name: n.Name + ".turn", Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"b": q.polarity}}
 		from = r.TensorName(n.Output + ".turned")
 		if err := r.insert(n, turn, from); err != nil {
 			return "", err
@@ -440,15 +442,15 @@ func (r *rewriter) threshold(n *graph.Node, q *stepped) (string, error) {
 	}
 	t.Verdict = q.verdict
 	switch {
-	case q.nearly && q.signs():
+	case q.isNear && q.isSign():
 		t.Verdict = remark(graph.WhyFoldedSign, ends)
-	case q.nearly:
+	case q.isNear:
 		t.Verdict = remark(graph.WhyFolded, ends)
 		t.Verdict.Args.Bits = q.value.Bits
-	case q.signs():
+	case q.isSign():
 		t.Verdict = remark(graph.WhyThreeSigns, ends)
 	}
-	if q.nearly {
+	if q.isNear {
 		r.g.Roundings = append(r.g.Roundings, t.Verdict)
 	}
 	return l, r.insert(n, t, l)

@@ -5,10 +5,10 @@ import (
 	"ripc/graph/scalar"
 )
 
-// sum is the type of levels that the sum or difference of two tensors of levels has, as in residual networks: f32 adds up their
-// real values to those of these levels, or nearly so.
+// sum returns the type of the sum or difference of two tensors of levels, as in residual networks.
+// The f32 sum of their real values must equal the real values of that type, or nearly so.
 func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
-	float := because(graph.WhyMakesReals, n)
+	float := verdictAt(graph.WhyMakesReals, n)
 	if n.Op != "add" && n.Op != "sub" {
 		return nil, float
 	}
@@ -22,17 +22,17 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
 	case scalar.SumExact:
 		return &graph.Value{LevelType: s.Type}, graph.Verdict{}
 	case scalar.SumScales:
-		return nil, because(graph.WhyMixedScales, n)
+		return nil, verdictAt(graph.WhyMixedScales, n)
 	case scalar.SumTooWide:
-		why = because(graph.WhyWideLevels, n)
+		why = verdictAt(graph.WhyWideLevels, n)
 		why.Args.Bits = s.Type.Bits
 		return nil, why
 	}
 	return nil, float
 }
 
-// sumLevels adds the levels up that the operands of the sum n are made from, and gives the levels of the sum. Who reads real
-// numbers keeps the sum in f32, which has roundings of its own.
+// sumLevels adds the levels of the operands of sum n, and returns the levels of the sum. Readers of
+// real numbers keep the f32 sum, which has roundings of its own.
 func (r *rewriter) sumLevels(n *graph.Node) (string, error) {
 	in := make([]string, len(n.Inputs))
 	for i := range in {

@@ -11,19 +11,19 @@ import (
 // maxCases bounds the cases that are tried to find the values of one tensor.
 const maxCases = 1 << 16
 
-// valued is the quantizer behind f32 tensor t that makes levels of the few values which t has, whatever they are made from: a
-// product of two signs, a choice by a comparison of two tensors. The ops before it stay as they are. nil if there are no few values,
-// or not in even steps.
-func (r *rewriter) valued(t string) *stepped {
-	if q, ok := r.finals[t]; ok {
+// valueQuantizer returns a quantizer to be put behind f32 tensor t if t has few, evenly spaced
+// values. Any ops may compute them: a product of two signs, or a choice by a comparison of two
+// tensors. These ops stay. It returns nil for other tensors.
+func (r *rewriter) valueQuantizer(t string) *stepQuantizer {
+	if q, ok := r.valueQuantizers[t]; ok {
 		return q
 	}
-	q := r.findValued(t)
-	r.finals[t] = q
+	q := r.findValueQuantizer(t)
+	r.valueQuantizers[t] = q
 	return q
 }
 
-func (r *rewriter) findValued(t string) *stepped {
+func (r *rewriter) findValueQuantizer(t string) *stepQuantizer {
 	values := r.values(t, 0)
 	if len(values) < 2 {
 		return nil
@@ -40,10 +40,11 @@ func (r *rewriter) findValued(t string) *stepped {
 	return q
 }
 
-// values are all that tensor t may hold, ascending, or more; nil if these are not few. Those of levels are their real values.
+// values returns a superset of the numbers of tensor t in ascending order, or nil if they are not
+// few. For levels these are their real values.
 func (r *rewriter) values(t string, depth int) []float32 {
 	if v := r.g.Value(t); v.Encoded() {
-		out := reals(v)
+		out := levelValues(v)
 		slices.Sort(out)
 		return slices.Compact(out)
 	}
@@ -51,16 +52,16 @@ func (r *rewriter) values(t string, depth int) []float32 {
 	if n == nil || depth > maxDepth {
 		return nil
 	}
-	v, ok := r.held[t]
-	if !ok { // that there are none may be only for the depth
+	v, ok := r.knownValues[t]
+	if !ok { // the depth limit may have caused this
 		if v = r.valuesOf(n, depth); v != nil {
-			r.held[t] = v
+			r.knownValues[t] = v
 		}
 	}
 	return slices.Clone(v)
 }
 
-// valuesOf is values of what n makes.
+// valuesOf returns the values of n's output.
 func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 	if n.Op == "sign" {
 		return []float32{-1, 0, 1}
@@ -78,18 +79,18 @@ func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 		if out = r.values(n.Inputs[0], depth+1); out == nil {
 			return nil
 		}
-		return few(append(out, float32(a.Value)))
+		return sortDistinct(append(out, float32(a.Value)))
 	case *graph.ConcatAttrs:
 		for _, in := range n.Inputs {
 			v := r.values(in, depth+1)
 			if v == nil {
 				return nil
 			}
-			out = few(append(out, v...))
+			out = sortDistinct(append(out, v...))
 		}
 		return out
 	case *graph.ConstantAttrs:
-		return few(slices.Clone(n.Weights["value"].Data.Floats()))
+		return sortDistinct(slices.Clone(n.Weights["value"].Data.Floats()))
 	}
 	if n.Op == "flatten" {
 		return r.values(n.Inputs[0], depth+1)
@@ -106,7 +107,7 @@ func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 		cases *= len(args[i])
 	}
 	channels := r.g.Value(n.Output).Channels()
-	if !r.varies(n) {
+	if !r.variesByChannel(n) {
 		channels = 1
 	}
 	if cases > maxCases/channels {
@@ -121,15 +122,15 @@ func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 			}
 			out = append(out, f(o, x))
 		}
-		if out = few(out); out == nil {
+		if out = sortDistinct(out); out == nil {
 			return nil
 		}
 	}
 	return out
 }
 
-// varies reports whether n has constants that differ between channels.
-func (r *rewriter) varies(n *graph.Node) bool {
+// variesByChannel reports whether n has constants that differ between channels.
+func (r *rewriter) variesByChannel(n *graph.Node) bool {
 	for _, w := range n.Weights {
 		if w.Data.Mixed() {
 			return true
@@ -138,8 +139,9 @@ func (r *rewriter) varies(n *graph.Node) bool {
 	return false
 }
 
-// few sorts values and drops those that are there twice; nil if many are left, or one that is not finite.
-func few(values []float32) []float32 {
+// sortDistinct sorts values and drops duplicates. It returns nil if many remain, or if one is not
+// finite.
+func sortDistinct(values []float32) []float32 {
 	for i, v := range values {
 		if v-v != 0 {
 			return nil

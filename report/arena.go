@@ -16,8 +16,8 @@ import (
 //go:embed arena.svg
 var arenaSVG string
 
-// WriteArena writes a picture, in SVG, of where the activations of a network lie in its arena, and when. It has the name and the
-// figures of the network as text.
+// WriteArena writes a picture, in SVG, of where the activations of a network lie in its arena, and
+// when. It has the name and the figures of the network as text.
 func WriteArena(w io.Writer, in *ripc.Inspection) error {
 	t, err := template.New("arena.svg").Parse(arenaSVG)
 	if err != nil {
@@ -70,7 +70,7 @@ func newArena(m *ripc.Memory, field float64) arena {
 		return a
 	}
 	step := field / float64(stages)
-	over := map[string]bool{} // tensors in whose place others begin: their last stage is shown as that of these
+	over := map[string]bool{} // tensors with another tensor in the same place: their last stage is drawn as that one's
 	for _, t := range m.Arena {
 		over[t.Over] = true
 	}

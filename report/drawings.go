@@ -18,8 +18,8 @@ type tensor = describe.Tensor
 // rowHeight is that of a line of the table of stages, which its drawing stands beside, in pixels.
 const rowHeight = 26
 
-// rails draw the graph beside the table, as histories of versions are drawn: a row for each stage, a lane for each tensor that is
-// alive there.
+// rails draw the graph beside the table, as histories of versions are drawn: a row for each stage,
+// a lane for each tensor that is alive there.
 type rails struct {
 	Width, Height int
 	Dots          []dot
@@ -151,7 +151,7 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 	b := bars{Width: pageWidth, Twin: len(twin) > 0}
 	most, longest := 0.0, 0
 	for i, l := range r.Bench.Layers {
-		if v, ok := u.of(l.Figures); ok {
+		if v, ok := u.costOf(l.Figures); ok {
 			most = max(most, v)
 		}
 		if r.Inspection.Layers[i].MACs > 0 {
@@ -170,7 +170,7 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 	}
 	labels := labelsOf(r.Bench.Layers, func(l ripc.LayerBench) string { return l.Name })
 	for i, l := range r.Bench.Layers {
-		v, ok := u.of(l.Figures)
+		v, ok := u.costOf(l.Figures)
 		if !ok {
 			continue
 		}
@@ -185,7 +185,7 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 		b.Height += height
 	}
 	for i := range steps + 1 {
-		b.Grid = append(b.Grid, mark{float64(b.Left) + width*float64(i)/float64(steps), short(step * float64(i))})
+		b.Grid = append(b.Grid, mark{float64(b.Left) + width*float64(i)/float64(steps), formatShort(step * float64(i))})
 	}
 	return b
 }
@@ -193,12 +193,12 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 // axis divides an axis from 0 to at least v into few round steps.
 func axis(v float64) (step float64, steps int) {
 	const most = 6 // steps
-	step = nice(v / most)
+	step = roundUp(v / most)
 	return step, max(1, int(math.Ceil(v/step)))
 }
 
-// short is a number with three digits, for axes.
-func short(v float64) string {
+// formatShort is a number with three digits, for axes.
+func formatShort(v float64) string {
 	switch {
 	case v >= 1e6:
 		return fmt.Sprintf("%.3g M", v/1e6)
@@ -208,7 +208,8 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// roof is the roofline: MACs a cycle over MACs a byte that the stage reads and writes, both in logarithms.
+// roof is the roofline: MACs a cycle over MACs a byte that the stage reads and writes, both in
+// logarithms.
 type roof struct {
 	Width, Height float64
 	Points        []point
@@ -289,8 +290,8 @@ func newRoof(r *ripc.ReportResult, u unit) *roof {
 	return g
 }
 
-// placeLabels moves the labels of lines that are close to the right of each other, so that none is over another. The lines are
-// sorted, the highest first.
+// placeLabels moves the labels of lines that are close to the right of each other, so that none is
+// over another. The lines are sorted, the highest first.
 func placeLabels(lines []limitLine) {
 	const height, gap = 14.0, 24.0 // of a label; between labels
 	slices.SortStableFunc(lines, func(a, b limitLine) int { return cmp.Compare(a.Y, b.Y) })

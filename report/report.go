@@ -1,4 +1,5 @@
-// Package report makes a page of what is known of a network: one HTML file without scripts, which asks no network for anything.
+// Package report makes a page about a network: one HTML file without scripts, which makes no
+// network requests.
 package report
 
 import (
@@ -21,7 +22,8 @@ import (
 //go:embed page.html
 var pageHTML string
 
-// Write writes the page for r. All figures on it are those of r, which the page also carries as JSON.
+// Write writes the page for r. All figures on it are those of r, which the page also carries as
+// JSON.
 func Write(w io.Writer, r *ripc.ReportResult) error {
 	p, err := newPage(r)
 	if err != nil {
@@ -48,7 +50,7 @@ func Write(w io.Writer, r *ripc.ReportResult) error {
 	return err
 }
 
-// page is what the template shows.
+// page is the template's input.
 type page struct {
 	*ripc.ReportResult
 	Inputs, Outputs []string
@@ -76,10 +78,11 @@ type row struct {
 	Notes []int // numbers of the notes
 }
 
-// nameLength is how much of a name the page shows, in characters. All of it is the title of what is shown.
+// nameLength is the number of characters of a name that the page shows. The full name is the title
+// of the element.
 const nameLength = 40
 
-// integer is the class of layers of levels whose weights have 8 bits.
+// integer is the class of layers of levels with 8-bit weights.
 const integer = "integer"
 
 // advice is a change that would make the network faster.
@@ -88,7 +91,7 @@ type advice struct{ Change, Layers, MACs, Time string }
 // kind is a colour of the legend.
 type kind struct{ Kind, Text string }
 
-// unit is what costs are counted in, and how they are shown.
+// unit is the unit of costs, and their format.
 type unit struct {
 	measure.Unit
 	perMAC   func(ripc.Figures) *float64
@@ -99,15 +102,15 @@ type unit struct {
 	less, same, more string
 }
 
-// against compares a network with its float twin by their costs.
-func (u unit) against(own, twin float64) tile {
-	value, word := times(twin/own), u.less
+// comparison compares a network with its float twin by their costs.
+func (u unit) comparison(own, twin float64) tile {
+	value, word := formatTimes(twin/own), u.less
 	switch {
-	case value == times(1):
+	case value == formatTimes(1):
 		word = u.same
 	case own > twin:
-		value, word = times(own/twin), u.more
-		if value == times(1) {
+		value, word = formatTimes(own/twin), u.more
+		if value == formatTimes(1) {
 			word = u.same
 		}
 	}
@@ -125,8 +128,8 @@ func unitOf(b *ripc.BenchResult) unit {
 	return unit{measure.Instructions, func(ripc.Figures) *float64 { return nil }, 0, "Instructions", "", "fewer instructions than", "as many instructions as", "more instructions than"}
 }
 
-// of is a cost in this unit, if there is one.
-func (u unit) of(f ripc.Figures) (cost float64, ok bool) {
+// costOf returns the cost of f if it is in this unit.
+func (u unit) costOf(f ripc.Figures) (cost float64, ok bool) {
 	cost, unit := f.Cost()
 	return cost, unit == u.Unit
 }
@@ -174,7 +177,7 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 	}
 	if r.Twin != nil {
 		for _, l := range r.Twin.Bench.Layers {
-			if v, ok := u.of(l.Figures); ok {
+			if v, ok := u.costOf(l.Figures); ok {
 				twin[l.Name] += v
 			}
 		}
@@ -182,7 +185,7 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 	parts := map[string]float64{} // cost of layers in parts, by layer
 	for i, l := range in.Layers {
 		if l.Part != "" && i < len(r.Bench.Layers) {
-			v, _ := u.of(r.Bench.Layers[i].Figures)
+			v, _ := u.costOf(r.Bench.Layers[i].Figures)
 			parts[l.Part] += v
 		}
 	}
@@ -193,7 +196,7 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 			x.Output = shapeText(l.Writes[0])
 		}
 		if l.MACs > 0 {
-			x.MACs, x.MACShare, x.Float = human.Grouped(l.MACs), percent(l.Share), bytesText(l.FloatBytes)
+			x.MACs, x.MACShare, x.Float = human.Grouped(l.MACs), formatPercent(l.Share), bytesText(l.FloatBytes)
 		}
 		if l.Reason != nil {
 			x.Notes = append(x.Notes, p.Notes.Refer(l.Reason.Text))
@@ -203,14 +206,14 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		}
 		if i < len(r.Bench.Layers) {
 			b := r.Bench.Layers[i]
-			if v, ok := u.of(b.Figures); ok {
+			if v, ok := u.costOf(b.Figures); ok {
 				x.Cost = u.text(v)
 				if t, ok := twin[l.Name]; ok && l.MACs > 0 && v > 0 {
-					x.Twin, x.Ratio = u.text(t), times(t/max(v, parts[l.Part])) // of a layer in parts, all together
+					x.Twin, x.Ratio = u.text(t), formatTimes(t/max(v, parts[l.Part])) // of a layer in parts, all together
 				}
 			}
 			if b.Share != nil {
-				x.Share = percent(*b.Share)
+				x.Share = formatPercent(*b.Share)
 			}
 			if v := u.perMAC(b.Figures); v != nil {
 				x.PerCycle = human.Rate(*v)
@@ -226,9 +229,9 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		for _, name := range a.Layers {
 			spent += share[name]
 		}
-		text := advice{Change: a.Change, Layers: strings.Join(a.Layers, ", "), MACs: percent(a.Share)}
+		text := advice{Change: a.Change, Layers: strings.Join(a.Layers, ", "), MACs: formatPercent(a.Share)}
 		if len(share) > 0 {
-			text.Time = percent(spent)
+			text.Time = formatPercent(spent)
 		}
 		p.Advice = append(p.Advice, text)
 	}
@@ -239,7 +242,7 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 func tiles(r *ripc.ReportResult, u unit) []tile {
 	in := r.Inspection
 	var list []tile
-	cost, known := u.of(r.Bench.Figures)
+	cost, known := u.costOf(r.Bench.Figures)
 	if known {
 		list = append(list, tile{u.text(cost), string(u.Unit)})
 		if ms := r.Bench.EstimatedMS; ms != nil {
@@ -247,17 +250,17 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 		}
 	}
 	if r.Twin != nil && known && cost > 0 {
-		if t, ok := u.of(r.Twin.Bench.Figures); ok {
-			list = append(list, u.against(cost, t))
+		if t, ok := u.costOf(r.Twin.Bench.Figures); ok {
+			list = append(list, u.comparison(cost, t))
 		}
 	}
 	if v := u.perMAC(r.Bench.Figures); v != nil {
 		list = append(list, tile{human.Rate(*v), u.perName})
 	}
 	if in.MACs > 0 {
-		list = append(list, tile{percent(float64(in.BinaryMACs) / float64(in.MACs)), "of " + human.Grouped(in.MACs) + " MACs are bitserial"})
+		list = append(list, tile{formatPercent(float64(in.BinaryMACs) / float64(in.MACs)), "of " + human.Grouped(in.MACs) + " MACs are bitserial"})
 		if in.IntegerMACs > 0 {
-			list = append(list, tile{percent(float64(in.IntegerMACs) / float64(in.MACs)), "of them are integer, with weights of 8 bits"})
+			list = append(list, tile{formatPercent(float64(in.IntegerMACs) / float64(in.MACs)), "of them are integer, with weights of 8 bits"})
 		}
 	}
 	weights, memory := "weights and tables; "+bytesText(in.FloatBytes)+" as floats", in.Workspace.String()
@@ -280,9 +283,9 @@ func limitText(bytes int64) string {
 	return " of the board’s " + human.Bytes(bytes)
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+func formatPercent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-func times(v float64) string { return fmt.Sprintf("%.1f×", v) }
+func formatTimes(v float64) string { return fmt.Sprintf("%.1f×", v) }
 
 // bytesText is a size for people, "" for none.
 func bytesText(n int64) string {
@@ -292,7 +295,7 @@ func bytesText(n int64) string {
 	return human.Bytes(n)
 }
 
-// tensorText is what the caller brings or gets.
+// tensorText describes an input or output.
 func tensorText(t tensor) string {
 	return t.Title() + ": " + t.DType + " " + tensorio.ShapeText(t.Shape)
 }
@@ -313,8 +316,9 @@ func shapeText(t tensor) string {
 	return text
 }
 
-// nice is the smallest of 1, 2 and 5 times a power of ten that is at least v, for the end of an axis.
-func nice(v float64) float64 {
+// roundUp is the smallest of 1, 2 and 5 times a power of ten that is at least v, for the end of an
+// axis.
+func roundUp(v float64) float64 {
 	if v <= 0 {
 		return 1
 	}

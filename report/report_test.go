@@ -107,7 +107,7 @@ func TestLimitLabels(t *testing.T) {
 func TestAgainst(t *testing.T) {
 	u := unitOf(&ripc.BenchResult{Figures: ripc.Figures{MinMS: new(float64)}})
 	for twin, want := range map[float64]string{10: "5.0× faster than", 2.02: "1.0× as fast as", 1.98: "1.0× as fast as", 1: "2.0× slower than"} {
-		if got := u.against(2, twin); !strings.HasPrefix(got.Value+" "+got.Label, want+" its float twin (") {
+		if got := u.comparison(2, twin); !strings.HasPrefix(got.Value+" "+got.Label, want+" its float twin (") {
 			t.Errorf("2 ms beside %g: %v, want %s", twin, got, want)
 		}
 	}

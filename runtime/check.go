@@ -12,9 +12,9 @@ import (
 	"ripc/runtime/describe"
 )
 
-// checkDescription says whether a description makes sense as a whole: every name can be a symbol or be printed, every size is
-// possible, and every operand of a stage lies in the memory that it names. All that is laid out, called or printed by a
-// description has passed here.
+// checkDescription says whether a description makes sense as a whole: every name can be a symbol or
+// be printed, every size is possible, and every operand of a stage lies in the memory that it
+// names. All that is laid out, called or printed by a description has passed here.
 func checkDescription(a *describe.Artifact) error {
 	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(a.Name) {
 		return fmt.Errorf("name %q is not a C identifier", a.Name)
@@ -51,8 +51,8 @@ func checkDescription(a *describe.Artifact) error {
 	return nil
 }
 
-// checkTexts fails if a string in v, which is called name, could not be printed on a terminal. Notes are the user's words, and quoted
-// wherever they are printed.
+// checkTexts fails if a string in v, which is called name, could not be printed on a terminal.
+// Notes are the user's words, and quoted wherever they are printed.
 func checkTexts(v reflect.Value, name string) error {
 	switch v.Kind() {
 	case reflect.String:

@@ -15,9 +15,10 @@ import (
 // maxDescription bounds the JSON in an artifact, in bytes.
 const maxDescription = 64 << 20
 
-// ReadDescription reads the description out of an artifact of any architecture, without running any of it, and checks
-// it: the checksum of the file, the format, the architecture against the ELF header, names, sizes, and where operands lie.
-// Libraries that others have linked of ripc's archives or C source have no checksum. Errors are *FileError or *FormatError.
+// ReadDescription reads the description out of an artifact of any architecture, without running any
+// of it, and checks it: the checksum of the file, the format, the architecture against the ELF
+// header, names, sizes, and where operands lie. Libraries that others have linked of ripc's
+// archives or C source have no checksum. Errors are *FileError or *FormatError.
 func ReadDescription(path string) (*describe.Artifact, error) {
 	file, err := files.Open(path)
 	if err != nil {
@@ -34,7 +35,7 @@ type section struct {
 	sum  []byte // the seal, a checksum of the artifact; nil if it has none
 }
 
-// descriptionOf does what ReadDescription does for the artifact that file holds; path is for messages.
+// descriptionOf is ReadDescription for the artifact in file; path is for messages.
 func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, section, error) {
 	f, err := elf.NewFile(file)
 	if err != nil {
@@ -68,7 +69,8 @@ func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, section, 
 	return a, section{text, sum}, nil
 }
 
-// parseDescription decodes and checks the JSON. The format is looked at first: nothing else is believed of another one.
+// parseDescription decodes and checks the JSON. The format is looked at first: nothing else is
+// believed of another one.
 func parseDescription(path string, text []byte) (*describe.Artifact, error) {
 	var head struct {
 		Format   string `json:"format"`

@@ -61,7 +61,8 @@ func (e *ArchError) Error() string {
 	return fmt.Sprintf("%s: the artifact is for %s, this machine is %s", e.Path, e.Got, e.Host)
 }
 
-// FeatureError lists what the artifact needs and this machine (CPU and operating system) does not offer.
+// FeatureError lists features that the artifact needs and this machine (CPU and operating system)
+// lacks.
 type FeatureError struct {
 	Path    string
 	CPU     string   // name of the CPU the artifact was compiled for

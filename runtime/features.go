@@ -9,8 +9,9 @@ import (
 // HostArch returns this machine's architecture as descriptions name it.
 func HostArch() string { return cpu.Arch() }
 
-// HostFeatures lists, sorted, the CPU features (LLVM's names without "+") that this CPU and its operating system offer
-// and that this loader can check. Compile for the host with a subset of these.
+// HostFeatures lists, sorted, the CPU features (LLVM's names without "+") that this CPU and its
+// operating system offer and that this loader can check. Compile for the host with a subset of
+// these.
 func HostFeatures() []string {
 	var out []string
 	for name, has := range cpu.Features() {
@@ -22,8 +23,9 @@ func HostFeatures() []string {
 	return out
 }
 
-// CheckFeatures returns nil if this machine offers all features, or a *FeatureError that lists those absent and those
-// the loader does not know. Names that only tune ("prefer-...", "fast-...", "slow-...") are passed over.
+// CheckFeatures returns nil if this machine offers all features, or a *FeatureError that lists
+// those absent and those the loader does not know. Names that only tune ("prefer-...", "fast-...",
+// "slow-...") are passed over.
 func CheckFeatures(path, model string, features []string) error {
 	table := cpu.Features()
 	e := &FeatureError{Path: path, CPU: model}

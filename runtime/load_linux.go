@@ -35,12 +35,13 @@ type Module struct {
 	closed   bool
 }
 
-// Load opens the artifact at path. Before any of its code is mapped, its format, architecture and CPU features are
-// checked against this machine. The file is opened once: the very file that was checked is mapped, whatever path names
-// meanwhile. Errors are *FileError, *FormatError, *ArchError or *FeatureError.
+// Load opens the artifact at path. Before any of its code is mapped, its format, architecture and
+// CPU features are checked against this machine. The file is opened once: the very file that was
+// checked is mapped, whatever path names meanwhile. Errors are *FileError, *FormatError, *ArchError
+// or *FeatureError.
 //
-// The file must not be overwritten in place while it is loaded. Replace it by renaming a new one over it: the next Load gets the
-// new one, and modules of the old one go on side by side with it.
+// The file must not be overwritten in place while it is loaded. Replace it by renaming a new one
+// over it: the next Load gets the new one, and modules of the old one go on side by side with it.
 func Load(path string) (*Module, error) {
 	file, err := files.Open(path)
 	if err != nil {
@@ -50,9 +51,10 @@ func Load(path string) (*Module, error) {
 	return load(path, file)
 }
 
-// LoadBytes is Load for an artifact in memory, such as one that go:embed put into the program; name stands for it in messages
-// and is what Path returns. It fails as Load does. The dynamic linker wants files, so the bytes are copied to one that has no
-// place on disk (memfd_create), which is opened as /proc/self/fd/N: without /proc, write the bytes to a file, and use Load.
+// LoadBytes is Load for an artifact in memory, such as one that go:embed put into the program. name
+// stands for it in messages and is the result of Path. It fails as Load does. The dynamic linker
+// needs a file, so the bytes are copied to one in memory (memfd_create), which is opened as
+// /proc/self/fd/N. Without /proc, write the bytes to a file, and use Load.
 func LoadBytes(name string, artifact []byte) (*Module, error) {
 	fd, err := unix.MemfdCreate("ripc", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -66,15 +68,15 @@ func LoadBytes(name string, artifact []byte) (*Module, error) {
 	return load(name, memory)
 }
 
-// load maps file, which messages call path, after checking it. If it fails, nothing stays open. The mapping holds the file;
-// the descriptor is the caller's.
+// load maps file, which messages call path, after checking it. If it fails, nothing stays open. The
+// mapping holds the file; the descriptor is the caller's.
 func load(path string, file *os.File) (*Module, error) {
 	desc, sealed, err := descriptionOf(path, file)
 	if err != nil {
 		return nil, err
 	}
 	m := &Module{path: path, desc: desc}
-	if err := m.fits(); err != nil {
+	if err := m.checkMachine(); err != nil {
 		return nil, err
 	}
 	if err := m.open(linkName(path, file)); err != nil {
@@ -87,10 +89,11 @@ func load(path string, file *os.File) (*Module, error) {
 	return m, nil
 }
 
-// linkName returns a name of file for the dynamic linker. The linker keeps the names of mapped files, and takes a known
-// name for the same file, even if it names another one by now. So every call spells the name in a way of its own: 64 random bits are
-// written as "./" or ".//" before the last element. The descriptor's name is the very file; without /proc it is path, and
-// Module.check finds a file that was put there meanwhile.
+// linkName returns a name of file for the dynamic linker. The linker keeps the names of mapped
+// files, and takes a known name for the same file, even if it names another one by now. So every
+// call spells the name in a way of its own: 64 random bits are written as "./" or ".//" before the
+// last element. The descriptor's name is the very file; without /proc it is path, and Module.check
+// finds a file that was put there meanwhile.
 func linkName(path string, file *os.File) string {
 	dir, base := "/proc/self/fd", strconv.Itoa(int(file.Fd()))
 	here, err := file.Stat()
@@ -112,15 +115,16 @@ func linkName(path string, file *os.File) string {
 	return name.String() + base
 }
 
-// fits fails if this machine is not one that m was compiled for.
-func (m *Module) fits() error {
+// checkMachine fails if this machine is not one that m was compiled for.
+func (m *Module) checkMachine() error {
 	if host := HostArch(); m.desc.Arch != host {
 		return &ArchError{Path: m.path, Got: m.desc.Arch, Host: host}
 	}
 	return CheckFeatures(m.path, m.desc.CPU, m.desc.Features)
 }
 
-// open maps the file and finds the entry points. dlerror's text belongs to the OS thread of the failing call.
+// open maps the file and finds the entry points. dlerror's text belongs to the OS thread of the
+// failing call.
 func (m *Module) open(name string) error {
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
@@ -141,8 +145,8 @@ func (m *Module) open(name string) error {
 	return nil
 }
 
-// check compares the mapping with the file: the text that NAME_describe returns, the seal behind it, which stands for code and
-// weights, and the size of the workspace.
+// check compares the mapping with the file: the text that NAME_describe returns, the seal behind
+// it, which stands for code and weights, and the size of the workspace.
 func (m *Module) check(sealed section) error {
 	fn, err := purego.Dlsym(m.handle, m.desc.Name+"_describe")
 	if err != nil {
@@ -154,7 +158,7 @@ func (m *Module) check(sealed section) error {
 	}
 	for i, c := range slices.Concat(sealed.text, []byte{0}, sealed.sum) {
 		// Byte by byte, so that a shorter text is not read beyond its NUL.
-		if *(*byte)(foreign(p + uintptr(i))) != c {
+		if *(*byte)(pointerTo(p + uintptr(i))) != c {
 			return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_describe differs from section %s at byte %d", m.desc.Name, describe.Section, i)}
 		}
 	}
@@ -166,8 +170,9 @@ func (m *Module) check(sealed section) error {
 	return nil
 }
 
-// foreign makes a pointer of an address outside Go's heap, which the collector neither moves nor frees.
-func foreign(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
+// pointerTo makes a pointer of an address outside Go's heap, which the collector neither moves nor
+// frees.
+func pointerTo(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
 // workspaceSize asks the artifact for the bytes of the workspace of n threads.
 func (m *Module) workspaceSize(n int) int64 {
@@ -175,7 +180,7 @@ func (m *Module) workspaceSize(n int) int64 {
 	return int64(r)
 }
 
-// Description returns what the artifact says of itself. The caller must not change it.
+// Description returns the artifact's description. The caller must not change it.
 func (m *Module) Description() *describe.Artifact { return m.desc }
 
 // Path returns the path given to Load, or the name given to LoadBytes.

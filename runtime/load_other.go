@@ -12,7 +12,8 @@ import (
 // Module is a loaded artifact; there are none on this platform.
 type Module struct{}
 
-// Session is the memory and the threads of one stream of inferences; there are none on this platform.
+// Session is the memory and the threads of one stream of inferences; there are none on this
+// platform.
 type Session struct{}
 
 // Load checks the artifact at path and then returns ErrPlatform.

@@ -23,8 +23,8 @@ const (
 	spinTime = 100 * time.Microsecond
 )
 
-// Session is the memory and the threads of one stream of inferences. Runs of one session follow one another; use
-// several sessions of a module to run at the same time.
+// Session is the memory and the threads of one stream of inferences. Runs of one session follow one
+// another; use several sessions of a module to run at the same time.
 type Session struct {
 	m       *Module
 	threads int
@@ -41,10 +41,11 @@ type Session struct {
 	closed bool
 }
 
-// NewSession maps inputs, outputs and workspace for the given number of threads (1 to 256) and starts the threads; the
-// caller of Run is the first of them. The others are goroutines locked to OS threads: they watch for work for 100
-// microseconds after an inference, then sleep; with more threads than GOMAXPROCS they sleep at once.
-// Close must be called to free all that. It fails with *ThreadsError if the system does not let this process have the threads.
+// NewSession maps inputs, outputs and workspace for the given number of threads (1 to 256) and
+// starts the threads; the caller of Run is the first of them. The others are goroutines locked to
+// OS threads: they watch for work for 100 microseconds after an inference, then sleep; with more
+// threads than GOMAXPROCS they sleep at once. Close must be called to free all that. It fails with
+// *ThreadsError if the system does not let this process have the threads.
 func (m *Module) NewSession(threads int) (*Session, error) {
 	if threads < 1 || threads > maxThreads {
 		return nil, fmt.Errorf("%s: %d threads; 1 to %d are possible", m.path, threads, maxThreads)
@@ -63,7 +64,7 @@ func (m *Module) NewSession(threads int) (*Session, error) {
 		if threads > goruntime.GOMAXPROCS(0) {
 			spin = 0
 		}
-		// Go runs other goroutines on as many threads as GOMAXPROCS says, which may all be new.
+		// Go runs other goroutines on GOMAXPROCS threads, which may all be new.
 		needed := threads - 1 + goruntime.GOMAXPROCS(0)
 		held, got, err := reserve(needed)
 		if err != nil {
@@ -143,8 +144,9 @@ func (s *Session) allocate() error {
 	return nil
 }
 
-// Input returns input i's bytes, to be filled before Run; nil if there is no such input, or after Close. Slices of a session must
-// not be used after Close. All methods may be called from any goroutine: each waits for a run that is under way.
+// Input returns input i's bytes, to be filled before Run; nil if there is no such input, or after
+// Close. Slices of a session must not be used after Close. All methods may be called from any
+// goroutine: each waits for a run that is under way.
 func (s *Session) Input(i int) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +166,8 @@ func (s *Session) Output(i int) []byte {
 	return s.outputs[i]
 }
 
-// Workspace returns the workspace: ArenaBytes shared by all threads, then ScratchBytes for each; nil after Close.
+// Workspace returns the workspace: ArenaBytes shared by all threads, then ScratchBytes for each;
+// nil after Close.
 func (s *Session) Workspace() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,13 +208,14 @@ func (s *Session) SetInput(i int, data []byte) error {
 	return nil
 }
 
-// Run computes the outputs from the inputs, with all stages. ctx is looked at before it starts; one inference is not
-// interrupted. A non-zero return value of the artifact is a *StatusError.
+// Run computes the outputs from the inputs, with all stages. ctx is looked at before it starts; one
+// inference is not interrupted. A non-zero return value of the artifact is a *StatusError.
 func (s *Session) Run(ctx context.Context) error {
 	return s.call(ctx, &task{fn: s.m.run})
 }
 
-// RunStages runs stages first..last-1 of the description's list on what workspace, inputs and outputs hold.
+// RunStages runs stages first..last-1 of the description's list on the current contents of
+// workspace, inputs and outputs.
 func (s *Session) RunStages(ctx context.Context, first, last int) error {
 	if n := len(s.m.desc.Stages); first < 0 || last < first || last > n {
 		return fmt.Errorf("%s: stages %d to %d; 0 <= first <= last <= %d", s.m.path, first, last, n)
@@ -236,7 +240,8 @@ func (s *Session) call(ctx context.Context, t *task) error {
 	return nil
 }
 
-// Close stops the threads and frees the memory, after a run that is under way. Further calls do nothing.
+// Close stops the threads and frees the memory, after a run that is under way. Further calls do
+// nothing.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

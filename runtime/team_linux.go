@@ -16,7 +16,8 @@ type task struct {
 	fn, in, out, work, threads, sync, first, last uintptr
 }
 
-// call calls the entry point as thread tid and returns its value. NAME_run ignores the last two arguments.
+// call calls the entry point as thread tid and returns its value. NAME_run ignores the last two
+// arguments.
 func (t *task) call(tid int) int {
 	r, _, _ := purego.SyscallN(t.fn, t.in, t.out, t.work, uintptr(tid), t.threads, t.sync, t.first, t.last)
 	return int(int32(r))
@@ -53,7 +54,8 @@ func newTeam(n int, spin time.Duration, before func()) *team {
 	return t
 }
 
-// run calls tk on all threads and returns when all of them have; the value is 0 or one of those that are not.
+// run calls tk on all threads and returns when all of them have; the value is 0 or one of those
+// that are not.
 func (t *team) run(tk *task) int {
 	if t == nil {
 		return tk.call(0)
@@ -67,7 +69,8 @@ func (t *team) run(tk *task) int {
 	return code
 }
 
-// start publishes a task (nil: the end) and wakes who sleeps. No worker reads task before gen has moved on.
+// start publishes a task (nil: the end) and wakes who sleeps. No worker reads task before gen has
+// moved on.
 func (t *team) start(tk *task) {
 	t.task = tk
 	t.code.Store(0)
@@ -104,8 +107,8 @@ func (t *team) work(tid int, p *parker) {
 	}
 }
 
-// parker is a place where one goroutine waits for a condition: watching it first, then asleep. Who makes the condition
-// true calls wake afterwards.
+// parker is a place where one goroutine waits for a condition: watching it first, then asleep. Who
+// makes the condition true calls wake afterwards.
 type parker struct {
 	asleep *atomic.Bool // set by the waiter before it sleeps, cleared by whoever takes that back
 	signal chan struct{}

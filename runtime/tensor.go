@@ -10,7 +10,8 @@ import (
 // maxTensor bounds one buffer, in bytes; it keeps all sums of sizes within int64.
 const maxTensor = 1 << 40
 
-// elementSize returns the bytes of one element of dtype ("f32", "i32", "u32", "i16", "u8", "i8"), or 0.
+// elementSize returns the bytes of one element of dtype ("f32", "i32", "u32", "i16", "u8", "i8"),
+// or 0.
 func elementSize(dtype string) int64 {
 	switch dtype {
 	case "f32", "i32", "u32":
@@ -23,7 +24,7 @@ func elementSize(dtype string) int64 {
 	return 0
 }
 
-// operandSize is elementSize for the operands of stages, whose elements may be others than a caller's.
+// operandSize is elementSize for the operands of stages, which have further types.
 func operandSize(dtype string) int64 {
 	switch dtype {
 	case "u16":
@@ -36,8 +37,9 @@ func operandSize(dtype string) int64 {
 	return elementSize(dtype)
 }
 
-// TensorBytes returns the size of t in memory, in bytes: the product of its shape times the element's size. A packed
-// tensor's shape counts words already. It fails if dtype or shape is unusable.
+// TensorBytes returns the size of t in memory, in bytes: the product of its shape times the
+// element's size. A packed tensor's shape counts words already. It fails if dtype or shape is
+// unusable.
 func TensorBytes(t describe.Tensor) (int, error) {
 	n := elementSize(t.DType)
 	if n == 0 {
@@ -46,7 +48,7 @@ func TensorBytes(t describe.Tensor) (int, error) {
 	return shapeBytes(t, n)
 }
 
-// OperandBytes is TensorBytes of what a stage reads or writes, whose elements may be others than a caller's.
+// OperandBytes is TensorBytes for a stage's operand, which may have further types.
 func OperandBytes(t describe.Tensor) (int, error) {
 	n := operandSize(t.DType)
 	if n == 0 {
@@ -79,7 +81,8 @@ func shapeBytes(t describe.Tensor, n int64) (int, error) {
 	return int(n), nil
 }
 
-// ToArray makes a .npy array of t's bytes; data is used, not copied. It fails if data has another size than t.
+// ToArray makes a .npy array of t's bytes; data is used, not copied. It fails if data has another
+// size than t.
 func ToArray(t describe.Tensor, data []byte) (*npy.Array, error) {
 	n, err := TensorBytes(t)
 	if err != nil {
@@ -91,9 +94,9 @@ func ToArray(t describe.Tensor, data []byte) (*npy.Array, error) {
 	return &npy.Array{DType: t.DType, Shape: t.Shape, Data: data}, nil
 }
 
-// FromArray is for programs that have their inputs as .npy files (npy.ReadFile): it checks that a has exactly t's element type and
-// shape, and returns its bytes, not copied, for an input of a Session. (A leading 1 may be absent from a: one picture for a batch
-// of one.)
+// FromArray is for programs that have their inputs as .npy files (npy.ReadFile): it checks that a
+// has exactly t's element type and shape, and returns its bytes, not copied, for an input of a
+// Session. (A leading 1 may be absent from a: one picture for a batch of one.)
 func FromArray(t describe.Tensor, a *npy.Array) ([]byte, error) {
 	n, err := TensorBytes(t)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// places are threads that wait, so that the system has let this process have them. Go ends the program where it cannot start a thread;
-// so threads are asked for in C first, where that is an error. Each is given up just before Go starts one in its place.
+// places are threads that wait, so that the system has let this process have them. Go ends the
+// program where it cannot start a thread; so threads are asked for in C first, where that is an
+// error. Each is given up just before Go starts one in its place.
 type places struct {
 	memory []byte // one mapping: a place each
 	taken  int
@@ -33,7 +34,8 @@ const placeSize = int(unsafe.Sizeof(place{}))
 // libc are the functions of the C library that make places.
 type libc struct{ create, join, semInit, semWait, semPost uintptr }
 
-// reserve takes n places. It fails with the error of the thread that cannot be had, and then got is how many can.
+// reserve takes n places. It fails with the error of the thread that cannot be had, and then got is
+// how many can.
 func reserve(n int) (p *places, got int, err error) {
 	startThreads(goruntime.GOMAXPROCS(0) + 1)
 	p = &places{}
@@ -69,7 +71,8 @@ func reserve(n int) (p *places, got int, err error) {
 	return p, n, nil
 }
 
-// startThreads makes Go start n threads, which it keeps for its goroutines. It then needs no new one while places take all that there are.
+// startThreads makes Go start n threads, which it keeps for its goroutines. It then needs no new
+// one while places take all that there are.
 func startThreads(n int) {
 	var locked sync.WaitGroup
 	all := make(chan struct{})

@@ -7,7 +7,8 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Element is a type of Go with the bytes of a tensor's elements: float32 of "f32", int32 of "i32" and so on.
+// Element is a type of Go with the bytes of a tensor's elements: float32 of "f32", int32 of "i32"
+// and so on.
 type Element interface {
 	float32 | int32 | uint32 | uint8 | int8
 }
@@ -16,7 +17,7 @@ type Element interface {
 type ElementError struct {
 	Path   string
 	Tensor describe.Tensor
-	Got    string // what the caller takes the elements for, as descriptions name it
+	Got    string // the requested type, as descriptions name it
 }
 
 // Error names both types.
@@ -39,8 +40,9 @@ func dtypeOf[T Element]() string {
 	return "u8"
 }
 
-// Input is Session.Input as numbers: a view of input i, not a copy, in C order. It fails with *ElementError if these are not of
-// type T, if there is no such input, or if s is closed. Like Input's, the slice must not be used after Close.
+// Input is Session.Input as numbers: a view of input i, not a copy, in C order. It fails with
+// *ElementError if these are not of type T, if there is no such input, or if s is closed. Like
+// Input's, the slice must not be used after Close.
 func Input[T Element](s *Session, i int) ([]T, error) {
 	d, err := s.describe()
 	if err != nil {
@@ -58,7 +60,8 @@ func Output[T Element](s *Session, i int) ([]T, error) {
 	return view[T](s, "output", d.Outputs, i, s.Output)
 }
 
-// SetInput copies numbers to input i. It fails as Input, or if there are not as many as the input has.
+// SetInput copies numbers to input i. It fails as Input, or if their number is not that of the
+// input's elements.
 func SetInput[T Element](s *Session, i int, numbers []T) error {
 	in, err := Input[T](s, i)
 	if err != nil {
@@ -72,7 +75,7 @@ func SetInput[T Element](s *Session, i int, numbers []T) error {
 	return s.SetInput(i, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(*new(T)))))
 }
 
-// view is tensor i of ts, whose bytes of gives, as numbers.
+// view returns tensor i of ts as numbers. of returns a tensor's bytes.
 func view[T Element](s *Session, kind string, ts []describe.Tensor, i int, of func(int) []byte) ([]T, error) {
 	path := s.Module().Path()
 	if i < 0 || i >= len(ts) {
@@ -88,6 +91,7 @@ func view[T Element](s *Session, kind string, ts []describe.Tensor, i int, of fu
 	case len(bytes) == 0:
 		return nil, nil
 	}
-	// Tensors begin at multiples of 64 bytes, and their bytes are in this machine's order: artifacts are for little-endian ones.
+	// Tensors begin at multiples of 64 bytes, and their bytes are in this machine's order:
+	// artifacts are for little-endian ones.
 	return unsafe.Slice((*T)(unsafe.Pointer(&bytes[0])), len(bytes)/int(unsafe.Sizeof(*new(T)))), nil
 }

@@ -16,8 +16,9 @@ type constant struct {
 	at    int64
 }
 
-// compareConstants compares the constants in the file with the Program's, byte for byte, and gives the differences by
-// stage. Running the code cannot do that: a bit of a weight seldom shows in the result for one input. d must match p.
+// compareConstants compares the constants in the file with the Program's, byte for byte, and gives
+// the differences by stage. Running the code cannot do that: a bit of a weight seldom shows in the
+// result for one input. d must match p.
 func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Difference, error) {
 	all := make([][]Difference, len(p.Stages))
 	var list []constant
@@ -38,7 +39,7 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 	if len(list) == 0 {
 		return all, nil
 	}
-	block, err := constants.Read(path, d.WeightBytes, func(block []byte, limit int) int { return unlike(block, list, limit) })
+	block, err := constants.Read(path, d.WeightBytes, func(block []byte, limit int) int { return countDifferences(block, list, limit) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: reading the constants: %w", path, err)
 	}
@@ -53,8 +54,9 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 	return all, nil
 }
 
-// unlike counts the bytes in which block differs from list; it may stop at limit, if that is not negative.
-func unlike(block []byte, list []constant, limit int) int {
+// countDifferences counts the bytes in which block differs from list; it may stop at limit, if that
+// is not negative.
+func countDifferences(block []byte, list []constant, limit int) int {
 	n := 0
 	for _, c := range list {
 		got := block[c.at : c.at+int64(c.buf.Bytes())]

@@ -8,7 +8,7 @@ import (
 	"ripc/engine"
 )
 
-// Running says what compiled code is doing.
+// Running is the activity of compiled code.
 type Running struct {
 	Stage int    // index; -1 while the file is loaded, and the number of stages for the network as a whole
 	What  string // "stage conv2", "network", "loading"
@@ -39,8 +39,8 @@ func (v *verifier) running(i int) Running {
 	return Running{i, "stage " + v.in.Program.Stages[i].Name}
 }
 
-// watched calls f, which runs stage i. If that is done in this process, Watch is told.
-func (v *verifier) watched(kind engine.Kind, i int, f func() error) error {
+// watch calls f, which runs stage i. If that is done in this process, Watch is told.
+func (v *verifier) watch(kind engine.Kind, i int, f func() error) error {
 	if v.in.Watch != nil && kind == engine.Native {
 		r := v.running(i)
 		v.in.Watch(v.report, &r)
@@ -49,8 +49,8 @@ func (v *verifier) watched(kind engine.Kind, i int, f func() error) error {
 	return f()
 }
 
-// crashed notes that compiled code did not come to its end in stage i, if err says so.
-func (v *verifier) crashed(i int, err error) bool {
+// noteCrash notes that compiled code did not come to its end in stage i, if err says so.
+func (v *verifier) noteCrash(i int, err error) bool {
 	var fault *engine.FaultError
 	if !errors.As(err, &fault) {
 		return false

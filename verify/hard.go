@@ -11,8 +11,9 @@ import (
 // HardInputs is the name of the Set that Hard makes.
 const HardInputs = "hard inputs (NaN, infinities, -0, subnormal and huge numbers)"
 
-// awkward are the bits of floats that an implementation may forget about. Few are contagious, which would hide the rest.
-func awkward() []uint32 {
+// awkwardFloats are the bits of floats that an implementation may forget about. Few are contagious,
+// which would hide the rest.
+func awkwardFloats() []uint32 {
 	return []uint32{
 		0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFA00000, // NaN, quiet and signaling, of both signs
 		0x7F800000, 0xFF800000, // infinities
@@ -24,11 +25,12 @@ func awkward() []uint32 {
 	}
 }
 
-// Hard gives a copy of inputs in which every other float is negative, the other ones of the last quarter are subnormal (so
-// that nothing else is the largest of its window), and one of sixteen, or 32 if that is more, an awkward one. It depends
-// on inputs and seed alone. There is no such Set, and ok is false, for a network that takes integers only.
+// Hard returns a copy of inputs with hard numbers. Every other float is negative. The others in the
+// last quarter are subnormal, so that a window may have nothing larger. Every 16th float is an
+// awkward one, or every 32nd of long inputs. The result depends on inputs and seed alone. ok is
+// false for a network with integer inputs only, which has no such Set.
 func Hard(tensors []describe.Tensor, inputs [][]byte, seed uint64) (set Set, ok bool) {
-	r, bits := rand.New(rand.NewPCG(seed, 0)), awkward()
+	r, bits := rand.New(rand.NewPCG(seed, 0)), awkwardFloats()
 	set.Name = HardInputs
 	for i, t := range tensors {
 		data := bytes.Clone(inputs[i])

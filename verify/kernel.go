@@ -7,14 +7,16 @@ import (
 	"ripc/compile"
 )
 
-// Kernel compares a kernel that was built by itself with its definition, on random inputs and on Further ones.
+// Kernel compares a kernel that was built by itself with its definition, on random inputs and on
+// Further ones.
 func Kernel(ctx context.Context, u *compile.Unit, threads int) (*Report, error) {
 	in := KernelInput(u, 1)
 	in.Threads = threads
 	return Verify(ctx, in)
 }
 
-// KernelInput is what Kernel compares, with inputs from seed; Threads and what else the caller wishes remain to be set.
+// KernelInput is the input of Verify for a kernel, with inputs from seed. The caller sets Threads
+// and further options.
 func KernelInput(u *compile.Unit, seed uint64) Input {
 	in := BuiltInput(&u.Built)
 	in.Inputs = u.Inputs(seed)

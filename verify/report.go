@@ -18,11 +18,11 @@ type Report struct {
 	Stages []StageResult // all of them
 	// Network lists the outputs that differ after a run of all stages at once.
 	Network []Difference
-	// Crash, if not nil, says where the compiled code did not come to its end; what follows is not compared then.
+	// Crash, if not nil, says where the compiled code crashed; later stages are not compared then.
 	Crash     *Crash
 	Threads   int
 	Simulated bool
-	// Footprint is the memory that the network takes on its board; nil for what runs under an operating system.
+	// Footprint is the memory that the network takes on its board; nil under an operating system.
 	Footprint *engine.Footprint
 	OK        bool // nothing differs, and nothing crashed
 }
@@ -33,7 +33,7 @@ type StageResult struct {
 	Name, Op, Func string
 	Ran            bool         // only Constants is known without
 	Constants      []Difference // between the file's constants that the stage reads and the Program's
-	Differences    []Difference // in what the stage is to write
+	Differences    []Difference // in the stage's outputs
 	// Stray lists other memory that the stage changed.
 	Stray   []Stray
 	Suspect Suspect
@@ -43,9 +43,9 @@ type StageResult struct {
 // Suspect is the part of the compiler that a difference comes from.
 type Suspect uint8
 
-// The suspects. Constants means that the file holds other constants than the Program, so that nothing is said of its
-// code. Schedule means that the scheduled Func computes something else than the definition, even in the interpreter;
-// Codegen that it does not, so that the fault is in what came after, or in the file itself.
+// The suspects. Constants: the file's constants differ from the Program's, so nothing is said about
+// its code. Schedule: the scheduled Func computes other results than the definition, even in the
+// interpreter. Codegen: it does not, so the fault is in a later step, or in the file itself.
 const (
 	Unknown Suspect = iota
 	Constants
@@ -83,16 +83,16 @@ func (s Suspect) why() string {
 	return "the scheduled func is right when it is interpreted: code generation is wrong, or the file is damaged"
 }
 
-// Difference says how the contents of a buffer differ from what the definition computes.
+// Difference describes how a buffer differs from the definition's results.
 type Difference struct {
 	Buffer    string
 	Decl      string // type and shape, as in .ripir
 	Index     []int  // of the first element that differs
 	Got, Want string // its values; floats with their bits
-	Count     int    // how many elements differ
+	Count     int    // number of elements that differ
 	Elems     int    // of how many
 	Inputs    string // the Set that shows it
-	Where     *Where // of what stages and the network write; nil for constants
+	Where     *Where // for outputs of stages and of the network; nil for constants
 }
 
 // String is, for example, "%y[0, 3]: got 5, want 7; 2 of 64 elements differ".
@@ -140,7 +140,7 @@ func (r StageResult) String() string {
 	return head + strings.Join(parts, "; ")
 }
 
-// Findings lists what differs, a sentence each.
+// Findings lists the differences, a sentence each.
 func (r StageResult) Findings() []string {
 	var all []string
 	for _, d := range r.Constants {

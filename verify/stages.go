@@ -19,12 +19,13 @@ type verifier struct {
 	e        engine.Engine
 	set      Set // of in.Inputs and in.More, the one that runs
 	walk     walk
-	tensors  map[string]describe.Tensor // what stages read and write, by name
+	tensors  map[string]describe.Tensor // operands of stages, by name
 	report   *Report
 	compiled map[*ir.Func]*interp.Compiled
 }
 
-// run interprets the Program, and has the artifact do each stage right after the interpreter did it.
+// run interprets the Program, and has the artifact do each stage right after the interpreter did
+// it.
 func (v *verifier) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -35,7 +36,7 @@ func (v *verifier) run(ctx context.Context) error {
 				return
 			}
 			if err := v.stage(ctx, i, ref); err != nil {
-				if v.crashed(i, err) {
+				if v.noteCrash(i, err) {
 					err = errCrashed
 				}
 				cancel(err) // ends RunProgram in its next stage
@@ -51,7 +52,7 @@ func (v *verifier) run(ctx context.Context) error {
 		return fmt.Errorf("interpreting %s: %w", v.in.Program.Name, err)
 	}
 	got, err := v.network(ctx)
-	if v.crashed(len(v.in.Program.Stages), err) {
+	if v.noteCrash(len(v.in.Program.Stages), err) {
 		return nil
 	}
 	if err != nil {
@@ -63,7 +64,7 @@ func (v *verifier) run(ctx context.Context) error {
 	i := 0
 	for _, b := range v.in.Program.Buffers {
 		if b.Kind == ir.OutputBuf {
-			wrote := written(b.Buffer, got[i], outputs[i])
+			wrote := clearUnwritten(b.Buffer, got[i], outputs[i])
 			if d, ok := compare(b.Buffer, wrote, outputs[i]); !ok {
 				d.Inputs, d.Where = v.set.Name, locate(v.tensors[b.Name], b.Buffer, wrote, outputs[i])
 				v.report.Network = append(v.report.Network, d)
@@ -77,9 +78,10 @@ func (v *verifier) run(ctx context.Context) error {
 // networkFill is the pattern of memory for the network as a whole: another one than for the stages.
 const networkFill = 2
 
-// written is got, with the elements from want that neither side wrote: a layer that fills a part of an output, built by itself,
-// leaves the rest as it was. The interpreter had Poison there, the artifact its pattern.
-func written(b ir.Buffer, got, want []byte) []byte {
+// clearUnwritten copies got, and sets elements that neither side wrote to Poison. A layer that
+// fills a part of an output, built by itself, does not write the rest. There the interpreter has
+// Poison, and the artifact its pattern.
+func clearUnwritten(b ir.Buffer, got, want []byte) []byte {
 	n := max(1, b.Type.Bits()/8)
 	before, poison := engine.Pattern(make([]byte, len(got)), networkFill), bytes.Repeat([]byte{interp.Poison}, n)
 	got = bytes.Clone(got)
@@ -91,14 +93,15 @@ func written(b ir.Buffer, got, want []byte) []byte {
 	return got
 }
 
-// errCrashed ends a run whose Crash is in the report.
+// errCrashed ends a run after its Crash was reported.
 var errCrashed = errors.New("crashed")
 
-// network runs everything at once, among other rubbish than the stages one by one, and returns the outputs.
+// network runs everything at once, among other rubbish than the stages one by one, and returns the
+// outputs.
 func (v *verifier) network(ctx context.Context) ([][]byte, error) {
 	n := len(v.in.Program.Stages)
 	var results []engine.Result
-	err := v.watched(v.e.Kind(), n, func() (err error) {
+	err := v.watch(v.e.Kind(), n, func() (err error) {
 		results, err = v.e.Run(ctx, []engine.Job{{Inputs: v.set.Inputs, Fill: networkFill, Last: n, Outputs: true}})
 		return err
 	})
@@ -116,7 +119,8 @@ func (v *verifier) at(m *engine.Memory, b *ir.ProgBuf) []byte {
 	return m.At(v.tensors[b.Name])
 }
 
-// stage has the artifact do stage i and judges the result. ref holds what the interpreter's own run has come to.
+// stage lets the artifact run stage i and judges the result. ref has the state of the interpreter's
+// own run.
 func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) error {
 	before, after, err := v.step(ctx, i)
 	if err != nil {
@@ -130,8 +134,8 @@ func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) erro
 		return nil // as earlier inputs have shown
 	}
 	r.Ran = true
-	if !v.asInterpreted(f, s, before, after, ref) {
-		want, err := v.expect(ctx, p, f, s, before)
+	if !v.agrees(f, s, before, after, ref) {
+		want, err := v.interpretStage(ctx, p, f, s, before)
 		if err != nil {
 			return err
 		}
@@ -147,9 +151,9 @@ func (v *verifier) stage(ctx context.Context, i int, ref map[string][]byte) erro
 	return nil
 }
 
-// asInterpreted reports whether the artifact's stage had the operands and has the results of the interpreter's run,
-// which saves interpreting it a second time.
-func (v *verifier) asInterpreted(f *ir.Func, s ir.Stage, before, after *engine.Memory, ref map[string][]byte) bool {
+// agrees reports whether the artifact's stage had the operands and has the results of the
+// interpreter's run, which saves interpreting it a second time.
+func (v *verifier) agrees(f *ir.Func, s ir.Stage, before, after *engine.Memory, ref map[string][]byte) bool {
 	for k, q := range f.Params {
 		b, m := v.in.Program.BufferByName(s.Args[k]), before
 		if q.Out {
@@ -162,8 +166,9 @@ func (v *verifier) asInterpreted(f *ir.Func, s ir.Stage, before, after *engine.M
 	return true
 }
 
-// expect interprets stage s of p, which is f, on memory m and returns its arguments afterwards.
-func (v *verifier) expect(ctx context.Context, p *ir.Program, f *ir.Func, s ir.Stage, m *engine.Memory) ([][]byte, error) {
+// interpretStage interprets stage s of p, which is f, on memory m and returns its arguments
+// afterwards.
+func (v *verifier) interpretStage(ctx context.Context, p *ir.Program, f *ir.Func, s ir.Stage, m *engine.Memory) ([][]byte, error) {
 	c := v.compiled[f]
 	if c == nil {
 		var err error
@@ -186,7 +191,7 @@ func (v *verifier) expect(ctx context.Context, p *ir.Program, f *ir.Func, s ir.S
 	return args, nil
 }
 
-// differences compares what stage s was to write.
+// differences compares the outputs of stage s.
 func (v *verifier) differences(f *ir.Func, s ir.Stage, after *engine.Memory, want [][]byte) []Difference {
 	var all []Difference
 	for k, q := range f.Params {
@@ -212,12 +217,12 @@ func (v *verifier) suspect(ctx context.Context, stage int, m *engine.Memory, wan
 	if f == nil || len(f.Params) != len(s.Args) {
 		return Unknown, nil
 	}
-	got, err := v.expect(ctx, p, f, s, m)
+	got, err := v.interpretStage(ctx, p, f, s, m)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Unknown, err
 		}
-		return Schedule, nil // what the interpreter refuses is wrong
+		return Schedule, nil // the interpreter refuses it, so it is wrong
 	}
 	for k, q := range f.Params {
 		if _, ok := compare(q.Buffer, got[k], want[k]); q.Out && !ok {

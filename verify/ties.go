@@ -13,12 +13,13 @@ import (
 )
 
 // TieInputs is the name of the Sets that Ties makes.
-const TieInputs = "tie inputs (zeros, small multiples of powers of two, and what stages compare or add)"
+const TieInputs = "tie inputs (zeros, small multiples of powers of two, and numbers that stages compare or add)"
 
 // Inputs of fewer floats than enough get several Sets, at most mostSets.
 const enough, mostSets = 64, 16
 
-// Further returns the contents of p's inputs that p runs on besides the given ones: Hard's and Ties'.
+// Further returns the contents of p's inputs that p runs on besides the given ones: Hard's and
+// Ties'.
 func Further(p *ir.Program, inputs [][]byte, seed uint64) []Set {
 	sets := Ties(p, inputs, seed)
 	if hard, ok := Hard(codegen.Describe(codegen.Input{Program: p}).Inputs, inputs, seed); ok {
@@ -27,10 +28,11 @@ func Further(p *ir.Program, inputs [][]byte, seed uint64) []Set {
 	return sets
 }
 
-// Ties returns contents on which sums cancel to exactly 0 and roundings meet halves. Floats are zeros of both signs, small
-// multiples of powers of two, and numbers at which the stages that read them change their results: their constants, half
-// of these, one and a half times these, and where a product with one is a half, or with another one added 0. Integers are few of the
-// given ones. One Set holds enough numbers unless the inputs are small. Ties depends on its arguments alone.
+// Ties returns contents on which sums cancel to exactly 0 and roundings meet halves. Floats are
+// zeros of both signs, small multiples of powers of two, and numbers at which the stages that read
+// them change their results: their constants, half of these, one and a half times these, and where
+// a product with one is a half, or with another one added 0. Integers are few of the given ones.
+// One Set holds enough numbers unless the inputs are small. Ties depends on its arguments alone.
 func Ties(p *ir.Program, inputs [][]byte, seed uint64) []Set {
 	r := rand.New(rand.NewPCG(seed, 1))
 	count := 1
@@ -60,7 +62,8 @@ func Ties(p *ir.Program, inputs [][]byte, seed uint64) []Set {
 type ties struct {
 	r        *rand.Rand
 	channels int
-	// What the stages that read the input have for constants: numbers, and tables, whose last axis may be channels.
+	// Constants of the stages that read the input: numbers, and tables with channels as the last
+	// axis.
 	numbers []float32
 	tables  [][]float32
 	drawn   map[int][]float32 // by element, in earlier Sets
@@ -163,8 +166,8 @@ func (ts *ties) constant(channel int) float32 {
 	return table[ts.r.IntN(len(table))]
 }
 
-// repeatFew replaces integers by few of them: the least and the largest one, and those next to the zero point. Half of a
-// packed tensor's words become 0.
+// repeatFew replaces integers by few of them: the least and the largest one, and those next to the
+// zero point. Half of a packed tensor's words become 0.
 func repeatFew(data []byte, t describe.Tensor, typ ir.Type, r *rand.Rand) {
 	size := typ.Bits() / 8
 	if t.Packed {

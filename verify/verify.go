@@ -1,11 +1,13 @@
-// Package verify compares a compiled network with its definition, bit for bit. The code that runs is the shipped one:
-// the artifact itself, natively or simulated, stage by stage through NAME_run_stages and as a whole through NAME_run.
-// The definition is the unscheduled Program, run by package interp.
+// Package verify compares a compiled network with its definition, bit for bit. The code that runs
+// is the shipped one: the artifact itself, natively or simulated, stage by stage through
+// NAME_run_stages and as a whole through NAME_run. The definition is the unscheduled Program, run
+// by package interp.
 //
-// The constants in the file are compared with the Program's byte by byte, because one input does not show every bit.
+// The constants in the file are compared with the Program's byte by byte, because one input does
+// not show every bit.
 //
-// A stage is judged on what it was given: the bytes that the artifact's own earlier stages left. A mistake thus shows in
-// the stage that made it, and not in all those after it.
+// Each stage is judged on its actual inputs: the bytes that the artifact's own earlier stages
+// wrote. So a mistake shows in the stage that made it, and not in all later ones.
 package verify
 
 import (
@@ -23,14 +25,14 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Input is what Verify needs.
+// Input is the input of Verify.
 type Input struct {
 	Program *ir.Program // the definition: lowered, but not scheduled
-	// Scheduled, if not nil, is the Program that was compiled. It has the same buffers (but for the constants, which may
-	// be packed) and stages, and serves to find
-	// out which part of the compiler a difference comes from.
+	// Scheduled, if not nil, is the Program that was compiled. It has the same stages and buffers
+	// (but for the constants, which may be packed). It helps to find the part of the compiler that
+	// caused a difference.
 	Scheduled *ir.Program
-	SO        string   // path of the artifact; it says itself what machine it is for
+	SO        string   // path of the artifact, which names its machine
 	Library   []byte   // its contents, instead of SO
 	Threads   int      // 0 means 1
 	Inputs    [][]byte // contents of the Program's inputs, in order
@@ -42,11 +44,11 @@ type Input struct {
 	Elsewhere func(path string) (engine.Far, error)
 	// Progress, if not nil, is called before each stage, and once more with done == total.
 	Progress func(done, total int, stage string)
-	// Watch, if not nil, is called before compiled code runs in this process, which may not survive that, and once it
-	// returned, then with nil. The Report is as far as it is known.
+	// Watch, if not nil, is called before compiled code runs in this process, which may not survive
+	// that, and once it returned, then with nil. The Report is as far as it is known.
 	Watch func(r *Report, running *Running)
-	// Limit is how long a stage may take under simulation; 0 means a minute. Code that runs in this process cannot be
-	// stopped: there the limit is up to Watch.
+	// Limit is how long a stage may take under simulation; 0 means a minute. Code that runs in this
+	// process cannot be stopped: there the limit is up to Watch.
 	Limit time.Duration
 }
 
@@ -56,7 +58,8 @@ type Set struct {
 	Inputs [][]byte
 }
 
-// MismatchError says that an artifact is not a compiled form of the Program, so that nothing can be compared.
+// MismatchError says that an artifact is not a compiled form of the Program, so that nothing can be
+// compared.
 type MismatchError struct {
 	SO  string
 	Msg string
@@ -66,13 +69,15 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s is not compiled from this program: %s; compile it again", e.SO, e.Msg)
 }
 
-// Verify compares the artifact's constants with the Program's, and runs the artifact and the definition. Differences, and
-// code that crashes under simulation, are in the Report and no error; code that crashes natively takes this process along. It fails with
-// *MismatchError, with *ir.Error or *interp.RuntimeError if the definition cannot be run (on these inputs), with errors
-// of engine.Open if the artifact cannot, or with ctx's error.
+// Verify compares the artifact's constants with the Program's, and runs the artifact and the
+// definition. Differences, and code that crashes under simulation, are in the Report and no error.
+// Code that crashes natively takes this process along.
+//
+// It fails with *MismatchError, and with *ir.Error or *interp.RuntimeError if the definition cannot
+// be run (on these inputs). Other errors are those of engine.Open for the artifact, or ctx's error.
 func Verify(ctx context.Context, in Input) (*Report, error) { return verify(ctx, in, maxKept) }
 
-// verify is Verify that keeps at most so many bytes of workspaces at a time.
+// verify is Verify; kept bounds the bytes of workspaces that it keeps at a time.
 func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	if in.Threads == 0 {
 		in.Threads = 1
@@ -110,7 +115,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	}
 	v := &verifier{in: in, report: r, tensors: tensors(d), compiled: map[*ir.Func]*interp.Compiled{}}
 	o := engine.Options{Threads: in.Threads, Simulate: in.Simulate, Limit: in.Limit, Elsewhere: in.Elsewhere}
-	err = v.watched(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
+	err = v.watch(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
 		v.e, err = engine.Open(in.SO, o)
 		if err != nil && in.Library != nil {
 			err = engine.OwnLibrary(err)
@@ -138,7 +143,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	return r, nil
 }
 
-// tensors lists what the stages read and write, by name.
+// tensors returns the operands of all stages, by name.
 func tensors(d *describe.Artifact) map[string]describe.Tensor {
 	all := map[string]describe.Tensor{}
 	for _, s := range d.Stages {

@@ -10,16 +10,16 @@ import (
 // maxKept bounds the copies of the workspace that are kept at a time, in bytes.
 const maxKept = 256 << 20
 
-// walk is how far the stages were run, one after the other: several in one batch where a batch is cheap and what crashes
-// is another process, else each by itself.
+// walk is the progress through the stages. A batch runs several of them if batches are cheap and a
+// crash ends another process. Otherwise each runs by itself.
 type walk struct {
 	kept   int              // at most, in bytes
 	first  int              // of the stages in states
 	states []*engine.Memory // states[k] is the memory before stage first+k; one more at the end
 }
 
-// step runs stage i, after all stages before it, and returns what memory was and is. Workspace and outputs start out full
-// of rubbish.
+// step runs stage i, after all stages before it, and returns memory before and after it. Workspace
+// and outputs start out full of garbage.
 func (v *verifier) step(ctx context.Context, i int) (before, after *engine.Memory, err error) {
 	w := &v.walk
 	if i < w.first || i >= w.first+len(w.states)-1 {
@@ -30,7 +30,8 @@ func (v *verifier) step(ctx context.Context, i int) (before, after *engine.Memor
 	return w.states[i-w.first], w.states[i-w.first+1], nil
 }
 
-// batch runs as many stages from first on as may be kept. It goes on where the batch before ended.
+// batch runs stages from first on, until their memories would exceed kept. It continues at the end
+// of the last batch.
 func (v *verifier) batch(ctx context.Context, first int) error {
 	w := &v.walk
 	last := first + 1
@@ -50,7 +51,7 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 		jobs = append(jobs, engine.Job{First: i, Last: i + 1, Keep: true})
 	}
 	var results []engine.Result
-	err := v.watched(v.e.Kind(), first, func() (err error) {
+	err := v.watch(v.e.Kind(), first, func() (err error) {
 		results, err = v.e.Run(ctx, jobs)
 		return err
 	})

@@ -8,7 +8,8 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Where says where in a tensor wrong elements lie, in the model's terms: levels by their true channels, not words of bits.
+// Where says where in a tensor wrong elements lie, in the model's terms: levels by their true
+// channels, not words of bits.
 type Where struct {
 	Axes  []WhereAxis `json:"axes"` // batch, row, column, channel, as the tensor has them
 	Wrong int         `json:"wrong"`
@@ -26,7 +27,8 @@ type WhereAxis struct {
 	Wrong  []int  `json:"wrong"` // the places along it at which something is wrong, ascending
 }
 
-// WhereMap has a cell for each part of a tensor, the parts being of Rows rows and Columns columns with all that lies there.
+// WhereMap has a cell for each part of a tensor, the parts being of Rows rows and Columns columns
+// with all that lies there.
 type WhereMap struct {
 	Down    string  `json:"down"`   // name of the axis that goes down, "" if the map has one row
 	Across  string  `json:"across"` // name of the axis from left to right
@@ -42,7 +44,8 @@ const (
 	mapColumns = 64
 )
 
-// locate finds where got differs from want. Both are of b, which t describes. Any NaN equals any NaN.
+// locate finds where got differs from want. Both are of b, which t describes. Any NaN equals any
+// NaN.
 func locate(t describe.Tensor, b ir.Buffer, got, want []byte) *Where {
 	shape := t.Logical()
 	if !t.Packed || len(shape) == 0 {
@@ -114,7 +117,7 @@ func (w *Where) count(names []string, shape []int, wrong []bool) {
 	if down >= 0 {
 		rows = shape[down]
 	}
-	m := &WhereMap{Across: names[across], Rows: cells(rows, mapRows), Columns: cells(columns, mapColumns)}
+	m := &WhereMap{Across: names[across], Rows: perCell(rows, mapRows), Columns: perCell(columns, mapColumns)}
 	if down >= 0 {
 		m.Down = names[down]
 	}
@@ -159,5 +162,5 @@ func (w *Where) count(names []string, shape []int, wrong []bool) {
 	}
 }
 
-// cells is how many of n go into a cell where there are at most most cells.
-func cells(n, most int) int { return max(1, (n+most-1)/most) }
+// perCell is how many of n go into a cell where there are at most most cells.
+func perCell(n, most int) int { return max(1, (n+most-1)/most) }

@@ -10,12 +10,13 @@ import (
 	"ripc/targets"
 )
 
-// Kernel is a loop that does nothing but one sort of multiply-add, as fast as a machine can: a limit of what layers can reach on
-// it. Everything is in registers, or in the first cache where there are too few of them.
+// Kernel is a loop of nothing but one kind of multiply-add, as fast as a machine can be: a limit
+// for layers on it. Operands are in registers, or in the first cache where there are too few
+// registers.
 type Kernel struct {
-	Limit string `json:"limit"` // what it is a limit of: one of Names
+	Limit string `json:"limit"` // one of Names
 	Name  string `json:"name"`
-	What  string `json:"what"` // for people: the instructions, and what they compute
+	What  string `json:"what"` // for people: the instructions, and their results
 
 	Arch  string   `json:"arch"`
 	Needs []string `json:"needs"` // features, in the names of package targets
@@ -23,8 +24,9 @@ type Kernel struct {
 	Register string `json:"register"`
 
 	Vector string `json:"vector"` // LLVM's type of everything
-	// Lanes are independent copies of the step, so that no instruction waits for the one before. Each has its own Sums, which a
-	// turn of the loop computes anew, and its Own operands. The Shared ones are the same for all lanes, and others in each turn.
+	// Lanes are independent copies of the step, so that no instruction waits for the one before.
+	// Each has its own Sums, which a turn of the loop computes anew, and its Own operands. The
+	// Shared ones are the same for all lanes, and others in each turn.
 	Lanes  int      `json:"lanes"`
 	Sums   []string `json:"sums"`
 	Own    []string `json:"own"`
@@ -38,7 +40,8 @@ type Kernel struct {
 //go:embed kernels.json
 var kernels []byte
 
-// Names lists the limits: multiply-adds of f32, of bytes, of bits, and look-ups of sums of several channels.
+// Names lists the limits: multiply-adds of f32, of bytes, of bits, and look-ups of sums of several
+// channels.
 func Names() []string { return []string{"fp32", "int8", "bits", "table"} }
 
 // Kernels lists all kernels, for any machine.
@@ -76,8 +79,8 @@ func (k Kernel) symbol() string { return "limit_" + k.Name }
 
 // LLVM is the kernel's module.
 //
-// An optimizer would take what is the same in every turn out of the loop. So shared operands pass through an empty assembly
-// text, which is no instruction, but of which nobody knows what it does.
+// An optimizer would hoist loop-invariant operations. So shared operands pass through empty inline
+// assembly, which is no instruction, but opaque to the optimizer.
 func (k Kernel) LLVM() []byte {
 	var b, loop, end strings.Builder
 	offset := 0

@@ -1,5 +1,6 @@
-// Package limits measures what the machine at hand can do at most: multiply-adds of f32, of bytes and of bits, and look-ups of sums
-// in tables, each by a loop of nothing else (kernels.json) that LLVM compiles for it.
+// Package limits measures the peak rates of this machine: multiply-adds of f32, of bytes and of
+// bits, and look-ups of sums in tables. Each is a loop of nothing else (kernels.json), compiled by
+// LLVM.
 package limits
 
 import (
@@ -29,7 +30,7 @@ type Set struct {
 	entries []uintptr
 }
 
-// Rate is what a kernel reached.
+// Rate is the rate of a kernel.
 type Rate struct {
 	PerSecond float64 // multiply-adds, of all threads together
 	PerCycle  float64 // of all threads together, in cycles of one core
@@ -75,7 +76,7 @@ func Open(ctx context.Context, t targets.Target) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) // what is mapped stays
+	defer os.RemoveAll(dir) // mapped files stay
 	file := filepath.Join(dir, "limits.so")
 	if err := tools.LinkShared(ctx, t, objects, exports, "limits.so", file); err != nil {
 		return nil, err
@@ -108,13 +109,13 @@ func (s *Set) Close() error {
 	return purego.Dlclose(s.handle)
 }
 
-// Measure runs kernel i on so many threads at once, about a millisecond each time, and gives the best of several times: what
-// else the machine does can only make it slower.
+// Measure runs kernel i on threads at once, about a millisecond each time, and returns the best of
+// several times: other work on the machine can only make it slower.
 func (s *Set) Measure(i, threads, times int) Rate {
 	const wanted = time.Millisecond
 	turns := int64(1000)
-	for { // how many turns take so long
-		took := s.together(i, threads, turns)[0].Took
+	for { // find the number of turns for that time
+		took := s.runThreads(i, threads, turns)[0].Took
 		if took >= wanted/2 || turns >= 1<<40 {
 			break
 		}
@@ -123,7 +124,7 @@ func (s *Set) Measure(i, threads, times int) Rate {
 	var best Rate
 	for range times {
 		var longest measure.Timing
-		for _, t := range s.together(i, threads, turns) {
+		for _, t := range s.runThreads(i, threads, turns) {
 			if t.Took > longest.Took {
 				longest = t
 			}
@@ -136,8 +137,8 @@ func (s *Set) Measure(i, threads, times int) Rate {
 	return best
 }
 
-// together runs kernel i on several threads at the same time and gives the time of each.
-func (s *Set) together(i, threads int, turns int64) []measure.Timing {
+// runThreads runs kernel i on several threads at the same time and gives the time of each.
+func (s *Set) runThreads(i, threads int, turns int64) []measure.Timing {
 	timings := make([]measure.Timing, threads)
 	var ready atomic.Int64
 	var all sync.WaitGroup

@@ -13,8 +13,8 @@ import (
 	"ripc/measure/provenance"
 )
 
-// gain is what tuning brought a network: the costs of all its kernels together. Records alone do not tell, since a network takes a kernel
-// as often as it has a layer of its shape, and one algorithm for each.
+// gain is the effect of tuning on a network: the costs of all its kernels together. Records alone
+// do not tell, since several layers of a network may use one kernel, and each has one algorithm.
 type gain struct {
 	Target  string       `json:"target"`
 	Network string       `json:"network"`
@@ -60,8 +60,8 @@ func writeGains(path string, all []gain) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// with is all with g instead of what there was of its run, in the order of runs.
-func with(all []gain, g gain, runs []run) []gain {
+// replaceGain returns all, with g in the place of its run, in the order of runs.
+func replaceGain(all []gain, g gain, runs []run) []gain {
 	var out []gain
 	for _, r := range runs {
 		if r.Target == g.Target && r.Network == g.Network {

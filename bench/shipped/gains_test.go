@@ -10,7 +10,7 @@ import (
 func TestGains(t *testing.T) {
 	runs := []run{{Target: "rpi3", Network: "a"}, {Target: "rpi3", Network: "b"}, {Target: "rpi4", Network: "a"}}
 	old := []gain{{Target: "rpi4", Network: "a", Best: 1}, {Target: "rpi5", Network: "a", Best: 2}, {Target: "rpi3", Network: "b", Best: 3}}
-	now := with(old, gain{Target: "rpi3", Network: "b", Best: 4}, runs)
+	now := replaceGain(old, gain{Target: "rpi3", Network: "b", Best: 4}, runs)
 	want := []gain{{Target: "rpi3", Network: "b", Best: 4}, {Target: "rpi4", Network: "a", Best: 1}}
 	if !reflect.DeepEqual(now, want) {
 		t.Fatalf("%v, not %v", now, want)

@@ -1,6 +1,7 @@
-// Command shipped makes the records that come with ripc (autotune/shipped) and the page that says what they are: it tunes the networks of
-// runs.json, each for its target, and keeps the best schedule of each kernel beside the default one. What is measured lies in a folder, so
-// that it can be interrupted; boards are simulated, and give the same records each time.
+// Command shipped makes the records that come with ripc (autotune/shipped), and their page. It
+// tunes the networks of runs.json, each for its target, and keeps the best schedule of each kernel
+// beside the default one. Measurements are kept in a folder, so that it can be interrupted. Boards
+// are simulated, and give the same records each time.
 package main
 
 import (
@@ -50,12 +51,12 @@ func main() {
 
 func produce(ctx context.Context, args []string) error {
 	fs := flag.NewFlagSet("shipped", flag.ContinueOnError)
-	dir := fs.String("dir", "build/shipped", "folder of what is measured")
+	dir := fs.String("dir", "build/shipped", "folder of measurements")
 	out := fs.String("out", "autotune/shipped/records.jsonl.gz", "the records that come with ripc")
-	page := fs.String("page", "docs/shipped-records.md", "what says what they are")
-	pattern := fs.String("only", ".", "TARGET/NETWORK of what is tuned now, a regular expression; what the folder has of others is packed, too")
-	outcomes := fs.String("gains", "bench/shipped/gains.json", "what networks took before and after, as the page says it")
-	asItIs := fs.Bool("pack", false, "tune nothing: make records and page of what the folder has")
+	page := fs.String("page", "docs/shipped-records.md", "page about the records")
+	pattern := fs.String("only", ".", "regular expression of TARGET/NETWORK to tune now; measurements of others are packed, too")
+	outcomes := fs.String("gains", "bench/shipped/gains.json", "costs of networks before and after tuning, for the page")
+	asItIs := fs.Bool("pack", false, "tune nothing: make records and page from the folder")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func produce(ctx context.Context, args []string) error {
 			if err != nil {
 				return fmt.Errorf("%s for %s: %w", r.Network, r.Target, err)
 			}
-			gained = with(gained, *g, runs)
+			gained = replaceGain(gained, *g, runs)
 			if err := writeGains(*outcomes, gained); err != nil {
 				return err
 			}
@@ -94,7 +95,7 @@ func produce(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	set := kept(all)
+	set := selectRecords(all)
 	packed, err := pack(set)
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func produce(ctx context.Context, args []string) error {
 	return os.WriteFile(*page, pageOf(set, gained, len(packed)), 0o644)
 }
 
-// file is where what is measured for r's target lies in a folder.
+// file is the path of the measurements for r's target in a folder.
 func (r run) file(dir string) string { return filepath.Join(dir, r.Target+".records") }
 
 // tune does a run, as far as its measurements are not in the folder.
@@ -130,7 +131,7 @@ func (r run) tune(ctx context.Context, dir string) (*gain, error) {
 	return &gain{Mark: mark, Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit, Default: res.Default, Best: res.Best}, nil
 }
 
-// load is what files of records have together; one that is not there has none.
+// load reads and merges files of records; a missing file has none.
 func load(files []string) (*records.Set, error) {
 	var sets []*records.Set
 	for _, f := range files {
@@ -143,8 +144,9 @@ func load(files []string) (*records.Set, error) {
 	return records.Merge(sets...)
 }
 
-// kept is what ships of records: of each kernel the default schedule and the best one, without the samples.
-func kept(all *records.Set) *records.Set {
+// selectRecords selects the records to ship: of each kernel the default schedule and the best one,
+// without the samples.
+func selectRecords(all *records.Set) *records.Set {
 	s := all.Prune(1)
 	s.Foreign = nil
 	for i := range s.Records {
@@ -169,7 +171,7 @@ func pack(s *records.Set) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// pageOf is docs/shipped-records.md: s ships, in so many bytes.
+// pageOf is docs/shipped-records.md: s ships in size bytes.
 func pageOf(s *records.Set, gained []gain, size int) []byte {
 	var b strings.Builder
 	var versions, order []string

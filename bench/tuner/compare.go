@@ -27,7 +27,8 @@ type result struct {
 	// Curves are, by search and seed, the lowest cost after each trial; trial 0 is the default.
 	Curves map[string][][]float64 `json:"curves"`
 	provenance.Mark
-	// Seconds are what proposals took, by search, of all seeds; the first asks for each candidate's features.
+	// Seconds is the time of proposals, by search, over all seeds; the first search computes each
+	// candidate's features.
 	Seconds map[string]float64 `json:"-"`
 }
 
@@ -58,7 +59,7 @@ func (s settings) compare(ctx context.Context, t *task) (*result, error) {
 	return res, nil
 }
 
-// random is the curve of a search that draws from the reference, whose points are drawn at random.
+// random is the curve of a search that draws from the reference at random.
 func (r *reference) random(seed uint64, trials int) []float64 {
 	best := r.def
 	curve := []float64{best}
@@ -102,7 +103,7 @@ func (s settings) search(ctx context.Context, t *task, name string, seed uint64)
 		if len(xs) == 0 {
 			break
 		}
-		found, err := t.costs.ofAll(ctx, xs, s.jobs)
+		found, err := t.costs.costAll(ctx, xs, s.jobs)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -118,21 +119,21 @@ func (s settings) search(ctx context.Context, t *task, name string, seed uint64)
 	return curve, spent, nil
 }
 
-// ofAll is what candidates cost, so many measured at once.
-func (c *costs) ofAll(ctx context.Context, xs []space.Candidate, jobs int) ([]float64, error) {
+// costAll returns the costs of candidates, with jobs measured at once.
+func (c *costs) costAll(ctx context.Context, xs []space.Candidate, jobs int) ([]float64, error) {
 	out := make([]float64, len(xs))
 	var all errgroup.Group
 	all.SetLimit(jobs)
 	for i, x := range xs {
 		all.Go(func() (err error) {
-			out[i], err = c.of(ctx, x)
+			out[i], err = c.cost(ctx, x)
 			return err
 		})
 	}
 	return out, all.Wait()
 }
 
-// median of what the curves have after so many trials; a curve that ended has its last.
+// median is the median of curves at a trial; a curve that ended has its last value.
 func median(curves [][]float64, trial int) float64 {
 	var at []float64
 	for _, c := range curves {

@@ -21,18 +21,20 @@ import (
 	"ripc/measure"
 )
 
-// timing makes some thousand runs of a kernel that takes less than 0.1 ms, the fastest of which counts.
+// timing is the budget for some thousand runs of a kernel of less than 0.1 ms. The fastest runs
+// count.
 func timing() measure.Budget {
 	return measure.Budget{Runs: 20, Time: 100 * time.Millisecond, Few: 3, Limit: 30 * time.Second}
 }
 
-// costs are what candidates of a task cost, in a file of lines "KEY COST": all searches are told the same, and an interrupted
-// comparison goes on. A cost is the estimated cycles of a simulated core, which depend on the candidate alone, or nanoseconds here of code
-// that is not simulated. 0 is a candidate that cannot be built.
+// costs are the costs of a task's candidates, in a file of lines "KEY COST". So all searches see
+// the same costs, and an interrupted comparison continues. A cost is the estimated cycles of a
+// simulated core, which depend on the candidate alone, or nanoseconds on this machine. 0 marks a
+// candidate that cannot be built.
 type costs struct {
 	task *task
 
-	alone sync.Mutex // what is timed
+	alone sync.Mutex // guards timed runs
 
 	mu    sync.Mutex
 	known map[string]float64
@@ -69,8 +71,8 @@ func keyOf(c space.Candidate) string {
 	return hex.EncodeToString(sum[:])[:keyLength]
 }
 
-// of is what a candidate costs; 0 if it cannot be built.
-func (c *costs) of(ctx context.Context, x space.Candidate) (float64, error) {
+// cost returns the cost of a candidate; 0 if it cannot be built.
+func (c *costs) cost(ctx context.Context, x space.Candidate) (float64, error) {
 	key := keyOf(x)
 	c.mu.Lock()
 	cost, ok := c.known[key]
@@ -101,7 +103,7 @@ func (c *costs) measure(ctx context.Context, x space.Candidate) (float64, error)
 	if err != nil {
 		return 0, nil // too much code, say
 	}
-	if !c.task.simulated() {
+	if !c.task.isSimulated() {
 		c.alone.Lock()
 		defer c.alone.Unlock()
 		m, err := u.Measure(ctx, 1, timing())
@@ -122,7 +124,7 @@ func (c *costs) measure(ctx context.Context, x space.Candidate) (float64, error)
 	return n.Estimate.Cycles, n.Estimate.Why
 }
 
-// simulated says that costs are estimated cycles.
-func (t *task) simulated() bool { return simulate.Supports(t.space.Task.Target.Arch) }
+// isSimulated says that costs are estimated cycles.
+func (t *task) isSimulated() bool { return simulate.Supports(t.space.Task.Target.Arch) }
 
 func (c *costs) close() error { return c.file.Close() }

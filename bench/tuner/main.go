@@ -1,5 +1,5 @@
-// Command tuner compares the searches of the tuner: how good the best candidate is after so many trials, on tasks where the default is not
-// the best one.
+// Command tuner compares the searches of the tuner: the best candidate after each number of trials,
+// on tasks with a default that is not the best one.
 package main
 
 import (
@@ -94,18 +94,18 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// say prints what was found out of a task.
+// say prints the result of a task.
 func (s settings) say(res *result) {
 	for _, name := range s.searches {
 		fmt.Printf("%s: %-8s median over the best", res.Task, name)
 		for _, n := range []int{8, 16, 32, 64, 128} {
-			fmt.Printf("  %d: %.1f %%", n, res.over(name, n))
+			fmt.Printf("  %d: %.1f %%", n, res.percentOverBest(name, n))
 		}
 		fmt.Printf("  proposals %.2f s each\n", res.Seconds[name]/float64(s.seeds))
 	}
 }
 
-// reference is what searches are compared with.
+// reference is the reference for searches.
 type reference struct {
 	points []space.Candidate
 	costs  []float64
@@ -125,14 +125,14 @@ func (s settings) measure(ctx context.Context, t *task) error {
 		return err
 	}
 	ref := &t.ref
-	if ref.def, err = c.of(ctx, d); err != nil {
+	if ref.def, err = c.cost(ctx, d); err != nil {
 		return err
 	}
 	fmt.Printf("%s: %d points, default %s: %.0f\n", t.Name, t.space.Size(), d.Point, ref.def)
 	if ref.points, err = t.points(ctx, s.points); err != nil {
 		return err
 	}
-	if ref.costs, err = c.ofAll(ctx, ref.points, s.jobs); err != nil {
+	if ref.costs, err = c.costAll(ctx, ref.points, s.jobs); err != nil {
 		return err
 	}
 	ref.best = ref.def
@@ -146,7 +146,7 @@ func (s settings) measure(ctx context.Context, t *task) error {
 	return nil
 }
 
-// points are so many schedules that are drawn at random, or all, as far as draws find them.
+// points draws n different schedules at random, or fewer if draws find no more.
 func (t *task) points(ctx context.Context, n int) ([]space.Candidate, error) {
 	var out []space.Candidate
 	r, seen := rand.New(rand.NewPCG(1, 1)), map[string]bool{}

@@ -13,7 +13,7 @@ import (
 	"ripc/measure/provenance"
 )
 
-// report is what a comparison found out.
+// report is the result of a comparison.
 type report struct {
 	Trials int      `json:"trials"`
 	Seeds  int      `json:"seeds"`
@@ -21,10 +21,10 @@ type report struct {
 	Tasks  []result `json:"tasks"`
 }
 
-// write writes OUT.json, OUT.md and OUT.svg. What an earlier report has and was not compared this time stays: tasks, and searches of a
-// task whose reference and default are the same.
+// write writes OUT.json, OUT.md and OUT.svg. Results of an earlier report stay if this run does not
+// repeat them: other tasks, and other searches of a task with the same reference and default.
 func (r *report) write(out string) error {
-	all := report{Trials: r.Trials, Seeds: r.Seeds, Batch: r.Batch, Tasks: slices.Clone(r.Tasks)} // what old has of tasks that this run has still to compare is not r's
+	all := report{Trials: r.Trials, Seeds: r.Seeds, Batch: r.Batch, Tasks: slices.Clone(r.Tasks)} // a copy: old may have searches for tasks that this run has still to compare
 	var old report
 	if text, err := os.ReadFile(out + ".json"); err == nil && json.Unmarshal(text, &old) == nil && old.Seeds == r.Seeds && old.Batch == r.Batch {
 		all.keep(&old)
@@ -67,7 +67,7 @@ func (r *report) draw(out string) error {
 	return nil
 }
 
-// keep adds what old has besides.
+// keep adds old's further results.
 func (r *report) keep(old *report) {
 	r.Trials = max(r.Trials, old.Trials)
 	for _, t := range old.Tasks {
@@ -99,16 +99,17 @@ func (r *report) searchesOf() []string {
 	return slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(b, a) })
 }
 
-// over is by how many percent the median of a search is above the best of the reference. It is NaN after the search's last trial.
-func (t *result) over(search string, trial int) float64 {
-	if trial > t.last(search) {
+// percentOverBest is by how many percent the median of a search is above the best of the reference.
+// It is NaN after the search's last trial.
+func (t *result) percentOverBest(search string, trial int) float64 {
+	if trial > t.lastTrial(search) {
 		return math.NaN()
 	}
 	return 100 * (median(t.Curves[search], trial)/t.Best - 1)
 }
 
-// last is the last trial of a search.
-func (t *result) last(search string) int {
+// lastTrial is the last trial of a search.
+func (t *result) lastTrial(search string) int {
 	n := 0
 	for _, c := range t.Curves[search] {
 		n = max(n, len(c))
@@ -147,7 +148,7 @@ draws from the reference; `+"`xgb`"+` proposes %d candidates at a time.
 		for _, s := range searches {
 			for _, n := range trials {
 				text := "-"
-				if v := t.over(s, n); v == v {
+				if v := t.percentOverBest(s, n); v == v {
 					text = fmt.Sprintf("%.1f", v)
 				}
 				b.WriteString(" " + text + " |")
@@ -155,10 +156,10 @@ draws from the reference; `+"`xgb`"+` proposes %d candidates at a time.
 		}
 		b.WriteString("\n")
 		if len(t.Curves["xgb"]) > 0 && len(t.Curves["random"]) > 0 {
-			if t.over("xgb", r.Trials) < t.over("random", r.Trials) {
+			if t.percentOverBest("xgb", r.Trials) < t.percentOverBest("random", r.Trials) {
 				ahead++
 			}
-			if t.over("xgb", r.Trials) <= 5 {
+			if t.percentOverBest("xgb", r.Trials) <= 5 {
 				near++
 			}
 		}
@@ -175,10 +176,11 @@ draws from the reference; `+"`xgb`"+` proposes %d candidates at a time.
 	return b.String()
 }
 
-// curves draws a panel for each task: how many percent each search is above the best of the reference after each of its trials.
+// curves draws a panel for each task: how many percent each search is above the best of the
+// reference after each of its trials.
 func (r *report) curves() string {
 	const columns, wide, high, margin = 3, 280, 170, 40
-	const startAt = 8 // the trial whose figure is at the top
+	const startAt = 8 // the chart's top is the figure at this trial
 	colours := map[string]string{"xgb": "#c0392b", "random": "#7f8c8d"}
 	rows := (len(r.Tasks) + columns - 1) / columns
 	width, height := columns*wide, rows*high+20
@@ -197,8 +199,8 @@ func (r *report) curves() string {
 		w, h := float64(wide-margin-10), float64(high-60)
 		low, most := math.Inf(1), math.Inf(-1)
 		for s := range t.Curves {
-			if last := t.last(s); last >= 0 {
-				low, most = min(low, t.over(s, last)), max(most, t.over(s, min(startAt, last)))
+			if last := t.lastTrial(s); last >= 0 {
+				low, most = min(low, t.percentOverBest(s, last)), max(most, t.percentOverBest(s, min(startAt, last)))
 			}
 		}
 		if low > most { // no search has a curve
@@ -213,13 +215,13 @@ func (r *report) curves() string {
 		}
 		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" fill="#555">%d</text>`+"\n", left+w, top+h+13, r.Trials)
 		for _, s := range r.searchesOf() {
-			last := min(t.last(s), r.Trials)
+			last := min(t.lastTrial(s), r.Trials)
 			if last < 0 {
 				continue
 			}
 			var points strings.Builder
 			for n := 0; n <= last; n++ {
-				v := min(most, t.over(s, n))
+				v := min(most, t.percentOverBest(s, n))
 				fmt.Fprintf(&points, "%.1f,%.1f ", left+w*float64(n)/float64(r.Trials), top+h*(most-v)/(most-low))
 			}
 			fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>`+"\n", strings.TrimSpace(points.String()), colours[s])

@@ -1,6 +1,6 @@
-// Package board is the back end that makes what runs of networks for chips without an operating system: programs for the
-// boards of targets/boards. The code is that of package c99, unchanged; start-up code and all else comes from
-// engine/bareboard, which runs the programs, too.
+// Package board is the back end that makes programs of networks for chips without an operating
+// system: for the boards of targets/boards. The code is that of package c99, unchanged. Start-up
+// code and all else comes from engine/bareboard, which runs the programs, too.
 package board
 
 import (
@@ -15,7 +15,7 @@ import (
 	"ripc/targets/boards"
 )
 
-// Name is what the user calls this back end.
+// Name is this back end's name in --backend.
 const Name = "board"
 
 // Backend implements codegen.Backend.
@@ -24,7 +24,7 @@ type Backend struct{}
 // Name is "board".
 func (Backend) Name() string { return Name }
 
-// Kinds lists what engines load; C to ship comes from package c99.
+// Kinds lists the files for engines; C to ship comes from package c99.
 func (Backend) Kinds() []codegen.Kind { return []codegen.Kind{codegen.Runnable} }
 
 // Accepts takes the targets that have a board.

@@ -1,10 +1,15 @@
-// Package c99 is the back end that writes one freestanding file of C99, which any compiler builds for any little-endian chip
-// with IEEE floats. It needs no tools, but for a shared library, which the system's C compiler makes (Compiler).
+// Package c99 is the back end that writes one freestanding file of C99, which any compiler builds
+// for any little-endian chip with IEEE floats. It needs no tools, but for a shared library, which
+// the system's C compiler makes (Compiler).
 //
-// The text follows the schedule: loops stand as they were scheduled, instructions are functions of their meaning, and constants
-// are an array. Products by Arm's DSP extension are inline assembly where the compiler has it, beside plain C (dsp.go). What C leaves open is spelled out (helpers.go): integers wrap in unsigned arithmetic, shifts
-// and divisions round down, floats become integers by saturation, a fused multiply-add is rounded once without libm, and
-// subnormal numbers are flushed. So the bits are those of the interpreter, whatever the compiler and its options.
+// The text follows the schedule: loops stand as they were scheduled, instructions are functions of
+// their meaning, and constants are an array. Products by Arm's DSP extension are inline assembly
+// where the compiler has it, beside plain C (dsp.go).
+//
+// Behaviour that C leaves open is made explicit (helpers.go). Integers wrap in unsigned arithmetic,
+// and shifts and divisions round down. Floats become integers by saturation, a fused multiply-add
+// is rounded once without libm, and subnormal numbers are flushed. So the bits are those of the
+// interpreter, for any compiler and its options.
 package c99
 
 import (
@@ -19,7 +24,7 @@ import (
 	"ripc/targets/cpu"
 )
 
-// Name is what the user calls this back end.
+// Name is this back end's name in --backend.
 const Name = "c"
 
 // Backend implements codegen.Backend.
@@ -30,7 +35,7 @@ type Backend struct {
 // Name is "c".
 func (Backend) Name() string { return Name }
 
-// Kinds lists C source, and what the system's C compiler makes of it.
+// Kinds lists C source, and the files that the system's C compiler makes of it.
 func (Backend) Kinds() []codegen.Kind {
 	return []codegen.Kind{codegen.Source, codegen.SO, codegen.Runnable}
 }
@@ -44,13 +49,13 @@ func (b Backend) Accepts(t targets.Target, k codegen.Kind) error {
 		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "the chip has no system that loads libraries"}
 	}
 	if host, err := targets.Host(); err == nil && b.Compiler.command() == hostCompiler && host.Arch != t.Arch {
-		return b.foreign(host.Arch, t)
+		return b.foreignError(host.Arch, t)
 	}
 	return nil
 }
 
-// foreign says that b's compiler makes code for another architecture than t's.
-func (b Backend) foreign(arch string, t targets.Target) error {
+// foreignError reports that b's compiler makes code for another architecture than t's.
+func (b Backend) foreignError(arch string, t targets.Target) error {
 	return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf(
 		"%s makes code for %s, not for %s; name a compiler for it with the environment variable CC, or emit c", b.Compiler.command(), arch, t.Arch)}
 }
@@ -85,7 +90,7 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 			if files[k], err = b.Compiler.Shared(ctx, m.Name, source); err != nil {
 				return nil, err
 			}
-			if err := b.made(files[k], m.Target, k); err != nil {
+			if err := b.checkArch(files[k], m.Target, k); err != nil {
 				return nil, err
 			}
 			if m.Progress != nil {
@@ -98,9 +103,9 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 	return files, nil
 }
 
-// made fails unless a library for t is one for t's architecture. A Runnable is for the machine that the compiler makes
-// code for: the source is the same.
-func (b Backend) made(lib []byte, t targets.Target, k codegen.Kind) error {
+// checkArch fails unless a library for t has t's architecture. A Runnable is for the machine that
+// the compiler makes code for: the source is the same.
+func (b Backend) checkArch(lib []byte, t targets.Target, k codegen.Kind) error {
 	if k == codegen.Runnable {
 		return nil
 	}
@@ -110,7 +115,7 @@ func (b Backend) made(lib []byte, t targets.Target, k codegen.Kind) error {
 	}
 	defer f.Close()
 	if got := cpu.OfELF(f.Machine); got != t.Arch {
-		return b.foreign(got, t)
+		return b.foreignError(got, t)
 	}
 	return nil
 }

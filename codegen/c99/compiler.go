@@ -13,19 +13,21 @@ import (
 	"ripc/internal/files"
 )
 
-// EnvCompiler is the environment variable with the C compiler and its first arguments, for libraries that are built from C source.
+// EnvCompiler is the environment variable with the C compiler and its first arguments, for
+// libraries that are built from C source.
 const EnvCompiler = "CC"
 
 // Compiler runs the system's C compiler.
 type Compiler struct {
-	// Command is the compiler and options for it, separated by spaces. "" is the environment's CC, or cc.
+	// Command is the compiler and options for it, separated by spaces. "" is the environment's CC,
+	// or cc.
 	Command string
 }
 
 // CompilerError says that there is no C compiler, or that it failed.
 type CompilerError struct {
 	Command string
-	Output  string // what the compiler said
+	Output  string // the compiler's messages
 	Err     error
 	ran     bool
 }
@@ -39,10 +41,11 @@ func (e *CompilerError) Error() string {
 
 func (e *CompilerError) Unwrap() error { return e.Err }
 
-// maxOutput bounds what is kept of a compiler's messages, in bytes.
+// maxOutput bounds the stored messages of a compiler, in bytes.
 const maxOutput = 1 << 14
 
-// waitDelay is how long processes that a compiler started may keep its output open after it was killed.
+// waitDelay is how long processes that a compiler started may keep its output open after it was
+// killed.
 const waitDelay = 5 * time.Second
 
 // hostCompiler is the command of the system's own compiler, which makes code for this machine.
@@ -58,7 +61,8 @@ func (c Compiler) command() string {
 	return hostCompiler
 }
 
-// Shared compiles source to a shared library called name.so. It fails with *CompilerError or ctx's error.
+// Shared compiles source to a shared library called name.so. It fails with *CompilerError or ctx's
+// error.
 func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byte, error) {
 	command := c.command()
 	dir, remove, err := files.TempDir("")
@@ -95,7 +99,7 @@ func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byt
 	return data, nil
 }
 
-// output is what is kept of a compiler's messages.
+// output returns the stored part of a compiler's messages.
 func output(b *bytes.Buffer) string {
 	text := b.String()
 	return text[:min(len(text), maxOutput)]

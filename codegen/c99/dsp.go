@@ -2,8 +2,8 @@ package c99
 
 import "ripc/targets/isa"
 
-// dspHelpers are operations of Arm's DSP extension. A compiler combines equal assembly without side effects, so neighbouring
-// products share widened bytes.
+// dspHelpers are operations of Arm's DSP extension. A compiler combines equal assembly without side
+// effects, so neighbouring products share widened bytes.
 func dspHelpers() map[string]helper {
 	return map[string]helper{
 		"rc_dsp": {text: `/* Arm's DSP extension works on two halves of a register. */
@@ -56,8 +56,9 @@ static inline int32_t rc_smlad(uint32_t a, uint32_t b, int32_t acc)
 	}
 }
 
-// dsp opens a branch of the preprocessor with products of bytes by Arm's DSP extension. The caller writes the plain meaning behind
-// it, and closes the branch. ok is false, and nothing is written, for other instructions.
+// dsp opens a branch of the preprocessor with products of bytes by Arm's DSP extension. The caller
+// writes the plain meaning behind it, and closes the branch. ok is false, and nothing is written,
+// for other instructions.
 func (w *writer) dsp() (ok bool) {
 	if !isa.IsHalfProducts(w.f) {
 		return false

@@ -9,8 +9,8 @@ import (
 	"ripc/ir/arith"
 )
 
-// expr is the value of e in C, as text that needs no parentheses around it: of type ctype, or a narrower or promoted one of
-// the same value.
+// expr is the value of e in C, as text that needs no parentheses around it: of type ctype, or a
+// narrower or promoted one of the same value.
 func (w *writer) expr(e ir.Expr) string {
 	switch t := e.Type(); {
 	case t == ir.I64:
@@ -66,7 +66,7 @@ func literal(t ir.Type, v int64) string {
 	return fmt.Sprint(v)
 }
 
-// binary is an operation whose result is an integer (not i64) or a bool.
+// binary is an operation with a result of an integer type (not i64) or bool.
 func (w *writer) binary(e *ir.Binary) string {
 	t := e.A.Type()
 	switch {
@@ -75,7 +75,7 @@ func (w *writer) binary(e *ir.Binary) string {
 	case e.Op.IsCompare() && t.IsFloat():
 		a, b := w.operand(e.A), w.operand(e.B)
 		if w.chooses && (e.Op == ir.Lt || e.Op == ir.Gt) {
-			a, b = w.unseen(e.A, a), w.unseen(e.B, b)
+			a, b = w.hideZero(e.A, a), w.hideZero(e.B, b)
 		}
 		return fmt.Sprintf("(%s %s %s)", a, e.Op, b)
 	case e.Op.IsCompare():
@@ -164,13 +164,13 @@ func (w *writer) bitcast(e *ir.Bitcast) string {
 	return fmt.Sprintf("(%s)%s", ctype(e.T), w.expr(e.A))
 }
 
-// operand is a float as an operand of what the float unit computes: +, -, *, /, fma and comparisons.
+// operand is a float as an operand of the float unit: of +, -, *, /, fma and comparisons.
 func (w *writer) operand(e ir.Expr) string { return w.clean(e, "rc_operand") }
 
 // flush is a float without subnormals, whatever the float unit does.
 func (w *writer) flush(e ir.Expr) string { return w.clean(e, "rc_flush") }
 
-// clean is e behind the helper that flushes, unless e is flushed.
+// clean passes e to the helper that flushes, unless e is flushed.
 func (w *writer) clean(e ir.Expr, helper string) string {
 	if codegen.Flushed(e, w.flushed) {
 		return w.float(e)
@@ -178,8 +178,8 @@ func (w *writer) clean(e ir.Expr, helper string) string {
 	return w.u.use(helper) + "(" + w.float(e) + ")"
 }
 
-// unseen is text, the float e, hidden from compilers if they may find that it is 0.
-func (w *writer) unseen(e ir.Expr, text string) string {
+// hideZero hides text, the float e, from compilers if they might find out that it is 0.
+func (w *writer) hideZero(e ir.Expr, text string) string {
 	switch e := e.(type) {
 	case *ir.Load: // an element of an alloc or of a table
 	case *ir.FloatImm:
@@ -192,12 +192,12 @@ func (w *writer) unseen(e ir.Expr, text string) string {
 	return fmt.Sprintf("%s(%s)", w.u.use("rc_unseen"), text)
 }
 
-// extreme is op, min or max, of a and b. Where b is a zero that is the result if a is 0, too, the instructions that
-// compilers choose are right.
+// extreme is op, min or max, of a and b. Where b is a zero that is the result if a is 0, too, the
+// instructions that compilers choose are right.
 func (w *writer) extreme(op ir.BinOp, a string, b ir.Expr) string {
 	y := w.flush(b)
 	if k, ok := b.(*ir.FloatImm); !ok || math.Signbit(float64(k.V)) != (op == ir.Min) {
-		y = w.unseen(b, y)
+		y = w.hideZero(b, y)
 	}
 	return w.floats(op, a, y)
 }
@@ -211,7 +211,7 @@ func (w *writer) float(e ir.Expr) string {
 		return w.element(e.Buf, e.Idx)
 	case *ir.Binary:
 		if e.Op == ir.Min || e.Op == ir.Max {
-			return w.extreme(e.Op, w.unseen(e.A, w.flush(e.A)), e.B)
+			return w.extreme(e.Op, w.hideZero(e.A, w.flush(e.A)), e.B)
 		}
 		return w.floats(e.Op, w.operand(e.A), w.operand(e.B))
 	case *ir.Unary:
@@ -275,8 +275,8 @@ func (w *writer) floatLiteral(v float32) string {
 	return fmt.Sprintf("%xf", v)
 }
 
-// index is an i64 value: of type int32_t where that is proved to hold it, which is most of the time and spares small
-// machines arithmetic on pairs of registers.
+// index is an i64 value: of type int32_t where that is proved to hold it, which is most of the time
+// and spares small machines arithmetic on pairs of registers.
 type index struct {
 	bare   string
 	form   form
@@ -295,7 +295,7 @@ const (
 // text can be an operand of anything.
 func (x index) text() string { return x.within(atom) }
 
-// within is x as an operand of something that forms up to f bind stronger than.
+// within returns x as an operand of an operator that binds weaker than forms up to f.
 func (x index) within(f form) string {
 	if x.form > f {
 		return "(" + x.bare + ")"
@@ -310,8 +310,10 @@ func (x index) wide() string {
 	return x.text()
 }
 
-func narrow(format string, args ...any) index { return index{fmt.Sprintf(format, args...), atom, true} }
-func wide(text string) index                  { return index{text, atom, false} }
+func narrowIndex(format string, args ...any) index {
+	return index{fmt.Sprintf(format, args...), atom, true}
+}
+func wide(text string) index { return index{text, atom, false} }
 
 // index writes an i64 expression.
 func (w *writer) index(e ir.Expr) index {
@@ -321,15 +323,15 @@ func (w *writer) index(e ir.Expr) index {
 		case e.V <= math.MinInt32 || e.V > math.MaxInt32:
 			return wide(literal(ir.I64, e.V))
 		case e.V < 0:
-			return narrow("(%d)", e.V)
+			return narrowIndex("(%d)", e.V)
 		}
-		return narrow("%d", e.V)
+		return narrowIndex("%d", e.V)
 	case *ir.Var:
 		v, ok := w.vars[e.Name]
 		if !ok {
 			w.fail("", "there is no loop variable %%%s here", e.Name)
 		}
-		return narrow("%s", v)
+		return narrowIndex("%s", v)
 	case *ir.Load:
 		return wide(w.element(e.Buf, e.Idx))
 	case *ir.Binary:
@@ -339,7 +341,7 @@ func (w *writer) index(e ir.Expr) index {
 	case *ir.Select:
 		a, b := w.index(e.A), w.index(e.B)
 		if a.narrow && b.narrow {
-			return narrow("(%s ? %s : %s)", w.cond(e), a.text(), b.text())
+			return narrowIndex("(%s ? %s : %s)", w.cond(e), a.text(), b.text())
 		}
 		return wide(fmt.Sprintf("(%s ? %s : %s)", w.cond(e), a.wide(), b.wide()))
 	case *ir.Cast:
@@ -350,7 +352,7 @@ func (w *writer) index(e ir.Expr) index {
 		case from == ir.I64:
 			return w.index(e.A)
 		case from.Bits() < 32 || from == ir.I32:
-			return narrow("(int32_t)%s", w.expr(e.A))
+			return narrowIndex("(int32_t)%s", w.expr(e.A))
 		}
 		return wide("(int64_t)" + w.expr(e.A))
 	case *ir.Bitcast:
@@ -374,15 +376,15 @@ func (w *writer) indexBinary(e *ir.Binary) index {
 	case ir.Mul:
 		return index{a.within(product) + " * " + b.text(), product, true}
 	case ir.And, ir.Or, ir.Xor:
-		return narrow("(%s %s %s)", a.text(), e.Op, b.text())
+		return narrowIndex("(%s %s %s)", a.text(), e.Op, b.text())
 	case ir.Div, ir.Mod:
 		if iv, ok := arith.Bounds(e.A, w.ranges); ok && iv.Lo >= 0 {
-			return narrow("(%s %s %s)", a.text(), e.Op, b.text())
+			return narrowIndex("(%s %s %s)", a.text(), e.Op, b.text())
 		}
 	case ir.Shl, ir.Shr: // by up to 63
 		return wide(w.integers(e.Op, ir.I64, a.wide(), b.wide()))
 	}
-	return narrow("%s", w.integers(e.Op, ir.I32, a.text(), b.text()))
+	return narrowIndex("%s", w.integers(e.Op, ir.I32, a.text(), b.text()))
 }
 
 // choice is a condition, which may choose between floats.
@@ -394,7 +396,8 @@ func (w *writer) choice(cond ir.Expr, floats bool) string {
 	return text
 }
 
-// cond is the condition of a Select. One that guards loads is marked: some compilers have to be kept from seeing through it.
+// cond is the condition of a Select. One that guards loads is marked: some compilers have to be
+// kept from seeing through it.
 func (w *writer) cond(e *ir.Select) string {
 	cond, guards := w.choice(e.Cond, e.Type().IsFloat()), false
 	for _, side := range []ir.Expr{e.A, e.B} {

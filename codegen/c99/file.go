@@ -194,13 +194,14 @@ func writeWeights(out *bytes.Buffer, pieces [][]byte) {
 	out.WriteString("\n};\n\n")
 }
 
-// archMacros are the architectures that the runtime knows, and what compilers for them define.
+// archMacros are the architectures that the runtime knows, and the macros of their compilers.
 func archMacros() [][2]string {
 	return [][2]string{{"x86_64", "__x86_64__"}, {"aarch64", "__aarch64__"}, {"arm", "__arm__"}}
 }
 
-// writeDescription writes the description as numbers: C99 does not promise that a literal may be so long. The source is for
-// any chip, so the compiler says which it is, and no features of the target's are needed.
+// writeDescription writes the description as numbers: C99 does not promise that a literal may be so
+// long. The source is for any chip, so the compiler says which it is, and no features of the
+// target's are needed.
 func writeDescription(out *bytes.Buffer, m *codegen.Image) error {
 	if m.NoDescribe {
 		fmt.Fprintf(out, "static const unsigned char %s[] = {123, 125, 0};\n\n", abi.Describe)
@@ -217,7 +218,7 @@ func writeDescription(out *bytes.Buffer, m *codegen.Image) error {
 		}
 		texts = append(texts, append(text, 0))
 	}
-	head, tail := shared(texts)
+	head, tail := sharedBytes(texts)
 	fmt.Fprintf(out, `/* The description, as NAME_describe returns it; in ELF files it has a section of its own. */
 #ifdef RIPC_NO_DESCRIBE
 static const unsigned char %[1]s[] = {123, 125, 0};
@@ -244,8 +245,9 @@ static const unsigned char %[1]s[] = {`, abi.Describe, describe.Section)
 	return nil
 }
 
-// shared says how many bytes all texts have in common at the beginning and, behind these, at the end.
-func shared(texts [][]byte) (head, tail int) {
+// sharedBytes returns the lengths of the longest common prefix of texts and, behind it, of the
+// longest common suffix.
+func sharedBytes(texts [][]byte) (head, tail int) {
 	least := len(slices.MinFunc(texts, func(a, b []byte) int { return len(a) - len(b) }))
 	same := func(at func(t []byte) byte) bool {
 		return !slices.ContainsFunc(texts, func(t []byte) bool { return at(t) != at(texts[0]) })
@@ -276,9 +278,9 @@ type driver struct {
 	index ir.Index // of its Program
 }
 
-// barrier is the function that returns once all n threads have called it. sync holds the number of threads that have
-// arrived (abi.Arrived) and how many barriers were passed (abi.Passed). The last to arrive clears the one and then raises
-// the other, which the rest wait for.
+// barrier is the function that returns once all n threads have called it. sync holds the number of
+// threads that have arrived (abi.Arrived) and how many barriers were passed (abi.Passed). The last
+// to arrive clears the one and then raises the other, which the rest wait for.
 const barrier = `/* Where threads meet: with atomics of GCC and Clang where the chip has them, or of C11. */
 #if defined(RIPC_NO_THREADS)
 #define RIPC_THREADS 0

@@ -258,7 +258,7 @@ func integerHelpers(t ir.Type) map[string]helper {
 	}
 	add("min", "static inline $T rc_min_$Q($T a, $T b) { return a < b ? a : b; }\n")
 	add("max", "static inline $T rc_max_$Q($T a, $T b) { return a > b ? a : b; }\n")
-	var low, high string // what is not between is the least or the largest value
+	var low, high string // numbers beyond these bounds become the least or the largest value
 	bound := func(exp int) string { return fmt.Sprintf("0x1p%df", exp) }
 	if t.Signed() {
 		add("div", "static inline $T rc_div_$Q($T a, $T d) { return ($T)(a / d - (a % d < 0)); }\n")

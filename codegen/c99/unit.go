@@ -9,7 +9,7 @@ import (
 	"ripc/ir"
 )
 
-// unit is one file of C on its way: what its kernels need is written before them, once.
+// unit is a C file in progress: helpers are written before the kernels that use them, once.
 type unit struct {
 	floats  *codegen.Floats
 	helpers map[string]helper
@@ -68,7 +68,7 @@ func (u *unit) instrText() string { return strings.Join(u.instrs, "") }
 
 // kernel writes a Func as a function called symbol.
 func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
-	defer recovered(f, &err)
+	defer recoverAbort(f, &err)
 	w := newWriter(u, f)
 	parallel := w.parallel()
 	w.line("static RIPC_KERNEL void %s(%s,", symbol, strings.Join(w.params(true), ", "))
@@ -89,7 +89,8 @@ func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
 	return w.String() + "\n", nil
 }
 
-// instruction writes an instruction as a function of its meaning, once, and returns the function's name.
+// instruction writes an instruction as a function of its meaning, once, and returns the function's
+// name.
 func (u *unit) instruction(f *ir.Func) string {
 	if name, ok := u.instr[f]; ok {
 		return name
@@ -113,7 +114,7 @@ func (u *unit) instruction(f *ir.Func) string {
 // abort carries an error through the writer's recursion.
 type abort struct{ err error }
 
-func recovered(f *ir.Func, err *error) {
+func recoverAbort(f *ir.Func, err *error) {
 	switch r := recover().(type) {
 	case nil:
 	case abort:

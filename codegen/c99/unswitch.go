@@ -6,10 +6,11 @@ import (
 	"ripc/ir"
 )
 
-// unswitched is an If around two copies of a nest of loops: around a store of one value of a Select, and of the other. It is nil unless the
-// condition depends on loops outside the nest alone. Compilers do not see through conditions that guard loads (RIPC_COND), and copies
-// of rows would ask for each element.
-func unswitched(s *ir.For) ir.Stmt {
+// unswitch returns an If around two copies of a nest of loops: one around a store of one value of a
+// Select, one of the other. It returns nil unless the condition is invariant in the nest.
+// Compilers do not see through conditions that guard loads (RIPC_COND), and would evaluate the
+// condition for each element.
+func unswitch(s *ir.For) ir.Stmt {
 	var nest []string // variables
 	var body ir.Stmt = s
 	for {
@@ -53,18 +54,18 @@ func unswitched(s *ir.For) ir.Stmt {
 	with := func(v ir.Expr) ir.Stmt {
 		one := *store
 		one.Val = v
-		return rebuilt(s, &one)
+		return rebuild(s, &one)
 	}
 	return &ir.If{Cond: choice.Cond, Then: with(choice.A), Else: with(choice.B)}
 }
 
-// rebuilt is a nest of loops around another body.
-func rebuilt(s ir.Stmt, body ir.Stmt) ir.Stmt {
+// rebuild returns a nest of loops around another body.
+func rebuild(s ir.Stmt, body ir.Stmt) ir.Stmt {
 	l, ok := s.(*ir.For)
 	if !ok {
 		return body
 	}
 	out := *l
-	out.Body = rebuilt(l.Body, body)
+	out.Body = rebuild(l.Body, body)
 	return &out
 }

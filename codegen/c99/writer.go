@@ -25,7 +25,7 @@ type writer struct {
 	ranges  arith.Ranges
 	scratch bool            // whether anything lies there
 	touched map[string]bool // buffers that the text reads
-	instr   bool            // f is an instruction, whose operands may be the same
+	instr   bool            // f is an instruction: its operands may coincide
 	chooses bool            // the condition being written decides between floats
 }
 
@@ -63,14 +63,15 @@ func (w *writer) name(s string) string {
 	c := codegen.CleanName(s)
 	if codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") || strings.HasSuffix(c, "_t") ||
 		strings.ToLower(c) != c || strings.HasPrefix(c, "_") || c == "unix" || c == "linux" || c == "i386" {
-		c = "v_" + c // keywords, types, and what may be a macro
+		c = "v_" + c // keywords, types, and possible macros
 	}
 	c = unique(w.taken, c)
 	w.vars[s] = c
 	return c
 }
 
-// params declares the parameters of f; apart says that they are restrict, but those that may lie in one place.
+// params declares the parameters of f; apart says that they are restrict, but those that may lie in
+// one place.
 func (w *writer) params(apart bool) []string {
 	var out []string
 	for _, p := range w.f.Params {
@@ -91,13 +92,13 @@ func (w *writer) body() {
 	w.stmt(w.f.Body)
 	for _, p := range w.f.Params {
 		if !p.Out {
-			w.spare(p.Name)
+			w.markUsed(p.Name)
 		}
 	}
 }
 
-// spare keeps compilers from wondering about a buffer that nothing reads.
-func (w *writer) spare(buf string) {
+// markUsed silences compiler warnings about a buffer that nothing reads.
+func (w *writer) markUsed(buf string) {
 	if !w.touched[buf] {
 		w.line("(void)%s;", w.vars[buf])
 	}
@@ -143,7 +144,8 @@ func (w *writer) stmt(s ir.Stmt) {
 	}
 }
 
-// fewLanes is up to how many lanes of a vector loop are copies where a chip has no vectors: so few elements can be in registers.
+// fewLanes is up to how many lanes of a vector loop are copies where a chip has no vectors: so few
+// elements can be in registers.
 const fewLanes = 8
 
 // loop writes a For. Copies of unrolled loops are left to the compiler, which is told to make them.
@@ -151,7 +153,7 @@ func (w *writer) loop(s *ir.For) {
 	if s.Extent <= 0 {
 		return
 	}
-	if either := unswitched(s); either != nil {
+	if either := unswitch(s); either != nil {
 		w.stmt(either)
 		return
 	}
@@ -209,7 +211,7 @@ func (w *writer) alloc(s *ir.Alloc) {
 		w.line("%s *const %s = (%s *)(void *)(scratch + %d);", m, n, m, slot.Offset)
 	}
 	w.stmt(s.Body)
-	w.spare(s.Buf.Name)
+	w.markUsed(s.Buf.Name)
 	w.close("}")
 	delete(w.vars, s.Buf.Name)
 	if had {
@@ -219,11 +221,11 @@ func (w *writer) alloc(s *ir.Alloc) {
 
 // element is buf[idx].
 func (w *writer) element(buf string, idx []ir.Expr) string {
-	return w.vars[buf] + "[" + w.flat(buf, idx) + "]"
+	return w.vars[buf] + "[" + w.flatIndex(buf, idx) + "]"
 }
 
-// flat is the index of buf[idx] in memory.
-func (w *writer) flat(buf string, idx []ir.Expr) string {
+// flatIndex returns the index of buf[idx] in memory.
+func (w *writer) flatIndex(buf string, idx []ir.Expr) string {
 	b, ok := w.bufs[buf]
 	if !ok || w.vars[buf] == "" {
 		w.fail("", "%%%s is not a buffer in scope", buf)
@@ -236,11 +238,11 @@ func (w *writer) flat(buf string, idx []ir.Expr) string {
 	for d, e := range idx {
 		flat = ir.Bin(ir.Add, ir.Bin(ir.Mul, flat, ir.Int(b.Shape[d])), e)
 	}
-	return w.index(w.known(arith.ToAffine(flat)).Expr()).bare
+	return w.index(w.dropZeros(arith.ToAffine(flat)).Expr()).bare
 }
 
-// known is a without variables that are always 0.
-func (w *writer) known(a arith.Affine) arith.Affine {
+// dropZeros returns a without variables that are always 0.
+func (w *writer) dropZeros(a arith.Affine) arith.Affine {
 	out := arith.Affine{Const: a.Const}
 	for _, t := range a.Terms {
 		if v, ok := t.Atom.(*ir.Var); !ok || w.ranges[v.Name] != (arith.Interval{}) {

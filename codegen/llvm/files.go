@@ -130,8 +130,8 @@ func (b *build) shared(ctx context.Context) ([]byte, error) {
 
 func (b *build) soname() string { return b.Name + ".so" }
 
-// sealed is the library with its checksum: it is the one kind of file that nobody links on. The checksum lies behind the description;
-// without one nothing would look for it.
+// sealed is the library with its checksum: it is the one kind of file that nobody links on. The
+// checksum lies behind the description; without one nothing would look for it.
 func (b *build) sealed(lib []byte) ([]byte, error) {
 	if b.NoDescribe {
 		return lib, nil
@@ -142,8 +142,9 @@ func (b *build) sealed(lib []byte) ([]byte, error) {
 	return lib, nil
 }
 
-// runnable is a shared library like shared's, of the same code and constants, that is linked without a tool: starting ld.lld takes a
-// seventh of what a candidate costs a tuner. What package link does not do, ld.lld does, or says why not.
+// runnable is a shared library like shared's, of the same code and constants, but linked without a
+// tool, since starting ld.lld would slow a tuner down. ld.lld links objects that package link
+// refuses, or reports the error.
 func (b *build) runnable(ctx context.Context) ([]byte, error) {
 	objs, err := b.parts(ctx, seal.Size)
 	if err != nil {
@@ -172,7 +173,8 @@ func (b *build) object(ctx context.Context) ([]byte, error) {
 	})
 }
 
-// link calls make with all parts, room bytes behind the description, and the path of a temporary file, and reads that file.
+// link calls make with all parts, room bytes behind the description, and the path of a temporary
+// file, and reads that file.
 func (b *build) link(ctx context.Context, room int, make func(objs []toolchain.Object, out string) error, read func(string) ([]byte, error)) ([]byte, error) {
 	objs, err := b.parts(ctx, room)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package llvm is the back end that writes LLVM IR and lets LLVM's tools compile and link it:
 //
-//	rows       what LLVM is told of each target
+//	rows       LLVM's settings for each target
 //	emit       one ir.Func -> LLVM text
 //	driver     the entry points, which run the stages
-//	toolchain  opt, llc, ld.lld and the cache of what they made
+//	toolchain  opt, llc, ld.lld and the cache of their results
 //
 // Kernels are cached by their text, so that networks share them.
 package llvm
@@ -24,14 +24,14 @@ import (
 	"ripc/targets"
 )
 
-// Name is what the user calls this back end.
+// Name is this back end's name in --backend.
 const Name = "llvm"
 
 // SizeError says that a kernel has too much code, as Backend.Kernel counts it.
 type SizeError = emit.SizeError
 
-// Backend implements codegen.Backend. The zero Backend looks for the installed tools when it needs them, and keeps what they
-// compile in the user's cache.
+// Backend implements codegen.Backend. The zero Backend looks for the installed tools when it needs
+// them, and caches their results in the user's cache.
 type Backend struct {
 	Tools *toolchain.Tools
 	Cache *caches.Cache // with Tools; may be nil
@@ -40,7 +40,7 @@ type Backend struct {
 // Name is "llvm".
 func (Backend) Name() string { return Name }
 
-// Kinds lists what LLVM's tools make.
+// Kinds lists the files that LLVM's tools make.
 func (Backend) Kinds() []codegen.Kind {
 	return []codegen.Kind{codegen.SO, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm, codegen.Runnable}
 }
@@ -56,7 +56,8 @@ func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
 	return nil
 }
 
-// Limit fails with *SizeError where f has more code than a kernel may have, and otherwise as Kernel does.
+// Limit fails with *SizeError where f has more code than a kernel may have, and otherwise as Kernel
+// does.
 func (Backend) Limit(f *ir.Func, t targets.Target) error { return emit.Limit(f, t) }
 
 // Kernel makes LLVM text of f.
@@ -115,8 +116,9 @@ type build struct {
 	objects [][]byte // of modules, once compiled
 }
 
-// newBuild writes the driver beside the kernels. The name with the hash is for programs that are linked with a header. What only an
-// engine loads goes without: then schedules of a kernel have equal drivers, and a tuner compiles one for all of them.
+// newBuild writes the driver beside the kernels. The entry with the hash in its name is for
+// programs that are linked with a header. Files for engines go without it: then schedules of a
+// kernel have equal drivers, and a tuner compiles one for all of them.
 func (b Backend) newBuild(m *codegen.Image, kinds []codegen.Kind) (*build, error) {
 	w := &build{Image: m, exports: abi.Exports(m.Name)}
 	info := driver.DriverInfo{

@@ -1,14 +1,16 @@
-// Package bareboard makes programs of networks in C for boards without an operating system, and runs them on simulated
-// boards (qemu's whole systems):
+// Package bareboard makes programs of networks in C for boards without an operating system, and
+// runs them on simulated boards (qemu's whole systems):
 //
-//	elf, err := bareboard.Build(ctx, bareboard.Source{Name: "digits", Inputs: 1, Outputs: 1, Code: c, Header: h}, board)
+//	src := bareboard.Source{Name: "digits", Inputs: 1, Outputs: 1, Code: c, Header: h}
+//	elf, err := bareboard.Build(ctx, src, board)
 //	os.WriteFile("digits.elf", elf, 0o600)
 //	m, err := bareboard.Open("digits.elf", bareboard.Options{})
-//	results, err := m.Run(ctx, []bareboard.Job{{Last: m.Stages(), Bring: &bareboard.Memory{...}, Keep: true}})
+//	job := bareboard.Job{Last: m.Stages(), Bring: &bareboard.Memory{...}, Keep: true}
+//	results, err := m.Run(ctx, []bareboard.Job{job})
 //
-// The program is the network, unchanged, and the folder firmware: start-up code, linker scripts and a loop that takes jobs
-// from a file of this machine and leaves results in another, by semihosting. All memory is static. Whoever has a chip of
-// his own finds in firmware what to start from (examples/mcu).
+// The program is the network, unchanged, and the folder firmware: start-up code, linker scripts and
+// a loop that reads jobs from a file of this machine and writes results to another, by semihosting.
+// All memory is static. Developers of other chips can start from firmware (examples/mcu).
 package bareboard
 
 import (
@@ -46,10 +48,11 @@ type Source struct {
 type Footprint struct {
 	Flash, FlashLimit int64 // code, constants and the first contents of variables
 	RAM, RAMLimit     int64 // variables, inputs, outputs and workspace; without the stack
-	Stack             int64 // what is set aside for the stack
+	Stack             int64 // reserved for the stack
 }
 
-// network declares a network's memory, with room behind each buffer, and calls it under names that firmware knows.
+// network declares a network's memory, with room behind each buffer, and calls it under names that
+// firmware knows.
 const network = `/* network.c: static memory for {{.Name}}. */
 #include "network.h"
 #include "model/{{.Name}}.h"
@@ -72,8 +75,8 @@ int run_network_stages(uint32_t first, uint32_t last)
 }
 `
 
-// Build compiles and links a program for a board, an ELF file. It fails with *ToolError if there is no compiler,
-// *SizeError if the board is too small, *BuildError, or ctx's error.
+// Build compiles and links a program for a board, an ELF file. It fails with *ToolError if there is
+// no compiler, *SizeError if the board is too small, *BuildError, or ctx's error.
 func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 	cc, err := findTool(b.Compiler, "to build programs for "+b.Target)
 	if err != nil {
@@ -101,7 +104,8 @@ func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 	link = append(link, "-lgcc")
 	program := filepath.Join(dir, "program.elf")
 	if err := compile(ctx, dir, cc, link); err != nil {
-		// Perhaps the board is too small. The linker can be told to go on, and then the file says how large it would be.
+		// Perhaps the board is too small. The linker can be told to go on, and then the file says
+		// how large it would be.
 		var failed *BuildError
 		if errors.As(err, &failed) && compile(ctx, dir, cc, append(link, "-Wl,--noinhibit-exec")) == nil {
 			if f, ferr := readFootprint(program); ferr == nil && (f.Flash > f.FlashLimit || f.RAM+f.Stack > f.RAMLimit) {
@@ -117,7 +121,8 @@ func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 	return data, nil
 }
 
-// CompilerVersion is the name and version of the board's compiler, as it says them. It fails with *ToolError if there is none.
+// CompilerVersion is the name and version of the board's compiler, as it says them. It fails with
+// *ToolError if there is none.
 func CompilerVersion(ctx context.Context, b boards.Board) (string, error) {
 	cc, err := findTool(b.Compiler, "to build programs for "+b.Target)
 	if err != nil {
@@ -133,8 +138,8 @@ func CompilerVersion(ctx context.Context, b boards.Board) (string, error) {
 	return strings.TrimSpace(first), nil
 }
 
-// lay writes all source files to dir and lists those to compile. The network has a folder of its own, since it may be
-// called anything.
+// lay writes all source files to dir and lists those to compile. The network has a folder of its
+// own, since it may be called anything.
 func (s Source) lay(dir string) (sources []string, err error) {
 	files := map[string][]byte{
 		"network.c": s.network(), "model/" + s.Name + ".c": s.Code, "model/" + s.Name + ".h": s.Header,
@@ -224,7 +229,8 @@ func readSymbols(path string, names ...string) (map[string]elf.Symbol, error) {
 	return all, nil
 }
 
-// readMarks returns the arguments that make the simulator's plugin count from where jobs.c calls the network until control is back.
+// readMarks returns the arguments that make the simulator's plugin count from where jobs.c calls
+// the network until control is back.
 func readMarks(path string) ([]string, error) {
 	const whole, stages, loop = "run_network", "run_network_stages", "main"
 	symbols, err := readSymbols(path, whole, stages, loop)
@@ -259,7 +265,7 @@ func findTool(name, purpose string) (string, error) {
 	return p, nil
 }
 
-// head is the beginning of what a program printed.
+// head is the beginning of a program's output.
 func head(s string) string {
 	const most = 4096
 	return strings.TrimSpace(s[:min(len(s), most)])

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Setup is the command that installs what this package needs.
+// Setup is the command that installs the tools of this package.
 const Setup = "scripts/setup-mcu.sh"
 
 // ToolError says that a program is missing without which no board can be tried out.
@@ -27,7 +27,7 @@ type SizeError struct {
 	Footprint
 }
 
-// Error gives what is needed and what is there.
+// Error compares the needed memory with the board's.
 func (e *SizeError) Error() string {
 	var over []string
 	if e.Flash > e.FlashLimit {
@@ -42,11 +42,11 @@ func (e *SizeError) Error() string {
 // BuildError says that a program for a board could not be compiled or linked.
 type BuildError struct {
 	Command []string
-	Output  string // what the compiler said
+	Output  string // the compiler's messages
 	Err     error
 }
 
-// Error gives the command and what the compiler said.
+// Error returns the command and the compiler's messages.
 func (e *BuildError) Error() string {
 	return fmt.Sprintf("%s: %v\n%s", strings.Join(e.Command, " "), e.Err, e.Output)
 }
@@ -57,11 +57,11 @@ func (e *BuildError) Unwrap() error { return e.Err }
 type RunError struct {
 	Path   string
 	Code   int    // how the simulator ended
-	Hint   string // what that means, if it is known
-	Output string // what program and simulator printed, shortened
+	Hint   string // the meaning, if known
+	Output string // messages of program and simulator, shortened
 }
 
-// Cause is how the simulation ended, and what that means.
+// Cause returns the end of the simulation, and its meaning.
 func (e *RunError) Cause() string {
 	s := fmt.Sprintf("exit code %d", e.Code)
 	if e.Hint != "" {

@@ -26,35 +26,37 @@ import (
 
 // Options say how to run a program.
 type Options struct {
-	// FlushToZero runs it with a float unit that flushes subnormals to zero, else with IEEE arithmetic. Results must not
-	// depend on that: the network's own code does what the definition says.
+	// FlushToZero runs it with a float unit that flushes subnormals to zero, else with IEEE
+	// arithmetic. Results must not depend on that: the network's own code follows the definition.
 	FlushToZero bool
-	// Count makes the simulator execute one instruction a nanosecond of the board's time, so that the board's clock counts
-	// them: see Result.Instructions.
+	// Count makes the simulator execute one instruction a nanosecond of the board's time, so that
+	// the board's clock counts them: see Result.Instructions.
 	Count bool
 }
 
-// Job is one call of the network's entry points. The jobs of a batch run one after the other, on the same memory.
+// Job is one call of the network's entry points. The jobs of a batch run one after the other, on
+// the same memory.
 type Job struct {
 	First, Last int     // stages First..Last-1
 	Whole       bool    // by NAME_run, else by NAME_run_stages
-	Bring       *Memory // what memory holds at the start; nil goes on with what is there
+	Bring       *Memory // initial memory; nil continues with the current one
 	Keep        bool    // asks for Result.Memory
 }
 
-// Memory is what all buffers hold.
+// Memory is the contents of all buffers.
 type Memory struct {
 	Inputs, Outputs [][]byte
 	Workspace       []byte
 }
 
-// Result is what a job left.
+// Result is the result of a job.
 type Result struct {
 	Memory *Memory // if Keep asked for it
-	// Stack is how many bytes of stack the whole batch took.
+	// Stack is the number of bytes of stack that the whole batch took.
 	Stack int64
-	// Instructions is about how many were executed, to some 100, with Options.Count.
-	// After Machine.Profile it is exact, without what the job loop itself executes.
+	// Instructions is the number of executed instructions, with Options.Count. Without
+	// Machine.Profile it is exact to some 100. With it, it is exact, and leaves out the job loop
+	// itself.
 	Instructions uint64
 	Profile      *simulate.Profile // after Machine.Profile; addresses are those of the program
 }
@@ -72,8 +74,8 @@ type Machine struct {
 	marks     []string // the plugin's arguments
 }
 
-// IsProgram reports whether the artifact at path is a program for a board, which Open takes, and no library: code in C for a
-// chip may have been compiled for other machines, too.
+// IsProgram reports whether the artifact at path is a program for a board, which Open takes, and no
+// library: code in C for a chip may have been compiled for other machines, too.
 func IsProgram(path string, d *describe.Artifact) bool {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -84,8 +86,8 @@ func IsProgram(path string, d *describe.Artifact) bool {
 	return ok && f.Type == elf.ET_EXEC
 }
 
-// Open takes a program that Build made. It fails with *runtime.FileError or *runtime.FormatError if it is none, and with
-// *ToolError if there is no simulator.
+// Open takes a program that Build made. It fails with *runtime.FileError or *runtime.FormatError if
+// it is none, and with *ToolError if there is no simulator.
 func Open(path string, o Options) (*Machine, error) {
 	d, err := runtime.ReadDescription(path)
 	if err != nil {
@@ -113,8 +115,9 @@ func Open(path string, o Options) (*Machine, error) {
 	return m, err
 }
 
-// Profile makes a plugin of the simulator count from now on which instructions the network executes: see Result.Profile. It fails with
-// *runtime.FileError, or as simulate.Counter does; instructions are counted as before then.
+// Profile makes a plugin of the simulator count from now on which instructions the network
+// executes: see Result.Profile. It fails with *runtime.FileError, or as simulate.Counter does;
+// instructions are counted as before then.
 func (m *Machine) Profile() (err error) {
 	if m.marks, err = readMarks(m.path); err != nil {
 		return &runtime.FileError{Path: m.path, Msg: "not a program for a board", Err: err}
@@ -123,7 +126,8 @@ func (m *Machine) Profile() (err error) {
 	return err
 }
 
-// Listing is the program disassembled, as objdump -d prints it. It fails with *ToolError if the board's disassembler is missing.
+// Listing is the program disassembled, as objdump -d prints it. It fails with *ToolError if the
+// board's disassembler is missing.
 func (m *Machine) Listing(ctx context.Context) ([]byte, error) {
 	tool, err := findTool(m.board.Disassembler, "to tell the instructions of "+m.desc.Target)
 	if err != nil {
@@ -138,7 +142,7 @@ func (m *Machine) Listing(ctx context.Context) ([]byte, error) {
 	return out, nil
 }
 
-// Description returns what the network says of itself. The caller must not change it.
+// Description returns the network's description. The caller must not change it.
 func (m *Machine) Description() *describe.Artifact { return m.desc }
 
 // Footprint says how much memory the program takes.
@@ -147,7 +151,7 @@ func (m *Machine) Footprint() Footprint { return m.footprint }
 // Board is where it runs.
 func (m *Machine) Board() boards.Board { return m.board }
 
-// What a job is to do, and how programs end (firmware/jobs.c, firmware/board.h).
+// Flags of a job, and the status of a program (firmware/jobs.c, firmware/board.h).
 const (
 	bring = 1
 	keep  = 2
@@ -157,9 +161,10 @@ const (
 	endFiles = 101
 )
 
-// Run does the jobs on a board that was just switched on, and returns a Result for each. It fails with *RunError if the
-// program ends early, *runtime.StatusError (wrapped) if a job returns non-zero, *OverrunError if the network wrote outside
-// its buffers, and with ctx's error if ctx ends first, which ends the simulation.
+// Run runs the jobs on a board that was just switched on, and returns a Result for each. It fails
+// with *RunError if the program ends early, with *runtime.StatusError (wrapped) if a job returns
+// non-zero, and with *OverrunError if the network wrote outside its buffers. If ctx ends first, it
+// ends the simulation and fails with ctx's error.
 func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	if len(jobs) == 0 {
 		return nil, nil
@@ -302,7 +307,7 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 		return nil, short
 	}
 	stack := int64(binary.LittleEndian.Uint32(text[len(text)-4:]))
-	if stack >= m.footprint.Stack { // where this is no fault, what was computed counts for nothing
+	if stack >= m.footprint.Stack { // the results are invalid even without a fault
 		return nil, &OverrunError{Path: m.path, What: "the stack", Job: -1}
 	}
 	results := make([]Result, len(jobs))
@@ -346,7 +351,7 @@ func (m *Memory) buffers() [][]byte {
 	return append(all, m.Workspace)
 }
 
-// bufferName is what messages call buffer i.
+// bufferName names buffer i in messages.
 func (m *Machine) bufferName(i int) string {
 	switch n := len(m.desc.Inputs); {
 	case i < n:
@@ -357,7 +362,8 @@ func (m *Machine) bufferName(i int) string {
 	return "the workspace"
 }
 
-// NewMemory is memory with the given inputs; everything else holds what fill returns for its size.
+// NewMemory returns memory with the given inputs; all other contents come from fill, called with
+// their size.
 func (m *Machine) NewMemory(inputs [][]byte, fill func(n int) []byte) *Memory {
 	mem := &Memory{Inputs: inputs}
 	for _, n := range m.sizes[len(m.desc.Inputs) : len(m.sizes)-1] {

@@ -1,18 +1,20 @@
-// Package estimate says how many cycles a core that is not here would take for code that was executed in simulation: how often
-// each piece of code ran is counted (engine/simulate), and what it costs is asked of LLVM's model of the core's pipeline
-// (llvm-mca).
+// Package estimate estimates the cycles of simulated code on a core that is not at hand.
+// engine/simulate counts how often each piece of code ran. LLVM's model of the core's pipeline
+// (llvm-mca) gives the cost of a piece.
 //
-// What a block of code costs depends on what is still under way when control comes to it. So not blocks are costed but edges, a
-// block behind another one: its cost is by how many cycles it prolongs what was executed before it, taken to be the most
-// frequent way there. Where a block follows itself, the steady state of the loop counts, over as many rounds as the loop has on the
-// average. Sums over the edges are then the cycles of the whole, as though it had been given to llvm-mca as one straight line.
+// The cost of a block depends on the instructions still in flight at its beginning. So costs belong
+// to edges: a block behind another one. The cost of an edge is the number of cycles by which it
+// prolongs the code before it, along the most frequent path. For a block that follows itself, it is
+// the steady state over the loop's average number of rounds. The sum over all edges then estimates
+// the whole, as if llvm-mca had read it as one straight line.
 //
-// What the model does not have: caches (each load takes what the first-level cache takes), the fetching of instructions,
-// branches that are predicted wrongly, loads that wait for stores. So an estimate is a lower bound where memory or branches
-// matter, and good for comparing kernels that compute from the first-level cache, which is what schedules arrange.
+// The model lacks caches (each load takes the first level's latency), instruction fetch, branch
+// mispredictions, and loads that wait for stores. So an estimate is a lower bound where memory or
+// branches matter. It is good for comparing kernels that compute from the first-level cache, as
+// schedules arrange it.
 //
-// For chips without an operating system there is another estimate, Timings: the sum of the cycles that the core's manual gives for each
-// instruction.
+// For chips without an operating system there is another estimate, Timings: the sum of the cycles
+// that the core's manual gives for each instruction.
 package estimate
 
 import (
@@ -31,23 +33,24 @@ import (
 )
 
 const (
-	// window is how many instructions before a block are simulated with it: more than any modelled core has under way; inOrder, of a
-	// core that begins them in their order: longer ones change an estimate by less than 0.2 %.
+	// window is the number of instructions simulated before a block: more than any modelled core
+	// has in flight. inOrder is enough for in-order cores.
 	window, inOrder = 320, 96
-	// long is the number of instructions over which the rounds of a loop are averaged, as a round takes no whole number of cycles.
+	// long is the number of instructions over which the rounds of a loop are averaged, as a round
+	// takes no whole number of cycles.
 	long = 480
-	// costed is the share of the executed instructions whose edges are given to llvm-mca; the others, which are of
-	// prologues and of borders, count as many cycles each as these do on the average.
+	// costed is the share of executed instructions on edges that llvm-mca costs. The others, in
+	// prologues and borders, count the average of these cycles.
 	costed = 0.995
 )
 
 // ErrNoModel says that LLVM has no model of a target's pipeline.
 var ErrNoModel = errors.New("LLVM has no model of its pipeline")
 
-// Cycles is what was estimated of one job.
+// Cycles is the estimate of one job.
 type Cycles struct {
 	Cycles float64
-	// Unknown is how many of the executed instructions the model lacks; each counts a cycle.
+	// Unknown is the number of executed instructions that the model lacks; each counts a cycle.
 	Unknown uint64
 }
 
@@ -58,8 +61,8 @@ type Estimator struct {
 	cache *caches.Cache
 }
 
-// ModelOf returns the row of the core of the target called name, which has a Model. It fails with *targets.UnknownTargetError or
-// ErrNoModel (wrapped).
+// ModelOf returns the row of the core of the target called name, which has a Model. It fails with
+// *targets.UnknownTargetError or ErrNoModel (wrapped).
 func ModelOf(name string) (rows.Row, error) {
 	t, err := targets.Lookup(name)
 	if err != nil {
@@ -72,8 +75,9 @@ func ModelOf(name string) (rows.Row, error) {
 	return row, nil
 }
 
-// For returns the Estimator for the core of the target called name. It fails with *targets.UnknownTargetError, ErrNoModel
-// (wrapped), or, where there is no llvm-mca, *toolchain.MissingToolError.
+// For returns the Estimator for the core of the target called name. It fails with
+// *targets.UnknownTargetError, ErrNoModel (wrapped), or, where there is no llvm-mca,
+// *toolchain.MissingToolError.
 func For(name string) (*Estimator, error) {
 	row, err := ModelOf(name)
 	if err != nil {
@@ -93,12 +97,12 @@ func For(name string) (*Estimator, error) {
 	return &Estimator{row, tools, cache}, nil
 }
 
-// Model is LLVM's name of the core whose pipeline is taken.
+// Model is LLVM's name of the modelled core.
 func (e *Estimator) Model() string { return e.row.Model }
 
-// Jobs estimates the cycles of jobs from what each of them executed; code returns bytes of code at an address, as
-// simulate.Machine.Code does. The same profiles of the same code give the same numbers. It fails as toolchain.Run does, or
-// if counts and code contradict each other.
+// Jobs estimates the cycles of jobs from their profiles. code returns bytes of code at an address,
+// as simulate.Machine.Code does. The same profiles of the same code give the same numbers. It fails
+// as toolchain.Run does, or if counts and code contradict each other.
 func (e *Estimator) Jobs(ctx context.Context, code func(at, n uint64) []byte, jobs []*simulate.Profile) ([]Cycles, error) {
 	s := &sheet{index: map[string]int{}, window: window}
 	if e.row.ModelInOrder {
@@ -149,7 +153,7 @@ type sum struct {
 	instructions uint64 // of the whole job
 }
 
-// term is times * (cost(longer) - cost(shorter)) / rounds: what so many instructions cost.
+// term is times * (cost(longer) - cost(shorter)) / rounds: the cost of instructions.
 type term struct {
 	longer, shorter int // lines of the sheet; shorter is -1 where there is nothing before
 	rounds          int
@@ -213,7 +217,8 @@ func (s *sheet) add(p *simulate.Profile, code func(at, n uint64) []byte) (sum, e
 	return r, nil
 }
 
-// history is what was executed up to the end of block i, on the most frequent way to it: window instructions, if there are as many.
+// history is the code executed up to the end of block i, on the most frequent path to it: window
+// instructions, or fewer at the beginning.
 func history(all []block, texts []line, i, window int) line {
 	var parts []line
 	n := 0

@@ -9,11 +9,12 @@ import (
 	"ripc/engine/simulate"
 )
 
-// step is the size of an instruction in bytes; all code that is simulated has instructions of one size.
+// step is the size of an instruction in bytes; all code that is simulated has instructions of one
+// size.
 const step = 4
 
-// block is straight code that was always executed as a whole: control came to its first instruction only, and left behind its
-// last one only. Branches in it were never taken.
+// block is straight code that was always executed as a whole: control came to its first instruction
+// only, and left behind its last one only. Branches in it were never taken.
 type block struct {
 	first uint64 // address
 	n     int    // instructions
@@ -30,8 +31,9 @@ type edge struct {
 // last is the address of a block's last instruction.
 func (b block) last() uint64 { return b.first + uint64(b.n-1)*step }
 
-// blocks are the basic blocks of what a profile counted, by address. qemu's pieces overlap where control comes to the middle
-// of one, so executions and steps to the next instruction are counted for each address first.
+// blocks returns the basic blocks of a profile, by address. qemu's pieces overlap where control
+// enters the middle of one. So executions, and steps to the next instruction, are counted for each
+// address first.
 func blocks(p *simulate.Profile) ([]block, error) {
 	times, on := map[uint64]uint64{}, map[uint64]uint64{} // of each instruction; and how often the next one followed
 	for _, q := range p.Pieces {

@@ -13,13 +13,14 @@ import (
 	"ripc/internal/caches"
 )
 
-// lineCost is what llvm-mca says of a line.
+// lineCost is llvm-mca's estimate of a line.
 type lineCost struct {
 	cycles  int // from the first instruction's dispatch to the last one's end, and one for each that is unknown
 	unknown int // instructions that the model lacks
 }
 
-// cost returns what each line costs. The lines of one call are cached together: a network's are thousands, of some bytes each.
+// cost returns the cost of each line. The lines of one call are cached together: a network has
+// thousands of short ones.
 func (e *Estimator) cost(ctx context.Context, lines []line) ([]lineCost, error) {
 	parts := [][]byte{[]byte("estimate/1"), []byte(e.tools.Version()), []byte(e.row.Triple), []byte(e.row.Model), []byte(e.row.CPU), []byte(e.row.Attrs)}
 	for _, l := range lines {
@@ -47,13 +48,14 @@ func (e *Estimator) cost(ctx context.Context, lines []line) ([]lineCost, error) 
 }
 
 const (
-	// linesEach is how many lines make it worth to start another process.
+	// linesEach is the number of lines that justify another process.
 	linesEach = 256
-	// together is how many lines, one behind the other, are laid over each other: those of a job, most of which follow each other.
+	// together is the number of consecutive lines that may share tapes: the lines of a job mostly
+	// follow each other.
 	together = 64
 )
 
-// ask shares the lines out among as many processes as there are cores, if there are many.
+// ask shares the lines out among processes, at most one per core.
 func (e *Estimator) ask(ctx context.Context, lines []line) ([]lineCost, error) {
 	texts, err := e.disassemble(ctx, lines)
 	if err != nil {
@@ -121,8 +123,9 @@ type report struct {
 	}
 }
 
-// analyze lets llvm-mca cost the lines of the tapes and stores the results in costs. A call costs a cycle, not llvm-mca's hundred: what
-// is called is counted as well. Lines of which it knows nothing are not in its report, which must not be empty, hence the addition.
+// analyze lets llvm-mca cost the lines of the tapes and stores the results in costs. A call costs
+// one cycle, not llvm-mca's hundred, since the called code is counted as well. llvm-mca omits lines
+// without known instructions from its report, which must not be empty, so an add is appended.
 func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, tapes []tape, costs []lineCost) error {
 	var asm bytes.Buffer
 	for _, t := range tapes {

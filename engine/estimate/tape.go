@@ -1,7 +1,8 @@
 package estimate
 
-// tape is straight code in which several lines lie, some over others: what is executed one after the other shares most of what
-// was before it. llvm-mca takes far longer to read an instruction than to simulate it, and reads what lines share once.
+// tape is straight-line code that contains several lines, with overlaps: consecutive lines share
+// most of their code. llvm-mca takes far longer to read an instruction than to simulate it, and so
+// reads shared code once.
 type tape struct {
 	code  line
 	spans []span
@@ -10,16 +11,16 @@ type tape struct {
 // span is where a line lies on a tape, in instructions.
 type span struct{ line, first, end int }
 
-// tapes lays lines, those from first to end, on as few instructions as one look at each finds: where a line lies in a tape already,
-// or behind the tape that ends with the most of what the line begins with.
+// tapes packs the lines from first to end greedily on few instructions. A line goes where a tape
+// contains it already, or behind the tape that ends with the longest prefix of the line.
 func tapes(lines []line, first, end int) []tape {
 	var all []tape
 	for i := first; i < end; i++ {
 		l := lines[i]
-		borders := bordersOf(l)
+		borders := borders(l)
 		best, most, begin := -1, 0, 0
 		for k := range all {
-			at, n := meet(all[k].code, l, borders)
+			at, n := overlapWith(all[k].code, l, borders)
 			if n > most {
 				best, most, begin = k, n, at
 			}
@@ -34,16 +35,16 @@ func tapes(lines []line, first, end int) []tape {
 	return all
 }
 
-// bordersOf gives, for each number of instructions that l begins with, how many of them are also the last of these, but for all
-// (the failure function of Knuth, Morris and Pratt).
-func bordersOf(l line) []int {
+// borders returns, for each prefix of l, the length of its longest proper border: a prefix that is
+// also a suffix (the failure function of Knuth, Morris and Pratt).
+func borders(l line) []int {
 	n := len(l) / step
 	borders := make([]int, n+1)
 	for i, k := 1, 0; i < n; i++ {
-		for k > 0 && !same(l, k, l, i) {
+		for k > 0 && !sameInstruction(l, k, l, i) {
 			k = borders[k]
 		}
-		if same(l, k, l, i) {
+		if sameInstruction(l, k, l, i) {
 			k++
 		}
 		borders[i+1] = k
@@ -51,15 +52,15 @@ func bordersOf(l line) []int {
 	return borders
 }
 
-// meet finds where l lies in code, or begins so that what code has ends with its first instructions: it gives the place, and how
-// many of l's instructions are there.
-func meet(code, l line, borders []int) (first, n int) {
+// overlapWith finds l in code, or the longest prefix of l that ends code. It returns the place, and
+// the number of l's instructions found there.
+func overlapWith(code, l line, borders []int) (first, n int) {
 	k, length := 0, len(l)/step
 	for i := range len(code) / step {
-		for k > 0 && !same(l, k, code, i) {
+		for k > 0 && !sameInstruction(l, k, code, i) {
 			k = borders[k]
 		}
-		if same(l, k, code, i) {
+		if sameInstruction(l, k, code, i) {
 			k++
 		}
 		if k == length {
@@ -69,7 +70,7 @@ func meet(code, l line, borders []int) (first, n int) {
 	return len(code)/step - k, k
 }
 
-// same reports whether instruction i of a is instruction k of b.
-func same(a line, i int, b line, k int) bool {
+// sameInstruction reports whether instruction i of a is instruction k of b.
+func sameInstruction(a line, i int, b line, k int) bool {
 	return [step]byte(a[i*step:]) == [step]byte(b[k*step:])
 }

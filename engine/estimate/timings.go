@@ -24,7 +24,8 @@ type Timings struct {
 	rows map[string]*boards.Timing // by mnemonic
 }
 
-// TimingsOf returns the timings of the core of the board of the target called name. It fails with ErrNoTimings (wrapped).
+// TimingsOf returns the timings of the core of the board of the target called name. It fails with
+// ErrNoTimings (wrapped).
 func TimingsOf(name string) (*Timings, error) {
 	board, _ := boards.Of(name)
 	if board.Timings == nil {
@@ -50,7 +51,8 @@ type instruction struct {
 
 var conditions = []string{"eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le"}
 
-// find returns the row of a mnemonic as disassemblers print it: a condition, a size, or an s may follow the table's.
+// find returns the row of a mnemonic as disassemblers print it: a condition, a size, or an s may
+// follow the table's.
 func (t *Timings) find(mnemonic string) (string, *boards.Timing) {
 	name, _, _ := strings.Cut(mnemonic, ".")
 	if strings.HasPrefix(name, "it") && strings.Trim(name[2:], "te") == "" {
@@ -72,7 +74,7 @@ func (t *Timings) find(mnemonic string) (string, *boards.Timing) {
 
 var lineOfCode = regexp.MustCompile(`^ *([0-9a-f]+):\t([0-9a-f ]+)\t([a-z][a-z0-9.]*)(?:\t([^@;]*))?`)
 
-// read reads what objdump -d prints of a program: the instructions by address.
+// read parses the output of objdump -d: the instructions by address.
 func (t *Timings) read(listing []byte) ([]instruction, error) {
 	var all []instruction
 	lines := bufio.NewScanner(bytes.NewReader(listing))
@@ -119,7 +121,8 @@ func registers(text string) []string {
 	return all
 }
 
-// results are the registers that in computes or loads, where they matter to the instruction behind it.
+// results are the registers that in computes or loads, where they matter to the instruction behind
+// it.
 func (in *instruction) results() []string {
 	parts := strings.SplitN(in.operands, ",", 3)
 	if strings.HasSuffix(in.name, "ull") || strings.HasSuffix(in.name, "lal") { // 64 bits
@@ -140,8 +143,8 @@ func (in *instruction) addresses() []string {
 	return registers(base)
 }
 
-// floats are the registers that in, an instruction on floats, reads at its beginning. Multiply-adds read the addend later, which is
-// their result's register.
+// floats are the registers that in, an instruction on floats, reads at its beginning. Multiply-adds
+// read the addend later, which is their result's register.
 func (in *instruction) floats() []string {
 	switch {
 	case strings.HasPrefix(in.name, "vst") || in.name == "vpush" || strings.HasPrefix(in.name, "vcmp"):
@@ -166,8 +169,8 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(r string) bool { return slices.Contains(b, r) })
 }
 
-// cost is how many cycles in takes behind before, the instruction that was executed last; nil if that was a branch. Package boards
-// says where the rules are from.
+// cost is how many cycles in takes behind before, the instruction that was executed last; nil if
+// that was a branch. Package boards says where the rules are from.
 func (in *instruction) cost(before *instruction) int {
 	if in.Timing == nil {
 		return 1
@@ -198,13 +201,14 @@ func (in *instruction) cost(before *instruction) int {
 	return c
 }
 
-// movesCore reports whether a vmov reads or writes a register of the core, other than half of a double.
+// movesCore reports whether a vmov reads or writes a register of the core, other than half of a
+// double.
 func (in *instruction) movesCore() bool {
 	return !strings.Contains(in.operands, "[") && slices.ContainsFunc(registers(in.operands), func(r string) bool { return r[0] != 's' || r == "sp" || r == "sl" })
 }
 
-// Jobs returns the cycles of jobs, from what each of them executed of the program that objdump -d printed as listing. It fails if the two
-// contradict each other.
+// Jobs returns the cycles of jobs, from their profiles and the output of objdump -d for the
+// program. It fails if the two contradict each other.
 func (t *Timings) Jobs(listing []byte, jobs []*simulate.Profile) ([]Cycles, error) {
 	code, err := t.read(listing)
 	if err != nil {

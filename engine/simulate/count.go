@@ -20,13 +20,14 @@ var guest embed.FS
 // CountVariable is the environment variable that tells the counter where to write.
 const CountVariable = "RIPC_COUNT_FILE"
 
-// Counter returns the plugin that counts what is executed, for a program of qemu's. It is built once. It fails with *ToolError where
-// there is no C compiler.
+// Counter returns the plugin that counts executed instructions, for a qemu program. It is built
+// once. It fails with *ToolError if there is no C compiler.
 func Counter(ctx context.Context, qemu string) ([]byte, error) {
 	return Options{}.buildCounter(ctx, qemu)
 }
 
-// buildCounter returns the plugin that counts what is executed, for the plugin interface of the given qemu.
+// buildCounter returns the plugin that counts executed instructions, for the plugin interface of
+// the given qemu.
 func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) {
 	source, err := guest.ReadFile("guest/count.c")
 	if err != nil {
@@ -49,8 +50,8 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 	})
 }
 
-// pluginVersion returns the version of the plugin interface to claim: qemu refuses one it does not know any more. It is asked once for each
-// program that qemu has been.
+// pluginVersion returns the version of the plugin interface to claim: qemu refuses one it does not
+// know any more. It is asked once for each program that qemu has been.
 func (o Options) pluginVersion(ctx context.Context, qemu string) (int, error) {
 	cache, err := o.cache()
 	if err != nil {

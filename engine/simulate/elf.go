@@ -24,22 +24,23 @@ type program struct {
 	symbols  map[string]uint64 // exported, as addresses
 }
 
-// segment is one PT_LOAD: data at an offset from the program's start, and the protection of its pages.
+// segment is one PT_LOAD: data at an offset from the program's start, and the protection of its
+// pages.
 type segment struct {
 	offset, size uint64
 	data         []byte
 	prot         uint64 // 1 read, 2 write, 4 execute
 }
 
-// loadProgram reads the shared object f and relocates it to address at, a multiple of 64 KiB. It fails on anything a
-// freestanding artifact does not have: needed libraries, thread-local data, constructors, foreign symbols, odd
-// relocations.
+// loadProgram reads the shared object f and relocates it to address at, a multiple of 64 KiB. It
+// fails on anything a freestanding artifact does not have: needed libraries, thread-local data,
+// constructors, foreign symbols, odd relocations.
 func loadProgram(f *elf.File, g guests.Guest, at uint64) (*program, error) {
 	if f.Type != elf.ET_DYN || f.Machine != g.Machine || f.Data != elf.ELFDATA2LSB || f.Class != g.Class {
 		return nil, fmt.Errorf("%v %v %v is not a little-endian %d-bit shared object for %s", f.Type, f.Machine, f.Data, 8*g.Pointer, g.Arch)
 	}
 	if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
-		return nil, fmt.Errorf("it needs libraries %v (%w)", libs, orNone(err))
+		return nil, fmt.Errorf("it needs libraries %v (%w)", libs, causeOrNone(err))
 	}
 	for _, tag := range []elf.DynTag{elf.DT_INIT, elf.DT_INIT_ARRAY, elf.DT_PREINIT_ARRAY, elf.DynTag(36)} { // 36: DT_RELR
 		if v, err := f.DynValue(tag); err == nil && len(v) > 0 {
@@ -91,8 +92,8 @@ func loadProgram(f *elf.File, g guests.Guest, at uint64) (*program, error) {
 	return p, nil
 }
 
-// orNone keeps %w printable when there is no cause.
-func orNone(err error) error {
+// causeOrNone keeps %w printable when there is no cause.
+func causeOrNone(err error) error {
 	if err == nil {
 		return errors.New("artifacts stand alone")
 	}
@@ -132,7 +133,8 @@ type rel struct {
 	sym            uint64
 }
 
-// rels decodes Elf64_Rela entries (offset, type and symbol, addend) or Elf32_Rel ones (offset, type and symbol).
+// rels decodes Elf64_Rela entries (offset, type and symbol, addend) or Elf32_Rel ones (offset, type
+// and symbol).
 func (p *program) rels(data []byte, g guests.Guest) ([]rel, error) {
 	size := map[int]int{8: 24, 4: 8}[g.Pointer]
 	if len(data)%size != 0 {
@@ -200,8 +202,8 @@ func (p *program) relocate(data []byte, symbols []elf.Symbol, g guests.Guest, at
 	return nil
 }
 
-// put stores a word of size bytes at an offset from the program's start, extending a segment's data into its zeros if
-// need be.
+// put stores a word of size bytes at an offset from the program's start, extending a segment's data
+// into its zeros if need be.
 func (p *program) put(offset, value uint64, size int) bool {
 	for i := range p.segments {
 		s := &p.segments[i]

@@ -31,8 +31,8 @@ type RunError struct {
 	Path   string
 	Job    int    // the job that was running
 	Status string // how the process ended
-	Hint   string // what that means, if known
-	Output string // what it printed, shortened
+	Hint   string // the meaning, if known
+	Output string // its messages, shortened
 }
 
 // Error prints status, meaning and output.

@@ -11,20 +11,22 @@ import (
 	"ripc/runtime"
 )
 
-// Layout of an image, offsets in bytes, all words 64 bits, little endian; targets/guests/runners reads the same.
-// What in and out of a job point to are arrays of pointers of the guest's size.
+// Layout of an image: offsets in bytes, all words 64 bits, little endian. targets/guests/runners
+// has the same layout. A job's in and out point to arrays of pointers of the guest's size.
 //
-//	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address   48 protections: count, address
-//	          64 stacks: address, size of one   80 number of the job that runs (written)
-//	          88 more? At the end, 8 bytes are written to the standard output, and the number of the job to go on with is read
-//	          from the standard input, to 96; the input's end is the end
+//	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address
+//	          48 protections: count, address   64 stacks: address, size of one
+//	          80 number of the running job (written)   88 more?
+//	          With more, the runner ends by writing 8 bytes to standard output. It reads the number
+//	          of its next job from standard input, to 96; the input's end is the end.
 //	job:      0 in   8 out   16 workspace   24 sync   32 threads   40 first   48 last
-//	          56 threads done + value << 32 (written)   64 captures: count, address   80 counted? 1 : 0
-//	          88 timing, or 0 for one call
-//	timing:   0 samples   8 calls in each   16 nanoseconds after which there are no more samples than one   24 memory to touch before each
-//	          sample: address, bytes   40 samples that were taken   48 nanoseconds of a chain of chainSteps operations behind them
-//	          56 stop   64 arrivals of threads   72 least nanoseconds of reading the clock (all five written)
-//	          128 nanoseconds of each sample
+//	          56 threads done + value << 32 (written)   64 captures: count, address
+//	          80 counted? 1 : 0   88 timing, or 0 for one call
+//	timing:   0 samples   8 calls in each   16 time limit in nanoseconds; one sample is always taken
+//	          24 memory to touch before each sample: address, bytes   40 samples taken
+//	          48 nanoseconds of a chain of chainSteps operations behind them   56 stop
+//	          64 arrivals of threads   72 least nanoseconds of reading the clock
+//	          (the last five are written)   128 nanoseconds of each sample
 //	capture:  0 to   8 from   16 bytes, a multiple of 64 (both ends have room for it)
 //	protection: 0 address   8 bytes   16 prot
 const (
@@ -202,7 +204,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 	return im, nil
 }
 
-// timed places what a job's timing needs; 0 if it is not timed.
+// timed places the timing of a job; 0 if it is not timed.
 func (im *image) timed(j Job) int64 {
 	room := j.samples
 	if j.Time {
@@ -221,7 +223,8 @@ func (im *image) timed(j Job) int64 {
 	return at
 }
 
-// tensors places a job's inputs and outputs and the arrays of pointers to them, whose offsets it returns.
+// tensors places a job's inputs and outputs, and the arrays of pointers to them. It returns the
+// arrays' offsets.
 func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in, out int64) {
 	var ins, outs []uint64
 	for i, data := range j.Inputs {
@@ -250,15 +253,16 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 	return im.pointers(ins), im.pointers(outs)
 }
 
-// captures places what is kept of the workspace, and of the outputs if the next job goes on with them, and the list of
-// copies; it returns the list's length and offset.
+// captures places the list of copies, and memory for them: pieces of the workspace, and the outputs
+// if the next job continues with them. It returns the list's length and offset.
 func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 	ranges := j.Capture
 	if j.KeepWorkspace {
 		ranges = append(ranges[:len(ranges):len(ranges)], Range{0, im.m.desc.WorkspaceBytes(j.Threads)})
 	}
 	var list []uint64
-	// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind each buffer is room enough.
+	// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind each buffer
+	// is room enough.
 	capture := func(buffer place, r Range) place {
 		first := r.Offset &^ 63
 		room := (r.Offset + r.Size - first + 63) &^ 63
@@ -280,7 +284,7 @@ func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 	return uint64(len(list) / 3), at
 }
 
-// write makes the image file; what no piece covers are holes.
+// write writes the image file; gaps between pieces are holes.
 func (im *image) write(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {

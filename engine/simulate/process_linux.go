@@ -10,8 +10,8 @@ import (
 // endWithParent makes a process end when this one does, however it ends: compiled code may never.
 func endWithParent(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// settle keeps a process that has just been started on the last n of the cores that this one may run on, where that leaves others: what
-// is timed then stays where its caches are. That a system refuses is no reason not to measure.
+// settle pins a new process to the last n of the allowed cores, if that leaves others, so that
+// timed code keeps its caches. Measuring goes on if the system refuses.
 func settle(pid, n int) {
 	var may, chosen unix.CPUSet
 	if unix.SchedGetaffinity(0, &may) != nil || may.Count() <= n {

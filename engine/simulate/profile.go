@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// Profile says which instructions of an artifact one job executed, and how often. Addresses are those of the artifact's own
-// file, as its ELF headers have them.
+// Profile says which instructions of an artifact one job executed, and how often. Addresses are
+// those of the artifact's own file, as its ELF headers have them.
 type Profile struct {
 	Pieces []Piece // by First, then Last; none twice
 	Jumps  []Jump  // by To, then From; none twice
 }
 
-// Piece is straight code: whenever its first instruction is executed, all are, in the order of their addresses. Pieces may
-// overlap, where code jumps into what lies in another.
+// Piece is straight-line code: if its first instruction is executed, all are, in the order of their
+// addresses. Pieces may overlap, where code jumps into the middle of another one.
 type Piece struct {
 	First, Last  uint64 // addresses of instructions
 	Instructions uint64
 	Times        uint64
 }
 
-// Jump is how often the first instruction of one piece was executed directly behind the last one of another, which may be the
-// one that lies before it.
+// Jump counts how often control went from the last instruction of one piece to the first of
+// another. The other one may be adjacent in memory.
 type Jump struct{ From, To, Times uint64 }
 
 // Instructions is how many were executed.
@@ -36,8 +36,8 @@ func (p *Profile) Instructions() uint64 {
 	return n
 }
 
-// ReadProfiles returns what the counter wrote at path: what each of some jobs executed of the size bytes of program at address at.
-// What else ran is the runner's.
+// ReadProfiles reads the counter's file at path: a profile of each job, for the size bytes of
+// program at address at. All other executed code belongs to the runner.
 func ReadProfiles(path string, jobs int, at, size uint64) ([]*Profile, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -75,7 +75,7 @@ func ReadProfiles(path string, jobs int, at, size uint64) ([]*Profile, error) {
 	return all, nil
 }
 
-// merge sorts, and adds up what stands there several times: qemu may translate code again.
+// merge sorts, and adds up duplicates: qemu may translate code again.
 func (p *Profile) merge() {
 	slices.SortFunc(p.Pieces, func(a, b Piece) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
 	slices.SortFunc(p.Jumps, func(a, b Jump) int { return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From)) })

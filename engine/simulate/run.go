@@ -18,12 +18,13 @@ import (
 	"ripc/runtime"
 )
 
-// maxOutput bounds what is kept of a process's messages, in bytes.
+// maxOutput bounds the stored messages of a process, in bytes.
 const maxOutput = 4096
 
-// Run runs the jobs in one simulated process and returns a Result for each. It fails with *RunError if the process
-// ends early, *runtime.StatusError (wrapped) if a job returns non-zero, *OverrunError if the artifact wrote outside its
-// buffers, and with ctx's error if ctx ends first, which ends the process.
+// Run runs the jobs in one simulated process and returns a Result for each. It fails with *RunError
+// if the process ends early, with *runtime.StatusError (wrapped) if a job returns non-zero, and
+// with *OverrunError if the artifact wrote outside its buffers. If ctx ends first, it ends the
+// process and fails with ctx's error.
 func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	if err := m.check(jobs); err != nil {
 		return nil, err
@@ -192,7 +193,8 @@ func read(f *os.File, p place) ([]byte, error) {
 	return data, nil
 }
 
-// results reads status, outputs and captures of all jobs, after checking that nothing else was written.
+// results reads status, outputs and captures of all jobs, after checking that nothing else was
+// written.
 func (im *image) results(f *os.File) ([]Result, error) {
 	results := make([]Result, len(im.jobs))
 	stack, err := im.stackDepth(f)
@@ -253,7 +255,8 @@ func (im *image) results(f *os.File) ([]Result, error) {
 	return results, nil
 }
 
-// stackDepth returns how many bytes of the deepest stack are not zero any more, or fails if one is full.
+// stackDepth returns how many bytes of the deepest stack are not zero any more, or fails if one is
+// full.
 func (im *image) stackDepth(f *os.File) (int, error) {
 	deepest := 0
 	for tid := range im.threads {

@@ -21,24 +21,29 @@ const MaxThreads = 64
 
 // Options say where things are. The zero value finds everything by itself.
 type Options struct {
-	// CPU overrides the artifact's own QemuCPU (qemu's -cpu). One of the two must be given: qemu's default CPU has
-	// instructions that boards do not have.
+	// CPU overrides the artifact's own QemuCPU (qemu's -cpu). One of the two must be given: qemu's
+	// default CPU has instructions that boards do not have.
 	CPU string
-	// Qemu, LLVMMC, LLD and CC are paths of programs. Empty ones are looked for on PATH, those of LLVM where package
-	// toolchain finds them: in $RIPC_LLVM_BIN, or on PATH and in LLVM's own folder.
+	// Qemu, LLVMMC, LLD and CC are paths of programs. Empty ones are looked for on PATH, those of
+	// LLVM where package toolchain finds them: in $RIPC_LLVM_BIN, or on PATH and in LLVM's own
+	// folder.
 	Qemu, LLVMMC, LLD, CC string
-	// CacheDir holds what is built once; empty means the folder simulate in $RIPC_CACHE_DIR, or ripc/simulate in
-	// the user's cache folder, or, for a user without one, that it is built each time.
+	// CacheDir holds programs that are built once. Empty means the folder simulate in
+	// $RIPC_CACHE_DIR, or ripc/simulate in the user's cache folder. A user without one builds them
+	// each time.
 	CacheDir string
-	// TempDir holds image files and programs while they run, in folders of this process's own; empty means the system's.
+	// TempDir holds image files and programs while they run, in folders of this process's own;
+	// empty means the system's.
 	TempDir string
 	// Count makes Run count instructions. It needs a C compiler (once) and jobs with one thread.
 	Count bool
 	// Direct runs artifacts of this machine without a simulator, in processes of their own.
 	Direct bool
-	// Through is a command and its first arguments that runs programs of this machine, where the system cannot; with Direct.
+	// Through is a command and its first arguments that runs programs of this machine, where the
+	// system cannot; with Direct.
 	Through []string
-	// Program is the program that runs jobs, as the function Program returns it; nil means that it is found or built.
+	// Program is the program that runs jobs, as the function Program returns it; nil means that it
+	// is found or built.
 	Program []byte
 }
 
@@ -47,18 +52,20 @@ type Range struct{ Offset, Size int64 }
 
 // Job is one call of NAME_run_stages. The jobs of a batch run one after the other.
 type Job struct {
-	// Inputs holds the bytes of each input. Slices that several jobs have in common are stored once.
+	// Inputs holds the bytes of each input. Slices that several jobs have in common are stored
+	// once.
 	Inputs [][]byte
-	// Continue makes the job go on with inputs, outputs and workspace of the job before; Inputs must be nil then.
+	// Continue makes the job go on with inputs, outputs and workspace of the job before; Inputs
+	// must be nil then.
 	Continue bool
 	// First and Last bound the stages: First..Last-1.
 	First, Last int
 	// Threads is 1 to MaxThreads.
 	Threads int
-	// Workspace, if not nil, is copied to the start of a workspace of the job's own. Jobs without it share one, which
-	// starts out as zeros and keeps what the job before left there.
+	// Workspace, if not nil, is copied to the start of a workspace of the job's own. Jobs without
+	// it share one, which starts out as zeros and keeps its contents from job to job.
 	Workspace []byte
-	// Outputs, if not nil, is what the outputs hold at the start; else they start out as zeros.
+	// Outputs, if not nil, are the initial contents of the outputs; else they start out as zeros.
 	Outputs [][]byte
 	// KeepWorkspace asks for the whole workspace as it is after the job, Capture for pieces of it.
 	KeepWorkspace bool
@@ -68,11 +75,11 @@ type Job struct {
 	// Time asks how long the job takes, which is for artifacts that are not simulated.
 	Time bool
 
-	samples int   // room for so many, as Start wants it
+	samples int   // room for that many, for Start
 	cold    int64 // bytes to touch before each sample
 }
 
-// Result is what one job left.
+// Result is the result of one job.
 type Result struct {
 	// Outputs holds the bytes of each output as they are after the job.
 	Outputs [][]byte
@@ -81,9 +88,10 @@ type Result struct {
 	Captured  [][]byte
 	// Instructions counts those that the artifact executed in this job; 0 without Options.Count.
 	Instructions uint64
-	// Profile says which they were; nil without Options.Count.
+	// Profile counts them by piece of code; nil without Options.Count.
 	Profile *Profile
-	// Took and GHz are the job's time and the clock of its core directly behind it; 0 without Job.Time.
+	// Took and GHz are the job's time and the clock of its core directly behind it; 0 without
+	// Job.Time.
 	Took time.Duration
 	GHz  float64
 	// StackBytes is about how deep any thread's stack went in the whole batch.
@@ -104,13 +112,14 @@ type Machine struct {
 	entry  uint64
 }
 
-// programAt is the offset of the artifact in an image; what is before belongs to the runner.
+// programAt is the offset of the artifact in an image, behind the runner's part.
 const programAt = 1 << 16
 
-// Open reads the artifact at path, relocates it, and finds or builds the runner. It fails with *runtime.FileError or
-// *runtime.FormatError if the file is no artifact, with *FileError if it cannot be simulated, with *ToolError if a
-// program is missing, with *caches.FolderError if others can write to the cache, and with *runtime.ArchError or
-// *runtime.FeatureError if it is not of this machine and Options.Direct is set.
+// Open reads the artifact at path, relocates it, and finds or builds the runner. It fails with
+// *runtime.FileError or *runtime.FormatError if the file is no artifact, and with *FileError if it
+// cannot be simulated. It fails with *ToolError if a program is missing, and with
+// *caches.FolderError if other users can write to the cache. With Options.Direct it fails with
+// *runtime.ArchError or *runtime.FeatureError if this machine cannot run the artifact.
 func Open(path string, opts Options) (*Machine, error) {
 	desc, err := runtime.ReadDescription(path)
 	if err != nil {
@@ -118,9 +127,9 @@ func Open(path string, opts Options) (*Machine, error) {
 	}
 	m := &Machine{path: path, desc: desc, opts: opts, cpu: opts.CPU}
 	if opts.Direct {
-		err = m.direct()
+		err = m.checkDirect()
 	} else {
-		err = m.simulated()
+		err = m.findSimulator()
 	}
 	if err != nil {
 		return nil, err
@@ -167,7 +176,8 @@ func OpenLibrary(so []byte, opts Options) (*Machine, error) {
 	return Open(path, opts)
 }
 
-// WriteLibrary writes the contents of a shared library to a temporary folder in tempDir, "" for the system's, which remove removes.
+// WriteLibrary writes the contents of a shared library to a temporary folder in tempDir, "" for the
+// system's, which remove removes.
 func WriteLibrary(tempDir string, so []byte) (path string, remove func() error, err error) {
 	dir, remove, err := files.TempDir(tempDir)
 	if err != nil {
@@ -181,8 +191,8 @@ func WriteLibrary(tempDir string, so []byte) (path string, remove func() error, 
 	return path, remove, nil
 }
 
-// simulated finds out how the artifact is simulated.
-func (m *Machine) simulated() error {
+// findSimulator finds out how the artifact is simulated.
+func (m *Machine) findSimulator() error {
 	if !Supports(m.desc.Arch) {
 		return &FileError{Path: m.path, Msg: fmt.Sprintf("artifacts for %s cannot be simulated; %s can", m.desc.Arch, archNames())}
 	}
@@ -193,8 +203,8 @@ func (m *Machine) simulated() error {
 	return nil
 }
 
-// direct checks that the artifact is of this machine.
-func (m *Machine) direct() error {
+// checkDirect checks that the artifact is of this machine.
+func (m *Machine) checkDirect() error {
 	var ok bool
 	if host := runtime.HostArch(); m.desc.Arch != host {
 		return &runtime.ArchError{Path: m.path, Got: m.desc.Arch, Host: host}
@@ -226,8 +236,9 @@ func archNames() string {
 	return strings.Join(all, ", ")
 }
 
-// Program is what runs the jobs of artifacts for an architecture, as descriptions name it, in a process of that architecture. It
-// is built by LLVM, once, which is not wherever such processes run. It fails as Open does.
+// Program returns the program that runs artifacts for an architecture, as descriptions name it, in
+// a process of that architecture. LLVM builds it, once; machines that only run artifacts need not
+// have LLVM. It fails as Open does.
 func Program(ctx context.Context, arch string, opts Options) ([]byte, error) {
 	g, ok := guests.Of(arch)
 	if !ok {
@@ -236,7 +247,7 @@ func Program(ctx context.Context, arch string, opts Options) ([]byte, error) {
 	return opts.buildRunner(ctx, g)
 }
 
-// Description returns what the artifact says of itself. The caller must not change it.
+// Description returns the artifact's description. The caller must not change it.
 func (m *Machine) Description() *describe.Artifact { return m.desc }
 
 // Stages returns the number of stages: Job.Last of a whole inference.
@@ -260,7 +271,8 @@ func Pattern(b []byte, seed byte) []byte {
 	return b
 }
 
-// Filled makes what a job of an artifact may start on: a workspace and outputs full of the pattern of seed.
+// Filled makes initial memory for a job of an artifact: a workspace and outputs full of the pattern
+// of seed.
 func Filled(d *describe.Artifact, threads int, seed byte) (workspace []byte, outputs [][]byte) {
 	for _, t := range d.Outputs {
 		n, _ := runtime.TensorBytes(t) // ReadDescription has checked it

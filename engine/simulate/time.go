@@ -21,13 +21,14 @@ type Timing struct {
 	Budget  time.Duration // after which no sample begins but the first
 }
 
-// Times are what was measured of a job.
+// Times are the measured times of a job.
 type Times struct {
 	Samples []float64 // nanoseconds of a call, on the average over those of a sample
 	GHz     float64   // clock of the core, directly behind the samples
 }
 
-// Process is a started batch whose last job can be timed, again and again. It is not for several goroutines at once.
+// Process is a started batch. Its last job can be timed, again and again. It must not be used
+// concurrently.
 type Process struct {
 	*process
 	in    io.WriteCloser
@@ -35,9 +36,10 @@ type Process struct {
 	ended error // how the process ended before it should
 }
 
-// Start runs the jobs, and then the last of them once more, on what it left, in a process that waits for more until Finish or
-// the end of ctx. With Options.Direct it stays on as many cores as it has threads, where the machine has more. cold is how many bytes are touched before each sample that Time takes, so that caches hold nothing else. It
-// fails as Run does.
+// Start runs the jobs, and then repeats the last of them on its own results, in a process that
+// waits for more until Finish or the end of ctx. With Options.Direct the process is pinned to one
+// core per thread, if the machine has more. Time evicts the caches before each sample by touching
+// cold bytes. It fails as Run does.
 func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, error) {
 	if len(jobs) == 0 || m.opts.Count {
 		return nil, fmt.Errorf("%s: %d jobs are to be timed, counting %v", m.path, len(jobs), m.opts.Count)
@@ -73,7 +75,7 @@ func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, 
 	return p, nil
 }
 
-// wait returns when the process has done what it was told.
+// wait returns when the process has finished its current work.
 func (p *Process) wait() error {
 	defer p.limit(len(p.image.jobs))()
 	var word [8]byte
@@ -100,7 +102,7 @@ func (p *Process) Time(t Timing) (Times, error) {
 	last := len(p.image.jobs) - 1
 	at := p.image.jobs[last].timing
 	start := timingStart(t)
-	if _, err := p.file.WriteAt(start[:24], at); err != nil { // what follows does not change
+	if _, err := p.file.WriteAt(start[:24], at); err != nil { // all later fields stay the same
 		return Times{}, fmt.Errorf("simulate: %w", err)
 	}
 	if _, err := p.file.WriteAt(start[40:], at+40); err != nil {
@@ -114,8 +116,8 @@ func (p *Process) Time(t Timing) (Times, error) {
 	return p.image.times(p.file, at, t)
 }
 
-// times reads what was measured, as t says, to the timing at an offset, less what reading the clock takes at least, as far as is
-// known by now.
+// times reads the times of timing t at an offset. It subtracts the least known time of reading the
+// clock.
 func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	head, err := read(f, place{at: at, size: samplesAt})
 	if err != nil {
@@ -124,7 +126,7 @@ func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	word := func(at int) uint64 { return binary.LittleEndian.Uint64(head[at:]) }
 	taken, chain, clock := word(40), word(48), word(72)
 	if taken == 0 || taken > uint64(t.Samples) {
-		return Times{}, &OverrunError{Path: im.m.path, What: "all its buffers, over what was measured"}
+		return Times{}, &OverrunError{Path: im.m.path, What: "all its buffers, over the measured times"}
 	}
 	data, err := read(f, place{at: at + samplesAt, size: int64(8 * taken)})
 	if err != nil {
@@ -139,8 +141,8 @@ func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	return times, nil
 }
 
-// Finish ends the process and returns what the jobs left, and behind it what the timed calls of the last one left. It fails as
-// Run does.
+// Finish ends the process and returns the results of the jobs, and last the result of the timed
+// calls. It fails as Run does.
 func (p *Process) Finish() ([]Result, error) {
 	defer p.remove()
 	if p.ended != nil {

@@ -29,9 +29,9 @@ func findTool(given, purpose, install string, names ...string) (string, error) {
 	return "", &ToolError{Tool: names[0], Purpose: purpose, Install: install}
 }
 
-// findLLVM returns the path of an LLVM program: given, if set, or the one that package toolchain uses. Assembling and
-// linking the runner works with other versions as well, so those on PATH come after, unless $RIPC_LLVM_BIN says where to
-// look.
+// findLLVM returns the path of an LLVM program: given, if set, or the one that package toolchain
+// uses. Assembling and linking the runner works with other versions as well, so those on PATH come
+// after, unless $RIPC_LLVM_BIN says where to look.
 func findLLVM(given, purpose, name string) (string, error) {
 	const install = "apt-get install llvm-22 lld-22"
 	if given != "" {
@@ -47,7 +47,7 @@ func findLLVM(given, purpose, name string) (string, error) {
 	return findTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
 }
 
-// cache opens what keeps the programs that are built once; nil if the user has no place for it.
+// cache opens the cache of programs that are built once; nil if the user has no folder for it.
 func (o Options) cache() (*caches.Cache, error) {
 	if o.CacheDir != "" {
 		return caches.Open(o.CacheDir, caches.DefaultLimit)
@@ -55,7 +55,7 @@ func (o Options) cache() (*caches.Cache, error) {
 	return caches.OfUser("simulate")
 }
 
-// cached returns the program built from what key tells, building it if the cache does not hold it. build writes it to
+// cached returns the program with the given key from the cache, or builds it. build writes it to
 // out and may use dir for other files.
 func (o Options) cached(key string, build func(dir, out string) error) ([]byte, error) {
 	cache, err := o.cache()
@@ -82,7 +82,8 @@ func (o Options) cached(key string, build func(dir, out string) error) ([]byte, 
 	return program, nil
 }
 
-// buildTime is how long building the runner and the counter may take, once: a fraction of a second is usual.
+// buildTime is how long building the runner and the counter may take, once: a fraction of a second
+// is usual.
 const buildTime = 2 * time.Minute
 
 // command runs a build tool and makes its messages part of the error.

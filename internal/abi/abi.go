@@ -1,31 +1,32 @@
-// Package abi holds what a compiled network and its caller agree on, whatever back end wrote the code and whoever calls
-// it. The header that goes with an artifact says the same in C.
+// Package abi defines the interface between a compiled network and its caller, for every back end
+// and every caller. The header of an artifact is the same interface in C.
 //
-//	int NAME_run(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads, ripc_sync *sync)
+//	int NAME_run(const void *const *in, void *const *out, void *workspace,
+//	             uint32_t tid, uint32_t nthreads, ripc_sync *sync)
 //	int NAME_run_stages(..., uint32_t first, uint32_t last)
 //	size_t NAME_workspace_size(uint32_t nthreads)
 //	const char *NAME_describe(void)
 //	int NAME_cpu_ok(void)
 //	int NAME_run_HASH(...)
 //
-// NAME_run_HASH is NAME_run under the name that the header makes its callers use, so that a program with the header of
-// another build does not link.
+// NAME_run_HASH is another name of NAME_run. The header makes its callers use it, so that a program
+// with the header of another build does not link.
 //
 // It has no dependencies, so that a deployed program stays small.
 package abi
 
 const (
-	// Align is the alignment in bytes of inputs, outputs, workspace and ripc_sync, of every buffer in the workspace and
-	// of every constant.
+	// Align is the alignment in bytes of inputs, outputs, workspace and ripc_sync, of every buffer
+	// in the workspace and of every constant.
 	Align = 64
 	// SyncBytes is the size of ripc_sync.
 	SyncBytes = 128
-	// Arrived and Passed are the offsets in ripc_sync of two 32-bit counters, each in a cache line of its own: the threads
-	// that wait at the barrier, and the barriers that were passed.
+	// Arrived and Passed are the offsets in ripc_sync of two 32-bit counters, each in a cache line
+	// of its own: the threads that wait at the barrier, and the barriers that were passed.
 	Arrived, Passed = 0, 64
 )
 
-// What the entry points return.
+// Results of the entry points.
 const (
 	OK         = 0
 	BadThreads = 1 // tid >= nthreads, or no sync for several threads
@@ -33,20 +34,21 @@ const (
 	BadStages  = 3 // first > last, or last beyond the number of stages
 )
 
-// What NAME_cpu_ok returns.
+// Results of NAME_cpu_ok.
 const (
 	CPULacks   = 0  // the code would crash here
-	CPUOK      = 1  // this CPU and its operating system have what the code was compiled for
+	CPUOK      = 1  // this CPU and its operating system can run the code
 	CPUUnknown = -1 // that cannot be found out here
 )
 
 // Symbols of data inside an artifact, not visible from outside.
 const (
 	Weights  = "ripc_weights"       // the block of all constants
-	Describe = "ripc_describe_text" // what NAME_describe returns
+	Describe = "ripc_describe_text" // the string that NAME_describe returns
 )
 
-// Exports lists the functions of the network called name, a C identifier, that a caller finds by name (dlsym).
+// Exports lists the functions of the network called name, a C identifier, that a caller finds by
+// name (dlsym).
 func Exports(name string) []string {
 	return []string{name + "_run", name + "_run_stages", name + "_workspace_size", name + "_describe", name + "_cpu_ok"}
 }
@@ -54,7 +56,7 @@ func Exports(name string) []string {
 // Run is the other name of the network's run, with the hash of its build.
 func Run(name, hash string) string { return name + "_run_" + hash }
 
-// Sync is the type of what threads meet at, in C.
+// Sync is the C type of the object at which threads meet.
 const Sync = "ripc_sync"
 
 // RoundUp is the least multiple of Align that is not below n.

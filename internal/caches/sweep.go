@@ -33,8 +33,9 @@ type entry struct {
 	used time.Time
 }
 
-// sweep deletes the entries that were not used for longest until the rest is below nine tenths of the limit, and
-// temporary files that a killed process left. Files that vanish meanwhile are another process's doing.
+// sweep deletes the least recently used entries until the rest is below nine tenths of the limit.
+// It also deletes temporary files of killed processes. Files that vanish meanwhile were deleted by
+// another process.
 func (c *Cache) sweep() error {
 	mark := filepath.Join(c.dir, sweepMark)
 	if err := os.WriteFile(mark, []byte(time.Now().UTC().Format(time.RFC3339)+"\n"), 0o666); err != nil {
@@ -42,7 +43,7 @@ func (c *Cache) sweep() error {
 	}
 	var all []entry
 	var total int64
-	// Only what Put makes: the folder may be one that holds other things, too.
+	// Only files that Put makes: the folder may hold other things, too.
 	dirs, err := os.ReadDir(c.dir)
 	if err != nil {
 		return fmt.Errorf("cache: %w", err)

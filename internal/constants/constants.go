@@ -8,9 +8,10 @@ import (
 	"ripc/internal/abi"
 )
 
-// Read returns the size bytes of constants in the artifact at path: those at the symbol, or in a file without symbols,
-// those for which unlike gives the least number; it may stop counting at limit, if that is not negative. The result is nil
-// if there is no room for so many bytes. What is read is what a loader maps.
+// Read returns the size bytes of constants in the artifact at path: those at the symbol, or in a
+// file without symbols the block for which unlike returns the least number. unlike may stop
+// counting at limit, if that is not negative. The result is nil if the file is too short. Read sees
+// the bytes that a loader maps.
 func Read(path string, size int64, unlike func(block []byte, limit int) int) ([]byte, error) {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package difftest compares Funcs in the interpreter: what a transformation makes of a Func must compute the same bits.
+// Package difftest compares Funcs in the interpreter: a transformation of a Func must compute the
+// same bits.
 package difftest
 
 import (
@@ -16,10 +17,11 @@ import (
 	"ripc/ir/interp"
 )
 
-// Same runs both Funcs on seeded random arguments (seeds 1 and 2 if none are given) and fails the test if an element of
-// an output differs, naming the first one and showing both texts. Integers are compared bit for bit, and so are floats,
-// except that NaN equals NaN. Outputs start out with the same random contents, so elements that only one Func writes
-// show. Both run checked: reading an alloc before it is written fails the test.
+// Same runs both Funcs on seeded random arguments (seeds 1 and 2 if none are given). It fails the
+// test if an element of an output differs, names the first one and shows both texts. Integers are
+// compared bit for bit, and so are floats, except that NaN equals NaN. Outputs start out with the
+// same random contents, which reveals elements that only one Func writes. Both run checked: reading
+// an alloc before it is written fails the test.
 func Same(t testing.TB, before, after *ir.Func, seeds ...uint64) {
 	t.Helper()
 	if d := cmp.Diff(before.Params, after.Params); d != "" {
@@ -56,7 +58,7 @@ func Same(t testing.TB, before, after *ir.Func, seeds ...uint64) {
 	}
 }
 
-// changes shows what became of before.
+// changes returns the differences between the texts of before and after.
 func changes(before, after *ir.Func) string {
 	lines := func(f *ir.Func) []string { return strings.Split(f.String(), "\n") }
 	return "before -> after (-before +after):\n" + cmp.Diff(lines(before), lines(after)) + "\nafter:\n" + after.String()
@@ -71,8 +73,8 @@ func Clone(args [][]byte) [][]byte {
 	return out
 }
 
-// Diff describes the first element in which the contents a and b of buf differ and counts the others; it is empty if
-// there is none. A NaN does not differ from a NaN.
+// Diff describes the first element in which the contents a and b of buf differ and counts the
+// others; it is empty if there is none. A NaN does not differ from a NaN.
 func Diff(a, b []byte, buf ir.Buffer) string {
 	if len(a) != buf.Bytes() || len(b) != buf.Bytes() {
 		return fmt.Sprintf("%s: %d and %d bytes", ir.BufferString(buf), len(a), len(b))

@@ -1,5 +1,5 @@
-// Package elfbytes writes the structures of little-endian ELF files. All are given as those of 64 bits; in files of 32 bits
-// numbers are cut, so that whoever makes one sees to it that they fit.
+// Package elfbytes writes the structures of little-endian ELF files. All are given as those of 64
+// bits; in files of 32 bits numbers are cut, so that whoever makes one sees to it that they fit.
 package elfbytes
 
 import (
@@ -29,7 +29,7 @@ func put(to []byte, v any) []byte {
 	return to
 }
 
-// Header adds the file header; the sizes of the structures are filled in, and what says that it is an ELF file.
+// Header adds the file header. It fills in the identification and the sizes of the structures.
 func (c Class) Header(to []byte, h elf.Header64) []byte {
 	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(c), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)
 	copy(h.Ident[:], elf.ELFMAG)
@@ -101,7 +101,8 @@ func (c Class) size(wide, narrow any) int {
 	return binary.Size(narrow)
 }
 
-// Strings are names with a NUL byte behind each, at offsets that other structures hold. The first is the empty one.
+// Strings are names with a NUL byte behind each, at offsets that other structures hold. The first
+// is the empty one.
 type Strings struct {
 	text []byte
 	at   map[string]uint32

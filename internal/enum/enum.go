@@ -1,4 +1,5 @@
-// Package enum gives enumerations their texts: one list of names serves String, Parse, and the help of their errors.
+// Package enum gives enumerations their texts: one list of names serves String, Parse, and the help
+// of their errors.
 package enum
 
 import (
@@ -7,7 +8,8 @@ import (
 	"strings"
 )
 
-// Name is the text of a value, names having those of 0, 1, ...; of one that is out of range, its number.
+// Name is the text of a value, names having those of 0, 1, ...; of one that is out of range, its
+// number.
 func Name[E ~uint8](names []string, e E) string {
 	if int(e) < len(names) {
 		return names[e]
@@ -15,7 +17,7 @@ func Name[E ~uint8](names []string, e E) string {
 	return fmt.Sprint(uint8(e))
 }
 
-// Parse is the inverse of Name. Its error, an *Unknown, says what the text was to be.
+// Parse is the inverse of Name. Its error is an *Unknown about a text of the given kind.
 func Parse[E ~uint8](what string, names []string, text string) (E, error) {
 	if i := slices.Index(names, text); i >= 0 {
 		return E(i), nil
@@ -39,10 +41,10 @@ type Unknown struct {
 	Names []string // those that there are
 }
 
-// Error says what is wrong; Help has what there is.
+// Error names the fault; Help has the alternatives.
 func (e *Unknown) Error() string { return fmt.Sprintf("%s %q", e.What, e.Text) }
 
-// Help says what there is.
+// Help lists the alternatives.
 func (e *Unknown) Help() string {
 	if n := len(e.Names); n > 1 {
 		return "use " + strings.Join(e.Names[:n-1], ", ") + " or " + e.Names[n-1]

@@ -1,6 +1,7 @@
-// Package f32 is float32 arithmetic as ripc defines it, one rounding per operation. The interpreter, the simplifier and
-// the threshold search share it. Subnormal operands and results become zeros of their sign, except in Neg and Abs, which
-// only touch the sign bit. The conversions to float32 keep the Go compiler from fusing what the IR does not.
+// Package f32 is float32 arithmetic as ripc defines it, one rounding per operation. The
+// interpreter, the simplifier and the threshold search share it. Subnormal operands and results
+// become zeros of their sign, except in Neg and Abs, which only touch the sign bit. The conversions
+// to float32 keep the Go compiler from fusing operations.
 package f32
 
 import "math"
@@ -27,8 +28,8 @@ func Mul(a, b float32) float32 { return narrow(float64(Flush(a)) * float64(Flush
 // Div is a / b; the quotient, rounded to 53 bits, is never near enough half way to round wrongly.
 func Div(a, b float32) float32 { return narrow(float64(Flush(a)) / float64(Flush(b))) }
 
-// narrow rounds x to f32. A result that would be below 2^-126 if exponents had no end becomes zero. (Processors
-// that look before rounding differ for |x| in 2^-126 * [1-2^-25, 1) alone.)
+// narrow rounds x to f32. A result that would be below 2^-126 if exponents had no end becomes zero.
+// (Processors that look before rounding differ for |x| in 2^-126 * [1-2^-25, 1) alone.)
 func narrow(x float64) float32 {
 	if math.Abs(x) < 0x1.ffffffp-127 {
 		return float32(math.Copysign(0, x))
@@ -69,9 +70,10 @@ func Floor(a float32) float32 { return float32(math.Floor(float64(Flush(a)))) }
 // RoundEven rounds to the nearest integral value, halves to even.
 func RoundEven(a float32) float32 { return float32(math.RoundToEven(float64(Flush(a)))) }
 
-// Fma is a*b + c rounded once. In float64 the product is exact and the sum s is rounded; rounding s again to f32 goes
-// wrong only if s is half way between two f32 values (narrow's edge is such a point too) but the true sum is not. Then
-// s is rounded to odd (Boldo and Melquiond 2008): it moves to its neighbour with an odd last bit on the true sum's side.
+// Fma is a*b + c rounded once. In float64 the product is exact and the sum s is rounded. Rounding s
+// again to f32 is wrong only if s is half way between two f32 values (or at narrow's edge) but the
+// true sum is not. Then s is rounded to odd (Boldo and Melquiond 2008): it moves to its neighbour
+// with an odd last bit on the true sum's side.
 func Fma(a, b, c float32) float32 {
 	p := float64(float64(Flush(a)) * float64(Flush(b)))
 	d := float64(Flush(c))
@@ -91,7 +93,8 @@ func Fma(a, b, c float32) float32 {
 	return narrow(s)
 }
 
-// Truncate converts to an integer of the given width: toward zero, saturating, 0 for NaN; in canonical form.
+// Truncate converts to an integer of the given width: toward zero, saturating, 0 for NaN; in
+// canonical form.
 func Truncate(x float32, bits int, signed bool) int64 {
 	v := float64(Flush(x))
 	switch {
@@ -111,7 +114,8 @@ func Truncate(x float32, bits int, signed bool) int64 {
 	return int64(v)
 }
 
-// Order maps a float32 to an integer that orders as the floats do (-0 just below +0); NaN is not ordered.
+// Order maps a float32 to an integer that orders as the floats do (-0 just below +0); NaN is not
+// ordered.
 func Order(x float32) int64 {
 	b := math.Float32bits(x)
 	if b>>31 != 0 {

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Bytes gives numbers as little-endian bytes. On little-endian machines it is the memory of v itself, so that weights lie in memory once:
-// neither may be written to after that.
+// Bytes gives numbers as little-endian bytes. On little-endian machines it is the memory of v
+// itself, so that weights lie in memory once: neither may be written to after that.
 func Bytes[T float32 | int8 | uint8 | int16 | int32 | uint32](v []T) []byte {
 	if littleEndian() && len(v) > 0 {
 		return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
@@ -19,8 +19,8 @@ func Bytes[T float32 | int8 | uint8 | int16 | int32 | uint32](v []T) []byte {
 	return out
 }
 
-// FromBytes is the inverse of Bytes: of data that is aligned as numbers are, on little-endian machines, it gives the memory itself. Bytes
-// behind the last whole number do not count.
+// FromBytes is the inverse of Bytes: of data that is aligned as numbers are, on little-endian
+// machines, it gives the memory itself. Bytes behind the last whole number do not count.
 func FromBytes(data []byte) []float32 {
 	n := len(data) / 4
 	if n > 0 && littleEndian() && uintptr(unsafe.Pointer(&data[0]))%unsafe.Alignof(float32(0)) == 0 {

@@ -1,5 +1,5 @@
-// Package files has what several packages need of the file system: files that appear whole or not at all, reading with a
-// limit, and causes without the path that a message names already.
+// Package files wraps the file system: files that appear whole or not at all, reading with a limit,
+// and causes without the path that a message names already.
 package files
 
 import (
@@ -23,17 +23,18 @@ func Cause(err error) error {
 	return err
 }
 
-// ErrNotRegular says that a path names something else than a file with content: a device, a pipe, a socket. Reading such may
-// wait for ever, or never end.
+// ErrNotRegular says that a path names something else than a file with content: a device, a pipe, a
+// socket. Reading such may wait for ever, or never end.
 var ErrNotRegular = errors.New("it is no regular file")
 
-// ErrLFS says that a file holds a pointer of Git LFS, and not what it points to.
+// ErrLFS says that a file is a pointer of Git LFS, and not the file itself.
 var ErrLFS = errors.New("it is a pointer of Git LFS, not the file itself: fetch it with `git lfs pull`")
 
-// lfsPrefix is what such a pointer begins with.
+// lfsPrefix is the beginning of such a pointer.
 const lfsPrefix = "version https://git-lfs.github.com/spec/"
 
-// Open opens a regular file, or fails with ErrNotRegular or ErrLFS, or as os.Open does. It never waits.
+// Open opens a regular file, or fails with ErrNotRegular or ErrLFS, or as os.Open does. It never
+// waits.
 func Open(path string) (*os.File, error) { return open(path, os.Stat, os.OpenFile) }
 
 // OpenIn is Open of a file below a folder.
@@ -69,7 +70,7 @@ func open(path string, stat func(string) (fs.FileInfo, error), open func(string,
 	return f, nil
 }
 
-// regular fails with EISDIR or ErrNotRegular unless path, of which info is, has content.
+// regular fails with EISDIR or ErrNotRegular unless path, with file information info, has content.
 func regular(path string, info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
@@ -97,7 +98,8 @@ func ReadText(path string) ([]byte, error) {
 	return text, err
 }
 
-// ReadUpTo reads a file of at most limit bytes. Of a longer one it gives limit+1 bytes and no error.
+// ReadUpTo reads a file of at most limit bytes. Of a longer one it gives limit+1 bytes and no
+// error.
 func ReadUpTo(f fs.File, limit int) ([]byte, error) {
 	var b bytes.Buffer
 	if info, err := f.Stat(); err == nil {

@@ -10,8 +10,8 @@ import (
 // HeadSize is how many bytes of a file's beginning Kind needs.
 const HeadSize = 512
 
-// Kind names what a file holds, by its first bytes and, where these say nothing, by its name: "a NumPy array", say. It is for
-// messages about a file that something else was expected in.
+// Kind names the type of a file by its first bytes or else its name, for example "a NumPy array".
+// It is for messages about an unexpected file.
 func Kind(path string, head []byte) string {
 	for _, k := range []struct {
 		at          int

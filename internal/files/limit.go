@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// ToolLimit is how long a tool that ripc starts (opt, llc, a C compiler) may run. Seconds are usual.
+// ToolLimit is how long a tool that ripc starts (opt, llc, a C compiler) may run. Seconds are
+// usual.
 const ToolLimit = 15 * time.Minute
 
 // ToolLimitError says that a tool did not end in time, and was killed.
@@ -22,7 +23,8 @@ func (e *ToolLimitError) Error() string {
 
 type toolLimitKey struct{}
 
-// WithToolLimit lets tools that are started with the context returned run for another time than ToolLimit.
+// WithToolLimit lets tools that are started with the context returned run for another time than
+// ToolLimit.
 func WithToolLimit(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, toolLimitKey{}, limit)
 }

@@ -35,9 +35,10 @@ func Replace(path string, data []byte, mode fs.FileMode) error {
 	return ReplaceAll(New{path, data, mode})
 }
 
-// ReplaceAll makes all paths hold their data, or none. Everything is written under other names first, beside where it belongs, and
-// renamed at the end; when that fails, what has been replaced comes back. Only a process that is killed among the renames leaves new
-// files beside old ones. It fails with *WriteError.
+// ReplaceAll makes all paths hold their data, or none. It first writes everything under other names
+// in the same folders, and then renames. If that fails, it restores the replaced files. Only a
+// process that is killed among the renames leaves new files beside old ones. It fails with
+// *WriteError.
 func ReplaceAll(list ...New) error {
 	steps := make([]step, len(list))
 	defer func() {
@@ -105,7 +106,8 @@ func (s *step) rename(path string) error {
 	return nil
 }
 
-// undo brings the old content back to path. Where the file system has no links there is none, and the new one stays.
+// undo brings the old content back to path. Where the file system has no links there is none, and
+// the new one stays.
 func (s *step) undo(path string) {
 	switch {
 	case s.first:
@@ -115,7 +117,7 @@ func (s *step) undo(path string) {
 	}
 }
 
-// clean removes what is left under other names.
+// clean removes files that still have other names.
 func (s *step) clean() {
 	for _, name := range []string{s.fresh, s.old} {
 		if name != "" {
@@ -124,7 +126,8 @@ func (s *step) clean() {
 	}
 }
 
-// abandonedAfter is how old a temporary file is when its process certainly does not write it any more.
+// abandonedAfter is how old a temporary file is when its process certainly does not write it any
+// more.
 const abandonedAfter = time.Hour
 
 // TempName is a new name in dir, for a file that gets another name when it is complete.
@@ -132,7 +135,7 @@ func TempName(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf(".ripc-%016x", rand.Uint64()))
 }
 
-// sweep removes what killed processes left in dir under names that TempName makes.
+// sweep removes files of killed processes in dir, by the names that TempName makes.
 func sweep(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TempDir makes a folder that nobody else has, in parent or, if that is "", where the system has such. remove removes it. A process
-// that is killed leaves it behind for SweepTemp.
+// TempDir makes a folder that nobody else has, in parent or, if that is "", where the system has
+// such. remove removes it. A process that is killed leaves it behind for SweepTemp.
 func TempDir(parent string) (dir string, remove func() error, err error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -28,7 +28,8 @@ func TempDir(parent string) (dir string, remove func() error, err error) {
 	return dir, func() error { return errors.Join(os.RemoveAll(dir), lock.Close()) }, nil
 }
 
-// SweepTemp removes the folders of TempDir in parent, "" as there, whose processes were killed: nobody has them locked.
+// SweepTemp removes folders of TempDir in parent ("" as there) that killed processes left: nobody
+// has them locked.
 func SweepTemp(parent string) {
 	if parent == "" {
 		parent = os.TempDir()

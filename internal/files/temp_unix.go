@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lockDir locks a folder until the file that it returns is closed, or fails at once if it is locked. The system unlocks it when the
-// process ends, however it does.
+// lockDir locks a folder until the file that it returns is closed, or fails at once if it is
+// locked. The system unlocks it when the process ends, however it does.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {

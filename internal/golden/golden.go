@@ -1,4 +1,5 @@
-// Package golden compares what a test produced with a file kept beside it, and rewrites the file on request.
+// Package golden compares the output of a test with a file kept beside it, and rewrites the file on
+// request.
 //
 //	go test ./schedule            // fails with a unified diff if the output differs from the file
 //	go test ./schedule -update    // accepts the output; look at git diff before committing
@@ -25,7 +26,7 @@ const updateFlag = "update"
 // init registers -update before the test binary parses its flags, unless some other package did.
 func init() {
 	if flag.Lookup(updateFlag) == nil {
-		flag.Bool(updateFlag, false, "rewrite golden files with what the tests produce")
+		flag.Bool(updateFlag, false, "rewrite golden files with the output of the tests")
 	}
 }
 
@@ -35,9 +36,9 @@ func Updating() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// Check fails t unless the file at path, relative to the test's package, holds exactly got. The failure shows a
-// unified diff and the command that accepts got. With -update it writes got to path instead, which it refuses to do
-// when the environment variable CI is set.
+// Check fails t unless the file at path, relative to the test's package, holds exactly got. The
+// failure shows a unified diff and the command that accepts got. With -update it writes got to path
+// instead, which it refuses to do when the environment variable CI is set.
 func Check(t testing.TB, path string, got []byte) {
 	t.Helper()
 	if Updating() {
@@ -51,7 +52,8 @@ func Check(t testing.TB, path string, got []byte) {
 	}
 }
 
-// CheckSection is Check of the part of the file at path between the lines begin and end, such as a table in a page.
+// CheckSection is Check of the part of the file at path between the lines begin and end, such as a
+// table in a page.
 func CheckSection(t testing.TB, path, begin, end, got string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -65,7 +67,8 @@ func CheckSection(t testing.TB, path, begin, end, got string) {
 	Check(t, path, []byte(page))
 }
 
-// packagePath is the tested package as go test is told it in the module's root: a test runs in its package's folder.
+// packagePath is the tested package as go test is told it in the module's root: a test runs in its
+// package's folder.
 func packagePath() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -85,7 +88,7 @@ func packagePath() string {
 	}
 }
 
-// compare returns "" if the file at path holds got, else what differs.
+// compare returns "" if the file at path holds got, else the differences.
 func compare(path string, got []byte) string {
 	want, err := os.ReadFile(path)
 	switch {

@@ -21,7 +21,8 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// Rate is a number of operations in a unit of cost: with one decimal, or, below 1, with two digits, so that none becomes 0.
+// Rate is a number of operations in a unit of cost: with one decimal, or, below 1, with two digits,
+// so that none becomes 0.
 func Rate(v float64) string {
 	if v > 0 && v < 1 {
 		return fmt.Sprintf("%.2g", v)
@@ -29,7 +30,8 @@ func Rate(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-// Count is a number with its noun, in the plural unless the number is 1: "1 picture", "2 classes", "0 entries".
+// Count is a number with its noun, in the plural unless the number is 1: "1 picture", "2 classes",
+// "0 entries".
 func Count[T int | int32 | int64](n T, noun string) string {
 	return fmt.Sprintf("%d %s", n, Plural(n, noun))
 }
@@ -67,17 +69,17 @@ func Grouped(n int64) string {
 	return digits
 }
 
-// ShortNames are the names of rows in at most width characters each. Different names stay different, if width has room for that: names
-// that share both ends show what lies between.
+// ShortNames shortens names to at most width characters each. Different names stay different if
+// width allows it: names with equal ends show the middle.
 func ShortNames(names []string, width int) []string {
 	short := make([]string, len(names))
 	for i, n := range names {
 		short[i] = ShortName(n, width)
 	}
-	for _, rows := range alike(names, short) {
+	for _, rows := range sameTexts(names, short) {
 		tellApart(names, short, rows, width)
 	}
-	for _, rows := range alike(names, short) { // they differ in too much: numbers tell, of the first rows of their names
+	for _, rows := range sameTexts(names, short) { // they differ in too much: numbers tell, of the first rows of their names
 		for _, i := range rows {
 			mark := fmt.Sprintf("~%d", 1+slices.Index(names, names[i]))
 			short[i] = ShortName(names[i], max(1, width-len(mark))) + mark
@@ -86,8 +88,8 @@ func ShortNames(names []string, width int) []string {
 	return short
 }
 
-// alike finds the rows that have one short text for different names.
-func alike(names, short []string) map[string][]int {
+// sameTexts returns the rows with equal short texts for different names.
+func sameTexts(names, short []string) map[string][]int {
 	all := map[string][]int{}
 	for i, text := range short {
 		all[text] = append(all[text], i)
@@ -98,10 +100,11 @@ func alike(names, short []string) map[string][]int {
 	return all
 }
 
-// tellApart gives rows of one short text others, with the part of each name between the ends that all of them share.
+// tellApart gives such rows other short texts: each shows the part of its name between the ends
+// that all of them share.
 func tellApart(names, short []string, rows []int, width int) {
 	const marks = 2 // where something is left out, on both sides
-	head, tail := shared(names, rows)
+	head, tail := sharedEnds(names, rows)
 	for _, i := range rows {
 		runes := []rune(names[i])
 		middle := ShortName(string(runes[head:len(runes)-tail]), max(1, width-marks))
@@ -111,8 +114,9 @@ func tellApart(names, short []string, rows []int, width int) {
 	}
 }
 
-// shared is how many characters names of rows have in common at the beginning and, behind these, at the end.
-func shared(names []string, rows []int) (head, tail int) {
+// sharedEnds returns the lengths, in characters, of the longest common prefix of the rows' names
+// and, behind it, of the longest common suffix.
+func sharedEnds(names []string, rows []int) (head, tail int) {
 	first := []rune(names[rows[0]])
 	head, tail = len(first), len(first)
 	for _, i := range rows[1:] {
@@ -132,7 +136,8 @@ func shared(names []string, rows []int) (head, tail int) {
 	return head, tail
 }
 
-// ShortName is a name in at most width characters: the middle of a longer one is left out. Names that are paths differ at their ends.
+// ShortName is a name in at most width characters: the middle of a longer one is left out. Names
+// that are paths differ at their ends.
 func ShortName(name string, width int) string {
 	runes := []rune(name)
 	if len(runes) <= width || width < 1 {
@@ -142,7 +147,8 @@ func ShortName(name string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 }
 
-// Footnotes are texts that the rows of a table refer to by numbers, from 1. A text that several rows have is there once.
+// Footnotes are texts that the rows of a table refer to by numbers, from 1. A text that several
+// rows have is there once.
 type Footnotes []string
 
 // Refer returns the number of a text.

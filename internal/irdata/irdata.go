@@ -1,4 +1,5 @@
-// Package irdata makes contents of buffers that Funcs are defined for: for tests, and to measure kernels with.
+// Package irdata makes contents of buffers that Funcs are defined for: for tests, and to measure
+// kernels with.
 package irdata
 
 import (
@@ -9,9 +10,10 @@ import (
 	"ripc/ir"
 )
 
-// Random makes contents for f's parameters, outputs included; the same for the same seed and parameters. Integers
-// are of their whole Range, except in buffers that f shifts by or indexes with directly: those stay in range. Encoded
-// buffers have padding bits of zero. Floats are 0 or within 2^-60..2^60, mostly near 1.
+// Random makes contents for f's parameters, outputs included; the same for the same seed and
+// parameters. Integers are of their whole Range, except in buffers that f shifts by or indexes with
+// directly: those stay in range. Encoded buffers have padding bits of zero. Floats are 0 or within
+// 2^-60..2^60, mostly near 1.
 func Random(f *ir.Func, seed uint64) [][]byte {
 	limits := limits(f)
 	args := make([][]byte, len(f.Params))
@@ -70,8 +72,8 @@ func randomFloat(r *rand.Rand) float32 {
 	return float32(math.Ldexp(float64(1<<23+r.IntN(1<<23)), exp-23)) * float32(1-2*r.IntN(2))
 }
 
-// limits finds buffers whose elements must stay below a bound for f to be defined: shift counts, and what is used as an
-// index just as it is loaded.
+// limits finds buffers with elements that must stay below a bound for f to be defined: shift
+// counts, and elements that are used as an index directly after the load.
 func limits(f *ir.Func) map[string]int {
 	m, bufs := map[string]int{}, f.Buffers()
 	bound := func(e ir.Expr, n int) {

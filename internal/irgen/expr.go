@@ -29,7 +29,7 @@ func (g *gen) index(n int) ir.Expr {
 	e, top := ir.V(v.Var), v.Extent-1
 	if w := pick(g, g.vars); w != v && g.chance(2) {
 		k := g.count(1, 3)
-		e, top = binary(ir.Add, scaled(ir.V(v.Var), k), ir.V(w.Var)), top*k+w.Extent-1
+		e, top = binary(ir.Add, scaleIndex(ir.V(v.Var), k), ir.V(w.Var)), top*k+w.Extent-1
 	}
 	switch {
 	case top < n && g.chance(3):
@@ -47,15 +47,15 @@ func (g *gen) index(n int) ir.Expr {
 	return binary(ir.Min, binary(ir.Max, binary(ir.Sub, e, ir.Int(1)), ir.Int(0)), ir.Int(n-1))
 }
 
-func scaled(e ir.Expr, k int) ir.Expr {
+func scaleIndex(e ir.Expr, k int) ir.Expr {
 	if k == 1 {
 		return e
 	}
 	return binary(ir.Mul, e, ir.Int(k))
 }
 
-// load draws an element of a buffer of type t, at times beyond the end and guarded by a select. It is nil if there is no
-// such buffer.
+// load draws an element of a buffer of type t, at times beyond the end and guarded by a select. It
+// is nil if there is no such buffer.
 func (g *gen) load(t ir.Type) ir.Expr {
 	var of []ir.Buffer
 	for _, b := range slices.Concat(g.read, g.write) {
@@ -72,7 +72,7 @@ func (g *gen) load(t ir.Type) ir.Expr {
 		return ir.At(b, idx...)
 	}
 	d := g.count(0, len(idx)-1)
-	off := binary(ir.Sub, scaled(ir.V(pick(g, g.vars).Var), g.count(1, 2)), ir.Int(g.count(1, 2)))
+	off := binary(ir.Sub, scaleIndex(ir.V(pick(g, g.vars).Var), g.count(1, 2)), ir.Int(g.count(1, 2)))
 	idx[d] = off
 	inside := binary(ir.And, binary(ir.Ge, off, ir.Int(0)), binary(ir.Lt, off, ir.Int(b.Shape[d])))
 	return &ir.Select{Cond: inside, A: ir.At(b, idx...), B: g.constant(t)}

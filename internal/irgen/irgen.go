@@ -1,6 +1,6 @@
-// Package irgen draws random Funcs for tests: well-formed, provably in bounds, every alloc written before it is read,
-// and free of floats whose bits are not defined (NaN is never looked at bit by bit). Whatever runs Funcs has to agree
-// with the interpreter on them, and whatever rewrites Funcs has to keep what they compute.
+// Package irgen draws random Funcs for tests. They are well-formed, provably in bounds, and write
+// every alloc before reading it. No float has undefined bits (NaN is never inspected bit by bit).
+// Every engine must agree with the interpreter on them, and every rewrite must keep their results.
 package irgen
 
 import (
@@ -22,8 +22,8 @@ func types() []ir.Type {
 	return []ir.Type{ir.I8, ir.I16, ir.I32, ir.I64, ir.U8, ir.U16, ir.U32, ir.U64, ir.F32}
 }
 
-// Func draws a Func. Nests are up to 4 deep, with extents of 1 to 4, so it runs in microseconds. Loops are serial or
-// unroll, except in nests whose iterations are independent.
+// Func draws a Func. Nests are up to 4 deep, with extents of 1 to 4, so it runs in microseconds.
+// Loops are serial or unroll; nests with independent iterations may have other kinds.
 func Func(t *rapid.T) *ir.Func {
 	g := &gen{t: t, left: maxStatements}
 	f := &ir.Func{Name: "f"}
@@ -52,7 +52,7 @@ type gen struct {
 	names       int
 	left        int         // statements that may still be drawn
 	vars        []ir.Loop   // in scope
-	read, write []ir.Buffer // in scope and initialised; what is in write can be read too
+	read, write []ir.Buffer // in scope and initialised; buffers in write can be read too
 }
 
 func (g *gen) count(lo, hi int) int { return rapid.IntRange(lo, hi).Draw(g.t, "count") }
@@ -169,8 +169,8 @@ func (g *gen) alloc(depth int) ir.Stmt {
 	return &ir.Alloc{Buf: b, Body: ir.Seq(init, rest)}
 }
 
-// elementwise draws a nest over all elements of a buffer that reads nothing that it writes, but for the element itself;
-// so its loops may run in any order.
+// elementwise draws a nest over all elements of a buffer that reads nothing that it writes, but for
+// the element itself; so its loops may run in any order.
 func (g *gen) elementwise(depth int) ir.Stmt {
 	k := g.count(0, len(g.write)-1)
 	b, old := g.write[k], g.write

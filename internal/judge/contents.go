@@ -36,14 +36,15 @@ func (d *draw) number(t ir.Type, style int) int64 {
 	case 0:
 		return int64(d.IntN(4))
 	case 1:
-		return one(d, lo, hi, 0, 1, -1, math.MinInt64, math.MaxInt64)
+		return pickOne(d, lo, hi, 0, 1, -1, math.MinInt64, math.MaxInt64)
 	case 2:
 		return int64(d.count(-3, 9))
 	}
 	return int64(d.Uint64())
 }
 
-// element is element i of data as a number of type t; of u64 it may be above is true, and the number is meaningless.
+// element is element i of data as a number of type t; of u64 it may be above is true, and the
+// number is meaningless.
 func element(t ir.Type, data []byte, i int) (v int64, above bool) {
 	var w [8]byte
 	size := t.Bytes()

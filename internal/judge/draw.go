@@ -8,8 +8,9 @@ import (
 	"ripc/ir"
 )
 
-// draw makes random Funcs and expressions that provers find hard: conditions and indices that read what is stored in between,
-// constants at the ends of all integer types, sums of all widths. A Func need not be right, only well-formed.
+// draw makes random Funcs and expressions that provers find hard: conditions and indices that read
+// memory stored in between, constants at the ends of all integer types, sums of all widths. A Func
+// need not be right, only well-formed.
 type draw struct {
 	*rand.Rand
 	names    int
@@ -17,7 +18,7 @@ type draw struct {
 	vars     []ir.Loop // loops around
 	bufs     []ir.Buffer
 	writable map[string]bool
-	within   []within               // what conditions around say of indices
+	within   []within               // enclosing conditions on indices
 	used     map[string][][]ir.Expr // indices of elements that were touched, by buffer
 	apart    []string               // loops in which each iteration has elements of its own
 }
@@ -35,7 +36,7 @@ func newDraw(number uint64) *draw {
 func (d *draw) count(lo, hi int) int { return lo + d.IntN(hi-lo+1) }
 func (d *draw) chance(of int) bool   { return d.IntN(of) == 0 }
 
-func one[T any](d *draw, from ...T) T { return from[d.IntN(len(from))] }
+func pickOne[T any](d *draw, from ...T) T { return from[d.IntN(len(from))] }
 
 func (d *draw) name(stem string) string {
 	d.names++
@@ -55,11 +56,11 @@ func (d *draw) constant(t ir.Type) ir.Expr {
 	}
 	lo, hi := t.Limits().From, t.Limits().To
 	if t == ir.U64 && d.chance(4) {
-		return ir.Const(t, one(d, int64(-1), -2, math.MinInt64, math.MinInt64+1, -17))
+		return ir.Const(t, pickOne(d, int64(-1), -2, math.MinInt64, math.MinInt64+1, -17))
 	}
 	switch d.IntN(4) {
 	case 0:
-		return ir.Const(t, one(d, lo, lo+1, hi, hi-1, hi/2+1, lo/2))
+		return ir.Const(t, pickOne(d, lo, lo+1, hi, hi-1, hi/2+1, lo/2))
 	case 1:
 		return ir.Const(t, lo+int64(d.Uint64()%max(uint64(hi-lo), 1)))
 	}
@@ -77,30 +78,30 @@ func (d *draw) expr(t ir.Type, depth int) ir.Expr {
 		case 0:
 			return ir.Un(ir.Not, sub())
 		case 1:
-			return bin(one(d, ir.And, ir.Or, ir.Xor, ir.Eq, ir.Ne), sub(), sub())
+			return bin(pickOne(d, ir.And, ir.Or, ir.Xor, ir.Eq, ir.Ne), sub(), sub())
 		}
 		return d.compare(depth - 1)
 	}
 	bits := int64(t.Bits())
 	switch d.IntN(16) {
 	case 0:
-		return ir.Un(one(d, ir.Neg, ir.Not, ir.Popcount, ir.Abs), sub())
+		return ir.Un(pickOne(d, ir.Neg, ir.Not, ir.Popcount, ir.Abs), sub())
 	case 1, 2:
 		divisor := int64(d.count(1, 9))
 		if d.chance(4) {
-			divisor = one(d, t.Limits().To, t.Limits().To/2+1, 100)
+			divisor = pickOne(d, t.Limits().To, t.Limits().To/2+1, 100)
 		}
-		return bin(one(d, ir.Div, ir.Mod), sub(), ir.Const(t, divisor))
+		return bin(pickOne(d, ir.Div, ir.Mod), sub(), ir.Const(t, divisor))
 	case 3:
 		n := ir.Const(t, int64(d.IntN(int(bits))))
 		if d.chance(3) {
 			n = bin(ir.And, sub(), ir.Const(t, bits-1))
 		}
-		return bin(one(d, ir.Shl, ir.Shr), sub(), n)
+		return bin(pickOne(d, ir.Shl, ir.Shr), sub(), n)
 	case 4:
 		return &ir.Select{Cond: d.expr(ir.Bool, depth-1), A: sub(), B: sub()}
 	case 5, 6:
-		return ir.CastTo(t, d.expr(one(d, append(ints(), ir.Bool)...), depth-1))
+		return ir.CastTo(t, d.expr(pickOne(d, append(ints(), ir.Bool)...), depth-1))
 	case 7:
 		for _, from := range ints() {
 			if from.Bits() == t.Bits() && from != t {
@@ -108,9 +109,9 @@ func (d *draw) expr(t ir.Type, depth int) ir.Expr {
 			}
 		}
 	case 8, 9, 10:
-		return bin(one(d, ir.Min, ir.Max), sub(), sub())
+		return bin(pickOne(d, ir.Min, ir.Max), sub(), sub())
 	}
-	return bin(one(d, ir.Add, ir.Sub, ir.Mul, ir.Add, ir.Sub, ir.And, ir.Or, ir.Xor), sub(), sub())
+	return bin(pickOne(d, ir.Add, ir.Sub, ir.Mul, ir.Add, ir.Sub, ir.And, ir.Or, ir.Xor), sub(), sub())
 }
 
 func (d *draw) leaf(t ir.Type) ir.Expr {
@@ -128,7 +129,7 @@ func (d *draw) leaf(t ir.Type) ir.Expr {
 		}
 		return d.constant(t)
 	}
-	return ir.CastTo(t, ir.V(one(d, d.vars...).Var))
+	return ir.CastTo(t, ir.V(pickOne(d, d.vars...).Var))
 }
 
 // compare compares integers, at times with the least or the largest one.
@@ -136,7 +137,7 @@ func (d *draw) compare(depth int) ir.Expr {
 	op := ir.BinOp(d.count(int(ir.Eq), int(ir.Ge)))
 	t := ir.I64
 	if d.chance(3) {
-		t = one(d, ints()...)
+		t = pickOne(d, ints()...)
 	}
 	a, b := d.expr(t, depth), d.expr(t, depth)
 	if d.chance(3) {
@@ -159,14 +160,14 @@ func (d *draw) load(t ir.Type) ir.Expr {
 	if len(of) == 0 {
 		return nil
 	}
-	b := one(d, of...)
+	b := pickOne(d, of...)
 	return ir.At(b, d.places(b.Shape)...)
 }
 
-// plain is an index in 0..n-1 that reads nothing.
-func (d *draw) plain(n int) ir.Expr {
+// constantIndex is an index in 0..n-1 that reads nothing.
+func (d *draw) constantIndex(n int) ir.Expr {
 	if len(d.vars) > 0 && !d.chance(4) {
-		if v := one(d, d.vars...); v.Extent <= n {
+		if v := pickOne(d, d.vars...); v.Extent <= n {
 			return ir.V(v.Var)
 		} else if d.chance(2) {
 			return bin(ir.Min, ir.V(v.Var), ir.Int(n-1))
@@ -177,7 +178,7 @@ func (d *draw) plain(n int) ir.Expr {
 
 // read is an i64 that reads a buffer, if there is one to read.
 func (d *draw) read() ir.Expr {
-	b := one(d, d.bufs...)
+	b := pickOne(d, d.bufs...)
 	if e := d.load(b.Type); e != nil {
 		return ir.CastTo(ir.I64, e)
 	}
@@ -188,15 +189,15 @@ func (d *draw) read() ir.Expr {
 func (d *draw) index(n int) ir.Expr {
 	switch d.IntN(12) {
 	case 0, 1, 2:
-		return d.plain(n)
+		return d.constantIndex(n)
 	case 3, 4: // of a condition around
 		if len(d.within) > 0 {
-			return one(d, d.within...).index
+			return pickOne(d, d.within...).index
 		}
 	case 5, 6:
 		return bin(ir.Max, bin(ir.Min, d.read(), ir.Int(n-1)), ir.Int(0))
 	case 7: // of numbers without a sign
-		t := one(d, ir.U8, ir.U16, ir.U32, ir.U64, ir.U64)
+		t := pickOne(d, ir.U8, ir.U16, ir.U32, ir.U64, ir.U64)
 		return bin(ir.Min, ir.CastTo(ir.I64, d.expr(t, 3)), ir.Int(n-1))
 	case 8:
 		return bin(ir.Mod, d.expr(ir.I64, 2), ir.Int(n))
@@ -204,20 +205,20 @@ func (d *draw) index(n int) ir.Expr {
 		return bin(ir.Min, bin(ir.Max, d.expr(ir.I64, 2), ir.Int(0)), ir.Int(n-1))
 	case 10:
 		if len(d.vars) > 0 {
-			return bin(one(d, ir.Add, ir.Sub), ir.V(one(d, d.vars...).Var), ir.Int(d.IntN(2)))
+			return bin(pickOne(d, ir.Add, ir.Sub), ir.V(pickOne(d, d.vars...).Var), ir.Int(d.IntN(2)))
 		}
 	case 11: // wrong, but where nothing gets
 		if len(d.within) > 0 {
 			return ir.Int(n + 90)
 		}
 	}
-	return d.plain(n)
+	return d.constantIndex(n)
 }
 
 // element is indices of b, often ones that were used before.
 func (d *draw) element(b ir.Buffer) []ir.Expr {
 	if old := d.used[b.Name]; len(old) > 0 && d.chance(2) {
-		if idx := one(d, old...); d.inScope(idx) {
+		if idx := pickOne(d, old...); d.inScope(idx) {
 			return idx
 		}
 	}
@@ -268,12 +269,12 @@ func (d *draw) function() *ir.Func {
 	f := &ir.Func{Name: "f"}
 	d.left = d.count(3, 9)
 	for range d.count(1, 2) {
-		b := d.buffer(one(d, ints()...))
+		b := d.buffer(pickOne(d, ints()...))
 		f.Params = append(f.Params, ir.Param{Buffer: b})
 		d.bufs = append(d.bufs, b)
 	}
 	for range d.count(1, 2) {
-		b := d.buffer(one(d, ints()...))
+		b := d.buffer(pickOne(d, ints()...))
 		f.Params = append(f.Params, ir.Param{Buffer: b, Out: true})
 		d.bufs = append(d.bufs, b)
 		d.writable[b.Name] = true
@@ -299,7 +300,7 @@ func (d *draw) block(depth int) ir.Stmt {
 func (d *draw) statement(depth int) ir.Stmt {
 	d.left--
 	if d.chance(6) {
-		return d.moved()
+		return d.moveStatement()
 	}
 	if depth < 3 {
 		switch d.IntN(10) {
@@ -321,7 +322,7 @@ func (d *draw) loop(depth int) ir.Stmt {
 	d.vars = d.vars[:len(d.vars)-1]
 	kind := ir.Serial
 	if d.chance(6) {
-		kind = one(d, ir.Vectorize, ir.Parallel, ir.Unroll)
+		kind = pickOne(d, ir.Vectorize, ir.Parallel, ir.Unroll)
 	}
 	return &ir.For{Var: l.Var, Extent: l.Extent, Kind: kind, Body: body}
 }
@@ -360,9 +361,9 @@ func (d *draw) branch(depth int) ir.Stmt {
 	return s
 }
 
-// alloc is a buffer, a nest that fills it, and what may use it.
+// alloc is a buffer, a nest that fills it, and statements that may use it.
 func (d *draw) alloc(depth int) ir.Stmt {
-	b := d.buffer(one(d, ints()...))
+	b := d.buffer(pickOne(d, ints()...))
 	var nest []ir.Loop
 	var idx []ir.Expr
 	for _, n := range b.Shape {
@@ -384,10 +385,11 @@ func (d *draw) alloc(depth int) ir.Stmt {
 	return out
 }
 
-// moved is stores to elements at an index that reads an element, which changes in between: under a condition on it, or where
-// the index is clamped; at times in a loop of its own, in which each iteration has elements of its own.
-func (d *draw) moved() ir.Stmt {
-	read, b := one(d, d.outputs()...), one(d, d.outputs()...)
+// moveStatement is stores to elements at an index that reads an element, which changes in between:
+// under a condition on it, or where the index is clamped; at times in a loop of its own, in which
+// each iteration has elements of its own.
+func (d *draw) moveStatement() ir.Stmt {
+	read, b := pickOne(d, d.outputs()...), pickOne(d, d.outputs()...)
 	at, idx := d.places(read.Shape), d.places(b.Shape)
 	guarded, own := d.chance(2), len(b.Shape) == 2 && b.Shape[0] > 1 && d.chance(2)
 	l := ir.Loop{Var: d.name("i"), Extent: b.Shape[0]}
@@ -410,9 +412,9 @@ func (d *draw) moved() ir.Stmt {
 		idx[last] = bin(ir.Max, bin(ir.Min, index, ir.Int(n-1)), ir.Int(0))
 	}
 	use := func(op ir.StoreOp) ir.Stmt {
-		return &ir.Store{Buf: b.Name, Idx: idx, Op: op, Val: ir.Const(b.Type, one(d, 1, min(200, b.Type.Limits().To), 100))}
+		return &ir.Store{Buf: b.Name, Idx: idx, Op: op, Val: ir.Const(b.Type, pickOne(d, 1, min(200, b.Type.Limits().To), 100))}
 	}
-	ss := []ir.Stmt{use(ir.Assign), set(), use(one(d, ir.AddTo, ir.AddTo, ir.Assign))}
+	ss := []ir.Stmt{use(ir.Assign), set(), use(pickOne(d, ir.AddTo, ir.AddTo, ir.Assign))}
 	if d.chance(2) {
 		ss = append(ss, set(), use(ir.AddTo))
 	}
@@ -430,7 +432,7 @@ func (d *draw) moved() ir.Stmt {
 // places are indices of an element that read nothing.
 func (d *draw) places(shape []int) (idx []ir.Expr) {
 	for _, n := range shape {
-		idx = append(idx, d.plain(n))
+		idx = append(idx, d.constantIndex(n))
 	}
 	return idx
 }
@@ -447,18 +449,18 @@ func (d *draw) outputs() []ir.Buffer {
 }
 
 func (d *draw) store() ir.Stmt {
-	b := one(d, d.outputs()...)
-	s := &ir.Store{Buf: b.Name, Idx: d.element(b), Op: one(d, ir.Assign, ir.Assign, ir.Assign, ir.AddTo, ir.AddTo, ir.AddTo, ir.OrTo, ir.MinTo, ir.MaxTo)}
+	b := pickOne(d, d.outputs()...)
+	s := &ir.Store{Buf: b.Name, Idx: d.element(b), Op: pickOne(d, ir.Assign, ir.Assign, ir.Assign, ir.AddTo, ir.AddTo, ir.AddTo, ir.OrTo, ir.MinTo, ir.MaxTo)}
 	switch d.IntN(5) {
 	case 0:
 		s.Val = d.expr(b.Type, 2)
 	case 1: // a sum
 		s.Op = ir.Assign
-		s.Val = bin(one(d, ir.Add, ir.Sub), ir.At(b, s.Idx...), d.constant(b.Type))
+		s.Val = bin(pickOne(d, ir.Add, ir.Sub), ir.At(b, s.Idx...), d.constant(b.Type))
 	case 2:
 		s.Val = d.leaf(b.Type)
-	default: // some of which fit
-		s.Val = ir.Const(b.Type, one(d, int64(0), 1, 1, 3, 100, min(200, b.Type.Limits().To)))
+	default: // some of them fit
+		s.Val = ir.Const(b.Type, pickOne(d, int64(0), 1, 1, 3, 100, min(200, b.Type.Limits().To)))
 	}
 	return s
 }

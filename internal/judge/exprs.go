@@ -12,8 +12,8 @@ import (
 // items is how many expressions are judged in one run.
 const items = 6
 
-// sheet is a Func that computes expressions for all iterations of its loops, each into an output of its own, and what has to be true of
-// these.
+// sheet is a Func that computes expressions for all iterations of its loops, each into an output of
+// its own. It has the claims about these outputs.
 type sheet struct {
 	f      *ir.Func
 	stores []ir.Stmt
@@ -30,12 +30,13 @@ func (s *sheet) put(e ir.Expr) ir.Buffer {
 	return b
 }
 
-// expressions judges claims about expressions: intervals, simplified forms, and consequences of conditions.
+// expressions judges claims about expressions: intervals, simplified forms, and consequences of
+// conditions.
 func (j *judge) expressions() {
 	d := j.draw
 	s := &sheet{f: &ir.Func{Name: "f"}}
 	for range d.count(1, 3) {
-		b := ir.Buffer{Name: d.name("b"), Type: one(d, ints()...), Shape: []int{d.count(1, 2)}}
+		b := ir.Buffer{Name: d.name("b"), Type: pickOne(d, ints()...), Shape: []int{d.count(1, 2)}}
 		s.f.Params = append(s.f.Params, ir.Param{Buffer: b})
 		d.bufs = append(d.bufs, b)
 	}
@@ -50,7 +51,7 @@ func (j *judge) expressions() {
 	for range items {
 		switch d.IntN(3) {
 		case 0:
-			j.value(s, r, d.expr(one(d, ints()...), 3))
+			j.value(s, r, d.expr(pickOne(d, ints()...), 3))
 		case 1:
 			j.value(s, r, d.expr(ir.I64, 3))
 		case 2:
@@ -62,14 +63,14 @@ func (j *judge) expressions() {
 	}
 	s.f.Body = ir.Nest(d.vars, ir.Seq(s.stores...))
 	if err := ir.Verify(s.f); err != nil {
-		j.wrong("the judge itself", s.f, "%v", err)
+		j.fail("the judge itself", s.f, "%v", err)
 		return
 	}
 	for range inputs {
 		in := d.contents(s.f)
 		out, err := j.run(s.f, in, interp.Checks{})
 		if err != nil {
-			j.wrong("simplify", s.f, "inputs %v: %v", in, err)
+			j.fail("simplify", s.f, "inputs %v: %v", in, err)
 			return
 		}
 		at := func(name string) []byte {
@@ -82,7 +83,7 @@ func (j *judge) expressions() {
 		}
 		for _, check := range s.checks {
 			if claim, msg := check(at); msg != "" {
-				j.wrong(claim, s.f, "%s: inputs %v", msg, in)
+				j.fail(claim, s.f, "%s: inputs %v", msg, in)
 			}
 		}
 	}
@@ -110,11 +111,11 @@ func (j *judge) value(s *sheet, r arith.Ranges, e ir.Expr) {
 		})
 	}
 	if changed {
-		j.simplified(s, y, e, simple)
+		j.simplify(s, y, e, simple)
 	}
 }
 
-func (j *judge) simplified(s *sheet, y ir.Buffer, e, simple ir.Expr) {
+func (j *judge) simplify(s *sheet, y ir.Buffer, e, simple ir.Expr) {
 	j.claims["simplify"]++
 	z := s.put(simple)
 	s.checks = append(s.checks, func(out func(string) []byte) (string, string) {
@@ -125,8 +126,8 @@ func (j *judge) simplified(s *sheet, y ir.Buffer, e, simple ir.Expr) {
 	})
 }
 
-// never adds the claim that cond is false in all iterations.
-func (j *judge) never(s *sheet, claim, what string, cond ir.Expr) {
+// claimNever adds the claim that cond is false in all iterations.
+func (j *judge) claimNever(s *sheet, claim, what string, cond ir.Expr) {
 	j.claims[claim]++
 	y := s.put(cond)
 	s.checks = append(s.checks, func(out func(string) []byte) (string, string) {
@@ -137,7 +138,7 @@ func (j *judge) never(s *sheet, claim, what string, cond ir.Expr) {
 	})
 }
 
-// condition judges conditions: what is proved of one, and what follows from one.
+// condition judges claims about conditions: that one holds, or that one follows from another.
 func (j *judge) condition(s *sheet, r arith.Ranges) {
 	d := j.draw
 	given := d.expr(ir.Bool, 3)
@@ -148,32 +149,32 @@ func (j *judge) condition(s *sheet, r arith.Ranges) {
 	if g, ok := given.(*ir.Binary); ok && g.Op.IsCompare() && g.A.Type().IsInt() && d.chance(2) { // something near
 		cond = bin(ir.BinOp(d.count(int(ir.Eq), int(ir.Ge))), g.A, g.B)
 		if d.chance(2) {
-			cond = bin(one(d, ir.Lt, ir.Le, ir.Gt, ir.Ge, ir.Ne), g.A, bin(one(d, ir.Add, ir.Sub), g.B, ir.Const(g.B.Type(), int64(d.count(0, 3)))))
+			cond = bin(pickOne(d, ir.Lt, ir.Le, ir.Gt, ir.Ge, ir.Ne), g.A, bin(pickOne(d, ir.Add, ir.Sub), g.B, ir.Const(g.B.Type(), int64(d.count(0, 3)))))
 		}
 	}
 	not := func(e ir.Expr) ir.Expr { return ir.Un(ir.Not, e) }
 	but := func(e ir.Expr) ir.Expr { return bin(ir.And, given, e) }
 	if arith.CanProve(given, r) {
-		j.never(s, "proved", ir.ExprString(given), not(given))
+		j.claimNever(s, "proved", ir.ExprString(given), not(given))
 	}
 	if arith.CanProve(not(given), r) {
-		j.never(s, "proved", "not "+ir.ExprString(given), given)
+		j.claimNever(s, "proved", "not "+ir.ExprString(given), given)
 	}
 	if arith.Follows(cond, r, given) {
-		j.never(s, "follows", fmt.Sprintf("from %s: %s", ir.ExprString(given), ir.ExprString(cond)), but(not(cond)))
+		j.claimNever(s, "follows", fmt.Sprintf("from %s: %s", ir.ExprString(given), ir.ExprString(cond)), but(not(cond)))
 	}
 	if arith.Follows(not(cond), r, given) {
-		j.never(s, "follows", fmt.Sprintf("from %s: not %s", ir.ExprString(given), ir.ExprString(cond)), but(cond))
+		j.claimNever(s, "follows", fmt.Sprintf("from %s: not %s", ir.ExprString(given), ir.ExprString(cond)), but(cond))
 	}
 	narrow := r.Assume(given)
 	for _, l := range d.vars {
 		if iv := narrow[l.Var]; iv != r[l.Var] {
 			v := ir.V(l.Var)
 			outside := bin(ir.Or, bin(ir.Lt, v, ir.Const(ir.I64, iv.Lo)), bin(ir.Gt, v, ir.Const(ir.I64, iv.Hi)))
-			j.never(s, "assumed", fmt.Sprintf("from %s: %%%s in %d..%d", ir.ExprString(given), l.Var, iv.Lo, iv.Hi), but(outside))
+			j.claimNever(s, "assumed", fmt.Sprintf("from %s: %%%s in %d..%d", ir.ExprString(given), l.Var, iv.Lo, iv.Hi), but(outside))
 		}
 	}
 	if simple := arith.Simplify(given, r); !ir.Equal(given, simple) {
-		j.simplified(s, s.put(given), given, simple)
+		j.simplify(s, s.put(given), given, simple)
 	}
 }

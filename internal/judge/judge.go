@@ -1,5 +1,6 @@
-// Package judge compares what ripc proves with what the interpreter sees: random small Funcs and expressions are run on many
-// inputs, and each claim of ir/arith, ir/deps and schedule about them has to hold. It knows nothing of how they are proved.
+// Package judge compares ripc's proofs with the interpreter. It runs random small Funcs and
+// expressions on many inputs, and each claim of ir/arith, ir/deps and schedule about them must
+// hold. It does not know how they are proved.
 package judge
 
 import (
@@ -18,7 +19,7 @@ import (
 	"ripc/schedule"
 )
 
-// Tally is the number of claims by what made them.
+// Tally is the number of claims by their origin.
 type Tally map[string]int
 
 // Sum is the number of all claims.
@@ -62,7 +63,8 @@ func (e *False) Error() string {
 // inputs is how many contents of the parameters a Func is run on.
 const inputs = 8
 
-// Case makes the claims of one case, about expressions if its number is even and about a Func if it is odd. It fails with *False.
+// Case makes the claims of one case, about expressions if its number is even and about a Func if it
+// is odd. It fails with *False.
 func Case(ctx context.Context, number uint64) (Tally, error) {
 	j := &judge{ctx: ctx, number: number, draw: newDraw(number), claims: Tally{}}
 	if number%2 == 0 {
@@ -81,18 +83,18 @@ type judge struct {
 	err    error
 }
 
-// wrong notes that a claim of about does not hold.
-func (j *judge) wrong(claim string, about *ir.Func, format string, args ...any) {
+// fail notes that a claim of about does not hold.
+func (j *judge) fail(claim string, about *ir.Func, format string, args ...any) {
 	if j.err == nil {
 		j.err = &False{j.number, claim, fmt.Sprintf(format, args...), about.String()}
 	}
 }
 
-// function judges a Func, and what steps make of it.
+// function judges a Func, and the results of schedule steps on it.
 func (j *judge) function() {
 	f := j.draw.function()
 	if err := ir.Verify(f); err != nil {
-		j.wrong("the judge itself", f, "%v", err)
+		j.fail("the judge itself", f, "%v", err)
 		return
 	}
 	var contents [][][]byte
@@ -104,7 +106,7 @@ func (j *judge) function() {
 		text := j.draw.step(f)
 		s, err := schedule.ParseStep(text)
 		if err != nil {
-			j.wrong("the judge itself", f, "%s: %v", text, err)
+			j.fail("the judge itself", f, "%s: %v", text, err)
 			return
 		}
 		r, err := schedule.Trace{s}.ApplyAll(f)
@@ -116,12 +118,12 @@ func (j *judge) function() {
 	}
 }
 
-// step judges what a step made of f.
+// step judges the result of a step on f.
 func (j *judge) step(text string, f *ir.Func, r schedule.Result, contents [][][]byte) {
 	claim := "step " + strings.Fields(text)[0]
 	j.claims[claim]++
 	if err := ir.Verify(r.Func); err != nil {
-		j.wrong(claim, f, "%s leaves a Func that is not well-formed: %v\n%s", text, err, r.Func)
+		j.fail(claim, f, "%s leaves a Func that is not well-formed: %v\n%s", text, err, r.Func)
 		return
 	}
 	g := r.Whole()
@@ -132,15 +134,15 @@ func (j *judge) step(text string, f *ir.Func, r schedule.Result, contents [][][]
 		}
 		got, err := j.run(g, in, interp.Checks{Reads: true})
 		if err != nil {
-			j.wrong(claim, f, "%s: inputs %v: %v in\n%s", text, in, err, g)
-		} else if !same(want, got) {
-			j.wrong(claim, f, "%s: inputs %v: %v became %v in\n%s", text, in, want, got, g)
+			j.fail(claim, f, "%s: inputs %v: %v in\n%s", text, in, err, g)
+		} else if !equalBytes(want, got) {
+			j.fail(claim, f, "%s: inputs %v: %v became %v in\n%s", text, in, want, got, g)
 		}
 	}
 	j.proofs(g, contents)
 }
 
-// proofs judges what is proved of f.
+// proofs judges the claims about f.
 func (j *judge) proofs(f *ir.Func, contents [][][]byte) {
 	var results [][][]byte // nil where f is undefined
 	outside := map[string]string{}
@@ -162,13 +164,13 @@ func (j *judge) proofs(f *ir.Func, contents [][][]byte) {
 		}
 		j.claims["bounds"]++
 		if outside[b] != "" {
-			j.wrong("bounds", f, "of %%%s: %s", b, outside[b])
+			j.fail("bounds", f, "of %%%s: %s", b, outside[b])
 		}
 	}
 	if arith.VerifyWidths(f) == nil {
 		j.claims["widths"]++
 		if wraps != "" {
-			j.wrong("widths", f, "%s", wraps)
+			j.fail("widths", f, "%s", wraps)
 		}
 	}
 	j.kinds(f, contents, results)
@@ -206,9 +208,9 @@ func (j *judge) kinds(f *ir.Func, contents, results [][][]byte) {
 				}
 			}
 			if err != nil {
-				j.wrong("kinds of loops", f, "%s: inputs %v: %v", name, in, err)
-			} else if !same(results[i], got) {
-				j.wrong("kinds of loops", f, "%s: inputs %v: %v became %v", name, in, results[i], got)
+				j.fail("kinds of loops", f, "%s: inputs %v: %v", name, in, err)
+			} else if !equalBytes(results[i], got) {
+				j.fail("kinds of loops", f, "%s: inputs %v: %v became %v", name, in, results[i], got)
 			}
 		}
 	}
@@ -224,14 +226,15 @@ func (j *judge) inPlace(f *ir.Func, contents, results [][][]byte) {
 			j.claims["in place"]++
 			c, err := interp.CompileChecked(f)
 			if err != nil {
-				j.wrong("the judge itself", f, "%v", err)
+				j.fail("the judge itself", f, "%v", err)
 				return
 			}
 			for i, args := range contents {
 				if results[i] == nil {
 					continue
 				}
-				// The output begins as the input here: what is left of that must not matter, so both runs begin so.
+				// The output begins as the input here. These contents must not matter, so both runs
+				// begin alike.
 				begin := clone(args)
 				copy(begin[o], begin[k])
 				want, err := j.run(f, begin, interp.Checks{Reads: true})
@@ -240,7 +243,7 @@ func (j *judge) inPlace(f *ir.Func, contents, results [][][]byte) {
 				}
 				begin[o] = begin[k]
 				if err := c.Run(j.ctx, begin); err != nil || !bytes.Equal(begin[o], want[o]) {
-					j.wrong("in place", f, "%%%s over %%%s: inputs %v: %v became %v, %v", out.Name, in.Name, args, want[o], begin[o], err)
+					j.fail("in place", f, "%%%s over %%%s: inputs %v: %v became %v, %v", out.Name, in.Name, args, want[o], begin[o], err)
 				}
 			}
 		}
@@ -268,7 +271,7 @@ func clone(args [][]byte) [][]byte {
 	return out
 }
 
-func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
+func equalBytes(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
 
 // Iterations counts the innermost iterations of s, with those of both branches of an If.
 func Iterations(s ir.Stmt) int {

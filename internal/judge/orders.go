@@ -4,7 +4,8 @@ import "ripc/ir"
 
 // Other orders in which marked loops may run.
 
-// Backwards is f with parallel and vectorize loops from their ends: the interpreter takes them in order, threads and lanes need not.
+// Backwards is f with parallel and vectorize loops from their ends: the interpreter takes them in
+// order, threads and lanes need not.
 func Backwards(f *ir.Func) *ir.Func {
 	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
 		l, ok := s.(*ir.For)
@@ -16,7 +17,8 @@ func Backwards(f *ir.Func) *ir.Func {
 	}, nil))
 }
 
-// lockstep is f where the lanes of a vectorize loop do each statement before the next one, as far as they go through statements alike.
+// lockstep is f where the lanes of a vectorize loop do each statement before the next one, as far
+// as they go through statements alike.
 func lockstep(f *ir.Func) *ir.Func {
 	n := 0
 	var lanes func(l *ir.For, s ir.Stmt) ir.Stmt
@@ -43,7 +45,8 @@ func lockstep(f *ir.Func) *ir.Func {
 	}, nil))
 }
 
-// threads is what one of two threads does of f: every other iteration of parallel loops, and all else.
+// threads returns the part of f that one of two threads runs: every other iteration of parallel
+// loops, and everything else.
 func threads(f *ir.Func, mine int) *ir.Func {
 	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
 		l, ok := s.(*ir.For)

@@ -8,7 +8,7 @@ import (
 	"ripc/ir"
 )
 
-// step is a step that names what f has; whether it is legal is another matter.
+// step is a step that refers to loops and buffers of f; it need not be legal.
 func (d *draw) step(f *ir.Func) string {
 	var loops, allocs []string
 	inside := map[string][]string{} // loops in a loop
@@ -30,28 +30,28 @@ func (d *draw) step(f *ir.Func) string {
 	if len(loops) == 0 {
 		return "unroll none"
 	}
-	loop := one(d, loops...)
+	loop := pickOne(d, loops...)
 	if len(d.apart) > 0 && d.chance(2) {
-		if loop = one(d, d.apart...); d.chance(2) {
+		if loop = pickOne(d, d.apart...); d.chance(2) {
 			return fmt.Sprintf("split %s %d tail=shift", loop, d.count(2, 3))
 		}
 	}
 	inner := loop
 	if in := inside[loop]; len(in) > 0 {
-		inner = one(d, in...)
+		inner = pickOne(d, in...)
 	}
-	buf := one(d, slices.Sorted(maps.Keys(f.Buffers()))...)
+	buf := pickOne(d, slices.Sorted(maps.Keys(f.Buffers()))...)
 	alloc := buf
 	if len(allocs) > 0 {
-		alloc = one(d, allocs...)
+		alloc = pickOne(d, allocs...)
 	}
 	factor := d.count(1, 4)
-	narrow := one(d, "u8", "i8", "u16", "i16", "i32")
+	narrow := pickOne(d, "u8", "i8", "u16", "i16", "i32")
 	switch d.IntN(20) {
 	case 0, 1, 2:
 		return fmt.Sprintf("split %s %d tail=shift", loop, factor)
 	case 3, 4:
-		return fmt.Sprintf("split %s %d tail=%s", loop, factor, one(d, "guard", "cut", "perfect"))
+		return fmt.Sprintf("split %s %d tail=%s", loop, factor, pickOne(d, "guard", "cut", "perfect"))
 	case 5:
 		return fmt.Sprintf("reorder %s %s", inner, loop)
 	case 6:

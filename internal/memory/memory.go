@@ -1,4 +1,4 @@
-// Package memory bounds what large networks take: weights are most of it, and each copy counts.
+// Package memory bounds the memory of large networks: weights are most of it, and each copy counts.
 package memory
 
 import (
@@ -10,7 +10,8 @@ import (
 // large is the size of a heap, in bytes, from which on garbage is looked for between two stages.
 const large = 16 << 20
 
-// Trim is Collect within a stage that leaves much garbage, such as a search. Where memory is large, garbage stays below a share of it.
+// Trim is Collect within a stage that leaves much garbage, such as a search. Where memory is large,
+// garbage stays below a share of it.
 func Trim() {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
@@ -19,11 +20,13 @@ func Trim() {
 	}
 }
 
-// share divides the memory in use: Trim leaves one part of it as garbage. Smaller parts are collected more often.
+// share divides the memory in use: Trim leaves one part of it as garbage. Smaller parts are
+// collected more often.
 const share = 4
 
-// Collect frees the garbage of the last stage, where memory is large, and returns it to the system: a large buffer has no room in the gaps
-// that small objects have left. By itself, Go's collector waits until memory has doubled.
+// Collect frees the garbage of the last stage, where memory is large, and returns it to the system:
+// a large buffer has no room in the gaps that small objects have left. By itself, Go's collector
+// waits until memory has doubled.
 func Collect() {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(s); s[0].Value.Uint64() > large {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Printable reports whether s is text without control characters, those of terminals included, and not empty. What passes can
-// be printed anywhere.
+// Printable reports whether s is not empty and has no control characters, those of terminals
+// included. Such text can be printed anywhere.
 func Printable(s string) bool {
 	return s != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
@@ -32,7 +32,8 @@ func (s *Set) Take(name string) {
 // Has reports whether a name is in the set.
 func (s *Set) Has(name string) bool { return s.last[name] > 0 }
 
-// Unique adds name, or, where the set has it, name with the first number from 2 on that is free, and gives what it added.
+// Unique adds name, or, if the set has it, name with the first free number from 2 on. It returns
+// the added name.
 func (s *Set) Unique(name string) string {
 	free := name
 	for s.Has(free) {

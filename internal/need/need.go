@@ -1,5 +1,6 @@
-// Package need says in one place what a test does without a tool that it wants: it fails where set-up promised the tool
-// (CI, or RIPC_REQUIRE_TOOLS as make test sets it), and is skipped, with the reason, elsewhere.
+// Package need decides in one place about tests without a tool that they need. The test fails if
+// set-up promised the tool (CI, or RIPC_REQUIRE_TOOLS as make test sets it). Otherwise it is
+// skipped, with the reason.
 package need
 
 import (
@@ -33,11 +34,13 @@ func Tool(t testing.TB, name string) string {
 	return path
 }
 
-// Thorough reports whether a test takes all of its cases: make thorough sets RIPC_THOROUGH. make test takes a part of each matrix of
-// models, targets and compilers, so that it ends within ten minutes.
+// Thorough reports whether a test takes all of its cases: make thorough sets RIPC_THOROUGH. make
+// test takes a part of each matrix of models, targets and compilers, so that it ends within ten
+// minutes.
 func Thorough() bool { return os.Getenv("RIPC_THOROUGH") != "" }
 
-// Part reports whether a test takes case i of a matrix: each, or one in n where Thorough does not ask for all.
+// Part reports whether a test takes case i of a matrix: each, or one in n where Thorough does not
+// ask for all.
 func Part(i, n int) bool { return i%n == 0 || Thorough() }
 
 // All leaves out a test that only make thorough runs.
@@ -48,9 +51,9 @@ func All(t testing.TB) {
 	}
 }
 
-// Board is OK for the tools of boards without an operating system, which have a set-up and a promise of their own: make mcu
-// sets RIPC_REQUIRE_MCU. Since it runs every test that calls Board, make test leaves these out, whether the tools are there
-// or not.
+// Board is OK for the tools of boards without an operating system, which have a set-up and a
+// promise of their own: make mcu sets RIPC_REQUIRE_MCU. Since it runs every test that calls Board,
+// make test leaves these out, whether the tools are there or not.
 func Board(t testing.TB, err error) {
 	t.Helper()
 	promised := os.Getenv("RIPC_REQUIRE_MCU") != ""
@@ -64,13 +67,14 @@ func Board(t testing.TB, err error) {
 	}
 }
 
-// Browser finds the browser that pages are opened in, which set-up promises (scripts/setup-browser.sh); without it the test ends.
+// Browser finds the browser that pages are opened in, which set-up promises
+// (scripts/setup-browser.sh); without it the test ends.
 func Browser(t testing.TB) string {
 	t.Helper()
 	return Tool(t, "chromium")
 }
 
-// Git makes the current folder one that nobody else has, and returns a function that runs git there and gives what it prints.
+// Git changes to a new folder, and returns a function that runs git there and returns its output.
 func Git(t *testing.T) func(args ...string) string {
 	t.Helper()
 	git := Tool(t, "git")
@@ -88,9 +92,9 @@ func Git(t *testing.T) func(args ...string) string {
 // CCompilers are the commands of the C compilers that code in C is tested with.
 func CCompilers() []string { return []string{"gcc", "clang"} }
 
-// CCompiler finds one of CCompilers on PATH; without it the test ends. make setup promises gcc alone. make c promises them all,
-// and sets RIPC_REQUIRE_C; make test says beforehand which of them are missing, since go test shows no reason of a test that was
-// skipped.
+// CCompiler finds one of CCompilers on PATH; without it the test ends. make setup promises gcc
+// alone. make c promises them all, and sets RIPC_REQUIRE_C; make test says beforehand which of them
+// are missing, since go test shows no reason of a test that was skipped.
 func CCompiler(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -125,7 +129,8 @@ func promisedC(t testing.TB, name string, err error) {
 
 func requireC() bool { return os.Getenv("RIPC_REQUIRE_C") != "" }
 
-// AllInC reports whether a test of code in C takes all of its compilers and options: make c and make thorough ask for that.
+// AllInC reports whether a test of code in C takes all of its compilers and options: make c and
+// make thorough ask for that.
 func AllInC() bool { return requireC() || Thorough() }
 
 // AllOfC leaves out a test that takes minutes, unless make c runs it.
@@ -136,8 +141,8 @@ func AllOfC(t testing.TB) {
 	}
 }
 
-// App finds a program that the examples in C and Python are built with, on PATH; without it the test ends. make apps installs
-// and promises it, and sets RIPC_REQUIRE_APPS.
+// App finds a program that the examples in C and Python are built with, on PATH; without it the
+// test ends. make apps installs and promises it, and sets RIPC_REQUIRE_APPS.
 func App(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -145,7 +150,8 @@ func App(t testing.TB, name string) string {
 	return path
 }
 
-// AllApps reports whether a test of the examples' programs takes all of its cases: make apps does, and make thorough.
+// AllApps reports whether a test of the examples' programs takes all of its cases: make apps does,
+// and make thorough.
 func AllApps() bool { return requireApps() || Thorough() }
 
 func requireApps() bool { return os.Getenv("RIPC_REQUIRE_APPS") != "" }
@@ -178,8 +184,9 @@ func promisedApp(t testing.TB, err error) {
 	}
 }
 
-// Twin gives the Python that has PyTorch and what else twin/ needs: TWIN_PYTHON names it. make twin sets it up and promises it by
-// RIPC_REQUIRE_TWIN; since that takes gigabytes and trains networks, tests of the twin run there alone.
+// Twin returns the Python for twin/, with PyTorch and the other packages: TWIN_PYTHON names it.
+// make twin sets it up and promises it by RIPC_REQUIRE_TWIN. Since that takes gigabytes and trains
+// networks, tests of the twin run there alone.
 func Twin(t testing.TB) string {
 	t.Helper()
 	if os.Getenv("RIPC_REQUIRE_TWIN") == "" {

@@ -1,4 +1,5 @@
-// Package passorder runs tables of graph passes, and checks them: each pass once, and before those that build on it.
+// Package passorder runs tables of graph passes, and checks them: each pass once, and before those
+// that build on it.
 package passorder
 
 import (
@@ -25,8 +26,9 @@ func Names[R any](passes []Pass[R]) []string {
 	return out
 }
 
-// Run runs passes on r, but for those that are disabled; observe, if not nil, hears of each that ran. Errors are those of the
-// passes and of ctx: a table that Check finds fault with is a mistake of its package, and panics.
+// Run runs passes on r, but for those that are disabled; observe, if not nil, hears of each that
+// ran. Errors are those of the passes and of ctx: a table that Check finds fault with is a mistake
+// of its package, and panics.
 func Run[R any](ctx context.Context, passes []Pass[R], rules [][3]string, r R, disabled []string, observe func(pass string)) error {
 	if err := Check(Names(passes), rules); err != nil {
 		panic("BUG: " + err.Error())
@@ -49,8 +51,8 @@ func Run[R any](ctx context.Context, passes []Pass[R], rules [][3]string, r R, d
 	return nil
 }
 
-// Check finds what is wrong with passes that run in this order, nil if nothing is. A rule says which pass must run before
-// which, and why.
+// Check returns the fault of passes that run in this order, or nil. A rule says which pass must run
+// before which, and why.
 func Check(passes []string, rules [][3]string) error {
 	for i, p := range passes {
 		if slices.Contains(passes[:i], p) {

@@ -2,7 +2,8 @@ package randnet
 
 import "slices"
 
-// blocks adds an op that makes blocks of pixels, or pixels of blocks, where the image is of a size for it.
+// blocks adds an op that makes blocks of pixels, or pixels of blocks, where the image is of a size
+// for it.
 func (b *modelBuilder) blocks() {
 	h, w, c := b.shape[1], b.shape[2], b.shape[3]
 	block := [2]int{1 + b.r.IntN(3), 1 + b.r.IntN(3)}
@@ -22,7 +23,8 @@ func (b *modelBuilder) blocks() {
 	}
 }
 
-// atPositions adds an op that takes rows and columns of the image at random, or, of floats, positions between them.
+// atPositions adds an op that takes rows and columns of the image at random, or, of floats,
+// positions between them.
 func (b *modelBuilder) atPositions() {
 	op := "gather"
 	if b.bits == 0 && b.r.IntN(2) == 0 {

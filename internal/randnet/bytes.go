@@ -5,8 +5,8 @@ import (
 	"hash/fnv"
 )
 
-// fromBytes makes floats of levels that the caller brings, as networks on camera frames do: perhaps with other axes, and
-// normalized.
+// fromBytes makes floats of levels that the caller brings, as networks on camera frames do: perhaps
+// with other axes, and normalized.
 func (b *modelBuilder) fromBytes() {
 	if b.r.IntN(2) == 0 {
 		b.transpose(b.r.IntN(2))
@@ -20,7 +20,8 @@ func (b *modelBuilder) fromBytes() {
 
 func (b *modelBuilder) pickOp(names ...string) string { return names[b.r.IntN(len(names))] }
 
-// frame draws whether the caller's levels become floats at once, beside all other draws, which stay what they are.
+// frame decides whether the caller's levels become floats at once. It uses no random numbers, so
+// that all other draws stay the same.
 func (b *modelBuilder) frame() bool {
 	h := fnv.New64a()
 	fmt.Fprint(h, b.name, b.shape, b.bits)

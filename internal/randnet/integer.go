@@ -64,7 +64,8 @@ func (b *modelBuilder) result(attrs map[string]any) {
 	}
 }
 
-// integerMap gives each of the current levels another one: those of another scale, what a ReLU that leaks makes of them, or any.
+// integerMap maps each of the current levels to another one: to another scale, through a leaky
+// ReLU, or at random.
 func (b *modelBuilder) integerMap() {
 	attrs, zero, slope := map[string]any{}, b.zero, 1.0
 	b.result(attrs)

@@ -2,8 +2,8 @@ package randnet
 
 import "slices"
 
-// matmul multiplies the current floats by their own transpose, by themselves where they are square, or by one of their
-// batches for all, and keeps the result small.
+// matmul multiplies the current floats by a second factor: their own transpose, themselves where
+// they are square, or one of their batches for all. It keeps the result small.
 func (b *modelBuilder) matmul() {
 	cur, shape := b.cur, slices.Clone(b.shape)
 	if len(shape) == 4 && b.r.IntN(2) == 0 {

@@ -8,7 +8,8 @@ import (
 	"ripc/graph/scalar"
 )
 
-// modelBuilder grows a network node by node. cur is the last tensor: its shape, and its levels if it is not float.
+// modelBuilder grows a network node by node. cur is the last tensor: its shape, and its levels if
+// it is not float.
 type modelBuilder struct {
 	r     *rand.Rand
 	name  string // prefix of all names
@@ -17,7 +18,7 @@ type modelBuilder struct {
 	shape []int
 	bits  int // 0: f32
 	enc   string
-	// scale of the current levels, 0 being what they have unless a node gives one, and the level that stands for 0.
+	// scale of the current levels, 0 meaning their default, and the level that stands for 0.
 	scale float64
 	zero  int
 	shift float64 // the levels' offset
@@ -122,7 +123,8 @@ func (b *modelBuilder) quantize() {
 	}
 }
 
-// offset draws the real value of the integer 0, and keeps it for who has to know the levels' values.
+// offset draws the real value of the integer 0, and keeps it for who has to know the levels'
+// values.
 func (b *modelBuilder) offset() float64 {
 	b.shift = 0
 	if b.r.IntN(4) == 0 {
@@ -152,7 +154,7 @@ func (b *modelBuilder) bitserial() {
 	if !dense && b.r.IntN(4) == 0 {
 		b.pool("max_pool")
 	}
-	if !joined && shift == 0 && attrs["weight_offset"] == nil && b.many(in) && b.r.IntN(2) == 0 {
+	if !joined && shift == 0 && attrs["weight_offset"] == nil && b.hasLongFilters(in) && b.r.IntN(2) == 0 {
 		for _, op := range []string{"add", "relu"} {
 			if b.r.IntN(4) == 0 {
 				b.add(op, nil)

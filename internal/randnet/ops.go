@@ -10,7 +10,7 @@ import (
 
 // activation adds a float activation.
 func (b *modelBuilder) activation() {
-	ops := append(tame(), "prelu", "clip", "round", "fake_quant", "hard_sigmoid", "elu")
+	ops := append(tameActivations(), "prelu", "clip", "round", "fake_quant", "hard_sigmoid", "elu")
 	switch op := ops[b.r.IntN(len(ops))]; op {
 	case "clip":
 		b.add(op, map[string]any{[]string{"min", "max"}[b.r.IntN(2)]: b.r.NormFloat64()})
@@ -27,7 +27,8 @@ func (b *modelBuilder) activation() {
 	}
 }
 
-// residual joins what the last layer makes with another layer's numbers, or with levels made of those.
+// residual joins the last layer's output with another layer's numbers, or with levels made of
+// those.
 func (b *modelBuilder) residual() {
 	last := b.nodes[len(b.nodes)-1]
 	if b.r.IntN(2) == 0 {
@@ -140,8 +141,8 @@ func (b *modelBuilder) levelType() scalar.LevelType {
 	return t
 }
 
-// levelSum adds the current levels, an image, and others up, or takes one from the other. Where the sum has too many bits for
-// levels the current ones stay what they are.
+// levelSum adds or subtracts the current levels, an image, and others. If the sum has too many bits
+// for levels, the current ones stay.
 func (b *modelBuilder) levelSum() {
 	x, cur := b.levelType(), b.cur
 	y, minus := x, b.r.IntN(2) == 0
@@ -184,7 +185,8 @@ func (b *modelBuilder) levelSum() {
 	}
 }
 
-// shiftNorm adds a shift_norm behind sums or levels, and in some cases another layer that reads the sums, too.
+// shiftNorm adds a shift_norm behind sums or levels, and in some cases another layer that reads the
+// sums, too.
 func (b *modelBuilder) shiftNorm() {
 	from, sums := b.cur, b.bits == 0
 	b.bits, b.enc = b.levels(), []string{"unipolar", "unipolar", "bipolar", "bipolar_inv"}[b.r.IntN(4)]
@@ -203,8 +205,9 @@ func (b *modelBuilder) shiftNorm() {
 	b.shape = append(append([]int{}, b.shape[:len(b.shape)-1]...), 2*b.shape[len(b.shape)-1])
 }
 
-// many reports whether the last layer, with in input channels, has so many weights a filter that their mean stays below 1.
-func (b *modelBuilder) many(in int) bool {
+// hasLongFilters reports whether the last layer, with in input channels, has enough weights per
+// filter for their mean to stay below 1.
+func (b *modelBuilder) hasLongFilters(in int) bool {
 	for i := len(b.nodes) - 1; ; i-- {
 		attrs, _ := b.nodes[i]["attrs"].(map[string]any)
 		switch b.nodes[i]["op"] {
@@ -220,7 +223,8 @@ func (b *modelBuilder) many(in int) bool {
 	}
 }
 
-// groups cuts the channels into groups, of one channel each in half of the cases, and gives the number of filters. Few groups may have filters that fill registers.
+// groups cuts the channels into groups, of one channel each in half of the cases, and gives the
+// number of filters. Few groups may have filters that fill registers.
 func (b *modelBuilder) groups(attrs map[string]any, in, out int) int {
 	if g := b.pick(2, 4); in%(4*g) == 0 && b.r.IntN(2) == 0 {
 		attrs["groups"] = g
@@ -289,8 +293,8 @@ func (b *modelBuilder) affine(attrs map[string]any) {
 	}
 }
 
-// end asks for the greatest or least of the current floats, or where they are, as networks do at their end: not behind
-// probabilities, which the reference knows to a few digits only.
+// end asks for the greatest or least of the current floats, or where they are, as networks do at
+// their end: not behind probabilities, which the reference knows to a few digits only.
 func (b *modelBuilder) end() {
 	for _, n := range b.nodes {
 		if n["op"] == "softmax" || n["op"] == "log_softmax" {
@@ -308,7 +312,8 @@ func (b *modelBuilder) end() {
 	}
 }
 
-// tame are the activations without attributes whose results stay finite, and which the reference knows to the bit.
-func tame() []string {
+// tameActivations returns the activations without attributes that have finite results, and that the
+// reference knows to the bit.
+func tameActivations() []string {
 	return slices.DeleteFunc(graph.PlainOps(), func(op string) bool { return slices.Contains([]string{"exp", "log", "sqrt", "erf"}, op) })
 }

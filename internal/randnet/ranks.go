@@ -82,7 +82,7 @@ func (b *modelBuilder) operand() {
 	b.join(inputs[0], inputs[1])
 }
 
-// join adds an op of two tensors of floats, of which extents of 1 are repeated.
+// join adds an op of two tensors of floats, with repetition along extents of 1.
 func (b *modelBuilder) join(x, y string) {
 	ops := []string{"add", "sub", "mul", "add", "sub", "mul", "minimum", "maximum", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}
 	op := ops[b.r.IntN(len(ops))]
@@ -90,7 +90,8 @@ func (b *modelBuilder) join(x, y string) {
 	b.truth(op, b.nodes[len(b.nodes)-1]["inputs"].([]string)...)
 }
 
-// truth goes on from truth values, if op has just made such: as levels, as a choice between floats, or through ops of logic.
+// truth goes on from truth values, if op has just made such: as levels, as a choice between floats,
+// or through ops of logic.
 func (b *modelBuilder) truth(op string, floats ...string) {
 	if !slices.Contains([]string{"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}, op) {
 		return

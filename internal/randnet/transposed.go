@@ -1,6 +1,7 @@
 package randnet
 
-// transposed adds a transposed convolution, bitserial over levels, that does not make the image much larger.
+// transposed adds a transposed convolution, bitserial over levels, that does not make the image
+// much larger.
 func (b *modelBuilder) transposed() {
 	op, in := "conv_transpose2d", b.shape[3]
 	if b.bits > 0 {

@@ -7,7 +7,8 @@ import (
 	"ripc/internal/f32"
 )
 
-// inBlock is the channel that channel c of pixel (i, j) of a block has in the smaller image; the larger one has channels.
+// inBlock is the channel that channel c of pixel (i, j) of a block has in the smaller image; the
+// larger one has channels.
 func inBlock(a *graph.BlockAttrs, i, j, c, channels int) int {
 	if a.Order == graph.BlockCRD {
 		return (c*a.Block[0]+i)*a.Block[1] + j

@@ -39,7 +39,7 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 		for i := range ws[0] {
 			for j := range ws[1] {
 				for c := range ws[2] {
-					p := x.inside(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top, ow*a.Strides[1]+j*dil[1]-a.Pad.Left, o/perGroup*ws[2]+c)
+					p := x.atOrNil(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top, ow*a.Strides[1]+j*dil[1]-a.Pad.Left, o/perGroup*ws[2]+c)
 					k := ((i*ws[1]+j)*ws[2]+c)*ws[3] + o
 					switch {
 					case a.Binary != nil && p != nil:
@@ -119,8 +119,8 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 	return integers, scale
 }
 
-// refIntegers finds the integers of ternary and few-bit weights by trying all of them: the nearest, on a tie the one that
-// rounding half to even takes.
+// refIntegers finds the integers of ternary and few-bit weights by trying all of them: the nearest,
+// on a tie the one that rounding half to even takes.
 func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, perChannel bool, integers []int, scale []float64) {
 	abs := func(i int) float64 { return math.Abs(float64(w[i])) }
 	for o := range outs {

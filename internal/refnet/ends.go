@@ -30,8 +30,9 @@ func logSoftmax(l *layer) {
 	l.y.loose = true
 }
 
-// ordered are the positions of v's elements, the greatest first (sign 1) or the least (-1), equal ones in order.
-func ordered(v []float32, sign float32) []int {
+// order are the positions of v's elements, the greatest first (sign 1) or the least (-1), equal
+// ones in order.
+func order(v []float32, sign float32) []int {
 	at := make([]int, len(v))
 	for i := range at {
 		at[i] = i
@@ -50,7 +51,7 @@ func ordered(v []float32, sign float32) []int {
 
 func refArg(l *layer, last bool, sign float32) {
 	rowsOf(l.x, func(row int, v []float32) {
-		at := ordered(v, sign)
+		at := order(v, sign)
 		k := 0
 		for last && k+1 < len(v) && v[at[k+1]] == v[at[0]] {
 			k++
@@ -65,7 +66,7 @@ func refTopK(l *layer, a *graph.TopKAttrs) {
 		sign = -1
 	}
 	rowsOf(l.x, func(row int, v []float32) {
-		for j, at := range ordered(v, sign)[:a.K] {
+		for j, at := range order(v, sign)[:a.K] {
 			if l.y.F[row*a.K+j] = v[at]; l.out.Whole {
 				l.y.F[row*a.K+j] = float32(at)
 			}

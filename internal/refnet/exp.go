@@ -6,8 +6,8 @@ import (
 	"ripc/internal/f32"
 )
 
-// expOf is e**x - 1, before the last rounding p*t + (p-1), as t and p = 2^n: what docs/ops.md calls a fixed sequence of rounded
-// operations. x is between -87 and 88, or no number.
+// expOf returns e**x - 1, before the last rounding p*t + (p-1), as t and p = 2^n: the fixed
+// sequence of rounded operations in docs/ops.md. x is between -87 and 88, or NaN.
 func expOf(x float32) (t, p float32) {
 	n := f32.RoundEven(f32.Mul(x, 1/math.Ln2))
 	r := f32.Fma(n, 2.12194440e-4, f32.Fma(n, -0.693359375, x))
@@ -21,17 +21,17 @@ func expOf(x float32) (t, p float32) {
 	return f32.Fma(f32.Mul(r, r), q, r), float32(math.Ldexp(1, int(n)))
 }
 
-// within keeps x between a and b; a NaN stays one.
-func within(x, a, b float32) float32 { return max(a, min(b, x)) }
+// clamp keeps x between a and b; a NaN stays one.
+func clamp(x, a, b float32) float32 { return max(a, min(b, x)) }
 
 func sigmoidOf(x float32) float32 {
-	t, p := expOf(within(-x, -87, 88))
+	t, p := expOf(clamp(-x, -87, 88))
 	return f32.Div(1, f32.Add(f32.Fma(p, t, p), 1))
 }
 
 // expm1Of is e**x - 1 for x from 0 down.
 func expm1Of(x float32) float32 {
-	t, p := expOf(within(x, -87, 0))
+	t, p := expOf(clamp(x, -87, 0))
 	return f32.Fma(p, t, f32.Sub(p, 1))
 }
 

@@ -24,7 +24,7 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 		for i := range ws[0] {
 			for j := range ws[1] {
 				for c := range ws[2] {
-					if p := l.x.inside(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top, ow*a.Strides[1]+j*dil[1]-a.Pad.Left, o/perGroup*ws[2]+c); p != nil {
+					if p := l.x.atOrNil(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top, ow*a.Strides[1]+j*dil[1]-a.Pad.Left, o/perGroup*ws[2]+c); p != nil {
 						sum += int64(*p) * int64(w[((i*ws[1]+j)*ws[2]+c)*ws[3]+o])
 					}
 				}
@@ -42,7 +42,7 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 			if sum <= 0 {
 				half = -half
 			}
-			*e = inRange(q.Low-q.Zero, q.High-q.Zero, (sum+half)/int64(q.Count)-callers(l.out, 0))
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero, (sum+half)/int64(q.Count)-callerNumber(l.out, 0))
 		}
 	})
 }
@@ -50,15 +50,16 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 // inRange is the nearest integer to v from low to high.
 func inRange(low, high int, v int64) float32 { return float32(max(int64(low), min(v, int64(high)))) }
 
-// callers is the number that the caller sees where v's integer is i.
-func callers(v *graph.Value, i int64) int64 {
+// callerNumber is the number that the caller sees where v's integer is i.
+func callerNumber(v *graph.Value, i int64) int64 {
 	if i += int64(v.Zero); v.Signed {
 		i -= 128
 	}
 	return i
 }
 
-// byMultiplier is TFLite's MultiplyByQuantizedMultiplier, as gemmlowp's fixedpoint.h has its parts, by m in 31 bits, or in 30.
+// byMultiplier is TFLite's MultiplyByQuantizedMultiplier, as gemmlowp's fixedpoint.h has its parts,
+// by m in 31 bits, or in 30.
 func byMultiplier(x int32, m float64, coarse bool) int64 {
 	fraction, shift := math.Frexp(m)
 	q := int64(math.Round(fraction * (1 << 31)))
@@ -95,9 +96,9 @@ func intAdd(l *layer, a *graph.IntAddAttrs) {
 	for i := range l.y.F {
 		p, q := l.operand(0, i), l.operand(1, i)
 		if a.Form == graph.FloatRequantization {
-			p, q = callers(l.g.Value(l.n.Inputs[0]), p), callers(l.g.Value(l.n.Inputs[1]), q)
+			p, q = callerNumber(l.g.Value(l.n.Inputs[0]), p), callerNumber(l.g.Value(l.n.Inputs[1]), q)
 			sum := f32.Fma(float32(p), float32(a.A), f32.Fma(float32(q), float32(a.B), float32(a.C)))
-			l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, int64(f32.RoundEven(sum))-callers(l.out, 0))
+			l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, int64(f32.RoundEven(sum))-callerNumber(l.out, 0))
 			continue
 		}
 		s, t := byMultiplier(int32(p)<<20, a.A, false), byMultiplier(int32(q)<<20, a.B, false)
@@ -113,8 +114,8 @@ func intMul(l *layer, a *graph.IntMulAttrs) {
 	for i := range l.y.F {
 		product := l.operand(0, i) * l.operand(1, i)
 		if a.Form == graph.FloatRequantization {
-			sum := f32.Mul(float32(product), float32(a.By)) + float32(callers(l.out, 0))
-			l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, int64(f32.RoundEven(sum))-callers(l.out, 0))
+			sum := f32.Mul(float32(product), float32(a.By)) + float32(callerNumber(l.out, 0))
+			l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, int64(f32.RoundEven(sum))-callerNumber(l.out, 0))
 			continue
 		}
 		l.y.F[i] = inRange(a.Low-a.Zero, a.High-a.Zero, byMultiplier(int32(product), a.By, false))
@@ -134,7 +135,7 @@ func intPool(l *layer, a *graph.IntPoolAttrs) {
 		real.F[i] = f32.Mul(e, float32(l.v.Scale))
 	}
 	refPool("avg_pool", &real, l.y, &a.PoolAttrs)
-	zero := callers(l.out, 0)
+	zero := callerNumber(l.out, 0)
 	for i, e := range l.y.F {
 		v := int64(f32.RoundEven(f32.Add(f32.Div(e, float32(a.Scale)), float32(zero))))
 		l.y.F[i] = inRange(-a.Zero, a.Top()-a.Zero, v-zero)

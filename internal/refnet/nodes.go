@@ -46,17 +46,17 @@ func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
 var rules = sync.OnceValue(func() map[string]func(l *layer) {
 	all := map[string]func(l *layer){
 		"conv2d": conv, "bitserial_conv2d": conv, "dense": dense, "bitserial_dense": dense,
-		"int_conv2d": with(func(l *layer, a *graph.Conv2DAttrs) { intLayer(l, a, l.n.Weights["w"].Shape) }),
-		"int_dense": with(func(l *layer, a *graph.DenseAttrs) {
+		"int_conv2d": withAttrs(func(l *layer, a *graph.Conv2DAttrs) { intLayer(l, a, l.n.Weights["w"].Shape) }),
+		"int_dense": withAttrs(func(l *layer, a *graph.DenseAttrs) {
 			w := l.n.Weights["w"].Shape
 			intLayer(l, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Integer: a.Integer}, []int{1, 1, w[0], w[1]})
 		}),
-		"int_add":  with(intAdd),
-		"int_mul":  with(intMul),
-		"int_map":  with(intMap),
-		"max_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
-		"avg_pool": with(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
-		"batch_norm": with(func(l *layer, a *graph.BatchNormAttrs) {
+		"int_add":  withAttrs(intAdd),
+		"int_mul":  withAttrs(intMul),
+		"int_map":  withAttrs(intMap),
+		"max_pool": withAttrs(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
+		"avg_pool": withAttrs(func(l *layer, a *graph.PoolAttrs) { refPool(l.n.Op, l.x, l.y, a) }),
+		"batch_norm": withAttrs(func(l *layer, a *graph.BatchNormAttrs) {
 			l.each(func(c int, e float32) float32 {
 				s := float32(float64(l.weight("gamma")[c]) / math.Sqrt(float64(l.weight("var")[c])+a.Epsilon))
 				return f32.Fma(e, s, float32(float64(l.weight("beta")[c])-float64(l.weight("mean")[c])*float64(s)))
@@ -70,34 +70,34 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 				return e
 			})
 		},
-		"clip": with(func(l *layer, a *graph.ClipAttrs) {
+		"clip": withAttrs(func(l *layer, a *graph.ClipAttrs) {
 			l.each(func(_ int, e float32) float32 { return min(max(e, float32(a.Min)), float32(a.Max)) })
 		}),
-		"round": with(func(l *layer, a *graph.RoundAttrs) {
+		"round": withAttrs(func(l *layer, a *graph.RoundAttrs) {
 			l.each(func(_ int, e float32) float32 { return a.Mode.Eval(e) })
 		}),
-		"fake_quant": with(func(l *layer, a *graph.FakeQuantAttrs) {
+		"fake_quant": withAttrs(func(l *layer, a *graph.FakeQuantAttrs) {
 			l.each(func(c int, e float32) float32 { return refFakeQuant(a, l.n.Weights, c, e) })
 		}),
-		"quantize": with(func(l *layer, a *graph.QuantizeAttrs) {
+		"quantize": withAttrs(func(l *layer, a *graph.QuantizeAttrs) {
 			l.each(func(_ int, e float32) float32 { return float32(refQuantize(a, l.out, e)) })
 		}),
-		"threshold": with(func(l *layer, a *graph.ThresholdAttrs) {
+		"threshold": withAttrs(func(l *layer, a *graph.ThresholdAttrs) {
 			l.each(func(c int, e float32) float32 {
 				return float32(refThreshold(a, l.n.Weights["thresholds"], l.out, c, e))
 			})
 		}),
-		"shift_norm": with(refShiftNorm),
+		"shift_norm": withAttrs(refShiftNorm),
 
-		"int_avg_pool": with(intPool),
-		"int_softmax":  with(intSoftmax),
+		"int_avg_pool": withAttrs(intPool),
+		"int_softmax":  withAttrs(intSoftmax),
 
-		"matmul":           with(func(l *layer, _ *graph.NoAttrs) { matmul(l) }),
-		"conv_transpose2d": with(convTranspose), "bitserial_conv_transpose2d": with(convTranspose),
-		"depth_to_space": with(depthToSpace), "space_to_depth": with(spaceToDepth), "resize": with(resize), "gather": with(gather), "interpolate": with(interpolate),
+		"matmul":           withAttrs(func(l *layer, _ *graph.NoAttrs) { matmul(l) }),
+		"conv_transpose2d": withAttrs(convTranspose), "bitserial_conv_transpose2d": withAttrs(convTranspose),
+		"depth_to_space": withAttrs(depthToSpace), "space_to_depth": withAttrs(spaceToDepth), "resize": withAttrs(resize), "gather": withAttrs(gather), "interpolate": withAttrs(interpolate),
 
-		"transpose": with(transpose), "pad": with(pad), "slice": with(slice),
-		"reshape": same, "flatten": same, "bitpack": same, "unpack": same,
+		"transpose": withAttrs(transpose), "pad": withAttrs(pad), "slice": withAttrs(slice),
+		"reshape": copyInput, "flatten": copyInput, "bitpack": copyInput, "unpack": copyInput,
 		"constant":  func(l *layer) { l.y.F = l.weight("value") },
 		"concat":    concat,
 		"relu":      func(l *layer) { l.each(func(_ int, e float32) float32 { return max(e, 0) }) },
@@ -115,10 +115,10 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"global_avg_pool": globalPool,
 		"softmax":         softmax,
 		"log_softmax":     logSoftmax,
-		"argmax":          with(func(l *layer, a *graph.ArgAttrs) { refArg(l, a.Last, 1) }),
-		"argmin":          with(func(l *layer, a *graph.ArgAttrs) { refArg(l, a.Last, -1) }),
-		"top_k":           with(refTopK),
-		"top_k_indices":   with(refTopK),
+		"argmax":          withAttrs(func(l *layer, a *graph.ArgAttrs) { refArg(l, a.Last, 1) }),
+		"argmin":          withAttrs(func(l *layer, a *graph.ArgAttrs) { refArg(l, a.Last, -1) }),
+		"top_k":           withAttrs(refTopK),
+		"top_k_indices":   withAttrs(refTopK),
 		"exp":             func(l *layer) { approximate(l, math.Exp) },
 		"log":             func(l *layer) { approximate(l, math.Log) },
 		"sqrt":            func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Sqrt(e) }) },
@@ -126,10 +126,10 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"sigmoid":         func(l *layer) { l.each(func(_ int, e float32) float32 { return sigmoidOf(e) }) },
 		"tanh":            func(l *layer) { l.each(func(_ int, e float32) float32 { return tanhOf(e) }) },
 		"silu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, sigmoidOf(e)) }) },
-		"elu": with(func(l *layer, a *graph.EluAttrs) {
+		"elu": withAttrs(func(l *layer, a *graph.EluAttrs) {
 			l.each(func(_ int, e float32) float32 { return eluOf(e, float32(a.Alpha)) })
 		}),
-		"hard_sigmoid": with(func(l *layer, a *graph.HardSigmoidAttrs) {
+		"hard_sigmoid": withAttrs(func(l *layer, a *graph.HardSigmoidAttrs) {
 			l.each(func(_ int, e float32) float32 {
 				return min(max(f32.Add(f32.Mul(e, float32(a.Alpha)), float32(a.Beta)), 0), 1)
 			})
@@ -153,8 +153,8 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 	return all
 })
 
-// with is a rule that looks at the attributes.
-func with[A any](f func(l *layer, a *A)) func(l *layer) {
+// withAttrs is a rule that looks at the attributes.
+func withAttrs[A any](f func(l *layer, a *A)) func(l *layer) {
 	return func(l *layer) { f(l, l.n.Attrs.(*A)) }
 }
 
@@ -164,7 +164,7 @@ func approximate(l *layer, f func(x float64) float64) {
 	l.y.loose = true
 }
 
-func same(l *layer) { copy(l.y.F, l.x.F) }
+func copyInput(l *layer) { copy(l.y.F, l.x.F) }
 
 func conv(l *layer) {
 	refConv(l.n, l.v, l.x, l.y, l.n.Attrs.(*graph.Conv2DAttrs), l.n.Weights["w"].Shape, true)
@@ -187,7 +187,7 @@ func transpose(l *layer, a *graph.TransposeAttrs) {
 
 func pad(l *layer, a *graph.SpatialPadAttrs) {
 	l.y.each(func(b, h, w, c int, e *float32) {
-		if p := l.x.inside(b, h-a.Pad.Top, w-a.Pad.Left, c); p != nil {
+		if p := l.x.atOrNil(b, h-a.Pad.Top, w-a.Pad.Left, c); p != nil {
 			*e = *p
 		} else if *e = float32(a.Value); l.v.Encoded() {
 			*e = float32(math.Round((a.Value - l.v.Offset) / l.v.Scale))
@@ -245,7 +245,7 @@ func refPool(op string, x, y *Tensor, a *graph.PoolAttrs) {
 		n, best := 0, float32(math.Inf(-1))
 		for i := range a.Kernel[0] {
 			for j := range a.Kernel[1] {
-				if p := x.inside(b, h*a.Strides[0]+i-a.Pad.Top, w*a.Strides[1]+j-a.Pad.Left, c); p != nil {
+				if p := x.atOrNil(b, h*a.Strides[0]+i-a.Pad.Top, w*a.Strides[1]+j-a.Pad.Left, c); p != nil {
 					n++
 					*e, best = f32.Add(*e, *p), max(best, *p)
 				}

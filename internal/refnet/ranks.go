@@ -27,7 +27,8 @@ func index(p, shape []int) int {
 	return i
 }
 
-// refFunction computes y of its operands, inputs and weights; what is smaller than y is repeated. Truth values are 1 and 0.
+// refFunction computes y of its operands, inputs and weights; smaller operands are repeated. Truth
+// values are 1 and 0.
 func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
 	var sides []*Tensor
 	for _, in := range n.Inputs {
@@ -68,8 +69,8 @@ func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
 	}
 }
 
-// refLevels computes add and sub of levels in real numbers, whose quotient by the result's scale is an integer. mul and div
-// change the scale alone.
+// refLevels computes add and sub of levels in real numbers, divided by the result's scale: an
+// integer. mul and div change the scale alone.
 func refLevels(g *graph.Graph, n *graph.Node, vals map[string]*Tensor, out *graph.Value, y *Tensor) {
 	if len(n.Inputs) == 1 { // with a number
 		x, v, b := vals[n.Inputs[0]], g.Value(n.Inputs[0]), float64(n.Weights["b"].Data.At(0))

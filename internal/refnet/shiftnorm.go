@@ -7,7 +7,7 @@ import (
 	"ripc/ir"
 )
 
-// nearestPower is the power of two whose logarithm is nearest to that of x, 0 for 0.
+// nearestPower returns the power of two that is nearest to x in logarithms, 0 for 0.
 func nearestPower(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -15,8 +15,8 @@ func nearestPower(x float64) float64 {
 	return math.Exp2(math.RoundToEven(math.Log2(x)))
 }
 
-// sums are the integers that a real tensor is made from. In channel c the integer 1 counts as step[c] * nearestPower(alpha[c]), 0 as
-// offset[c].
+// sums are the integers that a real tensor is made from. In channel c the integer 1 counts as
+// step[c] * nearestPower(alpha[c]), 0 as offset[c].
 type sums struct {
 	*Tensor
 	alpha, step, largest, offset []float64

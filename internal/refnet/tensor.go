@@ -1,5 +1,6 @@
-// Package refnet computes networks layer by layer as the model states them, in plain arithmetic on integers and rounded
-// floats. It knows no bit planes, thresholds or popcounts, and is what the compiler is compared with.
+// Package refnet computes networks layer by layer as the model states them, in plain arithmetic on
+// integers and rounded floats. It knows no bit planes, thresholds or popcounts, and is the
+// compiler's reference.
 package refnet
 
 import (
@@ -12,11 +13,12 @@ import (
 	"ripc/ir"
 )
 
-// Tensor is a tensor of the graph as its author sees it: floats, or the integers that levels stand for.
+// Tensor is a tensor of the graph as its author sees it: floats, or the integers that levels stand
+// for.
 type Tensor struct {
 	shape []int
 	F     []float32
-	// loose marks what a softmax made: it is compared with a tolerance.
+	// loose marks results of a softmax: they are compared with a tolerance.
 	loose bool
 }
 
@@ -111,8 +113,8 @@ func (x *Tensor) at(b, h, w, c int) *float32 {
 	return &x.F[((b*hh+h)*ww+w)*cc+c]
 }
 
-// inside is at, or nil outside the image.
-func (x *Tensor) inside(b, h, w, c int) *float32 {
+// atOrNil is at, or nil outside the image.
+func (x *Tensor) atOrNil(b, h, w, c int) *float32 {
 	if _, hh, ww, _ := x.dims(); h < 0 || w < 0 || h >= hh || w >= ww {
 		return nil
 	}

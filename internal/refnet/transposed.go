@@ -5,7 +5,8 @@ import (
 	"ripc/internal/f32"
 )
 
-// convTranspose looks for each output which pixels of the input lie under its taps: those from which a tap leads to it.
+// convTranspose looks for each output which pixels of the input lie under its taps: those from
+// which a tap leads to it.
 func convTranspose(l *layer, a *graph.ConvTranspose2DAttrs) {
 	w, ws := l.n.Weights["w"], l.n.Weights["w"].Shape
 	var scale []float64

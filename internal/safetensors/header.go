@@ -113,7 +113,8 @@ func parseEntry(dec *json.Decoder, name string) (entry, error) {
 	return e, nil
 }
 
-// checkLayout verifies that the tensors follow one another without gap or overlap, and returns the bytes of all.
+// checkLayout verifies that the tensors follow one another without gap or overlap, and returns the
+// bytes of all.
 func checkLayout(entries []entry) (int, error) {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b entry) int {

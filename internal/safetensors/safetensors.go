@@ -1,5 +1,6 @@
-// Package safetensors reads and writes .safetensors files: a length, a JSON table of tensors, and their bytes.
-// Reading is strict, as in the reference implementation: the tensors cover the data without gaps or overlaps.
+// Package safetensors reads and writes .safetensors files: a length, a JSON table of tensors, and
+// their bytes. Reading is strict, as in the reference implementation: the tensors cover the data
+// without gaps or overlaps.
 //
 // Source of the format: the README of huggingface/safetensors.
 package safetensors
@@ -16,11 +17,13 @@ import (
 
 // Tensor is one entry of a file.
 type Tensor struct {
-	// DType is "f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8" or "bool".
+	// DType is "f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8" or
+	// "bool".
 	DType string
 	// Shape holds the extents, slowest first; empty means a scalar.
 	Shape []int
-	// Data holds the elements, little endian, C order. The tensors of one file share memory but do not overlap.
+	// Data holds the elements, little endian, C order. The tensors of one file share memory but do
+	// not overlap.
 	Data []byte
 }
 
@@ -34,7 +37,7 @@ type File struct {
 	Metadata map[string]string
 }
 
-// Error is what is wrong with a file, and what would be accepted.
+// Error is a fault of a file, with the accepted alternatives.
 type Error struct {
 	Path   string // empty when the source is a stream
 	Tensor string // empty when the fault is not one tensor's
@@ -87,8 +90,8 @@ func ReadFile(path string) (*File, error) {
 	return out, err
 }
 
-// Read reads a whole file from r, up to its end. Memory grows with the bytes that arrive, not with what the header
-// claims. Every failure is an *Error.
+// Read reads a whole file from r, up to its end. Memory grows with the bytes that arrive, not with
+// the size claimed by the header. Every failure is an *Error.
 func Read(r io.Reader) (*File, error) {
 	var prefix [8]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
@@ -110,7 +113,7 @@ func Read(r io.Reader) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readExactly(r, size, room(r))
+	data, err := readExactly(r, size, sizeHint(r))
 	if err != nil {
 		return nil, &Error{Msg: fmt.Sprintf("the tensors need %d bytes, the file has %d", size, len(data)), Err: err}
 	}
@@ -149,7 +152,7 @@ func dtypes() []dtypeInfo {
 		{"u64", "U64", 8}, {"u32", "U32", 4}, {"u16", "U16", 2}, {"u8", "U8", 1}, {"bool", "BOOL", 1}}
 }
 
-// byteCount returns the bytes of a tensor, or a message that says what is wrong.
+// byteCount returns the bytes of a tensor, or an error message.
 func byteCount(size int, shape []int) (int, string) {
 	n := int64(size)
 	empty := false
@@ -171,8 +174,8 @@ func byteCount(size int, shape []int) (int, string) {
 	return int(n), ""
 }
 
-// room is the number of bytes that r has at least, or had when it was asked, 0 where it cannot say.
-func room(r io.Reader) int64 {
+// sizeHint returns the number of bytes in r, as far as r can tell, or 0.
+func sizeHint(r io.Reader) int64 {
 	f, ok := r.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
 		return 0
@@ -184,8 +187,8 @@ func room(r io.Reader) int64 {
 	return info.Size()
 }
 
-// readExactly reads n bytes of r, which is said to have room bytes: at once where that is enough, else in growing steps, so that a lying
-// header costs at most twice the bytes that exist.
+// readExactly reads n bytes of r, which is said to have room bytes: at once where that is enough,
+// else in growing steps, so that a lying header costs at most twice the bytes that exist.
 func readExactly(r io.Reader, n int, room int64) ([]byte, error) {
 	const step = 1 << 20
 	data := make([]byte, 0, min(n, int(max(step, room))))

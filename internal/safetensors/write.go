@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Write writes the tensors (and the metadata, which may be nil) so that equal content gives equal bytes: names sorted,
-// data in the same order, the header padded with blanks to a multiple of 8.
+// Write writes the tensors (and the metadata, which may be nil) so that equal content gives equal
+// bytes: names sorted, data in the same order, the header padded with blanks to a multiple of 8.
 func Write(w io.Writer, tensors map[string]Tensor, metadata map[string]string) error {
 	names := slices.Sorted(maps.Keys(tensors))
 	var head bytes.Buffer
@@ -60,7 +60,8 @@ func Write(w io.Writer, tensors map[string]Tensor, metadata map[string]string) e
 	return nil
 }
 
-// WriteFile writes to path, replacing what is there. Nothing is written if a tensor is not valid.
+// WriteFile writes to path, replacing an existing file. Nothing is written if a tensor is not
+// valid.
 func WriteFile(path string, tensors map[string]Tensor, metadata map[string]string) error {
 	var b bytes.Buffer
 	if err := Write(&b, tensors, metadata); err != nil {

@@ -1,5 +1,6 @@
-// Package seal is the checksum of a linked library: SHA-256 of what a loader maps, so that a library that was damaged is
-// refused before any of its code runs. It finds damage, and is no signature: whoever changes a library can seal it again.
+// Package seal is the checksum of a linked library: SHA-256 of the memory that a loader maps. A
+// damaged library is refused before any of its code runs. It finds damage, and is no signature:
+// whoever changes a library can seal it again.
 package seal
 
 import (
@@ -18,11 +19,12 @@ import (
 // Size is the length of a checksum in bytes.
 const Size = sha256.Size
 
-// ErrDamaged says that a library is not what was sealed.
+// ErrDamaged says that a library is not the sealed one.
 var ErrDamaged = errors.New("its checksum differs: the file is damaged, or was changed after it was compiled")
 
-// Cut divides the content of a library's section describe.Section: the description, a NUL, and behind it a checksum or
-// nothing. Libraries that others have linked, of ripc's archives or C source, have none, and sum is nil.
+// Cut divides the content of a library's section describe.Section: the description, a NUL, and
+// behind it a checksum or nothing. Libraries that others have linked, of ripc's archives or C
+// source, have none, and sum is nil.
 func Cut(section []byte) (description, sum []byte, err error) {
 	description, sum, _ = bytes.Cut(section, []byte{0})
 	switch len(sum) {
@@ -34,7 +36,8 @@ func Cut(section []byte) (description, sum []byte, err error) {
 	return nil, nil, fmt.Errorf("behind the description lie %d bytes, not a checksum of %d", len(sum), Size)
 }
 
-// Seal writes the checksum into lib, a shared library whose section describe.Section has room for one.
+// Seal writes the checksum into the shared library lib, which needs room for it in its section
+// describe.Section.
 func Seal(lib []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(lib))
 	if err != nil {
@@ -52,8 +55,8 @@ func Seal(lib []byte) error {
 	return nil
 }
 
-// Check fails with ErrDamaged unless sum is the checksum of the library f, whose bytes are those of r, or with another
-// error where parts of the file are missing.
+// Check fails with ErrDamaged unless sum is the checksum of the library f, read from r. It fails
+// with another error if parts of the file are missing.
 func Check(f *elf.File, r io.ReaderAt, sum []byte) error {
 	got, err := Sum(f, r)
 	if err != nil {
@@ -68,9 +71,9 @@ func Check(f *elf.File, r io.ReaderAt, sum []byte) error {
 // span is a part of a file, in bytes.
 type span struct{ from, to uint64 }
 
-// Sum is the checksum of the library f, whose bytes are those of r: of the ELF header, of all program headers, and of
-// all that the loadable segments hold, but for the checksum itself. Where things lie in the file does not count, nor what no
-// loader looks at, so that a library may be stripped of its symbols.
+// Sum is the checksum of the library f, read from r: of the ELF header, all program headers, and
+// all contents of loadable segments, but for the checksum itself. Positions in the file do not
+// count, nor do parts that no loader reads, so a library may be stripped of its symbols.
 func Sum(f *elf.File, r io.ReaderAt) ([]byte, error) {
 	h := sha256.New()
 	head, table, err := header(f, r)
@@ -98,7 +101,8 @@ func Sum(f *elf.File, r io.ReaderAt) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// within is where a program header's part of the file lies in the loadable segment that holds it; in the file if none does.
+// within is where a program header's part of the file lies in the loadable segment that holds it;
+// in the file if none does.
 func within(p *elf.Prog, all []*elf.Prog) uint64 {
 	for _, l := range all {
 		if l.Type == elf.PT_LOAD && p.Vaddr-l.Vaddr < l.Memsz {
@@ -108,7 +112,7 @@ func within(p *elf.Prog, all []*elf.Prog) uint64 {
 	return p.Off
 }
 
-// header is the ELF header, without what it says of sections, and where the table of program headers lies.
+// header is the ELF header without its data on sections, and the place of the program header table.
 func header(f *elf.File, r io.ReaderAt) (head []byte, table span, err error) {
 	size, entry := 64, uint64(56) // Elf64_Ehdr, Elf64_Phdr
 	sections := []span{{40, 48}, {58, 64}}
@@ -130,7 +134,7 @@ func header(f *elf.File, r io.ReaderAt) (head []byte, table span, err error) {
 	return head, span{at, at + entry*uint64(len(f.Progs))}, nil
 }
 
-// segment adds to h what r has in s, but for the holes.
+// segment adds the bytes of r in s to h, without the holes.
 func segment(h hash.Hash, r io.ReaderAt, s span, holes []span) error {
 	for s.from < s.to {
 		end := s.to

@@ -6,11 +6,12 @@ import (
 	"regexp"
 )
 
-// bad finds an attribute, in a picture or in a page of HTML, with a number that is not finite as Go prints it.
+// bad finds an attribute, in a picture or in a page of HTML, with a number that is not finite as Go
+// prints it.
 var bad = regexp.MustCompile(`[\w-]+="[^"<>]*(?:\bNaN\b|[+-]Inf\b)[^"<>]*"`)
 
-// Finite fails if an attribute of a picture, such as a coordinate, is NaN or infinite. Browsers draw nothing then, and say nothing.
-// Text that is no attribute may say what it likes.
+// Finite fails if an attribute of a picture, such as a coordinate, is NaN or infinite. Browsers
+// then silently draw nothing. Text outside of attributes is not checked.
 func Finite(picture []byte) error {
 	const shown = 80
 	if at := bad.FindIndex(picture); at != nil {

@@ -1,4 +1,5 @@
-// Package tensorio reads what a network is given, files of numbers and pictures, and stacks what several runs made.
+// Package tensorio reads a network's inputs, files of numbers and pictures, and stacks the outputs
+// of several runs.
 package tensorio
 
 import (
@@ -14,10 +15,10 @@ import (
 	"ripc/runtime/npy"
 )
 
-// Feed holds what the inputs of a network are given, for one or more inferences.
+// Feed holds the inputs of a network, for one or more inferences.
 type Feed struct {
 	Runs   int        // number of inferences
-	Notes  []string   // what was done to pictures so that they fit
+	Notes  []string   // changes to pictures that did not fit
 	inputs [][][]byte // by input and inference; one entry serves them all
 }
 
@@ -38,13 +39,14 @@ func Seeded(seed uint64) Fill {
 	return func(t describe.Tensor, i int) ([]byte, error) { return runtime.FillRandom(t, seed, i) }
 }
 
-// Load reads the files that specs name, each "FILE" (the next input in order) or "NAME=FILE", and has the inputs that are
-// left filled.
+// Load reads the files that specs name, each "FILE" (the next input in order) or "NAME=FILE", and
+// has the inputs that are left filled.
 //
-// A .npy file must hold the input's element type and its shape, or that without a batch of 1, or with K times its batch:
-// the network is then run K times. A .png or .jpg picture is scaled to the input's height and width (bilinear) and
-// becomes gray or RGB, by the number of channels, in the range 0 to 1 (f32), 0 to 255 (u8), or 0 to 2^bits-1, rounded
-// (levels). Transparent pixels are put on black.
+// A .npy file must hold the input's element type and its shape. The shape may lack a batch of 1, or
+// have K times the batch: the network is then run K times. A .png or .jpg picture is scaled to the
+// input's height and width (bilinear) and becomes gray or RGB, by the number of channels. Its range
+// is 0 to 1 (f32), 0 to 255 (u8), or 0 to 2^bits-1, rounded (levels). Transparent pixels are put on
+// black.
 func Load(tensors []describe.Tensor, specs []string, fill Fill) (*Feed, error) {
 	feed := &Feed{Runs: 1, inputs: make([][][]byte, len(tensors))}
 	next, source := 0, ""
@@ -109,7 +111,8 @@ func tensorList(tensors []describe.Tensor) string {
 // ShapeText is a shape in messages, e.g. "[1, 28, 28, 1]".
 func ShapeText(shape []int) string { return strings.ReplaceAll(fmt.Sprint(shape), " ", ", ") }
 
-// loadInput reads what a file gives to t for each inference, and says what was done to a picture so that it fits.
+// loadInput reads the contents of t from a file, for each inference. note describes changes to a
+// picture.
 func loadInput(t describe.Tensor, file string) (runs [][]byte, note string, err error) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".npy":
@@ -130,7 +133,8 @@ func loadInput(t describe.Tensor, file string) (runs [][]byte, note string, err 
 	return nil, "", &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: msg, Help: "give a .npy, .png or .jpg file"}
 }
 
-// unnamed is err, and where the file that could not be read looks like NAME=FILE, that no input has this name.
+// unnamed is err, and where the file that could not be read looks like NAME=FILE, that no input has
+// this name.
 func unnamed(tensors []describe.Tensor, file string, err error) error {
 	name, rest, ok := strings.Cut(file, "=")
 	if _, missing := os.Stat(file); !ok || missing == nil {
@@ -148,7 +152,7 @@ func batchAxis(t describe.Tensor) int {
 	return 0
 }
 
-// checkArray returns a's bytes for each inference, or says what would be accepted.
+// checkArray returns a's bytes for each inference, or an error with the accepted alternatives.
 func checkArray(t describe.Tensor, file string, a *npy.Array) ([][]byte, error) {
 	axis, k := batchAxis(t), 0
 	batched := len(t.Shape) > axis
@@ -206,7 +210,8 @@ func splitRuns(t describe.Tensor, k int, data []byte) [][]byte {
 	return runs
 }
 
-// JoinRuns stacks the tensors of k inferences; it is the inverse of splitRuns, and gives the shape too.
+// JoinRuns stacks the tensors of k inferences; it is the inverse of splitRuns, and gives the shape
+// too.
 func JoinRuns(t describe.Tensor, runs [][]byte) (describe.Tensor, []byte) {
 	axis := batchAxis(t)
 	if len(runs) == 1 || len(t.Shape) <= axis {

@@ -17,10 +17,11 @@ import (
 	"ripc/runtime/npy"
 )
 
-// maxPixels bounds a picture by what its first bytes claim, which may be far more than the file holds. A pixel takes up to 8 bytes.
+// maxPixels bounds a picture by the size in its first bytes, which may be far more than the file
+// holds. A pixel takes up to 8 bytes.
 const maxPixels = 64 << 20
 
-// loadPicture makes a picture file the contents of t. The note says what was done where its size is another.
+// loadPicture makes a picture file the contents of t. The note describes the scaling, if any.
 func loadPicture(t describe.Tensor, file string) (data []byte, note string, err error) {
 	bad := func(msg string, err error) error {
 		return &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: msg, Err: err}
@@ -91,7 +92,8 @@ func loadPicture(t describe.Tensor, file string) (data []byte, note string, err 
 	return data, note, nil
 }
 
-// scaling says how a picture of one size becomes one of another: stretched where the ratio of its sides changes.
+// scaling says how a picture of one size becomes one of another: stretched where the ratio of its
+// sides changes.
 func scaling(from, to image.Point) string {
 	how := "scaled"
 	if from.X*to.Y != from.Y*to.X {

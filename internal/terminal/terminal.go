@@ -1,5 +1,6 @@
-// Package terminal makes text of others fit to be shown: text out of files, of other machines and of programs. A terminal obeys control
-// characters, and text in two directions can be shown in another order than it has.
+// Package terminal makes text of others fit to be shown: text out of files, of other machines and
+// of programs. A terminal obeys control characters, and text in two directions can be shown in
+// another order than it has.
 package terminal
 
 import (
@@ -11,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// substitute stands for what is not shown.
+// substitute stands for characters that are not shown.
 const substitute = '?'
 
 // Clean returns s on one line, with a question mark for each character that cannot be seen.
@@ -27,7 +28,8 @@ func Clean(s string) string {
 // Cut returns Clean of the first n bytes of s, and a mark if there is more.
 func Cut(s string, n int) string { return Clean(cut(s, n)) }
 
-// cut returns the first n bytes of s, less a character that would be cut, and a mark if there is more.
+// cut returns the first n bytes of s, less a character that would be cut, and a mark if there is
+// more.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -38,8 +40,8 @@ func cut(s string, n int) string {
 	return s[:n] + " ..."
 }
 
-// CleanAll makes every string that v points to Lines of its first n bytes: fields, elements, and what map keys stand for. Bytes stay
-// as they are.
+// CleanAll replaces every string that v points to by Lines of its first n bytes: fields, elements,
+// and values of maps. Bytes stay as they are.
 func CleanAll(v any, n int) { cleanAll(reflect.ValueOf(v), n) }
 
 func cleanAll(v reflect.Value, n int) {
@@ -82,8 +84,8 @@ func Lines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// obeyed reports whether a terminal does something else than to show r: a control character but the end of a line and the tab, or
-// one that changes the direction of text.
+// obeyed reports whether a terminal does something else than to show r: a control character but the
+// end of a line and the tab, or one that changes the direction of text.
 func obeyed(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -94,20 +96,21 @@ func obeyed(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r)
 }
 
-// writer is what NewWriter returns.
+// writer is the result of NewWriter.
 type writer struct {
 	to      io.Writer
 	instead func(r rune) string
 	rest    []byte // a character that is not all there yet
 }
 
-// NewWriter writes text to w with a question mark for each character that a terminal would obey, and for bytes that are no
-// UTF-8. It changes nothing else.
+// NewWriter writes text to w with a question mark for each character that a terminal would obey,
+// and for bytes that are no UTF-8. It changes nothing else.
 func NewWriter(w io.Writer) io.Writer {
 	return &writer{to: w, instead: func(rune) string { return string(substitute) }}
 }
 
-// NewJSONWriter is NewWriter for JSON, which stays the same value: in strings, such characters have an escape.
+// NewJSONWriter is NewWriter for JSON, which stays the same value: in strings, such characters have
+// an escape.
 func NewJSONWriter(w io.Writer) io.Writer {
 	return &writer{to: w, instead: func(r rune) string {
 		const hex = "0123456789abcdef" // they are below 0x10000
@@ -141,7 +144,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Below returns what a writer of this package writes to, and any other writer as it is. What is no text goes there.
+// Below returns the destination of a writer of this package, and any other writer itself. Output
+// that is no text goes there.
 func Below(w io.Writer) io.Writer {
 	if w, ok := w.(*writer); ok {
 		return w.to

@@ -1,4 +1,4 @@
-// Package testlayer makes Funcs of fused layers for tests of what comes behind lowering.
+// Package testlayer makes Funcs of fused layers for tests of the stages behind lowering.
 package testlayer
 
 import (
@@ -14,9 +14,10 @@ import (
 	"ripc/targets"
 )
 
-// Integers is the Func of a for target t, a layer of +-1 weights over levels [batch, h, w, a.In] of so many bits. It sets a's weights,
-// but for their values, and pads with the level 0 or, bipolar, with the highest. Where it makes floats and can, it writes the levels of those
-// of the readers beside them that are quantizers or, in their place, the mean of all positions, if that is the only reader.
+// Integers is the Func of a for target t, a layer of +-1 weights over levels [batch, h, w, a.In]
+// with the given bits. It sets a's weights, but for their values, and pads with the level 0 or,
+// bipolar, with the highest. If it makes floats, it also writes levels for those readers that are
+// quantizers, where it can. If the only reader is a mean of all positions, it writes the mean.
 func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice, readers ...*graph.Node) *ir.Func {
 	return conv(integers(a, t, by, enc, bits, batch, h, w), by, slice, readers)
 }
@@ -40,7 +41,7 @@ func integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.
 	return layout.NewConv(a, x, t, by, others(a, batch, h, w)...)
 }
 
-// conv is l's Func, with what it can make for readers.
+// conv is l's Func, with the levels or mean that it can make for readers.
 func conv(l *layout.Conv, by layout.Algorithm, slice ops.Slice, readers []*graph.Node) *ir.Func {
 	if len(readers) == 1 && readers[0].Op == "global_avg_pool" && layout.Means(l.FusedConv) {
 		l.Mean, slice = true, ops.Slice{}
@@ -76,7 +77,8 @@ func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice, readers ...*gra
 	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, targets.Target{}, layout.Float, others(a, batch, h, w)...), layout.Float, slice, readers)
 }
 
-// Random is the schedule of f at a point that is drawn: any strategy, any values. Where none of many can be built, it is the plainest.
+// Random is the schedule of f at a point that is drawn: any strategy, any values. Where none of
+// many can be built, it is the plainest.
 func Random(f *ir.Func, t targets.Target, r *rand.Rand) (strategy.Choice, error) {
 	const draws = 1000
 	l := strategy.LayerOf(f, t)

@@ -1,4 +1,4 @@
-// Package tflitetest writes small .tflite files, right and wrong ones, for tests of what reads them.
+// Package tflitetest writes small .tflite files, right and wrong ones, for tests of their readers.
 package tflitetest
 
 import (
@@ -36,7 +36,8 @@ type Tensor struct {
 	Sparsity  Table
 }
 
-// Op is an operator: a builtin one by its number, or a custom one by its name. Inputs and outputs are positions in Model.Tensors.
+// Op is an operator: a builtin one by its number, or a custom one by its name. Inputs and outputs
+// are positions in Model.Tensors.
 type Op struct {
 	Code            int32
 	Custom          string
@@ -54,8 +55,8 @@ type Model struct {
 	More            []Model
 }
 
-// Table is a FlatBuffers table: fields by their number, each a bool, int8, int32, uint32, uint64, float32, string, Table, or
-// slice of byte, int32, int64, float32 or Table.
+// Table is a FlatBuffers table: fields by their number, each a bool, int8, int32, uint32, uint64,
+// float32, string, Table, or slice of byte, int32, int64, float32 or Table.
 type Table map[int]any
 
 // Bytes is the model as a file.
@@ -68,7 +69,7 @@ func (m Model) Bytes() []byte {
 	return File(Table{0: uint32(3), 1: codes, 2: graphs, 3: "made by a test", 4: buffers})
 }
 
-// subgraph is m as a SubGraph, whose constants and operator codes come behind those that there are.
+// subgraph is m as a SubGraph. Its constants and operator codes are appended to the existing ones.
 func (m Model) subgraph(buffers, codes *[]Table) Table {
 	var tensors, ops []Table
 	for _, t := range m.Tensors {

@@ -7,9 +7,10 @@ import (
 	"ripc/ir"
 )
 
-// VerifyBounds proves that every access of f is inside its buffer, from the extents of the loops and the conditions of
-// the Ifs and Selects around it. It fails with *ir.Error naming the first access that it cannot prove, which need not be
-// wrong. f should be well-formed otherwise (ir.Verify).
+// VerifyBounds proves that every access of f is inside its buffer, from the extents of the loops
+// and the conditions of the Ifs and Selects around it. It fails with *ir.Error naming the first
+// access that it cannot prove, which need not be wrong. f should be well-formed otherwise
+// (ir.Verify).
 func VerifyBounds(f *ir.Func) error { return verifyBounds(f, "") }
 
 // VerifyBoundsOf is VerifyBounds of the accesses to one buffer.
@@ -29,15 +30,16 @@ type accesses struct {
 	err  error
 }
 
-// place is where an access stands: what is known there.
+// place is the knowledge at an access: ranges, facts, and enclosing loops.
 type place struct {
 	r     Ranges
 	known []Affine
-	loops []*ir.For // around it; what is behind them in their array is written over
+	loops []*ir.For // spare capacity behind it is overwritten
 }
 
-// given is p where cond holds, and the lasting part of it goes on to; it is false where it cannot.
-func (p place) given(cond ir.Expr, lasting ...ir.Expr) (place, bool) {
+// assuming returns p under the condition cond. lasting are the conjuncts that become known facts.
+// It returns false if cond cannot hold.
+func (p place) assuming(cond ir.Expr, lasting ...ir.Expr) (place, bool) {
 	if proves(ir.Un(ir.Not, cond), p.r, p.known) {
 		return p, false
 	}
@@ -48,16 +50,16 @@ func (p place) given(cond ir.Expr, lasting ...ir.Expr) (place, bool) {
 		}
 	}
 	var possible bool
-	p.r, possible = p.r.assume(cond) // of variables, which stand still
+	p.r, possible = p.r.assume(cond) // bounds variables, which stand still
 	return p, possible
 }
 
-// branch checks s, which is done where cond holds.
+// branch checks s under the condition cond.
 func (v *accesses) branch(cond ir.Expr, s ir.Stmt, p place) {
 	if s == nil {
 		return
 	}
-	if q, possible := p.given(cond, v.f.Lasting(cond, s)...); possible {
+	if q, possible := p.assuming(cond, v.f.Lasting(cond, s)...); possible {
 		v.stmt(s, q)
 	}
 }
@@ -91,12 +93,12 @@ func (v *accesses) stmt(s ir.Stmt, p place) {
 				v.access(w.Buf, w.Idx, s.Fn.Params[i].Shape, p)
 			}
 		}
-		v.called(s.Fn)
+		v.checkInstruction(s.Fn)
 	}
 }
 
-// called checks the accesses of an instruction to its parameters, once.
-func (v *accesses) called(f *ir.Func) {
+// checkInstruction checks the accesses of an instruction to its parameters, once.
+func (v *accesses) checkInstruction(f *ir.Func) {
 	if v.err != nil || v.only != "" || slices.Contains(v.done, f) {
 		return
 	}
@@ -114,10 +116,10 @@ func (v *accesses) expr(e ir.Expr, p place) {
 		}
 		v.expr(e.Cond, p)
 		not := ir.Un(ir.Not, e.Cond)
-		if q, possible := p.given(e.Cond, e.Cond); possible {
+		if q, possible := p.assuming(e.Cond, e.Cond); possible {
 			v.expr(e.A, q)
 		}
-		if q, possible := p.given(not, not); possible {
+		if q, possible := p.assuming(not, not); possible {
 			v.expr(e.B, q)
 		}
 	case *ir.Binary:
@@ -179,7 +181,7 @@ func between(e ir.Expr, last int64, p place) bool {
 	if _, ok := a.Bounds(p.r); !ok {
 		return false
 	}
-	rest, exact := Affine{Const: last}.exactly(-1, a)
+	rest, exact := Affine{Const: last}.plusExact(-1, a)
 	return exact && nonNegative(a, p.r, p.known, 3) && nonNegative(rest, p.r, p.known, 3)
 }
 

@@ -8,29 +8,31 @@ import (
 	"ripc/ir"
 )
 
-// Term is Coef * Atom. An atom is a loop variable or an i64 expression that is not a sum or a multiple.
+// Term is Coef * Atom. An atom is a loop variable or an i64 expression that is not a sum or a
+// multiple.
 type Term struct {
 	Coef int64
 	Atom ir.Expr
 }
 
-// Affine is Const plus its Terms, modulo 1<<64 like the i64 expressions it stands for. Atoms are distinct by their
-// printed text, coefficients are not 0, and Terms go by falling size of the coefficient, variables first, then by text,
-// so equal sums have equal forms.
+// Affine is Const plus its Terms, modulo 1<<64 like the i64 expressions it stands for. Atoms are
+// distinct by their printed text, and coefficients are not 0. Terms are sorted by falling size of
+// the coefficient, variables first, then by text. So equal sums have equal forms.
 type Affine struct {
 	Const int64
 	Terms []Term
 }
 
-// ToAffine gives the affine form of an i64 expression: sums, differences, products by constants and shifts left, nested
-// at will. Everything else is an atom.
+// ToAffine returns the affine form of an i64 expression: sums, differences, products by constants
+// and shifts left, nested at will. Everything else is an atom.
 func ToAffine(e ir.Expr) Affine {
 	var room [8]term
 	return sum{terms: room[:0]}.add(e, 1).affine()
 }
 
-// exactly is a + k*b as integers; it is false where a coefficient or the constant would leave int64.
-func (a Affine) exactly(k int64, b Affine) (Affine, bool) {
+// plusExact returns a + k*b as integers, or false if a coefficient or the constant would leave
+// int64.
+func (a Affine) plusExact(k int64, b Affine) (Affine, bool) {
 	fits := func(x, y int64) bool {
 		p, ok1 := mulOK(k, y)
 		_, ok2 := addOK(x, p)
@@ -59,8 +61,8 @@ func (a Affine) Plus(k int64, b Affine) Affine {
 	return s.affine()
 }
 
-// Expr writes a as an expression, largest multiples first, the constant last: %h.o*4 + %h.i + 3. What is subtracted
-// follows what is added.
+// Expr writes a as an expression, largest multiples first, the constant last: %h.o*4 + %h.i + 3.
+// Negative terms follow the positive ones.
 func (a Affine) Expr() ir.Expr {
 	var out ir.Expr
 	for _, t := range a.Terms {
@@ -104,8 +106,8 @@ func times(e ir.Expr, k int64) ir.Expr {
 	return &ir.Binary{Op: ir.Mul, A: e, B: &ir.IntImm{T: ir.I64, V: k}}
 }
 
-// Coef is the factor of a loop variable, 0 if it does not occur. It is false if the variable occurs inside another atom,
-// where it has no single factor.
+// Coef returns the factor of a loop variable, 0 if it does not occur. It returns false if the
+// variable occurs inside another atom, where it has no single factor.
 func (a Affine) Coef(varName string) (int64, bool) {
 	c := int64(0)
 	for _, t := range a.Terms {
@@ -120,7 +122,7 @@ func (a Affine) Coef(varName string) (int64, bool) {
 	return c, true
 }
 
-// Bounds gives the interval of a; it is false if the sum could leave int64.
+// Bounds returns the interval of a, or false if the sum could leave int64.
 func (a Affine) Bounds(r Ranges) (Interval, bool) { return env{r: r}.affine(a) }
 
 func (v env) affine(a Affine) (Interval, bool) {
@@ -137,13 +139,13 @@ func (v env) affine(a Affine) (Interval, bool) {
 	return out, true
 }
 
-// sum collects terms, of which there are few.
+// sum collects a few terms.
 type sum struct {
 	c     int64
 	terms []term
 }
 
-// term is a Term with what tells its atom from others: a variable's name, or the text of what is none.
+// term is a Term with the key of its atom: a variable's name, or the text of another expression.
 type term struct {
 	Term
 	plain bool // a variable
@@ -184,7 +186,7 @@ func (s sum) add(e ir.Expr, k int64) sum {
 	return s.atom(e, k)
 }
 
-// constant is the value of an i64 expression made of constants only.
+// constant returns the value of an i64 expression made of constants only.
 func constant(e ir.Expr) (int64, bool) {
 	switch x := e.(type) {
 	case *ir.IntImm:
@@ -229,7 +231,7 @@ func (s sum) atom(e ir.Expr, k int64) sum {
 func (s sum) affine() Affine {
 	ts := slices.DeleteFunc(s.terms, func(t term) bool { return t.Coef == 0 })
 	slices.SortFunc(ts, func(a, b term) int {
-		if d := cmp.Compare(abs(b.Coef), abs(a.Coef)); d != 0 { // mostly
+		if d := cmp.Compare(abs(b.Coef), abs(a.Coef)); d != 0 { // most differ here
 			return d
 		}
 		return cmp.Or(rank(a)-rank(b), cmp.Compare(a.key, b.key))

@@ -1,5 +1,6 @@
-// Package arith reasons about the integer expressions of ir: intervals, affine forms, simplification, proofs that an
-// accumulator cannot wrap. Schedules are legal because this package proves it; what it cannot prove is refused.
+// Package arith reasons about the integer expressions of ir: intervals, affine forms,
+// simplification, proofs that an accumulator cannot wrap. Schedules are legal because this package
+// proves it. It refuses everything that it cannot prove.
 package arith
 
 import (
@@ -8,8 +9,9 @@ import (
 	"ripc/ir"
 )
 
-// Interval is a closed range of integers from Lo to Hi. Of u64 it may be open: then Hi is the largest i64, and all larger numbers
-// belong to it, too. Only this package makes open intervals, and none that it gives away with "true" is one.
+// Interval is a closed range of integers from Lo to Hi. An interval of u64 may be open: then Hi is
+// the largest i64, and all larger numbers belong to it, too. Only this package makes open
+// intervals; it never returns one together with true.
 type Interval struct {
 	Lo, Hi int64
 	open   bool
@@ -20,14 +22,14 @@ func span(lo, hi int64) Interval { return Interval{Lo: lo, Hi: hi} }
 // upFrom is all u64 from lo on.
 func upFrom(lo int64) Interval { return Interval{Lo: lo, Hi: math.MaxInt64, open: true} }
 
-// only is the one number of the interval, if it has no other.
+// only returns the interval's number if it has a single one.
 func (iv Interval) only() (int64, bool) { return iv.Lo, iv.Lo == iv.Hi && !iv.open }
 
-// Ranges gives the interval of each loop variable in scope (0..extent-1 of its loop).
+// Ranges has the interval of each loop variable in scope (0..extent-1 of its loop).
 type Ranges map[string]Interval
 
-// Loops are the ranges of all loops in s. Their names are unique, so one serves every place in s: nothing there is made of loops that are
-// not around it.
+// Loops returns the ranges of all loops in s. Names are unique, so one set serves every place in s:
+// expressions only use variables of enclosing loops.
 func Loops(s ir.Stmt) Ranges {
 	r := Ranges{}
 	ir.Walk(s, func(s ir.Stmt) bool {
@@ -39,7 +41,7 @@ func Loops(s ir.Stmt) Ranges {
 	return r
 }
 
-// With is r with one variable more (r itself is not changed).
+// With returns r with one more variable; r itself is not changed.
 func (r Ranges) With(name string, extent int) Ranges {
 	m := make(Ranges, len(r)+1)
 	for k, v := range r {

@@ -8,8 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// Assume narrows the ranges of variables to what cond, which holds, leaves of them: those that some comparison in cond
-// bounds, given the ranges of what it is compared with. r itself is not changed; it is the result if cond cannot hold.
+// Assume narrows the ranges of variables that comparisons in cond bound, given that cond holds. r
+// itself is not changed; it is returned if cond cannot hold.
 func (r Ranges) Assume(cond ir.Expr) Ranges {
 	if q, possible := r.assume(cond); possible {
 		return q
@@ -17,7 +17,7 @@ func (r Ranges) Assume(cond ir.Expr) Ranges {
 	return r
 }
 
-// assume reports too whether cond may hold at all (true if that is not known).
+// assume also reports whether cond may hold at all (true if unknown).
 func (r Ranges) assume(cond ir.Expr) (q Ranges, possible bool) {
 	q = r
 	for _, f := range facts(cond, r) {

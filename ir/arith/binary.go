@@ -33,10 +33,11 @@ func (s simplifier) binary(op ir.BinOp, a, b ir.Expr) ir.Expr {
 			}
 		}
 	}
-	return s.decided(e)
+	return s.decide(e)
 }
 
-// identity knows what holds for every value of the operand that is not constant; nil if nothing does.
+// identity simplifies op by rules that hold for every value of the operand that is not constant. It
+// returns nil if none applies.
 func identity(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	t := a.Type()
 	if ir.Equal(a, b) {
@@ -90,17 +91,18 @@ func identity(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	return nil
 }
 
-// Difference is a-b of i64 as integers, if it is certain that nothing of it wraps for loop variables in r, nor in its negation.
+// Difference returns a-b of i64 as integers, if neither the difference nor its negation can wrap
+// for loop variables in r.
 func Difference(a, b ir.Expr, r Ranges) (Affine, bool) {
 	d, _, ok := simplifier{env{r: r}}.difference(a, b)
-	_, exact := Affine{}.exactly(-1, d)
+	_, exact := Affine{}.plusExact(-1, d)
 	return d, ok && exact
 }
 
-// difference is the interval of a-b as integers, if it is certain that the i64 subtraction does not wrap.
+// difference returns a-b and its interval as integers, if the i64 subtraction cannot wrap.
 func (s simplifier) difference(a, b ir.Expr) (Affine, Interval, bool) {
 	d := ToAffine(a).Plus(-1, ToAffine(b))
-	// a and b are what the machine computes; d equals a-b modulo 1<<64, so both must be known to fit.
+	// The machine computes a and b; d equals a-b modulo 1<<64, so both must be known to fit.
 	x, y := s.interval(a), s.interval(b)
 	_, ok1 := subOK(x.Lo, y.Hi)
 	_, ok2 := subOK(x.Hi, y.Lo)
@@ -111,11 +113,11 @@ func (s simplifier) difference(a, b ir.Expr) (Affine, Interval, bool) {
 func (s simplifier) compare(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	e := &ir.Binary{Op: op, A: a, B: b}
 	if a.Type() != ir.I64 {
-		return s.decided(e)
+		return s.decide(e)
 	}
 	d, iv, ok := s.difference(a, b)
 	if !ok {
-		return s.decided(e)
+		return s.decide(e)
 	}
 	if c := compareInterval(op, iv, Interval{}); c.Lo == c.Hi {
 		return boolean(c.Lo == 1)
@@ -123,7 +125,8 @@ func (s simplifier) compare(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	return or(s.cancel(op, a, b, d), e)
 }
 
-// cancel drops what both sides have, given d = a-b: i*4 + j < i*4 + 3 is j < 3. It is nil if that changes nothing.
+// cancel removes terms that both sides share, given d = a-b: i*4 + j < i*4 + 3 is j < 3. It returns
+// nil if there are none.
 func (s simplifier) cancel(op ir.BinOp, a, b ir.Expr, d Affine) ir.Expr {
 	if len(d.Terms) == len(ToAffine(a).Terms)+len(ToAffine(b).Terms) || d.Const == math.MinInt64 {
 		return nil
@@ -170,7 +173,7 @@ func (s simplifier) minMax(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	case lessOrSame(y, x):
 		return pick(op == ir.Min, b, a)
 	}
-	return s.decided(&ir.Binary{Op: op, A: a, B: b})
+	return s.decide(&ir.Binary{Op: op, A: a, B: b})
 }
 
 func pick(first bool, a, b ir.Expr) ir.Expr {

@@ -6,14 +6,14 @@ import (
 	"ripc/ir"
 )
 
-// Bounds gives an interval that holds every value e takes while the loop variables stay in r. It allows for wrapping:
-// an operation that could leave its type gives the type's whole range. It is false for floats and where nothing better
-// than all 64 bits is known.
+// Bounds returns an interval that holds every value of e while the loop variables stay in r. It
+// allows for wrapping: an operation that could leave its type has the type's whole range. It
+// returns false for floats, and if nothing better than all 64 bits is known.
 func Bounds(e ir.Expr, r Ranges) (Interval, bool) {
 	return env{r: r}.bounds(e)
 }
 
-// env is what intervals are computed from. load, if set, narrows the values that a Load can give.
+// env has the inputs of intervals. load, if set, narrows the values of a Load.
 type env struct {
 	r    Ranges
 	load func(*ir.Load) (Interval, bool)
@@ -39,7 +39,7 @@ func (v env) bounds(e ir.Expr) (Interval, bool) {
 	return iv, !iv.open && (t != ir.I64 || iv != whole(t))
 }
 
-// fit is iv if an operation that could not overflow int64 (ok) stayed inside t, else all of t.
+// fit returns iv if an operation that could not overflow int64 (ok) stayed inside t, else all of t.
 func fit(t ir.Type, iv Interval, ok bool) Interval {
 	w := whole(t)
 	if !ok || iv.Lo < w.Lo || iv.Hi > w.Hi || iv.open && !w.open {
@@ -48,7 +48,7 @@ func fit(t ir.Type, iv Interval, ok bool) Interval {
 	return iv
 }
 
-// interval never fails: what is not understood has the range of its type. e is an integer or a bool.
+// interval never fails: other expressions get the range of their type. e is an integer or a bool.
 func (v env) interval(e ir.Expr) Interval {
 	t := e.Type()
 	switch e := e.(type) {
@@ -104,7 +104,8 @@ func (v env) binary(e *ir.Binary) Interval {
 		return compareInterval(e.Op, v.interval(e.A), v.interval(e.B))
 	}
 	if t == ir.I64 && (e.Op == ir.Add || e.Op == ir.Sub) {
-		// The affine form sees that x+1-x is 1. It equals e modulo 2^64, so where it cannot overflow it is e.
+		// The affine form sees that x+1-x is 1. It equals e modulo 2^64, so where it cannot
+		// overflow it is e.
 		if iv, ok := v.affine(ToAffine(e)); ok {
 			return iv
 		}

@@ -15,7 +15,7 @@ func (s simplifier) divide(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	}
 	sum := ToAffine(a)
 	if _, ok := s.affine(sum); !ok { // it might wrap, and then multiples of b do not stay multiples
-		return s.decided(e)
+		return s.decide(e)
 	}
 	if op == ir.Div {
 		return s.rejoin(s.quotient(sum, k.V)).Expr()
@@ -23,8 +23,8 @@ func (s simplifier) divide(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	return s.rejoin(s.remainder(sum, k.V)).Expr()
 }
 
-// parts splits a = c*q + r: q takes the terms that c divides and as much of the constant as leaves 0 <= r.Const < c.
-// It is false if a part could leave int64.
+// parts splits a = c*q + r: q takes the terms that c divides, and the constant's share that leaves
+// 0 <= r.Const < c. It returns false if a part could leave int64.
 func (s simplifier) parts(a Affine, c int64) (q, r Affine, ok bool) {
 	q.Const = FloorDiv(a.Const, c)
 	r.Const = a.Const - q.Const*c
@@ -96,7 +96,7 @@ func (s simplifier) remainder(a Affine, c int64) Affine {
 	return node(ir.Mod, r, c)
 }
 
-// divisors lists what c shares with a coefficient of a, largest first, without 1.
+// divisors lists the common divisors of c and each coefficient of a, largest first, without 1.
 func divisors(a Affine, c int64) []int64 {
 	var out []int64
 	for _, t := range a.Terms {
@@ -116,7 +116,7 @@ func single(a Affine) (ir.Expr, bool) {
 	return nil, false
 }
 
-// byConst takes apart x op m for a positive constant m.
+// byConst splits x op m with a positive constant m.
 func byConst(e ir.Expr, op ir.BinOp) (ir.Expr, int64, bool) {
 	if b, ok := e.(*ir.Binary); ok && b.Op == op {
 		if k, ok := b.B.(*ir.IntImm); ok && k.V > 0 {
@@ -126,7 +126,7 @@ func byConst(e ir.Expr, op ir.BinOp) (ir.Expr, int64, bool) {
 	return nil, 0, false
 }
 
-// node is the form whose only term is the division itself.
+// node is the affine form of the division itself.
 func node(op ir.BinOp, a Affine, c int64) Affine {
 	if c == 1 {
 		if op == ir.Div {

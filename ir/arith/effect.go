@@ -10,10 +10,10 @@ import (
 // line is the set of functions x -> a*x + c with lo <= c <= hi.
 type line struct{ a, lo, hi *big.Int }
 
-// lines is a union of lines with different a: what may have become of an element x.
+// lines is a union of lines with different a: the possible values of an element that held x.
 type lines []line
 
-// A union of more lines, or of larger numbers, is given up.
+// Unions of more lines, or with larger numbers, are given up.
 const (
 	maxLines = 16
 	maxBits  = 512
@@ -76,12 +76,13 @@ func greatest(a, b *big.Int) *big.Int {
 	return b
 }
 
-// effect is what a statement does to an element of one buffer: an element in at goes from x to some end(x), having held
-// only x and values in peak(x); others keep their value. nil does nothing.
+// effect is the effect of a statement on the elements of one buffer. An element in at changes from
+// x to one of end(x), and meanwhile holds only x and values in peak(x). Other elements keep their
+// value. nil is no effect.
 type effect struct {
 	end, peak lines
 	at        region
-	lost      bool // too much to follow
+	lost      bool // too complex to follow
 }
 
 func lostEffect(b ir.Buffer) *effect { return &effect{at: everything(b), lost: true} }
@@ -93,8 +94,8 @@ func (e *effect) check(b ir.Buffer) *effect {
 	return e
 }
 
-// within is e on the elements of g. If g's base reads memory, it names other elements at other moments: then e happens perhaps, to
-// any element.
+// within returns e on the elements of g. If g's base reads memory, it may name other elements at
+// other moments: then e may happen to any element, or not at all.
 func (e *effect) within(g region, b ir.Buffer) *effect {
 	out := *e
 	out.at = g
@@ -130,7 +131,7 @@ func (e *effect) then(f *effect, b ir.Buffer) *effect {
 		out.end, out.peak = f.end.or(end), peak.or(f.peak)
 	case e.at.apart(f.at):
 		exact := false
-		if out.at, exact = e.at.joined(f.at); !exact {
+		if out.at, exact = e.at.join(f.at); !exact {
 			out.at = e.at.union(f.at, b)
 		}
 		if out.end, out.peak = e.end.or(f.end), e.peak.or(f.peak); !exact {
@@ -160,7 +161,7 @@ func (e *effect) either(f *effect, b ir.Buffer) *effect {
 	return out.check(b)
 }
 
-// times is e done n >= 1 times over.
+// times is the effect of n >= 1 repetitions of e.
 func (e *effect) times(n int, b ir.Buffer) *effect {
 	var out *effect
 	for p := e; n > 0 && !p.lost; n >>= 1 {

@@ -8,8 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// Constant folding with the meaning that package ir gives: what is an error there, and floats whose folding could show
-// (NaNs, subnormals), are left as they are.
+// Constant folding by the semantics of package ir. Undefined operations stay, and so do floats that
+// folding might change (NaNs, subnormals).
 
 // wrap reduces v to the width of t.
 func wrap(t ir.Type, v int64) int64 {
@@ -163,7 +163,8 @@ func plain(v float32) bool {
 	return v == 0 || v >= smallest || v <= -smallest
 }
 
-// float is the result v of folding. (The smallest normal number may have been rounded up from a subnormal.)
+// float is the result v of folding. (The smallest normal number may have been rounded up from a
+// subnormal.)
 func float(v float32) ir.Expr {
 	const smallest = 0x1p-126
 	if !plain(v) || v == smallest || v == -smallest {

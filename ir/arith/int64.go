@@ -46,8 +46,8 @@ func FloorDiv(a, b int64) int64 {
 	return q
 }
 
-// GCD is the greatest common divisor, not negative; that of 0 and b is that of b alone. One of the two should not be the least
-// int64, nor 0 where the other is that.
+// GCD is the greatest common divisor, not negative; that of 0 and b is that of b alone. One of the
+// two should not be the least int64, nor 0 where the other is that.
 func GCD(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b

@@ -7,7 +7,7 @@ import (
 	"ripc/ir"
 )
 
-// What each operator makes of intervals, when its result is of type t.
+// Interval arithmetic: the interval of each operator with a result of type t.
 
 func hull(a, b Interval) Interval {
 	return Interval{min(a.Lo, b.Lo), max(a.Hi, b.Hi), a.open || b.open}
@@ -72,7 +72,7 @@ func compareInterval(op ir.BinOp, a, b Interval) Interval {
 	return span(0, 1)
 }
 
-// upTo is all u64 from lo to hi, as far as an Interval tells them apart.
+// upTo is all u64 from lo to hi, as precisely as an Interval can be.
 func upTo(lo int64, hi uint64) Interval {
 	if hi > math.MaxInt64 {
 		return upFrom(lo)
@@ -80,13 +80,13 @@ func upTo(lo int64, hi uint64) Interval {
 	return span(lo, int64(hi))
 }
 
-// less reports that each number of a is less than each of b.
+// less reports whether each number of a is less than each of b.
 func less(a, b Interval) bool { return !a.open && a.Hi < b.Lo }
 
-// lessOrSame reports that no number of a is more than one of b.
+// lessOrSame reports whether no number of a is more than one of b.
 func lessOrSame(a, b Interval) bool { return !a.open && a.Hi <= b.Lo }
 
-// sameOnly reports that a and b have one and the same number.
+// sameOnly reports whether a and b have one and the same number.
 func sameOnly(a, b Interval) bool {
 	x, ok1 := a.only()
 	y, ok2 := b.only()

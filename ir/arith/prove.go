@@ -2,16 +2,17 @@ package arith
 
 import "ripc/ir"
 
-// CanProve reports whether cond holds for all values of the loop variables in r. A false answer proves nothing.
+// CanProve reports whether cond holds for all values of the loop variables in r. A false answer
+// proves nothing.
 func CanProve(cond ir.Expr, r Ranges) bool { return proves(cond, r, nil) }
 
-// Follows is CanProve where the conditions given hold at the same moment: what they and cond read is not written in between
-// (ir.Func.Lasting).
+// Follows is CanProve under the conditions given, which hold at the same moment: no buffer that
+// they and cond read is written in between (ir.Func.Lasting).
 func Follows(cond ir.Expr, r Ranges, given ...ir.Expr) bool {
 	p := place{r: r}
 	for _, g := range given {
 		var possible bool
-		if p, possible = p.given(g, g); !possible {
+		if p, possible = p.assuming(g, g); !possible {
 			return true
 		}
 	}
@@ -34,7 +35,7 @@ func proves(cond ir.Expr, r Ranges, known []Affine) bool {
 			lt, gt := &ir.Binary{Op: ir.Lt, A: c.A, B: c.B}, &ir.Binary{Op: ir.Gt, A: c.A, B: c.B}
 			return c.A.Type() == ir.I64 && (proves(lt, r, known) || proves(gt, r, known))
 		case c.Op.IsCompare():
-			goals := facts(c, r) // what cond would tell us is what is to be shown
+			goals := facts(c, r) // facts that would follow from cond are the goals
 			for _, g := range goals {
 				if !nonNegative(g, r, known, 3) {
 					return false
@@ -46,8 +47,8 @@ func proves(cond ir.Expr, r Ranges, known []Affine) bool {
 	return false
 }
 
-// facts lists sums that are at least 0 when cond holds, as integers: none of them can wrap, and where one would, there is no fact.
-// A single comparison of i64 holds exactly if all its facts do.
+// facts lists sums that are at least 0 when cond holds, as integers. A sum that might wrap is no
+// fact. A single comparison of i64 holds exactly if all its facts do.
 func facts(cond ir.Expr, r Ranges) []Affine {
 	switch c := cond.(type) {
 	case *ir.Unary:
@@ -67,7 +68,7 @@ func facts(cond ir.Expr, r Ranges) []Affine {
 			return nil
 		}
 		up, _, ok := simplifier{env{r: r}}.difference(c.A, c.B)
-		down, ok2 := Affine{}.exactly(-1, up)
+		down, ok2 := Affine{}.plusExact(-1, up)
 		if !ok || !ok2 {
 			return nil
 		}
@@ -89,13 +90,14 @@ func facts(cond ir.Expr, r Ranges) []Affine {
 
 // above lists a - 1, which is at least 0 where a is above 0.
 func above(a Affine) []Affine {
-	if less, ok := a.exactly(-1, Affine{Const: 1}); ok {
+	if less, ok := a.plusExact(-1, Affine{Const: 1}); ok {
 		return []Affine{less}
 	}
 	return nil
 }
 
-// nonNegative shows a >= 0: by its interval, or by taking off a multiple of a fact that shares a term with it.
+// nonNegative proves a >= 0: by its interval, or after subtracting a multiple of a fact that shares
+// a term with it.
 func nonNegative(a Affine, r Ranges, known []Affine, depth int) bool {
 	iv, ok := a.Bounds(r)
 	if ok && iv.Lo >= 0 {
@@ -127,7 +129,8 @@ func nonNegative(a Affine, r Ranges, known []Affine, depth int) bool {
 	return false
 }
 
-// small reports whether the factors of a can be multiplied by 1<<20, and two such sums added, without wrapping.
+// small reports whether the factors of a can be multiplied by 1<<20, and two such sums added,
+// without wrapping.
 func small(a Affine) bool {
 	ok := abs(a.Const) < 1<<40
 	for _, t := range a.Terms {
@@ -145,7 +148,8 @@ func coefOf(a Affine, atom ir.Expr) int64 {
 	return 0
 }
 
-// remainders lists what holds for the remainders among the atoms of a, which is known: x % c is at most x, where that is not negative.
+// remainders lists facts about the remainders among the atoms of a: x % c is at most x, where x is
+// not negative.
 func remainders(a Affine, r Ranges) []Affine {
 	var out []Affine
 	for _, t := range a.Terms {
@@ -157,14 +161,14 @@ func remainders(a Affine, r Ranges) []Affine {
 		if iv, fits := of.Bounds(r); !fits || iv.Lo < 0 {
 			continue
 		}
-		if f, exact := of.exactly(-1, Affine{Terms: []Term{{1, t.Atom}}}); exact {
+		if f, exact := of.plusExact(-1, Affine{Terms: []Term{{1, t.Atom}}}); exact {
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-// implied lists what holds for the divisions, min and max among the atoms of a.
+// implied lists facts about the divisions, min and max among the atoms of a.
 func implied(a Affine, r Ranges) []Affine {
 	var out []Affine
 	for _, t := range a.Terms {
@@ -180,7 +184,7 @@ func implied(a Affine, r Ranges) []Affine {
 			continue
 		}
 		note := func(a Affine, k int64, b Affine) { // a + k*b is a fact
-			if f, exact := a.exactly(k, b); exact {
+			if f, exact := a.plusExact(k, b); exact {
 				if _, fits := f.Bounds(r); fits {
 					out = append(out, f)
 				}
@@ -192,7 +196,7 @@ func implied(a Affine, r Ranges) []Affine {
 			if len(y.Terms) > 0 || c <= 0 || c > 1<<31 {
 				continue
 			}
-			if rest, exact := x.exactly(-c, self); exact {
+			if rest, exact := x.plusExact(-c, self); exact {
 				note(rest, 1, Affine{})
 				note(Affine{Const: c - 1}, -1, rest)
 			}

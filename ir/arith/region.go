@@ -7,9 +7,9 @@ import (
 	"ripc/ir"
 )
 
-// region is a set of elements of a buffer, by their number in row-major order: base + c1*x1 + c2*x2 + ... for
-// 0 <= xi < ni. base is a sum of variables of loops further out. Regions of different moments are compared, so those of which a base
-// reads memory are not kept (effect.within).
+// region is a set of elements of a buffer, by their number in row-major order: base + c1*x1 + c2*x2
+// + ... for 0 <= xi < ni. base is a sum of variables of outer loops. Regions of different moments
+// are compared, so regions with a base that reads memory are dropped (effect.within).
 type region struct {
 	base Affine
 	dims []dim // rising c > 0, n > 1
@@ -18,7 +18,7 @@ type region struct {
 type dim struct{ c, n int64 }
 
 func everything(b ir.Buffer) region {
-	return region{Affine{}, tidy([]dim{{1, int64(b.Elems())}})}
+	return region{Affine{}, joinDims([]dim{{1, int64(b.Elems())}})}
 }
 
 func (g region) isAll(b ir.Buffer) bool { return b.Elems() == 1 || g.equal(everything(b)) }
@@ -44,8 +44,8 @@ func element(b ir.Buffer, idx []ir.Expr) region {
 	return g
 }
 
-// tidy sorts dims and joins those that count on: {1,4},{4,8} is {1,32}.
-func tidy(dims []dim) []dim {
+// joinDims sorts dims and joins neighbours that form one: {1,4},{4,8} is {1,32}.
+func joinDims(dims []dim) []dim {
 	dims = slices.DeleteFunc(slices.Clone(dims), func(d dim) bool { return d.n <= 1 })
 	slices.SortFunc(dims, func(a, b dim) int { return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.n, b.n)) })
 	var out []dim
@@ -64,7 +64,8 @@ func tidy(dims []dim) []dim {
 	return out
 }
 
-// distinct reports whether different x give different elements: each step is larger than all smaller ones together.
+// distinct reports whether different x give different elements: each step is larger than all
+// smaller ones together.
 func distinct(dims []dim) bool {
 	reach := int64(0)
 	for _, d := range dims {
@@ -81,8 +82,8 @@ func distinct(dims []dim) bool {
 	return true
 }
 
-// merged adds up the dims of equal step, which gives a larger set.
-func merged(dims []dim) []dim {
+// mergeDims adds up the dims of equal step, which gives a superset.
+func mergeDims(dims []dim) []dim {
 	n := map[int64]int64{}
 	for _, d := range dims {
 		if d.n > 1 {
@@ -93,7 +94,7 @@ func merged(dims []dim) []dim {
 	for c, k := range n {
 		out = append(out, dim{c, k + 1})
 	}
-	return tidy(out)
+	return joinDims(out)
 }
 
 // union is a region that holds both.
@@ -109,7 +110,7 @@ func (g region) union(h region, b ir.Buffer) region {
 		g, h = h, g
 	}
 	most := map[int64]int64{}
-	for _, dims := range [][]dim{merged(g.dims), merged(h.dims)} {
+	for _, dims := range [][]dim{mergeDims(g.dims), mergeDims(h.dims)} {
 		for _, d := range dims {
 			most[d.c] = max(most[d.c], d.n)
 		}
@@ -118,7 +119,7 @@ func (g region) union(h region, b ir.Buffer) region {
 	for c, n := range most {
 		dims = append(dims, dim{c, n})
 	}
-	return region{g.base, merged(dims)}
+	return region{g.base, mergeDims(dims)}
 }
 
 // reach is the distance from the first element to the last.
@@ -136,7 +137,7 @@ func (g region) reach() (int64, bool) {
 	return sum, true
 }
 
-// gap is by how much h begins behind the last element of g, which is 1 where it is the next one.
+// gap is the distance from the last element of g to the first of h, 1 for neighbours.
 func (g region) gap(h region) (int64, bool) {
 	reach, ok := g.reach()
 	if !ok || !sameTerms(g.base, h.base) {
@@ -149,8 +150,8 @@ func (g region) gap(h region) (int64, bool) {
 	return subOK(h.base.Const, last)
 }
 
-// within is g and h without the outermost step, if both repeat with it and lie within one of it: an element of g and one of
-// h are then the same only if they are so without it.
+// within returns g and h without their outermost step, if they share that step and lie within one
+// step of each other. Elements of g and h then coincide only if they do so without the step.
 func (g region) within(h region) (a, b region, step dim, ok bool) {
 	n, m := len(g.dims)-1, len(h.dims)-1
 	if n < 0 || m < 0 || g.dims[n] != h.dims[m] {
@@ -169,7 +170,8 @@ func (g region) within(h region) (a, b region, step dim, ok bool) {
 	return a, b, step, ok1 && ok2 && ok3 && ok4 && sameTerms(g.base, h.base) && max(reach, end) < step.c
 }
 
-// apart reports whether g and h have no element in common: one ends before the other begins, in each of their steps.
+// apart reports whether g and h have no element in common: one ends before the other begins, in
+// each of their steps.
 func (g region) apart(h region) bool {
 	if in, other, _, ok := g.within(h); ok {
 		return in.apart(other)
@@ -179,12 +181,12 @@ func (g region) apart(h region) bool {
 	return ok && a > 0 || ok2 && b > 0
 }
 
-// joined is the region of g and h and nothing else, if one is a row of elements, in each of their steps, and the other goes
-// on with it.
-func (g region) joined(h region) (region, bool) {
+// join returns the union of g and h if it is a region: within each step, one is a row of elements
+// and the other continues it.
+func (g region) join(h region) (region, bool) {
 	if in, other, step, ok := g.within(h); ok {
-		all, ok := in.joined(other)
-		all.dims = tidy(append(all.dims, step))
+		all, ok := in.join(other)
+		all.dims = joinDims(append(all.dims, step))
 		return all, ok
 	}
 	if n, ok := h.gap(g); ok && n == 1 {
@@ -196,10 +198,10 @@ func (g region) joined(h region) (region, bool) {
 	if !ok || n != 1 || !ok1 || !ok2 {
 		return region{}, false
 	}
-	return region{g.base, tidy([]dim{{1, a + b}})}, true
+	return region{g.base, joinDims([]dim{{1, a + b}})}, true
 }
 
-// row is the number of elements, if they lie one after the other.
+// row returns the number of elements if they are contiguous.
 func (g region) row() (int64, bool) {
 	switch {
 	case len(g.dims) == 0:
@@ -210,7 +212,7 @@ func (g region) row() (int64, bool) {
 	return 0, false
 }
 
-// Whether the iterations of a loop touch the same elements.
+// again describes how iterations of a loop overlap in a region.
 type again uint8
 
 const (
@@ -219,7 +221,7 @@ const (
 	unclear
 )
 
-// loop is the region that the iterations v = 0..n-1 touch together.
+// loop returns the region that the iterations v = 0..n-1 touch together.
 func (g region) loop(v string, n int64, b ir.Buffer) (region, again) {
 	c, ok := g.base.Coef(v)
 	switch {
@@ -242,7 +244,7 @@ func (g region) loop(v string, n int64, b ir.Buffer) (region, again) {
 	}
 	all := append([]dim{step}, g.dims...)
 	if slices.SortFunc(all, func(a, b dim) int { return cmp.Compare(a.c, b.c) }); distinct(all) {
-		return region{base, tidy(all)}, eachOnce
+		return region{base, joinDims(all)}, eachOnce
 	}
-	return region{base, merged(all)}, unclear
+	return region{base, mergeDims(all)}, unclear
 }

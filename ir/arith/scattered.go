@@ -2,8 +2,8 @@ package arith
 
 import "ripc/ir"
 
-// Scattered reports whether some address in l's body is no multiple of l's variable plus something else: then there are
-// no vectors of neighbours, and the lanes go one by one.
+// Scattered reports whether some address in l's body is not an affine function of l's variable.
+// Then there are no vectors of neighbours, and the lanes run one by one.
 func Scattered(l *ir.For) bool {
 	found := false
 	index := func(idx []ir.Expr) {
@@ -31,8 +31,8 @@ func Scattered(l *ir.For) bool {
 	return found
 }
 
-// Neighbours reports whether l's iterations store elements that lie side by side in memory, and load such, or every other one, or the
-// same ones; bufs are the buffers that its body names.
+// Neighbours reports whether l's iterations store elements that are adjacent in memory, and load
+// adjacent elements, every other one, or the same one. bufs are the buffers that its body names.
 func Neighbours(l *ir.For, bufs map[string]ir.Buffer) bool {
 	side := true
 	at := func(buf string, idx []ir.Expr, most int64) {

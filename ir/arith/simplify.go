@@ -2,9 +2,10 @@ package arith
 
 import "ripc/ir"
 
-// Simplify gives an expression of the same value as e, for loop variables in r: constants are folded, index sums put in
-// the form of Affine.Expr, divisions and comparisons decided where r decides them. Floats are folded, never rearranged.
-// It may drop operands that are not needed, so an access that would have been an error may be gone.
+// Simplify returns an expression of the same value as e, for loop variables in r. Constants are
+// folded, index sums put in the form of Affine.Expr, and divisions and comparisons decided where r
+// suffices. Floats are folded, never rearranged. It may drop operands that are not needed, so an
+// access that would have been an error may be gone.
 func Simplify(e ir.Expr, r Ranges) ir.Expr { return simplifier{env{r: r}}.expr(e) }
 
 type simplifier struct{ env }
@@ -59,7 +60,7 @@ func or(e, otherwise ir.Expr) ir.Expr {
 	return otherwise
 }
 
-// affineExpr simplifies the atoms of a sum, and the sum of what they became.
+// affineExpr simplifies the atoms of a sum, and then the sum.
 func (s simplifier) affineExpr(e ir.Expr) ir.Expr {
 	a := ToAffine(e)
 	if len(a.Terms) == 1 && a.Const == 0 && a.Terms[0].Coef == 1 && a.Terms[0].Atom == e { // an atom itself
@@ -120,10 +121,11 @@ func (s simplifier) unary(op ir.UnOp, a ir.Expr) ir.Expr {
 	if op == ir.Abs && t.IsInt() && s.interval(a).Lo >= 0 {
 		return a
 	}
-	return s.decided(&ir.Unary{Op: op, A: a})
+	return s.decide(&ir.Unary{Op: op, A: a})
 }
 
-// opposite is the comparison that holds where op does not; of no use on floats, because of NaN.
+// opposite returns the comparison that holds where op does not. It is useless for floats, because
+// of NaN.
 func opposite(op ir.BinOp) (ir.BinOp, bool) {
 	switch op {
 	case ir.Eq:
@@ -161,8 +163,8 @@ func (s simplifier) choose(c, a, b ir.Expr) ir.Expr {
 	return &ir.Select{Cond: c, A: a, B: b}
 }
 
-// decided replaces an integer expression that can have only one value by it.
-func (s simplifier) decided(e ir.Expr) ir.Expr {
+// decide replaces an integer expression with a single possible value by that value.
+func (s simplifier) decide(e ir.Expr) ir.Expr {
 	if iv, ok := s.bounds(e); ok && iv.Lo == iv.Hi {
 		return ir.Const(e.Type(), iv.Lo)
 	}

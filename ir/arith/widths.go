@@ -7,12 +7,16 @@ import (
 	"ripc/ir"
 )
 
-// VerifyWidths proves that no integer accumulator of f wraps: that for every buffer that is allocated or written by f,
-// whatever "+=", b[i] = b[i] + e, b[i] + b[i] and the like (ir.Accumulates) add up to stays inside the buffer's type, or the Range
-// that it has. It follows one interval per buffer, with the loops' extents, and counts an element as updated again by an
-// iteration unless the index shows otherwise. It fails with *ir.Error naming the buffer and the largest sum.
+// VerifyWidths proves that no integer accumulator of f wraps: in every buffer that f allocates or
+// writes, sums stay inside the buffer's type or Range. Sums are "+=", b[i] = b[i] + e, b[i] + b[i]
+// and the like (ir.Accumulates).
 //
-// f should be well-formed (ir.Verify). An accumulator that is a parameter must be given a value by f itself.
+// It follows one interval per buffer, with the loops' extents. An iteration counts as another
+// update of the same element unless the index shows otherwise. It fails with an *ir.Error that
+// names the buffer and the largest sum.
+//
+// f should be well-formed (ir.Verify). An accumulator that is a parameter must be given a value by
+// f itself.
 func VerifyWidths(f *ir.Func) error { return newWidths(f).verify() }
 
 func (w *widths) verify() error {
@@ -37,8 +41,8 @@ func (w *widths) verify() error {
 	return err
 }
 
-// VerifyWidthsWithin is VerifyWidths of part, a piece of f as a Func of its own: its parameters hold what f stores in its buffers
-// of these names.
+// VerifyWidthsWithin is VerifyWidths of part, a piece of f as a Func of its own. Its parameters
+// hold the values that f stores in its buffers of these names.
 func VerifyWidthsWithin(f, part *ir.Func) error {
 	whole, w := newWidths(f), newWidths(part)
 	for _, p := range part.Params {
@@ -55,7 +59,7 @@ type widths struct {
 	bufs   map[string]ir.Buffer
 	loops  Ranges
 	scopes map[string]scope
-	values map[string]Interval // what loads can give, of buffers already followed (and those being followed: all)
+	values map[string]Interval // possible values of loads, of buffers already followed (during that: all values)
 }
 
 type scope struct {
@@ -96,7 +100,7 @@ func typeLine(t ir.Type) lines {
 	return constLine(lo, hi)
 }
 
-// limitsOf are the numbers that elements of b may be: those of its Range, or of its type.
+// limitsOf returns the limits of b's elements: those of its Range, or of its type.
 func limitsOf(b ir.Buffer) (lo, hi *big.Int) {
 	if b.Range.Any() {
 		return limits(b.Type)
@@ -112,7 +116,7 @@ func limits(t ir.Type) (lo, hi *big.Int) {
 	return big.NewInt(w.Lo), big.NewInt(w.Hi)
 }
 
-// values an allocated buffer can hold; whole(type) while that is being worked out.
+// load returns the values an allocated buffer can hold; whole(type) while these are being computed.
 func (w *widths) load(l *ir.Load) (Interval, bool) {
 	if iv, ok := w.values[l.Buf]; ok {
 		return iv, true
@@ -154,7 +158,7 @@ func (w *widths) load(l *ir.Load) (Interval, bool) {
 	return w.values[l.Buf], true
 }
 
-// effect is what s does to the elements of buffer name.
+// effect returns the effect of s on the elements of buffer name.
 func (w *widths) effect(name string, s ir.Stmt, r Ranges) *effect {
 	b := w.bufs[name]
 	switch s := s.(type) {
@@ -164,7 +168,7 @@ func (w *widths) effect(name string, s ir.Stmt, r Ranges) *effect {
 		}
 		return w.effect(name, s.Body, r).loop(s.Var, s.Extent, b)
 	case *ir.Block:
-		var out, run *effect // run is of statements on the same elements
+		var out, run *effect // run is the effect of consecutive statements on the same elements
 		for _, t := range s.Stmts {
 			e := w.effect(name, t, r)
 			if run == nil || e == nil || run.at.equal(e.at) {
@@ -196,7 +200,7 @@ func (w *widths) effect(name string, s ir.Stmt, r Ranges) *effect {
 	return nil
 }
 
-// call is what an instruction does to the windows of name that it writes.
+// call returns the effect of an instruction on the windows of name that it writes.
 func (w *widths) call(name string, c *ir.Call) *effect {
 	b := w.bufs[name]
 	var out *effect
@@ -204,7 +208,7 @@ func (w *widths) call(name string, c *ir.Call) *effect {
 		if i >= len(c.Args) || c.Args[i].Buf != name || !p.Out {
 			continue
 		}
-		if overlaps(b, c, i) { // another parameter is this one, too
+		if overlaps(b, c, i) { // another parameter overlaps this one
 			return lostEffect(b)
 		}
 		in := newWidths(c.Fn)
@@ -227,7 +231,8 @@ func (w *widths) call(name string, c *ir.Call) *effect {
 	return out
 }
 
-// overlaps reports whether operand i of c, a window of b, may have elements in common with another operand.
+// overlaps reports whether operand i of c, a window of b, may have elements in common with another
+// operand.
 func overlaps(b ir.Buffer, c *ir.Call, i int) bool {
 	mine := window(b, c.Args[i], c.Fn.Params[i].Buffer)
 	for j, w := range c.Args {
@@ -247,7 +252,7 @@ func window(b ir.Buffer, w ir.Window, p ir.Buffer) region {
 		}
 		stride *= int64(b.Shape[len(b.Shape)-1-d])
 	}
-	g.dims = tidy(g.dims)
+	g.dims = joinDims(g.dims)
 	return g
 }
 
@@ -325,7 +330,8 @@ func sumLines(a, b lines, k *big.Int) lines {
 	return lines{{add(a[0].a, m.a), add(a[0].lo, m.lo), add(a[0].hi, m.hi)}}
 }
 
-// report turns the effect on b, whose elements start in start (nowhere if nil), into an error if a sum does not fit.
+// report turns the effect on b into an error if a sum does not fit. start has the elements' initial
+// values (nil: none).
 func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 	if e == nil {
 		return nil
@@ -334,7 +340,7 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 		return &ir.Error{Op: ir.BufferString(b), Node: "@" + w.f.Name, Msg: fmt.Sprintf(format, args...), Help: help}
 	}
 	if e.lost {
-		return fail("split what adds to it with tail=cut, shift or perfect: under a condition, or where tiles overlap, too many sums are possible", "cannot bound the sums that %%%s accumulates", b.Name)
+		return fail("split the loops that add to it with tail=cut, shift or perfect: under a condition, or where tiles overlap, too many sums are possible", "cannot bound the sums that %%%s accumulates", b.Name)
 	}
 	lo, hi := limitsOf(b)
 	written := false
@@ -353,7 +359,7 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 			continue
 		}
 		if !b.Range.Any() {
-			return fail("declare what is stored, or leave the range out", "elements can be %s, but are said to be from %s to %s", worst, lo, hi)
+			return fail("declare the range of the stored numbers, or leave it out", "elements can be %s, but are said to be from %s to %s", worst, lo, hi)
 		}
 		return fail(wider(b.Type, p), "the accumulator can reach %s, but %s holds %s..%s", worst, b.Type, lo, hi)
 	}

@@ -1,6 +1,7 @@
-// Package deps says which iterations of a loop depend on each other: what they touch, whether two of them may touch the
-// same element, and so whether the kinds of loops of a Func (parallel, vectorize) are legal. A schedule asks it before it
-// changes an order, code generation before it relies on one; the answer is the same, since the question is asked here.
+// Package deps decides which iterations of a loop depend on each other. It collects their accesses,
+// and tests whether two of them may touch the same element. From that it derives whether the loop
+// kinds of a Func (parallel, vectorize) are legal. Schedules ask it before they change an order,
+// and code generation before it relies on one, so both get the same answer.
 package deps
 
 import (
@@ -17,7 +18,8 @@ type Access struct {
 	Store *ir.Store // the store itself, if this is one
 }
 
-// String is the access as .ripir writes it: a store whole, anything else as the element it begins at.
+// String is the access as .ripir writes it: a store whole, anything else as the element it begins
+// at.
 func (a Access) String() string {
 	if a.Store != nil {
 		return Shorten(ir.StmtString(a.Store))
@@ -25,7 +27,8 @@ func (a Access) String() string {
 	return Shorten(ir.ExprString(&ir.Load{Buf: a.Buf, Idx: a.Idx}))
 }
 
-// commutes reports whether a and b are one and the same integer reduction, whose order does not matter.
+// commutes reports whether a and b belong to the same integer reduction, which may run in any
+// order.
 func (a Access) commutes(b Access) bool {
 	return a.Store != nil && b.Store != nil && a.Store.Op == b.Store.Op && a.Store.Op != ir.Assign && !a.Store.Val.Type().IsFloat()
 }
@@ -38,8 +41,8 @@ func (a Access) width(d int) int64 {
 	return 1
 }
 
-// Accesses collects what statements touch outside of themselves, by buffer, in program order; buffers that they allocate
-// are private to an iteration and left out.
+// Accesses collects the accesses of statements by buffer, in program order. Buffers that the
+// statements allocate are private to an iteration and left out.
 func Accesses(ss ...ir.Stmt) map[string][]Access {
 	out := map[string][]Access{}
 	private := map[string]bool{}
@@ -86,14 +89,16 @@ func Written(as []Access) bool {
 	return false
 }
 
-// Scope knows the extents of a func's loops and what is around them; names are unique, so one serves the whole func.
+// Scope has the extents of a func's loops and their nesting. Names are unique, so one serves the
+// whole func.
 type Scope struct {
 	Ranges arith.Ranges
 	// Outer maps a loop to those around it: they hold still while the loop runs.
 	Outer map[string]*Loops
 }
 
-// Loops is a set of loops, one inside the other: the innermost, and those around it, which sets of its neighbours share. nil is none.
+// Loops is a set of loops, one inside the other: the innermost, and those around it, which sets of
+// its neighbours share. nil is none.
 type Loops struct {
 	name  string
 	outer *Loops
@@ -139,7 +144,8 @@ func ScopeOf(body ir.Stmt) Scope {
 	return sc
 }
 
-// Shorten puts text into quotes, without the newline at its end and only as much of it as a message can bear.
+// Shorten puts text into quotes, without the newline at its end and only as much of it as a message
+// can bear.
 func Shorten(s string) string {
 	for len(s) > 0 && s[len(s)-1] == '\n' {
 		s = s[:len(s)-1]

@@ -301,7 +301,7 @@ func TestCheck(t *testing.T) {
 		{"an alloc that is set before", sums("parallel", "0:4", "%t[%w]"), ""},
 		{"an alloc that others write", sums("parallel", "0:4", "%t[3 - %w]"), "its iterations may touch the same element of %t"},
 		{"an alloc that is read outside of parallel loops", strings.Replace(sums("parallel", "0:4", "%u[%w]"), "  for %w", "  alloc %u: i32[4]\n  for %j in 0:4 {\n    %u[%j] = %t[%j]\n  }\n  for %w", 1), "loop %v writes %t, which is allocated outside of it and read outside of parallel loops"},
-		{"an alloc in loops that are shared otherwise", sums("parallel", "0:2", "%t[%w]"), "loop %v writes %t, which is allocated outside of it and touched in loop %w, of which threads have other iterations"},
+		{"an alloc in loops that are shared otherwise", sums("parallel", "0:2", "%t[%w]"), "loop %v writes %t, which is allocated outside of it and touched in loop %w, which gives threads other iterations"},
 		{"an alloc that is counted up outside of parallel loops", strings.Replace(sums("parallel", "0:4", "%t[%w]"), "%t[%i] = 0i32", "%t[%i] += 1i32", 1), "read outside of parallel loops"},
 		{"threads that would wait", `func @f(%x: i32[8], out %y: i32[4], out %z: i32[4]) {
   for %w in 0:4 parallel {

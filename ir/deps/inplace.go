@@ -8,13 +8,13 @@ import (
 	"ripc/ir/arith"
 )
 
-// InPlace refuses output out of f to lie where its input in does, byte for byte, unless every read of an element of in comes before
-// anything is written there: in the order of the statements, and for any order of the iterations of two different ones, on any number
-// of threads and lanes. So an element that two tiles compute, a window, a transposed or a repeated read are refused wherever one
-// iteration may read what another has written.
+// InPlace refuses output out of f at the address of its input in, unless every read of an element
+// of in comes before anything is written there. That must hold for the order of statements, and for
+// two different iterations in any order, on any number of threads and lanes. So halos, windows, and
+// transposed or repeated reads are refused if an iteration may read another one's result.
 //
-// The elements of both have the same size, and are both floats or both integers, and there are as many of them. It fails with *ir.Error. f should be well-formed
-// otherwise (ir.Verify).
+// Both must have the same number of elements, of the same size, and both floats or both integers.
+// It fails with *ir.Error. f should be well-formed otherwise (ir.Verify).
 func InPlace(f *ir.Func, out, in string) error {
 	fail := func(msg, help string) error {
 		return &ir.Error{Op: "%" + out + " over %" + in, Node: "@" + f.Name, Msg: msg, Help: help}
@@ -29,10 +29,10 @@ func InPlace(f *ir.Func, out, in string) error {
 	c := overwriting{scope: ScopeOf(f.Body), out: o.Buffer, in: i.Buffer, flat: !slices.Equal(o.Shape, i.Shape)}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		l, ok := s.(*ir.For)
-		c.threads = c.threads || ok && l.Kind == ir.Parallel
-		return !c.threads
+		c.hasParallel = c.hasParallel || ok && l.Kind == ir.Parallel
+		return !c.hasParallel
 	})
-	if p, met := c.stmt(f.Body, nil, !c.threads); met {
+	if p, met := c.stmt(f.Body, nil, !c.hasParallel); met {
 		return fail("an element may be read after it was overwritten, in "+p.String(), "put the output into a place of its own")
 	}
 	return nil
@@ -49,14 +49,14 @@ func param(f *ir.Func, name string) *ir.Param {
 
 // overwriting looks for reads of in that may come after a write to out of the same element.
 type overwriting struct {
-	scope   Scope
-	out, in ir.Buffer
-	flat    bool // their shapes differ: elements are told apart by their number
-	threads bool // a loop is parallel: what is around it is done by all threads
+	scope       Scope
+	out, in     ir.Buffer
+	flat        bool // their shapes differ: elements are told apart by their number
+	hasParallel bool // some loop is parallel: statements outside of parallel loops run on all threads
 }
 
-// stmt looks in s, of which one iteration of the loops in around is done. ordered says that one thread does all of it: in a Func with
-// parallel loops, that one of these is around.
+// stmt looks for a conflict in s. around are the enclosing loops, with one iteration each. ordered
+// says that a single thread runs all of s: f has no parallel loop, or one of them encloses s.
 func (c overwriting) stmt(s ir.Stmt, around *Loops, ordered bool) (Pair, bool) {
 	switch s := s.(type) {
 	case *ir.Block:
@@ -114,7 +114,8 @@ func (c overwriting) accesses(s ir.Stmt) (writes, reads []Access) {
 	return writes, reads
 }
 
-// element is a by the number of its element, where shapes differ. Of a window it is told no more then than that it may be anywhere.
+// element is a by the number of its element, where shapes differ. Of a window it is told no more
+// then than that it may be anywhere.
 func (c overwriting) element(a Access, b ir.Buffer) Access {
 	if !c.flat {
 		return a

@@ -11,19 +11,22 @@ import (
 // MaxLanes is the largest extent of a vectorize loop. It may be any number of machine vectors.
 const MaxLanes = 256
 
-// Check refuses f unless outputs that may lie over inputs may do so (InPlace), and the kinds of its loops are legal, whatever the number of
-// threads and lanes:
+// Check refuses f unless its loop kinds are legal for any number of threads and lanes, and outputs
+// over inputs are too (InPlace):
 //
-//   - A vectorize loop of several iterations has at most MaxLanes, lies in no other one, and holds no call. Its iterations
-//     touch different elements, but for integer reductions.
-//   - A parallel loop lies in no loop but serial ones, and in no if. All threads run the func, each with its own allocs, and share only
-//     the iterations of parallel loops; they do not wait for each other. So these touch different elements of the parameters, in whatever
-//     iterations of the loops around them, and what else the func does writes no parameter, and reads none that the loop writes. Of an
-//     alloc from outside of the loop a thread has what its own iterations write: no other iteration touches that, neither of the loop nor
-//     of others, which are parallel and as long, so that threads share them alike, and what else the func does only sets it.
+//   - A vectorize loop of several iterations has at most MaxLanes, lies in no other one, and holds
+//     no call. Its iterations touch different elements, but for integer reductions.
+//   - A parallel loop lies only in serial loops, and in no if. All threads run the func, each with
+//     its own allocs, and share only the iterations of parallel loops, without barriers. So these
+//     must touch different elements of the parameters, for any iterations of the enclosing loops.
+//     The rest of the func may write no parameter, and may read none that the loop writes.
+//   - In an alloc from outside of the loop a thread sees only the elements that its own iterations
+//     wrote. So no iteration of other threads may touch them. Other parallel loops over the alloc
+//     must have the same extent, so that threads get the same iterations. The rest of the func may
+//     only assign its elements.
 //
-// It fails with *ir.Error, of which Op is the loop and Msg names what it touches. f should be well-formed otherwise
-// (ir.Verify).
+// It fails with *ir.Error: Op is the loop and Msg names the buffer. f should be well-formed
+// otherwise (ir.Verify).
 func Check(f *ir.Func) error {
 	return check(f, "")
 }
@@ -32,7 +35,7 @@ func Check(f *ir.Func) error {
 func CheckLoop(f *ir.Func, name string) error { return check(f, name) }
 
 func check(f *ir.Func, alone string) error {
-	c := checker{f: f, alone: alone}
+	c := checker{f: f, only: alone}
 	if err := c.stmt(f.Body, nil); err != nil {
 		err.Node = "@" + f.Name
 		return err
@@ -50,11 +53,12 @@ func check(f *ir.Func, alone string) error {
 // checker looks at the marked loops of a Func.
 type checker struct {
 	f     *ir.Func
-	alone string // the only loop of which iterations are compared; "": all
+	only  string // the only loop to compare iterations of; "": all
 	scope *Scope // made when it is needed: most funcs that are checked after each step have no marked loop yet
 }
 
-// stmt checks the loops in s, around is what lies around it, outermost first. What is behind around in its array is written over.
+// stmt checks the loops in s. around has the enclosing statements, outermost first; spare capacity
+// behind it is overwritten.
 func (c *checker) stmt(s ir.Stmt, around []ir.Stmt) *ir.Error {
 	in := func() []ir.Stmt { return append(around, s) }
 	switch s := s.(type) {
@@ -133,7 +137,7 @@ func (c *checker) loop(l *ir.For, around []ir.Stmt) *ir.Error {
 }
 
 // known says that l's iterations were compared before.
-func (c *checker) known(l *ir.For) bool { return c.alone != "" && l.Var != c.alone }
+func (c *checker) known(l *ir.For) bool { return c.only != "" && l.Var != c.only }
 
 func (c *checker) scoped() Scope {
 	if c.scope == nil {
@@ -143,7 +147,7 @@ func (c *checker) scoped() Scope {
 	return *c.scope
 }
 
-// parallel checks a loop whose iterations threads share.
+// parallel checks a loop with iterations shared by threads.
 func (c *checker) parallel(l *ir.For) *ir.Error {
 	params := map[string]bool{}
 	for _, p := range c.f.Params {
@@ -160,7 +164,7 @@ func (c *checker) parallel(l *ir.For) *ir.Error {
 	body := []ir.Stmt{l.Body}
 	for _, b := range slices.Sorted(maps.Keys(acc)) {
 		if Written(acc[b]) && !params[b] {
-			others, err := c.alike(l, b)
+			others, err := c.sameShares(l, b)
 			if err != nil {
 				return err
 			}
@@ -174,9 +178,10 @@ func (c *checker) parallel(l *ir.For) *ir.Error {
 	return sc.untouched(l.Var, Accesses(body...), "run in parallel", Nothing)
 }
 
-// alike are the bodies of the other parallel loops that touch b, as if they were iterations of l, which writes b, an alloc from outside of it. It fails unless each thread
-// has the same iterations of all of them, and what else the func does to b is to set elements.
-func (c *checker) alike(l *ir.For, b string) ([]ir.Stmt, *ir.Error) {
+// sameShares returns the bodies of the other parallel loops that touch b, an alloc from outside of
+// l that l writes. They count as further iterations of l. It fails unless each thread has the same
+// iterations of all these loops, and the rest of the func only assigns elements of b.
+func (c *checker) sameShares(l *ir.For, b string) ([]ir.Stmt, *ir.Error) {
 	touched := func(s ir.Stmt) []Access { return Accesses(s)[b] }
 	refuse := func(how string) *ir.Error {
 		return &ir.Error{
@@ -199,7 +204,7 @@ func (c *checker) alike(l *ir.For, b string) ([]ir.Stmt, *ir.Error) {
 			return true
 		case p.Var == l.Var || len(touched(p)) == 0:
 		case p.Extent != l.Extent:
-			err = refuse(fmt.Sprintf("touched in loop %%%s, of which threads have other iterations", p.Var))
+			err = refuse(fmt.Sprintf("touched in loop %%%s, which gives threads other iterations", p.Var))
 		default:
 			bodies = append(bodies, ir.SubstStmt(p.Body, map[string]ir.Expr{p.Var: &ir.Var{Name: l.Var}}))
 		}
@@ -218,21 +223,22 @@ func without(s ir.Stmt, out func(*ir.For) bool) ir.Stmt {
 	}, nil)
 }
 
-// Independent refuses loop l of f unless its iterations may be carried out in any order: no two touch an element that
-// one of them writes, but as the rule allows. What says what is asked for, as in "cannot vectorize".
-func Independent(f *ir.Func, l *ir.For, what string, rule Rule) error {
-	if err := ScopeOf(f.Body).independent(l, what, rule); err != nil {
+// Independent refuses loop l of f unless its iterations may run in any order: no two touch an
+// element that one of them writes, except as rule allows. request is part of the message, as in
+// "cannot vectorize".
+func Independent(f *ir.Func, l *ir.For, request string, rule Rule) error {
+	if err := ScopeOf(f.Body).independent(l, request, rule); err != nil {
 		return err
 	}
 	return nil
 }
 
-func (sc Scope) independent(l *ir.For, what string, rule Rule) *ir.Error {
-	return sc.untouched(l.Var, Accesses(l.Body), what, rule)
+func (sc Scope) independent(l *ir.For, request string, rule Rule) *ir.Error {
+	return sc.untouched(l.Var, Accesses(l.Body), request, rule)
 }
 
-// untouched is independent of a loop whose iterations touch what acc says.
-func (sc Scope) untouched(loop string, acc map[string][]Access, what string, rule Rule) *ir.Error {
+// untouched is independent for a loop with the accesses acc.
+func (sc Scope) untouched(loop string, acc map[string][]Access, request string, rule Rule) *ir.Error {
 	for _, b := range slices.Sorted(maps.Keys(acc)) {
 		p, meet := sc.Meet(acc[b], acc[b], rule, loop)
 		if !meet {
@@ -243,7 +249,7 @@ func (sc Scope) untouched(loop string, acc map[string][]Access, what string, rul
 			help += ", or that only reduces integers with +=, |=, min= or max="
 		}
 		return &ir.Error{
-			Msg:  fmt.Sprintf("cannot %s loop %%%s: its iterations may touch the same element of %%%s in %s", what, loop, b, p),
+			Msg:  fmt.Sprintf("cannot %s loop %%%s: its iterations may touch the same element of %%%s in %s", request, loop, b, p),
 			Help: help,
 		}
 	}

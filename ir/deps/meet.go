@@ -8,7 +8,8 @@ import (
 	"ripc/ir/arith"
 )
 
-// Pair is two accesses of one buffer, one of them a write, that two iterations may do to the same element.
+// Pair is two accesses of one buffer, one of them a write, that two iterations may do to the same
+// element.
 type Pair struct{ A, B Access }
 
 // String shows both, or the one that meets itself.
@@ -20,7 +21,7 @@ func (p Pair) String() string {
 	return a + " and " + b
 }
 
-// Rule says what of two iterations may meet in an element.
+// Rule lists the ways in which two iterations may meet in an element.
 type Rule uint8
 
 // Rules.
@@ -36,7 +37,8 @@ func (r Rule) forbids(a, b Access) bool {
 	return (a.Write || b.Write) && !(r == Reductions && a.commutes(b))
 }
 
-// May reports whether there are an access of as and one of bs at all that Meet looks at, which no Scope is needed for.
+// May reports whether there are an access of as and one of bs at all that Meet looks at, which no
+// Scope is needed for.
 func May(as, bs []Access, rule Rule) bool {
 	if !Written(as) && !Written(bs) {
 		return false
@@ -46,12 +48,13 @@ func May(as, bs []Access, rule Rule) bool {
 	})
 }
 
-// Meet looks for an access of as and one of bs, all of one buffer, that tie an iteration of the loops to another one
-// which differs from it in each of them. Loops around the first of the loops hold still, all others may be anywhere.
+// Meet looks for an access in as and one in bs, all of one buffer, that may conflict in different
+// iterations of loops. The iterations must differ in each of these loops. Loops around the first of
+// them hold still; all others may be anywhere.
 //
-// For each dimension it asks whether x(v, inner) = y(v', inner') has a solution with v != v', by the bounds of the terms
-// and the greatest common divisor of their factors (Banerjee, Dependence Analysis, 1997). A Pair need not meet; where
-// there is none, nothing meets.
+// For each dimension it asks whether x(v, inner) = y(v', inner') has a solution with v != v'. It
+// tests the bounds of the terms and the greatest common divisor of their factors (Banerjee,
+// Dependence Analysis, 1997). A returned Pair may still never meet; without one, nothing meets.
 func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 	if !May(as, bs, rule) {
 		return Pair{}, false
@@ -70,8 +73,8 @@ func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 	return Pair{}, false
 }
 
-// Touch looks for an access of as and one of bs, one of them a write, that may be to the same element while the loops in still keep their
-// iterations and all others are anywhere.
+// Touch looks for an access in as and one in bs that may touch the same element, at least one being
+// a write. The loops in still keep their iterations; all others may be anywhere.
 func (sc Scope) Touch(as, bs []Access, still *Loops) (Pair, bool) {
 	m := meeting{sc: sc, still: still, forms: map[formKey]form{}}
 	for _, a := range as {
@@ -84,7 +87,8 @@ func (sc Scope) Touch(as, bs []Access, still *Loops) (Pair, bool) {
 	return Pair{}, false
 }
 
-// Once reports whether each access of f to a buffer provably is to another element in each iteration of the loops around it.
+// Once reports whether each access of f to a buffer provably is to another element in each
+// iteration of the loops around it.
 func Once(f *ir.Func, buf string) bool {
 	sc, once := ScopeOf(f.Body), true
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
@@ -111,8 +115,8 @@ type formKey struct {
 	loop  string
 }
 
-// apart reports whether a and b never touch the same element in iterations that differ in v: some dimension tells them
-// apart.
+// apart reports whether a and b never touch the same element in iterations that differ in v: some
+// dimension tells them apart.
 func (m *meeting) apart(a, b Access, v string) bool {
 	extent := m.sc.Ranges[v].Hi + 1
 	if v == anyLoop {
@@ -126,8 +130,8 @@ func (m *meeting) apart(a, b Access, v string) bool {
 	return m.partsApart(a, b, v)
 }
 
-// partsApart handles a loop that a fuse made: v = n*q + r, used as v / n and v % n. Two iterations differ in q, or they
-// have the same q and differ in r.
+// partsApart handles a loop that a fuse made: v = n*q + r, used as v / n and v % n. Two iterations
+// differ in q, or they have the same q and differ in r.
 func (m *meeting) partsApart(a, b Access, v string) bool {
 	n := int64(0)
 	for _, e := range slices.Concat(a.Idx, b.Idx) {
@@ -162,8 +166,8 @@ func (m *meeting) partsApart(a, b Access, v string) bool {
 	return outer.apart(a, b, q) && inner.apart(a, b, r)
 }
 
-// form is an index as coef*v + fixed + moving + k. fixed is made of loops that hold still; moving lies in lo..hi and is a
-// multiple of gcd, 0 if that is 0. Nothing is known of the index unless ok.
+// form is an index as coef*v + fixed + moving + k. fixed is made of loops that hold still; moving
+// lies in lo..hi and is a multiple of gcd, 0 if that is 0. Nothing is known of the index unless ok.
 type form struct {
 	ok     bool
 	coef   int64
@@ -215,8 +219,8 @@ func (f *form) move(sign int64, t arith.Term, r arith.Ranges) {
 	f.ok = f.ok && max(f.hi, -f.lo) < 1<<60 // so that differences of two forms stay inside int64
 }
 
-// differ reports whether x in one iteration of v = 0..extent-1 never equals y in another, nor any of the nx and ny elements
-// from there on.
+// differ reports whether x in one iteration of v = 0..extent-1 never equals y in another, nor any
+// of the nx and ny elements from there on.
 func (sc Scope) differ(x, y form, nx, ny, extent int64) bool {
 	if !x.ok || !y.ok {
 		return false
@@ -246,7 +250,8 @@ func (sc Scope) differ(x, y form, nx, ny, extent int64) bool {
 	if c == 0 {
 		return extent < 2 || !d.zero(0)
 	}
-	// c*step + d = 0 for a step that two iterations are apart? With d's bounds, only for steps in first..last.
+	// c*step + d = 0 for a step that two iterations are apart? With d's bounds, only for steps in
+	// first..last.
 	first := max(-(extent - 1), -arith.FloorDiv(d.hi+d.k, c))
 	last := min(extent-1, arith.FloorDiv(-(d.lo+d.k), c))
 	// The remainders by gcd repeat, so that a few steps stand for all.
@@ -271,7 +276,8 @@ func (f form) zero(by int64) bool {
 	return f.lo+at <= 0 && 0 <= f.hi+at && (f.gcd == 0 || at%f.gcd == 0)
 }
 
-// Split takes an index apart: fixed is what holds still with the given loops, and moving the rest, with a.Const.
+// Split splits an index into fixed, the terms that are constant while still holds, and moving, the
+// other terms with the constant.
 func Split(e ir.Expr, still *Loops) (fixed, moving arith.Affine) {
 	a := arith.ToAffine(e)
 	moving.Const = a.Const
@@ -285,8 +291,8 @@ func Split(e ir.Expr, still *Loops) (fixed, moving arith.Affine) {
 	return fixed, moving
 }
 
-// holds reports whether e keeps its value while the loops in still do: it is made of them alone, and reads no memory, since accesses
-// of different moments are compared.
+// holds reports whether e keeps its value while the loops in still do: it is made of them alone,
+// and reads no memory, since accesses of different moments are compared.
 func holds(e ir.Expr, still *Loops) bool {
 	ok := !ir.ReadsMemory(e)
 	ir.WalkExpr(e, func(e ir.Expr) bool {
@@ -298,5 +304,5 @@ func holds(e ir.Expr, still *Loops) bool {
 	return ok
 }
 
-// Large reports whether v is beyond what keeps sums of products of such numbers inside int64.
+// Large reports whether v is too large for sums of products of such numbers to stay inside int64.
 func Large(v int64) bool { return v > 1<<28 || v < -1<<28 }

@@ -88,7 +88,7 @@ func (c *compiler) within(a affine, n int64) bool {
 // access computes the byte offset of an element, or of the start of a window.
 type access struct {
 	*bufRef
-	proven affine  // of the dimensions whose indices cannot leave their range
+	proven affine  // of the dimensions with indices proved in range
 	checks []check // the others
 	idx    []intFn // all dimensions, for messages
 	size   []int   // of a window in each dimension; nil for an element

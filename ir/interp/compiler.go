@@ -8,7 +8,7 @@ import (
 type compiler struct {
 	fn      *ir.Func
 	calls   []*ir.Func         // instructions being compiled, outermost first
-	bufs    map[string]*bufRef // what is in scope
+	bufs    map[string]*bufRef // in scope
 	scope   []variable         // loops around the current statement, outermost first
 	hidden  int                // how many of scope belong to callers, so are not to be referred to
 	extents []int64            // per slot of frame.v: the variable is in 0..extent-1; unknown for windows
@@ -63,7 +63,7 @@ func (c *compiler) newSlot(extent int64) int {
 	return len(c.extents) - 1
 }
 
-// buffer finds what name means here, nil (and an error) if nothing.
+// buffer returns the buffer called name in this scope, or nil (and an error).
 func (c *compiler) buffer(name string) *bufRef {
 	b := c.bufs[name]
 	if b == nil {
@@ -120,7 +120,8 @@ func fill(b []byte) {
 	}
 }
 
-// call compiles the instruction's body in place, its parameters bound to windows whose byte offsets are kept in slots.
+// call compiles the instruction's body in place. Its parameters become windows, and slots hold the
+// windows' byte offsets.
 func (c *compiler) call(s *ir.Call) stmtFn {
 	for _, f := range append(c.calls, c.fn) {
 		if f == s.Fn || f.Name == s.Fn.Name {

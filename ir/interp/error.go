@@ -7,14 +7,14 @@ import (
 	"ripc/ir"
 )
 
-// Undefined is what a Func may not do.
+// Undefined is a kind of undefined behaviour.
 type Undefined uint8
 
-// What a RuntimeError is about.
+// The kinds of a RuntimeError.
 const (
 	Outside   Undefined = iota // an index or a window outside its buffer
 	Unwritten                  // a read of an alloc element before it is written
-	Wraps                      // a sum that leaves its type
+	Wraps                      // a number outside the buffer's range
 	Number                     // a number that the buffer's range has not
 	Count                      // a count of a shift beyond the width
 )
@@ -37,7 +37,8 @@ type VarValue struct {
 	Value int64
 }
 
-// Error formats as "@conv: index 8 out of range 0..7 in dimension 2 of %x: %x[0, 1, 8] of shape [1, 8, 8] at %h=1, %w=8".
+// Error formats as "@conv: index 8 out of range 0..7 in dimension 2 of %x: %x[0, 1, 8] of shape [1,
+// 8, 8] at %h=1, %w=8".
 func (e *RuntimeError) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "@%s: ", e.Func)

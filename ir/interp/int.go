@@ -6,8 +6,8 @@ import (
 	"ripc/ir"
 )
 
-// int compiles an integer or bool expression. Results are in canonical form: what an int64 conversion of the value of
-// its own type gives, 0 or 1 for bool. After an error the result may be nil.
+// int compiles an integer or bool expression. Results are in canonical form: the value converted to
+// int64 by its own type, 0 or 1 for bool. After an error the result may be nil.
 func (c *compiler) int(e ir.Expr) intFn {
 	if t := e.Type(); t != ir.Bool && !t.IsInt() {
 		c.fail("%s is %s, where an integer is needed", ir.ExprString(e), t)
@@ -264,7 +264,7 @@ func (k ints[T]) shift(e *ir.Binary, a, count intFn, at *site) intFn {
 	}
 }
 
-// bools is the kind of bool, a byte in memory: 0 is false, and what else is not 0 is true.
+// bools is the kind of bool, a byte in memory: 0 is false, any other value true.
 type bools struct{ ints[uint8] }
 
 func (bools) canonical(v int64) int64 { return truth(v != 0) }

@@ -1,10 +1,11 @@
-// Package interp runs ir.Funcs and ir.Programs. It is the definition of what they mean: package ir's comment in
-// executable form, against which schedules and generated code are compared. A Func is compiled to Go closures, one per
-// expression and statement, with integers carried as int64 (sign- or zero-extended from their own width) and f32 as
-// float32. Every index is checked in every dimension: at compile time where the loop extents prove it in range, at run
-// time otherwise.
+// Package interp runs ir.Funcs and ir.Programs. It is their definition: package ir's comment in
+// executable form, the reference for schedules and generated code. A Func is compiled to Go
+// closures, one per expression and statement. Integers are carried as int64 (sign- or zero-extended
+// from their own width) and f32 as float32. Every index is checked in every dimension: at compile
+// time if the loop extents prove it in range, at run time otherwise.
 //
-// Memory is viewed in place as little-endian elements, so the host must be little endian (as all of ripc's hosts are).
+// Memory is viewed in place as little-endian elements, so the host must be little endian (as all of
+// ripc's hosts are).
 package interp
 
 import (
@@ -15,7 +16,8 @@ import (
 	"ripc/ir"
 )
 
-// Poison fills alloc buffers, fresh activations and outputs, so that a missing initialisation shows in the result.
+// Poison fills alloc buffers, fresh activations and outputs, so that a missing initialisation shows
+// in the result.
 const Poison = 0xCB
 
 // pollEvery is how many loop iterations pass between two looks at the context.
@@ -58,26 +60,28 @@ type Compiled struct {
 	checks Checks
 }
 
-// Checks are what a run looks for besides indices, counts of shifts and ranges of buffers, which are always checked. Each costs some time.
+// Checks enables checks besides those of indices, shift counts and ranges of buffers, which are
+// always on. Each costs some time.
 type Checks struct {
-	// Reads of alloc elements that were not written since their scope was entered. Costs a byte of memory per element.
+	// Reads of alloc elements that were not written since their scope was entered. Costs a byte of
+	// memory per element.
 	Reads bool
-	// Sums that wrap: of "+=", and of values that go on with what is in the buffer where they are stored (ir.Accumulates). What else
-	// wraps does so by definition.
+	// Sums that wrap: of "+=", and of values that continue an element of their own buffer
+	// (ir.Accumulates). All other integers wrap by definition.
 	Sums bool
 }
 
 // All is every check.
 func All() Checks { return Checks{Reads: true, Sums: true} }
 
-// Compile prepares f. It fails with *ir.Error if f is not well formed: unknown names, wrong types or ranks, a write to
-// an input, a divisor that is not a positive constant.
+// Compile prepares f. It fails with *ir.Error if f is not well formed: unknown names, wrong types
+// or ranks, a write to an input, a divisor that is not a positive constant.
 func Compile(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{}) }
 
 // CompileChecked is Compile with Checks.Reads.
 func CompileChecked(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{Reads: true}) }
 
-// CompileWith is Compile, and the result also reports what the checks look for.
+// CompileWith is Compile with these checks.
 func CompileWith(f *ir.Func, checks Checks) (*Compiled, error) {
 	c := &compiler{fn: f, bufs: map[string]*bufRef{}, checks: checks}
 	for i, p := range f.Params {
@@ -93,9 +97,9 @@ func CompileWith(f *ir.Func, checks Checks) (*Compiled, error) {
 	return &Compiled{fn: f, body: body, vars: len(c.extents), allocs: c.allocs, checks: checks}, nil
 }
 
-// Run applies the Func to args, the little-endian contents of its parameters in order; outputs are written in place.
-// It fails with *RuntimeError where the Func does something undefined, or with ctx's error when ctx is done; outputs
-// are then partly written.
+// Run applies the Func to args, the little-endian contents of its parameters in order; outputs are
+// written in place. It fails with *RuntimeError where the Func does something undefined, or with
+// ctx's error when ctx is done; outputs are then partly written.
 func (c *Compiled) Run(ctx context.Context, args [][]byte) (err error) {
 	if len(args) != len(c.fn.Params) {
 		return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("%d arguments for %d parameters", len(args), len(c.fn.Params))}
@@ -144,7 +148,7 @@ func aligned(b []byte) []byte {
 	return append(make([]byte, 0, len(b)+8), b...)
 }
 
-// elem is the element at byte offset off of b. Offsets come from access, which keeps them within the buffer and at a
-// multiple of the element's size; b starts at an aligned address, and its length is a multiple of the size too, so the
-// slice's own check covers the whole element.
+// elem is the element at byte offset off of b. Offsets come from access, which keeps them within
+// the buffer and at a multiple of the element's size; b starts at an aligned address, and its
+// length is a multiple of the size too, so the slice's own check covers the whole element.
 func elem[T any](b []byte, off int64) *T { return (*T)(unsafe.Pointer(&b[off])) }

@@ -7,7 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// kind makes the closures of one integer type (or bool). Methods that take an operator give nil if the type has none.
+// kind makes the closures of one integer type (or bool). Methods that take an operator give nil if
+// the type has none.
 type kind interface {
 	canonical(v int64) int64
 	positive(v int64) bool

@@ -11,15 +11,16 @@ import (
 // Options say how RunProgram goes about it; the zero value is fine.
 type Options struct {
 	Checks Checks
-	// Observe is called after each stage with the contents of all buffers by name. They are the live ones: read, or copy.
+	// Observe is called after each stage with the contents of all buffers by name. They are the
+	// live ones: read, or copy.
 	Observe func(stage int, name string, bufs map[string][]byte)
 	// Progress is called before each stage, and once more with done == total at the end.
 	Progress func(done, total int, name string)
 }
 
-// RunProgram runs the stages of p in order. inputs are the contents of p's input buffers in their order; the result is
-// that of the output buffers. Each buffer has memory of its own, so a wrong arena plan does no harm here. Padding bits
-// of encoded inputs are cleared first.
+// RunProgram runs the stages of p in order. inputs are the contents of p's input buffers in their
+// order; the result is that of the output buffers. Each buffer has memory of its own, so a wrong
+// arena plan does no harm here. Padding bits of encoded inputs are cleared first.
 func RunProgram(ctx context.Context, p *ir.Program, inputs [][]byte, opt Options) (outputs [][]byte, err error) {
 	m := NewMachine(p, opt.Checks)
 	if err := m.Start(inputs); err != nil {
@@ -57,16 +58,16 @@ func NewMachine(p *ir.Program, checks Checks) *Machine {
 	return &Machine{program: p, index: p.Index(), checks: checks, compiled: map[*ir.Func]*Compiled{}}
 }
 
-// Start brings inputs, the contents of the Program's input buffers in order, and fresh memory for everything else. It
-// fails with *ir.Error if the inputs do not fit.
+// Start brings inputs, the contents of the Program's input buffers in order, and fresh memory for
+// everything else. It fails with *ir.Error if the inputs do not fit.
 func (m *Machine) Start(inputs [][]byte) error {
 	mem, err := memory(m.program, inputs)
 	m.Memory = mem
 	return err
 }
 
-// Stage runs stage i on what memory holds. It fails with *ir.Error if the stage does not fit its Func, and as
-// Compiled.Run does.
+// Stage runs stage i on the current memory. It fails with *ir.Error if the stage does not fit its
+// Func, and as Compiled.Run does.
 func (m *Machine) Stage(ctx context.Context, i int) error {
 	s := m.program.Stages[i]
 	f := m.index.Func(s.Func)

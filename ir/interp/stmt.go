@@ -121,7 +121,7 @@ func (c *compiler) store(s *ir.Store) stmtFn {
 		}
 	} else if fn := kindOf(b.Type).store(a, s.Op, c.int(s.Val)); fn != nil {
 		if c.checks.Sums {
-			fn = c.summed(s, a, fn)
+			fn = c.checkSum(s, a, fn)
 		}
 		return a.within(fn)
 	}

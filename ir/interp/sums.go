@@ -9,9 +9,10 @@ import (
 // exactFn is an integer expression without wrapping.
 type exactFn func(*frame) *big.Int
 
-// summed is store, the statement s, and complains about a sum that leaves its type: that of a "+=", or of a value that goes on
-// with what is in s's buffer (ir.Accumulates). These are the sums of which arith.VerifyWidths proves that they do not wrap.
-func (c *compiler) summed(s *ir.Store, a *access, store stmtFn) stmtFn {
+// checkSum wraps store, the compiled statement s, with a check that sums stay inside their type:
+// "+=", and values that continue an element of s's buffer (ir.Accumulates). arith.VerifyWidths
+// proves this for the same sums.
+func (c *compiler) checkSum(s *ir.Store, a *access, store stmtFn) stmtFn {
 	goesOn := accumulates(s.Val, s.Buf)
 	switch {
 	case s.Op == ir.OrTo || a.Type == ir.Bool:
@@ -41,7 +42,8 @@ func accumulates(e ir.Expr, buf string) bool {
 	return ok && ir.Accumulates(x, buf)
 }
 
-// exact compiles e, the value of a store to buf: the part that goes on with buf's elements does not wrap, the rest does.
+// exact compiles e, the value of a store to buf: the part that goes on with buf's elements does not
+// wrap, the rest does.
 func (c *compiler) exact(e ir.Expr, buf string) exactFn {
 	if !accumulates(e, buf) {
 		t, f := e.Type(), c.int(e)

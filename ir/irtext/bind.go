@@ -9,8 +9,8 @@ import (
 	"ripc/ir"
 )
 
-// Bind gives the constants of f.Program their contents, little-endian and by name. It fails with *ir.Error if one is
-// missing or is not what the text's hash says; then nothing is changed.
+// Bind sets the contents of f.Program's constants, little-endian and by name. It fails with
+// *ir.Error if one is missing or does not match its hash in the text; then nothing is changed.
 func (f *File) Bind(data map[string][]byte) error {
 	if f.Program == nil {
 		return &ir.Error{Msg: "there is no program"}

@@ -214,7 +214,7 @@ func (p *parser) literal(sign string) (ir.Expr, error) {
 	return ir.Const(t, v), nil
 }
 
-// call reads what begins with a word: constants such as true, and functions.
+// call parses an operand that begins with a word: a constant such as true, or a function call.
 func (p *parser) call() (ir.Expr, error) {
 	at := p.tok
 	if err := p.advance(); err != nil {

@@ -59,7 +59,8 @@ func (p *parser) function() (*ir.Func, error) {
 	return f, nil
 }
 
-// declaration reads %x: u32[2, 8] unipolar c=64, or %w: i8[8, 4] from -127 to 127, and brings it into scope.
+// declaration reads %x: u32[2, 8] unipolar c=64, or %w: i8[8, 4] from -127 to 127, and brings it
+// into scope.
 func (p *parser) declaration() (ir.Buffer, error) {
 	b := ir.Buffer{}
 	at, err := p.fresh("a buffer, such as %x,")

@@ -28,7 +28,7 @@ type token struct {
 	at   int    // offset in the source
 }
 
-// String is what error messages call the token.
+// String names the token in error messages.
 func (t token) String() string {
 	switch t.kind {
 	case end:
@@ -159,7 +159,7 @@ func numberLen(s string) int {
 	return n
 }
 
-// rest takes what follows up to the next blank, for words of the user's own such as layouts.
+// rest takes all text up to the next blank, for the user's own words such as layouts.
 func (l *lexer) rest() token {
 	for l.off < len(l.src) && l.src[l.off] == ' ' {
 		l.off++

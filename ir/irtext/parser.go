@@ -1,8 +1,9 @@
-// Package irtext reads the text form of package ir (.ripir), the inverse of ir.Func.String and ir.Program.String:
-// printing what was parsed gives the text again, whatever its spacing was.
+// Package irtext parses the text form of package ir (.ripir). It is the inverse of ir.Func.String
+// and ir.Program.String: printing the result gives the text again in standard spacing.
 //
-// Comments on lines of their own inside a body are kept; those outside are only listed in File.Comments. A "%" that a
-// letter follows begins a name, so the remainder is written with a blank: %i % 4.
+// Comments on lines of their own inside a body are kept; those outside are only listed in
+// File.Comments. A "%" that a letter follows begins a name, so the remainder is written with a
+// blank: %i % 4.
 package irtext
 
 import (
@@ -14,17 +15,18 @@ import (
 	"ripc/ir"
 )
 
-// Limits on what is read, so that no text can exhaust the machine.
+// Limits of the input, so that no text can exhaust the machine.
 const (
 	maxBytes    = 64 << 20
 	maxNesting  = 1000 // of statements and expressions
 	maxOperands = 5000 // operators in one expression
 )
 
-// File is what a text holds.
+// File is the contents of a text.
 type File struct {
 	Program *ir.Program // nil if there is none
-	// Funcs lists the funcs, and the instructions that no other func calls, in order. They are Program.Funcs too.
+	// Funcs lists the funcs, and the instructions that no other func calls, in order. They are
+	// Program.Funcs too.
 	Funcs     []*ir.Func
 	ConstHash map[string]string // sha256 of the Program's constants, in hexadecimal
 	Comments  []string          // outside funcs
@@ -155,10 +157,11 @@ func (p *parser) deeper() (func(), error) {
 	return func() { p.depth-- }, nil
 }
 
-// Parse reads a Program, or any number of funcs and instructions. It fails with *ir.Error, which says where.
+// Parse reads a Program, or any number of funcs and instructions. It fails with *ir.Error, which
+// says where.
 //
-// Types are checked as far as reading needs them; ir.Verify and ir.VerifyProgram check the rest. The contents of
-// constants are not in the text: see File.Bind.
+// Types are checked as far as reading needs them; ir.Verify and ir.VerifyProgram check the rest.
+// The contents of constants are not in the text: see File.Bind.
 func Parse(file string, src []byte) (*File, error) {
 	p, err := newParser(file, string(src))
 	if err != nil {

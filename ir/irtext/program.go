@@ -52,7 +52,8 @@ func (p *parser) program(f *File) (*ir.Program, error) {
 	return g, p.advance()
 }
 
-// stage reads stage "name" op @f(%a, %b) macs=1 layer="..." note="...", and between the last two what else is known of the layer.
+// stage parses stage "name" op @f(%a, %b) macs=1 layer="..." note="...", with further facts on the
+// layer between the last two.
 func (p *parser) stage(g *ir.Program) (ir.Stage, error) {
 	s := ir.Stage{}
 	err := p.advance()
@@ -106,7 +107,8 @@ func (p *parser) stage(g *ir.Program) (ir.Stage, error) {
 	return s, err
 }
 
-// layer reads the facts of a layer, name=value, in the order of ir.Layer.Facts; each may be missing.
+// layer reads the facts of a layer, name=value, in the order of ir.Layer.Facts; each may be
+// missing.
 func (p *parser) layer(l *ir.Layer) error {
 	for _, f := range l.Facts() {
 		var err error

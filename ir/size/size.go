@@ -1,5 +1,5 @@
-// Package size estimates how much code a Func becomes, and says how much it may be: one estimate and one limit for all that
-// copy code, the steps of a schedule, what chooses them, and the back ends.
+// Package size estimates and limits the amount of code that a Func becomes. The steps of a
+// schedule, the choice of schedules and the back ends share one estimate and one limit.
 package size
 
 import (
@@ -9,19 +9,22 @@ import (
 	"ripc/ir/arith"
 )
 
-// The limits of one kernel, in instructions of a compiler's intermediate language, on vectors or not.
+// The limits of one kernel, in instructions of a compiler's intermediate language, on vectors or
+// not.
 const (
-	// Max is what a kernel may have. Schedules are held to it by the estimate Of, the LLVM back end by counting what it
-	// emits, since that alone is certain: kernels of the examples have 0.85 to 3.7 times as many as estimated.
+	// Max bounds the instructions of a kernel. Schedules are held to it by the estimate Of. The
+	// LLVM back end counts its instructions, which can be several times the estimate.
 	Max = 4000
-	// Sure is an estimate that few kernels have which need more than Max. The plainest schedule of a kernel makes do without the steps that go beyond it.
+	// Sure is a threshold for estimates: few kernels below it need more than Max. The plainest
+	// schedule of a kernel drops steps that exceed it.
 	Sure = 3000
-	// Preferred is where schedules stop unrolling, which leaves room for what the estimate does not see.
+	// Preferred is the estimate at which schedules stop unrolling. It leaves room for code that the
+	// estimate misses.
 	Preferred = 1500
 )
 
-// Check fails if after, which a schedule made of before, is more than Max by estimate. What is too large without a schedule is left to
-// the back end, which counts.
+// Check fails if a schedule turned before into after and the estimate of after exceeds Max. Code
+// that is too large without a schedule is left to the back end, which counts.
 func Check(before, after ir.Stmt) error {
 	if n := Of(after); n > Max && n > Of(before) {
 		return fmt.Errorf("the code would have about %d instructions, more than %d", n, Max)
@@ -31,18 +34,21 @@ func Check(before, after ir.Stmt) error {
 
 const huge = 1 << 30
 
-// Of estimates the instructions of s once its unrolled loops are written out. A vector counts as one, whatever its length,
-// unless its lanes go one by one; each of these makes addresses of its own then.
-func Of(s ir.Stmt) int { return new(estimate).of(s, "", nil) }
+// Of estimates the instructions of s once its unrolled loops are written out. A vector counts as
+// one, whatever its length, unless its lanes go one by one; each of these makes addresses of its
+// own then.
+func Of(s ir.Stmt) int { return new(estimate).count(s, "", nil) }
 
 // estimate is one under way.
 type estimate struct {
-	// seen are operations of the expression that is counted, behind those of the one in whose address it stands.
+	// seen are the operations of the counted expression, after those of the enclosing expression
+	// if it is an address.
 	seen []ir.Expr
 }
 
-// of is Of inside a loop over that lane, whose lanes go one by one, "" for none, or inside vector, a loop whose lanes go together.
-func (c *estimate) of(s ir.Stmt, lane string, vector *ir.For) int {
+// count is Of inside a loop over lane, with lanes that run one by one ("": no such loop), or inside
+// vector, a loop with lanes that run together.
+func (c *estimate) count(s ir.Stmt, lane string, vector *ir.For) int {
 	n := 0
 	switch s := s.(type) {
 	case *ir.For:
@@ -53,24 +59,24 @@ func (c *estimate) of(s ir.Stmt, lane string, vector *ir.For) int {
 		case s.Kind == ir.Vectorize:
 			vector = s
 		}
-		n = c.of(s.Body, lane, vector)
+		n = c.count(s.Body, lane, vector)
 		if s.Kind == ir.Unroll || scattered {
 			n = min(n, huge/max(1, s.Extent)) * s.Extent
 		}
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			n = min(huge, n+c.of(t, lane, vector))
+			n = min(huge, n+c.count(t, lane, vector))
 		}
 	case *ir.Alloc:
-		n = c.of(s.Body, lane, vector)
+		n = c.count(s.Body, lane, vector)
 	case *ir.If:
 		times := 1
 		if vector != nil && arith.Mentions(s.Cond, vector.Var) { // lanes that differ in the condition go one by one
 			times, vector = vector.Extent, nil
 		}
-		n = 3 + c.expr(s.Cond, lane) + c.of(s.Then, lane, vector)
+		n = 3 + c.expr(s.Cond, lane) + c.count(s.Then, lane, vector)
 		if s.Else != nil {
-			n += c.of(s.Else, lane, vector)
+			n += c.count(s.Else, lane, vector)
 		}
 		n = min(n, huge/max(1, times)) * times
 	case *ir.Store:
@@ -84,7 +90,8 @@ func (c *estimate) of(s ir.Stmt, lane string, vector *ir.For) int {
 	return min(n, huge)
 }
 
-// expr counts operations, those that stand in e several times once; loads have an address, and a select may be a branch.
+// expr counts operations, those that stand in e several times once; loads have an address, and a
+// select may be a branch.
 func (c *estimate) expr(e ir.Expr, lane string) int {
 	n := 0
 	first := len(c.seen)
@@ -107,7 +114,8 @@ func (c *estimate) expr(e ir.Expr, lane string) int {
 	return n
 }
 
-// operations calls f on all of e but leaves and what is below loads, while f returns true.
+// operations calls f on the operations in e, without leaves and the indices of loads, while f
+// returns true.
 func operations(e ir.Expr, f func(ir.Expr) bool) {
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e.(type) {
@@ -124,7 +132,8 @@ func operations(e ir.Expr, f func(ir.Expr) bool) {
 // few is how many operations are compared with each other. Of more, equal ones are made one.
 const few = 24
 
-// once gives e, and what says of each of its operations whether an equal one was asked about before.
+// once returns e, and a function that reports for each operation of e whether an equal one was
+// passed to it before.
 func (c *estimate) once(e ir.Expr) (ir.Expr, func(ir.Expr) bool) {
 	n := 0
 	operations(e, func(ir.Expr) bool { n++; return n <= few })
@@ -148,8 +157,8 @@ func (c *estimate) once(e ir.Expr) (ir.Expr, func(ir.Expr) bool) {
 	}
 }
 
-// address counts the operations of an address that each lane computes for itself, because it is no multiple of the lane's number
-// plus something else; 0 of others.
+// address counts the operations of an address that each lane computes for itself, because it is no
+// multiple of the lane's number plus something else; 0 of others.
 func (c *estimate) address(idx []ir.Expr, lane string) int {
 	if lane == "" {
 		return 0

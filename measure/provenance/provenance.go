@@ -1,5 +1,5 @@
-// Package provenance says where figures in files and pages are from: when they were measured, of which code, and on which CPU. That
-// belongs to each figure, and a command that measures nothing changes none of it.
+// Package provenance records the origin of figures in files and pages: their time, code and CPU.
+// Each figure has its own record, and a command that measures nothing changes none of it.
 package provenance
 
 import (
@@ -13,12 +13,14 @@ import (
 	"ripc/measure"
 )
 
-// Mark is where a figure is from. It is embedded in figures, so that its fields stand beside theirs in JSON.
+// Mark is where a figure is from. It is embedded in figures, so that its fields stand beside theirs
+// in JSON.
 type Mark struct {
 	Date string `json:"date"` // year-month-day
-	// Commit is the last commit of the code that was measured, with "+" behind it if files of Code were changed since. "" is unknown.
+	// Commit is the last commit of the code that was measured, with "+" behind it if files of Code
+	// were changed since. "" is unknown.
 	Commit string `json:"commit"`
-	// CPU is the one that measured, or the core by whose model cycles were estimated.
+	// CPU is the one that measured, or the core that was modelled.
 	CPU string `json:"cpu"`
 	// Code lists the folders of the code that the figure measures, if that is not Compiler alone.
 	Code []string `json:"code,omitempty"`
@@ -40,7 +42,8 @@ func (m Mark) Folders() []string {
 // commitDigits is the length of a commit in a mark.
 const commitDigits = 12
 
-// Now is the mark of a figure that is measured now, on this CPU. code lists folders that it measures besides Compiler.
+// Now is the mark of a figure that is measured now, on this CPU. code lists folders that it
+// measures besides Compiler.
 func Now(code ...string) Mark {
 	m := Mark{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU()}
 	if len(code) > 0 {

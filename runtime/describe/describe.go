@@ -1,6 +1,7 @@
-// Package describe is the self-description of a compiled artifact: the JSON that NAME_describe() returns and that
-// lies, byte for byte, in the ELF section Section. The compiler writes it (codegen), the loader reads it
-// (runtime, simulate). It has no dependencies, so that a deployed program stays small.
+// Package describe is the self-description of a compiled artifact: the JSON that NAME_describe()
+// returns and that lies, byte for byte, in the ELF section Section. The compiler writes it
+// (codegen), the loader reads it (runtime, simulate). It has no dependencies, so that a deployed
+// program stays small.
 package describe
 
 import "slices"
@@ -23,33 +24,34 @@ type Artifact struct {
 	QemuCPU  string   `json:"qemu_cpu,omitempty"`
 	Inputs   []Tensor `json:"inputs"`
 	Outputs  []Tensor `json:"outputs"`
-	// ArenaBytes is the part of the workspace that the threads share (at offset 0); behind it lie nthreads blocks
-	// of ScratchBytes. Both are multiples of 64. See WorkspaceBytes.
+	// ArenaBytes is the part of the workspace that the threads share (at offset 0); behind it lie
+	// nthreads blocks of ScratchBytes. Both are multiples of 64. See WorkspaceBytes.
 	ArenaBytes   int64   `json:"arena_bytes"`
 	ScratchBytes int64   `json:"scratch_bytes"`
 	WeightBytes  int64   `json:"weight_bytes"`
 	Stages       []Stage `json:"stages"`
 }
 
-// Tensor is an input, an output, or a stage's operand. Layout of bit tensors: planes outermost, channels packed least
-// significant bit first into little-endian words.
+// Tensor is an input, an output, or a stage's operand. Layout of bit tensors: planes outermost,
+// channels packed least significant bit first into little-endian words.
 type Tensor struct {
 	Name   string `json:"name"`
 	Label  string `json:"label,omitempty"` // the model's name, where Name is a changed one
 	DType  string `json:"dtype"`           // "f32", "i32", "u32", "u8", "i8"; of kernels alone "i16" as well
 	Shape  []int  `json:"shape"`
 	Layout string `json:"layout,omitempty"` // "NHWC", "NC", ...
-	// Encoding and Bits belong to tensors of levels: one a byte (u8), or Packed, a bit plane for each of the Bits; i32 words
-	// have 1 bit and no axis of planes.
+	// Encoding and Bits belong to tensors of levels: one a byte (u8), or Packed, a bit plane for
+	// each of the Bits; i32 words have 1 bit and no axis of planes.
 	Encoding string  `json:"encoding,omitempty"` // "unipolar", "bipolar", ...
 	Bits     int     `json:"bits,omitempty"`
 	Scale    float64 `json:"scale,omitempty"` // inputs and outputs: real value of one integer step
-	// ZeroPoint is what a level (u8) or value (i8) of 0.0 is: the real value is Scale * (value - ZeroPoint) + RealOffset.
+	// ZeroPoint is the level (u8) or value (i8) of 0.0: the real value is Scale * (value -
+	// ZeroPoint) + RealOffset.
 	ZeroPoint  int     `json:"zero_point,omitempty"`
 	RealOffset float64 `json:"real_offset,omitempty"`
 	Channels   int     `json:"channels,omitempty"` // true channel count
 	Packed     bool    `json:"packed,omitempty"`
-	// Where it lives: "input", "output", "arena" or "const", with the index or the byte offset there.
+	// Its memory: "input", "output", "arena" or "const", with the index or the byte offset there.
 	Where  string `json:"where,omitempty"`
 	Offset int64  `json:"offset"`
 }
@@ -69,7 +71,8 @@ func (t Tensor) Logical() []int {
 	return shape
 }
 
-// WorkspaceBytes is the memory that a caller gives for n threads, beside inputs and outputs: NAME_workspace_size(n).
+// WorkspaceBytes is the memory that a caller gives for n threads, beside inputs and outputs:
+// NAME_workspace_size(n).
 func (a *Artifact) WorkspaceBytes(n int) int64 { return a.ArenaBytes + int64(n)*a.ScratchBytes }
 
 // MACs counts the multiply-accumulates of all stages.
@@ -90,14 +93,15 @@ type Stage struct {
 	MACs   int64    `json:"macs"`
 	Reads  []Tensor `json:"reads"`
 	Writes []Tensor `json:"writes"`
-	// Layer is what became of the layer; nil where that is not known.
+	// Layer describes the layer; nil if nothing is known of it.
 	Layer *Layer `json:"layer,omitempty"`
 	Note  string `json:"note,omitempty"` // the model's own remark on the layer
-	// ByLane names the kernel's vectorize loops of which a part runs lane by lane: an if that goes either way for each.
+	// ByLane names the kernel's vectorize loops that run lane by lane in part: for an if with
+	// diverging lanes.
 	ByLane []string `json:"by_lane,omitempty"`
 }
 
-// Title is what the user calls the tensor.
+// Title is the user's name of the tensor.
 func (t Tensor) Title() string {
 	if t.Label != "" {
 		return t.Label

@@ -14,7 +14,7 @@ const maxHeader = 1 << 16
 // maxRank bounds the number of axes (NumPy's own bound).
 const maxRank = 64
 
-// header is what the text of a file's header says.
+// header is the contents of a file's header.
 type header struct {
 	dtype   string
 	fortran bool

@@ -1,5 +1,6 @@
-// Package npy reads and writes NumPy's .npy files: header versions 1 and 2, little-endian numbers, any rank. An Array
-// in memory is always in C order; a file in Fortran order is transposed while it is read.
+// Package npy reads and writes NumPy's .npy files: header versions 1 and 2, little-endian numbers,
+// any rank. An Array in memory is always in C order; a file in Fortran order is transposed while it
+// is read.
 //
 // Source of the format: NumPy Enhancement Proposal 1 and the documentation of numpy.lib.format.
 package npy
@@ -20,11 +21,12 @@ type Array struct {
 	DType string
 	// Shape holds the extents, slowest first; empty means a scalar.
 	Shape []int
-	// Data holds the elements, little endian, C order; its length is product(Shape) times the element's size.
+	// Data holds the elements, little endian, C order; its length is product(Shape) times the
+	// element's size.
 	Data []byte
 }
 
-// Error is what is wrong with a file or an array, and what would be accepted.
+// Error is a fault of a file or an array, with the accepted alternatives.
 type Error struct {
 	Path string // empty when the source is a stream
 	Msg  string
@@ -97,8 +99,8 @@ func byteCount(dtype string, shape []int) (int, error) {
 	return int(n), nil
 }
 
-// Read reads one array from r and stops behind its last byte. Memory grows with the bytes that arrive, not with what
-// the header claims. Every failure is an *Error.
+// Read reads one array from r and stops behind its last byte. Memory grows with the bytes that
+// arrive, not with the size claimed by the header. Every failure is an *Error.
 func Read(r io.Reader) (*Array, error) {
 	h, err := readHeader(r)
 	if err != nil {
@@ -137,8 +139,8 @@ func ReadFile(path string) (*Array, error) {
 	return a, nil
 }
 
-// Write writes a in version 1 (version 2 if the header does not fit), C order, header padded so that the data start at
-// a multiple of 64.
+// Write writes a in version 1 (version 2 if the header does not fit), C order, header padded so
+// that the data start at a multiple of 64.
 func (a *Array) Write(w io.Writer) error {
 	n, err := byteCount(a.DType, a.Shape)
 	if err != nil {
@@ -156,7 +158,7 @@ func (a *Array) Write(w io.Writer) error {
 	return nil
 }
 
-// WriteFile writes a to path, replacing what is there. Nothing is left behind if a is not valid.
+// WriteFile writes a to path, replacing an existing file. No file remains if a is not valid.
 func (a *Array) WriteFile(path string) error {
 	var head bytes.Buffer
 	if err := (&Array{DType: a.DType, Shape: a.Shape, Data: a.Data}).Write(&head); err != nil {
@@ -178,8 +180,8 @@ func withPath(err error, path string) error {
 	return err
 }
 
-// readExactly reads n bytes in growing steps, so that a lying header costs at most twice the bytes that exist. On a
-// short read it returns what came and the cause.
+// readExactly reads n bytes in growing steps, so that a lying header costs at most twice the bytes
+// that exist. On a short read it returns the bytes read and the cause.
 func readExactly(r io.Reader, n int) ([]byte, error) {
 	const step = 1 << 20
 	if n <= step {

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// fromFortran returns the elements of src, stored first axis fastest, in C order. shape holds the extents, size the
-// bytes of an element.
+// fromFortran returns the elements of src, stored first axis fastest, in C order. shape holds the
+// extents, size the bytes of an element.
 func fromFortran(src []byte, shape []int, size int) []byte {
 	if len(shape) < 2 || len(src) == 0 {
 		return src
@@ -38,7 +38,8 @@ func fromFortran(src []byte, shape []int, size int) []byte {
 	return dst
 }
 
-// copyStrided copies n elements of src, from element `from` on and stride apart, to the start of dst.
+// copyStrided copies n elements of src, from element `from` on and stride apart, to the start of
+// dst.
 func copyStrided(dst, src []byte, from, stride, n, size int) {
 	switch size {
 	case 1:
@@ -57,7 +58,8 @@ func copyStrided(dst, src []byte, from, stride, n, size int) {
 	}
 }
 
-// FromFloat32 makes an f32 array of values in C order. Whether they fill shape is checked when it is written.
+// FromFloat32 makes an f32 array of values in C order. Whether they fill shape is checked when it
+// is written.
 func FromFloat32(shape []int, values []float32) *Array {
 	data := make([]byte, 4*len(values))
 	for i, v := range values {
@@ -90,8 +92,8 @@ func (a *Array) Int32s() ([]int32, error) {
 	return out, nil
 }
 
-// Float64s returns the elements of an array of any type in C order, as numbers; a bool is 0 or 1. Of i64 and u64 those beyond 2^53
-// are rounded.
+// Float64s returns the elements of an array of any type in C order, as numbers; a bool is 0 or 1.
+// Of i64 and u64 those beyond 2^53 are rounded.
 func (a *Array) Float64s() ([]float64, error) {
 	size := Size(a.DType)
 	if size == 0 {

@@ -10,7 +10,7 @@ type arch struct {
 	pause   string           // lets the other hardware thread run
 	spins   int              // pauses, with a load each, that take about 20 microseconds
 	yield   string           // the system call sched_yield
-	base    string           // the target whose code runs on every CPU of the architecture that runs Linux
+	base    string           // the target with code for every Linux CPU of the architecture
 	cpu     string           // the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in "needs"
 	bits    map[string][]bit // by feature: all bits that must be set for it
 }
@@ -27,7 +27,8 @@ func archs(name string) (arch, bool) {
 	case "x86_64":
 		return arch{
 			declare: "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n",
-			// Exceptions masked, nearest even, subnormal operands (0x0040) and results (0x8000) are zero.
+			// Exceptions masked, nearest even, subnormal operands (0x0040) and results (0x8000) are
+			// zero.
 			enter: `  %csr = alloca i32
   %csr.ours = alloca i32
   call void @llvm.x86.sse.stmxcsr(ptr %csr)
@@ -55,7 +56,8 @@ func archs(name string) (arch, bool) {
 		}, true
 	case "arm":
 		return arch{
-			// Nearest even, no traps, and bit 24: subnormals are zero. NEON does as if these were set anyway.
+			// Nearest even, no traps, and bit 24: subnormals are zero. NEON does as if these were
+			// set anyway.
 			enter: `  %fpscr = call i32 asm sideeffect "vmrs $0, fpscr", "=r"()
   call void asm sideeffect "vmsr fpscr, $0", "r,~{memory}"(i32 16777216)
 `,
@@ -70,10 +72,11 @@ func archs(name string) (arch, bool) {
 	return arch{}, false
 }
 
-// barrier writes the function that returns once all n threads have called it. sync holds the number of threads that
-// have arrived (abi.Arrived) and, in a cache line of its own, how many barriers were passed (abi.Passed). The last to
-// arrive clears the one and then raises the other, which the rest wait for: by looking for about 20 microseconds, then
-// by giving the processor away between looks, so that more threads than cores do not starve each other.
+// barrier writes the function that returns once all n threads have called it. sync holds the number
+// of threads that have arrived (abi.Arrived) and, in a cache line of its own, how many barriers
+// were passed (abi.Passed). The last to arrive clears the one and then raises the other, which the
+// rest wait for: by looking for about 20 microseconds, then by giving the processor away between
+// looks, so that more threads than cores do not starve each other.
 func (w *driver) barrier() {
 	w.line(`
 define internal void @barrier(ptr %%sync, i32 %%n) noinline #0 {

@@ -11,14 +11,15 @@ import (
 	"ripc/targets"
 )
 
-// CPU emits the function that says whether a CPU can run what was compiled for t:
+// CPU emits the function that reports whether a CPU can run code compiled for t:
 //
 //	i32 NAME_cpu_ok()
 //
-// It returns abi.CPUOK, abi.CPULacks or abi.CPUUnknown. The text is to be compiled for the returned target, which every CPU of
-// the architecture fits, so that it can be called on any. On x86 it asks the processor, and which registers the operating
-// system saves. On Arm only the kernel knows: it puts two words of capabilities into each process's auxiliary vector, which
-// /proc/self/auxv shows to code without a C library. CPU fails if t has a feature that nothing tells of.
+// It returns abi.CPUOK, abi.CPULacks or abi.CPUUnknown. The text must be compiled for the returned
+// target, which every CPU of the architecture fits, so that it can be called on any. On x86 it asks
+// the processor, and which registers the operating system saves. On Arm only the kernel knows: it
+// puts two words of capabilities into each process's auxiliary vector. Code without a C library
+// reads them from /proc/self/auxv. CPU fails if t has a feature without a capability bit.
 func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 	a, ok := archs(t.Arch)
 	if !ok {
@@ -93,7 +94,8 @@ func register(leaf, name string, n int) string {
 `, leaf, name, n)
 }
 
-// bitsX86 are those of Intel's and AMD's manuals (CPUID), and of xcr0 the registers that a feature needs saved.
+// bitsX86 are those of Intel's and AMD's manuals (CPUID), and of xcr0 the registers that a feature
+// needs saved.
 func bitsX86() map[string][]bit {
 	avx := []bit{{"l1.ecx", 28}, {"xcr0", 1}, {"xcr0", 2}}
 	avx512 := append(slices.Clone(avx), bit{"l7.ebx", 16}, bit{"xcr0", 5}, bit{"xcr0", 6}, bit{"xcr0", 7})
@@ -128,8 +130,8 @@ func callsARM() calls {
 	}
 }
 
-// auxiliary reads the auxiliary vector, pairs of words of which the first says what the second is, and has the words hwcap (16)
-// and hwcap2 (26) of it. 0 ends it.
+// auxiliary reads the auxiliary vector, pairs of a key and a value up to key 0, and returns the
+// values hwcap (16) and hwcap2 (26).
 func auxiliary(word string, c calls) string {
 	return strings.NewReplacer("WORD", word, "OPEN", c.open, "READ", c.read, "CLOSE", c.close, "UNKNOWN", fmt.Sprint(abi.CPUUnknown)).Replace(`  %vector = alloca [1024 x i8], align 16
   %file = OPEN
@@ -177,7 +179,7 @@ needs:
 `)
 }
 
-// bitsARM64 are Linux's names for what 64-bit Arm CPUs have (asm/hwcap.h).
+// bitsARM64 has Linux's names of the features of 64-bit Arm CPUs (asm/hwcap.h).
 func bitsARM64() map[string][]bit {
 	return map[string][]bit{
 		"fp-armv8": {{"hwcap", 0}}, "neon": {{"hwcap", 1}}, "crc": {{"hwcap", 7}}, "lse": {{"hwcap", 8}},
@@ -186,7 +188,7 @@ func bitsARM64() map[string][]bit {
 	}
 }
 
-// bitsARM are Linux's names for what 32-bit Arm CPUs have (asm/hwcap.h).
+// bitsARM has Linux's names of the features of 32-bit Arm CPUs (asm/hwcap.h).
 func bitsARM() map[string][]bit {
 	return map[string][]bit{
 		"vfp2": {{"hwcap", 6}}, "vfp3": {{"hwcap", 13}}, "d32": {{"hwcap", 19}}, "vfp4": {{"hwcap", 16}}, "neon": {{"hwcap", 12}},

@@ -1,20 +1,26 @@
-// Package driver emits the driver of a Program: the entry that every thread calls, which runs the stages one after the
-// other with a barrier between them. It is plain LLVM text: no thread is started, no memory is allocated and no library
-// is called.
+// Package driver emits the driver of a Program: the entry that every thread calls, which runs the
+// stages one after the other with a barrier between them. It is plain LLVM text: no thread is
+// started, no memory is allocated and no library is called.
 //
 //	i32 NAME_run(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync)
-//	i32 NAME_run_stages(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync, i32 first, i32 last)
+//	i32 NAME_run_stages(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync,
+//	                    i32 first, i32 last)
 //	size_t NAME_workspace_size(i32 nthreads)
 //	ptr NAME_describe()
 //	i32 NAME_run_HASH(...), which is NAME_run
 //
 // NAME_cpu_ok, which runs on CPUs that cannot run the rest, is a module of its own (CPU).
 //
-// in and out are arrays of pointers, in the order of the Program's input and output buffers; run_stages runs the stages
-// first..last-1. All threads must call it with the same arguments but for their tid. The result is 0, 1 if the thread
-// numbers make no sense or sync is null where it is needed, 2 if a buffer or an array of pointers is null or a buffer or sync is
-// not 64-byte aligned, or 3 if first is above last or last above the number of stages. Floats are computed with subnormals flushed to zero, rounding to nearest; the caller's settings come back at
-// the end.
+// in and out are arrays of pointers, in the order of the Program's input and output buffers.
+// run_stages runs the stages first..last-1. All threads must call it with the same arguments but
+// for their tid.
+//
+// The result is 0 if all is well. It is 1 if the thread numbers make no sense, or if sync is needed
+// and null. It is 2 if a buffer or an array of pointers is null, or a buffer or sync is not 64-byte
+// aligned. It is 3 if first is above last or last above the number of stages.
+//
+// Floats are computed with subnormals flushed to zero, rounding to nearest; the caller's settings
+// come back at the end.
 package driver
 
 import (
@@ -28,19 +34,19 @@ import (
 	"ripc/targets"
 )
 
-// DriverInfo names what a driver refers to. All symbols are hidden ones of other objects.
+// DriverInfo names the symbols that a driver refers to. All are hidden ones of other objects.
 type DriverInfo struct {
 	Name     string            // NAME, a C identifier
-	Run      string            // NAME_run_HASH; may be empty
-	Kernels  map[string]string // symbols, by name of the Func
+	Run      string            // symbols by the Func's name
+	Kernels  map[string]string // symbol of all constants; may be empty if there are none
 	Weights  string            // the object that holds all constants; may be empty if there are none
 	Offsets  map[string]int64  // of each constant buffer in Weights, multiples of 64
-	Describe string            // what NAME_describe returns the address of; "" for a text of its own, "{}"
+	Describe string            // symbol that NAME_describe returns; "" for a text of its own, "{}"
 	Arena    int64             // bytes of activations
 	Scratch  int64             // bytes of each thread
 }
 
-// driver is the text being written, and what it is written from.
+// driver is the text in progress, and its inputs.
 type driver struct {
 	strings.Builder
 	p       *ir.Program
@@ -54,7 +60,8 @@ type driver struct {
 	outputs map[string]int
 }
 
-// Driver emits the driver of p. It fails if the Program refers to something that it or d does not have.
+// Driver emits the driver of p. It fails if the Program refers to something that it or d does not
+// have.
 func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
 	a, ok := archs(t.Arch)
 	if !ok {
@@ -93,7 +100,7 @@ func (w *driver) line(format string, args ...any) {
 	w.WriteByte('\n')
 }
 
-// declarations names what other objects define.
+// declarations declares symbols that other objects define.
 func (w *driver) declarations() error {
 	if w.d.Describe != "" {
 		w.line("@%s = external hidden global i8", w.d.Describe)

@@ -147,7 +147,8 @@ func (w *driver) argument(name string, i, j int) (string, error) {
 	return tmp, nil
 }
 
-// printable keeps a stage's name from ending the comment that it is put into, and from showing there what it is not.
+// printable replaces characters in a stage's name that could end the comment around it, or display
+// misleadingly.
 func printable(r rune) rune {
 	if r < ' ' || r > '~' {
 		return '?'

@@ -6,14 +6,15 @@ import (
 	"ripc/ir/size"
 )
 
-// spread records how many instructions come from copying, by loop, so that an oversized kernel can name the one.
+// spread attributes the instructions of copied bodies to their loops, so that the error about an
+// oversized kernel can name one.
 type spread struct {
-	loops []*copied
-	open  []*copied
+	loops []*copiedLoop
+	open  []*copiedLoop
 }
 
-// copied is a loop whose body was emitted several times.
-type copied struct {
+// copiedLoop is a loop with a body that was emitted several times.
+type copiedLoop struct {
 	name   string
 	extent int
 	how    string // "unrolled" or "vectorized"
@@ -21,45 +22,46 @@ type copied struct {
 	start  int
 }
 
-// enter says that copies of a loop's body begin.
+// enter opens the scope of a loop's copies.
 func (e *emitter) enter(name, how string, extent int) {
 	for _, c := range e.spread.open {
 		if c.name == name { // lanes within lanes: counted once
-			e.spread.open = append(e.spread.open, &copied{name: name, extent: 1})
+			e.spread.open = append(e.spread.open, &copiedLoop{name: name, extent: 1})
 			return
 		}
 	}
-	var c *copied
+	var c *copiedLoop
 	for _, d := range e.spread.loops {
 		if d.name == name {
 			c = d
 		}
 	}
 	if c == nil {
-		c = &copied{name: name, how: how, extent: extent}
+		c = &copiedLoop{name: name, how: how, extent: extent}
 		e.spread.loops = append(e.spread.loops, c)
 	}
 	c.start = e.count
 	e.spread.open = append(e.spread.open, c)
 }
 
-// leave says that they end.
+// leave closes it.
 func (e *emitter) leave() {
 	last := len(e.spread.open) - 1
 	if last < 0 {
-		return // tooLarge closed them all
+		return // failTooLarge closed all scopes
 	}
 	c := e.spread.open[last]
 	c.total += e.count - c.start
 	e.spread.open = e.spread.open[:last]
 }
 
-// tooLarge gives up and names the loop that would save the most instructions if it were not copied.
-func (e *emitter) tooLarge() {
+// failTooLarge gives up. It names the loop that would save the most instructions if it were not
+// copied.
+func (e *emitter) failTooLarge() {
 	for len(e.spread.open) > 0 {
 		e.leave()
 	}
-	var worst *copied
+	var worst *copiedLoop
 	for _, c := range e.spread.loops {
 		if worst == nil || c.saving() > worst.saving() {
 			worst = c
@@ -76,7 +78,7 @@ func (e *emitter) tooLarge() {
 		size.Max, worst.how, worst.name, worst.extent, worst.total)}})
 }
 
-func (c *copied) saving() int {
+func (c *copiedLoop) saving() int {
 	if c.extent == 0 {
 		return 0
 	}

@@ -16,8 +16,8 @@ import (
 	"ripc/ir/arith"
 )
 
-// call emits the call of an instruction: its function, appended to the module once, takes one pointer per
-// parameter that LLVM inlines.
+// call emits the call of an instruction. Its function, appended to the module once, takes one
+// pointer per parameter, and LLVM inlines it.
 func (e *emitter) call(s *ir.Call) {
 	if len(s.Args) != len(s.Fn.Params) {
 		e.fail("call @"+s.Fn.Name, "", "%d operands for %d parameters", len(s.Args), len(s.Fn.Params))
@@ -36,7 +36,7 @@ func (e *emitter) call(s *ir.Call) {
 	e.b().NewCall(llir.NewFunc(s.Fn.Name, types.Void, params...), args...)
 }
 
-// instruction takes the function of an instruction down, the first time that it is called.
+// instruction records the function of an instruction at its first call.
 func (e *emitter) instruction(f *ir.Func) {
 	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
 		return
@@ -49,32 +49,35 @@ func (e *emitter) instruction(f *ir.Func) {
 	e.instrs = append(e.instrs, instruction{f.Name, function})
 }
 
-// origin is an address in a block: of a buffer's element at an index without its constant part.
+// origin is an address in a block: that of a buffer's element at an index without its constant
+// part.
 type origin struct {
 	block *llir.Block
 	base  value.Value
 	terms string
 }
 
-// window is the address of a place. Copies of an unrolled loop take windows, and elements, that are a constant apart, so the rest of the address is
-// computed once in a block, if it stays what it is.
+// window returns the address of a place. The addresses of unrolled copies differ by constants. So
+// the address without its constant part is computed once per block, unless it reads memory that the
+// func changes.
 func (e *emitter) window(p place) value.Value {
 	rest := arith.Affine{Terms: p.at.Terms}
-	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 || !e.fixed(rest) {
+	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 || !e.isInvariant(rest) {
 		return e.element(p.base, p.elem, p.at)
 	}
-	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(e.written(rest))}
+	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(e.substituteUnrolled(rest))}
 	from := e.origins[key]
 	if from == nil {
 		from = e.element(p.base, p.elem, rest)
-		key.block = e.blk // computing it may have begun another
+		key.block = e.blk // evaluating may have started another block
 		e.origins[key] = from
 	}
 	return e.gep(from, p.elem, imm(ir.I64, p.at.Const))
 }
 
-// written is a with the values of variables of unrolled loops, which a quotient that is left whole may still have: copies differ in them alone.
-func (e *emitter) written(a arith.Affine) ir.Expr {
+// substituteUnrolled replaces the variables of unrolled loops in a by their values. Copies then
+// differ in the quotients that affine forms keep whole.
+func (e *emitter) substituteUnrolled(a arith.Affine) ir.Expr {
 	return ir.MapExpr(a.Expr(), func(x ir.Expr) ir.Expr {
 		if v, ok := x.(*ir.Var); ok && e.vars[v.Name].known {
 			return ir.Int(int(e.vars[v.Name].k))
@@ -83,8 +86,7 @@ func (e *emitter) written(a arith.Affine) ir.Expr {
 	})
 }
 
-// checkWindow makes sure that the elements of a window follow each other in memory, which is all that the pointer
-// says.
+// checkWindow checks that the elements of a window are contiguous: a pointer has no strides.
 func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
 	b := e.buffer(w.Buf, w.Idx)
 	p := fn.Params[i]
@@ -99,8 +101,7 @@ func (e *emitter) checkWindow(fn *ir.Func, i int, w ir.Window) {
 	}
 }
 
-// join puts functions together. A declaration that the module or an earlier function has already is left out: LLVM takes one
-// of each.
+// join appends functions to each other. It omits repeated declarations, since LLVM rejects them.
 func (e *emitter) join(functions []isa.Function) string {
 	seen := map[string]bool{}
 	for name := range e.declared {

@@ -28,7 +28,7 @@ func (e *emitter) convert(a val, t ir.Type) val {
 	case far && t.IsFloat() && e.indexType() == ir.I32:
 		return e.floatFrom64(a)
 	case a.wide && a.t == ir.F32 && t == ir.I32 && e.target.Arch == "x86_64":
-		return e.saturated(a)
+		return e.convertSaturating(a)
 	case a.t.IsFloat():
 		// Plain fptosi is undefined out of range; these saturate and give 0 for NaN.
 		name := "llvm.fptoui.sat."
@@ -55,10 +55,10 @@ func (e *emitter) convert(a val, t ir.Type) val {
 	return out
 }
 
-// saturated emits the cast of a vector of f32 to i32, which LLVM takes apart on x86: numbers that do not fit become the nearest that
-// does, and NaN 0.
-func (e *emitter) saturated(a val) val {
-	least, past, zero := e.splat(number(math.MinInt32)), e.splat(number(-math.MinInt32)), e.splat(number(0))
+// convertSaturating emits the cast of a vector of f32 to i32: numbers out of range become the
+// nearest bound, and NaN 0. LLVM's own intrinsic would run lane by lane on x86.
+func (e *emitter) convertSaturating(a val) val {
+	least, past, zero := e.splat(floatConst(math.MinInt32)), e.splat(floatConst(-math.MinInt32)), e.splat(floatConst(0))
 	below, fits := e.b().NewFCmp(enum.FPredOLT, a.v, least.v), e.b().NewFCmp(enum.FPredOLT, a.v, past.v)
 	above := e.b().NewFCmp(enum.FPredOGE, a.v, past.v)
 	inside := e.b().NewAnd(e.b().NewFCmp(enum.FPredOGE, a.v, least.v), fits)

@@ -21,17 +21,18 @@ import (
 	"ripc/targets"
 )
 
-// buffer is where a parameter or an alloc lives.
+// buffer is the memory of a parameter or an alloc.
 type buffer struct {
 	ir.Buffer
 	base value.Value
-	// An alloc inside a vectorized loop has a copy per lane, element by element: [elems][copies]. 0 for others.
+	// copies is the number of lanes with a copy each of an alloc inside a vectorized loop:
+	// [elems][copies]. 0 for other buffers.
 	copies int
-	// lane is the loop whose lanes the copies belong to.
+	// lane is the vectorized loop of the copies.
 	lane string
-	// flushed: all floats stored here are (see val).
+	// flushed reports whether all floats stored here are flushed (see val).
 	flushed bool
-	own     bool // an alloc, which nobody else reads or writes
+	isAlloc bool // an alloc, private to the kernel
 }
 
 // instruction is a called instruction.
@@ -43,13 +44,13 @@ type instruction struct {
 // emitter holds the state of one kernel's emission.
 type emitter struct {
 	f       *ir.Func
-	changes ir.Changes // what f may change
+	changes ir.Changes // f's writes
 	target  targets.Target
 	frame   codegen.Frame
 
 	m        *llir.Module
 	fn       *llir.Func
-	blk      *llir.Block // where instructions go
+	blk      *llir.Block // current block
 	scratch  value.Value
 	tid      value.Value
 	nthreads value.Value
@@ -59,20 +60,20 @@ type emitter struct {
 	instrs   []instruction // called ones, in order of first use
 	byLane   []string      // see Module
 
-	bufs    map[string]*buffer
-	vars    map[string]val              // loop variables in scope
-	ranges  arith.Ranges                // and their ranges
-	given   []ir.Expr                   // conditions around that hold
-	narrow  map[value.Value]value.Value // i64 values that were widened, and what from
-	bits    map[value.Value]value.Value // popcounts of 32-bit lanes, and what of (see popcountAdd)
-	sums    map[counted]bool            // popcountAdd's functions
-	masks   map[int]bool                // maskOf's functions, by lanes
-	toBytes bool                        // what is emitted becomes bytes (see laneBits)
-	unpacks map[int]bool                // those of bools, by lanes
-	udiv64  bool                        // divide64 is called
-	fmas    map[int]bool                // fused's functions, by lanes; 0 for scalars
-	highs   map[highKind]bool           // high's functions
-	parts   map[ir.Expr]val             // what parts of the statement's expression are (see once)
+	bufs        map[string]*buffer
+	vars        map[string]val              // loop variables in scope
+	ranges      arith.Ranges                // and their ranges
+	conditions  []ir.Expr                   // enclosing conditions, true here
+	widenedFrom map[value.Value]value.Value // widened i64 value -> the original
+	bits        map[value.Value]value.Value // popcount of 32-bit lanes -> its operand (see popcountAdd)
+	sums        map[countSum]bool           // popcountAdd's functions
+	masks       map[int]bool                // maskOf's functions, by lanes
+	toBytes     bool                        // the expression is converted to bytes (see laneBits)
+	unpacks     map[int]bool                // boolsFromMask's functions, by lanes
+	udiv64      bool                        // divide64 is called
+	fmas        map[int]bool                // fma's functions, by lanes; 0 for scalars
+	highs       map[highKind]bool           // emitHighProduct's functions
+	parts       map[ir.Expr]val             // values of the statement's shared subexpressions (see evalShared)
 	// Addresses of windows and elements (see window).
 	origins map[origin]value.Value
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
@@ -83,7 +84,7 @@ type emitter struct {
 	compared map[string]bool // see comparedAllocs
 	hidden   map[hidden]value.Value
 
-	count  int // instructions so far
+	count  int // instructions emitted
 	visits int
 	spread spread
 }
@@ -93,7 +94,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		f: f, changes: f.Changes(f.Body), target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: (*codegen.Floats)(nil).Flushed(f), compared: comparedAllocs(f), hidden: map[hidden]value.Value{},
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		narrow: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[counted]bool{}, masks: map[int]bool{}, unpacks: map[int]bool{}, fmas: map[int]bool{}, highs: map[highKind]bool{}, origins: map[origin]value.Value{},
+		widenedFrom: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[countSum]bool{}, masks: map[int]bool{}, unpacks: map[int]bool{}, fmas: map[int]bool{}, highs: map[highKind]bool{}, origins: map[origin]value.Value{},
 	}
 	row, _ := rows.Of(t)
 	e.m.TargetTriple = row.Triple
@@ -128,8 +129,8 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	return e
 }
 
-// attributes are those of every kernel: which instructions it may use, that no loop may become a library call, and
-// that subnormal floats are flushed (constant folding in LLVM must know).
+// attributes returns the attributes of every kernel: its processor features, no library calls in
+// place of loops, and flushed subnormals (for LLVM's constant folding).
 func attributes(t targets.Target) []llir.FuncAttribute {
 	row, _ := rows.Of(t)
 	as := []llir.FuncAttribute{
@@ -146,11 +147,12 @@ func attributes(t targets.Target) []llir.FuncAttribute {
 	return as
 }
 
-// stackBits is how stacks are aligned.
+// stackBits is the stack alignment of the ABI.
 const stackBits = 128
 
-// alignStack aligns the kernel's stack for vectors that are longer than that, if there are more of them than registers. LLVM decides before it allots these whether a function does, so that vectors that
-// have none by then would lie across two lines of the first cache each.
+// alignStack aligns the kernel's stack for longer vectors, if there may be more vectors than
+// registers. LLVM decides on alignment before it allocates registers. Without this, spilled vectors
+// would straddle cache lines.
 func (e *emitter) alignStack() {
 	if e.target.VectorBits <= stackBits {
 		return
@@ -168,11 +170,11 @@ func (e *emitter) alignStack() {
 	}
 }
 
-// b is the current block, for adding one instruction.
+// b returns the current block, for adding one instruction.
 func (e *emitter) b() *llir.Block {
 	e.count++
 	if e.count > size.Max {
-		e.tooLarge()
+		e.failTooLarge()
 	}
 	return e.blk
 }
@@ -186,20 +188,21 @@ func (e *emitter) name(base string) string {
 	return base
 }
 
-// block makes a basic block, which start puts in its place.
+// block makes a basic block; start appends it.
 func (e *emitter) block(base string) *llir.Block {
 	b := llir.NewBlock(e.name(base))
 	b.Parent = e.fn
 	return b
 }
 
-// start continues in a block, after all blocks so far.
+// start continues in block b, behind all blocks so far.
 func (e *emitter) start(b *llir.Block) {
 	e.fn.Blocks = append(e.fn.Blocks, b)
 	e.blk = b
 }
 
-// loopMetadata is a fresh node that keeps LLVM from unrolling a loop: the schedule has decided.
+// loopMetadata returns a fresh node that keeps LLVM from unrolling a loop: the schedule has
+// decided.
 func (e *emitter) loopMetadata() *metadata.Attachment {
 	if len(e.m.MetadataDefs) == 0 {
 		e.m.MetadataDefs = append(e.m.MetadataDefs,
@@ -212,13 +215,13 @@ func (e *emitter) loopMetadata() *metadata.Attachment {
 	return &metadata.Attachment{Name: "llvm.loop", Node: node}
 }
 
-// print is the module as text, with the instructions and functions that it calls.
+// print returns the module as text, with the instructions and functions that it calls.
 func (e *emitter) print() []byte {
 	var functions []isa.Function
 	for _, f := range e.instrs {
 		functions = append(functions, f.function)
 	}
-	for _, sums := range slices.SortedFunc(maps.Keys(e.sums), counted.compare) {
+	for _, sums := range slices.SortedFunc(maps.Keys(e.sums), countSum.compare) {
 		functions = append(functions, sums.function(e.target))
 	}
 	for _, lanes := range slices.Sorted(maps.Keys(e.masks)) {

@@ -9,15 +9,15 @@ import (
 	"ripc/ir"
 )
 
-// once emits the expression of a statement, what stands in it several times once.
-func (e *emitter) once(x ir.Expr) val {
+// evalShared emits the expression of a statement, and each common subexpression once.
+func (e *emitter) evalShared(x ir.Expr) val {
 	e.parts = map[ir.Expr]val{}
 	defer func() { e.parts = nil }()
 	return e.eval(ir.Share(x))
 }
 
-// eval emits an expression, or takes what a part of this statement's, the same node, was evaluated to. The result is wide if it can
-// differ between the lanes of the vectorized loop around it.
+// eval emits an expression, or returns the value of a shared subexpression emitted before. The
+// result is wide if it can differ between the lanes of the enclosing vectorized loop.
 func (e *emitter) eval(x ir.Expr) val {
 	if v, ok := e.parts[x]; ok {
 		return v
@@ -29,8 +29,9 @@ func (e *emitter) eval(x ir.Expr) val {
 	return v
 }
 
-// apart emits a part of an expression whose values are not those of the rest: another block's, or another lane's.
-func (e *emitter) apart(parts map[ir.Expr]val, emit func()) {
+// withParts calls emit with other values of shared subexpressions: those of another block or
+// another lane.
+func (e *emitter) withParts(parts map[ir.Expr]val, emit func()) {
 	rest := e.parts
 	e.parts = parts
 	emit()
@@ -43,7 +44,7 @@ func (e *emitter) compute(x ir.Expr) val {
 	case *ir.IntImm:
 		return imm(x.T, x.V)
 	case *ir.FloatImm:
-		return number(x.V)
+		return floatConst(x.V)
 	case *ir.Var:
 		v, ok := e.vars[x.Name]
 		if !ok {
@@ -64,8 +65,8 @@ func (e *emitter) compute(x ir.Expr) val {
 			return v
 		}
 		if x.Op.IsCompare() {
-			a, aOK := e.small(x.A, math.MinInt32)
-			b, bOK := e.small(x.B, math.MinInt32)
+			a, aOK := e.eval32(x.A, math.MinInt32)
+			b, bOK := e.eval32(x.B, math.MinInt32)
 			if aOK && bOK {
 				return e.binary(x.Op, a, b)
 			}
@@ -81,13 +82,13 @@ func (e *emitter) compute(x ir.Expr) val {
 	case *ir.Select:
 		return e.choose(x)
 	case *ir.Cast:
-		if v, ok := e.high(x); ok {
+		if v, ok := e.emitHighProduct(x); ok {
 			return v
 		}
 		if v, ok := e.partOfWord(x); ok {
 			return v
 		}
-		if a, ok := e.small(x.A, math.MinInt32); ok {
+		if a, ok := e.eval32(x.A, math.MinInt32); ok {
 			return e.convert(a, x.T)
 		}
 		around := e.toBytes
@@ -109,10 +110,11 @@ func (e *emitter) compute(x ir.Expr) val {
 	return val{}
 }
 
-// choose emits a Select. Sides that are safe to evaluate are both evaluated; others only where they are chosen.
+// choose emits a Select. It evaluates both sides if they are safe, and otherwise only the chosen
+// one.
 func (e *emitter) choose(x *ir.Select) val {
 	wide := e.varies(x.Cond)
-	safe := e.safe(x.A) && e.safe(x.B)
+	safe := e.isSafe(x.A) && e.isSafe(x.B)
 	if wide && !safe {
 		e.enter(e.laneVar, "vectorized", e.lanes)
 		defer e.leave()
@@ -133,7 +135,7 @@ func (e *emitter) choose(x *ir.Select) val {
 	return e.pick(c, e.eval(x.A), e.eval(x.B))
 }
 
-// pick is a where c holds, else b; both are evaluated already.
+// pick returns a where c holds, else b; both are evaluated already.
 func (e *emitter) pick(c, a, b val) val {
 	a, b = e.match(a, b)
 	if c.wide {
@@ -145,7 +147,7 @@ func (e *emitter) pick(c, a, b val) val {
 	return a
 }
 
-// branch emits a Select, one side of which may not be evaluated in vain, as control flow.
+// branch emits a Select as control flow, because one side is unsafe to evaluate if not chosen.
 func (e *emitter) branch(c val, x *ir.Select) val {
 	yes, no, join := e.block("select.a"), e.block("select.b"), e.block("select.end")
 	e.b().NewCondBr(c.v, yes, no)
@@ -153,7 +155,7 @@ func (e *emitter) branch(c val, x *ir.Select) val {
 	side := func(blk *llir.Block, y ir.Expr) (val, *llir.Incoming) {
 		e.start(blk)
 		var v val
-		e.apart(maps.Clone(e.parts), func() { v = e.eval(y) })
+		e.withParts(maps.Clone(e.parts), func() { v = e.eval(y) })
 		if wide {
 			v = e.splat(v)
 		}

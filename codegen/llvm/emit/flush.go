@@ -8,23 +8,24 @@ import (
 	"ripc/ir"
 )
 
-// Float arithmetic flushes subnormal operands and results by itself, on every processor that drivers set up. This file
-// sees to what only hands an operand on: min and max, which are a comparison and a choice, and arithmetic that LLVM
-// leaves out, such as x * 1. (What only moves values, such as a Load, a Select or a Store, does not flush them.)
+// Float arithmetic flushes subnormal operands and results, on every processor that drivers set up.
+// Two kinds of operations do not: min and max, which are a comparison and a choice, and arithmetic
+// that LLVM folds away, such as x * 1. This file flushes their operands. (Load, Select and Store
+// only move values, and must not flush.)
 
-// flush makes zeros of x's subnormal numbers and quiets its NaNs, unless that is done.
+// flush replaces x's subnormal numbers by zeros and quiets its NaNs, unless that is done.
 func (e *emitter) flush(x val) val {
 	if x.flushed || !x.t.IsFloat() {
 		return x
 	}
 	if x.constant {
-		k := number(f32.Flush(x.f))
+		k := floatConst(f32.Flush(x.f))
 		if x.wide {
 			k = e.splat(k)
 		}
 		return k
 	}
-	if e.target.Arch != "aarch64" { // LLVM takes vectors apart for the intrinsic, or fails
+	if e.target.Arch != "aarch64" { // LLVM scalarizes the intrinsic here, or fails
 		return e.product(x)
 	}
 	x.v = e.overloaded("llvm.canonicalize", x.v.Type(), x.v)
@@ -32,20 +33,20 @@ func (e *emitter) flush(x val) val {
 	return x
 }
 
-// product is x * 1, which LLVM does not see through.
+// product returns x * 1 in a form that LLVM does not fold.
 func (e *emitter) product(x val) val {
 	return val{v: e.b().NewFMul(x.v, e.hiddenConstant(1, x.wide).v), t: x.t, wide: x.wide, flushed: true}
 }
 
-// number is a float constant.
-func number(v float32) val {
+// floatConst returns a float constant.
+func floatConst(v float32) val {
 	k := f32.Flush(v)
 	return val{v: literal{regType(ir.F32), floatText(v)}, t: ir.F32, constant: true, f: v, flushed: k == v || v != v,
 		neutral: k == 0 || k == 1 || k == -1, zero: k == 0, positive: !math.Signbit(float64(v))}
 }
 
-// operands prepares the operands of float arithmetic: those that LLVM may take for the result are flushed first. That is
-// so beside 0, 1 and -1, which may change nothing, and for values without a sign, to which 0 may be added.
+// operands prepares the operands of float arithmetic. It flushes those that LLVM may return as the
+// result: operands beside 0, 1 and -1, and values without a sign, to which 0 may be added.
 func (e *emitter) operands(xs ...*val) {
 	neutral := false
 	for _, x := range xs {
@@ -58,29 +59,32 @@ func (e *emitter) operands(xs ...*val) {
 	}
 }
 
-// extreme is op, min or max, of a and b, which have one shape. LLVM makes instructions of the choice that quiet
-// a signaling NaN, and then take the other side, only where one side is a constant. Elsewhere it is enough to flush what
-// was chosen: the comparison sees flushed numbers in any case.
+// extreme returns op, min or max, of a and b, which have one shape. If one side is a constant, LLVM
+// may select instructions that quiet a signaling NaN and return the other side, so both are flushed
+// first. Otherwise flushing the result suffices, since comparisons flush their operands in any
+// case.
 func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 	by := ir.Lt
 	if op == ir.Max {
 		by = ir.Gt
 	}
 	after := !a.flushed && !b.flushed && !a.constant && !b.constant
-	// minps and maxps would flush what they choose, but LLVM does not always make these of a choice: 0 or b is b under a
-	// mask, and with AVX-512 the larger of x and what lies in memory is a store of x under one.
+	// minps and maxps would flush their result, but LLVM does not always select them. It turns a
+	// choice of 0 or b into a masked move, and with AVX-512 a maximum with memory into a masked
+	// store.
 	if !after || a.zero {
 		a, b = e.flush(a), e.flush(b)
 	}
 	compare := e.compare
 	if b.zero && b.positive == (op == ir.Max) {
-		compare = e.compareFloats // LLVM's instruction orders zeros, and gives this one
+		compare = e.compareFloats // LLVM's instruction orders zeros, and returns this one
 	}
 	return e.flush(e.pick(compare(by, a, b), a, b))
 }
 
-// condition evaluates the condition of a Select. Where it compares floats, LLVM might take both for a min or max, which
-// flush; so what is compared is made another value than what is chosen. (LLVM compares with what it canonicalizes.)
+// condition evaluates the condition of a Select. LLVM might merge a float comparison and the choice
+// into a min or max, which flush. So the comparison gets an operand that LLVM cannot identify with
+// the chosen one.
 func (e *emitter) condition(x *ir.Select) val {
 	c, ok := x.Cond.(*ir.Binary)
 	if !ok || !c.Op.IsCompare() || !c.A.Type().IsFloat() || !x.Type().IsFloat() || codegen.Flushed(x, e.clean) {

@@ -2,7 +2,7 @@ package emit
 
 import "ripc/ir"
 
-// fold computes op on two known integers or bools. It is false where the result is not defined.
+// fold evaluates op on two constant integers or bools. It returns false if the result is undefined.
 func fold(op ir.BinOp, a, b val) (val, bool) {
 	t := a.t
 	x, y := a.k, b.k

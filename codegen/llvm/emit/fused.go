@@ -7,8 +7,8 @@ import (
 	llir "github.com/llir/llvm/ir"
 )
 
-// fma emits a*b + c, rounded once; all three are wide or none is. Where the processor has no such instruction LLVM would
-// call fmaf of a library.
+// fma emits a*b + c, rounded once; all three are wide or none is. Without such an instruction LLVM
+// would call fmaf of a library.
 func (e *emitter) fma(a, b, c val) val {
 	out := val{t: a.t, wide: a.wide, flushed: true}
 	switch {
@@ -39,12 +39,14 @@ func fusedName(lanes int) string {
 	return fmt.Sprintf("ripc_fma_x%d", lanes)
 }
 
-// fusedText is the function behind fma, on scalars if lanes is 0. In double the product p is exact, and the sum s is
-// rounded to 53 bits. Rounding s again to 24 goes wrong only where s lies half way between two floats and the true sum
-// does not; so an s that is not exact is first rounded to odd (Boldo and Melquiond 2008): if its last bit is 0 it moves by
-// one unit to the side of e, the error of the sum that TwoSum gives. What is odd is never half way. An infinite or NaN e
-// is no number to compare with, and changes nothing; nor does e = 0. fpext and fptrunc flush subnormal floats, as every
-// float operation does, and no double here is subnormal.
+// fusedText is the function behind fma, on scalars if lanes is 0. In double the product p is exact,
+// and the sum s is rounded to 53 bits. Rounding s again to 24 is wrong only if s lies half way
+// between two floats and the true sum does not. So an inexact s is first rounded to odd (Boldo and
+// Melquiond 2008). If its last bit is 0, it moves by one unit in the direction of e, the error of
+// the sum by TwoSum. An odd s is never half way.
+//
+// Comparisons with an infinite or NaN e are false, and e = 0 changes nothing either. fpext and
+// fptrunc flush subnormal floats, as every float operation does, and no double here is subnormal.
 func fusedText(lanes int) string {
 	mask, bit := "i64", "i1"
 	f, d := "float", "double"

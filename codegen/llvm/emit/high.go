@@ -12,14 +12,15 @@ import (
 	"ripc/ir/arith"
 )
 
-// highProduct recognizes i32 numbers that are upper bits of products, as fixed-point factors have them: those that lose their 31 lower bits, rounded, and the
-// upper half of the sum with another number:
+// matchHighProduct recognizes upper halves of products, as fixed-point multiplication has them: a
+// product that loses its 31 lower bits, rounded, and the upper half of a product plus a third
+// number:
 //
 //	cast<i32>(cast<i64>(a) * cast<i64>(b) + (1 << 30) >> 31)
 //	cast<i32>(cast<i64>(a) * cast<i64>(b) + c >> 32)
 //
 // c is nil in the first case.
-func highProduct(x *ir.Cast) (a, b, c ir.Expr, ok bool) {
+func matchHighProduct(x *ir.Cast) (a, b, c ir.Expr, ok bool) {
 	shift, isShift := x.A.(*ir.Binary)
 	if x.T != ir.I32 || !isShift || shift.Op != ir.Shr {
 		return nil, nil, nil, false
@@ -28,9 +29,9 @@ func highProduct(x *ir.Cast) (a, b, c ir.Expr, ok bool) {
 		i, ok := e.(*ir.IntImm)
 		return ok && i.V == n
 	}
-	for _, t := range terms(shift.A) { // in any order
-		if p, isProduct := t.(*ir.Binary); isProduct && p.Op == ir.Mul && a == nil && widened(p.A) != nil && widened(p.B) != nil {
-			a, b = widened(p.A), widened(p.B)
+	for _, t := range addends(shift.A) { // in any order
+		if p, isProduct := t.(*ir.Binary); isProduct && p.Op == ir.Mul && a == nil && unwiden(p.A) != nil && unwiden(p.B) != nil {
+			a, b = unwiden(p.A), unwiden(p.B)
 		} else if c == nil {
 			c = t
 		} else {
@@ -43,23 +44,24 @@ func highProduct(x *ir.Cast) (a, b, c ir.Expr, ok bool) {
 	return a, b, c, a != nil && c != nil && is(shift.B, 32)
 }
 
-// terms are what e is the sum of.
-func terms(e ir.Expr) []ir.Expr {
+// addends returns the addends of e, a sum.
+func addends(e ir.Expr) []ir.Expr {
 	if s, ok := e.(*ir.Binary); ok && s.Op == ir.Add {
-		return append(terms(s.A), terms(s.B)...)
+		return append(addends(s.A), addends(s.B)...)
 	}
 	return []ir.Expr{e}
 }
 
-// widened is the i32 number that e is as i64, nil if it is none.
-func widened(e ir.Expr) ir.Expr {
+// unwiden returns the i32 expression that e widens to i64, nil if there is none.
+func unwiden(e ir.Expr) ir.Expr {
 	if c, ok := e.(*ir.Cast); ok && c.T == ir.I64 && c.A.Type() == ir.I32 {
 		return c.A
 	}
 	return nil
 }
 
-// highKind is one of the functions behind high: of so many lanes, and whether it adds a third number.
+// highKind identifies a function behind emitHighProduct: its number of lanes, and whether it adds a
+// third number.
 type highKind struct {
 	lanes int
 	added bool
@@ -72,16 +74,17 @@ func (k highKind) name() string {
 	return fmt.Sprintf("ripc_high_product_x%d", k.lanes)
 }
 
-// high emits a highProduct of vectors. LLVM itself widens all lanes and narrows the products again. NEON has an instruction that rounds, which saturates
-// where both numbers are the least: one of them must be known to be another. Elsewhere products of 64 bits are made of even and of odd lanes
-// where these stand.
-func (e *emitter) high(x *ir.Cast) (val, bool) {
-	a, b, c, ok := highProduct(x)
+// emitHighProduct emits a high product of vectors. LLVM itself would widen all lanes and narrow the
+// products again. NEON has a rounding instruction, which saturates if both operands are the least
+// i32, so one of them must be proved not to be. On other targets the function multiplies even and
+// odd lanes separately to 64-bit products.
+func (e *emitter) emitHighProduct(x *ir.Cast) (val, bool) {
+	a, b, c, ok := matchHighProduct(x)
 	if !ok || e.lanes < 4 || e.lanes%4 != 0 || !e.varies(a) && !e.varies(b) {
 		return val{}, false
 	}
 	switch neon := e.target.Has("neon"); {
-	case neon && (c != nil || !above(a) && !above(b)):
+	case neon && (c != nil || !isAboveLeast(a) && !isAboveLeast(b)):
 		return val{}, false
 	case !neon && !e.target.Has("sse4.1"):
 		return val{}, false
@@ -98,13 +101,13 @@ func (e *emitter) high(x *ir.Cast) (val, bool) {
 	return val{v: e.b().NewCall(f, args...), t: ir.I32, wide: true}, true
 }
 
-// above reports whether a is never the least i32.
-func above(a ir.Expr) bool {
+// isAboveLeast reports whether a is provably never the least i32.
+func isAboveLeast(a ir.Expr) bool {
 	iv, ok := arith.Bounds(a, nil)
 	return ok && iv.Lo > -1<<31
 }
 
-// function is the one behind high.
+// function returns the function behind emitHighProduct.
 func (k highKind) function(arch string) isa.Function {
 	lanes, added := k.lanes, ""
 	if k.added {
@@ -137,8 +140,9 @@ func (k highKind) function(arch string) isa.Function {
 	return isa.Function{Calls: []isa.Declaration{{Result: one, Name: intrinsic, Params: one + ", " + one}}, Text: b.String()}
 }
 
-// evenAndOdd multiplies even lanes, then odd ones, as lanes of 64 bits, and puts the results where these stood. A third number's even and odd lanes are
-// taken apart, outside of loops where it does not change there.
+// evenAndOdd multiplies even lanes, then odd ones, to 64-bit lanes, and interleaves the upper
+// halves. A third number's even and odd lanes are separated first, outside of loops that do not
+// change it.
 func (k highKind) evenAndOdd() string {
 	half := func(odd int) string { return isa.Shuffle(k.lanes/2, func(i int) int { return 2*i + odd }) }
 	results, even := `  %s0 = add LONG %p0, splat (i64 1073741824)

@@ -9,8 +9,8 @@ import (
 	"ripc/ir/arith"
 )
 
-// affine is the affine form of an i64 expression here: variables of unrolled loops are constants, and divisions and
-// remainders that a split or a fuse left behind go away where the ranges allow it.
+// affine returns the affine form of an i64 expression. Variables of unrolled loops count as
+// constants. Divisions and remainders from splits and fuses are resolved if the ranges allow it.
 func (e *emitter) affine(x ir.Expr) arith.Affine {
 	a := arith.ToAffine(x)
 	out := arith.Affine{Const: a.Const}
@@ -20,7 +20,7 @@ func (e *emitter) affine(x ir.Expr) arith.Affine {
 	return out
 }
 
-// atom resolves what ToAffine leaves whole.
+// atom resolves a subexpression that ToAffine keeps whole.
 func (e *emitter) atom(x ir.Expr) arith.Affine {
 	switch x := x.(type) {
 	case *ir.Var:
@@ -45,7 +45,7 @@ func (e *emitter) atom(x ir.Expr) arith.Affine {
 	return arith.Affine{Terms: []arith.Term{{Coef: 1, Atom: x}}}
 }
 
-// divide splits a into multiples of d, divided by it, and the rest.
+// divide splits a into d*q and the remaining terms r, and returns q and r.
 func divide(a arith.Affine, d int64) (q, r arith.Affine) {
 	r.Const = (a.Const%d + d) % d
 	q.Const = (a.Const - r.Const) / d
@@ -62,8 +62,8 @@ func divide(a arith.Affine, d int64) (q, r arith.Affine) {
 // sum emits the value of a: the sum of its terms plus its constant.
 func (e *emitter) sum(a arith.Affine) val { return e.sumAs(ir.I64, a) }
 
-// element is the address base + a elements of type t. A constant part is added last, so that it ends up in the
-// addressing mode, if the address without it is inside the buffer too.
+// element returns the address base + a elements of type t. A constant part is added last, so that
+// it ends up in the addressing mode, if the address without it is provably inside the buffer.
 func (e *emitter) element(base value.Value, t types.Type, a arith.Affine) value.Value {
 	last := int64(0)
 	if a.Const > 0 && len(a.Terms) > 0 {
@@ -85,37 +85,38 @@ func (e *emitter) gep(base value.Value, t types.Type, i val) value.Value {
 	return g
 }
 
-// inside reports whether the index of every dimension of a buffer is provably in bounds.
-func (e *emitter) inside(buf string, idx []ir.Expr) bool {
+// inBounds reports whether the index of every dimension of a buffer is provably in bounds.
+func (e *emitter) inBounds(buf string, idx []ir.Expr) bool {
 	b := e.buffer(buf, idx)
 	for d, x := range idx {
 		iv, ok := e.affine(x).Bounds(e.ranges)
-		if (!ok || iv.Lo < 0 || iv.Hi >= int64(b.Shape[d])) && !e.follows(x, b.Shape[d]) {
+		if (!ok || iv.Lo < 0 || iv.Hi >= int64(b.Shape[d])) && !e.isImplied(x, b.Shape[d]) {
 			return false
 		}
 	}
 	return true
 }
 
-// follows reports whether 0 <= x < n follows from the conditions around: those of rows, say, of which the last tile has fewer.
-func (e *emitter) follows(x ir.Expr, n int) bool {
-	if len(e.given) == 0 {
+// isImplied reports whether 0 <= x < n follows from the enclosing conditions. For example, a
+// condition cuts off rows that the last tile does not have.
+func (e *emitter) isImplied(x ir.Expr, n int) bool {
+	if len(e.conditions) == 0 {
 		return false
 	}
 	within := ir.Bin(ir.And, ir.Bin(ir.Ge, x, ir.Int(0)), ir.Bin(ir.Lt, x, ir.Int(n)))
-	return arith.Follows(within, e.ranges, e.given...)
+	return arith.Follows(within, e.ranges, e.conditions...)
 }
 
-// safe reports whether x can be evaluated though it is not chosen: all its loads are in bounds. A Select below it
-// looks after its own sides.
-func (e *emitter) safe(x ir.Expr) bool {
+// isSafe reports whether x may be evaluated though it is not chosen: all its loads are in bounds. A
+// Select inside it takes care of its own sides.
+func (e *emitter) isSafe(x ir.Expr) bool {
 	ok := true
 	ir.WalkExpr(x, func(y ir.Expr) bool {
 		switch y := y.(type) {
 		case *ir.Load:
-			ok = ok && e.inside(y.Buf, y.Idx)
+			ok = ok && e.inBounds(y.Buf, y.Idx)
 		case *ir.Select:
-			ok = ok && e.safe(y.Cond)
+			ok = ok && e.isSafe(y.Cond)
 			return false
 		}
 		return ok

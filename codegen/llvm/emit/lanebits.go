@@ -12,12 +12,15 @@ import (
 	"ripc/ir"
 )
 
-// laneBits recognizes what gives each lane of the vectorized loop a bit of its own of a word,
+// laneBits recognizes an expression that reads one bit of a word for each lane of the vectorized
+// loop,
 //
 //	word >> cast<u32>(lane + rest) & 1
 //
-// which is the word, shifted by rest, seen as a vector of bools: the opposite of bitmask. LLVM shifts lanes as wide as the word, by 0, 1, 2 and so on, which is
-// four times as many where bytes are made of them, and fewer operations where lanes stay as wide. Lanes fill bytes, and are no more than the word has bits.
+// and emits it as the word, shifted by rest, reinterpreted as a vector of bools. This is the
+// inverse of bitmask. LLVM would shift word-wide lanes by 0, 1, 2 and so on: four times the work if
+// the lanes end up as bytes, but less work if they stay wide. So it applies only to conversions to
+// bytes. The lanes must fill whole bytes, and a word must have a bit for each.
 func (e *emitter) laneBits(x *ir.Binary) (val, bool) {
 	one, isOne := x.B.(*ir.IntImm)
 	shift, isShift := x.A.(*ir.Binary)
@@ -40,11 +43,12 @@ func (e *emitter) laneBits(x *ir.Binary) (val, bool) {
 	if e.lanes < t.Bits() {
 		v = e.b().NewTrunc(v, types.NewInt(uint64(e.lanes)))
 	}
-	return val{v: e.b().NewZExt(e.bools(v), e.typeOf(t, true)), t: t, wide: true}, true
+	return val{v: e.b().NewZExt(e.boolsFromMask(v), e.typeOf(t, true)), t: t, wide: true}, true
 }
 
-// bools is an integer of as many bits as there are lanes as a vector of bools: the opposite of maskOf.
-func (e *emitter) bools(v value.Value) value.Value {
+// boolsFromMask reinterprets an integer with one bit per lane as a vector of bools: the inverse of
+// maskOf.
+func (e *emitter) boolsFromMask(v value.Value) value.Value {
 	bools := vectorOf(e.lanes, types.I1)
 	if !e.target.Has("neon") {
 		return e.b().NewBitCast(v, bools)
@@ -55,7 +59,8 @@ func (e *emitter) bools(v value.Value) value.Value {
 
 func boolsName(lanes int) string { return fmt.Sprintf("ripc_bools_x%d", lanes) }
 
-// boolsText is the function of bools for Arm: each byte lies in eight lanes, of which each tests its bit. LLVM moves lanes one by one.
+// boolsText is the function of boolsFromMask for Arm: each byte is copied to eight lanes, and each
+// lane tests its bit. LLVM would move lanes one by one.
 func boolsText(lanes int) isa.Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

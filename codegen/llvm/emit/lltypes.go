@@ -11,7 +11,7 @@ import (
 	"ripc/ir"
 )
 
-// opaquePtr is LLVM's pointer type as text has it since LLVM 15; llir has only typed pointers.
+// opaquePtr is the pointer type of LLVM 15 and later; llir has only typed pointers.
 type opaquePtr struct{}
 
 func (opaquePtr) Equal(u types.Type) bool { _, ok := u.(opaquePtr); return ok }
@@ -20,7 +20,7 @@ func (opaquePtr) LLString() string        { return "ptr" }
 func (opaquePtr) Name() string            { return "" }
 func (opaquePtr) SetName(string)          {}
 
-// literal is a constant that is written as it stands.
+// literal is a constant with its text.
 type literal struct {
 	typ  types.Type
 	text string
@@ -30,7 +30,7 @@ func (l literal) String() string   { return l.typ.String() + " " + l.text }
 func (l literal) Type() types.Type { return l.typ }
 func (l literal) Ident() string    { return l.text }
 
-// regType is the type of a value of type t in a register.
+// regType returns the type of a value of type t in a register.
 func regType(t ir.Type) types.Type {
 	if t.IsFloat() {
 		return types.Float
@@ -38,7 +38,7 @@ func regType(t ir.Type) types.Type {
 	return types.NewInt(uint64(t.Bits()))
 }
 
-// memType is the type of an element in memory: bool takes a byte there.
+// memType returns the type of an element in memory: a bool takes a byte there.
 func memType(t ir.Type) types.Type {
 	if t == ir.Bool {
 		return types.I8
@@ -46,10 +46,10 @@ func memType(t ir.Type) types.Type {
 	return regType(t)
 }
 
-// vectorOf is a vector of n elements.
+// vectorOf returns a vector type of n elements.
 func vectorOf(n int, t types.Type) types.Type { return types.NewVector(uint64(n), t) }
 
-// suffix is how intrinsics name t: i32, f32, v16i32.
+// suffix returns t as in names of intrinsics: i32, f32, v16i32.
 func suffix(t types.Type) string {
 	switch t := t.(type) {
 	case *types.VectorType:
@@ -60,7 +60,7 @@ func suffix(t types.Type) string {
 	return t.String()
 }
 
-// intText is v as LLVM writes a constant of type t: signed at the type's own width.
+// intText formats v as a constant of type t: signed at the type's own width.
 func intText(t ir.Type, v int64) string {
 	if t == ir.Bool {
 		return strconv.FormatBool(v != 0)
@@ -69,13 +69,13 @@ func intText(t ir.Type, v int64) string {
 	return strconv.FormatInt(v<<shift>>shift, 10)
 }
 
-// floatText is v as LLVM writes it: the bits of the double of the same value.
+// floatText formats v: the bits of the double of the same value.
 func floatText(v float32) string {
 	return fmt.Sprintf("0x%016X", math.Float64bits(float64(v)))
 }
 
-// indexOf is an i64 constant, as indices of elements and lanes.
+// indexOf returns an i64 constant, for indices of elements and lanes.
 func indexOf(i int64) value.Value { return literal{types.I64, strconv.FormatInt(i, 10)} }
 
-// poison is a vector with nothing in it yet.
+// poison returns an undefined vector.
 func poison(t types.Type) value.Value { return literal{t, "poison"} }

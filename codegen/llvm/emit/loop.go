@@ -18,8 +18,8 @@ func (e *emitter) loop(s *ir.For) {
 	switch {
 	case s.Extent <= 0:
 	case s.Kind == ir.Parallel:
-		lo, hi := e.share(s.Extent)
-		e.counted(s.Var, s.Extent, lo, hi, body)
+		lo, hi := e.threadShare(s.Extent)
+		e.countedLoop(s.Var, s.Extent, lo, hi, body)
 	case s.Extent == 1:
 		e.bind(s.Var, imm(ir.I64, 0), arith.Interval{}, body)
 	case s.Kind == ir.Unroll:
@@ -27,7 +27,7 @@ func (e *emitter) loop(s *ir.For) {
 	case s.Kind == ir.Vectorize:
 		e.vectorize(s)
 	default:
-		e.counted(s.Var, s.Extent, nil, nil, body)
+		e.countedLoop(s.Var, s.Extent, nil, nil, body)
 	}
 }
 
@@ -53,9 +53,9 @@ func (e *emitter) copies(name, how string, extent int, body func()) {
 	}
 }
 
-// counted emits a loop from lo to hi, which lie in 0..extent and are of the counter's type; nil for the whole range,
-// which is not empty.
-func (e *emitter) counted(name string, extent int, lo, hi value.Value, body func()) {
+// countedLoop emits a loop from lo to hi, which lie in 0..extent and have the counter's type. nil
+// stands for the whole range, which is not empty.
+func (e *emitter) countedLoop(name string, extent int, lo, hi value.Value, body func()) {
 	before, loop, end := e.blk, e.block("for."+name), e.block("end."+name)
 	t := e.counterType(extent)
 	if lo == nil {
@@ -78,10 +78,11 @@ func (e *emitter) counted(name string, extent int, lo, hi value.Value, body func
 	e.start(end)
 }
 
-// share is this thread's part of 0..extent-1: contiguous, and within one of those of the others in size.
-func (e *emitter) share(extent int) (lo, hi value.Value) {
+// threadShare returns this thread's part of 0..extent-1. Parts are contiguous, and their sizes
+// differ by at most one.
+func (e *emitter) threadShare(extent int) (lo, hi value.Value) {
 	if e.indexType() == ir.I32 {
-		return e.share32(extent)
+		return e.threadShare32(extent)
 	}
 	n := e.b().NewZExt(e.nthreads, types.I64)
 	t := e.b().NewZExt(e.tid, types.I64)
@@ -90,8 +91,8 @@ func (e *emitter) share(extent int) (lo, hi value.Value) {
 	return lo, hi
 }
 
-// vectorize emits the body once, each value holding one element per lane. It does each statement for all lanes before the
-// next statement, which deps.Check has shown to give the same.
+// vectorize emits the body once, with one element per lane in each value. A statement runs for all
+// lanes before the next statement starts; deps.Check has proved that this gives the same results.
 func (e *emitter) vectorize(s *ir.For) {
 	e.laneVar, e.lanes = s.Var, s.Extent
 	e.bind(s.Var, e.laneNumbers(), arith.Interval{Lo: 0, Hi: int64(s.Extent) - 1}, func() { e.stmt(s.Body) })
@@ -109,15 +110,15 @@ func (e *emitter) eachLane(s ir.Stmt) {
 		e.stmt(s)
 		e.lanes = lanes
 	}
-	if heavy(s) {
-		e.counted(e.laneVar, lanes, nil, nil, body)
+	if hasLoops(s) {
+		e.countedLoop(e.laneVar, lanes, nil, nil, body)
 		return
 	}
 	e.copies(e.laneVar, "vectorized", lanes, body)
 }
 
-// heavy reports whether copies of s would be large: it has loops.
-func heavy(s ir.Stmt) bool {
+// hasLoops reports whether s contains loops, so that copies of it would be large.
+func hasLoops(s ir.Stmt) bool {
 	found := false
 	ir.Walk(s, func(t ir.Stmt) bool {
 		_, isLoop := t.(*ir.For)
@@ -131,6 +132,6 @@ func heavy(s ir.Stmt) bool {
 func (e *emitter) atLane(k int, emit func()) {
 	lanes := e.lanes
 	e.lanes = 0
-	e.bind(e.laneVar, imm(ir.I64, int64(k)), arith.Interval{Lo: int64(k), Hi: int64(k)}, func() { e.apart(map[ir.Expr]val{}, emit) })
+	e.bind(e.laneVar, imm(ir.I64, int64(k)), arith.Interval{Lo: int64(k), Hi: int64(k)}, func() { e.withParts(map[ir.Expr]val{}, emit) })
 	e.lanes = lanes
 }

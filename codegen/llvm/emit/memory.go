@@ -9,7 +9,7 @@ import (
 	"ripc/ir"
 )
 
-// load reads the element at p, or one a lane.
+// load reads the element at p, or one per lane.
 func (e *emitter) load(p place) val {
 	switch {
 	case !p.scattered && p.stride == 0:
@@ -17,7 +17,7 @@ func (e *emitter) load(p place) val {
 	case !p.scattered && p.stride == 1:
 		return e.read(p.t, true, e.address(p), p.alignment())
 	case !p.scattered && p.stride == 2 && p.t != ir.Bool:
-		return e.everyOther(p)
+		return e.loadStride2(p)
 	}
 	e.enter(e.laneVar, "vectorized", e.lanes)
 	defer e.leave()
@@ -25,10 +25,11 @@ func (e *emitter) load(p place) val {
 	return e.fromLanes(p.t, func(k int) val { return e.read(p.t, false, at(k), p.elemAlignment()) })
 }
 
-// everyOther reads lanes that are two elements apart: the first or the second ones of as many pairs, in one vector, or, where the last pair may lie outside of the
-// buffer, what lies between the first and the last of them, in two vectors that overlap by one element.
-func (e *emitter) everyOther(p place) val {
-	if odd, ok := e.inPair(p); ok {
+// loadStride2 reads lanes that are two elements apart. If all pairs of neighbours may be read, it
+// takes the first or second elements of one double vector. If the last pair may end outside of the
+// buffer, it reads two vectors that overlap by one element.
+func (e *emitter) loadStride2(p place) val {
+	if odd, ok := e.pairHalf(p); ok {
 		p.at.Const -= odd
 		return e.halfOfPairs(p, odd)
 	}
@@ -47,7 +48,8 @@ func (e *emitter) everyOther(p place) val {
 	return a
 }
 
-// halfOfPairs reads the first (odd is 0) or the second element of as many pairs as there are lanes, of which p is the first.
+// halfOfPairs reads one pair of elements per lane, the first one at p, and returns the first (odd
+// is 0) or the second elements.
 func (e *emitter) halfOfPairs(p place, odd int64) val {
 	lanes := e.lanes
 	e.lanes = 2 * lanes
@@ -61,9 +63,10 @@ func (e *emitter) halfOfPairs(p place, odd int64) val {
 	return x
 }
 
-// inPair says that each lane's element is the first of a pair of neighbours that may be read, or, where odd is 1, the second. Where it is not known whether the index is even, pairs begin at its even
-// constant part: so elements that lie one apart, as those of a row's taps do, are halves of the same pairs.
-func (e *emitter) inPair(p place) (odd int64, ok bool) {
+// pairHalf reports whether the lanes' elements are halves of pairs that may be read: the first
+// halves if odd is 0, the second if odd is 1. If the parity of the index is unknown, pairs begin at
+// its even constant part. Then neighbouring taps of a row use the same pairs.
+func (e *emitter) pairHalf(p place) (odd int64, ok bool) {
 	if odd, known := p.parity(); known && p.paired {
 		return odd, true
 	}
@@ -115,11 +118,11 @@ func (e *emitter) write(x val, at value.Value, align int) {
 
 // store carries out a Store.
 func (e *emitter) store(s *ir.Store) {
-	if e.lanes > 0 && s.Op != ir.Assign && !e.moves(s) {
+	if e.lanes > 0 && s.Op != ir.Assign && !e.writesPerLane(s) {
 		e.reduce(s)
 		return
 	}
-	x := e.once(s.Val)
+	x := e.evalShared(s.Val)
 	p := e.place(s.Buf, s.Idx)
 	if x.t != p.t {
 		e.fail("store to %"+s.Buf, "", "the value has type %s, the buffer %s", x.t, p.t)
@@ -142,24 +145,24 @@ func (e *emitter) store(s *ir.Store) {
 	}
 }
 
-// moves reports whether the element that s writes can differ between lanes.
-func (e *emitter) moves(s *ir.Store) bool {
+// writesPerLane reports whether the element that s writes can differ between lanes.
+func (e *emitter) writesPerLane(s *ir.Store) bool {
 	p := e.place(s.Buf, s.Idx)
 	return p.scattered || p.stride != 0
 }
 
-// update combines x with what is at an address, by op.
+// update combines x with the element at an address by op, and stores the result.
 func (e *emitter) update(op ir.StoreOp, x val, at value.Value, align int) {
 	if sum, ok := e.popcountAdd(op, x, at, align); ok {
 		x = sum
 	} else if op != ir.Assign {
-		x = e.binary(combiner(op), e.read(x.t, x.wide, at, align), x)
+		x = e.binary(combineOp(op), e.read(x.t, x.wide, at, align), x)
 	}
 	e.write(x, at, align)
 }
 
-// combiner is the operator of a combining store.
-func combiner(op ir.StoreOp) ir.BinOp {
+// combineOp returns the operator of a combining store.
+func combineOp(op ir.StoreOp) ir.BinOp {
 	switch op {
 	case ir.OrTo:
 		return ir.Or

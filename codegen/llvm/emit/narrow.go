@@ -13,10 +13,12 @@ import (
 	"ripc/ir/arith"
 )
 
-// Indices are i64 in the IR. Where addresses have 32 bits, this file computes in 32 what provably fits (loop counters,
-// divisions, comparisons) or what is an address in the end, and spells out what LLVM would call a library for.
+// Indices are i64 in the IR. On targets with 32-bit addresses this file computes addresses, and
+// values that provably fit (loop counters, divisions, comparisons), in 32 bits. It also expands
+// operations for which LLVM would call a library.
 
-// indexType is the type that addresses are computed in. A 32-bit address needs no proof: it is taken modulo 2^32.
+// indexType is the type in which addresses are computed. A 32-bit address needs no proof: it is
+// taken modulo 2^32.
 func (e *emitter) indexType() ir.Type {
 	if e.target.PointerBits() == 32 {
 		return ir.I32
@@ -32,31 +34,31 @@ func (e *emitter) counterType(extent int) ir.Type {
 	return e.indexType()
 }
 
-// widen makes an i64 of a value that is not negative, and remembers where it came from, for low to find.
+// widen extends a nonnegative value to i64, and records the original for lowHalf.
 func (e *emitter) widen(x val) val {
 	if x.t == ir.I64 {
 		return x
 	}
 	w := val{v: e.b().NewZExt(x.v, e.typeOf(ir.I64, x.wide)), t: ir.I64, wide: x.wide}
-	e.narrow[w.v] = x.v
+	e.widenedFrom[w.v] = x.v
 	return w
 }
 
-// low is the low half of an i64.
-func (e *emitter) low(x val) val {
+// lowHalf returns the low half of an i64.
+func (e *emitter) lowHalf(x val) val {
 	switch {
 	case x.t != ir.I64:
 		return x
 	case x.known:
 		return imm(ir.I32, x.k)
-	case e.narrow[x.v] != nil:
-		return val{v: e.narrow[x.v], t: ir.I32, wide: x.wide}
+	case e.widenedFrom[x.v] != nil:
+		return val{v: e.widenedFrom[x.v], t: ir.I32, wide: x.wide}
 	}
 	return val{v: e.b().NewTrunc(x.v, e.typeOf(ir.I32, x.wide)), t: ir.I32, wide: x.wide}
 }
 
-// small emits the i64 expression x as an i32 if addresses have 32 bits and its range is known to lie in lo..2^31-1.
-func (e *emitter) small(x ir.Expr, lo int64) (val, bool) {
+// eval32 emits the i64 expression x as an i32 if addresses have 32 bits and x lies in lo..2^31-1.
+func (e *emitter) eval32(x ir.Expr, lo int64) (val, bool) {
 	if e.indexType() == ir.I64 || x.Type() != ir.I64 {
 		return val{}, false
 	}
@@ -74,7 +76,7 @@ func (e *emitter) sumAs(t ir.Type, a arith.Affine) val {
 	for i, term := range a.Terms {
 		x := e.eval(term.Atom)
 		if t == ir.I32 {
-			x = e.low(x)
+			x = e.lowHalf(x)
 		}
 		if term.Coef != 1 {
 			x = e.binary(ir.Mul, x, imm(t, term.Coef))
@@ -94,9 +96,10 @@ func (e *emitter) sumAs(t ir.Type, a arith.Affine) val {
 	return out
 }
 
-// share32 is share in 32 bits: the first extent mod n threads get one more. Where the processor cannot divide, doubles
-// do: the quotient of two 32-bit numbers is never rounded up to the next integer.
-func (e *emitter) share32(extent int) (lo, hi value.Value) {
+// threadShare32 is threadShare in 32 bits: the first extent mod n threads get one more. If the
+// processor cannot divide, it divides doubles: the quotient of two 32-bit numbers is never rounded
+// up to the next integer.
+func (e *emitter) threadShare32(extent int) (lo, hi value.Value) {
 	if int64(extent) > math.MaxInt32 {
 		e.fail("parallel", "", "extent %d; at most %d is supported on a target with 32-bit addresses", extent, math.MaxInt32)
 	}
@@ -145,8 +148,8 @@ end:
 }
 `
 
-// divmod64 is floor division of a 64-bit integer by a constant, or the remainder, without the library that LLVM would
-// call. For a negative a, floor(a/d) is the complement of complement(a)/d.
+// divmod64 is floor division of a 64-bit integer by a constant, or the remainder, without LLVM's
+// library call. For a negative a, floor(a/d) is the complement of complement(a)/d.
 func (e *emitter) divmod64(op ir.BinOp, a, d val) val {
 	sign := imm(a.t, 0)
 	if a.t.Signed() {
@@ -169,7 +172,8 @@ func (e *emitter) divmod64(op ir.BinOp, a, d val) val {
 	return e.binary(ir.Sub, a, e.binary(ir.Mul, q, d))
 }
 
-// floatTo64 converts f32 to a 64-bit integer, saturating, NaN to 0: the significand, shifted by the exponent.
+// floatTo64 converts f32 to a 64-bit integer, saturating, NaN to 0: the significand, shifted by the
+// exponent.
 func (e *emitter) floatTo64(a val, t ir.Type) val {
 	bits := e.reinterpret(a, ir.U32)
 	k := func(v int64) val { return imm(ir.U32, v) }
@@ -193,8 +197,8 @@ func (e *emitter) floatTo64(a val, t ir.Type) val {
 	return e.reinterpret(e.pick(nan, zero, size), t)
 }
 
-// floatFrom64 converts a 64-bit integer to f32, by way of a double. So that rounding twice does not show, a number of
-// more than 53 bits is first made one whose last bit says whether something was cut off (rounding to odd).
+// floatFrom64 converts a 64-bit integer to f32 by way of a double. To avoid double rounding, a
+// number of more than 53 bits is first rounded to odd: its last bit is set if any bit was cut off.
 func (e *emitter) floatFrom64(a val) val {
 	t := a.t
 	cut := e.binary(ir.And, a, imm(t, 0x7FF))
@@ -227,8 +231,8 @@ func (e *emitter) floatFrom64(a val) val {
 	return val{v: e.b().NewFPTrunc(sum, vector(types.Float)), t: ir.F32, wide: x.wide, flushed: true}
 }
 
-// rounds reports whether the processor rounds floats to integers.
-func (e *emitter) rounds() bool {
+// hasRounding reports whether the processor has an instruction that rounds floats to integers.
+func (e *emitter) hasRounding() bool {
 	switch e.target.Arch {
 	case "arm":
 		return e.target.Has("fp-armv8")
@@ -238,9 +242,10 @@ func (e *emitter) rounds() bool {
 	return true
 }
 
-// roundEven rounds to the nearest integer by adding and taking away 2^23, above which floats have no fraction.
+// roundEven rounds to the nearest integer by adding and subtracting 2^23, above which floats have
+// no fraction.
 func (e *emitter) roundEven(a val) val {
-	two23 := number(1 << 23)
+	two23 := floatConst(1 << 23)
 	size := e.unary(ir.Abs, a)
 	r := e.binary(ir.Sub, e.binary(ir.Add, size, two23), two23)
 	r.v = e.overloaded("llvm.copysign", r.v.Type(), r.v, a.v)
@@ -252,11 +257,11 @@ func (e *emitter) roundEven(a val) val {
 // floor is the nearest integer, or the one below if that is too high.
 func (e *emitter) floor(a val) val {
 	r := e.roundEven(a)
-	one := number(1)
+	one := floatConst(1)
 	return e.pick(e.binary(ir.Gt, r, a), e.binary(ir.Sub, r, one), r)
 }
 
-// checkSizes refuses buffers of which the difference of two addresses does not fit 32 bits.
+// checkSizes refuses buffers with address differences that do not fit 32 bits.
 func (e *emitter) checkSizes() {
 	for _, p := range e.f.Params {
 		if int64(p.Bytes()) > math.MaxInt32 {

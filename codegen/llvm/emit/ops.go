@@ -105,7 +105,7 @@ func (e *emitter) compare(op ir.BinOp, a, b val) val {
 func (e *emitter) divmod(x *ir.Binary) val {
 	d, ok := x.B.(*ir.IntImm)
 	if ok && d.T == ir.I64 && d.V > 0 && d.V <= math.MaxInt32 {
-		if a, small := e.small(x.A, 0); small && !a.known {
+		if a, small := e.eval32(x.A, 0); small && !a.known {
 			return e.widen(e.quotient(x.Op, a, imm(ir.I32, d.V)))
 		}
 	}
@@ -191,9 +191,9 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 		out.v = e.overloaded("llvm.abs", lt, a.v, imm(ir.Bool, 0).v)
 	case op == ir.Sqrt && float:
 		out.v, out.flushed = e.overloaded("llvm.sqrt", lt, a.v), true
-	case op == ir.Floor && float && !e.rounds():
+	case op == ir.Floor && float && !e.hasRounding():
 		return e.floor(a)
-	case op == ir.RoundEven && float && !e.rounds():
+	case op == ir.RoundEven && float && !e.hasRounding():
 		return e.roundEven(a)
 	case op == ir.Floor && float:
 		out.v, out.flushed = e.overloaded("llvm.floor", lt, a.v), true

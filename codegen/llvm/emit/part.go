@@ -7,11 +7,12 @@ import (
 	"ripc/ir/arith"
 )
 
-// partOfWord emits a byte of a word in memory, the same for all lanes, as a load of that byte, which processors spread over a vector while they load it:
+// partOfWord emits a byte of a word in memory, the same for all lanes, as a load of that byte.
+// Processors broadcast it while loading:
 //
 //	cast<u8>(%x[%k] >> cast<u32>(%c * 8))
 //
-// All targets keep the least significant byte first, and no shift is as long as the word (ir.Verify).
+// All targets are little-endian, and no shift is as long as the word (ir.Verify).
 func (e *emitter) partOfWord(x *ir.Cast) (val, bool) {
 	shift, ok := x.A.(*ir.Binary)
 	if x.T != ir.U8 || !ok || shift.Op != ir.Shr || e.varies(shift) {
@@ -31,7 +32,7 @@ func (e *emitter) partOfWord(x *ir.Cast) (val, bool) {
 	}
 	size := int64(word.T.Bits() / 8)
 	p := e.place(word.Buf, word.Idx)
-	if !whole || computed(p.at) {
+	if !whole || isComputed(p.at) {
 		return val{}, false
 	}
 	p.at = bytes.Plus(size, p.at)

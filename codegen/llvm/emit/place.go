@@ -18,15 +18,15 @@ type place struct {
 	// at is the flat index of lane 0; lane k is stride*k elements further.
 	at     arith.Affine
 	stride int64
-	// scattered: lanes are not a stride apart, and flat is the whole index.
+	// scattered reports that lanes are not a constant stride apart; flat is then the whole index.
 	scattered bool
 	flat      arith.Affine
-	// paired: elements 2i and 2i+1 of the buffer are there, and may be read, for all i.
+	// paired reports that elements 2i and 2i+1 of the buffer may both be read, for all i.
 	paired bool
 	elems  int64 // of the buffer
 }
 
-// buffer finds a buffer in scope and checks the number of indices.
+// buffer returns a buffer in scope, and checks the number of indices.
 func (e *emitter) buffer(name string, idx []ir.Expr) *buffer {
 	b := e.bufs[name]
 	if b == nil {
@@ -38,7 +38,7 @@ func (e *emitter) buffer(name string, idx []ir.Expr) *buffer {
 	return b
 }
 
-// place finds the element name[idx].
+// place returns the element name[idx].
 func (e *emitter) place(name string, idx []ir.Expr) place {
 	b := e.buffer(name, idx)
 	flat := arith.Affine{}
@@ -47,11 +47,11 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 		flat = flat.Plus(size, e.affine(idx[d]))
 		size *= int64(b.Shape[d])
 	}
-	flat = e.whole(flat)
+	flat = e.recombine(flat)
 	if b.copies > 0 {
 		flat = arith.Affine{}.Plus(int64(b.copies), flat).Plus(1, e.affine(ir.V(b.lane)))
 	}
-	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const}, paired: b.own && b.Elems()%2 == 0, elems: size}
+	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const}, paired: b.isAlloc && b.Elems()%2 == 0, elems: size}
 	for _, t := range flat.Terms {
 		if v, ok := t.Atom.(*ir.Var); ok && e.lanes > 0 && v.Name == e.laneVar {
 			p.stride = t.Coef
@@ -63,8 +63,8 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 	return p
 }
 
-// whole puts quotients and remainders together that fuse left behind: d*m * (x / d) + m * (x % d) is m * x.
-func (e *emitter) whole(a arith.Affine) arith.Affine {
+// recombine merges a quotient and a remainder from a fuse: d*m * (x / d) + m * (x % d) is m * x.
+func (e *emitter) recombine(a arith.Affine) arith.Affine {
 	for i, t := range a.Terms {
 		q, ok := t.Atom.(*ir.Binary)
 		if !ok || q.Op != ir.Div {
@@ -85,32 +85,34 @@ func (e *emitter) whole(a arith.Affine) arith.Affine {
 					out.Terms = append(out.Terms, v)
 				}
 			}
-			return e.whole(out.Plus(u.Coef, e.affine(q.A)))
+			return e.recombine(out.Plus(u.Coef, e.affine(q.A)))
 		}
 	}
 	return a
 }
 
-// address is where lane 0 of a place that is not scattered lies. Copies of an unrolled loop that read a constant apart from where the same elements lead, such as counts in a table, look there once.
+// address returns the address of lane 0 of a place that is not scattered. An index that depends on
+// memory, as in a table of counts, is computed once for all unrolled copies (window).
 func (e *emitter) address(p place) value.Value {
-	if computed(p.at) {
+	if isComputed(p.at) {
 		return e.window(p)
 	}
 	return e.element(p.base, p.elem, p.at)
 }
 
-// fixed reports whether an index stays what it is wherever its loops stand still: the func changes nothing that it reads.
-func (e *emitter) fixed(a arith.Affine) bool {
+// isInvariant reports whether index a is constant as long as its loop variables are: the func does
+// not write the memory that a reads.
+func (e *emitter) isInvariant(a arith.Affine) bool {
 	return !slices.ContainsFunc(a.Terms, func(t arith.Term) bool { return !e.changes.Keep(t.Atom) })
 }
 
-// addresses gives the address of lane k by k.
+// addresses returns a function from lane k to its address.
 func (e *emitter) addresses(p place) func(k int) value.Value {
 	if !p.scattered {
 		first := e.address(p)
 		return func(k int) value.Value { return e.gep(first, p.elem, imm(ir.I64, p.stride*int64(k))) }
 	}
-	if computed(p.flat) {
+	if isComputed(p.flat) {
 		flat := e.sumAs(e.indexType(), p.flat)
 		return func(k int) value.Value { return e.gep(p.base, p.elem, e.lane(flat, k)) }
 	}
@@ -126,8 +128,9 @@ func (e *emitter) addresses(p place) func(k int) value.Value {
 	}
 }
 
-// computed reports whether an index depends on more than loop variables, so that one lane's value is no constant.
-func computed(a arith.Affine) bool {
+// isComputed reports whether an index depends on more than loop variables, so that it is not
+// constant even for a single lane.
+func isComputed(a arith.Affine) bool {
 	found := false
 	for _, t := range a.Terms {
 		ir.WalkExpr(t.Atom, func(x ir.Expr) bool {
@@ -139,7 +142,8 @@ func computed(a arith.Affine) bool {
 	return found
 }
 
-// alignment of the address of p that can be proved, at least that of an element: buffers are 64-byte aligned.
+// alignment returns the provable alignment of p's address, at least that of an element. Buffers are
+// 64-byte aligned.
 func (p place) alignment() int {
 	size := int64(p.t.Bytes())
 	g := p.at.Const

@@ -13,16 +13,17 @@ import (
 	"ripc/targets"
 )
 
-// popcountAdd adds a vector of popcounts to what is at an address. 32-bit Arm counts bytes, and adds pairs of 16-bit
-// numbers to 32-bit ones (vpadal), which LLVM does not find: it widens first, then adds. x86 without vpopcntd counts bytes
-// too, and LLVM does not find the multiplications that add them up (see popcountAddX86). To narrower sums 64-bit Arm adds neighbours
-// among bytes, where LLVM widens them to 32 bits and takes the lower bits of these.
+// popcountAdd adds a vector of popcounts to the sums at an address, by instructions that LLVM does
+// not select by itself. 32-bit Arm counts bytes, and adds pairs of 16-bit numbers to 32-bit sums
+// (vpadal); LLVM widens first, then adds. x86 without vpopcntd counts bytes too, and adds them by
+// multiplications (popcountAddX86). For narrower sums 64-bit Arm adds neighbouring bytes, where
+// LLVM widens them to 32 bits and truncates.
 func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (val, bool) {
 	bits := e.bits[x.v]
 	if op != ir.AddTo || bits == nil || !x.wide || !e.countsBytes(x.t) {
 		return val{}, false
 	}
-	sums := counted{e.lanes, x.t.Bits()}
+	sums := countSum{e.lanes, x.t.Bits()}
 	e.sums[sums] = true
 	vt := e.typeOf(x.t, true)
 	f := llir.NewFunc(sums.name(), vt, llir.NewParam("", vt), llir.NewParam("", e.typeOf(ir.I32, true)))
@@ -30,7 +31,8 @@ func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (
 	return val{v: e.b().NewCall(f, acc.v, bits), t: x.t, wide: true}, true
 }
 
-// countsBytes reports whether popcountAdd knows better than LLVM how to add counts of 32-bit lanes to sums of type sum.
+// countsBytes reports whether popcountAdd beats LLVM for sums of type sum over counts of 32-bit
+// lanes.
 func (e *emitter) countsBytes(sum ir.Type) bool {
 	switch t := e.target; t.Arch {
 	case "arm":
@@ -43,23 +45,23 @@ func (e *emitter) countsBytes(sum ir.Type) bool {
 	return false
 }
 
-// counted are sums of counts: how many, and of how many bits each.
-type counted struct{ lanes, bits int }
+// countSum is a vector of sums of popcounts: its lanes, and the bits of each.
+type countSum struct{ lanes, bits int }
 
-func (c counted) compare(o counted) int {
+func (c countSum) compare(o countSum) int {
 	return cmp.Or(cmp.Compare(c.lanes, o.lanes), cmp.Compare(c.bits, o.bits))
 }
 
-// name is that of the function that adds counts to c.
-func (c counted) name() string {
+// name returns the name of the function that adds counts to c.
+func (c countSum) name() string {
 	if c.bits < 32 {
 		return fmt.Sprintf("ripc_popcount_add_u%d_x%d", c.bits, c.lanes)
 	}
 	return fmt.Sprintf("ripc_popcount_add_x%d", c.lanes)
 }
 
-// function is the function behind popcountAdd.
-func (c counted) function(t targets.Target) isa.Function {
+// function returns the function behind popcountAdd.
+func (c countSum) function(t targets.Target) isa.Function {
 	switch t.Arch {
 	case "arm":
 		return popcountAddArm(c.lanes)
@@ -69,9 +71,10 @@ func (c counted) function(t targets.Target) isa.Function {
 	return popcountAddX86(c.lanes, t)
 }
 
-// popcountAddArm64 is the function behind popcountAdd for sums of 8 or 16 bits: cnt, addp among bytes until there is a register of pairs, then uadalp
-// to sums of 16 bits, or of all four bytes, then add to those of 8.
-func popcountAddArm64(c counted) isa.Function {
+// popcountAddArm64 is the function behind popcountAdd for sums of 8 or 16 bits. It counts bytes
+// (cnt) and adds neighbours (addp) until pairs fill a register. For 16-bit sums it then accumulates
+// with uadalp; for 8-bit sums it adds all four bytes of a lane first.
+func popcountAddArm64(c countSum) isa.Function {
 	calls := []isa.Declaration{
 		{Result: "<16 x i8>", Name: "llvm.ctpop.v16i8", Params: "<16 x i8>"},
 		{Result: "<16 x i8>", Name: "llvm.aarch64.neon.addp.v16i8", Params: "<16 x i8>, <16 x i8>"},
@@ -121,7 +124,8 @@ func popcountAddArm64(c counted) isa.Function {
 	return isa.Function{Calls: calls, Text: b.String()}
 }
 
-// popcountAddArm is the function behind popcountAdd: vcnt.8, vpaddl.u8, vpadal.u16 on four lanes at a time.
+// popcountAddArm is the function behind popcountAdd: vcnt.8, vpaddl.u8, vpadal.u16 on four lanes at
+// a time.
 func popcountAddArm(lanes int) isa.Function {
 	var b strings.Builder
 	calls := []isa.Declaration{

@@ -8,7 +8,8 @@ import (
 	"ripc/targets"
 )
 
-// bytesToWords are the instructions that add up the four bytes of each 32-bit lane, by the lanes of their vectors.
+// bytesToWords has the instructions that add the four bytes of each 32-bit lane, for one vector
+// length.
 type bytesToWords struct {
 	lanes    int
 	feature  string
@@ -24,9 +25,9 @@ func x86Widths() []bytesToWords {
 	}
 }
 
-// popcountAddX86 is the function behind popcountAdd: the bits of each byte by table (LLVM's expansion: two vpshufb), then
-// vpmaddubsw, vpmaddwd and vpaddd on as many lanes at a time as a register has. LLVM's own sum of the bytes unpacks them
-// for vpsadbw, which takes five operations instead of two.
+// popcountAddX86 is the function behind popcountAdd, one register at a time. It looks up the bits
+// of each byte in a table (LLVM's expansion: two vpshufb), then sums them by vpmaddubsw, vpmaddwd
+// and vpaddd. LLVM itself would unpack the bytes for vpsadbw: five operations instead of two.
 func popcountAddX86(lanes int, t targets.Target) isa.Function {
 	var w bytesToWords
 	for _, x := range x86Widths() {

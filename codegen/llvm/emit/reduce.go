@@ -14,15 +14,15 @@ import (
 	"ripc/ir/arith"
 )
 
-// reduce carries out a combining Store of all lanes to one element, which is an integer: the lanes are combined with each
-// other first.
+// reduce emits a combining Store of all lanes to one integer element: the lanes are combined with
+// each other first.
 func (e *emitter) reduce(s *ir.Store) {
 	p := e.place(s.Buf, s.Idx)
 	if m, ok := e.bitmask(s); ok {
 		e.setBits(s, m, p)
 		return
 	}
-	x := e.once(s.Val)
+	x := e.evalShared(s.Val)
 	if x.t != p.t {
 		e.fail("store to %"+s.Buf, "", "the value has type %s, the buffer %s", x.t, p.t)
 	}
@@ -54,10 +54,11 @@ func reduction(op ir.StoreOp, t ir.Type) string {
 	return "add"
 }
 
-// mask is bools of e.lanes lanes that come to be bits of an integer, from bit shift on, in parts of so many lanes each, in order.
+// mask is the bools of e.lanes lanes as bits shift, shift+1, ... of an integer. They come in parts
+// of lanes bits each, in order.
 type mask struct {
 	t     ir.Type
-	parts []value.Value // integers of as many bits as a part has lanes
+	parts []value.Value // integers of lanes bits
 	lanes int
 	shift arith.Affine
 }
@@ -66,7 +67,8 @@ type mask struct {
 //
 //	word |= cast<u32>(bool of the lane) << (lane + rest)
 //
-// which is the vector of bools seen as one integer, shifted by rest. Processors have an instruction for that.
+// and emits it as the vector of bools, reinterpreted as one integer and shifted by rest. Processors
+// have an instruction for that.
 func (e *emitter) bitmask(s *ir.Store) (mask, bool) {
 	shl, ok := s.Val.(*ir.Binary)
 	if s.Op != ir.OrTo && s.Op != ir.AddTo || !ok || shl.Op != ir.Shl {
@@ -81,8 +83,8 @@ func (e *emitter) bitmask(s *ir.Store) (mask, bool) {
 	if !ok {
 		return mask{}, false
 	}
-	m := mask{t: t, lanes: e.masked(bit.A), shift: rest}
-	x := e.splat(e.once(bit.A))
+	m := mask{t: t, lanes: e.lanesPerMask(bit.A), shift: rest}
+	x := e.splat(e.evalShared(bit.A))
 	for from := 0; from < e.lanes; from += m.lanes {
 		v := x.v
 		if m.lanes < e.lanes {
@@ -97,15 +99,15 @@ func (e *emitter) bitmask(s *ir.Store) (mask, bool) {
 	return m, true
 }
 
-// setBits combines a mask with the element at p. Parts of an output's word that are a half of 32 bits, as comparisons write them, go there one by one, which
-// takes no operation to join them: a kernel of 111x111x64 levels of 2 bits takes 172.7 us and not 174.9 on a Zen 5. An alloc's word is read again soon, by
-// a load that would wait for both.
+// setBits combines a mask with the element at p. AVX-512 comparisons write 16-bit parts. They are
+// stored one by one into an output's 32-bit word, which saves joining them. An alloc's word is
+// stored whole, since the load that soon follows would stall on two partial stores.
 func (e *emitter) setBits(s *ir.Store, m mask, p place) {
 	const half = 16
 	shift := e.sum(m.shift)
 	whole := shift.known && shift.k == 0 && e.lanes == m.t.Bits() && len(m.parts) > 1
-	if s.Op != ir.OrTo || m.lanes != half || !whole || e.bufs[s.Buf].own {
-		e.update(s.Op, e.joined(m, shift), e.address(p), p.alignment())
+	if s.Op != ir.OrTo || m.lanes != half || !whole || e.bufs[s.Buf].isAlloc {
+		e.update(s.Op, e.joinMask(m, shift), e.address(p), p.alignment())
 		return
 	}
 	at := e.address(p)
@@ -117,8 +119,8 @@ func (e *emitter) setBits(s *ir.Store, m mask, p place) {
 	}
 }
 
-// joined is the integer that a mask is, put together of its parts.
-func (e *emitter) joined(m mask, shift val) val {
+// joinMask returns the integer of a mask, joined from its parts.
+func (e *emitter) joinMask(m mask, shift val) val {
 	all := val{t: m.t}
 	for k, v := range m.parts {
 		part := val{v: v, t: m.t}
@@ -141,10 +143,10 @@ func (e *emitter) joined(m mask, shift val) val {
 	return e.binary(ir.Shl, all, e.convert(shift, m.t))
 }
 
-// masked is how many lanes of the bools of x one comparison makes, where that writes them as an integer (AVX-512), else all: LLVM joins such
-// integers by kunpckwd, which takes longer than moving, shifting and joining them elsewhere: a kernel of 111x111x64 levels of 2
-// bits takes 412 us on Zen 4 and not 421.
-func (e *emitter) masked(x ir.Expr) int {
+// lanesPerMask returns the number of lanes of x that one comparison writes to a mask register
+// (AVX-512), or all lanes on other targets. LLVM joins mask registers by kunpckwd, which is slower
+// than moving them out and joining integers.
+func (e *emitter) lanesPerMask(x ir.Expr) int {
 	if !e.target.Has("avx512f") {
 		return e.lanes
 	}
@@ -165,7 +167,8 @@ func (e *emitter) masked(x ir.Expr) int {
 	return min(e.lanes, e.target.VectorBits/widest)
 }
 
-// lanePlus matches x, of any integer type, as the lane's number plus something that is the same for all lanes.
+// lanePlus matches x, of any integer type, as the lane's number plus an expression rest that is the
+// same for all lanes.
 func (e *emitter) lanePlus(x ir.Expr) (rest arith.Affine, ok bool) {
 	if b, isBin := x.(*ir.Binary); isBin && b.Op == ir.Add && x.Type() != ir.I64 {
 		k, isImm := b.B.(*ir.IntImm)
@@ -198,10 +201,10 @@ func (e *emitter) lanePlus(x ir.Expr) (rest arith.Affine, ok bool) {
 	return rest, ok
 }
 
-// maskOf is a vector of so many bools seen as one integer of as many bits.
+// maskOf reinterprets a vector of bools as an integer with one bit per lane.
 func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 	word := types.NewInt(uint64(lanes))
-	if add, ok := addsNeighbours(e.target.Arch); !ok || !e.target.Has("neon") || lanes%add.bytes != 0 || 8*add.bytes%lanes != 0 {
+	if add, ok := pairwiseAddOf(e.target.Arch); !ok || !e.target.Has("neon") || lanes%add.bytes != 0 || 8*add.bytes%lanes != 0 {
 		return e.b().NewBitCast(bools, word)
 	}
 	e.masks[lanes] = true
@@ -209,28 +212,29 @@ func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 	return e.b().NewCall(f, bools)
 }
 
-// neighbours is an instruction that adds neighbouring bytes of two registers of so many.
-type neighbours struct {
+// pairwiseAdd is an instruction that adds neighbouring bytes of two registers of the given bytes.
+type pairwiseAdd struct {
 	bytes int
 	name  string
 }
 
-func addsNeighbours(arch string) (neighbours, bool) {
+func pairwiseAddOf(arch string) (pairwiseAdd, bool) {
 	switch arch {
 	case "aarch64":
-		return neighbours{16, "llvm.aarch64.neon.addp.v16i8"}, true
+		return pairwiseAdd{16, "llvm.aarch64.neon.addp.v16i8"}, true
 	case "arm":
-		return neighbours{8, "llvm.arm.neon.vpadd.v8i8"}, true
+		return pairwiseAdd{8, "llvm.arm.neon.vpadd.v8i8"}, true
 	}
-	return neighbours{}, false
+	return pairwiseAdd{}, false
 }
 
-// maskText is the function of maskOf for Arm: each byte of all ones or zeros keeps a bit, and neighbours are added three times, until a byte holds the bits of 8. LLVM brings the bytes of each register
-// into another order on 64-bit Arm, to add them up by itself, and moves lanes one by one on 32-bit Arm.
+// maskText is the function of maskOf for Arm. Each byte, all ones or zeros, keeps one bit.
+// Neighbours are added three times, until a byte holds eight bits. LLVM would permute the bytes of
+// each register on 64-bit Arm, and move lanes one by one on 32-bit Arm.
 func maskText(arch string, lanes int) isa.Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	add, _ := addsNeighbours(arch)
+	add, _ := pairwiseAddOf(arch)
 	p("define internal i%[1]d @ripc_mask_x%[1]d(<%[1]d x i1> %%x) alwaysinline nounwind {", lanes)
 	p("  %%all = sext <%[1]d x i1> %%x to <%[1]d x i8>", lanes)
 	p("  %%bits = and <%[1]d x i8> %%all, <%[2]s>", lanes, isa.EachBit(lanes))

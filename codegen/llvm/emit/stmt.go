@@ -9,8 +9,8 @@ import (
 	"ripc/ir"
 )
 
-// kernel emits the whole function. The body runs on thread 0 alone unless it has a parallel loop: then all
-// threads run it, each with its own allocs, and share the iterations of that loop.
+// kernel emits the whole function. Without a parallel loop the body runs on thread 0 alone. With
+// one, all threads run it, each with its own allocs, and share the iterations of that loop.
 func (e *emitter) kernel() {
 	done := e.block("done")
 	parallel, err := codegen.CheckLoops(e.f)
@@ -32,7 +32,7 @@ func (e *emitter) kernel() {
 // stmt emits a statement.
 func (e *emitter) stmt(s ir.Stmt) {
 	if e.visits++; e.visits > maxVisits {
-		e.tooLarge()
+		e.failTooLarge()
 	}
 	switch s := s.(type) {
 	case nil, *ir.Comment:
@@ -54,13 +54,14 @@ func (e *emitter) stmt(s ir.Stmt) {
 	}
 }
 
-// alloc makes a buffer known. Its address is computed once, in the entry block, however often its scope is entered.
+// alloc declares a buffer. Its address is computed once, in the entry block, however often its
+// scope is entered.
 func (e *emitter) alloc(s *ir.Alloc) {
 	if e.bufs[s.Buf.Name] != nil {
 		return // another copy of the same scope
 	}
 	sl := e.frame.Slots[s.Buf.Name]
-	b := &buffer{Buffer: s.Buf, copies: sl.Copies, lane: sl.Lane, flushed: e.clean[s.Buf.Name], own: true}
+	b := &buffer{Buffer: s.Buf, copies: sl.Copies, lane: sl.Lane, flushed: e.clean[s.Buf.Name], isAlloc: true}
 	entry := e.fn.Blocks[0]
 	if sl.OnStack {
 		n := uint64(s.Buf.Elems() * max(sl.Copies, 1))
@@ -91,7 +92,7 @@ func (e *emitter) conditional(s *ir.If) {
 		e.eachLane(s)
 		return
 	}
-	c := e.once(s.Cond)
+	c := e.evalShared(s.Cond)
 	switch {
 	case c.known && c.k != 0:
 		e.stmt(s.Then)
@@ -107,10 +108,10 @@ func (e *emitter) conditional(s *ir.If) {
 	}
 	e.b().NewCondBr(c.v, yes, no)
 	e.start(yes)
-	around := len(e.given)
-	e.given = append(e.given, e.f.Lasting(s.Cond, s.Then)...)
+	around := len(e.conditions)
+	e.conditions = append(e.conditions, e.f.Lasting(s.Cond, s.Then)...)
 	e.stmt(s.Then)
-	e.given = e.given[:around]
+	e.conditions = e.conditions[:around]
 	e.b().NewBr(end)
 	if s.Else != nil {
 		e.start(no)

@@ -10,26 +10,27 @@ import (
 	"ripc/ir"
 )
 
-// val is the value of an expression: one for all lanes, or, if wide, one a lane.
+// val is the value of an expression: one for all lanes, or, if wide, one per lane.
 type val struct {
 	v     value.Value
 	t     ir.Type
 	wide  bool
 	known bool  // an integer or bool constant (never wide)
 	k     int64 // its value, in t's range (for u64, the bits)
-	// Of floats, for flush: nothing in it is subnormal or a signaling NaN; it is a constant; one that changes no number
-	// it is added to or multiplied with, but perhaps the sign; one that counts as 0; its sign bit is clear.
+	// Properties of floats, for flush. flushed: not subnormal and no signaling NaN. constant: f is
+	// its value. neutral: 0, 1 or -1, so that adding or multiplying by it may change at most a
+	// sign. zero: counts as 0. positive: the sign bit is clear.
 	flushed, constant, neutral, zero, positive bool
 	f                                          float32 // the constant
 }
 
-// imm is an integer or bool constant.
+// imm returns an integer or bool constant.
 func imm(t ir.Type, v int64) val {
 	v = wrap(t, v)
 	return val{v: literal{regType(t), intText(t, v)}, t: t, known: true, k: v}
 }
 
-// wrap brings v into t's range, as arithmetic of that width does.
+// wrap reduces v to t's range, as arithmetic of that width does.
 func wrap(t ir.Type, v int64) int64 {
 	shift := 64 - t.Bits()
 	if t.Signed() {
@@ -38,7 +39,7 @@ func wrap(t ir.Type, v int64) int64 {
 	return int64(uint64(v) << shift >> shift)
 }
 
-// typeOf is the LLVM type of a value of type t, wide or not.
+// typeOf returns the LLVM type of a value of type t, wide or not.
 func (e *emitter) typeOf(t ir.Type, wide bool) types.Type {
 	if wide {
 		return vectorOf(e.lanes, regType(t))
@@ -71,7 +72,7 @@ func (e *emitter) match(a, b val) (val, val) {
 	return a, b
 }
 
-// lane is element k of x, which is x itself unless it is wide.
+// lane returns element k of x, or x itself unless it is wide.
 func (e *emitter) lane(x val, k int) val {
 	if !x.wide {
 		return x
@@ -116,7 +117,7 @@ func (e *emitter) intrinsic(name string, ret types.Type, args ...value.Value) va
 	return e.b().NewCall(f, args...)
 }
 
-// overloaded calls an intrinsic whose name ends in the type of its first operand.
+// overloaded calls an intrinsic with the type of its first operand as the suffix of its name.
 func (e *emitter) overloaded(name string, ret types.Type, args ...value.Value) value.Value {
 	return e.intrinsic(name+"."+suffix(args[0].Type()), ret, args...)
 }

@@ -8,26 +8,30 @@ import (
 	"ripc/ir"
 )
 
-// LLVM's patterns for Arm take two instructions for what they are not where a result is 0. This file hides from LLVM what
-// these patterns look for. Floats keep their sign bit in every other pattern of LLVM 22; TestZeros holds all of this.
+// Some of LLVM's patterns for Arm select a pair of instructions that differs from the source where
+// a result is 0. This file hides the operands that these patterns match. LLVM 22 has no other
+// pattern that loses a float's sign bit; TestZeros checks all of this.
 //
-//   - -(a*b + c), of scalars, becomes fnmadd (vfnma), which computes -a*b - c. Where a*b + c cancels, that is 0 and not -0.
-//     LLVM finds the negation in many places: x * -1, x / -1, -0 - x, a flipped sign bit, x times a choice of 1 and -1,
-//     and where -1 is found in memory. The multiply-add is therefore hidden, and not the negation.
-//   - x < 0 ? x : 0 becomes fminnm (vminnm), which gives -0 for -0. x > -0 ? x : -0 becomes fmaxnm, which gives 0 for 0.
-//     The zero is hidden, as an operand of the comparison and in an alloc whose elements are compared.
+//   - -(a*b + c), of scalars, becomes fnmadd (vfnma), which computes -a*b - c. Where a*b + c
+//     cancels, that is 0 and not -0. LLVM finds the negation in many places: x * -1, x / -1, -0 -
+//     x, a flipped sign bit, x times a choice of 1 and -1, and where -1 is found in memory. The
+//     multiply-add is therefore hidden, and not the negation.
+//   - x < 0 ? x : 0 becomes fminnm (vminnm), which gives -0 for -0. x > -0 ? x : -0 becomes fmaxnm,
+//     which gives 0 for 0. The zero is hidden, as an operand of the comparison and in an alloc with
+//     compared elements.
 
 // ignoresZeros reports whether LLVM has such patterns for the target.
 func (e *emitter) ignoresZeros() bool { return e.target.Arch != "x86_64" }
 
-// hide is the scalar float x as another value to LLVM. No instruction is made of it, so that it does not count.
+// hide returns the scalar float x as a value that LLVM knows nothing about. It costs no
+// instruction, so it is not counted.
 func (e *emitter) hide(x value.Value) value.Value {
-	call := e.hiding(x)
+	call := e.hidingCall(x)
 	e.blk.Insts = append(e.blk.Insts, call)
 	return call
 }
 
-func (e *emitter) hiding(x value.Value) *llir.InstCall {
+func (e *emitter) hidingCall(x value.Value) *llir.InstCall {
 	register := "w"
 	if e.target.Arch == "x86_64" {
 		register = "x"
@@ -35,20 +39,21 @@ func (e *emitter) hiding(x value.Value) *llir.InstCall {
 	return llir.NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Float, types.Float)), "", "="+register+",0"), x)
 }
 
-// hidden is a constant, 0 or more, for so many lanes; 0 of a scalar.
+// hidden is a constant, 0 or more, on a number of lanes; 0 lanes stand for a scalar.
 type hidden struct {
 	k     float32
 	lanes int
 }
 
-// hiddenConstant is k, 0 or more, made where the function begins, in a way that LLVM cannot see.
+// hiddenConstant returns k, 0 or more, as a value that LLVM cannot see through. It is made in the
+// entry block.
 func (e *emitter) hiddenConstant(k float32, wide bool) val {
 	key := hidden{k: k}
 	if wide {
 		key.lanes = e.lanes
 	}
 	if e.hidden[key] == nil {
-		call := e.hiding(literal{types.Float, floatText(k)})
+		call := e.hidingCall(literal{types.Float, floatText(k)})
 		made := []llir.Instruction{call}
 		e.hidden[key] = call
 		if wide {
@@ -63,7 +68,7 @@ func (e *emitter) hiddenConstant(k float32, wide bool) val {
 	return val{v: e.hidden[key], t: ir.F32, wide: wide, flushed: true}
 }
 
-// hideZero is x, or a hidden zero of its sign where x is the constant 0.
+// hideZero returns x, or a hidden zero of the same sign if x is the constant 0.
 func (e *emitter) hideZero(x val) val {
 	if !x.constant || x.f != 0 || !e.ignoresZeros() {
 		return x
@@ -75,8 +80,8 @@ func (e *emitter) hideZero(x val) val {
 	return v
 }
 
-// comparedAllocs names the allocs of floats whose elements are compared, or are the second operand of min or max: there
-// LLVM may find a zero that was stored.
+// comparedAllocs names the float allocs with elements that are compared, or are the second operand
+// of min or max. There LLVM may find a stored zero.
 func comparedAllocs(f *ir.Func) map[string]bool {
 	compared := map[string]bool{}
 	add := func(x ir.Expr) {

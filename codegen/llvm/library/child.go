@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// What goes between a process and its children: an order, then texts of LLVM IR, each answered.
+// The messages between a process and its children: an order, then texts of LLVM IR, each answered.
 type (
-	// order is what a child is for.
+	// order configures a child.
 	order struct {
 		File, Version string
 		Settings
 	}
-	// answer is the object, or what was in the way. That to the order is empty if all is well.
+	// answer is the object, or the obstacle. The answer to an order is empty if all is well.
 	answer struct {
 		Object []byte
 		Err    string
 	}
 )
 
-// What children are told by: a variable, and their own name. Either alone may come from elsewhere, and a program that is no child would
-// wait for an order, silently.
+// Children are recognized by a variable and their own name. Either alone may have another origin,
+// and a program that is no child would silently wait for an order.
 const (
 	variable = "RIPC_LLVM_CHILD"
 	name     = "ripc-llvm"
@@ -40,7 +40,8 @@ func isChild() bool { return os.Getenv(variable) != "" && len(os.Args) == 1 && o
 // self is the running program itself, even if its file was replaced since.
 const self = "/proc/self/exe"
 
-// child is a process that compiles, seen from the one that started it, which one goroutine at a time uses.
+// child is a process that compiles, seen from the one that started it, which one goroutine at a
+// time uses.
 type child struct {
 	key      string
 	cmd      *exec.Cmd
@@ -71,7 +72,7 @@ func start(ctx context.Context, o order) (*child, error) {
 	cmd := exec.Command(self)
 	cmd.Args = []string{name}
 	cmd.Env = append(os.Environ(), variable+"=1")
-	cmd.Stdin, cmd.ExtraFiles = theirs, []*os.File{results} // standard output is for what others may say
+	cmd.Stdin, cmd.ExtraFiles = theirs, []*os.File{results} // libraries may print to standard output
 	c := &child{cmd: cmd, requests: requests, answers: answers, to: gob.NewEncoder(requests), from: gob.NewDecoder(answers)}
 	err = cmd.Start()
 	theirs.Close()
@@ -93,8 +94,9 @@ func start(ctx context.Context, o order) (*child, error) {
 // module is the one that this package is of.
 const module = "ripc"
 
-// isProgram fails if this is no program of its own but part of another, which must not be started once more: a library for C, or a plugin,
-// in which what is known of the build is the program's that has loaded it.
+// isProgram fails if this process is not a Go program of its own, and so must not be started once
+// more. It may be a library for C, or a plugin, which sees the build information of the program
+// that loaded it.
 func isProgram() error {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -125,7 +127,7 @@ func (c *child) compile(ctx context.Context, limit time.Duration, ll []byte) ([]
 	return a.Object, nil
 }
 
-// ask sends what gob can and waits for the answer; the end of ctx ends the child.
+// ask sends a message by gob and waits for the answer; the end of ctx ends the child.
 func (c *child) ask(ctx context.Context, what any) (answer, error) {
 	stop := context.AfterFunc(ctx, func() { _ = c.cmd.Process.Kill() })
 	defer stop()

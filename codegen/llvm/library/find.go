@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Of is the shared library of LLVM that all these programs load: its path, or its name where the dynamic linker searches for it. ok is
-// false if they have none, as those that LLVM itself distributes, or are no programs of this machine but scripts, or if this package
-// cannot load one here.
+// Of returns LLVM's shared library that all these programs load: its path, or its name where the
+// dynamic linker searches for it. ok is false if they are statically linked, as LLVM's own releases
+// are, if they are scripts, or if this package cannot load a library here.
 func Of(programs ...string) (file string, ok bool) {
 	for i, p := range programs {
-		f, ok := of(p)
+		f, ok := libraryOf(p)
 		if !ok || i > 0 && f != file {
 			return "", false
 		}
@@ -21,8 +21,8 @@ func Of(programs ...string) (file string, ok bool) {
 	return file, file != "" && loadable
 }
 
-// of is Of a single program.
-func of(program string) (file string, ok bool) {
+// libraryOf is Of for a single program.
+func libraryOf(program string) (file string, ok bool) {
 	program, err := filepath.EvalSymlinks(program)
 	if err != nil {
 		return "", false
@@ -44,7 +44,8 @@ func of(program string) (file string, ok bool) {
 	return "", false
 }
 
-// inRunPath is the file called name in the folders that a program in dir names itself, or else just the name.
+// inRunPath is the file called name in the folders that a program in dir names itself, or else just
+// the name.
 func inRunPath(f *elf.File, dir, name string) string {
 	paths, _ := f.DynString(elf.DT_RUNPATH) // none is as good as an error: the dynamic linker has its own folders
 	if len(paths) == 0 {

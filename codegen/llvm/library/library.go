@@ -1,13 +1,15 @@
-// Package library makes objects of LLVM IR as opt and llc do, by LLVM's shared library in child processes that stay: a tool takes 20 ms to
-// start, most of them for the relocations of that library, and a kernel often less than that to compile. The objects are those of the
-// tools, byte for byte; whoever gets an error asks the tools, which give the same object or say what is wrong.
+// Package library makes objects of LLVM IR as opt and llc do, but by LLVM's shared library in child
+// processes that stay. A tool takes longer to start than a kernel to compile, mostly for the
+// relocations of that library. The objects equal those of the tools byte for byte. After an error
+// the caller runs the tools, which give the same object or the error message.
 //
 //	file, ok := library.Of(opt, llc) // of these programs, so that it is their version
 //	l := library.New(file, version)
 //	object, err := l.Compile(ctx, settings, ll)
 //
-// LLVM's flags are global, and it ends the process on some errors: so each child has one set of flags, and what goes wrong ends no more
-// than a child. A child is the program itself, started once more: see the init function of this package.
+// LLVM's flags are global, and it ends the process on some errors. So each child has one set of
+// flags, and an error ends no more than a child. A child is the program itself, started once more:
+// see the init function of this package.
 package library
 
 import (
@@ -18,10 +20,10 @@ import (
 	"time"
 )
 
-// Settings are what opt and llc are called with, apart from the files: a child is made for them. LLVM's library knows the flags of the
-// tools' lists as the tools themselves do.
+// Settings are the arguments of opt and llc, apart from files: a child is started for them. LLVM's
+// library parses the same flags as the tools.
 type Settings struct {
-	Backend            string // LLVM's name of what generates the code, as in LLVMInitialize<Backend>Target
+	Backend            string // LLVM's name of the code generator, as in LLVMInitialize<Backend>Target
 	Triple, CPU, Attrs string // -mtriple, -mcpu, -mattr
 	Passes             string // opt's -passes
 	Opt, LLC           []string
@@ -32,29 +34,31 @@ type Settings struct {
 func (s Settings) key() string { return fmt.Sprintf("%#v", s) }
 
 const (
-	// uses is how many kernels a child compiles: what LLVM does not give back stays small.
+	// uses is the number of kernels that a child compiles. It bounds the memory that LLVM leaks.
 	uses = 256
-	// patience is how long a child waits for the next kernel. Starting one takes a hundredth of it.
+	// patience is the time a child waits for the next kernel. Starting one takes a hundredth of it.
 	patience = 3 * time.Second
-	// beginning is how long a child may take until it can compile.
+	// beginning is the time a child may take to get ready.
 	beginning = 10 * time.Second
-	// compiling is how long a child may take for a kernel until the tools are asked. The largest take a small part of it.
+	// compiling is the time a child may take for a kernel before the tools take over. The largest
+	// kernels need a small part of it.
 	compiling = 10 * time.Minute
 )
 
-// Library is LLVM's shared library. It may be used from several goroutines; up to GOMAXPROCS children are there at a time.
+// Library is LLVM's shared library. It may be used from several goroutines; up to GOMAXPROCS
+// children are there at a time.
 type Library struct {
 	file, version string
 	limit         time.Duration // for a kernel
-	busy          chan struct{} // has as many elements as children are compiling
+	busy          chan struct{} // has one element for each child that is compiling
 
 	mu    sync.Mutex
 	idle  []*child         // longest idle first
 	unfit map[string]error // settings for which no child begins, or survives its first kernel
 }
 
-// New is the library in a file, or with a name that the dynamic linker finds, which has to be of a version of LLVM such as 22.1.8.
-// Nothing is loaded before something is compiled.
+// New is the library in a file, or with a name that the dynamic linker finds, which has to be of a
+// version of LLVM such as 22.1.8. Nothing is loaded before something is compiled.
 func New(file, version string) *Library {
 	return &Library{file: file, version: version, limit: compiling, busy: make(chan struct{}, runtime.GOMAXPROCS(0)), unfit: map[string]error{}}
 }
@@ -62,7 +66,8 @@ func New(file, version string) *Library {
 // File is the library's path or name.
 func (l *Library) File() string { return l.file }
 
-// Compile makes an object of LLVM IR. It fails with ctx's error, or with one that only says that the tools are to be asked.
+// Compile makes an object of LLVM IR. It fails with ctx's error, or with one that only says that
+// the tools are to be asked.
 func (l *Library) Compile(ctx context.Context, s Settings, ll []byte) ([]byte, error) {
 	select {
 	case l.busy <- struct{}{}:
@@ -148,7 +153,7 @@ func (l *Library) put(c *child) {
 	l.idle = append(l.idle, c)
 }
 
-// refuse lets the tools do what the library cannot.
+// refuse leaves these settings to the tools.
 func (l *Library) refuse(key string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

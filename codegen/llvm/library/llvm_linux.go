@@ -16,9 +16,10 @@ import (
 // loadable says that LLVM's library can be loaded on this platform.
 const loadable = true
 
-// init makes a child of a program that was started as one, before its main function, so that any program with this package can start
-// itself: ripc, programs that use it, and their tests. Their packages that are initialized before this one are so in each child; those
-// that use it, main among them, never are.
+// init makes a child of a program that was started as one, before its main function, so that any
+// program with this package can start itself: ripc, programs that use it, and their tests. Their
+// packages that are initialized before this one are so in each child; those that use it, main among
+// them, never are.
 func init() {
 	if !isChild() {
 		return
@@ -27,14 +28,17 @@ func init() {
 	os.Exit(0)
 }
 
-// api are the functions of LLVM's library that opt and llc are made of: those of its C interface, and four of C++ behind the flags
-// of the tools, which it lacks; their names say what they take.
+// api are the functions of LLVM's library that opt and llc use: those of its C interface, and four
+// C++ functions behind the tools' flags, which the C interface lacks. The mangled names give the
+// parameters.
 type api struct {
 	version func(major, minor, patch *uint32)
-	// parseOptions ends the process where something is wrong. LLVMParseCommandLineOptions ignores it.
+	// parseOptions ends the process where something is wrong. LLVMParseCommandLineOptions ignores
+	// it.
 	parseOptions func(n int32, args *unsafe.Pointer, overview *byte, nOverview uintptr, errors, files, variable uintptr, long bool)
 	registerOpts func(this *uint64)
-	// createMachine returns an Expected<std::unique_ptr<TargetMachine>>, which the caller has room for.
+	// createMachine returns an Expected<std::unique_ptr<TargetMachine>>, which the caller has room
+	// for.
 	createMachine func(triple *byte, n uintptr, level int32) expected
 	setAttributes func(cpu *byte, nCPU uintptr, attrs *byte, nAttrs uintptr, module uintptr)
 	dataLayout    func(machine uintptr) uintptr
@@ -54,7 +58,8 @@ type api struct {
 	disposeBuffer  func(buffer uintptr)
 }
 
-// expected is longer than what it stands for, so that it is returned in memory as that is, since that has a destructor.
+// expected is longer than the C++ type, so that it is returned in memory. The C++ type is too,
+// since it has a destructor.
 type expected struct{ value, failed, _ uintptr }
 
 // open loads the library and finds its functions.
@@ -106,10 +111,11 @@ type machine struct {
 	options            uintptr
 }
 
-// load makes the machine of an order. It does once what opt and llc do before they read their input. The flags of each are set when that
-// tool would have them: its machine keeps them, and what is left are flags that only one of the two heeds.
+// load makes the machine of an order, and does the work that opt and llc do before they read their
+// input. Each tool's flags are set at the point where that tool would set them: its machine keeps
+// them. The remaining flags affect only one of the two.
 func load(o order) (*machine, error) {
-	runtime.LockOSThread() // dlerror and LLVM have what belongs to a thread
+	runtime.LockOSThread() // dlerror and LLVM have thread-local state
 	handle, l, err := open(o.File)
 	if err != nil {
 		return nil, err
@@ -167,7 +173,8 @@ func (m *machine) attributes(module uintptr) {
 	m.setAttributes(unsafe.StringData(m.CPU), uintptr(len(m.CPU)), unsafe.StringData(m.Attrs), uintptr(len(m.Attrs)), module)
 }
 
-// object does what opt and then llc do with their input. All that it makes belongs to the context.
+// object does the work of opt and then llc on their input. Everything it makes belongs to the
+// context.
 func (m *machine) object(ll []byte) ([]byte, error) {
 	if bytes.Contains(ll, []byte("target datalayout")) {
 		return nil, errors.New("a text with a layout of its own")

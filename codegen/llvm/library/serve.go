@@ -11,7 +11,8 @@ type compiler interface {
 	object(ll []byte) ([]byte, error)
 }
 
-// serve is a child: it compiles what comes in until that ends, which ends what is being compiled, too.
+// serve is the main loop of a child: it compiles texts until the input ends, which also ends a
+// compilation in progress.
 func serve(in io.Reader, out io.Writer, begin func(order) (compiler, error)) {
 	from, to := gob.NewDecoder(in), gob.NewEncoder(out)
 	say := func(a answer, err error) {

@@ -42,21 +42,23 @@ const (
 	constantPart = ".rodata"
 )
 
-// lineBytes is what code is aligned to as a whole: so where a kernel lies in its cache lines does not depend on how long the constants
-// and the description before it are. No section of ripc's asks for more.
+// lineBytes is the alignment of the code as a whole. So a kernel's position in its cache lines does
+// not depend on the length of the constants and the description before it. No section of ripc's
+// needs more.
 const lineBytes = 64
 
-// The kinds of memory: what is read, what is run, and what the dynamic linker writes to.
+// The kinds of memory: read-only, code, and writable by the dynamic linker.
 const (
 	readMemory  = elf.SHF_ALLOC
 	codeMemory  = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 	writeMemory = elf.SHF_ALLOC | elf.SHF_WRITE
 )
 
-// programs is the number of program headers: one for each kind of memory, one for the dynamic table, one for the stack.
+// programs is the number of program headers: one for each kind of memory, one for the dynamic
+// table, one for the stack.
 const programs = 5
 
-// layout places what is kept, and makes the tables for it.
+// layout places the kept sections, and makes the tables for them.
 func (l *linker) layout(shown []*definition, soname string) *file {
 	f := &file{class: elfbytes.Class(l.row.Class), page: l.row.PageSize, between: l.arch.between,
 		head: elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(l.row.Machine), Flags: l.row.Flags}}
@@ -114,8 +116,8 @@ func (f *file) add(parts ...*part) {
 	}
 }
 
-// put adds a section of an object to the part that it belongs to: all code is together, and all constants, and others are under their
-// own names.
+// put adds a section of an object to the part that it belongs to: all code is together, and all
+// constants, and others are under their own names.
 func (f *file) put(s *section, memory elf.SectionFlag) {
 	name, align := s.header.Name, max(1, s.header.Addralign)
 	start := align
@@ -143,8 +145,8 @@ func (f *file) put(s *section, memory elf.SectionFlag) {
 
 func roundUp(n, align uint64) uint64 { return (n + align - 1) &^ (align - 1) }
 
-// place gives the parts their places in the file and in memory. Each kind of memory begins a page further in memory than in the file,
-// so that no page has two of them, and the file no holes.
+// place gives the parts their places in the file and in memory. Each kind of memory begins a page
+// further in memory than in the file, so that no page has two of them, and the file no holes.
 func (f *file) place() {
 	off, ahead := uint64(f.class.HeaderSize()+programs*f.class.ProgramSize()), uint64(0)
 	for i, p := range f.parts {
@@ -159,7 +161,7 @@ func (f *file) place() {
 	}
 }
 
-// name adds what is not loaded: all symbols, and the names of the parts.
+// name adds the parts that are not loaded: all symbols, and the names of the parts.
 func (f *file) name(hidden, shown []*definition) {
 	var names, parts elfbytes.Strings
 	text := &part{name: ".strtab", kind: elf.SHT_STRTAB, align: 1}
@@ -267,8 +269,8 @@ func (f *file) programs() []elf.Prog64 {
 	return all
 }
 
-// hashes is the table by which the dynamic linker finds symbols: as many lists as symbols, the number of the first symbol of each list, and
-// for each symbol that of the next one.
+// hashes returns the hash table of the dynamic linker's symbols, with one list per symbol: the
+// first symbol of each list, and for each symbol the next one in its list.
 func hashes(shown []*definition) []byte {
 	lists := uint32(len(shown))
 	first, next := make([]uint32, lists), make([]uint32, 1+lists)

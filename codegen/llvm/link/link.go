@@ -1,7 +1,8 @@
-// Package link joins objects into a shared library without a tool, in a fraction of the time that starting one takes: for what only
-// ripc itself loads. Objects of ripc's modules want little of a linker: code and constants, which refer to each other by their
-// distance, so that nothing is left to the dynamic linker but to find what is exported. Everything else is an error, and
-// ld.lld (package toolchain) knows it; what users get is linked by that.
+// Package link joins objects into a shared library without a tool, in a fraction of a tool's
+// starting time. Only ripc itself loads the result. Objects of ripc's modules need little of a
+// linker: code and constants refer to each other by distance, so the dynamic linker only has to
+// find the exports. Everything else is an error, and left to ld.lld (package toolchain), which also
+// links the users' files.
 package link
 
 import (
@@ -32,11 +33,13 @@ type linker struct {
 	undefined []string
 }
 
-// Shared is the shared library of objs for a target, as toolchain.Tools.LinkShared makes it: only the symbols in exports are visible; functions
-// and data that they do not reach are dropped; it needs no other library, and depends on nothing but the arguments. It has no
-// relocations, and no data that can be written to but what the dynamic linker writes for itself.
+// Shared returns the shared library of objs for a target, as toolchain.Tools.LinkShared makes it.
+// Only the symbols in exports are visible; functions and data that they do not reach are dropped.
+// It needs no other library, and depends on nothing but the arguments. It has no relocations, and
+// no writable data but the dynamic linker's own.
 //
-// It fails with *UnsupportedError, *toolchain.UndefinedError, *toolchain.ExportError or *toolchain.SymbolError.
+// It fails with *UnsupportedError, *toolchain.UndefinedError, *toolchain.ExportError or
+// *toolchain.SymbolError.
 func Shared(tg targets.Target, objs []toolchain.Object, exports []string, soname string) ([]byte, error) {
 	row, ok := rows.Of(tg)
 	a, known := archs()[row.Machine]
@@ -113,7 +116,7 @@ func (l *linker) shown(exports []string) ([]*definition, error) {
 	return all, nil
 }
 
-// keep marks what the given symbols reach, and sections that say that they are to be kept.
+// keep marks the sections that the given symbols reach, and sections with a flag that keeps them.
 func (l *linker) keep(shown []*definition) error {
 	var todo []*section
 	reach := func(s *section) {
@@ -162,7 +165,8 @@ func (l *linker) keep(shown []*definition) error {
 	return nil
 }
 
-// hidden are the symbols of what is kept that are not in shown: functions, data, and what objects refer to in each other.
+// hidden returns the symbols of kept sections that are not in shown: functions, data, and symbols
+// that other objects refer to.
 func (l *linker) hidden(shown []*definition) []*definition {
 	var all []*definition
 	for _, o := range l.objects {
@@ -193,7 +197,7 @@ func (l *linker) relocate(f *file, lib []byte) error {
 				}
 				word, ok := r.kind.put(binary.LittleEndian.Uint32(code[r.at:]), r.target(), s.addr+r.at)
 				if !ok {
-					return s.fail("what the relocation at %#x refers to is too far away, or not aligned", r.at)
+					return s.fail("the target of the relocation at %#x is too far away, or not aligned", r.at)
 				}
 				binary.LittleEndian.PutUint32(code[r.at:], word)
 			}

@@ -12,8 +12,8 @@ import (
 	"ripc/internal/elfbytes"
 )
 
-// object is what a relocatable file holds. Nothing in it is believed that was not looked at: what a section holds when it is read,
-// what it needs when it is found to be needed.
+// object is the contents of a relocatable file. None of it is trusted before a check: a section's
+// contents when it is read, its relocations when it is kept.
 type object struct {
 	name     string
 	sections []*section
@@ -42,10 +42,10 @@ type reloc struct {
 	addend int64
 }
 
-// target is the address that a relocation is about.
+// target returns the address that a relocation refers to.
 func (r reloc) target() uint64 { return r.to.addr + r.value + uint64(r.addend) }
 
-// UnsupportedError says what there is in an object that this linker does not do.
+// UnsupportedError names a feature of an object that this linker does not support.
 type UnsupportedError struct {
 	Object string
 	What   string
@@ -122,8 +122,8 @@ func (s *section) usable() error {
 	return nil
 }
 
-// decode reads the relocations of the section. Symbols that the object does not define are looked up in defined, which gives nil for
-// those that nobody defines.
+// decode reads the relocations of the section. Symbols that the object does not define are looked
+// up in defined, which gives nil for those that nobody defines.
 func (s *section) decode(a arch, class elf.Class, defined func(name string) *definition) error {
 	size := 24 // Elf64_Rela
 	if class == elf.ELFCLASS32 {
@@ -155,7 +155,7 @@ func (s *section) decode(a arch, class elf.Class, defined func(name string) *def
 			if r.kind.addend != nil {
 				var ok bool
 				if r.addend, ok = r.kind.addend(binary.LittleEndian.Uint32(s.data[r.at:])); !ok {
-					return s.fail("what a relocation of kind %d at %#x is to change", number, r.at)
+					return s.fail("a relocation of kind %d on other code at %#x", number, r.at)
 				}
 			}
 			if r.symbol == 0 || int(r.symbol) >= len(s.of.symbols) {

@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 )
 
-// arch is what relocations mean on an architecture.
+// arch is the meaning of relocations on an architecture.
 type arch struct {
 	kinds map[uint32]kind
-	// shorten, if not nil, changes two neighbouring places together, if it can. It is what ld.lld does as well, so that code that is
-	// measured is the code that is shipped.
+	// shorten, if not nil, rewrites two neighbouring relocations together, if it can. ld.lld does
+	// the same, so that measured code equals shipped code.
 	shorten func(first, second reloc, code []byte, at uint64) bool
 	// between is a word that lies between functions.
 	between uint32
@@ -19,13 +19,14 @@ type arch struct {
 type kind struct {
 	// put is the word with the address of to; ok is false if that does not fit.
 	put func(word uint32, to, at uint64) (changed uint32, ok bool)
-	// addend is what a word holds before, to be added to the symbol's address; nil where relocations have addends of their own.
-	// ok is false of a word that such a relocation cannot change.
+	// addend returns the number in a word that is added to the symbol's address; nil where
+	// relocations have addends of their own. ok is false for a word that such a relocation cannot
+	// change.
 	addend func(word uint32) (v int64, ok bool)
 	role   role
 }
 
-// role is what a kind is to shorten.
+// role is the role of a kind in shorten.
 type role int
 
 const (
@@ -34,7 +35,8 @@ const (
 	inPage
 )
 
-// archs are those that ripc compiles for. What LLVM's objects for ripc's modules have is listed, and what is like it.
+// archs lists the architectures that ripc compiles for. It has the relocations of LLVM's objects
+// for ripc's modules, and similar ones.
 func archs() map[elf.Machine]arch {
 	relative := kind{put: relative32}
 	branch := kind{put: branch64}
@@ -53,7 +55,7 @@ func archs() map[elf.Machine]arch {
 				uint32(elf.R_AARCH64_LDST128_ABS_LO12_NC): {put: withinPage(4)},
 				uint32(elf.R_AARCH64_JUMP26):              branch, uint32(elf.R_AARCH64_CALL26): branch,
 			},
-			shorten: near,
+			shorten: shortenNear,
 		},
 		elf.EM_ARM: {
 			kinds: map[uint32]kind{
@@ -64,7 +66,7 @@ func archs() map[elf.Machine]arch {
 	}
 }
 
-// fits reports whether v is a signed number of so many bits.
+// fits reports whether v is a signed number of at most bits bits.
 func fits(v int64, bits int) bool { return v >= -1<<(bits-1) && v < 1<<(bits-1) }
 
 // relative32 is the distance.
@@ -73,7 +75,8 @@ func relative32(_ uint32, to, at uint64) (uint32, bool) {
 	return uint32(v), fits(v, 32)
 }
 
-// pageOf is the distance of the pages, of 4 KiB whatever the system's, in adrp: its two lowest bits at 29, the others at 5.
+// pageOf is the distance of the pages, of 4 KiB whatever the system's, in adrp: its two lowest bits
+// at 29, the others at 5.
 func pageOf(word uint32, to, at uint64) (uint32, bool) {
 	v := int64(to>>12<<12-at>>12<<12) >> 12
 	return intoAdr(word, v), fits(v, 21)
@@ -83,7 +86,8 @@ func intoAdr(word uint32, v int64) uint32 {
 	return word&^(3<<29|0x7ffff<<5) | uint32(v)&3<<29 | uint32(v>>2)&0x7ffff<<5
 }
 
-// withinPage is where in its page the target lies, in units of 1<<shift bytes, in the 12 bits of add, ldr or str at 10.
+// withinPage is where in its page the target lies, in units of 1<<shift bytes, in the 12 bits of
+// add, ldr or str at 10.
 func withinPage(shift int) func(word uint32, to, at uint64) (uint32, bool) {
 	return func(word uint32, to, _ uint64) (uint32, bool) {
 		return word&^(0xfff<<10) | uint32(to&0xfff)>>shift<<10, to&(1<<shift-1) == 0
@@ -96,23 +100,24 @@ func branch64(word uint32, to, at uint64) (uint32, bool) {
 	return word&^0x3ffffff | uint32(v>>2)&0x3ffffff, v&3 == 0 && fits(v, 28)
 }
 
-// branch32 is the distance in instructions, in the 24 bits of b or bl. A target that is no multiple of 4 is code of another instruction
-// set.
+// branch32 is the distance in instructions, in the 24 bits of b or bl. A target that is no multiple
+// of 4 is code of another instruction set.
 func branch32(word uint32, to, at uint64) (uint32, bool) {
 	v := int64(to - at)
 	return word&^0xffffff | uint32(v>>2)&0xffffff, v&3 == 0 && fits(v, 26)
 }
 
-// branchAddend is the distance that b or bl holds; blx, which looks like them without a condition, is not among what is changed.
+// branchAddend is the distance in b or bl. It refuses blx, which looks like them without a
+// condition.
 func branchAddend(word uint32) (int64, bool) { return int64(int32(word<<8) >> 6), word>>28 != 0xf }
 
-// near makes
+// shortenNear makes
 //
 //	adrp x, page of target        nop
 //	add  x, x, rest of target     adr x, target
 //
 // where the target lies within a megabyte.
-func near(first, second reloc, code []byte, at uint64) bool {
+func shortenNear(first, second reloc, code []byte, at uint64) bool {
 	if first.kind.role != page || second.kind.role != inPage || first.symbol != second.symbol || first.addend != 0 || second.addend != 0 {
 		return false
 	}

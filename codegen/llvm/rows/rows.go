@@ -1,5 +1,6 @@
-// Package rows holds what LLVM has to be told of each target, and what its tools are called by: one row for each
-// architecture, with what differs between its CPUs. Package targets knows the machines themselves.
+// Package rows holds LLVM's settings for each target, and the arguments of its tools. It has one
+// row for each architecture, with the differences between CPUs. Package targets describes the
+// machines themselves.
 package rows
 
 import (
@@ -10,19 +11,21 @@ import (
 	"ripc/targets"
 )
 
-// Row is what LLVM has to be told of a target.
+// Row has LLVM's settings for a target.
 type Row struct {
-	Backend string // LLVM's name of what generates the code
+	Backend string // LLVM's name of the code generator
 	Triple  string // -mtriple
 	CPU     string // -mcpu: chooses the pipeline model
-	// Attrs is -mattr: the target's features and what steers instruction selection with "+", what CPU implies and the machine
-	// lacks (or may lack) with "-". What CPU implies is never relied on.
+	// Attrs is -mattr. "+" precedes the target's features and settings of instruction selection.
+	// "-" precedes features that CPU implies and that the machine lacks, or may lack. Kernels never
+	// rely on implied features.
 	Attrs string
-	// PreferVectorBits is the function attribute "prefer-vector-width", or 0 for none. Without it LLVM may split 512-bit
-	// vectors into halves.
+	// PreferVectorBits is the function attribute "prefer-vector-width", or 0 for none. Without it
+	// LLVM may split 512-bit vectors into halves.
 	PreferVectorBits int
-	// Emulation is ld.lld's -m. PageSize, in bytes, is the largest page that a kernel for the target may use (Linux on Arm runs with 4,
-	// 16 or 64 KiB): it costs address space, but no byte of the file.
+	// Emulation is ld.lld's -m. PageSize, in bytes, is the largest page that a kernel for the
+	// target may use (Linux on Arm runs with 4, 16 or 64 KiB): it costs address space, but no byte
+	// of the file.
 	Emulation string
 	PageSize  uint64
 	// Machine, Class and Flags stand in the headers of ELF objects.
@@ -31,13 +34,16 @@ type Row struct {
 	Flags   uint32
 
 	CommentMark string // starts a comment in assembly
-	// AsmVariant is llvm-mc's -output-asm-variant of the assembly that LLVM reads back the fastest: Apple's on 64-bit Arm, where the shape of
-	// a vector belongs to the mnemonic and leaves fewer instructions to choose among.
+	// AsmVariant is llvm-mc's -output-asm-variant of the assembly that LLVM reads back the fastest:
+	// Apple's on 64-bit Arm, where the shape of a vector belongs to the mnemonic and leaves fewer
+	// instructions to choose among.
 	AsmVariant int
-	// Model is -mcpu for llvm-mca, which estimates cycles by LLVM's model of a pipeline: that of CPU, or of a core that is as much
-	// like it as any that LLVM has a model of. It is empty if there is none.
+	// Model is -mcpu for llvm-mca, which estimates cycles by LLVM's model of a pipeline: that of
+	// CPU, or of a core that is as much like it as any that LLVM has a model of. It is empty if
+	// there is none.
 	Model string
-	// ModelInOrder says that the model's core begins instructions in their order, and so has few under way at a time.
+	// ModelInOrder says that the model's core begins instructions in their order, and so has few
+	// under way at a time.
 	ModelInOrder bool
 	scheduling   scheduling
 }
@@ -47,15 +53,17 @@ type scheduling uint8
 
 const (
 	usual scheduling = iota
-	// fewestRegisters: with 16 vector registers, LLVM's own order of a tile's instructions spills, and so does the order of the
-	// text ("source"). Bottom-up with the fewest registers ("burr") does not. Where it has a pipeline, LLVM orders by that afterwards.
+	// fewestRegisters: with 16 vector registers, LLVM's own order of a tile's instructions spills,
+	// and so does the order of the text ("source"). Bottom-up with the fewest registers ("burr")
+	// does not. Where it has a pipeline, LLVM orders by that afterwards.
 	fewestRegisters
 	// asWritten: there is no pipeline to schedule for, and doing it all the same costs registers.
 	asWritten
-	// bottomUp: for wide pipelines (A57, A72), scheduling from both ends makes values live so long that a tile of 16
-	// accumulators is copied about and spilled: a third more instructions.
+	// bottomUp: for wide pipelines (A57, A72), scheduling from both ends makes values live so long
+	// that a tile of 16 accumulators is copied about and spilled: a third more instructions.
 	bottomUp
-	// inOrder: the core waits for each operand, so LLVM's order by its pipeline is what counts, at the price of a few spills.
+	// inOrder: the core waits for each operand, so LLVM's order by its pipeline model matters most,
+	// at the price of a few spills.
 	inOrder
 )
 
@@ -69,22 +77,23 @@ type arch struct {
 	class      elf.Class
 	flags      uint32
 
-	disabled map[string][]string // by the CPU that LLVM is told: what it implies that machines lack, or that no kernel uses
-	implied  map[string][]string // by it: what machines have that it does not imply, and no kernel asks for
+	disabled map[string][]string // by LLVM's CPU: implied features that machines lack, or that no kernel uses
+	implied  map[string][]string // by LLVM's CPU: features of machines that it does not imply, and no kernel needs
 	tuning   []tuning
 	order    func(cpu string) scheduling
 	models   map[string]model // by CPU
 }
 
-// model is Row.Model and Row.ModelInOrder. LLVM is told to compile for it where it orders, as for want of one of the CPU itself.
+// model is Row.Model and Row.ModelInOrder. LLVM is told to compile for it where it orders, as for
+// want of one of the CPU itself.
 type model struct {
 	name    string
 	inOrder bool
 	orders  bool
 }
 
-// tuning are features of LLVM that steer instruction selection and need nothing from the machine, for targets that have a
-// feature.
+// tuning are features of LLVM that steer instruction selection and need nothing from the machine,
+// for targets that have a feature.
 type tuning struct {
 	with  string
 	attrs []string
@@ -115,7 +124,8 @@ func archs() []arch {
 				}
 				return bottomUp
 			},
-			// The A76 and the N1 are one design; under the A76's own name LLVM has the A57's model, as it has for the A72.
+			// The A76 and the N1 are one design; under the A76's own name LLVM has the A57's model,
+			// as it has for the A72.
 			models: map[string]model{"cortex-a53": {name: "cortex-a53", inOrder: true}, "cortex-a57": {name: "cortex-a57"}, "cortex-a72": {name: "cortex-a72"},
 				"cortex-a76": {name: "neoverse-n1"}, "kryo": {name: "kryo"}},
 		},
@@ -127,11 +137,12 @@ func archs() []arch {
 				"generic":    {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
 			},
 			order: func(string) scheduling { return fewestRegisters },
-			// In its 32-bit part LLVM has no model of the A53, but of the R52, which also issues two instructions in order and adds in
-			// vectors of 64 bits twice a cycle. It has none that is like the A7.
-			// By that model SqueezeNet takes 30 % fewer cycles in its order than in none; no board has been measured.
+			// In its 32-bit part LLVM has no model of the A53. The R52 is close: it also issues two
+			// instructions in order, and adds in vectors of 64 bits twice a cycle. No model is
+			// close to the A7. That order is better only by the model; no board has been measured.
 			models: map[string]model{"cortex-a53": {name: "cortex-r52", inOrder: true, orders: true}},
-			// Objects say what machines they are for, and those for real-time ones are not linked with others.
+			// Objects name the profile of their machine, and a linker refuses to mix real-time
+			// objects with others.
 			implied: map[string][]string{"cortex-r52": {"aclass", "trustzone"}},
 		},
 	}
@@ -179,7 +190,8 @@ func (a arch) attrs(t targets.Target) string {
 	return strings.Join(parts, ",")
 }
 
-// prefer is PreferVectorBits: LLVM only thinks of narrower vectors than the widest where these have 512 bits.
+// prefer is PreferVectorBits: LLVM only thinks of narrower vectors than the widest where these have
+// 512 bits.
 func prefer(t targets.Target) int {
 	if t.VectorBits == 512 {
 		return 512
@@ -187,8 +199,8 @@ func prefer(t targets.Target) int {
 	return 0
 }
 
-// InOrder reports whether LLVM puts instructions in the order of a pipeline that takes them as they come: what it does not know the
-// time of costs more there than a few registers.
+// InOrder reports whether LLVM orders instructions for an in-order pipeline. There, instructions of
+// unknown latency cost more than a few registers.
 func (r Row) InOrder() bool { return r.scheduling == inOrder }
 
 // LLC are arguments for llc of a version of LLVM.

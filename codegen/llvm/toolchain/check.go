@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// UndefinedError says that a library or an object needs symbols from elsewhere. Artifacts must not: libm, libc and the
-// compiler's helper functions are not there when one is loaded.
+// UndefinedError says that a library or an object needs symbols from elsewhere. Artifacts must not:
+// libm, libc and the compiler's helper functions are not there when one is loaded.
 type UndefinedError struct {
 	Symbols   []string
 	Libraries []string // libraries it asks the loader for
@@ -45,8 +45,8 @@ func (e *ExportError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// CheckShared fails unless the shared library lib needs nothing from elsewhere and shows exactly the symbols in
-// exports. The errors are *UndefinedError and *ExportError.
+// CheckShared fails unless the shared library lib needs nothing from elsewhere and shows exactly
+// the symbols in exports. The errors are *UndefinedError and *ExportError.
 func CheckShared(lib io.ReaderAt, exports []string) error {
 	f, err := elf.NewFile(lib)
 	if err != nil {

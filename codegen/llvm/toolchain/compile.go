@@ -15,7 +15,7 @@ import (
 	"ripc/targets"
 )
 
-// Kind is what Compile produces.
+// Kind is a kind of output of Compile.
 type Kind int
 
 const (
@@ -31,19 +31,21 @@ func (k Kind) String() string {
 	return "obj"
 }
 
-// What opt and llc are asked for, of any target: opt's passes and llc's level of optimization.
+// Settings of opt and llc for every target: opt's passes and llc's optimization level.
 const (
 	passes = "default<O2>"
 	level  = 3
 )
 
-// optFlags are opt's flags of any target. ripc has vectorized and interleaved where its schedule says so; LLVM's vectorizers
-// would only change code that a schedule left scalar on purpose. Unrolling stays on.
+// optFlags are opt's flags of any target. ripc has vectorized and interleaved where its schedule
+// says so; LLVM's vectorizers would only change code that a schedule left scalar on purpose.
+// Unrolling stays on.
 func optFlags() []string {
 	return []string{"-vectorize-loops=false", "-vectorize-slp=false", "-interleave-loops=false"}
 }
 
-// llcFlags are llc's flags of any target. Each function gets its own section, so that the linker drops what nothing uses.
+// llcFlags returns llc's flags for every target. Each function gets its own section, so that the
+// linker drops unused ones.
 func llcFlags() []string {
 	return []string{"-relocation-model=pic", "-function-sections", "-data-sections"}
 }
@@ -77,8 +79,8 @@ func (t *Tools) key(ll []byte, tg targets.Target, kind Kind) string {
 	return caches.Key(append(parts, ll)...)
 }
 
-// Compile optimizes the LLVM IR text ll and generates code for t. cache may be nil. It fails with *ToolError, which
-// carries what the tool said and names a file that holds ll, or with ctx's error.
+// Compile optimizes the LLVM IR text ll and generates code for t. cache may be nil. It fails with
+// ctx's error, or with *ToolError, which has the tool's messages and names a file that holds ll.
 func (t *Tools) Compile(ctx context.Context, cache *caches.Cache, ll []byte, tg targets.Target, kind Kind) ([]byte, error) {
 	key := t.key(ll, tg, kind)
 	if out, ok := cache.Get(key); ok {
@@ -92,8 +94,9 @@ func (t *Tools) Compile(ctx context.Context, cache *caches.Cache, ll []byte, tg 
 	return out, nil
 }
 
-// generate is Compile without a cache: by LLVM's library, if it can, which has the same result as the tools. The names of blocks in the
-// comments of assembly are others there, since no bitcode lies between opt and llc.
+// generate is Compile without a cache: by LLVM's library, if it can, which has the same result as
+// the tools. The names of blocks in the comments of assembly are others there, since no bitcode
+// lies between opt and llc.
 func (t *Tools) generate(ctx context.Context, ll []byte, tg targets.Target, kind Kind) ([]byte, error) {
 	if t.library != nil && kind == Obj {
 		obj, err := t.library.Compile(ctx, t.settings(tg), ll)
@@ -132,8 +135,9 @@ type Job struct {
 	Kind   Kind
 }
 
-// CompileAll compiles the jobs, up to GOMAXPROCS at a time, and returns the results in the order of jobs. Equal jobs
-// are compiled once and share their result, which must not be changed. The first error stops the rest.
+// CompileAll compiles the jobs, up to GOMAXPROCS at a time, and returns the results in the order of
+// jobs. Equal jobs are compiled once and share their result, which must not be changed. The first
+// error stops the rest.
 func (t *Tools) CompileAll(ctx context.Context, cache *caches.Cache, jobs []Job) ([][]byte, error) {
 	out := make([][]byte, len(jobs))
 	same := make([]int, len(jobs)) // index of the first job equal to this one

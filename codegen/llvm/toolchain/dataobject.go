@@ -9,8 +9,8 @@ import (
 	"ripc/targets"
 )
 
-// dataObject is a relocatable ELF object of one section without code, as an assembler would make it. There is nothing in it to be
-// relocated, so that it takes no tool.
+// dataObject is a relocatable ELF object of one section without code, as an assembler would make
+// it. There is nothing in it to be relocated, so that it takes no tool.
 type dataObject struct {
 	section string
 	flags   elf.SectionFlag
@@ -44,7 +44,8 @@ func (o *dataObject) add(pieces ...[]byte) {
 	}
 }
 
-// object is the object for a target: its header, the pieces, and what describes them.
+// object returns the object for a target: its header, the pieces, and the tables that describe
+// them.
 func (o *dataObject) object(tg targets.Target) (Object, error) {
 	row, ok := rows.Of(tg)
 	if !ok {
@@ -68,7 +69,7 @@ func (o *dataObject) object(tg targets.Target) (Object, error) {
 	head = append(head, make([]byte, (o.align-len(head)%o.align)%o.align)...)
 	list[dataSection].Off, list[dataSection].Size = uint64(len(head)), uint64(o.size)
 	contents := [sections][]byte{symbolSection: symbols, stringSection: text.Bytes()}
-	start := len(head) + o.size // of body, what lies behind the pieces
+	start := len(head) + o.size // of body, behind the pieces
 	var body []byte
 	pad := func(n int) { body = append(body, make([]byte, (n-(start+len(body))%n)%n)...) }
 	for i := dataSection + 1; i < sections; i++ {

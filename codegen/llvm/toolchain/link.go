@@ -17,7 +17,7 @@ import (
 type Object struct {
 	Name string // for messages
 	Data []byte
-	// More is what lies behind Data: pieces of other memory, so that large constants need not be copied.
+	// More continues Data with pieces of other memory, so that large constants need not be copied.
 	More [][]byte
 }
 
@@ -43,8 +43,8 @@ func (o Object) write(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// linked is what ld.lld needs to know of a target.
-func linked(t targets.Target) (rows.Row, error) {
+// linkerRow returns ld.lld's settings for a target.
+func linkerRow(t targets.Target) (rows.Row, error) {
 	row, ok := rows.Of(t)
 	if !ok {
 		return row, fmt.Errorf("target %s: no linker settings for architecture %q", t.Name, t.Arch)
@@ -52,13 +52,15 @@ func linked(t targets.Target) (rows.Row, error) {
 	return row, nil
 }
 
-// LinkShared links objs into the shared library out for tg. Only the symbols in exports are visible; functions and
-// data that they do not reach are dropped. The result needs no other library, and depends on nothing but the
-// arguments. It appears under its name complete or not at all.
+// LinkShared links objs into the shared library out for tg. Only the symbols in exports are
+// visible; functions and data that they do not reach are dropped. The result needs no other
+// library, and depends on nothing but the arguments. It appears under its name complete or not at
+// all.
 //
-// It fails with *ToolError (which lists undefined symbols), *ExportError, *SymbolError, or ctx's error.
+// It fails with *ToolError (which lists undefined symbols), *ExportError, *SymbolError, or ctx's
+// error.
 func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object, exports []string, soname, out string) error {
-	row, err := linked(tg)
+	row, err := linkerRow(tg)
 	if err != nil {
 		return err
 	}
@@ -91,11 +93,11 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 	})
 }
 
-// Archive links objs into one relocatable object, in which only the symbols in exports stay visible, and puts it into
-// the static library out. Two archives with equal kernels can thus be linked into one program. It fails as
-// LinkShared does; undefined symbols are an *UndefinedError.
+// Archive links objs into one relocatable object, in which only the symbols in exports stay
+// visible, and puts it into the static library out. Two archives with equal kernels can thus be
+// linked into one program. It fails as LinkShared does; undefined symbols are an *UndefinedError.
 func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, exports []string, member, out string) error {
-	row, err := linked(tg)
+	row, err := linkerRow(tg)
 	if err != nil {
 		return err
 	}
@@ -136,8 +138,8 @@ func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, e
 	})
 }
 
-// produce calls f with a temporary folder and the path of a temporary file beside out, and renames that file to out
-// if f succeeds.
+// produce calls f with a temporary folder and the path of a temporary file beside out, and renames
+// that file to out if f succeeds.
 func (t *Tools) produce(out string, f func(dir, tmp string) error) error {
 	abs, err := filepath.Abs(out)
 	if err != nil {
@@ -160,7 +162,8 @@ func (t *Tools) produce(out string, f func(dir, tmp string) error) error {
 	return nil
 }
 
-// writeObjects stores objs in dir under names that messages of the linker can show, and returns the names.
+// writeObjects stores objs in dir under names that messages of the linker can show, and returns the
+// names.
 func writeObjects(dir string, objs []Object) ([]string, error) {
 	var files []string
 	for i, o := range objs {
@@ -173,7 +176,7 @@ func writeObjects(dir string, objs []Object) ([]string, error) {
 	return files, nil
 }
 
-// fileName replaces what is not fit for a file name.
+// fileName replaces characters that are unfit for a file name.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {

@@ -20,9 +20,9 @@ type Blob struct {
 	Data   [][]byte // pieces, one behind the other; may be empty
 }
 
-// Constants puts the blobs into one object for tg: read-only, in order, each aligned to abi.Align, under hidden symbols.
-// It fails with *SymbolError for a bad or repeated symbol.
-// It shares the memory of the blobs.
+// Constants puts the blobs into one object for tg: read-only, in order, each aligned to abi.Align,
+// under hidden symbols. It fails with *SymbolError for a bad or repeated symbol. It shares the
+// memory of the blobs.
 func Constants(tg targets.Target, blobs []Blob) (Object, error) {
 	o := dataObject{section: WeightSection, flags: elf.SHF_ALLOC, align: abi.Align}
 	var names []string
@@ -41,8 +41,9 @@ func Constants(tg targets.Target, blobs []Blob) (Object, error) {
 	return obj, err
 }
 
-// Section makes an object for tg with one read-only section that holds text and a NUL byte, starting at a hidden
-// symbol, and behind them room for room bytes. The linker keeps it even if nothing refers to it. text must not contain a NUL byte.
+// Section makes an object for tg with one read-only section: text and a NUL byte, starting at a
+// hidden symbol, and room more bytes. The linker keeps it even if nothing refers to it. text must
+// not contain a NUL byte.
 func Section(tg targets.Target, section, symbol string, text []byte, room int) ([]byte, error) {
 	if err := checkSymbols([]string{symbol}); err != nil {
 		return nil, err

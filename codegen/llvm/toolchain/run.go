@@ -17,8 +17,8 @@ import (
 type ToolError struct {
 	Tool   string // path of the tool
 	Args   []string
-	Input  string // file that holds what the tool was given, kept for a look; empty if there is none
-	Stderr string // what the tool said, cut to a readable length
+	Input  string // file with the tool's input, kept for inspection; empty if there is none
+	Stderr string // the tool's messages, cut to a readable length
 	Err    error  // how it ended
 }
 
@@ -37,8 +37,8 @@ func (e *ToolError) Error() string {
 
 func (e *ToolError) Unwrap() error { return e.Err }
 
-// Run starts the tool with the given base name, feeds it stdin and returns what it prints on stdout. It fails with
-// *MissingToolError, *ToolError, or ctx's error once ctx is done.
+// Run starts the tool with the given base name, feeds it stdin and returns its stdout. It fails
+// with *MissingToolError, *ToolError, or ctx's error once ctx is done.
 func (t *Tools) Run(ctx context.Context, base string, stdin []byte, args ...string) ([]byte, error) {
 	return t.run(ctx, "", base, stdin, args...)
 }
@@ -66,7 +66,7 @@ func (t *Tools) run(ctx context.Context, dir, base string, stdin []byte, args ..
 	return stdout.Bytes(), nil
 }
 
-// cut trims what a tool said to its beginning and end: a crash prints hundreds of lines.
+// cut shortens a tool's messages to their beginning and end: a crash prints hundreds of lines.
 func cut(s string) string {
 	const most = 4000
 	s = strings.TrimSpace(s)

@@ -1,6 +1,7 @@
-// Package toolchain drives the LLVM command-line tools that turn ripc's LLVM IR into objects, shared libraries and
-// archives: opt, llc, llvm-mc, ld.lld, llvm-ar and llvm-objcopy. It needs no compiler driver, no libc and no C
-// runtime objects, works for every target alike, and writes the same bytes for the same input.
+// Package toolchain drives the LLVM command-line tools that turn ripc's LLVM IR into objects,
+// shared libraries and archives: opt, llc, llvm-mc, ld.lld, llvm-ar and llvm-objcopy. It needs no
+// compiler driver, no libc and no C runtime objects, works for every target alike, and writes the
+// same bytes for the same input.
 //
 //	tools, err := toolchain.Find()
 //	cache, err := caches.Objects()
@@ -23,10 +24,12 @@ import (
 	"ripc/targets"
 )
 
-// EnvBin is the environment variable with the folder of the LLVM tools; if set, no other place is searched.
+// EnvBin is the environment variable with the folder of the LLVM tools; if set, no other place is
+// searched.
 const EnvBin = "RIPC_LLVM_BIN"
 
-// EnvLibrary is the environment variable with "off" where opt and llc are to be started for each kernel, though their shared library would do.
+// EnvLibrary is the environment variable with "off" where opt and llc are to be started for each
+// kernel, though their shared library would do.
 const EnvLibrary = "RIPC_LLVM_LIBRARY"
 
 // Install is the command that provides every tool on Debian.
@@ -44,7 +47,8 @@ func (e *MissingToolError) Error() string {
 		e.Tool, e.Looked, e.Install, EnvBin)
 }
 
-// Tools is a complete set of LLVM tools of one version. It is immutable and safe for concurrent use.
+// Tools is a complete set of LLVM tools of one version. It is immutable and safe for concurrent
+// use.
 type Tools struct {
 	version string
 	paths   map[string]string                // base name ("opt") -> absolute path
@@ -67,9 +71,9 @@ type finder struct {
 	prefix   string // "/usr/lib/llvm-", to which a version is added
 }
 
-// Find searches, in this order: the folder in $RIPC_LLVM_BIN and nothing else; then for LLVM 22, and after that for
-// 19, the names with the version ("opt-22") on PATH and the names without it in /usr/lib/llvm-22/bin. All tools come
-// from one version. It fails with *MissingToolError.
+// Find searches, in this order: the folder in $RIPC_LLVM_BIN and nothing else; then for LLVM 22,
+// and after that for 19, the names with the version ("opt-22") on PATH and the names without it in
+// /usr/lib/llvm-22/bin. All tools come from one version. It fails with *MissingToolError.
 func Find() (*Tools, error) {
 	return finder{os.Getenv, exec.LookPath, "/usr/lib/llvm-"}.find()
 }
@@ -101,8 +105,8 @@ func (f finder) programs() (*Tools, error) {
 	return nil, &MissingToolError{first, Install, f.looked()}
 }
 
-// Lookup returns the absolute path of one LLVM tool, wherever Find looks, without wanting the others. It fails with
-// *MissingToolError.
+// Lookup returns the absolute path of one LLVM tool, wherever Find looks, without wanting the
+// others. It fails with *MissingToolError.
 func Lookup(base string) (string, error) {
 	return finder{os.Getenv, exec.LookPath, "/usr/lib/llvm-"}.lookup(base)
 }
@@ -202,8 +206,8 @@ func (t *Tools) WithoutLibrary() *Tools {
 	return &Tools{version: t.version, paths: t.paths, locate: t.locate}
 }
 
-// Library is LLVM's shared library, which makes the objects of opt and llc for a target without starting these, and "" if they are started,
-// for there is no such library, or it cannot be used. It is tried.
+// Library returns LLVM's shared library if it makes the objects of opt and llc for a target without
+// starting them. It returns "" if there is no such library, or if a trial fails.
 func (t *Tools) Library(ctx context.Context, tg targets.Target) string {
 	if t.library == nil {
 		return ""
@@ -217,8 +221,8 @@ func (t *Tools) Library(ctx context.Context, tg targets.Target) string {
 // Version returns LLVM's version, e.g. "22.1.8".
 func (t *Tools) Version() string { return t.version }
 
-// Path returns the absolute path of a tool of the set by its base name, e.g. "llvm-mca" or "llvm-objdump". It fails
-// with *MissingToolError.
+// Path returns the absolute path of a tool of the set by its base name, e.g. "llvm-mca" or
+// "llvm-objdump". It fails with *MissingToolError.
 func (t *Tools) Path(base string) (string, error) {
 	if p, ok := t.paths[base]; ok {
 		return p, nil
