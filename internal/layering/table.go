@@ -17,23 +17,22 @@ type Row struct {
 // What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen/llvm/emit knows llir; runtime
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
-	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext", "ir/size"}
-	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/isa"})
-	compiler := join(middle, []string{
-		"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/library", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "compile", "engine", "engine/estimate", "engine/simulate",
-		"floattwin", "fusedglue", "importer", "importer/...", "lower", "lower/inline", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
-	})
-	autotune := []string{"autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
-
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "autotune/shipped", "bench/limits", "internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory", "internal/tensorio", "runtime/npy", "schemas", "targets/boards"}), nil},
+		{".", []string{
+			"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "bench/limits",
+			"codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "floattwin",
+			"fusedglue", "graph", "graph/explain", "importer", "importer/lce", "importer/onnx", "importer/ripcjson",
+			"internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory",
+			"internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "recognize", "runtime",
+			"runtime/describe", "runtime/npy", "schedule", "schedule/strategy", "targets", "targets/boards", "verify",
+		}, nil},
 		{"cmd/ripc", []string{".", "schedule/costmodel", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"cmd/ripc-worker", []string{"autotune/runner"}, nil}, // for boards: static, without a loader
 
 		{"ir", nil, nil},
-		{"ir/arith", []string{"internal/f32", "ir"}, nil},
+		{"ir/arith", []string{"ir"}, nil},
 		{"ir/deps", []string{"ir", "ir/arith"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
@@ -45,14 +44,14 @@ func Table() []Row {
 		{"importer", nil, nil},
 		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "internal/files", "internal/names", "internal/suggest", "ir"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/suggest", "ir", "schemas"},
-			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+			[]string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
 		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
-		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
+		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"recognize", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"floattwin", []string{"graph", "graph/scalar", "ir"}, nil},
 		{"targets", []string{"targets/cpu"}, []string{"github.com/klauspost/cpuid/v2"}},
@@ -83,7 +82,12 @@ func Table() []Row {
 		{"codegen/llvm/link", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "internal/elfbytes", "targets"}, nil},
 		{"codegen/llvm/library", nil, []string{"github.com/ebitengine/purego"}},
 		{"codegen/llvm/toolchain", []string{"codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"schedule/machine", "engine", "internal/abi", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "lower/plan", "measure", "recognize"}), []string{"golang.org/x/sync"}},
+		{"compile", []string{
+			"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "engine", "fusedglue", "graph", "graph/explain",
+			"importer", "internal/abi", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "ir",
+			"ir/arith", "ir/interp", "ir/size", "lower", "lower/layout", "lower/plan", "measure", "recognize", "schedule",
+			"schedule/machine", "schedule/strategy", "targets", "targets/isa",
+		}, []string{"golang.org/x/sync"}},
 
 		{"runtime", []string{"internal/abi", "internal/files", "internal/names", "internal/seal", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
@@ -98,8 +102,13 @@ func Table() []Row {
 		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
-		{"autotune", join(compiler, autotune, []string{"engine/bareboard", "internal/files", "targets/boards"}), nil},
-		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
+		{"autotune", []string{
+			"autotune/records", "autotune/runner", "autotune/search", "autotune/space", "codegen", "codegen/board",
+			"codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "graph", "internal/files", "ir",
+			"ir/interp", "lower", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/boards",
+			"targets/isa",
+		}, nil},
+		{"autotune/space", []string{"autotune/records", "compile", "ir", "schedule", "schedule/strategy", "targets"}, nil},
 		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},
@@ -122,7 +131,7 @@ func Table() []Row {
 		{"examples/squeezenet/speed", []string{".", "measure/provenance"}, nil},
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/section", "measure", "measure/provenance"}, nil},
-		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
+		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
 		{"scripts/stale", []string{"measure/provenance"}, nil},                       // figures that are older than the code
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
@@ -159,13 +168,4 @@ func Table() []Row {
 		{"internal/terminal", nil, nil},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests
 	}
-}
-
-// join returns the elements of the lists in a new list.
-func join(lists ...[]string) []string {
-	var out []string
-	for _, l := range lists {
-		out = append(out, l...)
-	}
-	return out
 }
