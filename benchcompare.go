@@ -34,6 +34,9 @@ func (e *IncomparableError) Error() string {
 	return fmt.Sprintf("cannot be compared: %s before, %s now", e.Old, e.New)
 }
 
+// BadInput reports that the input is at fault.
+func (*IncomparableError) BadInput() bool { return true }
+
 // CompareBench compares two measurements, which must be of the same network or layer, target and threads, and count the same thing; it fails with
 // *IncomparableError.
 func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison, error) {

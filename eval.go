@@ -70,7 +70,10 @@ type Difference struct {
 // EvalError says that a file does not fit the network or the other files.
 type EvalError struct{ File, Msg string }
 
-func (e *EvalError) Error() string { return e.File + ": " + e.Msg }
+func (e *EvalError) Error() string { return "cannot compare: " + e.File + ": " + e.Msg }
+
+// BadInput reports that the input is at fault.
+func (*EvalError) BadInput() bool { return true }
 
 // Eval runs a network on pictures and compares its first output with the labels and the outputs that are expected.
 func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {

@@ -56,6 +56,9 @@ func (e *ChoiceError) Error() string {
 	return fmt.Sprintf("%s: it has %d %ss: %s", e.Path, len(e.Names), e.What, strings.Join(e.Names, ", "))
 }
 
+// BadInput reports that the input is at fault.
+func (*ChoiceError) BadInput() bool { return true }
+
 // Interpret runs a printed program or func in the interpreter. Mistakes in the text are *ir.Errors with line and column.
 func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 	if err := roomy(r.Path); err != nil {

@@ -59,6 +59,9 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("back end %s cannot make it for target %s: %s", e.Backend, e.Target, e.Reason)
 }
 
+// BadInput reports that the input is at fault.
+func (*TargetError) BadInput() bool { return true }
+
 // Input is what Build needs.
 type Input struct {
 	Program *ir.Program         // scheduled
