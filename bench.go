@@ -179,7 +179,7 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	res.MACs = d.MACs()
 	for _, s := range d.Stages {
 		if r.PerLayer {
-			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: codegen.LayerOf(s).Kind, Kernel: s.Kernel, MACs: s.MACs})
+			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs})
 		}
 	}
 	if !o.Count {
@@ -217,7 +217,7 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	s := codegen.Describe(u.Artifact()).Stages[0]
 	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On, Simulated: m.Kind == engine.Simulated,
 		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
-		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: codegen.LayerOf(s).Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
+		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
 	res.estimated(m.Estimate, u.Target.CPU)
 	return res, err
 }

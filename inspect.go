@@ -64,12 +64,8 @@ type Inspection struct {
 	Advice []Advice `json:"advice"`
 }
 
-// Rounding is one kind of few bits that nodes of the model were taken for, from which the model's floats differ by rounding alone.
-type Rounding struct {
-	Code  string   `json:"code"` // one of package graph's reasons
-	What  string   `json:"what"` // in words, such as "1-bit weights"
-	Nodes []string `json:"nodes"`
-}
+// Rounding is one kind of few bits that nodes of the model were taken for, though the model's floats differ by rounding.
+type Rounding = explain.Rounding
 
 // Advice is one change of the model that would make layers bitserial, or of half the work.
 type Advice struct {
@@ -80,34 +76,25 @@ type Advice struct {
 	Share  float64  `json:"share"` // of all MACs, 0 to 1
 }
 
-// Layer is one stage.
+// Layer is one stage: the description of its layer, which is the same for each target but for the algorithm, and what
+// the stage is made of.
 type Layer struct {
+	describe.Layer
 	Name string `json:"name"`
 	Op   string `json:"op"`
-	// Kind is "binary" or "float" of convolutions and dense layers, "bits" (glue on levels, or into or out of them) or "glue"
-	// (on f32) of other stages; "" where an artifact does not say it. It and all that follows up to FloatBytes but Reads and
-	// Writes are facts of the model, the same for each target.
-	Kind string `json:"kind"`
-	// Part is the layer of the model that it is a part of, with others whose sums are added up: one of them has the layer's MACs and
-	// FloatBytes, the others none. "" where it is all of its layer.
-	Part string `json:"part,omitempty"`
-	// Integer says of a binary layer that its weights have 8 bits, as those of int8 networks.
+	// Integer says that a binary layer has weights of 8 bits, as those of int8 networks.
 	Integer bool `json:"integer,omitempty"`
-	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "integer Nx8" where the weights have 8,
-	// "float", "float 32xM" (weights of M bits, sums in f32), "bits" or "float glue".
-	Became string `json:"became"`
-	// ActivationBits and WeightBits are those of convolutions and dense layers; 32 for f32.
-	ActivationBits int     `json:"activation_bits,omitempty"`
-	WeightBits     int     `json:"weight_bits,omitempty"`
-	Reason         *Reason `json:"reason,omitempty"` // why it or its glue stays float, or is a stage of its own
-	// Changeable says that a change of the model would make more of it bits, which the reason names.
+	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "integer Nx8", "float",
+	// "float 32xM" (weights of M bits, sums in f32), "bits" or "float glue".
+	Became string  `json:"became"`
+	Reason *Reason `json:"reason,omitempty"` // why it or its glue stays float, or is a stage of its own
+	// Changeable says that a change of the model, which Reason names, would make more of the layer bits.
 	Changeable bool   `json:"changeable,omitempty"`
-	Note       string `json:"note,omitempty"` // the model's own remark
-	Glue       string `json:"glue,omitempty"` // what follows the sums
-	// Algorithm is how the target computes the sums of a convolution or dense layer, "popcount", "float" or "dot", and Why why so.
-	Algorithm string `json:"algorithm,omitempty"`
-	Why       *Why   `json:"why,omitempty"`
-	// ByLane names vectorize loops of an artifact's kernel of which a part runs lane by lane: an if that goes either way for each.
+	Note       string `json:"note,omitempty"`      // the model's own remark
+	Glue       string `json:"glue,omitempty"`      // the epilogue, in words
+	Algorithm  string `json:"algorithm,omitempty"` // how the target computes the sums: "popcount", "float" or "dot"
+	Why        *Why   `json:"why,omitempty"`
+	// ByLane names vectorize loops of an artifact's kernel that run partly lane by lane, because an if differs between lanes.
 	ByLane      []string          `json:"by_lane,omitempty"`
 	Reads       []describe.Tensor `json:"reads"`
 	Writes      []describe.Tensor `json:"writes"`
@@ -117,8 +104,7 @@ type Layer struct {
 	FloatBytes  int64             `json:"float_bytes"` // the weights as f32
 	Kernel      string            `json:"kernel"`
 	Trace       []string          `json:"trace"`
-	// Strategy is what wrote the trace and the values of its knobs, LeftOut what it would have done if it were legal and small; of
-	// models whose schedules are ripc's own.
+	// Strategy wrote the trace, LeftOut lists the steps that it left out as illegal or large; of schedules that ripc chose.
 	Strategy *Strategy          `json:"strategy,omitempty"`
 	LeftOut  []strategy.LeftOut `json:"left_out,omitempty"`
 	Before   string             `json:"ir_before,omitempty"` // .ripir before and after scheduling
@@ -133,18 +119,17 @@ type Strategy struct {
 
 // Reason is why a layer or its glue stays float.
 type Reason struct {
-	Code  string        `json:"code"`            // one of package graph's reasons
-	Where string        `json:"where,omitempty"` // the node or step that caused it
-	Args  describe.Args `json:"args"`
-	Text  string        `json:"text"`
+	describe.Reason
+	Args describe.Args `json:"args"`
+	Text string        `json:"text"`
 }
 
-// Why is why a layer's algorithm was taken.
+// Why is why a layer's algorithm was taken (describe.Algorithm).
 type Why struct {
-	Code  string           `json:"code"`            // "only" (no other gives the same sums), "usual" (no model of the target, and the first that applies), "cheaper" (by the model) or "asked"
+	Code  string           `json:"code"`            // "only", "usual", "cheaper" or "asked"
 	Costs map[string]int64 `json:"costs,omitempty"` // predictions for all algorithms that give the same sums, by name
-	Unit  string           `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
-	Terms map[string]int64 `json:"terms,omitempty"` // what the next best takes more, by what is counted: the largest differences
+	Unit  string           `json:"unit,omitempty"`  // of the predictions: "instructions" or "cycles"
+	Terms map[string]int64 `json:"terms,omitempty"` // the largest differences to the next best algorithm, by what is counted
 	Text  string           `json:"text"`
 }
 
@@ -203,17 +188,11 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		if !noted {
 			in.InputNotes = nil
 		}
-		for _, r := range explain.Roundings(c.Graph.Roundings) {
-			in.Roundings = append(in.Roundings, Rounding(r))
-		}
+		in.Roundings = explain.Roundings(c.Graph.Roundings)
 	}
 	var names []string
-	var stages []explain.Stage
 	for i, s := range d.Stages {
 		l := layerOf(s)
-		fact := codegen.LayerOf(s)
-		stages = append(stages, explain.Stage{Name: l.Name, MACs: l.MACs, Layer: fact, Reads: tensorNames(s.Reads), Writes: tensorNames(s.Writes)})
-		l.Changeable = explain.Changeable(fact)
 		names = append(names, l.Name)
 		in.MACs += l.MACs
 		in.FloatBytes += l.FloatBytes
@@ -249,7 +228,7 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 		}
 	}
 	in.Advice = []Advice{}
-	for _, a := range explain.Advise(stages) {
+	for _, a := range explain.Advise(d.Stages) {
 		in.Advice = append(in.Advice, Advice{Code: a.Reason.Code, Change: a.Change(), Layers: a.Layers, MACs: a.MACs, Share: float64(a.MACs) / float64(max(1, in.MACs))})
 	}
 	if len(in.Layers) == 0 && layer != "" {
@@ -258,27 +237,18 @@ func inspection(path string, d *describe.Artifact, c *Compiled, layer string, wi
 	return in, nil
 }
 
-func tensorNames(tensors []describe.Tensor) []string {
-	var names []string
-	for _, t := range tensors {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
 // layerOf makes a Layer of a stage's description.
 func layerOf(s describe.Stage) Layer {
-	f := codegen.LayerOf(s)
+	f := s.Layer
 	l := Layer{
-		Name: s.Name, Op: s.Op, Kind: f.Kind, Part: f.Part, Integer: explain.Integer(f), Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), ByLane: s.ByLane,
-		ActivationBits: f.ActivationBits, WeightBits: f.WeightBits, FloatBytes: f.FloatBytes,
-		Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace,
+		Layer: f, Name: s.Name, Op: s.Op, Integer: explain.Integer(f), Became: explain.Became(f), Changeable: explain.Changeable(f), Note: s.Note,
+		Glue: explain.Glue(f.Glue), ByLane: s.ByLane, Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, FloatBytes: f.FloatBytes, Kernel: s.Kernel, Trace: s.Trace,
 	}
 	if f.Reason.Code != "" {
-		l.Reason = &Reason{Code: f.Reason.Code, Where: f.Reason.Where, Args: describe.Args(f.Reason.Args), Text: explain.Reason(f.Reason)}
+		l.Reason = &Reason{f.Reason, f.Reason.Args, explain.Reason(f.Reason)}
 	}
 	if a := f.Algorithm; a.Name != "" {
-		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Costs: a.Costs, Unit: a.Unit, Terms: a.Terms, Text: explain.Algorithm(a)}
+		l.Algorithm, l.Why = a.Name, &Why{a.Why, a.Costs, a.Unit, a.Terms, explain.Algorithm(a)}
 	}
 	for _, t := range s.Reads {
 		if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() {

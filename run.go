@@ -61,7 +61,7 @@ func decides(s describe.Stage) bool {
 	if !slices.ContainsFunc(s.Writes, func(t describe.Tensor) bool { return t.Bits > 0 }) {
 		return false
 	}
-	if glue := codegen.LayerOf(s).Glue; glue.Bits > 0 || glue.Beside > 0 {
+	if glue := s.Layer.Glue; glue.Bits > 0 || glue.Beside > 0 {
 		return true
 	}
 	op := graph.OpNamed(s.Op) // nil of what lowering adds, which packs and copies

@@ -328,7 +328,7 @@ func (g *Program) text(p *printer) string {
 // layerText is what the text of a stage says of its layer: " name=value" for all that is not zero.
 func layerText(l Layer) string {
 	t := ""
-	for _, f := range l.Facts() {
+	for _, f := range Facts(&l) {
 		if f.Zero() {
 			continue
 		}

@@ -90,8 +90,8 @@ type Stage struct {
 	MACs   int64    `json:"macs"`
 	Reads  []Tensor `json:"reads"`
 	Writes []Tensor `json:"writes"`
-	// Layer is what became of the layer; nil where that is not known.
-	Layer *Layer `json:"layer,omitempty"`
+	// Layer is what became of the layer; zero if that is unknown.
+	Layer Layer  `json:"layer,omitzero"`
 	Note  string `json:"note,omitempty"` // the model's own remark on the layer
 	// ByLane names the kernel's vectorize loops of which a part runs lane by lane: an if that goes either way for each.
 	ByLane []string `json:"by_lane,omitempty"`
