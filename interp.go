@@ -2,7 +2,6 @@ package ripc
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"ripc/internal/constants"
 	"ripc/internal/files"
 	"ripc/internal/irdata"
+	"ripc/internal/models"
 	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/ir/interp"
@@ -61,7 +61,7 @@ func (*ChoiceError) BadInput() bool { return true }
 
 // Interpret runs a printed program or func in the interpreter. Mistakes in the text are *ir.Errors with line and column.
 func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
-	if err := roomy(r.Path); err != nil {
+	if err := models.CheckHost(r.Path); err != nil {
 		return nil, err
 	}
 	src, err := files.ReadText(r.Path)
@@ -149,10 +149,10 @@ func (r InterpRequest) check(text *irtext.File) error {
 func (r InterpRequest) program(text *irtext.File) (p *ir.Program, filled []string, err error) {
 	if text.Program != nil && r.Func == "" {
 		if r.SO == "" {
-			filled, err = fillConstants(text.Program, r.Seed)
+			filled, err = irdata.FillConstants(text.Program, r.Seed)
 			return text.Program, filled, err
 		}
-		data, err := readConstants(r.SO, text)
+		data, err := constants.Named(r.SO, text.ConstHash)
 		if err == nil {
 			err = text.Bind(data)
 		}
@@ -170,67 +170,4 @@ func (r InterpRequest) program(text *irtext.File) (p *ir.Program, filled []strin
 		c.Names = append(c.Names, f.Name)
 	}
 	return nil, nil, c
-}
-
-// fillConstants gives the constants of p random contents, with which the Funcs that read them are defined.
-func fillConstants(p *ir.Program, seed uint64) (names []string, err error) {
-	for i, s := range p.Stages {
-		f := p.FuncByName(s.Func)
-		if f == nil || len(f.Params) != len(s.Args) {
-			return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name), Msg: fmt.Sprintf("it does not fit func @%s", s.Func)}
-		}
-		random := irdata.Random(f, seed+uint64(i))
-		for k, a := range s.Args {
-			b := p.BufferByName(a)
-			if b.Kind == ir.ConstBuf && b.Data == nil && b.Bytes() == len(random[k]) {
-				b.Data = random[k]
-				names = append(names, b.Name)
-			}
-		}
-	}
-	for i := range p.Buffers { // what no stage reads
-		if b := &p.Buffers[i]; b.Kind == ir.ConstBuf && b.Data == nil {
-			b.Data = make([]byte, b.Bytes())
-		}
-	}
-	return names, nil
-}
-
-// readConstants reads the constants that text names from an artifact.
-func readConstants(so string, text *irtext.File) (map[string][]byte, error) {
-	d, err := runtime.ReadDescription(so)
-	if err != nil {
-		return nil, err
-	}
-	at := map[string]describe.Tensor{}
-	for _, s := range d.Stages {
-		for _, t := range s.Reads {
-			if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() && t.Offset >= 0 && t.Offset <= d.WeightBytes-int64(n) {
-				at[t.Name] = t
-			}
-		}
-	}
-	piece := func(block []byte, t describe.Tensor) []byte {
-		n, _ := runtime.OperandBytes(t) // it was right above
-		return block[t.Offset : t.Offset+int64(n)]
-	}
-	block, err := constants.Read(so, d.WeightBytes, func(block []byte, limit int) int {
-		n := 0
-		for name, hash := range text.ConstHash {
-			if t, ok := at[name]; ok && fmt.Sprintf("%x", sha256.Sum256(piece(block, t))) != hash {
-				if n++; n == limit {
-					break
-				}
-			}
-		}
-		return n
-	})
-	if err != nil || block == nil {
-		return nil, &runtime.FileError{Path: so, Msg: "its constants cannot be read", Err: err}
-	}
-	data := map[string][]byte{}
-	for name, t := range at {
-		data[name] = piece(block, t)
-	}
-	return data, nil
 }

@@ -15,6 +15,7 @@ import (
 	"ripc/compile"
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/internal/models"
 	"ripc/lower/layout"
 	"ripc/recognize"
 	"ripc/schedule"
@@ -63,7 +64,7 @@ func LLVMLibrary(ctx context.Context) string {
 
 // Compile runs the pipeline on a model file.
 func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
-	return compile.Network(ctx, func(ctx context.Context) (*graph.Graph, error) { return load(ctx, path, o) }, o)
+	return compile.Network(ctx, func(ctx context.Context) (*graph.Graph, error) { return models.Load(ctx, path, o) }, o)
 }
 
 // ReadSchedule reads a file of schedules, for Options.Schedules (schedule.ReadFile).
@@ -77,7 +78,7 @@ func Backends() []string { return compile.Backends() }
 
 // Applying lists the algorithms that Options.Algorithms may name for each layer of a model, by the layer's name.
 func Applying(ctx context.Context, path string, o Options) (map[string][]layout.Algorithm, error) {
-	g, err := load(ctx, path, o)
+	g, err := models.Load(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -94,3 +95,22 @@ func BackendsFor(target string, kinds ...codegen.Kind) ([]string, error) {
 
 // OptionalPasses lists the passes that Options.Disable may name.
 func OptionalPasses() []string { return compile.OptionalPasses() }
+
+// ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
+func ParseEmit(list string) ([]codegen.Kind, error) { return codegen.ParseKinds(list) }
+
+// EmitKinds lists every kind of file, by its extension.
+func EmitKinds() []string {
+	var all []string
+	for _, k := range codegen.Kinds() {
+		all = append(all, string(k))
+	}
+	return all
+}
+
+// DefaultEmit lists the files that a user of a target, and perhaps of a back end, wants first: a shared library and its
+// header, or C where there are no libraries.
+func DefaultEmit(target, backend string) []codegen.Kind { return compile.DefaultEmit(target, backend) }
+
+// CodeText is the kind of file that shows what codegen made, which Options.Observe sees if Options.Emit has it.
+func CodeText(target, backend string) codegen.Kind { return compile.CodeText(target, backend) }

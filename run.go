@@ -14,6 +14,7 @@ import (
 	"ripc/engine"
 	"ripc/graph"
 	"ripc/internal/files"
+	"ripc/internal/models"
 	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/runtime"
@@ -189,7 +190,7 @@ func (r RunRequest) interpret(ctx context.Context, progress func(stage, stages i
 	if IsArtifact(r.Path) {
 		return nil, &ArtifactError{Path: r.Path, For: ToInterpret}
 	}
-	g, err := load(ctx, r.Path, r.Options)
+	g, err := models.Load(ctx, r.Path, r.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,11 @@ func Table() []Row {
 	return []Row{
 		{".", []string{
 			"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "bench/limits",
-			"codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "floattwin",
-			"fusedglue", "graph", "graph/explain", "importer", "importer/lce", "importer/onnx", "importer/ripcjson",
-			"internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory",
-			"internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "recognize", "runtime",
-			"runtime/describe", "runtime/npy", "schedule", "schedule/strategy", "targets", "targets/boards", "verify",
+			"codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin",
+			"fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants",
+			"internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext",
+			"lower/layout", "measure", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets",
+			"targets/boards", "verify",
 		}, nil},
 		{"cmd/ripc", []string{".", "schedule/costmodel", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
@@ -102,6 +102,8 @@ func Table() []Row {
 		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
+		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},
+		{"eval", []string{"internal/human", "internal/tensorio", "ir", "runtime/describe"}, nil},
 		{"autotune", []string{
 			"autotune/records", "autotune/runner", "autotune/search", "autotune/space", "codegen", "codegen/board",
 			"codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "graph", "internal/files", "ir",
@@ -140,7 +142,7 @@ func Table() []Row {
 
 		{"internal/abi", nil, nil},
 		{"internal/memory", nil, nil},
-		{"internal/constants", []string{"internal/abi"}, nil},
+		{"internal/constants", []string{"internal/abi", "ir", "runtime", "runtime/describe"}, nil},
 		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/elfbytes", nil, nil},
 		{"internal/enum", nil, nil},
@@ -153,6 +155,7 @@ func Table() []Row {
 		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/judge", []string{"ir", "ir/arith", "ir/deps", "ir/interp", "schedule"}, nil}, // what is proved, beside what happens
 		{"internal/layering", nil, nil},
+		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/ripcjson", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
 		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
