@@ -10,15 +10,10 @@ import (
 	"context"
 	"errors"
 
-	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
-	"ripc/graph"
 	"ripc/importer"
-	"ripc/internal/models"
-	"ripc/lower/layout"
 	"ripc/recognize"
-	"ripc/schedule"
 	"ripc/targets"
 )
 
@@ -61,56 +56,3 @@ func LLVMLibrary(ctx context.Context) string {
 	}
 	return tools.Library(ctx, host)
 }
-
-// Compile runs the pipeline on a model file.
-func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
-	return compile.Network(ctx, func(ctx context.Context) (*graph.Graph, error) { return models.Load(ctx, path, o) }, o)
-}
-
-// ReadSchedule reads a file of schedules, for Options.Schedules (schedule.ReadFile).
-func ReadSchedule(path string) ([]schedule.Section, error) { return schedule.ReadFile(path) }
-
-// Stages lists the names that Options.Observe sees, in order.
-func Stages() []string { return compile.Stages() }
-
-// Backends lists the names that Options.Backend may be.
-func Backends() []string { return compile.Backends() }
-
-// Applying lists the algorithms that Options.Algorithms may name for each layer of a model, by the layer's name.
-func Applying(ctx context.Context, path string, o Options) (map[string][]layout.Algorithm, error) {
-	g, err := models.Load(ctx, path, o)
-	if err != nil {
-		return nil, err
-	}
-	return compile.Applying(ctx, g, o)
-}
-
-// Runnable is what run, verify and bench compile (codegen.Runnable), for BackendsFor.
-const Runnable = codegen.Runnable
-
-// BackendsFor lists the back ends that make one of kinds for a target, or any kind if none is named (compile.BackendsFor).
-func BackendsFor(target string, kinds ...codegen.Kind) ([]string, error) {
-	return compile.BackendsFor(target, kinds...)
-}
-
-// OptionalPasses lists the passes that Options.Disable may name.
-func OptionalPasses() []string { return compile.OptionalPasses() }
-
-// ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
-func ParseEmit(list string) ([]codegen.Kind, error) { return codegen.ParseKinds(list) }
-
-// EmitKinds lists every kind of file, by its extension.
-func EmitKinds() []string {
-	var all []string
-	for _, k := range codegen.Kinds() {
-		all = append(all, string(k))
-	}
-	return all
-}
-
-// DefaultEmit lists the files that a user of a target, and perhaps of a back end, wants first: a shared library and its
-// header, or C where there are no libraries.
-func DefaultEmit(target, backend string) []codegen.Kind { return compile.DefaultEmit(target, backend) }
-
-// CodeText is the kind of file that shows what codegen made, which Options.Observe sees if Options.Emit has it.
-func CodeText(target, backend string) codegen.Kind { return compile.CodeText(target, backend) }
