@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
+	"ripc/bench/limits"
 	"ripc/codegen"
 	"ripc/engine"
 	"ripc/internal/tensorio"
@@ -179,7 +181,7 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	res.MACs = d.MACs()
 	for _, s := range d.Stages {
 		if r.PerLayer {
-			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: codegen.LayerOf(s).Kind, Kernel: s.Kernel, MACs: s.MACs})
+			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs})
 		}
 	}
 	if !o.Count {
@@ -217,7 +219,219 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	s := codegen.Describe(u.Artifact()).Stages[0]
 	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On, Simulated: m.Kind == engine.Simulated,
 		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
-		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: codegen.LayerOf(s).Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
+		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
 	res.estimated(m.Estimate, u.Target.CPU)
 	return res, err
+}
+
+// BenchComparison is two measurements of one network side by side.
+type BenchComparison struct {
+	Unit measure.Unit `json:"unit"` // of all costs
+	// Network is the whole one, Layers are those that both have, in the order of the new one; Gone and Added name the others.
+	Network CostChange   `json:"network"`
+	Layers  []CostChange `json:"layers"`
+	Gone    []string     `json:"gone"`
+	Added   []string     `json:"added"`
+	// Slower says that the network costs more than it did, by more than the tolerance.
+	Slower    bool    `json:"slower"`
+	Tolerance float64 `json:"tolerance"` // as a share of the old cost
+}
+
+// CostChange is what something cost and costs.
+type CostChange struct {
+	Name  string  `json:"name"`
+	Old   float64 `json:"old"`
+	New   float64 `json:"new"`
+	Ratio float64 `json:"ratio"` // New / Old
+}
+
+// IncomparableError says why two measurements cannot be compared.
+type IncomparableError struct{ Old, New string }
+
+func (e *IncomparableError) Error() string {
+	return fmt.Sprintf("cannot be compared: %s before, %s now", e.Old, e.New)
+}
+
+// BadInput reports that the input is at fault.
+func (*IncomparableError) BadInput() bool { return true }
+
+// CompareBench compares two measurements, which must be of the same network or layer, target and threads, and count the same thing; it fails with
+// *IncomparableError.
+func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison, error) {
+	was, unit := before.Cost()
+	is, unitNow := now.Cost()
+	what := func(r *BenchResult) string {
+		if r.Layer != "" {
+			return fmt.Sprintf("layer %s of %q", r.Layer, r.Model)
+		}
+		return fmt.Sprintf("network %q", r.Model)
+	}
+	switch {
+	case before.Model != now.Model || before.Layer != now.Layer:
+		return nil, &IncomparableError{what(before), what(now)}
+	case before.Target != now.Target:
+		return nil, &IncomparableError{"for " + before.Target, "for " + now.Target}
+	case before.Threads != now.Threads:
+		return nil, &IncomparableError{fmt.Sprintf("threads: %d", before.Threads), fmt.Sprintf("threads: %d", now.Threads)}
+	case unit != unitNow || unit == "" || was <= 0:
+		return nil, &IncomparableError{fmt.Sprintf("%v %s", was, unit), fmt.Sprintf("%v %s", is, unitNow)}
+	}
+	c := &BenchComparison{Unit: unit, Network: CostChange{now.Model, was, is, is / was}, Slower: is > was*(1+tolerance), Tolerance: tolerance, Layers: []CostChange{}, Gone: []string{}, Added: []string{}}
+	old := map[string]float64{}
+	for _, l := range before.Layers {
+		if cost, u := l.Cost(); u == unit {
+			old[l.Name] = cost
+		}
+	}
+	seen := map[string]bool{}
+	for _, l := range now.Layers {
+		cost, u := l.Cost()
+		if was, ok := old[l.Name]; ok && u == unit && was > 0 {
+			c.Layers = append(c.Layers, CostChange{l.Name, was, cost, cost / was})
+			seen[l.Name] = true
+		} else {
+			c.Added = append(c.Added, l.Name)
+		}
+	}
+	for _, l := range before.Layers {
+		if !seen[l.Name] {
+			c.Gone = append(c.Gone, l.Name)
+		}
+	}
+	return c, nil
+}
+
+// ReportRequest says what is to be reported on.
+type ReportRequest struct {
+	Path     string  // model or artifact
+	Options  Options // for models; Emit is ignored
+	Threads  int     // at least 1; simulated artifacts take 1 only
+	Progress func(done, total int, what string)
+	// Command is the command line that asks for the report, for people to repeat; "" where a program asks.
+	Command string
+}
+
+// ReportResult is all that is known of a network and of what it costs: what package report makes a page of.
+type ReportResult struct {
+	Ripc       string       `json:"ripc"` // version
+	File       string       `json:"file"` // model or artifact
+	Command    string       `json:"command,omitempty"`
+	LLVM       string       `json:"llvm,omitempty"`
+	CPU        string       `json:"cpu"` // that measured, or that is simulated
+	Inspection *Inspection  `json:"inspection"`
+	Bench      *BenchResult `json:"bench"`
+	// Twin is the float network of the same layers, measured behind this one; nil with the reason in NoTwin.
+	Twin   *TwinResult `json:"float_twin,omitempty"`
+	NoTwin string      `json:"no_float_twin,omitempty"`
+	// Limits are what the machine can do at most, measured behind the networks; none of simulated machines.
+	Limits []Limit `json:"limits"`
+}
+
+// TwinResult is the size and the time of a float twin.
+type TwinResult struct {
+	WeightBytes int64 `json:"weight_bytes"`
+	Workspace
+	Bench *BenchResult `json:"bench"`
+}
+
+// Limit is what one thread of a machine can do at most of one sort of multiply-add (package bench/limits).
+type Limit struct {
+	Name         string  `json:"name"` // "fp32", "int8", "bits" or "table"
+	What         string  `json:"what"`
+	MACsPerCycle float64 `json:"macs_per_cycle"`
+}
+
+// Report inspects and measures a network, measures its float twin and, for this machine, the machine's limits.
+func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
+	res := &ReportResult{Ripc: Version, File: r.Path, Command: r.Command, CPU: measure.CPU(), Limits: []Limit{}}
+	var err error
+	if res.LLVM, err = LLVM(); err != nil {
+		return nil, err
+	}
+	request := BenchRequest{Path: r.Path, Options: r.Options, Threads: r.Threads, PerLayer: true, Progress: r.Progress}
+	if res.Inspection, res.Bench, err = inspectAndBench(ctx, request); err != nil {
+		return nil, err
+	}
+	if res.Bench.Simulated && res.Bench.Estimate != nil {
+		res.CPU = res.Bench.Estimate.Model
+	}
+	if res.NoTwin = noTwin(r.Path, r.Options); res.NoTwin == "" {
+		if err := res.twin(ctx, request); err != nil {
+			return nil, err
+		}
+	}
+	if !res.Bench.Simulated {
+		if res.Limits, err = machineLimits(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+// inspectAndBench is Inspect and Bench of a network that is compiled once.
+func inspectAndBench(ctx context.Context, r BenchRequest) (*Inspection, *BenchResult, error) {
+	if IsArtifact(r.Path) {
+		in, err := Inspect(ctx, r.Path, r.Options, "", false)
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := Bench(ctx, r)
+		return in, b, err
+	}
+	c, open, err := runnable(ctx, r.Path, r.Options, r.Progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := benchLibrary(ctx, r, open)
+	return InspectCompiled(c), b, err
+}
+
+// twin measures the float twin of the model that r is for.
+func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
+	r.Options = twinOptions(r.Options)
+	c, open, err := runnable(ctx, r.Path, r.Options, r.Progress)
+	if err != nil {
+		res.NoTwin = noTwinText(err)
+		return ctx.Err()
+	}
+	b, err := benchLibrary(ctx, r, open)
+	if err != nil {
+		return err
+	}
+	in := InspectCompiled(c)
+	res.Twin = &TwinResult{WeightBytes: in.WeightBytes, Workspace: in.Workspace, Bench: b}
+	return nil
+}
+
+// machineLimits measures the limits of this machine, one thread each.
+func machineLimits(ctx context.Context) (list []Limit, err error) {
+	t, err := targets.Host()
+	if err != nil {
+		return nil, err
+	}
+	set, err := limits.Open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if cerr := set.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	best := map[string]Limit{}
+	for i, k := range set.Kernels {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		const times = 5
+		if rate := set.Measure(i, 1, times).PerCycle; rate > best[k.Limit].MACsPerCycle {
+			best[k.Limit] = Limit{Name: k.Limit, What: k.What, MACsPerCycle: rate}
+		}
+	}
+	for _, name := range limits.Names() {
+		if l, ok := best[name]; ok {
+			list = append(list, l)
+		}
+	}
+	return list, nil
 }

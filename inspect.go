@@ -2,151 +2,28 @@ package ripc
 
 import (
 	"context"
+	"errors"
 
 	"ripc/codegen"
-	"ripc/compile"
+	"ripc/floattwin"
 	"ripc/fusedglue"
-	"ripc/graph"
 	"ripc/graph/explain"
-	"ripc/ir"
+	"ripc/inspect"
 	"ripc/runtime"
 	"ripc/runtime/describe"
-	"ripc/schedule/strategy"
-	"ripc/targets"
 )
 
-// ParseEmit reads a list of kinds of files, such as "so,h", for Options.Emit.
-func ParseEmit(list string) ([]codegen.Kind, error) { return codegen.ParseKinds(list) }
-
-// EmitKinds lists every kind of file, by its extension.
-func EmitKinds() []string {
-	var all []string
-	for _, k := range codegen.Kinds() {
-		all = append(all, string(k))
-	}
-	return all
-}
-
-// DefaultEmit lists the files that a user of a target, and perhaps of a back end, wants first: a shared library and its
-// header, or C where there are no libraries.
-func DefaultEmit(target, backend string) []codegen.Kind { return compile.DefaultEmit(target, backend) }
-
-// CodeText is the kind of file that shows what codegen made, which Options.Observe sees if Options.Emit has it.
-func CodeText(target, backend string) codegen.Kind { return compile.CodeText(target, backend) }
-
-// Inspection is what became of a model's layers.
-type Inspection struct {
-	Name    string            `json:"name"`
-	Target  string            `json:"target"`
-	Inputs  []describe.Tensor `json:"inputs"`
-	Outputs []describe.Tensor `json:"outputs"`
-	// InputNotes has the model's own remark on each input, or the importer's; "" where there is none. Artifacts do not have them.
-	InputNotes []string `json:"input_notes,omitempty"`
-	Layers     []Layer  `json:"layers"`
-	MACs       int64    `json:"macs"`
-	BinaryMACs int64    `json:"binary_macs"`
-	// IntegerMACs are those of layers of levels whose weights have 8 bits; BinaryMACs of those whose weights have fewer.
-	IntegerMACs int64 `json:"integer_macs"`
-	// Convolutions counts the convolutions and dense layers, one of several parts once: Bitserial those of levels whose weights have fewer than 8 bits, Integers
-	// those whose weights have 8.
-	Convolutions int   `json:"convolutions"`
-	Bitserial    int   `json:"bitserial"`
-	Integers     int   `json:"integers"`
-	WeightBytes  int64 `json:"weight_bytes"` // constants that layers share count once
-	FloatBytes   int64 `json:"float_bytes"`  // the same layers' weights as f32
-	Workspace
-	Memory *Memory `json:"memory"` // of all layers, with the same workspace
-	// Roundings lists what is taken for few bits though the model's floats differ from them by rounding. Artifacts do not have it.
-	Roundings []Rounding `json:"roundings,omitempty"`
-	// ClockMHz is the clock of the target by its specification, at which estimated cycles are milliseconds; 0 where it is not known.
-	ClockMHz int `json:"clock_mhz,omitempty"`
-	// Advice lists what would make more layers bitserial, or halve the work of those that are, the most useful first.
-	Advice []Advice `json:"advice"`
-}
-
-// Rounding is one kind of few bits that nodes of the model were taken for, from which the model's floats differ by rounding alone.
-type Rounding struct {
-	Code  string   `json:"code"` // one of package graph's reasons
-	What  string   `json:"what"` // in words, such as "1-bit weights"
-	Nodes []string `json:"nodes"`
-}
-
-// Advice is one change of the model that would make layers bitserial, or of half the work.
-type Advice struct {
-	Code   string   `json:"code"` // of the reason that the change takes away, one of package graph's
-	Change string   `json:"change"`
-	Layers []string `json:"layers"`
-	MACs   int64    `json:"macs"`
-	Share  float64  `json:"share"` // of all MACs, 0 to 1
-}
-
-// Layer is one stage.
-type Layer struct {
-	Name string `json:"name"`
-	Op   string `json:"op"`
-	// Kind is "binary" or "float" of convolutions and dense layers, "bits" (glue on levels, or into or out of them) or "glue"
-	// (on f32) of other stages; "" where an artifact does not say it. It and all that follows up to FloatBytes but Reads and
-	// Writes are facts of the model, the same for each target.
-	Kind string `json:"kind"`
-	// Part is the layer of the model that it is a part of, with others whose sums are added up: one of them has the layer's MACs and
-	// FloatBytes, the others none. "" where it is all of its layer.
-	Part string `json:"part,omitempty"`
-	// Integer says of a binary layer that its weights have 8 bits, as those of int8 networks.
-	Integer bool `json:"integer,omitempty"`
-	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "integer Nx8" where the weights have 8,
-	// "float", "float 32xM" (weights of M bits, sums in f32), "bits" or "float glue".
-	Became string `json:"became"`
-	// ActivationBits and WeightBits are those of convolutions and dense layers; 32 for f32.
-	ActivationBits int     `json:"activation_bits,omitempty"`
-	WeightBits     int     `json:"weight_bits,omitempty"`
-	Reason         *Reason `json:"reason,omitempty"` // why it or its glue stays float, or is a stage of its own
-	// Changeable says that a change of the model would make more of it bits, which the reason names.
-	Changeable bool   `json:"changeable,omitempty"`
-	Note       string `json:"note,omitempty"` // the model's own remark
-	Glue       string `json:"glue,omitempty"` // what follows the sums
-	// Algorithm is how the target computes the sums of a convolution or dense layer, "popcount", "float" or "dot", and Why why so.
-	Algorithm string `json:"algorithm,omitempty"`
-	Why       *Why   `json:"why,omitempty"`
-	// ByLane names vectorize loops of an artifact's kernel of which a part runs lane by lane: an if that goes either way for each.
-	ByLane      []string          `json:"by_lane,omitempty"`
-	Reads       []describe.Tensor `json:"reads"`
-	Writes      []describe.Tensor `json:"writes"`
-	MACs        int64             `json:"macs"`
-	Share       float64           `json:"share"` // of the MACs of the network, 0 to 1
-	WeightBytes int64             `json:"weight_bytes"`
-	FloatBytes  int64             `json:"float_bytes"` // the weights as f32
-	Kernel      string            `json:"kernel"`
-	Trace       []string          `json:"trace"`
-	// Strategy is what wrote the trace and the values of its knobs, LeftOut what it would have done if it were legal and small; of
-	// models whose schedules are ripc's own.
-	Strategy *Strategy          `json:"strategy,omitempty"`
-	LeftOut  []strategy.LeftOut `json:"left_out,omitempty"`
-	Before   string             `json:"ir_before,omitempty"` // .ripir before and after scheduling
-	After    string             `json:"ir_after,omitempty"`
-}
-
-// Strategy is a way to compute a layer, with the values of its knobs.
-type Strategy struct {
-	Name   string          `json:"name"`
-	Values strategy.Values `json:"values"`
-}
-
-// Reason is why a layer or its glue stays float.
-type Reason struct {
-	Code  string        `json:"code"`            // one of package graph's reasons
-	Where string        `json:"where,omitempty"` // the node or step that caused it
-	Args  describe.Args `json:"args"`
-	Text  string        `json:"text"`
-}
-
-// Why is why a layer's algorithm was taken.
-type Why struct {
-	Code  string           `json:"code"`            // "only" (no other gives the same sums), "usual" (no model of the target, and the first that applies), "cheaper" (by the model) or "asked"
-	Costs map[string]int64 `json:"costs,omitempty"` // predictions for all algorithms that give the same sums, by name
-	Unit  string           `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
-	Terms map[string]int64 `json:"terms,omitempty"` // what the next best takes more, by what is counted: the largest differences
-	Text  string           `json:"text"`
-}
+// The result of Inspect (package inspect).
+type (
+	Inspection  = inspect.Inspection
+	Layer       = inspect.Layer
+	Reason      = inspect.Reason
+	Rounding    = inspect.Rounding
+	Memory      = inspect.Memory
+	StageMemory = inspect.StageMemory
+	ArenaUse    = inspect.ArenaUse
+	Workspace   = inspect.Workspace
+)
 
 // Inspect looks into a model, compiled up to its schedules, or into an artifact. If layer is not "" only layers of that
 // name are listed. withIR adds the layers' Funcs as text, which artifacts do not have. With o.Strict the result of a model
@@ -171,7 +48,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	if err != nil {
 		return nil, err
 	}
-	in, err := inspection(path, d, c, layer, withIR)
+	in, err := inspect.Of(path, d, c, layer, withIR)
 	if err == nil && strict && c != nil {
 		err = explain.Strict(c.Graph, fusedglue.Strict(c.Graph))
 	}
@@ -180,110 +57,57 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 
 // InspectCompiled is Inspect for a model that is compiled already.
 func InspectCompiled(c *Compiled) *Inspection {
-	in, err := inspection(c.Graph.File, codegen.Describe(c.Artifact()), c, "", false)
+	in, err := inspect.Of(c.Graph.File, codegen.Describe(c.Artifact()), c, "", false)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
 	return in
 }
 
-// inspection reads d; c is nil for artifacts.
-func inspection(path string, d *describe.Artifact, c *Compiled, layer string, withIR bool) (*Inspection, error) {
-	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, Memory: memoryOf(d, c), Layers: []Layer{}}
-	in.Workspace = in.Memory.Workspace
-	if t, err := targets.Lookup(d.Target); err == nil {
-		in.ClockMHz = t.ClockMHz
+// InspectMemory is Inspect of all layers, with the memory of the network's float twin beside its own.
+func InspectMemory(ctx context.Context, path string, o Options) (*Inspection, error) {
+	in, strictErr := Inspect(ctx, path, o, "", false)
+	if in == nil {
+		return nil, strictErr
 	}
-	if c != nil {
-		noted := false
-		for _, name := range c.Graph.Inputs {
-			in.InputNotes = append(in.InputNotes, c.Graph.Value(name).Note)
-			noted = noted || c.Graph.Value(name).Note != ""
-		}
-		if !noted {
-			in.InputNotes = nil
-		}
-		for _, r := range explain.Roundings(c.Graph.Roundings) {
-			in.Roundings = append(in.Roundings, Rounding(r))
-		}
+	m := in.Memory
+	if m.NoTwin = noTwin(path, o); m.NoTwin != "" {
+		return in, strictErr
 	}
-	var names []string
-	var stages []explain.Stage
-	for i, s := range d.Stages {
-		l := layerOf(s)
-		fact := codegen.LayerOf(s)
-		stages = append(stages, explain.Stage{Name: l.Name, MACs: l.MACs, Layer: fact, Reads: tensorNames(s.Reads), Writes: tensorNames(s.Writes)})
-		l.Changeable = explain.Changeable(fact)
-		names = append(names, l.Name)
-		in.MACs += l.MACs
-		in.FloatBytes += l.FloatBytes
-		if l.MACs > 0 {
-			in.Convolutions++
-		}
-		switch {
-		case l.MACs == 0: // a part of a layer, which another part stands for
-		case l.Integer:
-			in.IntegerMACs += l.MACs
-			in.Integers++
-		case l.Kind == graph.Binary.String():
-			in.BinaryMACs += l.MACs
-			in.Bitserial++
-		}
-		if layer != "" && layer != l.Name {
-			continue
-		}
-		if c != nil {
-			if choice, own := c.Choices[c.Program.Stages[i].Func]; own {
-				l.Strategy, l.LeftOut = &Strategy{choice.Strategy, choice.Values}, choice.LeftOut
-			}
-		}
-		if withIR {
-			f := c.Program.Stages[i].Func
-			l.Before, l.After = c.Program.FuncByName(f).String(), c.Scheduled.FuncByName(f).String()
-		}
-		in.Layers = append(in.Layers, l)
+	twin, err := Inspect(ctx, path, twinOptions(o), "", false)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		m.NoTwin = noTwinText(err)
+	default:
+		m.FloatTwin = twin.Memory
 	}
-	for i := range in.Layers {
-		if in.MACs > 0 {
-			in.Layers[i].Share = float64(in.Layers[i].MACs) / float64(in.MACs)
-		}
-	}
-	in.Advice = []Advice{}
-	for _, a := range explain.Advise(stages) {
-		in.Advice = append(in.Advice, Advice{Code: a.Reason.Code, Change: a.Change(), Layers: a.Layers, MACs: a.MACs, Share: float64(a.MACs) / float64(max(1, in.MACs))})
-	}
-	if len(in.Layers) == 0 && layer != "" {
-		return nil, compile.UnknownLayer(path, layer, names)
-	}
-	return in, nil
+	return in, strictErr
 }
 
-func tensorNames(tensors []describe.Tensor) []string {
-	var names []string
-	for _, t := range tensors {
-		names = append(names, t.Name)
+// noTwin is why a network has no float twin to be compared with, "" where it may have one.
+func noTwin(path string, o Options) string {
+	switch {
+	case IsArtifact(path):
+		return "it is made of a model, and this is a compiled network"
+	case o.FloatTwin:
+		return "this is one"
 	}
-	return names
+	return ""
 }
 
-// layerOf makes a Layer of a stage's description.
-func layerOf(s describe.Stage) Layer {
-	f := codegen.LayerOf(s)
-	l := Layer{
-		Name: s.Name, Op: s.Op, Kind: f.Kind, Part: f.Part, Integer: explain.Integer(f), Became: explain.Became(f), Note: s.Note, Glue: explain.Glue(f.Glue), ByLane: s.ByLane,
-		ActivationBits: f.ActivationBits, WeightBits: f.WeightBits, FloatBytes: f.FloatBytes,
-		Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, Kernel: s.Kernel, Trace: s.Trace,
+// noTwinText is why a twin could not be made, as a reason behind "no float twin".
+func noTwinText(err error) string {
+	if none := (*floattwin.Error)(nil); errors.As(err, &none) {
+		err = none.Err
 	}
-	if f.Reason.Code != "" {
-		l.Reason = &Reason{Code: f.Reason.Code, Where: f.Reason.Where, Args: describe.Args(f.Reason.Args), Text: explain.Reason(f.Reason)}
-	}
-	if a := f.Algorithm; a.Name != "" {
-		l.Algorithm, l.Why = a.Name, &Why{Code: a.Why, Costs: a.Costs, Unit: a.Unit, Terms: a.Terms, Text: explain.Algorithm(a)}
-	}
-	for _, t := range s.Reads {
-		if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() {
-			l.WeightBytes += int64(n)
-		}
-	}
-	return l
+	return err.Error()
+}
+
+// twinOptions are o for the float twin: what is asked, and recorded, of layers of levels does not hold for floats.
+func twinOptions(o Options) Options {
+	o.FloatTwin = true
+	o.Algorithms, o.Bitserial, o.Schedules, o.Tuned, o.Strict = nil, nil, nil, nil, false
+	return o
 }

@@ -10,14 +10,10 @@ import (
 	"context"
 	"errors"
 
-	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
-	"ripc/graph"
 	"ripc/importer"
-	"ripc/lower/layout"
 	"ripc/recognize"
-	"ripc/schedule"
 	"ripc/targets"
 )
 
@@ -60,37 +56,3 @@ func LLVMLibrary(ctx context.Context) string {
 	}
 	return tools.Library(ctx, host)
 }
-
-// Compile runs the pipeline on a model file.
-func Compile(ctx context.Context, path string, o Options) (*Compiled, error) {
-	return compile.Network(ctx, func(ctx context.Context) (*graph.Graph, error) { return load(ctx, path, o) }, o)
-}
-
-// ReadSchedule reads a file of schedules, for Options.Schedules (schedule.ReadFile).
-func ReadSchedule(path string) ([]schedule.Section, error) { return schedule.ReadFile(path) }
-
-// Stages lists the names that Options.Observe sees, in order.
-func Stages() []string { return compile.Stages() }
-
-// Backends lists the names that Options.Backend may be.
-func Backends() []string { return compile.Backends() }
-
-// Applying lists the algorithms that Options.Algorithms may name for each layer of a model, by the layer's name.
-func Applying(ctx context.Context, path string, o Options) (map[string][]layout.Algorithm, error) {
-	g, err := load(ctx, path, o)
-	if err != nil {
-		return nil, err
-	}
-	return compile.Applying(ctx, g, o)
-}
-
-// Runnable is what run, verify and bench compile (codegen.Runnable), for BackendsFor.
-const Runnable = codegen.Runnable
-
-// BackendsFor lists the back ends that make one of kinds for a target, or any kind if none is named (compile.BackendsFor).
-func BackendsFor(target string, kinds ...codegen.Kind) ([]string, error) {
-	return compile.BackendsFor(target, kinds...)
-}
-
-// OptionalPasses lists the passes that Options.Disable may name.
-func OptionalPasses() []string { return compile.OptionalPasses() }

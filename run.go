@@ -3,21 +3,32 @@ package ripc
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"ripc/autotune/runner"
 	"ripc/codegen"
 	"ripc/compile"
 	"ripc/engine"
+	"ripc/eval"
 	"ripc/graph"
+	"ripc/internal/constants"
 	"ripc/internal/files"
+	"ripc/internal/irdata"
+	"ripc/internal/models"
 	"ripc/internal/tensorio"
 	"ripc/ir"
+	"ripc/ir/interp"
+	"ripc/ir/irtext"
 	"ripc/runtime"
 	"ripc/runtime/describe"
+	"ripc/runtime/npy"
+	"ripc/verify"
 )
 
 // Names of RunRequest.Engine.
@@ -61,7 +72,7 @@ func decides(s describe.Stage) bool {
 	if !slices.ContainsFunc(s.Writes, func(t describe.Tensor) bool { return t.Bits > 0 }) {
 		return false
 	}
-	if glue := codegen.LayerOf(s).Glue; glue.Bits > 0 || glue.Beside > 0 {
+	if glue := s.Layer.Glue; glue.Bits > 0 || glue.Beside > 0 {
 		return true
 	}
 	op := graph.OpNamed(s.Op) // nil of what lowering adds, which packs and copies
@@ -189,7 +200,7 @@ func (r RunRequest) interpret(ctx context.Context, progress func(stage, stages i
 	if IsArtifact(r.Path) {
 		return nil, &ArtifactError{Path: r.Path, For: ToInterpret}
 	}
-	g, err := load(ctx, r.Path, r.Options)
+	g, err := models.Load(ctx, r.Path, r.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -262,3 +273,333 @@ func library(ctx context.Context, path string, o Options, progress func(int, int
 	}
 	return func(o engine.Options) (engine.Engine, error) { return engine.Open(path, o) }, nil
 }
+
+// elsewhere reaches the machine that requests call On (ssh:USER@HOST), for artifacts to run there; nil, for "", is here.
+func elsewhere(ctx context.Context, on string) func(path string) (engine.Far, error) {
+	if on == "" {
+		return nil
+	}
+	return func(path string) (engine.Far, error) { return runner.Reach(ctx, on, path, runner.Options{}) }
+}
+
+// EvalRequest says on what a classifier is evaluated.
+type EvalRequest struct {
+	// Run has the network, its inputs and how it is run.
+	Run RunRequest
+	// Labels is a .npy file of whole numbers: the true class of each picture. "" is none.
+	Labels string
+	// Expect is a .npy file of what the first output should be, and Tolerance how far off it may be. "" is none.
+	Expect    string
+	Tolerance float64
+}
+
+// EvalResult is the result of Eval.
+type EvalResult = eval.Result
+
+// EvalError says that a file does not fit the network or the other files.
+type EvalError struct{ File, Msg string }
+
+func (e *EvalError) Error() string { return "cannot compare: " + e.File + ": " + e.Msg }
+
+// BadInput reports that the input is at fault.
+func (*EvalError) BadInput() bool { return true }
+
+// Eval runs a network on pictures and compares its first output with the labels and the outputs that are expected.
+func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
+	var labels, expected []float64
+	var labelShape []int
+	var err error
+	if r.Labels != "" {
+		if labels, labelShape, err = readNumbers(r.Labels); err != nil {
+			return nil, err
+		}
+	}
+	if r.Expect != "" {
+		if expected, _, err = readNumbers(r.Expect); err != nil {
+			return nil, err
+		}
+	}
+	out, err := Run(ctx, r.Run)
+	if err != nil {
+		return nil, err
+	}
+	o := out.Outputs[0]
+	got, err := (&npy.Array{DType: o.Tensor.DType, Data: o.Data}).Float64s()
+	if err != nil {
+		return nil, err
+	}
+	res := &EvalResult{Name: out.Name, Target: out.Target, Engine: out.Engine, Simulated: out.Simulated}
+	if len(o.Tensor.Shape) > 0 {
+		res.Images = o.Tensor.Shape[0]
+	}
+	if res.Images < 1 || len(got) == 0 {
+		return nil, &EvalError{r.Run.Path, "the first output has no row for each picture"}
+	}
+	res.Classes = len(got) / res.Images
+	partial := r.Run.First > 0
+	if labels != nil {
+		if err := res.CompareLabels(o.Tensor, got, labels, labelShape, partial); err != nil {
+			return nil, &EvalError{r.Labels, err.Error()}
+		}
+	}
+	if expected != nil {
+		if err := res.CompareOutputs(got, expected, r.Tolerance, partial); err != nil {
+			return nil, &EvalError{r.Expect, err.Error()}
+		}
+		res.Difference.Steps = append([]string{}, out.Steps...)
+	}
+	return res, nil
+}
+
+// readNumbers reads the numbers of an array, and its shape.
+func readNumbers(path string) (numbers []float64, shape []int, err error) {
+	a, err := npy.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	numbers, err = a.Float64s()
+	return numbers, a.Shape, err
+}
+
+// InterpRequest says what text to interpret, and on what.
+type InterpRequest struct {
+	Path   string   // of the text (.ripir): a program, or funcs
+	Func   string   // of the funcs, the one to run; "" if there is only one, or a program
+	SO     string   // artifact that holds a program's constants, whose text has their hashes only; "" fills them from Seed
+	Inputs []string // as RunRequest.Inputs; a func's inputs are all parameters that it does not write
+	Seed   uint64
+	// Unchecked lets elements be read before they are written, and sums wrap. Otherwise both are errors, as indices outside of
+	// buffers are in either case.
+	Unchecked bool
+	// Progress, if not nil, is called now and then with what is being done.
+	Progress func(done, total int, what string)
+}
+
+// InterpResult is what the interpreter made of it.
+type InterpResult struct {
+	RunResult
+	Filled []string // constants that were filled from the seed
+}
+
+// ChoiceError says that a name has to be given, and which there are.
+type ChoiceError struct {
+	Path, What string // what is to be chosen, e.g. "func"
+	Given      string
+	Names      []string
+}
+
+func (e *ChoiceError) Error() string {
+	if e.Given != "" {
+		return fmt.Sprintf("%s: no %s is called %q; there are %s", e.Path, e.What, e.Given, strings.Join(e.Names, ", "))
+	}
+	return fmt.Sprintf("%s: it has %d %ss: %s", e.Path, len(e.Names), e.What, strings.Join(e.Names, ", "))
+}
+
+// BadInput reports that the input is at fault.
+func (*ChoiceError) BadInput() bool { return true }
+
+// Interpret runs a printed program or func in the interpreter. Mistakes in the text are *ir.Errors with line and column.
+func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
+	if err := models.CheckHost(r.Path); err != nil {
+		return nil, err
+	}
+	src, err := files.ReadText(r.Path)
+	if err != nil {
+		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "cannot read it", Err: files.Cause(err)}
+	}
+	text, err := irtext.Parse(r.Path, src)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.check(text); err != nil {
+		return nil, err
+	}
+	p, filled, err := r.program(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := ir.VerifyProgram(p); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Path, err)
+	}
+	d := codegen.Describe(codegen.Input{Program: p})
+	if len(d.Outputs) == 0 {
+		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "nothing in it is an output"}
+	}
+	for _, t := range d.Outputs {
+		if _, err := runtime.TensorBytes(t); err != nil {
+			return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Err: err}
+		}
+	}
+	run := RunRequest{Path: r.Path, Inputs: r.Inputs, Seed: r.Seed, Progress: r.Progress, Threads: 1}
+	fill := tensorio.Seeded(r.Seed)
+	if text.Program == nil || r.Func != "" { // a func has inputs that no network has: words of weights, thresholds, indices
+		random := irdata.Random(p.Funcs[0], r.Seed)
+		fill = func(t describe.Tensor, _ int) ([]byte, error) {
+			return random[slices.IndexFunc(p.Buffers, func(b ir.ProgBuf) bool { return b.Name == t.Name })], nil
+		}
+	}
+	res, err := run.on(ctx, fill, func(progress func(int, int, string)) (engine.Engine, error) {
+		checks := interp.All()
+		if r.Unchecked {
+			checks = interp.Checks{}
+		}
+		return engine.InterpretWith(p, d, checks, progress), nil
+	})
+	if undefined := (*interp.RuntimeError)(nil); errors.As(err, &undefined) {
+		err = &ir.Error{Pos: ir.Pos{File: r.Path}, Err: err} // whoever wrote the text is to blame
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &InterpResult{*res, filled}, nil
+}
+
+// maxInterpBytes bounds the buffers of what is interpreted.
+const maxInterpBytes = 8 << 30
+
+// check fails if text holds no program, or one that needs too much memory.
+func (r InterpRequest) check(text *irtext.File) error {
+	if text.Program == nil && len(text.Funcs) == 0 {
+		return &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "there is neither a program nor a func in it"}
+	}
+	large := func(node string, bytes int64) error {
+		return &ir.Error{Pos: ir.Pos{File: r.Path}, Node: node, Msg: fmt.Sprintf("its buffers have %d bytes; at most %d are possible", bytes, int64(maxInterpBytes))}
+	}
+	if p := text.Program; p != nil && r.Func == "" {
+		var sum int64
+		for _, b := range p.Buffers {
+			if sum += int64(b.Bytes()); sum > maxInterpBytes {
+				return large("program @"+p.Name, sum)
+			}
+		}
+	}
+	for _, f := range text.Funcs {
+		var sum int64
+		for _, q := range f.Params {
+			if sum += int64(q.Bytes()); sum > maxInterpBytes {
+				return large("@"+f.Name, sum)
+			}
+		}
+	}
+	return nil
+}
+
+// program is the text's program with its constants, or that of one func.
+func (r InterpRequest) program(text *irtext.File) (p *ir.Program, filled []string, err error) {
+	if text.Program != nil && r.Func == "" {
+		if r.SO == "" {
+			filled, err = irdata.FillConstants(text.Program, r.Seed)
+			return text.Program, filled, err
+		}
+		data, err := constants.Named(r.SO, text.ConstHash)
+		if err == nil {
+			err = text.Bind(data)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		return text.Program, nil, nil
+	}
+	c := &ChoiceError{Path: r.Path, What: "func", Given: r.Func}
+	for _, f := range text.Funcs {
+		if f.Name == r.Func || r.Func == "" && len(text.Funcs) == 1 {
+			p, err := compile.Alone(f, compile.KernelOptions{Constants: map[string][]byte{}})
+			return p, nil, err
+		}
+		c.Names = append(c.Names, f.Name)
+	}
+	return nil, nil, c
+}
+
+// VerifyRequest says what to compare.
+type VerifyRequest struct {
+	Path    string  // model
+	SO      string  // an artifact made of it earlier; "" compiles the model
+	Options Options // Emit is ignored; with SO, Target may be left out
+	Seed    uint64  // of the inputs
+	// Inputs, if there are any, name files, as RunRequest.Inputs does; every inference that they hold is compared. Without,
+	// the network runs on random inputs, and then on those of verify.Further: hard numbers, and numbers that make ties.
+	Inputs []string
+	// Layer, if not "", is the name of the one layer to compare, built by itself; SO and Inputs must then be left out.
+	Layer    string
+	Threads  int
+	On       string                             // as in RunRequest
+	Limit    time.Duration                      // of a stage's compiled code under simulation, or elsewhere; 0 means a minute
+	Progress func(done, total int, what string) // may be nil
+	Watch    func(*VerifyReport, *VerifyRunning)
+}
+
+// The result of Verify, and what VerifyRequest.Watch is called with (verify.Input.Watch).
+type (
+	VerifyReport  = verify.Report
+	VerifyRunning = verify.Running
+	VerifyCrash   = verify.Crash
+)
+
+// Verify compares compiled code with the model's definition, stage by stage and as a whole, bit for bit.
+// Native code that crashes takes the process along; the command therefore calls Verify in a process of its own.
+func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
+	progress := func(done, total int, what string) {
+		if r.Progress != nil {
+			r.Progress(done, total, what)
+		}
+	}
+	in, err := r.compared(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	in.Threads, in.Limit, in.Watch, in.Elsewhere = r.Threads, r.Limit, r.Watch, elsewhere(ctx, r.On)
+	in.Progress = func(done, total int, stage string) { progress(done, total, "verifying "+stage) }
+	return verify.Verify(ctx, in)
+}
+
+// compared is the code that r asks for, its definition, and what both run on.
+func (r VerifyRequest) compared(ctx context.Context, progress func(done, total int, what string)) (verify.Input, error) {
+	var none verify.Input
+	if r.Layer != "" {
+		u, err := unit(ctx, r.Path, r.Layer, r.Options, progress)
+		if err != nil {
+			return none, err
+		}
+		return verify.KernelInput(u, r.Seed), nil
+	}
+	if IsArtifact(r.Path) {
+		return none, &ArtifactError{Path: r.Path, For: ToVerify}
+	}
+	o := r.Options
+	o.Emit = []codegen.Kind{codegen.Runnable}
+	o.Progress = func(done, total int) { progress(done, total, "compiling") }
+	if r.SO != "" {
+		d, err := runtime.ReadDescription(r.SO)
+		if err != nil {
+			return none, err
+		}
+		if o.Emit = nil; o.Target == "" {
+			o.Target = d.Target
+		}
+		if o.Target != d.Target {
+			return none, &TargetError{Path: r.SO, Target: d.Target, Want: o.Target}
+		}
+	}
+	c, err := Compile(ctx, r.Path, o)
+	if err != nil {
+		return none, err
+	}
+	tensors := codegen.Describe(codegen.Input{Program: c.Program}).Inputs
+	feed, err := tensorio.Load(tensors, r.Inputs, tensorio.Seeded(r.Seed))
+	if err != nil {
+		return none, err
+	}
+	in := verify.BuiltInput(&c.Built)
+	in.SO, in.Inputs = r.SO, feed.Run(0)
+	for k := 1; k < feed.Runs; k++ {
+		in.More = append(in.More, verify.Set{Name: fmt.Sprintf("run %d of the given inputs", k+1), Inputs: feed.Run(k)})
+	}
+	if len(r.Inputs) == 0 {
+		in.More = verify.Further(c.Program, feed.Run(0), r.Seed)
+	}
+	return in, nil
+}
+
+// VerifyTimedOut is the VerifyCrash.How of a stage that takes longer than limit.
+func VerifyTimedOut(limit time.Duration) string { return verify.TimedOut(limit) }

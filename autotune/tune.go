@@ -210,6 +210,9 @@ func (*ColdError) Error() string {
 	return "nothing is emptied in simulation: estimated cycles know of no caches"
 }
 
+// BadInput reports that the input is at fault.
+func (*ColdError) BadInput() bool { return true }
+
 // recordsError says that something cannot be done to a file of records.
 func recordsError(path, what string, err error) error {
 	return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot " + what + " the records", Err: files.Cause(err)}

@@ -20,10 +20,10 @@ import (
 	"ripc/runtime/describe"
 )
 
-// limitOf returns the machine's limit for a layer: that of its algorithm, or else of the types of
-// its factors. Bytes that are multiplied as f32 count as bytes. It is "" for an unknown algorithm.
-func limitOf(l *describe.Layer) string {
-	if l == nil || l.Algorithm == nil {
+// limitOf is the limit of the machine that a layer has: by the algorithm of its sums where that says it, otherwise by the numbers that
+// are multiplied. Bytes that are multiplied as f32 are measured by what bytes could take. It is "" for an algorithm that is not known.
+func limitOf(l describe.Layer) string {
+	if l.Algorithm.Name == "" {
 		return "fp32"
 	}
 	by, err := layout.ParseAlgorithm(l.Algorithm.Name)

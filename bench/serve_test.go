@@ -20,15 +20,15 @@ import (
 // TestLimitOf: every algorithm has a limit that is measured.
 func TestLimitOf(t *testing.T) {
 	for _, a := range layout.Algorithms() {
-		l := &describe.Layer{ActivationBits: 1, WeightBits: 1, Algorithm: &describe.Algorithm{Name: a.String()}}
+		l := describe.Layer{ActivationBits: 1, WeightBits: 1, Algorithm: describe.Algorithm{Name: a.String()}}
 		if got := limitOf(l); !slices.Contains(limits.Names(), got) {
 			t.Errorf("algorithm %s: limit %q, want one of %v; give it one in limitOf", a, got, limits.Names())
 		}
 	}
-	float := func(activations, weights int) *describe.Layer {
-		return &describe.Layer{ActivationBits: activations, WeightBits: weights, Algorithm: &describe.Algorithm{Name: "float"}}
+	float := func(activations, weights int) describe.Layer {
+		return describe.Layer{ActivationBits: activations, WeightBits: weights, Algorithm: describe.Algorithm{Name: "float"}}
 	}
-	for want, l := range map[string]*describe.Layer{"fp32": float(32, 1), "int8": float(8, 8), "": {Algorithm: &describe.Algorithm{Name: "guess"}}} {
+	for want, l := range map[string]describe.Layer{"fp32": float(32, 1), "int8": float(8, 8), "": {Algorithm: describe.Algorithm{Name: "guess"}}} {
 		if got := limitOf(l); got != want {
 			t.Errorf("limitOf(%+v) = %q, want %q", l, got, want)
 		}
@@ -37,8 +37,8 @@ func TestLimitOf(t *testing.T) {
 
 // TestProducts: sums of bits count each pair of bits.
 func TestProducts(t *testing.T) {
-	layer := func(name string, activations, weights int) *describe.Layer {
-		return &describe.Layer{ActivationBits: activations, WeightBits: weights, Algorithm: &describe.Algorithm{Name: name}}
+	layer := func(name string, activations, weights int) describe.Layer {
+		return describe.Layer{ActivationBits: activations, WeightBits: weights, Algorithm: describe.Algorithm{Name: name}}
 	}
 	d := &describe.Artifact{Stages: []describe.Stage{{MACs: 10, Layer: layer("float", 32, 32)}, {MACs: 100, Layer: layer("popcount", 3, 2)}, {Op: "max_pool"}, {MACs: 5, Layer: layer("popcount", 1, 1)}}}
 	got := products(d)

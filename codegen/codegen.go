@@ -64,7 +64,10 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("back end %s cannot make it for target %s: %s", e.Backend, e.Target, e.Reason)
 }
 
-// Input is the input of Build.
+// BadInput reports that the input is at fault.
+func (*TargetError) BadInput() bool { return true }
+
+// Input is what Build needs.
 type Input struct {
 	Program *ir.Program         // scheduled
 	Traces  map[string][]string // by Func: the lines of its schedule, for the description

@@ -33,7 +33,7 @@ func Describe(in Input) *describe.Artifact {
 	for _, s := range p.Stages {
 		st := describe.Stage{
 			Name: s.Name, Op: s.Op, Kernel: kernels[s.Func], Trace: in.Traces[s.Func], MACs: s.MACs,
-			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Layer: describeLayer(s.Layer), Note: s.Note,
+			Reads: []describe.Tensor{}, Writes: []describe.Tensor{}, Layer: s.Layer, Note: s.Note,
 		}
 		for i, q := range index.Func(s.Func).Params {
 			if q.Out {

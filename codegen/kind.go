@@ -39,6 +39,9 @@ func (e *KindError) Error() string {
 	return fmt.Sprintf("cannot emit %q; there are %s", e.Kind, strings.Join(e.Known, ", "))
 }
 
+// BadInput reports that the input is at fault.
+func (*KindError) BadInput() bool { return true }
+
 // ParseKinds reads a list such as "so,a,h". Kinds may be repeated. It fails with *KindError.
 func ParseKinds(s string) ([]Kind, error) {
 	var out []Kind

@@ -26,6 +26,9 @@ func (e *AddressError) Error() string {
 		e.Network, e.Target, in(e.Limit), in(e.Inputs), in(e.Outputs), in(e.Activations), in(e.Weights), e.Largest, in(e.LargestBytes))
 }
 
+// BadInput reports that the input is at fault.
+func (*AddressError) BadInput() bool { return true }
+
 // addressable fails with *AddressError where all that p needs at once is more than t's addresses reach. Half of what 32 bits can
 // say is left for programs, libraries and the kernel.
 func addressable(p *ir.Program, t targets.Target) error {

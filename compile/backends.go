@@ -35,6 +35,9 @@ func (e *UnknownBackendError) Error() string {
 	return fmt.Sprintf("unknown back end %q; there are %s", e.Name, strings.Join(Backends(), ", "))
 }
 
+// BadInput reports that the input is at fault.
+func (*UnknownBackendError) BadInput() bool { return true }
+
 // BackendError says why a back end that was asked for cannot be used for a target.
 type BackendError struct {
 	Backend, Target string
@@ -49,6 +52,9 @@ func (e *BackendError) Error() string {
 	}
 	return text + "; accepted: " + strings.Join(e.Accepted, ", ")
 }
+
+// BadInput reports that the input is at fault.
+func (*BackendError) BadInput() bool { return true }
 
 // BackendsFor lists the back ends that make a kind of file for a target, or any if kinds are none. It fails with
 // *targets.UnknownTargetError or *targets.HostError.

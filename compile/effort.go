@@ -26,6 +26,9 @@ func (e *EffortError) Error() string {
 	return fmt.Sprintf("no schedules can be tried for %s: %v", e.Target, e.Err)
 }
 
+// BadInput reports that the input is at fault.
+func (*EffortError) BadInput() bool { return true }
+
 // Unwrap gives the cause.
 func (e *EffortError) Unwrap() error { return e.Err }
 

@@ -9,6 +9,11 @@ type InternalError struct {
 }
 
 func (e *InternalError) Error() string { return "internal error: " + e.what + ": " + e.err.Error() }
+
+// BadInput reports that ripc is at fault, whatever the cause is.
+func (*InternalError) BadInput() bool { return false }
+
+// Unwrap returns the cause.
 func (e *InternalError) Unwrap() error { return e.err }
 
 // MissingKindError is that a network was compiled without a kind of file (Options.Emit) that is to be written.

@@ -155,6 +155,9 @@ func (e *ThreadsError) Error() string {
 	return fmt.Sprintf("%d threads: %s", e.Threads, e.Why)
 }
 
+// BadInput reports that the input is at fault.
+func (*ThreadsError) BadInput() bool { return true }
+
 // Fault is how compiled code ended otherwise than it should.
 type Fault int
 

@@ -55,5 +55,8 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap returns the cause.
+// BadInput reports that the input is at fault.
+func (*Error) BadInput() bool { return true }
+
+// Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }

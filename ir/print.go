@@ -333,7 +333,7 @@ func (g *Program) text(p *printer) string {
 // layerText returns a stage's layer in .ripir text: " name=value" for each field that is not zero.
 func layerText(l Layer) string {
 	t := ""
-	for _, f := range l.Facts() {
+	for _, f := range Facts(&l) {
 		if f.Zero() {
 			continue
 		}

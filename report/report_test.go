@@ -11,6 +11,7 @@ import (
 	"ripc/engine"
 	"ripc/internal/need"
 	"ripc/measure"
+	"ripc/runtime/describe"
 )
 
 // longName is a name as TensorFlow makes them.
@@ -19,11 +20,11 @@ const longName = "model/batch_normalization_13/FusedBatchNormV3;model/quant_conv
 // madeUp is a report of a network of three layers on a board without a model of its pipeline.
 func madeUp() *ripc.ReportResult {
 	layer := func(name, kind, became string, weightBits int, macs int64) ripc.Layer {
-		return ripc.Layer{Name: name, Kind: kind, Became: became, Integer: strings.HasPrefix(became, "integer"), WeightBits: weightBits, MACs: macs, Share: float64(macs) / 4e6}
+		return ripc.Layer{Layer: describe.Layer{Kind: kind, WeightBits: weightBits}, Name: name, Became: became, Integer: strings.HasPrefix(became, "integer"), MACs: macs, Share: float64(macs) / 4e6}
 	}
 	in := &ripc.Inspection{Name: "net", Target: "cortex-m4", MACs: 4e6, BinaryMACs: 2e6, IntegerMACs: 1e6, Memory: &ripc.Memory{}, Layers: []ripc.Layer{
 		layer("stem", "binary", "integer 8x8", 8, 1e6), layer(longName, "binary", "binary 1x1", 1, 2e6), layer("fc", "float", "float", 32, 1e6)}}
-	in.Layers[1].Reason = &ripc.Reason{Code: "code", Text: "a reason <of> two layers"}
+	in.Layers[1].Reason = &ripc.Reason{Reason: describe.Reason{Code: "code"}, Text: "a reason <of> two layers"}
 	in.Layers[2].Reason = in.Layers[1].Reason
 	in.Layers[2].Note = "the model's remark"
 	b := &ripc.BenchResult{Simulated: true, Footprint: &engine.Footprint{Flash: 62696, FlashLimit: 1 << 20, RAM: 5696, Stack: 2684}}

@@ -29,6 +29,9 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("%s: %s", e.Path, e.Msg)
 }
 
+// BadInput reports that the input is at fault.
+func (*FileError) BadInput() bool { return true }
+
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
@@ -48,6 +51,9 @@ func (e *FormatError) Error() string {
 	}
 	return fmt.Sprintf("%s: the artifact has format %q%s, this loader reads %q; compile the model again with this ripc", e.Path, e.Got, by, e.Want)
 }
+
+// BadInput reports that the input is at fault.
+func (*FormatError) BadInput() bool { return true }
 
 // ArchError says that the artifact is for another architecture than the host's.
 type ArchError struct {

@@ -52,7 +52,7 @@ func TestRefusals(t *testing.T) {
 		`cpu is "a\x1b[2J"`:                 func(d *describe.Artifact) { d.CPU = "a\x1b[2J" },
 		`features is "\u009b2J"`:            func(d *describe.Artifact) { d.Features = []string{"\u009b2J"} },
 		`label is "a\rb"`:                   func(d *describe.Artifact) { d.Inputs[1].Label = "a\rb" },
-		`where is "\a"`:                     func(d *describe.Artifact) { d.Stages[0].Layer = &describe.Layer{Reason: &describe.Reason{Where: "\a"}} },
+		`where is "\a"`:                     func(d *describe.Artifact) { d.Stages[0].Layer = describe.Layer{Reason: describe.Reason{Where: "\a"}} },
 		`"scale": -1 multiply-adds`:         func(d *describe.Artifact) { d.Stages[0].MACs = -1 },
 		"weight_bytes is -1":                func(d *describe.Artifact) { d.WeightBytes = -1 },
 		`is i32 [1 512] here, input 0 is i32 [1 1024]`: func(d *describe.Artifact) {

@@ -150,6 +150,9 @@ func (e *UnknownTargetError) Error() string {
 	return fmt.Sprintf("unknown target %q; there are %s", e.Name, strings.Join(e.Known, ", "))
 }
 
+// BadInput reports that the input is at fault.
+func (*UnknownTargetError) BadInput() bool { return true }
+
 // Lookup returns the target called name. It fails with *UnknownTargetError, or, for "host", with Host's error.
 func Lookup(name string) (Target, error) {
 	if name == HostName {

@@ -44,6 +44,9 @@ func (e *OpenHubError) Error() string {
 	return "a hub without keys lets anyone run code on its workers, so it listens on this machine alone and not on " + e.Listen
 }
 
+// BadInput reports that the input is at fault.
+func (*OpenHubError) BadInput() bool { return true }
+
 // Hub is a running server.
 type Hub struct {
 	server *server.Server

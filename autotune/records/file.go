@@ -76,6 +76,9 @@ func (e *NotRecordsError) Error() string {
 	return fmt.Sprintf("line %d does not begin as a record does, so the file is left as it is; give a file of records, or a new one", e.Line)
 }
 
+// BadInput reports that the input is at fault.
+func (*NotRecordsError) BadInput() bool { return true }
+
 // appendable fails with *NotRecordsError unless the first line of f that is not blank begins as a record does, and its last one if
 // it is torn.
 func appendable(f *os.File) error {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+
+	"ripc/internal/files"
 )
 
 // FleetKey is what lets a tuner or a worker into a fleet, and lets it know the hub.
@@ -36,7 +38,7 @@ func (k FleetKey) Encode() []byte {
 	return text
 }
 
-// KeyError says that a file is no key of a fleet.
+// KeyError says why a file cannot be the key of a fleet.
 type KeyError struct {
 	Path string
 	Err  error
@@ -44,14 +46,17 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return "key " + e.Path + ": " + e.Err.Error() }
 
+// BadInput reports that the input is at fault.
+func (*KeyError) BadInput() bool { return true }
+
 // Unwrap gives the cause.
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// ReadFleetKey reads what Encode gave. It fails with *KeyError if it is something else.
+// ReadFleetKey reads a file that Encode made. It fails with *KeyError.
 func ReadFleetKey(path string) (FleetKey, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return FleetKey{}, err
+		return FleetKey{}, &KeyError{path, files.Cause(err)}
 	}
 	var k FleetKey
 	for {

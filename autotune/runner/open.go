@@ -100,3 +100,6 @@ type NameError struct{ Name string }
 func (e *NameError) Error() string {
 	return fmt.Sprintf("no runner is called %q", e.Name)
 }
+
+// BadInput reports that the input is at fault.
+func (*NameError) BadInput() bool { return true }

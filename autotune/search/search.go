@@ -73,6 +73,9 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("no search is called %q; there are %s", e.Name, strings.Join(Names(), ", "))
 }
 
+// BadInput reports that the input is at fault.
+func (*NameError) BadInput() bool { return true }
+
 // Search proposes candidates of one kernel. Its proposals depend on the kernel, the seed and the outcomes that it was told, in order.
 type Search struct {
 	space  *space.Space

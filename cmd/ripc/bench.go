@@ -85,7 +85,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 			var c *ripc.BenchComparison
 			if err == nil && old != nil { // no interruption
 				if c, err = ripc.CompareBench(old, res, tolerance); err != nil {
-					err = &usageError{msg: "--compare " + before, err: err}
+					err = fmt.Errorf("--compare %s: %w", before, err)
 				}
 			}
 			// Whatever went wrong, what there is gets printed.

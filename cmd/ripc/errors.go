@@ -43,6 +43,9 @@ func (e *usageError) Error() string {
 	return e.msg
 }
 
+// BadInput reports that the input is at fault.
+func (*usageError) BadInput() bool { return true }
+
 func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return &usageError{msg: fmt.Sprintf(format, args...)} }
@@ -53,24 +56,22 @@ var errFailed = errors.New("failed")
 // report prints err and returns the exit code for it.
 func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error) int {
 	var usage *usageError
+	misused := errors.As(err, &usage)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errFailed):
 		return exitFailure
-	case errors.As(err, &usage):
-		if usage.msg != "" {
-			fmt.Fprintf(stderr, "ripc: %s\n", messageText(err))
-			if usage.form {
-				fmt.Fprintf(stderr, "usage: %s\n       `%s --help` says more\n", cmd.UseLine(), cmd.CommandPath())
-			}
-		}
-		return exitUsage
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case ctx.Err() != nil && errors.Is(err, context.Canceled) && !ripc.IsBadInput(err):
 		fmt.Fprintln(stderr, "ripc: interrupted")
 		return exitFailure
+	case misused && usage.msg == "":
+		return exitUsage
 	}
 	fmt.Fprintf(stderr, "ripc: %s\n", messageText(err))
+	if misused && usage.form {
+		fmt.Fprintf(stderr, "usage: %s\n       `%s --help` says more\n", cmd.UseLine(), cmd.CommandPath())
+	}
 	if help := help(err); help != "" {
 		fmt.Fprintf(stderr, "    help: %s\n", help)
 	}
@@ -96,6 +97,7 @@ func help(err error) string {
 	var lost *runner.LostError
 	var unreachable *runner.UnreachableError
 	var unavailable *search.UnavailableError
+	var choice *ripc.ChoiceError
 	switch {
 	case errors.As(err, &unknown):
 		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, unknown.Known))
@@ -119,6 +121,8 @@ func help(err error) string {
 		return "--tuner random does without"
 	case errors.As(err, &name):
 		return "there are " + strings.Join(runner.Names(), ", ")
+	case errors.As(err, &choice):
+		return "name one with --" + choice.What
 	case errors.As(err, &host):
 		return "choose another with --target; ripc targets lists them"
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -65,10 +64,6 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 			r.Run.Progress = p.step
 			res, err := ripc.Eval(cmd.Context(), r)
 			p.done()
-			var unfit *ripc.EvalError
-			if errors.As(err, &unfit) {
-				return &usageError{err: err, msg: "cannot compare"}
-			}
 			if err != nil {
 				return err
 			}

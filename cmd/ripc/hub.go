@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -48,9 +47,6 @@ lets it pull jobs and answer, no more. docs/fleet.md says more.`,
 			}
 			o.Log = func(text string) { fmt.Fprintln(stderr(), printable(text)) }
 			h, err := hub.Start(cmd.Context(), o)
-			if open := (*hub.OpenHubError)(nil); errors.As(err, &open) {
-				return &usageError{msg: "--listen " + o.Listen, err: err}
-			}
 			if err != nil {
 				return err
 			}
@@ -170,7 +166,7 @@ func hubStatusCommand() *cobra.Command {
 			}
 			s, err := f.Status(cmd.Context())
 			if err != nil {
-				return badKey(err)
+				return err
 			}
 			rows := []memberRow{}
 			for _, m := range s.Members {
@@ -186,14 +182,6 @@ func hubStatusCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	wideFlag(cmd, &wide)
 	return cmd
-}
-
-// badKey is err, as a mistake on the command line where it is one.
-func badKey(err error) error {
-	if key := (*runner.KeyError)(nil); errors.As(err, &key) || errors.Is(err, os.ErrNotExist) {
-		return &usageError{msg: "--key", err: err}
-	}
-	return err
 }
 
 func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -34,9 +33,6 @@ on integers wrap by definition. --unchecked looks for indices alone.`,
 			r.Progress = p.step
 			res, err := ripc.Interpret(cmd.Context(), r)
 			p.done()
-			if choice := (*ripc.ChoiceError)(nil); errors.As(err, &choice) {
-				return usagef("%v; name one with --func", err)
-			}
 			if err != nil {
 				return err
 			}

@@ -126,7 +126,7 @@ func cannotReadRecords(path string, err error) error {
 // cannotWriteRecords says that a file, which path names, holds something else than records, where err says so.
 func cannotWriteRecords(path string, err error) error {
 	if no := (*records.NotRecordsError)(nil); errors.As(err, &no) {
-		return &usageError{msg: path, err: no}
+		return fmt.Errorf("%s: %w", path, no)
 	}
 	return err
 }

@@ -42,7 +42,7 @@ A worker runs the code that it is sent.`,
 			if len(args) > 0 {
 				f.URL = args[0]
 				f.Log = func(text string) { fmt.Fprintln(stderr(), "ripc worker: "+printable(text)) }
-				return badKey(f.Work(cmd.Context(), runner.Announce(r), r.Measure))
+				return f.Work(cmd.Context(), runner.Announce(r), r.Measure)
 			}
 			return runner.Serve(cmd.Context(), r, runner.Announce(r), cmd.InOrStdin(), asItIs(cmd.OutOrStdout()))
 		},

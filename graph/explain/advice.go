@@ -7,6 +7,7 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/runtime/describe"
 )
 
 // Advice is one change of a model that would make layers bitserial, which stay float without it, or halve the work of bitserial ones.
@@ -14,15 +15,6 @@ type Advice struct {
 	Reason ir.Reason // why the first of them is what it is
 	Layers []string
 	MACs   int64 // of all of them
-}
-
-// Stage is a layer as Advise wants it.
-type Stage struct {
-	Name  string
-	MACs  int64
-	Layer ir.Layer
-	// Reads and Writes are the tensors, by names of their own.
-	Reads, Writes []string
 }
 
 // changes says what would have to change where a layer stays float for a reason, one table for each half of a binary layer: weights
@@ -64,11 +56,11 @@ func Changeable(l ir.Layer) bool {
 	case graph.WhySumsStopped, graph.WhyPoolFalls, graph.WhySumsWide, graph.WhyNotMonotone, graph.WhyNotFinite, graph.WhyNearly, graph.WhyNearlyFew:
 		return true
 	}
-	return len(Advise([]Stage{{Layer: l}})) > 0
+	return len(Advise([]describe.Stage{{Layer: l}})) > 0
 }
 
 // Advise groups the layers that one change would make bitserial, or of half the work, those first that do most of the work.
-func Advise(stages []Stage) []Advice {
+func Advise(stages []describe.Stage) []Advice {
 	list := signs(stages)
 	weights, levels := changes()
 	for _, s := range stages {
@@ -98,12 +90,12 @@ func Advise(stages []Stage) []Advice {
 
 // signs is the advice on signs of three values: one choice for all of them makes their levels, and so the work of the bitserial layers
 // that read these, half as many bits. Levels may go through stages on bits, such as a max_pool.
-func signs(stages []Stage) []Advice {
+func signs(stages []describe.Stage) []Advice {
 	var a Advice
 	two := map[string]bool{} // tensors of such levels
 	for _, s := range stages {
 		code, err := graph.ParseReason(s.Layer.Reason.Code)
-		read := slices.ContainsFunc(s.Reads, func(t string) bool { return two[t] })
+		read := slices.ContainsFunc(s.Reads, func(t describe.Tensor) bool { return two[t.Name] })
 		switch {
 		case err == nil && (code == graph.WhyThreeSigns || code == graph.WhyFoldedSign):
 			if a.Reason.Code == "" {
@@ -116,7 +108,7 @@ func signs(stages []Stage) []Advice {
 			continue
 		}
 		for _, t := range s.Writes {
-			two[t] = true
+			two[t.Name] = true
 		}
 	}
 	if len(a.Layers) == 0 {

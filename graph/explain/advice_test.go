@@ -6,18 +6,19 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/runtime/describe"
 )
 
 // TestAdvise: one change is one advice, whatever the number of its layers, and the most useful one comes first.
 func TestAdvise(t *testing.T) {
-	float := func(name string, macs int64, why graph.Reason, where string, weightBits int) Stage {
+	float := func(name string, macs int64, why graph.Reason, where string, weightBits int) describe.Stage {
 		args := ir.Args{Op: "mul", Bits: 2, Most: 8, WeightBits: weightBits, Weights: "bipolar"}
-		return Stage{Name: name, MACs: macs, Layer: ir.Layer{Kind: "float", Reason: ir.Reason{Code: why.String(), Where: where, Args: args}}}
+		return describe.Stage{Name: name, MACs: macs, Layer: ir.Layer{Kind: "float", Reason: ir.Reason{Code: why.String(), Where: where, Args: args}}}
 	}
-	binary := Stage{Name: "c0", MACs: 9, Layer: ir.Layer{Kind: "binary", Reason: ir.Reason{Code: graph.WhySumsLeave.String()}}}
+	binary := describe.Stage{Name: "c0", MACs: 9, Layer: ir.Layer{Kind: "binary", Reason: ir.Reason{Code: graph.WhySumsLeave.String()}}}
 	picture := float("image", 50, graph.WhyRealWeights, "", 0)
 	picture.Layer.Reason.Args.Bits = 8
-	list := Advise([]Stage{
+	list := Advise([]describe.Stage{
 		binary, picture,
 		float("c1", 10, graph.WhyMakesReals, "a", 1), float("c2", 30, graph.WhyMakesReals, "b", 1), float("c3", 25, graph.WhyMakesReals, "a", 1),
 		float("stem", 99, graph.WhyMakesReals, "a", 0), // real weights too: no half of a binary layer
@@ -41,10 +42,11 @@ c4: train it with binary weights, or weights of few bits: its input has 2 bits`
 
 // TestSigns: signs of three values are one advice, with the bitserial layers that read their levels, through bits as well.
 func TestSigns(t *testing.T) {
-	stage := func(name, kind string, why graph.Reason, reads string) Stage {
-		return Stage{name, 5, ir.Layer{Kind: kind, Reason: ir.Reason{Code: why.String()}}, []string{reads, name + ".w"}, []string{name}}
+	stage := func(name, kind string, why graph.Reason, reads string) describe.Stage {
+		return describe.Stage{Name: name, MACs: 5, Layer: ir.Layer{Kind: kind, Reason: ir.Reason{Code: why.String()}},
+			Reads: []describe.Tensor{{Name: reads}, {Name: name + ".w"}}, Writes: []describe.Tensor{{Name: name}}}
 	}
-	list := Advise([]Stage{
+	list := Advise([]describe.Stage{
 		stage("s1", "bits", graph.WhyThreeSigns, "x"), stage("pool", "bits", graph.NoReason, "s1"), stage("c1", "binary", graph.WhySumsLeave, "pool"),
 		stage("other", "bits", graph.NoReason, "x"), stage("c2", "binary", graph.NoReason, "other"), stage("c3", "binary", graph.NoReason, "c1"),
 		stage("s2", "bits", graph.WhyFoldedSign, "c3"), stage("c4", "binary", graph.NoReason, "s2"), stage("f", "float", graph.WhySumsLeave, "s2"),
@@ -53,7 +55,7 @@ func TestSigns(t *testing.T) {
 	if len(list) != 1 || strings.Join(list[0].Layers, " ") != "c1 c4 c5" || list[0].MACs != 15 || !strings.Contains(list[0].Change(), "1 bit") {
 		t.Errorf("%+v", list)
 	}
-	if list := Advise([]Stage{stage("s", "bits", graph.WhyThreeSigns, "x"), stage("f", "float", graph.NoReason, "s")}); len(list) != 0 {
+	if list := Advise([]describe.Stage{stage("s", "bits", graph.WhyThreeSigns, "x"), stage("f", "float", graph.NoReason, "s")}); len(list) != 0 {
 		t.Errorf("levels that no bitserial layer reads: %+v", list)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 // Rounding is one kind of few bits that nodes were taken for though the file's floats differ from them by rounding.
 type Rounding struct {
-	Code  string // of the reason, one of package graph's
-	What  string // such as "1-bit weights"
-	Nodes []string
+	Code  string   `json:"code"` // of the reason, one of package graph's
+	What  string   `json:"what"` // in words, such as "1-bit weights"
+	Nodes []string `json:"nodes"`
 }
 
 // kindsOfRounding has a row for each reason of graph.Graph.Roundings: what the nodes were taken for.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"ripc/graph"
+	"ripc/ir"
 )
 
 // reasonHelp is what to do about a reason that a model should not have.
@@ -57,7 +58,7 @@ func (b *builder) verdict(at string) (graph.Verdict, error) {
 		return graph.Verdict{}, fmt.Errorf("%w is none that ripc has", err)
 	}
 	v := graph.Verdict{Reason: r, Where: b.doc.text(at + "/where")}
-	for _, f := range v.Args.Facts() {
+	for _, f := range ir.ArgFacts(&v.Args) {
 		from := at + "/args/" + f.Name
 		switch to := f.Value.(type) {
 		case *string:
@@ -78,7 +79,7 @@ func reasonObject(v graph.Verdict) object {
 		o.set("where", v.Where)
 	}
 	var args object
-	for _, f := range v.Args.Facts() {
+	for _, f := range ir.ArgFacts(&v.Args) {
 		if !f.Zero() {
 			args.set(f.Name, f.Get())
 		}

@@ -2,10 +2,15 @@
 package constants
 
 import (
+	"crypto/sha256"
 	"debug/elf"
+	"fmt"
 	"io"
 
 	"ripc/internal/abi"
+	"ripc/ir"
+	"ripc/runtime"
+	"ripc/runtime/describe"
 )
 
 // Read returns the size bytes of constants in the artifact at path: those at the symbol, or in a
@@ -56,4 +61,43 @@ func loaded(f *elf.File, addr uint64, size int64) ([]byte, error) {
 		return data, nil
 	}
 	return nil, nil
+}
+
+// Named reads the constants of an artifact, by name. hashes, by name in hexadecimal, are the sha256 of those that are sought.
+func Named(so string, hashes map[string]string) (map[string][]byte, error) {
+	d, err := runtime.ReadDescription(so)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]describe.Tensor{}
+	for _, s := range d.Stages {
+		for _, t := range s.Reads {
+			if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() && t.Offset >= 0 && t.Offset <= d.WeightBytes-int64(n) {
+				at[t.Name] = t
+			}
+		}
+	}
+	piece := func(block []byte, t describe.Tensor) []byte {
+		n, _ := runtime.OperandBytes(t) // it was right above
+		return block[t.Offset : t.Offset+int64(n)]
+	}
+	block, err := Read(so, d.WeightBytes, func(block []byte, limit int) int {
+		n := 0
+		for name, hash := range hashes {
+			if t, ok := at[name]; ok && fmt.Sprintf("%x", sha256.Sum256(piece(block, t))) != hash {
+				if n++; n == limit {
+					break
+				}
+			}
+		}
+		return n
+	})
+	if err != nil || block == nil {
+		return nil, &runtime.FileError{Path: so, Msg: "its constants cannot be read", Err: err}
+	}
+	data := map[string][]byte{}
+	for name, t := range at {
+		data[name] = piece(block, t)
+	}
+	return data, nil
 }

@@ -4,6 +4,7 @@ package irdata
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -115,4 +116,29 @@ func limits(f *ir.Func) map[string]int {
 		return true
 	})
 	return m
+}
+
+// FillConstants gives the constants of p random contents for which the Funcs that read them are defined. It returns the names
+// of those that a stage reads.
+func FillConstants(p *ir.Program, seed uint64) (names []string, err error) {
+	for i, s := range p.Stages {
+		f := p.FuncByName(s.Func)
+		if f == nil || len(f.Params) != len(s.Args) {
+			return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name), Msg: fmt.Sprintf("it does not fit func @%s", s.Func)}
+		}
+		random := Random(f, seed+uint64(i))
+		for k, a := range s.Args {
+			b := p.BufferByName(a)
+			if b.Kind == ir.ConstBuf && b.Data == nil && b.Bytes() == len(random[k]) {
+				b.Data = random[k]
+				names = append(names, b.Name)
+			}
+		}
+	}
+	for i := range p.Buffers { // what no stage reads
+		if b := &p.Buffers[i]; b.Kind == ir.ConstBuf && b.Data == nil {
+			b.Data = make([]byte, b.Bytes())
+		}
+	}
+	return names, nil
 }

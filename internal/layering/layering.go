@@ -18,11 +18,12 @@ import (
 	"strings"
 )
 
-// Check reads every package below root, the folder of the module called module, and returns one message for each
-// import that table does not allow and for each package that has no row.
+// Check reads every package below root, the folder of the module called module. It returns one message for each import
+// that table does not allow, for each package that has no row, and for each entry of a row that nothing imports.
 func Check(root, module string, table []Row) ([]string, error) {
 	var problems []string
 	unknown := map[string]bool{}
+	used := map[string]bool{} // entries of rows, as entry spells them
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -51,15 +52,25 @@ func Check(root, module string, table []Row) ([]string, error) {
 			}
 			return nil
 		}
-		found, err := checkFile(file, rel, module, row)
+		found, err := checkFile(file, rel, module, row, used)
 		problems = append(problems, found...)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("layering: %w", err)
 	}
+	for _, row := range table {
+		for _, p := range slices.Concat(row.May, row.ThirdParty) {
+			if !used[entry(row, p)] {
+				problems = append(problems, fmt.Sprintf("package %s imports nothing of %s: take that out of its row in internal/layering/table.go", row.Package, p))
+			}
+		}
+	}
 	return problems, nil
 }
+
+// entry is the key of one package that a row lists.
+func entry(row Row, listed string) string { return row.Package + " " + listed }
 
 // skipped reports whether a folder holds no packages of the module: those that the go command passes over, those of other
 // modules, and bin and build at the root, which git ignores.
@@ -74,8 +85,9 @@ func skipped(root, dir, name string) bool {
 	return err == nil // another module
 }
 
-// checkFile returns one message for each import of file that row does not allow.
-func checkFile(file, rel, module string, row Row) ([]string, error) {
+// checkFile returns one message for each import of file that row does not allow, and adds to used the entries of row
+// that allow the others.
+func checkFile(file, rel, module string, row Row, used map[string]bool) ([]string, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, nil, parser.ImportsOnly|parser.ParseComments)
 	if err != nil {
@@ -90,7 +102,7 @@ func checkFile(file, rel, module string, row Row) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: import %s: %w", rel, imp.Path.Value, err)
 		}
-		if why := refuse(target, module, row); why != "" {
+		if why := refuse(target, module, row, used); why != "" {
 			problems = append(problems, fmt.Sprintf("%s:%d: package %s may not import %s: %s",
 				rel, fset.Position(imp.Pos()).Line, row.Package, target, why))
 		}
@@ -114,8 +126,17 @@ func ignored(f *ast.File) bool {
 	return false
 }
 
-// refuse returns why row does not allow importing target, or "".
-func refuse(target, module string, row Row) string {
+// refuse returns why row does not allow importing target, or "" and adds to used the entries that allow it.
+func refuse(target, module string, row Row, used map[string]bool) string {
+	allowed := func(listed []string, below, p string) bool {
+		found := false
+		for _, l := range listed {
+			if match(l+below, p) {
+				found, used[entry(row, l)] = true, true
+			}
+		}
+		return found
+	}
 	first, _, _ := strings.Cut(target, "/")
 	switch {
 	case target == "C":
@@ -125,11 +146,11 @@ func refuse(target, module string, row Row) string {
 		if target != module {
 			rel = strings.TrimPrefix(target, module+"/")
 		}
-		if !slices.ContainsFunc(row.May, func(p string) bool { return match(p, rel) }) {
+		if !allowed(row.May, "", rel) {
 			return "its row allows " + list(row.May)
 		}
 	case strings.Contains(first, "."):
-		if !slices.ContainsFunc(row.ThirdParty, func(p string) bool { return match(p+"/...", target) }) {
+		if !allowed(row.ThirdParty, "/...", target) {
 			return "of other modules its row allows " + list(row.ThirdParty)
 		}
 	}

@@ -14,46 +14,38 @@ type Row struct {
 // Table lists every package of the module in the order of the pipeline. An import that is not listed fails the test
 // of this package: either the code is in the wrong place, or the design changes and the row with it.
 //
-// What the rows keep true: ir knows nothing but itself; schedule knows no target; only codegen/llvm/emit knows llir; runtime
+// What the rows keep true: ir knows nothing but itself and the description of layers; schedule knows no target; only codegen/llvm/emit knows llir; runtime
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
-	irAll := []string{"ir", "ir/arith", "ir/deps", "ir/interp", "ir/irtext", "ir/size"}
-	middle := join(irAll, []string{"graph", "graph/explain", "graph/scalar", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/isa"})
-	compiler := join(middle, []string{
-		"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/isa", "codegen/llvm/library", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "compile", "engine", "engine/estimate", "engine/simulate",
-		"floattwin", "fusedglue", "importer", "importer/...", "lower", "lower/inline", "lower/plan", "measure", "recognize", "runtime", "runtime/describe", "verify",
-	})
-	autotune := []string{"autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
-
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "autotune/shipped", "bench/limits", "internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory", "internal/tensorio", "runtime/npy", "schemas", "targets/boards"}), nil},
-		{"cmd/ripc", []string{".", "schedule/costmodel", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
+		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "bench/limits", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},
+		{"cmd/ripc", []string{".", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"cmd/ripc-worker", []string{"autotune/runner"}, nil}, // for boards: static, without a loader
 
-		{"ir", nil, nil},
-		{"ir/arith", []string{"internal/f32", "ir"}, nil},
+		{"ir", []string{"runtime/describe"}, nil},
+		{"ir/arith", []string{"ir"}, nil},
 		{"ir/deps", []string{"ir", "ir/arith"}, nil},
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
 		{"ir/size", []string{"ir", "ir/arith"}, nil},
 		{"graph", []string{"graph/scalar", "internal/enum", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
 		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
-		{"graph/explain", []string{"graph", "internal/human", "ir", "lower/layout"}, nil},
+		{"graph/explain", []string{"graph", "internal/human", "ir", "lower/layout", "runtime/describe"}, nil},
 
 		{"importer", nil, nil},
 		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "internal/files", "internal/names", "internal/suggest", "ir"}, nil},
 		{"importer/internal/kit", nil, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/suggest", "ir", "schemas"},
-			[]string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+			[]string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
 		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
-		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir", "ir/arith"}, nil},
+		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"recognize", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
 		{"floattwin", []string{"graph", "graph/scalar", "ir"}, nil},
 		{"targets", []string{"targets/cpu"}, []string{"github.com/klauspost/cpuid/v2"}},
@@ -76,15 +68,15 @@ func Table() []Row {
 		{"codegen/c99", []string{"codegen", "internal/abi", "internal/files", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu", "targets/isa"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
-		{"codegen/llvm", []string{"internal/caches", "codegen/llvm/rows", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "internal/abi", "internal/caches", "internal/files", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/rows", []string{"targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
-		{"codegen/llvm/emit", []string{"codegen/llvm/rows", "codegen", "codegen/llvm/isa", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
+		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "codegen/llvm/rows", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"codegen/llvm/rows", "internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/link", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "internal/elfbytes", "targets"}, nil},
 		{"codegen/llvm/library", nil, []string{"github.com/ebitengine/purego"}},
-		{"codegen/llvm/toolchain", []string{"internal/caches", "codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", join(middle, []string{"internal/caches", "schedule/machine", "engine", "internal/abi", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "fusedglue", "importer", "lower", "lower/plan", "measure", "recognize"}), []string{"golang.org/x/sync"}},
+		{"codegen/llvm/toolchain", []string{"codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/caches", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
+		{"compile", []string{"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "engine", "fusedglue", "graph", "graph/explain", "importer", "internal/abi", "internal/caches", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "ir", "ir/arith", "ir/interp", "ir/size", "lower", "lower/layout", "lower/plan", "measure", "recognize", "schedule", "schedule/machine", "schedule/strategy", "targets", "targets/isa"}, []string{"golang.org/x/sync"}},
 
 		{"runtime", []string{"internal/abi", "internal/files", "internal/names", "internal/seal", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
@@ -93,24 +85,26 @@ func Table() []Row {
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
-		{"engine/simulate", []string{"internal/caches", "internal/abi", "codegen/llvm/toolchain", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
-		{"engine/estimate", []string{"internal/caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
+		{"engine/simulate", []string{"codegen/llvm/toolchain", "internal/abi", "internal/caches", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
+		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "internal/caches", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
 		{"measure/provenance", []string{"measure"}, nil},
-		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
-		{"autotune", join(compiler, autotune, []string{"internal/caches", "engine/bareboard", "internal/files", "targets/boards"}), nil},
-		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
+		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},
+		{"eval", []string{"internal/human", "internal/tensorio", "ir", "runtime/describe"}, nil},
+		{"autotune", []string{"autotune/records", "autotune/runner", "autotune/search", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "graph", "internal/caches", "internal/files", "ir", "ir/interp", "lower", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/boards", "targets/isa"}, nil},
+		{"autotune/space", []string{"autotune/records", "compile", "ir", "schedule", "schedule/strategy", "targets"}, nil},
 		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},
-		{"autotune/runner", []string{"internal/caches", "autotune/records", "codegen/llvm/toolchain", "engine/bareboard", "engine/estimate", "engine/simulate", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
+		{"autotune/runner", []string{"autotune/records", "engine/bareboard", "engine/estimate", "engine/simulate", "internal/caches", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"bench", []string{"internal/caches", ".", "bench/limits", "codegen", "codegen/llvm/toolchain", "internal/svg", "lower/layout", "measure", "measure/provenance", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
-		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                                                  // pages of what the root found out
-		{"bench/limits", []string{"internal/caches", "codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
+		{"bench", []string{".", "bench/limits", "codegen", "internal/caches", "internal/svg", "lower/layout", "measure", "measure/provenance", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
+		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                        // pages of what the root found out
+		{"bench/limits", []string{"codegen/llvm/toolchain", "internal/caches", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 
 		{"bench/tuner", []string{"autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "internal/svg", "ir", "lower/layout", "lower/ops", "measure", "measure/provenance", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
 
@@ -122,8 +116,8 @@ func Table() []Row {
 		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "internal/section", "measure", "measure/provenance"}, nil},                                                                                                                                                                                                                                                                                             // measures what the documents say of speed
 		{"examples/squeezenet/speed", []string{".", "measure/provenance"}, nil},
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
-		{"examples/networks/measure", []string{"internal/caches", ".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/section", "measure", "measure/provenance"}, nil},
-		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
+		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/caches", "internal/section", "measure", "measure/provenance"}, nil},
+		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
 		{"scripts/stale", []string{"measure/provenance"}, nil},                       // figures that are older than the code
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
@@ -132,7 +126,7 @@ func Table() []Row {
 
 		{"internal/abi", nil, nil},
 		{"internal/memory", nil, nil},
-		{"internal/constants", []string{"internal/abi"}, nil},
+		{"internal/constants", []string{"internal/abi", "ir", "runtime", "runtime/describe"}, nil},
 		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/elfbytes", nil, nil},
 		{"internal/enum", nil, nil},
@@ -146,6 +140,7 @@ func Table() []Row {
 		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/judge", []string{"ir", "ir/arith", "ir/deps", "ir/interp", "schedule"}, nil}, // what is proved, beside what happens
 		{"internal/layering", nil, nil},
+		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/ripcjson", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
 		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
@@ -161,13 +156,4 @@ func Table() []Row {
 		{"internal/terminal", nil, nil},
 		{"internal/tflitetest", nil, nil}, // writes .tflite files for tests
 	}
-}
-
-// join returns the elements of the lists in a new list.
-func join(lists ...[]string) []string {
-	var out []string
-	for _, l := range lists {
-		out = append(out, l...)
-	}
-	return out
 }

@@ -107,10 +107,9 @@ func (p *parser) stage(g *ir.Program) (ir.Stage, error) {
 	return s, err
 }
 
-// layer reads the facts of a layer, name=value, in the order of ir.Layer.Facts; each may be
-// missing.
+// layer reads the facts of a layer, name=value, in the order of ir.Facts; each may be missing.
 func (p *parser) layer(l *ir.Layer) error {
-	for _, f := range l.Facts() {
+	for _, f := range ir.Facts(l) {
 		var err error
 		switch v := f.Value.(type) {
 		case *string:

@@ -49,6 +49,9 @@ func (e *Error) Error() string {
 	return s
 }
 
+// BadInput reports that the input is at fault.
+func (*Error) BadInput() bool { return true }
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -1,4 +1,4 @@
-package ripc
+package eval
 
 import (
 	"math"
@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"ripc/runtime/describe"
 )
 
 // TestRank: the order of likelihood is a total one, so that each row has one most likely class and ranks count what stands before.
@@ -34,7 +32,7 @@ func TestRank(t *testing.T) {
 // TestRight: top 1, top 5 and the confusion of a few rows; of equal values the first is the answer, and a NaN never is.
 func TestRight(t *testing.T) {
 	nan := math.NaN()
-	res := &EvalResult{Images: 4, Classes: 6}
+	res := &Result{Images: 4, Classes: 6}
 	r, err := res.right([]float64{
 		0, 5, 5, 0, 0, 0, // 1
 		nan, 1, 2, 3, 4, 5, // 5, and class 0 last
@@ -58,7 +56,7 @@ func TestRight(t *testing.T) {
 // TestDifference: the worst element is found, and numbers that are not there are as far off as can be.
 func TestDifference(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	res := &EvalResult{Images: 2, Classes: 2}
+	res := &Result{Images: 2, Classes: 2}
 	for _, c := range []struct {
 		got, want []float64
 		worst     float64
@@ -102,28 +100,8 @@ func TestMiscountedLabels(t *testing.T) {
 		for _, d := range c.shape {
 			n *= d
 		}
-		if got := (&EvalResult{Images: 4, Classes: 10}).miscounted(make([]float64, n), c.shape); got != c.want {
+		if got := (&Result{Images: 4, Classes: 10}).miscounted(make([]float64, n), c.shape); got != c.want {
 			t.Errorf("%v: %s\nwant %s", c.shape, got, c.want)
-		}
-	}
-}
-
-// TestDecidingSteps: stages that make levels decide; those that only move or pool levels do not.
-func TestDecidingSteps(t *testing.T) {
-	levels, sums := describe.Tensor{Bits: 2}, describe.Tensor{}
-	glue := &describe.Layer{Glue: &describe.Glue{Form: "thresholds", Bits: 2}}
-	for _, c := range []struct {
-		op    string
-		layer *describe.Layer
-		out   describe.Tensor
-		want  bool
-	}{
-		{"bconv2d", glue, levels, true}, {"bconv2d", nil, sums, false}, {"quantize", nil, levels, true}, {"threshold", nil, levels, true}, {"int_add", nil, levels, true},
-		{"reshape", nil, levels, false}, {"transpose", nil, levels, false}, {"max_pool", nil, levels, false}, {"concat", nil, levels, false}, {"pad", nil, levels, false},
-		{"slice", nil, levels, false}, {"bitpack", nil, levels, false}, {"copy", nil, levels, false}, {"dequantize", nil, sums, false},
-	} {
-		if got := decides(describe.Stage{Op: c.op, Layer: c.layer, Writes: []describe.Tensor{c.out}}); got != c.want {
-			t.Errorf("%s decides: %v", c.op, got)
 		}
 	}
 }

@@ -1,14 +1,12 @@
-package ripc
+package inspect
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"ripc/codegen"
-	"ripc/floattwin"
+	"ripc/compile"
 	"ripc/internal/abi"
 	"ripc/internal/human"
 	"ripc/ir"
@@ -39,7 +37,7 @@ func (w Workspace) String() string {
 }
 
 // workspaceOf computes the workspace from the description of an artifact. c is nil if the artifact was read from a file.
-func workspaceOf(d *describe.Artifact, c *Compiled) Workspace {
+func workspaceOf(d *describe.Artifact, c *compile.Compiled) Workspace {
 	a := *d
 	if c != nil { // before code is generated, the description lacks it
 		for _, f := range c.Scheduled.Funcs {
@@ -93,7 +91,7 @@ type ArenaUse struct {
 func (u ArenaUse) at(stage int) bool { return u.First <= stage && stage <= u.Last }
 
 // memoryOf reads an artifact's description; c is nil where it was read from a file.
-func memoryOf(d *describe.Artifact, c *Compiled) *Memory {
+func memoryOf(d *describe.Artifact, c *compile.Compiled) *Memory {
 	m := &Memory{Workspace: workspaceOf(d, c), Stages: []StageMemory{}, Arena: arenaUses(d.Stages)}
 	next := 0
 	var live []ArenaUse // in the stage; m.Arena is in the order of first stages
@@ -149,52 +147,4 @@ func arenaUses(stages []describe.Stage) []ArenaUse {
 		}
 	}
 	return list
-}
-
-// InspectMemory is Inspect of all layers, with the memory of the network's float twin beside its own.
-func InspectMemory(ctx context.Context, path string, o Options) (*Inspection, error) {
-	in, strictErr := Inspect(ctx, path, o, "", false)
-	if in == nil {
-		return nil, strictErr
-	}
-	m := in.Memory
-	if m.NoTwin = noTwin(path, o); m.NoTwin != "" {
-		return in, strictErr
-	}
-	twin, err := Inspect(ctx, path, twinOptions(o), "", false)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		m.NoTwin = noTwinText(err)
-	default:
-		m.FloatTwin = twin.Memory
-	}
-	return in, strictErr
-}
-
-// noTwin is why a network has no float twin to be compared with, "" where it may have one.
-func noTwin(path string, o Options) string {
-	switch {
-	case IsArtifact(path):
-		return "it is made of a model, and this is a compiled network"
-	case o.FloatTwin:
-		return "this is one"
-	}
-	return ""
-}
-
-// noTwinText is why a twin could not be made, as a reason behind "no float twin".
-func noTwinText(err error) string {
-	if none := (*floattwin.Error)(nil); errors.As(err, &none) {
-		err = none.Err
-	}
-	return err.Error()
-}
-
-// twinOptions are o for the float twin: what is asked, and recorded, of layers of levels does not hold for floats.
-func twinOptions(o Options) Options {
-	o.FloatTwin = true
-	o.Algorithms, o.Bitserial, o.Schedules, o.Tuned, o.Strict = nil, nil, nil, nil, false
-	return o
 }

@@ -1,7 +1,8 @@
-package ripc
+// Package eval says how good a network is on pictures whose classes, or whose outputs, are known.
+package eval
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,22 +10,11 @@ import (
 	"ripc/internal/human"
 	"ripc/internal/tensorio"
 	"ripc/ir"
-	"ripc/runtime/npy"
+	"ripc/runtime/describe"
 )
 
-// EvalRequest says on what a classifier is evaluated.
-type EvalRequest struct {
-	// Run has the network, its inputs and how it is run.
-	Run RunRequest
-	// Labels is a .npy file of whole numbers: the true class of each picture. "" is none.
-	Labels string
-	// Expect is a .npy file of what the first output should be, and Tolerance how far off it may be. "" is none.
-	Expect    string
-	Tolerance float64
-}
-
-// EvalResult is how good a network is on pictures whose classes, or whose outputs, are known.
-type EvalResult struct {
+// Result is how good a network is on pictures whose classes, or whose outputs, are known.
+type Result struct {
 	Name   string `json:"model"`
 	Target string `json:"target"`
 	Engine string `json:"engine"`
@@ -67,66 +57,32 @@ type Difference struct {
 	Steps []string `json:"steps"`
 }
 
-// EvalError says that a file does not fit the network or the other files.
-type EvalError struct{ File, Msg string }
-
-func (e *EvalError) Error() string { return e.File + ": " + e.Msg }
-
-// Eval runs a network on pictures and compares its first output with the labels and the outputs that are expected.
-func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
-	var labels, expected []float64
-	var labelShape []int
+// CompareLabels sets Right from the numbers of output t and from the true classes of the pictures. Behind the pictures there may be
+// more labels if partial is set.
+func (res *Result) CompareLabels(t describe.Tensor, got, labels []float64, shape []int, partial bool) error {
+	if long := slices.DeleteFunc(slices.Clone(t.Shape[1:]), func(n int) bool { return n == 1 }); len(long) > 1 {
+		return fmt.Errorf("labels are of pictures that have a number for each class, and the first output, %s, has %s", t.Title(), tensorio.ShapeText(t.Shape))
+	}
+	if len(labels) < res.Images || len(labels) > res.Images && !partial {
+		return errors.New(res.miscounted(labels, shape))
+	}
 	var err error
-	if r.Labels != "" {
-		if labels, labelShape, err = readNumbers(r.Labels); err != nil {
-			return nil, err
-		}
+	res.Right, err = res.right(got, labels, t.DType == ir.I32.String() && res.Classes == 1)
+	return err
+}
+
+// CompareOutputs sets Difference from the numbers of the first output and from the expected numbers, of which there may be
+// more if partial is set.
+func (res *Result) CompareOutputs(got, want []float64, tolerance float64, partial bool) error {
+	if len(want) < len(got) || len(want) > len(got) && !partial {
+		return fmt.Errorf("%s, and the output has %d (%s, %d each)", human.Count(len(want), "number"), len(got), human.Count(res.Images, "picture"), res.Classes)
 	}
-	if r.Expect != "" {
-		if expected, _, err = readNumbers(r.Expect); err != nil {
-			return nil, err
-		}
-	}
-	out, err := Run(ctx, r.Run)
-	if err != nil {
-		return nil, err
-	}
-	o := out.Outputs[0]
-	got, err := (&npy.Array{DType: o.Tensor.DType, Data: o.Data}).Float64s()
-	if err != nil {
-		return nil, err
-	}
-	res := &EvalResult{Name: out.Name, Target: out.Target, Engine: out.Engine, Simulated: out.Simulated}
-	if len(o.Tensor.Shape) > 0 {
-		res.Images = o.Tensor.Shape[0]
-	}
-	if res.Images < 1 || len(got) == 0 {
-		return nil, &EvalError{r.Run.Path, "the first output has no row for each picture"}
-	}
-	res.Classes = len(got) / res.Images
-	if labels != nil {
-		if long := slices.DeleteFunc(slices.Clone(o.Tensor.Shape[1:]), func(n int) bool { return n == 1 }); len(long) > 1 {
-			return nil, &EvalError{r.Labels, fmt.Sprintf("labels are of pictures that have a number for each class, and the first output, %s, has %s", o.Tensor.Title(), tensorio.ShapeText(o.Tensor.Shape))}
-		}
-		if len(labels) < res.Images || len(labels) > res.Images && r.Run.First == 0 {
-			return nil, &EvalError{r.Labels, res.miscounted(labels, labelShape)}
-		}
-		if res.Right, err = res.right(got, labels, o.Tensor.DType == ir.I32.String() && res.Classes == 1); err != nil {
-			return nil, &EvalError{r.Labels, err.Error()}
-		}
-	}
-	if expected != nil {
-		if len(expected) < len(got) || len(expected) > len(got) && r.Run.First == 0 {
-			return nil, &EvalError{r.Expect, fmt.Sprintf("%s, and the output has %d (%s, %d each)", human.Count(len(expected), "number"), len(got), human.Count(res.Images, "picture"), res.Classes)}
-		}
-		res.Difference = res.difference(got, expected, r.Tolerance)
-		res.Difference.Steps = append([]string{}, out.Steps...)
-	}
-	return res, nil
+	res.Difference = res.difference(got, want, tolerance)
+	return nil
 }
 
 // miscounted says what is wrong with labels that are not one for each picture.
-func (res *EvalResult) miscounted(labels []float64, shape []int) string {
+func (res *Result) miscounted(labels []float64, shape []int) string {
 	msg := fmt.Sprintf("%s for %s", human.Count(len(labels), "label"), human.Count(res.Images, "picture"))
 	switch {
 	case len(shape) == 2 && shape[1] > 1: // whatever number of rows there is
@@ -145,7 +101,7 @@ func (res *EvalResult) miscounted(labels []float64, shape []int) string {
 
 // right counts the pictures whose true class is among the most likely ones. If the network gives classes itself, positions, each
 // picture has one.
-func (res *EvalResult) right(got, labels []float64, positions bool) (*Right, error) {
+func (res *Result) right(got, labels []float64, positions bool) (*Right, error) {
 	classes := res.Classes
 	if positions {
 		classes = 0
@@ -215,7 +171,7 @@ func likelier(row []float64, a, b int) bool {
 }
 
 // difference measures how far got is from want.
-func (res *EvalResult) difference(got, want []float64, tolerance float64) *Difference {
+func (res *Result) difference(got, want []float64, tolerance float64) *Difference {
 	d := &Difference{Worst: -1, Tolerance: tolerance}
 	for image := range res.Images {
 		beyond, worst := 0, 0.0
@@ -249,14 +205,4 @@ func distance(v, w float64) float64 {
 		return math.MaxFloat64
 	}
 	return off
-}
-
-// readNumbers reads the numbers of an array, and its shape.
-func readNumbers(path string) (numbers []float64, shape []int, err error) {
-	a, err := npy.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	numbers, err = a.Float64s()
-	return numbers, a.Shape, err
 }
