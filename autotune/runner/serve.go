@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"ripc/autotune/records"
 	"ripc/internal/files"
 	"ripc/measure"
 	"ripc/runtime"
@@ -22,8 +23,8 @@ func Native(o Options) Runner { return newNative(o.Through) }
 // Announce is what a worker says of itself that lets r measure.
 func Announce(r Runner) Announcement {
 	a := Announcement{Protocol: Protocol, Version: ownHash(), Arch: runtime.HostArch(), CPU: r.Machine().CPU, Features: runtime.HostFeatures(), Memory: measure.Memory()}
-	if q, ok := r.(*qemu); ok {
-		a.Simulates = q.target.Name
+	if q, ok := r.(*simulated); ok && q.unit == records.Cycles {
+		a.Simulates = q.target
 	}
 	return a
 }
