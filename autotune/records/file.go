@@ -202,25 +202,10 @@ func tail(f *os.File) (begin, size int64, torn bool, err error) {
 		}
 	}
 	if n := min(len(text), len(beginning)); string(text[:n]) != beginning[:n] {
-		line, err := countLines(io.NewSectionReader(f, 0, begin))
-		return 0, 0, false, cmp.Or(err, error(&NotRecordsError{Line: line + 1}))
+		before, err := io.ReadAll(io.NewSectionReader(f, 0, begin))
+		return 0, 0, false, cmp.Or(err, error(&NotRecordsError{Line: bytes.Count(before, []byte("\n")) + 1}))
 	}
 	return begin, size, true, nil
-}
-
-// countLines counts the ends of lines in r.
-func countLines(r io.Reader) (int, error) {
-	buf := make([]byte, 64<<10)
-	for lines := 0; ; {
-		n, err := r.Read(buf)
-		lines += bytes.Count(buf[:n], []byte("\n"))
-		if err == io.EOF {
-			return lines, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
 }
 
 // lastLine is where what stands behind the last end of a line begins.
@@ -290,56 +275,20 @@ func WriteFile(path string, s *Set) error {
 		err = old.replaceable()
 	}
 	if err != nil {
-		return cannotWrite(path, err)
+		return &files.WriteError{Path: path, Err: err}
 	}
 	return replaceSet(path, s)
 }
 
+// replaceSet makes path hold s. The new data is on the disk before the old data is gone.
 func replaceSet(path string, s *Set) error {
 	var b bytes.Buffer
 	if err := s.Write(&b); err != nil {
 		return err
 	}
-	if err := replaceSynced(path, b.Bytes()); err != nil {
-		return cannotWrite(path, err)
-	}
-	return nil
-}
-
-func cannotWrite(path string, err error) error {
-	return fmt.Errorf("cannot write %s: %w", path, files.Cause(err))
-}
-
-// replaceSynced is files.Replace for what has to be on the disk before the old contents are gone.
-func replaceSynced(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	name := files.TempName(dir)
 	mode := os.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(name) // fails once it has its final name
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(name, path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return files.ReplaceAll(files.New{Path: path, Data: b.Bytes(), Mode: mode, Sync: true})
 }

@@ -41,11 +41,6 @@ type Damaged struct {
 	Err      error
 }
 
-func (d *Damaged) Error() string { return fmt.Sprintf("line %d: %v", d.Line, d.Err) }
-
-// Unwrap gives the cause.
-func (d *Damaged) Unwrap() error { return d.Err }
-
 // MaxLine is how many bytes a line may have: 4 MiB.
 const MaxLine = 4 << 20
 

@@ -39,8 +39,8 @@ type asked struct {
 	cannot  map[string]int // by worker, how often it said that it cannot do the job
 }
 
-// measure looks for an answer; asks; and looks again whenever it is told that there is something, and from time to time.
-func (a *asked) measure(ctx context.Context, wake <-chan struct{}) (Result, error) {
+// measure looks for an answer; asks; and looks again whenever it is told that one is stored, and from time to time.
+func (a *asked) measure(ctx context.Context, stored <-chan *nats.Msg) (Result, error) {
 	away := time.Time{}
 	for {
 		r, ok, err := a.step(ctx)
@@ -65,7 +65,7 @@ func (a *asked) measure(ctx context.Context, wake <-chan struct{}) (Result, erro
 		t := time.NewTimer(lookup)
 		select {
 		case <-ctx.Done():
-		case <-wake:
+		case <-stored:
 		case <-t.C:
 		}
 		t.Stop()
@@ -226,7 +226,7 @@ func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 // ask puts the job into the queue, and its contents onto the hub.
 func (a *asked) ask(ctx context.Context) error {
 	if a.times-a.stolen >= attempts || a.stolen >= stolen || a.hopeless() {
-		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, cmp.Or(a.last, errNotThere))
+		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, cmp.Or(a.last, errors.New("there was none")))
 	}
 	for hash, content := range a.blobs {
 		a.mu.Lock()
