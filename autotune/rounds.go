@@ -127,7 +127,8 @@ func (t *tuner) ask(ctx context.Context) <-chan proposal {
 	t.under.Go(func() {
 		p := proposal{study: a, best: best}
 		p.err = t.working(ctx, proposing, func() (err error) {
-			p.candidates, err = a.propose(ctx, t.Round, told)
+			a.search.Tell(told)
+			p.candidates, err = a.search.Propose(ctx, t.Round)
 			p.candidates = p.candidates[:min(n, len(p.candidates))]
 			return err
 		})
@@ -138,7 +139,7 @@ func (t *tuner) ask(ctx context.Context) <-chan proposal {
 
 // enter begins to build and to measure trials. What a record says of them is known at once.
 func (t *tuner) enter(ctx context.Context, trials []trial) *round {
-	t.grow(ctx)
+	t.grow()
 	r := &round{trials: trials}
 	for i := range trials {
 		tr := &trials[i]
@@ -150,7 +151,7 @@ func (t *tuner) enter(ctx context.Context, trials []trial) *round {
 		if known, ok := tr.study.records[tr.study.key(tr.candidate)]; ok {
 			to <- answer{measurement: known[0].Result, machine: known[0].Machine, known: true}
 		} else {
-			t.jobs <- job{*tr, to}
+			t.serve(ctx, *tr, to)
 		}
 	}
 	return r

@@ -70,8 +70,8 @@ func (b *Board) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result
 		results, err = c.run(request, blobs, b.sizes(request))
 		return err
 	})
-	if fault := (*blame)(nil); errors.As(err, &fault) {
-		return nil, fault.err
+	if fault := (blame{}); errors.As(err, &fault) {
+		return nil, fault.error
 	}
 	return results, err
 }
@@ -122,9 +122,7 @@ type timing struct {
 }
 
 // blame is what the artifact is to blame for: the connection is well.
-type blame struct{ err error }
-
-func (e *blame) Error() string { return e.err.Error() }
+type blame struct{ error }
 
 // run answers a request to run.
 func (s *server) run(ctx context.Context, r *runRequest) error {
@@ -207,7 +205,7 @@ func (b *Board) sizes(r *runRequest) [][]int64 {
 	return all
 }
 
-// run asks for a batch, whose jobs leave blobs of the given sizes. Behind an error but *WorkerError and *blame, the connection is of
+// run asks for a batch, whose jobs leave blobs of the given sizes. Behind an error but *WorkerError and blame, the connection is of
 // no more use.
 func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Result, error) {
 	m, err := c.ask(message{Run: r}, blobs)
@@ -218,11 +216,11 @@ func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Re
 	case a == nil:
 		return nil, &MessageError{Msg: "the worker does not say what it ran"}
 	case a.Died != nil:
-		return nil, &blame{a.Died}
+		return nil, blame{a.Died}
 	case a.Overran != nil:
-		return nil, &blame{a.Overran}
+		return nil, blame{a.Overran}
 	case a.Status != nil:
-		return nil, &blame{a.Status}
+		return nil, blame{a.Status}
 	case len(a.Results) != len(r.Jobs):
 		return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d results of %d jobs", len(a.Results), len(r.Jobs))}
 	}

@@ -163,7 +163,6 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 		a.next = m.Sequence + 1
 		worker := lastOf(m.Subject)
 		r, err := a.take(m, worker)
-		var fault *faultError
 		switch {
 		case err == nil:
 			a.judge(worker, nil)
@@ -173,7 +172,7 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 			a.forget(ctx)
 			return r, true, nil
 		case a.times == 0: // those of earlier times were dealt with then
-		case errors.As(err, &fault):
+		case errors.As(err, new(faultError)):
 			a.last = fmt.Errorf("worker %s: %w", a.name(worker), err)
 			a.cannot[worker]++
 		default:
@@ -186,9 +185,7 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 }
 
 // faultError is what a worker said that could not do a job.
-type faultError struct{ text string }
-
-func (e *faultError) Error() string { return e.text }
+type faultError struct{ error }
 
 // hopeless reports whether all workers that pull have said that they cannot do the job.
 func (a *asked) hopeless() bool {
@@ -208,7 +205,7 @@ func (a *asked) hopeless() bool {
 // take reads an answer.
 func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 	if fault := m.Header.Get(headerFault); fault != "" {
-		return Result{}, &faultError{terminal.Cut(fault, maxSaid)}
+		return Result{}, faultError{errors.New(terminal.Cut(fault, maxSaid))}
 	}
 	r, err := DecodeResult(m.Data)
 	if err != nil {

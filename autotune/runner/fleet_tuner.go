@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,10 +74,7 @@ func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 	}
 	if err := r.open(ctx, t); err != nil {
 		r.nc.Close()
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return nil, f.lost(err)
+		return nil, f.lost(cmp.Or(context.Cause(ctx), err))
 	}
 	return r, nil
 }
@@ -191,16 +189,9 @@ func (r *fleet) choose(ctx context.Context, t targets.Target) (pool, error) {
 		}
 		if len(have) > 0 {
 			best := slices.MinFunc(slices.Collect(maps.Keys(have)), func(a, b pool) int {
-				if have[a] != have[b] {
-					return have[b] - have[a]
-				}
-				return strings.Compare(a.Arch+a.CPU+a.Simulates, b.Arch+b.CPU+b.Simulates)
+				return cmp.Or(have[b]-have[a], strings.Compare(a.Arch+a.CPU+a.Simulates, b.Arch+b.CPU+b.Simulates))
 			})
-			for id, m := range r.members {
-				if m.pool() != best {
-					delete(r.members, id)
-				}
-			}
+			maps.DeleteFunc(r.members, func(_ string, m Member) bool { return m.pool() != best })
 			return best, nil
 		}
 		if time.Now().After(end) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"ripc/autotune/space"
@@ -205,10 +206,12 @@ func (x *Search) entry(c space.Candidate) *entry {
 }
 
 // note notes a point that was built. It reports whether the point is new.
-func (x *Search) note(p space.Point) bool {
-	key := p.String()
-	defer func() { x.points[key] = true }()
-	return !x.points[key]
+func (x *Search) note(p space.Point) bool { return add(x.points, p.String()) }
+
+// add reports whether key is new.
+func add(seen map[string]bool, key string) bool {
+	defer func() { seen[key] = true }()
+	return !seen[key]
 }
 
 // take builds a point; ok reports that it is new, can be built, and has a new schedule.
@@ -221,11 +224,7 @@ func (x *Search) take(p space.Point) (c space.Candidate, ok bool) {
 }
 
 // fresh reports whether a schedule is new, and notes it.
-func (x *Search) fresh(c space.Candidate) bool {
-	key := c.Key()
-	defer func() { x.traces[key] = true }()
-	return !x.traces[key]
-}
+func (x *Search) fresh(c space.Candidate) bool { return add(x.traces, c.Key()) }
 
 // draw takes n candidates at random, and the last ones of a small space one by one.
 func (x *Search) draw(ctx context.Context, n int) ([]space.Candidate, error) {
@@ -291,9 +290,8 @@ func (x *Search) build(ctx context.Context, n int) error {
 func (x *Search) guess() []space.Point {
 	var points []space.Point
 	seen := map[string]bool{}
-	add := func(p space.Point) {
-		if key := p.String(); !seen[key] && !x.points[key] {
-			seen[key] = true
+	note := func(p space.Point) {
+		if key := p.String(); !x.points[key] && add(seen, key) {
 			points = append(points, p)
 		}
 	}
@@ -303,11 +301,11 @@ func (x *Search) guess() []space.Point {
 			for x.random.IntN(3) == 0 {
 				p = x.space.Neighbour(p, x.random)
 			}
-			add(p)
+			note(p)
 		}
 	}
 	for range drawn {
-		add(x.space.Random(x.random))
+		note(x.space.Random(x.random))
 	}
 	if x.machine == nil {
 		return points
@@ -316,13 +314,8 @@ func (x *Search) guess() []space.Point {
 	for _, p := range points {
 		sketches = append(sketches, x.defined.Sketch(p.Strategy, p.Values))
 	}
-	order := make([]int, len(points))
-	for i := range order {
-		order[i] = i
-	}
-	guesses := x.machine.Sift(sketches)
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(guesses[i], guesses[j]) })
-	sorted := make([]space.Point, len(points))
+	order, sorted := make([]int, len(points)), make([]space.Point, len(points))
+	floats.ArgsortStable(x.machine.Sift(sketches), order)
 	for i, at := range order {
 		sorted[i] = points[at]
 	}
