@@ -267,14 +267,7 @@ func (s *Set) replaceable() error {
 // WriteFile makes path hold s, at once or not at all. Use Rewrite for a file that tuners may be appending to. It fails with
 // *NotRecordsError if path is there and holds something else than records.
 func WriteFile(path string, s *Set) error {
-	old, err := loadAny(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
-	case err == nil:
-		err = old.replaceable()
-	}
-	if err != nil {
+	if _, err := load(path, func(old *Set, _ *os.File) error { return old.replaceable() }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &files.WriteError{Path: path, Err: err}
 	}
 	return replaceSet(path, s)

@@ -134,6 +134,7 @@ func (s *server) run(ctx context.Context, r *runRequest) error {
 	if err != nil {
 		return err
 	}
+	s.watch()
 	results, err := s.batch(ctx, r, content)
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -37,35 +37,26 @@ const (
 // Names lists what New takes.
 func Names() []string { return []string{XGB, Random} }
 
-// Default is XGB where XGBoost is installed, and Random elsewhere.
-func Default() string {
-	if Available(XGB) != nil {
-		return Random
+// Choose returns the search called name. The name "" stands for XGB where XGBoost is installed, and for Random elsewhere: then missing says what
+// is not here. It fails with *NameError or UnavailableError.
+func Choose(name string) (chosen string, missing, err error) {
+	if !slices.Contains(append(Names(), ""), name) {
+		return "", nil, &NameError{name}
 	}
-	return XGB
-}
-
-// Available fails, with *UnavailableError, where the search called name needs what is not installed.
-func Available(name string) error {
-	if name != XGB {
-		return nil
+	if name == Random {
+		return Random, nil, nil
 	}
 	if _, err := costmodel.Open(""); err != nil {
-		return &UnavailableError{Search: name, Err: err}
+		missing = UnavailableError{err}
 	}
-	return nil
+	if name == XGB || missing == nil {
+		return XGB, nil, missing
+	}
+	return Random, missing, nil
 }
 
 // UnavailableError says what a search needs that is not here.
-type UnavailableError struct {
-	Search string
-	Err    error // *costmodel.MissingError
-}
-
-func (e *UnavailableError) Error() string { return e.Err.Error() }
-
-// Unwrap gives the cause.
-func (e *UnavailableError) Unwrap() error { return e.Err }
+type UnavailableError struct{ error }
 
 // NameError says that there is no search of that name.
 type NameError struct{ Name string }
@@ -114,19 +105,15 @@ const (
 	sameness  = 0.3  // what the score of another candidate counts, by the logarithm of their number
 )
 
-// New begins a search. It fails with *NameError or *UnavailableError.
+// New begins a search. It fails as Choose does.
 func New(name string, s *space.Space, seed uint64) (*Search, error) {
 	x := &Search{space: s, random: rand.New(rand.NewPCG(seed, 0x72616e64)), points: map[string]bool{}, traces: map[string]bool{}}
-	switch cmp.Or(name, Default()) {
-	case Random:
-		return x, nil
-	case XGB:
-	default:
-		return nil, &NameError{name}
+	chosen, _, err := Choose(name)
+	if err != nil || chosen == Random {
+		return x, err
 	}
-	var err error
 	if x.library, err = costmodel.Open(""); err != nil {
-		return nil, &UnavailableError{Search: XGB, Err: err}
+		return nil, err
 	}
 	x.describe = features.For(s.Task.Target)
 	if x.machine, _, err = machine.Of(s.Task.Target); err != nil {
