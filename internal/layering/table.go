@@ -93,7 +93,7 @@ func Table() []Row {
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},
 		{"eval", []string{"internal/human", "internal/tensorio", "ir", "runtime/describe"}, nil},
-		{"autotune", []string{"autotune/records", "autotune/runner", "autotune/search", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "graph", "internal/caches", "internal/files", "ir", "ir/interp", "lower", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/boards", "targets/isa"}, nil},
+		{"autotune", []string{"autotune/records", "autotune/runner", "autotune/search", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "graph", "internal/caches", "internal/files", "ir", "ir/interp", "lower", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/boards", "targets/isa"}, []string{"golang.org/x/sync"}},
 		{"autotune/space", []string{"autotune/records", "compile", "ir", "schedule", "schedule/strategy", "targets"}, nil},
 		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
