@@ -209,6 +209,8 @@ func pageOf(s *records.Set, gained []gain, size int) []byte {
 	}
 	fmt.Fprintf(&b, `# The records that come with ripc
 
+<!-- Made by make shipped-records; do not edit. -->
+
 `+"`make shipped-records`"+` makes this page and the records (autotune/shipped, %d KB). It tunes the networks of bench/shipped/runs.json with seed %d, each for its
 target, and keeps the best schedule of each kernel and the default one. `+"`ripc records shipped`"+` lists them, and [tuning.md](tuning.md) says how they are used.
 
