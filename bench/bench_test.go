@@ -24,7 +24,7 @@ func TestPage(t *testing.T) {
 	golden.Check(t, "testdata/small.txt", []byte(r.table()))
 }
 
-// TestCommitted: the page of the last run with all engines is made from its JSON.
+// TestCommitted: the page, the pictures and the README's table of the last run with all engines are made from its JSON.
 func TestCommitted(t *testing.T) {
 	const name = "../docs/bench-peers"
 	r, err := read(name + ".json")
@@ -33,6 +33,8 @@ func TestCommitted(t *testing.T) {
 	}
 	golden.Check(t, name+".md", []byte(r.page("bench-peers")))
 	golden.Check(t, name+".svg", []byte(r.bars()))
+	golden.Check(t, bestOf(name), []byte(r.bestBars()))
+	golden.CheckSection(t, "../README.md", "<!-- peers: begin -->", "<!-- peers: end -->", r.summary(headlines(), false))
 }
 
 // TestFigure: the shortest and the middle time.

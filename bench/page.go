@@ -12,21 +12,29 @@ import (
 	"ripc/internal/svg"
 )
 
-// writePage writes NAME.md and NAME.svg from NAME.json.
+// writePage writes NAME.md, NAME.svg and, of a run with other engines, NAME-best.svg from NAME.json.
 func writePage(name string) error {
 	r, err := read(name + ".json")
 	if err != nil {
 		return err
 	}
-	picture := []byte(r.bars())
-	if err := svg.Finite(picture); err != nil {
-		return err
+	pictures := map[string]string{name + ".svg": r.bars()}
+	if slices.ContainsFunc(r.Subjects, func(s SubjectResult) bool { return s.Name == pictured && s.fastest("fp32", false) != nil }) {
+		pictures[bestOf(name)] = r.bestBars()
 	}
-	if err := os.WriteFile(name+".svg", picture, 0o644); err != nil {
-		return err
+	for path, picture := range pictures {
+		if err := svg.Finite([]byte(picture)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(picture), 0o644); err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(name+".md", []byte(r.page(filepath.Base(name))), 0o644)
 }
+
+// bestOf is the path of the picture that belongs to the page NAME.md: docs/bench-best.svg to docs/bench-peers.md.
+func bestOf(name string) string { return strings.TrimSuffix(name, "-peers") + "-best.svg" }
 
 // row is a line of a table in Markdown.
 func row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
@@ -104,68 +112,61 @@ func (r *Results) machine() string {
 // quiet is the load below which a machine does nothing else that matters.
 const quiet = 0.5
 
-// page is the whole of a run in Markdown; name is that of the files, without their extensions.
+// page is the summary of a run in Markdown; name is that of the files, without their extensions.
 func (r *Results) page(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Side by side\n\n<!-- Made by go run ./bench -page from %s.json; do not edit. -->\n\n", name)
 	b.WriteString(r.machine())
-	fmt.Fprintf(&b, "\nAll engines of a layer or network have loaded it in processes of their own, and take turns in %d rounds; between its turns a process is "+
-		"stopped. Times are of one inference, in milliseconds, minimum / median of all rounds. [%s.json](%s.json) has all digits; "+
-		"`bench/README.md` says what is compared.\n", r.Rounds, name, name)
+	fmt.Fprintf(&b, "\nMilliseconds of one inference with one thread, the least of %d rounds. All engines of a layer or network take turns; each has loaded it in a process "+
+		"of its own, which is stopped between its turns. At each precision the table has ripc's fastest time and that of the fastest other engine. The number in parentheses is ripc's share of the machine's limits. "+
+		"[%s.json](%s.json) has all engines, medians and two threads, and `bench/README.md` says how all of it is measured.\n\n", r.Rounds, name, name)
+	b.WriteString(r.summary(nil, true))
+	fmt.Fprintf(&b, "\n![times of all engines](%s.svg)\n\nThick bars are for %s", name, threadsOf(r.threads()[0]))
+	if ns := r.threads(); len(ns) > 1 {
+		fmt.Fprintf(&b, ", thin ones for %s", threadsOf(ns[1]))
+	}
+	b.WriteString("; the scale is logarithmic. A line across a bar is the limit of the machine.\n")
 
-	b.WriteString("\n## Limits of this machine\n\nWhat loops of nothing but the named instructions reach, in the same run. A *share* below is the time " +
-		"that the products of a layer or network take at the best of these rates, one kind after the other, divided by the shortest time that was measured. Sums of bits have a product for " +
-		"each pair of bits. Loops that are written in another way, or data that does not come from registers, may have other limits.\n\n")
+	b.WriteString("\n## Limits of this machine\n\nThe best rates of small loops that do nothing but the named instructions, in the same run. A share is the time " +
+		"of a network's products at these rates, divided by the shortest time that was measured. Sums of bits have a product for each pair of bits.\n\n")
 	cells := []string{"limit", "kernel", "instructions"}
 	for _, n := range r.threads() {
 		cells = append(cells, threadsOf(n)+": MACs/cycle", "GMAC/s")
 	}
 	b.WriteString(head(cells...))
 	for _, limit := range limits.Names() {
-		for _, l := range r.Limits {
-			if l.Limit != limit || l.Threads != r.threads()[0] {
-				continue
-			}
-			cells := []string{limit, l.Kernel, l.What}
-			for _, n := range r.threads() {
-				for _, other := range r.Limits {
-					if other.Kernel == l.Kernel && other.Threads == n {
-						cells = append(cells, fmt.Sprintf("%.0f", other.PerCycle), fmt.Sprintf("%.0f", other.PerSecond/1e9))
-					}
-				}
-			}
-			b.WriteString(row(cells...))
-		}
-	}
-
-	fmt.Fprintf(&b, "\n## Times\n\n![times of all engines](%s.svg)\n\nThick bars are for %s", name, threadsOf(r.threads()[0]))
-	if ns := r.threads(); len(ns) > 1 {
-		fmt.Fprintf(&b, ", thin ones for %s", threadsOf(ns[1]))
-	}
-	b.WriteString("; the scale is logarithmic. A line across a bar is where the limits of the machine are.\n")
-	for _, s := range r.Subjects {
-		if len(s.Figures) == 0 {
+		first := r.threads()[0]
+		best := slices.IndexFunc(r.Limits, func(l LimitRate) bool {
+			return l.Limit == limit && l.Threads == first && l.PerSecond == r.best(limit, first)
+		})
+		if best < 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n%s; %.1f million multiply-adds.\n\n", s.Name, s.What, float64(s.MACs)/1e6)
-		cells := []string{"engine"}
+		cells := []string{limit, r.Limits[best].Kernel, r.Limits[best].What}
 		for _, n := range r.threads() {
-			cells = append(cells, threadsOf(n)+": ms", "times the first", "GMAC/s", "share")
-		}
-		b.WriteString(head(cells...))
-		for _, e := range s.engines() {
-			cells := []string{e}
-			for _, n := range r.threads() {
-				cells = append(cells, r.cells(s, e, n)...)
+			for _, l := range r.Limits {
+				if l.Kernel == r.Limits[best].Kernel && l.Threads == n {
+					cells = append(cells, fmt.Sprintf("%.0f", l.PerCycle), fmt.Sprintf("%.0f", l.PerSecond/1e9))
+				}
 			}
-			b.WriteString(row(cells...))
 		}
+		b.WriteString(row(cells...))
 	}
 
 	if len(r.Missing) > 0 {
-		b.WriteString("\n## Not measured\n\n" + head("subject", "engine", "why"))
-		for _, m := range r.Missing {
-			b.WriteString(row(m.Subject, m.engine(), strings.ReplaceAll(m.Why, "|", "\\|")))
+		b.WriteString("\n## Not measured\n\n" + head("engine", "subjects", "why"))
+		for i, m := range r.Missing {
+			same := func(o Missing) bool { return o.engine() == m.engine() && o.Why == m.Why }
+			if slices.ContainsFunc(r.Missing[:i], same) {
+				continue
+			}
+			var subjects []string
+			for _, o := range r.Missing[i:] {
+				if same(o) {
+					subjects = append(subjects, o.Subject)
+				}
+			}
+			b.WriteString(row(m.engine(), strings.Join(subjects, ", "), strings.ReplaceAll(m.Why, "|", "\\|")))
 		}
 	}
 	return b.String()

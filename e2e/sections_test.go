@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
-	"go/doc"
 	"go/parser"
 	"go/token"
 	"maps"
@@ -20,7 +19,6 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm/rows"
 	"ripc/internal/golden"
-	"ripc/internal/layering"
 	"ripc/schedule/machine"
 	"ripc/schemas"
 	"ripc/targets"
@@ -38,12 +36,9 @@ func section(t *testing.T, page, name, text string) {
 
 // TestSections: tables of what code knows say what it says.
 func TestSections(t *testing.T) {
-	section(t, "ARCHITECTURE.md", "packages", packageTable(t))
-	section(t, "README.md", "targets", targetTable())
-	section(t, "README.md", "kinds of files", kindTable(t))
-	section(t, "README.md", "exit codes", exitTable(t))
-	section(t, "README.md", "environment", environmentTable(t))
-	section(t, "CONTRIBUTING.md", "make", makeTable(t))
+	section(t, "docs/reference.md", "kinds of files", kindTable(t))
+	section(t, "docs/reference.md", "exit codes", exitTable(t))
+	section(t, "docs/reference.md", "environment", environmentTable(t))
 	golden.CheckSection(t, "../Makefile", "# boards: begin", "# boards: end", "BOARDS := "+boardNames()+"\n")
 	golden.CheckSection(t, "../examples/mcu/Makefile", "# boards: begin", "# boards: end", boardVariables())
 	section(t, "docs/schedule.md", "instructions", instructionTable(t))
@@ -67,85 +62,6 @@ func table(rows [][]string) string {
 		}
 	}
 	return b.String()
-}
-
-// packageTable is internal/layering's table with what each package says of itself.
-func packageTable(t *testing.T) string {
-	var all []layering.Row
-	var planned []string
-	for _, r := range layering.Table() {
-		if files, _ := filepath.Glob(filepath.Join("..", r.Package, "*.go")); len(files) == 0 {
-			planned = append(planned, r.Package)
-		} else {
-			all = append(all, r)
-		}
-	}
-	rows := [][]string{{"package", "what it is", "may import"}}
-	for _, r := range all {
-		may := grouped(slices.DeleteFunc(slices.Clone(r.May), func(p string) bool { return slices.Contains(planned, p) }), all)
-		for _, m := range r.ThirdParty {
-			may = append(may, strings.TrimPrefix(m, "github.com/"))
-		}
-		rows = append(rows, []string{"`" + r.Package + "`", synopsis(t, r.Package), cmp.Or(strings.Join(may, ", "), "nothing")})
-	}
-	text := table(rows)
-	if len(planned) > 0 {
-		text += "\nPlanned, and not there yet: " + "`" + strings.Join(planned, "`, `") + "`.\n"
-	}
-	return text
-}
-
-// grouped writes packages that are all those of a folder, and at least three, as "FOLDER/...".
-func grouped(may []string, all []layering.Row) []string {
-	top := func(p string) string { folder, _, _ := strings.Cut(p, "/"); return folder }
-	var out []string
-	done := map[string]bool{}
-	for _, m := range may {
-		folder, whole, n := top(m), true, 0
-		for _, r := range all {
-			if top(r.Package) == folder {
-				n++
-				whole = whole && slices.Contains(may, r.Package)
-			}
-		}
-		switch {
-		case whole && n > 2 && !done[folder]:
-			out = append(out, folder+"/...")
-		case !whole || n <= 2:
-			out = append(out, m)
-		}
-		done[folder] = true
-	}
-	return slices.Compact(out)
-}
-
-// synopsis is the first sentence of a package's comment, without "Package NAME" or "Command NAME".
-func synopsis(t *testing.T, dir string) string {
-	files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text := (&doc.Package{Name: f.Name.Name}).Synopsis(f.Doc.Text()); text != "" && (!strings.HasSuffix(file, "_test.go") || dir == "e2e") {
-			return strings.TrimRight(regexp.MustCompile(`^(Package|Command) \S+ `).ReplaceAllString(text, ""), ".:")
-		}
-	}
-	t.Errorf("package %s has no comment", dir)
-	return ""
-}
-
-func targetTable() string {
-	rows := [][]string{{"target", "board", "CPU (LLVM's name)", "vectors", "cores"}}
-	for _, t := range targets.All() {
-		if t.Name != targets.HostName {
-			rows = append(rows, []string{"`" + t.Name + "`", t.Board, t.CPU, fmt.Sprintf("%d x %d bits", t.Registers, t.VectorBits), strconv.Itoa(t.Cores)})
-		}
-	}
-	return table(rows)
 }
 
 // modelTable says by which models cycles are estimated.
@@ -186,7 +102,12 @@ func timingTable() string {
 			if r.Refill > 0 {
 				cycles += fmt.Sprintf("; + %d for P", r.Refill)
 			}
-			rows = append(rows, []string{"`" + r.Mnemonics + "`", cycles, r.Source})
+			names, shown := strings.Fields(r.Mnemonics), 8
+			text := "`" + strings.Join(names[:min(shown, len(names))], " ") + "`"
+			if len(names) > shown {
+				text += fmt.Sprintf(" and %d more", len(names)-shown)
+			}
+			rows = append(rows, []string{text, cycles, r.Source})
 		}
 		fmt.Fprintf(&out, "`%s`, by %s:\n\n%s", b.Target, b.Timings.Manual, table(rows))
 	}
@@ -229,7 +150,7 @@ func boardTable(t *testing.T) string {
 
 // machineTable says of each model of a machine what it was made of and how good it is.
 func machineTable(t *testing.T) string {
-	out := [][]string{{"machine", "serves", "measured", "unit", "layers or networks", "points", "off by", "judged on", "one core", "rules", "all cores", "rules"}}
+	out := [][]string{{"machine", "serves", "measured", "unit", "layers or networks", "points", "off by", "judged on", "one core", "all cores"}}
 	serves, models := map[string][]string{}, map[string]*machine.Model{}
 	for _, m := range targets.All() {
 		learned, ok, err := machine.Of(m)
@@ -276,11 +197,11 @@ func machineTable(t *testing.T) string {
 		for _, c := range []machine.Choice{m.Choice, m.Shared} {
 			switch {
 			case c.Networks == 0:
-				row = append(row, "", "")
+				row = append(row, "")
 			case c.P90 == 0: // networks of microcontrollers
-				row = append(row, above(c.Mean)+", worst "+above(c.Worst), above(c.Usual))
+				row = append(row, above(c.Mean)+", worst "+above(c.Worst))
 			default:
-				row = append(row, above(c.Mean)+", "+above(c.P90)+", "+above(c.Worst), above(c.Usual))
+				row = append(row, above(c.Mean)+", "+above(c.P90)+", "+above(c.Worst))
 			}
 		}
 		out = append(out, row)
@@ -393,7 +314,7 @@ func TestEnvironment(t *testing.T) {
 		for _, m := range regexp.MustCompile(`(?:etenv|LookupEnv)\("(RIPC_[A-Z_]+)"|(?:const |\t)[A-Za-z]+ += "(RIPC_[A-Z_]+)"`).FindAllStringSubmatch(string(data), -1) {
 			seen++
 			if name := cmp.Or(m[1], m[2]); !slices.Contains(own, name) && !strings.Contains(known, "`"+name+"`") {
-				t.Errorf("%s: %s is not in the README's table", file, name)
+				t.Errorf("%s: %s is not in the table of docs/reference.md", file, name)
 			}
 		}
 		return err
@@ -403,43 +324,20 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// makeTargets are the Makefile's targets that have a comment.
-func makeTargets(t *testing.T) [][]string {
-	data, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out [][]string
-	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+):.*## (.*)$`).FindAllStringSubmatch(string(data), -1) {
-		out = append(out, m[1:])
-	}
-	return out
-}
-
-func makeTable(t *testing.T) string {
-	rows := [][]string{{"command", "what it does"}}
-	for _, m := range makeTargets(t) {
-		rows = append(rows, []string{"`make " + m[0] + "`", m[1]})
-	}
-	return table(rows)
-}
-
-// instructionTable has a row for the families of a meaning that need the same features.
+// instructionTable has a row for each meaning, with the architectures that have instructions for it.
 func instructionTable(t *testing.T) string {
 	meanings := constants(t, "targets/isa/isa.go", "^[A-Z]")
-	rows := [][]string{{"instructions", "what they compute", "CPU", "needs"}}
-	find := map[string]int{}
+	on := map[isa.Meaning][]string{}
 	for _, i := range isa.All() {
-		needs := slices.Clone(i.Needs)
-		slices.Sort(needs)
-		key := fmt.Sprint(i.Meaning, i.Arch, needs)
-		name := "`" + i.Family + "`"
-		if at, ok := find[key]; !ok {
-			find[key] = len(rows)
-			rows = append(rows, []string{name, strings.TrimSuffix(meanings[i.Meaning].comment, "."), i.Arch, strings.Join(needs, ", ")})
-		} else if !strings.Contains(rows[at][0], name) {
-			rows[at][0] += ", " + name
+		if !slices.Contains(on[i.Meaning], i.Arch) {
+			on[i.Meaning] = append(on[i.Meaning], i.Arch)
 		}
+	}
+	rows := [][]string{{"meaning", "on"}}
+	for _, m := range slices.Sorted(maps.Keys(on)) {
+		slices.Sort(on[m])
+		first, _, _ := strings.Cut(meanings[m].comment, ". ")
+		rows = append(rows, []string{strings.TrimSuffix(first, "."), strings.Join(on[m], ", ")})
 	}
 	return table(rows)
 }
@@ -470,10 +368,11 @@ func opsPage(t *testing.T) string {
 		if err := json.Unmarshal(schema.Defs[op], &d); err != nil || d.Description == "" {
 			t.Fatalf("op %s has no description in the schema (%v)", op, err)
 		}
-		rows = append(rows, []string{"`" + op + "`", d.Description})
+		first, _, _ := strings.Cut(d.Description, ". ")
+		rows = append(rows, []string{"`" + op + "`", strings.TrimSuffix(first, ".")})
 	}
 	return "# The ops of a model\n\n" +
 		"<!-- Made by go test ./e2e -run '^TestSections$' -update from schemas/model.json; do not edit. -->\n\n" +
-		"[schemas/model.json](../schemas/model.json) has the attributes of each and their defaults. Levels are integers of few bits with a scale.\n\n" +
+		"[schemas/model.json](../schemas/model.json) has the whole description of each, its weights, attributes and defaults. Levels are integers of few bits with a scale.\n\n" +
 		table(rows)
 }

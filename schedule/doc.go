@@ -16,7 +16,7 @@
 //	pack wt 3.o 0 1 2 3.i factor=32        pair wt 3                      replicate xp acc.l
 //	tensorize acc.o xor_count_add_x16
 //
-// docs/primitives.md describes them all. Pack and pair may change the layout of a parameter: ApplyAll gives the Funcs that
+// docs/schedule.md lists them all. Pack and pair may change the layout of a parameter: ApplyAll gives the Funcs that
 // make the new layout out of the old one, and who calls the Func has to run them first. Set_encoding changes a
 // parameter's type alone: its Func need not be run (Pack.View).
 //
@@ -37,5 +37,3 @@
 // What a step makes is well-formed (ir.Verify), or the step is refused with what would be wrong. Trace.Apply looks at that for all
 // steps; a primitive that is called as a function does not.
 package schedule
-
-//go:generate go run ./internal/primdoc

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What ripc does, in about a minute: compiles a trained network (digits) and SqueezeNet for this machine and for a
-# Raspberry Pi 3, runs both on both (the Pi in simulation), and compares; then networks from Larq and Brevitas. Ends with exit code 1 at the first difference.
+# Raspberry Pi 3, runs both on both (the Pi in simulation), and compares; then networks from Larq and Brevitas. It ends with the gain over the
+# same network in floats, measured here, or with exit code 1 at the first difference.
 # Needs bin/ripc (make build); `make demo` sees to that. What it makes lies in build/demo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +24,7 @@ rm -rf $out
 mkdir -p $out
 
 table=()
-# row NETWORK TARGET WHAT RESULT
+# row NETWORK TARGET STEP RESULT
 row() { table+=("$(printf '%-12s %-6s %-28s %s' "$@")"); }
 
 for net in digits squeezenet; do
@@ -76,7 +77,24 @@ case $layers in
 esac
 
 say "every stage against the interpreter"
-$ripc verify examples/digits/digits.json | tail -n 1
+for net in digits squeezenet; do
+	$ripc verify examples/$net/$net.json | tail -n 1
+done
+
+say "SqueezeNet in floats: the same layers and shapes"
+$ripc compile examples/squeezenet/squeezenet.json --float-twin -o $out/squeezenet-float | sed -n '/^weights/p'
+# weights LIBRARY: its bytes of weights and tables
+weights() { $ripc inspect "$1" --json | sed -n 's/^  "weight_bytes": \([0-9]*\).*/\1/p'; }
+# turns FILE: times of the networks in bits and in floats, in turns; a line each
+turns() {
+	for round in 1 2 3; do
+		for form in host float; do
+			$ripc bench $out/squeezenet-$form.so --json >$out/round.json
+			printf '%s %s\n' $form "$(field min_ms $out/round.json)" >>"$1"
+		done
+	done
+}
+turns $out/times
 
 for net in digits squeezenet; do
 	$ripc bench $out/$net-host.so --json >$out/$net-bench.json
@@ -86,5 +104,13 @@ for net in digits squeezenet; do
 	row $net $board "one run, one thread" "${count:+$((count / 1000)) thousand instructions}"
 done
 
-printf '\n%-12s %-6s %-28s %s\n' network target what result
+printf '\n%-12s %-6s %-28s %s\n' network target step result
 printf '%s\n' "${table[@]}"
+
+awk -v bits="$(weights $out/squeezenet-host.so)" -v floats="$(weights $out/squeezenet-float.so)" '
+	!($1 in least) || $2 < least[$1] { least[$1] = $2 }
+	END {
+		times = least["float"] / least["host"]
+		speed = times >= 1 ? sprintf("%.1f times faster", times) : sprintf("%.1f times slower", 1 / times)
+		printf "\nSqueezeNet of 1 bit, on this machine: %s and %.0f times smaller than the same network in floats; every stage equal.\n", speed, floats / bits
+	}' $out/times

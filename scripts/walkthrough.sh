@@ -96,12 +96,12 @@ generated() {
 	echo "\`ripc compile $model --target rpi3 --print-after import,fusedglue\` prints the whole graph twice. After the import:"
 	graph import | sed -n '/^  conv2:/,/^  pool2:/s/^  //p' | listing import text
 	echo "After \`fusedglue\` one node is left. The weight scale, batch_norm and quantizer have become thresholds on the sum of"
-	echo "popcounts, and the pool takes the smallest of these sums before they are compared."
+	echo "popcounts. The pool takes the smallest of these sums before they are compared."
 	graph fusedglue | sed -n '/^  pool2:/s/^  //p' | listing fusedglue text
 
-	echo "## 3. What to compute: .ripir before scheduling"
+	echo "## 3. The computation: .ripir before scheduling"
 	echo
-	echo "From \`ripc inspect $model --target rpi3 --layer $layer --algorithm $layer=popcount --ir\`, since by default this layer looks its counts up. This Func, run by the interpreter, is the definition of the"
+	echo "From \`ripc inspect $model --target rpi3 --layer $layer --algorithm $layer=popcount --ir\`, since the layer looks its counts up by default. This Func, run by the interpreter, is the definition of the"
 	echo "layer. \`%xp\` is the padded input, \`%acc\` the sums, \`%pl\` the pooled sums; planes (\`%acc.n\`) are added from the top one"
 	echo "down, doubling the sum in between. \`%t\` holds the thresholds, three for each filter, since the output has two bits."
 	sed -n '/^# before scheduling/,/^# after scheduling/p' "$tmp/layer" | grep -v '^#' | fold | listing before text
@@ -121,17 +121,17 @@ generated() {
 	echo
 	echo "The innermost loop over the sum, from \`ripc compile $model --target rpi3 --algorithm $layer=popcount --emit ll\`. It is the text before LLVM's"
 	echo "optimizer: index arithmetic is repeated for every access, and accumulators are still in memory."
-	innermost_ll "$tmp/rpi3.ll" | ends 20 4 | listing ll llvm
+	innermost_ll "$tmp/rpi3.ll" | ends 12 2 | listing ll llvm
 
 	echo "## 7. Assembly"
 	echo
 	echo "The same loop for rpi3 ($llvm, \`--target rpi3 --emit s\`). xor is \`eor\`; \`cnt\` counts the bits of each byte, and"
 	echo "\`uaddlp\` and \`uadalp\` add the bytes up to the 32-bit sums. \`[sp, ...]\` in this loop are spilled registers."
-	innermost_asm "$tmp/rpi3.s" "//" | ends 28 3 | listing asm-rpi3 asm
+	innermost_asm "$tmp/rpi3.s" "//" | ends 16 3 | listing asm-rpi3 asm
 	echo "And for x86-64-v4 (\`--target x86-64-v4 --algorithm $layer=popcount --emit s\`), which has 512-bit vectors but no instruction that counts bits in"
 	echo "them: LLVM counts by table, four bits at a time (\`vpshufb\`); \`vpmaddubsw\` and \`vpmaddwd\` add the bytes up. A host with"
 	echo "AVX512_VPOPCNTDQ needs \`vpxord\`, \`vpopcntd\` and \`vpaddd\` instead. By default the layer looks its counts up there."
-	innermost_asm "$tmp/v4.s" "#" | ends 28 3 | listing asm-x86-64-v4 asm
+	innermost_asm "$tmp/v4.s" "#" | ends 16 3 | listing asm-x86-64-v4 asm
 }
 
 {

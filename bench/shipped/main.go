@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	_ "embed"
@@ -210,11 +211,12 @@ func pageOf(s *records.Set, gained []gain, size int) []byte {
 	}
 	fmt.Fprintf(&b, `# The records that come with ripc
 
-`+"`make shipped-records`"+` makes this page and the records (autotune/shipped, %d KB): it tunes the networks of bench/shipped/runs.json with seed %d, each for its
-target, with as many candidates as it says there, and keeps the best schedule of each kernel and the default one. `+"`ripc records shipped`"+` lists them, [tuning.md](tuning.md) says what they are used for.
+<!-- Made by make shipped-records; do not edit. -->
 
-Made by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)): the same each time, and good
-for telling schedules apart. Times are of the CPU that is named. A target of runs.json that is not in the table has not been tuned yet.
+`+"`make shipped-records`"+` makes this page and the records (autotune/shipped, %d KB). It tunes the networks of bench/shipped/runs.json with seed %d, each for its
+target, and keeps the best schedule of each kernel and the default one. `+"`ripc records shipped`"+` lists them, and [tuning.md](tuning.md) says how they are used.
+
+Made by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)). Times are of the CPU that is named.
 
 | target | machine | kernels | with a better schedule | all kernels by default | at their best | |
 |---|---|---:|---:|---:|---:|---:|
@@ -232,9 +234,10 @@ for telling schedules apart. Times are of the CPU that is named. A target of run
 		marks = append(marks, g.Mark)
 	}
 	fmt.Fprintf(&b, "\n%s\n", provenance.Text(marks))
-	b.WriteString("\nWhole networks, by the sum of their kernels: the default schedules, and the best ones of as many candidates.\n\n" +
+	b.WriteString("\nWhole networks, by the sum of their kernels, that gain most:\n\n" +
 		"| network | target | candidates | by default | tuned | |\n|---|---|---:|---:|---:|---:|\n")
-	for _, g := range gained {
+	most := slices.SortedStableFunc(slices.Values(gained), func(a, b gain) int { return cmp.Compare(a.Best/a.Default, b.Best/b.Default) })
+	for _, g := range most[:min(10, len(most))] {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %.3fx |\n", g.Network, g.Target, g.Trials, g.Unit.Text(g.Default), g.Unit.Text(g.Best), g.Default/g.Best)
 	}
 	return []byte(b.String())

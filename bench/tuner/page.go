@@ -123,12 +123,13 @@ func (r *report) page(out string) string {
 	name := out[strings.LastIndex(out, "/")+1:]
 	fmt.Fprintf(&b, `# Searches beside each other
 
-`+"`make bench-tuner`"+` makes this page. Each task is a small layer (bench/tuner/tasks.json). A cost is the estimated cycles of its simulated target,
-which are the same each time, or nanoseconds on this machine where its code is not simulated; what is measured once is kept
-in `+"`build/tuner`"+`, and an interrupted comparison goes on. The reference of a task is its schedules that are drawn at random: a search can find better ones.
+<!-- Made by make bench-tuner from bench-tuner.json; do not edit. -->
 
-Figures are percent above the best of the reference, medians over %d seeds, after so many trials; "default" is the schedule without a tuner. `+"`random`"+`
-draws from the reference; `+"`xgb`"+` proposes %d candidates at a time.
+Each task is a small layer (bench/tuner/tasks.json). Its reference is schedules that are drawn at random; a search can find better ones. Costs are estimated cycles of the
+simulated target, or nanoseconds where this machine runs the code.
+
+Figures are percent above the best of the reference, medians over %d seeds, after 16 trials and more; "default" is the schedule without a tuner. `+"`random`"+`
+draws from the reference; `+"`xgb`"+` proposes %d candidates at a time ([tuning-search.md](tuning-search.md)).
 
 ![curves](%s.svg)
 

@@ -26,7 +26,7 @@ const slower = 1.02
 
 func (r *results) page() string {
 	var b strings.Builder
-	b.WriteString("# Ablation\n\n<!-- Made by go run ./examples/ablation from ablation.json; do not edit. -->\n\nWhat each optimization is worth. `make ablation` measures what is missing; `make ablation ABLATION=\"-targets rpi3 -anew\"` measures anew.\n\n")
+	b.WriteString("# Ablation\n\n<!-- Made by go run ./examples/ablation from ablation.json; do not edit. -->\n\nThe worth of each optimization. `make ablation` measures missing figures, and `make ablation ABLATION=\"-targets rpi3 -anew\"` measures anew. [ablation.json](ablation.json) has all figures, those of single convolutions too.\n\n")
 	b.WriteString("Costs are milliseconds on one machine (`host`: the least of at least 20 runs) and estimated cycles of simulated boards, with one thread ([estimates.md](estimates.md)). ")
 	b.WriteString("Each section says with how many threads and when its figures were measured.\n\n")
 	b.WriteString("| optimization | |\n|---|---|\n")
@@ -37,6 +37,7 @@ func (r *results) page() string {
 	for _, t := range r.targets() {
 		r.pageOf(&b, t)
 	}
+	r.publishedOf(&b)
 	return b.String()
 }
 
@@ -56,34 +57,27 @@ func (r *results) pageOf(b *strings.Builder, t string) {
 	twin := r.find(t, ladderNetwork, floatTwin)
 	fmt.Fprintf(b, "\n## %s\n\n", t)
 	r.sourceOf(b, t)
-	fmt.Fprintf(b, "SqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added one after the other:\n\n| with | cost | times the float twin's speed | times the step before | |\n|---|---|---|---|---|\n")
+	fmt.Fprintf(b, "SqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added one after the other; the last column of numbers leaves each out of the whole:\n\n| with | cost | times the float twin's speed | times the step before | times as slow without it | |\n|---|---|---|---|---|---|\n")
 	var last *figure
 	for _, s := range ladder(t) {
 		f := r.find(t, ladderNetwork, s.on.String())
 		if f == nil {
 			continue
 		}
-		added, ratio, why := "nothing", "", ""
+		added, ratio, without, why := "nothing", "", "", ""
 		if s.of != "" {
-			added = "+ " + string(s.of)
+			added, without = "+ "+string(s.of), r.without(t, s.of)
 		}
 		if last != nil {
 			if ratio = fmt.Sprintf("%.2f", last.Cost/f.Cost); f.Cost > slower*last.Cost {
 				why = "slower: " + reasons[s.of]
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", added, f.text(), f.against(twin), ratio, why)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", added, f.text(), f.against(twin), ratio, without, why)
 		last = f
 	}
 	if twin != nil {
-		fmt.Fprintf(b, "| %s | %s | 1.00 | | |\n", floatTwin, twin.text())
-	}
-	fmt.Fprintf(b, "\nEach left out of the whole:\n\n| without | cost | times the float twin's speed | times as slow |\n|---|---|---|---|\n")
-	all := r.find(t, ladderNetwork, setOf(features(t)...).String())
-	for _, s := range leaveOneOut(t) {
-		if f := r.find(t, ladderNetwork, s.on.String()); f != nil && all != nil {
-			fmt.Fprintf(b, "| %s | %s | %s | %.2f |\n", s.of, f.text(), f.against(twin), f.Cost/all.Cost)
-		}
+		fmt.Fprintf(b, "| %s | %s | 1.00 | | | |\n", floatTwin, twin.text())
 	}
 	fmt.Fprintf(b, "\nGlue: the share of stages that are neither convolutions nor dense layers.\n\n| network | cost | glue | times the float twin's speed |\n|---|---|---|---|\n")
 	for _, n := range gluedNetworks() {
@@ -96,8 +90,18 @@ func (r *results) pageOf(b *strings.Builder, t string) {
 			fmt.Fprintf(b, "| %s without %s | %s | %.1f %% | %s |\n", ladderNetwork, glue, f.text(), 100**f.Glue, f.against(twin))
 		}
 	}
-	r.convsOf(b, t)
-	r.publishedOf(b, t)
+	r.speedups(b, t)
+}
+
+// without says how many times as slow the network is if an optimization alone is left out; "" if that was not measured.
+func (r *results) without(t string, left feature) string {
+	all := r.find(t, ladderNetwork, setOf(features(t)...).String())
+	for _, s := range leaveOneOut(t) {
+		if f := r.find(t, ladderNetwork, s.on.String()); s.of == left && f != nil && all != nil {
+			return fmt.Sprintf("%.2f", f.Cost/all.Cost)
+		}
+	}
+	return ""
 }
 
 // busyLoad is the load from which on a machine counts as busy.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"ripc/internal/section"
@@ -16,7 +14,6 @@ import (
 func fill(root string, n *Numbers) (map[string]string, error) {
 	out := map[string]string{filepath.Join(root, "docs", "numbers.md"): n.page()}
 	for page, sections := range map[string]map[string]string{
-		"README.md":        {"machine": n.machine(), "squeezenet": n.squeezenet(), "convs": n.convs(), "boards": n.boards(), "commands": n.commands()},
 		"docs/kernels.md":  {"kernels": n.kernels(), "levels": n.levels()},
 		"docs/schedule.md": {"fire4": n.fire4()},
 	} {
@@ -163,12 +160,10 @@ func (n *Numbers) page() string {
 	var b strings.Builder
 	b.WriteString("# Measured numbers\n\n<!-- Made by make numbers from docs/numbers.json; do not edit. -->\n\n")
 	b.WriteString(n.machine())
-	b.WriteString("\nFigures that are simulated are counts of executed instructions under qemu-user and say nothing about time. " +
-		"[numbers.json](numbers.json) has all digits. `make numbers` measures all of it anew and fills the pages that show parts of it.\n\n")
-	b.WriteString(head("figure", "ms", "MACs/cycle", "instructions (simulated)", "command"))
-	for _, name := range slices.Sorted(maps.Keys(n.Figures)) {
-		f := n.Figures[name]
-		b.WriteString(row(name, f.times(), f.perCycle(), f.millions(), "`"+f.Command+"`"))
-	}
+	b.WriteString("\n[numbers.json](numbers.json) has every figure with its command, and `make numbers` measures all of them anew.\n" +
+		"\n## SqueezeNet 1.1\n\n224x224 pictures, `bin/ripc bench examples/squeezenet/MODEL.json`. The binary ones have the same first layer in floats. Weights are random: the models are for timing.\n\n" + n.squeezenet() +
+		"\n## Convolutions\n\n3x3, padded, 115.6 million multiply-accumulates each, packed bits in and out, `bin/ripc bench examples/convs/convX_nN_unipolar.json --threads 1`.\n\n" + n.convs() +
+		"\nThe same with 1 bit on simulated boards: multiply-accumulates for each executed instruction. Counts of instructions say nothing about time.\n\n" + n.boards() +
+		"\n## Commands\n\n" + n.commands())
 	return b.String()
 }

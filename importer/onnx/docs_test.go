@@ -16,30 +16,31 @@ func TestDocs(t *testing.T) {
 	golden.CheckSection(t, "../../docs/import-onnx.md", "<!-- supported ops: begin -->", "<!-- supported ops: end -->", supported())
 }
 
-// supported is the table of docs/import-onnx.md: every op that is read, what it becomes in the graph, and what of it is
-// not supported.
+// supported is the list of docs/import-onnx.md: every op that is read, by the part of it that is supported.
 func supported() string {
 	ops := table()
 	var b strings.Builder
-	fmt.Fprintf(&b, "Opsets %d to %d of the standard's operators; later ones are read as the last of these, which a note at the input says. QONNX's are found under the domains `qonnx.custom_op.general`, `onnx.brevitas` and `finn.custom_op.general`, "+
-		"and without a domain; those on channels-last images under `qonnx.custom_op.channels_last`, and those of onnxruntime under `com.microsoft`.\n\n", firstOpset, lastOpset)
-	b.WriteString("| op | becomes | as far as |\n|---|---|---|\n")
-	var constants []string
+	fmt.Fprintf(&b, "Opsets %d to %d of the standard's operators; later ones are read as the last of these, with a note at the input. QONNX's have the domains `qonnx.custom_op.general`, `onnx.brevitas` and `finn.custom_op.general`, "+
+		"or none; those on channels-last images `qonnx.custom_op.channels_last`; those of onnxruntime `com.microsoft`.\n\n", firstOpset, lastOpset)
+	b.WriteString("| operators | as far as |\n|---|---|\n")
+	var constants, order []string
+	by := map[string][]string{"all of it": nil}
 	for _, k := range slices.SortedFunc(maps.Keys(ops), key.compare) {
 		o := ops[k]
 		if o.lower == nil {
 			constants = append(constants, k.name)
 			continue
 		}
-		shown := k.name + map[family]string{qonnx: " (QONNX)", channelsLast: " (QONNX, channels last)", microsoft: " (com.microsoft)"}[k.family]
-		limits := o.limits
-		if limits == "" {
-			limits = "all of it"
+		limits := cmp.Or(o.limits, "all of it")
+		if by[limits] == nil {
+			order = append(order, limits)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", shown, o.becomes, limits)
+		by[limits] = append(by[limits], k.name+map[family]string{qonnx: " (QONNX)", channelsLast: " (QONNX, channels last)", microsoft: " (com.microsoft)"}[k.family])
 	}
-	fmt.Fprintf(&b, "\nOn constants only, where exporters compute shapes and weights with them: %s. Each op above is computed, too, where all its operands are constants: by the graph that it would become in a network.\n",
-		strings.Join(constants, ", "))
+	for _, limits := range order {
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(by[limits], ", "), limits)
+	}
+	fmt.Fprintf(&b, "\nOn constants only: %s. Each op above is also computed where all its operands are constants.\n", strings.Join(constants, ", "))
 	return b.String()
 }
 

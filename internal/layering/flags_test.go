@@ -44,7 +44,7 @@ func TestNoFlags(t *testing.T) {
 				used[name] = true
 				return fs.SkipDir
 			}
-			if base := d.Name(); name != "" && (strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "examples", "build", "bin", "primdoc"}, base)) {
+			if base := d.Name(); name != "" && (strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "examples", "build", "bin"}, base)) {
 				return fs.SkipDir
 			}
 			return nil

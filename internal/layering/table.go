@@ -58,7 +58,6 @@ func Table() []Row {
 		{"schedule/features", []string{"ir", "ir/arith", "ir/size", "targets", "targets/isa"}, nil},
 		{"schedule/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"schedule/machine", []string{"ir", "schedule/costmodel", "schedule/features", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}},
-		{"schedule/internal/primdoc", nil, nil}, // writes docs/primitives.md
 		{"lower", []string{"graph", "graph/scalar", "internal/f32", "internal/names", "internal/passorder", "internal/suggest", "ir", "lower/inline", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
 		{"lower/layout", []string{"graph", "graph/scalar", "internal/enum", "ir", "targets", "targets/isa"}, nil},
 		{"lower/ops", []string{"graph", "graph/scalar", "ir", "lower/layout"}, nil},

@@ -11,7 +11,7 @@ import (
 )
 
 // TestFor: a target has an instruction if it has the architecture and all features that are needed, and not if one of
-// them lacks. Which instructions need what is in docs/schedule.md, which a test of e2e compares.
+// them lacks. docs/schedule.md lists their meanings.
 func TestFor(t *testing.T) {
 	for _, i := range All() {
 		name := i.Func.Name

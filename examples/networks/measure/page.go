@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"ripc/internal/section"
@@ -14,6 +15,11 @@ const (
 	page       = "docs/networks.md"
 	begin, end = "<!-- networks: measured begin -->", "<!-- networks: measured end -->"
 )
+
+// shown are the networks of the page; the JSON has all.
+func shown() []string {
+	return []string{"squeezenet", "squeezenet_a2", "alexnet_a1", "vggnet_a1", "resnet18_a1", "resnet50_a1", "birealnet", "reactnet_a", "quicknet", "unet", "digits"}
+}
 
 // readTable reads docs/networks.json.
 func readTable(path string) (*Table, error) {
@@ -54,14 +60,21 @@ func (t *Table) markdown() string {
 		fmt.Fprintf(&b, ", onnxruntime %s", t.ONNX)
 	}
 	fmt.Fprintf(&b, "; the least of %d rounds.\n\n", t.Rounds)
-	b.WriteString("| network | ms, 1 thread | 2 threads | float twin, 1 thread | 2 threads | ratio | onnxruntime in floats | ratio | rpi3, Mcycles | rpi4, Mcycles | float layers' share | glue's share | library | twin's | memory | twin's | compile | accuracy |\n")
-	b.WriteString("|" + strings.Repeat("---|", 18) + "\n")
+	head := []string{"network", "ms, 1 thread", "2 threads", "times the float twin's speed", "times onnxruntime's in floats"}
+	for _, target := range boards() {
+		head = append(head, target+", Mcycles")
+	}
+	head = append(head, "library", "twin's", "memory", "twin's")
+	b.WriteString("| " + strings.Join(head, " | ") + " |\n" + strings.Repeat("|---", len(head)) + "|\n")
 	for _, r := range t.Networks {
-		cells := []string{r.Name, ms(r.OneMS), ms(r.TwoMS), ms(r.FloatMS), ms(r.FloatTwo), ratio(r.FloatMS, r.OneMS), ms(r.ONNXMS), ratio(r.ONNXMS, r.OneMS)}
+		if !slices.Contains(shown(), r.Name) {
+			continue
+		}
+		cells := []string{r.Name, ms(r.OneMS), ms(r.TwoMS), ratio(r.FloatMS, r.OneMS), ratio(r.ONNXMS, r.OneMS)}
 		for _, target := range boards() {
 			cells = append(cells, mega(r.Cycles[target]))
 		}
-		cells = append(cells, percent(r.StemShare), percent(r.GlueShare), bytesText(r.Library), bytesText(r.FloatLib), bytesText(r.Memory), bytesText(r.FloatMem), fmt.Sprintf("%.1f s", r.CompileS), accuracy(r.Accuracy))
+		cells = append(cells, bytesText(r.Library), bytesText(r.FloatLib), bytesText(r.Memory), bytesText(r.FloatMem))
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
 	return b.String()
@@ -92,15 +105,6 @@ func mega(v float64) string {
 	}
 	return fmt.Sprintf("%.2f", v/1e6)
 }
-
-func accuracy(v float64) string {
-	if v == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f %%", 100*v)
-}
-
-func percent(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
 
 func bytesText(n int64) string {
 	if n < 1<<20 {

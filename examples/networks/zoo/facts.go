@@ -59,7 +59,7 @@ func (n Network) Facts() (*Facts, error) {
 // Page is the table of the networks in Markdown. Riptide's have a row for each architecture, with the names of its other forms.
 func Page() (string, error) {
 	var b strings.Builder
-	b.WriteString("| network | paper | input | layers: binary, other | MACs: binary, other | weights | as f32 | what is to be known |\n|" + strings.Repeat("---|", 8) + "\n")
+	b.WriteString("| network | paper | input | layers: binary, other | MACs: binary, other | weights | as f32 | forms |\n|" + strings.Repeat("---|", 8) + "\n")
 	all := Networks()
 	shown := map[string]bool{}
 	for _, n := range all {
@@ -73,18 +73,28 @@ func Page() (string, error) {
 		}
 		note := n.Note
 		if n.Riptide() {
-			var forms []string
+			forms := 0
 			for _, o := range all {
-				if o.Family == n.Family && o.Name != n.Name {
-					forms = append(forms, "`"+o.Name+"`")
+				if o.Family == n.Family {
+					forms++
 				}
 			}
-			note = "also " + strings.Join(forms, ", ")
+			note = fmt.Sprintf("%d, by bits and encoding", forms)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %d, %d | %s, %s | %s | %s | %s |\n", n.Name, n.Paper, strings.Trim(strings.ReplaceAll(fmt.Sprint(n.Input[1:]), " ", "x"), "[]"),
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %d, %d | %s, %s | %s | %s | %s |\n", n.Name, shortPaper(n.Paper), strings.Trim(strings.ReplaceAll(fmt.Sprint(n.Input[1:]), " ", "x"), "[]"),
 			f.Binary, f.Float, millions(f.BinaryMACs), millions(f.FloatMACs), kib(f.Bytes), kib(f.FloatBytes), note)
 	}
 	return b.String(), nil
+}
+
+// shortPaper is a citation without its conference and year, and with the first author alone.
+func shortPaper(paper string) string {
+	parts := strings.Split(paper, ", ")
+	if len(parts) < 3 {
+		return paper
+	}
+	author := strings.TrimSuffix(parts[0], " et al.")
+	return author + " et al.: " + parts[len(parts)-2]
 }
 
 func millions(n int64) string { return fmt.Sprintf("%.1f M", float64(n)/1e6) }
