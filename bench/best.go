@@ -117,7 +117,7 @@ func (r *Results) bestBars() string {
 				}
 				long := max(2, width*f.MinMS/most)
 				fmt.Fprintf(&bars, `<text x="%d" y="%d" text-anchor="end">%s, %s</text><rect x="%d" y="%d" width="%.1f" height="18" fill="%s"/><text x="%.1f" y="%d">%.1f ms</text>`+"\n",
-					left-8, y+14, escaped(f.brand()), p, left, y, long, color, left+long+6, y+14, f.MinMS)
+					left-8, y+14, escapeXML(f.brand()), p, left, y, long, color, left+long+6, y+14, f.MinMS)
 				y += line
 			}
 			y += gap
@@ -126,5 +126,5 @@ func (r *Results) bestBars() string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="14">
 <rect width="100%%" height="100%%" fill="#ffffff"/>
 <text x="10" y="20" font-weight="bold">%s: one inference, one thread</text><text x="10" y="36" font-size="11" fill="#666666">%s, %s</text>
-`, left+width+right, y, left+width+right, y, escaped(title), escaped(r.CPU), r.Date) + bars.String() + "</svg>\n"
+`, left+width+right, y, left+width+right, y, escapeXML(title), escapeXML(r.CPU), r.Date) + bars.String() + "</svg>\n"
 }
