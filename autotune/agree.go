@@ -56,7 +56,7 @@ func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agre
 		if err != nil {
 			return nil, err
 		}
-		return a.of(ctx, p, nil)
+		return a.agreeOn(ctx, p, nil)
 	}
 	programs, err := n.programs(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agre
 	if err != nil {
 		return nil, err
 	}
-	return a.of(ctx, p, choice)
+	return a.agreeOn(ctx, p, choice)
 }
 
 // agreement is one call of Agree.
@@ -91,7 +91,7 @@ type measured struct {
 
 // read finds the class of costs to believe: measured rather than simulated, and then that of most candidates.
 func (a *agreement) read(cpu string) {
-	own, notes := sifted(a.set, a.network.Target.Name)
+	own, notes := siftRecords(a.set, a.network.Target.Name)
 	tried := map[records.Class]map[string]bool{}
 	a.set = own
 	if elsewhere := func(r records.Record) bool { return r.Machine.CPU != cpu && !r.Machine.Simulated }; a.network.Target.Name == targets.HostName && slices.ContainsFunc(own.Records, elsewhere) {
@@ -107,7 +107,7 @@ func (a *agreement) read(cpu string) {
 		}
 	}
 	for c := range tried {
-		if !a.any || before(c, a.class, len(tried[c]), len(tried[a.class])) {
+		if !a.any || precedes(c, a.class, len(tried[c]), len(tried[a.class])) {
 			a.any, a.class = true, c
 		}
 	}
@@ -117,20 +117,20 @@ func (a *agreement) read(cpu string) {
 	}
 	a.notes = notes
 	if a.any || a.network.Target.Name == targets.HostName { // else no machine was chosen that others would not be
-		a.notes = append(a.notes, others(own, mine)...)
+		a.notes = append(a.notes, noteOthers(own, mine)...)
 	}
 }
 
-// before orders classes of n and m candidates.
-func before(c, d records.Class, n, m int) bool {
+// precedes orders classes of n and m candidates.
+func precedes(c, d records.Class, n, m int) bool {
 	if c.Simulated != d.Simulated {
 		return d.Simulated
 	}
 	return cmp.Or(-cmp.Compare(n, m), c.Compare(d)) < 0
 }
 
-// of is the agreement for p, which has the algorithms of choice.
-func (a *agreement) of(ctx context.Context, p *ir.Program, choice map[string]layout.Algorithm) (*Agreement, error) {
+// agreeOn is the agreement for p, which has the algorithms of choice.
+func (a *agreement) agreeOn(ctx context.Context, p *ir.Program, choice map[string]layout.Algorithm) (*Agreement, error) {
 	out := &Agreement{Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
 	without := Note{Kind: Without}
 	for _, s := range p.Stages {

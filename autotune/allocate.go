@@ -22,8 +22,8 @@ func (t *tuner) isUsual(a *study) bool {
 // maxEstimate is how many times the estimated cost of the chosen algorithm another one may have to be tried at the beginning.
 const maxEstimate = 1.5
 
-// promising says that an algorithm that a layer does not have without a tuner may be as good by estimate, or that there is none.
-func (t *tuner) promising(a *study) bool {
+// isPromising says that an algorithm that a layer does not have without a tuner may be as good by estimate, or that there is none.
+func (t *tuner) isPromising(a *study) bool {
 	costs := a.task.Stage.Layer.Algorithm.Costs
 	own, ok := costs[a.task.Algorithm]
 	if !ok {

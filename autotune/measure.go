@@ -63,7 +63,7 @@ func (t *tuner) try(ctx context.Context, tr trial) answer {
 		u, err = compile.Kernel(ctx, tr.study.task.Func, tr.candidate.Trace, tr.study.task.Target, o)
 		return err
 	}); err != nil {
-		if text, ok := unbuildable(ctx, err); ok && tr.origin.Trial > 0 {
+		if text, ok := explainUnbuildable(ctx, err); ok && tr.origin.Trial > 0 {
 			return failed(records.Unbuildable, text)
 		}
 		return lost(err)
@@ -103,7 +103,7 @@ func (t *tuner) measure(ctx context.Context, j runner.Job) (runner.Result, error
 		r, err = t.Runner.Measure(ctx, j)
 		return err
 	}
-	err := within(ctx, t.slots, func() error {
+	err := withRoom(ctx, t.slots, func() error {
 		if t.here {
 			return t.working(ctx, measuring, measure)
 		}
@@ -113,9 +113,9 @@ func (t *tuner) measure(ctx context.Context, j runner.Job) (runner.Result, error
 	return r, err
 }
 
-// unbuildable is what a failed build says of the candidate; ok is false where it says nothing of it: the tuner was stopped, or tools are
+// explainUnbuildable is what a failed build says of the candidate; ok is false where it says nothing of it: the tuner was stopped, or tools are
 // missing.
-func unbuildable(ctx context.Context, err error) (text string, ok bool) {
+func explainUnbuildable(ctx context.Context, err error) (text string, ok bool) {
 	var missing *toolchain.MissingToolError
 	var internal *compile.InternalError
 	if ctx.Err() != nil || errors.As(err, &missing) || errors.As(err, &internal) {
@@ -148,7 +148,7 @@ func (t *tuner) keep(tr trial, a answer) error {
 
 // note lets the search and whoever listens know what came of a trial.
 func (t *tuner) note(tr trial, a answer) {
-	tr.study.tried(tr, a.measurement)
+	tr.study.count(tr, a.measurement)
 	t.done++
 	now := time.Now()
 	if !a.known {

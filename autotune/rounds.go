@@ -42,7 +42,7 @@ func (t *tuner) run(ctx context.Context) error {
 // searchAll tries what searches propose. It may fail with errOver.
 func (t *tuner) searchAll(ctx context.Context) error {
 	// What the network is without a tuner comes first.
-	for _, wanted := range []func(*study) bool{t.isUsual, t.promising} {
+	for _, wanted := range []func(*study) bool{t.isUsual, t.isPromising} {
 		if _, err := t.begin(ctx, wanted); err != nil {
 			return err
 		}

@@ -61,15 +61,15 @@ func (t *tuner) settleStage(ctx context.Context, usual *study, all []*study) err
 			return err
 		}
 		pair := []contender{{usual, c}, {best, d}}
-		if pair[0].settled() && pair[1].settled() {
+		if pair[0].isSettled() && pair[1].isSettled() {
 			return nil
 		}
 		for range settledBy {
 			for _, one := range pair {
-				if one.settled() {
+				if one.isSettled() {
 					continue
 				}
-				if err := t.again(ctx, one); err != nil {
+				if err := t.measureAgain(ctx, one); err != nil {
 					return err
 				}
 			}
@@ -84,19 +84,19 @@ type contender struct {
 	candidate space.Candidate
 }
 
-// measured are the measurements of c.
-func (c contender) measured() []records.Record { return c.study.records[c.study.key(c.candidate)] }
+// measurements are those of c.
+func (c contender) measurements() []records.Record { return c.study.records[c.study.key(c.candidate)] }
 
-// settled says that c need not be measured again; what failed is not.
-func (c contender) settled() bool {
-	return len(c.measured()) >= settledBy || slices.ContainsFunc(c.measured(), failed)
+// isSettled says that c need not be measured again; what failed is not.
+func (c contender) isSettled() bool {
+	return len(c.measurements()) >= settledBy || slices.ContainsFunc(c.measurements(), hasFailed)
 }
 
-func failed(r records.Record) bool { return r.Result.Failure != nil }
+func hasFailed(r records.Record) bool { return r.Result.Failure != nil }
 
-// again measures a contender once more.
-func (t *tuner) again(ctx context.Context, c contender) error {
-	of := c.measured()
+// measureAgain measures a contender once more.
+func (t *tuner) measureAgain(ctx context.Context, c contender) error {
+	of := c.measurements()
 	tr := trial{study: c.study, candidate: c.candidate, origin: of[0].Origin, repeat: len(of) + 1}
 	a := t.try(ctx, tr)
 	if a.err != nil {

@@ -80,7 +80,7 @@ func (t *tuner) grow() {
 func (t *tuner) serve(ctx context.Context, tr trial, to chan<- answer) {
 	t.under.Go(func() {
 		var a answer
-		err := within(ctx, t.seats, func() error {
+		err := withRoom(ctx, t.seats, func() error {
 			if t.over() {
 				return errOver
 			}
@@ -100,7 +100,7 @@ func (t *tuner) close() {
 
 // working does w on a core when one is free.
 func (s *shop) working(ctx context.Context, w work, f func() error) error {
-	return within(ctx, s.desks, func() error {
+	return withRoom(ctx, s.desks, func() error {
 		defer s.clock(w)()
 		return f()
 	})
@@ -118,8 +118,8 @@ func (s *shop) busy() Busy {
 	return Busy{Cores: s.cores, Proposing: of(proposing), Building: of(building), Checking: of(checking), Measuring: of(measuring), Elsewhere: !s.here}
 }
 
-// within calls f when there is room; it fails with ctx's error once that is done.
-func within(ctx context.Context, room *semaphore.Weighted, f func() error) error {
+// withRoom calls f when there is room; it fails with ctx's error once that is done.
+func withRoom(ctx context.Context, room *semaphore.Weighted, f func() error) error {
 	if err := room.Acquire(ctx, 1); err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"ripc/compile"
 )
 
-// sifted are the records of a target that this version of ripc may go by, and what is to be said of what is left out.
-func sifted(set *records.Set, target string) (own *records.Set, notes []Note) {
+// siftRecords returns the records of a target that this version of ripc may go by, and what is to be said of what is left out.
+func siftRecords(set *records.Set, target string) (own *records.Set, notes []Note) {
 	if n := len(set.Foreign); n > 0 {
 		notes = append(notes, Note{Kind: Foreign, Count: n})
 	}
@@ -33,9 +33,9 @@ func sifted(set *records.Set, target string) (own *records.Set, notes []Note) {
 	return own, notes
 }
 
-// others are notes of the records whose costs are not of class mine: one for each other machine, and one of what had other caches. What cannot be
+// noteOthers returns notes of the records whose costs are not of class mine: one for each other machine, and one of what had other caches. What cannot be
 // built is believed of every machine.
-func others(set *records.Set, mine records.Class) []Note {
+func noteOthers(set *records.Set, mine records.Class) []Note {
 	var notes []Note
 	caches := Note{Kind: OtherCaches, Cold: !mine.Cold}
 	for _, r := range set.Records {

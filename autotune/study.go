@@ -189,7 +189,7 @@ func (a *study) learn(c space.Candidate, m records.Measurement) {
 // cheapest is the candidate that costs least by all its measurements; ok is whether any has a cost.
 func (a *study) cheapest() (p space.Point, cost float64, ok bool) {
 	for _, key := range slices.Sorted(maps.Keys(a.points)) {
-		if of := a.records[key]; !slices.ContainsFunc(of, failed) {
+		if of := a.records[key]; !slices.ContainsFunc(of, hasFailed) {
 			if c := records.Typical(of).Result.Cost; !ok || c < cost {
 				p, cost, ok = a.points[key], c, true
 			}
@@ -203,13 +203,13 @@ func (a *study) reckon() {
 	if p, cost, ok := a.cheapest(); ok {
 		a.point, a.best = p, cost
 	}
-	if of := a.records[a.first]; a.usual > 0 && !slices.ContainsFunc(of, failed) {
+	if of := a.records[a.first]; a.usual > 0 && !slices.ContainsFunc(of, hasFailed) {
 		a.usual = records.Typical(of).Result.Cost
 	}
 }
 
-// tried counts a candidate.
-func (a *study) tried(tr trial, m records.Measurement) {
+// count counts a candidate.
+func (a *study) count(tr trial, m records.Measurement) {
 	a.learn(tr.candidate, m)
 	if tr.origin.Trial == 0 && m.Failure == nil {
 		a.first, a.usual = a.key(tr.candidate), m.Cost

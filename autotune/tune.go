@@ -155,8 +155,8 @@ func (t *tuner) read(ctx context.Context) error {
 	}
 	t.places, t.usual = map[place][]*study{}, map[place]*study{}
 	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit(), Cold: t.Settings.Cold}
-	known, notes := sifted(known, t.network.Target.Name)
-	notes = append(notes, others(known, mine)...)
+	known, notes := siftRecords(known, t.network.Target.Name)
+	notes = append(notes, noteOthers(known, mine)...)
 	for _, task := range tasks {
 		a, err := newStudy(task, t.Options, known, mine)
 		if err != nil {

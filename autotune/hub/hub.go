@@ -226,7 +226,7 @@ func (a *auth) check(c server.ClientAuthentication) error {
 	if o.Nkey == "" && !a.closed {
 		return nil
 	}
-	if err := signed(o.Nkey, o.Sig, c.GetNonce()); err != nil {
+	if err := checkSignature(o.Nkey, o.Sig, c.GetNonce()); err != nil {
 		return err
 	}
 	user := &server.User{Username: o.Nkey}
@@ -247,7 +247,7 @@ func (a *auth) check(c server.ClientAuthentication) error {
 		}
 		if keys[at].Role == Worker {
 			r := runner.WorkerRights(o.Nkey)
-			if user.Account, err = a.rooms.of(o.Nkey, r); err != nil {
+			if user.Account, err = a.rooms.find(o.Nkey, r); err != nil {
 				return err
 			}
 			user.Permissions = &server.Permissions{Publish: &server.SubjectPermission{Allow: r.Publish}, Subscribe: &server.SubjectPermission{Allow: r.Subscribe}}

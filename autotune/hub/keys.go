@@ -117,8 +117,8 @@ func create(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// signed reports whether sig is the nonce's signature by key, as clients of NATS send it.
-func signed(key, sig string, nonce []byte) error {
+// checkSignature fails unless sig is the nonce's signature by key, as clients of NATS send it.
+func checkSignature(key, sig string, nonce []byte) error {
 	if key == "" {
 		return errors.New("it has no key")
 	}

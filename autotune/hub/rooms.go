@@ -36,8 +36,8 @@ func (r *rooms) open(s *server.Server) error {
 	return nil
 }
 
-// of is the room of a worker with rights r.
-func (r *rooms) of(worker string, rights runner.Rights) (*server.Account, error) {
+// find is the room of a worker with rights r.
+func (r *rooms) find(worker string, rights runner.Rights) (*server.Account, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a := r.made[worker]; a != nil {

@@ -104,7 +104,7 @@ func (r *runRequest) hashes() []string {
 	for _, j := range r.Jobs {
 		replaceContents(j, func(hash []byte) []byte { all = append(all, string(hash)); return nil })
 	}
-	return distinct(all)
+	return removeDuplicates(all)
 }
 
 // runAnswer is what a batch left. Behind it, the contents follow: of each result the outputs, then the workspace.

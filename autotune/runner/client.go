@@ -86,7 +86,7 @@ func (c *client) ask(request message, blobs Blobs) (*message, error) {
 		case m.Need == nil:
 			return m, nil
 		default:
-			if len(distinct(m.Need)) != len(m.Need) {
+			if len(removeDuplicates(m.Need)) != len(m.Need) {
 				return nil, &MessageError{Msg: "the worker needs a blob twice"}
 			}
 			for _, hash := range m.Need {
@@ -130,8 +130,8 @@ func (a *Announcement) suits(arch string, features []string) error {
 	return nil
 }
 
-// interrupted is ctx's error if ctx has ended, which may show as any error of a connection; else err.
-func interrupted(ctx context.Context, err error) error {
+// joinInterrupt is ctx's error if ctx has ended, which may show as any error of a connection; else err.
+func joinInterrupt(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}

@@ -15,13 +15,13 @@ import (
 // errLimit says that a candidate was stopped because it took too long.
 var errLimit = errors.New("time is up")
 
-// limited is ctx for a candidate that may take limit.
-func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+// limitTime is ctx for a candidate that may take limit.
+func limitTime(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, limit, errLimit)
 }
 
-// failed makes the answer to j of what err says of the candidate, which ran in ctx (of limited); it is err if that says nothing of it.
-func failed(ctx context.Context, answer Result, err error, s Settings) (Result, error) {
+// answerFailure makes the answer to j of what err says of the candidate, which ran in ctx (of limitTime); it is err if that says nothing of it.
+func answerFailure(ctx context.Context, answer Result, err error, s Settings) (Result, error) {
 	var died *simulate.RunError
 	var overrun *simulate.OverrunError
 	var status *runtime.StatusError
@@ -60,8 +60,8 @@ func Blank(n int64) []byte { return simulate.Pattern(make([]byte, n), blank) }
 // blank is where Blank's pattern begins.
 const blank = 0x5A
 
-// whole is a whole run of a kernel on its inputs.
-func whole(m *simulate.Machine, j Job, threads int) simulate.Job {
+// wholeRun is a whole run of a kernel on its inputs.
+func wholeRun(m *simulate.Machine, j Job, threads int) simulate.Job {
 	run := simulate.Job{Inputs: j.Inputs, Last: m.Stages(), Threads: threads}
 	run.Workspace, run.Outputs = simulate.Filled(m.Description(), threads, blank)
 	return run

@@ -47,7 +47,7 @@ func (a *asked) measure(ctx context.Context, stored <-chan *nats.Msg) (Result, e
 		switch {
 		case ctx.Err() != nil:
 			return Result{}, ctx.Err()
-		case err != nil && (a.nc.IsConnected() || a.nc.IsClosed()) && !passing(err):
+		case err != nil && (a.nc.IsConnected() || a.nc.IsClosed()) && !isPassing(err):
 			return Result{}, err
 		case err != nil: // the hub is away, or just back
 			if away.IsZero() {
@@ -72,8 +72,8 @@ func (a *asked) measure(ctx context.Context, stored <-chan *nats.Msg) (Result, e
 	}
 }
 
-// passing reports whether err is one of a connection that comes back, or of a hub that is about to be ready.
-func passing(err error) bool {
+// isPassing reports whether err is one of a connection that comes back, or of a hub that is about to be ready.
+func isPassing(err error) bool {
 	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, nats.ErrReconnectBufExceeded, nats.ErrStaleConnection,
 		context.DeadlineExceeded, jetstream.ErrNoStreamResponse, jetstream.ErrStreamNotFound, jetstream.ErrJetStreamNotEnabled} {
 		if errors.Is(err, e) {
@@ -100,7 +100,7 @@ func (a *asked) step(ctx context.Context) (r Result, ok bool, err error) {
 		}
 		if gone {
 			_ = s.DeleteMsg(ctx, a.queued) // another tuner may have done it
-			return a.failed(), true, nil
+			return a.crashedResult(), true, nil
 		}
 	}
 	switch m, err := s.GetLastMsgForSubject(ctx, a.subject()); {
@@ -132,7 +132,7 @@ func (a *asked) catchUp(ctx context.Context) error {
 	if back {
 		err := a.find(ctx)
 		if err == nil {
-			err = a.serveable(ctx)
+			err = a.openQueue(ctx)
 		}
 		a.mu.Lock()
 		a.back = a.back || err != nil
@@ -187,8 +187,8 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 // faultError is what a worker said that could not do a job.
 type faultError struct{ error }
 
-// hopeless reports whether all workers that pull have said that they cannot do the job.
-func (a *asked) hopeless() bool {
+// isHopeless reports whether all workers that pull have said that they cannot do the job.
+func (a *asked) isHopeless() bool {
 	if len(a.cannot) == 0 {
 		return false
 	}
@@ -211,7 +211,7 @@ func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := plausible(r, a.job, a.machine, a.unit); err != nil {
+	if err := checkPlausible(r, a.job, a.machine, a.unit); err != nil {
 		return Result{}, fmt.Errorf("a result that cannot be: %w", err)
 	}
 	if r.Machine.Host = ""; !r.Machine.Simulated { // where it is simulated does not matter
@@ -222,7 +222,7 @@ func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 
 // ask puts the job into the queue, and its contents onto the hub.
 func (a *asked) ask(ctx context.Context) error {
-	if a.times-a.stolen >= attempts || a.stolen >= stolen || a.hopeless() {
+	if a.times-a.stolen >= attempts || a.stolen >= stolen || a.isHopeless() {
 		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, cmp.Or(a.last, errors.New("there was none")))
 	}
 	for hash, content := range a.blobs {
@@ -313,8 +313,8 @@ func (a *asked) givenUp(ctx context.Context) (bool, error) {
 	}
 }
 
-// failed is the result of a job that took all workers with it that had it.
-func (a *asked) failed() Result {
+// crashedResult is the result of a job that took all workers with it that had it.
+func (a *asked) crashedResult() Result {
 	return Result{ID: a.job.ID, Machine: a.machine, Measurement: records.Measurement{Failure: &records.Failure{
 		Kind: records.Crashed, Text: fmt.Sprintf("%d workers died or hung while they had it", deliveries)}}}
 }

@@ -9,9 +9,9 @@ import (
 	"ripc/autotune/records"
 )
 
-// plausible fails if r cannot be the answer to j of a machine like m, whatever was measured. Whether the outputs are right is
+// checkPlausible fails if r cannot be the answer to j of a machine like m, whatever was measured. Whether the outputs are right is
 // for the tuner to say.
-func plausible(r Result, j Job, m records.Machine, unit records.Unit) error {
+func checkPlausible(r Result, j Job, m records.Machine, unit records.Unit) error {
 	switch got := &r.Measurement; {
 	case r.ID != j.ID:
 		return errors.New("it answers another job")

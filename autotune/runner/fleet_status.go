@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ type FleetStatus struct {
 func (f Fleet) Status(ctx context.Context) (FleetStatus, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	nc, _, err := f.connect(f.refused(cancel))
+	nc, _, err := f.connect(f.endRefused(cancel))
 	if err != nil {
 		return FleetStatus{}, f.lost(err)
 	}
@@ -84,7 +85,7 @@ func members(ctx context.Context, js jetstream.JetStream, heartbeat time.Duratio
 		return nil, err
 	}
 	now := s.CachedInfo().TimeStamp
-	var all []Member
+	all := map[string]Member{} // by ID: one may say something else meanwhile
 	for next := uint64(1); ; {
 		m, err := s.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subjectWorker+"*"))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -97,11 +98,10 @@ func members(ctx context.Context, js jetstream.JetStream, heartbeat time.Duratio
 		if one, ok := decodeMember(m.Subject, m.Data); ok {
 			one.Seen = m.Time
 			one.Alive = now.Sub(m.Time) < lives*heartbeat
-			all = append(all, one)
+			all[one.ID] = one
 		}
 	}
-	slices.SortFunc(all, func(a, b Member) int { return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID)) })
-	return all, nil
+	return slices.SortedFunc(maps.Values(all), func(a, b Member) int { return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID)) }), nil
 }
 
 // decodeMember reads what a worker said of itself under subject; ok is whether it can be.

@@ -57,7 +57,7 @@ func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var err error
-	r.nc, _, err = f.connect(f.refused(cancel),
+	r.nc, _, err = f.connect(f.endRefused(cancel),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				f.log("the hub is away: %v", err)
@@ -87,8 +87,8 @@ func openFleet(ctx context.Context, name, _ string, t targets.Target, o Options)
 	return r, err
 }
 
-// refused ends what is being done when the hub says that the key does not allow it; no answer would come.
-func (f Fleet) refused(cancel context.CancelCauseFunc) nats.Option {
+// endRefused ends what is being done when the hub says that the key does not allow it; no answer would come.
+func (f Fleet) endRefused(cancel context.CancelCauseFunc) nats.Option {
 	return nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		f.log("%v", err)
 		if errors.Is(err, nats.ErrPermissionViolation) {
@@ -122,7 +122,7 @@ func (r *fleet) open(ctx context.Context, t targets.Target) error {
 		}
 		r.machine, r.unit = records.Machine{CPU: p.CPU}, records.Nanoseconds
 	}
-	if err := r.serveable(ctx); err != nil {
+	if err := r.openQueue(ctx); err != nil {
 		return err
 	}
 	if _, err := r.nc.Subscribe(subjectWorker+"*", func(m *nats.Msg) {
@@ -163,8 +163,8 @@ func (r *fleet) stream(name string) jetstream.Stream {
 	return r.streams[name]
 }
 
-// serveable lets the workers of the pool pull.
-func (r *fleet) serveable(ctx context.Context) error {
+// openQueue lets the workers of the pool pull.
+func (r *fleet) openQueue(ctx context.Context) error {
 	_, err := r.js.CreateOrUpdateConsumer(ctx, streamJobs, jetstream.ConsumerConfig{
 		Durable: r.pool, FilterSubject: subjectJob + r.pool + ".*", AckPolicy: jetstream.AckExplicitPolicy, AckWait: r.f.lease(), MaxDeliver: deliveries,
 	})

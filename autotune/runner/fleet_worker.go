@@ -86,7 +86,7 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { f.log("the hub is back"); poke(w.wake) }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { w.notLetIn(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { w.logRefusal(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { f.log("%v", err) }),
 		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); poke(w.wake) }))
 	if err != nil {
@@ -100,7 +100,7 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 	w.member = Member{Announcement: a, ID: id, Host: host, Since: time.Now().UTC()}
 	for subject, handle := range map[string]nats.MsgHandler{
 		subjectRest + id: func(m *nats.Msg) { w.rest(string(m.Data)) },
-		subjectDrop + w.member.pool().id() + ".*": func(m *nats.Msg) { w.dropped(lastOf(m.Subject)) },
+		subjectDrop + w.member.pool().id() + ".*": func(m *nats.Msg) { w.endJob(lastOf(m.Subject)) },
 	} {
 		if _, err := nc.Subscribe(subject, handle); err != nil {
 			return f.lost(err)
@@ -140,8 +140,8 @@ type fleetWorker struct {
 	refusal string
 }
 
-// notLetIn says why the hub cannot be reached or lets no one in with this key, once for each reason: it is tried for ever.
-func (w *fleetWorker) notLetIn(err error) {
+// logRefusal says why the hub cannot be reached or lets no one in with this key, once for each reason: it is tried for ever.
+func (w *fleetWorker) logRefusal(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if text := err.Error(); text != w.refusal {
@@ -156,8 +156,8 @@ func (w *fleetWorker) notLetIn(err error) {
 // errDropped is the cause of the end of a job that nobody waits for any more.
 var errDropped = errors.New("nobody waits for it any more")
 
-// dropped ends a job, if it is the one at hand.
-func (w *fleetWorker) dropped(job string) {
+// endJob ends a job, if it is the one at hand.
+func (w *fleetWorker) endJob(job string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.member.Job == job && w.drop != nil {

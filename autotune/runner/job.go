@@ -20,8 +20,8 @@ func Defaults() Settings {
 	return Settings{Threads: 1, Limit: 20 * time.Second, MinRuns: 5, MinTime: 5 * time.Millisecond, MaxTime: 300 * time.Millisecond, Interval: 0.02}
 }
 
-// or is s with what d says where s is zero.
-func (s Settings) or(d Settings) Settings {
+// fillIn is s with what d says where s is zero.
+func (s Settings) fillIn(d Settings) Settings {
 	s.Threads = cmp.Or(s.Threads, d.Threads)
 	s.Limit = cmp.Or(s.Limit, d.Limit)
 	s.MinRuns = cmp.Or(s.MinRuns, d.MinRuns)
@@ -86,11 +86,11 @@ func (j Job) Pack() (Header, Blobs) {
 
 // Hashes lists the blobs that the Job needs, none twice.
 func (h Header) Hashes() []string {
-	return distinct(append([]string{h.Library, h.Program}, h.Inputs...))
+	return removeDuplicates(append([]string{h.Library, h.Program}, h.Inputs...))
 }
 
-// distinct are the hashes of a list in its order, none twice; "" is none.
-func distinct(list []string) []string {
+// removeDuplicates returns the hashes of a list in its order, none twice; "" is none.
+func removeDuplicates(list []string) []string {
 	var all []string
 	seen := map[string]bool{"": true}
 	for _, hash := range list {

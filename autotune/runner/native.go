@@ -78,21 +78,21 @@ func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
 		return Result{}, err
 	}
 	defer n.turn.end()
-	s := j.Settings.or(Defaults())
+	s := j.Settings.fillIn(Defaults())
 	m, err := n.library(j.Library, j.Program)
 	if err != nil {
 		return Result{}, err
 	}
 	answer := Result{ID: j.ID, Machine: n.machine}
-	ctx, cancel := limited(ctx, s.Limit)
+	ctx, cancel := limitTime(ctx, s.Limit)
 	defer cancel()
 	cold := int64(0)
 	if s.Cold {
 		cold = n.cold
 	}
-	p, err := m.Start(ctx, []simulate.Job{whole(m, j, s.Threads)}, cold)
+	p, err := m.Start(ctx, []simulate.Job{wholeRun(m, j, s.Threads)}, cold)
 	if err != nil {
-		return failed(ctx, answer, err, s)
+		return answerFailure(ctx, answer, err, s)
 	}
 	measured, err := sample(p.Time, s)
 	left, end := p.Finish()
@@ -100,7 +100,7 @@ func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
 		err = end
 	}
 	if err != nil {
-		return failed(ctx, answer, err, s)
+		return answerFailure(ctx, answer, err, s)
 	}
 	answer.Outputs = hashes(left[0].Outputs)
 	if last := hashes(left[1].Outputs); !slices.Equal(answer.Outputs, last) {

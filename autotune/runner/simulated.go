@@ -58,7 +58,7 @@ func openQemu(_ context.Context, _, _ string, t targets.Target, _ Options) (Runn
 		if err != nil {
 			return left, 0, err
 		}
-		done, err := m.Run(ctx, []simulate.Job{whole(m, j, threads)})
+		done, err := m.Run(ctx, []simulate.Job{wholeRun(m, j, threads)})
 		if err != nil {
 			return left, 0, err
 		}
@@ -114,13 +114,13 @@ func (q *simulated) Slots() int               { return runtime.NumCPU() }
 func (q *simulated) Close() error             { return nil }
 
 func (q *simulated) Measure(ctx context.Context, j Job) (Result, error) {
-	s := j.Settings.or(Settings{Threads: 1, Limit: simulatedLimit})
-	ctx, cancel := limited(ctx, s.Limit)
+	s := j.Settings.fillIn(Settings{Threads: 1, Limit: simulatedLimit})
+	ctx, cancel := limitTime(ctx, s.Limit)
 	defer cancel()
 	answer := Result{ID: j.ID, Machine: q.machine}
 	left, cost, err := q.run(ctx, j, s.Threads)
 	if err != nil {
-		return failed(ctx, answer, err, s)
+		return answerFailure(ctx, answer, err, s)
 	}
 	answer.Outputs = hashes(left.Outputs)
 	answer.Measurement = records.Measurement{Cost: cost, Unit: q.unit, Low: cost, High: cost, Samples: []float64{cost}, Instructions: left.Instructions}

@@ -118,8 +118,8 @@ func sshCommand(address string, o Options) (command []string, host string, err e
 	return append(command, "--", host), host, nil
 }
 
-// said is what a command printed, fit to be shown.
-func said(out []byte) string { return terminal.Cut(string(bytes.TrimSpace(out)), maxSaid) }
+// shortenOutput is what a command printed, fit to be shown.
+func shortenOutput(out []byte) string { return terminal.Cut(string(bytes.TrimSpace(out)), maxSaid) }
 
 // folder is where workers lie, in the shell's words.
 const folder = `d="${XDG_CACHE_HOME:-$HOME/.cache}/ripc"; `
@@ -251,7 +251,7 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 		case late.Load():
 			return nil, &SilentError{What: "the worker's greeting", After: s.patience}
 		}
-		text := said(c.messages.text)
+		text := shortenOutput(c.messages.text)
 		var exit *exec.ExitError
 		if errors.As(end, &exit) && exit.ExitCode() == lostConnection {
 			return nil, &UnreachableError{Err: end, Said: text}
@@ -287,7 +287,7 @@ func (s *ssh) install(ctx context.Context) error {
 	case ctx.Err() == nil && limited.Err() != nil:
 		err = &SilentError{What: "the end of the copy", After: copyTime}
 	}
-	return interrupted(ctx, fmt.Errorf("the worker cannot be put there: %w: %s", err, said(out)))
+	return joinInterrupt(ctx, fmt.Errorf("the worker cannot be put there: %w: %s", err, shortenOutput(out)))
 }
 
 // Remove removes what Open has put on the machine that ssh:USER@HOST names.
@@ -305,7 +305,7 @@ func Remove(ctx context.Context, name string, o Options) error {
 			if ctx.Err() == nil && limited.Err() != nil {
 				err = &SilentError{What: "the answer", After: patience}
 			}
-			err = interrupted(ctx, fmt.Errorf("%w: %s", err, said(out)))
+			err = joinInterrupt(ctx, fmt.Errorf("%w: %s", err, shortenOutput(out)))
 		}
 	}
 	if err != nil {
@@ -342,14 +342,14 @@ func (s *ssh) drop() {
 
 func (s *ssh) Measure(ctx context.Context, j Job) (Result, error) {
 	j.Program = s.program
-	limit := j.Settings.or(Defaults()).Limit
+	limit := j.Settings.fillIn(Defaults()).Limit
 	var r Result
 	err := s.with(ctx, limit, func(c *client) (err error) {
 		r, err = c.measure(j)
 		return err
 	})
 	if errors.Is(err, errSilent) {
-		return failed(ctx, Result{ID: j.ID, Machine: s.Machine()}, errSilent, Settings{Limit: limit})
+		return answerFailure(ctx, Result{ID: j.ID, Machine: s.Machine()}, errSilent, Settings{Limit: limit})
 	}
 	r.Machine.Host = s.host
 	return r, err

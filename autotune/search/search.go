@@ -210,11 +210,11 @@ func (x *Search) take(p space.Point) (c space.Candidate, ok bool) {
 		return c, false
 	}
 	c, err := x.space.Build(p)
-	return c, err == nil && x.fresh(c)
+	return c, err == nil && x.noteCode(c)
 }
 
-// fresh reports whether a schedule is new, and notes it.
-func (x *Search) fresh(c space.Candidate) bool { return add(x.traces, c.Key()) }
+// noteCode reports whether a schedule is new, and notes it.
+func (x *Search) noteCode(c space.Candidate) bool { return add(x.traces, c.Key()) }
 
 // draw takes n candidates at random, and the last ones of a small space one by one.
 func (x *Search) draw(ctx context.Context, n int) ([]space.Candidate, error) {
@@ -257,7 +257,7 @@ func (x *Search) build(ctx context.Context, n int) error {
 		}
 		for _, p := range promising {
 			c := space.CandidateOf(p.Choice)
-			if x.note(c.Point) && x.fresh(c) {
+			if x.note(c.Point) && x.noteCode(c) {
 				x.pool = append(x.pool, x.entry(c))
 			}
 		}
@@ -370,7 +370,7 @@ func (x *Search) choose(n int, correction *costmodel.Model) []*entry {
 	for i, e := range x.pool {
 		all[i] = ranked{entry: e, score: costs[i]}
 		for _, u := range x.under {
-			all[i].like = max(all[i].like, alike(e.Point, u.Point))
+			all[i].like = max(all[i].like, countEqual(e.Point, u.Point))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.score, b.score) })
@@ -396,7 +396,7 @@ func (x *Search) choose(n int, correction *costmodel.Model) []*entry {
 		out = append(out, chosen.entry)
 		same[chosen.score]++
 		for i := range all {
-			all[i].like = max(all[i].like, alike(all[i].Point, chosen.Point))
+			all[i].like = max(all[i].like, countEqual(all[i].Point, chosen.Point))
 		}
 	}
 	x.pool = nil
@@ -406,8 +406,8 @@ func (x *Search) choose(n int, correction *costmodel.Model) []*entry {
 	return out
 }
 
-// alike is the share of equal knobs; 0 of different strategies.
-func alike(p, q space.Point) float64 {
+// countEqual is the share of equal knobs; 0 of different strategies.
+func countEqual(p, q space.Point) float64 {
 	if p.Strategy != q.Strategy {
 		return 0
 	}
