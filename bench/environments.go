@@ -119,17 +119,20 @@ func (p peers) find(ctx context.Context) (string, error) {
 		names = []string{p.python}
 	}
 	for _, name := range names {
-		out, err := exec.CommandContext(ctx, name, "-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])").Output()
+		out, err := exec.CommandContext(ctx, name, "-c",
+			"import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])").Output()
 		if err == nil && strings.TrimSpace(string(out)) == pythonVersion {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("no Python %s with venv (tried %s); install it, or uv, or name it with -python", pythonVersion, strings.Join(names, ", "))
+	return "", fmt.Errorf("no Python %s with venv (tried %s); install it, or uv, or name it with -python",
+		pythonVersion, strings.Join(names, ", "))
 }
 
 // makeModels makes the models of an environment, unless the same programs have made them.
 func (p peers) makeModels(ctx context.Context, e environment) error {
-	wanted, err := stamp(filepath.Join(scripts, e.Requirements), filepath.Join(scripts, e.Models), filepath.Join(scripts, "networks.py"))
+	wanted, err := stamp(filepath.Join(scripts, e.Requirements), filepath.Join(scripts, e.Models),
+		filepath.Join(scripts, "networks.py"))
 	if err != nil {
 		return err
 	}
@@ -137,7 +140,8 @@ func (p peers) makeModels(ctx context.Context, e environment) error {
 	if has, err := os.ReadFile(mark); err == nil && bytes.Equal(has, wanted) {
 		return nil
 	}
-	if err := p.do(ctx, e.Name+": making models", []string{p.interpreter(e.Name), filepath.Join(scripts, e.Models), p.models()}); err != nil {
+	if err := p.do(ctx, e.Name+": making models",
+		[]string{p.interpreter(e.Name), filepath.Join(scripts, e.Models), p.models()}); err != nil {
 		return err
 	}
 	return os.WriteFile(mark, wanted, 0o644)

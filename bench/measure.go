@@ -96,7 +96,8 @@ func (d *driver) subject(ctx context.Context, s Subject, threads int) (figures [
 		}
 	}
 	for _, w := range ws {
-		f := Figure{Engine: w.entry.Engine, Model: w.entry.Model, Threads: threads, Runs: len(w.times), Products: w.Products, Inputs: w.Inputs, Outputs: w.Outputs}
+		f := Figure{Engine: w.entry.Engine, Model: w.entry.Model, Threads: threads, Runs: len(w.times),
+			Products: w.Products, Inputs: w.Inputs, Outputs: w.Outputs}
 		f.MinMS, f.MedianMS = figure(w.times)
 		figures = append(figures, f)
 	}
@@ -145,13 +146,15 @@ func (d *driver) bestRates() (ls []LimitRate, ghz float64) {
 	var clocks []float64
 	for _, threads := range slices.Sorted(maps.Keys(d.rates)) {
 		for i, k := range d.set.Kernels {
-			fastest := slices.SortedFunc(slices.Values(d.rates[threads][i]), func(a, b limits.Rate) int { return cmp.Compare(b.PerSecond, a.PerSecond) })
+			fastest := slices.SortedFunc(slices.Values(d.rates[threads][i]),
+				func(a, b limits.Rate) int { return cmp.Compare(b.PerSecond, a.PerSecond) })
 			fastest = fastest[:min(len(fastest), max(5, len(fastest)/10))]
 			var cycles []float64
 			for _, r := range fastest {
 				cycles, clocks = append(cycles, r.PerCycle), append(clocks, r.GHz)
 			}
-			ls = append(ls, LimitRate{Limit: k.Limit, Kernel: k.Name, What: k.What, Threads: threads, PerCycle: median(cycles), PerSecond: fastest[0].PerSecond})
+			ls = append(ls, LimitRate{Limit: k.Limit, Kernel: k.Name, What: k.What, Threads: threads,
+				PerCycle: median(cycles), PerSecond: fastest[0].PerSecond})
 		}
 	}
 	return ls, median(clocks)

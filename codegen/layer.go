@@ -32,8 +32,9 @@ func LayerOf(d describe.Stage) ir.Layer {
 		return ir.Layer{}
 	}
 	l := ir.Layer{
-		Kind: d.Layer.Kind, Part: d.Layer.Part, ActivationBits: d.Layer.ActivationBits, WeightBits: d.Layer.WeightBits, WeightEncoding: d.Layer.WeightEncoding,
-		Weights: d.Layer.Weights, FloatBytes: d.Layer.FloatBytes,
+		Kind: d.Layer.Kind, Part: d.Layer.Part, ActivationBits: d.Layer.ActivationBits, WeightBits: d.Layer.WeightBits,
+		WeightEncoding: d.Layer.WeightEncoding,
+		Weights:        d.Layer.Weights, FloatBytes: d.Layer.FloatBytes,
 	}
 	if d.Layer.Glue != nil {
 		l.Glue = ir.Glue(*d.Layer.Glue)

@@ -69,7 +69,8 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	if err != nil {
 		return &Measurement{Kind: e.Kind()}, err
 	}
-	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: countedFigures(results[0], e.Describe().MACs()), Estimate: results[0].Counters.Estimate}
+	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: countedFigures(results[0], e.Describe().MACs()),
+		Estimate: results[0].Counters.Estimate}
 	for i, r := range results[1:] {
 		m.Stages = append(m.Stages, countedFigures(r, stages[i].MACs))
 	}
@@ -98,7 +99,8 @@ func countedFigures(r Result, macs int64) measure.Figures {
 
 // measureTimes makes a measurement of the times that sample takes of jobs: of the network, and, if
 // they are asked for, of its stages.
-func measureTimes(e Engine, o MeasureOptions, sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
+func measureTimes(e Engine, o MeasureOptions,
+	sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
 	stages := e.Describe().Stages
 	var each []Job
 	for i := range stages {

@@ -199,7 +199,8 @@ func (t *twin) append(n *graph.Node) error {
 		if t.isFloat(in) {
 			continue
 		}
-		d := &graph.Node{Name: t.b.NodeName(n.Name + "_dequantize"), Op: "dequantize", Inputs: []string{in}, Output: t.b.TensorName(in + "_f32"), Pos: n.Pos, Attrs: &graph.NoAttrs{}}
+		d := &graph.Node{Name: t.b.NodeName(n.Name + "_dequantize"), Op: "dequantize", Inputs: []string{in},
+			Output: t.b.TensorName(in + "_f32"), Pos: n.Pos, Attrs: &graph.NoAttrs{}}
 		if _, err := t.b.Append(d); err != nil {
 			return err
 		}
@@ -232,8 +233,8 @@ func (t *twin) norm(n *graph.Node) error {
 	vector := func(v float32) *graph.Tensor {
 		return &graph.Tensor{Shape: []int{c}, Data: graph.NumbersOf(slices.Repeat([]float32{v}, c))}
 	}
-	norm := &graph.Node{Name: t.b.NodeName(n.Name + "_bn"), Op: "batch_norm", Inputs: n.Inputs, Output: t.b.TensorName(n.Output + "_bn"), Pos: n.Pos,
-		Attrs:   &graph.BatchNormAttrs{Epsilon: 1e-3},
+	norm := &graph.Node{Name: t.b.NodeName(n.Name + "_bn"), Op: "batch_norm", Inputs: n.Inputs,
+		Output: t.b.TensorName(n.Output + "_bn"), Pos: n.Pos, Attrs: &graph.BatchNormAttrs{Epsilon: 1e-3},
 		Weights: map[string]*graph.Tensor{"gamma": vector(1), "beta": vector(0), "mean": vector(0.125), "var": vector(0.75)}}
 	if err := t.append(norm); err != nil {
 		return err

@@ -72,6 +72,7 @@ func (r *rewriter) replaceByThreshold(n *graph.Node, q quantizer) bool {
 	}
 	y := r.g.Value(n.Output)
 	a := &graph.ThresholdAttrs{LevelType: y.LevelType, NotLess: q.nan}
-	n.Op, n.Attrs, n.Weights = "threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: []int{top, channels}, Data: graph.NumbersOf(thresholds)}}
+	n.Op, n.Attrs, n.Weights = "threshold", a,
+		map[string]*graph.Tensor{"thresholds": {Shape: []int{top, channels}, Data: graph.NumbersOf(thresholds)}}
 	return true
 }

@@ -159,7 +159,8 @@ func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 	for i, in := range m.Inputs {
 		v, part := *y, parts[i]
 		v.Shape, v.Layout, v.View = slices.Clone(r.g.Value(in).Shape), r.g.Value(in).Layout, graph.Bytes
-		part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in}, r.TensorName(fmt.Sprintf("%s.%s", in, n.Name))
+		part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in},
+			r.TensorName(fmt.Sprintf("%s.%s", in, n.Name))
 		r.InsertBefore(m, part, &v)
 		inputs[i] = part.Output
 	}

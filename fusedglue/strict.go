@@ -38,7 +38,8 @@ func Strict(g *graph.Graph) []graph.Stay {
 		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil && f.Epilogue.Scale == nil:
 			s.addStay(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.reachesBitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
-			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.FewBitsMost || s.reachesBitserial(q, s.below)) {
+			if q := s.laterQuantizer(n); q != nil &&
+				(s.g.Value(q.Output).Bits <= graph.FewBitsMost || s.reachesBitserial(q, s.below)) {
 				s.addStay(n, graph.LackFolding, s.obstacle(n, q), q.Name)
 			}
 		}
@@ -67,17 +68,20 @@ func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 		return
 	}
 	taps := f.KH * f.KW
-	if bits, enc, ok := graph.Meant(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out}, Data: graph.NumbersOf(f.WFloat)}); ok {
+	if bits, enc, ok := graph.Meant(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out},
+		Data: graph.NumbersOf(f.WFloat)}); ok {
 		why := graph.Verdict{Reason: graph.WhyFloatInput}
 		why.Args.WeightBits, why.Args.Weights = bits, enc
 		s.addStay(n, graph.LackLevels, verdict(n, why), "")
 		return
 	}
-	if why := n.Verdict; why.Args.WeightBits > graph.FewBitsMost && why.Args.Bits == 0 && s.reachesBitserial(n, s.above) && s.layerBelow(n) {
+	if why := n.Verdict; why.Args.WeightBits > graph.FewBitsMost && why.Args.Bits == 0 &&
+		s.reachesBitserial(n, s.above) && s.layerBelow(n) {
 		s.addStay(n, graph.LackLevels, why, "")
 		return
 	}
-	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.reachesBitserial(n, s.above) && s.reachesBitserial(n, s.below) {
+	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.reachesBitserial(n, s.above) &&
+		s.reachesBitserial(n, s.below) {
 		s.addStay(n, graph.LackWeights, verdict(n, graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: b}}), "")
 	}
 }
@@ -92,7 +96,8 @@ func verdict(n *graph.Node, otherwise graph.Verdict) graph.Verdict {
 
 // addStay records that n stays float.
 func (s *strict) addStay(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo string) {
-	stay := graph.Stay{Node: n, Lacks: lacks, Verdict: why, UpTo: upTo, Values: int64(s.g.Value(n.Output).Elems()), AllMACs: s.all}
+	stay := graph.Stay{Node: n, Lacks: lacks, Verdict: why, UpTo: upTo,
+		Values: int64(s.g.Value(n.Output).Elems()), AllMACs: s.all}
 	if n.Op == "fconv2d" {
 		stay.MACs = s.macs(n)
 	}
@@ -126,7 +131,8 @@ func (s *strict) levelBits(t string) int {
 		return stepBits(a.Steps)
 	case *graph.FusedConv:
 		return stepBits(a.Epilogue.Floats())
-	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
+	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs,
+		*graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
 		if n.Op == "avg_pool" {
 			return 0
 		}
@@ -158,7 +164,8 @@ func stepBits(steps []scalar.Step) int {
 	switch {
 	case i >= 0 && steps[i].Kind == scalar.Sign:
 		return 1
-	case i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<graph.FewBitsMost:
+	case i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip &&
+		steps[i-1].Hi-steps[i-1].Lo < 1<<graph.FewBitsMost:
 		return max(1, bits.Len(uint(steps[i-1].Hi-steps[i-1].Lo)))
 	}
 	return 0

@@ -79,11 +79,14 @@ type Fact struct {
 func (l *Layer) Facts() []Fact {
 	g, r := &l.Glue, &l.Reason
 	facts := []Fact{
-		{"layer", &l.Kind}, {"part", &l.Part}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits}, {"weight_encoding", &l.WeightEncoding},
+		{"layer", &l.Kind}, {"part", &l.Part}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits},
+		{"weight_encoding", &l.WeightEncoding},
 		{"weights", &l.Weights}, {"float_bytes", &l.FloatBytes},
-		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW}, {"mean", &g.Mean},
+		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside},
+		{"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW}, {"mean", &g.Mean},
 		{"reason", &r.Code}, {"where", &r.Where},
-		{"algorithm", &l.Algorithm.Name}, {"why", &l.Algorithm.Why}, {"costs", &l.Algorithm.Costs}, {"unit", &l.Algorithm.Unit}, {"terms", &l.Algorithm.Terms},
+		{"algorithm", &l.Algorithm.Name}, {"why", &l.Algorithm.Why}, {"costs", &l.Algorithm.Costs},
+		{"unit", &l.Algorithm.Unit}, {"terms", &l.Algorithm.Terms},
 	}
 	for _, f := range r.Args.Facts() {
 		facts = append(facts, Fact{"arg_" + f.Name, f.Value})

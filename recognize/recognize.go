@@ -19,12 +19,14 @@ type Pass = passorder.Pass[*rewriter]
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
-		{Name: "merge_pads", Doc: "a pad of zeros moves into the padding of the convolutions behind it", Required: true, Run: mergePads},
+		{Name: "merge_pads", Doc: "a pad of zeros moves into the padding of the convolutions behind it",
+			Required: true, Run: mergePads},
 		{Name: "fold_weights", Doc: "weights that are few-bit up to roundings become few-bit, unless the options refuse it", Required: true, Run: foldWeights},
 		{Name: "cancel_terms", Doc: "a sum is replaced by its levels if its other terms cancel, unless the options refuse it", Required: true, Run: cancelTerms},
 		{Name: "requantize", Doc: "a quantizer that does not change its levels is removed", Required: true, Run: requantize},
 		{Name: "fold_scales", Doc: "scales per channel in front of a layer fold into its weights, if these are few-bit then", Required: true, Run: foldScales},
-		{Name: "row_scales", Doc: "scales of rows in front of a layer of few-bit weights move behind its sums", Required: true, Run: moveRowScales},
+		{Name: "row_scales", Doc: "scales of rows in front of a layer of few-bit weights move behind its sums",
+			Required: true, Run: moveRowScales},
 		{Name: "bitserial", Doc: "convolutions and dense layers of levels with few-bit weights become bitserial; ops between a dequantize and them work on levels. If weights or levels are sums of few bits, so is the layer", Required: true, Run: bitserial},
 		{Name: "fake_quant", Doc: "levels that only float layers read stay floats", Required: true, Run: fakeQuants},
 		{Name: "dead", Doc: "layers without readers are dropped", Required: true, Run: dropDead},
@@ -94,7 +96,10 @@ type rewriter struct {
 
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
-	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, starts: map[string]string{}, levels: map[string]string{}, quantizers: map[string]*stepQuantizer{}, valueQuantizers: map[string]*stepQuantizer{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{}, knownValues: map[string][]float32{}, knownStrands: map[place][]strand{},
+	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, starts: map[string]string{},
+		levels: map[string]string{}, quantizers: map[string]*stepQuantizer{},
+		valueQuantizers: map[string]*stepQuantizer{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{},
+		knownValues: map[string][]float32{}, knownStrands: map[place][]strand{},
 		nearWeights: map[*graph.Node]*graph.FewBits{}, nearSums: map[string]int{}, planes: map[string][]string{}}
 }
 

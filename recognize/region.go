@@ -56,7 +56,8 @@ func (w *walker) next() bool {
 				last, at = n, i
 			}
 		}
-		if last == nil || !w.r.isElementwise(last) || len(w.nodes) == maxRegion || !slices.Equal(w.r.g.Value(last.Output).Shape, w.r.g.Value(w.to).Shape) {
+		if last == nil || !w.r.isElementwise(last) || len(w.nodes) == maxRegion ||
+			!slices.Equal(w.r.g.Value(last.Output).Shape, w.r.g.Value(w.to).Shape) {
 			return false
 		}
 		w.nodes = append(w.nodes, last)
@@ -152,7 +153,8 @@ func (w *walker) region() *region {
 
 // equals reports whether op and p compute the same.
 func (op operation) equals(p operation) bool {
-	return p.node != nil && op.node.Op == p.node.Op && slices.Equal(op.args, p.args) && reflect.DeepEqual(op.node.Attrs, p.node.Attrs) && reflect.DeepEqual(op.node.Weights, p.node.Weights)
+	return p.node != nil && op.node.Op == p.node.Op && slices.Equal(op.args, p.args) &&
+		reflect.DeepEqual(op.node.Attrs, p.node.Attrs) && reflect.DeepEqual(op.node.Weights, p.node.Weights)
 }
 
 // vector records a constant.

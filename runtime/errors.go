@@ -46,7 +46,8 @@ func (e *FormatError) Error() string {
 	if e.Compiler != "" {
 		by = fmt.Sprintf(" (written by ripc %s)", e.Compiler)
 	}
-	return fmt.Sprintf("%s: the artifact has format %q%s, this loader reads %q; compile the model again with this ripc", e.Path, e.Got, by, e.Want)
+	return fmt.Sprintf("%s: the artifact has format %q%s, this loader reads %q; compile the model again with this ripc",
+		e.Path, e.Got, by, e.Want)
 }
 
 // ArchError says that the artifact is for another architecture than the host's.

@@ -42,7 +42,8 @@ func reserve(n int) (p *places, got int, err error) {
 	for _, f := range []struct {
 		name string
 		to   *uintptr
-	}{{"pthread_create", &p.create}, {"pthread_join", &p.join}, {"sem_init", &p.semInit}, {"sem_wait", &p.semWait}, {"sem_post", &p.semPost}} {
+	}{{"pthread_create", &p.create}, {"pthread_join", &p.join}, {"sem_init", &p.semInit}, {"sem_wait", &p.semWait},
+		{"sem_post", &p.semPost}} {
 		if *f.to, err = purego.Dlsym(purego.RTLD_DEFAULT, f.name); err != nil {
 			return nil, 0, fmt.Errorf("the C library lacks %s: %w", f.name, err)
 		}

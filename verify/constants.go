@@ -31,7 +31,8 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 			}
 			seen[t.Name] = true
 			if t.Offset < 0 || t.Offset > d.WeightBytes-int64(b.Bytes()) {
-				return nil, &MismatchError{path, fmt.Sprintf("%%%s of stage %q is at %d of %d bytes of constants", t.Name, s.Name, t.Offset, d.WeightBytes)}
+				return nil, &MismatchError{path, fmt.Sprintf("%%%s of stage %q is at %d of %d bytes of constants",
+					t.Name, s.Name, t.Offset, d.WeightBytes)}
 			}
 			list = append(list, constant{i, b, t.Offset})
 		}
@@ -39,7 +40,8 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 	if len(list) == 0 {
 		return all, nil
 	}
-	block, err := constants.Read(path, d.WeightBytes, func(block []byte, limit int) int { return countDifferences(block, list, limit) })
+	block, err := constants.Read(path, d.WeightBytes,
+		func(block []byte, limit int) int { return countDifferences(block, list, limit) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: reading the constants: %w", path, err)
 	}

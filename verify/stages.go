@@ -168,7 +168,8 @@ func (v *verifier) agrees(f *ir.Func, s ir.Stage, before, after *engine.Memory, 
 
 // interpretStage interprets stage s of p, which is f, on memory m and returns its arguments
 // afterwards.
-func (v *verifier) interpretStage(ctx context.Context, p *ir.Program, f *ir.Func, s ir.Stage, m *engine.Memory) ([][]byte, error) {
+func (v *verifier) interpretStage(ctx context.Context, p *ir.Program, f *ir.Func, s ir.Stage,
+	m *engine.Memory) ([][]byte, error) {
 	c := v.compiled[f]
 	if c == nil {
 		var err error

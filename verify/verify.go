@@ -199,7 +199,8 @@ func match(in Input, d *describe.Artifact) error {
 			}
 			same := func(t describe.Tensor) bool {
 				return t.Name == a && t.DType == q.Type.String() && slices.Equal(t.Shape, q.Shape) &&
-					t.Where == q.Kind.String() && (q.Kind == ir.ConstBuf || q.Kind == ir.ArenaBuf && in.Scheduled == nil || t.Offset == at[a])
+					t.Where == q.Kind.String() &&
+					(q.Kind == ir.ConstBuf || q.Kind == ir.ArenaBuf && in.Scheduled == nil || t.Offset == at[a])
 			}
 			if !slices.ContainsFunc(operands, same) {
 				return fail("stage %q has no operand %s (%s %d)", s.Name, ir.BufferString(q.Buffer), q.Kind, at[a])

@@ -94,7 +94,8 @@ func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byt
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "network.so"))
 	if err != nil {
-		return nil, &CompilerError{Command: command, Output: output(&out), Err: fmt.Errorf("it made no library: %w", err), ran: true}
+		return nil, &CompilerError{Command: command, Output: output(&out),
+			Err: fmt.Errorf("it made no library: %w", err), ran: true}
 	}
 	return data, nil
 }

@@ -240,7 +240,8 @@ func (w *writer) float(e ir.Expr) string {
 
 // floats is an operation on flushed floats.
 func (w *writer) floats(op ir.BinOp, a, b string) string {
-	name := map[ir.BinOp]string{ir.Add: "rc_fadd", ir.Sub: "rc_fsub", ir.Mul: "rc_fmul", ir.Div: "rc_fdiv", ir.Min: "rc_fmin", ir.Max: "rc_fmax"}[op]
+	name := map[ir.BinOp]string{ir.Add: "rc_fadd", ir.Sub: "rc_fsub", ir.Mul: "rc_fmul", ir.Div: "rc_fdiv",
+		ir.Min: "rc_fmin", ir.Max: "rc_fmax"}[op]
 	if name == "" {
 		w.fail("", "%q does not work on f32", op.String())
 	}

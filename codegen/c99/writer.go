@@ -30,7 +30,8 @@ type writer struct {
 }
 
 func newWriter(u *unit, f *ir.Func) *writer {
-	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: u.floats.Flushed(f), bufs: f.Buffers(), vars: map[string]string{}, touched: map[string]bool{},
+	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: u.floats.Flushed(f), bufs: f.Buffers(),
+		vars: map[string]string{}, touched: map[string]bool{},
 		taken: map[string]bool{"tid": true, "nthreads": true, "scratch": true}, ranges: arith.Ranges{}}
 	for _, s := range w.frame.Slots {
 		w.scratch = w.scratch || !s.OnStack
@@ -270,7 +271,8 @@ func (w *writer) store(s *ir.Store) {
 	case s.Op == ir.OrTo && b.Type == ir.Bool:
 		v = fmt.Sprintf("(%s | %s)", at, v)
 	default:
-		v = w.integers(map[ir.StoreOp]ir.BinOp{ir.AddTo: ir.Add, ir.OrTo: ir.Or, ir.MinTo: ir.Min, ir.MaxTo: ir.Max}[s.Op], b.Type, at, v)
+		v = w.integers(map[ir.StoreOp]ir.BinOp{ir.AddTo: ir.Add, ir.OrTo: ir.Or, ir.MinTo: ir.Min,
+			ir.MaxTo: ir.Max}[s.Op], b.Type, at, v)
 	}
 	w.line("%s = %s;", at, v)
 }

@@ -336,7 +336,8 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 			}
 		}
 		outputs := len(m.desc.Inputs) + len(m.desc.Outputs)
-		results[k].Memory = &Memory{Inputs: buffers[:len(m.desc.Inputs)], Outputs: buffers[len(m.desc.Inputs):outputs], Workspace: buffers[outputs]}
+		results[k].Memory = &Memory{Inputs: buffers[:len(m.desc.Inputs)], Outputs: buffers[len(m.desc.Inputs):outputs],
+			Workspace: buffers[outputs]}
 	}
 	if len(text) != 4 {
 		return nil, fmt.Errorf("%s: the program on the board left %d bytes of results too many", m.path, len(text)-4)

@@ -38,7 +38,8 @@ func blocks(p *simulate.Profile) ([]block, error) {
 	times, on := map[uint64]uint64{}, map[uint64]uint64{} // of each instruction; and how often the next one followed
 	for _, q := range p.Pieces {
 		if q.Last-q.First != (q.Instructions-1)*step {
-			return nil, fmt.Errorf("%d instructions from %#x to %#x do not have %d bytes each", q.Instructions, q.First, q.Last, step)
+			return nil, fmt.Errorf("%d instructions from %#x to %#x do not have %d bytes each", q.Instructions,
+				q.First, q.Last, step)
 		}
 		for a := q.First; a <= q.Last; a += step {
 			times[a] += q.Times
@@ -83,7 +84,8 @@ func blocks(p *simulate.Profile) ([]block, error) {
 		all[to].from = append(all[to].from, edge{from, j.Times})
 	}
 	for i := range all {
-		slices.SortFunc(all[i].from, func(a, b edge) int { return cmp.Or(-cmp.Compare(a.times, b.times), cmp.Compare(a.block, b.block)) })
+		slices.SortFunc(all[i].from,
+			func(a, b edge) int { return cmp.Or(-cmp.Compare(a.times, b.times), cmp.Compare(a.block, b.block)) })
 	}
 	return all, nil
 }

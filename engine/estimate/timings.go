@@ -191,7 +191,8 @@ func (in *instruction) cost(before *instruction) int {
 	switch {
 	case before.Effect == boards.Data && memory && overlap(before.results(), in.addresses()):
 		c++ // the address is computed one cycle too late
-	case before.Effect == boards.Load && (in.Effect == boards.Load || in.Effect == boards.Store && c > 1) && !overlap(before.results(), in.addresses()):
+	case before.Effect == boards.Load && (in.Effect == boards.Load || in.Effect == boards.Store && c > 1) &&
+		!overlap(before.results(), in.addresses()):
 		c-- // pipelined
 	case before.Effect == boards.Arithmetic && overlap(before.results(), in.floats()):
 		c++ // the result comes one cycle too late
@@ -204,7 +205,8 @@ func (in *instruction) cost(before *instruction) int {
 // movesCore reports whether a vmov reads or writes a register of the core, other than half of a
 // double.
 func (in *instruction) movesCore() bool {
-	return !strings.Contains(in.operands, "[") && slices.ContainsFunc(registers(in.operands), func(r string) bool { return r[0] != 's' || r == "sp" || r == "sl" })
+	return !strings.Contains(in.operands, "[") && slices.ContainsFunc(registers(in.operands),
+		func(r string) bool { return r[0] != 's' || r == "sp" || r == "sl" })
 }
 
 // Jobs returns the cycles of jobs, from their profiles and the output of objdump -d for the

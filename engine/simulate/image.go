@@ -199,7 +199,8 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		limit = m.guest.Direct
 	}
 	if limit = cmp.Or(limit, maxImage); im.size > limit {
-		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once", m.path, len(jobs), im.size, limit)
+		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once",
+			m.path, len(jobs), im.size, limit)
 	}
 	return im, nil
 }

@@ -207,7 +207,8 @@ func (im *image) results(f *os.File) ([]Result, error) {
 			return nil, err
 		}
 		if code := binary.LittleEndian.Uint32(status[4:]); code != 0 {
-			return nil, fmt.Errorf("%s: job %d: %w", im.m.path, k, &runtime.StatusError{Name: im.m.desc.Name, Code: int(int32(code))})
+			return nil, fmt.Errorf("%s: job %d: %w", im.m.path, k,
+				&runtime.StatusError{Name: im.m.desc.Name, Code: int(int32(code))})
 		}
 		results[k].StackBytes = stack
 	}

@@ -139,7 +139,8 @@ func (g *gen) loop(depth int) ir.Stmt {
 	g.vars = append(g.vars, l)
 	body := g.block(depth + 1)
 	g.vars = g.vars[:len(g.vars)-1]
-	return &ir.For{Var: l.Var, Extent: l.Extent, Kind: kind, Axis: pick(g, []ir.Axis{ir.NoAxis, ir.Batch, ir.TapCol, ir.Copy}), Body: body}
+	return &ir.For{Var: l.Var, Extent: l.Extent, Kind: kind,
+		Axis: pick(g, []ir.Axis{ir.NoAxis, ir.Batch, ir.TapCol, ir.Copy}), Body: body}
 }
 
 func (g *gen) branch(depth int) ir.Stmt {

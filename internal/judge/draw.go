@@ -450,7 +450,8 @@ func (d *draw) outputs() []ir.Buffer {
 
 func (d *draw) store() ir.Stmt {
 	b := pickOne(d, d.outputs()...)
-	s := &ir.Store{Buf: b.Name, Idx: d.element(b), Op: pickOne(d, ir.Assign, ir.Assign, ir.Assign, ir.AddTo, ir.AddTo, ir.AddTo, ir.OrTo, ir.MinTo, ir.MaxTo)}
+	s := &ir.Store{Buf: b.Name, Idx: d.element(b),
+		Op: pickOne(d, ir.Assign, ir.Assign, ir.Assign, ir.AddTo, ir.AddTo, ir.AddTo, ir.OrTo, ir.MinTo, ir.MaxTo)}
 	switch d.IntN(5) {
 	case 0:
 		s.Val = d.expr(b.Type, 2)

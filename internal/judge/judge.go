@@ -193,7 +193,8 @@ func (j *judge) kinds(f *ir.Func, contents, results [][][]byte) {
 	orders := map[string][]*ir.Func{"backwards": {Backwards(f)}, "in lockstep": {lockstep(f)}}
 	if parallel {
 		first, second := threads(f, 0), threads(f, 1)
-		orders["by two threads"], orders["by two threads, the last one first"] = []*ir.Func{first, second}, []*ir.Func{second, first}
+		orders["by two threads"], orders["by two threads, the last one first"] = []*ir.Func{first, second},
+			[]*ir.Func{second, first}
 	}
 	for name, runs := range orders {
 		for i, in := range contents {
@@ -243,7 +244,8 @@ func (j *judge) inPlace(f *ir.Func, contents, results [][][]byte) {
 				}
 				begin[o] = begin[k]
 				if err := c.Run(j.ctx, begin); err != nil || !bytes.Equal(begin[o], want[o]) {
-					j.fail("in place", f, "%%%s over %%%s: inputs %v: %v became %v, %v", out.Name, in.Name, args, want[o], begin[o], err)
+					j.fail("in place", f, "%%%s over %%%s: inputs %v: %v became %v, %v", out.Name, in.Name, args,
+						want[o], begin[o], err)
 				}
 			}
 		}

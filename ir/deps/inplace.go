@@ -24,7 +24,8 @@ func InPlace(f *ir.Func, out, in string) error {
 	case o == nil || i == nil || !o.Out || i.Out:
 		return fail(fmt.Sprintf("%%%s is no output of @%s, or %%%s no input", out, f.Name, in), "")
 	case !ir.SamePlaces(o.Buffer, i.Buffer):
-		return fail(fmt.Sprintf("the elements of %s and %s do not lie alike", ir.BufferString(o.Buffer), ir.BufferString(i.Buffer)), "")
+		return fail(fmt.Sprintf("the elements of %s and %s do not lie alike", ir.BufferString(o.Buffer),
+			ir.BufferString(i.Buffer)), "")
 	}
 	c := overwriting{scope: ScopeOf(f.Body), out: o.Buffer, in: i.Buffer, flat: !slices.Equal(o.Shape, i.Shape)}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {

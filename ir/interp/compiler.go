@@ -143,14 +143,16 @@ func (c *compiler) call(s *ir.Call) stmtFn {
 			return nil
 		}
 		if p.Type != b.Type || len(p.Shape) > len(b.Shape) {
-			c.fail("call @%s: a window of %s cannot be parameter %s", s.Fn.Name, ir.BufferString(b.Buffer), ir.BufferString(p.Buffer))
+			c.fail("call @%s: a window of %s cannot be parameter %s", s.Fn.Name, ir.BufferString(b.Buffer),
+				ir.BufferString(p.Buffer))
 			return nil
 		}
 		if p.Out && !b.writable {
 			c.fail("call @%s writes the input %%%s", s.Fn.Name, w.Buf)
 		}
 		if !p.Out && !p.Range.Has(b.Range) {
-			c.fail("call @%s: elements of %s can be others than those of parameter %s", s.Fn.Name, ir.BufferString(b.Buffer), ir.BufferString(p.Buffer))
+			c.fail("call @%s: elements of %s can be others than those of parameter %s", s.Fn.Name,
+				ir.BufferString(b.Buffer), ir.BufferString(p.Buffer))
 		}
 		slots[i] = c.newSlot(unknown)
 		starts[i] = c.window(b, w.Idx, p.Shape)
@@ -158,7 +160,8 @@ func (c *compiler) call(s *ir.Call) stmtFn {
 		if p.Out {
 			view.Range = b.Range
 		}
-		bufs[p.Name] = &bufRef{Buffer: view, mem: b.mem, stride: b.stride[len(b.Shape)-len(p.Shape):], base: slots[i], writable: p.Out, tracked: b.tracked}
+		bufs[p.Name] = &bufRef{Buffer: view, mem: b.mem, stride: b.stride[len(b.Shape)-len(p.Shape):], base: slots[i],
+			writable: p.Out, tracked: b.tracked}
 	}
 	outer, hidden := c.bufs, c.hidden
 	c.bufs, c.hidden, c.calls = bufs, len(c.scope), append(c.calls, s.Fn)

@@ -28,7 +28,8 @@ type Mark struct {
 
 // Compiler lists the folders that decide which code a network becomes.
 func Compiler() []string {
-	return []string{"codegen", "compile", "fusedglue", "graph", "importer", "ir", "lower", "recognize", "runtime", "schedule", "targets"}
+	return []string{"codegen", "compile", "fusedglue", "graph", "importer", "ir", "lower", "recognize", "runtime",
+		"schedule", "targets"}
 }
 
 // Folders lists the folders of the code that the figure measures.

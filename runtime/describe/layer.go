@@ -23,8 +23,9 @@ type Layer struct {
 
 // Algorithm is how the sums of a layer with weights are computed.
 type Algorithm struct {
-	Name  string           `json:"name"`            // "popcount", "float" or "dot"
-	Why   string           `json:"why"`             // "only" (no other gives these sums), "usual" (no model of the target), "cheaper" or "asked"
+	Name string `json:"name"` // "popcount", "float" or "dot"
+	// "only" (no other gives these sums), "usual" (no model of the target), "cheaper" or "asked"
+	Why   string           `json:"why"`
 	Costs map[string]int64 `json:"costs,omitempty"` // predictions for all that give these sums, by name
 	Unit  string           `json:"unit,omitempty"`  // of the estimates: "instructions" or "cycles"
 	// Terms splits the difference to the second-best algorithm by feature: the largest differences.

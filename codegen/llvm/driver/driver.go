@@ -67,7 +67,8 @@ func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("driver of %s: no driver for architecture %q", d.Name, t.Arch)
 	}
-	w := &driver{p: p, index: p.Index(), d: d, t: t, arch: a, arena: abi.RoundUp(d.Arena), scratch: abi.RoundUp(d.Scratch), inputs: map[string]int{}, outputs: map[string]int{}}
+	w := &driver{p: p, index: p.Index(), d: d, t: t, arch: a, arena: abi.RoundUp(d.Arena),
+		scratch: abi.RoundUp(d.Scratch), inputs: map[string]int{}, outputs: map[string]int{}}
 	for _, b := range p.Buffers {
 		switch b.Kind {
 		case ir.InputBuf:

@@ -74,7 +74,8 @@ func (e *emitter) failTooLarge() {
 	if worst.how == "vectorized" {
 		help = "its lanes go one by one here; make their addresses contiguous, or vectorize another loop"
 	}
-	panic(abort{&SizeError{e.error(fmt.Sprintf("loop %%%s", worst.name), help, "needs more than %d LLVM instructions; %s loop %%%s (extent %d) makes %d of them",
+	panic(abort{&SizeError{e.error(fmt.Sprintf("loop %%%s", worst.name), help,
+		"needs more than %d LLVM instructions; %s loop %%%s (extent %d) makes %d of them",
 		size.Max, worst.how, worst.name, worst.extent, worst.total)}})
 }
 

@@ -62,7 +62,8 @@ type origin struct {
 // func changes.
 func (e *emitter) window(p place) value.Value {
 	rest := arith.Affine{Terms: p.at.Terms}
-	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 || !e.isInvariant(rest) {
+	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 ||
+		!e.isInvariant(rest) {
 		return e.element(p.base, p.elem, p.at)
 	}
 	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(e.substituteUnrolled(rest))}

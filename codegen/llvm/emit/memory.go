@@ -59,7 +59,8 @@ func (e *emitter) halfOfPairs(p place, odd int64) val {
 	for k := range lanes {
 		from = append(from, constant.NewInt(types.I32, 2*int64(k)+odd))
 	}
-	x.v = e.b().NewShuffleVector(x.v, constant.NewUndef(x.v.Type()), constant.NewVector(types.NewVector(uint64(lanes), types.I32), from...))
+	x.v = e.b().NewShuffleVector(x.v, constant.NewUndef(x.v.Type()),
+		constant.NewVector(types.NewVector(uint64(lanes), types.I32), from...))
 	return x
 }
 

@@ -51,7 +51,8 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 	if b.copies > 0 {
 		flat = arith.Affine{}.Plus(int64(b.copies), flat).Plus(1, e.affine(ir.V(b.lane)))
 	}
-	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const}, paired: b.isAlloc && b.Elems()%2 == 0, elems: size}
+	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const},
+		paired: b.isAlloc && b.Elems()%2 == 0, elems: size}
 	for _, t := range flat.Terms {
 		if v, ok := t.Atom.(*ir.Var); ok && e.lanes > 0 && v.Name == e.laneVar {
 			p.stride = t.Coef

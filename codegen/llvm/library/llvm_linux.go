@@ -35,7 +35,8 @@ type api struct {
 	version func(major, minor, patch *uint32)
 	// parseOptions ends the process where something is wrong. LLVMParseCommandLineOptions ignores
 	// it.
-	parseOptions func(n int32, args *unsafe.Pointer, overview *byte, nOverview uintptr, errors, files, variable uintptr, long bool)
+	parseOptions func(n int32, args *unsafe.Pointer, overview *byte, nOverview uintptr,
+		errors, files, variable uintptr, long bool)
 	registerOpts func(this *uint64)
 	// createMachine returns an Expected<std::unique_ptr<TargetMachine>>, which the caller has room
 	// for.

@@ -172,7 +172,8 @@ func (l *linker) hidden(shown []*definition) []*definition {
 	for _, o := range l.objects {
 		for _, s := range o.symbols[1:] {
 			kind, global := elf.ST_TYPE(s.Info), elf.ST_BIND(s.Info) != elf.STB_LOCAL
-			if s.Section == elf.SHN_UNDEF || int(s.Section) >= len(o.sections) || !global && kind != elf.STT_FUNC && kind != elf.STT_OBJECT {
+			if s.Section == elf.SHN_UNDEF || int(s.Section) >= len(o.sections) ||
+				!global && kind != elf.STT_FUNC && kind != elf.STT_OBJECT {
 				continue
 			}
 			in := o.sections[s.Section]
@@ -191,7 +192,8 @@ func (l *linker) relocate(f *file, lib []byte) error {
 			code := lib[p.off+s.addr-p.addr:][:len(s.data)]
 			for i := 0; i < len(s.relocs); i++ {
 				r := s.relocs[i]
-				if l.arch.shorten != nil && i+1 < len(s.relocs) && s.relocs[i+1].at == r.at+4 && l.arch.shorten(r, s.relocs[i+1], code[r.at:], s.addr+r.at) {
+				if l.arch.shorten != nil && i+1 < len(s.relocs) && s.relocs[i+1].at == r.at+4 &&
+					l.arch.shorten(r, s.relocs[i+1], code[r.at:], s.addr+r.at) {
 					i++
 					continue
 				}

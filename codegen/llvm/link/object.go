@@ -96,7 +96,8 @@ func read(file toolchain.Object, row rows.Row) (*object, error) {
 		if s.header.Type != elf.SHT_REL && s.header.Type != elf.SHT_RELA {
 			continue
 		}
-		if s.header.Info == 0 || int(s.header.Info) >= len(o.sections) || int(s.header.Link) >= len(o.sections) || o.sections[s.header.Link].header.Type != elf.SHT_SYMTAB {
+		if s.header.Info == 0 || int(s.header.Info) >= len(o.sections) || int(s.header.Link) >= len(o.sections) ||
+			o.sections[s.header.Link].header.Type != elf.SHT_SYMTAB {
 			return nil, s.fail("relocations of section %d by symbols of section %d", s.header.Info, s.header.Link)
 		}
 		if rela := s.header.Type == elf.SHT_RELA; rela != (row.Class == elf.ELFCLASS64) {
@@ -137,7 +138,8 @@ func (s *section) decode(a arch, class elf.Class, defined func(name string) *def
 			var r reloc
 			var number uint32
 			if class == elf.ELFCLASS64 {
-				r.at, number, r.symbol, r.addend = binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint32(raw[8:]), binary.LittleEndian.Uint32(raw[12:]), int64(binary.LittleEndian.Uint64(raw[16:]))
+				r.at, number, r.symbol, r.addend = binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint32(raw[8:]),
+					binary.LittleEndian.Uint32(raw[12:]), int64(binary.LittleEndian.Uint64(raw[16:]))
 			} else {
 				info := binary.LittleEndian.Uint32(raw[4:])
 				r.at, number, r.symbol = uint64(binary.LittleEndian.Uint32(raw)), info&0xff, info>>8
