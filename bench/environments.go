@@ -31,7 +31,8 @@ const scripts = "bench/python"
 func environments() []environment {
 	return []environment{
 		{"onnx", "requirements-onnx.txt", "models_onnx.py"},
-		{"larq", "requirements-larq.txt", "models_larq.py"}, // also the TFLite files for LiteRT, which its TensorFlow makes
+		// also the TFLite files for LiteRT, which its TensorFlow makes
+		{"larq", "requirements-larq.txt", "models_larq.py"},
 		{"tvm", "requirements-tvm.txt", "models_tvm.py"},
 	}
 }
@@ -50,7 +51,8 @@ func (p peers) interpreter(name string) string { return filepath.Join(p.dir, nam
 
 // worker is the command that runs an entry.
 func (p peers) worker(e Entry, threads int) []string {
-	return []string{p.interpreter(e.Env), filepath.Join(scripts, "worker.py"), e.Worker, e.file(p.models()), fmt.Sprint(threads)}
+	return []string{p.interpreter(e.Env), filepath.Join(scripts, "worker.py"), e.Worker, e.file(p.models()),
+		fmt.Sprint(threads)}
 }
 
 // setUp installs missing environments and makes missing models. It returns the environments that

@@ -18,7 +18,7 @@ import (
 	"ripc/bench/limits"
 )
 
-// plan says how long to measure.
+// plan is the extent of the measurement.
 type plan struct {
 	rounds int           // in which all engines of a subject take turns
 	turn   time.Duration // of one engine in a round, at least one run

@@ -22,7 +22,7 @@ type Entry struct {
 	// Agrees is the same name for entries with results that must agree up to roundings; "" compares
 	// with none.
 	Agrees string
-	// OneThread says why the entry is for one thread only; "" if it is not.
+	// OneThread is the reason why the entry has one thread only, or "".
 	OneThread string
 }
 

@@ -298,7 +298,7 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 	}
 }
 
-// meaning says which real value level l of t stands for. A plane counts l's bits; bipolar planes
+// meaning describes the real value of level l of t. A plane counts l's bits; bipolar planes
 // are steps of 2.
 func meaning(t describe.Tensor) string {
 	s, offset := strconv.FormatFloat(t.Scale, 'g', -1, 64), ""

@@ -66,8 +66,9 @@ func check(p *ir.Program) error {
 		}
 	}
 	if count[ir.InputBuf] == 0 || count[ir.OutputBuf] == 0 {
-		return &ir.Error{Node: "program @" + p.Name, Msg: fmt.Sprintf("%d inputs and %d outputs; at least one of each is needed",
-			count[ir.InputBuf], count[ir.OutputBuf])}
+		return &ir.Error{Node: "program @" + p.Name,
+			Msg: fmt.Sprintf("%d inputs and %d outputs; at least one of each is needed",
+				count[ir.InputBuf], count[ir.OutputBuf])}
 	}
 	return nil
 }

@@ -11,8 +11,9 @@ func describeLayer(l ir.Layer) *describe.Layer {
 		return nil
 	}
 	d := &describe.Layer{
-		Kind: l.Kind, Part: l.Part, ActivationBits: l.ActivationBits, WeightBits: l.WeightBits, WeightEncoding: l.WeightEncoding,
-		Weights: l.Weights, FloatBytes: l.FloatBytes,
+		Kind: l.Kind, Part: l.Part, ActivationBits: l.ActivationBits, WeightBits: l.WeightBits,
+		WeightEncoding: l.WeightEncoding,
+		Weights:        l.Weights, FloatBytes: l.FloatBytes,
 	}
 	if g := describe.Glue(l.Glue); g.Form != "" || g.MaxH > 0 || g.Beside > 0 {
 		d.Glue = &g

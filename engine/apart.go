@@ -34,7 +34,8 @@ func (hostMachine) Close() error { return nil }
 
 func openSimulated(path string, o Options) (Engine, error) {
 	if o.Count && o.Threads != 1 {
-		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "instructions of simulated code are counted with one thread"}
+		return nil, &ThreadsError{Threads: o.Threads, Most: 1,
+			Why: "instructions of simulated code are counted with one thread"}
 	}
 	if o.Threads > simulate.MaxThreads {
 		return nil, &ThreadsError{Threads: o.Threads, Most: simulate.MaxThreads,

@@ -108,7 +108,8 @@ func measureTimes(e Engine, o MeasureOptions,
 	}
 	timings, err := sample([]Job{{Last: len(stages)}}, "measuring")
 	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
-	m := &Measurement{Kind: e.Kind(), Runs: len(timings[0]), Network: measure.Reduce(timings[0], e.Describe().MACs()), GHz: &ghz}
+	m := &Measurement{Kind: e.Kind(), Runs: len(timings[0]),
+		Network: measure.Reduce(timings[0], e.Describe().MACs()), GHz: &ghz}
 	if err != nil || !o.Stages {
 		return m, err
 	}
@@ -160,7 +161,8 @@ func measureBatches(ctx context.Context, e Engine, inputs [][]byte, o MeasureOpt
 			}
 			var took time.Duration
 			for k, r := range results[1+warm*len(round):] {
-				timings[k%len(round)] = append(timings[k%len(round)], measure.Timing{Took: r.Counters.Took, GHz: r.Counters.GHz})
+				timings[k%len(round)] = append(timings[k%len(round)],
+					measure.Timing{Took: r.Counters.Took, GHz: r.Counters.GHz})
 				took += r.Counters.Took
 			}
 			return took, nil
@@ -173,7 +175,8 @@ func measureBatches(ctx context.Context, e Engine, inputs [][]byte, o MeasureOpt
 			return timings, err
 		}
 		each := max(took, time.Microsecond)
-		rounds := max(o.Budget.Runs, min(int(o.Budget.Time/each), 5*maxBatch/len(round))) // fewer runs of very short jobs
+		// fewer runs of very short jobs
+		rounds := max(o.Budget.Runs, min(int(o.Budget.Time/each), 5*maxBatch/len(round)))
 		if most := int(o.Budget.Limit / each); rounds > most {
 			rounds = max(o.Budget.Few, most)
 		}

@@ -50,7 +50,7 @@ func Of(g *graph.Graph) (*graph.Graph, error) {
 	return t.b.Graph(), nil
 }
 
-// Error says why a network has no float twin.
+// Error is the reason why a network has no float twin.
 type Error struct{ Err error }
 
 // Error returns the message with its context.
@@ -102,7 +102,8 @@ func (t *twin) add(n *graph.Node) error {
 	case t.isRescaling(n):
 		t.counterparts[n.Output] = m.Inputs[0]
 		return nil
-	case strings.HasPrefix(n.Op, "logical_") && slices.ContainsFunc(m.Inputs, t.isFloat): // the truth values of quantizers
+	case strings.HasPrefix(n.Op, "logical_") && slices.ContainsFunc(m.Inputs, t.isFloat):
+		// the truth values of quantizers
 		m.Inputs = []string{m.Inputs[slices.IndexFunc(m.Inputs, t.isFloat)]}
 		return t.relu(&m)
 	}

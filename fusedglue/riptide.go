@@ -18,9 +18,9 @@ type normalizer struct {
 	in scalar.LevelType
 }
 
-// channel has the numbers of one channel. alpha is the real value of the weight 1 (1 behind levels).
-// mean and variance are those of the real tensor. bias is a constant that is added first, and floor
-// a lower bound after that, from relu (-Inf: none).
+// channel has the numbers of one channel. alpha is the real value of the weight 1 (1 behind
+// levels). mean and variance are those of the real tensor. bias is a constant that is added first,
+// and floor a lower bound after that, from relu (-Inf: none).
 type channel struct{ alpha, mean, variance, bias, floor float64 }
 
 // shiftNorm is Riptide's glue for one channel in integers: level = clip(((a << Left) + Add) >>

@@ -35,7 +35,8 @@ func Strict(g *graph.Graph) []graph.Stay {
 			s.layer(n, f)
 		case conv && inTile(f):
 		case conv && f.Window != nil && f.Epilogue.OutBits > 0, n.Op == "window_sum": // intended by the model
-		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil && f.Epilogue.Scale == nil:
+		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil &&
+			f.Epilogue.Scale == nil:
 			s.addStay(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.reachesBitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
 			if q := s.laterQuantizer(n); q != nil &&
@@ -214,7 +215,7 @@ func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 	return graph.Verdict{Reason: graph.WhyNoConvolution}
 }
 
-// reach returns the first node after n along next that visit accepts. visit's on says whether to
+// reach returns the first node after n along next that visit accepts. visit's on reports whether to
 // continue behind the node.
 func reach(n *graph.Node, visit func(from, m *graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
 	seen := map[*graph.Node]bool{}

@@ -36,7 +36,8 @@ func CheckExpr(e Expr) error {
 	case *Bitcast:
 		from := e.A.Type()
 		if from == Bool || e.T == Bool || from.Bits() != e.T.Bits() || from.Bits() == 0 {
-			return mistake(fmt.Sprintf("cannot bitcast %s to %s", from, e.T), "bitcast is between types of equal width, not bool")
+			return mistake(fmt.Sprintf("cannot bitcast %s to %s", from, e.T),
+				"bitcast is between types of equal width, not bool")
 		}
 	case *Fma:
 		for _, o := range []Expr{e.A, e.B, e.C} {
@@ -130,7 +131,8 @@ func checkUnary(e *Unary) error {
 		ok, takes = t.IsFloat(), "f32"
 	}
 	if !ok {
-		return mistake(fmt.Sprintf("the operand of %q is %s", e.Op.String(), t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
+		return mistake(fmt.Sprintf("the operand of %q is %s", e.Op.String(), t),
+			fmt.Sprintf("%q takes %s", e.Op.String(), takes))
 	}
 	return nil
 }

@@ -330,7 +330,8 @@ func CheckBuffer(b Buffer) error {
 		return mistake("bit planes need the dimensions [planes, ..., words]", "")
 	}
 	w := b.Type.Bits()
-	if words := b.Shape[len(b.Shape)-1]; b.Enc.Channels < 1 || int64(b.Enc.Channels) > limit || words != (b.Enc.Channels+w-1)/w {
+	if words := b.Shape[len(b.Shape)-1]; b.Enc.Channels < 1 || int64(b.Enc.Channels) > limit ||
+		words != (b.Enc.Channels+w-1)/w {
 		return mistake(fmt.Sprintf("%d channels do not fill %d words of %d bits", b.Enc.Channels, words, w),
 			"the last dimension is the number of channels divided by the width, rounded up")
 	}

@@ -53,7 +53,8 @@ func fakeQuants(ctx context.Context, r *rewriter) error {
 				*d, r.changed = *f, true
 				r.SetInputs(d, inputs...)
 				d.Verdict = graph.Verdict{Kind: graph.Glue, Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: a.Bits}}
-				if quantizer, own := n.Name, d.Name; len(readers) == 1 { // keep the name by which users know the quantizer
+				// keep the name by which users know the quantizer
+				if quantizer, own := n.Name, d.Name; len(readers) == 1 {
 					r.RenameNode(n, own)
 					r.RenameNode(d, quantizer)
 				}

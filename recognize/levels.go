@@ -126,7 +126,8 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 				return v, graph.Verdict{}
 			}
 		}
-	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
+	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs,
+		*graph.ResizeAttrs, *graph.GatherAttrs:
 		return r.source(n.Inputs[0])
 	case *graph.PoolAttrs:
 		if n.Op == "max_pool" {

@@ -33,7 +33,8 @@ func (g *region) pieces(c calculus, o int, within domain) []piece {
 		return nil
 	}
 	for _, p := range f.found[1:] {
-		if p.lowest() == 0 && f32.Flush(f32.FromOrder(p.first-1)) == 0 { // g tells -0 from 0, as 1/x does; thresholds cannot
+		// g tells -0 from 0, as 1/x does; thresholds cannot
+		if p.lowest() == 0 && f32.Flush(f32.FromOrder(p.first-1)) == 0 {
 			return nil
 		}
 	}

@@ -214,7 +214,8 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 			if v, ok := u.costOf(b.Figures); ok {
 				x.Cost = u.text(v)
 				if t, ok := twin[l.Name]; ok && l.MACs > 0 && v > 0 {
-					x.Twin, x.Ratio = u.text(t), formatTimes(t/max(v, parts[l.Part])) // of a layer in parts, all together
+					// of a layer in parts, all together
+					x.Twin, x.Ratio = u.text(t), formatTimes(t/max(v, parts[l.Part]))
 				}
 			}
 			if b.Share != nil {
@@ -284,7 +285,7 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 	return list
 }
 
-// limitText says how much memory the simulated board has, if that is known.
+// limitText describes the memory of the simulated board, if it is known.
 func limitText(bytes int64) string {
 	if bytes == 0 {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"ripc/runtime/describe"
 )
 
-// checkDescription says whether a description makes sense as a whole: every name can be a symbol or
-// be printed, every size is possible, and every operand of a stage lies in the memory that it
+// checkDescription reports whether a description makes sense as a whole: every name can be a symbol
+// or be printed, every size is possible, and every operand of a stage lies in the memory that it
 // names. All that is laid out, called or printed by a description has passed here.
 func checkDescription(a *describe.Artifact) error {
 	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(a.Name) {

@@ -19,7 +19,7 @@ import (
 const (
 	// maxThreads bounds a session.
 	maxThreads = 256
-	// spinTime is how long an idle thread watches for the next inference before it sleeps.
+	// spinTime is the time that an idle thread polls for the next inference before it sleeps.
 	spinTime = 100 * time.Microsecond
 )
 

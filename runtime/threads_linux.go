@@ -48,7 +48,8 @@ func reserve(n int) (p *places, got int, err error) {
 			return nil, 0, fmt.Errorf("the C library lacks %s: %w", f.name, err)
 		}
 	}
-	if p.memory, err = unix.Mmap(-1, 0, n*placeSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
+	if p.memory, err = unix.Mmap(-1, 0, n*placeSize, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
 		return nil, 0, err
 	}
 	// The new threads are not Go's and take no signals, which they have from this one.

@@ -159,7 +159,8 @@ func (v *verifier) agrees(f *ir.Func, s ir.Stage, before, after *engine.Memory, 
 		if q.Out {
 			m = after
 		}
-		if _, same := compare(b.Buffer, v.at(m, b), ref[b.Name]); !same { // which bits a NaN has changes no other element
+		// which bits a NaN has changes no other element
+		if _, same := compare(b.Buffer, v.at(m, b), ref[b.Name]); !same {
 			return false
 		}
 	}

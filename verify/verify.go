@@ -47,7 +47,7 @@ type Input struct {
 	// Watch, if not nil, is called before compiled code runs in this process, which may not survive
 	// that, and once it returned, then with nil. The Report is as far as it is known.
 	Watch func(r *Report, running *Running)
-	// Limit is how long a stage may take under simulation; 0 means a minute. Code that runs in this
+	// Limit bounds the time of a stage under simulation; 0 means a minute. Code that runs in this
 	// process cannot be stopped: there the limit is up to Watch.
 	Limit time.Duration
 }

@@ -68,10 +68,10 @@ func (k Kernel) Runs(t targets.Target) bool {
 	return true
 }
 
-// slot is how many bytes of memory each operand and each sum has: the widest register's.
+// slot is the size in memory of each operand and each sum, in bytes: that of the widest register.
 const slot = 64
 
-// Bytes is how much memory the kernel reads and writes.
+// Bytes is the size of the memory that the kernel reads and writes.
 func (k Kernel) Bytes() int { return slot * (len(k.Shared) + k.Lanes*(len(k.Own)+len(k.Sums))) }
 
 // symbol is the name of its function: void symbol(void *memory, int64_t turns).

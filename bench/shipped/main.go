@@ -54,7 +54,8 @@ func produce(ctx context.Context, args []string) error {
 	dir := fs.String("dir", "build/shipped", "folder of measurements")
 	out := fs.String("out", "autotune/shipped/records.jsonl.gz", "the records that come with ripc")
 	page := fs.String("page", "docs/shipped-records.md", "page about the records")
-	pattern := fs.String("only", ".", "regular expression of TARGET/NETWORK to tune now; measurements of others are packed, too")
+	pattern := fs.String("only", ".",
+		"regular expression of TARGET/NETWORK to tune now; measurements of others are packed, too")
 	outcomes := fs.String("gains", "bench/shipped/gains.json", "costs of networks before and after tuning, for the page")
 	asItIs := fs.Bool("pack", false, "tune nothing: make records and page from the folder")
 	if err := fs.Parse(args); err != nil {
@@ -119,7 +120,8 @@ func (r run) tune(ctx context.Context, dir string) (*gain, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner, Records: r.file(dir), Trials: r.Trials, Seed: seed, Alone: true})
+	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner,
+		Records: r.file(dir), Trials: r.Trials, Seed: seed, Alone: true})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +130,8 @@ func (r run) tune(ctx context.Context, dir string) (*gain, error) {
 	if m, err := targets.Lookup(r.Target); err == nil && !m.Native() {
 		mark = mark.Estimated(m.CPU)
 	}
-	return &gain{Mark: mark, Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit, Default: res.Default, Best: res.Best}, nil
+	return &gain{Mark: mark, Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit,
+		Default: res.Default, Best: res.Best}, nil
 }
 
 // load reads and merges files of records; a missing file has none.
@@ -210,8 +213,10 @@ func pageOf(s *records.Set, gained []gain, size int) []byte {
 	}
 	fmt.Fprintf(&b, `# The records that come with ripc
 
-`+"`make shipped-records`"+` makes this page and the records (autotune/shipped, %d KB): it tunes the networks of bench/shipped/runs.json with seed %d, each for its
-target, with as many candidates as it says there, and keeps the best schedule of each kernel and the default one. `+"`ripc records shipped`"+` lists them, [tuning.md](tuning.md) says what they are used for.
+`+"`make shipped-records`"+
+		` makes this page and the records (autotune/shipped, %d KB): it tunes the networks of bench/shipped/runs.json with seed %d, each for its
+target, with as many candidates as it says there, and keeps the best schedule of each kernel and the default one. `+
+		"`ripc records shipped`"+` lists them, [tuning.md](tuning.md) says what they are used for.
 
 Made by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)): the same each time, and good
 for telling schedules apart. Times are of the CPU that is named. A target of runs.json that is not in the table has not been tuned yet.
@@ -222,7 +227,8 @@ for telling schedules apart. Times are of the CPU that is named. A target of run
 	for _, key := range order {
 		r := rows[key]
 		target, _, _ := strings.Cut(key, " ")
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s | %s | %.2fx |\n", target, r.machine, r.kernels, r.better, r.unit.Text(r.usual), r.unit.Text(r.best), r.usual/r.best)
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s | %s | %.2fx |\n", target, r.machine, r.kernels, r.better,
+			r.unit.Text(r.usual), r.unit.Text(r.best), r.usual/r.best)
 	}
 	if len(gained) == 0 {
 		return []byte(b.String())
@@ -235,7 +241,8 @@ for telling schedules apart. Times are of the CPU that is named. A target of run
 	b.WriteString("\nWhole networks, by the sum of their kernels: the default schedules, and the best ones of as many candidates.\n\n" +
 		"| network | target | candidates | by default | tuned | |\n|---|---|---:|---:|---:|---:|\n")
 	for _, g := range gained {
-		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %.3fx |\n", g.Network, g.Target, g.Trials, g.Unit.Text(g.Default), g.Unit.Text(g.Best), g.Default/g.Best)
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %.3fx |\n", g.Network, g.Target, g.Trials, g.Unit.Text(g.Default),
+			g.Unit.Text(g.Best), g.Default/g.Best)
 	}
 	return []byte(b.String())
 }

@@ -14,7 +14,7 @@ import (
 	"ripc/measure/provenance"
 )
 
-// batch is how many candidates a search proposes at once.
+// batch is the number of candidates that a search proposes at once.
 const batch = 8
 
 // result is a task's.

@@ -44,8 +44,8 @@ func (e *CompilerError) Unwrap() error { return e.Err }
 // maxOutput bounds the stored messages of a compiler, in bytes.
 const maxOutput = 1 << 14
 
-// waitDelay is how long processes that a compiler started may keep its output open after it was
-// killed.
+// waitDelay is the time that processes that a compiler started may keep its output open after it
+// was killed.
 const waitDelay = 5 * time.Second
 
 // hostCompiler is the command of the system's own compiler, which makes code for this machine.

@@ -284,7 +284,7 @@ type index struct {
 	narrow bool
 }
 
-// form says how tightly the text of an index holds together.
+// form is the precedence of the text of an index.
 type form uint8
 
 const (

@@ -160,7 +160,8 @@ func file(m *codegen.Image) ([]byte, error) {
 		kernels.WriteString(text)
 	}
 	var out bytes.Buffer
-	out.WriteString(strings.NewReplacer("{common}", codegen.Common, "{name}", m.Name, "{title}", codegen.Comment(m.Program.Name),
+	out.WriteString(strings.NewReplacer("{common}", codegen.Common, "{name}", m.Name, "{title}",
+		codegen.Comment(m.Program.Name),
 		"{version}", codegen.Comment(m.Version), "{target}", codegen.Comment(m.Target.Name)).Replace(prelude))
 	out.WriteString(u.helperText())
 	out.WriteString(u.instrText())

@@ -62,7 +62,8 @@ func (w *writer) close(s string) {
 // name gives a buffer or a loop variable a C name.
 func (w *writer) name(s string) string {
 	c := codegen.CleanName(s)
-	if codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") || strings.HasSuffix(c, "_t") ||
+	if codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") ||
+		strings.HasSuffix(c, "_t") ||
 		strings.ToLower(c) != c || strings.HasPrefix(c, "_") || c == "unix" || c == "linux" || c == "i386" {
 		c = "v_" + c // keywords, types, and possible macros
 	}

@@ -22,7 +22,7 @@ type block struct {
 	from  []edge // how control came to it; by times, falling, then by address
 }
 
-// edge is how often a block was executed directly behind another one, or behind itself.
+// edge counts the executions of a block directly behind another one, or behind itself.
 type edge struct {
 	block int // index of the one before
 	times uint64

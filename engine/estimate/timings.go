@@ -156,7 +156,7 @@ func (in *instruction) floats() []string {
 	return nil
 }
 
-// words is how many words in moves.
+// words returns the number of words that in moves.
 func (in *instruction) words() int {
 	if _, list, ok := strings.Cut(in.operands, "{"); ok {
 		return len(registers(list))
@@ -169,7 +169,7 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(r string) bool { return slices.Contains(b, r) })
 }
 
-// cost is how many cycles in takes behind before, the instruction that was executed last; nil if
+// cost returns the cycles of in behind before, the instruction that was executed last; nil if
 // that was a branch. Package boards says where the rules are from.
 func (in *instruction) cost(before *instruction) int {
 	if in.Timing == nil {

@@ -38,7 +38,8 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 		return nil, err
 	}
 	return o.cached(toolchain.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
-		cc, err := findTool(o.CC, "to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc", "gcc", "clang")
+		cc, err := findTool(o.CC, "to build the instruction counter, once", "apt-get install gcc libc6-dev",
+			"cc", "gcc", "clang")
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,8 @@ func (o Options) pluginVersion(ctx context.Context, qemu string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("simulate: %w", err)
 	}
-	key := toolchain.Key([]byte("qemu version"), []byte(qemu), fmt.Appendf(nil, "%d %v", info.Size(), info.ModTime().UnixNano()))
+	key := toolchain.Key([]byte("qemu version"), []byte(qemu),
+		fmt.Appendf(nil, "%d %v", info.Size(), info.ModTime().UnixNano()))
 	out, ok := cache.Get(key)
 	if !ok {
 		ctx, end := files.LimitTool(ctx, filepath.Base(qemu))

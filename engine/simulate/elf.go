@@ -43,7 +43,8 @@ func loadProgram(f *elf.File, g guests.Guest, at uint64) (*program, error) {
 	if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
 		return nil, fmt.Errorf("it needs libraries %v (%w)", libs, causeOrNone(err))
 	}
-	for _, tag := range []elf.DynTag{elf.DT_INIT, elf.DT_INIT_ARRAY, elf.DT_PREINIT_ARRAY, elf.DynTag(36)} { // 36: DT_RELR
+	// 36: DT_RELR
+	for _, tag := range []elf.DynTag{elf.DT_INIT, elf.DT_INIT_ARRAY, elf.DT_PREINIT_ARRAY, elf.DynTag(36)} {
 		if v, err := f.DynValue(tag); err == nil && len(v) > 0 {
 			return nil, fmt.Errorf("it has a dynamic entry %v, which the simulator does not support", tag)
 		}

@@ -188,7 +188,8 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		if p.timing = im.timed(j); p.timing > 0 {
 			timing = im.addr(p.timing)
 		}
-		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.at), sync, uint64(j.Threads), uint64(j.First), uint64(j.Last),
+		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.at), sync, uint64(j.Threads),
+			uint64(j.First), uint64(j.Last),
 			0, copies, im.addr(copiesAt), counted, timing)
 		im.jobs = append(im.jobs, p)
 	}

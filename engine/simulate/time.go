@@ -14,7 +14,7 @@ import (
 // MaxSamples bounds Timing.Samples.
 const MaxSamples = 1 << 12
 
-// Timing says how often a job is run to find out how long it takes.
+// Timing is the number of runs that time a job.
 type Timing struct {
 	Samples int           // 1 to MaxSamples
 	Calls   int           // in each sample, 1 and more
@@ -136,7 +136,8 @@ func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	times := Times{GHz: chainSteps / float64(max(1, chain-min(chain, im.clock)))}
 	for ; len(data) > 0; data = data[8:] {
 		ns := binary.LittleEndian.Uint64(data)
-		times.Samples = append(times.Samples, float64(max(1, ns-min(ns, im.clock)))/float64(t.Calls)) // nothing takes no time
+		// nothing takes no time
+		times.Samples = append(times.Samples, float64(max(1, ns-min(ns, im.clock)))/float64(t.Calls))
 	}
 	return times, nil
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// HeadSize is how many bytes of a file's beginning Kind needs.
+// HeadSize is the number of bytes of a file's beginning that Kind needs.
 const HeadSize = 512
 
 // Kind names the type of a file by its first bytes or else its name, for example "a NumPy array".

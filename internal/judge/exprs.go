@@ -9,7 +9,7 @@ import (
 	"ripc/ir/interp"
 )
 
-// items is how many expressions are judged in one run.
+// items is the number of expressions judged in one run.
 const items = 6
 
 // sheet is a Func that computes expressions for all iterations of its loops, each into an output of
@@ -121,7 +121,8 @@ func (j *judge) simplify(s *sheet, y ir.Buffer, e, simple ir.Expr) {
 	z := s.put(simple)
 	s.checks = append(s.checks, func(out func(string) []byte) (string, string) {
 		if !bytes.Equal(out(y.Name), out(z.Name)) {
-			return "simplify", fmt.Sprintf("%s is not %s: %%%s and %%%s", ir.ExprString(e), ir.ExprString(simple), y.Name, z.Name)
+			return "simplify", fmt.Sprintf("%s is not %s: %%%s and %%%s", ir.ExprString(e),
+				ir.ExprString(simple), y.Name, z.Name)
 		}
 		return "", ""
 	})

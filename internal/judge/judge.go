@@ -50,7 +50,7 @@ func (t Tally) String() string {
 // False is a claim that does not hold.
 type False struct {
 	Case  uint64 // its number
-	Claim string // who made it, as in a Tally
+	Claim string // its origin, as in a Tally
 	Msg   string
 	Text  string // the Func
 }
@@ -60,7 +60,7 @@ func (e *False) Error() string {
 	return fmt.Sprintf("case %d: %s: %s\n%s", e.Case, e.Claim, e.Msg, e.Text)
 }
 
-// inputs is how many contents of the parameters a Func is run on.
+// inputs is the number of contents of the parameters that a Func is run on.
 const inputs = 8
 
 // Case makes the claims of one case, about expressions if its number is even and about a Func if it

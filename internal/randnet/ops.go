@@ -180,7 +180,8 @@ func (b *modelBuilder) levelSum() {
 		in[0], in[1] = in[1], in[0]
 	}
 	b.addTo(in, map[bool]string{false: "add", true: "sub"}[minus], nil)
-	b.bits, b.enc, b.scale, b.zero, b.shift = sum.Type.Bits, sum.Type.Enc.String(), sum.Type.Scale, sum.Type.Zero, sum.Type.Offset
+	b.bits, b.enc, b.scale, b.zero, b.shift = sum.Type.Bits, sum.Type.Enc.String(), sum.Type.Scale,
+		sum.Type.Zero, sum.Type.Offset
 	if b.zero != 0 {
 		b.enc = "affine"
 	}

@@ -19,7 +19,7 @@ import (
 type Server struct {
 	Address string   // USER@HOST:PORT
 	SSH     []string // the ssh command with which it can be reached without questions
-	Cache   string   // XDG_CACHE_HOME of those who log in
+	Cache   string   // XDG_CACHE_HOME of sessions
 }
 
 // Start starts an sshd that ends with the test. Without one (set-up installs it) the test ends.

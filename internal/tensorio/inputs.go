@@ -187,7 +187,8 @@ func checkArray(t describe.Tensor, file string, a *npy.Array) ([][]byte, error) 
 	}
 	if t.DType == "u8" && t.Encoding != "" && t.Bits > 0 && t.Bits < 8 {
 		if most := slices.Max(a.Data); int(most) >= 1<<t.Bits {
-			return bad(fmt.Sprintf("holds the value %d", most), fmt.Sprintf("levels of %d bits are 0 to %d", t.Bits, 1<<t.Bits-1))
+			return bad(fmt.Sprintf("holds the value %d", most),
+				fmt.Sprintf("levels of %d bits are 0 to %d", t.Bits, 1<<t.Bits-1))
 		}
 	}
 	return splitRuns(t, k, a.Data), nil

@@ -95,7 +95,7 @@ func loadPicture(t describe.Tensor, file string) (data []byte, note string, err 
 	return data, note, nil
 }
 
-// scaling says how a picture of one size becomes one of another: stretched where the ratio of its
+// scaling describes the scaling of a picture to another size: stretched where the ratio of its
 // sides changes.
 func scaling(from, to image.Point) string {
 	how := "scaled"

@@ -19,7 +19,7 @@ const (
 	Count                      // a count of a shift beyond the width
 )
 
-// RuntimeError says where a Func did something undefined.
+// RuntimeError is undefined behaviour of a Func, with its place.
 type RuntimeError struct {
 	What  Undefined
 	Func  string // the kernel

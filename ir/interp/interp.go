@@ -20,7 +20,7 @@ import (
 // in the result.
 const Poison = 0xCB
 
-// pollEvery is how many loop iterations pass between two looks at the context.
+// pollEvery is the number of loop iterations between two checks of the context.
 const pollEvery = 1 << 16
 
 type (

@@ -199,7 +199,8 @@ func bitsARM64() map[string][]bit {
 // bitsARM has Linux's names of the features of 32-bit Arm CPUs (asm/hwcap.h).
 func bitsARM() map[string][]bit {
 	return map[string][]bit{
-		"vfp2": {{"hwcap", 6}}, "vfp3": {{"hwcap", 13}}, "d32": {{"hwcap", 19}}, "vfp4": {{"hwcap", 16}}, "neon": {{"hwcap", 12}},
+		"vfp2": {{"hwcap", 6}}, "vfp3": {{"hwcap", 13}}, "d32": {{"hwcap", 19}}, "vfp4": {{"hwcap", 16}},
+		"neon":      {{"hwcap", 12}},
 		"hwdiv-arm": {{"hwcap", 17}}, "hwdiv": {{"hwcap", 18}}, "crc": {{"hwcap2", 4}},
 	}
 }

@@ -30,7 +30,8 @@ func matchHighProduct(x *ir.Cast) (a, b, c ir.Expr, ok bool) {
 		return ok && i.V == n
 	}
 	for _, t := range addends(shift.A) { // in any order
-		if p, isProduct := t.(*ir.Binary); isProduct && p.Op == ir.Mul && a == nil && unwiden(p.A) != nil && unwiden(p.B) != nil {
+		if p, isProduct := t.(*ir.Binary); isProduct && p.Op == ir.Mul && a == nil && unwiden(p.A) != nil &&
+			unwiden(p.B) != nil {
 			a, b = unwiden(p.A), unwiden(p.B)
 		} else if c == nil {
 			c = t

@@ -151,7 +151,8 @@ func popcountAddArm(lanes int) isa.Function {
 			continue
 		}
 		// Both sides of a shuffle have the same length: the four new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%s%[1]d, <4 x i32> poison, %[2]s\n", at, isa.ShuffleRun(0, 4, at))
+		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%s%[1]d, <4 x i32> poison, %[2]s\n", at,
+			isa.ShuffleRun(0, 4, at))
 		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, sum,
 			isa.ShuffleRun(0, at+4, at+4))
 		sum = fmt.Sprintf("%%t%d", at)

@@ -75,7 +75,8 @@ func open(file string) (uintptr, *api, error) {
 		to   any
 	}{
 		{"LLVMGetVersion", &l.version},
-		{"_ZN4llvm2cl23ParseCommandLineOptionsEiPKPKcNS_9StringRefEPNS_11raw_ostreamEPNS_3vfs10FileSystemES2_b", &l.parseOptions},
+		{"_ZN4llvm2cl23ParseCommandLineOptionsEiPKPKcNS_9StringRefEPNS_11raw_ostreamEPNS_3vfs10FileSystemES2_b",
+			&l.parseOptions},
 		{"_ZN4llvm7codegen20RegisterCodeGenFlagsC1Ev", &l.registerOpts},
 		{"_ZN4llvm7codegen28createTargetMachineForTripleENS_9StringRefENS_15CodeGenOptLevelE", &l.createMachine},
 		{"_ZN4llvm7codegen21setFunctionAttributesENS_9StringRefES1_RNS_6ModuleE", &l.setAttributes},
@@ -107,7 +108,7 @@ func open(file string) (uintptr, *api, error) {
 type machine struct {
 	*api
 	Settings
-	head               []byte // of each text: the layout of data, for those who read it
+	head               []byte // of each text: the data layout
 	optimizer, backend uintptr
 	options            uintptr
 }

@@ -36,7 +36,7 @@ type part struct {
 	off, addr uint64
 }
 
-// The parts that take in sections of several names.
+// The parts that merge sections of several names.
 const (
 	codePart     = ".text"
 	constantPart = ".rodata"
