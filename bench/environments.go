@@ -121,8 +121,8 @@ func (p peers) find(ctx context.Context) (string, error) {
 		names = []string{p.python}
 	}
 	for _, name := range names {
-		out, err := exec.CommandContext(ctx, name, "-c",
-			"import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])").Output()
+		const script = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+		out, err := exec.CommandContext(ctx, name, "-c", script).Output()
 		if err == nil && strings.TrimSpace(string(out)) == pythonVersion {
 			return name, nil
 		}

@@ -109,24 +109,24 @@ func (d *driver) turnOf(w *worker) error {
 	if err := w.release(); err != nil {
 		return err
 	}
-	if w.one == 0 { // the first runs of all
+	if w.runTime == 0 { // the first runs of all
 		first, err := w.run(2)
 		if err != nil {
 			return err
 		}
-		w.one = max(time.Microsecond, first[1])
+		w.runTime = max(time.Microsecond, first[1])
 	}
-	if n := int(d.warm / w.one); n > 0 {
+	if n := int(d.warm / w.runTime); n > 0 {
 		if _, err := w.run(n); err != nil {
 			return err
 		}
 	}
-	times, err := w.run(max(1, int(d.turn/w.one)))
+	times, err := w.run(max(1, int(d.turn/w.runTime)))
 	if err != nil {
 		return err
 	}
 	w.times = append(w.times, times...)
-	w.one = max(time.Microsecond, slices.Min(w.times))
+	w.runTime = max(time.Microsecond, slices.Min(w.times))
 	return w.hold()
 }
 

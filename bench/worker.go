@@ -44,12 +44,12 @@ type (
 type worker struct {
 	entry Entry
 	greeting
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *bufio.Scanner
-	errors *bytes.Buffer
-	one    time.Duration // approximate time of a run
-	times  []time.Duration
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Scanner
+	errors  *bytes.Buffer
+	runTime time.Duration // approximate time of a run
+	times   []time.Duration
 }
 
 // start starts a worker and waits until it has run its model once. An engine that cannot run it is

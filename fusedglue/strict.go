@@ -25,7 +25,7 @@ import (
 func Strict(g *graph.Graph) []graph.Stay {
 	s := &strict{Index: graph.NewIndex(g), g: g}
 	for _, n := range g.Nodes {
-		s.all += s.macs(n)
+		s.totalMACs += s.macs(n)
 	}
 	for _, n := range g.Nodes {
 		f, conv := n.Attrs.(*graph.FusedConv)
@@ -56,9 +56,9 @@ func inTile(f *graph.FusedConv) bool {
 
 type strict struct {
 	*graph.Index
-	g     *graph.Graph
-	all   int64 // MACs of the network
-	found []graph.Stay
+	g         *graph.Graph
+	totalMACs int64 // MACs of the network
+	found     []graph.Stay
 }
 
 // layer decides about a float convolution: should it have been bitserial, or did the model intend
@@ -98,7 +98,7 @@ func verdict(n *graph.Node, otherwise graph.Verdict) graph.Verdict {
 // addStay records that n stays float.
 func (s *strict) addStay(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo string) {
 	stay := graph.Stay{Node: n, Lacks: lacks, Verdict: why, UpTo: upTo,
-		Values: int64(s.g.Value(n.Output).Elems()), AllMACs: s.all}
+		Values: int64(s.g.Value(n.Output).Elems()), AllMACs: s.totalMACs}
 	if n.Op == "fconv2d" {
 		stay.MACs = s.macs(n)
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // axis is a transposed convolution along rows or columns.
-type axis struct{ size, out, kernel, stride, dilation, before int }
+type axis struct{ size, out, kernel, stride, dilation, padBefore int }
 
 // phase is an ordinary convolution along an axis: position q of its result reads the input
 // positions q + first, q + first + step, ... with these taps of the filter. Tap -1 is a weight of
@@ -48,7 +48,7 @@ func (a axis) phasesFrom(begin int) phases {
 	for r := range p.list {
 		q := phase{step: 1}
 		for t := a.kernel - 1; t >= 0; t-- {
-			at := r - begin + a.before - t*a.dilation
+			at := r - begin + a.padBefore - t*a.dilation
 			if (at%a.stride+a.stride)%a.stride != 0 {
 				continue
 			}
@@ -125,7 +125,7 @@ func plan(rows, cols axis, groups int) (h, w phases, allRows, allCols bool) {
 		return h, w, true, true
 	}
 	shift := func(a axis, p phases) phases {
-		if s := a.phasesFrom(p.begin + a.before%a.stride); !p.sameReads() {
+		if s := a.phasesFrom(p.begin + a.padBefore%a.stride); !p.sameReads() {
 			return s
 		}
 		return p

@@ -388,8 +388,7 @@ func requantize(ctx context.Context, r *rewriter) error {
 			continue
 		}
 		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Output)
-		v := s.value
-		if v == nil || s.needsQuantizer || v.LevelType != y.LevelType || !keepsLevels(a, v) {
+		if v := s.value; v == nil || s.needsQuantizer || v.LevelType != y.LevelType || !keepsLevels(a, v) {
 			continue
 		}
 		for _, c := range r.Consumers(y.Name) {

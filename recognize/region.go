@@ -25,8 +25,8 @@ type region struct {
 	jumps int
 	sign  *graph.Node // one sign op of the region, or nil
 	// shared reports whether some register is read twice, so that forms help.
-	shared  bool
-	vectors [][]float32 // all constants that differ between channels
+	sharesRegisters bool
+	vectors         [][]float32 // all constants that differ between channels
 }
 
 // operation fills a register from others.
@@ -140,7 +140,7 @@ func (w *walker) region() *region {
 		}
 		for _, a := range op.args {
 			if reads[a]++; reads[a] > 1 {
-				g.shared = true
+				g.sharesRegisters = true
 			}
 		}
 		op.eval = w.r.evaluator(g, n)
@@ -258,7 +258,7 @@ func (g *region) enclose(c calculus, o int, x span, regs []span) span {
 	regs = append(regs[:0], x)
 	own := func(i int) {
 		if s := &regs[i]; c.forms && !s.known() && !s.none {
-			s.forms = append([]form{{of: i, k: 1}}, s.forms...)
+			s.forms = append([]form{{register: i, k: 1}}, s.forms...)
 			s.forms = s.forms[:min(len(s.forms), maxForms)]
 		}
 	}

@@ -76,11 +76,11 @@ func (r *rewriter) searchQuantizer(t string) *stepQuantizer {
 		if g.jumps < least || best != nil && g.jumps == best.jumps && best.polarity == nil && best.from != t {
 			continue
 		}
-		if q := r.withSignZero(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most &&
+		if q := r.withSignZero(g, calculus{forms: g.sharesRegisters, exact: true}); q != nil && q.value.Bits <= most &&
 			(best == nil || q.from != t && (q.jumps > best.jumps || q.polarity == nil)) {
 			best, most = q, q.value.Bits
 			depth++
-		} else if g.shared {
+		} else if g.sharesRegisters {
 			shared = append(shared, g)
 		}
 	}
@@ -133,7 +133,7 @@ func (r *rewriter) quantizerOf(g *region, c calculus) *stepQuantizer {
 		if channels == 1 {
 			of = -1
 		}
-		if row == nil && g.shared && c.exact { // over the possible numbers alone, roundings may not matter
+		if row == nil && g.sharesRegisters && c.exact { // over the possible numbers alone, roundings may not matter
 			if d := r.domainOf(g.from, of); d.lo-d.lo == 0 && d.hi-d.hi == 0 {
 				row = g.pieces(c, o, d)
 			}

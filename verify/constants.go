@@ -11,9 +11,9 @@ import (
 
 // constant is a constant that a stage reads, at an offset in the artifact's block.
 type constant struct {
-	stage int
-	buf   *ir.ProgBuf
-	at    int64
+	stage  int
+	buf    *ir.ProgBuf
+	offset int64
 }
 
 // compareConstants compares the constants in the file with the Program's, byte for byte, and gives
@@ -49,7 +49,7 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 		return nil, &MismatchError{path, fmt.Sprintf("it has no block of constants of %d bytes", d.WeightBytes)}
 	}
 	for _, c := range list {
-		if diff, ok := compareExactly(c.buf.Buffer, block[c.at:c.at+int64(c.buf.Bytes())], c.buf.Data); !ok {
+		if diff, ok := compareExactly(c.buf.Buffer, block[c.offset:c.offset+int64(c.buf.Bytes())], c.buf.Data); !ok {
 			all[c.stage] = append(all[c.stage], diff)
 		}
 	}
@@ -61,7 +61,7 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 func countDifferences(block []byte, list []constant, limit int) int {
 	n := 0
 	for _, c := range list {
-		got := block[c.at : c.at+int64(c.buf.Bytes())]
+		got := block[c.offset : c.offset+int64(c.buf.Bytes())]
 		if bytes.Equal(got, c.buf.Data) {
 			continue
 		}

@@ -128,7 +128,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	defer v.e.Close()
 	r.Simulated = v.e.Kind() == engine.Simulated
 	for _, set := range append([]Set{{Inputs: in.Inputs}}, in.More...) {
-		v.set, v.walk = set, walk{kept: kept}
+		v.set, v.walk = set, walk{maxBytes: kept}
 		if err := v.run(ctx); err != nil {
 			return nil, err
 		}

@@ -279,9 +279,9 @@ func (w *writer) floatLiteral(v float32) string {
 // index is an i64 value: of type int32_t where that is proved to hold it, which is most of the time
 // and spares small machines arithmetic on pairs of registers.
 type index struct {
-	bare   string
-	form   form
-	narrow bool
+	bare    string
+	form    form
+	isInt32 bool
 }
 
 // form is the precedence of the text of an index.
@@ -305,7 +305,7 @@ func (x index) within(f form) string {
 }
 
 func (x index) wide() string {
-	if x.narrow {
+	if x.isInt32 {
 		return "(int64_t)" + x.text()
 	}
 	return x.text()
@@ -341,7 +341,7 @@ func (w *writer) index(e ir.Expr) index {
 		return wide(w.unary(e.Op, ir.I64, w.index(e.A).wide()))
 	case *ir.Select:
 		a, b := w.index(e.A), w.index(e.B)
-		if a.narrow && b.narrow {
+		if a.isInt32 && b.isInt32 {
 			return narrowIndex("(%s ? %s : %s)", w.cond(e), a.text(), b.text())
 		}
 		return wide(fmt.Sprintf("(%s ? %s : %s)", w.cond(e), a.wide(), b.wide()))
@@ -366,7 +366,7 @@ func (w *writer) index(e ir.Expr) index {
 func (w *writer) indexBinary(e *ir.Binary) index {
 	a, b := w.index(e.A), w.index(e.B)
 	iv, known := arith.Bounds(e, w.ranges)
-	if !known || iv.Lo < math.MinInt32 || iv.Hi > math.MaxInt32 || !a.narrow || !b.narrow {
+	if !known || iv.Lo < math.MinInt32 || iv.Hi > math.MaxInt32 || !a.isInt32 || !b.isInt32 {
 		return wide(w.integers(e.Op, ir.I64, a.wide(), b.wide()))
 	}
 	switch e.Op {

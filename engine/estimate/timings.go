@@ -42,7 +42,7 @@ func TimingsOf(name string) (*Timings, error) {
 
 // instruction is one of a program.
 type instruction struct {
-	at             uint64
+	address        uint64
 	width          uint64 // bytes
 	name           string // mnemonic, as the table has it
 	operands       string
@@ -87,11 +87,11 @@ func (t *Timings) read(listing []byte) ([]instruction, error) {
 		if err != nil {
 			return nil, fmt.Errorf("estimate: the disassembler prints %q: %w", lines.Text(), err)
 		}
-		in := instruction{at: at, width: uint64(len(strings.ReplaceAll(v[2], " ", "")) / 2), operands: strings.TrimSpace(v[4])}
+		in := instruction{address: at, width: uint64(len(strings.ReplaceAll(v[2], " ", "")) / 2), operands: strings.TrimSpace(v[4])}
 		in.name, in.Timing = t.find(v[3])
 		all = append(all, in)
 	}
-	slices.SortStableFunc(all, func(a, b instruction) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(all, func(a, b instruction) int { return cmp.Compare(a.address, b.address) })
 	return all, lines.Err()
 }
 
@@ -218,7 +218,7 @@ func (t *Timings) Jobs(listing []byte, jobs []*simulate.Profile) ([]Cycles, erro
 	}
 	at := make(map[uint64]int, len(code))
 	for i, in := range code {
-		at[in.at] = i
+		at[in.address] = i
 	}
 	all := make([]Cycles, len(jobs))
 	for k, p := range jobs {
@@ -246,7 +246,7 @@ func sumOf(code []instruction, at map[uint64]int, p *simulate.Profile) (Cycles, 
 			return Cycles{}, err
 		}
 		for a := q.First; ; i++ {
-			if i == len(code) || code[i].at != a || a > q.Last {
+			if i == len(code) || code[i].address != a || a > q.Last {
 				return Cycles{}, fmt.Errorf("there is no straight code from %#x to %#x", q.First, q.Last)
 			}
 			times[i] += q.Times
@@ -263,7 +263,7 @@ func sumOf(code []instruction, at map[uint64]int, p *simulate.Profile) (Cycles, 
 		switch in := &code[i]; {
 		case err != nil:
 			return Cycles{}, err
-		case j.To == in.at+in.width:
+		case j.To == in.address+in.width:
 			on[i] += j.Times
 		case in.Timing != nil:
 			total += uint64(in.Refill) * j.Times
@@ -277,12 +277,12 @@ func sumOf(code []instruction, at map[uint64]int, p *simulate.Profile) (Cycles, 
 		if in.Timing == nil {
 			unknown += times[i]
 		}
-		if i > 0 && code[i-1].at+code[i-1].width == in.at {
+		if i > 0 && code[i-1].address+code[i-1].width == in.address {
 			behind = on[i-1]
 			total += behind * uint64(in.cost(&code[i-1]))
 		}
 		if behind > times[i] {
-			return Cycles{}, fmt.Errorf("control came to %#x more often than it was executed", in.at)
+			return Cycles{}, fmt.Errorf("control came to %#x more often than it was executed", in.address)
 		}
 		total += (times[i] - behind) * uint64(in.cost(nil))
 	}

@@ -119,7 +119,7 @@ func (p *Process) Time(t Timing) (Times, error) {
 // times reads the times of timing t at an offset. It subtracts the least known time of reading the
 // clock.
 func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
-	head, err := read(f, place{at: at, size: samplesAt})
+	head, err := read(f, place{offset: at, size: samplesAt})
 	if err != nil {
 		return Times{}, err
 	}
@@ -128,7 +128,7 @@ func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	if taken == 0 || taken > uint64(t.Samples) {
 		return Times{}, &OverrunError{Path: im.m.path, What: "all its buffers, over the measured times"}
 	}
-	data, err := read(f, place{at: at + samplesAt, size: int64(8 * taken)})
+	data, err := read(f, place{offset: at + samplesAt, size: int64(8 * taken)})
 	if err != nil {
 		return Times{}, err
 	}

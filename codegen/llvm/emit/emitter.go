@@ -80,9 +80,9 @@ type emitter struct {
 	laneVar string
 	lanes   int
 
-	clean    map[string]bool // allocs that hold flushed floats only
-	compared map[string]bool // see comparedAllocs
-	hidden   map[hidden]value.Value
+	flushedAllocs map[string]bool // allocs that hold flushed floats only
+	compared      map[string]bool // see comparedAllocs
+	hidden        map[hidden]value.Value
 
 	count  int // instructions emitted
 	visits int
@@ -92,7 +92,7 @@ type emitter struct {
 func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	e := &emitter{
 		f: f, changes: f.Changes(f.Body), target: t, m: llir.NewModule(), frame: codegen.Layout(f),
-		clean: (*codegen.Floats)(nil).Flushed(f), compared: comparedAllocs(f), hidden: map[hidden]value.Value{},
+		flushedAllocs: (*codegen.Floats)(nil).Flushed(f), compared: comparedAllocs(f), hidden: map[hidden]value.Value{},
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		widenedFrom: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[countSum]bool{},

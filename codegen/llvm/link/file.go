@@ -94,7 +94,7 @@ func (l *linker) layout(shown []*definition, soname string) *file {
 	for _, memory := range []elf.SectionFlag{readMemory, codeMemory} {
 		for _, o := range l.objects {
 			for _, s := range o.sections {
-				if s.kept && s.header.Flags&elf.SHF_EXECINSTR == memory&elf.SHF_EXECINSTR {
+				if s.isKept && s.header.Flags&elf.SHF_EXECINSTR == memory&elf.SHF_EXECINSTR {
 					f.put(s, memory)
 				}
 			}
@@ -132,14 +132,14 @@ func (f *file) put(s *section, memory elf.SectionFlag) {
 	}
 	for _, p := range f.parts {
 		if p.name == name && p.flags == memory && p.sections != nil {
-			s.in = p
+			s.part = p
 		}
 	}
-	if s.in == nil {
-		s.in = &part{name: name, kind: elf.SHT_PROGBITS, flags: memory, align: 1}
-		f.add(s.in)
+	if s.part == nil {
+		s.part = &part{name: name, kind: elf.SHT_PROGBITS, flags: memory, align: 1}
+		f.add(s.part)
 	}
-	p := s.in
+	p := s.part
 	p.align = max(p.align, start)
 	s.addr = roundUp(p.size, align) // in the part, for now
 	p.size = s.addr + uint64(len(s.data))
@@ -196,7 +196,7 @@ func (f *file) symbols(names *elfbytes.Strings, hidden, shown []*definition) []b
 		}
 		table = f.class.Symbol(table,
 			elf.Sym64{Name: names.Add(d.symbol.Name), Info: elf.ST_INFO(binding, elf.ST_TYPE(d.symbol.Info)),
-				Shndx: uint16(d.in.in.number), Value: d.in.addr + d.symbol.Value, Size: d.symbol.Size})
+				Shndx: uint16(d.section.part.number), Value: d.section.addr + d.symbol.Value, Size: d.symbol.Size})
 	}
 	return table
 }
@@ -242,8 +242,7 @@ func (f *file) bytes() []byte {
 
 // programs are the program headers.
 func (f *file) programs() []elf.Prog64 {
-	var all []elf.Prog64
-	var other []elf.Prog64
+	var all, other []elf.Prog64
 	for i, p := range f.parts {
 		h := elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R), Off: p.off, Vaddr: p.addr, Align: f.page}
 		switch p.flags {
