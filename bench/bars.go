@@ -70,9 +70,11 @@ func (r *Results) drawSubject(b *strings.Builder, s SubjectResult, y int) int {
 			if i == 1 {
 				top, height, opacity = y+13, 4, "0.55"
 			}
-			fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s" opacity="%s"/>`+"\n", labels, top, max(1, at(f.MinMS)-labels), height, color, opacity)
+			fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s" opacity="%s"/>`+"\n", labels, top,
+				max(1, at(f.MinMS)-labels), height, color, opacity)
 			if bound := r.boundMS(*f); bound > 0 {
-				fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#111111" stroke-width="1.5"/>`+"\n", at(bound), top-1, at(bound), top+height+1)
+				fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#111111" stroke-width="1.5"/>`+"\n",
+					at(bound), top-1, at(bound), top+height+1)
 			}
 			times = append(times, fmt.Sprintf("%.3f", f.MinMS))
 		}

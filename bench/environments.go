@@ -31,7 +31,8 @@ const scripts = "bench/python"
 func environments() []environment {
 	return []environment{
 		{"onnx", "requirements-onnx.txt", "models_onnx.py"},
-		{"larq", "requirements-larq.txt", "models_larq.py"}, // also the TFLite files for LiteRT, which its TensorFlow makes
+		// also the TFLite files for LiteRT, which its TensorFlow makes
+		{"larq", "requirements-larq.txt", "models_larq.py"},
 		{"tvm", "requirements-tvm.txt", "models_tvm.py"},
 	}
 }
@@ -50,7 +51,8 @@ func (p peers) interpreter(name string) string { return filepath.Join(p.dir, nam
 
 // worker is the command that runs an entry.
 func (p peers) worker(e Entry, threads int) []string {
-	return []string{p.interpreter(e.Env), filepath.Join(scripts, "worker.py"), e.Worker, e.file(p.models()), fmt.Sprint(threads)}
+	return []string{p.interpreter(e.Env), filepath.Join(scripts, "worker.py"), e.Worker, e.file(p.models()),
+		fmt.Sprint(threads)}
 }
 
 // setUp installs missing environments and makes missing models. It returns the environments that
@@ -119,17 +121,20 @@ func (p peers) find(ctx context.Context) (string, error) {
 		names = []string{p.python}
 	}
 	for _, name := range names {
-		out, err := exec.CommandContext(ctx, name, "-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])").Output()
+		const script = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+		out, err := exec.CommandContext(ctx, name, "-c", script).Output()
 		if err == nil && strings.TrimSpace(string(out)) == pythonVersion {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("no Python %s with venv (tried %s); install it, or uv, or name it with -python", pythonVersion, strings.Join(names, ", "))
+	return "", fmt.Errorf("no Python %s with venv (tried %s); install it, or uv, or name it with -python",
+		pythonVersion, strings.Join(names, ", "))
 }
 
 // makeModels makes the models of an environment, unless the same programs have made them.
 func (p peers) makeModels(ctx context.Context, e environment) error {
-	wanted, err := stamp(filepath.Join(scripts, e.Requirements), filepath.Join(scripts, e.Models), filepath.Join(scripts, "networks.py"))
+	wanted, err := stamp(filepath.Join(scripts, e.Requirements), filepath.Join(scripts, e.Models),
+		filepath.Join(scripts, "networks.py"))
 	if err != nil {
 		return err
 	}
@@ -137,7 +142,8 @@ func (p peers) makeModels(ctx context.Context, e environment) error {
 	if has, err := os.ReadFile(mark); err == nil && bytes.Equal(has, wanted) {
 		return nil
 	}
-	if err := p.do(ctx, e.Name+": making models", []string{p.interpreter(e.Name), filepath.Join(scripts, e.Models), p.models()}); err != nil {
+	if err := p.do(ctx, e.Name+": making models",
+		[]string{p.interpreter(e.Name), filepath.Join(scripts, e.Models), p.models()}); err != nil {
 		return err
 	}
 	return os.WriteFile(mark, wanted, 0o644)

@@ -52,7 +52,8 @@ func main() {
 	flag.StringVar(&f.threads, "threads", "1,2", "numbers of threads")
 	flag.StringVar(&f.out, "out", "build/bench/bench", "the files to write, without .json, .md and .svg")
 	flag.StringVar(&f.page, "page", "", "do not measure, write PAGE.md and PAGE.svg from PAGE.json")
-	flag.StringVar(&f.dir, "dir", "", "folder of the other engines and of models for them; peers below RIPC_CACHE_DIR or ~/.cache/ripc")
+	flag.StringVar(&f.dir, "dir", "",
+		"folder of the other engines and of models for them; peers below RIPC_CACHE_DIR or ~/.cache/ripc")
 	flag.StringVar(&f.python, "python", "", "the Python to make environments with, where there is no uv")
 	flag.StringVar(&f.worker, "worker", "", "run this model on command (the program starts itself with it)")
 	flag.Parse()
@@ -106,7 +107,8 @@ func run(ctx context.Context, f flags) error {
 	if err != nil {
 		return err
 	}
-	d := &driver{plan: plan{f.rounds, f.turn, f.turn / 4}, peers: p, lacking: lacking, log: os.Stderr, rates: map[int][][]limits.Rate{}}
+	d := &driver{plan: plan{f.rounds, f.turn, f.turn / 4}, peers: p, lacking: lacking, log: os.Stderr,
+		rates: map[int][][]limits.Rate{}}
 	if err := d.measure(ctx, chosen, threads); err != nil {
 		return err
 	}
@@ -127,7 +129,8 @@ func choose(f flags) ([]Subject, error) {
 	var names []string
 	for _, s := range subjects() {
 		names = append(names, s.Name)
-		if f.only != "" && !slices.ContainsFunc(strings.Split(f.only, ","), func(part string) bool { return strings.Contains(s.Name, part) }) {
+		if f.only != "" && !slices.ContainsFunc(strings.Split(f.only, ","),
+			func(part string) bool { return strings.Contains(s.Name, part) }) {
 			continue
 		}
 		if !f.peers {

@@ -18,7 +18,7 @@ import (
 	"ripc/bench/limits"
 )
 
-// plan says how long to measure.
+// plan is the extent of the measurement.
 type plan struct {
 	rounds int           // in which all engines of a subject take turns
 	turn   time.Duration // of one engine in a round, at least one run
@@ -96,7 +96,8 @@ func (d *driver) subject(ctx context.Context, s Subject, threads int) (figures [
 		}
 	}
 	for _, w := range ws {
-		f := Figure{Engine: w.entry.Engine, Model: w.entry.Model, Threads: threads, Runs: len(w.times), Products: w.Products, Inputs: w.Inputs, Outputs: w.Outputs}
+		f := Figure{Engine: w.entry.Engine, Model: w.entry.Model, Threads: threads, Runs: len(w.times),
+			Products: w.Products, Inputs: w.Inputs, Outputs: w.Outputs}
 		f.MinMS, f.MedianMS = figure(w.times)
 		figures = append(figures, f)
 	}
@@ -108,24 +109,24 @@ func (d *driver) turnOf(w *worker) error {
 	if err := w.release(); err != nil {
 		return err
 	}
-	if w.one == 0 { // the first runs of all
+	if w.runTime == 0 { // the first runs of all
 		first, err := w.run(2)
 		if err != nil {
 			return err
 		}
-		w.one = max(time.Microsecond, first[1])
+		w.runTime = max(time.Microsecond, first[1])
 	}
-	if n := int(d.warm / w.one); n > 0 {
+	if n := int(d.warm / w.runTime); n > 0 {
 		if _, err := w.run(n); err != nil {
 			return err
 		}
 	}
-	times, err := w.run(max(1, int(d.turn/w.one)))
+	times, err := w.run(max(1, int(d.turn/w.runTime)))
 	if err != nil {
 		return err
 	}
 	w.times = append(w.times, times...)
-	w.one = max(time.Microsecond, slices.Min(w.times))
+	w.runTime = max(time.Microsecond, slices.Min(w.times))
 	return w.hold()
 }
 
@@ -145,13 +146,15 @@ func (d *driver) bestRates() (ls []LimitRate, ghz float64) {
 	var clocks []float64
 	for _, threads := range slices.Sorted(maps.Keys(d.rates)) {
 		for i, k := range d.set.Kernels {
-			fastest := slices.SortedFunc(slices.Values(d.rates[threads][i]), func(a, b limits.Rate) int { return cmp.Compare(b.PerSecond, a.PerSecond) })
+			fastest := slices.SortedFunc(slices.Values(d.rates[threads][i]),
+				func(a, b limits.Rate) int { return cmp.Compare(b.PerSecond, a.PerSecond) })
 			fastest = fastest[:min(len(fastest), max(5, len(fastest)/10))]
 			var cycles []float64
 			for _, r := range fastest {
 				cycles, clocks = append(cycles, r.PerCycle), append(clocks, r.GHz)
 			}
-			ls = append(ls, LimitRate{Limit: k.Limit, Kernel: k.Name, What: k.What, Threads: threads, PerCycle: median(cycles), PerSecond: fastest[0].PerSecond})
+			ls = append(ls, LimitRate{Limit: k.Limit, Kernel: k.Name, What: k.What, Threads: threads,
+				PerCycle: median(cycles), PerSecond: fastest[0].PerSecond})
 		}
 	}
 	return ls, median(clocks)

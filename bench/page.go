@@ -82,7 +82,7 @@ func (s SubjectResult) first(threads int) *Figure {
 	return nil
 }
 
-// share is how much of the machine's limits a figure reaches: "-" if that is not known.
+// share is the share of the machine's limits that a figure reaches: "-" if it is not known.
 func (r *Results) share(f Figure) string {
 	bound := r.boundMS(f)
 	if bound == 0 {

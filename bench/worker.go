@@ -21,12 +21,13 @@ import (
 // implementation.
 type (
 	greeting struct {
-		Error    string           `json:"error,omitempty"` // why it cannot run the model
-		Version  string           `json:"version,omitempty"`
-		Inputs   [][]int          `json:"inputs,omitempty"` // shapes, as the engine has them
-		Outputs  [][]int          `json:"outputs,omitempty"`
-		MACs     int64            `json:"macs,omitempty"`     // where the engine knows them
-		Products map[string]int64 `json:"products,omitempty"` // the same by limit; of sums of bits, one for each pair of bits
+		Error   string  `json:"error,omitempty"` // why it cannot run the model
+		Version string  `json:"version,omitempty"`
+		Inputs  [][]int `json:"inputs,omitempty"` // shapes, as the engine has them
+		Outputs [][]int `json:"outputs,omitempty"`
+		MACs    int64   `json:"macs,omitempty"` // where the engine knows them
+		// the same by limit; of sums of bits, one for each pair of bits
+		Products map[string]int64 `json:"products,omitempty"`
 		// Sample are numbers of the first output, evenly spread, in the order of NHWC. The input is
 		// picture's.
 		Sample []float64 `json:"sample,omitempty"`
@@ -43,12 +44,12 @@ type (
 type worker struct {
 	entry Entry
 	greeting
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *bufio.Scanner
-	errors *bytes.Buffer
-	one    time.Duration // approximate time of a run
-	times  []time.Duration
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Scanner
+	errors  *bytes.Buffer
+	runTime time.Duration // approximate time of a run
+	times   []time.Duration
 }
 
 // start starts a worker and waits until it has run its model once. An engine that cannot run it is
@@ -83,7 +84,7 @@ func start(ctx context.Context, e Entry, command []string, threads int) (*worker
 	return w, nil
 }
 
-// unfitError says why an engine cannot run a model, in the engine's words.
+// unfitError is the engine's reason why it cannot run a model.
 type unfitError struct{ why string }
 
 func (e *unfitError) Error() string { return e.why }

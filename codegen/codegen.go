@@ -180,7 +180,8 @@ func backendFor(k Kind, t targets.Target, backends []Backend) (Backend, error) {
 	}
 	var possible []string
 	for _, kind := range Kinds() {
-		if kind == Header || kind == Ripir || slices.ContainsFunc(backends, func(b Backend) bool { return slices.Contains(kindsFor(b, t), kind) }) {
+		if kind == Header || kind == Ripir ||
+			slices.ContainsFunc(backends, func(b Backend) bool { return slices.Contains(kindsFor(b, t), kind) }) {
 			possible = append(possible, string(kind))
 		}
 	}

@@ -65,7 +65,8 @@ func describeBuffers(p *ir.Program) (map[string]describe.Tensor, int64) {
 	offsets, size := constOffsets(p)
 	for _, q := range p.Buffers {
 		t := describe.Tensor{
-			Name: q.Name, Label: q.Label, DType: q.Type.String(), Shape: append([]int{}, q.Shape...), Layout: q.Layout, Where: q.Kind.String(),
+			Name: q.Name, Label: q.Label, DType: q.Type.String(), Shape: append([]int{}, q.Shape...), Layout: q.Layout,
+			Where: q.Kind.String(),
 		}
 		if l := q.Levels; l != (ir.Levels{}) {
 			t.Encoding, t.Bits, t.Scale, t.ZeroPoint, t.RealOffset = l.Kind.String(), l.Bits, l.Scale, l.Zero, l.Offset

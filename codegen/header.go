@@ -183,7 +183,8 @@ func (m *Image) header(hash string) []byte {
 	d := m.Description
 	upper := strings.ToUpper(d.Name)
 	fill := func(s string, more ...string) string {
-		return strings.NewReplacer(append(more, "{name}", d.Name, "{NAME}", upper, "{hash}", hash, "{run}", abi.Run(d.Name, hash))...).Replace(s)
+		return strings.NewReplacer(append(more, "{name}", d.Name, "{NAME}", upper, "{hash}", hash, "{run}",
+			abi.Run(d.Name, hash))...).Replace(s)
 	}
 	example := func(s, threads string) string {
 		ins, inNames := arrays(upper, "INPUT", "input", len(d.Inputs))
@@ -196,11 +197,16 @@ func (m *Image) header(hash string) []byte {
 		stack = max(stack, k.Stack)
 	}
 	var b strings.Builder
-	b.WriteString(fill(headerBegin, "{common}", Common, "{shared}", strings.ReplaceAll(shared, "{number}", fmt.Sprint(versionNumber(d.Compiler))),
-		"{title}", Comment(m.Program.Name), "{version}", Comment(d.Compiler), "{target}", Comment(d.Target), "{cpu}", Comment(d.CPU),
-		"{compiler}", literal("ripc "+d.Compiler), "{targettext}", literal(d.Target), "{TARGET}", strings.ToUpper(CleanName(d.Target)),
-		"{arch}", literal(d.Arch), "{ARCH}", strings.ToUpper(CleanName(d.Arch)), "{cpu text}", literal(d.CPU), "{macs}", fmt.Sprint(d.MACs()),
-		"{single}", example(exampleSingle, "1"), "{openmp}", example(exampleOpenMP, "4"), "{pthread}", example(examplePthread, "4")))
+	b.WriteString(fill(headerBegin, "{common}", Common, "{shared}",
+		strings.ReplaceAll(shared, "{number}", fmt.Sprint(versionNumber(d.Compiler))),
+		"{title}", Comment(m.Program.Name), "{version}", Comment(d.Compiler), "{target}", Comment(d.Target),
+		"{cpu}", Comment(d.CPU),
+		"{compiler}", literal("ripc "+d.Compiler), "{targettext}", literal(d.Target), "{TARGET}",
+		strings.ToUpper(CleanName(d.Target)),
+		"{arch}", literal(d.Arch), "{ARCH}", strings.ToUpper(CleanName(d.Arch)), "{cpu text}", literal(d.CPU), "{macs}",
+		fmt.Sprint(d.MACs()),
+		"{single}", example(exampleSingle, "1"), "{openmp}", example(exampleOpenMP, "4"), "{pthread}",
+		example(examplePthread, "4")))
 	tensors(&b, upper, "INPUT", "Input", d.Inputs)
 	tensors(&b, upper, "OUTPUT", "Output", d.Outputs)
 	fmt.Fprintf(&b, "\n#define %s_STAGES %d\n", upper, len(d.Stages))
@@ -279,7 +285,8 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 		b.WriteString(" */\n")
 		prefix := fmt.Sprintf("#define %s_%s_%d_", upper, macro, i)
 		fmt.Fprintf(b, "%sNAME %s\n", prefix, literal(t.Title()))
-		fmt.Fprintf(b, "%sTYPE %s\n%sELEMS %d\n%sBYTES %d\n%sRANK %d\n", prefix, c.name, prefix, n, prefix, n*c.bytes, prefix, len(t.Shape))
+		fmt.Fprintf(b, "%sTYPE %s\n%sELEMS %d\n%sBYTES %d\n%sRANK %d\n", prefix, c.name, prefix, n, prefix, n*c.bytes,
+			prefix, len(t.Shape))
 		if len(t.Shape) > 0 {
 			fmt.Fprintf(b, "%sSHAPE {%s}\n", prefix, shape)
 		}
@@ -291,7 +298,7 @@ func tensors(b *strings.Builder, upper, macro, title string, ts []describe.Tenso
 	}
 }
 
-// meaning says which real value level l of t stands for. A plane counts l's bits; bipolar planes
+// meaning describes the real value of level l of t. A plane counts l's bits; bipolar planes
 // are steps of 2.
 func meaning(t describe.Tensor) string {
 	s, offset := strconv.FormatFloat(t.Scale, 'g', -1, 64), ""
@@ -349,7 +356,8 @@ type ctype struct {
 
 // ctypes are the types of C by dtype.
 func ctypes() map[string]ctype {
-	return map[string]ctype{"f32": {"float", 4}, "i32": {"int32_t", 4}, "u32": {"uint32_t", 4}, "i16": {"int16_t", 2}, "u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
+	return map[string]ctype{"f32": {"float", 4}, "i32": {"int32_t", 4}, "u32": {"uint32_t", 4}, "i16": {"int16_t", 2},
+		"u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
 }
 
 // literal returns s, possibly from a file, as a C string. Characters that are special to a

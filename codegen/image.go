@@ -26,7 +26,8 @@ type Image struct {
 
 // newImage generates the kernels, lays out the constants and writes the description.
 func newImage(in Input, b Backend) (*Image, error) {
-	m := &Image{Input: in, Name: Identifier(in.Program.Name), Kernels: map[string]Kernel{}, Floats: NewFloats(in.Program), Description: Describe(in)}
+	m := &Image{Input: in, Name: Identifier(in.Program.Name), Kernels: map[string]Kernel{},
+		Floats: NewFloats(in.Program), Description: Describe(in)}
 	names := Symbols(in.Program)
 	for _, f := range in.Program.Funcs {
 		if names[f.Name] == "" {
@@ -56,7 +57,8 @@ func check(p *ir.Program) error {
 			continue
 		}
 		switch q.Type {
-		case ir.F32, ir.I32, ir.U32, ir.I16, ir.U8, ir.I8: // i16 of kernels that are built alone: no model has such inputs or outputs
+		case ir.F32, ir.I32, ir.U32, ir.I16, ir.U8, ir.I8:
+			// i16 of kernels that are built alone: no model has such inputs or outputs
 		default:
 			return &ir.Error{Op: ir.BufferString(q.Buffer), Node: "program @" + p.Name,
 				Msg:  fmt.Sprintf("an %s cannot be %s", q.Kind, q.Type),
@@ -64,8 +66,9 @@ func check(p *ir.Program) error {
 		}
 	}
 	if count[ir.InputBuf] == 0 || count[ir.OutputBuf] == 0 {
-		return &ir.Error{Node: "program @" + p.Name, Msg: fmt.Sprintf("%d inputs and %d outputs; at least one of each is needed",
-			count[ir.InputBuf], count[ir.OutputBuf])}
+		return &ir.Error{Node: "program @" + p.Name,
+			Msg: fmt.Sprintf("%d inputs and %d outputs; at least one of each is needed",
+				count[ir.InputBuf], count[ir.OutputBuf])}
 	}
 	return nil
 }

@@ -34,10 +34,12 @@ func (hostMachine) Close() error { return nil }
 
 func openSimulated(path string, o Options) (Engine, error) {
 	if o.Count && o.Threads != 1 {
-		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "instructions of simulated code are counted with one thread"}
+		return nil, &ThreadsError{Threads: o.Threads, Most: 1,
+			Why: "instructions of simulated code are counted with one thread"}
 	}
 	if o.Threads > simulate.MaxThreads {
-		return nil, &ThreadsError{Threads: o.Threads, Most: simulate.MaxThreads, Why: fmt.Sprintf("the simulator has room for %d", simulate.MaxThreads)}
+		return nil, &ThreadsError{Threads: o.Threads, Most: simulate.MaxThreads,
+			Why: fmt.Sprintf("the simulator has room for %d", simulate.MaxThreads)}
 	}
 	m, err := simulate.Open(path, simulate.Options{Count: o.Count})
 	if err != nil {
@@ -79,7 +81,8 @@ func (s *remote) fresh(j Job) *Memory {
 func (s *remote) process(ctx context.Context, steps []step) ([]stepResult, error) {
 	var jobs []simulate.Job
 	for _, st := range steps {
-		j := simulate.Job{First: st.First, Last: st.Last, Threads: s.o.Threads, KeepWorkspace: st.keep, Continue: st.start == nil, Time: s.kind == Remote, Discard: s.kind == Remote && !st.Outputs && !st.keep}
+		j := simulate.Job{First: st.First, Last: st.Last, Threads: s.o.Threads, KeepWorkspace: st.keep,
+			Continue: st.start == nil, Time: s.kind == Remote, Discard: s.kind == Remote && !st.Outputs && !st.keep}
 		if st.start != nil {
 			j.Inputs, j.Outputs, j.Workspace = st.start.Inputs, st.start.Outputs, st.start.Work
 		}
@@ -92,7 +95,8 @@ func (s *remote) process(ctx context.Context, steps []step) ([]stepResult, error
 	all := make([]stepResult, len(done))
 	profiles := make([]*simulate.Profile, len(done))
 	for k, d := range done {
-		all[k] = stepResult{&Memory{Outputs: d.Outputs, Work: d.Workspace}, Counters{Took: d.Took, GHz: d.GHz, Instructions: d.Instructions, Estimate: Estimate{Why: s.noCore}}}
+		all[k] = stepResult{&Memory{Outputs: d.Outputs, Work: d.Workspace},
+			Counters{Took: d.Took, GHz: d.GHz, Instructions: d.Instructions, Estimate: Estimate{Why: s.noCore}}}
 		profiles[k] = d.Profile
 	}
 	if s.core == nil {

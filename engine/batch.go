@@ -38,7 +38,8 @@ type stepResult struct {
 // run runs jobs as one batch of the network d. fresh makes the initial memory of a job with Inputs.
 // process runs the steps, and stops them when its context ends. Faults of the compiled code are
 // *FaultError.
-func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fresh func(Job) *Memory, process func(context.Context, []step) ([]stepResult, error)) ([]Result, error) {
+func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fresh func(Job) *Memory,
+	process func(context.Context, []step) ([]stepResult, error)) ([]Result, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}

@@ -83,12 +83,14 @@ func (b *board) Close() error                 { return nil }
 
 func (b *board) Footprint() Footprint {
 	f := b.m.Footprint()
-	return Footprint{Board: b.m.Board().Title, Flash: f.Flash, FlashLimit: f.FlashLimit, RAM: f.RAM, RAMLimit: f.RAMLimit, Stack: b.stack}
+	return Footprint{Board: b.m.Board().Title, Flash: f.Flash, FlashLimit: f.FlashLimit, RAM: f.RAM,
+		RAMLimit: f.RAMLimit, Stack: b.stack}
 }
 
 // String formats the footprint for people.
 func (f Footprint) String() string {
-	return fmt.Sprintf("as linked: flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s", f.Flash, f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
+	return fmt.Sprintf("as linked: flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s", f.Flash,
+		f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
 }
 
 func (b *board) Run(ctx context.Context, jobs []Job) ([]Result, error) {
@@ -113,7 +115,8 @@ var errNoProfile = errors.New("the board's timer counts instructions, and cannot
 func (b *board) process(ctx context.Context, steps []step) ([]stepResult, error) {
 	var jobs []bareboard.Job
 	for _, s := range steps {
-		j := bareboard.Job{First: s.First, Last: s.Last, Whole: s.First == 0 && s.Last == len(b.Describe().Stages), Keep: s.Outputs || s.keep}
+		j := bareboard.Job{First: s.First, Last: s.Last, Whole: s.First == 0 && s.Last == len(b.Describe().Stages),
+			Keep: s.Outputs || s.keep}
 		if s.start != nil {
 			j.Bring = &bareboard.Memory{Inputs: s.start.Inputs, Outputs: s.start.Outputs, Workspace: s.start.Work}
 		}

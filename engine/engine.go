@@ -19,7 +19,7 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Kind says how an Engine runs a network.
+// Kind is the way in which an Engine runs a network.
 type Kind int
 
 // The kinds.
@@ -90,7 +90,7 @@ type Counters struct {
 	Estimate     Estimate      // of simulated code; with Options.Count
 }
 
-// Estimate is how many cycles simulated code would take on the core that it is for, as package
+// Estimate is the number of cycles of simulated code on the core that it is for, as package
 // estimate has it.
 type Estimate struct {
 	Cycles  float64 // 0 if there is no estimate

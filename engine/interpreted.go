@@ -28,7 +28,8 @@ func Interpret(p *ir.Program, d *describe.Artifact, progress func(done, total in
 
 // InterpretWith is Interpret with checks: a job in which one finds something fails with
 // *interp.RuntimeError.
-func InterpretWith(p *ir.Program, d *describe.Artifact, checks interp.Checks, progress func(done, total int, stage string)) Engine {
+func InterpretWith(p *ir.Program, d *describe.Artifact, checks interp.Checks,
+	progress func(done, total int, stage string)) Engine {
 	return &interpreted{p: p, d: d, m: interp.NewMachine(p, checks), progress: progress}
 }
 

@@ -69,7 +69,8 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 	if err != nil {
 		return &Measurement{Kind: e.Kind()}, err
 	}
-	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: countedFigures(results[0], e.Describe().MACs()), Estimate: results[0].Counters.Estimate}
+	m := &Measurement{Kind: e.Kind(), Runs: 1, Network: countedFigures(results[0], e.Describe().MACs()),
+		Estimate: results[0].Counters.Estimate}
 	for i, r := range results[1:] {
 		m.Stages = append(m.Stages, countedFigures(r, stages[i].MACs))
 	}
@@ -98,7 +99,8 @@ func countedFigures(r Result, macs int64) measure.Figures {
 
 // measureTimes makes a measurement of the times that sample takes of jobs: of the network, and, if
 // they are asked for, of its stages.
-func measureTimes(e Engine, o MeasureOptions, sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
+func measureTimes(e Engine, o MeasureOptions,
+	sample func(jobs []Job, what string) ([][]measure.Timing, error)) (*Measurement, error) {
 	stages := e.Describe().Stages
 	var each []Job
 	for i := range stages {
@@ -106,7 +108,8 @@ func measureTimes(e Engine, o MeasureOptions, sample func(jobs []Job, what strin
 	}
 	timings, err := sample([]Job{{Last: len(stages)}}, "measuring")
 	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
-	m := &Measurement{Kind: e.Kind(), Runs: len(timings[0]), Network: measure.Reduce(timings[0], e.Describe().MACs()), GHz: &ghz}
+	m := &Measurement{Kind: e.Kind(), Runs: len(timings[0]),
+		Network: measure.Reduce(timings[0], e.Describe().MACs()), GHz: &ghz}
 	if err != nil || !o.Stages {
 		return m, err
 	}
@@ -158,7 +161,8 @@ func measureBatches(ctx context.Context, e Engine, inputs [][]byte, o MeasureOpt
 			}
 			var took time.Duration
 			for k, r := range results[1+warm*len(round):] {
-				timings[k%len(round)] = append(timings[k%len(round)], measure.Timing{Took: r.Counters.Took, GHz: r.Counters.GHz})
+				timings[k%len(round)] = append(timings[k%len(round)],
+					measure.Timing{Took: r.Counters.Took, GHz: r.Counters.GHz})
 				took += r.Counters.Took
 			}
 			return took, nil
@@ -171,7 +175,8 @@ func measureBatches(ctx context.Context, e Engine, inputs [][]byte, o MeasureOpt
 			return timings, err
 		}
 		each := max(took, time.Microsecond)
-		rounds := max(o.Budget.Runs, min(int(o.Budget.Time/each), 5*maxBatch/len(round))) // fewer runs of very short jobs
+		// fewer runs of very short jobs
+		rounds := max(o.Budget.Runs, min(int(o.Budget.Time/each), 5*maxBatch/len(round)))
 		if most := int(o.Budget.Limit / each); rounds > most {
 			rounds = max(o.Budget.Few, most)
 		}

@@ -11,7 +11,7 @@ import (
 	"ripc/runtime"
 )
 
-// Choose says how Open runs an artifact for arch that needs features of a CPU.
+// Choose returns the kind of engine that Open makes for an artifact for arch with CPU features.
 func Choose(arch string, features []string, o Options) Kind {
 	if o.Elsewhere != nil {
 		return Remote

@@ -50,7 +50,7 @@ func Of(g *graph.Graph) (*graph.Graph, error) {
 	return t.b.Graph(), nil
 }
 
-// Error says why a network has no float twin.
+// Error is the reason why a network has no float twin.
 type Error struct{ Err error }
 
 // Error returns the message with its context.
@@ -102,7 +102,8 @@ func (t *twin) add(n *graph.Node) error {
 	case t.isRescaling(n):
 		t.counterparts[n.Output] = m.Inputs[0]
 		return nil
-	case strings.HasPrefix(n.Op, "logical_") && slices.ContainsFunc(m.Inputs, t.isFloat): // the truth values of quantizers
+	case strings.HasPrefix(n.Op, "logical_") && slices.ContainsFunc(m.Inputs, t.isFloat):
+		// the truth values of quantizers
 		m.Inputs = []string{m.Inputs[slices.IndexFunc(m.Inputs, t.isFloat)]}
 		return t.relu(&m)
 	}
@@ -199,7 +200,8 @@ func (t *twin) append(n *graph.Node) error {
 		if t.isFloat(in) {
 			continue
 		}
-		d := &graph.Node{Name: t.b.NodeName(n.Name + "_dequantize"), Op: "dequantize", Inputs: []string{in}, Output: t.b.TensorName(in + "_f32"), Pos: n.Pos, Attrs: &graph.NoAttrs{}}
+		d := &graph.Node{Name: t.b.NodeName(n.Name + "_dequantize"), Op: "dequantize", Inputs: []string{in},
+			Output: t.b.TensorName(in + "_f32"), Pos: n.Pos, Attrs: &graph.NoAttrs{}}
 		if _, err := t.b.Append(d); err != nil {
 			return err
 		}
@@ -232,8 +234,8 @@ func (t *twin) norm(n *graph.Node) error {
 	vector := func(v float32) *graph.Tensor {
 		return &graph.Tensor{Shape: []int{c}, Data: graph.NumbersOf(slices.Repeat([]float32{v}, c))}
 	}
-	norm := &graph.Node{Name: t.b.NodeName(n.Name + "_bn"), Op: "batch_norm", Inputs: n.Inputs, Output: t.b.TensorName(n.Output + "_bn"), Pos: n.Pos,
-		Attrs:   &graph.BatchNormAttrs{Epsilon: 1e-3},
+	norm := &graph.Node{Name: t.b.NodeName(n.Name + "_bn"), Op: "batch_norm", Inputs: n.Inputs,
+		Output: t.b.TensorName(n.Output + "_bn"), Pos: n.Pos, Attrs: &graph.BatchNormAttrs{Epsilon: 1e-3},
 		Weights: map[string]*graph.Tensor{"gamma": vector(1), "beta": vector(0), "mean": vector(0.125), "var": vector(0.75)}}
 	if err := t.append(norm); err != nil {
 		return err

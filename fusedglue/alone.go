@@ -45,7 +45,7 @@ func quantizersAlone(ctx context.Context, r *rewriter) error {
 func (q quantizer) compose(steps []scalar.Step) quantizer {
 	level := q.level
 	q.level = func(o int, x float32) int { return level(o, scalar.EvalSteps(steps, o, x)) }
-	q.one = q.one && !slices.ContainsFunc(steps, func(s scalar.Step) bool { return len(s.Vectors()) > 0 })
+	q.sameInChannels = q.sameInChannels && !slices.ContainsFunc(steps, func(s scalar.Step) bool { return len(s.Vectors()) > 0 })
 	return q
 }
 
@@ -53,7 +53,7 @@ func (q quantizer) compose(steps []scalar.Step) quantizer {
 // reports whether it could.
 func (r *rewriter) replaceByThreshold(n *graph.Node, q quantizer) bool {
 	channels := r.g.Value(n.Inputs[0]).Channels()
-	if q.one {
+	if q.sameInChannels {
 		channels = 1
 	}
 	top := q.level(0, float32(math.Inf(1)))
@@ -72,6 +72,7 @@ func (r *rewriter) replaceByThreshold(n *graph.Node, q quantizer) bool {
 	}
 	y := r.g.Value(n.Output)
 	a := &graph.ThresholdAttrs{LevelType: y.LevelType, NotLess: q.nan}
-	n.Op, n.Attrs, n.Weights = "threshold", a, map[string]*graph.Tensor{"thresholds": {Shape: []int{top, channels}, Data: graph.NumbersOf(thresholds)}}
+	n.Op, n.Attrs, n.Weights = "threshold", a,
+		map[string]*graph.Tensor{"thresholds": {Shape: []int{top, channels}, Data: graph.NumbersOf(thresholds)}}
 	return true
 }

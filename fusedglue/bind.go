@@ -20,7 +20,8 @@ func bind(ctx context.Context, r *rewriter) error {
 			err = r.replaceTransposed(n, a)
 		case *graph.Conv2DAttrs:
 			w := n.Weights["w"]
-			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad, In: w.Shape[2] * a.GroupCount(), Out: w.Shape[3]}
+			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad,
+				In: w.Shape[2] * a.GroupCount(), Out: w.Shape[3]}
 			f.DH, f.DW, f.Groups = a.Dilation()[0], a.Dilation()[1], a.GroupCount()
 			if a.Integer != nil {
 				bindIntegerLayer(r.g, n, f, a.Integer)
@@ -51,8 +52,9 @@ func bind(ctx context.Context, r *rewriter) error {
 // way share it.
 func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string]string) {
 	groups := f.GroupCount()
-	w := &graph.FusedConv{KH: f.KH, KW: f.KW, SH: f.SH, SW: f.SW, DH: f.DH, DW: f.DW, Groups: f.Groups, Pad: f.Pad, In: f.In, Out: groups,
-		X: f.X, W: graph.Integers{Min: -1, Max: 1, Step: 2}, Ints: graph.Whole(f.KH*f.KW*f.In, func(int) int { return 1 }), PadValue: f.PadValue,
+	w := &graph.FusedConv{KH: f.KH, KW: f.KW, SH: f.SH, SW: f.SW, DH: f.DH, DW: f.DW, Groups: f.Groups, Pad: f.Pad,
+		In: f.In, Out: groups, X: f.X, W: graph.Integers{Min: -1, Max: 1, Step: 2},
+		Ints: graph.Whole(f.KH*f.KW*f.In, func(int) int { return 1 }), PadValue: f.PadValue,
 		WeightBits: 1, WeightEnc: graph.BipolarWeights.String(), Alpha: slices.Repeat([]float64{1}, groups)}
 	key := fmt.Sprint(n.Inputs[0], w.KH, w.KW, w.SH, w.SW, w.DH, w.DW, w.Groups, w.Pad, w.PadValue)
 	if made[key] == "" {
@@ -60,7 +62,8 @@ func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string
 		y := *r.g.Value(n.Output)
 		y.Shape = slices.Clone(y.Shape)
 		y.Shape[len(y.Shape)-1] = groups
-		ones := &graph.Node{Name: r.NodeName(n.Name + ".window"), Op: "window_sum", Attrs: w, Inputs: n.Inputs[:1:1], Output: made[key], Pos: n.Pos}
+		ones := &graph.Node{Name: r.NodeName(n.Name + ".window"), Op: "window_sum", Attrs: w, Inputs: n.Inputs[:1:1],
+			Output: made[key], Pos: n.Pos}
 		ones.Verdict = graph.Verdict{Kind: graph.Bits, Reason: graph.WhyWeightOffset, Where: n.Name}
 		r.InsertBefore(n, ones, &y)
 	}
@@ -104,7 +107,8 @@ func finishBinding(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.B
 	}
 	most := graph.MaxSpan(f.Pad.Any() && graph.Corrected(x.LevelType, f.PadValue))
 	if span := graph.Span(f.Ints, f.Out, f.X); span > most {
-		return g.Errorf(n, graph.FewerProducts, "sums of %d products of %d-bit activations and its weights have a range of %d, more than %d, so that with constants added to them they could pass 32 bits",
+		return g.Errorf(n, graph.FewerProducts,
+			"sums of %d products of %d-bit activations and its weights have a range of %d, more than %d, so that with constants added to them they could pass 32 bits",
 			f.Products(), x.Bits, span, most)
 	}
 	n.Op = "bconv2d" // errors above name the op as the model does
@@ -122,7 +126,8 @@ func finishBinding(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.B
 		}
 	}
 	if x.Offset != 0 {
-		f.Epilogue.Steps = append(f.Epilogue.Steps, scalar.Step{Kind: scalar.Add, A: offsets(f, x, offset, b.PadValue), From: n.Name})
+		f.Epilogue.Steps = append(f.Epilogue.Steps,
+			scalar.Step{Kind: scalar.Add, A: offsets(f, x, offset, b.PadValue), From: n.Name})
 	}
 	return nil
 }

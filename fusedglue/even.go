@@ -38,7 +38,8 @@ func formulaOf(a *graph.ThresholdAttrs, t *graph.Tensor) *scalar.Quantizer {
 			continue
 		}
 		for zero := -int(first) - 1; zero <= 2-int(first); zero++ {
-			q := &scalar.Quantizer{LevelType: scalar.LevelType{Bits: a.Bits, Enc: a.Enc, Scale: float64(scale), Zero: zero}, Range: &scalar.Range{Min: -zero, Max: rows - zero}}
+			q := &scalar.Quantizer{LevelType: scalar.LevelType{Bits: a.Bits, Enc: a.Enc, Scale: float64(scale),
+				Zero: zero}, Range: &scalar.Range{Min: -zero, Max: rows - zero}}
 			for _, q.Rounding = range scalar.Roundings() {
 				if !matches(q, steps) {
 					continue

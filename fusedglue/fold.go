@@ -110,7 +110,7 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		f.Epilogue.AddSteps([]scalar.Step{{Kind: scalar.PRelu, A: slices.Repeat([]float32{1}, f.Out), From: n.Name}})
 	}
 	f.Epilogue.OutBits, f.Epilogue.OutEnc = q.bits, q.enc
-	if q.one {
+	if q.sameInChannels {
 		f.Epilogue.Levels = floatLevels(q, 0)
 	} else {
 		f.Epilogue.LevelRows = levelRows(q, f.Out)

@@ -21,30 +21,31 @@ type Pass = passorder.Pass[*rewriter]
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
-		{Name: "bind", Doc: "convolutions and dense layers become fused ones, weights become integers", Required: true, Run: bind},
-		{Name: "identity", Doc: "bitpack and unpack only change representations: their readers read their inputs", Required: true, Run: dropIdentities},
-		{Name: "int_maps", Doc: "a table of levels moves into the layer of integers before it, where it is a product", Run: intMaps},
-		{Name: "shift_norm", Doc: "shift_norm becomes add-then-shift in the bitserial layer before it; behind levels, or if the sums have other readers, it becomes a layer of its own", Required: true, Run: shiftNorms},
-		{Name: "eltwise", Doc: "batch_norm, relu, clip and other ops on single elements become float steps", Required: true, Run: eltwise},
-		{Name: "parts", Doc: "slices, quantizers and concatenations read the parts of a concatenation, where nothing needs it in one piece", Run: parts},
-		{Name: "chains", Doc: "a concatenation reads an earlier one in the place of the tensors that both join, as in dense blocks", Run: chains},
-		{Name: "moves", Doc: "steps and quantizers move in front of max_pool, pad, concat, reshape, flatten, slice, transpose, resize, depth_to_space and space_to_depth, where a convolution there may take them in or it is cheaper", Run: moves},
-		{Name: "curves", Doc: "a sigmoid or another long step becomes thresholds with the quantizer behind it", Run: curves},
-		{Name: "fold_steps", Doc: "float steps, and sums with other tensors, move into the convolution before them", Run: foldSteps},
-		{Name: "fold_quantize", Doc: "quantizers become thresholds, or round and clip in the convolution before them", Required: true, Run: foldQuantize},
+		{Name: "bind", Doc: "layers with weights become fused convolutions of integers", Required: true, Run: bind},
+		{Name: "identity", Doc: "bitpack, unpack and one-input concats vanish", Required: true, Run: dropIdentities},
+		{Name: "int_maps", Doc: "a table of levels folds into the quantizer of the layer before it", Run: intMaps},
+		{Name: "shift_norm", Doc: "shift_norm becomes add-then-shift on integers", Required: true, Run: shiftNorms},
+		{Name: "eltwise", Doc: "elementwise ops become float steps", Required: true, Run: eltwise},
+		{Name: "parts", Doc: "slices, quantizers and concatenations read the parts of a concatenation", Run: parts},
+		{Name: "chains", Doc: "a concatenation reads an earlier one that joins some of its inputs", Run: chains},
+		{Name: "moves", Doc: "steps and quantizers move in front of ops that only move or pool elements", Run: moves},
+		{Name: "curves", Doc: "a long step such as sigmoid becomes thresholds with its quantizer", Run: curves},
+		{Name: "fold_steps", Doc: "steps, and sums with other tensors, move into convolutions", Run: foldSteps},
+		{Name: "fold_quantize", Doc: "quantizers move into convolutions", Required: true, Run: foldQuantize},
 		{Name: "fold_pool", Doc: "max_pool without overlap moves into the convolution's tile", Run: foldPool},
-		{Name: "steps_behind", Doc: "steps that no convolution took in move behind a reshape, flatten, slice or transpose, to steps or a quantizer there", Run: stepsBehind},
+		{Name: "steps_behind", Doc: "unfused steps move behind movers, to a quantizer or steps", Run: stepsBehind},
 		{Name: "merge_moves", Doc: "reshapes or transposes in a row become one, or none", Run: mergeMoves},
-		{Name: "quantizers_alone", Doc: "quantizers of few bits behind no convolution become thresholds on floats, with the increasing steps before them", Run: quantizersAlone},
-		{Name: "level_quantizers", Doc: "quantizers of levels' real values become thresholds on the levels' integers", Run: levelQuantizers},
-		{Name: "merge_steps", Doc: "float steps in a row, which no convolution took in, become one layer", Run: mergeSteps},
-		{Name: "pool_parts", Doc: "a max_pool or avg_pool of floats behind a concatenation pools its parts, so that less is joined", Run: poolParts},
-		{Name: "reasons", Doc: "bitserial layers with f32 sums in memory get the reason as their verdict", Required: true, Run: explainFloatSums},
+		{Name: "quantizers_alone", Doc: "few-bit quantizers of floats become thresholds", Run: quantizersAlone},
+		{Name: "level_quantizers", Doc: "thresholds on values of levels become integer ones", Run: levelQuantizers},
+		{Name: "merge_steps", Doc: "unfused float steps in a row become one layer", Run: mergeSteps},
+		{Name: "pool_parts", Doc: "a pool of floats behind a concatenation pools its parts", Run: poolParts},
+		{Name: "reasons", Doc: "bitserial layers with f32 sums name the reason", Required: true, Run: explainFloatSums},
 		{Name: "alike", Doc: "operands and thresholds that are equal in all channels are kept once", Run: shareAlike},
 	}
 }
 
-// order says which pass must run before which, and why; Fuse checks it against the table above.
+// order lists pairs of passes, the first before the second, with the reason; Fuse checks the table
+// above.
 func order() [][3]string {
 	return [][3]string{
 		{"moves", "curves", "a quantizer must stand next to the steps"},
@@ -83,12 +84,14 @@ func order() [][3]string {
 }
 
 // Fuse runs the passes that are not disabled. observe, if not nil, sees the graph after each.
-func Fuse(ctx context.Context, g *graph.Graph, disabled []string, observe func(pass string, g *graph.Graph)) (*graph.Graph, error) {
+func Fuse(ctx context.Context, g *graph.Graph, disabled []string,
+	observe func(pass string, g *graph.Graph)) (*graph.Graph, error) {
 	passes := Passes()
 	for _, d := range disabled {
 		if i := slices.Index(passorder.Names(passes), d); i < 0 || passes[i].Required {
 			optional := slices.DeleteFunc(slices.Clone(passes), func(p Pass) bool { return p.Required })
-			return nil, &ir.Error{Op: "disable pass " + d, Msg: "there is no such pass that can be left out", Help: "those that can be left out are " + strings.Join(passorder.Names(optional), ", ")}
+			return nil, &ir.Error{Op: "disable pass " + d, Msg: "there is no such pass that can be left out",
+				Help: "those that can be left out are " + strings.Join(passorder.Names(optional), ", ")}
 		}
 	}
 	r := newRewriter(g)

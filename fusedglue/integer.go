@@ -15,7 +15,8 @@ func bindIntegerLayer(g *graph.Graph, n *graph.Node, f *graph.FusedConv, a *grap
 	}
 	enc := graph.EncodingOf(f.Ints)
 	f.W = enc.Integers()
-	if f.WeightBits, f.WeightEnc = enc.WeightType(); f.WeightBits > graph.FewBitsMost { // by the type in the file, not by the range
+	// by the type in the file, not by the range
+	if f.WeightBits, f.WeightEnc = enc.WeightType(); f.WeightBits > graph.FewBitsMost {
 		f.WeightBits, f.WeightEnc = graph.IntegerBits, graph.AffineWeights.String()
 	}
 	f.X = graph.IntegersOf(g.Value(n.Inputs[0]).LevelType)
@@ -40,9 +41,11 @@ func requantization(n *graph.Node, outs int, a *graph.IntegerAttrs) graph.Epilog
 		}
 		e.Steps = []scalar.Step{scale}
 		if a.Low > 0 || a.High < a.Top() {
-			e.Steps = append(e.Steps, scalar.Step{Kind: scalar.Clip, Lo: float32(a.Low - a.Zero), Hi: float32(a.High - a.Zero), From: n.Name})
+			e.Steps = append(e.Steps,
+				scalar.Step{Kind: scalar.Clip, Lo: float32(a.Low - a.Zero), Hi: float32(a.High - a.Zero), From: n.Name})
 		}
-		e.Quantizer = &scalar.Quantizer{LevelType: scalar.LevelType{Bits: a.Bits, Enc: ir.Unipolar, Scale: 1, Zero: a.Zero}, Rounding: scalar.HalfEven}
+		e.Quantizer = &scalar.Quantizer{LevelType: scalar.LevelType{Bits: a.Bits, Enc: ir.Unipolar, Scale: 1,
+			Zero: a.Zero}, Rounding: scalar.HalfEven}
 	case graph.FixedRequantization:
 		e.Scale = &graph.ScaleSums{Zero: a.Zero, Low: a.Low, High: a.High}
 		for o := range outs {

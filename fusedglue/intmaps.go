@@ -34,7 +34,8 @@ func intMaps(ctx context.Context, r *rewriter) error {
 		// them and the outermost levels to the same level.
 		clip := integers[0]
 		all := append(integers, steps...)
-		if level := func(v float32) int { return q.Eval(scalar.Through(steps, v)) }; level(clip.Lo) == 0 && level(clip.Hi) == q.Top() {
+		if level := func(v float32) int { return q.Eval(scalar.Through(steps, v)) }; level(clip.Lo) == 0 &&
+			level(clip.Hi) == q.Top() {
 			all = all[1:]
 		}
 		for i := range all {

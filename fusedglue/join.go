@@ -18,9 +18,9 @@ func joinOf(n *graph.Node) (f scalar.Function, ok bool) {
 }
 
 // foldJoin fuses n, a function of two tensors, into the convolution that makes one of them, if n is
-// its only reader. An example is the sum behind a residual block. The epilogue then loads the element
-// of the other tensor, and continues in the tile. If convolutions make both, the later one fuses n.
-// It takes n's place in the graph, since the other tensor may be produced after it.
+// its only reader. An example is the sum behind a residual block. The epilogue then loads the
+// element of the other tensor, and continues in the tile. If convolutions make both, the later one
+// fuses n. It takes n's place in the graph, since the other tensor may be produced after it.
 func (r *rewriter) foldJoin(n *graph.Node) {
 	f, ok := joinOf(n)
 	if !ok || r.g.Value(n.Output).Encoded() {

@@ -13,11 +13,11 @@ import (
 // quantizer is a quantize or threshold node as a function: the level of x in channel o (for
 // bipolar_inv, the level that bipolar has), which never falls as x grows.
 type quantizer struct {
-	bits  int
-	enc   ir.EncodingKind
-	level func(o int, x float32) int
-	one   bool // all channels have the same levels
-	nan   bool // NaN has the highest level instead of the lowest
+	bits           int
+	enc            ir.EncodingKind
+	level          func(o int, x float32) int
+	sameInChannels bool // all channels have the same levels
+	nan            bool // NaN has the highest level instead of the lowest
 	// formula computes level with few operations, independent of the bits; nil if there is none.
 	formula *scalar.Quantizer
 }

@@ -15,11 +15,11 @@ import (
 type mover struct {
 	// goes returns the output channels of m that hold elements of channel c of input i: n of them,
 	// beginning at first, step apart.
-	goes func(r *rewriter, m *graph.Node, i, c int) (first, step, n int)
+	outputChannels func(r *rewriter, m *graph.Node, i, c int) (first, step, n int)
 	// takesMax reports whether m takes maxima. Only maps that never fall commute with these.
 	takesMax bool
 	// pays reports whether m costs less behind a quantizer or step than before it.
-	pays bool
+	cheaperBehind bool
 }
 
 // movers returns the movers by op.
@@ -28,17 +28,17 @@ func movers() map[string]mover {
 	return map[string]mover{
 		"max_pool": {same, true, true},
 		"pad":      {same, false, true},
-		"concat":   {goes: concatenated},
-		"reshape":  {goes: reshaped},
-		"flatten":  {goes: reshaped},
-		"slice":    {goes: sliced},
+		"concat":   {outputChannels: concatenated},
+		"reshape":  {outputChannels: reshaped},
+		"flatten":  {outputChannels: reshaped},
+		"slice":    {outputChannels: sliced},
 		"resize":   {same, false, true},
 		"gather":   {same, false, true},
 
-		"depth_to_space": {goes: depthToSpace},
-		"space_to_depth": {goes: spaceToDepth},
+		"depth_to_space": {outputChannels: depthToSpace},
+		"space_to_depth": {outputChannels: spaceToDepth},
 
-		"transpose": {goes: func(r *rewriter, m *graph.Node, _, c int) (int, int, int) {
+		"transpose": {outputChannels: func(r *rewriter, m *graph.Node, _, c int) (int, int, int) {
 			if p := m.Attrs.(*graph.TransposeAttrs).Perm; p[len(p)-1] == len(p)-1 {
 				return c, 1, 1
 			}
@@ -121,7 +121,7 @@ func (r *rewriter) tryMove(n, m *graph.Node, k mover) *graph.Node {
 	switch {
 	case !step && !quantizes, k.takesMax && !increasing(n), !m.DistinctInputs():
 		return nil
-	case !k.pays && (!isFusible(n) || !slices.ContainsFunc(m.Inputs, r.reachesOpen)):
+	case !k.cheaperBehind && (!isFusible(n) || !slices.ContainsFunc(m.Inputs, r.reachesOpen)):
 		return nil
 	}
 	return r.move(n, m, k)
@@ -159,7 +159,8 @@ func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 	for i, in := range m.Inputs {
 		v, part := *y, parts[i]
 		v.Shape, v.Layout, v.View = slices.Clone(r.g.Value(in).Shape), r.g.Value(in).Layout, graph.Bytes
-		part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in}, r.TensorName(fmt.Sprintf("%s.%s", in, n.Name))
+		part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in},
+			r.TensorName(fmt.Sprintf("%s.%s", in, n.Name))
 		r.InsertBefore(m, part, &v)
 		inputs[i] = part.Output
 	}
@@ -200,7 +201,7 @@ func (r *rewriter) partOf(n, m *graph.Node, k mover, i int) *graph.Node {
 		}
 		out := make([]float32, channels)
 		for c := range out {
-			first, step, count := k.goes(r, m, i, c)
+			first, step, count := k.outputChannels(r, m, i, c)
 			if out[c] = v[first]; !equalRun(v, first, step, count) {
 				return nil, false
 			}
@@ -289,7 +290,7 @@ func stepsBehind(ctx context.Context, r *rewriter) error {
 	kinds, joins := movers(), r.feedsSteps(ctx)
 	for m := range r.Each(ctx) { // nothing changes behind m before it is its turn
 		k, ok := kinds[m.Op]
-		if !ok || k.pays || len(m.Inputs) != 1 || !joins[m] {
+		if !ok || k.cheaperBehind || len(m.Inputs) != 1 || !joins[m] {
 			continue
 		}
 		// One layer takes at most that many, and rows of movers would each pass all steps.
@@ -327,7 +328,7 @@ func (r *rewriter) feedsSteps(ctx context.Context) map[*graph.Node]bool {
 		_, steps := m.Attrs.(*graph.Elementwise)
 		_, quantizes := quantizerOf(m)
 		k, moves := kinds[m.Op]
-		joining[n] = steps || quantizes || moves && !k.pays && len(m.Inputs) == 1 && joining[m]
+		joining[n] = steps || quantizes || moves && !k.cheaperBehind && len(m.Inputs) == 1 && joining[m]
 	}
 	return joining
 }
@@ -343,7 +344,7 @@ func (r *rewriter) operandsBehind(e, m *graph.Node, k mover) *graph.Node {
 		}
 		from := make([]int, out) // the channel before m, counted from 1
 		for c := range in {
-			first, step, n := k.goes(r, m, 0, c)
+			first, step, n := k.outputChannels(r, m, 0, c)
 			for j := range n {
 				o := first + j*step
 				if from[o] > 0 && math.Float32bits(v[c]) != math.Float32bits(w[o]) {

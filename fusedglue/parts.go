@@ -93,7 +93,8 @@ func (r *rewriter) readInParts(m *graph.Node) bool {
 	}
 	for _, n := range readers {
 		if n.Op == "concat" {
-			if slices.ContainsFunc(n.Inputs, func(in string) bool { return slices.Contains(m.Inputs, in) }) || !n.DistinctInputs() {
+			if slices.ContainsFunc(n.Inputs, func(in string) bool { return slices.Contains(m.Inputs, in) }) ||
+				!n.DistinctInputs() {
 				return false
 			}
 			continue
@@ -136,13 +137,15 @@ func (r *rewriter) untilLevels(n *graph.Node) (chain []*graph.Node) {
 // split lets chain, a quantizer and the steps before it, read the parts of m, and joins the levels.
 func (r *rewriter) split(chain []*graph.Node, m *graph.Node) {
 	k, last := movers()[m.Op], chain[len(chain)-1]
-	joined := &graph.Node{Name: r.NodeName(fmt.Sprintf("%s.%s", m.Name, last.Name)), Op: m.Op, Attrs: m.Attrs, Pos: m.Pos, Output: last.Output}
+	joined := &graph.Node{Name: r.NodeName(fmt.Sprintf("%s.%s", m.Name, last.Name)), Op: m.Op, Attrs: m.Attrs,
+		Pos: m.Pos, Output: last.Output}
 	for i, in := range m.Inputs {
 		x := r.g.Value(in)
 		for _, n := range chain {
 			v, part := *r.g.Value(n.Output), r.partOf(n, m, k, i)
 			v.Shape, v.Layout, v.View = slices.Clone(x.Shape), x.Layout, graph.Bytes
-			part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in}, r.TensorName(fmt.Sprintf("%s.%s", m.Inputs[i], n.Name))
+			part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in},
+				r.TensorName(fmt.Sprintf("%s.%s", m.Inputs[i], n.Name))
 			r.InsertBefore(last, part, &v)
 			in = part.Output
 		}

@@ -14,7 +14,8 @@ func poolParts(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, pools := n.Attrs.(*graph.PoolAttrs)
 		m := r.soleProducer(n)
-		if !pools || m == nil || m.Op != "concat" || !m.DistinctInputs() || r.g.Value(m.Output).Encoded() || r.g.Value(n.Output).Elems() >= r.g.Value(m.Output).Elems() {
+		if !pools || m == nil || m.Op != "concat" || !m.DistinctInputs() || r.g.Value(m.Output).Encoded() ||
+			r.g.Value(n.Output).Elems() >= r.g.Value(m.Output).Elems() {
 			continue
 		}
 		if slices.ContainsFunc(m.Inputs, func(in string) bool { return r.Producer(in) == nil }) {
@@ -22,7 +23,8 @@ func poolParts(ctx context.Context, r *rewriter) error {
 		}
 		var pooled []string
 		for i, in := range m.Inputs {
-			part := &graph.Node{Name: r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), Op: n.Op, Attrs: a, Inputs: []string{in}, Output: r.TensorName(fmt.Sprintf("%s.%s", in, n.Name)), Pos: n.Pos}
+			part := &graph.Node{Name: r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), Op: n.Op, Attrs: a,
+				Inputs: []string{in}, Output: r.TensorName(fmt.Sprintf("%s.%s", in, n.Name)), Pos: n.Pos}
 			if _, err := r.InsertAfter(r.Producer(in), part); err != nil {
 				return err
 			}

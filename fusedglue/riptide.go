@@ -18,9 +18,9 @@ type normalizer struct {
 	in scalar.LevelType
 }
 
-// channel has the numbers of one channel. alpha is the real value of the weight 1 (1 behind levels).
-// mean and variance are those of the real tensor. bias is a constant that is added first, and floor
-// a lower bound after that, from relu (-Inf: none).
+// channel has the numbers of one channel. alpha is the real value of the weight 1 (1 behind
+// levels). mean and variance are those of the real tensor. bias is a constant that is added first,
+// and floor a lower bound after that, from relu (-Inf: none).
 type channel struct{ alpha, mean, variance, bias, floor float64 }
 
 // shiftNorm is Riptide's glue for one channel in integers: level = clip(((a << Left) + Add) >>
@@ -95,7 +95,8 @@ func (g shiftNorm) level(a int64, bits int) int {
 
 // shiftAdd computes the glue of all channels of n, for integers from lo(o) to hi(o) in channel o.
 // alpha is the scale of the weights, nil behind levels.
-func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64, sums func(o int) (lo, hi int64)) (*graph.ShiftAdd, error) {
+func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64,
+	sums func(o int) (lo, hi int64)) (*graph.ShiftAdd, error) {
 	mean, variance := n.Weights["mean"].Data.Floats(), n.Weights["var"].Data.Floats()
 	s := &graph.ShiftAdd{Add: make([]int32, len(mean)), Right: make([]int32, len(mean))}
 	at := func(key string, o int, otherwise float64) float64 {
@@ -105,7 +106,8 @@ func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64, sum
 		return otherwise
 	}
 	for o := range mean {
-		c := channel{alpha: 1, mean: float64(mean[o]), variance: float64(variance[o]), bias: at(keyBias, o, 0), floor: at(keyFloor, o, math.Inf(-1))}
+		c := channel{alpha: 1, mean: float64(mean[o]), variance: float64(variance[o]), bias: at(keyBias, o, 0),
+			floor: at(keyFloor, o, math.Inf(-1))}
 		if alpha != nil {
 			c.alpha = alpha[o]
 		} else { // a level is in.Scale times an integer, plus the offset

@@ -151,7 +151,8 @@ func (r *rewriter) layerSum(n, p *graph.Node) error {
 		layers, types = append(layers, q), append(types, r.g.Value(q.Inputs[0]).LevelType)
 	}
 	a, b := layers[0].Attrs.(*graph.FusedConv), layers[1].Attrs.(*graph.FusedConv)
-	if types[0].Scale != types[1].Scale || types[0].Offset != 0 || types[1].Offset != 0 || !slices.EqualFunc(a.Alpha, b.Alpha, sameUnit) {
+	if types[0].Scale != types[1].Scale || types[0].Offset != 0 || types[1].Offset != 0 ||
+		!slices.EqualFunc(a.Alpha, b.Alpha, sameUnit) {
 		return refuse("is of layers that sum in different scales, or AP2 of scales")
 	}
 	sums := func(o int) (lo, hi int64) {
@@ -210,7 +211,8 @@ func (r *rewriter) noIntegers(n *graph.Node, how string) error {
 func (r *rewriter) forward(n, m *graph.Node, k mover) ([]*graph.Node, error) {
 	if r.soleProducerOf(m.Output) == nil {
 		own, v := *m, *r.g.Value(m.Output)
-		own.Name, own.Output, own.Inputs = r.NodeName(m.Name+"."+n.Name), r.TensorName(m.Output+"."+n.Name), slices.Clone(m.Inputs)
+		own.Name, own.Output, own.Inputs = r.NodeName(m.Name+"."+n.Name), r.TensorName(m.Output+"."+n.Name),
+			slices.Clone(m.Inputs)
 		v.Shape = slices.Clone(v.Shape)
 		r.InsertBefore(n, &own, &v)
 		r.SetInputs(n, own.Output)
@@ -218,7 +220,8 @@ func (r *rewriter) forward(n, m *graph.Node, k mover) ([]*graph.Node, error) {
 	}
 	first := r.move(n, m, k)
 	if first == nil {
-		return nil, r.g.Errorf(n, "put it in front of the "+m.Op, "%s %q before it joins channels that have different means or variances", m.Op, m.Name)
+		return nil, r.g.Errorf(n, "put it in front of the "+m.Op,
+			"%s %q before it joins channels that have different means or variances", m.Op, m.Name)
 	}
 	if len(m.Inputs) == 1 {
 		return []*graph.Node{n}, nil
@@ -303,13 +306,16 @@ func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 	shifts, exact := make([]*graph.ShiftAdd, len(ns)), true
 	for i, n := range ns {
 		if x.Offset != 0 {
-			return r.g.Errorf(n, "use batch_norm and quantize", "shift_norm works on integers, but the levels that %q reads have the offset %g", p.Name, x.Offset)
+			return r.g.Errorf(n, "use batch_norm and quantize",
+				"shift_norm works on integers, but the levels that %q reads have the offset %g", p.Name, x.Offset)
 		}
 		if f.Window != nil {
-			return r.g.Errorf(n, "use batch_norm and quantize", "shift_norm works on integers, but the weights of %q have offsets", p.Name)
+			return r.g.Errorf(n, "use batch_norm and quantize",
+				"shift_norm works on integers, but the weights of %q have offsets", p.Name)
 		}
 		var err error
-		if shifts[i], err = (normalizer{n.Attrs.(*graph.ShiftNormAttrs), x.LevelType}).shiftAdd(r.g, n, f.Alpha, f.Sums); err != nil {
+		if shifts[i], err = (normalizer{n.Attrs.(*graph.ShiftNormAttrs), x.LevelType}).shiftAdd(r.g, n, f.Alpha,
+			f.Sums); err != nil {
 			return err
 		}
 	}
@@ -349,7 +355,8 @@ func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 	if len(others) == 0 && !r.g.IsOutput(real) {
 		return nil
 	}
-	scale := &graph.Node{Name: r.NodeName(p.Name + ".scale"), Op: "eltwise", Attrs: &graph.Elementwise{Steps: steps}, Inputs: []string{sums}, Output: real, Pos: p.Pos}
+	scale := &graph.Node{Name: r.NodeName(p.Name + ".scale"), Op: "eltwise", Attrs: &graph.Elementwise{Steps: steps},
+		Inputs: []string{sums}, Output: real, Pos: p.Pos}
 	r.InsertBefore(r.g.Nodes[slices.Index(r.g.Nodes, p)+1], scale, &v)
 	for _, n := range others {
 		inputs := slices.Clone(n.Inputs)

@@ -38,7 +38,8 @@ func mergeSteps(ctx context.Context, r *rewriter) error {
 		if p == nil {
 			continue
 		}
-		if e, ok := p.Attrs.(*graph.Elementwise); ok && !(hasLong(e.Steps) && hasLong(s.Steps)) && len(e.Steps)+len(s.Steps) <= maxSteps {
+		if e, ok := p.Attrs.(*graph.Elementwise); ok && !(hasLong(e.Steps) && hasLong(s.Steps)) &&
+			len(e.Steps)+len(s.Steps) <= maxSteps {
 			p.Attrs = &graph.Elementwise{Steps: slices.Concat(e.Steps, s.Steps)}
 			r.absorb(p, n)
 		}

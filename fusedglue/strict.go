@@ -25,7 +25,7 @@ import (
 func Strict(g *graph.Graph) []graph.Stay {
 	s := &strict{Index: graph.NewIndex(g), g: g}
 	for _, n := range g.Nodes {
-		s.all += s.macs(n)
+		s.totalMACs += s.macs(n)
 	}
 	for _, n := range g.Nodes {
 		f, conv := n.Attrs.(*graph.FusedConv)
@@ -35,10 +35,12 @@ func Strict(g *graph.Graph) []graph.Stay {
 			s.layer(n, f)
 		case conv && inTile(f):
 		case conv && f.Window != nil && f.Epilogue.OutBits > 0, n.Op == "window_sum": // intended by the model
-		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil && f.Epilogue.Scale == nil:
+		case conv && f.Epilogue.OutBits > 0 && f.Epilogue.Thresholds == nil && f.Epilogue.Shift == nil &&
+			f.Epilogue.Scale == nil:
 			s.addStay(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.reachesBitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
-			if q := s.laterQuantizer(n); q != nil && (s.g.Value(q.Output).Bits <= graph.FewBitsMost || s.reachesBitserial(q, s.below)) {
+			if q := s.laterQuantizer(n); q != nil &&
+				(s.g.Value(q.Output).Bits <= graph.FewBitsMost || s.reachesBitserial(q, s.below)) {
 				s.addStay(n, graph.LackFolding, s.obstacle(n, q), q.Name)
 			}
 		}
@@ -54,9 +56,9 @@ func inTile(f *graph.FusedConv) bool {
 
 type strict struct {
 	*graph.Index
-	g     *graph.Graph
-	all   int64 // MACs of the network
-	found []graph.Stay
+	g         *graph.Graph
+	totalMACs int64 // MACs of the network
+	found     []graph.Stay
 }
 
 // layer decides about a float convolution: should it have been bitserial, or did the model intend
@@ -67,17 +69,20 @@ func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 		return
 	}
 	taps := f.KH * f.KW
-	if bits, enc, ok := graph.Meant(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out}, Data: graph.NumbersOf(f.WFloat)}); ok {
+	if bits, enc, ok := graph.Meant(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out},
+		Data: graph.NumbersOf(f.WFloat)}); ok {
 		why := graph.Verdict{Reason: graph.WhyFloatInput}
 		why.Args.WeightBits, why.Args.Weights = bits, enc
 		s.addStay(n, graph.LackLevels, verdict(n, why), "")
 		return
 	}
-	if why := n.Verdict; why.Args.WeightBits > graph.FewBitsMost && why.Args.Bits == 0 && s.reachesBitserial(n, s.above) && s.layerBelow(n) {
+	if why := n.Verdict; why.Args.WeightBits > graph.FewBitsMost && why.Args.Bits == 0 &&
+		s.reachesBitserial(n, s.above) && s.layerBelow(n) {
 		s.addStay(n, graph.LackLevels, why, "")
 		return
 	}
-	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.reachesBitserial(n, s.above) && s.reachesBitserial(n, s.below) {
+	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.reachesBitserial(n, s.above) &&
+		s.reachesBitserial(n, s.below) {
 		s.addStay(n, graph.LackWeights, verdict(n, graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: b}}), "")
 	}
 }
@@ -92,7 +97,8 @@ func verdict(n *graph.Node, otherwise graph.Verdict) graph.Verdict {
 
 // addStay records that n stays float.
 func (s *strict) addStay(n *graph.Node, lacks graph.Lack, why graph.Verdict, upTo string) {
-	stay := graph.Stay{Node: n, Lacks: lacks, Verdict: why, UpTo: upTo, Values: int64(s.g.Value(n.Output).Elems()), AllMACs: s.all}
+	stay := graph.Stay{Node: n, Lacks: lacks, Verdict: why, UpTo: upTo,
+		Values: int64(s.g.Value(n.Output).Elems()), AllMACs: s.totalMACs}
 	if n.Op == "fconv2d" {
 		stay.MACs = s.macs(n)
 	}
@@ -126,7 +132,8 @@ func (s *strict) levelBits(t string) int {
 		return stepBits(a.Steps)
 	case *graph.FusedConv:
 		return stepBits(a.Epilogue.Floats())
-	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
+	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs,
+		*graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
 		if n.Op == "avg_pool" {
 			return 0
 		}
@@ -158,7 +165,8 @@ func stepBits(steps []scalar.Step) int {
 	switch {
 	case i >= 0 && steps[i].Kind == scalar.Sign:
 		return 1
-	case i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip && steps[i-1].Hi-steps[i-1].Lo < 1<<graph.FewBitsMost:
+	case i > 0 && steps[i].Kind == scalar.Round && steps[i-1].Kind == scalar.Clip &&
+		steps[i-1].Hi-steps[i-1].Lo < 1<<graph.FewBitsMost:
 		return max(1, bits.Len(uint(steps[i-1].Hi-steps[i-1].Lo)))
 	}
 	return 0
@@ -207,7 +215,7 @@ func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 	return graph.Verdict{Reason: graph.WhyNoConvolution}
 }
 
-// reach returns the first node after n along next that visit accepts. visit's on says whether to
+// reach returns the first node after n along next that visit accepts. visit's on reports whether to
 // continue behind the node.
 func reach(n *graph.Node, visit func(from, m *graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
 	seen := map[*graph.Node]bool{}

@@ -79,7 +79,8 @@ func turning(f *graph.FusedConv) graph.Verdict {
 // decreases, or, in falling channels, never increases. Channel o of class k is number k*Out + o. If
 // the thresholds of one class are not those of another shifted by an integer, search changes
 // nothing and returns false.
-func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, classes int, level func(o int) func(sum int64) int) bool {
+func search(f *graph.FusedConv, bits int, enc ir.EncodingKind, falling []bool, classes int,
+	level func(o int) func(sum int64) int) bool {
 	t := make([][]int32, 1<<bits-1)
 	for j := range t {
 		t[j] = make([]int32, f.Out)

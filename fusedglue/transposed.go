@@ -23,7 +23,7 @@ const (
 )
 
 // axis is a transposed convolution along rows or columns.
-type axis struct{ size, out, kernel, stride, dilation, before int }
+type axis struct{ size, out, kernel, stride, dilation, padBefore int }
 
 // phase is an ordinary convolution along an axis: position q of its result reads the input
 // positions q + first, q + first + step, ... with these taps of the filter. Tap -1 is a weight of
@@ -48,7 +48,7 @@ func (a axis) phasesFrom(begin int) phases {
 	for r := range p.list {
 		q := phase{step: 1}
 		for t := a.kernel - 1; t >= 0; t-- {
-			at := r - begin + a.before - t*a.dilation
+			at := r - begin + a.padBefore - t*a.dilation
 			if (at%a.stride+a.stride)%a.stride != 0 {
 				continue
 			}
@@ -74,7 +74,8 @@ func (a axis) phasesFrom(begin int) phases {
 // sameReads reports whether all phases read the same positions.
 func (p phases) sameReads() bool {
 	f := p.list[0]
-	return !slices.ContainsFunc(p.list, func(q phase) bool { return len(q.taps) != len(f.taps) || q.first != f.first || q.step != f.step })
+	return !slices.ContainsFunc(p.list,
+		func(q phase) bool { return len(q.taps) != len(f.taps) || q.first != f.first || q.step != f.step })
 }
 
 // fillTaps returns phases that all read the same positions, some with a weight of 0.
@@ -124,7 +125,7 @@ func plan(rows, cols axis, groups int) (h, w phases, allRows, allCols bool) {
 		return h, w, true, true
 	}
 	shift := func(a axis, p phases) phases {
-		if s := a.phasesFrom(p.begin + a.before%a.stride); !p.sameReads() {
+		if s := a.phasesFrom(p.begin + a.padBefore%a.stride); !p.sameReads() {
 			return s
 		}
 		return p
@@ -142,7 +143,8 @@ func plan(rows, cols axis, groups int) (h, w phases, allRows, allCols bool) {
 // replaceTransposed replaces n, a transposed convolution, by ordinary ones.
 func (r *rewriter) replaceTransposed(n *graph.Node, a *graph.ConvTranspose2DAttrs) error {
 	x, y, w := r.g.Value(n.Inputs[0]), r.g.Value(n.Output), n.Weights["w"]
-	whole := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: 1, SW: 1, Groups: a.GroupCount(), In: x.Channels(), Out: w.Shape[3]}
+	whole := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: 1, SW: 1, Groups: a.GroupCount(),
+		In: x.Channels(), Out: w.Shape[3]}
 	setWeights(n, whole, a.Binary, true)
 	rows := axis{x.Shape[1], y.Shape[1], whole.KH, a.Strides[0], a.Dilation()[0], a.Pad.Top}
 	cols := axis{x.Shape[2], y.Shape[2], whole.KW, a.Strides[1], a.Dilation()[1], a.Pad.Left}
@@ -164,7 +166,8 @@ func (r *rewriter) replaceTransposed(n *graph.Node, a *graph.ConvTranspose2DAttr
 	}
 	last := parts[0]
 	if len(parts) > 1 {
-		last = t.insert("concat", &graph.ConcatAttrs{}, []int{x.Shape[0], qh, qw, y.Shape[3] * a.Strides[0] * a.Strides[1]}, parts...)
+		last = t.insert("concat", &graph.ConcatAttrs{},
+			[]int{x.Shape[0], qh, qw, y.Shape[3] * a.Strides[0] * a.Strides[1]}, parts...)
 	}
 	size := []int{x.Shape[0], qh * a.Strides[0], qw * a.Strides[1], y.Shape[3]}
 	if a.Strides != [2]int{1, 1} {
@@ -175,7 +178,8 @@ func (r *rewriter) replaceTransposed(n *graph.Node, a *graph.ConvTranspose2DAttr
 		last = t.insert("depth_to_space", &graph.BlockAttrs{Block: a.Strides, Order: order}, size, last)
 	}
 	if !slices.Equal(size, y.Shape) {
-		last = t.insert("slice", &graph.SliceAttrs{Begin: []int{0, h.begin, v.begin, 0}, Size: slices.Clone(y.Shape), Stride: []int{1, 1, 1, 1}}, y.Shape, last)
+		last = t.insert("slice", &graph.SliceAttrs{Begin: []int{0, h.begin, v.begin, 0}, Size: slices.Clone(y.Shape),
+			Stride: []int{1, 1, 1, 1}}, y.Shape, last)
 	}
 	p := r.Producer(last)
 	r.Remove(n)

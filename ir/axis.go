@@ -29,7 +29,8 @@ const (
 
 // String returns the axis in .ripir text; NoAxis is not written.
 func (a Axis) String() string {
-	return [...]string{"none", "batch", "row", "col", "channel", "word", "bit", "tap_row", "tap_col", "reduce", "plane", "weight_plane", "part", "copy", "entry", "half"}[a]
+	return [...]string{"none", "batch", "row", "col", "channel", "word", "bit", "tap_row", "tap_col", "reduce", "plane",
+		"weight_plane", "part", "copy", "entry", "half"}[a]
 }
 
 // ParseAxis is the inverse of Axis.String.

@@ -36,7 +36,8 @@ func CheckExpr(e Expr) error {
 	case *Bitcast:
 		from := e.A.Type()
 		if from == Bool || e.T == Bool || from.Bits() != e.T.Bits() || from.Bits() == 0 {
-			return mistake(fmt.Sprintf("cannot bitcast %s to %s", from, e.T), "bitcast is between types of equal width, not bool")
+			return mistake(fmt.Sprintf("cannot bitcast %s to %s", from, e.T),
+				"bitcast is between types of equal width, not bool")
 		}
 	case *Fma:
 		for _, o := range []Expr{e.A, e.B, e.C} {
@@ -109,7 +110,8 @@ func checkBinary(e *Binary) error {
 	switch {
 	case (e.Op == Div || e.Op == Mod) && t.IsInt():
 		if !isConst || k.V == 0 || k.V < 0 && t != U64 {
-			return mistake(fmt.Sprintf("the divisor %s is not a positive constant", ExprString(e.B)), "divide by a constant of 1 or more")
+			return mistake(fmt.Sprintf("the divisor %s is not a positive constant", ExprString(e.B)),
+				"divide by a constant of 1 or more")
 		}
 	case (e.Op == Shl || e.Op == Shr) && isConst && (k.V < 0 || k.V >= int64(t.Bits())):
 		return mistake(fmt.Sprintf("%s is shifted by %d", t, k.V), fmt.Sprintf("shift by 0..%d", t.Bits()-1))
@@ -129,7 +131,8 @@ func checkUnary(e *Unary) error {
 		ok, takes = t.IsFloat(), "f32"
 	}
 	if !ok {
-		return mistake(fmt.Sprintf("the operand of %q is %s", e.Op.String(), t), fmt.Sprintf("%q takes %s", e.Op.String(), takes))
+		return mistake(fmt.Sprintf("the operand of %q is %s", e.Op.String(), t),
+			fmt.Sprintf("%q takes %s", e.Op.String(), takes))
 	}
 	return nil
 }
@@ -143,7 +146,8 @@ func checkCast(e *Cast) error {
 	case e.T == Bool:
 		return mistake(fmt.Sprintf("cannot cast %s to bool", from), "compare it, e.g. with != 0")
 	default:
-		return mistake(fmt.Sprintf("cannot cast %s to %s", from, e.T), "cast between integers and f32, or from bool to an integer")
+		return mistake(fmt.Sprintf("cannot cast %s to %s", from, e.T),
+			"cast between integers and f32, or from bool to an integer")
 	}
 	return nil
 }

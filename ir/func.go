@@ -64,7 +64,7 @@ func (f *Func) Buffers() map[string]Buffer {
 	return m
 }
 
-// BufKind says where a Program's buffer lives.
+// BufKind is the kind of memory of a Program's buffer.
 type BufKind uint8
 
 // Kinds of Program buffers.

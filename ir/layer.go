@@ -26,9 +26,11 @@ type Fact struct {
 func Facts(l *Layer) []Fact {
 	g, r, a := &l.Glue, &l.Reason, &l.Algorithm
 	facts := []Fact{
-		{"layer", &l.Kind}, {"part", &l.Part}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits}, {"weight_encoding", &l.WeightEncoding},
+		{"layer", &l.Kind}, {"part", &l.Part}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits},
+		{"weight_encoding", &l.WeightEncoding},
 		{"weights", &l.Weights}, {"float_bytes", &l.FloatBytes},
-		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside}, {"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW}, {"mean", &g.Mean},
+		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside},
+		{"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW}, {"mean", &g.Mean},
 		{"reason", &r.Code}, {"where", &r.Where},
 		{"algorithm", &a.Name}, {"why", &a.Why}, {"costs", &a.Costs}, {"unit", &a.Unit}, {"terms", &a.Terms},
 	}

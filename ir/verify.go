@@ -84,7 +84,8 @@ func (v *verifier) stmt(s Stmt) error {
 			return err
 		}
 		if t := s.Cond.Type(); t != Bool {
-			return v.fail("if "+ExprString(s.Cond), mistake(fmt.Sprintf("the condition is %s", t), "compare it, e.g. with != 0, to get a bool"))
+			return v.fail("if "+ExprString(s.Cond),
+				mistake(fmt.Sprintf("the condition is %s", t), "compare it, e.g. with != 0, to get a bool"))
 		}
 		if err := v.stmt(s.Then); err != nil || s.Else == nil {
 			return err
@@ -142,7 +143,8 @@ func (v *verifier) access(op func() string, name string, idx []Expr, write bool)
 	case !ok:
 		return b, v.fail(op(), mistake(fmt.Sprintf("there is no buffer %%%s in scope", name), ""))
 	case len(idx) != len(b.Shape):
-		return b, v.fail(op(), mistake(fmt.Sprintf("%d indices for %s", len(idx), BufferString(b)), fmt.Sprintf("%%%s has %d dimensions", name, len(b.Shape))))
+		return b, v.fail(op(), mistake(fmt.Sprintf("%d indices for %s", len(idx), BufferString(b)),
+			fmt.Sprintf("%%%s has %d dimensions", name, len(b.Shape))))
 	case write && !v.out[name]:
 		return b, v.fail(op(), mistake(fmt.Sprintf("%%%s is only read", name), "write to an out parameter or an alloc"))
 	}
@@ -165,7 +167,8 @@ func (v *verifier) store(s *Store) error {
 		return err
 	}
 	if t := s.Val.Type(); t != b.Type {
-		return v.fail(op(), mistake(fmt.Sprintf("the value is %s, but elements of %%%s are %s", t, b.Name, b.Type), "cast the value"))
+		return v.fail(op(), mistake(fmt.Sprintf("the value is %s, but elements of %%%s are %s", t, b.Name, b.Type),
+			"cast the value"))
 	}
 	if b.Type == Bool && s.Op != Assign && s.Op != OrTo || b.Type.IsFloat() && s.Op == OrTo {
 		return v.fail(op(), mistake(fmt.Sprintf("%q does not work on %s", s.Op.String(), b.Type), ""))
@@ -203,11 +206,13 @@ func (v *verifier) expr(e Expr) error {
 			return err
 		}
 		if e.T != b.Type {
-			return v.fail(ExprString(e), mistake(fmt.Sprintf("loaded as %s, but elements of %%%s are %s", e.T, b.Name, b.Type), ""))
+			return v.fail(ExprString(e),
+				mistake(fmt.Sprintf("loaded as %s, but elements of %%%s are %s", e.T, b.Name, b.Type), ""))
 		}
 	case *Binary:
 		if n, ok := upperBound(e.B, v.extents); ok && (e.Op == Shl || e.Op == Shr) && n >= int64(e.A.Type().Bits()) {
-			return v.fail(ExprString(e), mistake(fmt.Sprintf("the count can be %d", n), fmt.Sprintf("shift %s by 0..%d", e.A.Type(), e.A.Type().Bits()-1)))
+			return v.fail(ExprString(e), mistake(fmt.Sprintf("the count can be %d", n),
+				fmt.Sprintf("shift %s by 0..%d", e.A.Type(), e.A.Type().Bits()-1)))
 		}
 	}
 	return nil
@@ -304,7 +309,8 @@ func CheckBuffer(b Buffer) error {
 	n := int64(1)
 	for _, d := range b.Shape {
 		if d < 1 || int64(d) > limit/n {
-			return mistake(fmt.Sprintf("the shape %v is not possible", b.Shape), "dimensions are 1 or more, and at most 1<<40 elements in all")
+			return mistake(fmt.Sprintf("the shape %v is not possible", b.Shape),
+				"dimensions are 1 or more, and at most 1<<40 elements in all")
 		}
 		n *= int64(d)
 	}
@@ -324,7 +330,8 @@ func CheckBuffer(b Buffer) error {
 		return mistake("bit planes need the dimensions [planes, ..., words]", "")
 	}
 	w := b.Type.Bits()
-	if words := b.Shape[len(b.Shape)-1]; b.Enc.Channels < 1 || int64(b.Enc.Channels) > limit || words != (b.Enc.Channels+w-1)/w {
+	if words := b.Shape[len(b.Shape)-1]; b.Enc.Channels < 1 || int64(b.Enc.Channels) > limit ||
+		words != (b.Enc.Channels+w-1)/w {
 		return mistake(fmt.Sprintf("%d channels do not fill %d words of %d bits", b.Enc.Channels, words, w),
 			"the last dimension is the number of channels divided by the width, rounded up")
 	}
@@ -340,7 +347,8 @@ func checkRange(b Buffer) error {
 		return mistake("only integers have a range of numbers", "leave it out")
 	}
 	if l := b.Type.Limits(); b.Range.From >= b.Range.To || !l.Has(b.Range) {
-		return mistake(fmt.Sprintf("from %d to %d are no numbers of %s", b.Range.From, b.Range.To, b.Type), fmt.Sprintf("numbers rise, from %d to %d at most", l.From, l.To))
+		return mistake(fmt.Sprintf("from %d to %d are no numbers of %s", b.Range.From, b.Range.To, b.Type),
+			fmt.Sprintf("numbers rise, from %d to %d at most", l.From, l.To))
 	}
 	return nil
 }
@@ -361,7 +369,8 @@ func (v *verifier) call(c *Call) error {
 		}
 	}
 	if len(c.Args) != len(c.Fn.Params) {
-		return v.fail(op, mistake(fmt.Sprintf("%d operands", len(c.Args)), fmt.Sprintf("@%s takes %d", c.Fn.Name, len(c.Fn.Params))))
+		return v.fail(op, mistake(fmt.Sprintf("%d operands", len(c.Args)),
+			fmt.Sprintf("@%s takes %d", c.Fn.Name, len(c.Fn.Params))))
 	}
 	for i, w := range c.Args {
 		p := c.Fn.Params[i]
@@ -377,15 +386,18 @@ func (v *verifier) call(c *Call) error {
 			return v.fail(arg(), mistake(fmt.Sprintf("elements are %s", b.Type), "the parameter is "+BufferString(p.Buffer)))
 		}
 		if !p.Out && !p.Range.Has(b.Range) {
-			return v.fail(arg(), mistake(fmt.Sprintf("elements of %s can be others", BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
+			return v.fail(arg(), mistake(fmt.Sprintf("elements of %s can be others", BufferString(b)),
+				"the parameter is "+BufferString(p.Buffer)))
 		}
 		skip := len(b.Shape) - len(p.Shape)
 		if skip < 0 {
-			return v.fail(arg(), mistake(fmt.Sprintf("%s has %d dimensions", BufferString(b), len(b.Shape)), "the parameter is "+BufferString(p.Buffer)))
+			return v.fail(arg(), mistake(fmt.Sprintf("%s has %d dimensions", BufferString(b), len(b.Shape)),
+				"the parameter is "+BufferString(p.Buffer)))
 		}
 		for d, n := range p.Shape {
 			if n > b.Shape[skip+d] {
-				return v.fail(arg(), mistake(fmt.Sprintf("dimension %d of %s is too small", skip+d, BufferString(b)), "the parameter is "+BufferString(p.Buffer)))
+				return v.fail(arg(), mistake(fmt.Sprintf("dimension %d of %s is too small", skip+d, BufferString(b)),
+					"the parameter is "+BufferString(p.Buffer)))
 			}
 		}
 	}

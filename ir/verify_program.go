@@ -76,7 +76,8 @@ func (v *programVerifier) buffer(b *ProgBuf) error {
 		return v.fail(op, "", fmt.Sprintf("the layout %q is not one word", b.Layout), "")
 	}
 	if msg := b.levelsFault(); msg != "" {
-		return v.fail(op, "", msg, "inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes, or of 1 bit in i32 words")
+		return v.fail(op, "", msg,
+			"inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes, or of 1 bit in i32 words")
 	}
 	switch size := int64(b.Bytes()); b.Kind {
 	case ArenaBuf:
@@ -109,15 +110,18 @@ func (b *ProgBuf) levelsFault() string {
 		return ""
 	case b.Kind != InputBuf && b.Kind != OutputBuf:
 		return fmt.Sprintf("the buffer has levels, and is %s", b.Kind)
-	case l.Kind == NoEncoding || l.Kind > BipolarInv || l.Bits < 1 || l.Bits > 8 || !(math.Abs(l.Scale) <= math.MaxFloat64) || !(math.Abs(l.Offset) <= math.MaxFloat64):
+	case l.Kind == NoEncoding || l.Kind > BipolarInv || l.Bits < 1 || l.Bits > 8 ||
+		!(math.Abs(l.Scale) <= math.MaxFloat64) || !(math.Abs(l.Offset) <= math.MaxFloat64):
 		return l.String() + " makes no sense"
 	case l.Zero < 0 || l.Zero >= 1<<l.Bits || l.Zero > 0 && l.Kind != Unipolar:
 		return l.String() + " has a zero point that is none of its levels"
 	case l.Channels != 0:
-		if last := len(b.Shape) - 1; last < 0 || b.Enc.Kind != NoEncoding || b.Type != I32 || l.Bits != 1 || l.Channels < 1 || l.Channels > 32*b.Shape[last] || l.Channels <= 32*b.Shape[last]-32 {
+		if last := len(b.Shape) - 1; last < 0 || b.Enc.Kind != NoEncoding || b.Type != I32 || l.Bits != 1 ||
+			l.Channels < 1 || l.Channels > 32*b.Shape[last] || l.Channels <= 32*b.Shape[last]-32 {
 			return l.String() + " does not fit the buffer"
 		}
-	case b.Enc.Kind == NoEncoding && b.Type != U8 && (b.Type != I8 || l.Bits != 8 || l.Kind != Unipolar), b.Enc.Kind != NoEncoding && (b.Enc.Kind != l.Kind || b.Shape[0] != l.Bits):
+	case b.Enc.Kind == NoEncoding && b.Type != U8 && (b.Type != I8 || l.Bits != 8 || l.Kind != Unipolar),
+		b.Enc.Kind != NoEncoding && (b.Enc.Kind != l.Kind || b.Shape[0] != l.Bits):
 		return l.String() + " does not fit the buffer"
 	}
 	return ""
@@ -135,7 +139,8 @@ func (v *programVerifier) stage(s Stage) error {
 		return v.fail("@"+s.Func, s.Name, fmt.Sprintf("there is no func @%s", s.Func), "")
 	}
 	if len(s.Args) != len(f.Params) {
-		return v.fail("@"+s.Func, s.Name, fmt.Sprintf("%d arguments", len(s.Args)), fmt.Sprintf("@%s takes %d", s.Func, len(f.Params)))
+		return v.fail("@"+s.Func, s.Name, fmt.Sprintf("%d arguments", len(s.Args)),
+			fmt.Sprintf("@%s takes %d", s.Func, len(f.Params)))
 	}
 	for i, name := range s.Args {
 		b, q := v.bufs[name], f.Params[i]
@@ -143,27 +148,34 @@ func (v *programVerifier) stage(s Stage) error {
 			return v.fail("%"+name, s.Name, fmt.Sprintf("there is no buffer %%%s", name), "")
 		}
 		if !q.Takes(b.Buffer) {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("the argument is %s", BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
+			return v.fail("%"+name, s.Name, fmt.Sprintf("the argument is %s", BufferString(b.Buffer)),
+				fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
 		}
 		if !q.Out && !q.Range.Has(b.Range) && b.Kind != ConstBuf {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("elements of %s can be others", BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
+			return v.fail("%"+name, s.Name, fmt.Sprintf("elements of %s can be others", BufferString(b.Buffer)),
+				fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
 		}
 		if q.Out && !b.Range.Has(q.Range) {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("the stage may write others than %s has", BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
+			return v.fail("%"+name, s.Name, fmt.Sprintf("the stage may write others than %s has",
+				BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
 		}
 		if e, out := q.Outside(b.Data); out && b.Kind == ConstBuf {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("element %d of the constant is another", e), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
+			return v.fail("%"+name, s.Name, fmt.Sprintf("element %d of the constant is another", e),
+				fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
 		}
 		if q.Out && (b.Kind == InputBuf || b.Kind == ConstBuf) {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("the stage writes the %s %%%s", b.Kind, name), "write to an output or arena buffer")
+			return v.fail("%"+name, s.Name, fmt.Sprintf("the stage writes the %s %%%s", b.Kind, name),
+				"write to an output or arena buffer")
 		}
 		if !q.Out && !v.written[name] {
 			return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s is read, but not written before, or overwritten since", name), "")
 		}
 		for j, other := range s.Args[:i] {
 			o := v.bufs[other]
-			if (q.Out || f.Params[j].Out) && (other == name || overlap(b, o) && !isInPlace(b, q, o, f.Params[j]) && !isInPlace(o, f.Params[j], b, q)) {
-				return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s and %%%s are in the same place, and one is written", other, name), "parameters never overlap, unless an output is over an input")
+			if (q.Out || f.Params[j].Out) && (other == name ||
+				overlap(b, o) && !isInPlace(b, q, o, f.Params[j]) && !isInPlace(o, f.Params[j], b, q)) {
+				return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s and %%%s are in the same place, and one is written",
+					other, name), "parameters never overlap, unless an output is over an input")
 			}
 		}
 	}

@@ -15,7 +15,7 @@ type Timing struct {
 	GHz  float64
 }
 
-// Cycles is how many cycles of one core the run took.
+// Cycles is the length of the run in cycles of one core.
 func (t Timing) Cycles() float64 { return float64(t.Took.Nanoseconds()) * t.GHz }
 
 // Since is the Timing of a run that began at start and ends now. After wide vectors a core runs at

@@ -58,7 +58,8 @@ func Reduce(runs []Timing, macs int64) Figures {
 	byTime := slices.Clone(runs)
 	slices.SortFunc(byTime, func(a, b Timing) int { return cmp.Compare(a.Took, b.Took) })
 	const most = 0.9
-	f := Figures{MinMS: ms(took(byTime[0])), MedianMS: ms(Median(runs, took)), P90MS: ms(took(byTime[int(most*float64(len(runs)-1))]))}
+	f := Figures{MinMS: ms(took(byTime[0])), MedianMS: ms(Median(runs, took)),
+		P90MS: ms(took(byTime[int(most*float64(len(runs)-1))]))}
 	if cycles := Median(Fastest(runs), Timing.Cycles); macs > 0 && cycles > 0 {
 		v := float64(macs) / cycles
 		f.MACsPerCycle = &v

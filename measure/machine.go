@@ -42,7 +42,7 @@ func System() string {
 	return cmp.Or(strings.Trim(valueOf(string(release), "PRETTY_NAME", "="), `"`), runtime.GOOS)
 }
 
-// Load is how many threads have wanted to run in the last minute, on average: 0 on a quiet machine,
+// Load is the average number of runnable threads in the last minute: 0 on a quiet machine,
 // and where Linux does not say it.
 func Load() float64 {
 	data, err := os.ReadFile("/proc/loadavg")

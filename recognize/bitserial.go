@@ -146,7 +146,8 @@ func checkSums(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict 
 	case *graph.DenseAttrs:
 		corrected = false
 	}
-	if graph.Span(graph.NumbersOf(few.Ints), w.Shape[len(w.Shape)-1], x) <= graph.MaxSpan(corrected) && few.Summable(w.Shape, v.LevelType) {
+	if graph.Span(graph.NumbersOf(few.Ints), w.Shape[len(w.Shape)-1], x) <= graph.MaxSpan(corrected) &&
+		few.Summable(w.Shape, v.LevelType) {
 		return graph.Verdict{}
 	}
 	args := ir.Args{Bits: v.Bits, Count: int64(products)}
@@ -193,7 +194,8 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	if err := r.Retype(n); err != nil || bias == nil {
 		return err
 	}
-	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{n.Output}, Weights: map[string]*graph.Tensor{"b": bias}}
+	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{n.Output},
+		Weights: map[string]*graph.Tensor{"b": bias}}
 	return r.insert(n, add, out)
 }
 

@@ -72,7 +72,8 @@ func (r *rewriter) feedsLayer(t string, depth int) bool {
 			return true
 		}
 		switch c.Attrs.(type) {
-		case *graph.ConcatAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
+		case *graph.ConcatAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs,
+			*graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
 			return r.feedsLayer(c.Output, depth+1)
 		}
 		switch c.Op {
@@ -145,7 +146,8 @@ func (r *rewriter) operands(p *graph.Node) []term {
 	switch {
 	case !ok:
 		return nil
-	case len(p.Inputs) == 2 && (p.Op == "add" || p.Op == "sub") && slices.Equal(r.g.Value(p.Inputs[0]).Shape, r.g.Value(p.Inputs[1]).Shape):
+	case len(p.Inputs) == 2 && (p.Op == "add" || p.Op == "sub") &&
+		slices.Equal(r.g.Value(p.Inputs[0]).Shape, r.g.Value(p.Inputs[1]).Shape):
 		return []term{{p.Inputs[0], false}, {p.Inputs[1], p.Op == "sub"}}
 	case len(p.Inputs) != 1 || p.Weights["b"].Data.Mixed():
 		return nil
@@ -177,7 +179,8 @@ func (r *rewriter) comparer() func(t, u string, depth int) bool {
 			return same
 		}
 		p, q := r.Producer(t), r.Producer(u)
-		same = depth <= maxAlike && p != nil && q != nil && p.Op == q.Op && len(p.Inputs) == len(q.Inputs) && reflect.DeepEqual(p.Attrs, q.Attrs) && reflect.DeepEqual(p.Weights, q.Weights)
+		same = depth <= maxAlike && p != nil && q != nil && p.Op == q.Op && len(p.Inputs) == len(q.Inputs) &&
+			reflect.DeepEqual(p.Attrs, q.Attrs) && reflect.DeepEqual(p.Weights, q.Weights)
 		for i := 0; same && i < len(p.Inputs); i++ {
 			same = alike(p.Inputs[i], q.Inputs[i], depth+1)
 		}

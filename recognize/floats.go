@@ -22,7 +22,8 @@ func mergePads(ctx context.Context, r *rewriter) error {
 				break
 			}
 			c, w := *n.Attrs.(*graph.Conv2DAttrs), n.Weights["w"]
-			c.Pad = graph.Padding{Mode: graph.PadExplicit, Top: c.Pad.Top + pad.Pad.Top, Bottom: c.Pad.Bottom + pad.Pad.Bottom, Left: c.Pad.Left + pad.Pad.Left, Right: c.Pad.Right + pad.Pad.Right}
+			c.Pad = graph.Padding{Mode: graph.PadExplicit, Top: c.Pad.Top + pad.Pad.Top, Bottom: c.Pad.Bottom +
+				pad.Pad.Bottom, Left: c.Pad.Left + pad.Pad.Left, Right: c.Pad.Right + pad.Pad.Right}
 			spanH, spanW := (w.Shape[0]-1)*c.Dilation()[0], (w.Shape[1]-1)*c.Dilation()[1]
 			if max(c.Pad.Top, c.Pad.Bottom) > spanH || max(c.Pad.Left, c.Pad.Right) > spanW {
 				break
@@ -40,7 +41,8 @@ func fakeQuants(ctx context.Context, r *rewriter) error {
 	for n := range r.Each(ctx) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
 		readers := r.Consumers(n.Output)
-		if !ok || r.g.IsOutput(n.Output) || slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
+		if !ok || r.g.IsOutput(n.Output) ||
+			slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
 			continue
 		}
 		for _, d := range readers {
@@ -51,7 +53,8 @@ func fakeQuants(ctx context.Context, r *rewriter) error {
 				*d, r.changed = *f, true
 				r.SetInputs(d, inputs...)
 				d.Verdict = graph.Verdict{Kind: graph.Glue, Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: a.Bits}}
-				if quantizer, own := n.Name, d.Name; len(readers) == 1 { // keep the name by which users know the quantizer
+				// keep the name by which users know the quantizer
+				if quantizer, own := n.Name, d.Name; len(readers) == 1 {
 					r.RenameNode(n, own)
 					r.RenameNode(d, quantizer)
 				}
@@ -75,7 +78,8 @@ func (r *rewriter) fakeQuant(d *graph.Node) *graph.Node {
 	if !ok || a.Unit || a.Enc != ir.Unipolar || a.Offset != 0 {
 		return nil
 	}
-	f, weights := &graph.FakeQuantAttrs{Min: float64(-a.Zero), Max: float64(int(1)<<a.Bits - 1 - a.Zero), Rounding: a.Rounding}, map[string]*graph.Tensor{}
+	f, weights := &graph.FakeQuantAttrs{Min: float64(-a.Zero), Max: float64(int(1)<<a.Bits - 1 - a.Zero),
+		Rounding: a.Rounding}, map[string]*graph.Tensor{}
 	weights["scale"] = &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(a.Scale)})}
 	if q := a.Range; q != nil {
 		f.Min, f.Max = float64(q.Min), float64(q.Max)

@@ -37,7 +37,9 @@ func (r *rewriter) origin(t string) origin {
 		if _, mean := r.poolWindow(n); mean {
 			sum = true
 		}
-		s.needsQuantizer = sum || !r.isIdentity(n) && r.findQuantizer(t) != nil || n.Op != "dequantize" && !r.isIdentity(n) && r.needsThreshold(n) || n.Op != "dequantize" && slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).needsQuantizer })
+		s.needsQuantizer = sum || !r.isIdentity(n) && r.findQuantizer(t) != nil ||
+			n.Op != "dequantize" && !r.isIdentity(n) && r.needsThreshold(n) || n.Op != "dequantize" &&
+			slices.ContainsFunc(n.Inputs, func(in string) bool { return r.origin(in).needsQuantizer })
 	}
 	r.sources[t] = s
 	return s
@@ -124,7 +126,8 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 				return v, graph.Verdict{}
 			}
 		}
-	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
+	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs,
+		*graph.ResizeAttrs, *graph.GatherAttrs:
 		return r.source(n.Inputs[0])
 	case *graph.PoolAttrs:
 		if n.Op == "max_pool" {
@@ -190,7 +193,8 @@ func (r *rewriter) startOf(t string) string {
 	var passed []string
 	for !known {
 		n := r.Producer(from)
-		if n == nil || len(n.Inputs) != 1 || !r.isElementwise(n) && n.Op != "transpose" && n.Op != "reshape" && n.Op != "flatten" {
+		if n == nil || len(n.Inputs) != 1 ||
+			!r.isElementwise(n) && n.Op != "transpose" && n.Op != "reshape" && n.Op != "flatten" {
 			break
 		}
 		passed = append(passed, from)
@@ -233,7 +237,8 @@ func (r *rewriter) affine(n *graph.Node) *graph.Value {
 		return nil
 	}
 	m := *n
-	g := &graph.Graph{Values: map[string]*graph.Value{n.Inputs[0]: {Name: n.Inputs[0], Shape: r.g.Value(n.Inputs[0]).Shape, LevelType: x.LevelType}}}
+	g := &graph.Graph{Values: map[string]*graph.Value{n.Inputs[0]: {Name: n.Inputs[0],
+		Shape: r.g.Value(n.Inputs[0]).Shape, LevelType: x.LevelType}}}
 	v, _, err := graph.Infer(g, &m)
 	if err != nil || !v.Encoded() {
 		return nil
@@ -269,7 +274,8 @@ func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64)
 // itself.
 func (r *rewriter) isIdentity(n *graph.Node) bool {
 	steps := graph.Steps(r.g, n)
-	if len(steps) == 0 || slices.ContainsFunc(steps, func(s scalar.Step) bool { return slices.ContainsFunc(s.Vectors(), differ) }) {
+	if len(steps) == 0 || slices.ContainsFunc(steps,
+		func(s scalar.Step) bool { return slices.ContainsFunc(s.Vectors(), differ) }) {
 		return false
 	}
 	v, _ := r.source(n.Inputs[0])
@@ -369,7 +375,8 @@ func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
 	if err := r.Retype(n); err != nil {
 		return "", err
 	}
-	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{l}}, out)
+	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{},
+		Inputs: []string{l}}, out)
 }
 
 // requantize removes quantizers that map each input level to itself. Readers of their real values
@@ -381,8 +388,7 @@ func requantize(ctx context.Context, r *rewriter) error {
 			continue
 		}
 		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Output)
-		v := s.value
-		if v == nil || s.needsQuantizer || v.LevelType != y.LevelType || !keepsLevels(a, v) {
+		if v := s.value; v == nil || s.needsQuantizer || v.LevelType != y.LevelType || !keepsLevels(a, v) {
 			continue
 		}
 		for _, c := range r.Consumers(y.Name) {

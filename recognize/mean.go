@@ -79,7 +79,8 @@ func (r *rewriter) mean(n *graph.Node) (*graph.Value, graph.Verdict) {
 // divideSum returns a copy of n, a sum of count levels, that divides by count.
 func divideSum(n *graph.Node, count int) *graph.Node {
 	by := &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(count)})}
-	return &graph.Node{Name: n.Name + ".mean", Op: "div", Attrs: &graph.BinaryOpAttrs{}, Weights: map[string]*graph.Tensor{"b": by}, Pos: n.Pos}
+	return &graph.Node{Name: n.Name + ".mean", Op: "div", Attrs: &graph.BinaryOpAttrs{},
+		Weights: map[string]*graph.Tensor{"b": by}, Pos: n.Pos}
 }
 
 // inferLevels returns the type that node n makes of levels of type t, or nil if it makes no levels.
@@ -107,7 +108,8 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 	shape := r.g.Value(l).Shape
 	for i := range w.kernel[0] {
 		for j := range w.kernel[1] {
-			a := &graph.SliceAttrs{Begin: []int{0, i, j, 0}, Size: []int{shape[0], w.out[0], w.out[1], shape[3]}, Stride: []int{1, w.strides[0], w.strides[1], 1}}
+			a := &graph.SliceAttrs{Begin: []int{0, i, j, 0}, Size: []int{shape[0], w.out[0], w.out[1], shape[3]},
+				Stride: []int{1, w.strides[0], w.strides[1], 1}}
 			part, err := behind(&graph.Node{Op: "slice", Attrs: a, Inputs: []string{l}}, ".part")
 			if err != nil {
 				return "", err
@@ -120,7 +122,8 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 		for i := 0; i < len(sums); i += 2 {
 			s := sums[i]
 			if i < len(sums)-1 {
-				if s, err = behind(&graph.Node{Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{sums[i], sums[i+1]}}, ".sum"); err != nil {
+				if s, err = behind(&graph.Node{Op: "add", Attrs: &graph.BinaryOpAttrs{},
+					Inputs: []string{sums[i], sums[i+1]}}, ".sum"); err != nil {
 					return "", err
 				}
 			}
@@ -137,7 +140,8 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 		}
 	}
 	if out := r.g.Value(n.Output); !slices.Equal(r.g.Value(mean).Shape, out.Shape) {
-		mean, err = behind(&graph.Node{Op: "reshape", Attrs: &graph.ReshapeAttrs{Shape: out.Shape}, Inputs: []string{mean}}, ".levels")
+		mean, err = behind(&graph.Node{Op: "reshape", Attrs: &graph.ReshapeAttrs{Shape: out.Shape},
+			Inputs: []string{mean}}, ".levels")
 	}
 	return mean, err
 }

@@ -32,12 +32,13 @@ func (g *region) pieces(c calculus, o int, within domain) []piece {
 	if !f.split(first, last) || f.undecided {
 		return nil
 	}
-	for _, p := range f.found[1:] {
-		if p.lowest() == 0 && f32.Flush(f32.FromOrder(p.first-1)) == 0 { // g tells -0 from 0, as 1/x does; thresholds cannot
+	for _, p := range f.pieces[1:] {
+		// g tells -0 from 0, as 1/x does; thresholds cannot
+		if p.lowest() == 0 && f32.Flush(f32.FromOrder(p.first-1)) == 0 {
 			return nil
 		}
 	}
-	return f.found
+	return f.pieces
 }
 
 type finder struct {
@@ -45,7 +46,7 @@ type finder struct {
 	c         calculus
 	o         int
 	budget    int // remaining enclosures
-	found     []piece
+	pieces    []piece
 	undecided bool // all values so far are NaN
 	regs      []span
 }
@@ -65,7 +66,7 @@ func (f *finder) split(first, last int64) bool {
 			return false
 		}
 		f.add(piece{first, last, s.lo + 0}, false)
-		return len(f.found) <= maxValues
+		return len(f.pieces) <= maxValues
 	case first == last:
 		return false
 	}
@@ -75,8 +76,8 @@ func (f *finder) split(first, last int64) bool {
 
 // add appends a piece, or extends the last one if the value is the same.
 func (f *finder) add(p piece, nan bool) {
-	if n := len(f.found); n > 0 {
-		l := &f.found[n-1]
+	if n := len(f.pieces); n > 0 {
+		l := &f.pieces[n-1]
 		switch {
 		case nan || !f.undecided && l.value == p.value:
 			l.last = p.last
@@ -87,5 +88,5 @@ func (f *finder) add(p piece, nan bool) {
 			return
 		}
 	}
-	f.found, f.undecided = append(f.found, p), nan
+	f.pieces, f.undecided = append(f.pieces, p), nan
 }

@@ -126,11 +126,13 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) ([]str
 	}
 	behind := r.inserter(n)
 	constant := func(op, x string, v float64) *graph.Node {
-		return &graph.Node{Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{x}, Weights: map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}}
+		return &graph.Node{Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{x},
+			Weights: map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}}
 	}
 	from, err := q.from, error(nil)
 	if q.polarity != nil {
-		turn := &graph.Node{Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"b": q.polarity}}
+		turn := &graph.Node{Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from},
+			Weights: map[string]*graph.Tensor{"b": q.polarity}}
 		if from, err = behind(turn, ".turn"); err != nil {
 			return nil, err
 		}
@@ -138,9 +140,11 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) ([]str
 	above := make([]string, len(p.sums)) // 1 where the rank is at least i
 	columns := q.thresholds.Shape[1]
 	for i := 1; i < len(p.sums); i++ {
-		step := &graph.Tensor{Shape: []int{1, columns}, Data: graph.NumbersOf(q.thresholds.Data.Floats()[(i-1)*columns : i*columns])}
+		step := &graph.Tensor{Shape: []int{1, columns},
+			Data: graph.NumbersOf(q.thresholds.Data.Floats()[(i-1)*columns : i*columns])}
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}}
-		if above[i], err = behind(&graph.Node{Op: "threshold", Attrs: a, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"thresholds": step}}, ".step"); err != nil {
+		if above[i], err = behind(&graph.Node{Op: "threshold", Attrs: a, Inputs: []string{from},
+			Weights: map[string]*graph.Tensor{"thresholds": step}}, ".step"); err != nil {
 			return nil, err
 		}
 	}
@@ -153,12 +157,14 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) ([]str
 			case plane == "":
 				plane = above[i]
 			default:
-				if plane, err = behind(&graph.Node{Op: "logical_xor", Attrs: &graph.NoAttrs{}, Inputs: []string{plane, above[i]}}, ".xor"); err != nil {
+				if plane, err = behind(&graph.Node{Op: "logical_xor", Attrs: &graph.NoAttrs{},
+					Inputs: []string{plane, above[i]}}, ".xor"); err != nil {
 					return nil, err
 				}
 			}
 		}
-		if plane, err = behind(&graph.Node{Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{plane}}, ".plane"); err != nil {
+		if plane, err = behind(&graph.Node{Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{plane}},
+			".plane"); err != nil {
 			return nil, err
 		}
 		if plane, err = behind(constant("mul", plane, scale), ".scaled"); err != nil {

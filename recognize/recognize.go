@@ -19,19 +19,20 @@ type Pass = passorder.Pass[*rewriter]
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
-		{Name: "merge_pads", Doc: "a pad of zeros moves into the padding of the convolutions behind it", Required: true, Run: mergePads},
-		{Name: "fold_weights", Doc: "weights that are few-bit up to roundings become few-bit, unless the options refuse it", Required: true, Run: foldWeights},
-		{Name: "cancel_terms", Doc: "a sum is replaced by its levels if its other terms cancel, unless the options refuse it", Required: true, Run: cancelTerms},
-		{Name: "requantize", Doc: "a quantizer that does not change its levels is removed", Required: true, Run: requantize},
-		{Name: "fold_scales", Doc: "scales per channel in front of a layer fold into its weights, if these are few-bit then", Required: true, Run: foldScales},
-		{Name: "row_scales", Doc: "scales of rows in front of a layer of few-bit weights move behind its sums", Required: true, Run: moveRowScales},
-		{Name: "bitserial", Doc: "convolutions and dense layers of levels with few-bit weights become bitserial; ops between a dequantize and them work on levels. If weights or levels are sums of few bits, so is the layer", Required: true, Run: bitserial},
+		{Name: "merge_pads", Doc: "pads of zeros move into convolutions behind them", Required: true, Run: mergePads},
+		{Name: "fold_weights", Doc: "nearly few-bit weights become few-bit", Required: true, Run: foldWeights},
+		{Name: "cancel_terms", Doc: "a sum with cancelling terms becomes its levels", Required: true, Run: cancelTerms},
+		{Name: "requantize", Doc: "quantizers that do not change levels are removed", Required: true, Run: requantize},
+		{Name: "fold_scales", Doc: "channel scales before a layer fold into weights", Required: true, Run: foldScales},
+		{Name: "row_scales", Doc: "row scales of inputs move to the sums", Required: true, Run: moveRowScales},
+		{Name: "bitserial", Doc: "few-bit layers of levels become bitserial", Required: true, Run: bitserial},
 		{Name: "fake_quant", Doc: "levels that only float layers read stay floats", Required: true, Run: fakeQuants},
 		{Name: "dead", Doc: "layers without readers are dropped", Required: true, Run: dropDead},
 	}
 }
 
-// order says which pass must run before which, and why; Run checks it against the table above.
+// order lists pairs of passes, the first before the second, with the reason; Run checks the table
+// above.
 func order() [][3]string {
 	return [][3]string{
 		{"merge_pads", "bitserial", "bipolar levels have no zero to pad with, but their convolutions can"},
@@ -73,13 +74,14 @@ func (r *rewriter) run(ctx context.Context) error {
 // weights are shared with the original: they are replaced, never written to.
 type rewriter struct {
 	*graph.Builder
-	g               *graph.Graph
-	options         Options
-	sources         map[string]origin         // f32 tensor -> its levels
-	starts          map[string]string         // f32 tensor -> the tensor from which ops of one input compute it
-	levels          map[string]string         // f32 tensor -> its tensor of levels
-	quantizers      map[string]*stepQuantizer // f32 tensor -> the quantizer that the ops before it form, or nil
-	valueQuantizers map[string]*stepQuantizer // f32 tensor -> the quantizer of its few values, to be put behind it, or nil
+	g          *graph.Graph
+	options    Options
+	sources    map[string]origin         // f32 tensor -> its levels
+	starts     map[string]string         // f32 tensor -> the tensor from which ops of one input compute it
+	levels     map[string]string         // f32 tensor -> its tensor of levels
+	quantizers map[string]*stepQuantizer // f32 tensor -> the quantizer that the ops before it form, or nil
+	// f32 tensor -> the quantizer of its few values, to be put behind it, or nil
+	valueQuantizers map[string]*stepQuantizer
 	uneven          map[string]unevenness
 	sums            map[*graph.Node]*sums
 	knownValues     map[string][]float32           // f32 tensor -> its possible values, if few
@@ -94,20 +96,18 @@ type rewriter struct {
 
 func newRewriter(g *graph.Graph) *rewriter {
 	c := g.Clone()
-	return &rewriter{Builder: graph.NewBuilder(c), g: c, sources: map[string]origin{}, starts: map[string]string{}, levels: map[string]string{}, quantizers: map[string]*stepQuantizer{}, valueQuantizers: map[string]*stepQuantizer{}, uneven: map[string]unevenness{}, sums: map[*graph.Node]*sums{}, knownValues: map[string][]float32{}, knownStrands: map[place][]strand{},
-		nearWeights: map[*graph.Node]*graph.FewBits{}, nearSums: map[string]int{}, planes: map[string][]string{}}
+	r := &rewriter{Builder: graph.NewBuilder(c), g: c, levels: map[string]string{}, knownStrands: map[place][]strand{},
+		nearWeights: map[*graph.Node]*graph.FewBits{}, nearSums: map[string]int{}}
+	r.forget()
+	return r
 }
 
 // forget drops all that is known of tensors and layers, after a change of the graph.
 func (r *rewriter) forget() {
-	clear(r.sources)
-	clear(r.starts)
-	clear(r.quantizers)
-	clear(r.valueQuantizers)
-	clear(r.knownValues)
-	clear(r.uneven)
-	clear(r.planes)
-	clear(r.sums)
+	r.sources, r.starts = map[string]origin{}, map[string]string{}
+	r.quantizers, r.valueQuantizers = map[string]*stepQuantizer{}, map[string]*stepQuantizer{}
+	r.knownValues, r.uneven = map[string][]float32{}, map[string]unevenness{}
+	r.planes, r.sums = map[string][]string{}, map[*graph.Node]*sums{}
 }
 
 // insert puts n, with the output tensor out, behind node after, and infers the tensor's type.

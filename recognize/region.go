@@ -25,8 +25,8 @@ type region struct {
 	jumps int
 	sign  *graph.Node // one sign op of the region, or nil
 	// shared reports whether some register is read twice, so that forms help.
-	shared  bool
-	vectors [][]float32 // all constants that differ between channels
+	sharesRegisters bool
+	vectors         [][]float32 // all constants that differ between channels
 }
 
 // operation fills a register from others.
@@ -56,7 +56,8 @@ func (w *walker) next() bool {
 				last, at = n, i
 			}
 		}
-		if last == nil || !w.r.isElementwise(last) || len(w.nodes) == maxRegion || !slices.Equal(w.r.g.Value(last.Output).Shape, w.r.g.Value(w.to).Shape) {
+		if last == nil || !w.r.isElementwise(last) || len(w.nodes) == maxRegion ||
+			!slices.Equal(w.r.g.Value(last.Output).Shape, w.r.g.Value(w.to).Shape) {
 			return false
 		}
 		w.nodes = append(w.nodes, last)
@@ -139,7 +140,7 @@ func (w *walker) region() *region {
 		}
 		for _, a := range op.args {
 			if reads[a]++; reads[a] > 1 {
-				g.shared = true
+				g.sharesRegisters = true
 			}
 		}
 		op.eval = w.r.evaluator(g, n)
@@ -152,7 +153,8 @@ func (w *walker) region() *region {
 
 // equals reports whether op and p compute the same.
 func (op operation) equals(p operation) bool {
-	return p.node != nil && op.node.Op == p.node.Op && slices.Equal(op.args, p.args) && reflect.DeepEqual(op.node.Attrs, p.node.Attrs) && reflect.DeepEqual(op.node.Weights, p.node.Weights)
+	return p.node != nil && op.node.Op == p.node.Op && slices.Equal(op.args, p.args) &&
+		reflect.DeepEqual(op.node.Attrs, p.node.Attrs) && reflect.DeepEqual(op.node.Weights, p.node.Weights)
 }
 
 // vector records a constant.
@@ -256,7 +258,7 @@ func (g *region) enclose(c calculus, o int, x span, regs []span) span {
 	regs = append(regs[:0], x)
 	own := func(i int) {
 		if s := &regs[i]; c.forms && !s.known() && !s.none {
-			s.forms = append([]form{{of: i, k: 1}}, s.forms...)
+			s.forms = append([]form{{register: i, k: 1}}, s.forms...)
 			s.forms = s.forms[:min(len(s.forms), maxForms)]
 		}
 	}

@@ -142,7 +142,8 @@ func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) error {
 	var scales []*graph.Node
 	for _, p := range s.path {
 		if !r.keepsChannels(p) {
-			m := &graph.Node{Name: n.Name + ".scale", Op: p.Op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{""}, Weights: p.Weights}
+			m := &graph.Node{Name: n.Name + ".scale", Op: p.Op, Attrs: &graph.BinaryOpAttrs{},
+				Inputs: []string{""}, Weights: p.Weights}
 			if _, by := r.rowOperand(p); by != "" {
 				m.Inputs = append(m.Inputs, by)
 			}
@@ -159,7 +160,8 @@ func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) error {
 			if len(m.Inputs) < 2 {
 				continue
 			}
-			row := &graph.Node{Name: p.Name + ".rows", Op: "reshape", Attrs: &graph.ReshapeAttrs{Shape: rowShape(r.g.Value(p.Output).Shape)}, Inputs: []string{m.Inputs[1]}}
+			row := &graph.Node{Name: p.Name + ".rows", Op: "reshape",
+				Attrs: &graph.ReshapeAttrs{Shape: rowShape(r.g.Value(p.Output).Shape)}, Inputs: []string{m.Inputs[1]}}
 			m.Inputs[1] = r.TensorName(m.Inputs[1] + ".rows")
 			if err := r.insert(p, row, m.Inputs[1]); err != nil {
 				return err
@@ -174,7 +176,8 @@ func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) error {
 	}
 	behind := scales
 	if bias != nil {
-		behind = append(behind, &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{""}, Weights: map[string]*graph.Tensor{"b": bias}})
+		behind = append(behind, &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{},
+			Inputs: []string{""}, Weights: map[string]*graph.Tensor{"b": bias}})
 	}
 	after := n
 	for i, m := range behind {

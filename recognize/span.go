@@ -23,9 +23,9 @@ type span struct {
 // form says that the numbers of a tensor are k times those of another tensor, plus a real number in
 // lo..hi. The range includes all roundings between the two.
 type form struct {
-	of     int // register of the other tensor
-	k      float64
-	lo, hi float64
+	register int // register of the other tensor
+	k        float64
+	lo, hi   float64
 }
 
 // maxForms bounds the forms that a span has.
@@ -179,10 +179,10 @@ func (c calculus) add(a, b span, sub bool) span {
 	}
 	for _, f := range a.forms {
 		for _, g := range b.forms {
-			if f.of != g.of {
+			if f.register != g.register {
 				continue
 			}
-			s := form{of: f.of, k: f.k + sign*g.k}
+			s := form{register: f.register, k: f.k + sign*g.k}
 			s.lo, s.hi = sumDown(f.lo, min(sign*g.lo, sign*g.hi)), sumUp(f.hi, max(sign*g.lo, sign*g.hi))
 			if s.k != 0 {
 				out.forms = append(out.forms, s.widen(e))
@@ -209,7 +209,7 @@ func shiftForms(forms []form, k, v, e float64) []form {
 	var out []form
 	for _, f := range forms {
 		lo, hi := min(k*f.lo, k*f.hi), max(k*f.lo, k*f.hi)
-		out = append(out, form{f.of, k * f.k, sumDown(lo, v), sumUp(hi, v)}.widen(e))
+		out = append(out, form{f.register, k * f.k, sumDown(lo, v), sumUp(hi, v)}.widen(e))
 	}
 	return out
 }
@@ -346,7 +346,7 @@ func (c calculus) scaleForms(forms []form, k float64) []form {
 	}
 	out := make([]form, len(forms))
 	for i, f := range forms {
-		out[i] = form{f.of, k * f.k, min(k*f.lo, k*f.hi), max(k*f.lo, k*f.hi)}
+		out[i] = form{f.register, k * f.k, min(k*f.lo, k*f.hi), max(k*f.lo, k*f.hi)}
 	}
 	return out
 }

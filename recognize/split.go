@@ -70,7 +70,8 @@ func (r *rewriter) groupParts(n *graph.Node) ([]part, error) {
 	var parts []part
 	for g := range groups {
 		last := len(x.Shape) - 1
-		a := &graph.SliceAttrs{Begin: make([]int, len(x.Shape)), Size: slices.Clone(x.Shape), Stride: slices.Repeat([]int{1}, len(x.Shape))}
+		a := &graph.SliceAttrs{Begin: make([]int, len(x.Shape)), Size: slices.Clone(x.Shape),
+			Stride: slices.Repeat([]int{1}, len(x.Shape))}
 		a.Size[last] /= groups
 		a.Begin[last] = g * a.Size[last]
 		slice := &graph.Node{Name: n.Name + ".group", Op: "slice", Attrs: a, Inputs: []string{x.Name}}
@@ -138,5 +139,6 @@ func (r *rewriter) split(n *graph.Node, parts []part, groups int) ([]*graph.Node
 	if bias == nil {
 		return layers, nil
 	}
-	return layers, r.insert(last, &graph.Node{Name: name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{sum}, Weights: map[string]*graph.Tensor{"b": bias}}, out)
+	return layers, r.insert(last, &graph.Node{Name: name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{},
+		Inputs: []string{sum}, Weights: map[string]*graph.Tensor{"b": bias}}, out)
 }

@@ -76,10 +76,11 @@ func (r *rewriter) searchQuantizer(t string) *stepQuantizer {
 		if g.jumps < least || best != nil && g.jumps == best.jumps && best.polarity == nil && best.from != t {
 			continue
 		}
-		if q := r.withSignZero(g, calculus{forms: g.shared, exact: true}); q != nil && q.value.Bits <= most && (best == nil || q.from != t && (q.jumps > best.jumps || q.polarity == nil)) {
+		if q := r.withSignZero(g, calculus{forms: g.sharesRegisters, exact: true}); q != nil && q.value.Bits <= most &&
+			(best == nil || q.from != t && (q.jumps > best.jumps || q.polarity == nil)) {
 			best, most = q, q.value.Bits
 			depth++
-		} else if g.shared {
+		} else if g.sharesRegisters {
 			shared = append(shared, g)
 		}
 	}
@@ -132,7 +133,7 @@ func (r *rewriter) quantizerOf(g *region, c calculus) *stepQuantizer {
 		if channels == 1 {
 			of = -1
 		}
-		if row == nil && g.shared && c.exact { // over the possible numbers alone, roundings may not matter
+		if row == nil && g.sharesRegisters && c.exact { // over the possible numbers alone, roundings may not matter
 			if d := r.domainOf(g.from, of); d.lo-d.lo == 0 && d.hi-d.hi == 0 {
 				row = g.pieces(c, o, d)
 			}
@@ -183,7 +184,8 @@ func (r *rewriter) dropImpossible(g *region, row []piece, o int) []piece {
 	start := row[0].first
 	for i, p := range row {
 		switch {
-		case single(p) && d.contains != nil && !d.contains(p.lowest(), p.highest()) && i < len(row)-1: // the next piece begins here
+		case single(p) && d.contains != nil && !d.contains(p.lowest(), p.highest()) && i < len(row)-1:
+			// the next piece begins here
 			continue
 		case len(out) > 0 && out[len(out)-1].value == p.value:
 			out[len(out)-1].last = p.last
@@ -386,7 +388,8 @@ func evenQuantize(t scalar.LevelType, q *stepQuantizer) *graph.QuantizeAttrs {
 	for _, s := range []float64{unit, t.Scale, float64(f32.FromOrder(scale + 1)), float64(f32.FromOrder(scale - 1))} {
 		for _, mode := range scalar.Roundings() {
 			a := &graph.QuantizeAttrs{LevelType: t, Rounding: mode}
-			if a.Scale, a.Unit = s, s == unit; a.Unit && (float32(t.Scale) != float32(unit) || t.Zero != 0 || t.Offset != 0 || top < t.Top()) {
+			if a.Scale, a.Unit = s, s == unit; a.Unit &&
+				(float32(t.Scale) != float32(unit) || t.Zero != 0 || t.Offset != 0 || top < t.Top()) {
 				break
 			}
 			if t.Enc == ir.Unipolar && top < t.Top() {
@@ -426,7 +429,8 @@ func (q *stepQuantizer) isSign() bool {
 func (r *rewriter) threshold(n *graph.Node, q *stepQuantizer) (string, error) {
 	from, ends := q.from, n
 	if q.polarity != nil {
-		turn := &graph.Node{Name: n.Name + ".turn", Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from}, Weights: map[string]*graph.Tensor{"b": q.polarity}}
+		turn := &graph.Node{Name: n.Name + ".turn", Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from},
+			Weights: map[string]*graph.Tensor{"b": q.polarity}}
 		from = r.TensorName(n.Output + ".turned")
 		if err := r.insert(n, turn, from); err != nil {
 			return "", err
@@ -438,7 +442,8 @@ func (r *rewriter) threshold(n *graph.Node, q *stepQuantizer) (string, error) {
 	if q.quantize != nil {
 		t.Op, t.Attrs = "quantize", q.quantize
 	} else {
-		t.Op, t.Attrs, t.Weights = "threshold", &graph.ThresholdAttrs{LevelType: q.value.LevelType}, map[string]*graph.Tensor{"thresholds": q.thresholds}
+		t.Op, t.Attrs, t.Weights = "threshold", &graph.ThresholdAttrs{LevelType: q.value.LevelType},
+			map[string]*graph.Tensor{"thresholds": q.thresholds}
 	}
 	t.Verdict = q.verdict
 	switch {

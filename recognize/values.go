@@ -73,7 +73,8 @@ func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 			return nil
 		}
 		return r.values(n.Inputs[0], depth+1)
-	case *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.SliceAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
+	case *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.SliceAttrs, *graph.BlockAttrs,
+		*graph.ResizeAttrs, *graph.GatherAttrs:
 		return r.values(n.Inputs[0], depth+1)
 	case *graph.SpatialPadAttrs:
 		if out = r.values(n.Inputs[0], depth+1); out == nil {

@@ -75,7 +75,8 @@ func newArena(m *ripc.Memory, field float64) arena {
 		over[t.Over] = true
 	}
 	for i, t := range m.Arena {
-		b := box{X: arenaLeft + float64(t.First)*step, W: float64(t.Last-t.First+1) * step, H: arenaHeight * float64(t.Bytes) / total, Name: t.Name, Shade: i % shades}
+		b := box{X: arenaLeft + float64(t.First)*step, W: float64(t.Last-t.First+1) * step,
+			H: arenaHeight * float64(t.Bytes) / total, Name: t.Name, Shade: i % shades}
 		b.Y = arenaHeight - arenaHeight*float64(t.Offset)/total - b.H
 		b.Text = fmt.Sprintf("%s: %s at %d, stages %d to %d", t.Name, bytesText(t.Bytes), t.Offset, t.First, t.Last)
 		if over[t.Name] {
@@ -90,7 +91,8 @@ func newArena(m *ripc.Memory, field float64) arena {
 	}
 	const steps = 4
 	for i := range steps + 1 {
-		a.Marks = append(a.Marks, mark{arenaHeight - arenaHeight*float64(i)/steps, strings.TrimSpace(bytesText(int64(total * float64(i) / steps)))})
+		a.Marks = append(a.Marks, mark{arenaHeight - arenaHeight*float64(i)/steps,
+			strings.TrimSpace(bytesText(int64(total * float64(i) / steps)))})
 	}
 	for i := range stages {
 		if stages <= 16 || i%(stages/8) == 0 {

@@ -93,7 +93,8 @@ func newRails(layers []ripc.Layer) rails {
 		for _, t := range l.Reads {
 			for _, m := range makers[t.Name] {
 				k := x(lane[t.Name])
-				g.Paths = append(g.Paths, rail{fmt.Sprintf("M%d %dL%d %dV%dL%d %d", m.X, m.Y, k, m.Y+rowHeight/2, y(i)-rowHeight/2, d.X, d.Y), t.Title()})
+				g.Paths = append(g.Paths, rail{fmt.Sprintf("M%d %dL%d %dV%dL%d %d", m.X, m.Y, k, m.Y+rowHeight/2,
+					y(i)-rowHeight/2, d.X, d.Y), t.Title()})
 			}
 		}
 		g.Width = max(g.Width, len(taken)*lanes+lanes)
@@ -174,7 +175,8 @@ func newBars(r *ripc.ReportResult, u unit, twin map[string]float64) bars {
 		if !ok {
 			continue
 		}
-		x := bar{Y: b.Height, Name: l.Name, Label: labels[i], Kind: kindOf(r.Inspection.Layers[i]), Own: width * v / end, OwnText: u.text(v)}
+		x := bar{Y: b.Height, Name: l.Name, Label: labels[i], Kind: kindOf(r.Inspection.Layers[i]),
+			Own: width * v / end, OwnText: u.text(v)}
 		if ms := l.EstimatedMS; ms != nil {
 			x.OwnText += fmt.Sprintf(" (%.3g ms)", *ms)
 		}
@@ -267,7 +269,8 @@ func newRoof(r *ripc.ReportResult, u unit) *roof {
 	for _, l := range r.Limits {
 		maxY = max(maxY, l.MACsPerCycle)
 	}
-	down, up := func(v float64) float64 { return math.Floor(math.Log2(v)) }, func(v float64) float64 { return math.Floor(math.Log2(v)) + 1 }
+	down, up := func(v float64) float64 { return math.Floor(math.Log2(v)) },
+		func(v float64) float64 { return math.Floor(math.Log2(v)) + 1 }
 	x0, x1, y0, y1 := down(minX), up(maxX), down(minY), up(maxY)
 	px := func(v float64) float64 { return roofLeft + (math.Log2(v)-x0)/(x1-x0)*(roofWidth-roofLeft-roofRight) }
 	py := func(v float64) float64 {
@@ -275,10 +278,12 @@ func newRoof(r *ripc.ReportResult, u unit) *roof {
 	}
 	g := &roof{Width: roofWidth, Height: roofHeight}
 	for _, a := range all {
-		g.Points = append(g.Points, point{px(a.x), py(a.y), kindOf(a.l), a.l.Name, fmt.Sprintf("%s %s at %s MACs/byte", human.Rate(a.y), u.perName, human.Rate(a.x))})
+		g.Points = append(g.Points, point{px(a.x), py(a.y), kindOf(a.l), a.l.Name,
+			fmt.Sprintf("%s %s at %s MACs/byte", human.Rate(a.y), u.perName, human.Rate(a.x))})
 	}
 	for _, l := range r.Limits {
-		g.Limits = append(g.Limits, limitLine{X: roofLeft, Y: py(l.MACsPerCycle), Text: fmt.Sprintf("%s: %.1f", l.Name, l.MACsPerCycle), What: l.What})
+		g.Limits = append(g.Limits, limitLine{X: roofLeft, Y: py(l.MACsPerCycle),
+			Text: fmt.Sprintf("%s: %.1f", l.Name, l.MACsPerCycle), What: l.What})
 	}
 	placeLabels(g.Limits)
 	for e := x0; e <= x1; e++ {

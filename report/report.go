@@ -121,11 +121,14 @@ func (u unit) comparison(own, twin float64) tile {
 func unitOf(b *ripc.BenchResult) unit {
 	switch _, u := b.Cost(); u {
 	case measure.Milliseconds:
-		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerCycle }, 4, "Time, ms", "MACs/cycle", "faster than", "as fast as", "slower than"}
+		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerCycle }, 4, "Time, ms", "MACs/cycle",
+			"faster than", "as fast as", "slower than"}
 	case measure.EstimatedCycles:
-		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerEstimatedCycle }, 0, "Estimated cycles", "MACs/est. cycle", "fewer cycles than", "as many cycles as", "more cycles than"}
+		return unit{u, func(f ripc.Figures) *float64 { return f.MACsPerEstimatedCycle }, 0, "Estimated cycles",
+			"MACs/est. cycle", "fewer cycles than", "as many cycles as", "more cycles than"}
 	}
-	return unit{measure.Instructions, func(ripc.Figures) *float64 { return nil }, 0, "Instructions", "", "fewer instructions than", "as many instructions as", "more instructions than"}
+	return unit{measure.Instructions, func(ripc.Figures) *float64 { return nil }, 0, "Instructions", "",
+		"fewer instructions than", "as many instructions as", "more instructions than"}
 }
 
 // costOf returns the cost of f if it is in this unit.
@@ -148,10 +151,12 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 	}
 	in, u := r.Inspection, unitOf(r.Bench)
 	p := &page{ReportResult: r, What: u.cost, JSON: template.JS(data), Kinds: []kind{
-		{"binary", "bitserial: sums of few-bit integers"}, {integer, "integer: weights of 8 bits"}, {"bits", "levels, packed or moved"}, {"glue", "glue on f32"}, {"float", "float: sums of f32"}}}
+		{"binary", "bitserial: sums of few-bit integers"}, {integer, "integer: weights of 8 bits"},
+		{"bits", "levels, packed or moved"}, {"glue", "glue on f32"}, {"float", "float: sums of f32"}}}
 	switch {
 	case !r.Bench.Simulated:
-		p.Source = fmt.Sprintf("measured on %s, fastest of %s, threads: %d", r.CPU, human.Count(r.Bench.Runs, "run"), r.Bench.Threads)
+		p.Source = fmt.Sprintf("measured on %s, fastest of %s, threads: %d", r.CPU,
+			human.Count(r.Bench.Runs, "run"), r.Bench.Threads)
 	case r.Bench.Estimate != nil:
 		p.Source = "simulated: estimated by LLVM’s model of " + r.CPU + ", without caches"
 		if manual := r.Bench.Estimate.Manual; manual != "" {
@@ -209,7 +214,8 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 			if v, ok := u.costOf(b.Figures); ok {
 				x.Cost = u.text(v)
 				if t, ok := twin[l.Name]; ok && l.MACs > 0 && v > 0 {
-					x.Twin, x.Ratio = u.text(t), formatTimes(t/max(v, parts[l.Part])) // of a layer in parts, all together
+					// of a layer in parts, all together
+					x.Twin, x.Ratio = u.text(t), formatTimes(t/max(v, parts[l.Part]))
 				}
 			}
 			if b.Share != nil {
@@ -246,7 +252,8 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 	if known {
 		list = append(list, tile{u.text(cost), string(u.Unit)})
 		if ms := r.Bench.EstimatedMS; ms != nil {
-			list = append(list, tile{fmt.Sprintf("%.3g ms", *ms), fmt.Sprintf("at %d MHz, caches not counted", r.Bench.Estimate.ClockMHz)})
+			list = append(list, tile{fmt.Sprintf("%.3g ms", *ms),
+				fmt.Sprintf("at %d MHz, caches not counted", r.Bench.Estimate.ClockMHz)})
 		}
 	}
 	if r.Twin != nil && known && cost > 0 {
@@ -258,9 +265,11 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 		list = append(list, tile{human.Rate(*v), u.perName})
 	}
 	if in.MACs > 0 {
-		list = append(list, tile{formatPercent(float64(in.BinaryMACs) / float64(in.MACs)), "of " + human.Grouped(in.MACs) + " MACs are bitserial"})
+		list = append(list, tile{formatPercent(float64(in.BinaryMACs) / float64(in.MACs)),
+			"of " + human.Grouped(in.MACs) + " MACs are bitserial"})
 		if in.IntegerMACs > 0 {
-			list = append(list, tile{formatPercent(float64(in.IntegerMACs) / float64(in.MACs)), "of them are integer, with weights of 8 bits"})
+			list = append(list, tile{formatPercent(float64(in.IntegerMACs) / float64(in.MACs)),
+				"of them are integer, with weights of 8 bits"})
 		}
 	}
 	weights, memory := "weights and tables; "+bytesText(in.FloatBytes)+" as floats", in.Workspace.String()
@@ -270,12 +279,13 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 	list = append(list, tile{bytesText(in.WeightBytes), weights}, tile{human.Bytes(in.WorkspaceBytes), memory})
 	if f := r.Bench.Footprint; f != nil {
 		list = append(list, tile{human.Bytes(f.Flash), "flash as linked" + limitText(f.FlashLimit)},
-			tile{human.Bytes(f.RAM + f.Stack), "RAM as linked" + limitText(f.RAMLimit) + ", " + human.Bytes(f.Stack) + " of it stack"})
+			tile{human.Bytes(f.RAM + f.Stack),
+				"RAM as linked" + limitText(f.RAMLimit) + ", " + human.Bytes(f.Stack) + " of it stack"})
 	}
 	return list
 }
 
-// limitText says how much memory the simulated board has, if that is known.
+// limitText describes the memory of the simulated board, if it is known.
 func limitText(bytes int64) string {
 	if bytes == 0 {
 		return ""

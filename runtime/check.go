@@ -12,8 +12,8 @@ import (
 	"ripc/runtime/describe"
 )
 
-// checkDescription says whether a description makes sense as a whole: every name can be a symbol or
-// be printed, every size is possible, and every operand of a stage lies in the memory that it
+// checkDescription reports whether a description makes sense as a whole: every name can be a symbol
+// or be printed, every size is possible, and every operand of a stage lies in the memory that it
 // names. All that is laid out, called or printed by a description has passed here.
 func checkDescription(a *describe.Artifact) error {
 	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(a.Name) {
@@ -25,7 +25,8 @@ func checkDescription(a *describe.Artifact) error {
 	for _, v := range []struct {
 		name        string
 		bytes, unit int64
-	}{{"arena_bytes", a.ArenaBytes, abi.Align}, {"scratch_bytes", a.ScratchBytes, abi.Align}, {"weight_bytes", a.WeightBytes, 1}} {
+	}{{"arena_bytes", a.ArenaBytes, abi.Align}, {"scratch_bytes", a.ScratchBytes, abi.Align},
+		{"weight_bytes", a.WeightBytes, 1}} {
 		if v.bytes < 0 || v.bytes > maxTensor || v.bytes%v.unit != 0 {
 			return fmt.Errorf("%s is %d, not a multiple of %d from 0 to %d", v.name, v.bytes, v.unit, int64(maxTensor))
 		}
@@ -124,7 +125,8 @@ func checkOperand(a *describe.Artifact, t describe.Tensor, written bool) error {
 			return fmt.Errorf("tensor %q is %s %d of %d", t.Name, t.Where, t.Offset, len(of))
 		}
 		if o := of[t.Offset]; o.DType != t.DType || !slices.Equal(o.Shape, t.Shape) {
-			return fmt.Errorf("tensor %q is %s %v here, %s %d is %s %v", t.Name, t.DType, t.Shape, t.Where, t.Offset, o.DType, o.Shape)
+			return fmt.Errorf("tensor %q is %s %v here, %s %d is %s %v", t.Name, t.DType, t.Shape, t.Where,
+				t.Offset, o.DType, o.Shape)
 		}
 		return nil
 	}

@@ -43,10 +43,12 @@ func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, section, 
 	}
 	s := f.Section(describe.Section)
 	if s == nil {
-		return nil, section{}, &FileError{Path: path, Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped, or was compiled without a description", describe.Section)}
+		return nil, section{}, &FileError{Path: path,
+			Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped, or was compiled without a description", describe.Section)}
 	}
 	if s.Size > maxDescription {
-		return nil, section{}, &FileError{Path: path, Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size, maxDescription)}
+		return nil, section{}, &FileError{Path: path,
+			Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size, maxDescription)}
 	}
 	content, err := s.Data()
 	if err != nil {
@@ -64,7 +66,8 @@ func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, section, 
 		return nil, section{}, err
 	}
 	if got := cpu.OfELF(f.Machine); got != a.Arch {
-		return nil, section{}, &FileError{Path: path, Msg: fmt.Sprintf("the description says arch %q, the ELF header says %q", a.Arch, got)}
+		return nil, section{}, &FileError{Path: path,
+			Msg: fmt.Sprintf("the description says arch %q, the ELF header says %q", a.Arch, got)}
 	}
 	return a, section{text, sum}, nil
 }

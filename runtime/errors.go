@@ -14,7 +14,7 @@ var ErrClosed = errors.New("runtime: closed")
 // ErrPlatform is returned by Load where artifacts cannot be loaded at all.
 var ErrPlatform = errors.New("runtime: artifacts are libraries for Linux and run on the processors that they are compiled for")
 
-// FileError says why a file is no artifact that this loader can use.
+// FileError is the reason why a file is no artifact for this loader.
 type FileError struct {
 	Path string
 	Msg  string
@@ -49,7 +49,8 @@ func (e *FormatError) Error() string {
 	if e.Compiler != "" {
 		by = fmt.Sprintf(" (written by ripc %s)", e.Compiler)
 	}
-	return fmt.Sprintf("%s: the artifact has format %q%s, this loader reads %q; compile the model again with this ripc", e.Path, e.Got, by, e.Want)
+	return fmt.Sprintf("%s: the artifact has format %q%s, this loader reads %q; compile the model again with this ripc",
+		e.Path, e.Got, by, e.Want)
 }
 
 // BadInput reports that the input is at fault.
@@ -92,12 +93,14 @@ func (e *FeatureError) Error() string {
 type ThreadsError struct {
 	Path    string
 	Threads int // of the session
-	Needed  int // new threads: those of the session but its caller, and those that Go may need to run other goroutines meanwhile
-	Got     int // of these
-	Err     error
+	// Needed counts new threads: those of the session but its caller, and those that Go may need
+	// for other goroutines.
+	Needed int
+	Got    int // of these
+	Err    error
 }
 
-// Error says how many there are, and which limits there can be.
+// Error has the number of threads, and possible limits.
 func (e *ThreadsError) Error() string {
 	return fmt.Sprintf("%s: a session of %d threads, with Go's own, needs %d new ones, and the system gives %d (%v): take fewer, or raise the limit (ulimit -u, a container's limit of pids)",
 		e.Path, e.Threads, e.Needed, e.Got, e.Err)
@@ -109,7 +112,9 @@ func (e *ThreadsError) Unwrap() error { return e.Err }
 // StatusError is a non-zero return value of an artifact's entry point.
 type StatusError struct {
 	Name string // the artifact's name
-	Code int    // 1: tid >= nthreads, or no sync for several threads; 2: a buffer is null or not aligned; 3: no such stages
+	// Code is 1 for tid >= nthreads or a missing sync, 2 for a buffer that is null or not aligned,
+	// 3 for no such stages.
+	Code int
 }
 
 // Error explains the code.

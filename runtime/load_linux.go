@@ -159,12 +159,14 @@ func (m *Module) check(sealed section) error {
 	for i, c := range slices.Concat(sealed.text, []byte{0}, sealed.sum) {
 		// Byte by byte, so that a shorter text is not read beyond its NUL.
 		if *(*byte)(pointerTo(p + uintptr(i))) != c {
-			return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_describe differs from section %s at byte %d", m.desc.Name, describe.Section, i)}
+			return &FileError{Path: m.path,
+				Msg: fmt.Sprintf("%s_describe differs from section %s at byte %d", m.desc.Name, describe.Section, i)}
 		}
 	}
 	for _, n := range []int{3, 1} { // two points of a line
 		if got, want := m.workspaceSize(n), m.desc.WorkspaceBytes(n); got != want {
-			return &FileError{Path: m.path, Msg: fmt.Sprintf("%s_workspace_size(%d) returns %d, the description gives %d", m.desc.Name, n, got, want)}
+			return &FileError{Path: m.path,
+				Msg: fmt.Sprintf("%s_workspace_size(%d) returns %d, the description gives %d", m.desc.Name, n, got, want)}
 		}
 	}
 	return nil

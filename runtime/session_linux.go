@@ -19,7 +19,7 @@ import (
 const (
 	// maxThreads bounds a session.
 	maxThreads = 256
-	// spinTime is how long an idle thread watches for the next inference before it sleeps.
+	// spinTime is the time that an idle thread polls for the next inference before it sleeps.
 	spinTime = 100 * time.Microsecond
 )
 
@@ -202,7 +202,8 @@ func (s *Session) SetInput(i int, data []byte) error {
 	}
 	if len(data) != len(s.inputs[i]) {
 		t := s.m.desc.Inputs[i]
-		return fmt.Errorf("%s: input %d (%s): %s %v needs %d bytes, there are %d", s.m.path, i, t.Name, t.DType, t.Shape, len(s.inputs[i]), len(data))
+		return fmt.Errorf("%s: input %d (%s): %s %v needs %d bytes, there are %d", s.m.path, i, t.Name, t.DType,
+			t.Shape, len(s.inputs[i]), len(data))
 	}
 	copy(s.inputs[i], data)
 	return nil

@@ -115,7 +115,8 @@ func FromArray(t describe.Tensor, a *npy.Array) ([]byte, error) {
 	}
 	fits := same(t.Shape, a.Shape) || (len(t.Shape) > 1 && t.Shape[0] == 1 && same(t.Shape[1:], a.Shape))
 	if a.DType != t.DType || !fits || len(a.Data) != n {
-		return nil, fmt.Errorf("tensor %q is %s %v, the array is %s %v; convert it (astype, reshape)", t.Name, t.DType, t.Shape, a.DType, a.Shape)
+		return nil, fmt.Errorf("tensor %q is %s %v, the array is %s %v; convert it (astype, reshape)", t.Name, t.DType,
+			t.Shape, a.DType, a.Shape)
 	}
 	return a.Data, nil
 }

@@ -42,12 +42,14 @@ func reserve(n int) (p *places, got int, err error) {
 	for _, f := range []struct {
 		name string
 		to   *uintptr
-	}{{"pthread_create", &p.create}, {"pthread_join", &p.join}, {"sem_init", &p.semInit}, {"sem_wait", &p.semWait}, {"sem_post", &p.semPost}} {
+	}{{"pthread_create", &p.create}, {"pthread_join", &p.join}, {"sem_init", &p.semInit}, {"sem_wait", &p.semWait},
+		{"sem_post", &p.semPost}} {
 		if *f.to, err = purego.Dlsym(purego.RTLD_DEFAULT, f.name); err != nil {
 			return nil, 0, fmt.Errorf("the C library lacks %s: %w", f.name, err)
 		}
 	}
-	if p.memory, err = unix.Mmap(-1, 0, n*placeSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
+	if p.memory, err = unix.Mmap(-1, 0, n*placeSize, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
 		return nil, 0, err
 	}
 	// The new threads are not Go's and take no signals, which they have from this one.

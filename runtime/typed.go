@@ -69,10 +69,12 @@ func SetInput[T Element](s *Session, i int, numbers []T) error {
 	}
 	if len(in) != len(numbers) {
 		d := s.Module().Description()
-		return fmt.Errorf("%s: input %d (%s) has %d numbers, %v, there are %d", s.Module().Path(), i, d.Inputs[i].Title(), len(in), d.Inputs[i].Shape, len(numbers))
+		return fmt.Errorf("%s: input %d (%s) has %d numbers, %v, there are %d", s.Module().Path(), i,
+			d.Inputs[i].Title(), len(in), d.Inputs[i].Shape, len(numbers))
 	}
 	// s may be closed by now, and its memory gone.
-	return s.SetInput(i, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(*new(T)))))
+	return s.SetInput(i, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))),
+		len(numbers)*int(unsafe.Sizeof(*new(T)))))
 }
 
 // view returns tensor i of ts as numbers. of returns a tensor's bytes.

@@ -11,9 +11,9 @@ import (
 
 // constant is a constant that a stage reads, at an offset in the artifact's block.
 type constant struct {
-	stage int
-	buf   *ir.ProgBuf
-	at    int64
+	stage  int
+	buf    *ir.ProgBuf
+	offset int64
 }
 
 // compareConstants compares the constants in the file with the Program's, byte for byte, and gives
@@ -31,7 +31,8 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 			}
 			seen[t.Name] = true
 			if t.Offset < 0 || t.Offset > d.WeightBytes-int64(b.Bytes()) {
-				return nil, &MismatchError{path, fmt.Sprintf("%%%s of stage %q is at %d of %d bytes of constants", t.Name, s.Name, t.Offset, d.WeightBytes)}
+				return nil, &MismatchError{path, fmt.Sprintf("%%%s of stage %q is at %d of %d bytes of constants",
+					t.Name, s.Name, t.Offset, d.WeightBytes)}
 			}
 			list = append(list, constant{i, b, t.Offset})
 		}
@@ -39,7 +40,8 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 	if len(list) == 0 {
 		return all, nil
 	}
-	block, err := constants.Read(path, d.WeightBytes, func(block []byte, limit int) int { return countDifferences(block, list, limit) })
+	block, err := constants.Read(path, d.WeightBytes,
+		func(block []byte, limit int) int { return countDifferences(block, list, limit) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: reading the constants: %w", path, err)
 	}
@@ -47,7 +49,7 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 		return nil, &MismatchError{path, fmt.Sprintf("it has no block of constants of %d bytes", d.WeightBytes)}
 	}
 	for _, c := range list {
-		if diff, ok := compareExactly(c.buf.Buffer, block[c.at:c.at+int64(c.buf.Bytes())], c.buf.Data); !ok {
+		if diff, ok := compareExactly(c.buf.Buffer, block[c.offset:c.offset+int64(c.buf.Bytes())], c.buf.Data); !ok {
 			all[c.stage] = append(all[c.stage], diff)
 		}
 	}
@@ -59,7 +61,7 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 func countDifferences(block []byte, list []constant, limit int) int {
 	n := 0
 	for _, c := range list {
-		got := block[c.at : c.at+int64(c.buf.Bytes())]
+		got := block[c.offset : c.offset+int64(c.buf.Bytes())]
 		if bytes.Equal(got, c.buf.Data) {
 			continue
 		}

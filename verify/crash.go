@@ -14,7 +14,7 @@ type Running struct {
 	What  string // "stage conv2", "network", "loading"
 }
 
-// Crash says how compiled code ended in another way than by returning.
+// Crash describes the end of compiled code that did not return.
 type Crash struct {
 	Running
 	How string // "crashed (signal: segmentation fault)"

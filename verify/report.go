@@ -101,7 +101,8 @@ func (d Difference) String() string {
 	if d.Inputs != "" {
 		on = ", on " + d.Inputs
 	}
-	return fmt.Sprintf("%%%s%s: got %s, want %s; %d of %d elements differ%s", d.Buffer, d.at(), d.Got, d.Want, d.Count, d.Elems, on)
+	return fmt.Sprintf("%%%s%s: got %s, want %s; %d of %d elements differ%s", d.Buffer, d.at(), d.Got, d.Want,
+		d.Count, d.Elems, on)
 }
 
 // at writes Index.

@@ -159,7 +159,8 @@ func (v *verifier) agrees(f *ir.Func, s ir.Stage, before, after *engine.Memory, 
 		if q.Out {
 			m = after
 		}
-		if _, same := compare(b.Buffer, v.at(m, b), ref[b.Name]); !same { // which bits a NaN has changes no other element
+		// which bits a NaN has changes no other element
+		if _, same := compare(b.Buffer, v.at(m, b), ref[b.Name]); !same {
 			return false
 		}
 	}
@@ -168,7 +169,8 @@ func (v *verifier) agrees(f *ir.Func, s ir.Stage, before, after *engine.Memory, 
 
 // interpretStage interprets stage s of p, which is f, on memory m and returns its arguments
 // afterwards.
-func (v *verifier) interpretStage(ctx context.Context, p *ir.Program, f *ir.Func, s ir.Stage, m *engine.Memory) ([][]byte, error) {
+func (v *verifier) interpretStage(ctx context.Context, p *ir.Program, f *ir.Func, s ir.Stage,
+	m *engine.Memory) ([][]byte, error) {
 	c := v.compiled[f]
 	if c == nil {
 		var err error

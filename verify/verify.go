@@ -47,7 +47,7 @@ type Input struct {
 	// Watch, if not nil, is called before compiled code runs in this process, which may not survive
 	// that, and once it returned, then with nil. The Report is as far as it is known.
 	Watch func(r *Report, running *Running)
-	// Limit is how long a stage may take under simulation; 0 means a minute. Code that runs in this
+	// Limit bounds the time of a stage under simulation; 0 means a minute. Code that runs in this
 	// process cannot be stopped: there the limit is up to Watch.
 	Limit time.Duration
 }
@@ -128,7 +128,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	defer v.e.Close()
 	r.Simulated = v.e.Kind() == engine.Simulated
 	for _, set := range append([]Set{{Inputs: in.Inputs}}, in.More...) {
-		v.set, v.walk = set, walk{kept: kept}
+		v.set, v.walk = set, walk{maxBytes: kept}
 		if err := v.run(ctx); err != nil {
 			return nil, err
 		}
@@ -199,7 +199,8 @@ func match(in Input, d *describe.Artifact) error {
 			}
 			same := func(t describe.Tensor) bool {
 				return t.Name == a && t.DType == q.Type.String() && slices.Equal(t.Shape, q.Shape) &&
-					t.Where == q.Kind.String() && (q.Kind == ir.ConstBuf || q.Kind == ir.ArenaBuf && in.Scheduled == nil || t.Offset == at[a])
+					t.Where == q.Kind.String() &&
+					(q.Kind == ir.ConstBuf || q.Kind == ir.ArenaBuf && in.Scheduled == nil || t.Offset == at[a])
 			}
 			if !slices.ContainsFunc(operands, same) {
 				return fail("stage %q has no operand %s (%s %d)", s.Name, ir.BufferString(q.Buffer), q.Kind, at[a])

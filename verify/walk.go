@@ -13,9 +13,9 @@ const maxKept = 256 << 20
 // walk is the progress through the stages. A batch runs several of them if batches are cheap and a
 // crash ends another process. Otherwise each runs by itself.
 type walk struct {
-	kept   int              // at most, in bytes
-	first  int              // of the stages in states
-	states []*engine.Memory // states[k] is the memory before stage first+k; one more at the end
+	maxBytes int              // at most, in bytes
+	first    int              // of the stages in states
+	states   []*engine.Memory // states[k] is the memory before stage first+k; one more at the end
 }
 
 // step runs stage i, after all stages before it, and returns memory before and after it. Workspace
@@ -38,7 +38,7 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 	if v.e.Kind() != engine.Native {
 		d := v.e.Describe()
 		size := d.WorkspaceBytes(v.in.Threads)
-		last = min(len(v.in.Program.Stages), first+max(1, w.kept/int(max(1, size))))
+		last = min(len(v.in.Program.Stages), first+max(1, w.maxBytes/int(max(1, size))))
 	}
 	var jobs []engine.Job
 	var states []*engine.Memory
@@ -57,7 +57,7 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 	})
 	var fault *engine.FaultError
 	if last > first+1 && errors.As(err, &fault) {
-		w.kept = 1 // which stage it was shows when they run one by one
+		w.maxBytes = 1 // which stage it was shows when they run one by one
 		return v.batch(ctx, first)
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ type Where struct {
 	Axes  []WhereAxis `json:"axes"` // batch, row, column, channel, as the tensor has them
 	Wrong int         `json:"wrong"`
 	Elems int         `json:"elements"`
-	// Padding is how many levels behind the last channel, which fill words, are wrong as well.
+	// Padding is the number of wrong levels behind the last channel, which fill words.
 	Padding int `json:"padding,omitempty"`
 	// Map counts the wrong elements of parts of the tensor; nil if it has but one element.
 	Map *WhereMap `json:"map,omitempty"`
@@ -162,5 +162,5 @@ func (w *Where) count(names []string, shape []int, wrong []bool) {
 	}
 }
 
-// perCell is how many of n go into a cell where there are at most most cells.
+// perCell returns the number of items per cell, for n items and at most most cells.
 func perCell(n, most int) int { return max(1, (n+most-1)/most) }

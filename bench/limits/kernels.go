@@ -68,10 +68,10 @@ func (k Kernel) Runs(t targets.Target) bool {
 	return true
 }
 
-// slot is how many bytes of memory each operand and each sum has: the widest register's.
+// slot is the size in memory of each operand and each sum, in bytes: that of the widest register.
 const slot = 64
 
-// Bytes is how much memory the kernel reads and writes.
+// Bytes is the size of the memory that the kernel reads and writes.
 func (k Kernel) Bytes() int { return slot * (len(k.Shared) + k.Lanes*(len(k.Own)+len(k.Sums))) }
 
 // symbol is the name of its function: void symbol(void *memory, int64_t turns).
@@ -85,7 +85,8 @@ func (k Kernel) LLVM() []byte {
 	var b, loop, end strings.Builder
 	offset := 0
 	load := func(name string) {
-		fmt.Fprintf(&b, "  %%at.%s = getelementptr i8, ptr %%memory, i64 %d\n  %%%s = load %s, ptr %%at.%s, align 1\n", name, offset, name, k.Vector, name)
+		fmt.Fprintf(&b, "  %%at.%s = getelementptr i8, ptr %%memory, i64 %d\n  %%%s = load %s, ptr %%at.%s, align 1\n",
+			name, offset, name, k.Vector, name)
 		offset += slot
 	}
 	for _, d := range k.Declare {
@@ -105,14 +106,16 @@ func (k Kernel) LLVM() []byte {
 			load(fmt.Sprintf("%s.%d", w, lane))
 		}
 		for _, s := range k.Sums {
-			name, first, next := fmt.Sprintf("%s.%d", s, lane), fmt.Sprintf("%s.first.%d", s, lane), fmt.Sprintf("%s.next.%d", s, lane)
+			name, first, next := fmt.Sprintf("%s.%d", s, lane), fmt.Sprintf("%s.first.%d", s, lane),
+				fmt.Sprintf("%s.next.%d", s, lane)
 			fmt.Fprintf(&end, "  store %s %%%s, ptr %%at.%s, align 1\n", k.Vector, next, first)
 			load(first)
 			phi(name, first, next)
 		}
 	}
 	for _, x := range k.Shared {
-		fmt.Fprintf(&loop, "  %%%s = call %s asm sideeffect \"\", \"=%s,0\"(%s %%%s.last)\n", x, k.Vector, k.Register, k.Vector, x)
+		fmt.Fprintf(&loop, "  %%%s = call %s asm sideeffect \"\", \"=%s,0\"(%s %%%s.last)\n", x, k.Vector,
+			k.Register, k.Vector, x)
 	}
 	for lane := range k.Lanes {
 		for _, line := range k.Step {

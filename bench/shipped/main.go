@@ -55,7 +55,8 @@ func produce(ctx context.Context, args []string) error {
 	dir := fs.String("dir", "build/shipped", "folder of measurements")
 	out := fs.String("out", "autotune/shipped/records.jsonl.gz", "the records that come with ripc")
 	page := fs.String("page", "docs/shipped-records.md", "page about the records")
-	pattern := fs.String("only", ".", "regular expression of TARGET/NETWORK to tune now; measurements of others are packed, too")
+	pattern := fs.String("only", ".",
+		"regular expression of TARGET/NETWORK to tune now; measurements of others are packed, too")
 	outcomes := fs.String("gains", "bench/shipped/gains.json", "costs of networks before and after tuning, for the page")
 	asItIs := fs.Bool("pack", false, "tune nothing: make records and page from the folder")
 	if err := fs.Parse(args); err != nil {
@@ -120,7 +121,8 @@ func (r run) tune(ctx context.Context, dir string) (*gain, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner, Records: r.file(dir), Trials: r.Trials, Seed: seed, Alone: true})
+	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner,
+		Records: r.file(dir), Trials: r.Trials, Seed: seed, Alone: true})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +131,8 @@ func (r run) tune(ctx context.Context, dir string) (*gain, error) {
 	if m, err := targets.Lookup(r.Target); err == nil && !m.Native() {
 		mark = mark.Estimated(m.CPU)
 	}
-	return &gain{Mark: mark, Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit, Default: res.Default, Best: res.Best}, nil
+	return &gain{Mark: mark, Target: r.Target, Network: r.Network, Trials: res.Trials, Unit: res.Unit,
+		Default: res.Default, Best: res.Best}, nil
 }
 
 // load reads and merges files of records; a missing file has none.
@@ -224,7 +227,8 @@ Made by %s. Costs of boards are estimated cycles of simulated cores ([estimates.
 	for _, key := range order {
 		r := rows[key]
 		target, _, _ := strings.Cut(key, " ")
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s | %s | %.2fx |\n", target, r.machine, r.kernels, r.better, r.unit.Text(r.usual), r.unit.Text(r.best), r.usual/r.best)
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s | %s | %.2fx |\n", target, r.machine, r.kernels, r.better,
+			r.unit.Text(r.usual), r.unit.Text(r.best), r.usual/r.best)
 	}
 	if len(gained) == 0 {
 		return []byte(b.String())

@@ -14,7 +14,7 @@ import (
 	"ripc/measure/provenance"
 )
 
-// batch is how many candidates a search proposes at once.
+// batch is the number of candidates that a search proposes at once.
 const batch = 8
 
 // result is a task's.
@@ -35,7 +35,8 @@ type result struct {
 // compare runs the searches on a task.
 func (s settings) compare(ctx context.Context, t *task) (*result, error) {
 	ref := &t.ref
-	res := &result{Mark: t.mark(), Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def, Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
+	res := &result{Mark: t.mark(), Task: t.Name, Points: t.space.Size(), Reference: len(ref.points), Default: ref.def,
+		Best: ref.best, Curves: map[string][][]float64{}, Seconds: map[string]float64{}}
 	for _, name := range s.searches {
 		for seed := range s.seeds {
 			var curve []float64
@@ -53,7 +54,8 @@ func (s settings) compare(ctx context.Context, t *task) (*result, error) {
 			}
 			res.Curves[name] = append(res.Curves[name], curve)
 			last := curve[len(curve)-1]
-			fmt.Printf("%s: %s, seed %d: %.1f %% above the best after %d trials (%.0f s)\n", t.Name, name, seed+1, 100*(last/ref.best-1), len(curve)-1, time.Since(start).Seconds())
+			fmt.Printf("%s: %s, seed %d: %.1f %% above the best after %d trials (%.0f s)\n", t.Name, name, seed+1,
+				100*(last/ref.best-1), len(curve)-1, time.Since(start).Seconds())
 		}
 	}
 	return res, nil

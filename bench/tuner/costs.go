@@ -34,7 +34,7 @@ func timing() measure.Budget {
 type costs struct {
 	task *task
 
-	alone sync.Mutex // guards timed runs
+	timingLock sync.Mutex // guards timed runs
 
 	mu    sync.Mutex
 	known map[string]float64
@@ -104,8 +104,8 @@ func (c *costs) measure(ctx context.Context, x space.Candidate) (float64, error)
 		return 0, nil // too much code, say
 	}
 	if !c.task.isSimulated() {
-		c.alone.Lock()
-		defer c.alone.Unlock()
+		c.timingLock.Lock()
+		defer c.timingLock.Unlock()
 		m, err := u.Measure(ctx, 1, timing())
 		if err != nil {
 			return 0, err

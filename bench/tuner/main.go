@@ -142,7 +142,8 @@ func (s settings) measure(ctx context.Context, t *task) error {
 			ref.best, at = cost, ref.points[i].Point
 		}
 	}
-	fmt.Printf("%s: the best of %d schedules is %s: %.0f, %.1f %% of the default\n", t.Name, len(ref.points), at, ref.best, 100*ref.best/ref.def)
+	fmt.Printf("%s: the best of %d schedules is %s: %.0f, %.1f %% of the default\n", t.Name, len(ref.points), at,
+		ref.best, 100*ref.best/ref.def)
 	return nil
 }
 

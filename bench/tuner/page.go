@@ -24,9 +24,11 @@ type report struct {
 // write writes OUT.json, OUT.md and OUT.svg. Results of an earlier report stay if this run does not
 // repeat them: other tasks, and other searches of a task with the same reference and default.
 func (r *report) write(out string) error {
-	all := report{Trials: r.Trials, Seeds: r.Seeds, Batch: r.Batch, Tasks: slices.Clone(r.Tasks)} // a copy: old may have searches for tasks that this run has still to compare
+	// a copy: old may have searches for tasks that this run has still to compare
+	all := report{Trials: r.Trials, Seeds: r.Seeds, Batch: r.Batch, Tasks: slices.Clone(r.Tasks)}
 	var old report
-	if text, err := os.ReadFile(out + ".json"); err == nil && json.Unmarshal(text, &old) == nil && old.Seeds == r.Seeds && old.Batch == r.Batch {
+	if text, err := os.ReadFile(out + ".json"); err == nil && json.Unmarshal(text, &old) == nil &&
+		old.Seeds == r.Seeds && old.Batch == r.Batch {
 		all.keep(&old)
 	}
 	slices.SortFunc(all.Tasks, func(a, b result) int { return strings.Compare(a.Task, b.Task) })
@@ -210,9 +212,11 @@ func (r *report) curves() string {
 		if most-low < 1 {
 			most = low + 1
 		}
-		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f">%s</text><path d="M%.0f %.0fv%.0fh%.0f" fill="none" stroke="#999"/>`+"\n", left, top-8, t.Task, left, top, h, w)
+		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f">%s</text><path d="M%.0f %.0fv%.0fh%.0f" fill="none" stroke="#999"/>`+
+			"\n", left, top-8, t.Task, left, top, h, w)
 		for _, v := range []float64{low, most} {
-			fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" fill="#555">%.0f %%</text>`, left-4, top+h*(most-v)/(most-low)+4, v)
+			fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" fill="#555">%.0f %%</text>`, left-4,
+				top+h*(most-v)/(most-low)+4, v)
 		}
 		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end" fill="#555">%d</text>`+"\n", left+w, top+h+13, r.Trials)
 		for _, s := range r.searchesOf() {
@@ -225,7 +229,8 @@ func (r *report) curves() string {
 				v := min(most, t.percentOverBest(s, n))
 				fmt.Fprintf(&points, "%.1f,%.1f ", left+w*float64(n)/float64(r.Trials), top+h*(most-v)/(most-low))
 			}
-			fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>`+"\n", strings.TrimSpace(points.String()), colours[s])
+			fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>`+"\n",
+				strings.TrimSpace(points.String()), colours[s])
 		}
 	}
 	return b.String() + "</svg>\n"

@@ -57,7 +57,8 @@ func (b Backend) Accepts(t targets.Target, k codegen.Kind) error {
 // foreignError reports that b's compiler makes code for another architecture than t's.
 func (b Backend) foreignError(arch string, t targets.Target) error {
 	return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf(
-		"%s makes code for %s, not for %s; name a compiler for it with the environment variable CC, or emit c", b.Compiler.command(), arch, t.Arch)}
+		"%s makes code for %s, not for %s; name a compiler for it with the environment variable CC, or emit c",
+		b.Compiler.command(), arch, t.Arch)}
 }
 
 // Kernel makes C of f, with the helpers and instructions that it uses before it.

@@ -44,8 +44,8 @@ func (e *CompilerError) Unwrap() error { return e.Err }
 // maxOutput bounds the stored messages of a compiler, in bytes.
 const maxOutput = 1 << 14
 
-// waitDelay is how long processes that a compiler started may keep its output open after it was
-// killed.
+// waitDelay is the time that processes that a compiler started may keep its output open after it
+// was killed.
 const waitDelay = 5 * time.Second
 
 // hostCompiler is the command of the system's own compiler, which makes code for this machine.
@@ -94,7 +94,8 @@ func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byt
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "network.so"))
 	if err != nil {
-		return nil, &CompilerError{Command: command, Output: output(&out), Err: fmt.Errorf("it made no library: %w", err), ran: true}
+		return nil, &CompilerError{Command: command, Output: output(&out),
+			Err: fmt.Errorf("it made no library: %w", err), ran: true}
 	}
 	return data, nil
 }

@@ -240,7 +240,8 @@ func (w *writer) float(e ir.Expr) string {
 
 // floats is an operation on flushed floats.
 func (w *writer) floats(op ir.BinOp, a, b string) string {
-	name := map[ir.BinOp]string{ir.Add: "rc_fadd", ir.Sub: "rc_fsub", ir.Mul: "rc_fmul", ir.Div: "rc_fdiv", ir.Min: "rc_fmin", ir.Max: "rc_fmax"}[op]
+	name := map[ir.BinOp]string{ir.Add: "rc_fadd", ir.Sub: "rc_fsub", ir.Mul: "rc_fmul", ir.Div: "rc_fdiv",
+		ir.Min: "rc_fmin", ir.Max: "rc_fmax"}[op]
 	if name == "" {
 		w.fail("", "%q does not work on f32", op.String())
 	}
@@ -278,12 +279,12 @@ func (w *writer) floatLiteral(v float32) string {
 // index is an i64 value: of type int32_t where that is proved to hold it, which is most of the time
 // and spares small machines arithmetic on pairs of registers.
 type index struct {
-	bare   string
-	form   form
-	narrow bool
+	bare    string
+	form    form
+	isInt32 bool
 }
 
-// form says how tightly the text of an index holds together.
+// form is the precedence of the text of an index.
 type form uint8
 
 const (
@@ -304,7 +305,7 @@ func (x index) within(f form) string {
 }
 
 func (x index) wide() string {
-	if x.narrow {
+	if x.isInt32 {
 		return "(int64_t)" + x.text()
 	}
 	return x.text()
@@ -340,7 +341,7 @@ func (w *writer) index(e ir.Expr) index {
 		return wide(w.unary(e.Op, ir.I64, w.index(e.A).wide()))
 	case *ir.Select:
 		a, b := w.index(e.A), w.index(e.B)
-		if a.narrow && b.narrow {
+		if a.isInt32 && b.isInt32 {
 			return narrowIndex("(%s ? %s : %s)", w.cond(e), a.text(), b.text())
 		}
 		return wide(fmt.Sprintf("(%s ? %s : %s)", w.cond(e), a.wide(), b.wide()))
@@ -365,7 +366,7 @@ func (w *writer) index(e ir.Expr) index {
 func (w *writer) indexBinary(e *ir.Binary) index {
 	a, b := w.index(e.A), w.index(e.B)
 	iv, known := arith.Bounds(e, w.ranges)
-	if !known || iv.Lo < math.MinInt32 || iv.Hi > math.MaxInt32 || !a.narrow || !b.narrow {
+	if !known || iv.Lo < math.MinInt32 || iv.Hi > math.MaxInt32 || !a.isInt32 || !b.isInt32 {
 		return wide(w.integers(e.Op, ir.I64, a.wide(), b.wide()))
 	}
 	switch e.Op {

@@ -160,7 +160,8 @@ func file(m *codegen.Image) ([]byte, error) {
 		kernels.WriteString(text)
 	}
 	var out bytes.Buffer
-	out.WriteString(strings.NewReplacer("{common}", codegen.Common, "{name}", m.Name, "{title}", codegen.Comment(m.Program.Name),
+	out.WriteString(strings.NewReplacer("{common}", codegen.Common, "{name}", m.Name, "{title}",
+		codegen.Comment(m.Program.Name),
 		"{version}", codegen.Comment(m.Version), "{target}", codegen.Comment(m.Target.Name)).Replace(prelude))
 	out.WriteString(u.helperText())
 	out.WriteString(u.instrText())
@@ -429,7 +430,8 @@ func (d *driver) write() error {
 		d.line("#if RIPC_THREADS\n        rc_barrier(sync, nthreads);\n#endif\n    }")
 	}
 	d.line("    return RIPC_OK;\n}\n")
-	d.line("int %s_run(%s)\n{\n    return %s_run_stages(in, out, workspace, tid, nthreads, sync, 0, %d);\n}\n", n, args, n, stages)
+	d.line("int %s_run(%s)\n{\n    return %s_run_stages(in, out, workspace, tid, nthreads, sync, 0, %d);\n}\n", n, args,
+		n, stages)
 	d.line("/* The name that the header of this build uses. */\nint %s(%s)\n{\n    return %s_run(in, out, workspace, tid, nthreads, sync);\n}\n", run, args, n)
 	d.line("/* What this needs of a CPU is what its compiler was told to use. */\nint %s_cpu_ok(void)\n{\n    return %d;\n}\n", n, abi.CPUOK)
 	d.line("size_t %s_workspace_size(uint32_t nthreads)\n{", n)

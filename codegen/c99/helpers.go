@@ -59,7 +59,8 @@ static inline float rc_operand(float x) { return rc_flush(x); }
     return p.f;
 }
 `},
-		"rc_narrow": {[]string{"rc_bits64", "rc_float"}, `/* Rounds to float. What would be below 2^-126 if exponents had no end becomes zero. */
+		"rc_narrow": {[]string{"rc_bits64", "rc_float"},
+			`/* Rounds to float. What would be below 2^-126 if exponents had no end becomes zero. */
 static inline float rc_narrow(double x)
 {
     if (x < 0x1.ffffffp-127 && x > -0x1.ffffffp-127) {
@@ -72,7 +73,8 @@ static inline float rc_narrow(double x)
 `},
 		"rc_fsub": {[]string{"rc_operand"}, `static inline float rc_fsub(float a, float b) { return rc_operand(a - b); }
 `},
-		"rc_fmul": {[]string{"rc_bits", "rc_narrow"}, `/* Near 2^-126 it matters how a result was rounded, and whether the processor flushes by itself. */
+		"rc_fmul": {[]string{"rc_bits", "rc_narrow"},
+			`/* Near 2^-126 it matters how a result was rounded, and whether the processor flushes by itself. */
 static inline float rc_fmul(float a, float b)
 {
     float r = a * b;
@@ -98,7 +100,8 @@ static inline float rc_fmul(float a, float b)
     return rc_narrow((double)a / (double)b);
 }
 `},
-		"rc_unseen": {[]string{"rc_bits", "rc_float"}, `/* Clang takes x < 0 ? x : 0 for an instruction of Arm that orders zeros, and -0 > x ? -0 : x for one of x86 that does not
+		"rc_unseen": {[]string{"rc_bits", "rc_float"},
+			`/* Clang takes x < 0 ? x : 0 for an instruction of Arm that orders zeros, and -0 > x ? -0 : x for one of x86 that does not
  * see the sign, unless it cannot see the 0. */
 #if defined(__clang__)
 static inline float rc_unseen(float x)
@@ -115,7 +118,8 @@ static inline float rc_unseen(float x) { return x; }
 `},
 		"rc_fmax": {text: `static inline float rc_fmax(float a, float b) { return a > b ? a : b; }
 `},
-		"rc_exact_fma": {[]string{"rc_bits64", "rc_double", "rc_narrow"}, `/* a * b + c, rounded once: the product is exact in double; the sum is rounded to odd where rounding it again to float could
+		"rc_exact_fma": {[]string{"rc_bits64", "rc_double", "rc_narrow"},
+			`/* a * b + c, rounded once: the product is exact in double; the sum is rounded to odd where rounding it again to float could
  * go wrong (Boldo and Melquiond 2008). */
 static inline float rc_exact_fma(float a, float b, float c)
 {
@@ -133,7 +137,8 @@ static inline float rc_exact_fma(float a, float b, float c)
     return rc_narrow(s);
 }
 `},
-		"rc_fma": {[]string{"rc_bits", "rc_exact_fma"}, `#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+		"rc_fma": {[]string{"rc_bits", "rc_exact_fma"},
+			`#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
 #if !RIPC_FLUSHES
 /* A result r that is near 2^-126 or zero: out of line, so that loops keep their numbers in registers. */
 static __attribute__((__noinline__, __cold__)) float rc_near_fma(float a, float b, float c, float r)
@@ -271,7 +276,8 @@ func integerHelpers(t ir.Type) map[string]helper {
 		low = "if (x <= 0.0f) {\n        return 0;\n    }\n"
 		high = fmt.Sprintf("if (x >= %s) {\n        return UINT%d_MAX;\n    }\n", bound(t.Bits()), t.Bits())
 	}
-	add("trunc", "static inline $T rc_trunc_$Q(float x)\n{\n    if (x != x) {\n        return 0;\n    }\n    "+low+"    "+high+"    return ($T)x;\n}\n")
+	add("trunc", "static inline $T rc_trunc_$Q(float x)\n{\n    if (x != x) {\n        return 0;\n    }\n    "+low+
+		"    "+high+"    return ($T)x;\n}\n")
 	return all
 }
 

@@ -20,7 +20,8 @@ type unit struct {
 }
 
 func newUnit(floats *codegen.Floats) *unit {
-	return &unit{floats: floats, helpers: helpers(), used: map[string]bool{}, instr: map[*ir.Func]string{}, names: map[string]bool{}}
+	return &unit{floats: floats, helpers: helpers(), used: map[string]bool{}, instr: map[*ir.Func]string{},
+		names: map[string]bool{}}
 }
 
 // use notes that a helper is needed, and returns its name.

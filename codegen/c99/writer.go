@@ -14,24 +14,25 @@ import (
 // writer writes the body of one function.
 type writer struct {
 	strings.Builder
-	u       *unit
-	f       *ir.Func
-	depth   int
-	frame   codegen.Frame
-	flushed map[string]bool      // buffers that hold flushed floats only
-	bufs    map[string]ir.Buffer // all of f
-	vars    map[string]string    // C names of loop variables and buffers in scope
-	taken   map[string]bool      // C names
-	ranges  arith.Ranges
-	scratch bool            // whether anything lies there
-	touched map[string]bool // buffers that the text reads
-	instr   bool            // f is an instruction: its operands may coincide
-	chooses bool            // the condition being written decides between floats
+	u           *unit
+	f           *ir.Func
+	depth       int
+	frame       codegen.Frame
+	flushed     map[string]bool      // buffers that hold flushed floats only
+	bufs        map[string]ir.Buffer // all of f
+	vars        map[string]string    // C names of loop variables and buffers in scope
+	usedNames   map[string]bool      // C names
+	ranges      arith.Ranges
+	scratch     bool            // whether anything lies there
+	readBuffers map[string]bool // buffers that the text reads
+	instr       bool            // f is an instruction: its operands may coincide
+	chooses     bool            // the condition being written decides between floats
 }
 
 func newWriter(u *unit, f *ir.Func) *writer {
-	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: u.floats.Flushed(f), bufs: f.Buffers(), vars: map[string]string{}, touched: map[string]bool{},
-		taken: map[string]bool{"tid": true, "nthreads": true, "scratch": true}, ranges: arith.Ranges{}}
+	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: u.floats.Flushed(f), bufs: f.Buffers(),
+		vars: map[string]string{}, readBuffers: map[string]bool{},
+		usedNames: map[string]bool{"tid": true, "nthreads": true, "scratch": true}, ranges: arith.Ranges{}}
 	for _, s := range w.frame.Slots {
 		w.scratch = w.scratch || !s.OnStack
 	}
@@ -61,11 +62,12 @@ func (w *writer) close(s string) {
 // name gives a buffer or a loop variable a C name.
 func (w *writer) name(s string) string {
 	c := codegen.CleanName(s)
-	if codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") || strings.HasSuffix(c, "_t") ||
+	if codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") ||
+		strings.HasSuffix(c, "_t") ||
 		strings.ToLower(c) != c || strings.HasPrefix(c, "_") || c == "unix" || c == "linux" || c == "i386" {
 		c = "v_" + c // keywords, types, and possible macros
 	}
-	c = unique(w.taken, c)
+	c = unique(w.usedNames, c)
 	w.vars[s] = c
 	return c
 }
@@ -99,7 +101,7 @@ func (w *writer) body() {
 
 // markUsed silences compiler warnings about a buffer that nothing reads.
 func (w *writer) markUsed(buf string) {
-	if !w.touched[buf] {
+	if !w.readBuffers[buf] {
 		w.line("(void)%s;", w.vars[buf])
 	}
 }
@@ -167,7 +169,7 @@ func (w *writer) loop(s *ir.For) {
 	switch {
 	case s.Kind == ir.Parallel:
 		share := w.u.use("rc_share")
-		end := unique(w.taken, i+"_end")
+		end := unique(w.usedNames, i+"_end")
 		w.open("{")
 		w.line("int32_t %s;", i)
 		w.line("const int32_t %s = %s(tid + 1u, nthreads, %d);", end, share, s.Extent)
@@ -230,7 +232,7 @@ func (w *writer) flatIndex(buf string, idx []ir.Expr) string {
 	if !ok || w.vars[buf] == "" {
 		w.fail("", "%%%s is not a buffer in scope", buf)
 	}
-	w.touched[buf] = true
+	w.readBuffers[buf] = true
 	if len(idx) != len(b.Shape) {
 		w.fail("", "%%%s has %d dimensions but is indexed with %d", buf, len(b.Shape), len(idx))
 	}
@@ -254,9 +256,9 @@ func (w *writer) dropZeros(a arith.Affine) arith.Affine {
 
 func (w *writer) store(s *ir.Store) {
 	b := w.bufs[s.Buf]
-	read := w.touched[s.Buf] || s.Op != ir.Assign
+	read := w.readBuffers[s.Buf] || s.Op != ir.Assign
 	at := w.element(s.Buf, s.Idx)
-	w.touched[s.Buf] = read
+	w.readBuffers[s.Buf] = read
 	v := w.expr(s.Val)
 	switch {
 	case s.Op == ir.Assign:
@@ -270,7 +272,8 @@ func (w *writer) store(s *ir.Store) {
 	case s.Op == ir.OrTo && b.Type == ir.Bool:
 		v = fmt.Sprintf("(%s | %s)", at, v)
 	default:
-		v = w.integers(map[ir.StoreOp]ir.BinOp{ir.AddTo: ir.Add, ir.OrTo: ir.Or, ir.MinTo: ir.Min, ir.MaxTo: ir.Max}[s.Op], b.Type, at, v)
+		v = w.integers(map[ir.StoreOp]ir.BinOp{ir.AddTo: ir.Add, ir.OrTo: ir.Or, ir.MinTo: ir.Min,
+			ir.MaxTo: ir.Max}[s.Op], b.Type, at, v)
 	}
 	w.line("%s = %s;", at, v)
 }

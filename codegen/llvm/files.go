@@ -175,7 +175,8 @@ func (b *build) object(ctx context.Context) ([]byte, error) {
 
 // link calls make with all parts, room bytes behind the description, and the path of a temporary
 // file, and reads that file.
-func (b *build) link(ctx context.Context, room int, make func(objs []toolchain.Object, out string) error, read func(string) ([]byte, error)) ([]byte, error) {
+func (b *build) link(ctx context.Context, room int, make func(objs []toolchain.Object, out string) error,
+	read func(string) ([]byte, error)) ([]byte, error) {
 	objs, err := b.parts(ctx, room)
 	if err != nil {
 		return nil, err

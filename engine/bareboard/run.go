@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,7 +146,7 @@ func (m *Machine) Listing(ctx context.Context) ([]byte, error) {
 // Description returns the network's description. The caller must not change it.
 func (m *Machine) Description() *describe.Artifact { return m.desc }
 
-// Footprint says how much memory the program takes.
+// Footprint returns the memory that the program takes.
 func (m *Machine) Footprint() Footprint { return m.footprint }
 
 // Board is where it runs.
@@ -336,7 +337,8 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 			}
 		}
 		outputs := len(m.desc.Inputs) + len(m.desc.Outputs)
-		results[k].Memory = &Memory{Inputs: buffers[:len(m.desc.Inputs)], Outputs: buffers[len(m.desc.Inputs):outputs], Workspace: buffers[outputs]}
+		results[k].Memory = &Memory{Inputs: buffers[:len(m.desc.Inputs)], Outputs: buffers[len(m.desc.Inputs):outputs],
+			Workspace: buffers[outputs]}
 	}
 	if len(text) != 4 {
 		return nil, fmt.Errorf("%s: the program on the board left %d bytes of results too many", m.path, len(text)-4)
@@ -346,9 +348,7 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 
 // buffers lists all buffers in the program's order.
 func (m *Memory) buffers() [][]byte {
-	var all [][]byte
-	all = append(append(all, m.Inputs...), m.Outputs...)
-	return append(all, m.Workspace)
+	return append(slices.Concat(m.Inputs, m.Outputs), m.Workspace)
 }
 
 // bufferName names buffer i in messages.

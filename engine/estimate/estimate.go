@@ -180,7 +180,7 @@ func (s *sheet) add(p *simulate.Profile, code func(at, n uint64) []byte) (sum, e
 	var ways []way
 	for i, b := range all {
 		came := uint64(0)
-		for _, e := range b.from {
+		for _, e := range b.ways {
 			ways = append(ways, way{e.block, i, e.times})
 			came += e.times
 		}
@@ -225,10 +225,10 @@ func history(all []block, texts []line, i, window int) line {
 	for n < window*step {
 		parts = append(parts, texts[i])
 		n += len(texts[i])
-		if len(all[i].from) == 0 {
+		if len(all[i].ways) == 0 {
 			break
 		}
-		i = all[i].from[0].block
+		i = all[i].ways[0].block
 	}
 	slices.Reverse(parts)
 	whole := slices.Concat(parts...)

@@ -296,7 +296,7 @@ func TestBlocks(t *testing.T) {
 	var out bytes.Buffer
 	for i, b := range all {
 		fmt.Fprintf(&out, "block %d at %#x: %d instructions, %d times", i, b.first, b.n, b.times)
-		for _, e := range b.from {
+		for _, e := range b.ways {
 			fmt.Fprintf(&out, ", %d behind block %d", e.times, e.block)
 		}
 		fmt.Fprintln(&out)

@@ -19,10 +19,10 @@ type block struct {
 	first uint64 // address
 	n     int    // instructions
 	times uint64
-	from  []edge // how control came to it; by times, falling, then by address
+	ways  []edge // how control came to it; by times, falling, then by address
 }
 
-// edge is how often a block was executed directly behind another one, or behind itself.
+// edge counts the executions of a block directly behind another one, or behind itself.
 type edge struct {
 	block int // index of the one before
 	times uint64
@@ -38,7 +38,8 @@ func blocks(p *simulate.Profile) ([]block, error) {
 	times, on := map[uint64]uint64{}, map[uint64]uint64{} // of each instruction; and how often the next one followed
 	for _, q := range p.Pieces {
 		if q.Last-q.First != (q.Instructions-1)*step {
-			return nil, fmt.Errorf("%d instructions from %#x to %#x do not have %d bytes each", q.Instructions, q.First, q.Last, step)
+			return nil, fmt.Errorf("%d instructions from %#x to %#x do not have %d bytes each", q.Instructions,
+				q.First, q.Last, step)
 		}
 		for a := q.First; a <= q.Last; a += step {
 			times[a] += q.Times
@@ -71,7 +72,7 @@ func blocks(p *simulate.Profile) ([]block, error) {
 	}
 	for i := range all {
 		if k, ok := ends[all[i].first-step]; ok && on[all[k].last()] > 0 {
-			all[i].from = append(all[i].from, edge{k, on[all[k].last()]})
+			all[i].ways = append(all[i].ways, edge{k, on[all[k].last()]})
 		}
 	}
 	for _, j := range jumps {
@@ -80,10 +81,11 @@ func blocks(p *simulate.Profile) ([]block, error) {
 		if !ok || !known {
 			return nil, fmt.Errorf("a jump from %#x to %#x is from or to the middle of a block", j.From, j.To)
 		}
-		all[to].from = append(all[to].from, edge{from, j.Times})
+		all[to].ways = append(all[to].ways, edge{from, j.Times})
 	}
 	for i := range all {
-		slices.SortFunc(all[i].from, func(a, b edge) int { return cmp.Or(-cmp.Compare(a.times, b.times), cmp.Compare(a.block, b.block)) })
+		slices.SortFunc(all[i].ways,
+			func(a, b edge) int { return cmp.Or(-cmp.Compare(a.times, b.times), cmp.Compare(a.block, b.block)) })
 	}
 	return all, nil
 }

@@ -54,7 +54,7 @@ func TestBlocksCount(t *testing.T) {
 				}
 			}
 			came := uint64(0)
-			for _, e := range b.from {
+			for _, e := range b.ways {
 				last := int(all[e.block].last()-base) / step
 				if follows[[2]int{last, first}] != e.times {
 					t.Fatalf("block %d: came %d times from %d, not %d", i, follows[[2]int{last, first}], last, e.times)

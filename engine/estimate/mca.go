@@ -22,7 +22,8 @@ type lineCost struct {
 // cost returns the cost of each line. The lines of one call are cached together: a network has
 // thousands of short ones.
 func (e *Estimator) cost(ctx context.Context, lines []line) ([]lineCost, error) {
-	parts := [][]byte{[]byte("estimate/1"), []byte(e.tools.Version()), []byte(e.row.Triple), []byte(e.row.Model), []byte(e.row.CPU), []byte(e.row.Attrs)}
+	parts := [][]byte{[]byte("estimate/1"), []byte(e.tools.Version()), []byte(e.row.Triple), []byte(e.row.Model),
+		[]byte(e.row.CPU), []byte(e.row.Attrs)}
 	for _, l := range lines {
 		parts = append(parts, l)
 	}
@@ -100,8 +101,8 @@ func (e *Estimator) disassemble(ctx context.Context, lines []line) (map[[step]by
 		}
 		hex.WriteByte('\n')
 	}
-	out, err := e.tools.Run(ctx, "llvm-mc", hex.Bytes(), "-disassemble", "-triple="+e.row.Triple, "-mcpu="+e.row.CPU, "-mattr="+e.row.Attrs,
-		"-output-asm-variant="+strconv.Itoa(e.row.AsmVariant))
+	out, err := e.tools.Run(ctx, "llvm-mc", hex.Bytes(), "-disassemble", "-triple="+e.row.Triple, "-mcpu="+e.row.CPU,
+		"-mattr="+e.row.Attrs, "-output-asm-variant="+strconv.Itoa(e.row.AsmVariant))
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,8 @@ func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, ta
 		}
 	}
 	fmt.Fprintf(&asm, "%[1]s LLVM-MCA-BEGIN end\nadd sp, sp, #16\n%[1]s LLVM-MCA-END end\n", e.row.CommentMark)
-	out, err := e.tools.Run(ctx, "llvm-mca", asm.Bytes(), "-mtriple="+e.row.Triple, "-mcpu="+e.row.Model, "-mattr="+e.row.Attrs, "-iterations=1",
+	out, err := e.tools.Run(ctx, "llvm-mca", asm.Bytes(), "-mtriple="+e.row.Triple, "-mcpu="+e.row.Model,
+		"-mattr="+e.row.Attrs, "-iterations=1",
 		"-call-latency=1", "-skip-unsupported-instructions=any", "-instruction-info=false", "-resource-pressure=false", "-json")
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func TimingsOf(name string) (*Timings, error) {
 
 // instruction is one of a program.
 type instruction struct {
-	at             uint64
+	address        uint64
 	width          uint64 // bytes
 	name           string // mnemonic, as the table has it
 	operands       string
@@ -87,11 +87,11 @@ func (t *Timings) read(listing []byte) ([]instruction, error) {
 		if err != nil {
 			return nil, fmt.Errorf("estimate: the disassembler prints %q: %w", lines.Text(), err)
 		}
-		in := instruction{at: at, width: uint64(len(strings.ReplaceAll(v[2], " ", "")) / 2), operands: strings.TrimSpace(v[4])}
+		in := instruction{address: at, width: uint64(len(strings.ReplaceAll(v[2], " ", "")) / 2), operands: strings.TrimSpace(v[4])}
 		in.name, in.Timing = t.find(v[3])
 		all = append(all, in)
 	}
-	slices.SortStableFunc(all, func(a, b instruction) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(all, func(a, b instruction) int { return cmp.Compare(a.address, b.address) })
 	return all, lines.Err()
 }
 
@@ -156,7 +156,7 @@ func (in *instruction) floats() []string {
 	return nil
 }
 
-// words is how many words in moves.
+// words returns the number of words that in moves.
 func (in *instruction) words() int {
 	if _, list, ok := strings.Cut(in.operands, "{"); ok {
 		return len(registers(list))
@@ -169,7 +169,7 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(r string) bool { return slices.Contains(b, r) })
 }
 
-// cost is how many cycles in takes behind before, the instruction that was executed last; nil if
+// cost returns the cycles of in behind before, the instruction that was executed last; nil if
 // that was a branch. Package boards says where the rules are from.
 func (in *instruction) cost(before *instruction) int {
 	if in.Timing == nil {
@@ -191,7 +191,8 @@ func (in *instruction) cost(before *instruction) int {
 	switch {
 	case before.Effect == boards.Data && memory && overlap(before.results(), in.addresses()):
 		c++ // the address is computed one cycle too late
-	case before.Effect == boards.Load && (in.Effect == boards.Load || in.Effect == boards.Store && c > 1) && !overlap(before.results(), in.addresses()):
+	case before.Effect == boards.Load && (in.Effect == boards.Load || in.Effect == boards.Store && c > 1) &&
+		!overlap(before.results(), in.addresses()):
 		c-- // pipelined
 	case before.Effect == boards.Arithmetic && overlap(before.results(), in.floats()):
 		c++ // the result comes one cycle too late
@@ -204,7 +205,8 @@ func (in *instruction) cost(before *instruction) int {
 // movesCore reports whether a vmov reads or writes a register of the core, other than half of a
 // double.
 func (in *instruction) movesCore() bool {
-	return !strings.Contains(in.operands, "[") && slices.ContainsFunc(registers(in.operands), func(r string) bool { return r[0] != 's' || r == "sp" || r == "sl" })
+	return !strings.Contains(in.operands, "[") && slices.ContainsFunc(registers(in.operands),
+		func(r string) bool { return r[0] != 's' || r == "sp" || r == "sl" })
 }
 
 // Jobs returns the cycles of jobs, from their profiles and the output of objdump -d for the
@@ -216,7 +218,7 @@ func (t *Timings) Jobs(listing []byte, jobs []*simulate.Profile) ([]Cycles, erro
 	}
 	at := make(map[uint64]int, len(code))
 	for i, in := range code {
-		at[in.at] = i
+		at[in.address] = i
 	}
 	all := make([]Cycles, len(jobs))
 	for k, p := range jobs {
@@ -244,7 +246,7 @@ func sumOf(code []instruction, at map[uint64]int, p *simulate.Profile) (Cycles, 
 			return Cycles{}, err
 		}
 		for a := q.First; ; i++ {
-			if i == len(code) || code[i].at != a || a > q.Last {
+			if i == len(code) || code[i].address != a || a > q.Last {
 				return Cycles{}, fmt.Errorf("there is no straight code from %#x to %#x", q.First, q.Last)
 			}
 			times[i] += q.Times
@@ -261,7 +263,7 @@ func sumOf(code []instruction, at map[uint64]int, p *simulate.Profile) (Cycles, 
 		switch in := &code[i]; {
 		case err != nil:
 			return Cycles{}, err
-		case j.To == in.at+in.width:
+		case j.To == in.address+in.width:
 			on[i] += j.Times
 		case in.Timing != nil:
 			total += uint64(in.Refill) * j.Times
@@ -275,12 +277,12 @@ func sumOf(code []instruction, at map[uint64]int, p *simulate.Profile) (Cycles, 
 		if in.Timing == nil {
 			unknown += times[i]
 		}
-		if i > 0 && code[i-1].at+code[i-1].width == in.at {
+		if i > 0 && code[i-1].address+code[i-1].width == in.address {
 			behind = on[i-1]
 			total += behind * uint64(in.cost(&code[i-1]))
 		}
 		if behind > times[i] {
-			return Cycles{}, fmt.Errorf("control came to %#x more often than it was executed", in.at)
+			return Cycles{}, fmt.Errorf("control came to %#x more often than it was executed", in.address)
 		}
 		total += (times[i] - behind) * uint64(in.cost(nil))
 	}

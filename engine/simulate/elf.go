@@ -37,12 +37,14 @@ type segment struct {
 // constructors, foreign symbols, odd relocations.
 func loadProgram(f *elf.File, g guests.Guest, at uint64) (*program, error) {
 	if f.Type != elf.ET_DYN || f.Machine != g.Machine || f.Data != elf.ELFDATA2LSB || f.Class != g.Class {
-		return nil, fmt.Errorf("%v %v %v is not a little-endian %d-bit shared object for %s", f.Type, f.Machine, f.Data, 8*g.Pointer, g.Arch)
+		return nil, fmt.Errorf("%v %v %v is not a little-endian %d-bit shared object for %s", f.Type, f.Machine, f.Data,
+			8*g.Pointer, g.Arch)
 	}
 	if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
 		return nil, fmt.Errorf("it needs libraries %v (%w)", libs, causeOrNone(err))
 	}
-	for _, tag := range []elf.DynTag{elf.DT_INIT, elf.DT_INIT_ARRAY, elf.DT_PREINIT_ARRAY, elf.DynTag(36)} { // 36: DT_RELR
+	// 36: DT_RELR
+	for _, tag := range []elf.DynTag{elf.DT_INIT, elf.DT_INIT_ARRAY, elf.DT_PREINIT_ARRAY, elf.DynTag(36)} {
 		if v, err := f.DynValue(tag); err == nil && len(v) > 0 {
 			return nil, fmt.Errorf("it has a dynamic entry %v, which the simulator does not support", tag)
 		}
@@ -144,7 +146,8 @@ func (p *program) rels(data []byte, g guests.Guest) ([]rel, error) {
 	for ; len(data) > 0; data = data[size:] {
 		if g.Pointer == 8 {
 			info := binary.LittleEndian.Uint64(data[8:])
-			out = append(out, rel{binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[16:]), uint32(info), info >> 32})
+			out = append(out, rel{binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[16:]),
+				uint32(info), info >> 32})
 			continue
 		}
 		offset, info := uint64(binary.LittleEndian.Uint32(data)), binary.LittleEndian.Uint32(data[4:])

@@ -44,8 +44,8 @@ const (
 
 // place is where a buffer lies in an image: offset and true size.
 type place struct {
-	at, size int64
-	what     string // for messages; "" if it has no guard behind it
+	offset, size int64
+	what         string // for messages; "" if it has no guard behind it
 }
 
 // jobPlaces is where a job's memory lies.
@@ -74,8 +74,8 @@ type image struct {
 
 // piece is data at an offset of the file.
 type piece struct {
-	at   int64
-	data []byte
+	offset int64
+	data   []byte
 }
 
 // take reserves n bytes at a multiple of align.
@@ -148,7 +148,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 	jobsAt := im.take(int64(jobSize*len(jobs)), 64)
 	im.words(0, binary.LittleEndian.Uint64([]byte(magic)), im.base, 0, m.entry, uint64(len(jobs)), im.addr(jobsAt),
 		uint64(len(prot)/3), im.addr(protAt), im.addr(im.stacks), stackSize)
-	shared := place{at: -1}
+	shared := place{offset: -1}
 	stored := map[*byte]place{}
 	var in, out int64
 	for k, j := range jobs {
@@ -161,9 +161,9 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 			switch {
 			case j.Workspace != nil:
 				p.work = im.buffer(m.desc.WorkspaceBytes(im.threads), fmt.Sprintf("the workspace of job %d", k))
-				im.pieces = append(im.pieces, piece{p.work.at, j.Workspace})
+				im.pieces = append(im.pieces, piece{p.work.offset, j.Workspace})
 			default:
-				if shared.at < 0 {
+				if shared.offset < 0 {
 					shared = im.buffer(m.desc.WorkspaceBytes(im.threads), "the workspace")
 				}
 				p.work = shared
@@ -188,7 +188,8 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		if p.timing = im.timed(j); p.timing > 0 {
 			timing = im.addr(p.timing)
 		}
-		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.at), sync, uint64(j.Threads), uint64(j.First), uint64(j.Last),
+		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.offset), sync, uint64(j.Threads),
+			uint64(j.First), uint64(j.Last),
 			0, copies, im.addr(copiesAt), counted, timing)
 		im.jobs = append(im.jobs, p)
 	}
@@ -199,7 +200,8 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		limit = m.guest.Direct
 	}
 	if limit = cmp.Or(limit, maxImage); im.size > limit {
-		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once", m.path, len(jobs), im.size, limit)
+		return nil, fmt.Errorf("%s: %d jobs need an image of %d bytes, at most %d are possible; run fewer at once",
+			m.path, len(jobs), im.size, limit)
 	}
 	return im, nil
 }
@@ -235,19 +237,19 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 		at, ok := stored[key]
 		if !ok || key == nil || at.size != int64(len(data)) {
 			at = im.buffer(int64(len(data)), fmt.Sprintf("input %d of job %d", i, k))
-			im.pieces = append(im.pieces, piece{at.at, data})
+			im.pieces = append(im.pieces, piece{at.offset, data})
 			stored[key] = at
 		}
-		ins = append(ins, im.addr(at.at))
+		ins = append(ins, im.addr(at.offset))
 	}
 	for i, t := range im.m.desc.Outputs {
 		n, _ := runtime.TensorBytes(t) // ReadDescription has checked it
 		at := im.buffer(int64(n), fmt.Sprintf("output %d of job %d", i, k))
 		if j.Outputs != nil {
-			im.pieces = append(im.pieces, piece{at.at, j.Outputs[i]})
+			im.pieces = append(im.pieces, piece{at.offset, j.Outputs[i]})
 		}
 		p.live = append(p.live, at)
-		outs = append(outs, im.addr(at.at))
+		outs = append(outs, im.addr(at.offset))
 	}
 	p.outputs = p.live
 	return im.pointers(ins), im.pointers(outs)
@@ -267,8 +269,8 @@ func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
 		first := r.Offset &^ 63
 		room := (r.Offset + r.Size - first + 63) &^ 63
 		to := im.take(room, 64)
-		list = append(list, im.addr(to), im.addr(buffer.at+first), uint64(room))
-		return place{at: to + r.Offset - first, size: r.Size}
+		list = append(list, im.addr(to), im.addr(buffer.offset+first), uint64(room))
+		return place{offset: to + r.Offset - first, size: r.Size}
 	}
 	for _, r := range ranges {
 		p.captured = append(p.captured, capture(p.work, r))
@@ -293,7 +295,7 @@ func (im *image) write(path string) (*os.File, error) {
 	err = f.Truncate(im.size)
 	for _, p := range im.pieces {
 		if len(p.data) > 0 && err == nil {
-			_, err = f.WriteAt(p.data, p.at)
+			_, err = f.WriteAt(p.data, p.offset)
 		}
 	}
 	if err != nil {

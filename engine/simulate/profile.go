@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Profile says which instructions of an artifact one job executed, and how often. Addresses are
+// Profile counts the executions of an artifact's instructions in one job. Addresses are
 // those of the artifact's own file, as its ELF headers have them.
 type Profile struct {
 	Pieces []Piece // by First, then Last; none twice
@@ -27,7 +27,7 @@ type Piece struct {
 // another. The other one may be adjacent in memory.
 type Jump struct{ From, To, Times uint64 }
 
-// Instructions is how many were executed.
+// Instructions is the number of executed instructions.
 func (p *Profile) Instructions() uint64 {
 	n := uint64(0)
 	for _, q := range p.Pieces {
@@ -77,7 +77,8 @@ func ReadProfiles(path string, jobs int, at, size uint64) ([]*Profile, error) {
 
 // merge sorts, and adds up duplicates: qemu may translate code again.
 func (p *Profile) merge() {
-	slices.SortFunc(p.Pieces, func(a, b Piece) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
+	slices.SortFunc(p.Pieces,
+		func(a, b Piece) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
 	slices.SortFunc(p.Jumps, func(a, b Jump) int { return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From)) })
 	var pieces []Piece
 	for _, q := range p.Pieces {

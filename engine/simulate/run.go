@@ -159,7 +159,7 @@ func (p *process) failed(err error) error {
 	default:
 		e.Hint = runnerFault(exit.ExitCode())
 	}
-	if word, err := read(p.file, place{at: progressAt, size: 8}); err == nil {
+	if word, err := read(p.file, place{offset: progressAt, size: 8}); err == nil {
 		e.Job = int(binary.LittleEndian.Uint64(word))
 	}
 	return e
@@ -187,7 +187,7 @@ func runnerFault(code int) string {
 // read returns the bytes at p.
 func read(f *os.File, p place) ([]byte, error) {
 	data := make([]byte, p.size)
-	if _, err := f.ReadAt(data, p.at); err != nil {
+	if _, err := f.ReadAt(data, p.offset); err != nil {
 		return nil, fmt.Errorf("simulate: cannot read the results: %w", err)
 	}
 	return data, nil
@@ -202,17 +202,18 @@ func (im *image) results(f *os.File) ([]Result, error) {
 		return nil, err
 	}
 	for k, p := range im.jobs {
-		status, err := read(f, place{at: p.desc + statusAt, size: 8})
+		status, err := read(f, place{offset: p.desc + statusAt, size: 8})
 		if err != nil {
 			return nil, err
 		}
 		if code := binary.LittleEndian.Uint32(status[4:]); code != 0 {
-			return nil, fmt.Errorf("%s: job %d: %w", im.m.path, k, &runtime.StatusError{Name: im.m.desc.Name, Code: int(int32(code))})
+			return nil, fmt.Errorf("%s: job %d: %w", im.m.path, k,
+				&runtime.StatusError{Name: im.m.desc.Name, Code: int(int32(code))})
 		}
 		results[k].StackBytes = stack
 	}
 	for _, g := range im.guarded {
-		guard, err := read(f, place{at: g.at + abi.RoundUp(max(g.size, 1)), size: guardSize})
+		guard, err := read(f, place{offset: g.offset + abi.RoundUp(max(g.size, 1)), size: guardSize})
 		if err != nil {
 			return nil, err
 		}
@@ -260,7 +261,7 @@ func (im *image) results(f *os.File) ([]Result, error) {
 func (im *image) stackDepth(f *os.File) (int, error) {
 	deepest := 0
 	for tid := range im.threads {
-		data, err := read(f, place{at: im.stacks + int64(tid)*stackSize, size: stackSize})
+		data, err := read(f, place{offset: im.stacks + int64(tid)*stackSize, size: stackSize})
 		if err != nil {
 			return 0, err
 		}

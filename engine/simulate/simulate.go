@@ -147,7 +147,8 @@ func Open(path string, opts Options) (*Machine, error) {
 		return nil, &FileError{Path: path, Msg: "no function " + name}
 	}
 	if !opts.Direct {
-		if m.qemu, err = findTool(opts.Qemu, "to run artifacts for "+m.guest.Arch, "apt-get install qemu-user", m.guest.Qemu); err != nil {
+		if m.qemu, err = findTool(opts.Qemu, "to run artifacts for "+m.guest.Arch, "apt-get install qemu-user",
+			m.guest.Qemu); err != nil {
 			return nil, err
 		}
 	}
@@ -194,7 +195,8 @@ func WriteLibrary(tempDir string, so []byte) (path string, remove func() error, 
 // findSimulator finds out how the artifact is simulated.
 func (m *Machine) findSimulator() error {
 	if !Supports(m.desc.Arch) {
-		return &FileError{Path: m.path, Msg: fmt.Sprintf("artifacts for %s cannot be simulated; %s can", m.desc.Arch, archNames())}
+		return &FileError{Path: m.path,
+			Msg: fmt.Sprintf("artifacts for %s cannot be simulated; %s can", m.desc.Arch, archNames())}
 	}
 	m.guest, _ = guests.Of(m.desc.Arch)
 	if m.cpu = cmp.Or(m.cpu, m.desc.QemuCPU); m.cpu == "" {
@@ -313,7 +315,8 @@ func (m *Machine) check(jobs []Job) error {
 			for i, data := range side.data {
 				t := side.tensors[i]
 				if n, err := runtime.TensorBytes(t); err != nil || n != len(data) {
-					return fail("%s %d (%s): %s %v needs %d bytes, there are %d", side.what, i, t.Name, t.DType, t.Shape, n, len(data))
+					return fail("%s %d (%s): %s %v needs %d bytes, there are %d", side.what, i, t.Name, t.DType,
+						t.Shape, n, len(data))
 				}
 			}
 		}

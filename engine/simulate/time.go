@@ -14,7 +14,7 @@ import (
 // MaxSamples bounds Timing.Samples.
 const MaxSamples = 1 << 12
 
-// Timing says how often a job is run to find out how long it takes.
+// Timing is the number of runs that time a job.
 type Timing struct {
 	Samples int           // 1 to MaxSamples
 	Calls   int           // in each sample, 1 and more
@@ -119,7 +119,7 @@ func (p *Process) Time(t Timing) (Times, error) {
 // times reads the times of timing t at an offset. It subtracts the least known time of reading the
 // clock.
 func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
-	head, err := read(f, place{at: at, size: samplesAt})
+	head, err := read(f, place{offset: at, size: samplesAt})
 	if err != nil {
 		return Times{}, err
 	}
@@ -128,7 +128,7 @@ func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	if taken == 0 || taken > uint64(t.Samples) {
 		return Times{}, &OverrunError{Path: im.m.path, What: "all its buffers, over the measured times"}
 	}
-	data, err := read(f, place{at: at + samplesAt, size: int64(8 * taken)})
+	data, err := read(f, place{offset: at + samplesAt, size: int64(8 * taken)})
 	if err != nil {
 		return Times{}, err
 	}
@@ -136,7 +136,8 @@ func (im *image) times(f *os.File, at int64, t Timing) (Times, error) {
 	times := Times{GHz: chainSteps / float64(max(1, chain-min(chain, im.clock)))}
 	for ; len(data) > 0; data = data[8:] {
 		ns := binary.LittleEndian.Uint64(data)
-		times.Samples = append(times.Samples, float64(max(1, ns-min(ns, im.clock)))/float64(t.Calls)) // nothing takes no time
+		// nothing takes no time
+		times.Samples = append(times.Samples, float64(max(1, ns-min(ns, im.clock)))/float64(t.Calls))
 	}
 	return times, nil
 }

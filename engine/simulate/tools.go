@@ -82,7 +82,7 @@ func (o Options) cached(key string, build func(dir, out string) error) ([]byte, 
 	return program, nil
 }
 
-// buildTime is how long building the runner and the counter may take, once: a fraction of a second
+// buildTime bounds the time of building the runner and the counter, once: a fraction of a second
 // is usual.
 const buildTime = 2 * time.Minute
 

@@ -41,8 +41,10 @@ func (c Class) Header(to []byte, h elf.Header64) []byte {
 	if c.wide() {
 		return put(to, h)
 	}
-	return put(to, elf.Header32{Ident: h.Ident, Type: h.Type, Machine: h.Machine, Version: h.Version, Entry: uint32(h.Entry), Phoff: uint32(h.Phoff), Shoff: uint32(h.Shoff),
-		Flags: h.Flags, Ehsize: h.Ehsize, Phentsize: h.Phentsize, Phnum: h.Phnum, Shentsize: h.Shentsize, Shnum: h.Shnum, Shstrndx: h.Shstrndx})
+	return put(to, elf.Header32{Ident: h.Ident, Type: h.Type, Machine: h.Machine, Version: h.Version,
+		Entry: uint32(h.Entry), Phoff: uint32(h.Phoff), Shoff: uint32(h.Shoff),
+		Flags: h.Flags, Ehsize: h.Ehsize, Phentsize: h.Phentsize, Phnum: h.Phnum, Shentsize: h.Shentsize,
+		Shnum: h.Shnum, Shstrndx: h.Shstrndx})
 }
 
 // HeaderSize is the size of a file header in bytes.
@@ -53,8 +55,8 @@ func (c Class) Program(to []byte, p elf.Prog64) []byte {
 	if c.wide() {
 		return put(to, p)
 	}
-	return put(to, elf.Prog32{Type: p.Type, Off: uint32(p.Off), Vaddr: uint32(p.Vaddr), Paddr: uint32(p.Paddr), Filesz: uint32(p.Filesz), Memsz: uint32(p.Memsz),
-		Flags: p.Flags, Align: uint32(p.Align)})
+	return put(to, elf.Prog32{Type: p.Type, Off: uint32(p.Off), Vaddr: uint32(p.Vaddr), Paddr: uint32(p.Paddr),
+		Filesz: uint32(p.Filesz), Memsz: uint32(p.Memsz), Flags: p.Flags, Align: uint32(p.Align)})
 }
 
 // ProgramSize is the size of a program header in bytes.
@@ -65,7 +67,8 @@ func (c Class) Section(to []byte, s elf.Section64) []byte {
 	if c.wide() {
 		return put(to, s)
 	}
-	return put(to, elf.Section32{Name: s.Name, Type: s.Type, Flags: uint32(s.Flags), Addr: uint32(s.Addr), Off: uint32(s.Off), Size: uint32(s.Size),
+	return put(to, elf.Section32{Name: s.Name, Type: s.Type, Flags: uint32(s.Flags), Addr: uint32(s.Addr),
+		Off: uint32(s.Off), Size: uint32(s.Size),
 		Link: s.Link, Info: s.Info, Addralign: uint32(s.Addralign), Entsize: uint32(s.Entsize)})
 }
 
@@ -77,7 +80,8 @@ func (c Class) Symbol(to []byte, s elf.Sym64) []byte {
 	if c.wide() {
 		return put(to, s)
 	}
-	return put(to, elf.Sym32{Name: s.Name, Info: s.Info, Other: s.Other, Shndx: s.Shndx, Value: uint32(s.Value), Size: uint32(s.Size)})
+	return put(to, elf.Sym32{Name: s.Name, Info: s.Info, Other: s.Other, Shndx: s.Shndx, Value: uint32(s.Value),
+		Size: uint32(s.Size)})
 }
 
 // SymbolSize is the size of a symbol in bytes.

@@ -42,7 +42,8 @@ func OpenIn(root *os.Root, path string) (*os.File, error) {
 	return open(path, root.Stat, root.OpenFile)
 }
 
-func open(path string, stat func(string) (fs.FileInfo, error), open func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
+func open(path string, stat func(string) (fs.FileInfo, error),
+	open func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
 	// Before it is opened: some devices do something when they are.
 	if info, err := stat(path); err == nil { // an error is one that open puts into its own words
 		if err := regular(path, info); err != nil {

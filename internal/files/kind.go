@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// HeadSize is how many bytes of a file's beginning Kind needs.
+// HeadSize is the number of bytes of a file's beginning that Kind needs.
 const HeadSize = 512
 
 // Kind names the type of a file by its first bytes or else its name, for example "a NumPy array".
@@ -17,8 +17,10 @@ func Kind(path string, head []byte) string {
 		at          int
 		magic, kind string
 	}{
-		{0, "\x93NUMPY", "a NumPy array"}, {0, "\x7fELF", "a compiled library or program"}, {4, "TFL3", "a TensorFlow Lite model"}, {0, "\x89PNG", "a PNG picture"},
-		{0, "\xff\xd8\xff", "a JPEG picture"}, {0, "\x89HDF", "an HDF5 file"}, {0, "PK\x03\x04", "a zip archive"}, {0, "\x1f\x8b", "packed by gzip"}, {0, "!<arch>", "a static library"},
+		{0, "\x93NUMPY", "a NumPy array"}, {0, "\x7fELF", "a compiled library or program"},
+		{4, "TFL3", "a TensorFlow Lite model"}, {0, "\x89PNG", "a PNG picture"},
+		{0, "\xff\xd8\xff", "a JPEG picture"}, {0, "\x89HDF", "an HDF5 file"}, {0, "PK\x03\x04", "a zip archive"},
+		{0, "\x1f\x8b", "packed by gzip"}, {0, "!<arch>", "a static library"},
 		{0, "%PDF", "a PDF document"}, {0, `{"format":"ripc.record/`, "a file of records"},
 	} {
 		if len(head) >= k.at && bytes.HasPrefix(head[k.at:], []byte(k.magic)) {

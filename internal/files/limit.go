@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ToolLimit is how long a tool that ripc starts (opt, llc, a C compiler) may run. Seconds are
+// ToolLimit bounds the time of a tool that ripc starts (opt, llc, a C compiler). Seconds are
 // usual.
 const ToolLimit = 15 * time.Minute
 

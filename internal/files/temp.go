@@ -44,7 +44,8 @@ func SweepTemp(parent string) {
 			continue
 		}
 		info, err := e.Info()
-		if err != nil || !isOwn(info) || time.Since(info.ModTime()) < abandonedAfter { // its process may be about to lock it
+		// its process may be about to lock it
+		if err != nil || !isOwn(info) || time.Since(info.ModTime()) < abandonedAfter {
 			continue
 		}
 		dir := filepath.Join(parent, e.Name())

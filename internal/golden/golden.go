@@ -105,7 +105,8 @@ func compare(path string, got []byte) string {
 // update writes got to path, creating folders. It writes nothing if the file holds got already.
 func update(path string, got []byte, ci string) error {
 	if ci != "" {
-		return fmt.Errorf("%s: -%s is refused because CI is set; run it on your own machine and commit the result", path, updateFlag)
+		return fmt.Errorf("%s: -%s is refused because CI is set; run it on your own machine and commit the result",
+			path, updateFlag)
 	}
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, got) {
 		return nil

@@ -47,7 +47,8 @@ func Plural[T int | int32 | int64](n T, noun string) string {
 		return "axes"
 	case noun == "index":
 		return "indices"
-	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"), strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "sh"):
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"), strings.HasSuffix(noun, "ch"),
+		strings.HasSuffix(noun, "sh"):
 		return noun + "es"
 	case y && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], vowels):
 		return stem + "ies"
@@ -79,7 +80,8 @@ func ShortNames(names []string, width int) []string {
 	for _, rows := range sameTexts(names, short) {
 		tellApart(names, short, rows, width)
 	}
-	for _, rows := range sameTexts(names, short) { // they differ in too much: numbers tell, of the first rows of their names
+	// They differ in too many places: numbers distinguish them.
+	for _, rows := range sameTexts(names, short) {
 		for _, i := range rows {
 			mark := fmt.Sprintf("~%d", 1+slices.Index(names, names[i]))
 			short[i] = ShortName(names[i], max(1, width-len(mark))) + mark

@@ -25,7 +25,7 @@ func types() []ir.Type {
 // Func draws a Func. Nests are up to 4 deep, with extents of 1 to 4, so it runs in microseconds.
 // Loops are serial or unroll; nests with independent iterations may have other kinds.
 func Func(t *rapid.T) *ir.Func {
-	g := &gen{t: t, left: maxStatements}
+	g := &gen{t: t, statementsLeft: maxStatements}
 	f := &ir.Func{Name: "f"}
 	for range g.count(1, 3) {
 		b := g.buffer(ir.Invalid)
@@ -48,11 +48,11 @@ func Func(t *rapid.T) *ir.Func {
 
 // gen is the state of drawing one Func.
 type gen struct {
-	t           *rapid.T
-	names       int
-	left        int         // statements that may still be drawn
-	vars        []ir.Loop   // in scope
-	read, write []ir.Buffer // in scope and initialised; buffers in write can be read too
+	t              *rapid.T
+	names          int
+	statementsLeft int         // statements that may still be drawn
+	vars           []ir.Loop   // in scope
+	read, write    []ir.Buffer // in scope and initialised; buffers in write can be read too
 }
 
 func (g *gen) count(lo, hi int) int { return rapid.IntRange(lo, hi).Draw(g.t, "count") }
@@ -101,7 +101,7 @@ func (g *gen) planes() ir.Buffer {
 func (g *gen) block(depth int) ir.Stmt {
 	var ss []ir.Stmt
 	for range g.count(1, 3) {
-		if g.left > 0 {
+		if g.statementsLeft > 0 {
 			ss = append(ss, g.statement(depth))
 		}
 	}
@@ -109,7 +109,7 @@ func (g *gen) block(depth int) ir.Stmt {
 }
 
 func (g *gen) statement(depth int) ir.Stmt {
-	g.left--
+	g.statementsLeft--
 	kind := g.count(0, 9)
 	if depth >= maxDepth && kind < 6 {
 		kind = 9
@@ -139,7 +139,8 @@ func (g *gen) loop(depth int) ir.Stmt {
 	g.vars = append(g.vars, l)
 	body := g.block(depth + 1)
 	g.vars = g.vars[:len(g.vars)-1]
-	return &ir.For{Var: l.Var, Extent: l.Extent, Kind: kind, Axis: pick(g, []ir.Axis{ir.NoAxis, ir.Batch, ir.TapCol, ir.Copy}), Body: body}
+	return &ir.For{Var: l.Var, Extent: l.Extent, Kind: kind,
+		Axis: pick(g, []ir.Axis{ir.NoAxis, ir.Batch, ir.TapCol, ir.Copy}), Body: body}
 }
 
 func (g *gen) branch(depth int) ir.Stmt {

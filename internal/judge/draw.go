@@ -13,14 +13,14 @@ import (
 // need not be right, only well-formed.
 type draw struct {
 	*rand.Rand
-	names    int
-	left     int       // statements that may still be drawn
-	vars     []ir.Loop // loops around
-	bufs     []ir.Buffer
-	writable map[string]bool
-	within   []within               // enclosing conditions on indices
-	used     map[string][][]ir.Expr // indices of elements that were touched, by buffer
-	apart    []string               // loops in which each iteration has elements of its own
+	names            int
+	statementsLeft   int       // statements that may still be drawn
+	vars             []ir.Loop // loops around
+	bufs             []ir.Buffer
+	writable         map[string]bool
+	within           []within               // enclosing conditions on indices
+	used             map[string][][]ir.Expr // indices of elements that were touched, by buffer
+	independentLoops []string               // loops in which each iteration has elements of its own
 }
 
 // within says that an index is in 0..n-1, as far as a condition around says so.
@@ -267,7 +267,7 @@ func (d *draw) buffer(t ir.Type) ir.Buffer {
 // function is a whole Func.
 func (d *draw) function() *ir.Func {
 	f := &ir.Func{Name: "f"}
-	d.left = d.count(3, 9)
+	d.statementsLeft = d.count(3, 9)
 	for range d.count(1, 2) {
 		b := d.buffer(pickOne(d, ints()...))
 		f.Params = append(f.Params, ir.Param{Buffer: b})
@@ -290,7 +290,7 @@ func (d *draw) function() *ir.Func {
 func (d *draw) block(depth int) ir.Stmt {
 	var ss []ir.Stmt
 	for range d.count(1, 4) {
-		if d.left > 0 {
+		if d.statementsLeft > 0 {
 			ss = append(ss, d.statement(depth))
 		}
 	}
@@ -298,7 +298,7 @@ func (d *draw) block(depth int) ir.Stmt {
 }
 
 func (d *draw) statement(depth int) ir.Stmt {
-	d.left--
+	d.statementsLeft--
 	if d.chance(6) {
 		return d.moveStatement()
 	}
@@ -394,7 +394,7 @@ func (d *draw) moveStatement() ir.Stmt {
 	guarded, own := d.chance(2), len(b.Shape) == 2 && b.Shape[0] > 1 && d.chance(2)
 	l := ir.Loop{Var: d.name("i"), Extent: b.Shape[0]}
 	if own {
-		d.apart = append(d.apart, l.Var)
+		d.independentLoops = append(d.independentLoops, l.Var)
 		read = ir.Buffer{Name: d.name("b"), Type: read.Type, Shape: b.Shape[:1]}
 		at, idx, guarded = []ir.Expr{ir.V(l.Var)}, []ir.Expr{ir.V(l.Var), nil}, false
 	}
@@ -450,7 +450,8 @@ func (d *draw) outputs() []ir.Buffer {
 
 func (d *draw) store() ir.Stmt {
 	b := pickOne(d, d.outputs()...)
-	s := &ir.Store{Buf: b.Name, Idx: d.element(b), Op: pickOne(d, ir.Assign, ir.Assign, ir.Assign, ir.AddTo, ir.AddTo, ir.AddTo, ir.OrTo, ir.MinTo, ir.MaxTo)}
+	s := &ir.Store{Buf: b.Name, Idx: d.element(b),
+		Op: pickOne(d, ir.Assign, ir.Assign, ir.Assign, ir.AddTo, ir.AddTo, ir.AddTo, ir.OrTo, ir.MinTo, ir.MaxTo)}
 	switch d.IntN(5) {
 	case 0:
 		s.Val = d.expr(b.Type, 2)

@@ -9,7 +9,7 @@ import (
 	"ripc/ir/interp"
 )
 
-// items is how many expressions are judged in one run.
+// items is the number of expressions judged in one run.
 const items = 6
 
 // sheet is a Func that computes expressions for all iterations of its loops, each into an output of
@@ -104,7 +104,8 @@ func (j *judge) value(s *sheet, r arith.Ranges, e ir.Expr) {
 			data := out(y.Name)
 			for i := range y.Elems() {
 				if v, above := element(y.Type, data, i); above || v < iv.Lo || v > iv.Hi {
-					return "interval", fmt.Sprintf("%s is said to be in %d..%d, and element %d of %%%s is %d", ir.ExprString(e), iv.Lo, iv.Hi, i, y.Name, v)
+					return "interval", fmt.Sprintf("%s is said to be in %d..%d, and element %d of %%%s is %d",
+						ir.ExprString(e), iv.Lo, iv.Hi, i, y.Name, v)
 				}
 			}
 			return "", ""
@@ -120,7 +121,8 @@ func (j *judge) simplify(s *sheet, y ir.Buffer, e, simple ir.Expr) {
 	z := s.put(simple)
 	s.checks = append(s.checks, func(out func(string) []byte) (string, string) {
 		if !bytes.Equal(out(y.Name), out(z.Name)) {
-			return "simplify", fmt.Sprintf("%s is not %s: %%%s and %%%s", ir.ExprString(e), ir.ExprString(simple), y.Name, z.Name)
+			return "simplify", fmt.Sprintf("%s is not %s: %%%s and %%%s", ir.ExprString(e),
+				ir.ExprString(simple), y.Name, z.Name)
 		}
 		return "", ""
 	})
@@ -149,7 +151,8 @@ func (j *judge) condition(s *sheet, r arith.Ranges) {
 	if g, ok := given.(*ir.Binary); ok && g.Op.IsCompare() && g.A.Type().IsInt() && d.chance(2) { // something near
 		cond = bin(ir.BinOp(d.count(int(ir.Eq), int(ir.Ge))), g.A, g.B)
 		if d.chance(2) {
-			cond = bin(pickOne(d, ir.Lt, ir.Le, ir.Gt, ir.Ge, ir.Ne), g.A, bin(pickOne(d, ir.Add, ir.Sub), g.B, ir.Const(g.B.Type(), int64(d.count(0, 3)))))
+			cond = bin(pickOne(d, ir.Lt, ir.Le, ir.Gt, ir.Ge, ir.Ne), g.A,
+				bin(pickOne(d, ir.Add, ir.Sub), g.B, ir.Const(g.B.Type(), int64(d.count(0, 3)))))
 		}
 	}
 	not := func(e ir.Expr) ir.Expr { return ir.Un(ir.Not, e) }
@@ -171,7 +174,8 @@ func (j *judge) condition(s *sheet, r arith.Ranges) {
 		if iv := narrow[l.Var]; iv != r[l.Var] {
 			v := ir.V(l.Var)
 			outside := bin(ir.Or, bin(ir.Lt, v, ir.Const(ir.I64, iv.Lo)), bin(ir.Gt, v, ir.Const(ir.I64, iv.Hi)))
-			j.claimNever(s, "assumed", fmt.Sprintf("from %s: %%%s in %d..%d", ir.ExprString(given), l.Var, iv.Lo, iv.Hi), but(outside))
+			j.claimNever(s, "assumed",
+				fmt.Sprintf("from %s: %%%s in %d..%d", ir.ExprString(given), l.Var, iv.Lo, iv.Hi), but(outside))
 		}
 	}
 	if simple := arith.Simplify(given, r); !ir.Equal(given, simple) {

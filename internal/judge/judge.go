@@ -50,7 +50,7 @@ func (t Tally) String() string {
 // False is a claim that does not hold.
 type False struct {
 	Case  uint64 // its number
-	Claim string // who made it, as in a Tally
+	Claim string // its origin, as in a Tally
 	Msg   string
 	Text  string // the Func
 }
@@ -60,7 +60,7 @@ func (e *False) Error() string {
 	return fmt.Sprintf("case %d: %s: %s\n%s", e.Case, e.Claim, e.Msg, e.Text)
 }
 
-// inputs is how many contents of the parameters a Func is run on.
+// inputs is the number of contents of the parameters that a Func is run on.
 const inputs = 8
 
 // Case makes the claims of one case, about expressions if its number is even and about a Func if it
@@ -193,7 +193,8 @@ func (j *judge) kinds(f *ir.Func, contents, results [][][]byte) {
 	orders := map[string][]*ir.Func{"backwards": {Backwards(f)}, "in lockstep": {lockstep(f)}}
 	if parallel {
 		first, second := threads(f, 0), threads(f, 1)
-		orders["by two threads"], orders["by two threads, the last one first"] = []*ir.Func{first, second}, []*ir.Func{second, first}
+		orders["by two threads"], orders["by two threads, the last one first"] = []*ir.Func{first, second},
+			[]*ir.Func{second, first}
 	}
 	for name, runs := range orders {
 		for i, in := range contents {
@@ -243,7 +244,8 @@ func (j *judge) inPlace(f *ir.Func, contents, results [][][]byte) {
 				}
 				begin[o] = begin[k]
 				if err := c.Run(j.ctx, begin); err != nil || !bytes.Equal(begin[o], want[o]) {
-					j.fail("in place", f, "%%%s over %%%s: inputs %v: %v became %v, %v", out.Name, in.Name, args, want[o], begin[o], err)
+					j.fail("in place", f, "%%%s over %%%s: inputs %v: %v became %v, %v", out.Name, in.Name, args,
+						want[o], begin[o], err)
 				}
 			}
 		}

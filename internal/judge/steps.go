@@ -31,8 +31,8 @@ func (d *draw) step(f *ir.Func) string {
 		return "unroll none"
 	}
 	loop := pickOne(d, loops...)
-	if len(d.apart) > 0 && d.chance(2) {
-		if loop = pickOne(d, d.apart...); d.chance(2) {
+	if len(d.independentLoops) > 0 && d.chance(2) {
+		if loop = pickOne(d, d.independentLoops...); d.chance(2) {
 			return fmt.Sprintf("split %s %d tail=shift", loop, d.count(2, 3))
 		}
 	}

@@ -81,7 +81,8 @@ func Git(t *testing.T) func(args ...string) string {
 	t.Chdir(t.TempDir())
 	return func(args ...string) string {
 		t.Helper()
-		out, err := exec.CommandContext(t.Context(), git, append([]string{"-c", "user.name=n", "-c", "user.email=e@e"}, args...)...).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), git,
+			append([]string{"-c", "user.name=n", "-c", "user.email=e@e"}, args...)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}

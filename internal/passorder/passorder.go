@@ -29,7 +29,8 @@ func Names[R any](passes []Pass[R]) []string {
 // Run runs passes on r, but for those that are disabled; observe, if not nil, hears of each that
 // ran. Errors are those of the passes and of ctx: a table that Check finds fault with is a mistake
 // of its package, and panics.
-func Run[R any](ctx context.Context, passes []Pass[R], rules [][3]string, r R, disabled []string, observe func(pass string)) error {
+func Run[R any](ctx context.Context, passes []Pass[R], rules [][3]string, r R, disabled []string,
+	observe func(pass string)) error {
 	if err := Check(Names(passes), rules); err != nil {
 		panic("BUG: " + err.Error())
 	}

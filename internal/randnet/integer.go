@@ -126,10 +126,12 @@ func (b *modelBuilder) integerPair() {
 	if b.r.IntN(2) == 0 {
 		in[0], in[1] = in[1], in[0]
 	}
-	attrs := map[string]any{"requantize": "float", "factors": []float64{float64(float32(0.2 + b.r.Float64())), float64(float32(0.1 + b.r.Float64())), float64(float32(40 * b.r.NormFloat64()))}}
+	attrs := map[string]any{"requantize": "float", "factors": []float64{float64(float32(0.2 + b.r.Float64())),
+		float64(float32(0.1 + b.r.Float64())), float64(float32(40 * b.r.NormFloat64()))}}
 	if b.r.IntN(2) == 0 {
 		attrs["requantize"], attrs["sub"] = "fixed_point", b.r.IntN(3) == 0
-		attrs["factors"] = []float64{float64(1+b.r.IntN(1<<22)) / (1 << 23), float64(1+b.r.IntN(1<<22)) / (1 << 23), float64(1+b.r.IntN(1<<20)) / (1 << 38)}
+		attrs["factors"] = []float64{float64(1+b.r.IntN(1<<22)) / (1 << 23), float64(1+b.r.IntN(1<<22)) / (1 << 23),
+			float64(1+b.r.IntN(1<<20)) / (1 << 38)}
 	}
 	op := "int_add"
 	if b.r.IntN(3) == 0 {

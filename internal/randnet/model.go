@@ -96,7 +96,8 @@ func (b *modelBuilder) conv(op string) {
 	attrs := map[string]any{}
 	out := b.filters(attrs)
 	if op == "bitserial_conv2d" {
-		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none", "ap2"}[b.r.IntN(3)], []string{"one", "zero"}[b.r.IntN(2)]
+		attrs["weight_scale"], attrs["pad_value"] = []string{"mean", "none", "ap2"}[b.r.IntN(3)],
+			[]string{"one", "zero"}[b.r.IntN(2)]
 		b.weights(attrs)
 	}
 	b.add(op, attrs)
@@ -117,9 +118,11 @@ func (b *modelBuilder) quantize() {
 		}
 		b.add("quantize", attrs)
 	case 2, 3:
-		b.add("threshold", map[string]any{"bits": b.bits, "encoding": b.enc, "scale": 0.3, "offset": b.offset(), "not_less": b.r.IntN(2) == 0})
+		b.add("threshold", map[string]any{"bits": b.bits, "encoding": b.enc, "scale": 0.3, "offset": b.offset(),
+			"not_less": b.r.IntN(2) == 0})
 	default:
-		b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": rounding, "scale": 0.3, "offset": b.offset()})
+		b.add("quantize", map[string]any{"bits": b.bits, "encoding": b.enc, "rounding": rounding, "scale": 0.3,
+			"offset": b.offset()})
 	}
 }
 

@@ -51,7 +51,8 @@ func (b *modelBuilder) residual() {
 
 // shortcut adds a layer over levels, and around it the floats that the levels were made of.
 func (b *modelBuilder) shortcut(floats string) {
-	attrs := map[string]any{"kernel": []int{1 + b.r.IntN(2), 1 + b.r.IntN(3)}, "strides": []int{1, 1}, "padding": "same", "filters": b.shape[3],
+	attrs := map[string]any{"kernel": []int{1 + b.r.IntN(2), 1 + b.r.IntN(3)}, "strides": []int{1, 1},
+		"padding": "same", "filters": b.shape[3],
 		"weight_scale": "mean", "pad_value": []string{"one", "zero"}[b.r.IntN(2)]}
 	b.weights(attrs)
 	b.add("bitserial_conv2d", attrs)
@@ -179,7 +180,8 @@ func (b *modelBuilder) levelSum() {
 		in[0], in[1] = in[1], in[0]
 	}
 	b.addTo(in, map[bool]string{false: "add", true: "sub"}[minus], nil)
-	b.bits, b.enc, b.scale, b.zero, b.shift = sum.Type.Bits, sum.Type.Enc.String(), sum.Type.Scale, sum.Type.Zero, sum.Type.Offset
+	b.bits, b.enc, b.scale, b.zero, b.shift = sum.Type.Bits, sum.Type.Enc.String(), sum.Type.Scale,
+		sum.Type.Zero, sum.Type.Offset
 	if b.zero != 0 {
 		b.enc = "affine"
 	}
@@ -315,5 +317,6 @@ func (b *modelBuilder) end() {
 // tameActivations returns the activations without attributes that have finite results, and that the
 // reference knows to the bit.
 func tameActivations() []string {
-	return slices.DeleteFunc(graph.PlainOps(), func(op string) bool { return slices.Contains([]string{"exp", "log", "sqrt", "erf"}, op) })
+	return slices.DeleteFunc(graph.PlainOps(),
+		func(op string) bool { return slices.Contains([]string{"exp", "log", "sqrt", "erf"}, op) })
 }

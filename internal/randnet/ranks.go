@@ -84,7 +84,8 @@ func (b *modelBuilder) operand() {
 
 // join adds an op of two tensors of floats, with repetition along extents of 1.
 func (b *modelBuilder) join(x, y string) {
-	ops := []string{"add", "sub", "mul", "add", "sub", "mul", "minimum", "maximum", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}
+	ops := []string{"add", "sub", "mul", "add", "sub", "mul", "minimum", "maximum", "greater", "greater_equal", "less",
+		"less_equal", "equal", "not_equal"}
 	op := ops[b.r.IntN(len(ops))]
 	b.addTo([]string{x, y}, op, nil)
 	b.truth(op, b.nodes[len(b.nodes)-1]["inputs"].([]string)...)

@@ -39,7 +39,8 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 		for i := range ws[0] {
 			for j := range ws[1] {
 				for c := range ws[2] {
-					p := x.atOrNil(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top, ow*a.Strides[1]+j*dil[1]-a.Pad.Left, o/perGroup*ws[2]+c)
+					p := x.atOrNil(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top,
+						ow*a.Strides[1]+j*dil[1]-a.Pad.Left, o/perGroup*ws[2]+c)
 					k := ((i*ws[1]+j)*ws[2]+c)*ws[3] + o
 					switch {
 					case a.Binary != nil && p != nil:

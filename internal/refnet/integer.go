@@ -24,7 +24,8 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 		for i := range ws[0] {
 			for j := range ws[1] {
 				for c := range ws[2] {
-					if p := l.x.atOrNil(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top, ow*a.Strides[1]+j*dil[1]-a.Pad.Left, o/perGroup*ws[2]+c); p != nil {
+					if p := l.x.atOrNil(b, oh*a.Strides[0]+i*dil[0]-a.Pad.Top, ow*a.Strides[1]+j*dil[1]-a.Pad.Left,
+						o/perGroup*ws[2]+c); p != nil {
 						sum += int64(*p) * int64(w[((i*ws[1]+j)*ws[2]+c)*ws[3]+o])
 					}
 				}
@@ -34,9 +35,11 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 		case graph.NoRequantization:
 			*e = float32(sum)
 		case graph.FloatRequantization:
-			*e = inRange(q.Low-q.Zero, q.High-q.Zero, int64(f32.RoundEven(f32.Mul(float32(sum), float32(number("multiplier", o))))))
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero,
+				int64(f32.RoundEven(f32.Mul(float32(sum), float32(number("multiplier", o))))))
 		case graph.FixedRequantization:
-			*e = inRange(q.Low-q.Zero, q.High-q.Zero, byMultiplier(int32(sum), number("multiplier", o)+number("multiplier_low", o), q.Coarse))
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero,
+				byMultiplier(int32(sum), number("multiplier", o)+number("multiplier_low", o), q.Coarse))
 		case graph.MeanRequantization:
 			half := int64(q.Count / 2)
 			if sum <= 0 {

@@ -94,7 +94,8 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 
 		"matmul":           withAttrs(func(l *layer, _ *graph.NoAttrs) { matmul(l) }),
 		"conv_transpose2d": withAttrs(convTranspose), "bitserial_conv_transpose2d": withAttrs(convTranspose),
-		"depth_to_space": withAttrs(depthToSpace), "space_to_depth": withAttrs(spaceToDepth), "resize": withAttrs(resize), "gather": withAttrs(gather), "interpolate": withAttrs(interpolate),
+		"depth_to_space": withAttrs(depthToSpace), "space_to_depth": withAttrs(spaceToDepth),
+		"resize": withAttrs(resize), "gather": withAttrs(gather), "interpolate": withAttrs(interpolate),
 
 		"transpose": withAttrs(transpose), "pad": withAttrs(pad), "slice": withAttrs(slice),
 		"reshape": copyInput, "flatten": copyInput, "bitpack": copyInput, "unpack": copyInput,
@@ -172,7 +173,8 @@ func conv(l *layer) {
 
 func dense(l *layer) {
 	w := l.n.Weights["w"].Shape
-	refConv(l.n, l.v, l.x, l.y, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: l.n.Attrs.(*graph.DenseAttrs).Binary}, []int{1, 1, w[0], w[1]}, false)
+	refConv(l.n, l.v, l.x, l.y, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: l.n.Attrs.(*graph.DenseAttrs).Binary},
+		[]int{1, 1, w[0], w[1]}, false)
 }
 
 func transpose(l *layer, a *graph.TransposeAttrs) {

@@ -118,14 +118,22 @@ var functions = sync.OnceValue(func() map[string]func(v []float32) float32 {
 		}
 	}
 	return map[string]func(v []float32) float32{
-		"add": func(v []float32) float32 { return f32.Add(v[0], v[1]) }, "sub": func(v []float32) float32 { return f32.Sub(v[0], v[1]) },
-		"mul": func(v []float32) float32 { return f32.Mul(v[0], v[1]) }, "div": func(v []float32) float32 { return f32.Div(v[0], v[1]) },
-		"minimum": func(v []float32) float32 { return min(v[0], v[1]) }, "maximum": func(v []float32) float32 { return max(v[0], v[1]) },
-		"greater": truth(func(v []float32) bool { return v[0] > v[1] }), "greater_equal": truth(func(v []float32) bool { return v[0] >= v[1] }),
-		"less": truth(func(v []float32) bool { return v[0] < v[1] }), "less_equal": truth(func(v []float32) bool { return v[0] <= v[1] }),
-		"equal": truth(func(v []float32) bool { return v[0] == v[1] }), "not_equal": truth(func(v []float32) bool { return v[0] != v[1] }),
-		"logical_not": truth(func(v []float32) bool { return v[0] == 0 }), "logical_and": truth(func(v []float32) bool { return v[0]*v[1] == 1 }),
-		"logical_or": truth(func(v []float32) bool { return v[0]+v[1] > 0 }), "logical_xor": truth(func(v []float32) bool { return v[0]+v[1] == 1 }),
+		"add":           func(v []float32) float32 { return f32.Add(v[0], v[1]) },
+		"sub":           func(v []float32) float32 { return f32.Sub(v[0], v[1]) },
+		"mul":           func(v []float32) float32 { return f32.Mul(v[0], v[1]) },
+		"div":           func(v []float32) float32 { return f32.Div(v[0], v[1]) },
+		"minimum":       func(v []float32) float32 { return min(v[0], v[1]) },
+		"maximum":       func(v []float32) float32 { return max(v[0], v[1]) },
+		"greater":       truth(func(v []float32) bool { return v[0] > v[1] }),
+		"greater_equal": truth(func(v []float32) bool { return v[0] >= v[1] }),
+		"less":          truth(func(v []float32) bool { return v[0] < v[1] }),
+		"less_equal":    truth(func(v []float32) bool { return v[0] <= v[1] }),
+		"equal":         truth(func(v []float32) bool { return v[0] == v[1] }),
+		"not_equal":     truth(func(v []float32) bool { return v[0] != v[1] }),
+		"logical_not":   truth(func(v []float32) bool { return v[0] == 0 }),
+		"logical_and":   truth(func(v []float32) bool { return v[0]*v[1] == 1 }),
+		"logical_or":    truth(func(v []float32) bool { return v[0]+v[1] > 0 }),
+		"logical_xor":   truth(func(v []float32) bool { return v[0]+v[1] == 1 }),
 		"where": func(v []float32) float32 {
 			if v[0] == 1 {
 				return v[1]

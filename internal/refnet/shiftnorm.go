@@ -30,7 +30,8 @@ func (l *layer) sumsOf(t string) *sums {
 		s := &sums{Tensor: vals[t]}
 		lo, hi := v.Range()
 		for range v.Channels() {
-			s.alpha, s.step, s.largest, s.offset = append(s.alpha, 1), append(s.step, v.Scale), append(s.largest, float64(max(-lo, hi))), append(s.offset, v.Offset)
+			s.alpha, s.step, s.largest, s.offset = append(s.alpha, 1), append(s.step, v.Scale),
+				append(s.largest, float64(max(-lo, hi))), append(s.offset, v.Offset)
 		}
 		return s
 	}

@@ -93,7 +93,8 @@ func (x *Tensor) Near(v *graph.Value, got []byte) bool {
 	}
 	for i, want := range x.F {
 		f := math.Float32frombits(binary.LittleEndian.Uint32(got[4*i:]))
-		if f != want && !(x.loose && math.Abs(float64(f-want)) <= 1e-4*math.Abs(float64(want))+1e-6) && (f == f || want == want) {
+		if f != want && !(x.loose && math.Abs(float64(f-want)) <= 1e-4*math.Abs(float64(want))+1e-6) &&
+			(f == f || want == want) {
 			return false
 		}
 	}

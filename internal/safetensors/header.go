@@ -89,11 +89,13 @@ func parseEntry(dec *json.Decoder, name string) (entry, error) {
 		names = append(names, d.file)
 	}
 	if size == 0 {
-		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("element type %q is not supported", *v.DType), Help: "use " + strings.Join(names, ", ")}
+		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("element type %q is not supported", *v.DType),
+			Help: "use " + strings.Join(names, ", ")}
 	}
 	for i, d := range v.Shape {
 		if d < 0 || d > maxData {
-			return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("extent %d of axis %d", d, i), Help: fmt.Sprintf("extents are 0 to %d", int64(maxData))}
+			return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("extent %d of axis %d", d, i),
+				Help: fmt.Sprintf("extents are 0 to %d", int64(maxData))}
 		}
 		e.shape[i] = int(d)
 	}
@@ -103,7 +105,8 @@ func parseEntry(dec *json.Decoder, name string) (entry, error) {
 	}
 	begin, end := v.Offsets[0], v.Offsets[1]
 	if begin < 0 || end < begin || end > maxData {
-		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("data_offsets [%d, %d]", begin, end), Help: fmt.Sprintf("0 <= begin <= end <= %d", int64(maxData))}
+		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("data_offsets [%d, %d]", begin, end),
+			Help: fmt.Sprintf("0 <= begin <= end <= %d", int64(maxData))}
 	}
 	if end-begin != int64(need) {
 		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("shape %v of %s needs %d bytes, data_offsets [%d, %d] give %d",
@@ -126,7 +129,8 @@ func checkLayout(entries []entry) (int, error) {
 	at := 0
 	for _, e := range sorted {
 		if e.begin < at {
-			return 0, &Error{Tensor: e.name, Msg: fmt.Sprintf("data_offsets [%d, %d] overlap the tensor before, which ends at %d", e.begin, e.end, at)}
+			return 0, &Error{Tensor: e.name,
+				Msg: fmt.Sprintf("data_offsets [%d, %d] overlap the tensor before, which ends at %d", e.begin, e.end, at)}
 		}
 		if e.begin > at {
 			return 0, &Error{Tensor: e.name, Msg: fmt.Sprintf("bytes %d to %d in front of it belong to no tensor", at, e.begin)}

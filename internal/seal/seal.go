@@ -82,7 +82,8 @@ func Sum(f *elf.File, r io.ReaderAt) ([]byte, error) {
 	}
 	h.Write(head)
 	for _, p := range f.Progs {
-		for _, v := range []uint64{uint64(p.Type), uint64(p.Flags), within(p, f.Progs), p.Vaddr, p.Paddr, p.Filesz, p.Memsz, p.Align} {
+		for _, v := range []uint64{uint64(p.Type), uint64(p.Flags), within(p, f.Progs), p.Vaddr, p.Paddr,
+			p.Filesz, p.Memsz, p.Align} {
 			h.Write(binary.LittleEndian.AppendUint64(nil, v))
 		}
 	}

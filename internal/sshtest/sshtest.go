@@ -19,7 +19,7 @@ import (
 type Server struct {
 	Address string   // USER@HOST:PORT
 	SSH     []string // the ssh command with which it can be reached without questions
-	Cache   string   // XDG_CACHE_HOME of those who log in
+	Cache   string   // XDG_CACHE_HOME of sessions
 }
 
 // Start starts an sshd that ends with the test. Without one (set-up installs it) the test ends.
@@ -50,13 +50,15 @@ func Start(t testing.TB) Server {
 	}
 	port := free(t)
 	s := Server{Address: fmt.Sprintf("%s@127.0.0.1:%d", me.Username, port), Cache: at("cache"),
-		SSH: []string{"ssh", "-F", "none", "-i", at("user"), "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=" + at("known"), "-o", "LogLevel=ERROR"}}
+		SSH: []string{"ssh", "-F", "none", "-i", at("user"), "-o", "IdentitiesOnly=yes", "-o",
+			"StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=" + at("known"), "-o", "LogLevel=ERROR"}}
 	public, err := os.ReadFile(at("user.pub"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	config := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s\nPidFile none\nAuthorizedKeysFile %s\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"+
-		"PermitRootLogin prohibit-password\nStrictModes no\nUsePAM no\nPermitUserRC no\nSetEnv XDG_CACHE_HOME=%s\n", port, at("host"), at("authorized"), s.Cache)
+		"PermitRootLogin prohibit-password\nStrictModes no\nUsePAM no\nPermitUserRC no\nSetEnv XDG_CACHE_HOME=%s\n",
+		port, at("host"), at("authorized"), s.Cache)
 	for name, text := range map[string][]byte{"authorized": public, "config": []byte(config)} {
 		if err := os.WriteFile(at(name), text, 0o600); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,7 @@ func distance(a, b string) int {
 	return rows[len(a)%3][len(b)]
 }
 
-// List joins at most n words and says how many were left out.
+// List joins at most n words, and counts the others.
 func List(words []string, n int) string {
 	if len(words) <= n {
 		return strings.Join(words, ", ")

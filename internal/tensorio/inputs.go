@@ -59,7 +59,8 @@ func Load(tensors []describe.Tensor, specs []string, fill Fill) (*Feed, error) {
 			i = next
 		}
 		if i >= len(tensors) || feed.inputs[i] != nil {
-			return nil, &ir.Error{Op: "input " + spec, Msg: fmt.Sprintf("no input is left for it; the network has %s", tensorList(tensors))}
+			return nil, &ir.Error{Op: "input " + spec,
+				Msg: fmt.Sprintf("no input is left for it; the network has %s", tensorList(tensors))}
 		}
 		runs, note, err := loadInput(tensors[i], file)
 		if err != nil {
@@ -69,7 +70,8 @@ func Load(tensors []describe.Tensor, specs []string, fill Fill) (*Feed, error) {
 			feed.Notes = append(feed.Notes, note)
 		}
 		if len(runs) > 1 && feed.Runs > 1 && len(runs) != feed.Runs {
-			return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf("holds %d times the input's batch, %s holds %d times", len(runs), source, feed.Runs)}
+			return nil, &ir.Error{Pos: ir.Pos{File: file},
+				Msg: fmt.Sprintf("holds %d times the input's batch, %s holds %d times", len(runs), source, feed.Runs)}
 		}
 		if len(runs) > 1 {
 			feed.Runs, source = len(runs), file
@@ -130,7 +132,8 @@ func loadInput(t describe.Tensor, file string) (runs [][]byte, note string, err 
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		msg = "it is a folder"
 	}
-	return nil, "", &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: msg, Help: "give a .npy, .png or .jpg file"}
+	return nil, "", &ir.Error{Pos: ir.Pos{File: file}, Node: fmt.Sprintf("input %q", t.Title()), Msg: msg,
+		Help: "give a .npy, .png or .jpg file"}
 }
 
 // unnamed is err, and where the file that could not be read looks like NAME=FILE, that no input has
@@ -179,11 +182,13 @@ func checkArray(t describe.Tensor, file string, a *npy.Array) ([][]byte, error) 
 		if a.DType != t.DType {
 			help += "; nothing is converted by itself (numpy: a.astype)"
 		}
-		return bad(fmt.Sprintf("the file holds %s %s, the input is %s %s", a.DType, ShapeText(a.Shape), t.DType, ShapeText(t.Shape)), help)
+		return bad(fmt.Sprintf("the file holds %s %s, the input is %s %s", a.DType, ShapeText(a.Shape), t.DType,
+			ShapeText(t.Shape)), help)
 	}
 	if t.DType == "u8" && t.Encoding != "" && t.Bits > 0 && t.Bits < 8 {
 		if most := slices.Max(a.Data); int(most) >= 1<<t.Bits {
-			return bad(fmt.Sprintf("holds the value %d", most), fmt.Sprintf("levels of %d bits are 0 to %d", t.Bits, 1<<t.Bits-1))
+			return bad(fmt.Sprintf("holds the value %d", most),
+				fmt.Sprintf("levels of %d bits are 0 to %d", t.Bits, 1<<t.Bits-1))
 		}
 	}
 	return splitRuns(t, k, a.Data), nil

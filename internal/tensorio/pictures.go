@@ -31,7 +31,8 @@ func loadPicture(t describe.Tensor, file string) (data []byte, note string, err 
 	if planes {
 		s = []int{s[0], s[2], s[3], s[1]}
 	}
-	if t.Packed || len(s) != 4 || s[0] != 1 || (s[3] != 1 && s[3] != 3) || (t.Layout != "NHWC" && !planes) || (t.DType != "f32" && t.DType != "u8") {
+	if t.Packed || len(s) != 4 || s[0] != 1 || (s[3] != 1 && s[3] != 3) || (t.Layout != "NHWC" && !planes) ||
+		(t.DType != "f32" && t.DType != "u8") {
 		return nil, "", bad(fmt.Sprintf("a picture does not fit %s %s %s; pictures fill f32 or u8 inputs [1, H, W, 1 or 3], NHWC, or [1, 1 or 3, H, W], NCHW", t.DType, ShapeText(t.Shape), t.Layout), nil)
 	}
 	f, err := files.Open(file)
@@ -44,7 +45,8 @@ func loadPicture(t describe.Tensor, file string) (data []byte, note string, err 
 		return nil, "", bad("cannot read the picture", err)
 	}
 	if int64(config.Width)*int64(config.Height) > maxPixels {
-		return nil, "", bad(fmt.Sprintf("the picture has %dx%d pixels; at most %d M are read", config.Width, config.Height, maxPixels>>20), nil)
+		return nil, "", bad(fmt.Sprintf("the picture has %dx%d pixels; at most %d M are read", config.Width,
+			config.Height, maxPixels>>20), nil)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, "", bad("cannot read the picture", err)
@@ -60,7 +62,8 @@ func loadPicture(t describe.Tensor, file string) (data []byte, note string, err 
 		draw.Draw(dst, dst.Bounds(), src, src.Bounds().Min, draw.Over)
 	} else {
 		draw.BiLinear.Scale(dst, dst.Bounds(), src, src.Bounds(), draw.Over, nil)
-		note = fmt.Sprintf("%s: %s for input %q of %dx%d", file, scaling(src.Bounds().Size(), dst.Bounds().Size()), t.Title(), s[2], s[1])
+		note = fmt.Sprintf("%s: %s for input %q of %dx%d", file, scaling(src.Bounds().Size(), dst.Bounds().Size()),
+			t.Title(), s[2], s[1])
 	}
 	top := 255.0
 	if t.Encoding != "" && t.Bits > 0 {
@@ -92,7 +95,7 @@ func loadPicture(t describe.Tensor, file string) (data []byte, note string, err 
 	return data, note, nil
 }
 
-// scaling says how a picture of one size becomes one of another: stretched where the ratio of its
+// scaling describes the scaling of a picture to another size: stretched where the ratio of its
 // sides changes.
 func scaling(from, to image.Point) string {
 	how := "scaled"

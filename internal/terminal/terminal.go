@@ -99,40 +99,40 @@ func obeyed(r rune) bool {
 // writer is the result of NewWriter.
 type writer struct {
 	to      io.Writer
-	instead func(r rune) string
-	rest    []byte // a character that is not all there yet
+	replace func(r rune) string
+	partial []byte // a character that is not all there yet
 }
 
 // NewWriter writes text to w with a question mark for each character that a terminal would obey,
 // and for bytes that are no UTF-8. It changes nothing else.
 func NewWriter(w io.Writer) io.Writer {
-	return &writer{to: w, instead: func(rune) string { return string(substitute) }}
+	return &writer{to: w, replace: func(rune) string { return string(substitute) }}
 }
 
 // NewJSONWriter is NewWriter for JSON, which stays the same value: in strings, such characters have
 // an escape.
 func NewJSONWriter(w io.Writer) io.Writer {
-	return &writer{to: w, instead: func(r rune) string {
+	return &writer{to: w, replace: func(r rune) string {
 		const hex = "0123456789abcdef" // they are below 0x10000
 		return `\u` + string([]byte{hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15]})
 	}}
 }
 
 func (w *writer) Write(p []byte) (int, error) {
-	text := append(w.rest, p...)
-	w.rest = nil
+	text := append(w.partial, p...)
+	w.partial = nil
 	var out bytes.Buffer
 	for len(text) > 0 {
 		if !utf8.FullRune(text) {
-			w.rest = bytes.Clone(text)
+			w.partial = bytes.Clone(text)
 			break
 		}
 		r, n := utf8.DecodeRune(text)
 		switch {
 		case r == utf8.RuneError && n == 1:
-			out.WriteString(w.instead(utf8.RuneError))
+			out.WriteString(w.replace(utf8.RuneError))
 		case obeyed(r):
-			out.WriteString(w.instead(r))
+			out.WriteString(w.replace(r))
 		default:
 			out.Write(text[:n])
 		}

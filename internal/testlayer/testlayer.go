@@ -18,7 +18,8 @@ import (
 // with the given bits. It sets a's weights, but for their values, and pads with the level 0 or,
 // bipolar, with the highest. If it makes floats, it also writes levels for those readers that are
 // quantizers, where it can. If the only reader is a mean of all positions, it writes the mean.
-func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int, slice ops.Slice, readers ...*graph.Node) *ir.Func {
+func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int,
+	slice ops.Slice, readers ...*graph.Node) *ir.Func {
 	return conv(integers(a, t, by, enc, bits, batch, h, w), by, slice, readers)
 }
 
@@ -32,7 +33,8 @@ func Bytes(a *graph.FusedConv, t targets.Target, enc ir.EncodingKind, bits, batc
 	return conv(l, layout.Dot, ops.Slice{}, readers)
 }
 
-func integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind, bits, batch, h, w int) *layout.Conv {
+func integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.EncodingKind,
+	bits, batch, h, w int) *layout.Conv {
 	x := graph.Value{Name: "x", LevelType: scalar.LevelType{Enc: enc, Bits: bits}, Shape: []int{batch, h, w, a.In}}
 	a.X, a.W = graph.IntegersOf(x.LevelType), graph.Integers{Min: -1, Max: 1, Step: 2}
 	if enc != ir.Unipolar {
@@ -74,7 +76,8 @@ func others(a *graph.FusedConv, batch, h, w int) []layout.Tensor {
 
 // Reals is the Func of a, a layer over real numbers.
 func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice, readers ...*graph.Node) *ir.Func {
-	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, targets.Target{}, layout.Float, others(a, batch, h, w)...), layout.Float, slice, readers)
+	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, targets.Target{},
+		layout.Float, others(a, batch, h, w)...), layout.Float, slice, readers)
 }
 
 // Random is the schedule of f at a point that is drawn: any strategy, any values. Where none of

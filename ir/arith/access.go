@@ -17,36 +17,36 @@ func VerifyBounds(f *ir.Func) error { return verifyBounds(f, "") }
 func VerifyBoundsOf(f *ir.Func, buf string) error { return verifyBounds(f, buf) }
 
 func verifyBounds(f *ir.Func, only string) error {
-	v := &accesses{f: f, bufs: f.Buffers(), only: only}
+	v := &accesses{f: f, bufs: f.Buffers(), onlyBuffer: only}
 	v.stmt(f.Body, place{r: Loops(f.Body)})
 	return v.err
 }
 
 type accesses struct {
-	f    *ir.Func
-	bufs map[string]ir.Buffer
-	only string     // the buffer to look at; "": all
-	done []*ir.Func // instructions that were checked
-	err  error
+	f            *ir.Func
+	bufs         map[string]ir.Buffer
+	onlyBuffer   string     // the buffer to look at; "": all
+	checkedFuncs []*ir.Func // instructions that were checked
+	err          error
 }
 
 // place is the knowledge at an access: ranges, facts, and enclosing loops.
 type place struct {
 	r     Ranges
-	known []Affine
+	facts []Affine
 	loops []*ir.For // spare capacity behind it is overwritten
 }
 
 // assuming returns p under the condition cond. lasting are the conjuncts that become known facts.
 // It returns false if cond cannot hold.
 func (p place) assuming(cond ir.Expr, lasting ...ir.Expr) (place, bool) {
-	if proves(ir.Un(ir.Not, cond), p.r, p.known) {
+	if proves(ir.Un(ir.Not, cond), p.r, p.facts) {
 		return p, false
 	}
-	p.known = slices.Clone(p.known)
+	p.facts = slices.Clone(p.facts)
 	for _, c := range lasting {
 		for _, f := range facts(Simplify(c, p.r), p.r) {
-			p.known = append(append(p.known, f), remainders(f, p.r)...)
+			p.facts = append(append(p.facts, f), remainders(f, p.r)...)
 		}
 	}
 	var possible bool
@@ -99,10 +99,10 @@ func (v *accesses) stmt(s ir.Stmt, p place) {
 
 // checkInstruction checks the accesses of an instruction to its parameters, once.
 func (v *accesses) checkInstruction(f *ir.Func) {
-	if v.err != nil || v.only != "" || slices.Contains(v.done, f) {
+	if v.err != nil || v.onlyBuffer != "" || slices.Contains(v.checkedFuncs, f) {
 		return
 	}
-	v.done = append(v.done, f)
+	v.checkedFuncs = append(v.checkedFuncs, f)
 	v.err = verifyBounds(f, "")
 }
 
@@ -111,7 +111,7 @@ func (v *accesses) expr(e ir.Expr, p place) {
 	case *ir.Load:
 		v.access(e.Buf, e.Idx, nil, p)
 	case *ir.Select:
-		if v.only != "" && !ir.Reads(e, v.only) {
+		if v.onlyBuffer != "" && !ir.Reads(e, v.onlyBuffer) {
 			return
 		}
 		v.expr(e.Cond, p)
@@ -140,7 +140,7 @@ func (v *accesses) expr(e ir.Expr, p place) {
 
 // access checks the window of the given size (in the trailing dimensions; 1 in the others) at idx.
 func (v *accesses) access(name string, idx []ir.Expr, size []int, p place) {
-	if v.only != "" && v.only != name {
+	if v.onlyBuffer != "" && v.onlyBuffer != name {
 		for _, e := range idx {
 			v.expr(e, p)
 		}
@@ -182,7 +182,7 @@ func between(e ir.Expr, last int64, p place) bool {
 		return false
 	}
 	rest, exact := Affine{Const: last}.plusExact(-1, a)
-	return exact && nonNegative(a, p.r, p.known, 3) && nonNegative(rest, p.r, p.known, 3)
+	return exact && nonNegative(a, p.r, p.facts, 3) && nonNegative(rest, p.r, p.facts, 3)
 }
 
 func (v *accesses) fail(name string, idx []ir.Expr, p place, msg string) {

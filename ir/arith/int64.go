@@ -2,7 +2,7 @@ package arith
 
 import "math"
 
-// Arithmetic on int64 that says whether the result is exact.
+// Arithmetic on int64 that reports whether the result is exact.
 
 func addOK(a, b int64) (int64, bool) {
 	c := a + b

@@ -16,7 +16,7 @@ func Follows(cond ir.Expr, r Ranges, given ...ir.Expr) bool {
 			return true
 		}
 	}
-	return proves(cond, p.r, p.known)
+	return proves(cond, p.r, p.facts)
 }
 
 // proves reports whether cond follows from the ranges and from facts, sums known to be at least 0.

@@ -36,7 +36,8 @@ func Scattered(l *ir.For) bool {
 func Neighbours(l *ir.For, bufs map[string]ir.Buffer) bool {
 	side := true
 	at := func(buf string, idx []ir.Expr, most int64) {
-		step, size := int64(0), int64(1) // elements from one iteration to the next; that an index of a dimension goes on by
+		// step: elements from one iteration to the next. size: elements per index of the dimension.
+		step, size := int64(0), int64(1)
 		shape := bufs[buf].Shape
 		for d := len(idx) - 1; d >= 0; d-- {
 			c, factor := ToAffine(idx[d]).Coef(l.Var)

@@ -359,7 +359,8 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 			continue
 		}
 		if !b.Range.Any() {
-			return fail("declare the range of the stored numbers, or leave it out", "elements can be %s, but are said to be from %s to %s", worst, lo, hi)
+			return fail("declare the range of the stored numbers, or leave it out",
+				"elements can be %s, but are said to be from %s to %s", worst, lo, hi)
 		}
 		return fail(wider(b.Type, p), "the accumulator can reach %s, but %s holds %s..%s", worst, b.Type, lo, hi)
 	}

@@ -30,7 +30,8 @@ func (a Access) String() string {
 // commutes reports whether a and b belong to the same integer reduction, which may run in any
 // order.
 func (a Access) commutes(b Access) bool {
-	return a.Store != nil && b.Store != nil && a.Store.Op == b.Store.Op && a.Store.Op != ir.Assign && !a.Store.Val.Type().IsFloat()
+	return a.Store != nil && b.Store != nil && a.Store.Op == b.Store.Op && a.Store.Op != ir.Assign &&
+		!a.Store.Val.Type().IsFloat()
 }
 
 // width is the number of elements that the access touches in dimension d.

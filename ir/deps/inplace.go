@@ -24,9 +24,10 @@ func InPlace(f *ir.Func, out, in string) error {
 	case o == nil || i == nil || !o.Out || i.Out:
 		return fail(fmt.Sprintf("%%%s is no output of @%s, or %%%s no input", out, f.Name, in), "")
 	case !ir.SamePlaces(o.Buffer, i.Buffer):
-		return fail(fmt.Sprintf("the elements of %s and %s do not lie alike", ir.BufferString(o.Buffer), ir.BufferString(i.Buffer)), "")
+		return fail(fmt.Sprintf("the elements of %s and %s do not lie alike", ir.BufferString(o.Buffer),
+			ir.BufferString(i.Buffer)), "")
 	}
-	c := overwriting{scope: ScopeOf(f.Body), out: o.Buffer, in: i.Buffer, flat: !slices.Equal(o.Shape, i.Shape)}
+	c := overwriting{scope: ScopeOf(f.Body), out: o.Buffer, in: i.Buffer, byNumber: !slices.Equal(o.Shape, i.Shape)}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		l, ok := s.(*ir.For)
 		c.hasParallel = c.hasParallel || ok && l.Kind == ir.Parallel
@@ -51,7 +52,7 @@ func param(f *ir.Func, name string) *ir.Param {
 type overwriting struct {
 	scope       Scope
 	out, in     ir.Buffer
-	flat        bool // their shapes differ: elements are told apart by their number
+	byNumber    bool // their shapes differ: elements are told apart by their number
 	hasParallel bool // some loop is parallel: statements outside of parallel loops run on all threads
 }
 
@@ -117,7 +118,7 @@ func (c overwriting) accesses(s ir.Stmt) (writes, reads []Access) {
 // element is a by the number of its element, where shapes differ. Of a window it is told no more
 // then than that it may be anywhere.
 func (c overwriting) element(a Access, b ir.Buffer) Access {
-	if !c.flat {
+	if !c.byNumber {
 		return a
 	}
 	number, size := arith.Affine{}, int64(1)

@@ -86,7 +86,8 @@ func (c *checker) stmt(s ir.Stmt, around []ir.Stmt) *ir.Error {
 	case *ir.Call:
 		for _, t := range around {
 			if l, ok := t.(*ir.For); ok && vector(l) {
-				return &ir.Error{Op: "vectorize %" + l.Var, Msg: fmt.Sprintf("loop %%%s holds a call of @%s", l.Var, s.Fn.Name), Help: "unroll it instead"}
+				return &ir.Error{Op: "vectorize %" + l.Var,
+					Msg: fmt.Sprintf("loop %%%s holds a call of @%s", l.Var, s.Fn.Name), Help: "unroll it instead"}
 			}
 		}
 	}
@@ -249,7 +250,8 @@ func (sc Scope) untouched(loop string, acc map[string][]Access, request string, 
 			help += ", or that only reduces integers with +=, |=, min= or max="
 		}
 		return &ir.Error{
-			Msg:  fmt.Sprintf("cannot %s loop %%%s: its iterations may touch the same element of %%%s in %s", request, loop, b, p),
+			Msg: fmt.Sprintf("cannot %s loop %%%s: its iterations may touch the same element of %%%s in %s",
+				request, loop, b, p),
 			Help: help,
 		}
 	}

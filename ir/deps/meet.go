@@ -59,7 +59,7 @@ func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 	if !May(as, bs, rule) {
 		return Pair{}, false
 	}
-	m := meeting{sc: sc, still: sc.Outer[loops[0]], forms: map[formKey]form{}}
+	m := meeting{sc: sc, heldLoops: sc.Outer[loops[0]], forms: map[formKey]form{}}
 	for _, a := range as {
 		for _, b := range bs {
 			if !rule.forbids(a, b) {
@@ -76,7 +76,7 @@ func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 // Touch looks for an access in as and one in bs that may touch the same element, at least one being
 // a write. The loops in still keep their iterations; all others may be anywhere.
 func (sc Scope) Touch(as, bs []Access, still *Loops) (Pair, bool) {
-	m := meeting{sc: sc, still: still, forms: map[formKey]form{}}
+	m := meeting{sc: sc, heldLoops: still, forms: map[formKey]form{}}
 	for _, a := range as {
 		for _, b := range bs {
 			if (a.Write || b.Write) && !m.apart(a, b, anyLoop) {
@@ -96,7 +96,7 @@ func Once(f *ir.Func, buf string) bool {
 		if !ok || l.Extent == 1 {
 			return once
 		}
-		m := meeting{sc: sc, still: sc.Outer[l.Var], forms: map[formKey]form{}}
+		m := meeting{sc: sc, heldLoops: sc.Outer[l.Var], forms: map[formKey]form{}}
 		once = once && !slices.ContainsFunc(Accesses(l.Body)[buf], func(a Access) bool { return !m.apart(a, a, l.Var) })
 		return once
 	})
@@ -105,9 +105,9 @@ func Once(f *ir.Func, buf string) bool {
 
 // meeting compares accesses; each index is taken apart once and compared with many.
 type meeting struct {
-	sc    Scope
-	still *Loops
-	forms map[formKey]form
+	sc        Scope
+	heldLoops *Loops
+	forms     map[formKey]form
 }
 
 type formKey struct {
@@ -161,8 +161,8 @@ func (m *meeting) partsApart(a, b Access, v string) bool {
 		return a
 	}
 	a, b = split(a), split(b)
-	outer := meeting{sc: in, still: m.still, forms: map[formKey]form{}}
-	inner := meeting{sc: in, still: m.still.With(q), forms: map[formKey]form{}}
+	outer := meeting{sc: in, heldLoops: m.heldLoops, forms: map[formKey]form{}}
+	inner := meeting{sc: in, heldLoops: m.heldLoops.With(q), forms: map[formKey]form{}}
 	return outer.apart(a, b, q) && inner.apart(a, b, r)
 }
 
@@ -182,7 +182,7 @@ func (m *meeting) form(e ir.Expr, v string) form {
 	key := formKey{e, v}
 	f, ok := m.forms[key]
 	if !ok {
-		f = m.sc.form(e, v, m.still)
+		f = m.sc.form(e, v, m.heldLoops)
 		m.forms[key] = f
 	}
 	return f

@@ -6,15 +6,15 @@ import (
 
 // compiler turns one Func, and the instructions it calls, into closures.
 type compiler struct {
-	fn      *ir.Func
-	calls   []*ir.Func         // instructions being compiled, outermost first
-	bufs    map[string]*bufRef // in scope
-	scope   []variable         // loops around the current statement, outermost first
-	hidden  int                // how many of scope belong to callers, so are not to be referred to
-	extents []int64            // per slot of frame.v: the variable is in 0..extent-1; unknown for windows
-	allocs  []ir.Buffer        // memory beyond the parameters
-	checks  Checks
-	err     error
+	fn         *ir.Func
+	calls      []*ir.Func         // instructions being compiled, outermost first
+	bufs       map[string]*bufRef // in scope
+	scope      []variable         // loops around the current statement, outermost first
+	hiddenVars int                // how many of scope belong to callers, so are not to be referred to
+	extents    []int64            // per slot of frame.v: the variable is in 0..extent-1; unknown for windows
+	allocs     []ir.Buffer        // memory beyond the parameters
+	checks     Checks
+	err        error
 }
 
 // variable is a loop variable and its slot in frame.v.
@@ -74,7 +74,7 @@ func (c *compiler) buffer(name string) *bufRef {
 
 // variable finds the slot of a loop variable.
 func (c *compiler) variable(name string) (slot int, ok bool) {
-	for i := len(c.scope) - 1; i >= c.hidden; i-- {
+	for i := len(c.scope) - 1; i >= c.hiddenVars; i-- {
 		if c.scope[i].name == name {
 			return c.scope[i].slot, true
 		}
@@ -143,14 +143,16 @@ func (c *compiler) call(s *ir.Call) stmtFn {
 			return nil
 		}
 		if p.Type != b.Type || len(p.Shape) > len(b.Shape) {
-			c.fail("call @%s: a window of %s cannot be parameter %s", s.Fn.Name, ir.BufferString(b.Buffer), ir.BufferString(p.Buffer))
+			c.fail("call @%s: a window of %s cannot be parameter %s", s.Fn.Name, ir.BufferString(b.Buffer),
+				ir.BufferString(p.Buffer))
 			return nil
 		}
 		if p.Out && !b.writable {
 			c.fail("call @%s writes the input %%%s", s.Fn.Name, w.Buf)
 		}
 		if !p.Out && !p.Range.Has(b.Range) {
-			c.fail("call @%s: elements of %s can be others than those of parameter %s", s.Fn.Name, ir.BufferString(b.Buffer), ir.BufferString(p.Buffer))
+			c.fail("call @%s: elements of %s can be others than those of parameter %s", s.Fn.Name,
+				ir.BufferString(b.Buffer), ir.BufferString(p.Buffer))
 		}
 		slots[i] = c.newSlot(unknown)
 		starts[i] = c.window(b, w.Idx, p.Shape)
@@ -158,12 +160,13 @@ func (c *compiler) call(s *ir.Call) stmtFn {
 		if p.Out {
 			view.Range = b.Range
 		}
-		bufs[p.Name] = &bufRef{Buffer: view, mem: b.mem, stride: b.stride[len(b.Shape)-len(p.Shape):], base: slots[i], writable: p.Out, tracked: b.tracked}
+		bufs[p.Name] = &bufRef{Buffer: view, mem: b.mem, stride: b.stride[len(b.Shape)-len(p.Shape):], base: slots[i],
+			writable: p.Out, tracked: b.tracked}
 	}
-	outer, hidden := c.bufs, c.hidden
-	c.bufs, c.hidden, c.calls = bufs, len(c.scope), append(c.calls, s.Fn)
+	outer, hidden := c.bufs, c.hiddenVars
+	c.bufs, c.hiddenVars, c.calls = bufs, len(c.scope), append(c.calls, s.Fn)
 	body := c.stmt(s.Fn.Body)
-	c.bufs, c.hidden, c.calls = outer, hidden, c.calls[:len(c.calls)-1]
+	c.bufs, c.hiddenVars, c.calls = outer, hidden, c.calls[:len(c.calls)-1]
 	if c.err != nil {
 		return nil
 	}

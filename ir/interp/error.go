@@ -14,12 +14,12 @@ type Undefined uint8
 const (
 	Outside   Undefined = iota // an index or a window outside its buffer
 	Unwritten                  // a read of an alloc element before it is written
-	Wraps                      // a number outside the buffer's range
-	Number                     // a number that the buffer's range has not
+	Wraps                      // a sum that leaves its type
+	Number                     // a number outside the range of its buffer
 	Count                      // a count of a shift beyond the width
 )
 
-// RuntimeError says where a Func did something undefined.
+// RuntimeError is undefined behaviour of a Func, with its place.
 type RuntimeError struct {
 	What  Undefined
 	Func  string // the kernel

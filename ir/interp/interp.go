@@ -20,7 +20,7 @@ import (
 // in the result.
 const Poison = 0xCB
 
-// pollEvery is how many loop iterations pass between two looks at the context.
+// pollEvery is the number of loop iterations between two checks of the context.
 const pollEvery = 1 << 16
 
 type (
@@ -107,10 +107,12 @@ func (c *Compiled) Run(ctx context.Context, args [][]byte) (err error) {
 	fr := &frame{ctx: ctx, v: make([]int64, c.vars), mem: make([][]byte, 0, len(args)+len(c.allocs))}
 	for i, p := range c.fn.Params {
 		if len(args[i]) != p.Bytes() {
-			return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("argument %d has %d bytes, but %s needs %d", i, len(args[i]), ir.BufferString(p.Buffer), p.Bytes())}
+			return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("argument %d has %d bytes, but %s needs %d",
+				i, len(args[i]), ir.BufferString(p.Buffer), p.Bytes())}
 		}
 		if e, found := p.Outside(args[i]); found && !p.Out {
-			return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("element %d of argument %d is not one of %s", e, i, ir.BufferString(p.Buffer))}
+			return &ir.Error{Node: "@" + c.fn.Name,
+				Msg: fmt.Sprintf("element %d of argument %d is not one of %s", e, i, ir.BufferString(p.Buffer))}
 		}
 		a := aligned(args[i])
 		fr.mem = append(fr.mem, a)

@@ -56,7 +56,8 @@ func (c *compiler) exact(e ir.Expr, buf string) exactFn {
 		return func(fr *frame) *big.Int { v := a(fr); return v.Lsh(v, n) }
 	}
 	b := c.exact(x.B, buf)
-	combine := map[ir.BinOp]func(z, x, y *big.Int) *big.Int{ir.Add: (*big.Int).Add, ir.Sub: (*big.Int).Sub, ir.Mul: (*big.Int).Mul}[x.Op]
+	combine := map[ir.BinOp]func(z, x, y *big.Int) *big.Int{ir.Add: (*big.Int).Add, ir.Sub: (*big.Int).Sub,
+		ir.Mul: (*big.Int).Mul}[x.Op]
 	return func(fr *frame) *big.Int { v := a(fr); return combine(v, v, b(fr)) }
 }
 
@@ -79,7 +80,8 @@ func limits(t ir.Type) (lo, hi *big.Int) {
 // wraps stops at a sum v that leaves its type.
 func (a *access) wraps(fr *frame, v *big.Int) {
 	lo, hi := limits(a.Type)
-	panic(a.describe(fr, a.site.error(fr, Wraps, "a sum in %%%s wraps: it is %s, and %s holds %s to %s", a.Name, v, a.Type, lo, hi)))
+	panic(a.describe(fr, a.site.error(fr, Wraps, "a sum in %%%s wraps: it is %s, and %s holds %s to %s", a.Name,
+		v, a.Type, lo, hi)))
 }
 
 // addTo is store of "+=" that complains about a sum that wraps.

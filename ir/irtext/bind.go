@@ -18,7 +18,8 @@ func (f *File) Bind(data map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(f.ConstHash)) {
 		d, ok := data[name]
 		if !ok {
-			return &ir.Error{Op: "%" + name, Node: "program @" + f.Program.Name, Msg: "the contents of the constant are missing"}
+			return &ir.Error{Op: "%" + name, Node: "program @" + f.Program.Name,
+				Msg: "the contents of the constant are missing"}
 		}
 		if got := fmt.Sprintf("%x", sha256.Sum256(d)); got != f.ConstHash[name] {
 			return &ir.Error{Op: "%" + name, Node: "program @" + f.Program.Name,

@@ -196,7 +196,8 @@ func (p *parser) literal(sign string) (ir.Expr, error) {
 	if n < len(at.s) {
 		var err error
 		if t, err = ir.ParseType(at.s[n:]); err != nil || !t.IsInt() {
-			return nil, p.fail(at, "integers end in their type, i8 to u64, or in nothing for i64; f32 has a point: 1.0", "%q is not a number", at.s)
+			return nil, p.fail(at, "integers end in their type, i8 to u64, or in nothing for i64; f32 has a point: 1.0",
+				"%q is not a number", at.s)
 		}
 	}
 	var v int64

@@ -205,7 +205,9 @@ func ParseFunc(file string, src []byte) (*ir.Func, error) {
 		for _, fn := range f.Funcs {
 			names = append(names, "@"+fn.Name)
 		}
-		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf("there should be one func, not %d funcs: %s", len(f.Funcs), strings.Join(names, " ")), Help: "a program is something else, and instructions count as funcs if nothing calls them"}
+		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf("there should be one func, not %d funcs: %s",
+			len(f.Funcs), strings.Join(names, " ")),
+			Help: "a program is something else, and instructions count as funcs if nothing calls them"}
 	}
 	return f.Funcs[0], nil
 }

@@ -24,7 +24,7 @@ func (p *parser) body() (ir.Stmt, error) {
 	return s, p.expect("}")
 }
 
-// statements reads up to "}". An alloc takes in all that follows it.
+// statements reads up to "}". An alloc contains all later statements.
 func (p *parser) statements() (ir.Stmt, error) {
 	var out []ir.Stmt
 	var allocs []ir.Buffer

@@ -129,7 +129,8 @@ func operations(e ir.Expr, f func(ir.Expr) bool) {
 	})
 }
 
-// few is how many operations are compared with each other. Of more, equal ones are made one.
+// few is the largest number of operations to compare pairwise. Beyond it, equal ones are shared
+// first.
 const few = 24
 
 // once returns e, and a function that reports for each operation of e whether an equal one was

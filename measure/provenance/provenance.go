@@ -28,7 +28,8 @@ type Mark struct {
 
 // Compiler lists the folders that decide which code a network becomes.
 func Compiler() []string {
-	return []string{"codegen", "compile", "fusedglue", "graph", "importer", "ir", "lower", "recognize", "runtime", "schedule", "targets"}
+	return []string{"codegen", "compile", "fusedglue", "graph", "importer", "ir", "lower", "recognize", "runtime",
+		"schedule", "targets"}
 }
 
 // Folders lists the folders of the code that the figure measures.
@@ -78,10 +79,11 @@ func commit(folders []string) string {
 
 // String is the mark for people: "2026-11-22, commit 0123456789ab, AMD EPYC".
 func (m Mark) String() string {
-	return fmt.Sprintf("%s, commit %s, %s", cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"), cmp.Or(m.CPU, "unknown CPU"))
+	return fmt.Sprintf("%s, commit %s, %s", cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"),
+		cmp.Or(m.CPU, "unknown CPU"))
 }
 
-// Text says where figures are from, a sentence for each mark, the oldest first.
+// Text describes the origin of figures, a sentence for each mark, the oldest first.
 func Text(marks []Mark) string {
 	count := map[string]int{}
 	for _, m := range marks {

@@ -55,7 +55,8 @@ func readHeader(r io.Reader) (header, error) {
 		return header{}, &Error{Msg: fmt.Sprintf("format version %d.%d", fixed[6], fixed[7]), Help: "versions 1 and 2 are read"}
 	}
 	if n > maxHeader {
-		return header{}, &Error{Msg: fmt.Sprintf("the header claims %d bytes", n), Help: fmt.Sprintf("at most %d are read", maxHeader)}
+		return header{}, &Error{Msg: fmt.Sprintf("the header claims %d bytes", n),
+			Help: fmt.Sprintf("at most %d are read", maxHeader)}
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {

@@ -115,7 +115,8 @@ func Read(r io.Reader) (*Array, error) {
 	}
 	data, err := readExactly(r, n)
 	if err != nil {
-		return nil, &Error{Msg: fmt.Sprintf("shape %v of %s needs %d bytes of data, the file has %d", h.shape, h.dtype, n, len(data)), Err: err}
+		return nil, &Error{Msg: fmt.Sprintf("shape %v of %s needs %d bytes of data, the file has %d", h.shape, h.dtype,
+			n, len(data)), Err: err}
 	}
 	if h.fortran {
 		data = fromFortran(data, h.shape, Size(h.dtype))

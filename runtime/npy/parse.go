@@ -128,7 +128,8 @@ func (p *parser) descr() (string, error) {
 		}
 		names = append(names, d[0])
 	}
-	return "", &Error{Msg: fmt.Sprintf("element type %q is not supported", s), Help: "use " + strings.Join(names, ", ") + " (astype before save)"}
+	return "", &Error{Msg: fmt.Sprintf("element type %q is not supported", s),
+		Help: "use " + strings.Join(names, ", ") + " (astype before save)"}
 }
 
 // boolean reads True or False.

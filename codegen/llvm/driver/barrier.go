@@ -4,15 +4,17 @@ import "ripc/internal/abi"
 
 // arch is the text that differs between architectures.
 type arch struct {
-	declare string           // declarations
-	enter   string           // saves the float settings and sets ripc's
-	leave   string           // brings back the saved ones
-	pause   string           // lets the other hardware thread run
-	spins   int              // pauses, with a load each, that take about 20 microseconds
-	yield   string           // the system call sched_yield
-	base    string           // the target with code for every Linux CPU of the architecture
-	cpu     string           // the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in "needs"
-	bits    map[string][]bit // by feature: all bits that must be set for it
+	declare string // declarations
+	enter   string // saves the float settings and sets ripc's
+	leave   string // brings back the saved ones
+	pause   string // lets the other hardware thread run
+	spins   int    // pauses, with a load each, that take about 20 microseconds
+	yield   string // the system call sched_yield
+	base    string // the target with code for every Linux CPU of the architecture
+	// the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in
+	// "needs"
+	cpu  string
+	bits map[string][]bit // by feature: all bits that must be set for it
 }
 
 // bit is one of a word of the body cpu.

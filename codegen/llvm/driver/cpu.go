@@ -32,7 +32,8 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 	masks := map[string]uint64{}
 	for _, f := range t.Features {
 		if len(a.bits[f]) == 0 {
-			return nil, targets.Target{}, fmt.Errorf("driver of %s: nothing tells a program whether a CPU has %s, which target %s needs", name, f, t.Name)
+			return nil, targets.Target{},
+				fmt.Errorf("driver of %s: nothing tells a program whether a CPU has %s, which target %s needs", name, f, t.Name)
 		}
 		for _, b := range a.bits[f] {
 			masks[b.word] |= 1 << b.n
@@ -56,7 +57,8 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 // cpuX86 has cpuid's registers as words of 64 bits, zero where the CPU has no such leaf, and xcr0.
 func cpuX86() string {
 	return cpuid("l0", "0", "0") + `  %l0.max = extractvalue { i32, i32, i32, i32 } %l0, 0
-` + cpuid("l1", "1", "0") + cpuid("l7", "7", "0") + cpuid("l71", "7", "1") + cpuid("x0", "2147483648", "0") + cpuid("x1", "2147483649", "0") + `
+` + cpuid("l1", "1", "0") + cpuid("l7", "7", "0") + cpuid("l71", "7", "1") + cpuid("x0", "2147483648", "0") +
+		cpuid("x1", "2147483649", "0") + `
   %l1.there = icmp uge i32 %l0.max, 1
   %l7.there = icmp uge i32 %l0.max, 7
   %l7.eax = extractvalue { i32, i32, i32, i32 } %l7, 0
@@ -101,12 +103,16 @@ func bitsX86() map[string][]bit {
 	avx512 := append(slices.Clone(avx), bit{"l7.ebx", 16}, bit{"xcr0", 5}, bit{"xcr0", 6}, bit{"xcr0", 7})
 	with := func(all []bit, word string, n int) []bit { return append(slices.Clone(all), bit{word, n}) }
 	return map[string][]bit{
-		"sse2": {{"l1.edx", 26}}, "sse3": {{"l1.ecx", 0}}, "ssse3": {{"l1.ecx", 9}}, "sse4.1": {{"l1.ecx", 19}}, "sse4.2": {{"l1.ecx", 20}},
+		"sse2": {{"l1.edx", 26}}, "sse3": {{"l1.ecx", 0}}, "ssse3": {{"l1.ecx", 9}}, "sse4.1": {{"l1.ecx", 19}},
+		"sse4.2": {{"l1.ecx", 20}},
 		"popcnt": {{"l1.ecx", 23}}, "bmi": {{"l7.ebx", 3}}, "bmi2": {{"l7.ebx", 8}}, "lzcnt": {{"x1.ecx", 5}},
-		"avx": avx, "avx2": with(avx, "l7.ebx", 5), "fma": with(avx, "l1.ecx", 12), "f16c": with(avx, "l1.ecx", 29), "avxvnni": with(avx, "l71.eax", 4),
-		"avx512f": avx512, "avx512dq": with(avx512, "l7.ebx", 17), "avx512ifma": with(avx512, "l7.ebx", 21), "avx512cd": with(avx512, "l7.ebx", 28),
+		"avx": avx, "avx2": with(avx, "l7.ebx", 5), "fma": with(avx, "l1.ecx", 12), "f16c": with(avx, "l1.ecx", 29),
+		"avxvnni": with(avx, "l71.eax", 4),
+		"avx512f": avx512, "avx512dq": with(avx512, "l7.ebx", 17), "avx512ifma": with(avx512, "l7.ebx", 21),
+		"avx512cd": with(avx512, "l7.ebx", 28),
 		"avx512bw": with(avx512, "l7.ebx", 30), "avx512vl": with(avx512, "l7.ebx", 31), "avx512vbmi": with(avx512, "l7.ecx", 1),
-		"avx512vbmi2": with(avx512, "l7.ecx", 6), "avx512vnni": with(avx512, "l7.ecx", 11), "avx512bitalg": with(avx512, "l7.ecx", 12),
+		"avx512vbmi2": with(avx512, "l7.ecx", 6), "avx512vnni": with(avx512, "l7.ecx", 11),
+		"avx512bitalg":    with(avx512, "l7.ecx", 12),
 		"avx512vpopcntdq": with(avx512, "l7.ecx", 14), "avx512fp16": with(avx512, "l7.edx", 23), "gfni": {{"l7.ecx", 8}},
 	}
 }
@@ -133,7 +139,8 @@ func callsARM() calls {
 // auxiliary reads the auxiliary vector, pairs of a key and a value up to key 0, and returns the
 // values hwcap (16) and hwcap2 (26).
 func auxiliary(word string, c calls) string {
-	return strings.NewReplacer("WORD", word, "OPEN", c.open, "READ", c.read, "CLOSE", c.close, "UNKNOWN", fmt.Sprint(abi.CPUUnknown)).Replace(`  %vector = alloca [1024 x i8], align 16
+	return strings.NewReplacer("WORD", word, "OPEN", c.open, "READ", c.read, "CLOSE", c.close, "UNKNOWN",
+		fmt.Sprint(abi.CPUUnknown)).Replace(`  %vector = alloca [1024 x i8], align 16
   %file = OPEN
   %opened = icmp sge WORD %file, 0
   br i1 %opened, label %read, label %unknown
@@ -184,14 +191,16 @@ func bitsARM64() map[string][]bit {
 	return map[string][]bit{
 		"fp-armv8": {{"hwcap", 0}}, "neon": {{"hwcap", 1}}, "crc": {{"hwcap", 7}}, "lse": {{"hwcap", 8}},
 		"fullfp16": {{"hwcap", 9}, {"hwcap", 10}}, "rdm": {{"hwcap", 12}}, "rcpc": {{"hwcap", 15}}, "dotprod": {{"hwcap", 20}},
-		"fp16fml": {{"hwcap", 23}}, "sve": {{"hwcap", 22}}, "sve2": {{"hwcap2", 1}}, "i8mm": {{"hwcap2", 13}}, "bf16": {{"hwcap2", 14}},
+		"fp16fml": {{"hwcap", 23}}, "sve": {{"hwcap", 22}}, "sve2": {{"hwcap2", 1}}, "i8mm": {{"hwcap2", 13}},
+		"bf16": {{"hwcap2", 14}},
 	}
 }
 
 // bitsARM has Linux's names of the features of 32-bit Arm CPUs (asm/hwcap.h).
 func bitsARM() map[string][]bit {
 	return map[string][]bit{
-		"vfp2": {{"hwcap", 6}}, "vfp3": {{"hwcap", 13}}, "d32": {{"hwcap", 19}}, "vfp4": {{"hwcap", 16}}, "neon": {{"hwcap", 12}},
+		"vfp2": {{"hwcap", 6}}, "vfp3": {{"hwcap", 13}}, "d32": {{"hwcap", 19}}, "vfp4": {{"hwcap", 16}},
+		"neon":      {{"hwcap", 12}},
 		"hwdiv-arm": {{"hwcap", 17}}, "hwdiv": {{"hwcap", 18}}, "crc": {{"hwcap2", 4}},
 	}
 }

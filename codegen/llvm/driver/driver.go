@@ -37,9 +37,9 @@ import (
 // DriverInfo names the symbols that a driver refers to. All are hidden ones of other objects.
 type DriverInfo struct {
 	Name     string            // NAME, a C identifier
-	Run      string            // symbols by the Func's name
-	Kernels  map[string]string // symbol of all constants; may be empty if there are none
-	Weights  string            // the object that holds all constants; may be empty if there are none
+	Run      string            // NAME_run_HASH; may be empty
+	Kernels  map[string]string // symbols, by the Func's name
+	Weights  string            // symbol of all constants; may be empty if there are none
 	Offsets  map[string]int64  // of each constant buffer in Weights, multiples of 64
 	Describe string            // symbol that NAME_describe returns; "" for a text of its own, "{}"
 	Arena    int64             // bytes of activations
@@ -67,7 +67,8 @@ func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("driver of %s: no driver for architecture %q", d.Name, t.Arch)
 	}
-	w := &driver{p: p, index: p.Index(), d: d, t: t, arch: a, arena: abi.RoundUp(d.Arena), scratch: abi.RoundUp(d.Scratch), inputs: map[string]int{}, outputs: map[string]int{}}
+	w := &driver{p: p, index: p.Index(), d: d, t: t, arch: a, arena: abi.RoundUp(d.Arena),
+		scratch: abi.RoundUp(d.Scratch), inputs: map[string]int{}, outputs: map[string]int{}}
 	for _, b := range p.Buffers {
 		switch b.Kind {
 		case ir.InputBuf:

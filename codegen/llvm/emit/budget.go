@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir/size"
 )
@@ -9,8 +10,8 @@ import (
 // spread attributes the instructions of copied bodies to their loops, so that the error about an
 // oversized kernel can name one.
 type spread struct {
-	loops []*copiedLoop
-	open  []*copiedLoop
+	loops     []*copiedLoop
+	openLoops []*copiedLoop
 }
 
 // copiedLoop is a loop with a body that was emitted several times.
@@ -24,41 +25,36 @@ type copiedLoop struct {
 
 // enter opens the scope of a loop's copies.
 func (e *emitter) enter(name, how string, extent int) {
-	for _, c := range e.spread.open {
+	for _, c := range e.spread.openLoops {
 		if c.name == name { // lanes within lanes: counted once
-			e.spread.open = append(e.spread.open, &copiedLoop{name: name, extent: 1})
+			e.spread.openLoops = append(e.spread.openLoops, &copiedLoop{name: name, extent: 1})
 			return
 		}
 	}
-	var c *copiedLoop
-	for _, d := range e.spread.loops {
-		if d.name == name {
-			c = d
-		}
+	i := slices.IndexFunc(e.spread.loops, func(c *copiedLoop) bool { return c.name == name })
+	if i < 0 {
+		i, e.spread.loops = len(e.spread.loops), append(e.spread.loops, &copiedLoop{name: name, how: how, extent: extent})
 	}
-	if c == nil {
-		c = &copiedLoop{name: name, how: how, extent: extent}
-		e.spread.loops = append(e.spread.loops, c)
-	}
+	c := e.spread.loops[i]
 	c.start = e.count
-	e.spread.open = append(e.spread.open, c)
+	e.spread.openLoops = append(e.spread.openLoops, c)
 }
 
 // leave closes it.
 func (e *emitter) leave() {
-	last := len(e.spread.open) - 1
+	last := len(e.spread.openLoops) - 1
 	if last < 0 {
 		return // failTooLarge closed all scopes
 	}
-	c := e.spread.open[last]
+	c := e.spread.openLoops[last]
 	c.total += e.count - c.start
-	e.spread.open = e.spread.open[:last]
+	e.spread.openLoops = e.spread.openLoops[:last]
 }
 
 // failTooLarge gives up. It names the loop that would save the most instructions if it were not
 // copied.
 func (e *emitter) failTooLarge() {
-	for len(e.spread.open) > 0 {
+	for len(e.spread.openLoops) > 0 {
 		e.leave()
 	}
 	var worst *copiedLoop
@@ -74,7 +70,8 @@ func (e *emitter) failTooLarge() {
 	if worst.how == "vectorized" {
 		help = "its lanes go one by one here; make their addresses contiguous, or vectorize another loop"
 	}
-	panic(abort{&SizeError{e.error(fmt.Sprintf("loop %%%s", worst.name), help, "needs more than %d LLVM instructions; %s loop %%%s (extent %d) makes %d of them",
+	panic(abort{&SizeError{e.error(fmt.Sprintf("loop %%%s", worst.name), help,
+		"needs more than %d LLVM instructions; %s loop %%%s (extent %d) makes %d of them",
 		size.Max, worst.how, worst.name, worst.extent, worst.total)}})
 }
 

@@ -61,9 +61,10 @@ type origin struct {
 // the address without its constant part is computed once per block, unless it reads memory that the
 // func changes.
 func (e *emitter) window(p place) value.Value {
-	rest := arith.Affine{Terms: p.at.Terms}
-	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.at.Const < 0 || !ok || iv.Lo < 0 || !e.isInvariant(rest) {
-		return e.element(p.base, p.elem, p.at)
+	rest := arith.Affine{Terms: p.index.Terms}
+	if iv, ok := rest.Bounds(e.ranges); p.scattered || len(rest.Terms) == 0 || p.index.Const < 0 || !ok || iv.Lo < 0 ||
+		!e.isInvariant(rest) {
+		return e.element(p.base, p.elem, p.index)
 	}
 	key := origin{e.blk, p.base, p.elem.String() + " " + ir.ExprString(e.substituteUnrolled(rest))}
 	from := e.origins[key]
@@ -72,7 +73,7 @@ func (e *emitter) window(p place) value.Value {
 		key.block = e.blk // evaluating may have started another block
 		e.origins[key] = from
 	}
-	return e.gep(from, p.elem, imm(ir.I64, p.at.Const))
+	return e.gep(from, p.elem, imm(ir.I64, p.index.Const))
 }
 
 // substituteUnrolled replaces the variables of unrolled loops in a by their values. Copies then

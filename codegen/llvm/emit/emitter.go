@@ -80,9 +80,9 @@ type emitter struct {
 	laneVar string
 	lanes   int
 
-	clean    map[string]bool // allocs that hold flushed floats only
-	compared map[string]bool // see comparedAllocs
-	hidden   map[hidden]value.Value
+	flushedAllocs map[string]bool // allocs that hold flushed floats only
+	compared      map[string]bool // see comparedAllocs
+	hidden        map[hidden]value.Value
 
 	count  int // instructions emitted
 	visits int
@@ -91,10 +91,13 @@ type emitter struct {
 
 func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 	e := &emitter{
-		f: f, changes: f.Changes(f.Body), target: t, m: llir.NewModule(), frame: codegen.Layout(f), clean: (*codegen.Floats)(nil).Flushed(f), compared: comparedAllocs(f), hidden: map[hidden]value.Value{},
+		f: f, changes: f.Changes(f.Body), target: t, m: llir.NewModule(), frame: codegen.Layout(f),
+		flushedAllocs: (*codegen.Floats)(nil).Flushed(f), compared: comparedAllocs(f), hidden: map[hidden]value.Value{},
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		widenedFrom: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[countSum]bool{}, masks: map[int]bool{}, unpacks: map[int]bool{}, fmas: map[int]bool{}, highs: map[highKind]bool{}, origins: map[origin]value.Value{},
+		widenedFrom: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[countSum]bool{},
+		masks: map[int]bool{}, unpacks: map[int]bool{}, fmas: map[int]bool{}, highs: map[highKind]bool{},
+		origins: map[origin]value.Value{},
 	}
 	row, _ := rows.Of(t)
 	e.m.TargetTriple = row.Triple
@@ -233,7 +236,8 @@ func (e *emitter) print() []byte {
 	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
 		functions = append(functions, isa.Function{Text: fusedText(lanes)})
 	}
-	for _, kind := range slices.SortedFunc(maps.Keys(e.highs), func(a, b highKind) int { return strings.Compare(a.name(), b.name()) }) {
+	for _, kind := range slices.SortedFunc(maps.Keys(e.highs),
+		func(a, b highKind) int { return strings.Compare(a.name(), b.name()) }) {
 		functions = append(functions, kind.function(e.target.Arch))
 	}
 	if e.udiv64 {

@@ -87,7 +87,7 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 // the chosen one.
 func (e *emitter) condition(x *ir.Select) val {
 	c, ok := x.Cond.(*ir.Binary)
-	if !ok || !c.Op.IsCompare() || !c.A.Type().IsFloat() || !x.Type().IsFloat() || codegen.Flushed(x, e.clean) {
+	if !ok || !c.Op.IsCompare() || !c.A.Type().IsFloat() || !x.Type().IsFloat() || codegen.Flushed(x, e.flushedAllocs) {
 		return e.eval(x.Cond)
 	}
 	a, b := e.product(e.eval(c.A)), e.eval(c.B)

@@ -30,7 +30,8 @@ func matchHighProduct(x *ir.Cast) (a, b, c ir.Expr, ok bool) {
 		return ok && i.V == n
 	}
 	for _, t := range addends(shift.A) { // in any order
-		if p, isProduct := t.(*ir.Binary); isProduct && p.Op == ir.Mul && a == nil && unwiden(p.A) != nil && unwiden(p.B) != nil {
+		if p, isProduct := t.(*ir.Binary); isProduct && p.Op == ir.Mul && a == nil && unwiden(p.A) != nil &&
+			unwiden(p.B) != nil {
 			a, b = unwiden(p.A), unwiden(p.B)
 		} else if c == nil {
 			c = t
@@ -132,8 +133,10 @@ func (k highKind) function(arch string) isa.Function {
 			continue
 		}
 		// Both sides of a shuffle have the same length: the new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%p%[1]d, <4 x i32> poison, %[2]s\n", at, isa.Shuffle(at, func(i int) int { return min(i, 3) }))
-		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, whole, isa.ShuffleRun(0, at+4, at+4))
+		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%p%[1]d, <4 x i32> poison, %[2]s\n", at,
+			isa.Shuffle(at, func(i int) int { return min(i, 3) }))
+		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, whole,
+			isa.ShuffleRun(0, at+4, at+4))
 		whole = fmt.Sprintf("%%t%d", at)
 	}
 	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, whole)
@@ -163,7 +166,8 @@ func (k highKind) evenAndOdd() string {
 		}
 		return i + k.lanes
 	})
-	return strings.NewReplacer("LONG", fmt.Sprintf("<%d x i64>", k.lanes/2), "ALL", fmt.Sprintf("<%d x i64>", k.lanes), "INT", fmt.Sprintf("<%d x i32>", k.lanes),
+	return strings.NewReplacer("LONG", fmt.Sprintf("<%d x i64>", k.lanes/2), "ALL", fmt.Sprintf("<%d x i64>", k.lanes),
+		"INT", fmt.Sprintf("<%d x i32>", k.lanes),
 		"BLEND", blend, "EVEN", half(0), "ODD", half(1)).Replace(`  %x = bitcast INT %a to LONG
   %y = bitcast INT %b to LONG
   %xl = shl LONG %x, splat (i64 32)

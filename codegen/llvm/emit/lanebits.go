@@ -66,7 +66,8 @@ func boolsText(lanes int) isa.Function {
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("define internal <%[1]d x i1> @%[2]s(i%[1]d %%x) alwaysinline nounwind {", lanes, boolsName(lanes))
 	p("  %%bytes = bitcast i%d %%x to <%d x i8>", lanes, lanes/8)
-	p("  %%all = shufflevector <%[1]d x i8> %%bytes, <%[1]d x i8> poison, %[2]s", lanes/8, isa.Shuffle(lanes, func(i int) int { return i / 8 }))
+	p("  %%all = shufflevector <%[1]d x i8> %%bytes, <%[1]d x i8> poison, %[2]s", lanes/8,
+		isa.Shuffle(lanes, func(i int) int { return i / 8 }))
 	p("  %%bits = and <%d x i8> %%all, <%s>", lanes, isa.EachBit(lanes))
 	p("  %%bools = icmp ne <%d x i8> %%bits, zeroinitializer", lanes)
 	p("  ret <%d x i1> %%bools\n}", lanes)

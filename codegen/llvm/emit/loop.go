@@ -132,6 +132,7 @@ func hasLoops(s ir.Stmt) bool {
 func (e *emitter) atLane(k int, emit func()) {
 	lanes := e.lanes
 	e.lanes = 0
-	e.bind(e.laneVar, imm(ir.I64, int64(k)), arith.Interval{Lo: int64(k), Hi: int64(k)}, func() { e.withParts(map[ir.Expr]val{}, emit) })
+	e.bind(e.laneVar, imm(ir.I64, int64(k)), arith.Interval{Lo: int64(k), Hi: int64(k)},
+		func() { e.withParts(map[ir.Expr]val{}, emit) })
 	e.lanes = lanes
 }

@@ -30,7 +30,7 @@ func (e *emitter) load(p place) val {
 // buffer, it reads two vectors that overlap by one element.
 func (e *emitter) loadStride2(p place) val {
 	if odd, ok := e.pairHalf(p); ok {
-		p.at.Const -= odd
+		p.index.Const -= odd
 		return e.halfOfPairs(p, odd)
 	}
 	first := e.address(p)
@@ -59,7 +59,8 @@ func (e *emitter) halfOfPairs(p place, odd int64) val {
 	for k := range lanes {
 		from = append(from, constant.NewInt(types.I32, 2*int64(k)+odd))
 	}
-	x.v = e.b().NewShuffleVector(x.v, constant.NewUndef(x.v.Type()), constant.NewVector(types.NewVector(uint64(lanes), types.I32), from...))
+	x.v = e.b().NewShuffleVector(x.v, constant.NewUndef(x.v.Type()),
+		constant.NewVector(types.NewVector(uint64(lanes), types.I32), from...))
 	return x
 }
 
@@ -70,8 +71,8 @@ func (e *emitter) pairHalf(p place) (odd int64, ok bool) {
 	if odd, known := p.parity(); known && p.paired {
 		return odd, true
 	}
-	odd = p.at.Const & 1
-	first := p.at
+	odd = p.index.Const & 1
+	first := p.index
 	first.Const -= odd
 	in, ok := first.Bounds(e.ranges)
 	return odd, ok && in.Lo >= 0 && in.Hi+2*int64(e.lanes) <= p.elems
@@ -79,12 +80,12 @@ func (e *emitter) pairHalf(p place) (odd int64, ok bool) {
 
 // parity is the remainder of the index of p's first lane by 2, if it is known.
 func (p place) parity() (odd int64, known bool) {
-	for _, t := range p.at.Terms {
+	for _, t := range p.index.Terms {
 		if t.Coef%2 != 0 {
 			return 0, false
 		}
 	}
-	return p.at.Const & 1, true
+	return p.index.Const & 1, true
 }
 
 // read loads one element or, if wide, the e.lanes elements that start there.

@@ -270,6 +270,7 @@ func (e *emitter) checkSizes() {
 		}
 	}
 	if e.frame.Scratch > math.MaxInt32 {
-		e.fail("", "", "%d bytes of scratch; at most %d are supported on a target with 32-bit addresses", e.frame.Scratch, math.MaxInt32)
+		e.fail("", "", "%d bytes of scratch; at most %d are supported on a target with 32-bit addresses",
+			e.frame.Scratch, math.MaxInt32)
 	}
 }

@@ -32,10 +32,10 @@ func (e *emitter) partOfWord(x *ir.Cast) (val, bool) {
 	}
 	size := int64(word.T.Bits() / 8)
 	p := e.place(word.Buf, word.Idx)
-	if !whole || isComputed(p.at) {
+	if !whole || isComputed(p.index) {
 		return val{}, false
 	}
-	p.at = bytes.Plus(size, p.at)
+	p.index = bytes.Plus(size, p.index)
 	p.t, p.elem = ir.U8, types.I8
 	return e.read(p.t, false, e.address(p), 1), true
 }

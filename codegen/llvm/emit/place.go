@@ -16,11 +16,11 @@ type place struct {
 	elem types.Type
 	t    ir.Type
 	// at is the flat index of lane 0; lane k is stride*k elements further.
-	at     arith.Affine
+	index  arith.Affine
 	stride int64
 	// scattered reports that lanes are not a constant stride apart; flat is then the whole index.
-	scattered bool
-	flat      arith.Affine
+	scattered  bool
+	wholeIndex arith.Affine
 	// paired reports that elements 2i and 2i+1 of the buffer may both be read, for all i.
 	paired bool
 	elems  int64 // of the buffer
@@ -51,14 +51,15 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 	if b.copies > 0 {
 		flat = arith.Affine{}.Plus(int64(b.copies), flat).Plus(1, e.affine(ir.V(b.lane)))
 	}
-	p := place{base: b.base, elem: memType(b.Type), t: b.Type, flat: flat, at: arith.Affine{Const: flat.Const}, paired: b.isAlloc && b.Elems()%2 == 0, elems: size}
+	p := place{base: b.base, elem: memType(b.Type), t: b.Type, wholeIndex: flat, index: arith.Affine{Const: flat.Const},
+		paired: b.isAlloc && b.Elems()%2 == 0, elems: size}
 	for _, t := range flat.Terms {
 		if v, ok := t.Atom.(*ir.Var); ok && e.lanes > 0 && v.Name == e.laneVar {
 			p.stride = t.Coef
 			continue
 		}
 		p.scattered = p.scattered || e.varies(t.Atom)
-		p.at.Terms = append(p.at.Terms, t)
+		p.index.Terms = append(p.index.Terms, t)
 	}
 	return p
 }
@@ -94,10 +95,10 @@ func (e *emitter) recombine(a arith.Affine) arith.Affine {
 // address returns the address of lane 0 of a place that is not scattered. An index that depends on
 // memory, as in a table of counts, is computed once for all unrolled copies (window).
 func (e *emitter) address(p place) value.Value {
-	if isComputed(p.at) {
+	if isComputed(p.index) {
 		return e.window(p)
 	}
-	return e.element(p.base, p.elem, p.at)
+	return e.element(p.base, p.elem, p.index)
 }
 
 // isInvariant reports whether index a is constant as long as its loop variables are: the func does
@@ -112,14 +113,14 @@ func (e *emitter) addresses(p place) func(k int) value.Value {
 		first := e.address(p)
 		return func(k int) value.Value { return e.gep(first, p.elem, imm(ir.I64, p.stride*int64(k))) }
 	}
-	if isComputed(p.flat) {
-		flat := e.sumAs(e.indexType(), p.flat)
+	if isComputed(p.wholeIndex) {
+		flat := e.sumAs(e.indexType(), p.wholeIndex)
 		return func(k int) value.Value { return e.gep(p.base, p.elem, e.lane(flat, k)) }
 	}
 	return func(k int) (addr value.Value) {
 		e.atLane(k, func() {
-			flat := arith.Affine{Const: p.flat.Const}
-			for _, t := range p.flat.Terms {
+			flat := arith.Affine{Const: p.wholeIndex.Const}
+			for _, t := range p.wholeIndex.Terms {
 				flat = flat.Plus(t.Coef, e.affine(t.Atom))
 			}
 			addr = e.element(p.base, p.elem, flat)
@@ -146,8 +147,8 @@ func isComputed(a arith.Affine) bool {
 // 64-byte aligned.
 func (p place) alignment() int {
 	size := int64(p.t.Bytes())
-	g := p.at.Const
-	for _, t := range p.at.Terms {
+	g := p.index.Const
+	for _, t := range p.index.Terms {
 		g |= t.Coef
 	}
 	g *= size

@@ -80,7 +80,8 @@ func popcountAddArm64(c countSum) isa.Function {
 		{Result: "<16 x i8>", Name: "llvm.aarch64.neon.addp.v16i8", Params: "<16 x i8>, <16 x i8>"},
 	}
 	if c.bits == 16 {
-		calls = append(calls, isa.Declaration{Result: "<8 x i16>", Name: "llvm.aarch64.neon.uaddlp.v8i16.v16i8", Params: "<16 x i8>"})
+		calls = append(calls, isa.Declaration{Result: "<8 x i16>", Name: "llvm.aarch64.neon.uaddlp.v8i16.v16i8",
+			Params: "<16 x i8>"})
 	}
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -100,7 +101,8 @@ func popcountAddArm64(c countSum) isa.Function {
 			var next []string
 			for k := 0; k < len(counts); k += 2 {
 				next = append(next, fmt.Sprintf("%%p%d.%d.%d", at, n, k))
-				p("  %s = call <16 x i8> @llvm.aarch64.neon.addp.v16i8(<16 x i8> %s, <16 x i8> %s)", next[k/2], counts[k], counts[k+1])
+				p("  %s = call <16 x i8> @llvm.aarch64.neon.addp.v16i8(<16 x i8> %s, <16 x i8> %s)", next[k/2],
+					counts[k], counts[k+1])
 			}
 			counts = next
 		}
@@ -117,7 +119,8 @@ func popcountAddArm64(c countSum) isa.Function {
 		}
 		// Both sides of a shuffle have the same length: the new lanes are stretched first.
 		p("  %%l%[1]d = shufflevector %[2]s %%s%[1]d, %[2]s poison, %[3]s", at, register, isa.ShuffleRun(0, one, at))
-		p("  %%t%[1]d = shufflevector <%[1]d x i%[2]d> %[3]s, <%[1]d x i%[2]d> %%l%[1]d, %[4]s", at, c.bits, sum, isa.ShuffleRun(0, at+one, at+one))
+		p("  %%t%[1]d = shufflevector <%[1]d x i%[2]d> %[3]s, <%[1]d x i%[2]d> %%l%[1]d, %[4]s", at, c.bits, sum,
+			isa.ShuffleRun(0, at+one, at+one))
 		sum = fmt.Sprintf("%%t%d", at)
 	}
 	p("  ret %s %s\n}", sums, sum)
@@ -148,8 +151,10 @@ func popcountAddArm(lanes int) isa.Function {
 			continue
 		}
 		// Both sides of a shuffle have the same length: the four new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%s%[1]d, <4 x i32> poison, %[2]s\n", at, isa.ShuffleRun(0, 4, at))
-		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, sum, isa.ShuffleRun(0, at+4, at+4))
+		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%s%[1]d, <4 x i32> poison, %[2]s\n", at,
+			isa.ShuffleRun(0, 4, at))
+		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, sum,
+			isa.ShuffleRun(0, at+4, at+4))
 		sum = fmt.Sprintf("%%t%d", at)
 	}
 	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, sum)

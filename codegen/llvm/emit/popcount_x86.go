@@ -59,8 +59,10 @@ func popcountAddX86(lanes int, t targets.Target) isa.Function {
 			continue
 		}
 		// Both sides of a shuffle have the same length: the new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%l%[2]d = shufflevector <%[1]d x i32> %%s%[2]d, <%[1]d x i32> poison, %[3]s\n", n, at, isa.ShuffleRun(0, n, at))
-		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%l%[1]d, %[3]s\n", at, sum, isa.ShuffleRun(0, at+n, at+n))
+		fmt.Fprintf(&b, "  %%l%[2]d = shufflevector <%[1]d x i32> %%s%[2]d, <%[1]d x i32> poison, %[3]s\n", n, at,
+			isa.ShuffleRun(0, n, at))
+		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%l%[1]d, %[3]s\n", at, sum,
+			isa.ShuffleRun(0, at+n, at+n))
 		sum = fmt.Sprintf("%%t%d", at)
 	}
 	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, sum)

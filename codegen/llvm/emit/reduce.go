@@ -92,7 +92,8 @@ func (e *emitter) bitmask(s *ir.Store) (mask, bool) {
 			for k := range m.lanes {
 				run = append(run, constant.NewInt(types.I32, int64(from+k)))
 			}
-			v = e.b().NewShuffleVector(x.v, constant.NewZeroInitializer(x.v.Type()), constant.NewVector(types.NewVector(uint64(m.lanes), types.I32), run...))
+			v = e.b().NewShuffleVector(x.v, constant.NewZeroInitializer(x.v.Type()),
+				constant.NewVector(types.NewVector(uint64(m.lanes), types.I32), run...))
 		}
 		m.parts = append(m.parts, e.maskOf(v, m.lanes))
 	}
@@ -240,12 +241,15 @@ func maskText(arch string, lanes int) isa.Function {
 	p("  %%bits = and <%[1]d x i8> %%all, <%[2]s>", lanes, isa.EachBit(lanes))
 	var sums []string
 	for at := 0; at < lanes; at += add.bytes {
-		p("  %%v%[2]d = shufflevector <%[1]d x i8> %%bits, <%[1]d x i8> poison, %[3]s", lanes, at, isa.ShuffleRun(at, add.bytes, add.bytes))
+		p("  %%v%[2]d = shufflevector <%[1]d x i8> %%bits, <%[1]d x i8> poison, %[3]s", lanes, at,
+			isa.ShuffleRun(at, add.bytes, add.bytes))
 		sums = append(sums, fmt.Sprintf("%%v%d", at))
 	}
-	p("  %%words = bitcast <%d x i8> %s to <%d x i%d>", add.bytes, isa.BitsTogether(p, add.bytes, add.name, sums), 8*add.bytes/lanes, lanes)
+	p("  %%words = bitcast <%d x i8> %s to <%d x i%d>", add.bytes, isa.BitsTogether(p, add.bytes, add.name, sums),
+		8*add.bytes/lanes, lanes)
 	p("  %%word = extractelement <%d x i%d> %%words, i32 0", 8*add.bytes/lanes, lanes)
 	p("  ret i%d %%word\n}", lanes)
 	vector := fmt.Sprintf("<%d x i8>", add.bytes)
-	return isa.Function{Calls: []isa.Declaration{{Result: vector, Name: add.name, Params: vector + ", " + vector}}, Text: b.String()}
+	return isa.Function{Calls: []isa.Declaration{{Result: vector, Name: add.name, Params: vector + ", " + vector}},
+		Text: b.String()}
 }

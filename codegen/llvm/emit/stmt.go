@@ -61,7 +61,7 @@ func (e *emitter) alloc(s *ir.Alloc) {
 		return // another copy of the same scope
 	}
 	sl := e.frame.Slots[s.Buf.Name]
-	b := &buffer{Buffer: s.Buf, copies: sl.Copies, lane: sl.Lane, flushed: e.clean[s.Buf.Name], isAlloc: true}
+	b := &buffer{Buffer: s.Buf, copies: sl.Copies, lane: sl.Lane, flushed: e.flushedAllocs[s.Buf.Name], isAlloc: true}
 	entry := e.fn.Blocks[0]
 	if sl.OnStack {
 		n := uint64(s.Buf.Elems() * max(sl.Copies, 1))

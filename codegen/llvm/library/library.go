@@ -60,7 +60,8 @@ type Library struct {
 // New is the library in a file, or with a name that the dynamic linker finds, which has to be of a
 // version of LLVM such as 22.1.8. Nothing is loaded before something is compiled.
 func New(file, version string) *Library {
-	return &Library{file: file, version: version, limit: compiling, busy: make(chan struct{}, runtime.GOMAXPROCS(0)), unfit: map[string]error{}}
+	return &Library{file: file, version: version, limit: compiling, busy: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		unfit: map[string]error{}}
 }
 
 // File is the library's path or name.

@@ -35,7 +35,8 @@ type api struct {
 	version func(major, minor, patch *uint32)
 	// parseOptions ends the process where something is wrong. LLVMParseCommandLineOptions ignores
 	// it.
-	parseOptions func(n int32, args *unsafe.Pointer, overview *byte, nOverview uintptr, errors, files, variable uintptr, long bool)
+	parseOptions func(n int32, args *unsafe.Pointer, overview *byte, nOverview uintptr,
+		errors, files, variable uintptr, long bool)
 	registerOpts func(this *uint64)
 	// createMachine returns an Expected<std::unique_ptr<TargetMachine>>, which the caller has room
 	// for.
@@ -74,7 +75,8 @@ func open(file string) (uintptr, *api, error) {
 		to   any
 	}{
 		{"LLVMGetVersion", &l.version},
-		{"_ZN4llvm2cl23ParseCommandLineOptionsEiPKPKcNS_9StringRefEPNS_11raw_ostreamEPNS_3vfs10FileSystemES2_b", &l.parseOptions},
+		{"_ZN4llvm2cl23ParseCommandLineOptionsEiPKPKcNS_9StringRefEPNS_11raw_ostreamEPNS_3vfs10FileSystemES2_b",
+			&l.parseOptions},
 		{"_ZN4llvm7codegen20RegisterCodeGenFlagsC1Ev", &l.registerOpts},
 		{"_ZN4llvm7codegen28createTargetMachineForTripleENS_9StringRefENS_15CodeGenOptLevelE", &l.createMachine},
 		{"_ZN4llvm7codegen21setFunctionAttributesENS_9StringRefES1_RNS_6ModuleE", &l.setAttributes},
@@ -106,7 +108,7 @@ func open(file string) (uintptr, *api, error) {
 type machine struct {
 	*api
 	Settings
-	head               []byte // of each text: the layout of data, for those who read it
+	head               []byte // of each text: the data layout
 	optimizer, backend uintptr
 	options            uintptr
 }

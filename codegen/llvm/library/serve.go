@@ -36,7 +36,7 @@ func serve(in io.Reader, out io.Writer, begin func(order) (compiler, error)) {
 	go func() {
 		for {
 			var ll []byte
-			if from.Decode(&ll) != nil { // whoever started this has ended
+			if from.Decode(&ll) != nil { // the parent has ended
 				os.Exit(0)
 			}
 			texts <- ll

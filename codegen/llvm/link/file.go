@@ -36,7 +36,7 @@ type part struct {
 	off, addr uint64
 }
 
-// The parts that take in sections of several names.
+// The parts that merge sections of several names.
 const (
 	codePart     = ".text"
 	constantPart = ".rodata"
@@ -68,17 +68,20 @@ func (l *linker) layout(shown []*definition, soname string) *file {
 		names.Add(d.symbol.Name)
 	}
 	text := &part{name: ".dynstr", kind: elf.SHT_STRTAB, flags: readMemory, align: 1}
-	symbols := &part{name: ".dynsym", kind: elf.SHT_DYNSYM, flags: readMemory, align: word, entry: f.class.SymbolSize(), link: text, info: 1,
-		size: uint64(f.class.SymbolSize() * (1 + len(shown)))}
-	table := &part{name: ".hash", kind: elf.SHT_HASH, flags: readMemory, align: word, entry: 4, link: symbols, data: hashes(shown)}
-	dynamic := &part{name: ".dynamic", kind: elf.SHT_DYNAMIC, flags: writeMemory, align: word, entry: f.class.DynamicSize(), link: text}
+	symbols := &part{name: ".dynsym", kind: elf.SHT_DYNSYM, flags: readMemory, align: word, entry: f.class.SymbolSize(),
+		link: text, info: 1, size: uint64(f.class.SymbolSize() * (1 + len(shown)))}
+	table := &part{name: ".hash", kind: elf.SHT_HASH, flags: readMemory, align: word, entry: 4, link: symbols,
+		data: hashes(shown)}
+	dynamic := &part{name: ".dynamic", kind: elf.SHT_DYNAMIC, flags: writeMemory, align: word,
+		entry: f.class.DynamicSize(), link: text}
 	entries := func() []byte {
 		var all []byte
 		for _, e := range []struct {
 			tag elf.DynTag
 			v   uint64
 		}{
-			{elf.DT_SONAME, uint64(names.Add(soname))}, {elf.DT_HASH, table.addr}, {elf.DT_STRTAB, text.addr}, {elf.DT_SYMTAB, symbols.addr},
+			{elf.DT_SONAME, uint64(names.Add(soname))}, {elf.DT_HASH, table.addr}, {elf.DT_STRTAB, text.addr},
+			{elf.DT_SYMTAB, symbols.addr},
 			{elf.DT_STRSZ, text.size}, {elf.DT_SYMENT, uint64(f.class.SymbolSize())}, {elf.DT_NULL, 0},
 		} {
 			all = f.class.Dynamic(all, e.tag, e.v)
@@ -91,7 +94,7 @@ func (l *linker) layout(shown []*definition, soname string) *file {
 	for _, memory := range []elf.SectionFlag{readMemory, codeMemory} {
 		for _, o := range l.objects {
 			for _, s := range o.sections {
-				if s.kept && s.header.Flags&elf.SHF_EXECINSTR == memory&elf.SHF_EXECINSTR {
+				if s.isKept && s.header.Flags&elf.SHF_EXECINSTR == memory&elf.SHF_EXECINSTR {
 					f.put(s, memory)
 				}
 			}
@@ -129,14 +132,14 @@ func (f *file) put(s *section, memory elf.SectionFlag) {
 	}
 	for _, p := range f.parts {
 		if p.name == name && p.flags == memory && p.sections != nil {
-			s.in = p
+			s.part = p
 		}
 	}
-	if s.in == nil {
-		s.in = &part{name: name, kind: elf.SHT_PROGBITS, flags: memory, align: 1}
-		f.add(s.in)
+	if s.part == nil {
+		s.part = &part{name: name, kind: elf.SHT_PROGBITS, flags: memory, align: 1}
+		f.add(s.part)
 	}
-	p := s.in
+	p := s.part
 	p.align = max(p.align, start)
 	s.addr = roundUp(p.size, align) // in the part, for now
 	p.size = s.addr + uint64(len(s.data))
@@ -165,7 +168,8 @@ func (f *file) place() {
 func (f *file) name(hidden, shown []*definition) {
 	var names, parts elfbytes.Strings
 	text := &part{name: ".strtab", kind: elf.SHT_STRTAB, align: 1}
-	symbols := &part{name: ".symtab", kind: elf.SHT_SYMTAB, align: uint64(f.class.Word()), entry: f.class.SymbolSize(), link: text, info: 1 + len(hidden)}
+	symbols := &part{name: ".symtab", kind: elf.SHT_SYMTAB, align: uint64(f.class.Word()), entry: f.class.SymbolSize(),
+		link: text, info: 1 + len(hidden)}
 	symbols.data = f.symbols(&names, hidden, shown)
 	text.data = names.Bytes()
 	f.names = &part{name: ".shstrtab", kind: elf.SHT_STRTAB, align: 1}
@@ -190,8 +194,9 @@ func (f *file) symbols(names *elfbytes.Strings, hidden, shown []*definition) []b
 		if i < len(hidden) {
 			binding = elf.STB_LOCAL
 		}
-		table = f.class.Symbol(table, elf.Sym64{Name: names.Add(d.symbol.Name), Info: elf.ST_INFO(binding, elf.ST_TYPE(d.symbol.Info)),
-			Shndx: uint16(d.in.in.number), Value: d.in.addr + d.symbol.Value, Size: d.symbol.Size})
+		table = f.class.Symbol(table,
+			elf.Sym64{Name: names.Add(d.symbol.Name), Info: elf.ST_INFO(binding, elf.ST_TYPE(d.symbol.Info)),
+				Shndx: uint16(d.section.part.number), Value: d.section.addr + d.symbol.Value, Size: d.symbol.Size})
 	}
 	return table
 }
@@ -225,8 +230,8 @@ func (f *file) bytes() []byte {
 	lib = f.class.Section(lib, elf.Section64{})
 	var names elfbytes.Strings
 	for _, p := range f.parts {
-		s := elf.Section64{Name: names.Add(p.name), Type: uint32(p.kind), Flags: uint64(p.flags), Addr: p.addr, Off: p.off, Size: p.size, Info: uint32(p.info),
-			Addralign: p.align, Entsize: uint64(p.entry)}
+		s := elf.Section64{Name: names.Add(p.name), Type: uint32(p.kind), Flags: uint64(p.flags), Addr: p.addr,
+			Off: p.off, Size: p.size, Info: uint32(p.info), Addralign: p.align, Entsize: uint64(p.entry)}
 		if p.link != nil {
 			s.Link = uint32(p.link.number)
 		}
@@ -237,8 +242,7 @@ func (f *file) bytes() []byte {
 
 // programs are the program headers.
 func (f *file) programs() []elf.Prog64 {
-	var all []elf.Prog64
-	var other []elf.Prog64
+	var all, other []elf.Prog64
 	for i, p := range f.parts {
 		h := elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R), Off: p.off, Vaddr: p.addr, Align: f.page}
 		switch p.flags {

@@ -19,8 +19,8 @@ import (
 
 // definition is a symbol that other objects may refer to.
 type definition struct {
-	in     *section
-	symbol elf.Symbol
+	section *section
+	symbol  elf.Symbol
 }
 
 // linker is a library in the making.
@@ -120,16 +120,16 @@ func (l *linker) shown(exports []string) ([]*definition, error) {
 func (l *linker) keep(shown []*definition) error {
 	var todo []*section
 	reach := func(s *section) {
-		if !s.kept {
-			s.kept = true
+		if !s.isKept {
+			s.isKept = true
 			todo = append(todo, s)
 		}
 	}
 	for _, d := range shown {
-		if d.symbol.Value > uint64(len(d.in.data)) {
-			return d.in.fail("symbol %q at %#x", d.symbol.Name, d.symbol.Value)
+		if d.symbol.Value > uint64(len(d.section.data)) {
+			return d.section.fail("symbol %q at %#x", d.symbol.Name, d.symbol.Value)
 		}
-		reach(d.in)
+		reach(d.section)
 	}
 	for _, o := range l.objects {
 		for _, s := range o.sections {
@@ -155,7 +155,7 @@ func (l *linker) keep(shown []*definition) error {
 			return err
 		}
 		for _, r := range s.relocs {
-			reach(r.to)
+			reach(r.section)
 		}
 	}
 	if len(l.undefined) > 0 {
@@ -172,11 +172,12 @@ func (l *linker) hidden(shown []*definition) []*definition {
 	for _, o := range l.objects {
 		for _, s := range o.symbols[1:] {
 			kind, global := elf.ST_TYPE(s.Info), elf.ST_BIND(s.Info) != elf.STB_LOCAL
-			if s.Section == elf.SHN_UNDEF || int(s.Section) >= len(o.sections) || !global && kind != elf.STT_FUNC && kind != elf.STT_OBJECT {
+			if s.Section == elf.SHN_UNDEF || int(s.Section) >= len(o.sections) ||
+				!global && kind != elf.STT_FUNC && kind != elf.STT_OBJECT {
 				continue
 			}
 			in := o.sections[s.Section]
-			if d := l.defined[s.Name]; in.kept && !(global && slices.Contains(shown, d)) {
+			if d := l.defined[s.Name]; in.isKept && !(global && slices.Contains(shown, d)) {
 				all = append(all, &definition{in, s})
 			}
 		}
@@ -191,15 +192,16 @@ func (l *linker) relocate(f *file, lib []byte) error {
 			code := lib[p.off+s.addr-p.addr:][:len(s.data)]
 			for i := 0; i < len(s.relocs); i++ {
 				r := s.relocs[i]
-				if l.arch.shorten != nil && i+1 < len(s.relocs) && s.relocs[i+1].at == r.at+4 && l.arch.shorten(r, s.relocs[i+1], code[r.at:], s.addr+r.at) {
+				if l.arch.shorten != nil && i+1 < len(s.relocs) && s.relocs[i+1].offset == r.offset+4 &&
+					l.arch.shorten(r, s.relocs[i+1], code[r.offset:], s.addr+r.offset) {
 					i++
 					continue
 				}
-				word, ok := r.kind.put(binary.LittleEndian.Uint32(code[r.at:]), r.target(), s.addr+r.at)
+				word, ok := r.kind.put(binary.LittleEndian.Uint32(code[r.offset:]), r.target(), s.addr+r.offset)
 				if !ok {
-					return s.fail("the target of the relocation at %#x is too far away, or not aligned", r.at)
+					return s.fail("the target of the relocation at %#x is too far away, or not aligned", r.offset)
 				}
-				binary.LittleEndian.PutUint32(code[r.at:], word)
+				binary.LittleEndian.PutUint32(code[r.offset:], word)
 			}
 		}
 	}

@@ -22,28 +22,28 @@ type object struct {
 
 // section is one of an object, on its way into the library.
 type section struct {
-	of     *object
+	object *object
 	header elf.SectionHeader
 	data   []byte
 	raw    [][]byte // relocations, as they lie in the file
-	kept   bool
+	isKept bool
 	relocs []reloc // of one that is kept
-	in     *part   // and of the library, as soon as it is placed
+	part   *part   // and of the library, as soon as it is placed
 	addr   uint64
 }
 
 // reloc is a place in a section that holds the address of something.
 type reloc struct {
-	at     uint64 // in the section, which has four bytes there
-	kind   kind
-	symbol uint32   // in the object
-	to     *section // that the symbol lies in
-	value  uint64   // of the symbol, in that section
-	addend int64
+	offset  uint64 // in the section, which has four bytes there
+	kind    kind
+	symbol  uint32   // in the object
+	section *section // that the symbol lies in
+	value   uint64   // of the symbol, in that section
+	addend  int64
 }
 
 // target returns the address that a relocation refers to.
-func (r reloc) target() uint64 { return r.to.addr + r.value + uint64(r.addend) }
+func (r reloc) target() uint64 { return r.section.addr + r.value + uint64(r.addend) }
 
 // UnsupportedError names a feature of an object that this linker does not support.
 type UnsupportedError struct {
@@ -60,7 +60,7 @@ func (o *object) fail(format string, args ...any) error {
 }
 
 func (s *section) fail(format string, args ...any) error {
-	return s.of.fail("section %s: %s", s.header.Name, fmt.Sprintf(format, args...))
+	return s.object.fail("section %s: %s", s.header.Name, fmt.Sprintf(format, args...))
 }
 
 // read finds the sections and symbols of a file.
@@ -81,7 +81,7 @@ func read(file toolchain.Object, row rows.Row) (*object, error) {
 	o.symbols = append(make([]elf.Symbol, 1, 1+len(symbols)), symbols...)
 	left := uint64(len(data)) // no two sections share bytes of the file
 	for _, s := range f.Sections {
-		in := &section{of: o, header: s.SectionHeader}
+		in := &section{object: o, header: s.SectionHeader}
 		o.sections = append(o.sections, in)
 		if s.Type == elf.SHT_NULL || s.Type == elf.SHT_NOBITS {
 			continue
@@ -96,7 +96,8 @@ func read(file toolchain.Object, row rows.Row) (*object, error) {
 		if s.header.Type != elf.SHT_REL && s.header.Type != elf.SHT_RELA {
 			continue
 		}
-		if s.header.Info == 0 || int(s.header.Info) >= len(o.sections) || int(s.header.Link) >= len(o.sections) || o.sections[s.header.Link].header.Type != elf.SHT_SYMTAB {
+		if s.header.Info == 0 || int(s.header.Info) >= len(o.sections) || int(s.header.Link) >= len(o.sections) ||
+			o.sections[s.header.Link].header.Type != elf.SHT_SYMTAB {
 			return nil, s.fail("relocations of section %d by symbols of section %d", s.header.Info, s.header.Link)
 		}
 		if rela := s.header.Type == elf.SHT_RELA; rela != (row.Class == elf.ELFCLASS64) {
@@ -137,46 +138,47 @@ func (s *section) decode(a arch, class elf.Class, defined func(name string) *def
 			var r reloc
 			var number uint32
 			if class == elf.ELFCLASS64 {
-				r.at, number, r.symbol, r.addend = binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint32(raw[8:]), binary.LittleEndian.Uint32(raw[12:]), int64(binary.LittleEndian.Uint64(raw[16:]))
+				r.offset, number, r.symbol, r.addend = binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint32(raw[8:]),
+					binary.LittleEndian.Uint32(raw[12:]), int64(binary.LittleEndian.Uint64(raw[16:]))
 			} else {
 				info := binary.LittleEndian.Uint32(raw[4:])
-				r.at, number, r.symbol = uint64(binary.LittleEndian.Uint32(raw)), info&0xff, info>>8
+				r.offset, number, r.symbol = uint64(binary.LittleEndian.Uint32(raw)), info&0xff, info>>8
 			}
 			if number == 0 { // R_*_NONE
 				continue
 			}
 			var known bool
 			if r.kind, known = a.kinds[number]; !known {
-				return s.fail("a relocation of kind %d at %#x", number, r.at)
+				return s.fail("a relocation of kind %d at %#x", number, r.offset)
 			}
-			if r.at > uint64(len(s.data)) || uint64(len(s.data))-r.at < 4 {
-				return s.fail("a relocation at %#x of %#x bytes", r.at, len(s.data))
+			if r.offset > uint64(len(s.data)) || uint64(len(s.data))-r.offset < 4 {
+				return s.fail("a relocation at %#x of %#x bytes", r.offset, len(s.data))
 			}
 			if r.kind.addend != nil {
 				var ok bool
-				if r.addend, ok = r.kind.addend(binary.LittleEndian.Uint32(s.data[r.at:])); !ok {
-					return s.fail("a relocation of kind %d on other code at %#x", number, r.at)
+				if r.addend, ok = r.kind.addend(binary.LittleEndian.Uint32(s.data[r.offset:])); !ok {
+					return s.fail("a relocation of kind %d on other code at %#x", number, r.offset)
 				}
 			}
-			if r.symbol == 0 || int(r.symbol) >= len(s.of.symbols) {
-				return s.fail("no symbol %d, which the relocation at %#x names", r.symbol, r.at)
+			if r.symbol == 0 || int(r.symbol) >= len(s.object.symbols) {
+				return s.fail("no symbol %d, which the relocation at %#x names", r.symbol, r.offset)
 			}
-			symbol := s.of.symbols[r.symbol]
+			symbol := s.object.symbols[r.symbol]
 			if symbol.Section == elf.SHN_UNDEF {
 				d := defined(symbol.Name)
 				if d == nil {
 					continue // it is reported with all others
 				}
-				r.to, r.value = d.in, d.symbol.Value
+				r.section, r.value = d.section, d.symbol.Value
 			} else {
 				var err error
-				if r.to, err = s.of.home(symbol); err != nil {
+				if r.section, err = s.object.home(symbol); err != nil {
 					return err
 				}
 				r.value = symbol.Value
 			}
-			if r.value > uint64(len(r.to.data)) {
-				return s.fail("symbol %q at %#x of section %s", symbol.Name, r.value, r.to.header.Name)
+			if r.value > uint64(len(r.section.data)) {
+				return s.fail("symbol %q at %#x of section %s", symbol.Name, r.value, r.section.header.Name)
 			}
 			s.relocs = append(s.relocs, r)
 		}

@@ -48,10 +48,12 @@ func archs() map[elf.Machine]arch {
 		},
 		elf.EM_AARCH64: {
 			kinds: map[uint32]kind{
-				uint32(elf.R_AARCH64_ADR_PREL_PG_HI21):  {put: pageOf, role: page},
-				uint32(elf.R_AARCH64_ADD_ABS_LO12_NC):   {put: withinPage(0), role: inPage},
-				uint32(elf.R_AARCH64_LDST8_ABS_LO12_NC): {put: withinPage(0)}, uint32(elf.R_AARCH64_LDST16_ABS_LO12_NC): {put: withinPage(1)},
-				uint32(elf.R_AARCH64_LDST32_ABS_LO12_NC): {put: withinPage(2)}, uint32(elf.R_AARCH64_LDST64_ABS_LO12_NC): {put: withinPage(3)},
+				uint32(elf.R_AARCH64_ADR_PREL_PG_HI21):    {put: pageOf, role: page},
+				uint32(elf.R_AARCH64_ADD_ABS_LO12_NC):     {put: withinPage(0), role: inPage},
+				uint32(elf.R_AARCH64_LDST8_ABS_LO12_NC):   {put: withinPage(0)},
+				uint32(elf.R_AARCH64_LDST16_ABS_LO12_NC):  {put: withinPage(1)},
+				uint32(elf.R_AARCH64_LDST32_ABS_LO12_NC):  {put: withinPage(2)},
+				uint32(elf.R_AARCH64_LDST64_ABS_LO12_NC):  {put: withinPage(3)},
 				uint32(elf.R_AARCH64_LDST128_ABS_LO12_NC): {put: withinPage(4)},
 				uint32(elf.R_AARCH64_JUMP26):              branch, uint32(elf.R_AARCH64_CALL26): branch,
 			},
@@ -59,8 +61,9 @@ func archs() map[elf.Machine]arch {
 		},
 		elf.EM_ARM: {
 			kinds: map[uint32]kind{
-				uint32(elf.R_ARM_REL32): {put: relative32, addend: func(word uint32) (int64, bool) { return int64(int32(word)), true }},
-				uint32(elf.R_ARM_CALL):  branchArm, uint32(elf.R_ARM_JUMP24): branchArm,
+				uint32(elf.R_ARM_REL32): {put: relative32,
+					addend: func(word uint32) (int64, bool) { return int64(int32(word)), true }},
+				uint32(elf.R_ARM_CALL): branchArm, uint32(elf.R_ARM_JUMP24): branchArm,
 			},
 		},
 	}
@@ -118,7 +121,8 @@ func branchAddend(word uint32) (int64, bool) { return int64(int32(word<<8) >> 6)
 //
 // where the target lies within a megabyte.
 func shortenNear(first, second reloc, code []byte, at uint64) bool {
-	if first.kind.role != page || second.kind.role != inPage || first.symbol != second.symbol || first.addend != 0 || second.addend != 0 {
+	if first.kind.role != page || second.kind.role != inPage || first.symbol != second.symbol || first.addend != 0 ||
+		second.addend != 0 {
 		return false
 	}
 	adrp, add := binary.LittleEndian.Uint32(code), binary.LittleEndian.Uint32(code[4:])

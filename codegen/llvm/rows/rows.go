@@ -102,14 +102,16 @@ type tuning struct {
 func archs() []arch {
 	return []arch{
 		{
-			name: "x86_64", backend: "X86", triple: "x86_64-unknown-linux-gnu", emulation: "elf_x86_64", pageSize: 4096, commentMark: "#",
+			name: "x86_64", backend: "X86", triple: "x86_64-unknown-linux-gnu", emulation: "elf_x86_64",
+			pageSize: 4096, commentMark: "#",
 			machine: elf.EM_X86_64, class: elf.ELFCLASS64,
 			// These selection hints hold for every CPU with AVX2.
 			tuning: []tuning{{"avx2", []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}}},
 			order:  func(string) scheduling { return usual },
 		},
 		{
-			name: "aarch64", backend: "AArch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux", pageSize: 65536, commentMark: "//", asmVariant: 1,
+			name: "aarch64", backend: "AArch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux",
+			pageSize: 65536, commentMark: "//", asmVariant: 1,
 			machine: elf.EM_AARCH64, class: elf.ELFCLASS64,
 			disabled: map[string][]string{
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
@@ -126,15 +128,18 @@ func archs() []arch {
 			},
 			// The A76 and the N1 are one design; under the A76's own name LLVM has the A57's model,
 			// as it has for the A72.
-			models: map[string]model{"cortex-a53": {name: "cortex-a53", inOrder: true}, "cortex-a57": {name: "cortex-a57"}, "cortex-a72": {name: "cortex-a72"},
+			models: map[string]model{"cortex-a53": {name: "cortex-a53", inOrder: true},
+				"cortex-a57": {name: "cortex-a57"}, "cortex-a72": {name: "cortex-a72"},
 				"cortex-a76": {name: "neoverse-n1"}, "kryo": {name: "kryo"}},
 		},
 		{
-			name: "arm", backend: "ARM", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi", pageSize: 65536, commentMark: "@",
+			name: "arm", backend: "ARM", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi",
+			pageSize: 65536, commentMark: "@",
 			machine: elf.EM_ARM, class: elf.ELFCLASS32, flags: 0x05000000, // EABI version 5
 			disabled: map[string][]string{
-				"cortex-r52": {"rclass", "virtualization", "v8", "acquire-release", "fp-armv8", "fp-armv8sp", "fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
-				"generic":    {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
+				"cortex-r52": {"rclass", "virtualization", "v8", "acquire-release", "fp-armv8", "fp-armv8sp",
+					"fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
+				"generic": {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
 			},
 			order: func(string) scheduling { return fewestRegisters },
 			// In its 32-bit part LLVM has no model of the A53. The R52 is close: it also issues two
@@ -152,8 +157,11 @@ func archs() []arch {
 func Of(t targets.Target) (row Row, ok bool) {
 	for _, a := range archs() {
 		if a.name == t.Arch && !t.Bare {
-			return Row{Backend: a.backend, Triple: a.triple, CPU: a.cpu(t), Attrs: a.attrs(t), PreferVectorBits: prefer(t), Emulation: a.emulation,
-				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark, AsmVariant: a.asmVariant, Model: a.models[t.CPU].name, ModelInOrder: a.models[t.CPU].inOrder, scheduling: a.order(t.CPU)}, true
+			return Row{Backend: a.backend, Triple: a.triple, CPU: a.cpu(t), Attrs: a.attrs(t),
+				PreferVectorBits: prefer(t), Emulation: a.emulation,
+				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark,
+				AsmVariant: a.asmVariant, Model: a.models[t.CPU].name, ModelInOrder: a.models[t.CPU].inOrder,
+				scheduling: a.order(t.CPU)}, true
 		}
 	}
 	return Row{CPU: t.CPU}, false

@@ -53,14 +53,15 @@ func llcFlags() []string {
 // optArgs are opt's arguments.
 func optArgs(t targets.Target) []string {
 	row, _ := rows.Of(t)
-	return slices.Concat([]string{"-mtriple=" + row.Triple, "-mcpu=" + row.CPU, "-mattr=" + row.Attrs, "-passes=" + passes}, optFlags(), []string{"-o", "-"})
+	return slices.Concat([]string{"-mtriple=" + row.Triple, "-mcpu=" + row.CPU, "-mattr=" + row.Attrs,
+		"-passes=" + passes}, optFlags(), []string{"-o", "-"})
 }
 
 // llcArgs are llc's arguments.
 func (t *Tools) llcArgs(tg targets.Target, kind Kind) []string {
 	row, _ := rows.Of(tg)
-	return slices.Concat([]string{fmt.Sprintf("-O%d", level), "-mtriple=" + row.Triple, "-mcpu=" + row.CPU, "-mattr=" + row.Attrs},
-		llcFlags(), []string{"-filetype=" + kind.String(), "-o", "-"}, row.LLC(t.version))
+	return slices.Concat([]string{fmt.Sprintf("-O%d", level), "-mtriple=" + row.Triple, "-mcpu=" + row.CPU,
+		"-mattr=" + row.Attrs}, llcFlags(), []string{"-filetype=" + kind.String(), "-o", "-"}, row.LLC(t.version))
 }
 
 // settings are optArgs and llcArgs for LLVM's library.

@@ -56,13 +56,15 @@ func (o *dataObject) object(tg targets.Target) (Object, error) {
 	info := elf.ST_INFO(elf.STB_GLOBAL, elf.STT_OBJECT)
 	symbols := class.Symbol(nil, elf.Sym64{})
 	for _, s := range o.symbols {
-		symbols = class.Symbol(symbols, elf.Sym64{Name: text.Add(s.name), Info: info, Other: byte(elf.STV_HIDDEN), Shndx: dataSection, Value: uint64(s.at), Size: uint64(s.size)})
+		symbols = class.Symbol(symbols, elf.Sym64{Name: text.Add(s.name), Info: info, Other: byte(elf.STV_HIDDEN),
+			Shndx: dataSection, Value: uint64(s.at), Size: uint64(s.size)})
 	}
 	list := [sections]elf.Section64{
-		dataSection:  {Name: text.Add(o.section), Type: uint32(elf.SHT_PROGBITS), Flags: uint64(o.flags), Addralign: uint64(o.align)},
+		dataSection: {Name: text.Add(o.section), Type: uint32(elf.SHT_PROGBITS), Flags: uint64(o.flags),
+			Addralign: uint64(o.align)},
 		stackSection: {Name: text.Add(noExecStack), Type: uint32(elf.SHT_PROGBITS), Addralign: 1},
-		symbolSection: {Name: text.Add(".symtab"), Type: uint32(elf.SHT_SYMTAB), Link: stringSection, Info: 1, Addralign: uint64(class.Word()),
-			Entsize: uint64(class.SymbolSize())},
+		symbolSection: {Name: text.Add(".symtab"), Type: uint32(elf.SHT_SYMTAB), Link: stringSection, Info: 1,
+			Addralign: uint64(class.Word()), Entsize: uint64(class.SymbolSize())},
 		stringSection: {Name: text.Add(".strtab"), Type: uint32(elf.SHT_STRTAB), Addralign: 1},
 	}
 	head := make([]byte, class.HeaderSize(), class.HeaderSize()+o.align)
@@ -78,7 +80,8 @@ func (o *dataObject) object(tg targets.Target) (Object, error) {
 		body = append(body, contents[i]...)
 	}
 	pad(class.Word())
-	h := elf.Header64{Type: uint16(elf.ET_REL), Machine: uint16(row.Machine), Shoff: uint64(start + len(body)), Flags: row.Flags, Shnum: sections, Shstrndx: stringSection}
+	h := elf.Header64{Type: uint16(elf.ET_REL), Machine: uint16(row.Machine), Shoff: uint64(start + len(body)),
+		Flags: row.Flags, Shnum: sections, Shstrndx: stringSection}
 	h.Ident[elf.EI_OSABI] = byte(elf.ELFOSABI_LINUX)
 	for _, s := range list {
 		body = class.Section(body, s)

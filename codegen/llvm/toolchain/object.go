@@ -54,7 +54,8 @@ func Section(tg targets.Target, section, symbol string, text []byte, room int) (
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return nil, fmt.Errorf("section %s: byte %d of the text is NUL, which would end it early", section, i)
 	}
-	o := dataObject{section: section, flags: elf.SHF_ALLOC | elfbytes.Retain, align: 1, symbols: []dataSymbol{{symbol, 0, len(text) + 1}}}
+	o := dataObject{section: section, flags: elf.SHF_ALLOC | elfbytes.Retain, align: 1,
+		symbols: []dataSymbol{{symbol, 0, len(text) + 1}}}
 	o.add(text, make([]byte, 1+room))
 	obj, err := o.object(tg)
 	return obj.Bytes(), err

@@ -102,7 +102,7 @@ func (f finder) programs() (*Tools, error) {
 			first = missing + "-" + v
 		}
 	}
-	return nil, &MissingToolError{first, Install, f.looked()}
+	return nil, &MissingToolError{first, Install, f.searchedPlaces()}
 }
 
 // Lookup returns the absolute path of one LLVM tool, wherever Find looks, without wanting the
@@ -123,11 +123,13 @@ func (f finder) lookup(base string) (string, error) {
 			return p, nil
 		}
 	}
-	return "", &MissingToolError{base + "-" + versions()[0], Install, f.looked()}
+	return "", &MissingToolError{base + "-" + versions()[0], Install, f.searchedPlaces()}
 }
 
-// looked says where find searches for the best version.
-func (f finder) looked() string { return fmt.Sprintf("PATH and %s%s/bin", f.prefix, versions()[0]) }
+// searchedPlaces describes the places where find searches for the best version.
+func (f finder) searchedPlaces() string {
+	return fmt.Sprintf("PATH and %s%s/bin", f.prefix, versions()[0])
+}
 
 // inDir finds base in dir, with or without a version in its name.
 func (f finder) inDir(dir, base string) (string, bool) {
@@ -185,7 +187,8 @@ func (t *Tools) checked() (*Tools, error) {
 	}
 	m := regexp.MustCompile(`LLVM version (\d+\.\d+\.\d+\S*)`).FindSubmatch(out)
 	if m == nil {
-		return nil, fmt.Errorf("%s --version names no LLVM version; it says: %s", t.paths["llc"], strings.TrimSpace(string(out)))
+		return nil, fmt.Errorf("%s --version names no LLVM version; it says: %s", t.paths["llc"],
+			strings.TrimSpace(string(out)))
 	}
 	t.version = string(m[1])
 	return t, nil
