@@ -118,8 +118,8 @@ type CycleEstimate struct {
 	ClockMHz int `json:"clock_mhz,omitempty"`
 }
 
-// estimated stores in res what is to say of the estimate e for a core, and the milliseconds of all estimated cycles.
-func (res *BenchResult) estimated(e engine.Estimate, core string) {
+// addEstimate stores in res what is to say of the estimate e for a core, and the milliseconds of all estimated cycles.
+func (res *BenchResult) addEstimate(e engine.Estimate, core string) {
 	switch {
 	case !res.Simulated:
 	case e.Cycles > 0:
@@ -156,7 +156,7 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	if r.Layer != "" {
 		return benchLayer(ctx, r)
 	}
-	openLibrary, err := library(ctx, r.Path, r.Options, r.Progress)
+	openLibrary, err := openerFor(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 // benchLibrary measures what openLibrary makes ready.
 func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*BenchResult, error) {
 	res := &BenchResult{Threads: r.Threads, On: r.On}
-	o := engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: elsewhere(ctx, r.On)}
+	o := engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: reachMachine(ctx, r.On)}
 	e, err := openLibrary(o)
 	if threads := (*ThreadsError)(nil); err != nil && r.On == "" && !errors.As(err, &threads) {
 		res.Reason, o.Count = err.Error(), false // does it run without counting?
@@ -199,18 +199,18 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	for i, f := range m.Stages {
 		res.Layers[i].Figures = f
 	}
-	res.estimated(m.Estimate, d.CPU)
+	res.addEstimate(m.Estimate, d.CPU)
 	res.sumUp()
 	return res, err
 }
 
 // benchLayer measures one layer by itself, on inputs that it may get: what it takes without its neighbours in the caches.
 func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
-	u, err := unit(ctx, r.Path, r.Layer, r.Options, r.Progress)
+	u, err := buildUnit(ctx, r.Path, r.Layer, r.Options, r.Progress)
 	if err != nil {
 		return nil, err
 	}
-	e, err := u.Open(engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: elsewhere(ctx, r.On)})
+	e, err := u.Open(engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: reachMachine(ctx, r.On)})
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On, Simulated: m.Kind == engine.Simulated,
 		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
 		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
-	res.estimated(m.Estimate, u.Target.CPU)
+	res.addEstimate(m.Estimate, u.Target.CPU)
 	return res, err
 }
 
@@ -355,8 +355,8 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 	if res.Bench.Simulated && res.Bench.Estimate != nil {
 		res.CPU = res.Bench.Estimate.Model
 	}
-	if res.NoTwin = noTwin(r.Path, r.Options); res.NoTwin == "" {
-		if err := res.twin(ctx, request); err != nil {
+	if res.NoTwin = whyNoTwin(r.Path, r.Options); res.NoTwin == "" {
+		if err := res.measureTwin(ctx, request); err != nil {
 			return nil, err
 		}
 	}
@@ -378,7 +378,7 @@ func inspectAndBench(ctx context.Context, r BenchRequest) (*Inspection, *BenchRe
 		b, err := Bench(ctx, r)
 		return in, b, err
 	}
-	c, open, err := runnable(ctx, r.Path, r.Options, r.Progress)
+	c, open, err := compileRunnable(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -386,12 +386,12 @@ func inspectAndBench(ctx context.Context, r BenchRequest) (*Inspection, *BenchRe
 	return InspectCompiled(c), b, err
 }
 
-// twin measures the float twin of the model that r is for.
-func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
+// measureTwin measures the float twin of the model that r is for.
+func (res *ReportResult) measureTwin(ctx context.Context, r BenchRequest) error {
 	r.Options = twinOptions(r.Options)
-	c, open, err := runnable(ctx, r.Path, r.Options, r.Progress)
+	c, open, err := compileRunnable(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
-		res.NoTwin = noTwinText(err)
+		res.NoTwin = twinErrorText(err)
 		return ctx.Err()
 	}
 	b, err := benchLibrary(ctx, r, open)

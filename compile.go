@@ -104,8 +104,8 @@ func DefaultEmit(target, backend string) []codegen.Kind { return compile.Default
 // CodeText is the kind of file that shows what codegen made, which Options.Observe sees if Options.Emit has it.
 func CodeText(target, backend string) codegen.Kind { return compile.CodeText(target, backend) }
 
-// unit builds one layer of the model at path by itself, with its own constants and the schedule that it has in the network.
-func unit(ctx context.Context, path, layer string, o Options, progress func(done, total int, what string)) (*compile.Unit, error) {
+// buildUnit builds one layer of the model at path by itself, with its own constants and the schedule that it has in the network.
+func buildUnit(ctx context.Context, path, layer string, o Options, progress func(done, total int, what string)) (*compile.Unit, error) {
 	if IsArtifact(path) {
 		return nil, &ArtifactError{Path: path, For: ToIsolate}
 	}

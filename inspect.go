@@ -71,7 +71,7 @@ func InspectMemory(ctx context.Context, path string, o Options) (*Inspection, er
 		return nil, strictErr
 	}
 	m := in.Memory
-	if m.NoTwin = noTwin(path, o); m.NoTwin != "" {
+	if m.NoTwin = whyNoTwin(path, o); m.NoTwin != "" {
 		return in, strictErr
 	}
 	twin, err := Inspect(ctx, path, twinOptions(o), "", false)
@@ -79,15 +79,15 @@ func InspectMemory(ctx context.Context, path string, o Options) (*Inspection, er
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		m.NoTwin = noTwinText(err)
+		m.NoTwin = twinErrorText(err)
 	default:
 		m.FloatTwin = twin.Memory
 	}
 	return in, strictErr
 }
 
-// noTwin is why a network has no float twin to be compared with, "" where it may have one.
-func noTwin(path string, o Options) string {
+// whyNoTwin is why a network has no float twin to be compared with, "" where it may have one.
+func whyNoTwin(path string, o Options) string {
 	switch {
 	case IsArtifact(path):
 		return "it is made of a model, and this is a compiled network"
@@ -97,8 +97,8 @@ func noTwin(path string, o Options) string {
 	return ""
 }
 
-// noTwinText is why a twin could not be made, as a reason behind "no float twin".
-func noTwinText(err error) string {
+// twinErrorText is why a twin could not be made, as a reason behind "no float twin".
+func twinErrorText(err error) string {
 	if none := (*floattwin.Error)(nil); errors.As(err, &none) {
 		err = none.Err
 	}

@@ -67,8 +67,8 @@ type RunResult struct {
 	Steps []string
 }
 
-// decides reports whether a stage makes levels of what are none, or of sums: one that only moves or pools levels decides nothing.
-func decides(s describe.Stage) bool {
+// makesLevels reports whether a stage makes levels of what are none, or of sums: one that only moves or pools levels decides nothing.
+func makesLevels(s describe.Stage) bool {
 	if !slices.ContainsFunc(s.Writes, func(t describe.Tensor) bool { return t.Bits > 0 }) {
 		return false
 	}
@@ -85,8 +85,8 @@ type Output struct {
 	Data   []byte // little endian, C order
 }
 
-// notFinite says how many elements of o are NaN or infinite, "" where all are finite.
-func (o Output) notFinite() string {
+// nonFiniteText says how many elements of o are NaN or infinite, "" where all are finite.
+func (o Output) nonFiniteText() string {
 	if o.Tensor.DType != ir.F32.String() {
 		return ""
 	}
@@ -107,27 +107,27 @@ func (o Output) notFinite() string {
 	return fmt.Sprintf("output %q is not finite: of %d elements, %d are NaN and %d infinite", o.Tensor.Title(), len(o.Data)/size, nan, infinite)
 }
 
-// group is how many inferences are simulated by one process, or sent to another machine at once.
-const group = 20
+// batchSize is the number of inferences that one simulation runs, or that go to another machine at once.
+const batchSize = 20
 
 // Run runs a model or an artifact on its inputs, as often as they ask for. Artifacts of other machines run
 // in simulation. ctx is looked at between runs, and more often in the interpreter and in simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
-	res, err := r.on(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
+	res, err := r.infer(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range res.Outputs {
-		if note := o.notFinite(); note != "" {
+		if note := o.nonFiniteText(); note != "" {
 			res.Notes = append(res.Notes, note)
 		}
 	}
 	return res, nil
 }
 
-// on runs the inferences that r asks for on the engine that open gives. fill makes the inputs that are not given; open's argument
+// infer runs the inferences that r asks for on the engine that open gives. fill makes the inputs that are not given; open's argument
 // receives the interpreter's progress.
-func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
+func (r RunRequest) infer(ctx context.Context, fill tensorio.Fill, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
 	var done, runs int // whole inferences
 	e, err := open(func(stage, stages int, name string) {
 		r.progress(done*stages+stage, runs*stages, "interpreting "+name)
@@ -146,16 +146,16 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 	}
 	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative, Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs, Notes: feed.Notes}
 	for _, s := range d.Stages {
-		if decides(s) {
+		if makesLevels(s) {
 			res.Steps = append(res.Steps, s.Name)
 		}
 	}
 	together, what := 1, "running"
 	switch e.Kind() {
 	case engine.Simulated:
-		together, what = group, "simulating "+d.Target
+		together, what = batchSize, "simulating "+d.Target
 	case engine.Remote:
-		together, what = group, "running on "+r.On
+		together, what = batchSize, "running on "+r.On
 	case engine.Interpreted:
 		res.Engine, res.Threads = EngineInterp, 1
 	}
@@ -188,11 +188,11 @@ func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, n
 	if r.Engine == EngineInterp {
 		return r.interpret(ctx, progress)
 	}
-	openLibrary, err := library(ctx, r.Path, r.Options, r.Progress)
+	openLibrary, err := openerFor(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		return nil, err
 	}
-	return openLibrary(engine.Options{Threads: r.Threads, Elsewhere: elsewhere(ctx, r.On)})
+	return openLibrary(engine.Options{Threads: r.Threads, Elsewhere: reachMachine(ctx, r.On)})
 }
 
 // interpret gives the interpreter of a model's definition, ready to run.
@@ -242,8 +242,8 @@ func IsArtifact(path string) bool {
 // opener makes a network ready to run.
 type opener func(engine.Options) (engine.Engine, error)
 
-// runnable compiles what is at path to what can be run.
-func runnable(ctx context.Context, path string, o Options, progress func(int, int, string)) (*Compiled, opener, error) {
+// compileRunnable compiles what is at path to what can be run.
+func compileRunnable(ctx context.Context, path string, o Options, progress func(int, int, string)) (*Compiled, opener, error) {
 	o.Emit = []codegen.Kind{codegen.Runnable}
 	if progress != nil {
 		o.Progress = func(done, total int) { progress(done, total, "compiling") }
@@ -255,11 +255,11 @@ func runnable(ctx context.Context, path string, o Options, progress func(int, in
 	return c, func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.Runnable], o) }, nil
 }
 
-// library reads or compiles what is at path, and gives the function that makes it ready to run. An artifact must be for
+// openerFor reads or compiles what is at path, and gives the function that makes it ready to run. An artifact must be for
 // the Target that o names, if it names one.
-func library(ctx context.Context, path string, o Options, progress func(int, int, string)) (opener, error) {
+func openerFor(ctx context.Context, path string, o Options, progress func(int, int, string)) (opener, error) {
 	if !IsArtifact(path) {
-		_, open, err := runnable(ctx, path, o, progress)
+		_, open, err := compileRunnable(ctx, path, o, progress)
 		return open, err
 	}
 	if o.Target != "" {
@@ -274,8 +274,8 @@ func library(ctx context.Context, path string, o Options, progress func(int, int
 	return func(o engine.Options) (engine.Engine, error) { return engine.Open(path, o) }, nil
 }
 
-// elsewhere reaches the machine that requests call On (ssh:USER@HOST), for artifacts to run there; nil, for "", is here.
-func elsewhere(ctx context.Context, on string) func(path string) (engine.Far, error) {
+// reachMachine reaches the machine that requests call On (ssh:USER@HOST), for artifacts to run there; nil, for "", is here.
+func reachMachine(ctx context.Context, on string) func(path string) (engine.Far, error) {
 	if on == "" {
 		return nil
 	}
@@ -438,7 +438,7 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 			return random[slices.IndexFunc(p.Buffers, func(b ir.ProgBuf) bool { return b.Name == t.Name })], nil
 		}
 	}
-	res, err := run.on(ctx, fill, func(progress func(int, int, string)) (engine.Engine, error) {
+	res, err := run.infer(ctx, fill, func(progress func(int, int, string)) (engine.Engine, error) {
 		checks := interp.All()
 		if r.Unchecked {
 			checks = interp.Checks{}
@@ -544,20 +544,20 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 			r.Progress(done, total, what)
 		}
 	}
-	in, err := r.compared(ctx, progress)
+	in, err := r.input(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
-	in.Threads, in.Limit, in.Watch, in.Elsewhere = r.Threads, r.Limit, r.Watch, elsewhere(ctx, r.On)
+	in.Threads, in.Limit, in.Watch, in.Elsewhere = r.Threads, r.Limit, r.Watch, reachMachine(ctx, r.On)
 	in.Progress = func(done, total int, stage string) { progress(done, total, "verifying "+stage) }
 	return verify.Verify(ctx, in)
 }
 
-// compared is the code that r asks for, its definition, and what both run on.
-func (r VerifyRequest) compared(ctx context.Context, progress func(done, total int, what string)) (verify.Input, error) {
+// input is the code that r asks for, its definition, and what both run on.
+func (r VerifyRequest) input(ctx context.Context, progress func(done, total int, what string)) (verify.Input, error) {
 	var none verify.Input
 	if r.Layer != "" {
-		u, err := unit(ctx, r.Path, r.Layer, r.Options, progress)
+		u, err := buildUnit(ctx, r.Path, r.Layer, r.Options, progress)
 		if err != nil {
 			return none, err
 		}

@@ -64,10 +64,10 @@ func (res *Result) CompareLabels(t describe.Tensor, got, labels []float64, shape
 		return fmt.Errorf("labels are of pictures that have a number for each class, and the first output, %s, has %s", t.Title(), tensorio.ShapeText(t.Shape))
 	}
 	if len(labels) < res.Images || len(labels) > res.Images && !partial {
-		return errors.New(res.miscounted(labels, shape))
+		return errors.New(res.miscountText(labels, shape))
 	}
 	var err error
-	res.Right, err = res.right(got, labels, t.DType == ir.I32.String() && res.Classes == 1)
+	res.Right, err = res.countRight(got, labels, t.DType == ir.I32.String() && res.Classes == 1)
 	return err
 }
 
@@ -77,12 +77,12 @@ func (res *Result) CompareOutputs(got, want []float64, tolerance float64, partia
 	if len(want) < len(got) || len(want) > len(got) && !partial {
 		return fmt.Errorf("%s, and the output has %d (%s, %d each)", human.Count(len(want), "number"), len(got), human.Count(res.Images, "picture"), res.Classes)
 	}
-	res.Difference = res.difference(got, want, tolerance)
+	res.Difference = res.measureDifference(got, want, tolerance)
 	return nil
 }
 
-// miscounted says what is wrong with labels that are not one for each picture.
-func (res *Result) miscounted(labels []float64, shape []int) string {
+// miscountText says what is wrong with labels that are not one for each picture.
+func (res *Result) miscountText(labels []float64, shape []int) string {
 	msg := fmt.Sprintf("%s for %s", human.Count(len(labels), "label"), human.Count(res.Images, "picture"))
 	switch {
 	case len(shape) == 2 && shape[1] > 1: // whatever number of rows there is
@@ -99,9 +99,9 @@ func (res *Result) miscounted(labels []float64, shape []int) string {
 	return msg
 }
 
-// right counts the pictures whose true class is among the most likely ones. If the network gives classes itself, positions, each
+// countRight counts the pictures whose true class is among the most likely ones. If the network gives classes itself, positions, each
 // picture has one.
-func (res *Result) right(got, labels []float64, positions bool) (*Right, error) {
+func (res *Result) countRight(got, labels []float64, positions bool) (*Right, error) {
 	classes := res.Classes
 	if positions {
 		classes = 0
@@ -136,10 +136,10 @@ func (res *Result) right(got, labels []float64, positions bool) (*Right, error) 
 		row := got[i*res.Classes:][:res.Classes]
 		answer, before := 0, 0
 		for c := range row {
-			if likelier(row, c, answer) {
+			if isLikelier(row, c, answer) {
 				answer = c
 			}
-			if likelier(row, c, label) {
+			if isLikelier(row, c, label) {
 				before++
 			}
 		}
@@ -158,8 +158,8 @@ func (res *Result) right(got, labels []float64, positions bool) (*Right, error) 
 	return r, nil
 }
 
-// likelier reports whether class a is more likely than b.
-func likelier(row []float64, a, b int) bool {
+// isLikelier reports whether class a is more likely than b.
+func isLikelier(row []float64, a, b int) bool {
 	switch x, y := row[a], row[b]; {
 	case math.IsNaN(x) && math.IsNaN(y), x == y:
 		return a < b
@@ -170,8 +170,8 @@ func likelier(row []float64, a, b int) bool {
 	}
 }
 
-// difference measures how far got is from want.
-func (res *Result) difference(got, want []float64, tolerance float64) *Difference {
+// measureDifference measures how far got is from want.
+func (res *Result) measureDifference(got, want []float64, tolerance float64) *Difference {
 	d := &Difference{Worst: -1, Tolerance: tolerance}
 	for image := range res.Images {
 		beyond, worst := 0, 0.0

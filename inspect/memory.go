@@ -87,8 +87,8 @@ type ArenaUse struct {
 	Over string `json:"over,omitempty"`
 }
 
-// at reports whether the tensor is needed in a stage.
-func (u ArenaUse) at(stage int) bool { return u.First <= stage && stage <= u.Last }
+// isLive reports whether the tensor is needed in a stage.
+func (u ArenaUse) isLive(stage int) bool { return u.First <= stage && stage <= u.Last }
 
 // memoryOf reads an artifact's description; c is nil where it was read from a file.
 func memoryOf(d *describe.Artifact, c *compile.Compiled) *Memory {
@@ -96,11 +96,11 @@ func memoryOf(d *describe.Artifact, c *compile.Compiled) *Memory {
 	next := 0
 	var live []ArenaUse // in the stage; m.Arena is in the order of first stages
 	for i, s := range d.Stages {
-		live = slices.DeleteFunc(live, func(u ArenaUse) bool { return !u.at(i) })
+		live = slices.DeleteFunc(live, func(u ArenaUse) bool { return !u.isLive(i) })
 		for ; next < len(m.Arena) && m.Arena[next].First == i; next++ {
 			live = append(live, m.Arena[next])
 		}
-		n := covered(live)
+		n := coveredBytes(live)
 		m.Stages = append(m.Stages, StageMemory{s.Name, n})
 		if n > m.LowerBound {
 			m.LowerBound, m.Peak = n, i
@@ -109,8 +109,8 @@ func memoryOf(d *describe.Artifact, c *compile.Compiled) *Memory {
 	return m
 }
 
-// covered is the number of bytes that tensors take which may share some.
-func covered(uses []ArenaUse) (n int64) {
+// coveredBytes is the number of bytes that tensors take which may share some.
+func coveredBytes(uses []ArenaUse) (n int64) {
 	slices.SortFunc(uses, func(a, b ArenaUse) int { return cmp.Compare(a.Offset, b.Offset) })
 	end := int64(0)
 	for _, u := range uses {

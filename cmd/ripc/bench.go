@@ -42,7 +42,7 @@ gives: what a change of its schedule does shows without the rest of the network.
   ripc bench squeezenet.json --json > before.json     # and later:
   ripc bench squeezenet.json --compare before.json
   ripc bench squeezenet.json --layer fire8_squeeze --schedule my.schedule`,
-		Args: args(1, 1, "one MODEL or X.so"),
+		Args: argCount(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			var err error
@@ -205,7 +205,7 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) erro
 		return err
 	}
 	if r.Footprint != nil {
-		fmt.Fprintf(w, "\n%s\n", wrapped(r.Footprint.String(), width, 0))
+		fmt.Fprintf(w, "\n%s\n", wrap(r.Footprint.String(), width, 0))
 	}
 	return printKinds(w, r, width)
 }
@@ -229,11 +229,11 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 		}
 		switch {
 		case !r.Simulated:
-			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, thousands(macs), perUnit(f.MACsPerCycle), kernel)
+			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, countText(macs), perUnit(f.MACsPerCycle), kernel)
 		case r.Estimate != nil:
-			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4), share, sum, thousands(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
+			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4), share, sum, countText(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
 		default:
-			t.add(name, instructions, share, sum, thousands(macs), perUnit(f.MACsPerInstruction), kernel)
+			t.add(name, instructions, share, sum, countText(macs), perUnit(f.MACsPerInstruction), kernel)
 		}
 	}
 	layers := slices.Clone(r.Layers)
@@ -274,7 +274,7 @@ func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
 	for _, k := range r.Kinds {
 		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share), human.Count(k.Layers, "stage")))
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", wrapped("by kind: "+strings.Join(parts, ", "), width, 0))
+	_, err := fmt.Fprintf(w, "\n%s\n", wrap("by kind: "+strings.Join(parts, ", "), width, 0))
 	return err
 }
 

@@ -43,7 +43,7 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 		Example: `  ripc compile examples/digits/digits.json --target rpi3 -o build/digits
   ripc compile net.onnx --strict
   ripc compile digits.json --print-after lower`,
-		Args: args(1, 1, "one MODEL"),
+		Args: argCount(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	fs := cmd.Flags()
@@ -139,7 +139,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		res.Files[string(k)] = fileResult{prefix + "." + string(k), len(c.Files[k])}
 	}
 	if toStdout {
-		if _, err := asItIs(cmd.OutOrStdout()).Write(c.Files[kinds[0]]); err != nil {
+		if _, err := rawWriter(cmd.OutOrStdout()).Write(c.Files[kinds[0]]); err != nil {
 			return err
 		}
 	} else {
@@ -257,7 +257,7 @@ func (r *compileResult) count() {
 // took and which functions there are.
 func (r *compileResult) print(w io.Writer, width int, full bool) {
 	line := func(indent int, format string, args ...any) {
-		fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, indent))
+		fmt.Fprintln(w, wrap(fmt.Sprintf(format, args...), width, indent))
 	}
 	head := fmt.Sprintf("%s for %s: %s, %s", r.Model, r.Target, human.Count(r.Stages, "stage"), human.Count(r.Binary, "binary layer"))
 	if r.Integers > 0 {
@@ -268,9 +268,9 @@ func (r *compileResult) print(w io.Writer, width int, full bool) {
 	}
 	head += fmt.Sprintf(", %d float", len(r.Float)-r.f32Sums)
 	if r.MACs > 0 {
-		head += fmt.Sprintf("; %s of %s MACs are binary", percent(part(r.BinaryMACs, r.MACs)), thousands(r.MACs))
+		head += fmt.Sprintf("; %s of %s MACs are binary", percent(shareOf(r.BinaryMACs, r.MACs)), countText(r.MACs))
 		if r.IntegerMACs > 0 {
-			head += fmt.Sprintf(", %s integer", percent(part(r.IntegerMACs, r.MACs)))
+			head += fmt.Sprintf(", %s integer", percent(shareOf(r.IntegerMACs, r.MACs)))
 		}
 	}
 	line(0, "%s", head)
@@ -289,7 +289,7 @@ func (r *compileResult) print(w io.Writer, width int, full bool) {
 		}
 	}
 	for _, t := range r.Roundings {
-		line(2, "taken for few bits, but for rounding: %s (%s); --exact-floats refuses it", t.What, names(t.Nodes))
+		line(2, "taken for few bits, but for rounding: %s (%s); --exact-floats refuses it", t.What, listNames(t.Nodes))
 	}
 	for i, t := range r.in.Inputs {
 		if note := noteText(r.in, i); note != "" {

@@ -105,7 +105,7 @@ func argCompletions() map[string][2]completion {
 // registerCompletions gives the flags and arguments of all commands below root their completions.
 func registerCompletions(root *cobra.Command) {
 	flags, arguments := flagCompletions(), argCompletions()
-	for _, c := range withCommands(root) {
+	for _, c := range allCommands(root) {
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			offer := flags[c.Name()+" "+f.Name]
 			if offer == nil {

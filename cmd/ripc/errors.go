@@ -137,8 +137,8 @@ func sshArguments(address string) string {
 	return address
 }
 
-// crashed tells of a panic, which is always a mistake in ripc.
-func crashed(stderr io.Writer, panicked any) int {
+// reportCrash tells of a panic, which is always a mistake in ripc.
+func reportCrash(stderr io.Writer, panicked any) int {
 	fmt.Fprintf(stderr, `ripc: internal error: %v
 This is a mistake in ripc %s, not in what you did. Please report it with the command line,
 the model (or its smallest part that shows it) and the lines above. The place:

@@ -26,7 +26,7 @@ off than --tol). On any engine: compiled code, here or simulated, or the interpr
 than --tol, or if fewer than --min-top1 of the pictures are right.`,
 		Example: `  ripc eval digits.json --input x_test.npy --labels y_test.npy
   ripc eval net.onnx --target rpi3 --input x.npy --expect y.npy --tol 1e-4`,
-		Args: args(1, 1, "one MODEL or X.so"),
+		Args: argCount(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Run.Path = args[0]
 			if r.Labels == "" && r.Expect == "" {
@@ -153,7 +153,7 @@ func printBeyond(w io.Writer, r *ripc.EvalResult) error {
 	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 { // another network is off everywhere
 		return nil
 	}
-	steps := "a sign or a step may decide there: levels are made by " + names(d.Steps) + ", and a sum within rounding of an edge can fall on either side"
-	_, err := fmt.Fprintln(w, wrapped(steps, widthOf(w, false), 0))
+	steps := "a sign or a step may decide there: levels are made by " + listNames(d.Steps) + ", and a sum within rounding of an edge can fall on either side"
+	_, err := fmt.Fprintln(w, wrap(steps, widthOf(w, false), 0))
 	return err
 }

@@ -71,7 +71,7 @@ func makePlaces(first string, names []string) (undo func(), err error) {
 
 // printJSON writes v as one indented JSON object.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(asJSON(w))
+	e := json.NewEncoder(jsonWriter(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
@@ -80,8 +80,8 @@ func printJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// thousands is a number of operations for people, "-" for none.
-func thousands(n int64) string {
+// countText is a number of operations for people, "-" for none.
+func countText(n int64) string {
 	switch {
 	case n == 0:
 		return "-"

@@ -39,8 +39,8 @@ type flagGroup struct {
 	flags *pflag.FlagSet
 }
 
-// addedBy returns the names of the flags that add registers.
-func addedBy(fs *pflag.FlagSet, add func()) []string {
+// flagsAddedBy returns the names of the flags that add registers.
+func flagsAddedBy(fs *pflag.FlagSet, add func()) []string {
 	before := map[string]bool{}
 	fs.VisitAll(func(g *pflag.Flag) { before[g.Name] = true })
 	add()
@@ -53,9 +53,9 @@ func addedBy(fs *pflag.FlagSet, add func()) []string {
 	return names
 }
 
-// inGroup gives the flags that add registers the title of a group.
-func inGroup(fs *pflag.FlagSet, title string, add func()) {
-	for _, name := range addedBy(fs, add) {
+// addGroup gives the flags that add registers the title of a group.
+func addGroup(fs *pflag.FlagSet, title string, add func()) {
+	for _, name := range flagsAddedBy(fs, add) {
 		_ = fs.SetAnnotation(name, groupAnnotation, []string{title}) // there is such a flag
 	}
 }
@@ -87,8 +87,8 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.target, "target", "", "`TARGET` to compile for, see ripc targets (default host)")
-	inGroup(fs, "How the code is made", func() { f.registerCode(fs) })
-	inGroup(fs, "How the model is read", func() { f.modelFlags.register(cmd) })
+	addGroup(fs, "How the code is made", func() { f.registerCode(fs) })
+	addGroup(fs, "How the model is read", func() { f.modelFlags.register(cmd) })
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more")
 	f.registerCompletions(cmd)
@@ -109,7 +109,7 @@ func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 func (f *compileFlags) options(path string) (ripc.Options, error) {
 	o := ripc.Options{Target: f.target, Disable: f.disable, Backend: f.backend}
 	if ripc.IsArtifact(path) {
-		if given := f.given(); len(given) > 0 {
+		if given := f.changed(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
 		}
 		if f.schedule != "" || f.records != "" || f.effort != 0 || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
@@ -154,7 +154,7 @@ func (f *compileFlags) algorithms(o *ripc.Options) error {
 	}
 	var errs []error
 	for _, pair := range f.by {
-		layer, name, ok := lastCut(pair, "=")
+		layer, name, ok := cutLast(pair, "=")
 		by, err := layout.ParseAlgorithm(name)
 		if !ok || err != nil {
 			return usagef("--algorithm %s: it takes LAYER=ALGORITHM, one of %s", pair, strings.Join(algorithmNames(), ", "))
@@ -173,8 +173,8 @@ func (f *compileFlags) algorithms(o *ripc.Options) error {
 	return cmp.Or(errs...)
 }
 
-// lastCut is strings.Cut at the last sep, which names of layers may have as well.
-func lastCut(s, sep string) (before, after string, found bool) {
+// cutLast is strings.Cut at the last sep, which names of layers may have as well.
+func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true
 	}

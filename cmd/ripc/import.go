@@ -27,7 +27,7 @@ too. Needs no LLVM.`,
 		Example: `  ripc import quicknet.tflite -o quicknet.json
   ripc import model.onnx --name words --end logits --batch 1 -o words.json
   ripc inspect quicknet.json`,
-		Args: args(1, 1, "one F.onnx or F.tflite"),
+		Args: argCount(1, 1, "one F.onnx or F.tflite"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd, args[0], output, json, &f) },
 	}
 	fs := cmd.Flags()
@@ -50,7 +50,7 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 	switch {
 	case ripc.IsArtifact(path):
 		return usagef("%s is compiled already; give a model", path)
-	case strings.EqualFold(ext, ".json") && len(flags.given()) == 0:
+	case strings.EqualFold(ext, ".json") && len(flags.changed()) == 0:
 		return usagef("%s is a model of ripc's own already; import reads those of other programs, or changes one as options say", path)
 	case strings.EqualFold(ext, ".json") && out == "":
 		return usagef("--output: give another name than %s, which stays as it is", path)

@@ -25,7 +25,7 @@ func importanceCommand() *cobra.Command {
 long as its share of what a model of the records explains. Kernels are compared with those of
 the same workload, target and machine alone. It needs libxgboost.`,
 		Example: `  ripc records importance ripc.records -o knobs.svg`,
-		Args:    args(1, 1, "one FILE"),
+		Args:    argCount(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case out == "":
@@ -33,7 +33,7 @@ the same workload, target and machine alone. It needs libxgboost.`,
 			case top < 1:
 				return usagef("--top %d: give 1 or more", top)
 			}
-			if err := unlike(out, args...); err != nil {
+			if err := checkDistinct(out, args...); err != nil {
 				return err
 			}
 			set, err := loadRecords(args)

@@ -35,7 +35,7 @@ activations lie in memory, and when. Needs no LLVM.`,
 		Example: `  ripc inspect examples/digits/digits.json
   ripc inspect examples/squeezenet/squeezenet.json --memory -o arena.svg
   ripc inspect digits.json --layer conv2 --ir`,
-		Args: args(1, 1, "one MODEL or X.so"),
+		Args: argCount(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strict && ripc.IsArtifact(args[0]) {
 				return usagef("--strict: %s is compiled already; give the model", args[0])
@@ -133,7 +133,7 @@ func layerOrder(layers []ripc.Layer, by string) []int {
 // printFootnotes prints texts with their numbers, in lines of at most width characters if that is not 0.
 func printFootnotes(w io.Writer, f human.Footnotes, width int) error {
 	for i, text := range f {
-		if _, err := fmt.Fprintln(w, wrapped(fmt.Sprintf("%d: %s", i+1, text), width, 2)); err != nil {
+		if _, err := fmt.Fprintln(w, wrap(fmt.Sprintf("%d: %s", i+1, text), width, 2)); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		l := in.Layers[number]
 		macs, share, weights, float := "", "", "", ""
 		if l.MACs > 0 {
-			macs, share, float = thousands(l.MACs), percent(l.Share), human.Bytes(l.FloatBytes)
+			macs, share, float = countText(l.MACs), percent(l.Share), human.Bytes(l.FloatBytes)
 		}
 		if l.WeightBytes > 0 {
 			weights = human.Bytes(l.WeightBytes)
@@ -227,14 +227,14 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		printClock(w, in)
 	}
 	if in.Convolutions > 0 {
-		fmt.Fprintf(w, "\n%d of %s bitserial, %s of the MACs", in.Bitserial, convolutions(in.Convolutions), percent(part(in.BinaryMACs, in.MACs)))
+		fmt.Fprintf(w, "\n%d of %s bitserial, %s of the MACs", in.Bitserial, convolutions(in.Convolutions), percent(shareOf(in.BinaryMACs, in.MACs)))
 		if in.Integers > 0 {
-			fmt.Fprintf(w, "; %d integer, %s", in.Integers, percent(part(in.IntegerMACs, in.MACs)))
+			fmt.Fprintf(w, "; %d integer, %s", in.Integers, percent(shareOf(in.IntegerMACs, in.MACs)))
 		}
 	}
 	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s)",
-		human.Count(len(in.Layers), "stage"), thousands(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
-	fmt.Fprintf(w, "\n%s\n%s\n", wrapped(sums, width, 0), wrapped(in.Workspace.String(), width, 0))
+		human.Count(len(in.Layers), "stage"), countText(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
+	fmt.Fprintf(w, "\n%s\n%s\n", wrap(sums, width, 0), wrap(in.Workspace.String(), width, 0))
 	if err := printRoundings(w, in, width); err != nil {
 		return err
 	}
@@ -256,11 +256,11 @@ func printRoundings(w io.Writer, in *ripc.Inspection, width int) error {
 	if len(in.Roundings) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", wrapped("taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):", width, 0)); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\n", wrap("taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):", width, 0)); err != nil {
 		return err
 	}
 	for _, r := range in.Roundings {
-		if _, err := fmt.Fprintln(w, wrapped(fmt.Sprintf("%s: %s", r.What, names(r.Nodes)), width, 2)); err != nil {
+		if _, err := fmt.Fprintln(w, wrap(fmt.Sprintf("%s: %s", r.What, listNames(r.Nodes)), width, 2)); err != nil {
 			return err
 		}
 	}
@@ -293,16 +293,16 @@ func printAdvice(w io.Writer, in *ripc.Inspection, width int) error {
 		return err
 	}
 	for _, a := range in.Advice {
-		advice := fmt.Sprintf("%s (%s of the MACs): %s%s", names(a.Layers), percent(a.Share), a.Change, cure(a.Code))
-		if _, err := fmt.Fprintln(w, wrapped(advice, width, 2)); err != nil {
+		advice := fmt.Sprintf("%s (%s of the MACs): %s%s", listNames(a.Layers), percent(a.Share), a.Change, curingFlag(a.Code))
+		if _, err := fmt.Fprintln(w, wrap(advice, width, 2)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// names lists the first few of many.
-func names(all []string) string {
+// listNames lists the first few of many.
+func listNames(all []string) string {
 	const most = 3
 	if len(all) <= most {
 		return strings.Join(all, ", ")
@@ -315,11 +315,11 @@ func reasonText(l ripc.Layer) string {
 	if l.Reason == nil {
 		return ""
 	}
-	return l.Reason.Text + cure(l.Reason.Code)
+	return l.Reason.Text + curingFlag(l.Reason.Code)
 }
 
-// cure names the flag that would take a reason away.
-func cure(code string) string {
+// curingFlag names the flag that would take a reason away.
+func curingFlag(code string) string {
 	switch code {
 	case graph.WhyNearly.String():
 		return "; it becomes one without --exact-floats"
@@ -348,8 +348,8 @@ func algorithmText(l ripc.Layer, full bool) string {
 	return "computed by " + l.Algorithm
 }
 
-// part is n as a share of all.
-func part(n, all int64) float64 { return float64(n) / float64(max(1, all)) }
+// shareOf is n as a share of all.
+func shareOf(n, all int64) float64 { return float64(n) / float64(max(1, all)) }
 
 // percent is a share for people.
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

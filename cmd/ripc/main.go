@@ -37,7 +37,7 @@ func realMain(args []string) (code int) {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	defer func() {
 		if r := recover(); r != nil {
-			code = crashed(stderr(), r)
+			code = reportCrash(stderr(), r)
 		}
 	}()
 	root := newRoot(helpWidth(os.Stdout))
@@ -134,7 +134,7 @@ func refuseWithoutSubcommand(cmd *cobra.Command, args []string) error {
 // fitHelp lets the help of root and of all commands below it have at most width characters a line.
 func fitHelp(root *cobra.Command, width int) {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
-		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", reflowed(cmp.Or(c.Long, c.Short), width), c.UsageString())
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", reflow(cmp.Or(c.Long, c.Short), width), c.UsageString())
 	})
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		_, err := io.WriteString(c.OutOrStderr(), usage(c, width))
@@ -182,8 +182,8 @@ func helpWidth(stdout *os.File) int {
 	return usual
 }
 
-// reflowed is text in lines of at most width characters. Lines that begin with a blank stay as they are.
-func reflowed(text string, width int) string {
+// reflow is text in lines of at most width characters. Lines that begin with a blank stay as they are.
+func reflow(text string, width int) string {
 	var out []string
 	joined := false // the last line goes on
 	for _, line := range strings.Split(text, "\n") {
@@ -197,7 +197,7 @@ func reflowed(text string, width int) string {
 	}
 	for i, line := range out {
 		if line != "" && !strings.HasPrefix(line, " ") {
-			out[i] = wrapped(line, width, 0)
+			out[i] = wrap(line, width, 0)
 		}
 	}
 	return strings.Join(out, "\n")
@@ -206,7 +206,7 @@ func reflowed(text string, width int) string {
 func unknownCommand(root *cobra.Command, name string) error {
 	msg := "unknown command \"" + name + "\""
 	var known []string
-	for _, c := range withCommands(root)[1:] {
+	for _, c := range allCommands(root)[1:] {
 		known = append(known, strings.TrimPrefix(c.CommandPath(), root.Name()+" "))
 	}
 	near := suggest.Nearest(name, known)
@@ -255,15 +255,15 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
-		if want := wanted(invalid.GetFlag().Value.Type()); want != "" {
+		if want := typeHelp(invalid.GetFlag().Value.Type()); want != "" {
 			msg = fmt.Sprintf("--%s %q: give %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
 	}
 	return &usageError{msg: msg, form: true}
 }
 
-// wanted names the values of a type of flags, "" of types whose own errors say it.
-func wanted(kind string) string {
+// typeHelp names the values of a type of flags, "" of types whose own errors say it.
+func typeHelp(kind string) string {
 	switch kind {
 	case "uint64":
 		return "a whole number from 0 up"
@@ -279,8 +279,8 @@ func wanted(kind string) string {
 	return ""
 }
 
-// args requires between least and most arguments; most < 0 is no limit.
-func args(least, most int, what string) cobra.PositionalArgs {
+// argCount requires between least and most arguments; most < 0 is no limit.
+func argCount(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || (most >= 0 && len(args) > most) {
 			return &usageError{msg: "wants " + what, form: true}

@@ -44,7 +44,7 @@ func mapWidth(width int) int64 {
 // that is not 0.
 func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	m := in.Memory
-	line := func(format string, args ...any) { fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, 0)) }
+	line := func(format string, args ...any) { fmt.Fprintln(w, wrap(fmt.Sprintf(format, args...), width, 0)) }
 	least := ""
 	if len(m.Arena) > 0 {
 		least = fmt.Sprintf("; activations need at least %s, which stage %d (%s) needs", human.Bytes(m.LowerBound), m.Peak, m.Stages[m.Peak].Name)
@@ -82,15 +82,15 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	}
 	tensors := &table{columns: columns}
 	for i, t := range m.Arena {
-		row := []string{mark(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset), fmt.Sprintf("%d to %d", t.First, t.Last), t.Over}
+		row := []string{letterOf(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset), fmt.Sprintf("%d to %d", t.First, t.Last), t.Over}
 		tensors.add(row[:len(columns)]...)
 	}
 	fmt.Fprintln(w)
 	return tensors.write(w, width)
 }
 
-// mark is the letter of the i-th tensor on maps; after the last letter they begin anew.
-func mark(i int) string {
+// letterOf is the letter of the i-th tensor on maps; after the last letter they begin anew.
+func letterOf(i int) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return letters[i%len(letters):][:1]
 }
@@ -106,7 +106,7 @@ func arenaMap(m *ripc.Memory, stage int, room int64) string {
 		first := t.Offset * room / m.ArenaBytes
 		last := (t.Offset + t.Bytes - 1) * room / m.ArenaBytes
 		for k := first; k <= last; k++ {
-			line[k] = mark(i)[0]
+			line[k] = letterOf(i)[0]
 		}
 	}
 	return string(line)

@@ -35,7 +35,7 @@ type modelFlags struct {
 // register adds the flags to cmd.
 func (f *modelFlags) register(cmd *cobra.Command) {
 	f.set = cmd.Flags()
-	f.names = addedBy(f.set, f.add)
+	f.names = flagsAddedBy(f.set, f.add)
 	f.registerCompletions(cmd)
 }
 
@@ -61,8 +61,8 @@ func (f *modelFlags) add() {
 	f.set.BoolVar(&f.floatTwin, "float-twin", false, "take the float network of the same layers and shapes in the model's place, to compare speed and size with; its results mean nothing")
 }
 
-// given lists those of the flags that are on the command line.
-func (f *modelFlags) given() []string {
+// changed lists those of the flags that are on the command line.
+func (f *modelFlags) changed() []string {
 	var names []string
 	for _, n := range f.names {
 		if f.set.Changed(n) {
@@ -103,7 +103,7 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 			}
 		}
 	}
-	if err := each("shape", f.shapes, func(input, text string) error {
+	if err := eachInput("shape", f.shapes, func(input, text string) error {
 		shape, err := parseShape(text)
 		if err == nil {
 			if m.Shapes == nil {
@@ -138,17 +138,17 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	}{
 		{"input-layout", f.layouts, change(func(in *ripc.InputOptions, text string) error {
 			in.Layout = strings.ToUpper(text)
-			return oneOf(in.Layout, importer.NHWC, importer.NCHW)
+			return checkOneOf(in.Layout, importer.NHWC, importer.NCHW)
 		})},
 		{"input-type", f.types, change(func(in *ripc.InputOptions, text string) error {
 			in.Type = strings.ToLower(text)
-			return oneOf(in.Type, importer.U8, importer.F32)
+			return checkOneOf(in.Type, importer.U8, importer.F32)
 		})},
 		{"scale", f.scales, numbers(func(in *ripc.InputOptions) *[]float32 { return &in.Scale })},
 		{"mean", f.means, numbers(func(in *ripc.InputOptions) *[]float32 { return &in.Mean })},
 		{"std", f.stds, numbers(func(in *ripc.InputOptions) *[]float32 { return &in.Std })},
 	} {
-		if err := each(flag.name, flag.args, flag.set); err != nil {
+		if err := eachInput(flag.name, flag.args, flag.set); err != nil {
 			return err
 		}
 	}
@@ -173,8 +173,8 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	return nil
 }
 
-// each calls set with the input, "" for all, and the value of every argument [INPUT=]VALUE of a flag.
-func each(flag string, args []string, set func(input, text string) error) error {
+// eachInput calls set with the input, "" for all, and the value of every argument [INPUT=]VALUE of a flag.
+func eachInput(flag string, args []string, set func(input, text string) error) error {
 	seen := map[string]bool{}
 	for _, a := range args {
 		input, text := "", a
@@ -192,7 +192,7 @@ func each(flag string, args []string, set func(input, text string) error) error 
 	return nil
 }
 
-func oneOf(text string, words ...string) error {
+func checkOneOf(text string, words ...string) error {
 	if slices.Contains(words, text) {
 		return nil
 	}

@@ -66,7 +66,7 @@ func (p *progress) say(text func() string) {
 	}
 	p.next = now.Add(terminalPeriod)
 	if room := p.room(); room > 0 {
-		line = shortened(line, room, cutTail)
+		line = shorten(line, room, cutTail)
 	}
 	fmt.Fprintf(p.w, "\r%-*s", p.width, line)
 	p.width = utf8.RuneCountInString(line)

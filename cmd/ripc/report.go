@@ -27,7 +27,7 @@ over the stages, and what could be changed in the model. With --json the same fi
 printed as one JSON object; the page has them too.`,
 		Example: `  ripc report examples/squeezenet/squeezenet.json -o report.html
   ripc report digits.json --target rpi3 -o digits_rpi3.html`,
-		Args: args(1, 1, "one MODEL or X.so"),
+		Args: argCount(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			if out == "" && !f.json {
@@ -65,7 +65,7 @@ printed as one JSON object; the page has them too.`,
 					return err
 				}
 				if toStdout {
-					_, err := html.WriteTo(asItIs(cmd.OutOrStdout()))
+					_, err := html.WriteTo(rawWriter(cmd.OutOrStdout()))
 					return err
 				}
 				if err := files.Replace(out, html.Bytes(), 0o666); err != nil {

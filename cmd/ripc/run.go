@@ -38,7 +38,7 @@ are not given are filled from --seed. Code for other machines runs in simulation
 		Example: `  ripc run digits.json --input examples/digits/data/x_test.npy --top 1
   ripc run squeezenet.so --seed 7 --threads 4 --output out
   ripc run squeezenet.json --target rpi4 --on ssh:pi@board`,
-		Args: args(1, -1, "a MODEL or X.so"),
+		Args: argCount(1, -1, "a MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			r.Inputs = append(r.Inputs, args[1:]...)

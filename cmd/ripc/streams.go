@@ -11,11 +11,11 @@ import (
 // not obey.
 func stderr() io.Writer { return terminal.NewWriter(os.Stderr) }
 
-// asJSON is the writer for JSON in the place of w, a command's standard output: values stay the same.
-func asJSON(w io.Writer) io.Writer { return terminal.NewJSONWriter(terminal.Below(w)) }
+// jsonWriter is the writer for JSON in the place of w, a command's standard output: values stay the same.
+func jsonWriter(w io.Writer) io.Writer { return terminal.NewJSONWriter(terminal.Below(w)) }
 
-// asItIs is the writer in the place of w, a command's standard output, for what is no message: a file's content, a protocol.
-func asItIs(w io.Writer) io.Writer { return terminal.Below(w) }
+// rawWriter is the writer in the place of w, a command's standard output, for what is no message: a file's content, a protocol.
+func rawWriter(w io.Writer) io.Writer { return terminal.Below(w) }
 
-// printable is text of others as it may be shown within a line.
-func printable(text string) string { return terminal.Clean(text) }
+// printableText is text of others as it may be shown within a line.
+func printableText(text string) string { return terminal.Clean(text) }

@@ -52,8 +52,8 @@ const (
 // add appends a row, a cell for each column.
 func (t *table) add(cells ...string) { t.rows = append(t.rows, row{cells: cells}) }
 
-// below adds a line below the last row.
-func (t *table) below(format string, args ...any) {
+// addBelow adds a line below the last row.
+func (t *table) addBelow(format string, args ...any) {
 	last := &t.rows[len(t.rows)-1]
 	last.below = append(last.below, fmt.Sprintf(format, args...))
 }
@@ -93,7 +93,7 @@ func (t *table) write(w io.Writer, width int) error {
 			if widths[i] == 0 {
 				continue
 			}
-			cell := shortened(r.cells[i], widths[i], c.cut)
+			cell := shorten(r.cells[i], widths[i], c.cut)
 			if c.cut == cutMiddle {
 				cell = names[i][k]
 			}
@@ -106,7 +106,7 @@ func (t *table) write(w io.Writer, width int) error {
 		}
 		lines := []string{strings.TrimRight(b.String(), " ")}
 		for _, l := range r.below {
-			lines = append(lines, wrapped(l, width, belowIndent))
+			lines = append(lines, wrap(l, width, belowIndent))
 		}
 		if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
 			return err
@@ -120,7 +120,7 @@ func (t *table) write(w io.Writer, width int) error {
 		missing = append(missing, strings.Join(cut, ", ")+" cut")
 	}
 	if len(missing) > 0 {
-		_, err := fmt.Fprintln(w, "\n"+wrapped("("+strings.Join(missing, "; ")+", for want of width: --wide shows all)", width, 0))
+		_, err := fmt.Fprintln(w, "\n"+wrap("("+strings.Join(missing, "; ")+", for want of width: --wide shows all)", width, 0))
 		return err
 	}
 	return nil
@@ -175,8 +175,8 @@ func (t *table) fit(widths []int, width int) (dropped, cut []string) {
 	return dropped, cut
 }
 
-// shortened is s in at most width characters.
-func shortened(s string, width int, cut cutting) string {
+// shorten is s in at most width characters.
+func shorten(s string, width int, cut cutting) string {
 	runes := []rune(s)
 	if len(runes) <= width || cut == uncut || width < 1 {
 		return s
@@ -187,9 +187,9 @@ func shortened(s string, width int, cut cutting) string {
 	return string(runes[:width-1]) + "…"
 }
 
-// wrapped is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. Where
+// wrap is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. Where
 // lines are indented, those after the first are by 2 more.
-func wrapped(s string, width, indent int) string {
+func wrap(s string, width, indent int) string {
 	space := strings.Repeat(" ", indent)
 	if width == 0 {
 		return space + s

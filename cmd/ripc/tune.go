@@ -40,7 +40,7 @@ docs/tuning.md says more.`,
 		Example: `  ripc tune squeezenet.json --target rpi3 --trials 500
   ripc tune squeezenet.json --minutes 30 --records my.records
   ripc compile squeezenet.json --target rpi3 --records ripc.records`,
-		Args: args(1, 1, "one MODEL"),
+		Args: argCount(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			switch {
@@ -117,7 +117,7 @@ type tuneProgress struct {
 func newTuneProgress(out io.Writer, lines bool, records string) *tuneProgress {
 	p := &tuneProgress{progress: newProgress(), records: records}
 	if lines {
-		p.lines = json.NewEncoder(asJSON(out))
+		p.lines = json.NewEncoder(jsonWriter(out))
 	}
 	return p
 }
@@ -199,11 +199,11 @@ func tuneLine(b ripc.TuneBegan, e ripc.TuneTried, width int) string {
 		}
 		name = taskName(e.Task.Layers, e.Task.Algorithm)
 		room := width - utf8.RuneCountInString(line()) + full
-		if name = shortened(name, max(room, min(leastName, full)), cutMiddle); room >= min(leastName, full) {
+		if name = shorten(name, max(room, min(leastName, full)), cutMiddle); room >= min(leastName, full) {
 			break
 		}
 	}
-	return shortened(line(), width, cutTail)
+	return shorten(line(), width, cutTail)
 }
 
 // taskName is a layer, or the first of several equal ones, with its algorithm.
@@ -240,13 +240,13 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 		}
 	}
 	if r.Best > 0 {
-		fmt.Fprintln(w, wrapped(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best), width, 0))
+		fmt.Fprintln(w, wrap(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best), width, 0))
 	}
 	if text := busyText(r); text != "" {
-		fmt.Fprintln(w, wrapped(text, width, 0))
+		fmt.Fprintln(w, wrap(text, width, 0))
 	}
 	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s", human.Count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
-	_, err := fmt.Fprintln(w, wrapped(end, width, 0))
+	_, err := fmt.Fprintln(w, wrap(end, width, 0))
 	return err
 }
 
@@ -393,7 +393,7 @@ func noteOfRecords(n ripc.RecordNote) string {
 	}
 	switch n.Kind {
 	case ripc.LayersWithout:
-		return "nothing is recorded of " + layers + ", which " + has(len(n.Layers)) + " the default schedule"
+		return "nothing is recorded of " + layers + ", which " + haveOrHas(len(n.Layers)) + " the default schedule"
 	case ripc.RecordStale:
 		return "a recorded schedule of " + layers + " does not fit any more: " + terminal.Cut(firstLine(n.Err.Error()), maxReason)
 	case ripc.RecordsOfOtherCPU:
@@ -417,7 +417,7 @@ func noteOfRecords(n ripc.RecordNote) string {
 	}
 }
 
-func has(n int) string {
+func haveOrHas(n int) string {
 	if n == 1 {
 		return "has"
 	}

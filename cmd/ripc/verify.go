@@ -60,7 +60,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
   ripc verify digits.json --input examples/digits/data/x_test.npy
   ripc verify digits.json --layer conv2 --schedule my.schedule
   ripc verify digits.json --target rpi4 --on ssh:pi@board`,
-		Args: args(1, 1, "one MODEL"),
+		Args: argCount(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			var err error
@@ -77,7 +77,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 				return err
 			}
 			if isVerifyWorker() {
-				return verifyWorker(cmd.Context(), os.Stdin, asItIs(cmd.OutOrStdout()), r)
+				return verifyWorker(cmd.Context(), os.Stdin, rawWriter(cmd.OutOrStdout()), r)
 			}
 			p := newProgress()
 			rep, err := verifyApart(cmd.Context(), r.Limit, p.step)
@@ -139,20 +139,20 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 		}
 		t.add(fmt.Sprint(i), s.Name, s.Op, r.verdict(i, s.Ran, s.OK, len(s.Differs) > 0))
 		for _, d := range s.Differs {
-			t.below("%s", d)
+			t.addBelow("%s", d)
 		}
 		belowWhere(t, s.Where)
 		switch s.Suspect {
 		case verify.Unknown:
 		case verify.Constants:
-			t.below("the library is damaged, or made of another model")
+			t.addBelow("the library is damaged, or made of another model")
 		default:
-			t.below("the fault is in %s of @%s", s.Suspect, s.Func)
+			t.addBelow("the fault is in %s of @%s", s.Suspect, s.Func)
 		}
 	}
 	t.add("", "network", "", r.verdict(len(r.Stages), r.crash == nil, len(r.Network) == 0, len(r.Network) > 0))
 	for _, d := range r.Network {
-		t.below("%s", d)
+		t.addBelow("%s", d)
 	}
 	belowWhere(t, r.NetworkWhere)
 	if err := t.write(w, widthOf(w, wide)); err != nil {

@@ -29,7 +29,7 @@ func whereOf(all []verify.Difference) []whereIn {
 func belowWhere(t *table, all []whereIn) {
 	for _, in := range all {
 		for _, line := range whereLines(in.Where) {
-			t.below("%s", line)
+			t.addBelow("%s", line)
 		}
 	}
 }
