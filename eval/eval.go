@@ -13,32 +13,32 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Result is how good a network is on pictures whose classes, or whose outputs, are known.
+// Result is the quality of a network on pictures whose classes or outputs are known.
 type Result struct {
 	Name   string `json:"model"`
 	Target string `json:"target"`
 	Engine string `json:"engine"`
-	// Simulated says that the code was another machine's, and so executed in simulation.
+	// Simulated says that another machine's code ran in simulation.
 	Simulated bool `json:"simulated"`
 	Images    int  `json:"images"`
 	Classes   int  `json:"classes"`
-	// Of Labels: how many pictures have the true class as the most likely one, or among the five most likely.
+	// Right counts right answers; nil without labels.
 	Right *Right `json:"right,omitempty"`
-	// Of Expect.
+	// Difference is the distance from the expected outputs; nil without them.
 	Difference *Difference `json:"difference,omitempty"`
 }
 
-// Right counts right answers. Of classes of the same value the first counts as more likely; a NaN is less likely than anything, and no right
-// answer.
+// Right counts right answers. Of classes of the same value the first is more likely. A NaN is less
+// likely than anything, and no right answer.
 type Right struct {
 	Top1 int `json:"top1"`
 	Top5 int `json:"top5"`
-	// Confusion has, for each true class (row), how often each class was the most likely one.
+	// Confusion[t][a] counts the pictures of class t whose most likely class is a.
 	Confusion [][]int `json:"confusion"`
 }
 
-// Difference is how far the output is from what it should be: the largest distance, and how many numbers and pictures are beyond the
-// tolerance. A NaN is far from everything but a NaN.
+// Difference is the distance of the output from the expected output: the largest one, and the
+// numbers and pictures beyond the tolerance. A NaN is far from everything but a NaN.
 type Difference struct {
 	Worst     float64 `json:"worst"` // math.MaxFloat64 stands for the distance of a NaN
 	Image     int     `json:"image"`
@@ -47,18 +47,19 @@ type Difference struct {
 	Want      string  `json:"want"`
 	Tolerance float64 `json:"tolerance"`
 	Within    bool    `json:"within"`
-	// Beyond counts the numbers that are farther off than Tolerance, BeyondImages the pictures that have some.
+	// Beyond counts the numbers whose distance exceeds Tolerance, BeyondImages the pictures that
+	// have such numbers.
 	Beyond       int `json:"beyond"`
 	BeyondImages int `json:"beyond_images"`
 	// Rest is the largest distance in all other pictures.
 	Rest float64 `json:"rest"`
-	// Steps names the layers in which a sign, a threshold or a quantizer makes levels. A sum that lies within rounding of a step's edge
-	// may be on either side of it, and then the picture's outputs jump.
+	// Steps names the layers that make levels by a sign, a threshold or a quantizer. A sum within
+	// rounding of a step's edge may fall on either side, and then the picture's outputs jump.
 	Steps []string `json:"steps"`
 }
 
-// CompareLabels sets Right from the numbers of output t and from the true classes of the pictures. Behind the pictures there may be
-// more labels if partial is set.
+// CompareLabels sets Right from the numbers of output t and the true classes. With partial, labels
+// may be more than the pictures.
 func (res *Result) CompareLabels(t describe.Tensor, got, labels []float64, shape []int, partial bool) error {
 	if long := slices.DeleteFunc(slices.Clone(t.Shape[1:]), func(n int) bool { return n == 1 }); len(long) > 1 {
 		return fmt.Errorf("labels are of pictures that have a number for each class, and the first output, %s, has %s", t.Title(), tensorio.ShapeText(t.Shape))
@@ -71,8 +72,8 @@ func (res *Result) CompareLabels(t describe.Tensor, got, labels []float64, shape
 	return err
 }
 
-// CompareOutputs sets Difference from the numbers of the first output and from the expected numbers, of which there may be
-// more if partial is set.
+// CompareOutputs sets Difference from the numbers of the first output and the expected numbers.
+// With partial, these may be more.
 func (res *Result) CompareOutputs(got, want []float64, tolerance float64, partial bool) error {
 	if len(want) < len(got) || len(want) > len(got) && !partial {
 		return fmt.Errorf("%s, and the output has %d (%s, %d each)", human.Count(len(want), "number"), len(got), human.Count(res.Images, "picture"), res.Classes)
@@ -81,7 +82,7 @@ func (res *Result) CompareOutputs(got, want []float64, tolerance float64, partia
 	return nil
 }
 
-// miscountText says what is wrong with labels that are not one for each picture.
+// miscountText explains labels that are not one for each picture.
 func (res *Result) miscountText(labels []float64, shape []int) string {
 	msg := fmt.Sprintf("%s for %s", human.Count(len(labels), "label"), human.Count(res.Images, "picture"))
 	switch {
@@ -99,8 +100,8 @@ func (res *Result) miscountText(labels []float64, shape []int) string {
 	return msg
 }
 
-// countRight counts the pictures whose true class is among the most likely ones. If the network gives classes itself, positions, each
-// picture has one.
+// countRight counts the pictures whose true class is among the most likely ones. positions says
+// that the network returns classes itself, one for each picture.
 func (res *Result) countRight(got, labels []float64, positions bool) (*Right, error) {
 	classes := res.Classes
 	if positions {
@@ -170,7 +171,7 @@ func isLikelier(row []float64, a, b int) bool {
 	}
 }
 
-// measureDifference measures how far got is from want.
+// measureDifference measures the distance of got from want.
 func (res *Result) measureDifference(got, want []float64, tolerance float64) *Difference {
 	d := &Difference{Worst: -1, Tolerance: tolerance}
 	for image := range res.Images {
@@ -195,7 +196,7 @@ func (res *Result) measureDifference(got, want []float64, tolerance float64) *Di
 	return d
 }
 
-// distance is that of two numbers, math.MaxFloat64 if it is not finite.
+// distance returns the distance of two numbers, math.MaxFloat64 if it is not finite.
 func distance(v, w float64) float64 {
 	off := math.Abs(v - w)
 	switch {

@@ -13,9 +13,10 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Read returns the size bytes of constants in the artifact at path: those at the symbol, or in a file without symbols,
-// those for which unlike gives the least number; it may stop counting at limit, if that is not negative. The result is nil
-// if there is no room for so many bytes. What is read is what a loader maps.
+// Read returns the size bytes of constants in the artifact at path: those at the symbol, or in a
+// file without symbols, those for which unlike gives the least number; it may stop counting at
+// limit, if that is not negative. The result is nil if there is no room for so many bytes. What is
+// read is what a loader maps.
 func Read(path string, size int64, unlike func(block []byte, limit int) int) ([]byte, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -62,7 +63,8 @@ func loaded(f *elf.File, addr uint64, size int64) ([]byte, error) {
 	return nil, nil
 }
 
-// Named reads the constants of an artifact, by name. hashes, by name in hexadecimal, are the sha256 of those that are sought.
+// Named reads the constants of an artifact, by name. hashes, by name in hexadecimal, are the sha256
+// of those that are sought.
 func Named(so string, hashes map[string]string) (map[string][]byte, error) {
 	d, err := runtime.ReadDescription(so)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package irdata makes contents of buffers that Funcs are defined for: for tests, and to measure kernels with.
+// Package irdata makes contents of buffers that Funcs are defined for: for tests, and to measure
+// kernels with.
 package irdata
 
 import (
@@ -10,9 +11,10 @@ import (
 	"ripc/ir"
 )
 
-// Random makes contents for f's parameters, outputs included; the same for the same seed and parameters. Integers
-// are of their whole Range, except in buffers that f shifts by or indexes with directly: those stay in range. Encoded
-// buffers have padding bits of zero. Floats are 0 or within 2^-60..2^60, mostly near 1.
+// Random makes contents for f's parameters, outputs included; the same for the same seed and
+// parameters. Integers are of their whole Range, except in buffers that f shifts by or indexes with
+// directly: those stay in range. Encoded buffers have padding bits of zero. Floats are 0 or within
+// 2^-60..2^60, mostly near 1.
 func Random(f *ir.Func, seed uint64) [][]byte {
 	limits := limits(f)
 	args := make([][]byte, len(f.Params))
@@ -71,8 +73,8 @@ func randomFloat(r *rand.Rand) float32 {
 	return float32(math.Ldexp(float64(1<<23+r.IntN(1<<23)), exp-23)) * float32(1-2*r.IntN(2))
 }
 
-// limits finds buffers whose elements must stay below a bound for f to be defined: shift counts, and what is used as an
-// index just as it is loaded.
+// limits finds buffers whose elements must stay below a bound for f to be defined: shift counts,
+// and what is used as an index just as it is loaded.
 func limits(f *ir.Func) map[string]int {
 	m, bufs := map[string]int{}, f.Buffers()
 	bound := func(e ir.Expr, n int) {
@@ -116,8 +118,8 @@ func limits(f *ir.Func) map[string]int {
 	return m
 }
 
-// FillConstants gives the constants of p random contents for which the Funcs that read them are defined. It returns the names
-// of those that a stage reads.
+// FillConstants gives the constants of p random contents for which the Funcs that read them are
+// defined. It returns the names of those that a stage reads.
 func FillConstants(p *ir.Program, seed uint64) (names []string, err error) {
 	for i, s := range p.Stages {
 		f := p.FuncByName(s.Func)
