@@ -88,7 +88,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 					err = fmt.Errorf("--compare %s: %w", before, err)
 				}
 			}
-			// Whatever went wrong, what there is gets printed.
+			// Figures are printed even after an error.
 			if perr := f.printBench(cmd.OutOrStdout(), benchOutput{res, c}, sortBy, before, wide); perr != nil {
 				return perr
 			}
@@ -120,7 +120,7 @@ type benchOutput struct {
 	Comparison *ripc.BenchComparison `json:"comparison,omitempty"`
 }
 
-// printBench prints figures, and their comparison with those of the file before, if there is one.
+// printBench prints figures and, if there is one, their comparison with those of the file before.
 func (f *compileFlags) printBench(w io.Writer, o benchOutput, sortBy, before string, wide bool) error {
 	if f.json {
 		return printJSON(w, o)
@@ -265,7 +265,7 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 	return t
 }
 
-// printKinds says what the layers of each kind cost together.
+// printKinds prints the costs of the layers of each kind.
 func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
 	if len(r.Kinds) < 2 {
 		return nil
@@ -278,7 +278,7 @@ func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
 	return err
 }
 
-// printComparison says what costs more or less than it did.
+// printComparison prints the changes of costs.
 func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) error {
 	fmt.Fprintf(w, "\nbeside %s, in %s:\n", file, c.Unit)
 	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "BEFORE", drop: 2}, {title: "NOW", drop: 1}, {title: "RATIO"}}}
@@ -311,7 +311,7 @@ func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width in
 	return nil
 }
 
-// perUnit is *v as human.Rate writes it, "-" for nil.
+// perUnit formats *v as human.Rate does, nil as "-".
 func perUnit(v *float64) string {
 	if v == nil {
 		return "-"
@@ -319,7 +319,7 @@ func perUnit(v *float64) string {
 	return human.Rate(*v)
 }
 
-// number is *v with some decimals, "-" for nil.
+// number formats *v with some decimals, nil as "-".
 func number(v *float64, decimals int) string {
 	if v == nil {
 		return "-"

@@ -78,7 +78,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		if kinds, err = ripc.ParseEmit(o.emit); err != nil {
 			return usagef("--emit: %v", err)
 		}
-	case len(o.printAfter) > 0 && o.prefix == "": // who looks at stages wants no files
+	case len(o.printAfter) > 0 && o.prefix == "": // no files, unless asked for
 		kinds = nil
 	}
 	opt.Strict, opt.Emit, opt.NoDescribe = o.strict, kinds, o.noDescribe
@@ -96,7 +96,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	for _, k := range kinds {
 		exts = append(exts, string(k))
 	}
-	// PREFIX.so is what others call -o; its files are PREFIX.so and PREFIX.h all the same.
+	// Other compilers take -o PREFIX.so; the files are PREFIX.so and PREFIX.h all the same.
 	if ext := strings.TrimPrefix(filepath.Ext(o.prefix), "."); slices.Contains(exts, ext) {
 		o.prefix = strings.TrimSuffix(o.prefix, "."+ext)
 	}
@@ -107,7 +107,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		}
 		defer undo()
 	}
-	// With --print-after, --json or --output - standard output is for that alone.
+	// With --print-after, --json or --output -, standard output has nothing else.
 	summary := cmd.OutOrStdout()
 	if len(o.printAfter) > 0 || toStdout {
 		summary = stderr()
@@ -170,13 +170,14 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// texts are the kinds of files that can be printed.
+// texts lists the kinds of files that can be printed.
 func texts() []string { return []string{"h", "ll", "s", "c", "ripir"} }
 
-// longestName is what file systems take as a name, with room for an extension, in bytes.
+// longestName is the largest length of a file's name in bytes, less room for an extension.
 const longestName = 240
 
-// fileName is what the files of a network are called by themselves: as the model is, if that can be the name of a file in this folder.
+// fileName returns the default name of a network's files: the model's name if a file in this folder
+// can have it.
 func fileName(c *ripc.Compiled) string {
 	name := filepath.Base(c.Graph.Name)
 	if strings.HasPrefix(name, ".") || strings.ContainsRune(name, filepath.Separator) {
@@ -188,15 +189,15 @@ func fileName(c *ripc.Compiled) string {
 // compileResult is what --json prints.
 type compileResult struct {
 	Model       string                `json:"model"`
-	Functions   []string              `json:"functions,omitempty"` // that the code has, if there is code
+	Functions   []string              `json:"functions,omitempty"` // of the code
 	Target      string                `json:"target"`
 	Files       map[string]fileResult `json:"files"` // by kind
 	Stages      int                   `json:"stages"`
 	Binary      int                   `json:"binary_layers"`
 	Integers    int                   `json:"integer_layers"` // of weights of 8 bits
-	Float       []string              `json:"float_layers"`   // with the reason; also binary layers whose sums leave as f32
+	Float       []string              `json:"float_layers"`   // with reasons; with binary layers that return f32
 	Roundings   []ripc.Rounding       `json:"roundings,omitempty"`
-	Computed    []string              `json:"not_counted"` // binary layers whose sums are not counted in bits, what they are, and why
+	Computed    []string              `json:"not_counted"` // binary layers not by popcount, and why
 	MACs        int64                 `json:"macs"`
 	BinaryMACs  int64                 `json:"binary_macs"`
 	IntegerMACs int64                 `json:"integer_macs"`
@@ -207,7 +208,7 @@ type compileResult struct {
 	order      []string
 	f32Sums    int      // binary layers in Float
 	layers     []string // convolutions and dense layers in Float
-	changeable []string // those of Float that a change of the model, or an option, would make bits
+	changeable []string // layers of Float that a change or an option would make bits
 	fewBits    bool     // a layer has weights of few bits, or nearly so
 	in         *ripc.Inspection
 }
@@ -222,7 +223,7 @@ type stageSeconds struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// count sums the layers up.
+// count fills in the sums over the layers.
 func (r *compileResult) count() {
 	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
 	r.Computed, r.Roundings, r.Workspace = []string{}, r.in.Roundings, r.in.Workspace
@@ -253,8 +254,8 @@ func (r *compileResult) count() {
 	}
 }
 
-// print says what was made, in lines of at most width characters if that is not 0: in full also by which algorithms, how long it
-// took and which functions there are.
+// print prints the result in lines of at most width characters; 0 is no limit. In full it also
+// prints the algorithms, the time and the functions.
 func (r *compileResult) print(w io.Writer, width int, full bool) {
 	line := func(indent int, format string, args ...any) {
 		fmt.Fprintln(w, wrap(fmt.Sprintf(format, args...), width, indent))

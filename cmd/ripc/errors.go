@@ -32,7 +32,8 @@ const (
 type usageError struct {
 	msg string
 	err error // the cause, or nil
-	// form says that the command line does not have the command's form, which the message then repeats.
+	// form says that the command line does not have the command's form, which the message then
+	// repeats.
 	form bool
 }
 
@@ -81,10 +82,10 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 	return exitFailure
 }
 
-// messageText is what err says, in lines that a terminal shows as they are: names in files may hold anything.
+// messageText returns the text of err, made safe for a terminal: names in files may hold anything.
 func messageText(err error) string { return terminal.Lines(err.Error()) }
 
-// help says what to change on the command line.
+// help returns a hint on what to change on the command line, or "".
 func help(err error) string {
 	var target *ripc.TargetError
 	var threads *ripc.ThreadsError
@@ -129,7 +130,7 @@ func help(err error) string {
 	return ""
 }
 
-// sshArguments are those with which ssh reaches USER@HOST[:PORT].
+// sshArguments returns the arguments with which ssh reaches USER@HOST[:PORT].
 func sshArguments(address string) string {
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		return "-p " + port + " " + host
@@ -137,7 +138,7 @@ func sshArguments(address string) string {
 	return address
 }
 
-// reportCrash tells of a panic, which is always a mistake in ripc.
+// reportCrash prints a panic, which is always a mistake in ripc.
 func reportCrash(stderr io.Writer, panicked any) int {
 	fmt.Fprintf(stderr, `ripc: internal error: %v
 This is a mistake in ripc %s, not in what you did. Please report it with the command line,

@@ -96,7 +96,7 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 	return cmd
 }
 
-// printEval prints a line for what was asked, and the confusion.
+// printEval prints a line for each comparison, and the confusion.
 func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 	target := ""
 	if r.Target != "" { // the interpreter has none
@@ -139,7 +139,7 @@ func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 	return nil
 }
 
-// printBeyond says how much of the output is beyond the tolerance, and what may decide there.
+// printBeyond counts the numbers beyond the tolerance and names the steps that may explain them.
 func printBeyond(w io.Writer, r *ripc.EvalResult) error {
 	d := r.Difference
 	if d.Within {
@@ -150,7 +150,7 @@ func printBeyond(w io.Writer, r *ripc.EvalResult) error {
 		fmt.Fprintf(w, "; in the others the worst difference is %.3g", d.Rest)
 	}
 	fmt.Fprintln(w)
-	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 { // another network is off everywhere
+	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 { // another network differs everywhere
 		return nil
 	}
 	steps := "a sign or a step may decide there: levels are made by " + listNames(d.Steps) + ", and a sum within rounding of an edge can fall on either side"

@@ -13,7 +13,7 @@ import (
 	"ripc/lower/layout"
 )
 
-// compileFlags are those of every command that may compile a model.
+// compileFlags are the flags of every command that may compile a model.
 type compileFlags struct {
 	modelFlags
 	use      use // of the command
@@ -30,7 +30,7 @@ type compileFlags struct {
 	verbose  bool
 }
 
-// groupAnnotation is the key under which a flag has the title of its group.
+// groupAnnotation is the key of a flag's group title.
 const groupAnnotation = "ripc_group"
 
 // flagGroup is a group of flags in the help of a command.
@@ -53,14 +53,14 @@ func flagsAddedBy(fs *pflag.FlagSet, add func()) []string {
 	return names
 }
 
-// addGroup gives the flags that add registers the title of a group.
+// addGroup calls add and puts the flags that it registers into the group called title.
 func addGroup(fs *pflag.FlagSet, title string, add func()) {
 	for _, name := range flagsAddedBy(fs, add) {
 		_ = fs.SetAnnotation(name, groupAnnotation, []string{title}) // there is such a flag
 	}
 }
 
-// flagGroups are the flags of a command that help shows: those without a group first.
+// flagGroups returns the flags of a command by group, those without a group first.
 func flagGroups(cmd *cobra.Command) []flagGroup {
 	groups := []flagGroup{{title: "Flags"}}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -173,7 +173,7 @@ func (f *compileFlags) algorithms(o *ripc.Options) error {
 	return cmp.Or(errs...)
 }
 
-// cutLast is strings.Cut at the last sep, which names of layers may have as well.
+// cutLast is strings.Cut at the last sep, as names of layers may have sep too.
 func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true

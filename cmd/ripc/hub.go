@@ -16,7 +16,7 @@ import (
 	"ripc/targets"
 )
 
-// Where a hub keeps its files and listens unless it is said otherwise.
+// Defaults of a hub's folder and address.
 const (
 	defaultHubDir    = "ripc-hub"
 	defaultHubListen = "127.0.0.1:4222"

@@ -61,7 +61,7 @@ the same workload, target and machine alone. It needs libxgboost.`,
 	return cmd
 }
 
-// learnKnobs makes a model of the knobs of the schedules in a file's records.
+// learnKnobs trains a cost model on the knobs of the schedules in a file's records.
 func learnKnobs(ctx context.Context, path string, s *records.Set) (*costmodel.Model, error) {
 	library, err := costmodel.Open("")
 	if err != nil {
@@ -76,8 +76,8 @@ func learnKnobs(ctx context.Context, path string, s *records.Set) (*costmodel.Mo
 	return m, err
 }
 
-// knobsOf are the features of records, one for each strategy and one for each knob of any, and what the records say of these. Costs of one
-// task and one kind of machine are a group.
+// knobsOf returns samples for a cost model. Features are the strategies and all knobs in the
+// records. The costs of one task on one kind of machine are a group.
 func knobsOf(s *records.Set) (names []string, samples []costmodel.Sample) {
 	columns := map[string]int{}
 	values := func(c records.Candidate) map[string]int {

@@ -1,7 +1,8 @@
-// Command ripc compiles binary neural networks to standalone libraries, and runs, checks and measures them.
+// Command ripc compiles binary neural networks to standalone libraries, and runs, checks and
+// measures them.
 //
-// Results go to standard output, messages to standard error. Exit codes: 0 success, 1 failure (a difference found, a
-// missing tool, an interruption), 2 wrong usage or bad input.
+// Results go to standard output, messages to standard error. Exit codes: 0 success, 1 failure (a
+// difference found, a missing tool, an interruption), 2 wrong usage or bad input.
 package main
 
 import (
@@ -46,7 +47,7 @@ func realMain(args []string) (code int) {
 	root.SetOut(terminal.NewWriter(out))
 	root.SetErr(stderr())
 	started := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { // not of help and of wrong usage
+	root.PersistentPreRun = func(*cobra.Command, []string) { // help and wrong usage do not get here
 		started = true
 		files.SweepTemp("")
 	}
@@ -60,7 +61,8 @@ func realMain(args []string) (code int) {
 	return report(ctx, stderr(), cmd, err)
 }
 
-// output is standard output. That results were lost, on a full disk say, is a failure of the command, whoever printed them.
+// output is standard output. A failed write, on a full disk say, makes the command fail, whoever
+// printed.
 type output struct {
 	to  io.Writer
 	err error // the first
@@ -142,8 +144,8 @@ func fitHelp(root *cobra.Command, width int) {
 	})
 }
 
-// usage is the help of a command below its description: how it is called, examples, the commands below it, and its flags: its own
-// first, then those that it shares with other commands, by what they are for.
+// usage returns the help of a command after its description: its form, examples, subcommands and
+// flags, shared flags last.
 func usage(c *cobra.Command, width int) string {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
@@ -173,7 +175,7 @@ func usage(c *cobra.Command, width int) string {
 	return b.String()
 }
 
-// helpWidth is how wide help is: as wide as the terminal, where lines stay short enough to be read.
+// helpWidth returns the width of help: the terminal's, within limits that keep lines readable.
 func helpWidth(stdout *os.File) int {
 	const least, usual, most = 40, 80, 100
 	if width := widthOf(stdout, false); width > 0 {
@@ -182,7 +184,7 @@ func helpWidth(stdout *os.File) int {
 	return usual
 }
 
-// reflow is text in lines of at most width characters. Lines that begin with a blank stay as they are.
+// reflow returns text in lines of at most width characters. Lines that begin with a blank are kept.
 func reflow(text string, width int) string {
 	var out []string
 	joined := false // the last line goes on
@@ -219,7 +221,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return &usageError{msg: msg, form: true}
 }
 
-// helpCommand prints the help of a command, which there must be.
+// helpCommand prints the help of a command.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -244,7 +246,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// flagError says of a flag that there is not which one is like it.
+// flagError suggests a flag for an unknown one, and the values of a wrong one.
 func flagError(cmd *cobra.Command, err error) error {
 	msg := err.Error()
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
@@ -262,7 +264,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{msg: msg, form: true}
 }
 
-// typeHelp names the values of a type of flags, "" of types whose own errors say it.
+// typeHelp names the values of a type of flags, "" if the type's own errors do.
 func typeHelp(kind string) string {
 	switch kind {
 	case "uint64":

@@ -39,7 +39,7 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// allCommands is c and all commands below it.
+// allCommands returns c and all commands below it.
 func allCommands(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, below := range c.Commands() {
@@ -52,12 +52,12 @@ func allCommands(c *cobra.Command) []*cobra.Command {
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// manPage is c's help in troff with the man macros.
+// manPage returns c's help in troff with the man macros.
 func manPage(c *cobra.Command) []byte {
 	var b bytes.Buffer
 	section := func(title string) { fmt.Fprintf(&b, ".SH %s\n", title) }
 	fmt.Fprintf(&b, ".TH %q 1 \"\" \"ripc %s\"\n", strings.ToUpper(pageName(c)), ripc.Version)
-	b.WriteString(".nh\n.ad l\n") // neither hyphens in words nor spaces between them that the text does not have
+	b.WriteString(".nh\n.ad l\n") // no hyphenation, no justified lines
 	section("NAME")
 	fmt.Fprintf(&b, "%s \\- %s\n", troff(pageName(c)), troff(c.Short))
 	section("SYNOPSIS")
@@ -99,7 +99,7 @@ func manPage(c *cobra.Command) []byte {
 	return b.Bytes()
 }
 
-// toTroff returns text as troff. Sentences flow; lines that begin with a blank stay as they are.
+// toTroff returns text as troff. Sentences flow; lines that begin with a blank are kept.
 func toTroff(text string) string {
 	var b strings.Builder
 	var kept []string
@@ -125,10 +125,10 @@ func toTroff(text string) string {
 	return b.String()
 }
 
-// verbatimTroff is text whose lines stay as they are, at the left, so that more of them fit.
+// verbatimTroff returns text whose lines are kept, at the left margin, where more fits.
 func verbatimTroff(text string) string { return ".in 2\n.nf\n" + troff(text) + "\n.fi\n.in\n" }
 
-// troff keeps text from being read as commands.
+// troff escapes text so that troff reads no commands in it.
 func troff(text string) string {
 	text = strings.ReplaceAll(text, `\`, `\e`)
 	text = strings.ReplaceAll(text, "-", `\-`)

@@ -61,7 +61,7 @@ func (f *modelFlags) add() {
 	f.set.BoolVar(&f.floatTwin, "float-twin", false, "take the float network of the same layers and shapes in the model's place, to compare speed and size with; its results mean nothing")
 }
 
-// changed lists those of the flags that are on the command line.
+// changed lists the flags that are on the command line.
 func (f *modelFlags) changed() []string {
 	var names []string
 	for _, n := range f.names {
@@ -72,7 +72,7 @@ func (f *modelFlags) changed() []string {
 	return names
 }
 
-// fill sets in o what the flags say.
+// fill sets o by the flags.
 func (f *modelFlags) fill(o *ripc.Options) error {
 	m := &o.Import
 	*m = ripc.ImportOptions{Name: f.name, Batch: f.batch, Begin: f.begin, End: f.end, TrustTypes: f.trustTypes}
@@ -116,7 +116,7 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 		return err
 	}
 	inputs := map[string]ripc.InputOptions{}
-	// change is the function that sets one option of an input.
+	// change returns a function that sets one option of an input.
 	change := func(set func(in *ripc.InputOptions, text string) error) func(input, text string) error {
 		return func(input, text string) error {
 			in := inputs[input]
@@ -152,7 +152,7 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 			return err
 		}
 	}
-	for name, in := range inputs { // what is said of all inputs holds for those that have more said of them
+	for name, in := range inputs { // options of all inputs are defaults
 		all := inputs[""]
 		if in.Layout == "" {
 			in.Layout = all.Layout
@@ -173,7 +173,8 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	return nil
 }
 
-// eachInput calls set with the input, "" for all, and the value of every argument [INPUT=]VALUE of a flag.
+// eachInput calls set for every argument [INPUT=]VALUE of a flag. Without INPUT, the input is "",
+// which means all.
 func eachInput(flag string, args []string, set func(input, text string) error) error {
 	seen := map[string]bool{}
 	for _, a := range args {
@@ -216,7 +217,8 @@ func parseShape(text string) ([]int, error) {
 	return shape, nil
 }
 
-// parseNumbers reads f32 numbers, separated by commas; a/b is a fraction, divided before it is rounded.
+// parseNumbers reads f32 numbers, separated by commas. a/b is a fraction, divided before it is
+// rounded.
 func parseNumbers(text string) ([]float32, error) {
 	var out []float32
 	for _, part := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"), ",") {

@@ -105,7 +105,7 @@ func printRecords(w io.Writer, rows []recordsRow, width int) error {
 	return t.write(w, width)
 }
 
-// loadRecords reads files one behind the other and says on standard error what could not be read.
+// loadRecords reads several files and reports damaged records on standard error.
 func loadRecords(paths []string) (*records.Set, error) {
 	var sets []*records.Set
 	for _, path := range paths {
@@ -123,7 +123,7 @@ func cannotReadRecords(path string, err error) error {
 	return &usageError{msg: "cannot read " + path, err: files.Cause(err)}
 }
 
-// cannotWriteRecords says that a file, which path names, holds something else than records, where err says so.
+// cannotWriteRecords adds the path to an error that says that the file holds no records.
 func cannotWriteRecords(path string, err error) error {
 	if no := (*records.NotRecordsError)(nil); errors.As(err, &no) {
 		return fmt.Errorf("%s: %w", path, no)
@@ -145,10 +145,10 @@ func checkDistinct(out string, read ...string) error {
 	return nil
 }
 
-// namedLines is how many damaged lines are named one by one.
+// namedLines is the number of damaged lines that are named.
 const namedLines = 3
 
-// noteRecords says what in a file is no record that this version understands.
+// noteRecords reports the records of a file that this version cannot read.
 func noteRecords(w io.Writer, path string, s *records.Set) {
 	if n := len(s.Foreign); n > 0 {
 		fmt.Fprintf(w, "ripc: %s: %s of other versions (%s) ignored\n", path, human.Count(n, "record"), printableText(s.Foreign[0].Format))

@@ -86,7 +86,7 @@ printed as one JSON object; the page has them too.`,
 	return cmd
 }
 
-// commandLine writes a command with its arguments and the flags that were given, as a shell reads it.
+// commandLine writes a command with its arguments and given flags, as a shell reads it.
 func commandLine(cmd *cobra.Command, args []string) string {
 	words := []string{cmd.CommandPath()}
 	for _, a := range args {
@@ -111,7 +111,7 @@ func commandLine(cmd *cobra.Command, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// shellWord quotes a word that a shell would not take as it is.
+// shellWord quotes a word that a shell would change.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./=+:,@%", r)

@@ -130,7 +130,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	return outputOptions{o.output, o.top, labels, o.json}.report(cmd, out, r.Seed)
 }
 
-// readLabels reads one label a line; no file, no labels.
+// readLabels reads one label a line; path "" has none.
 func readLabels(path string) ([]string, error) {
 	if path == "" {
 		return nil, nil

@@ -72,7 +72,7 @@ func printTargets(w io.Writer, lines []targetLine, width int) error {
 	return nil
 }
 
-// notHere says that this machine does not run code for a target.
+// notHere marks targets whose code this machine does not run.
 const notHere = "not here"
 
 func runsBy(t targets.Target) string {

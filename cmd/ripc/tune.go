@@ -19,7 +19,7 @@ import (
 	"ripc/internal/terminal"
 )
 
-// defaultRecords is the file of records of `ripc tune` unless one is named: networks and targets may share one.
+// defaultRecords is the default file of records of `ripc tune`. Networks and targets may share one.
 const defaultRecords = "ripc.records"
 
 func tuneCommand() *cobra.Command {
@@ -105,8 +105,8 @@ docs/tuning.md says more.`,
 // maxMinutes bounds --minutes: a year.
 const maxMinutes = 365 * 24 * 60
 
-// tuneProgress shows what a tuner does: on a terminal a line that is written over, elsewhere one every few seconds, with --json an object
-// a candidate.
+// tuneProgress shows a tuner's progress: on a terminal in a line that is overwritten, elsewhere by
+// a line every few seconds, with --json by an object for each candidate.
 type tuneProgress struct {
 	progress *progress
 	lines    *json.Encoder // nil without --json
@@ -131,7 +131,7 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 		}
 		recordNotes(stderr(), p.records)(e.Notes)
 		if p.lines != nil {
-			_ = p.lines.Encode(newTuneBegin(e)) // who does not read on does not stop the tuner
+			_ = p.lines.Encode(newTuneBegin(e)) // a closed pipe does not stop the tuner
 		}
 	case ripc.TuneTried:
 		if p.lines != nil {
@@ -148,7 +148,8 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 	}
 }
 
-// againLine is, for example, "fire4_expand3 by popcount beside its default: 1.21x  network 1.03 ms, 1.08x".
+// againLine is, for example, "fire4_expand3 by popcount beside its default: 1.21x  network 1.03 ms,
+// 1.08x".
 func againLine(b ripc.TuneBegan, e ripc.TuneAgain) string {
 	return fmt.Sprintf("%s beside its default: %.2fx  network %s, %.2fx", taskName(e.Task.Layers, e.Task.Algorithm), e.Default/e.Best,
 		b.Unit.Text(e.NetworkBest), e.NetworkDefault/e.NetworkBest)
@@ -157,11 +158,12 @@ func againLine(b ripc.TuneBegan, e ripc.TuneAgain) string {
 // barWidth is the number of characters of a bar.
 const barWidth = 20
 
-// leastName is how many characters are left of a layer's name in a line that is too long.
+// leastName is the smallest length of a layer's name in a line that is cut.
 const leastName = 12
 
-// tuneLine is, for example, "[#####...............] 120 of 480  fire4_expand3 by popcount 1.21x  network 5.12 M cycles, 1.08x  3m20s left", in at
-// most width characters, 0 being any number: names are cut first, then the bar goes, and the cost behind its ratio.
+// tuneLine returns, for example, "[#####...............] 120 of 480  fire4_expand3 by popcount
+// 1.21x  network 5.12 M cycles, 1.08x  3m20s left". It has at most width characters, 0 being no
+// limit: names are cut first, then the bar is left out, then the cost.
 func tuneLine(b ripc.TuneBegan, e ripc.TuneTried, width int) string {
 	share := 0.0
 	if b.Trials > 0 {
@@ -206,7 +208,7 @@ func tuneLine(b ripc.TuneBegan, e ripc.TuneTried, width int) string {
 	return shorten(line(), width, cutTail)
 }
 
-// taskName is a layer, or the first of several equal ones, with its algorithm.
+// taskName returns the name of a layer, or of the first of several equal ones, with its algorithm.
 func taskName(layers []string, algorithm string) string {
 	name := layers[0]
 	if len(layers) > 1 {
@@ -218,7 +220,8 @@ func taskName(layers []string, algorithm string) string {
 	return name
 }
 
-// printTuned sums up, one line a task that was tried, of at most width characters if that is not 0.
+// printTuned prints a line for each task that was tried, and the sums. Lines have at most width
+// characters; 0 is no limit.
 func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle, least: 12}, {title: "TRIED", left: true, drop: 1}, {title: "FOUND", left: true, drop: 2}, {title: "FASTER"}}}
 	for _, x := range r.Tasks {
@@ -250,7 +253,7 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 	return err
 }
 
-// rate is " (12.3 a second)"; nothing where nothing was measured.
+// rate returns " (12.3 a second)", or "" if nothing was measured.
 func rate(r *ripc.TuneResult) string {
 	if r.Measured == 0 || r.Took <= 0 {
 		return ""
@@ -258,8 +261,8 @@ func rate(r *ripc.TuneResult) string {
 	return fmt.Sprintf(" (%.1f a second)", float64(r.Measured)/r.Took.Seconds())
 }
 
-// busyText says what cores were used for, as "2 cores: 8 % proposals, 61 % builds, 1 % checks, 24 % measurements, 6 % idle"; nothing where
-// nothing was measured.
+// busyText returns the shares of the cores' time, as "2 cores: 8 % proposals, 61 % builds, 1 %
+// checks, 24 % measurements, 6 % idle", or "" if nothing was measured.
 func busyText(r *ripc.TuneResult) string {
 	b, all := r.Busy, float64(r.Busy.Cores)*r.Took.Seconds()
 	if r.Measured == 0 || all <= 0 {
@@ -280,7 +283,7 @@ func busyText(r *ripc.TuneResult) string {
 	return text + fmt.Sprintf(" %.0f %% idle", 100*max(0, idle)/all)
 }
 
-// collectLess is Go's GOGC for a tuner: what it builds and throws away by the hundred would else be looked through more often than it is used.
+// collectLess is Go's GOGC for a tuner, which allocates much and keeps little.
 const collectLess = 400
 
 // tuneBegin, tuneStep and tuneEnd are the lines of --json.
@@ -316,7 +319,7 @@ type tuneEnd struct {
 	Default  float64 `json:"default"` // of all stages that were measured
 	Best     float64 `json:"best"`
 	Seconds  float64 `json:"seconds"`
-	// What the cores of this machine were used for, in seconds of one core; measuring is that of other machines where these measure.
+	// Seconds of one core of this machine by use. Measuring may be the time of other machines.
 	Cores     int        `json:"cores"`
 	Proposing float64    `json:"proposing"` // models and proposals
 	Building  float64    `json:"building"`
@@ -367,7 +370,7 @@ func newTuneEnd(r *ripc.TuneResult) tuneEnd {
 	return e
 }
 
-// recordNotes prints what there is to say of records, each thing once, a line each.
+// recordNotes prints remarks on records, each once, a line each.
 func recordNotes(w io.Writer, file string) func([]ripc.RecordNote) {
 	said := map[string]bool{}
 	return func(notes []ripc.RecordNote) {
@@ -380,7 +383,7 @@ func recordNotes(w io.Writer, file string) func([]ripc.RecordNote) {
 	}
 }
 
-// maxReason is how much is shown of the reason why a recorded schedule does not fit, in bytes.
+// maxReason is the largest length, in bytes, of the reason why a recorded schedule does not fit.
 const maxReason = 300
 
 // maxListed is the number of layers that a line names.

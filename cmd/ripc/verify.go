@@ -36,7 +36,7 @@ type verifyStage struct {
 	Ran     bool           `json:"ran"`
 	Differs []string       `json:"differs,omitempty"`
 	Suspect verify.Suspect `json:"suspect,omitempty"`
-	// Where says where in each tensor that the stage writes wrong elements lie.
+	// Where has the places of wrong elements in each tensor that the stage writes.
 	Where []whereIn `json:"where,omitempty"`
 }
 
@@ -175,7 +175,7 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	return nil
 }
 
-// verdict is a word for stage i, or for the network after the last.
+// verdict returns a word for stage i, or for the network after the last.
 func (r *verifyResult) verdict(i int, ran, ok, differs bool) string {
 	switch {
 	case r.crash != nil && r.crash.Stage == i:
