@@ -340,12 +340,8 @@ type TwinResult struct {
 	Bench *BenchResult `json:"bench"`
 }
 
-// Limit is the highest rate of one sort of multiply-add on one thread (package bench/limits).
-type Limit struct {
-	Name         string  `json:"name"` // "fp32", "int8", "bits" or "table"
-	What         string  `json:"what"`
-	MACsPerCycle float64 `json:"macs_per_cycle"`
-}
+// Limit is the highest rate of one sort of multiply-add on one thread.
+type Limit = limits.Limit
 
 // Report inspects and measures a network and measures its float twin. On this machine it also
 // measures the machine's limits.
@@ -368,7 +364,7 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 		}
 	}
 	if !res.Bench.Simulated {
-		if res.Limits, err = machineLimits(ctx); err != nil {
+		if res.Limits, err = limits.Best(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -408,37 +404,4 @@ func (res *ReportResult) measureTwin(ctx context.Context, r BenchRequest) error 
 	in := InspectCompiled(c)
 	res.Twin = &TwinResult{WeightBytes: in.WeightBytes, Workspace: in.Workspace, Bench: b}
 	return nil
-}
-
-// machineLimits measures the limits of this machine, one thread each.
-func machineLimits(ctx context.Context) (list []Limit, err error) {
-	t, err := targets.Host()
-	if err != nil {
-		return nil, err
-	}
-	set, err := limits.Open(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if cerr := set.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	best := map[string]Limit{}
-	for i, k := range set.Kernels {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		const times = 5
-		if rate := set.Measure(i, 1, times).PerCycle; rate > best[k.Limit].MACsPerCycle {
-			best[k.Limit] = Limit{Name: k.Limit, What: k.What, MACsPerCycle: rate}
-		}
-	}
-	for _, name := range limits.Names() {
-		if l, ok := best[name]; ok {
-			list = append(list, l)
-		}
-	}
-	return list, nil
 }

@@ -58,19 +58,8 @@ type (
 	TuneTried  = autotune.Tried
 	TuneAgain  = autotune.Again
 	TuneResult = autotune.Result
-	// RecordNote is a remark on the records that a network is compiled with.
+	// RecordNote is a remark on the records that a network is compiled with; autotune.NoteKind says which.
 	RecordNote = autotune.Note
-)
-
-// The kinds of a RecordNote (autotune.NoteKind).
-const (
-	LayersWithout        = autotune.Without
-	RecordStale          = autotune.Stale
-	RecordsOfOtherCPU    = autotune.OtherCPU
-	RecordsOfOtherCaches = autotune.OtherCaches
-	RecordsForeign       = autotune.Foreign
-	RecordsNewer         = autotune.Newer
-	RecordsDamaged       = autotune.Damaged
 )
 
 // Tune finds schedules for a model's layers by measuring. It appends all measurements to a file of

@@ -46,9 +46,6 @@ gives: what a change of its schedule does shows without the rest of the network.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			var err error
-			if err = checkThreads(r.Threads); err != nil {
-				return err
-			}
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
@@ -102,7 +99,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 		},
 	}
 	cmd.Flags().SortFlags = false
-	threadsFlag(cmd, &r.Threads)
+	f.threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")

@@ -134,7 +134,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	if prefix == "" {
 		prefix = fileName(c)
 	}
-	res := compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, in: ripc.InspectCompiled(c)}
+	res := newCompileResult(c)
 	for _, k := range kinds {
 		res.Files[string(k)] = fileResult{prefix + "." + string(k), len(c.Files[k])}
 	}
@@ -153,11 +153,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	if len(exts) > 0 && !slices.Equal(exts, []string{"ripir"}) {
 		res.Functions = c.Functions()
 	}
-	res.count()
 	res.Seconds = time.Since(start).Seconds()
-	for _, t := range c.Times {
-		res.Times = append(res.Times, stageSeconds{t.Stage, t.Took.Seconds()})
-	}
 	if o.timePasses || o.verbose {
 		for _, t := range res.Times {
 			fmt.Fprintf(stderr(), "%-12s %9.3f ms\n", t.Stage, 1e3*t.Seconds)
@@ -223,11 +219,16 @@ type stageSeconds struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// count fills in the sums over the layers.
-func (r *compileResult) count() {
-	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
-	r.Computed, r.Roundings, r.Workspace = []string{}, r.in.Roundings, r.in.Workspace
-	r.Binary, r.Integers, r.IntegerMACs = r.in.Bitserial, r.in.Integers, r.in.IntegerMACs
+// newCompileResult describes c, without its files.
+func newCompileResult(c *ripc.Compiled) *compileResult {
+	in := ripc.InspectCompiled(c)
+	r := &compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, Stages: len(in.Layers), Float: []string{}, Computed: []string{},
+		Binary: in.Bitserial, Integers: in.Integers, MACs: in.MACs, BinaryMACs: in.BinaryMACs, IntegerMACs: in.IntegerMACs,
+		WeightBytes: in.WeightBytes, Roundings: in.Roundings, Workspace: in.Workspace, in: in}
+	for _, t := range c.Times {
+		r.Seconds += t.Took.Seconds()
+		r.Times = append(r.Times, stageSeconds{t.Stage, t.Took.Seconds()})
+	}
 	for _, l := range r.in.Layers {
 		binary, why := l.Kind == graph.Binary.String(), reasonText(l)
 		f32Sums := binary && why != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
@@ -252,6 +253,7 @@ func (r *compileResult) count() {
 			}
 		}
 	}
+	return r
 }
 
 // print prints the result in lines of at most width characters; 0 is no limit. In full it also

@@ -18,19 +18,12 @@ import (
 // completion offers values for a flag or an argument to the shell.
 type completion = cobra.CompletionFunc
 
-// offerNothing is the completion of numbers, names and addresses that only the user knows.
-func offerNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveNoFileComp
-}
-
-// offerFiles offers all files.
-func offerFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
-// offerFolders offers folders.
-func offerFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
+// offersOfShell returns the completions of values that only the user knows, of files and of folders.
+func offersOfShell() (nothing, files, folders completion) {
+	offer := func(d cobra.ShellCompDirective) completion {
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return nil, d }
+	}
+	return offer(cobra.ShellCompDirectiveNoFileComp), offer(cobra.ShellCompDirectiveDefault), offer(cobra.ShellCompDirectiveFilterDirs)
 }
 
 // offerFilesOf offers files by their extensions.
@@ -69,6 +62,7 @@ func libraries() []string          { return append(models(), "so") }
 // flagCompletions has the completion of each flag with a value, by its name or, if commands differ,
 // by "COMMAND NAME". compileFlags.registerCompletions has those that depend on other flags.
 func flagCompletions() map[string]completion {
+	offerNothing, offerFiles, offerFolders := offersOfShell()
 	return map[string]completion{
 		"batch": offerNothing, "effort": offerNothing, "first": offerNothing, "keep": offerNothing, "min-top1": offerNothing, "minutes": offerNothing, "seed": offerNothing,
 		"threads": offerNothing, "timeout": offerNothing, "tol": offerNothing, "tolerance": offerNothing, "top": offerNothing, "trials": offerNothing,
@@ -93,6 +87,7 @@ func flagCompletions() map[string]completion {
 // argCompletions has two completions for each command: of the first argument and of the later ones.
 // Other commands take no arguments.
 func argCompletions() map[string][2]completion {
+	_, offerFiles, offerFolders := offersOfShell()
 	return map[string][2]completion{
 		"compile": {offerFilesOf(models()...)}, "import": {offerFilesOf(models()...)}, "tune": {offerFilesOf(models()...)}, "verify": {offerFilesOf(models()...)},
 		"interp": {offerFilesOf("ripir")}, "bench": {offerFilesOf(libraries()...)}, "eval": {offerFilesOf(libraries()...)}, "inspect": {offerFilesOf(libraries()...)},

@@ -87,22 +87,15 @@ func messageText(err error) string { return terminal.Lines(err.Error()) }
 
 // help returns a hint on what to change on the command line, or "".
 func help(err error) string {
-	var target *ripc.TargetError
 	var threads *ripc.ThreadsError
 	var artifact *ripc.ArtifactError
-	var arch *runtime.ArchError
-	var features *runtime.FeatureError
-	var host *targets.HostError
 	var unknown *targets.UnknownTargetError
-	var name *runner.NameError
 	var lost *runner.LostError
-	var unreachable *runner.UnreachableError
-	var unavailable *search.UnavailableError
 	var choice *ripc.ChoiceError
 	switch {
 	case errors.As(err, &unknown):
 		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, unknown.Known))
-	case errors.As(err, &target):
+	case is[*ripc.TargetError](err):
 		return "leave --target out: an artifact knows its own"
 	case errors.As(err, &threads):
 		return fmt.Sprintf("leave --threads out, or give --threads %d", threads.Most)
@@ -114,20 +107,26 @@ func help(err error) string {
 			ripc.ToIsolate:   "give the model, or leave --layer out",
 			ripc.ToTune:      "give the model that it was compiled from",
 		}[artifact.For]
-	case errors.As(err, &arch), errors.As(err, &features):
+	case is[*runtime.ArchError](err), is[*runtime.FeatureError](err):
 		return "compile the model with --target host on this machine"
-	case errors.As(err, &unreachable) && errors.As(err, &lost):
+	case is[*runner.UnreachableError](err) && errors.As(err, &lost):
 		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " + sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"
-	case errors.As(err, &unavailable):
+	case is[*search.UnavailableError](err):
 		return "--tuner random does without"
-	case errors.As(err, &name):
+	case is[*runner.NameError](err):
 		return "there are " + strings.Join(runner.Names(), ", ")
 	case errors.As(err, &choice):
 		return "name one with --" + choice.What
-	case errors.As(err, &host):
+	case is[*targets.HostError](err):
 		return "choose another with --target; ripc targets lists them"
 	}
 	return ""
+}
+
+// is reports whether err is, or wraps, an error of type E.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // sshArguments returns the arguments with which ssh reaches USER@HOST[:PORT].

@@ -47,17 +47,7 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 			if !(r.Tolerance >= 0) {
 				return usagef("--tol %v: give 0 or more", r.Tolerance)
 			}
-			if err := checkFirst(cmd, r.Run.First); err != nil {
-				return err
-			}
-			if err := checkEngine(r.Run.Engine); err != nil {
-				return err
-			}
-			var err error
-			if err = checkThreads(r.Run.Threads); err != nil {
-				return err
-			}
-			if r.Run.Options, err = f.options(r.Run.Path); err != nil {
+			if err := f.fillRun(cmd, &r.Run); err != nil {
 				return err
 			}
 			p := newProgress()
@@ -90,7 +80,7 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 	fs.Float64Var(&least, "min-top1", 0, "share of the pictures, 0 to 1, that must be right")
 	fs.BoolVar(&confusion, "confusion", false, "print which classes are taken for which")
 	firstFlag(cmd, &r.Run.First)
-	threadsFlag(cmd, &r.Run.Threads)
+	f.threadsFlag(cmd, &r.Run.Threads)
 	engineFlag(cmd, &r.Run.Engine)
 	f.register(cmd)
 	return cmd

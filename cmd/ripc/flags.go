@@ -28,6 +28,7 @@ type compileFlags struct {
 	bits     []string
 	json     bool
 	verbose  bool
+	threads  *int // of --threads; nil for commands without it
 }
 
 // groupAnnotation is the key of a flag's group title.
@@ -108,6 +109,9 @@ func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 // options checks the flags for the model or artifact at path.
 func (f *compileFlags) options(path string) (ripc.Options, error) {
 	o := ripc.Options{Target: f.target, Disable: f.disable, Backend: f.backend}
+	if n := f.threads; n != nil && (*n < 1 || *n > maxThreads) {
+		return o, usagef("--threads %d: 1 to %d are possible", *n, maxThreads)
+	}
 	if ripc.IsArtifact(path) {
 		if given := f.changed(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
@@ -189,8 +193,9 @@ func algorithmNames() []string {
 	return names
 }
 
-// threadsFlag adds --threads.
-func threadsFlag(cmd *cobra.Command, n *int) {
+// threadsFlag adds --threads, which options checks.
+func (f *compileFlags) threadsFlag(cmd *cobra.Command, n *int) {
+	f.threads = n
 	cmd.Flags().IntVar(n, "threads", 1, "number of threads")
 }
 
@@ -201,10 +206,3 @@ func onFlag(cmd *cobra.Command, on *string) {
 
 // maxThreads bounds --threads; simulation allows fewer and says so.
 const maxThreads = 256
-
-func checkThreads(n int) error {
-	if n < 1 || n > maxThreads {
-		return usagef("--threads %d: 1 to %d are possible", n, maxThreads)
-	}
-	return nil
-}

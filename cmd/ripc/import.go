@@ -78,7 +78,7 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 	if err != nil {
 		return err
 	}
-	res := compileResult{Model: im.Compiled.Graph.Name, Target: im.Compiled.Target.Name, Files: map[string]fileResult{}, in: ripc.InspectCompiled(im.Compiled)}
+	res := newCompileResult(im.Compiled)
 	for _, f := range im.Files {
 		info, err := os.Stat(f)
 		if err != nil {
@@ -87,11 +87,6 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 		kind := strings.TrimPrefix(filepath.Ext(f), ".")
 		res.order = append(res.order, kind)
 		res.Files[kind] = fileResult{f, int(info.Size())}
-	}
-	res.count()
-	for _, t := range im.Compiled.Times {
-		res.Seconds += t.Took.Seconds()
-		res.Times = append(res.Times, stageSeconds{t.Stage, t.Took.Seconds()})
 	}
 	if json {
 		return printJSON(cmd.OutOrStdout(), res)

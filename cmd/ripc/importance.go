@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -69,8 +68,7 @@ func learnKnobs(ctx context.Context, path string, s *records.Set) (*costmodel.Mo
 	}
 	names, samples := knobsOf(s)
 	m, err := library.Train(ctx, samples, costmodel.Defaults(names))
-	none := (*costmodel.SamplesError)(nil)
-	if errors.As(err, &none) || err == nil && len(m.Importance()) == 0 {
+	if is[*costmodel.SamplesError](err) || err == nil && len(m.Importance()) == 0 {
 		return nil, usagef("%s: its records do not tell which knobs matter: give more candidates of a kernel (ripc tune)", path)
 	}
 	return m, err

@@ -125,8 +125,8 @@ func cannotReadRecords(path string, err error) error {
 
 // cannotWriteRecords adds the path to an error that says that the file holds no records.
 func cannotWriteRecords(path string, err error) error {
-	if no := (*records.NotRecordsError)(nil); errors.As(err, &no) {
-		return fmt.Errorf("%s: %w", path, no)
+	if is[*records.NotRecordsError](err) {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return err
 }

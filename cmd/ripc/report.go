@@ -45,9 +45,6 @@ printed as one JSON object; the page has them too.`,
 				defer undo()
 			}
 			var err error
-			if err = checkThreads(r.Threads); err != nil {
-				return err
-			}
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
@@ -81,7 +78,7 @@ printed as one JSON object; the page has them too.`,
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write; - prints it")
-	threadsFlag(cmd, &r.Threads)
+	f.threadsFlag(cmd, &r.Threads)
 	f.register(cmd)
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/autotune"
 	"ripc/internal/human"
 	"ripc/internal/terminal"
 )
@@ -395,25 +396,25 @@ func noteOfRecords(n ripc.RecordNote) string {
 		layers += fmt.Sprintf(" and %d more", more)
 	}
 	switch n.Kind {
-	case ripc.LayersWithout:
+	case autotune.Without:
 		return "nothing is recorded of " + layers + ", which " + haveOrHas(len(n.Layers)) + " the default schedule"
-	case ripc.RecordStale:
+	case autotune.Stale:
 		return "a recorded schedule of " + layers + " does not fit any more: " + terminal.Cut(firstLine(n.Err.Error()), maxReason)
-	case ripc.RecordsOfOtherCPU:
+	case autotune.OtherCPU:
 		cpu := cmp.Or(n.CPU, "unknown")
 		if n.Simulated {
 			cpu += " (simulated)"
 		}
 		return fmt.Sprintf("%s of another CPU, %s, left out", human.Count(n.Count, "record"), cpu)
-	case ripc.RecordsOfOtherCaches:
+	case autotune.OtherCaches:
 		caches := "warm"
 		if n.Cold {
 			caches = "cold"
 		}
 		return fmt.Sprintf("%s of %s caches, left out", human.Count(n.Count, "record"), caches)
-	case ripc.RecordsForeign:
+	case autotune.Foreign:
 		return fmt.Sprintf("%s in the format of another version of ripc, left out", human.Count(n.Count, "record"))
-	case ripc.RecordsNewer:
+	case autotune.Newer:
 		return fmt.Sprintf("%s of a newer version of ripc, left out", human.Count(n.Count, "record"))
 	default:
 		return fmt.Sprintf("%s damaged, left out", human.Count(n.Count, "line"))

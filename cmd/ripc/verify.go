@@ -64,9 +64,6 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			var err error
-			if err = checkThreads(r.Threads); err != nil {
-				return err
-			}
 			if r.Limit <= 0 {
 				return usagef("--timeout %v: give a time above 0", r.Limit)
 			}
@@ -100,7 +97,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
 	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random, hard and tie inputs; may be repeated")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
-	threadsFlag(cmd, &r.Threads)
+	f.threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	cmd.Flags().DurationVar(&r.Limit, "timeout", time.Minute, "how long the compiled code of a stage may run")
 	wideFlag(cmd, &wide)
@@ -109,12 +106,9 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 }
 
 func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
-	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed, Network: []string{}, crash: rep.Crash}
+	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed, Network: []string{}, Footprint: rep.Footprint, crash: rep.Crash}
 	if rep.Crash != nil {
 		res.Crash = rep.Crash.String()
-	}
-	if f := rep.Footprint; f != nil {
-		res.Footprint = f
 	}
 	for _, s := range rep.Stages {
 		res.Stages = append(res.Stages, verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Ran: s.Ran,
