@@ -22,44 +22,46 @@ type BenchRequest struct {
 	Options  Options // for models; Emit is ignored
 	Threads  int     // at least 1; simulated artifacts take 1 only
 	PerLayer bool
-	// Layer, if not "", is the name of the one layer to measure, built by itself: a model's, with PerLayer left out.
+	// Layer, if not "", is the one layer of a model to measure, built by itself. PerLayer must be
+	// false then.
 	Layer    string
 	On       string                             // as in RunRequest
 	Progress func(done, total int, what string) // may be nil
 }
 
-// BenchResult is what was measured. Pointers are nil where there is no such figure: simulated code has instruction
-// counts, and cycles that are estimated from them, but no times, native code the reverse.
+// BenchResult is the result of Bench. Missing figures are nil: simulated code has instructions and
+// estimated cycles, native code has times.
 type BenchResult struct {
 	Model     string `json:"model"`
-	Layer     string `json:"layer,omitempty"` // the one that was measured by itself
+	Layer     string `json:"layer,omitempty"` // if it was measured by itself
 	Target    string `json:"target"`
 	Threads   int    `json:"threads"`
 	Simulated bool   `json:"simulated,omitempty"`
-	On        string `json:"on,omitempty"` // where it was measured: BenchRequest.On
+	On        string `json:"on,omitempty"` // BenchRequest.On
 	Runs      int    `json:"runs"`
 	Figures
-	ClockGHz *float64 `json:"clock_ghz"`        // of one core, directly behind the fastest runs
+	ClockGHz *float64 `json:"clock_ghz"`        // of one core, directly after the fastest runs
 	Reason   string   `json:"reason,omitempty"` // why instructions are missing
 	// Estimate says how the cycles of simulated code were estimated, NoEstimate why they were not.
 	Estimate   *CycleEstimate `json:"estimate,omitempty"`
 	NoEstimate string         `json:"no_estimate,omitempty"`
-	// Footprint is the memory of a program for a chip without an operating system; nil for other targets.
+	// Footprint is the memory of a program for a chip without an operating system; nil for other
+	// targets.
 	Footprint *Footprint   `json:"footprint,omitempty"`
 	MACs      int64        `json:"macs"`
 	Layers    []LayerBench `json:"layers,omitempty"`
-	// Kinds are the sums of the layers by what became of them, the most costly first.
+	// Kinds are the sums of the layers' figures by kind, the most costly first.
 	Kinds []KindBench `json:"kinds,omitempty"`
 }
 
-// LayerBench is the share of one stage.
+// LayerBench has the figures of one stage.
 type LayerBench struct {
 	Name   string `json:"name"`
 	Op     string `json:"op"`
-	Kind   string `json:"kind"` // "binary", "float", "bits" or "glue", as in Layer; "" where an artifact does not say it
+	Kind   string `json:"kind"` // as in Layer
 	Kernel string `json:"kernel"`
 	MACs   int64  `json:"macs"`
-	// Share of the sum of all layers' costs (Figures.Cost), 0 to 1; nil if there is none.
+	// Share is the part of the sum of all layers' costs (Figures.Cost), 0 to 1; nil without costs.
 	Share *float64 `json:"share"`
 	Figures
 }
@@ -74,7 +76,7 @@ type KindBench struct {
 	Share  float64      `json:"share"`
 }
 
-// sumUp fills in what follows from the figures of the layers.
+// sumUp computes the shares and Kinds from the figures of the layers.
 func (res *BenchResult) sumUp() {
 	total := 0.0
 	for _, l := range res.Layers {
@@ -107,28 +109,29 @@ type Footprint = engine.Footprint
 // Figures are one measurement.
 type Figures = measure.Figures
 
-// CycleEstimate says where the estimated cycles of simulated code are from: LLVM's model of a pipeline, without caches, or a table of
-// the cycles of instructions.
+// CycleEstimate says how the cycles of simulated code were estimated: by LLVM's model of a
+// pipeline, without caches, or by a table of the cycles of instructions.
 type CycleEstimate struct {
-	Core    string `json:"core"`                           // that the code is for
-	Model   string `json:"model"`                          // whose pipeline was taken; like Core, if it is not the same
-	Manual  string `json:"manual,omitempty"`               // with the table that was taken instead of LLVM's model
-	Unknown uint64 `json:"unknown_instructions,omitempty"` // executed, but not in the model or table; a cycle each
-	// ClockMHz is the clock of the board by which cycles are milliseconds; 0 where it is not known.
+	Core    string `json:"core"`                           // of the target
+	Model   string `json:"model"`                          // core whose pipeline was taken
+	Manual  string `json:"manual,omitempty"`               // whose table was taken instead of LLVM's model
+	Unknown uint64 `json:"unknown_instructions,omitempty"` // executed, but in neither model nor table; a cycle each
+	// ClockMHz is the clock of the board, which turns cycles into milliseconds; 0 if it is unknown.
 	ClockMHz int `json:"clock_mhz,omitempty"`
 }
 
-// estimated stores in res what is to say of the estimate e for a core, and the milliseconds of all estimated cycles.
-func (res *BenchResult) estimated(e engine.Estimate, core string) {
+// addEstimate stores the estimate e for a core in res, and turns all estimated cycles into
+// milliseconds.
+func (res *BenchResult) addEstimate(e engine.Estimate, core string) {
 	switch {
 	case !res.Simulated:
 	case e.Cycles > 0:
 		res.Estimate = &CycleEstimate{Core: core, Model: e.Model, Manual: e.Manual, Unknown: e.Unknown}
 		t, err := targets.Lookup(res.Target)
-		if err != nil { // the artifact is for a target of another version of ripc
+		if err != nil { // a target of another version of ripc
 			return
 		}
-		if b, ok := boards.Of(res.Target); ok { // a chip is clocked as its board wants
+		if b, ok := boards.Of(res.Target); ok { // the board clocks the chip
 			t.ClockMHz = int(b.ClockHz / 1e6)
 		}
 		res.Estimate.ClockMHz = t.ClockMHz
@@ -149,24 +152,24 @@ func (res *BenchResult) estimated(e engine.Estimate, core string) {
 	}
 }
 
-// Bench measures a network, from the caller's inputs to its outputs: warm, with inputs filled from seed 0. With PerLayer
-// the stages are also timed one by one, in order, so that each finds the caches as in a whole run. If ctx ends on the
-// way, what was measured until then is returned with ctx's error.
+// Bench measures a network from the caller's inputs to its outputs: warm, with inputs filled from
+// seed 0. With PerLayer it also times the stages one by one, in order, so that each finds the
+// caches as in a whole run. If ctx ends early, Bench returns its figures so far with ctx's error.
 func Bench(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	if r.Layer != "" {
 		return benchLayer(ctx, r)
 	}
-	openLibrary, err := library(ctx, r.Path, r.Options, r.Progress)
+	openLibrary, err := openerFor(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		return nil, err
 	}
 	return benchLibrary(ctx, r, openLibrary)
 }
 
-// benchLibrary measures what openLibrary makes ready.
+// benchLibrary measures the network that openLibrary opens.
 func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*BenchResult, error) {
 	res := &BenchResult{Threads: r.Threads, On: r.On}
-	o := engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: elsewhere(ctx, r.On)}
+	o := engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: reachMachine(ctx, r.On)}
 	e, err := openLibrary(o)
 	if threads := (*ThreadsError)(nil); err != nil && r.On == "" && !errors.As(err, &threads) {
 		res.Reason, o.Count = err.Error(), false // does it run without counting?
@@ -199,18 +202,19 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	for i, f := range m.Stages {
 		res.Layers[i].Figures = f
 	}
-	res.estimated(m.Estimate, d.CPU)
+	res.addEstimate(m.Estimate, d.CPU)
 	res.sumUp()
 	return res, err
 }
 
-// benchLayer measures one layer by itself, on inputs that it may get: what it takes without its neighbours in the caches.
+// benchLayer measures one layer by itself, on random inputs: its cost without its neighbours in the
+// caches.
 func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
-	u, err := unit(ctx, r.Path, r.Layer, r.Options, r.Progress)
+	u, err := buildUnit(ctx, r.Path, r.Layer, r.Options, r.Progress)
 	if err != nil {
 		return nil, err
 	}
-	e, err := u.Open(engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: elsewhere(ctx, r.On)})
+	e, err := u.Open(engine.Options{Threads: r.Threads, Count: true, Cycles: true, Elsewhere: reachMachine(ctx, r.On)})
 	if err != nil {
 		return nil, err
 	}
@@ -220,24 +224,25 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On, Simulated: m.Kind == engine.Simulated,
 		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
 		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
-	res.estimated(m.Estimate, u.Target.CPU)
+	res.addEstimate(m.Estimate, u.Target.CPU)
 	return res, err
 }
 
-// BenchComparison is two measurements of one network side by side.
+// BenchComparison compares two measurements of one network.
 type BenchComparison struct {
 	Unit measure.Unit `json:"unit"` // of all costs
-	// Network is the whole one, Layers are those that both have, in the order of the new one; Gone and Added name the others.
+	// Network is the whole network. Layers are those of both measurements, in the order of the new
+	// one. Gone and Added name the others.
 	Network CostChange   `json:"network"`
 	Layers  []CostChange `json:"layers"`
 	Gone    []string     `json:"gone"`
 	Added   []string     `json:"added"`
-	// Slower says that the network costs more than it did, by more than the tolerance.
+	// Slower says that the network's cost rose by more than the tolerance.
 	Slower    bool    `json:"slower"`
 	Tolerance float64 `json:"tolerance"` // as a share of the old cost
 }
 
-// CostChange is what something cost and costs.
+// CostChange is the cost of a layer or network before and now.
 type CostChange struct {
 	Name  string  `json:"name"`
 	Old   float64 `json:"old"`
@@ -255,8 +260,8 @@ func (e *IncomparableError) Error() string {
 // BadInput reports that the input is at fault.
 func (*IncomparableError) BadInput() bool { return true }
 
-// CompareBench compares two measurements, which must be of the same network or layer, target and threads, and count the same thing; it fails with
-// *IncomparableError.
+// CompareBench compares two measurements of the same network or layer, target, threads and unit. It
+// fails with *IncomparableError otherwise.
 func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison, error) {
 	was, unit := before.Cost()
 	is, unitNow := now.Cost()
@@ -301,29 +306,30 @@ func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison
 	return c, nil
 }
 
-// ReportRequest says what is to be reported on.
+// ReportRequest says which network to report on.
 type ReportRequest struct {
 	Path     string  // model or artifact
 	Options  Options // for models; Emit is ignored
 	Threads  int     // at least 1; simulated artifacts take 1 only
 	Progress func(done, total int, what string)
-	// Command is the command line that asks for the report, for people to repeat; "" where a program asks.
+	// Command is the command line to show in the report, "" for none.
 	Command string
 }
 
-// ReportResult is all that is known of a network and of what it costs: what package report makes a page of.
+// ReportResult is the result of Report. Package report makes a page of it.
 type ReportResult struct {
 	Ripc       string       `json:"ripc"` // version
 	File       string       `json:"file"` // model or artifact
 	Command    string       `json:"command,omitempty"`
 	LLVM       string       `json:"llvm,omitempty"`
-	CPU        string       `json:"cpu"` // that measured, or that is simulated
+	CPU        string       `json:"cpu"` // the measuring one, or the simulated one
 	Inspection *Inspection  `json:"inspection"`
 	Bench      *BenchResult `json:"bench"`
-	// Twin is the float network of the same layers, measured behind this one; nil with the reason in NoTwin.
+	// Twin is the float network of the same layers, measured after this one; nil with the reason in
+	// NoTwin.
 	Twin   *TwinResult `json:"float_twin,omitempty"`
 	NoTwin string      `json:"no_float_twin,omitempty"`
-	// Limits are what the machine can do at most, measured behind the networks; none of simulated machines.
+	// Limits are the limits of this machine, measured after the networks; none if it is simulated.
 	Limits []Limit `json:"limits"`
 }
 
@@ -334,14 +340,11 @@ type TwinResult struct {
 	Bench *BenchResult `json:"bench"`
 }
 
-// Limit is what one thread of a machine can do at most of one sort of multiply-add (package bench/limits).
-type Limit struct {
-	Name         string  `json:"name"` // "fp32", "int8", "bits" or "table"
-	What         string  `json:"what"`
-	MACsPerCycle float64 `json:"macs_per_cycle"`
-}
+// Limit is the highest rate of one sort of multiply-add on one thread.
+type Limit = limits.Limit
 
-// Report inspects and measures a network, measures its float twin and, for this machine, the machine's limits.
+// Report inspects and measures a network and measures its float twin. On this machine it also
+// measures the machine's limits.
 func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 	res := &ReportResult{Ripc: Version, File: r.Path, Command: r.Command, CPU: measure.CPU(), Limits: []Limit{}}
 	var err error
@@ -355,20 +358,20 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 	if res.Bench.Simulated && res.Bench.Estimate != nil {
 		res.CPU = res.Bench.Estimate.Model
 	}
-	if res.NoTwin = noTwin(r.Path, r.Options); res.NoTwin == "" {
-		if err := res.twin(ctx, request); err != nil {
+	if res.NoTwin = whyNoTwin(r.Path, r.Options); res.NoTwin == "" {
+		if err := res.measureTwin(ctx, request); err != nil {
 			return nil, err
 		}
 	}
 	if !res.Bench.Simulated {
-		if res.Limits, err = machineLimits(ctx); err != nil {
+		if res.Limits, err = limits.Best(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return res, nil
 }
 
-// inspectAndBench is Inspect and Bench of a network that is compiled once.
+// inspectAndBench compiles a network once for Inspect and Bench.
 func inspectAndBench(ctx context.Context, r BenchRequest) (*Inspection, *BenchResult, error) {
 	if IsArtifact(r.Path) {
 		in, err := Inspect(ctx, r.Path, r.Options, "", false)
@@ -378,7 +381,7 @@ func inspectAndBench(ctx context.Context, r BenchRequest) (*Inspection, *BenchRe
 		b, err := Bench(ctx, r)
 		return in, b, err
 	}
-	c, open, err := runnable(ctx, r.Path, r.Options, r.Progress)
+	c, open, err := compileRunnable(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -386,12 +389,12 @@ func inspectAndBench(ctx context.Context, r BenchRequest) (*Inspection, *BenchRe
 	return InspectCompiled(c), b, err
 }
 
-// twin measures the float twin of the model that r is for.
-func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
+// measureTwin measures the float twin of the model of r.
+func (res *ReportResult) measureTwin(ctx context.Context, r BenchRequest) error {
 	r.Options = twinOptions(r.Options)
-	c, open, err := runnable(ctx, r.Path, r.Options, r.Progress)
+	c, open, err := compileRunnable(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
-		res.NoTwin = noTwinText(err)
+		res.NoTwin = twinErrorText(err)
 		return ctx.Err()
 	}
 	b, err := benchLibrary(ctx, r, open)
@@ -401,37 +404,4 @@ func (res *ReportResult) twin(ctx context.Context, r BenchRequest) error {
 	in := InspectCompiled(c)
 	res.Twin = &TwinResult{WeightBytes: in.WeightBytes, Workspace: in.Workspace, Bench: b}
 	return nil
-}
-
-// machineLimits measures the limits of this machine, one thread each.
-func machineLimits(ctx context.Context) (list []Limit, err error) {
-	t, err := targets.Host()
-	if err != nil {
-		return nil, err
-	}
-	set, err := limits.Open(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if cerr := set.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	best := map[string]Limit{}
-	for i, k := range set.Kernels {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		const times = 5
-		if rate := set.Measure(i, 1, times).PerCycle; rate > best[k.Limit].MACsPerCycle {
-			best[k.Limit] = Limit{Name: k.Limit, What: k.What, MACsPerCycle: rate}
-		}
-	}
-	for _, name := range limits.Names() {
-		if l, ok := best[name]; ok {
-			list = append(list, l)
-		}
-	}
-	return list, nil
 }

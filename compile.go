@@ -18,20 +18,22 @@ import (
 // ModelKinds returns the extensions of the files that Load reads, sorted.
 func ModelKinds() []string { return models.Kinds() }
 
-// Load reads a model file of any format that ripc knows, as it is. Models of other programs are called like their file.
+// Load reads a model file of any format that ripc knows, without changing it. Models of other
+// programs are named like their file.
 func Load(ctx context.Context, path string) (*graph.Graph, error) {
 	return models.Load(ctx, path, Options{})
 }
 
-// Imported is what Import did.
+// Imported is the result of Import.
 type Imported struct {
 	Files    []string // that it wrote: the model and its weights
 	Compiled *Compiled
 }
 
-// Import turns the model of another program, or what o.Import makes of one of ripc's own, into a model of ripc's: out, a .json file,
-// and the weights beside it, once the pipeline up to code generation has passed. The same network compiles from either file to the
-// same bytes.
+// Import turns a model into one of ripc's own: out, a .json file, and the weights beside it. The
+// model is another program's, or one of ripc's that o.Import changes. Nothing is written unless the
+// pipeline passes up to code generation. The same network compiles from either file to the same
+// bytes.
 func Import(ctx context.Context, path, out string, o Options) (*Imported, error) {
 	if strings.ToLower(filepath.Ext(path)) == models.Own && o.Import.AsItIs() && !o.FloatTwin {
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own already", Help: "import reads those of other programs, or changes one as options say"}
@@ -65,7 +67,8 @@ func Stages() []string { return compile.Stages() }
 // Backends lists the names that Options.Backend may be.
 func Backends() []string { return compile.Backends() }
 
-// Applying lists the algorithms that Options.Algorithms may name for each layer of a model, by the layer's name.
+// Applying lists the algorithms that Options.Algorithms may name for each layer of a model, by the
+// layer's name.
 func Applying(ctx context.Context, path string, o Options) (map[string][]layout.Algorithm, error) {
 	g, err := models.Load(ctx, path, o)
 	if err != nil {
@@ -77,7 +80,8 @@ func Applying(ctx context.Context, path string, o Options) (map[string][]layout.
 // Runnable is what run, verify and bench compile (codegen.Runnable), for BackendsFor.
 const Runnable = codegen.Runnable
 
-// BackendsFor lists the back ends that make one of kinds for a target, or any kind if none is named (compile.BackendsFor).
+// BackendsFor lists the back ends that make one of kinds for a target, or any kind if none is named
+// (compile.BackendsFor).
 func BackendsFor(target string, kinds ...codegen.Kind) ([]string, error) {
 	return compile.BackendsFor(target, kinds...)
 }
@@ -97,15 +101,17 @@ func EmitKinds() []string {
 	return all
 }
 
-// DefaultEmit lists the files that a user of a target, and perhaps of a back end, wants first: a shared library and its
-// header, or C where there are no libraries.
+// DefaultEmit lists the files that a user of a target, and of a back end if it is not "", wants
+// first: a shared library and its header, or C if there are no libraries.
 func DefaultEmit(target, backend string) []codegen.Kind { return compile.DefaultEmit(target, backend) }
 
-// CodeText is the kind of file that shows what codegen made, which Options.Observe sees if Options.Emit has it.
+// CodeText returns the kind of text that codegen makes. Options.Observe sees it if Options.Emit has
+// it.
 func CodeText(target, backend string) codegen.Kind { return compile.CodeText(target, backend) }
 
-// unit builds one layer of the model at path by itself, with its own constants and the schedule that it has in the network.
-func unit(ctx context.Context, path, layer string, o Options, progress func(done, total int, what string)) (*compile.Unit, error) {
+// buildUnit builds one layer of the model at path by itself. The layer keeps its constants and the
+// schedule that it has in the network.
+func buildUnit(ctx context.Context, path, layer string, o Options, progress func(done, total int, what string)) (*compile.Unit, error) {
 	if IsArtifact(path) {
 		return nil, &ArtifactError{Path: path, For: ToIsolate}
 	}

@@ -8,7 +8,7 @@ import (
 	"ripc/engine"
 )
 
-// TargetError says that an artifact was compiled for another target than the one that was asked for.
+// TargetError says that an artifact was compiled for another target than the requested one.
 type TargetError struct{ Path, Target, Want string }
 
 func (e *TargetError) Error() string {
@@ -24,7 +24,7 @@ type ArtifactError struct {
 	For  Purpose
 }
 
-// Purpose is what a model is needed for.
+// Purpose says why a model is needed.
 type Purpose string
 
 // The purposes.
@@ -46,11 +46,11 @@ func (*ArtifactError) BadInput() bool { return true }
 // EffortError says why schedules cannot be tried for a target.
 type EffortError = compile.EffortError
 
-// ThreadsError says that something cannot be done with so many threads.
+// ThreadsError says that an engine cannot use the given number of threads.
 type ThreadsError = engine.ThreadsError
 
-// IsBadInput reports whether the input (a model, another file, a name) is at fault, not ripc or a tool that it needs.
-// The outermost error of err that has a method BadInput decides.
+// IsBadInput reports whether the input (a model, another file, a name) is at fault, not ripc or a
+// tool that it needs. The outermost error of err that has a method BadInput decides.
 func IsBadInput(err error) bool {
 	var judged interface{ BadInput() bool }
 	return errors.As(err, &judged) && judged.BadInput()

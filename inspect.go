@@ -13,7 +13,7 @@ import (
 	"ripc/runtime/describe"
 )
 
-// The result of Inspect (package inspect).
+// Parts of the result of Inspect (package inspect).
 type (
 	Inspection  = inspect.Inspection
 	Layer       = inspect.Layer
@@ -25,9 +25,10 @@ type (
 	Workspace   = inspect.Workspace
 )
 
-// Inspect looks into a model, compiled up to its schedules, or into an artifact. If layer is not "" only layers of that
-// name are listed. withIR adds the layers' Funcs as text, which artifacts do not have. With o.Strict the result of a model
-// comes with the error that Compile would give.
+// Inspect describes the layers of a model, compiled up to its schedules, or of an artifact. layer,
+// if not "", selects the layers of that name. withIR adds the layers' Funcs as text, which
+// artifacts do not have. With o.Strict the result of a model comes with the error that Compile
+// would return.
 func Inspect(ctx context.Context, path string, o Options, layer string, withIR bool) (*Inspection, error) {
 	strict := o.Strict
 	o.Strict = false
@@ -55,7 +56,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 	return in, err
 }
 
-// InspectCompiled is Inspect for a model that is compiled already.
+// InspectCompiled is Inspect for a compiled model.
 func InspectCompiled(c *Compiled) *Inspection {
 	in, err := inspect.Of(c.Graph.File, codegen.Describe(c.Artifact()), c, "", false)
 	if err != nil {
@@ -64,14 +65,14 @@ func InspectCompiled(c *Compiled) *Inspection {
 	return in
 }
 
-// InspectMemory is Inspect of all layers, with the memory of the network's float twin beside its own.
+// InspectMemory is Inspect of all layers, with the memory of the network's float twin.
 func InspectMemory(ctx context.Context, path string, o Options) (*Inspection, error) {
 	in, strictErr := Inspect(ctx, path, o, "", false)
 	if in == nil {
 		return nil, strictErr
 	}
 	m := in.Memory
-	if m.NoTwin = noTwin(path, o); m.NoTwin != "" {
+	if m.NoTwin = whyNoTwin(path, o); m.NoTwin != "" {
 		return in, strictErr
 	}
 	twin, err := Inspect(ctx, path, twinOptions(o), "", false)
@@ -79,15 +80,15 @@ func InspectMemory(ctx context.Context, path string, o Options) (*Inspection, er
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		m.NoTwin = noTwinText(err)
+		m.NoTwin = twinErrorText(err)
 	default:
 		m.FloatTwin = twin.Memory
 	}
 	return in, strictErr
 }
 
-// noTwin is why a network has no float twin to be compared with, "" where it may have one.
-func noTwin(path string, o Options) string {
+// whyNoTwin returns why a network cannot have a float twin, "" if it may have one.
+func whyNoTwin(path string, o Options) string {
 	switch {
 	case IsArtifact(path):
 		return "it is made of a model, and this is a compiled network"
@@ -97,15 +98,16 @@ func noTwin(path string, o Options) string {
 	return ""
 }
 
-// noTwinText is why a twin could not be made, as a reason behind "no float twin".
-func noTwinText(err error) string {
+// twinErrorText returns why making a twin failed, as a reason after "no float twin".
+func twinErrorText(err error) string {
 	if none := (*floattwin.Error)(nil); errors.As(err, &none) {
 		err = none.Err
 	}
 	return err.Error()
 }
 
-// twinOptions are o for the float twin: what is asked, and recorded, of layers of levels does not hold for floats.
+// twinOptions returns o for the float twin, without choices and records, which hold for layers of
+// levels only.
 func twinOptions(o Options) Options {
 	o.FloatTwin = true
 	o.Algorithms, o.Bitserial, o.Schedules, o.Tuned, o.Strict = nil, nil, nil, nil, false

@@ -1,9 +1,10 @@
-// Package ripc compiles binary neural networks to standalone kernels. It is the face of the compiler for Go programs:
+// Package ripc compiles binary neural networks to standalone kernels. It is the face of the
+// compiler for Go programs:
 //
 //	model file -> importer -> graph -> compile (fusedglue, lower, schedule, codegen) -> artifact
 //
-// Package compile has the pipeline on one page; ARCHITECTURE.md has the stages. Programs that only run what was compiled
-// need no more than ripc/runtime.
+// Package compile has the pipeline on one page; ARCHITECTURE.md has the stages. Programs that only
+// run what was compiled need no more than ripc/runtime.
 package ripc
 
 import (
@@ -17,12 +18,13 @@ import (
 	"ripc/targets"
 )
 
-// How to compile, what comes of it, and how long each stage took.
+// Options say how to compile, Compiled is the result with the StageTimes.
 type (
 	Options = compile.Options
-	// How a model is read (Options.Import), and how its inputs come (ImportOptions.Inputs).
+	// ImportOptions say how a model is read (Options.Import). InputOptions describe its inputs
+	// (ImportOptions.Inputs).
 	ImportOptions = importer.Options
-	// What recognition may take for granted (Options.Recognize).
+	// RecognizeOptions say what recognition may take for granted (Options.Recognize).
 	RecognizeOptions = recognize.Options
 	InputOptions     = importer.Input
 	Compiled         = compile.Compiled
@@ -32,7 +34,7 @@ type (
 // Version is ripc's version, which every artifact carries.
 const Version = compile.Version
 
-// LLVM gives the version of the LLVM tools that code is made with, "" if they are missing.
+// LLVM returns the version of the LLVM tools that make code, "" if they are missing.
 func LLVM() (version string, err error) {
 	tools, err := toolchain.Find()
 	var missing *toolchain.MissingToolError
@@ -45,9 +47,10 @@ func LLVM() (version string, err error) {
 	return tools.Version(), nil
 }
 
-// LLVMLibrary is LLVM's shared library, a path or a name, where that makes code for this machine in the place of opt and llc, which take
-// longer for the same; "" where these are started for each kernel. It is used in children: this program, started once more, in which
-// neither main nor the init function of a package that uses this one runs.
+// LLVMLibrary returns the path or name of LLVM's shared library if it makes code for this machine
+// instead of opt and llc, which are slower. "" means that these tools run for each kernel. The
+// library runs in child processes: this program, started once more, without main and without the
+// init functions of packages that use this one.
 func LLVMLibrary(ctx context.Context) string {
 	tools, err := toolchain.Find()
 	host, terr := targets.Lookup("host")

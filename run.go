@@ -34,48 +34,50 @@ import (
 // Names of RunRequest.Engine.
 const (
 	EngineNative = "native" // compiled code, on this machine or simulated
-	EngineInterp = "interp" // the unscheduled Program in the interpreter: the definition
+	EngineInterp = "interp" // the definition: the unscheduled Program in the interpreter
 )
 
 // RunRequest says what to run.
 type RunRequest struct {
 	Path    string  // model or artifact
 	Options Options // for models; Emit is ignored
-	// Inputs are files, each "FILE" (for the next input in order) or "NAME=FILE". A .npy file holds the input's element
-	// type and its shape, or that without a batch of 1, or with K times its batch: the network is then run K times. A .png
-	// or .jpg picture is scaled to the input's height and width and becomes gray or RGB, in the range 0 to 1 (f32), 0 to
-	// 255 (u8), or 0 to 2^bits-1, rounded (levels).
+	// Inputs are files, each "FILE" (for the next input in order) or "NAME=FILE". A .npy file holds
+	// the input's element type and shape. It may leave out a batch of 1, or hold K batches for K
+	// runs. A .png or .jpg picture is scaled to the input's height and width and becomes gray or
+	// RGB. Its range is 0 to 1 (f32), 0 to 255 (u8), or 0 to 2^bits-1, rounded (levels).
 	Inputs  []string
-	First   int    // if not 0, at most so many runs, of the first pictures of the inputs
-	Seed    uint64 // fills the inputs that are not given (runtime.FillRandom)
+	First   int    // largest number of runs, on the first pictures of the inputs; 0 is no limit
+	Seed    uint64 // of the missing inputs (runtime.FillRandom)
 	Threads int    // at least 1
 	Engine  string // "" is EngineNative
 	On      string // "ssh:USER@HOST[:PORT]" of the machine that runs compiled code; "" is this one
-	// Progress, if not nil, is called now and then with what is being done.
+	// Progress, if not nil, is called now and then.
 	Progress func(done, total int, what string)
 }
 
-// RunResult is what a network made of its inputs.
+// RunResult is the result of Run.
 type RunResult struct {
 	Name, Target, Engine string
 	Simulated            bool
 	Threads, Runs        int
 	Took                 time.Duration // of all runs, without compiling and loading
 	Outputs              []Output
-	Notes                []string // how input files were made to fit, and which outputs are not finite
-	// Steps names the layers that make levels: there a sign, a threshold or a quantizer makes a step of each sum.
+	Notes                []string // on input files that were adapted, and on outputs that are not finite
+	// Steps names the layers that make levels: a sign, a threshold or a quantizer makes steps of
+	// their sums.
 	Steps []string
 }
 
-// decides reports whether a stage makes levels of what are none, or of sums: one that only moves or pools levels decides nothing.
-func decides(s describe.Stage) bool {
+// makesLevels reports whether a stage quantizes sums or floats. Stages that only move or pool
+// levels do not.
+func makesLevels(s describe.Stage) bool {
 	if !slices.ContainsFunc(s.Writes, func(t describe.Tensor) bool { return t.Bits > 0 }) {
 		return false
 	}
 	if glue := s.Layer.Glue; glue.Bits > 0 || glue.Beside > 0 {
 		return true
 	}
-	op := graph.OpNamed(s.Op) // nil of what lowering adds, which packs and copies
+	op := graph.OpNamed(s.Op) // nil for stages that lowering adds, which pack and copy
 	return op != nil && !op.Moves
 }
 
@@ -85,8 +87,8 @@ type Output struct {
 	Data   []byte // little endian, C order
 }
 
-// notFinite says how many elements of o are NaN or infinite, "" where all are finite.
-func (o Output) notFinite() string {
+// nonFiniteText counts the elements of o that are NaN or infinite, in words; "" if all are finite.
+func (o Output) nonFiniteText() string {
 	if o.Tensor.DType != ir.F32.String() {
 		return ""
 	}
@@ -107,27 +109,29 @@ func (o Output) notFinite() string {
 	return fmt.Sprintf("output %q is not finite: of %d elements, %d are NaN and %d infinite", o.Tensor.Title(), len(o.Data)/size, nan, infinite)
 }
 
-// group is how many inferences are simulated by one process, or sent to another machine at once.
-const group = 20
+// batchSize is the number of inferences that one simulation runs, or that go to another machine at
+// once.
+const batchSize = 20
 
-// Run runs a model or an artifact on its inputs, as often as they ask for. Artifacts of other machines run
-// in simulation. ctx is looked at between runs, and more often in the interpreter and in simulation.
+// Run runs a model or an artifact on its inputs, once for each of their batches. Artifacts of other
+// machines are simulated. ctx ends it between runs, and earlier in the interpreter and in
+// simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
-	res, err := r.on(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
+	res, err := r.infer(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range res.Outputs {
-		if note := o.notFinite(); note != "" {
+		if note := o.nonFiniteText(); note != "" {
 			res.Notes = append(res.Notes, note)
 		}
 	}
 	return res, nil
 }
 
-// on runs the inferences that r asks for on the engine that open gives. fill makes the inputs that are not given; open's argument
-// receives the interpreter's progress.
-func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
+// infer runs the inferences that r asks for on the engine that open returns. fill makes the missing
+// inputs. open's argument receives the interpreter's progress.
+func (r RunRequest) infer(ctx context.Context, fill tensorio.Fill, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
 	var done, runs int // whole inferences
 	e, err := open(func(stage, stages int, name string) {
 		r.progress(done*stages+stage, runs*stages, "interpreting "+name)
@@ -146,16 +150,16 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 	}
 	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative, Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs, Notes: feed.Notes}
 	for _, s := range d.Stages {
-		if decides(s) {
+		if makesLevels(s) {
 			res.Steps = append(res.Steps, s.Name)
 		}
 	}
 	together, what := 1, "running"
 	switch e.Kind() {
 	case engine.Simulated:
-		together, what = group, "simulating "+d.Target
+		together, what = batchSize, "simulating "+d.Target
 	case engine.Remote:
-		together, what = group, "running on "+r.On
+		together, what = batchSize, "running on "+r.On
 	case engine.Interpreted:
 		res.Engine, res.Threads = EngineInterp, 1
 	}
@@ -183,19 +187,19 @@ func (r RunRequest) on(ctx context.Context, fill tensorio.Fill, open func(progre
 	return res, nil
 }
 
-// open gives the engine that r asks for, ready to run. progress receives the interpreter's progress.
+// open returns the engine that r asks for. progress receives the interpreter's progress.
 func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if r.Engine == EngineInterp {
 		return r.interpret(ctx, progress)
 	}
-	openLibrary, err := library(ctx, r.Path, r.Options, r.Progress)
+	openLibrary, err := openerFor(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		return nil, err
 	}
-	return openLibrary(engine.Options{Threads: r.Threads, Elsewhere: elsewhere(ctx, r.On)})
+	return openLibrary(engine.Options{Threads: r.Threads, Elsewhere: reachMachine(ctx, r.On)})
 }
 
-// interpret gives the interpreter of a model's definition, ready to run.
+// interpret returns an engine that interprets a model's definition.
 func (r RunRequest) interpret(ctx context.Context, progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if IsArtifact(r.Path) {
 		return nil, &ArtifactError{Path: r.Path, For: ToInterpret}
@@ -227,7 +231,8 @@ func (r RunRequest) progress(done, total int, what string) {
 	}
 }
 
-// IsArtifact reports whether path is a compiled network, not a model: by its first bytes, or by its name.
+// IsArtifact reports whether the file at path is a compiled network, by its first bytes or its
+// name.
 func IsArtifact(path string) bool {
 	f, err := files.Open(path)
 	if err != nil {
@@ -239,11 +244,11 @@ func IsArtifact(path string) bool {
 	return string(magic[:n]) == "\x7fELF" || filepath.Ext(path) == ".so"
 }
 
-// opener makes a network ready to run.
+// opener opens a network as an engine.
 type opener func(engine.Options) (engine.Engine, error)
 
-// runnable compiles what is at path to what can be run.
-func runnable(ctx context.Context, path string, o Options, progress func(int, int, string)) (*Compiled, opener, error) {
+// compileRunnable compiles the model at path to a file that engines run, and returns its opener.
+func compileRunnable(ctx context.Context, path string, o Options, progress func(int, int, string)) (*Compiled, opener, error) {
 	o.Emit = []codegen.Kind{codegen.Runnable}
 	if progress != nil {
 		o.Progress = func(done, total int) { progress(done, total, "compiling") }
@@ -255,11 +260,11 @@ func runnable(ctx context.Context, path string, o Options, progress func(int, in
 	return c, func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.Runnable], o) }, nil
 }
 
-// library reads or compiles what is at path, and gives the function that makes it ready to run. An artifact must be for
-// the Target that o names, if it names one.
-func library(ctx context.Context, path string, o Options, progress func(int, int, string)) (opener, error) {
+// openerFor returns the opener of the artifact or model at path; a model is compiled. It fails if
+// the artifact is for another target than o.Target, unless that is "".
+func openerFor(ctx context.Context, path string, o Options, progress func(int, int, string)) (opener, error) {
 	if !IsArtifact(path) {
-		_, open, err := runnable(ctx, path, o, progress)
+		_, open, err := compileRunnable(ctx, path, o, progress)
 		return open, err
 	}
 	if o.Target != "" {
@@ -274,21 +279,23 @@ func library(ctx context.Context, path string, o Options, progress func(int, int
 	return func(o engine.Options) (engine.Engine, error) { return engine.Open(path, o) }, nil
 }
 
-// elsewhere reaches the machine that requests call On (ssh:USER@HOST), for artifacts to run there; nil, for "", is here.
-func elsewhere(ctx context.Context, on string) func(path string) (engine.Far, error) {
+// reachMachine returns a function that connects to the machine that requests name On
+// (ssh:USER@HOST), to run an artifact there. It is nil for "", this machine.
+func reachMachine(ctx context.Context, on string) func(path string) (engine.Far, error) {
 	if on == "" {
 		return nil
 	}
 	return func(path string) (engine.Far, error) { return runner.Reach(ctx, on, path, runner.Options{}) }
 }
 
-// EvalRequest says on what a classifier is evaluated.
+// EvalRequest says how a classifier is evaluated.
 type EvalRequest struct {
-	// Run has the network, its inputs and how it is run.
+	// Run names the network and its inputs, and says how to run it.
 	Run RunRequest
 	// Labels is a .npy file of whole numbers: the true class of each picture. "" is none.
 	Labels string
-	// Expect is a .npy file of what the first output should be, and Tolerance how far off it may be. "" is none.
+	// Expect is a .npy file of the expected first output, "" for none. Tolerance is the largest
+	// distance allowed.
 	Expect    string
 	Tolerance float64
 }
@@ -304,7 +311,7 @@ func (e *EvalError) Error() string { return "cannot compare: " + e.File + ": " +
 // BadInput reports that the input is at fault.
 func (*EvalError) BadInput() bool { return true }
 
-// Eval runs a network on pictures and compares its first output with the labels and the outputs that are expected.
+// Eval runs a network on pictures and compares its first output with labels and expected outputs.
 func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 	var labels, expected []float64
 	var labelShape []int
@@ -351,7 +358,7 @@ func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 	return res, nil
 }
 
-// readNumbers reads the numbers of an array, and its shape.
+// readNumbers reads the numbers and the shape of an array.
 func readNumbers(path string) (numbers []float64, shape []int, err error) {
 	a, err := npy.ReadFile(path)
 	if err != nil {
@@ -361,29 +368,29 @@ func readNumbers(path string) (numbers []float64, shape []int, err error) {
 	return numbers, a.Shape, err
 }
 
-// InterpRequest says what text to interpret, and on what.
+// InterpRequest says which text to interpret, and on which inputs.
 type InterpRequest struct {
 	Path   string   // of the text (.ripir): a program, or funcs
-	Func   string   // of the funcs, the one to run; "" if there is only one, or a program
-	SO     string   // artifact that holds a program's constants, whose text has their hashes only; "" fills them from Seed
+	Func   string   // the func to run; "" for the only one, or for a program
+	SO     string   // artifact with the constants, of which a program's text has hashes only; "" fills them from Seed
 	Inputs []string // as RunRequest.Inputs; a func's inputs are all parameters that it does not write
 	Seed   uint64
-	// Unchecked lets elements be read before they are written, and sums wrap. Otherwise both are errors, as indices outside of
-	// buffers are in either case.
+	// Unchecked allows reads of elements before they are written, and sums that wrap. Both are
+	// errors otherwise. Indices outside of buffers are always errors.
 	Unchecked bool
 	// Progress, if not nil, is called now and then with what is being done.
 	Progress func(done, total int, what string)
 }
 
-// InterpResult is what the interpreter made of it.
+// InterpResult is the result of Interpret.
 type InterpResult struct {
 	RunResult
 	Filled []string // constants that were filled from the seed
 }
 
-// ChoiceError says that a name has to be given, and which there are.
+// ChoiceError says that a name is missing or unknown, and lists the names to choose from.
 type ChoiceError struct {
-	Path, What string // what is to be chosen, e.g. "func"
+	Path, What string // What is the thing to choose, e.g. "func"
 	Given      string
 	Names      []string
 }
@@ -398,7 +405,8 @@ func (e *ChoiceError) Error() string {
 // BadInput reports that the input is at fault.
 func (*ChoiceError) BadInput() bool { return true }
 
-// Interpret runs a printed program or func in the interpreter. Mistakes in the text are *ir.Errors with line and column.
+// Interpret runs a printed program or func in the interpreter. Mistakes in the text are *ir.Errors
+// with line and column.
 func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 	if err := models.CheckHost(r.Path); err != nil {
 		return nil, err
@@ -432,13 +440,13 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 	}
 	run := RunRequest{Path: r.Path, Inputs: r.Inputs, Seed: r.Seed, Progress: r.Progress, Threads: 1}
 	fill := tensorio.Seeded(r.Seed)
-	if text.Program == nil || r.Func != "" { // a func has inputs that no network has: words of weights, thresholds, indices
+	if text.Program == nil || r.Func != "" { // a func also has weights, thresholds and indices as inputs
 		random := irdata.Random(p.Funcs[0], r.Seed)
 		fill = func(t describe.Tensor, _ int) ([]byte, error) {
 			return random[slices.IndexFunc(p.Buffers, func(b ir.ProgBuf) bool { return b.Name == t.Name })], nil
 		}
 	}
-	res, err := run.on(ctx, fill, func(progress func(int, int, string)) (engine.Engine, error) {
+	res, err := run.infer(ctx, fill, func(progress func(int, int, string)) (engine.Engine, error) {
 		checks := interp.All()
 		if r.Unchecked {
 			checks = interp.Checks{}
@@ -446,7 +454,7 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 		return engine.InterpretWith(p, d, checks, progress), nil
 	})
 	if undefined := (*interp.RuntimeError)(nil); errors.As(err, &undefined) {
-		err = &ir.Error{Pos: ir.Pos{File: r.Path}, Err: err} // whoever wrote the text is to blame
+		err = &ir.Error{Pos: ir.Pos{File: r.Path}, Err: err} // the text is at fault
 	}
 	if err != nil {
 		return nil, err
@@ -457,7 +465,7 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 // maxInterpBytes bounds the buffers of what is interpreted.
 const maxInterpBytes = 8 << 30
 
-// check fails if text holds no program, or one that needs too much memory.
+// check fails if text holds no program, or one that needs more than maxInterpBytes.
 func (r InterpRequest) check(text *irtext.File) error {
 	if text.Program == nil && len(text.Funcs) == 0 {
 		return &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "there is neither a program nor a func in it"}
@@ -484,7 +492,7 @@ func (r InterpRequest) check(text *irtext.File) error {
 	return nil
 }
 
-// program is the text's program with its constants, or that of one func.
+// program returns the text's program with its constants, or a program of one func.
 func (r InterpRequest) program(text *irtext.File) (p *ir.Program, filled []string, err error) {
 	if text.Program != nil && r.Func == "" {
 		if r.SO == "" {
@@ -517,47 +525,50 @@ type VerifyRequest struct {
 	SO      string  // an artifact made of it earlier; "" compiles the model
 	Options Options // Emit is ignored; with SO, Target may be left out
 	Seed    uint64  // of the inputs
-	// Inputs, if there are any, name files, as RunRequest.Inputs does; every inference that they hold is compared. Without,
-	// the network runs on random inputs, and then on those of verify.Further: hard numbers, and numbers that make ties.
+	// Inputs name files as RunRequest.Inputs does, and every inference in them is compared.
+	// Without, the network runs on random inputs, then on those of verify.Further: hard numbers,
+	// and ties.
 	Inputs []string
-	// Layer, if not "", is the name of the one layer to compare, built by itself; SO and Inputs must then be left out.
+	// Layer, if not "", is the one layer to compare, built by itself. SO and Inputs must be empty
+	// then.
 	Layer    string
 	Threads  int
 	On       string                             // as in RunRequest
-	Limit    time.Duration                      // of a stage's compiled code under simulation, or elsewhere; 0 means a minute
+	Limit    time.Duration                      // of a stage under simulation, or on another machine; 0 is a minute
 	Progress func(done, total int, what string) // may be nil
 	Watch    func(*VerifyReport, *VerifyRunning)
 }
 
-// The result of Verify, and what VerifyRequest.Watch is called with (verify.Input.Watch).
+// VerifyReport is the result of Verify. VerifyRequest.Watch is called with it and VerifyRunning
+// (verify.Input.Watch).
 type (
 	VerifyReport  = verify.Report
 	VerifyRunning = verify.Running
 	VerifyCrash   = verify.Crash
 )
 
-// Verify compares compiled code with the model's definition, stage by stage and as a whole, bit for bit.
-// Native code that crashes takes the process along; the command therefore calls Verify in a process of its own.
+// Verify compares compiled code with the model's definition bit for bit, stage by stage and as a
+// whole. Native code that crashes ends the process, so the command calls Verify in a child process.
 func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	progress := func(done, total int, what string) {
 		if r.Progress != nil {
 			r.Progress(done, total, what)
 		}
 	}
-	in, err := r.compared(ctx, progress)
+	in, err := r.input(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
-	in.Threads, in.Limit, in.Watch, in.Elsewhere = r.Threads, r.Limit, r.Watch, elsewhere(ctx, r.On)
+	in.Threads, in.Limit, in.Watch, in.Elsewhere = r.Threads, r.Limit, r.Watch, reachMachine(ctx, r.On)
 	in.Progress = func(done, total int, stage string) { progress(done, total, "verifying "+stage) }
 	return verify.Verify(ctx, in)
 }
 
-// compared is the code that r asks for, its definition, and what both run on.
-func (r VerifyRequest) compared(ctx context.Context, progress func(done, total int, what string)) (verify.Input, error) {
+// input returns the code that r asks for, its definition, and the inputs for both.
+func (r VerifyRequest) input(ctx context.Context, progress func(done, total int, what string)) (verify.Input, error) {
 	var none verify.Input
 	if r.Layer != "" {
-		u, err := unit(ctx, r.Path, r.Layer, r.Options, progress)
+		u, err := buildUnit(ctx, r.Path, r.Layer, r.Options, progress)
 		if err != nil {
 			return none, err
 		}
@@ -601,5 +612,5 @@ func (r VerifyRequest) compared(ctx context.Context, progress func(done, total i
 	return in, nil
 }
 
-// VerifyTimedOut is the VerifyCrash.How of a stage that takes longer than limit.
+// VerifyTimedOut returns the VerifyCrash.How of a stage that takes longer than limit.
 func VerifyTimedOut(limit time.Duration) string { return verify.TimedOut(limit) }

@@ -20,7 +20,7 @@ func TestDecidingSteps(t *testing.T) {
 		{"reshape", none, levels, false}, {"transpose", none, levels, false}, {"max_pool", none, levels, false}, {"concat", none, levels, false}, {"pad", none, levels, false},
 		{"slice", none, levels, false}, {"bitpack", none, levels, false}, {"copy", none, levels, false}, {"dequantize", none, sums, false},
 	} {
-		if got := decides(describe.Stage{Op: c.op, Layer: c.layer, Writes: []describe.Tensor{c.out}}); got != c.want {
+		if got := makesLevels(describe.Stage{Op: c.op, Layer: c.layer, Writes: []describe.Tensor{c.out}}); got != c.want {
 			t.Errorf("%s decides: %v", c.op, got)
 		}
 	}

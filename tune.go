@@ -23,57 +23,50 @@ import (
 	"ripc/targets/boards"
 )
 
-// TuneRequest says what to tune, and how.
+// TuneRequest says which network to tune, and how.
 type TuneRequest struct {
 	Path    string  // model
-	Options Options // target, and what of the model is fixed; Emit is ignored
-	// Runner is the name of what measures (TuneRunners); "" is RunnerFor's.
+	Options Options // the target and fixed choices; Emit is ignored
+	// Runner is one of TuneRunners; "" is RunnerFor's.
 	Runner string
-	// Key is the path of the key that lets into a fleet's hub, where Runner is one.
+	// Key is the path of the key of a fleet's hub, if Runner is one.
 	Key string
-	// Log, if not nil, is told what happens to the connection to what measures.
+	// Log, if not nil, receives messages about the connection to the runner.
 	Log func(text string)
-	// Records is the file that measurements are appended to; what it has is not measured again.
+	// Records is the file that measurements are appended to. Its candidates are not measured again.
 	Records string
 	// Trials and Time are budgets, as in autotune.Options.
 	Trials int
 	Time   time.Duration
 	Search string // one of Searches; "" is the default
 	Seed   uint64
-	Layers []string // those to tune; none stands for all
-	// Cold empties the caches before each run of a kernel, as they are in a network that runs now and then; costs in simulation know of none.
+	Layers []string // to tune; none is all
+	// Cold empties the caches before each run of a kernel, as for a network that rarely runs.
+	// Simulated costs know no caches.
 	Cold bool
-	// Alone leaves out the schedules that come with ripc (ShippedRecords), which else are tried first.
+	// Alone leaves out the schedules that come with ripc (ShippedRecords), which are tried first
+	// otherwise.
 	Alone bool
-	// Events, if not nil, is called with what happens.
+	// Events, if not nil, is called at every TuneEvent.
 	Events func(TuneEvent)
 }
 
-// What Tune tells, and what it returns.
+// The events of Tune, and its result.
 type (
 	TuneEvent  = autotune.Event
 	TuneBegan  = autotune.Began
 	TuneTried  = autotune.Tried
 	TuneAgain  = autotune.Again
 	TuneResult = autotune.Result
-	// RecordNote is one thing to say of records that a network is compiled with.
+	// RecordNote is a remark on the records that a network is compiled with; autotune.NoteKind says which.
 	RecordNote = autotune.Note
 )
 
-// What a RecordNote is about (autotune.NoteKind).
-const (
-	LayersWithout        = autotune.Without
-	RecordStale          = autotune.Stale
-	RecordsOfOtherCPU    = autotune.OtherCPU
-	RecordsOfOtherCaches = autotune.OtherCaches
-	RecordsForeign       = autotune.Foreign
-	RecordsNewer         = autotune.Newer
-	RecordsDamaged       = autotune.Damaged
-)
-
-// Tune finds schedules for a model's layers by measuring, and keeps what it finds in a file of records, which WithRecords compiles with. If ctx
-// ends on the way it returns what was found until then, with ctx's error; called again, it goes on from there. It fails as Compile does,
-// with *ArtifactError, *search.NameError, *runner.NameError, or *runner.LostError where nothing can be measured.
+// Tune finds schedules for a model's layers by measuring. It appends all measurements to a file of
+// records, with which WithRecords compiles. If ctx ends early, Tune returns its result so far with
+// ctx's error. Called again, it goes on from there. It fails as Compile does, or with
+// *ArtifactError, *search.NameError, *runner.NameError or, if nothing can be measured,
+// *runner.LostError.
 func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	if IsArtifact(r.Path) {
 		return nil, &ArtifactError{Path: r.Path, For: ToTune}
@@ -107,7 +100,7 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	return res, errors.Join(err, run.Close())
 }
 
-// TuneBackend is the back end whose code is measured for the target called name.
+// TuneBackend returns the back end whose code is measured for the target called name.
 func TuneBackend(name string) string {
 	if _, ok := boards.Of(name); ok {
 		return board.Name
@@ -115,11 +108,12 @@ func TuneBackend(name string) string {
 	return llvm.Name
 }
 
-// TuneRunnersFor lists the runners of this machine that measure kernels for t: none where t is not simulated.
+// TuneRunnersFor lists the runners of this machine that measure kernels for t; none if t is not
+// simulated.
 func TuneRunnersFor(t targets.Target) []string { return runner.Accepting(t) }
 
-// RunnerFor is the runner that Tune takes for a target unless one is named: board for a chip without an operating system, local where
-// this machine can run its code, else qemu.
+// RunnerFor returns the default runner for a target: board for a chip without an operating system,
+// local if this machine runs its code, else qemu.
 func RunnerFor(t targets.Target) string {
 	if t.Bare {
 		return "board"
@@ -139,9 +133,10 @@ func Searches() []string { return search.Names() }
 // ShippedRecords is the name, for WithRecords, of the records that come with ripc.
 const ShippedRecords = shipped.Name
 
-// WithRecords is o with the schedules and algorithms that a file of records has for the network, where o leaves them open; what is to be
-// said of the records is told when they are looked at. It fails if the file cannot be read: records that are stale, damaged, of another
-// version or another machine are no failure.
+// WithRecords returns o with the schedules and algorithms that a file of records has for the
+// network. Choices in o stay. tell receives remarks on the records once they are read. It fails if
+// the file cannot be read. Records that are stale, damaged, or of another version or machine are no
+// failure.
 func WithRecords(o Options, path string, tell func([]RecordNote)) (Options, error) {
 	set, err := shipped.LoadIndex(path)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/autotune"
 	"ripc/autotune/shipped"
 	"ripc/codegen"
 )
@@ -29,7 +30,7 @@ func TestShippedRecords(t *testing.T) {
 			o, err := ripc.WithRecords(ripc.Options{Target: name, Emit: []codegen.Kind{}}, ripc.ShippedRecords, func(notes []ripc.RecordNote) {
 				told = true
 				for _, n := range notes {
-					if n.Kind == ripc.LayersWithout {
+					if n.Kind == autotune.Without {
 						without += len(n.Layers)
 					}
 				}

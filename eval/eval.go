@@ -13,32 +13,32 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Result is how good a network is on pictures whose classes, or whose outputs, are known.
+// Result is the quality of a network on pictures whose classes or outputs are known.
 type Result struct {
 	Name   string `json:"model"`
 	Target string `json:"target"`
 	Engine string `json:"engine"`
-	// Simulated says that the code was another machine's, and so executed in simulation.
+	// Simulated says that another machine's code ran in simulation.
 	Simulated bool `json:"simulated"`
 	Images    int  `json:"images"`
 	Classes   int  `json:"classes"`
-	// Of Labels: how many pictures have the true class as the most likely one, or among the five most likely.
+	// Right counts right answers; nil without labels.
 	Right *Right `json:"right,omitempty"`
-	// Of Expect.
+	// Difference is the distance from the expected outputs; nil without them.
 	Difference *Difference `json:"difference,omitempty"`
 }
 
-// Right counts right answers. Of classes of the same value the first counts as more likely; a NaN is less likely than anything, and no right
-// answer.
+// Right counts right answers. Of classes of the same value the first is more likely. A NaN is less
+// likely than anything, and no right answer.
 type Right struct {
 	Top1 int `json:"top1"`
 	Top5 int `json:"top5"`
-	// Confusion has, for each true class (row), how often each class was the most likely one.
+	// Confusion[t][a] counts the pictures of class t whose most likely class is a.
 	Confusion [][]int `json:"confusion"`
 }
 
-// Difference is how far the output is from what it should be: the largest distance, and how many numbers and pictures are beyond the
-// tolerance. A NaN is far from everything but a NaN.
+// Difference is the distance of the output from the expected output: the largest one, and the
+// numbers and pictures beyond the tolerance. A NaN is far from everything but a NaN.
 type Difference struct {
 	Worst     float64 `json:"worst"` // math.MaxFloat64 stands for the distance of a NaN
 	Image     int     `json:"image"`
@@ -47,42 +47,43 @@ type Difference struct {
 	Want      string  `json:"want"`
 	Tolerance float64 `json:"tolerance"`
 	Within    bool    `json:"within"`
-	// Beyond counts the numbers that are farther off than Tolerance, BeyondImages the pictures that have some.
+	// Beyond counts the numbers whose distance exceeds Tolerance, BeyondImages the pictures that
+	// have such numbers.
 	Beyond       int `json:"beyond"`
 	BeyondImages int `json:"beyond_images"`
 	// Rest is the largest distance in all other pictures.
 	Rest float64 `json:"rest"`
-	// Steps names the layers in which a sign, a threshold or a quantizer makes levels. A sum that lies within rounding of a step's edge
-	// may be on either side of it, and then the picture's outputs jump.
+	// Steps names the layers that make levels by a sign, a threshold or a quantizer. A sum within
+	// rounding of a step's edge may fall on either side, and then the picture's outputs jump.
 	Steps []string `json:"steps"`
 }
 
-// CompareLabels sets Right from the numbers of output t and from the true classes of the pictures. Behind the pictures there may be
-// more labels if partial is set.
+// CompareLabels sets Right from the numbers of output t and the true classes. With partial, labels
+// may be more than the pictures.
 func (res *Result) CompareLabels(t describe.Tensor, got, labels []float64, shape []int, partial bool) error {
 	if long := slices.DeleteFunc(slices.Clone(t.Shape[1:]), func(n int) bool { return n == 1 }); len(long) > 1 {
 		return fmt.Errorf("labels are of pictures that have a number for each class, and the first output, %s, has %s", t.Title(), tensorio.ShapeText(t.Shape))
 	}
 	if len(labels) < res.Images || len(labels) > res.Images && !partial {
-		return errors.New(res.miscounted(labels, shape))
+		return errors.New(res.miscountText(labels, shape))
 	}
 	var err error
-	res.Right, err = res.right(got, labels, t.DType == ir.I32.String() && res.Classes == 1)
+	res.Right, err = res.countRight(got, labels, t.DType == ir.I32.String() && res.Classes == 1)
 	return err
 }
 
-// CompareOutputs sets Difference from the numbers of the first output and from the expected numbers, of which there may be
-// more if partial is set.
+// CompareOutputs sets Difference from the numbers of the first output and the expected numbers.
+// With partial, these may be more.
 func (res *Result) CompareOutputs(got, want []float64, tolerance float64, partial bool) error {
 	if len(want) < len(got) || len(want) > len(got) && !partial {
 		return fmt.Errorf("%s, and the output has %d (%s, %d each)", human.Count(len(want), "number"), len(got), human.Count(res.Images, "picture"), res.Classes)
 	}
-	res.Difference = res.difference(got, want, tolerance)
+	res.Difference = res.measureDifference(got, want, tolerance)
 	return nil
 }
 
-// miscounted says what is wrong with labels that are not one for each picture.
-func (res *Result) miscounted(labels []float64, shape []int) string {
+// miscountText explains labels that are not one for each picture.
+func (res *Result) miscountText(labels []float64, shape []int) string {
 	msg := fmt.Sprintf("%s for %s", human.Count(len(labels), "label"), human.Count(res.Images, "picture"))
 	switch {
 	case len(shape) == 2 && shape[1] > 1: // whatever number of rows there is
@@ -99,9 +100,9 @@ func (res *Result) miscounted(labels []float64, shape []int) string {
 	return msg
 }
 
-// right counts the pictures whose true class is among the most likely ones. If the network gives classes itself, positions, each
-// picture has one.
-func (res *Result) right(got, labels []float64, positions bool) (*Right, error) {
+// countRight counts the pictures whose true class is among the most likely ones. positions says
+// that the network returns classes itself, one for each picture.
+func (res *Result) countRight(got, labels []float64, positions bool) (*Right, error) {
 	classes := res.Classes
 	if positions {
 		classes = 0
@@ -136,10 +137,10 @@ func (res *Result) right(got, labels []float64, positions bool) (*Right, error) 
 		row := got[i*res.Classes:][:res.Classes]
 		answer, before := 0, 0
 		for c := range row {
-			if likelier(row, c, answer) {
+			if isLikelier(row, c, answer) {
 				answer = c
 			}
-			if likelier(row, c, label) {
+			if isLikelier(row, c, label) {
 				before++
 			}
 		}
@@ -158,8 +159,8 @@ func (res *Result) right(got, labels []float64, positions bool) (*Right, error) 
 	return r, nil
 }
 
-// likelier reports whether class a is more likely than b.
-func likelier(row []float64, a, b int) bool {
+// isLikelier reports whether class a is more likely than b.
+func isLikelier(row []float64, a, b int) bool {
 	switch x, y := row[a], row[b]; {
 	case math.IsNaN(x) && math.IsNaN(y), x == y:
 		return a < b
@@ -170,8 +171,8 @@ func likelier(row []float64, a, b int) bool {
 	}
 }
 
-// difference measures how far got is from want.
-func (res *Result) difference(got, want []float64, tolerance float64) *Difference {
+// measureDifference measures the distance of got from want.
+func (res *Result) measureDifference(got, want []float64, tolerance float64) *Difference {
 	d := &Difference{Worst: -1, Tolerance: tolerance}
 	for image := range res.Images {
 		beyond, worst := 0, 0.0
@@ -195,7 +196,7 @@ func (res *Result) difference(got, want []float64, tolerance float64) *Differenc
 	return d
 }
 
-// distance is that of two numbers, math.MaxFloat64 if it is not finite.
+// distance returns the distance of two numbers, math.MaxFloat64 if it is not finite.
 func distance(v, w float64) float64 {
 	off := math.Abs(v - w)
 	switch {

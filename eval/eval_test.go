@@ -15,7 +15,7 @@ func TestRank(t *testing.T) {
 		order := make([]int, len(row))
 		for c := range row {
 			for d := range row {
-				if likelier(row, d, c) {
+				if isLikelier(row, d, c) {
 					order[c]++
 				}
 			}
@@ -33,7 +33,7 @@ func TestRank(t *testing.T) {
 func TestRight(t *testing.T) {
 	nan := math.NaN()
 	res := &Result{Images: 4, Classes: 6}
-	r, err := res.right([]float64{
+	r, err := res.countRight([]float64{
 		0, 5, 5, 0, 0, 0, // 1
 		nan, 1, 2, 3, 4, 5, // 5, and class 0 last
 		9, 8, 7, 6, 5, 4, // 0
@@ -45,10 +45,10 @@ func TestRight(t *testing.T) {
 	if r.Top1 != 1 || r.Top5 != 2 || r.Confusion[2][1] != 1 || r.Confusion[0][5] != 1 || r.Confusion[0][0] != 2 {
 		t.Errorf("%+v", r)
 	}
-	if _, err := res.right(make([]float64, 24), []float64{0, 0, 0, 6}, false); err == nil {
+	if _, err := res.countRight(make([]float64, 24), []float64{0, 0, 0, 6}, false); err == nil {
 		t.Error("class 6 of 6 is a label")
 	}
-	if _, err := res.right(make([]float64, 24), []float64{0, 0, 0, nan}, false); err == nil {
+	if _, err := res.countRight(make([]float64, 24), []float64{0, 0, 0, nan}, false); err == nil {
 		t.Error("NaN is a label")
 	}
 }
@@ -73,7 +73,7 @@ func TestDifference(t *testing.T) {
 		{[]float64{1, 2, 3, 4}, []float64{1.25, 2, 4, 6}, 2, 1, false, [2]int{2, 1}, 0.25},
 		{[]float64{1, 2, 3, 4}, []float64{2, 2, 3, 6}, 2, 1, false, [2]int{2, 2}, 0},
 	} {
-		d := res.difference(c.got, c.want, 0.5)
+		d := res.measureDifference(c.got, c.want, 0.5)
 		if d.Worst != c.worst || d.Image != c.image || d.Within != c.within || [2]int{d.Beyond, d.BeyondImages} != c.beyond || d.Rest != c.rest {
 			t.Errorf("%v against %v: %+v", c.got, c.want, d)
 		}
@@ -100,7 +100,7 @@ func TestMiscountedLabels(t *testing.T) {
 		for _, d := range c.shape {
 			n *= d
 		}
-		if got := (&Result{Images: 4, Classes: 10}).miscounted(make([]float64, n), c.shape); got != c.want {
+		if got := (&Result{Images: 4, Classes: 10}).miscountText(make([]float64, n), c.shape); got != c.want {
 			t.Errorf("%v: %s\nwant %s", c.shape, got, c.want)
 		}
 	}

@@ -1,4 +1,5 @@
-// Package inspect says what became of the layers of a compiled network, and where its activations lie in memory.
+// Package inspect says what became of the layers of a compiled network, and where its activations
+// lie in memory.
 package inspect
 
 import (
@@ -12,40 +13,46 @@ import (
 	"ripc/targets"
 )
 
-// Inspection is what became of a model's layers.
+// Inspection describes the layers of a network.
 type Inspection struct {
 	Name    string            `json:"name"`
 	Target  string            `json:"target"`
 	Inputs  []describe.Tensor `json:"inputs"`
 	Outputs []describe.Tensor `json:"outputs"`
-	// InputNotes has the model's own remark on each input, or the importer's; "" where there is none. Artifacts do not have them.
+	// InputNotes has the model's or the importer's remark on each input, "" for none. Artifacts do
+	// not have them.
 	InputNotes []string `json:"input_notes,omitempty"`
 	Layers     []Layer  `json:"layers"`
 	MACs       int64    `json:"macs"`
 	BinaryMACs int64    `json:"binary_macs"`
-	// IntegerMACs are those of layers of levels whose weights have 8 bits; BinaryMACs of those whose weights have fewer.
+	// IntegerMACs are the MACs of layers of levels with weights of 8 bits, BinaryMACs those with
+	// fewer bits.
 	IntegerMACs int64 `json:"integer_macs"`
-	// Convolutions counts the convolutions and dense layers, one of several parts once: Bitserial those of levels whose weights have fewer than 8 bits, Integers
-	// those whose weights have 8.
+	// Convolutions counts the convolutions and dense layers; one in several parts counts once.
+	// Bitserial are the layers of levels with weights of fewer than 8 bits, Integers those with 8.
 	Convolutions int   `json:"convolutions"`
 	Bitserial    int   `json:"bitserial"`
 	Integers     int   `json:"integers"`
-	WeightBytes  int64 `json:"weight_bytes"` // constants that layers share count once
+	WeightBytes  int64 `json:"weight_bytes"` // shared constants count once
 	FloatBytes   int64 `json:"float_bytes"`  // the same layers' weights as f32
 	Workspace
 	Memory *Memory `json:"memory"` // of all layers, with the same workspace
-	// Roundings lists what is taken for few bits though the model's floats differ from them by rounding. Artifacts do not have it.
+	// Roundings lists nodes that were taken for few bits although the model's floats differ by
+	// rounding. Artifacts do not have it.
 	Roundings []Rounding `json:"roundings,omitempty"`
-	// ClockMHz is the clock of the target by its specification, at which estimated cycles are milliseconds; 0 where it is not known.
+	// ClockMHz is the specified clock of the target, which turns estimated cycles into
+	// milliseconds; 0 if it is unknown.
 	ClockMHz int `json:"clock_mhz,omitempty"`
-	// Advice lists what would make more layers bitserial, or halve the work of those that are, the most useful first.
+	// Advice lists changes that would make more layers bitserial, or halve their work, the most
+	// useful first.
 	Advice []Advice `json:"advice"`
 }
 
-// Rounding is one kind of few bits that nodes of the model were taken for, though the model's floats differ by rounding.
+// Rounding is one kind of few bits that nodes of the model were taken for, though the model's
+// floats differ by rounding.
 type Rounding = explain.Rounding
 
-// Advice is one change of the model that would make layers bitserial, or of half the work.
+// Advice is one change of the model that would make layers bitserial, or halve their work.
 type Advice struct {
 	Code   string   `json:"code"` // of the reason that the change takes away, one of package graph's
 	Change string   `json:"change"`
@@ -54,25 +61,27 @@ type Advice struct {
 	Share  float64  `json:"share"` // of all MACs, 0 to 1
 }
 
-// Layer is one stage: the description of its layer, which is the same for each target but for the algorithm, and what
-// the stage is made of.
+// Layer is one stage: the description of its layer, which is the same for each target but for the
+// algorithm, and what the stage is made of.
 type Layer struct {
 	describe.Layer
 	Name string `json:"name"`
 	Op   string `json:"op"`
 	// Integer says that a binary layer has weights of 8 bits, as those of int8 networks.
 	Integer bool `json:"integer,omitempty"`
-	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "integer Nx8", "float",
-	// "float 32xM" (weights of M bits, sums in f32), "bits" or "float glue".
+	// Became is the kind in words: "binary NxM" (N bits of activations, M of weights), "integer
+	// Nx8", "float", "float 32xM" (weights of M bits, sums in f32), "bits" or "float glue".
 	Became string  `json:"became"`
 	Reason *Reason `json:"reason,omitempty"` // why it or its glue stays float, or is a stage of its own
-	// Changeable says that a change of the model, which Reason names, would make more of the layer bits.
+	// Changeable says that a change of the model, which Reason names, would make more of the layer
+	// bits.
 	Changeable bool   `json:"changeable,omitempty"`
 	Note       string `json:"note,omitempty"`      // the model's own remark
 	Glue       string `json:"glue,omitempty"`      // the epilogue, in words
 	Algorithm  string `json:"algorithm,omitempty"` // how the target computes the sums: "popcount", "float" or "dot"
 	Why        *Why   `json:"why,omitempty"`
-	// ByLane names vectorize loops of an artifact's kernel that run partly lane by lane, because an if differs between lanes.
+	// ByLane names vectorize loops of an artifact's kernel that run partly lane by lane, because an
+	// if differs between lanes.
 	ByLane      []string          `json:"by_lane,omitempty"`
 	Reads       []describe.Tensor `json:"reads"`
 	Writes      []describe.Tensor `json:"writes"`
@@ -82,7 +91,8 @@ type Layer struct {
 	FloatBytes  int64             `json:"float_bytes"` // the weights as f32
 	Kernel      string            `json:"kernel"`
 	Trace       []string          `json:"trace"`
-	// Strategy wrote the trace, LeftOut lists the steps that it left out as illegal or large; of schedules that ripc chose.
+	// Strategy wrote the trace, LeftOut lists the steps that it left out as illegal or large; of
+	// schedules that ripc chose.
 	Strategy *Strategy          `json:"strategy,omitempty"`
 	LeftOut  []strategy.LeftOut `json:"left_out,omitempty"`
 	Before   string             `json:"ir_before,omitempty"` // .ripir before and after scheduling
@@ -111,8 +121,9 @@ type Why struct {
 	Text  string           `json:"text"`
 }
 
-// Of returns the inspection of the network that d describes, of all its layers or of those of one name. path is for
-// messages. c, if not nil, is the network as it was compiled: it has schedules, and withIR adds the Funcs as text.
+// Of returns the inspection of the network that d describes, of all its layers or of those of one
+// name. path is for messages. c, if not nil, is the network as it was compiled: it has schedules,
+// and withIR adds the Funcs as text.
 func Of(path string, d *describe.Artifact, c *compile.Compiled, layer string, withIR bool) (*Inspection, error) {
 	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, Memory: memoryOf(d, c), Layers: []Layer{}}
 	in.Workspace = in.Memory.Workspace

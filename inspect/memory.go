@@ -15,19 +15,20 @@ import (
 	"ripc/targets"
 )
 
-// Workspace is the memory that a caller gives a network to work in, beside its inputs and outputs. Threads share the arena, and each
-// has scratch memory of its own.
+// Workspace is the memory that a caller gives a network to work in, beside its inputs and outputs.
+// Threads share the arena. Each thread has scratch memory of its own.
 type Workspace struct {
 	WorkspaceBytes int64 `json:"workspace_bytes"` // of one thread: arena and scratch memory
 	ArenaBytes     int64 `json:"arena_bytes"`     // for activations
-	// ScratchBytes is for buffers of a kernel that are too large for the stack.
+	// ScratchBytes is the memory for buffers of a kernel that are too large for the stack.
 	ScratchBytes int64 `json:"scratch_bytes"`
-	// RAMBytes is the workspace, the inputs and the outputs, which a chip without an operating system has in RAM; 0 for other
-	// targets. The stack comes on top, and what else a program has: engine.Footprint is all of it, as linked.
+	// RAMBytes is the RAM that a chip without an operating system needs for workspace, inputs and
+	// outputs; 0 for other targets. The stack and the program's own data come on top
+	// (engine.Footprint).
 	RAMBytes int64 `json:"ram_bytes,omitempty"`
 }
 
-// String says what a caller must give, in the words of all commands and pages.
+// String describes the workspace, in the words of all commands and pages.
 func (w Workspace) String() string {
 	text := fmt.Sprintf("workspace %s (activations %s, scratch memory %s for each thread)", human.Bytes(w.WorkspaceBytes), human.Bytes(w.ArenaBytes), human.Bytes(w.ScratchBytes))
 	if w.RAMBytes > 0 {
@@ -36,7 +37,8 @@ func (w Workspace) String() string {
 	return text
 }
 
-// workspaceOf computes the workspace from the description of an artifact. c is nil if the artifact was read from a file.
+// workspaceOf computes the workspace from an artifact's description. c is nil if the artifact was
+// read from a file.
 func workspaceOf(d *describe.Artifact, c *compile.Compiled) Workspace {
 	a := *d
 	if c != nil { // before code is generated, the description lacks it
@@ -56,51 +58,55 @@ func workspaceOf(d *describe.Artifact, c *compile.Compiled) Workspace {
 	return w
 }
 
-// Memory is the workspace of a network, and where its activations lie in the arena, and when.
+// Memory is the workspace of a network, with the place and the lifetime of each activation in the
+// arena.
 type Memory struct {
 	Workspace
-	// LowerBound is the most that a stage needs at once. No placement of the same tensors takes less.
+	// LowerBound is the largest need of a stage. No placement of the same tensors takes less.
 	LowerBound int64         `json:"lower_bound_bytes"`
 	Peak       int           `json:"peak_stage"` // the first stage that needs so much
 	Stages     []StageMemory `json:"stages"`
-	// Arena has the tensors in the order in which they are first needed.
+	// Arena lists the tensors in the order of their first use.
 	Arena []ArenaUse `json:"arena"`
-	// FloatTwin is the same of the float network of the same layers where that was asked for; nil with the reason in NoTwin.
+	// FloatTwin is the memory of the float network of the same layers, if that was asked for; nil
+	// with the reason in NoTwin.
 	FloatTwin *Memory `json:"float_twin,omitempty"`
 	NoTwin    string  `json:"no_float_twin,omitempty"`
 }
 
-// StageMemory is what of the arena a stage needs: what it reads and writes, and what later stages read.
+// StageMemory is the arena memory that a stage needs: for its inputs and outputs, and for tensors
+// that later stages read.
 type StageMemory struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
 }
 
-// ArenaUse is a tensor's place in the arena, and the first and the last stage that need it there.
+// ArenaUse is a tensor's place in the arena, and the first and last stage that need it.
 type ArenaUse struct {
 	Name   string `json:"name"`
 	Offset int64  `json:"offset"`
 	Bytes  int64  `json:"bytes"`
 	First  int    `json:"first"`
 	Last   int    `json:"last"`
-	// Over is the tensor that ends in stage First and in whose place the stage writes this one; "" if none does.
+	// Over is the tensor that stage First overwrites with this one; "" for none.
 	Over string `json:"over,omitempty"`
 }
 
-// at reports whether the tensor is needed in a stage.
-func (u ArenaUse) at(stage int) bool { return u.First <= stage && stage <= u.Last }
+// isLive reports whether the tensor is needed in a stage.
+func (u ArenaUse) isLive(stage int) bool { return u.First <= stage && stage <= u.Last }
 
-// memoryOf reads an artifact's description; c is nil where it was read from a file.
+// memoryOf computes the memory from an artifact's description. c is nil if the artifact was read
+// from a file.
 func memoryOf(d *describe.Artifact, c *compile.Compiled) *Memory {
 	m := &Memory{Workspace: workspaceOf(d, c), Stages: []StageMemory{}, Arena: arenaUses(d.Stages)}
 	next := 0
 	var live []ArenaUse // in the stage; m.Arena is in the order of first stages
 	for i, s := range d.Stages {
-		live = slices.DeleteFunc(live, func(u ArenaUse) bool { return !u.at(i) })
+		live = slices.DeleteFunc(live, func(u ArenaUse) bool { return !u.isLive(i) })
 		for ; next < len(m.Arena) && m.Arena[next].First == i; next++ {
 			live = append(live, m.Arena[next])
 		}
-		n := covered(live)
+		n := coveredBytes(live)
 		m.Stages = append(m.Stages, StageMemory{s.Name, n})
 		if n > m.LowerBound {
 			m.LowerBound, m.Peak = n, i
@@ -109,8 +115,8 @@ func memoryOf(d *describe.Artifact, c *compile.Compiled) *Memory {
 	return m
 }
 
-// covered is the number of bytes that tensors take which may share some.
-func covered(uses []ArenaUse) (n int64) {
+// coveredBytes returns the number of bytes that overlapping tensors take together.
+func coveredBytes(uses []ArenaUse) (n int64) {
 	slices.SortFunc(uses, func(a, b ArenaUse) int { return cmp.Compare(a.Offset, b.Offset) })
 	end := int64(0)
 	for _, u := range uses {
@@ -121,7 +127,7 @@ func covered(uses []ArenaUse) (n int64) {
 	return n
 }
 
-// arenaUses says which tensors lie where in the arena, and for how long.
+// arenaUses returns the place and the lifetime of each tensor in the arena.
 func arenaUses(stages []describe.Stage) []ArenaUse {
 	list := []ArenaUse{}
 	at := map[string]int{}

@@ -163,3 +163,43 @@ func (s *Set) runThreads(i, threads int, turns int64) []measure.Timing {
 	all.Wait()
 	return timings
 }
+
+// Limit is the highest rate of one sort of multiply-add on one thread.
+type Limit struct {
+	Name         string  `json:"name"` // one of Names
+	What         string  `json:"what"`
+	MACsPerCycle float64 `json:"macs_per_cycle"`
+}
+
+// Best measures the limits of this machine.
+func Best(ctx context.Context) (list []Limit, err error) {
+	t, err := targets.Host()
+	if err != nil {
+		return nil, err
+	}
+	set, err := Open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if cerr := set.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	best := map[string]Limit{}
+	for i, k := range set.Kernels {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		const times = 5
+		if rate := set.Measure(i, 1, times).PerCycle; rate > best[k.Limit].MACsPerCycle {
+			best[k.Limit] = Limit{Name: k.Limit, What: k.What, MACsPerCycle: rate}
+		}
+	}
+	for _, name := range Names() {
+		if l, ok := best[name]; ok {
+			list = append(list, l)
+		}
+	}
+	return list, nil
+}

@@ -42,13 +42,10 @@ gives: what a change of its schedule does shows without the rest of the network.
   ripc bench squeezenet.json --json > before.json     # and later:
   ripc bench squeezenet.json --compare before.json
   ripc bench squeezenet.json --layer fire8_squeeze --schedule my.schedule`,
-		Args: args(1, 1, "one MODEL or X.so"),
+		Args: argCount(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			var err error
-			if err = checkThreads(r.Threads); err != nil {
-				return err
-			}
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
@@ -88,7 +85,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 					err = fmt.Errorf("--compare %s: %w", before, err)
 				}
 			}
-			// Whatever went wrong, what there is gets printed.
+			// Figures are printed even after an error.
 			if perr := f.printBench(cmd.OutOrStdout(), benchOutput{res, c}, sortBy, before, wide); perr != nil {
 				return perr
 			}
@@ -102,7 +99,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 		},
 	}
 	cmd.Flags().SortFlags = false
-	threadsFlag(cmd, &r.Threads)
+	f.threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
@@ -120,7 +117,7 @@ type benchOutput struct {
 	Comparison *ripc.BenchComparison `json:"comparison,omitempty"`
 }
 
-// printBench prints figures, and their comparison with those of the file before, if there is one.
+// printBench prints figures and, if there is one, their comparison with those of the file before.
 func (f *compileFlags) printBench(w io.Writer, o benchOutput, sortBy, before string, wide bool) error {
 	if f.json {
 		return printJSON(w, o)
@@ -205,7 +202,7 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) erro
 		return err
 	}
 	if r.Footprint != nil {
-		fmt.Fprintf(w, "\n%s\n", wrapped(r.Footprint.String(), width, 0))
+		fmt.Fprintf(w, "\n%s\n", wrap(r.Footprint.String(), width, 0))
 	}
 	return printKinds(w, r, width)
 }
@@ -229,11 +226,11 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 		}
 		switch {
 		case !r.Simulated:
-			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, thousands(macs), perUnit(f.MACsPerCycle), kernel)
+			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, countText(macs), perUnit(f.MACsPerCycle), kernel)
 		case r.Estimate != nil:
-			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4), share, sum, thousands(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
+			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4), share, sum, countText(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
 		default:
-			t.add(name, instructions, share, sum, thousands(macs), perUnit(f.MACsPerInstruction), kernel)
+			t.add(name, instructions, share, sum, countText(macs), perUnit(f.MACsPerInstruction), kernel)
 		}
 	}
 	layers := slices.Clone(r.Layers)
@@ -265,7 +262,7 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 	return t
 }
 
-// printKinds says what the layers of each kind cost together.
+// printKinds prints the costs of the layers of each kind.
 func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
 	if len(r.Kinds) < 2 {
 		return nil
@@ -274,11 +271,11 @@ func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
 	for _, k := range r.Kinds {
 		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share), human.Count(k.Layers, "stage")))
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", wrapped("by kind: "+strings.Join(parts, ", "), width, 0))
+	_, err := fmt.Fprintf(w, "\n%s\n", wrap("by kind: "+strings.Join(parts, ", "), width, 0))
 	return err
 }
 
-// printComparison says what costs more or less than it did.
+// printComparison prints the changes of costs.
 func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) error {
 	fmt.Fprintf(w, "\nbeside %s, in %s:\n", file, c.Unit)
 	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "BEFORE", drop: 2}, {title: "NOW", drop: 1}, {title: "RATIO"}}}
@@ -311,7 +308,7 @@ func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width in
 	return nil
 }
 
-// perUnit is *v as human.Rate writes it, "-" for nil.
+// perUnit formats *v as human.Rate does, nil as "-".
 func perUnit(v *float64) string {
 	if v == nil {
 		return "-"
@@ -319,7 +316,7 @@ func perUnit(v *float64) string {
 	return human.Rate(*v)
 }
 
-// number is *v with some decimals, "-" for nil.
+// number formats *v with some decimals, nil as "-".
 func number(v *float64, decimals int) string {
 	if v == nil {
 		return "-"

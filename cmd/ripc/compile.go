@@ -43,7 +43,7 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 		Example: `  ripc compile examples/digits/digits.json --target rpi3 -o build/digits
   ripc compile net.onnx --strict
   ripc compile digits.json --print-after lower`,
-		Args: args(1, 1, "one MODEL"),
+		Args: argCount(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	fs := cmd.Flags()
@@ -78,7 +78,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		if kinds, err = ripc.ParseEmit(o.emit); err != nil {
 			return usagef("--emit: %v", err)
 		}
-	case len(o.printAfter) > 0 && o.prefix == "": // who looks at stages wants no files
+	case len(o.printAfter) > 0 && o.prefix == "": // no files, unless asked for
 		kinds = nil
 	}
 	opt.Strict, opt.Emit, opt.NoDescribe = o.strict, kinds, o.noDescribe
@@ -96,7 +96,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	for _, k := range kinds {
 		exts = append(exts, string(k))
 	}
-	// PREFIX.so is what others call -o; its files are PREFIX.so and PREFIX.h all the same.
+	// Other compilers take -o PREFIX.so; the files are PREFIX.so and PREFIX.h all the same.
 	if ext := strings.TrimPrefix(filepath.Ext(o.prefix), "."); slices.Contains(exts, ext) {
 		o.prefix = strings.TrimSuffix(o.prefix, "."+ext)
 	}
@@ -107,7 +107,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		}
 		defer undo()
 	}
-	// With --print-after, --json or --output - standard output is for that alone.
+	// With --print-after, --json or --output -, standard output has nothing else.
 	summary := cmd.OutOrStdout()
 	if len(o.printAfter) > 0 || toStdout {
 		summary = stderr()
@@ -134,12 +134,12 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	if prefix == "" {
 		prefix = fileName(c)
 	}
-	res := compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, in: ripc.InspectCompiled(c)}
+	res := newCompileResult(c)
 	for _, k := range kinds {
 		res.Files[string(k)] = fileResult{prefix + "." + string(k), len(c.Files[k])}
 	}
 	if toStdout {
-		if _, err := asItIs(cmd.OutOrStdout()).Write(c.Files[kinds[0]]); err != nil {
+		if _, err := rawWriter(cmd.OutOrStdout()).Write(c.Files[kinds[0]]); err != nil {
 			return err
 		}
 	} else {
@@ -153,11 +153,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	if len(exts) > 0 && !slices.Equal(exts, []string{"ripir"}) {
 		res.Functions = c.Functions()
 	}
-	res.count()
 	res.Seconds = time.Since(start).Seconds()
-	for _, t := range c.Times {
-		res.Times = append(res.Times, stageSeconds{t.Stage, t.Took.Seconds()})
-	}
 	if o.timePasses || o.verbose {
 		for _, t := range res.Times {
 			fmt.Fprintf(stderr(), "%-12s %9.3f ms\n", t.Stage, 1e3*t.Seconds)
@@ -170,13 +166,14 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// texts are the kinds of files that can be printed.
+// texts lists the kinds of files that can be printed.
 func texts() []string { return []string{"h", "ll", "s", "c", "ripir"} }
 
-// longestName is what file systems take as a name, with room for an extension, in bytes.
+// longestName is the largest length of a file's name in bytes, less room for an extension.
 const longestName = 240
 
-// fileName is what the files of a network are called by themselves: as the model is, if that can be the name of a file in this folder.
+// fileName returns the default name of a network's files: the model's name if a file in this folder
+// can have it.
 func fileName(c *ripc.Compiled) string {
 	name := filepath.Base(c.Graph.Name)
 	if strings.HasPrefix(name, ".") || strings.ContainsRune(name, filepath.Separator) {
@@ -188,15 +185,15 @@ func fileName(c *ripc.Compiled) string {
 // compileResult is what --json prints.
 type compileResult struct {
 	Model       string                `json:"model"`
-	Functions   []string              `json:"functions,omitempty"` // that the code has, if there is code
+	Functions   []string              `json:"functions,omitempty"` // of the code
 	Target      string                `json:"target"`
 	Files       map[string]fileResult `json:"files"` // by kind
 	Stages      int                   `json:"stages"`
 	Binary      int                   `json:"binary_layers"`
 	Integers    int                   `json:"integer_layers"` // of weights of 8 bits
-	Float       []string              `json:"float_layers"`   // with the reason; also binary layers whose sums leave as f32
+	Float       []string              `json:"float_layers"`   // with reasons; with binary layers that return f32
 	Roundings   []ripc.Rounding       `json:"roundings,omitempty"`
-	Computed    []string              `json:"not_counted"` // binary layers whose sums are not counted in bits, what they are, and why
+	Computed    []string              `json:"not_counted"` // binary layers not by popcount, and why
 	MACs        int64                 `json:"macs"`
 	BinaryMACs  int64                 `json:"binary_macs"`
 	IntegerMACs int64                 `json:"integer_macs"`
@@ -207,7 +204,7 @@ type compileResult struct {
 	order      []string
 	f32Sums    int      // binary layers in Float
 	layers     []string // convolutions and dense layers in Float
-	changeable []string // those of Float that a change of the model, or an option, would make bits
+	changeable []string // layers of Float that a change or an option would make bits
 	fewBits    bool     // a layer has weights of few bits, or nearly so
 	in         *ripc.Inspection
 }
@@ -222,11 +219,16 @@ type stageSeconds struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// count sums the layers up.
-func (r *compileResult) count() {
-	r.Stages, r.MACs, r.BinaryMACs, r.WeightBytes, r.Float = len(r.in.Layers), r.in.MACs, r.in.BinaryMACs, r.in.WeightBytes, []string{}
-	r.Computed, r.Roundings, r.Workspace = []string{}, r.in.Roundings, r.in.Workspace
-	r.Binary, r.Integers, r.IntegerMACs = r.in.Bitserial, r.in.Integers, r.in.IntegerMACs
+// newCompileResult describes c, without its files.
+func newCompileResult(c *ripc.Compiled) *compileResult {
+	in := ripc.InspectCompiled(c)
+	r := &compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, Stages: len(in.Layers), Float: []string{}, Computed: []string{},
+		Binary: in.Bitserial, Integers: in.Integers, MACs: in.MACs, BinaryMACs: in.BinaryMACs, IntegerMACs: in.IntegerMACs,
+		WeightBytes: in.WeightBytes, Roundings: in.Roundings, Workspace: in.Workspace, in: in}
+	for _, t := range c.Times {
+		r.Seconds += t.Took.Seconds()
+		r.Times = append(r.Times, stageSeconds{t.Stage, t.Took.Seconds()})
+	}
 	for _, l := range r.in.Layers {
 		binary, why := l.Kind == graph.Binary.String(), reasonText(l)
 		f32Sums := binary && why != "" && len(l.Writes) > 0 && l.Writes[0].DType == "f32"
@@ -251,13 +253,14 @@ func (r *compileResult) count() {
 			}
 		}
 	}
+	return r
 }
 
-// print says what was made, in lines of at most width characters if that is not 0: in full also by which algorithms, how long it
-// took and which functions there are.
+// print prints the result in lines of at most width characters; 0 is no limit. In full it also
+// prints the algorithms, the time and the functions.
 func (r *compileResult) print(w io.Writer, width int, full bool) {
 	line := func(indent int, format string, args ...any) {
-		fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, indent))
+		fmt.Fprintln(w, wrap(fmt.Sprintf(format, args...), width, indent))
 	}
 	head := fmt.Sprintf("%s for %s: %s, %s", r.Model, r.Target, human.Count(r.Stages, "stage"), human.Count(r.Binary, "binary layer"))
 	if r.Integers > 0 {
@@ -268,9 +271,9 @@ func (r *compileResult) print(w io.Writer, width int, full bool) {
 	}
 	head += fmt.Sprintf(", %d float", len(r.Float)-r.f32Sums)
 	if r.MACs > 0 {
-		head += fmt.Sprintf("; %s of %s MACs are binary", percent(part(r.BinaryMACs, r.MACs)), thousands(r.MACs))
+		head += fmt.Sprintf("; %s of %s MACs are binary", percent(shareOf(r.BinaryMACs, r.MACs)), countText(r.MACs))
 		if r.IntegerMACs > 0 {
-			head += fmt.Sprintf(", %s integer", percent(part(r.IntegerMACs, r.MACs)))
+			head += fmt.Sprintf(", %s integer", percent(shareOf(r.IntegerMACs, r.MACs)))
 		}
 	}
 	line(0, "%s", head)
@@ -289,7 +292,7 @@ func (r *compileResult) print(w io.Writer, width int, full bool) {
 		}
 	}
 	for _, t := range r.Roundings {
-		line(2, "taken for few bits, but for rounding: %s (%s); --exact-floats refuses it", t.What, names(t.Nodes))
+		line(2, "taken for few bits, but for rounding: %s (%s); --exact-floats refuses it", t.What, listNames(t.Nodes))
 	}
 	for i, t := range r.in.Inputs {
 		if note := noteText(r.in, i); note != "" {

@@ -18,19 +18,12 @@ import (
 // completion offers values for a flag or an argument to the shell.
 type completion = cobra.CompletionFunc
 
-// offerNothing is the completion of numbers, names and addresses that only the user knows.
-func offerNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveNoFileComp
-}
-
-// offerFiles offers all files.
-func offerFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
-// offerFolders offers folders.
-func offerFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
+// offersOfShell returns the completions of values that only the user knows, of files and of folders.
+func offersOfShell() (nothing, files, folders completion) {
+	offer := func(d cobra.ShellCompDirective) completion {
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return nil, d }
+	}
+	return offer(cobra.ShellCompDirectiveNoFileComp), offer(cobra.ShellCompDirectiveDefault), offer(cobra.ShellCompDirectiveFilterDirs)
 }
 
 // offerFilesOf offers files by their extensions.
@@ -47,7 +40,7 @@ func offerNames(names func() []string) completion {
 	}
 }
 
-// offerLists offers names for a list with commas: those that it does not have yet, behind what is typed.
+// offerLists offers names for a list with commas: those that the list lacks, after the typed text.
 func offerLists(names func() []string) completion {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]
@@ -61,14 +54,15 @@ func offerLists(names func() []string) completion {
 	}
 }
 
-// picturesAndTensors are the extensions of files that inputs come from, models those of models, libraries those of what runs.
+// Extensions of files: of inputs, of models, and of everything that runs.
 func picturesAndTensors() []string { return []string{"npy", "png", "jpg", "jpeg"} }
 func models() []string             { return []string{"json", "onnx", "tflite"} }
 func libraries() []string          { return append(models(), "so") }
 
-// flagCompletions has the completion of each flag that takes a value, by its name or, where a name means several things, by
-// "COMMAND NAME". Flags whose values depend on others of compileFlags are in compileFlags.completions.
+// flagCompletions has the completion of each flag with a value, by its name or, if commands differ,
+// by "COMMAND NAME". compileFlags.registerCompletions has those that depend on other flags.
 func flagCompletions() map[string]completion {
+	offerNothing, offerFiles, offerFolders := offersOfShell()
 	return map[string]completion{
 		"batch": offerNothing, "effort": offerNothing, "first": offerNothing, "keep": offerNothing, "min-top1": offerNothing, "minutes": offerNothing, "seed": offerNothing,
 		"threads": offerNothing, "timeout": offerNothing, "tol": offerNothing, "tolerance": offerNothing, "top": offerNothing, "trials": offerNothing,
@@ -90,9 +84,10 @@ func flagCompletions() map[string]completion {
 	}
 }
 
-// argCompletions has the completions of the arguments of each command: of the first, and of those behind it. Commands that are not
-// there take none.
+// argCompletions has two completions for each command: of the first argument and of the later ones.
+// Other commands take no arguments.
 func argCompletions() map[string][2]completion {
+	_, offerFiles, offerFolders := offersOfShell()
 	return map[string][2]completion{
 		"compile": {offerFilesOf(models()...)}, "import": {offerFilesOf(models()...)}, "tune": {offerFilesOf(models()...)}, "verify": {offerFilesOf(models()...)},
 		"interp": {offerFilesOf("ripir")}, "bench": {offerFilesOf(libraries()...)}, "eval": {offerFilesOf(libraries()...)}, "inspect": {offerFilesOf(libraries()...)},
@@ -102,10 +97,10 @@ func argCompletions() map[string][2]completion {
 	}
 }
 
-// registerCompletions gives the flags and arguments of all commands below root their completions.
+// registerCompletions adds completions to the flags and arguments of all commands below root.
 func registerCompletions(root *cobra.Command) {
 	flags, arguments := flagCompletions(), argCompletions()
-	for _, c := range withCommands(root) {
+	for _, c := range allCommands(root) {
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			offer := flags[c.Name()+" "+f.Name]
 			if offer == nil {
@@ -133,12 +128,12 @@ func registerCompletion(cmd *cobra.Command, flag string, offer completion) {
 	}
 }
 
-// simulatedTargets are the targets whose kernels are simulated for a tuner elsewhere.
+// simulatedTargets lists the targets whose kernels a worker can simulate.
 func simulatedTargets() []string {
 	return targetNames(func(t targets.Target) bool { return slices.Contains(ripc.TuneRunnersFor(t), "qemu") })
 }
 
-// targetNames are the names of the targets that accepts takes. This machine is one only where ripc knows it.
+// targetNames lists the targets that accepts takes. It has "host" only on machines that ripc knows.
 func targetNames(accepts func(t targets.Target) bool) []string {
 	var names []string
 	for _, t := range targets.All() {
@@ -149,8 +144,8 @@ func targetNames(accepts func(t targets.Target) bool) []string {
 	return names
 }
 
-// registerCompletions offers [INPUT=]VALUE for flags whose values depend on the model: those with which the model on the command line
-// can be read, or all while there is none.
+// registerCompletions offers [INPUT=]VALUE for flags that depend on the model. Once there is a
+// model, it offers only values with which the model can be read.
 func (f *modelFlags) registerCompletions(cmd *cobra.Command) {
 	for flag, values := range map[string][]string{"input-layout": {"nhwc", "nchw"}, "input-type": {importer.U8, importer.F32}} {
 		registerCompletion(cmd, flag, func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -178,7 +173,7 @@ func (f *modelFlags) registerCompletions(cmd *cobra.Command) {
 	}
 }
 
-// use is what a command does with a model for a target.
+// use says how a command uses a model for a target.
 type use int
 
 const (
@@ -188,7 +183,7 @@ const (
 	measures            // measures its kernels
 )
 
-// registerCompletions offers values of cmd's flags that the command takes together with the others that are given.
+// registerCompletions offers values of cmd's flags that fit the other flags given.
 func (f *compileFlags) registerCompletions(cmd *cobra.Command) {
 	registerCompletion(cmd, "target", offerNames(f.acceptedTargets))
 	registerCompletion(cmd, "backend", offerNames(f.acceptedBackends))
@@ -225,7 +220,7 @@ func (f *compileFlags) registerCompletions(cmd *cobra.Command) {
 	}
 }
 
-// acceptedRunners are the runners of this machine that measure kernels for the target.
+// acceptedRunners lists the runners of this machine that measure kernels for the target.
 func (f *compileFlags) acceptedRunners() []string {
 	t, err := targets.Lookup(cmp.Or(f.target, targets.HostName))
 	if err != nil {
@@ -234,7 +229,7 @@ func (f *compileFlags) acceptedRunners() []string {
 	return ripc.TuneRunnersFor(t)
 }
 
-// offerLayers offers the layers of the model on the command line, unless another flag is given that --layer excludes.
+// offerLayers offers the layers of the model, unless a flag is given that --layer excludes.
 func (f *compileFlags) offerLayers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	for _, name := range []string{"per-layer", "memory", "so", "input"} {
 		if cmd.Flags().Changed(name) {
@@ -244,8 +239,7 @@ func (f *compileFlags) offerLayers(cmd *cobra.Command, args []string, _ string) 
 	return f.layerNames(cmd, args), cobra.ShellCompDirectiveNoFileComp
 }
 
-// algorithmValues are the values that ask makes of the layers of the model on the command line which no other flag asks for an
-// algorithm.
+// algorithmValues returns the values of ask for all layers whose algorithm no other flag chooses.
 func (f *compileFlags) algorithmValues(cmd *cobra.Command, args []string, ask func(layer string, applying []layout.Algorithm) []string) []string {
 	o, ok := f.modelOptions(args)
 	if !ok {
@@ -264,7 +258,7 @@ func (f *compileFlags) algorithmValues(cmd *cobra.Command, args []string, ask fu
 	return all
 }
 
-// layerNames are the stages of the model or artifact on the command line.
+// layerNames lists the stages of the model or artifact on the command line.
 func (f *compileFlags) layerNames(cmd *cobra.Command, args []string) []string {
 	o, ok := f.modelOptions(args)
 	if !ok {
@@ -281,7 +275,8 @@ func (f *compileFlags) layerNames(cmd *cobra.Command, args []string) []string {
 	return names
 }
 
-// modelOptions are the options that are given for the model on the command line. ok is whether there is a model and the options go together.
+// modelOptions returns the options for the model on the command line. ok is false without a model,
+// or if the options contradict each other.
 func (f *compileFlags) modelOptions(args []string) (o ripc.Options, ok bool) {
 	if len(args) == 0 {
 		return o, false
@@ -291,7 +286,7 @@ func (f *compileFlags) modelOptions(args []string) (o ripc.Options, ok bool) {
 	return o, err == nil
 }
 
-// acceptedTargets are the targets for which the command and its back end have code.
+// acceptedTargets lists the targets for which the command and its back end have code.
 func (f *compileFlags) acceptedTargets() []string {
 	return targetNames(func(t targets.Target) bool {
 		backends := f.backendsFor(t.Name)
@@ -308,10 +303,10 @@ func (f *compileFlags) acceptedTargets() []string {
 	})
 }
 
-// acceptedBackends are the back ends that do for the command and its target.
+// acceptedBackends lists the back ends that fit the command and its target.
 func (f *compileFlags) acceptedBackends() []string { return f.backendsFor(f.target) }
 
-// backendsFor are the back ends that do for the command and a target, none where the target is unknown.
+// backendsFor lists the back ends that fit the command and a target; none if the target is unknown.
 func (f *compileFlags) backendsFor(target string) []string {
 	if f.use == measures {
 		return []string{ripc.TuneBackend(target)}
@@ -335,7 +330,7 @@ func (f *compileFlags) backendsFor(target string) []string {
 	return names
 }
 
-// acceptedKinds are the kinds of files that some back end, or the one that is given, makes for the target.
+// acceptedKinds lists the kinds of files that the given back end, or any, makes for the target.
 func (f *compileFlags) acceptedKinds() []string {
 	var names []string
 	for _, name := range ripc.EmitKinds() {

@@ -41,7 +41,7 @@ const (
 // TestCompletionDeclared: every flag that takes a value has a completion, and so has every command's argument. Numbers complete no files.
 func TestCompletionDeclared(t *testing.T) {
 	root := newRoot(80)
-	for _, c := range withCommands(root)[1:] {
+	for _, c := range allCommands(root)[1:] {
 		if c.Name() == "completion" || c.Parent().Name() == "completion" {
 			continue // cobra's own
 		}
@@ -66,7 +66,7 @@ func TestCompletionDeclared(t *testing.T) {
 		}
 	}
 	known := map[string]bool{}
-	for _, c := range withCommands(root) {
+	for _, c := range allCommands(root) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) { known[f.Name], known[c.Name()+" "+f.Name] = true, true })
 	}
 	for name := range flagCompletions() {

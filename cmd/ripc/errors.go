@@ -32,7 +32,8 @@ const (
 type usageError struct {
 	msg string
 	err error // the cause, or nil
-	// form says that the command line does not have the command's form, which the message then repeats.
+	// form says that the command line does not have the command's form, which the message then
+	// repeats.
 	form bool
 }
 
@@ -81,26 +82,20 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 	return exitFailure
 }
 
-// messageText is what err says, in lines that a terminal shows as they are: names in files may hold anything.
+// messageText returns the text of err, made safe for a terminal: names in files may hold anything.
 func messageText(err error) string { return terminal.Lines(err.Error()) }
 
-// help says what to change on the command line.
+// help returns a hint on what to change on the command line, or "".
 func help(err error) string {
-	var target *ripc.TargetError
 	var threads *ripc.ThreadsError
 	var artifact *ripc.ArtifactError
-	var arch *runtime.ArchError
-	var features *runtime.FeatureError
-	var host *targets.HostError
 	var unknown *targets.UnknownTargetError
-	var name *runner.NameError
 	var lost *runner.LostError
-	var unreachable *runner.UnreachableError
 	var choice *ripc.ChoiceError
 	switch {
 	case errors.As(err, &unknown):
 		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, unknown.Known))
-	case errors.As(err, &target):
+	case is[*ripc.TargetError](err):
 		return "leave --target out: an artifact knows its own"
 	case errors.As(err, &threads):
 		return fmt.Sprintf("leave --threads out, or give --threads %d", threads.Most)
@@ -112,23 +107,29 @@ func help(err error) string {
 			ripc.ToIsolate:   "give the model, or leave --layer out",
 			ripc.ToTune:      "give the model that it was compiled from",
 		}[artifact.For]
-	case errors.As(err, &arch), errors.As(err, &features):
+	case is[*runtime.ArchError](err), is[*runtime.FeatureError](err):
 		return "compile the model with --target host on this machine"
-	case errors.As(err, &unreachable) && errors.As(err, &lost):
+	case is[*runner.UnreachableError](err) && errors.As(err, &lost):
 		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " + sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"
-	case errors.As(err, new(search.UnavailableError)):
+	case is[search.UnavailableError](err):
 		return "--tuner random does without"
-	case errors.As(err, &name):
+	case is[*runner.NameError](err):
 		return "there are " + strings.Join(runner.Names(), ", ")
 	case errors.As(err, &choice):
 		return "name one with --" + choice.What
-	case errors.As(err, &host):
+	case is[*targets.HostError](err):
 		return "choose another with --target; ripc targets lists them"
 	}
 	return ""
 }
 
-// sshArguments are those with which ssh reaches USER@HOST[:PORT].
+// is reports whether err is, or wraps, an error of type E.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// sshArguments returns the arguments with which ssh reaches USER@HOST[:PORT].
 func sshArguments(address string) string {
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		return "-p " + port + " " + host
@@ -136,8 +137,8 @@ func sshArguments(address string) string {
 	return address
 }
 
-// crashed tells of a panic, which is always a mistake in ripc.
-func crashed(stderr io.Writer, panicked any) int {
+// reportCrash prints a panic, which is always a mistake in ripc.
+func reportCrash(stderr io.Writer, panicked any) int {
 	fmt.Fprintf(stderr, `ripc: internal error: %v
 This is a mistake in ripc %s, not in what you did. Please report it with the command line,
 the model (or its smallest part that shows it) and the lines above. The place:

@@ -26,7 +26,7 @@ off than --tol). On any engine: compiled code, here or simulated, or the interpr
 than --tol, or if fewer than --min-top1 of the pictures are right.`,
 		Example: `  ripc eval digits.json --input x_test.npy --labels y_test.npy
   ripc eval net.onnx --target rpi3 --input x.npy --expect y.npy --tol 1e-4`,
-		Args: args(1, 1, "one MODEL or X.so"),
+		Args: argCount(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Run.Path = args[0]
 			if r.Labels == "" && r.Expect == "" {
@@ -47,17 +47,7 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 			if !(r.Tolerance >= 0) {
 				return usagef("--tol %v: give 0 or more", r.Tolerance)
 			}
-			if err := checkFirst(cmd, r.Run.First); err != nil {
-				return err
-			}
-			if err := checkEngine(r.Run.Engine); err != nil {
-				return err
-			}
-			var err error
-			if err = checkThreads(r.Run.Threads); err != nil {
-				return err
-			}
-			if r.Run.Options, err = f.options(r.Run.Path); err != nil {
+			if err := f.fillRun(cmd, &r.Run); err != nil {
 				return err
 			}
 			p := newProgress()
@@ -90,13 +80,13 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 	fs.Float64Var(&least, "min-top1", 0, "share of the pictures, 0 to 1, that must be right")
 	fs.BoolVar(&confusion, "confusion", false, "print which classes are taken for which")
 	firstFlag(cmd, &r.Run.First)
-	threadsFlag(cmd, &r.Run.Threads)
+	f.threadsFlag(cmd, &r.Run.Threads)
 	engineFlag(cmd, &r.Run.Engine)
 	f.register(cmd)
 	return cmd
 }
 
-// printEval prints a line for what was asked, and the confusion.
+// printEval prints a line for each comparison, and the confusion.
 func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 	target := ""
 	if r.Target != "" { // the interpreter has none
@@ -139,7 +129,7 @@ func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 	return nil
 }
 
-// printBeyond says how much of the output is beyond the tolerance, and what may decide there.
+// printBeyond counts the numbers beyond the tolerance and names the steps that may explain them.
 func printBeyond(w io.Writer, r *ripc.EvalResult) error {
 	d := r.Difference
 	if d.Within {
@@ -150,10 +140,10 @@ func printBeyond(w io.Writer, r *ripc.EvalResult) error {
 		fmt.Fprintf(w, "; in the others the worst difference is %.3g", d.Rest)
 	}
 	fmt.Fprintln(w)
-	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 { // another network is off everywhere
+	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 { // another network differs everywhere
 		return nil
 	}
-	steps := "a sign or a step may decide there: levels are made by " + names(d.Steps) + ", and a sum within rounding of an edge can fall on either side"
-	_, err := fmt.Fprintln(w, wrapped(steps, widthOf(w, false), 0))
+	steps := "a sign or a step may decide there: levels are made by " + listNames(d.Steps) + ", and a sum within rounding of an edge can fall on either side"
+	_, err := fmt.Fprintln(w, wrap(steps, widthOf(w, false), 0))
 	return err
 }

@@ -12,8 +12,9 @@ import (
 	"ripc/internal/files"
 )
 
-// checkPlaces makes the folder of PREFIX.KIND and fails unless files can be made there, so that nothing is compiled in
-// vain. undo removes the folders that it made, as long as they are empty. Prefix "" is the current folder.
+// checkPlaces makes the folder of PREFIX.KIND and fails unless files can be made there, before
+// anything is compiled. undo removes the new folders if they are empty. Prefix "" is the current
+// folder.
 func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
 	if strings.HasSuffix(prefix, "/") || strings.HasSuffix(prefix, string(filepath.Separator)) {
 		return nil, usagef("--output %s names a folder; give the files' path without extension, e.g. %snet", prefix, prefix)
@@ -32,7 +33,8 @@ func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
 	return makePlaces(first, names)
 }
 
-// makePlaces makes the folder of files, which are all in one, and fails unless they can be made there; first is what an error names.
+// makePlaces makes the folder of files, which share one, and fails unless files can be made there.
+// first is the name in errors.
 func makePlaces(first string, names []string) (undo func(), err error) {
 	for _, name := range names {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
@@ -71,7 +73,7 @@ func makePlaces(first string, names []string) (undo func(), err error) {
 
 // printJSON writes v as one indented JSON object.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(asJSON(w))
+	e := json.NewEncoder(jsonWriter(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
@@ -80,8 +82,8 @@ func printJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// thousands is a number of operations for people, "-" for none.
-func thousands(n int64) string {
+// countText formats a number of operations, 0 as "-".
+func countText(n int64) string {
 	switch {
 	case n == 0:
 		return "-"

@@ -13,7 +13,7 @@ import (
 	"ripc/lower/layout"
 )
 
-// compileFlags are those of every command that may compile a model.
+// compileFlags are the flags of every command that may compile a model.
 type compileFlags struct {
 	modelFlags
 	use      use // of the command
@@ -28,9 +28,10 @@ type compileFlags struct {
 	bits     []string
 	json     bool
 	verbose  bool
+	threads  *int // of --threads; nil for commands without it
 }
 
-// groupAnnotation is the key under which a flag has the title of its group.
+// groupAnnotation is the key of a flag's group title.
 const groupAnnotation = "ripc_group"
 
 // flagGroup is a group of flags in the help of a command.
@@ -39,8 +40,8 @@ type flagGroup struct {
 	flags *pflag.FlagSet
 }
 
-// addedBy returns the names of the flags that add registers.
-func addedBy(fs *pflag.FlagSet, add func()) []string {
+// flagsAddedBy returns the names of the flags that add registers.
+func flagsAddedBy(fs *pflag.FlagSet, add func()) []string {
 	before := map[string]bool{}
 	fs.VisitAll(func(g *pflag.Flag) { before[g.Name] = true })
 	add()
@@ -53,14 +54,14 @@ func addedBy(fs *pflag.FlagSet, add func()) []string {
 	return names
 }
 
-// inGroup gives the flags that add registers the title of a group.
-func inGroup(fs *pflag.FlagSet, title string, add func()) {
-	for _, name := range addedBy(fs, add) {
+// addGroup calls add and puts the flags that it registers into the group called title.
+func addGroup(fs *pflag.FlagSet, title string, add func()) {
+	for _, name := range flagsAddedBy(fs, add) {
 		_ = fs.SetAnnotation(name, groupAnnotation, []string{title}) // there is such a flag
 	}
 }
 
-// flagGroups are the flags of a command that help shows: those without a group first.
+// flagGroups returns the flags of a command by group, those without a group first.
 func flagGroups(cmd *cobra.Command) []flagGroup {
 	groups := []flagGroup{{title: "Flags"}}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -87,8 +88,8 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.target, "target", "", "`TARGET` to compile for, see ripc targets (default host)")
-	inGroup(fs, "How the code is made", func() { f.registerCode(fs) })
-	inGroup(fs, "How the model is read", func() { f.modelFlags.register(cmd) })
+	addGroup(fs, "How the code is made", func() { f.registerCode(fs) })
+	addGroup(fs, "How the model is read", func() { f.modelFlags.register(cmd) })
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say more")
 	f.registerCompletions(cmd)
@@ -108,8 +109,11 @@ func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 // options checks the flags for the model or artifact at path.
 func (f *compileFlags) options(path string) (ripc.Options, error) {
 	o := ripc.Options{Target: f.target, Disable: f.disable, Backend: f.backend}
+	if n := f.threads; n != nil && (*n < 1 || *n > maxThreads) {
+		return o, usagef("--threads %d: 1 to %d are possible", *n, maxThreads)
+	}
 	if ripc.IsArtifact(path) {
-		if given := f.given(); len(given) > 0 {
+		if given := f.changed(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
 		}
 		if f.schedule != "" || f.records != "" || f.effort != 0 || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
@@ -154,7 +158,7 @@ func (f *compileFlags) algorithms(o *ripc.Options) error {
 	}
 	var errs []error
 	for _, pair := range f.by {
-		layer, name, ok := lastCut(pair, "=")
+		layer, name, ok := cutLast(pair, "=")
 		by, err := layout.ParseAlgorithm(name)
 		if !ok || err != nil {
 			return usagef("--algorithm %s: it takes LAYER=ALGORITHM, one of %s", pair, strings.Join(algorithmNames(), ", "))
@@ -173,8 +177,8 @@ func (f *compileFlags) algorithms(o *ripc.Options) error {
 	return cmp.Or(errs...)
 }
 
-// lastCut is strings.Cut at the last sep, which names of layers may have as well.
-func lastCut(s, sep string) (before, after string, found bool) {
+// cutLast is strings.Cut at the last sep, as names of layers may have sep too.
+func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true
 	}
@@ -189,8 +193,9 @@ func algorithmNames() []string {
 	return names
 }
 
-// threadsFlag adds --threads.
-func threadsFlag(cmd *cobra.Command, n *int) {
+// threadsFlag adds --threads, which options checks.
+func (f *compileFlags) threadsFlag(cmd *cobra.Command, n *int) {
+	f.threads = n
 	cmd.Flags().IntVar(n, "threads", 1, "number of threads")
 }
 
@@ -201,10 +206,3 @@ func onFlag(cmd *cobra.Command, on *string) {
 
 // maxThreads bounds --threads; simulation allows fewer and says so.
 const maxThreads = 256
-
-func checkThreads(n int) error {
-	if n < 1 || n > maxThreads {
-		return usagef("--threads %d: 1 to %d are possible", n, maxThreads)
-	}
-	return nil
-}

@@ -14,7 +14,7 @@ import (
 func TestHelpFits(t *testing.T) {
 	for _, width := range []int{80, 100} {
 		root := newRoot(width)
-		for _, c := range withCommands(root) {
+		for _, c := range allCommands(root) {
 			if c.Name() == "completion" || c.Parent() != nil && c.Parent().Name() == "completion" {
 				continue // cobra's own
 			}
@@ -68,7 +68,7 @@ func TestHelpGroups(t *testing.T) {
 // TestManPagesFit: lines of manual pages that do not flow fit 80 columns behind their indent.
 func TestManPagesFit(t *testing.T) {
 	const most = 76
-	for _, c := range withCommands(newRoot(80)) {
+	for _, c := range allCommands(newRoot(80)) {
 		verbatim := false
 		for line := range strings.Lines(string(manPage(c))) {
 			switch line = strings.TrimRight(line, "\n"); line {
@@ -85,7 +85,7 @@ func TestManPagesFit(t *testing.T) {
 
 // Sentences flow, and what is indented stays.
 func TestReflowed(t *testing.T) {
-	got := reflowed("One sentence that stands\nin two lines here.\n  so    library\n  a     archive\nAnd\non.\n\nNext.", 40)
+	got := reflow("One sentence that stands\nin two lines here.\n  so    library\n  a     archive\nAnd\non.\n\nNext.", 40)
 	if want := "One sentence that stands in two lines\nhere.\n  so    library\n  a     archive\nAnd on.\n\nNext."; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

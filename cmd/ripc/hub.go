@@ -16,7 +16,7 @@ import (
 	"ripc/targets"
 )
 
-// Where a hub keeps its files and listens unless it is said otherwise.
+// Defaults of a hub's folder and address.
 const (
 	defaultHubDir    = "ripc-hub"
 	defaultHubListen = "127.0.0.1:4222"
@@ -40,12 +40,12 @@ lets it pull jobs and answer, no more. docs/fleet.md says more.`,
   ripc hub keys tuner me -o me.key
   ripc hub --listen 0.0.0.0:4222
   ripc hub status --key me.key`,
-		Args: args(0, 0, "no arguments"),
+		Args: argCount(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if (o.Certificate == "") != (o.CertificateKey == "") {
 				return usagef("--tls-cert and --tls-key belong together")
 			}
-			o.Log = func(text string) { fmt.Fprintln(stderr(), printable(text)) }
+			o.Log = func(text string) { fmt.Fprintln(stderr(), printableText(text)) }
 			h, err := hub.Start(cmd.Context(), o)
 			if err != nil {
 				return err
@@ -95,7 +95,7 @@ keys at once, unless it was started without any.`,
 				}
 				t := table{columns: []column{{title: "ROLE", left: true}, {title: "NAME", left: true}, {title: "KEY", left: true}}}
 				for _, k := range keys {
-					t.add(string(k.Role), printable(k.Name), k.Public)
+					t.add(string(k.Role), printableText(k.Name), k.Public)
 				}
 				return t.write(cmd.OutOrStdout(), 0)
 			}
@@ -158,7 +158,7 @@ func hubStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [URL] [flags]",
 		Short: "Show a hub's workers and jobs",
-		Args:  args(0, 1, "one URL or none"),
+		Args:  argCount(0, 1, "one URL or none"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.URL = defaultHubURL
 			if len(args) > 0 {
@@ -192,7 +192,7 @@ func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int)
 		if r.Simulates != "" {
 			cpu = "simulated"
 		}
-		t.add(printable(r.Host), r.State, printable(cpu), strings.Join(r.Targets, " "), fmt.Sprint(r.Measured), fmt.Sprint(r.Faults), r.Seen)
+		t.add(printableText(r.Host), r.State, printableText(cpu), strings.Join(r.Targets, " "), fmt.Sprint(r.Measured), fmt.Sprint(r.Faults), r.Seen)
 	}
 	if err := t.write(w, width); err != nil {
 		return err

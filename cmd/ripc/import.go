@@ -27,7 +27,7 @@ too. Needs no LLVM.`,
 		Example: `  ripc import quicknet.tflite -o quicknet.json
   ripc import model.onnx --name words --end logits --batch 1 -o words.json
   ripc inspect quicknet.json`,
-		Args: args(1, 1, "one F.onnx or F.tflite"),
+		Args: argCount(1, 1, "one F.onnx or F.tflite"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd, args[0], output, json, &f) },
 	}
 	fs := cmd.Flags()
@@ -50,7 +50,7 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 	switch {
 	case ripc.IsArtifact(path):
 		return usagef("%s is compiled already; give a model", path)
-	case strings.EqualFold(ext, ".json") && len(flags.given()) == 0:
+	case strings.EqualFold(ext, ".json") && len(flags.changed()) == 0:
 		return usagef("%s is a model of ripc's own already; import reads those of other programs, or changes one as options say", path)
 	case strings.EqualFold(ext, ".json") && out == "":
 		return usagef("--output: give another name than %s, which stays as it is", path)
@@ -78,7 +78,7 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 	if err != nil {
 		return err
 	}
-	res := compileResult{Model: im.Compiled.Graph.Name, Target: im.Compiled.Target.Name, Files: map[string]fileResult{}, in: ripc.InspectCompiled(im.Compiled)}
+	res := newCompileResult(im.Compiled)
 	for _, f := range im.Files {
 		info, err := os.Stat(f)
 		if err != nil {
@@ -87,11 +87,6 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 		kind := strings.TrimPrefix(filepath.Ext(f), ".")
 		res.order = append(res.order, kind)
 		res.Files[kind] = fileResult{f, int(info.Size())}
-	}
-	res.count()
-	for _, t := range im.Compiled.Times {
-		res.Seconds += t.Took.Seconds()
-		res.Times = append(res.Times, stageSeconds{t.Stage, t.Took.Seconds()})
 	}
 	if json {
 		return printJSON(cmd.OutOrStdout(), res)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -25,7 +24,7 @@ func importanceCommand() *cobra.Command {
 long as its share of what a model of the records explains. Kernels are compared with those of
 the same workload, target and machine alone. It needs libxgboost.`,
 		Example: `  ripc records importance ripc.records -o knobs.svg`,
-		Args:    args(1, 1, "one FILE"),
+		Args:    argCount(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case out == "":
@@ -33,7 +32,7 @@ the same workload, target and machine alone. It needs libxgboost.`,
 			case top < 1:
 				return usagef("--top %d: give 1 or more", top)
 			}
-			if err := unlike(out, args...); err != nil {
+			if err := checkDistinct(out, args...); err != nil {
 				return err
 			}
 			set, err := loadRecords(args)
@@ -61,7 +60,7 @@ the same workload, target and machine alone. It needs libxgboost.`,
 	return cmd
 }
 
-// learnKnobs makes a model of the knobs of the schedules in a file's records.
+// learnKnobs trains a cost model on the knobs of the schedules in a file's records.
 func learnKnobs(ctx context.Context, path string, s *records.Set) (*costmodel.Model, error) {
 	library, err := costmodel.Open("")
 	if err != nil {
@@ -69,15 +68,14 @@ func learnKnobs(ctx context.Context, path string, s *records.Set) (*costmodel.Mo
 	}
 	names, samples := knobsOf(s)
 	m, err := library.Train(ctx, samples, costmodel.Defaults(names))
-	none := (*costmodel.SamplesError)(nil)
-	if errors.As(err, &none) || err == nil && len(m.Importance()) == 0 {
+	if is[*costmodel.SamplesError](err) || err == nil && len(m.Importance()) == 0 {
 		return nil, usagef("%s: its records do not tell which knobs matter: give more candidates of a kernel (ripc tune)", path)
 	}
 	return m, err
 }
 
-// knobsOf are the features of records, one for each strategy and one for each knob of any, and what the records say of these. Costs of one
-// task and one kind of machine are a group.
+// knobsOf returns samples for a cost model. Features are the strategies and all knobs in the
+// records. The costs of one task on one kind of machine are a group.
 func knobsOf(s *records.Set) (names []string, samples []costmodel.Sample) {
 	columns := map[string]int{}
 	values := func(c records.Candidate) map[string]int {

@@ -35,7 +35,7 @@ activations lie in memory, and when. Needs no LLVM.`,
 		Example: `  ripc inspect examples/digits/digits.json
   ripc inspect examples/squeezenet/squeezenet.json --memory -o arena.svg
   ripc inspect digits.json --layer conv2 --ir`,
-		Args: args(1, 1, "one MODEL or X.so"),
+		Args: argCount(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strict && ripc.IsArtifact(args[0]) {
 				return usagef("--strict: %s is compiled already; give the model", args[0])
@@ -101,7 +101,7 @@ activations lie in memory, and when. Needs no LLVM.`,
 
 func inspectOrders() []string { return []string{sortStage, sortMACs, sortWeights, sortName} }
 
-// convolutions is a number of layers with weights.
+// convolutions formats a number of layers with weights.
 func convolutions(n int) string {
 	if n == 1 {
 		return "1 convolution or dense layer"
@@ -109,7 +109,7 @@ func convolutions(n int) string {
 	return fmt.Sprintf("%d convolutions and dense layers", n)
 }
 
-// layerOrder gives the numbers of the layers in an order, the largest first.
+// layerOrder returns the indices of the layers in an order, the largest first.
 func layerOrder(layers []ripc.Layer, by string) []int {
 	order := make([]int, len(layers))
 	for i := range order {
@@ -130,17 +130,18 @@ func layerOrder(layers []ripc.Layer, by string) []int {
 	return order
 }
 
-// printFootnotes prints texts with their numbers, in lines of at most width characters if that is not 0.
+// printFootnotes prints texts with their numbers, in lines of at most width characters; 0 is no
+// limit.
 func printFootnotes(w io.Writer, f human.Footnotes, width int) error {
 	for i, text := range f {
-		if _, err := fmt.Fprintln(w, wrapped(fmt.Sprintf("%d: %s", i+1, text), width, 2)); err != nil {
+		if _, err := fmt.Fprintln(w, wrap(fmt.Sprintf("%d: %s", i+1, text), width, 2)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// layoutText is the order of an image's axes.
+// layoutText returns the order of an image's axes.
 func layoutText(t describe.Tensor) string {
 	if len(t.Layout) < 3 {
 		return ""
@@ -148,7 +149,7 @@ func layoutText(t describe.Tensor) string {
 	return ", " + t.Layout
 }
 
-// noteText is what there is to say of input i, quoted, as it may be the model's own text.
+// noteText returns the remark on input i. It is quoted, as it may be the model's text.
 func noteText(in *ripc.Inspection, i int) string {
 	if in.InputNotes == nil || in.InputNotes[i] == "" {
 		return ""
@@ -156,8 +157,8 @@ func noteText(in *ripc.Inspection, i int) string {
 	return fmt.Sprintf("; note %q", in.InputNotes[i])
 }
 
-// outputText is the shape and type of what a layer writes, as the model has it: of packed bits as levels, not as words, and of one
-// picture without its batch of 1.
+// outputText returns the logical shape and the type of a layer's output: levels instead of packed
+// words, and no batch of 1.
 func outputText(t describe.Tensor) string {
 	shape := t.Logical()
 	if len(shape) > 1 && shape[0] == 1 {
@@ -174,8 +175,8 @@ func outputText(t describe.Tensor) string {
 	return strings.Join(extents, "x") + " " + kind
 }
 
-// printTable prints a line for each layer in the given order, of at most width characters if that is not 0, then the notes that the
-// lines refer to, and the sums.
+// printTable prints a line for each layer in the given order, then the footnotes and the sums.
+// Lines have at most width characters; 0 is no limit.
 func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, width int) error {
 	fmt.Fprintf(w, "%s for %s\n", in.Name, in.Target)
 	for i, t := range in.Inputs {
@@ -192,7 +193,7 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		l := in.Layers[number]
 		macs, share, weights, float := "", "", "", ""
 		if l.MACs > 0 {
-			macs, share, float = thousands(l.MACs), percent(l.Share), human.Bytes(l.FloatBytes)
+			macs, share, float = countText(l.MACs), percent(l.Share), human.Bytes(l.FloatBytes)
 		}
 		if l.WeightBytes > 0 {
 			weights = human.Bytes(l.WeightBytes)
@@ -207,7 +208,7 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 				notes = append(notes, fmt.Sprint(texts.Refer(n)))
 			}
 		}
-		if l.Note != "" { // quoted, as it is the model's own text: it must not look like ripc's, nor steer a terminal
+		if l.Note != "" { // the model's text is quoted
 			notes = append(notes, fmt.Sprint(texts.Refer(fmt.Sprintf("note %q", l.Note))))
 		}
 		t.add(fmt.Sprint(number), l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, l.Glue, strings.Join(notes, ", "))
@@ -227,21 +228,21 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		printClock(w, in)
 	}
 	if in.Convolutions > 0 {
-		fmt.Fprintf(w, "\n%d of %s bitserial, %s of the MACs", in.Bitserial, convolutions(in.Convolutions), percent(part(in.BinaryMACs, in.MACs)))
+		fmt.Fprintf(w, "\n%d of %s bitserial, %s of the MACs", in.Bitserial, convolutions(in.Convolutions), percent(shareOf(in.BinaryMACs, in.MACs)))
 		if in.Integers > 0 {
-			fmt.Fprintf(w, "; %d integer, %s", in.Integers, percent(part(in.IntegerMACs, in.MACs)))
+			fmt.Fprintf(w, "; %d integer, %s", in.Integers, percent(shareOf(in.IntegerMACs, in.MACs)))
 		}
 	}
 	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s)",
-		human.Count(len(in.Layers), "stage"), thousands(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
-	fmt.Fprintf(w, "\n%s\n%s\n", wrapped(sums, width, 0), wrapped(in.Workspace.String(), width, 0))
+		human.Count(len(in.Layers), "stage"), countText(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
+	fmt.Fprintf(w, "\n%s\n%s\n", wrap(sums, width, 0), wrap(in.Workspace.String(), width, 0))
 	if err := printRoundings(w, in, width); err != nil {
 		return err
 	}
 	return printAdvice(w, in, width)
 }
 
-// printClock says by which clock cycles are milliseconds, if the layers' costs by estimate were printed.
+// printClock prints the clock that turns cycles into milliseconds, if costs are in cycles.
 func printClock(w io.Writer, in *ripc.Inspection) {
 	cycles := func(l ripc.Layer) bool { return l.Why != nil && l.Why.Unit == "cycles" }
 	if in.ClockMHz == 0 || !slices.ContainsFunc(in.Layers, cycles) {
@@ -251,23 +252,24 @@ func printClock(w io.Writer, in *ripc.Inspection) {
 	fmt.Fprintf(w, "\ncycles are estimates: 1 M are %.2f ms at %d MHz, caches not counted\n", ms, in.ClockMHz)
 }
 
-// printRoundings names what is taken for few bits though the model's floats differ from them by rounding.
+// printRoundings names nodes that are taken for few bits although the model's floats differ by
+// rounding.
 func printRoundings(w io.Writer, in *ripc.Inspection, width int) error {
 	if len(in.Roundings) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", wrapped("taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):", width, 0)); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\n", wrap("taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):", width, 0)); err != nil {
 		return err
 	}
 	for _, r := range in.Roundings {
-		if _, err := fmt.Fprintln(w, wrapped(fmt.Sprintf("%s: %s", r.What, names(r.Nodes)), width, 2)); err != nil {
+		if _, err := fmt.Fprintln(w, wrap(fmt.Sprintf("%s: %s", r.What, listNames(r.Nodes)), width, 2)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// printLegend says how to read the kinds of the layers that there are bits of.
+// printLegend explains the kinds of layers with bits.
 func printLegend(w io.Writer, in *ripc.Inspection) {
 	for _, l := range in.Layers {
 		if l.Kind == graph.Binary.String() {
@@ -284,7 +286,7 @@ func printLegend(w io.Writer, in *ripc.Inspection) {
 	}
 }
 
-// printAdvice says what would make more of the network bits, or fewer bits of these.
+// printAdvice prints the changes that would make more layers bitserial, or halve their work.
 func printAdvice(w io.Writer, in *ripc.Inspection, width int) error {
 	if len(in.Advice) == 0 {
 		return nil
@@ -293,16 +295,16 @@ func printAdvice(w io.Writer, in *ripc.Inspection, width int) error {
 		return err
 	}
 	for _, a := range in.Advice {
-		advice := fmt.Sprintf("%s (%s of the MACs): %s%s", names(a.Layers), percent(a.Share), a.Change, cure(a.Code))
-		if _, err := fmt.Fprintln(w, wrapped(advice, width, 2)); err != nil {
+		advice := fmt.Sprintf("%s (%s of the MACs): %s%s", listNames(a.Layers), percent(a.Share), a.Change, curingFlag(a.Code))
+		if _, err := fmt.Fprintln(w, wrap(advice, width, 2)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// names lists the first few of many.
-func names(all []string) string {
+// listNames joins names, at most three of them.
+func listNames(all []string) string {
 	const most = 3
 	if len(all) <= most {
 		return strings.Join(all, ", ")
@@ -310,16 +312,16 @@ func names(all []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }
 
-// reasonText says why l stays float, "" if there is nothing to say.
+// reasonText returns why l stays float, or "".
 func reasonText(l ripc.Layer) string {
 	if l.Reason == nil {
 		return ""
 	}
-	return l.Reason.Text + cure(l.Reason.Code)
+	return l.Reason.Text + curingFlag(l.Reason.Code)
 }
 
-// cure names the flag that would take a reason away.
-func cure(code string) string {
+// curingFlag names the flag that removes a reason.
+func curingFlag(code string) string {
 	switch code {
 	case graph.WhyNearly.String():
 		return "; it becomes one without --exact-floats"
@@ -333,8 +335,8 @@ func cure(code string) string {
 	return ""
 }
 
-// algorithmText says how the sums of a layer over levels are computed where that is not by counting bits, or was asked for. In full
-// it says what each algorithm is predicted to cost.
+// algorithmText returns the algorithm of a bitserial layer, or "" for popcount unless it was asked
+// for. In full it has the predicted costs.
 func algorithmText(l ripc.Layer, full bool) string {
 	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == layout.Popcount.String() && l.Why.Code != layout.Asked.String() {
 		return ""
@@ -348,10 +350,10 @@ func algorithmText(l ripc.Layer, full bool) string {
 	return "computed by " + l.Algorithm
 }
 
-// part is n as a share of all.
-func part(n, all int64) float64 { return float64(n) / float64(max(1, all)) }
+// shareOf returns n as a share of all.
+func shareOf(n, all int64) float64 { return float64(n) / float64(max(1, all)) }
 
-// percent is a share for people.
+// percent formats a share.
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 // printLayer prints everything about one layer.
@@ -395,7 +397,7 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 	}
 }
 
-// tensorText is name, type and shape.
+// tensorText returns name, type and shape.
 func tensorText(t describe.Tensor) string {
 	s := t.Title() + ": " + t.DType + " " + tensorio.ShapeText(t.Shape)
 	if t.Encoding != "" {

@@ -26,7 +26,7 @@ and a sum that wraps, which ripc compiles only where it proves that none does. O
 on integers wrap by definition. --unchecked looks for indices alone.`,
 		Example: `  ripc compile net.json --emit so,ripir && ripc interp net.ripir --so net.so
   ripc interp kernel.ripir --input x=x.npy --output out`,
-		Args: args(1, 1, "one F.ripir"),
+		Args: argCount(1, 1, "one F.ripir"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			p := newProgress()

@@ -1,7 +1,8 @@
-// Command ripc compiles binary neural networks to standalone libraries, and runs, checks and measures them.
+// Command ripc compiles binary neural networks to standalone libraries, and runs, checks and
+// measures them.
 //
-// Results go to standard output, messages to standard error. Exit codes: 0 success, 1 failure (a difference found, a
-// missing tool, an interruption), 2 wrong usage or bad input.
+// Results go to standard output, messages to standard error. Exit codes: 0 success, 1 failure (a
+// difference found, a missing tool, an interruption), 2 wrong usage or bad input.
 package main
 
 import (
@@ -37,7 +38,7 @@ func realMain(args []string) (code int) {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	defer func() {
 		if r := recover(); r != nil {
-			code = crashed(stderr(), r)
+			code = reportCrash(stderr(), r)
 		}
 	}()
 	root := newRoot(helpWidth(os.Stdout))
@@ -46,7 +47,7 @@ func realMain(args []string) (code int) {
 	root.SetOut(terminal.NewWriter(out))
 	root.SetErr(stderr())
 	started := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { // not of help and of wrong usage
+	root.PersistentPreRun = func(*cobra.Command, []string) { // help and wrong usage do not get here
 		started = true
 		files.SweepTemp("")
 	}
@@ -60,7 +61,8 @@ func realMain(args []string) (code int) {
 	return report(ctx, stderr(), cmd, err)
 }
 
-// output is standard output. That results were lost, on a full disk say, is a failure of the command, whoever printed them.
+// output is standard output. A failed write, on a full disk say, makes the command fail, whoever
+// printed.
 type output struct {
 	to  io.Writer
 	err error // the first
@@ -134,7 +136,7 @@ func refuseWithoutSubcommand(cmd *cobra.Command, args []string) error {
 // fitHelp lets the help of root and of all commands below it have at most width characters a line.
 func fitHelp(root *cobra.Command, width int) {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
-		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", reflowed(cmp.Or(c.Long, c.Short), width), c.UsageString())
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", reflow(cmp.Or(c.Long, c.Short), width), c.UsageString())
 	})
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		_, err := io.WriteString(c.OutOrStderr(), usage(c, width))
@@ -142,8 +144,8 @@ func fitHelp(root *cobra.Command, width int) {
 	})
 }
 
-// usage is the help of a command below its description: how it is called, examples, the commands below it, and its flags: its own
-// first, then those that it shares with other commands, by what they are for.
+// usage returns the help of a command after its description: its form, examples, subcommands and
+// flags, shared flags last.
 func usage(c *cobra.Command, width int) string {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
@@ -173,7 +175,7 @@ func usage(c *cobra.Command, width int) string {
 	return b.String()
 }
 
-// helpWidth is how wide help is: as wide as the terminal, where lines stay short enough to be read.
+// helpWidth returns the width of help: the terminal's, within limits that keep lines readable.
 func helpWidth(stdout *os.File) int {
 	const least, usual, most = 40, 80, 100
 	if width := widthOf(stdout, false); width > 0 {
@@ -182,8 +184,8 @@ func helpWidth(stdout *os.File) int {
 	return usual
 }
 
-// reflowed is text in lines of at most width characters. Lines that begin with a blank stay as they are.
-func reflowed(text string, width int) string {
+// reflow returns text in lines of at most width characters. Lines that begin with a blank are kept.
+func reflow(text string, width int) string {
 	var out []string
 	joined := false // the last line goes on
 	for _, line := range strings.Split(text, "\n") {
@@ -197,7 +199,7 @@ func reflowed(text string, width int) string {
 	}
 	for i, line := range out {
 		if line != "" && !strings.HasPrefix(line, " ") {
-			out[i] = wrapped(line, width, 0)
+			out[i] = wrap(line, width, 0)
 		}
 	}
 	return strings.Join(out, "\n")
@@ -206,7 +208,7 @@ func reflowed(text string, width int) string {
 func unknownCommand(root *cobra.Command, name string) error {
 	msg := "unknown command \"" + name + "\""
 	var known []string
-	for _, c := range withCommands(root)[1:] {
+	for _, c := range allCommands(root)[1:] {
 		known = append(known, strings.TrimPrefix(c.CommandPath(), root.Name()+" "))
 	}
 	near := suggest.Nearest(name, known)
@@ -219,7 +221,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return &usageError{msg: msg, form: true}
 }
 
-// helpCommand prints the help of a command, which there must be.
+// helpCommand prints the help of a command.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -244,7 +246,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// flagError says of a flag that there is not which one is like it.
+// flagError suggests a flag for an unknown one, and the values of a wrong one.
 func flagError(cmd *cobra.Command, err error) error {
 	msg := err.Error()
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
@@ -255,15 +257,15 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
-		if want := wanted(invalid.GetFlag().Value.Type()); want != "" {
+		if want := typeHelp(invalid.GetFlag().Value.Type()); want != "" {
 			msg = fmt.Sprintf("--%s %q: give %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
 	}
 	return &usageError{msg: msg, form: true}
 }
 
-// wanted names the values of a type of flags, "" of types whose own errors say it.
-func wanted(kind string) string {
+// typeHelp names the values of a type of flags, "" if the type's own errors do.
+func typeHelp(kind string) string {
 	switch kind {
 	case "uint64":
 		return "a whole number from 0 up"
@@ -279,8 +281,8 @@ func wanted(kind string) string {
 	return ""
 }
 
-// args requires between least and most arguments; most < 0 is no limit.
-func args(least, most int, what string) cobra.PositionalArgs {
+// argCount requires between least and most arguments; most < 0 is no limit.
+func argCount(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || (most >= 0 && len(args) > most) {
 			return &usageError{msg: "wants " + what, form: true}

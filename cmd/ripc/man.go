@@ -20,12 +20,12 @@ func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write manual pages into a folder",
-		Args:  args(1, 1, "one DIR"),
+		Args:  argCount(1, 1, "one DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
 			}
-			pages := withCommands(cmd.Root())
+			pages := allCommands(cmd.Root())
 			var written []files.New
 			for _, c := range pages {
 				written = append(written, files.New{Path: filepath.Join(args[0], pageName(c)+".1"), Data: manPage(c), Mode: 0o666})
@@ -39,12 +39,12 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// withCommands is c and all commands below it.
-func withCommands(c *cobra.Command) []*cobra.Command {
+// allCommands returns c and all commands below it.
+func allCommands(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, below := range c.Commands() {
 		if below.IsAvailableCommand() {
-			all = append(all, withCommands(below)...)
+			all = append(all, allCommands(below)...)
 		}
 	}
 	return all
@@ -52,12 +52,12 @@ func withCommands(c *cobra.Command) []*cobra.Command {
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// manPage is c's help in troff with the man macros.
+// manPage returns c's help in troff with the man macros.
 func manPage(c *cobra.Command) []byte {
 	var b bytes.Buffer
 	section := func(title string) { fmt.Fprintf(&b, ".SH %s\n", title) }
 	fmt.Fprintf(&b, ".TH %q 1 \"\" \"ripc %s\"\n", strings.ToUpper(pageName(c)), ripc.Version)
-	b.WriteString(".nh\n.ad l\n") // neither hyphens in words nor spaces between them that the text does not have
+	b.WriteString(".nh\n.ad l\n") // no hyphenation, no justified lines
 	section("NAME")
 	fmt.Fprintf(&b, "%s \\- %s\n", troff(pageName(c)), troff(c.Short))
 	section("SYNOPSIS")
@@ -67,7 +67,7 @@ func manPage(c *cobra.Command) []byte {
 	if text == "" {
 		text = c.Short + "."
 	}
-	b.WriteString(filled(text))
+	b.WriteString(toTroff(text))
 	for _, g := range flagGroups(c) {
 		section(cmp.Or(map[string]string{"Flags": "OPTIONS"}[g.title], strings.ToUpper(g.title)))
 		g.flags.VisitAll(func(f *pflag.Flag) {
@@ -84,7 +84,7 @@ func manPage(c *cobra.Command) []byte {
 	}
 	if c.Example != "" {
 		section("EXAMPLES")
-		b.WriteString(verbatim(c.Example))
+		b.WriteString(verbatimTroff(c.Example))
 	}
 	if c.HasAvailableSubCommands() {
 		section("COMMANDS")
@@ -99,13 +99,13 @@ func manPage(c *cobra.Command) []byte {
 	return b.Bytes()
 }
 
-// filled returns text as troff. Sentences flow; lines that begin with a blank stay as they are.
-func filled(text string) string {
+// toTroff returns text as troff. Sentences flow; lines that begin with a blank are kept.
+func toTroff(text string) string {
 	var b strings.Builder
 	var kept []string
 	end := func() {
 		if len(kept) > 0 {
-			b.WriteString(verbatim(strings.Join(kept, "\n")))
+			b.WriteString(verbatimTroff(strings.Join(kept, "\n")))
 			kept = nil
 		}
 	}
@@ -125,10 +125,10 @@ func filled(text string) string {
 	return b.String()
 }
 
-// verbatim is text whose lines stay as they are, at the left, so that more of them fit.
-func verbatim(text string) string { return ".in 2\n.nf\n" + troff(text) + "\n.fi\n.in\n" }
+// verbatimTroff returns text whose lines are kept, at the left margin, where more fits.
+func verbatimTroff(text string) string { return ".in 2\n.nf\n" + troff(text) + "\n.fi\n.in\n" }
 
-// troff keeps text from being read as commands.
+// troff escapes text so that troff reads no commands in it.
 func troff(text string) string {
 	text = strings.ReplaceAll(text, `\`, `\e`)
 	text = strings.ReplaceAll(text, "-", `\-`)

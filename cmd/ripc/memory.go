@@ -14,7 +14,7 @@ import (
 	page "ripc/report"
 )
 
-// drawMemory writes the picture of in's memory.
+// drawMemory writes a picture of in's memory.
 func drawMemory(file string, in *ripc.Inspection) error {
 	var picture bytes.Buffer
 	if err := page.WriteArena(&picture, in); err != nil {
@@ -31,20 +31,21 @@ func writePicture(file string, picture []byte) error {
 	return files.Replace(file, picture, 0o666)
 }
 
-// mapWidth is the number of characters that stand for the arena in each stage's line: 48, or fewer where a line may have width.
+// mapWidth returns the number of characters that show the arena in each stage's line, for lines of
+// at most width characters.
 func mapWidth(width int) int64 {
-	const most, least, beside = 48, 16, 38 // what stands before the map, where names are cut
+	const most, least, beside = 48, 16, 38 // beside: characters before the map
 	if width == 0 {
 		return most
 	}
 	return int64(min(max(width-beside, least), most))
 }
 
-// printMemory prints a line for each stage, with a map of the arena there, and one for each tensor in it, of at most width characters if
-// that is not 0.
+// printMemory prints a line for each stage, with a map of the arena, and one for each tensor in it.
+// Lines have at most width characters; 0 is no limit.
 func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	m := in.Memory
-	line := func(format string, args ...any) { fmt.Fprintln(w, wrapped(fmt.Sprintf(format, args...), width, 0)) }
+	line := func(format string, args ...any) { fmt.Fprintln(w, wrap(fmt.Sprintf(format, args...), width, 0)) }
 	least := ""
 	if len(m.Arena) > 0 {
 		least = fmt.Sprintf("; activations need at least %s, which stage %d (%s) needs", human.Bytes(m.LowerBound), m.Peak, m.Stages[m.Peak].Name)
@@ -82,21 +83,21 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	}
 	tensors := &table{columns: columns}
 	for i, t := range m.Arena {
-		row := []string{mark(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset), fmt.Sprintf("%d to %d", t.First, t.Last), t.Over}
+		row := []string{letterOf(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset), fmt.Sprintf("%d to %d", t.First, t.Last), t.Over}
 		tensors.add(row[:len(columns)]...)
 	}
 	fmt.Fprintln(w)
 	return tensors.write(w, width)
 }
 
-// mark is the letter of the i-th tensor on maps; after the last letter they begin anew.
-func mark(i int) string {
+// letterOf returns the letter of the i-th tensor on maps. Letters repeat after the last one.
+func letterOf(i int) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return letters[i%len(letters):][:1]
 }
 
-// arenaMap shows in room characters which tensors lie where during a stage: a tensor has each character that its place begins, ends or lies in, the one
-// that begins last where there are several.
+// arenaMap draws in room characters where tensors lie during a stage. A character that several
+// tensors touch shows the last one.
 func arenaMap(m *ripc.Memory, stage int, room int64) string {
 	line := []byte(strings.Repeat(".", int(room)))
 	for i, t := range m.Arena {
@@ -106,7 +107,7 @@ func arenaMap(m *ripc.Memory, stage int, room int64) string {
 		first := t.Offset * room / m.ArenaBytes
 		last := (t.Offset + t.Bytes - 1) * room / m.ArenaBytes
 		for k := first; k <= last; k++ {
-			line[k] = mark(i)[0]
+			line[k] = letterOf(i)[0]
 		}
 	}
 	return string(line)

@@ -35,7 +35,7 @@ type modelFlags struct {
 // register adds the flags to cmd.
 func (f *modelFlags) register(cmd *cobra.Command) {
 	f.set = cmd.Flags()
-	f.names = addedBy(f.set, f.add)
+	f.names = flagsAddedBy(f.set, f.add)
 	f.registerCompletions(cmd)
 }
 
@@ -61,8 +61,8 @@ func (f *modelFlags) add() {
 	f.set.BoolVar(&f.floatTwin, "float-twin", false, "take the float network of the same layers and shapes in the model's place, to compare speed and size with; its results mean nothing")
 }
 
-// given lists those of the flags that are on the command line.
-func (f *modelFlags) given() []string {
+// changed lists the flags that are on the command line.
+func (f *modelFlags) changed() []string {
 	var names []string
 	for _, n := range f.names {
 		if f.set.Changed(n) {
@@ -72,7 +72,7 @@ func (f *modelFlags) given() []string {
 	return names
 }
 
-// fill sets in o what the flags say.
+// fill sets o by the flags.
 func (f *modelFlags) fill(o *ripc.Options) error {
 	m := &o.Import
 	*m = ripc.ImportOptions{Name: f.name, Batch: f.batch, Begin: f.begin, End: f.end, TrustTypes: f.trustTypes}
@@ -103,7 +103,7 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 			}
 		}
 	}
-	if err := each("shape", f.shapes, func(input, text string) error {
+	if err := eachInput("shape", f.shapes, func(input, text string) error {
 		shape, err := parseShape(text)
 		if err == nil {
 			if m.Shapes == nil {
@@ -116,7 +116,7 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 		return err
 	}
 	inputs := map[string]ripc.InputOptions{}
-	// change is the function that sets one option of an input.
+	// change returns a function that sets one option of an input.
 	change := func(set func(in *ripc.InputOptions, text string) error) func(input, text string) error {
 		return func(input, text string) error {
 			in := inputs[input]
@@ -138,21 +138,21 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	}{
 		{"input-layout", f.layouts, change(func(in *ripc.InputOptions, text string) error {
 			in.Layout = strings.ToUpper(text)
-			return oneOf(in.Layout, importer.NHWC, importer.NCHW)
+			return checkOneOf(in.Layout, importer.NHWC, importer.NCHW)
 		})},
 		{"input-type", f.types, change(func(in *ripc.InputOptions, text string) error {
 			in.Type = strings.ToLower(text)
-			return oneOf(in.Type, importer.U8, importer.F32)
+			return checkOneOf(in.Type, importer.U8, importer.F32)
 		})},
 		{"scale", f.scales, numbers(func(in *ripc.InputOptions) *[]float32 { return &in.Scale })},
 		{"mean", f.means, numbers(func(in *ripc.InputOptions) *[]float32 { return &in.Mean })},
 		{"std", f.stds, numbers(func(in *ripc.InputOptions) *[]float32 { return &in.Std })},
 	} {
-		if err := each(flag.name, flag.args, flag.set); err != nil {
+		if err := eachInput(flag.name, flag.args, flag.set); err != nil {
 			return err
 		}
 	}
-	for name, in := range inputs { // what is said of all inputs holds for those that have more said of them
+	for name, in := range inputs { // options of all inputs are defaults
 		all := inputs[""]
 		if in.Layout == "" {
 			in.Layout = all.Layout
@@ -173,8 +173,9 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	return nil
 }
 
-// each calls set with the input, "" for all, and the value of every argument [INPUT=]VALUE of a flag.
-func each(flag string, args []string, set func(input, text string) error) error {
+// eachInput calls set for every argument [INPUT=]VALUE of a flag. Without INPUT, the input is "",
+// which means all.
+func eachInput(flag string, args []string, set func(input, text string) error) error {
 	seen := map[string]bool{}
 	for _, a := range args {
 		input, text := "", a
@@ -192,7 +193,7 @@ func each(flag string, args []string, set func(input, text string) error) error 
 	return nil
 }
 
-func oneOf(text string, words ...string) error {
+func checkOneOf(text string, words ...string) error {
 	if slices.Contains(words, text) {
 		return nil
 	}
@@ -216,7 +217,8 @@ func parseShape(text string) ([]int, error) {
 	return shape, nil
 }
 
-// parseNumbers reads f32 numbers, separated by commas; a/b is a fraction, divided before it is rounded.
+// parseNumbers reads f32 numbers, separated by commas. a/b is a fraction, divided before it is
+// rounded.
 func parseNumbers(text string) ([]float32, error) {
 	var out []float32
 	for _, part := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"), ",") {

@@ -20,7 +20,7 @@ import (
 	"ripc/runtime/npy"
 )
 
-// outputOptions say where outputs go and what is printed of them.
+// outputOptions say where outputs are written and which numbers are printed.
 type outputOptions struct {
 	output string // folder for files, or ""
 	top    int
@@ -28,7 +28,7 @@ type outputOptions struct {
 	json   bool
 }
 
-// report writes outputs and prints what is in them.
+// report writes outputs and prints a summary.
 func (o outputOptions) report(cmd *cobra.Command, out *ripc.RunResult, seed uint64) error {
 	if o.output != "" {
 		if err := writeOutputs(o.output, out); err != nil {
@@ -65,7 +65,8 @@ type runResult struct {
 	Top       [][]ranked  `json:"top,omitempty"` // by row
 }
 
-// outputRow is one output: in outputs.json name, type, shape and file, on the screen also what is in it.
+// outputRow is one output. outputs.json has its name, type, shape and file, the screen its numbers
+// too.
 type outputRow struct {
 	Name  string    `json:"name"`
 	DType string    `json:"dtype"`
@@ -110,7 +111,7 @@ func writeOutputs(dir string, r *ripc.RunResult) error {
 	return files.ReplaceAll(append(written, files.New{Path: filepath.Join(dir, "outputs.json"), Data: append(text, '\n'), Mode: 0o666})...)
 }
 
-// values are o's elements as numbers.
+// values returns o's elements as numbers.
 func values(o ripc.Output) ([]float64, error) {
 	n, err := runtime.TensorBytes(o.Tensor)
 	if err != nil || n != len(o.Data) {

@@ -11,8 +11,8 @@ import (
 	"ripc/internal/terminal"
 )
 
-// progress tells on standard error how far a long work is: on a terminal in one line that is written over, elsewhere by a
-// line every few seconds. Short works are silent.
+// progress reports on standard error how far a long task is: on a terminal in one line that is
+// overwritten, elsewhere by a line every few seconds. Short tasks are silent.
 type progress struct {
 	w        io.Writer
 	terminal bool
@@ -38,21 +38,21 @@ func newProgress() *progress {
 	return p
 }
 
-// step is called by the work; what says what is being done.
+// step is called by the task; what names the current work.
 func (p *progress) step(done, total int, what string) {
 	p.say(func() string { return fmt.Sprintf("%s (%d of %d)", strings.TrimSpace(what), done, total) })
 }
 
-// showTried is called by a search that builds schedules, with how many there were.
+// showTried is called by a search with the number of schedules built so far.
 func (p *progress) showTried(n int) {
 	p.say(func() string { return fmt.Sprintf("trying schedules (%d so far)", n) })
 }
 
-// room is how many characters a line may have that is written over, 0 being any number: one that fills the terminal's last column, or
-// goes on in the next line, is not.
+// room returns the largest length of a line that can be overwritten, 0 for no limit. A line that
+// fills the last column or wraps cannot.
 func (p *progress) room() int { return max(0, p.columns-1) }
 
-// say shows a line, if it is time for one.
+// say prints a line if one is due.
 func (p *progress) say(text func() string) {
 	now := time.Now()
 	if now.Before(p.next) {
@@ -66,13 +66,13 @@ func (p *progress) say(text func() string) {
 	}
 	p.next = now.Add(terminalPeriod)
 	if room := p.room(); room > 0 {
-		line = shortened(line, room, cutTail)
+		line = shorten(line, room, cutTail)
 	}
 	fmt.Fprintf(p.w, "\r%-*s", p.width, line)
 	p.width = utf8.RuneCountInString(line)
 }
 
-// done takes the line away.
+// done clears the line.
 func (p *progress) done() {
 	if p.width > 0 {
 		fmt.Fprintf(p.w, "\r%*s\r", p.width, "")

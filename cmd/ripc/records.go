@@ -27,7 +27,7 @@ come with ripc. The commands below merge files, prune them, and draw how the bes
 		Example: `  ripc records ripc.records
   ripc records prune ripc.records --keep 3
   ripc records curve ripc.records -o curve.svg`,
-		Args: args(1, -1, "one FILE or more"),
+		Args: argCount(1, -1, "one FILE or more"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := loadRecords(args)
 			if err != nil {
@@ -99,13 +99,13 @@ func printRecords(w io.Writer, rows []recordsRow, width int) error {
 		if r.Gain > 0 {
 			gain = fmt.Sprintf("%.2fx", r.Gain)
 		}
-		t.add(printable(r.Op+" "+r.Shape), printable(r.Key[:min(len(r.Key), 12)]), printable(r.Target), printable(cmp.Or(r.Algorithm, "-")), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
-			cost(r.Best), cost(r.Default), gain, printable(r.machine))
+		t.add(printableText(r.Op+" "+r.Shape), printableText(r.Key[:min(len(r.Key), 12)]), printableText(r.Target), printableText(cmp.Or(r.Algorithm, "-")), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
+			cost(r.Best), cost(r.Default), gain, printableText(r.machine))
 	}
 	return t.write(w, width)
 }
 
-// loadRecords reads files one behind the other and says on standard error what could not be read.
+// loadRecords reads several files and reports damaged records on standard error.
 func loadRecords(paths []string) (*records.Set, error) {
 	var sets []*records.Set
 	for _, path := range paths {
@@ -123,16 +123,16 @@ func cannotReadRecords(path string, err error) error {
 	return &usageError{msg: "cannot read " + path, err: files.Cause(err)}
 }
 
-// cannotWriteRecords says that a file, which path names, holds something else than records, where err says so.
+// cannotWriteRecords adds the path to an error that says that the file holds no records.
 func cannotWriteRecords(path string, err error) error {
-	if no := (*records.NotRecordsError)(nil); errors.As(err, &no) {
-		return fmt.Errorf("%s: %w", path, no)
+	if is[*records.NotRecordsError](err) {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return err
 }
 
-// unlike fails if out names one of the files that are read.
-func unlike(out string, read ...string) error {
+// checkDistinct fails if out names one of the files that are read.
+func checkDistinct(out string, read ...string) error {
 	there, err := os.Stat(out)
 	if err != nil { // it is new, or writing it says what is wrong
 		return nil
@@ -145,20 +145,20 @@ func unlike(out string, read ...string) error {
 	return nil
 }
 
-// namedLines is how many damaged lines are named one by one.
+// namedLines is the number of damaged lines that are named.
 const namedLines = 3
 
-// noteRecords says what in a file is no record that this version understands.
+// noteRecords reports the records of a file that this version cannot read.
 func noteRecords(w io.Writer, path string, s *records.Set) {
 	if n := len(s.Foreign); n > 0 {
-		fmt.Fprintf(w, "ripc: %s: %s of other versions (%s) ignored\n", path, human.Count(n, "record"), printable(s.Foreign[0].Format))
+		fmt.Fprintf(w, "ripc: %s: %s of other versions (%s) ignored\n", path, human.Count(n, "record"), printableText(s.Foreign[0].Format))
 	}
 	for i, d := range s.Damaged {
 		switch {
 		case d.Torn:
 			fmt.Fprintf(w, "ripc: %s: the last line is torn; a tuner was killed, or is writing it\n", path)
 		case i < namedLines:
-			fmt.Fprintf(w, "ripc: %s: line %d is damaged and ignored: %s\n", path, d.Line, printable(d.Err.Error()))
+			fmt.Fprintf(w, "ripc: %s: line %d is damaged and ignored: %s\n", path, d.Line, printableText(d.Err.Error()))
 		case i == namedLines:
 			fmt.Fprintf(w, "ripc: %s: %s in all are damaged\n", path, human.Count(len(s.Damaged), "line"))
 		}
@@ -170,7 +170,7 @@ func mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge FILE... -o FILE",
 		Short: "Write all records of several files into one, none twice",
-		Args:  args(1, -1, "one FILE or more"),
+		Args:  argCount(1, -1, "one FILE or more"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("-o FILE says where the records go")
@@ -200,7 +200,7 @@ func pruneCommand() *cobra.Command {
 		Long: `Keep of each workload, target and machine the best candidates and the default schedule.
 Records of failures and damaged ones go. The file is replaced as a whole; a tuner that has it
 open goes on with the new one. A file with lines that are no records is left as it is.`,
-		Args: args(1, 1, "one FILE"),
+		Args: argCount(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if keep < 1 {
 				return usagef("--keep %d: give 1 or more", keep)
@@ -249,12 +249,12 @@ func curveCommand() *cobra.Command {
 		Short: "Draw how the best cost fell over the trials",
 		Long: `Draw one picture for each workload, target and machine: the best cost so far over the
 trials, a line for each tuner and seed, and what the default schedule costs.`,
-		Args: args(1, -1, "one FILE or more"),
+		Args: argCount(1, -1, "one FILE or more"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("-o FILE.svg says where the picture goes")
 			}
-			if err := unlike(out, args...); err != nil {
+			if err := checkDistinct(out, args...); err != nil {
 				return err
 			}
 			set, err := loadRecords(args)

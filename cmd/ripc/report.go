@@ -27,7 +27,7 @@ over the stages, and what could be changed in the model. With --json the same fi
 printed as one JSON object; the page has them too.`,
 		Example: `  ripc report examples/squeezenet/squeezenet.json -o report.html
   ripc report digits.json --target rpi3 -o digits_rpi3.html`,
-		Args: args(1, 1, "one MODEL or X.so"),
+		Args: argCount(1, 1, "one MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			if out == "" && !f.json {
@@ -45,9 +45,6 @@ printed as one JSON object; the page has them too.`,
 				defer undo()
 			}
 			var err error
-			if err = checkThreads(r.Threads); err != nil {
-				return err
-			}
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
@@ -65,7 +62,7 @@ printed as one JSON object; the page has them too.`,
 					return err
 				}
 				if toStdout {
-					_, err := html.WriteTo(asItIs(cmd.OutOrStdout()))
+					_, err := html.WriteTo(rawWriter(cmd.OutOrStdout()))
 					return err
 				}
 				if err := files.Replace(out, html.Bytes(), 0o666); err != nil {
@@ -81,12 +78,12 @@ printed as one JSON object; the page has them too.`,
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write; - prints it")
-	threadsFlag(cmd, &r.Threads)
+	f.threadsFlag(cmd, &r.Threads)
 	f.register(cmd)
 	return cmd
 }
 
-// commandLine writes a command with its arguments and the flags that were given, as a shell reads it.
+// commandLine writes a command with its arguments and given flags, as a shell reads it.
 func commandLine(cmd *cobra.Command, args []string) string {
 	words := []string{cmd.CommandPath()}
 	for _, a := range args {
@@ -111,7 +108,7 @@ func commandLine(cmd *cobra.Command, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// shellWord quotes a word that a shell would not take as it is.
+// shellWord quotes a word that a shell would change.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./=+:,@%", r)

@@ -38,7 +38,7 @@ are not given are filled from --seed. Code for other machines runs in simulation
 		Example: `  ripc run digits.json --input examples/digits/data/x_test.npy --top 1
   ripc run squeezenet.so --seed 7 --threads 4 --output out
   ripc run squeezenet.json --target rpi4 --on ssh:pi@board`,
-		Args: args(1, -1, "a MODEL or X.so"),
+		Args: argCount(1, -1, "a MODEL or X.so"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			r.Inputs = append(r.Inputs, args[1:]...)
@@ -51,7 +51,7 @@ are not given are filled from --seed. Code for other machines runs in simulation
 	firstFlag(cmd, &r.First)
 	fs.Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	fs.StringVar(&o.output, "output", "", "folder for output_0.npy, output_1.npy ... and outputs.json")
-	threadsFlag(cmd, &r.Threads)
+	o.threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	engineFlag(cmd, &r.Engine)
 	fs.IntVar(&o.top, "top", 0, "print the `K` largest values of each row of the first output")
@@ -70,38 +70,28 @@ func firstFlag(cmd *cobra.Command, n *int) {
 	cmd.Flags().IntVar(n, "first", 0, "take the first `N` pictures only")
 }
 
-func checkFirst(cmd *cobra.Command, n int) error {
-	if n < 1 && cmd.Flags().Changed("first") {
-		return usagef("--first %d: give 1 or more", n)
-	}
-	return nil
-}
-
 func engines() []string { return []string{ripc.EngineNative, ripc.EngineInterp} }
 
-func checkEngine(name string) error {
-	if !slices.Contains(engines(), name) {
-		return usagef("--engine %s: the engines are %s", name, strings.Join(engines(), " and "))
+// fillRun checks the flags of a run and fills the options of r.
+func (f *compileFlags) fillRun(cmd *cobra.Command, r *ripc.RunRequest) (err error) {
+	switch {
+	case !slices.Contains(engines(), r.Engine):
+		return usagef("--engine %s: the engines are %s", r.Engine, strings.Join(engines(), " and "))
+	case r.First < 1 && cmd.Flags().Changed("first"):
+		return usagef("--first %d: give 1 or more", r.First)
+	case r.On != "" && r.Engine == ripc.EngineInterp:
+		return usagef("--on %s: the interpreter runs here, leave one of --on and --engine out", r.On)
 	}
-	return nil
+	r.Options, err = f.options(r.Path)
+	return err
 }
 
 func (o *runOptions) run(cmd *cobra.Command) error {
 	r := &o.request
-	if err := checkEngine(r.Engine); err != nil {
-		return err
-	}
-	if r.On != "" && r.Engine == ripc.EngineInterp {
-		return usagef("--on %s: the interpreter runs here, leave one of --on and --engine out", r.On)
-	}
-	if err := checkFirst(cmd, r.First); err != nil {
-		return err
-	}
 	if o.top < 1 && cmd.Flags().Changed("top") {
 		return usagef("--top %d: give 1 or more", o.top)
 	}
-	err := checkThreads(r.Threads)
-	if err != nil {
+	if err := o.fillRun(cmd, r); err != nil {
 		return err
 	}
 	labels, err := readLabels(o.labels)
@@ -110,9 +100,6 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	}
 	if labels != nil && o.top == 0 {
 		o.top = 1
-	}
-	if r.Options, err = o.options(r.Path); err != nil {
-		return err
 	}
 	p := newProgress()
 	r.Progress = p.step
@@ -130,7 +117,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	return outputOptions{o.output, o.top, labels, o.json}.report(cmd, out, r.Seed)
 }
 
-// readLabels reads one label a line; no file, no labels.
+// readLabels reads one label a line; path "" has none.
 func readLabels(path string) ([]string, error) {
 	if path == "" {
 		return nil, nil

@@ -7,15 +7,15 @@ import (
 	"ripc/internal/terminal"
 )
 
-// stderr is standard error for messages. Text of files, of other machines and of programs may be among them, which a terminal must
-// not obey.
+// stderr returns standard error for messages. Text of files, other machines and programs cannot
+// steer the terminal.
 func stderr() io.Writer { return terminal.NewWriter(os.Stderr) }
 
-// asJSON is the writer for JSON in the place of w, a command's standard output: values stay the same.
-func asJSON(w io.Writer) io.Writer { return terminal.NewJSONWriter(terminal.Below(w)) }
+// jsonWriter returns the writer for JSON to standard output w. It keeps all values.
+func jsonWriter(w io.Writer) io.Writer { return terminal.NewJSONWriter(terminal.Below(w)) }
 
-// asItIs is the writer in the place of w, a command's standard output, for what is no message: a file's content, a protocol.
-func asItIs(w io.Writer) io.Writer { return terminal.Below(w) }
+// rawWriter returns the unfiltered writer to standard output w, for files and protocols.
+func rawWriter(w io.Writer) io.Writer { return terminal.Below(w) }
 
-// printable is text of others as it may be shown within a line.
-func printable(text string) string { return terminal.Clean(text) }
+// printableText returns untrusted text, made safe within a line.
+func printableText(text string) string { return terminal.Clean(text) }

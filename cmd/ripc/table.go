@@ -16,31 +16,31 @@ import (
 	"ripc/internal/terminal"
 )
 
-// table is text in columns. On a terminal that is too narrow for all of them, the columns that matter least are left out, and long
+// table is text in columns. On a narrow terminal the least important columns are dropped, and long
 // names and sentences are cut.
 type table struct {
 	columns []column
 	rows    []row
 }
 
-// column is one of a table.
+// column describes a column.
 type column struct {
 	title string
 	left  bool // it begins at the left; numbers end at the right
 	// drop says when the column is left out: 1 first, then 2 ..., 0 never.
 	drop int
 	cut  cutting
-	// least is how many characters are left of a cell that is cut, 16 if it is 0.
+	// least is the smallest width of a cut cell; 0 is leastCell.
 	least int
 }
 
-// row is one of a table, with lines below it that belong to it and have no columns.
+// row has a cell for each column, and lines below them without columns.
 type row struct {
 	cells []string
 	below []string
 }
 
-// cutting says which part of a long cell may be left out.
+// cutting says which part of a long cell may be cut.
 type cutting int
 
 const (
@@ -52,14 +52,14 @@ const (
 // add appends a row, a cell for each column.
 func (t *table) add(cells ...string) { t.rows = append(t.rows, row{cells: cells}) }
 
-// below adds a line below the last row.
-func (t *table) below(format string, args ...any) {
+// addBelow adds a line below the last row.
+func (t *table) addBelow(format string, args ...any) {
 	last := &t.rows[len(t.rows)-1]
 	last.below = append(last.below, fmt.Sprintf(format, args...))
 }
 
-// write prints the table in at most width characters a line, 0 being any number, and says what is missing. Columns without a word in
-// any row are left out.
+// write prints the table in lines of at most width characters, 0 being no limit, and says which
+// columns are missing. Columns without text are dropped.
 func (t *table) write(w io.Writer, width int) error {
 	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
@@ -67,7 +67,7 @@ func (t *table) write(w io.Writer, width int) error {
 		for _, r := range t.rows {
 			widths[i] = max(widths[i], utf8.RuneCountInString(r.cells[i]))
 		}
-		if !slices.ContainsFunc(t.rows, func(r row) bool { return r.cells[i] != "" }) { // what no row says needs no column
+		if !slices.ContainsFunc(t.rows, func(r row) bool { return r.cells[i] != "" }) { // an empty column
 			widths[i] = 0
 		}
 	}
@@ -93,7 +93,7 @@ func (t *table) write(w io.Writer, width int) error {
 			if widths[i] == 0 {
 				continue
 			}
-			cell := shortened(r.cells[i], widths[i], c.cut)
+			cell := shorten(r.cells[i], widths[i], c.cut)
 			if c.cut == cutMiddle {
 				cell = names[i][k]
 			}
@@ -106,7 +106,7 @@ func (t *table) write(w io.Writer, width int) error {
 		}
 		lines := []string{strings.TrimRight(b.String(), " ")}
 		for _, l := range r.below {
-			lines = append(lines, wrapped(l, width, belowIndent))
+			lines = append(lines, wrap(l, width, belowIndent))
 		}
 		if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
 			return err
@@ -120,14 +120,14 @@ func (t *table) write(w io.Writer, width int) error {
 		missing = append(missing, strings.Join(cut, ", ")+" cut")
 	}
 	if len(missing) > 0 {
-		_, err := fmt.Fprintln(w, "\n"+wrapped("("+strings.Join(missing, "; ")+", for want of width: --wide shows all)", width, 0))
+		_, err := fmt.Fprintln(w, "\n"+wrap("("+strings.Join(missing, "; ")+", for want of width: --wide shows all)", width, 0))
 		return err
 	}
 	return nil
 }
 
-// fit makes columns narrower, to 0 where they are left out, until the table is at most width wide. It gives the titles of the columns
-// that are left out, and of those that are cut. A table that is still too wide stays so.
+// fit narrows columns, to 0 if they are dropped, until the table is at most width wide. It returns
+// the titles of dropped and of cut columns. Some tables remain too wide.
 func (t *table) fit(widths []int, width int) (dropped, cut []string) {
 	if width == 0 {
 		return nil, nil
@@ -138,7 +138,7 @@ func (t *table) fit(widths []int, width int) (dropped, cut []string) {
 		}
 		return widths[i]
 	}
-	room := func() int { // what is left of width where all that can be cut is
+	room := func() int { // of width, if all cells are cut
 		left := width + len(gap)
 		for i := range widths {
 			if widths[i] > 0 {
@@ -175,8 +175,8 @@ func (t *table) fit(widths []int, width int) (dropped, cut []string) {
 	return dropped, cut
 }
 
-// shortened is s in at most width characters.
-func shortened(s string, width int, cut cutting) string {
+// shorten returns s in at most width characters.
+func shorten(s string, width int, cut cutting) string {
 	runes := []rune(s)
 	if len(runes) <= width || cut == uncut || width < 1 {
 		return s
@@ -187,9 +187,9 @@ func shortened(s string, width int, cut cutting) string {
 	return string(runes[:width-1]) + "…"
 }
 
-// wrapped is s in lines of at most width characters where its words allow that, though not of fewer than 40; 0 is any number. Where
-// lines are indented, those after the first are by 2 more.
-func wrapped(s string, width, indent int) string {
+// wrap breaks s into lines of at most width characters between words. Limits below 40 count as 40;
+// 0 is no limit. Later lines of an indented text are indented by 2 more.
+func wrap(s string, width, indent int) string {
 	space := strings.Repeat(" ", indent)
 	if width == 0 {
 		return space + s
@@ -224,8 +224,8 @@ func wideFlag(cmd *cobra.Command, wide *bool) {
 	cmd.Flags().BoolVar(wide, "wide", false, "show all columns, however narrow the terminal is")
 }
 
-// widthOf is how many characters a line on w may have: the width of its terminal; 0, any number, elsewhere, where other programs read
-// it and nothing may be missing, and for --wide.
+// widthOf returns the width of w's terminal. It is 0, no limit, for --wide and for outputs that
+// programs read.
 func widthOf(w io.Writer, wide bool) int {
 	w = terminal.Below(w)
 	if o, ok := w.(*output); ok {

@@ -31,7 +31,7 @@ func TestTableWidth(t *testing.T) {
 func TestTableCuts(t *testing.T) {
 	tab := table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "KERNEL", left: true, drop: 1}, {title: "REASON", left: true, cut: cutTail}}}
 	tab.add("model/first/FusedBatchNorm", "kernel", "its input is not quantized")
-	tab.below("one word behind another, in lines that fit")
+	tab.addBelow("one word behind another, in lines that fit")
 	tab.add("fc", "k", "")
 	for width, want := range map[int]string{
 		0:  "LAYER                       KERNEL  REASON\nmodel/first/FusedBatchNorm  kernel  its input is not quantized\n       one word behind another, in lines that fit\nfc                          k\n",

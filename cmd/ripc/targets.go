@@ -28,7 +28,7 @@ CPU and system report it. Code for the others runs here, where this machine has 
 features, or in simulation. For those without an operating system there is C source, which is
 checked in a program on a simulated board, or as this machine's own compiler makes it where
 there is no board.`,
-		Args: args(0, 0, "no arguments"),
+		Args: argCount(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var lines []targetLine
 			for _, t := range targets.All() {
@@ -66,13 +66,13 @@ func printTargets(w io.Writer, lines []targetLine, width int) error {
 	fmt.Fprintln(w)
 	for _, l := range lines {
 		if len(l.Features) > 0 {
-			fmt.Fprintln(w, wrapped(l.Name+": "+strings.Join(l.Features, " "), width, 0))
+			fmt.Fprintln(w, wrap(l.Name+": "+strings.Join(l.Features, " "), width, 0))
 		}
 	}
 	return nil
 }
 
-// notHere says that this machine does not run code for a target.
+// notHere marks targets whose code this machine does not run.
 const notHere = "not here"
 
 func runsBy(t targets.Target) string {

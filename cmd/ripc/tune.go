@@ -15,11 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc"
+	"ripc/autotune"
 	"ripc/internal/human"
 	"ripc/internal/terminal"
 )
 
-// defaultRecords is the file of records of `ripc tune` unless one is named: networks and targets may share one.
+// defaultRecords is the default file of records of `ripc tune`. Networks and targets may share one.
 const defaultRecords = "ripc.records"
 
 func tuneCommand() *cobra.Command {
@@ -40,7 +41,7 @@ docs/tuning.md says more.`,
 		Example: `  ripc tune squeezenet.json --target rpi3 --trials 500
   ripc tune squeezenet.json --minutes 30 --records my.records
   ripc compile squeezenet.json --target rpi3 --records ripc.records`,
-		Args: args(1, 1, "one MODEL"),
+		Args: argCount(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			switch {
@@ -105,8 +106,8 @@ docs/tuning.md says more.`,
 // maxMinutes bounds --minutes: a year.
 const maxMinutes = 365 * 24 * 60
 
-// tuneProgress shows what a tuner does: on a terminal a line that is written over, elsewhere one every few seconds, with --json an object
-// a candidate.
+// tuneProgress shows a tuner's progress: on a terminal in a line that is overwritten, elsewhere by
+// a line every few seconds, with --json by an object for each candidate.
 type tuneProgress struct {
 	progress *progress
 	lines    *json.Encoder // nil without --json
@@ -117,7 +118,7 @@ type tuneProgress struct {
 func newTuneProgress(out io.Writer, lines bool, records string) *tuneProgress {
 	p := &tuneProgress{progress: newProgress(), records: records}
 	if lines {
-		p.lines = json.NewEncoder(asJSON(out))
+		p.lines = json.NewEncoder(jsonWriter(out))
 	}
 	return p
 }
@@ -131,7 +132,7 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 		}
 		recordNotes(stderr(), p.records)(e.Notes)
 		if p.lines != nil {
-			_ = p.lines.Encode(newTuneBegin(e)) // who does not read on does not stop the tuner
+			_ = p.lines.Encode(newTuneBegin(e)) // a closed pipe does not stop the tuner
 		}
 	case ripc.TuneTried:
 		if p.lines != nil {
@@ -148,7 +149,8 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 	}
 }
 
-// againLine is, for example, "fire4_expand3 by popcount beside its default: 1.21x  network 1.03 ms, 1.08x".
+// againLine is, for example, "fire4_expand3 by popcount beside its default: 1.21x  network 1.03 ms,
+// 1.08x".
 func againLine(b ripc.TuneBegan, e ripc.TuneAgain) string {
 	return fmt.Sprintf("%s beside its default: %.2fx  network %s, %.2fx", taskName(e.Task.Layers, e.Task.Algorithm), e.Default/e.Best,
 		b.Unit.Text(e.NetworkBest), e.NetworkDefault/e.NetworkBest)
@@ -157,11 +159,12 @@ func againLine(b ripc.TuneBegan, e ripc.TuneAgain) string {
 // barWidth is the number of characters of a bar.
 const barWidth = 20
 
-// leastName is how many characters are left of a layer's name in a line that is too long.
+// leastName is the smallest length of a layer's name in a line that is cut.
 const leastName = 12
 
-// tuneLine is, for example, "[#####...............] 120 of 480  fire4_expand3 by popcount 1.21x  network 5.12 M cycles, 1.08x  3m20s left", in at
-// most width characters, 0 being any number: names are cut first, then the bar goes, and the cost behind its ratio.
+// tuneLine returns, for example, "[#####...............] 120 of 480  fire4_expand3 by popcount
+// 1.21x  network 5.12 M cycles, 1.08x  3m20s left". It has at most width characters, 0 being no
+// limit: names are cut first, then the bar is left out, then the cost.
 func tuneLine(b ripc.TuneBegan, e ripc.TuneTried, width int) string {
 	share := 0.0
 	if b.Trials > 0 {
@@ -199,14 +202,14 @@ func tuneLine(b ripc.TuneBegan, e ripc.TuneTried, width int) string {
 		}
 		name = taskName(e.Task.Layers, e.Task.Algorithm)
 		room := width - utf8.RuneCountInString(line()) + full
-		if name = shortened(name, max(room, min(leastName, full)), cutMiddle); room >= min(leastName, full) {
+		if name = shorten(name, max(room, min(leastName, full)), cutMiddle); room >= min(leastName, full) {
 			break
 		}
 	}
-	return shortened(line(), width, cutTail)
+	return shorten(line(), width, cutTail)
 }
 
-// taskName is a layer, or the first of several equal ones, with its algorithm.
+// taskName returns the name of a layer, or of the first of several equal ones, with its algorithm.
 func taskName(layers []string, algorithm string) string {
 	name := layers[0]
 	if len(layers) > 1 {
@@ -218,7 +221,8 @@ func taskName(layers []string, algorithm string) string {
 	return name
 }
 
-// printTuned sums up, one line a task that was tried, of at most width characters if that is not 0.
+// printTuned prints a line for each task that was tried, and the sums. Lines have at most width
+// characters; 0 is no limit.
 func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle, least: 12}, {title: "TRIED", left: true, drop: 1}, {title: "FOUND", left: true, drop: 2}, {title: "FASTER"}}}
 	for _, x := range r.Tasks {
@@ -240,17 +244,17 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 		}
 	}
 	if r.Best > 0 {
-		fmt.Fprintln(w, wrapped(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best), width, 0))
+		fmt.Fprintln(w, wrap(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best), width, 0))
 	}
 	if text := busyText(r); text != "" {
-		fmt.Fprintln(w, wrapped(text, width, 0))
+		fmt.Fprintln(w, wrap(text, width, 0))
 	}
 	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s", human.Count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
-	_, err := fmt.Fprintln(w, wrapped(end, width, 0))
+	_, err := fmt.Fprintln(w, wrap(end, width, 0))
 	return err
 }
 
-// rate is " (12.3 a second)"; nothing where nothing was measured.
+// rate returns " (12.3 a second)", or "" if nothing was measured.
 func rate(r *ripc.TuneResult) string {
 	if r.Measured == 0 || r.Took <= 0 {
 		return ""
@@ -258,8 +262,8 @@ func rate(r *ripc.TuneResult) string {
 	return fmt.Sprintf(" (%.1f a second)", float64(r.Measured)/r.Took.Seconds())
 }
 
-// busyText says what cores were used for, as "2 cores: 8 % proposals, 61 % builds, 1 % checks, 24 % measurements, 6 % idle"; nothing where
-// nothing was measured.
+// busyText returns the shares of the cores' time, as "2 cores: 8 % proposals, 61 % builds, 1 %
+// checks, 24 % measurements, 6 % idle", or "" if nothing was measured.
 func busyText(r *ripc.TuneResult) string {
 	b, all := r.Busy, float64(r.Busy.Cores)*r.Took.Seconds()
 	if r.Measured == 0 || all <= 0 {
@@ -280,7 +284,7 @@ func busyText(r *ripc.TuneResult) string {
 	return text + fmt.Sprintf(" %.0f %% idle", 100*max(0, idle)/all)
 }
 
-// collectLess is Go's GOGC for a tuner: what it builds and throws away by the hundred would else be looked through more often than it is used.
+// collectLess is Go's GOGC for a tuner, which allocates much and keeps little.
 const collectLess = 400
 
 // tuneBegin, tuneStep and tuneEnd are the lines of --json.
@@ -316,7 +320,7 @@ type tuneEnd struct {
 	Default  float64 `json:"default"` // of all stages that were measured
 	Best     float64 `json:"best"`
 	Seconds  float64 `json:"seconds"`
-	// What the cores of this machine were used for, in seconds of one core; measuring is that of other machines where these measure.
+	// Seconds of one core of this machine by use. Measuring may be the time of other machines.
 	Cores     int        `json:"cores"`
 	Proposing float64    `json:"proposing"` // models and proposals
 	Building  float64    `json:"building"`
@@ -367,7 +371,7 @@ func newTuneEnd(r *ripc.TuneResult) tuneEnd {
 	return e
 }
 
-// recordNotes prints what there is to say of records, each thing once, a line each.
+// recordNotes prints remarks on records, each once, a line each.
 func recordNotes(w io.Writer, file string) func([]ripc.RecordNote) {
 	said := map[string]bool{}
 	return func(notes []ripc.RecordNote) {
@@ -380,7 +384,7 @@ func recordNotes(w io.Writer, file string) func([]ripc.RecordNote) {
 	}
 }
 
-// maxReason is how much is shown of the reason why a recorded schedule does not fit, in bytes.
+// maxReason is the largest length, in bytes, of the reason why a recorded schedule does not fit.
 const maxReason = 300
 
 // maxListed is the number of layers that a line names.
@@ -392,32 +396,32 @@ func noteOfRecords(n ripc.RecordNote) string {
 		layers += fmt.Sprintf(" and %d more", more)
 	}
 	switch n.Kind {
-	case ripc.LayersWithout:
-		return "nothing is recorded of " + layers + ", which " + has(len(n.Layers)) + " the default schedule"
-	case ripc.RecordStale:
+	case autotune.Without:
+		return "nothing is recorded of " + layers + ", which " + haveOrHas(len(n.Layers)) + " the default schedule"
+	case autotune.Stale:
 		return "a recorded schedule of " + layers + " does not fit any more: " + terminal.Cut(firstLine(n.Err.Error()), maxReason)
-	case ripc.RecordsOfOtherCPU:
+	case autotune.OtherCPU:
 		cpu := cmp.Or(n.CPU, "unknown")
 		if n.Simulated {
 			cpu += " (simulated)"
 		}
 		return fmt.Sprintf("%s of another CPU, %s, left out", human.Count(n.Count, "record"), cpu)
-	case ripc.RecordsOfOtherCaches:
+	case autotune.OtherCaches:
 		caches := "warm"
 		if n.Cold {
 			caches = "cold"
 		}
 		return fmt.Sprintf("%s of %s caches, left out", human.Count(n.Count, "record"), caches)
-	case ripc.RecordsForeign:
+	case autotune.Foreign:
 		return fmt.Sprintf("%s in the format of another version of ripc, left out", human.Count(n.Count, "record"))
-	case ripc.RecordsNewer:
+	case autotune.Newer:
 		return fmt.Sprintf("%s of a newer version of ripc, left out", human.Count(n.Count, "record"))
 	default:
 		return fmt.Sprintf("%s damaged, left out", human.Count(n.Count, "line"))
 	}
 }
 
-func has(n int) string {
+func haveOrHas(n int) string {
 	if n == 1 {
 		return "has"
 	}

@@ -36,7 +36,7 @@ type verifyStage struct {
 	Ran     bool           `json:"ran"`
 	Differs []string       `json:"differs,omitempty"`
 	Suspect verify.Suspect `json:"suspect,omitempty"`
-	// Where says where in each tensor that the stage writes wrong elements lie.
+	// Where has the places of wrong elements in each tensor that the stage writes.
 	Where []whereIn `json:"where,omitempty"`
 }
 
@@ -60,13 +60,10 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
   ripc verify digits.json --input examples/digits/data/x_test.npy
   ripc verify digits.json --layer conv2 --schedule my.schedule
   ripc verify digits.json --target rpi4 --on ssh:pi@board`,
-		Args: args(1, 1, "one MODEL"),
+		Args: argCount(1, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Path = args[0]
 			var err error
-			if err = checkThreads(r.Threads); err != nil {
-				return err
-			}
 			if r.Limit <= 0 {
 				return usagef("--timeout %v: give a time above 0", r.Limit)
 			}
@@ -77,7 +74,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 				return err
 			}
 			if isVerifyWorker() {
-				return verifyWorker(cmd.Context(), os.Stdin, asItIs(cmd.OutOrStdout()), r)
+				return verifyWorker(cmd.Context(), os.Stdin, rawWriter(cmd.OutOrStdout()), r)
 			}
 			p := newProgress()
 			rep, err := verifyApart(cmd.Context(), r.Limit, p.step)
@@ -100,7 +97,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
 	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random, hard and tie inputs; may be repeated")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
-	threadsFlag(cmd, &r.Threads)
+	f.threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	cmd.Flags().DurationVar(&r.Limit, "timeout", time.Minute, "how long the compiled code of a stage may run")
 	wideFlag(cmd, &wide)
@@ -109,12 +106,9 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 }
 
 func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
-	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed, Network: []string{}, crash: rep.Crash}
+	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed, Network: []string{}, Footprint: rep.Footprint, crash: rep.Crash}
 	if rep.Crash != nil {
 		res.Crash = rep.Crash.String()
-	}
-	if f := rep.Footprint; f != nil {
-		res.Footprint = f
 	}
 	for _, s := range rep.Stages {
 		res.Stages = append(res.Stages, verifyStage{Name: s.Name, Op: s.Op, Func: s.Func, OK: s.OK, Ran: s.Ran,
@@ -139,20 +133,20 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 		}
 		t.add(fmt.Sprint(i), s.Name, s.Op, r.verdict(i, s.Ran, s.OK, len(s.Differs) > 0))
 		for _, d := range s.Differs {
-			t.below("%s", d)
+			t.addBelow("%s", d)
 		}
 		belowWhere(t, s.Where)
 		switch s.Suspect {
 		case verify.Unknown:
 		case verify.Constants:
-			t.below("the library is damaged, or made of another model")
+			t.addBelow("the library is damaged, or made of another model")
 		default:
-			t.below("the fault is in %s of @%s", s.Suspect, s.Func)
+			t.addBelow("the fault is in %s of @%s", s.Suspect, s.Func)
 		}
 	}
 	t.add("", "network", "", r.verdict(len(r.Stages), r.crash == nil, len(r.Network) == 0, len(r.Network) > 0))
 	for _, d := range r.Network {
-		t.below("%s", d)
+		t.addBelow("%s", d)
 	}
 	belowWhere(t, r.NetworkWhere)
 	if err := t.write(w, widthOf(w, wide)); err != nil {
@@ -175,7 +169,7 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	return nil
 }
 
-// verdict is a word for stage i, or for the network after the last.
+// verdict returns a word for stage i, or for the network after the last.
 func (r *verifyResult) verdict(i int, ran, ok, differs bool) string {
 	switch {
 	case r.crash != nil && r.crash.Stage == i:

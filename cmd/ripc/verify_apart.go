@@ -17,16 +17,17 @@ import (
 	"ripc/internal/files"
 )
 
-// Native code that is wrong can take its process along. `ripc verify` therefore runs once more, as a worker, with the
-// same arguments: the worker does everything and writes verifyEvents to standard output, a line each; the command itself
-// waits, shows the results, and tells the stage if the worker dies or hangs in compiled code.
+// Native code that is wrong can end its process. `ripc verify` therefore starts itself once more,
+// as a worker with the same arguments. The worker verifies and writes verifyEvents to standard
+// output, a line each. The command prints the results, and names the stage if the worker dies or
+// hangs in compiled code.
 
-// verifyEvent is what a worker says.
+// verifyEvent is a message of a worker.
 type verifyEvent struct {
 	Progress *verifyProgress    `json:",omitempty"`
 	Watch    *verifyWatch       `json:",omitempty"`
 	Report   *ripc.VerifyReport `json:",omitempty"` // the final one
-	End      bool               `json:",omitempty"` // the last event: how the process ends is its own will
+	End      bool               `json:",omitempty"` // the last event before an orderly end
 }
 
 type verifyProgress struct {
@@ -40,12 +41,12 @@ type verifyWatch struct {
 	Running *ripc.VerifyRunning
 }
 
-// workerVariable is set for workers.
+// workerVariable is the environment variable that workers have.
 const workerVariable = "RIPC_VERIFY_WORKER"
 
 func isVerifyWorker() bool { return os.Getenv(workerVariable) != "" }
 
-// verifyWorker verifies as a worker. It ends when life does: its other end is held by the command.
+// verifyWorker verifies as a worker. It ends when life does, whose other end the command holds.
 func verifyWorker(ctx context.Context, life io.Reader, out io.Writer, r ripc.VerifyRequest) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, life)
@@ -63,7 +64,7 @@ func verifyWorker(ctx context.Context, life io.Reader, out io.Writer, r ripc.Ver
 	return err
 }
 
-// verifyApart verifies in a worker. limit is how long it may be in compiled code without a word.
+// verifyApart verifies in a worker. limit is the longest time in compiled code without an event.
 func verifyApart(ctx context.Context, limit time.Duration, progress func(done, total int, what string)) (*ripc.VerifyReport, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -78,7 +79,7 @@ func verifyApart(ctx context.Context, limit time.Duration, progress func(done, t
 	defer remove() // with what a crash leaves there
 	cmd := exec.CommandContext(ctx, self, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), workerVariable+"=1", "TMPDIR="+dir)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it ends simulations and removes its files
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // lets it end simulations and remove files
 	cmd.WaitDelay = 2 * time.Second
 	stderr := &head{max: 1 << 20}
 	cmd.Stderr = stderr
@@ -117,15 +118,15 @@ type watcher struct {
 	progress func(done, total int, what string)
 	stop     func()
 	report   *ripc.VerifyReport  // as far as it is known
-	running  *ripc.VerifyRunning // what compiled code is doing; nil if none runs
-	last     *ripc.VerifyRunning // what it did last
+	running  *ripc.VerifyRunning // in compiled code now; nil if none runs
+	last     *ripc.VerifyRunning // its last value
 	final    bool                // report is complete
 	end      bool                // the worker ended in order
 }
 
-// read takes in a worker's events.
+// read receives a worker's events.
 func (w *watcher) read(events io.Reader) {
-	defer func() { _, _ = io.Copy(io.Discard, events) }() // what is no event must not block the worker
+	defer func() { _, _ = io.Copy(io.Discard, events) }() // other output must not block the worker
 	timer := time.AfterFunc(w.limit, w.stop)
 	timer.Stop()
 	defer timer.Stop()
@@ -152,7 +153,7 @@ func (w *watcher) read(events io.Reader) {
 	}
 }
 
-// result judges a worker that has ended with err, after it was stopped or by itself.
+// result returns the report of a worker that ended with err, or that was stopped.
 func (w *watcher) result(err error, stopped bool, said []byte) (*ripc.VerifyReport, error) {
 	crash := func(how string) (*ripc.VerifyReport, error) {
 		w.report.OK = false
@@ -173,14 +174,14 @@ func (w *watcher) result(err error, stopped bool, said []byte) (*ripc.VerifyRepo
 		return nil, errFailed
 	case w.running != nil:
 		return crash("crashed (" + cause(err, said) + ")")
-	case w.last != nil: // it spoiled memory, which showed later
+	case w.last != nil: // damaged memory may crash it later
 		return crash("let the process crash afterwards (" + cause(err, said) + ")")
 	}
 	_, _ = stderr().Write(said)
 	return nil, fmt.Errorf("the process that was to verify ended without a result: %v", err)
 }
 
-// cause says what ended a worker. Go's runtime turns signals into text and an exit code.
+// cause returns what ended a worker. Go's runtime turns signals into text and an exit code.
 func cause(err error, stderr []byte) string {
 	for _, s := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGILL, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGABRT} {
 		name := map[syscall.Signal]string{syscall.SIGSEGV: "SIGSEGV", syscall.SIGILL: "SIGILL", syscall.SIGBUS: "SIGBUS",

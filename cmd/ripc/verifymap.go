@@ -9,7 +9,7 @@ import (
 	"ripc/verify"
 )
 
-// whereIn is where in a tensor wrong elements lie.
+// whereIn has the places of wrong elements in a tensor.
 type whereIn struct {
 	Tensor string `json:"tensor"`
 	*verify.Where
@@ -25,16 +25,16 @@ func whereOf(all []verify.Difference) []whereIn {
 	return in
 }
 
-// belowWhere puts that below the last row of t.
+// belowWhere adds these places below the last row of t.
 func belowWhere(t *table, all []whereIn) {
 	for _, in := range all {
 		for _, line := range whereLines(in.Where) {
-			t.below("%s", line)
+			t.addBelow("%s", line)
 		}
 	}
 }
 
-// whereLines say where wrong elements lie: along each axis, and as a small map.
+// whereLines returns the places of wrong elements along each axis, and a small map.
 func whereLines(w *verify.Where) []string {
 	var parts []string
 	for _, a := range w.Axes {
@@ -55,7 +55,7 @@ func whereLines(w *verify.Where) []string {
 	return lines
 }
 
-// alongText is, for example, "rows 0 to 3 and 7 of 16".
+// alongText returns, for example, "rows 0 to 3 and 7 of 16".
 func alongText(a verify.WhereAxis) string {
 	plural := map[string]string{"batch": "pictures", "index": "indices"}[a.Name]
 	if plural == "" {

@@ -16,7 +16,7 @@ func versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of ripc and of the tools it uses",
-		Args:  args(0, 0, "no arguments"),
+		Args:  argCount(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printVersion(cmd.Context(), cmd.OutOrStdout(), asJSON)
 		},

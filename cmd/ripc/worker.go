@@ -23,7 +23,7 @@ otherwise. Each kernel is measured in a process of its own.
 
 A worker runs the code that it is sent.`,
 		Example: `  ripc worker nats://hub.local --key pi3.key`,
-		Args:    args(0, 1, "the address of a hub or nothing"),
+		Args:    argCount(0, 1, "the address of a hub or nothing"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if remove != "" {
 				return runner.Remove(cmd.Context(), remove, runner.Options{})
@@ -41,10 +41,10 @@ A worker runs the code that it is sent.`,
 			defer r.Close()
 			if len(args) > 0 {
 				f.URL = args[0]
-				f.Log = func(text string) { fmt.Fprintln(stderr(), "ripc worker: "+printable(text)) }
+				f.Log = func(text string) { fmt.Fprintln(stderr(), "ripc worker: "+printableText(text)) }
 				return f.Work(cmd.Context(), runner.Announce(r), r.Measure)
 			}
-			return runner.Serve(cmd.Context(), r, runner.Announce(r), cmd.InOrStdin(), asItIs(cmd.OutOrStdout()))
+			return runner.Serve(cmd.Context(), r, runner.Announce(r), cmd.InOrStdin(), rawWriter(cmd.OutOrStdout()))
 		},
 	}
 	cmd.Flags().StringVar(&simulate, "simulate", "", "`TARGET` whose kernels are simulated here; their costs are estimated cycles")

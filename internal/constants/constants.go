@@ -63,7 +63,8 @@ func loaded(f *elf.File, addr uint64, size int64) ([]byte, error) {
 	return nil, nil
 }
 
-// Named reads the constants of an artifact, by name. hashes, by name in hexadecimal, are the sha256 of those that are sought.
+// Named reads the constants of an artifact, by name. hashes, by name in hexadecimal, are the sha256
+// of those that are sought.
 func Named(so string, hashes map[string]string) (map[string][]byte, error) {
 	d, err := runtime.ReadDescription(so)
 	if err != nil {

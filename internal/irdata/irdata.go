@@ -118,8 +118,8 @@ func limits(f *ir.Func) map[string]int {
 	return m
 }
 
-// FillConstants gives the constants of p random contents for which the Funcs that read them are defined. It returns the names
-// of those that a stage reads.
+// FillConstants gives the constants of p random contents for which the Funcs that read them are
+// defined. It returns the names of those that a stage reads.
 func FillConstants(p *ir.Program, seed uint64) (names []string, err error) {
 	for i, s := range p.Stages {
 		f := p.FuncByName(s.Func)

@@ -19,7 +19,7 @@ type Row struct {
 func Table() []Row {
 	return []Row{
 		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "bench/limits", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},
-		{"cmd/ripc", []string{".", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "verify"},
+		{"cmd/ripc", []string{".", "autotune", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"cmd/ripc-worker", []string{"autotune/runner"}, nil}, // for boards: static, without a loader

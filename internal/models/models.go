@@ -41,7 +41,8 @@ func importers() map[string]func(ctx context.Context, path string, o importer.Op
 	}
 }
 
-// evaluate computes the outputs of g, tensors of f32, from the elements of its inputs, by g's definition.
+// evaluate computes the outputs of g, tensors of f32, from the elements of its inputs, by g's
+// definition.
 func evaluate(ctx context.Context, g *graph.Graph, inputs [][]float32) ([][]float32, error) {
 	p, err := compile.Definition(ctx, g, compile.Options{})
 	if err != nil {
@@ -70,7 +71,8 @@ func evaluate(ctx context.Context, g *graph.Graph, inputs [][]float32) ([][]floa
 // Kinds returns the extensions of the files that Load reads, sorted.
 func Kinds() []string { return slices.Sorted(maps.Keys(importers())) }
 
-// Load reads a model file as o.Import, o.Recognize and o.FloatTwin ask for it. Models of other programs are called like their file.
+// Load reads a model file as o.Import, o.Recognize and o.FloatTwin ask for it. Models of other
+// programs are named like their file.
 func Load(ctx context.Context, path string, o compile.Options) (*graph.Graph, error) {
 	g, err := readRecognized(ctx, path, o)
 	if err != nil || !o.FloatTwin {
@@ -86,7 +88,8 @@ func Load(ctx context.Context, path string, o compile.Options) (*graph.Graph, er
 	return g, nil
 }
 
-// exportHelp says how to export a file of a framework's own format, by its extension; "" for other files.
+// exportHelp says how to export a file of a framework's own format, by its extension; "" for other
+// files.
 func exportHelp(ext string) string {
 	switch ext {
 	case ".pt", ".pth", ".ckpt":
@@ -97,7 +100,8 @@ func exportHelp(ext string) string {
 	return ""
 }
 
-// isModel reports whether the file at path is a model by its name. JSON files must also say that they are models.
+// isModel reports whether the file at path is a model by its name. JSON files must also say that
+// they are models.
 func isModel(path string) bool {
 	ext := strings.ToLower(filepath.Ext(path))
 	_, known := importers()[ext]
@@ -107,7 +111,8 @@ func isModel(path string) bool {
 // maxNamed is the number of files that a message names.
 const maxNamed = 3
 
-// refuseKind returns the error for a path without the extension of a model file. For a folder it names the models in it.
+// refuseKind returns the error for a path without the extension of a model file. For a folder it
+// names the models in it.
 func refuseKind(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	e := &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: exportHelp(ext) + "files that can be read are " + strings.Join(Kinds(), ", ")}
@@ -141,8 +146,8 @@ func refuseKind(path string) error {
 	return e
 }
 
-// CheckHost fails on machines of 32 bits: the compiler's sizes of tensors are ints, which may overflow there. Networks that
-// were compiled elsewhere run there.
+// CheckHost fails on machines of 32 bits: the compiler's sizes of tensors are ints, which may
+// overflow there. Networks that were compiled elsewhere run there.
 func CheckHost(path string) error {
 	if strconv.IntSize < 64 {
 		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "networks are compiled, checked and interpreted on machines of 64 bits only", Help: "compile it on one of these for this target, and bring the library here"}
