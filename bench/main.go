@@ -2,10 +2,10 @@
 // ones: in one run, in turns, and beside the limits of the machine, which it measures in the same
 // run.
 //
-//	make bench                                 // ripc alone: build/bench
-//	make bench-peers                      // with its peers: docs/bench-peers.json, .md and .svg
-//	go run ./bench -only convB -threads 1      // a part
-//	go run ./bench -page docs/bench-peers      // only the page, from the JSON
+//	make bench                             // ripc alone: build/bench
+//	make bench-peers                       // with its peers: docs/bench-peers.json, .md and .svg
+//	go run ./bench -only convB -threads 1  // a part
+//	go run ./bench -page docs/bench-peers  // only the page, from the JSON
 //
 // README.md describes the comparison.
 package main

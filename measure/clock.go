@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Timing is one run: how long it took, and the clock of its core directly behind it.
+// Timing is one run: its time, and the clock of its core directly behind it.
 type Timing struct {
 	Took time.Duration
 	GHz  float64
@@ -27,7 +27,7 @@ func Since(start time.Time) Timing {
 	return t
 }
 
-// How long clock runs its chain of additions.
+// The length of clock's chain of additions.
 const (
 	chainSteps  = 1 << 15 // 7 to 30 microseconds
 	stepsOfTurn = 16      // in chain
@@ -50,8 +50,8 @@ func Fastest(runs []Timing) []Timing {
 	return sorted[:min(len(sorted), max(5, len(sorted)/10))]
 }
 
-// Median is the median of a quantity over runs, 0 without any: single runs or clocks that were
-// disturbed do not move it.
+// Median is the median of a quantity over runs, 0 without any. It ignores single disturbed runs or
+// clocks.
 func Median(runs []Timing, quantity func(Timing) float64) float64 {
 	if len(runs) == 0 {
 		return 0

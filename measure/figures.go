@@ -17,8 +17,7 @@ type Figures struct {
 	// engine/estimate), and MACs over those.
 	EstimatedCycles       *float64 `json:"estimated_cycles"`
 	MACsPerEstimatedCycle *float64 `json:"macs_per_estimated_cycle"`
-	// EstimatedMS is EstimatedCycles at the clock of the board, where that is known. Caches are not
-	// counted.
+	// EstimatedMS is EstimatedCycles at the clock of the board, if that is known, without caches.
 	EstimatedMS        *float64 `json:"estimated_ms"`
 	MACsPerInstruction *float64 `json:"macs_per_instruction"`
 }
@@ -33,8 +32,9 @@ const (
 	Instructions    Unit = "instructions"
 )
 
-// Cost is one number to compare by: the time of the fastest run; of simulated code the estimated
-// cycles, or, for a core that LLVM has no model of, the instructions. unit is "" if none is known.
+// Cost is one number to compare by: the time of the fastest run. For simulated code it is the
+// estimated cycles, or the instructions if LLVM has no model of the core. unit is "" if none is
+// known.
 func (f Figures) Cost() (cost float64, unit Unit) {
 	switch {
 	case f.MinMS != nil:
@@ -47,8 +47,8 @@ func (f Figures) Cost() (cost float64, unit Unit) {
 	return 0, ""
 }
 
-// Reduce gives the shortest, the median and the 90th percentile of the times of runs, and MACs per
-// cycle from the cycles of the fastest ones; of no runs, nothing.
+// Reduce returns the shortest, the median and the 90th percentile of the times of runs, and MACs
+// per cycle from the cycles of the fastest ones; of no runs, nothing.
 func Reduce(runs []Timing, macs int64) Figures {
 	if len(runs) == 0 {
 		return Figures{}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Celsius is the temperature of the processor, of the hottest part that the system tells of; 0
-// where it tells of none.
+// Celsius is the temperature of the processor's hottest part, or 0 if the system does not report
+// any.
 func Celsius() float64 {
 	hottest := 0.0
 	for _, pattern := range []string{"/sys/class/thermal/thermal_zone*/temp", "/sys/class/hwmon/hwmon*/temp*_input"} {
@@ -24,8 +24,8 @@ func Celsius() float64 {
 	return hottest
 }
 
-// Cache is the size in bytes of the largest cache of a core, or a large one where the system does
-// not tell.
+// Cache is the size in bytes of the largest cache of a core, or a large default if the system does
+// not report it.
 func Cache() int64 {
 	largest := int64(0)
 	for _, v := range numbers("/sys/devices/system/cpu/cpu0/cache/index*/size") {
@@ -37,7 +37,7 @@ func Cache() int64 {
 	return min(largest, 64<<20)
 }
 
-// Memory is the size of the machine's memory in bytes; 0 where the system does not tell.
+// Memory is the size of the machine's memory in bytes, or 0 if the system does not report it.
 func Memory() int64 {
 	info, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -46,7 +46,7 @@ func Memory() int64 {
 	return parseNumber(strings.TrimSuffix(valueOf(string(info), "MemTotal", ":"), " kB")) << 10
 }
 
-// numbers are those in the files that a pattern names.
+// numbers reads the numbers in the files that match a pattern.
 func numbers(pattern string) []int64 {
 	files, _ := filepath.Glob(pattern) // a bad pattern names none
 	var all []int64

@@ -42,8 +42,8 @@ func System() string {
 	return cmp.Or(strings.Trim(valueOf(string(release), "PRETTY_NAME", "="), `"`), runtime.GOOS)
 }
 
-// Load is the average number of runnable threads in the last minute: 0 on a quiet machine,
-// and where Linux does not say it.
+// Load is the average number of runnable threads in the last minute. It is 0 on a quiet machine,
+// and if Linux does not report it.
 func Load() float64 {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -57,7 +57,7 @@ func Load() float64 {
 	return load
 }
 
-// valueOf finds the first line "KEY SEP VALUE" of a text, or gives "".
+// valueOf returns VALUE of the first line "KEY SEP VALUE" of a text, or "".
 func valueOf(text, key, sep string) string {
 	for line := range strings.Lines(text) {
 		if k, v, ok := strings.Cut(line, sep); ok && strings.TrimSpace(k) == key {

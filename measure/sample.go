@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Budget bounds how long Sample measures: until Runs and Time are both reached, but beyond Limit no
-// longer than for Few runs. The first runs, up to a tenth of Time, are to warm up.
+// Budget bounds the time of Sample. It measures until Runs and Time are both reached, but stops at
+// Limit once it has Few runs. The first runs, up to a tenth of Time, warm up.
 type Budget struct {
 	Runs  int
 	Time  time.Duration

@@ -57,7 +57,7 @@ func produce(ctx context.Context, args []string) error {
 	page := fs.String("page", "docs/shipped-records.md", "page about the records")
 	pattern := fs.String("only", ".",
 		"regular expression of TARGET/NETWORK to tune now; measurements of others are packed, too")
-	outcomes := fs.String("gains", "bench/shipped/gains.json", "costs of networks before and after tuning, for the page")
+	outcomes := fs.String("gains", "bench/shipped/gains.json", "costs of networks before and after tuning")
 	asItIs := fs.Bool("pack", false, "tune nothing: make records and page from the folder")
 	if err := fs.Parse(args); err != nil {
 		return err

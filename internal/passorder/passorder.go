@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// A Pass works on an R. Required passes cannot be left out.
+// A Pass works on an R. Required passes cannot be disabled.
 type Pass[R any] struct {
 	Name     string
 	Doc      string
@@ -26,9 +26,9 @@ func Names[R any](passes []Pass[R]) []string {
 	return out
 }
 
-// Run runs passes on r, but for those that are disabled; observe, if not nil, hears of each that
-// ran. Errors are those of the passes and of ctx: a table that Check finds fault with is a mistake
-// of its package, and panics.
+// Run runs the passes on r that are not disabled. observe, if not nil, is called after each. Errors
+// are those of the passes and of ctx. It panics if Check finds a fault of the table, which is a
+// mistake of its package.
 func Run[R any](ctx context.Context, passes []Pass[R], rules [][3]string, r R, disabled []string,
 	observe func(pass string)) error {
 	if err := Check(Names(passes), rules); err != nil {

@@ -1,4 +1,4 @@
-// Package suggest words help for a name that there is not.
+// Package suggest words the help for an unknown name.
 package suggest
 
 import (
@@ -14,8 +14,8 @@ func DidYouMean(word string, words []string) string {
 	return ""
 }
 
-// Nearest finds the word that fewest edits turn into word, "" if all need more than a third of its
-// letters (at least one may always differ). Very long words are not compared.
+// Nearest returns the word with the fewest edits to word, or "" if all need more than a third of
+// its letters (at least one may always differ). Very long words are not compared.
 func Nearest(word string, words []string) string {
 	const longest = 64
 	if word == "" || len(word) > longest {
@@ -33,8 +33,8 @@ func Nearest(word string, words []string) string {
 	return best
 }
 
-// distance is the edit distance of two words: insertions, deletions, replacements, and swaps of
-// neighbours.
+// distance returns the edit distance of two words: insertions, deletions, replacements, and swaps
+// of neighbours.
 func distance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	for j := range rows[0] {

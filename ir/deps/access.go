@@ -9,7 +9,7 @@ import (
 	"ripc/ir/arith"
 )
 
-// Access is one place that touches a buffer.
+// Access is one access to a buffer.
 type Access struct {
 	Buf   string
 	Idx   []ir.Expr
@@ -18,8 +18,7 @@ type Access struct {
 	Store *ir.Store // the store itself, if this is one
 }
 
-// String is the access as .ripir writes it: a store whole, anything else as the element it begins
-// at.
+// String formats the access as .ripir does: a store whole, anything else as its first element.
 func (a Access) String() string {
 	if a.Store != nil {
 		return Shorten(ir.StmtString(a.Store))
@@ -34,7 +33,7 @@ func (a Access) commutes(b Access) bool {
 		!a.Store.Val.Type().IsFloat()
 }
 
-// width is the number of elements that the access touches in dimension d.
+// width returns the number of elements that the access touches in dimension d.
 func (a Access) width(d int) int64 {
 	if k := d - (len(a.Idx) - len(a.Size)); k >= 0 && k < len(a.Size) {
 		return int64(a.Size[k])
@@ -94,18 +93,18 @@ func Written(as []Access) bool {
 // whole func.
 type Scope struct {
 	Ranges arith.Ranges
-	// Outer maps a loop to those around it: they hold still while the loop runs.
+	// Outer maps a loop to the loops around it, which hold still while it runs.
 	Outer map[string]*Loops
 }
 
-// Loops is a set of loops, one inside the other: the innermost, and those around it, which sets of
-// its neighbours share. nil is none.
+// Loops is a set of nested loops: the innermost one, and the set of those around it, which
+// neighbours share. nil is empty.
 type Loops struct {
 	name  string
 	outer *Loops
 }
 
-// With is l and the loop called name inside it.
+// With returns l and the loop called name inside it.
 func (l *Loops) With(name string) *Loops { return &Loops{name, l} }
 
 // Has reports whether a loop of l is called name.
@@ -118,7 +117,7 @@ func (l *Loops) Has(name string) bool {
 	return false
 }
 
-// ScopeOf is the Scope of the loops below body.
+// ScopeOf returns the Scope of the loops below body.
 func ScopeOf(body ir.Stmt) Scope {
 	n := 0
 	ir.Walk(body, func(s ir.Stmt) bool {
@@ -145,8 +144,8 @@ func ScopeOf(body ir.Stmt) Scope {
 	return sc
 }
 
-// Shorten puts text into quotes, without the newline at its end and only as much of it as a message
-// can bear.
+// Shorten quotes text, without the newline at its end, and cuts it to a length that suits a
+// message.
 func Shorten(s string) string {
 	for len(s) > 0 && s[len(s)-1] == '\n' {
 		s = s[:len(s)-1]

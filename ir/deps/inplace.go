@@ -115,8 +115,8 @@ func (c overwriting) accesses(s ir.Stmt) (writes, reads []Access) {
 	return writes, reads
 }
 
-// element is a by the number of its element, where shapes differ. Of a window it is told no more
-// then than that it may be anywhere.
+// element addresses a by the number of its element, if shapes differ. A window then counts as any
+// element.
 func (c overwriting) element(a Access, b ir.Buffer) Access {
 	if !c.byNumber {
 		return a

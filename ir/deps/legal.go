@@ -31,7 +31,7 @@ func Check(f *ir.Func) error {
 	return check(f, "")
 }
 
-// CheckLoop is Check of f where all loops but the one called name are known to be legal.
+// CheckLoop is Check of f if all loops but the one called name are known to be legal.
 func CheckLoop(f *ir.Func, name string) error { return check(f, name) }
 
 func check(f *ir.Func, alone string) error {
@@ -50,11 +50,11 @@ func check(f *ir.Func, alone string) error {
 	return nil
 }
 
-// checker looks at the marked loops of a Func.
+// checker checks the marked loops of a Func.
 type checker struct {
 	f     *ir.Func
 	only  string // the only loop to compare iterations of; "": all
-	scope *Scope // made when it is needed: most funcs that are checked after each step have no marked loop yet
+	scope *Scope // built when needed: most checked funcs have no marked loop
 }
 
 // stmt checks the loops in s. around has the enclosing statements, outermost first; spare capacity
@@ -94,7 +94,7 @@ func (c *checker) stmt(s ir.Stmt, around []ir.Stmt) *ir.Error {
 	return nil
 }
 
-// vector reports whether a loop has lanes: one iteration is none.
+// vector reports whether a loop has lanes: more than one iteration.
 func vector(l *ir.For) bool { return l.Kind == ir.Vectorize && l.Extent > 1 }
 
 func (c *checker) loop(l *ir.For, around []ir.Stmt) *ir.Error {
@@ -137,7 +137,7 @@ func (c *checker) loop(l *ir.For, around []ir.Stmt) *ir.Error {
 	return nil
 }
 
-// known says that l's iterations were compared before.
+// known reports whether l's iterations were compared before.
 func (c *checker) known(l *ir.For) bool { return c.only != "" && l.Var != c.only }
 
 func (c *checker) scoped() Scope {
@@ -172,7 +172,7 @@ func (c *checker) parallel(l *ir.For) *ir.Error {
 			body = append(body, others...)
 		}
 	}
-	// The loops around do not hold still: threads go through them without waiting for each other.
+	// The enclosing loops do not hold still: threads run through them without barriers.
 	sc := c.scoped()
 	sc.Outer = maps.Clone(sc.Outer)
 	sc.Outer[l.Var] = nil
@@ -214,7 +214,7 @@ func (c *checker) sameShares(l *ir.For, b string) ([]ir.Stmt, *ir.Error) {
 	return bodies, err
 }
 
-// without is s without the parallel loops that are to be left out.
+// without returns s without the given parallel loops.
 func without(s ir.Stmt, out func(*ir.For) bool) ir.Stmt {
 	return ir.MapStmt(s, func(s ir.Stmt) ir.Stmt {
 		if l, ok := s.(*ir.For); ok && l.Kind == ir.Parallel && out(l) {

@@ -8,11 +8,11 @@ import (
 	"ripc/ir/arith"
 )
 
-// Pair is two accesses of one buffer, one of them a write, that two iterations may do to the same
-// element.
+// Pair is two accesses to one buffer, at least one of them a write, that may touch the same element
+// in two iterations.
 type Pair struct{ A, B Access }
 
-// String shows both, or the one that meets itself.
+// String returns both, or the one that conflicts with itself.
 func (p Pair) String() string {
 	a, b := p.A.String(), p.B.String()
 	if a == b {
@@ -32,13 +32,12 @@ const (
 	Reductions
 )
 
-// forbids says that a and b may not be to one element.
+// forbids reports whether a and b must not touch the same element.
 func (r Rule) forbids(a, b Access) bool {
 	return (a.Write || b.Write) && !(r == Reductions && a.commutes(b))
 }
 
-// May reports whether there are an access of as and one of bs at all that Meet looks at, which no
-// Scope is needed for.
+// May reports whether as and bs contain a pair that Meet would examine. It needs no Scope.
 func May(as, bs []Access, rule Rule) bool {
 	if !Written(as) && !Written(bs) {
 		return false
@@ -87,8 +86,8 @@ func (sc Scope) Touch(as, bs []Access, still *Loops) (Pair, bool) {
 	return Pair{}, false
 }
 
-// Once reports whether each access of f to a buffer provably is to another element in each
-// iteration of the loops around it.
+// Once reports whether each access of f to a buffer provably touches another element in each
+// iteration of the enclosing loops.
 func Once(f *ir.Func, buf string) bool {
 	sc, once := ScopeOf(f.Body), true
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
@@ -103,7 +102,7 @@ func Once(f *ir.Func, buf string) bool {
 	return once
 }
 
-// meeting compares accesses; each index is taken apart once and compared with many.
+// meeting compares accesses. It splits each index once, and compares it with many.
 type meeting struct {
 	sc        Scope
 	heldLoops *Loops
@@ -116,7 +115,7 @@ type formKey struct {
 }
 
 // apart reports whether a and b never touch the same element in iterations that differ in v: some
-// dimension tells them apart.
+// dimension separates them.
 func (m *meeting) apart(a, b Access, v string) bool {
 	extent := m.sc.Ranges[v].Hi + 1
 	if v == anyLoop {
@@ -206,7 +205,7 @@ func (sc Scope) form(e ir.Expr, v string, still *Loops) form {
 	return f
 }
 
-// move adds sign times a term that may be anywhere in its range.
+// move adds sign times a term that may take any value in its range.
 func (f *form) move(sign int64, t arith.Term, r arith.Ranges) {
 	b, ok := arith.Bounds(t.Atom, r)
 	if !ok || Large(t.Coef) || Large(b.Lo) || Large(b.Hi) {
@@ -235,7 +234,7 @@ func (sc Scope) differ(x, y form, nx, ny, extent int64) bool {
 	if nx > 1 || ny > 1 {
 		d.lo, d.hi, d.gcd = d.lo-(ny-1), d.hi+(nx-1), 1
 	}
-	if x.coef != y.coef { // the two iterations have no distance that matters: any v and any v'
+	if x.coef != y.coef { // no distance between the iterations matters: any v and any v'
 		v := arith.Term{Coef: x.coef, Atom: ir.V(loopVar)}
 		w := arith.Term{Coef: y.coef, Atom: ir.V(loopVar)}
 		r := arith.Ranges{loopVar: {Lo: 0, Hi: extent - 1}}
@@ -254,7 +253,7 @@ func (sc Scope) differ(x, y form, nx, ny, extent int64) bool {
 	// first..last.
 	first := max(-(extent - 1), -arith.FloorDiv(d.hi+d.k, c))
 	last := min(extent-1, arith.FloorDiv(-(d.lo+d.k), c))
-	// The remainders by gcd repeat, so that a few steps stand for all.
+	// The remainders by gcd repeat, so a few steps suffice.
 	last = min(last, first+2*d.gcd+1)
 	for step := first; step <= last; step++ {
 		if step != 0 && d.zero(c*step) {
@@ -267,7 +266,7 @@ func (sc Scope) differ(x, y form, nx, ny, extent int64) bool {
 // anyLoop is the name of a loop that occurs in no index.
 const anyLoop = ""
 
-// loopVar stands for the loop in question where its two values are unrelated.
+// loopVar stands for the loop where its two values are unrelated.
 const loopVar = "v"
 
 // zero reports whether the form plus by can be 0.

@@ -37,7 +37,7 @@ next:
 	return out
 }
 
-// affine is e as an affine form of loop variables, if it is one.
+// affine returns e as an affine form of loop variables, if it has one.
 func (c *compiler) affine(e ir.Expr) (affine, bool) {
 	switch e := e.(type) {
 	case *ir.IntImm:
@@ -67,7 +67,7 @@ func (c *compiler) affine(e ir.Expr) (affine, bool) {
 	return affine{}, false
 }
 
-// within reports whether a is in 0..n-1 whatever the loop variables are.
+// within reports whether a is in 0..n-1 for all values of the loop variables.
 func (c *compiler) within(a affine, n int64) bool {
 	const limit = 1 << 24 // keeps lo and hi far from overflow
 	if len(a.terms) > 64 || a.c > maxBytes || a.c < -maxBytes {
@@ -103,10 +103,10 @@ type check struct {
 	stride  int64
 }
 
-// access compiles the indices of an element of b, nil if they are wrong.
+// access compiles the indices of an element of b; it returns nil after an error.
 func (c *compiler) access(b *bufRef, idx []ir.Expr) *access { return c.window(b, idx, nil) }
 
-// window compiles the start of a window of b that has the given shape in the trailing dimensions.
+// window compiles the start of a window of b with the given shape in the trailing dimensions.
 func (c *compiler) window(b *bufRef, idx []ir.Expr, shape []int) *access {
 	if len(idx) != len(b.Shape) {
 		c.fail("%d indices for %s", len(idx), ir.BufferString(b.Buffer))
@@ -140,7 +140,7 @@ func (c *compiler) window(b *bufRef, idx []ir.Expr, shape []int) *access {
 	return a
 }
 
-// offset is the byte offset.
+// offset returns the byte offset.
 func (a *access) offset(fr *frame) int64 {
 	s := a.proven.at(fr.v)
 	for i := range a.checks {
@@ -154,7 +154,7 @@ func (a *access) offset(fr *frame) int64 {
 	return s
 }
 
-// reading is offset, and complains about elements that were not written if the buffer is tracked.
+// reading returns the offset, and reports elements that were not written if the buffer is tracked.
 func (a *access) reading(fr *frame) int64 {
 	off := a.offset(fr)
 	if a.tracked && !fr.init[a.mem][off/int64(a.Type.Bytes())] {
@@ -164,7 +164,7 @@ func (a *access) reading(fr *frame) int64 {
 	return off
 }
 
-// writing is offset, and notes the element as written if the buffer is tracked.
+// writing returns the offset, and marks the element as written if the buffer is tracked.
 func (a *access) writing(fr *frame) int64 {
 	off := a.offset(fr)
 	if a.tracked {

@@ -10,7 +10,7 @@ type compiler struct {
 	calls      []*ir.Func         // instructions being compiled, outermost first
 	bufs       map[string]*bufRef // in scope
 	scope      []variable         // loops around the current statement, outermost first
-	hiddenVars int                // how many of scope belong to callers, so are not to be referred to
+	hiddenVars int                // number of variables in scope that belong to callers, and are invisible here
 	extents    []int64            // per slot of frame.v: the variable is in 0..extent-1; unknown for windows
 	allocs     []ir.Buffer        // memory beyond the parameters
 	checks     Checks
@@ -26,12 +26,12 @@ type variable struct {
 // unknown is the extent of a slot that holds no loop variable.
 const unknown = -1
 
-// bufRef is a buffer as the code in scope sees it: all of some memory, or a window of it.
+// bufRef is a buffer in scope: a whole memory, or a window of it.
 type bufRef struct {
 	ir.Buffer
 	mem      int     // frame.mem
 	stride   []int64 // bytes
-	base     int     // slot of frame.v with the byte offset at which a window starts, unknown if there is none
+	base     int     // slot of frame.v with the byte offset of a window's start, unknown for whole buffers
 	writable bool
 	tracked  bool
 }
@@ -72,7 +72,7 @@ func (c *compiler) buffer(name string) *bufRef {
 	return b
 }
 
-// variable finds the slot of a loop variable.
+// variable returns the slot of a loop variable.
 func (c *compiler) variable(name string) (slot int, ok bool) {
 	for i := len(c.scope) - 1; i >= c.hiddenVars; i-- {
 		if c.scope[i].name == name {

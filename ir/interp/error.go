@@ -16,16 +16,16 @@ const (
 	Unwritten                  // a read of an alloc element before it is written
 	Wraps                      // a sum that leaves its type
 	Number                     // a number outside the range of its buffer
-	Count                      // a count of a shift beyond the width
+	Count                      // a shift count beyond the width
 )
 
 // RuntimeError is undefined behaviour of a Func, with its place.
 type RuntimeError struct {
 	What  Undefined
 	Func  string // the kernel
-	Instr string // the instruction called from it in which it happened, if any
+	Instr string // the instruction in which it happened, if the Func called one
 	Vars  []VarValue
-	Buf   string // the buffer concerned, if any
+	Buf   string // the buffer, if it is about one
 	Index []int64
 	Shape []int
 	Msg   string
@@ -75,7 +75,7 @@ func (s *site) error(fr *frame, what Undefined, format string, args ...any) *Run
 	return e
 }
 
-// site is the place being compiled.
+// site returns the place being compiled.
 func (c *compiler) site() *site {
 	s := &site{fn: c.fn.Name, vars: append([]variable{}, c.scope...)}
 	if len(c.calls) > 0 {
@@ -84,7 +84,7 @@ func (c *compiler) site() *site {
 	return s
 }
 
-// fail keeps the first error; compiling goes on with whatever the caller returns.
+// fail keeps the first error; compilation continues with the caller's dummy result.
 func (c *compiler) fail(format string, args ...any) {
 	if c.err == nil {
 		node := "@" + c.fn.Name

@@ -125,7 +125,7 @@ func (c *compiler) castF32(e *ir.Cast) f32Fn {
 	return func(fr *frame) float32 { return float32(a(fr)) }
 }
 
-// compareF32 gives nil for operators that do not compare.
+// compareF32 returns nil for operators that do not compare.
 func compareF32(op ir.BinOp, a, b f32Fn) intFn {
 	var cmp func(x, y float32) bool
 	switch op {

@@ -46,7 +46,7 @@ func (c *compiler) int(e ir.Expr) intFn {
 	return nil
 }
 
-// fn is a as an expression.
+// fn returns a as an expression.
 func (a affine) fn() intFn {
 	switch {
 	case len(a.terms) == 0:
@@ -129,7 +129,7 @@ func (c *compiler) unary(e *ir.Unary) intFn {
 	return fn
 }
 
-// plainLoad is e's access if it is a load.
+// plainLoad returns e's access if e is a load.
 func (c *compiler) plainLoad(e ir.Expr) *access {
 	if l, ok := e.(*ir.Load); ok {
 		return c.load(l)
@@ -152,7 +152,7 @@ func (c *compiler) cast(e *ir.Cast) intFn {
 	return kindOf(e.T).wrap(c.int(e.A))
 }
 
-// fits reports that e's canonical form is also that of its cast to t.
+// fits reports whether e's canonical form is also that of its cast to t.
 func fits(e ir.Expr, t ir.Type) bool {
 	from := e.Type()
 	if u, ok := e.(*ir.Unary); ok && u.Op == ir.Popcount && from.Bits() <= 64 {
@@ -245,7 +245,7 @@ func (ints[T]) divide(op ir.BinOp, a intFn, by int64) intFn {
 
 func (k ints[T]) shift(e *ir.Binary, a, count intFn, at *site) intFn {
 	width := uint64(k.t.Bits())
-	// A negative count is a huge one here.
+	// A negative count becomes a huge one here.
 	check := func(fr *frame, n int64) uint64 {
 		if uint64(n) >= width {
 			panic(at.error(fr, Count, "shift count %d out of range 0..%d for %s in %s", n, width-1, k.t, ir.ExprString(e)))

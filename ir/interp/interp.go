@@ -35,13 +35,13 @@ type frame struct {
 	fuel int
 	v    []int64  // loop variables, and the byte offsets of call windows
 	mem  [][]byte // parameters, then allocs
-	init [][]bool // with Checks.Reads: which elements of an alloc are written
+	init [][]bool // with Checks.Reads: the written elements of an alloc
 }
 
-// cancelled is panicked with to leave the loops when the context is done.
+// cancelled is the value of the panic that leaves the loops when the context is done.
 type cancelled struct{ err error }
 
-// spend counts n iterations and now and then looks whether the context is done.
+// spend counts n iterations, and checks the context once in a while.
 func (fr *frame) spend(n int) {
 	if fr.fuel -= n; fr.fuel < 0 {
 		fr.fuel = pollEvery
@@ -98,8 +98,8 @@ func CompileWith(f *ir.Func, checks Checks) (*Compiled, error) {
 }
 
 // Run applies the Func to args, the little-endian contents of its parameters in order; outputs are
-// written in place. It fails with *RuntimeError where the Func does something undefined, or with
-// ctx's error when ctx is done; outputs are then partly written.
+// written in place. It fails with *RuntimeError for undefined behaviour, or with ctx's error when
+// ctx is done; outputs are then partly written.
 func (c *Compiled) Run(ctx context.Context, args [][]byte) (err error) {
 	if len(args) != len(c.fn.Params) {
 		return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("%d arguments for %d parameters", len(args), len(c.fn.Params))}
@@ -142,7 +142,7 @@ func (c *Compiled) Run(ctx context.Context, args [][]byte) (err error) {
 	return nil
 }
 
-// aligned is b, copied if its address would not do for elements of eight bytes.
+// aligned returns b, or a copy if its address is not aligned for elements of eight bytes.
 func aligned(b []byte) []byte {
 	if len(b) == 0 || uintptr(unsafe.Pointer(&b[0]))%8 == 0 {
 		return b

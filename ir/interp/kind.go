@@ -7,8 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// kind makes the closures of one integer type (or bool). Methods that take an operator give nil if
-// the type has none.
+// kind makes the closures of one integer type (or bool). Methods with an operator return nil if the
+// type does not have it.
 type kind interface {
 	canonical(v int64) int64
 	positive(v int64) bool

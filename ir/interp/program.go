@@ -8,7 +8,7 @@ import (
 	"ripc/ir"
 )
 
-// Options say how RunProgram goes about it; the zero value is fine.
+// Options are those of RunProgram; the zero value is fine.
 type Options struct {
 	Checks Checks
 	// Observe is called after each stage with the contents of all buffers by name. They are the
@@ -43,17 +43,17 @@ func RunProgram(ctx context.Context, p *ir.Program, inputs [][]byte, opt Options
 	return m.Outputs(), nil
 }
 
-// Machine runs a Program stage by stage. It is not for several goroutines at once.
+// Machine runs a Program stage by stage. It must not be used concurrently.
 type Machine struct {
 	// Memory holds the live contents of all buffers, by name; nil before Start.
 	Memory   map[string][]byte
 	program  *ir.Program
 	index    ir.Index // of program
 	checks   Checks
-	compiled map[*ir.Func]*Compiled // as far as they were needed
+	compiled map[*ir.Func]*Compiled // those needed so far
 }
 
-// NewMachine is a Machine for p that makes the checks.
+// NewMachine returns a Machine for p with these checks.
 func NewMachine(p *ir.Program, checks Checks) *Machine {
 	return &Machine{program: p, index: p.Index(), checks: checks, compiled: map[*ir.Func]*Compiled{}}
 }
@@ -86,10 +86,10 @@ func (m *Machine) Stage(ctx context.Context, i int) error {
 	return nil
 }
 
-// Outputs are the live contents of the output buffers, in order.
+// Outputs returns the live contents of the output buffers, in order.
 func (m *Machine) Outputs() [][]byte { return m.kind(ir.OutputBuf) }
 
-// Inputs are the live contents of the input buffers, in order.
+// Inputs returns the live contents of the input buffers, in order.
 func (m *Machine) Inputs() [][]byte { return m.kind(ir.InputBuf) }
 
 // kind lists the contents of buffers of one kind.
@@ -103,7 +103,7 @@ func (m *Machine) kind(k ir.BufKind) [][]byte {
 	return all
 }
 
-// memory gives each buffer of p its contents at the start.
+// memory returns the initial contents of each buffer of p.
 func memory(p *ir.Program, inputs [][]byte) (map[string][]byte, error) {
 	bad := func(format string, args ...any) error {
 		return &ir.Error{Node: "program @" + p.Name, Msg: fmt.Sprintf(format, args...)}
@@ -139,7 +139,7 @@ func memory(p *ir.Program, inputs [][]byte) (map[string][]byte, error) {
 	return mem, nil
 }
 
-// stageArgs checks that s fits f and gives the memory of its arguments.
+// stageArgs checks that s fits f and returns the memory of its arguments.
 func stageArgs(p ir.Index, s ir.Stage, f *ir.Func, mem map[string][]byte) ([][]byte, error) {
 	bad := func(format string, args ...any) ([][]byte, error) {
 		return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name), Msg: fmt.Sprintf(format, args...)}
@@ -171,7 +171,8 @@ func stageArgs(p ir.Index, s ir.Stage, f *ir.Func, mem map[string][]byte) ([][]b
 	return args, nil
 }
 
-// maskPadding is data with the bits beyond b's channels cleared; data itself if there are none.
+// maskPadding returns data with the bits beyond b's channels cleared; data itself if there are
+// none.
 func maskPadding(b ir.Buffer, data []byte) []byte {
 	row := 0
 	if n := len(b.Shape); n > 0 {

@@ -129,7 +129,7 @@ func (c *compiler) store(s *ir.Store) stmtFn {
 	return nil
 }
 
-// within is store, and complains about an element that the buffer's Range has not.
+// within wraps store with a check of the buffer's Range.
 func (a *access) within(store stmtFn) stmtFn {
 	if a.Range.Any() {
 		return store

@@ -36,13 +36,13 @@ func (c *compiler) checkSum(s *ir.Store, a *access, store stmtFn) stmtFn {
 	}
 }
 
-// accumulates reports whether e goes on with a sum in buf.
+// accumulates reports whether e continues a sum in buf.
 func accumulates(e ir.Expr, buf string) bool {
 	x, ok := e.(*ir.Binary)
 	return ok && ir.Accumulates(x, buf)
 }
 
-// exact compiles e, the value of a store to buf: the part that goes on with buf's elements does not
+// exact compiles e, the value of a store to buf. The part that continues buf's elements does not
 // wrap, the rest does.
 func (c *compiler) exact(e ir.Expr, buf string) exactFn {
 	if !accumulates(e, buf) {
@@ -61,7 +61,7 @@ func (c *compiler) exact(e ir.Expr, buf string) exactFn {
 	return func(fr *frame) *big.Int { v := a(fr); return combine(v, v, b(fr)) }
 }
 
-// number is v, in canonical form, as the integer of type t that it stands for.
+// number converts v, in canonical form, to the integer that it stands for in type t.
 func number(t ir.Type, v int64) *big.Int {
 	if t == ir.U64 {
 		return new(big.Int).SetUint64(uint64(v))
@@ -84,7 +84,7 @@ func (a *access) wraps(fr *frame, v *big.Int) {
 		v, a.Type, lo, hi)))
 }
 
-// addTo is store of "+=" that complains about a sum that wraps.
+// addTo is the store of "+=", with a check for sums that wrap.
 func (k ints[T]) addTo(a *access, v intFn) stmtFn {
 	return func(fr *frame) {
 		x := T(v(fr))

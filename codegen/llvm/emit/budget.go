@@ -33,7 +33,8 @@ func (e *emitter) enter(name, how string, extent int) {
 	}
 	i := slices.IndexFunc(e.spread.loops, func(c *copiedLoop) bool { return c.name == name })
 	if i < 0 {
-		i, e.spread.loops = len(e.spread.loops), append(e.spread.loops, &copiedLoop{name: name, how: how, extent: extent})
+		i = len(e.spread.loops)
+		e.spread.loops = append(e.spread.loops, &copiedLoop{name: name, how: how, extent: extent})
 	}
 	c := e.spread.loops[i]
 	c.start = e.count

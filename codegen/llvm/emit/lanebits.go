@@ -13,12 +13,12 @@ import (
 )
 
 // laneBits recognizes an expression that reads one bit of a word for each lane of the vectorized
-// loop,
+// loop:
 //
 //	word >> cast<u32>(lane + rest) & 1
 //
-// and emits it as the word, shifted by rest, reinterpreted as a vector of bools. This is the
-// inverse of bitmask. LLVM would shift word-wide lanes by 0, 1, 2 and so on: four times the work if
+// The result is the word, shifted by rest, reinterpreted as a vector of bools. This is the inverse
+// of bitmask. LLVM would shift word-wide lanes by 0, 1, 2 and so on: four times the work if
 // the lanes end up as bytes, but less work if they stay wide. So it applies only to conversions to
 // bytes. The lanes must fill whole bytes, and a word must have a bit for each.
 func (e *emitter) laneBits(x *ir.Binary) (val, bool) {

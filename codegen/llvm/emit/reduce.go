@@ -63,11 +63,11 @@ type mask struct {
 	shift arith.Affine
 }
 
-// bitmask recognizes a reduction by | or + that puts a bool of each lane at a bit of its own,
+// bitmask recognizes a reduction by | or + that puts a bool of each lane at a bit of its own:
 //
 //	word |= cast<u32>(bool of the lane) << (lane + rest)
 //
-// and emits it as the vector of bools, reinterpreted as one integer and shifted by rest. Processors
+// The result is the vector of bools, reinterpreted as one integer and shifted by rest. Processors
 // have an instruction for that.
 func (e *emitter) bitmask(s *ir.Store) (mask, bool) {
 	shl, ok := s.Val.(*ir.Binary)

@@ -138,7 +138,8 @@ func (s *section) decode(a arch, class elf.Class, defined func(name string) *def
 			var r reloc
 			var number uint32
 			if class == elf.ELFCLASS64 {
-				r.offset, number, r.symbol, r.addend = binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint32(raw[8:]),
+				r.offset, number, r.symbol, r.addend = binary.LittleEndian.Uint64(raw),
+					binary.LittleEndian.Uint32(raw[8:]),
 					binary.LittleEndian.Uint32(raw[12:]), int64(binary.LittleEndian.Uint64(raw[16:]))
 			} else {
 				info := binary.LittleEndian.Uint32(raw[4:])
