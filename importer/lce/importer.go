@@ -46,19 +46,14 @@ func parse(ctx context.Context, name string, data []byte, o importer.Options, li
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
-	b.behind = source.NewLevels(b.out, func(op string, attrs any, in ...*graph.Value) (v *graph.Value, err error) {
-		var names []string
-		for _, v := range in {
-			names = append(names, v.Name)
-		}
-		err = kit.Try(func() { v = b.g.Value(b.add(op, attrs, nil, names...)) })
-		return v, err
-	})
+	b.Kit = kit.Kit{Emit: b.add, Each: b.add, Reshape: b.reshape, Take: b.take}
+	b.behind = kit.NewLevels(b.out, b.add)
 	return b.build(ctx)
 }
 
 // builder makes the graph of a file.
 type builder struct {
+	kit.Kit
 	file    *file
 	options importer.Options
 	g       *graph.Graph
@@ -83,7 +78,7 @@ type builder struct {
 
 	lists map[int][]int // by tensor: whole numbers that were computed of shapes, nil where they are not known
 
-	behind *source.Levels // levels of 8 bits behind floats
+	behind *kit.Levels // levels of 8 bits behind floats
 
 	op     *operator // at work
 	remark string    // on it: why it is none of integers
@@ -226,7 +221,7 @@ func (b *builder) convert(h handler) {
 		return
 	}
 	val := h.convert(b)
-	if val == "" { // folded
+	if val == nil { // folded
 		return
 	}
 	b.bind(b.op.outputs[0], val)

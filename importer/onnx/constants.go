@@ -90,10 +90,10 @@ func (b *builder) run(n *node, outs []*tensor, inputs [][]float32, dt dtype) []*
 			panic(n.fail("", "it makes integers of constants alone, which is not supported"))
 		case t.cond != nil || t.truth:
 			types[i] = dtBool
-			t = b.elementwise(b.truths(t), "dequantize", &graph.NoAttrs{}, nil)
+			t = b.pipe(b.truths(t), "dequantize")
 		case t.value.Whole:
 			types[i] = dtInt64
-			t = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+			t = b.pipe(t, "dequantize")
 		}
 		t.truth = false
 		b.output(fmt.Sprintf("out%d", i), t)

@@ -149,7 +149,6 @@ func foldWhere(n *node, in []*array) []*array {
 		panic(n.fail("", "operands are %s, %s and %s, want bool and twice the same type", c.dt, x.dt, y.dt))
 	}
 	shape := kit.Must(broadcastShape(x.shape, y.shape))
-
 	shape = kit.Must(broadcastShape(shape, c.shape))
 	out := n.b.mem.newArray(x.dt, shape)
 	if out.len() == 0 {

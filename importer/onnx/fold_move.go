@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // foldGather takes positions of an axis; scalar indices drop it.
@@ -33,11 +34,11 @@ func foldSlice(n *node, in []*array) []*array {
 func (b *budget) cut(a *array, list []span) *array {
 	shape, step, base := slices.Clone(a.shape), strides(a.shape), 0
 	for _, s := range list {
-		shape[s.axis] = s.count
-		if s.count > 0 {
-			base += s.begin * step[s.axis]
+		shape[s.axis] = s.Count
+		if s.Count > 0 {
+			base += s.Begin * step[s.axis]
 		}
-		step[s.axis] *= s.step
+		step[s.axis] *= s.Step
 	}
 	return b.gather(a, shape, base, step)
 }
@@ -47,7 +48,7 @@ func foldSplit(n *node, in []*array) []*array {
 	var outs []*array
 	at := 0
 	for _, s := range sizes {
-		a := n.b.mem.cut(in[0], []span{{axis: axis, begin: at, count: s, step: 1}})
+		a := n.b.mem.cut(in[0], []span{{axis, kit.Span{Begin: at, Count: s, Step: 1}}})
 		outs = append(outs, a)
 		at += s
 	}

@@ -13,6 +13,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/ir"
 )
 
@@ -113,7 +114,7 @@ func TestSplitAxes(t *testing.T) {
 					t.Fatalf("%v to %v: group %v", from, to, g)
 				}
 			}
-			if !slices.Equal(in, identity(len(from))) || !slices.Equal(out, identity(len(to))) {
+			if !slices.Equal(in, kit.Identity(len(from))) || !slices.Equal(out, kit.Identity(len(to))) {
 				t.Fatalf("%v to %v: %v and %v", from, to, in, out)
 			}
 		}

@@ -2,26 +2,21 @@ package onnx
 
 import (
 	"math"
-	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
 )
 
 func lowerRelu(n *node) []*tensor {
-	return one(n.b.elementwise(n.in[0], "relu", &graph.NoAttrs{}, nil))
+	return one(n.b.pipe(n.in[0], "relu"))
 }
 
 func lowerSign(n *node) []*tensor {
-	return one(n.b.elementwise(n.in[0], "sign", &graph.NoAttrs{}, nil))
+	return one(n.b.pipe(n.in[0], "sign"))
 }
 
 // slope is x for x >= 0 and alpha*x for others.
-func (b *builder) slope(t *tensor, alpha float32) *tensor {
-	c := t.value.Channels()
-	b.mem.take(c, 4)
-	return b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{c}, Data: graph.NumbersOf(slices.Repeat([]float32{alpha}, c))}})
-}
+func (b *builder) slope(t *tensor, alpha float32) *tensor { return t.derived(b.Slope(t.value, alpha)) }
 
 func lowerLeakyRelu(n *node) []*tensor {
 	alpha := n.floatAttr("alpha", 0.01)
@@ -45,7 +40,7 @@ func lowerPRelu(n *node) []*tensor {
 		return one(b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": w}))
 	}
 	t = b.plain(t)
-	pos := b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
+	pos := b.pipe(t, "relu")
 	neg := b.clip(t, math.Inf(-1), 0)
 	neg = b.withConstant("mul", neg, slopes, false)
 	return one(b.binary("add", pos, neg))
@@ -55,11 +50,11 @@ func lowerPRelu(n *node) []*tensor {
 func (b *builder) clip(t *tensor, lo, hi float64) *tensor {
 	switch {
 	case lo == 0 && math.IsInf(hi, 1):
-		return b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
+		return b.pipe(t, "relu")
 	case lo == 0 && hi == 6:
-		return b.elementwise(t, "relu6", &graph.NoAttrs{}, nil)
+		return b.pipe(t, "relu6")
 	case lo == -1 && hi == 1:
-		return b.elementwise(t, "hard_tanh", &graph.NoAttrs{}, nil)
+		return b.pipe(t, "hard_tanh")
 	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
 		return t
 	}
@@ -107,7 +102,7 @@ func (b *builder) bounded(t *tensor, v float64, side int) *tensor {
 // lowerPlain makes an op without attributes.
 func lowerPlain(op string) lowerFunc {
 	return func(n *node) []*tensor {
-		return one(n.b.elementwise(n.in[0], op, &graph.NoAttrs{}, nil))
+		return one(n.b.pipe(n.in[0], op))
 	}
 }
 
@@ -152,22 +147,12 @@ func lowerSwish(n *node) []*tensor {
 	if alpha == 1 {
 		return lowerPlain("silu")(n)
 	}
-	y := n.b.scalar("mul", n.in[0], alpha)
-
-	y = n.b.elementwise(y, "sigmoid", &graph.NoAttrs{}, nil)
-
-	y = n.b.binary("mul", n.in[0], y)
-	return one(y)
+	return one(n.b.binary("mul", n.in[0], n.b.pipe(n.b.scalar("mul", n.in[0], alpha), "sigmoid")))
 }
 
 // lowerSoftsign is x / (1 + |x|).
 func lowerSoftsign(n *node) []*tensor {
-	y := n.b.elementwise(n.in[0], "abs", &graph.NoAttrs{}, nil)
-
-	y = n.b.scalar("add", y, 1)
-
-	y = n.b.binary("div", n.in[0], y)
-	return one(y)
+	return one(n.b.binary("div", n.in[0], n.b.scalar("add", n.b.pipe(n.in[0], "abs"), 1)))
 }
 
 // lowerThresholded is ThresholdedRelu: x for x > alpha, else 0.
@@ -202,14 +187,14 @@ func (n *node) softmax(op string, axis, opset int) *tensor {
 	axis = n.axis(axis, len(t.shape))
 	if opset < 13 && graph.Elems(t.shape[axis+1:]) > 1 {
 		rows := b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])})
-		rows = b.elementwise(rows, op, &graph.NoAttrs{}, nil)
+		rows = b.pipe(rows, op)
 		return b.reshape(rows, t.shape)
 	}
 	if t.flat != nil && axis == 1 { // the order within a row does not matter
-		return b.elementwise(t, op, &graph.NoAttrs{}, nil)
+		return b.pipe(t, op)
 	}
 	t = b.stored(t, t.last(axis))
-	return b.elementwise(t, op, &graph.NoAttrs{}, nil)
+	return b.pipe(t, op)
 }
 
 // lowerQLinearSoftmax is Softmax of integers. Inputs: x, its scale and zero point, those of y.

@@ -40,7 +40,6 @@ func one(t *tensor) []*tensor { return []*tensor{t} }
 func lowerBinary(op string) func(n *node) []*tensor {
 	return func(n *node) []*tensor {
 		y := n.b.binary(op, n.in[0], n.in[1])
-
 		n.b.constantOf(y.value, n.in[0], n.in[1])
 		return one(y)
 	}
@@ -75,7 +74,7 @@ func (b *builder) alike(x, y *tensor) (*tensor, *tensor) {
 	}
 	if x.flat == nil {
 		// Of two orders, that of layers with channels is kept, not that of a tensor as the file has it.
-		asFile := slices.Equal(x.order(), identity(len(shape))) && slices.Equal(y.shape, shape)
+		asFile := slices.Equal(x.order(), kit.Identity(len(shape))) && slices.Equal(y.shape, shape)
 		if slices.Equal(x.shape, shape) && !asFile {
 			y = b.stored(y, x.order())
 		} else {
@@ -181,12 +180,12 @@ func (b *builder) constantNode(a *array) *graph.Value {
 	if len(shape) == 0 {
 		shape = []int{1}
 	}
-	return b.emit("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: slices.Clone(shape), Data: graph.NumbersOf(a.floats())}})
+	return b.Constant(shape, a.floats())
 }
 
 // scalar is t op a number.
 func (b *builder) scalar(op string, t *tensor, v float32) *tensor {
-	return b.elementwise(t, op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{v})}})
+	return t.derived(b.Number(op, t.value, v))
 }
 
 // lowerSum adds up any number of operands.

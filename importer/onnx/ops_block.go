@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/source"
+	"ripc/importer/internal/kit"
 	"ripc/internal/human"
 )
 
@@ -62,7 +62,7 @@ func lowerResize(n *node) []*tensor {
 	}
 	factor := slices.Repeat([]int{1}, len(axes))
 	var cuts []span
-	var rest []*source.Along
+	var rest []*kit.Along
 	for d, s := range axes {
 		if s.in == s.out && s.scale == 1 {
 			continue
@@ -72,18 +72,16 @@ func lowerResize(n *node) []*tensor {
 			for i, p := range at {
 				at[i] = max(0, min(p, float32(s.in-1)))
 			}
-			rest = append(rest, source.AlongAxis(d, s.in, at))
+			rest = append(rest, kit.AlongAxis(d, s.in, at))
 			continue
 		}
 		from := n.nearest(s)
-		f, step := s.out/s.in, max(1, s.in/s.out)
-		switch {
-		case s.out == f*s.in && follows(from, 0, 1, f):
-			factor[d] = f
-		case follows(from, from[0], step, 1):
-			cuts = append(cuts, span{axis: d, begin: from[0], count: s.out, step: step})
-		default:
-			rest = append(rest, source.AlongPixels(d, s.in, from))
+		times, cut, listed := kit.Sample(s.in, from)
+		switch factor[d] = times; {
+		case listed:
+			rest = append(rest, kit.AlongPixels(d, s.in, from))
+		case cut != kit.Whole(s.in):
+			cuts = append(cuts, span{d, cut})
 		}
 	}
 	if cuts != nil {
@@ -108,13 +106,13 @@ func (b *builder) magnified(t *tensor, factor []int) *tensor {
 		t = b.enlarged(t, factor[1:rank-1])
 		return b.moved(t, back)
 	}
-	var axes []*source.Along
+	var axes []*kit.Along
 	for d, f := range factor {
 		at := make([]int, f*t.shape[d])
 		for i := range at {
 			at[i] = i / f
 		}
-		axes = append(axes, source.AlongPixels(d, t.shape[d], at))
+		axes = append(axes, kit.AlongPixels(d, t.shape[d], at))
 	}
 	return b.at(t, axes)
 }
@@ -128,20 +126,10 @@ func (b *builder) enlarged(t *tensor, factor []int) *tensor {
 	return b.fromImage(y, spatials)
 }
 
-// follows reports whether the positions in from begin at first and go on by step, each coming times times.
-func follows(from []int, first, step, times int) bool {
-	for i, p := range from {
-		if p != first+i/times*step {
-			return false
-		}
-	}
-	return true
-}
-
 // scalings reads the sizes that the axes of a tensor get, from scales or from sizes.
 func (n *node) scalings(shape []int) []scaling {
 	scales, sizes := n.scales()
-	axes := identity(len(shape))
+	axes := kit.Identity(len(shape))
 	if n.has("axes") {
 		axes = n.intsAttr("axes")
 		n.axes(axes, len(shape))

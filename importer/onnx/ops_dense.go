@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // dense multiplies rows t [M, K] by w [K, N], whose rows follow the order in which t's columns are stored. Where w was made of
@@ -139,7 +140,7 @@ func lowerMatMul(n *node) []*tensor {
 		return n.timesMatrix(x, y.konst)
 	case x.konst != nil && len(x.shape) == 2 && len(y.shape) >= 2: // (y' x')'
 		w := b.mem.permuted(x.konst, []int{1, 0})
-		swap := identity(len(y.shape))
+		swap := kit.Identity(len(y.shape))
 		swap[len(swap)-2], swap[len(swap)-1] = swap[len(swap)-1], swap[len(swap)-2]
 		t := b.moved(y, swap)
 		outs := n.timesMatrix(t, w)

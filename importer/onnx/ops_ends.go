@@ -12,7 +12,6 @@ const wholeNote = "the file makes int64 of these positions, ripc i32"
 // positions emits an op that makes i32 integers.
 func (b *builder) positions(op string, attrs any, x *graph.Value) *graph.Value {
 	v := b.emit(op, attrs, nil, x)
-
 	b.g.Producer(v.Name).Note = wholeNote
 	return v
 }

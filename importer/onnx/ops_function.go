@@ -121,8 +121,7 @@ func (b *builder) truths(t *tensor) *tensor {
 		}
 		y := b.function(op, c.x, &tensor{shape: c.limit.shape, konst: c.limit})
 		if c.low != c.notLess {
-			y = b.elementwise(y, "logical_not", &graph.NoAttrs{}, nil)
-
+			y = b.pipe(y, "logical_not")
 			y.truth = true
 		}
 		return y
@@ -135,8 +134,7 @@ func (b *builder) truths(t *tensor) *tensor {
 
 // nonzero is where a float tensor is not 0.
 func (b *builder) nonzero(t *tensor) *tensor {
-	y := b.scalar("not_equal", t, 0)
-
+	y := t.derived(b.NonZero(t.value))
 	y.truth = true
 	return y
 }

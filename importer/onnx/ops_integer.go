@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
@@ -41,7 +42,6 @@ func (n *node) integerLevels(i int, t *tensor, q *quantParams) *graph.Value {
 		return v
 	}
 	v := n.b.emit("quantize", t.integers.attrs(), nil, t.value) // exact: each is one of the levels
-
 	n.b.behind.Set(t.value, v)
 	return v
 }
@@ -191,7 +191,7 @@ func (b *builder) result(t *tensor, q *quantParams) *tensor {
 		t.integers = &quantParams{dt: dtInt32, scale: 1}
 		return t
 	}
-	y := b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+	y := b.pipe(t, "dequantize")
 	b.behind.Set(y.value, t.value)
 	y.integers = q
 	return y
@@ -365,18 +365,10 @@ func lowerQLinearGlobalAveragePool(n *node) []*tensor {
 	return one(n.b.imageResult(v, yq, axes))
 }
 
-// intMean emits the mean of an image of levels x: a convolution of each channel with weights of 1.
+// intMean emits the mean of an image of levels x.
 func (b *builder) intMean(x *graph.Value, xq, yq *quantParams) *graph.Value {
-	h, w, c := x.Shape[1], x.Shape[2], x.Shape[3]
-	b.mem.take(h*w*c, 4)
-	weights := map[string]*graph.Tensor{
-		"w":          {Shape: []int{h, w, 1, c}, Data: graph.NumbersOf(slices.Repeat([]float32{1}, h*w*c))},
-		"multiplier": {Shape: []int{1}, Data: graph.NumbersOf([]float32{xq.scale / float32(yq.scale*float32(h*w))})},
-	}
-	l := &intLayer{yq: yq}
-	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Integer: l.attrs()}
-	if c > 1 {
-		a.Groups = c
-	}
-	return b.emit("int_conv2d", a, weights, x)
+	h, w := x.Shape[1], x.Shape[2]
+	b.mem.take(h*w*x.Channels(), 4)
+	weights := map[string]*graph.Tensor{"multiplier": kit.One(xq.scale / float32(yq.scale*float32(h*w)))}
+	return b.EachChannel(x, [2]int{h, w}, [2]int{1, 1}, (&intLayer{yq: yq}).attrs(), weights)
 }

@@ -96,7 +96,7 @@ func lowerQuantizeLinear(n *node) []*tensor {
 		}
 	}
 	y := n.b.elementwise(n.in[0], "quantize", q.attrs(), nil)
-	y = n.b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
+	y = n.b.pipe(y, "dequantize")
 	y.integers = q
 	if fourBits {
 		lo, hi := kept(q.dt, fourBits)

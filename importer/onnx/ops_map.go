@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
 	"ripc/internal/human"
 )
@@ -15,7 +16,7 @@ import (
 // intMap emits what a function makes of the real values of levels x, as levels of q; x itself if that changes nothing.
 func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) float32) *graph.Value {
 	a := graph.IntMapOf(x.LevelType, q.attrs(), real)
-	if a.LevelType == x.LevelType && slices.Equal(a.Table, identity(len(a.Table))) {
+	if a.LevelType == x.LevelType && slices.Equal(a.Table, kit.Identity(len(a.Table))) {
 		return x
 	}
 	return b.emit("int_map", a, nil, x)
@@ -23,36 +24,18 @@ func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) fl
 
 // mapped is t as integers of q, where float steps, or none, make it of levels or of a concatenation of levels; nil where they do not.
 func (n *node) mapped(t *tensor, q *quantParams) *tensor {
-	b, values := n.b, n.b.g.Graph().Values
-	var steps []scalar.Step
-	real := func(v float32) float32 { return scalar.Through(steps, v) }
-	for v := t.value; ; {
-		made := b.behind.Of(v)
-		p := b.g.Producer(v.Name)
-		switch {
-		case made != nil:
-			made = b.intMap(made, q, real)
-		case p == nil || !b.alone(v):
-			return nil
-		case p.Op == "concat":
-			made = b.concatOf(p, q, real)
-		case p.Op == "reshape":
-			v = values[p.Inputs[0]]
-			continue
-		case len(p.Inputs) == 1 && graph.OpNamed(p.Op).Stepped():
-			before := graph.Steps(b.g.Graph(), p)
-			if !scalar.Alike(before) {
-				return nil
-			}
-			steps, v = append(slices.Clone(before), steps...), values[p.Inputs[0]]
-			continue
-		}
-		if made == nil {
-			return nil
-		}
-		made = b.reshaped(made, t.value.Shape)
-		return b.result(t.derived(made), q)
+	b := n.b
+	v, real := b.behind.Before(t.value, func(v *graph.Value, p *graph.Node) bool { return b.alone(v) && p.Op != "concat" })
+	made := b.behind.Of(v)
+	if made != nil {
+		made = b.intMap(made, q, real)
+	} else if p := b.g.Producer(v.Name); p != nil && p.Op == "concat" && b.alone(v) {
+		made = b.concatOf(p, q, real)
 	}
+	if made == nil {
+		return nil
+	}
+	return b.result(t.derived(b.reshaped(made, t.value.Shape)), q)
 }
 
 // concatOf emits the concatenation p with what a function makes of its operands, as levels of q; nil if some are no levels.

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"ripc/importer/internal/kit"
 	"slices"
 )
 
@@ -102,9 +103,8 @@ func (n *node) channelwiseBoth(count, rank int) (scale, bias *tensor) {
 func (n *node) axesFrom() []int {
 	rank := len(n.in[0].shape)
 	axis := n.intAttr("axis", -1)
-
 	axis = n.axis(axis, rank)
-	return identity(rank)[axis:]
+	return kit.Identity(rank)[axis:]
 }
 
 // lowerLayerNorm normalizes over the last axes.
@@ -131,7 +131,7 @@ func (n *node) image() {
 // lowerInstanceNorm normalizes each channel of each image.
 func lowerInstanceNorm(n *node) []*tensor {
 	n.image()
-	return n.normalizedChannels(identity(len(n.in[0].shape))[2:])
+	return n.normalizedChannels(kit.Identity(len(n.in[0].shape))[2:])
 }
 
 // normalizedChannels normalizes input 0, [N, C, ...], over axes; inputs 1 and 2 have a scale and a bias for each channel.
@@ -156,7 +156,7 @@ func lowerGroupNorm(n *node) []*tensor {
 	apart := slices.Concat(t.shape[:1], []int{groups, c / groups}, t.shape[2:])
 	y := chain(b, t,
 		func(b *builder, t *tensor) *tensor { return b.reshape(t, apart) },
-		func(b *builder, t *tensor) *tensor { return b.normalized(t, identity(rank + 1)[2:], epsilon) })
+		func(b *builder, t *tensor) *tensor { return b.normalized(t, kit.Identity(rank + 1)[2:], epsilon) })
 	count, over := c, rank-1
 	if n.opset < 21 {
 		count, over = groups, rank
@@ -176,7 +176,7 @@ func lowerBatchStatistics(n *node) []*tensor {
 	if len(shape) < 2 {
 		panic(n.fail("", "input has shape %v, want [N, C, ...]", shape))
 	}
-	return n.normalizedChannels(slices.Delete(identity(len(shape)), 1, 2))
+	return n.normalizedChannels(slices.Delete(kit.Identity(len(shape)), 1, 2))
 }
 
 // lowerMeanVariance normalizes over attribute axes, with the standard's epsilon.
@@ -217,7 +217,6 @@ func unchanged(_ *builder, t *tensor) *tensor { return t }
 func lowerLpNorm(n *node) []*tensor {
 	p := n.intAttr("p", 2)
 	axis := n.intAttr("axis", -1)
-
 	axis = n.axis(axis, len(n.in[0].shape))
 	before, behind := squared, []string{"sqrt"}
 	switch p {

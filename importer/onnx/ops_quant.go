@@ -317,7 +317,7 @@ func (b *builder) levels(t *tensor, q *quantizer) *tensor {
 		a.Range = &scalar.Range{Min: lo, Max: hi}
 	}
 	y := b.elementwise(t, "quantize", a, nil)
-	return b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
+	return b.pipe(y, "dequantize")
 }
 
 // bitsFor is the width of levels from 0 to top.
@@ -330,7 +330,7 @@ func (b *builder) threshold(t *tensor, ts []float32, a *graph.ThresholdAttrs) *t
 
 func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs) *tensor {
 	y := b.elementwise(t, "threshold", a, map[string]*graph.Tensor{"thresholds": w})
-	return b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
+	return b.pipe(y, "dequantize")
 }
 
 // bipolarQuant is a signed quantizer of one bit: +1 where x/scale + zero >= 0, else -1; minus zero, times scale.
@@ -339,13 +339,9 @@ func (b *builder) bipolarQuant(t *tensor, q *quantArgs) *tensor {
 		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: float64(float32(q.scale.at(0)))}})
 	}
 	y := b.withConstant("div", t, q.scale, false)
-
 	y = b.withConstant("add", y, q.zero, false)
-
 	y = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})
-
 	y = b.withConstant("sub", y, q.zero, false)
-
 	y = b.withConstant("mul", y, q.scale, false)
 	return y
 }
@@ -366,15 +362,10 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) *tensor {
 		}
 	}
 	y := b.withConstant("div", t, q.scale, false)
-
 	y = b.withConstant("add", y, q.zero, false)
-
 	y = b.clip(y, float64(lo), float64(hi))
-
 	y = b.rounded(y, q.mode)
-
 	y = b.withConstant("sub", y, q.zero, false)
-
 	y = b.withConstant("mul", y, q.scale, false)
 	return y
 }
@@ -386,12 +377,11 @@ func (b *builder) rounded(t *tensor, mode rounding) *tensor {
 		return b.elementwise(t, "round", &graph.RoundAttrs{Mode: m}, nil)
 	}
 	half := func(t *tensor) *tensor {
-		p := b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
+		p := b.pipe(t, "relu")
 		return b.elementwise(p, "round", &graph.RoundAttrs{Mode: scalar.HalfDown}, nil)
 	}
 	above := half(t)
 	below := b.scalar("mul", t, -1)
-
 	below = half(below)
 	return b.binary("sub", above, below)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 	"ripc/internal/human"
 )
 
@@ -17,11 +18,11 @@ func lowerTranspose(n *node) []*tensor {
 func (n *node) permutation(rank int) []int {
 	move := n.intsAttr("perm")
 	if !n.has("perm") {
-		move = identity(rank)
+		move = kit.Identity(rank)
 		slices.Reverse(move)
 	}
 	sorted := slices.Sorted(slices.Values(move))
-	if !slices.Equal(sorted, identity(rank)) {
+	if !slices.Equal(sorted, kit.Identity(rank)) {
 		panic(n.fail("", "perm %v is no permutation of the %d axes", move, rank))
 	}
 	return move

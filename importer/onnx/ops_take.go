@@ -1,9 +1,8 @@
 package onnx
 
 import (
+	"ripc/importer/internal/kit"
 	"slices"
-
-	"ripc/importer/internal/source"
 )
 
 // pick is t with the given positions of an axis in that order, in runs where they go up by equal steps.
@@ -12,14 +11,17 @@ func (b *builder) pick(t *tensor, axis int, positions []int) *tensor {
 		panic(b.n.fail("", "nothing is left of shape %v", t.shape))
 	}
 	t = b.plain(t)
-	var parts []*tensor
-	for _, run := range source.Runs(positions) {
-		p := b.slice(t, []span{spanOf(axis, run)})
-		if parts = append(parts, p); len(parts) > maxPieces {
-			panic(b.n.fail("", "takes more than %d separate pieces of axis %d", maxPieces, axis))
-		}
+	runs := kit.Runs(positions)
+	switch {
+	case len(runs) > maxPieces:
+		panic(b.n.fail("", "takes more than %d separate pieces of axis %d", maxPieces, axis))
+	case len(runs) == 1:
+		return b.slice(t, []span{{axis, runs[0]}})
 	}
-	return b.concat(parts, axis)
+	shape := slices.Clone(t.shape)
+	shape[axis] = len(positions)
+	v := b.Pick(t.value, slices.Index(t.order(), axis), positions)
+	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers}
 }
 
 // lowerGather takes positions that are known from an axis.
@@ -84,7 +86,7 @@ func lowerSplit(n *node) []*tensor {
 	at := 0
 	for i, s := range sizes {
 		if n.Output[i] != "" && n.b.read(n.Output[i]) {
-			outs[i] = n.b.take(n.in[0], []span{{axis: axis, begin: at, count: s, step: 1}})
+			outs[i] = n.b.take(n.in[0], []span{{axis, kit.Span{Begin: at, Count: s, Step: 1}}})
 		}
 		at += s
 	}

@@ -73,7 +73,6 @@ func lowerWhere(n *node) []*tensor {
 			t = n.in[2]
 		}
 		shape := kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape))
-
 		shape = kit.Must(broadcastShape(shape, c.shape))
 		if slices.Equal(shape, t.shape) {
 			d := *t
@@ -144,7 +143,7 @@ func (b *builder) choose(c *condition, yes, no *array) *tensor {
 	}
 	// d*hi + (1-d)*lo with d 0 or 1.
 	d := b.thresholds(t, w, a)
-	rest := b.elementwise(d, "sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{1})}})
+	rest := b.elementwise(d, "sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": kit.One(1)})
 	d = b.withConstant("mul", d, hi, false)
 	rest = b.withConstant("mul", rest, lo, false)
 	return b.binary("add", d, rest)

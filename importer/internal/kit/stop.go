@@ -2,9 +2,6 @@ package kit
 
 import "runtime"
 
-// A fault of the file ends the reading of a node at once, wherever it is found: the function that finds it panics with an error, and
-// Try, which a reader puts around each node, returns that error. So the functions between the two have no error to pass on.
-
 // Try runs f and returns the error that f panicked with, nil if f came to its end.
 func Try(f func()) (err error) {
 	defer func() {
