@@ -1,7 +1,6 @@
 package lce
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -125,32 +124,12 @@ func (b *builder) integerBias(k, outs int, weights map[string]*graph.Tensor) (ok
 		return false
 	}
 	b.constant(k, "bias", typeI32)
-	high, low := make([]float32, outs), make([]float32, outs)
-	for o := range outs {
-		v := int32(binary.LittleEndian.Uint32(t.data[4*o:]))
-		high[o] = float32(v)
-		low[o] = float32(int64(v) - int64(high[o]))
+	bias := make([]int32, outs)
+	for o := range bias {
+		bias[o] = int32(t.integer(o))
 	}
-	b.parts(weights, "bias", high, low)
+	weights["bias"] = kit.Vector(bias)
 	return true
-}
-
-// parts adds a weight, and what f32 does not hold of it.
-func (b *builder) parts(weights map[string]*graph.Tensor, key string, high, low []float32) {
-	weights[key] = &graph.Tensor{Shape: []int{len(high)}, Data: graph.NumbersOf(high)}
-	if slices.ContainsFunc(low, func(v float32) bool { return v != 0 }) {
-		weights[key+"_low"] = &graph.Tensor{Shape: []int{len(low)}, Data: graph.NumbersOf(low)}
-	}
-}
-
-// multipliers adds those of a layer, numbers of which f32 has the first 24 bits only.
-func (b *builder) multipliers(weights map[string]*graph.Tensor, by ...graph.FixedPoint) {
-	high, low := make([]float32, len(by)), make([]float32, len(by))
-	for o, f := range by {
-		high[o] = float32(f.Real())
-		low[o] = float32(f.Real() - float64(high[o]))
-	}
-	b.parts(weights, "multiplier", high, low)
 }
 
 // product is what the sums of products of x and of weights of scale w are multiplied by, as levels of type y. Single says that the
@@ -172,11 +151,11 @@ func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, si
 	if !b.integerBias(2, len(w.scales), weights) {
 		return nil
 	}
-	var by []graph.FixedPoint
-	for _, s := range w.scales {
-		by = append(by, product(x, s, a.LevelType, single))
+	by := make([]float64, len(w.scales))
+	for o, s := range w.scales {
+		by[o] = product(x, s, a.LevelType, single).Real()
 	}
-	b.multipliers(weights, by...)
+	weights["multiplier"] = kit.Vector(by)
 	return b.tried(func() *graph.Value { return emit(x, a, weights) })
 }
 
@@ -363,7 +342,7 @@ func (b *builder) integerMean(perm []int, first, count int, sum bool) *graph.Val
 		}
 		by = graph.FixedPoint{Multiplier: int32(int64(by.Multiplier) << shift / elements), Shift: by.Shift - shift}
 		a.Coarse = by.Multiplier < 1<<30
-		b.multipliers(weights, by)
+		weights["multiplier"] = kit.Vector([]float64{by.Real()})
 	}
 	y := b.eachChannel(levels, [2]int{image[1], image[2]}, [2]int{1, 1}, a, weights)
 	if y == nil {

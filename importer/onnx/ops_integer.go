@@ -144,7 +144,13 @@ func (n *node) tensors(l *intLayer, w *array) map[string]*graph.Tensor {
 	}
 	weights := map[string]*graph.Tensor{"w": {Shape: w.shape, Data: ints}}
 	if l.w.bias != nil {
-		addBias(weights, l.w.bias.i)
+		bias := make([]int32, l.outs)
+		for o, v := range l.w.bias.i {
+			if bias[o] = int32(v); int64(bias[o]) != v {
+				panic(n.fail("", "weight \"bias\": element %d is %v, want integers of 32 bits", o, v))
+			}
+		}
+		weights["bias"] = kit.Vector(bias)
 	}
 	if l.yq == nil {
 		return weights
@@ -153,26 +159,13 @@ func (n *node) tensors(l *intLayer, w *array) map[string]*graph.Tensor {
 	for o := range by {
 		by[o] = l.product(o) / l.yq.scale
 	}
-	weights["multiplier"] = &graph.Tensor{Shape: []int{l.outs}, Data: graph.NumbersOf(by)}
+	weights["multiplier"] = kit.Vector(by)
 	return weights
 }
 
 // product is what a sum of output o is multiplied by for its real value, in onnxruntime's order.
 func (l *intLayer) product(o int) float32 {
 	return float32(float32(l.factor*l.xq.scale) * float32(element(l.w.scale, o)))
-}
-
-// addBias adds integers to the weights of a layer, in two parts where f32 does not hold them.
-func addBias(weights map[string]*graph.Tensor, bias []int64) {
-	high, low := make([]float32, len(bias)), make([]float32, len(bias))
-	for o, v := range bias {
-		high[o] = float32(v)
-		low[o] = float32(v - int64(high[o]))
-	}
-	weights["bias"] = &graph.Tensor{Shape: []int{len(high)}, Data: graph.NumbersOf(high)}
-	if slices.ContainsFunc(low, func(v float32) bool { return v != 0 }) {
-		weights["bias_low"] = &graph.Tensor{Shape: []int{len(low)}, Data: graph.NumbersOf(low)}
-	}
 }
 
 // attrs is what becomes of l's sums.

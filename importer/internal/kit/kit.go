@@ -23,7 +23,7 @@ type Kit struct {
 func One(v float32) *graph.Tensor { return Vector([]float32{v}) }
 
 // Vector is a weight of one axis.
-func Vector(v []float32) *graph.Tensor {
+func Vector[T float32 | float64 | int32](v []T) *graph.Tensor {
 	return &graph.Tensor{Shape: []int{len(v)}, Data: graph.NumbersOf(v)}
 }
 
