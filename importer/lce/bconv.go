@@ -34,8 +34,7 @@ func bconv(b *builder) *graph.Value {
 	if b.file.tensors[b.op.outputs[0]].typ == typeI32 {
 		return b.bitOutput(y, k, w.Shape[3])
 	}
-	act := option(m, "fused_activation_function", 0, 0, math.MaxInt8)
-	y = b.activation(y, act)
+	y = b.activation(y, option(m, "fused_activation_function", 0, 0, math.MaxInt8))
 	return b.affine(y, k, w.Shape[3])
 }
 
@@ -52,8 +51,7 @@ func (b *builder) filters(channels int) (w *graph.Tensor, groups int) {
 	}
 	in := channels / groups
 	w = b.weights(1, "bits", func() *graph.Tensor {
-		size := elems([]int{h, wd, in, o})
-		b.take(size)
+		b.take(elems([]int{h, wd, in, o}))
 		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: transposedBits(t.data, o, h*wd, n, in)}
 	})
 	if w.Shape[2] != in {

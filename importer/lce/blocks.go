@@ -154,8 +154,7 @@ func split(b *builder) func(k int) *graph.Value {
 	axis := axisOf(list[0], len(shape))
 	count, sizes := len(b.op.outputs), []int(nil)
 	if b.op.op == "SPLIT_V" {
-		sizes = b.ints(1, "sizes")
-		sizes = slices.Clone(sizes)
+		sizes = slices.Clone(b.ints(1, "sizes"))
 	} else if count > 0 && shape[axis]%count == 0 {
 		sizes = slices.Repeat([]int{shape[axis] / count}, count)
 	}
@@ -214,6 +213,5 @@ func transposeConv(b *builder) *graph.Value {
 	if ws["b"] == nil {
 		delete(ws, "b")
 	}
-	y := b.add("conv_transpose2d", a, ws, x)
-	return b.activation(y, t.Int8(3, 0))
+	return b.activation(b.add("conv_transpose2d", a, ws, x), t.Int8(3, 0))
 }

@@ -82,8 +82,7 @@ func (b *builder) numbers(k int, what string) []float32 {
 func (b *builder) constants(k int, what string) graph.Numbers {
 	t := b.input(k)
 	if t == nil || b.folded[b.op.inputs[k]] != nil || t.typ != typeF32 {
-		data := b.numbers(k, what)
-		return graph.NumbersOf(data)
+		return graph.NumbersOf(b.numbers(k, what))
 	}
 	b.constant(k, what, typeF32)
 	b.take(t.elems)

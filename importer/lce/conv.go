@@ -74,8 +74,7 @@ func conv(b *builder) *graph.Value {
 	if y != nil {
 		return y
 	}
-	w := b.floatFilters()
-	return b.floatConv(a, w, t.Int8(3, 0))
+	return b.floatConv(a, b.floatFilters(), t.Int8(3, 0))
 }
 
 // floatFilters are input 1, [O, KH, KW, I], as [KH, KW, I, O].
@@ -108,8 +107,7 @@ func depthwise(b *builder) *graph.Value {
 		return y
 	}
 	w := b.weights(1, "depthwise", func() *graph.Tensor {
-		data := b.numbers(1, "filter")
-		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: graph.NumbersOf(data)}
+		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: graph.NumbersOf(b.numbers(1, "filter"))}
 	})
 	return b.floatConv(a, w, t.Int8(4, 0))
 }
@@ -154,8 +152,7 @@ func (b *builder) floatConv(a *graph.Conv2DAttrs, w *graph.Tensor, act int) *gra
 	if ws["b"] == nil {
 		delete(ws, "b")
 	}
-	y := b.add("conv2d", a, ws, x)
-	return b.activation(y, act)
+	return b.activation(b.add("conv2d", a, ws, x), act)
 }
 
 // fullyConnected is FULLY_CONNECTED: weights [O, I]; the input is taken as rows of I numbers.
@@ -188,9 +185,7 @@ func fullyConnected(b *builder) *graph.Value {
 	if bias != nil {
 		ws["b"] = bias
 	}
-	y := b.add("dense", &graph.DenseAttrs{}, ws, x)
-	y = b.activation(y, t.Int8(0, 0))
-	return b.likeOutput(y)
+	return b.likeOutput(b.activation(b.add("dense", &graph.DenseAttrs{}, ws, x), t.Int8(0, 0)))
 }
 
 // reshape makes a node unless x has that shape already.

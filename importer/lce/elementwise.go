@@ -14,8 +14,7 @@ func arithmetic(op string, kind int) func(*builder) *graph.Value {
 		if y := b.integerPair(op, t.Int8(0, 0)); y != nil {
 			return y
 		}
-		y := b.binary(op)
-		return b.activation(y, t.Int8(0, 0))
+		return b.activation(b.binary(op), t.Int8(0, 0))
 	}
 }
 
@@ -38,8 +37,7 @@ func (b *builder) binary(op string) *graph.Value {
 			break
 		}
 		w := map[string]*graph.Tensor{"b": kit.Vector(b.numbers(k, "constant operand"))}
-		x := b.float(other)
-		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && op != "add" && op != "mul"}, w, x)
+		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && op != "add" && op != "mul"}, w, b.float(other))
 	}
 	in := make([]*graph.Value, 2)
 	for k := range in {
@@ -57,8 +55,7 @@ func simple(op string) func(*builder) *graph.Value {
 }
 
 func relu01(b *builder) *graph.Value {
-	x := b.float(0)
-	return b.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)
+	return b.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, b.float(0))
 }
 
 // prelu has slopes for each channel, [C] or [1, 1, C].

@@ -237,7 +237,6 @@ func (b *builder) convertParts(h handler) {
 			continue
 		}
 		b.first = len(b.g.Nodes)
-		val := part(k)
-		b.bind(i, val)
+		b.bind(i, part(k))
 	}
 }

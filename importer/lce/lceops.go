@@ -85,8 +85,7 @@ func signThreshold() *graph.ThresholdAttrs {
 }
 
 func lceDequantize(b *builder) *graph.Value {
-	x := b.levels(0)
-	return b.add("dequantize", &graph.NoAttrs{}, nil, x)
+	return b.add("dequantize", &graph.NoAttrs{}, nil, b.levels(0))
 }
 
 func lceMaxPool(b *builder) *graph.Value {

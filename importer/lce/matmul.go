@@ -39,8 +39,7 @@ func (b *builder) operand(k int, adjoint bool) *graph.Value {
 func (b *builder) timesMatrix(x *graph.Value, shape []int, adjoint bool) *graph.Value {
 	w := b.weights(1, "matrix", func() *graph.Tensor {
 		if !adjoint {
-			data := b.numbers(1, "right side")
-			return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(data)}
+			return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(b.numbers(1, "right side"))}
 		}
 		data := b.constants(1, "right side")
 		b.take(data.Len())

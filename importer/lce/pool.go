@@ -17,9 +17,7 @@ func pool(op string) func(*builder) *graph.Value {
 				return y
 			}
 		}
-		x := b.float(0)
-		y := b.add(op, a, nil, x)
-		return b.activation(y, t.Int8(5, 0))
+		return b.activation(b.add(op, a, nil, b.float(0)), t.Int8(5, 0))
 	}
 }
 

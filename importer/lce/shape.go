@@ -29,8 +29,7 @@ func concat(b *builder) *graph.Value {
 		}
 		in = append(in, x)
 	}
-	y := b.joined(in, axis)
-	return b.activation(y, t.Int8(1, 0))
+	return b.activation(b.joined(in, axis), t.Int8(1, 0))
 }
 
 // pad is PAD or PADV2, along any axes.
@@ -44,8 +43,7 @@ func pad(b *builder) *graph.Value {
 		value = v[0]
 	}
 	x := b.float(0)
-	p := b.paddings(x)
-	return b.padded(x, p, value)
+	return b.padded(x, b.paddings(x), value)
 }
 
 // paddings are input 1: how many positions are added before and after each axis of x.
@@ -95,8 +93,7 @@ func reshape(b *builder) *graph.Value {
 	if t := b.input(0); t != nil && t.typ == typeI32 {
 		return b.reshapeBits()
 	}
-	x := b.float(0)
-	return b.likeOutput(x)
+	return b.likeOutput(b.float(0))
 }
 
 // reshapeBits keeps the words of channels together.

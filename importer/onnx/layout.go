@@ -156,9 +156,7 @@ func (b *builder) plain(t *tensor) *tensor {
 	if o := t.orders["plain"]; o != nil {
 		return o
 	}
-	v := b.reshaped(t.value, t.flat.stored)
-	v = b.transpose(v, t.flat.perm)
-	v = b.reshaped(v, t.shape)
+	v := b.reshaped(b.transpose(b.reshaped(t.value, t.flat.stored), t.flat.perm), t.shape)
 	o := &tensor{shape: t.shape, value: v, integers: t.integers, truth: t.truth}
 	t.remember("plain", o)
 	return o

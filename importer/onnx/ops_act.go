@@ -19,8 +19,7 @@ func lowerSign(n *node) []*tensor {
 func (b *builder) slope(t *tensor, alpha float32) *tensor { return t.derived(b.Slope(t.value, alpha)) }
 
 func lowerLeakyRelu(n *node) []*tensor {
-	alpha := n.floatAttr("alpha", 0.01)
-	return one(n.b.slope(n.in[0], alpha))
+	return one(n.b.slope(n.in[0], n.floatAttr("alpha", 0.01)))
 }
 
 // lowerPRelu takes slopes of any shape that broadcasts to the input's: max(x, 0) + slope*min(x, 0) unless they are one for a
@@ -41,9 +40,7 @@ func lowerPRelu(n *node) []*tensor {
 	}
 	t = b.plain(t)
 	pos := b.pipe(t, "relu")
-	neg := b.clip(t, math.Inf(-1), 0)
-	neg = b.withConstant("mul", neg, slopes, false)
-	return one(b.binary("add", pos, neg))
+	return one(b.binary("add", pos, b.withConstant("mul", b.clip(t, math.Inf(-1), 0), slopes, false)))
 }
 
 // clip is min(max(x, lo), hi) by the op that says it best.
@@ -157,8 +154,7 @@ func lowerSoftsign(n *node) []*tensor {
 
 // lowerThresholded is ThresholdedRelu: x for x > alpha, else 0.
 func lowerThresholded(n *node) []*tensor {
-	alpha := n.floatAttr("alpha", 1)
-	above := n.b.scalar("greater", n.in[0], alpha)
+	above := n.b.scalar("greater", n.in[0], n.floatAttr("alpha", 1))
 	return one(n.b.function("where", above, n.in[0], &tensor{konst: &array{dt: dtFloat, f: []float32{0}}}))
 }
 
@@ -176,8 +172,7 @@ func lowerSoftmax(op string) lowerFunc {
 		if n.opset < 13 {
 			def = 1
 		}
-		axis := n.intAttr("axis", def)
-		return one(n.softmax(op, axis, int(n.opset)))
+		return one(n.softmax(op, n.intAttr("axis", def), int(n.opset)))
 	}
 }
 
@@ -186,8 +181,7 @@ func (n *node) softmax(op string, axis, opset int) *tensor {
 	b, t := n.b, n.in[0]
 	axis = n.axis(axis, len(t.shape))
 	if opset < 13 && graph.Elems(t.shape[axis+1:]) > 1 {
-		rows := b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])})
-		rows = b.pipe(rows, op)
+		rows := b.pipe(b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])}), op)
 		return b.reshape(rows, t.shape)
 	}
 	if t.flat != nil && axis == 1 { // the order within a row does not matter
@@ -202,8 +196,7 @@ func lowerQLinearSoftmax(n *node) []*tensor {
 	xq, yq := n.paramsOfOne()
 	n.integerLevels(0, n.in[0], xq)
 	opset := n.intAttr("opset", 13)
-	axis := n.intAttr("axis", -1)
-	y := n.softmax("softmax", axis, opset)
+	y := n.softmax("softmax", n.intAttr("axis", -1), opset)
 	ints := n.quantized(y, yq)
 	if ints != nil {
 		return one(ints)

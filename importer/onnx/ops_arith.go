@@ -10,8 +10,7 @@ import (
 // elementwise emits an op that leaves every element in its place; weights that differ by channel need t's axis of channels
 // stored last.
 func (b *builder) elementwise(t *tensor, op string, attrs any, weights map[string]*graph.Tensor) *tensor {
-	v := b.emitShaped(op, attrs, weights, t.value)
-	return t.derived(v)
+	return t.derived(b.emitShaped(op, attrs, weights, t.value))
 }
 
 // emitShaped emits an op on single elements of tensors of one shape. Where they were made by reshapes of tensors that have one
@@ -29,8 +28,7 @@ func (b *builder) emitShaped(op string, attrs any, weights map[string]*graph.Ten
 			return b.emit(op, attrs, weights, in...)
 		}
 	}
-	v := b.emit(op, attrs, weights, from...)
-	return b.reshaped(v, shape)
+	return b.reshaped(b.emit(op, attrs, weights, from...), shape)
 }
 
 // one is the result of an op with a single output.
@@ -105,8 +103,7 @@ func (b *builder) withConstant(op string, t *tensor, c *array, reverse bool) *te
 			return b.elementwise(t, op, &graph.BinaryOpAttrs{Reverse: reverse}, map[string]*graph.Tensor{"b": w})
 		}
 	}
-	t = b.ranked(t, len(shape))
-	t = b.plain(t)
+	t = b.plain(b.ranked(t, len(shape)))
 	k := b.constantLike(t, c)
 	in := []*graph.Value{t.value, k}
 	if reverse {
@@ -167,8 +164,7 @@ func (b *builder) constantLike(t *tensor, c *array) *graph.Value {
 	for d := range shape {
 		shape[d] = extentFromEnd(c.shape, len(shape)-d)
 	}
-	a := b.mem.permuted(c.view(shape), t.order())
-	return b.constantNode(a)
+	return b.constantNode(b.mem.permuted(c.view(shape), t.order()))
 }
 
 func (b *builder) constantNode(a *array) *graph.Value {

@@ -26,8 +26,7 @@ func lowerBlock(op string) func(n *node) []*tensor {
 			panic(n.fail("use DCR or CRD", "mode %q is unknown", mode))
 		}
 		x, _ := b.image(t)
-		v := b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: order}, nil, x.value)
-		y := ofImage(v)
+		y := ofImage(b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: order}, nil, x.value))
 		y.integers = x.integers
 		return []*tensor{y}
 	}
@@ -102,9 +101,7 @@ func (b *builder) magnified(t *tensor, factor []int) *tensor {
 		return b.enlarged(t, factor[2:])
 	case factor[rank-1] == 1: // channels last
 		move, back := channelsFirst(rank)
-		t := b.moved(t, move)
-		t = b.enlarged(t, factor[1:rank-1])
-		return b.moved(t, back)
+		return b.moved(b.enlarged(b.moved(t, move), factor[1:rank-1]), back)
 	}
 	var axes []*kit.Along
 	for d, f := range factor {
@@ -120,8 +117,7 @@ func (b *builder) magnified(t *tensor, factor []int) *tensor {
 // enlarged repeats the rows and columns of an image, or the positions of a sequence.
 func (b *builder) enlarged(t *tensor, factor []int) *tensor {
 	x, spatials := b.image(t)
-	v := b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor, 1)}, nil, x.value)
-	y := ofImage(v)
+	y := ofImage(b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor, 1)}, nil, x.value))
 	y.integers = x.integers
 	return b.fromImage(y, spatials)
 }

@@ -9,8 +9,7 @@ import (
 
 func lowerConcat(n *node) []*tensor {
 	axis := n.concatAxis(n.in[0])
-	parts := n.realParts()
-	return one(n.b.concat(parts, axis))
+	return one(n.b.concat(n.realParts(), axis))
 }
 
 // realParts are n's inputs, constants among them being the numbers that their integers stand for where the others hold integers.
@@ -44,8 +43,7 @@ func (n *node) concatAxis(t *tensor) int {
 	if !n.has("axis") {
 		panic(n.fail("", "attribute \"axis\" is missing"))
 	}
-	axis := n.intAttr("axis", 0)
-	return n.axis(axis, len(t.shape))
+	return n.axis(n.intAttr("axis", 0), len(t.shape))
 }
 
 // concat puts tensors, of which some may be constant, together along an axis.

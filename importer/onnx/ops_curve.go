@@ -65,8 +65,7 @@ func lowerGelu(n *node) []*tensor {
 
 // softplus is max(x, 0) + log(1 + e**-|x|).
 func (b *builder) softplus(x *graph.Value) *graph.Value {
-	y := b.Plain(b.Affine(b.Plain(x, "abs"), -1, 0), "exp")
-	y = b.Plain(b.Affine(y, 1, 1), "log")
+	y := b.Plain(b.Affine(b.Plain(b.Affine(b.Plain(x, "abs"), -1, 0), "exp"), 1, 1), "log")
 	return b.Pair("add", b.Plain(x, "relu"), y)
 }
 

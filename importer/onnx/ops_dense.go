@@ -142,8 +142,7 @@ func lowerMatMul(n *node) []*tensor {
 		w := b.mem.permuted(x.konst, []int{1, 0})
 		swap := kit.Identity(len(y.shape))
 		swap[len(swap)-2], swap[len(swap)-1] = swap[len(swap)-1], swap[len(swap)-2]
-		t := b.moved(y, swap)
-		outs := n.timesMatrix(t, w)
+		outs := n.timesMatrix(b.moved(y, swap), w)
 		return one(b.moved(outs[0], swap))
 	}
 	return one(b.product(x, y))
@@ -173,8 +172,7 @@ func (b *builder) product(x, y *tensor) *tensor {
 			values[i], shapes[i] = v, shape
 			continue
 		}
-		t := b.reshape(t, shape)
-		t = b.asFile(t)
+		t := b.asFile(b.reshape(t, shape))
 		values[i], shapes[i] = t.value, shape
 	}
 	v := b.emit("matmul", &graph.NoAttrs{}, nil, values[:]...)

@@ -29,8 +29,7 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 			w = b.vector(full, c)
 		}
 		if w == nil {
-			k := b.constantLike(full, c)
-			values = append(values, k)
+			values = append(values, b.constantLike(full, c))
 			continue
 		}
 		key := "b"
@@ -156,6 +155,5 @@ func lowerEqual(n *node) []*tensor {
 	if !truth(n.in[0]) || !truth(n.in[1]) {
 		return one(n.b.function("equal", n.in...))
 	}
-	differ := lowerLogic("logical_xor")(n)
-	return one(n.b.function("logical_not", differ...))
+	return one(n.b.function("logical_not", lowerLogic("logical_xor")(n)...))
 }

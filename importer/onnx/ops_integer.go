@@ -239,8 +239,7 @@ func (n *node) integerConv(l *intLayer) []*tensor {
 	l.outs = hwio.shape[3]
 	weights := n.tensors(l, hwio)
 	a.Integer = l.attrs()
-	v := n.b.emit("int_conv2d", a, weights, l.x)
-	return one(n.b.imageResult(v, l.yq, axes))
+	return one(n.b.imageResult(n.b.emit("int_conv2d", a, weights, l.x), l.yq, axes))
 }
 
 // imageResult is result of an image v, as a tensor with so many axes.
@@ -353,9 +352,7 @@ func lowerQLinearGlobalAveragePool(n *node) []*tensor {
 	}
 	x, axes := n.b.image(n.in[0])
 	x.integers = n.in[0].integers
-	levels := n.integerLevels(0, x, xq)
-	v := n.b.intMean(levels, xq, yq)
-	return one(n.b.imageResult(v, yq, axes))
+	return one(n.b.imageResult(n.b.intMean(n.integerLevels(0, x, xq), xq, yq), yq, axes))
 }
 
 // intMean emits the mean of an image of levels x.

@@ -212,6 +212,5 @@ func lowerXnorPopcount(n *node) []*tensor {
 	}
 	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), out)
 	rows := b.reshape(x, []int{graph.Elems(x.shape[:len(x.shape)-1]), x.shape[len(x.shape)-1]})
-	y := b.dense(rows, w, bias, nil)
-	return one(b.reshape(y, shape))
+	return one(b.reshape(b.dense(rows, w, bias, nil), shape))
 }

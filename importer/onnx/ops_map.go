@@ -68,8 +68,7 @@ func lowerQLinearConcat(n *node) []*tensor {
 		t := n.mappedInput(i, yq, like, func(v float32) float32 { return v })
 		parts = append(parts, t)
 	}
-	axis := n.concatAxis(parts[0])
-	y := n.b.concat(parts, axis)
+	y := n.b.concat(parts, n.concatAxis(parts[0]))
 	return one(n.b.result(y.derived(y.value), yq))
 }
 
@@ -92,15 +91,13 @@ func lowerQLinearSigmoid(n *node) []*tensor {
 // mappedAlone is what a function makes of the integers that are input 0, whose scale and zero point are inputs 1 and 2; 3 and 4 are those of y.
 func (n *node) mappedAlone(real func(v float32) float32) []*tensor {
 	yq := n.params(3, 4, n.held(0))
-	y := n.mappedInput(0, yq, n.in[0], real)
-	return one(n.b.result(y, yq))
+	return one(n.b.result(n.mappedInput(0, yq, n.in[0], real), yq))
 }
 
 // mappedInput are the levels of yq that a function makes of the integers that are input i, behind which stand their scale and zero point;
 // constants are stored as like is.
 func (n *node) mappedInput(i int, yq *quantParams, like *tensor, real func(v float32) float32) *tensor {
-	xq := n.params(i+1, i+2, n.held(i))
-	t := n.integers(i, xq, like)
+	t := n.integers(i, n.params(i+1, i+2, n.held(i)), like)
 	t.value = n.b.intMap(t.value, yq, real)
 	return t
 }

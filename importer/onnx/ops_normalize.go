@@ -41,8 +41,7 @@ func (b *builder) mean(t *tensor, axes []int) *tensor {
 
 // centered is t less its mean over axes.
 func (b *builder) centered(t *tensor, axes []int) *tensor {
-	mean := b.mean(t, axes)
-	return b.binary("sub", t, mean)
+	return b.binary("sub", t, b.mean(t, axes))
 }
 
 // overRoot is t * (1 / sqrt(mean of its squares over axes + epsilon)).
@@ -102,8 +101,7 @@ func (n *node) channelwiseBoth(count, rank int) (scale, bias *tensor) {
 // axesFrom are the axes from attribute axis on.
 func (n *node) axesFrom() []int {
 	rank := len(n.in[0].shape)
-	axis := n.intAttr("axis", -1)
-	axis = n.axis(axis, rank)
+	axis := n.axis(n.intAttr("axis", -1), rank)
 	return kit.Identity(rank)[axis:]
 }
 
@@ -116,9 +114,7 @@ func lowerRMSNorm(n *node) []*tensor { return n.normalizedRows((*builder).overRo
 // normalizedRows normalizes over the axes from attribute axis on; inputs 1 and 2 are scale and bias.
 func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) *tensor) []*tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
-	axes := n.axesFrom()
-	y := normalize(n.b, n.in[0], axes, epsilon)
-	return one(n.scaledBy(y, n.input(1), n.input(2)))
+	return one(n.scaledBy(normalize(n.b, n.in[0], n.axesFrom(), epsilon), n.input(1), n.input(2)))
 }
 
 // image checks that input 0 is [N, C, ...].
@@ -139,8 +135,7 @@ func (n *node) normalizedChannels(axes []int) []*tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
 	t := n.in[0]
 	scale, bias := n.channelwiseBoth(t.shape[1], len(t.shape)-1)
-	y := n.b.normalized(t, axes, epsilon)
-	return one(n.scaledBy(y, scale, bias))
+	return one(n.scaledBy(n.b.normalized(t, axes, epsilon), scale, bias))
 }
 
 // lowerGroupNorm normalizes groups of channels. Scale and bias have a number for each group before opset 21, for each channel from there on.
@@ -216,8 +211,7 @@ func unchanged(_ *builder, t *tensor) *tensor { return t }
 // lowerLpNorm divides by the norm along an axis.
 func lowerLpNorm(n *node) []*tensor {
 	p := n.intAttr("p", 2)
-	axis := n.intAttr("axis", -1)
-	axis = n.axis(axis, len(n.in[0].shape))
+	axis := n.axis(n.intAttr("axis", -1), len(n.in[0].shape))
 	before, behind := squared, []string{"sqrt"}
 	switch p {
 	case 1:

@@ -24,8 +24,7 @@ func (n *node) pads(rank int) (before, after []int, value float32) {
 		n.axes(given, rank)
 		axes = nil
 		for _, a := range given {
-			k := n.axis(a, rank)
-			axes = append(axes, k)
+			axes = append(axes, n.axis(a, rank))
 		}
 	}
 	if len(list) != 2*len(axes) {

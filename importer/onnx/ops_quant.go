@@ -316,8 +316,7 @@ func (b *builder) levels(t *tensor, q *quantizer) *tensor {
 	if lo != 0 || zero != 0 || hi != 1<<width-1 {
 		a.Range = &scalar.Range{Min: lo, Max: hi}
 	}
-	y := b.elementwise(t, "quantize", a, nil)
-	return b.pipe(y, "dequantize")
+	return b.pipe(b.elementwise(t, "quantize", a, nil), "dequantize")
 }
 
 // bitsFor is the width of levels from 0 to top.
@@ -329,8 +328,7 @@ func (b *builder) threshold(t *tensor, ts []float32, a *graph.ThresholdAttrs) *t
 }
 
 func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs) *tensor {
-	y := b.elementwise(t, "threshold", a, map[string]*graph.Tensor{"thresholds": w})
-	return b.pipe(y, "dequantize")
+	return b.pipe(b.elementwise(t, "threshold", a, map[string]*graph.Tensor{"thresholds": w}), "dequantize")
 }
 
 // bipolarQuant is a signed quantizer of one bit: +1 where x/scale + zero >= 0, else -1; minus zero, times scale.
@@ -338,11 +336,9 @@ func (b *builder) bipolarQuant(t *tensor, q *quantArgs) *tensor {
 	if q.scale.len() == 1 && q.zero.len() == 1 && q.zero.at(0) == 0 {
 		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: float64(float32(q.scale.at(0)))}})
 	}
-	y := b.withConstant("div", t, q.scale, false)
-	y = b.withConstant("add", y, q.zero, false)
+	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
 	y = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})
-	y = b.withConstant("sub", y, q.zero, false)
-	y = b.withConstant("mul", y, q.scale, false)
+	y = b.withConstant("mul", b.withConstant("sub", y, q.zero, false), q.scale, false)
 	return y
 }
 
@@ -361,12 +357,9 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) *tensor {
 			return b.elementwise(c, "fake_quant", &graph.FakeQuantAttrs{Min: float64(lo), Max: float64(hi), Rounding: mode}, w)
 		}
 	}
-	y := b.withConstant("div", t, q.scale, false)
-	y = b.withConstant("add", y, q.zero, false)
-	y = b.clip(y, float64(lo), float64(hi))
-	y = b.rounded(y, q.mode)
-	y = b.withConstant("sub", y, q.zero, false)
-	y = b.withConstant("mul", y, q.scale, false)
+	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
+	y = b.rounded(b.clip(y, float64(lo), float64(hi)), q.mode)
+	y = b.withConstant("mul", b.withConstant("sub", y, q.zero, false), q.scale, false)
 	return y
 }
 
@@ -377,13 +370,9 @@ func (b *builder) rounded(t *tensor, mode rounding) *tensor {
 		return b.elementwise(t, "round", &graph.RoundAttrs{Mode: m}, nil)
 	}
 	half := func(t *tensor) *tensor {
-		p := b.pipe(t, "relu")
-		return b.elementwise(p, "round", &graph.RoundAttrs{Mode: scalar.HalfDown}, nil)
+		return b.elementwise(b.pipe(t, "relu"), "round", &graph.RoundAttrs{Mode: scalar.HalfDown}, nil)
 	}
-	above := half(t)
-	below := b.scalar("mul", t, -1)
-	below = half(below)
-	return b.binary("sub", above, below)
+	return b.binary("sub", half(t), half(b.scalar("mul", t, -1)))
 }
 
 // lowerBipolar is BipolarQuant: +scale where x >= 0, else -scale.
@@ -398,6 +387,5 @@ func lowerBipolar(n *node) []*tensor {
 		a.Scale = float64(float32(scale.at(0)))
 		return one(b.threshold(t, []float32{0}, a))
 	}
-	y := b.threshold(t, []float32{0}, a)
-	return one(b.withConstant("mul", y, scale, false))
+	return one(b.withConstant("mul", b.threshold(t, []float32{0}, a), scale, false))
 }

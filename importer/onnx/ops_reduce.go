@@ -77,8 +77,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 		}
 	}
 	if !keep {
-		left := kit.Identity(len(shape))
-		left = slices.DeleteFunc(left, gone)
+		left := slices.DeleteFunc(kit.Identity(len(shape)), gone)
 		var kept []int
 		for _, d := range left {
 			kept = append(kept, shape[d])

@@ -46,8 +46,7 @@ func (n *node) spans(shape []int) []span {
 
 func lowerSlice(n *node) []*tensor {
 	t := n.in[0]
-	list := n.spans(t.shape)
-	return one(n.b.take(t, list))
+	return one(n.b.take(t, n.spans(t.shape)))
 }
 
 // take is the part of t that the spans leave; an axis that is read backwards is put together of slices.

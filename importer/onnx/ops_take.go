@@ -27,13 +27,11 @@ func (b *builder) pick(t *tensor, axis int, positions []int) *tensor {
 // lowerGather takes positions that are known from an axis.
 func lowerGather(n *node) []*tensor {
 	b, t := n.b, n.in[0]
-	axis := n.intAttr("axis", 0)
-	axis = n.axis(axis, len(t.shape))
+	axis := n.axis(n.intAttr("axis", 0), len(t.shape))
 	idx := n.konst(1, "indices")
 	positions := n.positions(idx, t.shape[axis])
 	shape := slices.Concat(t.shape[:axis], idx.shape, t.shape[axis+1:])
-	y := b.pick(t, axis, positions)
-	return one(b.reshape(y, shape))
+	return one(b.reshape(b.pick(t, axis, positions), shape))
 }
 
 // positions checks indices into an axis.
@@ -52,8 +50,7 @@ func (n *node) positions(idx *array, extent int) []int {
 
 // parts are the extents that Split cuts its axis into.
 func (n *node) parts(shape []int) (axis int, sizes []int) {
-	axis = n.intAttr("axis", 0)
-	axis = n.axis(axis, len(shape))
+	axis = n.axis(n.intAttr("axis", 0), len(shape))
 	sizes, given := n.listArg("split", 13, 1)
 	if !given {
 		// Equal parts, the last one smaller if it must.

@@ -72,8 +72,7 @@ func lowerWhere(n *node) []*tensor {
 		if c.bytes[0] == 0 {
 			t = n.in[2]
 		}
-		shape := kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape))
-		shape = kit.Must(broadcastShape(shape, c.shape))
+		shape := kit.Must(broadcastShape(kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape)), c.shape))
 		if slices.Equal(shape, t.shape) {
 			d := *t
 			return []*tensor{&d}

@@ -97,8 +97,7 @@ func activations(add adder) {
 	add("Softplus", op{min: 1, max: 1, lower: lowerSoftplus, becomes: "abs, exp, log, relu, add"})
 	add("Mish", op{min: 1, max: 1, lower: lowerMish, becomes: "softplus's ops, tanh, mul"})
 	add("Pow", op{min: 2, max: 2, lower: lowerPow, becomes: "mul, sqrt, div", limits: "a constant exponent, a multiple of 0.5 up to 8.5", fold: func(n *node, in []*array) []*array {
-		y := foldCastTo(n, in[1], in[0].dt)
-		return n.zip(in[0], y, in[0].dt, math.Pow, nil)
+		return n.zip(in[0], foldCastTo(n, in[1], in[0].dt), in[0].dt, math.Pow, nil)
 	}})
 	add("Softmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("softmax"), becomes: "softmax"})
 	add("LogSoftmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("log_softmax"), becomes: "log_softmax"})

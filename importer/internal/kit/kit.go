@@ -79,8 +79,7 @@ func (k *Kit) Gelu(x *graph.Value, tanh bool) *graph.Value {
 	var y *graph.Value
 	if tanh {
 		c := math.Sqrt(2 / math.Pi)
-		y = k.Affine(k.Pair("mul", x, x), float32(0.044715*c), float32(c))
-		y = k.Plain(k.Pair("mul", y, x), "tanh")
+		y = k.Plain(k.Pair("mul", k.Affine(k.Pair("mul", x, x), float32(0.044715*c), float32(c)), x), "tanh")
 	} else {
 		y = k.Plain(k.Number("mul", x, float32(math.Sqrt(0.5))), "erf")
 	}
