@@ -7,14 +7,6 @@ import (
 	"ripc/graph/scalar"
 )
 
-func lowerRelu(n *node) []*tensor {
-	return one(n.b.pipe(n.in[0], "relu"))
-}
-
-func lowerSign(n *node) []*tensor {
-	return one(n.b.pipe(n.in[0], "sign"))
-}
-
 // slope is x for x >= 0 and alpha*x for others.
 func (b *builder) slope(t *tensor, alpha float32) *tensor { return t.derived(b.Slope(t.value, alpha)) }
 

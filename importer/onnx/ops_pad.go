@@ -176,13 +176,14 @@ func foldPad(n *node, in []*array) []*array {
 		places = append(places, kit.Around(e, lo, hi, border))
 	}
 	s := strides(x.shape)
-	idx := make([]int, len(shape))
 	for k := range out.len() {
-		at, inside := 0, true
-		for d := range idx {
-			p := idx[d] - before[d]
-			if !constant {
-				p = max(0, -before[d]) + places[d][idx[d]]
+		at, inside, rest := 0, true, k
+		for d := len(shape) - 1; d >= 0; d-- {
+			p := rest % shape[d]
+			if rest /= shape[d]; constant {
+				p -= before[d]
+			} else {
+				p = max(0, -before[d]) + places[d][p]
 			}
 			inside = inside && p >= 0 && p < x.shape[d]
 			at += p * s[d]
@@ -191,12 +192,6 @@ func foldPad(n *node, in []*array) []*array {
 			out.copyFrom(k, x, at)
 		} else {
 			out.set(k, float64(value))
-		}
-		for d := len(idx) - 1; d >= 0; d-- {
-			if idx[d]++; idx[d] < shape[d] {
-				break
-			}
-			idx[d] = 0
 		}
 	}
 	return []*array{out}

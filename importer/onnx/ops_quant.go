@@ -249,29 +249,11 @@ func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) []*arra
 			panic(fmt.Errorf("a scale or zero point of shape %v does not fit shape %v", p.shape, x.shape))
 		}
 	}
-	so, zo := make([]int32, 0), make([]int32, 0)
-	if s.len() > 1 || z.len() > 1 {
-		b.mem.take(x.len(), 8)
-		so, zo = offsets(s, x.shape), offsets(z, x.shape)
-	}
+	si, zi := strideWalk(s, x.shape), strideWalk(z, x.shape)
 	for k := range out.f {
-		i, j := int32(0), int32(0)
-		if len(so) > 0 {
-			i, j = so[k], zo[k]
-		}
-		out.f[k] = f(float32(x.at(k)), float32(s.at(int(i))), float32(z.at(int(j))))
+		out.f[k] = f(float32(x.at(k)), float32(s.at(si())), float32(z.at(zi())))
 	}
 	return []*array{out}
-}
-
-// offsets are the places in a, broadcast to a shape, of that shape's elements.
-func offsets(a *array, shape []int) []int32 {
-	out := make([]int32, graph.Elems(shape))
-	for len(a.shape) > len(shape) { // leading extents of 1
-		a = a.view(a.shape[1:])
-	}
-	eachOffset(shape, 0, broadcastSteps(a.shape, shape), func(k, o int) { out[k] = int32(o) })
-	return out
 }
 
 // lowerQuant makes quantize or threshold and dequantize of a quantizer whose integers fit 8 bits and that treats all
