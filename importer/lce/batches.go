@@ -66,15 +66,11 @@ func (b *builder) blockOf(x *graph.Value) (block, pairs []int) {
 	if n := len(block); n < 1 || n > 2 || len(shape) < n+1 || len(shape) > 4 || len(pairs) != 2*n {
 		panic(faultf("one or two spatial axes are supported", "blocks %v with %d numbers of padding for a tensor of shape %v", block, len(pairs), shape))
 	}
-	for _, k := range block {
-		if k < 1 || k > graph.MaxElems {
-			panic(faultf("", "blocks %v: want numbers from 1", block))
-		}
-	}
-	for _, k := range pairs {
-		if k < 0 || k > graph.MaxElems {
-			panic(faultf("", "paddings %v: want numbers from 0", pairs))
-		}
+	switch {
+	case !kit.Within(block, 1, graph.MaxElems):
+		panic(faultf("", "blocks %v: want numbers from 1", block))
+	case !kit.Within(pairs, 0, graph.MaxElems):
+		panic(faultf("", "paddings %v: want numbers from 0", pairs))
 	}
 	return block, pairs
 }

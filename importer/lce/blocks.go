@@ -63,7 +63,7 @@ func repeat(b *builder) *graph.Value {
 	if len(times) != len(shape) {
 		panic(faultf("", "%d numbers for %d axes", len(times), len(shape)))
 	}
-	if slices.Min(times) < 1 || slices.Max(times) > graph.MaxElems {
+	if !kit.Within(times, 1, graph.MaxElems) {
 		panic(faultf("", "repeats %v times", times))
 	}
 	return b.Repeat(x, times)
@@ -208,10 +208,5 @@ func transposeConv(b *builder) *graph.Value {
 		}
 	}
 	a.Pad.Top, a.Pad.Bottom, a.Pad.Left, a.Pad.Right = cut[0]/2, cut[0]-cut[0]/2, cut[1]/2, cut[1]-cut[1]/2
-	ws := map[string]*graph.Tensor{"w": w}
-	ws["b"] = b.vector(3, "bias", w.Shape[3])
-	if ws["b"] == nil {
-		delete(ws, "b")
-	}
-	return b.activation(b.add("conv_transpose2d", a, ws, x), t.Int8(3, 0))
+	return b.activation(b.add("conv_transpose2d", a, b.withBias(w, 3), x), t.Int8(3, 0))
 }

@@ -70,7 +70,7 @@ func (b *builder) numbers(k int, what string) []float32 {
 		return out
 	case typeF16:
 		for i := range out {
-			out[i] = half(binary.LittleEndian.Uint16(t.data[2*i:]))
+			out[i] = f32.Half(binary.LittleEndian.Uint16(t.data[2*i:]))
 		}
 		return out
 	}
@@ -124,23 +124,6 @@ func (t *tensor) integer(i int) int64 {
 		return int64(binary.LittleEndian.Uint64(t.data[8*i:]))
 	}
 	return int64(int32(binary.LittleEndian.Uint32(t.data[4*i:])))
-}
-
-// half is the value of an IEEE half float.
-func half(h uint16) float32 {
-	sign, e, m := float64(1), int(h>>10&31), float64(h&1023)
-	if h>>15 != 0 {
-		sign = -1
-	}
-	switch {
-	case e == 31 && m != 0:
-		return float32(math.NaN())
-	case e == 31:
-		return float32(math.Inf(int(sign)))
-	case e == 0:
-		return float32(sign * m * 0x1p-24)
-	}
-	return float32(sign * math.Ldexp(1+m/1024, e-15))
 }
 
 // maxInts is the most numbers of a constant list: positions along an axis are the longest.

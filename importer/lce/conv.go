@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 	"ripc/importer/lce/internal/flatbuf"
 )
 
@@ -117,10 +118,8 @@ func depthwise(b *builder) *graph.Value {
 func (b *builder) convAttrs(t flatbuf.Table, act, channels int, groups func(channels int) int) *graph.Conv2DAttrs {
 	a := &graph.Conv2DAttrs{Dilations: [2]int{t.Int32(act+2, 1), t.Int32(act+1, 1)}}
 	a.Pad, a.Strides = window(t)
-	for _, d := range a.Dilations {
-		if d < 1 || d > graph.MaxElems {
-			panic(faultf("", "dilations %v: want positive numbers", a.Dilations))
-		}
+	if !kit.Within(a.Dilations[:], 1, graph.MaxElems) {
+		panic(faultf("", "dilations %v: want positive numbers", a.Dilations))
 	}
 	c := b.channels(0)
 	if a.Groups = groups(c); channels < 1 || a.Groups < 1 || c%a.Groups != 0 || c/a.Groups != channels {
@@ -147,12 +146,7 @@ func (b *builder) channels(k int) int {
 // floatConv makes a convolution of input 0 with w, input 2 being the bias, and act the activation.
 func (b *builder) floatConv(a *graph.Conv2DAttrs, w *graph.Tensor, act int) *graph.Value {
 	x := b.float(0)
-	ws := map[string]*graph.Tensor{"w": w}
-	ws["b"] = b.vector(2, "bias", w.Shape[3])
-	if ws["b"] == nil {
-		delete(ws, "b")
-	}
-	return b.activation(b.add("conv2d", a, ws, x), act)
+	return b.activation(b.add("conv2d", a, b.withBias(w, 2), x), act)
 }
 
 // fullyConnected is FULLY_CONNECTED: weights [O, I]; the input is taken as rows of I numbers.
@@ -180,12 +174,7 @@ func fullyConnected(b *builder) *graph.Value {
 		panic(faultf("", "its weights read %d numbers, the input has shape %v", w.Shape[0], x.Shape))
 	}
 	x = b.reshape(x, []int{n / w.Shape[0], w.Shape[0]})
-	ws := map[string]*graph.Tensor{"w": w}
-	bias := b.vector(2, "bias", w.Shape[1])
-	if bias != nil {
-		ws["b"] = bias
-	}
-	return b.likeOutput(b.activation(b.add("dense", &graph.DenseAttrs{}, ws, x), t.Int8(0, 0)))
+	return b.likeOutput(b.activation(b.add("dense", &graph.DenseAttrs{}, b.withBias(w, 2), x), t.Int8(0, 0)))
 }
 
 // reshape makes a node unless x has that shape already.

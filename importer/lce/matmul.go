@@ -1,8 +1,6 @@
 package lce
 
 import (
-	"slices"
-
 	"ripc/graph"
 	"ripc/importer/internal/kit"
 )
@@ -45,9 +43,7 @@ func (b *builder) timesMatrix(x *graph.Value, shape []int, adjoint bool) *graph.
 		b.take(data.Len())
 		return &graph.Tensor{Shape: []int{shape[1], shape[0]}, Data: data.Transposed(shape[0], shape[1])}
 	})
-	from := x.Shape
-	last := len(from) - 1
-	x = b.reshape(x, []int{elems(from[:last]), from[last]})
-	x = b.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": w}, x)
-	return b.reshape(x, append(slices.Clone(from[:last]), w.Shape[1]))
+	return b.Rows(x, func(rows *graph.Value) *graph.Value {
+		return b.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": w}, rows)
+	})
 }

@@ -48,6 +48,15 @@ func (b *builder) vector(k int, what string, n int) *graph.Tensor {
 	return kit.Vector(data)
 }
 
+// withBias are w and a bias of one number for each of its outputs, input k, if there is one.
+func (b *builder) withBias(w *graph.Tensor, k int) map[string]*graph.Tensor {
+	weights := map[string]*graph.Tensor{"w": w}
+	if bias := b.vector(k, "bias", w.Shape[len(w.Shape)-1]); bias != nil {
+		weights["b"] = bias
+	}
+	return weights
+}
+
 // weights are those that make gives for input k, made once for each kind of use.
 func (b *builder) weights(k int, kind string, make func() *graph.Tensor) *graph.Tensor {
 	key := fmt.Sprint(b.op.inputs[k], " ", kind)

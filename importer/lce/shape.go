@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // concat is CONCATENATION along any axis.
@@ -53,10 +54,8 @@ func (b *builder) paddings(x *graph.Value) []int {
 	if len(p) != 2*len(shape) {
 		panic(faultf("", "has %d numbers of padding for %d axes", len(p), len(shape)))
 	}
-	for _, n := range p {
-		if n < 0 || n > graph.MaxElems {
-			panic(faultf("", "padding %v: want numbers from 0", p))
-		}
+	if !kit.Within(p, 0, graph.MaxElems) {
+		panic(faultf("", "padding %v: want numbers from 0", p))
 	}
 	return p
 }

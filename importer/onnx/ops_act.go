@@ -58,9 +58,7 @@ func clipBounds(n *node) (lo, hi float64) {
 		if n.opset >= 11 {
 			*p = n.scalarOf(1+i, name, *p)
 		} else if n.has(name) {
-			var v float32
-			v = n.floatAttr(name, 0)
-			*p = float64(v)
+			*p = float64(n.floatAttr(name, 0))
 		}
 		if *p != *p {
 			panic(n.fail("", "%s is not a number", name))

@@ -215,13 +215,11 @@ func (n *node) timesMatrix(x *tensor, w *array) []*tensor {
 	}
 	k := rank - 1
 	t := b.stored(x, x.last(k))
-	order := t.order()
-	s := t.value.Shape
-	v := b.reshaped(t.value, []int{graph.Elems(s[:k]), s[k]})
-	y := b.dense(&tensor{shape: v.Shape, value: v}, matrix, nil, of)
+	v := b.Rows(t.value, func(rows *graph.Value) *graph.Value {
+		return b.dense(&tensor{shape: rows.Shape, value: rows}, matrix, nil, of).value
+	})
 	shape := append(slices.Clone(x.shape[:k]), matrix.shape[1])
-	v = b.reshaped(y.value, append(slices.Clone(s[:k]), matrix.shape[1]))
-	out := &tensor{shape: shape, value: v, perm: order}
+	out := &tensor{shape: shape, value: v, perm: t.order()}
 	if len(w.shape) == 1 {
 		return one(b.reshape(out, x.shape[:k]))
 	}

@@ -319,15 +319,13 @@ func (n *node) integerProduct(l *intLayer, w *array) []*tensor {
 	}
 	t.integers = q
 	l.x = n.integerLevels(0, t, l.xq)
-	s := slices.Clone(l.x.Shape)
-	l.x = b.reshaped(l.x, []int{graph.Elems(s[:len(s)-1]), s[len(s)-1]})
 	if flat != nil {
 		w = b.mem.rows(w, flat)
 	}
 	l.outs = w.shape[1]
-	weights := n.tensors(l, w)
-	v := b.emit("int_dense", &graph.DenseAttrs{Integer: l.attrs()}, weights, l.x)
-	v = b.reshaped(v, append(s[:len(s)-1:len(s)-1], l.outs))
+	v := b.Rows(l.x, func(rows *graph.Value) *graph.Value {
+		return b.emit("int_dense", &graph.DenseAttrs{Integer: l.attrs()}, n.tensors(l, w), rows)
+	})
 	return one(b.result(&tensor{shape: append(slices.Clone(t.shape[:rank-1]), l.outs), value: v, perm: t.perm}, l.yq))
 }
 

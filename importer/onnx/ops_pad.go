@@ -14,9 +14,7 @@ func (n *node) pads(rank int) (before, after []int, value float32) {
 	if n.opset < 11 {
 		value = n.floatAttr("value", 0)
 	} else {
-		var v float64
-		v = n.scalarOf(2, "constant value", 0)
-		value = float32(v)
+		value = float32(n.scalarOf(2, "constant value", 0))
 	}
 	axes := kit.Identity(rank)
 	if n.opset >= 18 && n.input(3) != nil {

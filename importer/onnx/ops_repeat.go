@@ -30,7 +30,7 @@ func lowerTile(n *node) []*tensor {
 	if len(times) != len(t.shape) {
 		panic(n.fail("", "%d repeats for %d axes", len(times), len(t.shape)))
 	}
-	if len(times) > 0 && (slices.Min(times) < 1 || slices.Max(times) > graph.MaxElems) {
+	if !kit.Within(times, 1, graph.MaxElems) {
 		panic(n.fail("", "repeats %v: want positive numbers", times))
 	}
 	return one(n.b.repeated(t, times))

@@ -102,6 +102,13 @@ func (k *Kit) Transpose(x *graph.Value, perm []int) *graph.Value {
 	return k.Emit("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
 }
 
+// Rows gives f the last axis of x as the columns of rows, and the result of f the other axes of x.
+func (k *Kit) Rows(x *graph.Value, f func(rows *graph.Value) *graph.Value) *graph.Value {
+	axes, last := slices.Clone(x.Shape[:len(x.Shape)-1]), x.Channels()
+	y := f(k.Reshape(x, []int{graph.Elems(axes), last}))
+	return k.Reshape(y, append(axes, y.Channels()))
+}
+
 // Reduce emits the mean, or the maximum, over count axes from axis first on. The result has as many axes as the image that is pooled.
 func (k *Kit) Reduce(x *graph.Value, first, count int, mean bool) *graph.Value {
 	image := ImageOf(x.Shape, first, count)
@@ -132,6 +139,11 @@ func (k *Kit) EachChannel(x *graph.Value, kernel, strides [2]int, a *graph.Integ
 		attrs.Groups = c
 	}
 	return k.Emit("int_conv2d", attrs, weights, x)
+}
+
+// Within reports whether all numbers are from lo to hi.
+func Within(numbers []int, lo, hi int) bool {
+	return !slices.ContainsFunc(numbers, func(v int) bool { return v < lo || v > hi })
 }
 
 // Identity is 0, 1, ... n-1.
