@@ -32,13 +32,14 @@ func Parse(file string, data []byte) (*graph.Graph, error) {
 
 // parse reads data as o asks for it, and allows constants of at most limit elements in all.
 func parse(ctx context.Context, name string, data []byte, o importer.Options, limit int) (*graph.Graph, error) {
-	f, err := decode(name, data)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.cut(name, o); err != nil {
-		return nil, err
-	}
+	return kit.Read(func() *graph.Graph {
+		f := decode(name, data)
+		f.cut(name, o)
+		return newBuilder(name, f, o, limit).build(ctx)
+	})
+}
+
+func newBuilder(name string, f *file, o importer.Options, limit int) *builder {
 	b := &builder{
 		file: f, options: o,
 		g: source.NewGraph(name), faults: source.Faults{File: name},
@@ -48,7 +49,7 @@ func parse(ctx context.Context, name string, data []byte, o importer.Options, li
 	b.out = graph.NewBuilder(b.g)
 	b.Kit = kit.Kit{Emit: b.add, Each: b.add, Reshape: b.reshape, Take: b.take}
 	b.behind = kit.NewLevels(b.out, b.add)
-	return b.build(ctx)
+	return b
 }
 
 // builder makes the graph of a file.
@@ -86,20 +87,16 @@ type builder struct {
 }
 
 // build goes through the operators once; faults that do not depend on each other are reported together.
-func (b *builder) build(ctx context.Context) (*graph.Graph, error) {
+func (b *builder) build(ctx context.Context) *graph.Graph {
 	for _, i := range b.file.outputs {
 		b.outputs[i] = true
 	}
 	b.nameTensors()
 	b.countBits()
-	if err := b.inputs(); err != nil {
-		return nil, err
-	}
+	b.inputs()
 	handlers := supported()
 	for i := range b.file.ops {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+		kit.Check(ctx.Err())
 		b.op, b.first, b.remark = &b.file.ops[i], len(b.g.Nodes), ""
 		h, ok := handlers[b.op.op]
 		known := ok && h.custom == b.op.custom
@@ -123,10 +120,10 @@ func (b *builder) build(ctx context.Context) (*graph.Graph, error) {
 	b.finishOutputs()
 	if b.faults.Any() {
 		b.adviseCut()
-		return nil, b.faults.Err()
+		panic(b.faults.Err())
 	}
 	b.out.Prune()
-	return source.Adapt(b.g, b.options)
+	return kit.Must(source.Adapt(b.g, b.options))
 }
 
 func (b *builder) dependsOnFailed() bool {

@@ -1,6 +1,9 @@
 package kit
 
-import "runtime"
+import (
+	"ripc/graph"
+	"runtime"
+)
 
 // Try runs f and returns the error that f panicked with, nil if f came to its end.
 func Try(f func()) (err error) {
@@ -17,6 +20,12 @@ func Try(f func()) (err error) {
 	}()
 	f()
 	return nil
+}
+
+// Read returns the graph that f makes, or the error that f panicked with.
+func Read(f func() *graph.Graph) (g *graph.Graph, err error) {
+	err = Try(func() { g = f() })
+	return g, err
 }
 
 // Check panics with err, if it is not nil.
