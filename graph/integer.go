@@ -44,9 +44,9 @@ func ParseRequantization(text string) (Requantization, error) {
 //	fixed_point  the level clip(m * s, rounded as below, + z): a convolution of TFLite
 //	mean         the level clip(s / Count rounded to the nearest, halves away from zero, + t): AVERAGE_POOL_2D of TFLite
 //
-// with the level z that stands for 0, the level t that the caller sees as 0, and clip to Low..High. m is the weight "multiplier", [O]
-// or [1], plus, where it is given, "multiplier_low", which says what f32 does not hold of m (fixed_point). So is the bias "bias" plus
-// "bias_low". FixedPoint says how s is multiplied.
+// with the level z that stands for 0, the level t that the caller sees as 0, and clip to Low..High. m is the weight "multiplier",
+// [O] or [1], numbers of f32, or of f64 (fixed_point), and the bias is the weight "bias", numbers of i32 or f32. FixedPoint says how
+// s is multiplied.
 type IntegerAttrs struct {
 	Form Requantization
 	// LevelType is that of the result, of 8 bits. The zero value stands for f32 (none).
@@ -171,15 +171,13 @@ func IntegerOf(n *Node) *IntegerAttrs {
 
 // Bias is the bias of integer layer n, integers for so many outputs; nil if it has none.
 func (a *IntegerAttrs) Bias(n *Node) []int64 {
-	high, low := n.Weights["bias"], n.Weights["bias_low"]
-	if high == nil {
+	t := n.Weights["bias"]
+	if t == nil {
 		return nil
 	}
-	out := make([]int64, high.Data.Len())
-	for o, v := range high.Data.All() {
-		if out[o] = int64(v); low != nil {
-			out[o] += int64(low.Data.At(o))
-		}
+	out := make([]int64, t.Data.Len())
+	for o := range out {
+		out[o] = int64(t.Data.Exact(o))
 	}
 	return out
 }
@@ -187,11 +185,7 @@ func (a *IntegerAttrs) Bias(n *Node) []int64 {
 // Multiplier is the number that sums of output o of integer layer n are multiplied by.
 func (a *IntegerAttrs) Multiplier(n *Node, o int) float64 {
 	t := n.Weights["multiplier"]
-	v := float64(t.Data.At(o % t.Data.Len()))
-	if low := n.Weights["multiplier_low"]; low != nil {
-		v += float64(low.Data.At(o % low.Data.Len()))
-	}
-	return v
+	return t.Data.Exact(o % t.Data.Len())
 }
 
 // FixedPoint is Multiplier as sums are multiplied by it.
@@ -230,22 +224,15 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 	if high-low > 255 {
 		return nil, g.Errorf(n, "", "weight \"w\" has integers from %v to %v, want 8 bits", low, high)
 	}
-	for _, key := range []string{"bias", "bias_low"} {
-		t := n.Weights[key]
-		if t == nil {
-			continue
-		}
-		if err := g.needWeight(n, key, []int{out}); err != nil {
+	if t := n.Weights["bias"]; t != nil {
+		if err := g.needWeight(n, "bias", []int{out}); err != nil {
 			return nil, err
 		}
-		for o, v := range t.Data.All() { // the f32 next to MaxIntegerSum is one more, which "bias_low" takes off; the sums below say if they are too large
-			if v != float32(math.Trunc(float64(v))) || !(math.Abs(float64(v)) <= MaxIntegerSum+1) {
-				return nil, g.Errorf(n, "", "weight %q: element %d is %v, want integers of 32 bits", key, o, v)
+		for o := range out {
+			if v := t.Data.Exact(o); v != math.Trunc(v) || !(math.Abs(v) <= MaxIntegerSum+1) {
+				return nil, g.Errorf(n, "", "weight \"bias\": element %d is %v, want integers of 32 bits", o, v)
 			}
 		}
-	}
-	if n.Weights["bias_low"] != nil && n.Weights["bias"] == nil {
-		return nil, g.Errorf(n, "", "has a weight \"bias_low\", but no \"bias\"")
 	}
 	for o, v := range a.Bias(n) {
 		least[o], most[o] = least[o]+v, most[o]+v
@@ -271,18 +258,13 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 		if err := g.needVector(n, "multiplier", out); err != nil {
 			return nil, err
 		}
-		if low := n.Weights["multiplier_low"]; low != nil {
-			if a.Form == FloatRequantization {
-				return nil, g.Errorf(n, "", "weight \"multiplier_low\" is for fixed_point")
-			}
-			if err := g.needWeight(n, "multiplier_low", n.Weights["multiplier"].Shape); err != nil {
-				return nil, err
-			}
-		}
 		for o := range out {
 			m := a.Multiplier(n, o)
 			if !(m >= 0 && m < 1<<20) || m > 0 && m < 0x1p-100 && a.Form == FloatRequantization {
 				return nil, g.Errorf(n, "", "multiplier %v of output %d: want 0, or a number from 2^-100 to 2^20", m, o)
+			}
+			if a.Form == FloatRequantization && m != float64(float32(m)) {
+				return nil, g.Errorf(n, "fixed_point takes f64", "multiplier %v of output %d: want a number of f32", m, o)
 			}
 			if f := a.FixedPoint(n, o); a.Form == FixedRequantization && f.Shift > 0 && max(most[o], -least[o]) > math.MaxInt32>>f.Shift {
 				return nil, g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits", m, o, max(most[o], -least[o]))

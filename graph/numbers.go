@@ -8,10 +8,10 @@ import (
 
 // Numbers are the elements of a constant, in row-major order. They keep the type of their file, so
 // that weights of few bits take no more memory than there. Nobody writes to them. The zero value
-// has no elements.
+// has no elements. Elements are read as f32, which has all but those of i32 and f64: Exact has these.
 type Numbers struct{ stored store }
 
-// store is one way to hold numbers, each of which f32 has exactly.
+// store is one way to hold numbers.
 type store interface {
 	length() int
 	at(i int) float32
@@ -23,7 +23,7 @@ type store interface {
 }
 
 // NumbersOf holds v, which is not written to any more.
-func NumbersOf[T float32 | int8 | uint8 | int16](v []T) Numbers { return Numbers{typed[T](v)} }
+func NumbersOf[T number](v []T) Numbers { return Numbers{typed[T](v)} }
 
 // Whole holds count integers of at most 16 bits and a sign, which at gives. It stores them as signs
 // or bytes where these suffice.
@@ -124,6 +124,32 @@ func (n Numbers) Len() int {
 // At is element i. Who reads many takes All or Read, which are faster.
 func (n Numbers) At(i int) float32 { return n.stored.at(i) }
 
+// Exact is element i as it is stored.
+func (n Numbers) Exact(i int) float64 {
+	if v, ok := Stored[int32](n); ok {
+		return float64(v[i])
+	}
+	if v, ok := Stored[float64](n); ok {
+		return v[i]
+	}
+	return float64(n.At(i))
+}
+
+// wide reports whether f32 may not have elements of n.
+func (n Numbers) wide() bool {
+	switch n.stored.(type) {
+	case typed[int32], typed[float64]:
+		return true
+	}
+	return false
+}
+
+// Stored returns the elements of n, if they are stored as a list of T.
+func Stored[T number](n Numbers) ([]T, bool) {
+	list, ok := n.stored.(typed[T])
+	return list, ok
+}
+
 // Read fills to with the elements from i on.
 func (n Numbers) Read(i int, to []float32) {
 	if len(to) > 0 {
@@ -203,7 +229,12 @@ func transpose(rows, columns int, move func(from, to int)) {
 }
 
 // typed are numbers in a slice.
-type typed[T float32 | int8 | uint8 | int16] []T
+type typed[T number] []T
+
+// number is an element type of constants.
+type number interface {
+	float32 | int8 | uint8 | int16 | int32 | float64
+}
 
 func (v typed[T]) length() int      { return len(v) }
 func (v typed[T]) at(i int) float32 { return float32(v[i]) }
@@ -371,6 +402,14 @@ func (n Numbers) Mixed() bool {
 func (n Numbers) Equal(m Numbers) bool {
 	if n.Len() != m.Len() {
 		return false
+	}
+	if n.wide() || m.wide() {
+		for i := range n.Len() {
+			if n.Exact(i) != m.Exact(i) {
+				return false
+			}
+		}
+		return true
 	}
 	var a, b [piece]float32
 	for i := 0; i < n.Len(); i += piece {

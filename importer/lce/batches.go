@@ -4,20 +4,21 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // Converters write a dilated convolution of an open batch as one without dilations, around which SPACE_TO_BATCH_ND and
 // BATCH_TO_SPACE_ND take the image apart and put it together.
 
 // spaceToBatch is SPACE_TO_BATCH_ND: pads the spatial axes, and makes images of the batch of the pixels of each block.
-func spaceToBatch(b *builder) string {
+func spaceToBatch(b *builder) *graph.Value {
 	x := b.float(0)
 	block, p := b.blockOf(x)
-	shape := b.g.Value(x).Shape
+	shape := x.Shape
 	around := make([]int, 2*len(shape))
 	copy(around[2:], p)
 	x = b.padded(x, around, 0)
-	shape = b.g.Value(x).Shape
+	shape = x.Shape
 	n := len(block)
 	split, perm := []int{shape[0]}, []int{}
 	for d, k := range block {
@@ -35,10 +36,10 @@ func spaceToBatch(b *builder) string {
 }
 
 // batchToSpace is BATCH_TO_SPACE_ND, which undoes spaceToBatch, and crops.
-func batchToSpace(b *builder) string {
+func batchToSpace(b *builder) *graph.Value {
 	x := b.float(0)
 	block, crops := b.blockOf(x)
-	shape := b.g.Value(x).Shape
+	shape := x.Shape
 	n := len(block)
 	if shape[0]%elems(block) != 0 {
 		panic(faultf("", "blocks of %v do not divide the %d images of %v", block, shape[0], shape))
@@ -50,45 +51,34 @@ func batchToSpace(b *builder) string {
 		perm, out = append(perm, n+1+d, d), append(out, shape[1+d]*k)
 	}
 	x = b.rearranged(x, split, perm, 1+2*n, append(out, shape[1+n:]...))
-	a := &graph.SliceAttrs{Begin: make([]int, len(shape)), Size: slices.Clone(b.g.Value(x).Shape), Stride: slices.Repeat([]int{1}, len(shape))}
+	spans := kit.WholeSpans(x.Shape)
 	for d := range block {
-		a.Begin[1+d] = crops[2*d]
-		a.Size[1+d] -= crops[2*d] + crops[2*d+1]
+		spans[1+d].Begin, spans[1+d].Count = crops[2*d], spans[1+d].Count-crops[2*d]-crops[2*d+1]
 	}
-	if slices.Equal(a.Size, b.g.Value(x).Shape) {
-		return x
-	}
-	return b.add("slice", a, nil, x)
+	return b.Cut(x, spans)
 }
 
 // blockOf reads the blocks of an operator on x, and two numbers for each of their axes.
-func (b *builder) blockOf(x string) (block, pairs []int) {
+func (b *builder) blockOf(x *graph.Value) (block, pairs []int) {
 	block = b.ints(1, "block")
 	pairs = b.ints(2, "paddings")
-	shape := b.g.Value(x).Shape
+	shape := x.Shape
 	if n := len(block); n < 1 || n > 2 || len(shape) < n+1 || len(shape) > 4 || len(pairs) != 2*n {
 		panic(faultf("one or two spatial axes are supported", "blocks %v with %d numbers of padding for a tensor of shape %v", block, len(pairs), shape))
 	}
-	for _, k := range block {
-		if k < 1 || k > graph.MaxElems {
-			panic(faultf("", "blocks %v: want numbers from 1", block))
-		}
-	}
-	for _, k := range pairs {
-		if k < 0 || k > graph.MaxElems {
-			panic(faultf("", "paddings %v: want numbers from 0", pairs))
-		}
+	switch {
+	case !kit.Within(block, 1, graph.MaxElems):
+		panic(faultf("", "blocks %v: want numbers from 1", block))
+	case !kit.Within(pairs, 0, graph.MaxElems):
+		panic(faultf("", "paddings %v: want numbers from 0", pairs))
 	}
 	return block, pairs
 }
 
 // rearranged gives x the shape split, whose axes change their order as perm says (axes from kept on stay), and then the shape out.
-func (b *builder) rearranged(x string, split, perm []int, kept int, out []int) string {
+func (b *builder) rearranged(x *graph.Value, split, perm []int, kept int, out []int) *graph.Value {
 	for d := kept; d < len(split); d++ {
 		perm = append(perm, d)
 	}
-	x = b.add("reshape", &graph.ReshapeAttrs{Shape: split}, nil, x)
-
-	x = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
-	return b.add("reshape", &graph.ReshapeAttrs{Shape: out}, nil, x)
+	return b.Reshape(b.Transpose(b.Reshape(x, split), perm), out)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // bconv is a binary convolution: y = clamp(K - 2 popcount) * multiplier + bias, or bits by thresholds on the popcount.
-func bconv(b *builder) string {
+func bconv(b *builder) *graph.Value {
 	x := b.levels(0)
 	m := flexOptions(b.op)
 	c := option(m, "channels_in", -1, 1, graph.MaxElems)
@@ -26,7 +26,7 @@ func bconv(b *builder) string {
 	if a.Groups = groups; groups == 1 {
 		a.Groups = 0
 	}
-	y := b.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": w}, x.Name)
+	y := b.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": w}, x)
 	k := w.Shape[0] * w.Shape[1] * w.Shape[2]
 	if k > 1<<24 {
 		panic(faultf("", "%d products in a sum, at most %d are exact in f32", k, 1<<24))
@@ -34,8 +34,7 @@ func bconv(b *builder) string {
 	if b.file.tensors[b.op.outputs[0]].typ == typeI32 {
 		return b.bitOutput(y, k, w.Shape[3])
 	}
-	act := option(m, "fused_activation_function", 0, 0, math.MaxInt8)
-	y = b.activation(y, act)
+	y = b.activation(y, option(m, "fused_activation_function", 0, 0, math.MaxInt8))
 	return b.affine(y, k, w.Shape[3])
 }
 
@@ -52,8 +51,7 @@ func (b *builder) filters(channels int) (w *graph.Tensor, groups int) {
 	}
 	in := channels / groups
 	w = b.weights(1, "bits", func() *graph.Tensor {
-		size := elems([]int{h, wd, in, o})
-		b.take(size)
+		b.take(elems([]int{h, wd, in, o}))
 		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: transposedBits(t.data, o, h*wd, n, in)}
 	})
 	if w.Shape[2] != in {
@@ -86,7 +84,7 @@ func transposedBits(data []byte, out, taps, n, in int) graph.Numbers {
 
 // bitOutput makes bits of y = k - 2 popcount: the bit is set (-1) where popcount > tau, that is where y < k - 2 tau. So
 // the popcount of a position padded with zeros is half its channels, as in Larq Compute Engine's reference kernel.
-func (b *builder) bitOutput(y string, k, out int) string {
+func (b *builder) bitOutput(y *graph.Value, k, out int) *graph.Value {
 	t := b.constant(4, "thresholds", typeI32)
 	if t.elems != out || len(t.shape) != 1 {
 		panic(faultf("", "its thresholds %q have shape %v, want [%d]", t.name, t.shape, out))
@@ -108,7 +106,7 @@ func (b *builder) bitOutput(y string, k, out int) string {
 
 // affine multiplies y = k - 2 popcount by input 2 and adds input 3, where they do something. It rounds where Larq Compute
 // Engine does: (y - k) * multiplier + (bias + k * multiplier), so that numbers near 0 get the same sign there and here.
-func (b *builder) affine(y string, k, out int) string {
+func (b *builder) affine(y *graph.Value, k, out int) *graph.Value {
 	if b.input(4) != nil {
 		panic(faultf("", "has thresholds, and an output of type %s", typeName(b.file.tensors[b.op.outputs[0]].typ)))
 	}

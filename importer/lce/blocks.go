@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/source"
+	"ripc/importer/internal/kit"
 )
 
 // block is DEPTH_TO_SPACE or SPACE_TO_DEPTH.
-func block(op string, kind int) func(*builder) string {
-	return func(b *builder) string {
+func block(op string, kind int) func(*builder) *graph.Value {
+	return func(b *builder) *graph.Value {
 		t, x := b.unary(kind)
 		n := t.Int32(0, 0)
 		return b.add(op, &graph.BlockAttrs{Block: [2]int{n, n}}, nil, x)
@@ -18,55 +18,36 @@ func block(op string, kind int) func(*builder) string {
 
 // resizeNearest is RESIZE_NEAREST_NEIGHBOR. Where each pixel is repeated equally often, or every n-th is taken, it is a resize or a
 // slice.
-func resizeNearest(b *builder) string {
+func resizeNearest(b *builder) *graph.Value {
 	t := b.builtin(optResizeNearest)
 	x := b.float(0)
-	shape := b.g.Value(x).Shape
+	shape := x.Shape
 	size := b.resizeSize(shape)
-	factor := [2]int{1, 1}
-	a := &graph.SliceAttrs{Begin: make([]int, 4), Size: slices.Clone(shape), Stride: []int{1, 1, 1, 1}}
-	var rest []*source.Along
+	factor, spans := [2]int{1, 1}, kit.WholeSpans(shape)
+	var rest []*kit.Along
 	for d, out := range size {
-		in := shape[1+d]
-		f, step := out/in, max(1, in/out)
-		from := nearest(in, out, t.Bool(0), t.Bool(1))
-		switch first := from(0); {
-		case f*in == out && follows(from, out, 0, 1, f):
-			factor[d] = f
-		case follows(from, out, first, step, 1):
-			a.Begin[1+d], a.Size[1+d], a.Stride[1+d] = first, out, step
-		default:
-			at := make([]int, out)
-			for i := range at {
-				at[i] = from(i)
-			}
-			rest = append(rest, source.AlongPixels(1+d, in, at))
+		from := make([]int, out)
+		position := nearest(shape[1+d], out, t.Bool(0), t.Bool(1))
+		for i := range from {
+			from[i] = position(i)
+		}
+		var listed bool
+		if factor[d], spans[1+d], listed = kit.Sample(shape[1+d], from); listed {
+			rest = append(rest, kit.AlongPixels(1+d, shape[1+d], from))
 		}
 	}
-	if !slices.Equal(a.Size, shape) {
-		x = b.add("slice", a, nil, x)
-	}
+	x = b.Cut(x, spans)
 	if factor != [2]int{1, 1} {
-		x = b.add("resize", &graph.ResizeAttrs{Factor: factor}, nil, x)
+		x = b.Emit("resize", &graph.ResizeAttrs{Factor: factor}, nil, x)
 	}
-	return b.at(x, rest...)
-}
-
-// follows reports whether positions begin at first and go on by step, each coming times times.
-func follows(from func(i int) int, count, first, step, times int) bool {
-	for i := range count {
-		if from(i) != first+i/times*step {
-			return false
-		}
-	}
-	return true
+	return b.At(x, rest...)
 }
 
 // repeat is TILE or BROADCAST_TO, along axes one after the other: what lies behind an axis is a pixel, which resize repeats.
-func repeat(b *builder) string {
+func repeat(b *builder) *graph.Value {
 	x := b.float(0)
 	times := b.ints(1, "numbers")
-	shape := slices.Clone(b.g.Value(x).Shape)
+	shape := slices.Clone(x.Shape)
 	if b.op.op == "BROADCAST_TO" {
 		if len(times) < len(shape) {
 			panic(faultf("", "a tensor of shape %v as one of shape %v", shape, times))
@@ -82,26 +63,18 @@ func repeat(b *builder) string {
 	if len(times) != len(shape) {
 		panic(faultf("", "%d numbers for %d axes", len(times), len(shape)))
 	}
-	for d := len(shape) - 1; d >= 0; d-- {
-		if times[d] < 1 || times[d] > graph.MaxElems {
-			panic(faultf("", "repeats %v times", times))
-		}
-		if times[d] == 1 {
-			continue
-		}
-		x = b.add("reshape", &graph.ReshapeAttrs{Shape: []int{elems(shape[:d]), 1, 1, elems(shape[d:])}}, nil, x)
-		x = b.add("resize", &graph.ResizeAttrs{Factor: [2]int{1, times[d]}}, nil, x)
-		shape[d] *= times[d]
+	if !kit.Within(times, 1, graph.MaxElems) {
+		panic(faultf("", "repeats %v times", times))
 	}
-	return b.reshape(x, shape)
+	return b.Repeat(x, times)
 }
 
 // gather is GATHER with positions that are known.
-func gather(b *builder) string {
+func gather(b *builder) *graph.Value {
 	t := b.builtin(optGather)
 	positions := b.ints(1, "indices")
 	x := b.float(0)
-	shape := b.g.Value(x).Shape
+	shape := x.Shape
 	axis := axisOf(t.Int32(0, 0), len(shape))
 	if n := t.Int32(1, 0); n != 0 {
 		panic(faultf("", "has %d axes of batches", n))
@@ -131,14 +104,14 @@ func axisOf(a, rank int) int {
 }
 
 // pack is PACK: each tensor gets an axis of extent 1, along which they are put together.
-func pack(b *builder) string {
+func pack(b *builder) *graph.Value {
 	t := b.builtin(optPack)
-	var parts []string
+	var parts []*graph.Value
 	var first []int
 	axis := 0
 	for k := range b.op.inputs {
 		x := b.float(k)
-		shape := b.g.Value(x).Shape
+		shape := x.Shape
 		if first == nil {
 			first = shape
 		}
@@ -153,27 +126,27 @@ func pack(b *builder) string {
 }
 
 // unpack is UNPACK: a tensor for each position of an axis, without it.
-func unpack(b *builder) func(k int) string {
+func unpack(b *builder) func(k int) *graph.Value {
 	t, x := b.unary(optUnpack)
-	shape := b.g.Value(x).Shape
+	shape := x.Shape
 	axis := axisOf(t.Int32(1, 0), len(shape))
 	if len(b.op.outputs) != shape[axis] || len(shape) == 1 {
 		panic(faultf("", "makes %d tensors of axis %d of %v", len(b.op.outputs), axis, shape))
 	}
-	return func(k int) string {
-		y := b.part(x, axis, source.Span{Begin: k, Count: 1, Step: 1})
+	return func(k int) *graph.Value {
+		y := b.CutAxis(x, axis, kit.Span{Begin: k, Count: 1, Step: 1})
 		return b.reshape(y, slices.Delete(slices.Clone(shape), axis, axis+1))
 	}
 }
 
 // split is SPLIT, into equal parts, or SPLIT_V.
-func split(b *builder) func(k int) string {
+func split(b *builder) func(k int) *graph.Value {
 	from, at := 0, 2
 	if b.op.op == "SPLIT" {
 		from, at = 1, 0
 	}
 	x := b.float(from)
-	shape := b.g.Value(x).Shape
+	shape := x.Shape
 	list := b.ints(at, "axis")
 	if len(list) != 1 {
 		panic(faultf("", "has %d axes, want 1", len(list)))
@@ -181,8 +154,7 @@ func split(b *builder) func(k int) string {
 	axis := axisOf(list[0], len(shape))
 	count, sizes := len(b.op.outputs), []int(nil)
 	if b.op.op == "SPLIT_V" {
-		sizes = b.ints(1, "sizes")
-		sizes = slices.Clone(sizes)
+		sizes = slices.Clone(b.ints(1, "sizes"))
 	} else if count > 0 && shape[axis]%count == 0 {
 		sizes = slices.Repeat([]int{shape[axis] / count}, count)
 	}
@@ -204,24 +176,24 @@ func split(b *builder) func(k int) string {
 	if rest != 0 || len(sizes) != count {
 		panic(faultf("", "cuts axis %d of %v into %d parts %v", axis, shape, count, sizes))
 	}
-	return func(k int) string {
+	return func(k int) *graph.Value {
 		begin := 0
 		for _, n := range sizes[:k] {
 			begin += n
 		}
-		return b.part(x, axis, source.Span{Begin: begin, Count: sizes[k], Step: 1})
+		return b.CutAxis(x, axis, kit.Span{Begin: begin, Count: sizes[k], Step: 1})
 	}
 }
 
 // transposeConv is TRANSPOSE_CONV: the output's shape, filters [O, KH, KW, I], the input, and perhaps a bias.
-func transposeConv(b *builder) string {
+func transposeConv(b *builder) *graph.Value {
 	t := b.builtin(optTransposeConv)
 	w := b.floatFilters()
 	x := b.float(2)
 	a := &graph.ConvTranspose2DAttrs{}
 	a.Pad, a.Strides = window(t)
 	a.Pad.Mode = graph.PadExplicit
-	shape, want := b.g.Value(x).Shape, slices.Clone(b.file.tensors[b.op.outputs[0]].shape)
+	shape, want := x.Shape, slices.Clone(b.file.tensors[b.op.outputs[0]].shape)
 	if given := b.numbersOf(0); len(given) == 4 {
 		want = given
 	}
@@ -236,11 +208,5 @@ func transposeConv(b *builder) string {
 		}
 	}
 	a.Pad.Top, a.Pad.Bottom, a.Pad.Left, a.Pad.Right = cut[0]/2, cut[0]-cut[0]/2, cut[1]/2, cut[1]-cut[1]/2
-	ws := map[string]*graph.Tensor{"w": w}
-	ws["b"] = b.vector(3, "bias", w.Shape[3])
-	if ws["b"] == nil {
-		delete(ws, "b")
-	}
-	y := b.add("conv_transpose2d", a, ws, x)
-	return b.activation(y, t.Int8(3, 0))
+	return b.activation(b.add("conv_transpose2d", a, b.withBias(w, 3), x), t.Int8(3, 0))
 }

@@ -70,7 +70,7 @@ func (b *builder) numbers(k int, what string) []float32 {
 		return out
 	case typeF16:
 		for i := range out {
-			out[i] = half(binary.LittleEndian.Uint16(t.data[2*i:]))
+			out[i] = f32.Half(binary.LittleEndian.Uint16(t.data[2*i:]))
 		}
 		return out
 	}
@@ -82,8 +82,7 @@ func (b *builder) numbers(k int, what string) []float32 {
 func (b *builder) constants(k int, what string) graph.Numbers {
 	t := b.input(k)
 	if t == nil || b.folded[b.op.inputs[k]] != nil || t.typ != typeF32 {
-		data := b.numbers(k, what)
-		return graph.NumbersOf(data)
+		return graph.NumbersOf(b.numbers(k, what))
 	}
 	b.constant(k, what, typeF32)
 	b.take(t.elems)
@@ -125,23 +124,6 @@ func (t *tensor) integer(i int) int64 {
 		return int64(binary.LittleEndian.Uint64(t.data[8*i:]))
 	}
 	return int64(int32(binary.LittleEndian.Uint32(t.data[4*i:])))
-}
-
-// half is the value of an IEEE half float.
-func half(h uint16) float32 {
-	sign, e, m := float64(1), int(h>>10&31), float64(h&1023)
-	if h>>15 != 0 {
-		sign = -1
-	}
-	switch {
-	case e == 31 && m != 0:
-		return float32(math.NaN())
-	case e == 31:
-		return float32(math.Inf(int(sign)))
-	case e == 0:
-		return float32(sign * m * 0x1p-24)
-	}
-	return float32(sign * math.Ldexp(1+m/1024, e-15))
 }
 
 // maxInts is the most numbers of a constant list: positions along an axis are the longest.

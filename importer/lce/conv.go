@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 	"ripc/importer/lce/internal/flatbuf"
 )
 
@@ -47,7 +48,7 @@ func (b *builder) builtin(kind int) flatbuf.Table {
 }
 
 // unary gives the operator's options and input 0, a tensor of floats.
-func (b *builder) unary(kind int) (t flatbuf.Table, x string) {
+func (b *builder) unary(kind int) (t flatbuf.Table, x *graph.Value) {
 	t = b.builtin(kind)
 	x = b.float(0)
 	return t, x
@@ -60,7 +61,7 @@ func window(t flatbuf.Table) (pad graph.Padding, strides [2]int) {
 }
 
 // conv is CONV_2D: filters [O, KH, KW, I/groups].
-func conv(b *builder) string {
+func conv(b *builder) *graph.Value {
 	t := b.builtin(optConv)
 	b.need(2)
 	s := b.input(1).shape
@@ -71,11 +72,10 @@ func conv(b *builder) string {
 	y := b.integerConv(a, 0, t.Int8(3, 0), func(w graph.Numbers) *graph.Tensor {
 		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: w.Transposed(s[0], s[1]*s[2]*s[3])}
 	})
-	if y != "" {
+	if y != nil {
 		return y
 	}
-	w := b.floatFilters()
-	return b.floatConv(a, w, t.Int8(3, 0))
+	return b.floatConv(a, b.floatFilters(), t.Int8(3, 0))
 }
 
 // floatFilters are input 1, [O, KH, KW, I], as [KH, KW, I, O].
@@ -93,7 +93,7 @@ func (b *builder) floatFilters() *graph.Tensor {
 }
 
 // depthwise is DEPTHWISE_CONV_2D: filters [1, KH, KW, C * multiplier]; output c*multiplier+m reads channel c.
-func depthwise(b *builder) string {
+func depthwise(b *builder) *graph.Value {
 	t := b.builtin(optDepthwise)
 	b.need(2)
 	s := b.input(1).shape
@@ -104,12 +104,11 @@ func depthwise(b *builder) string {
 	y := b.integerConv(a, 3, t.Int8(4, 0), func(w graph.Numbers) *graph.Tensor {
 		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: w.Transposed(1, w.Len())} // a copy: the file's memory is freed
 	})
-	if y != "" {
+	if y != nil {
 		return y
 	}
 	w := b.weights(1, "depthwise", func() *graph.Tensor {
-		data := b.numbers(1, "filter")
-		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: graph.NumbersOf(data)}
+		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: graph.NumbersOf(b.numbers(1, "filter"))}
 	})
 	return b.floatConv(a, w, t.Int8(4, 0))
 }
@@ -119,10 +118,8 @@ func depthwise(b *builder) string {
 func (b *builder) convAttrs(t flatbuf.Table, act, channels int, groups func(channels int) int) *graph.Conv2DAttrs {
 	a := &graph.Conv2DAttrs{Dilations: [2]int{t.Int32(act+2, 1), t.Int32(act+1, 1)}}
 	a.Pad, a.Strides = window(t)
-	for _, d := range a.Dilations {
-		if d < 1 || d > graph.MaxElems {
-			panic(faultf("", "dilations %v: want positive numbers", a.Dilations))
-		}
+	if !kit.Within(a.Dilations[:], 1, graph.MaxElems) {
+		panic(faultf("", "dilations %v: want positive numbers", a.Dilations))
 	}
 	c := b.channels(0)
 	if a.Groups = groups(c); channels < 1 || a.Groups < 1 || c%a.Groups != 0 || c/a.Groups != channels {
@@ -147,19 +144,13 @@ func (b *builder) channels(k int) int {
 }
 
 // floatConv makes a convolution of input 0 with w, input 2 being the bias, and act the activation.
-func (b *builder) floatConv(a *graph.Conv2DAttrs, w *graph.Tensor, act int) string {
+func (b *builder) floatConv(a *graph.Conv2DAttrs, w *graph.Tensor, act int) *graph.Value {
 	x := b.float(0)
-	ws := map[string]*graph.Tensor{"w": w}
-	ws["b"] = b.vector(2, "bias", w.Shape[3])
-	if ws["b"] == nil {
-		delete(ws, "b")
-	}
-	y := b.add("conv2d", a, ws, x)
-	return b.activation(y, act)
+	return b.activation(b.add("conv2d", a, b.withBias(w, 2), x), act)
 }
 
 // fullyConnected is FULLY_CONNECTED: weights [O, I]; the input is taken as rows of I numbers.
-func fullyConnected(b *builder) string {
+func fullyConnected(b *builder) *graph.Value {
 	t := b.builtin(optFull)
 	b.need(2)
 	if f := t.Int8(1, 0); f != 0 {
@@ -169,7 +160,7 @@ func fullyConnected(b *builder) string {
 	if len(s) != 2 || s[1] < 1 {
 		panic(faultf("", "its weights have shape %v, want [O, I]", s))
 	}
-	if y := b.integerProduct(s, t.Int8(0, 0)); y != "" {
+	if y := b.integerProduct(s, t.Int8(0, 0)); y != nil {
 		return y
 	}
 	w := b.weights(1, "full", func() *graph.Tensor {
@@ -178,40 +169,33 @@ func fullyConnected(b *builder) string {
 		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: data.Transposed(s[0], s[1])}
 	})
 	x := b.float(0)
-	n := elems(b.g.Value(x).Shape)
+	n := elems(x.Shape)
 	if n%w.Shape[0] != 0 {
-		panic(faultf("", "its weights read %d numbers, the input has shape %v", w.Shape[0], b.g.Value(x).Shape))
+		panic(faultf("", "its weights read %d numbers, the input has shape %v", w.Shape[0], x.Shape))
 	}
 	x = b.reshape(x, []int{n / w.Shape[0], w.Shape[0]})
-	ws := map[string]*graph.Tensor{"w": w}
-	bias := b.vector(2, "bias", w.Shape[1])
-	if bias != nil {
-		ws["b"] = bias
-	}
-	y := b.add("dense", &graph.DenseAttrs{}, ws, x)
-	y = b.activation(y, t.Int8(0, 0))
-	return b.likeOutput(y)
+	return b.likeOutput(b.activation(b.add("dense", &graph.DenseAttrs{}, b.withBias(w, 2), x), t.Int8(0, 0)))
 }
 
 // reshape makes a node unless x has that shape already.
-func (b *builder) reshape(x string, shape []int) string {
-	shape = b.sizes.Batch().Reshape(b.g.Value(x).Shape, shape)
-	if slices.Equal(b.g.Value(x).Shape, shape) {
+func (b *builder) reshape(x *graph.Value, shape []int) *graph.Value {
+	shape = b.sizes.Batch().Reshape(x.Shape, shape)
+	if slices.Equal(x.Shape, shape) {
 		return x
 	}
-	if got := b.g.Value(x).Shape; elems(got) != elems(shape) {
+	if got := x.Shape; elems(got) != elems(shape) {
 		panic(faultf("", "shape %v has other elements than the input's %v", shape, got))
 	}
 	return b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(shape)}, nil, x)
 }
 
 // likeOutput gives y the shape that the file says, which has the same elements.
-func (b *builder) likeOutput(y string) string {
-	return b.reshape(y, b.outputShape(b.g.Value(y).Shape))
+func (b *builder) likeOutput(y *graph.Value) *graph.Value {
+	return b.reshape(y, b.outputShape(y.Shape))
 }
 
 // activation appends the schema's ActivationFunctionType.
-func (b *builder) activation(y string, act int) string {
+func (b *builder) activation(y *graph.Value, act int) *graph.Value {
 	switch act {
 	case 0:
 		return y

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 )
 
@@ -41,15 +42,12 @@ func (f *file) wiring(name string) (w *source.Wiring, tensors map[string]int) {
 }
 
 // cut leaves in f what the options ask for. What is outside is never looked at.
-func (f *file) cut(name string, o importer.Options) error {
+func (f *file) cut(name string, o importer.Options) {
 	if len(o.Begin)+len(o.End) == 0 {
-		return nil
+		return
 	}
 	w, tensors := f.wiring(name)
-	part, err := w.Cut(o.Begin, o.End)
-	if err != nil {
-		return err
-	}
+	part := kit.Must(w.Cut(o.Begin, o.End))
 	numbers := func(names []string) (out []int) {
 		for _, n := range names {
 			out = append(out, tensors[n])
@@ -67,11 +65,10 @@ func (f *file) cut(name string, o importer.Options) error {
 	for _, i := range f.inputs {
 		for k := range f.ops {
 			if slices.Contains(f.ops[k].outputs, i) {
-				return w.Errorf("name the other results of its operator too", "%s: it is made together with another tensor that is needed", importer.Begin.With(f.tensors[i].name))
+				panic(w.Errorf("name the other results of its operator too", "%s: it is made together with another tensor that is needed", importer.Begin.With(f.tensors[i].name)))
 			}
 		}
 	}
-	return nil
 }
 
 // adviseCut adds, to what is said of operators that are not supported, the options that would leave them out.

@@ -2,26 +2,25 @@ package lce
 
 import (
 	"math"
-	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // arithmetic is ADD, SUB, MUL or DIV of two tensors, one of which may be a constant; kind is that of its options.
-func arithmetic(op string, kind int) func(*builder) string {
-	return func(b *builder) string {
+func arithmetic(op string, kind int) func(*builder) *graph.Value {
+	return func(b *builder) *graph.Value {
 		t := b.builtin(kind)
-		if y := b.integerPair(op, t.Int8(0, 0)); y != "" {
+		if y := b.integerPair(op, t.Int8(0, 0)); y != nil {
 			return y
 		}
-		y := b.binary(op)
-		return b.activation(y, t.Int8(0, 0))
+		return b.activation(b.binary(op), t.Int8(0, 0))
 	}
 }
 
 // binary makes the node: with a weight where one side is a constant that is one number or one for each channel, else of
 // two tensors of the same rank.
-func (b *builder) binary(op string) string {
+func (b *builder) binary(op string) *graph.Value {
 	if b.input(0) == nil || b.input(1) == nil {
 		panic(faultf("", "has a missing input"))
 	}
@@ -37,12 +36,10 @@ func (b *builder) binary(op string) string {
 		if c.elems != n || len(c.shape) > len(shape) || n != 1 && n != shape[len(shape)-1] {
 			break
 		}
-		data := b.numbers(k, "constant operand")
-		x := b.float(other)
-		w := map[string]*graph.Tensor{"b": {Shape: []int{n}, Data: graph.NumbersOf(data)}}
-		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && op != "add" && op != "mul"}, w, x)
+		w := map[string]*graph.Tensor{"b": kit.Vector(b.numbers(k, "constant operand"))}
+		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && op != "add" && op != "mul"}, w, b.float(other))
 	}
-	in := make([]string, 2)
+	in := make([]*graph.Value, 2)
 	for k := range in {
 		in[k] = b.float(k)
 	}
@@ -51,41 +48,36 @@ func (b *builder) binary(op string) string {
 }
 
 // simple is an operator without options that is an op of ours.
-func simple(op string) func(*builder) string {
-	return func(b *builder) string {
-		x := b.float(0)
-		return b.add(op, &graph.NoAttrs{}, nil, x)
+func simple(op string) func(*builder) *graph.Value {
+	return func(b *builder) *graph.Value {
+		return b.Plain(b.float(0), op)
 	}
 }
 
-func relu01(b *builder) string {
-	x := b.float(0)
-	return b.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, x)
+func relu01(b *builder) *graph.Value {
+	return b.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, b.float(0))
 }
 
 // prelu has slopes for each channel, [C] or [1, 1, C].
-func prelu(b *builder) string {
+func prelu(b *builder) *graph.Value {
 	x := b.float(0)
-	alpha := b.vector(1, "slope", b.g.Value(x).Channels())
+	alpha := b.vector(1, "slope", x.Channels())
 	if alpha == nil {
 		panic(faultf("", "has no slopes"))
 	}
 	return b.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
 }
 
-func leakyRelu(b *builder) string {
+func leakyRelu(b *builder) *graph.Value {
 	t, x := b.unary(optLeakyRelu)
-	if y := b.integerTable(0, leaking(t.Float32(0, 0))); y != "" {
+	if y := b.integerTable(0, leaking(t.Float32(0, 0))); y != nil {
 		return y
 	}
-	c := b.g.Value(x).Channels()
-	b.take(c)
-	alpha := &graph.Tensor{Shape: []int{c}, Data: graph.NumbersOf(slices.Repeat([]float32{t.Float32(0, 0)}, c))}
-	return b.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
+	return b.Slope(x, t.Float32(0, 0))
 }
 
 // softmax is that of beta * x along the last axis.
-func softmax(b *builder) string {
+func softmax(b *builder) *graph.Value {
 	t, x := b.unary(optSoftmax)
 	beta := float32(1)
 	if t.Has() {
@@ -95,18 +87,15 @@ func softmax(b *builder) string {
 		panic(faultf("", "beta is %g", beta))
 	}
 	if beta != 1 {
-		one := map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{beta})}}
-		x = b.add("mul", &graph.BinaryOpAttrs{}, one, x)
+		x = b.Number("mul", x, beta)
 	}
-	v := b.g.Value(x)
-	x = b.reshape(x, []int{elems(v.Shape) / v.Channels(), v.Channels()})
-	x = b.add("softmax", &graph.NoAttrs{}, nil, x)
-	return b.likeOutput(x)
+	x = b.reshape(x, []int{elems(x.Shape) / x.Channels(), x.Channels()})
+	return b.likeOutput(b.Plain(x, "softmax"))
 }
 
 // convertType is QUANTIZE or DEQUANTIZE: what the output's type asks for is done where results are bound. Constants are
 // folded, those of half floats among them.
-func convertType(b *builder) string {
+func convertType(b *builder) *graph.Value {
 	out := b.op.outputs[0]
 	if b.isConstant(0) && b.file.tensors[out].typ == typeF32 && !b.outputs[out] {
 		data := b.numbers(0, "input")
@@ -114,7 +103,7 @@ func convertType(b *builder) string {
 			panic(faultf("", "makes %d elements, the file says shape %v", len(data), b.file.tensors[out].shape))
 		}
 		b.folded[out] = data
-		return ""
+		return nil
 	}
 	return b.float(0)
 }

@@ -9,15 +9,17 @@ import (
 	"ripc/ir"
 )
 
-// add appends a node of the operator at work and gives the name of its result.
-func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...string) string {
+// add appends a node of the operator at work and gives its result.
+func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
 	name := b.unique(short(b.names[b.op.outputs[0]]) + "/" + op)
-	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Inputs: in, Output: name, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
+	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Output: name, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
+	for _, v := range in {
+		n.Inputs = append(n.Inputs, v.Name)
+	}
 	if n.Weights == nil {
 		n.Weights = map[string]*graph.Tensor{}
 	}
-	kit.Must(b.out.Append(n))
-	return name
+	return kit.Must(b.out.Append(n))
 }
 
 // elems is the number of elements of a shape, at most graph.MaxElems+1.
@@ -32,11 +34,10 @@ func elems(shape []int) int {
 	return n
 }
 
-// bind makes val the value of tensor i: quantized where the file has 8-bit integers, reshaped where it has other axes of
+// bind makes v the value of tensor i: quantized where the file has 8-bit integers, reshaped where it has other axes of
 // extent 1, and under the tensor's own name where the operator's last node made it.
-func (b *builder) bind(i int, val string) {
+func (b *builder) bind(i int, v *graph.Value) {
 	t := &b.file.tensors[i]
-	v := b.g.Value(val)
 	bits := v.Encoded() && v.Enc == ir.BipolarInv
 	if b.resized {
 		if t.shape = slices.Clone(v.Shape); bits && t.typ == typeI32 && len(t.shape) > 0 {
@@ -82,70 +83,64 @@ func (b *builder) bind(i int, val string) {
 			break
 		}
 		if l := b.behind.Of(v); l != nil && l.LevelType == q.LevelType {
-			val = b.instead(l)
+			v = b.instead(l)
 			break
 		}
 		if l := b.mapped(v, q.LevelType); l != nil {
-			val = b.instead(l)
+			v = b.instead(l)
 			break
 		}
-		val = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, val)
+		v = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, v)
 	default:
 		panic(faultf("", "makes a tensor of type %s", typeName(t.typ)))
 	}
-	b.values[i] = b.g.Value(val)
+	b.values[i] = v
 	if b.outputs[i] && bits {
-		val = b.add("bitpack", &graph.BitpackAttrs{Int32: true}, nil, val)
-	} else if b.outputs[i] && !b.madeByOperator(val) { // the operator did nothing, but its result needs a name of its own
-		val = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(t.shape)}, nil, val)
-		b.values[i] = b.g.Value(val)
+		v = b.add("bitpack", &graph.BitpackAttrs{Int32: true}, nil, v)
+	} else if b.outputs[i] && !b.madeByOperator(v) { // the operator did nothing, but its result needs a name of its own
+		v = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(t.shape)}, nil, v)
+		b.values[i] = v
 	}
-	if b.madeByOperator(val) {
-		b.nameResult(i, val)
+	if b.madeByOperator(v) {
+		b.nameResult(i, v)
 	}
 }
 
 // madeByOperator reports whether a node of the operator at work makes a value.
-func (b *builder) madeByOperator(val string) bool {
-	p := b.out.Producer(val)
+func (b *builder) madeByOperator(v *graph.Value) bool {
+	p := b.out.Producer(v.Name)
 	return p != nil && b.out.Place(p) >= b.first
 }
 
-// mapped are the levels of type t of v, which float steps, alike in all channels, make of the real values of others: a table of levels. Nil if that is not how v is made.
+// mapped makes levels of type t of v, which float steps, alike in all channels, make of the real values of others: a table. It returns nil
+// if v is made otherwise.
 func (b *builder) mapped(v *graph.Value, t scalar.LevelType) *graph.Value {
-	var steps []scalar.Step
-	x := b.behind.Of(v)
-	for x == nil {
-		p := b.out.Producer(v.Name)
-		if p == nil || len(p.Inputs) != 1 || !graph.OpNamed(p.Op).Stepped() || !scalar.Alike(graph.Steps(b.g, p)) {
-			return nil
-		}
-		steps = append(slices.Clone(graph.Steps(b.g, p)), steps...)
-		v = b.g.Value(p.Inputs[0])
-		x = b.behind.Of(v)
+	before, real := b.behind.Before(v, func(_ *graph.Value, p *graph.Node) bool { return p.Op != "reshape" })
+	x := b.behind.Of(before)
+	if x == nil {
+		return nil
 	}
 	q := &scalar.Quantizer{LevelType: t, Rounding: scalar.HalfAway}
-	name := b.add("int_map", graph.IntMapOf(x.LevelType, q, func(v float32) float32 { return scalar.Through(steps, v) }), nil, x.Name)
-	return b.g.Value(name)
+	return b.add("int_map", graph.IntMapOf(x.LevelType, q, real), nil, x)
 }
 
 // instead takes levels in the place of the result that the operator at work computed from their real values. It drops the
-// operator's nodes that no node reads any more, and returns the name of levels. Dequantized values stay, since the next operator
+// operator's nodes that no node reads any more, and returns levels. Dequantized values stay, since the next operator
 // may read them.
-func (b *builder) instead(levels *graph.Value) string {
+func (b *builder) instead(levels *graph.Value) *graph.Value {
 	for _, n := range slices.Backward(slices.Clone(b.g.Nodes[b.first:])) {
 		if n.Output != levels.Name && n.Op != "dequantize" && b.out.ConsumerCount(n.Output) == 0 {
 			b.out.Remove(n)
 		}
 	}
-	return levels.Name
+	return levels
 }
 
 // nameResult gives a result of the operator at work the name of tensor i. The node that does the operator's work, and not one
 // before or behind it, gets the first part of that name. No other place renames a value.
-func (b *builder) nameResult(i int, result string) {
+func (b *builder) nameResult(i int, result *graph.Value) {
 	name := b.names[i]
-	b.out.RenameTensor(result, name)
+	b.out.RenameTensor(result.Name, name)
 	main := b.out.Producer(name)
 	for _, n := range b.g.Nodes[b.first:] {
 		if op := n.Op; op != "dequantize" && op != "reshape" && op != "transpose" && op != "constant" {

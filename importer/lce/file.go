@@ -1,6 +1,7 @@
 package lce
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -76,37 +77,27 @@ type decoder struct {
 }
 
 // decode reads the tables of a model.
-func decode(name string, data []byte) (*file, error) {
+func decode(name string, data []byte) *file {
 	d := &decoder{flatbuf.NewReader(data), data, name}
 	root := d.r.Root(identifier)
-	if err := d.r.Err(); err != nil {
-		return nil, d.fault(err, "is this a .tflite file? it may be incomplete")
-	}
+	d.check(d.r.Err(), "is this a .tflite file? it may be incomplete")
 	if v := root.Int32(0, 0); v != 3 {
-		return nil, d.fault(fmt.Errorf("version %d of the format", v), "version 3 is read")
+		panic(d.fault(fmt.Errorf("version %d of the format", v), "version 3 is read"))
 	}
 	codes, graphs, buffers := root.Tables(1), root.Tables(2), root.Tables(4)
-	if err := d.r.Err(); err != nil {
-		return nil, d.fault(err, "the file is damaged or incomplete")
-	}
+	d.check(d.r.Err(), "the file is damaged or incomplete")
 	if len(graphs) == 0 {
-		return nil, d.fault(fmt.Errorf("the model has no subgraph"), "")
+		panic(d.fault(errors.New("the model has no subgraph"), ""))
 	}
 	var parts []*file // the first subgraph, and those that begin its variables
 	for _, i := range d.subgraphs(graphs, codes) {
-		f, err := d.subgraph(graphs[i], codes, buffers)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, f)
+		parts = append(parts, d.subgraph(graphs[i], codes, buffers))
 	}
 	if len(parts[0].outputs) == 0 {
-		return nil, d.fault(fmt.Errorf("the model has no outputs"), "the file is damaged")
+		panic(d.fault(errors.New("the model has no outputs"), "the file is damaged"))
 	}
-	if err := parts[0].variables(parts[1:]); err != nil {
-		return nil, d.fault(err, "")
-	}
-	return parts[0], nil
+	d.check(parts[0].variables(parts[1:]), "")
+	return parts[0]
 }
 
 // subgraphs lists the first subgraph, and those that its CALL_ONCE operators name.
@@ -123,29 +114,28 @@ func (d *decoder) subgraphs(graphs, codes []flatbuf.Table) []int {
 }
 
 // subgraph reads a SubGraph.
-func (d *decoder) subgraph(g flatbuf.Table, codes, buffers []flatbuf.Table) (*file, error) {
+func (d *decoder) subgraph(g flatbuf.Table, codes, buffers []flatbuf.Table) *file {
 	f := &file{inputs: g.Int32s(1), outputs: g.Int32s(2), notes: map[int]string{}}
 	for _, t := range g.Tables(0) {
 		dt, err := d.tensor(t, buffers)
-		if err != nil {
-			return nil, d.fault(err, "the file is damaged")
-		}
+		d.check(err, "the file is damaged")
 		f.tensors = append(f.tensors, dt)
 	}
 	for i, t := range g.Tables(3) {
 		op, err := d.operator(i, t, codes)
-		if err != nil {
-			return nil, d.fault(err, "the file is damaged")
-		}
+		d.check(err, "the file is damaged")
 		f.ops = append(f.ops, op)
 	}
-	if err := d.r.Err(); err != nil {
-		return nil, d.fault(err, "the file is damaged or incomplete")
+	d.check(d.r.Err(), "the file is damaged or incomplete")
+	d.check(f.check(), "the file is damaged")
+	return f
+}
+
+// check panics with the fault err, if it is not nil.
+func (d *decoder) check(err error, help string) {
+	if err != nil {
+		panic(d.fault(err, help))
 	}
-	if err := f.check(); err != nil {
-		return nil, d.fault(err, "the file is damaged")
-	}
-	return f, nil
 }
 
 func (d *decoder) fault(err error, help string) error {

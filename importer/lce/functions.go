@@ -6,12 +6,13 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 )
 
 // elements are operators on single elements, and those that networks end with.
 func elements() map[string]handler {
 	const broadcast = "of two tensors, extents of 1 being repeated, or of a tensor and a constant"
-	round := func(mode scalar.Rounding) func(*builder) string {
+	round := func(mode scalar.Rounding) func(*builder) *graph.Value {
 		return withAttrs("round", &graph.RoundAttrs{Mode: mode})
 	}
 	all := map[string]handler{
@@ -29,7 +30,7 @@ func elements() map[string]handler {
 		"ROUND":              {min: 1, max: 1, becomes: "round", convert: round(scalar.HalfEven)},
 		"FLOOR":              {min: 1, max: 1, becomes: "round", convert: round(scalar.Floor)},
 		"CEIL":               {min: 1, max: 1, becomes: "round", convert: round(scalar.Ceil)},
-		"NEG":                {min: 1, max: 1, becomes: "mul", convert: func(b *builder) string { return b.negated(b.float(0)) }},
+		"NEG":                {min: 1, max: 1, becomes: "mul", convert: func(b *builder) *graph.Value { return b.Number("mul", b.float(0), -1) }},
 		"SQUARE":             {min: 1, max: 1, becomes: "mul", convert: square},
 		"SQUARED_DIFFERENCE": {min: 2, max: 2, becomes: "sub, mul", limits: broadcast, convert: squaredDifference},
 		"LOGICAL_NOT":        {min: 1, max: 1, becomes: "logical_not", convert: logic("logical_not")},
@@ -48,42 +49,36 @@ func elements() map[string]handler {
 	}
 	for name, op := range map[string]string{"MINIMUM": "minimum", "MAXIMUM": "maximum", "GREATER": "greater", "GREATER_EQUAL": "greater_equal",
 		"LESS": "less", "LESS_EQUAL": "less_equal", "EQUAL": "equal", "NOT_EQUAL": "not_equal"} {
-		all[name] = handler{min: 2, max: 2, becomes: op, limits: broadcast, convert: func(b *builder) string { return b.binary(op) }}
+		all[name] = handler{min: 2, max: 2, becomes: op, limits: broadcast, convert: func(b *builder) *graph.Value { return b.binary(op) }}
 	}
 	return all
 }
 
 // withAttrs is an operator without options that is an op of ours with attributes.
-func withAttrs(op string, attrs any) func(*builder) string {
-	return func(b *builder) string {
-		x := b.float(0)
-		return b.add(op, attrs, nil, x)
+func withAttrs(op string, attrs any) func(*builder) *graph.Value {
+	return func(b *builder) *graph.Value {
+		return b.Emit(op, attrs, nil, b.float(0))
 	}
 }
 
-// negated is -x.
-func (b *builder) negated(x string) string {
-	return b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{-1})}}, x)
-}
-
-func square(b *builder) string {
+func square(b *builder) *graph.Value {
 	x := b.float(0)
-	return b.add("mul", &graph.BinaryOpAttrs{}, nil, x, x)
+	return b.Pair("mul", x, x)
 }
 
-func squaredDifference(b *builder) string {
+func squaredDifference(b *builder) *graph.Value {
 	d := b.binary("sub")
-	return b.add("mul", &graph.BinaryOpAttrs{}, nil, d, d)
+	return b.Pair("mul", d, d)
 }
 
 // truths are those of input k, as levels.
-func (b *builder) truths(k int) string {
+func (b *builder) truths(k int) *graph.Value {
 	t := b.input(k)
 	switch {
 	case t == nil || t.typ != typeBool:
 		panic(faultf("", "input %d holds no truth values", k))
 	case t.data == nil && b.values[b.op.inputs[k]] != nil:
-		return b.values[b.op.inputs[k]].Name
+		return b.values[b.op.inputs[k]]
 	case t.data == nil || len(t.data) != t.elems || len(t.shape) == 0:
 		panic(faultf("", "its truth values %q are no tensor of one byte each", t.name))
 	}
@@ -92,22 +87,15 @@ func (b *builder) truths(k int) string {
 	for i, bit := range t.data {
 		v[i] = float32(bit)
 	}
-	c := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: graph.NumbersOf(v)}})
-	return b.nonzero(c)
-}
-
-// nonzero is where x is not 0.
-func (b *builder) nonzero(x string) string {
-	return b.add("not_equal", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{0})}}, x)
+	return b.NonZero(b.Constant(t.shape, v))
 }
 
 // logic is op of truth values.
-func logic(op string) func(*builder) string {
-	return func(b *builder) string {
-		var in []string
+func logic(op string) func(*builder) *graph.Value {
+	return func(b *builder) *graph.Value {
+		var in []*graph.Value
 		for k := range b.op.inputs {
-			x := b.truths(k)
-			in = append(in, x)
+			in = append(in, b.truths(k))
 		}
 		b.ranked(in)
 		return b.add(op, &graph.NoAttrs{}, nil, in...)
@@ -115,100 +103,84 @@ func logic(op string) func(*builder) string {
 }
 
 // ranked puts axes of extent 1 in front of those of in that have fewer than others.
-func (b *builder) ranked(in []string) {
+func (b *builder) ranked(in []*graph.Value) {
 	rank := 0
 	for _, x := range in {
-		rank = max(rank, len(b.g.Value(x).Shape))
+		rank = max(rank, len(x.Shape))
 	}
 	for k, x := range in {
-		in[k] = b.reshape(x, slices.Concat(slices.Repeat([]int{1}, rank-len(b.g.Value(x).Shape)), b.g.Value(x).Shape))
+		in[k] = b.Ranked(x, rank)
 	}
 }
 
 // choose is SELECT, whose condition may be one for each index of the first axis, or SELECT_V2.
-func choose(b *builder) string {
+func choose(b *builder) *graph.Value {
 	c := b.truths(0)
 	out := b.file.tensors[b.op.outputs[0]].shape
-	if v := b.g.Value(c); b.op.op == "SELECT" && len(v.Shape) == 1 && len(out) > 1 {
-		c = b.reshape(c, append([]int{v.Shape[0]}, slices.Repeat([]int{1}, len(out)-1)...))
+	if b.op.op == "SELECT" && len(c.Shape) == 1 && len(out) > 1 {
+		c = b.reshape(c, append([]int{c.Shape[0]}, slices.Repeat([]int{1}, len(out)-1)...))
 	}
-	in, weights := []string{c}, map[string]*graph.Tensor{}
+	in, weights := []*graph.Value{c}, map[string]*graph.Tensor{}
 	for k := 1; k < 3; k++ {
 		if t := b.input(k); t != nil && t.elems == 1 && b.isConstant(k) {
-			v := b.numbers(k, "constant operand")
-			weights[[]string{"", "a", "b"}[k]] = &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf(v)}
+			weights[[]string{"", "a", "b"}[k]] = kit.Vector(b.numbers(k, "constant operand"))
 			continue
 		}
-		x := b.float(k)
-		in = append(in, x)
+		in = append(in, b.float(k))
 	}
 	b.ranked(in)
 	return b.add("where", &graph.WhereAttrs{}, weights, in...)
 }
 
-func cast(b *builder) string {
+func cast(b *builder) *graph.Value {
 	from, to := b.input(0), b.file.tensors[b.op.outputs[0]].typ
 	if from == nil {
 		panic(faultf("", "has no input"))
 	}
 	if from.typ == typeBool && to == typeF32 {
-		x := b.truths(0)
-		return b.add("dequantize", &graph.NoAttrs{}, nil, x)
+		return b.Plain(b.truths(0), "dequantize")
 	}
 	if v := b.values[b.op.inputs[0]]; v != nil && v.Whole && (to == typeI32 || to == typeI64) {
-		return v.Name
+		return v
 	}
 	x := b.float(0)
 	switch {
 	case to == typeF32:
 		return x
 	case to == typeBool:
-		return b.nonzero(x)
+		return b.NonZero(x)
 	}
 	panic(faultf("", "converts %s to %s", typeName(from.typ), typeName(to)))
 }
 
 // arg is ARG_MAX or ARG_MIN: the axis is brought to the end.
-func arg(op string) func(*builder) string {
-	return func(b *builder) string {
+func arg(op string) func(*builder) *graph.Value {
+	return func(b *builder) *graph.Value {
 		axis := b.ints(1, "axis")
 		x := b.float(0)
-		rank := len(b.g.Value(x).Shape)
+		rank := len(x.Shape)
 		if len(axis) != 1 {
 			panic(faultf("", "has axes %v, want one", axis))
 		}
 		at := axisOf(axis[0], rank)
-		if at != rank-1 {
-			perm := append(slices.Delete(identity(rank), at, at+1), at)
-			x = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
-		}
-		return b.add(op, &graph.ArgAttrs{Drop: true}, nil, x)
+		perm := append(slices.Delete(kit.Identity(rank), at, at+1), at)
+		return b.Emit(op, &graph.ArgAttrs{Drop: true}, nil, b.Transpose(x, perm))
 	}
-}
-
-// identity is 0, 1, ... n-1.
-func identity(n int) []int {
-	p := make([]int, n)
-	for i := range p {
-		p[i] = i
-	}
-	return p
 }
 
 // topK is TOPK_V2: values and positions.
-func topK(b *builder) func(k int) string {
+func topK(b *builder) func(k int) *graph.Value {
 	n := b.ints(1, "number")
 	if len(n) != 1 || len(b.op.outputs) != 2 {
 		panic(faultf("", "has numbers %v and %d outputs, want one and 2", n, len(b.op.outputs)))
 	}
 	x := b.float(0)
-	return func(k int) string {
+	return func(k int) *graph.Value {
 		return b.add([]string{"top_k", "top_k_indices"}[k], &graph.TopKAttrs{K: n[0]}, nil, x)
 	}
 }
 
 // least is REDUCE_MIN: the greatest of what is negated, negated.
-func least(b *builder) string {
-	x := b.negated(b.float(0))
-	return b.negated(b.reduced("max_pool", x))
+func least(b *builder) *graph.Value {
+	return b.Number("mul", b.reduced("max_pool", b.Number("mul", b.float(0), -1)), -1)
 }

@@ -32,13 +32,14 @@ func Parse(file string, data []byte) (*graph.Graph, error) {
 
 // parse reads data as o asks for it, and allows constants of at most limit elements in all.
 func parse(ctx context.Context, name string, data []byte, o importer.Options, limit int) (*graph.Graph, error) {
-	f, err := decode(name, data)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.cut(name, o); err != nil {
-		return nil, err
-	}
+	return kit.Read(func() *graph.Graph {
+		f := decode(name, data)
+		f.cut(name, o)
+		return newBuilder(name, f, o, limit).build(ctx)
+	})
+}
+
+func newBuilder(name string, f *file, o importer.Options, limit int) *builder {
 	b := &builder{
 		file: f, options: o,
 		g: source.NewGraph(name), faults: source.Faults{File: name},
@@ -46,19 +47,14 @@ func parse(ctx context.Context, name string, data []byte, o importer.Options, li
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
-	b.behind = source.NewLevels(b.out, func(op string, attrs any, in ...*graph.Value) (v *graph.Value, err error) {
-		var names []string
-		for _, v := range in {
-			names = append(names, v.Name)
-		}
-		err = kit.Try(func() { v = b.g.Value(b.add(op, attrs, nil, names...)) })
-		return v, err
-	})
-	return b.build(ctx)
+	b.Kit = kit.Kit{Emit: b.add, Each: b.add, Reshape: b.reshape, Take: b.take}
+	b.behind = kit.NewLevels(b.out, b.add)
+	return b
 }
 
 // builder makes the graph of a file.
 type builder struct {
+	kit.Kit
 	file    *file
 	options importer.Options
 	g       *graph.Graph
@@ -83,7 +79,7 @@ type builder struct {
 
 	lists map[int][]int // by tensor: whole numbers that were computed of shapes, nil where they are not known
 
-	behind *source.Levels // levels of 8 bits behind floats
+	behind *kit.Levels // levels of 8 bits behind floats
 
 	op     *operator // at work
 	remark string    // on it: why it is none of integers
@@ -91,20 +87,16 @@ type builder struct {
 }
 
 // build goes through the operators once; faults that do not depend on each other are reported together.
-func (b *builder) build(ctx context.Context) (*graph.Graph, error) {
+func (b *builder) build(ctx context.Context) *graph.Graph {
 	for _, i := range b.file.outputs {
 		b.outputs[i] = true
 	}
 	b.nameTensors()
 	b.countBits()
-	if err := b.inputs(); err != nil {
-		return nil, err
-	}
+	b.inputs()
 	handlers := supported()
 	for i := range b.file.ops {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+		kit.Check(ctx.Err())
 		b.op, b.first, b.remark = &b.file.ops[i], len(b.g.Nodes), ""
 		h, ok := handlers[b.op.op]
 		known := ok && h.custom == b.op.custom
@@ -128,10 +120,10 @@ func (b *builder) build(ctx context.Context) (*graph.Graph, error) {
 	b.finishOutputs()
 	if b.faults.Any() {
 		b.adviseCut()
-		return nil, b.faults.Err()
+		panic(b.faults.Err())
 	}
 	b.out.Prune()
-	return source.Adapt(b.g, b.options)
+	return kit.Must(source.Adapt(b.g, b.options))
 }
 
 func (b *builder) dependsOnFailed() bool {
@@ -226,7 +218,7 @@ func (b *builder) convert(h handler) {
 		return
 	}
 	val := h.convert(b)
-	if val == "" { // folded
+	if val == nil { // folded
 		return
 	}
 	b.bind(b.op.outputs[0], val)
@@ -242,7 +234,6 @@ func (b *builder) convertParts(h handler) {
 			continue
 		}
 		b.first = len(b.g.Nodes)
-		val := part(k)
-		b.bind(i, val)
+		b.bind(i, part(k))
 	}
 }

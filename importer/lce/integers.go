@@ -1,7 +1,6 @@
 package lce
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -57,7 +56,7 @@ func (b *builder) result(act int) (t scalar.LevelType, low, high int) {
 	case 3:
 		low, high = level(0), level(6)
 	default:
-		b.activation("", act) // fails, but for none
+		b.activation(nil, act) // fails, but for none
 	}
 	return t, low, high
 }
@@ -125,32 +124,12 @@ func (b *builder) integerBias(k, outs int, weights map[string]*graph.Tensor) (ok
 		return false
 	}
 	b.constant(k, "bias", typeI32)
-	high, low := make([]float32, outs), make([]float32, outs)
-	for o := range outs {
-		v := int32(binary.LittleEndian.Uint32(t.data[4*o:]))
-		high[o] = float32(v)
-		low[o] = float32(int64(v) - int64(high[o]))
+	bias := make([]int32, outs)
+	for o := range bias {
+		bias[o] = int32(t.integer(o))
 	}
-	b.parts(weights, "bias", high, low)
+	weights["bias"] = kit.Vector(bias)
 	return true
-}
-
-// parts adds a weight, and what f32 does not hold of it.
-func (b *builder) parts(weights map[string]*graph.Tensor, key string, high, low []float32) {
-	weights[key] = &graph.Tensor{Shape: []int{len(high)}, Data: graph.NumbersOf(high)}
-	if slices.ContainsFunc(low, func(v float32) bool { return v != 0 }) {
-		weights[key+"_low"] = &graph.Tensor{Shape: []int{len(low)}, Data: graph.NumbersOf(low)}
-	}
-}
-
-// multipliers adds those of a layer, numbers of which f32 has the first 24 bits only.
-func (b *builder) multipliers(weights map[string]*graph.Tensor, by ...graph.FixedPoint) {
-	high, low := make([]float32, len(by)), make([]float32, len(by))
-	for o, f := range by {
-		high[o] = float32(f.Real())
-		low[o] = float32(f.Real() - float64(high[o]))
-	}
-	b.parts(weights, "multiplier", high, low)
 }
 
 // product is what the sums of products of x and of weights of scale w are multiplied by, as levels of type y. Single says that the
@@ -163,43 +142,43 @@ func product(x *graph.Value, w float32, y scalar.LevelType, single bool) graph.F
 	return graph.FixedPointOf(p / y.Scale)
 }
 
-// integerLayer makes the layer of integers of an operator with weights w in input 1, which are filters in the order of the op, a bias in input 2, and a fused activation; "" if its bias is none of integers. emit makes the node.
-func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, single bool, emit func(x string, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) string) string {
+// integerLayer makes the layer of integers of an operator with weights w in input 1, which are filters in the order of the op, a bias in input 2, and a fused activation; nil if its bias is none of integers. emit makes the node.
+func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, single bool, emit func(x *graph.Value, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value) *graph.Value {
 	x := b.integers(0)
 	a := &graph.IntegerAttrs{Form: graph.FixedRequantization}
 	a.LevelType, a.Low, a.High = b.result(act)
 	weights := map[string]*graph.Tensor{"w": filters}
 	if !b.integerBias(2, len(w.scales), weights) {
-		return ""
+		return nil
 	}
-	var by []graph.FixedPoint
-	for _, s := range w.scales {
-		by = append(by, product(x, s, a.LevelType, single))
+	by := make([]float64, len(w.scales))
+	for o, s := range w.scales {
+		by[o] = product(x, s, a.LevelType, single).Real()
 	}
-	b.multipliers(weights, by...)
-	return b.tried(func() string { return emit(x.Name, a, weights) })
+	weights["multiplier"] = kit.Vector(by)
+	return b.tried(func() *graph.Value { return emit(x, a, weights) })
 }
 
-// tried is the value that emit makes, "" if emit fails, as it does where sums are too large. A remark on the operator says why then.
-func (b *builder) tried(emit func() string) (y string) {
+// tried is the value that emit makes, nil if emit fails, as it does where sums are too large. A remark on the operator says why then.
+func (b *builder) tried(emit func() *graph.Value) (y *graph.Value) {
 	if err := kit.Try(func() { y = emit() }); err != nil {
 		b.remark = fmt.Sprintf("not computed in integers: %v", err)
-		return ""
+		return nil
 	}
 	return y
 }
 
-// integerConv is a convolution of integers, scales of whose weights lie along an axis of input 1; "" if it is none. order gives the
+// integerConv is a convolution of integers, scales of whose weights lie along an axis of input 1; nil if it is none. order gives the
 // weights as [KH, KW, I/groups, O].
-func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w graph.Numbers) *graph.Tensor) string {
+func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w graph.Numbers) *graph.Tensor) *graph.Value {
 	if !b.ofIntegers(1) {
-		return ""
+		return nil
 	}
 	w := b.integerWeights(1, axis)
 	if w == nil {
-		return ""
+		return nil
 	}
-	return b.integerLayer(w, order(w.ints), act, b.input(0).typ == typeU8, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) string {
+	return b.integerLayer(w, order(w.ints), act, b.input(0).typ == typeU8, func(x *graph.Value, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
 		c := *a
 		c.Integer = i
 		return b.add("int_conv2d", &c, weights, x)
@@ -229,39 +208,38 @@ func (b *builder) integerOperands() (x, y *graph.Value) {
 	return in[0], in[1]
 }
 
-// integerPair is ADD, SUB or MUL of integers; "" if it is none.
-func (b *builder) integerPair(op string, act int) string {
+// integerPair is ADD, SUB or MUL of integers; nil if it is none.
+func (b *builder) integerPair(op string, act int) *graph.Value {
 	x, y := b.integerOperands()
 	if op == "div" || x == nil || y == nil {
-		return ""
+		return nil
 	}
 	p := graph.IntPair{Form: graph.FixedRequantization}
 	p.LevelType, p.Low, p.High = b.result(act)
 	if op == "mul" {
 		by := float32(x.Scale) * float32(y.Scale) / float32(p.Scale) // TFLite multiplies and divides in f32
 		a := &graph.IntMulAttrs{IntPair: p, By: graph.FixedPointOf(float64(by)).Real()}
-		return b.tried(func() string { return b.add("int_mul", a, nil, x.Name, y.Name) })
+		return b.tried(func() *graph.Value { return b.add("int_mul", a, nil, x, y) })
 	}
 	a := &graph.IntAddAttrs{IntPair: p, Sub: op == "sub"}
 	twice := 2 * max(x.Scale, y.Scale)
 	a.A, a.B, a.C = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real(), graph.FixedPointOf(twice/((1<<20)*a.Scale)).Real()
-	return b.tried(func() string { return b.add("int_add", a, nil, x.Name, y.Name) })
+	return b.tried(func() *graph.Value { return b.add("int_add", a, nil, x, y) })
 }
 
 // integerParts are the operands of CONCATENATION of uint8 as levels of the result, which may have scales of their own; nil where they are none. TFLite has no such of int8.
-func (b *builder) integerParts() []string {
+func (b *builder) integerParts() []*graph.Value {
 	if out := &b.file.tensors[b.op.outputs[0]]; !b.ofIntegers(len(b.op.inputs)) || out.typ != typeU8 {
 		return nil
 	}
 	t, _, _ := b.result(0)
-	var parts []string
+	var parts []*graph.Value
 	for k := range b.op.inputs {
 		x := b.integers(k)
-		name := x.Name
 		if x.LevelType != t {
-			name = b.add("int_map", rescaled(x.LevelType, t), nil, x.Name)
+			x = b.add("int_map", rescaled(x.LevelType, t), nil, x)
 		}
-		parts = append(parts, name)
+		parts = append(parts, x)
 	}
 	return parts
 }
@@ -278,11 +256,11 @@ func rescaled(x, y scalar.LevelType) *graph.IntMapAttrs {
 	return a
 }
 
-// integerPool is AVERAGE_POOL_2D of integers; "" if it is none: without padding a convolution of each channel with weights of 1.
-func (b *builder) integerPool(p *graph.PoolAttrs, act int) string {
+// integerPool is AVERAGE_POOL_2D of integers; nil if it is none: without padding a convolution of each channel with weights of 1.
+func (b *builder) integerPool(p *graph.PoolAttrs, act int) *graph.Value {
 	in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
 	if min(p.Strides[0], p.Strides[1]) < 1 || !b.ofIntegers(1) || len(in.shape) != 4 || !slices.Equal(in.scales, out.scales) || !slices.Equal(in.zeros, out.zeros) {
-		return ""
+		return nil
 	}
 	x := b.integers(0)
 	count := p.Kernel[0] * p.Kernel[1]
@@ -296,120 +274,102 @@ func (b *builder) integerPool(p *graph.PoolAttrs, act int) string {
 		}
 	}
 	zero := float32(count * (x.Zero - graph.CallerZero(x.LevelType))) // the sum is one of the integers in the file
-	weights := map[string]*graph.Tensor{"bias": {Shape: []int{x.Channels()}, Data: graph.NumbersOf(slices.Repeat([]float32{zero}, x.Channels()))}}
+	weights := map[string]*graph.Tensor{"bias": kit.Vector(slices.Repeat([]float32{zero}, x.Channels()))}
 	return b.eachChannel(x, p.Kernel, p.Strides, a, weights)
 }
 
 // paddedPool is integerPool where windows at borders have fewer pixels, with the result's levels in a: the mean of integers in f32, which
 // has the halves among the quotients as they are and no others, rounded as TFLite does. What it gives are the real numbers of the result's levels.
-func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, act int) string {
+func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, act int) *graph.Value {
 	if p.Kernel[0]*p.Kernel[1] > maxExactWindow {
-		return ""
+		return nil
 	}
-	return b.onIntegers(x, act, func(y string) string { return b.add("avg_pool", p, nil, y) })
+	return b.onIntegers(x, act, func(y *graph.Value) *graph.Value { return b.add("avg_pool", p, nil, y) })
 }
 
 // onIntegers lets f compute means of the integers of levels x in f32. It rounds them half away from zero, as integers of the file, and
-// clips them to the range of the fused activation. It returns the real numbers of levels of x's type, or "" if x is too large.
-func (b *builder) onIntegers(x *graph.Value, act int, f func(y string) string) string {
+// clips them to the range of the fused activation. It returns the real numbers of levels of x's type, or nil if x is too large.
+func (b *builder) onIntegers(x *graph.Value, act int, f func(y *graph.Value) *graph.Value) *graph.Value {
 	a, low, high := b.result(act)
 	y := b.eachChannel(x, [2]int{1, 1}, [2]int{1, 1}, &graph.IntegerAttrs{}, map[string]*graph.Tensor{})
-	if y == "" {
-		return ""
+	if y == nil {
+		return nil
 	}
 	y = f(y)
-	zero, one := graph.CallerZero(a), func(v float64) map[string]*graph.Tensor {
-		return map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}
-	}
-	shift := float64(a.Zero - zero) // what the file's integers are more than those
-	for _, n := range []struct {
-		op      string
-		attrs   any
-		weights map[string]*graph.Tensor
-	}{
-		{"add", &graph.BinaryOpAttrs{}, one(shift)}, {"round", &graph.RoundAttrs{Mode: scalar.HalfAway}, nil},
-		{"clip", &graph.ClipAttrs{Min: float64(low - zero), Max: float64(high - zero)}, nil},
-		{"sub", &graph.BinaryOpAttrs{}, one(shift)}, {"mul", &graph.BinaryOpAttrs{}, one(a.Scale)},
-	} {
-		y = b.add(n.op, n.attrs, n.weights, y)
-	}
-	return y
+	zero := graph.CallerZero(a)
+	shift := float32(a.Zero - zero) // what the file's integers are more than those
+	y = b.add("round", &graph.RoundAttrs{Mode: scalar.HalfAway}, nil, b.Number("add", y, shift))
+	y = b.add("clip", &graph.ClipAttrs{Min: float64(low - zero), Max: float64(high - zero)}, nil, y)
+	return b.Number("mul", b.Number("sub", y, shift), float32(a.Scale))
 }
 
 // maxExactWindow is for how many pixels quotient and shift, below 2^8 and each rounded by up to 2^-17, make no half of what is next to one, 2^-15 away.
 const maxExactWindow = 1 << 14
 
 // eachChannel adds up the windows of each channel of x.
-func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) string {
+func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
 	c, taps := x.Channels(), kernel[0]*kernel[1]
 	if taps < 1 || taps > graph.MaxWeights/c {
 		panic(faultf("", "kernel %v", kernel))
 	}
 	b.take(taps * c)
-	weights["w"] = &graph.Tensor{Shape: []int{kernel[0], kernel[1], 1, c}, Data: graph.NumbersOf(slices.Repeat([]float32{1}, taps*c))}
-	attrs := &graph.Conv2DAttrs{Strides: strides, Integer: a}
-	if c > 1 {
-		attrs.Groups = c
-	}
-	return b.tried(func() string { return b.add("int_conv2d", attrs, weights, x.Name) })
+	return b.tried(func() *graph.Value { return b.EachChannel(x, kernel, strides, a, weights) })
 }
 
-// integerMean is the mean, or the sum, over the rows and columns of an image of integers, [B, H, W, C], which x becomes once its axes are in
-// the order perm; "" if it is none of integers.
-func (b *builder) integerMean(image, perm []int, sum bool) string {
+// integerMean is the mean, or the sum, of integers over count axes, from axis first on, of input 0 with its axes in the order perm; nil
+// if it is none of integers.
+func (b *builder) integerMean(perm []int, first, count int, sum bool) *graph.Value {
 	if !b.ofIntegers(1) {
-		return ""
+		return nil
 	}
 	x := b.integers(0)
 	a := &graph.IntegerAttrs{Form: graph.FixedRequantization}
 	a.LevelType, a.Low, a.High = b.result(0)
-	name := x.Name
-	if perm != nil {
-		name = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, name)
-	}
-	name = b.reshape(name, image)
+	levels := b.Transpose(x, perm)
+	image := kit.ImageOf(levels.Shape, first, count)
+	levels = b.reshape(levels, image)
 	weights := map[string]*graph.Tensor{}
 	if sum { // TFLite multiplies sums in f32
 		a.Form = graph.FloatRequantization
-		weights["multiplier"] = &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(x.Scale) / float32(a.Scale)})}
+		weights["multiplier"] = kit.One(float32(x.Scale) / float32(a.Scale))
 	} else {
 		by := graph.FixedPointOf(x.Scale / a.Scale)
 		// TFLite divides the multiplier's integer by the number of elements, shifted as far to the left as it goes.
-		count := int64(image[1] * image[2])
-		shift := min(bits.Len64(uint64(count))-1, 32, 31+by.Shift)
+		elements := int64(image[1] * image[2])
+		shift := min(bits.Len64(uint64(elements))-1, 32, 31+by.Shift)
 		if shift < 0 {
-			return ""
+			return nil
 		}
-		by = graph.FixedPoint{Multiplier: int32(int64(by.Multiplier) << shift / count), Shift: by.Shift - shift}
+		by = graph.FixedPoint{Multiplier: int32(int64(by.Multiplier) << shift / elements), Shift: by.Shift - shift}
 		a.Coarse = by.Multiplier < 1<<30
-		b.multipliers(weights, by)
+		weights["multiplier"] = kit.Vector([]float64{by.Real()})
 	}
-	y := b.eachChannel(b.g.Value(name), [2]int{image[1], image[2]}, [2]int{1, 1}, a, weights)
-	if y == "" {
-		return ""
+	y := b.eachChannel(levels, [2]int{image[1], image[2]}, [2]int{1, 1}, a, weights)
+	if y == nil {
+		return nil
 	}
 	return b.reshape(y, []int{image[0], image[3]})
 }
 
-// integerProduct is FULLY_CONNECTED of integers, with weights of shape [O, I]; "" if it is none.
-func (b *builder) integerProduct(s []int, act int) string {
+// integerProduct is FULLY_CONNECTED of integers, with weights of shape [O, I]; nil if it is none.
+func (b *builder) integerProduct(s []int, act int) *graph.Value {
 	if !b.ofIntegers(1) {
-		return ""
+		return nil
 	}
 	w := b.integerWeights(1, 0)
 	if w == nil {
-		return ""
+		return nil
 	}
-	y := b.integerLayer(w, &graph.Tensor{Shape: []int{s[1], s[0]}, Data: w.ints.Transposed(s[0], s[1])}, act, w.alone, func(x string, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) string {
-		n := elems(b.g.Value(x).Shape)
+	y := b.integerLayer(w, &graph.Tensor{Shape: []int{s[1], s[0]}, Data: w.ints.Transposed(s[0], s[1])}, act, w.alone, func(x *graph.Value, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
+		n := elems(x.Shape)
 		if n%s[1] != 0 {
-			panic(faultf("", "its weights read %d numbers, the input has shape %v", s[1], b.g.Value(x).Shape))
+			panic(faultf("", "its weights read %d numbers, the input has shape %v", s[1], x.Shape))
 		}
 		x = b.reshape(x, []int{n / s[1], s[1]})
 		return b.add("int_dense", &graph.DenseAttrs{Integer: i}, weights, x)
 	})
-	if y == "" {
-		return ""
+	if y == nil {
+		return nil
 	}
 	return b.likeOutput(y)
 }

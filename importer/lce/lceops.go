@@ -73,7 +73,7 @@ func padMode(p int) graph.PaddingMode {
 }
 
 // lceQuantize: bit = x < 0, so that NaN and -0 give +1.
-func lceQuantize(b *builder) string {
+func lceQuantize(b *builder) *graph.Value {
 	x := b.float(0)
 	zero := &graph.Tensor{Shape: []int{1, 1}, Data: graph.NumbersOf([]float32{0})}
 	return b.add("threshold", signThreshold(), map[string]*graph.Tensor{"thresholds": zero}, x)
@@ -84,16 +84,15 @@ func signThreshold() *graph.ThresholdAttrs {
 	return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.BipolarInv, Scale: 1}, NotLess: true}
 }
 
-func lceDequantize(b *builder) string {
-	x := b.levels(0)
-	return b.add("dequantize", &graph.NoAttrs{}, nil, x.Name)
+func lceDequantize(b *builder) *graph.Value {
+	return b.add("dequantize", &graph.NoAttrs{}, nil, b.levels(0))
 }
 
-func lceMaxPool(b *builder) string {
+func lceMaxPool(b *builder) *graph.Value {
 	x := b.levels(0)
 	m := flexOptions(b.op)
 	a := &graph.PoolAttrs{}
 	a.Kernel = optionPair(m, "filter_height", "filter_width")
 	a.Pad, a.Strides = flexWindow(m)
-	return b.add("max_pool", a, nil, x.Name)
+	return b.add("max_pool", a, nil, x)
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ripc/importer/internal/kit"
-	"ripc/importer/internal/source"
 	"ripc/importer/lce/internal/flatbuf"
 )
 
@@ -165,7 +164,7 @@ func (b *builder) shapeOf(k int) []int {
 
 // span is what STRIDED_SLICE takes of an axis.
 type span struct {
-	source.Span
+	kit.Span
 	dropped bool // the axis goes
 }
 
@@ -181,8 +180,8 @@ func spanOf(options flatbuf.Table, d, n, begin, end, step int) span {
 	case step == 0:
 		return span{}
 	case has(4): // one position, whatever end and step say
-		at := source.Cut(n, begin, end, step).Begin
-		return span{source.Span{Begin: min(at, n-1), Count: 1, Step: 1}, true}
+		at := kit.Cut(n, begin, end, step).Begin
+		return span{kit.Span{Begin: min(at, n-1), Count: 1, Step: 1}, true}
 	}
 	if has(0) {
 		begin = first
@@ -190,5 +189,5 @@ func spanOf(options flatbuf.Table, d, n, begin, end, step int) span {
 	if has(1) {
 		end = last
 	}
-	return span{Span: source.Cut(n, begin, end, step)}
+	return span{Span: kit.Cut(n, begin, end, step)}
 }

@@ -1,63 +1,49 @@
 package lce
 
 import (
-	"slices"
-
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // batchMatMul is BATCH_MATMUL: a dense layer where the right side is one constant matrix, else a product of two tensors.
-func batchMatMul(b *builder) string {
+func batchMatMul(b *builder) *graph.Value {
 	t := b.builtin(optBatchMatMul)
 	x := b.operand(0, t.Bool(0))
 	if w := b.input(1); w != nil && b.isConstant(1) && len(w.shape) >= 2 && elems(w.shape[:len(w.shape)-2]) == 1 {
 		return b.timesMatrix(x, w.shape[len(w.shape)-2:], t.Bool(1))
 	}
 	y := b.operand(1, t.Bool(1))
-	rank := max(len(b.g.Value(x).Shape), len(b.g.Value(y).Shape))
-	sides := []string{x, y}
-	for i, v := range sides {
-		shape := b.g.Value(v).Shape
-		if len(shape) == rank {
-			continue
-		}
-		sides[i] = b.add("reshape", &graph.ReshapeAttrs{Shape: append(slices.Repeat([]int{1}, rank-len(shape)), shape...)}, nil, v)
-	}
+	sides := []*graph.Value{x, y}
+	b.ranked(sides)
 	return b.add("matmul", &graph.NoAttrs{}, nil, sides...)
 }
 
 // operand is input k as floats, with its last two axes exchanged if adjoint is set.
-func (b *builder) operand(k int, adjoint bool) string {
+func (b *builder) operand(k int, adjoint bool) *graph.Value {
 	x := b.float(k)
 	if !adjoint {
 		return x
 	}
-	rank := len(b.g.Value(x).Shape)
+	rank := len(x.Shape)
 	if rank < 2 {
 		panic(faultf("", "input %d has %d axes, want 2 or more", k, rank))
 	}
-	perm := make([]int, rank)
-	for d := range perm {
-		perm[d] = d
-	}
+	perm := kit.Identity(rank)
 	perm[rank-2], perm[rank-1] = rank-1, rank-2
-	return b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
+	return b.Transpose(x, perm)
 }
 
 // timesMatrix is x times input 1, a constant matrix of this shape, or its transpose.
-func (b *builder) timesMatrix(x string, shape []int, adjoint bool) string {
+func (b *builder) timesMatrix(x *graph.Value, shape []int, adjoint bool) *graph.Value {
 	w := b.weights(1, "matrix", func() *graph.Tensor {
 		if !adjoint {
-			data := b.numbers(1, "right side")
-			return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(data)}
+			return &graph.Tensor{Shape: shape, Data: graph.NumbersOf(b.numbers(1, "right side"))}
 		}
 		data := b.constants(1, "right side")
 		b.take(data.Len())
 		return &graph.Tensor{Shape: []int{shape[1], shape[0]}, Data: data.Transposed(shape[0], shape[1])}
 	})
-	from := b.g.Value(x).Shape
-	last := len(from) - 1
-	x = b.reshape(x, []int{elems(from[:last]), from[last]})
-	x = b.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": w}, x)
-	return b.reshape(x, append(slices.Clone(from[:last]), w.Shape[1]))
+	return b.Rows(x, func(rows *graph.Value) *graph.Value {
+		return b.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": w}, rows)
+	})
 }

@@ -2,8 +2,10 @@ package lce
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // input is the tensor of input k, nil if it is missing.
@@ -38,16 +40,21 @@ func (b *builder) vector(k int, what string, n int) *graph.Tensor {
 	data := b.numbers(k, what)
 	if len(data) == 1 && n > 1 {
 		b.take(n)
-		one := data[0]
-		data = make([]float32, n)
-		for i := range data {
-			data[i] = one
-		}
+		data = slices.Repeat(data, n)
 	}
 	if len(data) != n || len(t.shape) > 0 && t.shape[len(t.shape)-1] != n && t.elems != 1 {
 		panic(faultf("", "its %s %q has shape %v, want [%d]", what, t.name, t.shape, n))
 	}
-	return &graph.Tensor{Shape: []int{n}, Data: graph.NumbersOf(data)}
+	return kit.Vector(data)
+}
+
+// withBias are w and a bias of one number for each of its outputs, input k, if there is one.
+func (b *builder) withBias(w *graph.Tensor, k int) map[string]*graph.Tensor {
+	weights := map[string]*graph.Tensor{"w": w}
+	if bias := b.vector(k, "bias", w.Shape[len(w.Shape)-1]); bias != nil {
+		weights["b"] = bias
+	}
+	return weights
 }
 
 // weights are those that make gives for input k, made once for each kind of use.
@@ -62,7 +69,7 @@ func (b *builder) weights(k int, kind string, make func() *graph.Tensor) *graph.
 }
 
 // float is the f32 value of input k: levels are dequantized, once for all their readers, and a constant becomes a node.
-func (b *builder) float(k int) string {
+func (b *builder) float(k int) *graph.Value {
 	t := b.input(k)
 	if t == nil {
 		panic(faultf("", "input %d is missing", k))
@@ -73,7 +80,7 @@ func (b *builder) float(k int) string {
 		if len(t.shape) == 0 {
 			panic(faultf("", "input %q is a scalar", t.name))
 		}
-		return b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: t.shape, Data: graph.NumbersOf(data)}})
+		return b.Constant(t.shape, data)
 	}
 	v := b.values[i]
 	whole := v != nil && v.Whole
@@ -87,15 +94,13 @@ func (b *builder) float(k int) string {
 		panic(faultf("put CAST to float32 before it", "input %q holds truth values", t.name))
 	}
 	if !v.Encoded() && !whole {
-		return v.Name
+		return v
 	}
 	if f := b.floats[v]; b.out.Holds(f) {
-		return f.Name
+		return f
 	}
-	name := b.add("dequantize", &graph.NoAttrs{}, nil, v.Name)
-
-	b.floats[v] = b.g.Value(name)
-	return name
+	b.floats[v] = b.Plain(v, "dequantize")
+	return b.floats[v]
 }
 
 // levels is the bit tensor of input k.

@@ -7,74 +7,48 @@ import (
 )
 
 // pool is MAX_POOL_2D or AVERAGE_POOL_2D, which counts only positions inside the image.
-func pool(op string) func(*builder) string {
-	return func(b *builder) string {
+func pool(op string) func(*builder) *graph.Value {
+	return func(b *builder) *graph.Value {
 		t := b.builtin(optPool)
 		a := &graph.PoolAttrs{Kernel: [2]int{t.Int32(4, 0), t.Int32(3, 0)}}
 		a.Pad, a.Strides = window(t)
 		if op == "avg_pool" {
-			if y := b.integerPool(a, t.Int8(5, 0)); y != "" {
+			if y := b.integerPool(a, t.Int8(5, 0)); y != nil {
 				return y
 			}
 		}
-		x := b.float(0)
-		y := b.add(op, a, nil, x)
-		return b.activation(y, t.Int8(5, 0))
+		return b.activation(b.add(op, a, nil, b.float(0)), t.Int8(5, 0))
 	}
 }
 
 // reduce is MEAN, SUM or REDUCE_MAX over any axes, such as the rows and columns of an image or the steps of a sequence: a pool over an
 // image that has them as rows.
-func reduce(op string) func(*builder) string {
-	return func(b *builder) string {
-		x := b.float(0)
-		return b.reduced(op, x)
-	}
+func reduce(op string) func(*builder) *graph.Value {
+	return func(b *builder) *graph.Value { return b.reduced(op, b.float(0)) }
 }
 
 // reduced is x, which takes the place of input 0, reduced by op over the operator's axes. Sums are means times the number of elements.
-func (b *builder) reduced(op, x string) string {
+func (b *builder) reduced(op string, x *graph.Value) *graph.Value {
 	b.builtin(optReducer)
 	axes := b.ints(1, "axes")
-	shape := b.g.Value(x).Shape
 	for i, a := range axes {
-		axes[i] = axisOf(a, len(shape))
+		axes[i] = axisOf(a, len(x.Shape))
 	}
 	slices.Sort(axes)
 	if axes = slices.Compact(axes); len(axes) == 0 {
 		return b.likeOutput(x)
 	}
-	perm, from := together(axes, len(shape))
-	moved := make([]int, len(shape))
-	for d, p := range perm {
-		moved[d] = shape[p]
-	}
-	if slices.IsSorted(perm) {
-		perm = nil
-	}
-	to := from + len(axes)
-	image := []int{elems(moved[:from]), elems(moved[from:to]), 1, elems(moved[to:])}
-	if len(shape) == 4 && from == 1 && to == 3 {
-		image = moved
-	}
+	perm, from := together(axes, len(x.Shape))
 	sum := b.op.op == "SUM"
 	if op == "global_avg_pool" {
-		if y := b.integerMean(image, perm, sum); y != "" {
+		if y := b.integerMean(perm, from, len(axes), sum); y != nil {
 			return b.likeOutput(y)
 		}
 	}
-	if perm != nil {
-		x = b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
-	}
-	x = b.reshape(x, image)
-	if op == "max_pool" {
-		k := [2]int{image[1], image[2]}
-		x = b.add(op, &graph.PoolAttrs{Kernel: k, Strides: k}, nil, x)
-	} else {
-		x = b.add(op, &graph.NoAttrs{}, nil, x)
-	}
+	count := graph.Elems(x.Shape)
+	x = b.Reduce(b.Transpose(x, perm), from, len(axes), op == "global_avg_pool")
 	if sum {
-		x = b.withNumber("mul", x, float64(image[1]*image[2]), false)
+		x = b.Number("mul", x, float32(count/graph.Elems(x.Shape)))
 	}
 	return b.likeOutput(x) // with keep_dims, axes of extent 1 are left
 }

@@ -5,66 +5,27 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/source"
+	"ripc/importer/internal/kit"
 )
 
-// at takes the given positions of x along some axes. Rows and columns of an image are taken at once. Any other axis becomes the
-// rows of an image whose pixels hold all axes behind it.
-func (b *builder) at(x string, axes ...*source.Along) string {
-	axes = slices.DeleteFunc(slices.Clone(axes), func(a *source.Along) bool { return a == nil })
-	if rank := len(b.g.Value(x).Shape); rank == 4 && !slices.ContainsFunc(axes, func(a *source.Along) bool { return a.Axis < 1 || a.Axis > 2 }) {
-		var along [2]*source.Along
-		for _, a := range axes {
-			along[a.Axis-1] = a
-		}
-		return b.atPositions(x, along[0], along[1])
-	}
-	for _, a := range axes {
-		x = b.asRows(x, a.Axis, func(x string) string { return b.atPositions(x, a, nil) })
-	}
-	return x
-}
-
-// asRows gives f an image of the elements of x, whose rows are an axis of x. The result of f gets the other axes of x back.
-func (b *builder) asRows(x string, axis int, f func(x string) string) string {
-	shape := slices.Clone(b.g.Value(x).Shape)
-	image := []int{elems(shape[:axis]), shape[axis], 1, elems(shape[axis+1:])}
-	if !slices.Equal(shape, image) {
-		x = b.add("reshape", &graph.ReshapeAttrs{Shape: image}, nil, x)
-	}
-	x = f(x)
-	if shape[axis] = b.g.Value(x).Shape[1]; slices.Equal(shape, b.g.Value(x).Shape) {
-		return x
-	}
-	return b.add("reshape", &graph.ReshapeAttrs{Shape: shape}, nil, x)
-}
-
-// atPositions is image x at positions along its rows and columns.
-func (b *builder) atPositions(x string, rows, columns *source.Along) string {
-	for _, s := range source.AtPositions(rows, columns) {
-		x = b.add(s.Op, s.Attrs, nil, x)
-	}
-	return x
-}
-
 // mirrorPad is MIRROR_PAD: the mirror image around a tensor, along any axes.
-func mirrorPad(b *builder) string {
+func mirrorPad(b *builder) *graph.Value {
 	t, x := b.unary(optMirrorPad)
 	p := b.paddings(x)
-	border := source.Reflect
+	border := kit.Reflect
 	if t.Int8(0, 0) == 1 {
-		border = source.Symmetric
+		border = kit.Symmetric
 	}
-	shape := b.g.Value(x).Shape
-	var axes []*source.Along
+	shape := x.Shape
+	var axes []*kit.Along
 	for d, n := range shape {
 		if most := n - 1 + int(t.Int8(0, 0)); p[2*d] > most || p[2*d+1] > most {
 			panic(faultf("", "pads axis %d of %v by %d and %d, more than its mirror image has", d, shape, p[2*d], p[2*d+1]))
 		}
 		b.take(p[2*d] + n + p[2*d+1])
-		axes = append(axes, source.AlongPixels(d, n, source.Around(n, p[2*d], p[2*d+1], border)))
+		axes = append(axes, kit.AlongPixels(d, n, kit.Around(n, p[2*d], p[2*d+1], border)))
 	}
-	return b.at(x, axes...)
+	return b.At(x, axes...)
 }
 
 // resizeSize is the number of rows and columns that RESIZE_ operators make of an image of this shape.
@@ -78,32 +39,32 @@ func (b *builder) resizeSize(shape []int) []int {
 }
 
 // resizeBilinear is RESIZE_BILINEAR. Of integers TFLite interpolates with 10 bits of each position.
-func resizeBilinear(b *builder) string {
+func resizeBilinear(b *builder) *graph.Value {
 	t := b.builtin(optResizeBilinear)
 	corners, centers := t.Bool(2), t.Bool(3)
 	if in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]; b.ofIntegers(1) && slices.Equal(in.scales, out.scales) && slices.Equal(in.zeros, out.zeros) {
 		x := b.integers(0)
 		axes := b.linear(x.Shape, func(in, out int) func(i int) float32 { return fixedPosition(in, out, corners, centers) })
-		if y := b.onIntegers(x, 0, func(y string) string { return b.at(y, axes...) }); y != "" {
+		if y := b.onIntegers(x, 0, func(y *graph.Value) *graph.Value { return b.At(y, axes...) }); y != nil {
 			return y
 		}
 	}
 	x := b.float(0)
-	axes := b.linear(b.g.Value(x).Shape, func(in, out int) func(i int) float32 { return linearPosition(in, out, corners, centers) })
-	return b.at(x, axes...)
+	axes := b.linear(x.Shape, func(in, out int) func(i int) float32 { return linearPosition(in, out, corners, centers) })
+	return b.At(x, axes...)
 }
 
 // linear lists the positions that the operator takes of an image's rows and columns, inside the image.
-func (b *builder) linear(shape []int, position func(in, out int) func(i int) float32) []*source.Along {
+func (b *builder) linear(shape []int, position func(in, out int) func(i int) float32) []*kit.Along {
 	size := b.resizeSize(shape)
-	var axes []*source.Along
+	var axes []*kit.Along
 	for d, out := range size {
 		in := shape[1+d]
 		at, from := make([]float32, out), position(in, out)
 		for i := range at {
 			at[i] = max(0, min(from(i), float32(in-1)))
 		}
-		axes = append(axes, source.AlongAxis(1+d, in, at))
+		axes = append(axes, kit.AlongAxis(1+d, in, at))
 	}
 	return axes
 }

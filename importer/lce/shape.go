@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // concat is CONCATENATION along any axis.
-func concat(b *builder) string {
+func concat(b *builder) *graph.Value {
 	t := b.builtin(optConcat)
-	var in []string
+	var in []*graph.Value
 	rank := len(b.file.tensors[b.op.outputs[0]].shape)
 	axis := t.Int32(0, 0)
 	if axis < 0 {
@@ -24,17 +25,16 @@ func concat(b *builder) string {
 	}
 	for k := range b.op.inputs {
 		x := b.float(k)
-		if n := len(b.g.Value(x).Shape); n != rank {
-			panic(faultf("", "input %q has %d axes, the output %d", x, n, rank))
+		if n := len(x.Shape); n != rank {
+			panic(faultf("", "input %q has %d axes, the output %d", x.Name, n, rank))
 		}
 		in = append(in, x)
 	}
-	y := b.joined(in, axis)
-	return b.activation(y, t.Int8(1, 0))
+	return b.activation(b.joined(in, axis), t.Int8(1, 0))
 }
 
 // pad is PAD or PADV2, along any axes.
-func pad(b *builder) string {
+func pad(b *builder) *graph.Value {
 	value := float32(0)
 	if b.op.op == "PADV2" {
 		v := b.numbers(2, "value")
@@ -44,95 +44,69 @@ func pad(b *builder) string {
 		value = v[0]
 	}
 	x := b.float(0)
-	p := b.paddings(x)
-	return b.padded(x, p, value)
+	return b.padded(x, b.paddings(x), value)
 }
 
 // paddings are input 1: how many positions are added before and after each axis of x.
-func (b *builder) paddings(x string) []int {
+func (b *builder) paddings(x *graph.Value) []int {
 	p := b.ints(1, "paddings")
-	shape := b.g.Value(x).Shape
+	shape := x.Shape
 	if len(p) != 2*len(shape) {
 		panic(faultf("", "has %d numbers of padding for %d axes", len(p), len(shape)))
 	}
-	for _, n := range p {
-		if n < 0 || n > graph.MaxElems {
-			panic(faultf("", "padding %v: want numbers from 0", p))
-		}
+	if !kit.Within(p, 0, graph.MaxElems) {
+		panic(faultf("", "padding %v: want numbers from 0", p))
 	}
 	return p
 }
 
 // padded puts value around x: rows and columns around an image at once, channels as constants, other axes one after the other.
-func (b *builder) padded(x string, p []int, value float32) string {
-	spatial := func(x string, top, bottom, left, right int) string {
-		if top+bottom+left+right == 0 {
-			return x
-		}
-		around := graph.Padding{Mode: graph.PadExplicit, Top: top, Bottom: bottom, Left: left, Right: right}
-		return b.add("pad", &graph.SpatialPadAttrs{Pad: around, Value: float64(value)}, nil, x)
-	}
-	rank := len(b.g.Value(x).Shape)
+func (b *builder) padded(x *graph.Value, p []int, value float32) *graph.Value {
+	last := len(x.Shape) - 1
 	p = slices.Clone(p)
-	if rank == 4 {
-		x = spatial(x, p[2], p[3], p[4], p[5])
+	if last == 3 {
+		x = b.Spatial(x, [2]int{p[2], p[4]}, [2]int{p[3], p[5]}, float64(value))
 		p[2], p[3], p[4], p[5] = 0, 0, 0, 0
 	}
-	for d := range rank - 1 {
-		if p[2*d]+p[2*d+1] == 0 {
-			continue
+	for d := range last {
+		if p[2*d]+p[2*d+1] > 0 {
+			x = b.AsRows(x, d, func(x *graph.Value) *graph.Value {
+				return b.Spatial(x, [2]int{p[2*d]}, [2]int{p[2*d+1]}, float64(value))
+			})
 		}
-		x = b.asRows(x, d, func(x string) string { return spatial(x, p[2*d], p[2*d+1], 0, 0) })
 	}
-	if last := p[2*rank-2:]; last[0]+last[1] > 0 {
-		return b.paddedChannels(x, last, value)
-	}
-	return x
-}
-
-// paddedChannels puts so many channels of value before and after those of x.
-func (b *builder) paddedChannels(x string, p []int, value float32) string {
-	shape := b.g.Value(x).Shape
-	var in []string
-	for k, n := range p {
-		if k == 1 {
-			in = append(in, x)
+	channels := func(count int) (c []*graph.Value) {
+		if count == 0 {
+			return nil
 		}
-		if n == 0 {
-			continue
-		}
-		s := append(slices.Clone(shape[:len(shape)-1]), n)
-		size := elems(s)
-		b.take(size)
-		c := &graph.Tensor{Shape: s, Data: graph.NumbersOf(slices.Repeat([]float32{value}, size))}
-		name := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": c})
-		in = append(in, name)
+		shape := append(slices.Clone(x.Shape[:last]), count)
+		b.take(elems(shape))
+		return []*graph.Value{b.Constant(shape, slices.Repeat([]float32{value}, elems(shape)))}
 	}
-	return b.add("concat", &graph.ConcatAttrs{}, nil, in...)
+	return b.Concat(slices.Concat(channels(p[2*last]), []*graph.Value{x}, channels(p[2*last+1])), last)
 }
 
 // reshape is RESHAPE, SQUEEZE or EXPAND_DIMS. The file has every tensor's shape, the result of -1 among them, so the
 // operator's own numbers say nothing more.
-func reshape(b *builder) string {
+func reshape(b *builder) *graph.Value {
 	if t := b.input(0); t != nil && t.typ == typeI32 {
 		return b.reshapeBits()
 	}
-	x := b.float(0)
-	return b.likeOutput(x)
+	return b.likeOutput(b.float(0))
 }
 
 // reshapeBits keeps the words of channels together.
-func (b *builder) reshapeBits() string {
+func (b *builder) reshapeBits() *graph.Value {
 	x := b.levels(0)
 	shape := b.sizes.Batch().Reshape(append(slices.Clone(x.Shape[:len(x.Shape)-1]), words(x.Channels())), slices.Clone(b.file.tensors[b.op.outputs[0]].shape))
 	if len(shape) == 0 || shape[len(shape)-1] != words(x.Channels()) {
 		panic(faultf("dequantize before it", "gives bits of %d channels the shape %v, which takes their words apart", x.Channels(), shape))
 	}
 	shape[len(shape)-1] = x.Channels()
-	return b.reshape(x.Name, shape)
+	return b.reshape(x, shape)
 }
 
-func transpose(b *builder) string {
+func transpose(b *builder) *graph.Value {
 	perm := b.ints(1, "permutation")
 	x := b.float(0)
 	for i, p := range perm {

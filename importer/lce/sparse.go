@@ -3,6 +3,7 @@ package lce
 import (
 	"fmt"
 
+	"ripc/graph"
 	"ripc/importer/lce/internal/flatbuf"
 )
 
@@ -48,7 +49,7 @@ func indexVector(d flatbuf.Table, i int) []int {
 }
 
 // densify is DENSIFY of a constant, which becomes one with all of its elements.
-func densify(b *builder) string {
+func densify(b *builder) *graph.Value {
 	t, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
 	if t == nil || !t.sparse || t.data == nil {
 		panic(faultf("", "its input is no sparse constant"))
@@ -67,7 +68,7 @@ func densify(b *builder) string {
 		panic(faultf("the file is damaged", "its input %q: %v", t.name, err))
 	}
 	out.data = w.to
-	return ""
+	return nil
 }
 
 // sparseWalk copies elements of size bytes each from a sparse tensor to their places in a dense one.

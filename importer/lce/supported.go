@@ -3,6 +3,7 @@ package lce
 import (
 	"maps"
 	"math"
+	"ripc/graph"
 )
 
 // handler imports one kind of operator.
@@ -12,9 +13,9 @@ type handler struct {
 	// becomes and limits are for the documentation.
 	becomes, limits string
 	// convert makes the nodes of the operator at work and names the value that its output holds, "" for a constant.
-	convert func(*builder) string
+	convert func(*builder) *graph.Value
 	// parts is convert for operators of several outputs: it gives what makes that of output k.
-	parts func(*builder) func(k int) string
+	parts func(*builder) func(k int) *graph.Value
 }
 
 // supported lists the operators that can be imported.
@@ -27,7 +28,7 @@ func supported() map[string]handler {
 		custom          bool
 		min, max        int
 		becomes, limits string
-		convert         func(*builder) string
+		convert         func(*builder) *graph.Value
 	}
 	rows := map[string]row{
 		opQuantize:   {true, 1, 1, "threshold", "float32, int8 or uint8 input; bit = x < 0", lceQuantize},
@@ -82,7 +83,7 @@ func supported() map[string]handler {
 func movers() map[string]handler {
 	const known = "constant positions"
 	const variables = "see [above](#variables-of-streaming-networks)"
-	variable := func(*builder) string { panic(faultf("the file is damaged", "is none of a variable")) }
+	variable := func(*builder) *graph.Value { panic(faultf("the file is damaged", "is none of a variable")) }
 	return map[string]handler{
 		"DEPTH_TO_SPACE":          {min: 1, max: 1, becomes: "depth_to_space", convert: block("depth_to_space", optDepthToSpace)},
 		"SPACE_TO_DEPTH":          {min: 1, max: 1, becomes: "space_to_depth", convert: block("space_to_depth", optSpaceToDepth)},
@@ -107,6 +108,6 @@ func movers() map[string]handler {
 		"ASSIGN_VARIABLE": {becomes: "an output", limits: variables, convert: variable},
 		"CALL_ONCE":       {becomes: "nothing", limits: "its subgraph assigns constants to variables", convert: variable},
 		"SHAPE": {min: 1, max: 1, becomes: "nothing", limits: "numbers that shapes are computed of, as Keras does for open batches; with ADD, SUB, MUL, DIV, FLOOR_DIV, MAXIMUM, MINIMUM, CAST, REDUCE_PROD and operators of this table that move elements",
-			convert: func(*builder) string { panic(faultf("", "its result is no list of whole numbers")) }},
+			convert: func(*builder) *graph.Value { panic(faultf("", "its result is no list of whole numbers")) }},
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 // integerTable is the operator at work as a table: of says what becomes of an input's integer, of levels x, as one of levels y, both less their zero points; act is a
 // function of which only the limits count. The result is "" if the tensors are others.
-func (b *builder) integerTable(act int, of func(x, y scalar.LevelType) func(v int64) int64) string {
+func (b *builder) integerTable(act int, of func(x, y scalar.LevelType) func(v int64) int64) *graph.Value {
 	if !eightBits(b.input(0)) || !eightBits(&b.file.tensors[b.op.outputs[0]]) || b.isConstant(0) {
-		return ""
+		return nil
 	}
 	x := b.integers(0)
 	a := &graph.IntMapAttrs{}
@@ -25,13 +25,13 @@ func (b *builder) integerTable(act int, of func(x, y scalar.LevelType) func(v in
 		v := f(int64(l-x.Zero)) + int64(a.Zero)
 		a.Table = append(a.Table, int(max(int64(low), min(v, int64(high)))))
 	}
-	return b.add("int_map", a, nil, x.Name)
+	return b.add("int_map", a, nil, x)
 }
 
 // tableOr is an operator that is a table where its tensors are of integers, and else what convert makes of it.
-func tableOr(act int, of func(x, y scalar.LevelType) func(v int64) int64, convert func(*builder) string) func(*builder) string {
-	return func(b *builder) string {
-		if y := b.integerTable(act, of); y != "" {
+func tableOr(act int, of func(x, y scalar.LevelType) func(v int64) int64, convert func(*builder) *graph.Value) func(*builder) *graph.Value {
+	return func(b *builder) *graph.Value {
+		if y := b.integerTable(act, of); y != nil {
 			return y
 		}
 		return convert(b)
@@ -100,7 +100,5 @@ func (b *builder) constantIntegers(k, rank int) *graph.Value {
 	levelsOf(t, v)
 	data := b.numbers(k, "constant operand")
 	shape := slices.Concat(slices.Repeat([]int{1}, rank-len(t.shape)), t.shape)
-	name := b.add("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: shape, Data: graph.NumbersOf(data)}})
-	name = b.add("quantize", &graph.QuantizeAttrs{LevelType: v.LevelType, Rounding: scalar.HalfEven}, nil, name)
-	return b.g.Value(name)
+	return b.add("quantize", &graph.QuantizeAttrs{LevelType: v.LevelType, Rounding: scalar.HalfEven}, nil, b.Constant(shape, data))
 }

@@ -92,24 +92,18 @@ func (b *builder) countBits() {
 }
 
 // inputs adds the caller's tensors to the graph.
-func (b *builder) inputs() error {
+func (b *builder) inputs() {
 	var names []string
 	for _, i := range b.file.inputs {
 		names = append(names, b.names[i])
 	}
-	var err error
-	if b.sizes, err = source.NewSizes(b.g.File, b.options, names); err != nil {
-		return err
-	}
+	b.sizes = kit.Must(source.NewSizes(b.g.File, b.options, names))
 	for _, i := range b.file.inputs {
 		t := &b.file.tensors[i]
 		v := &graph.Value{Name: b.names[i]}
 		fault := t.fault
 		if fault == "" && len(t.shape) > 0 {
-			if v.Note, err = b.resize(i); err != nil {
-				return err
-			}
-			v.Note = strings.TrimPrefix(v.Note+"; "+b.file.notes[i], "; ")
+			v.Note = strings.TrimPrefix(b.resize(i)+"; "+b.file.notes[i], "; ")
 			v.Note = strings.TrimSuffix(v.Note, "; ")
 		}
 		v.Shape, v.Layout = slices.Clone(t.shape), graph.LayoutOf(t.shape)
@@ -146,11 +140,10 @@ func (b *builder) inputs() error {
 		b.out.Input(v)
 		b.values[i] = v
 	}
-	return nil
 }
 
 // resize gives input i the shape that is asked for; note is what there is to say of it.
-func (b *builder) resize(i int) (note string, err error) {
+func (b *builder) resize(i int) (note string) {
 	t := &b.file.tensors[i]
 	shape := slices.Clone(t.shape)
 	for d, n := range t.signature {
@@ -159,15 +152,13 @@ func (b *builder) resize(i int) (note string, err error) {
 		}
 	}
 	got, note, err := b.sizes.Shape(b.names[i], shape, nil)
-	if err != nil {
-		return "", err
-	}
+	kit.Check(err)
 	if !slices.Equal(got, t.shape) {
 		b.sizes.Written(t.shape[0], got[0])
 		b.resized = true
 		t.shape, t.elems = got, elems(got)
 	}
-	return note, nil
+	return note
 }
 
 // fits reports whether shape is one that t, of which the file leaves some extents open, may have.

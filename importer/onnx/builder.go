@@ -19,6 +19,7 @@ import (
 
 // builder makes the graph.
 type builder struct {
+	kit.Kit
 	file    string
 	model   *pb.ModelProto
 	options importer.Options
@@ -41,7 +42,7 @@ type builder struct {
 	wanted      map[string]bool              // the file's outputs
 	readers     map[string]*pb.NodeProto     // the last node that reads a tensor of the file
 	counts      map[string]int               // how many of the file's nodes read a tensor
-	behind      *source.Levels               // levels of 8 bits behind floats
+	behind      *kit.Levels                  // levels of 8 bits behind floats
 	scaled      map[*graph.Node]*scaled      // float layers that could be of integers
 	constants   map[*graph.Node]*quantParams // what constant operands of float sums and products were made of
 	faults      source.Faults
@@ -52,10 +53,8 @@ func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener,
 	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
 		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, constants: map[*graph.Node]*quantParams{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
-	b.behind = source.NewLevels(b.g, func(op string, attrs any, in ...*graph.Value) (v *graph.Value, err error) {
-		err = kit.Try(func() { v = b.emit(op, attrs, nil, in...) })
-		return v, err
-	})
+	b.Kit = kit.Kit{Emit: b.emit, Each: b.emitShaped, Reshape: b.reshaped, Take: func(elements int) { b.mem.take(elements, 4) }}
+	b.behind = kit.NewLevels(b.g, b.emit)
 	for _, o := range m.Graph.Output {
 		b.wanted[o.GetName()] = true
 		b.used.Take(o.GetName())

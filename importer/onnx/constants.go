@@ -48,8 +48,7 @@ func (b *builder) interpreted(n *node) []*tensor {
 		s.g.Input(in)
 		of.in[i], inputs = &tensor{shape: t.shape, value: in}, append(inputs, t.konst.floats())
 	}
-	outs := n.op.lower(of)
-	return s.run(of, outs, inputs, dt)
+	return s.run(of, n.op.lower(of), inputs, dt)
 }
 
 // apart is a builder of a graph of its own, whose constants count as b's.
@@ -90,10 +89,10 @@ func (b *builder) run(n *node, outs []*tensor, inputs [][]float32, dt dtype) []*
 			panic(n.fail("", "it makes integers of constants alone, which is not supported"))
 		case t.cond != nil || t.truth:
 			types[i] = dtBool
-			t = b.elementwise(b.truths(t), "dequantize", &graph.NoAttrs{}, nil)
+			t = b.pipe(b.truths(t), "dequantize")
 		case t.value.Whole:
 			types[i] = dtInt64
-			t = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+			t = b.pipe(t, "dequantize")
 		}
 		t.truth = false
 		b.output(fmt.Sprintf("out%d", i), t)

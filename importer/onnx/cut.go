@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
@@ -45,15 +46,12 @@ func wiring(file string, g *pb.GraphProto) *source.Wiring {
 }
 
 // cut is what the options ask for of m: nodes, what they read, and the interface. What is outside is never looked at.
-func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options) (*pb.ModelProto, error) {
+func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options) *pb.ModelProto {
 	if len(o.Begin)+len(o.End) == 0 {
-		return m, nil
+		return m
 	}
 	g := m.Graph
-	part, err := wiring(r.file, g).Cut(o.Begin, o.End)
-	if err != nil {
-		return nil, err
-	}
+	part := kit.Must(wiring(r.file, g).Cut(o.Begin, o.End))
 	described := map[string]*pb.ValueInfoProto{}
 	for _, list := range [][]*pb.ValueInfoProto{g.Output, g.ValueInfo, g.Input} {
 		for _, v := range list {
@@ -67,10 +65,7 @@ func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options)
 			inputs = append(inputs, v)
 			continue
 		}
-		if v, err = r.describe(ctx, m, name, v, o); err != nil {
-			return nil, err
-		}
-		inputs = append(inputs, v)
+		inputs = append(inputs, r.describe(ctx, m, name, v, o))
 	}
 	var nodes []*pb.NodeProto
 	read := map[string]bool{}
@@ -112,25 +107,25 @@ func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options)
 			c.SparseInitializer = append(c.SparseInitializer, t)
 		}
 	}
-	return &pb.ModelProto{IrVersion: m.IrVersion, OpsetImport: m.OpsetImport, ProducerName: m.ProducerName, Functions: m.Functions, Graph: c}, nil
+	return &pb.ModelProto{IrVersion: m.IrVersion, OpsetImport: m.OpsetImport, ProducerName: m.ProducerName, Functions: m.Functions, Graph: c}
 }
 
 // describe gives type and shape of a tensor that is to become an input: as the caller says, as the file does, v, or as
 // reading the network up to there shows.
-func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v *pb.ValueInfoProto, o importer.Options) (*pb.ValueInfoProto, error) {
+func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v *pb.ValueInfoProto, o importer.Options) *pb.ValueInfoProto {
 	if tt := v.GetType().GetTensorType(); tt.GetShape() != nil && tt.GetElemType() != 0 {
-		return v, nil
+		return v
 	}
 	if shape, ok := o.Shapes[name]; ok {
-		return valueInfo(name, dtFloat, shape), nil
+		return valueInfo(name, dtFloat, shape)
 	}
-	b, err := r.network(ctx, m, importer.Options{Batch: o.Batch, Shapes: ofInputs(m.Graph, o.Shapes), End: []string{name}})
+	var b *builder
 	var e *ir.Error
-	switch {
-	case err != nil && errors.As(err, &e):
-		return nil, &ir.Error{Pos: e.Pos, Node: e.Node, Msg: importer.Begin.With(name) + ": the file does not say the shape of this tensor, and what makes it cannot be read: " + e.Msg, Help: "say it: " + importer.Shape.With(name+"=1,...")}
-	case err != nil:
-		return nil, err
+	upTo := importer.Options{Batch: o.Batch, Shapes: ofInputs(m.Graph, o.Shapes), End: []string{name}}
+	if err := kit.Try(func() { b = r.network(ctx, m, upTo) }); errors.As(err, &e) {
+		panic(&ir.Error{Pos: e.Pos, Node: e.Node, Msg: importer.Begin.With(name) + ": the file does not say the shape of this tensor, and what makes it cannot be read: " + e.Msg, Help: "say it: " + importer.Shape.With(name+"=1,...")})
+	} else {
+		kit.Check(err)
 	}
 	t := b.tensors[name]
 	if t.integers != nil {
@@ -138,9 +133,9 @@ func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v
 		if t.integers.attrs().Signed {
 			dt = dtInt8
 		}
-		return valueInfo(name, dt, t.shape), nil
+		return valueInfo(name, dt, t.shape)
 	}
-	return valueInfo(name, dtFloat, t.shape), nil
+	return valueInfo(name, dtFloat, t.shape)
 }
 
 // valueInfo describes a tensor.

@@ -71,5 +71,5 @@ func (b *builder) trusted(t *tensor, gv *graph.Value) *tensor {
 		return t
 	}
 	t = b.elementwise(t, "quantize", a, nil)
-	return b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+	return b.pipe(t, "dequantize")
 }

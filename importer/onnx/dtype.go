@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/f32"
 )
 
 // dtype is an element type as ONNX numbers them.
@@ -100,24 +101,11 @@ func (d dtype) round(v float64) float64 {
 	case dtFloat:
 		return float64(float32(v))
 	case dtFloat16:
-		return float64(fromHalf(toHalf(float32(v))))
+		return float64(f32.Half(toHalf(float32(v))))
 	case dtBfloat16:
 		return float64(toBfloat(float32(v)))
 	}
 	return v
-}
-
-// fromHalf reads an IEEE half.
-func fromHalf(h uint16) float32 {
-	sign, exp, frac := uint32(h>>15)<<31, int(h>>10&31), uint32(h&1023)
-	switch exp {
-	case 0:
-		v := float32(math.Ldexp(float64(frac), -24))
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 31:
-		return math.Float32frombits(sign | 0x7F800000 | frac<<13)
-	}
-	return math.Float32frombits(sign | uint32(exp+112)<<23 | frac<<13)
 }
 
 // toHalf rounds to the nearest half, ties to even.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -113,7 +114,7 @@ func evalNode(n *graph.Node, in []*graph.Value, x [][]float32, out *graph.Value)
 		c := in[0].Channels()
 		for k := range len(y) / a.K {
 			row := x[0][k*c : (k+1)*c]
-			at := identity(c)
+			at := kit.Identity(c)
 			slices.SortStableFunc(at, func(i, j int) int {
 				if a.Least {
 					i, j = j, i

@@ -148,9 +148,7 @@ func foldWhere(n *node, in []*array) []*array {
 	if x.dt != y.dt || c.dt != dtBool {
 		panic(n.fail("", "operands are %s, %s and %s, want bool and twice the same type", c.dt, x.dt, y.dt))
 	}
-	shape := kit.Must(broadcastShape(x.shape, y.shape))
-
-	shape = kit.Must(broadcastShape(shape, c.shape))
+	shape := kit.Must(broadcastShape(kit.Must(broadcastShape(x.shape, y.shape)), c.shape))
 	out := n.b.mem.newArray(x.dt, shape)
 	if out.len() == 0 {
 		return []*array{out}

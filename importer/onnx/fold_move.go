@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // foldGather takes positions of an axis; scalar indices drop it.
 func foldGather(n *node, in []*array) []*array {
 	x, idx := in[0], in[1]
-	axis := n.intAttr("axis", 0)
-	axis = n.axis(axis, len(x.shape))
+	axis := n.axis(n.intAttr("axis", 0), len(x.shape))
 	at := n.positions(idx, x.shape[axis])
 	out := n.b.mem.newArray(x.dt, slices.Concat(x.shape[:axis], idx.shape, x.shape[axis+1:]))
 	if out.len() == 0 {
@@ -25,19 +25,18 @@ func foldGather(n *node, in []*array) []*array {
 }
 
 func foldSlice(n *node, in []*array) []*array {
-	list := n.spans(in[0].shape)
-	return arrays(n.b.mem.cut(in[0], list))
+	return arrays(n.b.mem.cut(in[0], n.spans(in[0].shape)))
 }
 
 // cut is the part of a that spans leave.
 func (b *budget) cut(a *array, list []span) *array {
 	shape, step, base := slices.Clone(a.shape), strides(a.shape), 0
 	for _, s := range list {
-		shape[s.axis] = s.count
-		if s.count > 0 {
-			base += s.begin * step[s.axis]
+		shape[s.axis] = s.Count
+		if s.Count > 0 {
+			base += s.Begin * step[s.axis]
 		}
-		step[s.axis] *= s.step
+		step[s.axis] *= s.Step
 	}
 	return b.gather(a, shape, base, step)
 }
@@ -47,16 +46,14 @@ func foldSplit(n *node, in []*array) []*array {
 	var outs []*array
 	at := 0
 	for _, s := range sizes {
-		a := n.b.mem.cut(in[0], []span{{axis: axis, begin: at, count: s, step: 1}})
-		outs = append(outs, a)
+		outs = append(outs, n.b.mem.cut(in[0], []span{{axis, kit.Span{Begin: at, Count: s, Step: 1}}}))
 		at += s
 	}
 	return outs
 }
 
 func foldConcat(n *node, in []*array) []*array {
-	axis := n.intAttr("axis", 0)
-	axis = n.axis(axis, len(in[0].shape))
+	axis := n.axis(n.intAttr("axis", 0), len(in[0].shape))
 	shape := slices.Clone(in[0].shape)
 	total := 0
 	for _, a := range in {

@@ -56,8 +56,7 @@ func foldFill(n *node, in []*array) []*array {
 func arrays(a *array) []*array { return []*array{a} }
 
 func foldExpand(n *node, in []*array) []*array {
-	want := n.listOf(1, "shape")
-	shape := kit.Must(broadcastShape(in[0].shape, want))
+	shape := kit.Must(broadcastShape(in[0].shape, n.listOf(1, "shape")))
 	return arrays(n.b.mem.gather(in[0], shape, 0, broadcastSteps(in[0].shape, shape)))
 }
 
@@ -114,8 +113,7 @@ func foldCast(n *node, in []*array) []*array {
 }
 
 func foldTranspose(n *node, in []*array) []*array {
-	move := n.permutation(len(in[0].shape))
-	return arrays(n.b.mem.permuted(in[0], move))
+	return arrays(n.b.mem.permuted(in[0], n.permutation(len(in[0].shape))))
 }
 
 func foldIdentity(n *node, in []*array) []*array { return in[:1] }

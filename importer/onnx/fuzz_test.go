@@ -13,6 +13,8 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
+	"ripc/internal/f32"
 	"ripc/ir"
 )
 
@@ -113,7 +115,7 @@ func TestSplitAxes(t *testing.T) {
 					t.Fatalf("%v to %v: group %v", from, to, g)
 				}
 			}
-			if !slices.Equal(in, identity(len(from))) || !slices.Equal(out, identity(len(to))) {
+			if !slices.Equal(in, kit.Identity(len(from))) || !slices.Equal(out, kit.Identity(len(to))) {
 				t.Fatalf("%v to %v: %v and %v", from, to, in, out)
 			}
 		}
@@ -123,14 +125,14 @@ func TestSplitAxes(t *testing.T) {
 // TestHalf goes through all halves, and the rounding of what lies between two.
 func TestHalf(t *testing.T) {
 	for h := range 1 << 16 {
-		v := fromHalf(uint16(h))
+		v := f32.Half(uint16(h))
 		if got := toHalf(v); v == v && got != uint16(h) {
 			t.Fatalf("half %#x is %g, which is half %#x", h, v, got)
 		}
 		if h&0x7FFF >= 0x7BFF {
 			continue
 		}
-		up := fromHalf(uint16(h + 1))
+		up := f32.Half(uint16(h + 1))
 		if mid := (v + up) / 2; toHalf(mid)&1 != 0 || toHalf(mid) != uint16(h+h&1) {
 			t.Fatalf("%g between halves %#x and %#x rounds to %#x", mid, h, h+1, toHalf(mid))
 		}

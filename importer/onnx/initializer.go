@@ -92,24 +92,25 @@ func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) *ar
 
 // readRaw fills a, which is not f32, from little-endian bytes.
 func readRaw(a *array, raw []byte) {
-	le := binary.LittleEndian
+	size := a.dt.size()
 	for k := range a.len() {
-		switch a.dt {
-		case dtFloat16:
-			a.f[k] = fromHalf(le.Uint16(raw[2*k:]))
-		case dtBfloat16:
-			a.f[k] = math.Float32frombits(uint32(le.Uint16(raw[2*k:])) << 16)
-		case dtDouble:
-			a.d[k] = math.Float64frombits(le.Uint64(raw[8*k:]))
-		case dtUint64, dtInt64:
-			a.setWhole(k, int64(le.Uint64(raw[8*k:])))
-		case dtUint32, dtInt32:
-			a.setWhole(k, int64(le.Uint32(raw[4*k:])))
-		case dtUint16, dtInt16:
-			a.setWhole(k, int64(le.Uint16(raw[2*k:])))
-		default:
-			a.setWhole(k, int64(raw[k]))
-		}
+		var word [8]byte
+		copy(word[:], raw[k*size:][:size])
+		a.setBits(k, binary.LittleEndian.Uint64(word[:]))
+	}
+}
+
+// setBits sets element k to the number that has these bits in a's type.
+func (a *array) setBits(k int, bits uint64) {
+	switch a.dt {
+	case dtFloat16:
+		a.f[k] = f32.Half(uint16(bits))
+	case dtBfloat16:
+		a.f[k] = math.Float32frombits(uint32(bits) << 16)
+	case dtDouble:
+		a.d[k] = math.Float64frombits(bits)
+	default:
+		a.setWhole(k, int64(bits))
 	}
 }
 
@@ -130,22 +131,20 @@ func typedLen(t *pb.TensorProto, dt dtype) int {
 
 // readTyped fills a from that field; 16-bit floats are the bits of int32_data.
 func readTyped(a *array, t *pb.TensorProto) {
-	for k := range a.len() {
-		switch a.dt {
-		case dtFloat:
-			a.f[k] = t.FloatData[k]
-		case dtFloat16:
-			a.f[k] = fromHalf(uint16(t.Int32Data[k]))
-		case dtBfloat16:
-			a.f[k] = math.Float32frombits(uint32(t.Int32Data[k]) << 16)
-		case dtDouble:
-			a.d[k] = t.DoubleData[k]
-		case dtInt64:
-			a.i[k] = t.Int64Data[k]
-		case dtUint64, dtUint32:
-			a.setWhole(k, int64(t.Uint64Data[k]))
-		default:
-			a.setWhole(k, int64(t.Int32Data[k]))
+	switch a.dt {
+	case dtFloat:
+		copy(a.f, t.FloatData)
+	case dtDouble:
+		copy(a.d, t.DoubleData)
+	case dtInt64:
+		copy(a.i, t.Int64Data)
+	case dtUint64, dtUint32:
+		for k, v := range t.Uint64Data {
+			a.setWhole(k, int64(v))
+		}
+	default:
+		for k, v := range t.Int32Data {
+			a.setBits(k, uint64(v))
 		}
 	}
 }

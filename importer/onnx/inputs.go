@@ -137,7 +137,7 @@ func (b *builder) input(v *pb.ValueInfoProto) *tensor {
 	if q == nil {
 		t = b.trusted(t, gv)
 	} else {
-		t = b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+		t = b.pipe(t, "dequantize")
 		t.integers = q
 	}
 	return t

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // tensor is what is known of a tensor of the file.
@@ -60,19 +61,10 @@ func (f *flattened) equal(o *flattened) bool {
 	return slices.Equal(f.stored, o.stored) && slices.Equal(f.perm, o.perm)
 }
 
-// identity is 0, 1, ... n-1.
-func identity(n int) []int {
-	p := make([]int, n)
-	for i := range p {
-		p[i] = i
-	}
-	return p
-}
-
 // order is t's permutation, never nil.
 func (t *tensor) order() []int {
 	if t.perm == nil {
-		return identity(len(t.shape))
+		return kit.Identity(len(t.shape))
 	}
 	return t.perm
 }
@@ -139,7 +131,7 @@ func (b *builder) transpose(v *graph.Value, move []int) *graph.Value {
 		for d, m := range move {
 			both[d] = first[m]
 		}
-		if move = both; slices.Equal(move, identity(len(move))) {
+		if move = both; slices.Equal(move, kit.Identity(len(move))) {
 			return v
 		}
 	}
@@ -164,16 +156,14 @@ func (b *builder) plain(t *tensor) *tensor {
 	if o := t.orders["plain"]; o != nil {
 		return o
 	}
-	v := b.reshaped(t.value, t.flat.stored)
-	v = b.transpose(v, t.flat.perm)
-	v = b.reshaped(v, t.shape)
+	v := b.reshaped(b.transpose(b.reshaped(t.value, t.flat.stored), t.flat.perm), t.shape)
 	o := &tensor{shape: t.shape, value: v, integers: t.integers, truth: t.truth}
 	t.remember("plain", o)
 	return o
 }
 
 // asFile is t stored as the file has it.
-func (b *builder) asFile(t *tensor) *tensor { return b.stored(t, identity(len(t.shape))) }
+func (b *builder) asFile(t *tensor) *tensor { return b.stored(t, kit.Identity(len(t.shape))) }
 
 // reshaped is v with another shape of as many elements, in the same order.
 func (b *builder) reshaped(v *graph.Value, shape []int) *graph.Value {

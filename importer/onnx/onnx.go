@@ -114,16 +114,13 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 		return fail("the file has no graph: it is no ONNX model")
 	}
 	r := &reading{file: file, open: open, eval: eval, memory: 2*memory + 8*int64(len(data))}
-	b, err := r.network(ctx, m, o)
-	if err != nil {
-		return nil, err
-	}
-	b.outputs()
-	if b.faults.Any() {
-		return nil, b.faults.Err()
-	}
-	b.g.Prune()
-	return source.Adapt(b.g.Graph(), o)
+	return kit.Read(func() *graph.Graph {
+		b := r.network(ctx, m, o)
+		b.outputs()
+		kit.Check(b.faults.Err())
+		b.g.Prune()
+		return kit.Must(source.Adapt(b.g.Graph(), o))
+	})
 }
 
 // reading is what is needed to read a file, or a part of it once more.
@@ -135,40 +132,32 @@ type reading struct {
 }
 
 // network reads the nodes of m that o asks for, but not its outputs.
-func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Options) (*builder, error) {
+func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Options) *builder {
 	whole := m
-	m, err := r.cut(ctx, m, o)
-	if err != nil {
-		return nil, err
-	}
+	m = r.cut(ctx, m, o)
 	b := newBuilder(ctx, r.file, m, r.open, o, r.memory)
 	b.eval = r.eval
-	if err := b.opsets(m); err != nil {
-		return nil, err
-	}
+	b.opsets(m)
 	b.order = b.sorted()
 	b.initializers()
-	if err := kit.Try(b.inputs); err != nil {
-		return nil, err
-	}
+	b.inputs()
 	if in := b.g.Graph().Inputs; len(o.Begin) > 0 && len(in) > 0 {
 		b.sizes.Written(writtenBatch(whole.Graph), b.g.Graph().Values[in[0]].Shape[0])
 	}
 	for _, i := range b.order {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+		kit.Check(ctx.Err())
 		b.node(i, m.Graph.Node[i])
 	}
 	b.adviseCut()
-	return b, b.faults.Err()
+	kit.Check(b.faults.Err())
+	return b
 }
 
 // The versions of the standard's operators that are known. Later ones are read as the last of them, and a note says so.
 const firstOpset, lastOpset = 6, 28
 
 // opsets checks the versions of the operator sets. Of several imports of one domain the last one counts, as in onnxruntime.
-func (b *builder) opsets(m *pb.ModelProto) error {
+func (b *builder) opsets(m *pb.ModelProto) {
 	for _, o := range m.OpsetImport {
 		d := o.GetDomain()
 		if isStandard(d) {
@@ -179,11 +168,10 @@ func (b *builder) opsets(m *pb.ModelProto) error {
 	v, ok := b.opset[""]
 	switch {
 	case !ok && slices.ContainsFunc(m.Graph.Node, func(n *pb.NodeProto) bool { return isStandard(n.GetDomain()) }):
-		return b.errorf(fmt.Sprintf("export with an opset from %d to %d", firstOpset, lastOpset), "the file does not say which opset its operators are of")
+		panic(b.errorf(fmt.Sprintf("export with an opset from %d to %d", firstOpset, lastOpset), "the file does not say which opset its operators are of"))
 	case ok && v < firstOpset:
-		return b.errorf(fmt.Sprintf("export with an opset from %d to %d, or convert with onnx.version_converter", firstOpset, lastOpset), "opset %d is not supported", v)
+		panic(b.errorf(fmt.Sprintf("export with an opset from %d to %d, or convert with onnx.version_converter", firstOpset, lastOpset), "opset %d is not supported", v))
 	case v > lastOpset:
 		b.remark = fmt.Sprintf("opset %d is newer than %d, the last one known: operators are read as in that one", v, lastOpset)
 	}
-	return nil
 }

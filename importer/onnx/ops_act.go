@@ -2,30 +2,16 @@ package onnx
 
 import (
 	"math"
-	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
 )
 
-func lowerRelu(n *node) []*tensor {
-	return one(n.b.elementwise(n.in[0], "relu", &graph.NoAttrs{}, nil))
-}
-
-func lowerSign(n *node) []*tensor {
-	return one(n.b.elementwise(n.in[0], "sign", &graph.NoAttrs{}, nil))
-}
-
 // slope is x for x >= 0 and alpha*x for others.
-func (b *builder) slope(t *tensor, alpha float32) *tensor {
-	c := t.value.Channels()
-	b.mem.take(c, 4)
-	return b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": {Shape: []int{c}, Data: graph.NumbersOf(slices.Repeat([]float32{alpha}, c))}})
-}
+func (b *builder) slope(t *tensor, alpha float32) *tensor { return t.derived(b.Slope(t.value, alpha)) }
 
 func lowerLeakyRelu(n *node) []*tensor {
-	alpha := n.floatAttr("alpha", 0.01)
-	return one(n.b.slope(n.in[0], alpha))
+	return one(n.b.slope(n.in[0], n.floatAttr("alpha", 0.01)))
 }
 
 // lowerPRelu takes slopes of any shape that broadcasts to the input's: max(x, 0) + slope*min(x, 0) unless they are one for a
@@ -45,21 +31,19 @@ func lowerPRelu(n *node) []*tensor {
 		return one(b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": w}))
 	}
 	t = b.plain(t)
-	pos := b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
-	neg := b.clip(t, math.Inf(-1), 0)
-	neg = b.withConstant("mul", neg, slopes, false)
-	return one(b.binary("add", pos, neg))
+	pos := b.pipe(t, "relu")
+	return one(b.binary("add", pos, b.withConstant("mul", b.clip(t, math.Inf(-1), 0), slopes, false)))
 }
 
 // clip is min(max(x, lo), hi) by the op that says it best.
 func (b *builder) clip(t *tensor, lo, hi float64) *tensor {
 	switch {
 	case lo == 0 && math.IsInf(hi, 1):
-		return b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
+		return b.pipe(t, "relu")
 	case lo == 0 && hi == 6:
-		return b.elementwise(t, "relu6", &graph.NoAttrs{}, nil)
+		return b.pipe(t, "relu6")
 	case lo == -1 && hi == 1:
-		return b.elementwise(t, "hard_tanh", &graph.NoAttrs{}, nil)
+		return b.pipe(t, "hard_tanh")
 	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
 		return t
 	}
@@ -74,9 +58,7 @@ func clipBounds(n *node) (lo, hi float64) {
 		if n.opset >= 11 {
 			*p = n.scalarOf(1+i, name, *p)
 		} else if n.has(name) {
-			var v float32
-			v = n.floatAttr(name, 0)
-			*p = float64(v)
+			*p = float64(n.floatAttr(name, 0))
 		}
 		if *p != *p {
 			panic(n.fail("", "%s is not a number", name))
@@ -107,7 +89,7 @@ func (b *builder) bounded(t *tensor, v float64, side int) *tensor {
 // lowerPlain makes an op without attributes.
 func lowerPlain(op string) lowerFunc {
 	return func(n *node) []*tensor {
-		return one(n.b.elementwise(n.in[0], op, &graph.NoAttrs{}, nil))
+		return one(n.b.pipe(n.in[0], op))
 	}
 }
 
@@ -152,28 +134,17 @@ func lowerSwish(n *node) []*tensor {
 	if alpha == 1 {
 		return lowerPlain("silu")(n)
 	}
-	y := n.b.scalar("mul", n.in[0], alpha)
-
-	y = n.b.elementwise(y, "sigmoid", &graph.NoAttrs{}, nil)
-
-	y = n.b.binary("mul", n.in[0], y)
-	return one(y)
+	return one(n.b.binary("mul", n.in[0], n.b.pipe(n.b.scalar("mul", n.in[0], alpha), "sigmoid")))
 }
 
 // lowerSoftsign is x / (1 + |x|).
 func lowerSoftsign(n *node) []*tensor {
-	y := n.b.elementwise(n.in[0], "abs", &graph.NoAttrs{}, nil)
-
-	y = n.b.scalar("add", y, 1)
-
-	y = n.b.binary("div", n.in[0], y)
-	return one(y)
+	return one(n.b.binary("div", n.in[0], n.b.scalar("add", n.b.pipe(n.in[0], "abs"), 1)))
 }
 
 // lowerThresholded is ThresholdedRelu: x for x > alpha, else 0.
 func lowerThresholded(n *node) []*tensor {
-	alpha := n.floatAttr("alpha", 1)
-	above := n.b.scalar("greater", n.in[0], alpha)
+	above := n.b.scalar("greater", n.in[0], n.floatAttr("alpha", 1))
 	return one(n.b.function("where", above, n.in[0], &tensor{konst: &array{dt: dtFloat, f: []float32{0}}}))
 }
 
@@ -191,8 +162,7 @@ func lowerSoftmax(op string) lowerFunc {
 		if n.opset < 13 {
 			def = 1
 		}
-		axis := n.intAttr("axis", def)
-		return one(n.softmax(op, axis, int(n.opset)))
+		return one(n.softmax(op, n.intAttr("axis", def), int(n.opset)))
 	}
 }
 
@@ -201,15 +171,14 @@ func (n *node) softmax(op string, axis, opset int) *tensor {
 	b, t := n.b, n.in[0]
 	axis = n.axis(axis, len(t.shape))
 	if opset < 13 && graph.Elems(t.shape[axis+1:]) > 1 {
-		rows := b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])})
-		rows = b.elementwise(rows, op, &graph.NoAttrs{}, nil)
+		rows := b.pipe(b.reshape(t, []int{graph.Elems(t.shape[:axis]), graph.Elems(t.shape[axis:])}), op)
 		return b.reshape(rows, t.shape)
 	}
 	if t.flat != nil && axis == 1 { // the order within a row does not matter
-		return b.elementwise(t, op, &graph.NoAttrs{}, nil)
+		return b.pipe(t, op)
 	}
 	t = b.stored(t, t.last(axis))
-	return b.elementwise(t, op, &graph.NoAttrs{}, nil)
+	return b.pipe(t, op)
 }
 
 // lowerQLinearSoftmax is Softmax of integers. Inputs: x, its scale and zero point, those of y.
@@ -217,8 +186,7 @@ func lowerQLinearSoftmax(n *node) []*tensor {
 	xq, yq := n.paramsOfOne()
 	n.integerLevels(0, n.in[0], xq)
 	opset := n.intAttr("opset", 13)
-	axis := n.intAttr("axis", -1)
-	y := n.softmax("softmax", axis, opset)
+	y := n.softmax("softmax", n.intAttr("axis", -1), opset)
 	ints := n.quantized(y, yq)
 	if ints != nil {
 		return one(ints)

@@ -10,8 +10,7 @@ import (
 // elementwise emits an op that leaves every element in its place; weights that differ by channel need t's axis of channels
 // stored last.
 func (b *builder) elementwise(t *tensor, op string, attrs any, weights map[string]*graph.Tensor) *tensor {
-	v := b.emitShaped(op, attrs, weights, t.value)
-	return t.derived(v)
+	return t.derived(b.emitShaped(op, attrs, weights, t.value))
 }
 
 // emitShaped emits an op on single elements of tensors of one shape. Where they were made by reshapes of tensors that have one
@@ -29,8 +28,7 @@ func (b *builder) emitShaped(op string, attrs any, weights map[string]*graph.Ten
 			return b.emit(op, attrs, weights, in...)
 		}
 	}
-	v := b.emit(op, attrs, weights, from...)
-	return b.reshaped(v, shape)
+	return b.reshaped(b.emit(op, attrs, weights, from...), shape)
 }
 
 // one is the result of an op with a single output.
@@ -40,7 +38,6 @@ func one(t *tensor) []*tensor { return []*tensor{t} }
 func lowerBinary(op string) func(n *node) []*tensor {
 	return func(n *node) []*tensor {
 		y := n.b.binary(op, n.in[0], n.in[1])
-
 		n.b.constantOf(y.value, n.in[0], n.in[1])
 		return one(y)
 	}
@@ -75,7 +72,7 @@ func (b *builder) alike(x, y *tensor) (*tensor, *tensor) {
 	}
 	if x.flat == nil {
 		// Of two orders, that of layers with channels is kept, not that of a tensor as the file has it.
-		asFile := slices.Equal(x.order(), identity(len(shape))) && slices.Equal(y.shape, shape)
+		asFile := slices.Equal(x.order(), kit.Identity(len(shape))) && slices.Equal(y.shape, shape)
 		if slices.Equal(x.shape, shape) && !asFile {
 			y = b.stored(y, x.order())
 		} else {
@@ -106,8 +103,7 @@ func (b *builder) withConstant(op string, t *tensor, c *array, reverse bool) *te
 			return b.elementwise(t, op, &graph.BinaryOpAttrs{Reverse: reverse}, map[string]*graph.Tensor{"b": w})
 		}
 	}
-	t = b.ranked(t, len(shape))
-	t = b.plain(t)
+	t = b.plain(b.ranked(t, len(shape)))
 	k := b.constantLike(t, c)
 	in := []*graph.Value{t.value, k}
 	if reverse {
@@ -168,8 +164,7 @@ func (b *builder) constantLike(t *tensor, c *array) *graph.Value {
 	for d := range shape {
 		shape[d] = extentFromEnd(c.shape, len(shape)-d)
 	}
-	a := b.mem.permuted(c.view(shape), t.order())
-	return b.constantNode(a)
+	return b.constantNode(b.mem.permuted(c.view(shape), t.order()))
 }
 
 func (b *builder) constantNode(a *array) *graph.Value {
@@ -181,12 +176,12 @@ func (b *builder) constantNode(a *array) *graph.Value {
 	if len(shape) == 0 {
 		shape = []int{1}
 	}
-	return b.emit("constant", &graph.ConstantAttrs{}, map[string]*graph.Tensor{"value": {Shape: slices.Clone(shape), Data: graph.NumbersOf(a.floats())}})
+	return b.Constant(shape, a.floats())
 }
 
 // scalar is t op a number.
 func (b *builder) scalar(op string, t *tensor, v float32) *tensor {
-	return b.elementwise(t, op, &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{v})}})
+	return t.derived(b.Number(op, t.value, v))
 }
 
 // lowerSum adds up any number of operands.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/source"
+	"ripc/importer/internal/kit"
 	"ripc/internal/human"
 )
 
@@ -26,8 +26,7 @@ func lowerBlock(op string) func(n *node) []*tensor {
 			panic(n.fail("use DCR or CRD", "mode %q is unknown", mode))
 		}
 		x, _ := b.image(t)
-		v := b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: order}, nil, x.value)
-		y := ofImage(v)
+		y := ofImage(b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: order}, nil, x.value))
 		y.integers = x.integers
 		return []*tensor{y}
 	}
@@ -62,7 +61,7 @@ func lowerResize(n *node) []*tensor {
 	}
 	factor := slices.Repeat([]int{1}, len(axes))
 	var cuts []span
-	var rest []*source.Along
+	var rest []*kit.Along
 	for d, s := range axes {
 		if s.in == s.out && s.scale == 1 {
 			continue
@@ -72,18 +71,16 @@ func lowerResize(n *node) []*tensor {
 			for i, p := range at {
 				at[i] = max(0, min(p, float32(s.in-1)))
 			}
-			rest = append(rest, source.AlongAxis(d, s.in, at))
+			rest = append(rest, kit.AlongAxis(d, s.in, at))
 			continue
 		}
 		from := n.nearest(s)
-		f, step := s.out/s.in, max(1, s.in/s.out)
-		switch {
-		case s.out == f*s.in && follows(from, 0, 1, f):
-			factor[d] = f
-		case follows(from, from[0], step, 1):
-			cuts = append(cuts, span{axis: d, begin: from[0], count: s.out, step: step})
-		default:
-			rest = append(rest, source.AlongPixels(d, s.in, from))
+		times, cut, listed := kit.Sample(s.in, from)
+		switch factor[d] = times; {
+		case listed:
+			rest = append(rest, kit.AlongPixels(d, s.in, from))
+		case cut != kit.Whole(s.in):
+			cuts = append(cuts, span{d, cut})
 		}
 	}
 	if cuts != nil {
@@ -104,17 +101,15 @@ func (b *builder) magnified(t *tensor, factor []int) *tensor {
 		return b.enlarged(t, factor[2:])
 	case factor[rank-1] == 1: // channels last
 		move, back := channelsFirst(rank)
-		t := b.moved(t, move)
-		t = b.enlarged(t, factor[1:rank-1])
-		return b.moved(t, back)
+		return b.moved(b.enlarged(b.moved(t, move), factor[1:rank-1]), back)
 	}
-	var axes []*source.Along
+	var axes []*kit.Along
 	for d, f := range factor {
 		at := make([]int, f*t.shape[d])
 		for i := range at {
 			at[i] = i / f
 		}
-		axes = append(axes, source.AlongPixels(d, t.shape[d], at))
+		axes = append(axes, kit.AlongPixels(d, t.shape[d], at))
 	}
 	return b.at(t, axes)
 }
@@ -122,26 +117,15 @@ func (b *builder) magnified(t *tensor, factor []int) *tensor {
 // enlarged repeats the rows and columns of an image, or the positions of a sequence.
 func (b *builder) enlarged(t *tensor, factor []int) *tensor {
 	x, spatials := b.image(t)
-	v := b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor, 1)}, nil, x.value)
-	y := ofImage(v)
+	y := ofImage(b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor, 1)}, nil, x.value))
 	y.integers = x.integers
 	return b.fromImage(y, spatials)
-}
-
-// follows reports whether the positions in from begin at first and go on by step, each coming times times.
-func follows(from []int, first, step, times int) bool {
-	for i, p := range from {
-		if p != first+i/times*step {
-			return false
-		}
-	}
-	return true
 }
 
 // scalings reads the sizes that the axes of a tensor get, from scales or from sizes.
 func (n *node) scalings(shape []int) []scaling {
 	scales, sizes := n.scales()
-	axes := identity(len(shape))
+	axes := kit.Identity(len(shape))
 	if n.has("axes") {
 		axes = n.intsAttr("axes")
 		n.axes(axes, len(shape))

@@ -65,8 +65,7 @@ func (b *builder) quantizedBetween(t *tensor, q *quantParams, lo, hi int) *tenso
 		}
 		return b.threshold(t, stepsOf(round, float32(lo), float32(hi)), &graph.ThresholdAttrs{LevelType: levels})
 	}
-	y := b.elementwise(t, "quantize", a, nil)
-	return b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
+	return b.pipe(b.elementwise(t, "quantize", a, nil), "dequantize")
 }
 
 // beforeQuantizer is what the quantizer reads that made t, integers; t itself if something else made them.

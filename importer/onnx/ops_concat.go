@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 func lowerConcat(n *node) []*tensor {
 	axis := n.concatAxis(n.in[0])
-	parts := n.realParts()
-	return one(n.b.concat(parts, axis))
+	return one(n.b.concat(n.realParts(), axis))
 }
 
 // realParts are n's inputs, constants among them being the numbers that their integers stand for where the others hold integers.
@@ -43,12 +43,10 @@ func (n *node) concatAxis(t *tensor) int {
 	if !n.has("axis") {
 		panic(n.fail("", "attribute \"axis\" is missing"))
 	}
-	axis := n.intAttr("axis", 0)
-	return n.axis(axis, len(t.shape))
+	return n.axis(n.intAttr("axis", 0), len(t.shape))
 }
 
-// concat puts tensors, of which some may be constant, together along an axis. Where others are stored behind it, the elements of
-// these count as its own while that is done.
+// concat puts tensors, of which some may be constant, together along an axis.
 func (b *builder) concat(parts []*tensor, axis int) *tensor {
 	if len(parts) == 1 {
 		return parts[0]
@@ -76,37 +74,18 @@ func (b *builder) concat(parts []*tensor, axis int) *tensor {
 	like = b.plain(like)
 	order := like.order()
 	at := slices.Index(order, axis)
-	joined := func(v *graph.Value) *graph.Value {
-		if at == len(order)-1 {
-			return v
-		}
-		return b.reshaped(v, []int{graph.Elems(v.Shape[:at]), graph.Elems(v.Shape[at:])})
-	}
 	var in []*graph.Value
 	for _, t := range parts {
-		if t.konst != nil {
-			if t.konst.len() == 0 {
-				continue
-			}
-			k := b.constantLike(&tensor{shape: t.shape, perm: order}, t.konst)
-			k = joined(k)
-			in = append(in, k)
-			continue
-		}
-		if !t.integers.equal(like.integers) {
+		switch {
+		case t.konst != nil && t.konst.len() == 0:
+		case t.konst != nil:
+			in = append(in, b.Part(b.constantLike(&tensor{shape: t.shape, perm: order}, t.konst), at))
+		case !t.integers.equal(like.integers):
 			panic(b.n.fail("quantize them alike", "its inputs hold integers of different scales"))
+		default:
+			in = append(in, b.Part(b.stored(t, order).value, at))
 		}
-		s := b.stored(t, order)
-		v := joined(s.value)
-		in = append(in, v)
 	}
-	v := b.emit("concat", &graph.ConcatAttrs{}, nil, in...)
-	if at < len(order)-1 {
-		stored := make([]int, len(order))
-		for d, p := range order {
-			stored[d] = shape[p]
-		}
-		v = b.reshaped(v, stored)
-	}
+	v := b.Join(in, kit.Permuted(shape, order))
 	return &tensor{shape: shape, value: v, perm: order, integers: like.integers}
 }

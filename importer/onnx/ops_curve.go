@@ -7,32 +7,17 @@ import (
 )
 
 // pipe puts elementwise ops without attributes, each on the result of the one before, behind t.
-func (b *builder) pipe(t *tensor, ops ...string) *tensor {
-	for _, op := range ops {
-		t = b.elementwise(t, op, &graph.NoAttrs{}, nil)
-	}
-	return t
-}
+func (b *builder) pipe(t *tensor, ops ...string) *tensor { return t.derived(b.Plain(t.value, ops...)) }
 
 // affine is t*mul + add.
 func (b *builder) affine(t *tensor, mul, add float32) *tensor {
-	if mul != 1 {
-		t = b.scalar("mul", t, mul)
-	}
-	if add != 0 {
-		t = b.scalar("add", t, add)
-	}
-	return t
+	return t.derived(b.Affine(t.value, mul, add))
 }
 
 // lowerReciprocal is 1 / x.
-func lowerReciprocal(n *node) []*tensor {
-	return one(n.b.reciprocal(n.in[0]))
-}
+func lowerReciprocal(n *node) []*tensor { return one(n.b.reciprocal(n.in[0])) }
 
-func (b *builder) reciprocal(t *tensor) *tensor {
-	return b.elementwise(t, "div", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{1})}})
-}
+func (b *builder) reciprocal(t *tensor) *tensor { return t.derived(b.Reversed("div", 1, t.value)) }
 
 // lowerPow is x to a power that is a small integer, or a half of one, by products, square root and quotient.
 func lowerPow(n *node) []*tensor {
@@ -69,56 +54,25 @@ func lowerPow(n *node) []*tensor {
 	return one(y)
 }
 
-// lowerGelu is x/2 * (1 + erf(x/sqrt(2))), or the approximation of it by tanh.
+// lowerGelu is Gelu by erf, or by tanh.
 func lowerGelu(n *node) []*tensor {
-	b, x := n.b, n.in[0]
 	kind := n.textAttr("approximate", "none")
-	var y *tensor
-	switch kind {
-	case "none":
-		y = b.affine(x, float32(math.Sqrt(0.5)), 0)
-		y = b.pipe(y, "erf")
-	case "tanh": // of sqrt(2/pi) * (x + 0.044715 x^3)
-		y = b.binary("mul", x, x)
-		c := math.Sqrt(2 / math.Pi)
-		y = b.affine(y, float32(0.044715*c), float32(c))
-
-		y = b.binary("mul", y, x)
-
-		y = b.pipe(y, "tanh")
-	default:
+	if kind != "none" && kind != "tanh" {
 		panic(n.fail("", "approximate is %q", kind))
 	}
-
-	y = b.affine(y, 0.5, 0.5)
-
-	y = b.binary("mul", x, y)
-	return one(y)
+	return one(n.in[0].derived(n.b.Gelu(n.in[0].value, kind == "tanh")))
 }
 
 // softplus is max(x, 0) + log(1 + e**-|x|).
-func (b *builder) softplus(x *tensor) *tensor {
-	y := b.pipe(x, "abs")
-
-	y = b.affine(y, -1, 0)
-
-	y = b.pipe(y, "exp")
-
-	y = b.affine(y, 1, 1)
-
-	y = b.pipe(y, "log")
-	positive := b.pipe(x, "relu")
-	return b.binary("add", positive, y)
+func (b *builder) softplus(x *graph.Value) *graph.Value {
+	y := b.Plain(b.Affine(b.Plain(b.Affine(b.Plain(x, "abs"), -1, 0), "exp"), 1, 1), "log")
+	return b.Pair("add", b.Plain(x, "relu"), y)
 }
 
-func lowerSoftplus(n *node) []*tensor { return one(n.b.softplus(n.in[0])) }
+func lowerSoftplus(n *node) []*tensor { return one(n.in[0].derived(n.b.softplus(n.in[0].value))) }
 
 // lowerMish is x * tanh(softplus(x)).
 func lowerMish(n *node) []*tensor {
-	y := n.b.softplus(n.in[0])
-
-	y = n.b.pipe(y, "tanh")
-
-	y = n.b.binary("mul", n.in[0], y)
-	return one(y)
+	b, x := n.b, n.in[0].value
+	return one(n.in[0].derived(b.Pair("mul", x, b.Plain(b.softplus(x), "tanh"))))
 }

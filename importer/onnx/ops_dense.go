@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // dense multiplies rows t [M, K] by w [K, N], whose rows follow the order in which t's columns are stored. Where w was made of
@@ -139,10 +140,9 @@ func lowerMatMul(n *node) []*tensor {
 		return n.timesMatrix(x, y.konst)
 	case x.konst != nil && len(x.shape) == 2 && len(y.shape) >= 2: // (y' x')'
 		w := b.mem.permuted(x.konst, []int{1, 0})
-		swap := identity(len(y.shape))
+		swap := kit.Identity(len(y.shape))
 		swap[len(swap)-2], swap[len(swap)-1] = swap[len(swap)-1], swap[len(swap)-2]
-		t := b.moved(y, swap)
-		outs := n.timesMatrix(t, w)
+		outs := n.timesMatrix(b.moved(y, swap), w)
 		return one(b.moved(outs[0], swap))
 	}
 	return one(b.product(x, y))
@@ -172,8 +172,7 @@ func (b *builder) product(x, y *tensor) *tensor {
 			values[i], shapes[i] = v, shape
 			continue
 		}
-		t := b.reshape(t, shape)
-		t = b.asFile(t)
+		t := b.asFile(b.reshape(t, shape))
 		values[i], shapes[i] = t.value, shape
 	}
 	v := b.emit("matmul", &graph.NoAttrs{}, nil, values[:]...)
@@ -216,13 +215,11 @@ func (n *node) timesMatrix(x *tensor, w *array) []*tensor {
 	}
 	k := rank - 1
 	t := b.stored(x, x.last(k))
-	order := t.order()
-	s := t.value.Shape
-	v := b.reshaped(t.value, []int{graph.Elems(s[:k]), s[k]})
-	y := b.dense(&tensor{shape: v.Shape, value: v}, matrix, nil, of)
+	v := b.Rows(t.value, func(rows *graph.Value) *graph.Value {
+		return b.dense(&tensor{shape: rows.Shape, value: rows}, matrix, nil, of).value
+	})
 	shape := append(slices.Clone(x.shape[:k]), matrix.shape[1])
-	v = b.reshaped(y.value, append(slices.Clone(s[:k]), matrix.shape[1]))
-	out := &tensor{shape: shape, value: v, perm: order}
+	out := &tensor{shape: shape, value: v, perm: t.order()}
 	if len(w.shape) == 1 {
 		return one(b.reshape(out, x.shape[:k]))
 	}

@@ -131,11 +131,7 @@ func (e *einsum) summed(t term, keep []rune) term {
 		return t
 	}
 	b := e.n.b
-	x := e.computed(t.tensor)
-
-	x = b.reduce(x, axes, false, true)
-
-	x = b.affine(x, float32(count), 0)
+	x := b.affine(b.reduce(e.computed(t.tensor), axes, false, true), float32(count), 0)
 	return term{x, slices.DeleteFunc(slices.Clone(t.labels), func(l rune) bool { return !slices.Contains(keep, l) })}
 }
 

@@ -12,15 +12,13 @@ const wholeNote = "the file makes int64 of these positions, ripc i32"
 // positions emits an op that makes i32 integers.
 func (b *builder) positions(op string, attrs any, x *graph.Value) *graph.Value {
 	v := b.emit(op, attrs, nil, x)
-
 	b.g.Producer(v.Name).Note = wholeNote
 	return v
 }
 
 // alongLast is t with an axis, which attribute "axis" names, stored last.
 func (n *node) alongLast(def int) (t *tensor, axis int) {
-	axis = n.intAttr("axis", def)
-	axis = n.axis(axis, len(n.in[0].shape))
+	axis = n.axis(n.intAttr("axis", def), len(n.in[0].shape))
 	t = n.b.plain(n.in[0])
 	t = n.b.stored(t, t.last(axis))
 	return t, axis

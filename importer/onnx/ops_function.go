@@ -29,8 +29,7 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 			w = b.vector(full, c)
 		}
 		if w == nil {
-			k := b.constantLike(full, c)
-			values = append(values, k)
+			values = append(values, b.constantLike(full, c))
 			continue
 		}
 		key := "b"
@@ -121,8 +120,7 @@ func (b *builder) truths(t *tensor) *tensor {
 		}
 		y := b.function(op, c.x, &tensor{shape: c.limit.shape, konst: c.limit})
 		if c.low != c.notLess {
-			y = b.elementwise(y, "logical_not", &graph.NoAttrs{}, nil)
-
+			y = b.pipe(y, "logical_not")
 			y.truth = true
 		}
 		return y
@@ -135,8 +133,7 @@ func (b *builder) truths(t *tensor) *tensor {
 
 // nonzero is where a float tensor is not 0.
 func (b *builder) nonzero(t *tensor) *tensor {
-	y := b.scalar("not_equal", t, 0)
-
+	y := t.derived(b.NonZero(t.value))
 	y.truth = true
 	return y
 }
@@ -158,6 +155,5 @@ func lowerEqual(n *node) []*tensor {
 	if !truth(n.in[0]) || !truth(n.in[1]) {
 		return one(n.b.function("equal", n.in...))
 	}
-	differ := lowerLogic("logical_xor")(n)
-	return one(n.b.function("logical_not", differ...))
+	return one(n.b.function("logical_not", lowerLogic("logical_xor")(n)...))
 }

@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
@@ -41,7 +42,6 @@ func (n *node) integerLevels(i int, t *tensor, q *quantParams) *graph.Value {
 		return v
 	}
 	v := n.b.emit("quantize", t.integers.attrs(), nil, t.value) // exact: each is one of the levels
-
 	n.b.behind.Set(t.value, v)
 	return v
 }
@@ -144,7 +144,13 @@ func (n *node) tensors(l *intLayer, w *array) map[string]*graph.Tensor {
 	}
 	weights := map[string]*graph.Tensor{"w": {Shape: w.shape, Data: ints}}
 	if l.w.bias != nil {
-		addBias(weights, l.w.bias.i)
+		bias := make([]int32, l.outs)
+		for o, v := range l.w.bias.i {
+			if bias[o] = int32(v); int64(bias[o]) != v {
+				panic(n.fail("", "weight \"bias\": element %d is %v, want integers of 32 bits", o, v))
+			}
+		}
+		weights["bias"] = kit.Vector(bias)
 	}
 	if l.yq == nil {
 		return weights
@@ -153,26 +159,13 @@ func (n *node) tensors(l *intLayer, w *array) map[string]*graph.Tensor {
 	for o := range by {
 		by[o] = l.product(o) / l.yq.scale
 	}
-	weights["multiplier"] = &graph.Tensor{Shape: []int{l.outs}, Data: graph.NumbersOf(by)}
+	weights["multiplier"] = kit.Vector(by)
 	return weights
 }
 
 // product is what a sum of output o is multiplied by for its real value, in onnxruntime's order.
 func (l *intLayer) product(o int) float32 {
 	return float32(float32(l.factor*l.xq.scale) * float32(element(l.w.scale, o)))
-}
-
-// addBias adds integers to the weights of a layer, in two parts where f32 does not hold them.
-func addBias(weights map[string]*graph.Tensor, bias []int64) {
-	high, low := make([]float32, len(bias)), make([]float32, len(bias))
-	for o, v := range bias {
-		high[o] = float32(v)
-		low[o] = float32(v - int64(high[o]))
-	}
-	weights["bias"] = &graph.Tensor{Shape: []int{len(high)}, Data: graph.NumbersOf(high)}
-	if slices.ContainsFunc(low, func(v float32) bool { return v != 0 }) {
-		weights["bias_low"] = &graph.Tensor{Shape: []int{len(low)}, Data: graph.NumbersOf(low)}
-	}
 }
 
 // attrs is what becomes of l's sums.
@@ -191,7 +184,7 @@ func (b *builder) result(t *tensor, q *quantParams) *tensor {
 		t.integers = &quantParams{dt: dtInt32, scale: 1}
 		return t
 	}
-	y := b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil)
+	y := b.pipe(t, "dequantize")
 	b.behind.Set(y.value, t.value)
 	y.integers = q
 	return y
@@ -246,8 +239,7 @@ func (n *node) integerConv(l *intLayer) []*tensor {
 	l.outs = hwio.shape[3]
 	weights := n.tensors(l, hwio)
 	a.Integer = l.attrs()
-	v := n.b.emit("int_conv2d", a, weights, l.x)
-	return one(n.b.imageResult(v, l.yq, axes))
+	return one(n.b.imageResult(n.b.emit("int_conv2d", a, weights, l.x), l.yq, axes))
 }
 
 // imageResult is result of an image v, as a tensor with so many axes.
@@ -327,15 +319,13 @@ func (n *node) integerProduct(l *intLayer, w *array) []*tensor {
 	}
 	t.integers = q
 	l.x = n.integerLevels(0, t, l.xq)
-	s := slices.Clone(l.x.Shape)
-	l.x = b.reshaped(l.x, []int{graph.Elems(s[:len(s)-1]), s[len(s)-1]})
 	if flat != nil {
 		w = b.mem.rows(w, flat)
 	}
 	l.outs = w.shape[1]
-	weights := n.tensors(l, w)
-	v := b.emit("int_dense", &graph.DenseAttrs{Integer: l.attrs()}, weights, l.x)
-	v = b.reshaped(v, append(s[:len(s)-1:len(s)-1], l.outs))
+	v := b.Rows(l.x, func(rows *graph.Value) *graph.Value {
+		return b.emit("int_dense", &graph.DenseAttrs{Integer: l.attrs()}, n.tensors(l, w), rows)
+	})
 	return one(b.result(&tensor{shape: append(slices.Clone(t.shape[:rank-1]), l.outs), value: v, perm: t.perm}, l.yq))
 }
 
@@ -360,23 +350,13 @@ func lowerQLinearGlobalAveragePool(n *node) []*tensor {
 	}
 	x, axes := n.b.image(n.in[0])
 	x.integers = n.in[0].integers
-	levels := n.integerLevels(0, x, xq)
-	v := n.b.intMean(levels, xq, yq)
-	return one(n.b.imageResult(v, yq, axes))
+	return one(n.b.imageResult(n.b.intMean(n.integerLevels(0, x, xq), xq, yq), yq, axes))
 }
 
-// intMean emits the mean of an image of levels x: a convolution of each channel with weights of 1.
+// intMean emits the mean of an image of levels x.
 func (b *builder) intMean(x *graph.Value, xq, yq *quantParams) *graph.Value {
-	h, w, c := x.Shape[1], x.Shape[2], x.Shape[3]
-	b.mem.take(h*w*c, 4)
-	weights := map[string]*graph.Tensor{
-		"w":          {Shape: []int{h, w, 1, c}, Data: graph.NumbersOf(slices.Repeat([]float32{1}, h*w*c))},
-		"multiplier": {Shape: []int{1}, Data: graph.NumbersOf([]float32{xq.scale / float32(yq.scale*float32(h*w))})},
-	}
-	l := &intLayer{yq: yq}
-	a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Integer: l.attrs()}
-	if c > 1 {
-		a.Groups = c
-	}
-	return b.emit("int_conv2d", a, weights, x)
+	h, w := x.Shape[1], x.Shape[2]
+	b.mem.take(h*w*x.Channels(), 4)
+	weights := map[string]*graph.Tensor{"multiplier": kit.One(xq.scale / float32(yq.scale*float32(h*w)))}
+	return b.EachChannel(x, [2]int{h, w}, [2]int{1, 1}, (&intLayer{yq: yq}).attrs(), weights)
 }

@@ -95,8 +95,7 @@ func lowerQuantizeLinear(n *node) []*tensor {
 			return []*tensor{y}
 		}
 	}
-	y := n.b.elementwise(n.in[0], "quantize", q.attrs(), nil)
-	y = n.b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
+	y := n.b.pipe(n.b.elementwise(n.in[0], "quantize", q.attrs(), nil), "dequantize")
 	y.integers = q
 	if fourBits {
 		lo, hi := kept(q.dt, fourBits)
@@ -123,8 +122,7 @@ func (n *node) axisOf(shape []int, scale *array) func(k int) int {
 	if scale.len() == 1 {
 		return func(int) int { return 0 }
 	}
-	axis := n.intAttr("axis", 1)
-	axis = n.axis(axis, len(shape))
+	axis := n.axis(n.intAttr("axis", 1), len(shape))
 	if !slices.Equal(scale.shape, shape[axis:axis+1]) {
 		panic(n.fail("", "a scale of shape %v along axis %d of %v", scale.shape, axis, shape))
 	}
@@ -231,8 +229,7 @@ func (b *builder) inputParams(name string, dt dtype) *quantParams {
 			}
 			n.readAttrs()
 			if at[0] < 0 { // of integers without a scale
-				zero := n.scalarOf(at[1], "zero point", 0)
-				return &quantParams{dt: dt, scale: 1, zero: int(zero)}
+				return &quantParams{dt: dt, scale: 1, zero: int(n.scalarOf(at[1], "zero point", 0))}
 			}
 			if n.input(at[0]) == nil {
 				panic(n.fail("", "its scale is no constant"))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
@@ -26,8 +27,8 @@ func (b *builder) moved(t *tensor, move []int) *tensor {
 // channelsFirst gives, for a tensor of so many axes whose last one is that of the channels, the order in which it is the
 // second; back is the way back.
 func channelsFirst(rank int) (move, back []int) {
-	move = append([]int{0, rank - 1}, identity(rank)[1:rank-1]...)
-	back = append([]int{0}, identity(rank)[2:]...)
+	move = append([]int{0, rank - 1}, kit.Identity(rank)[1:rank-1]...)
+	back = append([]int{0}, kit.Identity(rank)[2:]...)
 	return move, append(back, 1)
 }
 
@@ -111,8 +112,8 @@ func lowerIm2Col(n *node) []*tensor {
 	var parts []*graph.Value
 	for i := range w.kernel[0] {
 		for j := range w.kernel[1] {
-			rows := span{axis: 2, begin: i * w.dilations[0], count: out[0], step: w.strides[0]}
-			columns := span{axis: 3, begin: j * w.dilations[1], count: out[1], step: w.strides[1]}
+			rows := span{2, kit.Span{Begin: i * w.dilations[0], Count: out[0], Step: w.strides[0]}}
+			columns := span{3, kit.Span{Begin: j * w.dilations[1], Count: out[1], Step: w.strides[1]}}
 			t := b.slice(padded, []span{rows, columns})
 			parts = append(parts, t.value)
 		}
@@ -211,6 +212,5 @@ func lowerXnorPopcount(n *node) []*tensor {
 	}
 	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), out)
 	rows := b.reshape(x, []int{graph.Elems(x.shape[:len(x.shape)-1]), x.shape[len(x.shape)-1]})
-	y := b.dense(rows, w, bias, nil)
-	return one(b.reshape(y, shape))
+	return one(b.reshape(b.dense(rows, w, bias, nil), shape))
 }

@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
 	"ripc/internal/human"
 )
@@ -15,7 +16,7 @@ import (
 // intMap emits what a function makes of the real values of levels x, as levels of q; x itself if that changes nothing.
 func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) float32) *graph.Value {
 	a := graph.IntMapOf(x.LevelType, q.attrs(), real)
-	if a.LevelType == x.LevelType && slices.Equal(a.Table, identity(len(a.Table))) {
+	if a.LevelType == x.LevelType && slices.Equal(a.Table, kit.Identity(len(a.Table))) {
 		return x
 	}
 	return b.emit("int_map", a, nil, x)
@@ -23,36 +24,18 @@ func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) fl
 
 // mapped is t as integers of q, where float steps, or none, make it of levels or of a concatenation of levels; nil where they do not.
 func (n *node) mapped(t *tensor, q *quantParams) *tensor {
-	b, values := n.b, n.b.g.Graph().Values
-	var steps []scalar.Step
-	real := func(v float32) float32 { return scalar.Through(steps, v) }
-	for v := t.value; ; {
-		made := b.behind.Of(v)
-		p := b.g.Producer(v.Name)
-		switch {
-		case made != nil:
-			made = b.intMap(made, q, real)
-		case p == nil || !b.alone(v):
-			return nil
-		case p.Op == "concat":
-			made = b.concatOf(p, q, real)
-		case p.Op == "reshape":
-			v = values[p.Inputs[0]]
-			continue
-		case len(p.Inputs) == 1 && graph.OpNamed(p.Op).Stepped():
-			before := graph.Steps(b.g.Graph(), p)
-			if !scalar.Alike(before) {
-				return nil
-			}
-			steps, v = append(slices.Clone(before), steps...), values[p.Inputs[0]]
-			continue
-		}
-		if made == nil {
-			return nil
-		}
-		made = b.reshaped(made, t.value.Shape)
-		return b.result(t.derived(made), q)
+	b := n.b
+	v, real := b.behind.Before(t.value, func(v *graph.Value, p *graph.Node) bool { return b.alone(v) && p.Op != "concat" })
+	made := b.behind.Of(v)
+	if made != nil {
+		made = b.intMap(made, q, real)
+	} else if p := b.g.Producer(v.Name); p != nil && p.Op == "concat" && b.alone(v) {
+		made = b.concatOf(p, q, real)
 	}
+	if made == nil {
+		return nil
+	}
+	return b.result(t.derived(b.reshaped(made, t.value.Shape)), q)
 }
 
 // concatOf emits the concatenation p with what a function makes of its operands, as levels of q; nil if some are no levels.
@@ -85,8 +68,7 @@ func lowerQLinearConcat(n *node) []*tensor {
 		t := n.mappedInput(i, yq, like, func(v float32) float32 { return v })
 		parts = append(parts, t)
 	}
-	axis := n.concatAxis(parts[0])
-	y := n.b.concat(parts, axis)
+	y := n.b.concat(parts, n.concatAxis(parts[0]))
 	return one(n.b.result(y.derived(y.value), yq))
 }
 
@@ -109,15 +91,13 @@ func lowerQLinearSigmoid(n *node) []*tensor {
 // mappedAlone is what a function makes of the integers that are input 0, whose scale and zero point are inputs 1 and 2; 3 and 4 are those of y.
 func (n *node) mappedAlone(real func(v float32) float32) []*tensor {
 	yq := n.params(3, 4, n.held(0))
-	y := n.mappedInput(0, yq, n.in[0], real)
-	return one(n.b.result(y, yq))
+	return one(n.b.result(n.mappedInput(0, yq, n.in[0], real), yq))
 }
 
 // mappedInput are the levels of yq that a function makes of the integers that are input i, behind which stand their scale and zero point;
 // constants are stored as like is.
 func (n *node) mappedInput(i int, yq *quantParams, like *tensor, real func(v float32) float32) *tensor {
-	xq := n.params(i+1, i+2, n.held(i))
-	t := n.integers(i, xq, like)
+	t := n.integers(i, n.params(i+1, i+2, n.held(i)), like)
 	t.value = n.b.intMap(t.value, yq, real)
 	return t
 }

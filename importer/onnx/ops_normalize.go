@@ -1,36 +1,22 @@
 package onnx
 
 import (
+	"ripc/importer/internal/kit"
 	"slices"
 )
 
 // LayerNormalization and its kin are made of means, as the standard defines them: (x - mean) / sqrt(variance + epsilon), scaled and shifted.
-
-// step makes a tensor of another one.
-type step func(b *builder, t *tensor) *tensor
-
-// chain takes t through steps, up to the first that fails.
-func chain(b *builder, t *tensor, steps ...step) *tensor {
-	for _, s := range steps {
-		t = s(b, t)
-	}
-	return t
-}
 
 // mean is the mean of t over axes, which stay with extent 1. Axes that do not lie side by side in memory are reduced one run after the other.
 func (b *builder) mean(t *tensor, axes []int) *tensor {
 	t = b.plain(t)
 	var run []int
 	for _, d := range t.order() {
-		switch {
-		case slices.Contains(axes, d):
+		if slices.Contains(axes, d) {
 			run = append(run, d)
-			continue
-		case len(run) == 0 || t.shape[d] == 1:
-			continue
+		} else if len(run) > 0 && t.shape[d] != 1 {
+			t, run = b.reduce(t, run, true, true), nil
 		}
-		t = b.reduce(t, run, true, true)
-		run = nil
 	}
 	if len(run) == 0 {
 		return t
@@ -39,26 +25,17 @@ func (b *builder) mean(t *tensor, axes []int) *tensor {
 }
 
 // centered is t less its mean over axes.
-func (b *builder) centered(t *tensor, axes []int) *tensor {
-	mean := b.mean(t, axes)
-	return b.binary("sub", t, mean)
-}
+func (b *builder) centered(t *tensor, axes []int) *tensor { return b.binary("sub", t, b.mean(t, axes)) }
 
 // overRoot is t * (1 / sqrt(mean of its squares over axes + epsilon)).
 func (b *builder) overRoot(t *tensor, axes []int, epsilon float32) *tensor {
-	root := chain(b, t,
-		squared,
-		func(b *builder, t *tensor) *tensor { return b.mean(t, axes) },
-		func(b *builder, t *tensor) *tensor { return b.affine(t, 1, epsilon) },
-		func(b *builder, t *tensor) *tensor { return b.pipe(t, "sqrt") },
-		(*builder).reciprocal)
-	return b.binary("mul", t, root)
+	root := b.pipe(b.affine(b.mean(b.squared(t), axes), 1, epsilon), "sqrt")
+	return b.binary("mul", t, b.reciprocal(root))
 }
 
 // normalized is t less its mean over axes, by its standard deviation.
 func (b *builder) normalized(t *tensor, axes []int, epsilon float32) *tensor {
-	t = b.centered(t, axes)
-	return b.overRoot(t, axes, epsilon)
+	return b.overRoot(b.centered(t, axes), axes, epsilon)
 }
 
 // scaledBy is t * scale + bias, which broadcast to t's shape and of which either may be nil.
@@ -101,10 +78,8 @@ func (n *node) channelwiseBoth(count, rank int) (scale, bias *tensor) {
 // axesFrom are the axes from attribute axis on.
 func (n *node) axesFrom() []int {
 	rank := len(n.in[0].shape)
-	axis := n.intAttr("axis", -1)
-
-	axis = n.axis(axis, rank)
-	return identity(rank)[axis:]
+	axis := n.axis(n.intAttr("axis", -1), rank)
+	return kit.Identity(rank)[axis:]
 }
 
 // lowerLayerNorm normalizes over the last axes.
@@ -116,9 +91,7 @@ func lowerRMSNorm(n *node) []*tensor { return n.normalizedRows((*builder).overRo
 // normalizedRows normalizes over the axes from attribute axis on; inputs 1 and 2 are scale and bias.
 func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) *tensor) []*tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
-	axes := n.axesFrom()
-	y := normalize(n.b, n.in[0], axes, epsilon)
-	return one(n.scaledBy(y, n.input(1), n.input(2)))
+	return one(n.scaledBy(normalize(n.b, n.in[0], n.axesFrom(), epsilon), n.input(1), n.input(2)))
 }
 
 // image checks that input 0 is [N, C, ...].
@@ -131,7 +104,7 @@ func (n *node) image() {
 // lowerInstanceNorm normalizes each channel of each image.
 func lowerInstanceNorm(n *node) []*tensor {
 	n.image()
-	return n.normalizedChannels(identity(len(n.in[0].shape))[2:])
+	return n.normalizedChannels(kit.Identity(len(n.in[0].shape))[2:])
 }
 
 // normalizedChannels normalizes input 0, [N, C, ...], over axes; inputs 1 and 2 have a scale and a bias for each channel.
@@ -139,8 +112,7 @@ func (n *node) normalizedChannels(axes []int) []*tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
 	t := n.in[0]
 	scale, bias := n.channelwiseBoth(t.shape[1], len(t.shape)-1)
-	y := n.b.normalized(t, axes, epsilon)
-	return one(n.scaledBy(y, scale, bias))
+	return one(n.scaledBy(n.b.normalized(t, axes, epsilon), scale, bias))
 }
 
 // lowerGroupNorm normalizes groups of channels. Scale and bias have a number for each group before opset 21, for each channel from there on.
@@ -154,20 +126,16 @@ func lowerGroupNorm(n *node) []*tensor {
 		panic(n.fail("", "num_groups %d does not divide %d channels", groups, c))
 	}
 	apart := slices.Concat(t.shape[:1], []int{groups, c / groups}, t.shape[2:])
-	y := chain(b, t,
-		func(b *builder, t *tensor) *tensor { return b.reshape(t, apart) },
-		func(b *builder, t *tensor) *tensor { return b.normalized(t, identity(rank + 1)[2:], epsilon) })
+	y := b.normalized(b.reshape(t, apart), kit.Identity(rank + 1)[2:], epsilon)
 	count, over := c, rank-1
 	if n.opset < 21 {
 		count, over = groups, rank
 	}
 	scale, bias := n.channelwiseBoth(count, over)
 	if n.opset < 21 {
-		y = n.scaledBy(y, scale, bias)
-		scale, bias = nil, nil
+		return one(b.reshape(n.scaledBy(y, scale, bias), t.shape))
 	}
-	y = b.reshape(y, t.shape)
-	return one(n.scaledBy(y, scale, bias))
+	return one(n.scaledBy(b.reshape(y, t.shape), scale, bias))
 }
 
 // lowerBatchStatistics is BatchNormalization by the mean and deviation of the input itself.
@@ -176,7 +144,7 @@ func lowerBatchStatistics(n *node) []*tensor {
 	if len(shape) < 2 {
 		panic(n.fail("", "input has shape %v, want [N, C, ...]", shape))
 	}
-	return n.normalizedChannels(slices.Delete(identity(len(shape)), 1, 2))
+	return n.normalizedChannels(slices.Delete(kit.Identity(len(shape)), 1, 2))
 }
 
 // lowerMeanVariance normalizes over attribute axes, with the standard's epsilon.
@@ -188,49 +156,37 @@ func lowerMeanVariance(n *node) []*tensor {
 	axes := n.axes(list, len(n.in[0].shape))
 	b := n.b
 	t := b.centered(n.in[0], axes)
-	root := chain(b, t,
-		squared,
-		func(b *builder, t *tensor) *tensor { return b.mean(t, axes) },
-		func(b *builder, t *tensor) *tensor { return b.pipe(t, "sqrt") },
-		func(b *builder, t *tensor) *tensor { return b.affine(t, 1, 1e-9) })
+	root := b.affine(b.pipe(b.mean(b.squared(t), axes), "sqrt"), 1, 1e-9)
 	return one(b.binary("div", t, root))
 }
 
 // lowerNorm is ReduceSum of what before makes of the input, and then ops behind.
-func lowerNorm(before step, behind ...string) lowerFunc {
+func lowerNorm(before func(b *builder, t *tensor) *tensor, behind ...string) lowerFunc {
 	return func(n *node) []*tensor {
-		x := before(n.b, n.in[0])
 		m := *n
-		m.in = slices.Concat([]*tensor{x}, n.in[1:])
-		sum := lowerReduceSum(&m)
-		return one(n.b.pipe(sum[0], behind...))
+		m.in = slices.Concat([]*tensor{before(n.b, n.in[0])}, n.in[1:])
+		return one(n.b.pipe(lowerReduceSum(&m)[0], behind...))
 	}
 }
 
-func absolute(b *builder, t *tensor) *tensor { return b.pipe(t, "abs") }
+func (b *builder) absolute(t *tensor) *tensor { return b.pipe(t, "abs") }
 
-func squared(b *builder, t *tensor) *tensor { return b.binary("mul", t, t) }
+func (b *builder) squared(t *tensor) *tensor { return b.binary("mul", t, t) }
 
-func unchanged(_ *builder, t *tensor) *tensor { return t }
+func (b *builder) unchanged(t *tensor) *tensor { return t }
 
 // lowerLpNorm divides by the norm along an axis.
 func lowerLpNorm(n *node) []*tensor {
 	p := n.intAttr("p", 2)
-	axis := n.intAttr("axis", -1)
-
-	axis = n.axis(axis, len(n.in[0].shape))
-	before, behind := squared, []string{"sqrt"}
-	switch p {
-	case 1:
-		before, behind = absolute, nil
-	case 2:
-	default:
+	axis := n.axis(n.intAttr("axis", -1), len(n.in[0].shape))
+	if p != 1 && p != 2 {
 		panic(n.fail("", "p is %d, want 1 or 2", p))
 	}
 	b, t := n.b, n.in[0]
-	norm := chain(b, t, before,
-		func(b *builder, t *tensor) *tensor { return b.mean(t, []int{axis}) },
-		func(b *builder, t *tensor) *tensor { return b.affine(t, float32(n.in[0].shape[axis]), 0) },
-		func(b *builder, t *tensor) *tensor { return b.pipe(t, behind...) })
+	before, behind := (*builder).squared, []string{"sqrt"}
+	if p == 1 {
+		before, behind = (*builder).absolute, nil
+	}
+	norm := b.pipe(b.affine(b.mean(before(b, t), []int{axis}), float32(t.shape[axis]), 0), behind...)
 	return one(b.binary("div", t, norm))
 }

@@ -4,8 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"ripc/graph"
-	"ripc/importer/internal/source"
+	"ripc/importer/internal/kit"
 	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
@@ -15,18 +14,15 @@ func (n *node) pads(rank int) (before, after []int, value float32) {
 	if n.opset < 11 {
 		value = n.floatAttr("value", 0)
 	} else {
-		var v float64
-		v = n.scalarOf(2, "constant value", 0)
-		value = float32(v)
+		value = float32(n.scalarOf(2, "constant value", 0))
 	}
-	axes := identity(rank)
+	axes := kit.Identity(rank)
 	if n.opset >= 18 && n.input(3) != nil {
 		given := n.listOf(3, "axes")
 		n.axes(given, rank)
 		axes = nil
 		for _, a := range given {
-			k := n.axis(a, rank)
-			axes = append(axes, k)
+			axes = append(axes, n.axis(a, rank))
 		}
 	}
 	if len(list) != 2*len(axes) {
@@ -43,9 +39,9 @@ func (n *node) pads(rank int) (before, after []int, value float32) {
 }
 
 // border is what Pad puts around its input, where that is no constant.
-func (n *node) border() (border source.Border, constant bool) {
+func (n *node) border() (border kit.Border, constant bool) {
 	mode := n.textAttr("mode", "constant")
-	border, known := map[string]source.Border{"edge": source.Edge, "reflect": source.Reflect, "wrap": source.Wrap}[mode]
+	border, known := map[string]kit.Border{"edge": kit.Edge, "reflect": kit.Reflect, "wrap": kit.Wrap}[mode]
 	if !known && mode != "constant" {
 		panic(n.fail("use constant, edge, reflect or wrap", "mode %q is unknown", mode))
 	}
@@ -53,12 +49,12 @@ func (n *node) border() (border source.Border, constant bool) {
 }
 
 // around is t with so many positions of itself before and after each axis.
-func (n *node) around(t *tensor, before, after []int, border source.Border) *tensor {
-	var axes []*source.Along
+func (n *node) around(t *tensor, before, after []int, border kit.Border) *tensor {
+	var axes []*kit.Along
 	for d, extent := range t.shape {
 		lo, hi := max(0, before[d]), max(0, after[d])
 		n.b.mem.take(lo+extent+hi, 8)
-		axes = append(axes, source.AlongPixels(d, extent, source.Around(extent, lo, hi, border)))
+		axes = append(axes, kit.AlongPixels(d, extent, kit.Around(extent, lo, hi, border)))
 	}
 	return n.b.at(t, axes)
 }
@@ -145,7 +141,7 @@ func (b *builder) crop(t *tensor, before, after []int) *tensor {
 		if lo+hi == 0 {
 			continue
 		}
-		list = append(list, span{axis: d, begin: lo, count: max(0, t.shape[d]-lo-hi), step: 1})
+		list = append(list, span{d, kit.Span{Begin: lo, Count: max(0, t.shape[d]-lo-hi), Step: 1}})
 	}
 	if list == nil {
 		return t
@@ -175,16 +171,17 @@ func foldPad(n *node, in []*array) []*array {
 			panic(n.fail("", "nothing is left of axis %d of %v", d, x.shape))
 		}
 		n.b.mem.take(lo+e+hi, 8)
-		places = append(places, source.Around(e, lo, hi, border))
+		places = append(places, kit.Around(e, lo, hi, border))
 	}
 	s := strides(x.shape)
-	idx := make([]int, len(shape))
 	for k := range out.len() {
-		at, inside := 0, true
-		for d := range idx {
-			p := idx[d] - before[d]
-			if !constant {
-				p = max(0, -before[d]) + places[d][idx[d]]
+		at, inside, rest := 0, true, k
+		for d := len(shape) - 1; d >= 0; d-- {
+			p := rest % shape[d]
+			if rest /= shape[d]; constant {
+				p -= before[d]
+			} else {
+				p = max(0, -before[d]) + places[d][p]
 			}
 			inside = inside && p >= 0 && p < x.shape[d]
 			at += p * s[d]
@@ -193,12 +190,6 @@ func foldPad(n *node, in []*array) []*array {
 			out.copyFrom(k, x, at)
 		} else {
 			out.set(k, float64(value))
-		}
-		for d := len(idx) - 1; d >= 0; d-- {
-			if idx[d]++; idx[d] < shape[d] {
-				break
-			}
-			idx[d] = 0
 		}
 	}
 	return []*array{out}
@@ -215,5 +206,5 @@ func lowerReduceSum(n *node) []*tensor {
 		count *= n.in[0].shape[d]
 	}
 	y := n.b.reduce(n.in[0], axes, keep, true)
-	return one(n.b.elementwise(y, "mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(math.Min(float64(count), 1<<24))})}}))
+	return one(n.b.scalar("mul", y, float32(math.Min(float64(count), 1<<24))))
 }

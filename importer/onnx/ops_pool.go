@@ -22,8 +22,7 @@ func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph
 	if !n.has("kernel_shape") {
 		panic(n.fail("", "attribute \"kernel_shape\" is missing"))
 	}
-	kernel := n.pairAttr("kernel_shape", axes)
-	w := n.readWindow(kernel, x.shape, axes)
+	w := n.readWindow(n.pairAttr("kernel_shape", axes), x.shape, axes)
 	if w.dilations != [2]int{1, 1} {
 		panic(n.fail("", "dilations %v of a pool are not supported", w.dilations))
 	}
@@ -54,8 +53,7 @@ func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph
 		n.pixelsInAll(w, d, x.shape[2+d], axes)
 	}
 	x = b.fit(x, w, fill)
-	v := emit(&graph.PoolAttrs{Kernel: w.kernel, Strides: w.strides, Pad: w.padding()}, x.value)
-	y := ofImage(v)
+	y := ofImage(emit(&graph.PoolAttrs{Kernel: w.kernel, Strides: w.strides, Pad: w.padding()}, x.value))
 	y.integers = x.integers
 	return b.fromImage(y, axes)
 }

@@ -249,29 +249,11 @@ func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) []*arra
 			panic(fmt.Errorf("a scale or zero point of shape %v does not fit shape %v", p.shape, x.shape))
 		}
 	}
-	so, zo := make([]int32, 0), make([]int32, 0)
-	if s.len() > 1 || z.len() > 1 {
-		b.mem.take(x.len(), 8)
-		so, zo = offsets(s, x.shape), offsets(z, x.shape)
-	}
+	si, zi := strideWalk(s, x.shape), strideWalk(z, x.shape)
 	for k := range out.f {
-		i, j := int32(0), int32(0)
-		if len(so) > 0 {
-			i, j = so[k], zo[k]
-		}
-		out.f[k] = f(float32(x.at(k)), float32(s.at(int(i))), float32(z.at(int(j))))
+		out.f[k] = f(float32(x.at(k)), float32(s.at(si())), float32(z.at(zi())))
 	}
 	return []*array{out}
-}
-
-// offsets are the places in a, broadcast to a shape, of that shape's elements.
-func offsets(a *array, shape []int) []int32 {
-	out := make([]int32, graph.Elems(shape))
-	for len(a.shape) > len(shape) { // leading extents of 1
-		a = a.view(a.shape[1:])
-	}
-	eachOffset(shape, 0, broadcastSteps(a.shape, shape), func(k, o int) { out[k] = int32(o) })
-	return out
 }
 
 // lowerQuant makes quantize or threshold and dequantize of a quantizer whose integers fit 8 bits and that treats all
@@ -316,8 +298,7 @@ func (b *builder) levels(t *tensor, q *quantizer) *tensor {
 	if lo != 0 || zero != 0 || hi != 1<<width-1 {
 		a.Range = &scalar.Range{Min: lo, Max: hi}
 	}
-	y := b.elementwise(t, "quantize", a, nil)
-	return b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
+	return b.pipe(b.elementwise(t, "quantize", a, nil), "dequantize")
 }
 
 // bitsFor is the width of levels from 0 to top.
@@ -329,8 +310,7 @@ func (b *builder) threshold(t *tensor, ts []float32, a *graph.ThresholdAttrs) *t
 }
 
 func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs) *tensor {
-	y := b.elementwise(t, "threshold", a, map[string]*graph.Tensor{"thresholds": w})
-	return b.elementwise(y, "dequantize", &graph.NoAttrs{}, nil)
+	return b.pipe(b.elementwise(t, "threshold", a, map[string]*graph.Tensor{"thresholds": w}), "dequantize")
 }
 
 // bipolarQuant is a signed quantizer of one bit: +1 where x/scale + zero >= 0, else -1; minus zero, times scale.
@@ -338,15 +318,9 @@ func (b *builder) bipolarQuant(t *tensor, q *quantArgs) *tensor {
 	if q.scale.len() == 1 && q.zero.len() == 1 && q.zero.at(0) == 0 {
 		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: float64(float32(q.scale.at(0)))}})
 	}
-	y := b.withConstant("div", t, q.scale, false)
-
-	y = b.withConstant("add", y, q.zero, false)
-
+	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
 	y = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})
-
-	y = b.withConstant("sub", y, q.zero, false)
-
-	y = b.withConstant("mul", y, q.scale, false)
+	y = b.withConstant("mul", b.withConstant("sub", y, q.zero, false), q.scale, false)
 	return y
 }
 
@@ -365,17 +339,9 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) *tensor {
 			return b.elementwise(c, "fake_quant", &graph.FakeQuantAttrs{Min: float64(lo), Max: float64(hi), Rounding: mode}, w)
 		}
 	}
-	y := b.withConstant("div", t, q.scale, false)
-
-	y = b.withConstant("add", y, q.zero, false)
-
-	y = b.clip(y, float64(lo), float64(hi))
-
-	y = b.rounded(y, q.mode)
-
-	y = b.withConstant("sub", y, q.zero, false)
-
-	y = b.withConstant("mul", y, q.scale, false)
+	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
+	y = b.rounded(b.clip(y, float64(lo), float64(hi)), q.mode)
+	y = b.withConstant("mul", b.withConstant("sub", y, q.zero, false), q.scale, false)
 	return y
 }
 
@@ -386,14 +352,9 @@ func (b *builder) rounded(t *tensor, mode rounding) *tensor {
 		return b.elementwise(t, "round", &graph.RoundAttrs{Mode: m}, nil)
 	}
 	half := func(t *tensor) *tensor {
-		p := b.elementwise(t, "relu", &graph.NoAttrs{}, nil)
-		return b.elementwise(p, "round", &graph.RoundAttrs{Mode: scalar.HalfDown}, nil)
+		return b.elementwise(b.pipe(t, "relu"), "round", &graph.RoundAttrs{Mode: scalar.HalfDown}, nil)
 	}
-	above := half(t)
-	below := b.scalar("mul", t, -1)
-
-	below = half(below)
-	return b.binary("sub", above, below)
+	return b.binary("sub", half(t), half(b.scalar("mul", t, -1)))
 }
 
 // lowerBipolar is BipolarQuant: +scale where x >= 0, else -scale.
@@ -408,6 +369,5 @@ func lowerBipolar(n *node) []*tensor {
 		a.Scale = float64(float32(scale.at(0)))
 		return one(b.threshold(t, []float32{0}, a))
 	}
-	y := b.threshold(t, []float32{0}, a)
-	return one(b.withConstant("mul", y, scale, false))
+	return one(b.withConstant("mul", b.threshold(t, []float32{0}, a), scale, false))
 }

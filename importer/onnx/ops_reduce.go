@@ -1,9 +1,8 @@
 package onnx
 
 import (
+	"ripc/importer/internal/kit"
 	"slices"
-
-	"ripc/graph"
 )
 
 // lowerGlobalPool takes the mean or the maximum over all spatial axes.
@@ -12,7 +11,7 @@ func lowerGlobalPool(mean bool) func(n *node) []*tensor {
 		if len(n.in[0].shape) < 3 {
 			panic(n.fail("", "input has shape %v, want [N, C, H, W]", n.in[0].shape))
 		}
-		return one(n.b.reduce(n.in[0], identity(len(n.in[0].shape))[2:], true, mean))
+		return one(n.b.reduce(n.in[0], kit.Identity(len(n.in[0].shape))[2:], true, mean))
 	}
 }
 
@@ -29,7 +28,7 @@ func (n *node) reduced(rank int) (axes []int, keep bool) {
 		if noop != 0 {
 			return nil, k != 0
 		}
-		return identity(rank), k != 0
+		return kit.Identity(rank), k != 0
 	}
 	axes = n.axes(list, rank)
 	return axes, k != 0
@@ -66,18 +65,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 		last = slices.IndexFunc(order, gone)
 	}
 	t = b.stored(t, want)
-	s := t.value.Shape
-	image := []int{graph.Elems(s[:last]), graph.Elems(s[last : last+len(rows)]), 1, graph.Elems(s[last+len(rows):])}
-	if len(s) == 4 && last == 1 && len(rows) == 2 {
-		image = s
-	}
-	v := b.reshaped(t.value, image)
-	if mean {
-		v = b.emit("global_avg_pool", &graph.NoAttrs{}, nil, v)
-	} else {
-		k := [2]int{image[1], image[2]}
-		v = b.emit("max_pool", &graph.PoolAttrs{Kernel: k, Strides: k, Pad: graph.Padding{Mode: graph.PadValid}}, nil, v)
-	}
+	v := b.Reduce(t.value, last, len(rows), mean)
 	// What stays, in its stored order; the file's axes are counted anew if the others are dropped.
 	shape, stored, perm := slices.Clone(t.shape), []int{}, []int{}
 	for _, d := range axes {
@@ -89,8 +77,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 		}
 	}
 	if !keep {
-		left := identity(len(shape))
-		left = slices.DeleteFunc(left, gone)
+		left := slices.DeleteFunc(kit.Identity(len(shape)), gone)
 		var kept []int
 		for _, d := range left {
 			kept = append(kept, shape[d])

@@ -30,41 +30,24 @@ func lowerTile(n *node) []*tensor {
 	if len(times) != len(t.shape) {
 		panic(n.fail("", "%d repeats for %d axes", len(times), len(t.shape)))
 	}
-	for _, r := range times {
-		if r < 1 || r > graph.MaxElems {
-			panic(n.fail("", "repeats %v: want positive numbers", times))
-		}
+	if !kit.Within(times, 1, graph.MaxElems) {
+		panic(n.fail("", "repeats %v: want positive numbers", times))
 	}
 	return one(n.b.repeated(t, times))
 }
 
-// repeated is t, one after another times[d] times along each axis d. What lies behind a stored axis is one pixel of an image,
-// which resize repeats; axes of extent 1 before it count as one with it.
+// repeated is t, one after another times[d] times along each axis d.
 func (b *builder) repeated(t *tensor, times []int) *tensor {
 	if !slices.ContainsFunc(times, func(r int) bool { return r != 1 }) {
 		c := *t
 		return &c
 	}
 	t = b.plain(t)
-	order, v := t.order(), t.value
-	stored := slices.Clone(v.Shape)
-	for k := len(order) - 1; k >= 0; k-- {
-		first, count := k, times[order[k]]
-		if count == 1 {
-			continue
-		}
-		for first > 0 && stored[first-1] == 1 && times[order[first-1]] > 1 {
-			first--
-			count *= times[order[first]]
-		}
-		v = b.reshaped(v, []int{graph.Elems(stored[:first]), 1, 1, graph.Elems(stored[first:])})
-		v = b.emit("resize", &graph.ResizeAttrs{Factor: [2]int{1, count}}, nil, v)
-		for ; k > first; k-- {
-			stored[k] *= times[order[k]]
-		}
-		stored[k] *= times[order[k]]
+	stored := make([]int, len(times))
+	for k, d := range t.order() {
+		stored[k] = times[d]
 	}
-	v = b.reshaped(v, stored)
+	v := b.Repeat(t.value, stored)
 	shape := slices.Clone(t.shape)
 	for d, r := range times {
 		shape[d] *= r

@@ -4,24 +4,24 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 	"ripc/internal/human"
 )
 
 // lowerTranspose moves nothing: it changes in which order the stored axes count.
 func lowerTranspose(n *node) []*tensor {
-	move := n.permutation(len(n.in[0].shape))
-	return one(n.b.moved(n.in[0], move))
+	return one(n.b.moved(n.in[0], n.permutation(len(n.in[0].shape))))
 }
 
 // permutation is the attribute perm, by default the axes backwards.
 func (n *node) permutation(rank int) []int {
 	move := n.intsAttr("perm")
 	if !n.has("perm") {
-		move = identity(rank)
+		move = kit.Identity(rank)
 		slices.Reverse(move)
 	}
 	sorted := slices.Sorted(slices.Values(move))
-	if !slices.Equal(sorted, identity(rank)) {
+	if !slices.Equal(sorted, kit.Identity(rank)) {
 		panic(n.fail("", "perm %v is no permutation of the %d axes", move, rank))
 	}
 	return move
@@ -114,12 +114,10 @@ func (n *node) unsqueezed(old []int) []int {
 // reshaping is an op that only changes the shape, by a rule.
 func reshaping(rule func(n *node, old []int) []int) (fold foldFunc, lower lowerFunc) {
 	fold = func(n *node, in []*array) []*array {
-		shape := rule(n, in[0].shape)
-		return []*array{in[0].view(shape)}
+		return []*array{in[0].view(rule(n, in[0].shape))}
 	}
 	lower = func(n *node) []*tensor {
-		shape := rule(n, n.in[0].shape)
-		return one(n.b.reshape(n.in[0], shape))
+		return one(n.b.reshape(n.in[0], rule(n, n.in[0].shape)))
 	}
 	return fold, lower
 }

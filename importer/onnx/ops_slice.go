@@ -1,20 +1,18 @@
 package onnx
 
 import (
+	"ripc/importer/internal/kit"
 	"slices"
-
-	"ripc/graph"
-	"ripc/importer/internal/source"
 )
 
 // maxPieces bounds the slices that a reversal or a Gather is made of.
 const maxPieces = 64
 
-// span is a range of one axis: count positions from begin on in steps of step, which may be negative.
-type span struct{ axis, begin, count, step int }
-
-// spanOf is s along an axis.
-func spanOf(axis int, s source.Span) span { return span{axis, s.Begin, s.Count, s.Step} }
+// span is a span of one axis.
+type span struct {
+	axis int
+	kit.Span
+}
 
 // spans reads what Slice takes from a tensor of the given shape.
 func (n *node) spans(shape []int) []span {
@@ -22,7 +20,7 @@ func (n *node) spans(shape []int) []span {
 	ends, _ := n.listArg("ends", 10, 2)
 	axes, given := n.listArg("axes", 10, 3)
 	if !given {
-		axes = identity(len(starts))
+		axes = kit.Identity(len(starts))
 	}
 	var steps []int
 	if n.opset >= 10 {
@@ -41,67 +39,57 @@ func (n *node) spans(shape []int) []span {
 		if steps[i] == 0 {
 			panic(n.fail("", "step 0 along axis %d", axis))
 		}
-		out[i] = spanOf(axis, source.Cut(shape[axis], starts[i], ends[i], steps[i]))
+		out[i] = span{axis, kit.Cut(shape[axis], starts[i], ends[i], steps[i])}
 	}
 	return out
 }
 
 func lowerSlice(n *node) []*tensor {
 	t := n.in[0]
-	list := n.spans(t.shape)
-	return one(n.b.take(t, list))
+	return one(n.b.take(t, n.spans(t.shape)))
 }
 
 // take is the part of t that the spans leave; an axis that is read backwards is put together of slices.
 func (b *builder) take(t *tensor, list []span) *tensor {
 	t = b.plain(t)
-	forward := slices.Clone(list)
+	forward := make([]span, len(list))
 	for i, s := range list {
-		if s.count == 0 {
+		if s.Count == 0 {
 			panic(b.n.fail("", "nothing is left of axis %d of %v", s.axis, t.shape))
 		}
-		if s.step < 0 {
-			forward[i] = span{axis: s.axis, begin: s.begin + (s.count-1)*s.step, count: s.count, step: -s.step}
-		}
-		if s.count == 1 {
-			forward[i].step = 1
-		}
+		forward[i].axis = s.axis
+		forward[i].Span, _ = s.Forward()
 	}
 	t = b.slice(t, forward)
 	for _, s := range list {
-		if s.step < 0 && s.count > 1 {
-			if s.count > maxPieces {
-				panic(b.n.fail("", "takes more than %d positions of axis %d backwards", maxPieces, s.axis))
-			}
-			t = b.pick(t, s.axis, reversed(s.count))
+		if _, backwards := s.Forward(); !backwards {
+			continue
 		}
+		if s.Count > maxPieces {
+			panic(b.n.fail("", "takes more than %d positions of axis %d backwards", maxPieces, s.axis))
+		}
+		positions := kit.Identity(s.Count)
+		slices.Reverse(positions)
+		t = b.pick(t, s.axis, positions)
 	}
 	return t
 }
 
-func reversed(n int) []int {
-	p := identity(n)
-	slices.Reverse(p)
-	return p
-}
-
 // slice cuts along axes of the file's; steps are positive.
 func (b *builder) slice(t *tensor, list []span) *tensor {
-	a := &graph.SliceAttrs{}
+	var spans []kit.Span
 	shape := slices.Clone(t.shape)
 	for _, d := range t.order() {
-		s := span{count: t.shape[d], step: 1}
+		s := kit.Whole(t.shape[d])
 		for _, o := range list {
 			if o.axis == d {
-				s = o
+				s = o.Span
 			}
 		}
-		shape[d] = s.count
-		a.Begin, a.Size, a.Stride = append(a.Begin, s.begin), append(a.Size, s.count), append(a.Stride, s.step)
+		shape[d], spans = s.Count, append(spans, s)
 	}
 	if slices.Equal(shape, t.shape) {
 		return t
 	}
-	v := b.emit("slice", a, nil, t.value)
-	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers, truth: t.truth}
+	return &tensor{shape: shape, value: b.Cut(t.value, spans), perm: t.perm, integers: t.integers, truth: t.truth}
 }

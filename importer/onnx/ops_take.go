@@ -1,9 +1,8 @@
 package onnx
 
 import (
+	"ripc/importer/internal/kit"
 	"slices"
-
-	"ripc/importer/internal/source"
 )
 
 // pick is t with the given positions of an axis in that order, in runs where they go up by equal steps.
@@ -12,26 +11,27 @@ func (b *builder) pick(t *tensor, axis int, positions []int) *tensor {
 		panic(b.n.fail("", "nothing is left of shape %v", t.shape))
 	}
 	t = b.plain(t)
-	var parts []*tensor
-	for _, run := range source.Runs(positions) {
-		p := b.slice(t, []span{spanOf(axis, run)})
-		if parts = append(parts, p); len(parts) > maxPieces {
-			panic(b.n.fail("", "takes more than %d separate pieces of axis %d", maxPieces, axis))
-		}
+	runs := kit.Runs(positions)
+	switch {
+	case len(runs) > maxPieces:
+		panic(b.n.fail("", "takes more than %d separate pieces of axis %d", maxPieces, axis))
+	case len(runs) == 1:
+		return b.slice(t, []span{{axis, runs[0]}})
 	}
-	return b.concat(parts, axis)
+	shape := slices.Clone(t.shape)
+	shape[axis] = len(positions)
+	v := b.Pick(t.value, slices.Index(t.order(), axis), positions)
+	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers}
 }
 
 // lowerGather takes positions that are known from an axis.
 func lowerGather(n *node) []*tensor {
 	b, t := n.b, n.in[0]
-	axis := n.intAttr("axis", 0)
-	axis = n.axis(axis, len(t.shape))
+	axis := n.axis(n.intAttr("axis", 0), len(t.shape))
 	idx := n.konst(1, "indices")
 	positions := n.positions(idx, t.shape[axis])
 	shape := slices.Concat(t.shape[:axis], idx.shape, t.shape[axis+1:])
-	y := b.pick(t, axis, positions)
-	return one(b.reshape(y, shape))
+	return one(b.reshape(b.pick(t, axis, positions), shape))
 }
 
 // positions checks indices into an axis.
@@ -50,8 +50,7 @@ func (n *node) positions(idx *array, extent int) []int {
 
 // parts are the extents that Split cuts its axis into.
 func (n *node) parts(shape []int) (axis int, sizes []int) {
-	axis = n.intAttr("axis", 0)
-	axis = n.axis(axis, len(shape))
+	axis = n.axis(n.intAttr("axis", 0), len(shape))
 	sizes, given := n.listArg("split", 13, 1)
 	if !given {
 		// Equal parts, the last one smaller if it must.
@@ -84,7 +83,7 @@ func lowerSplit(n *node) []*tensor {
 	at := 0
 	for i, s := range sizes {
 		if n.Output[i] != "" && n.b.read(n.Output[i]) {
-			outs[i] = n.b.take(n.in[0], []span{{axis: axis, begin: at, count: s, step: 1}})
+			outs[i] = n.b.take(n.in[0], []span{{axis, kit.Span{Begin: at, Count: s, Step: 1}}})
 		}
 		at += s
 	}

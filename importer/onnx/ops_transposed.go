@@ -23,8 +23,7 @@ func lowerConvTranspose(n *node) []*tensor {
 	if groups > 1 {
 		a.Groups = groups
 	}
-	v := b.emit("conv_transpose2d", a, weights, x.value)
-	return one(b.fromImage(ofImage(v), axes))
+	return one(b.fromImage(ofImage(b.emit("conv_transpose2d", a, weights, x.value)), axes))
 }
 
 // transposedWindow reads strides, dilations and what is cut off of an image of shape [N, C, H, W] that a kernel makes larger.

@@ -76,28 +76,21 @@ func lowerTrunc(n *node) []*tensor {
 		ts := (&quantizer{scale: q.scale, zero: q.zero, lo: q.lo, hi: q.hi, mode: q.mode, shift: q.shift}).thresholds()
 		return one(b.threshold(t, ts, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bitsFor(len(ts)), Enc: ir.Unipolar, Scale: float64(q.outScale), Zero: int(q.outZero - lo)}}))
 	}
-	type step struct {
-		op string
-		v  float32
-	}
-	before := []step{{"div", q.scale}, {"add", q.zero}, {"round", 0}, {"div", q.shift}}
-	after := []step{{"sub", q.outZero}, {"mul", q.outScale}}
-	run := func(steps []step) {
-		for _, s := range steps {
-			switch {
-			case s.op == "round":
-				t = b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil)
-			case (s.op == "add" || s.op == "sub") && s.v == 0 || (s.op == "mul" || s.op == "div") && s.v == 1:
-			default:
-				t = b.scalar(s.op, t, s.v)
-			}
-		}
-	}
-	run(before)
+	t = b.affine(b.divided(t, q.scale), 1, q.zero)
+	t = b.divided(b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil), q.shift)
 	if q.clipped {
 		t = b.clip(t, float64(q.lo), float64(q.hi))
 	}
-	t = b.rounded(t, q.mode)
-	run(after)
-	return one(t)
+	if t = b.rounded(t, q.mode); q.outZero != 0 {
+		t = b.scalar("sub", t, q.outZero)
+	}
+	return one(b.affine(t, q.outScale, 0))
+}
+
+// divided is t / by.
+func (b *builder) divided(t *tensor, by float32) *tensor {
+	if by == 1 {
+		return t
+	}
+	return b.scalar("div", t, by)
 }

@@ -23,7 +23,6 @@ func shapeOf(n *node) []*tensor {
 // sizeOf is Size.
 func sizeOf(n *node) []*tensor {
 	t := n.b.integers([]int{graph.Elems(n.in[0].shape)})
-
 	t.konst.shape, t.shape = nil, nil
 	return one(t)
 }
@@ -49,7 +48,7 @@ func lowerCast(n *node) []*tensor {
 		c := *t
 		return []*tensor{&c}
 	case t.value != nil && t.value.Whole && to == dtFloat:
-		return one(n.b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil))
+		return one(n.b.pipe(t, "dequantize"))
 	case to == dtBool && (t.truth || t.cond != nil):
 		c := *t
 		return []*tensor{&c}
@@ -62,7 +61,7 @@ func lowerCast(n *node) []*tensor {
 		return one(n.b.choose(t.cond, yes, no))
 	case t.truth || t.cond != nil:
 		t = n.b.truths(t)
-		return one(n.b.elementwise(t, "dequantize", &graph.NoAttrs{}, nil))
+		return one(n.b.pipe(t, "dequantize"))
 	case t.integers != nil:
 		if !t.integers.plain() {
 			panic(n.fail("use DequantizeLinear", "its input holds quantized integers"))

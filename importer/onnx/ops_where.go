@@ -72,9 +72,7 @@ func lowerWhere(n *node) []*tensor {
 		if c.bytes[0] == 0 {
 			t = n.in[2]
 		}
-		shape := kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape))
-
-		shape = kit.Must(broadcastShape(shape, c.shape))
+		shape := kit.Must(broadcastShape(kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape)), c.shape))
 		if slices.Equal(shape, t.shape) {
 			d := *t
 			return []*tensor{&d}
@@ -144,7 +142,7 @@ func (b *builder) choose(c *condition, yes, no *array) *tensor {
 	}
 	// d*hi + (1-d)*lo with d 0 or 1.
 	d := b.thresholds(t, w, a)
-	rest := b.elementwise(d, "sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{1})}})
+	rest := b.elementwise(d, "sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": kit.One(1)})
 	d = b.withConstant("mul", d, hi, false)
 	rest = b.withConstant("mul", rest, lo, false)
 	return b.binary("add", d, rest)

@@ -127,7 +127,7 @@ func (b *builder) padImage(t *tensor, before, after [2]int, value float64) *tens
 	if before == [2]int{} && after == [2]int{} {
 		return t
 	}
-	v := b.emit("pad", &graph.SpatialPadAttrs{Pad: graph.Padding{Mode: graph.PadExplicit, Top: before[0], Left: before[1], Bottom: after[0], Right: after[1]}, Value: value}, nil, t.value)
+	v := b.Spatial(t.value, before, after, value)
 	shape := []int{t.shape[0], t.shape[1], t.shape[2] + before[0] + after[0], t.shape[3] + before[1] + after[1]}
 	return &tensor{shape: shape, value: v, perm: t.perm, integers: t.integers, truth: t.truth}
 }

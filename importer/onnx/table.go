@@ -59,7 +59,7 @@ func arithmetic(add adder) {
 	add("Floor", op{min: 1, max: 1, fold: foldUnary(math.Floor), lower: lowerRound(scalar.Floor), becomes: "round"})
 	add("Ceil", op{min: 1, max: 1, fold: foldUnary(math.Ceil), lower: lowerRound(scalar.Ceil), becomes: "round"})
 	add("Round", op{min: 1, max: 1, fold: foldUnary(math.RoundToEven), lower: lowerRound(scalar.HalfEven), becomes: "round"})
-	add("Sign", op{min: 1, max: 1, fold: foldUnary(signOf), lower: lowerSign, becomes: "sign"})
+	add("Sign", op{min: 1, max: 1, fold: foldUnary(signOf), lower: lowerPlain("sign"), becomes: "sign"})
 }
 
 func signOf(v float64) float64 {
@@ -73,7 +73,7 @@ func signOf(v float64) float64 {
 }
 
 func activations(add adder) {
-	add("Relu", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return max(v, 0) }), lower: onIntegers(lowerRelu, reluOfIntegers), clips: true, becomes: "relu; quantize behind QuantizeLinear"})
+	add("Relu", op{min: 1, max: 1, fold: foldUnary(func(v float64) float64 { return max(v, 0) }), lower: onIntegers(lowerPlain("relu"), reluOfIntegers), clips: true, becomes: "relu; quantize behind QuantizeLinear"})
 	add("LeakyRelu", op{min: 1, max: 1, attrs: []string{"alpha"}, fold: foldLeaky, lower: lowerLeakyRelu, becomes: "prelu"})
 	add("PRelu", op{min: 2, max: 2, lower: lowerPRelu, becomes: "prelu", limits: "constant slopes"})
 	add("Clip", op{min: 1, max: 3, attrs: []string{"min", "max"}, fold: foldClip, lower: onIntegers(lowerClip, clipIntegers), clips: true, becomes: "clip, relu, relu6, hard_tanh; quantize behind QuantizeLinear", limits: "constant bounds"})
@@ -97,8 +97,7 @@ func activations(add adder) {
 	add("Softplus", op{min: 1, max: 1, lower: lowerSoftplus, becomes: "abs, exp, log, relu, add"})
 	add("Mish", op{min: 1, max: 1, lower: lowerMish, becomes: "softplus's ops, tanh, mul"})
 	add("Pow", op{min: 2, max: 2, lower: lowerPow, becomes: "mul, sqrt, div", limits: "a constant exponent, a multiple of 0.5 up to 8.5", fold: func(n *node, in []*array) []*array {
-		y := foldCastTo(n, in[1], in[0].dt)
-		return n.zip(in[0], y, in[0].dt, math.Pow, nil)
+		return n.zip(in[0], foldCastTo(n, in[1], in[0].dt), in[0].dt, math.Pow, nil)
 	}})
 	add("Softmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("softmax"), becomes: "softmax"})
 	add("LogSoftmax", op{min: 1, max: 1, attrs: []string{"axis"}, lower: lowerSoftmax("log_softmax"), becomes: "log_softmax"})
@@ -135,10 +134,10 @@ func layers(add adder) {
 	norm := func(name string, f lowerFunc, becomes string) {
 		add(name, op{min: 1, max: 2, attrs: reduce, lower: f, becomes: becomes})
 	}
-	norm("ReduceL1", lowerNorm(absolute), "abs, global_avg_pool, mul")
-	norm("ReduceL2", lowerNorm(squared, "sqrt"), "mul, global_avg_pool, mul, sqrt")
-	norm("ReduceSumSquare", lowerNorm(squared), "mul, global_avg_pool, mul")
-	norm("ReduceLogSum", lowerNorm(unchanged, "log"), "global_avg_pool, mul, log")
+	norm("ReduceL1", lowerNorm((*builder).absolute), "abs, global_avg_pool, mul")
+	norm("ReduceL2", lowerNorm((*builder).squared, "sqrt"), "mul, global_avg_pool, mul, sqrt")
+	norm("ReduceSumSquare", lowerNorm((*builder).squared), "mul, global_avg_pool, mul")
+	norm("ReduceLogSum", lowerNorm((*builder).unchanged, "log"), "global_avg_pool, mul, log")
 	add("ReduceSum", op{min: 1, max: 2, attrs: reduce, fold: foldReduce(0, addOf, false), lower: lowerReduceSum, becomes: "global_avg_pool, mul"})
 }
 

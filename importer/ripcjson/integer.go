@@ -62,10 +62,8 @@ func (w *weightReader) integers() bool {
 	}
 	shape = w.node.Weights["w"].Shape
 	last, ok := shape[len(shape)-1:], true
-	for _, key := range []string{"bias", "bias_low", "multiplier_low"} {
-		if w.wants(w.n, key) {
-			ok = w.set(key, last, 0) && ok
-		}
+	if w.wants(w.n, "bias") {
+		ok = w.set("bias", last, 0)
 	}
 	if r := graph.IntegerOf(w.node).Form; r == graph.FloatRequantization || r == graph.FixedRequantization {
 		ok = w.set("multiplier", last, product(shape[:len(shape)-1])) && ok

@@ -1,6 +1,7 @@
 package ripcjson
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -109,7 +110,7 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 		t.Data = generate(generated(n.op, key), name, shape, fanIn)
 	} else {
 		var msg string
-		if t.Data, msg = numbers(raw, t.Elems()); msg != "" {
+		if t.Data, msg = numbers(raw, t.Elems(), wide(n.op, key)); msg != "" {
 			b.add(line, n.label(), "use f32, or i8 or u8 for small integers", "weight %q: tensor %q of %q %s", key, name, w.file, msg)
 			return nil
 		}
@@ -136,10 +137,18 @@ func generated(op, key string) string {
 	return key
 }
 
-// numbers are the elements of a stored tensor.
-func numbers(t safetensors.Tensor, n int) (out graph.Numbers, msg string) {
+// wide is the element type beyond f32 that weight key of an op may have, "" if there is none.
+func wide(op, key string) string {
+	if op == "int_conv2d" || op == "int_dense" {
+		return map[string]string{"bias": "i32", "multiplier": "f64"}[key]
+	}
+	return ""
+}
+
+// numbers are the elements of a stored tensor, of f32, of 8 bits, or of the type wide.
+func numbers(t safetensors.Tensor, n int, wide string) (out graph.Numbers, msg string) {
 	size := safetensors.Size(t.DType)
-	if t.DType != "f32" && t.DType != "i8" && t.DType != "u8" {
+	if t.DType != "f32" && t.DType != "i8" && t.DType != "u8" && t.DType != wide {
 		return out, "has element type " + t.DType
 	}
 	if len(t.Data) != n*size {
@@ -150,6 +159,19 @@ func numbers(t safetensors.Tensor, n int) (out graph.Numbers, msg string) {
 		return graph.NumbersOf(f32.FromBytes(t.Data)), ""
 	case "i8":
 		return graph.NumbersOf(f32.Int8s(t.Data)), ""
+	case "i32":
+		return decoded[int32](t.Data, n), ""
+	case "f64":
+		return decoded[float64](t.Data, n), ""
 	}
 	return graph.NumbersOf(t.Data), ""
+}
+
+// decoded are n numbers of T.
+func decoded[T int32 | float64](data []byte, n int) graph.Numbers {
+	out := make([]T, n)
+	if _, err := binary.Decode(data, binary.LittleEndian, out); err != nil {
+		panic("BUG: " + err.Error()) // the length was checked
+	}
+	return graph.NumbersOf(out)
 }

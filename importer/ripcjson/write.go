@@ -188,8 +188,14 @@ func (w *writer) node(n *graph.Node) object {
 // smallTensor is the size up to which integers are stored as floats all the same.
 const smallTensor = 64
 
-// stored is t as bytes where all its values are small integers, and there are many, else as f32.
+// stored is t as bytes where all its values are small integers, and there are many, else as i32 and f64 where it has these, or as f32.
 func stored(t *graph.Tensor) safetensors.Tensor {
+	if v, ok := graph.Stored[int32](t.Data); ok {
+		return safetensors.Tensor{DType: "i32", Shape: t.Shape, Data: encoded(v)}
+	}
+	if v, ok := graph.Stored[float64](t.Data); ok {
+		return safetensors.Tensor{DType: "f64", Shape: t.Shape, Data: encoded(v)}
+	}
 	integer := func(v float32) bool {
 		return v >= -128 && v <= 127 && math.Float32bits(float32(int8(v))) == math.Float32bits(v)
 	}
@@ -200,9 +206,14 @@ func stored(t *graph.Tensor) safetensors.Tensor {
 		}
 		return safetensors.Tensor{DType: "i8", Shape: t.Shape, Data: data}
 	}
-	data := make([]byte, 0, 4*t.Data.Len())
-	for _, v := range t.Data.All() {
-		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+	return safetensors.Tensor{DType: "f32", Shape: t.Shape, Data: encoded(t.Data.Floats())}
+}
+
+// encoded are the bytes of numbers.
+func encoded[T int32 | float32 | float64](v []T) []byte {
+	data, err := binary.Append(nil, binary.LittleEndian, v)
+	if err != nil {
+		panic("BUG: " + err.Error()) // all types have a size
 	}
-	return safetensors.Tensor{DType: "f32", Shape: t.Shape, Data: data}
+	return data
 }

@@ -242,3 +242,46 @@ func TestWriteErrors(t *testing.T) {
 		t.Errorf("%v was written", left)
 	}
 }
+
+// TestWideWeights: biases of i32 and multipliers of f64, which f32 does not have, are written and read as they are. Other weights and
+// arithmetic of f32 refuse them.
+func TestWideWeights(t *testing.T) {
+	layer := func(form string) string {
+		return `{"format": "ripc.model/1", "name": "wide", "weights": "w",
+ "inputs": [{"name": "x", "dtype": "u8", "encoding": "affine", "bits": 8, "shape": [1, 2]}],
+ "nodes": [{"name": "y", "op": "int_dense", "inputs": ["x"], "attrs": {"requantize": "` + form + `"}}],
+ "outputs": ["y"]}`
+	}
+	bias, by := int32(1<<24+1), 0.1
+	tensors := map[string]safetensors.Tensor{
+		"y.w":          {DType: "i8", Shape: []int{2, 1}, Data: []byte{3, 250}},
+		"y.bias":       {DType: "i32", Shape: []int{1}, Data: encoded([]int32{bias})},
+		"y.multiplier": {DType: "f64", Shape: []int{1}, Data: encoded([]float64{by})},
+	}
+	open := func(string) (map[string]safetensors.Tensor, error) { return tensors, nil }
+	g, err := Parse("wide.json", []byte(layer("fixed_point")), open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "again.json")
+	if err := Write(t.Context(), path, g); err != nil {
+		t.Fatal(err)
+	}
+	h, err := Read(t.Context(), path, importer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []*graph.Graph{g, h} {
+		n := g.Nodes[0]
+		if a := graph.IntegerOf(n); a.Bias(n)[0] != int64(bias) || a.Multiplier(n, 0) != by {
+			t.Errorf("bias %v and multiplier %v, want %v and %v", a.Bias(n), a.Multiplier(n, 0), bias, by)
+		}
+	}
+	if _, err := Parse("wide.json", []byte(layer("float")), open); err == nil || !strings.Contains(err.Error(), "want a number of f32") {
+		t.Errorf("a multiplier of f64 with requantize float: %v", err)
+	}
+	tensors["y.w"] = safetensors.Tensor{DType: "i32", Shape: []int{2, 1}, Data: encoded([]int32{3, -6})}
+	if _, err := Parse("wide.json", []byte(layer("fixed_point")), open); err == nil || !strings.Contains(err.Error(), "has element type i32") {
+		t.Errorf("weights of i32: %v", err)
+	}
+}

@@ -39,3 +39,16 @@ func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 
 func Int8s(data []byte) []int8 {
 	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(data))), len(data))
 }
+
+// Half is the value of an IEEE half float.
+func Half(h uint16) float32 {
+	sign, exp, frac := uint32(h>>15)<<31, int(h>>10&31), uint32(h&1023)
+	switch exp {
+	case 0:
+		v := float32(math.Ldexp(float64(frac), -24))
+		return math.Float32frombits(math.Float32bits(v) | sign)
+	case 31:
+		return math.Float32frombits(sign | 0x7F800000 | frac<<13)
+	}
+	return math.Float32frombits(sign | uint32(exp+112)<<23 | frac<<13)
+}

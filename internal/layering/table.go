@@ -35,8 +35,8 @@ func Table() []Row {
 		{"graph/explain", []string{"graph", "internal/human", "ir", "lower/layout", "runtime/describe"}, nil},
 
 		{"importer", nil, nil},
-		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "internal/files", "internal/names", "internal/suggest", "ir"}, nil},
-		{"importer/internal/kit", nil, nil},
+		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "internal/files", "internal/names", "internal/suggest", "ir"}, nil},
+		{"importer/internal/kit", []string{"graph", "graph/scalar"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},

@@ -19,12 +19,6 @@ func (b *modelBuilder) integer() {
 	}
 	if b.r.IntN(4) > 0 {
 		weights["bias"] = "bias"
-		if b.r.IntN(4) == 0 {
-			weights["bias_low"] = "bias_low"
-		}
-	}
-	if form == "fixed_point" && b.r.IntN(2) == 0 {
-		weights["multiplier_low"] = "multiplier_low"
 	}
 	if form == "fixed_point" && b.r.IntN(4) == 0 {
 		attrs["coarse"] = true

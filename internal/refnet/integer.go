@@ -17,10 +17,10 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 		if t == nil {
 			return 0
 		}
-		return float64(t.Data.At(o % t.Data.Len()))
+		return t.Data.Exact(o % t.Data.Len())
 	}
 	l.y.each(func(b, oh, ow, o int, e *float32) {
-		sum := int64(number("bias", o)) + int64(number("bias_low", o))
+		sum := int64(number("bias", o))
 		for i := range ws[0] {
 			for j := range ws[1] {
 				for c := range ws[2] {
@@ -38,8 +38,7 @@ func intLayer(l *layer, a *graph.Conv2DAttrs, ws []int) {
 			*e = inRange(q.Low-q.Zero, q.High-q.Zero,
 				int64(f32.RoundEven(f32.Mul(float32(sum), float32(number("multiplier", o))))))
 		case graph.FixedRequantization:
-			*e = inRange(q.Low-q.Zero, q.High-q.Zero,
-				byMultiplier(int32(sum), number("multiplier", o)+number("multiplier_low", o), q.Coarse))
+			*e = inRange(q.Low-q.Zero, q.High-q.Zero, byMultiplier(int32(sum), number("multiplier", o), q.Coarse))
 		case graph.MeanRequantization:
 			half := int64(q.Count / 2)
 			if sum <= 0 {

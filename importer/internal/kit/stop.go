@@ -1,9 +1,9 @@
 package kit
 
-import "runtime"
-
-// A fault of the file ends the reading of a node at once, wherever it is found: the function that finds it panics with an error, and
-// Try, which a reader puts around each node, returns that error. So the functions between the two have no error to pass on.
+import (
+	"ripc/graph"
+	"runtime"
+)
 
 // Try runs f and returns the error that f panicked with, nil if f came to its end.
 func Try(f func()) (err error) {
@@ -20,6 +20,12 @@ func Try(f func()) (err error) {
 	}()
 	f()
 	return nil
+}
+
+// Read returns the graph that f makes, or the error that f panicked with.
+func Read(f func() *graph.Graph) (g *graph.Graph, err error) {
+	err = Try(func() { g = f() })
+	return g, err
 }
 
 // Check panics with err, if it is not nil.

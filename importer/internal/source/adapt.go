@@ -8,6 +8,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/internal/names"
 	"ripc/ir"
 )
@@ -118,9 +119,9 @@ func (a *adapter) input(v *graph.Value, o importer.Input) error {
 		case v.Encoded() && v.View != graph.Bytes:
 			return a.errorf("", "input %q is packed: the words hold its last axis", v.Name)
 		case o.Layout == importer.NHWC:
-			in.Shape, in.Layout = permuted(in.Shape, toNHWC()), o.Layout
+			in.Shape, in.Layout = kit.Permuted(in.Shape, toNHWC()), o.Layout
 		default:
-			in.Shape, in.Layout = permuted(in.Shape, toNCHW()), o.Layout
+			in.Shape, in.Layout = kit.Permuted(in.Shape, toNCHW()), o.Layout
 		}
 	}
 	if image && in.Layout == importer.NCHW {
@@ -218,12 +219,3 @@ func (a *adapter) node(n *graph.Node) error {
 
 func toNHWC() []int { return []int{0, 2, 3, 1} }
 func toNCHW() []int { return []int{0, 3, 1, 2} }
-
-// permuted is list in another order.
-func permuted(list, perm []int) []int {
-	out := make([]int, len(perm))
-	for d, p := range perm {
-		out[d] = list[p]
-	}
-	return out
-}

@@ -1,10 +1,6 @@
-package source
+package kit
 
-import (
-	"fmt"
-
-	"ripc/graph"
-)
+import "fmt"
 
 // Border says what lies around an image.
 type Border int
@@ -83,28 +79,4 @@ func AlongPixels(axis, n int, at []int) *Along {
 		return nil
 	}
 	return &Along{Axis: axis, Whole: at}
-}
-
-// Step is a node of one input.
-type Step struct {
-	Op    string
-	Attrs any
-}
-
-// AtPositions are the nodes that give an image, NHWC, at positions along its rows and columns; nil leaves an axis as it is.
-func AtPositions(rows, columns *Along) (steps []Step) {
-	g, i := &graph.GatherAttrs{}, &graph.InterpolateAttrs{}
-	if rows != nil {
-		g.Rows, i.Rows = rows.Whole, rows.Between
-	}
-	if columns != nil {
-		g.Columns, i.Columns = columns.Whole, columns.Between
-	}
-	if len(g.Rows)+len(g.Columns) > 0 {
-		steps = append(steps, Step{"gather", g})
-	}
-	if len(i.Rows)+len(i.Columns) > 0 {
-		steps = append(steps, Step{"interpolate", i})
-	}
-	return steps
 }

@@ -1,17 +1,22 @@
-package source
+package kit
 
-import "ripc/graph"
+import (
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
 
 // Levels finds the levels behind floats: files say of integers what they stand for and go on with that, while integer layers read the
 // levels themselves.
 type Levels struct {
 	g    *graph.Builder
-	emit func(op string, attrs any, in ...*graph.Value) (*graph.Value, error)
+	emit func(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value
 	made map[*graph.Value]*graph.Value // by the floats; an entry counts while the graph holds its levels
 }
 
 // NewLevels looks in g, where emit adds a node.
-func NewLevels(g *graph.Builder, emit func(op string, attrs any, in ...*graph.Value) (*graph.Value, error)) *Levels {
+func NewLevels(g *graph.Builder, emit func(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value) *Levels {
 	return &Levels{g, emit, map[*graph.Value]*graph.Value{}}
 }
 
@@ -38,8 +43,7 @@ func (l *Levels) Of(v *graph.Value) *graph.Value {
 			}
 			in = append(in, x)
 		}
-		var err error
-		if out, err = l.emit(p.Op, p.Attrs, in...); err != nil {
+		if Try(func() { out = l.emit(p.Op, p.Attrs, nil, in...) }) != nil {
 			return nil // a pad whose value is no level
 		}
 	}
@@ -52,3 +56,27 @@ func (l *Levels) Of(v *graph.Value) *graph.Value {
 
 // Set says that v, floats, holds the real values of levels.
 func (l *Levels) Set(v, levels *graph.Value) { l.made[v] = levels }
+
+// Before takes back float steps that are alike in all channels, and reshapes, as long as goOn agrees: real makes the real values of v of
+// those of before. The search ends at a value with levels (Of), or where no such node made the value.
+func (l *Levels) Before(v *graph.Value, goOn func(v *graph.Value, p *graph.Node) bool) (before *graph.Value, real func(v float32) float32) {
+	var steps []scalar.Step
+	for l.Of(v) == nil {
+		p := l.g.Producer(v.Name)
+		if p == nil || len(p.Inputs) != 1 || !goOn(v, p) {
+			break
+		}
+		if p.Op != "reshape" {
+			if !graph.OpNamed(p.Op).Stepped() {
+				break
+			}
+			made := graph.Steps(l.g.Graph(), p)
+			if !scalar.Alike(made) {
+				break
+			}
+			steps = append(slices.Clone(made), steps...)
+		}
+		v = l.g.Graph().Value(p.Inputs[0])
+	}
+	return v, func(v float32) float32 { return scalar.Through(steps, v) }
+}
