@@ -148,7 +148,7 @@ func fullBytes(units int32) []byte {
 }
 
 // onnxFile is a .onnx file that is being written.
-type onnxFile struct{ nodes, constants, values []byte }
+type onnxFile struct{ nodes, constants []byte }
 
 // Types of elements, as ONNX numbers them.
 const onnxFloat, onnxUint8, onnxInt8 = 1, 2, 3

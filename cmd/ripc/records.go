@@ -125,8 +125,8 @@ func cannotReadRecords(path string, err error) error {
 
 // cannotWriteRecords adds the path to an error that says that the file holds no records.
 func cannotWriteRecords(path string, err error) error {
-	if is[*records.NotRecordsError](err) {
-		return fmt.Errorf("%s: %w", path, err)
+	if no, ok := errors.AsType[*records.NotRecordsError](err); ok {
+		return fmt.Errorf("%s: %w", path, no)
 	}
 	return err
 }
