@@ -34,7 +34,8 @@ func TestCommitted(t *testing.T) {
 	golden.Check(t, name+".md", []byte(r.page("bench-peers")))
 	golden.Check(t, name+".svg", []byte(r.bars()))
 	golden.Check(t, bestOf(name), []byte(r.bestBars()))
-	golden.CheckSection(t, "../README.md", "<!-- peers: begin -->", "<!-- peers: end -->", r.summary(headlines(), false))
+	table := r.summary(headlines(), false)
+	golden.CheckSection(t, "../README.md", "<!-- peers: begin -->", "<!-- peers: end -->", table)
 }
 
 // TestFigure: the shortest and the middle time.

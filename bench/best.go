@@ -16,13 +16,16 @@ func headlines() []string {
 	return []string{"convB", "squeezenet", "resnet18", "binary_alexnet", "quicknet", "mobilenet"}
 }
 
-// fastest is the figure of least time with one thread among ripc's engines, or among the others, at a precision; nil if there is
-// none. Engines that bring another first layer are left out.
+// fastest returns the figure of least time with one thread at a precision, among ripc's engines or
+// among the others, or nil. Engines with another first layer are left out.
 func (s SubjectResult) fastest(precision string, ripc bool) *Figure {
 	var best *Figure
 	for i, f := range s.Figures {
-		of := strings.HasPrefix(f.Engine, "ripc")
-		if of != ripc || f.Threads != 1 || !strings.Contains(f.Engine, precision) || strings.Contains(f.Engine, "first layer") {
+		ours := strings.HasPrefix(f.Engine, "ripc")
+		if ours != ripc || f.Threads != 1 {
+			continue
+		}
+		if !strings.Contains(f.Engine, precision) || strings.Contains(f.Engine, "first layer") {
 			continue
 		}
 		if best == nil || f.MinMS < best.MinMS {
@@ -44,8 +47,9 @@ func (f Figure) brand() string {
 	return strings.TrimSuffix(name, " (XNNPACK)")
 }
 
-// summary is a table of the subjects that wanted names, or of all if it is empty: at each precision ripc's fastest time and that of
-// the fastest other engine. With shares, ripc's times have their shares of the machine's limits.
+// summary returns a table of the wanted subjects, or of all if none is wanted: at each precision
+// ripc's fastest time and that of the fastest other engine. With shares, ripc's times have their
+// shares of the machine's limits.
 func (r *Results) summary(wanted []string, shares bool) string {
 	var b strings.Builder
 	cells := []string{"layer or network"}
@@ -88,7 +92,8 @@ func (r *Results) summary(wanted []string, shares bool) string {
 	return b.String()
 }
 
-// bestBars draws the README's picture: one network at each precision, ripc's fastest time beside that of the fastest other engine.
+// bestBars draws the README's picture: one network at each precision, ripc's fastest time beside
+// that of the fastest other engine.
 func (r *Results) bestBars() string {
 	const left, width, right, line, gap, top = 220, 330, 80, 24, 8, 44
 	var bars strings.Builder
@@ -116,15 +121,20 @@ func (r *Results) bestBars() string {
 					color = "#2b6cb0"
 				}
 				long := max(2, width*f.MinMS/most)
-				fmt.Fprintf(&bars, `<text x="%d" y="%d" text-anchor="end">%s, %s</text><rect x="%d" y="%d" width="%.1f" height="18" fill="%s"/><text x="%.1f" y="%d">%.1f ms</text>`+"\n",
-					left-8, y+14, escaped(f.brand()), p, left, y, long, color, left+long+6, y+14, f.MinMS)
+				fmt.Fprintf(&bars, `<text x="%d" y="%d" text-anchor="end">%s, %s</text>`+"\n",
+					left-8, y+14, escaped(f.brand()), p)
+				fmt.Fprintf(&bars, `<rect x="%d" y="%d" width="%.1f" height="18" fill="%s"/>`+"\n", left, y, long, color)
+				fmt.Fprintf(&bars, `<text x="%.1f" y="%d">%.1f ms</text>`+"\n", left+long+6, y+14, f.MinMS)
 				y += line
 			}
 			y += gap
 		}
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="14">
-<rect width="100%%" height="100%%" fill="#ffffff"/>
-<text x="10" y="20" font-weight="bold">%s: one inference, one thread</text><text x="10" y="36" font-size="11" fill="#666666">%s, %s</text>
-`, left+width+right, y, left+width+right, y, escaped(title), escaped(r.CPU), r.Date) + bars.String() + "</svg>\n"
+	var b strings.Builder
+	all := left + width + right
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" `, all, y, all, y)
+	b.WriteString(`font-family="sans-serif" font-size="14">` + "\n" + `<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	fmt.Fprintf(&b, `<text x="10" y="20" font-weight="bold">%s: one inference, one thread</text>`+"\n", escaped(title))
+	fmt.Fprintf(&b, `<text x="10" y="36" font-size="11" fill="#666666">%s, %s</text>`+"\n", escaped(r.CPU), r.Date)
+	return b.String() + bars.String() + "</svg>\n"
 }
