@@ -45,8 +45,8 @@ release: ## what is shipped for linux on amd64, arm64 and armv7: archives, check
 demo: setup build ## compile, check and run a network
 	scripts/demo.sh
 
-numbers: setup build ## measure the numbers in the documents, on a quiet machine: docs/numbers.json and the pages
-	$(GO) run ./examples/numbers
+numbers: setup build ## measure the numbers in the documents, on a quiet machine: lab/data and the pages
+	$(GO) run ./lab numbers
 
 PREFIX ?= /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
@@ -130,6 +130,7 @@ table: setup ## measure the networks beside their float twins, on a quiet machin
 	$(GO) run ./examples/networks/measure
 
 stale: ## list the figures of the documents that are older than the code that they measure
+	$(GO) run ./lab stale
 	$(GO) run ./scripts/stale
 
 bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="-only convB"

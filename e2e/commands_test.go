@@ -27,6 +27,7 @@ var notRun = []struct{ command, why string }{
 	{"bin/ripc compile build/networks/", "of a large network that the command before writes"},
 	{"bin/ripc bench build/networks/", "the same"},
 	{"go run ./bench ", "measures for minutes; its own tests run it on one layer"},
+	{"go run ./lab ", "measures for minutes"},
 	{"python3 -m venv ", "installs PyTorch"},
 	{"build/venv/", "installs PyTorch, and trains"},
 	{"python3.11 -m venv ", "installs TensorFlow"},

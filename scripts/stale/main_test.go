@@ -52,7 +52,7 @@ f.json: 1 of 5 figures of 2026-01-04, commit %[2]s: as new as the code
 // TestDocuments: each figure of the documents says when and where it was measured, and of which code.
 func TestDocuments(t *testing.T) {
 	files, err := documents("../..")
-	if err != nil || len(files) < 7 {
+	if err != nil || len(files) == 0 {
 		t.Fatalf("%v, %v", files, err)
 	}
 	for _, file := range files {
