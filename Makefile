@@ -124,10 +124,10 @@ fuzz: ## each fuzz target for FUZZTIME=10m; FUZZ=regexp chooses among PACKAGE.NA
 	@GO=$(GO) scripts/fuzz.sh '$(FUZZ)' $(FUZZTIME)
 
 networks: setup ## compile the networks of examples/networks at full size and compare them with their definitions; ONLY=regexp
-	nice -n 15 $(GO) run ./examples/networks/measure -verify -only '$(ONLY)'
+	nice -n 15 $(GO) run ./lab networks --verify --only '$(ONLY)'
 
-table: setup ## measure the networks beside their float twins, on a quiet machine: docs/networks.json and docs/networks.md
-	$(GO) run ./examples/networks/measure
+table: setup ## measure the networks beside their float twins, on a quiet machine: lab/data and docs/networks.md
+	$(GO) run ./lab networks
 
 stale: ## list the figures of the documents that are older than the code that they measure
 	$(GO) run ./lab stale

@@ -19,13 +19,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"ripc/lab/figures"
+	"ripc/lab/networks"
 	"ripc/lab/numbers"
 	"ripc/lab/task"
 )
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task()}
+	return []*task.Task{numbers.Task(), networks.Task()}
 }
 
 func main() {

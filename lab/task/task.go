@@ -35,6 +35,8 @@ type Task struct {
 	Rounds      int      // the usual number of rounds, in which all cases take turns
 	// Flags adds flags of the task's own; nil if it has none.
 	Flags func(*pflag.FlagSet)
+	// Before does what flags of the task's own ask for. done says that nothing is to be measured; nil does nothing.
+	Before func(ctx context.Context, only *regexp.Regexp, out io.Writer) (done bool, err error)
 	// Versions lists what is run besides ripc's own tools; nil if nothing is.
 	Versions func(context.Context) ([]string, error)
 	// Cases lists the measurements. only is nil if all are wanted; Run drops the cases whose subjects it does not match.
@@ -69,13 +71,25 @@ func (t *Task) File() string { return filepath.Join(cmp.Or(t.Dir, Data), t.Name+
 
 // Run measures a task and writes its pages.
 func (t *Task) Run(ctx context.Context, o Options, out io.Writer) error {
+	var only *regexp.Regexp
+	if o.Only != "" {
+		var err error
+		if only, err = regexp.Compile(o.Only); err != nil {
+			return err
+		}
+	}
+	if t.Before != nil && !o.Page {
+		if done, err := t.Before(ctx, only, out); err != nil || done {
+			return err
+		}
+	}
 	file := cmp.Or(o.Store, t.File())
 	s, err := figures.Open(file)
 	if err != nil {
 		return err
 	}
 	if !o.Page {
-		if err := t.measure(ctx, s, o); err != nil {
+		if err := t.measure(ctx, s, only, o); err != nil {
 			return err
 		}
 	}
@@ -95,14 +109,7 @@ func (t *Task) Run(ctx context.Context, o Options, out io.Writer) error {
 }
 
 // measure measures the cases that have no figures yet.
-func (t *Task) measure(ctx context.Context, s *figures.Store, o Options) error {
-	var only *regexp.Regexp
-	if o.Only != "" {
-		var err error
-		if only, err = regexp.Compile(o.Only); err != nil {
-			return err
-		}
-	}
+func (t *Task) measure(ctx context.Context, s *figures.Store, only *regexp.Regexp, o Options) error {
 	all, err := t.Cases(ctx, only)
 	if err != nil {
 		return err
