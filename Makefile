@@ -139,8 +139,8 @@ bench: setup ## measure ripc's layers and networks beside the machine's limits, 
 bench-peers: setup ## the same beside onnxruntime, LiteRT, Larq and TVM, on a quiet machine: docs/bench-peers.md
 	$(GO) run ./bench -peers -out docs/bench-peers $(BENCHFLAGS)
 
-ablation: setup ## what each optimization is worth, at low priority; it can be interrupted: docs/ablation.md; ABLATION="-targets rpi3 -sample 8 -anew"
-	nice -n 15 $(GO) run ./examples/ablation $(ABLATION)
+ablation: setup ## what each optimization is worth, at low priority; it can be interrupted: docs/ablation.md; ABLATION="--targets rpi3 --sample 8 --anew"
+	nice -n 15 $(GO) run ./lab ablation --missing $(ABLATION)
 
 bench-tuner: setup ## compare the searches of the tuner, at low priority; it can be interrupted: build/tuner, docs/bench-tuner.md
 	nice -n 19 $(GO) run ./bench/tuner -out docs/bench-tuner $(BENCHFLAGS)

@@ -1,6 +1,6 @@
 // Command lab measures ripc and writes the pages of what it measured. It runs in the module's root:
 //
-//	go run ./lab TASK [--only REGEXP] [--rounds N] [--anew | --missing | --page]
+//	go run ./lab TASK [--only REGEXP] [--rounds N] [--anew] [--missing] [--page]
 //	go run ./lab stale
 //
 // Each figure is kept in lab/data as soon as it is measured. A run that was stopped goes on where it was, on the same day with the same code.
@@ -18,15 +18,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ripc/lab/ablation"
 	"ripc/lab/figures"
 	"ripc/lab/networks"
 	"ripc/lab/numbers"
+	"ripc/lab/speed"
 	"ripc/lab/task"
 )
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task(), networks.Task()}
+	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), speed.Task()}
 }
 
 func main() {
@@ -62,10 +64,10 @@ func command(t *task.Task) *cobra.Command {
 	f.StringVar(&o.Only, "only", "", "only subjects that match a regular expression")
 	f.IntVar(&o.Rounds, "rounds", max(1, t.Rounds), "rounds in which all take turns")
 	f.BoolVar(&o.Anew, "anew", false, "measure also what was measured today of the same code")
-	f.BoolVar(&o.Missing, "missing", false, "measure only what has no figure at all")
+	f.BoolVar(&o.Missing, "missing", false, "measure only what has no figure at all, unless --anew is given")
 	f.BoolVar(&o.Page, "page", false, "measure nothing, write the pages of the figures that are there")
 	f.StringVar(&o.Store, "store", t.File(), "file of figures; pages are made of the usual one only")
-	c.MarkFlagsMutuallyExclusive("anew", "missing", "page")
+	c.MarkFlagsMutuallyExclusive("anew", "page")
 	if t.Flags != nil {
 		t.Flags(f)
 	}
@@ -86,9 +88,12 @@ func staleCommand() *cobra.Command {
 	return c
 }
 
-// stale lists the figures of all tasks.
+// stale lists the figures that are committed.
 func stale(w io.Writer) (old bool, err error) {
 	for _, t := range tasks() {
+		if !t.Committed() {
+			continue
+		}
 		s, err := figures.Open(t.File())
 		if err != nil {
 			return old, err

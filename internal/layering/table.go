@@ -119,12 +119,12 @@ func Table() []Row {
 		{"lab/task", []string{"codegen/llvm/toolchain", "internal/section", "internal/svg", "lab/figures", "measure"}, []string{"github.com/spf13/pflag"}},
 		{"lab/numbers", []string{".", "codegen", "lab/figures", "lab/task", "targets"}, nil},
 		{"lab/networks", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
-		{"lab", []string{"lab/figures", "lab/networks", "lab/numbers", "lab/task"}, []string{"github.com/spf13/cobra"}}, // measures, and writes the pages of what was measured
+		{"lab/speed", []string{".", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
+		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}}, // leaves optimizations out
+		{"lab", []string{"lab/ablation", "lab/figures", "lab/networks", "lab/numbers", "lab/speed", "lab/task"}, []string{"github.com/spf13/cobra"}},                                                                                                        // measures, and writes the pages of what was measured
 
 		{"e2e", nil, nil}, // tests only
-		{"examples/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "internal/svg", "ir", "ir/arith", "lower/layout", "measure", "measure/provenance", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                                                                                                                           // leaves optimizations out
 		{"examples/costs", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lower", "measure/provenance", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
-		{"examples/squeezenet/speed", []string{".", "measure/provenance"}, nil},
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 

@@ -44,3 +44,14 @@ func Or(v float64, format string) string {
 	}
 	return fmt.Sprintf(format, v)
 }
+
+// busyLoad is the load from which on a machine counts as busy.
+const busyLoad = 0.5
+
+// Busy warns of figures that were measured while the machine had other work, by the greatest load before them.
+func Busy(load float64) string {
+	if load < busyLoad {
+		return ""
+	}
+	return fmt.Sprintf("**The machine was busy with other work** (load up to %.1f): times say little.\n\n", load)
+}

@@ -61,13 +61,16 @@ type Options struct {
 	Store   string // file of figures; pages are made of the task's own only
 	Rounds  int
 	Anew    bool      // measure also what was measured today, of the same code
-	Missing bool      // measure only what has no figure at all
+	Missing bool      // measure only what has no figure at all, unless Anew is set
 	Page    bool      // measure nothing
 	Log     io.Writer // progress
 }
 
 // File returns the path of the task's store.
 func (t *Task) File() string { return filepath.Join(cmp.Or(t.Dir, Data), t.Name+".jsonl") }
+
+// Committed reports whether the store is part of the repository.
+func (t *Task) Committed() bool { return t.Dir == "" }
 
 // Run measures a task and writes its pages.
 func (t *Task) Run(ctx context.Context, o Options, out io.Writer) error {

@@ -1,14 +1,41 @@
-package main
+package ablation
 
 import (
 	"fmt"
-	"html"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"ripc/lab/figures"
+	"ripc/lab/task"
 	"ripc/measure"
-	"ripc/measure/provenance"
 	"ripc/targets"
 )
+
+// results find figures for the page.
+type results struct{ *figures.Store }
+
+// figure is the cost of a network on a target.
+type figure struct {
+	*figures.Figure
+	Cost float64
+}
+
+// find returns a figure, nil if there is none.
+func (r results) find(target, network, variant string) *figure {
+	f := r.Find(figures.Key{Subject: network, Variant: variant, Target: target})
+	if f == nil {
+		return nil
+	}
+	return &figure{f, f.Values["cost"]}
+}
+
+// pages returns the page and the picture.
+func pages(root string, s *figures.Store) (map[string]string, error) {
+	r := results{s}
+	name := filepath.Join(root, "docs", "ablation")
+	return map[string]string{name + ".md": r.page(), name + ".svg": r.bars()}, nil
+}
 
 // reasons say why a step costs what it does where it makes a network slower, by the feature that is added. The page shows one beside a step
 // that was measured to do so.
@@ -24,9 +51,9 @@ var reasons = map[feature]string{
 // slower is from where on a step counts as slower than the one before.
 const slower = 1.02
 
-func (r *results) page() string {
+func (r results) page() string {
 	var b strings.Builder
-	b.WriteString("# Ablation\n\n<!-- Made by go run ./examples/ablation from ablation.json; do not edit. -->\n\nWhat each optimization is worth. `make ablation` measures what is missing; `make ablation ABLATION=\"-targets rpi3 -anew\"` measures anew.\n\n")
+	b.WriteString("# Ablation\n\n<!-- Made by make ablation from lab/data/ablation.jsonl; do not edit. -->\n\nWhat each optimization is worth. `make ablation` measures what is missing; `make ablation ABLATION=\"--targets rpi3 --anew\"` measures anew.\n\n")
 	b.WriteString("Costs are milliseconds on one machine (`host`: the least of at least 20 runs) and estimated cycles of simulated boards, with one thread ([estimates.md](estimates.md)). ")
 	b.WriteString("Each section says with how many threads and when its figures were measured.\n\n")
 	b.WriteString("| optimization | |\n|---|---|\n")
@@ -41,18 +68,16 @@ func (r *results) page() string {
 }
 
 // targets are those of the figures, in their order.
-func (r *results) targets() (all []string) {
-	seen := map[string]bool{}
-	for _, f := range r.Figures {
-		if !seen[f.Target] {
-			seen[f.Target] = true
+func (r results) targets() (all []string) {
+	for _, f := range r.Latest() {
+		if !slices.Contains(all, f.Target) {
 			all = append(all, f.Target)
 		}
 	}
 	return all
 }
 
-func (r *results) pageOf(b *strings.Builder, t string) {
+func (r results) pageOf(b *strings.Builder, t string) {
 	twin := r.find(t, ladderNetwork, floatTwin)
 	fmt.Fprintf(b, "\n## %s\n\n", t)
 	r.sourceOf(b, t)
@@ -63,16 +88,13 @@ func (r *results) pageOf(b *strings.Builder, t string) {
 		if f == nil {
 			continue
 		}
-		added, ratio, why := "nothing", "", ""
-		if s.of != "" {
-			added = "+ " + string(s.of)
-		}
+		ratio, why := "", ""
 		if last != nil {
 			if ratio = fmt.Sprintf("%.2f", last.Cost/f.Cost); f.Cost > slower*last.Cost {
 				why = "slower: " + reasons[s.of]
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", added, f.text(), f.against(twin), ratio, why)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", s.added(), f.text(), f.against(twin), ratio, why)
 		last = f
 	}
 	if twin != nil {
@@ -87,41 +109,36 @@ func (r *results) pageOf(b *strings.Builder, t string) {
 	}
 	fmt.Fprintf(b, "\nGlue: the share of stages that are neither convolutions nor dense layers.\n\n| network | cost | glue | times the float twin's speed |\n|---|---|---|---|\n")
 	for _, n := range gluedNetworks() {
-		if f := r.find(t, n, setOf(features(t)...).String()); f != nil && f.Glue != nil {
-			fmt.Fprintf(b, "| %s | %s | %.1f %% | %s |\n", n, f.text(), 100**f.Glue, f.against(r.find(t, n, floatTwin)))
+		if f := r.find(t, n, setOf(features(t)...).String()); f != nil && f.Has("glue_share") {
+			fmt.Fprintf(b, "| %s | %s | %.1f %% | %s |\n", n, f.text(), 100*f.Values["glue_share"], f.against(r.find(t, n, floatTwin)))
 		}
 	}
 	for _, s := range leaveOneOut(t) {
-		if f := r.find(t, ladderNetwork, s.on.String()); s.of == glue && f != nil && f.Glue != nil {
-			fmt.Fprintf(b, "| %s without %s | %s | %.1f %% | %s |\n", ladderNetwork, glue, f.text(), 100**f.Glue, f.against(twin))
+		if f := r.find(t, ladderNetwork, s.on.String()); s.of == glue && f != nil && f.Has("glue_share") {
+			fmt.Fprintf(b, "| %s without %s | %s | %.1f %% | %s |\n", ladderNetwork, glue, f.text(), 100*f.Values["glue_share"], f.against(twin))
 		}
 	}
 	r.convsOf(b, t)
 	r.publishedOf(b, t)
 }
 
-// busyLoad is the load from which on a machine counts as busy.
-const busyLoad = 0.5
-
 // sourceOf says where the figures of a target are from, and with how many threads they were measured.
-func (r *results) sourceOf(b *strings.Builder, t string) {
-	var marks []provenance.Mark
-	several, load := 1, 0.0
-	for _, f := range r.Figures {
+func (r results) sourceOf(b *strings.Builder, t string) {
+	var all []*figures.Figure
+	several, load := 1.0, 0.0
+	for _, f := range r.Latest() {
 		if f.Target == t {
-			marks = append(marks, f.Mark)
-			several, load = max(several, f.Threads), max(load, f.Load)
+			all = append(all, f)
+			several, load = max(several, f.Values["threads"]), max(load, f.Values["load"])
 		}
 	}
-	fmt.Fprintf(b, "%s\n\n", provenance.Text(marks))
+	fmt.Fprintf(b, "%s\n\n", figures.Sources(all))
 	if several > 1 {
-		fmt.Fprintf(b, "With %d threads where \"%s\" is on, else with one.\n\n", several, parallel)
+		fmt.Fprintf(b, "With %.0f threads where \"%s\" is on, else with one.\n\n", several, parallel)
 	} else {
 		b.WriteString("One thread.\n\n")
 	}
-	if load > busyLoad {
-		fmt.Fprintf(b, "**The machine was busy with other work** (load up to %.1f): times say little.\n\n", load)
-	}
+	b.WriteString(task.Busy(load))
 }
 
 // text is the cost with its unit.
@@ -141,38 +158,36 @@ func (f *figure) against(twin *figure) string {
 }
 
 // bars draws the ladders: speed beside the float twin's.
-func (r *results) bars() string {
-	const left, width, line = 230, 520, 22
-	var b strings.Builder
-	y := 10
+func (r results) bars() string {
+	var parts []task.Bars
 	for _, t := range r.targets() {
 		twin := r.find(t, ladderNetwork, floatTwin)
 		if twin == nil {
 			continue
 		}
+		part := task.Bars{Title: t + ": times the float twin's speed"}
 		most := 1.0
+		var speeds []float64
 		for _, s := range ladder(t) {
 			if f := r.find(t, ladderNetwork, s.on.String()); f != nil {
-				most = max(most, twin.Cost/f.Cost)
+				x := twin.Cost / f.Cost
+				speeds, most = append(speeds, x), max(most, x)
+				part.Lines = append(part.Lines, task.Line{Label: s.added(), Text: fmt.Sprintf("%.2f", x)})
 			}
 		}
-		fmt.Fprintf(&b, "<text x=\"10\" y=\"%d\" font-weight=\"bold\">%s: times the float twin's speed</text>\n", y+14, html.EscapeString(t))
-		y += 24
-		for _, s := range ladder(t) {
-			f := r.find(t, ladderNetwork, s.on.String())
-			if f == nil {
-				continue
-			}
-			name, x := "nothing", twin.Cost/f.Cost
-			if s.of != "" {
-				name = "+ " + string(s.of)
-			}
-			fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"14\" fill=\"#2b6cb0\"/><text x=\"%.1f\" y=\"%d\">%.2f</text>\n",
-				left-8, y+13, html.EscapeString(name), left, y+2, width*x/most, left+width*x/most+6, y+13, x)
-			y += line
+		for i, x := range speeds {
+			part.Lines[i].Lengths = []float64{x / most}
 		}
-		fmt.Fprintf(&b, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"#999999\" stroke-dasharray=\"4 3\"/>\n", left+width/most, left+width/most, y-line*len(ladder(t)), y)
-		y += 16
+		part.Ticks = []task.Tick{{At: 1 / most, Label: floatTwin}}
+		parts = append(parts, part)
 	}
-	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n%s</svg>\n", left+width+80, y, b.String())
+	return task.Picture(parts)
+}
+
+// added names the feature that a step of the ladder adds.
+func (s step) added() string {
+	if s.of == "" {
+		return "nothing"
+	}
+	return "+ " + string(s.of)
 }

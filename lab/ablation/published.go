@@ -1,4 +1,4 @@
-package main
+package ablation
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func published() (all []publication) {
 }
 
 // publishedOf compares these networks with their float twins.
-func (r *results) publishedOf(b *strings.Builder, t string) {
+func (r results) publishedOf(b *strings.Builder, t string) {
 	var rows strings.Builder
 	for _, p := range published() {
 		f, twin := r.find(t, p.network, setOf(features(t)...).String()), r.find(t, p.float, floatTwin)

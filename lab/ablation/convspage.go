@@ -1,4 +1,4 @@
-package main
+package ablation
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func precisions(t string) []precision {
 type precision struct{ name, variant, cycle, speedup string }
 
 // convsOf compares convolutions in all precisions.
-func (r *results) convsOf(b *strings.Builder, t string) {
+func (r results) convsOf(b *strings.Builder, t string) {
 	r.shapesOf(b, t, "The convolutions of ResNet-18, Larq Compute Engine's Figure 2", resnetShapes())
 	r.shapesOf(b, t, fmt.Sprintf("%d of the %d convolutions of Larq Compute Engine's Figure 3", len(r.measured(t, sweep())), len(sweep())), sweep())
 	r.speedups(b, t)
@@ -29,13 +29,13 @@ func (r *results) convsOf(b *strings.Builder, t string) {
 }
 
 // measured are those of the shapes that were measured in all precisions.
-func (r *results) measured(t string, shapes []shape) []shape {
+func (r results) measured(t string, shapes []shape) []shape {
 	return slices.DeleteFunc(slices.Clone(shapes), func(s shape) bool {
 		return slices.ContainsFunc(precisions(t), func(p precision) bool { return r.find(t, s.name(), p.variant) == nil })
 	})
 }
 
-func (r *results) shapesOf(b *strings.Builder, t, title string, shapes []shape) {
+func (r results) shapesOf(b *strings.Builder, t, title string, shapes []shape) {
 	shapes = r.measured(t, shapes)
 	if len(shapes) == 0 {
 		return
@@ -46,13 +46,13 @@ func (r *results) shapesOf(b *strings.Builder, t, title string, shapes []shape) 
 		for _, p := range precisions(t) {
 			f = append(f, r.find(t, s.name(), p.variant))
 		}
-		fmt.Fprintf(b, "| %dx%d | %dx%dx%d | %.1f M | %s | %s | %s | %.1f | %.1f |\n", s.kernel, s.kernel, s.size, s.size, s.channels, float64(f[0].MACs)/1e6,
+		fmt.Fprintf(b, "| %dx%d | %dx%dx%d | %.1f M | %s | %s | %s | %.1f | %.1f |\n", s.kernel, s.kernel, s.size, s.size, s.channels, f[0].Values["macs"]/1e6,
 			f[0].text(), f[1].text(), f[2].text(), f[1].Cost/f[0].Cost, f[2].Cost/f[0].Cost)
 	}
 }
 
 // speedups are what Larq Compute Engine's Table 2 has, of the shapes of its Figure 3.
-func (r *results) speedups(b *strings.Builder, t string) {
+func (r results) speedups(b *strings.Builder, t string) {
 	shapes, all := r.measured(t, sweep()), precisions(t)
 	if len(shapes) == 0 {
 		return
@@ -72,13 +72,13 @@ func (r *results) speedups(b *strings.Builder, t string) {
 
 // rates are the most products an estimated cycle of each precision, what Larq Compute Engine's Table 1 counts in instructions. Times of
 // this machine are no cycles of one core, so there are none of it.
-func (r *results) rates(b *strings.Builder, t string) {
+func (r results) rates(b *strings.Builder, t string) {
 	var rows strings.Builder
 	for _, p := range precisions(t) {
 		best, of := 0.0, shape{}
 		for _, s := range r.measured(t, append(resnetShapes(), sweep()...)) {
 			f := r.find(t, s.name(), p.variant)
-			rate := float64(f.MACs) / f.Cost
+			rate := f.Values["macs"] / f.Cost
 			if f.Unit == string(measure.EstimatedCycles) && rate > best { // the paper's are for a cycle of one core
 				best, of = rate, s
 			}

@@ -1,24 +1,30 @@
-package main
+package ablation
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"ripc/lab/figures"
 	"ripc/lower/ops"
-	"ripc/measure/provenance"
 	"ripc/targets"
 )
 
+// fake returns a figure that nothing measured.
+func fake(target, network, variant string, cost, macs float64, unit string) figures.Figure {
+	return figures.Figure{Key: figures.Key{Subject: network, Variant: variant, Target: target}, Values: map[string]float64{"cost": cost, "macs": macs}, Unit: unit}
+}
+
+// resultsOf are results of figures.
+func resultsOf(all ...figures.Figure) results { return results{figures.New(all...)} }
+
 // TestPage: a step that makes a network slower has its reason beside it, others have none.
 func TestPage(t *testing.T) {
-	r := &results{Figures: []figure{{Target: "rpi3", Network: ladderNetwork, Variant: floatTwin, Cost: 100, Unit: "estimated cycles"}}}
+	all := []figures.Figure{fake("rpi3", ladderNetwork, floatTwin, 100, 0, "estimated cycles")}
 	for i, s := range ladder("rpi3") {
 		cost := []float64{50, 60, 20, 10, 5, 4}[i] // tiling is slower here
-		r.Figures = append(r.Figures, figure{Target: "rpi3", Network: ladderNetwork, Variant: s.on.String(), Cost: cost * 1e6, Unit: "estimated cycles"})
+		all = append(all, fake("rpi3", ladderNetwork, s.on.String(), cost*1e6, 0, "estimated cycles"))
 	}
+	r := resultsOf(all...)
 	page := r.page()
 	if !strings.Contains(page, "| + tiling | 60.000 M | 0.00 | 0.83 | slower: "+reasons[tiling]+" |") || strings.Count(page, "slower: ") != 1 {
 		t.Errorf("the page is\n%s", page)
@@ -33,59 +39,36 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestSources: each section says when its figures were measured and with how many threads. Writing them again changes nothing.
+// TestSources: each section says when its figures were measured and with how many threads.
 func TestSources(t *testing.T) {
-	at := func(date, cpu string) provenance.Mark {
-		return provenance.Mark{Date: date, Commit: "0123456789ab", CPU: cpu}
-	}
-	r := &results{Figures: []figure{
-		{Target: "rpi3", Network: ladderNetwork, Variant: floatTwin, Cost: 100, Unit: "estimated cycles", Threads: 1, Mark: at("2026-01-02", "cortex-a53")},
-		{Target: targets.HostName, Network: ladderNetwork, Variant: floatTwin, Cost: 1, Unit: "ms", Threads: 4, Load: 2, Mark: at("2026-01-03", "some CPU")},
-	}}
-	out := filepath.Join(t.TempDir(), "ablation")
-	var texts [][]byte
-	for range 2 {
-		if err := r.write(out); err != nil {
-			t.Fatal(err)
-		}
-		page, err := os.ReadFile(out + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, page)
-		if r, err = readResults(out + ".json"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !bytes.Equal(texts[0], texts[1]) {
-		t.Errorf("written again, the page is\n%s", texts[1])
-	}
-	board, host, _ := strings.Cut(string(texts[0]), "## "+targets.HostName)
+	board, host := fake("rpi3", ladderNetwork, floatTwin, 100, 0, "estimated cycles"), fake(targets.HostName, ladderNetwork, floatTwin, 1, 0, "ms")
+	board.Mark = figures.Mark{Date: "2026-01-02", Commit: "0123456789ab", CPU: "cortex-a53"}
+	host.Mark = figures.Mark{Date: "2026-01-03", Commit: "0123456789ab", CPU: "some CPU"}
+	host.Values["threads"], host.Values["load"] = 4, 2
+	first, second, _ := strings.Cut(resultsOf(board, host).page(), "## "+targets.HostName)
 	for _, c := range []struct{ section, want, not string }{
-		{board, "2026-01-02, commit 0123456789ab, cortex-a53: 1 figure.\n\nOne thread.", "busy"},
-		{host, "2026-01-03, commit 0123456789ab, some CPU: 1 figure.\n\nWith 4 threads", "One thread."},
+		{first, "2026-01-02, commit 0123456789ab, cortex-a53: 1 figure.\n\nOne thread.", "busy"},
+		{second, "2026-01-03, commit 0123456789ab, some CPU: 1 figure.\n\nWith 4 threads", "One thread."},
+		{second, "busy with other work** (load up to 2.0)", "cortex-a53"},
 	} {
 		if !strings.Contains(c.section, c.want) || strings.Contains(c.section, c.not) {
 			t.Errorf("%q is missing, or %q there, in\n%s", c.want, c.not, c.section)
 		}
 	}
-	if !strings.Contains(host, "busy with other work** (load up to 2.0)") {
-		t.Errorf("nothing is said of the load in\n%s", host)
-	}
 }
 
 // TestRates: products of a time are not beside those of a cycle.
 func TestRates(t *testing.T) {
-	var r results
+	var all []figures.Figure
 	for _, target := range []string{"rpi3", targets.HostName} {
 		unit := map[string]string{"rpi3": "estimated cycles", targets.HostName: "ms"}[target]
 		for _, p := range precisions(target) {
-			r.Figures = append(r.Figures, figure{Target: target, Network: resnetShapes()[0].name(), Variant: p.variant, Cost: 2, MACs: 8, Unit: unit})
+			all = append(all, fake(target, resnetShapes()[0].name(), p.variant, 2, 8, unit))
 		}
 	}
 	for target, want := range map[string]bool{"rpi3": true, targets.HostName: false} {
 		var b strings.Builder
-		if r.rates(&b, target); strings.Contains(b.String(), "Cortex-A76") != want {
+		if resultsOf(all...).rates(&b, target); strings.Contains(b.String(), "Cortex-A76") != want {
 			t.Errorf("%s: %s", target, b.String())
 		}
 	}
@@ -116,16 +99,17 @@ func TestTrace(t *testing.T) {
 
 // TestConvs: the page compares the precisions of convolutions that were measured in all of them, and says of how many.
 func TestConvs(t *testing.T) {
-	r, full := &results{}, setOf(features("rpi3")...).String()
+	var all []figures.Figure
+	full := setOf(features("rpi3")...).String()
 	add := func(s shape, cost map[string]float64) {
 		for variant, c := range cost {
-			r.Figures = append(r.Figures, figure{Target: "rpi3", Network: s.name(), Variant: variant, Cost: c * 1e6, MACs: 80e6, Unit: "estimated cycles"})
+			all = append(all, fake("rpi3", s.name(), variant, c*1e6, 80e6, "estimated cycles"))
 		}
 	}
 	add(sweep()[0], map[string]float64{full: 1, eightBits: 5, floatTwin: 10})
 	add(sweep()[1], map[string]float64{full: 2, eightBits: 20, floatTwin: 60})
 	add(sweep()[2], map[string]float64{full: 2})
-	page := r.page()
+	page := resultsOf(all...).page()
 	for _, want := range []string{"2 of the 48 convolutions", "| binary beside | mean |", "| 8 bits | 7.5 | 9.0 | 5.0 to 10.0 |", "| floats | 20.0 | 27.1 | 10.0 to 30.0 |",
 		"| binary | 80.0 | 3x3, 8x8x32 | 78 |", "| 5x5 | 8x8x32 | 80.0 M | 2.000 M | 20.000 M | 60.000 M | 10.0 | 30.0 |"} {
 		if !strings.Contains(page, want) {

@@ -1,4 +1,4 @@
-package main
+package ablation
 
 import (
 	"encoding/json"
