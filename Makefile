@@ -133,11 +133,11 @@ stale: ## list the figures of the documents that are older than the code that th
 	$(GO) run ./lab stale
 	$(GO) run ./scripts/stale
 
-bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="-only convB"
-	$(GO) run ./bench $(BENCHFLAGS)
+bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="--only convB"
+	$(GO) run ./lab bench $(BENCHFLAGS)
 
 bench-peers: setup ## the same beside onnxruntime, LiteRT, Larq and TVM, on a quiet machine: docs/bench-peers.md
-	$(GO) run ./bench -peers -out docs/bench-peers $(BENCHFLAGS)
+	$(GO) run ./lab peers $(BENCHFLAGS)
 
 ablation: setup ## what each optimization is worth, at low priority; it can be interrupted: docs/ablation.md; ABLATION="--targets rpi3 --sample 8 --anew"
 	nice -n 15 $(GO) run ./lab ablation --missing $(ABLATION)

@@ -22,13 +22,14 @@ import (
 	"ripc/lab/figures"
 	"ripc/lab/networks"
 	"ripc/lab/numbers"
+	"ripc/lab/peers"
 	"ripc/lab/speed"
 	"ripc/lab/task"
 )
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), speed.Task()}
+	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.Alone(), speed.Task()}
 }
 
 func main() {

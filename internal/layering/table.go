@@ -26,7 +26,7 @@ func Table() []Row {
 	autotune := []string{"autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "autotune/shipped", "bench/limits", "internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory", "internal/tensorio", "runtime/npy", "schemas", "targets/boards"}), nil},
+		{".", join(compiler, autotune, []string{"autotune", "autotune/shipped", "measure/limits", "internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory", "internal/tensorio", "runtime/npy", "schemas", "targets/boards"}), nil},
 		{"cmd/ripc", []string{".", "schedule/costmodel", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
@@ -95,6 +95,7 @@ func Table() []Row {
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
+		{"measure/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
@@ -107,9 +108,7 @@ func Table() []Row {
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "internal/svg", "lower/layout", "measure", "measure/provenance", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
-		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                               // pages of what the root found out
-		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
+		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of what the root found out
 
 		{"bench/tuner", []string{"autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "internal/svg", "ir", "lower/layout", "lower/ops", "measure", "measure/provenance", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
 
@@ -121,7 +120,8 @@ func Table() []Row {
 		{"lab/networks", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
 		{"lab/speed", []string{".", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
 		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}}, // leaves optimizations out
-		{"lab", []string{"lab/ablation", "lab/figures", "lab/networks", "lab/numbers", "lab/speed", "lab/task"}, []string{"github.com/spf13/cobra"}},                                                                                                        // measures, and writes the pages of what was measured
+		{"lab/peers", []string{".", "codegen", "codegen/llvm/toolchain", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},                             // ripc beside other engines
+		{"lab", []string{"lab/ablation", "lab/figures", "lab/networks", "lab/numbers", "lab/peers", "lab/speed", "lab/task"}, []string{"github.com/spf13/cobra"}},                                                                                           // measures, and writes the pages of what was measured
 
 		{"e2e", nil, nil}, // tests only
 		{"examples/costs", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lower", "measure/provenance", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines

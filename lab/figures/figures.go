@@ -56,12 +56,14 @@ func (f *Figure) Has(name string) bool {
 // Store is the file of a task's figures.
 type Store struct {
 	path    string
-	figures []Figure
+	keys    []Key // in the order in which they first appear
+	figures map[Key][]Figure
 }
 
 // Open reads a store. One that is not there is empty.
 func Open(path string) (*Store, error) {
-	s := &Store{path: path}
+	s := New()
+	s.path = path
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -73,13 +75,26 @@ func Open(path string) (*Store, error) {
 		if err := json.Unmarshal(line, &f); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w: remove the line", path, n, err)
 		}
-		s.figures = append(s.figures, f)
+		s.add(f)
 	}
 	return s, nil
 }
 
 // New returns a store of figures that no file has.
-func New(fs ...Figure) *Store { return &Store{figures: fs} }
+func New(fs ...Figure) *Store {
+	s := &Store{figures: map[Key][]Figure{}}
+	s.add(fs...)
+	return s
+}
+
+func (s *Store) add(fs ...Figure) {
+	for _, f := range fs {
+		if s.figures[f.Key] == nil {
+			s.keys = append(s.keys, f.Key)
+		}
+		s.figures[f.Key] = append(s.figures[f.Key], f)
+	}
+}
 
 // Append adds figures at the file's end.
 func (s *Store) Append(fs ...Figure) (err error) {
@@ -102,15 +117,15 @@ func (s *Store) Append(fs ...Figure) (err error) {
 	if _, err := file.Write(b.Bytes()); err != nil {
 		return err
 	}
-	s.figures = append(s.figures, fs...)
+	s.add(fs...)
 	return nil
 }
 
 // Count returns the number of measurements of k that accept takes.
 func (s *Store) Count(k Key, accept func(Figure) bool) int {
 	n := 0
-	for _, f := range s.figures {
-		if f.Key == k && accept(f) {
+	for _, f := range s.figures[k] {
+		if accept(f) {
 			n++
 		}
 	}
@@ -120,12 +135,8 @@ func (s *Store) Count(k Key, accept func(Figure) bool) int {
 // Latest returns the newest figure of each key, in the order in which the keys first appear.
 func (s *Store) Latest() []*Figure {
 	var all []*Figure
-	seen := map[Key]bool{}
-	for _, f := range s.figures {
-		if !seen[f.Key] {
-			seen[f.Key] = true
-			all = append(all, s.Find(f.Key))
-		}
+	for _, k := range s.keys {
+		all = append(all, s.Find(k))
 	}
 	return all
 }
@@ -133,8 +144,8 @@ func (s *Store) Latest() []*Figure {
 // Find returns the newest figure of a key, nil if there is none: the measurements of the newest mark together.
 func (s *Store) Find(k Key) *Figure {
 	var same []Figure
-	for _, f := range slices.Backward(s.figures) {
-		if f.Key == k && (same == nil || f.Mark == same[0].Mark) {
+	for _, f := range slices.Backward(s.figures[k]) {
+		if same == nil || f.Mark == same[0].Mark {
 			same = append(same, f)
 		}
 	}

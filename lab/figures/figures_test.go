@@ -106,9 +106,10 @@ func TestStale(t *testing.T) {
 	first := commit("lower/a")
 	second := commit("lower/b")
 	commit("page")
-	s := &Store{path: "f"}
+	s := New()
+	s.path = "f"
 	for i, m := range []Mark{{Date: "2026-01-02", Commit: first}, {Date: "2026-01-02", Commit: first, CPU: "d"}, {Date: "2026-01-03", Commit: second}, {Date: "2026-01-01"}} {
-		s.figures = append(s.figures, Figure{Key: Key{Threads: i}, Mark: m})
+		s.add(Figure{Key: Key{Threads: i}, Mark: m})
 	}
 	var out strings.Builder
 	old, err := s.Stale(&out)
@@ -122,7 +123,7 @@ f: 1 of 4 figures of 2026-01-03, commit %s: as new as the code
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
-	s.figures = s.figures[2:3]
+	s = New(Figure{Mark: Mark{Date: "2026-01-03", Commit: second}})
 	if old, err := s.Stale(&out, "page"); err != nil || !old {
 		t.Error("code of the task's own is not looked at", err)
 	}

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"bufio"
@@ -50,7 +50,7 @@ func serve(ctx context.Context, model string, threads int, in io.Reader, out io.
 	if err := s.Run(ctx); err != nil {
 		return answer.Encode(greeting{Error: err.Error()})
 	}
-	g := greeting{Version: "ripc " + ripc.Version, Products: products(d), MACs: d.MACs()}
+	g := greeting{Version: "ripc " + ripc.Version, Products: productsOf(d), MACs: d.MACs()}
 	for _, t := range d.Inputs {
 		g.Inputs = append(g.Inputs, t.Shape)
 	}
@@ -116,8 +116,8 @@ func session(ctx context.Context, model string, threads int) (*runtime.Session, 
 	return s, m.Description(), nil
 }
 
-// products counts the multiply-adds of a network by the limit that they have: products of bits where they are computed as such.
-func products(d *describe.Artifact) map[string]int64 {
+// productsOf counts the multiply-adds of a network by the limit that they have: products of bits where they are computed as such.
+func productsOf(d *describe.Artifact) map[string]int64 {
 	p := map[string]int64{}
 	for _, s := range d.Stages {
 		if s.MACs == 0 {
@@ -137,23 +137,23 @@ func picture(i int) float32 { return float32(uint32(uint64(i)*2654435761))/(1<<3
 
 // filled writes the picture to an input; whole numbers get all of their range.
 func filled(t describe.Tensor, data []byte) error {
-	put, size, err := codec(t)
+	c, err := codec(t)
 	if err != nil {
 		return err
 	}
-	for i := range len(data) / size {
-		put.put(data[i*size:], picture(nhwc(t, i)))
+	for i := range len(data) / c.size {
+		c.put(data[i*c.size:], picture(nhwc(t, i)))
 	}
 	return nil
 }
 
 // sample takes numbers of an output, in the order of NHWC.
 func sample(t describe.Tensor, data []byte) ([]float64, error) {
-	c, size, err := codec(t)
+	c, err := codec(t)
 	if err != nil {
 		return nil, err
 	}
-	n := len(data) / size
+	n := len(data) / c.size
 	at := make([]int, n) // the index of each number in memory, by its index in NHWC
 	for i := range n {
 		at[nhwc(t, i)] = i
@@ -165,7 +165,7 @@ func sample(t describe.Tensor, data []byte) ([]float64, error) {
 		if k == count-1 {
 			i = n - 1
 		}
-		out = append(out, c.get(data[at[i]*size:]))
+		out = append(out, c.get(data[at[i]*c.size:]))
 	}
 	return out, nil
 }
@@ -180,49 +180,48 @@ func nhwc(t describe.Tensor, i int) int {
 	return ((n*h+y)*w+x)*c + i/(h*w)%c
 }
 
-// number reads and writes one number of a type.
+// number reads and writes the numbers of a type.
 type number struct {
-	put func(to []byte, x float32)
-	get func(from []byte) float64
+	size      int
+	float     bool
+	low, high float64 // of whole numbers
 }
 
-// codec is for a tensor's type, of so many bytes.
-func codec(t describe.Tensor) (number, int, error) {
-	whole := func(low, high float64) func(x float32) float64 {
-		return func(x float32) float64 {
-			return min(max(math.RoundToEven((float64(x)+1)/2*(high-low))+low, low), high)
-		}
+// put writes x. Whole numbers get -1 to 1 in all of their range.
+func (n number) put(to []byte, x float32) {
+	if n.float {
+		binary.LittleEndian.PutUint32(to, math.Float32bits(x))
+		return
 	}
-	switch t.DType {
-	case "f32":
-		return number{
-			func(to []byte, x float32) { binary.LittleEndian.PutUint32(to, math.Float32bits(x)) },
-			func(from []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(from))) },
-		}, 4, nil
-	case "i32":
-		w := whole(math.MinInt32, math.MaxInt32)
-		return number{
-			func(to []byte, x float32) { binary.LittleEndian.PutUint32(to, uint32(int32(w(x)))) },
-			func(from []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(from))) },
-		}, 4, nil
-	case "u32":
-		w := whole(0, math.MaxUint32)
-		return number{
-			func(to []byte, x float32) { binary.LittleEndian.PutUint32(to, uint32(w(x))) },
-			func(from []byte) float64 { return float64(binary.LittleEndian.Uint32(from)) },
-		}, 4, nil
-	case "i8":
-		w := whole(math.MinInt8, math.MaxInt8)
-		return number{
-			func(to []byte, x float32) { to[0] = byte(int8(w(x))) },
-			func(from []byte) float64 { return float64(int8(from[0])) },
-		}, 1, nil
-	case "u8":
-		w := whole(0, math.MaxUint8)
-		return number{
-			func(to []byte, x float32) { to[0] = byte(w(x)) },
-			func(from []byte) float64 { return float64(from[0]) },
-		}, 1, nil
+	v := min(max(math.RoundToEven((float64(x)+1)/2*(n.high-n.low))+n.low, n.low), n.high)
+	for i := range n.size {
+		to[i] = byte(int64(v) >> (8 * i))
 	}
-	return number{}, 0, fmt.Errorf("tensor %s: no numbers of type %s", t.Title(), t.DType)
+}
+
+// get reads a number.
+func (n number) get(from []byte) float64 {
+	var v int64
+	for i := range n.size {
+		v |= int64(from[i]) << (8 * i)
+	}
+	if n.float {
+		return float64(math.Float32frombits(uint32(v)))
+	}
+	if n.low < 0 && float64(v) > n.high {
+		v -= 1 << (8 * n.size)
+	}
+	return float64(v)
+}
+
+// codec returns the number of a tensor's type.
+func codec(t describe.Tensor) (number, error) {
+	n, ok := map[string]number{
+		"f32": {size: 4, float: true}, "i32": {size: 4, low: math.MinInt32, high: math.MaxInt32}, "u32": {size: 4, high: math.MaxUint32},
+		"i8": {size: 1, low: math.MinInt8, high: math.MaxInt8}, "u8": {size: 1, high: math.MaxUint8},
+	}[t.DType]
+	if !ok {
+		return number{}, fmt.Errorf("tensor %s: no numbers of type %s", t.Title(), t.DType)
+	}
+	return n, nil
 }

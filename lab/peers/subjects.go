@@ -1,4 +1,4 @@
-package main
+package peers
 
 import "path/filepath"
 
@@ -14,7 +14,7 @@ type Subject struct {
 type Entry struct {
 	Engine string // for people
 	Env    string // the environment of the engine: a Name of environments(); "" for ripc itself
-	Worker string // of bench/python/worker.py; "" for ripc itself
+	Worker string // of lab/peers/python/worker.py; "" for ripc itself
 	// Model is a file below the folder of models that the environments make, or, if Own, below the top folder.
 	Model string
 	Own   bool

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"bufio"
@@ -17,7 +17,7 @@ import (
 
 // A worker is a process that has loaded one model with one engine, and runs it on command. It says what it has loaded in its first
 // line, a greeting; for each order that it then reads it writes a report. Both sides are JSON, one object a line;
-// bench/python/worker.py is the other implementation.
+// lab/peers/python/worker.py is the other implementation.
 type (
 	greeting struct {
 		Error    string           `json:"error,omitempty"` // why it cannot run the model

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/bench/limits"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/need"
 	"ripc/lower/layout"
+	"ripc/measure/limits"
 	"ripc/runtime/describe"
 )
 
@@ -41,7 +41,7 @@ func TestProducts(t *testing.T) {
 		return &describe.Layer{ActivationBits: activations, WeightBits: weights, Algorithm: &describe.Algorithm{Name: name}}
 	}
 	d := &describe.Artifact{Stages: []describe.Stage{{MACs: 10, Layer: layer("float", 32, 32)}, {MACs: 100, Layer: layer("popcount", 3, 2)}, {Op: "max_pool"}, {MACs: 5, Layer: layer("popcount", 1, 1)}}}
-	got := products(d)
+	got := productsOf(d)
 	if len(got) != 2 || got["fp32"] != 10 || got["bits"] != 605 {
 		t.Errorf("got %v", got)
 	}
@@ -100,7 +100,7 @@ func TestServe(t *testing.T) {
 	need.OK(t, err)
 	var out bytes.Buffer
 	in := strings.NewReader("{\"runs\": 3}\n{\"runs\": 1}\n")
-	if err := serve(context.Background(), "../examples/convs/convD_n2_unipolar.json", 2, in, &out); err != nil {
+	if err := serve(context.Background(), "../../examples/convs/convD_n2_unipolar.json", 2, in, &out); err != nil {
 		t.Fatal(err)
 	}
 	answers := json.NewDecoder(&out)
@@ -118,7 +118,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := serve(context.Background(), "../examples/none.json", 1, strings.NewReader(""), &out); err != nil {
+	if err := serve(context.Background(), "../../examples/none.json", 1, strings.NewReader(""), &out); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(out.Bytes(), &g); err != nil || g.Error == "" {

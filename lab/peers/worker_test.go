@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ripc/bench/limits"
+	"ripc/measure/limits"
 )
 
 // fake is the command of a worker that greets like this and then answers each order.
@@ -111,11 +111,8 @@ func TestDiffers(t *testing.T) {
 
 // TestReached: the highest rate counts, and a clock that was disturbed does not.
 func TestReached(t *testing.T) {
-	d := &driver{set: &limits.Set{Kernels: []limits.Kernel{{Limit: "fp32", Name: "k"}}}, rates: map[int][][]limits.Rate{2: {{
-		{PerSecond: 4, PerCycle: 9e9, GHz: 0.1}, {PerSecond: 8, PerCycle: 2, GHz: 4}, {PerSecond: 7, PerCycle: 3, GHz: 3},
-	}}}}
-	ls, ghz := d.reached()
-	if len(ls) != 1 || ls[0].PerSecond != 8 || ls[0].PerCycle != 3 || ls[0].Threads != 2 || ghz != 3 {
-		t.Errorf("%+v, %v GHz", ls, ghz)
+	v := reached([]limits.Rate{{PerSecond: 4, PerCycle: 9e9, GHz: 0.1}, {PerSecond: 8, PerCycle: 2, GHz: 4}, {PerSecond: 7, PerCycle: 3, GHz: 3}})
+	if v["max_macs_per_second"] != 8 || v["macs_per_cycle"] != 3 || v["clock_ghz"] != 3 {
+		t.Errorf("%v", v)
 	}
 }

@@ -1,6 +1,6 @@
 """The networks and layers that all engines are compared on, said once: a builder makes an ONNX or a TFLite file of them.
 
-Shapes are those of ripc's own models (examples/convs, examples/squeezenet, bench/resnet.go). Weights are random, and the same
+Shapes are those of ripc's own models (examples/convs, examples/squeezenet, examples/networks). Weights are random, and the same
 in every file: a builder takes them from weights() in the order in which the layers are written here. Normalizations are left
 out, as if a converter had folded them into the weights.
 """
@@ -72,6 +72,6 @@ def build(b, name):
 
 
 def picture(shape):
-    """The input that every engine gets, in the order of NHWC: numbers from -1 to 1 that look random. bench/inputs.go has the same."""
+    """The input that every engine gets, in the order of NHWC: numbers from -1 to 1 that look random. lab/peers/serve.go has the same."""
     i = np.arange(np.prod(shape), dtype=np.uint64)
     return ((i * 2654435761 % 2**32).astype(np.float32) / 2**31 - 1).astype(np.float32).reshape(shape)

@@ -1,11 +1,10 @@
-package main
+package peers
 
 import (
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,7 @@ import (
 // environment is a Python environment with engines in it. They want versions of their dependencies that exclude each other.
 type environment struct {
 	Name         string
-	Requirements string // file in bench/python: every package with its version
+	Requirements string // file in lab/peers/python: every package with its version
 	Models       string // program there that writes the models of these engines
 }
 
@@ -24,7 +23,7 @@ type environment struct {
 const pythonVersion = "3.11"
 
 // scripts is where the Python programs are, from the top folder.
-const scripts = "bench/python"
+const scripts = "lab/peers/python"
 
 func environments() []environment {
 	return []environment{
@@ -34,34 +33,27 @@ func environments() []environment {
 	}
 }
 
-// peers is the folder with everything that is not ripc's, outside the tree.
-type peers struct {
-	dir    string
-	python string // "" finds one
-	log    io.Writer
-}
-
-func (p peers) models() string { return filepath.Join(p.dir, "models") }
+func (b *bench) models() string { return filepath.Join(b.dir, "models") }
 
 // interpreter is the Python of an environment.
-func (p peers) interpreter(name string) string { return filepath.Join(p.dir, name, "bin", "python") }
+func (b *bench) interpreter(name string) string { return filepath.Join(b.dir, name, "bin", "python") }
 
-// worker is the command that runs an entry.
-func (p peers) worker(e Entry, threads int) []string {
-	return []string{p.interpreter(e.Env), filepath.Join(scripts, "worker.py"), e.Worker, e.file(p.models()), fmt.Sprint(threads)}
+// peerWorker is the command that runs an entry.
+func (b *bench) peerWorker(e Entry, threads int) []string {
+	return []string{b.interpreter(e.Env), filepath.Join(scripts, "worker.py"), e.Worker, e.file(b.models()), fmt.Sprint(threads)}
 }
 
-// setUp installs the environments and makes the models that are not there yet. It returns what cannot be had, by the name of the
+// installAll installs the environments and makes the models that are not there yet. It returns what cannot be had, by the name of the
 // environment, and why.
-func (p peers) setUp(ctx context.Context) (map[string]string, error) {
+func (b *bench) installAll(ctx context.Context) (map[string]string, error) {
 	missing := map[string]string{}
-	if err := os.MkdirAll(p.models(), 0o755); err != nil {
+	if err := os.MkdirAll(b.models(), 0o755); err != nil {
 		return nil, err
 	}
 	for _, e := range environments() {
-		if err := p.install(ctx, e); err != nil {
+		if err := b.install(ctx, e); err != nil {
 			missing[e.Name] = err.Error()
-		} else if err := p.makeModels(ctx, e); err != nil {
+		} else if err := b.makeModels(ctx, e); err != nil {
 			missing[e.Name] = err.Error()
 		}
 		if ctx.Err() != nil {
@@ -72,13 +64,13 @@ func (p peers) setUp(ctx context.Context) (map[string]string, error) {
 }
 
 // install makes an environment, unless it is there with the same requirements.
-func (p peers) install(ctx context.Context, e environment) error {
+func (b *bench) install(ctx context.Context, e environment) error {
 	requirements := filepath.Join(scripts, e.Requirements)
 	wanted, err := stamp(requirements)
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(p.dir, e.Name)
+	dir := filepath.Join(b.dir, e.Name)
 	mark := filepath.Join(dir, "ripc-installed")
 	if has, err := os.ReadFile(mark); err == nil && bytes.Equal(has, wanted) {
 		return nil
@@ -90,20 +82,20 @@ func (p peers) install(ctx context.Context, e environment) error {
 	if uv, err := exec.LookPath("uv"); err == nil {
 		steps = [][]string{
 			{uv, "venv", "--quiet", "--python", pythonVersion, dir},
-			{uv, "pip", "install", "--quiet", "--python", p.interpreter(e.Name), "-r", requirements},
+			{uv, "pip", "install", "--quiet", "--python", b.interpreter(e.Name), "-r", requirements},
 		}
 	} else {
-		python, err := p.find(ctx)
+		python, err := b.find(ctx)
 		if err != nil {
 			return err
 		}
 		steps = [][]string{
 			{python, "-m", "venv", dir},
-			{p.interpreter(e.Name), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements},
+			{b.interpreter(e.Name), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements},
 		}
 	}
 	for _, s := range steps {
-		if err := p.do(ctx, e.Name+": installing "+e.Requirements, s); err != nil {
+		if err := b.do(ctx, e.Name+": installing "+e.Requirements, s); err != nil {
 			return err
 		}
 	}
@@ -111,10 +103,10 @@ func (p peers) install(ctx context.Context, e environment) error {
 }
 
 // find finds a Python of the version that the requirements are for.
-func (p peers) find(ctx context.Context) (string, error) {
+func (b *bench) find(ctx context.Context) (string, error) {
 	names := []string{"python" + pythonVersion, "python3", "python"}
-	if p.python != "" {
-		names = []string{p.python}
+	if b.python != "" {
+		names = []string{b.python}
 	}
 	for _, name := range names {
 		out, err := exec.CommandContext(ctx, name, "-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])").Output()
@@ -126,40 +118,40 @@ func (p peers) find(ctx context.Context) (string, error) {
 }
 
 // makeModels makes the models of an environment, unless the same programs have made them.
-func (p peers) makeModels(ctx context.Context, e environment) error {
+func (b *bench) makeModels(ctx context.Context, e environment) error {
 	wanted, err := stamp(filepath.Join(scripts, e.Requirements), filepath.Join(scripts, e.Models), filepath.Join(scripts, "networks.py"))
 	if err != nil {
 		return err
 	}
-	mark := filepath.Join(p.models(), "made-"+e.Name)
+	mark := filepath.Join(b.models(), "made-"+e.Name)
 	if has, err := os.ReadFile(mark); err == nil && bytes.Equal(has, wanted) {
 		return nil
 	}
-	if err := p.do(ctx, e.Name+": making models", []string{p.interpreter(e.Name), filepath.Join(scripts, e.Models), p.models()}); err != nil {
+	if err := b.do(ctx, e.Name+": making models", []string{b.interpreter(e.Name), filepath.Join(scripts, e.Models), b.models()}); err != nil {
 		return err
 	}
 	return os.WriteFile(mark, wanted, 0o644)
 }
 
 // do runs a command and keeps what it prints for the case that it fails.
-func (p peers) do(ctx context.Context, what string, command []string) error {
-	fmt.Fprintf(p.log, "%s (%s)\n", what, p.dir)
+func (b *bench) do(ctx context.Context, what string, command []string) error {
+	fmt.Fprintf(os.Stderr, "%s (%s)\n", what, b.dir)
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
-		fmt.Fprintf(p.log, "%s\n%s\n", strings.Join(command, " "), out.String())
+		fmt.Fprintf(os.Stderr, "%s\n%s\n", strings.Join(command, " "), out.String())
 		return fmt.Errorf("%s failed: %s", what, lastLine(out.String()))
 	}
 	return nil
 }
 
 // versions lists the packages of all environments that are there, as their requirements give them: the engines alone.
-func (p peers) versions() ([]string, error) {
+func (b *bench) versions() ([]string, error) {
 	engines := []string{"onnxruntime", "ai-edge-litert", "larq-compute-engine", "tensorflow-cpu", "apache-tvm"}
 	var out []string
 	for _, e := range environments() {
-		if _, err := os.Stat(filepath.Join(p.dir, e.Name, "ripc-installed")); err != nil {
+		if _, err := os.Stat(filepath.Join(b.dir, e.Name, "ripc-installed")); err != nil {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(scripts, e.Requirements))

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 
 // TestFind: without the right Python the reason names what was tried.
 func TestFind(t *testing.T) {
-	_, err := peers{python: "no-such-python"}.find(t.Context())
+	_, err := (&bench{python: "no-such-python"}).find(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "tried no-such-python") || !strings.Contains(err.Error(), pythonVersion) {
 		t.Error(err)
 	}

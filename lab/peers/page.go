@@ -1,0 +1,301 @@
+package peers
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"ripc/lab/figures"
+	"ripc/lab/task"
+	"ripc/measure/limits"
+)
+
+// limitSubject is the subject of the kernels of the limits.
+const limitSubject = "limits"
+
+// results are figures, what they are of, and the kernels of the limits.
+type results struct {
+	*figures.Store
+	subjects []Subject
+	kernels  []limits.Kernel
+}
+
+// threads are the numbers of threads that were measured, in order.
+func (r *results) threads() []int {
+	var ns []int
+	for _, f := range r.Latest() {
+		ns = append(ns, f.Threads)
+	}
+	slices.Sort(ns)
+	return slices.Compact(ns)
+}
+
+// figure returns that of an engine with a number of threads, nil if there is none.
+func (r *results) figure(s Subject, engine string, threads int) *figures.Figure {
+	f := r.Find(figures.Key{Subject: s.Name, Variant: engine, Threads: threads})
+	if !f.Has("min_ms") {
+		return nil
+	}
+	return f
+}
+
+// engines are those that were measured, in order.
+func (r *results) engines(s Subject) []string {
+	var names []string
+	for _, e := range s.Entries {
+		if slices.ContainsFunc(r.threads(), func(n int) bool { return r.figure(s, e.Engine, n) != nil }) {
+			names = append(names, e.Engine)
+		}
+	}
+	return names
+}
+
+// limit returns the figure of a kernel, nil if the machine cannot run it.
+func (r *results) limit(k limits.Kernel, threads int) *figures.Figure {
+	return r.Find(figures.Key{Subject: limitSubject, Variant: k.Name, Threads: threads})
+}
+
+// best is the highest rate of a limit, in multiply-adds a second, 0 if the machine has no kernel for it.
+func (r *results) best(limit string, threads int) float64 {
+	var best float64
+	for _, k := range r.kernels {
+		if f := r.limit(k, threads); k.Limit == limit && f != nil {
+			best = max(best, f.Values["max_macs_per_second"])
+		}
+	}
+	return best
+}
+
+// boundMS is the least time in which this machine can do a figure's products, one limit after the other; 0 if that is not known.
+func (r *results) boundMS(f *figures.Figure) float64 {
+	var ms float64
+	for name, n := range f.Values {
+		limit, ok := strings.CutSuffix(name, products)
+		if !ok || n == 0 {
+			continue
+		}
+		rate := r.best(limit, f.Threads)
+		if rate == 0 {
+			return 0
+		}
+		ms += 1000 * n / rate
+	}
+	return ms
+}
+
+// threadsText is "1 thread" or "2 threads".
+func threadsText(n int) string {
+	if n == 1 {
+		return "1 thread"
+	}
+	return fmt.Sprintf("%d threads", n)
+}
+
+// machine says what was measured where, and with what.
+func (r *results) machine() string {
+	var load float64
+	var clocks []float64
+	var all []*figures.Figure
+	for _, f := range r.Latest() {
+		load = max(load, f.Values["max_load"])
+		if f.Subject == limitSubject {
+			clocks = append(clocks, f.Values["clock_ghz"])
+		}
+		if f.Has("min_ms") || f.Subject == limitSubject {
+			all = append(all, f)
+		}
+	}
+	return fmt.Sprintf("%s\n\n%s; %.2f GHz behind the kernels of the limits.\n\n%s", figures.Sources(all), figures.Tools(all), figures.Median(clocks), task.Busy(load))
+}
+
+// page is the whole of a run in Markdown; name is that of the files, without their extensions.
+func (r *results) page(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Side by side\n\n<!-- Made by make %s; do not edit. -->\n\n", name)
+	b.WriteString(r.machine())
+	b.WriteString("All engines of a layer or network have loaded it in processes of their own, and take turns; between its turns a process is " +
+		"stopped. Times are of one inference, in milliseconds, minimum / median of all turns. " +
+		"`lab/peers/README.md` says what is compared.\n")
+
+	b.WriteString("\n## Limits of this machine\n\nWhat loops of nothing but the named instructions reach, in the same run. A *share* below is the time " +
+		"that the products of a layer or network take at the best of these rates, one kind after the other, divided by the shortest time that was measured. Sums of bits have a product for " +
+		"each pair of bits. Loops that are written in another way, or data that does not come from registers, may have other limits.\n\n")
+	cells := []string{"limit", "kernel", "instructions"}
+	for _, n := range r.threads() {
+		cells = append(cells, threadsText(n)+": MACs/cycle", "GMAC/s")
+	}
+	b.WriteString(task.Head(cells...))
+	r.eachLimit(func(k limits.Kernel) {
+		cells := []string{k.Limit, k.Name, k.What}
+		for _, n := range r.threads() {
+			v := r.limit(k, n).Values
+			cells = append(cells, fmt.Sprintf("%.0f", v["macs_per_cycle"]), fmt.Sprintf("%.0f", v["max_macs_per_second"]/1e9))
+		}
+		b.WriteString(task.Row(cells...))
+	})
+
+	ns := r.threads()
+	fmt.Fprintf(&b, "\n## Times\n\n![times of all engines](%s.svg)\n\nThick bars are for %s", name, threadsText(ns[0]))
+	if len(ns) > 1 {
+		fmt.Fprintf(&b, ", thin ones for %s", threadsText(ns[1]))
+	}
+	b.WriteString("; the scale is logarithmic. A line across a bar is where the limits of the machine are.\n")
+	var missing strings.Builder
+	for _, s := range r.subjects {
+		for _, e := range s.Entries {
+			missing.WriteString(r.missing(s, e))
+		}
+		if len(r.engines(s)) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s; %.1f million multiply-adds.\n\n", s.Name, s.What, float64(s.MACs)/1e6)
+		cells := []string{"engine"}
+		for _, n := range ns {
+			cells = append(cells, threadsText(n)+": ms", "times the first", "GMAC/s", "share")
+		}
+		b.WriteString(task.Head(cells...))
+		for _, e := range r.engines(s) {
+			cells := []string{e}
+			for _, n := range ns {
+				cells = append(cells, r.cells(s, e, n)...)
+			}
+			b.WriteString(task.Row(cells...))
+		}
+	}
+	if missing.Len() > 0 {
+		b.WriteString("\n## Not measured\n\n" + task.Head("subject", "engine", "why") + missing.String())
+	}
+	return b.String()
+}
+
+// eachLimit calls f for the kernels that were measured, by limit.
+func (r *results) eachLimit(f func(limits.Kernel)) {
+	for _, limit := range limits.Names() {
+		for _, k := range r.kernels {
+			if k.Limit == limit && r.limit(k, r.threads()[0]) != nil {
+				f(k)
+			}
+		}
+	}
+}
+
+// missing returns rows that say why an entry was not measured: one for all numbers of threads if they have the same reason.
+func (r *results) missing(s Subject, e Entry) string {
+	rows, same := "", true
+	var first string
+	for i, n := range r.threads() {
+		f := r.Find(figures.Key{Subject: s.Name, Variant: e.Engine, Threads: n})
+		why := ""
+		if f != nil {
+			why = f.Why
+		}
+		if i == 0 {
+			first = why
+		}
+		same = same && why == first
+		if why != "" {
+			rows += task.Row(s.Name, e.Engine+", "+threadsText(n), strings.ReplaceAll(why, "|", "\\|"))
+		}
+	}
+	if same && first != "" {
+		return task.Row(s.Name, e.Engine, strings.ReplaceAll(first, "|", "\\|"))
+	}
+	return rows
+}
+
+// cells are a figure's times, its time in times of the subject's first engine, its rate and its share of the machine's limits.
+func (r *results) cells(s Subject, engine string, threads int) []string {
+	f := r.figure(s, engine, threads)
+	if f == nil {
+		return []string{"-", "-", "-", "-"}
+	}
+	var first *figures.Figure
+	for _, e := range r.engines(s) {
+		if first = r.figure(s, e, threads); first != nil {
+			break
+		}
+	}
+	ms := f.Values["min_ms"]
+	return []string{fmt.Sprintf("%.3f / %.3f", ms, f.Values["median_ms"]), fmt.Sprintf("%.2f", ms/first.Values["min_ms"]),
+		fmt.Sprintf("%.0f", float64(s.MACs)/ms/1e6), task.Or(100*r.boundMS(f)/ms, "%.0f %%")}
+}
+
+// table prints the figures on a terminal.
+func (r *results) table(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "LIMIT\tKERNEL\tTHREADS\tMACS/CYCLE\tGMAC/S\t\n")
+	r.eachLimit(func(k limits.Kernel) {
+		for _, n := range r.threads() {
+			v := r.limit(k, n).Values
+			fmt.Fprintf(w, "%s\t%s\t%d\t%.0f\t%.0f\t\n", k.Limit, k.Name, n, v["macs_per_cycle"], v["max_macs_per_second"]/1e9)
+		}
+	})
+	fmt.Fprintf(w, "\t\t\t\t\t\nSUBJECT\tENGINE\tTHREADS\tMS (MIN / MEDIAN)\tTIMES THE FIRST\tGMAC/S\tSHARE\n")
+	for _, s := range r.subjects {
+		for _, n := range r.threads() {
+			for _, e := range s.Entries {
+				if f := r.Find(figures.Key{Subject: s.Name, Variant: e.Engine, Threads: n}); f != nil && f.Why != "" {
+					fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", s.Name, e.Engine, n, f.Why)
+				} else if f != nil {
+					fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", s.Name, e.Engine, n, strings.Join(r.cells(s, e.Engine, n), "\t"))
+				}
+			}
+		}
+	}
+	return w.Flush()
+}
+
+// bars draws the times of all engines, subject by subject, each with a logarithmic scale of its own.
+func (r *results) bars() string {
+	var parts []task.Bars
+	ns := r.threads()
+	ns = ns[:min(2, len(ns))]
+	for _, s := range r.subjects {
+		least, most := math.Inf(1), 0.0
+		for _, e := range r.engines(s) {
+			for _, n := range ns {
+				if f := r.figure(s, e, n); f != nil {
+					ms := f.Values["min_ms"]
+					least, most = min(least, ms), max(most, ms)
+					if bound := r.boundMS(f); bound > 0 {
+						least = min(least, bound)
+					}
+				}
+			}
+		}
+		if most == 0 {
+			continue
+		}
+		low, high := math.Floor(math.Log10(least)), math.Ceil(math.Log10(most))
+		high = max(high, low+1)
+		at := func(ms float64) float64 { return (math.Log10(ms) - low) / (high - low) }
+		part := task.Bars{Title: s.Name + ": " + s.What}
+		for decade := low; decade <= high; decade++ {
+			ms := math.Pow(10, decade)
+			part.Ticks = append(part.Ticks, task.Tick{At: at(ms), Label: fmt.Sprintf("%g ms", ms)})
+		}
+		for _, e := range r.engines(s) {
+			line := task.Line{Label: e, Grey: !strings.HasPrefix(e, "ripc"), Lengths: make([]float64, len(ns)), Limits: make([]float64, len(ns))}
+			var times []string
+			for i, n := range ns {
+				f := r.figure(s, e, n)
+				if f == nil {
+					times = append(times, "-")
+					continue
+				}
+				line.Lengths[i] = at(f.Values["min_ms"])
+				if bound := r.boundMS(f); bound > 0 {
+					line.Limits[i] = at(bound)
+				}
+				times = append(times, fmt.Sprintf("%.3f", f.Values["min_ms"]))
+			}
+			line.Text = strings.Join(times, " / ") + " ms"
+			part.Lines = append(part.Lines, line)
+		}
+		parts = append(parts, part)
+	}
+	return task.Picture(parts)
+}
