@@ -143,7 +143,7 @@ ablation: setup ## what each optimization is worth, at low priority; it can be i
 	nice -n 15 $(GO) run ./lab ablation --missing $(ABLATION)
 
 bench-tuner: setup ## compare the searches of the tuner, at low priority; it can be interrupted: build/tuner, docs/bench-tuner.md
-	nice -n 19 $(GO) run ./bench/tuner -out docs/bench-tuner $(BENCHFLAGS)
+	nice -n 19 $(GO) run ./lab tuner $(BENCHFLAGS)
 
 .PHONY: shipped-records
 shipped-records: setup ## tune the usual networks and make the records that come with ripc, at low priority; it can be interrupted: build/shipped

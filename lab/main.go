@@ -25,11 +25,12 @@ import (
 	"ripc/lab/peers"
 	"ripc/lab/speed"
 	"ripc/lab/task"
+	"ripc/lab/tuner"
 )
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.Alone(), speed.Task()}
+	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.Alone(), speed.Task(), tuner.Task()}
 }
 
 func main() {

@@ -1,4 +1,4 @@
-package main
+package tuner
 
 import (
 	_ "embed"
@@ -6,12 +6,12 @@ import (
 	"fmt"
 
 	"ripc/autotune/space"
+	"ripc/engine/simulate"
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
-	"ripc/measure/provenance"
 	"ripc/targets"
 )
 
@@ -39,25 +39,17 @@ func rows() ([]row, error) {
 	return all, json.Unmarshal(tasksText, &all)
 }
 
-// task is a row with its space.
-type task struct {
+// layer is a row with its space.
+type layer struct {
 	row
 	space *space.Space
-	costs *costs
-	ref   reference
 }
 
-// mark is that of costs of the task that are measured now.
-func (t *task) mark() provenance.Mark {
-	now := provenance.Now("autotune", "bench/tuner")
-	if m, err := targets.Lookup(t.Target); err == nil && !m.Native() {
-		return now.Estimated(m.CPU)
-	}
-	return now
-}
+// simulated reports whether costs are estimated cycles.
+func (l *layer) simulated() bool { return simulate.Supports(l.space.Task.Target.Arch) }
 
-// open makes the task of a row.
-func (r row) open() (*task, error) {
+// open makes the layer of a row.
+func (r row) open() (*layer, error) {
 	t, err := targets.Lookup(r.Target)
 	if err != nil {
 		return nil, err
@@ -97,5 +89,5 @@ func (r row) open() (*task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("task %s: %w", r.Name, err)
 	}
-	return &task{row: r, space: s}, nil
+	return &layer{row: r, space: s}, nil
 }
