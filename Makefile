@@ -131,7 +131,6 @@ table: setup ## measure the networks beside their float twins, on a quiet machin
 
 stale: ## list the figures of the documents that are older than the code that they measure
 	$(GO) run ./lab stale
-	$(GO) run ./scripts/stale
 
 bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="--only convB"
 	$(GO) run ./lab bench $(BENCHFLAGS)
@@ -147,7 +146,7 @@ bench-tuner: setup ## compare the searches of the tuner, at low priority; it can
 
 .PHONY: shipped-records
 shipped-records: setup ## tune the usual networks and make the records that come with ripc, at low priority; it can be interrupted: build/shipped
-	nice -n 15 $(GO) run ./bench/shipped $(BENCHFLAGS)
+	nice -n 15 $(GO) run ./lab records $(BENCHFLAGS)
 
 gobench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...

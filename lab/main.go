@@ -23,6 +23,7 @@ import (
 	"ripc/lab/networks"
 	"ripc/lab/numbers"
 	"ripc/lab/peers"
+	"ripc/lab/records"
 	"ripc/lab/speed"
 	"ripc/lab/task"
 	"ripc/lab/tuner"
@@ -30,7 +31,7 @@ import (
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.Alone(), speed.Task(), tuner.Task()}
+	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.Alone(), speed.Task(), tuner.Task(), records.Task()}
 }
 
 func main() {

@@ -22,7 +22,6 @@ func flag() *regexp.Regexp {
 func speakers() map[string]string {
 	return map[string]string{
 		"cmd/ripc":               "the command itself",
-		"bench/shipped":          "names a command",
 		"lab":                    "flags of its own, of ripc and of Python's tools",
 		"codegen/llvm/toolchain": "flags of LLVM's tools",
 		"engine/simulate":        "flags of qemu",

@@ -110,8 +110,6 @@ func Table() []Row {
 
 		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of what the root found out
 
-		{"bench/shipped", []string{".", "autotune/records", "examples/networks/zoo", "measure/provenance", "targets"}, nil}, // makes the records that ship
-
 		{"lab/figures", []string{"measure"}, nil},
 		{"lab/task", []string{"codegen/llvm/toolchain", "internal/section", "internal/svg", "lab/figures", "measure"}, []string{"github.com/spf13/pflag"}},
 		{"lab/numbers", []string{".", "codegen", "lab/figures", "lab/task", "targets"}, nil},
@@ -120,14 +118,14 @@ func Table() []Row {
 		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}},                        // leaves optimizations out
 		{"lab/peers", []string{".", "codegen", "codegen/llvm/toolchain", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},                                                    // ripc beside other engines
 		{"lab/tuner", []string{"autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lab/figures", "lab/task", "lower/layout", "lower/ops", "measure", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}}, // searches beside each other
-		{"lab", []string{"lab/ablation", "lab/figures", "lab/networks", "lab/numbers", "lab/peers", "lab/speed", "lab/task", "lab/tuner"}, []string{"github.com/spf13/cobra"}},                                                                                                     // measures, and writes the pages of what was measured
+		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil},                                                                                                                                                     // makes the records that ship
+		{"lab", []string{"lab/ablation", "lab/figures", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/speed", "lab/task", "lab/tuner"}, []string{"github.com/spf13/cobra"}},                                                                                      // measures, and writes the pages of what was measured
 
 		{"e2e", nil, nil}, // tests only
 		{"examples/costs", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lower", "measure/provenance", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
-		{"scripts/stale", []string{"measure/provenance"}, nil},                       // figures that are older than the code
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
 
 		{"schemas", nil, nil},
