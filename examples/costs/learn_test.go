@@ -16,12 +16,16 @@ func TestLearn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := openCollector(t.Context(), chip, 80_000, 3)
+	c, err := openCollector(t.Context(), chip, options{from: 2, layers: 1, multiplies: 80_000, points: 3})
 	if err != nil {
 		need.Board(t, err)
 		t.Fatal(err)
 	}
-	points, err := c.layer(t.Context(), 2)
+	all, err := c.layersOf(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := all[0].measure(t.Context())
 	if err != nil {
 		need.Board(t, err)
 		t.Fatal(err)

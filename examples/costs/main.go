@@ -34,17 +34,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := learn(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "costs:", err)
 		os.Exit(1)
 	}
-}
-
-func run(ctx context.Context, args []string) error {
-	if len(args) == 0 || args[0] != "learn" {
-		return errors.New("want the command learn; go doc ./examples/costs says what it does")
-	}
-	return learn(ctx, args[1:])
 }
 
 // options say what is measured and fitted.
@@ -65,6 +58,9 @@ const (
 
 // learn measures layers and fits a target's model, or judges it.
 func learn(ctx context.Context, args []string) error {
+	if len(args) == 0 || args[0] != "learn" {
+		return errors.New("want the command learn; go doc ./examples/costs says what it does")
+	}
 	var name, models string
 	var judged int
 	var o options
@@ -79,7 +75,7 @@ func learn(ctx context.Context, args []string) error {
 	f.StringVar(&models, "models", "", "measure the layers of these in the place of drawn ones: files, or names of examples/networks")
 	f.IntVar(&judged, "judge", 0, "fit nothing: judge what is chosen for this many other layers")
 	f.IntVar(&o.multiplies, "macs", 0, "multiply-accumulates of a layer at most (3,000,000, or 300,000 for a microcontroller)")
-	if err := f.Parse(args); err != nil {
+	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
 	t, err := targets.Lookup(name)
@@ -100,7 +96,7 @@ func learn(ctx context.Context, args []string) error {
 
 // learnLayers measures layers, stores their points, and fits t's model to all points.
 func learnLayers(ctx context.Context, t targets.Target, o options) error {
-	known, err := readStore(t)
+	known, err := readLines[point](store(t))
 	if err != nil {
 		return err
 	}

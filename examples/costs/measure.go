@@ -48,15 +48,14 @@ const stagesAround = 4
 
 // collector measures points of layers on a target.
 type collector struct {
-	target     targets.Target
-	multiplies int
-	points     int // of a layer
-	run        runner.Runner
-	backends   []codegen.Backend
+	options
+	target   targets.Target
+	run      runner.Runner
+	backends []codegen.Backend
 }
 
 // openCollector returns a collector that measures on t. Its runner has to be closed.
-func openCollector(ctx context.Context, t targets.Target, multiplies, points int) (*collector, error) {
+func openCollector(ctx context.Context, t targets.Target, o options) (*collector, error) {
 	var backend codegen.Backend = board.Backend{}
 	if !t.Bare {
 		tools, err := toolchain.Find()
@@ -66,10 +65,7 @@ func openCollector(ctx context.Context, t targets.Target, multiplies, points int
 		backend = llvm.Backend{Tools: tools}
 	}
 	run, err := runner.Open(ctx, ripc.RunnerFor(t), t, runner.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return &collector{target: t, multiplies: multiplies, points: points, run: run, backends: []codegen.Backend{backend}}, nil
+	return &collector{o, t, run, []codegen.Backend{backend}}, err
 }
 
 // origin says what measured points.
@@ -86,83 +82,80 @@ func measureSources(ctx context.Context, t targets.Target, file string, known []
 		return by, err
 	}
 	known = slices.Concat(known, fresh)
-	c, err := openCollector(ctx, t, o.multiplies, o.points)
+	c, err := openCollector(ctx, t, o)
 	if err != nil {
 		return by, err
 	}
 	defer func() { err = errors.Join(err, c.run.Close()) }()
 	by = origin{c.run.Unit(), c.run.Machine()}
-	if len(o.models) > 0 {
-		return by, c.models(ctx, file, known, o.models)
-	}
-	var seeds []uint64
-	for i := range o.layers {
-		seed := o.from + uint64(i)
-		if !slices.ContainsFunc(known, func(p point) bool { return p.Layer == seed }) {
-			seeds = append(seeds, seed)
-		}
-	}
-	name := func(i int) string { return fmt.Sprint("layer ", seeds[i]) }
-	return by, c.each(ctx, file, len(seeds), name, func(ctx context.Context, i int) ([]point, error) { return c.layer(ctx, seeds[i]) })
-}
-
-// models measures the layers of models that have no points in known.
-func (c *collector) models(ctx context.Context, file string, known []point, models []string) error {
-	for _, model := range models {
-		from := modelSource(model)
-		l, err := from.lower(ctx, c.target, true)
-		if err != nil {
-			return err
-		}
-		layers := slices.DeleteFunc(l.layers(), func(layer string) bool {
-			return slices.ContainsFunc(known, func(p point) bool { return p.Model == model && p.Stage == layer })
-		})
-		name := func(i int) string { return model + ": layer " + layers[i] }
-		if err := c.each(ctx, file, len(layers), name, func(ctx context.Context, i int) ([]point, error) {
-			kernels, main, err := l.kernels(layers[i])
-			if err != nil {
-				return nil, err
-			}
-			return c.kernels(ctx, from, kernels[:main], main)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// layer measures one drawn layer.
-func (c *collector) layer(ctx context.Context, seed uint64) ([]point, error) {
-	kernels, main, err := drawnKernels(ctx, c.target, seed, c.multiplies, true)
+	all, err := c.layersOf(ctx, known)
 	if err != nil {
-		return nil, err
+		return by, err
 	}
-	return c.kernels(ctx, source{seed: seed, multiplies: c.multiplies}, kernels, main)
-}
-
-// each measures n layers, several at a time, and appends the points of each to file.
-func (c *collector) each(ctx context.Context, file string, n int, name func(i int) string, measure func(ctx context.Context, i int) ([]point, error)) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(c.run.Slots())
 	var mu sync.Mutex
 	done := 0
-	for i := range n {
+	for _, l := range all {
 		work.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			points, err := measure(ctx, i)
+			points, err := l.measure(ctx)
 			if err != nil {
-				return fmt.Errorf("%s: %w", name(i), err)
+				return fmt.Errorf("%s: %w", l.name, err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			done++
-			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d: %d points\n", c.target.Name, name(i), done, n, len(points))
+			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d: %d points\n", t.Name, l.name, done, len(all), len(points))
 			return appendLines(file, points)
 		})
 	}
-	return work.Wait()
+	return by, work.Wait()
+}
+
+// layer is a layer that is to be measured.
+type layer struct {
+	name    string
+	measure func(ctx context.Context) ([]point, error)
+}
+
+// layersOf returns the layers that have no points in known.
+func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, err error) {
+	for _, model := range c.models {
+		from := modelSource(model)
+		l, err := from.lower(ctx, c.target, true)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range l.layers() {
+			if slices.ContainsFunc(known, func(p point) bool { return p.Model == model && p.Stage == name }) {
+				continue
+			}
+			all = append(all, layer{model + ": layer " + name, func(ctx context.Context) ([]point, error) {
+				kernels, main, err := l.kernels(name)
+				if err != nil {
+					return nil, err
+				}
+				return c.kernels(ctx, from, kernels[:main], main)
+			}})
+		}
+	}
+	for i := range c.layers {
+		seed := c.from + uint64(i)
+		if len(c.models) > 0 || slices.ContainsFunc(known, func(p point) bool { return p.Layer == seed }) {
+			continue
+		}
+		all = append(all, layer{fmt.Sprint("layer ", seed), func(ctx context.Context) ([]point, error) {
+			kernels, main, err := drawnKernels(ctx, c.target, seed, c.multiplies, true)
+			if err != nil {
+				return nil, err
+			}
+			return c.kernels(ctx, source{seed: seed, multiplies: c.multiplies}, kernels, main)
+		}})
+	}
+	return all, nil
 }
 
 // kernels measures the first main kernels, those of a layer of the source, and some of the others.

@@ -99,7 +99,7 @@ func Table() []Row {
 		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
-		{"autotune", join(compiler, autotune, []string{"engine/bareboard", "internal/files", "targets/boards"}), nil},
+		{"autotune", join(compiler, autotune, []string{"engine/bareboard", "internal/files", "targets/boards"}), []string{"golang.org/x/sync"}},
 		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
 		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
