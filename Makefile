@@ -81,7 +81,7 @@ thorough: setup ## all cases of the tests of which make test takes a part: every
 mcu: build ## networks on simulated microcontrollers: set-up of its own, all tests, flash and RAM of digits
 	@scripts/setup-mcu.sh
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
-	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestLearn' ./examples/costs
+	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestLearn' ./lab/fit
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine ./e2e
 	@for t in $(BOARDS); do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
 

@@ -22,7 +22,6 @@ var notRun = []struct{ command, why string }{
 	{"go mod ", "fetches modules; the test writes a go.mod with this module's versions"},
 	{"go test ", "the test that it names runs as such"},
 	{"go run ./examples/networks ", "writes large networks; the tests there write the small twins"},
-	{"go run ./examples/costs learn ", "measures for minutes; its own tests draw and fit a few"},
 	{"bin/ripc compile build/networks/", "of a large network that the command before writes"},
 	{"bin/ripc bench build/networks/", "the same"},
 	{"go run ./lab ", "measures for minutes; its own tests run it on one layer"},

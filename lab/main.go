@@ -1,6 +1,7 @@
 // Command lab measures ripc and writes the pages of what it measured. It runs in the module's root:
 //
 //	go run ./lab TASK [--only REGEXP] [--rounds N] [--anew] [--missing] [--page]
+//	go run ./lab fit|judge --target T
 //	go run ./lab stale
 //
 // Each figure is kept in lab/data as soon as it is measured. A run that was stopped goes on where it was, on the same day with the same code.
@@ -20,6 +21,7 @@ import (
 
 	"ripc/lab/ablation"
 	"ripc/lab/figures"
+	"ripc/lab/fit"
 	"ripc/lab/networks"
 	"ripc/lab/numbers"
 	"ripc/lab/peers"
@@ -49,7 +51,7 @@ func root() *cobra.Command {
 	for _, t := range tasks() {
 		root.AddCommand(command(t))
 	}
-	root.AddCommand(staleCommand())
+	root.AddCommand(append(fit.Commands(), staleCommand())...)
 	return root
 }
 

@@ -96,7 +96,6 @@ func Table() []Row {
 		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
 		{"measure/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
-		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"autotune", join(compiler, autotune, []string{"engine/bareboard", "internal/files", "targets/boards"}), []string{"golang.org/x/sync"}},
@@ -119,10 +118,10 @@ func Table() []Row {
 		{"lab/peers", []string{".", "codegen", "codegen/llvm/toolchain", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},                                                    // ripc beside other engines
 		{"lab/tuner", []string{"autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lab/figures", "lab/task", "lower/layout", "lower/ops", "measure", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}}, // searches beside each other
 		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil},                                                                                                                                                     // makes the records that ship
-		{"lab", []string{"lab/ablation", "lab/figures", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/speed", "lab/task", "lab/tuner"}, []string{"github.com/spf13/cobra"}},                                                                                      // measures, and writes the pages of what was measured
+		{"lab/fit", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lower", "lab/figures", "lab/task", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"github.com/spf13/cobra", "golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
+		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/speed", "lab/task", "lab/tuner"}, []string{"github.com/spf13/cobra"}},                                                                                                                                                                                                                                                       // measures, and writes the pages of what was measured
 
 		{"e2e", nil, nil}, // tests only
-		{"examples/costs", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lower", "measure/provenance", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 

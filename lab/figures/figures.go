@@ -3,13 +3,7 @@
 package figures
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -62,22 +56,10 @@ type Store struct {
 
 // Open reads a store. One that is not there is empty.
 func Open(path string) (*Store, error) {
-	s := New()
+	all, err := ReadLines[Figure](path)
+	s := New(all...)
 	s.path = path
-	data, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		var f Figure
-		if err := json.Unmarshal(line, &f); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w: remove the line", path, n, err)
-		}
-		s.add(f)
-	}
-	return s, nil
+	return s, err
 }
 
 // New returns a store of figures that no file has.
@@ -97,28 +79,9 @@ func (s *Store) add(fs ...Figure) {
 }
 
 // Append adds figures at the file's end.
-func (s *Store) Append(fs ...Figure) (err error) {
-	var b bytes.Buffer
-	for _, f := range fs {
-		line, err := json.Marshal(f)
-		if err != nil {
-			return err
-		}
-		b.Write(append(line, '\n'))
-	}
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o755); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if _, err := file.Write(b.Bytes()); err != nil {
-		return err
-	}
+func (s *Store) Append(fs ...Figure) error {
 	s.add(fs...)
-	return nil
+	return AppendLines(s.path, fs)
 }
 
 // Count returns the number of measurements of k that accept takes.

@@ -1,4 +1,4 @@
-package main
+package fit
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"ripc/autotune/records"
-	"ripc/measure/provenance"
+	"ripc/lab/figures"
 	"ripc/schedule/costmodel"
 	"ripc/schedule/machine"
 	"ripc/targets"
@@ -36,11 +36,11 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 	for _, p := range points {
 		all, layers[p.Layer] = append(all, p.Point), true
 	}
-	mark := provenance.Now("engine", "examples/costs")
-	mark = mark.On(by.CPU)
+	mark := figures.Now("", "engine", "lab/fit")
+	mark.CPU = by.CPU
 	switch {
 	case by.unit == records.Instructions:
-		mark = mark.On("qemu, " + by.CPU)
+		mark.CPU = "qemu, " + by.CPU
 	case by.Simulated:
 		mark = mark.Estimated(by.CPU)
 	}

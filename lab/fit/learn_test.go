@@ -1,4 +1,4 @@
-package main
+package fit
 
 import (
 	"path/filepath"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ripc/internal/need"
+	"ripc/lab/figures"
 	"ripc/targets"
 )
 
@@ -43,13 +44,10 @@ func TestLearn(t *testing.T) {
 		t.Errorf("%d points, of which %d were taken", len(points), taken)
 	}
 	path := filepath.Join(t.TempDir(), "learn", "points")
-	if _, err := readLines[point](path); err != nil { // makes the folder
+	if err := figures.AppendLines(path, points); err != nil {
 		t.Fatal(err)
 	}
-	if err := appendLines(path, points); err != nil {
-		t.Fatal(err)
-	}
-	if kept, err := readLines[point](path); err != nil || !reflect.DeepEqual(kept, points) {
+	if kept, err := figures.ReadLines[point](path); err != nil || !reflect.DeepEqual(kept, points) {
 		t.Errorf("%d points of %d were kept: %v", len(kept), len(points), err)
 	}
 }

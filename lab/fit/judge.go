@@ -1,4 +1,4 @@
-package main
+package fit
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"ripc/lab/figures"
 	"ripc/schedule/machine"
 	"ripc/targets"
 )
@@ -33,7 +34,7 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	if _, err := measureSources(ctx, t, file, nil, o); err != nil {
 		return err
 	}
-	all, err := readLines[point](file)
+	all, err := figures.ReadLines[point](file)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package fit
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ import (
 type source struct {
 	seed       uint64 // of the drawn layer; a hash of the model's name
 	multiplies int    // of the drawn layer at most
-	model      string // a file, or the name of a network of examples/networks; "" of a drawn layer
+	model      string // a file, perhaps of models, or the name of a network of examples/networks; "" of a drawn layer
 }
 
 // modelSource is the source of a model.
@@ -33,6 +33,9 @@ func modelSource(model string) source {
 	h.Write([]byte(model))
 	return source{seed: h.Sum64(), model: model}
 }
+
+// models is the folder of models that points were measured of; points may name it by an older path.
+const models = "lab/fit/models"
 
 // write returns the path of the source's model, which it writes to dir if there is no such file yet.
 func (s source) write(dir string) (path string, err error) {
@@ -44,8 +47,10 @@ func (s source) write(dir string) (path string, err error) {
 		}
 		return path, os.WriteFile(path, text, 0o600)
 	}
-	if _, err := os.Stat(s.model); err == nil {
-		return s.model, nil
+	for _, path := range []string{s.model, filepath.Join(models, filepath.Base(s.model))} {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
 	}
 	n, err := zoo.Find(s.model)
 	if err != nil {

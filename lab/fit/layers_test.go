@@ -1,4 +1,4 @@
-package main
+package fit
 
 import (
 	"reflect"
@@ -65,7 +65,7 @@ func TestPointsBuilt(t *testing.T) {
 			points = append(points, point{"", 2, 300_000, k.Task.Stage.Name, k.key(), k.Task.Algorithm, k.taken.Strategy, k.taken.Values, true, 1})
 		}
 	}
-	const digits = "../digits/digits.json"
+	const digits = "../../examples/digits/digits.json"
 	l, err := modelSource(digits).lower(t.Context(), board, false)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package fit
 
 import (
 	"cmp"
@@ -20,6 +20,7 @@ import (
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
 	"ripc/engine/bareboard"
+	"ripc/lab/figures"
 	"ripc/schedule/strategy"
 	"ripc/targets"
 
@@ -77,7 +78,7 @@ type origin struct {
 // measureSources measures the layers of o.models or, if there are none, o.layers drawn ones from seed o.from on. It skips layers that have
 // points in known or in file, and appends the new points to file.
 func measureSources(ctx context.Context, t targets.Target, file string, known []point, o options) (by origin, err error) {
-	fresh, err := readLines[point](file)
+	fresh, err := figures.ReadLines[point](file)
 	if err != nil {
 		return by, err
 	}
@@ -109,7 +110,7 @@ func measureSources(ctx context.Context, t targets.Target, file string, known []
 			defer mu.Unlock()
 			done++
 			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d: %d points\n", t.Name, l.name, done, len(all), len(points))
-			return appendLines(file, points)
+			return figures.AppendLines(file, points)
 		})
 	}
 	return by, work.Wait()
