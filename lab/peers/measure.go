@@ -28,7 +28,7 @@ func (b *bench) command(e Entry, threads int) []string {
 	if e.Env == "" {
 		return []string{b.self, b.name, "--worker", e.file(b.models()), "--threads", fmt.Sprint(threads)}
 	}
-	return b.peerWorker(e, threads)
+	return []string{filepath.Join(b.dir, e.Env, "bin", "python"), filepath.Join(scripts, "worker.py"), e.Worker, e.file(b.models()), fmt.Sprint(threads)}
 }
 
 // measure measures the entries of a subject: all are loaded, and then take turns with the kernels of the limits. Between its turns a process is

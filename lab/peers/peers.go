@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -35,7 +37,13 @@ type bench struct {
 	worker  string // a model: this process is ripc's worker
 	self    string
 	lacking map[string]string // environments that are not there, and why
+	engines []string          // versions of the others
 }
+
+// scripts is the folder of the Python programs.
+const scripts = "lab/peers/python"
+
+func (b *bench) models() string { return filepath.Join(b.dir, "models") }
 
 // Alone returns the task that measures ripc alone.
 func Alone() *task.Task {
@@ -74,12 +82,7 @@ func (b *bench) task() *task.Task {
 		},
 		Before: b.prepare, Cases: b.cases, Print: printTable,
 		Versions: func(context.Context) ([]string, error) {
-			versions := []string{"ripc " + ripc.Version}
-			if !b.peers {
-				return versions, nil
-			}
-			others, err := b.versions()
-			return append(versions, others...), err
+			return append([]string{"ripc " + ripc.Version}, b.engines...), nil
 		},
 	}
 }
@@ -110,15 +113,26 @@ func (b *bench) prepare(ctx context.Context, _ *regexp.Regexp, out io.Writer) (d
 	if !b.peers {
 		return false, nil
 	}
-	if b.lacking, err = b.installAll(ctx); err != nil {
-		return false, err
+	cmd := exec.CommandContext(ctx, "scripts/setup-peers.sh", b.dir, b.python)
+	cmd.Stderr = os.Stderr
+	text, err := cmd.Output()
+	if err != nil {
+		return false, fmt.Errorf("scripts/setup-peers.sh: %w", err)
 	}
 	if b.setUp {
-		for name, why := range b.lacking {
-			fmt.Fprintf(out, "%s cannot be had: %s\n", name, why)
+		_, err := out.Write(text)
+		return true, err
+	}
+	b.lacking = map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if name, why, ok := strings.Cut(strings.TrimPrefix(line, "lacking "), ": "); ok {
+			b.lacking[name] = why
+		} else {
+			b.engines = append(b.engines, line)
 		}
 	}
-	return b.setUp, nil
+	return false, nil
 }
 
 // cases are all subjects with each number of threads; without peers, with ripc's own entries alone.

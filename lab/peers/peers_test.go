@@ -3,7 +3,9 @@ package peers
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,12 +80,22 @@ func TestSubjects(t *testing.T) {
 				}
 			}
 			known := e.Env == ""
-			for _, env := range environments() {
-				known = known || e.Env == env.Name
+			for _, file := range []string{"python/requirements-" + e.Env + ".txt", "python/models_" + e.Env + ".py"} {
+				_, err := os.Stat(file)
+				known = known || err == nil
 			}
 			if !known || (e.Env == "") != (e.Worker == "") {
 				t.Errorf("%s, %s: environment %q, worker %q", s.Name, e.Engine, e.Env, e.Worker)
 			}
 		}
+	}
+}
+
+// TestSetUp: what cannot be installed is named with the reason, and nothing else stops.
+func TestSetUp(t *testing.T) {
+	t.Setenv("PATH", "/usr/bin:/bin") // without uv
+	out, err := exec.Command("../../scripts/setup-peers.sh", t.TempDir(), "no-such-python").Output()
+	if want := "lacking onnx: no Python 3.11 with venv (tried no-such-python)"; err != nil || strings.Count(string(out), "lacking ") != 3 || !strings.Contains(string(out), want) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -13,7 +13,7 @@ type Subject struct {
 // Entry is an engine that runs a subject, and what it runs.
 type Entry struct {
 	Engine string // for people
-	Env    string // the environment of the engine: a Name of environments(); "" for ripc itself
+	Env    string // the environment of the engine: scripts/setup-peers.sh makes it; "" for ripc itself
 	Worker string // of lab/peers/python/worker.py; "" for ripc itself
 	// Model is a file below the folder of models that the environments make, or, if Own, below the top folder.
 	Model string
