@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ripc/measure"
 )
 
 // Key says what a figure is of.
@@ -36,6 +38,20 @@ type Figure struct {
 	Curves [][]float64        `json:"curves,omitempty"` // one for each seed
 	Why    string             `json:"why,omitempty"`    // the reason why there are no values
 	Mark
+}
+
+// Of returns the values of what a run of code measured.
+func Of(m measure.Figures) map[string]float64 {
+	v := map[string]float64{}
+	for name, x := range map[string]*float64{"min_ms": m.MinMS, "median_ms": m.MedianMS, "macs_per_cycle": m.MACsPerCycle, "estimated_cycles": m.EstimatedCycles} {
+		if x != nil {
+			v[name] = *x
+		}
+	}
+	if m.Instructions != nil {
+		v["instructions"] = float64(*m.Instructions)
+	}
+	return v
 }
 
 // Has reports whether the figure has a value of the name. A nil figure has none.

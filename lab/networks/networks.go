@@ -32,9 +32,9 @@ const dir = "build/networks"
 
 // runner has the flags.
 type runner struct {
-	verify bool
-	turns  int
-	peer   peer
+	verify          bool
+	turns           int
+	python, version string // of a Python with onnxruntime, and of that; "" if there is none
 }
 
 // Task returns the task. A network, its float twin and onnxruntime take turns; the least time of all turns counts.
@@ -54,10 +54,10 @@ func Task() *task.Task {
 			return true, r.compare(ctx, only, out)
 		},
 		Versions: func(ctx context.Context) ([]string, error) {
-			if r.peer = findPeer(ctx); r.peer.version == "" {
+			if r.findPeer(ctx); r.version == "" {
 				return nil, nil
 			}
-			return []string{"onnxruntime " + r.peer.version}, nil
+			return []string{"onnxruntime " + r.version}, nil
 		},
 		Cases: func(_ context.Context, only *regexp.Regexp) (all []task.Case, err error) {
 			for _, n := range chosen(only) {
@@ -129,14 +129,8 @@ func compile(ctx context.Context, model, so string, twin bool) (lib library, err
 		return lib, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(cache)) }()
-	before, had := os.LookupEnv(toolchain.EnvCache)
-	defer func() {
-		if had {
-			err = errors.Join(err, os.Setenv(toolchain.EnvCache, before))
-		} else {
-			err = errors.Join(err, os.Unsetenv(toolchain.EnvCache))
-		}
-	}()
+	before := os.Getenv(toolchain.EnvCache)
+	defer func() { err = errors.Join(err, os.Setenv(toolchain.EnvCache, before)) }()
 	if err := os.Setenv(toolchain.EnvCache, cache); err != nil {
 		return lib, err
 	}
@@ -219,8 +213,8 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 				least(fmt.Sprintf("%s%d_threads_ms", name, threads), *b.MinMS)
 			}
 		}
-		if r.peer.version != "" {
-			ms, err := r.peer.time(ctx, model)
+		if r.version != "" {
+			ms, err := r.timePeer(ctx, model)
 			if err != nil {
 				return nil, err
 			}
@@ -263,11 +257,8 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 //go:embed onnx_twin.py
 var script string
 
-// peer is a Python with onnxruntime; version is "" where there is none.
-type peer struct{ python, version string }
-
-// findPeer looks where make bench-peers keeps it, and for python3.
-func findPeer(ctx context.Context) peer {
+// findPeer looks where make bench-peers keeps onnxruntime, and for python3.
+func (r *runner) findPeer(ctx context.Context) {
 	pythons := []string{"python3"}
 	if dir, err := toolchain.CacheFolder(); err == nil {
 		pythons = append([]string{filepath.Join(dir, "peers", "onnx", "bin", "python")}, pythons...)
@@ -275,15 +266,15 @@ func findPeer(ctx context.Context) peer {
 	for _, python := range pythons {
 		out, err := exec.CommandContext(ctx, python, "-c", "import onnx, onnxruntime; print(onnxruntime.__version__)").Output()
 		if err == nil {
-			return peer{python, string(bytes.TrimSpace(out))}
+			r.python, r.version = python, string(bytes.TrimSpace(out))
+			return
 		}
 	}
-	return peer{}
 }
 
-// time returns the least time of a run with one thread, in milliseconds.
-func (p peer) time(ctx context.Context, model string) (float64, error) {
-	cmd := exec.CommandContext(ctx, p.python, "-c", script, model)
+// timePeer returns the least time of a run with one thread, in milliseconds.
+func (r *runner) timePeer(ctx context.Context, model string) (float64, error) {
+	cmd := exec.CommandContext(ctx, r.python, "-c", script, model)
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -126,23 +126,12 @@ func cases(context.Context, *regexp.Regexp) (all []task.Case, err error) {
 
 // measure takes one figure.
 func (b bench) measure(ctx context.Context, mark figures.Mark) ([]figures.Figure, error) {
-	f := figures.Figure{Mark: mark, Values: map[string]float64{}}
 	o := ripc.Options{Target: b.target}
 	if b.schedule != "" {
-		traces, err := ripc.ReadSchedule(b.schedule)
-		if err != nil {
+		var err error
+		if o.Schedules, err = ripc.ReadSchedule(b.schedule); err != nil {
 			return nil, err
 		}
-		o.Schedules = traces
-	}
-	if b.size {
-		o := o
-		o.Emit = []codegen.Kind{codegen.SO}
-		c, err := ripc.Compile(ctx, b.model, o)
-		if err != nil {
-			return nil, err
-		}
-		f.Values["library_bytes"], f.Values["weight_bytes"] = float64(len(c.Files[codegen.SO])), float64(ripc.InspectCompiled(c).WeightBytes)
 	}
 	r, err := ripc.Bench(ctx, ripc.BenchRequest{Path: b.model, Options: o, Threads: 1, PerLayer: b.layer != ""})
 	if err != nil {
@@ -159,14 +148,20 @@ func (b bench) measure(ctx context.Context, mark figures.Mark) ([]figures.Figure
 		}
 		found, macs = r.Layers[at].Figures, r.Layers[at].MACs
 	}
+	f := figures.Figure{Mark: mark, Values: figures.Of(found)}
 	f.Values["macs"] = float64(macs)
 	if r.Simulated {
-		f.Mark, f.Values["instructions"] = mark.Counted(), float64(*found.Instructions)
-		return []figures.Figure{f}, nil
-	}
-	f.Values["min_ms"], f.Values["median_ms"], f.Values["macs_per_cycle"] = *found.MinMS, *found.MedianMS, *found.MACsPerCycle
-	if r.ClockGHz != nil {
+		f.Mark = mark.Counted()
+	} else if r.ClockGHz != nil {
 		f.Values["clock_ghz"] = *r.ClockGHz
+	}
+	if b.size {
+		o.Emit = []codegen.Kind{codegen.SO}
+		c, err := ripc.Compile(ctx, b.model, o)
+		if err != nil {
+			return nil, err
+		}
+		f.Values["library_bytes"], f.Values["weight_bytes"] = float64(len(c.Files[codegen.SO])), float64(ripc.InspectCompiled(c).WeightBytes)
 	}
 	return []figures.Figure{f}, nil
 }

@@ -2,11 +2,9 @@ package peers
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"ripc/lab/figures"
 	"ripc/lab/task"
@@ -128,14 +126,19 @@ func (r *results) page(name string) string {
 		cells = append(cells, threadsText(n)+": MACs/cycle", "GMAC/s")
 	}
 	b.WriteString(task.Head(cells...))
-	r.eachLimit(func(k limits.Kernel) {
-		cells := []string{k.Limit, k.Name, k.What}
-		for _, n := range r.threads() {
-			v := r.limit(k, n).Values
-			cells = append(cells, fmt.Sprintf("%.0f", v["macs_per_cycle"]), fmt.Sprintf("%.0f", v["max_macs_per_second"]/1e9))
+	for _, limit := range limits.Names() {
+		for _, k := range r.kernels {
+			if k.Limit != limit || r.limit(k, r.threads()[0]) == nil {
+				continue
+			}
+			cells := []string{k.Limit, k.Name, k.What}
+			for _, n := range r.threads() {
+				v := r.limit(k, n).Values
+				cells = append(cells, fmt.Sprintf("%.0f", v["macs_per_cycle"]), fmt.Sprintf("%.0f", v["max_macs_per_second"]/1e9))
+			}
+			b.WriteString(task.Row(cells...))
 		}
-		b.WriteString(task.Row(cells...))
-	})
+	}
 
 	ns := r.threads()
 	fmt.Fprintf(&b, "\n## Times\n\n![times of all engines](%s.svg)\n\nThick bars are for %s", name, threadsText(ns[0]))
@@ -171,37 +174,12 @@ func (r *results) page(name string) string {
 	return b.String()
 }
 
-// eachLimit calls f for the kernels that were measured, by limit.
-func (r *results) eachLimit(f func(limits.Kernel)) {
-	for _, limit := range limits.Names() {
-		for _, k := range r.kernels {
-			if k.Limit == limit && r.limit(k, r.threads()[0]) != nil {
-				f(k)
-			}
+// missing returns rows that say why an entry was not measured.
+func (r *results) missing(s Subject, e Entry) (rows string) {
+	for _, n := range r.threads() {
+		if f := r.Find(figures.Key{Subject: s.Name, Variant: e.Engine, Threads: n}); f != nil && f.Why != "" {
+			rows += task.Row(s.Name, e.Engine+", "+threadsText(n), strings.ReplaceAll(f.Why, "|", "\\|"))
 		}
-	}
-}
-
-// missing returns rows that say why an entry was not measured: one for all numbers of threads if they have the same reason.
-func (r *results) missing(s Subject, e Entry) string {
-	rows, same := "", true
-	var first string
-	for i, n := range r.threads() {
-		f := r.Find(figures.Key{Subject: s.Name, Variant: e.Engine, Threads: n})
-		why := ""
-		if f != nil {
-			why = f.Why
-		}
-		if i == 0 {
-			first = why
-		}
-		same = same && why == first
-		if why != "" {
-			rows += task.Row(s.Name, e.Engine+", "+threadsText(n), strings.ReplaceAll(why, "|", "\\|"))
-		}
-	}
-	if same && first != "" {
-		return task.Row(s.Name, e.Engine, strings.ReplaceAll(first, "|", "\\|"))
 	}
 	return rows
 }
@@ -221,31 +199,6 @@ func (r *results) cells(s Subject, engine string, threads int) []string {
 	ms := f.Values["min_ms"]
 	return []string{fmt.Sprintf("%.3f / %.3f", ms, f.Values["median_ms"]), fmt.Sprintf("%.2f", ms/first.Values["min_ms"]),
 		fmt.Sprintf("%.0f", float64(s.MACs)/ms/1e6), task.Or(100*r.boundMS(f)/ms, "%.0f %%")}
-}
-
-// table prints the figures on a terminal.
-func (r *results) table(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "LIMIT\tKERNEL\tTHREADS\tMACS/CYCLE\tGMAC/S\t\n")
-	r.eachLimit(func(k limits.Kernel) {
-		for _, n := range r.threads() {
-			v := r.limit(k, n).Values
-			fmt.Fprintf(w, "%s\t%s\t%d\t%.0f\t%.0f\t\n", k.Limit, k.Name, n, v["macs_per_cycle"], v["max_macs_per_second"]/1e9)
-		}
-	})
-	fmt.Fprintf(w, "\t\t\t\t\t\nSUBJECT\tENGINE\tTHREADS\tMS (MIN / MEDIAN)\tTIMES THE FIRST\tGMAC/S\tSHARE\n")
-	for _, s := range r.subjects {
-		for _, n := range r.threads() {
-			for _, e := range s.Entries {
-				if f := r.Find(figures.Key{Subject: s.Name, Variant: e.Engine, Threads: n}); f != nil && f.Why != "" {
-					fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", s.Name, e.Engine, n, f.Why)
-				} else if f != nil {
-					fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", s.Name, e.Engine, n, strings.Join(r.cells(s, e.Engine, n), "\t"))
-				}
-			}
-		}
-	}
-	return w.Flush()
 }
 
 // bars draws the times of all engines, subject by subject, each with a logarithmic scale of its own.

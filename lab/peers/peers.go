@@ -80,7 +80,7 @@ func (b *bench) task() *task.Task {
 			f.StringVar(&b.worker, "worker", "", "run this model on command")
 			_ = f.MarkHidden("worker") // the program starts itself with it
 		},
-		Before: b.prepare, Cases: b.cases, Print: printTable,
+		Before: b.prepare, Cases: b.cases,
 		Versions: func(context.Context) ([]string, error) {
 			return append([]string{"ripc " + ripc.Version}, b.engines...), nil
 		},
@@ -160,15 +160,6 @@ func pages(name string) func(string, *figures.Store) (map[string]string, error) 
 		path := filepath.Join(root, name)
 		return map[string]string{path + ".md": r.page(filepath.Base(name)), path + ".svg": r.bars()}, nil
 	}
-}
-
-// printTable prints the figures.
-func printTable(w io.Writer, s *figures.Store) error {
-	r, err := resultsOf(s)
-	if err != nil {
-		return err
-	}
-	return r.table(w)
 }
 
 // resultsOf returns the figures of a store with what they are of.

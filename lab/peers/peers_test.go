@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 	"ripc/measure/limits"
 )
 
-// TestPage: page, picture and table of a small run, made up, with everything that may be missing.
+// TestPage: page and picture of a small run, made up, with everything that may be missing.
 func TestPage(t *testing.T) {
 	s, err := figures.Open("testdata/small.jsonl")
 	if err != nil {
@@ -23,13 +22,8 @@ func TestPage(t *testing.T) {
 	entries := []Entry{{Engine: "ripc, 1 bit"}, {Engine: "Engine <x>, fp32"}, {Engine: "Serial, int8"}}
 	r := &results{s, []Subject{{Name: "conv", What: "3x3 convolution", MACs: 100_000_000, Entries: entries}, {Name: "nothing", What: "a network that no engine runs", MACs: 1, Entries: entries}},
 		[]limits.Kernel{{Limit: "bits", Name: "count", What: "xor, count, add"}, {Limit: "fp32", Name: "fma", What: "fma"}}}
-	var table bytes.Buffer
-	if err := r.table(&table); err != nil {
-		t.Fatal(err)
-	}
 	golden.Check(t, "testdata/small.md", []byte(r.page("small")))
 	golden.Check(t, "testdata/small.svg", []byte(r.bars()))
-	golden.Check(t, "testdata/small.txt", table.Bytes())
 }
 
 // TestValues: the shortest and the middle time.

@@ -4,10 +4,9 @@ package speed
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
-	"text/tabwriter"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -39,7 +38,10 @@ func Task() *task.Task {
 			}
 			return all, nil
 		},
-		Print: func(w io.Writer, s *figures.Store) error { return table(w, s, threads) },
+		Pages: func(root string, s *figures.Store) (map[string]string, error) {
+			text, err := page(s, threads)
+			return map[string]string{filepath.Join(root, "build/lab/speed.md"): text}, err
+		},
 	}
 }
 
@@ -48,57 +50,37 @@ func measure(ctx context.Context, network string, threads int) ([]figures.Figure
 	if err != nil {
 		return nil, err
 	}
-	all := []figures.Figure{{Values: map[string]float64{"min_ms": *r.MinMS}}}
+	all := []figures.Figure{{Values: figures.Of(r.Figures)}}
 	for _, l := range r.Layers {
 		if l.MACs > 0 {
-			all = append(all, figures.Figure{Key: figures.Key{Subject: l.Name, Variant: network, Threads: threads}, Values: map[string]float64{"min_ms": *l.MinMS}})
+			all = append(all, figures.Figure{Key: figures.Key{Subject: l.Name, Variant: network, Threads: threads}, Values: figures.Of(l.Figures)})
 		}
 	}
 	return all, nil
 }
 
-// table prints the layers in their order, and fails if one is slower than the twin's.
-func table(out io.Writer, s *figures.Store, threads int) error {
-	var layers []string
-	var twins []*figures.Figure
-	for _, f := range s.Latest() {
-		if f.Variant == networks()[0] && f.Threads == threads {
-			layers, twins = append(layers, f.Subject), append(twins, f)
-		}
-	}
-	if len(layers) == 0 {
-		return nil
-	}
-	fmt.Fprintf(out, "%s\n\n", figures.Sources(twins))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "layer\tfloat ms\t1 bit ms\t2 bits ms\t3 bits ms\tratio\tratio\tratio\t")
+// page returns a table of the layers in their order, and fails if one is slower than the twin's.
+func page(s *figures.Store, threads int) (string, error) {
+	twins := slices.DeleteFunc(s.Latest(), func(f *figures.Figure) bool { return f.Variant != networks()[0] || f.Threads != threads })
+	text := figures.Sources(twins) + "\n\n" + task.Head("layer", "float: ms", "1 bit", "2 bits", "3 bits", "ratio", "ratio", "ratio")
 	var slow []string
-	for _, l := range append(layers[1:], layers[0]) { // the whole network comes last
-		var ms []float64
-		for _, n := range networks() {
-			f := s.Find(figures.Key{Subject: l, Variant: n, Threads: threads})
+	for _, twin := range twins {
+		ms, cells, ratios := twin.Values["min_ms"], []string{twin.Subject}, []string(nil)
+		for i, n := range networks() {
+			f := s.Find(figures.Key{Subject: twin.Subject, Variant: n, Threads: threads})
 			if f == nil {
-				return fmt.Errorf("%s has no layer %s", n, l)
+				return "", fmt.Errorf("%s has no layer %s", n, twin.Subject)
 			}
-			ms = append(ms, f.Values["min_ms"])
+			v := f.Values["min_ms"]
+			cells, ratios = append(cells, fmt.Sprintf("%.4f", v)), append(ratios, fmt.Sprintf("%.1fx", ms/v))
+			if i == 1 && v > ms {
+				slow = append(slow, twin.Subject)
+			}
 		}
-		fmt.Fprintf(w, "%s\t", l)
-		for _, v := range ms {
-			fmt.Fprintf(w, "%.4f\t", v)
-		}
-		for _, v := range ms[1:] {
-			fmt.Fprintf(w, "%.1fx\t", ms[0]/v)
-		}
-		fmt.Fprintln(w)
-		if ms[1] > ms[0] {
-			slow = append(slow, l)
-		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
+		text += task.Row(append(cells, ratios[1:]...)...)
 	}
 	if len(slow) > 0 {
-		return fmt.Errorf("slower than the float twin at 1 bit: %v", slow)
+		return text, fmt.Errorf("slower than the float twin at 1 bit: %v", slow)
 	}
-	return nil
+	return text, nil
 }

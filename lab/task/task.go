@@ -5,6 +5,7 @@ package task
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -41,10 +42,9 @@ type Task struct {
 	Versions func(context.Context) ([]string, error)
 	// Cases lists the measurements. only is nil if all are wanted; Run drops the cases whose subjects it does not match.
 	Cases func(ctx context.Context, only *regexp.Regexp) ([]Case, error)
-	// Pages returns the texts of the task's files, by path below root. It may read the pages that it fills.
+	// Pages returns the texts of the task's files, by path below root. It may read the pages that it fills. Pages of figures that are not committed are
+	// printed, too.
 	Pages func(root string, s *figures.Store) (map[string]string, error)
-	// Print shows the figures on a terminal; nil prints nothing.
-	Print func(w io.Writer, s *figures.Store) error
 }
 
 // Case is one measurement.
@@ -96,19 +96,21 @@ func (t *Task) Run(ctx context.Context, o Options, out io.Writer) error {
 			return err
 		}
 	}
-	if t.Pages != nil && file == t.File() {
-		pages, err := t.Pages(".", s)
-		if err != nil {
-			return err
-		}
-		if err := write(pages); err != nil {
-			return err
+	if file != t.File() {
+		return nil
+	}
+	if len(s.Latest()) == 0 {
+		return fmt.Errorf("%s has no figures", file)
+	}
+	pages, err := t.Pages(".", s)
+	if !t.Committed() {
+		for path, text := range pages {
+			if filepath.Ext(path) == ".md" {
+				fmt.Fprint(out, text)
+			}
 		}
 	}
-	if t.Print != nil {
-		return t.Print(out, s)
-	}
-	return nil
+	return errors.Join(err, write(pages))
 }
 
 // measure measures the cases that have no figures yet.
