@@ -3,7 +3,7 @@ package ripc
 import (
 	"context"
 
-	"ripc/bench/limits"
+	"ripc/measure/limits"
 	"ripc/measure"
 	"ripc/targets"
 )
@@ -41,7 +41,7 @@ type TwinResult struct {
 	Bench *BenchResult `json:"bench"`
 }
 
-// Limit is what one thread of a machine can do at most of one sort of multiply-add (package bench/limits).
+// Limit is what one thread of a machine can do at most of one sort of multiply-add (package measure/limits).
 type Limit struct {
 	Name         string  `json:"name"` // "fp32", "int8", "bits" or "table"
 	What         string  `json:"what"`

@@ -1,6 +1,9 @@
 package autotune
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // How tasks are chosen, as Ansor does (Zheng et al., OSDI 2020, section 6): with the weight alpha a task is expected to go on gaining as
 // it did in its last round, else what it would gain if its cost fell to nothing as fast as trials grow, or if it became as fast as beta
@@ -13,12 +16,7 @@ const (
 
 // isUsual says that the network has a's kernel without a tuner.
 func (t *tuner) isUsual(a *study) bool {
-	for _, at := range a.places {
-		if t.usual[at] == a {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.places, func(at place) bool { return t.usual[at] == a })
 }
 
 // maxEstimate is how many times the estimated cost of the chosen algorithm another one may have to be tried at the beginning.

@@ -69,10 +69,10 @@ type chooser struct {
 // maxLowerings bounds them: each takes some ten milliseconds.
 const maxLowerings = 64
 
-// state is a stage, by its number, with a hash of what it depends on.
+// state is a stage, by its number, with what it depends on: algorithms, and whether levels lie as bytes.
 type state struct {
 	stage int
-	of    uint64
+	of    string
 }
 
 func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*chooser, error) {
@@ -182,7 +182,7 @@ func (c *chooser) cost(ctx context.Context, by assignment, most float64) (float6
 
 // states are those of all stages.
 func (c *chooser) states(by assignment) []state {
-	bytes := make([]uint64, len(c.coupling.Forms))
+	bytes := make([]byte, len(c.coupling.Forms))
 	for i, layers := range c.coupling.Forms {
 		if !slices.ContainsFunc(layers, func(l string) bool { return !by[l].ReadsBytes() }) {
 			bytes[i] = 1
@@ -190,18 +190,14 @@ func (c *chooser) states(by assignment) []state {
 	}
 	var all []state
 	for i, stage := range c.stages {
-		s := state{stage: i}
-		add := func(v uint64) {
-			const prime = 1099511628211 // of FNV
-			s.of = (s.of ^ (v + 1)) * prime
-		}
+		var of []byte
 		for _, l := range c.coupling.Scopes[stage].Layers {
-			add(uint64(by[l]))
+			of = append(of, byte(by[l]))
 		}
 		for _, form := range c.coupling.Scopes[stage].Forms {
-			add(bytes[form])
+			of = append(of, bytes[form])
 		}
-		all = append(all, s)
+		all = append(all, state{i, string(of)})
 	}
 	return all
 }

@@ -47,15 +47,12 @@ func (t *tuner) searchAll(ctx context.Context) error {
 			return err
 		}
 	}
-	for now := (*round)(nil); ; {
+	for now := (round{}); ; {
 		next := t.ask(ctx)
-		if next == nil && now == nil {
-			more := 0
-			if t.left() > 0 {
-				var err error
-				if more, err = t.begin(ctx, func(*study) bool { return true }); err != nil {
-					return err
-				}
+		if next == nil && len(now.trials) == 0 {
+			more, err := t.begin(ctx, func(*study) bool { return t.left() > 0 })
+			if err != nil {
+				return err
 			}
 			if more == 0 {
 				return ctx.Err()
@@ -127,7 +124,8 @@ func (t *tuner) ask(ctx context.Context) <-chan proposal {
 	t.under.Go(func() {
 		p := proposal{study: a, best: best}
 		p.err = t.working(ctx, proposing, func() (err error) {
-			p.candidates, err = a.propose(ctx, t.Round, told)
+			a.search.Tell(told)
+			p.candidates, err = a.search.Propose(ctx, t.Round)
 			p.candidates = p.candidates[:min(n, len(p.candidates))]
 			return err
 		})
@@ -137,9 +135,9 @@ func (t *tuner) ask(ctx context.Context) <-chan proposal {
 }
 
 // enter begins to build and to measure trials. What a record says of them is known at once.
-func (t *tuner) enter(ctx context.Context, trials []trial) *round {
-	t.grow(ctx)
-	r := &round{trials: trials}
+func (t *tuner) enter(ctx context.Context, trials []trial) round {
+	t.grow()
+	r := round{trials: trials}
 	for i := range trials {
 		tr := &trials[i]
 		tr.origin.Seed, tr.origin.Trial = t.Seed, tr.study.begun
@@ -150,7 +148,7 @@ func (t *tuner) enter(ctx context.Context, trials []trial) *round {
 		if known, ok := tr.study.records[tr.study.key(tr.candidate)]; ok {
 			to <- answer{measurement: known[0].Result, machine: known[0].Machine, known: true}
 		} else {
-			t.jobs <- job{*tr, to}
+			t.serve(ctx, *tr, to)
 		}
 	}
 	return r
@@ -159,14 +157,9 @@ func (t *tuner) enter(ctx context.Context, trials []trial) *round {
 // follow takes note of what the trials of a round come to, in their order, and returns when all of them have come to something and the
 // next round has been proposed, which it enters as soon as that is there. Either may be nil. It ends with the first trial of which nothing can be
 // learned; errOver is no failure.
-func (t *tuner) follow(ctx context.Context, now *round, next <-chan proposal) (*round, error) {
-	var entered *round
+func (t *tuner) follow(ctx context.Context, now round, next <-chan proposal) (entered round, err error) {
 	var failed error // of what proposes: what is under way is noted nevertheless
-	var trials []trial
-	var answers []<-chan answer
-	if now != nil {
-		trials, answers = now.trials, now.answers
-	}
+	trials, answers := now.trials, now.answers
 	for _, tr := range trials {
 		tr.study.before = tr.study.best
 	}
@@ -189,14 +182,14 @@ func (t *tuner) follow(ctx context.Context, now *round, next <-chan proposal) (*
 		case a := <-first:
 			switch {
 			case failed != nil && errors.Is(a.err, errOver):
-				return nil, failed // the end of the time hides no failure
+				return round{}, failed // the end of the time hides no failure
 			case a.err != nil:
-				return nil, a.err
+				return round{}, a.err
 			}
 			if !a.known {
 				t.now++
 				if err := t.keep(trials[0], a); err != nil {
-					return nil, err
+					return round{}, err
 				}
 			}
 			t.note(trials[0], a)

@@ -60,20 +60,19 @@ func (t *tuner) settleStage(ctx context.Context, usual *study, all []*study) err
 		if err != nil {
 			return err
 		}
-		done := true
+		pair := []contender{{usual, c}, {best, d}}
+		if pair[0].settled() && pair[1].settled() {
+			return nil
+		}
 		for range settledBy {
-			for _, one := range []contender{{usual, c}, {best, d}} {
+			for _, one := range pair {
 				if one.settled() {
 					continue
 				}
-				done = false
 				if err := t.again(ctx, one); err != nil {
 					return err
 				}
 			}
-		}
-		if done {
-			return nil
 		}
 	}
 	return nil
@@ -100,11 +99,11 @@ func (t *tuner) again(ctx context.Context, c contender) error {
 	of := c.measured()
 	tr := trial{study: c.study, candidate: c.candidate, origin: of[0].Origin, repeat: len(of) + 1}
 	a := t.try(ctx, tr)
-	if a.err == nil {
-		a.err = t.keep(tr, a)
-	}
 	if a.err != nil {
 		return a.err
+	}
+	if err := t.keep(tr, a); err != nil {
+		return err
 	}
 	s := c.study
 	s.reckon()

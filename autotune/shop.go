@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ripc/autotune/runner"
 )
 
@@ -32,31 +34,27 @@ type Busy struct {
 	Elsewhere bool
 }
 
-// shop is where candidates are built and measured, as many at a time as there is room for, begun in the order in which they come.
+// shop is where candidates are built and measured, as many at a time as there is room for.
 type shop struct {
-	cores chan struct{}
-	slots chan struct{} // of the runner; those that it has not are taken
-	own   int           // slots that it has
-	here  bool          // it measures on these cores
+	cores int
+	room  int                 // slots of the runner at most
+	own   int                 // slots that it has; the others are taken
+	here  bool                // it measures on these cores
+	seats *semaphore.Weighted // for trials under way: one for each core and each slot
+	desks *semaphore.Weighted // one for each core
+	slots *semaphore.Weighted
 	spent [works]atomic.Int64
 
-	jobs  chan job
 	stop  context.CancelFunc
 	under sync.WaitGroup
 }
 
-// job is a trial whose answer somebody waits for.
-type job struct {
-	trial  trial
-	answer chan<- answer
-}
-
 // newShop has all cores of this machine, and room for two rounds at the runner: the one under way, and the next one.
 func newShop(r runner.Runner, round int) *shop {
-	s := &shop{cores: make(chan struct{}, runtime.GOMAXPROCS(0)), slots: make(chan struct{}, 2*round), here: r.Here()}
-	for range cap(s.slots) {
-		s.slots <- struct{}{}
-	}
+	s := &shop{cores: runtime.GOMAXPROCS(0), room: 2 * round, here: r.Here()}
+	s.seats, s.desks, s.slots = semaphore.NewWeighted(int64(s.cores+s.room)), semaphore.NewWeighted(int64(s.cores)), semaphore.NewWeighted(int64(s.room))
+	s.seats.TryAcquire(int64(s.room))
+	s.slots.TryAcquire(int64(s.room))
 	return s
 }
 
@@ -66,45 +64,43 @@ var errOver = errors.New("the time is over")
 // open begins to work; what is under way ends with the context that it gives.
 func (t *tuner) open(ctx context.Context) context.Context {
 	ctx, t.stop = context.WithCancel(ctx)
-	t.jobs = make(chan job, cap(t.slots))
-	for range cap(t.cores) {
-		t.serve(ctx)
-	}
-	t.grow(ctx)
+	t.grow()
 	return ctx
 }
 
 // grow takes the slots that the runner has now into use: a fleet has more when workers have joined it.
-func (t *tuner) grow(ctx context.Context) {
-	for ; t.own < min(max(1, t.Runner.Slots()), cap(t.slots)); t.own++ {
-		<-t.slots
-		t.serve(ctx)
+func (t *tuner) grow() {
+	for ; t.own < min(max(1, t.Runner.Slots()), t.room); t.own++ {
+		t.slots.Release(1)
+		t.seats.Release(1)
 	}
 }
 
-// serve begins to do jobs, one after the other.
-func (t *tuner) serve(ctx context.Context) {
+// serve tries a candidate when there is a seat, and sends what came of it.
+func (t *tuner) serve(ctx context.Context, tr trial, to chan<- answer) {
 	t.under.Go(func() {
-		for j := range t.jobs {
+		var a answer
+		err := within(ctx, t.seats, func() error {
 			if t.over() {
-				j.answer <- answer{err: errOver}
-			} else {
-				j.answer <- t.try(ctx, j.trial)
+				return errOver
 			}
-		}
+			a = t.try(ctx, tr)
+			return a.err
+		})
+		a.err = err
+		to <- a
 	})
 }
 
 // close ends what is under way: nobody uses the runner any more when it returns.
 func (t *tuner) close() {
 	t.stop()
-	close(t.jobs)
 	t.under.Wait()
 }
 
 // working does w on a core when one is free.
 func (s *shop) working(ctx context.Context, w work, f func() error) error {
-	return within(ctx, s.cores, func() error {
+	return within(ctx, s.desks, func() error {
 		defer s.clock(w)()
 		return f()
 	})
@@ -119,19 +115,14 @@ func (s *shop) clock(w work) func() {
 // busy is what the cores have done until now.
 func (s *shop) busy() Busy {
 	of := func(w work) time.Duration { return time.Duration(s.spent[w].Load()) }
-	return Busy{Cores: cap(s.cores), Proposing: of(proposing), Building: of(building), Checking: of(checking), Measuring: of(measuring), Elsewhere: !s.here}
+	return Busy{Cores: s.cores, Proposing: of(proposing), Building: of(building), Checking: of(checking), Measuring: of(measuring), Elsewhere: !s.here}
 }
 
-// within calls f when there is room in slots; it fails with ctx's error once that is done.
-func within(ctx context.Context, slots chan struct{}, f func() error) error {
-	select {
-	case slots <- struct{}{}:
-		defer func() { <-slots }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if err := ctx.Err(); err != nil {
+// within calls f when there is room; it fails with ctx's error once that is done.
+func within(ctx context.Context, room *semaphore.Weighted, f func() error) error {
+	if err := room.Acquire(ctx, 1); err != nil {
 		return err
 	}
+	defer room.Release(1)
 	return f()
 }

@@ -1,9 +1,8 @@
 package autotune
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ripc/autotune/records"
 	"ripc/compile"
@@ -17,13 +16,7 @@ func sifted(set *records.Set, target string) (own *records.Set, notes []Note) {
 	if n := len(set.Damaged); n > 0 {
 		notes = append(notes, Note{Kind: Damaged, Count: n})
 	}
-	mine := 0
-	for i := range set.Records { // there may be very many
-		if set.Records[i].Target == target {
-			mine++
-		}
-	}
-	own = &records.Set{Records: make([]records.Record, 0, mine)}
+	own = &records.Set{}
 	newer := 0
 	for _, r := range set.Records {
 		switch {
@@ -72,16 +65,8 @@ func others(set *records.Set, mine records.Class) []Note {
 
 // isNewer compares versions such as "0.12.1", number by number.
 func isNewer(v, than string) bool {
-	numbers := func(s string) []int {
-		var out []int
-		for part := range strings.SplitSeq(s, ".") {
-			n, err := strconv.Atoi(part)
-			if err != nil {
-				break
-			}
-			out = append(out, n)
-		}
-		return out
-	}
-	return slices.Compare(numbers(v), numbers(than)) > 0
+	var a, b [3]int
+	_, _ = fmt.Sscanf(v, "%d.%d.%d", &a[0], &a[1], &a[2]) // as many as there are
+	_, _ = fmt.Sscanf(than, "%d.%d.%d", &b[0], &b[1], &b[2])
+	return slices.Compare(a[:], b[:]) > 0
 }

@@ -166,13 +166,6 @@ func candidateOf(t *space.Task, r records.Candidate) (space.Candidate, bool) {
 	return space.Candidate{Point: space.Point{Strategy: r.Strategy, Values: r.Values}, Trace: tr, Result: made}, err == nil
 }
 
-// propose tells the search what came of candidates and asks it for others, none of which has been tried; with none, the task is done. It is
-// called by one goroutine at a time, which may be another one than that which takes note of trials.
-func (a *study) propose(ctx context.Context, n int, told []search.Outcome) ([]space.Candidate, error) {
-	a.search.Tell(told)
-	return a.search.Propose(ctx, n)
-}
-
 // trialsOf are trials of candidates that the search of that name proposed when best was the lowest cost.
 func (a *study) trialsOf(cs []space.Candidate, tuner string, best float64) []trial {
 	var all []trial
@@ -281,13 +274,10 @@ func (a *study) interpret(ctx context.Context) (*reference, error) {
 
 // equal reports whether the hashes of outputs, of one or more runs, are those of the definition.
 func (r *reference) equal(outputs []string) bool {
-	if len(outputs) == 0 || len(outputs)%len(r.outputs) != 0 {
-		return false
-	}
-	for i, o := range outputs {
-		if o != r.outputs[i%len(r.outputs)] {
+	for run := range slices.Chunk(outputs, len(r.outputs)) {
+		if !slices.Equal(run, r.outputs) {
 			return false
 		}
 	}
-	return true
+	return len(outputs) > 0
 }

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"time"
 
 	"ripc/autotune/records"
@@ -37,7 +36,7 @@ type Options struct {
 	Trials int
 	// Time is after how long no new candidates are begun; 0 is no limit.
 	Time time.Duration
-	// Search is the name of the search (search.Names); "" is search.Default.
+	// Search is the name of the search (search.Names); "" is the one that search.Choose takes.
 	Search string
 	Seed   uint64
 	// Known are records of elsewhere: the best of them of a kernel is measured behind its default schedule. nil is none.
@@ -85,7 +84,7 @@ type TaskResult struct {
 
 // Tune tunes a network. If ctx ends on the way it returns what was found until then, with ctx's error; what was measured is in the
 // records, and calling it again with the same options goes on from there, to the same result. It fails with *runner.LostError if the
-// runner can measure no more, and with *search.NameError, *search.UnavailableError (a search that was named and needs XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
+// runner can measure no more, and with *search.NameError, search.UnavailableError (a search that was named and needs XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
 func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 	if o.Round <= 0 {
 		o.Round = defaultRound
@@ -139,10 +138,11 @@ func (t *tuner) read(ctx context.Context) error {
 	if err := t.findBackend(ctx); err != nil {
 		return err
 	}
-	missing, err := t.chooseSearch()
+	chosen, missing, err := search.Choose(t.Search)
 	if err != nil {
 		return err
 	}
+	t.Search = chosen
 	known := &records.Set{}
 	if t.Records != "" {
 		if known, err = records.Load(t.Records); err != nil {
@@ -212,18 +212,6 @@ func (*ColdError) Error() string {
 // recordsError says that something cannot be done to a file of records.
 func recordsError(path, what string, err error) error {
 	return &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot " + what + " the records", Err: files.Cause(err)}
-}
-
-// chooseSearch finds out which search it is, and what the default one lacks, if that is why it is another.
-func (t *tuner) chooseSearch() (missing, err error) {
-	if t.Search != "" {
-		if !slices.Contains(search.Names(), t.Search) {
-			return nil, &search.NameError{Name: t.Search}
-		}
-		return nil, search.Available(t.Search)
-	}
-	t.Search = search.Default()
-	return search.Available(search.XGB), nil
 }
 
 func (t *tuner) tell(e Event) {

@@ -520,8 +520,7 @@ func TestRecall(t *testing.T) {
 		known.Records[i].Result.Samples = nil
 	}
 	for _, task := range known.Tasks() {
-		r, _ := known.Best(task)
-		best[task.Workload] = strings.Join(r.Candidate.Trace, "\n")
+		best[task.Workload] = strings.Join(known.Ranked(task, known.Classes(task)[0])[0].Candidate.Trace, "\n")
 	}
 	stale := known.Records[0]
 	stale.Candidate.Trace, stale.Result.Cost, stale.Result.Low = []string{"unroll nothing"}, 1, 1

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,7 +77,10 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hub{auth: &auth{file: filepath.Join(o.Dir, keysFile), own: public, rests: map[string]time.Time{}, log: orSilent(o.Log)}}
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+	h := &Hub{auth: &auth{file: filepath.Join(o.Dir, keysFile), own: public, rests: map[string]time.Time{}, log: o.Log}}
 	keys, err := readKeys(h.auth.file)
 	if err != nil {
 		return nil, err
@@ -115,13 +119,6 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 		return nil, err
 	}
 	return h, nil
-}
-
-func orSilent(log func(string)) func(string) {
-	if log == nil {
-		return func(string) {}
-	}
-	return log
 }
 
 // maxReason is how much is shown of what a tuner says, in bytes.
@@ -209,21 +206,14 @@ func (a *auth) Check(c server.ClientAuthentication) bool {
 	if err == nil {
 		return true
 	}
-	if rests := (*restError)(nil); !errors.As(err, &rests) { // which was said when it was told to, and it tries on and on
+	if err != errRests { // which was said when it was told to, and it tries on and on
 		a.log(fmt.Sprintf("%v is not let in: %v", c.RemoteAddress(), err))
 	}
 	return false
 }
 
-// restError says that a worker has to rest.
-type restError struct {
-	key   Key
-	until time.Time
-}
-
-func (e *restError) Error() string {
-	return fmt.Sprintf("worker %s was told to rest until %s", e.key.Name, e.until.Format(time.TimeOnly))
-}
+// errRests says that a worker has to rest.
+var errRests = errors.New("it was told to rest")
 
 func (a *auth) check(c server.ClientAuthentication) error {
 	if c.Kind() != server.CLIENT {
@@ -242,17 +232,17 @@ func (a *auth) check(c server.ClientAuthentication) error {
 		if err != nil {
 			return err
 		}
-		key, ok := keys[o.Nkey]
-		if !ok {
+		at := slices.IndexFunc(keys, func(k Key) bool { return k.Public == o.Nkey })
+		if at < 0 {
 			return fmt.Errorf("key %s is not one of this hub's", o.Nkey)
 		}
 		a.mu.Lock()
 		until := a.rests[o.Nkey]
 		a.mu.Unlock()
 		if time.Now().Before(until) {
-			return &restError{key, until}
+			return errRests
 		}
-		if key.Role == Worker {
+		if keys[at].Role == Worker {
 			r := runner.WorkerRights(o.Nkey)
 			if user.Account, err = a.rooms.of(o.Nkey, r); err != nil {
 				return err

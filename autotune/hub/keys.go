@@ -45,21 +45,9 @@ type Key struct {
 const keysFile = "keys"
 
 // Keys lists those of the hub in folder dir, in the order in which they were made.
-func Keys(dir string) ([]Key, error) { return keyList(filepath.Join(dir, keysFile)) }
+func Keys(dir string) ([]Key, error) { return readKeys(filepath.Join(dir, keysFile)) }
 
-func readKeys(path string) (map[string]Key, error) {
-	list, err := keyList(path)
-	if err != nil {
-		return nil, err
-	}
-	keys := map[string]Key{}
-	for _, k := range list {
-		keys[k.Public] = k
-	}
-	return keys, nil
-}
-
-func keyList(path string) ([]Key, error) {
+func readKeys(path string) ([]Key, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

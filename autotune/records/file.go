@@ -202,25 +202,10 @@ func tail(f *os.File) (begin, size int64, torn bool, err error) {
 		}
 	}
 	if n := min(len(text), len(beginning)); string(text[:n]) != beginning[:n] {
-		line, err := countLines(io.NewSectionReader(f, 0, begin))
-		return 0, 0, false, cmp.Or(err, error(&NotRecordsError{Line: line + 1}))
+		before, err := io.ReadAll(io.NewSectionReader(f, 0, begin))
+		return 0, 0, false, cmp.Or(err, error(&NotRecordsError{Line: bytes.Count(before, []byte("\n")) + 1}))
 	}
 	return begin, size, true, nil
-}
-
-// countLines counts the ends of lines in r.
-func countLines(r io.Reader) (int, error) {
-	buf := make([]byte, 64<<10)
-	for lines := 0; ; {
-		n, err := r.Read(buf)
-		lines += bytes.Count(buf[:n], []byte("\n"))
-		if err == io.EOF {
-			return lines, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
 }
 
 // lastLine is where what stands behind the last end of a line begins.
@@ -282,64 +267,21 @@ func (s *Set) replaceable() error {
 // WriteFile makes path hold s, at once or not at all. Use Rewrite for a file that tuners may be appending to. It fails with
 // *NotRecordsError if path is there and holds something else than records.
 func WriteFile(path string, s *Set) error {
-	old, err := loadAny(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
-	case err == nil:
-		err = old.replaceable()
-	}
-	if err != nil {
-		return cannotWrite(path, err)
+	if _, err := load(path, func(old *Set, _ *os.File) error { return old.replaceable() }); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &files.WriteError{Path: path, Err: err}
 	}
 	return replaceSet(path, s)
 }
 
+// replaceSet makes path hold s. The new data is on the disk before the old data is gone.
 func replaceSet(path string, s *Set) error {
 	var b bytes.Buffer
 	if err := s.Write(&b); err != nil {
 		return err
 	}
-	if err := replaceSynced(path, b.Bytes()); err != nil {
-		return cannotWrite(path, err)
-	}
-	return nil
-}
-
-func cannotWrite(path string, err error) error {
-	return fmt.Errorf("cannot write %s: %w", path, files.Cause(err))
-}
-
-// replaceSynced is files.Replace for what has to be on the disk before the old contents are gone.
-func replaceSynced(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	name := files.TempName(dir)
 	mode := os.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(name) // fails once it has its final name
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(name, path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return files.ReplaceAll(files.New{Path: path, Data: b.Bytes(), Mode: mode, Sync: true})
 }

@@ -43,7 +43,7 @@ func wantIndexed(t testing.TB, dir, text string) {
 		t.Fatalf("%d, %d, %d records, foreign and damaged, want %d, %d, %d, of %q", len(got.Records), len(got.Foreign), len(got.Damaged), len(want.Records), len(want.Foreign), len(want.Damaged), text)
 	}
 	for i, d := range want.Damaged {
-		if g := got.Damaged[i]; g.Error() != d.Error() || g.Torn != d.Torn || g.Stranger != d.Stranger {
+		if g := got.Damaged[i]; g.Line != d.Line || g.Err.Error() != d.Err.Error() || g.Torn != d.Torn || g.Stranger != d.Stranger {
 			t.Fatalf("damaged: %v, want %v", &g, &d)
 		}
 	}

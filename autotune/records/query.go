@@ -2,6 +2,7 @@ package records
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -60,12 +61,8 @@ func (r *Record) Task() Task { return Task{Workload: r.Workload.Key, Target: r.T
 // Tasks are those that s has records of, in the order of the file.
 func (s *Set) Tasks() []Task {
 	var out []Task
-	seen := map[Task]bool{}
-	for i := range s.Records {
-		if t := s.Records[i].Task(); !seen[t] {
-			seen[t] = true
-			out = append(out, t)
-		}
+	for _, own := range s.byTask() {
+		out = append(out, own.Records[0].Task())
 	}
 	return out
 }
@@ -84,34 +81,21 @@ func (s *Set) Of(t Task) []Record {
 // Classes are those in which the task has costs. The one to trust most is first: what was measured goes before what was simulated, then
 // what was measured last, by the time of the best candidate.
 func (s *Set) Classes(t Task) []Class {
-	type standing struct {
-		class Class
-		time  time.Time
-		lost  bool // no candidate of it may be used
-	}
-	var all []standing
-	known := map[Class]bool{}
+	measured, lost := map[Class]time.Time{}, map[Class]bool{} // no candidate of a lost one may be used
 	for _, r := range s.Of(t) {
 		c := r.Class()
-		if r.Result.Failure != nil || known[c] {
+		if _, known := measured[c]; known || r.Result.Failure != nil {
 			continue
 		}
-		known[c] = true
-		one := standing{class: c, lost: true}
+		measured[c], lost[c] = time.Time{}, true
 		if ranked := s.Ranked(t, c); len(ranked) > 0 {
-			one.lost = false
-			one.time, _ = time.Parse(time.RFC3339, ranked[0].Origin.Time) // without one it is the oldest
+			measured[c], _ = time.Parse(time.RFC3339, ranked[0].Origin.Time) // without one it is the oldest
+			lost[c] = false
 		}
-		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b standing) int {
-		return cmp.Or(falseFirst(a.lost, b.lost), falseFirst(a.class.Simulated, b.class.Simulated), b.time.Compare(a.time), a.class.Compare(b.class))
+	return slices.SortedFunc(maps.Keys(measured), func(a, b Class) int {
+		return cmp.Or(falseFirst(lost[a], lost[b]), falseFirst(a.Simulated, b.Simulated), measured[b].Compare(measured[a]), a.Compare(b))
 	})
-	var out []Class
-	for _, one := range all {
-		out = append(out, one.class)
-	}
-	return out
 }
 
 func falseFirst(a, b bool) int {
@@ -164,17 +148,6 @@ func Typical(of []Record) Record {
 
 func byCost(a, b Record) int { return cmp.Compare(a.Result.Cost, b.Result.Cost) }
 
-// Best is the cheapest candidate of a task in the class to trust most; ok is whether there is one. Who finds that its trace is stale
-// takes the next of Ranked.
-func (s *Set) Best(t Task) (best Record, ok bool) {
-	for _, c := range s.Classes(t) {
-		if ranked := s.Ranked(t, c); len(ranked) > 0 {
-			return ranked[0], true
-		}
-	}
-	return Record{}, false
-}
-
 // Default is the default schedule's record of a task in class c; ok is whether there is one. If default schedules changed
 // between runs it is the latest one's.
 func (s *Set) Default(t Task, c Class) (def Record, ok bool) {
@@ -199,20 +172,22 @@ func (s *Set) Default(t Task, c Class) (def Record, ok bool) {
 func Merge(sets ...*Set) (*Set, error) {
 	out := &Set{}
 	seen := map[string]bool{}
+	isNew := func(line string) bool {
+		defer func() { seen[line] = true }()
+		return !seen[line]
+	}
 	for _, s := range sets {
-		for i := range s.Records {
-			line, err := s.Records[i].line()
+		for _, r := range s.Records {
+			line, err := r.line()
 			if err != nil {
 				return nil, err
 			}
-			if !seen[string(line)] {
-				seen[string(line)] = true
-				out.Records = append(out.Records, s.Records[i])
+			if isNew(string(line)) {
+				out.Records = append(out.Records, r)
 			}
 		}
 		for _, f := range s.Foreign {
-			if line := string(f.Text) + "\n"; !seen[line] {
-				seen[line] = true
+			if isNew(string(f.Text) + "\n") {
 				out.Foreign = append(out.Foreign, f)
 			}
 		}

@@ -211,10 +211,10 @@ func TestDamagedAndForeign(t *testing.T) {
 			if len(s.Records) != 2 {
 				t.Errorf("%d records beside it, want 2", len(s.Records))
 			}
-			if (c.damage != "") != (len(s.Damaged) == 1) || c.damage != "" && !strings.Contains(s.Damaged[0].Error(), "line 2: ") {
+			if (c.damage != "") != (len(s.Damaged) == 1) || c.damage != "" && s.Damaged[0].Line != 2 {
 				t.Fatalf("damaged: %v", s.Damaged)
 			}
-			if c.damage != "" && (!strings.Contains(s.Damaged[0].Error(), c.damage) || s.Damaged[0].Torn) {
+			if c.damage != "" && (!strings.Contains(s.Damaged[0].Err.Error(), c.damage) || s.Damaged[0].Torn) {
 				t.Errorf("damaged: %v, want %s", s.Damaged, c.damage)
 			}
 			if c.name == "newer" {

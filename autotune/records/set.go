@@ -41,11 +41,6 @@ type Damaged struct {
 	Err      error
 }
 
-func (d *Damaged) Error() string { return fmt.Sprintf("line %d: %v", d.Line, d.Err) }
-
-// Unwrap gives the cause.
-func (d *Damaged) Unwrap() error { return d.Err }
-
 // MaxLine is how many bytes a line may have: 4 MiB.
 const MaxLine = 4 << 20
 
@@ -75,14 +70,7 @@ func Load(path string) (*Set, error) {
 
 // LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails with *NotRecordsError if no line
 // begins as a record does, with files.ErrNotRegular for pipes and devices, which may never end, and as files.Open does.
-func LoadExisting(path string) (*Set, error) {
-	return load(path, func(s *Set, f *os.File) error { return s.check(f) })
-}
-
-// loadAny is LoadExisting of a file that may hold anything.
-func loadAny(path string) (*Set, error) {
-	return load(path, func(*Set, *os.File) error { return nil })
-}
+func LoadExisting(path string) (*Set, error) { return load(path, (*Set).check) }
 
 // load reads a file unless check refuses what it holds.
 func load(path string, check func(s *Set, f *os.File) error) (*Set, error) {

@@ -2,6 +2,7 @@ package records
 
 import (
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -39,12 +40,12 @@ func (s *Set) Summaries() []Summary {
 		}
 		for _, c := range classes {
 			one := Summary{Workload: own.Records[0].Workload, Target: t.Target, Class: c}
-			for i := range own.Records {
-				r := &own.Records[i]
-				switch {
-				case r.Result.Failure != nil && c.SameMachine(r.Class()):
-					one.Trials, one.Failed = one.Trials+1, one.Failed+1
-				case r.Result.Failure == nil && r.Class() == c:
+			for _, r := range own.Records {
+				failed := r.Result.Failure != nil && c.SameMachine(r.Class())
+				if failed {
+					one.Failed++
+				}
+				if failed || r.Result.Failure == nil && r.Class() == c {
 					one.Trials++
 				}
 			}
@@ -98,34 +99,31 @@ func (s *Set) Curves(t Task, c Class) []Curve {
 	var order []run
 	tried := map[run]map[int][]Record{} // by trial; none of one that failed
 	for _, r := range s.Of(t) {
-		k := run{r.Origin.Tuner, r.Origin.Seed}
 		if r.Result.Failure == nil && r.Class() != c || !c.SameMachine(r.Class()) {
 			continue
 		}
+		k, n := run{r.Origin.Tuner, r.Origin.Seed}, r.Origin.Trial
 		if tried[k] == nil {
 			tried[k] = map[int][]Record{}
 			order = append(order, k)
 		}
-		of := tried[k][r.Origin.Trial]
+		of := tried[k][n]
 		if r.Result.Failure == nil {
 			of = append(of, r)
 		}
-		tried[k][r.Origin.Trial] = of
+		tried[k][n] = of
 	}
 	var out []Curve
 	for _, k := range order {
 		one := Curve{Tuner: k.tuner, Seed: k.seed}
-		best := 0.0
+		best := math.Inf(1)
 		trials := slices.Sorted(maps.Keys(tried[k]))
 		for i, n := range trials {
-			cost := 0.0
+			before := best
 			if of := tried[k][n]; len(of) > 0 {
-				cost = Typical(of).Result.Cost
+				best = min(best, Typical(of).Result.Cost)
 			}
-			if cost > 0 && (best == 0 || cost < best) {
-				best = cost
-				one.Points = append(one.Points, Point{n, best})
-			} else if i == len(trials)-1 && best > 0 {
+			if best < before || i == len(trials)-1 && !math.IsInf(best, 1) {
 				one.Points = append(one.Points, Point{n, best})
 			}
 		}

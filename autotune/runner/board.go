@@ -59,17 +59,7 @@ func (b *Board) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result
 		if len(j.Capture) > 0 {
 			return nil, errors.New("pieces of the workspace cannot be asked for from afar")
 		}
-		r := runJob{First: j.First, Last: j.Last, Threads: j.Threads, Continue: j.Continue, Keep: j.KeepWorkspace, Discard: j.Discard, Time: j.Time}
-		for _, in := range j.Inputs {
-			r.Inputs = append(r.Inputs, blobs.Add(in))
-		}
-		for _, out := range j.Outputs {
-			r.Outputs = append(r.Outputs, blobs.Add(out))
-		}
-		if j.Workspace != nil {
-			r.Workspace = blobs.Add(j.Workspace)
-		}
-		request.Jobs = append(request.Jobs, r)
+		request.Jobs = append(request.Jobs, replaceContents(j, func(content []byte) []byte { return []byte(blobs.Add(content)) }))
 	}
 	limit := runLimit
 	if end, ok := ctx.Deadline(); ok {
@@ -80,75 +70,71 @@ func (b *Board) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result
 		results, err = c.run(request, blobs, b.sizes(request))
 		return err
 	})
-	if fault := (*blame)(nil); errors.As(err, &fault) {
-		return nil, fault.err
+	if fault := (blame{}); errors.As(err, &fault) {
+		return nil, fault.error
 	}
 	return results, err
 }
 
-// runRequest asks for a batch.
+// runRequest asks for a batch of jobs with hashes in place of contents.
 type runRequest struct {
-	Library string   `json:"library"`
-	Program string   `json:"program"`
-	Jobs    []runJob `json:"jobs"`
+	Library string         `json:"library"`
+	Program string         `json:"program"`
+	Jobs    []simulate.Job `json:"jobs"`
 }
 
-// runJob is a simulate.Job with hashes in place of contents.
-type runJob struct {
-	First     int      `json:"first"`
-	Last      int      `json:"last"`
-	Threads   int      `json:"threads"`
-	Continue  bool     `json:"continue,omitempty"`
-	Keep      bool     `json:"keep,omitempty"`
-	Discard   bool     `json:"discard,omitempty"`
-	Time      bool     `json:"time,omitempty"`
-	Inputs    []string `json:"inputs,omitempty"`
-	Outputs   []string `json:"outputs,omitempty"`
-	Workspace string   `json:"workspace,omitempty"`
+// replaceContents returns j with inputs, outputs and workspace by f.
+func replaceContents(j simulate.Job, f func([]byte) []byte) simulate.Job {
+	each := func(all [][]byte) (out [][]byte) {
+		for _, content := range all {
+			out = append(out, f(content))
+		}
+		return out
+	}
+	j.Inputs, j.Outputs = each(j.Inputs), each(j.Outputs)
+	if j.Workspace != nil {
+		j.Workspace = f(j.Workspace)
+	}
+	return j
 }
 
 // hashes lists the blobs that the batch needs, none twice.
 func (r *runRequest) hashes() []string {
 	all := []string{r.Library, r.Program}
 	for _, j := range r.Jobs {
-		all = append(append(append(all, j.Inputs...), j.Outputs...), j.Workspace)
+		replaceContents(j, func(hash []byte) []byte { all = append(all, string(hash)); return nil })
 	}
 	return distinct(all)
 }
 
 // runAnswer is what a batch left. Behind it, the contents follow: of each result the outputs, then the workspace.
 type runAnswer struct {
-	Results []runResult `json:"results,omitempty"`
+	Results []timing `json:"results,omitempty"`
 	// What the artifact is to blame for.
 	Died    *simulate.RunError     `json:"died,omitempty"`
 	Overran *simulate.OverrunError `json:"overran,omitempty"`
 	Status  *runtime.StatusError   `json:"status,omitempty"`
 }
 
-type runResult struct {
-	Outputs   int           `json:"outputs"`
-	Workspace bool          `json:"workspace,omitempty"`
-	Took      time.Duration `json:"took,omitempty"`
-	GHz       float64       `json:"ghz,omitempty"`
+type timing struct {
+	Took time.Duration `json:"took,omitempty"`
+	GHz  float64       `json:"ghz,omitempty"`
 }
 
 // blame is what the artifact is to blame for: the connection is well.
-type blame struct{ err error }
-
-func (e *blame) Error() string { return e.err.Error() }
+type blame struct{ error }
 
 // run answers a request to run.
 func (s *server) run(ctx context.Context, r *runRequest) error {
 	hashes := r.hashes()
-	for _, h := range hashes {
-		if !isHash(h) {
-			return &MessageError{Msg: "a batch that cannot be"}
-		}
+	if !areHashes(hashes) {
+		return &MessageError{Msg: "a batch that cannot be"}
 	}
 	content, err := s.fetch(ctx, hashes)
 	if err != nil {
 		return err
 	}
+	s.watch()
 	results, err := s.batch(ctx, r, content)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -162,7 +148,7 @@ func (s *server) run(ctx context.Context, r *runRequest) error {
 	}
 	var blobs [][]byte
 	for _, res := range results {
-		answer.Results = append(answer.Results, runResult{Outputs: len(res.Outputs), Workspace: res.Workspace != nil, Took: res.Took, GHz: res.GHz})
+		answer.Results = append(answer.Results, timing{res.Took, res.GHz})
 		blobs = append(blobs, res.Outputs...)
 		if res.Workspace != nil {
 			blobs = append(blobs, res.Workspace)
@@ -195,17 +181,8 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	}
 	var jobs []simulate.Job
 	for _, j := range r.Jobs {
-		job := simulate.Job{First: j.First, Last: j.Last, Threads: j.Threads, Continue: j.Continue, KeepWorkspace: j.Keep, Discard: j.Discard, Time: j.Time}
-		for _, h := range j.Inputs {
-			job.Inputs = append(job.Inputs, content[h])
-		}
-		for _, h := range j.Outputs {
-			job.Outputs = append(job.Outputs, content[h])
-		}
-		if j.Workspace != "" {
-			job.Workspace = content[j.Workspace]
-		}
-		jobs = append(jobs, job)
+		j.Capture = nil
+		jobs = append(jobs, replaceContents(j, func(hash []byte) []byte { return content[string(hash)] }))
 	}
 	return m.Run(ctx, jobs)
 }
@@ -221,7 +198,7 @@ func (b *Board) sizes(r *runRequest) [][]int64 {
 				sizes = append(sizes, int64(n))
 			}
 		}
-		if j.Keep {
+		if j.KeepWorkspace {
 			sizes = append(sizes, b.desc.WorkspaceBytes(j.Threads))
 		}
 		all = append(all, sizes)
@@ -229,7 +206,7 @@ func (b *Board) sizes(r *runRequest) [][]int64 {
 	return all
 }
 
-// run asks for a batch, whose jobs leave blobs of the given sizes. Behind an error but *WorkerError and *blame, the connection is of
+// run asks for a batch, whose jobs leave blobs of the given sizes. Behind an error but *WorkerError and blame, the connection is of
 // no more use.
 func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Result, error) {
 	m, err := c.ask(message{Run: r}, blobs)
@@ -240,23 +217,16 @@ func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Re
 	case a == nil:
 		return nil, &MessageError{Msg: "the worker does not say what it ran"}
 	case a.Died != nil:
-		return nil, &blame{a.Died}
+		return nil, blame{a.Died}
 	case a.Overran != nil:
-		return nil, &blame{a.Overran}
+		return nil, blame{a.Overran}
 	case a.Status != nil:
-		return nil, &blame{a.Status}
+		return nil, blame{a.Status}
 	case len(a.Results) != len(r.Jobs):
 		return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d results of %d jobs", len(a.Results), len(r.Jobs))}
 	}
 	var all []simulate.Result
 	for k, a := range m.Ran.Results {
-		outputs := len(sizes[k])
-		if r.Jobs[k].Keep {
-			outputs--
-		}
-		if a.Outputs != outputs || a.Workspace != r.Jobs[k].Keep {
-			return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d outputs of job %d, and a workspace: %t", a.Outputs, k, a.Workspace)}
-		}
 		res := simulate.Result{Took: a.Took, GHz: a.GHz}
 		for i, size := range sizes[k] {
 			f, err := c.link.read(aBlob(size))
@@ -266,10 +236,10 @@ func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Re
 			switch {
 			case err != nil:
 				return nil, err
-			case i < outputs:
-				res.Outputs = append(res.Outputs, f.blob)
-			default:
+			case r.Jobs[k].KeepWorkspace && i == len(sizes[k])-1:
 				res.Workspace = f.blob
+			default:
+				res.Outputs = append(res.Outputs, f.blob)
 			}
 		}
 		all = append(all, res)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"ripc/engine/simulate"
 )
 
 // SetPatience changes how long an ssh runner waits for its worker beyond a measurement.
@@ -18,7 +20,7 @@ func WithPatience(o Options, d time.Duration) Options {
 // Run asks for a batch of one job whose output has size bytes.
 func (c Client) Run(library []byte, size int64) error {
 	blobs := Blobs{}
-	_, err := c.c.run(&runRequest{Library: blobs.Add(library), Jobs: []runJob{{Threads: 1}}}, blobs, [][]int64{{size}})
+	_, err := c.c.run(&runRequest{Library: blobs.Add(library), Jobs: []simulate.Job{{Threads: 1}}}, blobs, [][]int64{{size}})
 	return err
 }
 

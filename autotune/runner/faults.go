@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ripc/autotune/records"
+	"ripc/engine/bareboard"
 	"ripc/engine/simulate"
 	"ripc/runtime"
 )
@@ -24,6 +25,8 @@ func failed(ctx context.Context, answer Result, err error, s Settings) (Result, 
 	var died *simulate.RunError
 	var overrun *simulate.OverrunError
 	var status *runtime.StatusError
+	var boardDied *bareboard.RunError
+	var boardOverrun *bareboard.OverrunError
 	f := &records.Failure{Kind: records.Crashed}
 	switch {
 	case context.Cause(ctx) == errLimit || errors.Is(err, errSilent):
@@ -37,6 +40,10 @@ func failed(ctx context.Context, answer Result, err error, s Settings) (Result, 
 		}
 	case errors.As(err, &overrun):
 		f.Text = "it wrote beyond the end of " + overrun.What
+	case errors.As(err, &boardDied):
+		f.Text = boardDied.Cause()
+	case errors.As(err, &boardOverrun):
+		f.Text = "it wrote beyond the end of " + boardOverrun.What
 	case errors.As(err, &status):
 		f.Text = status.Error()
 	default:

@@ -39,8 +39,8 @@ type asked struct {
 	cannot  map[string]int // by worker, how often it said that it cannot do the job
 }
 
-// measure looks for an answer; asks; and looks again whenever it is told that there is something, and from time to time.
-func (a *asked) measure(ctx context.Context, wake <-chan struct{}) (Result, error) {
+// measure looks for an answer; asks; and looks again whenever it is told that one is stored, and from time to time.
+func (a *asked) measure(ctx context.Context, stored <-chan *nats.Msg) (Result, error) {
 	away := time.Time{}
 	for {
 		r, ok, err := a.step(ctx)
@@ -65,7 +65,7 @@ func (a *asked) measure(ctx context.Context, wake <-chan struct{}) (Result, erro
 		t := time.NewTimer(lookup)
 		select {
 		case <-ctx.Done():
-		case <-wake:
+		case <-stored:
 		case <-t.C:
 		}
 		t.Stop()
@@ -163,7 +163,6 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 		a.next = m.Sequence + 1
 		worker := lastOf(m.Subject)
 		r, err := a.take(m, worker)
-		var fault *faultError
 		switch {
 		case err == nil:
 			a.judge(worker, nil)
@@ -173,7 +172,7 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 			a.forget(ctx)
 			return r, true, nil
 		case a.times == 0: // those of earlier times were dealt with then
-		case errors.As(err, &fault):
+		case errors.As(err, new(faultError)):
 			a.last = fmt.Errorf("worker %s: %w", a.name(worker), err)
 			a.cannot[worker]++
 		default:
@@ -186,9 +185,7 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 }
 
 // faultError is what a worker said that could not do a job.
-type faultError struct{ text string }
-
-func (e *faultError) Error() string { return e.text }
+type faultError struct{ error }
 
 // hopeless reports whether all workers that pull have said that they cannot do the job.
 func (a *asked) hopeless() bool {
@@ -208,7 +205,7 @@ func (a *asked) hopeless() bool {
 // take reads an answer.
 func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 	if fault := m.Header.Get(headerFault); fault != "" {
-		return Result{}, &faultError{terminal.Cut(fault, maxSaid)}
+		return Result{}, faultError{errors.New(terminal.Cut(fault, maxSaid))}
 	}
 	r, err := DecodeResult(m.Data)
 	if err != nil {
@@ -226,7 +223,7 @@ func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 // ask puts the job into the queue, and its contents onto the hub.
 func (a *asked) ask(ctx context.Context) error {
 	if a.times-a.stolen >= attempts || a.stolen >= stolen || a.hopeless() {
-		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, cmp.Or(a.last, errNotThere))
+		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, cmp.Or(a.last, errors.New("there was none")))
 	}
 	for hash, content := range a.blobs {
 		a.mu.Lock()

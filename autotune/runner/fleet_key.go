@@ -54,11 +54,7 @@ func ReadFleetKey(path string) (FleetKey, error) {
 		return FleetKey{}, err
 	}
 	var k FleetKey
-	for {
-		var b *pem.Block
-		if b, text = pem.Decode(text); b == nil {
-			break
-		}
+	for b, rest := pem.Decode(text); b != nil; b, rest = pem.Decode(rest) {
 		switch b.Type {
 		case pemSeed:
 			k.Seed = b.Bytes
@@ -69,31 +65,23 @@ func ReadFleetKey(path string) (FleetKey, error) {
 	if k.Seed == nil {
 		return FleetKey{}, &KeyError{path, errors.New("there is no " + pemSeed + " in it")}
 	}
-	if _, err := k.public(); err != nil {
+	if _, _, err := k.options(); err != nil {
 		return FleetKey{}, &KeyError{path, err}
 	}
 	return k, nil
 }
 
-// public is the key by which the hub knows who has the seed.
-func (k FleetKey) public() (string, error) {
+// options are those of a connection as the one who has the key, and public is the key by which the hub knows who that is. The hub must show
+// the very certificate that the key has, whatever names and dates are in it: who made the key trusts that one and no authority.
+func (k FleetKey) options() (public string, o []nats.Option, err error) {
 	pair, err := nkeys.FromSeed(k.Seed)
-	if err != nil {
-		return "", err
+	if err == nil {
+		public, err = pair.PublicKey()
 	}
-	return pair.PublicKey()
-}
-
-// options are those of a connection as the one who has the key, of which public is the other half. The hub must show the very certificate that the key has, whatever
-// names and dates are in it: who made the key trusts that one and no authority.
-func (k FleetKey) options(public string) []nats.Option {
-	o := []nats.Option{nats.Nkey(public, func(nonce []byte) ([]byte, error) {
-		pair, err := nkeys.FromSeed(k.Seed)
-		if err != nil {
-			return nil, err
-		}
-		return pair.Sign(nonce)
-	})}
+	if err != nil {
+		return "", nil, err
+	}
+	o = append(o, nats.Nkey(public, pair.Sign))
 	if k.Certificate != nil {
 		o = append(o, nats.Secure(&tls.Config{
 			MinVersion:         tls.VersionTLS13,
@@ -106,7 +94,7 @@ func (k FleetKey) options(public string) []nats.Option {
 			},
 		}))
 	}
-	return o
+	return public, o, nil
 }
 
 // connect connects to the hub, and again whenever it was lost, for ever. id is who this is: the key, or, without one, anyone.
@@ -121,10 +109,11 @@ func (f Fleet) connect(more ...nats.Option) (nc *nats.Conn, id string, err error
 		if err != nil {
 			return nil, "", err
 		}
-		if id, err = k.public(); err != nil {
+		public, own, err := k.options()
+		if err != nil {
 			return nil, "", err
 		}
-		o = append(o, k.options(id)...)
+		id, o = public, append(o, own...)
 	}
 	o = append(o, nats.CustomInboxPrefix(subjectInbox+id))
 	nc, err = nats.Connect(f.URL, append(o, more...)...)

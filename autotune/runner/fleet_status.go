@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,10 +35,7 @@ func (f Fleet) Status(ctx context.Context) (FleetStatus, error) {
 	defer nc.Close()
 	s, err := f.status(ctx, nc)
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return FleetStatus{}, f.lost(err)
+		return FleetStatus{}, f.lost(cmp.Or(context.Cause(ctx), err))
 	}
 	return s, nil
 }
@@ -102,12 +100,7 @@ func members(ctx context.Context, js jetstream.JetStream, heartbeat time.Duratio
 			all = append(all, one)
 		}
 	}
-	slices.SortFunc(all, func(a, b Member) int {
-		if a.Host != b.Host {
-			return strings.Compare(a.Host, b.Host)
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	slices.SortFunc(all, func(a, b Member) int { return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID)) })
 	return all, nil
 }
 

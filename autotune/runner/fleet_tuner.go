@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,23 +37,22 @@ type fleet struct {
 	unit    records.Unit
 
 	mu       sync.Mutex
-	back     bool                       // the hub was away, and may have lost what it kept
-	era      int                        // of the streams' contents
-	waiting  map[string][]chan struct{} // by job: who is to look for answers
-	members  map[string]Member          // of the pool, by ID
-	heard    time.Time                  // of a worker of the pool, last
-	mistakes map[string]int             // by worker, since its last good answer
-	rested   map[string]time.Time       // by worker, when its rest began
-	lost     map[uint64]bool            // jobs given up by the hub, by their place in the queue
-	lostSeq  uint64                     // of the next message to read of them
-	sent     map[string]time.Time       // blobs, when
+	back     bool                 // the hub was away, and may have lost what it kept
+	era      int                  // of the streams' contents
+	members  map[string]Member    // of the pool, by ID
+	heard    time.Time            // of a worker of the pool, last
+	mistakes map[string]int       // by worker, since its last good answer
+	rested   map[string]time.Time // by worker, when its rest began
+	lost     map[uint64]bool      // jobs given up by the hub, by their place in the queue
+	lostSeq  uint64               // of the next message to read of them
+	sent     map[string]time.Time // blobs, when
 	streams  map[string]jetstream.Stream
 }
 
 // Open makes a Runner of the workers that can measure for t and have the same CPU; of several CPUs, of the one that most have. It waits
 // a while for one, and fails with *LostError if there is none.
 func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
-	r := &fleet{f: f, streams: map[string]jetstream.Stream{}, waiting: map[string][]chan struct{}{}, members: map[string]Member{}, mistakes: map[string]int{}, rested: map[string]time.Time{},
+	r := &fleet{f: f, streams: map[string]jetstream.Stream{}, members: map[string]Member{}, mistakes: map[string]int{}, rested: map[string]time.Time{},
 		lost: map[uint64]bool{}, lostSeq: 1, sent: map[string]time.Time{}}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -68,17 +68,13 @@ func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 			r.mu.Lock()
 			r.back = true
 			r.mu.Unlock()
-			r.wakeAll()
 		}))
 	if err != nil {
 		return nil, f.lost(err)
 	}
 	if err := r.open(ctx, t); err != nil {
 		r.nc.Close()
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return nil, f.lost(err)
+		return nil, f.lost(cmp.Or(context.Cause(ctx), err))
 	}
 	return r, nil
 }
@@ -129,18 +125,12 @@ func (r *fleet) open(ctx context.Context, t targets.Target) error {
 	if err := r.serveable(ctx); err != nil {
 		return err
 	}
-	for subject, handle := range map[string]nats.MsgHandler{
-		subjectStored + r.pool + ".*.*": func(m *nats.Msg) { r.wake(strings.Split(m.Subject, ".")[3]) },
-		subjectLost + r.pool:            func(*nats.Msg) { r.wakeAll() },
-		subjectWorker + "*": func(m *nats.Msg) {
-			if one, ok := decodeMember(m.Subject, m.Data); ok && one.pool() == p {
-				r.meet(one)
-			}
-		},
-	} {
-		if _, err := r.nc.Subscribe(subject, handle); err != nil {
-			return err
+	if _, err := r.nc.Subscribe(subjectWorker+"*", func(m *nats.Msg) {
+		if one, ok := decodeMember(m.Subject, m.Data); ok && one.pool() == p {
+			r.meet(one)
 		}
+	}); err != nil {
+		return err
 	}
 	return r.nc.FlushTimeout(request)
 }
@@ -199,16 +189,9 @@ func (r *fleet) choose(ctx context.Context, t targets.Target) (pool, error) {
 		}
 		if len(have) > 0 {
 			best := slices.MinFunc(slices.Collect(maps.Keys(have)), func(a, b pool) int {
-				if have[a] != have[b] {
-					return have[b] - have[a]
-				}
-				return strings.Compare(a.Arch+a.CPU+a.Simulates, b.Arch+b.CPU+b.Simulates)
+				return cmp.Or(have[b]-have[a], strings.Compare(a.Arch+a.CPU+a.Simulates, b.Arch+b.CPU+b.Simulates))
 			})
-			for id, m := range r.members {
-				if m.pool() != best {
-					delete(r.members, id)
-				}
-			}
+			maps.DeleteFunc(r.members, func(_ string, m Member) bool { return m.pool() != best })
 			return best, nil
 		}
 		if time.Now().After(end) {
@@ -279,56 +262,18 @@ func (r *fleet) Close() error {
 	return nil
 }
 
-// wake has all who wait for a job look for answers.
-func (r *fleet) wake(job string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.waiting[job] {
-		poke(c)
-	}
-}
-
-func (r *fleet) wakeAll() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, all := range r.waiting {
-		for _, c := range all {
-			poke(c)
-		}
-	}
-}
-
-// poke has who waits on c look, now or when it waits again.
-func poke(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
-func (r *fleet) wait(job string) (c chan struct{}, done func()) {
-	c = make(chan struct{}, 1)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waiting[job] = append(r.waiting[job], c)
-	return c, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.waiting[job] = slices.DeleteFunc(r.waiting[job], func(o chan struct{}) bool { return o == c })
-		if len(r.waiting[job]) == 0 {
-			delete(r.waiting, job)
-		}
-	}
-}
-
 // Measure has a worker do the job, unless one did it before: then its answer counts.
 func (r *fleet) Measure(ctx context.Context, j Job) (Result, error) {
 	j.Program = r.program
-	wake, done := r.wait(j.ID)
-	defer done()
+	stored := make(chan *nats.Msg, 64)
+	sub, err := r.nc.ChanSubscribe(subjectStored+r.pool+"."+j.ID+".*", stored)
+	if err != nil {
+		return Result{}, r.f.lost(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
 	a := asked{fleet: r, job: j, next: 1, cannot: map[string]int{}}
 	a.header, a.blobs = j.Pack()
-	answer, err := a.measure(ctx, wake)
+	answer, err := a.measure(ctx, stored)
 	if ctx.Err() != nil && err != nil {
 		a.withdraw()
 		return Result{}, ctx.Err()

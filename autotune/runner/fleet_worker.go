@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -95,6 +94,9 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 	}
 	defer nc.Close()
 	w.nc = nc
+	if w.js, err = nc.JetStream(nats.MaxWait(request)); err != nil {
+		return f.lost(err)
+	}
 	w.member = Member{Announcement: a, ID: id, Host: host, Since: time.Now().UTC()}
 	for subject, handle := range map[string]nats.MsgHandler{
 		subjectRest + id: func(m *nats.Msg) { w.rest(string(m.Data)) },
@@ -125,6 +127,7 @@ func (f Fleet) lost(err error) error {
 type fleetWorker struct {
 	f       Fleet
 	nc      *nats.Conn
+	js      nats.JetStreamContext
 	measure func(context.Context, Job) (Result, error)
 	blobs   *store
 	wake    chan struct{} // when there is a reason to say something or to pull again
@@ -208,19 +211,18 @@ func (w *fleetWorker) beat(ctx context.Context) {
 
 // serve pulls and does jobs.
 func (w *fleetWorker) serve(ctx context.Context) error {
-	inbox := w.nc.NewInbox()
-	sub, err := w.nc.SubscribeSync(inbox + ".*")
+	sub, err := w.js.PullSubscribe("", "", nats.Bind(streamJobs, w.member.pool().id()), nats.SkipConsumerLookup())
 	if err != nil {
 		return w.f.lost(err)
 	}
 	faults := 0 // one after the other
-	for n := 0; ; n++ {
+	for {
 		if ctx.Err() != nil {
 			return nil
 		}
 		m := (*nats.Msg)(nil)
 		if !w.rests() {
-			m = w.pull(ctx, sub, inbox+"."+strconv.Itoa(n))
+			m = w.pull(ctx, sub)
 		}
 		if m == nil {
 			pause(ctx, w.f.heartbeat()/8)
@@ -249,35 +251,24 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // pull asks for one job and waits for a while. It gives nil if there is none: then it may be asked again after a moment.
-func (w *fleetWorker) pull(ctx context.Context, sub *nats.Subscription, reply string) *nats.Msg {
-	wait := 2 * w.f.heartbeat()
-	ask, err := json.Marshal(map[string]int64{"batch": 1, "expires": wait.Nanoseconds()})
-	if err != nil {
-		panic(fmt.Sprintf("BUG: %v", err)) // numbers
-	}
-	if !w.nc.IsConnected() || w.nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+streamJobs+"."+w.member.pool().id(), reply, ask) != nil {
+func (w *fleetWorker) pull(ctx context.Context, sub *nats.Subscription) *nats.Msg {
+	if !w.nc.IsConnected() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait+w.f.heartbeat())
+	ctx, cancel := context.WithTimeout(ctx, 2*w.f.heartbeat())
 	defer cancel()
-	for {
-		m, err := sub.NextMsgWithContext(ctx)
-		switch {
-		case err != nil:
-			return nil
-		case m.Header.Get("Status") == "":
-			return m // also one that was asked for before: it is this worker's now
-		case m.Subject == reply:
-			return nil // nothing to do, or nobody ever asked for this pool
-		}
+	jobs, err := sub.Fetch(1, nats.Context(ctx))
+	if err != nil || len(jobs) == 0 {
+		return nil // nothing to do, or nobody ever asked for this pool
 	}
+	return jobs[0]
 }
 
 // do does one job: good is whether its result is stored, or nobody wants it. It fails with *HangError alone.
 func (w *fleetWorker) do(ctx context.Context, m *nats.Msg) (good bool, err error) {
 	parts := strings.Split(m.Subject, ".")
 	if len(parts) != 4 || !strings.HasPrefix(m.Subject, subjectJob) {
-		_ = m.Respond([]byte("+TERM")) // no answer could name it
+		_ = m.Term() // no answer could name it
 		return false, nil
 	}
 	id := parts[3]
@@ -302,7 +293,7 @@ func (w *fleetWorker) do(ctx context.Context, m *nats.Msg) (good bool, err error
 		return true, nil
 	}
 	if ctx.Err() != nil {
-		_ = m.Respond([]byte("-NAK")) // another may have it now
+		_ = m.Nak() // another may have it now
 		_ = w.nc.FlushTimeout(time.Second)
 		return false, nil
 	}
@@ -332,7 +323,9 @@ func oneLine(text string) string {
 func (w *fleetWorker) answer(ctx context.Context, job, answer *nats.Msg) (stored bool) {
 	end := time.Now().Add(w.f.patience())
 	for {
-		err := publish(ctx, w.nc, answer)
+		limited, cancel := context.WithTimeout(ctx, request)
+		_, err := w.js.PublishMsg(answer, nats.Context(limited))
+		cancel()
 		if err == nil {
 			break
 		}
@@ -342,7 +335,7 @@ func (w *fleetWorker) answer(ctx context.Context, job, answer *nats.Msg) (stored
 		}
 		pause(ctx, w.f.reconnect())
 	}
-	_ = job.Respond([]byte("+ACK")) // if it gets lost, the job is done twice
+	_ = job.Ack() // if it gets lost, the job is done twice
 	return true
 }
 
@@ -382,7 +375,7 @@ func (w *fleetWorker) result(ctx context.Context, m *nats.Msg, id string, lease 
 			return o.result, o.err
 		case <-alive.C:
 			if ended != nil {
-				_ = m.Respond([]byte("+WPI"))
+				_ = m.InProgress()
 			}
 		case <-ended:
 			ended, late = nil, time.After(lease)
@@ -397,9 +390,17 @@ func (w *fleetWorker) blob(ctx context.Context, hash string) ([]byte, error) {
 	if content, ok := w.blobs.get(hash); ok {
 		return content, nil
 	}
-	content, err := getBlob(ctx, w.nc, hash)
+	content, err := getBlob(ctx, w.js, hash)
 	if err == nil && Hash(content) == hash {
 		w.blobs.put(hash, content)
 	}
 	return content, err
+}
+
+// poke has who waits on c look, now or when it waits again.
+func poke(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

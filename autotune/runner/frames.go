@@ -94,25 +94,6 @@ type frame struct {
 	blob    []byte
 }
 
-// head is how a frame begins.
-type head struct {
-	kind byte
-	size int64 // bytes of the content
-}
-
-// head reads how a frame begins. It fails with the error of the connection, io.EOF between frames.
-func (l *link) head() (head, error) {
-	kind, err := l.in.ReadByte()
-	if err != nil {
-		return head{}, err
-	}
-	var length [4]byte
-	if _, err := io.ReadFull(l.in, length[:]); err != nil {
-		return head{}, io.ErrUnexpectedEOF
-	}
-	return head{kind, int64(binary.BigEndian.Uint32(length[:]))}, nil
-}
-
 // bounds say which frame may come next: the most bytes of a message and of a blob; below 0, none was asked for.
 type bounds struct{ message, blob int64 }
 
@@ -120,37 +101,36 @@ type bounds struct{ message, blob int64 }
 func aMessage() bounds        { return bounds{MaxHeader, -1} }
 func aBlob(size int64) bounds { return bounds{-1, size} }
 
-// content reads the content of a frame, whoever sent it. It fails with *MessageError, before anything is read, if the frame is not
-// within b, or if it cannot be understood.
-func (l *link) content(h head, b bounds) (frame, error) {
-	most := int64(-1)
-	switch h.kind {
+// read reads the next frame, whoever sent it. It fails with the error of the connection, io.EOF between frames; or with *MessageError, before
+// the content is read, if the frame is not within b, or if it cannot be understood.
+func (l *link) read(b bounds) (frame, error) {
+	kind, err := l.in.ReadByte()
+	if err != nil {
+		return frame{}, err
+	}
+	var length [4]byte
+	if _, err := io.ReadFull(l.in, length[:]); err != nil {
+		return frame{}, io.ErrUnexpectedEOF
+	}
+	size, most := int64(binary.BigEndian.Uint32(length[:])), int64(-1)
+	switch kind {
 	case frameMessage:
 		most = b.message
 	case frameBlob:
 		most = b.blob
 	}
-	if h.size > most {
-		return frame{}, &MessageError{Msg: fmt.Sprintf("a frame of kind %q with %d bytes, which was not asked for", h.kind, h.size)}
+	if size > most {
+		return frame{}, &MessageError{Msg: fmt.Sprintf("a frame of kind %q with %d bytes, which was not asked for", kind, size)}
 	}
 	var content bytes.Buffer // grows with what comes, not with what was claimed
-	if _, err := io.CopyN(&content, l.in, h.size); err != nil {
+	if _, err := io.CopyN(&content, l.in, size); err != nil {
 		return frame{}, io.ErrUnexpectedEOF
 	}
-	if h.kind == frameBlob {
+	if kind == frameBlob {
 		return frame{blob: content.Bytes()}, nil
 	}
 	f := frame{message: new(message)}
 	return f, decode(content.Bytes(), "a message", f.message)
-}
-
-// read reads the next frame. It fails as head and content do.
-func (l *link) read(b bounds) (frame, error) {
-	h, err := l.head()
-	if err != nil {
-		return frame{}, err
-	}
-	return l.content(h, b)
 }
 
 // skipBanner reads until behind magic, and returns what came before.

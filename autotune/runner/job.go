@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"ripc/internal/terminal"
@@ -179,10 +180,7 @@ func DecodeHeader(text []byte) (Header, error) {
 	s := h.Settings
 	bad := len(h.Inputs) > maxList || h.ID != h.contentID() || s.Threads < 0 || s.Threads > 64 || s.Limit < 0 || s.MinRuns < 0 ||
 		s.MinTime < 0 || s.MaxTime < 0 || s.Interval < 0 || s.Best < 0
-	for _, hash := range h.Hashes() {
-		bad = bad || !isHash(hash)
-	}
-	if bad || h.Library == "" {
+	if bad || h.Library == "" || !areHashes(h.Hashes()) {
 		return Header{}, &MessageError{Msg: "a job that cannot be"}
 	}
 	return h, nil
@@ -196,13 +194,7 @@ func DecodeResult(text []byte) (Result, error) {
 	}
 	m := r.Measurement
 	bad := !isHash(r.ID) || len(r.Outputs) > 2*maxList || m.Cost < 0 || (m.Failure == nil) != (m.Cost > 0) || m.Failure == nil && len(r.Outputs) == 0
-	for _, hash := range r.Outputs {
-		bad = bad || !isHash(hash)
-	}
-	for _, s := range m.Samples {
-		bad = bad || s < 0
-	}
-	if bad {
+	if bad || !areHashes(r.Outputs) || len(m.Samples) > 0 && slices.Min(m.Samples) < 0 {
 		return Result{}, &MessageError{Msg: "a result that cannot be"}
 	}
 	return r, nil
@@ -211,6 +203,10 @@ func DecodeResult(text []byte) (Result, error) {
 func isHash(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == sha256.Size
+}
+
+func areHashes(list []string) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return !isHash(s) })
 }
 
 // maxText is how much is kept of a text that comes from elsewhere, in bytes.

@@ -25,19 +25,6 @@ const workerPackage = "ripc/cmd/ripc-worker"
 // WorkerName is what the static worker for an architecture, as descriptions name it, is called beside ripc.
 func WorkerName(arch string) string { return "ripc-worker-" + arch }
 
-// MissingWorkerError says that there is no worker to copy to a machine.
-type MissingWorkerError struct {
-	Arch, Beside string // where it was looked for
-	Err          error  // why it cannot be built
-}
-
-func (e *MissingWorkerError) Error() string {
-	return fmt.Sprintf("no worker for %s: put %s into %s (make workers builds it); it cannot be built here: %v", e.Arch, WorkerName(e.Arch), e.Beside, e.Err)
-}
-
-// Unwrap gives the cause.
-func (e *MissingWorkerError) Unwrap() error { return e.Err }
-
 // workerProgram is the static worker for an architecture: the file beside this program, or what Go builds of the sources that this
 // program was built from.
 func workerProgram(ctx context.Context, arch string) ([]byte, error) {
@@ -66,7 +53,7 @@ func workerProgram(ctx context.Context, arch string) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return nil, &MissingWorkerError{Arch: arch, Beside: beside, Err: err}
+	return nil, fmt.Errorf("no worker for %s: put %s into %s (make workers builds it); it cannot be built here: %w", arch, WorkerName(arch), beside, err)
 }
 
 // protocol has the files of this package that both ends of a connection are made of, as this program was built from them.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"ripc/autotune/records"
 	"ripc/internal/files"
 	"ripc/measure"
 	"ripc/runtime"
@@ -22,8 +23,8 @@ func Native(o Options) Runner { return newNative(o.Through) }
 // Announce is what a worker says of itself that lets r measure.
 func Announce(r Runner) Announcement {
 	a := Announcement{Protocol: Protocol, Version: ownHash(), Arch: runtime.HostArch(), CPU: r.Machine().CPU, Features: runtime.HostFeatures(), Memory: measure.Memory()}
-	if q, ok := r.(*qemu); ok {
-		a.Simulates = q.target.Name
+	if q, ok := r.(*simulated); ok && q.unit == records.Cycles {
+		a.Simulates = q.target
 	}
 	return a
 }
@@ -50,68 +51,44 @@ func ownHash() string {
 // It fails with *MessageError if what comes in is not of this protocol, with ctx's error, or with that of the connection.
 func Serve(ctx context.Context, r Runner, me Announcement, in io.Reader, out io.Writer) error {
 	files.SweepTemp("")
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &server{link: newLink(in, out), runner: r, blobs: newStore(storeLimit()), grants: make(chan bounds), frames: make(chan frame)}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	s := &server{link: newLink(in, out), runner: r, blobs: newStore(storeLimit()), end: end}
 	if _, err := s.link.out.WriteString(magic); err != nil {
 		return err
 	}
 	if err := s.link.say(message{Worker: &me}); err != nil {
 		return err
 	}
-	broken := make(chan error, 1)
-	go func() {
-		defer close(s.frames)
-		defer cancel()
-		for {
-			// The head at any time, so that the end of the connection shows; the content when the server says what it asked for.
-			h, err := s.link.head()
-			var b bounds
-			if err == nil {
-				select {
-				case b = <-s.grants:
-				case <-ctx.Done():
-					err = ctx.Err()
-				}
-			}
-			var f frame
-			if err == nil {
-				f, err = s.link.content(h, b)
-			}
-			if err != nil {
-				broken <- err
-				return
-			}
-			select {
-			case s.frames <- f:
-			case <-ctx.Done():
-				broken <- ctx.Err()
-				return
-			}
-		}
-	}()
 	err := s.serve(ctx)
-	if refused := (*MessageError)(nil); errors.As(err, &refused) {
-		return err
+	if refused := (*MessageError)(nil); !errors.As(err, &refused) && ctx.Err() != nil {
+		err = context.Cause(ctx) // rather than what it led to
 	}
-	select {
-	case cause := <-broken: // rather than what it led to
-		if errors.Is(cause, io.EOF) {
-			return nil
-		}
-		return cause
-	default:
-		return err
+	if errors.Is(err, io.EOF) {
+		return nil
 	}
+	return err
 }
 
 // server is one connection of a worker.
 type server struct {
-	link   *link
-	runner Runner
-	blobs  *store
-	grants chan bounds // what the next frame may be
-	frames chan frame
+	link    *link
+	runner  Runner
+	blobs   *store
+	end     context.CancelCauseFunc
+	watched chan struct{} // closed when watch ended; nil before the first one
+}
+
+// watch ends what is being done when the connection ends, until the next frame begins.
+func (s *server) watch() {
+	done := make(chan struct{})
+	s.watched = done
+	go func() {
+		defer close(done)
+		if _, err := s.link.in.Peek(1); err != nil {
+			s.end(err)
+		}
+	}()
 }
 
 // serve answers until the frames end. It waits for requests without a deadline: whoever asks has the time that it wants, and the end
@@ -138,17 +115,21 @@ func (s *server) serve(ctx context.Context) error {
 
 // next is the next frame, which has to be within b.
 func (s *server) next(ctx context.Context, b bounds) (frame, error) {
-	select {
-	case s.grants <- b:
-	case <-ctx.Done():
-		return frame{}, ctx.Err()
+	type read struct {
+		frame frame
+		err   error
 	}
-	select {
-	case f, ok := <-s.frames:
-		if !ok {
-			return frame{}, io.EOF
+	done := make(chan read, 1)
+	go func() {
+		if s.watched != nil {
+			<-s.watched
 		}
-		return f, nil
+		f, err := s.link.read(b)
+		done <- read{f, err}
+	}()
+	select {
+	case r := <-done:
+		return r.frame, r.err
 	case <-ctx.Done():
 		return frame{}, ctx.Err()
 	}
@@ -168,6 +149,7 @@ func (s *server) measure(ctx context.Context, text []byte) error {
 	if err != nil {
 		return err
 	}
+	s.watch()
 	result, err := s.runner.Measure(ctx, j)
 	if ctx.Err() != nil {
 		return ctx.Err()

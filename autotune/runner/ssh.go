@@ -161,15 +161,14 @@ func (s *session) end() error {
 // connect starts the worker there, after putting it there if it is not there, or damaged.
 func (s *ssh) connect(ctx context.Context) (*session, error) {
 	c, err := s.start(ctx)
-	if isNone := (*noWorkerError)(nil); !errors.As(err, &isNone) {
+	if !errors.As(err, new(noWorkerError)) {
 		return c, err
 	}
 	if err := s.install(ctx); err != nil {
 		return nil, err
 	}
-	c, err = s.start(ctx)
-	if isNone := (*noWorkerError)(nil); errors.As(err, &isNone) {
-		return nil, s.unfit(ctx, err)
+	if c, err = s.start(ctx); errors.As(err, new(noWorkerError)) {
+		err = s.unfit(ctx, err)
 	}
 	return c, err
 }
@@ -188,9 +187,7 @@ func (s *ssh) unfit(ctx context.Context, err error) error {
 }
 
 // noWorkerError says that the worker is not there, or is not what it should be.
-type noWorkerError struct{ msg string }
-
-func (e *noWorkerError) Error() string { return e.msg }
+type noWorkerError struct{ error }
 
 // UnreachableError says that ssh does not get to a machine.
 type UnreachableError struct {
@@ -259,11 +256,11 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 		if errors.As(end, &exit) && exit.ExitCode() == lostConnection {
 			return nil, &UnreachableError{Err: end, Said: text}
 		}
-		return nil, &noWorkerError{fmt.Sprintf("the worker does not start: %v: %s", err, text)} // a damaged one ends in any way
+		return nil, noWorkerError{fmt.Errorf("the worker does not start: %w: %s", err, text)} // a damaged one ends in any way
 	}
 	if c.worker.Version != s.hash {
 		_ = c.end()
-		return nil, &noWorkerError{"the worker there is not the one that was put there"}
+		return nil, noWorkerError{errors.New("the worker there is not the one that was put there")}
 	}
 	if err := c.worker.suits(s.arch, s.features); err != nil {
 		_ = c.end()
@@ -373,8 +370,7 @@ func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) er
 			break
 		}
 		err = s.session.within(ctx, limit+s.patience, do)
-		said, fault := (*WorkerError)(nil), (*blame)(nil)
-		if err == nil || errors.As(err, &said) || errors.As(err, &fault) {
+		if err == nil || errors.As(err, new(*WorkerError)) || errors.As(err, new(blame)) {
 			return err
 		}
 		s.drop()

@@ -1,7 +1,7 @@
 package runner
 
 import (
-	"container/list"
+	"slices"
 
 	"ripc/measure"
 )
@@ -9,18 +9,11 @@ import (
 // store keeps blobs up to a total size; those that were unused for longest go first.
 type store struct {
 	limit, size int64
-	items       map[string]*list.Element
-	order       *list.List // of stored, the last used in front
+	items       map[string][]byte
+	order       []string // hashes, the last used one behind
 }
 
-type stored struct {
-	hash    string
-	content []byte
-}
-
-func newStore(limit int64) *store {
-	return &store{limit: limit, items: map[string]*list.Element{}, order: list.New()}
-}
+func newStore(limit int64) *store { return &store{limit: limit, items: map[string][]byte{}} }
 
 // storeLimit is how much a worker keeps: boards have little memory.
 func storeLimit() int64 {
@@ -32,12 +25,11 @@ func storeLimit() int64 {
 
 // get returns a blob, if it is here.
 func (s *store) get(hash string) ([]byte, bool) {
-	e, ok := s.items[hash]
-	if !ok {
-		return nil, false
+	content, ok := s.items[hash]
+	if ok {
+		s.order = append(slices.DeleteFunc(s.order, func(h string) bool { return h == hash }), hash)
 	}
-	s.order.MoveToFront(e)
-	return e.Value.(stored).content, true
+	return content, ok
 }
 
 // put keeps a blob, in the place of others if there is no room.
@@ -45,12 +37,9 @@ func (s *store) put(hash string, content []byte) {
 	if _, ok := s.items[hash]; ok || int64(len(content)) > s.limit {
 		return
 	}
-	s.items[hash] = s.order.PushFront(stored{hash, content})
-	s.size += int64(len(content))
-	for s.size > s.limit {
-		last := s.order.Back()
-		old := s.order.Remove(last).(stored)
-		delete(s.items, old.hash)
-		s.size -= int64(len(old.content))
+	s.items[hash], s.order, s.size = content, append(s.order, hash), s.size+int64(len(content))
+	for ; s.size > s.limit; s.order = s.order[1:] {
+		s.size -= int64(len(s.items[s.order[0]]))
+		delete(s.items, s.order[0])
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"ripc/autotune/space"
@@ -36,35 +37,26 @@ const (
 // Names lists what New takes.
 func Names() []string { return []string{XGB, Random} }
 
-// Default is XGB where XGBoost is installed, and Random elsewhere.
-func Default() string {
-	if Available(XGB) != nil {
-		return Random
+// Choose returns the search called name. The name "" stands for XGB where XGBoost is installed, and for Random elsewhere: then missing says what
+// is not here. It fails with *NameError or UnavailableError.
+func Choose(name string) (chosen string, missing, err error) {
+	if !slices.Contains(append(Names(), ""), name) {
+		return "", nil, &NameError{name}
 	}
-	return XGB
-}
-
-// Available fails, with *UnavailableError, where the search called name needs what is not installed.
-func Available(name string) error {
-	if name != XGB {
-		return nil
+	if name == Random {
+		return Random, nil, nil
 	}
 	if _, err := costmodel.Open(""); err != nil {
-		return &UnavailableError{Search: name, Err: err}
+		missing = UnavailableError{err}
 	}
-	return nil
+	if name == XGB || missing == nil {
+		return XGB, nil, missing
+	}
+	return Random, missing, nil
 }
 
 // UnavailableError says what a search needs that is not here.
-type UnavailableError struct {
-	Search string
-	Err    error // *costmodel.MissingError
-}
-
-func (e *UnavailableError) Error() string { return e.Err.Error() }
-
-// Unwrap gives the cause.
-func (e *UnavailableError) Unwrap() error { return e.Err }
+type UnavailableError struct{ error }
 
 // NameError says that there is no search of that name.
 type NameError struct{ Name string }
@@ -113,19 +105,15 @@ const (
 	sameness  = 0.3  // what the score of another candidate counts, by the logarithm of their number
 )
 
-// New begins a search. It fails with *NameError or *UnavailableError.
+// New begins a search. It fails as Choose does.
 func New(name string, s *space.Space, seed uint64) (*Search, error) {
 	x := &Search{space: s, random: rand.New(rand.NewPCG(seed, 0x72616e64)), points: map[string]bool{}, traces: map[string]bool{}}
-	switch cmp.Or(name, Default()) {
-	case Random:
-		return x, nil
-	case XGB:
-	default:
-		return nil, &NameError{name}
+	chosen, _, err := Choose(name)
+	if err != nil || chosen == Random {
+		return x, err
 	}
-	var err error
 	if x.library, err = costmodel.Open(""); err != nil {
-		return nil, &UnavailableError{Search: XGB, Err: err}
+		return nil, err
 	}
 	x.describe = features.For(s.Task.Target)
 	if x.machine, _, err = machine.Of(s.Task.Target); err != nil {
@@ -205,10 +193,12 @@ func (x *Search) entry(c space.Candidate) *entry {
 }
 
 // note notes a point that was built. It reports whether the point is new.
-func (x *Search) note(p space.Point) bool {
-	key := p.String()
-	defer func() { x.points[key] = true }()
-	return !x.points[key]
+func (x *Search) note(p space.Point) bool { return add(x.points, p.String()) }
+
+// add reports whether key is new.
+func add(seen map[string]bool, key string) bool {
+	defer func() { seen[key] = true }()
+	return !seen[key]
 }
 
 // take builds a point; ok reports that it is new, can be built, and has a new schedule.
@@ -221,11 +211,7 @@ func (x *Search) take(p space.Point) (c space.Candidate, ok bool) {
 }
 
 // fresh reports whether a schedule is new, and notes it.
-func (x *Search) fresh(c space.Candidate) bool {
-	key := c.Key()
-	defer func() { x.traces[key] = true }()
-	return !x.traces[key]
-}
+func (x *Search) fresh(c space.Candidate) bool { return add(x.traces, c.Key()) }
 
 // draw takes n candidates at random, and the last ones of a small space one by one.
 func (x *Search) draw(ctx context.Context, n int) ([]space.Candidate, error) {
@@ -291,9 +277,8 @@ func (x *Search) build(ctx context.Context, n int) error {
 func (x *Search) guess() []space.Point {
 	var points []space.Point
 	seen := map[string]bool{}
-	add := func(p space.Point) {
-		if key := p.String(); !seen[key] && !x.points[key] {
-			seen[key] = true
+	note := func(p space.Point) {
+		if key := p.String(); !x.points[key] && add(seen, key) {
 			points = append(points, p)
 		}
 	}
@@ -303,11 +288,11 @@ func (x *Search) guess() []space.Point {
 			for x.random.IntN(3) == 0 {
 				p = x.space.Neighbour(p, x.random)
 			}
-			add(p)
+			note(p)
 		}
 	}
 	for range drawn {
-		add(x.space.Random(x.random))
+		note(x.space.Random(x.random))
 	}
 	if x.machine == nil {
 		return points
@@ -316,13 +301,8 @@ func (x *Search) guess() []space.Point {
 	for _, p := range points {
 		sketches = append(sketches, x.defined.Sketch(p.Strategy, p.Values))
 	}
-	order := make([]int, len(points))
-	for i := range order {
-		order[i] = i
-	}
-	guesses := x.machine.Sift(sketches)
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(guesses[i], guesses[j]) })
-	sorted := make([]space.Point, len(points))
+	order, sorted := make([]int, len(points)), make([]space.Point, len(points))
+	floats.ArgsortStable(x.machine.Sift(sketches), order)
 	for i, at := range order {
 		sorted[i] = points[at]
 	}

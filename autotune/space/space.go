@@ -87,10 +87,8 @@ func New(t *Task) (*Space, error) {
 func (s *Space) Size() int { return s.size }
 
 func (s *Space) kind(name string) *kind {
-	for i := range s.kinds {
-		if s.kinds[i].Name == name {
-			return &s.kinds[i]
-		}
+	if i := slices.IndexFunc(s.kinds, func(k kind) bool { return k.Name == name }); i >= 0 {
+		return &s.kinds[i]
 	}
 	return nil
 }

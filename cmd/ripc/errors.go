@@ -95,7 +95,6 @@ func help(err error) string {
 	var name *runner.NameError
 	var lost *runner.LostError
 	var unreachable *runner.UnreachableError
-	var unavailable *search.UnavailableError
 	switch {
 	case errors.As(err, &unknown):
 		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, unknown.Known))
@@ -115,7 +114,7 @@ func help(err error) string {
 		return "compile the model with --target host on this machine"
 	case errors.As(err, &unreachable) && errors.As(err, &lost):
 		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " + sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"
-	case errors.As(err, &unavailable):
+	case errors.As(err, new(search.UnavailableError)):
 		return "--tuner random does without"
 	case errors.As(err, &name):
 		return "there are " + strings.Join(runner.Names(), ", ")

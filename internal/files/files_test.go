@@ -115,7 +115,7 @@ func TestReplaceAll(t *testing.T) {
 	}
 	fresh := func(names ...string) (list []New) {
 		for _, n := range names {
-			list = append(list, New{at(n), []byte("new " + n), 0o600})
+			list = append(list, New{Path: at(n), Data: []byte("new " + n), Mode: 0o600})
 		}
 		return list
 	}

@@ -16,6 +16,7 @@ type New struct {
 	Path string
 	Data []byte
 	Mode fs.FileMode // to which the system's umask is applied
+	Sync bool        // the data is on the disk before the old data is gone, and its name before ReplaceAll returns
 }
 
 // WriteError says that a file could not be written.
@@ -32,7 +33,7 @@ func (e *WriteError) Unwrap() error { return e.Err }
 
 // Replace makes path hold data, at once or not at all. It fails with *WriteError.
 func Replace(path string, data []byte, mode fs.FileMode) error {
-	return ReplaceAll(New{path, data, mode})
+	return ReplaceAll(New{Path: path, Data: data, Mode: mode})
 }
 
 // ReplaceAll makes all paths hold their data, or none. Everything is written under other names first, beside where it belongs, and
@@ -63,8 +64,22 @@ func ReplaceAll(list ...New) error {
 			}
 			return &WriteError{n.Path, err}
 		}
+		if n.Sync {
+			if err := syncFolder(filepath.Dir(n.Path)); err != nil {
+				return &WriteError{n.Path, err}
+			}
+		}
 	}
 	return nil
+}
+
+// syncFolder brings the names in a folder to the disk.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // step is one file of ReplaceAll: where its new and its old content lie meanwhile.
@@ -84,7 +99,9 @@ func (s *step) write(n New) error {
 		return err
 	}
 	s.fresh = name
-	_, err = f.Write(n.Data)
+	if _, err = f.Write(n.Data); err == nil && n.Sync {
+		err = f.Sync()
+	}
 	if e := f.Close(); err == nil {
 		err = e
 	}

@@ -26,7 +26,7 @@ func Table() []Row {
 	autotune := []string{"autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/space"}
 
 	return []Row{
-		{".", join(compiler, autotune, []string{"autotune", "autotune/shipped", "bench/limits", "internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory", "internal/tensorio", "runtime/npy", "schemas", "targets/boards"}), nil},
+		{".", join(compiler, autotune, []string{"autotune", "autotune/shipped", "measure/limits", "internal/abi", "internal/constants", "internal/files", "internal/human", "internal/irdata", "internal/memory", "internal/tensorio", "runtime/npy", "schemas", "targets/boards"}), nil},
 		{"cmd/ripc", []string{".", "schedule/costmodel", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
@@ -94,10 +94,10 @@ func Table() []Row {
 		{"engine/simulate", []string{"internal/abi", "codegen/llvm/toolchain", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
-		{"measure/provenance", []string{"measure"}, nil},
+		{"measure/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 		{"verify", []string{"codegen", "compile", "internal/constants", "internal/enum", "engine", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
-		{"autotune", join(compiler, autotune, []string{"engine/bareboard", "internal/files", "targets/boards"}), nil},
+		{"autotune", join(compiler, autotune, []string{"engine/bareboard", "internal/files", "targets/boards"}), []string{"golang.org/x/sync"}},
 		{"autotune/space", join(compiler, []string{"autotune/records"}), nil},
 		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
@@ -106,24 +106,24 @@ func Table() []Row {
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"bench", []string{".", "bench/limits", "codegen", "codegen/llvm/toolchain", "internal/svg", "lower/layout", "measure", "measure/provenance", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
-		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                               // pages of what the root found out
-		{"bench/limits", []string{"codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
+		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of what the root found out
 
-		{"bench/tuner", []string{"autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "internal/svg", "ir", "lower/layout", "lower/ops", "measure", "measure/provenance", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
-
-		{"bench/shipped", []string{".", "autotune/records", "examples/networks/zoo", "measure/provenance", "targets"}, nil}, // makes the records that ship
+		{"lab/figures", []string{"measure"}, nil},
+		{"lab/task", []string{"codegen/llvm/toolchain", "internal/section", "internal/svg", "lab/figures", "measure"}, []string{"github.com/spf13/pflag"}},
+		{"lab/numbers", []string{".", "codegen", "lab/figures", "lab/task", "targets"}, nil},
+		{"lab/networks", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
+		{"lab/speed", []string{".", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
+		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}},                        // leaves optimizations out
+		{"lab/peers", []string{".", "codegen", "codegen/llvm/toolchain", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},                                                    // ripc beside other engines
+		{"lab/tuner", []string{"autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lab/figures", "lab/task", "lower/layout", "lower/ops", "measure", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}}, // searches beside each other
+		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil},                                                                                                                                                     // makes the records that ship
+		{"lab/fit", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lower", "lab/figures", "lab/task", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"github.com/spf13/cobra", "golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
+		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/speed", "lab/task", "lab/tuner"}, []string{"github.com/spf13/cobra"}},                                                                                                                                                                                                                                                       // measures, and writes the pages of what was measured
 
 		{"e2e", nil, nil}, // tests only
-		{"examples/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "internal/svg", "ir", "ir/arith", "lower/layout", "measure", "measure/provenance", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                                                                                                                           // leaves optimizations out
-		{"examples/costs", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lower", "measure/provenance", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
-		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "internal/section", "measure", "measure/provenance"}, nil},                                                                                                                                                                                                                                                                                             // measures what the documents say of speed
-		{"examples/squeezenet/speed", []string{".", "measure/provenance"}, nil},
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
-		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/section", "measure", "measure/provenance"}, nil},
 		{"examples/networks/zoo", []string{".", "internal/need", "targets", "graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
-		{"scripts/stale", []string{"measure/provenance"}, nil},                       // figures that are older than the code
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
 
 		{"schemas", nil, nil},
