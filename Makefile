@@ -45,8 +45,8 @@ release: ## what is shipped for linux on amd64, arm64 and armv7: archives, check
 demo: setup build ## compile, check and run a network
 	scripts/demo.sh
 
-numbers: setup build ## measure the numbers in the documents, on a quiet machine: docs/numbers.json and the pages
-	$(GO) run ./examples/numbers
+numbers: setup build ## measure the numbers in the documents, on a quiet machine: lab/data and the pages
+	$(GO) run ./lab numbers
 
 PREFIX ?= /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
@@ -81,7 +81,7 @@ thorough: setup ## all cases of the tests of which make test takes a part: every
 mcu: build ## networks on simulated microcontrollers: set-up of its own, all tests, flash and RAM of digits
 	@scripts/setup-mcu.sh
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m ./engine/bareboard
-	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestLearn' ./examples/costs
+	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestLearn' ./lab/fit
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine ./e2e
 	@for t in $(BOARDS); do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
 
@@ -124,29 +124,29 @@ fuzz: ## each fuzz target for FUZZTIME=10m; FUZZ=regexp chooses among PACKAGE.NA
 	@GO=$(GO) scripts/fuzz.sh '$(FUZZ)' $(FUZZTIME)
 
 networks: setup ## compile the networks of examples/networks at full size and compare them with their definitions; ONLY=regexp
-	nice -n 15 $(GO) run ./examples/networks/measure -verify -only '$(ONLY)'
+	nice -n 15 $(GO) run ./lab networks --verify --only '$(ONLY)'
 
-table: setup ## measure the networks beside their float twins, on a quiet machine: docs/networks.json and docs/networks.md
-	$(GO) run ./examples/networks/measure
+table: setup ## measure the networks beside their float twins, on a quiet machine: lab/data and docs/networks.md
+	$(GO) run ./lab networks
 
 stale: ## list the figures of the documents that are older than the code that they measure
-	$(GO) run ./scripts/stale
+	$(GO) run ./lab stale
 
-bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="-only convB"
-	$(GO) run ./bench $(BENCHFLAGS)
+bench: setup ## measure ripc's layers and networks beside the machine's limits, in minutes: build/bench; BENCHFLAGS="--only convB"
+	$(GO) run ./lab bench $(BENCHFLAGS)
 
 bench-peers: setup ## the same beside onnxruntime, LiteRT, Larq and TVM, on a quiet machine: docs/bench-peers.md
-	$(GO) run ./bench -peers -out docs/bench-peers $(BENCHFLAGS)
+	$(GO) run ./lab peers $(BENCHFLAGS)
 
-ablation: setup ## what each optimization is worth, at low priority; it can be interrupted: docs/ablation.md; ABLATION="-targets rpi3 -sample 8 -anew"
-	nice -n 15 $(GO) run ./examples/ablation $(ABLATION)
+ablation: setup ## what each optimization is worth, at low priority; it can be interrupted: docs/ablation.md; ABLATION="--targets rpi3 --sample 8 --anew"
+	nice -n 15 $(GO) run ./lab ablation --missing $(ABLATION)
 
 bench-tuner: setup ## compare the searches of the tuner, at low priority; it can be interrupted: build/tuner, docs/bench-tuner.md
-	nice -n 19 $(GO) run ./bench/tuner -out docs/bench-tuner $(BENCHFLAGS)
+	nice -n 19 $(GO) run ./lab tuner $(BENCHFLAGS)
 
 .PHONY: shipped-records
 shipped-records: setup ## tune the usual networks and make the records that come with ripc, at low priority; it can be interrupted: build/shipped
-	nice -n 15 $(GO) run ./bench/shipped $(BENCHFLAGS)
+	nice -n 15 $(GO) run ./lab records $(BENCHFLAGS)
 
 gobench: setup ## Go benchmarks; BENCH=regexp BENCHTIME=1s
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./...

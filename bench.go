@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"ripc/bench/limits"
 	"ripc/codegen"
 	"ripc/engine"
 	"ripc/internal/tensorio"
 	"ripc/measure"
+	"ripc/measure/limits"
 	"ripc/targets"
 	"ripc/targets/boards"
 )

@@ -21,12 +21,10 @@ var notRun = []struct{ command, why string }{
 	{"make ", "tests of their own"},
 	{"go mod ", "fetches modules; the test writes a go.mod with this module's versions"},
 	{"go test ", "the test that it names runs as such"},
-	{"go run ./examples/squeezenet/", "measures, or writes models, for minutes"},
 	{"go run ./examples/networks ", "writes large networks; the tests there write the small twins"},
-	{"go run ./examples/costs learn ", "measures for minutes; its own tests draw and fit a few"},
 	{"bin/ripc compile build/networks/", "of a large network that the command before writes"},
 	{"bin/ripc bench build/networks/", "the same"},
-	{"go run ./bench ", "measures for minutes; its own tests run it on one layer"},
+	{"go run ./lab ", "measures for minutes; its own tests run it on one layer"},
 	{"python3 -m venv ", "installs PyTorch"},
 	{"build/venv/", "installs PyTorch, and trains"},
 	{"python3.11 -m venv ", "installs TensorFlow"},
@@ -142,7 +140,7 @@ func TestCommands(t *testing.T) {
 	}
 	ripc := command(t)
 	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md", "bench/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md", "lab/peers/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no pages %s (%v)", pattern, err)

@@ -1,5 +1,5 @@
 // Package shipped has the records that come with ripc: the best schedules that were found of the layers of some usual networks, by
-// target. `make shipped-records` makes them (bench/shipped); docs/shipped-records.md says when that was done, and on what.
+// target. `make shipped-records` makes them (lab/records); docs/shipped-records.md says when that was done, and on what.
 package shipped
 
 import (

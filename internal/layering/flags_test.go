@@ -22,7 +22,7 @@ func flag() *regexp.Regexp {
 func speakers() map[string]string {
 	return map[string]string{
 		"cmd/ripc":               "the command itself",
-		"bench":                  "flags of Python's tools",
+		"lab":                    "flags of its own, of ripc and of Python's tools",
 		"codegen/llvm/toolchain": "flags of LLVM's tools",
 		"engine/simulate":        "flags of qemu",
 		"engine/bareboard":       "flags of GCC",

@@ -31,6 +31,7 @@ func machines() map[string][]aMachine {
 	return map[string][]aMachine{
 		"targets/": {{"", "machines as data"}},
 		"codegen/": {{"", "code for them"}},
+		"lab/":     {{"", "names the machines that it measures"}},
 
 		"schedule/costmodel/library_linux.go": build("amd64 || arm64 || arm"),
 		"schedule/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm)"),

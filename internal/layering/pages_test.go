@@ -14,14 +14,17 @@ import (
 // kilobyte is the unit of the budgets.
 const kilobyte = 1024
 
-// budgets are the most kilobytes of pages that grow otherwise; allPages is that of all together.
+// budgets are the largest sizes of single pages, in kilobytes; allPages is that of all together.
 func budgets() map[string]int {
-	return map[string]int{"README.md": 9, "ARCHITECTURE.md": 18, "RATIONALE.md": 20, "CHANGELOG.md": 6, "CONTRIBUTING.md": 10}
+	return map[string]int{
+		"README.md": 9, "ARCHITECTURE.md": 18, "RATIONALE.md": 20, "CHANGELOG.md": 6, "CONTRIBUTING.md": 10,
+	}
 }
 
 const allPages = 300
 
-// wordy are sentences that may break a rule of words, by their beginnings, with the reason. There are at most ten.
+// wordy are the exceptions from the rules of words: how a sentence begins, and the reason. There are
+// at most ten.
 func wordy() map[string]string {
 	return map[string]string{
 		"Those without which some network": "the number is the rule by which variants stay",
@@ -34,7 +37,7 @@ func TestPagesSizes(t *testing.T) {
 	for path, text := range pages(t) {
 		sum += len(text)
 		if most, ok := budgets()[path]; ok && len(text) > most*kilobyte {
-			t.Errorf("%s has %d bytes, and may have %d: say less, or say it on another page", path, len(text), most*kilobyte)
+			t.Errorf("%s has %d bytes, and may have %d: move a part to another page", path, len(text), most*kilobyte)
 		}
 	}
 	if sum > allPages*kilobyte {
@@ -47,7 +50,8 @@ func TestPagesSizes(t *testing.T) {
 	}
 }
 
-// TestPagesWords: sentences of pages are short and call things by their nouns, and no page has a measurement that a person wrote.
+// TestPagesWords: sentences of pages are short and call things by their nouns, and measurements are
+// written by commands alone.
 func TestPagesWords(t *testing.T) {
 	used := map[string]bool{}
 	for path, text := range pages(t) {
@@ -146,12 +150,17 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	page := "# What is it?\n\nOne `what` here: [what](x.md)\ngoes on.\n\n    what\n\n```\nwhat\n```\n<!-- a: begin -->\nwhat\n<!-- a: end -->\n\n- An item\n- Another; more\n\n| head | x |\n|---|---|\n| a cell | b |\n"
+	const page = "# What is it?\n\nOne `what` here: [what](x.md)\ngoes on.\n\n    what\n\n```\nwhat\n```\n" +
+		"<!-- a: begin -->\nwhat\n<!-- a: end -->\n\n" +
+		"- An item\n- Another; more\n\n| head | x |\n|---|---|\n| a cell | b |\n"
 	var got []string
 	for _, s := range sentences(page) {
 		got = append(got, fmt.Sprintf("%d %s", s.line, s.text))
 	}
-	want := []string{"1 What is it?", "3 One code here:", "3 what goes on.", "15 An item", "16 Another;", "16 more", "18 head", "18 x", "20 a cell", "20 b"}
+	want := []string{
+		"1 What is it?", "3 One code here:", "3 what goes on.", "15 An item", "16 Another;", "16 more",
+		"18 head", "18 x", "20 a cell", "20 b",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -170,7 +179,9 @@ const byCommand = "do not edit. -->"
 func faults(sentence string) []string {
 	var found []string
 	for _, r := range []struct{ name, pattern string }{
-		{"of which", `(?i)\bof which\b`}, {"whose", `(?i)\bwhose\b`}, {"so many", `(?i)\bso many\b|\bsuch as it is\b|\bwhat there is\b`},
+		{"of which", `(?i)\bof which\b`},
+		{"whose", `(?i)\bwhose\b`},
+		{"so many", `(?i)\bso many\b|\bsuch as it is\b|\bwhat there is\b`},
 		{measured, `\d\s?%|\bper cent\b|\d (ms|us|ns)\b|\bZen \d|\bXeon\b|\bEPYC\b`},
 	} {
 		if regexp.MustCompile(r.pattern).MatchString(sentence) {
@@ -192,12 +203,14 @@ type sentence struct {
 	text string
 }
 
-// sentences are those that a person wrote: of paragraphs, items, headings and cells; not of listings and of parts that commands write.
+// sentences splits the paragraphs, items, headings and cells of a page. Listings, and parts that
+// commands write, have none.
 func sentences(page string) []sentence {
 	var out []sentence
 	var paragraph []string
 	start := 0
-	code, image, link := regexp.MustCompile("`[^`]*`"), regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`), regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	code := regexp.MustCompile("`[^`]*`")
+	image, link := regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`), regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	flush := func() {
 		text := strings.Join(paragraph, " ")
 		paragraph = nil
@@ -244,7 +257,7 @@ func sentences(page string) []sentence {
 	return out
 }
 
-// unlisted is a page with empty lines in the place of listings, of comments and of parts that commands write.
+// unlisted empties the lines of a page that are listings, comments, or parts that commands write.
 func unlisted(page string) string {
 	lines := strings.Split(page, "\n")
 	fenced, written, whole, prose := false, false, strings.Contains(page, byCommand), false
@@ -257,7 +270,8 @@ func unlisted(page string) string {
 		case fenced:
 			lines[i] = ""
 		case strings.HasPrefix(line, "<!--"):
-			written = regexp.MustCompile(`\bbegin\b`).MatchString(line) || written && !regexp.MustCompile(`\bend\b`).MatchString(line)
+			begins, ends := regexp.MustCompile(`\bbegin\b`), regexp.MustCompile(`\bend\b`)
+			written = begins.MatchString(line) || written && !ends.MatchString(line)
 			lines[i] = ""
 		case written, whole && (strings.HasPrefix(line, "|") || strings.HasPrefix(line, "Measured on ")):
 			lines[i] = ""
@@ -297,7 +311,8 @@ func pages(t *testing.T) map[string]string {
 		if err != nil {
 			return err
 		}
-		if name := d.Name(); d.IsDir() && path != root && (strings.HasPrefix(name, ".") || slices.Contains([]string{"build", "bin"}, name)) {
+		name := d.Name()
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "build" || name == "bin") {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(path, ".md") {

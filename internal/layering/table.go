@@ -18,7 +18,7 @@ type Row struct {
 // knows nothing of the compiler, so that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
 	return []Row{
-		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "bench/limits", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},
+		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},
 		{"cmd/ripc", []string{".", "autotune", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
@@ -87,7 +87,6 @@ func Table() []Row {
 		{"engine/simulate", []string{"codegen/llvm/toolchain", "internal/abi", "internal/caches", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "internal/caches", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
-		{"measure/provenance", []string{"measure"}, nil},
 		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},
@@ -101,24 +100,24 @@ func Table() []Row {
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"bench", []string{".", "bench/limits", "codegen", "internal/caches", "internal/svg", "lower/layout", "measure", "measure/provenance", "runtime", "runtime/describe", "targets"}, nil}, // ripc beside other engines
-		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil},                                                        // pages of what the root found out
-		{"bench/limits", []string{"codegen/llvm/toolchain", "internal/caches", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
-
-		{"bench/tuner", []string{"autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "internal/svg", "ir", "lower/layout", "lower/ops", "measure", "measure/provenance", "targets"}, []string{"golang.org/x/sync"}}, // searches beside each other
-
-		{"bench/shipped", []string{".", "autotune/records", "examples/networks/zoo", "measure/provenance", "targets"}, nil}, // makes the records that ship
+		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of what the root found out
 
 		{"e2e", nil, nil}, // tests only
-		{"examples/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "internal/svg", "ir", "ir/arith", "lower/layout", "measure", "measure/provenance", "schedule", "schedule/strategy", "targets", "targets/isa"}, nil},                                                                                                                                                                                           // leaves optimizations out
-		{"examples/costs", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lower", "measure/provenance", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
-		{"examples/numbers", []string{".", "codegen", "codegen/llvm/toolchain", "internal/section", "measure", "measure/provenance"}, nil},                                                                                                                                                                                                                                                                                             // measures what the documents say of speed
-		{"examples/squeezenet/speed", []string{".", "measure/provenance"}, nil},
+		{"measure/limits", []string{"codegen/llvm/toolchain", "internal/caches", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
+		{"lab/figures", []string{"measure"}, nil},
+		{"lab/task", []string{"codegen/llvm/toolchain", "internal/section", "internal/svg", "lab/figures", "measure"}, []string{"github.com/spf13/pflag"}},
+		{"lab/numbers", []string{".", "codegen", "lab/figures", "lab/task", "targets"}, nil},
+		{"lab/networks", []string{".", "codegen", "examples/networks/zoo", "internal/caches", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
+		{"lab/speed", []string{".", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
+		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}},                        // leaves optimizations out
+		{"lab/peers", []string{".", "codegen", "internal/caches", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},                                                           // ripc beside other engines
+		{"lab/tuner", []string{"autotune/search", "autotune/space", "compile", "engine", "engine/simulate", "graph", "graph/scalar", "ir", "lab/figures", "lab/task", "lower/layout", "lower/ops", "measure", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}}, // searches beside each other
+		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil},                                                                                                                                                     // makes the records that ship
+		{"lab/fit", []string{".", "autotune/records", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "examples/networks/zoo", "fusedglue", "ir", "lab/figures", "lab/task", "lower", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"github.com/spf13/cobra", "golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
+		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/speed", "lab/task", "lab/tuner"}, []string{"github.com/spf13/cobra"}},                                                                                                                                                                                                                                                       // measures, and writes the pages of what was measured
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
-		{"examples/networks/measure", []string{".", "codegen", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/caches", "internal/section", "measure", "measure/provenance"}, nil},
 		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
-		{"scripts/stale", []string{"measure/provenance"}, nil},                       // figures that are older than the code
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
 
 		{"schemas", nil, nil},

@@ -1,5 +1,5 @@
 // Package machine predicts the cost of a scheduled Func on a machine. A machine is files in data, which are fitted to schedules that were
-// measured (go run ./examples/costs learn); none of their numbers stands in code:
+// measured (go run ./lab fit); none of their numbers stands in code:
 //
 //	TARGET.json       a price for each count of features.Describer.Describe, and where it is from
 //	TARGET.trees.gz   trees that correct the sum of prices, by the share of each: the mean of several models, each without some of the layers
@@ -321,7 +321,7 @@ func New(t targets.Target, w Weights) (*Model, error) {
 	names := m.describe.CountNames()
 	for name := range w.Terms {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("the weights of %s have a term %q, which is not counted: remove its files from schedule/machine/data, and fit them anew (go run ./examples/costs learn -target %s)", w.Target, name, w.Target)
+			return nil, fmt.Errorf("the weights of %s have a term %q, which is not counted: remove its files from schedule/machine/data, and fit them anew (go run ./lab fit, target %s)", w.Target, name, w.Target)
 		}
 	}
 	for _, n := range names {

@@ -1,0 +1,307 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+
+	"ripc"
+	"ripc/autotune/records"
+	"ripc/autotune/runner"
+	"ripc/autotune/space"
+	"ripc/codegen"
+	"ripc/codegen/board"
+	"ripc/codegen/llvm"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/compile"
+	"ripc/engine/bareboard"
+	"ripc/lab/figures"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// point is a measured schedule of a kernel, a line of build/learn/TARGET.points.
+type point struct {
+	Model     string          `json:"model,omitempty"` // of a layer that was not drawn
+	Layer     uint64          `json:"layer"`           // the source's seed
+	MACs      int             `json:"macs"`            // of a drawn layer at most
+	Stage     string          `json:"stage"`
+	Key       string          `json:"key"` // of the kernel
+	Algorithm string          `json:"algorithm,omitempty"`
+	Strategy  string          `json:"strategy"`
+	Values    strategy.Values `json:"values"`
+	Taken     bool            `json:"taken,omitempty"` // compile takes this schedule
+	Cost      float64         `json:"cost"`            // in the unit of the runner
+}
+
+// promisingOfKernel is the number of schedules that are built of a kernel to find its most promising ones.
+const promisingOfKernel = 12
+
+// stagesAround is the number of measured kernels of the stages around a layer. Each has one or two schedules.
+const stagesAround = 4
+
+// collector measures points of layers on a target.
+type collector struct {
+	options
+	target   targets.Target
+	run      runner.Runner
+	backends []codegen.Backend
+}
+
+// openCollector returns a collector that measures on t. Its runner has to be closed.
+func openCollector(ctx context.Context, t targets.Target, o options) (*collector, error) {
+	var backend codegen.Backend = board.Backend{}
+	if !t.Bare {
+		tools, err := toolchain.Find()
+		if err != nil {
+			return nil, err
+		}
+		backend = llvm.Backend{Tools: tools}
+	}
+	run, err := runner.Open(ctx, ripc.RunnerFor(t), t, runner.Options{})
+	return &collector{o, t, run, []codegen.Backend{backend}}, err
+}
+
+// origin says what measured points.
+type origin struct {
+	unit records.Unit
+	records.Machine
+}
+
+// measureSources measures the layers of o.models or, if there are none, o.layers drawn ones from seed o.from on. It skips layers that have
+// points in known or in file, and appends the new points to file.
+func measureSources(ctx context.Context, t targets.Target, file string, known []point, o options) (by origin, err error) {
+	fresh, err := figures.ReadLines[point](file)
+	if err != nil {
+		return by, err
+	}
+	known = slices.Concat(known, fresh)
+	c, err := openCollector(ctx, t, o)
+	if err != nil {
+		return by, err
+	}
+	defer func() { err = errors.Join(err, c.run.Close()) }()
+	by = origin{c.run.Unit(), c.run.Machine()}
+	all, err := c.layersOf(ctx, known)
+	if err != nil {
+		return by, err
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(c.run.Slots())
+	var mu sync.Mutex
+	done := 0
+	for _, l := range all {
+		work.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			points, err := l.measure(ctx)
+			if err != nil {
+				return fmt.Errorf("%s: %w", l.name, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			fmt.Fprintf(os.Stderr, "%s: %s, %d of %d: %d points\n", t.Name, l.name, done, len(all), len(points))
+			return figures.AppendLines(file, points)
+		})
+	}
+	return by, work.Wait()
+}
+
+// layer is a layer that is to be measured.
+type layer struct {
+	name    string
+	measure func(ctx context.Context) ([]point, error)
+}
+
+// layersOf returns the layers that have no points in known.
+func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, err error) {
+	for _, model := range c.models {
+		from := modelSource(model)
+		l, err := from.lower(ctx, c.target, true)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range l.layers() {
+			if slices.ContainsFunc(known, func(p point) bool { return p.Model == model && p.Stage == name }) {
+				continue
+			}
+			all = append(all, layer{model + ": layer " + name, func(ctx context.Context) ([]point, error) {
+				kernels, main, err := l.kernels(name)
+				if err != nil {
+					return nil, err
+				}
+				return c.kernels(ctx, from, kernels[:main], main)
+			}})
+		}
+	}
+	for i := range c.layers {
+		seed := c.from + uint64(i)
+		if len(c.models) > 0 || slices.ContainsFunc(known, func(p point) bool { return p.Layer == seed }) {
+			continue
+		}
+		all = append(all, layer{fmt.Sprint("layer ", seed), func(ctx context.Context) ([]point, error) {
+			kernels, main, err := drawnKernels(ctx, c.target, seed, c.multiplies, true)
+			if err != nil {
+				return nil, err
+			}
+			return c.kernels(ctx, source{seed: seed, multiplies: c.multiplies}, kernels, main)
+		}})
+	}
+	return all, nil
+}
+
+// kernels measures the first main kernels, those of a layer of the source, and some of the others.
+func (c *collector) kernels(ctx context.Context, from source, kernels []kernel, main int) ([]point, error) {
+	s := sampler{collector: c, from: from, r: rand.New(rand.NewPCG(from.seed, 3)), seen: map[string]int{}, best: map[string]point{}}
+	if err := s.sample(ctx, kernels[:main], c.points); err != nil {
+		return nil, err
+	}
+	others := kernels[main:]
+	s.r.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	for _, k := range others[:min(len(others), stagesAround)] {
+		if err := s.sample(ctx, []kernel{k}, 1+s.r.IntN(2)); err != nil {
+			return nil, err
+		}
+	}
+	return s.points, nil
+}
+
+// sampler draws schedules of the kernels of one layer, and measures them.
+type sampler struct {
+	*collector
+	from   source
+	r      *rand.Rand
+	points []point
+	seen   map[string]int   // the index in points of a kernel's code, -1 if it could not be measured
+	best   map[string]point // the cheapest point of each kernel, by key
+}
+
+// sample measures the schedule that compile finds for each kernel, then the most promising ones of all, then others at random, until there are n
+// points.
+func (s *sampler) sample(ctx context.Context, kernels []kernel, n int) error {
+	start := len(s.points)
+	for _, k := range kernels {
+		x, err := k.Default()
+		if err != nil {
+			return err
+		}
+		if err := s.try(ctx, k, x, false); err != nil {
+			return err
+		}
+		if k.taken != nil {
+			if err := s.try(ctx, k, space.CandidateOf(*k.taken), true); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.promising(ctx, kernels, n/2); err != nil {
+		return err
+	}
+	const tries = 4 // for each point, since some schedules cannot be built
+	for left := tries * n; len(s.points) < start+n && left > 0; left-- {
+		k := kernels[s.r.IntN(len(kernels))]
+		x, err := k.Build(s.draw(k))
+		if err != nil {
+			continue
+		}
+		if err := s.try(ctx, k, x, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draw returns a random point of k's space or, half of the time, one near the cheapest that was measured.
+func (s *sampler) draw(k kernel) space.Point {
+	const steps = 4 // at most, from the cheapest
+	best, ok := s.best[k.key()]
+	if !ok || s.r.IntN(2) == 0 {
+		return k.Random(s.r)
+	}
+	p := space.Point{Strategy: best.Strategy, Values: best.Values}
+	for range 1 + s.r.IntN(steps) {
+		p = k.Neighbour(p, s.r)
+	}
+	return p
+}
+
+// promising measures the n schedules, of all kernels together, of which the target's model expects most.
+func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error {
+	type hope struct {
+		kernel
+		compile.Promise
+	}
+	var all []hope
+	for _, k := range kernels {
+		some, err := compile.Promising(ctx, k.Task.Func, s.target, promisingOfKernel)
+		if err != nil {
+			return err
+		}
+		for _, p := range some {
+			all = append(all, hope{k, p})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b hope) int { return cmp.Compare(a.Time, b.Time) })
+	for _, h := range all[:min(n, len(all))] {
+		if err := s.try(ctx, h.kernel, space.CandidateOf(h.Choice), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// try measures a schedule of k, unless the same code was measured. taken says that compile takes it.
+func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bool) error {
+	code := k.key() + x.Key()
+	if i, ok := s.seen[code]; ok {
+		if i >= 0 && taken {
+			s.points[i].Taken = true
+		}
+		return nil
+	}
+	s.seen[code] = -1
+	cost, err := s.measure(ctx, k.Task, x)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
+		return err
+	}
+	if err != nil { // LLVM may refuse what estimates let pass
+		fmt.Fprintf(os.Stderr, "layer %d, %s %s: %v\n", s.from.seed, k.Task.Algorithm, x.Point, err)
+		return nil
+	}
+	p := point{Model: s.from.model, Layer: s.from.seed, MACs: s.from.multiplies, Stage: k.Task.Stage.Name, Key: k.key(), Algorithm: k.Task.Algorithm,
+		Strategy: x.Point.Strategy, Values: x.Point.Values, Taken: taken, Cost: cost}
+	if best, ok := s.best[p.Key]; !ok || p.Cost < best.Cost {
+		s.best[p.Key] = p
+	}
+	s.seen[code] = len(s.points)
+	s.points = append(s.points, p)
+	return nil
+}
+
+// measure returns the cost of a kernel with a schedule, in the unit of the runner.
+func (c *collector) measure(ctx context.Context, k *space.Task, x space.Candidate) (float64, error) {
+	u, err := compile.Kernel(ctx, k.Func, x.Trace, c.target, compile.KernelOptions{Stage: k.Stage, Constants: k.Constants, Result: x.Result, With: c.backends})
+	if err != nil {
+		return 0, err
+	}
+	r, err := c.run.Measure(ctx, runner.NewJob(u.Files[codegen.Runnable], u.Inputs(0), runner.Settings{}))
+	switch {
+	case err != nil:
+		return 0, err
+	case r.Measurement.Failure != nil:
+		return 0, errors.New(r.Measurement.Failure.Text)
+	}
+	return r.Measurement.Cost, nil
+}

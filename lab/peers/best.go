@@ -1,0 +1,146 @@
+package peers
+
+import (
+	"fmt"
+	"html"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ripc/lab/figures"
+	"ripc/lab/task"
+)
+
+// pictured is the subject of the README's picture.
+const pictured = "resnet18"
+
+// precisions are the pairs of columns of the summary, as engines name them.
+func precisions() []string { return []string{"1 bit", "int8", "fp32"} }
+
+// headlines are the subjects of the README's table.
+func headlines() []string {
+	return []string{"convB", "squeezenet", "resnet18", "binary_alexnet", "quicknet", "mobilenet"}
+}
+
+// fastest returns the figure of least time with one thread at a precision, among ripc's engines or
+// among the others, or nil. Engines with another first layer are left out.
+func (r *results) fastest(s Subject, precision string, ripc bool) *figures.Figure {
+	var best *figures.Figure
+	for _, e := range s.Entries {
+		if strings.HasPrefix(e.Engine, "ripc") != ripc {
+			continue
+		}
+		if !strings.Contains(e.Engine, precision) || strings.Contains(e.Engine, "first layer") {
+			continue
+		}
+		if f := r.figure(s, e.Engine, 1); f != nil && (best == nil || f.Values["min_ms"] < best.Values["min_ms"]) {
+			best = f
+		}
+	}
+	return best
+}
+
+// brand is an engine's name without precision and variant.
+func brand(engine string) string {
+	name, _, _ := strings.Cut(engine, ",")
+	return strings.TrimSuffix(name, " (XNNPACK)")
+}
+
+// title is the first part of a subject's description.
+func (s Subject) title() string {
+	text, _, _ := strings.Cut(s.What, ";")
+	return text
+}
+
+// summary returns a table of the wanted subjects, or of all if none is wanted: at each precision
+// ripc's fastest time and that of the fastest other engine. With shares, ripc's times have their
+// shares of the machine's limits.
+func (r *results) summary(wanted []string, shares bool) string {
+	cells := []string{"layer or network"}
+	for _, p := range precisions() {
+		cells = append(cells, "ripc, "+p, "others, "+p)
+	}
+	table := task.Head(cells...)
+	for _, s := range r.subjects {
+		if len(wanted) > 0 && !slices.Contains(wanted, s.Name) || len(r.engines(s)) == 0 {
+			continue
+		}
+		cells := []string{s.title()}
+		for _, p := range precisions() {
+			ours, theirs := "-", "-"
+			if f := r.fastest(s, p, true); f != nil {
+				ms := f.Values["min_ms"]
+				ours = fmt.Sprintf("%.2f", ms)
+				if share := r.boundMS(f) / ms; shares && share > 0 {
+					ours += fmt.Sprintf(" (%.0f %%)", 100*share)
+				}
+			}
+			if f := r.fastest(s, p, false); f != nil {
+				theirs = fmt.Sprintf("%.2f %s", f.Values["min_ms"], brand(f.Variant))
+			}
+			cells = append(cells, ours, theirs)
+		}
+		table += task.Row(cells...)
+	}
+	return table
+}
+
+// bestBars draws the README's picture: one network at each precision, ripc's fastest time beside
+// that of the fastest other engine.
+func (r *results) bestBars() string {
+	const left, width, right, line, gap, top = 220, 330, 80, 24, 8, 44
+	var bars strings.Builder
+	y, most, title := top, 0.0, pictured
+	var rows [][]*figures.Figure // by precision
+	for _, s := range r.subjects {
+		if s.Name != pictured {
+			continue
+		}
+		title = s.title()
+		for _, p := range precisions() {
+			var row []*figures.Figure
+			for _, ripc := range []bool{true, false} {
+				if f := r.fastest(s, p, ripc); f != nil {
+					row, most = append(row, f), max(most, f.Values["min_ms"])
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	source := ""
+	for i, row := range rows {
+		for _, f := range row {
+			color := "#9aa3ad"
+			if strings.HasPrefix(f.Variant, "ripc") {
+				color, source = "#2b6cb0", f.CPU+", "+f.Date
+			}
+			ms := f.Values["min_ms"]
+			long := max(2, width*ms/most)
+			fmt.Fprintf(&bars, `<text x="%d" y="%d" text-anchor="end">%s, %s</text>`+"\n",
+				left-8, y+14, html.EscapeString(brand(f.Variant)), precisions()[i])
+			fmt.Fprintf(&bars, `<rect x="%d" y="%d" width="%.1f" height="18" fill="%s"/>`+"\n",
+				left, y, long, color)
+			fmt.Fprintf(&bars, `<text x="%.1f" y="%d">%.1f ms</text>`+"\n", left+long+6, y+14, ms)
+			y += line
+		}
+		y += gap
+	}
+	var b strings.Builder
+	const all = left + width + right
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"`, all, y, all, y)
+	b.WriteString(` font-family="sans-serif" font-size="14">` + "\n")
+	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	fmt.Fprintf(&b, `<text x="10" y="20" font-weight="bold">%s: one inference, one thread</text>`+"\n",
+		html.EscapeString(title))
+	fmt.Fprintf(&b, `<text x="10" y="36" font-size="11" fill="#666666">%s</text>`+"\n", html.EscapeString(source))
+	return b.String() + bars.String() + "</svg>\n"
+}
+
+// frontPages returns the README with its table, and the README's picture.
+func (r *results) frontPages(root string) (map[string]string, error) {
+	text, err := task.Fill(root, "README.md", map[string]string{"peers": r.summary(headlines(), false)})
+	return map[string]string{
+		filepath.Join(root, "README.md"):              text,
+		filepath.Join(root, "docs", "bench-best.svg"): r.bestBars(),
+	}, err
+}

@@ -1,0 +1,242 @@
+package peers
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ripc/lab/figures"
+	"ripc/measure"
+	"ripc/measure/limits"
+	"ripc/targets"
+)
+
+// products is the end of the name of a value: the multiply-adds of a run that have one limit. A sum of bits has one for each pair of bits.
+const products = "_products"
+
+// command returns the command of an entry's worker.
+func (b *bench) command(e Entry, threads int) []string {
+	if e.Env == "" {
+		return []string{b.self, b.name, "--worker", e.file(b.models()), "--threads", fmt.Sprint(threads)}
+	}
+	return []string{filepath.Join(b.dir, e.Env, "bin", "python"), filepath.Join(scripts, "worker.py"), e.Worker, e.file(b.models()), fmt.Sprint(threads)}
+}
+
+// measure measures the entries of a subject: all are loaded, and then take turns with the kernels of the limits. Between its turns a process is
+// stopped.
+func (b *bench) measure(ctx context.Context, s Subject, threads int) (all []figures.Figure, err error) {
+	host, err := targets.Host()
+	if err != nil {
+		return nil, err
+	}
+	set, err := limits.Open(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	var ws []*worker
+	defer func() {
+		for _, w := range ws {
+			err = errors.Join(err, w.stop())
+		}
+		err = errors.Join(err, set.Close())
+	}()
+	all = append(all, figures.Figure{Values: map[string]float64{"max_load": measure.Load()}})
+	add := func(subject, variant string, f figures.Figure) {
+		f.Key = figures.Key{Subject: subject, Variant: variant, Threads: threads}
+		all = append(all, f)
+	}
+	for _, e := range s.Entries {
+		w, why, err := b.load(ctx, s, e, threads, ws)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
+			add(s.Name, e.Engine, figures.Figure{Why: why})
+			continue
+		}
+		ws = append(ws, w)
+		if err := w.hold(); err != nil {
+			return nil, err
+		}
+	}
+	rates := make([][]limits.Rate, len(set.Kernels))
+	for range b.turns {
+		for i := range set.Kernels {
+			rates[i] = append(rates[i], set.Measure(i, threads, 3))
+		}
+		for _, w := range ws {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := w.turn(b.time); err != nil {
+				return nil, fmt.Errorf("%s: %w", w.entry.Engine, err)
+			}
+		}
+	}
+	for _, w := range ws {
+		add(s.Name, w.entry.Engine, figures.Figure{Values: w.values()})
+	}
+	for i, k := range set.Kernels {
+		add(limitSubject, k.Name, figures.Figure{Values: reached(rates[i])})
+	}
+	return all, nil
+}
+
+// turn lets a worker run for about the given time, at least once. A quarter of it goes before, to bring its data back to the caches.
+func (w *worker) turn(long time.Duration) error {
+	if err := w.release(); err != nil {
+		return err
+	}
+	if w.one == 0 { // the first runs of all
+		first, err := w.run(2)
+		if err != nil {
+			return err
+		}
+		w.one = max(time.Microsecond, first[1])
+	}
+	if n := int(long / 4 / w.one); n > 0 {
+		if _, err := w.run(n); err != nil {
+			return err
+		}
+	}
+	times, err := w.run(max(1, int(long/w.one)))
+	if err != nil {
+		return err
+	}
+	w.times = append(w.times, times...)
+	w.one = max(time.Microsecond, slices.Min(w.times))
+	return w.hold()
+}
+
+// values returns the shortest and the middle time of a worker, and its products.
+func (w *worker) values() map[string]float64 {
+	var ms []float64
+	for _, t := range w.times {
+		ms = append(ms, float64(t.Nanoseconds())/1e6)
+	}
+	v := map[string]float64{"min_ms": slices.Min(ms), "median_ms": figures.Median(ms), "runs": float64(len(ms))}
+	for limit, n := range w.Products {
+		v[limit+products] = float64(n)
+	}
+	return v
+}
+
+// reached returns the highest rate of a kernel, and cycles by the clocks behind the highest ones.
+func reached(rates []limits.Rate) map[string]float64 {
+	fastest := slices.SortedFunc(slices.Values(rates), func(a, b limits.Rate) int { return cmp.Compare(b.PerSecond, a.PerSecond) })
+	fastest = fastest[:min(len(fastest), max(5, len(fastest)/10))]
+	var cycles, clocks []float64
+	for _, r := range fastest {
+		cycles, clocks = append(cycles, r.PerCycle), append(clocks, r.GHz)
+	}
+	return map[string]float64{"max_macs_per_second": fastest[0].PerSecond, "macs_per_cycle": figures.Median(cycles), "clock_ghz": figures.Median(clocks)}
+}
+
+// load starts an entry's worker, or says why that is not possible. What it has loaded must be what the subject is, and its results those of
+// the workers that it shall agree with.
+func (b *bench) load(ctx context.Context, s Subject, e Entry, threads int, have []*worker) (*worker, string, error) {
+	if threads > 1 && e.OneThread != "" {
+		return nil, e.OneThread, nil
+	}
+	if why, lacks := b.lacking[e.Env]; lacks {
+		return nil, why, nil
+	}
+	file := e.file(b.models())
+	if _, err := os.Stat(file); err != nil {
+		if e.Own {
+			return nil, "", err
+		}
+		if c, err := readContents(file); err == nil && c.Error != "" {
+			return nil, c.Error, nil
+		}
+		return nil, "no model " + e.Model + ": make bench-peers makes it", nil
+	}
+	w, err := start(ctx, e, b.command(e, threads), threads)
+	if unfit := (*unfitError)(nil); errors.As(err, &unfit) {
+		return nil, oneLine(strings.ReplaceAll(unfit.why, b.models()+string(filepath.Separator), "")), nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if why := cmp.Or(w.check(s, file), differs(have, w)); why != "" {
+		return nil, why, w.stop()
+	}
+	return w, "", nil
+}
+
+// contents is what a program that made a model counted in the file: FILE.json.
+type contents struct {
+	Inputs  [][]int          `json:"inputs"`
+	Outputs [][]int          `json:"outputs"`
+	MACs    map[string]int64 `json:"macs"`  // by limit
+	Error   string           `json:"error"` // why there is no such file
+}
+
+func readContents(model string) (c contents, err error) {
+	data, err := os.ReadFile(model + ".json")
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(data, &c)
+}
+
+// check compares what a worker has loaded with its subject, and takes the products of another engine from its file's contents.
+func (w *worker) check(s Subject, file string) string {
+	macs := w.MACs
+	if w.entry.Env != "" {
+		c, err := readContents(file)
+		if err != nil {
+			return err.Error()
+		}
+		if !slices.EqualFunc(c.Inputs, w.Inputs, slices.Equal) || !slices.EqualFunc(c.Outputs, w.Outputs, slices.Equal) {
+			return fmt.Sprintf("it has inputs %v and outputs %v, the file %v and %v", w.Inputs, w.Outputs, c.Inputs, c.Outputs)
+		}
+		w.Products = c.MACs
+		for _, n := range c.MACs {
+			macs += n
+		}
+	}
+	// ripc computes the averages of whole numbers as convolutions, which count as such.
+	if macs < s.MACs || macs > s.MACs+s.MACs/100 {
+		return fmt.Sprintf("it has %d multiply-adds, want %d", macs, s.MACs)
+	}
+	for limit := range maps.Keys(w.Products) {
+		if !slices.Contains(limits.Names(), limit) {
+			return fmt.Sprintf("no limit %q is known", limit)
+		}
+	}
+	if slices.Min(w.Sample) == slices.Max(w.Sample) {
+		return fmt.Sprintf("all of its outputs are %v", w.Sample[0])
+	}
+	return ""
+}
+
+// differs compares the results of a worker with those that it shall agree with: says whose are others, or "".
+func differs(have []*worker, w *worker) string {
+	const tolerance = 1e-3 // of the largest number: sums of floats are added in another order
+	for _, other := range have {
+		if w.entry.Agrees == "" || w.entry.Agrees != other.entry.Agrees {
+			continue
+		}
+		if len(w.Sample) != len(other.Sample) {
+			return fmt.Sprintf("it gives %d numbers, %s %d", len(w.Sample), other.entry.Engine, len(other.Sample))
+		}
+		var largest, apart float64
+		for i, x := range w.Sample {
+			largest, apart = max(largest, math.Abs(x), math.Abs(other.Sample[i])), max(apart, math.Abs(x-other.Sample[i]))
+		}
+		if !(apart <= tolerance*largest) {
+			return fmt.Sprintf("its results and those of %q are up to %.2g apart, of %.2g", other.entry.Engine, apart, largest)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,227 @@
+package peers
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ripc"
+	"ripc/codegen"
+	"ripc/lower/layout"
+	"ripc/runtime"
+	"ripc/runtime/describe"
+)
+
+// limitOf is the limit of the machine that a layer has: by the algorithm of its sums where that says it, otherwise by the numbers that
+// are multiplied. Bytes that are multiplied as f32 are measured by what bytes could take. It is "" for an algorithm that is not known.
+func limitOf(l describe.Layer) string {
+	if l.Algorithm.Name == "" {
+		return "fp32"
+	}
+	by, err := layout.ParseAlgorithm(l.Algorithm.Name)
+	switch {
+	case err != nil:
+		return ""
+	case by.Counts():
+		return "bits"
+	case by == layout.Dot, by == layout.Float && l.ActivationBits < 32 && l.WeightBits < 32:
+		return "int8"
+	case by == layout.Float:
+		return "fp32"
+	}
+	return "table" // all else looks up
+}
+
+// serve is ripc's worker: it compiles a model for this machine and runs it as orders say.
+func serve(ctx context.Context, model string, threads int, in io.Reader, out io.Writer) error {
+	answer := json.NewEncoder(out)
+	s, d, err := session(ctx, model, threads)
+	if err != nil {
+		return answer.Encode(greeting{Error: err.Error()})
+	}
+	if err := s.Run(ctx); err != nil {
+		return answer.Encode(greeting{Error: err.Error()})
+	}
+	g := greeting{Version: "ripc " + ripc.Version, Products: productsOf(d), MACs: d.MACs()}
+	for _, t := range d.Inputs {
+		g.Inputs = append(g.Inputs, t.Shape)
+	}
+	for _, t := range d.Outputs {
+		g.Outputs = append(g.Outputs, t.Shape)
+	}
+	if g.Sample, err = sample(d.Outputs[0], s.Output(0)); err != nil {
+		return answer.Encode(greeting{Error: err.Error()})
+	}
+	if err := answer.Encode(g); err != nil {
+		return err
+	}
+	orders := bufio.NewScanner(in)
+	for orders.Scan() {
+		var o order
+		if err := json.Unmarshal(orders.Bytes(), &o); err != nil {
+			return err
+		}
+		r := report{NS: make([]int64, o.Runs)}
+		for i := range r.NS {
+			start := time.Now()
+			err := s.Run(ctx)
+			r.NS[i] = time.Since(start).Nanoseconds()
+			if err != nil {
+				return err
+			}
+		}
+		if err := answer.Encode(r); err != nil {
+			return err
+		}
+	}
+	return orders.Err()
+}
+
+// session compiles and loads a model, with the picture as its input.
+func session(ctx context.Context, model string, threads int) (*runtime.Session, *describe.Artifact, error) {
+	c, err := ripc.Compile(ctx, model, ripc.Options{Emit: []codegen.Kind{codegen.SO}})
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := os.MkdirTemp("", "ripc-bench-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(dir) // what is mapped stays
+	file := filepath.Join(dir, "model.so")
+	if err := os.WriteFile(file, c.Files[codegen.SO], 0o600); err != nil {
+		return nil, nil, err
+	}
+	m, err := runtime.Load(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := m.NewSession(threads)
+	if err != nil {
+		return nil, nil, errors.Join(err, m.Close())
+	}
+	for i, t := range m.Description().Inputs {
+		if err := filled(t, s.Input(i)); err != nil {
+			return nil, nil, errors.Join(err, s.Close(), m.Close())
+		}
+	}
+	return s, m.Description(), nil
+}
+
+// productsOf counts the multiply-adds of a network by the limit that they have: products of bits where they are computed as such.
+func productsOf(d *describe.Artifact) map[string]int64 {
+	p := map[string]int64{}
+	for _, s := range d.Stages {
+		if s.MACs == 0 {
+			continue
+		}
+		limit, planes := limitOf(s.Layer), int64(1)
+		if limit == "bits" {
+			planes = int64(s.Layer.ActivationBits) * int64(max(1, s.Layer.WeightBits))
+		}
+		p[limit] += s.MACs * planes
+	}
+	return p
+}
+
+// picture is the number at index i of every input, in the order of NHWC: from -1 to 1, and as if random. networks.py has the same.
+func picture(i int) float32 { return float32(uint32(uint64(i)*2654435761))/(1<<31) - 1 }
+
+// filled writes the picture to an input; whole numbers get all of their range.
+func filled(t describe.Tensor, data []byte) error {
+	c, err := codec(t)
+	if err != nil {
+		return err
+	}
+	for i := range len(data) / c.size {
+		c.put(data[i*c.size:], picture(nhwc(t, i)))
+	}
+	return nil
+}
+
+// sample takes numbers of an output, in the order of NHWC.
+func sample(t describe.Tensor, data []byte) ([]float64, error) {
+	c, err := codec(t)
+	if err != nil {
+		return nil, err
+	}
+	n := len(data) / c.size
+	at := make([]int, n) // the index of each number in memory, by its index in NHWC
+	for i := range n {
+		at[nhwc(t, i)] = i
+	}
+	const count = 32
+	var out []float64
+	for k := range count {
+		i := int(float64(k) * (float64(n-1) / (count - 1)))
+		if k == count-1 {
+			i = n - 1
+		}
+		out = append(out, c.get(data[at[i]*c.size:]))
+	}
+	return out, nil
+}
+
+// nhwc is where the number at index i of a tensor would be if its layout were NHWC.
+func nhwc(t describe.Tensor, i int) int {
+	if t.Layout != "NCHW" || len(t.Shape) != 4 {
+		return i
+	}
+	c, h, w := t.Shape[1], t.Shape[2], t.Shape[3]
+	n, y, x := i/(c*h*w), i/w%h, i%w
+	return ((n*h+y)*w+x)*c + i/(h*w)%c
+}
+
+// number reads and writes the numbers of a type.
+type number struct {
+	size      int
+	float     bool
+	low, high float64 // of whole numbers
+}
+
+// put writes x. Whole numbers get -1 to 1 in all of their range.
+func (n number) put(to []byte, x float32) {
+	if n.float {
+		binary.LittleEndian.PutUint32(to, math.Float32bits(x))
+		return
+	}
+	v := min(max(math.RoundToEven((float64(x)+1)/2*(n.high-n.low))+n.low, n.low), n.high)
+	for i := range n.size {
+		to[i] = byte(int64(v) >> (8 * i))
+	}
+}
+
+// get reads a number.
+func (n number) get(from []byte) float64 {
+	var v int64
+	for i := range n.size {
+		v |= int64(from[i]) << (8 * i)
+	}
+	if n.float {
+		return float64(math.Float32frombits(uint32(v)))
+	}
+	if n.low < 0 && float64(v) > n.high {
+		v -= 1 << (8 * n.size)
+	}
+	return float64(v)
+}
+
+// codec returns the number of a tensor's type.
+func codec(t describe.Tensor) (number, error) {
+	n, ok := map[string]number{
+		"f32": {size: 4, float: true}, "i32": {size: 4, low: math.MinInt32, high: math.MaxInt32}, "u32": {size: 4, high: math.MaxUint32},
+		"i8": {size: 1, low: math.MinInt8, high: math.MaxInt8}, "u8": {size: 1, high: math.MaxUint8},
+	}[t.DType]
+	if !ok {
+		return number{}, fmt.Errorf("tensor %s: no numbers of type %s", t.Title(), t.DType)
+	}
+	return n, nil
+}

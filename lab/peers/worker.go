@@ -1,0 +1,141 @@
+package peers
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A worker is a process that has loaded one model with one engine, and runs it on command. It says what it has loaded in its first
+// line, a greeting; for each order that it then reads it writes a report. Both sides are JSON, one object a line;
+// lab/peers/python/worker.py is the other implementation.
+type (
+	greeting struct {
+		Error    string           `json:"error,omitempty"` // why it cannot run the model
+		Version  string           `json:"version,omitempty"`
+		Inputs   [][]int          `json:"inputs,omitempty"` // shapes, as the engine has them
+		Outputs  [][]int          `json:"outputs,omitempty"`
+		MACs     int64            `json:"macs,omitempty"`     // where the engine knows them
+		Products map[string]int64 `json:"products,omitempty"` // the same by limit; of sums of bits, one for each pair of bits
+		// Sample are numbers of the first output, evenly spread, in the order of NHWC. The input is picture's.
+		Sample []float64 `json:"sample,omitempty"`
+	}
+	order struct {
+		Runs int `json:"runs"`
+	}
+	report struct {
+		NS []int64 `json:"ns"`
+	}
+)
+
+// worker is this side's end of one.
+type worker struct {
+	entry Entry
+	greeting
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Scanner
+	errors *bytes.Buffer
+	one    time.Duration // about what a run takes
+	times  []time.Duration
+}
+
+// start starts a worker and waits until it has run its model once. An engine that cannot run it is an *unfitError.
+func start(ctx context.Context, e Entry, command []string, threads int) (*worker, error) {
+	w := &worker{entry: e, errors: &bytes.Buffer{}}
+	w.cmd = exec.CommandContext(ctx, command[0], command[1:]...)
+	w.cmd.Env = append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads), "PYTHONDONTWRITEBYTECODE=1")
+	w.cmd.Stderr = w.errors
+	// A signal from the terminal is for the parent, which then ends its workers.
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if w.in, err = w.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := w.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	w.out = bufio.NewScanner(out)
+	w.out.Buffer(nil, 1<<24)
+	if err := w.cmd.Start(); err != nil {
+		return nil, err
+	}
+	err = w.answer(&w.greeting)
+	if err == nil && w.Error != "" {
+		err = &unfitError{w.Error}
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.stop())
+	}
+	return w, nil
+}
+
+// unfitError says why an engine cannot run a model, in the engine's words.
+type unfitError struct{ why string }
+
+func (e *unfitError) Error() string { return e.why }
+
+// answer reads the worker's next line.
+func (w *worker) answer(to any) error {
+	if !w.out.Scan() {
+		err := w.out.Err()
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		_, _ = w.cmd.Process.Kill(), w.cmd.Wait() // behind that, all that it printed is there
+		return &unfitError{fmt.Sprintf("its process ended: %v; %s", err, lastLine(w.errors.String()))}
+	}
+	return json.Unmarshal(w.out.Bytes(), to)
+}
+
+// run runs the model n times.
+func (w *worker) run(n int) ([]time.Duration, error) {
+	if err := json.NewEncoder(w.in).Encode(order{n}); err != nil {
+		return nil, err
+	}
+	var r report
+	if err := w.answer(&r); err != nil {
+		return nil, err
+	}
+	if len(r.NS) != n {
+		return nil, fmt.Errorf("%s: %d runs, want %d", w.entry.Engine, len(r.NS), n)
+	}
+	times := make([]time.Duration, n)
+	for i, ns := range r.NS {
+		times[i] = time.Duration(ns)
+	}
+	return times, nil
+}
+
+// hold stops the process where it is, and with it the threads that some engines let spin after a run; release lets it go on.
+func (w *worker) hold() error    { return w.cmd.Process.Signal(syscall.SIGSTOP) }
+func (w *worker) release() error { return w.cmd.Process.Signal(syscall.SIGCONT) }
+
+// stop ends the process.
+func (w *worker) stop() error {
+	err := w.in.Close()
+	_ = w.cmd.Process.Kill() // it may hang or be held; its exit status says nothing
+	_ = w.cmd.Wait()
+	return err
+}
+
+// lastLine is the last line of text that is not empty.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// oneLine puts a text of several lines on one.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")), " ")
+}

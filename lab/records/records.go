@@ -1,0 +1,246 @@
+// Package records makes the records that come with ripc (autotune/shipped): it tunes the networks of runs.json, each for its target, and keeps
+// the best schedule of each kernel beside the default one. Boards are simulated, and give the same records each time.
+package records
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ripc"
+	"ripc/autotune/records"
+	"ripc/examples/networks/zoo"
+	"ripc/lab/figures"
+	"ripc/lab/task"
+	"ripc/targets"
+)
+
+const (
+	dir    = "build/shipped"                     // has the measurements
+	packed = "autotune/shipped/records.jsonl.gz" // comes with ripc
+	seed   = 1                                   // of all runs
+)
+
+//go:embed runs.json
+var runsText []byte
+
+// run is a network that is tuned for a target.
+type run struct {
+	Target  string `json:"target"`
+	Network string `json:"network"` // of examples/networks
+	Trials  int    `json:"trials"`
+	Runner  string `json:"runner"`
+}
+
+// key is that of a run's figure: the costs of all kernels of the network together. Records alone do not have them, since a network takes a kernel
+// as often as it has a layer of its shape, and one algorithm for each.
+func (r run) key() figures.Key { return figures.Key{Subject: r.Network, Target: r.Target} }
+
+func runs() ([]run, error) {
+	var all []run
+	return all, json.Unmarshal(runsText, &all)
+}
+
+// Task returns the task.
+func Task() *task.Task {
+	return &task.Task{
+		Name: "records", Code: []string{"autotune"}, Short: "the records that come with ripc, and docs/shipped-records.md",
+		Cases: func(context.Context, *regexp.Regexp) (all []task.Case, err error) {
+			rs, err := runs()
+			for _, r := range rs {
+				all = append(all, task.Case{Key: r.key(), Measure: r.tune})
+			}
+			return all, errors.Join(err, os.MkdirAll(dir, 0o755))
+		},
+		Pages: pages,
+	}
+}
+
+// tune does a run, as far as its measurements are not in the folder, and packs the records.
+func (r run) tune(ctx context.Context, mark figures.Mark) ([]figures.Figure, error) {
+	n, err := zoo.Find(r.Network)
+	if err != nil {
+		return nil, err
+	}
+	path, err := n.Write(dir)
+	if err != nil {
+		return nil, err
+	}
+	t, err := targets.Lookup(r.Target)
+	if err != nil {
+		return nil, err
+	}
+	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner, Records: file(r.Target), Trials: r.Trials, Seed: seed, Alone: true})
+	if err != nil {
+		return nil, err
+	}
+	if !t.Native() {
+		mark = mark.Estimated(t.CPU)
+	}
+	f := figures.Figure{Values: map[string]float64{"trials": float64(res.Trials), "default_cost": res.Default, "best_cost": res.Best}, Unit: string(res.Unit), Mark: mark}
+	return []figures.Figure{f}, pack()
+}
+
+// file is where the measurements for a target are.
+func file(target string) string { return filepath.Join(dir, target+".records") }
+
+// pack writes the records of all targets. Those of a target without measurements in the folder stay as they are.
+func pack() error {
+	old, _, err := unpack(packed)
+	if err != nil {
+		return err
+	}
+	rs, err := runs()
+	if err != nil {
+		return err
+	}
+	var sets []*records.Set
+	seen := map[string]bool{}
+	for _, r := range rs {
+		if seen[r.Target] {
+			continue
+		}
+		seen[r.Target] = true
+		s := &records.Set{Records: slices.DeleteFunc(slices.Clone(old.Records), func(x records.Record) bool { return x.Target != r.Target })}
+		if _, err := os.Stat(file(r.Target)); !errors.Is(err, fs.ErrNotExist) {
+			if s, err = records.Load(file(r.Target)); err != nil {
+				return err
+			}
+		}
+		sets = append(sets, s)
+	}
+	all, err := records.Merge(sets...)
+	if err != nil {
+		return err
+	}
+	text, err := packedText(all)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(packed, text, 0o644)
+}
+
+// packedText has of each kernel the default schedule and the best one, without the samples: the same bytes for the same records.
+func packedText(all *records.Set) ([]byte, error) {
+	s := all.Prune(1)
+	s.Foreign = nil
+	for i := range s.Records {
+		s.Records[i].Result.Samples = nil
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.Write(z), z.Close()); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// unpack reads packed records and returns the size of their file.
+func unpack(path string) (*records.Set, int, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	s, err := records.Read(z)
+	return s, len(data), err
+}
+
+// pages returns docs/shipped-records.md.
+func pages(root string, s *figures.Store) (map[string]string, error) {
+	set, size, err := unpack(filepath.Join(root, packed))
+	if err != nil {
+		return nil, err
+	}
+	rs, err := runs()
+	if err != nil {
+		return nil, err
+	}
+	text := pageOf(set, size)
+	var all []*figures.Figure
+	for _, r := range rs {
+		if f := s.Find(r.key()); f != nil {
+			all = append(all, f)
+		}
+	}
+	text += fmt.Sprintf("\n%s\n\nWhole networks, by the sum of their kernels, that gain most:\n\n", figures.Sources(all))
+	text += task.Head("network", "target", "candidates", "by default", "tuned", "")
+	gain := func(f *figures.Figure) float64 { return f.Values["default_cost"] / f.Values["best_cost"] }
+	slices.SortStableFunc(all, func(a, b *figures.Figure) int { return cmp.Compare(gain(b), gain(a)) })
+	for _, f := range all[:min(10, len(all))] {
+		usual, best, unit := f.Values["default_cost"], f.Values["best_cost"], records.Unit(f.Unit)
+		text += task.Row(f.Subject, f.Target, fmt.Sprint(f.Values["trials"]), unit.Text(usual), unit.Text(best), fmt.Sprintf("%.3fx", gain(f)))
+	}
+	return map[string]string{filepath.Join(root, "docs", "shipped-records.md"): text}, nil
+}
+
+// pageOf says what records are shipped, in a number of bytes.
+func pageOf(s *records.Set, size int) string {
+	var versions, order []string
+	type sum struct {
+		machine         string
+		kernels, better int
+		usual, best     float64
+		unit            records.Unit
+	}
+	sums := map[string]*sum{}
+	for i := range s.Records {
+		v := s.Records[i].Versions
+		if text := fmt.Sprintf("ripc %s with LLVM %s", v.Ripc, v.LLVM); !slices.Contains(versions, text) {
+			versions = append(versions, text)
+		}
+	}
+	for _, t := range s.Tasks() {
+		for _, class := range s.Classes(t) {
+			usual, ok := s.Default(t, class)
+			if !ok {
+				continue
+			}
+			key := t.Target + " " + class.CPU
+			if sums[key] == nil {
+				sums[key], order = &sum{machine: class.Text(), unit: class.Unit}, append(order, key)
+			}
+			r, best := sums[key], s.Ranked(t, class)[0].Result.Cost
+			r.kernels++
+			r.usual, r.best = r.usual+usual.Result.Cost, r.best+best
+			if best < usual.Result.Cost {
+				r.better++
+			}
+		}
+	}
+	text := fmt.Sprintf(`# The records that come with ripc
+
+<!-- Made by make shipped-records; do not edit. -->
+
+`+"`make shipped-records`"+` makes this page and the records (autotune/shipped, %d KB). It tunes the networks of
+lab/records/runs.json with seed %d, each for its target, and keeps the best schedule of each kernel and the default one.
+`+"`ripc records shipped`"+` lists them, and [tuning.md](tuning.md) says how they are used.
+
+Made by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)). Times are of the CPU
+that is named.
+
+`, (size+1023)/1024, seed, strings.Join(versions, ", ")) + task.Head("target", "machine", "kernels", "with a better schedule", "all kernels by default", "at their best", "")
+	for _, key := range order {
+		r := sums[key]
+		target, _, _ := strings.Cut(key, " ")
+		text += task.Row(target, r.machine, fmt.Sprint(r.kernels), fmt.Sprint(r.better), r.unit.Text(r.usual), r.unit.Text(r.best), fmt.Sprintf("%.2fx", r.usual/r.best))
+	}
+	return text
+}

@@ -1,0 +1,205 @@
+// Package task runs the tasks of the lab: it measures their cases in rounds, keeps each figure as soon as it is measured, goes on where a run was
+// stopped, and writes the pages.
+package task
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/svg"
+	"ripc/lab/figures"
+	"ripc/measure"
+)
+
+// Data is the folder of the figures that are committed.
+const Data = "lab/data"
+
+// Task is a kind of measurement with its pages.
+type Task struct {
+	Name        string
+	Short, Long string   // help
+	Code        []string // folders that figures depend on, besides the compiler's
+	Dir         string   // of the store; "" is Data
+	Rounds      int      // the usual number of rounds, in which all cases take turns
+	// Flags adds flags of the task's own; nil if it has none.
+	Flags func(*pflag.FlagSet)
+	// Before does what flags of the task's own ask for. done says that nothing is to be measured; nil does nothing.
+	Before func(ctx context.Context, only *regexp.Regexp, out io.Writer) (done bool, err error)
+	// Versions lists what is run besides ripc's own tools; nil if nothing is.
+	Versions func(context.Context) ([]string, error)
+	// Cases lists the measurements. only is nil if all are wanted; Run drops the cases whose subjects it does not match.
+	Cases func(ctx context.Context, only *regexp.Regexp) ([]Case, error)
+	// Pages returns the texts of the task's files, by path below root. It may read the pages that it fills. Pages of figures that are not committed are
+	// printed, too.
+	Pages func(root string, s *figures.Store) (map[string]string, error)
+}
+
+// Case is one measurement.
+type Case struct {
+	figures.Key
+	Once bool // every round would measure the same
+	// Measure returns figures. The first is of the case's key, which it need not name; others are measured along with it.
+	Measure func(ctx context.Context, m figures.Mark) ([]figures.Figure, error)
+}
+
+// Options say how a task runs.
+type Options struct {
+	Only    string // regular expression of subjects; "" for all
+	Store   string // file of figures; pages are made of the task's own only
+	Rounds  int
+	Anew    bool      // measure also what was measured today, of the same code
+	Missing bool      // measure only what has no figure at all, unless Anew is set
+	Page    bool      // measure nothing
+	Log     io.Writer // progress
+}
+
+// File returns the path of the task's store.
+func (t *Task) File() string { return filepath.Join(cmp.Or(t.Dir, Data), t.Name+".jsonl") }
+
+// Committed reports whether the store is part of the repository.
+func (t *Task) Committed() bool { return t.Dir == "" }
+
+// Run measures a task and writes its pages.
+func (t *Task) Run(ctx context.Context, o Options, out io.Writer) error {
+	var only *regexp.Regexp
+	if o.Only != "" {
+		var err error
+		if only, err = regexp.Compile(o.Only); err != nil {
+			return err
+		}
+	}
+	if t.Before != nil && !o.Page {
+		if done, err := t.Before(ctx, only, out); err != nil || done {
+			return err
+		}
+	}
+	file := cmp.Or(o.Store, t.File())
+	s, err := figures.Open(file)
+	if err != nil {
+		return err
+	}
+	if !o.Page {
+		if err := t.measure(ctx, s, only, o); err != nil {
+			return err
+		}
+	}
+	if file != t.File() {
+		return nil
+	}
+	if len(s.Latest()) == 0 {
+		return fmt.Errorf("%s has no figures", file)
+	}
+	pages, err := t.Pages(".", s)
+	if !t.Committed() {
+		for path, text := range pages {
+			if filepath.Ext(path) == ".md" {
+				fmt.Fprint(out, text)
+			}
+		}
+	}
+	return errors.Join(err, write(pages))
+}
+
+// measure measures the cases that have no figures yet.
+func (t *Task) measure(ctx context.Context, s *figures.Store, only *regexp.Regexp, o Options) error {
+	all, err := t.Cases(ctx, only)
+	if err != nil {
+		return err
+	}
+	cases := slices.DeleteFunc(slices.Clone(all), func(c Case) bool { return only != nil && !only.MatchString(c.Subject) })
+	if len(cases) == 0 {
+		var names []string
+		for _, c := range all {
+			names = append(names, c.Subject)
+		}
+		return fmt.Errorf("no subject matches %s: there are %s", o.Only, strings.Join(slices.Compact(names), ", "))
+	}
+	tool, err := t.tool(ctx)
+	if err != nil {
+		return err
+	}
+	mark := figures.Now(tool, t.Code...)
+	known := func(f figures.Figure) bool {
+		here := f.CPU == mark.CPU || f.Simulated()
+		return here && !o.Anew && (o.Missing || f.Date == mark.Date && f.Commit == mark.Commit && f.Tool == mark.Tool)
+	}
+	had := make([]int, len(cases)) // before this run
+	for i, c := range cases {
+		had[i] = s.Count(c.Key, known)
+	}
+	for round := range o.Rounds {
+		for i, c := range cases {
+			if had[i] > round || c.Once && (round > 0 || had[i] > 0) || o.Missing && had[i] > 0 {
+				continue
+			}
+			fmt.Fprintf(o.Log, "%s: round %d of %d, %d of %d: %s\n", t.Name, round+1, o.Rounds, i+1, len(cases), c.Key)
+			fs, err := c.Measure(ctx, mark)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.Key, err)
+			}
+			for i := range fs {
+				fs[i].Task = t.Name
+				if fs[i].Key == (figures.Key{}) {
+					fs[i].Key = c.Key
+				}
+				if fs[i].Mark == (figures.Mark{}) {
+					fs[i].Mark = mark
+				}
+			}
+			if err := s.Append(fs...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tool names the system and the versions of the tools.
+func (t *Task) tool(ctx context.Context) (string, error) {
+	tools, err := toolchain.Find()
+	if err != nil {
+		return "", err
+	}
+	words := []string{fmt.Sprintf("%d cores", runtime.NumCPU()), measure.System(), "LLVM " + tools.Version(), runtime.Version()}
+	if t.Versions != nil {
+		more, err := t.Versions(ctx)
+		if err != nil {
+			return "", err
+		}
+		words = append(words, more...)
+	}
+	return strings.Join(words, ", "), nil
+}
+
+// write writes files by path. A picture with a number that is not finite is refused before any file is written.
+func write(pages map[string]string) error {
+	for path, text := range pages {
+		if filepath.Ext(path) == ".svg" {
+			if err := svg.Finite([]byte(text)); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(pages)) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(pages[path]), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
