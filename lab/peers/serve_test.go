@@ -28,7 +28,7 @@ func TestLimitOf(t *testing.T) {
 	float := func(activations, weights int) describe.Layer {
 		return describe.Layer{ActivationBits: activations, WeightBits: weights, Algorithm: describe.Algorithm{Name: "float"}}
 	}
-	for want, l := range map[string]*describe.Layer{"fp32": float(32, 1), "int8": float(8, 8), "": {Algorithm: describe.Algorithm{Name: "guess"}}} {
+	for want, l := range map[string]describe.Layer{"fp32": float(32, 1), "int8": float(8, 8), "": {Algorithm: describe.Algorithm{Name: "guess"}}} {
 		if got := limitOf(l); got != want {
 			t.Errorf("limitOf(%+v) = %q, want %q", l, got, want)
 		}

@@ -13,7 +13,8 @@ type Kit struct {
 	Emit func(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value
 	// Each is Emit for an op on single elements.
 	Each func(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value
-	// Reshape gives a value another shape of as many elements. It appends nothing if the value has that shape.
+	// Reshape gives a value another shape of as many elements. It appends nothing if the value has
+	// that shape.
 	Reshape func(x *graph.Value, shape []int) *graph.Value
 	// Take counts elements of constants that a layer needs beside those of the file.
 	Take func(elements int)
@@ -74,7 +75,8 @@ func (k *Kit) Slope(x *graph.Value, alpha float32) *graph.Value {
 	return k.Each("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": Vector(slices.Repeat([]float32{alpha}, c))}, x)
 }
 
-// Gelu emits x/2 * (1 + erf(x/sqrt(2))), or its approximation by the tanh of sqrt(2/pi) * (x + 0.044715 x^3).
+// Gelu emits x/2 * (1 + erf(x/sqrt(2))), or its approximation by the tanh of sqrt(2/pi) * (x +
+// 0.044715 x^3).
 func (k *Kit) Gelu(x *graph.Value, tanh bool) *graph.Value {
 	var y *graph.Value
 	if tanh {
@@ -94,7 +96,8 @@ func (k *Kit) Ranked(x *graph.Value, rank int) *graph.Value {
 	return k.Reshape(x, slices.Concat(slices.Repeat([]int{1}, rank-len(x.Shape)), x.Shape))
 }
 
-// Transpose emits x with axis d of the result being axis perm[d] of x, and nothing if all axes stay.
+// Transpose emits x with axis d of the result being axis perm[d] of x, and nothing if all axes
+// stay.
 func (k *Kit) Transpose(x *graph.Value, perm []int) *graph.Value {
 	if slices.IsSorted(perm) {
 		return x
@@ -109,7 +112,8 @@ func (k *Kit) Rows(x *graph.Value, f func(rows *graph.Value) *graph.Value) *grap
 	return k.Reshape(y, append(axes, y.Channels()))
 }
 
-// Reduce emits the mean, or the maximum, over count axes from axis first on. The result has as many axes as the image that is pooled.
+// Reduce emits the mean, or the maximum, over count axes from axis first on. The result has as many
+// axes as the image that is pooled.
 func (k *Kit) Reduce(x *graph.Value, first, count int, mean bool) *graph.Value {
 	image := ImageOf(x.Shape, first, count)
 	x = k.Reshape(x, image)
@@ -120,8 +124,8 @@ func (k *Kit) Reduce(x *graph.Value, first, count int, mean bool) *graph.Value {
 	return k.Emit("max_pool", &graph.PoolAttrs{Kernel: window, Strides: window, Pad: graph.Padding{Mode: graph.PadValid}}, nil, x)
 }
 
-// ImageOf is the shape [B, H, W, C] of an image that has count axes, from axis first on, as its rows: or as rows and columns, if that is
-// how the shape has them.
+// ImageOf is the shape [B, H, W, C] of an image that has count axes, from axis first on, as its
+// rows: or as rows and columns, if that is how the shape has them.
 func ImageOf(shape []int, first, count int) []int {
 	if len(shape) == 4 && first == 1 && count == 2 {
 		return shape
@@ -130,7 +134,8 @@ func ImageOf(shape []int, first, count int) []int {
 	return []int{graph.Elems(shape[:first]), graph.Elems(shape[first:last]), 1, graph.Elems(shape[last:])}
 }
 
-// EachChannel emits the sums over windows of each channel of levels x: a convolution with weights of 1.
+// EachChannel emits the sums over windows of each channel of levels x: a convolution with weights
+// of 1.
 func (k *Kit) EachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
 	c, taps := x.Channels(), kernel[0]*kernel[1]
 	weights["w"] = &graph.Tensor{Shape: []int{kernel[0], kernel[1], 1, c}, Data: graph.NumbersOf(slices.Repeat([]float32{1}, taps*c))}

@@ -30,7 +30,8 @@ func (s Span) Forward() (forward Span, reversed bool) {
 	return s, reversed
 }
 
-// Cut emits a slice of x by a span of each axis, whose steps are positive; nothing if x stays whole.
+// Cut emits a slice of x by a span of each axis, whose steps are positive; nothing if x stays
+// whole.
 func (k *Kit) Cut(x *graph.Value, spans []Span) *graph.Value {
 	a := &graph.SliceAttrs{}
 	for _, s := range spans {
@@ -64,7 +65,8 @@ func (k *Kit) Concat(parts []*graph.Value, axis int) *graph.Value {
 	return k.Join(in, shape)
 }
 
-// Part is x as Join takes it: where axis is not its last one, the axes behind it count as one with it.
+// Part is x as Join takes it: where axis is not its last one, the axes behind it count as one with
+// it.
 func (k *Kit) Part(x *graph.Value, axis int) *graph.Value {
 	if axis == len(x.Shape)-1 {
 		return x
@@ -77,7 +79,8 @@ func (k *Kit) Join(parts []*graph.Value, shape []int) *graph.Value {
 	return k.Reshape(k.Emit("concat", &graph.ConcatAttrs{}, nil, parts...), shape)
 }
 
-// Pick emits the given positions of an axis of x in that order: slices, one for each run of positions that go up by equal steps.
+// Pick emits the given positions of an axis of x in that order: slices, one for each run of
+// positions that go up by equal steps.
 func (k *Kit) Pick(x *graph.Value, axis int, positions []int) *graph.Value {
 	var parts []*graph.Value
 	for _, run := range Runs(positions) {
@@ -86,8 +89,9 @@ func (k *Kit) Pick(x *graph.Value, axis int, positions []int) *graph.Value {
 	return k.Concat(parts, axis)
 }
 
-// Repeat emits x times[d] times, one after another, along each axis d. The axes from a repeated one on are one pixel of an image, which a
-// resize repeats; axes of extent 1 before it count as one with it. x gets axes of extent 1 in front until there is one for each of times.
+// Repeat emits x times[d] times, one after another, along each axis d. The axes from a repeated one
+// on are one pixel of an image, which a resize repeats; axes of extent 1 before it count as one
+// with it. x gets axes of extent 1 in front until there is one for each of times.
 func (k *Kit) Repeat(x *graph.Value, times []int) *graph.Value {
 	shape := append(slices.Repeat([]int{1}, len(times)-len(x.Shape)), x.Shape...)
 	for d := len(shape) - 1; d >= 0; d-- {
@@ -109,8 +113,8 @@ func (k *Kit) Repeat(x *graph.Value, times []int) *graph.Value {
 	return k.Reshape(x, shape)
 }
 
-// Sample says how positions from of an axis of n are taken: each position times times, or a span of them, or, if neither is the case, as
-// they are listed.
+// Sample says how positions from of an axis of n are taken: each position times times, or a span of
+// them, or, if neither is the case, as they are listed.
 func Sample(n int, from []int) (times int, cut Span, listed bool) {
 	out := len(from)
 	follow := func(first, step, times int) bool {
@@ -130,8 +134,8 @@ func Sample(n int, from []int) (times int, cut Span, listed bool) {
 	return 1, Whole(n), true
 }
 
-// At emits x at positions along some axes; nil axes stay as they are. Rows and columns of an image are taken at once, any other axis as
-// the rows of an image whose pixels hold all axes behind it.
+// At emits x at positions along some axes; nil axes stay as they are. Rows and columns of an image
+// are taken at once, any other axis as the rows of an image whose pixels hold all axes behind it.
 func (k *Kit) At(x *graph.Value, axes ...*Along) *graph.Value {
 	axes = slices.DeleteFunc(slices.Clone(axes), func(a *Along) bool { return a == nil })
 	if len(x.Shape) == 4 && !slices.ContainsFunc(axes, func(a *Along) bool { return a.Axis < 1 || a.Axis > 2 }) {
@@ -147,7 +151,8 @@ func (k *Kit) At(x *graph.Value, axes ...*Along) *graph.Value {
 	return x
 }
 
-// AtPixels emits image x, NHWC, at positions along its rows and columns; nil leaves an axis as it is.
+// AtPixels emits image x, NHWC, at positions along its rows and columns; nil leaves an axis as it
+// is.
 func (k *Kit) AtPixels(x *graph.Value, rows, columns *Along) *graph.Value {
 	g, i := &graph.GatherAttrs{}, &graph.InterpolateAttrs{}
 	if rows != nil {
@@ -165,7 +170,8 @@ func (k *Kit) AtPixels(x *graph.Value, rows, columns *Along) *graph.Value {
 	return x
 }
 
-// AsRows gives f an image of the elements of x, whose rows are an axis of x. The result of f gets the other axes of x back.
+// AsRows gives f an image of the elements of x, whose rows are an axis of x. The result of f gets
+// the other axes of x back.
 func (k *Kit) AsRows(x *graph.Value, axis int, f func(x *graph.Value) *graph.Value) *graph.Value {
 	shape := slices.Clone(x.Shape)
 	x = f(k.Reshape(x, ImageOf(shape, axis, 1)))
@@ -173,7 +179,8 @@ func (k *Kit) AsRows(x *graph.Value, axis int, f func(x *graph.Value) *graph.Val
 	return k.Reshape(x, shape)
 }
 
-// Spatial emits rows and columns of value around an image, NHWC, and nothing if there are none to add.
+// Spatial emits rows and columns of value around an image, NHWC, and nothing if there are none to
+// add.
 func (k *Kit) Spatial(x *graph.Value, before, after [2]int, value float64) *graph.Value {
 	p := graph.Padding{Mode: graph.PadExplicit, Top: before[0], Left: before[1], Bottom: after[0], Right: after[1]}
 	if !p.Any() {

@@ -13,7 +13,8 @@ const (
 	Wrap                    // the image again
 )
 
-// Around lists the positions of an axis of n, from 0, that an axis with so many more positions before and after it holds.
+// Around lists the positions of an axis of n, from 0, that an axis with so many more positions
+// before and after it holds.
 func Around(n, before, after int, border Border) []int {
 	at := make([]int, before+n+after)
 	for i := range at {

@@ -5,8 +5,8 @@ import "math"
 // Span is what is taken of an axis: Count positions from Begin on, each Step further.
 type Span struct{ Begin, Count, Step int }
 
-// Cut is the span that a slice from start to end takes of an axis of the given extent, as numpy has it: ends count from behind
-// where they are negative, and are clamped. step is not 0.
+// Cut is the span that a slice from start to end takes of an axis of the given extent, as numpy has
+// it: ends count from behind where they are negative, and are clamped. step is not 0.
 func Cut(extent, start, end, step int) Span {
 	lo, hi := 0, extent
 	if step < 0 {
@@ -32,7 +32,8 @@ func Cut(extent, start, end, step int) Span {
 	return s
 }
 
-// Runs cuts positions of an axis into spans, in their order: as long as they go up by equal steps they are one.
+// Runs cuts positions of an axis into spans, in their order: as long as they go up by equal steps
+// they are one.
 func Runs(positions []int) []Span {
 	var runs []Span
 	for i := 0; i < len(positions); {
