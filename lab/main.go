@@ -47,7 +47,7 @@ func main() {
 
 // root returns the command.
 func root() *cobra.Command {
-	root := &cobra.Command{Use: "lab", Short: "measure ripc, and write the pages of what was measured", SilenceUsage: true, SilenceErrors: true}
+	root := &cobra.Command{Use: "lab", Short: "measure ripc, and write the pages of what was measured", SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	for _, t := range tasks() {
 		root.AddCommand(command(t))
 	}

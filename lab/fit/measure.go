@@ -10,17 +10,11 @@ import (
 	"slices"
 	"sync"
 
-	"ripc"
 	"ripc/autotune/records"
-	"ripc/autotune/runner"
 	"ripc/autotune/space"
-	"ripc/codegen"
-	"ripc/codegen/board"
-	"ripc/codegen/llvm"
-	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
-	"ripc/engine/bareboard"
 	"ripc/lab/figures"
+	"ripc/lab/meter"
 	"ripc/schedule/strategy"
 	"ripc/targets"
 
@@ -50,23 +44,13 @@ const stagesAround = 4
 // collector measures points of layers on a target.
 type collector struct {
 	options
-	target   targets.Target
-	run      runner.Runner
-	backends []codegen.Backend
+	*meter.Meter
 }
 
-// openCollector returns a collector that measures on t. Its runner has to be closed.
+// openCollector returns a collector that measures on t. It has to be closed.
 func openCollector(ctx context.Context, t targets.Target, o options) (*collector, error) {
-	var backend codegen.Backend = board.Backend{}
-	if !t.Bare {
-		tools, err := toolchain.Find()
-		if err != nil {
-			return nil, err
-		}
-		backend = llvm.Backend{Tools: tools}
-	}
-	run, err := runner.Open(ctx, ripc.RunnerFor(t), t, runner.Options{})
-	return &collector{o, t, run, []codegen.Backend{backend}}, err
+	m, err := meter.Open(ctx, t)
+	return &collector{o, m}, err
 }
 
 // origin says what measured points.
@@ -87,14 +71,14 @@ func measureSources(ctx context.Context, t targets.Target, file string, known []
 	if err != nil {
 		return by, err
 	}
-	defer func() { err = errors.Join(err, c.run.Close()) }()
-	by = origin{c.run.Unit(), c.run.Machine()}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	by = origin{c.Unit(), c.Machine()}
 	all, err := c.layersOf(ctx, known)
 	if err != nil {
 		return by, err
 	}
 	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(c.run.Slots())
+	work.SetLimit(c.Slots())
 	var mu sync.Mutex
 	done := 0
 	for _, l := range all {
@@ -126,7 +110,7 @@ type layer struct {
 func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, err error) {
 	for _, model := range c.models {
 		from := modelSource(model)
-		l, err := from.lower(ctx, c.target, true)
+		l, err := from.lower(ctx, c.Target, true)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +133,7 @@ func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, e
 			continue
 		}
 		all = append(all, layer{fmt.Sprint("layer ", seed), func(ctx context.Context) ([]point, error) {
-			kernels, main, err := drawnKernels(ctx, c.target, seed, c.multiplies, true)
+			kernels, main, err := drawnKernels(ctx, c.Target, seed, c.multiplies, true)
 			if err != nil {
 				return nil, err
 			}
@@ -242,7 +226,7 @@ func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error 
 	}
 	var all []hope
 	for _, k := range kernels {
-		some, err := compile.Promising(ctx, k.Task.Func, s.target, promisingOfKernel)
+		some, err := compile.Promising(ctx, k.Task.Func, s.Target, promisingOfKernel)
 		if err != nil {
 			return err
 		}
@@ -269,11 +253,8 @@ func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bo
 		return nil
 	}
 	s.seen[code] = -1
-	cost, err := s.measure(ctx, k.Task, x)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if missing := (*bareboard.ToolError)(nil); errors.As(err, &missing) {
+	cost, err := s.Cost(ctx, k.Task, x)
+	if err != nil && meter.Ends(ctx, err) {
 		return err
 	}
 	if err != nil { // LLVM may refuse what estimates let pass
@@ -288,20 +269,4 @@ func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bo
 	s.seen[code] = len(s.points)
 	s.points = append(s.points, p)
 	return nil
-}
-
-// measure returns the cost of a kernel with a schedule, in the unit of the runner.
-func (c *collector) measure(ctx context.Context, k *space.Task, x space.Candidate) (float64, error) {
-	u, err := compile.Kernel(ctx, k.Func, x.Trace, c.target, compile.KernelOptions{Stage: k.Stage, Constants: k.Constants, Result: x.Result, With: c.backends})
-	if err != nil {
-		return 0, err
-	}
-	r, err := c.run.Measure(ctx, runner.NewJob(u.Files[codegen.Runnable], u.Inputs(0), runner.Settings{}))
-	switch {
-	case err != nil:
-		return 0, err
-	case r.Measurement.Failure != nil:
-		return 0, errors.New(r.Measurement.Failure.Text)
-	}
-	return r.Measurement.Cost, nil
 }

@@ -193,14 +193,8 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 
 // pageOf says what records are shipped, in a number of bytes.
 func pageOf(s *records.Set, size int) string {
-	var versions, order []string
-	type sum struct {
-		machine         string
-		kernels, better int
-		usual, best     float64
-		unit            records.Unit
-	}
-	sums := map[string]*sum{}
+	var versions, machines []string
+	kernels, better := map[string]int{}, map[string]int{}
 	for i := range s.Records {
 		v := s.Records[i].Versions
 		if text := fmt.Sprintf("ripc %s with LLVM %s", v.Ripc, v.LLVM); !slices.Contains(versions, text) {
@@ -213,15 +207,13 @@ func pageOf(s *records.Set, size int) string {
 			if !ok {
 				continue
 			}
-			key := t.Target + " " + class.CPU
-			if sums[key] == nil {
-				sums[key], order = &sum{machine: class.Text(), unit: class.Unit}, append(order, key)
+			machine := t.Target + " | " + class.Text()
+			if kernels[machine] == 0 {
+				machines = append(machines, machine)
 			}
-			r, best := sums[key], s.Ranked(t, class)[0].Result.Cost
-			r.kernels++
-			r.usual, r.best = r.usual+usual.Result.Cost, r.best+best
-			if best < usual.Result.Cost {
-				r.better++
+			kernels[machine]++
+			if s.Ranked(t, class)[0].Result.Cost < usual.Result.Cost {
+				better[machine]++
 			}
 		}
 	}
@@ -236,11 +228,9 @@ lab/records/runs.json with seed %d, each for its target, and keeps the best sche
 Made by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)). Times are of the CPU
 that is named.
 
-`, (size+1023)/1024, seed, strings.Join(versions, ", ")) + task.Head("target", "machine", "kernels", "with a better schedule", "all kernels by default", "at their best", "")
-	for _, key := range order {
-		r := sums[key]
-		target, _, _ := strings.Cut(key, " ")
-		text += task.Row(target, r.machine, fmt.Sprint(r.kernels), fmt.Sprint(r.better), r.unit.Text(r.usual), r.unit.Text(r.best), fmt.Sprintf("%.2fx", r.usual/r.best))
+`, (size+1023)/1024, seed, strings.Join(versions, ", ")) + task.Head("target", "machine", "kernels", "with a better schedule")
+	for _, m := range machines {
+		text += task.Row(m, fmt.Sprint(kernels[m]), fmt.Sprint(better[m]))
 	}
 	return text
 }

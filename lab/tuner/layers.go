@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"ripc/autotune/space"
-	"ripc/engine/simulate"
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -44,9 +43,6 @@ type layer struct {
 	row
 	space *space.Space
 }
-
-// simulated reports whether costs are estimated cycles.
-func (l *layer) simulated() bool { return simulate.Supports(l.space.Task.Target.Arch) }
 
 // open makes the layer of a row.
 func (r row) open() (*layer, error) {

@@ -4,6 +4,7 @@ package tuner
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"regexp"
 
@@ -12,6 +13,7 @@ import (
 	"ripc/autotune/search"
 	"ripc/autotune/space"
 	"ripc/lab/figures"
+	"ripc/lab/meter"
 	"ripc/lab/task"
 )
 
@@ -20,9 +22,8 @@ const batch = 8
 
 // settings are the flags.
 type settings struct {
-	points, jobs  int
-	trials, seeds int
-	searches      []string
+	points, trials, seeds int
+	searches              []string
 }
 
 // Task returns the task.
@@ -32,7 +33,6 @@ func Task() *task.Task {
 		Name: "tuner", Code: []string{"autotune", "lab/tuner"}, Short: "the searches of the tuner beside each other: docs/bench-tuner.md",
 		Flags: func(f *pflag.FlagSet) {
 			f.IntVar(&s.points, "points", 2000, "random points to compare with, or all where there are no more")
-			f.IntVar(&s.jobs, "jobs", 2, "candidates that are measured at once")
 			f.IntVar(&s.trials, "trials", 128, "trials of a search")
 			f.IntVar(&s.seeds, "seeds", 5, "runs of a search")
 			f.StringSliceVar(&s.searches, "searches", search.Names(), "searches to compare")
@@ -58,7 +58,7 @@ type reference struct {
 }
 
 // measure runs the searches on a layer.
-func (s *settings) measure(ctx context.Context, r row, m figures.Mark) ([]figures.Figure, error) {
+func (s *settings) measure(ctx context.Context, r row, m figures.Mark) (all []figures.Figure, err error) {
 	l, err := r.open()
 	if err != nil {
 		return nil, err
@@ -67,16 +67,21 @@ func (s *settings) measure(ctx context.Context, r row, m figures.Mark) ([]figure
 	if err != nil {
 		return nil, err
 	}
-	c := &costs{task: l, jobs: s.jobs, store: store}
+	on, err := meter.Open(ctx, l.space.Task.Target)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, on.Close()) }()
+	c := &costs{layer: l, Meter: on, store: store}
 	ref, err := s.reference(ctx, l, c)
 	if err != nil {
 		return nil, err
 	}
-	if l.simulated() {
-		m = m.Estimated(l.space.Task.Target.CPU)
+	if !on.Target.Native() {
+		m = m.Estimated(on.Target.CPU)
 	}
 	of := map[string]float64{"points": float64(l.space.Size()), "reference": float64(len(ref.points)), "default_cost": ref.def, "best_cost": ref.best}
-	all := []figures.Figure{{Values: of, Mark: m}}
+	all = []figures.Figure{{Values: of, Mark: m}}
 	for _, name := range s.searches {
 		f := figures.Figure{Key: figures.Key{Subject: r.Name, Variant: name, Target: r.Target}, Values: of, Mark: m}
 		for seed := range uint64(s.seeds) {
