@@ -134,8 +134,8 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 	return k, nil
 }
 
-// best finds the schedules of Funcs that are to be compared with each other. If some were measured, only those have costs: measurements go
-// before predictions. A Func that promises nothing beside the others has a time of +Inf and no schedule.
+// best finds the schedules of Funcs that are to be compared with each other. Measurements go before predictions (bestUnmeasured).
+// A Func that promises nothing beside the others has a time of +Inf and no schedule.
 func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	out := make([]found, len(funcs))
 	keys, measured := make([]string, len(funcs)), false
@@ -153,12 +153,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		measured = measured || len(out[i].records) > 0
 	}
 	if measured {
-		for i, k := range out {
-			if len(k.records) == 0 {
-				out[i] = found{cost: math.Inf(1), time: math.Inf(1)}
-			}
-		}
-		return out, nil
+		return out, s.bestUnmeasured(ctx, funcs, out)
 	}
 	if s.model == nil {
 		for i, f := range funcs {
@@ -187,6 +182,32 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		}
 	}
 	return out, nil
+}
+
+// bestUnmeasured finds the schedules of those Funcs that were not measured, while others of the group were. A prediction that is not below
+// the best measurement by more than predictions are off promises nothing.
+func (s *finder) bestUnmeasured(ctx context.Context, funcs []*ir.Func, out []found) error {
+	least := math.Inf(1)
+	var rest []*ir.Func
+	var at []int
+	for i, k := range out {
+		if len(k.records) > 0 {
+			least = min(least, k.time)
+		} else {
+			rest, at = append(rest, funcs[i]), append(at, i)
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	others, err := s.best(ctx, rest)
+	for i, k := range others {
+		if k.time*(1+s.model.Error.P90) >= least {
+			k = found{cost: k.cost, time: math.Inf(1)}
+		}
+		out[at[i]] = k
+	}
+	return err
 }
 
 // searchSchedules fills in the schedules of Funcs that have none yet: those that promise more are looked at more.

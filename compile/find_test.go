@@ -102,6 +102,34 @@ func TestFinder(t *testing.T) {
 	}
 }
 
+// TestUnmeasured: a kernel that was measured does not shut out a better one that was not.
+func TestUnmeasured(t *testing.T) {
+	target, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer := func(by layout.Algorithm) *ir.Func {
+		a := &graph.FusedConv{SH: 1, SW: 1, In: 64, Out: 64, KH: 3, KW: 3}
+		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, 64)}}
+		return testlayer.Integers(a, target, by, ir.Unipolar, 2, 1, 14, 14, ops.Slice{})
+	}
+	measured, other := layer(layout.Float), layer(layout.Popcount)
+	model := learned(t, target, []*ir.Func{measured, other}, func(f *ir.Func) string {
+		if f == measured {
+			return f.Key()
+		}
+		return "no kernel"
+	})
+	s := &finder{model: model, target: target, known: map[string]found{}}
+	all, err := s.best(t.Context(), []*ir.Func{measured, other})
+	if err != nil || len(all[0].records) == 0 || all[1].time >= all[0].time {
+		t.Fatalf("%v measured, %v predicted: %v", all[0].time, all[1].time, err)
+	}
+	if k, err := s.of(t.Context(), other); err != nil || k.Func == nil {
+		t.Error(err)
+	}
+}
+
 // TestRecords: of kernels that were measured the best schedule is taken, with its cost, and nothing else is looked for.
 func TestRecords(t *testing.T) {
 	target, err := targets.Lookup("rpi3")
