@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"ripc/internal/caches"
+	"ripc/caches"
 	"ripc/ir"
 	"ripc/schedule/machine"
 	"ripc/schedule/strategy"

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"testing"
 
+	"ripc/caches"
 	"ripc/graph"
-	"ripc/internal/caches"
 	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/layout"

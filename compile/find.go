@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"ripc/internal/caches"
+	"ripc/caches"
 	"ripc/internal/memory"
 	"ripc/ir"
 	"ripc/ir/size"

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/caches"
 	"ripc/codegen"
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
 	"ripc/engine"
-	"ripc/internal/caches"
 	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/schedule"

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"ripc/internal/caches"
+	"ripc/caches"
 	"ripc/internal/files"
 	"ripc/targets/guests"
 )

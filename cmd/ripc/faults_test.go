@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"ripc/caches"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/caches"
 	"ripc/internal/need"
 )
 

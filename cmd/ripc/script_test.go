@@ -17,8 +17,8 @@ import (
 
 	"ripc"
 	"ripc/autotune/runner"
+	"ripc/caches"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/caches"
 	"ripc/internal/sshtest"
 	"ripc/runtime"
 	"ripc/runtime/npy"

@@ -13,13 +13,13 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/caches"
 	"ripc/codegen"
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/emit"
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
-	"ripc/internal/caches"
 	"ripc/ir"
 	"ripc/targets"
 )

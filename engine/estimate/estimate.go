@@ -25,10 +25,10 @@ import (
 	"math"
 	"slices"
 
+	"ripc/caches"
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
-	"ripc/internal/caches"
 	"ripc/targets"
 )
 

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/caches"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
-	"ripc/internal/caches"
 	"ripc/internal/golden"
 	"ripc/internal/need"
 )

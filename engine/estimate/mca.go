@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"sync"
 
-	"ripc/internal/caches"
+	"ripc/caches"
 )
 
 // lineCost is llvm-mca's estimate of a line.

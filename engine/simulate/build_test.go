@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/caches"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
-	"ripc/internal/caches"
 	"ripc/internal/need"
 	"ripc/runtime/describe"
 	"ripc/targets/guests"

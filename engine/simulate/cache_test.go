@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ripc/caches"
 	"ripc/engine/simulate"
-	"ripc/internal/caches"
 )
 
 // counted runs a network of 3 instructions at path in simulation, counting, with what o says of places.

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"ripc/internal/caches"
+	"ripc/caches"
 	"ripc/internal/files"
 )
 

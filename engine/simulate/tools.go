@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"ripc/caches"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/caches"
 	"ripc/internal/files"
 	"ripc/targets/guests"
 )

@@ -67,15 +67,15 @@ func Table() []Row {
 		{"codegen/c99", []string{"codegen", "internal/abi", "internal/files", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu", "targets/isa"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
-		{"codegen/llvm", []string{"codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "internal/abi", "internal/caches", "internal/files", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm", []string{"caches", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/rows", []string{"targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
 		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "codegen/llvm/rows", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
 		{"codegen/llvm/driver", []string{"codegen/llvm/rows", "internal/abi", "ir", "targets"}, nil},
 		{"codegen/llvm/link", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "internal/elfbytes", "targets"}, nil},
 		{"codegen/llvm/library", nil, []string{"github.com/ebitengine/purego"}},
-		{"codegen/llvm/toolchain", []string{"codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/caches", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", []string{"codegen", "codegen/board", "codegen/c99", "codegen/llvm", "engine", "fusedglue", "graph", "graph/explain", "importer", "internal/abi", "internal/caches", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "ir", "ir/arith", "ir/interp", "ir/size", "lower", "lower/layout", "lower/plan", "measure", "recognize", "schedule", "schedule/machine", "schedule/strategy", "targets", "targets/isa"}, []string{"golang.org/x/sync"}},
+		{"codegen/llvm/toolchain", []string{"caches", "codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
+		{"compile", []string{"caches", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "engine", "fusedglue", "graph", "graph/explain", "importer", "internal/abi", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "ir", "ir/arith", "ir/interp", "ir/size", "lower", "lower/layout", "lower/plan", "measure", "recognize", "schedule", "schedule/machine", "schedule/strategy", "targets", "targets/isa"}, []string{"golang.org/x/sync"}},
 
 		{"runtime", []string{"internal/abi", "internal/files", "internal/names", "internal/seal", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
@@ -84,33 +84,33 @@ func Table() []Row {
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
-		{"engine/simulate", []string{"codegen/llvm/toolchain", "internal/abi", "internal/caches", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
-		{"engine/estimate", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "internal/caches", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
+		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
+		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
 		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},
 		{"eval", []string{"internal/human", "internal/tensorio", "ir", "runtime/describe"}, nil},
-		{"autotune", []string{"autotune/records", "autotune/runner", "autotune/search", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "graph", "internal/caches", "internal/files", "ir", "ir/interp", "lower", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/boards", "targets/isa"}, []string{"golang.org/x/sync"}},
+		{"autotune", []string{"autotune/records", "autotune/runner", "autotune/search", "autotune/space", "caches", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "graph", "internal/files", "ir", "ir/interp", "lower", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/boards", "targets/isa"}, []string{"golang.org/x/sync"}},
 		{"autotune/space", []string{"autotune/records", "compile", "ir", "schedule", "schedule/strategy", "targets"}, nil},
 		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},
-		{"autotune/runner", []string{"autotune/records", "engine/bareboard", "engine/estimate", "engine/simulate", "internal/caches", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
+		{"autotune/runner", []string{"autotune/records", "caches", "engine/bareboard", "engine/estimate", "engine/simulate", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
 		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of what the root found out
 
 		{"e2e", nil, nil}, // tests only
-		{"measure/limits", []string{"codegen/llvm/toolchain", "internal/caches", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
+		{"measure/limits", []string{"caches", "codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
 		{"lab/figures", []string{"measure"}, nil},
 		{"lab/task", []string{"codegen/llvm/toolchain", "internal/section", "internal/svg", "lab/figures", "measure"}, []string{"github.com/spf13/pflag"}},
 		{"lab/numbers", []string{".", "codegen", "lab/figures", "lab/task", "targets"}, nil},
-		{"lab/networks", []string{".", "codegen", "examples/networks/zoo", "internal/caches", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
+		{"lab/networks", []string{".", "caches", "codegen", "examples/networks/zoo", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
 		{"lab/speed", []string{".", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
 		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}},                                                                                                    // leaves optimizations out
-		{"lab/peers", []string{".", "codegen", "internal/caches", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},                                                                                                                                       // ripc beside other engines
+		{"lab/peers", []string{".", "caches", "codegen", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},                                                                                                                                                // ripc beside other engines
 		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                                                                                                                   // searches beside each other
 		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil},                                                                                                                                                                                                                                 // makes the records that ship
 		{"lab/meter", []string{".", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "targets"}, nil},                                                                                                                                                                 // kernels alone
@@ -131,7 +131,7 @@ func Table() []Row {
 		{"internal/enum", nil, nil},
 		{"internal/f32", nil, nil},
 		{"internal/suggest", nil, nil},
-		{"internal/caches", []string{"internal/files"}, nil},
+		{"caches", []string{"internal/files"}, nil},
 		{"internal/files", nil, nil},
 		{"internal/golden", []string{"internal/section"}, []string{"github.com/rogpeppe/go-internal/diff"}},
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},

@@ -20,9 +20,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"ripc"
+	"ripc/caches"
 	"ripc/codegen"
 	"ripc/examples/networks/zoo"
-	"ripc/internal/caches"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 )

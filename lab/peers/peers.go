@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ripc"
-	"ripc/internal/caches"
+	"ripc/caches"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 	"ripc/measure/limits"

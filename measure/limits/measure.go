@@ -17,8 +17,8 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"ripc/caches"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/caches"
 	"ripc/measure"
 	"ripc/targets"
 )

@@ -12,10 +12,10 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"ripc/caches"
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/emit"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/caches"
 	"ripc/internal/difftest"
 	"ripc/internal/need"
 	"ripc/ir"

@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/caches"
 	"ripc/codegen"
 	"ripc/codegen/llvm/link"
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
-	"ripc/internal/caches"
 	"ripc/internal/need"
 	"ripc/runtime/describe"
 	"ripc/targets"

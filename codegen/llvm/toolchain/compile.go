@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ripc/caches"
 	"ripc/codegen/llvm/library"
 	"ripc/codegen/llvm/rows"
-	"ripc/internal/caches"
 	"ripc/targets"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/internal/caches"
+	"ripc/caches"
 	"ripc/targets"
 )
 
