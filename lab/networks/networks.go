@@ -145,15 +145,8 @@ func compile(ctx context.Context, model, so string, twin bool) (lib library, err
 
 // compare compares networks with their definitions.
 func (r *runner) compare(ctx context.Context, only *regexp.Regexp, out io.Writer) error {
-	networks := chosen(only)
-	if len(networks) == 0 {
-		return fmt.Errorf("no network's name matches %s", only)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
 	var bad []error
-	for _, n := range networks {
+	for _, n := range chosen(only) {
 		path, err := n.model(dir)
 		if err != nil {
 			return err

@@ -36,7 +36,7 @@ type Task struct {
 	Rounds      int      // the usual number of rounds, in which all cases take turns
 	// Flags adds flags of the task's own; nil if it has none.
 	Flags func(*pflag.FlagSet)
-	// Before does what flags of the task's own ask for. done says that nothing is to be measured; nil does nothing.
+	// Before does what flags of the task's own ask for, before the first measurement. done says that nothing is to be measured; nil does nothing.
 	Before func(ctx context.Context, only *regexp.Regexp, out io.Writer) (done bool, err error)
 	// Versions lists what is run besides ripc's own tools; nil if nothing is.
 	Versions func(context.Context) ([]string, error)
@@ -81,18 +81,22 @@ func (t *Task) Run(ctx context.Context, o Options, out io.Writer) error {
 			return err
 		}
 	}
-	if t.Before != nil && !o.Page {
-		if done, err := t.Before(ctx, only, out); err != nil || done {
-			return err
-		}
-	}
 	file := cmp.Or(o.Store, t.File())
 	s, err := figures.Open(file)
 	if err != nil {
 		return err
 	}
 	if !o.Page {
-		if err := t.measure(ctx, s, only, o); err != nil {
+		cases, err := t.cases(ctx, only)
+		if err != nil {
+			return err
+		}
+		if t.Before != nil {
+			if done, err := t.Before(ctx, only, out); err != nil || done {
+				return err
+			}
+		}
+		if err := t.measure(ctx, s, cases, o); err != nil {
 			return err
 		}
 	}
@@ -113,20 +117,27 @@ func (t *Task) Run(ctx context.Context, o Options, out io.Writer) error {
 	return errors.Join(err, write(pages))
 }
 
-// measure measures the cases that have no figures yet.
-func (t *Task) measure(ctx context.Context, s *figures.Store, only *regexp.Regexp, o Options) error {
+// cases returns the cases whose subjects only matches.
+func (t *Task) cases(ctx context.Context, only *regexp.Regexp) (some []Case, err error) {
 	all, err := t.Cases(ctx, only)
-	if err != nil {
-		return err
+	if err != nil || only == nil {
+		return all, err
 	}
-	cases := slices.DeleteFunc(slices.Clone(all), func(c Case) bool { return only != nil && !only.MatchString(c.Subject) })
-	if len(cases) == 0 {
-		var names []string
-		for _, c := range all {
-			names = append(names, c.Subject)
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Subject)
+		if only.MatchString(c.Subject) {
+			some = append(some, c)
 		}
-		return fmt.Errorf("no subject matches %s: there are %s", o.Only, strings.Join(slices.Compact(names), ", "))
 	}
+	if len(some) == 0 {
+		return nil, fmt.Errorf("no subject matches %s: there are %s", only, strings.Join(slices.Compact(names), ", "))
+	}
+	return some, nil
+}
+
+// measure measures the cases that have no figures yet.
+func (t *Task) measure(ctx context.Context, s *figures.Store, cases []Case, o Options) error {
 	tool, err := t.tool(ctx)
 	if err != nil {
 		return err
