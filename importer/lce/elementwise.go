@@ -48,15 +48,7 @@ func (b *builder) binary(op string) *graph.Value {
 }
 
 // simple is an operator without options that is an op of ours.
-func simple(op string) func(*builder) *graph.Value {
-	return func(b *builder) *graph.Value {
-		return b.Plain(b.float(0), op)
-	}
-}
-
-func relu01(b *builder) *graph.Value {
-	return b.add("clip", &graph.ClipAttrs{Min: 0, Max: 1}, nil, b.float(0))
-}
+func simple(op string) func(*builder) *graph.Value { return withAttrs(op, &graph.NoAttrs{}) }
 
 // prelu has slopes for each channel, [C] or [1, 1, C].
 func prelu(b *builder) *graph.Value {

@@ -12,13 +12,7 @@ func concat(b *builder) *graph.Value {
 	t := b.builtin(optConcat)
 	var in []*graph.Value
 	rank := len(b.file.tensors[b.op.outputs[0]].shape)
-	axis := t.Int32(0, 0)
-	if axis < 0 {
-		axis += rank
-	}
-	if axis < 0 || axis >= rank {
-		panic(faultf("", "axis %d of a tensor of %d axes", t.Int32(0, 0), rank))
-	}
+	axis := axisOf(t.Int32(0, 0), rank)
 	levels := b.integerParts()
 	if act := t.Int8(1, 0); levels != nil && act == 0 {
 		return b.joined(levels, axis)

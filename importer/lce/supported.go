@@ -48,7 +48,7 @@ func supported() map[string]handler {
 		"RELU":         {false, 1, 1, "relu; int_map", "", tableOr(1, rectified, simple("relu"))},
 		"RELU6":        {false, 1, 1, "relu6; int_map", "", tableOr(3, rectified, simple("relu6"))},
 		"RELU_N1_TO_1": {false, 1, 1, "hard_tanh; int_map", "", tableOr(2, rectified, simple("hard_tanh"))},
-		"RELU_0_TO_1":  {false, 1, 1, "clip", "", relu01},
+		"RELU_0_TO_1":  {false, 1, 1, "clip", "", withAttrs("clip", &graph.ClipAttrs{Min: 0, Max: 1})},
 		"PRELU":        {false, 2, 2, "prelu", "one constant slope, or one for each channel", prelu},
 		"LEAKY_RELU":   {false, 1, 1, "prelu; int_map", "", leakyRelu},
 		"SOFTMAX":      {false, 1, 1, "softmax, after mul where beta is not 1", "along the last axis", softmax},

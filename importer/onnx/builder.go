@@ -202,10 +202,10 @@ func (b *builder) evaluate(n *node) []*tensor {
 		}
 		return outs
 	}
-	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.lower != nil && b.eval != nil {
+	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.computes() && b.eval != nil {
 		return b.interpreted(n)
 	}
-	if n.op.lower == nil {
+	if !n.op.computes() {
 		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "its operands are computed from an input; this op is only supported on constants",
 			Help: "it is there for what exporters compute of shapes and weights; use another op in the network"}
 		b.uncut = append(b.uncut, e)
@@ -235,5 +235,5 @@ func (b *builder) evaluate(n *node) []*tensor {
 		v := b.constantNode(t.konst)
 		n.in[0] = &tensor{shape: t.shape, value: v}
 	}
-	return n.op.lower(n)
+	return n.op.results(n)
 }

@@ -48,7 +48,7 @@ func (b *builder) interpreted(n *node) []*tensor {
 		s.g.Input(in)
 		of.in[i], inputs = &tensor{shape: t.shape, value: in}, append(inputs, t.konst.floats())
 	}
-	return s.run(of, n.op.lower(of), inputs, dt)
+	return s.run(of, n.op.results(of), inputs, dt)
 }
 
 // apart is a builder of a graph of its own, whose constants count as b's.

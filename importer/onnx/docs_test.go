@@ -27,7 +27,7 @@ func supported() string {
 	by := map[string][]string{"all of it": nil}
 	for _, k := range slices.SortedFunc(maps.Keys(ops), key.compare) {
 		o := ops[k]
-		if o.lower == nil {
+		if !o.computes() {
 			constants = append(constants, k.name)
 			continue
 		}

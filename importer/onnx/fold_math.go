@@ -9,7 +9,7 @@ import (
 type foldFunc func(n *node, in []*array) []*array
 
 // lowerFunc makes graph nodes.
-type lowerFunc func(n *node) []*tensor
+type lowerFunc func(n *node) *tensor
 
 func addOf(a, b float64) float64 { return a + b }
 

@@ -10,13 +10,13 @@ import (
 // slope is x for x >= 0 and alpha*x for others.
 func (b *builder) slope(t *tensor, alpha float32) *tensor { return t.derived(b.Slope(t.value, alpha)) }
 
-func lowerLeakyRelu(n *node) []*tensor {
-	return one(n.b.slope(n.in[0], n.floatAttr("alpha", 0.01)))
+func lowerLeakyRelu(n *node) *tensor {
+	return n.b.slope(n.in[0], n.floatAttr("alpha", 0.01))
 }
 
 // lowerPRelu takes slopes of any shape that broadcasts to the input's: max(x, 0) + slope*min(x, 0) unless they are one for a
 // channel.
-func lowerPRelu(n *node) []*tensor {
+func lowerPRelu(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	slopes := n.konst(1, "slope")
 	if !fits(slopes.shape, t.shape) {
@@ -24,15 +24,14 @@ func lowerPRelu(n *node) []*tensor {
 	}
 	slopes = b.mem.narrowed(slopes, t.shape)
 	if slopes.len() == 1 {
-		return one(b.slope(t, slopes.floats()[0]))
+		return b.slope(t, slopes.floats()[0])
 	}
 	w := b.vector(t, slopes)
 	if w != nil && w.Data.Len() == t.value.Channels() {
-		return one(b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": w}))
+		return b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": w})
 	}
 	t = b.plain(t)
-	pos := b.pipe(t, "relu")
-	return one(b.binary("add", pos, b.withConstant("mul", b.clip(t, math.Inf(-1), 0), slopes, false)))
+	return b.binary("add", b.pipe(t, "relu"), b.withConstant("mul", b.clip(t, math.Inf(-1), 0), slopes, false))
 }
 
 // clip is min(max(x, lo), hi) by the op that says it best.
@@ -73,9 +72,9 @@ func clipBounds(n *node) (lo, hi float64) {
 	return lo, hi
 }
 
-func lowerClip(n *node) []*tensor {
+func lowerClip(n *node) *tensor {
 	lo, hi := clipBounds(n)
-	return one(n.b.clip(n.in[0], min(lo, hi), hi))
+	return n.b.clip(n.in[0], min(lo, hi), hi)
 }
 
 // bounded is t with lo as its least value (side 1), or hi as its greatest (side -1).
@@ -88,32 +87,32 @@ func (b *builder) bounded(t *tensor, v float64, side int) *tensor {
 
 // lowerPlain makes an op without attributes.
 func lowerPlain(op string) lowerFunc {
-	return func(n *node) []*tensor {
-		return one(n.b.pipe(n.in[0], op))
+	return func(n *node) *tensor {
+		return n.b.pipe(n.in[0], op)
 	}
 }
 
-func lowerHardSigmoid(n *node) []*tensor {
+func lowerHardSigmoid(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 0.2)
 	beta := n.floatAttr("beta", 0.5)
-	return one(n.b.elementwise(n.in[0], "hard_sigmoid", &graph.HardSigmoidAttrs{Alpha: float64(alpha), Beta: float64(beta)}, nil))
+	return n.b.elementwise(n.in[0], "hard_sigmoid", &graph.HardSigmoidAttrs{Alpha: float64(alpha), Beta: float64(beta)}, nil)
 }
 
 // lowerElu makes gamma * elu(x), Elu and Selu.
 func lowerElu(alpha, gamma float32) lowerFunc {
-	return func(n *node) []*tensor {
+	return func(n *node) *tensor {
 		alpha := n.floatAttr("alpha", alpha)
 		gamma := n.floatAttr("gamma", gamma)
 		y := n.b.elementwise(n.in[0], "elu", &graph.EluAttrs{Alpha: float64(alpha)}, nil)
 		if gamma != 1 {
 			y = n.b.scalar("mul", y, gamma)
 		}
-		return one(y)
+		return y
 	}
 }
 
 // lowerCelu is alpha * elu(x / alpha).
-func lowerCelu(n *node) []*tensor {
+func lowerCelu(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 1)
 	if !(alpha > 0) {
 		panic(n.fail("", "alpha is %g", alpha))
@@ -125,44 +124,44 @@ func lowerCelu(n *node) []*tensor {
 	if y = n.b.elementwise(y, "elu", &graph.EluAttrs{Alpha: 1}, nil); alpha != 1 {
 		y = n.b.scalar("mul", y, alpha)
 	}
-	return one(y)
+	return y
 }
 
 // lowerSwish is x * sigmoid(alpha * x).
-func lowerSwish(n *node) []*tensor {
+func lowerSwish(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 1)
 	if alpha == 1 {
 		return lowerPlain("silu")(n)
 	}
-	return one(n.b.binary("mul", n.in[0], n.b.pipe(n.b.scalar("mul", n.in[0], alpha), "sigmoid")))
+	return n.b.binary("mul", n.in[0], n.b.pipe(n.b.scalar("mul", n.in[0], alpha), "sigmoid"))
 }
 
 // lowerSoftsign is x / (1 + |x|).
-func lowerSoftsign(n *node) []*tensor {
-	return one(n.b.binary("div", n.in[0], n.b.scalar("add", n.b.pipe(n.in[0], "abs"), 1)))
+func lowerSoftsign(n *node) *tensor {
+	return n.b.binary("div", n.in[0], n.b.scalar("add", n.b.pipe(n.in[0], "abs"), 1))
 }
 
 // lowerThresholded is ThresholdedRelu: x for x > alpha, else 0.
-func lowerThresholded(n *node) []*tensor {
+func lowerThresholded(n *node) *tensor {
 	above := n.b.scalar("greater", n.in[0], n.floatAttr("alpha", 1))
-	return one(n.b.function("where", above, n.in[0], &tensor{konst: &array{dt: dtFloat, f: []float32{0}}}))
+	return n.b.function("where", above, n.in[0], &tensor{konst: &array{dt: dtFloat, f: []float32{0}}})
 }
 
 // lowerRound rounds to integers, halves to even for Round.
-func lowerRound(mode scalar.Rounding) func(n *node) []*tensor {
-	return func(n *node) []*tensor {
-		return one(n.b.elementwise(n.in[0], "round", &graph.RoundAttrs{Mode: mode}, nil))
+func lowerRound(mode scalar.Rounding) func(n *node) *tensor {
+	return func(n *node) *tensor {
+		return n.b.elementwise(n.in[0], "round", &graph.RoundAttrs{Mode: mode}, nil)
 	}
 }
 
 // lowerSoftmax works along one axis from opset 13 on; before, all axes from one on count as one.
 func lowerSoftmax(op string) lowerFunc {
-	return func(n *node) []*tensor {
+	return func(n *node) *tensor {
 		def := -1
 		if n.opset < 13 {
 			def = 1
 		}
-		return one(n.softmax(op, n.intAttr("axis", def), int(n.opset)))
+		return n.softmax(op, n.intAttr("axis", def), int(n.opset))
 	}
 }
 
@@ -182,15 +181,15 @@ func (n *node) softmax(op string, axis, opset int) *tensor {
 }
 
 // lowerQLinearSoftmax is Softmax of integers. Inputs: x, its scale and zero point, those of y.
-func lowerQLinearSoftmax(n *node) []*tensor {
+func lowerQLinearSoftmax(n *node) *tensor {
 	xq, yq := n.paramsOfOne()
 	n.integerLevels(0, n.in[0], xq)
 	opset := n.intAttr("opset", 13)
 	y := n.softmax("softmax", n.intAttr("axis", -1), opset)
 	ints := n.quantized(y, yq)
 	if ints != nil {
-		return one(ints)
+		return ints
 	}
 	y = n.b.elementwise(y, "quantize", yq.attrs(), nil)
-	return one(n.b.result(y, yq))
+	return n.b.result(y, yq)
 }

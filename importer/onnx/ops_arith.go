@@ -31,15 +31,11 @@ func (b *builder) emitShaped(op string, attrs any, weights map[string]*graph.Ten
 	return b.reshaped(b.emit(op, attrs, weights, from...), shape)
 }
 
-// one is the result of an op with a single output.
-func one(t *tensor) []*tensor { return []*tensor{t} }
-
-// lowerBinary makes add, sub, mul or div of two operands, of which one may be constant.
-func lowerBinary(op string) func(n *node) []*tensor {
-	return func(n *node) []*tensor {
+func lowerBinary(op string) func(n *node) *tensor {
+	return func(n *node) *tensor {
 		y := n.b.binary(op, n.in[0], n.in[1])
 		n.b.constantOf(y.value, n.in[0], n.in[1])
-		return one(y)
+		return y
 	}
 }
 
@@ -185,7 +181,7 @@ func (b *builder) scalar(op string, t *tensor, v float32) *tensor {
 }
 
 // lowerSum adds up any number of operands.
-func lowerSum(n *node) []*tensor {
+func lowerSum(n *node) *tensor {
 	t := n.in[0]
 	for _, y := range n.in[1:] {
 		if t.konst != nil && y.konst != nil {
@@ -195,8 +191,8 @@ func lowerSum(n *node) []*tensor {
 		}
 		t = n.b.binary("add", t, y)
 	}
-	return []*tensor{t}
+	return t
 }
 
 // lowerNeg multiplies by -1, which is exact.
-func lowerNeg(n *node) []*tensor { return one(n.b.scalar("mul", n.in[0], -1)) }
+func lowerNeg(n *node) *tensor { return n.b.scalar("mul", n.in[0], -1) }

@@ -10,8 +10,8 @@ import (
 )
 
 // lowerBlock makes depth_to_space and space_to_depth.
-func lowerBlock(op string) func(n *node) []*tensor {
-	return func(n *node) []*tensor {
+func lowerBlock(op string) func(n *node) *tensor {
+	return func(n *node) *tensor {
 		b, t := n.b, n.in[0]
 		if len(t.shape) != 4 {
 			panic(n.fail("", "input has shape %v, want [N, C, H, W]", t.shape))
@@ -28,7 +28,7 @@ func lowerBlock(op string) func(n *node) []*tensor {
 		x, _ := b.image(t)
 		y := ofImage(b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: order}, nil, x.value))
 		y.integers = x.integers
-		return []*tensor{y}
+		return y
 	}
 }
 
@@ -40,7 +40,7 @@ type scaling struct {
 
 // lowerResize resizes by nearest neighbours or linearly. Where each pixel is repeated equally often, or every n-th is taken, it is a
 // resize or a slice.
-func lowerResize(n *node) []*tensor {
+func lowerResize(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	axes := n.scalings(t.shape)
 	if !slices.ContainsFunc(axes, func(s scaling) bool { return s.in != s.out }) {
@@ -87,7 +87,7 @@ func lowerResize(n *node) []*tensor {
 		t = b.take(t, cuts)
 	}
 	t = b.magnified(t, factor)
-	return one(b.at(t, rest))
+	return b.at(t, rest)
 }
 
 // magnified repeats what lies at each position of each axis so often.

@@ -93,12 +93,12 @@ func (n *node) clippedNext() bool {
 
 // onIntegers is a lowering of an op that takes floats, and integers of 8 bits by another function.
 func onIntegers(floats lowerFunc, integers func(n *node, t *tensor) *tensor) lowerFunc {
-	return func(n *node) []*tensor {
+	return func(n *node) *tensor {
 		at := slices.IndexFunc(n.in, func(t *tensor) bool { return t != nil && t.integers != nil && t.integers.dt.eightBits() })
 		if at < 0 {
 			return floats(n)
 		}
-		return []*tensor{integers(n, n.in[at])}
+		return integers(n, n.in[at])
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"ripc/importer/internal/kit"
 )
 
-func lowerConcat(n *node) []*tensor {
+func lowerConcat(n *node) *tensor {
 	axis := n.concatAxis(n.in[0])
-	return one(n.b.concat(n.realParts(), axis))
+	return n.b.concat(n.realParts(), axis)
 }
 
 // realParts are n's inputs, constants among them being the numbers that their integers stand for where the others hold integers.

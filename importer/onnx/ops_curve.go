@@ -15,12 +15,12 @@ func (b *builder) affine(t *tensor, mul, add float32) *tensor {
 }
 
 // lowerReciprocal is 1 / x.
-func lowerReciprocal(n *node) []*tensor { return one(n.b.reciprocal(n.in[0])) }
+func lowerReciprocal(n *node) *tensor { return n.b.reciprocal(n.in[0]) }
 
 func (b *builder) reciprocal(t *tensor) *tensor { return t.derived(b.Reversed("div", 1, t.value)) }
 
 // lowerPow is x to a power that is a small integer, or a half of one, by products, square root and quotient.
-func lowerPow(n *node) []*tensor {
+func lowerPow(n *node) *tensor {
 	b, x := n.b, n.in[0]
 	p := n.scalarOf(1, "exponent", 0)
 	whole := math.Floor(math.Abs(p))
@@ -51,16 +51,16 @@ func lowerPow(n *node) []*tensor {
 		c := *x
 		y = &c
 	}
-	return one(y)
+	return y
 }
 
 // lowerGelu is Gelu by erf, or by tanh.
-func lowerGelu(n *node) []*tensor {
+func lowerGelu(n *node) *tensor {
 	kind := n.textAttr("approximate", "none")
 	if kind != "none" && kind != "tanh" {
 		panic(n.fail("", "approximate is %q", kind))
 	}
-	return one(n.in[0].derived(n.b.Gelu(n.in[0].value, kind == "tanh")))
+	return n.in[0].derived(n.b.Gelu(n.in[0].value, kind == "tanh"))
 }
 
 // softplus is max(x, 0) + log(1 + e**-|x|).
@@ -69,10 +69,10 @@ func (b *builder) softplus(x *graph.Value) *graph.Value {
 	return b.Pair("add", b.Plain(x, "relu"), y)
 }
 
-func lowerSoftplus(n *node) []*tensor { return one(n.in[0].derived(n.b.softplus(n.in[0].value))) }
+func lowerSoftplus(n *node) *tensor { return n.in[0].derived(n.b.softplus(n.in[0].value)) }
 
 // lowerMish is x * tanh(softplus(x)).
-func lowerMish(n *node) []*tensor {
+func lowerMish(n *node) *tensor {
 	b, x := n.b, n.in[0].value
-	return one(n.in[0].derived(b.Pair("mul", x, b.Plain(b.softplus(x), "tanh"))))
+	return n.in[0].derived(b.Pair("mul", x, b.Plain(b.softplus(x), "tanh")))
 }

@@ -38,7 +38,7 @@ func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor, of *scaled) *te
 }
 
 // lowerGemm computes alpha*A*B + beta*C: a dense layer where B is constant.
-func lowerGemm(n *node) []*tensor {
+func lowerGemm(n *node) *tensor {
 	b, a, right, w := n.b, n.in[0], n.in[1], n.in[1].konst
 	var trans [2]int
 	for i, name := range []string{"transA", "transB"} {
@@ -78,7 +78,7 @@ func lowerGemm(n *node) []*tensor {
 		y = b.scalar("mul", y, factor[0])
 	}
 	if c == nil || bias != nil || factor[1] == 0 {
-		return []*tensor{y}
+		return y
 	}
 	if !fits(c.shape, y.shape) {
 		panic(n.fail("", "C of shape %v does not fit a product of shape %v", c.shape, y.shape))
@@ -86,7 +86,7 @@ func lowerGemm(n *node) []*tensor {
 	if factor[1] != 1 {
 		c = b.times(c, factor[1])
 	}
-	return one(b.binary("add", y, c))
+	return b.binary("add", y, c)
 }
 
 // matrixOf is what input 1, a matrix whose columns are axis outputs, or the only one of several, was made of, transposed if asked for; nil
@@ -133,7 +133,7 @@ func (b *builder) times(c *tensor, f float32) *tensor {
 }
 
 // lowerMatMul multiplies by a constant matrix, a dense layer, or two tensors.
-func lowerMatMul(n *node) []*tensor {
+func lowerMatMul(n *node) *tensor {
 	b, x, y := n.b, n.in[0], n.in[1]
 	switch {
 	case y.konst != nil && isMatrix(y.shape) && len(y.shape) <= max(len(x.shape), 2):
@@ -142,10 +142,9 @@ func lowerMatMul(n *node) []*tensor {
 		w := b.mem.permuted(x.konst, []int{1, 0})
 		swap := kit.Identity(len(y.shape))
 		swap[len(swap)-2], swap[len(swap)-1] = swap[len(swap)-1], swap[len(swap)-2]
-		outs := n.timesMatrix(b.moved(y, swap), w)
-		return one(b.moved(outs[0], swap))
+		return b.moved(n.timesMatrix(b.moved(y, swap), w), swap)
 	}
-	return one(b.product(x, y))
+	return b.product(x, y)
 }
 
 // isMatrix reports whether a tensor of this shape is one matrix, or one column.
@@ -194,7 +193,7 @@ func (b *builder) product(x, y *tensor) *tensor {
 }
 
 // timesMatrix multiplies by a constant matrix on the right; all axes of the left side but the last are rows.
-func (n *node) timesMatrix(x *tensor, w *array) []*tensor {
+func (n *node) timesMatrix(x *tensor, w *array) *tensor {
 	b, matrix := n.b, w
 	if len(w.shape) == 1 {
 		matrix = w.view([]int{w.shape[0], 1})
@@ -211,7 +210,7 @@ func (n *node) timesMatrix(x *tensor, w *array) []*tensor {
 		if len(w.shape) == 1 {
 			y = b.reshape(y, []int{x.shape[0]})
 		}
-		return one(y)
+		return y
 	}
 	k := rank - 1
 	t := b.stored(x, x.last(k))
@@ -221,7 +220,7 @@ func (n *node) timesMatrix(x *tensor, w *array) []*tensor {
 	shape := append(slices.Clone(x.shape[:k]), matrix.shape[1])
 	out := &tensor{shape: shape, value: v, perm: t.order()}
 	if len(w.shape) == 1 {
-		return one(b.reshape(out, x.shape[:k]))
+		return b.reshape(out, x.shape[:k])
 	}
-	return []*tensor{out}
+	return out
 }

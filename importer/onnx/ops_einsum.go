@@ -9,7 +9,7 @@ import (
 )
 
 // lowerEinsum multiplies operands and adds up along labels that the result does not have: two at a time, by a product of matrices.
-func lowerEinsum(n *node) []*tensor {
+func lowerEinsum(n *node) *tensor {
 	text := n.textAttr("equation", "")
 	labels, out, wrong := parseEinsum(text, n.in)
 	if wrong != nil {
@@ -35,7 +35,7 @@ func lowerEinsum(n *node) []*tensor {
 		acc = e.product(acc, next, keep)
 	}
 	acc = e.summed(acc, out)
-	return one(e.ordered(acc, out))
+	return e.ordered(acc, out)
 }
 
 // term is a tensor whose axes have labels.
@@ -208,8 +208,7 @@ func (e *einsum) product(x, y term, keep []rune) term {
 		m.in[i] = e.shaped(t, lists[i]...)
 	}
 	m.in[0] = e.computed(m.in[0])
-	outs := lowerMatMul(&m)
 	all := slices.Concat(batch, left, right)
-	t := e.n.b.reshape(outs[0], e.extents(all))
+	t := e.n.b.reshape(lowerMatMul(&m), e.extents(all))
 	return term{t, all}
 }

@@ -26,7 +26,7 @@ func (n *node) alongLast(def int) (t *tensor, axis int) {
 
 // lowerArg is ArgMax or ArgMin.
 func lowerArg(op string) lowerFunc {
-	return func(n *node) []*tensor {
+	return func(n *node) *tensor {
 		t, axis := n.alongLast(0)
 		keep := n.intAttr("keepdims", 1)
 		last := n.intAttr("select_last_index", 0)
@@ -40,7 +40,7 @@ func lowerArg(op string) lowerFunc {
 				}
 			}
 		}
-		return []*tensor{{shape: shape, value: v, perm: perm}}
+		return &tensor{shape: shape, value: v, perm: perm}
 	}
 }
 
@@ -80,9 +80,8 @@ func lowerTopK(n *node) []*tensor {
 }
 
 // lowerReduceMin is the greatest of what is negated, negated.
-func lowerReduceMin(n *node) []*tensor {
+func lowerReduceMin(n *node) *tensor {
 	negated := n.b.scalar("mul", n.in[0], -1)
 	n.in[0] = negated
-	most := lowerReduce(false)(n)
-	return one(n.b.scalar("mul", most[0], -1))
+	return n.b.scalar("mul", lowerReduce(false)(n), -1)
 }

@@ -78,12 +78,12 @@ func (b *builder) aligned(in []*tensor, shape []int) (full *tensor, joined []int
 }
 
 // lowerExtreme makes Max or Min of any number of tensors and constants.
-func lowerExtreme(greater bool) func(n *node) []*tensor {
+func lowerExtreme(greater bool) func(n *node) *tensor {
 	op, clip := "minimum", -1
 	if greater {
 		op, clip = "maximum", 1
 	}
-	return func(n *node) []*tensor {
+	return func(n *node) *tensor {
 		acc := n.in[0]
 		for _, y := range n.in[1:] {
 			t, k := acc, y
@@ -104,7 +104,7 @@ func lowerExtreme(greater bool) func(n *node) []*tensor {
 			c := *acc
 			acc = &c
 		}
-		return []*tensor{acc}
+		return acc
 	}
 }
 
@@ -140,20 +140,20 @@ func (b *builder) nonzero(t *tensor) *tensor {
 
 // lowerLogic makes op of truth values.
 func lowerLogic(op string) lowerFunc {
-	return func(n *node) []*tensor {
+	return func(n *node) *tensor {
 		in := make([]*tensor, len(n.in))
 		for i, t := range n.in {
 			in[i] = n.b.truths(t)
 		}
-		return one(n.b.function(op, in...))
+		return n.b.function(op, in...)
 	}
 }
 
 // lowerEqual compares two operands.
-func lowerEqual(n *node) []*tensor {
+func lowerEqual(n *node) *tensor {
 	truth := func(t *tensor) bool { return t.truth || t.cond != nil || t.konst != nil && t.konst.dt == dtBool }
 	if !truth(n.in[0]) || !truth(n.in[1]) {
-		return one(n.b.function("equal", n.in...))
+		return n.b.function("equal", n.in...)
 	}
-	return one(n.b.function("logical_not", lowerLogic("logical_xor")(n)...))
+	return n.b.function("logical_not", lowerLogic("logical_xor")(n))
 }

@@ -192,7 +192,7 @@ func (b *builder) result(t *tensor, q *quantParams) *tensor {
 
 // lowerQLinearConv is a convolution of integers. Inputs: x, its scale and zero point, w, its scales and zero points, scale and
 // zero point of y, a bias of integers.
-func lowerQLinearConv(n *node) []*tensor {
+func lowerQLinearConv(n *node) *tensor {
 	l := n.linearLayer(8)
 	return n.with(0, 3).integerConv(l)
 }
@@ -208,7 +208,7 @@ func (n *node) linearLayer(bias int) *intLayer {
 }
 
 // lowerConvInteger is ConvInteger, whose sums a Cast to float makes numbers. Inputs: x, w, zero points of both.
-func lowerConvInteger(n *node) []*tensor {
+func lowerConvInteger(n *node) *tensor {
 	l := n.plainLayer()
 	return n.with(0, 1).integerConv(l)
 }
@@ -232,14 +232,14 @@ func (n *node) sameZero(i int) {
 }
 
 // integerConv is the convolution l of input 0 of n with the weights that are input 1.
-func (n *node) integerConv(l *intLayer) []*tensor {
+func (n *node) integerConv(l *intLayer) *tensor {
 	x, a, hwio, axes := n.convolution()
 	x.integers = n.in[0].integers
 	l.x = n.integerLevels(0, x, l.xq)
 	l.outs = hwio.shape[3]
 	weights := n.tensors(l, hwio)
 	a.Integer = l.attrs()
-	return one(n.b.imageResult(n.b.emit("int_conv2d", a, weights, l.x), l.yq, axes))
+	return n.b.imageResult(n.b.emit("int_conv2d", a, weights, l.x), l.yq, axes)
 }
 
 // imageResult is result of an image v, as a tensor with so many axes.
@@ -253,20 +253,20 @@ func (b *builder) imageResult(v *graph.Value, q *quantParams, axes int) *tensor 
 
 // lowerQLinearMatMul multiplies by a constant matrix. Inputs: a, its scale and zero point, b, its scales and zero points, scale and zero point
 // of y.
-func lowerQLinearMatMul(n *node) []*tensor {
+func lowerQLinearMatMul(n *node) *tensor {
 	l := n.linearLayer(-1)
 	return n.with(0, 3).integerProduct(l, l.w.ints)
 }
 
 // lowerMatMulInteger is MatMulInteger; see lowerConvInteger.
-func lowerMatMulInteger(n *node) []*tensor {
+func lowerMatMulInteger(n *node) *tensor {
 	l := n.plainLayer()
 	return n.with(0, 1).integerProduct(l, l.w.ints)
 }
 
 // lowerQGemm is alpha*A*B + C. Inputs: A, its scale and zero point, B, its scales and zero points, C, integers, scale and zero point of Y,
 // without which it is of floats.
-func lowerQGemm(n *node) []*tensor {
+func lowerQGemm(n *node) *tensor {
 	l := &intLayer{}
 	alpha := n.floatAttr("alpha", 1)
 	var trans [2]int
@@ -299,11 +299,11 @@ func lowerQGemm(n *node) []*tensor {
 	for o := range scale.f {
 		scale.f[o] = l.product(o)
 	}
-	return one(n.b.withConstant("mul", y[0].derived(y[0].value), scale, false))
+	return n.b.withConstant("mul", y.derived(y.value), scale, false)
 }
 
 // integerProduct is l of input 0 of n, all axes of which but the last are rows, times a matrix w [K, N].
-func (n *node) integerProduct(l *intLayer, w *array) []*tensor {
+func (n *node) integerProduct(l *intLayer, w *array) *tensor {
 	b, t := n.b, n.in[0]
 	if len(w.shape) > 2 && graph.Elems(w.shape[:len(w.shape)-2]) == 1 {
 		w = w.view(w.shape[len(w.shape)-2:])
@@ -326,7 +326,7 @@ func (n *node) integerProduct(l *intLayer, w *array) []*tensor {
 	v := b.Rows(l.x, func(rows *graph.Value) *graph.Value {
 		return b.emit("int_dense", &graph.DenseAttrs{Integer: l.attrs()}, n.tensors(l, w), rows)
 	})
-	return one(b.result(&tensor{shape: append(slices.Clone(t.shape[:rank-1]), l.outs), value: v, perm: t.perm}, l.yq))
+	return b.result(&tensor{shape: append(slices.Clone(t.shape[:rank-1]), l.outs), value: v, perm: t.perm}, l.yq)
 }
 
 // rows are the rows of a matrix in the order in which the columns of a tensor are stored.
@@ -343,14 +343,14 @@ func (b *budget) rows(w *array, by *flattened) *array {
 }
 
 // lowerQLinearGlobalAveragePool takes the mean of an image. Inputs: x, its scale and zero point, those of y.
-func lowerQLinearGlobalAveragePool(n *node) []*tensor {
+func lowerQLinearGlobalAveragePool(n *node) *tensor {
 	xq, yq := n.paramsOfOne()
 	if last := n.intAttr("channels_last", 0); last != 0 {
 		panic(n.fail("", "channels_last is not supported"))
 	}
 	x, axes := n.b.image(n.in[0])
 	x.integers = n.in[0].integers
-	return one(n.b.imageResult(n.b.intMean(n.integerLevels(0, x, xq), xq, yq), yq, axes))
+	return n.b.imageResult(n.b.intMean(n.integerLevels(0, x, xq), xq, yq), yq, axes)
 }
 
 // intMean emits the mean of an image of levels x.

@@ -82,7 +82,7 @@ func (n *node) linear(def dtype) *quantParams {
 	return q
 }
 
-func lowerQuantizeLinear(n *node) []*tensor {
+func lowerQuantizeLinear(n *node) *tensor {
 	q := n.linear(dtUint8)
 	zero := n.input(2)
 	fourBits := zero != nil && zero.konst.fourBits
@@ -92,19 +92,19 @@ func lowerQuantizeLinear(n *node) []*tensor {
 			y = n.mapped(n.in[0], q)
 		}
 		if y != nil {
-			return []*tensor{y}
+			return y
 		}
 	}
 	y := n.b.pipe(n.b.elementwise(n.in[0], "quantize", q.attrs(), nil), "dequantize")
 	y.integers = q
 	if fourBits {
 		lo, hi := kept(q.dt, fourBits)
-		return one(n.clippedIntegers(y, lo, hi))
+		return n.clippedIntegers(y, lo, hi)
 	}
-	return []*tensor{y}
+	return y
 }
 
-func lowerDequantizeLinear(n *node) []*tensor {
+func lowerDequantizeLinear(n *node) *tensor {
 	t := n.in[0]
 	if t.integers == nil {
 		panic(n.fail("", "its input holds no quantized integers"))
@@ -114,7 +114,7 @@ func lowerDequantizeLinear(n *node) []*tensor {
 		panic(n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
 			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt))
 	}
-	return []*tensor{t.derived(t.value)}
+	return t.derived(t.value)
 }
 
 // axisOf gives for each element of shape its position along the attribute axis; nil where one scale serves all.

@@ -34,7 +34,7 @@ func channelsFirst(rank int) (move, back []int) {
 
 // onChannelsLast is a standard op on tensors [N, ..., C]; weights says that input 1 is [O, ..., I] as well.
 func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
-	return func(n *node) []*tensor {
+	return func(n *node) *tensor {
 		b, rank := n.b, len(n.in[0].shape)
 		if rank < 3 {
 			panic(n.fail("", "input has shape %v, want [N, ..., C]", n.in[0].shape))
@@ -50,11 +50,7 @@ func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
 			w = b.mem.permuted(w, move)
 			n.in[1] = &tensor{shape: w.shape, konst: w}
 		}
-		outs := lower(n)
-		for i := range outs {
-			outs[i] = b.moved(outs[i], back)
-		}
-		return outs
+		return b.moved(lower(n), back)
 	}
 }
 
@@ -66,7 +62,7 @@ type windows struct {
 
 // lowerIm2Col puts the windows' pixels side by side: one slice of the padded image for each, which nobody reads where only
 // matrix products do (overWindows).
-func lowerIm2Col(n *node) []*tensor {
+func lowerIm2Col(n *node) *tensor {
 	b, x := n.b, n.in[0]
 	if len(x.shape) != 4 {
 		panic(n.fail("", "input has shape %v, want [N, H, W, C]", x.shape))
@@ -124,7 +120,7 @@ func lowerIm2Col(n *node) []*tensor {
 	}
 	t := b.moved(ofImage(v), back)
 	t.windows = w
-	return []*tensor{t}
+	return t
 }
 
 // spread makes a list of count numbers of an attribute that is one number, as FINN of 2020 wrote them.
@@ -139,7 +135,7 @@ const maxTaps = 1 << 10
 
 // overWindows is a product with a constant matrix: behind Im2Col a convolution, else what lower makes of it.
 func overWindows(lower lowerFunc) lowerFunc {
-	return func(n *node) []*tensor {
+	return func(n *node) *tensor {
 		if w := n.in[0].windows; w != nil && n.in[1].konst != nil && len(n.in[1].shape) == 2 {
 			return n.windowed(w, n.in[1].konst, nil)
 		}
@@ -148,7 +144,7 @@ func overWindows(lower lowerFunc) lowerFunc {
 }
 
 // windowed is conv2d of matrix m [KH*KW*C, O] over the windows w.
-func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) []*tensor {
+func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) *tensor {
 	b, c, out := n.b, w.x.shape[1], m.shape[1]
 	if m.shape[0] != w.kernel[0]*w.kernel[1]*c || m.len() == 0 {
 		panic(n.fail("", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.kernel, c))
@@ -166,7 +162,7 @@ func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) []*tensor {
 	}
 	v := b.emit("conv2d", a, weights, x.value)
 	_, back := channelsFirst(4)
-	return one(b.moved(ofImage(v), back))
+	return b.moved(ofImage(v), back)
 }
 
 // depthwise is w [KH, KW, C, C], where only the weights from each channel to itself are not 0, as [KH, KW, 1, C]; else nil.
@@ -189,7 +185,7 @@ func depthwise(w *graph.Tensor) *graph.Tensor {
 
 // lowerXnorPopcount counts the places where a row of bits and a column of bits agree: sum of 1 - a - b + 2ab over K bits is
 // sum of a(2b - 1), plus K less the sum of b.
-func lowerXnorPopcount(n *node) []*tensor {
+func lowerXnorPopcount(n *node) *tensor {
 	b, x := n.b, n.in[0]
 	bits := n.konst(1, "right side")
 	if len(bits.shape) != 2 || len(x.shape) < 2 {
@@ -212,5 +208,5 @@ func lowerXnorPopcount(n *node) []*tensor {
 	}
 	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), out)
 	rows := b.reshape(x, []int{graph.Elems(x.shape[:len(x.shape)-1]), x.shape[len(x.shape)-1]})
-	return one(b.reshape(b.dense(rows, w, bias, nil), shape))
+	return b.reshape(b.dense(rows, w, bias, nil), shape)
 }

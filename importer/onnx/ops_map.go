@@ -53,7 +53,7 @@ func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) f
 }
 
 // lowerQLinearConcat joins tensors of integers. Inputs: scale and zero point of y, and of each tensor itself, its scale and its zero point.
-func lowerQLinearConcat(n *node) []*tensor {
+func lowerQLinearConcat(n *node) *tensor {
 	if len(n.in)%3 != 2 {
 		panic(n.fail("", "has %s, want scale and zero point, and three for each tensor", human.Count(len(n.in), "input")))
 	}
@@ -69,11 +69,11 @@ func lowerQLinearConcat(n *node) []*tensor {
 		parts = append(parts, t)
 	}
 	y := n.b.concat(parts, n.concatAxis(parts[0]))
-	return one(n.b.result(y.derived(y.value), yq))
+	return n.b.result(y.derived(y.value), yq)
 }
 
 // lowerQLinearLeakyRelu is LeakyRelu of integers, whose inputs are x, its scale and zero point, those of y.
-func lowerQLinearLeakyRelu(n *node) []*tensor {
+func lowerQLinearLeakyRelu(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 0.01)
 	return n.mappedAlone(func(v float32) float32 {
 		if v >= 0 {
@@ -84,14 +84,14 @@ func lowerQLinearLeakyRelu(n *node) []*tensor {
 }
 
 // lowerQLinearSigmoid is Sigmoid of integers, with inputs as QLinearLeakyRelu has them.
-func lowerQLinearSigmoid(n *node) []*tensor {
+func lowerQLinearSigmoid(n *node) *tensor {
 	return n.mappedAlone(func(v float32) float32 { return scalar.Step{Kind: scalar.Sigmoid}.Eval(0, v) })
 }
 
 // mappedAlone is what a function makes of the integers that are input 0, whose scale and zero point are inputs 1 and 2; 3 and 4 are those of y.
-func (n *node) mappedAlone(real func(v float32) float32) []*tensor {
+func (n *node) mappedAlone(real func(v float32) float32) *tensor {
 	yq := n.params(3, 4, n.held(0))
-	return one(n.b.result(n.mappedInput(0, yq, n.in[0], real), yq))
+	return n.b.result(n.mappedInput(0, yq, n.in[0], real), yq)
 }
 
 // mappedInput are the levels of yq that a function makes of the integers that are input i, behind which stand their scale and zero point;

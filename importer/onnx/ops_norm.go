@@ -7,7 +7,7 @@ import (
 )
 
 // lowerBatchNorm takes the statistics as constants; axis 1 is that of the channels.
-func lowerBatchNorm(n *node) []*tensor {
+func lowerBatchNorm(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	train := n.intAttr("training_mode", 0)
 	switch {
@@ -37,5 +37,5 @@ func lowerBatchNorm(n *node) []*tensor {
 		}
 		weights[name] = w
 	}
-	return one(b.elementwise(t, "batch_norm", &graph.BatchNormAttrs{Epsilon: float64(eps)}, weights))
+	return b.elementwise(t, "batch_norm", &graph.BatchNormAttrs{Epsilon: float64(eps)}, weights)
 }

@@ -29,8 +29,7 @@ func (b *builder) centered(t *tensor, axes []int) *tensor { return b.binary("sub
 
 // overRoot is t * (1 / sqrt(mean of its squares over axes + epsilon)).
 func (b *builder) overRoot(t *tensor, axes []int, epsilon float32) *tensor {
-	root := b.pipe(b.affine(b.mean(b.squared(t), axes), 1, epsilon), "sqrt")
-	return b.binary("mul", t, b.reciprocal(root))
+	return b.binary("mul", t, b.reciprocal(b.pipe(b.affine(b.mean(b.squared(t), axes), 1, epsilon), "sqrt")))
 }
 
 // normalized is t less its mean over axes, by its standard deviation.
@@ -83,15 +82,15 @@ func (n *node) axesFrom() []int {
 }
 
 // lowerLayerNorm normalizes over the last axes.
-func lowerLayerNorm(n *node) []*tensor { return n.normalizedRows((*builder).normalized) }
+func lowerLayerNorm(n *node) *tensor { return n.normalizedRows((*builder).normalized) }
 
 // lowerRMSNorm divides by the root of the mean square over the last axes.
-func lowerRMSNorm(n *node) []*tensor { return n.normalizedRows((*builder).overRoot) }
+func lowerRMSNorm(n *node) *tensor { return n.normalizedRows((*builder).overRoot) }
 
 // normalizedRows normalizes over the axes from attribute axis on; inputs 1 and 2 are scale and bias.
-func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) *tensor) []*tensor {
+func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) *tensor) *tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
-	return one(n.scaledBy(normalize(n.b, n.in[0], n.axesFrom(), epsilon), n.input(1), n.input(2)))
+	return n.scaledBy(normalize(n.b, n.in[0], n.axesFrom(), epsilon), n.input(1), n.input(2))
 }
 
 // image checks that input 0 is [N, C, ...].
@@ -102,21 +101,21 @@ func (n *node) image() {
 }
 
 // lowerInstanceNorm normalizes each channel of each image.
-func lowerInstanceNorm(n *node) []*tensor {
+func lowerInstanceNorm(n *node) *tensor {
 	n.image()
 	return n.normalizedChannels(kit.Identity(len(n.in[0].shape))[2:])
 }
 
 // normalizedChannels normalizes input 0, [N, C, ...], over axes; inputs 1 and 2 have a scale and a bias for each channel.
-func (n *node) normalizedChannels(axes []int) []*tensor {
+func (n *node) normalizedChannels(axes []int) *tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
 	t := n.in[0]
 	scale, bias := n.channelwiseBoth(t.shape[1], len(t.shape)-1)
-	return one(n.scaledBy(n.b.normalized(t, axes, epsilon), scale, bias))
+	return n.scaledBy(n.b.normalized(t, axes, epsilon), scale, bias)
 }
 
 // lowerGroupNorm normalizes groups of channels. Scale and bias have a number for each group before opset 21, for each channel from there on.
-func lowerGroupNorm(n *node) []*tensor {
+func lowerGroupNorm(n *node) *tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
 	n.image()
 	groups := n.intAttr("num_groups", 0)
@@ -133,13 +132,13 @@ func lowerGroupNorm(n *node) []*tensor {
 	}
 	scale, bias := n.channelwiseBoth(count, over)
 	if n.opset < 21 {
-		return one(b.reshape(n.scaledBy(y, scale, bias), t.shape))
+		return b.reshape(n.scaledBy(y, scale, bias), t.shape)
 	}
-	return one(n.scaledBy(b.reshape(y, t.shape), scale, bias))
+	return n.scaledBy(b.reshape(y, t.shape), scale, bias)
 }
 
 // lowerBatchStatistics is BatchNormalization by the mean and deviation of the input itself.
-func lowerBatchStatistics(n *node) []*tensor {
+func lowerBatchStatistics(n *node) *tensor {
 	shape := n.in[0].shape
 	if len(shape) < 2 {
 		panic(n.fail("", "input has shape %v, want [N, C, ...]", shape))
@@ -148,7 +147,7 @@ func lowerBatchStatistics(n *node) []*tensor {
 }
 
 // lowerMeanVariance normalizes over attribute axes, with the standard's epsilon.
-func lowerMeanVariance(n *node) []*tensor {
+func lowerMeanVariance(n *node) *tensor {
 	list := n.intsAttr("axes")
 	if list == nil {
 		list = []int{0, 2, 3}
@@ -156,16 +155,15 @@ func lowerMeanVariance(n *node) []*tensor {
 	axes := n.axes(list, len(n.in[0].shape))
 	b := n.b
 	t := b.centered(n.in[0], axes)
-	root := b.affine(b.pipe(b.mean(b.squared(t), axes), "sqrt"), 1, 1e-9)
-	return one(b.binary("div", t, root))
+	return b.binary("div", t, b.affine(b.pipe(b.mean(b.squared(t), axes), "sqrt"), 1, 1e-9))
 }
 
 // lowerNorm is ReduceSum of what before makes of the input, and then ops behind.
 func lowerNorm(before func(b *builder, t *tensor) *tensor, behind ...string) lowerFunc {
-	return func(n *node) []*tensor {
+	return func(n *node) *tensor {
 		m := *n
 		m.in = slices.Concat([]*tensor{before(n.b, n.in[0])}, n.in[1:])
-		return one(n.b.pipe(lowerReduceSum(&m)[0], behind...))
+		return n.b.pipe(lowerReduceSum(&m), behind...)
 	}
 }
 
@@ -176,7 +174,7 @@ func (b *builder) squared(t *tensor) *tensor { return b.binary("mul", t, t) }
 func (b *builder) unchanged(t *tensor) *tensor { return t }
 
 // lowerLpNorm divides by the norm along an axis.
-func lowerLpNorm(n *node) []*tensor {
+func lowerLpNorm(n *node) *tensor {
 	p := n.intAttr("p", 2)
 	axis := n.axis(n.intAttr("axis", -1), len(n.in[0].shape))
 	if p != 1 && p != 2 {
@@ -188,5 +186,5 @@ func lowerLpNorm(n *node) []*tensor {
 		before, behind = (*builder).absolute, nil
 	}
 	norm := b.pipe(b.affine(b.mean(before(b, t), []int{axis}), float32(t.shape[axis]), 0), behind...)
-	return one(b.binary("div", t, norm))
+	return b.binary("div", t, norm)
 }

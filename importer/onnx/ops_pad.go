@@ -60,7 +60,7 @@ func (n *node) around(t *tensor, before, after []int, border kit.Border) *tensor
 }
 
 // lowerPad cuts, pads rows and columns of an image, and appends constants along other axes.
-func lowerPad(n *node) []*tensor {
+func lowerPad(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	before, after, value := n.pads(len(t.shape))
 	border, constant := n.border()
@@ -78,13 +78,13 @@ func lowerPad(n *node) []*tensor {
 		if t == n.in[0] {
 			return lowerIdentity(n)
 		}
-		return []*tensor{t}
+		return t
 	}
 	if math.IsInf(float64(value), -1) && len(t.shape) == 4 && max(before[0], before[1], after[0], after[1]) <= 0 && b.onlyRead(n.Output[0], "MaxPool") {
 		m := &margin{added(before[2:]), added(after[2:])}
 		t = b.plain(t)
 		shape := []int{t.shape[0], t.shape[1], t.shape[2] + m.before[0] + m.after[0], t.shape[3] + m.before[1] + m.after[1]}
-		return []*tensor{{shape: shape, value: t.value, perm: t.perm, integers: t.integers, truth: t.truth, margin: m}}
+		return &tensor{shape: shape, value: t.value, perm: t.perm, integers: t.integers, truth: t.truth, margin: m}
 	}
 	positive := func(v int) bool { return v > 0 }
 	if rank := len(t.shape); (rank == 3 || rank == 4) && slices.ContainsFunc(slices.Concat(before[2:], after[2:]), positive) {
@@ -117,7 +117,7 @@ func lowerPad(n *node) []*tensor {
 	if t == n.in[0] {
 		return lowerIdentity(n)
 	}
-	return []*tensor{t}
+	return t
 }
 
 // added is what is added to rows and columns, where pads that cut off count as 0.
@@ -196,7 +196,7 @@ func foldPad(n *node, in []*array) []*array {
 }
 
 // lowerReduceSum is the mean times the number of elements.
-func lowerReduceSum(n *node) []*tensor {
+func lowerReduceSum(n *node) *tensor {
 	axes, keep := n.reduced(len(n.in[0].shape))
 	if len(axes) == 0 {
 		return lowerIdentity(n)
@@ -205,6 +205,5 @@ func lowerReduceSum(n *node) []*tensor {
 	for _, d := range axes {
 		count *= n.in[0].shape[d]
 	}
-	y := n.b.reduce(n.in[0], axes, keep, true)
-	return one(n.b.scalar("mul", y, float32(math.Min(float64(count), 1<<24))))
+	return n.b.scalar("mul", n.b.reduce(n.in[0], axes, keep, true), float32(math.Min(float64(count), 1<<24)))
 }

@@ -6,15 +6,15 @@ import (
 	"ripc/internal/f32"
 )
 
-func lowerQLinearAdd(n *node) []*tensor { return n.linearPair((*builder).intAdd) }
+func lowerQLinearAdd(n *node) *tensor { return n.linearPair((*builder).intAdd) }
 
-func lowerQLinearMul(n *node) []*tensor { return n.linearPair((*builder).intMul) }
+func lowerQLinearMul(n *node) *tensor { return n.linearPair((*builder).intMul) }
 
 // intPair emits what is made of levels x and y of parameters p and q, as levels of parameters r.
 type intPair func(b *builder, p, q, r *quantParams, x, y *graph.Value) *graph.Value
 
 // linearPair makes integers of those of two tensors. Inputs: a, its scale and zero point, b, its own, scale and zero point of y.
-func (n *node) linearPair(emit intPair) []*tensor {
+func (n *node) linearPair(emit intPair) *tensor {
 	var q [3]*quantParams
 	for k := range q {
 		q[k] = n.params([]int{1, 4, 6}[k], []int{2, 5, 7}[k], n.held([]int{0, 3, 0}[k]))
@@ -27,7 +27,7 @@ func (n *node) linearPair(emit intPair) []*tensor {
 	x, y := n.b.alike(levels[0], levels[1])
 	v := emit(n.b, q[0], q[1], q[2], x.value, y.value)
 	shape := kit.Must(broadcastShape(x.shape, y.shape))
-	return one(n.b.result(&tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}, q[2]))
+	return n.b.result(&tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}, q[2])
 }
 
 // intAdd is the intPair of a sum: onnxruntime's, which adds what does not depend on the levels up first.

@@ -7,9 +7,9 @@ import (
 )
 
 // lowerPool makes max_pool and avg_pool.
-func lowerPool(op string) func(n *node) []*tensor {
-	return func(n *node) []*tensor {
-		return one(n.pool(op, false, func(a *graph.PoolAttrs, x *graph.Value) *graph.Value { return n.b.emit(op, a, nil, x) }))
+func lowerPool(op string) func(n *node) *tensor {
+	return func(n *node) *tensor {
+		return n.pool(op, false, func(a *graph.PoolAttrs, x *graph.Value) *graph.Value { return n.b.emit(op, a, nil, x) })
 	}
 }
 
@@ -83,7 +83,7 @@ func (n *node) pixelsInAll(w *window, d, count, axes int) {
 }
 
 // lowerQLinearAveragePool takes means of windows. Inputs: x, its scale and zero point, those of y.
-func lowerQLinearAveragePool(n *node) []*tensor {
+func lowerQLinearAveragePool(n *node) *tensor {
 	xq, yq := n.paramsOfOne()
 	n.integerLevels(0, n.in[0], xq)
 	if v := n.intAttr("channels_last", 0); v != 0 {
@@ -95,7 +95,7 @@ func lowerQLinearAveragePool(n *node) []*tensor {
 		}
 		return n.b.intPool(a, x, yq)
 	})
-	return one(n.b.result(y, yq))
+	return n.b.result(y, yq)
 }
 
 // intPool emits means of windows of levels x, as levels of q.

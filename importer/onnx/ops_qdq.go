@@ -176,26 +176,23 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) *graph.Value {
 			return nil
 		}
 		return noted(p, func() *graph.Value { return emit(b, paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y) })
+	case p.Op != "avg_pool" && p.Op != "softmax" && p.Op != "global_avg_pool":
+		return nil
+	}
+	x := b.behind.Of(values[p.Inputs[0]])
+	switch {
+	case x == nil:
+		return nil
 	case p.Op == "avg_pool":
-		x := b.behind.Of(values[p.Inputs[0]])
-		if x == nil {
-			return nil
-		}
 		return b.intPool(p.Attrs.(*graph.PoolAttrs), x, q)
-	case p.Op == "softmax":
-		x, a := b.behind.Of(values[p.Inputs[0]]), &graph.IntSoftmaxAttrs{LevelType: q.levelType()}
-		if x == nil || x.Signed != a.Signed || !a.Finite(x.LevelType, x.Channels()) {
-			return nil
-		}
-		return b.emit("int_softmax", a, nil, x)
 	case p.Op == "global_avg_pool":
-		x := b.behind.Of(values[p.Inputs[0]])
-		if x == nil {
-			return nil
-		}
 		return b.reshaped(b.intMean(x, paramsOf(x.LevelType), q), values[p.Output].Shape)
 	}
-	return nil
+	a := &graph.IntSoftmaxAttrs{LevelType: q.levelType()}
+	if x.Signed != a.Signed || !a.Finite(x.LevelType, x.Channels()) {
+		return nil
+	}
+	return b.emit("int_softmax", a, nil, x)
 }
 
 // noted is the value that emit makes instead of p. If emit fails, p says why, and the value is nil.

@@ -258,7 +258,7 @@ func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) []*arra
 
 // lowerQuant makes quantize or threshold and dequantize of a quantizer whose integers fit 8 bits and that treats all
 // elements alike; others become fake_quant.
-func lowerQuant(n *node) []*tensor {
+func lowerQuant(n *node) *tensor {
 	q := n.readQuant()
 	b, t := n.b, n.in[0]
 	for _, p := range []*array{q.scale, q.zero} {
@@ -267,7 +267,7 @@ func lowerQuant(n *node) []*tensor {
 		}
 	}
 	if q.bipolar() {
-		return one(b.bipolarQuant(t, q))
+		return b.bipolarQuant(t, q)
 	}
 	lo, hi := quantRange(q.signed, q.narrow, q.bits)
 	if lo != q.mode.eval(lo) || hi != q.mode.eval(hi) {
@@ -276,10 +276,10 @@ func lowerQuant(n *node) []*tensor {
 	if q.scale.len() == 1 && q.zero.len() == 1 {
 		y := b.levels(t, &quantizer{scale: float32(q.scale.at(0)), zero: float32(q.zero.at(0)), lo: lo, hi: hi, mode: q.mode})
 		if y != nil {
-			return one(y)
+			return y
 		}
 	}
-	return one(b.fakeQuant(t, q, lo, hi))
+	return b.fakeQuant(t, q, lo, hi)
 }
 
 // levels makes quantize (or threshold) and dequantize; nil if the levels do not fit 8 bits or the zero point is none of them.
@@ -358,7 +358,7 @@ func (b *builder) rounded(t *tensor, mode rounding) *tensor {
 }
 
 // lowerBipolar is BipolarQuant: +scale where x >= 0, else -scale.
-func lowerBipolar(n *node) []*tensor {
+func lowerBipolar(n *node) *tensor {
 	scale := n.konst(1, "scale")
 	b, t := n.b, n.in[0]
 	if !fits(scale.shape, t.shape) {
@@ -367,7 +367,7 @@ func lowerBipolar(n *node) []*tensor {
 	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}}
 	if scale.len() == 1 && scale.at(0) > 0 {
 		a.Scale = float64(float32(scale.at(0)))
-		return one(b.threshold(t, []float32{0}, a))
+		return b.threshold(t, []float32{0}, a)
 	}
-	return one(b.withConstant("mul", b.threshold(t, []float32{0}, a), scale, false))
+	return b.withConstant("mul", b.threshold(t, []float32{0}, a), scale, false)
 }

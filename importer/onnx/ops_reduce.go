@@ -6,12 +6,12 @@ import (
 )
 
 // lowerGlobalPool takes the mean or the maximum over all spatial axes.
-func lowerGlobalPool(mean bool) func(n *node) []*tensor {
-	return func(n *node) []*tensor {
+func lowerGlobalPool(mean bool) func(n *node) *tensor {
+	return func(n *node) *tensor {
 		if len(n.in[0].shape) < 3 {
 			panic(n.fail("", "input has shape %v, want [N, C, H, W]", n.in[0].shape))
 		}
-		return one(n.b.reduce(n.in[0], kit.Identity(len(n.in[0].shape))[2:], true, mean))
+		return n.b.reduce(n.in[0], kit.Identity(len(n.in[0].shape))[2:], true, mean)
 	}
 }
 
@@ -34,13 +34,13 @@ func (n *node) reduced(rank int) (axes []int, keep bool) {
 	return axes, k != 0
 }
 
-func lowerReduce(mean bool) func(n *node) []*tensor {
-	return func(n *node) []*tensor {
+func lowerReduce(mean bool) func(n *node) *tensor {
+	return func(n *node) *tensor {
 		axes, keep := n.reduced(len(n.in[0].shape))
 		if len(axes) == 0 {
 			return lowerIdentity(n)
 		}
-		return one(n.b.reduce(n.in[0], axes, keep, mean))
+		return n.b.reduce(n.in[0], axes, keep, mean)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // lowerExpand repeats a tensor along axes of extent 1.
-func lowerExpand(n *node) []*tensor {
+func lowerExpand(n *node) *tensor {
 	t := n.in[0]
 	want := n.listOf(1, "shape")
 	shape := kit.Must(broadcastShape(t.shape, want))
@@ -20,11 +20,11 @@ func lowerExpand(n *node) []*tensor {
 		}
 		times[d] = shape[d] / t.shape[d]
 	}
-	return one(n.b.repeated(t, times))
+	return n.b.repeated(t, times)
 }
 
 // lowerTile repeats a tensor along each axis as often as its second input says.
-func lowerTile(n *node) []*tensor {
+func lowerTile(n *node) *tensor {
 	t := n.in[0]
 	times := n.listOf(1, "repeats")
 	if len(times) != len(t.shape) {
@@ -33,7 +33,7 @@ func lowerTile(n *node) []*tensor {
 	if !kit.Within(times, 1, graph.MaxElems) {
 		panic(n.fail("", "repeats %v: want positive numbers", times))
 	}
-	return one(n.b.repeated(t, times))
+	return n.b.repeated(t, times)
 }
 
 // repeated is t, one after another times[d] times along each axis d.

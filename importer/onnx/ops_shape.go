@@ -9,8 +9,8 @@ import (
 )
 
 // lowerTranspose moves nothing: it changes in which order the stored axes count.
-func lowerTranspose(n *node) []*tensor {
-	return one(n.b.moved(n.in[0], n.permutation(len(n.in[0].shape))))
+func lowerTranspose(n *node) *tensor {
+	return n.b.moved(n.in[0], n.permutation(len(n.in[0].shape)))
 }
 
 // permutation is the attribute perm, by default the axes backwards.
@@ -116,14 +116,14 @@ func reshaping(rule func(n *node, old []int) []int) (fold foldFunc, lower lowerF
 	fold = func(n *node, in []*array) []*array {
 		return []*array{in[0].view(rule(n, in[0].shape))}
 	}
-	lower = func(n *node) []*tensor {
-		return one(n.b.reshape(n.in[0], rule(n, n.in[0].shape)))
+	lower = func(n *node) *tensor {
+		return n.b.reshape(n.in[0], rule(n, n.in[0].shape))
 	}
 	return fold, lower
 }
 
 // lowerIdentity hands the tensor on. Dropout is that too, unless it is told to train.
-func lowerIdentity(n *node) []*tensor {
+func lowerIdentity(n *node) *tensor {
 	if n.GetOpType() == "Dropout" {
 		train := n.scalarOf(2, "training_mode", 0)
 		if train != 0 {
@@ -131,5 +131,5 @@ func lowerIdentity(n *node) []*tensor {
 		}
 	}
 	t := *n.in[0]
-	return []*tensor{&t}
+	return &t
 }

@@ -44,9 +44,9 @@ func (n *node) spans(shape []int) []span {
 	return out
 }
 
-func lowerSlice(n *node) []*tensor {
+func lowerSlice(n *node) *tensor {
 	t := n.in[0]
-	return one(n.b.take(t, n.spans(t.shape)))
+	return n.b.take(t, n.spans(t.shape))
 }
 
 // take is the part of t that the spans leave; an axis that is read backwards is put together of slices.

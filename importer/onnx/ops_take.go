@@ -25,13 +25,13 @@ func (b *builder) pick(t *tensor, axis int, positions []int) *tensor {
 }
 
 // lowerGather takes positions that are known from an axis.
-func lowerGather(n *node) []*tensor {
+func lowerGather(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	axis := n.axis(n.intAttr("axis", 0), len(t.shape))
 	idx := n.konst(1, "indices")
 	positions := n.positions(idx, t.shape[axis])
 	shape := slices.Concat(t.shape[:axis], idx.shape, t.shape[axis+1:])
-	return one(b.reshape(b.pick(t, axis, positions), shape))
+	return b.reshape(b.pick(t, axis, positions), shape)
 }
 
 // positions checks indices into an axis.

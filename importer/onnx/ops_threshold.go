@@ -62,7 +62,7 @@ func (m *multi) rows(mem *budget) *graph.Tensor {
 	return out
 }
 
-func lowerMulti(n *node) []*tensor {
+func lowerMulti(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	m := n.readMulti(len(t.shape))
 	c, count := m.thresholds.shape[0], m.thresholds.shape[1]
@@ -90,12 +90,12 @@ func lowerMulti(n *node) []*tensor {
 	a, add := m.encoding(count)
 	y := b.thresholds(t, w, a)
 	if !add {
-		return one(y)
+		return y
 	}
 	if m.scale <= 0 {
 		y = b.scalar("mul", y, m.scale)
 	}
-	return one(b.scalar("add", y, m.bias))
+	return b.scalar("add", y, m.bias)
 }
 
 // encoding finds levels that stand for scale*count + bias, to the bit; add says that the bias remains (and the scale, if it

@@ -7,7 +7,7 @@ import (
 )
 
 // lowerConvTranspose makes conv_transpose2d of weights [I, O/groups, KH, KW].
-func lowerConvTranspose(n *node) []*tensor {
+func lowerConvTranspose(n *node) *tensor {
 	b := n.b
 	x, axes, w, kernel := n.filters()
 	groups := n.intAttr("group", 1)
@@ -23,7 +23,7 @@ func lowerConvTranspose(n *node) []*tensor {
 	if groups > 1 {
 		a.Groups = groups
 	}
-	return one(b.fromImage(ofImage(b.emit("conv_transpose2d", a, weights, x.value)), axes))
+	return b.fromImage(ofImage(b.emit("conv_transpose2d", a, weights, x.value)), axes)
 }
 
 // transposedWindow reads strides, dilations and what is cut off of an image of shape [N, C, H, W] that a kernel makes larger.

@@ -68,13 +68,13 @@ func foldTrunc(n *node, in []*array) []*array {
 }
 
 // lowerTrunc makes thresholds of a clipped Trunc of at most 8 bits, and the operations it consists of otherwise.
-func lowerTrunc(n *node) []*tensor {
+func lowerTrunc(n *node) *tensor {
 	q := n.readTrunc()
 	b, t := n.b, n.in[0]
 	lo, hi := q.mode.eval(q.lo), q.mode.eval(q.hi)
 	if q.clipped && hi-lo <= 255 && hi > lo && q.outZero == float32(math.Trunc(float64(q.outZero))) && q.outZero >= lo && q.outZero <= hi {
 		ts := (&quantizer{scale: q.scale, zero: q.zero, lo: q.lo, hi: q.hi, mode: q.mode, shift: q.shift}).thresholds()
-		return one(b.threshold(t, ts, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bitsFor(len(ts)), Enc: ir.Unipolar, Scale: float64(q.outScale), Zero: int(q.outZero - lo)}}))
+		return b.threshold(t, ts, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bitsFor(len(ts)), Enc: ir.Unipolar, Scale: float64(q.outScale), Zero: int(q.outZero - lo)}})
 	}
 	t = b.affine(b.divided(t, q.scale), 1, q.zero)
 	t = b.divided(b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil), q.shift)
@@ -84,7 +84,7 @@ func lowerTrunc(n *node) []*tensor {
 	if t = b.rounded(t, q.mode); q.outZero != 0 {
 		t = b.scalar("sub", t, q.outZero)
 	}
-	return one(b.affine(t, q.outScale, 0))
+	return b.affine(t, q.outScale, 0)
 }
 
 // divided is t / by.

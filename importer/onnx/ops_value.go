@@ -6,7 +6,7 @@ import (
 )
 
 // shapeOf is Shape: known, since every shape is.
-func shapeOf(n *node) []*tensor {
+func shapeOf(n *node) *tensor {
 	shape := n.in[0].shape
 	var bounds [2]int
 	for i, name := range []string{"start", "end"} {
@@ -17,14 +17,14 @@ func shapeOf(n *node) []*tensor {
 		}
 		bounds[i] = min(max(v, 0), len(shape))
 	}
-	return one(n.b.integers(shape[bounds[0]:max(bounds[0], bounds[1])]))
+	return n.b.integers(shape[bounds[0]:max(bounds[0], bounds[1])])
 }
 
 // sizeOf is Size.
-func sizeOf(n *node) []*tensor {
+func sizeOf(n *node) *tensor {
 	t := n.b.integers([]int{graph.Elems(n.in[0].shape)})
 	t.konst.shape, t.shape = nil, nil
-	return one(t)
+	return t
 }
 
 // integers is a constant list of int64.
@@ -37,39 +37,39 @@ func (b *builder) integers(v []int) *tensor {
 }
 
 // lowerCast keeps a tensor that has the type already, and turns truth values into 0 and 1 and an input's integers into numbers.
-func lowerCast(n *node) []*tensor {
+func lowerCast(n *node) *tensor {
 	to := n.castType()
 	t := n.in[0]
 	switch {
 	case t.integers != nil && to == t.integers.dt:
 		c := *t
-		return []*tensor{&c}
+		return &c
 	case t.value != nil && t.value.Whole && (to == dtInt32 || to == dtInt64):
 		c := *t
-		return []*tensor{&c}
+		return &c
 	case t.value != nil && t.value.Whole && to == dtFloat:
-		return one(n.b.pipe(t, "dequantize"))
+		return n.b.pipe(t, "dequantize")
 	case to == dtBool && (t.truth || t.cond != nil):
 		c := *t
-		return []*tensor{&c}
+		return &c
 	case to == dtBool && t.integers == nil:
-		return one(n.b.nonzero(t))
+		return n.b.nonzero(t)
 	case to != dtFloat:
 		panic(n.fail("quantize with QuantizeLinear, or keep floats", "a conversion to %s of what is computed from an input is not supported", to))
 	case t.cond != nil && n.b.oneLimit(t.cond):
 		yes, no := &array{dt: dtFloat, f: []float32{1}}, &array{dt: dtFloat, f: []float32{0}}
-		return one(n.b.choose(t.cond, yes, no))
+		return n.b.choose(t.cond, yes, no)
 	case t.truth || t.cond != nil:
 		t = n.b.truths(t)
-		return one(n.b.pipe(t, "dequantize"))
+		return n.b.pipe(t, "dequantize")
 	case t.integers != nil:
 		if !t.integers.plain() {
 			panic(n.fail("use DequantizeLinear", "its input holds quantized integers"))
 		}
-		return []*tensor{t.derived(t.value)}
+		return t.derived(t.value)
 	}
 	c := *t
-	return []*tensor{&c}
+	return &c
 }
 
 func (n *node) castType() dtype {

@@ -20,8 +20,8 @@ type condition struct {
 }
 
 // lowerCompare makes a condition; name is the comparison with the tensor on the left.
-func lowerCompare(name string) func(n *node) []*tensor {
-	return func(n *node) []*tensor {
+func lowerCompare(name string) func(n *node) *tensor {
+	return func(n *node) *tensor {
 		name, x, c := name, n.in[0], n.in[1]
 		if x.konst != nil {
 			x, c = c, x
@@ -30,7 +30,7 @@ func lowerCompare(name string) func(n *node) []*tensor {
 		shape := kit.Must(broadcastShape(x.shape, c.shape))
 		if c.konst == nil || !slices.Equal(shape, x.shape) {
 			op := map[string]string{"Greater": "greater", "GreaterOrEqual": "greater_equal", "Less": "less", "LessOrEqual": "less_equal"}[name]
-			return one(n.b.function(op, x, c))
+			return n.b.function(op, x, c)
 		}
 		limits := n.b.mem.narrowed(c.konst, x.shape)
 		cond := &condition{x: x, low: name == "Less" || name == "LessOrEqual"}
@@ -47,7 +47,7 @@ func lowerCompare(name string) func(n *node) []*tensor {
 			}
 			cond.limit.f[k] = v
 		}
-		return []*tensor{{shape: x.shape, cond: cond}}
+		return &tensor{shape: x.shape, cond: cond}
 	}
 }
 
@@ -55,17 +55,17 @@ func lowerCompare(name string) func(n *node) []*tensor {
 func next(v float32) float32 { return normal(f32.FromOrder(f32.Order(f32.Flush(v)+0) + 1)) }
 
 // lowerNot turns a condition around.
-func lowerNot(n *node) []*tensor {
+func lowerNot(n *node) *tensor {
 	if n.in[0].cond == nil {
 		return lowerLogic("logical_not")(n)
 	}
 	c := *n.in[0].cond
 	c.low = !c.low
-	return []*tensor{{shape: n.in[0].shape, cond: &c}}
+	return &tensor{shape: n.in[0].shape, cond: &c}
 }
 
 // lowerWhere takes elements of one operand or the other by truth values: of two constants by a comparison with a threshold.
-func lowerWhere(n *node) []*tensor {
+func lowerWhere(n *node) *tensor {
 	yes, no := n.in[1].konst, n.in[2].konst
 	if c := n.in[0].konst; c != nil && c.dt == dtBool && c.len() > 0 && !slices.ContainsFunc(c.bytes, func(v byte) bool { return v != c.bytes[0] }) {
 		t := n.in[1]
@@ -75,11 +75,11 @@ func lowerWhere(n *node) []*tensor {
 		shape := kit.Must(broadcastShape(kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape)), c.shape))
 		if slices.Equal(shape, t.shape) {
 			d := *t
-			return []*tensor{&d}
+			return &d
 		}
 	}
 	if c := n.in[0].cond; c != nil && yes != nil && no != nil && n.b.oneLimit(c) && finite(yes) && finite(no) {
-		return one(n.b.choose(c, yes, no))
+		return n.b.choose(c, yes, no)
 	}
 	c := n.b.truths(n.in[0])
 	for i, t := range n.in[1:] {
@@ -87,7 +87,7 @@ func lowerWhere(n *node) []*tensor {
 			panic(n.fail("", "chooses between values of which %q is no float", n.Input[1+i]))
 		}
 	}
-	return one(n.b.function("where", c, n.in[1], n.in[2]))
+	return n.b.function("where", c, n.in[1], n.in[2])
 }
 
 // finite reports whether a is a tensor of finite floats.

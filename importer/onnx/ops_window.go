@@ -183,7 +183,7 @@ func (n *node) convolution() (x *tensor, a *graph.Conv2DAttrs, hwio *array, axes
 }
 
 // lowerConv makes conv2d with weights [KH, KW, I/groups, O].
-func lowerConv(n *node) []*tensor {
+func lowerConv(n *node) *tensor {
 	b := n.b
 	x, a, hwio, axes := n.convolution()
 	weights := map[string]*graph.Tensor{"w": {Shape: hwio.shape, Data: hwio.numbers()}}
@@ -197,5 +197,5 @@ func lowerConv(n *node) []*tensor {
 				return b.emit("int_conv2d", &c, weights, x)
 			}})
 	}
-	return one(b.fromImage(ofImage(v), axes))
+	return b.fromImage(ofImage(v), axes)
 }

@@ -12,18 +12,30 @@ type op struct {
 	min, max int // inputs
 	outputs  int // outputs that may be used; 0 means 1
 	attrs    []string
-	fold     foldFunc  // how it is computed on constants
-	lower    lowerFunc // what it becomes on tensors that depend on an input; nil: only constants are supported
-	moves    bool      // leaves 8-bit integers what they are, so that it may stand between QuantizeLinear and DequantizeLinear
-	picks    bool      // its results are elements of its input, or positions of these
-	clips    bool      // takes integers of 8 bits, too, and makes integers of the same meaning
-	logic    bool      // takes truth values
-	mixed    bool      // takes constants in any place; for others, a constant first operand becomes a constant node
-	becomes  string    // for the documentation: the graph's ops
-	limits   string    // for the documentation: what is not supported
+	fold     foldFunc                // how it is computed on constants
+	lower    lowerFunc               // what it becomes on tensors that depend on an input; nil: only constants are supported
+	parts    func(n *node) []*tensor // lower, for ops of several outputs
+	moves    bool                    // leaves 8-bit integers what they are, so that it may stand between QuantizeLinear and DequantizeLinear
+	picks    bool                    // its results are elements of its input, or positions of these
+	clips    bool                    // takes integers of 8 bits, too, and makes integers of the same meaning
+	logic    bool                    // takes truth values
+	mixed    bool                    // takes constants in any place; for others, a constant first operand becomes a constant node
+	becomes  string                  // for the documentation: the graph's ops
+	limits   string                  // for the documentation: what is not supported
 }
 
 const many = math.MaxInt32
+
+// computes reports whether o may read what depends on an input.
+func (o *op) computes() bool { return o.lower != nil || o.parts != nil }
+
+// results are what n, a node of op o, becomes.
+func (o *op) results(n *node) []*tensor {
+	if o.parts != nil {
+		return o.parts(n)
+	}
+	return []*tensor{o.lower(n)}
+}
 
 // table lists every op.
 func table() ops {
@@ -104,7 +116,7 @@ func activations(add adder) {
 	arg := []string{"axis", "keepdims", "select_last_index"}
 	add("ArgMax", op{min: 1, max: 1, picks: true, attrs: arg, lower: lowerArg("argmax"), becomes: "argmax", limits: "positions are i32"})
 	add("ArgMin", op{min: 1, max: 1, picks: true, attrs: arg, lower: lowerArg("argmin"), becomes: "argmin", limits: "positions are i32"})
-	add("TopK", op{min: 1, max: 2, picks: true, outputs: 2, attrs: []string{"axis", "k", "largest", "sorted"}, lower: lowerTopK, becomes: "top_k, top_k_indices", limits: "a constant k; positions are i32"})
+	add("TopK", op{min: 1, max: 2, picks: true, outputs: 2, attrs: []string{"axis", "k", "largest", "sorted"}, parts: lowerTopK, becomes: "top_k, top_k_indices", limits: "a constant k; positions are i32"})
 }
 
 func layers(add adder) {
@@ -156,7 +168,7 @@ func shapes(add adder) {
 	add("Dropout", op{min: 1, max: 3, attrs: []string{"ratio", "seed"}, fold: foldIdentity, lower: lowerIdentity, moves: true, becomes: "nothing", limits: "inference only"})
 	add("Concat", op{min: 1, max: many, attrs: []string{"axis"}, fold: foldConcat, lower: lowerConcat, mixed: true, moves: true, becomes: "concat"})
 	add("Slice", op{min: 1, max: 5, attrs: []string{"axes", "ends", "starts"}, fold: foldSlice, lower: lowerSlice, moves: true, becomes: "slice", limits: "constant bounds"})
-	add("Split", op{min: 1, max: 2, outputs: many, attrs: []string{"axis", "num_outputs", "split"}, fold: foldSplit, lower: lowerSplit, moves: true, becomes: "slice", limits: "constant sizes"})
+	add("Split", op{min: 1, max: 2, outputs: many, attrs: []string{"axis", "num_outputs", "split"}, fold: foldSplit, parts: lowerSplit, moves: true, becomes: "slice", limits: "constant sizes"})
 	add("Gather", op{min: 2, max: 2, attrs: []string{"axis"}, fold: foldGather, lower: lowerGather, moves: true, becomes: "slice, concat", limits: "constant indices"})
 	add("Pad", op{min: 1, max: 4, attrs: []string{"mode", "pads", "value"}, fold: foldPad, lower: lowerPad, moves: true, becomes: "pad, concat; gather", limits: "modes constant, edge, reflect and wrap; constant pads"})
 	add("DepthToSpace", op{min: 1, max: 1, attrs: []string{"blocksize", "mode"}, lower: lowerBlock("depth_to_space"), moves: true, becomes: "depth_to_space"})
