@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"ripc"
@@ -32,21 +31,6 @@ func Task() *task.Task {
 type bench struct {
 	name, model, target, schedule, layer string // target "" is host; layer "" the whole network
 	size                                 bool   // the library's size too
-}
-
-// command gives the same figure by hand.
-func (b bench) command() string {
-	words := []string{"bin/ripc bench", b.model, "--threads 1"}
-	if b.target != "" {
-		words = append(words, "--target", b.target)
-	}
-	if b.schedule != "" {
-		words = append(words, "--schedule", b.schedule)
-	}
-	if b.layer != "" {
-		words = append(words, "--per-layer")
-	}
-	return strings.Join(words, " ")
 }
 
 // What the pages are about.
