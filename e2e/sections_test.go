@@ -289,7 +289,7 @@ func exitTable(t *testing.T) string {
 // environmentTable has the variables that users set; those by which ripc's own processes talk are no part of it.
 func environmentTable(t *testing.T) string {
 	rows := [][]string{{"variable", "meaning"}}
-	for _, file := range []string{"codegen/llvm/toolchain/tools.go", "codegen/llvm/toolchain/cache.go", "codegen/c99/compiler.go", "autotune/runner/ssh.go"} {
+	for _, file := range []string{"codegen/llvm/toolchain/tools.go", "caches/cache.go", "codegen/c99/compiler.go", "autotune/runner/ssh.go"} {
 		for _, c := range constants(t, file, "^Env") {
 			meaning, ok := strings.CutPrefix(c.comment, c.name+" is the environment variable with ")
 			if !ok {
