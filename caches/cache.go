@@ -1,3 +1,5 @@
+// Package caches keeps results from one run of ripc to the next, in folders of the user, under keys
+// that name their contents.
 package caches
 
 import (

@@ -6,15 +6,15 @@ import (
 	"encoding/gob"
 	"fmt"
 	"os"
+	"sync"
 
 	"ripc/caches"
 	"ripc/ir"
-	"ripc/schedule/machine"
 	"ripc/schedule/strategy"
 )
 
-// verdict is the result of a search for a Func that was compared with others. It is kept in the user's cache, since a search takes longer
-// than the rest of a compilation.
+// verdict is the result of a search for a Func that was compared with others. It is kept in the
+// user's cache, since a search takes longer than the rest of a compilation.
 type verdict struct {
 	Schedules []decided // the best and those made beside it; none if the Func promises nothing
 	Cost      float64   // where there are none
@@ -28,8 +28,9 @@ type decided struct {
 	Counts     []float64
 }
 
-// program names this executable, with its models, by Go's build ID. It is nil where there is none: nothing is kept then.
-func program() []byte {
+// program returns Go's build ID of this executable, which holds the models, or nil. Without it no
+// verdict is kept.
+var program = sync.OnceValue(func() []byte {
 	path, err := os.Executable()
 	if err != nil {
 		return nil
@@ -48,9 +49,10 @@ func program() []byte {
 		return nil
 	}
 	return data
-}
+})
 
-// question names what a search depends on: the program, the target, the Funcs with these keys, and what is known of them.
+// question returns the cache's key of a search: the program, the target, the keys of the compared
+// Funcs, and the schedules that were known before.
 func (s *finder) question(keys []string, known []found) string {
 	parts := [][]byte{s.program, fmt.Appendf(nil, "%+v", s.target)}
 	for i, k := range known {
@@ -59,7 +61,7 @@ func (s *finder) question(keys []string, known []found) string {
 	return caches.Key(parts...)
 }
 
-// recall fills in what a search has found before. ok is false if none is kept.
+// recall fills in the schedules of an earlier search. ok is false if none is kept.
 func (s *finder) recall(question string, out []found) (ok bool) {
 	data, ok := s.kept.Get(question)
 	if !ok {
@@ -84,7 +86,7 @@ func (s *finder) recall(question string, out []found) (ok bool) {
 	return true
 }
 
-// remember keeps what a search has found beside what was known.
+// remember keeps the schedules of a search that were not known before.
 func (s *finder) remember(question string, known, out []found) {
 	all := make([]verdict, len(out))
 	for i, k := range out {
@@ -116,14 +118,18 @@ func (s *finder) complete(f *ir.Func, k found) (found, error) {
 	if k.Func != nil {
 		return k, nil
 	}
-	l := strategy.LayerOf(f, s.target)
-	st, ok := strategyOf(l, machine.Record{Strategy: k.Strategy})
-	if !ok {
-		return k, &InternalError{"schedule of " + f.Name, fmt.Errorf("strategy %s does not apply", k.Strategy)}
-	}
 	var err error
-	if k.Choice, err = st.Build(l, k.Values); err != nil {
+	if k.Choice, err = buildPoint(strategy.LayerOf(f, s.target), k.Strategy, k.Values); err != nil {
 		return k, &InternalError{"schedule of " + f.Name, err}
 	}
 	return k, nil
+}
+
+// buildPoint makes a schedule of a layer. It fails where the strategy does not apply to the layer.
+func buildPoint(l *strategy.Layer, name string, values strategy.Values) (strategy.Choice, error) {
+	st, ok := findStrategy(l, name)
+	if !ok {
+		return strategy.Choice{}, fmt.Errorf("strategy %s does not apply", name)
+	}
+	return st.Build(l, values)
 }

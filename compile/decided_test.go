@@ -5,11 +5,8 @@ import (
 	"testing"
 
 	"ripc/caches"
-	"ripc/graph"
-	"ripc/internal/testlayer"
 	"ripc/ir"
 	"ripc/lower/layout"
-	"ripc/lower/ops"
 	"ripc/schedule/machine"
 	"ripc/targets"
 )
@@ -24,11 +21,7 @@ func TestRecall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := func(by layout.Algorithm, out int) *ir.Func {
-		a := &graph.FusedConv{SH: 1, SW: 1, In: 40, Out: out, KH: 3, KW: 3}
-		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
-		return testlayer.Integers(a, target, by, ir.Unipolar, 2, 1, 9, 9, ops.Slice{})
-	}
+	kernel := func(by layout.Algorithm, out int) *ir.Func { return layerOf(target, by, 40, out, 9) }
 	groups := [][]*ir.Func{
 		{kernel(layout.Popcount, 40), kernel(layout.Dot, 40), kernel(layout.Table4, 40)}, {kernel(layout.Dot, 40), kernel(layout.Dot, 72)}, {kernel(layout.Popcount, 72)},
 	}

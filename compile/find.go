@@ -60,7 +60,7 @@ type finder struct {
 	mu      sync.Mutex
 	known   map[string]found // by Func.Key
 	checker *checker         // nil: predictions are believed
-	program []byte           // see program
+	program []byte           // the build ID, in the keys of kept
 	kept    *caches.Cache    // of verdicts
 }
 
@@ -184,8 +184,9 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	return out, nil
 }
 
-// bestUnmeasured finds the schedules of those Funcs that were not measured, while others of the group were. A prediction that is not below
-// the best measurement by more than predictions are off promises nothing.
+// bestUnmeasured finds the schedules of those Funcs that were not measured, while others of the
+// group were. A prediction counts only if it is below the best measurement by more than the model's
+// error.
 func (s *finder) bestUnmeasured(ctx context.Context, funcs []*ir.Func, out []found) error {
 	least := math.Inf(1)
 	var rest []*ir.Func
@@ -274,15 +275,15 @@ func (s *finder) records(f *ir.Func, key string) []machine.Record {
 	}
 	l := strategy.LayerOf(f, s.target)
 	return slices.DeleteFunc(slices.Clone(all), func(r machine.Record) bool {
-		st, ok := strategyOf(l, r)
+		st, ok := findStrategy(l, r.Strategy)
 		return !ok || !has(st.Knobs(l), r.Values)
 	})
 }
 
-// strategyOf is the strategy of a record; ok is false where it does not apply to a layer any more.
-func strategyOf(l *strategy.Layer, r machine.Record) (st strategy.Strategy, ok bool) {
+// findStrategy returns the strategy of a name. ok is false where it does not apply to the layer.
+func findStrategy(l *strategy.Layer, name string) (st strategy.Strategy, ok bool) {
 	all := strategy.For(l)
-	i := slices.IndexFunc(all, func(st strategy.Strategy) bool { return st.Name == r.Strategy })
+	i := slices.IndexFunc(all, func(st strategy.Strategy) bool { return st.Name == name })
 	if i < 0 {
 		return st, false
 	}
@@ -303,11 +304,7 @@ func has(knobs []strategy.Knob, values map[string]int) bool {
 func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record) (found, error) {
 	l := strategy.LayerOf(f, s.target)
 	for _, r := range records {
-		st, ok := strategyOf(l, r)
-		if !ok {
-			continue
-		}
-		if c, err := st.Build(l, r.Values); err == nil {
+		if c, err := buildPoint(l, r.Strategy, r.Values); err == nil {
 			return found{Choice: c, cost: r.Cost, time: r.Time, records: records}, nil
 		}
 	}

@@ -108,12 +108,7 @@ func TestUnmeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer := func(by layout.Algorithm) *ir.Func {
-		a := &graph.FusedConv{SH: 1, SW: 1, In: 64, Out: 64, KH: 3, KW: 3}
-		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, 64)}}
-		return testlayer.Integers(a, target, by, ir.Unipolar, 2, 1, 14, 14, ops.Slice{})
-	}
-	measured, other := layer(layout.Float), layer(layout.Popcount)
+	measured, other := layerOf(target, layout.Float, 64, 64, 14), layerOf(target, layout.Popcount, 64, 64, 14)
 	model := learned(t, target, []*ir.Func{measured, other}, func(f *ir.Func) string {
 		if f == measured {
 			return f.Key()
@@ -136,12 +131,7 @@ func TestRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer := func(by layout.Algorithm, bits int) *ir.Func {
-		a := &graph.FusedConv{SH: 1, SW: 1, In: 64, Out: 64, KH: 3, KW: 3}
-		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, 64)}}
-		return testlayer.Integers(a, target, by, ir.Unipolar, bits, 1, 14, 14, ops.Slice{})
-	}
-	measured, other := layer(layout.Popcount, 2), layer(layout.Dot, 2)
+	measured, other := layerOf(target, layout.Popcount, 64, 64, 14), layerOf(target, layout.Dot, 64, 64, 14)
 	model := learned(t, target, []*ir.Func{measured}, (*ir.Func).Key)
 	s := &finder{model: model, target: target, known: map[string]found{}}
 	all, err := s.best(t.Context(), []*ir.Func{other, measured})
@@ -207,6 +197,13 @@ func must(c strategy.Choice, err error) strategy.Choice {
 	return c
 }
 
+// layerOf returns the kernel of a layer of 3x3 windows over size x size x in levels of 2 bits.
+func layerOf(target targets.Target, by layout.Algorithm, in, out, size int) *ir.Func {
+	a := &graph.FusedConv{SH: 1, SW: 1, In: in, Out: out, KH: 3, KW: 3}
+	a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
+	return testlayer.Integers(a, target, by, ir.Unipolar, 2, 1, size, size, ops.Slice{})
+}
+
 // learned is a model of random schedules of Funcs, whose cost is the number of their instructions.
 func learned(t *testing.T, target targets.Target, funcs []*ir.Func, key func(*ir.Func) string) *machine.Model {
 	l, err := costmodel.Open("")
@@ -249,12 +246,7 @@ func TestEffort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer := func(by layout.Algorithm) *ir.Func {
-		a := &graph.FusedConv{SH: 1, SW: 1, In: 64, Out: 64, KH: 3, KW: 3}
-		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, 64)}}
-		return testlayer.Integers(a, target, by, ir.Unipolar, 2, 1, 14, 14, ops.Slice{})
-	}
-	funcs := []*ir.Func{layer(layout.Popcount), layer(layout.Dot)}
+	funcs := []*ir.Func{layerOf(target, layout.Popcount, 64, 64, 14), layerOf(target, layout.Dot, 64, 64, 14)}
 	s := &finder{model: learned(t, target, funcs, func(f *ir.Func) string { return f.Name }), target: target, known: map[string]found{}}
 	tried := 0
 	if s.checker, err = newChecker(target, Options{Effort: 3, Tried: func(n int) { tried = n }}); err != nil {
