@@ -59,14 +59,14 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 		shared[i].point.Cost *= m.Idle(p.Point)
 	}
 	fmt.Println("hundredths above the best of a layer's points: mean, p90, worst; on one core")
-	m.Choice = judge(points, predicted, m.Choice)
+	m.Choice = judge(points, predicted)
 	fmt.Println("on all cores")
-	m.Shared = judge(shared, predictedShared, m.Shared)
+	m.Shared = judge(shared, predictedShared)
 	return m.Write(machineData())
 }
 
-// judge compares the points that compile takes with the best of their layers. What was known before of other choices stays.
-func judge(points []described, predicted []float64, before machine.Choice) machine.Choice {
+// judge compares the points that compile takes with the best of their layers.
+func judge(points []described, predicted []float64) machine.Choice {
 	taken := regrets(points, func(i int) float64 {
 		if points[i].Taken {
 			return 0
@@ -75,7 +75,7 @@ func judge(points []described, predicted []float64, before machine.Choice) machi
 	}, 1)
 	known := regrets(points, func(i int) float64 { return predicted[i] }, 1)
 	fmt.Printf("  taken %s\n  were all points predicted %s\n", quantiles(taken), quantiles(known))
-	return machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1], Usual: before.Usual}
+	return machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1]}
 }
 
 // leastPoints is the number of points that make a pool.

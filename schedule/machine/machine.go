@@ -65,29 +65,28 @@ type Error struct {
 }
 
 // Choice compares what compile chose with the best that was measured. Mean, P90 and Worst are the geometric mean, the 90th percentile and
-// the largest of the ratios of measured costs. Usual is the mean ratio of what ripc took before it had models, 0 if that was not measured.
+// the largest of the ratios of measured costs.
 type Choice struct {
 	Networks int     `json:"networks"`
 	Mean     float64 `json:"mean"`
 	P90      float64 `json:"p90,omitempty"`
 	Worst    float64 `json:"worst"`
-	Usual    float64 `json:"usual,omitempty"`
 }
 
 // Model predicts costs on a target. It may be used from several goroutines.
 type Model struct {
 	Weights
-	describe *features.Describer
-	prices   []float64 // in the order of the Describer's counts
-	names    []string  // of features
-	locals   []int     // numbers of those without a scale
-	blocks   int       // number of that of a parallel loop's
-	full     int       // and of the part of it that is there
-	worked   int       // number of that of the work of a definition
-	target   targets.Target
-	trees    func() learned
-	starts   map[string][]start  // by strategy
-	records  map[string][]Record // by kernel
+	describe  *features.Describer
+	prices    []float64 // in the order of the Describer's counts
+	names     []string  // of features
+	locals    []int     // numbers of those without a scale
+	blocks    int       // number of that of a parallel loop's
+	full      int       // and of the part of it that is there
+	worked    int       // number of that of the work of a definition
+	target    targets.Target
+	readTrees func() (learned, error)
+	starts    map[string][]start  // by strategy
+	records   map[string][]Record // by kernel
 }
 
 // Of is the model of t, or of the machine that it is like. ok is false where none was fitted.
@@ -123,29 +122,36 @@ var machines = sync.OnceValue(func() map[string]func() (*Model, error) {
 
 // Read decodes a model's files of a folder, for t.
 func Read(dir fs.FS, name string, t targets.Target) (*Model, error) {
-	m, err := readWeights(dir, name, t)
+	m, err := open(dir, name, t)
 	if err != nil {
 		return nil, err
 	}
-	trees, err := m.readTrees(dir, name)
-	m.trees = func() learned { return trees }
+	_, err = m.readTrees()
 	return m, err
 }
 
-// open is Read for files that a test has read: it decodes trees when they are asked for first.
+// open is Read, but for the trees, which are decoded when they are asked for first.
 func open(dir fs.FS, name string, t targets.Target) (*Model, error) {
 	m, err := readWeights(dir, name, t)
 	if err != nil {
 		return nil, err
 	}
-	m.trees = sync.OnceValue(func() learned {
-		trees, err := m.readTrees(dir, name)
-		if err != nil {
-			panic("BUG: " + err.Error())
-		}
-		return trees
-	})
+	m.readTrees = sync.OnceValues(func() (learned, error) { return m.decodeTrees(dir, name) })
 	return m, nil
+}
+
+// trees returns the trees of a model whose files were tested.
+func (m *Model) trees() learned {
+	trees, err := m.readTrees()
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return trees
+}
+
+// setTrees replaces the trees.
+func (m *Model) setTrees(trees learned) {
+	m.readTrees = func() (learned, error) { return trees, nil }
 }
 
 // readWeights decodes a model's weights and starts.
@@ -169,8 +175,8 @@ func readWeights(dir fs.FS, name string, t targets.Target) (*Model, error) {
 	return m, err
 }
 
-// readTrees decodes a model's trees.
-func (m *Model) readTrees(dir fs.FS, name string) (trees learned, err error) {
+// decodeTrees reads a model's files of trees.
+func (m *Model) decodeTrees(dir fs.FS, name string) (trees learned, err error) {
 	var files errgroup.Group
 	for _, part := range m.parts(&trees) {
 		files.Go(func() (err error) {
@@ -311,7 +317,8 @@ func (m *Model) parts(trees *learned) []part {
 
 // New is the model of t with weights. It fails if these name what is not counted.
 func New(t targets.Target, w Weights) (*Model, error) {
-	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), target: t, trees: func() learned { return learned{} }}
+	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), target: t}
+	m.setTrees(learned{})
 	for i, n := range m.names {
 		if local(n) {
 			m.locals = append(m.locals, i)

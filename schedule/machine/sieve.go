@@ -157,7 +157,7 @@ func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []
 	trees := m.trees()
 	var err error
 	trees.sieve, err = trainSieve(ctx, l, m.Strategies, guesses)
-	m.trees = func() learned { return trees }
+	m.setTrees(trees)
 	return err
 }
 

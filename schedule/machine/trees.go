@@ -171,7 +171,7 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 		left = append(left, costmodel.Sample{Features: x, Label: float32(math.Log(p.Cost / sum)), Group: p.Group})
 	}
 	prices, err := trainMembers(ctx, l, left, forest(questions(d)))
-	m.trees = func() learned { return learned{prices: prices} }
+	m.setTrees(learned{prices: prices})
 	return m, err
 }
 
