@@ -313,21 +313,36 @@ func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record
 	return out[0], err
 }
 
-// search makes schedules of kernels whose spaces were drawn: at least n, if there are so many.
+// search makes schedules of kernels with drawn spaces: at least n of those that promise most, if
+// there are enough, and a few of others whose guess is below the best cost that was found.
 func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, error) {
-	least := math.Inf(1)
+	bound := math.Inf(1)
 	for i := range kernels {
-		least = min(least, kernels[i].promise())
+		bound = min(bound, kernels[i].promise()+hopeless)
 	}
-	var points []sketch
-	for i := range kernels {
-		if kernels[i].promise() < least+hopeless {
-			s.refine(&kernels[i])
-			points = append(points, kernels[i].points(i)...)
+	var all []found
+	for searched := make([]bool, len(kernels)); ; bound = math.Log(slices.MinFunc(all, byTime).time) {
+		var points []sketch
+		for i := range kernels {
+			if k := &kernels[i]; !searched[i] && k.promise() < bound {
+				searched[i] = true
+				s.refine(k)
+				points = append(points, k.points(i)...)
+			}
+		}
+		if len(points) == 0 {
+			return s.climb(kernels, all), nil
+		}
+		made, err := s.makeBest(ctx, kernels, points, n-len(all))
+		if all = append(all, made...); err != nil || len(all) == 0 {
+			return nil, err
 		}
 	}
-	// Of each strategy what was best for kernels most alike is built first, then of each kernel the best guess, then the best of all.
-	var all []found
+}
+
+// makeBest makes schedules of points: of each strategy those that were best for the kernels most
+// alike, then of each kernel the best guess, then the best guesses of all until there are n.
+func (s *finder) makeBest(ctx context.Context, kernels []kernel, points []sketch, n int) (all []found, err error) {
 	type group struct {
 		kernel   int
 		strategy string
@@ -363,18 +378,36 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 		all = append(all, some...)
 		rest, left, tries = rest[most:], left-len(some), tries-most
 	}
-	return s.climb(kernels, all), nil
+	return all, nil
 }
 
-// climb makes neighbours of the best of all, those that are guessed to be good first, until none is better.
+// climb makes neighbours of the best schedule of the best kernel, then of the runner-up's if the
+// model's error may hide that it is the better one.
 func (s *finder) climb(kernels []kernel, all []found) []found {
 	if len(all) == 0 {
 		return nil
 	}
+	first := slices.MinFunc(all, byTime).kernel
+	all = s.climbKernel(kernels, first, all)
+	others := slices.DeleteFunc(slices.Clone(all), func(k found) bool { return k.kernel == first })
+	if len(others) == 0 {
+		return all
+	}
+	second := slices.MinFunc(others, byTime)
+	if second.time < slices.MinFunc(all, byTime).time*(1+s.model.Error.P90) {
+		all = s.climbKernel(kernels, second.kernel, all)
+	}
+	return all
+}
+
+// climbKernel makes neighbours of the best schedule of a kernel, those with the best guesses first,
+// until none is better.
+func (s *finder) climbKernel(kernels []kernel, kernel int, all []found) []found {
+	own := slices.DeleteFunc(slices.Clone(all), func(k found) bool { return k.kernel != kernel })
 	failed := 0
 	for range climbs {
-		best := slices.MinFunc(all, byTime)
-		space, kernel := best.at.space, best.kernel
+		best := slices.MinFunc(own, byTime)
+		space := best.at.space
 		var beside []sketch
 		for i := range space.besides(best.at.number) {
 			if !space.made[i] {
@@ -385,7 +418,7 @@ func (s *finder) climb(kernels []kernel, all []found) []found {
 		}
 		s.guess(&kernels[kernel], beside)
 		made := s.make(kernels, beside[:min(len(beside), stride)])
-		all = append(all, made...)
+		own, all = append(own, made...), append(all, made...)
 		failed++
 		if slices.ContainsFunc(made, func(m found) bool { return m.time < best.time }) {
 			failed = 0

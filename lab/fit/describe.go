@@ -19,6 +19,7 @@ import (
 type described struct {
 	point
 	machine.Point
+	around, aroundShared float64 // by how much the stages around it cost more than those of another kernel, on one core and on all
 }
 
 // describePoints builds the schedules of points again, and describes them. It leaves out points of kernels and strategies that changed.
@@ -72,7 +73,7 @@ func describeLayer(ctx context.Context, t targets.Target, d *features.Describer,
 		}
 		m := machine.Describe(t, d, k.Task.Func, x.Func, p.Strategy, p.Values)
 		m.Group, m.Kernel, m.Cost = fmt.Sprintf("%d %s", p.Layer, p.Stage), p.Key, p.Cost
-		all = append(all, described{p, m})
+		all = append(all, described{point: p, Point: m})
 	}
 	return all, nil
 }

@@ -91,7 +91,7 @@ func checkHeld(ctx context.Context, l *costmodel.Library, t targets.Target, poin
 	}
 	show("prices", linear, 1)
 	show("trees", predicted, 1, 4, 8)
-	printWorst(points, predicted)
+	printWorst(points, predicted, func(i int) float64 { return predicted[i] })
 	return errorsOf(points, predicted), nil
 }
 
@@ -131,18 +131,19 @@ func predictHeld(ctx context.Context, l *costmodel.Library, t targets.Target, po
 	return linear, predicted, nil
 }
 
-// printWorst prints the choices by predicted costs that are farthest from the best.
-func printWorst(points []described, predicted []float64) {
+// printWorst prints the choices by score, the lowest of a pool, that are farthest from the best.
+func printWorst(points []described, predicted []float64, score func(i int) float64) {
 	const printed = 8
 	type miss struct {
 		ratio       float64
 		taken, best int
 	}
+	full := func(i int) float64 { return points[i].point.Cost + points[i].around }
 	var all []miss
 	for _, g := range pools(points) {
-		taken := slices.MinFunc(g, func(a, b int) int { return cmp.Compare(predicted[a], predicted[b]) })
-		best := slices.MinFunc(g, func(a, b int) int { return cmp.Compare(points[a].point.Cost, points[b].point.Cost) })
-		all = append(all, miss{points[taken].point.Cost / points[best].point.Cost, taken, best})
+		taken := slices.MinFunc(g, func(a, b int) int { return cmp.Compare(score(a), score(b)) })
+		best := slices.MinFunc(g, func(a, b int) int { return cmp.Compare(full(a), full(b)) })
+		all = append(all, miss{full(taken) / full(best), taken, best})
 	}
 	slices.SortFunc(all, func(a, b miss) int { return cmp.Compare(b.ratio, a.ratio) })
 	for _, m := range all[:min(printed, len(all))] {

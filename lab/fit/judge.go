@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"ripc/compile"
 	"ripc/lab/figures"
 	"ripc/schedule/machine"
 	"ripc/targets"
@@ -42,11 +43,9 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	if err != nil {
 		return err
 	}
-	taken := map[string]bool{} // groups with a point that compile takes
-	for _, p := range points {
-		taken[p.Group] = taken[p.Group] || p.Taken
+	if points, err = addAround(ctx, t, m, points); err != nil {
+		return err
 	}
-	points = slices.DeleteFunc(points, func(p described) bool { return !taken[p.Group] }) // a stage around a layer, by other algorithms
 	predicted := make([]float64, len(points))
 	for i, p := range points {
 		predicted[i] = m.Predict(p.Point)
@@ -57,9 +56,11 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	for i, p := range points {
 		predictedShared[i] *= m.Turns(p.Point)
 		shared[i].point.Cost *= m.Idle(p.Point)
+		shared[i].around = p.aroundShared
 	}
 	fmt.Println("hundredths above the best of a layer's points: mean, p90, worst; on one core")
 	m.Choice = judge(points, predicted)
+	printWorst(points, predicted, func(i int) float64 { return takenFirst(points[i]) })
 	fmt.Println("on all cores")
 	m.Shared = judge(shared, predictedShared)
 	return m.Write(machineData())
@@ -67,15 +68,89 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 
 // judge compares the points that compile takes with the best of their layers.
 func judge(points []described, predicted []float64) machine.Choice {
-	taken := regrets(points, func(i int) float64 {
-		if points[i].Taken {
-			return 0
-		}
-		return 1
-	}, 1)
-	known := regrets(points, func(i int) float64 { return predicted[i] }, 1)
+	taken := regrets(points, func(i int) float64 { return takenFirst(points[i]) }, 1)
+	known := regrets(points, func(i int) float64 { return predicted[i] + points[i].around }, 1)
 	fmt.Printf("  taken %s\n  were all points predicted %s\n", quantiles(taken), quantiles(known))
 	return machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1]}
+}
+
+// takenFirst is the score of a point by compile's choice.
+func takenFirst(p described) float64 {
+	if p.Taken {
+		return 0
+	}
+	return 1
+}
+
+// surroundings are the predicted costs of a program's stages but one, on one core and on all.
+type surroundings struct{ cost, shared float64 }
+
+// addAround returns the points of the groups in which compile takes one. Kernels by other algorithms
+// may read and write other layouts, so the stages around them cost more or less: a point's around is
+// that difference to the group's least.
+func addAround(ctx context.Context, t targets.Target, m *machine.Model, points []described) ([]described, error) {
+	taken, sources := map[string]bool{}, map[uint64]source{}
+	for _, p := range points {
+		taken[p.Group] = taken[p.Group] || p.Taken
+		sources[p.Layer] = source{p.Layer, p.MACs, p.Model}
+	}
+	points = slices.DeleteFunc(points, func(p described) bool { return !taken[p.Group] })
+	around := map[string]surroundings{} // by group and kernel
+	for _, from := range sources {
+		l, err := from.vary(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		if err := l.predictAround(ctx, m, from.seed, around); err != nil {
+			return nil, err
+		}
+	}
+	least := map[string]surroundings{}
+	for i, p := range points {
+		a := around[p.Group+" "+p.Key]
+		points[i].around, points[i].aroundShared = a.cost, a.shared
+		if l, ok := least[p.Group]; ok {
+			a = surroundings{min(l.cost, a.cost), min(l.shared, a.shared)}
+		}
+		least[p.Group] = a
+	}
+	for i, p := range points {
+		points[i].around -= least[p.Group].cost
+		points[i].aroundShared -= least[p.Group].shared
+	}
+	return points, nil
+}
+
+// predictAround adds the surroundings of each stage of the programs. Of programs with the same
+// kernel in a stage, the cheapest counts.
+func (l *lowered) predictAround(ctx context.Context, m *machine.Model, seed uint64, around map[string]surroundings) error {
+	known := map[string]surroundings{} // of each kernel alone
+	for _, p := range l.programs {
+		var keys []string
+		var all surroundings
+		for i := range p.Stages {
+			key := l.task(p, i).Workload.Key
+			if _, ok := known[key]; !ok {
+				best, err := compile.Promising(ctx, p.FuncByName(p.Stages[i].Func), l.target, 1)
+				if err != nil {
+					return err
+				}
+				x := m.Scheduled(best[0].Func, best[0].Values)
+				cost := m.Predict(x)
+				known[key] = surroundings{cost, cost * m.Idle(x)}
+			}
+			keys = append(keys, key)
+			all.cost, all.shared = all.cost+known[key].cost, all.shared+known[key].shared
+		}
+		for i, key := range keys {
+			at := fmt.Sprintf("%d %s %s", seed, p.Stages[i].Name, key)
+			a := surroundings{all.cost - known[key].cost, all.shared - known[key].shared}
+			if b, ok := around[at]; !ok || a.cost < b.cost {
+				around[at] = a
+			}
+		}
+	}
+	return nil
 }
 
 // leastPoints is the number of points that make a pool.
@@ -105,7 +180,7 @@ func regrets(points []described, score func(i int) float64, n int) []float64 {
 		slices.SortStableFunc(pool, func(a, b int) int { return cmp.Compare(score(a), score(b)) })
 		best, taken := math.Inf(1), math.Inf(1)
 		for k, i := range pool {
-			best = min(best, points[i].point.Cost)
+			best = min(best, points[i].point.Cost+points[i].around)
 			if k < n {
 				taken = best
 			}

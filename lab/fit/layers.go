@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"hash/fnv"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +15,10 @@ import (
 	"ripc/compile"
 	"ripc/examples/networks/zoo"
 	"ripc/fusedglue"
+	"ripc/graph"
 	"ripc/ir"
 	"ripc/lower"
+	"ripc/lower/layout"
 	"ripc/schedule/strategy"
 	"ripc/targets"
 )
@@ -67,44 +70,81 @@ type lowered struct {
 }
 
 // lower lowers the source by each of its algorithms. If compiled is set, it compiles the source, too.
-func (s source) lower(ctx context.Context, t targets.Target, compiled bool) (*lowered, error) {
+func (s source) lower(ctx context.Context, t targets.Target, compiled bool) (l *lowered, err error) {
+	l = &lowered{target: t}
+	return l, s.load(ctx, func(path string, g *graph.Graph) error {
+		choices := []map[string]layout.Algorithm{nil}
+		for _, choice := range lower.Uniform(lower.Free(g, lower.Options{Target: t})) {
+			choices = append(choices, choice)
+		}
+		if err := l.add(ctx, g, choices); err != nil || !compiled {
+			return err
+		}
+		if l.compiled, err = ripc.Compile(ctx, path, ripc.Options{Target: t.Name}); err != nil {
+			return err
+		}
+		l.programs = append(l.programs, l.compiled.Program)
+		return nil
+	})
+}
+
+// vary lowers the source by the algorithms that compile takes, and by each other algorithm of one layer.
+func (s source) vary(ctx context.Context, t targets.Target) (l *lowered, err error) {
+	l = &lowered{target: t}
+	return l, s.load(ctx, func(_ string, g *graph.Graph) error {
+		o := lower.Options{Target: t}
+		taken, err := compile.Algorithms(ctx, g, o)
+		if err != nil {
+			return err
+		}
+		all := map[string]layout.Algorithm{}
+		for layer, c := range taken {
+			all[layer] = c.Algorithm
+		}
+		choices := []map[string]layout.Algorithm{all}
+		free := lower.Free(g, o)
+		for _, layer := range slices.Sorted(maps.Keys(free)) {
+			for _, by := range free[layer] {
+				choice := maps.Clone(all)
+				choice[layer] = by
+				choices = append(choices, choice)
+			}
+		}
+		return l.add(ctx, g, choices)
+	})
+}
+
+// load calls f with the source's model and its fused graph.
+func (s source) load(ctx context.Context, f func(path string, g *graph.Graph) error) error {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
 	path, err := s.write(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g, err := ripc.Load(ctx, path)
 	if err != nil {
-		return nil, err
-	}
-	if g, err = fusedglue.Fuse(ctx, g, nil, nil); err != nil {
-		return nil, err
-	}
-	l := &lowered{target: t}
-	add := func(o lower.Options) error {
-		p, err := lower.Program(ctx, g, o)
-		l.programs = append(l.programs, p)
 		return err
 	}
-	if err := add(lower.Options{Target: t}); err != nil {
-		return nil, err
+	if g, err = fusedglue.Fuse(ctx, g, nil, nil); err != nil {
+		return err
 	}
-	for _, choice := range lower.Uniform(lower.Free(g, lower.Options{Target: t})) {
-		if err := add(lower.Options{Target: t, Algorithms: choice}); err != nil {
-			return nil, err
+	return f(path, g)
+}
+
+// add lowers g by each of the choices.
+func (l *lowered) add(ctx context.Context, g *graph.Graph, choices []map[string]layout.Algorithm) error {
+	for _, choice := range choices {
+		p, err := lower.Program(ctx, g, lower.Options{Target: l.target, Algorithms: choice})
+		if err != nil {
+			return err
 		}
+		l.programs = append(l.programs, p)
 	}
-	if compiled {
-		if l.compiled, err = ripc.Compile(ctx, path, ripc.Options{Target: t.Name}); err != nil {
-			return nil, err
-		}
-		l.programs = append(l.programs, l.compiled.Program)
-	}
-	return l, nil
+	return nil
 }
 
 // task returns the task of stage i of a program.
