@@ -10,15 +10,18 @@ import (
 // large is the size of a heap, in bytes, from which on garbage is looked for between two stages.
 const large = 16 << 20
 
-// Trim is Collect within a stage that leaves much garbage, such as a search. Where memory is large,
-// garbage stays below a share of it.
+// Trim collects garbage within a stage that leaves much, such as a search: garbage stays below a
+// share of the memory in use. A small amount is left to Go's collector.
 func Trim() {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
-	if all, live := s[0].Value.Uint64(), s[1].Value.Uint64(); live > large && all > live+live/share {
+	if all, live := s[0].Value.Uint64(), s[1].Value.Uint64(); all-min(live, all) > max(small, live/share) {
 		runtime.GC()
 	}
 }
+
+// small is an amount of garbage, in bytes, that is not worth a collection.
+const small = 64 << 20
 
 // share divides the memory in use: Trim leaves one part of it as garbage. Smaller parts are
 // collected more often.
