@@ -89,7 +89,7 @@ func byTime(a, b found) int { return cmp.Compare(a.time, b.time) }
 const (
 	drawn    = 6   // points of a strategy whose cost is guessed at first
 	more     = 16  // and then, of a strategy that promises something
-	hopeless = 0.5 // by how much the logarithm of a guess is above the least where no more is guessed
+	hopeless = 2.5 // by how many errors of the sieve a guess is above the least where no more is guessed
 	rounds   = 1   // in which the neighbours of the best are guessed as well
 	near     = 2   // of which that is done in a round
 	built    = 4   // points whose Funcs are made
@@ -318,10 +318,10 @@ func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record
 func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, error) {
 	bound := math.Inf(1)
 	for i := range kernels {
-		bound = min(bound, kernels[i].promise()+hopeless)
+		bound = min(bound, kernels[i].promise()+hopeless*s.model.Sieve)
 	}
 	var all []found
-	for searched := make([]bool, len(kernels)); ; bound = math.Log(slices.MinFunc(all, byTime).time) {
+	for searched := make([]bool, len(kernels)); ; bound = math.Log(slices.MinFunc(all, byTime).time) + s.model.Sieve {
 		var points []sketch
 		for i := range kernels {
 			if k := &kernels[i]; !searched[i] && k.promise() < bound {
@@ -521,7 +521,7 @@ func (s *finder) guess(k *kernel, points []sketch) {
 func (s *finder) refine(k *kernel) {
 	least := k.promise()
 	for _, d := range k.spaces {
-		if len(d.own) == d.size || d.own[0].guess > least+hopeless {
+		if len(d.own) == d.size || d.own[0].guess > least+hopeless*s.model.Sieve {
 			continue
 		}
 		d.random(more)

@@ -46,7 +46,7 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 	}
 	w := machine.Weights{Target: machine.FileName(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit, Tool: mark.CPU, Networks: len(layers), Points: len(all)}
 	if old, ok, err := machine.Of(t); err == nil && ok {
-		w.Choice, w.Shared, w.Error = old.Choice, old.Shared, old.Error
+		w.Choice, w.Shared, w.Error, w.Sieve = old.Choice, old.Shared, old.Error, old.Sieve
 	}
 	if o.check {
 		if w.Error, err = checkHeld(ctx, l, t, points); err != nil {
@@ -64,11 +64,11 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 	if err != nil {
 		return err
 	}
-	off, err := m.SieveError(ctx, l, guesses, func(layer string) bool { return strings.HasSuffix(layer, "0") })
+	m.Sieve, err = m.SieveError(ctx, l, guesses, func(layer string) bool { return strings.HasSuffix(layer, "0") })
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d points for the sieve, which is off by %.3f for layers that were held out\n", len(guesses), off)
+	fmt.Printf("%d points for the sieve, which is off by %.3f for layers that were held out\n", len(guesses), m.Sieve)
 	if err := m.LearnSieve(ctx, l, guesses); err != nil {
 		return err
 	}

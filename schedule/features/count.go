@@ -75,13 +75,10 @@ const page = 4096
 // accesses are numbers of accesses of a kind.
 type accesses struct{ loads, stores float64 }
 
-// add counts n accesses like a.
-func (m *accesses) add(a *access, n float64) {
-	if a.store {
-		m.stores += n
-	} else {
-		m.loads += n
-	}
+// add adds more, times a factor.
+func (m *accesses) add(more accesses, factor float64) {
+	m.loads += more.loads * factor
+	m.stores += more.stores * factor
 }
 
 // product is how often something is executed that depends on the loops at some depths: loops that are written out count where it depends
@@ -194,28 +191,27 @@ func (k *kernel) move(s *site, a *access, vector uint64, lanes int) {
 		}
 	}
 	n *= a.trips
-	if each := a.each(); each > 0 {
-		k.memory[pieces].add(a, n/float64(each&-each))
-	}
-	switch step := math.Abs(a.step()); {
-	case step >= page && math.Mod(step, page) == 0:
-		k.memory[aliased].add(a, n)
-	case step >= page:
-		k.memory[far].add(a, n)
-	}
-	m, moves := &k.memory[kind], n
+	var moves accesses
 	st, isStore := s.stmt.(*ir.Store)
 	switch {
 	case !a.store:
-		m.loads += n
+		moves.loads = n
 	case isStore && st.Op == ir.Assign:
-		m.stores += n
-	default: // adds to what is there
-		m.loads += n
-		m.stores += n
-		moves *= 2
+		moves.stores = n
+	default: // adds to the element in memory
+		moves = accesses{n, n}
 	}
-	s.cost += moves
+	k.memory[kind].add(moves, 1)
+	if each := a.each(); each > 0 {
+		k.memory[pieces].add(moves, 1/float64(each&-each))
+	}
+	switch step := math.Abs(a.step()); {
+	case step >= page && math.Mod(step, page) == 0:
+		k.memory[aliased].add(moves, 1)
+	case step >= page:
+		k.memory[far].add(moves, 1)
+	}
+	s.cost += moves.loads + moves.stores
 }
 
 // contiguous reports whether the lanes are neighbours in memory.

@@ -48,6 +48,8 @@ type Weights struct {
 	Networks int   `json:"networks"`
 	Points   int   `json:"points"`
 	Error    Error `json:"error"`
+	// Sieve is the error of the sieve's guesses for layers that it has not seen (SieveError).
+	Sieve float64 `json:"sieve,omitempty"`
 	// Choice judges compile's choices by the model, on layers or networks that the fit has not seen, by costs on one core; Shared by those on
 	// all cores.
 	Choice Choice `json:"choice"`

@@ -171,8 +171,8 @@ func trainSieve(ctx context.Context, l *costmodel.Library, strategies []string, 
 	return l.Train(ctx, samples, o)
 }
 
-// SieveError is the root of the mean square of what a sieve is off by, in logarithms, for groups that it has not seen: those for which
-// held says so.
+// SieveError is the root of the mean square of the differences between guessed and predicted
+// logarithms of costs. It is measured on held groups, by a sieve that was fitted to the others.
 func (m *Model) SieveError(ctx context.Context, l *costmodel.Library, guesses []Guess, held func(group string) bool) (float64, error) {
 	var seen []Guess
 	var rows [][]float32
