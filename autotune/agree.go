@@ -45,9 +45,11 @@ const (
 	Damaged                     // lines that are no records
 )
 
-// Agree chooses, from what candidates were measured to cost, the algorithm of each layer with a choice and a schedule for each kernel, so
-// that the stages of the network cost least together. It depends on the network, the records and, for the target host, on cpu, the name
-// of this machine's CPU, and fails only where n cannot be lowered, or with ctx's error. Costs of different machines are never compared: it takes those of one.
+// Agree chooses, from what candidates were measured to cost, the algorithm of each layer with a
+// choice and a schedule for each kernel, so that the stages of the network cost least together. It
+// depends on the network, the records and, for the target host, on cpu, the name of this machine's
+// CPU, and fails only where n cannot be lowered, or with ctx's error. Costs of different machines
+// are never compared: it takes those of one.
 func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agreement, error) {
 	a := &agreement{network: n, set: set, best: map[string]*measured{}}
 	a.read(cpu)
@@ -89,7 +91,8 @@ type measured struct {
 	choice strategy.Choice
 }
 
-// read finds the class of costs to believe: measured rather than simulated, and then that of most candidates.
+// read finds the class of costs to believe: measured rather than simulated, and then that of most
+// candidates.
 func (a *agreement) read(cpu string) {
 	own, notes := siftRecords(a.set, a.network.Target.Name)
 	tried := map[records.Class]map[string]bool{}
@@ -151,11 +154,13 @@ func (a *agreement) agreeOn(ctx context.Context, p *ir.Program, choice map[strin
 	return out, nil
 }
 
-// maxStale is how many schedules of other versions of ripc that do not fit a kernel are looked at before all of these count as of no
-// use: each takes milliseconds, and where many do not fit, none does.
+// maxStale is how many schedules of other versions of ripc that do not fit a kernel are looked at
+// before all of these count as of no use: each takes milliseconds, and where many do not fit, none
+// does.
 const maxStale = 24
 
-// cheapest is the cheapest schedule of f, a Func of p, that is measured and fits; nil if there is none. It fails with ctx's error, or that of the records' file.
+// cheapest is the cheapest schedule of f, a Func of p, that is measured and fits; nil if there is
+// none. It fails with ctx's error, or that of the records' file.
 func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*measured, error) {
 	key := f.Key()
 	if m, ok := a.best[key]; ok {

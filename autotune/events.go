@@ -7,7 +7,8 @@ import (
 	"ripc/autotune/space"
 )
 
-// Event is what Tune tells while it works: Began, then Tried for each candidate in order, then Again where times are measured.
+// Event is what Tune tells while it works: Began, then Tried for each candidate in order, then
+// Again where times are measured.
 type Event interface{ event() }
 
 // Began says what there is to do.
@@ -30,9 +31,11 @@ type Tried struct {
 	Result records.Measurement
 	// Known says that a record had it: nothing was built or measured.
 	Known bool
-	// Default and Best are the costs of the task's default schedule and of its best one, 0 where there is none yet.
+	// Default and Best are the costs of the task's default schedule and of its best one, 0 where
+	// there is none yet.
 	Default, Best float64
-	// NetworkDefault and NetworkBest are those of all stages together, of as many as have been measured.
+	// NetworkDefault and NetworkBest are those of all stages together, of as many as have been
+	// measured.
 	NetworkDefault, NetworkBest float64
 	Done                        int           // candidates, this one included
 	Elapsed                     time.Duration // since the beginning

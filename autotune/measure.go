@@ -75,8 +75,8 @@ func (t *tuner) try(ctx context.Context, tr trial) answer {
 	}
 	r, err := t.measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
 	if err == nil && tr.origin.Trial == 0 && tr.repeat == 0 && !r.Machine.Simulated && r.Measurement.Failure == nil {
-		// A task whose default schedule took long because something else ran would look hopeless for good. What else wants to be measured
-		// comes between the two.
+		// A task whose default schedule took long because something else ran would look hopeless
+		// for good. What else wants to be measured comes between the two.
 		settings.Repeat = 1
 		var again runner.Result
 		again, err = t.measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
@@ -113,8 +113,8 @@ func (t *tuner) measure(ctx context.Context, j runner.Job) (runner.Result, error
 	return r, err
 }
 
-// explainUnbuildable is what a failed build says of the candidate; ok is false where it says nothing of it: the tuner was stopped, or tools are
-// missing.
+// explainUnbuildable is what a failed build says of the candidate; ok is false where it says
+// nothing of it: the tuner was stopped, or tools are missing.
 func explainUnbuildable(ctx context.Context, err error) (text string, ok bool) {
 	var missing *toolchain.MissingToolError
 	var internal *compile.InternalError
@@ -162,7 +162,8 @@ func (t *tuner) note(tr trial, a answer) {
 	t.tell(e)
 }
 
-// remaining is the time that the rest of the budget will take, if it goes on as it went for what was measured.
+// remaining is the time that the rest of the budget will take, if it goes on as it went for what
+// was measured.
 func (t *tuner) remaining() time.Duration {
 	var left time.Duration
 	if t.Trials > 0 && t.now > 0 {

@@ -23,8 +23,9 @@ type proposal struct {
 	err        error
 }
 
-// run tunes until the budget is spent, or nothing is left to try, and settles what was found. While a round is under way the next one is proposed, so that every core
-// has work. What it is proposed from is what all rounds before the one under way came to, however much of that one is known
+// run tunes until the budget is spent, or nothing is left to try, and settles what was found. While
+// a round is under way the next one is proposed, so that every core has work. What it is proposed
+// from is what all rounds before the one under way came to, however much of that one is known
 // already: so a seed and what things cost say what is tried, and no clock does.
 func (t *tuner) run(ctx context.Context) error {
 	ctx = t.open(ctx)
@@ -66,8 +67,8 @@ func (t *tuner) searchAll(ctx context.Context) error {
 	}
 }
 
-// begin measures the default schedules of those tasks that are wanted and have not begun, then what others have found of them, and gives
-// their number.
+// begin measures the default schedules of those tasks that are wanted and have not begun, then what
+// others have found of them, and gives their number.
 func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error) {
 	var defaults []trial
 	for _, a := range t.studies {
@@ -107,8 +108,9 @@ func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
 	return done, ctx.Err()
 }
 
-// ask has a round proposed for the task that is expected to gain most by what is known now; nil if the budget is spent, or none is open. A
-// search is always asked for a whole round, of which the budget takes the first: what a budget allows is tried with a larger one, too.
+// ask has a round proposed for the task that is expected to gain most by what is known now; nil if
+// the budget is spent, or none is open. A search is always asked for a whole round, of which the
+// budget takes the first: what a budget allows is tried with a larger one, too.
 func (t *tuner) ask(ctx context.Context) <-chan proposal {
 	n := min(t.Round, t.left())
 	if n <= 0 {
@@ -154,9 +156,10 @@ func (t *tuner) enter(ctx context.Context, trials []trial) round {
 	return r
 }
 
-// follow takes note of what the trials of a round come to, in their order, and returns when all of them have come to something and the
-// next round has been proposed, which it enters as soon as that is there. Either may be nil. It ends with the first trial of which nothing can be
-// learned; errOver is no failure.
+// follow takes note of what the trials of a round come to, in their order, and returns when all of
+// them have come to something and the next round has been proposed, which it enters as soon as that
+// is there. Either may be nil. It ends with the first trial of which nothing can be learned;
+// errOver is no failure.
 func (t *tuner) follow(ctx context.Context, now round, next <-chan proposal) (entered round, err error) {
 	var failed error // of what proposes: what is under way is noted nevertheless
 	trials, answers := now.trials, now.answers

@@ -8,17 +8,20 @@ import (
 	"ripc/autotune/space"
 )
 
-// A machine that others share is slower for minutes at a time, and default schedules are timed first: what was found later may look better by
-// nothing but that, as may the one of many schedules that was lucky. So, where times are measured, what each stage would be is timed again
-// beside its default schedule, in turn (records.Typical says what counts then).
+// A machine that others share is slower for minutes at a time, and default schedules are timed
+// first: what was found later may look better by nothing but that, as may the one of many schedules
+// that was lucky. So, where times are measured, what each stage would be is timed again beside its
+// default schedule, in turn (records.Typical says what counts then).
 
 // settledBy is how many measurements of a schedule settle what it costs.
 const settledBy = 5
 
-// maxContenders is how many schedules of a stage are timed again, one after the other, until the one that seems the best stays it.
+// maxContenders is how many schedules of a stage are timed again, one after the other, until the
+// one that seems the best stays it.
 const maxContenders = 8
 
-// settle times the best schedules of all stages again, beside the default ones, where that has not been done. No budget counts these measurements.
+// settle times the best schedules of all stages again, beside the default ones, where that has not
+// been done. No budget counts these measurements.
 func (t *tuner) settle(ctx context.Context) error {
 	if t.Runner.Machine().Simulated {
 		return nil
@@ -39,7 +42,8 @@ func (t *tuner) settle(ctx context.Context) error {
 	return nil
 }
 
-// settleStage settles what a stage is to be: usual is what it is without a tuner, all what it may be.
+// settleStage settles what a stage is to be: usual is what it is without a tuner, all what it may
+// be.
 func (t *tuner) settleStage(ctx context.Context, usual *study, all []*study) error {
 	c, err := usual.space.Default()
 	if err != nil {

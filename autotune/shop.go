@@ -24,7 +24,8 @@ const (
 	works
 )
 
-// Busy says what cores were used for, in time of one core: each kernel that is built or timed here has one of its own, as has what proposes.
+// Busy says what cores were used for, in time of one core: each kernel that is built or timed here
+// has one of its own, as has what proposes.
 type Busy struct {
 	Cores     int           // of this machine
 	Proposing time.Duration // models and proposals
@@ -49,7 +50,8 @@ type shop struct {
 	under sync.WaitGroup
 }
 
-// newShop has all cores of this machine, and room for two rounds at the runner: the one under way, and the next one.
+// newShop has all cores of this machine, and room for two rounds at the runner: the one under way,
+// and the next one.
 func newShop(r runner.Runner, round int) *shop {
 	s := &shop{cores: runtime.GOMAXPROCS(0), room: 2 * round, here: r.Here()}
 	s.seats, s.desks, s.slots = semaphore.NewWeighted(int64(s.cores+s.room)), semaphore.NewWeighted(int64(s.cores)), semaphore.NewWeighted(int64(s.room))
@@ -68,7 +70,8 @@ func (t *tuner) open(ctx context.Context) context.Context {
 	return ctx
 }
 
-// grow takes the slots that the runner has now into use: a fleet has more when workers have joined it.
+// grow takes the slots that the runner has now into use: a fleet has more when workers have joined
+// it.
 func (t *tuner) grow() {
 	for ; t.own < min(max(1, t.Runner.Slots()), t.room); t.own++ {
 		t.slots.Release(1)

@@ -81,7 +81,8 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 		if len(a.records[key]) > 1 {
 			continue
 		}
-		// What another search has found is told at the beginning; this one's own is found again, in its order.
+		// What another search has found is told at the beginning; this one's own is found again, in
+		// its order.
 		if own := r.Origin.Tuner == "default" || r.Origin.Tuner == recalled && mineToo[key] || r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
 			if c, ok := candidateOf(t, r.Candidate); ok {
 				a.untold = append(a.untold, search.Outcome{Candidate: c, Cost: r.Result.Cost, Failed: f != nil})
@@ -98,7 +99,8 @@ const recalled = "recalled"
 // maxRecalled is how many of these are tried.
 const maxRecalled = 2
 
-// recall finds what known has of the task that is not its default schedule: the best of its target, and, where there is none, the best of others.
+// recall finds what known has of the task that is not its default schedule: the best of its target,
+// and, where there is none, the best of others.
 func (a *study) recall(known *records.Set) error {
 	if known == nil {
 		return nil
@@ -166,7 +168,8 @@ func candidateOf(t *space.Task, r records.Candidate) (space.Candidate, bool) {
 	return space.Candidate{Point: space.Point{Strategy: r.Strategy, Values: r.Values}, Trace: tr, Result: made}, err == nil
 }
 
-// trialsOf are trials of candidates that the search of that name proposed when best was the lowest cost.
+// trialsOf are trials of candidates that the search of that name proposed when best was the lowest
+// cost.
 func (a *study) trialsOf(cs []space.Candidate, tuner string, best float64) []trial {
 	var all []trial
 	for _, c := range cs {

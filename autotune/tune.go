@@ -1,7 +1,9 @@
-// Package autotune finds schedules by measuring. Tune takes the kernels that a network may be made of (its tasks: what each layer is by
-// each algorithm), lets a search propose schedules for one of them after the other, builds them, has a runner measure them, compares
-// what they compute with the interpreter, and appends a record of each to a file. Which task is next is decided by what the network can
-// be expected to gain. Agree chooses from records the algorithms and the schedules that a network is compiled with.
+// Package autotune finds schedules by measuring. Tune takes the kernels that a network may be made
+// of (its tasks: what each layer is by each algorithm), lets a search propose schedules for one of
+// them after the other, builds them, has a runner measure them, compares what they compute with the
+// interpreter, and appends a record of each to a file. Which task is next is decided by what the
+// network can be expected to gain. Agree chooses from records the algorithms and the schedules that
+// a network is compiled with.
 package autotune
 
 import (
@@ -30,23 +32,27 @@ import (
 type Options struct {
 	// Runner measures. It is the caller's, who closes it.
 	Runner runner.Runner
-	// Records is a file of records: what it has is not measured again, and what is measured is appended. "" keeps nothing.
+	// Records is a file of records: what it has is not measured again, and what is measured is
+	// appended. "" keeps nothing.
 	Records string
-	// Trials is how many candidates there are of all tasks together, those that records have included; 0 stands for TrialsEach for
-	// each task of the network as it is without a tuner, unless Time is given.
+	// Trials is how many candidates there are of all tasks together, those that records have
+	// included; 0 stands for TrialsEach for each task of the network as it is without a tuner,
+	// unless Time is given.
 	Trials int
 	// Time is after how long no new candidates are begun; 0 is no limit.
 	Time time.Duration
 	// Search is the name of the search (search.Names); "" is the one that search.Choose takes.
 	Search string
 	Seed   uint64
-	// Known are records of elsewhere: the best of them of a kernel is measured behind its default schedule. nil is none.
+	// Known are records of elsewhere: the best of them of a kernel is measured behind its default
+	// schedule. nil is none.
 	Known *records.Set
 	// Layers, if any, are the only ones that are tuned.
 	Layers []string
 	// Round is how many candidates are proposed at a time; 0 stands for 8.
 	Round int
-	// Patience is after how many candidates without a better one a task counts as done; 0 stands for 128.
+	// Patience is after how many candidates without a better one a task counts as done; 0 stands
+	// for 128.
 	Patience int
 	// Settings say how kernels are measured.
 	Settings runner.Settings
@@ -67,8 +73,8 @@ type Result struct {
 	Unit     records.Unit
 	Trials   int // candidates, those that records had included
 	Measured int // candidates that were built and measured now
-	// Default and Best are the costs of all stages of the network together, with the default schedules and with the best ones: those
-	// of the tasks alone if only some layers were tuned.
+	// Default and Best are the costs of all stages of the network together, with the default
+	// schedules and with the best ones: those of the tasks alone if only some layers were tuned.
 	Default, Best float64
 	Took          time.Duration
 	Busy          Busy
@@ -83,9 +89,11 @@ type TaskResult struct {
 	Point         space.Point
 }
 
-// Tune tunes a network. If ctx ends on the way it returns what was found until then, with ctx's error; what was measured is in the
-// records, and calling it again with the same options goes on from there, to the same result. It fails with *runner.LostError if the
-// runner can measure no more, and with *search.NameError, search.UnavailableError (a search that was named and needs XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
+// Tune tunes a network. If ctx ends on the way it returns what was found until then, with ctx's
+// error; what was measured is in the records, and calling it again with the same options goes on
+// from there, to the same result. It fails with *runner.LostError if the runner can measure no
+// more, and with *search.NameError, search.UnavailableError (a search that was named and needs
+// XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
 func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 	if o.Round <= 0 {
 		o.Round = defaultRound
@@ -121,7 +129,8 @@ type tuner struct {
 	begun    int // candidates
 	done     int // of these, taken note of
 	now      int // of these, measured in this call
-	// fresh is how long it took until these were noted, each since the one before, and noted is when the last candidate was.
+	// fresh is how long it took until these were noted, each since the one before, and noted is
+	// when the last candidate was.
 	fresh time.Duration
 	noted time.Time
 	*shop
@@ -247,7 +256,8 @@ func (t *tuner) result() *Result {
 	return r
 }
 
-// sums are the costs of all stages whose default has been measured: with that, and with the best that is known.
+// sums are the costs of all stages whose default has been measured: with that, and with the best
+// that is known.
 func (t *tuner) sums() (usual, best float64) {
 	for at, a := range t.usual {
 		if a.usual > 0 {

@@ -4,8 +4,9 @@
 //	go run ./lab fit|judge --target T
 //	go run ./lab stale
 //
-// Each figure is kept in lab/data as soon as it is measured. A run that was stopped goes on where it was, on the same day with the same code.
-// Times are those of the machine that it runs on, which should do nothing else. No test fails because of a time.
+// Each figure is kept in lab/data as soon as it is measured. A run that was stopped goes on where
+// it was, on the same day with the same code. Times are those of the machine that it runs on, which
+// should do nothing else. No test fails because of a time.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package hub is the server of a fleet: NATS with JetStream in this process, between tuners that ask for measurements and workers
-// that make them (package runner says what passes through it).
+// Package hub is the server of a fleet: NATS with JetStream in this process, between tuners that
+// ask for measurements and workers that make them (package runner says what passes through it).
 package hub
 
 import (
@@ -32,13 +32,15 @@ type Options struct {
 	Listen string
 	// Dir keeps jobs, results and keys.
 	Dir string
-	// Certificate and CertificateKey are paths of PEM files; "" is a certificate that the hub makes itself. Keys carry it.
+	// Certificate and CertificateKey are paths of PEM files; "" is a certificate that the hub makes
+	// itself. Keys carry it.
 	Certificate, CertificateKey string
 	// Log is told what happens; nil is nobody.
 	Log func(text string)
 }
 
-// OpenHubError says that a hub would let anyone in who reaches it: who may ask for measurements runs code on the workers.
+// OpenHubError says that a hub would let anyone in who reaches it: who may ask for measurements
+// runs code on the workers.
 type OpenHubError struct{ Listen string }
 
 func (e *OpenHubError) Error() string {
@@ -58,8 +60,9 @@ type Hub struct {
 // ready is how long a server may take to begin.
 const ready = 30 * time.Second
 
-// Start starts a hub and makes in it what a fleet needs. If there are keys (NewKey), only those who have one get in, by TLS. It fails with
-// *OpenHubError if there are none and it is to listen beyond this machine.
+// Start starts a hub and makes in it what a fleet needs. If there are keys (NewKey), only those who
+// have one get in, by TLS. It fails with *OpenHubError if there are none and it is to listen beyond
+// this machine.
 func Start(ctx context.Context, o Options) (*Hub, error) {
 	host, port, err := net.SplitHostPort(o.Listen)
 	if err != nil {
@@ -127,7 +130,8 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 // maxReason is how much is shown of what a tuner says, in bytes.
 const maxReason = 500
 
-// setUp makes the streams, and listens to tuners that tell a worker to rest: the hub sees to it that it does.
+// setUp makes the streams, and listens to tuners that tell a worker to rest: the hub sees to it
+// that it does.
 func (h *Hub) setUp(ctx context.Context, own nkeys.KeyPair, public string) error {
 	o := []nats.Option{nats.InProcessServer(h.server), nats.Name("hub"), nats.Nkey(public, own.Sign)}
 	var err error
@@ -150,7 +154,8 @@ func (h *Hub) setUp(ctx context.Context, own nkeys.KeyPair, public string) error
 	return err
 }
 
-// disconnect ends the connections of who has a key. It comes back, and is let in when it has rested.
+// disconnect ends the connections of who has a key. It comes back, and is let in when it has
+// rested.
 func (h *Hub) disconnect(public string) {
 	if !h.auth.closed {
 		return // names are what anyone says
@@ -184,8 +189,8 @@ func (h *Hub) Done() <-chan struct{} {
 	return c
 }
 
-// auth lets in who has one of the keys in a file. The file is read for each connection, so that a key that is added or taken out
-// counts at once.
+// auth lets in who has one of the keys in a file. The file is read for each connection, so that a
+// key that is added or taken out counts at once.
 type auth struct {
 	file   string
 	closed bool   // there were keys at the start

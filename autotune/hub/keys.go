@@ -41,7 +41,8 @@ type Key struct {
 	Name   string // for people
 }
 
-// keysFile, in a hub's folder, has a line "ROLE PUBLIC NAME" for each key. Who takes a line out locks the key's holder out.
+// keysFile, in a hub's folder, has a line "ROLE PUBLIC NAME" for each key. Who takes a line out
+// locks the key's holder out.
 const keysFile = "keys"
 
 // Keys lists those of the hub in folder dir, in the order in which they were made.
@@ -73,8 +74,9 @@ func readKeys(path string) ([]Key, error) {
 	return list, lines.Err()
 }
 
-// NewKey makes a key for the hub of o, and the hub's certificate if it has none, and writes the key's file, which is a secret, to path. A
-// hub that runs and has keys knows it at once; one that has none has to be started again.
+// NewKey makes a key for the hub of o, and the hub's certificate if it has none, and writes the
+// key's file, which is a secret, to path. A hub that runs and has keys knows it at once; one that
+// has none has to be started again.
 func NewKey(o Options, role Role, name, path string) (Key, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return Key{}, err
@@ -142,8 +144,8 @@ const (
 	certKeyFile = "hub.key"
 )
 
-// certificate is the one that o names, or the hub's own, which is made if there is none. It lasts for good: who has a key trusts
-// this very certificate, and it is for nothing else.
+// certificate is the one that o names, or the hub's own, which is made if there is none. It lasts
+// for good: who has a key trusts this very certificate, and it is for nothing else.
 func certificate(o Options) (tls.Certificate, error) {
 	if o.Certificate != "" {
 		return tls.LoadX509KeyPair(o.Certificate, o.CertificateKey)

@@ -9,9 +9,10 @@ import (
 	"ripc/autotune/runner"
 )
 
-// rooms are accounts, one for each worker with a key: what a worker publishes reaches the fleet only where its room imports it, and
-// answers come back to the room alone. In an account with others, an answer would go to whatever subject the worker names as
-// its reply, in the name of the server, which may do anything. The fleet itself is in the server's global account.
+// rooms are accounts, one for each worker with a key: what a worker publishes reaches the fleet
+// only where its room imports it, and answers come back to the room alone. In an account with
+// others, an answer would go to whatever subject the worker names as its reply, in the name of the
+// server, which may do anything. The fleet itself is in the server's global account.
 type rooms struct {
 	server *server.Server
 	mu     sync.Mutex

@@ -13,7 +13,8 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Text }
 
-// Check fails with *FieldError if r lacks what makes it a record, or says what no measurement can say.
+// Check fails with *FieldError if r lacks what makes it a record, or says what no measurement can
+// say.
 func (r *Record) Check() error {
 	for _, f := range []struct{ name, value string }{
 		{"workload.key", r.Workload.Key}, {"target", r.Target}, {"candidate.strategy", r.Candidate.Strategy},
@@ -28,8 +29,9 @@ func (r *Record) Check() error {
 	return r.Result.Check()
 }
 
-// Check fails with *FieldError if m says what no measurement can say: it has a failure of a known kind and no cost, or a cost that is
-// positive and finite, in a known unit, inside of its interval if it has one.
+// Check fails with *FieldError if m says what no measurement can say: it has a failure of a known
+// kind and no cost, or a cost that is positive and finite, in a known unit, inside of its interval
+// if it has one.
 func (m *Measurement) Check() error {
 	if m.Failure != nil {
 		switch m.Failure.Kind {

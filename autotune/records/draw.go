@@ -25,7 +25,8 @@ func colors() [][2]string {
 	return [][2]string{{"#1f6fb4", "#6cb6ff"}, {"#c4511a", "#ff9a62"}, {"#2c8a3d", "#6bd17f"}, {"#8a4fb0", "#c99bf0"}, {"#a8861a", "#e6c65c"}, {"#b03060", "#ff8fb3"}}
 }
 
-// svg is a picture of the height with its contents, readable on light and on dark ground. It needs no other file.
+// svg is a picture of the height with its contents, readable on light and on dark ground. It needs
+// no other file.
 func svg(height int, body string) []byte {
 	var light, dark strings.Builder
 	for i, c := range colors() {
@@ -46,9 +47,10 @@ func svg(height int, body string) []byte {
 `, width, height, width, height, light.String(), dark.String(), width, height, body)
 }
 
-// DrawCurves draws the curves of all tasks of s, one picture below the other: the best cost so far over the trials, a line for each
-// tuner and seed, and the default schedule's cost as a broken line. workloads chooses among the tasks by what their keys begin with;
-// none is all. ok is whether there is anything to draw.
+// DrawCurves draws the curves of all tasks of s, one picture below the other: the best cost so far
+// over the trials, a line for each tuner and seed, and the default schedule's cost as a broken
+// line. workloads chooses among the tasks by what their keys begin with; none is all. ok is whether
+// there is anything to draw.
 func (s *Set) DrawCurves(workloads ...string) (picture []byte, ok bool) {
 	var b strings.Builder
 	y := 8

@@ -12,8 +12,9 @@ import (
 	"ripc/internal/files"
 )
 
-// LoadIndex is LoadExisting for who looks at all records and at the steps of few. What is large stays in the file until
-// Record.Whole reads it: steps, values, samples and texts of failures. So a file of any size takes little memory.
+// LoadIndex is LoadExisting for who looks at all records and at the steps of few. What is large
+// stays in the file until Record.Whole reads it: steps, values, samples and texts of failures. So a
+// file of any size takes little memory.
 func LoadIndex(path string) (*Set, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -41,7 +42,8 @@ type place struct {
 // ErrChanged says that a file was overwritten since it was read.
 var ErrChanged = errors.New("the file of records has changed since it was read")
 
-// Whole returns r with all that its line has. It fails with ErrChanged, or where the file cannot be read.
+// Whole returns r with all that its line has. It fails with ErrChanged, or where the file cannot be
+// read.
 func (r *Record) Whole() (Record, error) {
 	if r.place.file == nil {
 		return *r, nil
@@ -63,7 +65,8 @@ func shortKey(key string) string {
 	return string(sum[:])
 }
 
-// maxShared bounds how many different parts of lines are kept decoded, so that a file in which all differ takes no more memory for it.
+// maxShared bounds how many different parts of lines are kept decoded, so that a file in which all
+// differ takes no more memory for it.
 const maxShared = 1 << 12
 
 // indexer reads a file for LoadIndex.
@@ -114,8 +117,8 @@ func (x *indexer) read() (*Set, error) {
 	}
 }
 
-// quick is parse of a line in the form in which ripc writes it, without its steps: Candidate.short is set. ok is false if it is
-// not of this form; then parse says what it is.
+// quick is parse of a line in the form in which ripc writes it, without its steps: Candidate.short
+// is set. ok is false if it is not of this form; then parse says what it is.
 func (x *indexer) quick(line []byte) (r Record, ok bool) {
 	if bytes.IndexByte(line, '\\') >= 0 { // then texts are not what they say
 		return Record{}, false
@@ -195,7 +198,8 @@ func share[T any](x *indexer, text []byte, to *T) bool {
 	return true
 }
 
-// cursor goes through a line of JSON without escapes. ok is false from the first thing on that it does not expect.
+// cursor goes through a line of JSON without escapes. ok is false from the first thing on that it
+// does not expect.
 type cursor struct {
 	rest []byte
 	ok   bool
@@ -233,7 +237,8 @@ func (c *cursor) text() []byte {
 	return text
 }
 
-// value goes behind an object and returns it; its end is the brace that closes it. Whether it is one is to be found out by decoding it.
+// value goes behind an object and returns it; its end is the brace that closes it. Whether it is
+// one is to be found out by decoding it.
 func (c *cursor) value() []byte {
 	all := c.rest
 	if c.ok = c.ok && c.has("{"); !c.ok {

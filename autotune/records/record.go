@@ -1,8 +1,9 @@
-// Package records keeps what a tuner has measured: one Record for each candidate, one JSON object a line, in files that
-// several tuners may append to and that a crash cannot damage.
+// Package records keeps what a tuner has measured: one Record for each candidate, one JSON object a
+// line, in files that several tuners may append to and that a crash cannot damage.
 package records
 
-// Format is what the lines of this version call themselves; lines of any other are left alone, and said to be.
+// Format is what the lines of this version call themselves; lines of any other are left alone, and
+// said to be.
 const Format = "ripc.record/1"
 
 // Record is what was found out of one candidate: what it computes, how, and what that cost.
@@ -19,8 +20,8 @@ type Record struct {
 	place place // of what is missing here (LoadIndex)
 }
 
-// Workload names a Func by what it computes. Two layers with the same Key are the same Func but for names, whatever networks
-// they are of, and what was measured for one holds for the other.
+// Workload names a Func by what it computes. Two layers with the same Key are the same Func but for
+// names, whatever networks they are of, and what was measured for one holds for the other.
 type Workload struct {
 	Op    string `json:"op"`    // of the layer, such as "bitserial_conv2d"
 	Shape string `json:"shape"` // for people: "28x28x128 -> 28x28x128, 3x3, 1 bit by 2"
@@ -28,7 +29,8 @@ type Workload struct {
 	MACs  int64  `json:"macs"`
 }
 
-// Candidate is one way to compute a workload. Trace alone decides what code it is; the rest says where in the space it lies.
+// Candidate is one way to compute a workload. Trace alone decides what code it is; the rest says
+// where in the space it lies.
 type Candidate struct {
 	Algorithm string         `json:"algorithm,omitempty"` // of lower/layout; "" for stages that have no choice
 	Strategy  string         `json:"strategy"`
@@ -102,6 +104,7 @@ type Origin struct {
 	Tuner string `json:"tuner"` // "default", "xgb", "evolve", ...
 	Seed  uint64 `json:"seed"`
 	Trial int    `json:"trial"` // of its workload, from 0, which is the default schedule
-	// Time is when it was measured, in RFC 3339; "" of simulated code, whose records depend on nothing but the seed.
+	// Time is when it was measured, in RFC 3339; "" of simulated code, whose records depend on
+	// nothing but the seed.
 	Time string `json:"time,omitempty"`
 }

@@ -33,8 +33,8 @@ type Foreign struct {
 // Damaged is a line that is no record.
 type Damaged struct {
 	Line int // from 1
-	// Torn says that it is the last one, has no end, and begins as a record does. A killed tuner left it, or one is writing it right
-	// now. The next Append cuts it off.
+	// Torn says that it is the last one, has no end, and begins as a record does. A killed tuner
+	// left it, or one is writing it right now. The next Append cuts it off.
 	Torn bool
 	// Stranger says that it does not begin as a record does: text that no tuner wrote.
 	Stranger bool
@@ -44,13 +44,15 @@ type Damaged struct {
 // MaxLine is how many bytes a line may have: 4 MiB.
 const MaxLine = 4 << 20
 
-// formats is the common beginning of the formats of all versions, and beginning that of their lines.
+// formats is the common beginning of the formats of all versions, and beginning that of their
+// lines.
 const (
 	formats   = "ripc.record/"
 	beginning = `{"format":"` + formats
 )
 
-// begins reports whether a line begins as a record of any version, or is the record of another writer, who may put blanks into it.
+// begins reports whether a line begins as a record of any version, or is the record of another
+// writer, who may put blanks into it.
 func begins(line []byte) bool {
 	if bytes.HasPrefix(line, []byte(beginning)) {
 		return true
@@ -68,8 +70,9 @@ func Load(path string) (*Set, error) {
 	return s, err
 }
 
-// LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails with *NotRecordsError if no line
-// begins as a record does, with files.ErrNotRegular for pipes and devices, which may never end, and as files.Open does.
+// LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails
+// with *NotRecordsError if no line begins as a record does, with files.ErrNotRegular for pipes and
+// devices, which may never end, and as files.Open does.
 func LoadExisting(path string) (*Set, error) { return load(path, (*Set).check) }
 
 // load reads a file unless check refuses what it holds.
@@ -89,7 +92,8 @@ func load(path string, check func(s *Set, f *os.File) error) (*Set, error) {
 	return s, nil
 }
 
-// check fails with *NotRecordsError if s, what f has, is lines that do not begin as records do, and nothing else.
+// check fails with *NotRecordsError if s, what f has, is lines that do not begin as records do, and
+// nothing else.
 func (s *Set) check(f *os.File) error {
 	if len(s.Records)+len(s.Foreign) > 0 || len(s.Damaged) == 0 {
 		return nil
@@ -126,8 +130,8 @@ func Read(r io.Reader) (*Set, error) {
 	}
 }
 
-// readLine gives the next line without its end, in room if it fits, and the size that it has in the file. Of one that is longer than
-// MaxLine it gives the beginning, and is not whole.
+// readLine gives the next line without its end, in room if it fits, and the size that it has in the
+// file. Of one that is longer than MaxLine it gives the beginning, and is not whole.
 func readLine(in *bufio.Reader, room []byte) (line []byte, size int64, whole bool, err error) {
 	line, whole = room, true
 	for {
@@ -211,7 +215,8 @@ func notRecord(err error) error {
 	return &FieldError{wrong.Field, "cannot be " + article + wrong.Value}
 }
 
-// line is r as it stands in files, with the line's end: the same record always gives the same bytes.
+// line is r as it stands in files, with the line's end: the same record always gives the same
+// bytes.
 func (r *Record) line() ([]byte, error) {
 	c, err := r.Whole()
 	if err != nil {
@@ -236,7 +241,8 @@ func (r *Record) line() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write writes what s understands, and behind it what it does not: first the records, then foreign lines. Damaged lines are left out.
+// Write writes what s understands, and behind it what it does not: first the records, then foreign
+// lines. Damaged lines are left out.
 func (s *Set) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i := range s.Records {

@@ -19,8 +19,8 @@ type Board struct {
 	library []byte
 }
 
-// Reach makes the machine called name, ssh:USER@HOST, ready to run the artifact at path. It fails with *NameError, as
-// runtime.ReadDescription, or with *LostError.
+// Reach makes the machine called name, ssh:USER@HOST, ready to run the artifact at path. It fails
+// with *NameError, as runtime.ReadDescription, or with *LostError.
 func Reach(ctx context.Context, name, path string, o Options) (*Board, error) {
 	address, err := sshAddress(name)
 	if err != nil {
@@ -107,7 +107,8 @@ func (r *runRequest) hashes() []string {
 	return removeDuplicates(all)
 }
 
-// runAnswer is what a batch left. Behind it, the contents follow: of each result the outputs, then the workspace.
+// runAnswer is what a batch left. Behind it, the contents follow: of each result the outputs, then
+// the workspace.
 type runAnswer struct {
 	Results []timing `json:"results,omitempty"`
 	// What the artifact is to blame for.
@@ -187,7 +188,8 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	return m.Run(ctx, jobs)
 }
 
-// sizes are those of the blobs that each job of a batch leaves, in bytes: its outputs, and then its workspace.
+// sizes are those of the blobs that each job of a batch leaves, in bytes: its outputs, and then its
+// workspace.
 func (b *Board) sizes(r *runRequest) [][]int64 {
 	var all [][]int64
 	for _, j := range r.Jobs {
@@ -206,8 +208,8 @@ func (b *Board) sizes(r *runRequest) [][]int64 {
 	return all
 }
 
-// run asks for a batch, whose jobs leave blobs of the given sizes. Behind an error but *WorkerError and blame, the connection is of
-// no more use.
+// run asks for a batch, whose jobs leave blobs of the given sizes. Behind an error but *WorkerError
+// and blame, the connection is of no more use.
 func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Result, error) {
 	m, err := c.ask(message{Run: r}, blobs)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 // maxSaid is how much is shown of what a worker says, in bytes.
 const maxSaid = 500
 
-// WorkerError is a worker's own word that it cannot do what it was asked to, which is nothing that the candidate did.
+// WorkerError is a worker's own word that it cannot do what it was asked to, which is nothing that
+// the candidate did.
 type WorkerError struct{ Text string }
 
 func (e *WorkerError) Error() string { return "the worker says: " + e.Text }
@@ -26,7 +27,8 @@ type client struct {
 	worker Announcement
 }
 
-// newClient reads what the worker says of itself. What came before that is in the error if it is no worker.
+// newClient reads what the worker says of itself. What came before that is in the error if it is no
+// worker.
 func newClient(in io.Reader, out io.Writer) (*client, error) {
 	c := &client{link: newLink(in, out)}
 	before, err := c.link.skipBanner()
@@ -47,7 +49,8 @@ func newClient(in io.Reader, out io.Writer) (*client, error) {
 	return c, nil
 }
 
-// measure asks for a measurement. Behind an error but *WorkerError, the connection is of no more use.
+// measure asks for a measurement. Behind an error but *WorkerError, the connection is of no more
+// use.
 func (c *client) measure(j Job) (Result, error) {
 	h, blobs := j.Pack()
 	text, err := EncodeHeader(h)
@@ -130,7 +133,8 @@ func (a *Announcement) suits(arch string, features []string) error {
 	return nil
 }
 
-// joinInterrupt is ctx's error if ctx has ended, which may show as any error of a connection; else err.
+// joinInterrupt is ctx's error if ctx has ended, which may show as any error of a connection; else
+// err.
 func joinInterrupt(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)

@@ -39,7 +39,8 @@ type asked struct {
 	cannot  map[string]int // by worker, how often it said that it cannot do the job
 }
 
-// measure looks for an answer; asks; and looks again whenever it is told that one is stored, and from time to time.
+// measure looks for an answer; asks; and looks again whenever it is told that one is stored, and
+// from time to time.
 func (a *asked) measure(ctx context.Context, stored <-chan *nats.Msg) (Result, error) {
 	away := time.Time{}
 	for {
@@ -72,7 +73,8 @@ func (a *asked) measure(ctx context.Context, stored <-chan *nats.Msg) (Result, e
 	}
 }
 
-// isPassing reports whether err is one of a connection that comes back, or of a hub that is about to be ready.
+// isPassing reports whether err is one of a connection that comes back, or of a hub that is about
+// to be ready.
 func isPassing(err error) bool {
 	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, nats.ErrReconnectBufExceeded, nats.ErrStaleConnection,
 		context.DeadlineExceeded, jetstream.ErrNoStreamResponse, jetstream.ErrStreamNotFound, jetstream.ErrJetStreamNotEnabled} {
@@ -84,7 +86,8 @@ func isPassing(err error) bool {
 	return errors.As(err, &api) && api.Code == 503
 }
 
-// step looks at what was answered meanwhile, and asks if nobody has the job. ok is whether there is an answer.
+// step looks at what was answered meanwhile, and asks if nobody has the job. ok is whether there is
+// an answer.
 func (a *asked) step(ctx context.Context) (r Result, ok bool, err error) {
 	if err := a.catchUp(ctx); err != nil {
 		return Result{}, false, err
@@ -273,7 +276,8 @@ func (a *asked) forget(ctx context.Context) {
 	a.mu.Unlock()
 }
 
-// withdraw takes the job out of the queue and away from who has it. It is what a tuner that was interrupted does.
+// withdraw takes the job out of the queue and away from who has it. It is what a tuner that was
+// interrupted does.
 func (a *asked) withdraw() {
 	if a.queued == 0 && !a.offered {
 		return
@@ -284,7 +288,8 @@ func (a *asked) withdraw() {
 	_ = a.nc.Publish(subjectDrop+a.pool+"."+a.job.ID, nil)
 }
 
-// givenUp reports whether the hub has given the job to workers as often as it may and none ever answered.
+// givenUp reports whether the hub has given the job to workers as often as it may and none ever
+// answered.
 func (a *asked) givenUp(ctx context.Context) (bool, error) {
 	for {
 		a.mu.Lock()

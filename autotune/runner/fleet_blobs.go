@@ -33,7 +33,8 @@ func putBlob(ctx context.Context, js jetstream.JetStream, s jetstream.Stream, ha
 	return nil
 }
 
-// getBlob is the inverse of putBlob with a worker's rights. The content is as it was stored, which may be anything: Header.Job checks it.
+// getBlob is the inverse of putBlob with a worker's rights. The content is as it was stored, which
+// may be anything: Header.Job checks it.
 func getBlob(ctx context.Context, js nats.JetStreamContext, hash string) ([]byte, error) {
 	var content []byte
 	for i, n := 0, 1; i < n; i++ {

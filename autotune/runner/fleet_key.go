@@ -76,8 +76,9 @@ func ReadFleetKey(path string) (FleetKey, error) {
 	return k, nil
 }
 
-// options are those of a connection as the one who has the key, and public is the key by which the hub knows who that is. The hub must show
-// the very certificate that the key has, whatever names and dates are in it: who made the key trusts that one and no authority.
+// options are those of a connection as the one who has the key, and public is the key by which the
+// hub knows who that is. The hub must show the very certificate that the key has, whatever names
+// and dates are in it: who made the key trusts that one and no authority.
 func (k FleetKey) options() (public string, o []nats.Option, err error) {
 	pair, err := nkeys.FromSeed(k.Seed)
 	if err == nil {
@@ -102,7 +103,8 @@ func (k FleetKey) options() (public string, o []nats.Option, err error) {
 	return public, o, nil
 }
 
-// connect connects to the hub, and again whenever it was lost, for ever. id is who this is: the key, or, without one, anyone.
+// connect connects to the hub, and again whenever it was lost, for ever. id is who this is: the
+// key, or, without one, anyone.
 func (f Fleet) connect(more ...nats.Option) (nc *nats.Conn, id string, err error) {
 	id = rand.Text()
 	o := []nats.Option{

@@ -10,7 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A fleet is a NATS server with JetStream between tuners and workers. All that passes through it has a subject below "ripc.":
+// A fleet is a NATS server with JetStream between tuners and workers. All that passes through it
+// has a subject below "ripc.":
 //
 //	ripc.job.POOL.ID            a Header; one at most of each job, gone when it is done       stream ripc-jobs
 //	ripc.blob.HASH.N            part N of a blob                                              stream ripc-blobs
@@ -54,7 +55,8 @@ const blobPart = 512 << 10
 // deliveries is how many workers may be lost with a job before the job is to blame.
 const deliveries = 4
 
-// fleetStreams are what a fleet keeps. What is old goes by itself: a tuner that still needs it sends it again.
+// fleetStreams are what a fleet keeps. What is old goes by itself: a tuner that still needs it
+// sends it again.
 func fleetStreams() []jetstream.StreamConfig {
 	const day = 24 * time.Hour
 	return []jetstream.StreamConfig{
@@ -68,13 +70,16 @@ func fleetStreams() []jetstream.StreamConfig {
 	}
 }
 
-// noStorage is the code of NATS's error for a stream that may become larger than what is left of the server's disk.
+// noStorage is the code of NATS's error for a stream that may become larger than what is left of
+// the server's disk.
 const noStorage jetstream.ErrorCode = 10047
 
-// leastStream is what a stream with a limit must be able to hold, in bytes: the kernels of some hundred candidates.
+// leastStream is what a stream with a limit must be able to hold, in bytes: the kernels of some
+// hundred candidates.
 const leastStream = 64 << 20
 
-// SetUpFleet makes what a fleet needs of a server, where it is not there yet. Streams that may become large get less where the disk is small.
+// SetUpFleet makes what a fleet needs of a server, where it is not there yet. Streams that may
+// become large get less where the disk is small.
 func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
 	for _, c := range fleetStreams() {
 		_, err := js.CreateStream(ctx, c)
@@ -89,12 +94,13 @@ func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
 	return nil
 }
 
-// Rights are the subjects that a client of a fleet may use: where it publishes and subscribes, and of the latter those that others
-// tell it something on, which are no answers to itself.
+// Rights are the subjects that a client of a fleet may use: where it publishes and subscribes, and
+// of the latter those that others tell it something on, which are no answers to itself.
 type Rights struct{ Publish, Subscribe, Told []string }
 
-// WorkerRights are those of the worker called id: to pull jobs and read their blobs, to answer, and to say that it is there. It cannot
-// ask for measurements, answer as another one, or see what others are sent.
+// WorkerRights are those of the worker called id: to pull jobs and read their blobs, to answer, and
+// to say that it is there. It cannot ask for measurements, answer as another one, or see what
+// others are sent.
 func WorkerRights(id string) Rights {
 	told := []string{subjectRest + id, subjectDrop + "*.*"}
 	return Rights{
@@ -113,16 +119,19 @@ func WorkerRights(id string) Rights {
 // lastOf is the last part of a subject.
 func lastOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
 
-// RestSubject is where tuners tell workers to rest, and RestedWorker which worker a message there is about.
+// RestSubject is where tuners tell workers to rest, and RestedWorker which worker a message there
+// is about.
 const RestSubject = subjectRest + "*"
 
 // RestedWorker is the worker's name in a subject like RestSubject.
 func RestedWorker(subject string) string { return strings.TrimPrefix(subject, subjectRest) }
 
-// Resting is how long a worker pulls no jobs after it was told to rest, and how long the hub keeps it out.
+// Resting is how long a worker pulls no jobs after it was told to rest, and how long the hub keeps
+// it out.
 const Resting = 10 * time.Minute
 
-// pool is all workers that can stand for each other: of the same CPU, or of whatever CPU that simulate the same target.
+// pool is all workers that can stand for each other: of the same CPU, or of whatever CPU that
+// simulate the same target.
 type pool struct {
 	Arch, CPU, Simulates string
 }

@@ -9,8 +9,8 @@ import (
 	"ripc/autotune/records"
 )
 
-// checkPlausible fails if r cannot be the answer to j of a machine like m, whatever was measured. Whether the outputs are right is
-// for the tuner to say.
+// checkPlausible fails if r cannot be the answer to j of a machine like m, whatever was measured.
+// Whether the outputs are right is for the tuner to say.
 func checkPlausible(r Result, j Job, m records.Machine, unit records.Unit) error {
 	switch got := &r.Measurement; {
 	case r.ID != j.ID:

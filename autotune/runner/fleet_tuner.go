@@ -49,8 +49,8 @@ type fleet struct {
 	streams  map[string]jetstream.Stream
 }
 
-// Open makes a Runner of the workers that can measure for t and have the same CPU; of several CPUs, of the one that most have. It waits
-// a while for one, and fails with *LostError if there is none.
+// Open makes a Runner of the workers that can measure for t and have the same CPU; of several CPUs,
+// of the one that most have. It waits a while for one, and fails with *LostError if there is none.
 func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 	r := &fleet{f: f, streams: map[string]jetstream.Stream{}, members: map[string]Member{}, mistakes: map[string]int{}, rested: map[string]time.Time{},
 		lost: map[uint64]bool{}, lostSeq: 1, sent: map[string]time.Time{}}
@@ -87,7 +87,8 @@ func openFleet(ctx context.Context, name, _ string, t targets.Target, o Options)
 	return r, err
 }
 
-// endRefused ends what is being done when the hub says that the key does not allow it; no answer would come.
+// endRefused ends what is being done when the hub says that the key does not allow it; no answer
+// would come.
 func (f Fleet) endRefused(cancel context.CancelCauseFunc) nats.Option {
 	return nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		f.log("%v", err)
@@ -135,7 +136,8 @@ func (r *fleet) open(ctx context.Context, t targets.Target) error {
 	return r.nc.FlushTimeout(request)
 }
 
-// find makes what the hub lacks and gets hold of the streams. If they are not those of before, all that was known of their contents is void.
+// find makes what the hub lacks and gets hold of the streams. If they are not those of before, all
+// that was known of their contents is void.
 func (r *fleet) find(ctx context.Context) error {
 	if err := SetUpFleet(ctx, r.js); err != nil {
 		return err
@@ -294,8 +296,9 @@ func (r *fleet) name(worker string) string {
 	return worker
 }
 
-// judge counts what is wrong with a worker's answers, and tells one to rest that gives bad ones again and again: it would take
-// job after job away from those who do well. rests says that it should be resting; one that comes back from its rest is judged as any other.
+// judge counts what is wrong with a worker's answers, and tells one to rest that gives bad ones
+// again and again: it would take job after job away from those who do well. rests says that it
+// should be resting; one that comes back from its rest is judged as any other.
 func (r *fleet) judge(worker string, err error) (rests bool) {
 	r.mu.Lock()
 	if err == nil {

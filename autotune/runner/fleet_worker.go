@@ -23,15 +23,18 @@ type Fleet struct {
 	URL string
 	// Key is the path of a file that `ripc hub keys` made; "" for a hub without keys.
 	Key string
-	// Lease is how long a worker may be silent before the job that it has is given to another; 0 is 15 s. Tuners decide it.
+	// Lease is how long a worker may be silent before the job that it has is given to another; 0 is
+	// 15 s. Tuners decide it.
 	Lease time.Duration
-	// Patience is how long a tuner waits for a hub that is away and for a worker that fits; 0 is 1 min.
+	// Patience is how long a tuner waits for a hub that is away and for a worker that fits; 0 is 1
+	// min.
 	Patience time.Duration
 	// Heartbeat is how often a worker says that it is there; 0 is 2 s.
 	Heartbeat time.Duration
 	// Log is told what happens to the connection and to jobs; nil is nobody.
 	Log func(text string)
-	// Program makes what runs libraries on the workers' machines (Job.Program), for an architecture; nil is what ripc has for that.
+	// Program makes what runs libraries on the workers' machines (Job.Program), for an
+	// architecture; nil is what ripc has for that.
 	Program func(ctx context.Context, arch string) ([]byte, error)
 }
 
@@ -74,8 +77,9 @@ func (e *HangError) Error() string {
 	return fmt.Sprintf("a measurement did not end within %v, and could not be ended", e.After)
 }
 
-// Work serves a fleet until ctx ends, whatever becomes of the connection: it pulls a job, does it by measure, answers, and pulls the
-// next. The hub need not be there yet. a says what measures. It fails with *KeyError, with *LostError if there can be no such hub, and with *HangError.
+// Work serves a fleet until ctx ends, whatever becomes of the connection: it pulls a job, does it
+// by measure, answers, and pulls the next. The hub need not be there yet. a says what measures. It
+// fails with *KeyError, with *LostError if there can be no such hub, and with *HangError.
 func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Context, Job) (Result, error)) error {
 	host, _ := os.Hostname()
 	w := &fleetWorker{f: f, measure: measure, blobs: newStore(storeLimit()), wake: make(chan struct{}, 1)}
@@ -140,7 +144,8 @@ type fleetWorker struct {
 	refusal string
 }
 
-// logRefusal says why the hub cannot be reached or lets no one in with this key, once for each reason: it is tried for ever.
+// logRefusal says why the hub cannot be reached or lets no one in with this key, once for each
+// reason: it is tried for ever.
 func (w *fleetWorker) logRefusal(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -250,7 +255,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// pull asks for one job and waits for a while. It gives nil if there is none: then it may be asked again after a moment.
+// pull asks for one job and waits for a while. It gives nil if there is none: then it may be asked
+// again after a moment.
 func (w *fleetWorker) pull(ctx context.Context, sub *nats.Subscription) *nats.Msg {
 	if !w.nc.IsConnected() {
 		return nil
@@ -264,7 +270,8 @@ func (w *fleetWorker) pull(ctx context.Context, sub *nats.Subscription) *nats.Ms
 	return jobs[0]
 }
 
-// do does one job: good is whether its result is stored, or nobody wants it. It fails with *HangError alone.
+// do does one job: good is whether its result is stored, or nobody wants it. It fails with
+// *HangError alone.
 func (w *fleetWorker) do(ctx context.Context, m *nats.Msg) (good bool, err error) {
 	parts := strings.Split(m.Subject, ".")
 	if len(parts) != 4 || !strings.HasPrefix(m.Subject, subjectJob) {
@@ -319,7 +326,8 @@ func oneLine(text string) string {
 	return text[:min(len(text), 1000)]
 }
 
-// answer stores the answer and takes the job from the queue. If it cannot, the job is another's when the lease ends.
+// answer stores the answer and takes the job from the queue. If it cannot, the job is another's
+// when the lease ends.
 func (w *fleetWorker) answer(ctx context.Context, job, answer *nats.Msg) (stored bool) {
 	end := time.Now().Add(w.f.patience())
 	for {

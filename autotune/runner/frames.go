@@ -9,13 +9,15 @@ import (
 	"io"
 )
 
-// Protocol is what this version of the protocol calls itself. A worker speaks first: magic, which nothing that a login shell
-// prints holds, and a message with its Announcement. Then it answers requests, one after the other:
+// Protocol is what this version of the protocol calls itself. A worker speaks first: magic, which
+// nothing that a login shell prints holds, and a message with its Announcement. Then it answers
+// requests, one after the other:
 //
 //	measure  need (blobs follow, in that order)  result | error
 //	run      need (blobs follow, in that order)  ran (blobs follow) | error
 //
-// A frame is its kind, a byte; its length, four bytes, big endian; and its content: a message in JSON, or a blob.
+// A frame is its kind, a byte; its length, four bytes, big endian; and its content: a message in
+// JSON, or a blob.
 const (
 	Protocol = "ripc.worker/1"
 	magic    = "\x00" + Protocol + "\n"
@@ -94,15 +96,17 @@ type frame struct {
 	blob    []byte
 }
 
-// bounds say which frame may come next: the most bytes of a message and of a blob; below 0, none was asked for.
+// bounds say which frame may come next: the most bytes of a message and of a blob; below 0, none
+// was asked for.
 type bounds struct{ message, blob int64 }
 
 // aMessage lets a message come, and aBlob a blob of at most size bytes.
 func aMessage() bounds        { return bounds{MaxHeader, -1} }
 func aBlob(size int64) bounds { return bounds{-1, size} }
 
-// read reads the next frame, whoever sent it. It fails with the error of the connection, io.EOF between frames; or with *MessageError, before
-// the content is read, if the frame is not within b, or if it cannot be understood.
+// read reads the next frame, whoever sent it. It fails with the error of the connection, io.EOF
+// between frames; or with *MessageError, before the content is read, if the frame is not within b,
+// or if it cannot be understood.
 func (l *link) read(b bounds) (frame, error) {
 	kind, err := l.in.ReadByte()
 	if err != nil {

@@ -39,7 +39,8 @@ func NewJob(library []byte, inputs [][]byte, s Settings) Job {
 	return j
 }
 
-// Header is a Job as it travels: in place of its contents, which may be there already, their hashes.
+// Header is a Job as it travels: in place of its contents, which may be there already, their
+// hashes.
 type Header struct {
 	ID       string   `json:"id"`
 	Library  string   `json:"library"`
@@ -171,7 +172,8 @@ func encode(v any, what string) ([]byte, error) {
 	return text, nil
 }
 
-// DecodeHeader reads a Header, whoever sent it: it fails with *MessageError, or all in it is within bounds.
+// DecodeHeader reads a Header, whoever sent it: it fails with *MessageError, or all in it is within
+// bounds.
 func DecodeHeader(text []byte) (Header, error) {
 	var h Header
 	if err := decode(text, "a job", &h); err != nil {
@@ -186,7 +188,8 @@ func DecodeHeader(text []byte) (Header, error) {
 	return h, nil
 }
 
-// DecodeResult reads a Result, whoever sent it: it fails with *MessageError, or all in it is within bounds and can be.
+// DecodeResult reads a Result, whoever sent it: it fails with *MessageError, or all in it is within
+// bounds and can be.
 func DecodeResult(text []byte) (Result, error) {
 	var r Result
 	if err := decode(text, "a result", &r); err != nil {
@@ -212,8 +215,8 @@ func areHashes(list []string) bool {
 // maxText is how much is kept of a text that comes from elsewhere, in bytes.
 const maxText = 4096
 
-// decode reads one JSON value of bounded size; fields that it does not know are of a newer version, and refused. Its texts are fit to be
-// shown.
+// decode reads one JSON value of bounded size; fields that it does not know are of a newer version,
+// and refused. Its texts are fit to be shown.
 func decode(text []byte, what string, to any) error {
 	if len(text) > MaxHeader {
 		return &MessageError{Msg: fmt.Sprintf("%s of %d bytes, at most %d are read", what, len(text), MaxHeader)}

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// sampleTime is how long the calls of a sample take together at least, so that reading the clock does not count.
+	// sampleTime is how long the calls of a sample take together at least, so that reading the
+	// clock does not count.
 	sampleTime = 50 * time.Microsecond
 	// worse is how far beyond the cost to beat a candidate lies that is clearly worse.
 	worse = 1.1
@@ -111,8 +112,8 @@ func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
 	return answer, nil
 }
 
-// sample takes samples by run until their interval is narrow, or what is measured is clearly worse than what is to be beaten, or
-// time is up.
+// sample takes samples by run until their interval is narrow, or what is measured is clearly worse
+// than what is to be beaten, or time is up.
 func sample(run func(simulate.Timing) (simulate.Times, error), s Settings) (records.Measurement, error) {
 	first, err := run(simulate.Timing{Samples: 3, Calls: 1, Budget: s.MinTime})
 	if err != nil {
@@ -147,8 +148,9 @@ func sample(run func(simulate.Timing) (simulate.Times, error), s Settings) (reco
 	}
 }
 
-// reduce is the median of samples, in nanoseconds, with its confidence interval of 95 % by order statistics, which supposes
-// nothing of how times are distributed: of n samples, about half plus or minus 0.98 sqrt(n) lie below the median.
+// reduce is the median of samples, in nanoseconds, with its confidence interval of 95 % by order
+// statistics, which supposes nothing of how times are distributed: of n samples, about half plus or
+// minus 0.98 sqrt(n) lie below the median.
 func reduce(samples []float64) records.Measurement {
 	sorted := slices.Sorted(slices.Values(samples))
 	n := len(sorted)

@@ -11,7 +11,8 @@ import (
 
 // Options say how a runner is reached. The zero value is fine.
 type Options struct {
-	// Through is a command and its first arguments that runs programs of the machine that measures, where its system cannot.
+	// Through is a command and its first arguments that runs programs of the machine that measures,
+	// where its system cannot.
 	Through []string
 	// SSH is the command and its first arguments that stands for ssh; nil is $RIPC_SSH, or ssh.
 	SSH []string

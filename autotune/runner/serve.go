@@ -16,8 +16,8 @@ import (
 	"ripc/runtime"
 )
 
-// Native is the Runner of a worker on the machine that it measures: for whatever target its code is, as long as this machine has
-// what it needs.
+// Native is the Runner of a worker on the machine that it measures: for whatever target its code
+// is, as long as this machine has what it needs.
 func Native(o Options) Runner { return newNative(o.Through) }
 
 // Announce is what a worker says of itself that lets r measure.
@@ -47,8 +47,9 @@ func ownHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Serve is a worker: it says who it is and lets r measure what comes in until that ends, which ends what is being measured, too.
-// It fails with *MessageError if what comes in is not of this protocol, with ctx's error, or with that of the connection.
+// Serve is a worker: it says who it is and lets r measure what comes in until that ends, which ends
+// what is being measured, too. It fails with *MessageError if what comes in is not of this
+// protocol, with ctx's error, or with that of the connection.
 func Serve(ctx context.Context, r Runner, me Announcement, in io.Reader, out io.Writer) error {
 	files.SweepTemp("")
 	ctx, end := context.WithCancelCause(ctx)
@@ -91,8 +92,8 @@ func (s *server) watch() {
 	}()
 }
 
-// serve answers until the frames end. It waits for requests without a deadline: whoever asks has the time that it wants, and the end
-// of the connection ends it.
+// serve answers until the frames end. It waits for requests without a deadline: whoever asks has
+// the time that it wants, and the end of the connection ends it.
 func (s *server) serve(ctx context.Context) error {
 	for {
 		f, err := s.next(ctx, aMessage())

@@ -17,8 +17,8 @@ import (
 	"ripc/targets/boards"
 )
 
-// simulatedLimit is how long a simulated candidate may take if the settings say nothing: long, since what is still well on a
-// busy machine must not become a failure on it.
+// simulatedLimit is how long a simulated candidate may take if the settings say nothing: long,
+// since what is still well on a busy machine must not become a failure on it.
 const simulatedLimit = 2 * time.Minute
 
 // simulated measures in simulation, by one run of a kernel. The answer depends on the Job alone.
@@ -78,7 +78,8 @@ func acceptsBare(t targets.Target) error {
 	return nil
 }
 
-// openBare makes a runner on a simulated board without an operating system, whose costs are instructions.
+// openBare makes a runner on a simulated board without an operating system, whose costs are
+// instructions.
 func openBare(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
 	run := func(ctx context.Context, j Job, _ int) (left simulate.Result, cost float64, err error) {
 		dir, remove, err := files.TempDir("")

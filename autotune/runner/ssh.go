@@ -24,11 +24,13 @@ import (
 )
 
 const (
-	// patience is how long a worker may be silent beyond what the measurement itself may take, and until it says who it is.
+	// patience is how long a worker may be silent beyond what the measurement itself may take, and
+	// until it says who it is.
 	patience = time.Minute
 	// copyTime is how long the worker may take on its way to the machine, over a slow line.
 	copyTime = 10 * time.Minute
-	// dials and firstPause say how a lost connection is made again: that often, after a pause that doubles.
+	// dials and firstPause say how a lost connection is made again: that often, after a pause that
+	// doubles.
 	dials      = 5
 	firstPause = time.Second
 	// noWorker is the exit code of a machine where the worker is not, or is damaged.
@@ -84,7 +86,8 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 	return s, nil
 }
 
-// EnvSSH is the environment variable with the command that reaches boards, and its first arguments, in the place of ssh.
+// EnvSSH is the environment variable with the command that reaches boards, and its first arguments,
+// in the place of ssh.
 const EnvSSH = "RIPC_SSH"
 
 // sshAddress is the address in the name of a machine behind ssh. It fails with *NameError.
@@ -96,7 +99,8 @@ func sshAddress(name string) (string, error) {
 	return address, nil
 }
 
-// sshCommand is the command that reaches an address, USER@HOST or USER@HOST:PORT, and the address without the port.
+// sshCommand is the command that reaches an address, USER@HOST or USER@HOST:PORT, and the address
+// without the port.
 func sshCommand(address string, o Options) (command []string, host string, err error) {
 	command = o.SSH
 	if command == nil {
@@ -124,7 +128,8 @@ func shortenOutput(out []byte) string { return terminal.Cut(string(bytes.TrimSpa
 // folder is where workers lie, in the shell's words.
 const folder = `d="${XDG_CACHE_HOME:-$HOME/.cache}/ripc"; `
 
-// shell is the command that runs a script, which has no single quotes, on the machine, whatever shell its user has.
+// shell is the command that runs a script, which has no single quotes, on the machine, whatever
+// shell its user has.
 func shell(ctx context.Context, command []string, script string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], "sh -c '"+folder+script+"'")...)
 	cmd.WaitDelay = 5 * time.Second
@@ -173,8 +178,8 @@ func (s *ssh) connect(ctx context.Context) (*session, error) {
 	return c, err
 }
 
-// unfit takes a worker away that was just put there and does not start, and says why, as far as the machine there can say that: err, which is
-// what came of it, is a shell's message.
+// unfit takes a worker away that was just put there and does not start, and says why, as far as the
+// machine there can say that: err, which is what came of it, is a shell's message.
 func (s *ssh) unfit(ctx context.Context, err error) error {
 	limited, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
@@ -358,7 +363,8 @@ func (s *ssh) Measure(ctx context.Context, j Job) (Result, error) {
 // errSilent says that a worker did not answer in time.
 var errSilent = errors.New("no answer")
 
-// with lets do use the connection, which is made again if it is lost, and do with it. do may take limit.
+// with lets do use the connection, which is made again if it is lost, and do with it. do may take
+// limit.
 func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) error) error {
 	if err := s.turn.take(ctx); err != nil {
 		return err

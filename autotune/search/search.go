@@ -1,5 +1,6 @@
-// Package search proposes which candidates of a kernel to measure next. The target's machine.Model predicts what a candidate costs. Trees
-// learn from the costs that were measured by which factor its predictions are wrong, and correct them.
+// Package search proposes which candidates of a kernel to measure next. The target's machine.Model
+// predicts what a candidate costs. Trees learn from the costs that were measured by which factor
+// its predictions are wrong, and correct them.
 package search
 
 import (
@@ -37,8 +38,9 @@ const (
 // Names lists what New takes.
 func Names() []string { return []string{XGB, Random} }
 
-// Choose returns the search called name. The name "" stands for XGB where XGBoost is installed, and for Random elsewhere: then missing says what
-// is not here. It fails with *NameError or UnavailableError.
+// Choose returns the search called name. The name "" stands for XGB where XGBoost is installed, and
+// for Random elsewhere: then missing says what is not here. It fails with *NameError or
+// UnavailableError.
 func Choose(name string) (chosen string, missing, err error) {
 	if !slices.Contains(append(Names(), ""), name) {
 		return "", nil, &NameError{name}
@@ -68,7 +70,8 @@ func (e *NameError) Error() string {
 // BadInput reports that the input is at fault.
 func (*NameError) BadInput() bool { return true }
 
-// Search proposes candidates of one kernel. Its proposals depend on the kernel, the seed and the outcomes that it was told, in order.
+// Search proposes candidates of one kernel. Its proposals depend on the kernel, the seed and the
+// outcomes that it was told, in order.
 type Search struct {
 	space  *space.Space
 	random *rand.Rand
@@ -128,8 +131,9 @@ func New(name string, s *space.Space, seed uint64) (*Search, error) {
 	return x, nil
 }
 
-// Propose returns up to n candidates, all different from each other and from those that it proposed or was told before; none if there
-// are no others. It fails with ctx's error, or where a model cannot be trained.
+// Propose returns up to n candidates, all different from each other and from those that it proposed
+// or was told before; none if there are no others. It fails with ctx's error, or where a model
+// cannot be trained.
 func (x *Search) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
 	var chosen []space.Candidate
 	if x.library != nil {
@@ -246,8 +250,8 @@ func (x *Search) draw(ctx context.Context, n int) ([]space.Candidate, error) {
 	return out, nil
 }
 
-// build adds candidates to the pool: at first those of which the model expects most, then n of the least guesses among the neighbours of
-// the best candidates and points that are drawn.
+// build adds candidates to the pool: at first those of which the model expects most, then n of the
+// least guesses among the neighbours of the best candidates and points that are drawn.
 func (x *Search) build(ctx context.Context, n int) error {
 	if !x.begun {
 		x.begun = true
@@ -319,8 +323,8 @@ func (x *Search) best() []*entry {
 	return all[:min(len(all), leaders)]
 }
 
-// learn trains the correction: the logarithm of measured over predicted cost. It is nil of too few outcomes. A candidate that failed
-// counts as worse than all others.
+// learn trains the correction: the logarithm of measured over predicted cost. It is nil of too few
+// outcomes. A candidate that failed counts as worse than all others.
 func (x *Search) learn(ctx context.Context) (*costmodel.Model, error) {
 	var samples []costmodel.Sample
 	worst := math.Inf(-1)
@@ -358,8 +362,9 @@ func scores(entries []*entry, correction *costmodel.Model) []float64 {
 	return out
 }
 
-// choose takes n candidates of the pool: those of the least scores that differ from each other and from what is under way. Candidates
-// that the model cannot tell from one that is measured or chosen come later: a knob may make no difference.
+// choose takes n candidates of the pool: those of the least scores that differ from each other and
+// from what is under way. Candidates that the model cannot tell from one that is measured or chosen
+// come later: a knob may make no difference.
 func (x *Search) choose(n int, correction *costmodel.Model) []*entry {
 	type ranked struct {
 		*entry

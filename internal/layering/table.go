@@ -2,8 +2,8 @@ package layering
 
 // Row says what one package may import besides the standard library.
 type Row struct {
-	// Package is the path below the module ("codegen/llvm/driver"; "." is the root). A path that ends in "/..." stands
-	// for every package below it.
+	// Package is the path below the module ("codegen/llvm/driver"; "." is the root). A path that
+	// ends in "/..." stands for every package below it.
 	Package string
 	// May lists packages of this module, written like Package.
 	May []string
@@ -11,11 +11,13 @@ type Row struct {
 	ThirdParty []string
 }
 
-// Table lists every package of the module in the order of the pipeline. An import that is not listed fails the test
-// of this package: either the code is in the wrong place, or the design changes and the row with it.
+// Table lists every package of the module in the order of the pipeline. An import that is not
+// listed fails the test of this package: either the code is in the wrong place, or the design
+// changes and the row with it.
 //
-// What the rows keep true: ir knows nothing but itself and the description of layers; schedule knows no target; only codegen/llvm/emit knows llir; runtime
-// knows nothing of the compiler, so that a deployed program stays small; only the root sees importers and pipeline together.
+// What the rows keep true: ir knows nothing but itself and the description of layers; schedule
+// knows no target; only codegen/llvm/emit knows llir; runtime knows nothing of the compiler, so
+// that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
 	return []Row{
 		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},

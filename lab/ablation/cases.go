@@ -1,6 +1,8 @@
-// Package ablation measures what each of ripc's optimizations is worth: on SqueezeNet with 1-bit activations, added one after the other
-// and left out one by one, as Riptide's Figures 8 and 5 do; glue's share of the time of whole networks; binary convolutions beside those of 8
-// bits and of floats, as Larq Compute Engine's Figures 2 and 3 and its Tables 1 and 2 do; and the networks of Riptide's Table 1.
+// Package ablation measures what each of ripc's optimizations is worth: on SqueezeNet with 1-bit
+// activations, added one after the other and left out one by one, as Riptide's Figures 8 and 5 do;
+// glue's share of the time of whole networks; binary convolutions beside those of 8 bits and of
+// floats, as Larq Compute Engine's Figures 2 and 3 and its Tables 1 and 2 do; and the networks of
+// Riptide's Table 1.
 package ablation
 
 import (
@@ -25,7 +27,8 @@ import (
 // dir is the folder of models.
 const dir = "build/ablation"
 
-// Task returns the task. On this machine it measures time, on simulated boards cycles that are estimated (docs/estimates.md).
+// Task returns the task. On this machine it measures time, on simulated boards cycles that are
+// estimated (docs/estimates.md).
 func Task() *task.Task {
 	var names []string
 	var sample int

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// precisions are those that convolutions are measured in, with the speedups of binary convolutions on a Pixel 1 by Larq Compute Engine's
-// Table 2: mean, weighted mean, range.
+// precisions are those that convolutions are measured in, with the speedups of binary convolutions
+// on a Pixel 1 by Larq Compute Engine's Table 2: mean, weighted mean, range.
 func precisions(t string) []precision {
 	return []precision{
 		{"binary", setOf(features(t)...).String(), ""},

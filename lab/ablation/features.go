@@ -28,7 +28,8 @@ const (
 	packing   feature = "bitpack fusion"
 )
 
-// features are those of a target, in the order of Riptide's ladder. Simulated boards run one thread.
+// features are those of a target, in the order of Riptide's ladder. Simulated boards run one
+// thread.
 func features(target string) []feature {
 	if target == targets.HostName {
 		return []feature{tiling, vectorize, parallel, popcount, glue, packing}
@@ -139,8 +140,9 @@ func (s set) options(ctx context.Context, path, target string) (ripc.Options, er
 	return o, nil
 }
 
-// trace is the schedule of f: that of its strategy, without the steps of features that are off, and without those that need these: that
-// cannot be done without them, or leave what cannot be proved right.
+// trace is the schedule of f: that of its strategy, without the steps of features that are off, and
+// without those that need these: that cannot be done without them, or leave what cannot be proved
+// right.
 func (s set) trace(f *ir.Func, t targets.Target) (schedule.Trace, error) {
 	choice, err := s.choice(f, t)
 	if err != nil {

@@ -37,8 +37,8 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 	return map[string]string{name + ".md": r.page(), name + ".svg": r.bars()}, nil
 }
 
-// reasons say why a step costs what it does where it makes a network slower, by the feature that is added. The page shows one beside a step
-// that was measured to do so.
+// reasons say why a step costs what it does where it makes a network slower, by the feature that is
+// added. The page shows one beside a step that was measured to do so.
 var reasons = map[feature]string{
 	tiling:    "written out and in tiles, sums are in scalar registers, of which there are too few for a tile",
 	vectorize: "without an instruction that counts bits in lanes, the compiler counts them by shifts and masks",
@@ -115,7 +115,8 @@ func (r results) pageOf(b *strings.Builder, t string) {
 	r.speedups(b, t)
 }
 
-// without says how many times as slow the network is if an optimization alone is left out, "" if that was not measured.
+// without says how many times as slow the network is if an optimization alone is left out, "" if
+// that was not measured.
 func (r results) without(t string, left feature) string {
 	all := r.find(t, ladderNetwork, setOf(features(t)...).String())
 	for _, s := range leaveOneOut(t) {
@@ -126,7 +127,8 @@ func (r results) without(t string, left feature) string {
 	return ""
 }
 
-// sourceOf says where the figures of a target are from, and with how many threads they were measured.
+// sourceOf says where the figures of a target are from, and with how many threads they were
+// measured.
 func (r results) sourceOf(b *strings.Builder, t string) {
 	var all []*figures.Figure
 	several, load := 1.0, 0.0

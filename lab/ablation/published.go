@@ -13,8 +13,8 @@ type publication struct {
 	took, floats   float64 // ms
 }
 
-// published are the networks of Riptide's Table 1, on a Raspberry Pi 3B: unipolar and bipolar levels of 1 to 3 bits, and weights of 1 bit, of
-// ResNets 2. The large ones come last.
+// published are the networks of Riptide's Table 1, on a Raspberry Pi 3B: unipolar and bipolar
+// levels of 1 to 3 bits, and weights of 1 bit, of ResNets 2. The large ones come last.
 func published() (all []publication) {
 	add := func(network string, floats float64, took map[string]float64, variants ...string) {
 		for _, v := range variants {

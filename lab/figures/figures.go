@@ -1,5 +1,5 @@
-// Package figures keeps what the lab measures: one line of JSON a measurement, in files that only grow, with the date, the commit, the CPU and
-// the tools of each.
+// Package figures keeps what the lab measures: one line of JSON a measurement, in files that only
+// grow, with the date, the commit, the CPU and the tools of each.
 package figures
 
 import (
@@ -31,8 +31,9 @@ func (k Key) String() string {
 type Figure struct {
 	Task string `json:"task"`
 	Key
-	// Values are numbers by quantity. A quantity's name ends in its unit: "min_ms", "library_bytes". Of repeated measurements the least
-	// value of names that begin with "min_" counts, the greatest of "max_", else the median.
+	// Values are numbers by quantity. A quantity's name ends in its unit: "min_ms",
+	// "library_bytes". Of repeated measurements the least value of names that begin with "min_"
+	// counts, the greatest of "max_", else the median.
 	Values map[string]float64 `json:"values,omitempty"`
 	Unit   string             `json:"unit,omitempty"`   // of values that name none
 	Curves [][]float64        `json:"curves,omitempty"` // one for each seed
@@ -120,7 +121,8 @@ func (s *Store) Latest() []*Figure {
 	return all
 }
 
-// Find returns the newest figure of a key, nil if there is none: the measurements of the newest mark together.
+// Find returns the newest figure of a key, nil if there is none: the measurements of the newest
+// mark together.
 func (s *Store) Find(k Key) *Figure {
 	var same []Figure
 	for _, f := range slices.Backward(s.figures[k]) {

@@ -11,10 +11,12 @@ import (
 	"ripc/measure"
 )
 
-// Mark says where a figure is from. It belongs to each figure: a command that measures nothing changes no mark.
+// Mark says where a figure is from. It belongs to each figure: a command that measures nothing
+// changes no mark.
 type Mark struct {
 	Date string `json:"date"` // year-month-day
-	// Commit is the last commit of the code that was measured, with "+" behind it if files of that code were changed since. "" is unknown.
+	// Commit is the last commit of the code that was measured, with "+" behind it if files of that
+	// code were changed since. "" is unknown.
 	Commit string `json:"commit"`
 	CPU    string `json:"cpu"`            // the CPU that measured, or the core that a model estimates
 	Tool   string `json:"tool,omitempty"` // the system and the versions of what was run
@@ -28,7 +30,8 @@ func Compiler() []string {
 // commitDigits is the length of a commit in a mark.
 const commitDigits = 12
 
-// Now returns the mark of what this CPU measures now. code lists folders that are measured besides Compiler.
+// Now returns the mark of what this CPU measures now. code lists folders that are measured besides
+// Compiler.
 func Now(tool string, code ...string) Mark {
 	return Mark{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Commit: head(append(Compiler(), code...)), Tool: tool}
 }

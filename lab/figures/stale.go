@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Stale prints a line for the newest figures of each date and commit: how many commits have changed the code since. code lists folders that
-// the figures measure besides Compiler. Stale reports whether figures are older than their code.
+// Stale prints a line for the newest figures of each date and commit: how many commits have changed
+// the code since. code lists folders that the figures measure besides Compiler. Stale reports
+// whether figures are older than their code.
 func (s *Store) Stale(w io.Writer, code ...string) (old bool, err error) {
 	all := s.Latest()
 	count := map[Mark]int{}

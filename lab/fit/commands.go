@@ -1,6 +1,7 @@
-// Package fit makes the model of a machine, which chooses algorithms and schedules (docs/machines.md): it measures schedules of layers, fits
-// the model to them, and judges what the model chooses for other layers. All points are kept (lab/data/points), so that a fit of other features measures
-// nothing anew. schedule/machine/data has the models.
+// Package fit makes the model of a machine, which chooses algorithms and schedules
+// (docs/machines.md): it measures schedules of layers, fits the model to them, and judges what the
+// model chooses for other layers. All points are kept (lab/data/points), so that a fit of other
+// features measures nothing anew. schedule/machine/data has the models.
 package fit
 
 import (

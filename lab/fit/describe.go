@@ -21,7 +21,8 @@ type described struct {
 	machine.Point
 }
 
-// describePoints builds the schedules of points again, and describes them. It leaves out points of kernels and strategies that changed.
+// describePoints builds the schedules of points again, and describes them. It leaves out points of
+// kernels and strategies that changed.
 func describePoints(ctx context.Context, t targets.Target, points []point) ([]described, error) {
 	byLayer := map[uint64][]point{}
 	for _, p := range points {

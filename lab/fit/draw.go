@@ -13,15 +13,17 @@ const (
 	tailFilters     = 8 // output channels of the layer that reads the drawn layer's levels
 )
 
-// Limits on multiply-accumulates beyond which other layers are drawn, too: above manyMultiplies larger images, more channels and global
-// pools, above largeMultiplies layers of networks for large images, above wideMultiplies those of language models.
+// Limits on multiply-accumulates beyond which other layers are drawn, too: above manyMultiplies
+// larger images, more channels and global pools, above largeMultiplies layers of networks for large
+// images, above wideMultiplies those of language models.
 const (
 	manyMultiplies  = 30_000_000
 	largeMultiplies = 100_000_000
 	wideMultiplies  = 500_000_000
 )
 
-// firstPooled is the first seed whose layers have pools and shortcuts before a quantizer. Kept points of earlier seeds have none.
+// firstPooled is the first seed whose layers have pools and shortcuts before a quantizer. Kept
+// points of earlier seeds have none.
 const firstPooled = 10_000
 
 // limits bound the multiply-accumulates of drawn layers.
@@ -49,8 +51,9 @@ type drawing struct {
 	pooled     bool // pools and shortcuts may precede the quantizer
 }
 
-// drawLayer returns a ripc.model/1 of one layer with random weights, between the producer of its input and a consumer of its output. The seed
-// determines it. The layer has at most multiplies multiply-accumulates; one over n > 1 bits counts n/2 times.
+// drawLayer returns a ripc.model/1 of one layer with random weights, between the producer of its
+// input and a consumer of its output. The seed determines it. The layer has at most multiplies
+// multiply-accumulates; one over n > 1 bits counts n/2 times.
 func drawLayer(seed uint64, multiplies int) map[string]any {
 	r := rand.New(rand.NewPCG(seed, 2))
 	for {
@@ -66,7 +69,8 @@ func drawLayer(seed uint64, multiplies int) map[string]any {
 	}
 }
 
-// layer adds the nodes of a layer of a random kind. It returns the shape of the input and the layer's work.
+// layer adds the nodes of a layer of a random kind. It returns the shape of the input and the
+// layer's work.
 func (d *drawing) layer() (input []int, work int) {
 	if d.multiplies > largeMultiplies && d.r.IntN(2) == 0 {
 		if d.multiplies > wideMultiplies && d.r.IntN(2) == 0 {
@@ -149,7 +153,8 @@ func (d *drawing) weights(ternary, bits int) map[string]any {
 	return map[string]any{}
 }
 
-// convolution adds a convolution over activations of bits bits, 0 for floats, with the quantizers of its input and its output.
+// convolution adds a convolution over activations of bits bits, 0 for floats, with the quantizers
+// of its input and its output.
 func (d *drawing) convolution(op string, bits, kernel, stride, groups, filters int, weights map[string]any) (input []int, work int) {
 	if filters%groups != 0 {
 		groups = 1
@@ -238,8 +243,8 @@ func (d *drawing) sums(op string, bits int, attrs map[string]any) {
 	}
 }
 
-// tail adds the float layers between a convolution and the next quantizer: a pool before or behind a batch norm, or a shortcut and an
-// activation.
+// tail adds the float layers between a convolution and the next quantizer: a pool before or behind
+// a batch norm, or a shortcut and an activation.
 func (d *drawing) tail(attrs map[string]any) {
 	pool := func() {
 		size := drawn(d.r, 2, 2, 2, 3)

@@ -75,7 +75,8 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 	return m.Write(machineData())
 }
 
-// checkHeld predicts layers that a fit has not seen, and prints how good choices by these predictions are.
+// checkHeld predicts layers that a fit has not seen, and prints how good choices by these
+// predictions are.
 func checkHeld(ctx context.Context, l *costmodel.Library, t targets.Target, points []described) (machine.Error, error) {
 	linear, predicted, err := predictHeld(ctx, l, t, points)
 	if err != nil {
@@ -108,7 +109,8 @@ func errorsOf(points []described, predicted []float64) machine.Error {
 // heldParts is the number of parts of the layers. Each is predicted by a fit to the others.
 const heldParts = 5
 
-// predictHeld predicts the points of each part of the layers by a fit to the others: by prices alone, and with trees.
+// predictHeld predicts the points of each part of the layers by a fit to the others: by prices
+// alone, and with trees.
 func predictHeld(ctx context.Context, l *costmodel.Library, t targets.Target, points []described) (linear, predicted []float64, err error) {
 	linear, predicted = make([]float64, len(points)), make([]float64, len(points))
 	for part := range uint64(heldParts) {

@@ -20,7 +20,8 @@ import (
 // firstJudged is the seed of the first layer that no fit sees.
 const firstJudged = 1_000_000
 
-// judgeChoices compares what compile takes with the best of the points of layers that no fit has seen. It writes the result to the model.
+// judgeChoices compares what compile takes with the best of the points of layers that no fit has
+// seen. It writes the result to the model.
 func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	m, ok, err := machine.Of(t)
 	if err != nil {
@@ -96,7 +97,8 @@ func pools(points []described) [][]int {
 	return all
 }
 
-// regrets returns, for each pool, the ratio of the least cost of the n points of the lowest score to the least cost of all. Ratios are sorted.
+// regrets returns, for each pool, the ratio of the least cost of the n points of the lowest score
+// to the least cost of all. Ratios are sorted.
 func regrets(points []described, score func(i int) float64, n int) []float64 {
 	var all []float64
 	r := rand.New(rand.NewPCG(1, 1))
@@ -116,7 +118,8 @@ func regrets(points []described, score func(i int) float64, n int) []float64 {
 	return all
 }
 
-// quantiles prints ratios as hundredths above 1: the geometric mean, the 90th percentile and the worst.
+// quantiles prints ratios as hundredths above 1: the geometric mean, the 90th percentile and the
+// worst.
 func quantiles(all []float64) string {
 	if len(all) == 0 {
 		return "no pools"

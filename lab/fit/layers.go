@@ -37,7 +37,8 @@ func modelSource(model string) source {
 // models is the folder of models that points were measured of; points may name it by an older path.
 const models = "lab/fit/models"
 
-// write returns the path of the source's model, which it writes to dir if there is no such file yet.
+// write returns the path of the source's model, which it writes to dir if there is no such file
+// yet.
 func (s source) write(dir string) (path string, err error) {
 	if s.model == "" {
 		path = filepath.Join(dir, "drawn.json")
@@ -66,7 +67,8 @@ type lowered struct {
 	compiled *ripc.Compiled
 }
 
-// lower lowers the source by each of its algorithms. If compiled is set, it compiles the source, too.
+// lower lowers the source by each of its algorithms. If compiled is set, it compiles the source,
+// too.
 func (s source) lower(ctx context.Context, t targets.Target, compiled bool) (*lowered, error) {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package meter measures single kernels on a target: times on this machine, estimated cycles on a simulated board, instructions on a
-// simulated microcontroller.
+// Package meter measures single kernels on a target: times on this machine, estimated cycles on a
+// simulated board, instructions on a simulated microcontroller.
 package meter
 
 import (

@@ -1,5 +1,5 @@
-// Package networks compiles the networks of examples/networks, compares them with their definitions, and measures them beside their float twins and
-// beside onnxruntime.
+// Package networks compiles the networks of examples/networks, compares them with their
+// definitions, and measures them beside their float twins and beside onnxruntime.
 package networks
 
 import (
@@ -37,7 +37,8 @@ type runner struct {
 	python, version string // of a Python with onnxruntime, and of that; "" if there is none
 }
 
-// Task returns the task. A network, its float twin and onnxruntime take turns; the least time of all turns counts.
+// Task returns the task. A network, its float twin and onnxruntime take turns; the least time of
+// all turns counts.
 func Task() *task.Task {
 	r := &runner{}
 	return &task.Task{
@@ -71,8 +72,8 @@ func Task() *task.Task {
 	}
 }
 
-// network is a network and the function that returns its file, which it may write into a folder. Of a network that was trained there are pictures
-// and their classes, .npy files.
+// network is a network and the function that returns its file, which it may write into a folder. Of
+// a network that was trained there are pictures and their classes, .npy files.
 type network struct {
 	name             string
 	model            func(dir string) (string, error)
@@ -94,7 +95,8 @@ func chosen(only *regexp.Regexp) (all []network) {
 	return all
 }
 
-// trained returns the networks with weights that were trained: on the digits of examples/digits, by examples/digits and by the training twin.
+// trained returns the networks with weights that were trained: on the digits of examples/digits, by
+// examples/digits and by the training twin.
 func trained() (all []network) {
 	const data = "examples/digits/data"
 	add := func(name, path string) {

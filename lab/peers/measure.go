@@ -20,7 +20,8 @@ import (
 	"ripc/targets"
 )
 
-// products is the end of the name of a value: the multiply-adds of a run that have one limit. A sum of bits has one for each pair of bits.
+// products is the end of the name of a value: the multiply-adds of a run that have one limit. A sum
+// of bits has one for each pair of bits.
 const products = "_products"
 
 // command returns the command of an entry's worker.
@@ -31,8 +32,8 @@ func (b *bench) command(e Entry, threads int) []string {
 	return []string{filepath.Join(b.dir, e.Env, "bin", "python"), filepath.Join(scripts, "worker.py"), e.Worker, e.file(b.models()), fmt.Sprint(threads)}
 }
 
-// measure measures the entries of a subject: all are loaded, and then take turns with the kernels of the limits. Between its turns a process is
-// stopped.
+// measure measures the entries of a subject: all are loaded, and then take turns with the kernels
+// of the limits. Between its turns a process is stopped.
 func (b *bench) measure(ctx context.Context, s Subject, threads int) (all []figures.Figure, err error) {
 	host, err := targets.Host()
 	if err != nil {
@@ -91,7 +92,8 @@ func (b *bench) measure(ctx context.Context, s Subject, threads int) (all []figu
 	return all, nil
 }
 
-// turn lets a worker run for about the given time, at least once. A quarter of it goes before, to bring its data back to the caches.
+// turn lets a worker run for about the given time, at least once. A quarter of it goes before, to
+// bring its data back to the caches.
 func (w *worker) turn(long time.Duration) error {
 	if err := w.release(); err != nil {
 		return err
@@ -141,8 +143,8 @@ func reached(rates []limits.Rate) map[string]float64 {
 	return map[string]float64{"max_macs_per_second": fastest[0].PerSecond, "macs_per_cycle": figures.Median(cycles), "clock_ghz": figures.Median(clocks)}
 }
 
-// load starts an entry's worker, or says why that is not possible. What it has loaded must be what the subject is, and its results those of
-// the workers that it shall agree with.
+// load starts an entry's worker, or says why that is not possible. What it has loaded must be what
+// the subject is, and its results those of the workers that it shall agree with.
 func (b *bench) load(ctx context.Context, s Subject, e Entry, threads int, have []*worker) (*worker, string, error) {
 	if threads > 1 && e.OneThread != "" {
 		return nil, e.OneThread, nil
@@ -189,7 +191,8 @@ func readContents(model string) (c contents, err error) {
 	return c, json.Unmarshal(data, &c)
 }
 
-// check compares what a worker has loaded with its subject, and takes the products of another engine from its file's contents.
+// check compares what a worker has loaded with its subject, and takes the products of another
+// engine from its file's contents.
 func (w *worker) check(s Subject, file string) string {
 	macs := w.MACs
 	if w.entry.Env != "" {
@@ -220,7 +223,8 @@ func (w *worker) check(s Subject, file string) string {
 	return ""
 }
 
-// differs compares the results of a worker with those that it shall agree with: says whose are others, or "".
+// differs compares the results of a worker with those that it shall agree with: says whose are
+// others, or "".
 func differs(have []*worker, w *worker) string {
 	const tolerance = 1e-3 // of the largest number: sums of floats are added in another order
 	for _, other := range have {

@@ -56,7 +56,8 @@ func (r *results) limit(k limits.Kernel, threads int) *figures.Figure {
 	return r.Find(figures.Key{Subject: limitSubject, Variant: k.Name, Threads: threads})
 }
 
-// best is the highest rate of a limit, in multiply-adds a second, 0 if the machine has no kernel for it.
+// best is the highest rate of a limit, in multiply-adds a second, 0 if the machine has no kernel
+// for it.
 func (r *results) best(limit string, threads int) float64 {
 	var best float64
 	for _, k := range r.kernels {
@@ -67,7 +68,8 @@ func (r *results) best(limit string, threads int) float64 {
 	return best
 }
 
-// boundMS is the least time in which this machine can do a figure's products, one limit after the other; 0 if that is not known.
+// boundMS is the least time in which this machine can do a figure's products, one limit after the
+// other; 0 if that is not known.
 func (r *results) boundMS(f *figures.Figure) float64 {
 	var ms float64
 	for name, n := range f.Values {
@@ -179,7 +181,8 @@ func (r *results) missing() (rows string) {
 	return rows
 }
 
-// bars draws the times of all engines, subject by subject, each with a logarithmic scale of its own.
+// bars draws the times of all engines, subject by subject, each with a logarithmic scale of its
+// own.
 func (r *results) bars() string {
 	var parts []task.Bars
 	ns := r.threads()

@@ -1,5 +1,6 @@
-// Package peers measures ripc on layers and networks beside other engines on the same ones, and beside the limits of the machine, which it measures
-// in the same turns. README.md says what is compared and how.
+// Package peers measures ripc on layers and networks beside other engines on the same ones, and
+// beside the limits of the machine, which it measures in the same turns. README.md says what is
+// compared and how.
 package peers
 
 import (

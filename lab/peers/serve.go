@@ -20,8 +20,9 @@ import (
 	"ripc/runtime/describe"
 )
 
-// limitOf is the limit of the machine that a layer has: by the algorithm of its sums where that says it, otherwise by the numbers that
-// are multiplied. Bytes that are multiplied as f32 are measured by what bytes could take. It is "" for an algorithm that is not known.
+// limitOf is the limit of the machine that a layer has: by the algorithm of its sums where that
+// says it, otherwise by the numbers that are multiplied. Bytes that are multiplied as f32 are
+// measured by what bytes could take. It is "" for an algorithm that is not known.
 func limitOf(l describe.Layer) string {
 	if l.Algorithm.Name == "" {
 		return "fp32"
@@ -116,7 +117,8 @@ func session(ctx context.Context, model string, threads int) (*runtime.Session, 
 	return s, m.Description(), nil
 }
 
-// productsOf counts the multiply-adds of a network by the limit that they have: products of bits where they are computed as such.
+// productsOf counts the multiply-adds of a network by the limit that they have: products of bits
+// where they are computed as such.
 func productsOf(d *describe.Artifact) map[string]int64 {
 	p := map[string]int64{}
 	for _, s := range d.Stages {
@@ -132,7 +134,8 @@ func productsOf(d *describe.Artifact) map[string]int64 {
 	return p
 }
 
-// picture is the number at index i of every input, in the order of NHWC: from -1 to 1, and as if random. networks.py has the same.
+// picture is the number at index i of every input, in the order of NHWC: from -1 to 1, and as if
+// random. networks.py has the same.
 func picture(i int) float32 { return float32(uint32(uint64(i)*2654435761))/(1<<31) - 1 }
 
 // filled writes the picture to an input; whole numbers get all of their range.

@@ -15,10 +15,12 @@ type Entry struct {
 	Engine string // for people
 	Env    string // the environment of the engine: scripts/setup-peers.sh makes it; "" for ripc itself
 	Worker string // of lab/peers/python/worker.py; "" for ripc itself
-	// Model is a file below the folder of models that the environments make, or, if Own, below the top folder.
+	// Model is a file below the folder of models that the environments make, or, if Own, below the
+	// top folder.
 	Model string
 	Own   bool
-	// Agrees is a name that entries share whose results must be the same, but for roundings; "" compares with none.
+	// Agrees is a name that entries share whose results must be the same, but for roundings; ""
+	// compares with none.
 	Agrees string
 	// OneThread says why the entry is for one thread only; "" if it is not.
 	OneThread string
@@ -87,7 +89,8 @@ func dense(name string) []Entry {
 	}
 }
 
-// larq are the two ways in which Larq Compute Engine computes binary convolutions; on some machines the second is many times faster.
+// larq are the two ways in which Larq Compute Engine computes binary convolutions; on some machines
+// the second is many times faster.
 func larq(name string) []Entry {
 	return []Entry{
 		{Engine: "Larq Compute Engine, 1 bit, bgemm", Env: "larq", Worker: "larq", Model: name + ".lce.tflite", Agrees: "lce"},

@@ -1,5 +1,6 @@
-// Package records makes the records that come with ripc (autotune/shipped): it tunes the networks of runs.json, each for its target, and keeps
-// the best schedule of each kernel beside the default one. Boards are simulated, and give the same records each time.
+// Package records makes the records that come with ripc (autotune/shipped): it tunes the networks
+// of runs.json, each for its target, and keeps the best schedule of each kernel beside the default
+// one. Boards are simulated, and give the same records each time.
 package records
 
 import (
@@ -43,8 +44,9 @@ type run struct {
 	Runner  string `json:"runner"`
 }
 
-// key is that of a run's figure: the costs of all kernels of the network together. Records alone do not have them, since a network takes a kernel
-// as often as it has a layer of its shape, and one algorithm for each.
+// key is that of a run's figure: the costs of all kernels of the network together. Records alone do
+// not have them, since a network takes a kernel as often as it has a layer of its shape, and one
+// algorithm for each.
 func (r run) key() figures.Key { return figures.Key{Subject: r.Network, Target: r.Target} }
 
 func runs() ([]run, error) {
@@ -95,7 +97,8 @@ func (r run) tune(ctx context.Context, mark figures.Mark) ([]figures.Figure, err
 // file is where the measurements for a target are.
 func file(target string) string { return filepath.Join(dir, target+".records") }
 
-// pack writes the records of all targets. Those of a target without measurements in the folder stay as they are.
+// pack writes the records of all targets. Those of a target without measurements in the folder stay
+// as they are.
 func pack() error {
 	old, _, err := unpack(packed)
 	if err != nil {
@@ -131,7 +134,8 @@ func pack() error {
 	return os.WriteFile(packed, text, 0o644)
 }
 
-// packedText has of each kernel the default schedule and the best one, without the samples: the same bytes for the same records.
+// packedText has of each kernel the default schedule and the best one, without the samples: the
+// same bytes for the same records.
 func packedText(all *records.Set) ([]byte, error) {
 	s := all.Prune(1)
 	s.Foreign = nil

@@ -15,7 +15,8 @@ const (
 	titleSpace = 34
 )
 
-// Bars is a part of a picture: lines with bars of one scale. Lengths and places are shares of the longest bar, 0 to 1.
+// Bars is a part of a picture: lines with bars of one scale. Lengths and places are shares of the
+// longest bar, 0 to 1.
 type Bars struct {
 	Title string
 	Ticks []Tick

@@ -13,8 +13,8 @@ import (
 	"ripc/lab/meter"
 )
 
-// costs are the costs of a layer's candidates, kept in a store: all searches are told the same, and an interrupted comparison goes on. 0 is the
-// cost of a candidate that cannot be built.
+// costs are the costs of a layer's candidates, kept in a store: all searches are told the same, and
+// an interrupted comparison goes on. 0 is the cost of a candidate that cannot be built.
 type costs struct {
 	*layer
 	*meter.Meter

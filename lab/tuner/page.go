@@ -12,8 +12,8 @@ import (
 	"ripc/lab/task"
 )
 
-// over returns by how many percent the median of a search is above the best of the reference after a trial. ok is false if the search was compared
-// with another reference, or ended before.
+// over returns by how many percent the median of a search is above the best of the reference after
+// a trial. ok is false if the search was compared with another reference, or ended before.
 func over(f, reference *figures.Figure, trial int) (percent float64, ok bool) {
 	if f == nil || !maps.Equal(f.Values, reference.Values) {
 		return 0, false

@@ -1,5 +1,5 @@
-// Package tuner compares the searches of the tuner: the cost of the best candidate after each trial, on layers where the default is not the best
-// one.
+// Package tuner compares the searches of the tuner: the cost of the best candidate after each
+// trial, on layers where the default is not the best one.
 package tuner
 
 import (
@@ -98,7 +98,8 @@ func (s *settings) measure(ctx context.Context, r row, m figures.Mark) (all []fi
 	return all, nil
 }
 
-// reference measures the default and points that are drawn at random, as far as their costs are not known.
+// reference measures the default and points that are drawn at random, as far as their costs are not
+// known.
 func (s *settings) reference(ctx context.Context, l *layer, c *costs) (*reference, error) {
 	d, err := l.space.Default()
 	if err != nil {

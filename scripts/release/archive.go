@@ -19,8 +19,8 @@ type file struct {
 	content []byte
 }
 
-// archive is a compressed tar of the files below folder base, in an order of its own. Nothing in it says when, where or by whom it
-// was made: the time is the oldest that tar does not warn of.
+// archive is a compressed tar of the files below folder base, in an order of its own. Nothing in it
+// says when, where or by whom it was made: the time is the oldest that tar does not warn of.
 func archive(base string, files []file) ([]byte, error) {
 	var out bytes.Buffer
 	packed := gzip.NewWriter(&out)

@@ -1,6 +1,7 @@
-// Command release makes what is shipped: for each architecture an archive of ripc, the workers, manual pages, completions, the CMake
-// module, the pkg-config file and all licences, a list of what the programs are made of (CycloneDX), and the checksums of all that.
-// The same source and the same Go make the same bytes.
+// Command release makes what is shipped: for each architecture an archive of ripc, the workers,
+// manual pages, completions, the CMake module, the pkg-config file and all licences, a list of what
+// the programs are made of (CycloneDX), and the checksums of all that. The same source and the same
+// Go make the same bytes.
 //
 //	go run ./scripts/release [-out build/release] [-only PLATFORM]
 //	go run ./scripts/release -workers bin      # the workers alone
@@ -52,7 +53,8 @@ const (
 	workerPackage  = "./cmd/ripc-worker"
 )
 
-// platform is what archives for g are called by: Go's names, and the version of the architecture where there are several.
+// platform is what archives for g are called by: Go's names, and the version of the architecture
+// where there are several.
 func platform(g guests.Guest) string {
 	name := "linux-"
 	for _, v := range g.Go {

@@ -92,8 +92,9 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// bill lists the modules as CycloneDX 1.5 does (https://cyclonedx.org/docs/1.5/json), without what differs each time: a serial number
-// and a date. Hashes there are of files; a module has that of go.sum, as a property.
+// bill lists the modules as CycloneDX 1.5 does (https://cyclonedx.org/docs/1.5/json), without what
+// differs each time: a serial number and a date. Hashes there are of files; a module has that of
+// go.sum, as a property.
 func (ms modules) bill(product string) ([]byte, error) {
 	type dependency struct {
 		Ref string   `json:"ref"`

@@ -6,8 +6,9 @@ import (
 	"ripc/ir"
 )
 
-// builder adds the layers of a network. Its methods take the name of a tensor and give that of another. Names of nodes begin with what
-// a layer is called, and the tensors are called like the nodes.
+// builder adds the layers of a network. Its methods take the name of a tensor and give that of
+// another. Names of nodes begin with what a layer is called, and the tensors are called like the
+// nodes.
 type builder struct {
 	Network
 	*model
@@ -70,7 +71,8 @@ func geometry(filters, kernel, stride int) attrs {
 	return a
 }
 
-// conv is a float convolution. Small twins have no large windows, which the interpreter takes long for.
+// conv is a float convolution. Small twins have no large windows, which the interpreter takes long
+// for.
 func (b *builder) conv(name string, filters, kernel, stride int, x string) string {
 	if b.small {
 		kernel = min(kernel, 5)
@@ -117,7 +119,8 @@ func (b *builder) weights() attrs {
 	return attrs{"weight_scale": "mean"}
 }
 
-// riptide is a convolution of Riptide: it is pooled before it is normalized, if pool is its kernel and stride.
+// riptide is a convolution of Riptide: it is pooled before it is normalized, if pool is its kernel
+// and stride.
 func (b *builder) riptide(name string, filters, kernel, stride int, pool []int, x string) string {
 	x = b.binary(name, filters, kernel, stride, b.weights(), x)
 	if pool != nil {

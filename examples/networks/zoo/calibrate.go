@@ -101,8 +101,8 @@ func (c *calibrator) threshold(n *graph.Node, x []*refnet.Tensor) {
 	}
 }
 
-// shiftNorm puts the middle threshold at the median of the integers, and takes the shift that spreads the levels
-// most evenly.
+// shiftNorm puts the middle threshold at the median of the integers, and takes the shift that
+// spreads the levels most evenly.
 func (c *calibrator) shiftNorm(n *graph.Node, x []*refnet.Tensor, a *graph.ShiftNormAttrs) error {
 	in := c.g.Value(n.Inputs[0])
 	u := c.e.unit(in.Name)
@@ -131,8 +131,9 @@ func (c *calibrator) shiftNorm(n *graph.Node, x []*refnet.Tensor, a *graph.Shift
 	return nil
 }
 
-// statistics gives the mean and var for which the glue's middle level starts at integer `middle` and a level
-// is about `step` wide. sqrt(var+eps) is a power of two times a constant, so that no rounding can tip the shift.
+// statistics gives the mean and var for which the glue's middle level starts at integer `middle`
+// and a level is about `step` wide. sqrt(var+eps) is a power of two times a constant, so that no
+// rounding can tip the shift.
 func (u *unit) statistics(middle, step float64, channel int, a *graph.ShiftNormAttrs) (mean, variance float32) {
 	wb, levels, top := u.weightBits(channel), levelsOf(u.step), float64(int(1)<<a.Bits-1)
 	if a.Enc != ir.Unipolar {
@@ -154,7 +155,8 @@ func (u *unit) statistics(middle, step float64, channel int, a *graph.ShiftNormA
 	return float32(m / (levels * math.Ldexp(1, wb))), variance
 }
 
-// medianThreshold is the integer t for which the fraction of values >= t is nearest to a half. v is sorted.
+// medianThreshold is the integer t for which the fraction of values >= t is nearest to a half. v is
+// sorted.
 func medianThreshold(v []float64) float64 {
 	best, bestOff := v[len(v)/2], math.Inf(1)
 	for _, t := range []float64{v[len(v)/2], v[len(v)/2] + 1} {

@@ -17,8 +17,9 @@ type convLayer struct {
 	size, channels int
 }
 
-// writeConvs writes the single-layer models of examples/convs. Their statistics are computed, not measured: with levels that are uniform
-// and independent, an accumulator has mean (2^N-1)/2 * sum(w) and variance K*(4^N-1)/12.
+// writeConvs writes the single-layer models of examples/convs. Their statistics are computed, not
+// measured: with levels that are uniform and independent, an accumulator has mean (2^N-1)/2 *
+// sum(w) and variance K*(4^N-1)/12.
 func writeConvs(dir string) error {
 	for _, l := range []convLayer{{"convA", 56, 64}, {"convB", 28, 128}, {"convC", 14, 256}, {"convD", 7, 512}} {
 		for bits := 1; bits <= 4; bits++ {

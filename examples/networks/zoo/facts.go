@@ -56,7 +56,8 @@ func (n Network) Facts() (*Facts, error) {
 	return f, nil
 }
 
-// Page is the table of the networks in Markdown. Riptide's have a row for each architecture, with the names of its other forms.
+// Page is the table of the networks in Markdown. Riptide's have a row for each architecture, with
+// the names of its other forms.
 func Page() (string, error) {
 	var b strings.Builder
 	b.WriteString("| network | paper | input | layers: binary, other | MACs: binary, other | weights | as f32 | forms |\n|" + strings.Repeat("---|", 8) + "\n")

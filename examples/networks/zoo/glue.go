@@ -148,8 +148,9 @@ func batchNorm(g *graph.Graph, n *graph.Node, a *graph.BatchNormAttrs) func(map[
 	}
 }
 
-// quantize rounds what lies on a border of two levels, as the middle value of each channel does after calibration, without the rounding of
-// a product: one level or the other would do, but the committed statistics of later layers are those of this one.
+// quantize rounds what lies on a border of two levels, as the middle value of each channel does
+// after calibration, without the rounding of a product: one level or the other would do, but the
+// committed statistics of later layers are those of this one.
 func quantize(g *graph.Graph, n *graph.Node, a *graph.QuantizeAttrs) func(map[string]*refnet.Tensor) *refnet.Tensor {
 	top := float64(int(1)<<a.Bits - 1)
 	return func(vals map[string]*refnet.Tensor) *refnet.Tensor {

@@ -28,7 +28,8 @@ type conv struct {
 	xmin, step int       // of the input's integers
 }
 
-// planes are integers base + stride*level, as bits of the levels: for each row, of each plane, words of 64 columns.
+// planes are integers base + stride*level, as bits of the levels: for each row, of each plane,
+// words of 64 columns.
 type planes struct {
 	base, stride int
 	bits, words  int
@@ -67,8 +68,9 @@ func (p *planes) common(i int, q *planes, j int) int {
 	return all
 }
 
-// products makes the rule of a layer that multiplies. Sums of floats are in the order of the definition, one rounding for each operation;
-// those of integers are exact, and counted in bits where the channels are enough.
+// products makes the rule of a layer that multiplies. Sums of floats are in the order of the
+// definition, one rounding for each operation; those of integers are exact, and counted in bits
+// where the channels are enough.
 func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs, ws []int) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
 	x, y := e.g.Value(n.Inputs[0]), e.g.Value(n.Output)
 	c := &conv{n: n, a: a, x: x, y: y, h: 1, w: 1, oh: 1, ow: 1, kh: ws[0], kw: ws[1], in: ws[2], out: ws[3], groups: a.GroupCount(), plain: n.Weights["w"].Data.Floats()}
@@ -111,7 +113,8 @@ func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs, ws []int) (fun
 	}, nil
 }
 
-// integers are those that weights of few bits become, and the real value of 1 in each output channel.
+// integers are those that weights of few bits become, and the real value of 1 in each output
+// channel.
 func integers(n *graph.Node, b *graph.BinaryAttrs, ws []int) (ints []float32, alpha []float64, err error) {
 	w := n.Weights["w"].Data.Floats()
 	outs := ws[3]

@@ -23,7 +23,8 @@ func (b *builder) threshold(name, x string) string {
 	return b.add(name, "threshold", attrs{"bits": 1, "encoding": "bipolar", "scale": 1}, x)
 }
 
-// vehicle is the network of the GPU paper with one of its input binarizations: bits from -1 and +1, or from 0 and 1 of local binary patterns.
+// vehicle is the network of the GPU paper with one of its input binarizations: bits from -1 and +1,
+// or from 0 and 1 of local binary patterns.
 func vehicle(in vehicleInput) func(b *builder, x string) string {
 	return func(b *builder, x string) string {
 		size := b.Input[1]
@@ -68,13 +69,15 @@ func vehicle(in vehicleInput) func(b *builder, x string) string {
 	}
 }
 
-// mlp4 is the survey's, with the widths of FINN's large one: four binary dense layers on bits of a picture.
+// mlp4 is the survey's, with the widths of FINN's large one: four binary dense layers on bits of a
+// picture.
 func mlp4(b *builder, x string) string {
 	x = b.threshold("bits", x)
 	return b.dense(x, b.units(1024), b.units(1024), b.units(1024))
 }
 
-// dense is binary dense layers of so many units, with normalization and sign, and the last one of 10.
+// dense is binary dense layers of so many units, with normalization and sign, and the last one of
+// 10.
 func (b *builder) dense(x string, units ...int) string {
 	for i, n := range units {
 		name := fmt.Sprintf("fc%d", i+1)
@@ -84,7 +87,8 @@ func (b *builder) dense(x string, units ...int) string {
 	return b.norm("fc_bn", b.add("fc", "bitserial_dense", attrs{"units": 10}.with(unscaled()), x))
 }
 
-// cnv4 is the survey's: two convolutions, each with a normalization, a sign and a pool, and two dense layers.
+// cnv4 is the survey's: two convolutions, each with a normalization, a sign and a pool, and two
+// dense layers.
 func cnv4(b *builder, x string) string {
 	x = b.threshold("bits", x)
 	for i, n := range []int{32, 64} {
@@ -95,7 +99,8 @@ func cnv4(b *builder, x string) string {
 	return b.dense(b.add("flat", "flatten", nil, x), b.units(512))
 }
 
-// cnv8 is the survey's: VGG-small's six convolutions, the first one of floats, and two dense layers.
+// cnv8 is the survey's: VGG-small's six convolutions, the first one of floats, and two dense
+// layers.
 func cnv8(b *builder, x string) string {
 	for i, n := range []int{128, 128, 256, 256, 512, 512} {
 		name := fmt.Sprintf("conv%d", i+1)
@@ -112,7 +117,8 @@ func cnv8(b *builder, x string) string {
 	return b.dense(b.add("flat", "flatten", nil, x), b.units(1024))
 }
 
-// uNet is a U-Net of bits: pictures are halved and doubled, and each size of the way up reads the bits of the way down.
+// uNet is a U-Net of bits: pictures are halved and doubled, and each size of the way up reads the
+// bits of the way down.
 func uNet(b *builder, x string) string {
 	two := func(name string, width int, x string) string {
 		for i := range 2 {
@@ -142,7 +148,8 @@ func uNet(b *builder, x string) string {
 	return b.binary("classes", 2, 1, 1, unscaled(), x)
 }
 
-// ecg is a network of one axis for an electrocardiogram: a float layer, binary layers with pools, the mean over time.
+// ecg is a network of one axis for an electrocardiogram: a float layer, binary layers with pools,
+// the mean over time.
 func ecg(b *builder, x string) string {
 	line := func(filters, kernel, stride int) attrs {
 		return attrs{"filters": b.ch(filters), "kernel": []int{1, kernel}, "strides": []int{1, stride}, "padding": "same"}

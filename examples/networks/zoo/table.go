@@ -56,7 +56,8 @@ func squeezeNets() []Network {
 	return all
 }
 
-// riptideGain keeps the mean of the weights' magnitudes below 1, as training with clipped weights does: shift_norm wants that.
+// riptideGain keeps the mean of the weights' magnitudes below 1, as training with clipped weights
+// does: shift_norm wants that.
 const riptideGain = 0.25
 
 // riptideRows are the networks of Riptide's Table 1 in all of their forms.
