@@ -16,7 +16,7 @@ import (
 	"ripc/targets/boards"
 )
 
-// BenchRequest says what to measure.
+// BenchRequest describes a measurement.
 type BenchRequest struct {
 	Path     string  // model or artifact
 	Options  Options // for models; Emit is ignored
@@ -113,8 +113,8 @@ type Figures = measure.Figures
 // pipeline, without caches, or by a table of the cycles of instructions.
 type CycleEstimate struct {
 	Core    string `json:"core"`                           // of the target
-	Model   string `json:"model"`                          // core whose pipeline was taken
-	Manual  string `json:"manual,omitempty"`               // whose table was taken instead of LLVM's model
+	Model   string `json:"model"`                          // core with the pipeline that was taken
+	Manual  string `json:"manual,omitempty"`               // chip with the table that was taken in place of LLVM's model
 	Unknown uint64 `json:"unknown_instructions,omitempty"` // executed, but in neither model nor table; a cycle each
 	// ClockMHz is the clock of the board, which turns cycles into milliseconds; 0 if it is unknown.
 	ClockMHz int `json:"clock_mhz,omitempty"`

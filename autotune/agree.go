@@ -13,7 +13,7 @@ import (
 	"ripc/targets"
 )
 
-// Agreement is what records say of how a network is to be compiled.
+// Agreement holds the algorithms and schedules that records give a network.
 type Agreement struct {
 	compile.Tuning
 	Notes []Note
@@ -27,16 +27,16 @@ type Note struct {
 	CPU    string   // that other records are of
 	// Simulated says that these are of a model of CPU.
 	Simulated bool
-	Cold      bool  // what other records are of
+	Cold      bool  // the caches of the other records
 	Err       error // why a schedule does not fit
 }
 
-// NoteKind says what a Note is about.
+// NoteKind is the subject of a Note.
 type NoteKind int
 
 // The kinds of notes.
 const (
-	Without     NoteKind = iota // layers of which the records say nothing
+	Without     NoteKind = iota // layers without records
 	Stale                       // a layer's schedule does not fit any more
 	OtherCPU                    // records of another machine
 	OtherCaches                 // records of this machine with caches that were emptied, or that were not
@@ -45,11 +45,10 @@ const (
 	Damaged                     // lines that are no records
 )
 
-// Agree chooses, from what candidates were measured to cost, the algorithm of each layer with a
-// choice and a schedule for each kernel, so that the stages of the network cost least together. It
-// depends on the network, the records and, for the target host, on cpu, the name of this machine's
-// CPU, and fails only where n cannot be lowered, or with ctx's error. Costs of different machines
-// are never compared: it takes those of one.
+// Agree chooses the algorithm of each layer with a choice and a schedule for each kernel. The sum
+// of the measured costs of all stages is least. It depends on the network, the records and, for the
+// target host, on cpu, the name of this machine's CPU. It fails only where n cannot be lowered, or
+// with ctx's error. Costs of different machines are never compared: it takes those of one.
 func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agreement, error) {
 	a := &agreement{network: n, set: set, best: map[string]*measured{}}
 	a.read(cpu)

@@ -8,7 +8,7 @@ import (
 // How tasks are chosen, as Ansor does (Zheng et al., OSDI 2020, section 6): with the weight alpha a
 // task is expected to go on gaining as it did in its last round, else what it would gain if its
 // cost fell to nothing as fast as trials grow, or if it became as fast as beta times the fastest
-// task of its kind. One of so many rounds goes to a task that is drawn.
+// task of its kind. The share explore of the rounds goes to a task that is drawn.
 const (
 	alpha   = 0.2
 	beta    = 2
@@ -40,9 +40,9 @@ func (t *tuner) isPromising(a *study) bool {
 	return true
 }
 
-// next is the task whose next round is expected to gain most for the network; nil if all are done,
-// or would be if what is under way of them brings nothing: trials under way count as though they
-// had brought nothing.
+// next returns the task with the largest expected gain for the network; nil if all are done, or
+// will be should their trials under way bring nothing: trials under way count as though they had
+// brought nothing.
 func (t *tuner) next() *study {
 	var open []*study
 	for _, a := range t.studies {
@@ -65,8 +65,8 @@ func (t *tuner) next() *study {
 	return best
 }
 
-// gain is what the network is expected to gain from a trial of a: of each stage that may be a, by
-// how much it becomes cheaper than by the best that is known of it.
+// gain returns the expected gain of the network from a trial of a: for each stage with the choice
+// a, how far it falls below the stage's best cost.
 func (t *tuner) gain(a *study) float64 {
 	each := t.expected(a)
 	gain := 0.0
@@ -76,7 +76,7 @@ func (t *tuner) gain(a *study) float64 {
 	return gain
 }
 
-// expected is what a itself is expected to gain from a trial.
+// expected returns the expected gain of a itself from a trial.
 func (t *tuner) expected(a *study) float64 {
 	if a.best == 0 { // nothing works yet
 		return 0

@@ -71,8 +71,8 @@ type chooser struct {
 // maxLowerings bounds them: each takes some ten milliseconds.
 const maxLowerings = 64
 
-// state is a stage, by its number, with what it depends on: algorithms, and whether levels lie as
-// bytes.
+// state is a stage, by its number, with all that its cost depends on: algorithms, and whether
+// levels lie as bytes.
 type state struct {
 	stage int
 	of    string
@@ -119,8 +119,8 @@ func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*ch
 	return c, nil
 }
 
-// learn notes the costs of the stages of a program, whose layers have these algorithms. A stage
-// that was not measured costs nothing if that is so without a tuner, too.
+// learn notes the costs of the stages of p. by has the algorithms of its layers. A stage that was
+// not measured costs nothing if that is so without a tuner, too.
 func (c *chooser) learn(ctx context.Context, p *ir.Program, by assignment) error {
 	costs := map[string]float64{}
 	for _, s := range p.Stages {

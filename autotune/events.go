@@ -7,11 +7,11 @@ import (
 	"ripc/autotune/space"
 )
 
-// Event is what Tune tells while it works: Began, then Tried for each candidate in order, then
+// Event is a message of Tune's while it works: Began, then Tried for each candidate in order, then
 // Again where times are measured.
 type Event interface{ event() }
 
-// Began says what there is to do.
+// Began describes the work to do.
 type Began struct {
 	Tasks   []*space.Task
 	Machine records.Machine
@@ -20,7 +20,7 @@ type Began struct {
 	Time    time.Duration // budget; 0 is none
 	Search  string        // that proposes
 	Missing error         // why it is not the default one, which lacks something; nil if it is, or was named
-	Notes   []Note        // what of the records is left out
+	Notes   []Note        // about records that are left out
 }
 
 // Tried is one candidate.

@@ -8,8 +8,8 @@ import (
 	"ripc/compile"
 )
 
-// siftRecords returns the records of a target that this version of ripc may go by, and what is to
-// be said of what is left out.
+// siftRecords returns the records of a target that this version of ripc may go by, and notes on
+// those that it leaves out.
 func siftRecords(set *records.Set, target string) (own *records.Set, notes []Note) {
 	if n := len(set.Foreign); n > 0 {
 		notes = append(notes, Note{Kind: Foreign, Count: n})
@@ -34,8 +34,9 @@ func siftRecords(set *records.Set, target string) (own *records.Set, notes []Not
 	return own, notes
 }
 
-// noteOthers returns notes of the records whose costs are not of class mine: one for each other
-// machine, and one of what had other caches. What cannot be built is believed of every machine.
+// noteOthers returns notes of the records with costs of another class than mine: one for each other
+// machine, and one for records with other caches. Unbuildable candidates are believed of every
+// machine.
 func noteOthers(set *records.Set, mine records.Class) []Note {
 	var notes []Note
 	caches := Note{Kind: OtherCaches, Cold: !mine.Cold}

@@ -1,9 +1,9 @@
 // Package autotune finds schedules by measuring. Tune takes the kernels that a network may be made
-// of (its tasks: what each layer is by each algorithm), lets a search propose schedules for one of
-// them after the other, builds them, has a runner measure them, compares what they compute with the
-// interpreter, and appends a record of each to a file. Which task is next is decided by what the
-// network can be expected to gain. Agree chooses from records the algorithms and the schedules that
-// a network is compiled with.
+// of (its tasks: one for each algorithm of a layer) and lets a search propose schedules for one of
+// them after the other. It builds them, has a runner measure them, compares their outputs with the
+// interpreter's, and appends a record of each to a file. The next task is the one with the largest
+// expected gain for the network. Agree chooses from records the algorithms and the schedules that a
+// network is compiled with.
 package autotune
 
 import (
@@ -32,7 +32,7 @@ import (
 type Options struct {
 	// Runner measures. It is the caller's, who closes it.
 	Runner runner.Runner
-	// Records is a file of records: what it has is not measured again, and what is measured is
+	// Records is a file of records: its candidates are not measured again, and new results are
 	// appended. "" keeps nothing.
 	Records string
 	// Trials is how many candidates there are of all tasks together, those that records have
@@ -56,7 +56,7 @@ type Options struct {
 	Patience int
 	// Settings say how kernels are measured.
 	Settings runner.Settings
-	// Events, if not nil, is called with what happens, in order, from one goroutine at a time.
+	// Events, if not nil, is called with each event, in order, from one goroutine at a time.
 	Events func(Event)
 }
 
@@ -67,7 +67,7 @@ const (
 	defaultPatience = 128
 )
 
-// Result is what Tune found.
+// Result is the result of Tune.
 type Result struct {
 	Tasks    []TaskResult
 	Unit     records.Unit
@@ -80,7 +80,7 @@ type Result struct {
 	Busy          Busy
 }
 
-// TaskResult is what was found of one task.
+// TaskResult is the result of one task.
 type TaskResult struct {
 	Task          *space.Task
 	Trials        int
@@ -89,11 +89,12 @@ type TaskResult struct {
 	Point         space.Point
 }
 
-// Tune tunes a network. If ctx ends on the way it returns what was found until then, with ctx's
-// error; what was measured is in the records, and calling it again with the same options goes on
-// from there, to the same result. It fails with *runner.LostError if the runner can measure no
-// more, and with *search.NameError, search.UnavailableError (a search that was named and needs
-// XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
+// Tune tunes a network. If ctx ends on the way it returns the results until then, with ctx's error.
+// The measurements are in the records, and calling it again with the same options goes on from
+// there, to the same result. It fails with *runner.LostError if the runner can measure no more, and
+// with *ir.Error if there is no such layer. A search fails with *search.NameError, or with
+// search.UnavailableError if it was named and needs XGBoost. Errors of the tools and of the file
+// are returned, too.
 func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 	if o.Round <= 0 {
 		o.Round = defaultRound
@@ -118,8 +119,8 @@ type tuner struct {
 	Options
 	network *Network
 	studies []*study
-	places  map[place][]*study // what each stage may be
-	usual   map[place]*study   // what it is without a tuner
+	places  map[place][]*study // the choices of each stage
+	usual   map[place]*study   // the kernel of each stage without a tuner
 	file    *records.File
 	// backends build. Their tools are found once, and the versions are for records.
 	backends []codegen.Backend
@@ -256,8 +257,8 @@ func (t *tuner) result() *Result {
 	return r
 }
 
-// sums are the costs of all stages whose default has been measured: with that, and with the best
-// that is known.
+// sums adds the costs of all stages with a measured default: once the defaults, once the best that
+// are known.
 func (t *tuner) sums() (usual, best float64) {
 	for at, a := range t.usual {
 		if a.usual > 0 {

@@ -1,5 +1,5 @@
 // Package hub is the server of a fleet: NATS with JetStream in this process, between tuners that
-// ask for measurements and workers that make them (package runner says what passes through it).
+// ask for measurements and workers that make them (package runner has the messages).
 package hub
 
 import (
@@ -35,7 +35,7 @@ type Options struct {
 	// Certificate and CertificateKey are paths of PEM files; "" is a certificate that the hub makes
 	// itself. Keys carry it.
 	Certificate, CertificateKey string
-	// Log is told what happens; nil is nobody.
+	// Log is told the events; nil is nobody.
 	Log func(text string)
 }
 
@@ -60,9 +60,9 @@ type Hub struct {
 // ready is how long a server may take to begin.
 const ready = 30 * time.Second
 
-// Start starts a hub and makes in it what a fleet needs. If there are keys (NewKey), only those who
-// have one get in, by TLS. It fails with *OpenHubError if there are none and it is to listen beyond
-// this machine.
+// Start starts a hub and sets up a fleet in it. If there are keys (NewKey), only those who have one
+// get in, by TLS. It fails with *OpenHubError if there are none and it is to listen beyond this
+// machine.
 func Start(ctx context.Context, o Options) (*Hub, error) {
 	host, port, err := net.SplitHostPort(o.Listen)
 	if err != nil {
@@ -127,7 +127,7 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 	return h, nil
 }
 
-// maxReason is how much is shown of what a tuner says, in bytes.
+// maxReason bounds a tuner's text that is shown, in bytes.
 const maxReason = 500
 
 // setUp makes the streams, and listens to tuners that tell a worker to rest: the hub sees to it
@@ -158,7 +158,7 @@ func (h *Hub) setUp(ctx context.Context, own nkeys.KeyPair, public string) error
 // rested.
 func (h *Hub) disconnect(public string) {
 	if !h.auth.closed {
-		return // names are what anyone says
+		return // names are unchecked
 	}
 	all, err := h.server.Connz(&server.ConnzOptions{Username: true, User: public})
 	if err != nil {
@@ -169,10 +169,10 @@ func (h *Hub) disconnect(public string) {
 	}
 }
 
-// URL is what tuners and workers on this machine connect to.
+// URL is the address for tuners and workers on this machine.
 func (h *Hub) URL() string { return strings.Replace(h.server.ClientURL(), "tls://", "nats://", 1) }
 
-// Close ends the server; what it keeps is there when it is started again.
+// Close ends the server; its contents are there when it is started again.
 func (h *Hub) Close() error {
 	if h.nc != nil {
 		h.nc.Close()

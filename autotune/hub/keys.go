@@ -25,7 +25,7 @@ import (
 	"ripc/internal/files"
 )
 
-// Role is what one may do who has a key.
+// Role is the rights of a key.
 type Role string
 
 // The roles.

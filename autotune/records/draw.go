@@ -49,8 +49,8 @@ func svg(height int, body string) []byte {
 
 // DrawCurves draws the curves of all tasks of s, one picture below the other: the best cost so far
 // over the trials, a line for each tuner and seed, and the default schedule's cost as a broken
-// line. workloads chooses among the tasks by what their keys begin with; none is all. ok is whether
-// there is anything to draw.
+// line. workloads chooses among the tasks by the beginnings of their keys; none is all. ok is
+// whether there is anything to draw.
 func (s *Set) DrawCurves(workloads ...string) (picture []byte, ok bool) {
 	var b strings.Builder
 	y := 8
@@ -145,7 +145,7 @@ func drawCurves(b *strings.Builder, y int, r Record, c Class, curves []Curve, de
 	}
 }
 
-// Share is what a feature did for a cost model.
+// Share is the part of a feature in a cost model.
 type Share struct {
 	Name string
 	Gain float64 // a share of 1
@@ -201,7 +201,7 @@ func ticks(low, high float64, n int) []float64 {
 	return out
 }
 
-// Text is a cost for people: "12.4 us", "3.10 M cycles".
+// Text is a cost for people: `12.4 us`, `3.10 M cycles`.
 func (u Unit) Text(cost float64) string {
 	scale := func(names ...string) string {
 		i := 0

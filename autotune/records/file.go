@@ -67,7 +67,7 @@ func openAppend(path string) (*os.File, error) {
 // to.
 type NotRecordsError struct {
 	Line int // the first that is no record, from 1
-	// Kind is what a file holds that was to be read, in words (files.Kind); "" of one that was to
+	// Kind describes the contents of a file that was to be read (files.Kind); "" of one that was to
 	// be written to.
 	Kind string
 }
@@ -106,8 +106,8 @@ func appendable(f *os.File) error {
 }
 
 // Append adds r as the last line. It fails with *FieldError if r is no record; then, and if it
-// cannot be written as a whole, the file stays as it was. What is torn at the file's end is cut off
-// first.
+// cannot be written as a whole, the file stays as it was. A torn record at the file's end is cut
+// off first.
 func (f *File) Append(r Record) error {
 	line, err := r.line()
 	if err != nil {
@@ -218,7 +218,7 @@ func tail(f *os.File) (begin, size int64, torn bool, err error) {
 	return begin, size, true, nil
 }
 
-// lastLine is where what stands behind the last end of a line begins.
+// lastLine returns the place behind the last end of a line.
 func lastLine(f *os.File, size int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for end := size; end > 0; {
@@ -235,7 +235,7 @@ func lastLine(f *os.File, size int64) (int64, error) {
 	return 0, nil
 }
 
-// Rewrite replaces the contents of a file by what change makes of it, at once or not at all. Tuners
+// Rewrite replaces the contents of a file by the result of change, at once or not at all. Tuners
 // that have it open go on behind that. It fails with *NotRecordsError if there are lines that do
 // not begin as records do: they would be lost.
 func Rewrite(path string, change func(*Set) (*Set, error)) error {

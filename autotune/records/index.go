@@ -12,8 +12,8 @@ import (
 	"ripc/internal/files"
 )
 
-// LoadIndex is LoadExisting for who looks at all records and at the steps of few. What is large
-// stays in the file until Record.Whole reads it: steps, values, samples and texts of failures. So a
+// LoadIndex is LoadExisting for who looks at all records and at the steps of few. Large fields stay
+// in the file until Record.Whole reads them: steps, values, samples and texts of failures. So a
 // file of any size takes little memory.
 func LoadIndex(path string) (*Set, error) {
 	f, err := files.Open(path)
@@ -217,7 +217,7 @@ func (c *cursor) skip(s string) {
 	}
 }
 
-// text goes behind a string and returns what is in it.
+// text goes behind a string and returns its contents.
 func (c *cursor) text() []byte {
 	if c.skip(`"`); !c.ok {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Class is what costs have to have in common to be compared: the CPU, whether it is simulated, the
-// unit, and what is in the caches.
+// Class has the properties by which costs may be compared: the CPU, whether it is simulated, the
+// unit, and the state of the caches.
 type Class struct {
 	CPU       string
 	Simulated bool
@@ -21,8 +21,8 @@ type Class struct {
 // failures have none.
 func (c Class) SameMachine(d Class) bool { return c.CPU == d.CPU && c.Simulated == d.Simulated }
 
-// Compare orders classes: what is measured before what is simulated, CPUs by name, warm caches
-// before cold ones.
+// Compare orders classes: measured ones before simulated ones, CPUs by name, warm caches before
+// cold ones.
 func (c Class) Compare(d Class) int {
 	return cmp.Or(falseFirst(c.Simulated, d.Simulated), strings.Compare(c.CPU, d.CPU), falseFirst(c.Cold, d.Cold), cmp.Compare(c.Unit, d.Unit))
 }
@@ -82,8 +82,8 @@ func (s *Set) Of(t Task) []Record {
 	return out
 }
 
-// Classes are those in which the task has costs. The one to trust most is first: what was measured
-// goes before what was simulated, then what was measured last, by the time of the best candidate.
+// Classes are those in which the task has costs. The one to trust most is first: measured classes
+// go before simulated ones, then the latest goes first, by the time of its best candidate.
 func (s *Set) Classes(t Task) []Class {
 	measured, lost := map[Class]time.Time{}, map[Class]bool{} // no candidate of a lost one may be used
 	for _, r := range s.Of(t) {
@@ -143,7 +143,7 @@ func (s *Set) Ranked(t Task, c Class) []Record {
 }
 
 // Typical is, of one or more measurements of a candidate, the lower of two, and of more the second
-// lowest: what else runs on a machine makes kernels slower, and one measurement may be lucky.
+// lowest: other programs make kernels slower, and one measurement may be lucky.
 func Typical(of []Record) Record {
 	sorted := slices.Clone(of)
 	slices.SortStableFunc(sorted, byCost)
@@ -200,9 +200,9 @@ func Merge(sets ...*Set) (*Set, error) {
 	return out, nil
 }
 
-// Prune is s with what is worth keeping: of each task and class the records of the best candidates,
-// keep of them, and of the default schedule, task by task; where versions of ripc are named, of
-// these only. Failures and damaged lines are left out.
+// Prune returns the records of s that are worth keeping: of each task and class the records of the
+// best candidates, keep of them, and of the default schedule, task by task; where versions of ripc
+// are named, of these only. Failures and damaged lines are left out.
 func (s *Set) Prune(keep int, versions ...string) *Set {
 	current := &Set{}
 	for _, r := range s.Records {

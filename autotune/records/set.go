@@ -70,12 +70,12 @@ func Load(path string) (*Set, error) {
 	return s, err
 }
 
-// LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails
-// with *NotRecordsError if no line begins as a record does, with files.ErrNotRegular for pipes and
+// LoadExisting reads a file. Damaged lines are listed in the Set and are no error. It fails with
+// *NotRecordsError if no line begins as a record does, with files.ErrNotRegular for pipes and
 // devices, which may never end, and as files.Open does.
 func LoadExisting(path string) (*Set, error) { return load(path, (*Set).check) }
 
-// load reads a file unless check refuses what it holds.
+// load reads a file unless check refuses its contents.
 func load(path string, check func(s *Set, f *os.File) error) (*Set, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -92,8 +92,8 @@ func load(path string, check func(s *Set, f *os.File) error) (*Set, error) {
 	return s, nil
 }
 
-// check fails with *NotRecordsError if s, what f has, is lines that do not begin as records do, and
-// nothing else.
+// check fails with *NotRecordsError if s, the contents of f, is lines that do not begin as records
+// do, and nothing else.
 func (s *Set) check(f *os.File) error {
 	if len(s.Records)+len(s.Foreign) > 0 || len(s.Damaged) == 0 {
 		return nil
@@ -199,7 +199,7 @@ func parse(text []byte) (rec Record, foreign string, err error) {
 	return rec, "", nil
 }
 
-// notRecord says without words of Go what encoding/json has to say of a line.
+// notRecord says in plain words why encoding/json refuses a line.
 func notRecord(err error) error {
 	wrong := (*json.UnmarshalTypeError)(nil)
 	switch {
@@ -241,8 +241,7 @@ func (r *Record) line() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write writes what s understands, and behind it what it does not: first the records, then foreign
-// lines. Damaged lines are left out.
+// Write writes s: first the records, then foreign lines. Damaged lines are left out.
 func (s *Set) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i := range s.Records {

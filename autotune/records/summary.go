@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Summary is what is known of a task on one kind of machine.
+// Summary is the state of a task on one kind of machine.
 type Summary struct {
 	Workload Workload
 	Target   string

@@ -39,13 +39,13 @@ func Reach(ctx context.Context, name, path string, o Options) (*Board, error) {
 	return b, nil
 }
 
-// Description is what the artifact says of itself.
+// Description returns the artifact's description.
 func (b *Board) Description() *describe.Artifact { return b.desc }
 
 // Close ends the worker there.
 func (b *Board) Close() error { return b.ssh.Close() }
 
-// runLimit is how long a batch may take of which the context says nothing.
+// runLimit is the limit of a batch without a deadline.
 const runLimit = 10 * time.Minute
 
 // Run runs the jobs there, as simulate.Machine.Run does here; it may fail with *LostError, too.
@@ -107,11 +107,11 @@ func (r *runRequest) hashes() []string {
 	return removeDuplicates(all)
 }
 
-// runAnswer is what a batch left. Behind it, the contents follow: of each result the outputs, then
-// the workspace.
+// runAnswer is the result of a batch. Behind it, the contents follow: of each result the outputs,
+// then the workspace.
 type runAnswer struct {
 	Results []timing `json:"results,omitempty"`
-	// What the artifact is to blame for.
+	// Errors that are the artifact's fault.
 	Died    *simulate.RunError     `json:"died,omitempty"`
 	Overran *simulate.OverrunError `json:"overran,omitempty"`
 	Status  *runtime.StatusError   `json:"status,omitempty"`
@@ -122,7 +122,7 @@ type timing struct {
 	GHz  float64       `json:"ghz,omitempty"`
 }
 
-// blame is what the artifact is to blame for: the connection is well.
+// blame is an error that is the artifact's fault: the connection works.
 type blame struct{ error }
 
 // run answers a request to run.
@@ -208,7 +208,7 @@ func (b *Board) sizes(r *runRequest) [][]int64 {
 	return all
 }
 
-// run asks for a batch, whose jobs leave blobs of the given sizes. Behind an error but *WorkerError
+// run asks for a batch. Its jobs leave blobs of the given sizes. Behind an error but *WorkerError
 // and blame, the connection is of no more use.
 func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Result, error) {
 	m, err := c.ask(message{Run: r}, blobs)
@@ -217,7 +217,7 @@ func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Re
 	}
 	switch a := m.Ran; {
 	case a == nil:
-		return nil, &MessageError{Msg: "the worker does not say what it ran"}
+		return nil, &MessageError{Msg: "the worker does not say how the batch ended"}
 	case a.Died != nil:
 		return nil, blame{a.Died}
 	case a.Overran != nil:

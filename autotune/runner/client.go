@@ -12,11 +12,11 @@ import (
 	"ripc/targets/cpu"
 )
 
-// maxSaid is how much is shown of what a worker says, in bytes.
+// maxSaid bounds the texts of a worker that are shown, in bytes.
 const maxSaid = 500
 
-// WorkerError is a worker's own word that it cannot do what it was asked to, which is nothing that
-// the candidate did.
+// WorkerError is a worker's own reason why it cannot do its job, and nothing that the candidate
+// did.
 type WorkerError struct{ Text string }
 
 func (e *WorkerError) Error() string { return "the worker says: " + e.Text }
@@ -27,8 +27,8 @@ type client struct {
 	worker Announcement
 }
 
-// newClient reads what the worker says of itself. What came before that is in the error if it is no
-// worker.
+// newClient reads the worker's Announcement. If it is no worker, the error holds the text before
+// that.
 func newClient(in io.Reader, out io.Writer) (*client, error) {
 	c := &client{link: newLink(in, out)}
 	before, err := c.link.skipBanner()
@@ -83,7 +83,7 @@ func (c *client) ask(request message, blobs Blobs) (*message, error) {
 		}
 		switch m := f.message; {
 		case m.Need != nil && sent:
-			return nil, &MessageError{Msg: "the worker does not answer what it was asked"}
+			return nil, &MessageError{Msg: "the worker asks for blobs again instead of an answer"}
 		case m.Error != "":
 			return nil, &WorkerError{Text: terminal.Cut(m.Error, maxSaid)}
 		case m.Need == nil:
@@ -95,7 +95,7 @@ func (c *client) ask(request message, blobs Blobs) (*message, error) {
 			for _, hash := range m.Need {
 				content, err := blobs.get(hash)
 				if err != nil {
-					return nil, &MessageError{"the worker needs what is not there", err}
+					return nil, &MessageError{"the worker needs a blob that is not there", err}
 				}
 				if err := c.link.write(frameBlob, content); err != nil {
 					return nil, err

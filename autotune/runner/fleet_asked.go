@@ -15,12 +15,12 @@ import (
 	"ripc/internal/terminal"
 )
 
-// Bounds of what a tuner puts up with for a job.
+// Bounds of a tuner's patience with a job.
 const (
-	attempts = 12          // times that it is asked for, but for those that workers spoiled which should have rested
-	stolen   = 500         // of these
-	chances  = 2           // times that a worker may say that it cannot do it until it is believed
-	lookup   = time.Second // period at which a tuner looks by itself for what it was not told
+	attempts = 12          // requests, without those that resting workers spoiled
+	stolen   = 500         // requests that resting workers may spoil
+	chances  = 2           // refusals of a worker until it is believed
+	lookup   = time.Second // period at which a tuner looks by itself for messages that it missed
 )
 
 // asked is a job on its way.
@@ -29,12 +29,12 @@ type asked struct {
 	job     Job
 	header  Header
 	blobs   Blobs
-	knows   int            // era of what follows
+	knows   int            // era of the next fields
 	next    uint64         // place of the next answer to look at
 	queued  uint64         // place of the job in the queue
 	offered bool           // it may be in the queue, though nothing has said so
-	times   int            // that it was asked for
-	stolen  int            // of these, how often a worker took it that should have rested
+	times   int            // requests
+	stolen  int            // requests that a resting worker took
 	last    error          // why the last answer was none
 	cannot  map[string]int // by worker, how often it said that it cannot do the job
 }
@@ -86,8 +86,7 @@ func isPassing(err error) bool {
 	return errors.As(err, &api) && api.Code == 503
 }
 
-// step looks at what was answered meanwhile, and asks if nobody has the job. ok is whether there is
-// an answer.
+// step looks at the new answers, and asks if nobody has the job. ok is whether there is an answer.
 func (a *asked) step(ctx context.Context) (r Result, ok bool, err error) {
 	if err := a.catchUp(ctx); err != nil {
 		return Result{}, false, err
@@ -187,7 +186,7 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 	}
 }
 
-// faultError is what a worker said that could not do a job.
+// faultError is a worker's reason why it could not do a job.
 type faultError struct{ error }
 
 // isHopeless reports whether all workers that pull have said that they cannot do the job.
@@ -276,8 +275,8 @@ func (a *asked) forget(ctx context.Context) {
 	a.mu.Unlock()
 }
 
-// withdraw takes the job out of the queue and away from who has it. It is what a tuner that was
-// interrupted does.
+// withdraw takes the job out of the queue and away from who has it. A tuner that was interrupted
+// does so.
 func (a *asked) withdraw() {
 	if a.queued == 0 && !a.offered {
 		return

@@ -15,7 +15,7 @@ import (
 	"ripc/internal/files"
 )
 
-// FleetKey is what lets a tuner or a worker into a fleet, and lets it know the hub.
+// FleetKey lets a tuner or a worker into a fleet, and lets it know the hub.
 type FleetKey struct {
 	// Seed is an nkey's secret (SU...).
 	Seed []byte

@@ -22,8 +22,8 @@ import (
 //	ripc.rest.WORKER            tells a worker whose answers are no good to pull no more jobs
 //	ripc.inbox.WORKER.>         answers to a worker's requests
 //
-// POOL is what measures, see pool. JetStream's own messages about jobs that were
-// given to workers again and again are kept in stream ripc-lost.
+// POOL names the workers that stand for each other, see pool. JetStream's own messages about jobs
+// that were given to workers again and again are kept in stream ripc-lost.
 const (
 	subjectJob    = "ripc.job."
 	subjectBlob   = "ripc.blob."
@@ -55,8 +55,8 @@ const blobPart = 512 << 10
 // deliveries is how many workers may be lost with a job before the job is to blame.
 const deliveries = 4
 
-// fleetStreams are what a fleet keeps. What is old goes by itself: a tuner that still needs it
-// sends it again.
+// fleetStreams are the streams of a fleet. Old messages go by themselves: a tuner that still needs
+// it sends it again.
 func fleetStreams() []jetstream.StreamConfig {
 	const day = 24 * time.Hour
 	return []jetstream.StreamConfig{
@@ -70,16 +70,16 @@ func fleetStreams() []jetstream.StreamConfig {
 	}
 }
 
-// noStorage is the code of NATS's error for a stream that may become larger than what is left of
-// the server's disk.
+// noStorage is NATS's error code for a stream that may become larger than the rest of the server's
+// disk.
 const noStorage jetstream.ErrorCode = 10047
 
-// leastStream is what a stream with a limit must be able to hold, in bytes: the kernels of some
-// hundred candidates.
+// leastStream is the least size of a stream with a limit, in bytes: the kernels of some hundred
+// candidates.
 const leastStream = 64 << 20
 
-// SetUpFleet makes what a fleet needs of a server, where it is not there yet. Streams that may
-// become large get less where the disk is small.
+// SetUpFleet makes a fleet's streams on a server, unless they are there. Streams that may become
+// large get less where the disk is small.
 func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
 	for _, c := range fleetStreams() {
 		_, err := js.CreateStream(ctx, c)
@@ -99,8 +99,8 @@ func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
 type Rights struct{ Publish, Subscribe, Told []string }
 
 // WorkerRights are those of the worker called id: to pull jobs and read their blobs, to answer, and
-// to say that it is there. It cannot ask for measurements, answer as another one, or see what
-// others are sent.
+// to say that it is there. It cannot ask for measurements, answer as another one, or see messages
+// to others.
 func WorkerRights(id string) Rights {
 	told := []string{subjectRest + id, subjectDrop + "*.*"}
 	return Rights{

@@ -16,7 +16,7 @@ import (
 	"ripc/internal/terminal"
 )
 
-// FleetStatus is what a hub knows.
+// FleetStatus is the state of a hub.
 type FleetStatus struct {
 	Members []Member
 	Queued  uint64 // jobs that no worker has
@@ -104,7 +104,7 @@ func members(ctx context.Context, js jetstream.JetStream, heartbeat time.Duratio
 	return slices.SortedFunc(maps.Values(all), func(a, b Member) int { return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID)) }), nil
 }
 
-// decodeMember reads what a worker said of itself under subject; ok is whether it can be.
+// decodeMember reads a worker's message about itself under subject; ok is whether it can be.
 func decodeMember(subject string, text []byte) (m Member, ok bool) {
 	err := json.Unmarshal(text, &m)
 	terminal.CleanAll(&m, maxSaid)

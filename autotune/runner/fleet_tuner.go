@@ -37,7 +37,7 @@ type fleet struct {
 	unit    records.Unit
 
 	mu       sync.Mutex
-	back     bool                 // the hub was away, and may have lost what it kept
+	back     bool                 // the hub was away, and may have lost its contents
 	era      int                  // of the streams' contents
 	members  map[string]Member    // of the pool, by ID
 	heard    time.Time            // of a worker of the pool, last
@@ -82,13 +82,13 @@ func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 func openFleet(ctx context.Context, name, _ string, t targets.Target, o Options) (Runner, error) {
 	r, err := Fleet{URL: name, Key: o.Key, Log: o.Log}.Open(ctx, t)
 	if lost := (*LostError)(nil); errors.As(err, &lost) {
-		return nil, lost.Err // Open says what was lost
+		return nil, lost.Err // Open names the runner
 	}
 	return r, err
 }
 
-// endRefused ends what is being done when the hub says that the key does not allow it; no answer
-// would come.
+// endRefused cancels the work under way when the hub says that the key does not allow it; otherwise
+// it waits for ever.
 func (f Fleet) endRefused(cancel context.CancelCauseFunc) nats.Option {
 	return nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		f.log("%v", err)
@@ -136,8 +136,8 @@ func (r *fleet) open(ctx context.Context, t targets.Target) error {
 	return r.nc.FlushTimeout(request)
 }
 
-// find makes what the hub lacks and gets hold of the streams. If they are not those of before, all
-// that was known of their contents is void.
+// find makes the missing streams and gets hold of all. If they are not those of before, all that
+// was known of their contents is void.
 func (r *fleet) find(ctx context.Context) error {
 	if err := SetUpFleet(ctx, r.js); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (r *fleet) Machine() records.Machine { return r.machine }
 func (r *fleet) Unit() records.Unit       { return r.unit }
 func (r *fleet) Here() bool               { return false }
 
-// meet takes note of what a worker of the pool says of itself.
+// meet notes a message of a worker of the pool about itself.
 func (r *fleet) meet(m Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -296,9 +296,9 @@ func (r *fleet) name(worker string) string {
 	return worker
 }
 
-// judge counts what is wrong with a worker's answers, and tells one to rest that gives bad ones
-// again and again: it would take job after job away from those who do well. rests says that it
-// should be resting; one that comes back from its rest is judged as any other.
+// judge counts the mistakes of a worker, and tells one to rest that gives bad answers again and
+// again: it would take job after job away from those who do well. rests says that it should be
+// resting; one that comes back from its rest is judged as any other.
 func (r *fleet) judge(worker string, err error) (rests bool) {
 	r.mu.Lock()
 	if err == nil {

@@ -31,10 +31,10 @@ type Fleet struct {
 	Patience time.Duration
 	// Heartbeat is how often a worker says that it is there; 0 is 2 s.
 	Heartbeat time.Duration
-	// Log is told what happens to the connection and to jobs; nil is nobody.
+	// Log is told the events of the connection and of jobs; nil is nobody.
 	Log func(text string)
-	// Program makes what runs libraries on the workers' machines (Job.Program), for an
-	// architecture; nil is what ripc has for that.
+	// Program makes the program that runs libraries on the workers' machines (Job.Program), for an
+	// architecture; nil is simulate.Program.
 	Program func(ctx context.Context, arch string) ([]byte, error)
 }
 
@@ -56,15 +56,15 @@ func (f Fleet) log(format string, args ...any) {
 	}
 }
 
-// Member is what a worker says of itself every few seconds.
+// Member is a worker's message about itself, sent every few seconds.
 type Member struct {
 	Announcement
-	ID       string    `json:"id"`   // its public key, or what it called itself
+	ID       string    `json:"id"`   // its public key, or a name of its own
 	Host     string    `json:"host"` // the machine's name
 	Since    time.Time `json:"since"`
 	Job      string    `json:"job,omitempty"`     // that it measures right now
 	Measured int       `json:"measured"`          // jobs since then
-	Faults   int       `json:"faults"`            // jobs that it could not do, since then
+	Faults   int       `json:"faults"`            // failed jobs, since then
 	Resting  string    `json:"resting,omitempty"` // why it pulls no jobs
 	Seen     time.Time `json:"-"`                 // by the hub's clock, when it said this
 	Alive    bool      `json:"-"`                 // that is not long ago
@@ -78,8 +78,8 @@ func (e *HangError) Error() string {
 }
 
 // Work serves a fleet until ctx ends, whatever becomes of the connection: it pulls a job, does it
-// by measure, answers, and pulls the next. The hub need not be there yet. a says what measures. It
-// fails with *KeyError, with *LostError if there can be no such hub, and with *HangError.
+// by measure, answers, and pulls the next. The hub need not be there yet. a describes the machine.
+// It fails with *KeyError, with *LostError if there can be no such hub, and with *HangError.
 func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Context, Job) (Result, error)) error {
 	host, _ := os.Hostname()
 	w := &fleetWorker{f: f, measure: measure, blobs: newStore(storeLimit()), wake: make(chan struct{}, 1)}
@@ -139,7 +139,7 @@ type fleetWorker struct {
 	mu     sync.Mutex
 	member Member
 	until  time.Time               // of rest
-	drop   context.CancelCauseFunc // ends what is being measured; nil if nothing is
+	drop   context.CancelCauseFunc // ends the measurement under way; nil if nothing is
 	// refusal is why the hub did not let it in last, "" if it did so far.
 	refusal string
 }
@@ -170,7 +170,7 @@ func (w *fleetWorker) endJob(job string) {
 	}
 }
 
-// change changes what the worker says of itself, and has it said.
+// change changes the worker's message about itself, and has it sent.
 func (w *fleetWorker) change(f func(m *Member)) {
 	w.mu.Lock()
 	f(&w.member)
@@ -194,7 +194,7 @@ func (w *fleetWorker) rests() bool {
 	return false
 }
 
-// beat says what the worker is and does, every few seconds and when that changes.
+// beat sends the worker's state, every few seconds and when it changes.
 func (w *fleetWorker) beat(ctx context.Context) {
 	t := time.NewTicker(w.f.heartbeat())
 	defer t.Stop()
@@ -203,7 +203,7 @@ func (w *fleetWorker) beat(ctx context.Context) {
 		text, err := json.Marshal(w.member)
 		w.mu.Unlock()
 		if err == nil && w.nc.IsConnected() {
-			_ = w.nc.Publish(subjectWorker+w.member.ID, text) // what is lost is said again
+			_ = w.nc.Publish(subjectWorker+w.member.ID, text) // a lost message is sent again
 		}
 		select {
 		case <-ctx.Done():

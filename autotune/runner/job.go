@@ -20,7 +20,7 @@ func Defaults() Settings {
 	return Settings{Threads: 1, Limit: 20 * time.Second, MinRuns: 5, MinTime: 5 * time.Millisecond, MaxTime: 300 * time.Millisecond, Interval: 0.02}
 }
 
-// fillIn is s with what d says where s is zero.
+// fillIn returns s with zero fields replaced by those of d.
 func (s Settings) fillIn(d Settings) Settings {
 	s.Threads = cmp.Or(s.Threads, d.Threads)
 	s.Limit = cmp.Or(s.Limit, d.Limit)
@@ -65,14 +65,14 @@ func (b Blobs) Add(content []byte) string {
 	return h
 }
 
-// Bounds of what is taken from elsewhere.
+// Bounds of messages from elsewhere.
 const (
 	MaxHeader = 1 << 20 // bytes of a Header or a Result
 	MaxBlob   = 1 << 28 // bytes of a blob
 	maxList   = 256     // inputs and outputs
 )
 
-// Pack splits a Job into what is sent each time and what is sent once.
+// Pack splits a Job into the part that is sent each time and the blobs that are sent once.
 func (j Job) Pack() (Header, Blobs) {
 	b := Blobs{}
 	h := Header{ID: j.ID, Library: b.Add(j.Library), Settings: j.Settings}
@@ -102,7 +102,8 @@ func removeDuplicates(list []string) []string {
 	return all
 }
 
-// Job is the inverse of Pack. get returns blobs; what it returns is checked against the hash.
+// Job is the inverse of Pack. get returns a blob by its hash; each blob is checked against its
+// hash.
 func (h Header) Job(get func(hash string) ([]byte, error)) (Job, error) {
 	if h.ID != h.contentID() {
 		return Job{}, &MessageError{Msg: "a job's ID is not the hash of its content"}
@@ -139,7 +140,7 @@ func (h Header) contentID() string {
 	return Hash(text)
 }
 
-// MessageError says that what came from elsewhere is no message of this protocol.
+// MessageError says that bytes from elsewhere are no message of this protocol.
 type MessageError struct {
 	Msg string
 	Err error

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// sampleTime is how long the calls of a sample take together at least, so that reading the
-	// clock does not count.
+	// sampleTime is the least time of a sample's calls together, so that reading the clock does not
+	// count.
 	sampleTime = 50 * time.Microsecond
-	// worse is how far beyond the cost to beat a candidate lies that is clearly worse.
+	// worse is the ratio to the cost to beat from which on a candidate is clearly worse.
 	worse = 1.1
 	// maxKept bounds the samples in a measurement.
 	maxKept = 24
@@ -32,7 +32,7 @@ type native struct {
 	turn    turn
 }
 
-// turn lets one job after the other use what only one can use.
+// turn gives one job after the other the use of a thing.
 type turn chan struct{}
 
 // take waits until nobody has it.
@@ -69,7 +69,7 @@ func (n *native) Here() bool               { return true }
 func (n *native) Slots() int               { return 1 }
 func (n *native) Close() error             { return nil }
 
-// library opens a library that program runs, nil for what is here.
+// library opens a library that program runs, nil for the program of this machine.
 func (n *native) library(content, program []byte) (*simulate.Machine, error) {
 	return simulate.OpenLibrary(content, simulate.Options{Direct: true, Through: n.through, Program: program})
 }
@@ -112,8 +112,8 @@ func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
 	return answer, nil
 }
 
-// sample takes samples by run until their interval is narrow, or what is measured is clearly worse
-// than what is to be beaten, or time is up.
+// sample takes samples by run until their interval is narrow, or the candidate is clearly worse
+// than the one to beat, or time is up.
 func sample(run func(simulate.Timing) (simulate.Times, error), s Settings) (records.Measurement, error) {
 	first, err := run(simulate.Timing{Samples: 3, Calls: 1, Budget: s.MinTime})
 	if err != nil {
@@ -128,7 +128,7 @@ func sample(run func(simulate.Timing) (simulate.Times, error), s Settings) (reco
 	if err != nil {
 		return records.Measurement{}, err
 	}
-	ghz := warm.GHz // the highest that was seen: what disturbs the chain makes it seem slower
+	ghz := warm.GHz // the highest that was seen: disturbances make it seem slower
 	var samples []float64
 	for start := time.Now(); ; {
 		round, err := run(simulate.Timing{Samples: simulate.MaxSamples, Calls: calls, Budget: s.MinTime})
@@ -148,9 +148,9 @@ func sample(run func(simulate.Timing) (simulate.Times, error), s Settings) (reco
 	}
 }
 
-// reduce is the median of samples, in nanoseconds, with its confidence interval of 95 % by order
-// statistics, which supposes nothing of how times are distributed: of n samples, about half plus or
-// minus 0.98 sqrt(n) lie below the median.
+// reduce returns the median of samples, in nanoseconds, with its 95-percent confidence interval by
+// order statistics, which supposes nothing of how times are distributed: of n samples, about half
+// plus or minus 0.98 sqrt(n) lie below the median.
 func reduce(samples []float64) records.Measurement {
 	sorted := slices.Sorted(slices.Values(samples))
 	n := len(sorted)

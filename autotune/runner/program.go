@@ -22,12 +22,12 @@ import (
 // workerPackage is the worker for machines that have nothing of ripc.
 const workerPackage = "ripc/cmd/ripc-worker"
 
-// WorkerName is what the static worker for an architecture, as descriptions name it, is called
-// beside ripc.
+// WorkerName is the file name, beside ripc, of the static worker for an architecture as
+// descriptions name it.
 func WorkerName(arch string) string { return "ripc-worker-" + arch }
 
-// workerProgram is the static worker for an architecture: the file beside this program, or what Go
-// builds of the sources that this program was built from.
+// workerProgram is the static worker for an architecture: the file beside this program, or the one
+// that Go builds of the sources that this program was built from.
 func workerProgram(ctx context.Context, arch string) ([]byte, error) {
 	guest, ok := guests.Of(arch)
 	if !ok {
@@ -97,7 +97,7 @@ func checkSources(root string) error {
 		}
 		path := filepath.Join(root, "autotune", "runner", f.Name())
 		if is, err := os.ReadFile(path); err != nil || !bytes.Equal(is, was) {
-			return fmt.Errorf("%s is not what this program was built from any more; build ripc again", path)
+			return fmt.Errorf("%s has changed since this program was built; build ripc again", path)
 		}
 	}
 	return nil

@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// patience is how long a worker may be silent beyond what the measurement itself may take, and
-	// until it says who it is.
+	// patience is how long a worker may be silent beyond the time of the measurement, and until it
+	// announces itself.
 	patience = time.Minute
 	// copyTime is how long the worker may take on its way to the machine, over a slow line.
 	copyTime = 10 * time.Minute
@@ -52,7 +52,7 @@ type ssh struct {
 	program  []byte // runs the kernels there
 	patience time.Duration
 
-	turn    turn     // holds also what follows
+	turn    turn     // holds also the next fields
 	session *session // nil without a connection
 	mu      sync.Mutex
 	machine records.Machine
@@ -122,7 +122,7 @@ func sshCommand(address string, o Options) (command []string, host string, err e
 	return append(command, "--", host), host, nil
 }
 
-// shortenOutput is what a command printed, fit to be shown.
+// shortenOutput makes a command's output fit to be shown.
 func shortenOutput(out []byte) string { return terminal.Cut(string(bytes.TrimSpace(out)), maxSaid) }
 
 // folder is where workers lie, in the shell's words.
@@ -179,7 +179,7 @@ func (s *ssh) connect(ctx context.Context) (*session, error) {
 }
 
 // unfit takes a worker away that was just put there and does not start, and says why, as far as the
-// machine there can say that: err, which is what came of it, is a shell's message.
+// machine there can say that: err is a shell's message about its end.
 func (s *ssh) unfit(ctx context.Context, err error) error {
 	limited, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
@@ -191,7 +191,7 @@ func (s *ssh) unfit(ctx context.Context, err error) error {
 	return fmt.Errorf("the worker for %s does not start there, where the machine is %.50q: %w", s.arch, machine, err)
 }
 
-// noWorkerError says that the worker is not there, or is not what it should be.
+// noWorkerError says that the worker is not there, or is damaged.
 type noWorkerError struct{ error }
 
 // UnreachableError says that ssh does not get to a machine.
@@ -207,7 +207,7 @@ func (e *UnreachableError) Error() string {
 // Unwrap gives the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// SilentError says that what was waited for did not come in time.
+// SilentError says that an answer did not come in time.
 type SilentError struct {
 	What  string
 	After time.Duration
@@ -219,7 +219,7 @@ func (e *SilentError) Error() string {
 
 // start starts the worker there.
 func (s *ssh) start(ctx context.Context) (*session, error) {
-	// No exec: what a signal ends is told from a lost connection by the shell's own exit code.
+	// No exec: the end by a signal is told from a lost connection by the shell's own exit code.
 	run := strings.Join(append(append(slices.Clone(s.through), `"$w"`), s.through...), " ")
 	script := fmt.Sprintf(`w="$d/worker-%s"; test -x "$w" || exit %d; %s || exit %d`, s.hash, noWorker, run, noWorker)
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -295,7 +295,7 @@ func (s *ssh) install(ctx context.Context) error {
 	return joinInterrupt(ctx, fmt.Errorf("the worker cannot be put there: %w: %s", err, shortenOutput(out)))
 }
 
-// Remove removes what Open has put on the machine that ssh:USER@HOST names.
+// Remove removes the files that Open has put on the machine that ssh:USER@HOST names.
 func Remove(ctx context.Context, name string, o Options) error {
 	address, err := sshAddress(name)
 	if err != nil {

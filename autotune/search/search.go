@@ -1,5 +1,5 @@
 // Package search proposes which candidates of a kernel to measure next. The target's machine.Model
-// predicts what a candidate costs. Trees learn from the costs that were measured by which factor
+// predicts the cost of a candidate. Trees learn from the costs that were measured by which factor
 // its predictions are wrong, and correct them.
 package search
 
@@ -35,11 +35,11 @@ const (
 	Random = "random" // draws points
 )
 
-// Names lists what New takes.
+// Names lists the names that New takes.
 func Names() []string { return []string{XGB, Random} }
 
 // Choose returns the search called name. The name "" stands for XGB where XGBoost is installed, and
-// for Random elsewhere: then missing says what is not here. It fails with *NameError or
+// for Random elsewhere: then missing names the missing program. It fails with *NameError or
 // UnavailableError.
 func Choose(name string) (chosen string, missing, err error) {
 	if !slices.Contains(append(Names(), ""), name) {
@@ -57,7 +57,7 @@ func Choose(name string) (chosen string, missing, err error) {
 	return Random, missing, nil
 }
 
-// UnavailableError says what a search needs that is not here.
+// UnavailableError names a program that a search needs and that is not here.
 type UnavailableError struct{ error }
 
 // NameError says that there is no search of that name.
@@ -99,16 +99,16 @@ type entry struct {
 
 // Parameters of the search.
 const (
-	first     = 16   // schedules that it begins with, those of which the model expects most
+	first     = 16   // schedules that it begins with, those that the model predicts to be fastest
 	enough    = 6    // outcomes that trees learn from, at least
-	leaders   = 8    // of the best candidates, whose neighbours are guessed
+	leaders   = 8    // of the best candidates, to guess neighbours of
 	neighbors = 24   // of each
 	drawn     = 64   // points that are guessed as well
 	shortlist = 3    // candidates that are built for each that is proposed
 	atRandom  = 0.05 // share of proposals that are drawn
 	keep      = 256  // candidates that stay in the pool
-	likeness  = 0.3  // what a likeness of 1 to another proposal counts, in standard deviations of the scores
-	sameness  = 0.3  // what the score of another candidate counts, by the logarithm of their number
+	likeness  = 0.3  // penalty of a proposal that equals another one, in standard deviations of the scores
+	sameness  = 0.3  // weight of another candidate's score, by the logarithm of their number
 )
 
 // New begins a search. It fails as Choose does.
@@ -363,8 +363,8 @@ func scores(entries []*entry, correction *costmodel.Model) []float64 {
 }
 
 // choose takes n candidates of the pool: those of the least scores that differ from each other and
-// from what is under way. Candidates that the model cannot tell from one that is measured or chosen
-// come later: a knob may make no difference.
+// from the candidates under way. Candidates that the model cannot tell from one that is measured or
+// chosen come later: a knob may make no difference.
 func (x *Search) choose(n int, correction *costmodel.Model) []*entry {
 	type ranked struct {
 		*entry

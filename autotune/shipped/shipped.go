@@ -1,6 +1,6 @@
 // Package shipped has the records that come with ripc: the best schedules that were found of the
 // layers of some usual networks, by target. `make shipped-records` makes them (lab/records);
-// docs/shipped-records.md says when that was done, and on what.
+// docs/shipped-records.md has the date and the machines.
 package shipped
 
 import (

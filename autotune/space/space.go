@@ -35,7 +35,7 @@ func (p Point) String() string {
 type Candidate struct {
 	Point           Point
 	Trace           schedule.Trace
-	schedule.Result // what the trace makes of the task's Func
+	schedule.Result // the task's Func, scheduled by the trace
 }
 
 // CandidateOf is a choice as a candidate.

@@ -31,9 +31,9 @@ func TaskOf(f *ir.Func, t targets.Target, s ir.Stage, constants map[string][]byt
 	return &Task{Workload: WorkloadOf(f, s), Func: f, Target: t, Algorithm: s.Layer.Algorithm.Name, Stage: s, Constants: constants, Layers: []string{s.Name}}
 }
 
-// WorkloadOf says what f computes, as records name it. s is the stage that it is for. The key is a
-// hash of f's text without its name and comments: names of loops and buffers count, since the steps
-// of a trace are about these.
+// WorkloadOf describes the computation of f, as records name it. s is the stage that it is for. The
+// key is a hash of f's text without its name and comments: names of loops and buffers count, since
+// the steps of a trace are about these.
 func WorkloadOf(f *ir.Func, s ir.Stage) records.Workload {
 	return records.Workload{Op: s.Op, Shape: shapeText(f, s.Layer), Key: f.Key(), MACs: s.MACs}
 }
@@ -75,7 +75,7 @@ func BitsText(l ir.Layer) string {
 	return fmt.Sprintf("%d bits by %d", l.ActivationBits, l.WeightBits)
 }
 
-// imageText is ImageText of what a buffer holds.
+// imageText is ImageText of a buffer.
 func imageText(b ir.Buffer) string {
 	shape := b.Shape
 	if b.Enc.Kind != ir.NoEncoding && len(shape) > 1 { // [planes, ..., words]
