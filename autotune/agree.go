@@ -174,7 +174,7 @@ func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*m
 		if stale >= maxStale && r.Versions.Ripc != compile.Version {
 			continue
 		}
-		r, err := r.Whole()
+		r, err := r.Complete()
 		if err != nil {
 			return nil, err
 		}

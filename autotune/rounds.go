@@ -51,7 +51,7 @@ func (t *tuner) searchAll(ctx context.Context) error {
 	for now := (round{}); ; {
 		next := t.ask(ctx)
 		if next == nil && len(now.trials) == 0 {
-			more, err := t.begin(ctx, func(*study) bool { return t.left() > 0 })
+			more, err := t.begin(ctx, func(*study) bool { return t.budget() > 0 })
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error
 func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
 	done := 0
 	for some := range slices.Chunk(all, t.Round) {
-		some = some[:min(len(some), t.left())]
+		some = some[:min(len(some), t.budget())]
 		if _, err := t.follow(ctx, t.enter(ctx, some), nil); err != nil {
 			return done, err
 		}
@@ -112,7 +112,7 @@ func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
 // none is open. A search is always asked for a whole round, and the budget takes the first of it:
 // so a larger budget tries the candidates of a smaller one, too.
 func (t *tuner) ask(ctx context.Context) <-chan proposal {
-	n := min(t.Round, t.left())
+	n := min(t.Round, t.budget())
 	if n <= 0 {
 		return nil
 	}

@@ -84,7 +84,7 @@ func (t *tuner) serve(ctx context.Context, tr trial, to chan<- answer) {
 	t.under.Go(func() {
 		var a answer
 		err := withRoom(ctx, t.seats, func() error {
-			if t.over() {
+			if t.isOver() {
 				return errOver
 			}
 			a = t.try(ctx, tr)

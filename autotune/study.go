@@ -71,7 +71,7 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 	for _, c := range a.recalled {
 		mineToo[a.key(c)] = true
 	}
-	for _, r := range known.Of(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
+	for _, r := range known.OfTask(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
 		f := r.Result.Failure
 		if f == nil && r.Class() != mine || f != nil && f.Kind != records.Unbuildable && !r.Class().SameMachine(mine) {
 			continue

@@ -234,10 +234,10 @@ func (t *tuner) tell(e Event) {
 	}
 }
 
-// left is how many candidates may still be begun; 0 where the time is over.
-func (t *tuner) left() int {
+// budget returns the number of candidates that may still be begun; 0 where the time is over.
+func (t *tuner) budget() int {
 	switch {
-	case t.over():
+	case t.isOver():
 		return 0
 	case t.Trials > 0:
 		return t.Trials - t.begun
@@ -245,8 +245,8 @@ func (t *tuner) left() int {
 	return math.MaxInt
 }
 
-// over says that no more candidates are to be begun.
-func (t *tuner) over() bool { return t.Time > 0 && time.Since(t.began) >= t.Time }
+// isOver says that no more candidates are to be begun.
+func (t *tuner) isOver() bool { return t.Time > 0 && time.Since(t.began) >= t.Time }
 
 func (t *tuner) result() *Result {
 	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began), Busy: t.busy()}

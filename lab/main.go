@@ -1,4 +1,4 @@
-// Command lab measures ripc and writes the pages of what it measured. It runs in the module's root:
+// Command lab measures ripc and writes the pages of the measurements. It runs in the module's root:
 //
 //	go run ./lab TASK [--only REGEXP] [--rounds N] [--anew] [--missing] [--page]
 //	go run ./lab fit|judge --target T
@@ -34,7 +34,7 @@ import (
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.Alone(), speed.Task(), tuner.Task(), records.Task()}
+	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(), speed.Task(), tuner.Task(), records.Task()}
 }
 
 func main() {
@@ -48,7 +48,7 @@ func main() {
 
 // root returns the command.
 func root() *cobra.Command {
-	root := &cobra.Command{Use: "lab", Short: "measure ripc, and write the pages of what was measured", SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
+	root := &cobra.Command{Use: "lab", Short: "measure ripc, and write the pages of the measurements", SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	for _, t := range tasks() {
 		root.AddCommand(command(t))
 	}
@@ -69,8 +69,8 @@ func command(t *task.Task) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.Only, "only", "", "only subjects that match a regular expression")
 	f.IntVar(&o.Rounds, "rounds", max(1, t.Rounds), "rounds in which all take turns")
-	f.BoolVar(&o.Anew, "anew", false, "measure also what was measured today of the same code")
-	f.BoolVar(&o.Missing, "missing", false, "measure only what has no figure at all, unless --anew is given")
+	f.BoolVar(&o.Anew, "anew", false, "measure also subjects that were measured today with the same code")
+	f.BoolVar(&o.Missing, "missing", false, "measure only subjects without any figure, unless --anew is given")
 	f.BoolVar(&o.Page, "page", false, "measure nothing, write the pages of the figures that are there")
 	f.StringVar(&o.Store, "store", t.File(), "file of figures; pages are made of the usual one only")
 	c.MarkFlagsMutuallyExclusive("anew", "page")

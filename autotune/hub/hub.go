@@ -148,7 +148,7 @@ func (h *Hub) setUp(ctx context.Context, own nkeys.KeyPair, public string) error
 	_, err = h.nc.Subscribe(runner.RestSubject, func(m *nats.Msg) {
 		worker := runner.RestedWorker(m.Subject)
 		h.auth.log(fmt.Sprintf("worker %s is to rest: %s", worker, terminal.Cut(string(m.Data), maxReason)))
-		h.auth.rest(worker)
+		h.auth.beginRest(worker)
 		h.disconnect(worker)
 	})
 	return err
@@ -202,7 +202,7 @@ type auth struct {
 	rests map[string]time.Time // workers, until when
 }
 
-func (a *auth) rest(worker string) {
+func (a *auth) beginRest(worker string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.rests[worker] = time.Now().Add(runner.Resting)

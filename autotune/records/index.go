@@ -13,7 +13,7 @@ import (
 )
 
 // LoadIndex is LoadExisting for who looks at all records and at the steps of few. Large fields stay
-// in the file until Record.Whole reads them: steps, values, samples and texts of failures. So a
+// in the file until Record.Complete reads them: steps, values, samples and texts of failures. So a
 // file of any size takes little memory.
 func LoadIndex(path string) (*Set, error) {
 	f, err := files.Open(path)
@@ -42,9 +42,9 @@ type place struct {
 // ErrChanged says that a file was overwritten since it was read.
 var ErrChanged = errors.New("the file of records has changed since it was read")
 
-// Whole returns r with all that its line has. It fails with ErrChanged, or where the file cannot be
-// read.
-func (r *Record) Whole() (Record, error) {
+// Complete returns r with all fields of its line. It fails with ErrChanged, or where the file
+// cannot be read.
+func (r *Record) Complete() (Record, error) {
 	if r.place.file == nil {
 		return *r, nil
 	}

@@ -71,8 +71,8 @@ func (s *Set) Tasks() []Task {
 	return out
 }
 
-// Of are the records of a task, in the order of the file: costs and failures.
-func (s *Set) Of(t Task) []Record {
+// OfTask returns the records of a task, in the order of the file: costs and failures.
+func (s *Set) OfTask(t Task) []Record {
 	var out []Record
 	for i := range s.Records {
 		if s.Records[i].Task() == t {
@@ -86,7 +86,7 @@ func (s *Set) Of(t Task) []Record {
 // go before simulated ones, then the latest goes first, by the time of its best candidate.
 func (s *Set) Classes(t Task) []Class {
 	measured, lost := map[Class]time.Time{}, map[Class]bool{} // no candidate of a lost one may be used
-	for _, r := range s.Of(t) {
+	for _, r := range s.OfTask(t) {
 		c := r.Class()
 		if _, known := measured[c]; known || r.Result.Failure != nil {
 			continue
@@ -118,7 +118,7 @@ func (s *Set) Ranked(t Task, c Class) []Record {
 	var order []string
 	times := map[string][]Record{}
 	bad := map[string]bool{}
-	for _, r := range s.Of(t) {
+	for _, r := range s.OfTask(t) {
 		key := r.Candidate.Key()
 		switch {
 		case r.Result.Failure != nil:
@@ -156,7 +156,7 @@ func byCost(a, b Record) int { return cmp.Compare(a.Result.Cost, b.Result.Cost) 
 // default schedules changed between runs it is the latest one's.
 func (s *Set) Default(t Task, c Class) (def Record, ok bool) {
 	var key string
-	for _, r := range s.Of(t) {
+	for _, r := range s.OfTask(t) {
 		if r.Origin.Trial == 0 && r.Result.Failure == nil && r.Class() == c {
 			key, ok = r.Candidate.Key(), true
 		}

@@ -218,7 +218,7 @@ func notRecord(err error) error {
 // line is r as it stands in files, with the line's end: the same record always gives the same
 // bytes.
 func (r *Record) line() ([]byte, error) {
-	c, err := r.Whole()
+	c, err := r.Complete()
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (s *Set) Curves(t Task, c Class) []Curve {
 	}
 	var order []run
 	tried := map[run]map[int][]Record{} // by trial; none of one that failed
-	for _, r := range s.Of(t) {
+	for _, r := range s.OfTask(t) {
 		if r.Result.Failure == nil && r.Class() != c || !c.SameMachine(r.Class()) {
 			continue
 		}

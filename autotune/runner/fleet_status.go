@@ -31,12 +31,12 @@ func (f Fleet) Status(ctx context.Context) (FleetStatus, error) {
 	defer cancel(nil)
 	nc, _, err := f.connect(f.endRefused(cancel))
 	if err != nil {
-		return FleetStatus{}, f.lost(err)
+		return FleetStatus{}, f.lostError(err)
 	}
 	defer nc.Close()
 	s, err := f.status(ctx, nc)
 	if err != nil {
-		return FleetStatus{}, f.lost(cmp.Or(context.Cause(ctx), err))
+		return FleetStatus{}, f.lostError(cmp.Or(context.Cause(ctx), err))
 	}
 	return s, nil
 }

@@ -70,11 +70,11 @@ func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 			r.mu.Unlock()
 		}))
 	if err != nil {
-		return nil, f.lost(err)
+		return nil, f.lostError(err)
 	}
 	if err := r.open(ctx, t); err != nil {
 		r.nc.Close()
-		return nil, f.lost(cmp.Or(context.Cause(ctx), err))
+		return nil, f.lostError(cmp.Or(context.Cause(ctx), err))
 	}
 	return r, nil
 }
@@ -270,7 +270,7 @@ func (r *fleet) Measure(ctx context.Context, j Job) (Result, error) {
 	stored := make(chan *nats.Msg, 64)
 	sub, err := r.nc.ChanSubscribe(subjectStored+r.pool+"."+j.ID+".*", stored)
 	if err != nil {
-		return Result{}, r.f.lost(err)
+		return Result{}, r.f.lostError(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	a := asked{fleet: r, job: j, next: 1, cannot: map[string]int{}}
@@ -281,7 +281,7 @@ func (r *fleet) Measure(ctx context.Context, j Job) (Result, error) {
 		return Result{}, ctx.Err()
 	}
 	if err != nil {
-		return Result{}, r.f.lost(err)
+		return Result{}, r.f.lostError(err)
 	}
 	return answer, nil
 }

@@ -94,20 +94,20 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { f.log("%v", err) }),
 		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); poke(w.wake) }))
 	if err != nil {
-		return f.lost(err)
+		return f.lostError(err)
 	}
 	defer nc.Close()
 	w.nc = nc
 	if w.js, err = nc.JetStream(nats.MaxWait(request)); err != nil {
-		return f.lost(err)
+		return f.lostError(err)
 	}
 	w.member = Member{Announcement: a, ID: id, Host: host, Since: time.Now().UTC()}
 	for subject, handle := range map[string]nats.MsgHandler{
-		subjectRest + id: func(m *nats.Msg) { w.rest(string(m.Data)) },
+		subjectRest + id: func(m *nats.Msg) { w.beginRest(string(m.Data)) },
 		subjectDrop + w.member.pool().id() + ".*": func(m *nats.Msg) { w.endJob(lastOf(m.Subject)) },
 	} {
 		if _, err := nc.Subscribe(subject, handle); err != nil {
-			return f.lost(err)
+			return f.lostError(err)
 		}
 	}
 	beats, stop := context.WithCancel(ctx)
@@ -120,7 +120,7 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 	return err
 }
 
-func (f Fleet) lost(err error) error {
+func (f Fleet) lostError(err error) error {
 	if key := (*KeyError)(nil); errors.As(err, &key) || errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -178,7 +178,7 @@ func (w *fleetWorker) change(f func(m *Member)) {
 	poke(w.wake)
 }
 
-func (w *fleetWorker) rest(why string) {
+func (w *fleetWorker) beginRest(why string) {
 	why = terminal.Cut(why, maxSaid)
 	w.f.log("told to rest for %v: %s", Resting, why)
 	w.change(func(m *Member) { m.Resting, w.until = why, time.Now().Add(Resting) })
@@ -218,7 +218,7 @@ func (w *fleetWorker) beat(ctx context.Context) {
 func (w *fleetWorker) serve(ctx context.Context) error {
 	sub, err := w.js.PullSubscribe("", "", nats.Bind(streamJobs, w.member.pool().id()), nats.SkipConsumerLookup())
 	if err != nil {
-		return w.f.lost(err)
+		return w.f.lostError(err)
 	}
 	faults := 0 // one after the other
 	for {

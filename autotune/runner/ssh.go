@@ -375,7 +375,7 @@ func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) er
 		if err = s.reconnect(ctx); err != nil {
 			break
 		}
-		err = s.session.within(ctx, limit+s.patience, do)
+		err = s.session.use(ctx, limit+s.patience, do)
 		if err == nil || errors.As(err, new(*WorkerError)) || errors.As(err, new(blame)) {
 			return err
 		}
@@ -413,8 +413,8 @@ func (s *ssh) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// within lets do use the session, which ends if that takes longer than limit, or with ctx.
-func (s *session) within(ctx context.Context, limit time.Duration, do func(*client) error) error {
+// use lets do use the session, which ends if that takes longer than limit, or with ctx.
+func (s *session) use(ctx context.Context, limit time.Duration, do func(*client) error) error {
 	done := make(chan error, 1)
 	go func() { done <- do(s.client) }()
 	timer := time.NewTimer(limit)

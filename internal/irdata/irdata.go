@@ -135,7 +135,7 @@ func FillConstants(p *ir.Program, seed uint64) (names []string, err error) {
 			}
 		}
 	}
-	for i := range p.Buffers { // what no stage reads
+	for i := range p.Buffers { // constants that no stage reads
 		if b := &p.Buffers[i]; b.Kind == ir.ConstBuf && b.Data == nil {
 			b.Data = make([]byte, b.Bytes())
 		}

@@ -1,6 +1,6 @@
 // Package layering keeps the architecture true: Table says which package may import which, and the
 // test of this package fails when code says otherwise. Only imports are read, and only of files
-// that are not tests; tests may import what they like.
+// that are not tests; tests may import any package.
 package layering
 
 import (
@@ -49,7 +49,7 @@ func Check(root, module string, table []Row) ([]string, error) {
 			if !unknown[pkg] {
 				unknown[pkg] = true
 				problems = append(problems, fmt.Sprintf("package %s has no row in internal/layering/table.go: "+
-					"add one that says what it may import, e.g. {%q, []string{\"ir\"}, nil}", pkg, pkg))
+					"add one with its imports, e.g. {%q, []string{\"ir\"}, nil}", pkg, pkg))
 			}
 			return nil
 		}

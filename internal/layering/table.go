@@ -1,6 +1,6 @@
 package layering
 
-// Row says what one package may import besides the standard library.
+// Row lists the packages that one package may import besides the standard library.
 type Row struct {
 	// Package is the path below the module ("codegen/llvm/driver"; "." is the root). A path that
 	// ends in "/..." stands for every package below it.
@@ -15,7 +15,7 @@ type Row struct {
 // listed fails the test of this package: either the code is in the wrong place, or the design
 // changes and the row with it.
 //
-// What the rows keep true: ir knows nothing but itself and the description of layers; schedule
+// The invariants of the rows: ir knows nothing but itself and the description of layers; schedule
 // knows no target; only codegen/llvm/emit knows llir; runtime knows nothing of the compiler, so
 // that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
@@ -102,7 +102,7 @@ func Table() []Row {
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of what the root found out
+		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of the root's results
 
 		{"e2e", nil, nil}, // tests only
 		{"measure/limits", []string{"caches", "codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
@@ -117,11 +117,11 @@ func Table() []Row {
 		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil},                                                                                                                                                                                                                                 // makes the records that ship
 		{"lab/meter", []string{".", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "targets"}, nil},                                                                                                                                                                 // kernels alone
 		{"lab/fit", []string{".", "autotune/records", "autotune/space", "compile", "examples/networks/zoo", "fusedglue", "ir", "lab/figures", "lab/meter", "lab/task", "lower", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"github.com/spf13/cobra", "golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
-		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/speed", "lab/task", "lab/tuner"}, []string{"github.com/spf13/cobra"}},                                                                                                                                                       // measures, and writes the pages of what was measured
+		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/speed", "lab/task", "lab/tuner"}, []string{"github.com/spf13/cobra"}},                                                                                                                                                       // measures, and writes the pages of measurements
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
-		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
+		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // the shipped files
 
 		{"schemas", nil, nil},
 
@@ -139,7 +139,7 @@ func Table() []Row {
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/human", nil, nil},
 		{"internal/irdata", []string{"ir"}, nil},
-		{"internal/judge", []string{"ir", "ir/arith", "ir/deps", "ir/interp", "schedule"}, nil}, // what is proved, beside what happens
+		{"internal/judge", []string{"ir", "ir/arith", "ir/deps", "ir/interp", "schedule"}, nil}, // proofs, beside results
 		{"internal/layering", nil, nil},
 		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/ripcjson", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
 		{"internal/names", nil, nil},

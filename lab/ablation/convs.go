@@ -27,8 +27,8 @@ func sweep() (all []shape) {
 	return all
 }
 
-// sampled are n of all, all for 0: of all extents, and those of a smaller n among them.
-func sampled(all []shape, n int) (some []shape) {
+// sampleShapes returns n of all, all for 0: of all extents, and those of a smaller n among them.
+func sampleShapes(all []shape, n int) (some []shape) {
 	if n <= 0 {
 		return all
 	}

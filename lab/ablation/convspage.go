@@ -25,7 +25,7 @@ func (r results) measured(t string, shapes []shape) []shape {
 	})
 }
 
-// speedups are what Larq Compute Engine's Table 2 has, of the shapes of its Figure 3.
+// speedups writes the rows of Larq Compute Engine's Table 2, for the shapes of its Figure 3.
 func (r results) speedups(b *strings.Builder, t string) {
 	shapes, all := r.measured(t, sweep()), precisions(t)
 	if len(shapes) == 0 {

@@ -37,8 +37,8 @@ func features(target string) []feature {
 	return []feature{tiling, vectorize, popcount, glue, packing}
 }
 
-// what the features are, for the page.
-func (f feature) what() string {
+// description explains the feature on the page.
+func (f feature) description() string {
 	return map[feature]string{
 		tiling:    "loops are split, ordered and written out, and sums computed where they are used, in registers (all steps that are not named here)",
 		vectorize: "steps vectorize",
@@ -49,7 +49,7 @@ func (f feature) what() string {
 	}[f]
 }
 
-// set is what is on.
+// set is the features that are on.
 type set map[feature]bool
 
 func (s set) String() string {
@@ -97,7 +97,7 @@ func leaveOneOut(target string) (steps []step) {
 	return steps
 }
 
-// options compile a model with what is on.
+// options compile a model with the features of s.
 func (s set) options(ctx context.Context, path, target string) (ripc.Options, error) {
 	o := ripc.Options{Target: target, PackApart: !s[packing]}
 	g, err := ripc.Load(ctx, path)
@@ -109,7 +109,7 @@ func (s set) options(ctx context.Context, path, target string) (ripc.Options, er
 		if n.Op != "bitserial_conv2d" && n.Op != "bitserial_dense" {
 			continue
 		}
-		if !s[glue] { // what the caller sees is not folded
+		if !s[glue] { // outputs of the network are not folded
 			o.Import.End = append(o.Import.End, n.Output)
 		}
 		if !s[popcount] {
@@ -141,8 +141,7 @@ func (s set) options(ctx context.Context, path, target string) (ripc.Options, er
 }
 
 // trace is the schedule of f: that of its strategy, without the steps of features that are off, and
-// without those that need these: that cannot be done without them, or leave what cannot be proved
-// right.
+// without those that need these: that cannot be done without them, or leave a Func without proof.
 func (s set) trace(f *ir.Func, t targets.Target) (schedule.Trace, error) {
 	choice, err := s.choice(f, t)
 	if err != nil {

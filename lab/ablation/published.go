@@ -7,7 +7,7 @@ import (
 	"ripc/lab/task"
 )
 
-// publication is a network of which a paper says what it and the one in floats take.
+// publication is a network with the times of a paper, of itself and of its float network.
 type publication struct {
 	network, float string
 	took, floats   float64 // ms

@@ -1,4 +1,4 @@
-// Package figures keeps what the lab measures: one line of JSON a measurement, in files that only
+// Package figures keeps the lab's measurements: one line of JSON a measurement, in files that only
 // grow, with the date, the commit, the CPU and the tools of each.
 package figures
 
@@ -10,7 +10,7 @@ import (
 	"ripc/measure"
 )
 
-// Key says what a figure is of.
+// Key names a figure.
 type Key struct {
 	Subject string `json:"subject"`           // a layer, a network, a command or a kernel
 	Variant string `json:"variant,omitempty"` // how it is computed, such as by another engine; "" is the task's usual way
@@ -41,8 +41,8 @@ type Figure struct {
 	Mark
 }
 
-// Of returns the values of what a run of code measured.
-func Of(m measure.Figures) map[string]float64 {
+// Values returns the values of a measured run.
+func Values(m measure.Figures) map[string]float64 {
 	v := map[string]float64{}
 	for name, x := range map[string]*float64{"min_ms": m.MinMS, "median_ms": m.MedianMS, "macs_per_cycle": m.MACsPerCycle, "estimated_cycles": m.EstimatedCycles} {
 		if x != nil {

@@ -19,7 +19,7 @@ type Mark struct {
 	// code were changed since. "" is unknown.
 	Commit string `json:"commit"`
 	CPU    string `json:"cpu"`            // the CPU that measured, or the core that a model estimates
-	Tool   string `json:"tool,omitempty"` // the system and the versions of what was run
+	Tool   string `json:"tool,omitempty"` // the system and the versions of the programs
 }
 
 // Compiler lists the folders that decide which code a network becomes.
@@ -30,8 +30,8 @@ func Compiler() []string {
 // commitDigits is the length of a commit in a mark.
 const commitDigits = 12
 
-// Now returns the mark of what this CPU measures now. code lists folders that are measured besides
-// Compiler.
+// Now returns the mark of measurements of this CPU at this moment. code lists folders that are
+// measured besides Compiler.
 func Now(tool string, code ...string) Mark {
 	return Mark{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Commit: head(append(Compiler(), code...)), Tool: tool}
 }
@@ -48,8 +48,8 @@ func (m Mark) Estimated(core string) Mark {
 	return m
 }
 
-// Counted returns m of instructions that qemu counts.
-func (m Mark) Counted() Mark {
+// ByQemu returns the mark of instructions that qemu counts.
+func (m Mark) ByQemu() Mark {
 	m.CPU = byQemu
 	return m
 }
@@ -71,7 +71,7 @@ func head(folders []string) string {
 	return text
 }
 
-// String returns the mark for people: "2026-11-22, commit 0123456789ab, AMD EPYC".
+// String returns the mark for people: `2026-11-22, commit 0123456789ab, AMD EPYC`.
 func (m Mark) String() string {
 	return fmt.Sprintf("%s, commit %s, %s", cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"), cmp.Or(m.CPU, "unknown CPU"))
 }

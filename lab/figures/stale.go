@@ -38,7 +38,7 @@ func (s *Store) Stale(w io.Writer, code ...string) (old bool, err error) {
 	return old, nil
 }
 
-// current is the age of figures whose code has not changed.
+// current is the age of figures of unchanged code.
 const current = "as new as the code"
 
 // age says how many commits changed folders since the mark's.

@@ -1,6 +1,6 @@
 // Package fit makes the model of a machine, which chooses algorithms and schedules
-// (docs/machines.md): it measures schedules of layers, fits the model to them, and judges what the
-// model chooses for other layers. All points are kept (lab/data/points), so that a fit of other
+// (docs/machines.md): it measures schedules of layers, fits the model to them, and judges the
+// model's choices for other layers. All points are kept (lab/data/points), so that a fit of other
 // features measures nothing anew. schedule/machine/data has the models.
 package fit
 
@@ -19,12 +19,12 @@ import (
 	"ripc/targets"
 )
 
-// options say what is measured and fitted.
+// options are the flags of both commands.
 type options struct {
 	from                       uint64   // seed of the first drawn layer
 	layers, points, multiplies int      // drawn layers, schedules of each, and multiply-accumulates of a layer at most
-	models                     []string // whose layers are measured in the place of drawn ones
-	fit, sieve                 bool     // what is fitted
+	models                     []string // files or networks with layers to measure in the place of drawn ones
+	fit, sieve                 bool     // the models to fit
 	check                      bool     // predict layers that the fit has not seen
 }
 
@@ -41,7 +41,7 @@ func Commands() []*cobra.Command {
 	f.BoolVar(&learned.check, "check", true, "predict layers that a fit has not seen, which takes as long as the rest; else the last check stands")
 	f.BoolVar(&learned.sieve, "sieve", true, "fit the sieve as well, which takes minutes")
 	f.StringSliceVar(&learned.models, "models", nil, "measure the layers of these in the place of drawn ones: files, or names of examples/networks")
-	judge := command("judge", "compare what compile chooses for layers that no fit has seen with the best of their measured schedules", judgeChoices, &judged)
+	judge := command("judge", "compare compile's choices for layers that no fit has seen with the best of their measured schedules", judgeChoices, &judged)
 	judge.Flags().IntVar(&judged.layers, "layers", 20, "drawn layers")
 	judge.Flags().IntVar(&judged.points, "points", 40, "schedules of a layer")
 	return []*cobra.Command{fit, judge}

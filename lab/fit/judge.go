@@ -20,8 +20,8 @@ import (
 // firstJudged is the seed of the first layer that no fit sees.
 const firstJudged = 1_000_000
 
-// judgeChoices compares what compile takes with the best of the points of layers that no fit has
-// seen. It writes the result to the model.
+// judgeChoices compares compile's choices with the best points of layers that no fit has seen. It
+// writes the result to the model.
 func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	m, ok, err := machine.Of(t)
 	if err != nil {

@@ -55,7 +55,7 @@ func openCollector(ctx context.Context, t targets.Target, o options) (*collector
 	return &collector{o, m}, err
 }
 
-// origin says what measured points.
+// origin is the machine of measured points.
 type origin struct {
 	unit records.Unit
 	records.Machine
@@ -222,8 +222,8 @@ func (s *sampler) draw(k kernel) space.Point {
 	return p
 }
 
-// promising measures the n schedules, of all kernels together, of which the target's model expects
-// most.
+// promising measures the n schedules, of all kernels together, that the target's model predicts to
+// be fastest.
 func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error {
 	type hope struct {
 		kernel
@@ -263,7 +263,7 @@ func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bo
 	if err != nil && meter.Ends(ctx, err) {
 		return err
 	}
-	if err != nil { // LLVM may refuse what estimates let pass
+	if err != nil { // LLVM may refuse schedules that estimates accept
 		fmt.Fprintf(os.Stderr, "layer %d, %s %s: %v\n", s.from.seed, k.Task.Algorithm, x.Point, err)
 		return nil
 	}

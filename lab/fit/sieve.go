@@ -14,7 +14,7 @@ import (
 	"ripc/targets"
 )
 
-// What a sieve is fitted to: layers of all sizes, and points of some kernels of each.
+// The points that a sieve is fitted to: layers of all sizes, and points of some kernels of each.
 const (
 	guessedLayers  = 500
 	guessedKernels = 6 // of a layer
@@ -50,8 +50,8 @@ func drawGuesses(ctx context.Context, t targets.Target, m *machine.Model) ([]mac
 	})
 }
 
-// guessPoints predicts points of k at random, then neighbours of those of which m expects most.
-// Points that cannot be built get the largest cost.
+// guessPoints predicts points of k at random, then neighbours of those that m predicts to be
+// fastest. Points that cannot be built get the largest cost.
 func guessPoints(d *features.Describer, m *machine.Model, k kernel, group string, r *rand.Rand) []machine.Guess {
 	var points []space.Point
 	var all, unbuilt []machine.Guess

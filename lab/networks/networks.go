@@ -61,7 +61,7 @@ func Task() *task.Task {
 			return []string{"onnxruntime " + r.version}, nil
 		},
 		Cases: func(_ context.Context, only *regexp.Regexp) (all []task.Case, err error) {
-			for _, n := range chosen(only) {
+			for _, n := range match(only) {
 				all = append(all, task.Case{Key: figures.Key{Subject: n.name}, Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
 					return r.measure(ctx, n)
 				}})
@@ -80,8 +80,8 @@ type network struct {
 	pictures, labels string
 }
 
-// chosen returns the networks that only matches, or without only those of the table.
-func chosen(only *regexp.Regexp) (all []network) {
+// match returns the networks that only matches, or without only those of the table.
+func match(only *regexp.Regexp) (all []network) {
 	for _, n := range zoo.Networks() {
 		if only == nil && n.Listed || only != nil && only.MatchString(n.Name) {
 			all = append(all, network{name: n.Name, model: n.Write})
@@ -113,7 +113,7 @@ func trained() (all []network) {
 	return all
 }
 
-// boards are the targets whose cycles are estimated.
+// boards are the targets with estimated cycles.
 func boards() []string { return []string{"rpi3", "rpi4"} }
 
 // library is a network compiled for this machine.
@@ -148,7 +148,7 @@ func compile(ctx context.Context, model, so string, twin bool) (lib library, err
 // compare compares networks with their definitions.
 func (r *runner) compare(ctx context.Context, only *regexp.Regexp, out io.Writer) error {
 	var bad []error
-	for _, n := range chosen(only) {
+	for _, n := range match(only) {
 		path, err := n.model(dir)
 		if err != nil {
 			return err
@@ -247,7 +247,7 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 	return []figures.Figure{{Values: v}}, nil
 }
 
-// script makes an ONNX model of the float network in whose place a model stands, and times it.
+// script makes an ONNX model of a model's float network, and times it.
 //
 //go:embed onnx_twin.py
 var script string

@@ -1,4 +1,4 @@
-// Package numbers measures what the documents say of ripc's speed and size.
+// Package numbers measures the speed and sizes that the documents name.
 package numbers
 
 import (
@@ -33,7 +33,7 @@ type bench struct {
 	size                                 bool   // the library's size too
 }
 
-// What the pages are about.
+// The subjects of the pages.
 var (
 	networks  = []string{"squeezenet", "squeezenet_a2", "squeezenet_a3", "squeezenet_float"}
 	layers    = []struct{ name, input string }{{"A", "56x56x64"}, {"B", "28x28x128"}, {"C", "14x14x256"}, {"D", "7x7x512"}}
@@ -43,7 +43,7 @@ var (
 	schedules = []string{"", "fire4", "fire4_tiles3"}
 )
 
-// fire4 is the layer whose schedules docs/schedule.md compares.
+// fire4 is the layer of docs/schedule.md.
 const fire4 = "fire4_expand3"
 
 // benches lists all figures that ripc bench gives.
@@ -132,10 +132,10 @@ func (b bench) measure(ctx context.Context, mark figures.Mark) ([]figures.Figure
 		}
 		found, macs = r.Layers[at].Figures, r.Layers[at].MACs
 	}
-	f := figures.Figure{Mark: mark, Values: figures.Of(found)}
+	f := figures.Figure{Mark: mark, Values: figures.Values(found)}
 	f.Values["macs"] = float64(macs)
 	if r.Simulated {
-		f.Mark = mark.Counted()
+		f.Mark = mark.ByQemu()
 	} else if r.ClockGHz != nil {
 		f.Values["clock_ghz"] = *r.ClockGHz
 	}

@@ -68,9 +68,9 @@ func (f figure) times() string {
 // seconds is the shortest time of a command.
 func (f figure) seconds() string { return fmt.Sprintf("%.1f s", f.Values["min_ms"]/1000) }
 
-func (f figure) perCycle() string { return task.Or(f.Values["macs_per_cycle"], "%.0f") }
+func (f figure) perCycle() string { return task.Format(f.Values["macs_per_cycle"], "%.0f") }
 
-func (f figure) millions() string { return task.Or(f.Values["instructions"]/1e6, "%.1f M") }
+func (f figure) millions() string { return task.Format(f.Values["instructions"]/1e6, "%.1f M") }
 
 func (n numbers) machine() string {
 	var timed []*figures.Figure

@@ -143,8 +143,8 @@ func reached(rates []limits.Rate) map[string]float64 {
 	return map[string]float64{"max_macs_per_second": fastest[0].PerSecond, "macs_per_cycle": figures.Median(cycles), "clock_ghz": figures.Median(clocks)}
 }
 
-// load starts an entry's worker, or says why that is not possible. What it has loaded must be what
-// the subject is, and its results those of the workers that it shall agree with.
+// load starts an entry's worker, or says why that is not possible. The worker must have loaded the
+// subject, and its results must agree with those of the workers that it is compared with.
 func (b *bench) load(ctx context.Context, s Subject, e Entry, threads int, have []*worker) (*worker, string, error) {
 	if threads > 1 && e.OneThread != "" {
 		return nil, e.OneThread, nil
@@ -175,7 +175,7 @@ func (b *bench) load(ctx context.Context, s Subject, e Entry, threads int, have 
 	return w, "", nil
 }
 
-// contents is what a program that made a model counted in the file: FILE.json.
+// contents is the count of a model's parts by the program that made it: FILE.json.
 type contents struct {
 	Inputs  [][]int          `json:"inputs"`
 	Outputs [][]int          `json:"outputs"`
@@ -191,8 +191,8 @@ func readContents(model string) (c contents, err error) {
 	return c, json.Unmarshal(data, &c)
 }
 
-// check compares what a worker has loaded with its subject, and takes the products of another
-// engine from its file's contents.
+// check compares the model that a worker has loaded with its subject, and takes the products of
+// another engine from its file's contents.
 func (w *worker) check(s Subject, file string) string {
 	macs := w.MACs
 	if w.entry.Env != "" {
@@ -223,8 +223,8 @@ func (w *worker) check(s Subject, file string) string {
 	return ""
 }
 
-// differs compares the results of a worker with those that it shall agree with: says whose are
-// others, or "".
+// differs compares the results of a worker with those that it shall agree with: names the worker
+// with other results, or "".
 func differs(have []*worker, w *worker) string {
 	const tolerance = 1e-3 // of the largest number: sums of floats are added in another order
 	for _, other := range have {

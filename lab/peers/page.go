@@ -14,7 +14,7 @@ import (
 // limitSubject is the subject of the kernels of the limits.
 const limitSubject = "limits"
 
-// results are figures, what they are of, and the kernels of the limits.
+// results are figures with their subjects, and the kernels of the limits.
 type results struct {
 	*figures.Store
 	subjects []Subject
@@ -94,7 +94,7 @@ func threadsText(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
-// machine says what was measured where, and with what.
+// machine describes the machine and the tools.
 func (r *results) machine() string {
 	var load float64
 	var clocks []float64

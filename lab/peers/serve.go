@@ -21,8 +21,8 @@ import (
 )
 
 // limitOf is the limit of the machine that a layer has: by the algorithm of its sums where that
-// says it, otherwise by the numbers that are multiplied. Bytes that are multiplied as f32 are
-// measured by what bytes could take. It is "" for an algorithm that is not known.
+// says it, otherwise by the numbers that are multiplied. The limit of bytes that are multiplied as
+// f32 is that of bytes. It is "" for an algorithm that is not known.
 func limitOf(l describe.Layer) string {
 	if l.Algorithm.Name == "" {
 		return "fp32"
@@ -96,7 +96,7 @@ func session(ctx context.Context, model string, threads int) (*runtime.Session, 
 	if err != nil {
 		return nil, nil, err
 	}
-	defer os.RemoveAll(dir) // what is mapped stays
+	defer os.RemoveAll(dir) // mapped files stay
 	file := filepath.Join(dir, "model.so")
 	if err := os.WriteFile(file, c.Files[codegen.SO], 0o600); err != nil {
 		return nil, nil, err

@@ -10,7 +10,7 @@ type Subject struct {
 	Entries []Entry
 }
 
-// Entry is an engine that runs a subject, and what it runs.
+// Entry is an engine with its model of a subject.
 type Entry struct {
 	Engine string // for people
 	Env    string // the environment of the engine: scripts/setup-peers.sh makes it; "" for ripc itself
@@ -19,7 +19,7 @@ type Entry struct {
 	// top folder.
 	Model string
 	Own   bool
-	// Agrees is a name that entries share whose results must be the same, but for roundings; ""
+	// Agrees is a name that entries share if their results must be the same, but for roundings; ""
 	// compares with none.
 	Agrees string
 	// OneThread says why the entry is for one thread only; "" if it is not.

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A worker is a process that has loaded one model with one engine, and runs it on command. It says
-// what it has loaded in its first line, a greeting; for each order that it then reads it writes a
+// A worker is a process that has loaded one model with one engine, and runs it on command. It
+// describes its model in its first line, a greeting; for each order that it then reads it writes a
 // report. Both sides are JSON, one object a line; lab/peers/python/worker.py is the other
 // implementation.
 type (
@@ -47,7 +47,7 @@ type worker struct {
 	in     io.WriteCloser
 	out    *bufio.Scanner
 	errors *bytes.Buffer
-	one    time.Duration // about what a run takes
+	one    time.Duration // estimated time of a run
 	times  []time.Duration
 }
 

@@ -195,7 +195,7 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 	return map[string]string{filepath.Join(root, "docs", "shipped-records.md"): text}, nil
 }
 
-// pageOf says what records are shipped, in a number of bytes.
+// pageOf describes the records that are shipped, in size bytes.
 func pageOf(s *records.Set, size int) string {
 	var versions, machines []string
 	kernels, better := map[string]int{}, map[string]int{}

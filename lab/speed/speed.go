@@ -50,10 +50,10 @@ func measure(ctx context.Context, network string, threads int) ([]figures.Figure
 	if err != nil {
 		return nil, err
 	}
-	all := []figures.Figure{{Values: figures.Of(r.Figures)}}
+	all := []figures.Figure{{Values: figures.Values(r.Figures)}}
 	for _, l := range r.Layers {
 		if l.MACs > 0 {
-			all = append(all, figures.Figure{Key: figures.Key{Subject: l.Name, Variant: network, Threads: threads}, Values: figures.Of(l.Figures)})
+			all = append(all, figures.Figure{Key: figures.Key{Subject: l.Name, Variant: network, Threads: threads}, Values: figures.Values(l.Figures)})
 		}
 	}
 	return all, nil

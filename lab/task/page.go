@@ -37,8 +37,8 @@ func Fill(root, page string, texts map[string]string) (string, error) {
 	return text, nil
 }
 
-// Or returns the text of v, "-" if v is 0: there is no such figure.
-func Or(v float64, format string) string {
+// Format returns the text of v, "-" if v is 0: there is no such figure.
+func Format(v float64, format string) string {
 	if v == 0 {
 		return "-"
 	}

@@ -17,8 +17,8 @@ import (
 //go:embed tasks.json
 var tasksText []byte
 
-// row is a convolution of 3x3 or 1x1 windows, padded to keep its size: a small layer, whose default
-// schedule comes from rules that were made for others.
+// row is a convolution of 3x3 or 1x1 windows, padded to keep its size: a small layer. The rules
+// behind its default schedule were made for others.
 type row struct {
 	Name      string `json:"name"`
 	Target    string `json:"target"`

@@ -12,9 +12,9 @@ import (
 	"ripc/lab/task"
 )
 
-// over returns by how many percent the median of a search is above the best of the reference after
-// a trial. ok is false if the search was compared with another reference, or ended before.
-func over(f, reference *figures.Figure, trial int) (percent float64, ok bool) {
+// excess returns by how many percent the median of a search is above the best of the reference
+// after a trial. ok is false if the search was compared with another reference, or ended before.
+func excess(f, reference *figures.Figure, trial int) (percent float64, ok bool) {
 	if f == nil || !maps.Equal(f.Values, reference.Values) {
 		return 0, false
 	}
@@ -60,12 +60,12 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 			f := s.Find(key)
 			for _, n := range trials {
 				text := "-"
-				if p, ok := over(f, ref, n); ok {
+				if p, ok := excess(f, ref, n); ok {
 					text = fmt.Sprintf("%.1f", p)
 				}
 				cells = append(cells, text)
 			}
-			if p, ok := over(f, ref, last); ok {
+			if p, ok := excess(f, ref, last); ok {
 				ends = append(ends, p)
 			}
 		}

@@ -50,7 +50,7 @@ func Task() *task.Task {
 	}
 }
 
-// reference is what searches of a layer are compared with.
+// reference is the costs that searches of a layer are compared with.
 type reference struct {
 	points    []space.Candidate // drawn at random
 	costs     []float64
@@ -109,7 +109,7 @@ func (s *settings) reference(ctx context.Context, l *layer, c *costs) (*referenc
 	if ref.points, err = l.points(ctx, s.points); err != nil {
 		return nil, err
 	}
-	if ref.costs, err = c.ofAll(ctx, append(ref.points, d)...); err != nil {
+	if ref.costs, err = c.costAll(ctx, append(ref.points, d)...); err != nil {
 		return nil, err
 	}
 	ref.def = ref.costs[len(ref.points)]
@@ -182,7 +182,7 @@ func (s *settings) search(ctx context.Context, l *layer, c *costs, def float64, 
 		if len(xs) == 0 {
 			break
 		}
-		found, err := c.ofAll(ctx, xs...)
+		found, err := c.costAll(ctx, xs...)
 		if err != nil {
 			return nil, err
 		}

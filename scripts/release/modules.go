@@ -28,10 +28,10 @@ type module struct {
 // purl is the module's name among all packages (https://github.com/package-url/purl-spec).
 func (m module) purl() string { return "pkg:golang/" + m.path + "@" + m.version }
 
-// modules are what programs are linked of, Go's own library first, then by path.
+// modules are the linked modules of programs, Go's own library first, then by path.
 type modules []module
 
-// modulesOf reads in the programs themselves what they are linked of, and asks Go where that lies.
+// modulesOf reads the linked modules in the programs themselves, and asks Go for their folders.
 func modulesOf(ctx context.Context, programs ...string) (modules, error) {
 	in, version := map[string]module{}, ""
 	for _, p := range programs {
@@ -92,9 +92,9 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// bill lists the modules as CycloneDX 1.5 does (https://cyclonedx.org/docs/1.5/json), without what
-// differs each time: a serial number and a date. Hashes there are of files; a module has that of
-// go.sum, as a property.
+// bill lists the modules as CycloneDX 1.5 does (https://cyclonedx.org/docs/1.5/json), without the
+// fields that differ each time: a serial number and a date. Hashes there are of files; a module has
+// that of go.sum, as a property.
 func (ms modules) bill(product string) ([]byte, error) {
 	type dependency struct {
 		Ref string   `json:"ref"`
@@ -121,7 +121,7 @@ func (ms modules) bill(product string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// licenceFile is what licences and their notices are called.
+// licenceFile matches the names of licences and notices.
 var licenceFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
 // licences are the texts that have to go with the programs.

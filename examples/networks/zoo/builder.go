@@ -7,7 +7,7 @@ import (
 )
 
 // builder adds the layers of a network. Its methods take the name of a tensor and give that of
-// another. Names of nodes begin with what a layer is called, and the tensors are called like the
+// another. Names of nodes begin with the name of their layer, and the tensors are called like the
 // nodes.
 type builder struct {
 	Network
@@ -97,7 +97,7 @@ func (b *builder) binary(name string, filters, kernel, stride int, more attrs, x
 	return b.add(name, "bitserial_conv2d", geometry(filters, kernel, stride).with(more), x)
 }
 
-// levels are the attributes of what makes the levels of Riptide's networks.
+// levels are the attributes of the quantizers of Riptide's networks.
 func (b *builder) levels() attrs {
 	a := attrs{"bits": b.Bits}
 	if b.Encoding != ir.Unipolar {
@@ -137,5 +137,5 @@ func (b *builder) stages(n int) int {
 	return n
 }
 
-// blockName is what the nodes of a block of a residual network begin with.
+// blockName begins the names of a residual block's nodes.
 func blockName(stage, block int) string { return fmt.Sprintf("s%db%d", stage+1, block+1) }

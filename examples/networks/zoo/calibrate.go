@@ -21,7 +21,7 @@ type calibrator struct {
 	worst  float64 // largest |mean|/S of any channel: above 1 Riptide's formula would clip it
 }
 
-// visit is what forward calls before each node.
+// visit is called by forward before each node.
 func (c *calibrator) visit(n *graph.Node, x []*refnet.Tensor) error {
 	keys := []string{"mean", "var"}
 	switch a := n.Attrs.(type) {
@@ -41,7 +41,7 @@ func (c *calibrator) visit(n *graph.Node, x []*refnet.Tensor) error {
 		c.stored = map[string]safetensors.Tensor{}
 	}
 	for _, key := range keys {
-		c.stored[n.Name+"."+key] = stored(n.Weights[key].Shape, n.Weights[key].Data.Floats())
+		c.stored[n.Name+"."+key] = tensorOf(n.Weights[key].Shape, n.Weights[key].Data.Floats())
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func medianThreshold(v []float64) float64 {
 	return best
 }
 
-// channel collects and sorts one of so many channels over pictures and positions.
+// channel collects and sorts the values of one channel over pictures and positions.
 func channel(x []*refnet.Tensor, k, channels int) []float64 {
 	var out []float64
 	for _, v := range x {
@@ -194,8 +194,8 @@ func moments(v []float64) (mean, std float64) {
 	return mean, math.Sqrt(std)
 }
 
-// stored is a tensor for a safetensors file.
-func stored(shape []int, v []float32) safetensors.Tensor {
+// tensorOf makes a tensor for a safetensors file.
+func tensorOf(shape []int, v []float32) safetensors.Tensor {
 	t := safetensors.Tensor{DType: "f32", Shape: shape}
 	for _, x := range v {
 		t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(x))

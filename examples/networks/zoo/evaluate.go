@@ -9,7 +9,7 @@ import (
 	"ripc/ir"
 )
 
-// unit says what the integers are that a real tensor is made of: in channel c, integer 1 counts as
+// unit is the scale of the integers behind a real tensor: in channel c, integer 1 counts as
 // step*alpha[c].
 type unit struct {
 	step    float64 // of the levels that the bitserial op read

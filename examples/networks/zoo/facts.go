@@ -9,7 +9,7 @@ import (
 	"ripc/internal/safetensors"
 )
 
-// Facts are what a network is made of, whatever it is compiled for.
+// Facts are sizes of a network that no target changes.
 type Facts struct {
 	Nodes                 int
 	Binary, Float         int   // layers that multiply: levels by weights of few bits, and others
@@ -17,7 +17,7 @@ type Facts struct {
 	Bytes, FloatBytes     int64 // weights, those of few bits packed; and all of them as f32
 }
 
-// Facts counts what n is made of.
+// Facts counts the layers and weights of n.
 func (n Network) Facts() (*Facts, error) {
 	m := n.model()
 	text, err := m.text()

@@ -41,8 +41,8 @@ func (b *builder) alexStride() int {
 	return 4
 }
 
-// alexConvs are AlexNet's binary convolutions, the first one of so many filters, with attributes
-// more of the weights.
+// alexConvs are AlexNet's binary convolutions. first is the number of filters of the first one, and
+// more has attributes of the weights.
 func (b *builder) alexConvs(first int, more attrs, x string) string {
 	for i, l := range []struct {
 		filters, kernel int
@@ -101,9 +101,9 @@ func (b *builder) shortcut(name string, filters int, x string) string {
 	return b.norm(name+"_down_bn", b.conv(name+"_down_conv", filters, 1, 1, x))
 }
 
-// around is what leads around a block, and the stride of the block: of one that halves the picture
-// the shortcut does so too.
-func (b *builder) around(name string, filters int, halves bool, x string) (stride int, short string) {
+// bypass returns the tensor that is added behind a block, and the stride of the block: of one that
+// halves the picture the shortcut does so too.
+func (b *builder) bypass(name string, filters int, halves bool, x string) (stride int, short string) {
 	if halves {
 		return 2, b.shortcut(name, filters, x)
 	}
@@ -117,7 +117,7 @@ func biRealNet(b *builder, x string) string {
 	for stage := range b.stages(4) {
 		for i := range b.times(4) {
 			name, filters := blockName(stage, i), b.ch(64<<stage)
-			stride, short := b.around(name, filters, i == 0 && stage > 0, x)
+			stride, short := b.bypass(name, filters, i == 0 && stage > 0, x)
 			x = b.norm(name+"_bn", b.signConv(name+"_conv", filters, 3, stride, nil, x))
 			x = b.add(name, "add", nil, x, short)
 		}
@@ -125,15 +125,15 @@ func biRealNet(b *builder, x string) string {
 	return b.head(x)
 }
 
-// realToBinary is larq-zoo's RealToBinNet: the sums are scaled by what small dense layers make of
-// the mean of the input.
+// realToBinary is larq-zoo's RealToBinNet: small dense layers make a scale of the sums from the
+// mean of the input.
 func realToBinary(b *builder, x string) string {
 	x = b.resStem(x)
 	channels := b.ch(64)
 	for stage := range b.stages(4) {
 		for i := range b.times(4) {
 			name, filters := blockName(stage, i), b.ch(64<<stage)
-			stride, short := b.around(name, filters, i == 0 && stage > 0, x)
+			stride, short := b.bypass(name, filters, i == 0 && stage > 0, x)
 			y := b.norm(name+"_bn", x)
 			x = b.signConv(name+"_conv", filters, 3, stride, unscaled(), y)
 			z := b.add(name+"_mean", "global_avg_pool", nil, y)
@@ -248,8 +248,8 @@ func reactNet(b *builder, x string) string {
 	return b.head(x)
 }
 
-// quickNet is larq-zoo's of so many blocks and channels: padded with +1, relu before the
-// normalization, blurred transitions.
+// quickNet is larq-zoo's, with the blocks and channels of each stage: padded with +1, relu before
+// the normalization, blurred transitions.
 func quickNet(blocks, widths [4]int) func(b *builder, x string) string {
 	return func(b *builder, x string) string {
 		depthwise := func(name string, channels int, x string) string {

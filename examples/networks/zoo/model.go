@@ -39,7 +39,7 @@ func (m *model) store(name string, shape []int, data ...float32) {
 	if m.stored == nil {
 		m.stored = map[string]safetensors.Tensor{}
 	}
-	m.stored[name] = stored(shape, data)
+	m.stored[name] = tensorOf(shape, data)
 }
 
 // text is the model as JSON, one node a line.

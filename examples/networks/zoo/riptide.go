@@ -60,8 +60,8 @@ func vggNet(b *builder, x string) string {
 	return b.classifier(fmt.Sprintf("fc%d", layer+2), x)
 }
 
-// resNet is a residual network of so many blocks in its stages, whose residual sums are of levels:
-// Riptide's QAdd, a shift_norm behind it.
+// resNet is a residual network with the given blocks in its stages. Its residual sums are of
+// levels: Riptide's QAdd, a shift_norm behind it.
 func resNet(blocks [4]int, bottleneck bool) func(b *builder, x string) string {
 	return func(b *builder, x string) string {
 		x = b.stem(b.ch(64), 7, 2, 3, 2, true, x)
@@ -140,7 +140,7 @@ func squeezeNet(b *builder, x string) string {
 	return b.add("prob", "softmax", nil, x)
 }
 
-// fire is one convolution of a fire module with what follows it.
+// fire is one convolution of a fire module with the layers behind it.
 func (b *builder) fire(name string, filters, kernel int, pooled bool, x string) string {
 	if b.Bits == 0 {
 		x = b.conv(name, filters, kernel, 1, x)

@@ -2,7 +2,7 @@ package zoo
 
 import "fmt"
 
-// What the first layer of the vehicle network reads.
+// vehicleInput is the input of the vehicle network's first layer.
 type vehicleInput uint8
 
 const (
@@ -76,8 +76,8 @@ func mlp4(b *builder, x string) string {
 	return b.dense(x, b.units(1024), b.units(1024), b.units(1024))
 }
 
-// dense is binary dense layers of so many units, with normalization and sign, and the last one of
-// 10.
+// dense is binary dense layers with the given units, with normalization and sign, and the last one
+// of 10.
 func (b *builder) dense(x string, units ...int) string {
 	for i, n := range units {
 		name := fmt.Sprintf("fc%d", i+1)

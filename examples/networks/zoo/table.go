@@ -22,7 +22,7 @@ func imageNet() []int { return []int{1, 224, 224, 3} }
 
 // Networks is the table of all networks, without the small twins.
 func Networks() []Network {
-	all := slices.Concat(squeezeNets(), riptideRows(), others())
+	all := slices.Concat(squeezeNets(), riptideRows(), otherNetworks())
 	for i, n := range all {
 		all[i].Listed = !n.Riptide() && n.Bits > 0 || slices.Contains(listed(), n.Name)
 	}
@@ -89,8 +89,8 @@ func riptideRows() (all []Network) {
 	return all
 }
 
-// others are the networks of other papers.
-func others() []Network {
+// otherNetworks are the networks of other papers.
+func otherNetworks() []Network {
 	larqZoo := "as larq-zoo has it"
 	m, l := [4]int{4, 4, 4, 4}, [4]int{6, 8, 12, 6}
 	wide, narrow := [4]int{64, 128, 256, 512}, [4]int{32, 64, 256, 512}

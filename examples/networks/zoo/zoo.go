@@ -20,14 +20,14 @@ import (
 	"ripc/ir"
 )
 
-// Network is a row of the table: what a network is called, where it comes from, what it is made of.
+// Network is a row of the table: its name, its paper and its layers.
 type Network struct {
 	Name string
-	// Family is what networks of the same layers have in common; they differ in bits and in what
-	// they read.
+	// Family is the name that networks of the same layers share; they differ in bits and in their
+	// inputs.
 	Family string
 	Paper  string // who published it, where
-	Note   string // what is to be known of this form of it; may be ""
+	Note   string // the properties of this form of it; may be ""
 	// Input is the shape of its input: [1, H, W, C] or [1, C].
 	Input []int
 	// Bits of the activations of binary layers, and how they are encoded; Bits is 0 of the network
@@ -102,8 +102,8 @@ func (n Network) model() *model {
 	return b.model
 }
 
-// Graph is the network with statistics that are generated like its weights: what it computes is out
-// of balance, its layers and shapes are the network's. It is there at once.
+// Graph is the network with statistics that are generated like its weights: its outputs are out of
+// balance, its layers and shapes are the network's. It is there at once.
 func (n Network) Graph() (*graph.Graph, error) {
 	m := n.model()
 	delete(m.Source, "file")
@@ -122,8 +122,8 @@ func (n Network) statistics() string {
 // calibrationPictures is how many pictures statistics are taken on.
 const calibrationPictures = 6
 
-// Write writes the network into a folder: NAME.json, whose path it returns, and a safetensors file
-// of statistics, which are taken layer by layer on random pictures.
+// Write writes the network into a folder: NAME.json, and a safetensors file of statistics, which
+// are taken layer by layer on random pictures. It returns the path of NAME.json.
 func (n Network) Write(dir string) (path string, err error) {
 	m := n.model()
 	text, err := m.text()
