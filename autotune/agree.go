@@ -96,8 +96,10 @@ func (a *agreement) read(cpu string) {
 	own, notes := siftRecords(a.set, a.network.Target.Name)
 	tried := map[records.Class]map[string]bool{}
 	a.set = own
-	if elsewhere := func(r records.Record) bool { return r.Machine.CPU != cpu && !r.Machine.Simulated }; a.network.Target.Name == targets.HostName && slices.ContainsFunc(own.Records, elsewhere) {
-		a.set = &records.Set{Records: slices.DeleteFunc(slices.Clone(own.Records), elsewhere)}
+	if a.network.Target.Name == targets.HostName {
+		a.set = &records.Set{Records: slices.DeleteFunc(slices.Clone(own.Records), func(r records.Record) bool {
+			return r.Machine.CPU != cpu && !r.Machine.Simulated
+		})}
 	}
 	for i := range a.set.Records {
 		r := &a.set.Records[i]
@@ -132,7 +134,8 @@ func precedes(c, d records.Class, n, m int) bool {
 }
 
 // agreeOn is the agreement for p, which has the algorithms of choice.
-func (a *agreement) agreeOn(ctx context.Context, p *ir.Program, choice map[string]layout.Algorithm) (*Agreement, error) {
+func (a *agreement) agreeOn(ctx context.Context, p *ir.Program,
+	choice map[string]layout.Algorithm) (*Agreement, error) {
 	out := &Agreement{Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
 	without := Note{Kind: Without}
 	for _, s := range p.Stages {
@@ -183,13 +186,15 @@ func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*m
 			err = compile.Fits(p, f, tr, a.network.Target)
 		}
 		if err == nil {
-			found = &measured{r.Result.Cost, strategy.Choice{Strategy: r.Candidate.Strategy, Values: r.Candidate.Values, Trace: tr}}
+			found = &measured{r.Result.Cost, strategy.Choice{Strategy: r.Candidate.Strategy, Values: r.Candidate.Values,
+				Trace: tr}}
 			break
 		}
 		if r.Versions.Ripc != compile.Version {
 			stale++
 		}
-		if len(a.notes) == 0 || a.notes[len(a.notes)-1].Kind != Stale || !slices.Equal(a.notes[len(a.notes)-1].Layers, layersOf(p, f)) {
+		if len(a.notes) == 0 || a.notes[len(a.notes)-1].Kind != Stale ||
+			!slices.Equal(a.notes[len(a.notes)-1].Layers, layersOf(p, f)) {
 			a.notes = append(a.notes, Note{Kind: Stale, Layers: layersOf(p, f), Err: err})
 		}
 	}

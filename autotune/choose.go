@@ -100,7 +100,9 @@ func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*ch
 	}
 	free := lower.Free(a.network.Graph, o)
 	maps.DeleteFunc(free, func(layer string, _ []layout.Algorithm) bool {
-		return slices.ContainsFunc(programs[0].Stages, func(s ir.Stage) bool { return s.Name == layer && c.unknown[placeOf(s)] })
+		return slices.ContainsFunc(programs[0].Stages, func(s ir.Stage) bool {
+			return s.Name == layer && c.unknown[placeOf(s)]
+		})
 	})
 	for _, layer := range slices.Sorted(maps.Keys(free)) {
 		for _, by := range free[layer] {

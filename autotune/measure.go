@@ -50,9 +50,12 @@ func (a *study) options(emit []codegen.Kind) compile.KernelOptions {
 func (t *tuner) try(ctx context.Context, tr trial) answer {
 	lost := func(err error) answer { return answer{err: err} }
 	failed := func(kind records.FailureKind, text string) answer {
-		return answer{measurement: records.Measurement{Failure: &records.Failure{Kind: kind, Text: text}}, machine: t.Runner.Machine()}
+		return answer{measurement: records.Measurement{Failure: &records.Failure{Kind: kind, Text: text}},
+			machine: t.Runner.Machine()}
 	}
-	want, err := tr.study.reference(ctx, func(interpret func() error) error { return t.working(ctx, checking, interpret) })
+	want, err := tr.study.reference(ctx, func(interpret func() error) error {
+		return t.working(ctx, checking, interpret)
+	})
 	if err != nil {
 		return lost(fmt.Errorf("interpreting %s: %w", title(tr.study.task), err))
 	}
@@ -130,8 +133,9 @@ func explainUnbuildable(ctx context.Context, err error) (text string, ok bool) {
 func (t *tuner) keep(tr trial, a answer) error {
 	r := records.Record{
 		Format: records.Format, Workload: tr.study.task.Workload, Target: tr.study.task.Target.Name,
-		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy, Values: tr.candidate.Point.Values, Trace: tr.candidate.Trace.Lines()},
-		Result:    a.measurement, Machine: a.machine,
+		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy,
+			Values: tr.candidate.Point.Values, Trace: tr.candidate.Trace.Lines()},
+		Result: a.measurement, Machine: a.machine,
 		Versions: t.versions,
 		Origin:   tr.origin,
 	}
@@ -155,7 +159,8 @@ func (t *tuner) note(tr trial, a answer) {
 		t.fresh += now.Sub(t.noted)
 	}
 	t.noted = now
-	e := Tried{Task: tr.study.task, Trial: tr.origin.Trial, Point: tr.candidate.Point, Result: a.measurement, Known: a.known,
+	e := Tried{Task: tr.study.task, Trial: tr.origin.Trial, Point: tr.candidate.Point, Result: a.measurement,
+		Known:   a.known,
 		Default: tr.study.usual, Best: tr.study.best, Done: t.done, Elapsed: now.Sub(t.began)}
 	e.NetworkDefault, e.NetworkBest = t.sums()
 	e.Left = t.remaining()

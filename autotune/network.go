@@ -135,7 +135,8 @@ func (n *Network) tasks(ctx context.Context, layers []string) (tasks []*space.Ta
 		}
 	}
 	if len(tasks) == 0 {
-		return nil, nil, &ir.Error{Pos: ir.Pos{File: n.Graph.File}, Msg: "there is nothing to tune: the network has no stages"}
+		return nil, nil, &ir.Error{Pos: ir.Pos{File: n.Graph.File},
+			Msg: "there is nothing to tune: the network has no stages"}
 	}
 	return tasks, usual, nil
 }

@@ -110,7 +110,8 @@ func (t *tuner) measureAgain(ctx context.Context, c contender) error {
 	}
 	s := c.study
 	s.reckon()
-	e := Again{Task: s.task, Trial: tr.origin.Trial, Point: c.candidate.Point, Result: a.measurement, Default: s.usual, Best: s.best}
+	e := Again{Task: s.task, Trial: tr.origin.Trial, Point: c.candidate.Point, Result: a.measurement, Default: s.usual,
+		Best: s.best}
 	e.NetworkDefault, e.NetworkBest = t.sums()
 	t.tell(e)
 	return nil

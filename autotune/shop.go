@@ -54,7 +54,8 @@ type shop struct {
 // and the next one.
 func newShop(r runner.Runner, round int) *shop {
 	s := &shop{cores: runtime.GOMAXPROCS(0), room: 2 * round, here: r.Here()}
-	s.seats, s.desks, s.slots = semaphore.NewWeighted(int64(s.cores+s.room)), semaphore.NewWeighted(int64(s.cores)), semaphore.NewWeighted(int64(s.room))
+	s.seats, s.desks, s.slots = semaphore.NewWeighted(int64(s.cores+s.room)), semaphore.NewWeighted(int64(s.cores)),
+		semaphore.NewWeighted(int64(s.room))
 	s.seats.TryAcquire(int64(s.room))
 	s.slots.TryAcquire(int64(s.room))
 	return s
@@ -118,7 +119,8 @@ func (s *shop) clock(w work) func() {
 // busy returns the work of the cores until now.
 func (s *shop) busy() Busy {
 	of := func(w work) time.Duration { return time.Duration(s.spent[w].Load()) }
-	return Busy{Cores: s.cores, Proposing: of(proposing), Building: of(building), Checking: of(checking), Measuring: of(measuring), Elsewhere: !s.here}
+	return Busy{Cores: s.cores, Proposing: of(proposing), Building: of(building), Checking: of(checking),
+		Measuring: of(measuring), Elsewhere: !s.here}
 }
 
 // withRoom calls f when there is room; it fails with ctx's error once that is done.

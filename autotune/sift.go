@@ -50,7 +50,9 @@ func noteOthers(set *records.Set, mine records.Class) []Note {
 			}
 			continue
 		}
-		i := slices.IndexFunc(notes, func(n Note) bool { return n.CPU == r.Machine.CPU && n.Simulated == r.Machine.Simulated })
+		i := slices.IndexFunc(notes, func(n Note) bool {
+			return n.CPU == r.Machine.CPU && n.Simulated == r.Machine.Simulated
+		})
 		if i < 0 {
 			i = len(notes)
 			notes = append(notes, Note{Kind: OtherCPU, CPU: r.Machine.CPU, Simulated: r.Machine.Simulated})

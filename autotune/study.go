@@ -25,12 +25,13 @@ func randomOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x7475
 
 // study is a task with all that is known of it.
 type study struct {
-	task    *space.Task
-	space   *space.Space
-	search  *search.Search
-	records map[string][]records.Record // by the candidate's key: results that need not be measured again; most were measured once
-	points  map[string]space.Point      // by the same, of those that have a cost
-	untold  []search.Outcome            // outcomes that the search is told before it proposes again
+	task   *space.Task
+	space  *space.Space
+	search *search.Search
+	// by the candidate's key: results that need not be measured again; most were measured once
+	records map[string][]records.Record
+	points  map[string]space.Point // by the same, of those that have a cost
+	untold  []search.Outcome       // outcomes that the search is told before it proposes again
 	places  []place
 	// recalled are candidates of other tuners, to be tried first.
 	recalled []space.Candidate
@@ -83,7 +84,8 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 		}
 		// Results of another search are told at the beginning; this one's own is found again, in
 		// its order.
-		if own := r.Origin.Tuner == "default" || r.Origin.Tuner == recalled && mineToo[key] || r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
+		if own := r.Origin.Tuner == "default" || r.Origin.Tuner == recalled && mineToo[key] ||
+			r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
 			if c, ok := candidateOf(t, r.Candidate); ok {
 				a.untold = append(a.untold, search.Outcome{Candidate: c, Cost: r.Result.Cost, Failed: f != nil})
 				a.learn(c, r.Result)
@@ -165,7 +167,8 @@ func candidateOf(t *space.Task, r records.Candidate) (space.Candidate, bool) {
 		return space.Candidate{}, false
 	}
 	made, err := tr.ApplyAll(t.Func, schedule.WithInstrs(isa.For(t.Target)))
-	return space.Candidate{Point: space.Point{Strategy: r.Strategy, Values: r.Values}, Trace: tr, Result: made}, err == nil
+	return space.Candidate{Point: space.Point{Strategy: r.Strategy, Values: r.Values}, Trace: tr, Result: made},
+		err == nil
 }
 
 // trialsOf are trials of candidates that the search of that name proposed when best was the lowest

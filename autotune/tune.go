@@ -164,7 +164,8 @@ func (t *tuner) read(ctx context.Context) error {
 		}
 	}
 	t.places, t.usual = map[place][]*study{}, map[place]*study{}
-	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit(), Cold: t.Settings.Cold}
+	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit(),
+		Cold: t.Settings.Cold}
 	known, notes := siftRecords(known, t.network.Target.Name)
 	notes = append(notes, noteOthers(known, mine)...)
 	for _, task := range tasks {
@@ -189,7 +190,8 @@ func (t *tuner) read(ctx context.Context) error {
 		}
 		t.Trials = TrialsEach * max(1, len(different))
 	}
-	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time, Search: t.Search, Missing: missing, Notes: notes})
+	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time,
+		Search: t.Search, Missing: missing, Notes: notes})
 	return nil
 }
 
@@ -251,7 +253,8 @@ func (t *tuner) isOver() bool { return t.Time > 0 && time.Since(t.began) >= t.Ti
 func (t *tuner) result() *Result {
 	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began), Busy: t.busy()}
 	for _, a := range t.studies {
-		r.Tasks = append(r.Tasks, TaskResult{Task: a.task, Trials: a.trials, Failures: a.failures, Default: a.usual, Best: a.best, Point: a.point})
+		r.Tasks = append(r.Tasks, TaskResult{Task: a.task, Trials: a.trials, Failures: a.failures, Default: a.usual,
+			Best: a.best, Point: a.point})
 	}
 	r.Default, r.Best = t.sums()
 	return r

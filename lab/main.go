@@ -34,7 +34,8 @@ import (
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(), speed.Task(), tuner.Task(), records.Task()}
+	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(), speed.Task(),
+		tuner.Task(), records.Task()}
 }
 
 func main() {
@@ -48,7 +49,8 @@ func main() {
 
 // root returns the command.
 func root() *cobra.Command {
-	root := &cobra.Command{Use: "lab", Short: "measure ripc, and write the pages of the measurements", SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
+	root := &cobra.Command{Use: "lab", Short: "measure ripc, and write the pages of the measurements",
+		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	for _, t := range tasks() {
 		root.AddCommand(command(t))
 	}
@@ -59,13 +61,14 @@ func root() *cobra.Command {
 // command returns the command of a task.
 func command(t *task.Task) *cobra.Command {
 	var o task.Options
-	c := &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-		if o.Rounds < 1 {
-			return fmt.Errorf("--rounds %d: give at least 1", o.Rounds)
-		}
-		o.Log = c.ErrOrStderr()
-		return t.Run(c.Context(), o, c.OutOrStdout())
-	}}
+	c := &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.Rounds < 1 {
+				return fmt.Errorf("--rounds %d: give at least 1", o.Rounds)
+			}
+			o.Log = c.ErrOrStderr()
+			return t.Run(c.Context(), o, c.OutOrStdout())
+		}}
 	f := c.Flags()
 	f.StringVar(&o.Only, "only", "", "only subjects that match a regular expression")
 	f.IntVar(&o.Rounds, "rounds", max(1, t.Rounds), "rounds in which all take turns")
@@ -83,13 +86,14 @@ func command(t *task.Task) *cobra.Command {
 // staleCommand returns the command stale.
 func staleCommand() *cobra.Command {
 	var fail bool
-	c := &cobra.Command{Use: "stale", Short: "list the figures that are older than the code that they measure", Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-		old, err := stale(c.OutOrStdout())
-		if err == nil && old && fail {
-			err = errors.New("there are such figures")
-		}
-		return err
-	}}
+	c := &cobra.Command{Use: "stale", Short: "list the figures that are older than the code that they measure",
+		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			old, err := stale(c.OutOrStdout())
+			if err == nil && old && fail {
+				err = errors.New("there are such figures")
+			}
+			return err
+		}}
 	c.Flags().BoolVar(&fail, "fail", false, "exit with 1 if there are such figures")
 	return c
 }

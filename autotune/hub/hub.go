@@ -44,7 +44,8 @@ type Options struct {
 type OpenHubError struct{ Listen string }
 
 func (e *OpenHubError) Error() string {
-	return "a hub without keys lets anyone run code on its workers, so it listens on this machine alone and not on " + e.Listen
+	return "a hub without keys lets anyone run code on its workers, so it listens on this machine alone and not on " +
+		e.Listen
 }
 
 // BadInput reports that the input is at fault.
@@ -93,7 +94,8 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 	}
 	h.auth.closed = len(keys) > 0
 	so := &server.Options{
-		ServerName: "ripc-" + rand.Text()[:8], Host: host, Port: int(number), NoLog: true, NoSigs: true, JetStream: true, StoreDir: filepath.Join(o.Dir, "jetstream"),
+		ServerName: "ripc-" + rand.Text()[:8], Host: host, Port: int(number), NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: filepath.Join(o.Dir, "jetstream"),
 		CustomClientAuthentication: h.auth, AlwaysEnableNonce: true, MaxPayload: 1 << 20,
 	}
 	if number == 0 {
@@ -255,7 +257,8 @@ func (a *auth) check(c server.ClientAuthentication) error {
 			if user.Account, err = a.rooms.find(o.Nkey, r); err != nil {
 				return err
 			}
-			user.Permissions = &server.Permissions{Publish: &server.SubjectPermission{Allow: r.Publish}, Subscribe: &server.SubjectPermission{Allow: r.Subscribe}}
+			user.Permissions = &server.Permissions{Publish: &server.SubjectPermission{Allow: r.Publish},
+				Subscribe: &server.SubjectPermission{Allow: r.Subscribe}}
 		}
 	}
 	c.RegisterUser(user)

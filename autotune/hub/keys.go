@@ -164,8 +164,10 @@ func certificate(o Options) (tls.Certificate, error) {
 		return c, err
 	}
 	t := &x509.Certificate{
-		SerialNumber: number, Subject: pkix.Name{CommonName: "ripc hub"}, NotBefore: time.Unix(0, 0), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, DNSNames: []string{"ripc-hub"},
+		SerialNumber: number, Subject: pkix.Name{CommonName: "ripc hub"}, NotBefore: time.Unix(0, 0),
+		NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames: []string{"ripc-hub"},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, t, t, &private.PublicKey, private)
 	if err != nil {

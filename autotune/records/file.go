@@ -76,7 +76,8 @@ func (e *NotRecordsError) Error() string {
 	if e.Kind != "" {
 		return "it is " + e.Kind + ", no file of records, which ripc tune writes"
 	}
-	return fmt.Sprintf("line %d does not begin as a record does, so the file is left as it is; give a file of records, or a new one", e.Line)
+	return fmt.Sprintf("line %d does not begin as a record does, so the file is left as it is; give a file of "+
+		"records, or a new one", e.Line)
 }
 
 // BadInput reports that the input is at fault.
@@ -280,7 +281,8 @@ func (s *Set) replaceable() error {
 // appending to. It fails with *NotRecordsError if path is there and holds something else than
 // records.
 func WriteFile(path string, s *Set) error {
-	if _, err := load(path, func(old *Set, _ *os.File) error { return old.replaceable() }); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	_, err := load(path, func(old *Set, _ *os.File) error { return old.replaceable() })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &files.WriteError{Path: path, Err: err}
 	}
 	return replaceSet(path, s)

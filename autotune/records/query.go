@@ -24,7 +24,8 @@ func (c Class) SameMachine(d Class) bool { return c.CPU == d.CPU && c.Simulated 
 // Compare orders classes: measured ones before simulated ones, CPUs by name, warm caches before
 // cold ones.
 func (c Class) Compare(d Class) int {
-	return cmp.Or(falseFirst(c.Simulated, d.Simulated), strings.Compare(c.CPU, d.CPU), falseFirst(c.Cold, d.Cold), cmp.Compare(c.Unit, d.Unit))
+	return cmp.Or(falseFirst(c.Simulated, d.Simulated), strings.Compare(c.CPU, d.CPU), falseFirst(c.Cold, d.Cold),
+		cmp.Compare(c.Unit, d.Unit))
 }
 
 // Text is the machine of c, for people.
@@ -98,7 +99,8 @@ func (s *Set) Classes(t Task) []Class {
 		}
 	}
 	return slices.SortedFunc(maps.Keys(measured), func(a, b Class) int {
-		return cmp.Or(falseFirst(lost[a], lost[b]), falseFirst(a.Simulated, b.Simulated), measured[b].Compare(measured[a]), a.Compare(b))
+		return cmp.Or(falseFirst(lost[a], lost[b]), falseFirst(a.Simulated, b.Simulated),
+			measured[b].Compare(measured[a]), a.Compare(b))
 	})
 }
 

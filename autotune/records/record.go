@@ -53,7 +53,8 @@ const (
 
 // Measurement is the cost of a candidate, or why it has none.
 type Measurement struct {
-	Cost    float64   `json:"cost,omitempty"` // by which candidates are compared: the median of the samples; 0 with a Failure
+	// Cost is the median of the samples; 0 with a Failure. Candidates are compared by it.
+	Cost    float64   `json:"cost,omitempty"`
 	Unit    Unit      `json:"unit,omitempty"`
 	Low     float64   `json:"low,omitempty"`     // 95-percent confidence interval of Cost
 	High    float64   `json:"high,omitempty"`    //
@@ -88,8 +89,9 @@ const (
 type Machine struct {
 	CPU string `json:"cpu"` // as its system calls it; the core of the model, of simulated code
 	// Simulated says that costs come of a model of CPU, not of CPU.
-	Simulated bool   `json:"simulated,omitempty"`
-	Host      string `json:"host,omitempty"` // the runner's name for it: "" for this machine, USER@HOST, a worker of a fleet
+	Simulated bool `json:"simulated,omitempty"`
+	// Host is the runner's name for it: "" for this machine, USER@HOST, a worker of a fleet.
+	Host string `json:"host,omitempty"`
 }
 
 // Versions of the programs that built and measured the candidate.

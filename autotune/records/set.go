@@ -114,19 +114,31 @@ func (s *Set) check(f *os.File) error {
 // Read reads lines up to the end. It fails only where r does.
 func Read(r io.Reader) (*Set, error) {
 	s := &Set{}
-	in := bufio.NewReaderSize(r, 64<<10)
-	for n := 1; ; n++ {
-		line, _, whole, err := readLine(in, nil)
+	err := eachLine(r, func(n int, _ int64, text []byte, whole, last bool) { s.add(n, text, whole, last) })
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// eachLine calls f for the lines of r that are not blank: the number from 1, the place of the text,
+// the text without blanks around it, whether it is whole, and whether it is the last line and has no
+// end.
+func eachLine(r io.Reader, f func(n int, at int64, text []byte, whole, last bool)) error {
+	in := bufio.NewReaderSize(r, 256<<10)
+	var room []byte
+	for n, at := 1, int64(0); ; n++ {
+		line, size, whole, err := readLine(in, room[:0])
 		if err != nil && err != io.EOF {
-			return nil, err
+			return err
 		}
-		end := err == io.EOF
 		if text := bytes.TrimSpace(line); len(text) > 0 || !whole {
-			s.add(n, text, whole, end)
+			f(n, at+int64(bytes.Index(line, text)), text, whole, err == io.EOF)
 		}
-		if end {
-			return s, nil
+		if err == io.EOF {
+			return nil
 		}
+		room, at = line, at+size
 	}
 }
 
@@ -173,7 +185,8 @@ func (s *Set) add(n int, text []byte, whole, last bool) {
 
 // parse reads one line: a record of this format, or the name of another version's.
 func parse(text []byte) (rec Record, foreign string, err error) {
-	if bytes.HasPrefix(text, []byte(`{"format":"`+Format+`"`)) && json.Unmarshal(text, &rec) == nil && rec.Format == Format && rec.Check() == nil {
+	if bytes.HasPrefix(text, []byte(`{"format":"`+Format+`"`)) && json.Unmarshal(text, &rec) == nil &&
+		rec.Format == Format && rec.Check() == nil {
 		return rec, "", nil
 	}
 	rec = Record{}

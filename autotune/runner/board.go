@@ -59,7 +59,9 @@ func (b *Board) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result
 		if len(j.Capture) > 0 {
 			return nil, errors.New("pieces of the workspace cannot be asked for from afar")
 		}
-		request.Jobs = append(request.Jobs, replaceContents(j, func(content []byte) []byte { return []byte(blobs.Add(content)) }))
+		request.Jobs = append(request.Jobs, replaceContents(j, func(content []byte) []byte {
+			return []byte(blobs.Add(content))
+		}))
 	}
 	limit := runLimit
 	if end, ok := ctx.Deadline(); ok {
@@ -225,7 +227,8 @@ func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Re
 	case a.Status != nil:
 		return nil, blame{a.Status}
 	case len(a.Results) != len(r.Jobs):
-		return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d results of %d jobs", len(a.Results), len(r.Jobs))}
+		return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d results of %d jobs", len(a.Results),
+			len(r.Jobs))}
 	}
 	var all []simulate.Result
 	for k, a := range m.Ran.Results {

@@ -54,8 +54,8 @@ func answerFailure(ctx context.Context, answer Result, err error, s Settings) (R
 	return answer, nil
 }
 
-// Blank is the contents of an output of n bytes, and of the workspace, before a kernel runs, so
-// that one that counts on zeros, or writes nothing, is found out. Parts of an output that a kernel
+// Blank is the contents of an output of n bytes, and of the workspace, before a kernel runs. It
+// shows kernels that count on zeros, or write nothing. Parts of an output that a kernel
 // does not write, such as the other parts of a concatenation, still hold it.
 func Blank(n int64) []byte { return simulate.Pattern(make([]byte, n), blank) }
 

@@ -76,8 +76,10 @@ func (a *asked) measure(ctx context.Context, stored <-chan *nats.Msg) (Result, e
 // isPassing reports whether err is one of a connection that comes back, or of a hub that is about
 // to be ready.
 func isPassing(err error) bool {
-	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, nats.ErrReconnectBufExceeded, nats.ErrStaleConnection,
-		context.DeadlineExceeded, jetstream.ErrNoStreamResponse, jetstream.ErrStreamNotFound, jetstream.ErrJetStreamNotEnabled} {
+	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected,
+		nats.ErrConnectionReconnecting, nats.ErrReconnectBufExceeded, nats.ErrStaleConnection,
+		context.DeadlineExceeded, jetstream.ErrNoStreamResponse, jetstream.ErrStreamNotFound,
+		jetstream.ErrJetStreamNotEnabled} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -155,7 +157,8 @@ func (a *asked) catchUp(ctx context.Context) error {
 // answers looks at all answers that were not looked at yet, and takes the first that can be.
 func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 	for {
-		m, err := a.stream(streamResults).GetMsg(ctx, a.next, jetstream.WithGetMsgSubject(subjectResult+a.pool+"."+a.job.ID+".*"))
+		m, err := a.stream(streamResults).GetMsg(ctx, a.next,
+			jetstream.WithGetMsgSubject(subjectResult+a.pool+"."+a.job.ID+".*"))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return Result{}, false, nil
 		}
@@ -225,7 +228,8 @@ func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 // ask puts the job into the queue, and its contents onto the hub.
 func (a *asked) ask(ctx context.Context) error {
 	if a.times-a.stolen >= attempts || a.stolen >= stolen || a.isHopeless() {
-		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, cmp.Or(a.last, errors.New("there was none")))
+		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times,
+			cmp.Or(a.last, errors.New("there was none")))
 	}
 	for hash, content := range a.blobs {
 		a.mu.Lock()
@@ -250,7 +254,8 @@ func (a *asked) ask(ctx context.Context) error {
 	m.Header.Set(headerLease, a.f.lease().String())
 	a.offered = true
 	ack, err := a.js.PublishMsg(ctx, m)
-	if api := (jetstream.JetStreamError)(nil); errors.As(err, &api) && api.APIError() != nil && api.APIError().Code < 500 {
+	if api := (jetstream.JetStreamError)(nil); errors.As(err, &api) && api.APIError() != nil &&
+		api.APIError().Code < 500 {
 		return nil // another tuner was faster: the next step sees the job
 	}
 	if err != nil {
@@ -269,7 +274,8 @@ func (a *asked) forget(ctx context.Context) {
 	if a.times == 0 {
 		return
 	}
-	_ = a.stream(streamBlobs).Purge(ctx, jetstream.WithPurgeSubject(subjectBlob+a.header.Library+".*")) // or it goes with its age
+	// or it goes with its age
+	_ = a.stream(streamBlobs).Purge(ctx, jetstream.WithPurgeSubject(subjectBlob+a.header.Library+".*"))
 	a.mu.Lock()
 	delete(a.sent, a.header.Library)
 	a.mu.Unlock()
@@ -283,7 +289,8 @@ func (a *asked) withdraw() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = a.stream(streamJobs).Purge(ctx, jetstream.WithPurgeSubject(a.subject())) // another tuner that waits for it asks again
+	// another tuner that waits for it asks again
+	_ = a.stream(streamJobs).Purge(ctx, jetstream.WithPurgeSubject(a.subject()))
 	_ = a.nc.Publish(subjectDrop+a.pool+"."+a.job.ID, nil)
 }
 

@@ -108,8 +108,10 @@ func (k FleetKey) options() (public string, o []nats.Option, err error) {
 func (f Fleet) connect(more ...nats.Option) (nc *nats.Conn, id string, err error) {
 	id = rand.Text()
 	o := []nats.Option{
-		nats.Name("ripc"), nats.MaxReconnects(-1), nats.ReconnectWait(f.reconnect()), nats.ReconnectJitter(f.reconnect()/2, f.reconnect()/2),
-		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.IgnoreAuthErrorAbort(), nats.Timeout(5 * time.Second),
+		nats.Name("ripc"), nats.MaxReconnects(-1), nats.ReconnectWait(f.reconnect()),
+		nats.ReconnectJitter(f.reconnect()/2, f.reconnect()/2),
+		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.IgnoreAuthErrorAbort(),
+		nats.Timeout(5 * time.Second),
 	}
 	if f.Key != "" {
 		k, err := ReadFleetKey(f.Key)

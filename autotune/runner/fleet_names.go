@@ -13,13 +13,13 @@ import (
 // A fleet is a NATS server with JetStream between tuners and workers. All that passes through it
 // has a subject below "ripc.":
 //
-//	ripc.job.POOL.ID            a Header; one at most of each job, gone when it is done       stream ripc-jobs
-//	ripc.blob.HASH.N            part N of a blob                                              stream ripc-blobs
-//	ripc.result.POOL.ID.WORKER  what a worker answered, kept for who asks again               stream ripc-results
+//	ripc.job.POOL.ID            a Header, once, until the job is done       stream ripc-jobs
+//	ripc.blob.HASH.N            part N of a blob                            stream ripc-blobs
+//	ripc.result.POOL.ID.WORKER  a worker's answer, for who asks again       stream ripc-results
 //	ripc.stored.POOL.ID.WORKER  says that the same is stored now
-//	ripc.worker.WORKER          what a worker says of itself every few seconds, the last one  stream ripc-workers
-//	ripc.drop.POOL.ID           tells whoever measures the job that nobody waits for it any more
-//	ripc.rest.WORKER            tells a worker whose answers are no good to pull no more jobs
+//	ripc.worker.WORKER          a worker's last message about itself        stream ripc-workers
+//	ripc.drop.POOL.ID           tells a worker that nobody waits for the job any more
+//	ripc.rest.WORKER            tells a worker with bad answers to pull no more jobs
 //	ripc.inbox.WORKER.>         answers to a worker's requests
 //
 // POOL names the workers that stand for each other, see pool. JetStream's own messages about jobs
@@ -60,12 +60,17 @@ const deliveries = 4
 func fleetStreams() []jetstream.StreamConfig {
 	const day = 24 * time.Hour
 	return []jetstream.StreamConfig{
-		{Name: streamJobs, Subjects: []string{subjectJob + ">"}, Retention: jetstream.WorkQueuePolicy, MaxAge: 7 * day, AllowDirect: true,
+		{Name: streamJobs, Subjects: []string{subjectJob + ">"}, Retention: jetstream.WorkQueuePolicy, MaxAge: 7 * day,
+			AllowDirect:       true,
 			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true},
-		{Name: streamBlobs, Subjects: []string{subjectBlob + ">"}, MaxAge: day, MaxBytes: 4 << 30, AllowDirect: true, MaxMsgsPerSubject: 1},
-		{Name: streamResults, Subjects: []string{subjectResult + ">"}, MaxAge: 30 * day, MaxBytes: 1 << 30, AllowDirect: true,
-			RePublish: &jetstream.RePublish{Source: subjectResult + ">", Destination: subjectStored + ">", HeadersOnly: true}},
-		{Name: streamWorkers, Subjects: []string{subjectWorker + ">"}, MaxAge: 7 * day, AllowDirect: true, MaxMsgsPerSubject: 1},
+		{Name: streamBlobs, Subjects: []string{subjectBlob + ">"}, MaxAge: day, MaxBytes: 4 << 30, AllowDirect: true,
+			MaxMsgsPerSubject: 1},
+		{Name: streamResults, Subjects: []string{subjectResult + ">"}, MaxAge: 30 * day, MaxBytes: 1 << 30,
+			AllowDirect: true,
+			RePublish: &jetstream.RePublish{Source: subjectResult + ">", Destination: subjectStored + ">",
+				HeadersOnly: true}},
+		{Name: streamWorkers, Subjects: []string{subjectWorker + ">"}, MaxAge: 7 * day, AllowDirect: true,
+			MaxMsgsPerSubject: 1},
 		{Name: streamLost, Subjects: []string{subjectLost + ">"}, MaxAge: day, AllowDirect: true},
 	}
 }
@@ -83,7 +88,8 @@ const leastStream = 64 << 20
 func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
 	for _, c := range fleetStreams() {
 		_, err := js.CreateStream(ctx, c)
-		for full := (*jetstream.APIError)(nil); errors.As(err, &full) && full.ErrorCode == noStorage && c.MaxBytes/2 >= leastStream; {
+		for full := (*jetstream.APIError)(nil); errors.As(err, &full) && full.ErrorCode == noStorage &&
+			c.MaxBytes/2 >= leastStream; {
 			c.MaxBytes /= 2
 			_, err = js.CreateStream(ctx, c)
 		}

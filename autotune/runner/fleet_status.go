@@ -101,7 +101,9 @@ func members(ctx context.Context, js jetstream.JetStream, heartbeat time.Duratio
 			all[one.ID] = one
 		}
 	}
-	return slices.SortedFunc(maps.Values(all), func(a, b Member) int { return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID)) }), nil
+	return slices.SortedFunc(maps.Values(all), func(a, b Member) int {
+		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID))
+	}), nil
 }
 
 // decodeMember reads a worker's message about itself under subject; ok is whether it can be.

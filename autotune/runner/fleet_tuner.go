@@ -52,8 +52,9 @@ type fleet struct {
 // Open makes a Runner of the workers that can measure for t and have the same CPU; of several CPUs,
 // of the one that most have. It waits a while for one, and fails with *LostError if there is none.
 func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
-	r := &fleet{f: f, streams: map[string]jetstream.Stream{}, members: map[string]Member{}, mistakes: map[string]int{}, rested: map[string]time.Time{},
-		lost: map[uint64]bool{}, lostSeq: 1, sent: map[string]time.Time{}}
+	r := &fleet{f: f, streams: map[string]jetstream.Stream{}, members: map[string]Member{}, mistakes: map[string]int{},
+		rested: map[string]time.Time{},
+		lost:   map[uint64]bool{}, lostSeq: 1, sent: map[string]time.Time{}}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var err error
@@ -168,7 +169,8 @@ func (r *fleet) stream(name string) jetstream.Stream {
 // openQueue lets the workers of the pool pull.
 func (r *fleet) openQueue(ctx context.Context) error {
 	_, err := r.js.CreateOrUpdateConsumer(ctx, streamJobs, jetstream.ConsumerConfig{
-		Durable: r.pool, FilterSubject: subjectJob + r.pool + ".*", AckPolicy: jetstream.AckExplicitPolicy, AckWait: r.f.lease(), MaxDeliver: deliveries,
+		Durable: r.pool, FilterSubject: subjectJob + r.pool + ".*", AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: r.f.lease(), MaxDeliver: deliveries,
 	})
 	return err
 }

@@ -92,7 +92,10 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 		nats.ReconnectHandler(func(*nats.Conn) { f.log("the hub is back"); poke(w.wake) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { w.logRefusal(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { f.log("%v", err) }),
-		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); poke(w.wake) }))
+		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) {
+			f.log("connected to %s", f.URL)
+			poke(w.wake)
+		}))
 	if err != nil {
 		return f.lostError(err)
 	}
@@ -152,7 +155,8 @@ func (w *fleetWorker) logRefusal(err error) {
 	if text := err.Error(); text != w.refusal {
 		w.refusal = text
 		if errors.Is(err, nats.ErrAuthorization) {
-			text = "its key is not one that the hub knows, or the worker is to rest; the hub's messages say which (" + text + ")"
+			text = "its key is not one that the hub knows, or the worker is to rest; the hub's messages say which (" +
+				text + ")"
 		}
 		w.f.log("the hub does not let this worker in, it tries again: %s", text)
 	}

@@ -78,7 +78,8 @@ func (l *link) say(m message) error {
 // write writes a frame, to be flushed.
 func (l *link) write(kind byte, content []byte) error {
 	if int64(len(content)) > MaxBlob {
-		return &MessageError{Msg: fmt.Sprintf("%d bytes are to be sent at once, at most %d can be", len(content), MaxBlob)}
+		return &MessageError{Msg: fmt.Sprintf("%d bytes are to be sent at once, at most %d can be", len(content),
+			MaxBlob)}
 	}
 	if err := l.out.WriteByte(kind); err != nil {
 		return err
@@ -124,7 +125,8 @@ func (l *link) read(b bounds) (frame, error) {
 		most = b.blob
 	}
 	if size > most {
-		return frame{}, &MessageError{Msg: fmt.Sprintf("a frame of kind %q with %d bytes, which was not asked for", kind, size)}
+		return frame{}, &MessageError{Msg: fmt.Sprintf("a frame of kind %q with %d bytes, which was not asked for",
+			kind, size)}
 	}
 	var content bytes.Buffer // grows with the bytes that come, not with the claimed size
 	if _, err := io.CopyN(&content, l.in, size); err != nil {

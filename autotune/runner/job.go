@@ -17,7 +17,8 @@ import (
 
 // Defaults are the Settings that zero values stand for, on real hardware.
 func Defaults() Settings {
-	return Settings{Threads: 1, Limit: 20 * time.Second, MinRuns: 5, MinTime: 5 * time.Millisecond, MaxTime: 300 * time.Millisecond, Interval: 0.02}
+	return Settings{Threads: 1, Limit: 20 * time.Second, MinRuns: 5, MinTime: 5 * time.Millisecond,
+		MaxTime: 300 * time.Millisecond, Interval: 0.02}
 }
 
 // fillIn returns s with zero fields replaced by those of d.
@@ -181,7 +182,8 @@ func DecodeHeader(text []byte) (Header, error) {
 		return Header{}, err
 	}
 	s := h.Settings
-	bad := len(h.Inputs) > maxList || h.ID != h.contentID() || s.Threads < 0 || s.Threads > 64 || s.Limit < 0 || s.MinRuns < 0 ||
+	bad := len(h.Inputs) > maxList || h.ID != h.contentID() || s.Threads < 0 || s.Threads > 64 || s.Limit < 0 ||
+		s.MinRuns < 0 ||
 		s.MinTime < 0 || s.MaxTime < 0 || s.Interval < 0 || s.Best < 0
 	if bad || h.Library == "" || !areHashes(h.Hashes()) {
 		return Header{}, &MessageError{Msg: "a job that cannot be"}
@@ -197,7 +199,8 @@ func DecodeResult(text []byte) (Result, error) {
 		return Result{}, err
 	}
 	m := r.Measurement
-	bad := !isHash(r.ID) || len(r.Outputs) > 2*maxList || m.Cost < 0 || (m.Failure == nil) != (m.Cost > 0) || m.Failure == nil && len(r.Outputs) == 0
+	bad := !isHash(r.ID) || len(r.Outputs) > 2*maxList || m.Cost < 0 || (m.Failure == nil) != (m.Cost > 0) ||
+		m.Failure == nil && len(r.Outputs) == 0
 	if bad || !areHashes(r.Outputs) || len(m.Samples) > 0 && slices.Min(m.Samples) < 0 {
 		return Result{}, &MessageError{Msg: "a result that cannot be"}
 	}

@@ -48,7 +48,8 @@ func (t turn) take(ctx context.Context) error {
 func (t turn) end() { <-t }
 
 func newNative(through []string) *native {
-	return &native{through: through, machine: records.Machine{CPU: measure.CPU()}, cold: 2 * measure.Cache(), turn: make(turn, 1)}
+	return &native{through: through, machine: records.Machine{CPU: measure.CPU()}, cold: 2 * measure.Cache(),
+		turn: make(turn, 1)}
 }
 
 // acceptsLocal fails unless this machine runs code for t.
@@ -156,7 +157,8 @@ func reduce(samples []float64) records.Measurement {
 	n := len(sorted)
 	half, spread := float64(n-1)/2, 0.98*math.Sqrt(float64(n))
 	low, high := max(0, int(math.Floor(half-spread))), min(n-1, int(math.Ceil(half+spread)))
-	m := records.Measurement{Cost: (sorted[(n-1)/2] + sorted[n/2]) / 2, Unit: records.Nanoseconds, Low: sorted[low], High: sorted[high]}
+	m := records.Measurement{Cost: (sorted[(n-1)/2] + sorted[n/2]) / 2, Unit: records.Nanoseconds, Low: sorted[low],
+		High: sorted[high]}
 	kept := min(n, maxKept)
 	for k := range kept {
 		m.Samples = append(m.Samples, samples[k*n/kept])

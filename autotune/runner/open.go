@@ -29,7 +29,7 @@ type Options struct {
 //	local    on this machine, each candidate in a process of its own
 //	qemu     simulated here; costs are estimated cycles
 //	board    a board without an operating system, simulated here; costs are instructions
-//	ssh:A    on the machine at the address A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
+//	ssh:A    on the machine at A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
 //	nats://  on the workers of a hub
 //
 // It fails with *NameError, or with *LostError if it cannot be made ready.

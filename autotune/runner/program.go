@@ -54,7 +54,8 @@ func workerProgram(ctx context.Context, arch string) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return nil, fmt.Errorf("no worker for %s: put %s into %s (make workers builds it); it cannot be built here: %w", arch, WorkerName(arch), beside, err)
+	return nil, fmt.Errorf("no worker for %s: put %s into %s (make workers builds it); it cannot be built here: %w",
+		arch, WorkerName(arch), beside, err)
 }
 
 // protocol has the files of this package that both ends of a connection are made of, as this

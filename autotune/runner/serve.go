@@ -22,7 +22,8 @@ func Native(o Options) Runner { return newNative(o.Through) }
 
 // Announce describes a worker that lets r measure.
 func Announce(r Runner) Announcement {
-	a := Announcement{Protocol: Protocol, Version: ownHash(), Arch: runtime.HostArch(), CPU: r.Machine().CPU, Features: runtime.HostFeatures(), Memory: measure.Memory()}
+	a := Announcement{Protocol: Protocol, Version: ownHash(), Arch: runtime.HostArch(), CPU: r.Machine().CPU,
+		Features: runtime.HostFeatures(), Memory: measure.Memory()}
 	if q, ok := r.(*simulated); ok && q.unit == records.Cycles {
 		a.Simulates = q.target
 	}

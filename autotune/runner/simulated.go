@@ -103,7 +103,8 @@ func openBare(_ context.Context, _, _ string, t targets.Target, _ Options) (Runn
 		if err != nil {
 			return left, 0, err
 		}
-		return simulate.Result{Outputs: done[0].Memory.Outputs, Instructions: done[0].Instructions}, float64(done[0].Instructions), nil
+		return simulate.Result{Outputs: done[0].Memory.Outputs, Instructions: done[0].Instructions},
+			float64(done[0].Instructions), nil
 	}
 	return &simulated{records.Machine{CPU: t.CPU, Simulated: true}, records.Instructions, t.Name, run}, nil
 }
@@ -124,6 +125,7 @@ func (q *simulated) Measure(ctx context.Context, j Job) (Result, error) {
 		return answerFailure(ctx, answer, err, s)
 	}
 	answer.Outputs = hashes(left.Outputs)
-	answer.Measurement = records.Measurement{Cost: cost, Unit: q.unit, Low: cost, High: cost, Samples: []float64{cost}, Instructions: left.Instructions}
+	answer.Measurement = records.Measurement{Cost: cost, Unit: q.unit, Low: cost, High: cost, Samples: []float64{cost},
+		Instructions: left.Instructions}
 	return answer, nil
 }

@@ -72,7 +72,8 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 	if err != nil {
 		return nil, err
 	}
-	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features, patience: cmp.Or(o.patience, patience), turn: make(turn, 1)}
+	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features,
+		patience: cmp.Or(o.patience, patience), turn: make(turn, 1)}
 	if s.worker, err = workerProgram(ctx, arch); err != nil {
 		return nil, err
 	}
@@ -106,7 +107,8 @@ func sshCommand(address string, o Options) (command []string, host string, err e
 	if command == nil {
 		command = strings.Fields(cmp.Or(os.Getenv(EnvSSH), "ssh"))
 	}
-	command = append(command[:len(command):len(command)], "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-T")
+	command = append(command[:len(command):len(command)], "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o",
+		"ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-T")
 	host = address
 	if h, port, err := net.SplitHostPort(address); err == nil {
 		host, command = h, append(command, "-p", port)
@@ -131,7 +133,8 @@ const folder = `d="${XDG_CACHE_HOME:-$HOME/.cache}/ripc"; `
 // shell is the command that runs a script, which has no single quotes, on the machine, whatever
 // shell its user has.
 func shell(ctx context.Context, command []string, script string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], "sh -c '"+folder+script+"'")...)
+	cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)],
+		"sh -c '"+folder+script+"'")...)
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }
@@ -183,9 +186,11 @@ func (s *ssh) connect(ctx context.Context) (*session, error) {
 func (s *ssh) unfit(ctx context.Context, err error) error {
 	limited, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
-	out, e := shell(limited, s.command, fmt.Sprintf(`rm -f "$d/worker-%s"; rmdir "$d" 2>/dev/null; uname -m`, s.hash)).Output()
+	out, e := shell(limited, s.command, fmt.Sprintf(`rm -f "$d/worker-%s"; rmdir "$d" 2>/dev/null; uname -m`,
+		s.hash)).Output()
 	machine := strings.TrimSpace(string(out))
-	if e != nil || machine == "" || strings.HasPrefix(machine, s.arch) { // to the name of an architecture it adds a version
+	// to the name of an architecture it adds a version
+	if e != nil || machine == "" || strings.HasPrefix(machine, s.arch) {
 		return err
 	}
 	return fmt.Errorf("the worker for %s does not start there, where the machine is %.50q: %w", s.arch, machine, err)
@@ -261,7 +266,8 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 		if errors.As(end, &exit) && exit.ExitCode() == lostConnection {
 			return nil, &UnreachableError{Err: end, Said: text}
 		}
-		return nil, noWorkerError{fmt.Errorf("the worker does not start: %w: %s", err, text)} // a damaged one ends in any way
+		// a damaged one ends in any way
+		return nil, noWorkerError{fmt.Errorf("the worker does not start: %w: %s", err, text)}
 	}
 	if c.worker.Version != s.hash {
 		_ = c.end()
@@ -305,8 +311,9 @@ func Remove(ctx context.Context, name string, o Options) error {
 	if err == nil {
 		limited, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
+		const script = `rm -f "$d"/worker-* "$d"/.worker-*; rmdir "$d" 2>/dev/null; test -z "$(ls "$d"/worker-* 2>/dev/null)"`
 		var out []byte
-		if out, err = shell(limited, command, `rm -f "$d"/worker-* "$d"/.worker-*; rmdir "$d" 2>/dev/null; test -z "$(ls "$d"/worker-* 2>/dev/null)"`).CombinedOutput(); err != nil {
+		if out, err = shell(limited, command, script).CombinedOutput(); err != nil {
 			if ctx.Err() == nil && limited.Err() != nil {
 				err = &SilentError{What: "the answer", After: patience}
 			}

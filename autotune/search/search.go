@@ -113,7 +113,8 @@ const (
 
 // New begins a search. It fails as Choose does.
 func New(name string, s *space.Space, seed uint64) (*Search, error) {
-	x := &Search{space: s, random: rand.New(rand.NewPCG(seed, 0x72616e64)), points: map[string]bool{}, traces: map[string]bool{}}
+	x := &Search{space: s, random: rand.New(rand.NewPCG(seed, 0x72616e64)), points: map[string]bool{},
+		traces: map[string]bool{}}
 	chosen, _, err := Choose(name)
 	if err != nil || chosen == Random {
 		return x, err
@@ -344,7 +345,8 @@ func (x *Search) learn(ctx context.Context) (*costmodel.Model, error) {
 			samples[i].Label = float32(worst + 1)
 		}
 	}
-	return x.library.Train(ctx, samples, costmodel.Options{Objective: costmodel.Squared, Labels: true, Names: features.Names(), Rounds: 60, Depth: 3, Rate: 0.2})
+	return x.library.Train(ctx, samples, costmodel.Options{Objective: costmodel.Squared, Labels: true,
+		Names: features.Names(), Rounds: 60, Depth: 3, Rate: 0.2})
 }
 
 // scores are the logarithms of corrected predictions.

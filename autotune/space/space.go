@@ -174,7 +174,8 @@ func (s *Space) Default() (Candidate, error) { return s.usual() }
 func (s *Space) Build(p Point) (Candidate, error) {
 	k := s.kind(p.Strategy)
 	if k == nil {
-		return Candidate{}, &strategy.PointError{Strategy: p.Strategy, Values: p.Values, Err: errors.New("it does not apply to the layer")}
+		return Candidate{}, &strategy.PointError{Strategy: p.Strategy, Values: p.Values,
+			Err: errors.New("it does not apply to the layer")}
 	}
 	c, err := k.Build(s.layer, p.Values)
 	return CandidateOf(c), err

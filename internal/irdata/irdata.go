@@ -124,7 +124,8 @@ func FillConstants(p *ir.Program, seed uint64) (names []string, err error) {
 	for i, s := range p.Stages {
 		f := p.FuncByName(s.Func)
 		if f == nil || len(f.Params) != len(s.Args) {
-			return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name), Msg: fmt.Sprintf("it does not fit func @%s", s.Func)}
+			return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name),
+				Msg: fmt.Sprintf("it does not fit func @%s", s.Func)}
 		}
 		random := Random(f, seed+uint64(i))
 		for k, a := range s.Args {

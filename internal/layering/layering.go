@@ -63,7 +63,8 @@ func Check(root, module string, table []Row) ([]string, error) {
 	for _, row := range table {
 		for _, p := range slices.Concat(row.May, row.ThirdParty) {
 			if !used[entry(row, p)] {
-				problems = append(problems, fmt.Sprintf("package %s imports nothing of %s: take that out of its row in internal/layering/table.go", row.Package, p))
+				problems = append(problems, fmt.Sprintf("package %s imports nothing of %s: take that out of its row "+
+					"in internal/layering/table.go", row.Package, p))
 			}
 		}
 	}

@@ -6,7 +6,8 @@ import (
 
 // Join makes one model of several, side by side.
 func Join(texts []map[string]any, seed int) []byte {
-	all := map[string]any{"format": "ripc.model/1", "name": "random", "weights": map[string]any{"init": "random", "seed": seed}}
+	all := map[string]any{"format": "ripc.model/1", "name": "random",
+		"weights": map[string]any{"init": "random", "seed": seed}}
 	var inputs, nodes []any
 	var outputs []string
 	for _, t := range texts {

@@ -122,7 +122,8 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 
 // refIntegers finds the integers of ternary and few-bit weights by trying all of them: the nearest,
 // on a tie the one that rounding half to even takes.
-func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, perChannel bool, integers []int, scale []float64) {
+func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, perChannel bool, integers []int,
+	scale []float64) {
 	abs := func(i int) float64 { return math.Abs(float64(w[i])) }
 	for o := range outs {
 		of := func(i int) bool { return i%outs == o }

@@ -126,7 +126,9 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"erf":             func(l *layer) { approximate(l, math.Erf) },
 		"sigmoid":         func(l *layer) { l.each(func(_ int, e float32) float32 { return sigmoidOf(e) }) },
 		"tanh":            func(l *layer) { l.each(func(_ int, e float32) float32 { return tanhOf(e) }) },
-		"silu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, sigmoidOf(e)) }) },
+		"silu": func(l *layer) {
+			l.each(func(_ int, e float32) float32 { return f32.Mul(e, sigmoidOf(e)) })
+		},
 		"elu": withAttrs(func(l *layer, a *graph.EluAttrs) {
 			l.each(func(_ int, e float32) float32 { return eluOf(e, float32(a.Alpha)) })
 		}),

@@ -24,7 +24,8 @@ func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.
 }
 
 // Bytes is Integers by products of bytes where levels lie in memory as bytes.
-func Bytes(a *graph.FusedConv, t targets.Target, enc ir.EncodingKind, bits, batch, h, w int, readers ...*graph.Node) *ir.Func {
+func Bytes(a *graph.FusedConv, t targets.Target, enc ir.EncodingKind, bits, batch, h, w int,
+	readers ...*graph.Node) *ir.Func {
 	l := integers(a, t, layout.Dot, enc, bits, batch, h, w)
 	l.From = layout.Bytes
 	if l.To == layout.Planes {

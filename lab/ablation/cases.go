@@ -95,14 +95,16 @@ func variants(names []string, sample int) (all []variant) {
 		}
 		for _, s := range append(ladder(target), leaveOneOut(target)...) {
 			whole := len(s.on) == len(features(target))
-			add(ladderNetwork, s.on.String(), variant{on: s.on, layers: whole || !s.on[glue], path: file(ladderNetwork)})
+			add(ladderNetwork, s.on.String(), variant{on: s.on, layers: whole || !s.on[glue],
+				path: file(ladderNetwork)})
 		}
 		for _, n := range gluedNetworks() {
 			add(n, full.String(), variant{on: full, layers: true, path: file(n)})
 			add(n, floatTwin, variant{on: full, twin: true, path: file(n)})
 		}
 		for _, c := range append(resnetShapes(), sampleShapes(sweep(), sample)...) {
-			binary, integers := func() (string, error) { return c.write(dir, c.name(), c.binary()) }, func() (string, error) { return c.write(dir, c.name()+"_int8", c.integers()) }
+			binary := func() (string, error) { return c.write(dir, c.name(), c.binary()) }
+			integers := func() (string, error) { return c.write(dir, c.name()+"_int8", c.integers()) }
 			add(c.name(), full.String(), variant{on: full, path: binary})
 			add(c.name(), eightBits, variant{on: full, path: integers})
 			add(c.name(), floatTwin, variant{on: full, twin: true, path: binary})

@@ -40,12 +40,16 @@ func features(target string) []feature {
 // description explains the feature on the page.
 func (f feature) description() string {
 	return map[feature]string{
-		tiling:    "loops are split, ordered and written out, and sums computed where they are used, in registers (all steps that are not named here)",
+		tiling: "loops are split, ordered and written out, and sums computed where they are used, in registers " +
+			"(all steps that are not named here)",
 		vectorize: "steps vectorize",
 		parallel:  "steps parallel, and a thread for each core",
-		popcount:  "sums by the algorithm and the strategy of least estimated cost, with the target's instructions for them; off: words, one after the other, and the compiler's popcount",
-		glue:      "normalization and quantizers in the kernels of convolutions; off: sums go to memory as f32, and stages of their own read them there",
-		packing:   "levels are packed into bit planes by the kernels that make them; off: these write them one a byte, and stages of their own pack them",
+		popcount: "sums by the algorithm and the strategy of least estimated cost, with the target's instructions " +
+			"for them; off: words, one after the other, and the compiler's popcount",
+		glue: "normalization and quantizers in the kernels of convolutions; off: sums go to memory as f32, and " +
+			"stages of their own read them there",
+		packing: "levels are packed into bit planes by the kernels that make them; off: these write them one a " +
+			"byte, and stages of their own pack them",
 	}[f]
 }
 
@@ -92,7 +96,9 @@ func ladder(target string) []step {
 // leaveOneOut leaves each feature out.
 func leaveOneOut(target string) (steps []step) {
 	for _, f := range features(target) {
-		steps = append(steps, step{f, setOf(slices.DeleteFunc(features(target), func(g feature) bool { return g == f })...)})
+		steps = append(steps, step{f, setOf(slices.DeleteFunc(features(target), func(g feature) bool {
+			return g == f
+		})...)})
 	}
 	return steps
 }

@@ -45,7 +45,8 @@ var reasons = map[feature]string{
 	parallel:  "threads wait for each other behind each stage, and cores that other work keeps busy make all wait",
 	popcount:  "strategies are chosen by estimates, which were wrong here",
 	glue:      "the kernels compare with thresholds where stages of their own would have run on all threads",
-	packing:   "the kernels make words of the levels that they hold, where a stage of its own packs more of them at once",
+	packing: "the kernels make words of the levels that they hold, where a stage of its own packs more of them at " +
+		"once",
 }
 
 // slower is from where on a step counts as slower than the one before.
@@ -53,8 +54,12 @@ const slower = 1.02
 
 func (r results) page() string {
 	var b strings.Builder
-	b.WriteString("# Ablation\n\n<!-- Made by make ablation from lab/data/ablation.jsonl; do not edit. -->\n\nThe worth of each optimization. `make ablation` measures missing figures, and `make ablation ABLATION=\"--targets rpi3 --anew\"` measures anew. [ablation.jsonl](../lab/data/ablation.jsonl) has all figures, those of single convolutions too.\n\n")
-	b.WriteString("Costs are milliseconds on one machine (`host`: the least of at least 20 runs) and estimated cycles of simulated boards, with one thread ([estimates.md](estimates.md)). ")
+	b.WriteString("# Ablation\n\n<!-- Made by make ablation from lab/data/ablation.jsonl; do not edit. -->\n\nThe " +
+		"worth of each optimization. `make ablation` measures missing figures, and `make ablation " +
+		"ABLATION=\"--targets rpi3 --anew\"` measures anew. [ablation.jsonl](../lab/data/ablation.jsonl) has all " +
+		"figures, those of single convolutions too.\n\n")
+	b.WriteString("Costs are milliseconds on one machine (`host`: the least of at least 20 runs) and estimated " +
+		"cycles of simulated boards, with one thread ([estimates.md](estimates.md)). ")
 	b.WriteString("Each section says with how many threads and when its figures were measured.\n\n")
 	b.WriteString("| optimization | |\n|---|---|\n")
 	for _, f := range features(targets.HostName) {
@@ -82,7 +87,9 @@ func (r results) pageOf(b *strings.Builder, t string) {
 	twin := r.find(t, ladderNetwork, floatTwin)
 	fmt.Fprintf(b, "\n## %s\n\n", t)
 	r.sourceOf(b, t)
-	fmt.Fprintf(b, "SqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added one after the other; the last column of numbers leaves each out of the whole:\n\n| with | cost | times the float twin's speed | times the step before | times as slow without it | |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(b, "SqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added "+
+		"one after the other; the last column of numbers leaves each out of the whole:\n\n| with | cost | times the "+
+		"float twin's speed | times the step before | times as slow without it | |\n|---|---|---|---|---|---|\n")
 	var last *figure
 	for _, s := range ladder(t) {
 		f := r.find(t, ladderNetwork, s.on.String())
@@ -101,15 +108,18 @@ func (r results) pageOf(b *strings.Builder, t string) {
 	if twin != nil {
 		fmt.Fprintf(b, "| %s | %s | 1.00 | | | |\n", floatTwin, twin.text())
 	}
-	fmt.Fprintf(b, "\nGlue: the share of stages that are neither convolutions nor dense layers.\n\n| network | cost | glue | times the float twin's speed |\n|---|---|---|---|\n")
+	fmt.Fprintf(b, "\nGlue: the share of stages that are neither convolutions nor dense layers.\n\n| network | cost "+
+		"| glue | times the float twin's speed |\n|---|---|---|---|\n")
 	for _, n := range gluedNetworks() {
 		if f := r.find(t, n, setOf(features(t)...).String()); f != nil && f.Has("glue_share") {
-			fmt.Fprintf(b, "| %s | %s | %.1f %% | %s |\n", n, f.text(), 100*f.Values["glue_share"], f.speedup(r.find(t, n, floatTwin)))
+			fmt.Fprintf(b, "| %s | %s | %.1f %% | %s |\n", n, f.text(), 100*f.Values["glue_share"],
+				f.speedup(r.find(t, n, floatTwin)))
 		}
 	}
 	for _, s := range leaveOneOut(t) {
 		if f := r.find(t, ladderNetwork, s.on.String()); s.of == glue && f != nil && f.Has("glue_share") {
-			fmt.Fprintf(b, "| %s without %s | %s | %.1f %% | %s |\n", ladderNetwork, glue, f.text(), 100*f.Values["glue_share"], f.speedup(twin))
+			fmt.Fprintf(b, "| %s without %s | %s | %.1f %% | %s |\n", ladderNetwork, glue, f.text(),
+				100*f.Values["glue_share"], f.speedup(twin))
 		}
 	}
 	r.speedups(b, t)

@@ -13,7 +13,7 @@ import (
 // Key names a figure.
 type Key struct {
 	Subject string `json:"subject"`           // a layer, a network, a command or a kernel
-	Variant string `json:"variant,omitempty"` // how it is computed, such as by another engine; "" is the task's usual way
+	Variant string `json:"variant,omitempty"` // such as another engine; "" is the task's usual way
 	Target  string `json:"target,omitempty"`  // "" is this machine
 	Threads int    `json:"threads,omitempty"` // 0 where the task has one number of threads
 }
@@ -44,7 +44,8 @@ type Figure struct {
 // Values returns the values of a measured run.
 func Values(m measure.Figures) map[string]float64 {
 	v := map[string]float64{}
-	for name, x := range map[string]*float64{"min_ms": m.MinMS, "median_ms": m.MedianMS, "macs_per_cycle": m.MACsPerCycle, "estimated_cycles": m.EstimatedCycles} {
+	for name, x := range map[string]*float64{"min_ms": m.MinMS, "median_ms": m.MedianMS,
+		"macs_per_cycle": m.MACsPerCycle, "estimated_cycles": m.EstimatedCycles} {
 		if x != nil {
 			v[name] = *x
 		}

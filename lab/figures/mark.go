@@ -24,7 +24,8 @@ type Mark struct {
 
 // Compiler lists the folders that decide which code a network becomes.
 func Compiler() []string {
-	return []string{"codegen", "compile", "fusedglue", "graph", "importer", "ir", "lower", "recognize", "runtime", "schedule", "targets"}
+	return []string{"codegen", "compile", "fusedglue", "graph", "importer", "ir", "lower", "recognize", "runtime",
+		"schedule", "targets"}
 }
 
 // commitDigits is the length of a commit in a mark.
@@ -33,7 +34,8 @@ const commitDigits = 12
 // Now returns the mark of measurements of this CPU at this moment. code lists folders that are
 // measured besides Compiler.
 func Now(tool string, code ...string) Mark {
-	return Mark{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Commit: head(append(Compiler(), code...)), Tool: tool}
+	return Mark{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Commit: head(append(Compiler(), code...)),
+		Tool: tool}
 }
 
 // Prefixes of the CPUs of marks that say nothing of this machine.
@@ -73,7 +75,8 @@ func head(folders []string) string {
 
 // String returns the mark for people: `2026-11-22, commit 0123456789ab, AMD EPYC`.
 func (m Mark) String() string {
-	return fmt.Sprintf("%s, commit %s, %s", cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"), cmp.Or(m.CPU, "unknown CPU"))
+	return fmt.Sprintf("%s, commit %s, %s", cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"),
+		cmp.Or(m.CPU, "unknown CPU"))
 }
 
 // Sources says where figures are from, a sentence for each mark, the oldest first.

@@ -33,7 +33,8 @@ func (s *Store) Stale(w io.Writer, code ...string) (old bool, err error) {
 			return old, fmt.Errorf("%s: %w", s.path, err)
 		}
 		old = old || age != current
-		fmt.Fprintf(w, "%s: %d of %d figures of %s, commit %s: %s\n", s.path, count[m], len(all), cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"), age)
+		fmt.Fprintf(w, "%s: %d of %d figures of %s, commit %s: %s\n", s.path, count[m], len(all),
+			cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"), age)
 	}
 	return old, nil
 }

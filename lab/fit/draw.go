@@ -84,7 +84,8 @@ func (d *drawing) layer() (input []int, work int) {
 	switch p := d.r.IntN(100); {
 	case p < 42: // few bits by signs
 		bits := pick(d.r, 1, 1, 2, 3)
-		return d.convolution("bitserial_conv2d", bits, pick(d.r, 1, 3, 3, 3, 5), stride, d.groups(), d.channels(), d.weights(pick(d.r, 0, 0, 0, 0, 1), 1))
+		return d.convolution("bitserial_conv2d", bits, pick(d.r, 1, 3, 3, 3, 5), stride, d.groups(), d.channels(),
+			d.weights(pick(d.r, 0, 0, 0, 0, 1), 1))
 	case p < 50:
 		bits, k := pick(d.r, 1, 2, 8, 8), pick(d.r, 3, 3, 5)
 		if bits == 8 {
@@ -100,7 +101,8 @@ func (d *drawing) layer() (input []int, work int) {
 		return d.convolution("int_conv2d", 8, pick(d.r, 1, 1, 3, 3), stride, 1, d.channels(), nil)
 	}
 	bits := pick(d.r, 2, 3, 4, 4)
-	return d.convolution("bitserial_conv2d", bits, pick(d.r, 1, 3, 3), stride, 1, d.channels(), d.weights(pick(d.r, 0, 0, 1), pick(d.r, 2, 3, 4)))
+	return d.convolution("bitserial_conv2d", bits, pick(d.r, 1, 3, 3), stride, 1, d.channels(),
+		d.weights(pick(d.r, 0, 0, 1), pick(d.r, 2, 3, 4)))
 }
 
 // large adds a layer of a network for large images: the fewer positions, the more channels.
@@ -155,11 +157,13 @@ func (d *drawing) weights(ternary, bits int) map[string]any {
 
 // convolution adds a convolution over activations of bits bits, 0 for floats, with the quantizers
 // of its input and its output.
-func (d *drawing) convolution(op string, bits, kernel, stride, groups, filters int, weights map[string]any) (input []int, work int) {
+func (d *drawing) convolution(op string, bits, kernel, stride, groups, filters int,
+	weights map[string]any) (input []int, work int) {
 	if filters%groups != 0 {
 		groups = 1
 	}
-	attrs := map[string]any{"kernel": []int{kernel, kernel}, "strides": []int{stride, stride}, "padding": "same", "filters": filters}
+	attrs := map[string]any{"kernel": []int{kernel, kernel}, "strides": []int{stride, stride}, "padding": "same",
+		"filters": filters}
 	if groups > 1 {
 		attrs["groups"] = groups
 	}
@@ -182,7 +186,8 @@ func (d *drawing) wideDense() (input []int, work int) {
 
 // dense adds a dense layer of a batch.
 func (d *drawing) dense() (input []int, work int) {
-	m, in, units := pick(d.r, 1, 2, 4, 8, 16, 32), pick(d.r, 64, 100, 128, 256, 384, 512, 1024, 2048), pick(d.r, 10, 64, 128, 256, 500, 512, 1024)
+	m, in, units := pick(d.r, 1, 2, 4, 8, 16, 32), pick(d.r, 64, 100, 128, 256, 384, 512, 1024, 2048),
+		pick(d.r, 10, 64, 128, 256, 500, 512, 1024)
 	return d.product(m, in, units, pick(d.r, 0, 1, 2, 4, 8, 8, 8))
 }
 
@@ -207,8 +212,10 @@ func (d *drawing) sums(op string, bits int, attrs map[string]any) {
 	images := attrs["filters"] != nil
 	switch op {
 	case "int_conv2d":
-		d.add("quantize", map[string]any{"bits": 8, "encoding": "affine", "dtype": "i8", "scale": 0.05, "zero_point": d.r.IntN(256) - 128})
-		attrs["requantize"], attrs["scale"], attrs["zero_point"], attrs["dtype"] = []string{"float", "fixed_point"}[d.r.IntN(2)], 0.3, d.r.IntN(256)-128, "i8"
+		d.add("quantize", map[string]any{"bits": 8, "encoding": "affine", "dtype": "i8", "scale": 0.05,
+			"zero_point": d.r.IntN(256) - 128})
+		attrs["requantize"], attrs["scale"], attrs["zero_point"],
+			attrs["dtype"] = []string{"float", "fixed_point"}[d.r.IntN(2)], 0.3, d.r.IntN(256)-128, "i8"
 		d.add(op, attrs)
 		if d.r.IntN(2) == 0 {
 			d.add("dequantize", nil)
@@ -235,7 +242,8 @@ func (d *drawing) sums(op string, bits int, attrs map[string]any) {
 		d.add("quantize", map[string]any{"bits": out, "encoding": "bipolar", "scale": 0.3, "rounding": "half_even"})
 		d.add("bitserial_conv2d", map[string]any{"kernel": []int{1, 1}, "filters": tailFilters, "weight_scale": "none"})
 	case images && d.r.IntN(6) == 0:
-		d.add([]string{"max_pool", "avg_pool"}[d.r.IntN(2)], map[string]any{"kernel": []int{2, 2}, "strides": []int{2, 2}})
+		d.add([]string{"max_pool", "avg_pool"}[d.r.IntN(2)],
+			map[string]any{"kernel": []int{2, 2}, "strides": []int{2, 2}})
 	case images && d.multiplies > manyMultiplies && d.r.IntN(4) == 0:
 		d.add("global_avg_pool", nil)
 	default:
@@ -274,8 +282,9 @@ func (d *drawing) tail(attrs map[string]any) {
 // model returns the ripc.model/1 of the added nodes.
 func (d *drawing) model(input map[string]any) map[string]any {
 	return map[string]any{
-		"format": "ripc.model/1", "name": "drawn", "inputs": []any{input}, "weights": map[string]any{"init": "random", "seed": d.r.IntN(1000)},
-		"nodes": d.nodes, "outputs": []string{d.last},
+		"format": "ripc.model/1", "name": "drawn", "inputs": []any{input},
+		"weights": map[string]any{"init": "random", "seed": d.r.IntN(1000)},
+		"nodes":   d.nodes, "outputs": []string{d.last},
 	}
 }
 

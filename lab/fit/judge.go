@@ -47,7 +47,8 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	for _, p := range points {
 		taken[p.Group] = taken[p.Group] || p.Taken
 	}
-	points = slices.DeleteFunc(points, func(p described) bool { return !taken[p.Group] }) // a stage around a layer, by other algorithms
+	// a stage around a layer, by other algorithms
+	points = slices.DeleteFunc(points, func(p described) bool { return !taken[p.Group] })
 	predicted := make([]float64, len(points))
 	for i, p := range points {
 		predicted[i] = m.Predict(p.Point)
@@ -76,7 +77,8 @@ func judge(points []described, predicted []float64) machine.Choice {
 	}, 1)
 	known := regrets(points, func(i int) float64 { return predicted[i] }, 1)
 	fmt.Printf("  taken %s\n  were all points predicted %s\n", quantiles(taken), quantiles(known))
-	return machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1]}
+	return machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil),
+		P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1]}
 }
 
 // leastPoints is the number of points that make a pool.
@@ -124,5 +126,6 @@ func quantiles(all []float64) string {
 	if len(all) == 0 {
 		return "no pools"
 	}
-	return fmt.Sprintf("%5.1f %5.1f %5.0f", 100*(stat.GeometricMean(all, nil)-1), 100*(stat.Quantile(0.9, stat.Empirical, all, nil)-1), 100*(all[len(all)-1]-1))
+	return fmt.Sprintf("%5.1f %5.1f %5.0f", 100*(stat.GeometricMean(all, nil)-1),
+		100*(stat.Quantile(0.9, stat.Empirical, all, nil)-1), 100*(all[len(all)-1]-1))
 }

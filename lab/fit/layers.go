@@ -179,7 +179,8 @@ func (l *lowered) kernels(layer string) (all []kernel, main int, err error) {
 }
 
 // drawnKernels returns the kernels of a drawn layer, main of them, and of the stages around it.
-func drawnKernels(ctx context.Context, t targets.Target, seed uint64, multiplies int, compiled bool) (all []kernel, main int, err error) {
+func drawnKernels(ctx context.Context, t targets.Target, seed uint64, multiplies int,
+	compiled bool) (all []kernel, main int, err error) {
 	l, err := source{seed: seed, multiplies: multiplies}.lower(ctx, t, compiled)
 	if err != nil {
 		return nil, 0, err

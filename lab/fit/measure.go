@@ -64,7 +64,8 @@ type origin struct {
 // measureSources measures the layers of o.models or, if there are none, o.layers drawn ones from
 // seed o.from on. It skips layers that have points in known or in file, and appends the new points
 // to file.
-func measureSources(ctx context.Context, t targets.Target, file string, known []point, o options) (by origin, err error) {
+func measureSources(ctx context.Context, t targets.Target, file string, known []point,
+	o options) (by origin, err error) {
 	fresh, err := figures.ReadLines[point](file)
 	if err != nil {
 		return by, err
@@ -148,7 +149,8 @@ func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, e
 
 // kernels measures the first main kernels, those of a layer of the source, and some of the others.
 func (c *collector) kernels(ctx context.Context, from source, kernels []kernel, main int) ([]point, error) {
-	s := sampler{collector: c, from: from, r: rand.New(rand.NewPCG(from.seed, 3)), seen: map[string]int{}, best: map[string]point{}}
+	s := sampler{collector: c, from: from, r: rand.New(rand.NewPCG(from.seed, 3)), seen: map[string]int{},
+		best: map[string]point{}}
 	if err := s.sample(ctx, kernels[:main], c.points); err != nil {
 		return nil, err
 	}
@@ -267,8 +269,9 @@ func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bo
 		fmt.Fprintf(os.Stderr, "layer %d, %s %s: %v\n", s.from.seed, k.Task.Algorithm, x.Point, err)
 		return nil
 	}
-	p := point{Model: s.from.model, Layer: s.from.seed, MACs: s.from.multiplies, Stage: k.Task.Stage.Name, Key: k.key(), Algorithm: k.Task.Algorithm,
-		Strategy: x.Point.Strategy, Values: x.Point.Values, Taken: taken, Cost: cost}
+	p := point{Model: s.from.model, Layer: s.from.seed, MACs: s.from.multiplies, Stage: k.Task.Stage.Name, Key: k.key(),
+		Algorithm: k.Task.Algorithm,
+		Strategy:  x.Point.Strategy, Values: x.Point.Values, Taken: taken, Cost: cost}
 	if best, ok := s.best[p.Key]; !ok || p.Cost < best.Cost {
 		s.best[p.Key] = p
 	}

@@ -43,7 +43,8 @@ func Task() *task.Task {
 	r := &runner{}
 	return &task.Task{
 		Name: "networks", Short: "networks beside their float twins and onnxruntime: docs/networks.md",
-		Long: "Without --only, the networks of the table. onnxruntime runs the same float network where a Python has it: that of lab peers, or python3.",
+		Long: "Without --only, the networks of the table. onnxruntime runs the same float network where a Python " +
+			"has it: that of lab peers, or python3.",
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&r.verify, "verify", false, "measure nothing, compare each network with its definition")
 			f.IntVar(&r.turns, "turns", 3, "turns of a network, its twin and onnxruntime")
@@ -62,9 +63,10 @@ func Task() *task.Task {
 		},
 		Cases: func(_ context.Context, only *regexp.Regexp) (all []task.Case, err error) {
 			for _, n := range match(only) {
-				all = append(all, task.Case{Key: figures.Key{Subject: n.name}, Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
-					return r.measure(ctx, n)
-				}})
+				all = append(all, task.Case{Key: figures.Key{Subject: n.name},
+					Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
+						return r.measure(ctx, n)
+					}})
 			}
 			return all, os.MkdirAll(dir, 0o755)
 		},
@@ -141,7 +143,8 @@ func compile(ctx context.Context, model, so string, twin bool) (lib library, err
 	if err != nil {
 		return lib, err
 	}
-	lib = library{path: so, compiled: ripc.InspectCompiled(c), bytes: int64(len(c.Files[codegen.SO])), took: time.Since(start)}
+	lib = library{path: so, compiled: ripc.InspectCompiled(c), bytes: int64(len(c.Files[codegen.SO])),
+		took: time.Since(start)}
 	return lib, os.WriteFile(so, c.Files[codegen.SO], 0o755)
 }
 
@@ -167,7 +170,8 @@ func (r *runner) compare(ctx context.Context, only *regexp.Regexp, out io.Writer
 			verdict = "DIFFER FROM THE INTERPRETER"
 			bad = append(bad, fmt.Errorf("%s differs from the interpreter", n.name))
 		}
-		fmt.Fprintf(out, "%-22s compiled in %4.1f s, its %d stages %s (%.0f s)\n", n.name, lib.took.Seconds(), len(r.Stages), verdict, time.Since(start).Seconds())
+		fmt.Fprintf(out, "%-22s compiled in %4.1f s, its %d stages %s (%.0f s)\n", n.name, lib.took.Seconds(),
+			len(r.Stages), verdict, time.Since(start).Seconds())
 	}
 	return errors.Join(bad...)
 }
@@ -189,9 +193,11 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 	defer func() { _ = os.Remove(twin.path) }() // up to half a gigabyte
 	macs := binary.compiled.MACs
 	v := map[string]float64{
-		"macs": float64(macs), "binary_share": float64(binary.compiled.BinaryMACs) / float64(max(1, macs)), "compile_s": binary.took.Seconds(),
+		"macs": float64(macs), "binary_share": float64(binary.compiled.BinaryMACs) / float64(max(1, macs)),
+		"compile_s":     binary.took.Seconds(),
 		"library_bytes": float64(binary.bytes), "float_twin_library_bytes": float64(twin.bytes),
-		"activations_bytes": float64(binary.compiled.ArenaBytes), "float_twin_activations_bytes": float64(twin.compiled.ArenaBytes),
+		"activations_bytes":            float64(binary.compiled.ArenaBytes),
+		"float_twin_activations_bytes": float64(twin.compiled.ArenaBytes),
 	}
 	least := func(name string, ms float64) {
 		if old, ok := v[name]; !ok || ms < old {
@@ -229,7 +235,8 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 		}
 	}
 	if n.labels != "" {
-		e, err := ripc.Eval(ctx, ripc.EvalRequest{Run: ripc.RunRequest{Path: binary.path, Inputs: []string{n.pictures}, Threads: 1}, Labels: n.labels})
+		e, err := ripc.Eval(ctx, ripc.EvalRequest{Run: ripc.RunRequest{Path: binary.path, Inputs: []string{n.pictures},
+			Threads: 1}, Labels: n.labels})
 		if err != nil {
 			return nil, err
 		}
@@ -259,7 +266,8 @@ func (r *runner) findPeer(ctx context.Context) {
 		pythons = append([]string{filepath.Join(dir, "peers", "onnx", "bin", "python")}, pythons...)
 	}
 	for _, python := range pythons {
-		out, err := exec.CommandContext(ctx, python, "-c", "import onnx, onnxruntime; print(onnxruntime.__version__)").Output()
+		out, err := exec.CommandContext(ctx, python, "-c", "import onnx, onnxruntime; "+
+			"print(onnxruntime.__version__)").Output()
 		if err == nil {
 			r.python, r.version = python, string(bytes.TrimSpace(out))
 			return

@@ -37,7 +37,8 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 func table(all []*figures.Figure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s; the least of several turns.\n\n", figures.Sources(all), figures.Tools(all))
-	columns := []string{"network", "ms, 1 thread", "2 threads", "times the float twin's speed", "times onnxruntime's in floats"}
+	columns := []string{"network", "ms, 1 thread", "2 threads", "times the float twin's speed",
+		"times onnxruntime's in floats"}
 	for _, t := range boards() {
 		columns = append(columns, t+", Mcycles")
 	}
@@ -55,7 +56,8 @@ func table(all []*figures.Figure) string {
 		for _, t := range boards() {
 			cells = append(cells, task.Format(v[t+"_cycles"]/1e6, "%.2f"))
 		}
-		for _, name := range []string{"library_bytes", "float_twin_library_bytes", "activations_bytes", "float_twin_activations_bytes"} {
+		for _, name := range []string{"library_bytes", "float_twin_library_bytes", "activations_bytes",
+			"float_twin_activations_bytes"} {
 			cells = append(cells, bytesText(v[name]))
 		}
 		b.WriteString(task.Row(cells...))

@@ -29,7 +29,8 @@ func (b *bench) command(e Entry, threads int) []string {
 	if e.Env == "" {
 		return []string{b.self, b.name, "--worker", e.file(b.models()), "--threads", fmt.Sprint(threads)}
 	}
-	return []string{filepath.Join(b.dir, e.Env, "bin", "python"), filepath.Join(scripts, "worker.py"), e.Worker, e.file(b.models()), fmt.Sprint(threads)}
+	return []string{filepath.Join(b.dir, e.Env, "bin", "python"), filepath.Join(scripts, "worker.py"), e.Worker,
+		e.file(b.models()), fmt.Sprint(threads)}
 }
 
 // measure measures the entries of a subject: all are loaded, and then take turns with the kernels
@@ -134,13 +135,16 @@ func (w *worker) values() map[string]float64 {
 
 // reached returns the highest rate of a kernel, and cycles by the clocks behind the highest ones.
 func reached(rates []limits.Rate) map[string]float64 {
-	fastest := slices.SortedFunc(slices.Values(rates), func(a, b limits.Rate) int { return cmp.Compare(b.PerSecond, a.PerSecond) })
+	fastest := slices.SortedFunc(slices.Values(rates), func(a, b limits.Rate) int {
+		return cmp.Compare(b.PerSecond, a.PerSecond)
+	})
 	fastest = fastest[:min(len(fastest), max(5, len(fastest)/10))]
 	var cycles, clocks []float64
 	for _, r := range fastest {
 		cycles, clocks = append(cycles, r.PerCycle), append(clocks, r.GHz)
 	}
-	return map[string]float64{"max_macs_per_second": fastest[0].PerSecond, "macs_per_cycle": figures.Median(cycles), "clock_ghz": figures.Median(clocks)}
+	return map[string]float64{"max_macs_per_second": fastest[0].PerSecond, "macs_per_cycle": figures.Median(cycles),
+		"clock_ghz": figures.Median(clocks)}
 }
 
 // load starts an entry's worker, or says why that is not possible. The worker must have loaded the
@@ -200,8 +204,10 @@ func (w *worker) check(s Subject, file string) string {
 		if err != nil {
 			return err.Error()
 		}
-		if !slices.EqualFunc(c.Inputs, w.Inputs, slices.Equal) || !slices.EqualFunc(c.Outputs, w.Outputs, slices.Equal) {
-			return fmt.Sprintf("it has inputs %v and outputs %v, the file %v and %v", w.Inputs, w.Outputs, c.Inputs, c.Outputs)
+		if !slices.EqualFunc(c.Inputs, w.Inputs, slices.Equal) ||
+			!slices.EqualFunc(c.Outputs, w.Outputs, slices.Equal) {
+			return fmt.Sprintf("it has inputs %v and outputs %v, the file %v and %v", w.Inputs, w.Outputs, c.Inputs,
+				c.Outputs)
 		}
 		w.Products = c.MACs
 		for _, n := range c.MACs {
@@ -236,10 +242,12 @@ func differs(have []*worker, w *worker) string {
 		}
 		var largest, apart float64
 		for i, x := range w.Sample {
-			largest, apart = max(largest, math.Abs(x), math.Abs(other.Sample[i])), max(apart, math.Abs(x-other.Sample[i]))
+			largest, apart = max(largest, math.Abs(x), math.Abs(other.Sample[i])),
+				max(apart, math.Abs(x-other.Sample[i]))
 		}
 		if !(apart <= tolerance*largest) {
-			return fmt.Sprintf("its results and those of %q are up to %.2g apart, of %.2g", other.entry.Engine, apart, largest)
+			return fmt.Sprintf("its results and those of %q are up to %.2g apart, of %.2g", other.entry.Engine, apart,
+				largest)
 		}
 	}
 	return ""

@@ -78,7 +78,8 @@ func (b *bench) task() *task.Task {
 			f.IntVar(&b.turns, "turns", 6, "turns of each engine")
 			f.DurationVar(&b.time, "time", 60*time.Millisecond, "time of a turn, at least one run")
 			f.IntSliceVar(&b.threads, "threads", []int{1, 2}, "numbers of threads")
-			f.StringVar(&b.dir, "dir", "", "folder of the other engines and of models for them; peers below RIPC_CACHE_DIR or ~/.cache/ripc")
+			f.StringVar(&b.dir, "dir", "", "folder of the other engines and of models for them; peers below "+
+				"RIPC_CACHE_DIR or ~/.cache/ripc")
 			f.StringVar(&b.worker, "worker", "", "run this model on command")
 			_ = f.MarkHidden("worker") // the program starts itself with it
 		},
@@ -144,16 +145,18 @@ func (b *bench) cases(context.Context, *regexp.Regexp) (all []task.Case, err err
 			s.Entries = slices.DeleteFunc(s.Entries, func(e Entry) bool { return e.Env != "" })
 		}
 		for _, n := range b.threads {
-			all = append(all, task.Case{Key: figures.Key{Subject: s.Name, Threads: n}, Measure: func(ctx context.Context, _ figures.Mark) ([]figures.Figure, error) {
-				return b.measure(ctx, s, n)
-			}})
+			all = append(all, task.Case{Key: figures.Key{Subject: s.Name, Threads: n},
+				Measure: func(ctx context.Context, _ figures.Mark) ([]figures.Figure, error) {
+					return b.measure(ctx, s, n)
+				}})
 		}
 	}
 	return all, nil
 }
 
 // pages returns the function that writes NAME.md and NAME.svg.
-func pages(name string, more func(*results, string) (map[string]string, error)) func(string, *figures.Store) (map[string]string, error) {
+func pages(name string, more func(*results, string) (map[string]string,
+	error)) func(string, *figures.Store) (map[string]string, error) {
 	return func(root string, s *figures.Store) (map[string]string, error) {
 		r, err := resultsOf(s)
 		if err != nil {

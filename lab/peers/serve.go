@@ -220,8 +220,9 @@ func (n number) get(from []byte) float64 {
 // codec returns the number of a tensor's type.
 func codec(t describe.Tensor) (number, error) {
 	n, ok := map[string]number{
-		"f32": {size: 4, float: true}, "i32": {size: 4, low: math.MinInt32, high: math.MaxInt32}, "u32": {size: 4, high: math.MaxUint32},
-		"i8": {size: 1, low: math.MinInt8, high: math.MaxInt8}, "u8": {size: 1, high: math.MaxUint8},
+		"f32": {size: 4, float: true}, "i32": {size: 4, low: math.MinInt32, high: math.MaxInt32},
+		"u32": {size: 4, high: math.MaxUint32},
+		"i8":  {size: 1, low: math.MinInt8, high: math.MaxInt8}, "u8": {size: 1, high: math.MaxUint8},
 	}[t.DType]
 	if !ok {
 		return number{}, fmt.Errorf("tensor %s: no numbers of type %s", t.Title(), t.DType)

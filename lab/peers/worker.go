@@ -26,7 +26,7 @@ type (
 		Inputs   [][]int          `json:"inputs,omitempty"` // shapes, as the engine has them
 		Outputs  [][]int          `json:"outputs,omitempty"`
 		MACs     int64            `json:"macs,omitempty"`     // where the engine knows them
-		Products map[string]int64 `json:"products,omitempty"` // the same by limit; of sums of bits, one for each pair of bits
+		Products map[string]int64 `json:"products,omitempty"` // by limit; sums of bits have one for each pair of bits
 		// Sample are numbers of the first output, evenly spread, in the order of NHWC. The input is
 		// picture's.
 		Sample []float64 `json:"sample,omitempty"`

@@ -57,7 +57,8 @@ func runs() ([]run, error) {
 // Task returns the task.
 func Task() *task.Task {
 	return &task.Task{
-		Name: "records", Code: []string{"autotune"}, Short: "the records that come with ripc, and docs/shipped-records.md",
+		Name: "records", Code: []string{"autotune"}, Short: "the records that come with ripc, and " +
+			"docs/shipped-records.md",
 		Cases: func(context.Context, *regexp.Regexp) (all []task.Case, err error) {
 			rs, err := runs()
 			for _, r := range rs {
@@ -83,14 +84,16 @@ func (r run) tune(ctx context.Context, mark figures.Mark) ([]figures.Figure, err
 	if err != nil {
 		return nil, err
 	}
-	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner, Records: file(r.Target), Trials: r.Trials, Seed: seed, Alone: true})
+	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner,
+		Records: file(r.Target), Trials: r.Trials, Seed: seed, Alone: true})
 	if err != nil {
 		return nil, err
 	}
 	if !t.Native() {
 		mark = mark.Estimated(t.CPU)
 	}
-	f := figures.Figure{Values: map[string]float64{"trials": float64(res.Trials), "default_cost": res.Default, "best_cost": res.Best}, Unit: string(res.Unit), Mark: mark}
+	f := figures.Figure{Values: map[string]float64{"trials": float64(res.Trials), "default_cost": res.Default,
+		"best_cost": res.Best}, Unit: string(res.Unit), Mark: mark}
 	return []figures.Figure{f}, pack()
 }
 
@@ -115,7 +118,9 @@ func pack() error {
 			continue
 		}
 		seen[r.Target] = true
-		s := &records.Set{Records: slices.DeleteFunc(slices.Clone(old.Records), func(x records.Record) bool { return x.Target != r.Target })}
+		s := &records.Set{Records: slices.DeleteFunc(slices.Clone(old.Records), func(x records.Record) bool {
+			return x.Target != r.Target
+		})}
 		if _, err := os.Stat(file(r.Target)); !errors.Is(err, fs.ErrNotExist) {
 			if s, err = records.Load(file(r.Target)); err != nil {
 				return err
@@ -184,13 +189,15 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 			all = append(all, f)
 		}
 	}
-	text += fmt.Sprintf("\n%s\n\nWhole networks, by the sum of their kernels, that gain most:\n\n", figures.Sources(all))
+	text += fmt.Sprintf("\n%s\n\nWhole networks, by the sum of their kernels, that gain most:\n\n",
+		figures.Sources(all))
 	text += task.Head("network", "target", "candidates", "by default", "tuned", "")
 	gain := func(f *figures.Figure) float64 { return f.Values["default_cost"] / f.Values["best_cost"] }
 	slices.SortStableFunc(all, func(a, b *figures.Figure) int { return cmp.Compare(gain(b), gain(a)) })
 	for _, f := range all[:min(10, len(all))] {
 		usual, best, unit := f.Values["default_cost"], f.Values["best_cost"], records.Unit(f.Unit)
-		text += task.Row(f.Subject, f.Target, fmt.Sprint(f.Values["trials"]), unit.Text(usual), unit.Text(best), fmt.Sprintf("%.3fx", gain(f)))
+		text += task.Row(f.Subject, f.Target, fmt.Sprint(f.Values["trials"]), unit.Text(usual), unit.Text(best),
+			fmt.Sprintf("%.3fx", gain(f)))
 	}
 	return map[string]string{filepath.Join(root, "docs", "shipped-records.md"): text}, nil
 }
@@ -232,7 +239,8 @@ lab/records/runs.json with seed %d, each for its target, and keeps the best sche
 Made by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)). Times are of the CPU
 that is named.
 
-`, (size+1023)/1024, seed, strings.Join(versions, ", ")) + task.Head("target", "machine", "kernels", "with a better schedule")
+`, (size+1023)/1024, seed, strings.Join(versions, ", "))
+	text += task.Head("target", "machine", "kernels", "with a better schedule")
 	for _, m := range machines {
 		text += task.Row(m, fmt.Sprint(kernels[m]), fmt.Sprint(better[m]))
 	}

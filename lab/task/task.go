@@ -187,7 +187,8 @@ func (t *Task) tool(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	words := []string{fmt.Sprintf("%d cores", runtime.NumCPU()), measure.System(), "LLVM " + tools.Version(), runtime.Version()}
+	words := []string{fmt.Sprintf("%d cores", runtime.NumCPU()), measure.System(), "LLVM " + tools.Version(),
+		runtime.Version()}
 	if t.Versions != nil {
 		more, err := t.Versions(ctx)
 		if err != nil {

@@ -53,7 +53,8 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 		}
 		measured = append(measured, ref)
 		v := ref.Values
-		cells := []string{r.Name, fmt.Sprint(v["points"]), fmt.Sprint(v["reference"]), fmt.Sprintf("%.1f", 100*(v["default_cost"]/v["best_cost"]-1))}
+		cells := []string{r.Name, fmt.Sprint(v["points"]), fmt.Sprint(v["reference"]),
+			fmt.Sprintf("%.1f", 100*(v["default_cost"]/v["best_cost"]-1))}
 		var ends []float64
 		for _, name := range searches {
 			key.Variant = name
@@ -96,7 +97,8 @@ References and searches are of:
 	if len(measured) < len(all) {
 		text += fmt.Sprintf("\nOf %d tasks these have been compared so far.\n", len(all))
 	}
-	text += fmt.Sprintf("\nAfter %d trials `%s` is ahead of `%s` on %d of %d tasks, and within 5 %% of the best of the reference on %d.\n",
+	text += fmt.Sprintf("\nAfter %d trials `%s` is ahead of `%s` on %d of %d tasks, and within 5 %% of the best of "+
+		"the reference on %d.\n",
 		last, searches[0], strings.Join(searches[1:], "`, `"), ahead, len(measured), near)
 	return map[string]string{filepath.Join(root, "docs", "bench-tuner.md"): text}, nil
 }

@@ -30,7 +30,8 @@ type settings struct {
 func Task() *task.Task {
 	s := &settings{}
 	return &task.Task{
-		Name: "tuner", Code: []string{"autotune", "lab/tuner"}, Short: "the searches of the tuner beside each other: docs/bench-tuner.md",
+		Name: "tuner", Code: []string{"autotune", "lab/tuner"},
+		Short: "the searches of the tuner beside each other: docs/bench-tuner.md",
 		Flags: func(f *pflag.FlagSet) {
 			f.IntVar(&s.points, "points", 2000, "random points to compare with, or all where there are no more")
 			f.IntVar(&s.trials, "trials", 128, "trials of a search")
@@ -40,9 +41,10 @@ func Task() *task.Task {
 		Cases: func(context.Context, *regexp.Regexp) (all []task.Case, err error) {
 			rows, err := rows()
 			for _, r := range rows {
-				all = append(all, task.Case{Key: figures.Key{Subject: r.Name, Target: r.Target}, Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
-					return s.measure(ctx, r, m)
-				}})
+				all = append(all, task.Case{Key: figures.Key{Subject: r.Name, Target: r.Target},
+					Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
+						return s.measure(ctx, r, m)
+					}})
 			}
 			return all, err
 		},
@@ -80,7 +82,8 @@ func (s *settings) measure(ctx context.Context, r row, m figures.Mark) (all []fi
 	if !on.Target.Native() {
 		m = m.Estimated(on.Target.CPU)
 	}
-	of := map[string]float64{"points": float64(l.space.Size()), "reference": float64(len(ref.points)), "default_cost": ref.def, "best_cost": ref.best}
+	of := map[string]float64{"points": float64(l.space.Size()), "reference": float64(len(ref.points)),
+		"default_cost": ref.def, "best_cost": ref.best}
 	all = []figures.Figure{{Values: of, Mark: m}}
 	for _, name := range s.searches {
 		f := figures.Figure{Key: figures.Key{Subject: r.Name, Variant: name, Target: r.Target}, Values: of, Mark: m}
@@ -161,7 +164,8 @@ func (r *reference) random(seed uint64, trials int) []float64 {
 }
 
 // search is the curve of a search: the lowest cost after each trial. Trial 0 is the default.
-func (s *settings) search(ctx context.Context, l *layer, c *costs, def float64, name string, seed uint64) ([]float64, error) {
+func (s *settings) search(ctx context.Context, l *layer, c *costs, def float64, name string,
+	seed uint64) ([]float64, error) {
 	find, err := search.New(name, l.space, seed)
 	if err != nil {
 		return nil, err
@@ -172,7 +176,8 @@ func (s *settings) search(ctx context.Context, l *layer, c *costs, def float64, 
 	}
 	best := def
 	curve := []float64{best}
-	known, under := []search.Outcome{{Candidate: d, Cost: def}}, []search.Outcome(nil) // a tuner proposes a batch while the one before is under way
+	// a tuner proposes a batch while the one before is under way
+	known, under := []search.Outcome{{Candidate: d, Cost: def}}, []search.Outcome(nil)
 	for len(curve) <= s.trials {
 		find.Tell(known)
 		xs, err := find.Propose(ctx, min(batch, s.trials+1-len(curve)))

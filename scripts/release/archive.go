@@ -30,7 +30,8 @@ func archive(base string, files []file) ([]byte, error) {
 		if i > 0 && files[i-1].path == f.path {
 			return nil, fmt.Errorf("two files are called %s", f.path)
 		}
-		h := &tar.Header{Name: base + "/" + f.path, Mode: f.mode, Size: int64(len(f.content)), ModTime: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), Format: tar.FormatUSTAR}
+		h := &tar.Header{Name: base + "/" + f.path, Mode: f.mode, Size: int64(len(f.content)),
+			ModTime: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}

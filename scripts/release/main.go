@@ -116,7 +116,8 @@ func release(ctx context.Context, out, only string) error {
 		}
 	}
 	if here == "" {
-		return fmt.Errorf("archives are made on machines that there is an archive for, and this is %s/%s", runtime.GOOS, runtime.GOARCH)
+		return fmt.Errorf("archives are made on machines that there is an archive for, and this is %s/%s", runtime.GOOS,
+			runtime.GOARCH)
 	}
 	common, err := commonFiles(ctx, here, work)
 	if err != nil {
@@ -197,7 +198,8 @@ func commonFiles(ctx context.Context, program, work string) ([]file, error) {
 		return nil, err
 	}
 	var files []file
-	for from, to := range map[string]string{pages: "share/man/man1", "share/cmake": "share/cmake", "share/pkgconfig": "share/pkgconfig"} {
+	for from, to := range map[string]string{pages: "share/man/man1", "share/cmake": "share/cmake",
+		"share/pkgconfig": "share/pkgconfig"} {
 		err := filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -214,7 +216,8 @@ func commonFiles(ctx context.Context, program, work string) ([]file, error) {
 			return nil, err
 		}
 	}
-	for shell, name := range map[string]string{"bash": "bash-completion/completions/ripc", "zsh": "zsh/site-functions/_ripc", "fish": "fish/vendor_completions.d/ripc.fish"} {
+	for shell, name := range map[string]string{"bash": "bash-completion/completions/ripc",
+		"zsh": "zsh/site-functions/_ripc", "fish": "fish/vendor_completions.d/ripc.fish"} {
 		text, err := say("completion", shell)
 		if err != nil {
 			return nil, err

@@ -42,7 +42,8 @@ func modulesOf(ctx context.Context, programs ...string) (modules, error) {
 		version = strings.TrimPrefix(info.GoVersion, "go")
 		for _, d := range info.Deps {
 			if d.Replace != nil {
-				return nil, fmt.Errorf("%s: module %s is replaced by %s, which nobody else has", p, d.Path, d.Replace.Path)
+				return nil, fmt.Errorf("%s: module %s is replaced by %s, which nobody else has", p, d.Path,
+					d.Replace.Path)
 			}
 			in[d.Path] = module{path: d.Path, version: d.Version, sum: d.Sum}
 		}
@@ -66,7 +67,8 @@ func modulesOf(ctx context.Context, programs ...string) (modules, error) {
 		}
 		linked := in[m.Path]
 		if linked.version != m.Version || m.Dir == "" {
-			return nil, fmt.Errorf("module %s is linked in version %s, and Go has version %s in %q", m.Path, linked.version, m.Version, m.Dir)
+			return nil, fmt.Errorf("module %s is linked in version %s, and Go has version %s in %q", m.Path,
+				linked.version, m.Version, m.Dir)
 		}
 		linked.dir = m.Dir
 		all = append(all, linked)
@@ -100,7 +102,8 @@ func (ms modules) bill(product string) ([]byte, error) {
 		Ref string   `json:"ref"`
 		On  []string `json:"dependsOn"`
 	}
-	ripcItself := component{Type: "application", Ref: "pkg:golang/ripc@" + ripc.Version, Name: "ripc", Version: ripc.Version, Purl: "pkg:golang/ripc@" + ripc.Version,
+	ripcItself := component{Type: "application", Ref: "pkg:golang/ripc@" + ripc.Version, Name: "ripc",
+		Version: ripc.Version, Purl: "pkg:golang/ripc@" + ripc.Version,
 		Properties: []property{{"ripc:archive", product}}}
 	components, on := []component{}, []string{}
 	for _, m := range ms {
@@ -117,7 +120,8 @@ func (ms modules) bill(product string) ([]byte, error) {
 		Metadata     map[string]any `json:"metadata"`
 		Components   []component    `json:"components"`
 		Dependencies []dependency   `json:"dependencies"`
-	}{"CycloneDX", "1.5", 1, map[string]any{"component": ripcItself}, components, []dependency{{ripcItself.Ref, on}}}, "", "  ")
+	}{"CycloneDX", "1.5", 1, map[string]any{"component": ripcItself}, components, []dependency{{ripcItself.Ref, on}}},
+		"", "  ")
 	return append(text, '\n'), err
 }
 

@@ -37,7 +37,8 @@ func writeConv(dir string, l convLayer, bits int) error {
 	m.Inputs = []attrs{{"name": "x", "dtype": "u32", "packed": true, "encoding": "unipolar", "bits": bits,
 		"shape": []int{1, l.size, l.size, l.channels}, "layout": "NHWC"}}
 	m.Source = attrs{"init": "random", "seed": 1, "gain": 0.25, "file": name + ".safetensors"}
-	m.add("conv", "bitserial_conv2d", attrs{"filters": l.channels, "kernel": []int{3, 3}, "padding": "same", "weight_scale": "mean"}, "x")
+	m.add("conv", "bitserial_conv2d", attrs{"filters": l.channels, "kernel": []int{3, 3}, "padding": "same",
+		"weight_scale": "mean"}, "x")
 	m.add("norm", "shift_norm", attrs{"mode": "riptide", "bits": bits}, "conv")
 	m.add("y", "bitpack", nil, "norm")
 	text, err := m.text()
@@ -57,7 +58,8 @@ func writeConv(dir string, l convLayer, bits int) error {
 	}
 	norm := g.Nodes[1]
 	return safetensors.WriteFile(filepath.Join(dir, name+".safetensors"), map[string]safetensors.Tensor{
-		"norm.mean": tensorOf(norm.Weights["mean"].Shape, norm.Weights["mean"].Data.Floats()), "norm.var": tensorOf(norm.Weights["var"].Shape, norm.Weights["var"].Data.Floats())}, nil)
+		"norm.mean": tensorOf(norm.Weights["mean"].Shape, norm.Weights["mean"].Data.Floats()),
+		"norm.var":  tensorOf(norm.Weights["var"].Shape, norm.Weights["var"].Data.Floats())}, nil)
 }
 
 // analyticStatistics sets the shift_norm's mean and var.

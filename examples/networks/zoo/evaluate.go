@@ -97,7 +97,8 @@ func (e *evaluator) rule(n *graph.Node) (func(vals map[string]*refnet.Tensor) *r
 		return e.products(n, a, n.Weights["w"].Shape)
 	case *graph.DenseAttrs:
 		w := n.Weights["w"].Shape
-		return e.products(n, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: a.Binary, Integer: a.Integer}, []int{1, 1, w[0], w[1]})
+		return e.products(n, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: a.Binary, Integer: a.Integer},
+			[]int{1, 1, w[0], w[1]})
 	case *graph.BatchNormAttrs:
 		return batchNorm(e.g, n, a), nil
 	case *graph.ShiftNormAttrs:

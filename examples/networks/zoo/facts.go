@@ -24,7 +24,9 @@ func (n Network) Facts() (*Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := ripcjson.Parse(n.Name+".json", text, func(string) (map[string]safetensors.Tensor, error) { return m.stored, nil })
+	g, err := ripcjson.Parse(n.Name+".json", text, func(string) (map[string]safetensors.Tensor, error) {
+		return m.stored, nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +62,8 @@ func (n Network) Facts() (*Facts, error) {
 // the names of its other forms.
 func Page() (string, error) {
 	var b strings.Builder
-	b.WriteString("| network | paper | input | layers: binary, other | MACs: binary, other | weights | as f32 | forms |\n|" + strings.Repeat("---|", 8) + "\n")
+	b.WriteString("| network | paper | input | layers: binary, other | MACs: binary, other | weights | as f32 | " +
+		"forms |\n|" + strings.Repeat("---|", 8) + "\n")
 	all := Networks()
 	shown := map[string]bool{}
 	for _, n := range all {
@@ -82,7 +85,8 @@ func Page() (string, error) {
 			}
 			note = fmt.Sprintf("%d, by bits and encoding", forms)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %d, %d | %s, %s | %s | %s | %s |\n", n.Name, shortPaper(n.Paper), strings.Trim(strings.ReplaceAll(fmt.Sprint(n.Input[1:]), " ", "x"), "[]"),
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %d, %d | %s, %s | %s | %s | %s |\n", n.Name, shortPaper(n.Paper),
+			strings.Trim(strings.ReplaceAll(fmt.Sprint(n.Input[1:]), " ", "x"), "[]"),
 			f.Binary, f.Float, millions(f.BinaryMACs), millions(f.FloatMACs), kib(f.Bytes), kib(f.FloatBytes), note)
 	}
 	return b.String(), nil

@@ -107,7 +107,8 @@ func (u *unit) sum(v *graph.Value, f float32, c int) int {
 	return u.integer(f, c)
 }
 
-func (e *evaluator) shiftNorm(n *graph.Node, a *graph.ShiftNormAttrs) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
+func (e *evaluator) shiftNorm(n *graph.Node,
+	a *graph.ShiftNormAttrs) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
 	in := e.g.Value(n.Inputs[0])
 	u := e.unit(in.Name)
 	if u == nil {

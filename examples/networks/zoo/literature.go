@@ -193,8 +193,10 @@ func meliusNet(b *builder, x string) string {
 			x = b.add(name+"_grown", "concat", nil, x, y)
 			channels += grow
 			y = b.signConv(name+"_improve", grow, 3, 1, unscaled(), b.norm(name+"_improve_bn", x))
-			old := b.add(name+"_old", "slice", attrs{"begin": []int{0, 0, 0, 0}, "size": []int{1, size, size, channels - grow}}, x)
-			last := b.add(name+"_new", "slice", attrs{"begin": []int{0, 0, 0, channels - grow}, "size": []int{1, size, size, grow}}, x)
+			old := b.add(name+"_old", "slice", attrs{"begin": []int{0, 0, 0, 0},
+				"size": []int{1, size, size, channels - grow}}, x)
+			last := b.add(name+"_new", "slice", attrs{"begin": []int{0, 0, 0, channels - grow},
+				"size": []int{1, size, size, grow}}, x)
 			x = b.add(name, "concat", nil, old, b.add(name+"_sum", "add", nil, last, y))
 		}
 		if stage == len(blocks)-1 {

@@ -53,7 +53,8 @@ func (m *model) text() ([]byte, error) {
 		}
 		return string(s)
 	}
-	fmt.Fprintf(&b, "{\n  \"format\": \"ripc.model/1\",\n  \"name\": %s,\n  \"inputs\": %s,\n  \"weights\": %s,\n  \"nodes\": [\n",
+	fmt.Fprintf(&b, "{\n  \"format\": \"ripc.model/1\",\n  \"name\": %s,\n  \"inputs\": %s,\n  \"weights\": %s,\n  "+
+		"\"nodes\": [\n",
 		line(m.Name), line(m.Inputs), line(m.Source))
 	for i, d := range m.Nodes {
 		comma := ","

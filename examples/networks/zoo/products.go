@@ -39,7 +39,8 @@ type planes struct {
 
 func newPlanes(base, stride, bits, rows, columns int) *planes {
 	words := (columns + 63) / 64
-	return &planes{base: base, stride: stride, bits: bits, words: words, data: make([]uint64, rows*bits*words), sums: make([]int, rows)}
+	return &planes{base: base, stride: stride, bits: bits, words: words, data: make([]uint64, rows*bits*words),
+		sums: make([]int, rows)}
 }
 
 // set gives column c of a row an integer.
@@ -71,9 +72,11 @@ func (p *planes) common(i int, q *planes, j int) int {
 // products makes the rule of a layer that multiplies. Sums of floats are in the order of the
 // definition, one rounding for each operation; those of integers are exact, and counted in bits
 // where the channels are enough.
-func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs, ws []int) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
+func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs,
+	ws []int) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
 	x, y := e.g.Value(n.Inputs[0]), e.g.Value(n.Output)
-	c := &conv{n: n, a: a, x: x, y: y, h: 1, w: 1, oh: 1, ow: 1, kh: ws[0], kw: ws[1], in: ws[2], out: ws[3], groups: a.GroupCount(), plain: n.Weights["w"].Data.Floats()}
+	c := &conv{n: n, a: a, x: x, y: y, h: 1, w: 1, oh: 1, ow: 1, kh: ws[0], kw: ws[1], in: ws[2], out: ws[3],
+		groups: a.GroupCount(), plain: n.Weights["w"].Data.Floats()}
 	if len(x.Shape) == 4 {
 		c.h, c.w, c.oh, c.ow = x.Shape[1], x.Shape[2], y.Shape[1], y.Shape[2]
 	}

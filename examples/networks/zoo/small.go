@@ -40,7 +40,8 @@ func vehicle(in vehicleInput) func(b *builder, x string) string {
 			var parts []string
 			for i, at := range [][2]int{{0, 0}, {1, 2}, {2, 0}} {
 				name := fmt.Sprintf("neighbour%d", i+1)
-				y := b.add(name, "slice", attrs{"begin": []int{0, at[0], at[1], 0}, "size": []int{1, size, size, 1}}, around)
+				y := b.add(name, "slice", attrs{"begin": []int{0, at[0], at[1], 0}, "size": []int{1, size, size, 1}},
+					around)
 				parts = append(parts, b.add(name+"_brighter", "greater", nil, y, x))
 			}
 			x = b.add("bits", "concat", nil, parts...)
@@ -141,7 +142,8 @@ func uNet(b *builder, x string) string {
 	x = two("bottom", b.ch(32<<depth), x)
 	for i := depth - 1; i >= 0; i-- {
 		name := fmt.Sprintf("up%d", i+1)
-		x = b.add(name, "bitserial_conv_transpose2d", attrs{"filters": b.ch(32 << i), "kernel": []int{2, 2}, "strides": []int{2, 2}}.with(unscaled()), x)
+		x = b.add(name, "bitserial_conv_transpose2d", attrs{"filters": b.ch(32 << i), "kernel": []int{2, 2},
+			"strides": []int{2, 2}}.with(unscaled()), x)
 		x = b.sign(name+"_sign", b.norm(name+"_bn", x))
 		x = two(name, b.ch(32<<i), b.add(name+"_both", "concat", nil, skips[i], x))
 	}
@@ -152,7 +154,8 @@ func uNet(b *builder, x string) string {
 // the mean over time.
 func ecg(b *builder, x string) string {
 	line := func(filters, kernel, stride int) attrs {
-		return attrs{"filters": b.ch(filters), "kernel": []int{1, kernel}, "strides": []int{1, stride}, "padding": "same"}
+		return attrs{"filters": b.ch(filters), "kernel": []int{1, kernel}, "strides": []int{1, stride},
+			"padding": "same"}
 	}
 	x = b.sign("conv1_sign", b.norm("conv1_bn", b.add("conv1", "conv2d", line(32, 15, 2), x)))
 	for i, n := range []int{64, 64, 128, 128} {
