@@ -16,7 +16,7 @@ import (
 	"ripc/targets/boards"
 )
 
-// BenchRequest describes a measurement.
+// BenchRequest says what to measure.
 type BenchRequest struct {
 	Path     string  // model or artifact
 	Options  Options // for models; Emit is ignored
@@ -113,8 +113,8 @@ type Figures = measure.Figures
 // pipeline, without caches, or by a table of the cycles of instructions.
 type CycleEstimate struct {
 	Core    string `json:"core"`                           // of the target
-	Model   string `json:"model"`                          // core with the pipeline that was taken
-	Manual  string `json:"manual,omitempty"`               // chip with the table in place of LLVM's model
+	Model   string `json:"model"`                          // core whose pipeline was taken
+	Manual  string `json:"manual,omitempty"`               // whose table was taken instead of LLVM's model
 	Unknown uint64 `json:"unknown_instructions,omitempty"` // executed, but in neither model nor table; a cycle each
 	// ClockMHz is the clock of the board, which turns cycles into milliseconds; 0 if it is unknown.
 	ClockMHz int `json:"clock_mhz,omitempty"`
@@ -184,8 +184,7 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	res.MACs = d.MACs()
 	for _, s := range d.Stages {
 		if r.PerLayer {
-			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel,
-				MACs: s.MACs})
+			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs})
 		}
 	}
 	if !o.Count {
@@ -222,11 +221,9 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	defer e.Close()
 	m, err := engine.Measure(ctx, e, u.Inputs(0), engine.MeasureOptions{})
 	s := codegen.Describe(u.Artifact()).Stages[0]
-	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On,
-		Simulated: m.Kind == engine.Simulated,
-		Runs:      m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
-		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs,
-			Figures: m.Network}}}
+	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On, Simulated: m.Kind == engine.Simulated,
+		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
+		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
 	res.addEstimate(m.Estimate, u.Target.CPU)
 	return res, err
 }
@@ -280,13 +277,11 @@ func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison
 	case before.Target != now.Target:
 		return nil, &IncomparableError{"for " + before.Target, "for " + now.Target}
 	case before.Threads != now.Threads:
-		return nil, &IncomparableError{fmt.Sprintf("threads: %d", before.Threads),
-			fmt.Sprintf("threads: %d", now.Threads)}
+		return nil, &IncomparableError{fmt.Sprintf("threads: %d", before.Threads), fmt.Sprintf("threads: %d", now.Threads)}
 	case unit != unitNow || unit == "" || was <= 0:
 		return nil, &IncomparableError{fmt.Sprintf("%v %s", was, unit), fmt.Sprintf("%v %s", is, unitNow)}
 	}
-	c := &BenchComparison{Unit: unit, Network: CostChange{now.Model, was, is, is / was}, Slower: is > was*(1+tolerance),
-		Tolerance: tolerance, Layers: []CostChange{}, Gone: []string{}, Added: []string{}}
+	c := &BenchComparison{Unit: unit, Network: CostChange{now.Model, was, is, is / was}, Slower: is > was*(1+tolerance), Tolerance: tolerance, Layers: []CostChange{}, Gone: []string{}, Added: []string{}}
 	old := map[string]float64{}
 	for _, l := range before.Layers {
 		if cost, u := l.Cost(); u == unit {

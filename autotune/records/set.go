@@ -122,8 +122,8 @@ func Read(r io.Reader) (*Set, error) {
 }
 
 // eachLine calls f for the lines of r that are not blank: the number from 1, the place of the text,
-// the text without blanks around it, whether it is whole, and whether it is the last line and has no
-// end.
+// the text without blanks around it, whether it is whole, and whether it is the last line and has
+// no end.
 func eachLine(r io.Reader, f func(n int, at int64, text []byte, whole, last bool)) error {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var room []byte

@@ -174,10 +174,10 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	if !ok {
 		return nil, errors.New("this worker measures and does not run")
 	}
-	if err := n.turn.take(ctx); err != nil {
+	if err := n.turn.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer n.turn.end()
+	defer n.turn.Release(1)
 	m, err := n.library(content[r.Library], content[r.Program])
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ripc/autotune/records"
 	"ripc/engine/simulate"
 	"ripc/measure"
@@ -28,28 +30,13 @@ const (
 type native struct {
 	through []string
 	machine records.Machine
-	cold    int64 // bytes to touch so that the caches hold nothing else
-	turn    turn
+	cold    int64               // bytes to touch so that the caches hold nothing else
+	turn    *semaphore.Weighted // of the one job that may run
 }
-
-// turn gives one job after the other the use of a thing.
-type turn chan struct{}
-
-// take waits until nobody has it.
-func (t turn) take(ctx context.Context) error {
-	select {
-	case t <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (t turn) end() { <-t }
 
 func newNative(through []string) *native {
 	return &native{through: through, machine: records.Machine{CPU: measure.CPU()}, cold: 2 * measure.Cache(),
-		turn: make(turn, 1)}
+		turn: semaphore.NewWeighted(1)}
 }
 
 // acceptsLocal fails unless this machine runs code for t.
@@ -76,10 +63,10 @@ func (n *native) library(content, program []byte) (*simulate.Machine, error) {
 }
 
 func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
-	if err := n.turn.take(ctx); err != nil {
+	if err := n.turn.Acquire(ctx, 1); err != nil {
 		return Result{}, err
 	}
-	defer n.turn.end()
+	defer n.turn.Release(1)
 	s := j.Settings.fillIn(Defaults())
 	m, err := n.library(j.Library, j.Program)
 	if err != nil {

@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -32,20 +30,12 @@ func Announce(r Runner) Announcement {
 
 // ownHash is the SHA-256 of this program, "" if it cannot be read.
 func ownHash() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
+	if path, err := os.Executable(); err == nil {
+		if program, err := os.ReadFile(path); err == nil {
+			return Hash(program)
+		}
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return ""
 }
 
 // Serve is a worker: it announces itself and lets r measure the jobs that come in until they end,

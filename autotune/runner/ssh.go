@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ripc/autotune/records"
 	"ripc/engine/simulate"
 	"ripc/internal/terminal"
@@ -52,8 +54,8 @@ type ssh struct {
 	program  []byte // runs the kernels there
 	patience time.Duration
 
-	turn    turn     // holds also the next fields
-	session *session // nil without a connection
+	turn    *semaphore.Weighted // of the one job that may use the next fields
+	session *session            // nil without a connection
 	mu      sync.Mutex
 	machine records.Machine
 }
@@ -73,7 +75,7 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 		return nil, err
 	}
 	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features,
-		patience: cmp.Or(o.patience, patience), turn: make(turn, 1)}
+		patience: cmp.Or(o.patience, patience), turn: semaphore.NewWeighted(1)}
 	if s.worker, err = workerProgram(ctx, arch); err != nil {
 		return nil, err
 	}
@@ -338,8 +340,10 @@ func (s *ssh) Slots() int         { return 1 }
 
 // Close ends the worker, and leaves it where it is for the next time.
 func (s *ssh) Close() error {
-	s.turn <- struct{}{}
-	defer s.turn.end()
+	if err := s.turn.Acquire(context.Background(), 1); err != nil {
+		return err
+	}
+	defer s.turn.Release(1)
 	s.drop()
 	return nil
 }
@@ -373,10 +377,10 @@ var errSilent = errors.New("no answer")
 // with lets do use the connection, which is made again if it is lost, and do with it. do may take
 // limit.
 func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) error) error {
-	if err := s.turn.take(ctx); err != nil {
+	if err := s.turn.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer s.turn.end()
+	defer s.turn.Release(1)
 	var err error
 	for range 2 {
 		if err = s.reconnect(ctx); err != nil {

@@ -46,7 +46,7 @@ func (l *layer) sumsOf(t string) *sums {
 	}
 	if binary != nil {
 		x := g.Value(n.Inputs[0])
-		_, alpha := refWeights(n, binary, ws, n.Op == "bitserial_conv2d")
+		_, alpha := Weights(n, binary, ws)
 		s := &sums{Tensor: New(v), alpha: alpha}
 		lo, hi := x.Range()
 		for range alpha {

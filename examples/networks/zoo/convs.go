@@ -8,6 +8,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer/ripcjson"
+	"ripc/internal/refnet"
 	"ripc/internal/safetensors"
 )
 
@@ -53,9 +54,7 @@ func writeConv(dir string, l convLayer, bits int) error {
 	if err != nil {
 		return err
 	}
-	if err := analyticStatistics(g, bits); err != nil {
-		return err
-	}
+	analyticStatistics(g, bits)
 	norm := g.Nodes[1]
 	return safetensors.WriteFile(filepath.Join(dir, name+".safetensors"), map[string]safetensors.Tensor{
 		"norm.mean": tensorOf(norm.Weights["mean"].Shape, norm.Weights["mean"].Data.Floats()),
@@ -63,13 +62,10 @@ func writeConv(dir string, l convLayer, bits int) error {
 }
 
 // analyticStatistics sets the shift_norm's mean and var.
-func analyticStatistics(g *graph.Graph, bits int) error {
+func analyticStatistics(g *graph.Graph, bits int) {
 	conv, norm := g.Nodes[0], g.Nodes[1]
 	a := norm.Attrs.(*graph.ShiftNormAttrs)
-	ints, alpha, err := integers(conv, conv.Attrs.(*graph.Conv2DAttrs).Binary, conv.Weights["w"].Shape)
-	if err != nil {
-		return err
-	}
+	ints, alpha := refnet.Weights(conv, conv.Attrs.(*graph.Conv2DAttrs).Binary, conv.Weights["w"].Shape)
 	u := &unit{step: g.Value("x").Scale, largest: float64(int(1)<<bits - 1), alpha: alpha}
 	sum := make([]float64, len(alpha))
 	for i, s := range ints {
@@ -85,5 +81,4 @@ func analyticStatistics(g *graph.Graph, bits int) error {
 	for k := range sum {
 		means[k], variances[k] = u.statistics(math.Ceil((levels-1)/2*sum[k]), step, k, a)
 	}
-	return nil
 }

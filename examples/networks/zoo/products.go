@@ -1,10 +1,7 @@
 package zoo
 
 import (
-	"fmt"
-	"math"
 	"math/bits"
-	"slices"
 
 	"ripc/graph"
 	"ripc/internal/f32"
@@ -82,13 +79,13 @@ func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs,
 	}
 	switch b := a.Binary; {
 	case b != nil:
-		ints, alpha, err := integers(n, b, ws)
-		if err != nil {
-			return nil, err
-		}
+		ints, alpha := refnet.Weights(n, b, ws)
 		u := graph.IntegersOf(x.LevelType)
 		e.units[n.Output] = &unit{step: x.Scale, largest: float64(u.Largest()), alpha: alpha}
-		c.plain = ints
+		c.plain = nil
+		for _, v := range ints {
+			c.plain = append(c.plain, float32(v))
+		}
 		for _, v := range alpha {
 			c.scale = append(c.scale, float32(x.Scale*v))
 		}
@@ -114,54 +111,6 @@ func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs,
 		}
 		return out
 	}, nil
-}
-
-// integers are those that weights of few bits become, and the real value of 1 in each output
-// channel.
-func integers(n *graph.Node, b *graph.BinaryAttrs, ws []int) (ints []float32, alpha []float64, err error) {
-	w := n.Weights["w"].Data.Floats()
-	outs := ws[3]
-	ints, alpha = make([]float32, len(w)), make([]float64, outs)
-	mean, most := make([]float64, outs), make([]float64, outs)
-	for i, v := range w {
-		m := math.Abs(float64(v))
-		mean[i%outs] += m
-		most[i%outs] = max(most[i%outs], m)
-	}
-	top := float64(b.Integers().Max)
-	for o := range alpha {
-		switch {
-		case b.WeightScale == graph.ScaleNone:
-			alpha[o] = 1
-		case b.WeightScale == graph.ScaleMean && b.OneBit():
-			alpha[o] = mean[o] * float64(outs) / float64(len(w))
-		case b.WeightScale == graph.ScaleMax && b.Enc == graph.BipolarWeights:
-			alpha[o] = most[o] / top
-		default:
-			return nil, nil, fmt.Errorf("node %q: these weights are not needed by these networks", n.Name)
-		}
-	}
-	if _, dense := n.Attrs.(*graph.DenseAttrs); dense && b.OneBit() {
-		all := 0.0
-		for _, v := range alpha {
-			all += v / float64(outs)
-		}
-		alpha = slices.Repeat([]float64{all}, outs)
-	} else if dense {
-		alpha = slices.Repeat([]float64{slices.Max(alpha)}, outs)
-	}
-	for i, v := range w {
-		switch {
-		case !b.OneBit():
-			s := alpha[i%outs]
-			ints[i] = float32(2*math.RoundToEven((min(max(float64(v)/s, -top), top)+top)/2) - top)
-		case v < 0:
-			ints[i] = -1
-		default:
-			ints[i] = 1
-		}
-	}
-	return ints, alpha, nil
 }
 
 // pack makes planes of the weights, a row for each output channel and tap.
