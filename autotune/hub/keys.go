@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -49,29 +48,27 @@ const keysFile = "keys"
 func Keys(dir string) ([]Key, error) { return readKeys(filepath.Join(dir, keysFile)) }
 
 func readKeys(path string) ([]Key, error) {
-	f, err := os.Open(path)
+	all, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var list []Key
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		text := strings.TrimSpace(lines.Text())
+	for n, text := range strings.Split(string(all), "\n") {
+		text = strings.TrimSpace(text)
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
 		part := append(strings.SplitN(text, " ", 3), "", "")
 		k := Key{Role: Role(part[0]), Public: part[1], Name: part[2]}
 		if k.Role != Worker && k.Role != Tuner || !nkeys.IsValidPublicUserKey(k.Public) {
-			return nil, fmt.Errorf("%s:%d: is not \"worker KEY NAME\" or \"tuner KEY NAME\"", path, n)
+			return nil, fmt.Errorf("%s:%d: is not \"worker KEY NAME\" or \"tuner KEY NAME\"", path, n+1)
 		}
 		list = append(list, k)
 	}
-	return list, lines.Err()
+	return list, nil
 }
 
 // NewKey makes a key for the hub of o, and the hub's certificate if it has none, and writes the

@@ -81,7 +81,7 @@ func TestCheckSources(t *testing.T) {
 		"is another module by now": copied(func(name, text string) string {
 			return strings.Replace(text, "module ripc\n", "module ripc2\n", 1)
 		}),
-		"not there any more":                      t.TempDir(),
+		"not there any more":                       t.TempDir(),
 		"has changed since this program was built": foreign(t),
 	} {
 		if err := runner.CheckSources(dir); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -79,49 +79,31 @@ func modulesOf(ctx context.Context, programs ...string) (modules, error) {
 	return all, nil
 }
 
-// component is one of a bill of materials.
-type component struct {
-	Type       string     `json:"type"`
-	Ref        string     `json:"bom-ref"`
-	Name       string     `json:"name"`
-	Version    string     `json:"version"`
-	Purl       string     `json:"purl"`
-	Properties []property `json:"properties,omitempty"`
-}
-
-type property struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
 // bill lists the modules as CycloneDX 1.5 does (https://cyclonedx.org/docs/1.5/json), without the
 // fields that differ each time: a serial number and a date. Hashes there are of files; a module has
 // that of go.sum, as a property.
 func (ms modules) bill(product string) ([]byte, error) {
-	type dependency struct {
-		Ref string   `json:"ref"`
-		On  []string `json:"dependsOn"`
-	}
-	ripcItself := component{Type: "application", Ref: "pkg:golang/ripc@" + ripc.Version, Name: "ripc",
-		Version: ripc.Version, Purl: "pkg:golang/ripc@" + ripc.Version,
-		Properties: []property{{"ripc:archive", product}}}
-	components, on := []component{}, []string{}
-	for _, m := range ms {
-		c := component{Type: "library", Ref: m.purl(), Name: m.path, Version: m.version, Purl: m.purl()}
-		if m.sum != "" {
-			c.Properties = []property{{"go:sum", m.sum}}
+	type object = map[string]any
+	component := func(kind, ref, name, version, key, value string) object {
+		c := object{"type": kind, "bom-ref": ref, "name": name, "version": version, "purl": ref}
+		if value != "" {
+			c["properties"] = []object{{"name": key, "value": value}}
 		}
-		components, on = append(components, c), append(on, c.Ref)
+		return c
 	}
-	text, err := json.MarshalIndent(struct {
-		Format       string         `json:"bomFormat"`
-		Spec         string         `json:"specVersion"`
-		Version      int            `json:"version"`
-		Metadata     map[string]any `json:"metadata"`
-		Components   []component    `json:"components"`
-		Dependencies []dependency   `json:"dependencies"`
-	}{"CycloneDX", "1.5", 1, map[string]any{"component": ripcItself}, components, []dependency{{ripcItself.Ref, on}}},
-		"", "  ")
+	const self = "pkg:golang/ripc@" + ripc.Version
+	components, on := []object{}, []string{}
+	for _, m := range ms {
+		on = append(on, m.purl())
+		components = append(components, component("library", m.purl(), m.path, m.version, "go:sum", m.sum))
+	}
+	text, err := json.MarshalIndent(object{
+		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "components": components,
+		"metadata": object{
+			"component": component("application", self, "ripc", ripc.Version, "ripc:archive", product),
+		},
+		"dependencies": []object{{"ref": self, "dependsOn": on}},
+	}, "", "  ")
 	return append(text, '\n'), err
 }
 
