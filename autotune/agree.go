@@ -90,8 +90,8 @@ type measured struct {
 	choice strategy.Choice
 }
 
-// read finds the class of costs to believe: measured rather than simulated, and then that of most
-// candidates.
+// read finds the class of costs to believe: measured ones before simulated ones, then the class
+// with most candidates.
 func (a *agreement) read(cpu string) {
 	own, notes := siftRecords(a.set, a.network.Target.Name)
 	tried := map[records.Class]map[string]bool{}

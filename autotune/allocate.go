@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// How tasks are chosen, as Ansor does (Zheng et al., OSDI 2020, section 6): with the weight alpha a
-// task is expected to go on gaining as it did in its last round, else what it would gain if its
-// cost fell to nothing as fast as trials grow, or if it became as fast as beta times the fastest
-// task of its kind. The share explore of the rounds goes to a task that is drawn.
+// How tasks are chosen, as Ansor does (Zheng et al., OSDI 2020, section 6): the expected gain of a
+// task is a weighted mean. The weight alpha is for the gain of its last round. The rest is for the
+// smaller of two guesses: its cost falls to nothing as fast as trials grow, or it becomes as fast
+// as beta times the fastest task of its kind. The share explore of the rounds goes to a task that
+// is drawn.
 const (
 	alpha   = 0.2
 	beta    = 2

@@ -12,9 +12,9 @@ import (
 )
 
 // choose gives layers other algorithms than they have without a tuner, where that makes the sum of
-// all stages less. programs are that without a tuner and those of one algorithm each. It descends
-// from each of them: one layer is changed at a time, or all layers that read levels of one form, as
-// long as that helps.
+// all stages less. programs are the program without a tuner, then one for each algorithm. It
+// descends from each of them: one layer is changed at a time, or all layers that read levels of one
+// form, as long as that helps.
 func (a *agreement) choose(ctx context.Context, programs []*ir.Program) (map[string]layout.Algorithm, error) {
 	c, err := a.newChooser(ctx, programs)
 	if err != nil {

@@ -34,8 +34,7 @@ type Tried struct {
 	// Default and Best are the costs of the task's default schedule and of its best one, 0 where
 	// there is none yet.
 	Default, Best float64
-	// NetworkDefault and NetworkBest are those of all stages together, of as many as have been
-	// measured.
+	// NetworkDefault and NetworkBest are the sums over all stages that have been measured.
 	NetworkDefault, NetworkBest float64
 	Done                        int           // candidates, this one included
 	Elapsed                     time.Duration // since the beginning

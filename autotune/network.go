@@ -78,10 +78,10 @@ type place struct{ layer, op string }
 
 func placeOf(s ir.Stage) place { return place{s.Name, s.Op} }
 
-// tasks are the different kernels that n may be made of: first those that it is made of without a
-// tuner, in order, then those of other algorithms; usual are the keys of the former by place. If
-// layers are named, they are those of these layers alone; it fails with *ir.Error if there is none
-// of that name.
+// tasks returns the different kernels that n may have: first the kernels without a tuner, in order,
+// then those of other algorithms. usual are the keys of the kernels without a tuner, by place. If
+// layers are named, they are the kernels of these layers alone. It fails with *ir.Error if there is
+// no layer of a name.
 func (n *Network) tasks(ctx context.Context, layers []string) (tasks []*space.Task, usual map[place]string, err error) {
 	programs, err := n.programs(ctx)
 	if err != nil {

@@ -95,7 +95,7 @@ func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error
 	return begun, err
 }
 
-// measureAll measures as many of the trials as the budget has room for, and gives their number.
+// measureAll measures the trials that the budget has room for, and returns their number.
 func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
 	done := 0
 	for some := range slices.Chunk(all, t.Round) {

@@ -35,7 +35,7 @@ type Busy struct {
 	Elsewhere bool
 }
 
-// shop is where candidates are built and measured, as many at a time as there is room for.
+// shop builds and measures candidates, several at a time if there is room.
 type shop struct {
 	cores int
 	room  int                 // slots of the runner at most

@@ -35,24 +35,24 @@ type Options struct {
 	// Records is a file of records: its candidates are not measured again, and new results are
 	// appended. "" keeps nothing.
 	Records string
-	// Trials is how many candidates there are of all tasks together, those that records have
-	// included; 0 stands for TrialsEach for each task of the network as it is without a tuner,
-	// unless Time is given.
+	// Trials is the number of candidates of all tasks together, including those with records. 0
+	// stands for TrialsEach for each kernel that the network has without a tuner, unless Time is
+	// given.
 	Trials int
-	// Time is after how long no new candidates are begun; 0 is no limit.
+	// Time is the time after which no new candidates are begun; 0 is no limit.
 	Time time.Duration
 	// Search is the name of the search (search.Names); "" is the one that search.Choose takes.
 	Search string
 	Seed   uint64
-	// Known are records of elsewhere: the best of them of a kernel is measured behind its default
-	// schedule. nil is none.
+	// Known are records from elsewhere. The best one of each kernel is measured after the kernel's
+	// default schedule. nil is none.
 	Known *records.Set
 	// Layers, if any, are the only ones that are tuned.
 	Layers []string
-	// Round is how many candidates are proposed at a time; 0 stands for 8.
+	// Round is the number of candidates that are proposed at a time; 0 stands for 8.
 	Round int
-	// Patience is after how many candidates without a better one a task counts as done; 0 stands
-	// for 128.
+	// Patience is the number of candidates without an improvement after which a task is done; 0
+	// stands for 128.
 	Patience int
 	// Settings say how kernels are measured.
 	Settings runner.Settings
@@ -130,8 +130,8 @@ type tuner struct {
 	begun    int // candidates
 	done     int // of these, taken note of
 	now      int // of these, measured in this call
-	// fresh is how long it took until these were noted, each since the one before, and noted is
-	// when the last candidate was.
+	// fresh is the time that these took, each since the candidate before it, and noted is the time
+	// of the last candidate.
 	fresh time.Duration
 	noted time.Time
 	*shop

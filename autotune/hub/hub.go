@@ -156,8 +156,8 @@ func (h *Hub) setUp(ctx context.Context, own nkeys.KeyPair, public string) error
 	return err
 }
 
-// disconnect ends the connections of who has a key. It comes back, and is let in when it has
-// rested.
+// disconnect ends the connections of a key's holder. The holder comes back, and is let in when it
+// has rested.
 func (h *Hub) disconnect(public string) {
 	if !h.auth.closed {
 		return // names are unchecked
@@ -191,7 +191,7 @@ func (h *Hub) Done() <-chan struct{} {
 	return c
 }
 
-// auth lets in who has one of the keys in a file. The file is read for each connection, so that a
+// auth lets in the holders of the keys in a file. The file is read for each connection, so that a
 // key that is added or taken out counts at once.
 type auth struct {
 	file   string

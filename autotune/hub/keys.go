@@ -142,7 +142,7 @@ const (
 )
 
 // certificate is the one that o names, or the hub's own, which is made if there is none. It lasts
-// for good: who has a key trusts this very certificate, and it is for nothing else.
+// for good: the holder of a key trusts this very certificate, and it is for nothing else.
 func certificate(o Options) (tls.Certificate, error) {
 	if o.Certificate != "" {
 		return tls.LoadX509KeyPair(o.Certificate, o.CertificateKey)

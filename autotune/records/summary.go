@@ -25,9 +25,9 @@ func (s *Summary) Gain() float64 {
 	return s.Default.Result.Cost / s.Best.Result.Cost
 }
 
-// Summaries are those of all tasks, in the order of the file, each with its classes as Classes has
-// them. Failures count for the classes of the machine that they happened on; a task that has
-// nothing else has one of no unit for each machine.
+// Summaries returns a Summary for each class of each task, in the order of the file and of Classes.
+// Failures count for the classes of their machine. A task with nothing else has a class without a
+// unit for each machine.
 func (s *Set) Summaries() []Summary {
 	var out []Summary
 	for _, own := range s.byTask() {
@@ -93,8 +93,8 @@ type Point struct {
 	Cost  float64 // the least up to there
 }
 
-// Curves are those of a task in class c, one for each tuner and seed, in the order of the file.
-// Trials that failed count as trials.
+// Curves returns the curves of a task in class c, one for each tuner and seed, in the order of the
+// file. Trials that failed count as trials.
 func (s *Set) Curves(t Task, c Class) []Curve {
 	type run struct {
 		tuner string

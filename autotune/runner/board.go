@@ -190,8 +190,8 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	return m.Run(ctx, jobs)
 }
 
-// sizes are those of the blobs that each job of a batch leaves, in bytes: its outputs, and then its
-// workspace.
+// sizes returns the sizes of the blobs that each job of a batch leaves, in bytes: its outputs, and
+// then its workspace.
 func (b *Board) sizes(r *runRequest) [][]int64 {
 	var all [][]int64
 	for _, j := range r.Jobs {

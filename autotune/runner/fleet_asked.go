@@ -281,7 +281,7 @@ func (a *asked) forget(ctx context.Context) {
 	a.mu.Unlock()
 }
 
-// withdraw takes the job out of the queue and away from who has it. A tuner that was interrupted
+// withdraw takes the job out of the queue and away from its worker. A tuner that was interrupted
 // does so.
 func (a *asked) withdraw() {
 	if a.queued == 0 && !a.offered {

@@ -137,8 +137,8 @@ func (r *fleet) open(ctx context.Context, t targets.Target) error {
 	return r.nc.FlushTimeout(request)
 }
 
-// find makes the missing streams and gets hold of all. If they are not those of before, all that
-// was known of their contents is void.
+// find makes the missing streams and gets hold of all. If they are new, all that was known of their
+// contents is void.
 func (r *fleet) find(ctx context.Context) error {
 	if err := SetUpFleet(ctx, r.js); err != nil {
 		return err

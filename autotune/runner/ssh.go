@@ -31,8 +31,8 @@ const (
 	patience = time.Minute
 	// copyTime is how long the worker may take on its way to the machine, over a slow line.
 	copyTime = 10 * time.Minute
-	// dials and firstPause say how a lost connection is made again: that often, after a pause that
-	// doubles.
+	// dials is the number of attempts to make a lost connection again. The pause between them
+	// begins with firstPause and doubles.
 	dials      = 5
 	firstPause = time.Second
 	// noWorker is the exit code of a machine where the worker is not, or is damaged.
@@ -141,7 +141,7 @@ func shell(ctx context.Context, command []string, script string) *exec.Cmd {
 	return cmd
 }
 
-// opening keeps the first bytes that are written to it, as many as are ever shown and some more.
+// opening keeps the first bytes that are written to it, somewhat more than are ever shown.
 type opening struct{ text []byte }
 
 func (o *opening) Write(p []byte) (int, error) {

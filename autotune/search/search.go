@@ -251,8 +251,8 @@ func (x *Search) draw(ctx context.Context, n int) ([]space.Candidate, error) {
 	return out, nil
 }
 
-// build adds candidates to the pool: at first those of which the model expects most, then n of the
-// least guesses among the neighbours of the best candidates and points that are drawn.
+// build adds candidates to the pool: at first those that the model predicts to be fastest, then n
+// of the least guesses among the neighbours of the best candidates and points that are drawn.
 func (x *Search) build(ctx context.Context, n int) error {
 	if !x.begun {
 		x.begun = true

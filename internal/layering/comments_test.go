@@ -155,7 +155,8 @@ func (f wordFault) String() string {
 func (f wordFault) exception(list map[string]string) string {
 	for begin := range list {
 		isLong := f.path == begin && strings.HasSuffix(f.rule, " columns")
-		if f.text == begin || isLong || f.rule != badName && strings.HasPrefix(f.text, begin+" ") {
+		isName := f.text == begin && f.rule == badName
+		if isLong || isName || strings.Contains(begin, " ") && strings.HasPrefix(f.text, begin) {
 			return begin
 		}
 	}
