@@ -13,7 +13,7 @@ import (
 	"ripc/targets"
 )
 
-// Agreement is what records say of how a network is to be compiled.
+// Agreement holds the algorithms and schedules that records give a network.
 type Agreement struct {
 	compile.Tuning
 	Notes []Note
@@ -27,16 +27,16 @@ type Note struct {
 	CPU    string   // that other records are of
 	// Simulated says that these are of a model of CPU.
 	Simulated bool
-	Cold      bool  // what other records are of
+	Cold      bool  // the caches of the other records
 	Err       error // why a schedule does not fit
 }
 
-// NoteKind says what a Note is about.
+// NoteKind is the subject of a Note.
 type NoteKind int
 
 // The kinds of notes.
 const (
-	Without     NoteKind = iota // layers of which the records say nothing
+	Without     NoteKind = iota // layers without records
 	Stale                       // a layer's schedule does not fit any more
 	OtherCPU                    // records of another machine
 	OtherCaches                 // records of this machine with caches that were emptied, or that were not
@@ -45,9 +45,10 @@ const (
 	Damaged                     // lines that are no records
 )
 
-// Agree chooses, from what candidates were measured to cost, the algorithm of each layer with a choice and a schedule for each kernel, so
-// that the stages of the network cost least together. It depends on the network, the records and, for the target host, on cpu, the name
-// of this machine's CPU, and fails only where n cannot be lowered, or with ctx's error. Costs of different machines are never compared: it takes those of one.
+// Agree chooses the algorithm of each layer with a choice and a schedule for each kernel. The sum
+// of the measured costs of all stages is least. It depends on the network, the records and, for the
+// target host, on cpu, the name of this machine's CPU. It fails only where n cannot be lowered, or
+// with ctx's error. Costs of different machines are never compared: it takes those of one.
 func Agree(ctx context.Context, n *Network, set *records.Set, cpu string) (*Agreement, error) {
 	a := &agreement{network: n, set: set, best: map[string]*measured{}}
 	a.read(cpu)
@@ -89,13 +90,16 @@ type measured struct {
 	choice strategy.Choice
 }
 
-// read finds the class of costs to believe: measured rather than simulated, and then that of most candidates.
+// read finds the class of costs to believe: measured ones before simulated ones, then the class
+// with most candidates.
 func (a *agreement) read(cpu string) {
 	own, notes := siftRecords(a.set, a.network.Target.Name)
 	tried := map[records.Class]map[string]bool{}
 	a.set = own
-	if elsewhere := func(r records.Record) bool { return r.Machine.CPU != cpu && !r.Machine.Simulated }; a.network.Target.Name == targets.HostName && slices.ContainsFunc(own.Records, elsewhere) {
-		a.set = &records.Set{Records: slices.DeleteFunc(slices.Clone(own.Records), elsewhere)}
+	if a.network.Target.Name == targets.HostName {
+		a.set = &records.Set{Records: slices.DeleteFunc(slices.Clone(own.Records), func(r records.Record) bool {
+			return r.Machine.CPU != cpu && !r.Machine.Simulated
+		})}
 	}
 	for i := range a.set.Records {
 		r := &a.set.Records[i]
@@ -130,7 +134,8 @@ func precedes(c, d records.Class, n, m int) bool {
 }
 
 // agreeOn is the agreement for p, which has the algorithms of choice.
-func (a *agreement) agreeOn(ctx context.Context, p *ir.Program, choice map[string]layout.Algorithm) (*Agreement, error) {
+func (a *agreement) agreeOn(ctx context.Context, p *ir.Program,
+	choice map[string]layout.Algorithm) (*Agreement, error) {
 	out := &Agreement{Tuning: compile.Tuning{Algorithms: choice, Schedules: map[string]strategy.Choice{}}}
 	without := Note{Kind: Without}
 	for _, s := range p.Stages {
@@ -151,11 +156,13 @@ func (a *agreement) agreeOn(ctx context.Context, p *ir.Program, choice map[strin
 	return out, nil
 }
 
-// maxStale is how many schedules of other versions of ripc that do not fit a kernel are looked at before all of these count as of no
-// use: each takes milliseconds, and where many do not fit, none does.
+// maxStale is how many schedules of other versions of ripc that do not fit a kernel are looked at
+// before all of these count as of no use: each takes milliseconds, and where many do not fit, none
+// does.
 const maxStale = 24
 
-// cheapest is the cheapest schedule of f, a Func of p, that is measured and fits; nil if there is none. It fails with ctx's error, or that of the records' file.
+// cheapest is the cheapest schedule of f, a Func of p, that is measured and fits; nil if there is
+// none. It fails with ctx's error, or that of the records' file.
 func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*measured, error) {
 	key := f.Key()
 	if m, ok := a.best[key]; ok {
@@ -170,7 +177,7 @@ func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*m
 		if stale >= maxStale && r.Versions.Ripc != compile.Version {
 			continue
 		}
-		r, err := r.Whole()
+		r, err := r.Complete()
 		if err != nil {
 			return nil, err
 		}
@@ -179,13 +186,15 @@ func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*m
 			err = compile.Fits(p, f, tr, a.network.Target)
 		}
 		if err == nil {
-			found = &measured{r.Result.Cost, strategy.Choice{Strategy: r.Candidate.Strategy, Values: r.Candidate.Values, Trace: tr}}
+			found = &measured{r.Result.Cost, strategy.Choice{Strategy: r.Candidate.Strategy, Values: r.Candidate.Values,
+				Trace: tr}}
 			break
 		}
 		if r.Versions.Ripc != compile.Version {
 			stale++
 		}
-		if len(a.notes) == 0 || a.notes[len(a.notes)-1].Kind != Stale || !slices.Equal(a.notes[len(a.notes)-1].Layers, layersOf(p, f)) {
+		if len(a.notes) == 0 || a.notes[len(a.notes)-1].Kind != Stale ||
+			!slices.Equal(a.notes[len(a.notes)-1].Layers, layersOf(p, f)) {
 			a.notes = append(a.notes, Note{Kind: Stale, Layers: layersOf(p, f), Err: err})
 		}
 	}

@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// How tasks are chosen, as Ansor does (Zheng et al., OSDI 2020, section 6): with the weight alpha a task is expected to go on gaining as
-// it did in its last round, else what it would gain if its cost fell to nothing as fast as trials grow, or if it became as fast as beta
-// times the fastest task of its kind. One of so many rounds goes to a task that is drawn.
+// How tasks are chosen, as Ansor does (Zheng et al., OSDI 2020, section 6): the expected gain of a
+// task is a weighted mean. The weight alpha is for the gain of its last round. The rest is for the
+// smaller of two guesses: its cost falls to nothing as fast as trials grow, or it becomes as fast
+// as beta times the fastest task of its kind. The share explore of the rounds goes to a task that
+// is drawn.
 const (
 	alpha   = 0.2
 	beta    = 2
@@ -19,10 +21,12 @@ func (t *tuner) isUsual(a *study) bool {
 	return slices.ContainsFunc(a.places, func(at place) bool { return t.usual[at] == a })
 }
 
-// maxEstimate is how many times the estimated cost of the chosen algorithm another one may have to be tried at the beginning.
+// maxEstimate is how many times the estimated cost of the chosen algorithm another one may have to
+// be tried at the beginning.
 const maxEstimate = 1.5
 
-// isPromising says that an algorithm that a layer does not have without a tuner may be as good by estimate, or that there is none.
+// isPromising says that an algorithm that a layer does not have without a tuner may be as good by
+// estimate, or that there is none.
 func (t *tuner) isPromising(a *study) bool {
 	costs := a.task.Stage.Layer.Algorithm.Costs
 	own, ok := costs[a.task.Algorithm]
@@ -37,8 +41,9 @@ func (t *tuner) isPromising(a *study) bool {
 	return true
 }
 
-// next is the task whose next round is expected to gain most for the network; nil if all are done, or would be if what is under way of them
-// brings nothing: trials under way count as though they had brought nothing.
+// next returns the task with the largest expected gain for the network; nil if all are done, or
+// will be should their trials under way bring nothing: trials under way count as though they had
+// brought nothing.
 func (t *tuner) next() *study {
 	var open []*study
 	for _, a := range t.studies {
@@ -61,8 +66,8 @@ func (t *tuner) next() *study {
 	return best
 }
 
-// gain is what the network is expected to gain from a trial of a: of each stage that may be a, by how much it becomes cheaper than
-// by the best that is known of it.
+// gain returns the expected gain of the network from a trial of a: for each stage with the choice
+// a, how far it falls below the stage's best cost.
 func (t *tuner) gain(a *study) float64 {
 	each := t.expected(a)
 	gain := 0.0
@@ -72,7 +77,7 @@ func (t *tuner) gain(a *study) float64 {
 	return gain
 }
 
-// expected is what a itself is expected to gain from a trial.
+// expected returns the expected gain of a itself from a trial.
 func (t *tuner) expected(a *study) float64 {
 	if a.best == 0 { // nothing works yet
 		return 0

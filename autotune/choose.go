@@ -11,9 +11,10 @@ import (
 	"ripc/lower/layout"
 )
 
-// choose gives layers other algorithms than they have without a tuner, where that makes the sum of all stages less. programs are that
-// without a tuner and those of one algorithm each. It descends from each of them: one layer is changed at a time, or all layers that read
-// levels of one form, as long as that helps.
+// choose gives layers other algorithms than they have without a tuner, where that makes the sum of
+// all stages less. programs are the program without a tuner, then one for each algorithm. It
+// descends from each of them: one layer is changed at a time, or all layers that read levels of one
+// form, as long as that helps.
 func (a *agreement) choose(ctx context.Context, programs []*ir.Program) (map[string]layout.Algorithm, error) {
 	c, err := a.newChooser(ctx, programs)
 	if err != nil {
@@ -53,8 +54,9 @@ func algorithmsOf(p *ir.Program) assignment {
 	return all
 }
 
-// chooser is the choice of algorithms. A stage's cost depends on the algorithms of some layers, and on whether levels lie as bytes, which
-// they do where all layers that sum them read bytes (lower.Coupling).
+// chooser is the choice of algorithms. A stage's cost depends on the algorithms of some layers, and
+// on whether levels lie as bytes, which they do where all layers that sum them read bytes
+// (lower.Coupling).
 type chooser struct {
 	*agreement
 	coupling *lower.Coupling
@@ -69,7 +71,8 @@ type chooser struct {
 // maxLowerings bounds them: each takes some ten milliseconds.
 const maxLowerings = 64
 
-// state is a stage, by its number, with what it depends on: algorithms, and whether levels lie as bytes.
+// state is a stage, by its number, with all that its cost depends on: algorithms, and whether
+// levels lie as bytes.
 type state struct {
 	stage int
 	of    string
@@ -97,7 +100,9 @@ func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*ch
 	}
 	free := lower.Free(a.network.Graph, o)
 	maps.DeleteFunc(free, func(layer string, _ []layout.Algorithm) bool {
-		return slices.ContainsFunc(programs[0].Stages, func(s ir.Stage) bool { return s.Name == layer && c.unknown[placeOf(s)] })
+		return slices.ContainsFunc(programs[0].Stages, func(s ir.Stage) bool {
+			return s.Name == layer && c.unknown[placeOf(s)]
+		})
 	})
 	for _, layer := range slices.Sorted(maps.Keys(free)) {
 		for _, by := range free[layer] {
@@ -116,7 +121,8 @@ func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*ch
 	return c, nil
 }
 
-// learn notes the costs of the stages of a program, whose layers have these algorithms. A stage that was not measured costs nothing if that is so without a tuner, too.
+// learn notes the costs of the stages of p. by has the algorithms of its layers. A stage that was
+// not measured costs nothing if that is so without a tuner, too.
 func (c *chooser) learn(ctx context.Context, p *ir.Program, by assignment) error {
 	costs := map[string]float64{}
 	for _, s := range p.Stages {
@@ -155,8 +161,8 @@ func (c *chooser) descend(ctx context.Context, at assignment) (assignment, float
 	return at, least, err
 }
 
-// cost is the sum of the costs of all stages that depend on algorithms; +Inf where it is not known to be less than most. The network is
-// lowered where a stage is new.
+// cost is the sum of the costs of all stages that depend on algorithms; +Inf where it is not known
+// to be less than most. The network is lowered where a stage is new.
 func (c *chooser) cost(ctx context.Context, by assignment, most float64) (float64, error) {
 	sum, fresh := 0.0, false
 	for _, st := range c.states(by) {

@@ -7,10 +7,11 @@ import (
 	"ripc/autotune/space"
 )
 
-// Event is what Tune tells while it works: Began, then Tried for each candidate in order, then Again where times are measured.
+// Event is a message of Tune's while it works: Began, then Tried for each candidate in order, then
+// Again where times are measured.
 type Event interface{ event() }
 
-// Began says what there is to do.
+// Began describes the work to do.
 type Began struct {
 	Tasks   []*space.Task
 	Machine records.Machine
@@ -19,7 +20,7 @@ type Began struct {
 	Time    time.Duration // budget; 0 is none
 	Search  string        // that proposes
 	Missing error         // why it is not the default one, which lacks something; nil if it is, or was named
-	Notes   []Note        // what of the records is left out
+	Notes   []Note        // about records that are left out
 }
 
 // Tried is one candidate.
@@ -30,9 +31,10 @@ type Tried struct {
 	Result records.Measurement
 	// Known says that a record had it: nothing was built or measured.
 	Known bool
-	// Default and Best are the costs of the task's default schedule and of its best one, 0 where there is none yet.
+	// Default and Best are the costs of the task's default schedule and of its best one, 0 where
+	// there is none yet.
 	Default, Best float64
-	// NetworkDefault and NetworkBest are those of all stages together, of as many as have been measured.
+	// NetworkDefault and NetworkBest are the sums over all stages that have been measured.
 	NetworkDefault, NetworkBest float64
 	Done                        int           // candidates, this one included
 	Elapsed                     time.Duration // since the beginning

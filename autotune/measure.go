@@ -20,14 +20,14 @@ type trial struct {
 	study     *study
 	candidate space.Candidate
 	origin    records.Origin
-	best      float64 // what it is to beat: the task's best when it was proposed, 0 for none
+	best      float64 // the cost to beat: the task's best when it was proposed, 0 for none
 	repeat    int     // 0 of the first measurement, else a number that no other measurement of the candidate has
 }
 
 // turnTime is how long a kernel is measured at most that is measured in turn with another one.
 const turnTime = 40 * time.Millisecond
 
-// answer is what came of a trial.
+// answer is the result of a trial.
 type answer struct {
 	measurement records.Measurement
 	machine     records.Machine
@@ -50,9 +50,12 @@ func (a *study) options(emit []codegen.Kind) compile.KernelOptions {
 func (t *tuner) try(ctx context.Context, tr trial) answer {
 	lost := func(err error) answer { return answer{err: err} }
 	failed := func(kind records.FailureKind, text string) answer {
-		return answer{measurement: records.Measurement{Failure: &records.Failure{Kind: kind, Text: text}}, machine: t.Runner.Machine()}
+		return answer{measurement: records.Measurement{Failure: &records.Failure{Kind: kind, Text: text}},
+			machine: t.Runner.Machine()}
 	}
-	want, err := tr.study.reference(ctx, func(interpret func() error) error { return t.working(ctx, checking, interpret) })
+	want, err := tr.study.reference(ctx, func(interpret func() error) error {
+		return t.working(ctx, checking, interpret)
+	})
 	if err != nil {
 		return lost(fmt.Errorf("interpreting %s: %w", title(tr.study.task), err))
 	}
@@ -75,8 +78,8 @@ func (t *tuner) try(ctx context.Context, tr trial) answer {
 	}
 	r, err := t.measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
 	if err == nil && tr.origin.Trial == 0 && tr.repeat == 0 && !r.Machine.Simulated && r.Measurement.Failure == nil {
-		// A task whose default schedule took long because something else ran would look hopeless for good. What else wants to be measured
-		// comes between the two.
+		// A task looks hopeless for good if something else slowed its default schedule, so that one
+		// is timed twice. Other measurements that wait come between the two.
 		settings.Repeat = 1
 		var again runner.Result
 		again, err = t.measure(ctx, runner.NewJob(u.Files[codegen.Runnable], want.inputs, settings))
@@ -113,8 +116,8 @@ func (t *tuner) measure(ctx context.Context, j runner.Job) (runner.Result, error
 	return r, err
 }
 
-// explainUnbuildable is what a failed build says of the candidate; ok is false where it says nothing of it: the tuner was stopped, or tools are
-// missing.
+// explainUnbuildable returns the reason that a candidate failed to build; ok is false where it says
+// nothing of it: the tuner was stopped, or tools are missing.
 func explainUnbuildable(ctx context.Context, err error) (text string, ok bool) {
 	var missing *toolchain.MissingToolError
 	var internal *compile.InternalError
@@ -130,8 +133,9 @@ func explainUnbuildable(ctx context.Context, err error) (text string, ok bool) {
 func (t *tuner) keep(tr trial, a answer) error {
 	r := records.Record{
 		Format: records.Format, Workload: tr.study.task.Workload, Target: tr.study.task.Target.Name,
-		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy, Values: tr.candidate.Point.Values, Trace: tr.candidate.Trace.Lines()},
-		Result:    a.measurement, Machine: a.machine,
+		Candidate: records.Candidate{Algorithm: tr.study.task.Algorithm, Strategy: tr.candidate.Point.Strategy,
+			Values: tr.candidate.Point.Values, Trace: tr.candidate.Trace.Lines()},
+		Result: a.measurement, Machine: a.machine,
 		Versions: t.versions,
 		Origin:   tr.origin,
 	}
@@ -146,7 +150,7 @@ func (t *tuner) keep(tr trial, a answer) error {
 	return t.file.Append(r)
 }
 
-// note lets the search and whoever listens know what came of a trial.
+// note tells the search and the listener the result of a trial.
 func (t *tuner) note(tr trial, a answer) {
 	tr.study.count(tr, a.measurement)
 	t.done++
@@ -155,14 +159,15 @@ func (t *tuner) note(tr trial, a answer) {
 		t.fresh += now.Sub(t.noted)
 	}
 	t.noted = now
-	e := Tried{Task: tr.study.task, Trial: tr.origin.Trial, Point: tr.candidate.Point, Result: a.measurement, Known: a.known,
+	e := Tried{Task: tr.study.task, Trial: tr.origin.Trial, Point: tr.candidate.Point, Result: a.measurement,
+		Known:   a.known,
 		Default: tr.study.usual, Best: tr.study.best, Done: t.done, Elapsed: now.Sub(t.began)}
 	e.NetworkDefault, e.NetworkBest = t.sums()
 	e.Left = t.remaining()
 	t.tell(e)
 }
 
-// remaining is the time that the rest of the budget will take, if it goes on as it went for what was measured.
+// remaining estimates the time for the rest of the budget from the time that fresh trials took.
 func (t *tuner) remaining() time.Duration {
 	var left time.Duration
 	if t.Trials > 0 && t.now > 0 {

@@ -22,7 +22,8 @@ import (
 type Network struct {
 	Graph  *graph.Graph // after fusedglue
 	Target targets.Target
-	// Given are the algorithms that are not to be chosen, by layer; Bitserial as in compile.Options.
+	// Given are the algorithms that are not to be chosen, by layer; Bitserial as in
+	// compile.Options.
 	Given     map[string]layout.Algorithm
 	Bitserial []string
 
@@ -52,7 +53,8 @@ func (n *Network) options(choice map[string]layout.Algorithm) lower.Options {
 	return lower.Options{Target: n.Target, Algorithms: all, Bitserial: n.Bitserial}
 }
 
-// programs are the definition that is compiled without a tuner, and those in which all layers that can have one algorithm have it.
+// programs are the definition that is compiled without a tuner, and those in which all layers that
+// can have one algorithm have it.
 func (n *Network) programs(ctx context.Context) ([]*ir.Program, error) {
 	p, err := n.lowered(ctx, nil)
 	if err != nil {
@@ -76,9 +78,10 @@ type place struct{ layer, op string }
 
 func placeOf(s ir.Stage) place { return place{s.Name, s.Op} }
 
-// tasks are the different kernels that n may be made of: first those that it is made of without a tuner, in order, then those of other
-// algorithms; usual are the keys of the former by place. If layers are named, they are those of these layers alone; it fails with
-// *ir.Error if there is none of that name.
+// tasks returns the different kernels that n may have: first the kernels without a tuner, in order,
+// then those of other algorithms. usual are the keys of the kernels without a tuner, by place. If
+// layers are named, they are the kernels of these layers alone. It fails with *ir.Error if there is
+// no layer of a name.
 func (n *Network) tasks(ctx context.Context, layers []string) (tasks []*space.Task, usual map[place]string, err error) {
 	programs, err := n.programs(ctx)
 	if err != nil {
@@ -132,12 +135,14 @@ func (n *Network) tasks(ctx context.Context, layers []string) (tasks []*space.Ta
 		}
 	}
 	if len(tasks) == 0 {
-		return nil, nil, &ir.Error{Pos: ir.Pos{File: n.Graph.File}, Msg: "there is nothing to tune: the network has no stages"}
+		return nil, nil, &ir.Error{Pos: ir.Pos{File: n.Graph.File},
+			Msg: "there is nothing to tune: the network has no stages"}
 	}
 	return tasks, usual, nil
 }
 
-// shapeText is, for people, "28x28x128 -> 14x14x64, 3x3 in steps of 2, 1 bit by 2" of a convolution, however it is laid out.
+// shapeText is, for people, "28x28x128 -> 14x14x64, 3x3 in steps of 2, 1 bit by 2" of a
+// convolution, however it is laid out.
 func (n *Network) shapeText(node *graph.Node, l ir.Layer) string {
 	f := node.Attrs.(*graph.FusedConv)
 	image := func(tensor string) string { return space.ImageText(ops.Spatial(n.Graph.Value(tensor).Shape)) }

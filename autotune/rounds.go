@@ -23,9 +23,10 @@ type proposal struct {
 	err        error
 }
 
-// run tunes until the budget is spent, or nothing is left to try, and settles what was found. While a round is under way the next one is proposed, so that every core
-// has work. What it is proposed from is what all rounds before the one under way came to, however much of that one is known
-// already: so a seed and what things cost say what is tried, and no clock does.
+// run tunes until the budget is spent, or nothing is left to try, and settles the results. While a
+// round is under way the next one is proposed, so that every core has work. A proposal depends on
+// the results of all rounds before the one under way, however much of that one is known already: so
+// the seed and the costs decide which candidates are tried, and no clock does.
 func (t *tuner) run(ctx context.Context) error {
 	ctx = t.open(ctx)
 	defer t.close()
@@ -39,9 +40,9 @@ func (t *tuner) run(ctx context.Context) error {
 	return err
 }
 
-// searchAll tries what searches propose. It may fail with errOver.
+// searchAll tries the proposals of searches. It may fail with errOver.
 func (t *tuner) searchAll(ctx context.Context) error {
-	// What the network is without a tuner comes first.
+	// The kernels that the network has without a tuner come first.
 	for _, wanted := range []func(*study) bool{t.isUsual, t.isPromising} {
 		if _, err := t.begin(ctx, wanted); err != nil {
 			return err
@@ -50,7 +51,7 @@ func (t *tuner) searchAll(ctx context.Context) error {
 	for now := (round{}); ; {
 		next := t.ask(ctx)
 		if next == nil && len(now.trials) == 0 {
-			more, err := t.begin(ctx, func(*study) bool { return t.left() > 0 })
+			more, err := t.begin(ctx, func(*study) bool { return t.budget() > 0 })
 			if err != nil {
 				return err
 			}
@@ -66,8 +67,8 @@ func (t *tuner) searchAll(ctx context.Context) error {
 	}
 }
 
-// begin measures the default schedules of those tasks that are wanted and have not begun, then what others have found of them, and gives
-// their number.
+// begin measures the default schedules of those tasks that are wanted and have not begun, then
+// their recalled candidates. It returns the number of defaults.
 func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error) {
 	var defaults []trial
 	for _, a := range t.studies {
@@ -94,11 +95,11 @@ func (t *tuner) begin(ctx context.Context, wanted func(*study) bool) (int, error
 	return begun, err
 }
 
-// measureAll measures as many of the trials as the budget has room for, and gives their number.
+// measureAll measures the trials that the budget has room for, and returns their number.
 func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
 	done := 0
 	for some := range slices.Chunk(all, t.Round) {
-		some = some[:min(len(some), t.left())]
+		some = some[:min(len(some), t.budget())]
 		if _, err := t.follow(ctx, t.enter(ctx, some), nil); err != nil {
 			return done, err
 		}
@@ -107,10 +108,11 @@ func (t *tuner) measureAll(ctx context.Context, all []trial) (int, error) {
 	return done, ctx.Err()
 }
 
-// ask has a round proposed for the task that is expected to gain most by what is known now; nil if the budget is spent, or none is open. A
-// search is always asked for a whole round, of which the budget takes the first: what a budget allows is tried with a larger one, too.
+// ask requests a round for the task with the largest expected gain; nil if the budget is spent, or
+// none is open. A search is always asked for a whole round, and the budget takes the first of it:
+// so a larger budget tries the candidates of a smaller one, too.
 func (t *tuner) ask(ctx context.Context) <-chan proposal {
-	n := min(t.Round, t.left())
+	n := min(t.Round, t.budget())
 	if n <= 0 {
 		return nil
 	}
@@ -134,7 +136,8 @@ func (t *tuner) ask(ctx context.Context) <-chan proposal {
 	return made
 }
 
-// enter begins to build and to measure trials. What a record says of them is known at once.
+// enter begins to build and to measure trials. The result of a candidate that has a record is known
+// at once.
 func (t *tuner) enter(ctx context.Context, trials []trial) round {
 	t.grow()
 	r := round{trials: trials}
@@ -154,11 +157,11 @@ func (t *tuner) enter(ctx context.Context, trials []trial) round {
 	return r
 }
 
-// follow takes note of what the trials of a round come to, in their order, and returns when all of them have come to something and the
-// next round has been proposed, which it enters as soon as that is there. Either may be nil. It ends with the first trial of which nothing can be
-// learned; errOver is no failure.
+// follow notes the results of a round's trials, in their order. It returns when all of them are
+// noted and the next round has been proposed, which it enters at once. Either may be nil. It ends
+// with the first trial that teaches nothing; errOver is no failure.
 func (t *tuner) follow(ctx context.Context, now round, next <-chan proposal) (entered round, err error) {
-	var failed error // of what proposes: what is under way is noted nevertheless
+	var failed error // of the proposal: trials under way are noted nevertheless
 	trials, answers := now.trials, now.answers
 	for _, tr := range trials {
 		tr.study.before = tr.study.best

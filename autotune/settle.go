@@ -8,17 +8,20 @@ import (
 	"ripc/autotune/space"
 )
 
-// A machine that others share is slower for minutes at a time, and default schedules are timed first: what was found later may look better by
-// nothing but that, as may the one of many schedules that was lucky. So, where times are measured, what each stage would be is timed again
-// beside its default schedule, in turn (records.Typical says what counts then).
+// A machine that others share is slower for minutes at a time, and default schedules are timed
+// first: Later schedules may look better for that reason alone, and the best of many schedules may
+// just have been lucky. So, where times are measured, the candidates of each stage are timed again
+// beside its default schedule, in turn (records.Typical chooses among the times).
 
-// settledBy is how many measurements of a schedule settle what it costs.
+// settledBy is how many measurements of a schedule settle its cost.
 const settledBy = 5
 
-// maxContenders is how many schedules of a stage are timed again, one after the other, until the one that seems the best stays it.
+// maxContenders is how many schedules of a stage are timed again, one after the other, until the
+// one that seems the best stays it.
 const maxContenders = 8
 
-// settle times the best schedules of all stages again, beside the default ones, where that has not been done. No budget counts these measurements.
+// settle times the best schedules of all stages again, beside the default ones, where that has not
+// been done. No budget counts these measurements.
 func (t *tuner) settle(ctx context.Context) error {
 	if t.Runner.Machine().Simulated {
 		return nil
@@ -39,7 +42,7 @@ func (t *tuner) settle(ctx context.Context) error {
 	return nil
 }
 
-// settleStage settles what a stage is to be: usual is what it is without a tuner, all what it may be.
+// settleStage settles the kernel of a stage: usual is the one without a tuner, all are the choices.
 func (t *tuner) settleStage(ctx context.Context, usual *study, all []*study) error {
 	c, err := usual.space.Default()
 	if err != nil {
@@ -87,7 +90,7 @@ type contender struct {
 // measurements are those of c.
 func (c contender) measurements() []records.Record { return c.study.records[c.study.key(c.candidate)] }
 
-// isSettled says that c need not be measured again; what failed is not.
+// isSettled says that c need not be measured again; failed candidates are settled.
 func (c contender) isSettled() bool {
 	return len(c.measurements()) >= settledBy || slices.ContainsFunc(c.measurements(), hasFailed)
 }
@@ -107,7 +110,8 @@ func (t *tuner) measureAgain(ctx context.Context, c contender) error {
 	}
 	s := c.study
 	s.reckon()
-	e := Again{Task: s.task, Trial: tr.origin.Trial, Point: c.candidate.Point, Result: a.measurement, Default: s.usual, Best: s.best}
+	e := Again{Task: s.task, Trial: tr.origin.Trial, Point: c.candidate.Point, Result: a.measurement, Default: s.usual,
+		Best: s.best}
 	e.NetworkDefault, e.NetworkBest = t.sums()
 	t.tell(e)
 	return nil

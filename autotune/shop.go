@@ -13,7 +13,7 @@ import (
 	"ripc/autotune/runner"
 )
 
-// work is what a core can be busy with.
+// work is a kind of work of a core.
 type work int
 
 const (
@@ -24,17 +24,18 @@ const (
 	works
 )
 
-// Busy says what cores were used for, in time of one core: each kernel that is built or timed here has one of its own, as has what proposes.
+// Busy says how cores were used, in time of one core: each kernel that is built or timed here has a
+// core of its own, as has the search.
 type Busy struct {
 	Cores     int           // of this machine
 	Proposing time.Duration // models and proposals
 	Building  time.Duration // of kernels: schedules, proofs, LLVM's tools
-	Checking  time.Duration // the interpreter, which says what is right
+	Checking  time.Duration // the interpreter, for the right outputs
 	Measuring time.Duration // not on these cores, but in total, where it is done elsewhere
 	Elsewhere bool
 }
 
-// shop is where candidates are built and measured, as many at a time as there is room for.
+// shop builds and measures candidates, several at a time if there is room.
 type shop struct {
 	cores int
 	room  int                 // slots of the runner at most
@@ -49,10 +50,12 @@ type shop struct {
 	under sync.WaitGroup
 }
 
-// newShop has all cores of this machine, and room for two rounds at the runner: the one under way, and the next one.
+// newShop has all cores of this machine, and room for two rounds at the runner: the one under way,
+// and the next one.
 func newShop(r runner.Runner, round int) *shop {
 	s := &shop{cores: runtime.GOMAXPROCS(0), room: 2 * round, here: r.Here()}
-	s.seats, s.desks, s.slots = semaphore.NewWeighted(int64(s.cores+s.room)), semaphore.NewWeighted(int64(s.cores)), semaphore.NewWeighted(int64(s.room))
+	s.seats, s.desks, s.slots = semaphore.NewWeighted(int64(s.cores+s.room)), semaphore.NewWeighted(int64(s.cores)),
+		semaphore.NewWeighted(int64(s.room))
 	s.seats.TryAcquire(int64(s.room))
 	s.slots.TryAcquire(int64(s.room))
 	return s
@@ -61,14 +64,15 @@ func newShop(r runner.Runner, round int) *shop {
 // errOver says that the time was over before a candidate was begun.
 var errOver = errors.New("the time is over")
 
-// open begins to work; what is under way ends with the context that it gives.
+// open begins to work; trials under way end with the context that it returns.
 func (t *tuner) open(ctx context.Context) context.Context {
 	ctx, t.stop = context.WithCancel(ctx)
 	t.grow()
 	return ctx
 }
 
-// grow takes the slots that the runner has now into use: a fleet has more when workers have joined it.
+// grow takes the slots that the runner has now into use: a fleet has more when workers have joined
+// it.
 func (t *tuner) grow() {
 	for ; t.own < min(max(1, t.Runner.Slots()), t.room); t.own++ {
 		t.slots.Release(1)
@@ -76,12 +80,12 @@ func (t *tuner) grow() {
 	}
 }
 
-// serve tries a candidate when there is a seat, and sends what came of it.
+// serve tries a candidate when there is a seat, and sends the result.
 func (t *tuner) serve(ctx context.Context, tr trial, to chan<- answer) {
 	t.under.Go(func() {
 		var a answer
 		err := withRoom(ctx, t.seats, func() error {
-			if t.over() {
+			if t.isOver() {
 				return errOver
 			}
 			a = t.try(ctx, tr)
@@ -92,7 +96,7 @@ func (t *tuner) serve(ctx context.Context, tr trial, to chan<- answer) {
 	})
 }
 
-// close ends what is under way: nobody uses the runner any more when it returns.
+// close ends the trials under way: nobody uses the runner any more when it returns.
 func (t *tuner) close() {
 	t.stop()
 	t.under.Wait()
@@ -106,16 +110,17 @@ func (s *shop) working(ctx context.Context, w work, f func() error) error {
 	})
 }
 
-// clock counts from now until what it gives is called.
+// clock counts from now until the returned function is called.
 func (s *shop) clock(w work) func() {
 	began := time.Now()
 	return func() { s.spent[w].Add(int64(time.Since(began))) }
 }
 
-// busy is what the cores have done until now.
+// busy returns the work of the cores until now.
 func (s *shop) busy() Busy {
 	of := func(w work) time.Duration { return time.Duration(s.spent[w].Load()) }
-	return Busy{Cores: s.cores, Proposing: of(proposing), Building: of(building), Checking: of(checking), Measuring: of(measuring), Elsewhere: !s.here}
+	return Busy{Cores: s.cores, Proposing: of(proposing), Building: of(building), Checking: of(checking),
+		Measuring: of(measuring), Elsewhere: !s.here}
 }
 
 // withRoom calls f when there is room; it fails with ctx's error once that is done.

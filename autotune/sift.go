@@ -8,7 +8,8 @@ import (
 	"ripc/compile"
 )
 
-// siftRecords returns the records of a target that this version of ripc may go by, and what is to be said of what is left out.
+// siftRecords returns the records of a target that this version of ripc may go by, and notes on
+// those that it leaves out.
 func siftRecords(set *records.Set, target string) (own *records.Set, notes []Note) {
 	if n := len(set.Foreign); n > 0 {
 		notes = append(notes, Note{Kind: Foreign, Count: n})
@@ -33,8 +34,9 @@ func siftRecords(set *records.Set, target string) (own *records.Set, notes []Not
 	return own, notes
 }
 
-// noteOthers returns notes of the records whose costs are not of class mine: one for each other machine, and one of what had other caches. What cannot be
-// built is believed of every machine.
+// noteOthers returns notes of the records with costs of another class than mine: one for each other
+// machine, and one for records with other caches. Unbuildable candidates are believed of every
+// machine.
 func noteOthers(set *records.Set, mine records.Class) []Note {
 	var notes []Note
 	caches := Note{Kind: OtherCaches, Cold: !mine.Cold}
@@ -48,7 +50,9 @@ func noteOthers(set *records.Set, mine records.Class) []Note {
 			}
 			continue
 		}
-		i := slices.IndexFunc(notes, func(n Note) bool { return n.CPU == r.Machine.CPU && n.Simulated == r.Machine.Simulated })
+		i := slices.IndexFunc(notes, func(n Note) bool {
+			return n.CPU == r.Machine.CPU && n.Simulated == r.Machine.Simulated
+		})
 		if i < 0 {
 			i = len(notes)
 			notes = append(notes, Note{Kind: OtherCPU, CPU: r.Machine.CPU, Simulated: r.Machine.Simulated})

@@ -23,16 +23,17 @@ import (
 // randomOf is a source of numbers for seed, apart from those of searches.
 func randomOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x74756e65)) }
 
-// study is a task with what is known of it.
+// study is a task with all that is known of it.
 type study struct {
-	task    *space.Task
-	space   *space.Space
-	search  *search.Search
-	records map[string][]records.Record // by the candidate's key: what need not be measured; most were measured once
-	points  map[string]space.Point      // by the same, of those that have a cost
-	untold  []search.Outcome            // what the search is to be told before it proposes again
+	task   *space.Task
+	space  *space.Space
+	search *search.Search
+	// by the candidate's key: results that need not be measured again; most were measured once
+	records map[string][]records.Record
+	points  map[string]space.Point // by the same, of those that have a cost
+	untold  []search.Outcome       // outcomes that the search is told before it proposes again
 	places  []place
-	// recalled are what others have found, and are to be tried first.
+	// recalled are candidates of other tuners, to be tried first.
 	recalled []space.Candidate
 
 	begun            int     // trials
@@ -48,13 +49,13 @@ type study struct {
 	want *reference // once it is needed
 }
 
-// reference is what the task's definition computes.
+// reference is the result of the task's definition.
 type reference struct {
 	inputs  [][]byte
 	outputs []string // hashes
 }
 
-// newStudy has what known has of a task: what costs in the class mine may be taken over.
+// newStudy begins a study with the task's records in known: costs in the class mine are taken over.
 func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) (*study, error) {
 	s, err := space.New(t)
 	if err != nil {
@@ -71,7 +72,7 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 	for _, c := range a.recalled {
 		mineToo[a.key(c)] = true
 	}
-	for _, r := range known.Of(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
+	for _, r := range known.OfTask(records.Task{Workload: t.Workload.Key, Target: t.Target.Name}) {
 		f := r.Result.Failure
 		if f == nil && r.Class() != mine || f != nil && f.Kind != records.Unbuildable && !r.Class().SameMachine(mine) {
 			continue
@@ -81,8 +82,10 @@ func newStudy(t *space.Task, o Options, known *records.Set, mine records.Class) 
 		if len(a.records[key]) > 1 {
 			continue
 		}
-		// What another search has found is told at the beginning; this one's own is found again, in its order.
-		if own := r.Origin.Tuner == "default" || r.Origin.Tuner == recalled && mineToo[key] || r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
+		// Results of another search are told at the beginning; this one's own is found again, in
+		// its order.
+		if own := r.Origin.Tuner == "default" || r.Origin.Tuner == recalled && mineToo[key] ||
+			r.Origin.Seed == o.Seed && r.Origin.Tuner == o.Search; !own {
 			if c, ok := candidateOf(t, r.Candidate); ok {
 				a.untold = append(a.untold, search.Outcome{Candidate: c, Cost: r.Result.Cost, Failed: f != nil})
 				a.learn(c, r.Result)
@@ -98,7 +101,8 @@ const recalled = "recalled"
 // maxRecalled is how many of these are tried.
 const maxRecalled = 2
 
-// recall finds what known has of the task that is not its default schedule: the best of its target, and, where there is none, the best of others.
+// recall finds the candidates of the task in known, but for its default schedule: the best of its
+// target, and, where there is none, the best of others.
 func (a *study) recall(known *records.Set) error {
 	if known == nil {
 		return nil
@@ -163,10 +167,12 @@ func candidateOf(t *space.Task, r records.Candidate) (space.Candidate, bool) {
 		return space.Candidate{}, false
 	}
 	made, err := tr.ApplyAll(t.Func, schedule.WithInstrs(isa.For(t.Target)))
-	return space.Candidate{Point: space.Point{Strategy: r.Strategy, Values: r.Values}, Trace: tr, Result: made}, err == nil
+	return space.Candidate{Point: space.Point{Strategy: r.Strategy, Values: r.Values}, Trace: tr, Result: made},
+		err == nil
 }
 
-// trialsOf are trials of candidates that the search of that name proposed when best was the lowest cost.
+// trialsOf are trials of candidates that the search of that name proposed when best was the lowest
+// cost.
 func (a *study) trialsOf(cs []space.Candidate, tuner string, best float64) []trial {
 	var all []trial
 	for _, c := range cs {
@@ -175,7 +181,7 @@ func (a *study) trialsOf(cs []space.Candidate, tuner string, best float64) []tri
 	return all
 }
 
-// learn notes what a candidate costs.
+// learn notes the cost of a candidate.
 func (a *study) learn(c space.Candidate, m records.Measurement) {
 	if m.Failure != nil {
 		return
@@ -198,7 +204,7 @@ func (a *study) cheapest() (p space.Point, cost float64, ok bool) {
 	return p, cost, ok
 }
 
-// reckon says anew what costs are, by all measurements.
+// reckon computes costs anew, from all measurements.
 func (a *study) reckon() {
 	if p, cost, ok := a.cheapest(); ok {
 		a.point, a.best = p, cost
@@ -224,7 +230,7 @@ func (a *study) count(tr trial, m records.Measurement) {
 // seedOfInputs makes the inputs that kernels are compared and measured on.
 const seedOfInputs = 1
 
-// reference is what the task's definition computes; it is interpreted once, by do.
+// reference returns the result of the task's definition; it is interpreted once, by do.
 func (a *study) reference(ctx context.Context, do func(func() error) error) (*reference, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

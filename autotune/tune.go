@@ -1,7 +1,9 @@
-// Package autotune finds schedules by measuring. Tune takes the kernels that a network may be made of (its tasks: what each layer is by
-// each algorithm), lets a search propose schedules for one of them after the other, builds them, has a runner measure them, compares
-// what they compute with the interpreter, and appends a record of each to a file. Which task is next is decided by what the network can
-// be expected to gain. Agree chooses from records the algorithms and the schedules that a network is compiled with.
+// Package autotune finds schedules by measuring. Tune takes the kernels that a network may be made
+// of (its tasks: one for each algorithm of a layer) and lets a search propose schedules for one of
+// them after the other. It builds them, has a runner measure them, compares their outputs with the
+// interpreter's, and appends a record of each to a file. The next task is the one with the largest
+// expected gain for the network. Agree chooses from records the algorithms and the schedules that a
+// network is compiled with.
 package autotune
 
 import (
@@ -30,27 +32,31 @@ import (
 type Options struct {
 	// Runner measures. It is the caller's, who closes it.
 	Runner runner.Runner
-	// Records is a file of records: what it has is not measured again, and what is measured is appended. "" keeps nothing.
+	// Records is a file of records: its candidates are not measured again, and new results are
+	// appended. "" keeps nothing.
 	Records string
-	// Trials is how many candidates there are of all tasks together, those that records have included; 0 stands for TrialsEach for
-	// each task of the network as it is without a tuner, unless Time is given.
+	// Trials is the number of candidates of all tasks together, including those with records. 0
+	// stands for TrialsEach for each kernel that the network has without a tuner, unless Time is
+	// given.
 	Trials int
-	// Time is after how long no new candidates are begun; 0 is no limit.
+	// Time is the time after which no new candidates are begun; 0 is no limit.
 	Time time.Duration
 	// Search is the name of the search (search.Names); "" is the one that search.Choose takes.
 	Search string
 	Seed   uint64
-	// Known are records of elsewhere: the best of them of a kernel is measured behind its default schedule. nil is none.
+	// Known are records from elsewhere. The best one of each kernel is measured after the kernel's
+	// default schedule. nil is none.
 	Known *records.Set
 	// Layers, if any, are the only ones that are tuned.
 	Layers []string
-	// Round is how many candidates are proposed at a time; 0 stands for 8.
+	// Round is the number of candidates that are proposed at a time; 0 stands for 8.
 	Round int
-	// Patience is after how many candidates without a better one a task counts as done; 0 stands for 128.
+	// Patience is the number of candidates without an improvement after which a task is done; 0
+	// stands for 128.
 	Patience int
 	// Settings say how kernels are measured.
 	Settings runner.Settings
-	// Events, if not nil, is called with what happens, in order, from one goroutine at a time.
+	// Events, if not nil, is called with each event, in order, from one goroutine at a time.
 	Events func(Event)
 }
 
@@ -61,20 +67,20 @@ const (
 	defaultPatience = 128
 )
 
-// Result is what Tune found.
+// Result is the result of Tune.
 type Result struct {
 	Tasks    []TaskResult
 	Unit     records.Unit
 	Trials   int // candidates, those that records had included
 	Measured int // candidates that were built and measured now
-	// Default and Best are the costs of all stages of the network together, with the default schedules and with the best ones: those
-	// of the tasks alone if only some layers were tuned.
+	// Default and Best are the costs of all stages of the network together, with the default
+	// schedules and with the best ones: those of the tasks alone if only some layers were tuned.
 	Default, Best float64
 	Took          time.Duration
 	Busy          Busy
 }
 
-// TaskResult is what was found of one task.
+// TaskResult is the result of one task.
 type TaskResult struct {
 	Task          *space.Task
 	Trials        int
@@ -83,9 +89,12 @@ type TaskResult struct {
 	Point         space.Point
 }
 
-// Tune tunes a network. If ctx ends on the way it returns what was found until then, with ctx's error; what was measured is in the
-// records, and calling it again with the same options goes on from there, to the same result. It fails with *runner.LostError if the
-// runner can measure no more, and with *search.NameError, search.UnavailableError (a search that was named and needs XGBoost), *ir.Error (no such layer) or an error of the tools or the file.
+// Tune tunes a network. If ctx ends on the way it returns the results until then, with ctx's error.
+// The measurements are in the records, and calling it again with the same options goes on from
+// there, to the same result. It fails with *runner.LostError if the runner can measure no more, and
+// with *ir.Error if there is no such layer. A search fails with *search.NameError, or with
+// search.UnavailableError if it was named and needs XGBoost. Errors of the tools and of the file
+// are returned, too.
 func Tune(ctx context.Context, n *Network, o Options) (*Result, error) {
 	if o.Round <= 0 {
 		o.Round = defaultRound
@@ -110,8 +119,8 @@ type tuner struct {
 	Options
 	network *Network
 	studies []*study
-	places  map[place][]*study // what each stage may be
-	usual   map[place]*study   // what it is without a tuner
+	places  map[place][]*study // the choices of each stage
+	usual   map[place]*study   // the kernel of each stage without a tuner
 	file    *records.File
 	// backends build. Their tools are found once, and the versions are for records.
 	backends []codegen.Backend
@@ -121,7 +130,8 @@ type tuner struct {
 	begun    int // candidates
 	done     int // of these, taken note of
 	now      int // of these, measured in this call
-	// fresh is how long it took until these were noted, each since the one before, and noted is when the last candidate was.
+	// fresh is the time that these took, each since the candidate before it, and noted is the time
+	// of the last candidate.
 	fresh time.Duration
 	noted time.Time
 	*shop
@@ -154,7 +164,8 @@ func (t *tuner) read(ctx context.Context) error {
 		}
 	}
 	t.places, t.usual = map[place][]*study{}, map[place]*study{}
-	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit(), Cold: t.Settings.Cold}
+	mine := records.Class{CPU: t.Runner.Machine().CPU, Simulated: t.Runner.Machine().Simulated, Unit: t.Runner.Unit(),
+		Cold: t.Settings.Cold}
 	known, notes := siftRecords(known, t.network.Target.Name)
 	notes = append(notes, noteOthers(known, mine)...)
 	for _, task := range tasks {
@@ -179,7 +190,8 @@ func (t *tuner) read(ctx context.Context) error {
 		}
 		t.Trials = TrialsEach * max(1, len(different))
 	}
-	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time, Search: t.Search, Missing: missing, Notes: notes})
+	t.tell(Began{Tasks: tasks, Machine: t.Runner.Machine(), Unit: t.Runner.Unit(), Trials: t.Trials, Time: t.Time,
+		Search: t.Search, Missing: missing, Notes: notes})
 	return nil
 }
 
@@ -224,10 +236,10 @@ func (t *tuner) tell(e Event) {
 	}
 }
 
-// left is how many candidates may still be begun; 0 where the time is over.
-func (t *tuner) left() int {
+// budget returns the number of candidates that may still be begun; 0 where the time is over.
+func (t *tuner) budget() int {
 	switch {
-	case t.over():
+	case t.isOver():
 		return 0
 	case t.Trials > 0:
 		return t.Trials - t.begun
@@ -235,19 +247,21 @@ func (t *tuner) left() int {
 	return math.MaxInt
 }
 
-// over says that no more candidates are to be begun.
-func (t *tuner) over() bool { return t.Time > 0 && time.Since(t.began) >= t.Time }
+// isOver says that no more candidates are to be begun.
+func (t *tuner) isOver() bool { return t.Time > 0 && time.Since(t.began) >= t.Time }
 
 func (t *tuner) result() *Result {
 	r := &Result{Unit: t.Runner.Unit(), Trials: t.done, Measured: t.now, Took: time.Since(t.began), Busy: t.busy()}
 	for _, a := range t.studies {
-		r.Tasks = append(r.Tasks, TaskResult{Task: a.task, Trials: a.trials, Failures: a.failures, Default: a.usual, Best: a.best, Point: a.point})
+		r.Tasks = append(r.Tasks, TaskResult{Task: a.task, Trials: a.trials, Failures: a.failures, Default: a.usual,
+			Best: a.best, Point: a.point})
 	}
 	r.Default, r.Best = t.sums()
 	return r
 }
 
-// sums are the costs of all stages whose default has been measured: with that, and with the best that is known.
+// sums adds the costs of all stages with a measured default: once the defaults, once the best that
+// are known.
 func (t *tuner) sums() (usual, best float64) {
 	for at, a := range t.usual {
 		if a.usual > 0 {

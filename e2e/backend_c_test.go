@@ -87,7 +87,7 @@ func randomInC(t *testing.T, b, n int) (path string, o ripc.Options) {
 		texts = append(texts, randnet.Model(rand.New(rand.NewPCG(uint64(1000+10*b+i), 77)), fmt.Sprintf("c%d_", i)))
 	}
 	path = filepath.Join(t.TempDir(), "net.json")
-	if err := os.WriteFile(path, randnet.Joined(texts, b), 0o600); err != nil {
+	if err := os.WriteFile(path, randnet.Join(texts, b), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o.Target = []string{"x86-64-v4", "rpi5", "cortex-m33", "rpi2"}[b%4]

@@ -97,7 +97,7 @@ func TestMicrocontrollersRandom(t *testing.T) {
 				texts = append(texts, randnet.Model(rand.New(rand.NewPCG(uint64(b*batch+i), 78)), fmt.Sprintf("c%d_", b*batch+i)))
 			}
 			path := filepath.Join(t.TempDir(), "net.json")
-			if err := os.WriteFile(path, randnet.Joined(texts, b), 0o600); err != nil {
+			if err := os.WriteFile(path, randnet.Join(texts, b), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			o := ripc.Options{Target: board.Target}

@@ -139,7 +139,7 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "net.json")
-	err := os.WriteFile(path, randnet.Joined(texts, b), 0o600)
+	err := os.WriteFile(path, randnet.Join(texts, b), 0o600)
 	if err != nil {
 		t.Error(err)
 		return

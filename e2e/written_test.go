@@ -33,7 +33,7 @@ func TestWrittenModels(t *testing.T) {
 	}
 	for i := range random {
 		path := filepath.Join(dir, fmt.Sprintf("random%d.json", i))
-		if err := os.WriteFile(path, randnet.Joined([]map[string]any{randnet.Model(rand.New(rand.NewPCG(uint64(i), 78)), "")}, i), 0o600); err != nil {
+		if err := os.WriteFile(path, randnet.Join([]map[string]any{randnet.Model(rand.New(rand.NewPCG(uint64(i), 78)), "")}, i), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, path)

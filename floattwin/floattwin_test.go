@@ -117,7 +117,7 @@ func TestSqueezeNet(t *testing.T) {
 func TestRandomNetworks(t *testing.T) {
 	for seed := range 100 {
 		file := filepath.Join(t.TempDir(), "n.json")
-		if err := os.WriteFile(file, randnet.Joined([]map[string]any{randnet.Model(rand.New(rand.NewPCG(uint64(seed), 79)), "")}, seed), 0o600); err != nil {
+		if err := os.WriteFile(file, randnet.Join([]map[string]any{randnet.Model(rand.New(rand.NewPCG(uint64(seed), 79)), "")}, seed), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		g, err := ripcjson.Read(t.Context(), file, importer.Options{})

@@ -1,11 +1,12 @@
-// Command lab measures ripc and writes the pages of what it measured. It runs in the module's root:
+// Command lab measures ripc and writes the pages of the measurements. It runs in the module's root:
 //
 //	go run ./lab TASK [--only REGEXP] [--rounds N] [--anew] [--missing] [--page]
 //	go run ./lab fit|judge --target T
 //	go run ./lab stale
 //
-// Each figure is kept in lab/data as soon as it is measured. A run that was stopped goes on where it was, on the same day with the same code.
-// Times are those of the machine that it runs on, which should do nothing else. No test fails because of a time.
+// Each figure is kept in lab/data as soon as it is measured. A run that was stopped goes on where
+// it was, on the same day with the same code. Times are those of the machine that it runs on, which
+// should do nothing else. No test fails because of a time.
 package main
 
 import (
@@ -33,7 +34,8 @@ import (
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.Alone(), speed.Task(), tuner.Task(), records.Task()}
+	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(), speed.Task(),
+		tuner.Task(), records.Task()}
 }
 
 func main() {
@@ -47,7 +49,8 @@ func main() {
 
 // root returns the command.
 func root() *cobra.Command {
-	root := &cobra.Command{Use: "lab", Short: "measure ripc, and write the pages of what was measured", SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
+	root := &cobra.Command{Use: "lab", Short: "measure ripc, and write the pages of the measurements",
+		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	for _, t := range tasks() {
 		root.AddCommand(command(t))
 	}
@@ -58,18 +61,19 @@ func root() *cobra.Command {
 // command returns the command of a task.
 func command(t *task.Task) *cobra.Command {
 	var o task.Options
-	c := &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-		if o.Rounds < 1 {
-			return fmt.Errorf("--rounds %d: give at least 1", o.Rounds)
-		}
-		o.Log = c.ErrOrStderr()
-		return t.Run(c.Context(), o, c.OutOrStdout())
-	}}
+	c := &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.Rounds < 1 {
+				return fmt.Errorf("--rounds %d: give at least 1", o.Rounds)
+			}
+			o.Log = c.ErrOrStderr()
+			return t.Run(c.Context(), o, c.OutOrStdout())
+		}}
 	f := c.Flags()
 	f.StringVar(&o.Only, "only", "", "only subjects that match a regular expression")
 	f.IntVar(&o.Rounds, "rounds", max(1, t.Rounds), "rounds in which all take turns")
-	f.BoolVar(&o.Anew, "anew", false, "measure also what was measured today of the same code")
-	f.BoolVar(&o.Missing, "missing", false, "measure only what has no figure at all, unless --anew is given")
+	f.BoolVar(&o.Anew, "anew", false, "measure also subjects that were measured today with the same code")
+	f.BoolVar(&o.Missing, "missing", false, "measure only subjects without any figure, unless --anew is given")
 	f.BoolVar(&o.Page, "page", false, "measure nothing, write the pages of the figures that are there")
 	f.StringVar(&o.Store, "store", t.File(), "file of figures; pages are made of the usual one only")
 	c.MarkFlagsMutuallyExclusive("anew", "page")
@@ -82,13 +86,14 @@ func command(t *task.Task) *cobra.Command {
 // staleCommand returns the command stale.
 func staleCommand() *cobra.Command {
 	var fail bool
-	c := &cobra.Command{Use: "stale", Short: "list the figures that are older than the code that they measure", Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-		old, err := stale(c.OutOrStdout())
-		if err == nil && old && fail {
-			err = errors.New("there are such figures")
-		}
-		return err
-	}}
+	c := &cobra.Command{Use: "stale", Short: "list the figures that are older than the code that they measure",
+		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			old, err := stale(c.OutOrStdout())
+			if err == nil && old && fail {
+				err = errors.New("there are such figures")
+			}
+			return err
+		}}
 	c.Flags().BoolVar(&fail, "fail", false, "exit with 1 if there are such figures")
 	return c
 }

@@ -28,7 +28,7 @@ import (
 
 // fused is a random network of odd layers: groups, dilations, strides, all encodings, weights of 1 to 4 bits.
 func fused(t *rapid.T, seed uint64) *graph.Graph {
-	return parsed(t, randnet.Joined([]map[string]any{randnet.Model(rand.New(rand.NewPCG(seed, 77)), "n")}, 1))
+	return parsed(t, randnet.Join([]map[string]any{randnet.Model(rand.New(rand.NewPCG(seed, 77)), "n")}, 1))
 }
 
 // parsed is the fused graph of a model.

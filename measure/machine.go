@@ -9,7 +9,7 @@ import (
 )
 
 // CPU is Linux's name of the processor, with the numbers of its design if known. One name may cover
-// several processors: clouds call all of theirs "AMD EPYC". A processor without a name gets the
+// several processors: clouds call all of theirs `AMD EPYC`. A processor without a name gets the
 // board's; on other systems it is the architecture in Go's words.
 func CPU() string {
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {

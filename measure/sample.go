@@ -21,7 +21,8 @@ func Thorough() Budget { return Budget{Runs: 20, Time: time.Second, Few: 3, Limi
 func Quick() Budget { return Budget{Runs: 5, Time: 5 * time.Millisecond, Few: 2, Limit: time.Second} }
 
 // Sample calls run until b is used up.
-func Sample(ctx context.Context, b Budget, progress func(int, int, string), what string, run func(warm bool) error) error {
+func Sample(ctx context.Context, b Budget, progress func(int, int, string), what string,
+	run func(warm bool) error) error {
 	start := time.Now()
 	for warm := 0; warm == 0 || (warm < b.Runs && time.Since(start) < b.Time/10); warm++ {
 		if err := run(true); err != nil {

@@ -307,11 +307,11 @@ func placeLabels(lines []limitLine) {
 	}
 }
 
-// Left, Right, Top and Bottom are the edges of the field.
-func (roof) Left() float64   { return roofLeft }
-func (roof) Right() float64  { return roofWidth - roofRight }
-func (roof) Top() float64    { return roofTop }
-func (roof) Bottom() float64 { return roofHeight - roofBottomSpace }
+// LeftEdge, Right, Top and Bottom are the edges of the field.
+func (roof) LeftEdge() float64 { return roofLeft }
+func (roof) Right() float64    { return roofWidth - roofRight }
+func (roof) Top() float64      { return roofTop }
+func (roof) Bottom() float64   { return roofHeight - roofBottomSpace }
 
 // labelsOf are the short names of layers.
 func labelsOf[L any](layers []L, name func(L) string) []string {

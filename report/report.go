@@ -196,7 +196,8 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 	}
 	labels := labelsOf(in.Layers, func(l ripc.Layer) string { return l.Name })
 	for i, l := range in.Layers {
-		x := row{Name: l.Name, Label: labels[i], Op: l.Op, Became: l.Became, Kind: kindOf(l), Weights: bytesText(l.WeightBytes)}
+		x := row{Name: l.Name, Label: labels[i], Op: l.Op, Became: l.Became, Kind: kindOf(l),
+			Weights: bytesText(l.WeightBytes)}
 		if len(l.Writes) > 0 {
 			x.Output = shapeText(l.Writes[0])
 		}

@@ -1,5 +1,5 @@
-// Package hub is the server of a fleet: NATS with JetStream in this process, between tuners that ask for measurements and workers
-// that make them (package runner says what passes through it).
+// Package hub is the server of a fleet: NATS with JetStream in this process, between tuners that
+// ask for measurements and workers that make them (package runner has the messages).
 package hub
 
 import (
@@ -32,17 +32,20 @@ type Options struct {
 	Listen string
 	// Dir keeps jobs, results and keys.
 	Dir string
-	// Certificate and CertificateKey are paths of PEM files; "" is a certificate that the hub makes itself. Keys carry it.
+	// Certificate and CertificateKey are paths of PEM files; "" is a certificate that the hub makes
+	// itself. Keys carry it.
 	Certificate, CertificateKey string
-	// Log is told what happens; nil is nobody.
+	// Log is told the events; nil is nobody.
 	Log func(text string)
 }
 
-// OpenHubError says that a hub would let anyone in who reaches it: who may ask for measurements runs code on the workers.
+// OpenHubError says that a hub would let anyone in who reaches it: who may ask for measurements
+// runs code on the workers.
 type OpenHubError struct{ Listen string }
 
 func (e *OpenHubError) Error() string {
-	return "a hub without keys lets anyone run code on its workers, so it listens on this machine alone and not on " + e.Listen
+	return "a hub without keys lets anyone run code on its workers, so it listens on this machine alone and not on " +
+		e.Listen
 }
 
 // BadInput reports that the input is at fault.
@@ -58,8 +61,9 @@ type Hub struct {
 // ready is how long a server may take to begin.
 const ready = 30 * time.Second
 
-// Start starts a hub and makes in it what a fleet needs. If there are keys (NewKey), only those who have one get in, by TLS. It fails with
-// *OpenHubError if there are none and it is to listen beyond this machine.
+// Start starts a hub and sets up a fleet in it. If there are keys (NewKey), only those who have one
+// get in, by TLS. It fails with *OpenHubError if there are none and it is to listen beyond this
+// machine.
 func Start(ctx context.Context, o Options) (*Hub, error) {
 	host, port, err := net.SplitHostPort(o.Listen)
 	if err != nil {
@@ -90,7 +94,8 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 	}
 	h.auth.closed = len(keys) > 0
 	so := &server.Options{
-		ServerName: "ripc-" + rand.Text()[:8], Host: host, Port: int(number), NoLog: true, NoSigs: true, JetStream: true, StoreDir: filepath.Join(o.Dir, "jetstream"),
+		ServerName: "ripc-" + rand.Text()[:8], Host: host, Port: int(number), NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: filepath.Join(o.Dir, "jetstream"),
 		CustomClientAuthentication: h.auth, AlwaysEnableNonce: true, MaxPayload: 1 << 20,
 	}
 	if number == 0 {
@@ -124,10 +129,11 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 	return h, nil
 }
 
-// maxReason is how much is shown of what a tuner says, in bytes.
+// maxReason bounds a tuner's text that is shown, in bytes.
 const maxReason = 500
 
-// setUp makes the streams, and listens to tuners that tell a worker to rest: the hub sees to it that it does.
+// setUp makes the streams, and listens to tuners that tell a worker to rest: the hub sees to it
+// that it does.
 func (h *Hub) setUp(ctx context.Context, own nkeys.KeyPair, public string) error {
 	o := []nats.Option{nats.InProcessServer(h.server), nats.Name("hub"), nats.Nkey(public, own.Sign)}
 	var err error
@@ -144,16 +150,17 @@ func (h *Hub) setUp(ctx context.Context, own nkeys.KeyPair, public string) error
 	_, err = h.nc.Subscribe(runner.RestSubject, func(m *nats.Msg) {
 		worker := runner.RestedWorker(m.Subject)
 		h.auth.log(fmt.Sprintf("worker %s is to rest: %s", worker, terminal.Cut(string(m.Data), maxReason)))
-		h.auth.rest(worker)
+		h.auth.beginRest(worker)
 		h.disconnect(worker)
 	})
 	return err
 }
 
-// disconnect ends the connections of who has a key. It comes back, and is let in when it has rested.
+// disconnect ends the connections of a key's holder. The holder comes back, and is let in when it
+// has rested.
 func (h *Hub) disconnect(public string) {
 	if !h.auth.closed {
-		return // names are what anyone says
+		return // names are unchecked
 	}
 	all, err := h.server.Connz(&server.ConnzOptions{Username: true, User: public})
 	if err != nil {
@@ -164,10 +171,10 @@ func (h *Hub) disconnect(public string) {
 	}
 }
 
-// URL is what tuners and workers on this machine connect to.
+// URL is the address for tuners and workers on this machine.
 func (h *Hub) URL() string { return strings.Replace(h.server.ClientURL(), "tls://", "nats://", 1) }
 
-// Close ends the server; what it keeps is there when it is started again.
+// Close ends the server; its contents are there when it is started again.
 func (h *Hub) Close() error {
 	if h.nc != nil {
 		h.nc.Close()
@@ -184,8 +191,8 @@ func (h *Hub) Done() <-chan struct{} {
 	return c
 }
 
-// auth lets in who has one of the keys in a file. The file is read for each connection, so that a key that is added or taken out
-// counts at once.
+// auth lets in the holders of the keys in a file. The file is read for each connection, so that a
+// key that is added or taken out counts at once.
 type auth struct {
 	file   string
 	closed bool   // there were keys at the start
@@ -197,7 +204,7 @@ type auth struct {
 	rests map[string]time.Time // workers, until when
 }
 
-func (a *auth) rest(worker string) {
+func (a *auth) beginRest(worker string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.rests[worker] = time.Now().Add(runner.Resting)
@@ -250,7 +257,8 @@ func (a *auth) check(c server.ClientAuthentication) error {
 			if user.Account, err = a.rooms.find(o.Nkey, r); err != nil {
 				return err
 			}
-			user.Permissions = &server.Permissions{Publish: &server.SubjectPermission{Allow: r.Publish}, Subscribe: &server.SubjectPermission{Allow: r.Subscribe}}
+			user.Permissions = &server.Permissions{Publish: &server.SubjectPermission{Allow: r.Publish},
+				Subscribe: &server.SubjectPermission{Allow: r.Subscribe}}
 		}
 	}
 	c.RegisterUser(user)

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -25,7 +24,7 @@ import (
 	"ripc/internal/files"
 )
 
-// Role is what one may do who has a key.
+// Role is the rights of a key.
 type Role string
 
 // The roles.
@@ -41,40 +40,40 @@ type Key struct {
 	Name   string // for people
 }
 
-// keysFile, in a hub's folder, has a line "ROLE PUBLIC NAME" for each key. Who takes a line out locks the key's holder out.
+// keysFile, in a hub's folder, has a line "ROLE PUBLIC NAME" for each key. Who takes a line out
+// locks the key's holder out.
 const keysFile = "keys"
 
 // Keys lists those of the hub in folder dir, in the order in which they were made.
 func Keys(dir string) ([]Key, error) { return readKeys(filepath.Join(dir, keysFile)) }
 
 func readKeys(path string) ([]Key, error) {
-	f, err := os.Open(path)
+	all, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var list []Key
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		text := strings.TrimSpace(lines.Text())
+	for n, text := range strings.Split(string(all), "\n") {
+		text = strings.TrimSpace(text)
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
 		part := append(strings.SplitN(text, " ", 3), "", "")
 		k := Key{Role: Role(part[0]), Public: part[1], Name: part[2]}
 		if k.Role != Worker && k.Role != Tuner || !nkeys.IsValidPublicUserKey(k.Public) {
-			return nil, fmt.Errorf("%s:%d: is not \"worker KEY NAME\" or \"tuner KEY NAME\"", path, n)
+			return nil, fmt.Errorf("%s:%d: is not \"worker KEY NAME\" or \"tuner KEY NAME\"", path, n+1)
 		}
 		list = append(list, k)
 	}
-	return list, lines.Err()
+	return list, nil
 }
 
-// NewKey makes a key for the hub of o, and the hub's certificate if it has none, and writes the key's file, which is a secret, to path. A
-// hub that runs and has keys knows it at once; one that has none has to be started again.
+// NewKey makes a key for the hub of o, and the hub's certificate if it has none, and writes the
+// key's file, which is a secret, to path. A hub that runs and has keys knows it at once; one that
+// has none has to be started again.
 func NewKey(o Options, role Role, name, path string) (Key, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return Key{}, err
@@ -142,8 +141,8 @@ const (
 	certKeyFile = "hub.key"
 )
 
-// certificate is the one that o names, or the hub's own, which is made if there is none. It lasts for good: who has a key trusts
-// this very certificate, and it is for nothing else.
+// certificate is the one that o names, or the hub's own, which is made if there is none. It lasts
+// for good: the holder of a key trusts this very certificate, and it is for nothing else.
 func certificate(o Options) (tls.Certificate, error) {
 	if o.Certificate != "" {
 		return tls.LoadX509KeyPair(o.Certificate, o.CertificateKey)
@@ -162,8 +161,10 @@ func certificate(o Options) (tls.Certificate, error) {
 		return c, err
 	}
 	t := &x509.Certificate{
-		SerialNumber: number, Subject: pkix.Name{CommonName: "ripc hub"}, NotBefore: time.Unix(0, 0), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, DNSNames: []string{"ripc-hub"},
+		SerialNumber: number, Subject: pkix.Name{CommonName: "ripc hub"}, NotBefore: time.Unix(0, 0),
+		NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames: []string{"ripc-hub"},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, t, t, &private.PublicKey, private)
 	if err != nil {

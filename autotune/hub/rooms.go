@@ -9,16 +9,17 @@ import (
 	"ripc/autotune/runner"
 )
 
-// rooms are accounts, one for each worker with a key: what a worker publishes reaches the fleet only where its room imports it, and
-// answers come back to the room alone. In an account with others, an answer would go to whatever subject the worker names as
-// its reply, in the name of the server, which may do anything. The fleet itself is in the server's global account.
+// rooms are accounts, one for each worker with a key: messages of a worker reach the fleet only
+// where its room imports them, and answers come back to the room alone. In an account with others,
+// an answer would go to whatever subject the worker names as its reply, in the name of the server,
+// which may do anything. The fleet itself is in the server's global account.
 type rooms struct {
 	server *server.Server
 	mu     sync.Mutex
 	made   map[string]*server.Account // by worker
 }
 
-// open lets rooms import what workers may use.
+// open lets rooms import the subjects that workers may use.
 func (r *rooms) open(s *server.Server) error {
 	r.server, r.made = s, map[string]*server.Account{}
 	all := runner.WorkerRights("*")

@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// FieldError says what of a record cannot be.
+// FieldError says why a field of a record is wrong.
 type FieldError struct {
 	Field string // as in the file, such as "result.cost"
-	Text  string // what is wrong with it
+	Text  string // the fault
 }
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Text }
 
-// Check fails with *FieldError if r lacks what makes it a record, or says what no measurement can say.
+// Check fails with *FieldError if r lacks a field or holds a value that no measurement gives.
 func (r *Record) Check() error {
 	for _, f := range []struct{ name, value string }{
 		{"workload.key", r.Workload.Key}, {"target", r.Target}, {"candidate.strategy", r.Candidate.Strategy},
@@ -28,8 +28,9 @@ func (r *Record) Check() error {
 	return r.Result.Check()
 }
 
-// Check fails with *FieldError if m says what no measurement can say: it has a failure of a known kind and no cost, or a cost that is
-// positive and finite, in a known unit, inside of its interval if it has one.
+// Check fails with *FieldError if m holds values that no measurement gives: a failure has a known
+// kind and no cost. A cost is positive and finite, in a known unit, inside of its interval if it
+// has one.
 func (m *Measurement) Check() error {
 	if m.Failure != nil {
 		switch m.Failure.Kind {

@@ -22,10 +22,12 @@ const (
 
 // colors are of the curves, on light and on dark ground.
 func colors() [][2]string {
-	return [][2]string{{"#1f6fb4", "#6cb6ff"}, {"#c4511a", "#ff9a62"}, {"#2c8a3d", "#6bd17f"}, {"#8a4fb0", "#c99bf0"}, {"#a8861a", "#e6c65c"}, {"#b03060", "#ff8fb3"}}
+	return [][2]string{{"#1f6fb4", "#6cb6ff"}, {"#c4511a", "#ff9a62"}, {"#2c8a3d", "#6bd17f"}, {"#8a4fb0", "#c99bf0"},
+		{"#a8861a", "#e6c65c"}, {"#b03060", "#ff8fb3"}}
 }
 
-// svg is a picture of the height with its contents, readable on light and on dark ground. It needs no other file.
+// svg is a picture of the height with its contents, readable on light and on dark ground. It needs
+// no other file.
 func svg(height int, body string) []byte {
 	var light, dark strings.Builder
 	for i, c := range colors() {
@@ -46,9 +48,10 @@ func svg(height int, body string) []byte {
 `, width, height, width, height, light.String(), dark.String(), width, height, body)
 }
 
-// DrawCurves draws the curves of all tasks of s, one picture below the other: the best cost so far over the trials, a line for each
-// tuner and seed, and the default schedule's cost as a broken line. workloads chooses among the tasks by what their keys begin with;
-// none is all. ok is whether there is anything to draw.
+// DrawCurves draws the curves of all tasks of s, one picture below the other: the best cost so far
+// over the trials, a line for each tuner and seed, and the default schedule's cost as a broken
+// line. workloads chooses among the tasks by the beginnings of their keys; none is all. ok is
+// whether there is anything to draw.
 func (s *Set) DrawCurves(workloads ...string) (picture []byte, ok bool) {
 	var b strings.Builder
 	y := 8
@@ -93,10 +96,12 @@ func drawCurves(b *strings.Builder, y int, r Record, c Class, curves []Curve, de
 		return leftEdge + area*float64(trial)/float64(last), float64(top) + tall*(high-cost)/(high-low)
 	}
 	title(b, y+20, r.Workload.Op+" "+r.Workload.Shape)
-	fmt.Fprintf(b, `<text class="faint" x="16" y="%d">%s on %s, workload %s</text>`+"\n", y+37, escape(r.Target), escape(c.Text()), escape(short(r.Workload.Key)))
+	fmt.Fprintf(b, `<text class="faint" x="16" y="%d">%s on %s, workload %s</text>`+"\n", y+37, escape(r.Target),
+		escape(c.Text()), escape(short(r.Workload.Key)))
 	for _, v := range ticks(low, high, 4) {
 		_, ty := at(0, v)
-		fmt.Fprintf(b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="faint" x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
+		fmt.Fprintf(b,
+			`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="faint" x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
 			leftEdge, leftEdge+area, ty, ty, leftEdge-8, ty+4, escape(c.Unit.Text(v)))
 	}
 	for _, v := range ticks(0, float64(last), 8) {
@@ -106,11 +111,13 @@ func drawCurves(b *strings.Builder, y int, r Record, c Class, curves []Curve, de
 		tx, _ := at(int(v), high)
 		fmt.Fprintf(b, `<text class="faint" x="%.1f" y="%d" text-anchor="middle">%g</text>`+"\n", tx, top+tall+16, v)
 	}
-	fmt.Fprintf(b, `<line class="axis" x1="%d" x2="%d" y1="%d" y2="%d"/><text class="faint" x="%d" y="%d" text-anchor="middle">trials</text>`+"\n",
+	fmt.Fprintf(b,
+		`<line class="axis" x1="%d" x2="%d" y1="%d" y2="%d"/><text class="faint" x="%d" y="%d" text-anchor="middle">trials</text>`+"\n",
 		leftEdge, leftEdge+area, top+tall, top+tall, leftEdge+area/2, top+tall+32)
 	legend := top + 6
 	note := func(class, mark, text string) {
-		fmt.Fprintf(b, `<line class="%s" x1="%d" x2="%d" y1="%d" y2="%d" stroke-width="2"/><text x="%d" y="%d">%s</text>`+"\n",
+		fmt.Fprintf(b,
+			`<line class="%s" x1="%d" x2="%d" y1="%d" y2="%d" stroke-width="2"/><text x="%d" y="%d">%s</text>`+"\n",
 			class+mark, leftEdge+area+14, leftEdge+area+34, legend-4, legend-4, leftEdge+area+40, legend, escape(text))
 		legend += 17
 	}
@@ -133,7 +140,8 @@ func drawCurves(b *strings.Builder, y int, r Record, c Class, curves []Curve, de
 		fmt.Fprintf(b, `<circle class="f%d" cx="%.1f" cy="%.1f" r="3"/>`+"\n", i%len(colors()), px, py)
 		switch end := k.Points[len(k.Points)-1].Cost; {
 		case i == most-1 && len(curves) > most:
-			fmt.Fprintf(b, `<text class="faint" x="%d" y="%d">and %d more</text>`+"\n", leftEdge+area+40, legend, len(curves)-i)
+			fmt.Fprintf(b, `<text class="faint" x="%d" y="%d">and %d more</text>`+"\n", leftEdge+area+40, legend,
+				len(curves)-i)
 		case i >= most:
 		case def > 0:
 			note("curve ", color, fmt.Sprintf("%s %d: %s, %.2fx", k.Tuner, k.Seed, c.Unit.Text(end), def/end))
@@ -143,7 +151,7 @@ func drawCurves(b *strings.Builder, y int, r Record, c Class, curves []Curve, de
 	}
 }
 
-// Share is what a feature did for a cost model.
+// Share is the part of a feature in a cost model.
 type Share struct {
 	Name string
 	Gain float64 // a share of 1
@@ -160,7 +168,8 @@ func DrawImportance(heading string, shares []Share) []byte {
 	y := 40
 	for _, s := range shares {
 		w := barArea * max(s.Gain, 0) / most
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text><rect class="f0" x="%d" y="%d" width="%.1f" height="%d"/><text class="faint" x="%.1f" y="%d">%.1f %%</text>`+"\n",
+		fmt.Fprintf(&b,
+			`<text x="%d" y="%d" text-anchor="end">%s</text><rect class="f0" x="%d" y="%d" width="%.1f" height="%d"/><text class="faint" x="%.1f" y="%d">%.1f %%</text>`+"\n",
 			barName-8, y+14, escape(s.Name), barName, y+3, w, barLine-6, barName+w+6, y+14, 100*s.Gain)
 		y += barLine
 	}
@@ -199,7 +208,7 @@ func ticks(low, high float64, n int) []float64 {
 	return out
 }
 
-// Text is a cost for people: "12.4 us", "3.10 M cycles".
+// Text is a cost for people: `12.4 us`, `3.10 M cycles`.
 func (u Unit) Text(cost float64) string {
 	scale := func(names ...string) string {
 		i := 0

@@ -16,8 +16,9 @@ import (
 	"ripc/internal/files"
 )
 
-// File is a file that records are appended to. Several processes may have it open; each record is one line, whole and synced
-// to the disk before Append returns. It may be used by several goroutines.
+// File is a file that records are appended to. Several processes may have it open; each record is
+// one line, whole and synced to the disk before Append returns. It may be used by several
+// goroutines.
 type File struct {
 	path string
 	wait time.Duration // for other processes
@@ -32,8 +33,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("another process has had it locked for %v", e.For)
 }
 
-// Open opens a file to append to, and makes it if it is not there. It fails with *NotRecordsError if the file holds something
-// else. Nothing is written before the first Append.
+// Open opens a file to append to, and makes it if it is not there. It fails with *NotRecordsError
+// if the file holds something else. Nothing is written before the first Append.
 func Open(path string) (*File, error) {
 	f, err := openAppend(path)
 	if err != nil {
@@ -62,10 +63,12 @@ func openAppend(path string) (*os.File, error) {
 	return f, nil
 }
 
-// NotRecordsError says that a file holds something else than records. Such a file is never written to.
+// NotRecordsError says that a file holds something else than records. Such a file is never written
+// to.
 type NotRecordsError struct {
 	Line int // the first that is no record, from 1
-	// Kind is what a file holds that was to be read, in words (files.Kind); "" of one that was to be written to.
+	// Kind describes the contents of a file that was to be read (files.Kind); "" of one that was to
+	// be written to.
 	Kind string
 }
 
@@ -73,14 +76,15 @@ func (e *NotRecordsError) Error() string {
 	if e.Kind != "" {
 		return "it is " + e.Kind + ", no file of records, which ripc tune writes"
 	}
-	return fmt.Sprintf("line %d does not begin as a record does, so the file is left as it is; give a file of records, or a new one", e.Line)
+	return fmt.Sprintf("line %d does not begin as a record does, so the file is left as it is; give a file of "+
+		"records, or a new one", e.Line)
 }
 
 // BadInput reports that the input is at fault.
 func (*NotRecordsError) BadInput() bool { return true }
 
-// appendable fails with *NotRecordsError unless the first line of f that is not blank begins as a record does, and its last one if
-// it is torn.
+// appendable fails with *NotRecordsError unless the first line of f that is not blank begins as a
+// record does, and its last one if it is torn.
 func appendable(f *os.File) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, 1<<62), 64<<10)
 	for n := 1; ; n++ {
@@ -102,8 +106,9 @@ func appendable(f *os.File) error {
 	return err
 }
 
-// Append adds r as the last line. It fails with *FieldError if r is no record; then, and if it cannot be written as a whole, the
-// file stays as it was. What is torn at the file's end is cut off first.
+// Append adds r as the last line. It fails with *FieldError if r is no record; then, and if it
+// cannot be written as a whole, the file stays as it was. A torn record at the file's end is cut
+// off first.
 func (f *File) Append(r Record) error {
 	line, err := r.line()
 	if err != nil {
@@ -131,7 +136,8 @@ func (f *File) Close() error {
 	return f.f.Close()
 }
 
-// lock waits until no other process writes, and fails with *LockedError if that takes too long. Where another one has put a new file in its place (Rewrite), it goes on with that.
+// lock waits until no other process writes, and fails with *LockedError if that takes too long.
+// Where another one has put a new file in its place (Rewrite), it goes on with that.
 func (f *File) lock() error {
 	for {
 		if err := lock(f.f, f.wait); err != nil {
@@ -168,9 +174,9 @@ func appendLine(f *os.File, line []byte) error {
 	return f.Sync()
 }
 
-// mend cuts off the record that a killed writer left behind torn, and gives the file's size. A last line that is a record and
-// lacks just its end stays: then it is not complete. It fails with *NotRecordsError, and cuts nothing, if the last line is torn and
-// does not begin as a record does.
+// mend cuts off the record that a killed writer left behind torn, and gives the file's size. A last
+// line that is a record and lacks just its end stays: then it is not complete. It fails with
+// *NotRecordsError, and cuts nothing, if the last line is torn and does not begin as a record does.
 func mend(f *os.File) (size int64, complete bool, err error) {
 	begin, size, torn, err := tail(f)
 	switch {
@@ -184,7 +190,9 @@ func mend(f *os.File) (size int64, complete bool, err error) {
 	return begin, true, f.Truncate(begin)
 }
 
-// tail finds the last line if it has no end: where it begins, where the file ends, and whether it is a torn record. It fails with *NotRecordsError if it is neither a record nor the beginning of one.
+// tail finds the last line if it has no end: where it begins, where the file ends, and whether it
+// is a torn record. It fails with *NotRecordsError if it is neither a record nor the beginning of
+// one.
 func tail(f *os.File) (begin, size int64, torn bool, err error) {
 	if size, err = f.Seek(0, io.SeekEnd); err != nil {
 		return 0, 0, false, err
@@ -211,7 +219,7 @@ func tail(f *os.File) (begin, size int64, torn bool, err error) {
 	return begin, size, true, nil
 }
 
-// lastLine is where what stands behind the last end of a line begins.
+// lastLine returns the place behind the last end of a line.
 func lastLine(f *os.File, size int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for end := size; end > 0; {
@@ -228,8 +236,9 @@ func lastLine(f *os.File, size int64) (int64, error) {
 	return 0, nil
 }
 
-// Rewrite replaces the contents of a file by what change makes of it, at once or not at all. Tuners that have it open go on behind
-// that. It fails with *NotRecordsError if there are lines that do not begin as records do: they would be lost.
+// Rewrite replaces the contents of a file by the result of change, at once or not at all. Tuners
+// that have it open go on behind that. It fails with *NotRecordsError if there are lines that do
+// not begin as records do: they would be lost.
 func Rewrite(path string, change func(*Set) (*Set, error)) error {
 	path, err := filepath.EvalSymlinks(path) // which fails if it is not there
 	if err != nil {
@@ -257,7 +266,8 @@ func Rewrite(path string, change func(*Set) (*Set, error)) error {
 	return replaceSet(path, s)
 }
 
-// replaceable fails with *NotRecordsError if the file of s has a line that does not begin as a record does.
+// replaceable fails with *NotRecordsError if the file of s has a line that does not begin as a
+// record does.
 func (s *Set) replaceable() error {
 	for _, d := range s.Damaged {
 		if d.Stranger {
@@ -267,10 +277,12 @@ func (s *Set) replaceable() error {
 	return nil
 }
 
-// WriteFile makes path hold s, at once or not at all. Use Rewrite for a file that tuners may be appending to. It fails with
-// *NotRecordsError if path is there and holds something else than records.
+// WriteFile makes path hold s, at once or not at all. Use Rewrite for a file that tuners may be
+// appending to. It fails with *NotRecordsError if path is there and holds something else than
+// records.
 func WriteFile(path string, s *Set) error {
-	if _, err := load(path, func(old *Set, _ *os.File) error { return old.replaceable() }); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	_, err := load(path, func(old *Set, _ *os.File) error { return old.replaceable() })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &files.WriteError{Path: path, Err: err}
 	}
 	return replaceSet(path, s)

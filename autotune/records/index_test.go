@@ -49,7 +49,7 @@ func wantIndexed(t testing.TB, dir, text string) {
 	}
 	for i, r := range want.Records {
 		g := got.Records[i]
-		whole, err := g.Whole()
+		whole, err := g.Complete()
 		if err != nil || !reflect.DeepEqual(whole, r) {
 			t.Fatalf("record %d: %+v, %v, want %+v", i, whole, err, r)
 		}
@@ -148,10 +148,10 @@ func TestIndexChanged(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "r.jsonl"), []byte(text(t, set(sample(3, 100), sample(1, 100)))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Records[0].Whole(); !errors.Is(err, records.ErrChanged) {
+	if _, err := s.Records[0].Complete(); !errors.Is(err, records.ErrChanged) {
 		t.Error(err)
 	}
-	if r, err := s.Records[1].Whole(); err != nil || r.Origin.Trial != 1 {
+	if r, err := s.Records[1].Complete(); err != nil || r.Origin.Trial != 1 {
 		t.Error(r, err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // lockTime is how long is waited for other processes, which have a file for a write at a time.
 const lockTime = time.Minute
 
-// lock waits until this process alone has f, for a time. The system unlocks it when the process ends, however it does.
+// lock waits until this process alone has f, for a time. The system unlocks it when the process
+// ends, however it does.
 func lock(f *os.File, limit time.Duration) error {
 	end := time.Now().Add(limit)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Class is what costs have to have in common to be compared: the CPU, whether it is simulated, the unit, and what is in the caches.
+// Class has the properties by which costs may be compared: the CPU, whether it is simulated, the
+// unit, and the state of the caches.
 type Class struct {
 	CPU       string
 	Simulated bool
@@ -16,12 +17,15 @@ type Class struct {
 	Cold      bool // its caches are empty before each run
 }
 
-// SameMachine reports whether c and d are of one kind of machine, whatever the unit and the caches: failures have none.
+// SameMachine reports whether c and d are of one kind of machine, whatever the unit and the caches:
+// failures have none.
 func (c Class) SameMachine(d Class) bool { return c.CPU == d.CPU && c.Simulated == d.Simulated }
 
-// Compare orders classes: what is measured before what is simulated, CPUs by name, warm caches before cold ones.
+// Compare orders classes: measured ones before simulated ones, CPUs by name, warm caches before
+// cold ones.
 func (c Class) Compare(d Class) int {
-	return cmp.Or(falseFirst(c.Simulated, d.Simulated), strings.Compare(c.CPU, d.CPU), falseFirst(c.Cold, d.Cold), cmp.Compare(c.Unit, d.Unit))
+	return cmp.Or(falseFirst(c.Simulated, d.Simulated), strings.Compare(c.CPU, d.CPU), falseFirst(c.Cold, d.Cold),
+		cmp.Compare(c.Unit, d.Unit))
 }
 
 // Text is the machine of c, for people.
@@ -41,7 +45,8 @@ func (r *Record) Class() Class {
 	return Class{CPU: r.Machine.CPU, Simulated: r.Machine.Simulated, Unit: r.Result.Unit, Cold: r.Result.Cold}
 }
 
-// Key says which candidate of its workload c is: two with the same are the same code. Keys of one Set are compared, and of no other.
+// Key says which candidate of its workload c is: two with the same are the same code. Keys of one
+// Set are compared, and of no other.
 func (c *Candidate) Key() string {
 	if c.short != "" {
 		return c.short
@@ -67,8 +72,8 @@ func (s *Set) Tasks() []Task {
 	return out
 }
 
-// Of are the records of a task, in the order of the file: costs and failures.
-func (s *Set) Of(t Task) []Record {
+// OfTask returns the records of a task, in the order of the file: costs and failures.
+func (s *Set) OfTask(t Task) []Record {
 	var out []Record
 	for i := range s.Records {
 		if s.Records[i].Task() == t {
@@ -78,11 +83,11 @@ func (s *Set) Of(t Task) []Record {
 	return out
 }
 
-// Classes are those in which the task has costs. The one to trust most is first: what was measured goes before what was simulated, then
-// what was measured last, by the time of the best candidate.
+// Classes are those in which the task has costs. The one to trust most is first: measured classes
+// go before simulated ones, then the latest goes first, by the time of its best candidate.
 func (s *Set) Classes(t Task) []Class {
 	measured, lost := map[Class]time.Time{}, map[Class]bool{} // no candidate of a lost one may be used
-	for _, r := range s.Of(t) {
+	for _, r := range s.OfTask(t) {
 		c := r.Class()
 		if _, known := measured[c]; known || r.Result.Failure != nil {
 			continue
@@ -94,7 +99,8 @@ func (s *Set) Classes(t Task) []Class {
 		}
 	}
 	return slices.SortedFunc(maps.Keys(measured), func(a, b Class) int {
-		return cmp.Or(falseFirst(lost[a], lost[b]), falseFirst(a.Simulated, b.Simulated), measured[b].Compare(measured[a]), a.Compare(b))
+		return cmp.Or(falseFirst(lost[a], lost[b]), falseFirst(a.Simulated, b.Simulated),
+			measured[b].Compare(measured[a]), a.Compare(b))
 	})
 }
 
@@ -108,13 +114,13 @@ func falseFirst(a, b bool) int {
 	return -1
 }
 
-// Ranked are the candidates of a task that have a cost in class c, the cheapest first, each once (Typical). One that crashed or was
-// wrong, on whatever machine, is not among them.
+// Ranked are the candidates of a task that have a cost in class c, the cheapest first, each once
+// (Typical). One that crashed or was wrong, on whatever machine, is not among them.
 func (s *Set) Ranked(t Task, c Class) []Record {
 	var order []string
 	times := map[string][]Record{}
 	bad := map[string]bool{}
-	for _, r := range s.Of(t) {
+	for _, r := range s.OfTask(t) {
 		key := r.Candidate.Key()
 		switch {
 		case r.Result.Failure != nil:
@@ -138,8 +144,8 @@ func (s *Set) Ranked(t Task, c Class) []Record {
 	return out
 }
 
-// Typical is, of one or more measurements of a candidate, the lower of two, and of more the second lowest: what else runs on a machine makes
-// kernels slower, and one measurement may be lucky.
+// Typical is, of one or more measurements of a candidate, the lower of two, and of more the second
+// lowest: other programs make kernels slower, and one measurement may be lucky.
 func Typical(of []Record) Record {
 	sorted := slices.Clone(of)
 	slices.SortStableFunc(sorted, byCost)
@@ -148,11 +154,11 @@ func Typical(of []Record) Record {
 
 func byCost(a, b Record) int { return cmp.Compare(a.Result.Cost, b.Result.Cost) }
 
-// Default is the default schedule's record of a task in class c; ok is whether there is one. If default schedules changed
-// between runs it is the latest one's.
+// Default is the default schedule's record of a task in class c; ok is whether there is one. If
+// default schedules changed between runs it is the latest one's.
 func (s *Set) Default(t Task, c Class) (def Record, ok bool) {
 	var key string
-	for _, r := range s.Of(t) {
+	for _, r := range s.OfTask(t) {
 		if r.Origin.Trial == 0 && r.Result.Failure == nil && r.Class() == c {
 			key, ok = r.Candidate.Key(), true
 		}
@@ -168,7 +174,8 @@ func (s *Set) Default(t Task, c Class) (def Record, ok bool) {
 	return Record{}, false
 }
 
-// Merge is all of the sets, in their order. Records and foreign lines that are there already, equal to the last byte, are left out.
+// Merge is all of the sets, in their order. Records and foreign lines that are there already, equal
+// to the last byte, are left out.
 func Merge(sets ...*Set) (*Set, error) {
 	out := &Set{}
 	seen := map[string]bool{}
@@ -195,8 +202,9 @@ func Merge(sets ...*Set) (*Set, error) {
 	return out, nil
 }
 
-// Prune is s with what is worth keeping: of each task and class the records of the best candidates, keep of them, and of the default
-// schedule, task by task; where versions of ripc are named, of these only. Failures and damaged lines are left out.
+// Prune returns the records of s that are worth keeping: of each task and class the records of the
+// best candidates, keep of them, and of the default schedule, task by task; where versions of ripc
+// are named, of these only. Failures and damaged lines are left out.
 func (s *Set) Prune(keep int, versions ...string) *Set {
 	current := &Set{}
 	for _, r := range s.Records {

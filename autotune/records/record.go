@@ -1,11 +1,12 @@
-// Package records keeps what a tuner has measured: one Record for each candidate, one JSON object a line, in files that
-// several tuners may append to and that a crash cannot damage.
+// Package records keeps a tuner's measurements: one Record for each candidate, one JSON object a
+// line, in files that several tuners may append to and that a crash cannot damage.
 package records
 
-// Format is what the lines of this version call themselves; lines of any other are left alone, and said to be.
+// Format names the format of this version's lines; lines of any other are left alone, and said to
+// be.
 const Format = "ripc.record/1"
 
-// Record is what was found out of one candidate: what it computes, how, and what that cost.
+// Record is the result of one candidate: its computation, its schedule, and its cost.
 type Record struct {
 	Format    string      `json:"format"`
 	Workload  Workload    `json:"workload"`
@@ -16,11 +17,11 @@ type Record struct {
 	Versions  Versions    `json:"versions"`
 	Origin    Origin      `json:"origin"`
 
-	place place // of what is missing here (LoadIndex)
+	place place // of the fields that are missing here (LoadIndex)
 }
 
-// Workload names a Func by what it computes. Two layers with the same Key are the same Func but for names, whatever networks
-// they are of, and what was measured for one holds for the other.
+// Workload names the computation of a Func. Two layers with the same Key are the same Func but for
+// names, whatever their networks are, and a measurement of one holds for the other.
 type Workload struct {
 	Op    string `json:"op"`    // of the layer, such as "bitserial_conv2d"
 	Shape string `json:"shape"` // for people: "28x28x128 -> 28x28x128, 3x3, 1 bit by 2"
@@ -28,7 +29,8 @@ type Workload struct {
 	MACs  int64  `json:"macs"`
 }
 
-// Candidate is one way to compute a workload. Trace alone decides what code it is; the rest says where in the space it lies.
+// Candidate is one way to compute a workload. Trace alone decides the code; the rest says where in
+// the space it lies.
 type Candidate struct {
 	Algorithm string         `json:"algorithm,omitempty"` // of lower/layout; "" for stages that have no choice
 	Strategy  string         `json:"strategy"`
@@ -38,7 +40,7 @@ type Candidate struct {
 	short string // shortKey, where Trace was left in the file (LoadIndex)
 }
 
-// Unit is what a cost is counted in. Costs of different units are never compared.
+// Unit is the unit of a cost. Costs of different units are never compared.
 type Unit string
 
 // The units.
@@ -51,9 +53,10 @@ const (
 
 // Measurement is the cost of a candidate, or why it has none.
 type Measurement struct {
-	Cost    float64   `json:"cost,omitempty"` // what candidates are compared by: the median of the samples; 0 with a Failure
+	// Cost is the median of the samples; 0 with a Failure. Candidates are compared by it.
+	Cost    float64   `json:"cost,omitempty"`
 	Unit    Unit      `json:"unit,omitempty"`
-	Low     float64   `json:"low,omitempty"`     // confidence interval of Cost (95 %)
+	Low     float64   `json:"low,omitempty"`     // 95-percent confidence interval of Cost
 	High    float64   `json:"high,omitempty"`    //
 	Samples []float64 `json:"samples,omitempty"` // in Unit; one of simulated code
 	// Instructions are those executed by simulated code.
@@ -82,15 +85,16 @@ const (
 	Wrong       FailureKind = "wrong"   // its results are not the definition's
 )
 
-// Machine is what a candidate was measured on.
+// Machine is the machine that measured a candidate.
 type Machine struct {
 	CPU string `json:"cpu"` // as its system calls it; the core of the model, of simulated code
 	// Simulated says that costs come of a model of CPU, not of CPU.
-	Simulated bool   `json:"simulated,omitempty"`
-	Host      string `json:"host,omitempty"` // the runner's name for it: "" for this machine, USER@HOST, a worker of a fleet
+	Simulated bool `json:"simulated,omitempty"`
+	// Host is the runner's name for it: "" for this machine, USER@HOST, a worker of a fleet.
+	Host string `json:"host,omitempty"`
 }
 
-// Versions of what made and measured the candidate.
+// Versions of the programs that built and measured the candidate.
 type Versions struct {
 	Ripc string `json:"ripc"`
 	LLVM string `json:"llvm,omitempty"`
@@ -102,6 +106,7 @@ type Origin struct {
 	Tuner string `json:"tuner"` // "default", "xgb", "evolve", ...
 	Seed  uint64 `json:"seed"`
 	Trial int    `json:"trial"` // of its workload, from 0, which is the default schedule
-	// Time is when it was measured, in RFC 3339; "" of simulated code, whose records depend on nothing but the seed.
+	// Time is when it was measured, in RFC 3339; "" of simulated code: its records depend on
+	// nothing but the seed.
 	Time string `json:"time,omitempty"`
 }

@@ -33,8 +33,8 @@ type Foreign struct {
 // Damaged is a line that is no record.
 type Damaged struct {
 	Line int // from 1
-	// Torn says that it is the last one, has no end, and begins as a record does. A killed tuner left it, or one is writing it right
-	// now. The next Append cuts it off.
+	// Torn says that it is the last one, has no end, and begins as a record does. A killed tuner
+	// left it, or one is writing it right now. The next Append cuts it off.
 	Torn bool
 	// Stranger says that it does not begin as a record does: text that no tuner wrote.
 	Stranger bool
@@ -44,13 +44,15 @@ type Damaged struct {
 // MaxLine is how many bytes a line may have: 4 MiB.
 const MaxLine = 4 << 20
 
-// formats is the common beginning of the formats of all versions, and beginning that of their lines.
+// formats is the common beginning of the formats of all versions, and beginning that of their
+// lines.
 const (
 	formats   = "ripc.record/"
 	beginning = `{"format":"` + formats
 )
 
-// begins reports whether a line begins as a record of any version, or is the record of another writer, who may put blanks into it.
+// begins reports whether a line begins as a record of any version, or is the record of another
+// writer, who may put blanks into it.
 func begins(line []byte) bool {
 	if bytes.HasPrefix(line, []byte(beginning)) {
 		return true
@@ -68,11 +70,12 @@ func Load(path string) (*Set, error) {
 	return s, err
 }
 
-// LoadExisting reads a file. What is damaged in it is said in the Set and is no error. It fails with *NotRecordsError if no line
-// begins as a record does, with files.ErrNotRegular for pipes and devices, which may never end, and as files.Open does.
+// LoadExisting reads a file. Damaged lines are listed in the Set and are no error. It fails with
+// *NotRecordsError if no line begins as a record does, with files.ErrNotRegular for pipes and
+// devices, which may never end, and as files.Open does.
 func LoadExisting(path string) (*Set, error) { return load(path, (*Set).check) }
 
-// load reads a file unless check refuses what it holds.
+// load reads a file unless check refuses its contents.
 func load(path string, check func(s *Set, f *os.File) error) (*Set, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -89,7 +92,8 @@ func load(path string, check func(s *Set, f *os.File) error) (*Set, error) {
 	return s, nil
 }
 
-// check fails with *NotRecordsError if s, what f has, is lines that do not begin as records do, and nothing else.
+// check fails with *NotRecordsError if s, the contents of f, is lines that do not begin as records
+// do, and nothing else.
 func (s *Set) check(f *os.File) error {
 	if len(s.Records)+len(s.Foreign) > 0 || len(s.Damaged) == 0 {
 		return nil
@@ -110,24 +114,36 @@ func (s *Set) check(f *os.File) error {
 // Read reads lines up to the end. It fails only where r does.
 func Read(r io.Reader) (*Set, error) {
 	s := &Set{}
-	in := bufio.NewReaderSize(r, 64<<10)
-	for n := 1; ; n++ {
-		line, _, whole, err := readLine(in, nil)
+	err := eachLine(r, func(n int, _ int64, text []byte, whole, last bool) { s.add(n, text, whole, last) })
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// eachLine calls f for the lines of r that are not blank: the number from 1, the place of the text,
+// the text without blanks around it, whether it is whole, and whether it is the last line and has
+// no end.
+func eachLine(r io.Reader, f func(n int, at int64, text []byte, whole, last bool)) error {
+	in := bufio.NewReaderSize(r, 256<<10)
+	var room []byte
+	for n, at := 1, int64(0); ; n++ {
+		line, size, whole, err := readLine(in, room[:0])
 		if err != nil && err != io.EOF {
-			return nil, err
+			return err
 		}
-		end := err == io.EOF
 		if text := bytes.TrimSpace(line); len(text) > 0 || !whole {
-			s.add(n, text, whole, end)
+			f(n, at+int64(bytes.Index(line, text)), text, whole, err == io.EOF)
 		}
-		if end {
-			return s, nil
+		if err == io.EOF {
+			return nil
 		}
+		room, at = line, at+size
 	}
 }
 
-// readLine gives the next line without its end, in room if it fits, and the size that it has in the file. Of one that is longer than
-// MaxLine it gives the beginning, and is not whole.
+// readLine gives the next line without its end, in room if it fits, and the size that it has in the
+// file. Of one that is longer than MaxLine it gives the beginning, and is not whole.
 func readLine(in *bufio.Reader, room []byte) (line []byte, size int64, whole bool, err error) {
 	line, whole = room, true
 	for {
@@ -169,7 +185,8 @@ func (s *Set) add(n int, text []byte, whole, last bool) {
 
 // parse reads one line: a record of this format, or the name of another version's.
 func parse(text []byte) (rec Record, foreign string, err error) {
-	if bytes.HasPrefix(text, []byte(`{"format":"`+Format+`"`)) && json.Unmarshal(text, &rec) == nil && rec.Format == Format && rec.Check() == nil {
+	if bytes.HasPrefix(text, []byte(`{"format":"`+Format+`"`)) && json.Unmarshal(text, &rec) == nil &&
+		rec.Format == Format && rec.Check() == nil {
 		return rec, "", nil
 	}
 	rec = Record{}
@@ -195,7 +212,7 @@ func parse(text []byte) (rec Record, foreign string, err error) {
 	return rec, "", nil
 }
 
-// notRecord says without words of Go what encoding/json has to say of a line.
+// notRecord says in plain words why encoding/json refuses a line.
 func notRecord(err error) error {
 	wrong := (*json.UnmarshalTypeError)(nil)
 	switch {
@@ -211,9 +228,10 @@ func notRecord(err error) error {
 	return &FieldError{wrong.Field, "cannot be " + article + wrong.Value}
 }
 
-// line is r as it stands in files, with the line's end: the same record always gives the same bytes.
+// line is r as it stands in files, with the line's end: the same record always gives the same
+// bytes.
 func (r *Record) line() ([]byte, error) {
-	c, err := r.Whole()
+	c, err := r.Complete()
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +254,7 @@ func (r *Record) line() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write writes what s understands, and behind it what it does not: first the records, then foreign lines. Damaged lines are left out.
+// Write writes s: first the records, then foreign lines. Damaged lines are left out.
 func (s *Set) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i := range s.Records {

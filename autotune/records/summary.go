@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Summary is what is known of a task on one kind of machine.
+// Summary is the state of a task on one kind of machine.
 type Summary struct {
 	Workload Workload
 	Target   string
@@ -25,8 +25,9 @@ func (s *Summary) Gain() float64 {
 	return s.Default.Result.Cost / s.Best.Result.Cost
 }
 
-// Summaries are those of all tasks, in the order of the file, each with its classes as Classes has them. Failures count for the
-// classes of the machine that they happened on; a task that has nothing else has one of no unit for each machine.
+// Summaries returns a Summary for each class of each task, in the order of the file and of Classes.
+// Failures count for the classes of their machine. A task with nothing else has a class without a
+// unit for each machine.
 func (s *Set) Summaries() []Summary {
 	var out []Summary
 	for _, own := range s.byTask() {
@@ -61,7 +62,8 @@ func (s *Set) Summaries() []Summary {
 	return out
 }
 
-// byTask splits s into sets of one task each, in the order of the file, so that nothing looks through all records again and again.
+// byTask splits s into sets of one task each, in the order of the file, so that nothing looks
+// through all records again and again.
 func (s *Set) byTask() []*Set {
 	var order []*Set
 	sets := map[Task]*Set{}
@@ -80,7 +82,8 @@ func (s *Set) byTask() []*Set {
 type Curve struct {
 	Tuner string
 	Seed  uint64
-	// Points are where the best changed, by trial; the last one is that of the last trial, whether it changed there or not.
+	// Points are where the best changed, by trial; the last one is that of the last trial, whether
+	// it changed there or not.
 	Points []Point
 }
 
@@ -90,7 +93,8 @@ type Point struct {
 	Cost  float64 // the least up to there
 }
 
-// Curves are those of a task in class c, one for each tuner and seed, in the order of the file. Trials that failed count as trials.
+// Curves returns the curves of a task in class c, one for each tuner and seed, in the order of the
+// file. Trials that failed count as trials.
 func (s *Set) Curves(t Task, c Class) []Curve {
 	type run struct {
 		tuner string
@@ -98,7 +102,7 @@ func (s *Set) Curves(t Task, c Class) []Curve {
 	}
 	var order []run
 	tried := map[run]map[int][]Record{} // by trial; none of one that failed
-	for _, r := range s.Of(t) {
+	for _, r := range s.OfTask(t) {
 		if r.Result.Failure == nil && r.Class() != c || !c.SameMachine(r.Class()) {
 			continue
 		}

@@ -19,8 +19,8 @@ type Board struct {
 	library []byte
 }
 
-// Reach makes the machine called name, ssh:USER@HOST, ready to run the artifact at path. It fails with *NameError, as
-// runtime.ReadDescription, or with *LostError.
+// Reach makes the machine called name, ssh:USER@HOST, ready to run the artifact at path. It fails
+// with *NameError, as runtime.ReadDescription, or with *LostError.
 func Reach(ctx context.Context, name, path string, o Options) (*Board, error) {
 	address, err := sshAddress(name)
 	if err != nil {
@@ -39,13 +39,13 @@ func Reach(ctx context.Context, name, path string, o Options) (*Board, error) {
 	return b, nil
 }
 
-// Description is what the artifact says of itself.
+// Description returns the artifact's description.
 func (b *Board) Description() *describe.Artifact { return b.desc }
 
 // Close ends the worker there.
 func (b *Board) Close() error { return b.ssh.Close() }
 
-// runLimit is how long a batch may take of which the context says nothing.
+// runLimit is the limit of a batch without a deadline.
 const runLimit = 10 * time.Minute
 
 // Run runs the jobs there, as simulate.Machine.Run does here; it may fail with *LostError, too.
@@ -59,7 +59,9 @@ func (b *Board) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result
 		if len(j.Capture) > 0 {
 			return nil, errors.New("pieces of the workspace cannot be asked for from afar")
 		}
-		request.Jobs = append(request.Jobs, replaceContents(j, func(content []byte) []byte { return []byte(blobs.Add(content)) }))
+		request.Jobs = append(request.Jobs, replaceContents(j, func(content []byte) []byte {
+			return []byte(blobs.Add(content))
+		}))
 	}
 	limit := runLimit
 	if end, ok := ctx.Deadline(); ok {
@@ -107,10 +109,11 @@ func (r *runRequest) hashes() []string {
 	return removeDuplicates(all)
 }
 
-// runAnswer is what a batch left. Behind it, the contents follow: of each result the outputs, then the workspace.
+// runAnswer is the result of a batch. Behind it, the contents follow: of each result the outputs,
+// then the workspace.
 type runAnswer struct {
 	Results []timing `json:"results,omitempty"`
-	// What the artifact is to blame for.
+	// Errors that are the artifact's fault.
 	Died    *simulate.RunError     `json:"died,omitempty"`
 	Overran *simulate.OverrunError `json:"overran,omitempty"`
 	Status  *runtime.StatusError   `json:"status,omitempty"`
@@ -121,7 +124,7 @@ type timing struct {
 	GHz  float64       `json:"ghz,omitempty"`
 }
 
-// blame is what the artifact is to blame for: the connection is well.
+// blame is an error that is the artifact's fault: the connection works.
 type blame struct{ error }
 
 // run answers a request to run.
@@ -171,10 +174,10 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	if !ok {
 		return nil, errors.New("this worker measures and does not run")
 	}
-	if err := n.turn.take(ctx); err != nil {
+	if err := n.turn.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer n.turn.end()
+	defer n.turn.Release(1)
 	m, err := n.library(content[r.Library], content[r.Program])
 	if err != nil {
 		return nil, err
@@ -187,7 +190,8 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	return m.Run(ctx, jobs)
 }
 
-// sizes are those of the blobs that each job of a batch leaves, in bytes: its outputs, and then its workspace.
+// sizes returns the sizes of the blobs that each job of a batch leaves, in bytes: its outputs, and
+// then its workspace.
 func (b *Board) sizes(r *runRequest) [][]int64 {
 	var all [][]int64
 	for _, j := range r.Jobs {
@@ -206,8 +210,8 @@ func (b *Board) sizes(r *runRequest) [][]int64 {
 	return all
 }
 
-// run asks for a batch, whose jobs leave blobs of the given sizes. Behind an error but *WorkerError and blame, the connection is of
-// no more use.
+// run asks for a batch. Its jobs leave blobs of the given sizes. Behind an error but *WorkerError
+// and blame, the connection is of no more use.
 func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Result, error) {
 	m, err := c.ask(message{Run: r}, blobs)
 	if err != nil {
@@ -215,7 +219,7 @@ func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Re
 	}
 	switch a := m.Ran; {
 	case a == nil:
-		return nil, &MessageError{Msg: "the worker does not say what it ran"}
+		return nil, &MessageError{Msg: "the worker does not say how the batch ended"}
 	case a.Died != nil:
 		return nil, blame{a.Died}
 	case a.Overran != nil:
@@ -223,7 +227,8 @@ func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Re
 	case a.Status != nil:
 		return nil, blame{a.Status}
 	case len(a.Results) != len(r.Jobs):
-		return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d results of %d jobs", len(a.Results), len(r.Jobs))}
+		return nil, &MessageError{Msg: fmt.Sprintf("the worker gives %d results of %d jobs", len(a.Results),
+			len(r.Jobs))}
 	}
 	var all []simulate.Result
 	for k, a := range m.Ran.Results {

@@ -12,10 +12,11 @@ import (
 	"ripc/targets/cpu"
 )
 
-// maxSaid is how much is shown of what a worker says, in bytes.
+// maxSaid bounds the texts of a worker that are shown, in bytes.
 const maxSaid = 500
 
-// WorkerError is a worker's own word that it cannot do what it was asked to, which is nothing that the candidate did.
+// WorkerError is a worker's own reason why it cannot do its job, and nothing that the candidate
+// did.
 type WorkerError struct{ Text string }
 
 func (e *WorkerError) Error() string { return "the worker says: " + e.Text }
@@ -26,7 +27,8 @@ type client struct {
 	worker Announcement
 }
 
-// newClient reads what the worker says of itself. What came before that is in the error if it is no worker.
+// newClient reads the worker's Announcement. If it is no worker, the error holds the text before
+// that.
 func newClient(in io.Reader, out io.Writer) (*client, error) {
 	c := &client{link: newLink(in, out)}
 	before, err := c.link.skipBanner()
@@ -47,7 +49,8 @@ func newClient(in io.Reader, out io.Writer) (*client, error) {
 	return c, nil
 }
 
-// measure asks for a measurement. Behind an error but *WorkerError, the connection is of no more use.
+// measure asks for a measurement. Behind an error but *WorkerError, the connection is of no more
+// use.
 func (c *client) measure(j Job) (Result, error) {
 	h, blobs := j.Pack()
 	text, err := EncodeHeader(h)
@@ -80,7 +83,7 @@ func (c *client) ask(request message, blobs Blobs) (*message, error) {
 		}
 		switch m := f.message; {
 		case m.Need != nil && sent:
-			return nil, &MessageError{Msg: "the worker does not answer what it was asked"}
+			return nil, &MessageError{Msg: "the worker asks for blobs again instead of an answer"}
 		case m.Error != "":
 			return nil, &WorkerError{Text: terminal.Cut(m.Error, maxSaid)}
 		case m.Need == nil:
@@ -92,7 +95,7 @@ func (c *client) ask(request message, blobs Blobs) (*message, error) {
 			for _, hash := range m.Need {
 				content, err := blobs.get(hash)
 				if err != nil {
-					return nil, &MessageError{"the worker needs what is not there", err}
+					return nil, &MessageError{"the worker needs a blob that is not there", err}
 				}
 				if err := c.link.write(frameBlob, content); err != nil {
 					return nil, err
@@ -130,7 +133,8 @@ func (a *Announcement) suits(arch string, features []string) error {
 	return nil
 }
 
-// joinInterrupt is ctx's error if ctx has ended, which may show as any error of a connection; else err.
+// joinInterrupt is ctx's error if ctx has ended, which may show as any error of a connection; else
+// err.
 func joinInterrupt(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)

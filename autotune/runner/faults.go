@@ -20,7 +20,8 @@ func limitTime(ctx context.Context, limit time.Duration) (context.Context, conte
 	return context.WithTimeoutCause(ctx, limit, errLimit)
 }
 
-// answerFailure makes the answer to j of what err says of the candidate, which ran in ctx (of limitTime); it is err if that says nothing of it.
+// answerFailure makes the answer to j from err, the error of a candidate that ran in ctx (of
+// limitTime); it is err if that says nothing of it.
 func answerFailure(ctx context.Context, answer Result, err error, s Settings) (Result, error) {
 	var died *simulate.RunError
 	var overrun *simulate.OverrunError
@@ -53,8 +54,9 @@ func answerFailure(ctx context.Context, answer Result, err error, s Settings) (R
 	return answer, nil
 }
 
-// Blank is what an output of n bytes, and the workspace, hold before a kernel runs, so that one that counts on zeros, or writes nothing, is
-// found out. What a kernel does not write of its outputs, such as the other parts of a concatenation, still holds it.
+// Blank is the contents of an output of n bytes, and of the workspace, before a kernel runs. It
+// shows kernels that count on zeros, or write nothing. Parts of an output that a kernel
+// does not write, such as the other parts of a concatenation, still hold it.
 func Blank(n int64) []byte { return simulate.Pattern(make([]byte, n), blank) }
 
 // blank is where Blank's pattern begins.

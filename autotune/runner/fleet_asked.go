@@ -15,12 +15,12 @@ import (
 	"ripc/internal/terminal"
 )
 
-// Bounds of what a tuner puts up with for a job.
+// Bounds of a tuner's patience with a job.
 const (
-	attempts = 12          // times that it is asked for, but for those that workers spoiled which should have rested
-	stolen   = 500         // of these
-	chances  = 2           // times that a worker may say that it cannot do it until it is believed
-	lookup   = time.Second // period at which a tuner looks by itself for what it was not told
+	attempts = 12          // requests, without those that resting workers spoiled
+	stolen   = 500         // requests that resting workers may spoil
+	chances  = 2           // refusals of a worker until it is believed
+	lookup   = time.Second // period at which a tuner looks by itself for messages that it missed
 )
 
 // asked is a job on its way.
@@ -29,17 +29,18 @@ type asked struct {
 	job     Job
 	header  Header
 	blobs   Blobs
-	knows   int            // era of what follows
+	knows   int            // era of the next fields
 	next    uint64         // place of the next answer to look at
 	queued  uint64         // place of the job in the queue
 	offered bool           // it may be in the queue, though nothing has said so
-	times   int            // that it was asked for
-	stolen  int            // of these, how often a worker took it that should have rested
+	times   int            // requests
+	stolen  int            // requests that a resting worker took
 	last    error          // why the last answer was none
 	cannot  map[string]int // by worker, how often it said that it cannot do the job
 }
 
-// measure looks for an answer; asks; and looks again whenever it is told that one is stored, and from time to time.
+// measure looks for an answer; asks; and looks again whenever it is told that one is stored, and
+// from time to time.
 func (a *asked) measure(ctx context.Context, stored <-chan *nats.Msg) (Result, error) {
 	away := time.Time{}
 	for {
@@ -72,10 +73,13 @@ func (a *asked) measure(ctx context.Context, stored <-chan *nats.Msg) (Result, e
 	}
 }
 
-// isPassing reports whether err is one of a connection that comes back, or of a hub that is about to be ready.
+// isPassing reports whether err is one of a connection that comes back, or of a hub that is about
+// to be ready.
 func isPassing(err error) bool {
-	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, nats.ErrReconnectBufExceeded, nats.ErrStaleConnection,
-		context.DeadlineExceeded, jetstream.ErrNoStreamResponse, jetstream.ErrStreamNotFound, jetstream.ErrJetStreamNotEnabled} {
+	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected,
+		nats.ErrConnectionReconnecting, nats.ErrReconnectBufExceeded, nats.ErrStaleConnection,
+		context.DeadlineExceeded, jetstream.ErrNoStreamResponse, jetstream.ErrStreamNotFound,
+		jetstream.ErrJetStreamNotEnabled} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -84,7 +88,7 @@ func isPassing(err error) bool {
 	return errors.As(err, &api) && api.Code == 503
 }
 
-// step looks at what was answered meanwhile, and asks if nobody has the job. ok is whether there is an answer.
+// step looks at the new answers, and asks if nobody has the job. ok is whether there is an answer.
 func (a *asked) step(ctx context.Context) (r Result, ok bool, err error) {
 	if err := a.catchUp(ctx); err != nil {
 		return Result{}, false, err
@@ -153,7 +157,8 @@ func (a *asked) catchUp(ctx context.Context) error {
 // answers looks at all answers that were not looked at yet, and takes the first that can be.
 func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 	for {
-		m, err := a.stream(streamResults).GetMsg(ctx, a.next, jetstream.WithGetMsgSubject(subjectResult+a.pool+"."+a.job.ID+".*"))
+		m, err := a.stream(streamResults).GetMsg(ctx, a.next,
+			jetstream.WithGetMsgSubject(subjectResult+a.pool+"."+a.job.ID+".*"))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return Result{}, false, nil
 		}
@@ -184,7 +189,7 @@ func (a *asked) answers(ctx context.Context) (Result, bool, error) {
 	}
 }
 
-// faultError is what a worker said that could not do a job.
+// faultError is a worker's reason why it could not do a job.
 type faultError struct{ error }
 
 // isHopeless reports whether all workers that pull have said that they cannot do the job.
@@ -223,7 +228,8 @@ func (a *asked) take(m *jetstream.RawStreamMsg, worker string) (Result, error) {
 // ask puts the job into the queue, and its contents onto the hub.
 func (a *asked) ask(ctx context.Context) error {
 	if a.times-a.stolen >= attempts || a.stolen >= stolen || a.isHopeless() {
-		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times, cmp.Or(a.last, errors.New("there was none")))
+		return fmt.Errorf("job %.8s was asked for %d times in vain; the last answer: %w", a.job.ID, a.times,
+			cmp.Or(a.last, errors.New("there was none")))
 	}
 	for hash, content := range a.blobs {
 		a.mu.Lock()
@@ -248,7 +254,8 @@ func (a *asked) ask(ctx context.Context) error {
 	m.Header.Set(headerLease, a.f.lease().String())
 	a.offered = true
 	ack, err := a.js.PublishMsg(ctx, m)
-	if api := (jetstream.JetStreamError)(nil); errors.As(err, &api) && api.APIError() != nil && api.APIError().Code < 500 {
+	if api := (jetstream.JetStreamError)(nil); errors.As(err, &api) && api.APIError() != nil &&
+		api.APIError().Code < 500 {
 		return nil // another tuner was faster: the next step sees the job
 	}
 	if err != nil {
@@ -267,24 +274,28 @@ func (a *asked) forget(ctx context.Context) {
 	if a.times == 0 {
 		return
 	}
-	_ = a.stream(streamBlobs).Purge(ctx, jetstream.WithPurgeSubject(subjectBlob+a.header.Library+".*")) // or it goes with its age
+	// or it goes with its age
+	_ = a.stream(streamBlobs).Purge(ctx, jetstream.WithPurgeSubject(subjectBlob+a.header.Library+".*"))
 	a.mu.Lock()
 	delete(a.sent, a.header.Library)
 	a.mu.Unlock()
 }
 
-// withdraw takes the job out of the queue and away from who has it. It is what a tuner that was interrupted does.
+// withdraw takes the job out of the queue and away from its worker. A tuner that was interrupted
+// does so.
 func (a *asked) withdraw() {
 	if a.queued == 0 && !a.offered {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = a.stream(streamJobs).Purge(ctx, jetstream.WithPurgeSubject(a.subject())) // another tuner that waits for it asks again
+	// another tuner that waits for it asks again
+	_ = a.stream(streamJobs).Purge(ctx, jetstream.WithPurgeSubject(a.subject()))
 	_ = a.nc.Publish(subjectDrop+a.pool+"."+a.job.ID, nil)
 }
 
-// givenUp reports whether the hub has given the job to workers as often as it may and none ever answered.
+// givenUp reports whether the hub has given the job to workers as often as it may and none ever
+// answered.
 func (a *asked) givenUp(ctx context.Context) (bool, error) {
 	for {
 		a.mu.Lock()

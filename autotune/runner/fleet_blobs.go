@@ -33,17 +33,20 @@ func putBlob(ctx context.Context, js jetstream.JetStream, s jetstream.Stream, ha
 	return nil
 }
 
-// getBlob is the inverse of putBlob with a worker's rights. The content is as it was stored, which may be anything: Header.Job checks it.
+// getBlob is the inverse of putBlob with a worker's rights. The content is as it was stored, which
+// may be anything: Header.Job checks it.
 func getBlob(ctx context.Context, js nats.JetStreamContext, hash string) ([]byte, error) {
 	var content []byte
 	for i, n := 0, 1; i < n; i++ {
 		limited, cancel := context.WithTimeout(ctx, request)
-		m, err := js.GetLastMsg(streamBlobs, subjectBlob+hash+"."+strconv.Itoa(i), nats.DirectGet(), nats.Context(limited))
+		m, err := js.GetLastMsg(streamBlobs, subjectBlob+hash+"."+strconv.Itoa(i), nats.DirectGet(),
+			nats.Context(limited))
 		cancel()
 		if err != nil {
 			return nil, fmt.Errorf("part %d of blob %s: %w", i, hash, err)
 		}
-		if n, err = strconv.Atoi(m.Header.Get(headerParts)); err != nil || n < 1 || n > MaxBlob/blobPart+1 || len(content)+len(m.Data) > MaxBlob {
+		if n, err = strconv.Atoi(m.Header.Get(headerParts)); err != nil || n < 1 || n > MaxBlob/blobPart+1 ||
+			len(content)+len(m.Data) > MaxBlob {
 			return nil, &MessageError{Msg: "blob " + hash + " has parts that cannot be"}
 		}
 		content = append(content, m.Data...)

@@ -15,7 +15,7 @@ import (
 	"ripc/internal/files"
 )
 
-// FleetKey is what lets a tuner or a worker into a fleet, and lets it know the hub.
+// FleetKey lets a tuner or a worker into a fleet, and lets it know the hub.
 type FleetKey struct {
 	// Seed is an nkey's secret (SU...).
 	Seed []byte
@@ -76,8 +76,9 @@ func ReadFleetKey(path string) (FleetKey, error) {
 	return k, nil
 }
 
-// options are those of a connection as the one who has the key, and public is the key by which the hub knows who that is. The hub must show
-// the very certificate that the key has, whatever names and dates are in it: who made the key trusts that one and no authority.
+// options are those of a connection as the one who has the key, and public is the key by which the
+// hub knows who that is. The hub must show the very certificate that the key has, whatever names
+// and dates are in it: who made the key trusts that one and no authority.
 func (k FleetKey) options() (public string, o []nats.Option, err error) {
 	pair, err := nkeys.FromSeed(k.Seed)
 	if err == nil {
@@ -102,12 +103,15 @@ func (k FleetKey) options() (public string, o []nats.Option, err error) {
 	return public, o, nil
 }
 
-// connect connects to the hub, and again whenever it was lost, for ever. id is who this is: the key, or, without one, anyone.
+// connect connects to the hub, and again whenever it was lost, for ever. id is who this is: the
+// key, or, without one, anyone.
 func (f Fleet) connect(more ...nats.Option) (nc *nats.Conn, id string, err error) {
 	id = rand.Text()
 	o := []nats.Option{
-		nats.Name("ripc"), nats.MaxReconnects(-1), nats.ReconnectWait(f.reconnect()), nats.ReconnectJitter(f.reconnect()/2, f.reconnect()/2),
-		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.IgnoreAuthErrorAbort(), nats.Timeout(5 * time.Second),
+		nats.Name("ripc"), nats.MaxReconnects(-1), nats.ReconnectWait(f.reconnect()),
+		nats.ReconnectJitter(f.reconnect()/2, f.reconnect()/2),
+		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.IgnoreAuthErrorAbort(),
+		nats.Timeout(5 * time.Second),
 	}
 	if f.Key != "" {
 		k, err := ReadFleetKey(f.Key)

@@ -10,19 +10,20 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A fleet is a NATS server with JetStream between tuners and workers. All that passes through it has a subject below "ripc.":
+// A fleet is a NATS server with JetStream between tuners and workers. All that passes through it
+// has a subject below "ripc.":
 //
-//	ripc.job.POOL.ID            a Header; one at most of each job, gone when it is done       stream ripc-jobs
-//	ripc.blob.HASH.N            part N of a blob                                              stream ripc-blobs
-//	ripc.result.POOL.ID.WORKER  what a worker answered, kept for who asks again               stream ripc-results
+//	ripc.job.POOL.ID            a Header, once, until the job is done       stream ripc-jobs
+//	ripc.blob.HASH.N            part N of a blob                            stream ripc-blobs
+//	ripc.result.POOL.ID.WORKER  a worker's answer, for who asks again       stream ripc-results
 //	ripc.stored.POOL.ID.WORKER  says that the same is stored now
-//	ripc.worker.WORKER          what a worker says of itself every few seconds, the last one  stream ripc-workers
-//	ripc.drop.POOL.ID           tells whoever measures the job that nobody waits for it any more
-//	ripc.rest.WORKER            tells a worker whose answers are no good to pull no more jobs
+//	ripc.worker.WORKER          a worker's last message about itself        stream ripc-workers
+//	ripc.drop.POOL.ID           tells a worker that nobody waits for the job any more
+//	ripc.rest.WORKER            tells a worker with bad answers to pull no more jobs
 //	ripc.inbox.WORKER.>         answers to a worker's requests
 //
-// POOL is what measures, see pool. JetStream's own messages about jobs that were
-// given to workers again and again are kept in stream ripc-lost.
+// POOL names the workers that stand for each other, see pool. JetStream's own messages about jobs
+// that were given to workers again and again are kept in stream ripc-lost.
 const (
 	subjectJob    = "ripc.job."
 	subjectBlob   = "ripc.blob."
@@ -54,31 +55,41 @@ const blobPart = 512 << 10
 // deliveries is how many workers may be lost with a job before the job is to blame.
 const deliveries = 4
 
-// fleetStreams are what a fleet keeps. What is old goes by itself: a tuner that still needs it sends it again.
+// fleetStreams are the streams of a fleet. Old messages go by themselves: a tuner that still needs
+// it sends it again.
 func fleetStreams() []jetstream.StreamConfig {
 	const day = 24 * time.Hour
 	return []jetstream.StreamConfig{
-		{Name: streamJobs, Subjects: []string{subjectJob + ">"}, Retention: jetstream.WorkQueuePolicy, MaxAge: 7 * day, AllowDirect: true,
+		{Name: streamJobs, Subjects: []string{subjectJob + ">"}, Retention: jetstream.WorkQueuePolicy, MaxAge: 7 * day,
+			AllowDirect:       true,
 			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true},
-		{Name: streamBlobs, Subjects: []string{subjectBlob + ">"}, MaxAge: day, MaxBytes: 4 << 30, AllowDirect: true, MaxMsgsPerSubject: 1},
-		{Name: streamResults, Subjects: []string{subjectResult + ">"}, MaxAge: 30 * day, MaxBytes: 1 << 30, AllowDirect: true,
-			RePublish: &jetstream.RePublish{Source: subjectResult + ">", Destination: subjectStored + ">", HeadersOnly: true}},
-		{Name: streamWorkers, Subjects: []string{subjectWorker + ">"}, MaxAge: 7 * day, AllowDirect: true, MaxMsgsPerSubject: 1},
+		{Name: streamBlobs, Subjects: []string{subjectBlob + ">"}, MaxAge: day, MaxBytes: 4 << 30, AllowDirect: true,
+			MaxMsgsPerSubject: 1},
+		{Name: streamResults, Subjects: []string{subjectResult + ">"}, MaxAge: 30 * day, MaxBytes: 1 << 30,
+			AllowDirect: true,
+			RePublish: &jetstream.RePublish{Source: subjectResult + ">", Destination: subjectStored + ">",
+				HeadersOnly: true}},
+		{Name: streamWorkers, Subjects: []string{subjectWorker + ">"}, MaxAge: 7 * day, AllowDirect: true,
+			MaxMsgsPerSubject: 1},
 		{Name: streamLost, Subjects: []string{subjectLost + ">"}, MaxAge: day, AllowDirect: true},
 	}
 }
 
-// noStorage is the code of NATS's error for a stream that may become larger than what is left of the server's disk.
+// noStorage is NATS's error code for a stream that may become larger than the rest of the server's
+// disk.
 const noStorage jetstream.ErrorCode = 10047
 
-// leastStream is what a stream with a limit must be able to hold, in bytes: the kernels of some hundred candidates.
+// leastStream is the least size of a stream with a limit, in bytes: the kernels of some hundred
+// candidates.
 const leastStream = 64 << 20
 
-// SetUpFleet makes what a fleet needs of a server, where it is not there yet. Streams that may become large get less where the disk is small.
+// SetUpFleet makes a fleet's streams on a server, unless they are there. Streams that may become
+// large get less where the disk is small.
 func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
 	for _, c := range fleetStreams() {
 		_, err := js.CreateStream(ctx, c)
-		for full := (*jetstream.APIError)(nil); errors.As(err, &full) && full.ErrorCode == noStorage && c.MaxBytes/2 >= leastStream; {
+		for full := (*jetstream.APIError)(nil); errors.As(err, &full) && full.ErrorCode == noStorage &&
+			c.MaxBytes/2 >= leastStream; {
 			c.MaxBytes /= 2
 			_, err = js.CreateStream(ctx, c)
 		}
@@ -89,12 +100,13 @@ func SetUpFleet(ctx context.Context, js jetstream.JetStream) error {
 	return nil
 }
 
-// Rights are the subjects that a client of a fleet may use: where it publishes and subscribes, and of the latter those that others
-// tell it something on, which are no answers to itself.
+// Rights are the subjects that a client of a fleet may use: where it publishes and subscribes, and
+// of the latter those that others tell it something on, which are no answers to itself.
 type Rights struct{ Publish, Subscribe, Told []string }
 
-// WorkerRights are those of the worker called id: to pull jobs and read their blobs, to answer, and to say that it is there. It cannot
-// ask for measurements, answer as another one, or see what others are sent.
+// WorkerRights are those of the worker called id: to pull jobs and read their blobs, to answer, and
+// to say that it is there. It cannot ask for measurements, answer as another one, or see messages
+// to others.
 func WorkerRights(id string) Rights {
 	told := []string{subjectRest + id, subjectDrop + "*.*"}
 	return Rights{
@@ -113,16 +125,19 @@ func WorkerRights(id string) Rights {
 // lastOf is the last part of a subject.
 func lastOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
 
-// RestSubject is where tuners tell workers to rest, and RestedWorker which worker a message there is about.
+// RestSubject is where tuners tell workers to rest, and RestedWorker which worker a message there
+// is about.
 const RestSubject = subjectRest + "*"
 
 // RestedWorker is the worker's name in a subject like RestSubject.
 func RestedWorker(subject string) string { return strings.TrimPrefix(subject, subjectRest) }
 
-// Resting is how long a worker pulls no jobs after it was told to rest, and how long the hub keeps it out.
+// Resting is how long a worker pulls no jobs after it was told to rest, and how long the hub keeps
+// it out.
 const Resting = 10 * time.Minute
 
-// pool is all workers that can stand for each other: of the same CPU, or of whatever CPU that simulate the same target.
+// pool is all workers that can stand for each other: of the same CPU, or of whatever CPU that
+// simulate the same target.
 type pool struct {
 	Arch, CPU, Simulates string
 }

@@ -9,8 +9,8 @@ import (
 	"ripc/autotune/records"
 )
 
-// checkPlausible fails if r cannot be the answer to j of a machine like m, whatever was measured. Whether the outputs are right is
-// for the tuner to say.
+// checkPlausible fails if r cannot be the answer to j of a machine like m, whatever was measured.
+// Whether the outputs are right is for the tuner to say.
 func checkPlausible(r Result, j Job, m records.Machine, unit records.Unit) error {
 	switch got := &r.Measurement; {
 	case r.ID != j.ID:
@@ -25,8 +25,10 @@ func checkPlausible(r Result, j Job, m records.Machine, unit records.Unit) error
 		return fmt.Errorf("its unit is %s, not %s", got.Unit, unit)
 	case got.Cost < 1 || unit == records.Nanoseconds && got.Cost > float64(cmp.Or(j.Settings.Limit, Defaults().Limit)):
 		return fmt.Errorf("a cost of %g %s", got.Cost, got.Unit)
-	case len(got.Samples) > 0 && (got.Cost < slices.Min(got.Samples)/2 || got.Cost > slices.Max(got.Samples)*2): // they need not be all of them
-		return fmt.Errorf("a cost of %g, of samples from %g to %g", got.Cost, slices.Min(got.Samples), slices.Max(got.Samples))
+	// they need not be all of them
+	case len(got.Samples) > 0 && (got.Cost < slices.Min(got.Samples)/2 || got.Cost > slices.Max(got.Samples)*2):
+		return fmt.Errorf("a cost of %g, of samples from %g to %g", got.Cost, slices.Min(got.Samples),
+			slices.Max(got.Samples))
 	case got.GHz > 20 || got.Celsius < -100 || got.Celsius > 200:
 		return fmt.Errorf("%g GHz and %g degrees", got.GHz, got.Celsius)
 	}

@@ -16,7 +16,7 @@ import (
 	"ripc/internal/terminal"
 )
 
-// FleetStatus is what a hub knows.
+// FleetStatus is the state of a hub.
 type FleetStatus struct {
 	Members []Member
 	Queued  uint64 // jobs that no worker has
@@ -31,12 +31,12 @@ func (f Fleet) Status(ctx context.Context) (FleetStatus, error) {
 	defer cancel(nil)
 	nc, _, err := f.connect(f.endRefused(cancel))
 	if err != nil {
-		return FleetStatus{}, f.lost(err)
+		return FleetStatus{}, f.lostError(err)
 	}
 	defer nc.Close()
 	s, err := f.status(ctx, nc)
 	if err != nil {
-		return FleetStatus{}, f.lost(cmp.Or(context.Cause(ctx), err))
+		return FleetStatus{}, f.lostError(cmp.Or(context.Cause(ctx), err))
 	}
 	return s, nil
 }
@@ -101,10 +101,12 @@ func members(ctx context.Context, js jetstream.JetStream, heartbeat time.Duratio
 			all[one.ID] = one
 		}
 	}
-	return slices.SortedFunc(maps.Values(all), func(a, b Member) int { return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID)) }), nil
+	return slices.SortedFunc(maps.Values(all), func(a, b Member) int {
+		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID))
+	}), nil
 }
 
-// decodeMember reads what a worker said of itself under subject; ok is whether it can be.
+// decodeMember reads a worker's message about itself under subject; ok is whether it can be.
 func decodeMember(subject string, text []byte) (m Member, ok bool) {
 	err := json.Unmarshal(text, &m)
 	terminal.CleanAll(&m, maxSaid)

@@ -37,7 +37,7 @@ type fleet struct {
 	unit    records.Unit
 
 	mu       sync.Mutex
-	back     bool                 // the hub was away, and may have lost what it kept
+	back     bool                 // the hub was away, and may have lost its contents
 	era      int                  // of the streams' contents
 	members  map[string]Member    // of the pool, by ID
 	heard    time.Time            // of a worker of the pool, last
@@ -49,11 +49,12 @@ type fleet struct {
 	streams  map[string]jetstream.Stream
 }
 
-// Open makes a Runner of the workers that can measure for t and have the same CPU; of several CPUs, of the one that most have. It waits
-// a while for one, and fails with *LostError if there is none.
+// Open makes a Runner of the workers that can measure for t and have the same CPU; of several CPUs,
+// of the one that most have. It waits a while for one, and fails with *LostError if there is none.
 func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
-	r := &fleet{f: f, streams: map[string]jetstream.Stream{}, members: map[string]Member{}, mistakes: map[string]int{}, rested: map[string]time.Time{},
-		lost: map[uint64]bool{}, lostSeq: 1, sent: map[string]time.Time{}}
+	r := &fleet{f: f, streams: map[string]jetstream.Stream{}, members: map[string]Member{}, mistakes: map[string]int{},
+		rested: map[string]time.Time{},
+		lost:   map[uint64]bool{}, lostSeq: 1, sent: map[string]time.Time{}}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var err error
@@ -70,11 +71,11 @@ func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 			r.mu.Unlock()
 		}))
 	if err != nil {
-		return nil, f.lost(err)
+		return nil, f.lostError(err)
 	}
 	if err := r.open(ctx, t); err != nil {
 		r.nc.Close()
-		return nil, f.lost(cmp.Or(context.Cause(ctx), err))
+		return nil, f.lostError(cmp.Or(context.Cause(ctx), err))
 	}
 	return r, nil
 }
@@ -82,12 +83,13 @@ func (f Fleet) Open(ctx context.Context, t targets.Target) (Runner, error) {
 func openFleet(ctx context.Context, name, _ string, t targets.Target, o Options) (Runner, error) {
 	r, err := Fleet{URL: name, Key: o.Key, Log: o.Log}.Open(ctx, t)
 	if lost := (*LostError)(nil); errors.As(err, &lost) {
-		return nil, lost.Err // Open says what was lost
+		return nil, lost.Err // Open names the runner
 	}
 	return r, err
 }
 
-// endRefused ends what is being done when the hub says that the key does not allow it; no answer would come.
+// endRefused cancels the work under way when the hub says that the key does not allow it; otherwise
+// it waits for ever.
 func (f Fleet) endRefused(cancel context.CancelCauseFunc) nats.Option {
 	return nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		f.log("%v", err)
@@ -135,7 +137,8 @@ func (r *fleet) open(ctx context.Context, t targets.Target) error {
 	return r.nc.FlushTimeout(request)
 }
 
-// find makes what the hub lacks and gets hold of the streams. If they are not those of before, all that was known of their contents is void.
+// find makes the missing streams and gets hold of all. If they are new, all that was known of their
+// contents is void.
 func (r *fleet) find(ctx context.Context) error {
 	if err := SetUpFleet(ctx, r.js); err != nil {
 		return err
@@ -166,7 +169,8 @@ func (r *fleet) stream(name string) jetstream.Stream {
 // openQueue lets the workers of the pool pull.
 func (r *fleet) openQueue(ctx context.Context) error {
 	_, err := r.js.CreateOrUpdateConsumer(ctx, streamJobs, jetstream.ConsumerConfig{
-		Durable: r.pool, FilterSubject: subjectJob + r.pool + ".*", AckPolicy: jetstream.AckExplicitPolicy, AckWait: r.f.lease(), MaxDeliver: deliveries,
+		Durable: r.pool, FilterSubject: subjectJob + r.pool + ".*", AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: r.f.lease(), MaxDeliver: deliveries,
 	})
 	return err
 }
@@ -228,7 +232,7 @@ func (r *fleet) Machine() records.Machine { return r.machine }
 func (r *fleet) Unit() records.Unit       { return r.unit }
 func (r *fleet) Here() bool               { return false }
 
-// meet takes note of what a worker of the pool says of itself.
+// meet notes a message of a worker of the pool about itself.
 func (r *fleet) meet(m Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -268,7 +272,7 @@ func (r *fleet) Measure(ctx context.Context, j Job) (Result, error) {
 	stored := make(chan *nats.Msg, 64)
 	sub, err := r.nc.ChanSubscribe(subjectStored+r.pool+"."+j.ID+".*", stored)
 	if err != nil {
-		return Result{}, r.f.lost(err)
+		return Result{}, r.f.lostError(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	a := asked{fleet: r, job: j, next: 1, cannot: map[string]int{}}
@@ -279,7 +283,7 @@ func (r *fleet) Measure(ctx context.Context, j Job) (Result, error) {
 		return Result{}, ctx.Err()
 	}
 	if err != nil {
-		return Result{}, r.f.lost(err)
+		return Result{}, r.f.lostError(err)
 	}
 	return answer, nil
 }
@@ -294,8 +298,9 @@ func (r *fleet) name(worker string) string {
 	return worker
 }
 
-// judge counts what is wrong with a worker's answers, and tells one to rest that gives bad ones again and again: it would take
-// job after job away from those who do well. rests says that it should be resting; one that comes back from its rest is judged as any other.
+// judge counts the mistakes of a worker, and tells one to rest that gives bad answers again and
+// again: it would take job after job away from those who do well. rests says that it should be
+// resting; one that comes back from its rest is judged as any other.
 func (r *fleet) judge(worker string, err error) (rests bool) {
 	r.mu.Lock()
 	if err == nil {

@@ -23,15 +23,18 @@ type Fleet struct {
 	URL string
 	// Key is the path of a file that `ripc hub keys` made; "" for a hub without keys.
 	Key string
-	// Lease is how long a worker may be silent before the job that it has is given to another; 0 is 15 s. Tuners decide it.
+	// Lease is how long a worker may be silent before the job that it has is given to another; 0 is
+	// 15 s. Tuners decide it.
 	Lease time.Duration
-	// Patience is how long a tuner waits for a hub that is away and for a worker that fits; 0 is 1 min.
+	// Patience is how long a tuner waits for a hub that is away and for a worker that fits; 0 is 1
+	// min.
 	Patience time.Duration
 	// Heartbeat is how often a worker says that it is there; 0 is 2 s.
 	Heartbeat time.Duration
-	// Log is told what happens to the connection and to jobs; nil is nobody.
+	// Log is told the events of the connection and of jobs; nil is nobody.
 	Log func(text string)
-	// Program makes what runs libraries on the workers' machines (Job.Program), for an architecture; nil is what ripc has for that.
+	// Program makes the program that runs libraries on the workers' machines (Job.Program), for an
+	// architecture; nil is simulate.Program.
 	Program func(ctx context.Context, arch string) ([]byte, error)
 }
 
@@ -53,15 +56,15 @@ func (f Fleet) log(format string, args ...any) {
 	}
 }
 
-// Member is what a worker says of itself every few seconds.
+// Member is a worker's message about itself, sent every few seconds.
 type Member struct {
 	Announcement
-	ID       string    `json:"id"`   // its public key, or what it called itself
+	ID       string    `json:"id"`   // its public key, or a name of its own
 	Host     string    `json:"host"` // the machine's name
 	Since    time.Time `json:"since"`
 	Job      string    `json:"job,omitempty"`     // that it measures right now
 	Measured int       `json:"measured"`          // jobs since then
-	Faults   int       `json:"faults"`            // jobs that it could not do, since then
+	Faults   int       `json:"faults"`            // failed jobs, since then
 	Resting  string    `json:"resting,omitempty"` // why it pulls no jobs
 	Seen     time.Time `json:"-"`                 // by the hub's clock, when it said this
 	Alive    bool      `json:"-"`                 // that is not long ago
@@ -74,8 +77,9 @@ func (e *HangError) Error() string {
 	return fmt.Sprintf("a measurement did not end within %v, and could not be ended", e.After)
 }
 
-// Work serves a fleet until ctx ends, whatever becomes of the connection: it pulls a job, does it by measure, answers, and pulls the
-// next. The hub need not be there yet. a says what measures. It fails with *KeyError, with *LostError if there can be no such hub, and with *HangError.
+// Work serves a fleet until ctx ends, whatever becomes of the connection: it pulls a job, does it
+// by measure, answers, and pulls the next. The hub need not be there yet. a describes the machine.
+// It fails with *KeyError, with *LostError if there can be no such hub, and with *HangError.
 func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Context, Job) (Result, error)) error {
 	host, _ := os.Hostname()
 	w := &fleetWorker{f: f, measure: measure, blobs: newStore(storeLimit()), wake: make(chan struct{}, 1)}
@@ -88,22 +92,25 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 		nats.ReconnectHandler(func(*nats.Conn) { f.log("the hub is back"); poke(w.wake) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { w.logRefusal(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { f.log("%v", err) }),
-		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) { f.log("connected to %s", f.URL); poke(w.wake) }))
+		nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) {
+			f.log("connected to %s", f.URL)
+			poke(w.wake)
+		}))
 	if err != nil {
-		return f.lost(err)
+		return f.lostError(err)
 	}
 	defer nc.Close()
 	w.nc = nc
 	if w.js, err = nc.JetStream(nats.MaxWait(request)); err != nil {
-		return f.lost(err)
+		return f.lostError(err)
 	}
 	w.member = Member{Announcement: a, ID: id, Host: host, Since: time.Now().UTC()}
 	for subject, handle := range map[string]nats.MsgHandler{
-		subjectRest + id: func(m *nats.Msg) { w.rest(string(m.Data)) },
+		subjectRest + id: func(m *nats.Msg) { w.beginRest(string(m.Data)) },
 		subjectDrop + w.member.pool().id() + ".*": func(m *nats.Msg) { w.endJob(lastOf(m.Subject)) },
 	} {
 		if _, err := nc.Subscribe(subject, handle); err != nil {
-			return f.lost(err)
+			return f.lostError(err)
 		}
 	}
 	beats, stop := context.WithCancel(ctx)
@@ -116,7 +123,7 @@ func (f Fleet) Work(ctx context.Context, a Announcement, measure func(context.Co
 	return err
 }
 
-func (f Fleet) lost(err error) error {
+func (f Fleet) lostError(err error) error {
 	if key := (*KeyError)(nil); errors.As(err, &key) || errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -135,19 +142,21 @@ type fleetWorker struct {
 	mu     sync.Mutex
 	member Member
 	until  time.Time               // of rest
-	drop   context.CancelCauseFunc // ends what is being measured; nil if nothing is
+	drop   context.CancelCauseFunc // ends the measurement under way; nil if nothing is
 	// refusal is why the hub did not let it in last, "" if it did so far.
 	refusal string
 }
 
-// logRefusal says why the hub cannot be reached or lets no one in with this key, once for each reason: it is tried for ever.
+// logRefusal says why the hub cannot be reached or lets no one in with this key, once for each
+// reason: it is tried for ever.
 func (w *fleetWorker) logRefusal(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if text := err.Error(); text != w.refusal {
 		w.refusal = text
 		if errors.Is(err, nats.ErrAuthorization) {
-			text = "its key is not one that the hub knows, or the worker is to rest; the hub's messages say which (" + text + ")"
+			text = "its key is not one that the hub knows, or the worker is to rest; the hub's messages say which (" +
+				text + ")"
 		}
 		w.f.log("the hub does not let this worker in, it tries again: %s", text)
 	}
@@ -165,7 +174,7 @@ func (w *fleetWorker) endJob(job string) {
 	}
 }
 
-// change changes what the worker says of itself, and has it said.
+// change changes the worker's message about itself, and has it sent.
 func (w *fleetWorker) change(f func(m *Member)) {
 	w.mu.Lock()
 	f(&w.member)
@@ -173,7 +182,7 @@ func (w *fleetWorker) change(f func(m *Member)) {
 	poke(w.wake)
 }
 
-func (w *fleetWorker) rest(why string) {
+func (w *fleetWorker) beginRest(why string) {
 	why = terminal.Cut(why, maxSaid)
 	w.f.log("told to rest for %v: %s", Resting, why)
 	w.change(func(m *Member) { m.Resting, w.until = why, time.Now().Add(Resting) })
@@ -189,7 +198,7 @@ func (w *fleetWorker) rests() bool {
 	return false
 }
 
-// beat says what the worker is and does, every few seconds and when that changes.
+// beat sends the worker's state, every few seconds and when it changes.
 func (w *fleetWorker) beat(ctx context.Context) {
 	t := time.NewTicker(w.f.heartbeat())
 	defer t.Stop()
@@ -198,7 +207,7 @@ func (w *fleetWorker) beat(ctx context.Context) {
 		text, err := json.Marshal(w.member)
 		w.mu.Unlock()
 		if err == nil && w.nc.IsConnected() {
-			_ = w.nc.Publish(subjectWorker+w.member.ID, text) // what is lost is said again
+			_ = w.nc.Publish(subjectWorker+w.member.ID, text) // a lost message is sent again
 		}
 		select {
 		case <-ctx.Done():
@@ -213,7 +222,7 @@ func (w *fleetWorker) beat(ctx context.Context) {
 func (w *fleetWorker) serve(ctx context.Context) error {
 	sub, err := w.js.PullSubscribe("", "", nats.Bind(streamJobs, w.member.pool().id()), nats.SkipConsumerLookup())
 	if err != nil {
-		return w.f.lost(err)
+		return w.f.lostError(err)
 	}
 	faults := 0 // one after the other
 	for {
@@ -250,7 +259,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// pull asks for one job and waits for a while. It gives nil if there is none: then it may be asked again after a moment.
+// pull asks for one job and waits for a while. It gives nil if there is none: then it may be asked
+// again after a moment.
 func (w *fleetWorker) pull(ctx context.Context, sub *nats.Subscription) *nats.Msg {
 	if !w.nc.IsConnected() {
 		return nil
@@ -264,7 +274,8 @@ func (w *fleetWorker) pull(ctx context.Context, sub *nats.Subscription) *nats.Ms
 	return jobs[0]
 }
 
-// do does one job: good is whether its result is stored, or nobody wants it. It fails with *HangError alone.
+// do does one job: good is whether its result is stored, or nobody wants it. It fails with
+// *HangError alone.
 func (w *fleetWorker) do(ctx context.Context, m *nats.Msg) (good bool, err error) {
 	parts := strings.Split(m.Subject, ".")
 	if len(parts) != 4 || !strings.HasPrefix(m.Subject, subjectJob) {
@@ -319,7 +330,8 @@ func oneLine(text string) string {
 	return text[:min(len(text), 1000)]
 }
 
-// answer stores the answer and takes the job from the queue. If it cannot, the job is another's when the lease ends.
+// answer stores the answer and takes the job from the queue. If it cannot, the job is another's
+// when the lease ends.
 func (w *fleetWorker) answer(ctx context.Context, job, answer *nats.Msg) (stored bool) {
 	end := time.Now().Add(w.f.patience())
 	for {

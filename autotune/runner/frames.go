@@ -9,13 +9,15 @@ import (
 	"io"
 )
 
-// Protocol is what this version of the protocol calls itself. A worker speaks first: magic, which nothing that a login shell
-// prints holds, and a message with its Announcement. Then it answers requests, one after the other:
+// Protocol names this version of the protocol. A worker speaks first: magic, which nothing that a
+// login shell prints holds, and a message with its Announcement. Then it answers requests, one
+// after the other:
 //
 //	measure  need (blobs follow, in that order)  result | error
 //	run      need (blobs follow, in that order)  ran (blobs follow) | error
 //
-// A frame is its kind, a byte; its length, four bytes, big endian; and its content: a message in JSON, or a blob.
+// A frame is its kind, a byte; its length, four bytes, big endian; and its content: a message in
+// JSON, or a blob.
 const (
 	Protocol = "ripc.worker/1"
 	magic    = "\x00" + Protocol + "\n"
@@ -28,7 +30,7 @@ const (
 	frameBlob    = 'B'
 )
 
-// message is what is said; one field is set.
+// message is one of the protocol; one field is set.
 type message struct {
 	Worker  *Announcement   `json:"worker,omitempty"`
 	Measure json.RawMessage `json:"measure,omitempty"` // a Header
@@ -36,10 +38,10 @@ type message struct {
 	Need    []string        `json:"need,omitempty"`   // hashes
 	Result  json.RawMessage `json:"result,omitempty"` // a Result
 	Ran     *runAnswer      `json:"ran,omitempty"`
-	Error   string          `json:"error,omitempty"` // why the worker cannot do what it was asked to
+	Error   string          `json:"error,omitempty"` // why the worker cannot do the job
 }
 
-// Announcement is what a worker says of itself.
+// Announcement describes a worker.
 type Announcement struct {
 	Protocol string   `json:"protocol"`
 	Version  string   `json:"version"` // of the worker: its SHA-256
@@ -47,7 +49,7 @@ type Announcement struct {
 	CPU      string   `json:"cpu"`
 	Features []string `json:"features"`
 	Memory   int64    `json:"memory"` // bytes; 0 where the system does not say it
-	// Simulates is the target whose code it simulates; "" of a worker that runs its own machine's.
+	// Simulates is the target that it simulates; "" of a worker that runs its own machine's.
 	Simulates string `json:"simulates,omitempty"`
 }
 
@@ -61,7 +63,7 @@ func newLink(in io.Reader, out io.Writer) *link {
 	return &link{bufio.NewReaderSize(in, 1<<16), bufio.NewWriterSize(out, 1<<16)}
 }
 
-// say sends a message, and all that was written before.
+// say sends a message, and all frames that were written before.
 func (l *link) say(m message) error {
 	text, err := encode(m, "a message")
 	if err != nil {
@@ -76,7 +78,8 @@ func (l *link) say(m message) error {
 // write writes a frame, to be flushed.
 func (l *link) write(kind byte, content []byte) error {
 	if int64(len(content)) > MaxBlob {
-		return &MessageError{Msg: fmt.Sprintf("%d bytes are to be sent at once, at most %d can be", len(content), MaxBlob)}
+		return &MessageError{Msg: fmt.Sprintf("%d bytes are to be sent at once, at most %d can be", len(content),
+			MaxBlob)}
 	}
 	if err := l.out.WriteByte(kind); err != nil {
 		return err
@@ -88,21 +91,23 @@ func (l *link) write(kind byte, content []byte) error {
 	return err
 }
 
-// frame is what was read: a message or a blob.
+// frame is one that was read: a message or a blob.
 type frame struct {
 	message *message
 	blob    []byte
 }
 
-// bounds say which frame may come next: the most bytes of a message and of a blob; below 0, none was asked for.
+// bounds say which frame may come next: the most bytes of a message and of a blob; below 0, none
+// was asked for.
 type bounds struct{ message, blob int64 }
 
 // aMessage lets a message come, and aBlob a blob of at most size bytes.
 func aMessage() bounds        { return bounds{MaxHeader, -1} }
 func aBlob(size int64) bounds { return bounds{-1, size} }
 
-// read reads the next frame, whoever sent it. It fails with the error of the connection, io.EOF between frames; or with *MessageError, before
-// the content is read, if the frame is not within b, or if it cannot be understood.
+// read reads the next frame, whoever sent it. It fails with the error of the connection, io.EOF
+// between frames; or with *MessageError, before the content is read, if the frame is not within b,
+// or if it cannot be understood.
 func (l *link) read(b bounds) (frame, error) {
 	kind, err := l.in.ReadByte()
 	if err != nil {
@@ -120,9 +125,10 @@ func (l *link) read(b bounds) (frame, error) {
 		most = b.blob
 	}
 	if size > most {
-		return frame{}, &MessageError{Msg: fmt.Sprintf("a frame of kind %q with %d bytes, which was not asked for", kind, size)}
+		return frame{}, &MessageError{Msg: fmt.Sprintf("a frame of kind %q with %d bytes, which was not asked for",
+			kind, size)}
 	}
-	var content bytes.Buffer // grows with what comes, not with what was claimed
+	var content bytes.Buffer // grows with the bytes that come, not with the claimed size
 	if _, err := io.CopyN(&content, l.in, size); err != nil {
 		return frame{}, io.ErrUnexpectedEOF
 	}
@@ -133,7 +139,7 @@ func (l *link) read(b bounds) (frame, error) {
 	return f, decode(content.Bytes(), "a message", f.message)
 }
 
-// skipBanner reads until behind magic, and returns what came before.
+// skipBanner reads until behind magic, and returns the text before it.
 func (l *link) skipBanner() ([]byte, error) {
 	var before []byte
 	for len(before) < maxBanner {
@@ -146,5 +152,5 @@ func (l *link) skipBanner() ([]byte, error) {
 			return before[:len(before)-len(magic)], nil
 		}
 	}
-	return before, &MessageError{Msg: "what was started is no worker"}
+	return before, &MessageError{Msg: "the started program is no worker"}
 }

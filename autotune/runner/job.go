@@ -17,10 +17,11 @@ import (
 
 // Defaults are the Settings that zero values stand for, on real hardware.
 func Defaults() Settings {
-	return Settings{Threads: 1, Limit: 20 * time.Second, MinRuns: 5, MinTime: 5 * time.Millisecond, MaxTime: 300 * time.Millisecond, Interval: 0.02}
+	return Settings{Threads: 1, Limit: 20 * time.Second, MinRuns: 5, MinTime: 5 * time.Millisecond,
+		MaxTime: 300 * time.Millisecond, Interval: 0.02}
 }
 
-// fillIn is s with what d says where s is zero.
+// fillIn returns s with zero fields replaced by those of d.
 func (s Settings) fillIn(d Settings) Settings {
 	s.Threads = cmp.Or(s.Threads, d.Threads)
 	s.Limit = cmp.Or(s.Limit, d.Limit)
@@ -39,7 +40,8 @@ func NewJob(library []byte, inputs [][]byte, s Settings) Job {
 	return j
 }
 
-// Header is a Job as it travels: in place of its contents, which may be there already, their hashes.
+// Header is a Job as it travels: in place of its contents, which may be there already, their
+// hashes.
 type Header struct {
 	ID       string   `json:"id"`
 	Library  string   `json:"library"`
@@ -64,14 +66,14 @@ func (b Blobs) Add(content []byte) string {
 	return h
 }
 
-// Bounds of what is taken from elsewhere.
+// Bounds of messages from elsewhere.
 const (
 	MaxHeader = 1 << 20 // bytes of a Header or a Result
 	MaxBlob   = 1 << 28 // bytes of a blob
 	maxList   = 256     // inputs and outputs
 )
 
-// Pack splits a Job into what is sent each time and what is sent once.
+// Pack splits a Job into the part that is sent each time and the blobs that are sent once.
 func (j Job) Pack() (Header, Blobs) {
 	b := Blobs{}
 	h := Header{ID: j.ID, Library: b.Add(j.Library), Settings: j.Settings}
@@ -101,7 +103,8 @@ func removeDuplicates(list []string) []string {
 	return all
 }
 
-// Job is the inverse of Pack. get returns blobs; what it returns is checked against the hash.
+// Job is the inverse of Pack. get returns a blob by its hash; each blob is checked against its
+// hash.
 func (h Header) Job(get func(hash string) ([]byte, error)) (Job, error) {
 	if h.ID != h.contentID() {
 		return Job{}, &MessageError{Msg: "a job's ID is not the hash of its content"}
@@ -138,7 +141,7 @@ func (h Header) contentID() string {
 	return Hash(text)
 }
 
-// MessageError says that what came from elsewhere is no message of this protocol.
+// MessageError says that bytes from elsewhere are no message of this protocol.
 type MessageError struct {
 	Msg string
 	Err error
@@ -171,14 +174,16 @@ func encode(v any, what string) ([]byte, error) {
 	return text, nil
 }
 
-// DecodeHeader reads a Header, whoever sent it: it fails with *MessageError, or all in it is within bounds.
+// DecodeHeader reads a Header, whoever sent it: it fails with *MessageError, or all in it is within
+// bounds.
 func DecodeHeader(text []byte) (Header, error) {
 	var h Header
 	if err := decode(text, "a job", &h); err != nil {
 		return Header{}, err
 	}
 	s := h.Settings
-	bad := len(h.Inputs) > maxList || h.ID != h.contentID() || s.Threads < 0 || s.Threads > 64 || s.Limit < 0 || s.MinRuns < 0 ||
+	bad := len(h.Inputs) > maxList || h.ID != h.contentID() || s.Threads < 0 || s.Threads > 64 || s.Limit < 0 ||
+		s.MinRuns < 0 ||
 		s.MinTime < 0 || s.MaxTime < 0 || s.Interval < 0 || s.Best < 0
 	if bad || h.Library == "" || !areHashes(h.Hashes()) {
 		return Header{}, &MessageError{Msg: "a job that cannot be"}
@@ -186,14 +191,16 @@ func DecodeHeader(text []byte) (Header, error) {
 	return h, nil
 }
 
-// DecodeResult reads a Result, whoever sent it: it fails with *MessageError, or all in it is within bounds and can be.
+// DecodeResult reads a Result, whoever sent it: it fails with *MessageError, or all in it is within
+// bounds and can be.
 func DecodeResult(text []byte) (Result, error) {
 	var r Result
 	if err := decode(text, "a result", &r); err != nil {
 		return Result{}, err
 	}
 	m := r.Measurement
-	bad := !isHash(r.ID) || len(r.Outputs) > 2*maxList || m.Cost < 0 || (m.Failure == nil) != (m.Cost > 0) || m.Failure == nil && len(r.Outputs) == 0
+	bad := !isHash(r.ID) || len(r.Outputs) > 2*maxList || m.Cost < 0 || (m.Failure == nil) != (m.Cost > 0) ||
+		m.Failure == nil && len(r.Outputs) == 0
 	if bad || !areHashes(r.Outputs) || len(m.Samples) > 0 && slices.Min(m.Samples) < 0 {
 		return Result{}, &MessageError{Msg: "a result that cannot be"}
 	}
@@ -212,8 +219,8 @@ func areHashes(list []string) bool {
 // maxText is how much is kept of a text that comes from elsewhere, in bytes.
 const maxText = 4096
 
-// decode reads one JSON value of bounded size; fields that it does not know are of a newer version, and refused. Its texts are fit to be
-// shown.
+// decode reads one JSON value of bounded size; fields that it does not know are of a newer version,
+// and refused. Its texts are fit to be shown.
 func decode(text []byte, what string, to any) error {
 	if len(text) > MaxHeader {
 		return &MessageError{Msg: fmt.Sprintf("%s of %d bytes, at most %d are read", what, len(text), MaxHeader)}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ripc/autotune/records"
 	"ripc/engine/simulate"
 	"ripc/measure"
@@ -15,9 +17,10 @@ import (
 )
 
 const (
-	// sampleTime is how long the calls of a sample take together at least, so that reading the clock does not count.
+	// sampleTime is the least time of a sample's calls together, so that reading the clock does not
+	// count.
 	sampleTime = 50 * time.Microsecond
-	// worse is how far beyond the cost to beat a candidate lies that is clearly worse.
+	// worse is the ratio to the cost to beat from which on a candidate is clearly worse.
 	worse = 1.1
 	// maxKept bounds the samples in a measurement.
 	maxKept = 24
@@ -27,27 +30,13 @@ const (
 type native struct {
 	through []string
 	machine records.Machine
-	cold    int64 // bytes to touch so that the caches hold nothing else
-	turn    turn
+	cold    int64               // bytes to touch so that the caches hold nothing else
+	turn    *semaphore.Weighted // of the one job that may run
 }
-
-// turn lets one job after the other use what only one can use.
-type turn chan struct{}
-
-// take waits until nobody has it.
-func (t turn) take(ctx context.Context) error {
-	select {
-	case t <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (t turn) end() { <-t }
 
 func newNative(through []string) *native {
-	return &native{through: through, machine: records.Machine{CPU: measure.CPU()}, cold: 2 * measure.Cache(), turn: make(turn, 1)}
+	return &native{through: through, machine: records.Machine{CPU: measure.CPU()}, cold: 2 * measure.Cache(),
+		turn: semaphore.NewWeighted(1)}
 }
 
 // acceptsLocal fails unless this machine runs code for t.
@@ -68,16 +57,16 @@ func (n *native) Here() bool               { return true }
 func (n *native) Slots() int               { return 1 }
 func (n *native) Close() error             { return nil }
 
-// library opens a library that program runs, nil for what is here.
+// library opens a library that program runs, nil for the program of this machine.
 func (n *native) library(content, program []byte) (*simulate.Machine, error) {
 	return simulate.OpenLibrary(content, simulate.Options{Direct: true, Through: n.through, Program: program})
 }
 
 func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
-	if err := n.turn.take(ctx); err != nil {
+	if err := n.turn.Acquire(ctx, 1); err != nil {
 		return Result{}, err
 	}
-	defer n.turn.end()
+	defer n.turn.Release(1)
 	s := j.Settings.fillIn(Defaults())
 	m, err := n.library(j.Library, j.Program)
 	if err != nil {
@@ -111,8 +100,8 @@ func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
 	return answer, nil
 }
 
-// sample takes samples by run until their interval is narrow, or what is measured is clearly worse than what is to be beaten, or
-// time is up.
+// sample takes samples by run until their interval is narrow, or the candidate is clearly worse
+// than the one to beat, or time is up.
 func sample(run func(simulate.Timing) (simulate.Times, error), s Settings) (records.Measurement, error) {
 	first, err := run(simulate.Timing{Samples: 3, Calls: 1, Budget: s.MinTime})
 	if err != nil {
@@ -127,7 +116,7 @@ func sample(run func(simulate.Timing) (simulate.Times, error), s Settings) (reco
 	if err != nil {
 		return records.Measurement{}, err
 	}
-	ghz := warm.GHz // the highest that was seen: what disturbs the chain makes it seem slower
+	ghz := warm.GHz // the highest that was seen: disturbances make it seem slower
 	var samples []float64
 	for start := time.Now(); ; {
 		round, err := run(simulate.Timing{Samples: simulate.MaxSamples, Calls: calls, Budget: s.MinTime})
@@ -147,14 +136,16 @@ func sample(run func(simulate.Timing) (simulate.Times, error), s Settings) (reco
 	}
 }
 
-// reduce is the median of samples, in nanoseconds, with its confidence interval of 95 % by order statistics, which supposes
-// nothing of how times are distributed: of n samples, about half plus or minus 0.98 sqrt(n) lie below the median.
+// reduce returns the median of samples, in nanoseconds, with its 95-percent confidence interval by
+// order statistics, which supposes nothing of how times are distributed: of n samples, about half
+// plus or minus 0.98 sqrt(n) lie below the median.
 func reduce(samples []float64) records.Measurement {
 	sorted := slices.Sorted(slices.Values(samples))
 	n := len(sorted)
 	half, spread := float64(n-1)/2, 0.98*math.Sqrt(float64(n))
 	low, high := max(0, int(math.Floor(half-spread))), min(n-1, int(math.Ceil(half+spread)))
-	m := records.Measurement{Cost: (sorted[(n-1)/2] + sorted[n/2]) / 2, Unit: records.Nanoseconds, Low: sorted[low], High: sorted[high]}
+	m := records.Measurement{Cost: (sorted[(n-1)/2] + sorted[n/2]) / 2, Unit: records.Nanoseconds, Low: sorted[low],
+		High: sorted[high]}
 	kept := min(n, maxKept)
 	for k := range kept {
 		m.Samples = append(m.Samples, samples[k*n/kept])

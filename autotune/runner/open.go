@@ -11,13 +11,14 @@ import (
 
 // Options say how a runner is reached. The zero value is fine.
 type Options struct {
-	// Through is a command and its first arguments that runs programs of the machine that measures, where its system cannot.
+	// Through is a command and its first arguments that runs programs of the machine that measures,
+	// where its system cannot.
 	Through []string
 	// SSH is the command and its first arguments that stands for ssh; nil is $RIPC_SSH, or ssh.
 	SSH []string
 	// Key is the path of the key that lets into a fleet's hub (Fleet.Key).
 	Key string
-	// Log is told what happens to a connection; nil is nobody.
+	// Log is told the events of a connection; nil is nobody.
 	Log func(text string)
 
 	patience time.Duration // for tests; 0 is the constant
@@ -28,7 +29,7 @@ type Options struct {
 //	local    on this machine, each candidate in a process of its own
 //	qemu     simulated here; costs are estimated cycles
 //	board    a board without an operating system, simulated here; costs are instructions
-//	ssh:A    on the machine at the address A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
+//	ssh:A    on the machine at A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
 //	nats://  on the workers of a hub
 //
 // It fails with *NameError, or with *LostError if it cannot be made ready.
@@ -39,7 +40,7 @@ func Open(ctx context.Context, name string, t targets.Target, o Options) (Runner
 			err := k.accepts(t)
 			var r Runner
 			if names := Accepting(t); err != nil && len(names) > 0 {
-				err = fmt.Errorf("%w; what measures kernels for it is %s", err, strings.Join(names, ", "))
+				err = fmt.Errorf("%w; the runners that measure kernels for it are %s", err, strings.Join(names, ", "))
 			}
 			if err == nil {
 				r, err = k.open(ctx, name, rest, t, o)
@@ -53,7 +54,7 @@ func Open(ctx context.Context, name string, t targets.Target, o Options) (Runner
 	return nil, &NameError{Name: name}
 }
 
-// kind is one way to reach what measures.
+// kind is one way to reach a machine.
 type kind struct {
 	name    string
 	address bool   // a colon and an address follow the name
@@ -85,7 +86,7 @@ func Accepting(t targets.Target) []string {
 	return names
 }
 
-// Names lists what Open takes, for people.
+// Names lists the names that Open takes, for people.
 func Names() []string {
 	var all []string
 	for _, k := range kinds() {

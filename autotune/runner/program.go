@@ -22,11 +22,12 @@ import (
 // workerPackage is the worker for machines that have nothing of ripc.
 const workerPackage = "ripc/cmd/ripc-worker"
 
-// WorkerName is what the static worker for an architecture, as descriptions name it, is called beside ripc.
+// WorkerName is the file name, beside ripc, of the static worker for an architecture as
+// descriptions name it.
 func WorkerName(arch string) string { return "ripc-worker-" + arch }
 
-// workerProgram is the static worker for an architecture: the file beside this program, or what Go builds of the sources that this
-// program was built from.
+// workerProgram is the static worker for an architecture: the file beside this program, or the one
+// that Go builds of the sources that this program was built from.
 func workerProgram(ctx context.Context, arch string) ([]byte, error) {
 	guest, ok := guests.Of(arch)
 	if !ok {
@@ -53,16 +54,19 @@ func workerProgram(ctx context.Context, arch string) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return nil, fmt.Errorf("no worker for %s: put %s into %s (make workers builds it); it cannot be built here: %w", arch, WorkerName(arch), beside, err)
+	return nil, fmt.Errorf("no worker for %s: put %s into %s (make workers builds it); it cannot be built here: %w",
+		arch, WorkerName(arch), beside, err)
 }
 
-// protocol has the files of this package that both ends of a connection are made of, as this program was built from them.
+// protocol has the files of this package that both ends of a connection are made of, as this
+// program was built from them.
 //
 //go:embed client.go frames.go job.go program.go serve.go
 var protocol embed.FS
 
-// sources returns the root of the module that this program was built from. The compiler has left the path of this file in the
-// program. The current folder counts for nothing: whoever made it may have put other code there.
+// sources returns the root of the module that this program was built from. The compiler has left
+// the path of this file in the program. The current folder counts for nothing: whoever made it may
+// have put other code there.
 func sources() (string, error) {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) {
@@ -72,7 +76,8 @@ func sources() (string, error) {
 	return root, checkSources(root)
 }
 
-// checkSources fails unless root has the module that this program was built from: its name, and the same protocol.
+// checkSources fails unless root has the module that this program was built from: its name, and the
+// same protocol.
 func checkSources(root string) error {
 	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
@@ -93,16 +98,18 @@ func checkSources(root string) error {
 		}
 		path := filepath.Join(root, "autotune", "runner", f.Name())
 		if is, err := os.ReadFile(path); err != nil || !bytes.Equal(is, was) {
-			return fmt.Errorf("%s is not what this program was built from any more; build ripc again", path)
+			return fmt.Errorf("%s has changed since this program was built; build ripc again", path)
 		}
 	}
 	return nil
 }
 
-// buildTime is how long Go may take to build a worker. With nothing in its cache it compiles its own library, too.
+// buildTime is how long Go may take to build a worker. With nothing in its cache it compiles its
+// own library, too.
 const buildTime = 10 * time.Minute
 
-// buildWorker builds the worker of the module in root. It is kept where Go finds it still good the next time.
+// buildWorker builds the worker of the module in root. It is kept where Go finds it still good the
+// next time.
 func buildWorker(ctx context.Context, root string, g guests.Guest) ([]byte, error) {
 	cache, err := caches.OfUser("workers")
 	if err != nil {

@@ -75,14 +75,14 @@ func TestCheckSources(t *testing.T) {
 	}
 	for want, dir := range map[string]string{
 		"": copied(func(_, text string) string { return text }),
-		"serve.go is not what this program was built from any more": copied(func(name, text string) string {
+		"serve.go has changed since this program was built": copied(func(name, text string) string {
 			return text + map[string]string{"serve.go": "\n// changed\n"}[name]
 		}),
 		"is another module by now": copied(func(name, text string) string {
 			return strings.Replace(text, "module ripc\n", "module ripc2\n", 1)
 		}),
-		"not there any more":                      t.TempDir(),
-		"is not what this program was built from": foreign(t),
+		"not there any more":                       t.TempDir(),
+		"has changed since this program was built": foreign(t),
 	} {
 		if err := runner.CheckSources(dir); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

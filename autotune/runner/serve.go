@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,13 +14,14 @@ import (
 	"ripc/runtime"
 )
 
-// Native is the Runner of a worker on the machine that it measures: for whatever target its code is, as long as this machine has
-// what it needs.
+// Native is the Runner of a worker on the machine that it measures: for any target, as long as this
+// machine has its features.
 func Native(o Options) Runner { return newNative(o.Through) }
 
-// Announce is what a worker says of itself that lets r measure.
+// Announce describes a worker that lets r measure.
 func Announce(r Runner) Announcement {
-	a := Announcement{Protocol: Protocol, Version: ownHash(), Arch: runtime.HostArch(), CPU: r.Machine().CPU, Features: runtime.HostFeatures(), Memory: measure.Memory()}
+	a := Announcement{Protocol: Protocol, Version: ownHash(), Arch: runtime.HostArch(), CPU: r.Machine().CPU,
+		Features: runtime.HostFeatures(), Memory: measure.Memory()}
 	if q, ok := r.(*simulated); ok && q.unit == records.Cycles {
 		a.Simulates = q.target
 	}
@@ -31,24 +30,17 @@ func Announce(r Runner) Announcement {
 
 // ownHash is the SHA-256 of this program, "" if it cannot be read.
 func ownHash() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
+	if path, err := os.Executable(); err == nil {
+		if program, err := os.ReadFile(path); err == nil {
+			return Hash(program)
+		}
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return ""
 }
 
-// Serve is a worker: it says who it is and lets r measure what comes in until that ends, which ends what is being measured, too.
-// It fails with *MessageError if what comes in is not of this protocol, with ctx's error, or with that of the connection.
+// Serve is a worker: it announces itself and lets r measure the jobs that come in until they end,
+// which ends the measurement under way, too. It fails with *MessageError if the bytes are not of
+// this protocol, with ctx's error, or with that of the connection.
 func Serve(ctx context.Context, r Runner, me Announcement, in io.Reader, out io.Writer) error {
 	files.SweepTemp("")
 	ctx, end := context.WithCancelCause(ctx)
@@ -62,7 +54,7 @@ func Serve(ctx context.Context, r Runner, me Announcement, in io.Reader, out io.
 	}
 	err := s.serve(ctx)
 	if refused := (*MessageError)(nil); !errors.As(err, &refused) && ctx.Err() != nil {
-		err = context.Cause(ctx) // rather than what it led to
+		err = context.Cause(ctx) // rather than its consequence
 	}
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -79,7 +71,7 @@ type server struct {
 	watched chan struct{} // closed when watch ended; nil before the first one
 }
 
-// watch ends what is being done when the connection ends, until the next frame begins.
+// watch ends the work under way when the connection ends, until the next frame begins.
 func (s *server) watch() {
 	done := make(chan struct{})
 	s.watched = done
@@ -91,8 +83,8 @@ func (s *server) watch() {
 	}()
 }
 
-// serve answers until the frames end. It waits for requests without a deadline: whoever asks has the time that it wants, and the end
-// of the connection ends it.
+// serve answers until the frames end. It waits for requests without a deadline: whoever asks has
+// the time that it wants, and the end of the connection ends it.
 func (s *server) serve(ctx context.Context) error {
 	for {
 		f, err := s.next(ctx, aMessage())

@@ -17,8 +17,8 @@ import (
 	"ripc/targets/boards"
 )
 
-// simulatedLimit is how long a simulated candidate may take if the settings say nothing: long, since what is still well on a
-// busy machine must not become a failure on it.
+// simulatedLimit is how long a simulated candidate may take if the settings say nothing: long,
+// since a kernel that is well on a busy machine must not fail on it.
 const simulatedLimit = 2 * time.Minute
 
 // simulated measures in simulation, by one run of a kernel. The answer depends on the Job alone.
@@ -26,7 +26,7 @@ type simulated struct {
 	machine records.Machine
 	unit    records.Unit
 	target  string
-	// run returns what a run left and its cost.
+	// run returns the outputs of a run and its cost.
 	run func(ctx context.Context, j Job, threads int) (left simulate.Result, cost float64, err error)
 }
 
@@ -44,7 +44,7 @@ func acceptsModelled(t targets.Target) error {
 	return err
 }
 
-// openQemu makes a runner whose costs are the cycles that a model of the target's core estimates.
+// openQemu makes a runner with the cycles that a model of the target's core estimates as costs.
 func openQemu(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
 	core, err := estimate.For(t.Name)
 	if err != nil {
@@ -78,7 +78,8 @@ func acceptsBare(t targets.Target) error {
 	return nil
 }
 
-// openBare makes a runner on a simulated board without an operating system, whose costs are instructions.
+// openBare makes a runner on a simulated board without an operating system, with instructions as
+// costs.
 func openBare(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
 	run := func(ctx context.Context, j Job, _ int) (left simulate.Result, cost float64, err error) {
 		dir, remove, err := files.TempDir("")
@@ -102,7 +103,8 @@ func openBare(_ context.Context, _, _ string, t targets.Target, _ Options) (Runn
 		if err != nil {
 			return left, 0, err
 		}
-		return simulate.Result{Outputs: done[0].Memory.Outputs, Instructions: done[0].Instructions}, float64(done[0].Instructions), nil
+		return simulate.Result{Outputs: done[0].Memory.Outputs, Instructions: done[0].Instructions},
+			float64(done[0].Instructions), nil
 	}
 	return &simulated{records.Machine{CPU: t.CPU, Simulated: true}, records.Instructions, t.Name, run}, nil
 }
@@ -123,6 +125,7 @@ func (q *simulated) Measure(ctx context.Context, j Job) (Result, error) {
 		return answerFailure(ctx, answer, err, s)
 	}
 	answer.Outputs = hashes(left.Outputs)
-	answer.Measurement = records.Measurement{Cost: cost, Unit: q.unit, Low: cost, High: cost, Samples: []float64{cost}, Instructions: left.Instructions}
+	answer.Measurement = records.Measurement{Cost: cost, Unit: q.unit, Low: cost, High: cost, Samples: []float64{cost},
+		Instructions: left.Instructions}
 	return answer, nil
 }

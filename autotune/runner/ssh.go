@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ripc/autotune/records"
 	"ripc/engine/simulate"
 	"ripc/internal/terminal"
@@ -24,11 +26,13 @@ import (
 )
 
 const (
-	// patience is how long a worker may be silent beyond what the measurement itself may take, and until it says who it is.
+	// patience is how long a worker may be silent beyond the time of the measurement, and until it
+	// announces itself.
 	patience = time.Minute
 	// copyTime is how long the worker may take on its way to the machine, over a slow line.
 	copyTime = 10 * time.Minute
-	// dials and firstPause say how a lost connection is made again: that often, after a pause that doubles.
+	// dials is the number of attempts to make a lost connection again. The pause between them
+	// begins with firstPause and doubles.
 	dials      = 5
 	firstPause = time.Second
 	// noWorker is the exit code of a machine where the worker is not, or is damaged.
@@ -50,8 +54,8 @@ type ssh struct {
 	program  []byte // runs the kernels there
 	patience time.Duration
 
-	turn    turn     // holds also what follows
-	session *session // nil without a connection
+	turn    *semaphore.Weighted // of the one job that may use the next fields
+	session *session            // nil without a connection
 	mu      sync.Mutex
 	machine records.Machine
 }
@@ -70,7 +74,8 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 	if err != nil {
 		return nil, err
 	}
-	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features, patience: cmp.Or(o.patience, patience), turn: make(turn, 1)}
+	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features,
+		patience: cmp.Or(o.patience, patience), turn: semaphore.NewWeighted(1)}
 	if s.worker, err = workerProgram(ctx, arch); err != nil {
 		return nil, err
 	}
@@ -84,7 +89,8 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 	return s, nil
 }
 
-// EnvSSH is the environment variable with the command that reaches boards, and its first arguments, in the place of ssh.
+// EnvSSH is the environment variable with the command that reaches boards, and its first arguments,
+// in the place of ssh.
 const EnvSSH = "RIPC_SSH"
 
 // sshAddress is the address in the name of a machine behind ssh. It fails with *NameError.
@@ -96,13 +102,15 @@ func sshAddress(name string) (string, error) {
 	return address, nil
 }
 
-// sshCommand is the command that reaches an address, USER@HOST or USER@HOST:PORT, and the address without the port.
+// sshCommand is the command that reaches an address, USER@HOST or USER@HOST:PORT, and the address
+// without the port.
 func sshCommand(address string, o Options) (command []string, host string, err error) {
 	command = o.SSH
 	if command == nil {
 		command = strings.Fields(cmp.Or(os.Getenv(EnvSSH), "ssh"))
 	}
-	command = append(command[:len(command):len(command)], "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-T")
+	command = append(command[:len(command):len(command)], "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o",
+		"ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-T")
 	host = address
 	if h, port, err := net.SplitHostPort(address); err == nil {
 		host, command = h, append(command, "-p", port)
@@ -118,20 +126,22 @@ func sshCommand(address string, o Options) (command []string, host string, err e
 	return append(command, "--", host), host, nil
 }
 
-// shortenOutput is what a command printed, fit to be shown.
+// shortenOutput makes a command's output fit to be shown.
 func shortenOutput(out []byte) string { return terminal.Cut(string(bytes.TrimSpace(out)), maxSaid) }
 
 // folder is where workers lie, in the shell's words.
 const folder = `d="${XDG_CACHE_HOME:-$HOME/.cache}/ripc"; `
 
-// shell is the command that runs a script, which has no single quotes, on the machine, whatever shell its user has.
+// shell is the command that runs a script, which has no single quotes, on the machine, whatever
+// shell its user has.
 func shell(ctx context.Context, command []string, script string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], "sh -c '"+folder+script+"'")...)
+	cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)],
+		"sh -c '"+folder+script+"'")...)
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }
 
-// opening keeps the first bytes that are written to it, as many as are ever shown and some more.
+// opening keeps the first bytes that are written to it, somewhat more than are ever shown.
 type opening struct{ text []byte }
 
 func (o *opening) Write(p []byte) (int, error) {
@@ -173,20 +183,22 @@ func (s *ssh) connect(ctx context.Context) (*session, error) {
 	return c, err
 }
 
-// unfit takes a worker away that was just put there and does not start, and says why, as far as the machine there can say that: err, which is
-// what came of it, is a shell's message.
+// unfit takes a worker away that was just put there and does not start, and says why, as far as the
+// machine there can say that: err is a shell's message about its end.
 func (s *ssh) unfit(ctx context.Context, err error) error {
 	limited, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
-	out, e := shell(limited, s.command, fmt.Sprintf(`rm -f "$d/worker-%s"; rmdir "$d" 2>/dev/null; uname -m`, s.hash)).Output()
+	out, e := shell(limited, s.command, fmt.Sprintf(`rm -f "$d/worker-%s"; rmdir "$d" 2>/dev/null; uname -m`,
+		s.hash)).Output()
 	machine := strings.TrimSpace(string(out))
-	if e != nil || machine == "" || strings.HasPrefix(machine, s.arch) { // to the name of an architecture it adds a version
+	// to the name of an architecture it adds a version
+	if e != nil || machine == "" || strings.HasPrefix(machine, s.arch) {
 		return err
 	}
 	return fmt.Errorf("the worker for %s does not start there, where the machine is %.50q: %w", s.arch, machine, err)
 }
 
-// noWorkerError says that the worker is not there, or is not what it should be.
+// noWorkerError says that the worker is not there, or is damaged.
 type noWorkerError struct{ error }
 
 // UnreachableError says that ssh does not get to a machine.
@@ -202,7 +214,7 @@ func (e *UnreachableError) Error() string {
 // Unwrap gives the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// SilentError says that what was waited for did not come in time.
+// SilentError says that an answer did not come in time.
 type SilentError struct {
 	What  string
 	After time.Duration
@@ -214,7 +226,7 @@ func (e *SilentError) Error() string {
 
 // start starts the worker there.
 func (s *ssh) start(ctx context.Context) (*session, error) {
-	// No exec: what a signal ends is told from a lost connection by the shell's own exit code.
+	// No exec: the end by a signal is told from a lost connection by the shell's own exit code.
 	run := strings.Join(append(append(slices.Clone(s.through), `"$w"`), s.through...), " ")
 	script := fmt.Sprintf(`w="$d/worker-%s"; test -x "$w" || exit %d; %s || exit %d`, s.hash, noWorker, run, noWorker)
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -256,7 +268,8 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 		if errors.As(end, &exit) && exit.ExitCode() == lostConnection {
 			return nil, &UnreachableError{Err: end, Said: text}
 		}
-		return nil, noWorkerError{fmt.Errorf("the worker does not start: %w: %s", err, text)} // a damaged one ends in any way
+		// a damaged one ends in any way
+		return nil, noWorkerError{fmt.Errorf("the worker does not start: %w: %s", err, text)}
 	}
 	if c.worker.Version != s.hash {
 		_ = c.end()
@@ -290,7 +303,7 @@ func (s *ssh) install(ctx context.Context) error {
 	return joinInterrupt(ctx, fmt.Errorf("the worker cannot be put there: %w: %s", err, shortenOutput(out)))
 }
 
-// Remove removes what Open has put on the machine that ssh:USER@HOST names.
+// Remove removes the files that Open has put on the machine that ssh:USER@HOST names.
 func Remove(ctx context.Context, name string, o Options) error {
 	address, err := sshAddress(name)
 	if err != nil {
@@ -300,8 +313,9 @@ func Remove(ctx context.Context, name string, o Options) error {
 	if err == nil {
 		limited, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
+		const script = `rm -f "$d"/worker-* "$d"/.worker-*; rmdir "$d" 2>/dev/null; test -z "$(ls "$d"/worker-* 2>/dev/null)"`
 		var out []byte
-		if out, err = shell(limited, command, `rm -f "$d"/worker-* "$d"/.worker-*; rmdir "$d" 2>/dev/null; test -z "$(ls "$d"/worker-* 2>/dev/null)"`).CombinedOutput(); err != nil {
+		if out, err = shell(limited, command, script).CombinedOutput(); err != nil {
 			if ctx.Err() == nil && limited.Err() != nil {
 				err = &SilentError{What: "the answer", After: patience}
 			}
@@ -326,8 +340,10 @@ func (s *ssh) Slots() int         { return 1 }
 
 // Close ends the worker, and leaves it where it is for the next time.
 func (s *ssh) Close() error {
-	s.turn <- struct{}{}
-	defer s.turn.end()
+	if err := s.turn.Acquire(context.Background(), 1); err != nil {
+		return err
+	}
+	defer s.turn.Release(1)
 	s.drop()
 	return nil
 }
@@ -358,18 +374,19 @@ func (s *ssh) Measure(ctx context.Context, j Job) (Result, error) {
 // errSilent says that a worker did not answer in time.
 var errSilent = errors.New("no answer")
 
-// with lets do use the connection, which is made again if it is lost, and do with it. do may take limit.
+// with lets do use the connection, which is made again if it is lost, and do with it. do may take
+// limit.
 func (s *ssh) with(ctx context.Context, limit time.Duration, do func(*client) error) error {
-	if err := s.turn.take(ctx); err != nil {
+	if err := s.turn.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer s.turn.end()
+	defer s.turn.Release(1)
 	var err error
 	for range 2 {
 		if err = s.reconnect(ctx); err != nil {
 			break
 		}
-		err = s.session.within(ctx, limit+s.patience, do)
+		err = s.session.use(ctx, limit+s.patience, do)
 		if err == nil || errors.As(err, new(*WorkerError)) || errors.As(err, new(blame)) {
 			return err
 		}
@@ -407,8 +424,8 @@ func (s *ssh) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// within lets do use the session, which ends if that takes longer than limit, or with ctx.
-func (s *session) within(ctx context.Context, limit time.Duration, do func(*client) error) error {
+// use lets do use the session, which ends if that takes longer than limit, or with ctx.
+func (s *session) use(ctx context.Context, limit time.Duration, do func(*client) error) error {
 	done := make(chan error, 1)
 	go func() { done <- do(s.client) }()
 	timer := time.NewTimer(limit)

@@ -1,5 +1,6 @@
-// Package search proposes which candidates of a kernel to measure next. The target's machine.Model predicts what a candidate costs. Trees
-// learn from the costs that were measured by which factor its predictions are wrong, and correct them.
+// Package search proposes which candidates of a kernel to measure next. The target's machine.Model
+// predicts the cost of a candidate. Trees learn from the costs that were measured by which factor
+// its predictions are wrong, and correct them.
 package search
 
 import (
@@ -34,11 +35,12 @@ const (
 	Random = "random" // draws points
 )
 
-// Names lists what New takes.
+// Names lists the names that New takes.
 func Names() []string { return []string{XGB, Random} }
 
-// Choose returns the search called name. The name "" stands for XGB where XGBoost is installed, and for Random elsewhere: then missing says what
-// is not here. It fails with *NameError or UnavailableError.
+// Choose returns the search called name. The name "" stands for XGB where XGBoost is installed, and
+// for Random elsewhere: then missing names the missing program. It fails with *NameError or
+// UnavailableError.
 func Choose(name string) (chosen string, missing, err error) {
 	if !slices.Contains(append(Names(), ""), name) {
 		return "", nil, &NameError{name}
@@ -55,7 +57,7 @@ func Choose(name string) (chosen string, missing, err error) {
 	return Random, missing, nil
 }
 
-// UnavailableError says what a search needs that is not here.
+// UnavailableError names a program that a search needs and that is not here.
 type UnavailableError struct{ error }
 
 // NameError says that there is no search of that name.
@@ -68,7 +70,8 @@ func (e *NameError) Error() string {
 // BadInput reports that the input is at fault.
 func (*NameError) BadInput() bool { return true }
 
-// Search proposes candidates of one kernel. Its proposals depend on the kernel, the seed and the outcomes that it was told, in order.
+// Search proposes candidates of one kernel. Its proposals depend on the kernel, the seed and the
+// outcomes that it was told, in order.
 type Search struct {
 	space  *space.Space
 	random *rand.Rand
@@ -96,21 +99,22 @@ type entry struct {
 
 // Parameters of the search.
 const (
-	first     = 16   // schedules that it begins with, those of which the model expects most
+	first     = 16   // schedules that it begins with, those that the model predicts to be fastest
 	enough    = 6    // outcomes that trees learn from, at least
-	leaders   = 8    // of the best candidates, whose neighbours are guessed
+	leaders   = 8    // of the best candidates, to guess neighbours of
 	neighbors = 24   // of each
 	drawn     = 64   // points that are guessed as well
 	shortlist = 3    // candidates that are built for each that is proposed
 	atRandom  = 0.05 // share of proposals that are drawn
 	keep      = 256  // candidates that stay in the pool
-	likeness  = 0.3  // what a likeness of 1 to another proposal counts, in standard deviations of the scores
-	sameness  = 0.3  // what the score of another candidate counts, by the logarithm of their number
+	likeness  = 0.3  // penalty of a proposal that equals another one, in standard deviations of the scores
+	sameness  = 0.3  // weight of another candidate's score, by the logarithm of their number
 )
 
 // New begins a search. It fails as Choose does.
 func New(name string, s *space.Space, seed uint64) (*Search, error) {
-	x := &Search{space: s, random: rand.New(rand.NewPCG(seed, 0x72616e64)), points: map[string]bool{}, traces: map[string]bool{}}
+	x := &Search{space: s, random: rand.New(rand.NewPCG(seed, 0x72616e64)), points: map[string]bool{},
+		traces: map[string]bool{}}
 	chosen, _, err := Choose(name)
 	if err != nil || chosen == Random {
 		return x, err
@@ -128,8 +132,9 @@ func New(name string, s *space.Space, seed uint64) (*Search, error) {
 	return x, nil
 }
 
-// Propose returns up to n candidates, all different from each other and from those that it proposed or was told before; none if there
-// are no others. It fails with ctx's error, or where a model cannot be trained.
+// Propose returns up to n candidates, all different from each other and from those that it proposed
+// or was told before; none if there are no others. It fails with ctx's error, or where a model
+// cannot be trained.
 func (x *Search) Propose(ctx context.Context, n int) ([]space.Candidate, error) {
 	var chosen []space.Candidate
 	if x.library != nil {
@@ -246,8 +251,8 @@ func (x *Search) draw(ctx context.Context, n int) ([]space.Candidate, error) {
 	return out, nil
 }
 
-// build adds candidates to the pool: at first those of which the model expects most, then n of the least guesses among the neighbours of
-// the best candidates and points that are drawn.
+// build adds candidates to the pool: at first those that the model predicts to be fastest, then n
+// of the least guesses among the neighbours of the best candidates and points that are drawn.
 func (x *Search) build(ctx context.Context, n int) error {
 	if !x.begun {
 		x.begun = true
@@ -319,8 +324,8 @@ func (x *Search) best() []*entry {
 	return all[:min(len(all), leaders)]
 }
 
-// learn trains the correction: the logarithm of measured over predicted cost. It is nil of too few outcomes. A candidate that failed
-// counts as worse than all others.
+// learn trains the correction: the logarithm of measured over predicted cost. It is nil of too few
+// outcomes. A candidate that failed counts as worse than all others.
 func (x *Search) learn(ctx context.Context) (*costmodel.Model, error) {
 	var samples []costmodel.Sample
 	worst := math.Inf(-1)
@@ -340,7 +345,8 @@ func (x *Search) learn(ctx context.Context) (*costmodel.Model, error) {
 			samples[i].Label = float32(worst + 1)
 		}
 	}
-	return x.library.Train(ctx, samples, costmodel.Options{Objective: costmodel.Squared, Labels: true, Names: features.Names(), Rounds: 60, Depth: 3, Rate: 0.2})
+	return x.library.Train(ctx, samples, costmodel.Options{Objective: costmodel.Squared, Labels: true,
+		Names: features.Names(), Rounds: 60, Depth: 3, Rate: 0.2})
 }
 
 // scores are the logarithms of corrected predictions.
@@ -358,8 +364,9 @@ func scores(entries []*entry, correction *costmodel.Model) []float64 {
 	return out
 }
 
-// choose takes n candidates of the pool: those of the least scores that differ from each other and from what is under way. Candidates
-// that the model cannot tell from one that is measured or chosen come later: a knob may make no difference.
+// choose takes n candidates of the pool: those of the least scores that differ from each other and
+// from the candidates under way. Candidates that the model cannot tell from one that is measured or
+// chosen come later: a knob may make no difference.
 func (x *Search) choose(n int, correction *costmodel.Model) []*entry {
 	type ranked struct {
 		*entry

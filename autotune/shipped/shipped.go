@@ -1,5 +1,6 @@
-// Package shipped has the records that come with ripc: the best schedules that were found of the layers of some usual networks, by
-// target. `make shipped-records` makes them (lab/records); docs/shipped-records.md says when that was done, and on what.
+// Package shipped has the records that come with ripc: the best schedules that were found of the
+// layers of some usual networks, by target. `make shipped-records` makes them (lab/records);
+// docs/shipped-records.md has the date and the machines.
 package shipped
 
 import (
@@ -11,7 +12,8 @@ import (
 	"ripc/autotune/records"
 )
 
-// Name stands for these records where the name of a file of records is wanted. A file that is called so is "./shipped".
+// Name stands for these records where the name of a file of records is wanted. A file that is
+// called so is "./shipped".
 const Name = "shipped"
 
 //go:embed records.jsonl.gz

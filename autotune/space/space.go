@@ -1,6 +1,6 @@
-// Package space says which schedules a kernel may have: the strategies that apply to it, with the values that their knobs can have.
-// Points are made, changed and counted without looking at any code; Build makes the schedule of one, or says that it is none, before any
-// tool is run.
+// Package space says which schedules a kernel may have: the strategies that apply to it, with the
+// values that their knobs can have. Points are made, changed and counted without looking at any
+// code; Build makes the schedule of one, or says that it is none, before any tool is run.
 package space
 
 import (
@@ -16,7 +16,8 @@ import (
 	"ripc/schedule/strategy"
 )
 
-// Point is one place of a Space. Different points may have the same schedule: candidates are the same if their Keys are.
+// Point is one place of a Space. Different points may have the same schedule: candidates are the
+// same if their Keys are.
 type Point struct {
 	Strategy string
 	Values   strategy.Values // of all its knobs
@@ -34,7 +35,7 @@ func (p Point) String() string {
 type Candidate struct {
 	Point           Point
 	Trace           schedule.Trace
-	schedule.Result // what the trace makes of the task's Func
+	schedule.Result // the task's Func, scheduled by the trace
 }
 
 // CandidateOf is a choice as a candidate.
@@ -121,8 +122,9 @@ func (s *Space) Random(r *rand.Rand) Point {
 // otherStrategy is how often, out of one, Neighbour changes the strategy where there is a choice.
 const otherStrategy = 0.1
 
-// Neighbour is p with another value of one knob, mostly one next to its own; now and then, where there are several, p with another
-// strategy, which keeps the values of the knobs that it shares. Where nothing can be changed it is p.
+// Neighbour is p with another value of one knob, mostly one next to its own; now and then, where
+// there are several, p with another strategy, which keeps the values of the knobs that it shares.
+// Where nothing can be changed it is p.
 func (s *Space) Neighbour(p Point, r *rand.Rand) Point {
 	k := s.kind(p.Strategy)
 	var free []strategy.Knob
@@ -163,16 +165,17 @@ func (s *Space) otherKind(p Point, r *rand.Rand) Point {
 	return q
 }
 
-// Default is the schedule that the task has without a tuner. Its point is where that comes from; Build may refuse it where steps are
-// left out that would make too much code.
+// Default is the schedule that the task has without a tuner. Its point is where that comes from;
+// Build may refuse it where steps are left out that would make too much code.
 func (s *Space) Default() (Candidate, error) { return s.usual() }
 
-// Build makes the schedule of p. It runs no tools. It fails with *strategy.PointError if the values do not go together, or there would be
-// too much code.
+// Build makes the schedule of p. It runs no tools. It fails with *strategy.PointError if the values
+// do not go together, or there would be too much code.
 func (s *Space) Build(p Point) (Candidate, error) {
 	k := s.kind(p.Strategy)
 	if k == nil {
-		return Candidate{}, &strategy.PointError{Strategy: p.Strategy, Values: p.Values, Err: errors.New("it does not apply to the layer")}
+		return Candidate{}, &strategy.PointError{Strategy: p.Strategy, Values: p.Values,
+			Err: errors.New("it does not apply to the layer")}
 	}
 	c, err := k.Build(s.layer, p.Values)
 	return CandidateOf(c), err

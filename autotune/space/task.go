@@ -9,14 +9,17 @@ import (
 	"ripc/targets"
 )
 
-// Task is a kernel that is to be made fast: the Func of one layer, or of several equal ones, for one target.
+// Task is a kernel that is to be made fast: the Func of one layer, or of several equal ones, for
+// one target.
 type Task struct {
 	Workload records.Workload
 	Func     *ir.Func // the definition
 	Target   targets.Target
-	// Algorithm is the layout.Algorithm by which the Func computes its layer, "" of stages without a choice.
+	// Algorithm is the layout.Algorithm by which the Func computes its layer, "" of stages without
+	// a choice.
 	Algorithm string
-	// Stage is the first of the network's stages that the Func is for, and Constants are the contents of its parameters that are constants.
+	// Stage is the first of the network's stages that the Func is for, and Constants are the
+	// contents of its parameters that are constants.
 	Stage     ir.Stage
 	Constants map[string][]byte
 	// Layers are the names of all stages that it is for.
@@ -25,16 +28,19 @@ type Task struct {
 
 // TaskOf is the task to schedule f, by which a stage with these constants is computed.
 func TaskOf(f *ir.Func, t targets.Target, s ir.Stage, constants map[string][]byte) *Task {
-	return &Task{Workload: WorkloadOf(f, s), Func: f, Target: t, Algorithm: s.Layer.Algorithm.Name, Stage: s, Constants: constants, Layers: []string{s.Name}}
+	return &Task{Workload: WorkloadOf(f, s), Func: f, Target: t, Algorithm: s.Layer.Algorithm.Name, Stage: s,
+		Constants: constants, Layers: []string{s.Name}}
 }
 
-// WorkloadOf says what f computes, as records name it. s is the stage that it is for. The key is a hash of f's text without its name and
-// comments: names of loops and buffers count, since the steps of a trace are about these.
+// WorkloadOf describes the computation of f, as records name it. s is the stage that it is for. The
+// key is a hash of f's text without its name and comments: names of loops and buffers count, since
+// the steps of a trace are about these.
 func WorkloadOf(f *ir.Func, s ir.Stage) records.Workload {
 	return records.Workload{Op: s.Op, Shape: shapeText(f, s.Layer), Key: f.Key(), MACs: s.MACs}
 }
 
-// shapeText is, for people, "28x28x128 -> 28x28x64, 3x3, 1 bit by 2": images, window, and bits of activations and weights.
+// shapeText is, for people, "28x28x128 -> 28x28x64, 3x3, 1 bit by 2": images, window, and bits of
+// activations and weights.
 func shapeText(f *ir.Func, l ir.Layer) string {
 	var in, out string
 	for i, p := range f.Params {
@@ -70,7 +76,7 @@ func BitsText(l ir.Layer) string {
 	return fmt.Sprintf("%d bits by %d", l.ActivationBits, l.WeightBits)
 }
 
-// imageText is ImageText of what a buffer holds.
+// imageText is ImageText of a buffer.
 func imageText(b ir.Buffer) string {
 	shape := b.Shape
 	if b.Enc.Kind != ir.NoEncoding && len(shape) > 1 { // [planes, ..., words]

@@ -227,7 +227,7 @@ func wideFlag(cmd *cobra.Command, wide *bool) {
 // widthOf returns the width of w's terminal. It is 0, no limit, for --wide and for outputs that
 // programs read.
 func widthOf(w io.Writer, wide bool) int {
-	w = terminal.Below(w)
+	w = terminal.Destination(w)
 	if o, ok := w.(*output); ok {
 		w = o.to
 	}

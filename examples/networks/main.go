@@ -1,13 +1,14 @@
-// Command networks writes the networks of the literature as ripc models: JSON, and statistics in small safetensors files. All other
-// weights are generated from a seed by whoever reads the model. From the repository's root:
+// Command networks writes the networks of the literature as ripc models: JSON, and statistics in
+// small safetensors files. All other weights are generated from a seed by whoever reads the model.
+// From the repository's root:
 //
 //	go run ./examples/networks -list
 //	go run ./examples/networks -o build/networks resnet18_a1 alexnet_a2_bipolar
-//	go run ./examples/networks -o build/networks -small all      # the small twins, names with _32 at the end
-//	go run ./examples/networks -committed                        # writes the files of examples/squeezenet and examples/convs anew
+//	go run ./examples/networks -o build/networks -small all      # the small twins, NAME_32
+//	go run ./examples/networks -committed      # examples/squeezenet and examples/convs
 //
-// The same program gives the same files. It prints how balanced the bits of every layer are on inputs that it took no statistics of,
-// and fails if a layer is out of balance.
+// The same program gives the same files. It prints how balanced the bits of every layer are on
+// inputs that it took no statistics of, and fails if a layer is out of balance.
 package main
 
 import (

@@ -73,7 +73,8 @@ func Named(so string, hashes map[string]string) (map[string][]byte, error) {
 	at := map[string]describe.Tensor{}
 	for _, s := range d.Stages {
 		for _, t := range s.Reads {
-			if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() && t.Offset >= 0 && t.Offset <= d.WeightBytes-int64(n) {
+			if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() && t.Offset >= 0 &&
+				t.Offset <= d.WeightBytes-int64(n) {
 				at[t.Name] = t
 			}
 		}

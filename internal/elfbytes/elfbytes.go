@@ -31,7 +31,8 @@ func put(to []byte, v any) []byte {
 
 // Header adds the file header. It fills in the identification and the sizes of the structures.
 func (c Class) Header(to []byte, h elf.Header64) []byte {
-	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(c), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)
+	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(c), byte(elf.ELFDATA2LSB),
+		byte(elf.EV_CURRENT)
 	copy(h.Ident[:], elf.ELFMAG)
 	h.Version = uint32(elf.EV_CURRENT)
 	h.Ehsize, h.Shentsize = uint16(c.HeaderSize()), uint16(c.SectionSize())

@@ -124,7 +124,8 @@ func FillConstants(p *ir.Program, seed uint64) (names []string, err error) {
 	for i, s := range p.Stages {
 		f := p.FuncByName(s.Func)
 		if f == nil || len(f.Params) != len(s.Args) {
-			return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name), Msg: fmt.Sprintf("it does not fit func @%s", s.Func)}
+			return nil, &ir.Error{Node: fmt.Sprintf("stage %q", s.Name),
+				Msg: fmt.Sprintf("it does not fit func @%s", s.Func)}
 		}
 		random := Random(f, seed+uint64(i))
 		for k, a := range s.Args {
@@ -135,7 +136,7 @@ func FillConstants(p *ir.Program, seed uint64) (names []string, err error) {
 			}
 		}
 	}
-	for i := range p.Buffers { // what no stage reads
+	for i := range p.Buffers { // constants that no stage reads
 		if b := &p.Buffers[i]; b.Kind == ir.ConstBuf && b.Data == nil {
 			b.Data = make([]byte, b.Bytes())
 		}

@@ -412,7 +412,8 @@ func (d *draw) moveStatement() ir.Stmt {
 		idx[last] = bin(ir.Max, bin(ir.Min, index, ir.Int(n-1)), ir.Int(0))
 	}
 	use := func(op ir.StoreOp) ir.Stmt {
-		return &ir.Store{Buf: b.Name, Idx: idx, Op: op, Val: ir.Const(b.Type, pickOne(d, 1, min(200, b.Type.Limits().To), 100))}
+		return &ir.Store{Buf: b.Name, Idx: idx, Op: op,
+			Val: ir.Const(b.Type, pickOne(d, 1, min(200, b.Type.Limits().To), 100))}
 	}
 	ss := []ir.Stmt{use(ir.Assign), set(), use(pickOne(d, ir.AddTo, ir.AddTo, ir.Assign))}
 	if d.chance(2) {

@@ -164,7 +164,8 @@ func (j *judge) condition(s *sheet, r arith.Ranges) {
 		j.claimNever(s, "proved", "not "+ir.ExprString(given), given)
 	}
 	if arith.Follows(cond, r, given) {
-		j.claimNever(s, "follows", fmt.Sprintf("from %s: %s", ir.ExprString(given), ir.ExprString(cond)), but(not(cond)))
+		j.claimNever(s, "follows", fmt.Sprintf("from %s: %s", ir.ExprString(given), ir.ExprString(cond)),
+			but(not(cond)))
 	}
 	if arith.Follows(not(cond), r, given) {
 		j.claimNever(s, "follows", fmt.Sprintf("from %s: not %s", ir.ExprString(given), ir.ExprString(cond)), but(cond))

@@ -221,7 +221,8 @@ func (j *judge) kinds(f *ir.Func, contents, results [][][]byte) {
 func (j *judge) inPlace(f *ir.Func, contents, results [][][]byte) {
 	for o, out := range f.Params {
 		for k, in := range f.Params {
-			if !out.Out || in.Out || !ir.SamePlaces(out.Buffer, in.Buffer) || deps.InPlace(f, out.Name, in.Name) != nil {
+			if !out.Out || in.Out || !ir.SamePlaces(out.Buffer, in.Buffer) ||
+				deps.InPlace(f, out.Name, in.Name) != nil {
 				continue
 			}
 			j.claims["in place"]++

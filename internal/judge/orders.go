@@ -13,7 +13,8 @@ func Backwards(f *ir.Func) *ir.Func {
 			return s
 		}
 		last := ir.Bin(ir.Sub, ir.Int(l.Extent-1), ir.V(l.Var))
-		return &ir.For{Var: l.Var, Extent: l.Extent, Kind: l.Kind, Body: ir.SubstStmt(l.Body, map[string]ir.Expr{l.Var: last})}
+		return &ir.For{Var: l.Var, Extent: l.Extent, Kind: l.Kind,
+			Body: ir.SubstStmt(l.Body, map[string]ir.Expr{l.Var: last})}
 	}, nil))
 }
 

@@ -1,6 +1,6 @@
-// Package layering keeps the architecture true: Table says which package may import which, and the test of this
-// package fails when code says otherwise. Only imports are read, and only of files that are not tests; tests may
-// import what they like.
+// Package layering keeps the architecture true: Table says which package may import which, and the
+// test of this package fails when code says otherwise. Only imports are read, and only of files
+// that are not tests; tests may import any package.
 package layering
 
 import (
@@ -18,8 +18,9 @@ import (
 	"strings"
 )
 
-// Check reads every package below root, the folder of the module called module. It returns one message for each import
-// that table does not allow, for each package that has no row, and for each entry of a row that nothing imports.
+// Check reads every package below root, the folder of the module called module. It returns one
+// message for each import that table does not allow, for each package that has no row, and for each
+// entry of a row that nothing imports.
 func Check(root, module string, table []Row) ([]string, error) {
 	var problems []string
 	unknown := map[string]bool{}
@@ -48,7 +49,7 @@ func Check(root, module string, table []Row) ([]string, error) {
 			if !unknown[pkg] {
 				unknown[pkg] = true
 				problems = append(problems, fmt.Sprintf("package %s has no row in internal/layering/table.go: "+
-					"add one that says what it may import, e.g. {%q, []string{\"ir\"}, nil}", pkg, pkg))
+					"add one with its imports, e.g. {%q, []string{\"ir\"}, nil}", pkg, pkg))
 			}
 			return nil
 		}
@@ -62,7 +63,8 @@ func Check(root, module string, table []Row) ([]string, error) {
 	for _, row := range table {
 		for _, p := range slices.Concat(row.May, row.ThirdParty) {
 			if !used[entry(row, p)] {
-				problems = append(problems, fmt.Sprintf("package %s imports nothing of %s: take that out of its row in internal/layering/table.go", row.Package, p))
+				problems = append(problems, fmt.Sprintf("package %s imports nothing of %s: take that out of its row "+
+					"in internal/layering/table.go", row.Package, p))
 			}
 		}
 	}
@@ -72,8 +74,8 @@ func Check(root, module string, table []Row) ([]string, error) {
 // entry is the key of one package that a row lists.
 func entry(row Row, listed string) string { return row.Package + " " + listed }
 
-// skipped reports whether a folder holds no packages of the module: those that the go command passes over, those of other
-// modules, and bin and build at the root, which git ignores.
+// skipped reports whether a folder holds no packages of the module: those that the go command
+// passes over, those of other modules, and bin and build at the root, which git ignores.
 func skipped(root, dir, name string) bool {
 	if filepath.Dir(dir) == filepath.Clean(root) && (name == "bin" || name == "build") {
 		return true
@@ -85,8 +87,8 @@ func skipped(root, dir, name string) bool {
 	return err == nil // another module
 }
 
-// checkFile returns one message for each import of file that row does not allow, and adds to used the entries of row
-// that allow the others.
+// checkFile returns one message for each import of file that row does not allow, and adds to used
+// the entries of row that allow the others.
 func checkFile(file, rel, module string, row Row, used map[string]bool) ([]string, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, nil, parser.ImportsOnly|parser.ParseComments)
@@ -110,7 +112,8 @@ func checkFile(file, rel, module string, row Row, used map[string]bool) ([]strin
 	return problems, nil
 }
 
-// ignored reports whether a file is a program run by hand (//go:build ignore) and no part of its package.
+// ignored reports whether a file is a program run by hand (//go:build ignore) and no part of its
+// package.
 func ignored(f *ast.File) bool {
 	for _, group := range f.Comments {
 		for _, c := range group.List {
@@ -126,7 +129,8 @@ func ignored(f *ast.File) bool {
 	return false
 }
 
-// refuse returns why row does not allow importing target, or "" and adds to used the entries that allow it.
+// refuse returns why row does not allow importing target, or "" and adds to used the entries that
+// allow it.
 func refuse(target, module string, row Row, used map[string]bool) string {
 	allowed := func(listed []string, below, p string) bool {
 		found := false

@@ -1,9 +1,9 @@
 package layering
 
-// Row says what one package may import besides the standard library.
+// Row lists the packages that one package may import besides the standard library.
 type Row struct {
-	// Package is the path below the module ("codegen/llvm/driver"; "." is the root). A path that ends in "/..." stands
-	// for every package below it.
+	// Package is the path below the module ("codegen/llvm/driver"; "." is the root). A path that
+	// ends in "/..." stands for every package below it.
 	Package string
 	// May lists packages of this module, written like Package.
 	May []string
@@ -11,11 +11,13 @@ type Row struct {
 	ThirdParty []string
 }
 
-// Table lists every package of the module in the order of the pipeline. An import that is not listed fails the test
-// of this package: either the code is in the wrong place, or the design changes and the row with it.
+// Table lists every package of the module in the order of the pipeline. An import that is not
+// listed fails the test of this package: either the code is in the wrong place, or the design
+// changes and the row with it.
 //
-// What the rows keep true: ir knows nothing but itself and the description of layers; schedule knows no target; only codegen/llvm/emit knows llir; runtime
-// knows nothing of the compiler, so that a deployed program stays small; only the root sees importers and pipeline together.
+// The invariants of the rows: ir knows nothing but itself and the description of layers; schedule
+// knows no target; only codegen/llvm/emit knows llir; runtime knows nothing of the compiler, so
+// that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
 	return []Row{
 		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},
@@ -97,10 +99,10 @@ func Table() []Row {
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},
 		{"autotune/runner", []string{"autotune/records", "caches", "engine/bareboard", "engine/estimate", "engine/simulate", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
-			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys"}}, // small, as workers on boards have all of it
+			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys", "golang.org/x/sync"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of what the root found out
+		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of the root's results
 
 		{"e2e", nil, nil}, // tests only
 		{"measure/limits", []string{"caches", "codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
@@ -110,7 +112,7 @@ func Table() []Row {
 		{"lab/networks", []string{".", "caches", "codegen", "examples/networks/zoo", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
 		{"lab/speed", []string{".", "lab/figures", "lab/task"}, []string{"github.com/spf13/pflag"}},
 		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}},                                                                                                                             // leaves optimizations out
-		{"lab/peers", []string{".", "caches", "codegen", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},                                                                                                                                                                         // ripc beside other engines
+		{"lab/peers", []string{".", "caches", "codegen", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "runtime/npy", "targets"}, []string{"github.com/spf13/pflag"}},                                                                                                                                                          // ripc beside other engines
 		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                                                                                                                                            // searches beside each other
 		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil},                                                                                                                                                                                                                                                          // makes the records that ship
 		{"lab/meter", []string{".", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "targets"}, nil},                                                                                                                                                                                          // kernels alone
@@ -119,7 +121,7 @@ func Table() []Row {
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
-		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // what is shipped
+		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // the shipped files
 
 		{"schemas", nil, nil},
 
@@ -137,7 +139,7 @@ func Table() []Row {
 		{"internal/irgen", []string{"ir"}, []string{"pgregory.net/rapid"}},
 		{"internal/human", nil, nil},
 		{"internal/irdata", []string{"ir"}, nil},
-		{"internal/judge", []string{"ir", "ir/arith", "ir/deps", "ir/interp", "schedule"}, nil}, // what is proved, beside what happens
+		{"internal/judge", []string{"ir", "ir/arith", "ir/deps", "ir/interp", "schedule"}, nil}, // proofs, beside results
 		{"internal/layering", nil, nil},
 		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/ripcjson", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
 		{"internal/names", nil, nil},

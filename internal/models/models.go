@@ -115,9 +115,10 @@ const maxNamed = 3
 // names the models in it.
 func refuseKind(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
-	e := &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: exportHelp(ext) + "files that can be read are " + strings.Join(Kinds(), ", ")}
+	e := &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: exportHelp(ext) +
+		"files that can be read are " + strings.Join(Kinds(), ", ")}
 	if ext == "" {
-		e.Msg = "its name does not end in what kind of model it is"
+		e.Msg = "its name does not end in the extension of a model"
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -150,7 +151,8 @@ func refuseKind(path string) error {
 // overflow there. Networks that were compiled elsewhere run there.
 func CheckHost(path string) error {
 	if strconv.IntSize < 64 {
-		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "networks are compiled, checked and interpreted on machines of 64 bits only", Help: "compile it on one of these for this target, and bring the library here"}
+		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "networks are compiled, checked and interpreted on machines " +
+			"of 64 bits only", Help: "compile it on one of these for this target, and bring the library here"}
 	}
 	return nil
 }
@@ -166,7 +168,8 @@ func readRecognized(ctx context.Context, path string, o compile.Options) (*graph
 		return nil, refuseKind(path)
 	}
 	if name := o.Import.Name; name != "" && name != codegen.Identifier(name) {
-		return nil, &ir.Error{Msg: fmt.Sprintf("name %q is no C identifier, which functions begin with", name), Help: "take " + codegen.Identifier(name)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("name %q is no C identifier, which functions begin with", name),
+			Help: "take " + codegen.Identifier(name)}
 	}
 	g, err := read(ctx, path, o.Import)
 	if err != nil {
@@ -176,7 +179,9 @@ func readRecognized(ctx context.Context, path string, o compile.Options) (*graph
 	g.Name = cmp.Or(o.Import.Name, g.Name)
 	if ext == Own {
 		if o.Recognize != (recognize.Options{}) || o.Import.TrustTypes {
-			return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own, which is taken as it is: nothing is recognized in it", Help: "recognition has options for models of other programs, when these are imported"}
+			return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own, which is taken as it is: " +
+				"nothing is recognized in it", Help: "recognition has options for models of other programs, when " +
+				"these are imported"}
 		}
 		return g, nil
 	}

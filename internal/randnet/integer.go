@@ -112,7 +112,8 @@ func (b *modelBuilder) integerPair() {
 	case 0:
 		b.add("max_pool", map[string]any{"kernel": []int{b.shape[1], b.shape[2]}})
 	case 1:
-		b.add("slice", map[string]any{"begin": []int{0, 0, 0, c - 1}, "size": []int{b.shape[0], b.shape[1], b.shape[2], 1}})
+		b.add("slice", map[string]any{"begin": []int{0, 0, 0, c - 1},
+			"size": []int{b.shape[0], b.shape[1], b.shape[2], 1}})
 	default:
 		b.cur = b.twin()
 	}

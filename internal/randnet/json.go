@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 )
 
-// Joined is one model of several, side by side.
-func Joined(texts []map[string]any, seed int) []byte {
-	all := map[string]any{"format": "ripc.model/1", "name": "random", "weights": map[string]any{"init": "random", "seed": seed}}
+// Join makes one model of several, side by side.
+func Join(texts []map[string]any, seed int) []byte {
+	all := map[string]any{"format": "ripc.model/1", "name": "random",
+		"weights": map[string]any{"init": "random", "seed": seed}}
 	var inputs, nodes []any
 	var outputs []string
 	for _, t := range texts {

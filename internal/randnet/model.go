@@ -216,7 +216,8 @@ func (b *modelBuilder) step() {
 		b.operand()
 	case b.bits > 0 && b.shift == 0 && (len(b.shape) == 4 || len(b.shape) == 2) && b.r.IntN(5) == 0:
 		b.integer()
-	case b.bits == 8 && b.shift == 0 && len(b.shape) == 4 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
+	case b.bits == 8 && b.shift == 0 && len(b.shape) == 4 && (b.enc == "unipolar" || b.enc == "affine") &&
+		b.r.IntN(4) == 0:
 		b.integerPair()
 	case b.bits == 8 && b.shift == 0 && (b.enc == "unipolar" || b.enc == "affine") && b.r.IntN(4) == 0:
 		switch kind := b.r.IntN(3); {

@@ -18,7 +18,8 @@ func (b *modelBuilder) activation() {
 		b.add(op, map[string]any{"rounding": scalar.Roundings()[b.r.IntN(8)].String()})
 	case "fake_quant":
 		low := b.r.IntN(20) - 10
-		attrs := map[string]any{"min": low, "max": low + b.r.IntN(16), "rounding": scalar.Roundings()[b.r.IntN(8)].String()}
+		attrs := map[string]any{"min": low, "max": low + b.r.IntN(16),
+			"rounding": scalar.Roundings()[b.r.IntN(8)].String()}
 		if b.addTo([]string{b.cur}, op, attrs); b.r.IntN(2) == 0 {
 			b.nodes[len(b.nodes)-1]["weights"] = map[string]any{"zero_point": b.cur + ".zero_point"}
 		}
@@ -149,7 +150,8 @@ func (b *modelBuilder) levelSum() {
 	y, minus := x, b.r.IntN(2) == 0
 	requantized := b.r.IntN(2) == 0
 	if requantized { // of another type
-		y = scalar.LevelType{Enc: []ir.EncodingKind{ir.Unipolar, ir.Bipolar, ir.BipolarInv}[b.r.IntN(3)], Bits: 1 + b.r.IntN(4)}
+		y = scalar.LevelType{Enc: []ir.EncodingKind{ir.Unipolar, ir.Bipolar, ir.BipolarInv}[b.r.IntN(3)], Bits: 1 +
+			b.r.IntN(4)}
 		y.Scale = x.Scale * []float64{0.5, 1, 1, 2, 4}[b.r.IntN(5)]
 	}
 	swapped := b.r.IntN(2) == 0
@@ -202,7 +204,8 @@ func (b *modelBuilder) shiftNorm() {
 		return
 	}
 	other := b.cur
-	b.addTo([]string{from}, []string{"quantize", "shift_norm"}[b.r.IntN(2)], map[string]any{"bits": b.bits, "encoding": b.enc})
+	b.addTo([]string{from}, []string{"quantize", "shift_norm"}[b.r.IntN(2)],
+		map[string]any{"bits": b.bits, "encoding": b.enc})
 	b.addTo([]string{other, b.cur}, "concat", nil)
 	b.shape = append(append([]int{}, b.shape[:len(b.shape)-1]...), 2*b.shape[len(b.shape)-1])
 }

@@ -10,12 +10,12 @@ import (
 )
 
 // refConv is a convolution. Binary ones sum integers exactly and multiply by the scales once.
-func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, ws []int, perChannel bool) {
+func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, ws []int) {
 	w := n.Weights["w"].Data.Floats()
 	var scale []float64
 	var integers []int
 	if a.Binary != nil {
-		integers, scale = refWeights(n, a.Binary, ws, perChannel)
+		integers, scale = Weights(n, a.Binary, ws)
 	}
 	offset := make([]float32, ws[3])
 	if a.Binary != nil && a.Binary.Offset {
@@ -68,9 +68,11 @@ func refConv(n *graph.Node, v *graph.Value, x, y *Tensor, a *graph.Conv2DAttrs, 
 	})
 }
 
-// refWeights gives the integers that w stands for, and the real value of 1 for each output channel.
-func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) (integers []int, scale []float64) {
-	outs := ws[3]
+// Weights returns the integers of n's weights, and the real value of 1 for each output channel. ws
+// is the shape of the weights, [KH, KW, In, Out]. The channels of a dense layer share their scale.
+func Weights(n *graph.Node, b *graph.BinaryAttrs, ws []int) (integers []int, scale []float64) {
+	_, isDense := n.Attrs.(*graph.DenseAttrs)
+	outs, perChannel := ws[3], !isDense
 	w := n.Weights["w"].Data.Floats()
 	if b.Offset {
 		w = slices.Clone(w)
@@ -122,7 +124,8 @@ func refWeights(n *graph.Node, b *graph.BinaryAttrs, ws []int, perChannel bool) 
 
 // refIntegers finds the integers of ternary and few-bit weights by trying all of them: the nearest,
 // on a tie the one that rounding half to even takes.
-func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, perChannel bool, integers []int, scale []float64) {
+func refIntegers(n *graph.Node, w []float32, b *graph.BinaryAttrs, outs int, perChannel bool, integers []int,
+	scale []float64) {
 	abs := func(i int) float64 { return math.Abs(float64(w[i])) }
 	for o := range outs {
 		of := func(i int) bool { return i%outs == o }

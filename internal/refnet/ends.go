@@ -16,7 +16,8 @@ func rowsOf(x *Tensor, f func(row int, v []float32)) {
 	}
 }
 
-func logSoftmax(l *layer) {
+// softmax applies f to each element less its row's greatest, and to the sum of their exponentials.
+func softmax(l *layer, f func(e, sum float64) float64) {
 	c := l.x.shape[len(l.x.shape)-1]
 	rowsOf(l.x, func(row int, v []float32) {
 		sum, top := 0.0, slices.Max(v)
@@ -24,7 +25,7 @@ func logSoftmax(l *layer) {
 			sum += math.Exp(float64(e) - float64(top))
 		}
 		for j, e := range v {
-			l.y.F[row*c+j] = float32(float64(e) - float64(top) - math.Log(sum))
+			l.y.F[row*c+j] = float32(f(float64(e)-float64(top), sum))
 		}
 	})
 	l.y.loose = true

@@ -163,9 +163,5 @@ func intSoftmax(l *layer, a *graph.IntSoftmaxAttrs) {
 
 // operand is the integer of input k that element i of the result is made of.
 func (l *layer) operand(k, i int) int64 {
-	x, p := l.vals[l.n.Inputs[k]], position(i, l.y.shape)
-	for d := range p {
-		p[d] %= x.shape[d]
-	}
-	return int64(x.F[index(p, x.shape)])
+	return int64(l.vals[l.n.Inputs[k]].repeated(i, l.y.shape))
 }

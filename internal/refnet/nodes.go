@@ -114,8 +114,8 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 			})
 		},
 		"global_avg_pool": globalPool,
-		"softmax":         softmax,
-		"log_softmax":     logSoftmax,
+		"softmax":         func(l *layer) { softmax(l, func(e, sum float64) float64 { return math.Exp(e) / sum }) },
+		"log_softmax":     func(l *layer) { softmax(l, func(e, sum float64) float64 { return e - math.Log(sum) }) },
 		"argmax":          withAttrs(func(l *layer, a *graph.ArgAttrs) { refArg(l, a.Last, 1) }),
 		"argmin":          withAttrs(func(l *layer, a *graph.ArgAttrs) { refArg(l, a.Last, -1) }),
 		"top_k":           withAttrs(refTopK),
@@ -126,7 +126,9 @@ var rules = sync.OnceValue(func() map[string]func(l *layer) {
 		"erf":             func(l *layer) { approximate(l, math.Erf) },
 		"sigmoid":         func(l *layer) { l.each(func(_ int, e float32) float32 { return sigmoidOf(e) }) },
 		"tanh":            func(l *layer) { l.each(func(_ int, e float32) float32 { return tanhOf(e) }) },
-		"silu":            func(l *layer) { l.each(func(_ int, e float32) float32 { return f32.Mul(e, sigmoidOf(e)) }) },
+		"silu": func(l *layer) {
+			l.each(func(_ int, e float32) float32 { return f32.Mul(e, sigmoidOf(e)) })
+		},
 		"elu": withAttrs(func(l *layer, a *graph.EluAttrs) {
 			l.each(func(_ int, e float32) float32 { return eluOf(e, float32(a.Alpha)) })
 		}),
@@ -168,13 +170,13 @@ func approximate(l *layer, f func(x float64) float64) {
 func copyInput(l *layer) { copy(l.y.F, l.x.F) }
 
 func conv(l *layer) {
-	refConv(l.n, l.v, l.x, l.y, l.n.Attrs.(*graph.Conv2DAttrs), l.n.Weights["w"].Shape, true)
+	refConv(l.n, l.v, l.x, l.y, l.n.Attrs.(*graph.Conv2DAttrs), l.n.Weights["w"].Shape)
 }
 
 func dense(l *layer) {
 	w := l.n.Weights["w"].Shape
 	refConv(l.n, l.v, l.x, l.y, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: l.n.Attrs.(*graph.DenseAttrs).Binary},
-		[]int{1, 1, w[0], w[1]}, false)
+		[]int{1, 1, w[0], w[1]})
 }
 
 func transpose(l *layer, a *graph.TransposeAttrs) {
@@ -222,24 +224,6 @@ func globalPool(l *layer) {
 	for i := range y.F {
 		y.F[i] = f32.Div(y.F[i], float32(x.shape[1]*x.shape[2]))
 	}
-}
-
-func softmax(l *layer) {
-	x, y := l.x, l.y
-	c := x.shape[len(x.shape)-1]
-	for i := 0; i < len(x.F); i += c {
-		top, sum := x.F[i], 0.0
-		for _, e := range x.F[i : i+c] {
-			top = max(top, e)
-		}
-		for _, e := range x.F[i : i+c] {
-			sum += math.Exp(float64(e) - float64(top))
-		}
-		for j, e := range x.F[i : i+c] {
-			y.F[i+j] = float32(math.Exp(float64(e)-float64(top)) / sum)
-		}
-	}
-	y.loose = true
 }
 
 func refPool(op string, x, y *Tensor, a *graph.PoolAttrs) {

@@ -27,6 +27,16 @@ func index(p, shape []int) int {
 	return i
 }
 
+// repeated is the element of x, repeated along its axes of extent 1, that has index i in a tensor
+// of the shape.
+func (x *Tensor) repeated(i int, shape []int) float32 {
+	p := position(i, shape)
+	for d := range p {
+		p[d] %= x.shape[d]
+	}
+	return x.F[index(p, x.shape)]
+}
+
 // refFunction computes y of its operands, inputs and weights; smaller operands are repeated. Truth
 // values are 1 and 0.
 func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
@@ -56,11 +66,7 @@ func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
 	for i := range y.F {
 		var v []float32
 		for _, x := range sides {
-			p := position(i, y.shape)
-			for d := range p {
-				p[d] %= x.shape[d]
-			}
-			v = append(v, x.F[index(p, x.shape)])
+			v = append(v, x.repeated(i, y.shape))
 		}
 		y.F[i] = f(v)
 	}
@@ -93,12 +99,8 @@ func refLevels(g *graph.Graph, n *graph.Node, vals map[string]*Tensor, out *grap
 	for i := range y.F {
 		real, sign := 0.0, 1.0
 		for _, in := range n.Inputs {
-			x, p := vals[in], position(i, y.shape)
-			for d := range p {
-				p[d] %= x.shape[d]
-			}
 			v := g.Value(in)
-			real += sign * (v.Scale*float64(x.F[index(p, x.shape)]) + v.Offset)
+			real += sign * (v.Scale*float64(vals[in].repeated(i, y.shape)) + v.Offset)
 			if n.Op == "sub" {
 				sign = -1
 			}

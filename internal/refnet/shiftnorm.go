@@ -46,11 +46,12 @@ func (l *layer) sumsOf(t string) *sums {
 	}
 	if binary != nil {
 		x := g.Value(n.Inputs[0])
-		_, alpha := refWeights(n, binary, ws, n.Op == "bitserial_conv2d")
+		_, alpha := Weights(n, binary, ws)
 		s := &sums{Tensor: New(v), alpha: alpha}
 		lo, hi := x.Range()
 		for range alpha {
-			s.step, s.largest, s.offset = append(s.step, x.Scale), append(s.largest, float64(max(-lo, hi))), append(s.offset, 0)
+			s.step, s.largest, s.offset = append(s.step, x.Scale), append(s.largest, float64(max(-lo, hi))),
+				append(s.offset, 0)
 		}
 		s.each(func(b, h, w, c int, e *float32) {
 			*e = float32(math.Round(float64(*vals[t].at(b, h, w, c)) / float64(float32(x.Scale*alpha[c]))))
@@ -81,7 +82,8 @@ func (l *layer) sumsOf(t string) *sums {
 	if n.Op == "add" { // a constant, in the same units
 		x, b := inner[n.Inputs[0]], n.Weights["b"].Data.Floats()
 		out.each(func(i, h, w, c int, e *float32) {
-			*e = *x.at(i, h, w, c) + float32(math.RoundToEven(float64(b[c%len(b)])/(out.step[c]*nearestPower(out.alpha[c]))))
+			*e = *x.at(i, h, w, c) +
+				float32(math.RoundToEven(float64(b[c%len(b)])/(out.step[c]*nearestPower(out.alpha[c]))))
 		})
 		return out
 	}

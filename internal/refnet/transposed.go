@@ -12,7 +12,7 @@ func convTranspose(l *layer, a *graph.ConvTranspose2DAttrs) {
 	var scale []float64
 	var integers []int
 	if a.Binary != nil {
-		integers, scale = refWeights(l.n, a.Binary, ws, true)
+		integers, scale = Weights(l.n, a.Binary, ws)
 	}
 	dil, perGroup := a.Dilation(), ws[3]/a.GroupCount()
 	l.y.each(func(b, oh, ow, o int, e *float32) {

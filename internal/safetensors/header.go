@@ -54,7 +54,8 @@ func parseHeader(text []byte) ([]entry, map[string]string, error) {
 		return nil, nil, &Error{Msg: "the header's JSON does not end", Err: err}
 	}
 	if rest := bytes.Trim(text[dec.InputOffset():], " \x00\n\r\t"); len(rest) != 0 {
-		return nil, nil, &Error{Msg: fmt.Sprintf("text follows the header's object: %.20q", rest), Help: "only blanks may"}
+		return nil, nil, &Error{Msg: fmt.Sprintf("text follows the header's object: %.20q", rest),
+			Help: "only blanks may"}
 	}
 	return entries, metadata, nil
 }
@@ -109,7 +110,8 @@ func parseEntry(dec *json.Decoder, name string) (entry, error) {
 			Help: fmt.Sprintf("0 <= begin <= end <= %d", int64(maxData))}
 	}
 	if end-begin != int64(need) {
-		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("shape %v of %s needs %d bytes, data_offsets [%d, %d] give %d",
+		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("shape %v of %s needs %d bytes, data_offsets [%d, %d] "+
+			"give %d",
 			e.shape, *v.DType, need, begin, end, end-begin)}
 	}
 	e.begin, e.end = int(begin), int(end)
@@ -130,10 +132,12 @@ func checkLayout(entries []entry) (int, error) {
 	for _, e := range sorted {
 		if e.begin < at {
 			return 0, &Error{Tensor: e.name,
-				Msg: fmt.Sprintf("data_offsets [%d, %d] overlap the tensor before, which ends at %d", e.begin, e.end, at)}
+				Msg: fmt.Sprintf("data_offsets [%d, %d] overlap the tensor before, which ends at %d", e.begin, e.end,
+					at)}
 		}
 		if e.begin > at {
-			return 0, &Error{Tensor: e.name, Msg: fmt.Sprintf("bytes %d to %d in front of it belong to no tensor", at, e.begin)}
+			return 0, &Error{Tensor: e.name, Msg: fmt.Sprintf("bytes %d to %d in front of it belong to no tensor", at,
+				e.begin)}
 		}
 		at = e.end
 	}

@@ -99,7 +99,8 @@ func Read(r io.Reader) (*File, error) {
 	}
 	n := binary.LittleEndian.Uint64(prefix[:])
 	if n < 2 || n > maxHeader {
-		return nil, &Error{Msg: fmt.Sprintf("the header claims %d bytes", n), Help: fmt.Sprintf("2 to %d are read", maxHeader)}
+		return nil, &Error{Msg: fmt.Sprintf("the header claims %d bytes", n),
+			Help: fmt.Sprintf("2 to %d are read", maxHeader)}
 	}
 	text, err := readExactly(r, int(n), 0)
 	if err != nil {

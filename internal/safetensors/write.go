@@ -36,7 +36,8 @@ func Write(w io.Writer, tensors map[string]Tensor, metadata map[string]string) e
 		}
 		head.WriteString(line)
 		if at += size; at > maxData {
-			return &Error{Tensor: name, Msg: fmt.Sprintf("the tensors exceed %d bytes", int64(maxData)), Help: "split the file"}
+			return &Error{Tensor: name, Msg: fmt.Sprintf("the tensors exceed %d bytes", int64(maxData)),
+				Help: "split the file"}
 		}
 	}
 	head.WriteByte('}')
@@ -97,7 +98,8 @@ func headerLine(name string, t Tensor, at int) (string, int, error) {
 			return "", 0, &Error{Tensor: name, Msg: "cannot encode the name", Err: err}
 		}
 		shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(t.Shape), "[]"), " ", ",")
-		return fmt.Sprintf(`%s:{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}`, key, d.file, shape, at, at+need), need, nil
+		return fmt.Sprintf(`%s:{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}`, key, d.file, shape, at, at+need),
+			need, nil
 	}
 	return "", 0, &Error{Tensor: name, Msg: fmt.Sprintf("element type %q is not supported", t.DType),
 		Help: "use f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8 or bool"}

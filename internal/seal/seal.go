@@ -82,7 +82,7 @@ func Sum(f *elf.File, r io.ReaderAt) ([]byte, error) {
 	}
 	h.Write(head)
 	for _, p := range f.Progs {
-		for _, v := range []uint64{uint64(p.Type), uint64(p.Flags), within(p, f.Progs), p.Vaddr, p.Paddr,
+		for _, v := range []uint64{uint64(p.Type), uint64(p.Flags), segmentOffset(p, f.Progs), p.Vaddr, p.Paddr,
 			p.Filesz, p.Memsz, p.Align} {
 			h.Write(binary.LittleEndian.AppendUint64(nil, v))
 		}
@@ -102,9 +102,9 @@ func Sum(f *elf.File, r io.ReaderAt) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// within is where a program header's part of the file lies in the loadable segment that holds it;
-// in the file if none does.
-func within(p *elf.Prog, all []*elf.Prog) uint64 {
+// segmentOffset is the place of a program header's part of the file in the loadable segment that
+// holds it; in the file if none does.
+func segmentOffset(p *elf.Prog, all []*elf.Prog) uint64 {
 	for _, l := range all {
 		if l.Type == elf.PT_LOAD && p.Vaddr-l.Vaddr < l.Memsz {
 			return p.Off - l.Off

@@ -39,7 +39,8 @@ func Start(t testing.TB) Server {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, key := range []string{"host", "user"} {
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", at(key)).CombinedOutput(); err != nil {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f",
+			at(key)).CombinedOutput(); err != nil {
 			t.Fatalf("ssh-keygen: %v\n%s", err, out)
 		}
 	}
@@ -56,7 +57,8 @@ func Start(t testing.TB) Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s\nPidFile none\nAuthorizedKeysFile %s\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"+
+	config := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s\nPidFile none\nAuthorizedKeysFile "+
+		"%s\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"+
 		"PermitRootLogin prohibit-password\nStrictModes no\nUsePAM no\nPermitUserRC no\nSetEnv XDG_CACHE_HOME=%s\n",
 		port, at("host"), at("authorized"), s.Cache)
 	for name, text := range map[string][]byte{"authorized": public, "config": []byte(config)} {

@@ -94,7 +94,9 @@ func Load(tensors []describe.Tensor, specs []string, fill Fill) (*Feed, error) {
 // bind splits a spec. The index is -1 if it names no input.
 func bind(tensors []describe.Tensor, spec string) (int, string) {
 	if name, file, ok := strings.Cut(spec, "="); ok {
-		if i := slices.IndexFunc(tensors, func(t describe.Tensor) bool { return t.Title() == name || t.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(tensors, func(t describe.Tensor) bool {
+			return t.Title() == name || t.Name == name
+		}); i >= 0 {
 			return i, file
 		}
 	}

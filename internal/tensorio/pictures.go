@@ -33,7 +33,8 @@ func loadPicture(t describe.Tensor, file string) (data []byte, note string, err 
 	}
 	if t.Packed || len(s) != 4 || s[0] != 1 || (s[3] != 1 && s[3] != 3) || (t.Layout != "NHWC" && !planes) ||
 		(t.DType != "f32" && t.DType != "u8") {
-		return nil, "", bad(fmt.Sprintf("a picture does not fit %s %s %s; pictures fill f32 or u8 inputs [1, H, W, 1 or 3], NHWC, or [1, 1 or 3, H, W], NCHW", t.DType, ShapeText(t.Shape), t.Layout), nil)
+		return nil, "", bad(fmt.Sprintf("a picture does not fit %s %s %s; pictures fill f32 or u8 inputs [1, H, W, "+
+			"1 or 3], NHWC, or [1, 1 or 3, H, W], NCHW", t.DType, ShapeText(t.Shape), t.Layout), nil)
 	}
 	f, err := files.Open(file)
 	if err != nil {

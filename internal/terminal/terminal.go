@@ -144,9 +144,9 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Below returns the destination of a writer of this package, and any other writer itself. Output
-// that is no text goes there.
-func Below(w io.Writer) io.Writer {
+// Destination returns the destination of a writer of this package, and any other writer itself.
+// Output that is no text goes there.
+func Destination(w io.Writer) io.Writer {
 	if w, ok := w.(*writer); ok {
 		return w.to
 	}

@@ -75,7 +75,7 @@ func TestWriter(t *testing.T) {
 		if out.String() != want {
 			t.Errorf("pieces of %d: %q, want %q", n, out.String(), want)
 		}
-		if terminal.Below(w) != &out {
+		if terminal.Destination(w) != &out {
 			t.Error("below is another")
 		}
 	}

@@ -24,7 +24,8 @@ func Integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.
 }
 
 // Bytes is Integers by products of bytes where levels lie in memory as bytes.
-func Bytes(a *graph.FusedConv, t targets.Target, enc ir.EncodingKind, bits, batch, h, w int, readers ...*graph.Node) *ir.Func {
+func Bytes(a *graph.FusedConv, t targets.Target, enc ir.EncodingKind, bits, batch, h, w int,
+	readers ...*graph.Node) *ir.Func {
 	l := integers(a, t, layout.Dot, enc, bits, batch, h, w)
 	l.From = layout.Bytes
 	if l.To == layout.Planes {
@@ -40,7 +41,7 @@ func integers(a *graph.FusedConv, t targets.Target, by layout.Algorithm, enc ir.
 	if enc != ir.Unipolar {
 		a.PadValue = a.X.Max
 	}
-	return layout.NewConv(a, x, t, by, others(a, batch, h, w)...)
+	return layout.NewConv(a, x, t, by, joinTensors(a, batch, h, w)...)
 }
 
 // conv is l's Func, with the levels or mean that it can make for readers.
@@ -57,8 +58,8 @@ func conv(l *layout.Conv, by layout.Algorithm, slice ops.Slice, readers []*graph
 	return f
 }
 
-// others are tensors for the joins of a: numbers, levels and one number a channel, in turn.
-func others(a *graph.FusedConv, batch, h, w int) []layout.Tensor {
+// joinTensors are tensors for the joins of a: numbers, levels and one number a channel, in turn.
+func joinTensors(a *graph.FusedConv, batch, h, w int) []layout.Tensor {
 	oh, ow := a.OutSize(h, w)
 	var out []layout.Tensor
 	for k := range a.Epilogue.Joins {
@@ -77,7 +78,7 @@ func others(a *graph.FusedConv, batch, h, w int) []layout.Tensor {
 // Reals is the Func of a, a layer over real numbers.
 func Reals(a *graph.FusedConv, batch, h, w int, slice ops.Slice, readers ...*graph.Node) *ir.Func {
 	return conv(layout.NewConv(a, graph.Value{Name: "x", Shape: []int{batch, h, w, a.In}}, targets.Target{},
-		layout.Float, others(a, batch, h, w)...), layout.Float, slice, readers)
+		layout.Float, joinTensors(a, batch, h, w)...), layout.Float, slice, readers)
 }
 
 // Random is the schedule of f at a point that is drawn: any strategy, any values. Where none of

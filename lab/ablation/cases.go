@@ -1,6 +1,8 @@
-// Package ablation measures what each of ripc's optimizations is worth: on SqueezeNet with 1-bit activations, added one after the other
-// and left out one by one, as Riptide's Figures 8 and 5 do; glue's share of the time of whole networks; binary convolutions beside those of 8
-// bits and of floats, as Larq Compute Engine's Figures 2 and 3 and its Tables 1 and 2 do; and the networks of Riptide's Table 1.
+// Package ablation measures the worth of each of ripc's optimizations: on SqueezeNet with 1-bit
+// activations, added one after the other and left out one by one, as Riptide's Figures 8 and 5 do;
+// glue's share of the time of whole networks; binary convolutions beside those of 8 bits and of
+// floats, as Larq Compute Engine's Figures 2 and 3 and its Tables 1 and 2 do; and the networks of
+// Riptide's Table 1.
 package ablation
 
 import (
@@ -25,12 +27,13 @@ import (
 // dir is the folder of models.
 const dir = "build/ablation"
 
-// Task returns the task. On this machine it measures time, on simulated boards cycles that are estimated (docs/estimates.md).
+// Task returns the task. On this machine it measures time, on simulated boards cycles that are
+// estimated (docs/estimates.md).
 func Task() *task.Task {
 	var names []string
 	var sample int
 	return &task.Task{
-		Name: "ablation", Short: "what each optimization is worth: docs/ablation.md",
+		Name: "ablation", Short: "the worth of each optimization: docs/ablation.md",
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSliceVar(&names, "targets", []string{targets.HostName, "rpi3", "rpi4"}, "targets to measure")
 			f.IntVar(&sample, "sample", 0, "measure only this number of the convolutions; 0 for all")
@@ -59,13 +62,13 @@ const floatTwin = "float twin"
 // eightBits is the variant of a convolution with 8-bit levels and weights.
 const eightBits = "8 bits"
 
-// ladderNetwork is what the optimizations are added to and left out of.
+// ladderNetwork is the network that optimizations are added to and left out of.
 const ladderNetwork = "squeezenet"
 
-// gluedNetworks are those whose glue is looked at.
+// gluedNetworks are the networks in the table of glue's shares.
 func gluedNetworks() []string { return []string{"squeezenet", "alexnet_a1", "resnet18_a1", "quicknet"} }
 
-// variants lists what is measured.
+// variants lists the variants to measure.
 func variants(names []string, sample int) (all []variant) {
 	file := func(name string) func() (string, error) {
 		return func() (string, error) {
@@ -92,14 +95,16 @@ func variants(names []string, sample int) (all []variant) {
 		}
 		for _, s := range append(ladder(target), leaveOneOut(target)...) {
 			whole := len(s.on) == len(features(target))
-			add(ladderNetwork, s.on.String(), variant{on: s.on, layers: whole || !s.on[glue], path: file(ladderNetwork)})
+			add(ladderNetwork, s.on.String(), variant{on: s.on, layers: whole || !s.on[glue],
+				path: file(ladderNetwork)})
 		}
 		for _, n := range gluedNetworks() {
 			add(n, full.String(), variant{on: full, layers: true, path: file(n)})
 			add(n, floatTwin, variant{on: full, twin: true, path: file(n)})
 		}
-		for _, c := range append(resnetShapes(), sampled(sweep(), sample)...) {
-			binary, integers := func() (string, error) { return c.write(dir, c.name(), c.binary()) }, func() (string, error) { return c.write(dir, c.name()+"_int8", c.integers()) }
+		for _, c := range append(resnetShapes(), sampleShapes(sweep(), sample)...) {
+			binary := func() (string, error) { return c.write(dir, c.name(), c.binary()) }
+			integers := func() (string, error) { return c.write(dir, c.name()+"_int8", c.integers()) }
 			add(c.name(), full.String(), variant{on: full, path: binary})
 			add(c.name(), eightBits, variant{on: full, path: integers})
 			add(c.name(), floatTwin, variant{on: full, twin: true, path: binary})

@@ -27,8 +27,8 @@ func sweep() (all []shape) {
 	return all
 }
 
-// sampled are n of all, all for 0: of all extents, and those of a smaller n among them.
-func sampled(all []shape, n int) (some []shape) {
+// sampleShapes returns n of all, all for 0: of all extents, and those of a smaller n among them.
+func sampleShapes(all []shape, n int) (some []shape) {
 	if n <= 0 {
 		return all
 	}
@@ -48,11 +48,14 @@ type attrs = map[string]any
 // binary is a network of the convolution alone, with packed bits in and out.
 func (s shape) binary() attrs {
 	return attrs{
-		"inputs":  []attrs{{"name": "x", "dtype": "u32", "packed": true, "encoding": "bipolar", "bits": 1, "shape": []int{1, s.size, s.size, s.channels}, "layout": "NHWC"}},
+		"inputs": []attrs{{"name": "x", "dtype": "u32", "packed": true, "encoding": "bipolar", "bits": 1,
+			"shape": []int{1, s.size, s.size, s.channels}, "layout": "NHWC"}},
 		"outputs": []string{"y"},
 		"nodes": []attrs{
-			{"name": "conv", "op": "bitserial_conv2d", "inputs": []string{"x"}, "attrs": attrs{"filters": s.channels, "kernel": []int{s.kernel, s.kernel}, "padding": "same"}},
-			{"name": "act", "op": "quantize", "inputs": []string{"conv"}, "attrs": attrs{"bits": 1, "encoding": "bipolar"}},
+			{"name": "conv", "op": "bitserial_conv2d", "inputs": []string{"x"},
+				"attrs": attrs{"filters": s.channels, "kernel": []int{s.kernel, s.kernel}, "padding": "same"}},
+			{"name": "act", "op": "quantize", "inputs": []string{"conv"},
+				"attrs": attrs{"bits": 1, "encoding": "bipolar"}},
 			{"name": "y", "op": "bitpack", "inputs": []string{"act"}},
 		}}
 }
@@ -60,10 +63,13 @@ func (s shape) binary() attrs {
 // integers is the convolution with levels and weights of 8 bits, as TFLite has it.
 func (s shape) integers() attrs {
 	return attrs{
-		"inputs":  []attrs{{"name": "x", "dtype": "i8", "encoding": "affine", "bits": 8, "zero_point": 0, "scale": 0.02, "shape": []int{1, s.size, s.size, s.channels}, "layout": "NHWC"}},
+		"inputs": []attrs{{"name": "x", "dtype": "i8", "encoding": "affine", "bits": 8, "zero_point": 0, "scale": 0.02,
+			"shape": []int{1, s.size, s.size, s.channels}, "layout": "NHWC"}},
 		"outputs": []string{"conv"},
-		"nodes": []attrs{{"name": "conv", "op": "int_conv2d", "inputs": []string{"x"}, "weights": attrs{"bias": "conv.bias"},
-			"attrs": attrs{"filters": s.channels, "kernel": []int{s.kernel, s.kernel}, "padding": "same", "requantize": "fixed_point", "dtype": "i8", "zero_point": 0, "scale": 0.02}}},
+		"nodes": []attrs{{"name": "conv", "op": "int_conv2d", "inputs": []string{"x"},
+			"weights": attrs{"bias": "conv.bias"},
+			"attrs": attrs{"filters": s.channels, "kernel": []int{s.kernel, s.kernel}, "padding": "same",
+				"requantize": "fixed_point", "dtype": "i8", "zero_point": 0, "scale": 0.02}}},
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// precisions are those that convolutions are measured in, with the speedups of binary convolutions on a Pixel 1 by Larq Compute Engine's
-// Table 2: mean, weighted mean, range.
+// precisions are those that convolutions are measured in, with the speedups of binary convolutions
+// on a Pixel 1 by Larq Compute Engine's Table 2: mean, weighted mean, range.
 func precisions(t string) []precision {
 	return []precision{
 		{"binary", setOf(features(t)...).String(), ""},
@@ -21,17 +21,21 @@ type precision struct{ name, variant, speedup string }
 // measured are those of the shapes that were measured in all precisions.
 func (r results) measured(t string, shapes []shape) []shape {
 	return slices.DeleteFunc(slices.Clone(shapes), func(s shape) bool {
-		return slices.ContainsFunc(precisions(t), func(p precision) bool { return r.find(t, s.name(), p.variant) == nil })
+		return slices.ContainsFunc(precisions(t), func(p precision) bool {
+			return r.find(t, s.name(), p.variant) == nil
+		})
 	})
 }
 
-// speedups are what Larq Compute Engine's Table 2 has, of the shapes of its Figure 3.
+// speedups writes the rows of Larq Compute Engine's Table 2, for the shapes of its Figure 3.
 func (r results) speedups(b *strings.Builder, t string) {
 	shapes, all := r.measured(t, sweep()), precisions(t)
 	if len(shapes) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n%d of the %d convolutions of Larq Compute Engine's Figure 3, in bits beside bytes and floats, as its Table 2 has it (weighted by the other's cost):\n\n| binary beside | mean | weighted mean | range | the paper's on a Pixel 1 |\n|---|---|---|---|---|\n", len(shapes), len(sweep()))
+	fmt.Fprintf(b, "\n%d of the %d convolutions of Larq Compute Engine's Figure 3, in bits beside bytes and floats, "+
+		"as its Table 2 has it (weighted by the other's cost):\n\n| binary beside | mean | weighted mean | range | "+
+		"the paper's on a Pixel 1 |\n|---|---|---|---|---|\n", len(shapes), len(sweep()))
 	for _, p := range all[1:] {
 		var times []float64
 		sum, weighted, costs := 0.0, 0.0, 0.0
@@ -40,6 +44,7 @@ func (r results) speedups(b *strings.Builder, t string) {
 			x := other / r.find(t, s.name(), all[0].variant).Cost
 			times, sum, weighted, costs = append(times, x), sum+x, weighted+x*other, costs+other
 		}
-		fmt.Fprintf(b, "| %s | %.1f | %.1f | %.1f to %.1f | %s |\n", p.name, sum/float64(len(shapes)), weighted/costs, slices.Min(times), slices.Max(times), p.speedup)
+		fmt.Fprintf(b, "| %s | %.1f | %.1f | %.1f to %.1f | %s |\n", p.name, sum/float64(len(shapes)), weighted/costs,
+			slices.Min(times), slices.Max(times), p.speedup)
 	}
 }

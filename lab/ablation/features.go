@@ -28,7 +28,8 @@ const (
 	packing   feature = "bitpack fusion"
 )
 
-// features are those of a target, in the order of Riptide's ladder. Simulated boards run one thread.
+// features are those of a target, in the order of Riptide's ladder. Simulated boards run one
+// thread.
 func features(target string) []feature {
 	if target == targets.HostName {
 		return []feature{tiling, vectorize, parallel, popcount, glue, packing}
@@ -36,19 +37,23 @@ func features(target string) []feature {
 	return []feature{tiling, vectorize, popcount, glue, packing}
 }
 
-// what the features are, for the page.
-func (f feature) what() string {
+// description explains the feature on the page.
+func (f feature) description() string {
 	return map[feature]string{
-		tiling:    "loops are split, ordered and written out, and sums computed where they are used, in registers (all steps that are not named here)",
+		tiling: "loops are split, ordered and written out, and sums computed where they are used, in registers " +
+			"(all steps that are not named here)",
 		vectorize: "steps vectorize",
 		parallel:  "steps parallel, and a thread for each core",
-		popcount:  "sums by the algorithm and the strategy of least estimated cost, with the target's instructions for them; off: words, one after the other, and the compiler's popcount",
-		glue:      "normalization and quantizers in the kernels of convolutions; off: sums go to memory as f32, and stages of their own read them there",
-		packing:   "levels are packed into bit planes by the kernels that make them; off: these write them one a byte, and stages of their own pack them",
+		popcount: "sums by the algorithm and the strategy of least estimated cost, with the target's instructions " +
+			"for them; off: words, one after the other, and the compiler's popcount",
+		glue: "normalization and quantizers in the kernels of convolutions; off: sums go to memory as f32, and " +
+			"stages of their own read them there",
+		packing: "levels are packed into bit planes by the kernels that make them; off: these write them one a " +
+			"byte, and stages of their own pack them",
 	}[f]
 }
 
-// set is what is on.
+// set is the features that are on.
 type set map[feature]bool
 
 func (s set) String() string {
@@ -91,12 +96,14 @@ func ladder(target string) []step {
 // leaveOneOut leaves each feature out.
 func leaveOneOut(target string) (steps []step) {
 	for _, f := range features(target) {
-		steps = append(steps, step{f, setOf(slices.DeleteFunc(features(target), func(g feature) bool { return g == f })...)})
+		steps = append(steps, step{f, setOf(slices.DeleteFunc(features(target), func(g feature) bool {
+			return g == f
+		})...)})
 	}
 	return steps
 }
 
-// options compile a model with what is on.
+// options compile a model with the features of s.
 func (s set) options(ctx context.Context, path, target string) (ripc.Options, error) {
 	o := ripc.Options{Target: target, PackApart: !s[packing]}
 	g, err := ripc.Load(ctx, path)
@@ -108,7 +115,7 @@ func (s set) options(ctx context.Context, path, target string) (ripc.Options, er
 		if n.Op != "bitserial_conv2d" && n.Op != "bitserial_dense" {
 			continue
 		}
-		if !s[glue] { // what the caller sees is not folded
+		if !s[glue] { // outputs of the network are not folded
 			o.Import.End = append(o.Import.End, n.Output)
 		}
 		if !s[popcount] {
@@ -139,8 +146,8 @@ func (s set) options(ctx context.Context, path, target string) (ripc.Options, er
 	return o, nil
 }
 
-// trace is the schedule of f: that of its strategy, without the steps of features that are off, and without those that need these: that
-// cannot be done without them, or leave what cannot be proved right.
+// trace is the schedule of f: that of its strategy, without the steps of features that are off, and
+// without those that need these: that cannot be done without them, or leave a Func without proof.
 func (s set) trace(f *ir.Func, t targets.Target) (schedule.Trace, error) {
 	choice, err := s.choice(f, t)
 	if err != nil {

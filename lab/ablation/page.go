@@ -37,15 +37,16 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 	return map[string]string{name + ".md": r.page(), name + ".svg": r.bars()}, nil
 }
 
-// reasons say why a step costs what it does where it makes a network slower, by the feature that is added. The page shows one beside a step
-// that was measured to do so.
+// reasons say why an added feature makes a network slower, by feature. The page shows one beside a
+// step that was measured to do so.
 var reasons = map[feature]string{
-	tiling:    "written out and in tiles, sums are in scalar registers, of which there are too few for a tile",
+	tiling:    "written out and in tiles, sums are in scalar registers, which are fewer than a tile has sums",
 	vectorize: "without an instruction that counts bits in lanes, the compiler counts them by shifts and masks",
 	parallel:  "threads wait for each other behind each stage, and cores that other work keeps busy make all wait",
 	popcount:  "strategies are chosen by estimates, which were wrong here",
 	glue:      "the kernels compare with thresholds where stages of their own would have run on all threads",
-	packing:   "the kernels make words of the levels that they hold, where a stage of its own packs more of them at once",
+	packing: "the kernels make words of the levels that they hold, where a stage of its own packs more of them at " +
+		"once",
 }
 
 // slower is from where on a step counts as slower than the one before.
@@ -53,12 +54,16 @@ const slower = 1.02
 
 func (r results) page() string {
 	var b strings.Builder
-	b.WriteString("# Ablation\n\n<!-- Made by make ablation from lab/data/ablation.jsonl; do not edit. -->\n\nThe worth of each optimization. `make ablation` measures missing figures, and `make ablation ABLATION=\"--targets rpi3 --anew\"` measures anew. [ablation.jsonl](../lab/data/ablation.jsonl) has all figures, those of single convolutions too.\n\n")
-	b.WriteString("Costs are milliseconds on one machine (`host`: the least of at least 20 runs) and estimated cycles of simulated boards, with one thread ([estimates.md](estimates.md)). ")
+	b.WriteString("# Ablation\n\n<!-- Made by make ablation from lab/data/ablation.jsonl; do not edit. -->\n\nThe " +
+		"worth of each optimization. `make ablation` measures missing figures, and `make ablation " +
+		"ABLATION=\"--targets rpi3 --anew\"` measures anew. [ablation.jsonl](../lab/data/ablation.jsonl) has all " +
+		"figures, those of single convolutions too.\n\n")
+	b.WriteString("Costs are milliseconds on one machine (`host`: the least of at least 20 runs) and estimated " +
+		"cycles of simulated boards, with one thread ([estimates.md](estimates.md)). ")
 	b.WriteString("Each section says with how many threads and when its figures were measured.\n\n")
 	b.WriteString("| optimization | |\n|---|---|\n")
 	for _, f := range features(targets.HostName) {
-		fmt.Fprintf(&b, "| %s | %s |\n", f, f.what())
+		fmt.Fprintf(&b, "| %s | %s |\n", f, f.description())
 	}
 	b.WriteString("\n![the ladder](ablation.svg)\n")
 	for _, t := range r.targets() {
@@ -82,41 +87,47 @@ func (r results) pageOf(b *strings.Builder, t string) {
 	twin := r.find(t, ladderNetwork, floatTwin)
 	fmt.Fprintf(b, "\n## %s\n\n", t)
 	r.sourceOf(b, t)
-	fmt.Fprintf(b, "SqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added one after the other; the last column of numbers leaves each out of the whole:\n\n| with | cost | times the float twin's speed | times the step before | times as slow without it | |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(b, "SqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added "+
+		"one after the other; the last column of numbers leaves each out of the whole:\n\n| with | cost | times the "+
+		"float twin's speed | times the step before | times as slow without it | |\n|---|---|---|---|---|---|\n")
 	var last *figure
 	for _, s := range ladder(t) {
 		f := r.find(t, ladderNetwork, s.on.String())
 		if f == nil {
 			continue
 		}
-		ratio, without, why := "", r.without(t, s.of), ""
+		ratio, without, why := "", r.slowdown(t, s.of), ""
 		if last != nil {
 			if ratio = fmt.Sprintf("%.2f", last.Cost/f.Cost); f.Cost > slower*last.Cost {
 				why = "slower: " + reasons[s.of]
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.added(), f.text(), f.against(twin), ratio, without, why)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.label(), f.text(), f.speedup(twin), ratio, without, why)
 		last = f
 	}
 	if twin != nil {
 		fmt.Fprintf(b, "| %s | %s | 1.00 | | | |\n", floatTwin, twin.text())
 	}
-	fmt.Fprintf(b, "\nGlue: the share of stages that are neither convolutions nor dense layers.\n\n| network | cost | glue | times the float twin's speed |\n|---|---|---|---|\n")
+	fmt.Fprintf(b, "\nGlue: the share of stages that are neither convolutions nor dense layers.\n\n| network | cost "+
+		"| glue | times the float twin's speed |\n|---|---|---|---|\n")
 	for _, n := range gluedNetworks() {
 		if f := r.find(t, n, setOf(features(t)...).String()); f != nil && f.Has("glue_share") {
-			fmt.Fprintf(b, "| %s | %s | %.1f %% | %s |\n", n, f.text(), 100*f.Values["glue_share"], f.against(r.find(t, n, floatTwin)))
+			fmt.Fprintf(b, "| %s | %s | %.1f %% | %s |\n", n, f.text(), 100*f.Values["glue_share"],
+				f.speedup(r.find(t, n, floatTwin)))
 		}
 	}
 	for _, s := range leaveOneOut(t) {
 		if f := r.find(t, ladderNetwork, s.on.String()); s.of == glue && f != nil && f.Has("glue_share") {
-			fmt.Fprintf(b, "| %s without %s | %s | %.1f %% | %s |\n", ladderNetwork, glue, f.text(), 100*f.Values["glue_share"], f.against(twin))
+			fmt.Fprintf(b, "| %s without %s | %s | %.1f %% | %s |\n", ladderNetwork, glue, f.text(),
+				100*f.Values["glue_share"], f.speedup(twin))
 		}
 	}
 	r.speedups(b, t)
 }
 
-// without says how many times as slow the network is if an optimization alone is left out, "" if that was not measured.
-func (r results) without(t string, left feature) string {
+// slowdown returns how many times as slow the network is if an optimization alone is left out, ""
+// if that was not measured.
+func (r results) slowdown(t string, left feature) string {
 	all := r.find(t, ladderNetwork, setOf(features(t)...).String())
 	for _, s := range leaveOneOut(t) {
 		if f := r.find(t, ladderNetwork, s.on.String()); s.of == left && f != nil && all != nil {
@@ -126,7 +137,8 @@ func (r results) without(t string, left feature) string {
 	return ""
 }
 
-// sourceOf says where the figures of a target are from, and with how many threads they were measured.
+// sourceOf says where the figures of a target are from, and with how many threads they were
+// measured.
 func (r results) sourceOf(b *strings.Builder, t string) {
 	var all []*figures.Figure
 	several, load := 1.0, 0.0
@@ -153,8 +165,8 @@ func (f *figure) text() string {
 	return fmt.Sprintf("%.3f M", f.Cost/1e6)
 }
 
-// against is how often f goes into the float twin's cost.
-func (f *figure) against(twin *figure) string {
+// speedup returns the float twin's cost over f's.
+func (f *figure) speedup(twin *figure) string {
 	if twin == nil {
 		return ""
 	}
@@ -176,7 +188,7 @@ func (r results) bars() string {
 			if f := r.find(t, ladderNetwork, s.on.String()); f != nil {
 				x := twin.Cost / f.Cost
 				speeds, most = append(speeds, x), max(most, x)
-				part.Lines = append(part.Lines, task.Line{Label: s.added(), Text: fmt.Sprintf("%.2f", x)})
+				part.Lines = append(part.Lines, task.Line{Label: s.label(), Text: fmt.Sprintf("%.2f", x)})
 			}
 		}
 		for i, x := range speeds {
@@ -188,8 +200,8 @@ func (r results) bars() string {
 	return task.Picture(parts)
 }
 
-// added names the feature that a step of the ladder adds.
-func (s step) added() string {
+// label names the feature that a step of the ladder adds.
+func (s step) label() string {
 	if s.of == "" {
 		return "nothing"
 	}

@@ -33,7 +33,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("bars for %d steps:\n%s", len(ladder("rpi3")), svg)
 	}
 	for _, f := range features(targets.HostName) {
-		if reasons[f] == "" || f.what() == "" {
+		if reasons[f] == "" || f.description() == "" {
 			t.Errorf("nothing is said of %s", f)
 		}
 	}
@@ -108,9 +108,9 @@ func TestSample(t *testing.T) {
 	for n := 1; n <= len(sweep()); n++ {
 		seen := map[shape]bool{}
 		extents := map[int]bool{}
-		for i, s := range sampled(sweep(), n) {
+		for i, s := range sampleShapes(sweep(), n) {
 			seen[s], extents[s.size] = true, true
-			if n > 1 && i < n-1 && sampled(sweep(), n-1)[i] != s {
+			if n > 1 && i < n-1 && sampleShapes(sweep(), n-1)[i] != s {
 				t.Fatalf("sample of %d has another shape at %d", n, i)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package figures keeps what the lab measures: one line of JSON a measurement, in files that only grow, with the date, the commit, the CPU and
-// the tools of each.
+// Package figures keeps the lab's measurements: one line of JSON a measurement, in files that only
+// grow, with the date, the commit, the CPU and the tools of each.
 package figures
 
 import (
@@ -10,10 +10,10 @@ import (
 	"ripc/measure"
 )
 
-// Key says what a figure is of.
+// Key names a figure.
 type Key struct {
 	Subject string `json:"subject"`           // a layer, a network, a command or a kernel
-	Variant string `json:"variant,omitempty"` // how it is computed, such as by another engine; "" is the task's usual way
+	Variant string `json:"variant,omitempty"` // such as another engine; "" is the task's usual way
 	Target  string `json:"target,omitempty"`  // "" is this machine
 	Threads int    `json:"threads,omitempty"` // 0 where the task has one number of threads
 }
@@ -31,8 +31,9 @@ func (k Key) String() string {
 type Figure struct {
 	Task string `json:"task"`
 	Key
-	// Values are numbers by quantity. A quantity's name ends in its unit: "min_ms", "library_bytes". Of repeated measurements the least
-	// value of names that begin with "min_" counts, the greatest of "max_", else the median.
+	// Values are numbers by quantity. A quantity's name ends in its unit: "min_ms",
+	// "library_bytes". Of repeated measurements the least value of names that begin with "min_"
+	// counts, the greatest of "max_", else the median.
 	Values map[string]float64 `json:"values,omitempty"`
 	Unit   string             `json:"unit,omitempty"`   // of values that name none
 	Curves [][]float64        `json:"curves,omitempty"` // one for each seed
@@ -40,10 +41,11 @@ type Figure struct {
 	Mark
 }
 
-// Of returns the values of what a run of code measured.
-func Of(m measure.Figures) map[string]float64 {
+// Values returns the values of a measured run.
+func Values(m measure.Figures) map[string]float64 {
 	v := map[string]float64{}
-	for name, x := range map[string]*float64{"min_ms": m.MinMS, "median_ms": m.MedianMS, "macs_per_cycle": m.MACsPerCycle, "estimated_cycles": m.EstimatedCycles} {
+	for name, x := range map[string]*float64{"min_ms": m.MinMS, "median_ms": m.MedianMS,
+		"macs_per_cycle": m.MACsPerCycle, "estimated_cycles": m.EstimatedCycles} {
 		if x != nil {
 			v[name] = *x
 		}
@@ -120,7 +122,8 @@ func (s *Store) Latest() []*Figure {
 	return all
 }
 
-// Find returns the newest figure of a key, nil if there is none: the measurements of the newest mark together.
+// Find returns the newest figure of a key, nil if there is none: the measurements of the newest
+// mark together.
 func (s *Store) Find(k Key) *Figure {
 	var same []Figure
 	for _, f := range slices.Backward(s.figures[k]) {

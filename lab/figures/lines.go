@@ -13,7 +13,8 @@ import (
 	"path/filepath"
 )
 
-// ReadLines reads the values of a file of JSON lines, which is compressed if its name says so. A file that is not there has none.
+// ReadLines reads the values of a file of JSON lines, which is compressed if its name says so. A
+// file that is not there has none.
 func ReadLines[T any](path string) (all []T, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

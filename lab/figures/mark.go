@@ -11,26 +11,31 @@ import (
 	"ripc/measure"
 )
 
-// Mark says where a figure is from. It belongs to each figure: a command that measures nothing changes no mark.
+// Mark says where a figure is from. It belongs to each figure: a command that measures nothing
+// changes no mark.
 type Mark struct {
 	Date string `json:"date"` // year-month-day
-	// Commit is the last commit of the code that was measured, with "+" behind it if files of that code were changed since. "" is unknown.
+	// Commit is the last commit of the code that was measured, with "+" behind it if files of that
+	// code were changed since. "" is unknown.
 	Commit string `json:"commit"`
 	CPU    string `json:"cpu"`            // the CPU that measured, or the core that a model estimates
-	Tool   string `json:"tool,omitempty"` // the system and the versions of what was run
+	Tool   string `json:"tool,omitempty"` // the system and the versions of the programs
 }
 
 // Compiler lists the folders that decide which code a network becomes.
 func Compiler() []string {
-	return []string{"codegen", "compile", "fusedglue", "graph", "importer", "ir", "lower", "recognize", "runtime", "schedule", "targets"}
+	return []string{"codegen", "compile", "fusedglue", "graph", "importer", "ir", "lower", "recognize", "runtime",
+		"schedule", "targets"}
 }
 
 // commitDigits is the length of a commit in a mark.
 const commitDigits = 12
 
-// Now returns the mark of what this CPU measures now. code lists folders that are measured besides Compiler.
+// Now returns the mark of measurements of this CPU at this moment. code lists folders that are
+// measured besides Compiler.
 func Now(tool string, code ...string) Mark {
-	return Mark{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Commit: head(append(Compiler(), code...)), Tool: tool}
+	return Mark{Date: time.Now().Format(time.DateOnly), CPU: measure.CPU(), Commit: head(append(Compiler(), code...)),
+		Tool: tool}
 }
 
 // Prefixes of the CPUs of marks that say nothing of this machine.
@@ -45,8 +50,8 @@ func (m Mark) Estimated(core string) Mark {
 	return m
 }
 
-// Counted returns m of instructions that qemu counts.
-func (m Mark) Counted() Mark {
+// ByQemu returns the mark of instructions that qemu counts.
+func (m Mark) ByQemu() Mark {
 	m.CPU = byQemu
 	return m
 }
@@ -68,9 +73,10 @@ func head(folders []string) string {
 	return text
 }
 
-// String returns the mark for people: "2026-11-22, commit 0123456789ab, AMD EPYC".
+// String returns the mark for people: `2026-11-22, commit 0123456789ab, AMD EPYC`.
 func (m Mark) String() string {
-	return fmt.Sprintf("%s, commit %s, %s", cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"), cmp.Or(m.CPU, "unknown CPU"))
+	return fmt.Sprintf("%s, commit %s, %s", cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"),
+		cmp.Or(m.CPU, "unknown CPU"))
 }
 
 // Sources says where figures are from, a sentence for each mark, the oldest first.

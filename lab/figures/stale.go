@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Stale prints a line for the newest figures of each date and commit: how many commits have changed the code since. code lists folders that
-// the figures measure besides Compiler. Stale reports whether figures are older than their code.
+// Stale prints a line for the newest figures of each date and commit: how many commits have changed
+// the code since. code lists folders that the figures measure besides Compiler. Stale reports
+// whether figures are older than their code.
 func (s *Store) Stale(w io.Writer, code ...string) (old bool, err error) {
 	all := s.Latest()
 	count := map[Mark]int{}
@@ -32,12 +33,13 @@ func (s *Store) Stale(w io.Writer, code ...string) (old bool, err error) {
 			return old, fmt.Errorf("%s: %w", s.path, err)
 		}
 		old = old || age != current
-		fmt.Fprintf(w, "%s: %d of %d figures of %s, commit %s: %s\n", s.path, count[m], len(all), cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"), age)
+		fmt.Fprintf(w, "%s: %d of %d figures of %s, commit %s: %s\n", s.path, count[m], len(all),
+			cmp.Or(m.Date, "no date"), cmp.Or(m.Commit, "unknown"), age)
 	}
 	return old, nil
 }
 
-// current is the age of figures whose code has not changed.
+// current is the age of figures of unchanged code.
 const current = "as new as the code"
 
 // age says how many commits changed folders since the mark's.

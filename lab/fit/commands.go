@@ -1,6 +1,7 @@
-// Package fit makes the model of a machine, which chooses algorithms and schedules (docs/machines.md): it measures schedules of layers, fits
-// the model to them, and judges what the model chooses for other layers. All points are kept (lab/data/points), so that a fit of other features measures
-// nothing anew. schedule/machine/data has the models.
+// Package fit makes the model of a machine, which chooses algorithms and schedules
+// (docs/machines.md): it measures schedules of layers, fits the model to them, and judges the
+// model's choices for other layers. All points are kept (lab/data/points), so that a fit of other
+// features measures nothing anew. schedule/machine/data has the models.
 package fit
 
 import (
@@ -18,12 +19,12 @@ import (
 	"ripc/targets"
 )
 
-// options say what is measured and fitted.
+// options are the flags of both commands.
 type options struct {
 	from                       uint64   // seed of the first drawn layer
 	layers, points, multiplies int      // drawn layers, schedules of each, and multiply-accumulates of a layer at most
-	models                     []string // whose layers are measured in the place of drawn ones
-	fit, sieve                 bool     // what is fitted
+	models                     []string // files or networks with layers to measure in the place of drawn ones
+	fit, sieve                 bool     // the models to fit
 	check                      bool     // predict layers that the fit has not seen
 }
 
@@ -31,16 +32,21 @@ type options struct {
 func Commands() []*cobra.Command {
 	var learned, judged options
 	fit := command("fit", "measure layers, and fit the model of a machine to them", learnLayers, &learned)
-	fit.Long = "Layers are drawn at random, by each of their algorithms, or belong to the networks that --models names. Costs are times on this machine, " +
-		"estimated cycles of a simulated board or instructions of a simulated microcontroller. A command that was stopped goes on where it was (build/learn)."
+	fit.Long = "Layers are drawn at random, by each of their algorithms, or belong to the networks that --models " +
+		"names. Costs are times on this machine, " +
+		"estimated cycles of a simulated board or instructions of a simulated microcontroller. A command that was " +
+		"stopped goes on where it was (build/learn)."
 	f := fit.Flags()
 	f.IntVar(&learned.layers, "layers", 320, "drawn layers")
 	f.IntVar(&learned.points, "points", 20, "schedules of a layer")
 	f.BoolVar(&learned.fit, "fit", true, "fit the model to all points")
-	f.BoolVar(&learned.check, "check", true, "predict layers that a fit has not seen, which takes as long as the rest; else the last check stands")
+	f.BoolVar(&learned.check, "check", true, "predict layers that a fit has not seen, which takes as long as the "+
+		"rest; else the last check stands")
 	f.BoolVar(&learned.sieve, "sieve", true, "fit the sieve as well, which takes minutes")
-	f.StringSliceVar(&learned.models, "models", nil, "measure the layers of these in the place of drawn ones: files, or names of examples/networks")
-	judge := command("judge", "compare what compile chooses for layers that no fit has seen with the best of their measured schedules", judgeChoices, &judged)
+	f.StringSliceVar(&learned.models, "models", nil, "measure the layers of these in the place of drawn ones: "+
+		"files, or names of examples/networks")
+	judge := command("judge", "compare compile's choices for layers that no fit has seen with the best of their "+
+		"measured schedules", judgeChoices, &judged)
 	judge.Flags().IntVar(&judged.layers, "layers", 20, "drawn layers")
 	judge.Flags().IntVar(&judged.points, "points", 40, "schedules of a layer")
 	return []*cobra.Command{fit, judge}
@@ -59,7 +65,8 @@ func command(name, short string, run func(context.Context, targets.Target, optio
 	}}
 	c.Flags().StringVar(&target, "target", "cortex-m4", "target of the model")
 	c.Flags().Uint64Var(&o.from, "from", 0, "seed of the first layer")
-	c.Flags().IntVar(&o.multiplies, "macs", 0, "multiply-accumulates of a layer at most (3,000,000, or 300,000 for a microcontroller)")
+	c.Flags().IntVar(&o.multiplies, "macs", 0, "multiply-accumulates of a layer at most (3,000,000, or 300,000 for "+
+		"a microcontroller)")
 	return c
 }
 

@@ -22,7 +22,8 @@ type described struct {
 	around, aroundShared float64 // by how much the stages around it cost more than those of another kernel, on one core and on all
 }
 
-// describePoints builds the schedules of points again, and describes them. It leaves out points of kernels and strategies that changed.
+// describePoints builds the schedules of points again, and describes them. It leaves out points of
+// kernels and strategies that changed.
 func describePoints(ctx context.Context, t targets.Target, points []point) ([]described, error) {
 	byLayer := map[uint64][]point{}
 	for _, p := range points {

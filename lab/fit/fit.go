@@ -44,7 +44,8 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 	case by.Simulated:
 		mark = mark.Estimated(by.CPU)
 	}
-	w := machine.Weights{Target: machine.FileName(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit, Tool: mark.CPU, Networks: len(layers), Points: len(all)}
+	w := machine.Weights{Target: machine.FileName(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit,
+		Tool: mark.CPU, Networks: len(layers), Points: len(all)}
 	if old, ok, err := machine.Of(t); err == nil && ok {
 		w.Choice, w.Shared, w.Error, w.Sieve = old.Choice, old.Shared, old.Error, old.Sieve
 	}
@@ -75,17 +76,21 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 	return m.Write(machineData())
 }
 
-// checkHeld predicts layers that a fit has not seen, and prints how good choices by these predictions are.
+// checkHeld predicts layers that a fit has not seen, and prints how good choices by these
+// predictions are.
 func checkHeld(ctx context.Context, l *costmodel.Library, t targets.Target, points []described) (machine.Error, error) {
 	linear, predicted, err := predictHeld(ctx, l, t, points)
 	if err != nil {
 		return machine.Error{}, err
 	}
-	fmt.Printf("%d points; hundredths above the best of a layer, of layers that were held out: mean, p90, worst\n", len(points))
+	fmt.Printf("%d points; hundredths above the best of a layer, of layers that were held out: mean, p90, worst\n",
+		len(points))
 	show := func(what string, score []float64, n ...int) {
 		var text []string
 		for _, n := range n {
-			text = append(text, fmt.Sprintf("best of %d: %s", n, quantiles(regrets(points, func(i int) float64 { return score[i] }, n))))
+			text = append(text, fmt.Sprintf("best of %d: %s", n, quantiles(regrets(points, func(i int) float64 {
+				return score[i]
+			}, n))))
 		}
 		fmt.Printf("%-10s %s\n", what, strings.Join(text, "   "))
 	}
@@ -102,14 +107,17 @@ func errorsOf(points []described, predicted []float64) machine.Error {
 		errors = append(errors, math.Abs(predicted[i]/p.Point.Cost-1))
 	}
 	slices.Sort(errors)
-	return machine.Error{Median: stat.Quantile(0.5, stat.Empirical, errors, nil), P90: stat.Quantile(0.9, stat.Empirical, errors, nil)}
+	return machine.Error{Median: stat.Quantile(0.5, stat.Empirical, errors, nil),
+		P90: stat.Quantile(0.9, stat.Empirical, errors, nil)}
 }
 
 // heldParts is the number of parts of the layers. Each is predicted by a fit to the others.
 const heldParts = 5
 
-// predictHeld predicts the points of each part of the layers by a fit to the others: by prices alone, and with trees.
-func predictHeld(ctx context.Context, l *costmodel.Library, t targets.Target, points []described) (linear, predicted []float64, err error) {
+// predictHeld predicts the points of each part of the layers by a fit to the others: by prices
+// alone, and with trees.
+func predictHeld(ctx context.Context, l *costmodel.Library, t targets.Target,
+	points []described) (linear, predicted []float64, err error) {
 	linear, predicted = make([]float64, len(points)), make([]float64, len(points))
 	for part := range uint64(heldParts) {
 		var seen []machine.Point
@@ -149,8 +157,10 @@ func printWorst(points []described, predicted []float64, score func(i int) float
 	for _, m := range all[:min(printed, len(all))] {
 		text := func(i int) string {
 			p := points[i].point
-			return fmt.Sprintf("%s %s %s: %.0f, predicted %.0f", p.Algorithm, p.Strategy, p.Values, p.Cost, predicted[i])
+			return fmt.Sprintf("%s %s %s: %.0f, predicted %.0f", p.Algorithm, p.Strategy, p.Values, p.Cost,
+				predicted[i])
 		}
-		fmt.Printf("layer %s: %.2f times the best\n  taken %s\n  best  %s\n", points[m.taken].Group, m.ratio, text(m.taken), text(m.best))
+		fmt.Printf("layer %s: %.2f times the best\n  taken %s\n  best  %s\n", points[m.taken].Group, m.ratio,
+			text(m.taken), text(m.best))
 	}
 }

@@ -21,7 +21,8 @@ import (
 // firstJudged is the seed of the first layer that no fit sees.
 const firstJudged = 1_000_000
 
-// judgeChoices compares what compile takes with the best of the points of layers that no fit has seen. It writes the result to the model.
+// judgeChoices compares compile's choices with the best points of layers that no fit has seen. It
+// writes the result to the model.
 func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	m, ok, err := machine.Of(t)
 	if err != nil {
@@ -71,7 +72,8 @@ func judge(points []described, predicted []float64) machine.Choice {
 	taken := regrets(points, func(i int) float64 { return takenFirst(points[i]) }, 1)
 	known := regrets(points, func(i int) float64 { return predicted[i] + points[i].around }, 1)
 	fmt.Printf("  taken %s\n  were all points predicted %s\n", quantiles(taken), quantiles(known))
-	return machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil), P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1]}
+	return machine.Choice{Networks: len(taken), Mean: stat.GeometricMean(taken, nil),
+		P90: stat.Quantile(0.9, stat.Empirical, taken, nil), Worst: taken[len(taken)-1]}
 }
 
 // takenFirst is the score of a point by compile's choice.
@@ -171,7 +173,8 @@ func pools(points []described) [][]int {
 	return all
 }
 
-// regrets returns, for each pool, the ratio of the least cost of the n points of the lowest score to the least cost of all. Ratios are sorted.
+// regrets returns, for each pool, the ratio of the least cost of the n points of the lowest score
+// to the least cost of all. Ratios are sorted.
 func regrets(points []described, score func(i int) float64, n int) []float64 {
 	var all []float64
 	r := rand.New(rand.NewPCG(1, 1))
@@ -191,10 +194,12 @@ func regrets(points []described, score func(i int) float64, n int) []float64 {
 	return all
 }
 
-// quantiles prints ratios as hundredths above 1: the geometric mean, the 90th percentile and the worst.
+// quantiles prints ratios as hundredths above 1: the geometric mean, the 90th percentile and the
+// worst.
 func quantiles(all []float64) string {
 	if len(all) == 0 {
 		return "no pools"
 	}
-	return fmt.Sprintf("%5.1f %5.1f %5.0f", 100*(stat.GeometricMean(all, nil)-1), 100*(stat.Quantile(0.9, stat.Empirical, all, nil)-1), 100*(all[len(all)-1]-1))
+	return fmt.Sprintf("%5.1f %5.1f %5.0f", 100*(stat.GeometricMean(all, nil)-1),
+		100*(stat.Quantile(0.9, stat.Empirical, all, nil)-1), 100*(all[len(all)-1]-1))
 }

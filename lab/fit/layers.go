@@ -40,7 +40,8 @@ func modelSource(model string) source {
 // models is the folder of models that points were measured of; points may name it by an older path.
 const models = "lab/fit/models"
 
-// write returns the path of the source's model, which it writes to dir if there is no such file yet.
+// write returns the path of the source's model, which it writes to dir if there is no such file
+// yet.
 func (s source) write(dir string) (path string, err error) {
 	if s.model == "" {
 		path = filepath.Join(dir, "drawn.json")
@@ -217,7 +218,8 @@ func (l *lowered) kernels(layer string) (all []kernel, main int, err error) {
 }
 
 // drawnKernels returns the kernels of a drawn layer, main of them, and of the stages around it.
-func drawnKernels(ctx context.Context, t targets.Target, seed uint64, multiplies int, compiled bool) (all []kernel, main int, err error) {
+func drawnKernels(ctx context.Context, t targets.Target, seed uint64, multiplies int,
+	compiled bool) (all []kernel, main int, err error) {
 	l, err := source{seed: seed, multiplies: multiplies}.lower(ctx, t, compiled)
 	if err != nil {
 		return nil, 0, err

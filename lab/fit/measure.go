@@ -35,10 +35,12 @@ type point struct {
 	Cost      float64         `json:"cost"`            // in the unit of the runner
 }
 
-// promisingOfKernel is the number of schedules that are built of a kernel to find its most promising ones.
+// promisingOfKernel is the number of schedules that are built of a kernel to find its most
+// promising ones.
 const promisingOfKernel = 12
 
-// stagesAround is the number of measured kernels of the stages around a layer. Each has one or two schedules.
+// stagesAround is the number of measured kernels of the stages around a layer. Each has one or two
+// schedules.
 const stagesAround = 4
 
 // collector measures points of layers on a target.
@@ -53,15 +55,17 @@ func openCollector(ctx context.Context, t targets.Target, o options) (*collector
 	return &collector{o, m}, err
 }
 
-// origin says what measured points.
+// origin is the machine of measured points.
 type origin struct {
 	unit records.Unit
 	records.Machine
 }
 
-// measureSources measures the layers of o.models or, if there are none, o.layers drawn ones from seed o.from on. It skips layers that have
-// points in known or in file, and appends the new points to file.
-func measureSources(ctx context.Context, t targets.Target, file string, known []point, o options) (by origin, err error) {
+// measureSources measures the layers of o.models or, if there are none, o.layers drawn ones from
+// seed o.from on. It skips layers that have points in known or in file, and appends the new points
+// to file.
+func measureSources(ctx context.Context, t targets.Target, file string, known []point,
+	o options) (by origin, err error) {
 	fresh, err := figures.ReadLines[point](file)
 	if err != nil {
 		return by, err
@@ -145,7 +149,8 @@ func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, e
 
 // kernels measures the first main kernels, those of a layer of the source, and some of the others.
 func (c *collector) kernels(ctx context.Context, from source, kernels []kernel, main int) ([]point, error) {
-	s := sampler{collector: c, from: from, r: rand.New(rand.NewPCG(from.seed, 3)), seen: map[string]int{}, best: map[string]point{}}
+	s := sampler{collector: c, from: from, r: rand.New(rand.NewPCG(from.seed, 3)), seen: map[string]int{},
+		best: map[string]point{}}
 	if err := s.sample(ctx, kernels[:main], c.points); err != nil {
 		return nil, err
 	}
@@ -169,8 +174,8 @@ type sampler struct {
 	best   map[string]point // the cheapest point of each kernel, by key
 }
 
-// sample measures the schedule that compile finds for each kernel, then the most promising ones of all, then others at random, until there are n
-// points.
+// sample measures the schedule that compile finds for each kernel, then the most promising ones of
+// all, then others at random, until there are n points.
 func (s *sampler) sample(ctx context.Context, kernels []kernel, n int) error {
 	start := len(s.points)
 	for _, k := range kernels {
@@ -204,7 +209,8 @@ func (s *sampler) sample(ctx context.Context, kernels []kernel, n int) error {
 	return nil
 }
 
-// draw returns a random point of k's space or, half of the time, one near the cheapest that was measured.
+// draw returns a random point of k's space or, half of the time, one near the cheapest that was
+// measured.
 func (s *sampler) draw(k kernel) space.Point {
 	const steps = 4 // at most, from the cheapest
 	best, ok := s.best[k.key()]
@@ -218,7 +224,8 @@ func (s *sampler) draw(k kernel) space.Point {
 	return p
 }
 
-// promising measures the n schedules, of all kernels together, of which the target's model expects most.
+// promising measures the n schedules, of all kernels together, that the target's model predicts to
+// be fastest.
 func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error {
 	type hope struct {
 		kernel
@@ -243,7 +250,8 @@ func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error 
 	return nil
 }
 
-// try measures a schedule of k, unless the same code was measured. taken says that compile takes it.
+// try measures a schedule of k, unless the same code was measured. taken says that compile takes
+// it.
 func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bool) error {
 	code := k.key() + x.Key()
 	if i, ok := s.seen[code]; ok {
@@ -257,12 +265,13 @@ func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bo
 	if err != nil && meter.Ends(ctx, err) {
 		return err
 	}
-	if err != nil { // LLVM may refuse what estimates let pass
+	if err != nil { // LLVM may refuse schedules that estimates accept
 		fmt.Fprintf(os.Stderr, "layer %d, %s %s: %v\n", s.from.seed, k.Task.Algorithm, x.Point, err)
 		return nil
 	}
-	p := point{Model: s.from.model, Layer: s.from.seed, MACs: s.from.multiplies, Stage: k.Task.Stage.Name, Key: k.key(), Algorithm: k.Task.Algorithm,
-		Strategy: x.Point.Strategy, Values: x.Point.Values, Taken: taken, Cost: cost}
+	p := point{Model: s.from.model, Layer: s.from.seed, MACs: s.from.multiplies, Stage: k.Task.Stage.Name, Key: k.key(),
+		Algorithm: k.Task.Algorithm,
+		Strategy:  x.Point.Strategy, Values: x.Point.Values, Taken: taken, Cost: cost}
 	if best, ok := s.best[p.Key]; !ok || p.Cost < best.Cost {
 		s.best[p.Key] = p
 	}

@@ -14,7 +14,7 @@ import (
 	"ripc/targets"
 )
 
-// What a sieve is fitted to: layers of all sizes, and points of some kernels of each.
+// The points that a sieve is fitted to: layers of all sizes, and points of some kernels of each.
 const (
 	guessedLayers  = 500
 	guessedKernels = 6 // of a layer
@@ -26,7 +26,8 @@ const (
 // firstGuessed is the seed of the first layer that a sieve is fitted to. Nothing of it is measured.
 const firstGuessed = 2_000_000
 
-// drawGuesses builds points of random layers and predicts their costs by m. Nothing is measured, so layers may be large.
+// drawGuesses builds points of random layers and predicts their costs by m. Nothing is measured, so
+// layers may be large.
 func drawGuesses(ctx context.Context, t targets.Target, m *machine.Model) ([]machine.Guess, error) {
 	d := features.For(t)
 	seeds := make([]uint64, guessedLayers)
@@ -49,8 +50,8 @@ func drawGuesses(ctx context.Context, t targets.Target, m *machine.Model) ([]mac
 	})
 }
 
-// guessPoints predicts points of k at random, then neighbours of those of which m expects most. Points that cannot be built get the largest
-// cost.
+// guessPoints predicts points of k at random, then neighbours of those that m predicts to be
+// fastest. Points that cannot be built get the largest cost.
 func guessPoints(d *features.Describer, m *machine.Model, k kernel, group string, r *rand.Rand) []machine.Guess {
 	var points []space.Point
 	var all, unbuilt []machine.Guess

@@ -1,5 +1,5 @@
-// Package meter measures single kernels on a target: times on this machine, estimated cycles on a simulated board, instructions on a
-// simulated microcontroller.
+// Package meter measures single kernels on a target: times on this machine, estimated cycles on a
+// simulated board, instructions on a simulated microcontroller.
 package meter
 
 import (
@@ -41,7 +41,8 @@ func Open(ctx context.Context, t targets.Target) (*Meter, error) {
 
 // Cost returns the cost of a kernel with a schedule, in the unit of the runner.
 func (m *Meter) Cost(ctx context.Context, k *space.Task, x space.Candidate) (float64, error) {
-	u, err := compile.Kernel(ctx, k.Func, x.Trace, m.Target, compile.KernelOptions{Stage: k.Stage, Constants: k.Constants, Result: x.Result, With: m.backends})
+	u, err := compile.Kernel(ctx, k.Func, x.Trace, m.Target,
+		compile.KernelOptions{Stage: k.Stage, Constants: k.Constants, Result: x.Result, With: m.backends})
 	if err != nil {
 		return 0, err
 	}

@@ -1,5 +1,5 @@
-// Package networks compiles the networks of examples/networks, compares them with their definitions, and measures them beside their float twins and
-// beside onnxruntime.
+// Package networks compiles the networks of examples/networks, compares them with their
+// definitions, and measures them beside their float twins and beside onnxruntime.
 package networks
 
 import (
@@ -37,12 +37,14 @@ type runner struct {
 	python, version string // of a Python with onnxruntime, and of that; "" if there is none
 }
 
-// Task returns the task. A network, its float twin and onnxruntime take turns; the least time of all turns counts.
+// Task returns the task. A network, its float twin and onnxruntime take turns; the least time of
+// all turns counts.
 func Task() *task.Task {
 	r := &runner{}
 	return &task.Task{
 		Name: "networks", Short: "networks beside their float twins and onnxruntime: docs/networks.md",
-		Long: "Without --only, the networks of the table. onnxruntime runs the same float network where a Python has it: that of lab peers, or python3.",
+		Long: "Without --only, the networks of the table. onnxruntime runs the same float network where a Python " +
+			"has it: that of lab peers, or python3.",
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&r.verify, "verify", false, "measure nothing, compare each network with its definition")
 			f.IntVar(&r.turns, "turns", 3, "turns of a network, its twin and onnxruntime")
@@ -60,10 +62,11 @@ func Task() *task.Task {
 			return []string{"onnxruntime " + r.version}, nil
 		},
 		Cases: func(_ context.Context, only *regexp.Regexp) (all []task.Case, err error) {
-			for _, n := range chosen(only) {
-				all = append(all, task.Case{Key: figures.Key{Subject: n.name}, Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
-					return r.measure(ctx, n)
-				}})
+			for _, n := range match(only) {
+				all = append(all, task.Case{Key: figures.Key{Subject: n.name},
+					Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
+						return r.measure(ctx, n)
+					}})
 			}
 			return all, os.MkdirAll(dir, 0o755)
 		},
@@ -71,16 +74,16 @@ func Task() *task.Task {
 	}
 }
 
-// network is a network and the function that returns its file, which it may write into a folder. Of a network that was trained there are pictures
-// and their classes, .npy files.
+// network is a network and the function that returns its file, which it may write into a folder. Of
+// a network that was trained there are pictures and their classes, .npy files.
 type network struct {
 	name             string
 	model            func(dir string) (string, error)
 	pictures, labels string
 }
 
-// chosen returns the networks that only matches, or without only those of the table.
-func chosen(only *regexp.Regexp) (all []network) {
+// match returns the networks that only matches, or without only those of the table.
+func match(only *regexp.Regexp) (all []network) {
 	for _, n := range zoo.Networks() {
 		if only == nil && n.Listed || only != nil && only.MatchString(n.Name) {
 			all = append(all, network{name: n.Name, model: n.Write})
@@ -94,7 +97,8 @@ func chosen(only *regexp.Regexp) (all []network) {
 	return all
 }
 
-// trained returns the networks with weights that were trained: on the digits of examples/digits, by examples/digits and by the training twin.
+// trained returns the networks with weights that were trained: on the digits of examples/digits, by
+// examples/digits and by the training twin.
 func trained() (all []network) {
 	const data = "examples/digits/data"
 	add := func(name, path string) {
@@ -111,7 +115,7 @@ func trained() (all []network) {
 	return all
 }
 
-// boards are the targets whose cycles are estimated.
+// boards are the targets with estimated cycles.
 func boards() []string { return []string{"rpi3", "rpi4"} }
 
 // library is a network compiled for this machine.
@@ -139,14 +143,15 @@ func compile(ctx context.Context, model, so string, twin bool) (lib library, err
 	if err != nil {
 		return lib, err
 	}
-	lib = library{path: so, compiled: ripc.InspectCompiled(c), bytes: int64(len(c.Files[codegen.SO])), took: time.Since(start)}
+	lib = library{path: so, compiled: ripc.InspectCompiled(c), bytes: int64(len(c.Files[codegen.SO])),
+		took: time.Since(start)}
 	return lib, os.WriteFile(so, c.Files[codegen.SO], 0o755)
 }
 
 // compare compares networks with their definitions.
 func (r *runner) compare(ctx context.Context, only *regexp.Regexp, out io.Writer) error {
 	var bad []error
-	for _, n := range chosen(only) {
+	for _, n := range match(only) {
 		path, err := n.model(dir)
 		if err != nil {
 			return err
@@ -165,7 +170,8 @@ func (r *runner) compare(ctx context.Context, only *regexp.Regexp, out io.Writer
 			verdict = "DIFFER FROM THE INTERPRETER"
 			bad = append(bad, fmt.Errorf("%s differs from the interpreter", n.name))
 		}
-		fmt.Fprintf(out, "%-22s compiled in %4.1f s, its %d stages %s (%.0f s)\n", n.name, lib.took.Seconds(), len(r.Stages), verdict, time.Since(start).Seconds())
+		fmt.Fprintf(out, "%-22s compiled in %4.1f s, its %d stages %s (%.0f s)\n", n.name, lib.took.Seconds(),
+			len(r.Stages), verdict, time.Since(start).Seconds())
 	}
 	return errors.Join(bad...)
 }
@@ -187,9 +193,11 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 	defer func() { _ = os.Remove(twin.path) }() // up to half a gigabyte
 	macs := binary.compiled.MACs
 	v := map[string]float64{
-		"macs": float64(macs), "binary_share": float64(binary.compiled.BinaryMACs) / float64(max(1, macs)), "compile_s": binary.took.Seconds(),
+		"macs": float64(macs), "binary_share": float64(binary.compiled.BinaryMACs) / float64(max(1, macs)),
+		"compile_s":     binary.took.Seconds(),
 		"library_bytes": float64(binary.bytes), "float_twin_library_bytes": float64(twin.bytes),
-		"activations_bytes": float64(binary.compiled.ArenaBytes), "float_twin_activations_bytes": float64(twin.compiled.ArenaBytes),
+		"activations_bytes":            float64(binary.compiled.ArenaBytes),
+		"float_twin_activations_bytes": float64(twin.compiled.ArenaBytes),
 	}
 	least := func(name string, ms float64) {
 		if old, ok := v[name]; !ok || ms < old {
@@ -227,7 +235,8 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 		}
 	}
 	if n.labels != "" {
-		e, err := ripc.Eval(ctx, ripc.EvalRequest{Run: ripc.RunRequest{Path: binary.path, Inputs: []string{n.pictures}, Threads: 1}, Labels: n.labels})
+		e, err := ripc.Eval(ctx, ripc.EvalRequest{Run: ripc.RunRequest{Path: binary.path, Inputs: []string{n.pictures},
+			Threads: 1}, Labels: n.labels})
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +254,7 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 	return []figures.Figure{{Values: v}}, nil
 }
 
-// script makes an ONNX model of the float network in whose place a model stands, and times it.
+// script makes an ONNX model of a model's float network, and times it.
 //
 //go:embed onnx_twin.py
 var script string
@@ -257,7 +266,8 @@ func (r *runner) findPeer(ctx context.Context) {
 		pythons = append([]string{filepath.Join(dir, "peers", "onnx", "bin", "python")}, pythons...)
 	}
 	for _, python := range pythons {
-		out, err := exec.CommandContext(ctx, python, "-c", "import onnx, onnxruntime; print(onnxruntime.__version__)").Output()
+		out, err := exec.CommandContext(ctx, python, "-c", "import onnx, onnxruntime; "+
+			"print(onnxruntime.__version__)").Output()
 		if err == nil {
 			r.python, r.version = python, string(bytes.TrimSpace(out))
 			return

@@ -37,13 +37,14 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 func table(all []*figures.Figure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s; the least of several turns.\n\n", figures.Sources(all), figures.Tools(all))
-	columns := []string{"network", "ms, 1 thread", "2 threads", "times the float twin's speed", "times onnxruntime's in floats"}
+	columns := []string{"network", "ms, 1 thread", "2 threads", "times the float twin's speed",
+		"times onnxruntime's in floats"}
 	for _, t := range boards() {
 		columns = append(columns, t+", Mcycles")
 	}
 	b.WriteString(task.Head(append(columns, "library", "twin's", "memory", "twin's")...))
 	for _, f := range all {
-		if !slices.Contains(shown(), f.Subject) {
+		if !slices.Contains(pageNetworks(), f.Subject) {
 			continue
 		}
 		v := f.Values
@@ -53,9 +54,10 @@ func table(all []*figures.Figure) string {
 			cells = append(cells, ratio(v[name], own))
 		}
 		for _, t := range boards() {
-			cells = append(cells, task.Or(v[t+"_cycles"]/1e6, "%.2f"))
+			cells = append(cells, task.Format(v[t+"_cycles"]/1e6, "%.2f"))
 		}
-		for _, name := range []string{"library_bytes", "float_twin_library_bytes", "activations_bytes", "float_twin_activations_bytes"} {
+		for _, name := range []string{"library_bytes", "float_twin_library_bytes", "activations_bytes",
+			"float_twin_activations_bytes"} {
 			cells = append(cells, bytesText(v[name]))
 		}
 		b.WriteString(task.Row(cells...))
@@ -63,8 +65,8 @@ func table(all []*figures.Figure) string {
 	return b.String()
 }
 
-// shown are the networks of the page; lab/data has all.
-func shown() []string {
+// pageNetworks are the networks of the page; lab/data has all.
+func pageNetworks() []string {
 	return []string{
 		"squeezenet", "squeezenet_a2", "alexnet_a1", "vggnet_a1", "resnet18_a1", "resnet50_a1",
 		"birealnet", "reactnet_a", "quicknet", "unet", "digits",
@@ -73,7 +75,7 @@ func shown() []string {
 
 func ms(v float64) string {
 	if v < 1 {
-		return task.Or(v, "%.3f")
+		return task.Format(v, "%.3f")
 	}
 	return fmt.Sprintf("%.2f", v)
 }
@@ -82,7 +84,7 @@ func ratio(v, to float64) string {
 	if to == 0 {
 		return "-"
 	}
-	return task.Or(v/to, "%.1fx")
+	return task.Format(v/to, "%.1fx")
 }
 
 func bytesText(n float64) string {

@@ -1,4 +1,4 @@
-// Package numbers measures what the documents say of ripc's speed and size.
+// Package numbers measures the speed and sizes that the documents name.
 package numbers
 
 import (
@@ -22,7 +22,8 @@ import (
 // Task returns the task.
 func Task() *task.Task {
 	return &task.Task{
-		Name: "numbers", Short: "speed and size in the documents: docs/numbers.md and parts of other pages", Code: []string{"cmd"}, Rounds: 3,
+		Name: "numbers", Short: "speed and size in the documents: docs/numbers.md and parts of other pages",
+		Code: []string{"cmd"}, Rounds: 3,
 		Cases: cases, Pages: pages,
 	}
 }
@@ -33,17 +34,18 @@ type bench struct {
 	size                                 bool   // the library's size too
 }
 
-// What the pages are about.
+// The subjects of the pages.
 var (
-	networks  = []string{"squeezenet", "squeezenet_a2", "squeezenet_a3", "squeezenet_float"}
-	layers    = []struct{ name, input string }{{"A", "56x56x64"}, {"B", "28x28x128"}, {"C", "14x14x256"}, {"D", "7x7x512"}}
+	networks = []string{"squeezenet", "squeezenet_a2", "squeezenet_a3", "squeezenet_float"}
+	layers   = []struct{ name, input string }{{"A", "56x56x64"}, {"B", "28x28x128"}, {"C", "14x14x256"},
+		{"D", "7x7x512"}}
 	boards    = []string{"rpi3", "rpi4", "rpi5", "rpi3-armv7"}
 	kernels   = []string{"plain", "pairs"}
 	levels    = []string{"x86-64-v4", "x86-64-v3"}
 	schedules = []string{"", "fire4", "fire4_tiles3"}
 )
 
-// fire4 is the layer whose schedules docs/schedule.md compares.
+// fire4 is the layer of docs/schedule.md.
 const fire4 = "fire4_expand3"
 
 // benches lists all figures that ripc bench gives.
@@ -51,7 +53,8 @@ func benches() []bench {
 	var out []bench
 	for _, n := range networks {
 		model := "examples/squeezenet/" + n + ".json"
-		out = append(out, bench{name: n, model: model, size: true}, bench{name: n + "/rpi3", model: model, target: "rpi3"})
+		out = append(out, bench{name: n, model: model, size: true},
+			bench{name: n + "/rpi3", model: model, target: "rpi3"})
 	}
 	conv := func(layer string, bits int) string {
 		return fmt.Sprintf("examples/convs/conv%s_n%d_unipolar.json", layer, bits)
@@ -64,7 +67,8 @@ func benches() []bench {
 			out = append(out, bench{name: fmt.Sprintf("conv%s_n1/%s", l.name, b), model: conv(l.name, 1), target: b})
 		}
 		for _, k := range kernels {
-			out = append(out, bench{name: fmt.Sprintf("conv%s_n1/%s", l.name, k), model: conv(l.name, 1), schedule: fmt.Sprintf("examples/convs/conv%s_n1_%s.schedule", l.name, k)})
+			out = append(out, bench{name: fmt.Sprintf("conv%s_n1/%s", l.name, k), model: conv(l.name, 1),
+				schedule: fmt.Sprintf("examples/convs/conv%s_n1_%s.schedule", l.name, k)})
 		}
 	}
 	for _, l := range levels {
@@ -83,7 +87,8 @@ func benches() []bench {
 // commands are figures that take the time of a whole command.
 func commands() map[string]string {
 	return map[string]string{
-		"compile cold": "RIPC_CACHE_DIR=$(mktemp -d) bin/ripc compile examples/squeezenet/squeezenet.json -o build/numbers/squeezenet",
+		"compile cold": "RIPC_CACHE_DIR=$(mktemp -d) bin/ripc compile examples/squeezenet/squeezenet.json -o " +
+			"build/numbers/squeezenet",
 		"compile warm": "bin/ripc compile examples/squeezenet/squeezenet.json -o build/numbers/squeezenet",
 		"verify":       "bin/ripc verify examples/squeezenet/squeezenet.json",
 	}
@@ -132,10 +137,10 @@ func (b bench) measure(ctx context.Context, mark figures.Mark) ([]figures.Figure
 		}
 		found, macs = r.Layers[at].Figures, r.Layers[at].MACs
 	}
-	f := figures.Figure{Mark: mark, Values: figures.Of(found)}
+	f := figures.Figure{Mark: mark, Values: figures.Values(found)}
 	f.Values["macs"] = float64(macs)
 	if r.Simulated {
-		f.Mark = mark.Counted()
+		f.Mark = mark.ByQemu()
 	} else if r.ClockGHz != nil {
 		f.Values["clock_ghz"] = *r.ClockGHz
 	}
@@ -145,7 +150,8 @@ func (b bench) measure(ctx context.Context, mark figures.Mark) ([]figures.Figure
 		if err != nil {
 			return nil, err
 		}
-		f.Values["library_bytes"], f.Values["weight_bytes"] = float64(len(c.Files[codegen.SO])), float64(ripc.InspectCompiled(c).WeightBytes)
+		f.Values["library_bytes"], f.Values["weight_bytes"] = float64(len(c.Files[codegen.SO])),
+			float64(ripc.InspectCompiled(c).WeightBytes)
 	}
 	return []figures.Figure{f}, nil
 }

@@ -68,9 +68,9 @@ func (f figure) times() string {
 // seconds is the shortest time of a command.
 func (f figure) seconds() string { return fmt.Sprintf("%.1f s", f.Values["min_ms"]/1000) }
 
-func (f figure) perCycle() string { return task.Or(f.Values["macs_per_cycle"], "%.0f") }
+func (f figure) perCycle() string { return task.Format(f.Values["macs_per_cycle"], "%.0f") }
 
-func (f figure) millions() string { return task.Or(f.Values["instructions"]/1e6, "%.1f M") }
+func (f figure) millions() string { return task.Format(f.Values["instructions"]/1e6, "%.1f M") }
 
 func (n numbers) machine() string {
 	var timed []*figures.Figure
@@ -90,20 +90,24 @@ func (n numbers) machine() string {
 
 func (n numbers) squeezenet() string {
 	var b strings.Builder
-	b.WriteString(task.Head("MODEL", "activations", "host ms", "times less than in float", "rpi3, simulated: instructions", "weights and tables", "library (host)"))
+	b.WriteString(task.Head("MODEL", "activations", "host ms", "times less than in float",
+		"rpi3, simulated: instructions", "weights and tables", "library (host)"))
 	float := n["squeezenet_float"]
 	for i, name := range networks {
 		f := n[name]
 		what := []string{"1 bit", "2 bits", "3 bits", "float twin, also by ripc"}[i]
-		b.WriteString(task.Row(name, what, f.times(), fmt.Sprintf("%.1f", float.Values["min_ms"]/f.Values["min_ms"]), n[name+"/rpi3"].millions(),
-			fmt.Sprintf("%d KiB", int(f.Values["weight_bytes"])>>10), fmt.Sprintf("%d KiB", int(f.Values["library_bytes"])>>10)))
+		b.WriteString(task.Row(name, what, f.times(), fmt.Sprintf("%.1f", float.Values["min_ms"]/f.Values["min_ms"]),
+			n[name+"/rpi3"].millions(),
+			fmt.Sprintf("%d KiB", int(f.Values["weight_bytes"])>>10),
+			fmt.Sprintf("%d KiB", int(f.Values["library_bytes"])>>10)))
 	}
 	return b.String()
 }
 
 func (n numbers) convs() string {
 	var b strings.Builder
-	b.WriteString(task.Head("X", "input", "1 bit: ms", "MACs/cycle", "2 bits: ms", "MACs/cycle", "3 bits: ms", "MACs/cycle"))
+	b.WriteString(task.Head("X", "input", "1 bit: ms", "MACs/cycle", "2 bits: ms", "MACs/cycle", "3 bits: ms",
+		"MACs/cycle"))
 	for _, l := range layers {
 		cells := []string{l.name, l.input}
 		for bits := 1; bits <= 3; bits++ {
@@ -130,7 +134,8 @@ func (n numbers) boards() string {
 }
 
 func (n numbers) commands() string {
-	return fmt.Sprintf("Compiling SqueezeNet takes %s with an empty object cache and %s with a full one; `%s` takes %s.\n",
+	return fmt.Sprintf("Compiling SqueezeNet takes %s with an empty object cache and %s with a full one; `%s` takes "+
+		"%s.\n",
 		n["compile cold"].seconds(), n["compile warm"].seconds(), commands()["verify"], n["verify"].seconds())
 }
 
@@ -158,7 +163,8 @@ func (n numbers) levels() string {
 func (n numbers) fire4() string {
 	var b strings.Builder
 	b.WriteString(task.Head("schedule of "+fire4, "instructions on rpi3, simulated"))
-	for _, s := range []struct{ name, what string }{{"fire4", "tiles of 2 positions"}, {"fire4_tiles3", "tiles of 3 positions"}, {"default", "the default"}} {
+	for _, s := range []struct{ name, what string }{{"fire4", "tiles of 2 positions"},
+		{"fire4_tiles3", "tiles of 3 positions"}, {"default", "the default"}} {
 		b.WriteString(task.Row(s.what, fmt.Sprintf("%.0f", n["fire4/"+s.name].Values["instructions"])))
 	}
 	return b.String()
@@ -169,9 +175,11 @@ func (n numbers) page() string {
 	var b strings.Builder
 	b.WriteString("# Measured numbers\n\n<!-- Made by make numbers from lab/data/numbers.jsonl; do not edit. -->\n\n")
 	b.WriteString(n.machine())
-	b.WriteString("\n[numbers.jsonl](../lab/data/numbers.jsonl) has every figure, and `make numbers` measures all of them anew.\n" +
+	b.WriteString("\n[numbers.jsonl](../lab/data/numbers.jsonl) has every figure, and `make numbers` measures all " +
+		"of them anew.\n" +
 		"\n## SqueezeNet 1.1\n\n224x224 pictures, `bin/ripc bench examples/squeezenet/MODEL.json`. " +
-		"The binary ones have the same first layer in floats. Weights are random: the models are for timing.\n\n" + n.squeezenet() +
+		"The binary ones have the same first layer in floats. Weights are random: the models are for timing.\n\n" +
+		n.squeezenet() +
 		"\n## Convolutions\n\n3x3, padded, 115.6 million multiply-accumulates each, packed bits in and out, " +
 		"`bin/ripc bench examples/convs/convX_nN_unipolar.json --threads 1`.\n\n" + n.convs() +
 		"\nThe same with 1 bit on simulated boards: multiply-accumulates for each executed instruction. " +

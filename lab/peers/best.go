@@ -127,7 +127,8 @@ func (r *results) bestBars() string {
 	}
 	var b strings.Builder
 	const all = left + width + right
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"`, all, y, all, y)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"`, all, y, all,
+		y)
 	b.WriteString(` font-family="sans-serif" font-size="14">` + "\n")
 	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
 	fmt.Fprintf(&b, `<text x="10" y="20" font-weight="bold">%s: one inference, one thread</text>`+"\n",

@@ -20,7 +20,8 @@ import (
 	"ripc/targets"
 )
 
-// products is the end of the name of a value: the multiply-adds of a run that have one limit. A sum of bits has one for each pair of bits.
+// products is the end of the name of a value: the multiply-adds of a run that have one limit. A sum
+// of bits has one for each pair of bits.
 const products = "_products"
 
 // command returns the command of an entry's worker.
@@ -28,11 +29,12 @@ func (b *bench) command(e Entry, threads int) []string {
 	if e.Env == "" {
 		return []string{b.self, b.name, "--worker", e.file(b.models()), "--threads", fmt.Sprint(threads)}
 	}
-	return []string{filepath.Join(b.dir, e.Env, "bin", "python"), filepath.Join(scripts, "worker.py"), e.Worker, e.file(b.models()), fmt.Sprint(threads)}
+	return []string{filepath.Join(b.dir, e.Env, "bin", "python"), filepath.Join(scripts, "worker.py"), e.Worker,
+		e.file(b.models()), fmt.Sprint(threads)}
 }
 
-// measure measures the entries of a subject: all are loaded, and then take turns with the kernels of the limits. Between its turns a process is
-// stopped.
+// measure measures the entries of a subject: all are loaded, and then take turns with the kernels
+// of the limits. Between its turns a process is stopped.
 func (b *bench) measure(ctx context.Context, s Subject, threads int) (all []figures.Figure, err error) {
 	host, err := targets.Host()
 	if err != nil {
@@ -91,7 +93,8 @@ func (b *bench) measure(ctx context.Context, s Subject, threads int) (all []figu
 	return all, nil
 }
 
-// turn lets a worker run for about the given time, at least once. A quarter of it goes before, to bring its data back to the caches.
+// turn lets a worker run for about the given time, at least once. A quarter of it goes before, to
+// bring its data back to the caches.
 func (w *worker) turn(long time.Duration) error {
 	if err := w.release(); err != nil {
 		return err
@@ -132,17 +135,20 @@ func (w *worker) values() map[string]float64 {
 
 // reached returns the highest rate of a kernel, and cycles by the clocks behind the highest ones.
 func reached(rates []limits.Rate) map[string]float64 {
-	fastest := slices.SortedFunc(slices.Values(rates), func(a, b limits.Rate) int { return cmp.Compare(b.PerSecond, a.PerSecond) })
+	fastest := slices.SortedFunc(slices.Values(rates), func(a, b limits.Rate) int {
+		return cmp.Compare(b.PerSecond, a.PerSecond)
+	})
 	fastest = fastest[:min(len(fastest), max(5, len(fastest)/10))]
 	var cycles, clocks []float64
 	for _, r := range fastest {
 		cycles, clocks = append(cycles, r.PerCycle), append(clocks, r.GHz)
 	}
-	return map[string]float64{"max_macs_per_second": fastest[0].PerSecond, "macs_per_cycle": figures.Median(cycles), "clock_ghz": figures.Median(clocks)}
+	return map[string]float64{"max_macs_per_second": fastest[0].PerSecond, "macs_per_cycle": figures.Median(cycles),
+		"clock_ghz": figures.Median(clocks)}
 }
 
-// load starts an entry's worker, or says why that is not possible. What it has loaded must be what the subject is, and its results those of
-// the workers that it shall agree with.
+// load starts an entry's worker, or says why that is not possible. The worker must have loaded the
+// subject, and its results must agree with those of the workers that it is compared with.
 func (b *bench) load(ctx context.Context, s Subject, e Entry, threads int, have []*worker) (*worker, string, error) {
 	if threads > 1 && e.OneThread != "" {
 		return nil, e.OneThread, nil
@@ -173,7 +179,7 @@ func (b *bench) load(ctx context.Context, s Subject, e Entry, threads int, have 
 	return w, "", nil
 }
 
-// contents is what a program that made a model counted in the file: FILE.json.
+// contents is the count of a model's parts by the program that made it: FILE.json.
 type contents struct {
 	Inputs  [][]int          `json:"inputs"`
 	Outputs [][]int          `json:"outputs"`
@@ -189,7 +195,8 @@ func readContents(model string) (c contents, err error) {
 	return c, json.Unmarshal(data, &c)
 }
 
-// check compares what a worker has loaded with its subject, and takes the products of another engine from its file's contents.
+// check compares the model that a worker has loaded with its subject, and takes the products of
+// another engine from its file's contents.
 func (w *worker) check(s Subject, file string) string {
 	macs := w.MACs
 	if w.entry.Env != "" {
@@ -197,8 +204,10 @@ func (w *worker) check(s Subject, file string) string {
 		if err != nil {
 			return err.Error()
 		}
-		if !slices.EqualFunc(c.Inputs, w.Inputs, slices.Equal) || !slices.EqualFunc(c.Outputs, w.Outputs, slices.Equal) {
-			return fmt.Sprintf("it has inputs %v and outputs %v, the file %v and %v", w.Inputs, w.Outputs, c.Inputs, c.Outputs)
+		if !slices.EqualFunc(c.Inputs, w.Inputs, slices.Equal) ||
+			!slices.EqualFunc(c.Outputs, w.Outputs, slices.Equal) {
+			return fmt.Sprintf("it has inputs %v and outputs %v, the file %v and %v", w.Inputs, w.Outputs, c.Inputs,
+				c.Outputs)
 		}
 		w.Products = c.MACs
 		for _, n := range c.MACs {
@@ -220,7 +229,8 @@ func (w *worker) check(s Subject, file string) string {
 	return ""
 }
 
-// differs compares the results of a worker with those that it shall agree with: says whose are others, or "".
+// differs compares the results of a worker with those that it shall agree with: names the worker
+// with other results, or "".
 func differs(have []*worker, w *worker) string {
 	const tolerance = 1e-3 // of the largest number: sums of floats are added in another order
 	for _, other := range have {
@@ -232,10 +242,12 @@ func differs(have []*worker, w *worker) string {
 		}
 		var largest, apart float64
 		for i, x := range w.Sample {
-			largest, apart = max(largest, math.Abs(x), math.Abs(other.Sample[i])), max(apart, math.Abs(x-other.Sample[i]))
+			largest, apart = max(largest, math.Abs(x), math.Abs(other.Sample[i])),
+				max(apart, math.Abs(x-other.Sample[i]))
 		}
 		if !(apart <= tolerance*largest) {
-			return fmt.Sprintf("its results and those of %q are up to %.2g apart, of %.2g", other.entry.Engine, apart, largest)
+			return fmt.Sprintf("its results and those of %q are up to %.2g apart, of %.2g", other.entry.Engine, apart,
+				largest)
 		}
 	}
 	return ""

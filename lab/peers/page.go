@@ -14,7 +14,7 @@ import (
 // limitSubject is the subject of the kernels of the limits.
 const limitSubject = "limits"
 
-// results are figures, what they are of, and the kernels of the limits.
+// results are figures with their subjects, and the kernels of the limits.
 type results struct {
 	*figures.Store
 	subjects []Subject
@@ -56,7 +56,8 @@ func (r *results) limit(k limits.Kernel, threads int) *figures.Figure {
 	return r.Find(figures.Key{Subject: limitSubject, Variant: k.Name, Threads: threads})
 }
 
-// best is the highest rate of a limit, in multiply-adds a second, 0 if the machine has no kernel for it.
+// best is the highest rate of a limit, in multiply-adds a second, 0 if the machine has no kernel
+// for it.
 func (r *results) best(limit string, threads int) float64 {
 	var best float64
 	for _, k := range r.kernels {
@@ -67,7 +68,8 @@ func (r *results) best(limit string, threads int) float64 {
 	return best
 }
 
-// boundMS is the least time in which this machine can do a figure's products, one limit after the other; 0 if that is not known.
+// boundMS is the least time in which this machine can do a figure's products, one limit after the
+// other; 0 if that is not known.
 func (r *results) boundMS(f *figures.Figure) float64 {
 	var ms float64
 	for name, n := range f.Values {
@@ -92,7 +94,7 @@ func threadsText(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
-// machine says what was measured where, and with what.
+// machine describes the machine and the tools.
 func (r *results) machine() string {
 	var load float64
 	var clocks []float64
@@ -106,7 +108,8 @@ func (r *results) machine() string {
 			all = append(all, f)
 		}
 	}
-	return fmt.Sprintf("%s\n\n%s; %.2f GHz behind the kernels of the limits.\n\n%s", figures.Sources(all), figures.Tools(all), figures.Median(clocks), task.Busy(load))
+	return fmt.Sprintf("%s\n\n%s; %.2f GHz behind the kernels of the limits.\n\n%s", figures.Sources(all),
+		figures.Tools(all), figures.Median(clocks), task.Busy(load))
 }
 
 // page is the summary of a run in Markdown; name is that of the files, without their extensions.
@@ -114,10 +117,14 @@ func (r *results) page(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Side by side\n\n<!-- Made by make %s; do not edit. -->\n\n", name)
 	b.WriteString(r.machine())
-	b.WriteString("Milliseconds of one inference with one thread, the least of all turns. The engines of a layer or network take turns; " +
-		"each has loaded it in a process of its own, which is stopped between its turns. At each precision the table has ripc's " +
-		"fastest time and that of the fastest other engine. The number in parentheses is ripc's share of the machine's limits. " +
-		"`lab/data` has all engines, medians and two threads, and `lab/peers/README.md` says how all of it is measured.\n\n")
+	b.WriteString("Milliseconds of one inference with one thread, the least of all turns. The engines of a layer or " +
+		"network take turns; " +
+		"each has loaded it in a process of its own, which is stopped between its turns. At each precision the " +
+		"table has ripc's " +
+		"fastest time and that of the fastest other engine. The number in parentheses is ripc's share of the " +
+		"machine's limits. " +
+		"`lab/data` has all engines, medians and two threads, and `lab/peers/README.md` says how all of it is " +
+		"measured.\n\n")
 	b.WriteString(r.summary(nil, true))
 	ns := r.threads()
 	fmt.Fprintf(&b, "\n![times of all engines](%s.svg)\n\nThick bars are for %s", name, threadsText(ns[0]))
@@ -126,8 +133,10 @@ func (r *results) page(name string) string {
 	}
 	b.WriteString("; the scale is logarithmic. A line across a bar is the limit of the machine.\n")
 
-	b.WriteString("\n## Limits of this machine\n\nThe best rates of small loops that do nothing but the named instructions, in the " +
-		"same run. A share is the time of a network's products at these rates, divided by the shortest time that was measured. " +
+	b.WriteString("\n## Limits of this machine\n\nThe best rates of small loops that do nothing but the named " +
+		"instructions, in the " +
+		"same run. A share is the time of a network's products at these rates, divided by the shortest time that " +
+		"was measured. " +
 		"Sums of bits have a product for each pair of bits.\n\n")
 	cells := []string{"limit", "kernel", "instructions"}
 	for _, n := range ns {
@@ -143,7 +152,8 @@ func (r *results) page(name string) string {
 			cells := []string{k.Limit, k.Name, k.What}
 			for _, n := range ns {
 				v := r.limit(k, n).Values
-				cells = append(cells, fmt.Sprintf("%.0f", v["macs_per_cycle"]), fmt.Sprintf("%.0f", v["max_macs_per_second"]/1e9))
+				cells = append(cells, fmt.Sprintf("%.0f", v["macs_per_cycle"]),
+					fmt.Sprintf("%.0f", v["max_macs_per_second"]/1e9))
 			}
 			b.WriteString(task.Row(cells...))
 		}
@@ -179,7 +189,8 @@ func (r *results) missing() (rows string) {
 	return rows
 }
 
-// bars draws the times of all engines, subject by subject, each with a logarithmic scale of its own.
+// bars draws the times of all engines, subject by subject, each with a logarithmic scale of its
+// own.
 func (r *results) bars() string {
 	var parts []task.Bars
 	ns := r.threads()
@@ -209,7 +220,8 @@ func (r *results) bars() string {
 			part.Ticks = append(part.Ticks, task.Tick{At: at(ms), Label: fmt.Sprintf("%g ms", ms)})
 		}
 		for _, e := range r.engines(s) {
-			line := task.Line{Label: e, Grey: !strings.HasPrefix(e, "ripc"), Lengths: make([]float64, len(ns)), Limits: make([]float64, len(ns))}
+			line := task.Line{Label: e, Grey: !strings.HasPrefix(e, "ripc"), Lengths: make([]float64, len(ns)),
+				Limits: make([]float64, len(ns))}
 			var times []string
 			for i, n := range ns {
 				f := r.figure(s, e, n)

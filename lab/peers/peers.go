@@ -1,5 +1,6 @@
-// Package peers measures ripc on layers and networks beside other engines on the same ones, and beside the limits of the machine, which it measures
-// in the same turns. README.md says what is compared and how.
+// Package peers measures ripc on layers and networks beside other engines on the same ones, and
+// beside the limits of the machine, which it measures in the same turns. README.md has the list and
+// the method.
 package peers
 
 import (
@@ -24,7 +25,7 @@ import (
 	"ripc/measure/limits"
 )
 
-// bench has the flags and what it needs to start workers.
+// bench has the flags and the settings of workers.
 type bench struct {
 	name    string // of the task
 	peers   bool   // other engines than ripc
@@ -45,8 +46,8 @@ const scripts = "lab/peers/python"
 
 func (b *bench) models() string { return filepath.Join(b.dir, "models") }
 
-// Alone returns the task that measures ripc alone.
-func Alone() *task.Task {
+// OwnTask returns the task that measures ripc alone.
+func OwnTask() *task.Task {
 	b := &bench{name: "bench"}
 	t := b.task()
 	t.Dir, t.Short = "build/bench", "ripc's layers and networks beside the machine's limits: build/bench"
@@ -69,7 +70,7 @@ func Task() *task.Task {
 	return t
 }
 
-// task returns what both tasks have in common.
+// task returns the parts that both tasks share.
 func (b *bench) task() *task.Task {
 	return &task.Task{
 		Name: b.name, Code: []string{"lab/peers", "measure/limits"},
@@ -77,7 +78,8 @@ func (b *bench) task() *task.Task {
 			f.IntVar(&b.turns, "turns", 6, "turns of each engine")
 			f.DurationVar(&b.time, "time", 60*time.Millisecond, "time of a turn, at least one run")
 			f.IntSliceVar(&b.threads, "threads", []int{1, 2}, "numbers of threads")
-			f.StringVar(&b.dir, "dir", "", "folder of the other engines and of models for them; peers below RIPC_CACHE_DIR or ~/.cache/ripc")
+			f.StringVar(&b.dir, "dir", "", "folder of the other engines and of models for them; peers below "+
+				"RIPC_CACHE_DIR or ~/.cache/ripc")
 			f.StringVar(&b.worker, "worker", "", "run this model on command")
 			_ = f.MarkHidden("worker") // the program starts itself with it
 		},
@@ -143,16 +145,18 @@ func (b *bench) cases(context.Context, *regexp.Regexp) (all []task.Case, err err
 			s.Entries = slices.DeleteFunc(s.Entries, func(e Entry) bool { return e.Env != "" })
 		}
 		for _, n := range b.threads {
-			all = append(all, task.Case{Key: figures.Key{Subject: s.Name, Threads: n}, Measure: func(ctx context.Context, _ figures.Mark) ([]figures.Figure, error) {
-				return b.measure(ctx, s, n)
-			}})
+			all = append(all, task.Case{Key: figures.Key{Subject: s.Name, Threads: n},
+				Measure: func(ctx context.Context, _ figures.Mark) ([]figures.Figure, error) {
+					return b.measure(ctx, s, n)
+				}})
 		}
 	}
 	return all, nil
 }
 
-// pages returns what writes NAME.md and NAME.svg.
-func pages(name string, more func(*results, string) (map[string]string, error)) func(string, *figures.Store) (map[string]string, error) {
+// pages returns the function that writes NAME.md and NAME.svg.
+func pages(name string, more func(*results, string) (map[string]string,
+	error)) func(string, *figures.Store) (map[string]string, error) {
 	return func(root string, s *figures.Store) (map[string]string, error) {
 		r, err := resultsOf(s)
 		if err != nil {
@@ -170,7 +174,7 @@ func pages(name string, more func(*results, string) (map[string]string, error)) 
 	}
 }
 
-// resultsOf returns the figures of a store with what they are of.
+// resultsOf returns the figures of a store with their subjects.
 func resultsOf(s *figures.Store) (*results, error) {
 	kernels, err := limits.Kernels()
 	return &results{s, subjects(), kernels}, err

@@ -3,7 +3,6 @@ package peers
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,10 +17,12 @@ import (
 	"ripc/lower/layout"
 	"ripc/runtime"
 	"ripc/runtime/describe"
+	"ripc/runtime/npy"
 )
 
-// limitOf is the limit of the machine that a layer has: by the algorithm of its sums where that says it, otherwise by the numbers that
-// are multiplied. Bytes that are multiplied as f32 are measured by what bytes could take. It is "" for an algorithm that is not known.
+// limitOf is the limit of the machine that a layer has: by the algorithm of its sums where that
+// says it, otherwise by the numbers that are multiplied. The limit of bytes that are multiplied as
+// f32 is that of bytes. It is "" for an algorithm that is not known.
 func limitOf(l describe.Layer) string {
 	if l.Algorithm.Name == "" {
 		return "fp32"
@@ -95,7 +96,7 @@ func session(ctx context.Context, model string, threads int) (*runtime.Session, 
 	if err != nil {
 		return nil, nil, err
 	}
-	defer os.RemoveAll(dir) // what is mapped stays
+	defer os.RemoveAll(dir) // mapped files stay
 	file := filepath.Join(dir, "model.so")
 	if err := os.WriteFile(file, c.Files[codegen.SO], 0o600); err != nil {
 		return nil, nil, err
@@ -109,14 +110,15 @@ func session(ctx context.Context, model string, threads int) (*runtime.Session, 
 		return nil, nil, errors.Join(err, m.Close())
 	}
 	for i, t := range m.Description().Inputs {
-		if err := filled(t, s.Input(i)); err != nil {
+		if err := fill(t, s.Input(i)); err != nil {
 			return nil, nil, errors.Join(err, s.Close(), m.Close())
 		}
 	}
 	return s, m.Description(), nil
 }
 
-// productsOf counts the multiply-adds of a network by the limit that they have: products of bits where they are computed as such.
+// productsOf counts the multiply-adds of a network by the limit that they have: products of bits
+// where they are computed as such.
 func productsOf(d *describe.Artifact) map[string]int64 {
 	p := map[string]int64{}
 	for _, s := range d.Stages {
@@ -132,28 +134,41 @@ func productsOf(d *describe.Artifact) map[string]int64 {
 	return p
 }
 
-// picture is the number at index i of every input, in the order of NHWC: from -1 to 1, and as if random. networks.py has the same.
+// picture is the number at index i of every input, in the order of NHWC: from -1 to 1, and as if
+// random. networks.py has the same.
 func picture(i int) float32 { return float32(uint32(uint64(i)*2654435761))/(1<<31) - 1 }
 
-// filled writes the picture to an input; whole numbers get all of their range.
-func filled(t describe.Tensor, data []byte) error {
-	c, err := codec(t)
-	if err != nil {
-		return err
+// fill writes the picture to an input; whole numbers get all of their range.
+func fill(t describe.Tensor, data []byte) error {
+	ends, isWhole := map[string][2]float64{
+		"i32": {math.MinInt32, math.MaxInt32}, "u32": {0, math.MaxUint32}, "i8": {math.MinInt8, math.MaxInt8},
+		"u8": {0, math.MaxUint8},
+	}[t.DType]
+	if !isWhole && t.DType != "f32" {
+		return fmt.Errorf("tensor %s: no numbers of type %s", t.Title(), t.DType)
 	}
-	for i := range len(data) / c.size {
-		c.put(data[i*c.size:], picture(nhwc(t, i)))
+	size := npy.Size(t.DType)
+	for i := range len(data) / size {
+		x := picture(nhwc(t, i))
+		bits := uint64(math.Float32bits(x))
+		if isWhole {
+			v := math.RoundToEven((float64(x)+1)/2*(ends[1]-ends[0])) + ends[0]
+			bits = uint64(int64(min(max(v, ends[0]), ends[1])))
+		}
+		for k := range size {
+			data[i*size+k] = byte(bits >> (8 * k))
+		}
 	}
 	return nil
 }
 
 // sample takes numbers of an output, in the order of NHWC.
 func sample(t describe.Tensor, data []byte) ([]float64, error) {
-	c, err := codec(t)
+	all, err := (&npy.Array{DType: t.DType, Data: data}).Float64s()
 	if err != nil {
 		return nil, err
 	}
-	n := len(data) / c.size
+	n := len(all)
 	at := make([]int, n) // the index of each number in memory, by its index in NHWC
 	for i := range n {
 		at[nhwc(t, i)] = i
@@ -165,7 +180,7 @@ func sample(t describe.Tensor, data []byte) ([]float64, error) {
 		if k == count-1 {
 			i = n - 1
 		}
-		out = append(out, c.get(data[at[i]*c.size:]))
+		out = append(out, all[at[i]])
 	}
 	return out, nil
 }
@@ -178,50 +193,4 @@ func nhwc(t describe.Tensor, i int) int {
 	c, h, w := t.Shape[1], t.Shape[2], t.Shape[3]
 	n, y, x := i/(c*h*w), i/w%h, i%w
 	return ((n*h+y)*w+x)*c + i/(h*w)%c
-}
-
-// number reads and writes the numbers of a type.
-type number struct {
-	size      int
-	float     bool
-	low, high float64 // of whole numbers
-}
-
-// put writes x. Whole numbers get -1 to 1 in all of their range.
-func (n number) put(to []byte, x float32) {
-	if n.float {
-		binary.LittleEndian.PutUint32(to, math.Float32bits(x))
-		return
-	}
-	v := min(max(math.RoundToEven((float64(x)+1)/2*(n.high-n.low))+n.low, n.low), n.high)
-	for i := range n.size {
-		to[i] = byte(int64(v) >> (8 * i))
-	}
-}
-
-// get reads a number.
-func (n number) get(from []byte) float64 {
-	var v int64
-	for i := range n.size {
-		v |= int64(from[i]) << (8 * i)
-	}
-	if n.float {
-		return float64(math.Float32frombits(uint32(v)))
-	}
-	if n.low < 0 && float64(v) > n.high {
-		v -= 1 << (8 * n.size)
-	}
-	return float64(v)
-}
-
-// codec returns the number of a tensor's type.
-func codec(t describe.Tensor) (number, error) {
-	n, ok := map[string]number{
-		"f32": {size: 4, float: true}, "i32": {size: 4, low: math.MinInt32, high: math.MaxInt32}, "u32": {size: 4, high: math.MaxUint32},
-		"i8": {size: 1, low: math.MinInt8, high: math.MaxInt8}, "u8": {size: 1, high: math.MaxUint8},
-	}[t.DType]
-	if !ok {
-		return number{}, fmt.Errorf("tensor %s: no numbers of type %s", t.Title(), t.DType)
-	}
-	return n, nil
 }

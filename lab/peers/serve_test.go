@@ -55,10 +55,10 @@ func TestPicture(t *testing.T) {
 	nhwc := describe.Tensor{DType: "f32", Shape: []int{1, 2, 3, 4}, Layout: "NHWC"}
 	nchw := describe.Tensor{DType: "f32", Shape: []int{1, 4, 2, 3}, Layout: "NCHW"}
 	a, b := make([]byte, 96), make([]byte, 96)
-	if err := filled(nhwc, a); err != nil {
+	if err := fill(nhwc, a); err != nil {
 		t.Fatal(err)
 	}
-	if err := filled(nchw, b); err != nil {
+	if err := fill(nchw, b); err != nil {
 		t.Fatal(err)
 	}
 	at := func(data []byte, i int) uint32 { return binary.LittleEndian.Uint32(data[4*i:]) }
@@ -83,7 +83,7 @@ func TestPicture(t *testing.T) {
 		t.Errorf("samples %v and %v", one, other)
 	}
 	bytes := make([]byte, 4096)
-	if err := filled(describe.Tensor{DType: "i8", Shape: []int{4096}}, bytes); err != nil {
+	if err := fill(describe.Tensor{DType: "i8", Shape: []int{4096}}, bytes); err != nil {
 		t.Fatal(err)
 	}
 	if int8(slices.MinFunc(bytes, func(a, b byte) int { return int(int8(a)) - int(int8(b)) })) != -128 {

@@ -10,15 +10,17 @@ type Subject struct {
 	Entries []Entry
 }
 
-// Entry is an engine that runs a subject, and what it runs.
+// Entry is an engine with its model of a subject.
 type Entry struct {
 	Engine string // for people
 	Env    string // the environment of the engine: scripts/setup-peers.sh makes it; "" for ripc itself
 	Worker string // of lab/peers/python/worker.py; "" for ripc itself
-	// Model is a file below the folder of models that the environments make, or, if Own, below the top folder.
+	// Model is a file below the folder of models that the environments make, or, if Own, below the
+	// top folder.
 	Model string
 	Own   bool
-	// Agrees is a name that entries share whose results must be the same, but for roundings; "" compares with none.
+	// Agrees is a name that entries share if their results must be the same, but for roundings; ""
+	// compares with none.
 	Agrees string
 	// OneThread says why the entry is for one thread only; "" if it is not.
 	OneThread string
@@ -35,7 +37,8 @@ func (e Entry) file(models string) string {
 // subjects lists all that is compared.
 func subjects() []Subject {
 	var all []Subject
-	for _, c := range []struct{ name, input string }{{"A", "56x56x64"}, {"B", "28x28x128"}, {"C", "14x14x256"}, {"D", "7x7x512"}} {
+	for _, c := range []struct{ name, input string }{{"A", "56x56x64"}, {"B", "28x28x128"}, {"C", "14x14x256"},
+		{"D", "7x7x512"}} {
 		own := func(bits string) string { return "examples/convs/conv" + c.name + "_n" + bits + "_unipolar.json" }
 		name := "conv" + c.name
 		es := []Entry{
@@ -47,8 +50,10 @@ func subjects() []Subject {
 		es = append(es, larq(name)...)
 		const serial = "TVM's default schedule has no parallel loops"
 		es = append(es,
-			Entry{Engine: "TVM bitserial, 1 bit, operands packed before", Env: "tvm", Worker: "tvm", Model: name + ".packed.tvm.so", OneThread: serial},
-			Entry{Engine: "TVM bitserial, 1 bit, packs its operands", Env: "tvm", Worker: "tvm", Model: name + ".levels.tvm.so", OneThread: serial},
+			Entry{Engine: "TVM bitserial, 1 bit, operands packed before", Env: "tvm", Worker: "tvm", Model: name +
+				".packed.tvm.so", OneThread: serial},
+			Entry{Engine: "TVM bitserial, 1 bit, packs its operands", Env: "tvm", Worker: "tvm", Model: name +
+				".levels.tvm.so", OneThread: serial},
 		)
 		es = append(es, dense(name)...)
 		all = append(all, Subject{name, "3x3 convolution, " + c.input + ", as many filters", 115605504, es})
@@ -64,7 +69,8 @@ func subjects() []Subject {
 	all = append(all,
 		Subject{"squeezenet", "SqueezeNet 1.1, 224x224", 349151936, append(squeezenet, dense("squeezenet")...)},
 		// Bi-Real Net has the layers of ResNet-18, each convolution with a way around it.
-		Subject{"resnet18", "ResNet-18, 224x224; of 1 bit: Bi-Real Net, which has the same convolutions", 1814073344, append(networkOf("birealnet"), dense("resnet18")...)},
+		Subject{"resnet18", "ResNet-18, 224x224; of 1 bit: Bi-Real Net, which has the same convolutions", 1814073344,
+			append(networkOf("birealnet"), dense("resnet18")...)},
 		Subject{"mobilenet", "MobileNet v1, 224x224", 568740352, dense("mobilenet")},
 		Subject{"binary_alexnet", "BinaryAlexNet of Larq Zoo, 224x224", 841367552, networkOf("binary_alexnet")},
 		Subject{"quicknet_small", "QuickNetSmall of Larq Zoo, 224x224", 1171996160, networkOf("quicknet_small")},
@@ -87,11 +93,14 @@ func dense(name string) []Entry {
 	}
 }
 
-// larq are the two ways in which Larq Compute Engine computes binary convolutions; on some machines the second is many times faster.
+// larq are the two ways in which Larq Compute Engine computes binary convolutions; on some machines
+// the second is many times faster.
 func larq(name string) []Entry {
 	return []Entry{
-		{Engine: "Larq Compute Engine, 1 bit, bgemm", Env: "larq", Worker: "larq", Model: name + ".lce.tflite", Agrees: "lce"},
-		{Engine: "Larq Compute Engine, 1 bit, indirect bgemm", Env: "larq", Worker: "larq_indirect", Model: name + ".lce.tflite", Agrees: "lce"},
+		{Engine: "Larq Compute Engine, 1 bit, bgemm", Env: "larq", Worker: "larq", Model: name + ".lce.tflite",
+			Agrees: "lce"},
+		{Engine: "Larq Compute Engine, 1 bit, indirect bgemm", Env: "larq", Worker: "larq_indirect", Model: name +
+			".lce.tflite", Agrees: "lce"},
 	}
 }
 

@@ -15,9 +15,10 @@ import (
 	"time"
 )
 
-// A worker is a process that has loaded one model with one engine, and runs it on command. It says what it has loaded in its first
-// line, a greeting; for each order that it then reads it writes a report. Both sides are JSON, one object a line;
-// lab/peers/python/worker.py is the other implementation.
+// A worker is a process that has loaded one model with one engine, and runs it on command. It
+// describes its model in its first line, a greeting; for each order that it then reads it writes a
+// report. Both sides are JSON, one object a line; lab/peers/python/worker.py is the other
+// implementation.
 type (
 	greeting struct {
 		Error    string           `json:"error,omitempty"` // why it cannot run the model
@@ -25,8 +26,9 @@ type (
 		Inputs   [][]int          `json:"inputs,omitempty"` // shapes, as the engine has them
 		Outputs  [][]int          `json:"outputs,omitempty"`
 		MACs     int64            `json:"macs,omitempty"`     // where the engine knows them
-		Products map[string]int64 `json:"products,omitempty"` // the same by limit; of sums of bits, one for each pair of bits
-		// Sample are numbers of the first output, evenly spread, in the order of NHWC. The input is picture's.
+		Products map[string]int64 `json:"products,omitempty"` // by limit; sums of bits have one for each pair of bits
+		// Sample are numbers of the first output, evenly spread, in the order of NHWC. The input is
+		// picture's.
 		Sample []float64 `json:"sample,omitempty"`
 	}
 	order struct {
@@ -45,11 +47,12 @@ type worker struct {
 	in     io.WriteCloser
 	out    *bufio.Scanner
 	errors *bytes.Buffer
-	one    time.Duration // about what a run takes
+	one    time.Duration // estimated time of a run
 	times  []time.Duration
 }
 
-// start starts a worker and waits until it has run its model once. An engine that cannot run it is an *unfitError.
+// start starts a worker and waits until it has run its model once. An engine that cannot run it is
+// an *unfitError.
 func start(ctx context.Context, e Entry, command []string, threads int) (*worker, error) {
 	w := &worker{entry: e, errors: &bytes.Buffer{}}
 	w.cmd = exec.CommandContext(ctx, command[0], command[1:]...)
@@ -117,7 +120,8 @@ func (w *worker) run(n int) ([]time.Duration, error) {
 	return times, nil
 }
 
-// hold stops the process where it is, and with it the threads that some engines let spin after a run; release lets it go on.
+// hold stops the process where it is, and with it the threads that some engines let spin after a
+// run; release lets it go on.
 func (w *worker) hold() error    { return w.cmd.Process.Signal(syscall.SIGSTOP) }
 func (w *worker) release() error { return w.cmd.Process.Signal(syscall.SIGCONT) }
 

@@ -1,5 +1,6 @@
-// Package records makes the records that come with ripc (autotune/shipped): it tunes the networks of runs.json, each for its target, and keeps
-// the best schedule of each kernel beside the default one. Boards are simulated, and give the same records each time.
+// Package records makes the records that come with ripc (autotune/shipped): it tunes the networks
+// of runs.json, each for its target, and keeps the best schedule of each kernel beside the default
+// one. Boards are simulated, and give the same records each time.
 package records
 
 import (
@@ -43,8 +44,9 @@ type run struct {
 	Runner  string `json:"runner"`
 }
 
-// key is that of a run's figure: the costs of all kernels of the network together. Records alone do not have them, since a network takes a kernel
-// as often as it has a layer of its shape, and one algorithm for each.
+// key is that of a run's figure: the costs of all kernels of the network together. Records alone do
+// not have them, since a network takes a kernel as often as it has a layer of its shape, and one
+// algorithm for each.
 func (r run) key() figures.Key { return figures.Key{Subject: r.Network, Target: r.Target} }
 
 func runs() ([]run, error) {
@@ -55,7 +57,8 @@ func runs() ([]run, error) {
 // Task returns the task.
 func Task() *task.Task {
 	return &task.Task{
-		Name: "records", Code: []string{"autotune"}, Short: "the records that come with ripc, and docs/shipped-records.md",
+		Name: "records", Code: []string{"autotune"}, Short: "the records that come with ripc, and " +
+			"docs/shipped-records.md",
 		Cases: func(context.Context, *regexp.Regexp) (all []task.Case, err error) {
 			rs, err := runs()
 			for _, r := range rs {
@@ -81,21 +84,24 @@ func (r run) tune(ctx context.Context, mark figures.Mark) ([]figures.Figure, err
 	if err != nil {
 		return nil, err
 	}
-	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner, Records: file(r.Target), Trials: r.Trials, Seed: seed, Alone: true})
+	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner,
+		Records: file(r.Target), Trials: r.Trials, Seed: seed, Alone: true})
 	if err != nil {
 		return nil, err
 	}
 	if !t.Native() {
 		mark = mark.Estimated(t.CPU)
 	}
-	f := figures.Figure{Values: map[string]float64{"trials": float64(res.Trials), "default_cost": res.Default, "best_cost": res.Best}, Unit: string(res.Unit), Mark: mark}
+	f := figures.Figure{Values: map[string]float64{"trials": float64(res.Trials), "default_cost": res.Default,
+		"best_cost": res.Best}, Unit: string(res.Unit), Mark: mark}
 	return []figures.Figure{f}, pack()
 }
 
 // file is where the measurements for a target are.
 func file(target string) string { return filepath.Join(dir, target+".records") }
 
-// pack writes the records of all targets. Those of a target without measurements in the folder stay as they are.
+// pack writes the records of all targets. Those of a target without measurements in the folder stay
+// as they are.
 func pack() error {
 	old, _, err := unpack(packed)
 	if err != nil {
@@ -112,7 +118,9 @@ func pack() error {
 			continue
 		}
 		seen[r.Target] = true
-		s := &records.Set{Records: slices.DeleteFunc(slices.Clone(old.Records), func(x records.Record) bool { return x.Target != r.Target })}
+		s := &records.Set{Records: slices.DeleteFunc(slices.Clone(old.Records), func(x records.Record) bool {
+			return x.Target != r.Target
+		})}
 		if _, err := os.Stat(file(r.Target)); !errors.Is(err, fs.ErrNotExist) {
 			if s, err = records.Load(file(r.Target)); err != nil {
 				return err
@@ -131,7 +139,8 @@ func pack() error {
 	return os.WriteFile(packed, text, 0o644)
 }
 
-// packedText has of each kernel the default schedule and the best one, without the samples: the same bytes for the same records.
+// packedText has of each kernel the default schedule and the best one, without the samples: the
+// same bytes for the same records.
 func packedText(all *records.Set) ([]byte, error) {
 	s := all.Prune(1)
 	s.Foreign = nil
@@ -180,18 +189,20 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 			all = append(all, f)
 		}
 	}
-	text += fmt.Sprintf("\n%s\n\nWhole networks, by the sum of their kernels, that gain most:\n\n", figures.Sources(all))
+	text += fmt.Sprintf("\n%s\n\nWhole networks, by the sum of their kernels, that gain most:\n\n",
+		figures.Sources(all))
 	text += task.Head("network", "target", "candidates", "by default", "tuned", "")
 	gain := func(f *figures.Figure) float64 { return f.Values["default_cost"] / f.Values["best_cost"] }
 	slices.SortStableFunc(all, func(a, b *figures.Figure) int { return cmp.Compare(gain(b), gain(a)) })
 	for _, f := range all[:min(10, len(all))] {
 		usual, best, unit := f.Values["default_cost"], f.Values["best_cost"], records.Unit(f.Unit)
-		text += task.Row(f.Subject, f.Target, fmt.Sprint(f.Values["trials"]), unit.Text(usual), unit.Text(best), fmt.Sprintf("%.3fx", gain(f)))
+		text += task.Row(f.Subject, f.Target, fmt.Sprint(f.Values["trials"]), unit.Text(usual), unit.Text(best),
+			fmt.Sprintf("%.3fx", gain(f)))
 	}
 	return map[string]string{filepath.Join(root, "docs", "shipped-records.md"): text}, nil
 }
 
-// pageOf says what records are shipped, in a number of bytes.
+// pageOf describes the records that are shipped, in size bytes.
 func pageOf(s *records.Set, size int) string {
 	var versions, machines []string
 	kernels, better := map[string]int{}, map[string]int{}
@@ -228,7 +239,8 @@ lab/records/runs.json with seed %d, each for its target, and keeps the best sche
 Made by %s. Costs of boards are estimated cycles of simulated cores ([estimates.md](estimates.md)). Times are of the CPU
 that is named.
 
-`, (size+1023)/1024, seed, strings.Join(versions, ", ")) + task.Head("target", "machine", "kernels", "with a better schedule")
+`, (size+1023)/1024, seed, strings.Join(versions, ", "))
+	text += task.Head("target", "machine", "kernels", "with a better schedule")
 	for _, m := range machines {
 		text += task.Row(m, fmt.Sprint(kernels[m]), fmt.Sprint(better[m]))
 	}

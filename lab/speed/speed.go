@@ -28,13 +28,15 @@ func Task() *task.Task {
 	threads := 1
 	return &task.Task{
 		Name: "speed", Dir: "build/lab", Rounds: 3, Short: "binary SqueezeNet beside its float twin, layer by layer",
-		Long:  "The networks take turns; the least time of each layer counts. It fails if a convolution of 1 bit is slower than its twin.",
+		Long: "The networks take turns; the least time of each layer counts. It fails if a convolution of 1 bit is " +
+			"slower than its twin.",
 		Flags: func(f *pflag.FlagSet) { f.IntVar(&threads, "threads", 1, "threads") },
 		Cases: func(context.Context, *regexp.Regexp) (all []task.Case, err error) {
 			for _, n := range networks() {
-				all = append(all, task.Case{Key: figures.Key{Subject: whole, Variant: n, Threads: threads}, Measure: func(ctx context.Context, _ figures.Mark) ([]figures.Figure, error) {
-					return measure(ctx, n, threads)
-				}})
+				all = append(all, task.Case{Key: figures.Key{Subject: whole, Variant: n, Threads: threads},
+					Measure: func(ctx context.Context, _ figures.Mark) ([]figures.Figure, error) {
+						return measure(ctx, n, threads)
+					}})
 			}
 			return all, nil
 		},
@@ -46,14 +48,16 @@ func Task() *task.Task {
 }
 
 func measure(ctx context.Context, network string, threads int) ([]figures.Figure, error) {
-	r, err := ripc.Bench(ctx, ripc.BenchRequest{Path: filepath.Join("examples", "squeezenet", network+".json"), Threads: threads, PerLayer: true})
+	r, err := ripc.Bench(ctx, ripc.BenchRequest{Path: filepath.Join("examples", "squeezenet", network+".json"),
+		Threads: threads, PerLayer: true})
 	if err != nil {
 		return nil, err
 	}
-	all := []figures.Figure{{Values: figures.Of(r.Figures)}}
+	all := []figures.Figure{{Values: figures.Values(r.Figures)}}
 	for _, l := range r.Layers {
 		if l.MACs > 0 {
-			all = append(all, figures.Figure{Key: figures.Key{Subject: l.Name, Variant: network, Threads: threads}, Values: figures.Of(l.Figures)})
+			all = append(all, figures.Figure{Key: figures.Key{Subject: l.Name, Variant: network, Threads: threads},
+				Values: figures.Values(l.Figures)})
 		}
 	}
 	return all, nil
@@ -61,8 +65,11 @@ func measure(ctx context.Context, network string, threads int) ([]figures.Figure
 
 // page returns a table of the layers in their order, and fails if one is slower than the twin's.
 func page(s *figures.Store, threads int) (string, error) {
-	twins := slices.DeleteFunc(s.Latest(), func(f *figures.Figure) bool { return f.Variant != networks()[0] || f.Threads != threads })
-	text := figures.Sources(twins) + "\n\n" + task.Head("layer", "float: ms", "1 bit", "2 bits", "3 bits", "ratio", "ratio", "ratio")
+	twins := slices.DeleteFunc(s.Latest(), func(f *figures.Figure) bool {
+		return f.Variant != networks()[0] || f.Threads != threads
+	})
+	text := figures.Sources(twins) + "\n\n" + task.Head("layer", "float: ms", "1 bit", "2 bits", "3 bits", "ratio",
+		"ratio", "ratio")
 	var slow []string
 	for _, twin := range twins {
 		ms, cells, ratios := twin.Values["min_ms"], []string{twin.Subject}, []string(nil)

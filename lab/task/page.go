@@ -18,8 +18,8 @@ func Head(cells ...string) string { return Row(cells...) + strings.Repeat("|---"
 // mark begins the lines around a part of a page that is filled.
 const mark = "<!-- numbers: "
 
-// Fill puts texts into a page below root, each between the lines "<!-- numbers: NAME begin -->" and "<!-- numbers: NAME end -->". The page has no
-// other such lines.
+// Fill puts texts into a page below root, each between the lines "<!-- numbers: NAME begin -->" and
+// "<!-- numbers: NAME end -->". The page has no other such lines.
 func Fill(root, page string, texts map[string]string) (string, error) {
 	data, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {
@@ -37,8 +37,8 @@ func Fill(root, page string, texts map[string]string) (string, error) {
 	return text, nil
 }
 
-// Or returns the text of v, "-" if v is 0: there is no such figure.
-func Or(v float64, format string) string {
+// Format returns the text of v, "-" if v is 0: there is no such figure.
+func Format(v float64, format string) string {
 	if v == 0 {
 		return "-"
 	}
@@ -48,7 +48,8 @@ func Or(v float64, format string) string {
 // busyLoad is the load from which on a machine counts as busy.
 const busyLoad = 0.5
 
-// Busy warns of figures that were measured while the machine had other work, by the greatest load before them.
+// Busy warns of figures that were measured while the machine had other work, by the greatest load
+// before them.
 func Busy(load float64) string {
 	if load < busyLoad {
 		return ""

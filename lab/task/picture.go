@@ -15,7 +15,8 @@ const (
 	titleSpace = 34
 )
 
-// Bars is a part of a picture: lines with bars of one scale. Lengths and places are shares of the longest bar, 0 to 1.
+// Bars is a part of a picture: lines with bars of one scale. Lengths and places are shares of the
+// longest bar, 0 to 1.
 type Bars struct {
 	Title string
 	Ticks []Tick
@@ -55,7 +56,8 @@ func (p Bars) draw(b *strings.Builder, y int) int {
 	fmt.Fprintf(b, `<text x="10" y="%d" font-weight="bold">%s</text>`+"\n", y+14, escaped(p.Title))
 	bottom := y + titleSpace + barHeight*len(p.Lines)
 	for _, t := range p.Ticks {
-		fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#dddddd"/><text x="%.1f" y="%d" fill="#666666" font-size="10" text-anchor="middle">%s</text>`+"\n",
+		fmt.Fprintf(b,
+			`<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#dddddd"/><text x="%.1f" y="%d" fill="#666666" font-size="10" text-anchor="middle">%s</text>`+"\n",
 			x(t.At), y+titleSpace-2, x(t.At), bottom, x(t.At), y+titleSpace-5, escaped(t.Label))
 	}
 	y += titleSpace
@@ -71,10 +73,12 @@ func (p Bars) draw(b *strings.Builder, y int) int {
 				top, height, opacity = y+13, 4, "0.55"
 			}
 			if length > 0 {
-				fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s" opacity="%s"/>`+"\n", labelWidth, top, max(1, barWidth*length), height, color, opacity)
+				fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s" opacity="%s"/>`+"\n", labelWidth,
+					top, max(1, barWidth*length), height, color, opacity)
 			}
 			if i < len(l.Limits) && l.Limits[i] > 0 {
-				fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#111111" stroke-width="1.5"/>`+"\n", x(l.Limits[i]), top-1, x(l.Limits[i]), top+height+1)
+				fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#111111" stroke-width="1.5"/>`+"\n",
+					x(l.Limits[i]), top-1, x(l.Limits[i]), top+height+1)
 			}
 		}
 		fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`+"\n", labelWidth+barWidth+10, y+12, escaped(l.Text))

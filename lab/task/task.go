@@ -1,5 +1,5 @@
-// Package task runs the tasks of the lab: it measures their cases in rounds, keeps each figure as soon as it is measured, goes on where a run was
-// stopped, and writes the pages.
+// Package task runs the tasks of the lab: it measures their cases in rounds, keeps each figure as
+// soon as it is measured, goes on where a run was stopped, and writes the pages.
 package task
 
 import (
@@ -36,14 +36,16 @@ type Task struct {
 	Rounds      int      // the usual number of rounds, in which all cases take turns
 	// Flags adds flags of the task's own; nil if it has none.
 	Flags func(*pflag.FlagSet)
-	// Before does what flags of the task's own ask for, before the first measurement. done says that nothing is to be measured; nil does nothing.
+	// Before handles flags of the task's own, before the first measurement. done says that nothing
+	// is to be measured; nil does nothing.
 	Before func(ctx context.Context, only *regexp.Regexp, out io.Writer) (done bool, err error)
-	// Versions lists what is run besides ripc's own tools; nil if nothing is.
+	// Versions lists the programs that are run besides ripc's own tools; nil if nothing is.
 	Versions func(context.Context) ([]string, error)
-	// Cases lists the measurements. only is nil if all are wanted; Run drops the cases whose subjects it does not match.
+	// Cases lists the measurements. only is nil if all are wanted; Run drops the cases with
+	// subjects that it does not match.
 	Cases func(ctx context.Context, only *regexp.Regexp) ([]Case, error)
-	// Pages returns the texts of the task's files, by path below root. It may read the pages that it fills. Pages of figures that are not committed are
-	// printed, too.
+	// Pages returns the texts of the task's files, by path below root. It may read the pages that
+	// it fills. Pages of figures that are not committed are printed, too.
 	Pages func(root string, s *figures.Store) (map[string]string, error)
 }
 
@@ -51,7 +53,8 @@ type Task struct {
 type Case struct {
 	figures.Key
 	Once bool // every round would measure the same
-	// Measure returns figures. The first is of the case's key, which it need not name; others are measured along with it.
+	// Measure returns figures. The first is of the case's key, which it need not name; others are
+	// measured along with it.
 	Measure func(ctx context.Context, m figures.Mark) ([]figures.Figure, error)
 }
 
@@ -60,8 +63,8 @@ type Options struct {
 	Only    string // regular expression of subjects; "" for all
 	Store   string // file of figures; pages are made of the task's own only
 	Rounds  int
-	Anew    bool      // measure also what was measured today, of the same code
-	Missing bool      // measure only what has no figure at all, unless Anew is set
+	Anew    bool      // measure also cases that were measured today, with the same code
+	Missing bool      // measure only cases without any figure, unless Anew is set
 	Page    bool      // measure nothing
 	Log     io.Writer // progress
 }
@@ -117,7 +120,7 @@ func (t *Task) Run(ctx context.Context, o Options, out io.Writer) error {
 	return errors.Join(err, write(pages))
 }
 
-// cases returns the cases whose subjects only matches.
+// cases returns the cases with subjects that only matches.
 func (t *Task) cases(ctx context.Context, only *regexp.Regexp) (some []Case, err error) {
 	all, err := t.Cases(ctx, only)
 	if err != nil || only == nil {
@@ -184,7 +187,8 @@ func (t *Task) tool(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	words := []string{fmt.Sprintf("%d cores", runtime.NumCPU()), measure.System(), "LLVM " + tools.Version(), runtime.Version()}
+	words := []string{fmt.Sprintf("%d cores", runtime.NumCPU()), measure.System(), "LLVM " + tools.Version(),
+		runtime.Version()}
 	if t.Versions != nil {
 		more, err := t.Versions(ctx)
 		if err != nil {
@@ -195,7 +199,8 @@ func (t *Task) tool(ctx context.Context) (string, error) {
 	return strings.Join(words, ", "), nil
 }
 
-// write writes files by path. A picture with a number that is not finite is refused before any file is written.
+// write writes files by path. A picture with a number that is not finite is refused before any file
+// is written.
 func write(pages map[string]string) error {
 	for path, text := range pages {
 		if filepath.Ext(path) == ".svg" {

@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 			return []Case{one("a", false), one("b", true), one("c", false)}, nil
 		},
 		Pages: func(root string, s *figures.Store) (map[string]string, error) {
-			return map[string]string{filepath.Join(root, "out", "page"): Or(s.Find(figures.Key{Subject: "a"}).Values["min_ms"], "%.0f")}, nil
+			return map[string]string{filepath.Join(root, "out", "page"): Format(s.Find(figures.Key{Subject: "a"}).Values["min_ms"], "%.0f")}, nil
 		}}
 	run := func(o Options, want string, failure error) {
 		t.Helper()

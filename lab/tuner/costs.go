@@ -13,8 +13,8 @@ import (
 	"ripc/lab/meter"
 )
 
-// costs are the costs of a layer's candidates, kept in a store: all searches are told the same, and an interrupted comparison goes on. 0 is the
-// cost of a candidate that cannot be built.
+// costs are the costs of a layer's candidates, kept in a store: all searches are told the same, and
+// an interrupted comparison goes on. 0 is the cost of a candidate that cannot be built.
 type costs struct {
 	*layer
 	*meter.Meter
@@ -29,22 +29,22 @@ func keyOf(c space.Candidate) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// ofAll returns the costs of candidates.
-func (c *costs) ofAll(ctx context.Context, xs ...space.Candidate) ([]float64, error) {
+// costAll returns the costs of candidates.
+func (c *costs) costAll(ctx context.Context, xs ...space.Candidate) ([]float64, error) {
 	out := make([]float64, len(xs))
 	var all errgroup.Group
 	all.SetLimit(c.Slots())
 	for i, x := range xs {
 		all.Go(func() (err error) {
-			out[i], err = c.of(ctx, x)
+			out[i], err = c.cost(ctx, x)
 			return err
 		})
 	}
 	return out, all.Wait()
 }
 
-// of returns the cost of a candidate.
-func (c *costs) of(ctx context.Context, x space.Candidate) (float64, error) {
+// cost returns the cost of a candidate.
+func (c *costs) cost(ctx context.Context, x space.Candidate) (float64, error) {
 	key := figures.Key{Subject: c.Name, Variant: keyOf(x)}
 	c.mu.Lock()
 	known := c.store.Find(key)

@@ -17,8 +17,8 @@ import (
 //go:embed tasks.json
 var tasksText []byte
 
-// row is a convolution of 3x3 or 1x1 windows, padded to keep its size: a small layer, whose default schedule comes from rules that were
-// made for others.
+// row is a convolution of 3x3 or 1x1 windows, padded to keep its size: a small layer. The rules
+// behind its default schedule were made for others.
 type row struct {
 	Name      string `json:"name"`
 	Target    string `json:"target"`
@@ -79,7 +79,8 @@ func (r row) open() (*layer, error) {
 	}
 	f, _ := ops.Conv(layout.NewConv(a, x, t, by), ops.Slice{})
 	f.Name = "layer"
-	stage := ir.Stage{Name: r.Name, Op: "conv2d", MACs: int64(r.Size * r.Size * r.Out * r.In / max(1, r.Groups) * r.Window * r.Window)}
+	stage := ir.Stage{Name: r.Name, Op: "conv2d", MACs: int64(r.Size * r.Size * r.Out * r.In / max(1,
+		r.Groups) * r.Window * r.Window)}
 	stage.Layer.Algorithm.Name = r.Algorithm
 	s, err := space.New(space.TaskOf(f, t, stage, nil))
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"ripc/lab/task"
 )
 
-// over returns by how many percent the median of a search is above the best of the reference after a trial. ok is false if the search was compared
-// with another reference, or ended before.
-func over(f, reference *figures.Figure, trial int) (percent float64, ok bool) {
+// excess returns by how many percent the median of a search is above the best of the reference
+// after a trial. ok is false if the search was compared with another reference, or ended before.
+func excess(f, reference *figures.Figure, trial int) (percent float64, ok bool) {
 	if f == nil || !maps.Equal(f.Values, reference.Values) {
 		return 0, false
 	}
@@ -53,19 +53,20 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 		}
 		measured = append(measured, ref)
 		v := ref.Values
-		cells := []string{r.Name, fmt.Sprint(v["points"]), fmt.Sprint(v["reference"]), fmt.Sprintf("%.1f", 100*(v["default_cost"]/v["best_cost"]-1))}
+		cells := []string{r.Name, fmt.Sprint(v["points"]), fmt.Sprint(v["reference"]),
+			fmt.Sprintf("%.1f", 100*(v["default_cost"]/v["best_cost"]-1))}
 		var ends []float64
 		for _, name := range searches {
 			key.Variant = name
 			f := s.Find(key)
 			for _, n := range trials {
 				text := "-"
-				if p, ok := over(f, ref, n); ok {
+				if p, ok := excess(f, ref, n); ok {
 					text = fmt.Sprintf("%.1f", p)
 				}
 				cells = append(cells, text)
 			}
-			if p, ok := over(f, ref, last); ok {
+			if p, ok := excess(f, ref, last); ok {
 				ends = append(ends, p)
 			}
 		}
@@ -96,7 +97,8 @@ References and searches are of:
 	if len(measured) < len(all) {
 		text += fmt.Sprintf("\nOf %d tasks these have been compared so far.\n", len(all))
 	}
-	text += fmt.Sprintf("\nAfter %d trials `%s` is ahead of `%s` on %d of %d tasks, and within 5 %% of the best of the reference on %d.\n",
+	text += fmt.Sprintf("\nAfter %d trials `%s` is ahead of `%s` on %d of %d tasks, and within 5 %% of the best of "+
+		"the reference on %d.\n",
 		last, searches[0], strings.Join(searches[1:], "`, `"), ahead, len(measured), near)
 	return map[string]string{filepath.Join(root, "docs", "bench-tuner.md"): text}, nil
 }

@@ -1,5 +1,5 @@
-// Package tuner compares the searches of the tuner: the cost of the best candidate after each trial, on layers where the default is not the best
-// one.
+// Package tuner compares the searches of the tuner: the cost of the best candidate after each
+// trial, on layers where the default is not the best one.
 package tuner
 
 import (
@@ -30,7 +30,8 @@ type settings struct {
 func Task() *task.Task {
 	s := &settings{}
 	return &task.Task{
-		Name: "tuner", Code: []string{"autotune", "lab/tuner"}, Short: "the searches of the tuner beside each other: docs/bench-tuner.md",
+		Name: "tuner", Code: []string{"autotune", "lab/tuner"},
+		Short: "the searches of the tuner beside each other: docs/bench-tuner.md",
 		Flags: func(f *pflag.FlagSet) {
 			f.IntVar(&s.points, "points", 2000, "random points to compare with, or all where there are no more")
 			f.IntVar(&s.trials, "trials", 128, "trials of a search")
@@ -40,9 +41,10 @@ func Task() *task.Task {
 		Cases: func(context.Context, *regexp.Regexp) (all []task.Case, err error) {
 			rows, err := rows()
 			for _, r := range rows {
-				all = append(all, task.Case{Key: figures.Key{Subject: r.Name, Target: r.Target}, Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
-					return s.measure(ctx, r, m)
-				}})
+				all = append(all, task.Case{Key: figures.Key{Subject: r.Name, Target: r.Target},
+					Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
+						return s.measure(ctx, r, m)
+					}})
 			}
 			return all, err
 		},
@@ -50,7 +52,7 @@ func Task() *task.Task {
 	}
 }
 
-// reference is what searches of a layer are compared with.
+// reference is the costs that searches of a layer are compared with.
 type reference struct {
 	points    []space.Candidate // drawn at random
 	costs     []float64
@@ -80,7 +82,8 @@ func (s *settings) measure(ctx context.Context, r row, m figures.Mark) (all []fi
 	if !on.Target.Native() {
 		m = m.Estimated(on.Target.CPU)
 	}
-	of := map[string]float64{"points": float64(l.space.Size()), "reference": float64(len(ref.points)), "default_cost": ref.def, "best_cost": ref.best}
+	of := map[string]float64{"points": float64(l.space.Size()), "reference": float64(len(ref.points)),
+		"default_cost": ref.def, "best_cost": ref.best}
 	all = []figures.Figure{{Values: of, Mark: m}}
 	for _, name := range s.searches {
 		f := figures.Figure{Key: figures.Key{Subject: r.Name, Variant: name, Target: r.Target}, Values: of, Mark: m}
@@ -98,7 +101,8 @@ func (s *settings) measure(ctx context.Context, r row, m figures.Mark) (all []fi
 	return all, nil
 }
 
-// reference measures the default and points that are drawn at random, as far as their costs are not known.
+// reference measures the default and points that are drawn at random, as far as their costs are not
+// known.
 func (s *settings) reference(ctx context.Context, l *layer, c *costs) (*reference, error) {
 	d, err := l.space.Default()
 	if err != nil {
@@ -108,7 +112,7 @@ func (s *settings) reference(ctx context.Context, l *layer, c *costs) (*referenc
 	if ref.points, err = l.points(ctx, s.points); err != nil {
 		return nil, err
 	}
-	if ref.costs, err = c.ofAll(ctx, append(ref.points, d)...); err != nil {
+	if ref.costs, err = c.costAll(ctx, append(ref.points, d)...); err != nil {
 		return nil, err
 	}
 	ref.def = ref.costs[len(ref.points)]
@@ -160,7 +164,8 @@ func (r *reference) random(seed uint64, trials int) []float64 {
 }
 
 // search is the curve of a search: the lowest cost after each trial. Trial 0 is the default.
-func (s *settings) search(ctx context.Context, l *layer, c *costs, def float64, name string, seed uint64) ([]float64, error) {
+func (s *settings) search(ctx context.Context, l *layer, c *costs, def float64, name string,
+	seed uint64) ([]float64, error) {
 	find, err := search.New(name, l.space, seed)
 	if err != nil {
 		return nil, err
@@ -171,7 +176,8 @@ func (s *settings) search(ctx context.Context, l *layer, c *costs, def float64, 
 	}
 	best := def
 	curve := []float64{best}
-	known, under := []search.Outcome{{Candidate: d, Cost: def}}, []search.Outcome(nil) // a tuner proposes a batch while the one before is under way
+	// a tuner proposes a batch while the one before is under way
+	known, under := []search.Outcome{{Candidate: d, Cost: def}}, []search.Outcome(nil)
 	for len(curve) <= s.trials {
 		find.Tell(known)
 		xs, err := find.Propose(ctx, min(batch, s.trials+1-len(curve)))
@@ -181,7 +187,7 @@ func (s *settings) search(ctx context.Context, l *layer, c *costs, def float64, 
 		if len(xs) == 0 {
 			break
 		}
-		found, err := c.ofAll(ctx, xs...)
+		found, err := c.costAll(ctx, xs...)
 		if err != nil {
 			return nil, err
 		}

@@ -122,6 +122,7 @@ func (k Kernel) LLVM() []byte {
 			fmt.Fprintf(&loop, "  %s\n", strings.ReplaceAll(line, "$", fmt.Sprint(lane)))
 		}
 	}
-	loop.WriteString("  %turn.next = add i64 %turn, 1\n  %more = icmp slt i64 %turn.next, %turns\n  br i1 %more, label %loop, label %end\n\nend:\n")
+	loop.WriteString("  %turn.next = add i64 %turn, 1\n  %more = icmp slt i64 %turn.next, %turns\n  br i1 %more, " +
+		"label %loop, label %end\n\nend:\n")
 	return []byte(b.String() + loop.String() + end.String() + "  ret void\n}\n")
 }

@@ -19,8 +19,8 @@ type file struct {
 	content []byte
 }
 
-// archive is a compressed tar of the files below folder base, in an order of its own. Nothing in it says when, where or by whom it
-// was made: the time is the oldest that tar does not warn of.
+// archive is a compressed tar of the files below folder base, in an order of its own. Nothing in it
+// says when, where or by whom it was made: the time is the oldest that tar does not warn of.
 func archive(base string, files []file) ([]byte, error) {
 	var out bytes.Buffer
 	packed := gzip.NewWriter(&out)
@@ -30,7 +30,8 @@ func archive(base string, files []file) ([]byte, error) {
 		if i > 0 && files[i-1].path == f.path {
 			return nil, fmt.Errorf("two files are called %s", f.path)
 		}
-		h := &tar.Header{Name: base + "/" + f.path, Mode: f.mode, Size: int64(len(f.content)), ModTime: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), Format: tar.FormatUSTAR}
+		h := &tar.Header{Name: base + "/" + f.path, Mode: f.mode, Size: int64(len(f.content)),
+			ModTime: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
-// Command release makes what is shipped: for each architecture an archive of ripc, the workers, manual pages, completions, the CMake
-// module, the pkg-config file and all licences, a list of what the programs are made of (CycloneDX), and the checksums of all that.
-// The same source and the same Go make the same bytes.
+// Command release makes the shipped files: for each architecture an archive of ripc, the workers,
+// manual pages, completions, the CMake module, the pkg-config file and all licences. It writes a
+// list of the modules in the programs (CycloneDX), and the checksums of all files. The same source
+// and the same Go make the same bytes.
 //
 //	go run ./scripts/release [-out build/release] [-only PLATFORM]
 //	go run ./scripts/release -workers bin      # the workers alone
@@ -46,13 +47,14 @@ func main() {
 	}
 }
 
-// programPackage and workerPackage are what is built, from the root of the module.
+// programPackage and workerPackage are the packages to build, from the root of the module.
 const (
 	programPackage = "./cmd/ripc"
 	workerPackage  = "./cmd/ripc-worker"
 )
 
-// platform is what archives for g are called by: Go's names, and the version of the architecture where there are several.
+// platform names the archives for g: Go's names, and the version of the architecture where there
+// are several.
 func platform(g guests.Guest) string {
 	name := "linux-"
 	for _, v := range g.Go {
@@ -114,9 +116,10 @@ func release(ctx context.Context, out, only string) error {
 		}
 	}
 	if here == "" {
-		return fmt.Errorf("archives are made on machines that there is an archive for, and this is %s/%s", runtime.GOOS, runtime.GOARCH)
+		return fmt.Errorf("archives are made on machines that there is an archive for, and this is %s/%s", runtime.GOOS,
+			runtime.GOARCH)
 	}
-	common, err := shared(ctx, here, work)
+	common, err := commonFiles(ctx, here, work)
 	if err != nil {
 		return err
 	}
@@ -179,8 +182,8 @@ func release(ctx context.Context, out, only string) error {
 	return err
 }
 
-// shared are the files that are the same in all archives, program being ripc for this machine.
-func shared(ctx context.Context, program, work string) ([]file, error) {
+// commonFiles are the files that are the same in all archives, program being ripc for this machine.
+func commonFiles(ctx context.Context, program, work string) ([]file, error) {
 	say := func(args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(ctx, program, args...)
 		cmd.Stderr = os.Stderr
@@ -195,7 +198,8 @@ func shared(ctx context.Context, program, work string) ([]file, error) {
 		return nil, err
 	}
 	var files []file
-	for from, to := range map[string]string{pages: "share/man/man1", "share/cmake": "share/cmake", "share/pkgconfig": "share/pkgconfig"} {
+	for from, to := range map[string]string{pages: "share/man/man1", "share/cmake": "share/cmake",
+		"share/pkgconfig": "share/pkgconfig"} {
 		err := filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -212,7 +216,8 @@ func shared(ctx context.Context, program, work string) ([]file, error) {
 			return nil, err
 		}
 	}
-	for shell, name := range map[string]string{"bash": "bash-completion/completions/ripc", "zsh": "zsh/site-functions/_ripc", "fish": "fish/vendor_completions.d/ripc.fish"} {
+	for shell, name := range map[string]string{"bash": "bash-completion/completions/ripc",
+		"zsh": "zsh/site-functions/_ripc", "fish": "fish/vendor_completions.d/ripc.fish"} {
 		text, err := say("completion", shell)
 		if err != nil {
 			return nil, err

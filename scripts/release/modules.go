@@ -28,10 +28,10 @@ type module struct {
 // purl is the module's name among all packages (https://github.com/package-url/purl-spec).
 func (m module) purl() string { return "pkg:golang/" + m.path + "@" + m.version }
 
-// modules are what programs are linked of, Go's own library first, then by path.
+// modules are the linked modules of programs, Go's own library first, then by path.
 type modules []module
 
-// modulesOf reads in the programs themselves what they are linked of, and asks Go where that lies.
+// modulesOf reads the linked modules in the programs themselves, and asks Go for their folders.
 func modulesOf(ctx context.Context, programs ...string) (modules, error) {
 	in, version := map[string]module{}, ""
 	for _, p := range programs {
@@ -42,7 +42,8 @@ func modulesOf(ctx context.Context, programs ...string) (modules, error) {
 		version = strings.TrimPrefix(info.GoVersion, "go")
 		for _, d := range info.Deps {
 			if d.Replace != nil {
-				return nil, fmt.Errorf("%s: module %s is replaced by %s, which nobody else has", p, d.Path, d.Replace.Path)
+				return nil, fmt.Errorf("%s: module %s is replaced by %s, which nobody else has", p, d.Path,
+					d.Replace.Path)
 			}
 			in[d.Path] = module{path: d.Path, version: d.Version, sum: d.Sum}
 		}
@@ -66,7 +67,8 @@ func modulesOf(ctx context.Context, programs ...string) (modules, error) {
 		}
 		linked := in[m.Path]
 		if linked.version != m.Version || m.Dir == "" {
-			return nil, fmt.Errorf("module %s is linked in version %s, and Go has version %s in %q", m.Path, linked.version, m.Version, m.Dir)
+			return nil, fmt.Errorf("module %s is linked in version %s, and Go has version %s in %q", m.Path,
+				linked.version, m.Version, m.Dir)
 		}
 		linked.dir = m.Dir
 		all = append(all, linked)
@@ -77,50 +79,35 @@ func modulesOf(ctx context.Context, programs ...string) (modules, error) {
 	return all, nil
 }
 
-// component is one of a bill of materials.
-type component struct {
-	Type       string     `json:"type"`
-	Ref        string     `json:"bom-ref"`
-	Name       string     `json:"name"`
-	Version    string     `json:"version"`
-	Purl       string     `json:"purl"`
-	Properties []property `json:"properties,omitempty"`
-}
-
-type property struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// bill lists the modules as CycloneDX 1.5 does (https://cyclonedx.org/docs/1.5/json), without what differs each time: a serial number
-// and a date. Hashes there are of files; a module has that of go.sum, as a property.
+// bill lists the modules as CycloneDX 1.5 does (https://cyclonedx.org/docs/1.5/json), without the
+// fields that differ each time: a serial number and a date. Hashes there are of files; a module has
+// that of go.sum, as a property.
 func (ms modules) bill(product string) ([]byte, error) {
-	type dependency struct {
-		Ref string   `json:"ref"`
-		On  []string `json:"dependsOn"`
-	}
-	ripcItself := component{Type: "application", Ref: "pkg:golang/ripc@" + ripc.Version, Name: "ripc", Version: ripc.Version, Purl: "pkg:golang/ripc@" + ripc.Version,
-		Properties: []property{{"ripc:archive", product}}}
-	components, on := []component{}, []string{}
-	for _, m := range ms {
-		c := component{Type: "library", Ref: m.purl(), Name: m.path, Version: m.version, Purl: m.purl()}
-		if m.sum != "" {
-			c.Properties = []property{{"go:sum", m.sum}}
+	type object = map[string]any
+	component := func(kind, ref, name, version, key, value string) object {
+		c := object{"type": kind, "bom-ref": ref, "name": name, "version": version, "purl": ref}
+		if value != "" {
+			c["properties"] = []object{{"name": key, "value": value}}
 		}
-		components, on = append(components, c), append(on, c.Ref)
+		return c
 	}
-	text, err := json.MarshalIndent(struct {
-		Format       string         `json:"bomFormat"`
-		Spec         string         `json:"specVersion"`
-		Version      int            `json:"version"`
-		Metadata     map[string]any `json:"metadata"`
-		Components   []component    `json:"components"`
-		Dependencies []dependency   `json:"dependencies"`
-	}{"CycloneDX", "1.5", 1, map[string]any{"component": ripcItself}, components, []dependency{{ripcItself.Ref, on}}}, "", "  ")
+	const self = "pkg:golang/ripc@" + ripc.Version
+	components, on := []object{}, []string{}
+	for _, m := range ms {
+		on = append(on, m.purl())
+		components = append(components, component("library", m.purl(), m.path, m.version, "go:sum", m.sum))
+	}
+	text, err := json.MarshalIndent(object{
+		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "components": components,
+		"metadata": object{
+			"component": component("application", self, "ripc", ripc.Version, "ripc:archive", product),
+		},
+		"dependencies": []object{{"ref": self, "dependsOn": on}},
+	}, "", "  ")
 	return append(text, '\n'), err
 }
 
-// licenceFile is what licences and their notices are called.
+// licenceFile matches the names of licences and notices.
 var licenceFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
 // licences are the texts that have to go with the programs.

@@ -26,8 +26,9 @@ func (n Network) pictures(count int, seed uint64) [][]float32 {
 	return out
 }
 
-// balance runs a network on pictures and says, for each tensor of levels, the share of bits set in each plane and
-// of channels that take more than one value; then the classes. It fails if a layer is out of balance.
+// balance runs a network on pictures and says, for each tensor of levels, the share of bits set in
+// each plane and of channels that take more than one value; then the classes. It fails if a layer
+// is out of balance.
 func balance(g *graph.Graph, in [][]float32, log io.Writer) error {
 	var bad []string
 	err := newEvaluator(g).forward(in, nil, func(n *graph.Node, x []*refnet.Tensor) error {

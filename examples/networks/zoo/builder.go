@@ -6,8 +6,9 @@ import (
 	"ripc/ir"
 )
 
-// builder adds the layers of a network. Its methods take the name of a tensor and give that of another. Names of nodes begin with what
-// a layer is called, and the tensors are called like the nodes.
+// builder adds the layers of a network. Its methods take the name of a tensor and give that of
+// another. Names of nodes begin with the name of their layer, and the tensors are called like the
+// nodes.
 type builder struct {
 	Network
 	*model
@@ -70,7 +71,8 @@ func geometry(filters, kernel, stride int) attrs {
 	return a
 }
 
-// conv is a float convolution. Small twins have no large windows, which the interpreter takes long for.
+// conv is a float convolution. Small twins have no large windows, which the interpreter takes long
+// for.
 func (b *builder) conv(name string, filters, kernel, stride int, x string) string {
 	if b.small {
 		kernel = min(kernel, 5)
@@ -95,7 +97,7 @@ func (b *builder) binary(name string, filters, kernel, stride int, more attrs, x
 	return b.add(name, "bitserial_conv2d", geometry(filters, kernel, stride).with(more), x)
 }
 
-// levels are the attributes of what makes the levels of Riptide's networks.
+// levels are the attributes of the quantizers of Riptide's networks.
 func (b *builder) levels() attrs {
 	a := attrs{"bits": b.Bits}
 	if b.Encoding != ir.Unipolar {
@@ -117,7 +119,8 @@ func (b *builder) weights() attrs {
 	return attrs{"weight_scale": "mean"}
 }
 
-// riptide is a convolution of Riptide: it is pooled before it is normalized, if pool is its kernel and stride.
+// riptide is a convolution of Riptide: it is pooled before it is normalized, if pool is its kernel
+// and stride.
 func (b *builder) riptide(name string, filters, kernel, stride int, pool []int, x string) string {
 	x = b.binary(name, filters, kernel, stride, b.weights(), x)
 	if pool != nil {
@@ -134,5 +137,5 @@ func (b *builder) stages(n int) int {
 	return n
 }
 
-// blockName is what the nodes of a block of a residual network begin with.
+// blockName begins the names of a residual block's nodes.
 func blockName(stage, block int) string { return fmt.Sprintf("s%db%d", stage+1, block+1) }

@@ -21,7 +21,7 @@ type calibrator struct {
 	worst  float64 // largest |mean|/S of any channel: above 1 Riptide's formula would clip it
 }
 
-// visit is what forward calls before each node.
+// visit is called by forward before each node.
 func (c *calibrator) visit(n *graph.Node, x []*refnet.Tensor) error {
 	keys := []string{"mean", "var"}
 	switch a := n.Attrs.(type) {
@@ -41,7 +41,7 @@ func (c *calibrator) visit(n *graph.Node, x []*refnet.Tensor) error {
 		c.stored = map[string]safetensors.Tensor{}
 	}
 	for _, key := range keys {
-		c.stored[n.Name+"."+key] = stored(n.Weights[key].Shape, n.Weights[key].Data.Floats())
+		c.stored[n.Name+"."+key] = tensorOf(n.Weights[key].Shape, n.Weights[key].Data.Floats())
 	}
 	return nil
 }
@@ -101,8 +101,8 @@ func (c *calibrator) threshold(n *graph.Node, x []*refnet.Tensor) {
 	}
 }
 
-// shiftNorm puts the middle threshold at the median of the integers, and takes the shift that spreads the levels
-// most evenly.
+// shiftNorm puts the middle threshold at the median of the integers, and takes the shift that
+// spreads the levels most evenly.
 func (c *calibrator) shiftNorm(n *graph.Node, x []*refnet.Tensor, a *graph.ShiftNormAttrs) error {
 	in := c.g.Value(n.Inputs[0])
 	u := c.e.unit(in.Name)
@@ -131,8 +131,9 @@ func (c *calibrator) shiftNorm(n *graph.Node, x []*refnet.Tensor, a *graph.Shift
 	return nil
 }
 
-// statistics gives the mean and var for which the glue's middle level starts at integer `middle` and a level
-// is about `step` wide. sqrt(var+eps) is a power of two times a constant, so that no rounding can tip the shift.
+// statistics gives the mean and var for which the glue's middle level starts at integer `middle`
+// and a level is about `step` wide. sqrt(var+eps) is a power of two times a constant, so that no
+// rounding can tip the shift.
 func (u *unit) statistics(middle, step float64, channel int, a *graph.ShiftNormAttrs) (mean, variance float32) {
 	wb, levels, top := u.weightBits(channel), levelsOf(u.step), float64(int(1)<<a.Bits-1)
 	if a.Enc != ir.Unipolar {
@@ -154,7 +155,8 @@ func (u *unit) statistics(middle, step float64, channel int, a *graph.ShiftNormA
 	return float32(m / (levels * math.Ldexp(1, wb))), variance
 }
 
-// medianThreshold is the integer t for which the fraction of values >= t is nearest to a half. v is sorted.
+// medianThreshold is the integer t for which the fraction of values >= t is nearest to a half. v is
+// sorted.
 func medianThreshold(v []float64) float64 {
 	best, bestOff := v[len(v)/2], math.Inf(1)
 	for _, t := range []float64{v[len(v)/2], v[len(v)/2] + 1} {
@@ -166,7 +168,7 @@ func medianThreshold(v []float64) float64 {
 	return best
 }
 
-// channel collects and sorts one of so many channels over pictures and positions.
+// channel collects and sorts the values of one channel over pictures and positions.
 func channel(x []*refnet.Tensor, k, channels int) []float64 {
 	var out []float64
 	for _, v := range x {
@@ -192,8 +194,8 @@ func moments(v []float64) (mean, std float64) {
 	return mean, math.Sqrt(std)
 }
 
-// stored is a tensor for a safetensors file.
-func stored(shape []int, v []float32) safetensors.Tensor {
+// tensorOf makes a tensor for a safetensors file.
+func tensorOf(shape []int, v []float32) safetensors.Tensor {
 	t := safetensors.Tensor{DType: "f32", Shape: shape}
 	for _, x := range v {
 		t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(x))

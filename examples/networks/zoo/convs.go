@@ -8,6 +8,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer/ripcjson"
+	"ripc/internal/refnet"
 	"ripc/internal/safetensors"
 )
 
@@ -17,8 +18,9 @@ type convLayer struct {
 	size, channels int
 }
 
-// writeConvs writes the single-layer models of examples/convs. Their statistics are computed, not measured: with levels that are uniform
-// and independent, an accumulator has mean (2^N-1)/2 * sum(w) and variance K*(4^N-1)/12.
+// writeConvs writes the single-layer models of examples/convs. Their statistics are computed, not
+// measured: with levels that are uniform and independent, an accumulator has mean (2^N-1)/2 *
+// sum(w) and variance K*(4^N-1)/12.
 func writeConvs(dir string) error {
 	for _, l := range []convLayer{{"convA", 56, 64}, {"convB", 28, 128}, {"convC", 14, 256}, {"convD", 7, 512}} {
 		for bits := 1; bits <= 4; bits++ {
@@ -36,7 +38,8 @@ func writeConv(dir string, l convLayer, bits int) error {
 	m.Inputs = []attrs{{"name": "x", "dtype": "u32", "packed": true, "encoding": "unipolar", "bits": bits,
 		"shape": []int{1, l.size, l.size, l.channels}, "layout": "NHWC"}}
 	m.Source = attrs{"init": "random", "seed": 1, "gain": 0.25, "file": name + ".safetensors"}
-	m.add("conv", "bitserial_conv2d", attrs{"filters": l.channels, "kernel": []int{3, 3}, "padding": "same", "weight_scale": "mean"}, "x")
+	m.add("conv", "bitserial_conv2d", attrs{"filters": l.channels, "kernel": []int{3, 3}, "padding": "same",
+		"weight_scale": "mean"}, "x")
 	m.add("norm", "shift_norm", attrs{"mode": "riptide", "bits": bits}, "conv")
 	m.add("y", "bitpack", nil, "norm")
 	text, err := m.text()
@@ -51,22 +54,18 @@ func writeConv(dir string, l convLayer, bits int) error {
 	if err != nil {
 		return err
 	}
-	if err := analyticStatistics(g, bits); err != nil {
-		return err
-	}
+	analyticStatistics(g, bits)
 	norm := g.Nodes[1]
 	return safetensors.WriteFile(filepath.Join(dir, name+".safetensors"), map[string]safetensors.Tensor{
-		"norm.mean": stored(norm.Weights["mean"].Shape, norm.Weights["mean"].Data.Floats()), "norm.var": stored(norm.Weights["var"].Shape, norm.Weights["var"].Data.Floats())}, nil)
+		"norm.mean": tensorOf(norm.Weights["mean"].Shape, norm.Weights["mean"].Data.Floats()),
+		"norm.var":  tensorOf(norm.Weights["var"].Shape, norm.Weights["var"].Data.Floats())}, nil)
 }
 
 // analyticStatistics sets the shift_norm's mean and var.
-func analyticStatistics(g *graph.Graph, bits int) error {
+func analyticStatistics(g *graph.Graph, bits int) {
 	conv, norm := g.Nodes[0], g.Nodes[1]
 	a := norm.Attrs.(*graph.ShiftNormAttrs)
-	ints, alpha, err := integers(conv, conv.Attrs.(*graph.Conv2DAttrs).Binary, conv.Weights["w"].Shape)
-	if err != nil {
-		return err
-	}
+	ints, alpha := refnet.Weights(conv, conv.Attrs.(*graph.Conv2DAttrs).Binary, conv.Weights["w"].Shape)
 	u := &unit{step: g.Value("x").Scale, largest: float64(int(1)<<bits - 1), alpha: alpha}
 	sum := make([]float64, len(alpha))
 	for i, s := range ints {
@@ -82,5 +81,4 @@ func analyticStatistics(g *graph.Graph, bits int) error {
 	for k := range sum {
 		means[k], variances[k] = u.statistics(math.Ceil((levels-1)/2*sum[k]), step, k, a)
 	}
-	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"ripc/ir"
 )
 
-// unit says what the integers are that a real tensor is made of: in channel c, integer 1 counts as step*alpha[c].
+// unit is the scale of the integers behind a real tensor: in channel c, integer 1 counts as
+// step*alpha[c].
 type unit struct {
 	step    float64 // of the levels that the bitserial op read
 	largest float64 // integer among them
@@ -36,8 +37,8 @@ func newEvaluator(g *graph.Graph) *evaluator {
 // watcher sees a node and the tensors of all pictures: its first input, or its result.
 type watcher func(n *graph.Node, x []*refnet.Tensor) error
 
-// forward computes the network on its first input. before, if not nil, sees each node and its first input before it is computed, and
-// may set the node's weights; after sees the result.
+// forward computes the network on its first input. before, if not nil, sees each node and its first
+// input before it is computed, and may set the node's weights; after sees the result.
 func (e *evaluator) forward(in [][]float32, before, after watcher) error {
 	vals := make([]map[string]*refnet.Tensor, len(in))
 	for i, f := range in {
@@ -87,8 +88,8 @@ func (e *evaluator) forward(in [][]float32, before, after watcher) error {
 	return nil
 }
 
-// rule is the arithmetic of a node for one picture: products and Riptide's glue by code that is fast enough for whole networks, all else
-// as package refnet has it.
+// rule is the arithmetic of a node for one picture: products and Riptide's glue by code that is
+// fast enough for whole networks, all else as package refnet has it.
 func (e *evaluator) rule(n *graph.Node) (func(vals map[string]*refnet.Tensor) *refnet.Tensor, error) {
 	e.track(n)
 	switch a := n.Attrs.(type) {
@@ -96,7 +97,8 @@ func (e *evaluator) rule(n *graph.Node) (func(vals map[string]*refnet.Tensor) *r
 		return e.products(n, a, n.Weights["w"].Shape)
 	case *graph.DenseAttrs:
 		w := n.Weights["w"].Shape
-		return e.products(n, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: a.Binary, Integer: a.Integer}, []int{1, 1, w[0], w[1]})
+		return e.products(n, &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Binary: a.Binary, Integer: a.Integer},
+			[]int{1, 1, w[0], w[1]})
 	case *graph.BatchNormAttrs:
 		return batchNorm(e.g, n, a), nil
 	case *graph.ShiftNormAttrs:

@@ -27,7 +27,7 @@ func levelsOf(step float64) float64 {
 	return 1 / step
 }
 
-// weightBits is -log2 AP2 of what integer 1 of the weights counts as in a channel.
+// weightBits is -log2 AP2 of the scale of the weights' integers in a channel.
 func (u *unit) weightBits(channel int) int { return -log2AP2(u.alpha[channel]) }
 
 func (u *unit) fixedPoint(mean, variance float32, channel int, a *graph.ShiftNormAttrs) (fixedPoint, error) {
@@ -48,7 +48,7 @@ func (u *unit) fixedPoint(mean, variance float32, channel int, a *graph.ShiftNor
 	return f, nil
 }
 
-// level is what an integer becomes.
+// level quantizes an integer.
 func (f fixedPoint) level(sum int, a *graph.ShiftNormAttrs) int {
 	top := 1<<a.Bits - 1
 	if a.Enc == ir.Unipolar {
@@ -57,12 +57,12 @@ func (f fixedPoint) level(sum int, a *graph.ShiftNormAttrs) int {
 	return min(max((sum-f.m+top<<f.t+1<<f.t)>>(f.t+1), 0), top)
 }
 
-// integer is what v counts in channel c.
+// integer is the integer of v in channel c.
 func (u *unit) integer(v float32, c int) int {
 	return int(math.Round(float64(v) / float64(float32(u.step*u.alpha[c]))))
 }
 
-// track notes what the integers of n's result are where n moves or pools those of its inputs.
+// track notes the unit of n's result where n moves or pools the integers of its inputs.
 func (e *evaluator) track(n *graph.Node) {
 	switch n.Op {
 	case "max_pool", "relu", "reshape", "flatten", "concat":
@@ -86,7 +86,7 @@ func (e *evaluator) track(n *graph.Node) {
 	e.units[n.Output] = out
 }
 
-// unit is what a tensor's integers count as; nil of one that has none.
+// unit is the scale of a tensor's integers; nil of one that has none.
 func (e *evaluator) unit(tensor string) *unit {
 	v := e.g.Value(tensor)
 	if u := e.units[tensor]; u != nil || !v.Encoded() {
@@ -107,7 +107,8 @@ func (u *unit) sum(v *graph.Value, f float32, c int) int {
 	return u.integer(f, c)
 }
 
-func (e *evaluator) shiftNorm(n *graph.Node, a *graph.ShiftNormAttrs) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
+func (e *evaluator) shiftNorm(n *graph.Node,
+	a *graph.ShiftNormAttrs) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
 	in := e.g.Value(n.Inputs[0])
 	u := e.unit(in.Name)
 	if u == nil {
@@ -148,8 +149,9 @@ func batchNorm(g *graph.Graph, n *graph.Node, a *graph.BatchNormAttrs) func(map[
 	}
 }
 
-// quantize rounds what lies on a border of two levels, as the middle value of each channel does after calibration, without the rounding of
-// a product: one level or the other would do, but the committed statistics of later layers are those of this one.
+// quantize rounds values on a border of two levels, as the middle value of each channel is after
+// calibration, without the rounding of a product: one level or the other would do, but the
+// committed statistics of later layers are those of this one.
 func quantize(g *graph.Graph, n *graph.Node, a *graph.QuantizeAttrs) func(map[string]*refnet.Tensor) *refnet.Tensor {
 	top := float64(int(1)<<a.Bits - 1)
 	return func(vals map[string]*refnet.Tensor) *refnet.Tensor {

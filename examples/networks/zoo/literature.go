@@ -41,7 +41,8 @@ func (b *builder) alexStride() int {
 	return 4
 }
 
-// alexConvs are AlexNet's binary convolutions, the first one of so many filters, with attributes more of the weights.
+// alexConvs are AlexNet's binary convolutions. first is the number of filters of the first one, and
+// more has attributes of the weights.
 func (b *builder) alexConvs(first int, more attrs, x string) string {
 	for i, l := range []struct {
 		filters, kernel int
@@ -71,7 +72,8 @@ func binaryAlexNet(b *builder, x string) string {
 	return b.add("prob", "softmax", nil, x)
 }
 
-// xnorNet is larq-zoo's, without the map K of the paper: its last layers are convolutions, and the classifier is one of floats.
+// xnorNet is larq-zoo's, without the map K of the paper: its last layers are convolutions, and the
+// classifier is one of floats.
 func xnorNet(b *builder, x string) string {
 	last := 6
 	if b.small {
@@ -99,22 +101,23 @@ func (b *builder) shortcut(name string, filters int, x string) string {
 	return b.norm(name+"_down_bn", b.conv(name+"_down_conv", filters, 1, 1, x))
 }
 
-// around is what leads around a block, and the stride of the block: of one that halves the picture the shortcut does so too.
-func (b *builder) around(name string, filters int, halves bool, x string) (stride int, short string) {
+// bypass returns the tensor that is added behind a block, and the stride of the block: of one that
+// halves the picture the shortcut does so too.
+func (b *builder) bypass(name string, filters int, halves bool, x string) (stride int, short string) {
 	if halves {
 		return 2, b.shortcut(name, filters, x)
 	}
 	return 1, x
 }
 
-// biRealNet is larq-zoo's: a shortcut around each binary convolution. It is normalized behind the pool, not before it: the signs of maxima
-// would nearly all be +1 without training.
+// biRealNet is larq-zoo's: a shortcut around each binary convolution. It is normalized behind the
+// pool, not before it: the signs of maxima would nearly all be +1 without training.
 func biRealNet(b *builder, x string) string {
 	x = b.norm("conv1_bn", b.maxPool("conv1_pool", 3, 2, true, b.conv("conv1", b.ch(64), 7, 2, x)))
 	for stage := range b.stages(4) {
 		for i := range b.times(4) {
 			name, filters := blockName(stage, i), b.ch(64<<stage)
-			stride, short := b.around(name, filters, i == 0 && stage > 0, x)
+			stride, short := b.bypass(name, filters, i == 0 && stage > 0, x)
 			x = b.norm(name+"_bn", b.signConv(name+"_conv", filters, 3, stride, nil, x))
 			x = b.add(name, "add", nil, x, short)
 		}
@@ -122,14 +125,15 @@ func biRealNet(b *builder, x string) string {
 	return b.head(x)
 }
 
-// realToBinary is larq-zoo's RealToBinNet: the sums are scaled by what small dense layers make of the mean of the input.
+// realToBinary is larq-zoo's RealToBinNet: small dense layers make a scale of the sums from the
+// mean of the input.
 func realToBinary(b *builder, x string) string {
 	x = b.resStem(x)
 	channels := b.ch(64)
 	for stage := range b.stages(4) {
 		for i := range b.times(4) {
 			name, filters := blockName(stage, i), b.ch(64<<stage)
-			stride, short := b.around(name, filters, i == 0 && stage > 0, x)
+			stride, short := b.bypass(name, filters, i == 0 && stage > 0, x)
 			y := b.norm(name+"_bn", x)
 			x = b.signConv(name+"_conv", filters, 3, stride, unscaled(), y)
 			z := b.add(name+"_mean", "global_avg_pool", nil, y)
@@ -169,7 +173,8 @@ func binaryDenseNet(b *builder, x string) string {
 	return b.head(b.relu("relu", b.norm("bn", x)))
 }
 
-// meliusNet is larq-zoo's MeliusNet22: dense blocks add channels, improvement blocks add to the newest of them.
+// meliusNet is larq-zoo's MeliusNet22: dense blocks add channels, improvement blocks add to the
+// newest of them.
 func meliusNet(b *builder, x string) string {
 	grouped := func(name string, filters, groups int, x string) string {
 		x = b.add(name, "conv2d", geometry(filters, 3, 1).with(attrs{"groups": groups}), x)
@@ -188,8 +193,10 @@ func meliusNet(b *builder, x string) string {
 			x = b.add(name+"_grown", "concat", nil, x, y)
 			channels += grow
 			y = b.signConv(name+"_improve", grow, 3, 1, unscaled(), b.norm(name+"_improve_bn", x))
-			old := b.add(name+"_old", "slice", attrs{"begin": []int{0, 0, 0, 0}, "size": []int{1, size, size, channels - grow}}, x)
-			last := b.add(name+"_new", "slice", attrs{"begin": []int{0, 0, 0, channels - grow}, "size": []int{1, size, size, grow}}, x)
+			old := b.add(name+"_old", "slice", attrs{"begin": []int{0, 0, 0, 0},
+				"size": []int{1, size, size, channels - grow}}, x)
+			last := b.add(name+"_new", "slice", attrs{"begin": []int{0, 0, 0, channels - grow},
+				"size": []int{1, size, size, grow}}, x)
 			x = b.add(name, "concat", nil, old, b.add(name+"_sum", "add", nil, last, y))
 		}
 		if stage == len(blocks)-1 {
@@ -243,7 +250,8 @@ func reactNet(b *builder, x string) string {
 	return b.head(x)
 }
 
-// quickNet is larq-zoo's of so many blocks and channels: padded with +1, relu before the normalization, blurred transitions.
+// quickNet is larq-zoo's, with the blocks and channels of each stage: padded with +1, relu before
+// the normalization, blurred transitions.
 func quickNet(blocks, widths [4]int) func(b *builder, x string) string {
 	return func(b *builder, x string) string {
 		depthwise := func(name string, channels int, x string) string {

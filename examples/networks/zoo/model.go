@@ -39,7 +39,7 @@ func (m *model) store(name string, shape []int, data ...float32) {
 	if m.stored == nil {
 		m.stored = map[string]safetensors.Tensor{}
 	}
-	m.stored[name] = stored(shape, data)
+	m.stored[name] = tensorOf(shape, data)
 }
 
 // text is the model as JSON, one node a line.
@@ -53,7 +53,8 @@ func (m *model) text() ([]byte, error) {
 		}
 		return string(s)
 	}
-	fmt.Fprintf(&b, "{\n  \"format\": \"ripc.model/1\",\n  \"name\": %s,\n  \"inputs\": %s,\n  \"weights\": %s,\n  \"nodes\": [\n",
+	fmt.Fprintf(&b, "{\n  \"format\": \"ripc.model/1\",\n  \"name\": %s,\n  \"inputs\": %s,\n  \"weights\": %s,\n  "+
+		"\"nodes\": [\n",
 		line(m.Name), line(m.Inputs), line(m.Source))
 	for i, d := range m.Nodes {
 		comma := ","

@@ -1,10 +1,7 @@
 package zoo
 
 import (
-	"fmt"
-	"math"
 	"math/bits"
-	"slices"
 
 	"ripc/graph"
 	"ripc/internal/f32"
@@ -28,7 +25,8 @@ type conv struct {
 	xmin, step int       // of the input's integers
 }
 
-// planes are integers base + stride*level, as bits of the levels: for each row, of each plane, words of 64 columns.
+// planes are integers base + stride*level, as bits of the levels: for each row, of each plane,
+// words of 64 columns.
 type planes struct {
 	base, stride int
 	bits, words  int
@@ -38,7 +36,8 @@ type planes struct {
 
 func newPlanes(base, stride, bits, rows, columns int) *planes {
 	words := (columns + 63) / 64
-	return &planes{base: base, stride: stride, bits: bits, words: words, data: make([]uint64, rows*bits*words), sums: make([]int, rows)}
+	return &planes{base: base, stride: stride, bits: bits, words: words, data: make([]uint64, rows*bits*words),
+		sums: make([]int, rows)}
 }
 
 // set gives column c of a row an integer.
@@ -67,23 +66,26 @@ func (p *planes) common(i int, q *planes, j int) int {
 	return all
 }
 
-// products makes the rule of a layer that multiplies. Sums of floats are in the order of the definition, one rounding for each operation;
-// those of integers are exact, and counted in bits where the channels are enough.
-func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs, ws []int) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
+// products makes the rule of a layer that multiplies. Sums of floats are in the order of the
+// definition, one rounding for each operation; those of integers are exact, and counted in bits
+// where the channels are enough.
+func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs,
+	ws []int) (func(map[string]*refnet.Tensor) *refnet.Tensor, error) {
 	x, y := e.g.Value(n.Inputs[0]), e.g.Value(n.Output)
-	c := &conv{n: n, a: a, x: x, y: y, h: 1, w: 1, oh: 1, ow: 1, kh: ws[0], kw: ws[1], in: ws[2], out: ws[3], groups: a.GroupCount(), plain: n.Weights["w"].Data.Floats()}
+	c := &conv{n: n, a: a, x: x, y: y, h: 1, w: 1, oh: 1, ow: 1, kh: ws[0], kw: ws[1], in: ws[2], out: ws[3],
+		groups: a.GroupCount(), plain: n.Weights["w"].Data.Floats()}
 	if len(x.Shape) == 4 {
 		c.h, c.w, c.oh, c.ow = x.Shape[1], x.Shape[2], y.Shape[1], y.Shape[2]
 	}
 	switch b := a.Binary; {
 	case b != nil:
-		ints, alpha, err := integers(n, b, ws)
-		if err != nil {
-			return nil, err
-		}
+		ints, alpha := refnet.Weights(n, b, ws)
 		u := graph.IntegersOf(x.LevelType)
 		e.units[n.Output] = &unit{step: x.Scale, largest: float64(u.Largest()), alpha: alpha}
-		c.plain = ints
+		c.plain = nil
+		for _, v := range ints {
+			c.plain = append(c.plain, float32(v))
+		}
 		for _, v := range alpha {
 			c.scale = append(c.scale, float32(x.Scale*v))
 		}
@@ -109,53 +111,6 @@ func (e *evaluator) products(n *graph.Node, a *graph.Conv2DAttrs, ws []int) (fun
 		}
 		return out
 	}, nil
-}
-
-// integers are those that weights of few bits become, and the real value of 1 in each output channel.
-func integers(n *graph.Node, b *graph.BinaryAttrs, ws []int) (ints []float32, alpha []float64, err error) {
-	w := n.Weights["w"].Data.Floats()
-	outs := ws[3]
-	ints, alpha = make([]float32, len(w)), make([]float64, outs)
-	mean, most := make([]float64, outs), make([]float64, outs)
-	for i, v := range w {
-		m := math.Abs(float64(v))
-		mean[i%outs] += m
-		most[i%outs] = max(most[i%outs], m)
-	}
-	top := float64(b.Integers().Max)
-	for o := range alpha {
-		switch {
-		case b.WeightScale == graph.ScaleNone:
-			alpha[o] = 1
-		case b.WeightScale == graph.ScaleMean && b.OneBit():
-			alpha[o] = mean[o] * float64(outs) / float64(len(w))
-		case b.WeightScale == graph.ScaleMax && b.Enc == graph.BipolarWeights:
-			alpha[o] = most[o] / top
-		default:
-			return nil, nil, fmt.Errorf("node %q: these weights are not needed by these networks", n.Name)
-		}
-	}
-	if _, dense := n.Attrs.(*graph.DenseAttrs); dense && b.OneBit() {
-		all := 0.0
-		for _, v := range alpha {
-			all += v / float64(outs)
-		}
-		alpha = slices.Repeat([]float64{all}, outs)
-	} else if dense {
-		alpha = slices.Repeat([]float64{slices.Max(alpha)}, outs)
-	}
-	for i, v := range w {
-		switch {
-		case !b.OneBit():
-			s := alpha[i%outs]
-			ints[i] = float32(2*math.RoundToEven((min(max(float64(v)/s, -top), top)+top)/2) - top)
-		case v < 0:
-			ints[i] = -1
-		default:
-			ints[i] = 1
-		}
-	}
-	return ints, alpha, nil
 }
 
 // pack makes planes of the weights, a row for each output channel and tap.

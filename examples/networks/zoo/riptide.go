@@ -24,7 +24,8 @@ func (b *builder) hidden(name string, units int, x string) string {
 	return b.shiftNorm(name+"_norm", x)
 }
 
-// alexNet is Riptide's (riptide/models/alexnet.py), with the dense layers binary, as the paper has them.
+// alexNet is Riptide's (riptide/models/alexnet.py), with the dense layers binary, as the paper has
+// them.
 func alexNet(b *builder, x string) string {
 	two := []int{2, 2}
 	x = b.stem(b.ch(64), 11, b.alexStride(), 2, 2, false, x)
@@ -38,7 +39,8 @@ func alexNet(b *builder, x string) string {
 	return b.classifier("fc8", x)
 }
 
-// vggNet is Riptide's (riptide/models/vggnet.py), which is model A of He et al., 2015, on smaller pictures, as HWGQ has it.
+// vggNet is Riptide's (riptide/models/vggnet.py), which is model A of He et al., 2015, on smaller
+// pictures, as HWGQ has it.
 func vggNet(b *builder, x string) string {
 	x = b.stem(b.ch(96), 7, 2, 2, 2, false, x)
 	layer := 2
@@ -58,7 +60,8 @@ func vggNet(b *builder, x string) string {
 	return b.classifier(fmt.Sprintf("fc%d", layer+2), x)
 }
 
-// resNet is a residual network of so many blocks in its stages, whose residual sums are of levels: Riptide's QAdd, a shift_norm behind it.
+// resNet is a residual network with the given blocks in its stages. Its residual sums are of
+// levels: Riptide's QAdd, a shift_norm behind it.
 func resNet(blocks [4]int, bottleneck bool) func(b *builder, x string) string {
 	return func(b *builder, x string) string {
 		x = b.stem(b.ch(64), 7, 2, 3, 2, true, x)
@@ -96,9 +99,9 @@ func resNet(blocks [4]int, bottleneck bool) func(b *builder, x string) string {
 	}
 }
 
-// squeezeNet is SqueezeNet 1.1 (Iandola et al. 2016) on 224x224 pictures, in the form that Riptide gives networks. The binary
-// network pools before it normalizes, as Riptide does (its Algorithm 1), behind fire modules the integers of both expand
-// convolutions: so bits stay balanced.
+// squeezeNet is SqueezeNet 1.1 (Iandola et al. 2016) on 224x224 pictures, in the form that Riptide
+// gives networks. The binary network pools before it normalizes, as Riptide does (its Algorithm 1),
+// behind fire modules the integers of both expand convolutions: so bits stay balanced.
 func squeezeNet(b *builder, x string) string {
 	stem := "conv2d"
 	if b.bytes {
@@ -137,7 +140,7 @@ func squeezeNet(b *builder, x string) string {
 	return b.add("prob", "softmax", nil, x)
 }
 
-// fire is one convolution of a fire module with what follows it.
+// fire is one convolution of a fire module with the layers behind it.
 func (b *builder) fire(name string, filters, kernel int, pooled bool, x string) string {
 	if b.Bits == 0 {
 		x = b.conv(name, filters, kernel, 1, x)

@@ -2,7 +2,7 @@ package zoo
 
 import "fmt"
 
-// What the first layer of the vehicle network reads.
+// vehicleInput is the input of the vehicle network's first layer.
 type vehicleInput uint8
 
 const (
@@ -23,7 +23,8 @@ func (b *builder) threshold(name, x string) string {
 	return b.add(name, "threshold", attrs{"bits": 1, "encoding": "bipolar", "scale": 1}, x)
 }
 
-// vehicle is the network of the GPU paper with one of its input binarizations: bits from -1 and +1, or from 0 and 1 of local binary patterns.
+// vehicle is the network of the GPU paper with one of its input binarizations: bits from -1 and +1,
+// or from 0 and 1 of local binary patterns.
 func vehicle(in vehicleInput) func(b *builder, x string) string {
 	return func(b *builder, x string) string {
 		size := b.Input[1]
@@ -39,7 +40,8 @@ func vehicle(in vehicleInput) func(b *builder, x string) string {
 			var parts []string
 			for i, at := range [][2]int{{0, 0}, {1, 2}, {2, 0}} {
 				name := fmt.Sprintf("neighbour%d", i+1)
-				y := b.add(name, "slice", attrs{"begin": []int{0, at[0], at[1], 0}, "size": []int{1, size, size, 1}}, around)
+				y := b.add(name, "slice", attrs{"begin": []int{0, at[0], at[1], 0}, "size": []int{1, size, size, 1}},
+					around)
 				parts = append(parts, b.add(name+"_brighter", "greater", nil, y, x))
 			}
 			x = b.add("bits", "concat", nil, parts...)
@@ -68,13 +70,15 @@ func vehicle(in vehicleInput) func(b *builder, x string) string {
 	}
 }
 
-// mlp4 is the survey's, with the widths of FINN's large one: four binary dense layers on bits of a picture.
+// mlp4 is the survey's, with the widths of FINN's large one: four binary dense layers on bits of a
+// picture.
 func mlp4(b *builder, x string) string {
 	x = b.threshold("bits", x)
 	return b.dense(x, b.units(1024), b.units(1024), b.units(1024))
 }
 
-// dense is binary dense layers of so many units, with normalization and sign, and the last one of 10.
+// dense is binary dense layers with the given units, with normalization and sign, and the last one
+// of 10.
 func (b *builder) dense(x string, units ...int) string {
 	for i, n := range units {
 		name := fmt.Sprintf("fc%d", i+1)
@@ -84,7 +88,8 @@ func (b *builder) dense(x string, units ...int) string {
 	return b.norm("fc_bn", b.add("fc", "bitserial_dense", attrs{"units": 10}.with(unscaled()), x))
 }
 
-// cnv4 is the survey's: two convolutions, each with a normalization, a sign and a pool, and two dense layers.
+// cnv4 is the survey's: two convolutions, each with a normalization, a sign and a pool, and two
+// dense layers.
 func cnv4(b *builder, x string) string {
 	x = b.threshold("bits", x)
 	for i, n := range []int{32, 64} {
@@ -95,7 +100,8 @@ func cnv4(b *builder, x string) string {
 	return b.dense(b.add("flat", "flatten", nil, x), b.units(512))
 }
 
-// cnv8 is the survey's: VGG-small's six convolutions, the first one of floats, and two dense layers.
+// cnv8 is the survey's: VGG-small's six convolutions, the first one of floats, and two dense
+// layers.
 func cnv8(b *builder, x string) string {
 	for i, n := range []int{128, 128, 256, 256, 512, 512} {
 		name := fmt.Sprintf("conv%d", i+1)
@@ -112,7 +118,8 @@ func cnv8(b *builder, x string) string {
 	return b.dense(b.add("flat", "flatten", nil, x), b.units(1024))
 }
 
-// uNet is a U-Net of bits: pictures are halved and doubled, and each size of the way up reads the bits of the way down.
+// uNet is a U-Net of bits: pictures are halved and doubled, and each size of the way up reads the
+// bits of the way down.
 func uNet(b *builder, x string) string {
 	two := func(name string, width int, x string) string {
 		for i := range 2 {
@@ -135,17 +142,20 @@ func uNet(b *builder, x string) string {
 	x = two("bottom", b.ch(32<<depth), x)
 	for i := depth - 1; i >= 0; i-- {
 		name := fmt.Sprintf("up%d", i+1)
-		x = b.add(name, "bitserial_conv_transpose2d", attrs{"filters": b.ch(32 << i), "kernel": []int{2, 2}, "strides": []int{2, 2}}.with(unscaled()), x)
+		x = b.add(name, "bitserial_conv_transpose2d", attrs{"filters": b.ch(32 << i), "kernel": []int{2, 2},
+			"strides": []int{2, 2}}.with(unscaled()), x)
 		x = b.sign(name+"_sign", b.norm(name+"_bn", x))
 		x = two(name, b.ch(32<<i), b.add(name+"_both", "concat", nil, skips[i], x))
 	}
 	return b.binary("classes", 2, 1, 1, unscaled(), x)
 }
 
-// ecg is a network of one axis for an electrocardiogram: a float layer, binary layers with pools, the mean over time.
+// ecg is a network of one axis for an electrocardiogram: a float layer, binary layers with pools,
+// the mean over time.
 func ecg(b *builder, x string) string {
 	line := func(filters, kernel, stride int) attrs {
-		return attrs{"filters": b.ch(filters), "kernel": []int{1, kernel}, "strides": []int{1, stride}, "padding": "same"}
+		return attrs{"filters": b.ch(filters), "kernel": []int{1, kernel}, "strides": []int{1, stride},
+			"padding": "same"}
 	}
 	x = b.sign("conv1_sign", b.norm("conv1_bn", b.add("conv1", "conv2d", line(32, 15, 2), x)))
 	for i, n := range []int{64, 64, 128, 128} {

@@ -1,5 +1,6 @@
-// Package zoo makes the networks of the literature as files of ripc's own format: the layers of each, from one table, with weights
-// that are generated from a seed and statistics of the normalizations that keep the bits of every layer balanced.
+// Package zoo makes the networks of the literature as files of ripc's own format: the layers of
+// each, from one table, with weights that are generated from a seed and statistics of the
+// normalizations that keep the bits of every layer balanced.
 package zoo
 
 import (
@@ -19,16 +20,18 @@ import (
 	"ripc/ir"
 )
 
-// Network is a row of the table: what a network is called, where it comes from, what it is made of.
+// Network is a row of the table: its name, its paper and its layers.
 type Network struct {
 	Name string
-	// Family is what networks of the same layers have in common; they differ in bits and in what they read.
+	// Family is the name that networks of the same layers share; they differ in bits and in their
+	// inputs.
 	Family string
 	Paper  string // who published it, where
-	Note   string // what is to be known of this form of it; may be ""
+	Note   string // the properties of this form of it; may be ""
 	// Input is the shape of its input: [1, H, W, C] or [1, C].
 	Input []int
-	// Bits of the activations of binary layers, and how they are encoded; Bits is 0 of the network in floats.
+	// Bits of the activations of binary layers, and how they are encoded; Bits is 0 of the network
+	// in floats.
 	Bits     int
 	Encoding ir.EncodingKind
 	// Weights is the number of bits of the weights of binary layers, 1 if left out.
@@ -62,7 +65,8 @@ func Find(name string) (Network, error) {
 
 const smallSuffix = "_32"
 
-// Small is the small twin of n, for tests: the same blocks, with an eighth of the channels or less, few repetitions and pictures of 32x32.
+// Small is the small twin of n, for tests: the same blocks, with an eighth of the channels or less,
+// few repetitions and pictures of 32x32.
 func (n Network) Small() Network {
 	n.Name += smallSuffix
 	if n.stats != "" {
@@ -98,8 +102,8 @@ func (n Network) model() *model {
 	return b.model
 }
 
-// Graph is the network with statistics that are generated like its weights: what it computes is out of balance, its layers and shapes are
-// the network's. It is there at once.
+// Graph is the network with statistics that are generated like its weights: its outputs are out of
+// balance, its layers and shapes are the network's. It is there at once.
 func (n Network) Graph() (*graph.Graph, error) {
 	m := n.model()
 	delete(m.Source, "file")
@@ -118,8 +122,8 @@ func (n Network) statistics() string {
 // calibrationPictures is how many pictures statistics are taken on.
 const calibrationPictures = 6
 
-// Write writes the network into a folder: NAME.json, whose path it returns, and a safetensors file of statistics, which are taken layer by
-// layer on random pictures.
+// Write writes the network into a folder: NAME.json, and a safetensors file of statistics, which
+// are taken layer by layer on random pictures. It returns the path of NAME.json.
 func (n Network) Write(dir string) (path string, err error) {
 	m := n.model()
 	text, err := m.text()
@@ -144,7 +148,8 @@ func (n Network) Write(dir string) (path string, err error) {
 	return path, safetensors.WriteFile(filepath.Join(dir, n.statistics()), cal.stored, nil)
 }
 
-// Balance measures how balanced the bits of the network in a file are on random pictures of a seed, and fails if a layer is out of balance.
+// Balance measures how balanced the bits of the network in a file are on random pictures of a seed,
+// and fails if a layer is out of balance.
 func (n Network) Balance(path string, pictures int, seed uint64, log io.Writer) error {
 	g, err := ripcjson.Read(context.Background(), path, importer.Options{})
 	if err != nil {
@@ -153,7 +158,8 @@ func (n Network) Balance(path string, pictures int, seed uint64, log io.Writer) 
 	return balance(g, n.pictures(pictures, seed), log)
 }
 
-// WriteCommitted writes files of the repository: some networks of examples/squeezenet, and the layers of examples/convs.
+// WriteCommitted writes files of the repository: some networks of examples/squeezenet, and the
+// layers of examples/convs.
 func WriteCommitted(examples string, networks []Network) error {
 	for _, n := range networks {
 		if _, err := n.Write(filepath.Join(examples, "squeezenet")); err != nil {
