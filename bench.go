@@ -16,7 +16,7 @@ import (
 	"ripc/targets/boards"
 )
 
-// BenchRequest says what to measure.
+// BenchRequest asks for a measurement.
 type BenchRequest struct {
 	Path     string  // model or artifact
 	Options  Options // for models; Emit is ignored

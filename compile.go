@@ -77,7 +77,8 @@ func Applying(ctx context.Context, path string, o Options) (map[string][]layout.
 	return compile.Applying(ctx, g, o)
 }
 
-// Runnable is what run, verify and bench compile (codegen.Runnable), for BackendsFor.
+// Runnable is the kind of file that run, verify and bench compile (codegen.Runnable), for
+// BackendsFor.
 const Runnable = codegen.Runnable
 
 // BackendsFor lists the back ends that make one of kinds for a target, or any kind if none is named

@@ -37,7 +37,7 @@ const (
 	EngineInterp = "interp" // the definition: the unscheduled Program in the interpreter
 )
 
-// RunRequest says what to run.
+// RunRequest asks for a run.
 type RunRequest struct {
 	Path    string  // model or artifact
 	Options Options // for models; Emit is ignored
@@ -378,7 +378,7 @@ type InterpRequest struct {
 	// Unchecked allows reads of elements before they are written, and sums that wrap. Both are
 	// errors otherwise. Indices outside of buffers are always errors.
 	Unchecked bool
-	// Progress, if not nil, is called now and then with what is being done.
+	// Progress, if not nil, is called now and then with the current task.
 	Progress func(done, total int, what string)
 }
 
@@ -462,7 +462,7 @@ func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 	return &InterpResult{*res, filled}, nil
 }
 
-// maxInterpBytes bounds the buffers of what is interpreted.
+// maxInterpBytes bounds the buffers of an interpreted network.
 const maxInterpBytes = 8 << 30
 
 // check fails if text holds no program, or one that needs more than maxInterpBytes.
@@ -519,7 +519,7 @@ func (r InterpRequest) program(text *irtext.File) (p *ir.Program, filled []strin
 	return nil, nil, c
 }
 
-// VerifyRequest says what to compare.
+// VerifyRequest asks for a comparison.
 type VerifyRequest struct {
 	Path    string  // model
 	SO      string  // an artifact made of it earlier; "" compiles the model

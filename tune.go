@@ -58,7 +58,8 @@ type (
 	TuneTried  = autotune.Tried
 	TuneAgain  = autotune.Again
 	TuneResult = autotune.Result
-	// RecordNote is a remark on the records that a network is compiled with; autotune.NoteKind says which.
+	// RecordNote is a remark on the records that a network is compiled with; autotune.NoteKind says
+	// which.
 	RecordNote = autotune.Note
 )
 
@@ -100,7 +101,7 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	return res, errors.Join(err, run.Close())
 }
 
-// TuneBackend returns the back end whose code is measured for the target called name.
+// TuneBackend returns the back end that tuning measures code of for the target called name.
 func TuneBackend(name string) string {
 	if _, ok := boards.Of(name); ok {
 		return board.Name
@@ -124,10 +125,10 @@ func RunnerFor(t targets.Target) string {
 	return "qemu"
 }
 
-// TuneRunners lists what TuneRequest.Runner may be, for people.
+// TuneRunners lists the values of TuneRequest.Runner, for people.
 func TuneRunners() []string { return runner.Names() }
 
-// Searches lists what TuneRequest.Search may be; the first is the default.
+// Searches lists the values of TuneRequest.Search; the first is the default.
 func Searches() []string { return search.Names() }
 
 // ShippedRecords is the name, for WithRecords, of the records that come with ripc.

@@ -10,8 +10,8 @@ import (
 	"ripc/schedule"
 )
 
-// pack gives stages of s, all that run f, what the packs of f's schedule make of their constants. It runs the packing in the
-// interpreter, at compile time; equal contents are packed once.
+// pack replaces constants of the given stages, all that run f, by the results of f's packs. It runs
+// the packing in the interpreter, at compile time; equal contents are packed once.
 func pack(ctx context.Context, s *ir.Program, stages []int, f *ir.Func, packs []schedule.Pack) error {
 	for _, p := range packs {
 		if p.View {
@@ -50,7 +50,8 @@ func notPacked(f *ir.Func, p schedule.Pack, s ir.Stage, from *ir.ProgBuf) error 
 	}
 }
 
-// addConstant adds b, under another name if its own is taken, unless there is one of the same contents.
+// addConstant adds b, under another name if its own is taken, unless there is one of the same
+// contents.
 func addConstant(s *ir.Program, b ir.ProgBuf) string {
 	base := b.Name
 	for i := 2; ; i++ {

@@ -13,8 +13,9 @@ import (
 	"ripc/schedule"
 )
 
-// checkSchedules returns the traces of sections (Options.Schedules) by the names of c's Funcs, and fails if c does not have one of them,
-// or two are of one. The names of a Func's kernel, as inspect prints it, and of a layer that it computes stand for the Func.
+// checkSchedules returns the traces of sections (Options.Schedules) by the names of c's Funcs, and
+// fails if c does not have one of them, or two are of one. The names of a Func's kernel, as inspect
+// prints it, and of a layer that it computes stand for the Func.
 func (c *Compiled) checkSchedules(sections []schedule.Section) (map[string]schedule.Trace, error) {
 	layers, kernels := map[string]string{}, map[string]string{} // Funcs by the names that stand for them
 	for _, s := range c.Program.Stages {

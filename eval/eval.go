@@ -1,4 +1,4 @@
-// Package eval says how good a network is on pictures whose classes, or whose outputs, are known.
+// Package eval measures the quality of a network on pictures with known classes or outputs.
 package eval
 
 import (
@@ -13,7 +13,7 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Result is the quality of a network on pictures whose classes or outputs are known.
+// Result is the quality of a network on pictures with known classes or outputs.
 type Result struct {
 	Name   string `json:"model"`
 	Target string `json:"target"`
@@ -33,7 +33,7 @@ type Result struct {
 type Right struct {
 	Top1 int `json:"top1"`
 	Top5 int `json:"top5"`
-	// Confusion[t][a] counts the pictures of class t whose most likely class is a.
+	// Confusion[t][a] counts the pictures of class t that were taken for class a.
 	Confusion [][]int `json:"confusion"`
 }
 
@@ -47,8 +47,8 @@ type Difference struct {
 	Want      string  `json:"want"`
 	Tolerance float64 `json:"tolerance"`
 	Within    bool    `json:"within"`
-	// Beyond counts the numbers whose distance exceeds Tolerance, BeyondImages the pictures that
-	// have such numbers.
+	// Beyond counts the numbers at a distance of more than Tolerance, BeyondImages the pictures
+	// that have such numbers.
 	Beyond       int `json:"beyond"`
 	BeyondImages int `json:"beyond_images"`
 	// Rest is the largest distance in all other pictures.
@@ -100,7 +100,7 @@ func (res *Result) miscountText(labels []float64, shape []int) string {
 	return msg
 }
 
-// countRight counts the pictures whose true class is among the most likely ones. positions says
+// countRight counts the pictures with their true class among the most likely ones. positions says
 // that the network returns classes itself, one for each picture.
 func (res *Result) countRight(got, labels []float64, positions bool) (*Right, error) {
 	classes := res.Classes

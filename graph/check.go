@@ -28,8 +28,9 @@ const (
 	MaxWeights = 1 << 28
 )
 
-// Check reports everything that is wrong with a graph that an importer has made: names that no file can hold, tensors that
-// nobody reads or makes, and values that Infer would not give. What passes can be written as a model and read again.
+// Check reports everything that is wrong with a graph that an importer has made: names that no file
+// can hold, tensors that nobody reads or makes, and values that Infer would not give. What passes
+// can be written as a model and read again.
 func Check(g *Graph) error {
 	c := &checker{g: g, seen: &Graph{Name: g.Name, File: g.File, Values: map[string]*Value{}}, weights: map[*Tensor]bool{}, slices: map[string]*Node{}}
 	if len(g.Inputs) < 1 || len(g.Inputs) > maxTensors || len(g.Outputs) < 1 || len(g.Outputs) > maxTensors {

@@ -22,7 +22,7 @@ func ParsePaddingMode(text string) (PaddingMode, error) {
 	return enum.Parse[PaddingMode]("padding", paddingNames(), text)
 }
 
-// PadValue is what bipolar activations, which have no level for 0, are padded with.
+// PadValue is the padding of bipolar activations, which have no level for 0.
 type PadValue uint8
 
 // The values of padding.

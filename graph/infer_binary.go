@@ -20,9 +20,9 @@ func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Fu
 	case len(in) == 2 && in[0].Encoded() && in[1].Encoded() && (f == scalar.Plus || f == scalar.Minus):
 		return g.sumOfLevels(n, in, f == scalar.Minus)
 	case len(in) == 1 && in[0].Encoded() && (f == scalar.Times || f == scalar.Over && !a.Reverse):
-		return g.scaled(n, in[0], f == scalar.Over)
+		return g.scaleLevels(n, in[0], f == scalar.Over)
 	case len(in) == 1 && in[0].Encoded() && (f == scalar.Plus || f == scalar.Minus && !a.Reverse):
-		return g.shifted(n, in[0], f == scalar.Minus)
+		return g.shiftLevels(n, in[0], f == scalar.Minus)
 	}
 	out, err := g.inferFunction(n, in, f)
 	if err == nil && len(in) == 1 {
@@ -31,15 +31,17 @@ func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Fu
 	return out, err
 }
 
-// OfLevels reports whether n is an op of two tensors, or of one and a number, that computes with levels in integers.
+// OfLevels reports whether n is an op of two tensors, or of one and a number, that computes with
+// levels in integers.
 func OfLevels(g *Graph, n *Node) bool {
 	_, binary := n.Attrs.(*BinaryOpAttrs)
 	return binary && g.Value(n.Inputs[0]).Encoded()
 }
 
-// sumOfLevels are the levels that those of two tensors add up to, or that their difference has.
+// sumOfLevels is the type of the levels that those of two tensors add up to, or that their
+// difference has.
 func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
-	shape, err := g.repeated(n, in)
+	shape, err := g.broadcastShape(n, in)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +60,9 @@ func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
 	return &Value{Shape: shape, Layout: x.Layout, LevelType: s.Type}, nil
 }
 
-// shifted is x, levels, plus a number, or minus one: the same levels with another offset or zero point.
-func (g *Graph) shifted(n *Node, x *Value, minus bool) (*Value, error) {
+// shiftLevels is x, levels, plus a number, or minus one: the same levels with another offset or
+// zero point.
+func (g *Graph) shiftLevels(n *Node, x *Value, minus bool) (*Value, error) {
 	if err := g.needVector(n, "b", x.Channels()); err != nil {
 		return nil, err
 	}
@@ -72,7 +75,7 @@ func (g *Graph) shifted(n *Node, x *Value, minus bool) (*Value, error) {
 	if minus {
 		v = -v
 	}
-	out := x.moved(x.Shape)
+	out := x.reshaped(x.Shape)
 	out.Layout, out.LevelType = x.Layout, x.Plus(v)
 	if !(math.Abs(out.Offset) <= MaxScale) {
 		return nil, g.Errorf(n, "", "offset %g: want -%g to %g", out.Offset, MaxScale, MaxScale)
@@ -80,8 +83,9 @@ func (g *Graph) shifted(n *Node, x *Value, minus bool) (*Value, error) {
 	return out, nil
 }
 
-// scaled is x, levels, times a number above 0, or divided by it: the same levels with another scale.
-func (g *Graph) scaled(n *Node, x *Value, divided bool) (*Value, error) {
+// scaleLevels is x, levels, times a number above 0, or divided by it: the same levels with another
+// scale.
+func (g *Graph) scaleLevels(n *Node, x *Value, divided bool) (*Value, error) {
 	if err := g.needVector(n, "b", x.Channels()); err != nil {
 		return nil, err
 	}
@@ -94,7 +98,7 @@ func (g *Graph) scaled(n *Node, x *Value, divided bool) (*Value, error) {
 	if divided {
 		f = 1 / f
 	}
-	out := x.moved(x.Shape)
+	out := x.reshaped(x.Shape)
 	out.Layout, out.LevelType = x.Layout, x.Times(f)
 	if !(out.Scale >= MinScale && out.Scale <= MaxScale) {
 		return nil, g.Errorf(n, "", "scale %g: want %g to %g", out.Scale, MinScale, MaxScale)

@@ -50,8 +50,8 @@ func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) er
 	return nil
 }
 
-// NotFinite finds an element of a weight that is not a number or, except in thresholds, constants and operands, infinite; -1
-// if there is none.
+// NotFinite finds an element of a weight that is not a number or, except in thresholds, constants
+// and operands, infinite; -1 if there is none.
 func NotFinite(op string, t *Tensor) int {
 	o := OpNamed(op)
 	infinite := o != nil && o.Infinite

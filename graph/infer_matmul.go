@@ -31,5 +31,5 @@ func inferMatMul(g *Graph, n *Node, in []*Value, _ *NoAttrs) (*Value, error) {
 	if !ok {
 		return nil, g.Errorf(n, "want [..., M, K] and [..., K, N]; only axes of extent 1 are repeated", "inputs have shapes %v and %v", x, y)
 	}
-	return (&Value{}).moved(out), nil
+	return (&Value{}).reshaped(out), nil
 }

@@ -8,7 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// The scales that a tensor may have, and the integers of a quantizer: f32 computes with them exactly or nearly so.
+// The scales that a tensor may have, and the integers of a quantizer: f32 computes with them
+// exactly or nearly so.
 const (
 	MinScale = 1e-18
 	MaxScale = 1e18

@@ -55,11 +55,12 @@ func inferBitserialConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2D
 	return g.inferConvTransposeOf(n, x, a, true)
 }
 
-// maxPhases is the most places that a pixel of a transposed convolution's result may have between those of its input.
+// maxPhases is the most places that a pixel of a transposed convolution's result may have between
+// those of its input.
 const maxPhases = 1 << 12
 
-// inferConvTransposeOf resolves the padding: with "same" the output is as large as the input times the strides, an odd pad
-// goes to the end.
+// inferConvTransposeOf resolves the padding: with "same" the output is as large as the input times
+// the strides, an odd pad goes to the end.
 func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs, bitserial bool) (*Value, error) {
 	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, layerForm{a.Binary, bitserial, nil})
 	if err != nil {
@@ -129,14 +130,14 @@ func (g *Graph) inferDenseOf(n *Node, x *Value, a *DenseAttrs, bitserial bool) (
 	return &Value{Shape: []int{x.Shape[0], w.Shape[1]}, Layout: "NC"}, nil
 }
 
-// layerForm is what the attributes of a layer say that its weights become, and whether its op is bitserial.
+// layerForm holds the attributes of a layer's weights, and whether its op is bitserial.
 type layerForm struct {
 	binary    *BinaryAttrs
 	bitserial bool
 	integer   *IntegerAttrs
 }
 
-// checkForm checks what the weights of n, a layer over x with so many outputs, become.
+// checkForm checks the attributes of n's weights. n is a layer over x with out output channels.
 func (g *Graph) checkForm(n *Node, x *Value, form layerForm, out int) error {
 	b := form.binary
 	if integer := n.Op == "int_conv2d" || n.Op == "int_dense"; form.bitserial != (b != nil) || integer != (form.integer != nil) {
@@ -201,8 +202,9 @@ func inferPool(g *Graph, n *Node, x *Value, a *PoolAttrs) (*Value, error) {
 	return &out, nil
 }
 
-// SamePadding is what padding "same" adds before and after size positions for a kernel of extent k with stride s, so that
-// there are ceil(size/s) windows: of an odd number, the larger part comes after.
+// SamePadding returns the padding before and after size positions that padding "same" adds for a
+// kernel of extent k with stride s. There are ceil(size/s) windows then. The larger part of an odd
+// number comes after.
 func SamePadding(size, k, s int) (before, after int) {
 	total := max(0, ((size+s-1)/s-1)*s+k-size)
 	return total / 2, total - total/2

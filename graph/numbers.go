@@ -7,8 +7,8 @@ import (
 )
 
 // Numbers are the elements of a constant, in row-major order. They keep the type of their file, so
-// that weights of few bits take no more memory than there. Nobody writes to them. The zero value
-// has no elements. Elements are read as f32, which has all but those of i32 and f64: Exact has these.
+// that weights of few bits stay as small in memory. Nobody writes to them. The zero value has no
+// elements. Elements are read as f32, which is inexact for some of i32 and f64: Exact reads these.
 type Numbers struct{ stored store }
 
 // store is one way to hold numbers.
@@ -28,7 +28,7 @@ func NumbersOf[T number](v []T) Numbers { return Numbers{typed[T](v)} }
 // Whole holds count integers of at most 16 bits and a sign, which at gives. It stores them as signs
 // or bytes where these suffice.
 func Whole(count int, at func(i int) int) Numbers {
-	return wholeOf(count, func(yield func(int, int) bool) {
+	return storeInts(count, func(yield func(int, int) bool) {
 		for i := range count {
 			if !yield(i, at(i)) {
 				return
@@ -37,8 +37,8 @@ func Whole(count int, at func(i int) int) Numbers {
 	})
 }
 
-// wholeOf is Whole for numbers that come in order, twice.
-func wholeOf(count int, all iter.Seq2[int, int]) Numbers {
+// storeInts is Whole for numbers that come in order, twice.
+func storeInts(count int, all iter.Seq2[int, int]) Numbers {
 	least, most, odd := math.MaxInt, math.MinInt, true
 	for _, v := range all {
 		least, most, odd = min(least, v), max(most, v), odd && v&1 == 1
@@ -53,15 +53,15 @@ func wholeOf(count int, all iter.Seq2[int, int]) Numbers {
 		}
 		return Signs(words, count)
 	case least >= math.MinInt8 && most <= math.MaxInt8:
-		return whole[int8](count, all)
+		return storeAs[int8](count, all)
 	case least >= 0 && most <= math.MaxUint8:
-		return whole[uint8](count, all)
+		return storeAs[uint8](count, all)
 	}
-	return whole[int16](count, all)
+	return storeAs[int16](count, all)
 }
 
-// whole is wholeOf numbers that T has.
-func whole[T int8 | uint8 | int16](count int, all iter.Seq2[int, int]) Numbers {
+// storeAs is storeInts of numbers that T has.
+func storeAs[T int8 | uint8 | int16](count int, all iter.Seq2[int, int]) Numbers {
 	out := make([]T, count)
 	for i, v := range all {
 		out[i] = T(v)
@@ -71,7 +71,7 @@ func whole[T int8 | uint8 | int16](count int, all iter.Seq2[int, int]) Numbers {
 
 // Map holds the whole numbers that f makes of n's, as Whole does.
 func (n Numbers) Map(f func(i int, v float32) int) Numbers {
-	return wholeOf(n.Len(), func(yield func(int, int) bool) {
+	return storeInts(n.Len(), func(yield func(int, int) bool) {
 		for i, v := range n.All() {
 			if !yield(i, f(i, v)) {
 				return
@@ -135,8 +135,8 @@ func (n Numbers) Exact(i int) float64 {
 	return float64(n.At(i))
 }
 
-// wide reports whether f32 may not have elements of n.
-func (n Numbers) wide() bool {
+// isWide reports whether f32 may not have elements of n.
+func (n Numbers) isWide() bool {
 	switch n.stored.(type) {
 	case typed[int32], typed[float64]:
 		return true
@@ -191,7 +191,8 @@ func (n Numbers) All() iter.Seq2[int, float32] {
 	}
 }
 
-// Floats are all elements as f32: those that are held, or a copy where they are held otherwise, which takes 4 bytes each.
+// Floats are all elements as f32: those that are held, or a copy where they are held otherwise,
+// which takes 4 bytes each.
 func (n Numbers) Floats() []float32 {
 	if v, ok := n.stored.(typed[float32]); ok {
 		return v
@@ -212,7 +213,8 @@ func (n Numbers) Transposed(rows, columns int) Numbers {
 	return Numbers{n.stored.transposed(rows, columns)}
 }
 
-// transposeBlock is the number of rows, and of columns, that transposing goes through together: what is read and written lies in a cache.
+// transposeBlock is the number of rows, and of columns, of a block that is transposed at a time, so
+// that it stays in a cache.
 const transposeBlock = 64
 
 // transpose calls move for each element of rows x columns, with its place before and after.
@@ -369,17 +371,17 @@ func (c *computed) readEvery(i, step int, to []float32) {
 }
 
 func (c *computed) transposed(rows, columns int) store {
-	return &computed{c.count, turned{c.Computer, rows, columns}}
+	return &computed{c.count, transposedComputer{c.Computer, rows, columns}}
 }
 
-// turned is a matrix as its transposed one.
-type turned struct {
+// transposedComputer is a matrix as its transposed one.
+type transposedComputer struct {
 	Computer
 	rows, columns int // before
 }
 
 // At is element i.
-func (t turned) At(i int) float32 { return t.Computer.At(i%t.rows*t.columns + i/t.rows) }
+func (t transposedComputer) At(i int) float32 { return t.Computer.At(i%t.rows*t.columns + i/t.rows) }
 
 // sign is 1, or -1 if the lowest bit is set.
 func sign(word uint64) float32 { return math.Float32frombits(0x3f800000 | uint32(word)<<31) }
@@ -403,7 +405,7 @@ func (n Numbers) Equal(m Numbers) bool {
 	if n.Len() != m.Len() {
 		return false
 	}
-	if n.wide() || m.wide() {
+	if n.isWide() || m.isWide() {
 		for i := range n.Len() {
 			if n.Exact(i) != m.Exact(i) {
 				return false

@@ -8,7 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// String is the tensor's name and type: "%act1: unipolar2[1, 16, 16, 32]" or "%x: f32[1, 224, 224, 3]".
+// String is the tensor's name and type: "%act1: unipolar2[1, 16, 16, 32]" or "%x: f32[1, 224, 224,
+// 3]".
 func (v *Value) String() string {
 	return fmt.Sprintf("%s: %s%s", v.Name, v.kind(), strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
 }
@@ -151,7 +152,7 @@ func printFusedConv(_ *Node, a *FusedConv) string {
 	return s + a.Epilogue.String() + poolString(a.Pool)
 }
 
-// String says what the weights become; "" for float ones and for plain +-1.
+// String prints the form of the weights; "" for float ones and for plain +-1.
 func (b *BinaryAttrs) String() string {
 	offset := ""
 	switch {
@@ -170,7 +171,7 @@ func (b *BinaryAttrs) String() string {
 	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s%s", b.Enc, max(1, b.Bits), zero, b.WeightScale, offset)
 }
 
-// String says what the sums of integers become.
+// String prints the requantization of the sums.
 func (a *IntegerAttrs) String() string {
 	switch {
 	case a == nil:
@@ -225,7 +226,7 @@ func weightString(n *Node, key string) string {
 	return strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", ")
 }
 
-// levelsString is what the type of the tensor, which is printed too, does not say in full.
+// levelsString prints the parts of t that the tensor's own type leaves out.
 func levelsString(t scalar.LevelType) string {
 	s := fmt.Sprintf(" bits=%d encoding=%s scale=%g", t.Bits, t.Enc, t.Scale)
 	if t.Offset != 0 {

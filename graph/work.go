@@ -10,8 +10,9 @@ import (
 // maxStepped is the most channels of all layers together that are float steps.
 const maxStepped = 1 << 26
 
-// CheckWork fails with *ir.Error if what passes make of g would be far larger than g: they take the numbers of float steps for each
-// channel, also where the model has one for all, and a few bytes of a file may ask for any number of channels.
+// CheckWork fails with *ir.Error if passes would make g far larger than it is. They expand the
+// numbers of float steps for each channel, even one that the model has for all. A few bytes of a
+// file may ask for any number of channels.
 func CheckWork(g *Graph) error {
 	channels := 0
 	for _, n := range g.Nodes {

@@ -1,5 +1,5 @@
-// Package inspect says what became of the layers of a compiled network, and where its activations
-// lie in memory.
+// Package inspect describes the layers of a compiled network, and the places of its activations in
+// memory.
 package inspect
 
 import (
@@ -62,7 +62,7 @@ type Advice struct {
 }
 
 // Layer is one stage: the description of its layer, which is the same for each target but for the
-// algorithm, and what the stage is made of.
+// algorithm, and the stage's code and buffers.
 type Layer struct {
 	describe.Layer
 	Name string `json:"name"`

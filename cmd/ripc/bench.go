@@ -111,7 +111,7 @@ gives: what a change of its schedule does shows without the rest of the network.
 	return cmd
 }
 
-// benchOutput is what --json prints.
+// benchOutput is the result for --json.
 type benchOutput struct {
 	*ripc.BenchResult
 	Comparison *ripc.BenchComparison `json:"comparison,omitempty"`
@@ -145,7 +145,7 @@ func sortFlag(cmd *cobra.Command, by *string, orders func() []string) {
 	cmd.Flags().StringVar(by, "sort", sortStage, "order of the layers: "+strings.Join(orders(), ", "))
 }
 
-// readBench reads what bench --json printed.
+// readBench reads a result of bench --json.
 func readBench(path string) (*ripc.BenchResult, error) {
 	data, err := files.ReadText(path)
 	if err != nil {

@@ -182,7 +182,7 @@ func fileName(c *ripc.Compiled) string {
 	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
 }
 
-// compileResult is what --json prints.
+// compileResult is the result for --json.
 type compileResult struct {
 	Model       string                `json:"model"`
 	Functions   []string              `json:"functions,omitempty"` // of the code

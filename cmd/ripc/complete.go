@@ -18,7 +18,8 @@ import (
 // completion offers values for a flag or an argument to the shell.
 type completion = cobra.CompletionFunc
 
-// offersOfShell returns the completions of values that only the user knows, of files and of folders.
+// offersOfShell returns the completions of values that only the user knows, of files and of
+// folders.
 func offersOfShell() (nothing, files, folders completion) {
 	offer := func(d cobra.ShellCompDirective) completion {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return nil, d }
@@ -128,7 +129,7 @@ func registerCompletion(cmd *cobra.Command, flag string, offer completion) {
 	}
 }
 
-// simulatedTargets lists the targets whose kernels a worker can simulate.
+// simulatedTargets lists the targets that a worker can simulate kernels for.
 func simulatedTargets() []string {
 	return targetNames(func(t targets.Target) bool { return slices.Contains(ripc.TuneRunnersFor(t), "qemu") })
 }
@@ -239,7 +240,7 @@ func (f *compileFlags) offerLayers(cmd *cobra.Command, args []string, _ string) 
 	return f.layerNames(cmd, args), cobra.ShellCompDirectiveNoFileComp
 }
 
-// algorithmValues returns the values of ask for all layers whose algorithm no other flag chooses.
+// algorithmValues returns the values of ask for all layers without an algorithm from another flag.
 func (f *compileFlags) algorithmValues(cmd *cobra.Command, args []string, ask func(layer string, applying []layout.Algorithm) []string) []string {
 	o, ok := f.modelOptions(args)
 	if !ok {

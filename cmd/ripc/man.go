@@ -125,7 +125,7 @@ func toTroff(text string) string {
 	return b.String()
 }
 
-// verbatimTroff returns text whose lines are kept, at the left margin, where more fits.
+// verbatimTroff returns text with its line breaks, at the left margin, where more fits.
 func verbatimTroff(text string) string { return ".in 2\n.nf\n" + troff(text) + "\n.fi\n.in\n" }
 
 // troff escapes text so that troff reads no commands in it.

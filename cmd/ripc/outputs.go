@@ -51,7 +51,7 @@ func (o outputOptions) report(cmd *cobra.Command, out *ripc.RunResult, seed uint
 	return nil
 }
 
-// runResult is what `ripc run --json` prints.
+// runResult is the result of `ripc run --json`.
 type runResult struct {
 	Model     string      `json:"model"`
 	Target    string      `json:"target"` // empty for the interpreter

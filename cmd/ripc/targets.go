@@ -11,7 +11,7 @@ import (
 	"ripc/targets/boards"
 )
 
-// targetLine is a target and what this machine can do with it.
+// targetLine is a target and its abilities on this machine.
 type targetLine struct {
 	targets.Target
 	Host   bool   `json:"host"`
@@ -72,7 +72,7 @@ func printTargets(w io.Writer, lines []targetLine, width int) error {
 	return nil
 }
 
-// notHere marks targets whose code this machine does not run.
+// notHere marks targets that this machine does not run code for.
 const notHere = "not here"
 
 func runsBy(t targets.Target) string {

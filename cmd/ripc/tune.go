@@ -262,8 +262,7 @@ func rate(r *ripc.TuneResult) string {
 	return fmt.Sprintf(" (%.1f a second)", float64(r.Measured)/r.Took.Seconds())
 }
 
-// busyText returns the shares of the cores' time, as "2 cores: 8 % proposals, 61 % builds, 1 %
-// checks, 24 % measurements, 6 % idle", or "" if nothing was measured.
+// busyText returns the shares of the cores' time by kind of work, or "" if nothing was measured.
 func busyText(r *ripc.TuneResult) string {
 	b, all := r.Busy, float64(r.Busy.Cores)*r.Took.Seconds()
 	if r.Measured == 0 || all <= 0 {

@@ -13,7 +13,7 @@ import (
 	"ripc/verify"
 )
 
-// verifyResult is what --json prints.
+// verifyResult is the result for --json.
 type verifyResult struct {
 	OK        bool          `json:"ok"`
 	Simulated bool          `json:"simulated"`

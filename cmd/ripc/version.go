@@ -25,7 +25,7 @@ func versionCommand() *cobra.Command {
 	return cmd
 }
 
-// printVersion prints the versions of ripc and of what it uses.
+// printVersion prints the versions of ripc and of its parts.
 func printVersion(ctx context.Context, w io.Writer, asJSON bool) error {
 	llvm, err := ripc.LLVM()
 	switch {
