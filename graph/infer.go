@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -76,23 +77,17 @@ func cloneAttrs(attrs any) any {
 // inferMap is for ops that map each f32 element to one.
 func inferMap(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) { return g.floatLike(n, x) }
 
-// floatLike is an f32 tensor like x, which is one too.
-func (g *Graph) floatLike(n *Node, x *Value) (*Value, error) {
-	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}, g.needFloat(n, x)
+// floatLike is an f32 tensor of x's shape, if x is one and none of the checks failed.
+func (g *Graph) floatLike(n *Node, x *Value, checks ...error) (*Value, error) {
+	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}, cmp.Or(append(checks, g.needFloat(n, x))...)
 }
 
 func inferPRelu(g *Graph, n *Node, x *Value, _ *PReluAttrs) (*Value, error) {
-	if err := g.needWeight(n, "alpha", []int{x.Channels()}); err != nil {
-		return nil, err
-	}
-	return g.floatLike(n, x)
+	return g.floatLike(n, x, g.needWeight(n, "alpha", []int{x.Channels()}))
 }
 
 func inferBatchNorm(g *Graph, n *Node, x *Value, a *BatchNormAttrs) (*Value, error) {
-	if err := g.checkNorm(n, x, a.Epsilon, "gamma", "beta", "mean", "var"); err != nil {
-		return nil, err
-	}
-	return g.floatLike(n, x)
+	return g.floatLike(n, x, g.checkNorm(n, x, a.Epsilon, "gamma", "beta", "mean", "var"))
 }
 
 func inferClip(g *Graph, n *Node, x *Value, a *ClipAttrs) (*Value, error) {
@@ -103,34 +98,19 @@ func inferClip(g *Graph, n *Node, x *Value, a *ClipAttrs) (*Value, error) {
 }
 
 func inferHardSigmoid(g *Graph, n *Node, x *Value, a *HardSigmoidAttrs) (*Value, error) {
-	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
-		return nil, err
-	}
-	if err := g.checkFinite(n, "beta", a.Beta); err != nil {
-		return nil, err
-	}
-	return g.floatLike(n, x)
+	return g.floatLike(n, x, g.checkFinite(n, "alpha", a.Alpha), g.checkFinite(n, "beta", a.Beta))
 }
 
 func inferElu(g *Graph, n *Node, x *Value, a *EluAttrs) (*Value, error) {
-	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
-		return nil, err
-	}
-	return g.floatLike(n, x)
+	return g.floatLike(n, x, g.checkFinite(n, "alpha", a.Alpha))
 }
 
 func inferRound(g *Graph, n *Node, x *Value, a *RoundAttrs) (*Value, error) {
-	if err := g.checkRounding(n, a.Mode); err != nil {
-		return nil, err
-	}
-	return g.floatLike(n, x)
+	return g.floatLike(n, x, g.checkRounding(n, a.Mode))
 }
 
 func inferFakeQuant(g *Graph, n *Node, x *Value, a *FakeQuantAttrs) (*Value, error) {
-	if err := g.checkFakeQuant(n, x, a); err != nil {
-		return nil, err
-	}
-	return g.floatLike(n, x)
+	return g.floatLike(n, x, g.checkFakeQuant(n, x, a))
 }
 
 func inferGlobalPool(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {

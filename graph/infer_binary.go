@@ -2,7 +2,6 @@ package graph
 
 import (
 	"math"
-	"slices"
 
 	"ripc/graph/scalar"
 	"ripc/internal/human"
@@ -60,17 +59,13 @@ func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
 	return &Value{Shape: shape, Layout: x.Layout, LevelType: s.Type}, nil
 }
 
-// shiftLevels is x, levels, plus a number, or minus one: the same levels with another offset or
-// zero point.
+// shiftLevels is x, levels, plus a number, or minus one: the same levels with another offset or zero
+// point.
 func (g *Graph) shiftLevels(n *Node, x *Value, minus bool) (*Value, error) {
-	if err := g.needVector(n, "b", x.Channels()); err != nil {
+	v, err := g.levelOperand(n, x, "one number may be added to levels, which changes their offset",
+		func(v float64) bool { return v-v == 0 })
+	if err != nil {
 		return nil, err
-	}
-	b := n.Weights["b"].Data.Floats()
-	v := float64(b[0])
-	if slices.ContainsFunc(b, func(v float32) bool { return v != b[0] }) || v-v != 0 {
-		return nil, g.Errorf(n, "one number may be added to levels, which changes their offset; for all else put a dequantize node before it",
-			"input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
 	}
 	if minus {
 		v = -v
@@ -86,14 +81,10 @@ func (g *Graph) shiftLevels(n *Node, x *Value, minus bool) (*Value, error) {
 // scaleLevels is x, levels, times a number above 0, or divided by it: the same levels with another
 // scale.
 func (g *Graph) scaleLevels(n *Node, x *Value, divided bool) (*Value, error) {
-	if err := g.needVector(n, "b", x.Channels()); err != nil {
+	f, err := g.levelOperand(n, x, "levels may be multiplied by one number above 0, which changes their scale",
+		func(v float64) bool { return v > 0 })
+	if err != nil {
 		return nil, err
-	}
-	b := n.Weights["b"].Data.Floats()
-	f := float64(b[0])
-	if slices.ContainsFunc(b, func(v float32) bool { return v != b[0] }) || !(f > 0) {
-		return nil, g.Errorf(n, "levels may be multiplied by one number above 0, which changes their scale; for all else put a dequantize node before it",
-			"input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
 	}
 	if divided {
 		f = 1 / f
@@ -104,4 +95,18 @@ func (g *Graph) scaleLevels(n *Node, x *Value, divided bool) (*Value, error) {
 		return nil, g.Errorf(n, "", "scale %g: want %g to %g", out.Scale, MinScale, MaxScale)
 	}
 	return out, nil
+}
+
+// levelOperand returns the value of weight "b", which must be one allowed number for all channels
+// of levels x. rule says so in the error's help.
+func (g *Graph) levelOperand(n *Node, x *Value, rule string, allows func(v float64) bool) (float64, error) {
+	if err := g.needVector(n, "b", x.Channels()); err != nil {
+		return 0, err
+	}
+	b := n.Weights["b"].Data
+	if v := float64(b.At(0)); allows(v) && !b.Mixed() {
+		return v, nil
+	}
+	return 0, g.Errorf(n, rule+"; for all else put a dequantize node before it",
+		"input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
 }

@@ -104,17 +104,17 @@ func inferBitpack(g *Graph, n *Node, x *Value, a *BitpackAttrs) (*Value, error) 
 		return nil, g.Errorf(n, "use u32 words, which have an axis of bit planes", "int32 words of %d-bit levels", x.Bits)
 	}
 	if a.Int32 {
-		return x.viewed(IntWords), nil
+		return x.withView(IntWords), nil
 	}
-	return x.viewed(Planes), nil
+	return x.withView(Planes), nil
 }
 
 func inferUnpack(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
-	return x.viewed(Bytes), g.needEncoded(n, x)
+	return x.withView(Bytes), g.needEncoded(n, x)
 }
 
-// viewed is a tensor of x's levels, which the caller sees otherwise.
-func (v *Value) viewed(as View) *Value {
+// withView is a tensor of x's levels, which the caller sees otherwise.
+func (v *Value) withView(as View) *Value {
 	out := *v
 	out.Shape, out.View = slices.Clone(v.Shape), as
 	return &out

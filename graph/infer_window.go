@@ -1,17 +1,13 @@
 package graph
 
-import "ripc/internal/human"
+import (
+	"strings"
+
+	"ripc/internal/human"
+)
 
 func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
-	return g.inferConvOf(n, x, a, false)
-}
-
-func inferBitserialConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
-	return g.inferConvOf(n, x, a, true)
-}
-
-func (g *Graph) inferConvOf(n *Node, x *Value, a *Conv2DAttrs, bitserial bool) (*Value, error) {
-	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, layerForm{a.Binary, bitserial, a.Integer})
+	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, a.Binary, a.Integer)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +19,7 @@ func (g *Graph) inferConvOf(n *Node, x *Value, a *Conv2DAttrs, bitserial bool) (
 }
 
 // checkKernel checks the weights of a convolution over x, and gives w.
-func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, form layerForm) (*Tensor, error) {
+func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, b *BinaryAttrs, i *IntegerAttrs) (*Tensor, error) {
 	if len(x.Shape) != 4 {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
 	}
@@ -38,7 +34,7 @@ func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, for
 	if w.Shape[3]%parts != 0 {
 		return nil, g.Errorf(n, "", "%d groups do not divide the %s", parts, human.Count(w.Shape[3], "output channel"))
 	}
-	if err := g.checkForm(n, x, form, w.Shape[3]); err != nil {
+	if err := g.checkForm(n, x, b, i, w.Shape[3]); err != nil {
 		return nil, err
 	}
 	if max(dilations[0], dilations[1]) > MaxElems || min(dilations[0], dilations[1], groups) < 0 {
@@ -47,22 +43,14 @@ func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, for
 	return w, nil
 }
 
-func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*Value, error) {
-	return g.inferConvTransposeOf(n, x, a, false)
-}
-
-func inferBitserialConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*Value, error) {
-	return g.inferConvTransposeOf(n, x, a, true)
-}
-
 // maxPhases is the most places that a pixel of a transposed convolution's result may have between
 // those of its input.
 const maxPhases = 1 << 12
 
-// inferConvTransposeOf resolves the padding: with "same" the output is as large as the input times
+// inferConvTranspose resolves the padding: with "same" the output is as large as the input times
 // the strides, an odd pad goes to the end.
-func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs, bitserial bool) (*Value, error) {
-	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, layerForm{a.Binary, bitserial, nil})
+func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*Value, error) {
+	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, a.Binary, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +97,6 @@ func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs,
 }
 
 func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
-	return g.inferDenseOf(n, x, a, false)
-}
-
-func inferBitserialDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
-	return g.inferDenseOf(n, x, a, true)
-}
-
-func (g *Graph) inferDenseOf(n *Node, x *Value, a *DenseAttrs, bitserial bool) (*Value, error) {
 	if len(x.Shape) != 2 {
 		return nil, g.Errorf(n, "put a flatten node before it", "input has shape %v, want [N, C]", x.Shape)
 	}
@@ -124,26 +104,19 @@ func (g *Graph) inferDenseOf(n *Node, x *Value, a *DenseAttrs, bitserial bool) (
 	if w == nil || len(w.Shape) != 2 || w.Shape[0] != x.Shape[1] {
 		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [%d, out]", shapeOf(w), x.Shape[1])
 	}
-	if err := g.checkForm(n, x, layerForm{a.Binary, bitserial, a.Integer}, w.Shape[1]); err != nil {
+	if err := g.checkForm(n, x, a.Binary, a.Integer, w.Shape[1]); err != nil {
 		return nil, err
 	}
 	return &Value{Shape: []int{x.Shape[0], w.Shape[1]}, Layout: "NC"}, nil
 }
 
-// layerForm holds the attributes of a layer's weights, and whether its op is bitserial.
-type layerForm struct {
-	binary    *BinaryAttrs
-	bitserial bool
-	integer   *IntegerAttrs
-}
-
 // checkForm checks the attributes of n's weights. n is a layer over x with out output channels.
-func (g *Graph) checkForm(n *Node, x *Value, form layerForm, out int) error {
-	b := form.binary
-	if integer := n.Op == "int_conv2d" || n.Op == "int_dense"; form.bitserial != (b != nil) || integer != (form.integer != nil) {
+func (g *Graph) checkForm(n *Node, x *Value, b *BinaryAttrs, i *IntegerAttrs, out int) error {
+	integer := n.Op == "int_conv2d" || n.Op == "int_dense"
+	if strings.HasPrefix(n.Op, "bitserial_") != (b != nil) || integer != (i != nil) {
 		return g.Errorf(n, "", "what weights become is said by the op, and by the attributes otherwise")
 	}
-	if form.integer != nil {
+	if integer {
 		return nil // inferInteger looks at them
 	}
 	if b == nil {

@@ -310,7 +310,7 @@ func (g *Graph) checkResult(n *Node, t scalar.LevelType, low, high int) error {
 }
 
 func inferIntConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
-	y, err := g.inferConvOf(n, x, a, false)
+	y, err := inferConv(g, n, x, a)
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +318,7 @@ func inferIntConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 }
 
 func inferIntDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
-	y, err := g.inferDenseOf(n, x, a, false)
+	y, err := inferDense(g, n, x, a)
 	if err != nil {
 		return nil, err
 	}

@@ -66,11 +66,11 @@ var table = sync.OnceValue(func() opTable {
 func opRows() []*Op {
 	return []*Op{
 		row("conv2d", inferConv, printConv).weights("w", "b"),
-		row("bitserial_conv2d", inferBitserialConv, printConv).weights("w", "scale", "offset"),
+		row("bitserial_conv2d", inferConv, printConv).weights("w", "scale", "offset"),
 		row("conv_transpose2d", inferConvTranspose, printConvTranspose).weights("w", "b"),
-		row("bitserial_conv_transpose2d", inferBitserialConvTranspose, printConvTranspose).weights("w", "scale"),
+		row("bitserial_conv_transpose2d", inferConvTranspose, printConvTranspose).weights("w", "scale"),
 		row("dense", inferDense, printDense).weights("w", "b"),
-		row("bitserial_dense", inferBitserialDense, printDense).weights("w", "scale", "offset"),
+		row("bitserial_dense", inferDense, printDense).weights("w", "scale", "offset"),
 		row("int_conv2d", inferIntConv, printConv).weights("w", "bias", "multiplier"),
 		row("int_dense", inferIntDense, printDense).weights("w", "bias", "multiplier"),
 		rowOf("int_add", inferIntAdd, printIntAdd),
