@@ -86,10 +86,8 @@ gives: what a change of its schedule does shows without the rest of the network.
 				}
 			}
 			// Figures are printed even after an error.
-			if perr := f.printBench(cmd.OutOrStdout(), benchOutput{res, c}, sortBy, before, wide); perr != nil {
-				return perr
-			}
-			if err != nil {
+			perr := f.printBench(cmd.OutOrStdout(), benchOutput{res, c}, sortBy, before, wide)
+			if err := cmp.Or(perr, err); err != nil {
 				return err
 			}
 			if c != nil && c.Slower {
@@ -122,10 +120,11 @@ func (f *compileFlags) printBench(w io.Writer, o benchOutput, sortBy, before str
 	if f.json {
 		return printJSON(w, o)
 	}
-	if err := printBench(w, o.BenchResult, sortBy, widthOf(w, wide)); err != nil || o.Comparison == nil {
-		return err
+	printBench(w, o.BenchResult, sortBy, widthOf(w, wide))
+	if o.Comparison != nil {
+		printComparison(w, o.Comparison, before, widthOf(w, wide))
 	}
-	return printComparison(w, o.Comparison, before, widthOf(w, wide))
+	return nil
 }
 
 // Orders of layers.
@@ -161,7 +160,7 @@ func readBench(path string) (*ripc.BenchResult, error) {
 	return r, nil
 }
 
-func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) error {
+func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) {
 	what := r.Model
 	if r.Layer != "" {
 		what = "layer " + r.Layer + " of " + r.Model + ", by itself,"
@@ -198,13 +197,11 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) erro
 		}
 		fmt.Fprint(w, "\n\n")
 	}
-	if err := benchTable(r, sortBy).write(w, width); err != nil {
-		return err
-	}
+	benchTable(r, sortBy).write(w, width)
 	if r.Footprint != nil {
 		fmt.Fprintf(w, "\n%s\n", wrap(r.Footprint.String(), width, 0))
 	}
-	return printKinds(w, r, width)
+	printKinds(w, r, width)
 }
 
 // whole is the row of the network.
@@ -263,20 +260,19 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 }
 
 // printKinds prints the costs of the layers of each kind.
-func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
+func printKinds(w io.Writer, r *ripc.BenchResult, width int) {
 	if len(r.Kinds) < 2 {
-		return nil
+		return
 	}
 	var parts []string
 	for _, k := range r.Kinds {
 		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share), human.Count(k.Layers, "stage")))
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", wrap("by kind: "+strings.Join(parts, ", "), width, 0))
-	return err
+	fmt.Fprintf(w, "\n%s\n", wrap("by kind: "+strings.Join(parts, ", "), width, 0))
 }
 
 // printComparison prints the changes of costs.
-func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) error {
+func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) {
 	fmt.Fprintf(w, "\nbeside %s, in %s:\n", file, c.Unit)
 	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "BEFORE", drop: 2}, {title: "NOW", drop: 1}, {title: "RATIO"}}}
 	row := func(l ripc.CostChange) {
@@ -291,9 +287,7 @@ func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width in
 	}
 	c.Network.Name = whole
 	row(c.Network)
-	if err := t.write(w, width); err != nil {
-		return err
-	}
+	t.write(w, width)
 	for _, list := range []struct {
 		what  string
 		names []string
@@ -305,7 +299,6 @@ func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width in
 	if c.Slower {
 		fmt.Fprintf(w, "slower than before by more than %s\n", percent(c.Tolerance))
 	}
-	return nil
 }
 
 // perUnit formats *v as human.Rate does, nil as "-".

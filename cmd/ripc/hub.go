@@ -97,7 +97,8 @@ keys at once, unless it was started without any.`,
 				for _, k := range keys {
 					t.add(string(k.Role), printableText(k.Name), k.Public)
 				}
-				return t.write(cmd.OutOrStdout(), 0)
+				t.write(cmd.OutOrStdout(), 0)
+				return nil
 			}
 			if out == "" {
 				return usagef("-o FILE says where the key goes")
@@ -175,7 +176,8 @@ func hubStatusCommand() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"workers": rows, "queued": s.Queued, "running": s.Running, "results": s.Results, "bytes": s.Bytes})
 			}
-			return printStatus(cmd.OutOrStdout(), rows, s, widthOf(cmd.OutOrStdout(), wide))
+			printStatus(cmd.OutOrStdout(), rows, s, widthOf(cmd.OutOrStdout(), wide))
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&f.Key, "key", "", "`FILE` of a tuner's key")
@@ -184,7 +186,7 @@ func hubStatusCommand() *cobra.Command {
 	return cmd
 }
 
-func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int) error {
+func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int) {
 	t := table{columns: []column{{title: "WORKER", left: true}, {title: "STATE", left: true}, {title: "CPU", left: true}, {title: "TARGETS", left: true, drop: 1},
 		{title: "MEASURED"}, {title: "FAULTS", drop: 2}, {title: "SEEN", left: true, drop: 3}}}
 	for _, r := range rows {
@@ -194,9 +196,7 @@ func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int)
 		}
 		t.add(printableText(r.Host), r.State, printableText(cpu), strings.Join(r.Targets, " "), fmt.Sprint(r.Measured), fmt.Sprint(r.Faults), r.Seen)
 	}
-	if err := t.write(w, width); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", human.Count(int(s.Queued), "job"), s.Running, human.Count(int(s.Results), "result"), human.Bytes(int64(s.Bytes)))
-	return err
+	t.write(w, width)
+	fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", human.Count(int(s.Queued), "job"), s.Running,
+		human.Count(int(s.Results), "result"), human.Bytes(int64(s.Bytes)))
 }

@@ -73,9 +73,9 @@ activations lie in memory, and when. Needs no LLVM.`,
 			case f.json:
 				err = printJSON(cmd.OutOrStdout(), in)
 			case memory:
-				err = printMemory(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
+				printMemory(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
 			case layer == "" && !withIR:
-				err = printTable(cmd.OutOrStdout(), in, layerOrder(in.Layers, sortBy), f.verbose, widthOf(cmd.OutOrStdout(), wide))
+				printTable(cmd.OutOrStdout(), in, layerOrder(in.Layers, sortBy), f.verbose, widthOf(cmd.OutOrStdout(), wide))
 			default:
 				for _, l := range in.Layers {
 					printLayer(cmd.OutOrStdout(), l, f.verbose)
@@ -130,17 +130,6 @@ func layerOrder(layers []ripc.Layer, by string) []int {
 	return order
 }
 
-// printFootnotes prints texts with their numbers, in lines of at most width characters; 0 is no
-// limit.
-func printFootnotes(w io.Writer, f human.Footnotes, width int) error {
-	for i, text := range f {
-		if _, err := fmt.Fprintln(w, wrap(fmt.Sprintf("%d: %s", i+1, text), width, 2)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // layoutText returns the order of an image's axes.
 func layoutText(t describe.Tensor) string {
 	if len(t.Layout) < 3 {
@@ -177,7 +166,7 @@ func outputText(t describe.Tensor) string {
 
 // printTable prints a line for each layer in the given order, then the footnotes and the sums.
 // Lines have at most width characters; 0 is no limit.
-func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, width int) error {
+func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, width int) {
 	fmt.Fprintf(w, "%s for %s\n", in.Name, in.Target)
 	for i, t := range in.Inputs {
 		fmt.Fprintf(w, "input  %s%s%s\n", tensorText(t), layoutText(t), noteText(in, i))
@@ -214,13 +203,11 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		t.add(fmt.Sprint(number), l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, l.Glue, strings.Join(notes, ", "))
 	}
 	fmt.Fprintln(w)
-	if err := t.write(w, width); err != nil {
-		return err
-	}
+	t.write(w, width)
 	if len(texts) > 0 {
 		fmt.Fprintln(w, "\nnotes:")
-		if err := printFootnotes(w, texts, width); err != nil {
-			return err
+		for i, text := range texts {
+			fmt.Fprintln(w, wrap(fmt.Sprintf("%d: %s", i+1, text), width, 2))
 		}
 	}
 	printLegend(w, in)
@@ -236,10 +223,8 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s)",
 		human.Count(len(in.Layers), "stage"), countText(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
 	fmt.Fprintf(w, "\n%s\n%s\n", wrap(sums, width, 0), wrap(in.Workspace.String(), width, 0))
-	if err := printRoundings(w, in, width); err != nil {
-		return err
-	}
-	return printAdvice(w, in, width)
+	printRoundings(w, in, width)
+	printAdvice(w, in, width)
 }
 
 // printClock prints the clock that turns cycles into milliseconds, if costs are in cycles.
@@ -254,19 +239,15 @@ func printClock(w io.Writer, in *ripc.Inspection) {
 
 // printRoundings names nodes that are taken for few bits although the model's floats differ by
 // rounding.
-func printRoundings(w io.Writer, in *ripc.Inspection, width int) error {
+func printRoundings(w io.Writer, in *ripc.Inspection, width int) {
 	if len(in.Roundings) == 0 {
-		return nil
+		return
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", wrap("taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):", width, 0)); err != nil {
-		return err
-	}
+	const head = "taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):"
+	fmt.Fprintf(w, "\n%s\n", wrap(head, width, 0))
 	for _, r := range in.Roundings {
-		if _, err := fmt.Fprintln(w, wrap(fmt.Sprintf("%s: %s", r.What, listNames(r.Nodes)), width, 2)); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, wrap(fmt.Sprintf("%s: %s", r.What, listNames(r.Nodes)), width, 2))
 	}
-	return nil
 }
 
 // printLegend explains the kinds of layers with bits.
@@ -287,20 +268,15 @@ func printLegend(w io.Writer, in *ripc.Inspection) {
 }
 
 // printAdvice prints the changes that would make more layers bitserial, or halve their work.
-func printAdvice(w io.Writer, in *ripc.Inspection, width int) error {
+func printAdvice(w io.Writer, in *ripc.Inspection, width int) {
 	if len(in.Advice) == 0 {
-		return nil
+		return
 	}
-	if _, err := fmt.Fprintln(w, "\nwhat would make it faster:"); err != nil {
-		return err
-	}
+	fmt.Fprintln(w, "\nwhat would make it faster:")
 	for _, a := range in.Advice {
 		advice := fmt.Sprintf("%s (%s of the MACs): %s%s", listNames(a.Layers), percent(a.Share), a.Change, curingFlag(a.Code))
-		if _, err := fmt.Fprintln(w, wrap(advice, width, 2)); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, wrap(advice, width, 2))
 	}
-	return nil
 }
 
 // listNames joins names, at most three of them.

@@ -40,7 +40,8 @@ come with ripc. The commands below merge files, prune them, and draw how the bes
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"tasks": rows})
 			}
-			return printRecords(cmd.OutOrStdout(), rows, widthOf(cmd.OutOrStdout(), wide))
+			printRecords(cmd.OutOrStdout(), rows, widthOf(cmd.OutOrStdout(), wide))
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -81,10 +82,10 @@ func newRecordsRow(s records.Summary) recordsRow {
 	return r
 }
 
-func printRecords(w io.Writer, rows []recordsRow, width int) error {
+func printRecords(w io.Writer, rows []recordsRow, width int) {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, "no records")
-		return err
+		fmt.Fprintln(w, "no records")
+		return
 	}
 	t := table{columns: []column{{title: "WORKLOAD", left: true}, {title: "KEY", left: true, drop: 1}, {title: "TARGET", left: true}, {title: "ALGORITHM", left: true, drop: 3},
 		{title: "TRIALS"}, {title: "FAILED", drop: 2}, {title: "BEST"}, {title: "DEFAULT"}, {title: "GAIN"}, {title: "MACHINE", left: true, drop: 4}}}
@@ -102,7 +103,7 @@ func printRecords(w io.Writer, rows []recordsRow, width int) error {
 		t.add(printableText(r.Op+" "+r.Shape), printableText(r.Key[:min(len(r.Key), 12)]), printableText(r.Target), printableText(cmp.Or(r.Algorithm, "-")), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
 			cost(r.Best), cost(r.Default), gain, printableText(r.machine))
 	}
-	return t.write(w, width)
+	t.write(w, width)
 }
 
 // loadRecords reads several files and reports damaged records on standard error.

@@ -79,7 +79,7 @@ docs/tuning.md says more.`,
 					return errors.Join(err, jerr)
 				}
 			} else {
-				err = errors.Join(err, printTuned(cmd.OutOrStdout(), res, r.Records, widthOf(cmd.OutOrStdout(), wide)))
+				printTuned(cmd.OutOrStdout(), res, r.Records, widthOf(cmd.OutOrStdout(), wide))
 			}
 			if err != nil && cmd.Context().Err() != nil {
 				fmt.Fprintf(stderr(), "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n", human.Count(res.Trials, "candidate"), r.Records)
@@ -223,7 +223,7 @@ func taskName(layers []string, algorithm string) string {
 
 // printTuned prints a line for each task that was tried, and the sums. Lines have at most width
 // characters; 0 is no limit.
-func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
+func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) {
 	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle, least: 12}, {title: "TRIED", left: true, drop: 1}, {title: "FOUND", left: true, drop: 2}, {title: "FASTER"}}}
 	for _, x := range r.Tasks {
 		if x.Trials == 0 {
@@ -239,9 +239,7 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 		t.add(taskName(x.Task.Layers, x.Task.Algorithm), human.Count(x.Trials, "candidate"), found, faster)
 	}
 	if len(t.rows) > 0 {
-		if err := t.write(w, width); err != nil {
-			return err
-		}
+		t.write(w, width)
 	}
 	if r.Best > 0 {
 		fmt.Fprintln(w, wrap(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best), width, 0))
@@ -250,8 +248,7 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 		fmt.Fprintln(w, wrap(text, width, 0))
 	}
 	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s", human.Count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
-	_, err := fmt.Fprintln(w, wrap(end, width, 0))
-	return err
+	fmt.Fprintln(w, wrap(end, width, 0))
 }
 
 // rate returns " (12.3 a second)", or "" if nothing was measured.

@@ -149,9 +149,7 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 		t.addBelow("%s", d)
 	}
 	belowWhere(t, r.NetworkWhere)
-	if err := t.write(w, widthOf(w, wide)); err != nil {
-		return err
-	}
+	t.write(w, widthOf(w, wide))
 	if r.Crash != "" {
 		fmt.Fprintln(w, r.Crash)
 	}
