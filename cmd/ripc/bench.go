@@ -96,7 +96,6 @@ gives: what a change of its schedule does shows without the rest of the network.
 			return nil
 		},
 	}
-	cmd.Flags().SortFlags = false
 	f.threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")

@@ -47,7 +47,6 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name), or - for standard output")
 	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where there are no libraries)")
 	fs.BoolVar(&o.noDescribe, "no-describe", false, "leave the description out: a few KiB less, but only programs that were written for the network can load it (not run, bench, inspect, runtime.Load)")

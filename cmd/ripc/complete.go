@@ -196,18 +196,8 @@ func (f *compileFlags) registerCompletions(cmd *cobra.Command) {
 			}
 			return pairs
 		},
-		"float": func(layer string, applying []layout.Algorithm) []string {
-			if !slices.Contains(applying, layout.Float) {
-				return nil
-			}
-			return []string{layer}
-		},
-		"bitserial": func(layer string, applying []layout.Algorithm) []string {
-			if !slices.ContainsFunc(applying, layout.Algorithm.Counts) {
-				return nil
-			}
-			return []string{layer}
-		},
+		"float":     layersWith(func(a layout.Algorithm) bool { return a == layout.Float }),
+		"bitserial": layersWith(layout.Algorithm.Counts),
 	} {
 		registerCompletion(cmd, flag, func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return offerLists(func() []string { return f.algorithmValues(cmd, args, ask) })(cmd, args, typed)
@@ -218,6 +208,16 @@ func (f *compileFlags) registerCompletions(cmd *cobra.Command) {
 	}
 	if cmd.Flags().Lookup("runner") != nil {
 		registerCompletion(cmd, "runner", offerNames(f.acceptedRunners))
+	}
+}
+
+// layersWith offers a layer if one of its algorithms fits.
+func layersWith(fits func(layout.Algorithm) bool) func(layer string, applying []layout.Algorithm) []string {
+	return func(layer string, applying []layout.Algorithm) []string {
+		if slices.ContainsFunc(applying, fits) {
+			return []string{layer}
+		}
+		return nil
 	}
 }
 

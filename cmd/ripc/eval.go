@@ -69,7 +69,6 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringArrayVar(&r.Run.Inputs, "input", nil, "[NAME=]FILE.npy of all pictures; may be repeated")
 	fs.StringVar(&r.Labels, "labels", "", "`Y.npy`, the true class of each picture")
 	fs.StringVar(&r.Expect, "expect", "", "`OUT.npy`, what the first output should be")

@@ -87,7 +87,6 @@ activations lie in memory, and when. Needs no LLVM.`,
 			return cmp.Or(err, strictErr)
 		},
 	}
-	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
 	sortFlag(cmd, &sortBy, inspectOrders)
 	wideFlag(cmd, &wide)

@@ -92,7 +92,6 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 			return nil
 		},
 	}
-	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
 	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random, hard and tie inputs; may be repeated")

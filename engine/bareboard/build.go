@@ -30,6 +30,7 @@ import (
 	"text/template"
 	"time"
 
+	"ripc/engine/simulate"
 	"ripc/internal/files"
 	"ripc/targets/boards"
 )
@@ -255,14 +256,7 @@ func readFootprint(path string) (Footprint, error) {
 
 // findTool returns the path of a program. It fails with *ToolError.
 func findTool(name, purpose string) (string, error) {
-	p, err := exec.LookPath(name)
-	if err == nil {
-		p, err = filepath.Abs(p)
-	}
-	if err != nil {
-		return "", &ToolError{Tool: name, Purpose: purpose, Err: err}
-	}
-	return p, nil
+	return simulate.FindTool("", purpose, Setup, name)
 }
 
 // head is the beginning of a program's output.

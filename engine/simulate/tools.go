@@ -16,8 +16,8 @@ import (
 	"ripc/targets/guests"
 )
 
-// findTool returns given, if set, or the path of the first of names on PATH.
-func findTool(given, purpose, install string, names ...string) (string, error) {
+// FindTool returns given, if set, or the path of the first of names on PATH.
+func FindTool(given, purpose, install string, names ...string) (string, error) {
 	if given != "" {
 		names = []string{given}
 	}
@@ -35,7 +35,7 @@ func findTool(given, purpose, install string, names ...string) (string, error) {
 func findLLVM(given, purpose, name string) (string, error) {
 	const install = "apt-get install llvm-22 lld-22"
 	if given != "" {
-		return findTool(given, purpose, install)
+		return FindTool(given, purpose, install)
 	}
 	p, err := toolchain.Lookup(name)
 	if err == nil {
@@ -44,7 +44,7 @@ func findLLVM(given, purpose, name string) (string, error) {
 	if dir := os.Getenv(toolchain.EnvBin); dir != "" {
 		return "", &ToolError{Tool: name, Looked: toolchain.EnvBin + "=" + dir, Purpose: purpose, Install: install}
 	}
-	return findTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
+	return FindTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
 }
 
 // cache opens the cache of programs that are built once; nil if the user has no folder for it.
