@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 
 	"ripc/graph/scalar"
@@ -26,10 +27,7 @@ func (a *IntPoolAttrs) Quantizer() *scalar.Quantizer {
 }
 
 func inferIntPool(g *Graph, n *Node, x *Value, a *IntPoolAttrs) (*Value, error) {
-	if err := g.needLevels(n, x); err != nil {
-		return nil, err
-	}
-	if err := g.checkResult(n, a.LevelType, 0, a.Top()); err != nil {
+	if err := cmp.Or(g.needLevels(n, x), g.checkResult(n, a.LevelType, 0, a.Top())); err != nil {
 		return nil, err
 	}
 	y, err := inferPool(g, n, x, &a.PoolAttrs)

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"math"
 
 	"ripc/graph/scalar"
@@ -47,10 +48,7 @@ func (a *IntSoftmaxAttrs) Finite(x scalar.LevelType, n int) bool {
 }
 
 func inferIntSoftmax(g *Graph, n *Node, x *Value, a *IntSoftmaxAttrs) (*Value, error) {
-	if err := g.needLevels(n, x); err != nil {
-		return nil, err
-	}
-	if err := g.checkResult(n, a.LevelType, 0, a.Top()); err != nil {
+	if err := cmp.Or(g.needLevels(n, x), g.checkResult(n, a.LevelType, 0, a.Top())); err != nil {
 		return nil, err
 	}
 	if !a.Finite(x.LevelType, x.Channels()) {

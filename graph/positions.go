@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 )
@@ -11,10 +12,7 @@ func inferGather(g *Graph, n *Node, x *Value, a *GatherAttrs) (*Value, error) {
 
 func inferInterpolate(g *Graph, n *Node, x *Value, a *InterpolateAttrs) (*Value, error) {
 	v, err := inferPositions(g, n, x, a.Rows, a.Columns)
-	if err != nil {
-		return nil, err
-	}
-	return v, g.needFloat(n, x)
+	return v, cmp.Or(err, g.needFloat(n, x))
 }
 
 // inferPositions is image x at the given rows and columns; an empty list stands for all of an axis.

@@ -134,12 +134,8 @@ func cannotWriteRecords(path string, err error) error {
 
 // checkDistinct fails if out names one of the files that are read.
 func checkDistinct(out string, read ...string) error {
-	there, err := os.Stat(out)
-	if err != nil { // it is new, or writing it says what is wrong
-		return nil
-	}
 	for _, path := range read {
-		if info, err := os.Stat(path); err == nil && os.SameFile(info, there) {
+		if sameFile(path, out) {
 			return usagef("-o %s is one of the files that are read", out)
 		}
 	}

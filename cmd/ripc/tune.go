@@ -132,7 +132,8 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 		}
 		recordNotes(stderr(), p.records)(e.Notes)
 		if p.lines != nil {
-			_ = p.lines.Encode(newTuneBegin(e)) // a closed pipe does not stop the tuner
+			begin := tuneBegin{"begin", len(e.Tasks), e.Machine.CPU, string(e.Unit), e.Trials, e.Search}
+			_ = p.lines.Encode(begin) // a closed pipe does not stop the tuner
 		}
 	case ripc.TuneTried:
 		if p.lines != nil {
@@ -336,10 +337,6 @@ type tuneTask struct {
 	Best      float64  `json:"best,omitempty"`
 }
 
-func newTuneBegin(e ripc.TuneBegan) tuneBegin {
-	return tuneBegin{"begin", len(e.Tasks), e.Machine.CPU, string(e.Unit), e.Trials, e.Search}
-}
-
 func newTuneStep(e ripc.TuneTried) tuneStep {
 	s := tuneStep{Event: "candidate", Layers: e.Task.Layers, Algorithm: e.Task.Algorithm, Trial: e.Trial, Strategy: e.Point.Strategy, Values: e.Point.Values,
 		Cost: e.Result.Cost, Known: e.Known, Default: e.Default, Best: e.Best, Done: e.Done}
@@ -393,9 +390,11 @@ func noteOfRecords(n ripc.RecordNote) string {
 	}
 	switch n.Kind {
 	case autotune.Without:
-		return "nothing is recorded of " + layers + ", which " + haveOrHas(len(n.Layers)) + " the default schedule"
+		verb := map[bool]string{true: "has", false: "have"}[len(n.Layers) == 1]
+		return "nothing is recorded of " + layers + ", which " + verb + " the default schedule"
 	case autotune.Stale:
-		return "a recorded schedule of " + layers + " does not fit any more: " + terminal.Cut(firstLine(n.Err.Error()), maxReason)
+		reason, _, _ := strings.Cut(n.Err.Error(), "\n")
+		return "a recorded schedule of " + layers + " does not fit any more: " + terminal.Cut(reason, maxReason)
 	case autotune.OtherCPU:
 		cpu := cmp.Or(n.CPU, "unknown")
 		if n.Simulated {
@@ -415,16 +414,4 @@ func noteOfRecords(n ripc.RecordNote) string {
 	default:
 		return fmt.Sprintf("%s damaged, left out", human.Count(n.Count, "line"))
 	}
-}
-
-func haveOrHas(n int) string {
-	if n == 1 {
-		return "has"
-	}
-	return "have"
-}
-
-func firstLine(s string) string {
-	first, _, _ := strings.Cut(s, "\n")
-	return first
 }
