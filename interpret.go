@@ -125,7 +125,8 @@ func (r InterpRequest) check(text *irtext.File) error {
 		return &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "there is neither a program nor a func in it"}
 	}
 	large := func(node string, bytes int64) error {
-		return &ir.Error{Pos: ir.Pos{File: r.Path}, Node: node, Msg: fmt.Sprintf("its buffers have %d bytes; at most %d are possible", bytes, int64(maxInterpBytes))}
+		return &ir.Error{Pos: ir.Pos{File: r.Path}, Node: node,
+			Msg: fmt.Sprintf("its buffers have %d bytes; at most %d are possible", bytes, int64(maxInterpBytes))}
 	}
 	if p := text.Program; p != nil && r.Func == "" {
 		var sum int64

@@ -122,7 +122,8 @@ func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
 
 // infer runs the inferences that r asks for on the engine that open returns. fill makes the missing
 // inputs. open's argument receives the interpreter's progress.
-func (r RunRequest) infer(ctx context.Context, fill tensorio.Fill, open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
+func (r RunRequest) infer(ctx context.Context, fill tensorio.Fill,
+	open func(progress func(stage, stages int, name string)) (engine.Engine, error)) (*RunResult, error) {
 	var done, runs int // whole inferences
 	e, err := open(func(stage, stages int, name string) {
 		r.progress(done*stages+stage, runs*stages, "interpreting "+name)
@@ -139,7 +140,8 @@ func (r RunRequest) infer(ctx context.Context, fill tensorio.Fill, open func(pro
 	if runs = feed.Runs; r.First > 0 {
 		runs = min(runs, r.First)
 	}
-	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative, Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs, Notes: feed.Notes}
+	res := &RunResult{Name: d.Name, Target: d.Target, Engine: EngineNative,
+		Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs, Notes: feed.Notes}
 	for _, s := range d.Stages {
 		if makesLevels(s) {
 			res.Steps = append(res.Steps, s.Name)

@@ -74,7 +74,8 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	}
 	o := r.Options
 	if accepted := TuneBackend(o.Target); o.Backend != "" && o.Backend != accepted {
-		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName), Reason: "schedules are tuned by the code that engines run", Accepted: []string{accepted}}
+		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName),
+			Reason: "schedules are tuned by the code that engines run", Accepted: []string{accepted}}
 	}
 	o.Emit, o.Tuned, o.Effort = nil, nil, 0
 	c, err := Compile(ctx, r.Path, o)
@@ -96,7 +97,8 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 		return nil, err
 	}
 	n := &autotune.Network{Graph: c.Graph, Target: c.Target, Given: o.Algorithms, Bitserial: o.Bitserial}
-	res, err := autotune.Tune(ctx, n, autotune.Options{Runner: run, Records: r.Records, Trials: r.Trials, Time: r.Time, Search: r.Search, Seed: r.Seed,
+	res, err := autotune.Tune(ctx, n, autotune.Options{Runner: run, Records: r.Records,
+		Trials: r.Trials, Time: r.Time, Search: r.Search, Seed: r.Seed,
 		Layers: r.Layers, Known: known, Events: r.Events, Settings: runner.Settings{Cold: r.Cold}})
 	return res, errors.Join(err, run.Close())
 }

@@ -28,7 +28,8 @@ func (b *Built) apply(ctx context.Context, choose func(*ir.Func) (choice, error)
 
 // generate builds the files of the given kinds with the back ends of use or, if that is nil, with
 // the one of that name; "" is any.
-func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, use []codegen.Backend, backend string, noDescribe bool, progress func(done, total int)) error {
+func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, use []codegen.Backend,
+	backend string, noDescribe bool, progress func(done, total int)) error {
 	if len(kinds) == 0 {
 		return nil
 	}

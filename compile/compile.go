@@ -144,7 +144,8 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 		{"fusedglue", func() (err error) { c.Graph, err = fuse(ctx, g, o); g = nil; return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
-		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
+		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) },
+			func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
 	}
 	for _, s := range steps {
 		start := time.Now()
@@ -276,7 +277,8 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 	if c.finder, err = newFinder(c.Target, o); err != nil {
 		return err
 	}
-	c.Program, err = c.finder.lowerGraph(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
+	c.Program, err = c.finder.lowerGraph(ctx, c.Graph,
+		lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
 	return err
 }
 

@@ -129,7 +129,8 @@ func Alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
 		p.Buffers, s.Args = append(p.Buffers, b), append(s.Args, q.Name)
 	}
 	if used != len(o.Constants) {
-		return nil, &ir.Error{Node: "@" + f.Name, Msg: fmt.Sprintf("%d of %d constants are for parameters that it does not have", len(o.Constants)-used, len(o.Constants))}
+		return nil, &ir.Error{Node: "@" + f.Name,
+			Msg: fmt.Sprintf("%d of %d constants are for parameters that it does not have", len(o.Constants)-used, len(o.Constants))}
 	}
 	p.Stages = []ir.Stage{s}
 	return p, nil

@@ -45,7 +45,8 @@ func pack(ctx context.Context, s *ir.Program, stages []int, f *ir.Func, packs []
 // notPacked is the error that a parameter of f is to be packed which, in stage s, is no constant.
 func notPacked(f *ir.Func, p schedule.Pack, s ir.Stage, from *ir.ProgBuf) error {
 	return &ir.Error{
-		Pos: p.Step.Pos, Op: p.Step.String(), Node: "@" + f.Name, Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, s.Name, from.Kind, from.Name),
+		Pos: p.Step.Pos, Op: p.Step.String(), Node: "@" + f.Name,
+		Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, s.Name, from.Kind, from.Name),
 		Help: "pack constants, such as weights; for activations use cache_read",
 	}
 }

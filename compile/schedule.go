@@ -27,7 +27,8 @@ type choice struct {
 
 // scheduleFuncs is p with the traces that choose gives its Funcs, and with constants packed for
 // them. Every Func is proved before and after. The traces are returned by Func.
-func scheduleFuncs(ctx context.Context, p *ir.Program, t targets.Target, choose func(*ir.Func) (choice, error)) (*ir.Program, map[string]schedule.Trace, error) {
+func scheduleFuncs(ctx context.Context, p *ir.Program, t targets.Target,
+	choose func(*ir.Func) (choice, error)) (*ir.Program, map[string]schedule.Trace, error) {
 	instrs := isa.For(t)
 	s := *p
 	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)

@@ -40,7 +40,8 @@ func (c *Compiled) checkSchedules(sections []schedule.Section) (map[string]sched
 			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Msg: "the network has no " + s.Title(), Help: c.scheduleNames(s, layers, kernels)}
 		}
 		if other, twice := given[fn]; twice {
-			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Msg: fmt.Sprintf("%s and %s are the same kernel", other.Title(), s.Title()), Help: "leave one of the two sections out"}
+			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Help: "leave one of the two sections out",
+				Msg: fmt.Sprintf("%s and %s are the same kernel", other.Title(), s.Title())}
 		}
 		traces[fn], given[fn] = s.Trace, s
 	}

@@ -62,7 +62,8 @@ type Difference struct {
 // may be more than the pictures.
 func (res *Result) CompareLabels(t describe.Tensor, got, labels []float64, shape []int, partial bool) error {
 	if long := slices.DeleteFunc(slices.Clone(t.Shape[1:]), func(n int) bool { return n == 1 }); len(long) > 1 {
-		return fmt.Errorf("labels are of pictures that have a number for each class, and the first output, %s, has %s", t.Title(), tensorio.ShapeText(t.Shape))
+		return fmt.Errorf("labels are of pictures that have a number for each class, and the first output, %s, has %s",
+			t.Title(), tensorio.ShapeText(t.Shape))
 	}
 	if len(labels) < res.Images || len(labels) > res.Images && !partial {
 		return errors.New(res.miscountText(labels, shape))
@@ -76,7 +77,8 @@ func (res *Result) CompareLabels(t describe.Tensor, got, labels []float64, shape
 // With partial, these may be more.
 func (res *Result) CompareOutputs(got, want []float64, tolerance float64, partial bool) error {
 	if len(want) < len(got) || len(want) > len(got) && !partial {
-		return fmt.Errorf("%s, and the output has %d (%s, %d each)", human.Count(len(want), "number"), len(got), human.Count(res.Images, "picture"), res.Classes)
+		return fmt.Errorf("%s, and the output has %d (%s, %d each)", human.Count(len(want), "number"),
+			len(got), human.Count(res.Images, "picture"), res.Classes)
 	}
 	res.Difference = res.measureDifference(got, want, tolerance)
 	return nil

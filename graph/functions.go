@@ -123,7 +123,8 @@ func (g *Graph) broadcastShape(n *Node, in []*Value) ([]int, error) {
 			shape[d] = max(shape[d], y.Shape[d])
 		}
 		if !ok {
-			return nil, g.Errorf(n, "only axes of extent 1 are repeated; reshape the input with fewer axes", "inputs have shapes %s, want equal ones", shapesOf(in))
+			return nil, g.Errorf(n, "only axes of extent 1 are repeated; reshape the input with fewer axes",
+				"inputs have shapes %s, want equal ones", shapesOf(in))
 		}
 	}
 	return shape, nil
@@ -150,7 +151,8 @@ func (g *Graph) inferFunction(n *Node, in []*Value, f scalar.Function) (*Value, 
 	for i, x := range in {
 		if i < truths {
 			if x.Enc != ir.Unipolar || x.Bits != 1 {
-				return nil, g.Errorf(n, "make truth values with a comparison, or with quantize", "input %q is %s, want truth values: unipolar levels of 1 bit", x.Name, x.LevelType)
+				return nil, g.Errorf(n, "make truth values with a comparison, or with quantize",
+					"input %q is %s, want truth values: unipolar levels of 1 bit", x.Name, x.LevelType)
 			}
 		} else if err := g.needFloat(n, x); err != nil {
 			return nil, err
@@ -177,7 +179,9 @@ func inferLogic(g *Graph, n *Node, in []*Value, _ *NoAttrs, f scalar.Function) (
 func inferWhere(g *Graph, n *Node, in []*Value, _ *WhereAttrs, f scalar.Function) (*Value, error) {
 	want := 3 - len(n.Weights)
 	if len(in) != want {
-		return nil, g.Errorf(n, "the inputs are the condition, a and b; weights \"a\" and \"b\" take the places of the last two", "has %s and %s, want 3 in all", human.Count(len(in), "input"), human.Count(len(n.Weights), "weight"))
+		const help = "the inputs are the condition, a and b; weights \"a\" and \"b\" take the places of the last two"
+		return nil, g.Errorf(n, help, "has %s and %s, want 3 in all",
+			human.Count(len(in), "input"), human.Count(len(n.Weights), "weight"))
 	}
 	out, err := g.inferFunction(n, in, f)
 	for _, key := range []string{"a", "b"} {

@@ -151,7 +151,8 @@ func inferTopK(g *Graph, n *Node, x *Value, a *TopKAttrs) (*Value, error) {
 		return nil, g.Errorf(n, "", "k is %d; the last axis of %v has %d elements", a.K, x.Shape, c)
 	}
 	if rows := x.Elems() / c; int64(a.K)*int64(c) > MaxSorted/int64(rows) {
-		return nil, g.Errorf(n, "ask for fewer elements", "takes the %d first of %d elements of %d rows: more than %d steps", a.K, c, rows, int64(MaxSorted))
+		return nil, g.Errorf(n, "ask for fewer elements",
+			"takes the %d first of %d elements of %d rows: more than %d steps", a.K, c, rows, int64(MaxSorted))
 	}
 	shape := slices.Clone(x.Shape)
 	shape[len(shape)-1] = a.K

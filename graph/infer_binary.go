@@ -51,10 +51,12 @@ func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
 		return nil, g.Errorf(n, "quantize both with scales whose quotient is a power of two, or put dequantize nodes before it",
 			"inputs %q and %q hold levels of scales %g and %g, which add up to no levels", x.Name, y.Name, x.Scale, y.Scale)
 	case fault == scalar.SumTooWide:
-		return nil, g.Errorf(n, "use fewer bits, or put dequantize nodes before it", "the levels of inputs %q and %q add up to levels of %d bits, want at most %d",
+		return nil, g.Errorf(n, "use fewer bits, or put dequantize nodes before it",
+			"the levels of inputs %q and %q add up to levels of %d bits, want at most %d",
 			x.Name, y.Name, s.Type.Bits, scalar.MaxLevelBits)
 	case fault != scalar.SumExact || !(s.Type.Scale >= MinScale && s.Type.Scale <= MaxScale):
-		return nil, g.Errorf(n, "", "inputs %q and %q hold levels of scales %g and %g: want %g to %g", x.Name, y.Name, x.Scale, y.Scale, MinScale, MaxScale)
+		return nil, g.Errorf(n, "", "inputs %q and %q hold levels of scales %g and %g: want %g to %g",
+			x.Name, y.Name, x.Scale, y.Scale, MinScale, MaxScale)
 	}
 	return &Value{Shape: shape, Layout: x.Layout, LevelType: s.Type}, nil
 }

@@ -55,7 +55,8 @@ func inferQuantize(g *Graph, n *Node, x *Value, a *QuantizeAttrs) (*Value, error
 		case a.Unit || a.Enc != ir.Unipolar:
 			return nil, g.Errorf(n, "use encoding affine and give the scale", "a range of integers, but no affine levels with a scale")
 		case r.Min > r.Max || r.Max-r.Min >= 1<<a.Bits || r.Min < -maxRange || r.Max > maxRange:
-			return nil, g.Errorf(n, "want min <= max, and no more integers than levels", "range %d to %d with %d bits", r.Min, r.Max, a.Bits)
+			return nil, g.Errorf(n, "want min <= max, and no more integers than levels",
+				"range %d to %d with %d bits", r.Min, r.Max, a.Bits)
 		}
 	}
 	return out, err
@@ -76,7 +77,8 @@ func inferThreshold(g *Graph, n *Node, x *Value, a *ThresholdAttrs) (*Value, err
 		case v != v:
 			return nil, g.Errorf(n, "", "threshold %d of channel %d is NaN", i/row, i%row)
 		case i >= row && v < t.Data.At(i-row):
-			return nil, g.Errorf(n, "sort the thresholds of each channel", "thresholds %d and %d of channel %d descend: %g, %g", i/row-1, i/row, i%row, t.Data.At(i-row), v)
+			return nil, g.Errorf(n, "sort the thresholds of each channel",
+				"thresholds %d and %d of channel %d descend: %g, %g", i/row-1, i/row, i%row, t.Data.At(i-row), v)
 		}
 	}
 	return out, nil

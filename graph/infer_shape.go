@@ -74,11 +74,14 @@ func inferPad(g *Graph, n *Node, x *Value, a *SpatialPadAttrs) (*Value, error) {
 func inferSlice(g *Graph, n *Node, x *Value, a *SliceAttrs) (*Value, error) {
 	rank := len(x.Shape)
 	if len(a.Begin) != rank || len(a.Size) != rank || len(a.Stride) != rank {
-		return nil, g.Errorf(n, "", "begin, size and strides have %d, %d and %d entries, want one for each axis of %v", len(a.Begin), len(a.Size), len(a.Stride), x.Shape)
+		return nil, g.Errorf(n, "", "begin, size and strides have %d, %d and %d entries, want one for each axis of %v",
+			len(a.Begin), len(a.Size), len(a.Stride), x.Shape)
 	}
 	for d, size := range x.Shape {
-		if a.Begin[d] < 0 || a.Size[d] < 1 || a.Stride[d] < 1 || a.Stride[d] > MaxElems || a.Begin[d] >= size || (a.Size[d]-1) > (size-1-a.Begin[d])/a.Stride[d] {
-			return nil, g.Errorf(n, "", "axis %d: %d positions from %d in steps of %d do not lie in 0..%d", d, a.Size[d], a.Begin[d], a.Stride[d], size-1)
+		if a.Begin[d] < 0 || a.Size[d] < 1 || a.Stride[d] < 1 || a.Stride[d] > MaxElems ||
+			a.Begin[d] >= size || (a.Size[d]-1) > (size-1-a.Begin[d])/a.Stride[d] {
+			return nil, g.Errorf(n, "", "axis %d: %d positions from %d in steps of %d do not lie in 0..%d",
+				d, a.Size[d], a.Begin[d], a.Stride[d], size-1)
 		}
 	}
 	out := x.reshaped(a.Size)

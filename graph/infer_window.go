@@ -57,8 +57,11 @@ func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*
 	if min(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) < 1 || max(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) > MaxElems {
 		return nil, g.Errorf(n, "", "kernel %v, strides %v: want numbers from 1 to %d", w.Shape[:2], a.Strides, MaxElems)
 	}
-	if phases := a.Strides[0] * a.Strides[1]; phases > maxPhases || phases*((w.Shape[0]-1)/a.Strides[0]+1)*((w.Shape[1]-1)/a.Strides[1]+1) > MaxWeights/max(1, w.Shape[2]*w.Shape[3]) {
-		return nil, g.Errorf(n, "", "strides %v and weights %v: want strides whose product is at most %d, and at most %d weights for all of their phases", a.Strides, w.Shape, maxPhases, MaxWeights)
+	if phases := a.Strides[0] * a.Strides[1]; phases > maxPhases ||
+		phases*((w.Shape[0]-1)/a.Strides[0]+1)*((w.Shape[1]-1)/a.Strides[1]+1) > MaxWeights/max(1, w.Shape[2]*w.Shape[3]) {
+		const fault = "strides %v and weights %v: want strides whose product is at most %d, " +
+			"and at most %d weights for all of their phases"
+		return nil, g.Errorf(n, "", fault, a.Strides, w.Shape, maxPhases, MaxWeights)
 	}
 	if a.Binary != nil && a.Binary.Offset {
 		return nil, g.Errorf(n, "leave weight_offset out", "its weights have an offset, which transposed convolutions do not know")
@@ -80,8 +83,11 @@ func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*
 		default:
 			return nil, g.Errorf(n, "use valid, same or explicit", "padding %s", p.Mode)
 		}
-		if min(before[d], after[d], a.OutputPad[d]) < 0 || max(before[d], after[d]) > MaxElems || a.OutputPad[d] > max(s, a.Dilation()[d])-1 && p.Mode != PadSame {
-			return nil, g.Errorf(n, "", "padding %d and %d, output_padding %d: want numbers from 0, and an output_padding less than the stride or the dilation", before[d], after[d], a.OutputPad[d])
+		if min(before[d], after[d], a.OutputPad[d]) < 0 || max(before[d], after[d]) > MaxElems ||
+			a.OutputPad[d] > max(s, a.Dilation()[d])-1 && p.Mode != PadSame {
+			const fault = "padding %d and %d, output_padding %d: want numbers from 0, " +
+				"and an output_padding less than the stride or the dilation"
+			return nil, g.Errorf(n, "", fault, before[d], after[d], a.OutputPad[d])
 		}
 		if p.Mode == PadSame {
 			a.OutputPad[d] = max(0, s-span)
@@ -92,7 +98,8 @@ func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*
 		}
 	}
 	p.Top, p.Bottom, p.Left, p.Right = before[0], after[0], before[1], after[1]
-	whole := []int{x.Shape[0], x.Shape[1]*a.Strides[0] + w.Shape[0]*a.Dilation()[0], x.Shape[2]*a.Strides[1] + w.Shape[1]*a.Dilation()[1], w.Shape[3]}
+	whole := []int{x.Shape[0], x.Shape[1]*a.Strides[0] + w.Shape[0]*a.Dilation()[0],
+		x.Shape[2]*a.Strides[1] + w.Shape[1]*a.Dilation()[1], w.Shape[3]}
 	return &Value{Shape: shape, Layout: "NHWC"}, g.checkSize(n, "with all that is cut off, ", whole)
 }
 

@@ -256,7 +256,8 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 	y := &Value{Shape: shape, Layout: layout}
 	if a.Form == NoRequantization {
 		if *a != (IntegerAttrs{}) {
-			return nil, g.Errorf(n, "give requantize, or leave the type of the levels out", "levels of type %s without requantization", a.LevelType)
+			return nil, g.Errorf(n, "give requantize, or leave the type of the levels out",
+				"levels of type %s without requantization", a.LevelType)
 		}
 		return y, nil
 	}
@@ -278,7 +279,8 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 				return nil, g.Errorf(n, "fixed_point takes f64", "multiplier %v of output %d: want a number of f32", m, o)
 			}
 			if f := a.FixedPoint(n, o); a.Form == FixedRequantization && f.Shift > 0 && max(most[o], -least[o]) > math.MaxInt32>>f.Shift {
-				return nil, g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits", m, o, max(most[o], -least[o]))
+				return nil, g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits",
+					m, o, max(most[o], -least[o]))
 			}
 		}
 	case MeanRequantization:
@@ -304,7 +306,8 @@ func (g *Graph) checkResult(n *Node, t scalar.LevelType, low, high int) error {
 	case !(t.Scale >= MinScale && t.Scale <= MaxScale):
 		return g.Errorf(n, "", "scale %g: want %g to %g", t.Scale, MinScale, MaxScale)
 	case low < 0 || high > t.Top() || low > high:
-		return g.Errorf(n, "", "levels from %d to %d: want %d to %d, or some of them", low-CallerZero(t), high-CallerZero(t), -CallerZero(t), t.Top()-CallerZero(t))
+		return g.Errorf(n, "", "levels from %d to %d: want %d to %d, or some of them",
+			low-CallerZero(t), high-CallerZero(t), -CallerZero(t), t.Top()-CallerZero(t))
 	}
 	return nil
 }
@@ -358,7 +361,8 @@ func inferIntAdd(g *Graph, n *Node, in []*Value, a *IntAddAttrs) (*Value, error)
 		case a.Form == FloatRequantization && float64(float32(v)) == v && math.Abs(v) < 1<<20:
 		case a.Form == FixedRequantization && v >= 0 && v < 1:
 		default:
-			return nil, g.Errorf(n, "f32 numbers up to 2^20 with requantize float, numbers from 0 to 1 with fixed_point", "factors %v, %v and %v", a.A, a.B, a.C)
+			const help = "f32 numbers up to 2^20 with requantize float, numbers from 0 to 1 with fixed_point"
+			return nil, g.Errorf(n, help, "factors %v, %v and %v", a.A, a.B, a.C)
 		}
 	}
 	return y, nil

@@ -52,7 +52,8 @@ func inferIntSoftmax(g *Graph, n *Node, x *Value, a *IntSoftmaxAttrs) (*Value, e
 		return nil, err
 	}
 	if !a.Finite(x.LevelType, x.Channels()) {
-		return nil, g.Errorf(n, "take a larger scale of the result, or dequantize, softmax and quantize", "%g levels that make 1 are too many for rows of %d", a.Steps(), x.Channels())
+		return nil, g.Errorf(n, "take a larger scale of the result, or dequantize, softmax and quantize",
+			"%g levels that make 1 are too many for rows of %d", a.Steps(), x.Channels())
 	}
 	return &Value{Shape: x.Shape, Layout: x.Layout, LevelType: a.LevelType}, nil
 }

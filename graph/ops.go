@@ -176,7 +176,9 @@ func binaryRow(f scalar.Function) *Op {
 func logicRow(f scalar.Function) *Op { return functionRow(f, inferLogic, nil) }
 
 // functionRow is an op that computes f of single elements.
-func functionRow[A any](f scalar.Function, infer func(g *Graph, n *Node, in []*Value, a *A, f scalar.Function) (*Value, error), print func(n *Node, a *A) string) *Op {
+func functionRow[A any](f scalar.Function,
+	infer func(g *Graph, n *Node, in []*Value, a *A, f scalar.Function) (*Value, error),
+	print func(n *Node, a *A) string) *Op {
 	o := rowOf(f.String(), func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) { return infer(g, n, in, a, f) }, print)
 	o.function = &f
 	return o

@@ -49,8 +49,10 @@ func (g *Graph) CheckPart(n, producer *Node) error {
 	case p.Groups == 0:
 		return nil
 	}
-	if p.Groups < 2 || producer == nil || producer.Op != "slice" || g.Value(producer.Output).Channels()*p.Groups != g.Value(producer.Inputs[0]).Channels() {
-		return g.Errorf(n, "each of these parts reads a slice of all input channels", "is one of %d parts by groups of input channels", p.Groups)
+	if p.Groups < 2 || producer == nil || producer.Op != "slice" ||
+		g.Value(producer.Output).Channels()*p.Groups != g.Value(producer.Inputs[0]).Channels() {
+		return g.Errorf(n, "each of these parts reads a slice of all input channels",
+			"is one of %d parts by groups of input channels", p.Groups)
 	}
 	return nil
 }

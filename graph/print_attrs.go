@@ -15,7 +15,8 @@ func (v *Value) String() string {
 }
 
 func printConv(_ *Node, a *Conv2DAttrs) string {
-	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()), a.Binary.String()+a.Integer.String())
+	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()),
+		a.Binary.String()+a.Integer.String())
 }
 
 func printConvTranspose(_ *Node, a *ConvTranspose2DAttrs) string {

@@ -135,7 +135,8 @@ func (s *splitter) addMasks(o int, centers []float64, within float64) bool {
 
 // addSigns adds filter o of the four sums of +-a and +-b.
 func (s *splitter) addSigns(o int, centers []float64, within float64) bool {
-	if len(centers) != 4 || math.Abs(centers[0]+centers[3]) > 4*within+nearly*centers[3] || math.Abs(centers[1]+centers[2]) > 4*within+nearly*centers[3] {
+	if len(centers) != 4 || math.Abs(centers[0]+centers[3]) > 4*within+nearly*centers[3] ||
+		math.Abs(centers[1]+centers[2]) > 4*within+nearly*centers[3] {
 		return false
 	}
 	a, b := float32((centers[3]+centers[2])/2), float32((centers[3]-centers[2])/2)

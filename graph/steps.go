@@ -31,7 +31,8 @@ func clipSteps(_ *Node, a *ClipAttrs, _ func([]float32) []float32) []scalar.Step
 }
 
 func hardSigmoidSteps(_ *Node, a *HardSigmoidAttrs, vector func([]float32) []float32) []scalar.Step {
-	return []scalar.Step{{Kind: scalar.Mul, A: vector([]float32{float32(a.Alpha)})}, {Kind: scalar.Add, A: vector([]float32{float32(a.Beta)})}, {Kind: scalar.Clip, Lo: 0, Hi: 1}}
+	return []scalar.Step{{Kind: scalar.Mul, A: vector([]float32{float32(a.Alpha)})},
+		{Kind: scalar.Add, A: vector([]float32{float32(a.Beta)})}, {Kind: scalar.Clip, Lo: 0, Hi: 1}}
 }
 
 func eluSteps(_ *Node, a *EluAttrs, vector func([]float32) []float32) []scalar.Step {
@@ -82,7 +83,8 @@ func fakeQuantSteps(n *Node, a *FakeQuantAttrs, vector func(v []float32) []float
 	if shifted {
 		steps = append(steps, scalar.Step{Kind: scalar.Add, A: zp})
 	}
-	steps = append(steps, scalar.Step{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)}, scalar.Step{Kind: scalar.Round, Mode: a.Rounding})
+	steps = append(steps, scalar.Step{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)},
+		scalar.Step{Kind: scalar.Round, Mode: a.Rounding})
 	if shifted {
 		steps = append(steps, scalar.Step{Kind: scalar.Add, A: negate(zp)})
 	}

@@ -1,11 +1,6 @@
 package graph
 
-import (
-	"fmt"
-
-	"ripc/internal/human"
-	"ripc/ir"
-)
+import "ripc/internal/human"
 
 // maxStepped is the most channels of all layers together that are float steps.
 const maxStepped = 1 << 26
@@ -22,8 +17,8 @@ func CheckWork(g *Graph) error {
 		}
 		v := g.Value(n.Inputs[0])
 		if channels += v.Channels(); channels > maxStepped {
-			return &ir.Error{Pos: ir.Pos{File: g.File}, Node: fmt.Sprintf("node %q (%s)", n.Name, n.Op), Msg: fmt.Sprintf("%s: all layers of float steps together have more than %d", human.Count(v.Channels(), "channel"), maxStepped),
-				Help: "reshape the tensor, so that its last axis is shorter"}
+			return g.Errorf(n, "reshape the tensor, so that its last axis is shorter",
+				"%s: all layers of float steps together have more than %d", human.Count(v.Channels(), "channel"), maxStepped)
 		}
 	}
 	return nil

@@ -102,7 +102,8 @@ gives: what a change of its schedule does shows without the rest of the network.
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
 	sortFlag(cmd, &sortBy, benchOrders)
 	wideFlag(cmd, &wide)
-	cmd.Flags().StringVar(&before, "compare", "", "`OLD.json` that bench --json wrote: show what costs more or less than then, and exit with 1 if the network does by more than --tolerance")
+	cmd.Flags().StringVar(&before, "compare", "",
+		"`OLD.json` that bench --json wrote: show what costs more or less than then, and exit with 1 if the network does by more than --tolerance")
 	cmd.Flags().Float64Var(&tolerance, "tolerance", tolerance, "as a share of the cost before")
 	f.register(cmd)
 	return cmd
@@ -208,12 +209,17 @@ const whole = "whole network"
 
 // benchTable has a row for each layer, and one for the network.
 func benchTable(r *ripc.BenchResult, sortBy string) *table {
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "MIN MS"}, {title: "MEDIAN MS", drop: 4}, {title: "P90 MS", drop: 3}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/CYCLE"}, {title: "KERNEL", left: true, drop: 1}}}
+	t := &table{columns: []column{textCol("LAYER", 0).cutAs(cutMiddle, 0), numCol("MIN MS", 0),
+		numCol("MEDIAN MS", 4), numCol("P90 MS", 3), numCol("SHARE", 0), numCol("SUM", 5), numCol("MACS", 6),
+		numCol("MACS/CYCLE", 0), textCol("KERNEL", 1)}}
 	switch {
 	case r.Estimate != nil:
-		t.columns = []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "INSTRUCTIONS", drop: 4}, {title: "EST. CYCLES"}, {title: "EST. MS", drop: 2}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR.", drop: 3}, {title: "MACS/EST. CYCLE"}, {title: "KERNEL", left: true, drop: 1}}
+		t.columns = []column{textCol("LAYER", 0).cutAs(cutMiddle, 0), numCol("INSTRUCTIONS", 4),
+			numCol("EST. CYCLES", 0), numCol("EST. MS", 2), numCol("SHARE", 0), numCol("SUM", 5), numCol("MACS", 6),
+			numCol("MACS/INSTR.", 3), numCol("MACS/EST. CYCLE", 0), textCol("KERNEL", 1)}
 	case r.Simulated: // neither times nor cycles
-		t.columns = []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "INSTRUCTIONS"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR."}, {title: "KERNEL", left: true, drop: 1}}
+		t.columns = []column{textCol("LAYER", 0).cutAs(cutMiddle, 0), numCol("INSTRUCTIONS", 0), numCol("SHARE", 0),
+			numCol("SUM", 5), numCol("MACS", 6), numCol("MACS/INSTR.", 0), textCol("KERNEL", 1)}
 	}
 	row := func(name string, f ripc.Figures, share, sum string, macs int64, kernel string) {
 		instructions := "-"
@@ -224,7 +230,8 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 		case !r.Simulated:
 			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, countText(macs), perUnit(f.MACsPerCycle), kernel)
 		case r.Estimate != nil:
-			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4), share, sum, countText(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
+			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4),
+				share, sum, countText(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
 		default:
 			t.add(name, instructions, share, sum, countText(macs), perUnit(f.MACsPerInstruction), kernel)
 		}
@@ -273,7 +280,8 @@ func printKinds(w io.Writer, r *ripc.BenchResult, width int) {
 // printComparison prints the changes of costs.
 func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) {
 	fmt.Fprintf(w, "\nbeside %s, in %s:\n", file, c.Unit)
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "BEFORE", drop: 2}, {title: "NOW", drop: 1}, {title: "RATIO"}}}
+	t := &table{columns: []column{textCol("LAYER", 0).cutAs(cutMiddle, 0), numCol("BEFORE", 2), numCol("NOW", 1),
+		numCol("RATIO", 0)}}
 	row := func(l ripc.CostChange) {
 		decimals := 0
 		if c.Unit == measure.Milliseconds {

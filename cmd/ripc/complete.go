@@ -93,7 +93,8 @@ func argCompletions() map[string][2]completion {
 		"compile": {offerFilesOf(models()...)}, "import": {offerFilesOf(models()...)}, "tune": {offerFilesOf(models()...)}, "verify": {offerFilesOf(models()...)},
 		"interp": {offerFilesOf("ripir")}, "bench": {offerFilesOf(libraries()...)}, "eval": {offerFilesOf(libraries()...)}, "inspect": {offerFilesOf(libraries()...)},
 		"report": {offerFilesOf(libraries()...)}, "run": {offerFilesOf(libraries()...), offerFilesOf(picturesAndTensors()...)},
-		"records": {offerFiles, offerFiles}, "merge": {offerFiles, offerFiles}, "curve": {offerFiles, offerFiles}, "prune": {offerFiles}, "importance": {offerFiles},
+		"records": {offerFiles, offerFiles}, "merge": {offerFiles, offerFiles},
+		"curve": {offerFiles, offerFiles}, "prune": {offerFiles}, "importance": {offerFiles},
 		"man": {offerFolders}, "keys": {offerNames(func() []string { return []string{"worker", "tuner"} })},
 	}
 }

@@ -129,7 +129,8 @@ func printBeyond(w io.Writer, r *ripc.EvalResult) {
 	if d.Within {
 		return
 	}
-	fmt.Fprintf(w, "%s of %d beyond it, in %d of %s", human.Count(d.Beyond, "value"), r.Images*r.Classes, d.BeyondImages, human.Count(r.Images, "picture"))
+	fmt.Fprintf(w, "%s of %d beyond it, in %d of %s", human.Count(d.Beyond, "value"),
+		r.Images*r.Classes, d.BeyondImages, human.Count(r.Images, "picture"))
 	if d.BeyondImages < r.Images {
 		fmt.Fprintf(w, "; in the others the worst difference is %.3g", d.Rest)
 	}
@@ -137,6 +138,7 @@ func printBeyond(w io.Writer, r *ripc.EvalResult) {
 	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 { // another network differs everywhere
 		return
 	}
-	steps := "a sign or a step may decide there: levels are made by " + listNames(d.Steps) + ", and a sum within rounding of an edge can fall on either side"
+	steps := "a sign or a step may decide there: levels are made by " + listNames(d.Steps) +
+		", and a sum within rounding of an edge can fall on either side"
 	fmt.Fprintln(w, wrap(steps, widthOf(w, false), 0))
 }

@@ -93,7 +93,7 @@ keys at once, unless it was started without any.`,
 				if err != nil {
 					return err
 				}
-				t := table{columns: []column{{title: "ROLE", left: true}, {title: "NAME", left: true}, {title: "KEY", left: true}}}
+				t := table{columns: []column{textCol("ROLE", 0), textCol("NAME", 0), textCol("KEY", 0)}}
 				for _, k := range keys {
 					t.add(string(k.Role), printableText(k.Name), k.Public)
 				}
@@ -135,7 +135,8 @@ type memberRow struct {
 }
 
 func newMemberRow(m runner.Member) memberRow {
-	r := memberRow{Worker: m.ID, Host: m.Host, State: "idle", Why: m.Resting, CPU: m.CPU, Arch: m.Arch, Simulates: m.Simulates, Features: m.Features, Targets: []string{},
+	r := memberRow{Worker: m.ID, Host: m.Host, State: "idle", Why: m.Resting, CPU: m.CPU,
+		Arch: m.Arch, Simulates: m.Simulates, Features: m.Features, Targets: []string{},
 		Measured: m.Measured, Faults: m.Faults, Seen: m.Seen.UTC().Format(time.RFC3339), Version: m.Version}
 	switch {
 	case !m.Alive:
@@ -174,7 +175,8 @@ func hubStatusCommand() *cobra.Command {
 				rows = append(rows, newMemberRow(m))
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"workers": rows, "queued": s.Queued, "running": s.Running, "results": s.Results, "bytes": s.Bytes})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"workers": rows, "queued": s.Queued,
+					"running": s.Running, "results": s.Results, "bytes": s.Bytes})
 			}
 			printStatus(cmd.OutOrStdout(), rows, s, widthOf(cmd.OutOrStdout(), wide))
 			return nil
@@ -187,8 +189,8 @@ func hubStatusCommand() *cobra.Command {
 }
 
 func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int) {
-	t := table{columns: []column{{title: "WORKER", left: true}, {title: "STATE", left: true}, {title: "CPU", left: true}, {title: "TARGETS", left: true, drop: 1},
-		{title: "MEASURED"}, {title: "FAULTS", drop: 2}, {title: "SEEN", left: true, drop: 3}}}
+	t := table{columns: []column{textCol("WORKER", 0), textCol("STATE", 0), textCol("CPU", 0), textCol("TARGETS", 1),
+		numCol("MEASURED", 0), numCol("FAULTS", 2), textCol("SEEN", 3)}}
 	for _, r := range rows {
 		cpu := r.CPU
 		if r.Simulates != "" {

@@ -93,7 +93,8 @@ activations lie in memory, and when. Needs no LLVM.`,
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
 	cmd.Flags().BoolVar(&memory, "memory", false, "show where the activations lie in the arena at each stage, and what the float twin's would take")
 	cmd.Flags().StringVarP(&picture, "output", "o", "", "with --memory: draw that, in SVG, into this file")
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
+	cmd.Flags().BoolVar(&strict, "strict", false,
+		"fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
 	f.register(cmd)
 	return cmd
 }
@@ -173,9 +174,9 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 	for _, t := range in.Outputs {
 		fmt.Fprintf(w, "output %s%s\n", tensorText(t), layoutText(t))
 	}
-	t := &table{columns: []column{{title: ""}, {title: "LAYER", left: true, cut: cutMiddle}, {title: "OP", left: true, drop: 4}, {title: "BECAME", left: true}, {title: "OUTPUT", left: true, drop: 6},
-		{title: "MACS", drop: 5}, {title: "SHARE"}, {title: "WEIGHTS", drop: 3}, {title: "AS FLOAT", drop: 2}, {title: "KERNEL", left: true, drop: 1},
-		{title: "GLUE", left: true, drop: 2, cut: cutTail}, {title: "NOTES", left: true}}}
+	t := &table{columns: []column{numCol("", 0), textCol("LAYER", 0).cutAs(cutMiddle, 0), textCol("OP", 4),
+		textCol("BECAME", 0), textCol("OUTPUT", 6), numCol("MACS", 5), numCol("SHARE", 0), numCol("WEIGHTS", 3),
+		numCol("AS FLOAT", 2), textCol("KERNEL", 1), textCol("GLUE", 2).cutAs(cutTail, 0), textCol("NOTES", 0)}}
 	var texts human.Footnotes
 	for _, number := range order {
 		l := in.Layers[number]
@@ -253,7 +254,8 @@ func printRoundings(w io.Writer, in *ripc.Inspection, width int) {
 func printLegend(w io.Writer, in *ripc.Inspection) {
 	for _, l := range in.Layers {
 		if l.Kind == graph.Binary.String() {
-			fmt.Fprintf(w, "\n%s: activations of %s by weights of %s\n", l.Became, human.Count(l.ActivationBits, "bit"), human.Count(l.WeightBits, "bit"))
+			fmt.Fprintf(w, "\n%s: activations of %s by weights of %s\n", l.Became,
+				human.Count(l.ActivationBits, "bit"), human.Count(l.WeightBits, "bit"))
 			break
 		}
 	}
@@ -355,7 +357,8 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 	for _, t := range l.Writes {
 		fmt.Fprintf(w, "  writes  %s (%s)\n", tensorText(t), t.Where)
 	}
-	fmt.Fprintf(w, "  MACs    %d (%s of all)\n  weights %d bytes with tables (as floats %d)\n  kernel  %s\n  trace\n", l.MACs, percent(l.Share), l.WeightBytes, l.FloatBytes, l.Kernel)
+	fmt.Fprintf(w, "  MACs    %d (%s of all)\n  weights %d bytes with tables (as floats %d)\n  kernel  %s\n  trace\n",
+		l.MACs, percent(l.Share), l.WeightBytes, l.FloatBytes, l.Kernel)
 	for _, s := range l.Trace {
 		fmt.Fprintf(w, "    %s\n", s)
 	}

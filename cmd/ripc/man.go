@@ -33,7 +33,8 @@ func manCommand() *cobra.Command {
 			if err := files.ReplaceAll(written...); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s; read one with `man -l %s`\n", human.Count(len(pages), "page"), args[0], filepath.Join(args[0], "ripc.1"))
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s; read one with `man -l %s`\n",
+				human.Count(len(pages), "page"), args[0], filepath.Join(args[0], "ripc.1"))
 			return err
 		},
 	}

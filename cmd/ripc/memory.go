@@ -69,15 +69,17 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) {
 	} else {
 		line("a character of the arena is %s", human.Bytes((m.ArenaBytes+room-1)/room))
 	}
-	stages := &table{columns: []column{{title: "STAGE"}, {title: "LAYER", left: true, cut: cutMiddle, least: 10}, {title: "NEEDS", drop: 1}, {title: title, left: true}}}
+	stages := &table{columns: []column{numCol("STAGE", 0), textCol("LAYER", 0).cutAs(cutMiddle, 10),
+		numCol("NEEDS", 1), textCol(title, 0)}}
 	for i, s := range m.Stages {
 		stages.add(fmt.Sprint(i), s.Name, human.Bytes(s.Bytes), "|"+arenaMap(m, i, room)+"|")
 	}
 	fmt.Fprintln(w)
 	stages.write(w, width)
-	columns := []column{{title: "", left: true}, {title: "TENSOR", left: true, cut: cutMiddle, least: 12}, {title: "BYTES"}, {title: "AT", drop: 1}, {title: "STAGES", left: true, drop: 2}}
+	columns := []column{textCol("", 0), textCol("TENSOR", 0).cutAs(cutMiddle, 12), numCol("BYTES", 0),
+		numCol("AT", 1), textCol("STAGES", 2)}
 	if slices.ContainsFunc(m.Arena, func(t ripc.ArenaUse) bool { return t.Over != "" }) {
-		columns = append(columns, column{title: "IN PLACE OF", left: true, cut: cutMiddle, least: 11, drop: 3})
+		columns = append(columns, textCol("IN PLACE OF", 3).cutAs(cutMiddle, 11))
 	}
 	tensors := &table{columns: columns}
 	for i, t := range m.Arena {

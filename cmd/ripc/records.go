@@ -71,7 +71,8 @@ type recordsRow struct {
 }
 
 func newRecordsRow(s records.Summary) recordsRow {
-	r := recordsRow{Op: s.Workload.Op, Shape: s.Workload.Shape, Key: s.Workload.Key, Target: s.Target, CPU: s.Class.CPU, Simulated: s.Class.Simulated, Cold: s.Class.Cold, machine: s.Class.Text(),
+	r := recordsRow{Op: s.Workload.Op, Shape: s.Workload.Shape, Key: s.Workload.Key, Target: s.Target,
+		CPU: s.Class.CPU, Simulated: s.Class.Simulated, Cold: s.Class.Cold, machine: s.Class.Text(),
 		Unit: string(s.Class.Unit), Trials: s.Trials, Failed: s.Failed, Gain: s.Gain()}
 	if s.Best != nil {
 		r.Algorithm, r.Strategy, r.Best = s.Best.Candidate.Algorithm, s.Best.Candidate.Strategy, s.Best.Result.Cost
@@ -87,8 +88,9 @@ func printRecords(w io.Writer, rows []recordsRow, width int) {
 		fmt.Fprintln(w, "no records")
 		return
 	}
-	t := table{columns: []column{{title: "WORKLOAD", left: true}, {title: "KEY", left: true, drop: 1}, {title: "TARGET", left: true}, {title: "ALGORITHM", left: true, drop: 3},
-		{title: "TRIALS"}, {title: "FAILED", drop: 2}, {title: "BEST"}, {title: "DEFAULT"}, {title: "GAIN"}, {title: "MACHINE", left: true, drop: 4}}}
+	t := table{columns: []column{textCol("WORKLOAD", 0), textCol("KEY", 1), textCol("TARGET", 0),
+		textCol("ALGORITHM", 3), numCol("TRIALS", 0), numCol("FAILED", 2), numCol("BEST", 0), numCol("DEFAULT", 0),
+		numCol("GAIN", 0), textCol("MACHINE", 4)}}
 	for _, r := range rows {
 		cost := func(c float64) string {
 			if c == 0 {
@@ -100,7 +102,8 @@ func printRecords(w io.Writer, rows []recordsRow, width int) {
 		if r.Gain > 0 {
 			gain = fmt.Sprintf("%.2fx", r.Gain)
 		}
-		t.add(printableText(r.Op+" "+r.Shape), printableText(r.Key[:min(len(r.Key), 12)]), printableText(r.Target), printableText(cmp.Or(r.Algorithm, "-")), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
+		t.add(printableText(r.Op+" "+r.Shape), printableText(r.Key[:min(len(r.Key), 12)]), printableText(r.Target),
+			printableText(cmp.Or(r.Algorithm, "-")), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
 			cost(r.Best), cost(r.Default), gain, printableText(r.machine))
 	}
 	t.write(w, width)

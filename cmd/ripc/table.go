@@ -34,6 +34,18 @@ type column struct {
 	least int
 }
 
+// textCol is a column that begins at the left.
+func textCol(title string, drop int) column { return column{title: title, left: true, drop: drop} }
+
+// numCol is a column that ends at the right.
+func numCol(title string, drop int) column { return column{title: title, drop: drop} }
+
+// cutAs is c with cells that may be cut.
+func (c column) cutAs(cut cutting, least int) column {
+	c.cut, c.least = cut, least
+	return c
+}
+
 // row has a cell for each column, and lines below them without columns.
 type row struct {
 	cells []string

@@ -48,8 +48,8 @@ there is no board.`,
 
 // printTargets prints a line a target, and the features of each.
 func printTargets(w io.Writer, lines []targetLine, width int) {
-	t := &table{columns: []column{{title: "", left: true}, {title: "NAME", left: true}, {title: "CPU", left: true, drop: 3}, {title: "VECTORS", left: true, drop: 2}, {title: "CORES", drop: 1},
-		{title: "RUNS", left: true}, {title: "BOARD", left: true, cut: cutTail, least: 40}}}
+	t := &table{columns: []column{textCol("", 0), textCol("NAME", 0), textCol("CPU", 3), textCol("VECTORS", 2),
+		numCol("CORES", 1), textCol("RUNS", 0), textCol("BOARD", 0).cutAs(cutTail, 40)}}
 	for _, l := range lines {
 		mark := ""
 		if l.Host {

@@ -82,20 +82,24 @@ docs/tuning.md says more.`,
 				printTuned(cmd.OutOrStdout(), res, r.Records, widthOf(cmd.OutOrStdout(), wide))
 			}
 			if err != nil && cmd.Context().Err() != nil {
-				fmt.Fprintf(stderr(), "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n", human.Count(res.Trials, "candidate"), r.Records)
+				const note = "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n"
+				fmt.Fprintf(stderr(), note, human.Count(res.Trials, "candidate"), r.Records)
 			}
 			return err
 		},
 	}
 	wideFlag(cmd, &wide)
 	fs := cmd.Flags()
-	fs.IntVar(&r.Trials, "trials", 0, "candidates of all layers together, those in the records included (default 64 for each different layer, without --minutes)")
+	fs.IntVar(&r.Trials, "trials", 0,
+		"candidates of all layers together, those in the records included (default 64 for each different layer, without --minutes)")
 	fs.Float64Var(&minutes, "minutes", 0, "time after which no more candidates are begun")
 	fs.StringVar(&r.Search, "tuner", "", "what proposes candidates: "+strings.Join(ripc.Searches(), ", ")+" (default "+ripc.Searches()[0]+")")
-	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default board for a chip without an operating system, local where this machine can run the target, else qemu)")
+	fs.StringVar(&r.Runner, "runner", "",
+		"what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default board for a chip without an operating system, local where this machine can run the target, else qemu)")
 	fs.StringVar(&r.Key, "key", "", "`FILE` with the key that lets into a fleet's hub (docs/fleet.md)")
 	fs.Uint64Var(&r.Seed, "seed", 0, "of random choices; in simulation the same seed gives the same records")
-	fs.BoolVar(&r.Cold, "cold", false, "empty the caches before each run of a kernel, for networks that run now and then; records keep such costs apart")
+	fs.BoolVar(&r.Cold, "cold", false,
+		"empty the caches before each run of a kernel, for networks that run now and then; records keep such costs apart")
 	fs.BoolVar(&r.Alone, "alone", false, "do not begin with the schedules that come with ripc (\"ripc records shipped\")")
 	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
 	f.register(cmd)
@@ -225,7 +229,8 @@ func taskName(layers []string, algorithm string) string {
 // printTuned prints a line for each task that was tried, and the sums. Lines have at most width
 // characters; 0 is no limit.
 func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) {
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle, least: 12}, {title: "TRIED", left: true, drop: 1}, {title: "FOUND", left: true, drop: 2}, {title: "FASTER"}}}
+	t := &table{columns: []column{textCol("LAYER", 0).cutAs(cutMiddle, 12), textCol("TRIED", 1), textCol("FOUND", 2),
+		numCol("FASTER", 0)}}
 	for _, x := range r.Tasks {
 		if x.Trials == 0 {
 			continue
@@ -248,7 +253,8 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) {
 	if text := busyText(r); text != "" {
 		fmt.Fprintln(w, wrap(text, width, 0))
 	}
-	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s", human.Count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
+	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s",
+		human.Count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
 	fmt.Fprintln(w, wrap(end, width, 0))
 }
 
@@ -338,7 +344,8 @@ type tuneTask struct {
 }
 
 func newTuneStep(e ripc.TuneTried) tuneStep {
-	s := tuneStep{Event: "candidate", Layers: e.Task.Layers, Algorithm: e.Task.Algorithm, Trial: e.Trial, Strategy: e.Point.Strategy, Values: e.Point.Values,
+	s := tuneStep{Event: "candidate", Layers: e.Task.Layers, Algorithm: e.Task.Algorithm,
+		Trial: e.Trial, Strategy: e.Point.Strategy, Values: e.Point.Values,
 		Cost: e.Result.Cost, Known: e.Known, Default: e.Default, Best: e.Best, Done: e.Done}
 	if e.Result.Failure != nil {
 		s.Failure = string(e.Result.Failure.Kind)
@@ -353,7 +360,8 @@ func newTuneAgain(e ripc.TuneAgain) tuneStep {
 }
 
 func newTuneEnd(r *ripc.TuneResult) tuneEnd {
-	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured, Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Tasks: []tuneTask{},
+	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured,
+		Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Tasks: []tuneTask{},
 		Cores: r.Busy.Cores, Proposing: r.Busy.Proposing.Seconds(), Building: r.Busy.Building.Seconds(), Checking: r.Busy.Checking.Seconds(), Measuring: r.Busy.Measuring.Seconds()}
 	for _, t := range r.Tasks {
 		if t.Trials > 0 {

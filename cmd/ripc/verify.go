@@ -105,7 +105,8 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 }
 
 func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
-	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed, Network: []string{}, Footprint: rep.Footprint, crash: rep.Crash}
+	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed,
+		Network: []string{}, Footprint: rep.Footprint, crash: rep.Crash}
 	if rep.Crash != nil {
 		res.Crash = rep.Crash.String()
 	}
@@ -124,7 +125,8 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	if asJSON {
 		return printJSON(w, r)
 	}
-	t := &table{columns: []column{{title: ""}, {title: "STAGE", left: true, cut: cutMiddle}, {title: "OP", left: true, drop: 1}, {title: "RESULT", left: true}}}
+	t := &table{columns: []column{numCol("", 0), textCol("STAGE", 0).cutAs(cutMiddle, 0), textCol("OP", 1),
+		textCol("RESULT", 0)}}
 	bad := 0
 	for i, s := range r.Stages {
 		if !s.OK {
