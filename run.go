@@ -176,7 +176,10 @@ func (r RunRequest) infer(ctx context.Context, fill tensorio.Fill,
 			}
 		}
 	}
-	res.Outputs = stack(d.Outputs, outputs)
+	for i, t := range d.Outputs {
+		joined, data := tensorio.JoinRuns(t, outputs[i])
+		res.Outputs = append(res.Outputs, Output{joined, data})
+	}
 	return res, nil
 }
 
@@ -207,15 +210,6 @@ func (r RunRequest) interpret(ctx context.Context, progress func(stage, stages i
 	}
 	d := codegen.Describe(codegen.Input{Program: p})
 	return engine.Interpret(p, d, progress), nil
-}
-
-func stack(tensors []describe.Tensor, runs [][][]byte) []Output {
-	var out []Output
-	for i, t := range tensors {
-		joined, data := tensorio.JoinRuns(t, runs[i])
-		out = append(out, Output{joined, data})
-	}
-	return out
 }
 
 func (r RunRequest) progress(done, total int, what string) {

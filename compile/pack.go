@@ -46,7 +46,7 @@ func pack(ctx context.Context, s *ir.Program, stages []int, f *ir.Func, packs []
 func notPacked(f *ir.Func, p schedule.Pack, s ir.Stage, from *ir.ProgBuf) error {
 	return &ir.Error{
 		Pos: p.Step.Pos, Op: p.Step.String(), Node: "@" + f.Name,
-		Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, s.Name, from.Kind, from.Name),
+		Msg:  fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, s.Name, from.Kind, from.Name),
 		Help: "pack constants, such as weights; for activations use cache_read",
 	}
 }

@@ -54,7 +54,7 @@ func (a *IntMapAttrs) Formula(x scalar.LevelType, channels int) (steps []scalar.
 // matches reports whether steps on the integers of levels of type x, and q, make a's table.
 func (a *IntMapAttrs) matches(steps []scalar.Step, q *scalar.Quantizer, x scalar.LevelType) bool {
 	for l, to := range a.Table {
-		if q.Eval(scalar.Through(steps, float32(x.Integer(l)))) != to {
+		if q.Eval(scalar.EvalSteps(steps, 0, float32(x.Integer(l)))) != to {
 			return false
 		}
 	}

@@ -14,12 +14,12 @@ type Numbers struct{ stored store }
 // store is one way to hold numbers.
 type store interface {
 	length() int
-	at(i int) float32
+	element(i int) float32
 	// read fills to with the elements from i on.
 	read(i int, to []float32)
 	// readEvery fills to with the elements i, i+step, i+2*step and so on.
 	readEvery(i, step int, to []float32)
-	transposed(rows, columns int) store
+	copyTransposed(rows, columns int) store
 }
 
 // NumbersOf holds v, which is not written to any more.
@@ -122,7 +122,7 @@ func (n Numbers) Len() int {
 }
 
 // At is element i. Who reads many takes All or Read, which are faster.
-func (n Numbers) At(i int) float32 { return n.stored.at(i) }
+func (n Numbers) At(i int) float32 { return n.stored.element(i) }
 
 // Exact is element i as it is stored.
 func (n Numbers) Exact(i int) float64 {
@@ -210,7 +210,7 @@ func (n Numbers) Transposed(rows, columns int) Numbers {
 	if n.stored == nil {
 		return n
 	}
-	return Numbers{n.stored.transposed(rows, columns)}
+	return Numbers{n.stored.copyTransposed(rows, columns)}
 }
 
 // transposeBlock is the number of rows, and of columns, of a block that is transposed at a time, so
@@ -238,8 +238,8 @@ type number interface {
 	float32 | int8 | uint8 | int16 | int32 | float64
 }
 
-func (v typed[T]) length() int      { return len(v) }
-func (v typed[T]) at(i int) float32 { return float32(v[i]) }
+func (v typed[T]) length() int           { return len(v) }
+func (v typed[T]) element(i int) float32 { return float32(v[i]) }
 
 func (v typed[T]) read(i int, to []float32) {
 	for k, x := range v[i : i+len(to)] {
@@ -253,7 +253,7 @@ func (v typed[T]) readEvery(i, step int, to []float32) {
 	}
 }
 
-func (v typed[T]) transposed(rows, columns int) store {
+func (v typed[T]) copyTransposed(rows, columns int) store {
 	out := make(typed[T], len(v))
 	transpose(rows, columns, func(from, to int) { out[to] = v[from] })
 	return out
@@ -270,7 +270,7 @@ type signs struct {
 
 func (s *signs) length() int { return s.count }
 
-func (s *signs) at(i int) float32 { return sign(s.words[i/signBits] >> (i % signBits)) }
+func (s *signs) element(i int) float32 { return sign(s.words[i/signBits] >> (i % signBits)) }
 
 func (s *signs) read(i int, to []float32) {
 	for k := 0; k < len(to); {
@@ -285,11 +285,11 @@ func (s *signs) read(i int, to []float32) {
 
 func (s *signs) readEvery(i, step int, to []float32) {
 	for k := range to {
-		to[k] = s.at(i + k*step)
+		to[k] = s.element(i + k*step)
 	}
 }
 
-func (s *signs) transposed(rows, columns int) store {
+func (s *signs) copyTransposed(rows, columns int) store {
 	out := &signs{make([]uint64, len(s.words)), s.count}
 	transpose(rows, columns, func(from, to int) {
 		out.words[to/signBits] |= s.words[from/signBits] >> (from % signBits) & 1 << (to % signBits)
@@ -306,7 +306,7 @@ type dequantized struct {
 
 func (d *dequantized) length() int { return d.ints.length() }
 
-func (d *dequantized) at(i int) float32 {
+func (d *dequantized) element(i int) float32 {
 	var to [1]float32
 	d.read(i, to[:])
 	return to[0]
@@ -337,7 +337,7 @@ func (d *dequantized) readEvery(i, step int, to []float32) {
 	}
 }
 
-func (d *dequantized) transposed(rows, columns int) store {
+func (d *dequantized) copyTransposed(rows, columns int) store {
 	out := *d
 	switch n := len(d.scale); {
 	case n == 1:
@@ -346,9 +346,9 @@ func (d *dequantized) transposed(rows, columns int) store {
 	case d.run == columns && n == rows:
 		out.run = 1
 	default:
-		return typed[float32](Numbers{d}.Floats()).transposed(rows, columns)
+		return typed[float32](Numbers{d}.Floats()).copyTransposed(rows, columns)
 	}
-	out.ints = d.ints.transposed(rows, columns)
+	out.ints = d.ints.copyTransposed(rows, columns)
 	return &out
 }
 
@@ -360,7 +360,7 @@ type computed struct {
 
 func (c *computed) length() int { return c.count }
 
-func (c *computed) at(i int) float32 { return c.At(i) }
+func (c *computed) element(i int) float32 { return c.At(i) }
 
 func (c *computed) read(i int, to []float32) { c.readEvery(i, 1, to) }
 
@@ -370,7 +370,7 @@ func (c *computed) readEvery(i, step int, to []float32) {
 	}
 }
 
-func (c *computed) transposed(rows, columns int) store {
+func (c *computed) copyTransposed(rows, columns int) store {
 	return &computed{c.count, transposedComputer{c.Computer, rows, columns}}
 }
 

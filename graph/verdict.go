@@ -152,12 +152,17 @@ const (
 func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
-		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "wide_mean", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
+		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale",
+		"mixed_scales", "wide_levels", "wide_mean", "channel_scales", "wide_quantizer", "scaled_levels",
+		"uneven_levels",
 		"nearly", "few_folded", "folded", "three_signs", "folded_sign", "folded_sum", "sign_zero",
-		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "pool_falls", "sums_wide",
+		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared",
+		"sums_stopped", "pool_falls", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "of_input", "several_reads", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors", "two_levels",
+		"unread_levels", "not_taken_in", "of_input", "several_reads", "averages", "float_input",
+		"probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output",
+		"weight_offset", "repacks", "two_tensors", "two_levels",
 		"moved_for_caller", "moved_for_many", "moved_before", "moved_after"}
 }
 

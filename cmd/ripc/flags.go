@@ -116,7 +116,7 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 		return o, usagef("--threads %d: 1 to %d are possible", *n, maxThreads)
 	}
 	if ripc.IsArtifact(path) {
-		if given := f.changed(); len(given) > 0 {
+		if given := f.givenFlags(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
 		}
 		if f.schedule != "" || f.records != "" || f.effort != 0 || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {

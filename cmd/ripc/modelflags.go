@@ -67,8 +67,8 @@ func (f *modelFlags) add() {
 		"take the float network of the same layers and shapes in the model's place, to compare speed and size with; its results mean nothing")
 }
 
-// changed lists the flags that are on the command line.
-func (f *modelFlags) changed() []string {
+// givenFlags lists the flags that are on the command line.
+func (f *modelFlags) givenFlags() []string {
 	var names []string
 	for _, n := range f.names {
 		if f.set.Changed(n) {

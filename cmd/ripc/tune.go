@@ -63,7 +63,10 @@ docs/tuning.md says more.`,
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
-			show := newTuneProgress(cmd.OutOrStdout(), f.json, r.Records)
+			show := &tuneProgress{progress: newProgress(), records: r.Records}
+			if f.json {
+				show.lines = json.NewEncoder(jsonWriter(cmd.OutOrStdout()))
+			}
 			r.Events = show.event
 			r.Log = func(text string) {
 				show.progress.done()
@@ -117,14 +120,6 @@ type tuneProgress struct {
 	lines    *json.Encoder // nil without --json
 	began    ripc.TuneBegan
 	records  string // file
-}
-
-func newTuneProgress(out io.Writer, lines bool, records string) *tuneProgress {
-	p := &tuneProgress{progress: newProgress(), records: records}
-	if lines {
-		p.lines = json.NewEncoder(jsonWriter(out))
-	}
-	return p
 }
 
 func (p *tuneProgress) event(e ripc.TuneEvent) {

@@ -185,7 +185,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 			counted = 1
 		}
 		timing := uint64(0)
-		if p.timing = im.timed(j); p.timing > 0 {
+		if p.timing = im.placeTiming(j); p.timing > 0 {
 			timing = im.addr(p.timing)
 		}
 		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.offset), sync, uint64(j.Threads),
@@ -206,8 +206,8 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 	return im, nil
 }
 
-// timed places the timing of a job; 0 if it is not timed.
-func (im *image) timed(j Job) int64 {
+// placeTiming places the timing of a job; 0 if it is not timed.
+func (im *image) placeTiming(j Job) int64 {
 	room := j.samples
 	if j.Time {
 		room = 1

@@ -55,9 +55,9 @@ func (o Options) cache() (*caches.Cache, error) {
 	return caches.OfUser("simulate")
 }
 
-// cached returns the program with the given key from the cache, or builds it. build writes it to
+// buildOnce returns the program with the given key from the cache, or builds it. build writes it to
 // out and may use dir for other files.
-func (o Options) cached(key string, build func(dir, out string) error) ([]byte, error) {
+func (o Options) buildOnce(key string, build func(dir, out string) error) ([]byte, error) {
 	cache, err := o.cache()
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
@@ -105,7 +105,7 @@ func command(ctx context.Context, name string, args ...string) error {
 // buildRunner returns the guest program for g.
 func (o Options) buildRunner(ctx context.Context, g guests.Guest) ([]byte, error) {
 	source := []byte(g.Runner)
-	return o.cached(caches.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
+	return o.buildOnce(caches.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
 		const purpose = "to build the simulator's runner, once"
 		mc, err := findLLVM(o.LLVMMC, purpose, "llvm-mc")
 		if err != nil {

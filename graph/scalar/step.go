@@ -271,11 +271,3 @@ func Alike(steps []Step) bool {
 		return slices.ContainsFunc(s.Vectors(), func(v []float32) bool { return slices.Max(v) != slices.Min(v) })
 	})
 }
-
-// Through applies steps that are alike in all channels to x.
-func Through(steps []Step, x float32) float32 {
-	for _, s := range steps {
-		x = s.Eval(0, x)
-	}
-	return x
-}
