@@ -1,6 +1,11 @@
 package graph
 
-import "ripc/internal/human"
+import (
+	"fmt"
+
+	"ripc/internal/human"
+	"ripc/ir"
+)
 
 // maxStepped is the most channels of all layers together that are float steps.
 const maxStepped = 1 << 26
@@ -17,8 +22,10 @@ func CheckWork(g *Graph) error {
 		}
 		v := g.Value(n.Inputs[0])
 		if channels += v.Channels(); channels > maxStepped {
-			return g.Errorf(n, "reshape the tensor, so that its last axis is shorter",
-				"%s: all layers of float steps together have more than %d", human.Count(v.Channels(), "channel"), maxStepped)
+			const fault = "%s: all layers of float steps together have more than %d"
+			return &ir.Error{Pos: ir.Pos{File: g.File}, Node: fmt.Sprintf("node %q (%s)", n.Name, n.Op),
+				Msg:  fmt.Sprintf(fault, human.Count(v.Channels(), "channel"), maxStepped),
+				Help: "reshape the tensor, so that its last axis is shorter"}
 		}
 	}
 	return nil
