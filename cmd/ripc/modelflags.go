@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -160,12 +161,7 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	}
 	for name, in := range inputs { // options of all inputs are defaults
 		all := inputs[""]
-		if in.Layout == "" {
-			in.Layout = all.Layout
-		}
-		if in.Type == "" {
-			in.Type = all.Type
-		}
+		in.Layout, in.Type = cmp.Or(in.Layout, all.Layout), cmp.Or(in.Type, all.Type)
 		for _, p := range []struct{ own, all *[]float32 }{{&in.Scale, &all.Scale}, {&in.Mean, &all.Mean}, {&in.Std, &all.Std}} {
 			if len(*p.own) == 0 {
 				*p.own = *p.all
