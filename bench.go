@@ -16,7 +16,7 @@ import (
 	"ripc/targets/boards"
 )
 
-// BenchRequest says what to measure.
+// BenchRequest asks for a measurement.
 type BenchRequest struct {
 	Path     string  // model or artifact
 	Options  Options // for models; Emit is ignored
@@ -281,7 +281,8 @@ func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison
 	case unit != unitNow || unit == "" || was <= 0:
 		return nil, &IncomparableError{fmt.Sprintf("%v %s", was, unit), fmt.Sprintf("%v %s", is, unitNow)}
 	}
-	c := &BenchComparison{Unit: unit, Network: CostChange{now.Model, was, is, is / was}, Slower: is > was*(1+tolerance), Tolerance: tolerance, Layers: []CostChange{}, Gone: []string{}, Added: []string{}}
+	c := &BenchComparison{Unit: unit, Network: CostChange{now.Model, was, is, is / was}, Slower: is > was*(1+tolerance),
+		Tolerance: tolerance, Layers: []CostChange{}, Gone: []string{}, Added: []string{}}
 	old := map[string]float64{}
 	for _, l := range before.Layers {
 		if cost, u := l.Cost(); u == unit {

@@ -36,7 +36,8 @@ type Imported struct {
 // bytes.
 func Import(ctx context.Context, path, out string, o Options) (*Imported, error) {
 	if strings.ToLower(filepath.Ext(path)) == models.Own && o.Import.AsItIs() && !o.FloatTwin {
-		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own already", Help: "import reads those of other programs, or changes one as options say"}
+		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: "is a model of ripc's own already",
+			Help: "import reads those of other programs, or changes one as options say"}
 	}
 	g, err := models.Load(ctx, path, o)
 	if err != nil {
@@ -77,7 +78,8 @@ func Applying(ctx context.Context, path string, o Options) (map[string][]layout.
 	return compile.Applying(ctx, g, o)
 }
 
-// Runnable is what run, verify and bench compile (codegen.Runnable), for BackendsFor.
+// Runnable is the kind of file that run, verify and bench compile (codegen.Runnable), for
+// BackendsFor.
 const Runnable = codegen.Runnable
 
 // BackendsFor lists the back ends that make one of kinds for a target, or any kind if none is named

@@ -4,7 +4,7 @@
 //	model file -> importer -> graph -> compile (fusedglue, lower, schedule, codegen) -> artifact
 //
 // Package compile has the pipeline on one page; ARCHITECTURE.md has the stages. Programs that only
-// run what was compiled need no more than ripc/runtime.
+// run compiled networks need no more than ripc/runtime.
 package ripc
 
 import (
@@ -24,7 +24,7 @@ type (
 	// ImportOptions say how a model is read (Options.Import). InputOptions describe its inputs
 	// (ImportOptions.Inputs).
 	ImportOptions = importer.Options
-	// RecognizeOptions say what recognition may take for granted (Options.Recognize).
+	// RecognizeOptions are the assumptions that recognition may make (Options.Recognize).
 	RecognizeOptions = recognize.Options
 	InputOptions     = importer.Input
 	Compiled         = compile.Compiled

@@ -58,7 +58,8 @@ type (
 	TuneTried  = autotune.Tried
 	TuneAgain  = autotune.Again
 	TuneResult = autotune.Result
-	// RecordNote is a remark on the records that a network is compiled with; autotune.NoteKind says which.
+	// RecordNote is a remark on the records that a network is compiled with; autotune.NoteKind says
+	// which.
 	RecordNote = autotune.Note
 )
 
@@ -73,7 +74,8 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	}
 	o := r.Options
 	if accepted := TuneBackend(o.Target); o.Backend != "" && o.Backend != accepted {
-		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName), Reason: "schedules are tuned by the code that engines run", Accepted: []string{accepted}}
+		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName),
+			Reason: "schedules are tuned by the code that engines run", Accepted: []string{accepted}}
 	}
 	o.Emit, o.Tuned, o.Effort = nil, nil, 0
 	c, err := Compile(ctx, r.Path, o)
@@ -95,12 +97,13 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 		return nil, err
 	}
 	n := &autotune.Network{Graph: c.Graph, Target: c.Target, Given: o.Algorithms, Bitserial: o.Bitserial}
-	res, err := autotune.Tune(ctx, n, autotune.Options{Runner: run, Records: r.Records, Trials: r.Trials, Time: r.Time, Search: r.Search, Seed: r.Seed,
+	res, err := autotune.Tune(ctx, n, autotune.Options{Runner: run, Records: r.Records,
+		Trials: r.Trials, Time: r.Time, Search: r.Search, Seed: r.Seed,
 		Layers: r.Layers, Known: known, Events: r.Events, Settings: runner.Settings{Cold: r.Cold}})
 	return res, errors.Join(err, run.Close())
 }
 
-// TuneBackend returns the back end whose code is measured for the target called name.
+// TuneBackend returns the back end that tuning measures code of for the target called name.
 func TuneBackend(name string) string {
 	if _, ok := boards.Of(name); ok {
 		return board.Name
@@ -124,10 +127,10 @@ func RunnerFor(t targets.Target) string {
 	return "qemu"
 }
 
-// TuneRunners lists what TuneRequest.Runner may be, for people.
+// TuneRunners lists the values of TuneRequest.Runner, for people.
 func TuneRunners() []string { return runner.Names() }
 
-// Searches lists what TuneRequest.Search may be; the first is the default.
+// Searches lists the values of TuneRequest.Search; the first is the default.
 func Searches() []string { return search.Names() }
 
 // ShippedRecords is the name, for WithRecords, of the records that come with ripc.

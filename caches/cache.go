@@ -19,17 +19,20 @@ import (
 	"ripc/internal/files"
 )
 
-// Env is the environment variable with the folder of the caches; without it they are in ~/.cache/ripc.
+// Env is the environment variable with the folder of the caches; without it they are in
+// ~/.cache/ripc.
 const Env = "RIPC_CACHE_DIR"
 
-// DefaultLimit is the size beyond which the default cache forgets what was not used for longest, in bytes.
+// DefaultLimit is the size, in bytes, beyond which the default cache drops the entries that were
+// unused for longest.
 const DefaultLimit = 1 << 30
 
-// magic starts every cache file; change it when the layout changes. After it come a SHA-256 (32 bytes), see checksum, and the
-// content.
+// magic starts every cache file; change it when the layout changes. After it come a SHA-256 (32
+// bytes), see checksum, and the content.
 const magic = "ripc cache 2\n"
 
-// checksum is of the content with its key, so that a file that has got under another name is not believed either.
+// checksum is of the content with its key, so that a file that has got under another name is not
+// believed either.
 func checksum(key string, data []byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte(key))
@@ -37,10 +40,10 @@ func checksum(key string, data []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Cache is a folder of results under keys that name their content. Any number of goroutines and processes may use one
-// folder: a file appears by renaming, never half written, and one that is damaged counts as absent. What it holds is
-// executed, and a checksum tells damage but not intent: so nobody else may write to the folder. A nil *Cache holds
-// nothing.
+// Cache is a folder of results under keys that name their content. Any number of goroutines and
+// processes may use one folder: a file appears by renaming, never half written, and one that is
+// damaged counts as absent. What it holds is executed, and a checksum tells damage but not intent:
+// so nobody else may write to the folder. A nil *Cache holds nothing.
 type Cache struct {
 	dir   string
 	limit int64
@@ -50,14 +53,15 @@ type Cache struct {
 	written int64 // bytes since the last sweep by this Cache
 }
 
-// Stats counts what a Cache did since it was opened.
+// Stats counts a Cache's work since it was opened.
 type Stats struct {
 	Hits, Misses int
 	Damaged      int   // files that were dropped because their checksum was wrong
 	WriteErr     error // the last failure to store; compiling goes on without the cache
 }
 
-// FolderError says that a cache's folder is not safe: others could put code there that this user would run.
+// FolderError says that a cache's folder is not safe: others could put code there that this user
+// would run.
 type FolderError struct {
 	Dir     string
 	Writers string // who can write to it, e.g. "it belongs to user 1001"
@@ -69,8 +73,9 @@ func (e *FolderError) Error() string {
 		e.Dir, e.Writers, Env)
 }
 
-// Open uses dir, creating it for this user alone if needed, and keeps it below limit bytes (about: a sweep comes
-// when a sixteenth of limit has been written). It fails with *FolderError if others can write to dir.
+// Open uses dir, creating it for this user alone if needed, and keeps it below limit bytes (about:
+// a sweep comes when a sixteenth of limit has been written). It fails with *FolderError if others
+// can write to dir.
 func Open(dir string, limit int64) (*Cache, error) {
 	if limit <= 0 {
 		return nil, fmt.Errorf("cache folder %s: limit of %d bytes; it must be positive", dir, limit)
@@ -88,8 +93,9 @@ func Open(dir string, limit int64) (*Cache, error) {
 	return &Cache{dir: dir, limit: limit}, nil
 }
 
-// intruders says who but user me and root can write to a folder of the given owner, group and mode; "" means nobody. A
-// group with the owner's number is the owner's own: many systems make one for each user, and let it write.
+// intruders says who but user me and root can write to a folder of the given owner, group and mode;
+// "" means nobody. A group with the owner's number is the owner's own: many systems make one for
+// each user, and let it write.
 func intruders(owner, group uint32, mode fs.FileMode, me int) string {
 	switch {
 	case int(owner) != me && owner != 0:
@@ -102,8 +108,8 @@ func intruders(owner, group uint32, mode fs.FileMode, me int) string {
 	return ""
 }
 
-// Root is where all of ripc's caches are: $RIPC_CACHE_DIR or, without that, the folder ripc of the user's cache folder. It fails for a
-// user who has neither.
+// Root is where all of ripc's caches are: $RIPC_CACHE_DIR or, without that, the folder ripc of the
+// user's cache folder. It fails for a user who has neither.
 func Root() (string, error) {
 	if dir := os.Getenv(Env); dir != "" {
 		return dir, nil
@@ -112,10 +118,11 @@ func Root() (string, error) {
 	return filepath.Join(base, "ripc"), err
 }
 
-// OfUser opens the folder called name in $RIPC_CACHE_DIR or, without that, in the folder ripc of the user's cache
-// folder, with DefaultLimit. A user who has neither, as without HOME in a container or under cron, gets nil: there is no
-// other place that is certainly the user's own, and without a cache everything works but takes its time. So it does where
-// the folder cannot be made, on a read-only system say. It fails with *FolderError where the folder is not safe.
+// OfUser opens the folder called name in $RIPC_CACHE_DIR or, without that, in the folder ripc of
+// the user's cache folder, with DefaultLimit. A user who has neither, as without HOME in a
+// container or under cron, gets nil: there is no other place that is certainly the user's own, and
+// without a cache everything works but takes its time. So it does where the folder cannot be made,
+// on a read-only system say. It fails with *FolderError where the folder is not safe.
 func OfUser(name string) (*Cache, error) {
 	dir, err := Root()
 	if err != nil {
@@ -139,7 +146,8 @@ func (c *Cache) Dir() string {
 // Objects is the user's cache of compiled modules.
 func Objects() (*Cache, error) { return OfUser("objects") }
 
-// Key returns a name for whatever is computed from parts. Where one part ends and the next begins matters.
+// Key returns a name for whatever is computed from parts. Where one part ends and the next begins
+// matters.
 func Key(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -154,7 +162,7 @@ func Key(parts ...[]byte) string {
 // path returns the file of key. Two levels keep folders short.
 func (c *Cache) path(key string) string { return filepath.Join(c.dir, key[:2], key[2:]) }
 
-// Get returns what is stored under key, a name that Key made.
+// Get returns the content stored under key, a name that Key made.
 func (c *Cache) Get(key string) ([]byte, bool) {
 	if c == nil {
 		return nil, false
@@ -249,7 +257,7 @@ func (c *Cache) write(key string, data []byte) error {
 	return nil
 }
 
-// Stats returns what the cache did so far.
+// Stats returns the counts so far.
 func (c *Cache) Stats() Stats {
 	if c == nil {
 		return Stats{}

@@ -29,9 +29,9 @@ func (e *AddressError) Error() string {
 // BadInput reports that the input is at fault.
 func (*AddressError) BadInput() bool { return true }
 
-// addressable fails with *AddressError where all that p needs at once is more than t's addresses reach. Half of what 32 bits can
-// say is left for programs, libraries and the kernel.
-func addressable(p *ir.Program, t targets.Target) error {
+// checkAddresses fails with *AddressError where p needs more memory at once than t's addresses
+// reach. Half of 32 bits' range is left for programs, libraries and the kernel.
+func checkAddresses(p *ir.Program, t targets.Target) error {
 	if t.PointerBits() != 32 {
 		return nil
 	}

@@ -30,7 +30,7 @@ func TestAddressable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = addressable(&ir.Program{Name: c.name, Arena: c.arena, Buffers: c.buffers}, target)
+			err = checkAddresses(&ir.Program{Name: c.name, Arena: c.arena, Buffers: c.buffers}, target)
 			switch large := (*AddressError)(nil); {
 			case name == "rpi3" || c.want == "":
 				if err != nil {

@@ -56,8 +56,8 @@ func (e *BackendError) Error() string {
 // BadInput reports that the input is at fault.
 func (*BackendError) BadInput() bool { return true }
 
-// BackendsFor lists the back ends that make a kind of file for a target, or any if kinds are none. It fails with
-// *targets.UnknownTargetError or *targets.HostError.
+// BackendsFor lists the back ends that make a kind of file for a target, or any if kinds are none.
+// It fails with *targets.UnknownTargetError or *targets.HostError.
 func BackendsFor(target string, kinds ...codegen.Kind) ([]string, error) {
 	t, err := findTarget(target)
 	if err != nil {
@@ -115,8 +115,8 @@ func refusal(b codegen.Backend, t targets.Target, kinds []codegen.Kind) string {
 	return text
 }
 
-// checkBackend fails with *UnknownBackendError or *BackendError unless the back end called name makes each of kinds for t, or
-// any kind if they are none. The name "" is any back end.
+// checkBackend fails with *UnknownBackendError or *BackendError unless the back end called name
+// makes each of kinds for t, or any kind if they are none. The name "" is any back end.
 func checkBackend(name string, t targets.Target, kinds []codegen.Kind) error {
 	use, err := chosen(name)
 	if err != nil || name == "" {
@@ -159,18 +159,20 @@ func usable(name string, t targets.Target, kinds []codegen.Kind) ([]codegen.Back
 	return chosen(name)
 }
 
-// DefaultEmit lists the files that a user of a target wants first: a shared library and its header, or C where no back end
-// makes libraries.
+// DefaultEmit lists the files that a user of a target wants first: a shared library and its header,
+// or C where no back end makes libraries.
 func DefaultEmit(target, backend string) []codegen.Kind {
 	return []codegen.Kind{firstMade(target, backend, codegen.SO, codegen.Source), codegen.Header}
 }
 
-// CodeText is the kind of file that shows what codegen made, which Options.Observe sees if Options.Emit has it.
+// CodeText is the kind of file that shows codegen's code. Options.Observe sees it if Options.Emit
+// has it.
 func CodeText(target, backend string) codegen.Kind {
 	return firstMade(target, backend, codegen.LL, codegen.Source)
 }
 
-// firstMade is the first kind if the back end, or any if it makes neither kind, makes it for a target, else the second.
+// firstMade is the first kind if the back end, or any if it makes neither kind, makes it for a
+// target, else the second.
 func firstMade(target, backend string, first, second codegen.Kind) codegen.Kind {
 	t, err := findTarget(target)
 	use, berr := chosen(backend)

@@ -10,7 +10,7 @@ import (
 	"ripc/targets"
 )
 
-// Built is a Program and what was made of it: what a whole network (Compiled) and a Func by itself (Unit) have in common.
+// Built is a Program and its results, for a whole network (Compiled) or for a single Func (Unit).
 type Built struct {
 	Program   *ir.Program // unscheduled: the definition
 	Scheduled *ir.Program
@@ -22,12 +22,14 @@ type Built struct {
 // apply schedules and proves the Program with the traces that choose gives its Funcs.
 func (b *Built) apply(ctx context.Context, choose func(*ir.Func) (choice, error)) error {
 	var err error
-	b.Scheduled, b.Traces, err = scheduled(ctx, b.Program, b.Target, choose)
+	b.Scheduled, b.Traces, err = scheduleFuncs(ctx, b.Program, b.Target, choose)
 	return err
 }
 
-// generate builds the files of the given kinds with the back ends of use or, if that is nil, with the one of that name; "" is any.
-func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, use []codegen.Backend, backend string, noDescribe bool, progress func(done, total int)) error {
+// generate builds the files of the given kinds with the back ends of use or, if that is nil, with
+// the one of that name; "" is any.
+func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, use []codegen.Backend,
+	backend string, noDescribe bool, progress func(done, total int)) error {
 	if len(kinds) == 0 {
 		return nil
 	}
@@ -44,7 +46,7 @@ func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, use []codege
 	return err
 }
 
-// Artifact is what package codegen needs to know of b, to describe it or to build it.
+// Artifact is package codegen's input to describe b or to build it.
 func (b *Built) Artifact() codegen.Input {
 	return codegen.Input{Program: b.Scheduled, Traces: traceLines(b.Traces), Target: b.Target, Version: Version}
 }

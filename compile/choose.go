@@ -17,8 +17,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Algorithms are the choices for the layers of g that o leaves open, by least predicted cost of the whole network; nil for a target without
-// a machine.Model, where layers get the first algorithm that applies.
+// Algorithms chooses algorithms for the layers of g that o leaves open, by least predicted cost of
+// the whole network. The result is nil for a target without a machine.Model: layers get the first
+// algorithm that applies.
 func Algorithms(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
 	s, err := newFinder(o.Target, Options{})
 	if err != nil {
@@ -33,11 +34,12 @@ type way struct {
 	f  *ir.Func
 }
 
-// mixes is how many networks of one algorithm each are compared with that of each layer's cheapest.
+// mixes is the number of networks of one algorithm each that are compared with the network of each
+// layer's cheapest.
 const mixes = 2
 
-// choose is Algorithms. Each layer's kernels by all of its algorithms are compared; then so are the whole networks of the most promising
-// choices, since stages between layers count, too.
+// choose is Algorithms. Each layer's kernels by all of its algorithms are compared; then so are the
+// whole networks of the most promising choices, since stages between layers count, too.
 func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
 	free := lower.Free(g, o)
 	if s.model == nil || len(free) == 0 {
@@ -83,7 +85,7 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 		}
 	}
 	layers := slices.Sorted(maps.Keys(free))
-	results, err := s.compared(ctx, layers, ways)
+	results, err := s.compareLayers(ctx, layers, ways)
 	if err != nil {
 		return nil, err
 	}
@@ -153,9 +155,10 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 	return choices, nil
 }
 
-// compared are the schedules of each layer's kernels. Layers of the same kernels are searched once, several layers at a time; those that share
-// some of their kernels one after the other, since what is found of a kernel depends on what it is compared with first.
-func (s *finder) compared(ctx context.Context, layers []string, ways map[string][]way) ([][]found, error) {
+// compareLayers finds the schedules of each layer's kernels. Layers of the same kernels are
+// searched once, several layers at a time. Layers that share some of their kernels are searched in
+// order, because the schedule of a kernel depends on its first comparison.
+func (s *finder) compareLayers(ctx context.Context, layers []string, ways map[string][]way) ([][]found, error) {
 	results := make([][]found, len(layers))
 	group := map[string]*[]int{} // of layers that share kernels, by the kernels' keys
 	var order []*[]int
@@ -202,10 +205,11 @@ func (s *finder) compared(ctx context.Context, layers []string, ways map[string]
 	return results, work.Wait()
 }
 
-// shown is how many terms of a difference are.
+// shown is the number of terms of a difference.
 const shown = 3
 
-// differences are the largest of what the cheapest other algorithm takes more than one that was taken, by what is counted.
+// differences are the largest terms, by feature, that the cheapest other algorithm costs more than
+// the taken one.
 func (s *finder) differences(ways []way, results []found, taken layout.Algorithm) map[string]int64 {
 	at, next := -1, -1
 	for i, w := range ways {

@@ -2,7 +2,8 @@
 //
 //	graph -> fusedglue -> lower -> ir.Program -> schedule -> codegen -> artifact
 //
-// Each stage is a package of its own (ARCHITECTURE.md); Options.Observe sees what every stage made.
+// Each stage is a package of its own (ARCHITECTURE.md); Options.Observe sees the result of every
+// stage.
 package compile
 
 import (
@@ -35,32 +36,35 @@ import (
 type Options struct {
 	Target  string   // name of a target; "" is host
 	Disable []string // passes of fusedglue not to run
-	// Algorithms are those of layers whose algorithm is not to be chosen by estimated cost, by the layers' names.
+	// Algorithms, by layer, are used in place of the choice by predicted cost.
 	Algorithms map[string]layout.Algorithm
-	// Bitserial are layers that are to get the cheapest of the algorithms that count bits.
+	// Bitserial names layers that get the cheapest of the algorithms that count bits.
 	Bitserial []string
-	// PackApart packs levels in stages of their own (lower.Options), of which Tuned says nothing.
+	// PackApart packs levels in stages of their own (lower.Options). Tuned does not apply to these.
 	PackApart bool
 	Strict    bool // layers that stay float although the model is binary are errors
 	// Schedules are for the Funcs that they name, instead of the default strategy's.
 	Schedules []schedule.Section
-	// Tuned, if not nil, says what measurements have shown of a fused graph for a target: algorithms of layers that Algorithms and
-	// Bitserial leave open, and schedules of the Funcs that come of these, which Schedules go before.
+	// Tuned, if not nil, returns the results of measurements of a fused graph for a target. They
+	// are algorithms of layers that Algorithms and Bitserial leave open, and schedules of the
+	// resulting Funcs. Schedules go before them.
 	Tuned func(ctx context.Context, g *graph.Graph, t targets.Target) (Tuning, error)
-	// Import and Recognize say how the model is read; the pipeline begins with what came of it.
+	// Import and Recognize say how the model is read, before the pipeline begins.
 	Import    importer.Options
 	Recognize recognize.Options
 	// FloatTwin takes the model's float twin (package floattwin) in its place.
 	FloatTwin bool
-	// Effort is how many schedules of each layer, those that a machine.Model predicts to be the fastest, are built and run or simulated; 0
-	// believes the model. It fails as *EffortError where that cannot be done, and for a target without a model that sifts.
+	// Effort is the number of schedules of each layer that are built and run or simulated, the
+	// fastest by prediction of a machine.Model; 0 believes the model. It fails as *EffortError
+	// where that cannot be done, and for a target without a model that sifts.
 	Effort int
-	// Tried, if not nil, is told how many were, one call at a time.
+	// Tried, if not nil, is told the number of schedules tried so far, one call at a time.
 	Tried func(n int)
 	// NoDescribe leaves the description out (codegen.Input).
 	NoDescribe bool
 	Emit       []codegen.Kind // what to build; nil: nothing is generated, the Programs only
-	// Backend is the name of the back end that builds; "" lets each kind be built by the first that can.
+	// Backend is the name of the back end that builds; "" lets each kind be built by the first that
+	// can.
 	Backend string
 	// Observe, if not nil, is called with each stage's name and its result as text.
 	Observe func(stage string, text func() string)
@@ -68,7 +72,7 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// Tuning is what measurements say of how a network is to be compiled.
+// Tuning holds the measured choices for a network.
 type Tuning struct {
 	Algorithms map[string]layout.Algorithm // by layer
 	Schedules  map[string]strategy.Choice  // by Func
@@ -85,14 +89,16 @@ type Compiled struct {
 	finder  *finder // until Funcs have schedules
 }
 
-// Prefix is the C identifier that the names of the functions, macros and files of the network begin with.
+// Prefix is the C identifier that the names of the functions, macros and files of the network begin
+// with.
 func (c *Compiled) Prefix() string { return codegen.Identifier(c.Program.Name) }
 
 // Functions are the names of the functions that the network's code exports.
 func (c *Compiled) Functions() []string { return abi.Exports(c.Prefix()) }
 
-// Write writes files of the network, PREFIX.KIND each: all that it has if no kinds are named. They appear together or not at all, in place of
-// what was there; shared libraries are executable by custom. A kind that Options.Emit did not ask for is a *MissingKindError.
+// Write writes files of the network, PREFIX.KIND each: all that it has if no kinds are named. They
+// replace old files together or not at all. Shared libraries are executable by custom. A kind that
+// Options.Emit did not ask for is a *MissingKindError.
 func (c *Compiled) Write(prefix string, kinds ...codegen.Kind) error {
 	if len(kinds) == 0 {
 		kinds = slices.Sorted(maps.Keys(c.Files))
@@ -118,7 +124,7 @@ type StageTime struct {
 	Took  time.Duration
 }
 
-// Network runs the pipeline on what load gives.
+// Network runs the pipeline on load's graph.
 func Network(ctx context.Context, load func(context.Context) (*graph.Graph, error), o Options) (*Compiled, error) {
 	c := &Compiled{}
 	var err error
@@ -138,7 +144,8 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 		{"fusedglue", func() (err error) { c.Graph, err = fuse(ctx, g, o); g = nil; return err }, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
-		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) }, func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
+		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) },
+			func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
 	}
 	for _, s := range steps {
 		start := time.Now()
@@ -161,8 +168,9 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 	return c, nil
 }
 
-// leave runs f, and returns with ctx's error as soon as ctx is done, whatever f is at: what is done to a layer of a billion weights takes
-// seconds. f ends by itself where it looks at ctx next; nothing that it makes is used after that.
+// leave runs f, and returns with ctx's error as soon as ctx is done, even if f goes on: a step on a
+// layer of a billion weights takes seconds. f ends by itself at its next check of ctx, and its
+// results are dropped.
 func leave(ctx context.Context, f func() error) error {
 	type outcome struct {
 		err   error
@@ -212,7 +220,8 @@ func fuse(ctx context.Context, g *graph.Graph, o Options) (*graph.Graph, error) 
 	return f, err
 }
 
-// Applying lists the algorithms that give exactly the sums of each convolution and dense layer of g that can be asked for one, by name.
+// Applying lists, by name, the algorithms that give exactly the sums of each convolution and dense
+// layer of g with a choice.
 func Applying(ctx context.Context, g *graph.Graph, o Options) (map[string][]layout.Algorithm, error) {
 	f, err := fuse(ctx, g, o)
 	if err != nil {
@@ -241,11 +250,11 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 	if err != nil {
 		return nil, err
 	}
-	return s.lowered(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
+	return s.lowerGraph(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
 }
 
-// lowered is the Program of g, where layers that o leaves open have the algorithms that are chosen for them.
-func (s *finder) lowered(ctx context.Context, g *graph.Graph, o lower.Options) (*ir.Program, error) {
+// lowerGraph is the Program of g. Layers that o leaves open get algorithms by cost.
+func (s *finder) lowerGraph(ctx context.Context, g *graph.Graph, o lower.Options) (*ir.Program, error) {
 	var err error
 	if o.Chosen, err = s.choose(ctx, g, o); err != nil {
 		return nil, err
@@ -268,7 +277,8 @@ func (c *Compiled) lower(ctx context.Context, o Options) error {
 	if c.finder, err = newFinder(c.Target, o); err != nil {
 		return err
 	}
-	c.Program, err = c.finder.lowered(ctx, c.Graph, lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
+	c.Program, err = c.finder.lowerGraph(ctx, c.Graph,
+		lower.Options{Target: c.Target, Algorithms: algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
 	return err
 }
 
@@ -303,7 +313,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	return addressable(c.Scheduled, c.Target)
+	return checkAddresses(c.Scheduled, c.Target)
 }
 
 // Version is ripc's version, which every artifact carries.

@@ -77,9 +77,9 @@ func (s *finder) recall(question string, out []found) (ok bool) {
 		case len(v.Schedules) == 0:
 			out[i].cost = v.Cost
 		default:
-			out[i] = v.Schedules[0].found()
+			out[i] = v.Schedules[0].restore()
 			for _, d := range v.Schedules[1:] {
-				out[i].next = append(out[i].next, d.found())
+				out[i].next = append(out[i].next, d.restore())
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (s *finder) remember(question string, known, out []found) {
 	s.kept.Put(question, data.Bytes())
 }
 
-func (d decided) found() found {
+func (d decided) restore() found {
 	return found{Choice: strategy.Choice{Strategy: d.Strategy, Values: d.Values}, cost: d.Cost, time: d.Time, counts: d.Counts}
 }
 

@@ -56,9 +56,10 @@ func newChecker(t targets.Target, o Options) (*checker, error) {
 	return &checker{target: t, perLayer: o.Effort, backends: backends, simulated: !t.Native(), tell: o.Tried}, nil
 }
 
-// check measures the first perLayer of all, schedules of kernels that are compared with each other, and sorts them by that. Their times stay
-// in the model's scale: sums over layers are of predictions. Of a kernel that was measured, schedules that were not are left out; so are
-// schedules of which no code can be made.
+// check measures the first perLayer of all, schedules of kernels that are compared with each other,
+// and sorts all by the result. Their times stay in the model's scale, because sums over layers are
+// of predictions. A measured kernel drops its unmeasured schedules. Schedules without possible code
+// are dropped, too.
 func (c *checker) check(ctx context.Context, kernels []kernel, all []found) ([]found, error) {
 	var out, rest []found
 	measured := map[int]bool{}
@@ -112,7 +113,7 @@ func (c *checker) build(ctx context.Context, f *ir.Func, k found) (*Unit, error)
 	return Kernel(ctx, f, k.Trace, c.target, KernelOptions{Result: k.Result, With: c.backends})
 }
 
-// measure is what a kernel costs, on one core.
+// measure returns the cost of a kernel, on one core.
 func (c *checker) measure(ctx context.Context, u *Unit) (float64, error) {
 	if !c.simulated {
 		c.timing.Lock()

@@ -40,7 +40,7 @@ func TestWhoseMistake(t *testing.T) {
 			t.Errorf("%s: %v, internal %v; want %q", what, err, internal(err), c.want)
 		}
 	}
-	_, err = applied(fill(4), choice{Trace: bad}, nil)
+	_, err = applyTrace(fill(4), choice{Trace: bad}, nil)
 	err = &InternalError{"default schedule of f", err}
 	if e := (*ir.Error)(nil); !internal(err) || !errors.As(err, &e) {
 		t.Errorf("%v is not an internal error with its cause", err)

@@ -56,7 +56,7 @@ func TestFinder(t *testing.T) {
 		if k.Trace.String() != second[i].Trace.String() || k.cost != second[i].cost {
 			t.Errorf("%s: %s, and the second time %s", funcs[i].Name, k.Values, second[i].Values)
 		}
-		if _, err := applied(funcs[i], choice{Trace: k.Trace}, isa.For(target)); err != nil {
+		if _, err := applyTrace(funcs[i], choice{Trace: k.Trace}, isa.For(target)); err != nil {
 			t.Errorf("%s: %v", funcs[i].Name, err)
 		}
 	}

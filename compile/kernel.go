@@ -17,8 +17,8 @@ import (
 	"ripc/targets"
 )
 
-// Unit is one Func with a schedule, as an artifact of its own: proved, its constants packed, and built. It runs on any
-// engine like a network of one stage.
+// Unit is one Func with a schedule, as an artifact of its own: proved, its constants packed, and
+// built. It runs on any engine like a network of one stage.
 type Unit struct {
 	Built          // of one stage, with the constants that are used
 	Network string // that it is a layer of; "" if of none
@@ -27,17 +27,19 @@ type Unit struct {
 
 // KernelOptions say how a Func becomes a Unit. The zero value is fine.
 type KernelOptions struct {
-	// Constants are the contents of parameters by name; these become constants, the others inputs. nil stands for random
-	// contents, from Seed, of all parameters but the first and the outputs.
+	// Constants are the contents of parameters by name; these become constants, the others inputs.
+	// nil stands for random contents, from Seed, of all parameters but the first and the outputs.
 	Constants map[string][]byte
 	Seed      uint64
 	Emit      []codegen.Kind // nil is the shared library
 	Backend   string         // as in Options
-	// With are the back ends that build, instead of those that Backend stands for: who builds many kernels looks for tools once.
+	// With are the back ends that build, in place of Backend's. A caller that builds many kernels
+	// looks for tools once.
 	With []codegen.Backend
-	// Result is what the trace makes of the Func, of who knows; without it the steps are applied.
+	// Result is the trace's result on the Func, if the caller has it; without it the steps are
+	// applied.
 	Result schedule.Result
-	// Stage is what reports say of the Unit: a layer's name, op and work. The zero value is called like the Func.
+	// Stage gives reports the Unit's layer name, op and work. The zero value takes the Func's name.
 	Stage ir.Stage
 	// Progress, if not nil, is called while the kernel is compiled.
 	Progress func(done, total int)
@@ -55,9 +57,9 @@ func StageConstants(p *ir.Program, stage int) map[string][]byte {
 	return all
 }
 
-// Kernel builds f with the given trace for a target. It fails with *ir.Error if a step of the trace is refused, packs a
-// parameter that is no constant, or cannot be proved right, with an *InternalError if f itself cannot, else as
-// codegen.Build.
+// Kernel builds f with the given trace for a target. It fails with *ir.Error if a step of the trace
+// is refused, packs a parameter that is no constant, or cannot be proved right. It fails with an
+// *InternalError if f itself cannot be proved, else as codegen.Build.
 func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target, o KernelOptions) (*Unit, error) {
 	p, err := Alone(f, o)
 	if err != nil {
@@ -77,8 +79,9 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 	return u, nil
 }
 
-// Unit builds one layer of c by itself, with the layer's own constants and its trace in c. o's Constants and Stage are not
-// looked at. It fails as UnknownLayer if no stage is called layer, else as Kernel.
+// Unit builds one layer of c by itself, with the layer's own constants and its trace in c. o's
+// Constants and Stage are not looked at. It fails as UnknownLayer if no stage is called layer, else
+// as Kernel.
 func (c *Compiled) Unit(ctx context.Context, layer string, o KernelOptions) (*Unit, error) {
 	var have []string
 	for i, s := range c.Program.Stages {
@@ -126,13 +129,14 @@ func Alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
 		p.Buffers, s.Args = append(p.Buffers, b), append(s.Args, q.Name)
 	}
 	if used != len(o.Constants) {
-		return nil, &ir.Error{Node: "@" + f.Name, Msg: fmt.Sprintf("%d of %d constants are for parameters that it does not have", len(o.Constants)-used, len(o.Constants))}
+		return nil, &ir.Error{Node: "@" + f.Name,
+			Msg: fmt.Sprintf("%d of %d constants are for parameters that it does not have", len(o.Constants)-used, len(o.Constants))}
 	}
 	p.Stages = []ir.Stage{s}
 	return p, nil
 }
 
-// Inputs are random contents of the Unit's inputs, within what its Func is defined for.
+// Inputs are random contents of the Unit's inputs, within the domain of its Func.
 func (u *Unit) Inputs(seed uint64) [][]byte {
 	var all [][]byte
 	for i, data := range irdata.Random(u.Program.Funcs[0], seed) {
@@ -143,8 +147,8 @@ func (u *Unit) Inputs(seed uint64) [][]byte {
 	return all
 }
 
-// Measure runs the Unit on random inputs, warm, and says how long that takes here, or how many instructions and,
-// by estimate, cycles it takes on a simulated target.
+// Measure runs the Unit on random inputs, warm, and says how long that takes here, or how many
+// instructions and, by estimate, cycles it takes on a simulated target.
 func (u *Unit) Measure(ctx context.Context, threads int, b measure.Budget) (*engine.Measurement, error) {
 	e, err := u.Open(engine.Options{Threads: threads, Count: true})
 	if err != nil {

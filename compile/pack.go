@@ -10,8 +10,8 @@ import (
 	"ripc/schedule"
 )
 
-// pack gives stages of s, all that run f, what the packs of f's schedule make of their constants. It runs the packing in the
-// interpreter, at compile time; equal contents are packed once.
+// pack replaces constants of the given stages, all that run f, by the results of f's packs. It runs
+// the packing in the interpreter, at compile time; equal contents are packed once.
 func pack(ctx context.Context, s *ir.Program, stages []int, f *ir.Func, packs []schedule.Pack) error {
 	for _, p := range packs {
 		if p.View {
@@ -45,12 +45,14 @@ func pack(ctx context.Context, s *ir.Program, stages []int, f *ir.Func, packs []
 // notPacked is the error that a parameter of f is to be packed which, in stage s, is no constant.
 func notPacked(f *ir.Func, p schedule.Pack, s ir.Stage, from *ir.ProgBuf) error {
 	return &ir.Error{
-		Pos: p.Step.Pos, Op: p.Step.String(), Node: "@" + f.Name, Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, s.Name, from.Kind, from.Name),
+		Pos: p.Step.Pos, Op: p.Step.String(), Node: "@" + f.Name,
+		Msg:  fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, s.Name, from.Kind, from.Name),
 		Help: "pack constants, such as weights; for activations use cache_read",
 	}
 }
 
-// addConstant adds b, under another name if its own is taken, unless there is one of the same contents.
+// addConstant adds b, under another name if its own is taken, unless there is one of the same
+// contents.
 func addConstant(s *ir.Program, b ir.ProgBuf) string {
 	base := b.Name
 	for i := 2; ; i++ {

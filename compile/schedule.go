@@ -25,9 +25,10 @@ type choice struct {
 	given           bool // it is the user's
 }
 
-// scheduled is p with the traces that choose gives its Funcs, and with constants packed as these ask for. Every Func is proved before and
-// after. The traces are returned by Func.
-func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func(*ir.Func) (choice, error)) (*ir.Program, map[string]schedule.Trace, error) {
+// scheduleFuncs is p with the traces that choose gives its Funcs, and with constants packed for
+// them. Every Func is proved before and after. The traces are returned by Func.
+func scheduleFuncs(ctx context.Context, p *ir.Program, t targets.Target,
+	choose func(*ir.Func) (choice, error)) (*ir.Program, map[string]schedule.Trace, error) {
 	instrs := isa.For(t)
 	s := *p
 	s.Funcs, s.Buffers, s.Stages = nil, slices.Clone(s.Buffers), slices.Clone(s.Stages)
@@ -47,7 +48,7 @@ func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func
 		if err != nil {
 			return nil, nil, err
 		}
-		r, err := applied(f, c, instrs)
+		r, err := applyTrace(f, c, instrs)
 		switch {
 		case err != nil && c.given && hasPlace(err): // a step, which the message names
 			return nil, nil, err
@@ -70,8 +71,8 @@ func scheduled(ctx context.Context, p *ir.Program, t targets.Target, choose func
 	return &s, traces, nil
 }
 
-// applied is f after c's trace, proved.
-func applied(f *ir.Func, c choice, instrs map[string]*ir.Func) (schedule.Result, error) {
+// applyTrace is f after c's trace, proved.
+func applyTrace(f *ir.Func, c choice, instrs map[string]*ir.Func) (schedule.Result, error) {
 	r := c.Result
 	if r.Func == nil {
 		var err error
@@ -85,10 +86,10 @@ func applied(f *ir.Func, c choice, instrs map[string]*ir.Func) (schedule.Result,
 	return r, nil
 }
 
-// Fits fails unless t can be the schedule of f, a Func of p: its steps are legal, what it leaves is proved right, what it packs are
-// constants, and code can be made of it.
+// Fits fails unless t can be the schedule of f, a Func of p. Its steps must be legal and its result
+// proved, it may pack constants only, and code of the result must be possible.
 func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) error {
-	r, err := applied(f, choice{Trace: t}, isa.For(target))
+	r, err := applyTrace(f, choice{Trace: t}, isa.For(target))
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) er
 			}
 		}
 	}
-	// The estimate is what all schedules are held to, and the only limit where LLVM makes no code.
+	// The estimate limits all schedules, and is the only limit where LLVM makes no code.
 	if err := size.Check(f.Body, r.Func.Body); err != nil {
 		return err
 	}
@@ -113,7 +114,8 @@ func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) er
 	return err
 }
 
-// Default is the schedule of f that the target's machine.Model predicts to cost the least, or the plainest where there is no model.
+// Default is the schedule of f that the target's machine.Model predicts to cost the least, or the
+// plainest where there is no model.
 func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
 	s, err := newFinder(t, Options{})
 	if err != nil {
@@ -133,8 +135,8 @@ func tooLarge(f *ir.Func, t targets.Target) bool {
 	return errors.As(b.Limit(f, t), &large)
 }
 
-// prove checks a Func before code is made from it: types and scopes, every access inside its buffer, every integer
-// accumulator wide enough for its largest sum.
+// prove checks a Func before code is made from it: types and scopes, every access inside its
+// buffer, every integer accumulator wide enough for its largest sum.
 func prove(f *ir.Func) error {
 	for _, check := range []func(*ir.Func) error{ir.Verify, arith.VerifyBounds, arith.VerifyWidths} {
 		if err := check(f); err != nil {

@@ -13,8 +13,9 @@ import (
 	"ripc/schedule"
 )
 
-// checkSchedules returns the traces of sections (Options.Schedules) by the names of c's Funcs, and fails if c does not have one of them,
-// or two are of one. The names of a Func's kernel, as inspect prints it, and of a layer that it computes stand for the Func.
+// checkSchedules returns the traces of sections (Options.Schedules) by the names of c's Funcs, and
+// fails if c does not have one of them, or two are of one. The names of a Func's kernel, as inspect
+// prints it, and of a layer that it computes stand for the Func.
 func (c *Compiled) checkSchedules(sections []schedule.Section) (map[string]schedule.Trace, error) {
 	layers, kernels := map[string]string{}, map[string]string{} // Funcs by the names that stand for them
 	for _, s := range c.Program.Stages {
@@ -39,7 +40,8 @@ func (c *Compiled) checkSchedules(sections []schedule.Section) (map[string]sched
 			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Msg: "the network has no " + s.Title(), Help: c.scheduleNames(s, layers, kernels)}
 		}
 		if other, twice := given[fn]; twice {
-			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Msg: fmt.Sprintf("%s and %s are the same kernel", other.Title(), s.Title()), Help: "leave one of the two sections out"}
+			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Help: "leave one of the two sections out",
+				Msg: fmt.Sprintf("%s and %s are the same kernel", other.Title(), s.Title())}
 		}
 		traces[fn], given[fn] = s.Trace, s
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"ripc/engine/bareboard"
 	"ripc/engine/estimate"
@@ -19,19 +18,8 @@ type Board interface {
 	Footprint() Footprint
 }
 
-// Footprint is the memory, in bytes, of a program as it was linked, which holds one network and
-// little else.
-type Footprint struct {
-	Board string `json:"board"` // the board's name, for people
-	// Flash holds code, constants and the first contents of variables.
-	Flash      int64 `json:"flash_bytes"`
-	FlashLimit int64 `json:"flash_limit_bytes"`
-	// RAM holds inputs, outputs, workspace and variables; Stack, the depth that was seen, comes on
-	// top.
-	RAM      int64 `json:"ram_bytes"`
-	Stack    int64 `json:"stack_bytes"`
-	RAMLimit int64 `json:"ram_limit_bytes"`
-}
+// Footprint is the memory, in bytes, of a program as it was linked.
+type Footprint = bareboard.Footprint
 
 // FootprintOf returns the footprint of the program that e runs, if it is a program for a board.
 func FootprintOf(e Engine) (f Footprint, ok bool) {
@@ -83,14 +71,8 @@ func (b *board) Close() error                 { return nil }
 
 func (b *board) Footprint() Footprint {
 	f := b.m.Footprint()
-	return Footprint{Board: b.m.Board().Title, Flash: f.Flash, FlashLimit: f.FlashLimit, RAM: f.RAM,
-		RAMLimit: f.RAMLimit, Stack: b.stack}
-}
-
-// String formats the footprint for people.
-func (f Footprint) String() string {
-	return fmt.Sprintf("as linked: flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s", f.Flash,
-		f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
+	f.Board, f.Stack = b.m.Board().Title, b.stack
+	return f
 }
 
 func (b *board) Run(ctx context.Context, jobs []Job) ([]Result, error) {

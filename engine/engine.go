@@ -1,12 +1,12 @@
-// Package engine is one interface to whatever can run a network:
+// Package engine is one interface to whatever can run a network.
 //
-//	interpreted  the Program itself, in package interp: the definition (Interpret)
-//	native       an artifact, in this process (Open)
-//	simulated    an artifact for another machine, under qemu (Open)
-//	remote       an artifact, on another machine (Open with Options.Elsewhere)
+//	interpreted  the Program itself, in package interp: the definition (Interpret);
+//	native       an artifact, in this process (Open);
+//	simulated    an artifact for another machine, under qemu (Open);
+//	remote       an artifact, on another machine (Open with Options.Elsewhere).
 //
-// Who runs, compares or measures networks knows nothing but Engine. A device, a board or another
-// simulator is one more implementation.
+// Code that runs, compares or measures networks knows nothing but Engine. A device, a board or
+// another simulator is one more implementation.
 package engine
 
 import (

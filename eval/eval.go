@@ -1,4 +1,4 @@
-// Package eval says how good a network is on pictures whose classes, or whose outputs, are known.
+// Package eval measures the quality of a network on pictures with known classes or outputs.
 package eval
 
 import (
@@ -13,7 +13,7 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Result is the quality of a network on pictures whose classes or outputs are known.
+// Result is the quality of a network on pictures with known classes or outputs.
 type Result struct {
 	Name   string `json:"model"`
 	Target string `json:"target"`
@@ -33,7 +33,7 @@ type Result struct {
 type Right struct {
 	Top1 int `json:"top1"`
 	Top5 int `json:"top5"`
-	// Confusion[t][a] counts the pictures of class t whose most likely class is a.
+	// Confusion[t][a] counts the pictures of class t that were taken for class a.
 	Confusion [][]int `json:"confusion"`
 }
 
@@ -47,8 +47,8 @@ type Difference struct {
 	Want      string  `json:"want"`
 	Tolerance float64 `json:"tolerance"`
 	Within    bool    `json:"within"`
-	// Beyond counts the numbers whose distance exceeds Tolerance, BeyondImages the pictures that
-	// have such numbers.
+	// Beyond counts the numbers at a distance of more than Tolerance, BeyondImages the pictures
+	// that have such numbers.
 	Beyond       int `json:"beyond"`
 	BeyondImages int `json:"beyond_images"`
 	// Rest is the largest distance in all other pictures.
@@ -62,7 +62,8 @@ type Difference struct {
 // may be more than the pictures.
 func (res *Result) CompareLabels(t describe.Tensor, got, labels []float64, shape []int, partial bool) error {
 	if long := slices.DeleteFunc(slices.Clone(t.Shape[1:]), func(n int) bool { return n == 1 }); len(long) > 1 {
-		return fmt.Errorf("labels are of pictures that have a number for each class, and the first output, %s, has %s", t.Title(), tensorio.ShapeText(t.Shape))
+		return fmt.Errorf("labels are of pictures that have a number for each class, and the first output, %s, has %s",
+			t.Title(), tensorio.ShapeText(t.Shape))
 	}
 	if len(labels) < res.Images || len(labels) > res.Images && !partial {
 		return errors.New(res.miscountText(labels, shape))
@@ -76,7 +77,8 @@ func (res *Result) CompareLabels(t describe.Tensor, got, labels []float64, shape
 // With partial, these may be more.
 func (res *Result) CompareOutputs(got, want []float64, tolerance float64, partial bool) error {
 	if len(want) < len(got) || len(want) > len(got) && !partial {
-		return fmt.Errorf("%s, and the output has %d (%s, %d each)", human.Count(len(want), "number"), len(got), human.Count(res.Images, "picture"), res.Classes)
+		return fmt.Errorf("%s, and the output has %d (%s, %d each)", human.Count(len(want), "number"),
+			len(got), human.Count(res.Images, "picture"), res.Classes)
 	}
 	res.Difference = res.measureDifference(got, want, tolerance)
 	return nil
@@ -100,7 +102,7 @@ func (res *Result) miscountText(labels []float64, shape []int) string {
 	return msg
 }
 
-// countRight counts the pictures whose true class is among the most likely ones. positions says
+// countRight counts the pictures with their true class among the most likely ones. positions says
 // that the network returns classes itself, one for each picture.
 func (res *Result) countRight(got, labels []float64, positions bool) (*Right, error) {
 	classes := res.Classes

@@ -34,7 +34,7 @@ func intMaps(ctx context.Context, r *rewriter) error {
 		// them and the outermost levels to the same level.
 		clip := integers[0]
 		all := append(integers, steps...)
-		if level := func(v float32) int { return q.Eval(scalar.Through(steps, v)) }; level(clip.Lo) == 0 &&
+		if level := func(v float32) int { return q.Eval(scalar.EvalSteps(steps, 0, v)) }; level(clip.Lo) == 0 &&
 			level(clip.Hi) == q.Top() {
 			all = all[1:]
 		}

@@ -10,7 +10,7 @@ import (
 	"ripc/internal/names"
 )
 
-// Index finds what makes and what reads the tensors of a graph that does not change.
+// Index finds the producer and the consumers of each tensor of a graph that does not change.
 type Index struct {
 	producers map[string]*Node
 	consumers map[string][]*Node
@@ -33,15 +33,16 @@ func NewIndex(g *Graph) *Index {
 // Producer is the node that makes a tensor, nil for an input.
 func (x *Index) Producer(tensor string) *Node { return x.producers[tensor] }
 
-// Consumers are the nodes that read a tensor, in the order of the graph. The caller may keep the list.
+// Consumers are the nodes that read a tensor, in the order of the graph. The caller may keep the
+// list.
 func (x *Index) Consumers(tensor string) []*Node { return slices.Clone(x.consumers[tensor]) }
 
 // ConsumerCount is the number of nodes that read a tensor.
 func (x *Index) ConsumerCount(tensor string) int { return len(x.consumers[tensor]) }
 
-// Builder makes a graph, or rewrites one: it keeps nodes in topological order, gives tensors their types and new ones
-// their names, and always knows who makes and who reads a tensor. Whoever has one changes Nodes, Values, Inputs and
-// Outputs of nodes through it alone.
+// Builder makes a graph, or rewrites one. It keeps nodes in topological order, gives tensors their
+// types and new ones their names, and indexes producers and consumers. Nodes, Values, Inputs and
+// Outputs of nodes are changed through it alone.
 type Builder struct {
 	*Index
 	g       *Graph
@@ -82,8 +83,8 @@ func (b *Builder) renumber() {
 	}
 }
 
-// Lookups is how often somebody asked who makes or who reads a tensor, each reader that was named counting once: the steps that
-// passes go through a graph, by which tests hold their work to the size of the graph.
+// Lookups counts the questions for producers and consumers, with one more for each consumer in an
+// answer. Tests bound the work of passes by it.
 func (b *Builder) Lookups() int { return b.lookups }
 
 // Producer is the node that makes a tensor, nil for an input.
@@ -92,7 +93,8 @@ func (b *Builder) Producer(tensor string) *Node {
 	return b.Index.Producer(tensor)
 }
 
-// Consumers are the nodes that read a tensor, in the order of the graph. The caller may keep the list.
+// Consumers are the nodes that read a tensor, in the order of the graph. The caller may keep the
+// list.
 func (b *Builder) Consumers(tensor string) []*Node {
 	list := b.Index.Consumers(tensor)
 	b.lookups += 1 + len(list)
@@ -105,8 +107,8 @@ func (b *Builder) ConsumerCount(tensor string) int {
 	return b.Index.ConsumerCount(tensor)
 }
 
-// Each gives the nodes that there are now, whatever becomes of the graph meanwhile, until ctx is done: it is for those who look at
-// ctx themselves when they are through.
+// Each yields the present nodes, even if the graph changes meanwhile, until ctx is done. The caller
+// checks ctx afterwards.
 func (b *Builder) Each(ctx context.Context) iter.Seq[*Node] {
 	nodes := slices.Clone(b.g.Nodes)
 	return func(yield func(*Node) bool) {
@@ -143,8 +145,8 @@ func (b *Builder) register(v *Value) {
 	b.g.Values[v.Name] = v
 }
 
-// Append adds n behind all nodes, and gives the tensor that it makes its type. Where that cannot be inferred the graph stays
-// as it is.
+// Append adds n behind all nodes, and gives the tensor that it makes its type. Where that cannot be
+// inferred the graph stays as it is.
 func (b *Builder) Append(n *Node) (*Value, error) {
 	v, err := b.infer(n)
 	if err == nil {
@@ -277,7 +279,8 @@ func (b *Builder) Exchange(n, m *Node) {
 	b.link(m)
 }
 
-// Redirect lets the nodes that read tensor from read tensor to, but for the one that makes to; changed says whether there are any.
+// Redirect lets the consumers of tensor from read tensor to instead, except the producer of to.
+// changed reports whether there was one.
 func (b *Builder) Redirect(from, to string) (changed bool) {
 	for _, n := range b.Consumers(from) {
 		if n.Output == to {
@@ -295,7 +298,7 @@ func (b *Builder) Redirect(from, to string) (changed bool) {
 	return changed
 }
 
-// RenameTensor calls a tensor that a node makes otherwise. Its name is free after that.
+// RenameTensor renames a tensor that a node makes. The old name is free after that.
 func (b *Builder) RenameTensor(from, to string) {
 	v := b.g.Values[from]
 	delete(b.g.Values, from)
@@ -305,13 +308,13 @@ func (b *Builder) RenameTensor(from, to string) {
 	b.Redirect(from, to)
 }
 
-// RenameNode calls n otherwise.
+// RenameNode renames n.
 func (b *Builder) RenameNode(n *Node, name string) {
 	b.nodes.Take(name)
 	n.Name = name
 }
 
-// Truncate drops all nodes but the first so many, with what they make.
+// Truncate drops all nodes after the first n, with their tensors.
 func (b *Builder) Truncate(nodes int) {
 	for _, n := range slices.Clone(b.g.Nodes[nodes:]) {
 		b.Remove(n)
@@ -319,7 +322,7 @@ func (b *Builder) Truncate(nodes int) {
 	}
 }
 
-// Prune drops the nodes whose results nothing that leads to an output reads, and their tensors.
+// Prune drops the nodes that lead to no output, and their tensors.
 func (b *Builder) Prune() {
 	needed := map[string]bool{}
 	for _, out := range b.g.Outputs {

@@ -28,12 +28,15 @@ const (
 	MaxWeights = 1 << 28
 )
 
-// Check reports everything that is wrong with a graph that an importer has made: names that no file can hold, tensors that
-// nobody reads or makes, and values that Infer would not give. What passes can be written as a model and read again.
+// Check reports everything that is wrong with a graph that an importer has made: names that no file
+// can hold, tensors that nobody reads or makes, and values that Infer would not give. What passes
+// can be written as a model and read again.
 func Check(g *Graph) error {
-	c := &checker{g: g, seen: &Graph{Name: g.Name, File: g.File, Values: map[string]*Value{}}, weights: map[*Tensor]bool{}, slices: map[string]*Node{}}
+	c := &checker{g: g, seen: &Graph{Name: g.Name, File: g.File, Values: map[string]*Value{}},
+		weights: map[*Tensor]bool{}, slices: map[string]*Node{}}
 	if len(g.Inputs) < 1 || len(g.Inputs) > maxTensors || len(g.Outputs) < 1 || len(g.Outputs) > maxTensors {
-		c.fail("", "", "the network has %s and %s, want 1 to %d", human.Count(len(g.Inputs), "input"), human.Count(len(g.Outputs), "output"), maxTensors)
+		c.fail("", "", "the network has %s and %s, want 1 to %d", human.Count(len(g.Inputs), "input"),
+			human.Count(len(g.Outputs), "output"), maxTensors)
 	}
 	if len(g.Nodes) < 1 || len(g.Nodes) > MaxNodes {
 		c.fail("", "", "the network has %s, want 1 to %d", human.Count(len(g.Nodes), "node"), MaxNodes)
@@ -78,7 +81,8 @@ func (c *checker) name(where, what, s string) {
 		if where != "" {
 			where = fmt.Sprintf("node %q", where)
 		}
-		c.fail(where, fmt.Sprintf("names are 1 to %d characters of UTF-8, without control characters", maxName), "%s is called %.80q", what, s)
+		c.fail(where, fmt.Sprintf("names are 1 to %d characters of UTF-8, without control characters", maxName),
+			"%s is called %.80q", what, s)
 	}
 }
 
@@ -158,7 +162,8 @@ func (c *checker) checkNode(n *Node) {
 		return
 	}
 	if !reflect.DeepEqual(attrs, n.Attrs) {
-		c.node(n, "infer the node with a Builder", "its padding is%s, but the graph says%s", attrString(&Node{Op: n.Op, Attrs: attrs}), attrString(n))
+		c.node(n, "infer the node with a Builder", "its padding is%s, but the graph says%s",
+			attrString(&Node{Op: n.Op, Attrs: attrs}), attrString(n))
 	}
 	if got.Name = out; !reflect.DeepEqual(got, want) {
 		c.node(n, "", "its result is %+v (scale %g), but the graph says %+v (scale %g)", *got, got.Scale, *want, want.Scale)

@@ -1,7 +1,7 @@
 package graph
 
-// Classes sorts positions 0..Size-1 by how padding cuts their windows: the first First and the last Last positions are
-// classes of their own, those between them are one.
+// Classes sorts positions 0..Size-1 by how padding cuts their windows: the first First and the last
+// Last positions are classes of their own, those between them are one.
 type Classes struct{ Size, First, Last int }
 
 // Count is the number of classes.
@@ -18,8 +18,8 @@ func (c Classes) At(k int) int {
 	return c.Size - 1 - c.Last + k - c.First
 }
 
-// paddingClasses sorts the output positions along one axis: kernel k of dilation d and stride s over size positions with
-// before padded ones in front.
+// paddingClasses sorts the output positions along one axis: kernel k of dilation d and stride s
+// over size positions with before padded ones in front.
 func paddingClasses(out, k, d, s, before, size int) Classes {
 	c := Classes{Size: out}
 	for i := range out {
@@ -36,15 +36,17 @@ func paddingClasses(out, k, d, s, before, size int) Classes {
 	return c
 }
 
-// Borders sort the positions of a's output, for an input of h by w, by the taps of their windows that lie outside it. The
-// class of a position is rows' class of its row times cols.Count(), plus cols' class of its column.
+// Borders sort the positions of a's output, for an input of h by w, by the taps of their windows
+// that lie outside it. The class of a position is rows' class of its row times cols.Count(), plus
+// cols' class of its column.
 func (a *FusedConv) Borders(h, w int) (rows, cols Classes) {
 	oh, ow := a.OutSize(h, w)
 	dh, dw := a.Dilation()
 	return paddingClasses(oh, a.KH, dh, a.SH, a.Pad.Top, h), paddingClasses(ow, a.KW, dw, a.SW, a.Pad.Left, w)
 }
 
-// Outside says, for each class of a's Borders and each tap [KH, KW], whether the tap lies outside an input of h by w.
+// Outside says, for each class of a's Borders and each tap [KH, KW], whether the tap lies outside
+// an input of h by w.
 func (a *FusedConv) Outside(h, w int) [][]bool {
 	rows, cols := a.Borders(h, w)
 	dh, dw := a.Dilation()

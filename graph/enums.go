@@ -22,7 +22,7 @@ func ParsePaddingMode(text string) (PaddingMode, error) {
 	return enum.Parse[PaddingMode]("padding", paddingNames(), text)
 }
 
-// PadValue is what bipolar activations, which have no level for 0, are padded with.
+// PadValue is the padding of bipolar activations, which have no level for 0.
 type PadValue uint8
 
 // The values of padding.
@@ -70,7 +70,7 @@ const (
 	ScaleMean                      // the mean of the magnitudes
 	ScaleMax                       // the largest magnitude
 	ScaleTensor                    // weights "scale" [O]
-	ScaleAP2                       // AP2 of ScaleMean, or of ScaleMax for weights of several bits: the nearest power of two (Riptide)
+	ScaleAP2                       // the power of two next to ScaleMean, or ScaleMax for several bits (Riptide)
 )
 
 func weightScaleNames() []string { return []string{"none", "mean", "max", "tensor", "ap2"} }

@@ -9,24 +9,28 @@ import (
 	"ripc/ir"
 )
 
-// MaxWeightBits is the number of bits up to which weights of a layer over levels are integers.
+// MaxWeightBits is the largest number of bits of weights that a layer over levels keeps as
+// integers.
 const MaxWeightBits = 8
 
-// FewBitsMost is the number of bits up to which weights and levels are meant to make a network small: wider ones are not missed where they are floats.
+// FewBitsMost is the largest number of bits of weights and levels that make a network small. No
+// advice asks for wider ones.
 const FewBitsMost = 4
 
-// FewBits are float weights of few bits: weight i of output channel o is f32(Scale[o] * Ints[i]), to the bit. Where Offset is
-// not nil it is that plus Offset[o], to some bits of the filter's largest weight.
+// FewBits are float weights of few bits: weight i of output channel o is f32(Scale[o] * Ints[i]),
+// to the bit. Where Offset is not nil, Offset[o] is added, and a few last bits of the filter's
+// largest weight may differ.
 type FewBits struct {
 	Ints   []int16
 	Scale  []float32
 	Offset []float32
-	// Attrs make exactly these integers and scales of the float weights, with Scale as weight "scale" where WeightScale is
-	// "tensor".
+	// Attrs make exactly these integers and scales of the float weights. Scale is weight "scale"
+	// where WeightScale is "tensor".
 	Attrs BinaryAttrs
 }
 
-// WeightType is the number of bits of the weights of a bitserial layer, and the name of their encoding. Ternary ones have 2 bits.
+// WeightType is the number of bits of the weights of a bitserial layer, and the name of their
+// encoding. Ternary ones have 2 bits.
 func (b *BinaryAttrs) WeightType() (bits int, enc string) {
 	if b.Enc == TernaryWeights {
 		return 2, b.Enc.String()
@@ -46,8 +50,8 @@ func (b *BinaryAttrs) Integers() Integers {
 	return Integers{Min: -b.Zero, Max: m - b.Zero, Step: 1}
 }
 
-// Trained reports whether the integers look as training leaves them: a layer with weights of both signs. Filters that blur
-// or add up have few values as well, all of one sign.
+// Trained reports whether the integers look as training leaves them: a layer with weights of both
+// signs. Filters that blur or add up have few values as well, all of one sign.
 func (f *FewBits) Trained() bool {
 	if f.Offset == nil {
 		return slices.Min(f.Ints) < 0 && slices.Max(f.Ints) > 0
@@ -59,8 +63,9 @@ func (f *FewBits) Trained() bool {
 	return negative && positive
 }
 
-// Summable reports whether 32 bits hold sums of levels of type t by f's weights, of a shape [..., I, O], as products of bytes, which are added up in
-// steps of a few channels, whichever way round a filter is turned: where a weight is no byte then, it is that of another number, or twice it.
+// Summable reports whether 32 bits hold the sums of levels of type t times f's weights, [..., I,
+// O]. Layers that multiply bytes add up channels in whole words, and may turn a filter's sign
+// around. A weight that is no byte after that takes another form, or twice the weight.
 func (f *FewBits) Summable(shape []int, t scalar.LevelType) bool {
 	const words = 32
 	in := shape[len(shape)-2]
@@ -75,9 +80,10 @@ func (f *FewBits) Summable(shape []int, t scalar.LevelType) bool {
 	return most <= math.MaxInt32
 }
 
-// Decompose finds the fewest bits that weights w ([..., O]) have, each output channel with a scale of its own, and an offset
-// where each has two values and would take several bits otherwise; why says, where there are none or more than MaxWeightBits,
-// what they are instead.
+// Decompose finds the fewest bits that weights w ([..., O]) have. Each output channel has a scale
+// of its own. It has an offset, too, where it has two values that would take several bits
+// otherwise. few is nil for weights without such a form or with more than MaxWeightBits, and why
+// says which.
 func Decompose(w *Tensor) (few *FewBits, why Verdict) {
 	if few, why = DecomposeFew(w); few != nil || why.Reason == WhyWeightsNaN {
 		return few, why
@@ -110,12 +116,12 @@ func DecomposeFew(w *Tensor) (few *FewBits, why Verdict) {
 		few = multiplesOf(w, FewBitsMost, nearly)
 	}
 	if few == nil {
-		return nil, wide(w.Data, w.Shape[len(w.Shape)-1])
+		return nil, wideVerdict(w.Data, w.Shape[len(w.Shape)-1])
 	}
 	return few, Verdict{}
 }
 
-// DecomposeExactly is DecomposeFew of weights that their integers give back to the bit; nil of others.
+// DecomposeExactly is DecomposeFew for weights that few reproduces to the bit; nil for others.
 func DecomposeExactly(w *Tensor) *FewBits {
 	few, _ := DecomposeFew(w)
 	if few == nil || !few.Exact(w) {
@@ -124,8 +130,8 @@ func DecomposeExactly(w *Tensor) *FewBits {
 	return few
 }
 
-// Exact reports whether weights t are, to the bit, two values for each channel where f has one bit, and else the multiples of f's
-// scales.
+// Exact reports whether f reproduces weights t to the bit. With one bit that is one value for each
+// integer of a channel, and otherwise the multiples of f's scales.
 func (f *FewBits) Exact(t *Tensor) bool {
 	outs := len(f.Scale)
 	values := make([][2]float32, outs) // of -1 and 1; 0 of none
@@ -146,8 +152,9 @@ func (f *FewBits) Exact(t *Tensor) bool {
 	return true
 }
 
-// nearly is how far, in parts of a filter's largest weight, weights may be from multiples of its scale that are not exactly such:
-// 2*round(3*w)/3 - 1, as DoReFa-Net has it, makes -0.33333331 and 0.33333337.
+// nearly is the largest distance, relative to a filter's largest weight, between a weight and the
+// multiple of the scale that it stands for. DoReFa-Net's 2*round(3*w)/3 - 1 makes -0.33333331 and
+// 0.33333337.
 const nearly = 0x1p-22
 
 // twoValued finds weights of at most two values in each output channel; nil if they are none.
@@ -192,8 +199,8 @@ func (f *FewBits) sign(v float32, o int) int16 {
 	return 1
 }
 
-// multiplesOf are weights of so many bits at most, without offsets; nil where w has more. Weights may differ from multiples by so many
-// parts of the filter's largest.
+// multiplesOf finds weights of at most the given bits, without offsets; nil where w has more. near
+// is the allowed difference from a multiple, relative to the filter's largest weight.
 func multiplesOf(w *Tensor, bits int, near float64) *FewBits {
 	outs := w.Shape[len(w.Shape)-1]
 	few := &FewBits{Scale: make([]float32, outs)}
@@ -212,7 +219,8 @@ func multiplesOf(w *Tensor, bits int, near float64) *FewBits {
 	return few
 }
 
-// EncodingOf is the encoding of the fewest bits that has integers: no bits at all are +1 and -1 (OneBit).
+// EncodingOf is the encoding of the fewest bits that has integers: no bits at all are +1 and -1
+// (OneBit).
 func EncodingOf(integers Numbers) BinaryAttrs {
 	var a BinaryAttrs
 	lo, hi, even := 0, 0, false
@@ -244,14 +252,15 @@ func bitsFor(m int) int {
 	return n
 }
 
-// channels finds the scales and the integers of all channels, as channel does; false if one has none. There is no memory for integers
-// before the first channel has them, which weights of many values have not.
+// channels finds the scales and the integers of all channels, as findScale does; false if one has
+// none. Memory for integers is allocated after the first channel fits, because most real weights
+// fail there.
 func (f *FewBits) channels(w Numbers, limit, divisors int, near float64) bool {
 	outs := len(f.Scale)
 	filter := make([]float32, w.Len()/outs)
 	for o := range outs {
 		w.column(o, outs, filter)
-		if f.channel(filter, o, limit, divisors, near) < 0 {
+		if f.findScale(filter, o, limit, divisors, near) < 0 {
 			return false
 		}
 		if f.Ints == nil {
@@ -262,9 +271,10 @@ func (f *FewBits) channels(w Numbers, limit, divisors int, near float64) bool {
 	return true
 }
 
-// channel finds the largest scale of which all weights of channel o are multiples by at most limit, and gives the largest of
-// these, or -1. The smallest weight is 1 to divisors times the scale. (It may have been rounded: so its neighbours are tried.)
-func (f *FewBits) channel(filter []float32, o, limit, divisors int, near float64) int {
+// findScale finds the largest scale that makes all weights of channel o multiples by at most limit.
+// It returns the largest of these multiples, or -1. The smallest weight is 1 to divisors times the
+// scale. Its neighbours are tried as well, since it may have been rounded.
+func (f *FewBits) findScale(filter []float32, o, limit, divisors int, near float64) int {
 	least, largest := float32(0), float32(0)
 	for _, v := range filter {
 		largest = max(largest, f32.Abs(v))
@@ -300,8 +310,8 @@ func (f *FewBits) channel(filter []float32, o, limit, divisors int, near float64
 	return -1
 }
 
-// multiples sets the integers of channel o for scale s, where there is memory for them. It returns the largest magnitude, or -1 if
-// some weight differs from its multiple by more than within.
+// multiples sets the integers of channel o for scale s, once f.Ints is allocated. It returns the
+// largest magnitude, or -1 if some weight differs from its multiple by more than within.
 func (f *FewBits) multiples(filter []float32, o, limit int, s float32, within float64) int {
 	if f32.Flush(s) <= 0 {
 		return -1
@@ -321,8 +331,8 @@ func (f *FewBits) multiples(filter []float32, o, limit int, s float32, within fl
 	return most
 }
 
-// wide says what weights are that have more than MaxWeightBits bits.
-func wide(w Numbers, outs int) Verdict {
+// wideVerdict is the verdict on weights that have more than MaxWeightBits bits.
+func wideVerdict(w Numbers, outs int) Verdict {
 	f := &FewBits{Scale: make([]float32, outs)}
 	if !f.channels(w, 1<<12-1, 32, 0) {
 		return Verdict{Reason: WhyRealWeights}

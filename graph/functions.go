@@ -10,16 +10,17 @@ import (
 	"ripc/ir"
 )
 
-// Operand is an argument of an op on single elements: a tensor that the node reads or, if Weight is not nil, one of its
-// weights, [C] or [1].
+// Operand is an argument of an op on single elements: a tensor that the node reads or, if Weight is
+// not nil, one of its weights, [C] or [1].
 type Operand struct {
 	Input  int // of the node
 	Weight *Tensor
 	Key    string // of the weight
 }
 
-// FunctionOf is what n computes of single elements of its operands, in order; ok is false where n is no op on single elements
-// of several tensors. Elements of levels are truth values.
+// FunctionOf returns the function that n computes of single elements of its operands, in order. ok
+// is false where n is no op on single elements of several tensors. Elements of levels are truth
+// values.
 func FunctionOf(n *Node) (f scalar.Function, operands []Operand, ok bool) {
 	o := OpNamed(n.Op)
 	if o == nil || o.function == nil {
@@ -46,12 +47,13 @@ func FunctionOf(n *Node) (f scalar.Function, operands []Operand, ok bool) {
 	return *o.function, operands, true
 }
 
-// ElementFunction is what n computes, in channel o, of one element of each of its inputs, x; nil if n is no op on single elements.
-// It is n's definition: the arithmetic is that of the interpreter, to the bit. Elements of tensors of levels are given, and
-// results that are levels are returned, as their real values, so that dequantize changes nothing.
+// ElementFunction returns the function of n's output element in channel o, of x, one element of
+// each input. It is nil if n is no op on single elements. It is n's definition: the arithmetic is
+// that of the interpreter, to the bit. Levels are given and returned as their real values, so that
+// dequantize changes nothing.
 //
-// Every op on single elements has one, of one tensor and of several: what Steps knows, what FunctionOf knows, b / x, quantize,
-// threshold and dequantize. So a pass can follow any graph of such nodes by value.
+// Every op on single elements has one: those of Steps and of FunctionOf, b / x, quantize, threshold
+// and dequantize. So a pass can follow any graph of such nodes by value.
 func ElementFunction(g *Graph, n *Node) func(o int, x []float32) float32 {
 	if f, operands, ok := FunctionOf(n); ok {
 		exact := func(v float32) float32 { return v }
@@ -96,7 +98,8 @@ func (a *ThresholdAttrs) Reaches(x, t float32) bool {
 	return x >= t || a.NotLess && !(x < t)
 }
 
-// Level is the level of x in channel o by thresholds, the weight; of bipolar_inv that which bipolar has.
+// Level is the level of x in channel o by thresholds, the weight; of bipolar_inv that which bipolar
+// has.
 func (a *ThresholdAttrs) Level(thresholds *Tensor, o int, x float32) int {
 	n, c := 0, thresholds.Shape[1]
 	for i := range thresholds.Shape[0] {
@@ -110,8 +113,8 @@ func (a *ThresholdAttrs) Level(thresholds *Tensor, o int, x float32) int {
 // Truths is the type of truth values.
 func Truths() scalar.LevelType { return scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1} }
 
-// repeated is the shape of tensors of one rank whose axes of extent 1 are repeated.
-func (g *Graph) repeated(n *Node, in []*Value) ([]int, error) {
+// broadcastShape is the common shape of tensors of one rank, where axes of extent 1 are repeated.
+func (g *Graph) broadcastShape(n *Node, in []*Value) ([]int, error) {
 	shape := slices.Clone(in[0].Shape)
 	for _, y := range in[1:] {
 		ok := len(y.Shape) == len(shape)
@@ -120,7 +123,8 @@ func (g *Graph) repeated(n *Node, in []*Value) ([]int, error) {
 			shape[d] = max(shape[d], y.Shape[d])
 		}
 		if !ok {
-			return nil, g.Errorf(n, "only axes of extent 1 are repeated; reshape the input with fewer axes", "inputs have shapes %s, want equal ones", shapesOf(in))
+			return nil, g.Errorf(n, "only axes of extent 1 are repeated; reshape the input with fewer axes",
+				"inputs have shapes %s, want equal ones", shapesOf(in))
 		}
 	}
 	return shape, nil
@@ -141,19 +145,20 @@ func shapesOf(in []*Value) string {
 	return s
 }
 
-// inferFunction infers n, whose inputs in are the first operands of f.
+// inferFunction infers n; in, its inputs, are the first operands of f.
 func (g *Graph) inferFunction(n *Node, in []*Value, f scalar.Function) (*Value, error) {
 	_, truths := f.Arguments()
 	for i, x := range in {
 		if i < truths {
 			if x.Enc != ir.Unipolar || x.Bits != 1 {
-				return nil, g.Errorf(n, "make truth values with a comparison, or with quantize", "input %q is %s, want truth values: unipolar levels of 1 bit", x.Name, x.LevelType)
+				return nil, g.Errorf(n, "make truth values with a comparison, or with quantize",
+					"input %q is %s, want truth values: unipolar levels of 1 bit", x.Name, x.LevelType)
 			}
 		} else if err := g.needFloat(n, x); err != nil {
 			return nil, err
 		}
 	}
-	shape, err := g.repeated(n, in)
+	shape, err := g.broadcastShape(n, in)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +179,9 @@ func inferLogic(g *Graph, n *Node, in []*Value, _ *NoAttrs, f scalar.Function) (
 func inferWhere(g *Graph, n *Node, in []*Value, _ *WhereAttrs, f scalar.Function) (*Value, error) {
 	want := 3 - len(n.Weights)
 	if len(in) != want {
-		return nil, g.Errorf(n, "the inputs are the condition, a and b; weights \"a\" and \"b\" take the places of the last two", "has %s and %s, want 3 in all", human.Count(len(in), "input"), human.Count(len(n.Weights), "weight"))
+		const help = "the inputs are the condition, a and b; weights \"a\" and \"b\" take the places of the last two"
+		return nil, g.Errorf(n, help, "has %s and %s, want 3 in all",
+			human.Count(len(in), "input"), human.Count(len(n.Weights), "weight"))
 	}
 	out, err := g.inferFunction(n, in, f)
 	for _, key := range []string{"a", "b"} {

@@ -9,10 +9,10 @@ import (
 
 // The ops below are made by fusedglue, never by an importer.
 
-// FusedConv is op "bconv2d" or "fconv2d": a convolution or dense layer (a 1x1 convolution of a 1x1 image) with everything up to
-// the next tensor in memory folded into its epilogue. Op "window_sum" is a bconv2d whose weights are all 1, which another
-// one needs (Window). A bconv2d is over integers: its weights, its
-// input and so its sums are, whatever will stand for them on a machine (lower/layout).
+// FusedConv is op "bconv2d" or "fconv2d": a convolution or dense layer (a 1x1 convolution of a 1x1
+// image). Its epilogue takes in every op up to the next tensor in memory. Op "window_sum" is a
+// bconv2d with all weights 1, which another one needs (Window). The weights, input and sums of a
+// bconv2d are integers; lower/layout chooses their form on a machine.
 type FusedConv struct {
 	KH, KW, SH, SW int
 	DH, DW, Groups int     // dilations and groups; 0 counts as 1
@@ -23,20 +23,22 @@ type FusedConv struct {
 	X, W Integers
 	// Ints are the weights of bconv2d, [KH, KW, In/Groups, Out].
 	Ints Numbers
-	// WeightBits and WeightEnc ("bipolar", "ternary" or "affine") are what the model's weights are (bconv2d).
+	// WeightBits and WeightEnc ("bipolar", "ternary" or "affine") are those of the model's weights
+	// (bconv2d).
 	WeightBits int
 	WeightEnc  string
-	// PadValue is the integer that positions outside the image count as (bconv2d): 0, even if it is none of X, or one of X.
+	// PadValue is the integer that positions outside the image count as (bconv2d): 0, even if it is
+	// none of X, or one of X.
 	PadValue int
-	// Add [Out], or nil, is added to the sums, in integers (bconv2d). What the epilogue has of a sum includes it; thresholds, which
-	// could, do without it.
+	// Add [Out], or nil, is added to the sums, in integers (bconv2d). The epilogue's functions of a
+	// sum include it, thresholds as well.
 	Add []int32
 	// Alpha [Out] is the real value of the weight 1 (bconv2d).
 	Alpha []float64
 
-	// Window, or nil: the weights have an offset (bconv2d). The node's second input, [B, OH, OW, Groups], has the sums of the
-	// input's integers in each window. The steps begin with fma(that, Offset[o], f32(a) * Scale[o]), where there is no Mul for
-	// the scale among them.
+	// Window, or nil: the weights have an offset (bconv2d). The node's second input, [B, OH, OW,
+	// Groups], holds the sums of the input's integers in each window. The steps begin with
+	// fma(window sum, Offset[o], f32(a) * Scale[o]), unless a Mul among them applies the scale.
 	Window *Window
 
 	WFloat []float32 // fconv2d: [KH, KW, In/Groups, Out]
@@ -47,18 +49,21 @@ type FusedConv struct {
 	Pool     *PoolAttrs // max-pool of the levels that the epilogue makes; kernel = strides, no padding
 }
 
-// Window is what the sums of a layer's windows are multiplied by, [Out] each.
+// Window has the factors of the sums of a layer's windows, [Out] each.
 type Window struct{ Scale, Offset []float32 }
 
-// Epilogue is what happens to an accumulator before it is stored. Exactly one of Thresholds, Shift, Scale and Steps' form is
-// used: integer thresholds, integer add-then-shift, integer products and quotients, or floats: steps, joins, and levels of what these make.
+// Epilogue turns an accumulator into the stored element. It has exactly one form: integer
+// Thresholds, integer add-then-shift (Shift), integer products and quotients (Scale), or floats:
+// steps, joins, and a quantizer of their result.
 type Epilogue struct {
 	OutBits int // bit planes written; 0 = f32
 	OutEnc  ir.EncodingKind
 
-	// Thresholds [2^OutBits-1][Out], bconv2d: level >= j iff the sum of channel o is at least Thresholds[j-1][o]. Where Falling[o]
-	// is set ([Out], or nil for no channel), it is the negated sum that is compared, so that the level falls as the sum grows.
-	// Border [classes*Out], or nil, is added to the sum before: element k*Out + o where the position is of class k (Borders).
+	// Thresholds [2^OutBits-1][Out], bconv2d: level >= j iff the sum of channel o is at least
+	// Thresholds[j-1][o]. Where Falling[o] is set, the negated sum is compared, so that the level
+	// falls as the sum grows. Falling is [Out], or nil for no channel. Border [classes*Out], or
+	// nil, is added to the sum before: element k*Out + o where the position is of class k
+	// (Borders).
 	Thresholds [][]int32
 	Falling    []bool
 	Border     []int32
@@ -69,15 +74,17 @@ type Epilogue struct {
 	// Scale, bconv2d: the level of the sum.
 	Scale *ScaleSums
 
-	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d). Vectors of those of a bconv2d may have
-	// an element for each class of positions and channel.
+	// Steps on f32, applied in order to f32(a) (bconv2d) or to the accumulator (fconv2d). Vectors
+	// of those of a bconv2d may have an element for each class of positions and channel.
 	Steps []scalar.Step
-	// Joins, in order, come behind Steps: what these have made meets other tensors.
+	// Joins, in order, come behind Steps: functions of their result and another tensor.
 	Joins []Join
-	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits > 0 with floats). Infinities
-	// are allowed; NaN stands for a level that no value reaches, and those above it.
+	// Levels, ascending, 2^OutBits-1 values: level >= j iff the float value >= Levels[j-1] (OutBits
+	// > 0 with floats). Infinities are allowed; NaN stands for a level that no value reaches, and
+	// those above it.
 	Levels []float32
-	// LevelRows are Levels that differ from channel to channel, [2^OutBits-1][Out], in their place: parameters like Thresholds.
+	// LevelRows are Levels that differ from channel to channel, [2^OutBits-1][Out], in their place:
+	// parameters like Thresholds.
 	LevelRows [][]float32
 	// Quantizer makes levels of OutBits and OutEnc by its formula, in the place of both.
 	Quantizer *scalar.Quantizer
@@ -86,8 +93,9 @@ type Epilogue struct {
 // Others are the tensors that a's joins meet, in their order: the last inputs of its node n.
 func (a *FusedConv) Others(n *Node) []string { return n.Inputs[len(n.Inputs)-len(a.Epilogue.Joins):] }
 
-// Join is a function of two numbers: of the float that an accumulator has become, and of the element of the same position of another
-// tensor (Others): f32, or levels, which count as their real values. Its axes of extent 1 are repeated.
+// Join is a function of two numbers: of the float that an accumulator has become, and of the
+// element of the same position of another tensor (Others): f32, or levels, which count as their
+// real values. Its axes of extent 1 are repeated.
 type Join struct {
 	Function scalar.Function
 	Reverse  bool          // the other tensor's element is the first of the two
@@ -104,7 +112,8 @@ func (e *Epilogue) Floats() []scalar.Step {
 	return all
 }
 
-// AddSteps puts float steps behind those that there are. Attributes are shared, so nothing that was there is written to.
+// AddSteps puts float steps behind those that there are. Attributes are shared, so nothing that was
+// there is written to.
 func (e *Epilogue) AddSteps(steps []scalar.Step) {
 	if len(e.Joins) == 0 {
 		e.Steps = append(slices.Clone(e.Steps), steps...)
@@ -115,11 +124,11 @@ func (e *Epilogue) AddSteps(steps []scalar.Step) {
 	last.Steps = append(slices.Clone(last.Steps), steps...)
 }
 
-// ShiftAdd is Riptide's glue in integers: level = clip(((a << Left[o]) + Add[o]) >> Right[o], Low[o], top), one entry for each
-// channel. Left may be nil (0), and so may Low (0).
+// ShiftAdd is Riptide's glue in integers: level = clip(((a << Left[o]) + Add[o]) >> Right[o],
+// Low[o], top), one entry for each channel. Left and Low may be nil (0).
 type ShiftAdd struct{ Left, Add, Right, Low []int32 }
 
-// Level is that of integer a in channel o, in levels of so many bits.
+// Level is the level of integer a in channel o, of the given bits.
 func (s *ShiftAdd) Level(o int, a int64, bits int) int {
 	low := int64(0)
 	if s.Left != nil {
@@ -131,8 +140,8 @@ func (s *ShiftAdd) Level(o int, a int64, bits int) int {
 	return int(max(low, min((a+int64(s.Add[o]))>>s.Right[o], int64(1)<<bits-1)))
 }
 
-// ScaleSums is the glue of integer layers that requantize in integers (IntegerAttrs): level = clip(product or quotient of the sum, + Zero)
-// to Low..High.
+// ScaleSums is the glue of integer layers that requantize in integers (IntegerAttrs): level =
+// clip(product or quotient of the sum, + Zero) to Low..High.
 type ScaleSums struct {
 	By              []FixedPoint // [Out]; nil for a quotient
 	Count           int          // of the mean
@@ -153,12 +162,14 @@ func (s *ScaleSums) Level(o int, a int64) int {
 	return int(max(int64(s.Low), min(v+int64(s.Zero), int64(s.High))))
 }
 
-// ShiftLevels is op "shift_levels": Shift of each element of a tensor of levels, or of one of sums, integers in f32, that no bitserial
-// layer could take in. The result's type says the levels' bits and encoding.
+// ShiftLevels is op "shift_levels": Shift of each element of a tensor of levels, or of one of sums,
+// integers in f32, that no bitserial layer could take in. The result's type says the levels' bits
+// and encoding.
 type ShiftLevels struct{ Shift *ShiftAdd }
 
-// LevelThresholds is op "level_thresholds": the levels that a quantizer makes of other levels' real values. The level of an element is
-// the number of Thresholds, [count][C] or [count][1], ascending, that the integer of the element reaches.
+// LevelThresholds is op "level_thresholds": the levels that a quantizer makes of other levels' real
+// values. The level of an element is the number of Thresholds, [count][C] or [count][1], ascending,
+// that the integer of the element reaches.
 type LevelThresholds struct{ Thresholds [][]int32 }
 
 // Elementwise is op "eltwise": float steps, in order, that no layer before them could take in.

@@ -48,7 +48,8 @@ func (a *FusedConv) GroupIn() int { return a.In / a.GroupCount() }
 // GroupOut is the number of output channels of one group.
 func (a *FusedConv) GroupOut() int { return a.Out / a.GroupCount() }
 
-// Depthwise reports whether each of several output channels reads the input channel of its number, and no other.
+// Depthwise reports whether each of several output channels reads the input channel of its number,
+// and no other.
 func (a *FusedConv) Depthwise() bool {
 	return a.GroupCount() > 1 && a.GroupIn() == 1 && a.GroupOut() == 1
 }
@@ -56,11 +57,12 @@ func (a *FusedConv) Depthwise() bool {
 // Products is the number of products in one output.
 func (a *FusedConv) Products() int { return a.KH * a.KW * a.GroupIn() }
 
-// FewerProducts is what helps layers whose sums are too large.
+// FewerProducts is the help for layers with sums that are too large.
 const FewerProducts = "cut it into layers over parts of its input, and add these"
 
-// MaxSpan is how far the smallest and the largest sum of a layer's output channel may lie apart: glue adds as much to them at most, and all stays
-// inside i32. It is half as much where sums are corrected at the borders of pictures besides.
+// MaxSpan is the largest distance between the smallest and the largest sum of a layer's output
+// channel. Glue adds at most as much again, so all stays inside i32. It is half of that where sums
+// are corrected at the borders of pictures besides.
 func MaxSpan(corrected bool) int64 {
 	if corrected {
 		return 1<<29 - 1
@@ -68,11 +70,12 @@ func MaxSpan(corrected bool) int64 {
 	return 1<<30 - 1
 }
 
-// Corrected reports whether sums over levels t are corrected where positions outside the image count as v: as what is none of the levels, or has not
-// their offset.
+// Corrected reports whether sums over levels t are corrected where positions outside the image
+// count as v: v is no level, or lacks their offset.
 func Corrected(t scalar.LevelType, v int) bool { return t.Offset != 0 || !IntegersOf(t).Has(v) }
 
-// Span is how far the smallest and the largest sum lie apart of the output channel for which that is most, of levels x and weights ints ([..., outs]).
+// Span is the largest distance between the smallest and the largest sum of an output channel, for
+// levels x and weights ints ([..., outs]).
 func Span(ints Numbers, outs int, x Integers) int64 {
 	spans := make([]int64, outs)
 	for i, w := range ints.All() {
@@ -81,8 +84,9 @@ func Span(ints Numbers, outs int, x Integers) int64 {
 	return slices.Max(spans)
 }
 
-// SumBound bounds a's sums, those of its pictures' borders included, in whatever units counts of words have them: levels count from 0, weights that
-// are not odd integers come doubled, and so do sums that exact zeros, none of the levels, are taken out of (bconv2d).
+// SumBound bounds a's sums in the units of any count of words, those at the pictures' borders
+// included. Levels count from 0 there. Weights that are not odd integers come doubled. So do sums
+// that exact zeros, which are no levels, are taken out of (bconv2d).
 func (a *FusedConv) SumBound() int64 {
 	bound := int64(a.Products()) * int64(a.X.Max-a.X.Min) / int64(a.X.Step) * int64(a.W.Largest()) * 2 / int64(a.W.Step)
 	if a.Pad.Any() && !a.X.Has(a.PadValue) {
@@ -95,7 +99,7 @@ func (a *FusedConv) SumBound() int64 {
 	return bound + 2*most
 }
 
-// Sums are the smallest and the largest sum of output channel o, with what is added to it (bconv2d).
+// Sums are the smallest and the largest sum of output channel o, with Add (bconv2d).
 func (a *FusedConv) Sums(o int) (lo, hi int64) {
 	for i := o; i < a.Ints.Len(); i += a.Out {
 		w := int64(a.Ints.At(i))
@@ -108,8 +112,9 @@ func (a *FusedConv) Sums(o int) (lo, hi int64) {
 	return lo, hi
 }
 
-// Multiplies reports whether a, with this op, multiplies its input by weights of the model. Sums of windows do not (window_sum), nor do
-// means of integers, which importers make convolutions of each channel with weights of 1.
+// Multiplies reports whether a, with this op, multiplies its input by weights of the model. Sums of
+// windows (window_sum) do not. Neither do means of integers, which importers make convolutions of
+// each channel with weights of 1.
 func (a *FusedConv) Multiplies(op string) bool {
 	if op == "window_sum" {
 		return false
@@ -118,7 +123,8 @@ func (a *FusedConv) Multiplies(op string) bool {
 	return op != "bconv2d" || !eachChannel || a.Ints.Mixed() || a.Ints.Len() > 0 && a.Ints.At(0) != 1
 }
 
-// GCD is the greatest common divisor of magnitudes, the Step of integers that are multiples of both; that of 0 and a is a.
+// GCD is the greatest common divisor of magnitudes, the Step of integers that are multiples of
+// both; that of 0 and a is a.
 func GCD(a, b int64) int64 {
 	a, b = max(a, -a), max(b, -b)
 	for b != 0 {

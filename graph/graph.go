@@ -1,6 +1,7 @@
-// Package graph is the typed layer graph between the importers and lowering. Tensors are logical: NHWC shapes with the
-// true channel count, whatever the representation in memory will be. An encoded tensor (levels of N bits) is a tensor
-// type of its own; whether it is stored as one byte a level or as packed bit planes is decided by package lower/layout.
+// Package graph is the typed layer graph between the importers and lowering. Tensors are logical:
+// NHWC shapes with the true channel count, whatever the representation in memory will be. An
+// encoded tensor (levels of N bits) is a tensor type of its own; whether it is stored as one byte a
+// level or as packed bit planes is decided by package lower/layout.
 package graph
 
 import (
@@ -13,7 +14,8 @@ import (
 	"ripc/ir"
 )
 
-// Graph is a network. Nodes are in topological order. A Builder makes it, and passes rewrite copies of their own with one.
+// Graph is a network. Nodes are in topological order. A Builder makes it, and passes rewrite copies
+// of their own with one.
 type Graph struct {
 	Name    string
 	File    string // the model file, for messages
@@ -21,8 +23,9 @@ type Graph struct {
 	Outputs []string
 	Nodes   []*Node
 	Values  map[string]*Value // every tensor, by name
-	// Roundings are what recognition took for few bits though the file's floats differ from them by rounding: quantizers
-	// (WhyFolded, WhyFoldedSign), weights (WhyFewFolded) and sums (WhyFoldedSum). Where names the node. Reports list them.
+	// Roundings lists quantizers (WhyFolded, WhyFoldedSign), weights (WhyFewFolded) and sums
+	// (WhyFoldedSum) that recognition took for few bits though the file's floats differ from them
+	// by rounding. Where names the node. Reports list them.
 	Roundings []Verdict
 }
 
@@ -35,12 +38,13 @@ type Value struct {
 	scalar.LevelType
 	// Whole says that the numbers are i32 integers, as argmax makes them, and no f32.
 	Whole bool
-	// Declared is the type that the file says the values of an f32 input have, in the file's words. Reasons name it, nothing else
-	// depends on it. Tensors that nodes make have none.
+	// Declared is the type that the file gives for the values of an f32 input, in the file's words.
+	// Reasons name it; no other code depends on it. Tensors that nodes make have none.
 	Declared string
 	// View says how the caller sees levels at the interface.
 	View View
-	// Note is a remark of the user or the importer on an input. Reports show it, and no code reads it.
+	// Note is a remark of the user or the importer on an input. Reports show it, and no code reads
+	// it.
 	Note string
 }
 
@@ -54,10 +58,8 @@ const (
 	IntWords             // planes of 1 bit without their axis, as int32 words [..., ceil(C/32)], as Larq has them
 )
 
-func viewNames() []string { return []string{"bytes", "planes", "int_words"} }
-
 // String names the view.
-func (v View) String() string { return enum.Name(viewNames(), v) }
+func (v View) String() string { return enum.Name([]string{"bytes", "planes", "int_words"}, v) }
 
 // DType is the type of the elements that the caller sees.
 func (v *Value) DType() ir.Type {
@@ -99,12 +101,13 @@ type Node struct {
 	Attrs   any
 	Weights map[string]*Tensor
 	Pos     ir.Pos
-	// Verdict is what became of the layer, and why, as far as it is decided.
+	// Verdict is the kind of layer that passes decided on so far, and the reason.
 	Verdict Verdict
-	// Part is of the parts of a layer, which recognition makes. Counts and float twins depend on it, and no result does.
+	// Part says which layer of the model this node is a part of, where recognition split one.
+	// Counts and float twins depend on it, and no result does.
 	Part Part
-	// Note is a remark of the user or the importer on the layer, which goes with it to its stage. Reports show it, and no
-	// code reads it.
+	// Note is a remark of the user or the importer on the layer, which goes with it to its stage.
+	// Reports show it, and no code reads it.
 	Note string
 }
 
@@ -136,7 +139,8 @@ func Elems(shape []int) int {
 	return n
 }
 
-// LayoutOf is the layout that a shape has unless a model says otherwise: that of images and of rows of features, else none.
+// LayoutOf is the layout that a shape has unless a model says otherwise: that of images and of rows
+// of features, else none.
 func LayoutOf(shape []int) string {
 	switch len(shape) {
 	case 2:
@@ -147,8 +151,8 @@ func LayoutOf(shape []int) string {
 	return ""
 }
 
-// Clone copies g so that nodes and values of the copy can be changed. Attributes and the weights themselves are shared: they
-// are replaced, never written to.
+// Clone copies g so that nodes and values of the copy can be changed. Attributes and the weights
+// themselves are shared: they are replaced, never written to.
 func (g *Graph) Clone() *Graph {
 	c := *g
 	c.Nodes, c.Values, c.Roundings = nil, map[string]*Value{}, slices.Clone(g.Roundings)

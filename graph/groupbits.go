@@ -1,13 +1,15 @@
 package graph
 
-// maxInputGroups bounds the groups of input channels that have scales of their own, and leastGroup the channels of one.
+// maxInputGroups bounds the groups of input channels that have scales of their own, and leastGroup
+// the channels of one.
 const (
 	maxInputGroups = 32
 	leastGroup     = 8
 )
 
-// InputGroups splits the input channels of weights w ([..., I, O]) into the fewest groups whose weights have few bits, with scales
-// for each group, as blocks of quantized weights have. groups is 0 if there is no such split. few are the bits of the first group.
+// InputGroups splits the input channels of weights w ([..., I, O]) into the fewest groups that have
+// few bits each, as blocks of quantized weights have. Each group has its own scales. groups is 0 if
+// there is no such split. few are the bits of the first group.
 func InputGroups(w *Tensor) (groups int, few *FewBits) {
 	in := w.Shape[len(w.Shape)-2]
 	first := w.filter(0)
@@ -34,7 +36,7 @@ next:
 	return 0, nil
 }
 
-// InputGroup is group g of so many of the input channels of weights w ([..., I, O]).
+// InputGroup is group g of the input channels of weights w ([..., I, O]), of groups in all.
 func (t *Tensor) InputGroup(g, groups int) *Tensor {
 	n := len(t.Shape)
 	in, outs := t.Shape[n-2], t.Shape[n-1]
@@ -48,8 +50,9 @@ func (t *Tensor) InputGroup(g, groups int) *Tensor {
 	return &Tensor{Shape: append(append([]int{}, t.Shape[:n-2]...), size, outs), Data: NumbersOf(part)}
 }
 
-// Meant is the type of the few bits that the weights w ([..., I, O]) of a layer are meant to have, of both signs: as they are, but for
-// rounding, as a sum of weights of 1 bit, or with scales for groups of input channels. ok is false if they are real weights.
+// Meant is the type of the few bits that the weights w ([..., I, O]) of a layer are meant to have,
+// of both signs. They have it as they are, up to rounding, as a sum of weights of 1 bit, or with
+// scales for groups of input channels. ok is false for real weights.
 func Meant(w *Tensor) (bits int, enc string, ok bool) {
 	few, _ := DecomposeFew(w)
 	if few == nil {

@@ -1,12 +1,14 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 )
 
-// MaxSorted is the most elements that a top_k may look at: each row as often as elements are taken of it.
+// MaxSorted is the most elements that a top_k may look at: each row as often as elements are taken
+// of it.
 const MaxSorted = 1 << 34
 
 // MaxRank is the most axes that a tensor may have, MaxElems the most elements.
@@ -15,9 +17,10 @@ const (
 	MaxElems = 1 << 28
 )
 
-// Infer computes the output tensor of n from its inputs' tensors, and checks ranks, types, attributes and weight shapes. The
-// tensor has no name; the caller sets it. attrs are n's with the numbers of padding resolved: n's own, which are not written
-// to, or a copy. (A Builder does all this.)
+// Infer computes the output tensor of n from its inputs' tensors, and checks ranks, types,
+// attributes and weight shapes. The tensor has no name; the caller sets it. attrs are n's with the
+// numbers of padding resolved: n's own, which are not written to, or a copy. (A Builder does all
+// this.)
 func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 	in := make([]*Value, len(n.Inputs))
 	for i, name := range n.Inputs {
@@ -43,7 +46,7 @@ func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 		}
 	}
 	m := *n
-	m.Attrs = unresolved(n.Attrs)
+	m.Attrs = cloneAttrs(n.Attrs)
 	if v, err = o.infer(g, &m, in); err != nil {
 		return nil, nil, err
 	}
@@ -54,8 +57,9 @@ func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 	return v, m.Attrs, nil
 }
 
-// unresolved is a copy of attributes with padding, which inference resolves, and other attributes as they are.
-func unresolved(attrs any) any {
+// cloneAttrs is a copy of attributes with padding, which inference resolves, and other attributes
+// as they are.
+func cloneAttrs(attrs any) any {
 	switch a := attrs.(type) {
 	case *Conv2DAttrs:
 		b := *a
@@ -71,63 +75,42 @@ func unresolved(attrs any) any {
 }
 
 // inferMap is for ops that map each f32 element to one.
-func inferMap(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) { return g.mapped(n, x) }
+func inferMap(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) { return g.floatLike(n, x) }
 
-// mapped is an f32 tensor like x, which is one too.
-func (g *Graph) mapped(n *Node, x *Value) (*Value, error) {
-	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}, g.needFloat(n, x)
+// floatLike is an f32 tensor of x's shape, if x is one and none of the checks failed.
+func (g *Graph) floatLike(n *Node, x *Value, checks ...error) (*Value, error) {
+	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}, cmp.Or(append(checks, g.needFloat(n, x))...)
 }
 
 func inferPRelu(g *Graph, n *Node, x *Value, _ *PReluAttrs) (*Value, error) {
-	if err := g.needWeight(n, "alpha", []int{x.Channels()}); err != nil {
-		return nil, err
-	}
-	return g.mapped(n, x)
+	return g.floatLike(n, x, g.needWeight(n, "alpha", []int{x.Channels()}))
 }
 
 func inferBatchNorm(g *Graph, n *Node, x *Value, a *BatchNormAttrs) (*Value, error) {
-	if err := g.checkNorm(n, x, a.Epsilon, "gamma", "beta", "mean", "var"); err != nil {
-		return nil, err
-	}
-	return g.mapped(n, x)
+	return g.floatLike(n, x, g.checkNorm(n, x, a.Epsilon, "gamma", "beta", "mean", "var"))
 }
 
 func inferClip(g *Graph, n *Node, x *Value, a *ClipAttrs) (*Value, error) {
 	if !(a.Min <= a.Max) || math.IsInf(a.Min, 1) || math.IsInf(a.Max, -1) {
 		return nil, g.Errorf(n, "want min <= max", "clips to %g..%g", a.Min, a.Max)
 	}
-	return g.mapped(n, x)
+	return g.floatLike(n, x)
 }
 
 func inferHardSigmoid(g *Graph, n *Node, x *Value, a *HardSigmoidAttrs) (*Value, error) {
-	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
-		return nil, err
-	}
-	if err := g.checkFinite(n, "beta", a.Beta); err != nil {
-		return nil, err
-	}
-	return g.mapped(n, x)
+	return g.floatLike(n, x, g.checkFinite(n, "alpha", a.Alpha), g.checkFinite(n, "beta", a.Beta))
 }
 
 func inferElu(g *Graph, n *Node, x *Value, a *EluAttrs) (*Value, error) {
-	if err := g.checkFinite(n, "alpha", a.Alpha); err != nil {
-		return nil, err
-	}
-	return g.mapped(n, x)
+	return g.floatLike(n, x, g.checkFinite(n, "alpha", a.Alpha))
 }
 
 func inferRound(g *Graph, n *Node, x *Value, a *RoundAttrs) (*Value, error) {
-	if err := g.checkRounding(n, a.Mode); err != nil {
-		return nil, err
-	}
-	return g.mapped(n, x)
+	return g.floatLike(n, x, g.checkRounding(n, a.Mode))
 }
 
 func inferFakeQuant(g *Graph, n *Node, x *Value, a *FakeQuantAttrs) (*Value, error) {
-	if err := g.checkFakeQuant(n, x, a); err != nil {
-		return nil, err
-	}
-	return g.mapped(n, x)
+	return g.floatLike(n, x, g.checkFakeQuant(n, x, a))
 }
 
 func inferGlobalPool(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
@@ -141,7 +124,7 @@ func inferFlatten(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
 	if len(x.Shape) < 2 {
 		return nil, g.Errorf(n, "use reshape", "input has shape %v, want 2 axes or more", x.Shape)
 	}
-	return x.moved([]int{x.Shape[0], x.Elems() / x.Shape[0]}), nil
+	return x.reshaped([]int{x.Shape[0], x.Elems() / x.Shape[0]}), nil
 }
 
 func inferDequantize(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
@@ -168,7 +151,8 @@ func inferTopK(g *Graph, n *Node, x *Value, a *TopKAttrs) (*Value, error) {
 		return nil, g.Errorf(n, "", "k is %d; the last axis of %v has %d elements", a.K, x.Shape, c)
 	}
 	if rows := x.Elems() / c; int64(a.K)*int64(c) > MaxSorted/int64(rows) {
-		return nil, g.Errorf(n, "ask for fewer elements", "takes the %d first of %d elements of %d rows: more than %d steps", a.K, c, rows, int64(MaxSorted))
+		return nil, g.Errorf(n, "ask for fewer elements",
+			"takes the %d first of %d elements of %d rows: more than %d steps", a.K, c, rows, int64(MaxSorted))
 	}
 	shape := slices.Clone(x.Shape)
 	shape[len(shape)-1] = a.K
@@ -192,8 +176,8 @@ func inferConcat(g *Graph, n *Node, in []*Value, _ *ConcatAttrs) (*Value, error)
 	last := len(out.Shape) - 1
 	for _, x := range in[1:] {
 		if x.View != out.View {
-			out = *out.moved(out.Shape) // only what the caller sees of them differs
-			x = x.moved(x.Shape)
+			out = *out.reshaped(out.Shape) // only what the caller sees of them differs
+			x = x.reshaped(x.Shape)
 		}
 		if len(x.Shape) != len(out.Shape) || x.LevelType != out.LevelType {
 			return nil, g.Errorf(n, "quantize the inputs alike", "inputs differ in rank, type, encoding, bits, scale, zero point or offset")

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"math"
-	"slices"
 
 	"ripc/graph/scalar"
 	"ripc/internal/human"
@@ -20,9 +19,9 @@ func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Fu
 	case len(in) == 2 && in[0].Encoded() && in[1].Encoded() && (f == scalar.Plus || f == scalar.Minus):
 		return g.sumOfLevels(n, in, f == scalar.Minus)
 	case len(in) == 1 && in[0].Encoded() && (f == scalar.Times || f == scalar.Over && !a.Reverse):
-		return g.scaled(n, in[0], f == scalar.Over)
+		return g.scaleLevels(n, in[0], f == scalar.Over)
 	case len(in) == 1 && in[0].Encoded() && (f == scalar.Plus || f == scalar.Minus && !a.Reverse):
-		return g.shifted(n, in[0], f == scalar.Minus)
+		return g.shiftLevels(n, in[0], f == scalar.Minus)
 	}
 	out, err := g.inferFunction(n, in, f)
 	if err == nil && len(in) == 1 {
@@ -31,15 +30,17 @@ func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Fu
 	return out, err
 }
 
-// OfLevels reports whether n is an op of two tensors, or of one and a number, that computes with levels in integers.
+// OfLevels reports whether n is an op of two tensors, or of one and a number, that computes with
+// levels in integers.
 func OfLevels(g *Graph, n *Node) bool {
 	_, binary := n.Attrs.(*BinaryOpAttrs)
 	return binary && g.Value(n.Inputs[0]).Encoded()
 }
 
-// sumOfLevels are the levels that those of two tensors add up to, or that their difference has.
+// sumOfLevels is the type of the levels that those of two tensors add up to, or that their
+// difference has.
 func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
-	shape, err := g.repeated(n, in)
+	shape, err := g.broadcastShape(n, in)
 	if err != nil {
 		return nil, err
 	}
@@ -50,29 +51,28 @@ func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
 		return nil, g.Errorf(n, "quantize both with scales whose quotient is a power of two, or put dequantize nodes before it",
 			"inputs %q and %q hold levels of scales %g and %g, which add up to no levels", x.Name, y.Name, x.Scale, y.Scale)
 	case fault == scalar.SumTooWide:
-		return nil, g.Errorf(n, "use fewer bits, or put dequantize nodes before it", "the levels of inputs %q and %q add up to levels of %d bits, want at most %d",
+		return nil, g.Errorf(n, "use fewer bits, or put dequantize nodes before it",
+			"the levels of inputs %q and %q add up to levels of %d bits, want at most %d",
 			x.Name, y.Name, s.Type.Bits, scalar.MaxLevelBits)
 	case fault != scalar.SumExact || !(s.Type.Scale >= MinScale && s.Type.Scale <= MaxScale):
-		return nil, g.Errorf(n, "", "inputs %q and %q hold levels of scales %g and %g: want %g to %g", x.Name, y.Name, x.Scale, y.Scale, MinScale, MaxScale)
+		return nil, g.Errorf(n, "", "inputs %q and %q hold levels of scales %g and %g: want %g to %g",
+			x.Name, y.Name, x.Scale, y.Scale, MinScale, MaxScale)
 	}
 	return &Value{Shape: shape, Layout: x.Layout, LevelType: s.Type}, nil
 }
 
-// shifted is x, levels, plus a number, or minus one: the same levels with another offset or zero point.
-func (g *Graph) shifted(n *Node, x *Value, minus bool) (*Value, error) {
-	if err := g.needVector(n, "b", x.Channels()); err != nil {
+// shiftLevels is x, levels, plus a number, or minus one: the same levels with another offset or zero
+// point.
+func (g *Graph) shiftLevels(n *Node, x *Value, minus bool) (*Value, error) {
+	v, err := g.levelOperand(n, x, "one number may be added to levels, which changes their offset",
+		func(v float64) bool { return v-v == 0 })
+	if err != nil {
 		return nil, err
-	}
-	b := n.Weights["b"].Data.Floats()
-	v := float64(b[0])
-	if slices.ContainsFunc(b, func(v float32) bool { return v != b[0] }) || v-v != 0 {
-		return nil, g.Errorf(n, "one number may be added to levels, which changes their offset; for all else put a dequantize node before it",
-			"input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
 	}
 	if minus {
 		v = -v
 	}
-	out := x.moved(x.Shape)
+	out := x.reshaped(x.Shape)
 	out.Layout, out.LevelType = x.Layout, x.Plus(v)
 	if !(math.Abs(out.Offset) <= MaxScale) {
 		return nil, g.Errorf(n, "", "offset %g: want -%g to %g", out.Offset, MaxScale, MaxScale)
@@ -80,24 +80,35 @@ func (g *Graph) shifted(n *Node, x *Value, minus bool) (*Value, error) {
 	return out, nil
 }
 
-// scaled is x, levels, times a number above 0, or divided by it: the same levels with another scale.
-func (g *Graph) scaled(n *Node, x *Value, divided bool) (*Value, error) {
-	if err := g.needVector(n, "b", x.Channels()); err != nil {
+// scaleLevels is x, levels, times a number above 0, or divided by it: the same levels with another
+// scale.
+func (g *Graph) scaleLevels(n *Node, x *Value, divided bool) (*Value, error) {
+	f, err := g.levelOperand(n, x, "levels may be multiplied by one number above 0, which changes their scale",
+		func(v float64) bool { return v > 0 })
+	if err != nil {
 		return nil, err
-	}
-	b := n.Weights["b"].Data.Floats()
-	f := float64(b[0])
-	if slices.ContainsFunc(b, func(v float32) bool { return v != b[0] }) || !(f > 0) {
-		return nil, g.Errorf(n, "levels may be multiplied by one number above 0, which changes their scale; for all else put a dequantize node before it",
-			"input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
 	}
 	if divided {
 		f = 1 / f
 	}
-	out := x.moved(x.Shape)
+	out := x.reshaped(x.Shape)
 	out.Layout, out.LevelType = x.Layout, x.Times(f)
 	if !(out.Scale >= MinScale && out.Scale <= MaxScale) {
 		return nil, g.Errorf(n, "", "scale %g: want %g to %g", out.Scale, MinScale, MaxScale)
 	}
 	return out, nil
+}
+
+// levelOperand returns the value of weight "b", which must be one allowed number for all channels
+// of levels x. rule says so in the error's help.
+func (g *Graph) levelOperand(n *Node, x *Value, rule string, allows func(v float64) bool) (float64, error) {
+	if err := g.needVector(n, "b", x.Channels()); err != nil {
+		return 0, err
+	}
+	b := n.Weights["b"].Data
+	if v := float64(b.At(0)); allows(v) && !b.Mixed() {
+		return v, nil
+	}
+	return 0, g.Errorf(n, rule+"; for all else put a dequantize node before it",
+		"input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
 }

@@ -29,7 +29,7 @@ func inferDepthToSpace(g *Graph, n *Node, x *Value, a *BlockAttrs) (*Value, erro
 	if err := g.checkSize(n, "output of ", []int{s[1], b[0], s[2], b[1]}); err != nil {
 		return nil, err
 	}
-	return x.moved([]int{s[0], s[1] * b[0], s[2] * b[1], s[3] / b[0] / b[1]}), g.needOrder(n, a)
+	return x.reshaped([]int{s[0], s[1] * b[0], s[2] * b[1], s[3] / b[0] / b[1]}), g.needOrder(n, a)
 }
 
 func inferSpaceToDepth(g *Graph, n *Node, x *Value, a *BlockAttrs) (*Value, error) {
@@ -40,7 +40,7 @@ func inferSpaceToDepth(g *Graph, n *Node, x *Value, a *BlockAttrs) (*Value, erro
 	if s[1]%b[0] != 0 || s[2]%b[1] != 0 {
 		return nil, g.Errorf(n, "pad or slice the image before it", "blocks of %d by %d do not divide the image %v", b[0], b[1], s)
 	}
-	return x.moved([]int{s[0], s[1] / b[0], s[2] / b[1], s[3] * b[0] * b[1]}), g.needOrder(n, a)
+	return x.reshaped([]int{s[0], s[1] / b[0], s[2] / b[1], s[3] * b[0] * b[1]}), g.needOrder(n, a)
 }
 
 func inferResize(g *Graph, n *Node, x *Value, a *ResizeAttrs) (*Value, error) {
@@ -51,5 +51,5 @@ func inferResize(g *Graph, n *Node, x *Value, a *ResizeAttrs) (*Value, error) {
 	if err := g.checkSize(n, "output of ", []int{s[1], f[0], s[2], f[1]}); err != nil {
 		return nil, err
 	}
-	return x.moved([]int{s[0], s[1] * f[0], s[2] * f[1], s[3]}), nil
+	return x.reshaped([]int{s[0], s[1] * f[0], s[2] * f[1], s[3]}), nil
 }

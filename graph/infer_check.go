@@ -24,23 +24,15 @@ func (g *Graph) needWeight(n *Node, key string, shape []int) error {
 	return nil
 }
 
-// needWeights is needWeight for several weights of one shape.
-func (g *Graph) needWeights(n *Node, shape []int, keys ...string) error {
-	for _, key := range keys {
-		if err := g.needWeight(n, key, shape); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // checkNorm wants weights of normalization, with variances that have a square root to divide by.
 func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) error {
 	if !(epsilon >= 0 && epsilon <= MaxScale) {
 		return g.Errorf(n, "", "epsilon %g: want 0 to %g", epsilon, MaxScale)
 	}
-	if err := g.needWeights(n, []int{x.Channels()}, keys...); err != nil {
-		return err
+	for _, key := range keys {
+		if err := g.needWeight(n, key, []int{x.Channels()}); err != nil {
+			return err
+		}
 	}
 	for c, v := range n.Weights["var"].Data.All() {
 		if !(v >= 0 && float64(v)+epsilon > 0) {
@@ -50,8 +42,8 @@ func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) er
 	return nil
 }
 
-// NotFinite finds an element of a weight that is not a number or, except in thresholds, constants and operands, infinite; -1
-// if there is none.
+// NotFinite finds an element of a weight that is not a number or, except in thresholds, constants
+// and operands, infinite; -1 if there is none.
 func NotFinite(op string, t *Tensor) int {
 	o := OpNamed(op)
 	infinite := o != nil && o.Infinite

@@ -29,7 +29,8 @@ func inferMatMul(g *Graph, n *Node, in []*Value, _ *NoAttrs) (*Value, error) {
 		out[d] = max(x[d], y[d])
 	}
 	if !ok {
-		return nil, g.Errorf(n, "want [..., M, K] and [..., K, N]; only axes of extent 1 are repeated", "inputs have shapes %v and %v", x, y)
+		return nil, g.Errorf(n, "want [..., M, K] and [..., K, N]; only axes of extent 1 are repeated",
+			"inputs have shapes %v and %v", x, y)
 	}
-	return (&Value{}).moved(out), nil
+	return (&Value{}).reshaped(out), nil
 }

@@ -8,7 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// The scales that a tensor may have, and the integers of a quantizer: f32 computes with them exactly or nearly so.
+// The scales that a tensor may have, and the integers of a quantizer: f32 computes with them
+// exactly or nearly so.
 const (
 	MinScale = 1e-18
 	MaxScale = 1e18
@@ -54,7 +55,8 @@ func inferQuantize(g *Graph, n *Node, x *Value, a *QuantizeAttrs) (*Value, error
 		case a.Unit || a.Enc != ir.Unipolar:
 			return nil, g.Errorf(n, "use encoding affine and give the scale", "a range of integers, but no affine levels with a scale")
 		case r.Min > r.Max || r.Max-r.Min >= 1<<a.Bits || r.Min < -maxRange || r.Max > maxRange:
-			return nil, g.Errorf(n, "want min <= max, and no more integers than levels", "range %d to %d with %d bits", r.Min, r.Max, a.Bits)
+			return nil, g.Errorf(n, "want min <= max, and no more integers than levels",
+				"range %d to %d with %d bits", r.Min, r.Max, a.Bits)
 		}
 	}
 	return out, err
@@ -75,7 +77,8 @@ func inferThreshold(g *Graph, n *Node, x *Value, a *ThresholdAttrs) (*Value, err
 		case v != v:
 			return nil, g.Errorf(n, "", "threshold %d of channel %d is NaN", i/row, i%row)
 		case i >= row && v < t.Data.At(i-row):
-			return nil, g.Errorf(n, "sort the thresholds of each channel", "thresholds %d and %d of channel %d descend: %g, %g", i/row-1, i/row, i%row, t.Data.At(i-row), v)
+			return nil, g.Errorf(n, "sort the thresholds of each channel",
+				"thresholds %d and %d of channel %d descend: %g, %g", i/row-1, i/row, i%row, t.Data.At(i-row), v)
 		}
 	}
 	return out, nil
@@ -103,17 +106,17 @@ func inferBitpack(g *Graph, n *Node, x *Value, a *BitpackAttrs) (*Value, error) 
 		return nil, g.Errorf(n, "use u32 words, which have an axis of bit planes", "int32 words of %d-bit levels", x.Bits)
 	}
 	if a.Int32 {
-		return x.viewed(IntWords), nil
+		return x.withView(IntWords), nil
 	}
-	return x.viewed(Planes), nil
+	return x.withView(Planes), nil
 }
 
 func inferUnpack(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
-	return x.viewed(Bytes), g.needEncoded(n, x)
+	return x.withView(Bytes), g.needEncoded(n, x)
 }
 
-// viewed is a tensor of x's levels, which the caller sees otherwise.
-func (v *Value) viewed(as View) *Value {
+// withView is a tensor of x's levels, which the caller sees otherwise.
+func (v *Value) withView(as View) *Value {
 	out := *v
 	out.Shape, out.View = slices.Clone(v.Shape), as
 	return &out

@@ -6,8 +6,8 @@ import (
 	"ripc/internal/human"
 )
 
-// moved is a tensor of v's elements in another shape: what the caller sees of levels is one a byte.
-func (v *Value) moved(shape []int) *Value {
+// reshaped is a tensor of v's elements in another shape. The caller sees its levels as bytes.
+func (v *Value) reshaped(shape []int) *Value {
 	out := *v
 	out.Shape, out.View, out.Layout = append([]int(nil), shape...), Bytes, LayoutOf(shape)
 	return &out
@@ -24,7 +24,7 @@ func inferConstant(g *Graph, n *Node, in []*Value, _ *ConstantAttrs) (*Value, er
 	if len(w.Shape) < 1 || len(w.Shape) > MaxRank {
 		return nil, g.Errorf(n, "a single number has shape [1]", "weight \"value\" has shape %v, want 1 to %d axes", w.Shape, MaxRank)
 	}
-	return (&Value{}).moved(w.Shape), nil
+	return (&Value{}).reshaped(w.Shape), nil
 }
 
 func inferTranspose(g *Graph, n *Node, x *Value, a *TransposeAttrs) (*Value, error) {
@@ -41,7 +41,7 @@ func inferTranspose(g *Graph, n *Node, x *Value, a *TransposeAttrs) (*Value, err
 	if len(a.Perm) != len(x.Shape) {
 		return nil, g.Errorf(n, "", "perm %v does not order the %d axes of %v", a.Perm, len(x.Shape), x.Shape)
 	}
-	out := x.moved(shape)
+	out := x.reshaped(shape)
 	if out.Layout = string(label); out.Layout != "NC" && out.Layout != "NHWC" && out.Layout != "NCHW" {
 		out.Layout = ""
 	}
@@ -68,20 +68,23 @@ func inferPad(g *Graph, n *Node, x *Value, a *SpatialPadAttrs) (*Value, error) {
 	if most := MaxElems; max(p.Top, p.Bottom, p.Left, p.Right) > most {
 		return nil, g.Errorf(n, "", "padding %s: want at most %d", p, most)
 	}
-	return x.moved([]int{x.Shape[0], x.Shape[1] + p.Top + p.Bottom, x.Shape[2] + p.Left + p.Right, x.Shape[3]}), nil
+	return x.reshaped([]int{x.Shape[0], x.Shape[1] + p.Top + p.Bottom, x.Shape[2] + p.Left + p.Right, x.Shape[3]}), nil
 }
 
 func inferSlice(g *Graph, n *Node, x *Value, a *SliceAttrs) (*Value, error) {
 	rank := len(x.Shape)
 	if len(a.Begin) != rank || len(a.Size) != rank || len(a.Stride) != rank {
-		return nil, g.Errorf(n, "", "begin, size and strides have %d, %d and %d entries, want one for each axis of %v", len(a.Begin), len(a.Size), len(a.Stride), x.Shape)
+		return nil, g.Errorf(n, "", "begin, size and strides have %d, %d and %d entries, want one for each axis of %v",
+			len(a.Begin), len(a.Size), len(a.Stride), x.Shape)
 	}
 	for d, size := range x.Shape {
-		if a.Begin[d] < 0 || a.Size[d] < 1 || a.Stride[d] < 1 || a.Stride[d] > MaxElems || a.Begin[d] >= size || (a.Size[d]-1) > (size-1-a.Begin[d])/a.Stride[d] {
-			return nil, g.Errorf(n, "", "axis %d: %d positions from %d in steps of %d do not lie in 0..%d", d, a.Size[d], a.Begin[d], a.Stride[d], size-1)
+		if a.Begin[d] < 0 || a.Size[d] < 1 || a.Stride[d] < 1 || a.Stride[d] > MaxElems ||
+			a.Begin[d] >= size || (a.Size[d]-1) > (size-1-a.Begin[d])/a.Stride[d] {
+			return nil, g.Errorf(n, "", "axis %d: %d positions from %d in steps of %d do not lie in 0..%d",
+				d, a.Size[d], a.Begin[d], a.Stride[d], size-1)
 		}
 	}
-	out := x.moved(a.Size)
+	out := x.reshaped(a.Size)
 	out.Layout = x.Layout
 	return out, nil
 }
@@ -96,5 +99,5 @@ func inferReshape(g *Graph, n *Node, x *Value, a *ReshapeAttrs) (*Value, error) 
 	if want, got := x.Elems(), (&Tensor{Shape: a.Shape}).Elems(); want != got {
 		return nil, g.Errorf(n, "", "shape %v has %s, the input's %v has %d", a.Shape, human.Count(got, "element"), x.Shape, want)
 	}
-	return x.moved(a.Shape), nil
+	return x.reshaped(a.Shape), nil
 }

@@ -1,17 +1,13 @@
 package graph
 
-import "ripc/internal/human"
+import (
+	"strings"
+
+	"ripc/internal/human"
+)
 
 func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
-	return g.inferConvOf(n, x, a, false)
-}
-
-func inferBitserialConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
-	return g.inferConvOf(n, x, a, true)
-}
-
-func (g *Graph) inferConvOf(n *Node, x *Value, a *Conv2DAttrs, bitserial bool) (*Value, error) {
-	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, layerForm{a.Binary, bitserial, a.Integer})
+	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, a.Binary, a.Integer)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +19,7 @@ func (g *Graph) inferConvOf(n *Node, x *Value, a *Conv2DAttrs, bitserial bool) (
 }
 
 // checkKernel checks the weights of a convolution over x, and gives w.
-func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, form layerForm) (*Tensor, error) {
+func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, b *BinaryAttrs, i *IntegerAttrs) (*Tensor, error) {
 	if len(x.Shape) != 4 {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
 	}
@@ -38,7 +34,7 @@ func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, for
 	if w.Shape[3]%parts != 0 {
 		return nil, g.Errorf(n, "", "%d groups do not divide the %s", parts, human.Count(w.Shape[3], "output channel"))
 	}
-	if err := g.checkForm(n, x, form, w.Shape[3]); err != nil {
+	if err := g.checkForm(n, x, b, i, w.Shape[3]); err != nil {
 		return nil, err
 	}
 	if max(dilations[0], dilations[1]) > MaxElems || min(dilations[0], dilations[1], groups) < 0 {
@@ -47,29 +43,25 @@ func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, for
 	return w, nil
 }
 
-func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*Value, error) {
-	return g.inferConvTransposeOf(n, x, a, false)
-}
-
-func inferBitserialConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*Value, error) {
-	return g.inferConvTransposeOf(n, x, a, true)
-}
-
-// maxPhases is the most places that a pixel of a transposed convolution's result may have between those of its input.
+// maxPhases is the most places that a pixel of a transposed convolution's result may have between
+// those of its input.
 const maxPhases = 1 << 12
 
-// inferConvTransposeOf resolves the padding: with "same" the output is as large as the input times the strides, an odd pad
-// goes to the end.
-func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs, bitserial bool) (*Value, error) {
-	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, layerForm{a.Binary, bitserial, nil})
+// inferConvTranspose resolves the padding: with "same" the output is as large as the input times
+// the strides, an odd pad goes to the end.
+func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*Value, error) {
+	w, err := g.checkKernel(n, x, a.Dilations, a.Groups, a.Binary, nil)
 	if err != nil {
 		return nil, err
 	}
 	if min(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) < 1 || max(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) > MaxElems {
 		return nil, g.Errorf(n, "", "kernel %v, strides %v: want numbers from 1 to %d", w.Shape[:2], a.Strides, MaxElems)
 	}
-	if phases := a.Strides[0] * a.Strides[1]; phases > maxPhases || phases*((w.Shape[0]-1)/a.Strides[0]+1)*((w.Shape[1]-1)/a.Strides[1]+1) > MaxWeights/max(1, w.Shape[2]*w.Shape[3]) {
-		return nil, g.Errorf(n, "", "strides %v and weights %v: want strides whose product is at most %d, and at most %d weights for all of their phases", a.Strides, w.Shape, maxPhases, MaxWeights)
+	if phases := a.Strides[0] * a.Strides[1]; phases > maxPhases ||
+		phases*((w.Shape[0]-1)/a.Strides[0]+1)*((w.Shape[1]-1)/a.Strides[1]+1) > MaxWeights/max(1, w.Shape[2]*w.Shape[3]) {
+		const fault = "strides %v and weights %v: want strides whose product is at most %d, " +
+			"and at most %d weights for all of their phases"
+		return nil, g.Errorf(n, "", fault, a.Strides, w.Shape, maxPhases, MaxWeights)
 	}
 	if a.Binary != nil && a.Binary.Offset {
 		return nil, g.Errorf(n, "leave weight_offset out", "its weights have an offset, which transposed convolutions do not know")
@@ -91,8 +83,11 @@ func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs,
 		default:
 			return nil, g.Errorf(n, "use valid, same or explicit", "padding %s", p.Mode)
 		}
-		if min(before[d], after[d], a.OutputPad[d]) < 0 || max(before[d], after[d]) > MaxElems || a.OutputPad[d] > max(s, a.Dilation()[d])-1 && p.Mode != PadSame {
-			return nil, g.Errorf(n, "", "padding %d and %d, output_padding %d: want numbers from 0, and an output_padding less than the stride or the dilation", before[d], after[d], a.OutputPad[d])
+		if min(before[d], after[d], a.OutputPad[d]) < 0 || max(before[d], after[d]) > MaxElems ||
+			a.OutputPad[d] > max(s, a.Dilation()[d])-1 && p.Mode != PadSame {
+			const fault = "padding %d and %d, output_padding %d: want numbers from 0, " +
+				"and an output_padding less than the stride or the dilation"
+			return nil, g.Errorf(n, "", fault, before[d], after[d], a.OutputPad[d])
 		}
 		if p.Mode == PadSame {
 			a.OutputPad[d] = max(0, s-span)
@@ -103,19 +98,12 @@ func (g *Graph) inferConvTransposeOf(n *Node, x *Value, a *ConvTranspose2DAttrs,
 		}
 	}
 	p.Top, p.Bottom, p.Left, p.Right = before[0], after[0], before[1], after[1]
-	whole := []int{x.Shape[0], x.Shape[1]*a.Strides[0] + w.Shape[0]*a.Dilation()[0], x.Shape[2]*a.Strides[1] + w.Shape[1]*a.Dilation()[1], w.Shape[3]}
+	whole := []int{x.Shape[0], x.Shape[1]*a.Strides[0] + w.Shape[0]*a.Dilation()[0],
+		x.Shape[2]*a.Strides[1] + w.Shape[1]*a.Dilation()[1], w.Shape[3]}
 	return &Value{Shape: shape, Layout: "NHWC"}, g.checkSize(n, "with all that is cut off, ", whole)
 }
 
 func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
-	return g.inferDenseOf(n, x, a, false)
-}
-
-func inferBitserialDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
-	return g.inferDenseOf(n, x, a, true)
-}
-
-func (g *Graph) inferDenseOf(n *Node, x *Value, a *DenseAttrs, bitserial bool) (*Value, error) {
 	if len(x.Shape) != 2 {
 		return nil, g.Errorf(n, "put a flatten node before it", "input has shape %v, want [N, C]", x.Shape)
 	}
@@ -123,26 +111,19 @@ func (g *Graph) inferDenseOf(n *Node, x *Value, a *DenseAttrs, bitserial bool) (
 	if w == nil || len(w.Shape) != 2 || w.Shape[0] != x.Shape[1] {
 		return nil, g.Errorf(n, "", "weight \"w\" has shape %v, want [%d, out]", shapeOf(w), x.Shape[1])
 	}
-	if err := g.checkForm(n, x, layerForm{a.Binary, bitserial, a.Integer}, w.Shape[1]); err != nil {
+	if err := g.checkForm(n, x, a.Binary, a.Integer, w.Shape[1]); err != nil {
 		return nil, err
 	}
 	return &Value{Shape: []int{x.Shape[0], w.Shape[1]}, Layout: "NC"}, nil
 }
 
-// layerForm is what the attributes of a layer say that its weights become, and whether its op is bitserial.
-type layerForm struct {
-	binary    *BinaryAttrs
-	bitserial bool
-	integer   *IntegerAttrs
-}
-
-// checkForm checks what the weights of n, a layer over x with so many outputs, become.
-func (g *Graph) checkForm(n *Node, x *Value, form layerForm, out int) error {
-	b := form.binary
-	if integer := n.Op == "int_conv2d" || n.Op == "int_dense"; form.bitserial != (b != nil) || integer != (form.integer != nil) {
+// checkForm checks the attributes of n's weights. n is a layer over x with out output channels.
+func (g *Graph) checkForm(n *Node, x *Value, b *BinaryAttrs, i *IntegerAttrs, out int) error {
+	integer := n.Op == "int_conv2d" || n.Op == "int_dense"
+	if strings.HasPrefix(n.Op, "bitserial_") != (b != nil) || integer != (i != nil) {
 		return g.Errorf(n, "", "what weights become is said by the op, and by the attributes otherwise")
 	}
-	if form.integer != nil {
+	if integer {
 		return nil // inferInteger looks at them
 	}
 	if b == nil {
@@ -201,8 +182,9 @@ func inferPool(g *Graph, n *Node, x *Value, a *PoolAttrs) (*Value, error) {
 	return &out, nil
 }
 
-// SamePadding is what padding "same" adds before and after size positions for a kernel of extent k with stride s, so that
-// there are ceil(size/s) windows: of an odd number, the larger part comes after.
+// SamePadding returns the padding before and after size positions that padding "same" adds for a
+// kernel of extent k with stride s. There are ceil(size/s) windows then. The larger part of an odd
+// number comes after.
 func SamePadding(size, k, s int) (before, after int) {
 	total := max(0, ((size+s-1)/s-1)*s+k-size)
 	return total / 2, total - total/2

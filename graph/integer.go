@@ -10,7 +10,7 @@ import (
 	"ripc/ir"
 )
 
-// Requantization says what an integer layer makes of its sums.
+// Requantization is the step from an integer layer's sums to its result.
 type Requantization uint8
 
 // The requantizations; see IntegerAttrs.
@@ -31,22 +31,22 @@ func ParseRequantization(text string) (Requantization, error) {
 	return enum.Parse[Requantization]("requantize", requantizationNames(), text)
 }
 
-// IntegerAttrs says what int_conv2d and int_dense make of the integers of their input, x, which are levels less their zero point, and of
-// the weights: "w", integers of which the largest is at most 255 more than the least, and the bias, integers [O]. In 32 bits, which
-// it must fit,
+// IntegerAttrs belongs to int_conv2d and int_dense. x are the integers of their input, levels less
+// the zero point. The weights "w" are integers with a range of at most 255, and the bias integers
+// [O]. The sum
 //
 //	s = bias + sum of w * x
 //
-// where positions outside the image count as 0. The result is, by Form,
+// must fit 32 bits. Positions outside the image count as 0. The result is, by Form,
 //
 //	none         f32(s)
 //	float        the level clip(round(f32(s) * m) + z), in f32, half to even: QLinearConv of onnxruntime
 //	fixed_point  the level clip(m * s, rounded as below, + z): a convolution of TFLite
 //	mean         the level clip(s / Count rounded to the nearest, halves away from zero, + t): AVERAGE_POOL_2D of TFLite
 //
-// with the level z that stands for 0, the level t that the caller sees as 0, and clip to Low..High. m is the weight "multiplier",
-// [O] or [1], numbers of f32, or of f64 (fixed_point), and the bias is the weight "bias", numbers of i32 or f32. FixedPoint says how
-// s is multiplied.
+// with the level z that stands for 0, the level t that the caller sees as 0, and clip to Low..High.
+// m is the weight "multiplier", [O] or [1], numbers of f32, or of f64 (fixed_point). The bias is
+// the weight "bias", numbers of i32 or f32. FixedPoint says how s is multiplied.
 type IntegerAttrs struct {
 	Form Requantization
 	// LevelType is that of the result, of 8 bits. The zero value stands for f32 (none).
@@ -54,21 +54,23 @@ type IntegerAttrs struct {
 	// Low and High are the least and the highest level of the result.
 	Low, High int
 	Count     int // mean
-	// Coarse says that multipliers are rounded to 30 bits in the place of 31 (fixed_point), as they are for MEAN of TFLite.
+	// Coarse says that multipliers are rounded to 30 bits in the place of 31 (fixed_point), as they
+	// are for MEAN of TFLite.
 	Coarse bool
 }
 
 // IntegerBits is the width of the type that the weights of integer layers have in files.
 const IntegerBits = 8
 
-// FixedPoint is a number as TFLite multiplies by it: Multiplier * 2^(Shift-31). Multiplier has 31 bits, or 30 of a coarse one, or is 0.
+// FixedPoint is a number as TFLite multiplies by it: Multiplier * 2^(Shift-31). Multiplier has 31
+// bits, or 30 if it is coarse, or is 0.
 type FixedPoint struct {
 	Multiplier int32
 	Shift      int
 }
 
-// FixedPointOf rounds v, a number from 0, as TFLite's QuantizeMultiplier does: to 31 bits, halves away from zero, and what is less than
-// 2^-32 to 0.
+// FixedPointOf rounds v >= 0 as TFLite's QuantizeMultiplier does: to 31 bits, halves away from
+// zero. Numbers below 2^-32 become 0.
 func FixedPointOf(v float64) FixedPoint {
 	if v == 0 {
 		return FixedPoint{}
@@ -95,14 +97,16 @@ func (f FixedPoint) Coarse() FixedPoint {
 // Real is the number.
 func (f FixedPoint) Real() float64 { return math.Ldexp(float64(f.Multiplier), f.Shift-31) }
 
-// Times is v times f as TFLite's MultiplyByQuantizedMultiplier computes it, with two roundings: v * 2^Shift for a Shift above 0, the high half of
-// twice the product (SaturatingRoundingDoublingHighMul), and of that, for a Shift below 0, the quotient with 2^-Shift, halves
+// Times is v times f as TFLite's MultiplyByQuantizedMultiplier computes it, with two roundings. For
+// a Shift above 0, v is shifted first. The first rounding takes the high half of twice the product
+// (SaturatingRoundingDoublingHighMul). For a Shift below 0 the second divides by 2^-Shift, halves
 // away from zero (RoundingDivideByPOT).
 func (f FixedPoint) Times(v int64) int64 {
 	return ShiftedHalfAway((v<<max(0, f.Shift)*int64(f.Multiplier)+1<<30)>>31, -f.Shift)
 }
 
-// ShiftedHalfAway is v divided by 2^n, halves away from zero (RoundingDivideByPOT), and v itself for an n below 0.
+// ShiftedHalfAway is v divided by 2^n, halves away from zero (RoundingDivideByPOT), and v itself
+// for an n below 0.
 func ShiftedHalfAway(v int64, n int) int64 {
 	n = max(0, n)
 	half := int64(1) << n >> 1
@@ -112,39 +116,45 @@ func ShiftedHalfAway(v int64, n int) int64 {
 	return (v + half) >> n
 }
 
-// IntPair is what int_add and int_mul make of two tensors of levels of 8 bits, axes of extent 1 being repeated: levels of another type, from Low
-// to High, by Form, which is FloatRequantization or FixedRequantization.
+// IntPair describes the result of int_add and int_mul, of two tensors of levels of 8 bits, axes of
+// extent 1 being repeated. The result holds levels of another type, from Low to High. Form is
+// FloatRequantization or FixedRequantization.
 type IntPair struct {
 	Form Requantization
 	scalar.LevelType
 	Low, High int
 }
 
-// IntAddAttrs belongs to int_add: the sum of a and b, the integers of two elements; with Sub the difference.
-// With FloatRequantization these are what the caller sees, and the level is
+// IntAddAttrs belongs to int_add: the sum of a and b, the integers of two elements; with Sub the
+// difference. With FloatRequantization the integers are those that the caller sees. The level is
 //
-//	clip(round(fma(a, A, fma(b, B, C))) + t), half to even, t being the level that the caller sees as 0
+//	clip(round(fma(a, A, fma(b, B, C))) + t), half to even,
 //
-// in f32, as the code of onnxruntime for vectors of floats computes QLinearAdd. With FixedRequantization they are levels less the zero point, and it is
+// in f32, as onnxruntime's code for vectors of floats computes QLinearAdd. t is the level that the
+// caller sees as 0. With FixedRequantization the integers are levels less the zero point. The level
+// is
 //
-//	clip(C * (A * (a << 20) + B * (b << 20)) + z), z being the level that stands for 0
+//	clip(C * (A * (a << 20) + B * (b << 20)) + z),
 //
-// where each product is that of FixedPointOf the number: ADD of TFLite. Clip is to Low..High.
+// as ADD of TFLite computes it. z is the level that stands for 0, and each product is that of
+// FixedPointOf the number. Clip is to Low..High.
 type IntAddAttrs struct {
 	IntPair
 	A, B, C float64
 	Sub     bool // FixedRequantization: the second product is taken from the first
 }
 
-// IntMulAttrs belongs to int_mul: the product of a and b, levels of two elements less their zero points. With FloatRequantization the level is
+// IntMulAttrs belongs to int_mul: the product of a and b, levels of two elements less their zero
+// points. With FloatRequantization the level is
 //
-//	clip(round(f32(a * b) * By + (z - t)) + t), half to even, z being the level that stands for 0, t the one that the caller sees as 0
+//	clip(round(f32(a * b) * By + (z - t)) + t), half to even
 //
-// in f32, product and sum each rounded, as onnxruntime computes QLinearMul. With FixedRequantization it is
+// in f32, product and sum each rounded, as onnxruntime computes QLinearMul. z is the level that
+// stands for 0, t the one that the caller sees as 0. With FixedRequantization the level is
 //
 //	clip(By * (a * b) + z)
 //
-// where the product is that of FixedPointOf(By): MUL of TFLite. Clip is to Low..High.
+// as MUL of TFLite computes it. The product is that of FixedPointOf(By). Clip is to Low..High.
 type IntMulAttrs struct {
 	IntPair
 	By float64
@@ -158,7 +168,7 @@ func CallerZero(t scalar.LevelType) int {
 	return 0
 }
 
-// IntegerOf gives what makes n's integers, nil if n is no integer layer.
+// IntegerOf returns the integer attributes of n, or nil if n is no integer layer.
 func IntegerOf(n *Node) *IntegerAttrs {
 	switch a := n.Attrs.(type) {
 	case *Conv2DAttrs:
@@ -169,7 +179,7 @@ func IntegerOf(n *Node) *IntegerAttrs {
 	return nil
 }
 
-// Bias is the bias of integer layer n, integers for so many outputs; nil if it has none.
+// Bias is the bias [O] of integer layer n; nil if it has none.
 func (a *IntegerAttrs) Bias(n *Node) []int64 {
 	t := n.Weights["bias"]
 	if t == nil {
@@ -188,7 +198,7 @@ func (a *IntegerAttrs) Multiplier(n *Node, o int) float64 {
 	return t.Data.Exact(o % t.Data.Len())
 }
 
-// FixedPoint is Multiplier as sums are multiplied by it.
+// FixedPoint is Multiplier as a fixed-point number, coarse or not.
 func (a *IntegerAttrs) FixedPoint(n *Node, o int) FixedPoint {
 	f := FixedPointOf(a.Multiplier(n, o))
 	if a.Coarse {
@@ -200,7 +210,8 @@ func (a *IntegerAttrs) FixedPoint(n *Node, o int) FixedPoint {
 // MaxIntegerSum bounds the sums of integer layers with their bias.
 const MaxIntegerSum = math.MaxInt32
 
-// inferInteger is the result of integer layer n over x: its type and so many outputs in the last axis of shape.
+// inferInteger infers integer layer n over x. Its result has the given shape, the last axis being
+// the outputs.
 func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, layout string) (*Value, error) {
 	out := shape[len(shape)-1]
 	if err := g.needEncoded(n, x); err != nil {
@@ -245,7 +256,8 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 	y := &Value{Shape: shape, Layout: layout}
 	if a.Form == NoRequantization {
 		if *a != (IntegerAttrs{}) {
-			return nil, g.Errorf(n, "give requantize, or leave the type of the levels out", "levels of type %s without requantization", a.LevelType)
+			return nil, g.Errorf(n, "give requantize, or leave the type of the levels out",
+				"levels of type %s without requantization", a.LevelType)
 		}
 		return y, nil
 	}
@@ -267,7 +279,8 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 				return nil, g.Errorf(n, "fixed_point takes f64", "multiplier %v of output %d: want a number of f32", m, o)
 			}
 			if f := a.FixedPoint(n, o); a.Form == FixedRequantization && f.Shift > 0 && max(most[o], -least[o]) > math.MaxInt32>>f.Shift {
-				return nil, g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits", m, o, max(most[o], -least[o]))
+				return nil, g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits",
+					m, o, max(most[o], -least[o]))
 			}
 		}
 	case MeanRequantization:
@@ -293,13 +306,14 @@ func (g *Graph) checkResult(n *Node, t scalar.LevelType, low, high int) error {
 	case !(t.Scale >= MinScale && t.Scale <= MaxScale):
 		return g.Errorf(n, "", "scale %g: want %g to %g", t.Scale, MinScale, MaxScale)
 	case low < 0 || high > t.Top() || low > high:
-		return g.Errorf(n, "", "levels from %d to %d: want %d to %d, or some of them", low-CallerZero(t), high-CallerZero(t), -CallerZero(t), t.Top()-CallerZero(t))
+		return g.Errorf(n, "", "levels from %d to %d: want %d to %d, or some of them",
+			low-CallerZero(t), high-CallerZero(t), -CallerZero(t), t.Top()-CallerZero(t))
 	}
 	return nil
 }
 
 func inferIntConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
-	y, err := g.inferConvOf(n, x, a, false)
+	y, err := inferConv(g, n, x, a)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +321,7 @@ func inferIntConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 }
 
 func inferIntDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
-	y, err := g.inferDenseOf(n, x, a, false)
+	y, err := inferDense(g, n, x, a)
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +338,7 @@ func (g *Graph) inferPair(n *Node, in []*Value, a *IntPair) (*Value, error) {
 			return nil, err
 		}
 	}
-	shape, err := g.repeated(n, in)
+	shape, err := g.broadcastShape(n, in)
 	if err == nil {
 		err = g.checkResult(n, a.LevelType, a.Low, a.High)
 	}
@@ -347,13 +361,15 @@ func inferIntAdd(g *Graph, n *Node, in []*Value, a *IntAddAttrs) (*Value, error)
 		case a.Form == FloatRequantization && float64(float32(v)) == v && math.Abs(v) < 1<<20:
 		case a.Form == FixedRequantization && v >= 0 && v < 1:
 		default:
-			return nil, g.Errorf(n, "f32 numbers up to 2^20 with requantize float, numbers from 0 to 1 with fixed_point", "factors %v, %v and %v", a.A, a.B, a.C)
+			const help = "f32 numbers up to 2^20 with requantize float, numbers from 0 to 1 with fixed_point"
+			return nil, g.Errorf(n, help, "factors %v, %v and %v", a.A, a.B, a.C)
 		}
 	}
 	return y, nil
 }
 
-// maxPairFactor bounds the factor of int_mul: products of two levels have 16 bits and a sign, which leaves 15, one of them for the zero point.
+// maxPairFactor bounds the factor of int_mul. Products of two levels have 16 bits and a sign. Of
+// the remaining 15 bits the zero point takes one.
 const maxPairFactor = 1 << 14
 
 func inferIntMul(g *Graph, n *Node, in []*Value, a *IntMulAttrs) (*Value, error) {

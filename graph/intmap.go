@@ -11,15 +11,16 @@ import (
 	"ripc/ir"
 )
 
-// IntMapAttrs belongs to int_map: what becomes of levels of 8 bits is levels of 8 bits of another type, of each level its own. So a tensor is given
-// another scale, and so functions of one number are computed of quantized ones.
+// IntMapAttrs belongs to int_map, which maps each level of 8 bits to a level of 8 bits of another
+// type by a table. It changes a tensor's scale, or computes a function of one quantized number.
 type IntMapAttrs struct {
 	scalar.LevelType
 	// Table has a level for each level of the input, from the lowest on.
 	Table []int
 }
 
-// IntMapOf is the int_map from levels of type x to levels of type y that a function of real numbers and a quantizer are.
+// IntMapOf is the int_map from levels of type x to levels of type y: function real of the level's
+// real value, then quantizer y.
 func IntMapOf(x scalar.LevelType, y *scalar.Quantizer, real func(v float32) float32) *IntMapAttrs {
 	a := &IntMapAttrs{LevelType: y.LevelType, Table: make([]int, x.Top()+1)}
 	for l := range a.Table {
@@ -28,8 +29,9 @@ func IntMapOf(x scalar.LevelType, y *scalar.Quantizer, real func(v float32) floa
 	return a
 }
 
-// Formula is a's table as float steps on the integers of its levels, of type x, in a tensor with so many channels, and a quantizer of what these make: a product
-// with a number, and, for integers below 0, another. Ok is false where the table is not that, which all levels are tried for.
+// Formula returns float steps and a quantizer that equal a's table. The steps work on the integers
+// of the input's levels, of type x, in a tensor of n channels: a product with a number, and another
+// for integers below 0. ok is false if the table is no such function; every level is checked.
 func (a *IntMapAttrs) Formula(x scalar.LevelType, channels int) (steps []scalar.Step, q *scalar.Quantizer, ok bool) {
 	below, above := a.factors(x, -1), a.factors(x, 1)
 	both := interval{max(below.low, above.low), min(below.high, above.high)}
@@ -37,21 +39,22 @@ func (a *IntMapAttrs) Formula(x scalar.LevelType, channels int) (steps []scalar.
 		return scalar.Step{Kind: kind, A: slices.Repeat([]float32{by}, channels)}
 	}
 	q = &scalar.Quantizer{LevelType: scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1, Zero: a.Zero}, Rounding: scalar.HalfEven}
-	// Both are tried, since a half that the only factor of both signs makes rounds to the even neighbour, which may be another level.
+	// Both are tried, since a half that the only factor of both signs makes rounds to the even
+	// neighbour, which may be another level.
 	one := []scalar.Step{step(scalar.Mul, both.middle())}
 	two := []scalar.Step{step(scalar.Mul, above.middle()), step(scalar.PRelu, below.middle()/above.middle())}
 	for _, steps := range [][]scalar.Step{one, two} {
-		if a.is(steps, q, x) {
+		if a.matches(steps, q, x) {
 			return steps, q, true
 		}
 	}
 	return nil, nil, false
 }
 
-// is tells whether steps on the integers of levels of type x, and q, make a's table.
-func (a *IntMapAttrs) is(steps []scalar.Step, q *scalar.Quantizer, x scalar.LevelType) bool {
+// matches reports whether steps on the integers of levels of type x, and q, make a's table.
+func (a *IntMapAttrs) matches(steps []scalar.Step, q *scalar.Quantizer, x scalar.LevelType) bool {
 	for l, to := range a.Table {
-		if q.Eval(scalar.Through(steps, float32(x.Integer(l)))) != to {
+		if q.Eval(scalar.EvalSteps(steps, 0, float32(x.Integer(l)))) != to {
 			return false
 		}
 	}
@@ -69,7 +72,8 @@ func (i interval) middle() float32 {
 	return float32((i.low + i.high) / 2)
 }
 
-// factors are those by which the integers of one sign become, rounded to the nearest, what a's table has for them.
+// factors returns the interval of factors that map the integers of one sign, rounded to the
+// nearest, to the levels of a's table.
 func (a *IntMapAttrs) factors(x scalar.LevelType, sign int) interval {
 	by := interval{0, math.Inf(1)}
 	for l, to := range a.Table {

@@ -1,17 +1,20 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 
 	"ripc/graph/scalar"
 )
 
-// IntPoolAttrs belongs to int_avg_pool: the means of windows of levels of 8 bits, as levels of 8 bits of another type. A mean is that of real values in f32, added row by row,
-// of positions inside the image, and its level
+// IntPoolAttrs belongs to int_avg_pool: the means of windows of levels of 8 bits, as levels of 8
+// bits of another type. A mean is that of real values in f32, added row by row, over positions
+// inside the image. Its level is
 //
-//	clip(round(f32(mean / Scale) + t)), half to even, t being what the caller sees of the level that stands for 0
+//	clip(round(f32(mean / Scale) + t)), half to even
 //
-// as onnxruntime computes QLinearAveragePool. Sums of integers would be other levels near halves.
+// as onnxruntime computes QLinearAveragePool. t is the caller's value of the level that stands for
+// 0. Sums of integers would give other levels near halves.
 type IntPoolAttrs struct {
 	PoolAttrs
 	scalar.LevelType
@@ -24,10 +27,7 @@ func (a *IntPoolAttrs) Quantizer() *scalar.Quantizer {
 }
 
 func inferIntPool(g *Graph, n *Node, x *Value, a *IntPoolAttrs) (*Value, error) {
-	if err := g.needLevels(n, x); err != nil {
-		return nil, err
-	}
-	if err := g.checkResult(n, a.LevelType, 0, a.Top()); err != nil {
+	if err := cmp.Or(g.needLevels(n, x), g.checkResult(n, a.LevelType, 0, a.Top())); err != nil {
 		return nil, err
 	}
 	y, err := inferPool(g, n, x, &a.PoolAttrs)

@@ -14,15 +14,17 @@ type nearness struct {
 	apart  float64 // how many times farther than that different weights are, so that none is near by chance
 }
 
-// nearnesses lists the tolerances to try for the weights of a filter, given the largest weight. Straight-through estimators add
-// and subtract weights (sign(w) - w + w). That rounds numbers up to |w| + 1 twice, whatever the result is. |w| is up to 1 if it is
-// clipped, and may be 100 otherwise. The larger the roundings, the farther apart the results must be.
+// nearnesses lists the tolerances to try for the weights of a filter, given the largest weight.
+// Straight-through estimators add and subtract weights (sign(w) - w + w). That rounds numbers up to
+// |w| + 1 twice, whatever the result is. |w| is up to 1 if it is clipped, and may be 100 otherwise.
+// The larger the roundings, the farther apart the results must be.
 func nearnesses(largest float32) []nearness {
 	return []nearness{{max(0x1p-22, 0x1p-20*float64(largest)), true, 64}, {0x1p-19, false, 1024}, {0x1p-17, false, 1024}}
 }
 
-// Nearly gives the weights of few bits ([..., O]) that w are but for rounding: in each output channel they are small integers
-// times one scale, or two values, up to nearnesses. nil where w are none, or have few bits as they are.
+// Nearly gives the weights of few bits ([..., O]) that w are but for rounding: in each output
+// channel they are small integers times one scale, or two values, up to nearnesses. nil where w are
+// none, or have few bits as they are.
 func Nearly(w *Tensor) *Tensor {
 	if few, why := DecomposeFew(w); few != nil || why.Reason == WhyWeightsNaN {
 		return nil
@@ -97,7 +99,8 @@ func roundTo(w, values []float32, near nearness, o, outs int) bool {
 	return true
 }
 
-// centersOf are the means of values, which are in order, that lie within a distance of each other; nil if there are more than most.
+// centersOf are the means of values, which are in order, that lie within a distance of each other;
+// nil if there are more than most.
 func centersOf(values []float32, within float64, most int) []float64 {
 	var centers []float64
 	for i := 0; i < len(values); {
@@ -112,7 +115,8 @@ func centersOf(values []float32, within float64, most int) []float64 {
 	return centers
 }
 
-// multiplesNear gives the multiples of one scale that the centers nearly are; nil if there are none.
+// multiplesNear gives the multiples of one scale that the centers nearly are; nil if there are
+// none.
 func multiplesNear(centers []float64, near nearness) []float64 {
 	within := near.within
 	least := 0.0

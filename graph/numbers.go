@@ -7,19 +7,19 @@ import (
 )
 
 // Numbers are the elements of a constant, in row-major order. They keep the type of their file, so
-// that weights of few bits take no more memory than there. Nobody writes to them. The zero value
-// has no elements. Elements are read as f32, which has all but those of i32 and f64: Exact has these.
+// that weights of few bits stay as small in memory. Nobody writes to them. The zero value has no
+// elements. Elements are read as f32, which is inexact for some of i32 and f64: Exact reads these.
 type Numbers struct{ stored store }
 
 // store is one way to hold numbers.
 type store interface {
 	length() int
-	at(i int) float32
+	element(i int) float32
 	// read fills to with the elements from i on.
 	read(i int, to []float32)
 	// readEvery fills to with the elements i, i+step, i+2*step and so on.
 	readEvery(i, step int, to []float32)
-	transposed(rows, columns int) store
+	copyTransposed(rows, columns int) store
 }
 
 // NumbersOf holds v, which is not written to any more.
@@ -28,7 +28,7 @@ func NumbersOf[T number](v []T) Numbers { return Numbers{typed[T](v)} }
 // Whole holds count integers of at most 16 bits and a sign, which at gives. It stores them as signs
 // or bytes where these suffice.
 func Whole(count int, at func(i int) int) Numbers {
-	return wholeOf(count, func(yield func(int, int) bool) {
+	return storeInts(count, func(yield func(int, int) bool) {
 		for i := range count {
 			if !yield(i, at(i)) {
 				return
@@ -37,8 +37,8 @@ func Whole(count int, at func(i int) int) Numbers {
 	})
 }
 
-// wholeOf is Whole for numbers that come in order, twice.
-func wholeOf(count int, all iter.Seq2[int, int]) Numbers {
+// storeInts is Whole for numbers that come in order, twice.
+func storeInts(count int, all iter.Seq2[int, int]) Numbers {
 	least, most, odd := math.MaxInt, math.MinInt, true
 	for _, v := range all {
 		least, most, odd = min(least, v), max(most, v), odd && v&1 == 1
@@ -53,15 +53,15 @@ func wholeOf(count int, all iter.Seq2[int, int]) Numbers {
 		}
 		return Signs(words, count)
 	case least >= math.MinInt8 && most <= math.MaxInt8:
-		return whole[int8](count, all)
+		return storeAs[int8](count, all)
 	case least >= 0 && most <= math.MaxUint8:
-		return whole[uint8](count, all)
+		return storeAs[uint8](count, all)
 	}
-	return whole[int16](count, all)
+	return storeAs[int16](count, all)
 }
 
-// whole is wholeOf numbers that T has.
-func whole[T int8 | uint8 | int16](count int, all iter.Seq2[int, int]) Numbers {
+// storeAs is storeInts of numbers that T has.
+func storeAs[T int8 | uint8 | int16](count int, all iter.Seq2[int, int]) Numbers {
 	out := make([]T, count)
 	for i, v := range all {
 		out[i] = T(v)
@@ -71,7 +71,7 @@ func whole[T int8 | uint8 | int16](count int, all iter.Seq2[int, int]) Numbers {
 
 // Map holds the whole numbers that f makes of n's, as Whole does.
 func (n Numbers) Map(f func(i int, v float32) int) Numbers {
-	return wholeOf(n.Len(), func(yield func(int, int) bool) {
+	return storeInts(n.Len(), func(yield func(int, int) bool) {
 		for i, v := range n.All() {
 			if !yield(i, f(i, v)) {
 				return
@@ -122,7 +122,7 @@ func (n Numbers) Len() int {
 }
 
 // At is element i. Who reads many takes All or Read, which are faster.
-func (n Numbers) At(i int) float32 { return n.stored.at(i) }
+func (n Numbers) At(i int) float32 { return n.stored.element(i) }
 
 // Exact is element i as it is stored.
 func (n Numbers) Exact(i int) float64 {
@@ -135,8 +135,8 @@ func (n Numbers) Exact(i int) float64 {
 	return float64(n.At(i))
 }
 
-// wide reports whether f32 may not have elements of n.
-func (n Numbers) wide() bool {
+// isWide reports whether f32 may not have elements of n.
+func (n Numbers) isWide() bool {
 	switch n.stored.(type) {
 	case typed[int32], typed[float64]:
 		return true
@@ -191,7 +191,8 @@ func (n Numbers) All() iter.Seq2[int, float32] {
 	}
 }
 
-// Floats are all elements as f32: those that are held, or a copy where they are held otherwise, which takes 4 bytes each.
+// Floats are all elements as f32: those that are held, or a copy where they are held otherwise,
+// which takes 4 bytes each.
 func (n Numbers) Floats() []float32 {
 	if v, ok := n.stored.(typed[float32]); ok {
 		return v
@@ -209,10 +210,11 @@ func (n Numbers) Transposed(rows, columns int) Numbers {
 	if n.stored == nil {
 		return n
 	}
-	return Numbers{n.stored.transposed(rows, columns)}
+	return Numbers{n.stored.copyTransposed(rows, columns)}
 }
 
-// transposeBlock is the number of rows, and of columns, that transposing goes through together: what is read and written lies in a cache.
+// transposeBlock is the number of rows, and of columns, of a block that is transposed at a time, so
+// that it stays in a cache.
 const transposeBlock = 64
 
 // transpose calls move for each element of rows x columns, with its place before and after.
@@ -236,8 +238,8 @@ type number interface {
 	float32 | int8 | uint8 | int16 | int32 | float64
 }
 
-func (v typed[T]) length() int      { return len(v) }
-func (v typed[T]) at(i int) float32 { return float32(v[i]) }
+func (v typed[T]) length() int           { return len(v) }
+func (v typed[T]) element(i int) float32 { return float32(v[i]) }
 
 func (v typed[T]) read(i int, to []float32) {
 	for k, x := range v[i : i+len(to)] {
@@ -251,7 +253,7 @@ func (v typed[T]) readEvery(i, step int, to []float32) {
 	}
 }
 
-func (v typed[T]) transposed(rows, columns int) store {
+func (v typed[T]) copyTransposed(rows, columns int) store {
 	out := make(typed[T], len(v))
 	transpose(rows, columns, func(from, to int) { out[to] = v[from] })
 	return out
@@ -268,7 +270,7 @@ type signs struct {
 
 func (s *signs) length() int { return s.count }
 
-func (s *signs) at(i int) float32 { return sign(s.words[i/signBits] >> (i % signBits)) }
+func (s *signs) element(i int) float32 { return sign(s.words[i/signBits] >> (i % signBits)) }
 
 func (s *signs) read(i int, to []float32) {
 	for k := 0; k < len(to); {
@@ -283,11 +285,11 @@ func (s *signs) read(i int, to []float32) {
 
 func (s *signs) readEvery(i, step int, to []float32) {
 	for k := range to {
-		to[k] = s.at(i + k*step)
+		to[k] = s.element(i + k*step)
 	}
 }
 
-func (s *signs) transposed(rows, columns int) store {
+func (s *signs) copyTransposed(rows, columns int) store {
 	out := &signs{make([]uint64, len(s.words)), s.count}
 	transpose(rows, columns, func(from, to int) {
 		out.words[to/signBits] |= s.words[from/signBits] >> (from % signBits) & 1 << (to % signBits)
@@ -304,7 +306,7 @@ type dequantized struct {
 
 func (d *dequantized) length() int { return d.ints.length() }
 
-func (d *dequantized) at(i int) float32 {
+func (d *dequantized) element(i int) float32 {
 	var to [1]float32
 	d.read(i, to[:])
 	return to[0]
@@ -335,7 +337,7 @@ func (d *dequantized) readEvery(i, step int, to []float32) {
 	}
 }
 
-func (d *dequantized) transposed(rows, columns int) store {
+func (d *dequantized) copyTransposed(rows, columns int) store {
 	out := *d
 	switch n := len(d.scale); {
 	case n == 1:
@@ -344,9 +346,9 @@ func (d *dequantized) transposed(rows, columns int) store {
 	case d.run == columns && n == rows:
 		out.run = 1
 	default:
-		return typed[float32](Numbers{d}.Floats()).transposed(rows, columns)
+		return typed[float32](Numbers{d}.Floats()).copyTransposed(rows, columns)
 	}
-	out.ints = d.ints.transposed(rows, columns)
+	out.ints = d.ints.copyTransposed(rows, columns)
 	return &out
 }
 
@@ -358,7 +360,7 @@ type computed struct {
 
 func (c *computed) length() int { return c.count }
 
-func (c *computed) at(i int) float32 { return c.At(i) }
+func (c *computed) element(i int) float32 { return c.At(i) }
 
 func (c *computed) read(i int, to []float32) { c.readEvery(i, 1, to) }
 
@@ -368,18 +370,18 @@ func (c *computed) readEvery(i, step int, to []float32) {
 	}
 }
 
-func (c *computed) transposed(rows, columns int) store {
-	return &computed{c.count, turned{c.Computer, rows, columns}}
+func (c *computed) copyTransposed(rows, columns int) store {
+	return &computed{c.count, transposedComputer{c.Computer, rows, columns}}
 }
 
-// turned is a matrix as its transposed one.
-type turned struct {
+// transposedComputer is a matrix as its transposed one.
+type transposedComputer struct {
 	Computer
 	rows, columns int // before
 }
 
 // At is element i.
-func (t turned) At(i int) float32 { return t.Computer.At(i%t.rows*t.columns + i/t.rows) }
+func (t transposedComputer) At(i int) float32 { return t.Computer.At(i%t.rows*t.columns + i/t.rows) }
 
 // sign is 1, or -1 if the lowest bit is set.
 func sign(word uint64) float32 { return math.Float32frombits(0x3f800000 | uint32(word)<<31) }
@@ -403,7 +405,7 @@ func (n Numbers) Equal(m Numbers) bool {
 	if n.Len() != m.Len() {
 		return false
 	}
-	if n.wide() || m.wide() {
+	if n.isWide() || m.isWide() {
 		for i := range n.Len() {
 			if n.Exact(i) != m.Exact(i) {
 				return false

@@ -10,8 +10,9 @@ import (
 	"ripc/internal/human"
 )
 
-// Op is a row of the table of ops: all that this package knows of one. Packages that do something of their own with each op
-// (reading and writing models, lowering, reference arithmetic) have tables by the same names, which tests hold to this one.
+// Op is a row of the table of ops: all that this package knows of one. Packages that do something
+// of their own with each op (reading and writing models, lowering, reference arithmetic) have
+// tables by the same names, which tests hold to this one.
 type Op struct {
 	Name string
 	// NewAttrs makes attributes of the op's type.
@@ -21,7 +22,8 @@ type Op struct {
 	Infinite bool
 	// Fused ops are made by fusedglue, never by an importer; they have no inference.
 	Fused bool
-	// Moves says that each element of the output is one of an input's, or padding: of levels it makes no others.
+	// Moves says that each element of the output is one of an input's, or padding: of levels it
+	// makes no others.
 	Moves bool
 
 	whole    bool // it reads i32 integers as well
@@ -64,11 +66,11 @@ var table = sync.OnceValue(func() opTable {
 func opRows() []*Op {
 	return []*Op{
 		row("conv2d", inferConv, printConv).weights("w", "b"),
-		row("bitserial_conv2d", inferBitserialConv, printConv).weights("w", "scale", "offset"),
+		row("bitserial_conv2d", inferConv, printConv).weights("w", "scale", "offset"),
 		row("conv_transpose2d", inferConvTranspose, printConvTranspose).weights("w", "b"),
-		row("bitserial_conv_transpose2d", inferBitserialConvTranspose, printConvTranspose).weights("w", "scale"),
+		row("bitserial_conv_transpose2d", inferConvTranspose, printConvTranspose).weights("w", "scale"),
 		row("dense", inferDense, printDense).weights("w", "b"),
-		row("bitserial_dense", inferBitserialDense, printDense).weights("w", "scale", "offset"),
+		row("bitserial_dense", inferDense, printDense).weights("w", "scale", "offset"),
 		row("int_conv2d", inferIntConv, printConv).weights("w", "bias", "multiplier"),
 		row("int_dense", inferIntDense, printDense).weights("w", "bias", "multiplier"),
 		rowOf("int_add", inferIntAdd, printIntAdd),
@@ -76,56 +78,57 @@ func opRows() []*Op {
 		row("int_map", inferIntMap, printIntMap),
 		row("int_avg_pool", inferIntPool, printIntPool),
 		row("int_softmax", inferIntSoftmax, printIntSoftmax),
-		stepped(row("batch_norm", inferBatchNorm, nil), batchNormSteps).weights("gamma", "beta", "mean", "var"),
+		withSteps(row("batch_norm", inferBatchNorm, nil), batchNormSteps).weights("gamma", "beta", "mean", "var"),
 		row("shift_norm", inferShiftNorm, printShiftNorm).weights("mean", "var"),
-		stepped(row("relu", inferMap, nil), oneStep(scalar.Relu)),
-		stepped(row("relu6", inferMap, nil), oneStep(scalar.Relu6)),
-		stepped(row("hard_tanh", inferMap, nil), oneStep(scalar.HardTanh)),
-		stepped(row("sign", inferMap, nil), oneStep(scalar.Sign)),
-		stepped(row("abs", inferMap, nil), oneStep(scalar.Abs)),
-		stepped(row("sigmoid", inferMap, nil), oneStep(scalar.Sigmoid)),
-		stepped(row("tanh", inferMap, nil), oneStep(scalar.Tanh)),
-		stepped(row("hard_sigmoid", inferHardSigmoid, printHardSigmoid), hardSigmoidSteps),
-		stepped(row("hard_swish", inferMap, nil), oneStep(scalar.HardSwish)),
-		stepped(row("silu", inferMap, nil), oneStep(scalar.Silu)),
-		stepped(row("exp", inferMap, nil), oneStep(scalar.Exp)),
-		stepped(row("log", inferMap, nil), oneStep(scalar.Log)),
-		stepped(row("sqrt", inferMap, nil), oneStep(scalar.Sqrt)),
-		stepped(row("erf", inferMap, nil), oneStep(scalar.Erf)),
-		stepped(row("elu", inferElu, printElu), eluSteps),
-		stepped(row("clip", inferClip, printClip), clipSteps),
-		stepped(row("round", inferRound, printRound), roundSteps),
-		stepped(row("prelu", inferPRelu, nil), preluSteps).weights("alpha"),
+		withSteps(row("relu", inferMap, nil), oneStep(scalar.Relu)),
+		withSteps(row("relu6", inferMap, nil), oneStep(scalar.Relu6)),
+		withSteps(row("hard_tanh", inferMap, nil), oneStep(scalar.HardTanh)),
+		withSteps(row("sign", inferMap, nil), oneStep(scalar.Sign)),
+		withSteps(row("abs", inferMap, nil), oneStep(scalar.Abs)),
+		withSteps(row("sigmoid", inferMap, nil), oneStep(scalar.Sigmoid)),
+		withSteps(row("tanh", inferMap, nil), oneStep(scalar.Tanh)),
+		withSteps(row("hard_sigmoid", inferHardSigmoid, printHardSigmoid), hardSigmoidSteps),
+		withSteps(row("hard_swish", inferMap, nil), oneStep(scalar.HardSwish)),
+		withSteps(row("silu", inferMap, nil), oneStep(scalar.Silu)),
+		withSteps(row("exp", inferMap, nil), oneStep(scalar.Exp)),
+		withSteps(row("log", inferMap, nil), oneStep(scalar.Log)),
+		withSteps(row("sqrt", inferMap, nil), oneStep(scalar.Sqrt)),
+		withSteps(row("erf", inferMap, nil), oneStep(scalar.Erf)),
+		withSteps(row("elu", inferElu, printElu), eluSteps),
+		withSteps(row("clip", inferClip, printClip), clipSteps),
+		withSteps(row("round", inferRound, printRound), roundSteps),
+		withSteps(row("prelu", inferPRelu, nil), preluSteps).weights("alpha"),
 		binaryRow(scalar.Plus), binaryRow(scalar.Minus), binaryRow(scalar.Times), binaryRow(scalar.Over),
 		binaryRow(scalar.Minimum), binaryRow(scalar.Maximum),
-		binaryRow(scalar.Greater), binaryRow(scalar.GreaterEqual), binaryRow(scalar.Less), binaryRow(scalar.LessEqual), binaryRow(scalar.Equal), binaryRow(scalar.NotEqual),
+		binaryRow(scalar.Greater), binaryRow(scalar.GreaterEqual), binaryRow(scalar.Less),
+		binaryRow(scalar.LessEqual), binaryRow(scalar.Equal), binaryRow(scalar.NotEqual),
 		logicRow(scalar.Not), logicRow(scalar.And), logicRow(scalar.Or), logicRow(scalar.Xor),
-		functionRow(scalar.Where, inferWhere, printWhere).weights("a", "b").infinite(),
-		row("pad", inferPad, printPad).moving(),
-		row("slice", inferSlice, printSlice).moving().wholes(),
-		row("reshape", inferReshape, printReshape).moving().wholes(),
+		functionRow(scalar.Where, inferWhere, printWhere).weights("a", "b").allowInfinite(),
+		row("pad", inferPad, printPad).setMoves(),
+		row("slice", inferSlice, printSlice).setMoves().readWhole(),
+		row("reshape", inferReshape, printReshape).setMoves().readWhole(),
 		rowOf("matmul", inferMatMul, nil),
-		row("transpose", inferTranspose, printTranspose).moving().wholes(),
-		row("depth_to_space", inferDepthToSpace, printBlock).moving(),
-		row("space_to_depth", inferSpaceToDepth, printBlock).moving(),
-		row("resize", inferResize, printResize).moving(),
-		row("gather", inferGather, printGather).moving(),
+		row("transpose", inferTranspose, printTranspose).setMoves().readWhole(),
+		row("depth_to_space", inferDepthToSpace, printBlock).setMoves(),
+		row("space_to_depth", inferSpaceToDepth, printBlock).setMoves(),
+		row("resize", inferResize, printResize).setMoves(),
+		row("gather", inferGather, printGather).setMoves(),
 		row("interpolate", inferInterpolate, printInterpolate),
-		rowOf("constant", inferConstant, nil).weights("value").infinite(),
-		row("max_pool", inferPool, printPool).moving(),
+		rowOf("constant", inferConstant, nil).weights("value").allowInfinite(),
+		row("max_pool", inferPool, printPool).setMoves(),
 		row("avg_pool", inferPool, printPool),
 		row("global_avg_pool", inferGlobalPool, nil),
-		rowOf("concat", inferConcat, nil).moving(),
+		rowOf("concat", inferConcat, nil).setMoves(),
 		row("softmax", inferMap, nil),
 		row("log_softmax", inferMap, nil),
 		row("argmax", inferArg, printArg), row("argmin", inferArg, printArg),
 		row("top_k", inferTopK, printTopK), row("top_k_indices", inferTopKIndices, printTopK),
-		row("flatten", inferFlatten, nil).moving().wholes(),
+		row("flatten", inferFlatten, nil).setMoves().readWhole(),
 		row("quantize", inferQuantize, printQuantize),
-		row("threshold", inferThreshold, printThreshold).weights("thresholds").infinite(),
-		stepped(row("fake_quant", inferFakeQuant, printFakeQuant), fakeQuantSteps).weights("scale", "zero_point"),
-		row("dequantize", inferDequantize, nil).wholes(),
-		row("bitpack", inferBitpack, printBitpack).moving(),
+		row("threshold", inferThreshold, printThreshold).weights("thresholds").allowInfinite(),
+		withSteps(row("fake_quant", inferFakeQuant, printFakeQuant), fakeQuantSteps).weights("scale", "zero_point"),
+		row("dequantize", inferDequantize, nil).readWhole(),
+		row("bitpack", inferBitpack, printBitpack).setMoves(),
 		row("unpack", inferUnpack, nil),
 
 		fusedRow("eltwise", printElementwise),
@@ -167,14 +170,16 @@ func fusedRow[A any](name string, print func(n *Node, a *A) string) *Op {
 
 // binaryRow is an op of two tensors, or of a tensor and a weight.
 func binaryRow(f scalar.Function) *Op {
-	return stepped(functionRow(f, inferBinaryOp, printBinaryOp), binarySteps).weights("b").infinite()
+	return withSteps(functionRow(f, inferBinaryOp, printBinaryOp), binarySteps).weights("b").allowInfinite()
 }
 
 // logicRow is an op of truth values.
 func logicRow(f scalar.Function) *Op { return functionRow(f, inferLogic, nil) }
 
 // functionRow is an op that computes f of single elements.
-func functionRow[A any](f scalar.Function, infer func(g *Graph, n *Node, in []*Value, a *A, f scalar.Function) (*Value, error), print func(n *Node, a *A) string) *Op {
+func functionRow[A any](f scalar.Function,
+	infer func(g *Graph, n *Node, in []*Value, a *A, f scalar.Function) (*Value, error),
+	print func(n *Node, a *A) string) *Op {
 	o := rowOf(f.String(), func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) { return infer(g, n, in, a, f) }, print)
 	o.function = &f
 	return o
@@ -185,24 +190,25 @@ func (o *Op) weights(keys ...string) *Op {
 	return o
 }
 
-// moving sets Moves.
-func (o *Op) moving() *Op {
+// setMoves sets Moves.
+func (o *Op) setMoves() *Op {
 	o.Moves = true
 	return o
 }
 
-// wholes says that the op reads i32 integers as well.
-func (o *Op) wholes() *Op {
+// readWhole says that the op reads i32 integers as well.
+func (o *Op) readWhole() *Op {
 	o.whole = true
 	return o
 }
 
-func (o *Op) infinite() *Op {
+func (o *Op) allowInfinite() *Op {
 	o.Infinite = true
 	return o
 }
 
-// Function is what the op computes of single elements of its operands (FunctionOf), ok being whether it is such an op.
+// Function is the function that the op computes of single elements of its operands (FunctionOf); ok
+// is false if it is no such op.
 func (o *Op) Function() (f scalar.Function, ok bool) {
 	if o.function == nil {
 		return 0, false
@@ -210,8 +216,9 @@ func (o *Op) Function() (f scalar.Function, ok bool) {
 	return *o.function, true
 }
 
-// stepped says that the op is a chain of float steps. vector gives one value for all channels as one for each.
-func stepped[A any](o *Op, steps func(n *Node, a *A, vector func(v []float32) []float32) []scalar.Step) *Op {
+// withSteps says that the op is a chain of float steps. vector gives one value for all channels as
+// one for each.
+func withSteps[A any](o *Op, steps func(n *Node, a *A, vector func(v []float32) []float32) []scalar.Step) *Op {
 	o.steps = func(g *Graph, n *Node) []scalar.Step {
 		return steps(n, n.Attrs.(*A), func(v []float32) []float32 {
 			if c := g.Value(n.Inputs[0]).Channels(); len(v) == 1 && c > 1 {
@@ -223,7 +230,8 @@ func stepped[A any](o *Op, steps func(n *Node, a *A, vector func(v []float32) []
 	return o
 }
 
-// Products reports whether an op sums products of its input and weights: a convolution or a dense layer.
+// Products reports whether an op sums products of its input and weights: a convolution or a dense
+// layer.
 func Products(op string) bool {
 	o := OpNamed(op)
 	return o != nil && slices.Contains(o.Weights, "w")
@@ -232,7 +240,8 @@ func Products(op string) bool {
 // Bitserial reports whether an op sums products of levels and weights of few bits.
 func Bitserial(op string) bool { return Products(op) && slices.Contains(OpNamed(op).Weights, "scale") }
 
-// Stepped reports whether the op is a chain of float steps; of ops that may join two tensors, only with a weight for the second.
+// Stepped reports whether the op is a chain of float steps; of ops that may join two tensors, only
+// with a weight for the second.
 func (o *Op) Stepped() bool { return o.steps != nil }
 
 // oneStep is for an op that is a step without operands.
@@ -240,7 +249,8 @@ func oneStep(kind scalar.Kind) func(*Node, *NoAttrs, func([]float32) []float32) 
 	return func(*Node, *NoAttrs, func([]float32) []float32) []scalar.Step { return []scalar.Step{{Kind: kind}} }
 }
 
-// rowFor finds n's row, or fails where there is none, or where n's attributes are those of another op.
+// rowFor finds n's row, or fails where there is none, or where n's attributes are those of another
+// op.
 func (g *Graph) rowFor(n *Node) (*Op, error) {
 	o := OpNamed(n.Op)
 	if o == nil {
@@ -252,7 +262,7 @@ func (g *Graph) rowFor(n *Node) (*Op, error) {
 	return o, nil
 }
 
-// attrString is what n's attributes say, with a space before each.
+// attrString prints n's attributes, with a space before each.
 func attrString(n *Node) string {
 	if o, err := (&Graph{}).rowFor(n); err == nil {
 		return o.print(n)

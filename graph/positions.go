@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 )
@@ -11,10 +12,7 @@ func inferGather(g *Graph, n *Node, x *Value, a *GatherAttrs) (*Value, error) {
 
 func inferInterpolate(g *Graph, n *Node, x *Value, a *InterpolateAttrs) (*Value, error) {
 	v, err := inferPositions(g, n, x, a.Rows, a.Columns)
-	if err != nil {
-		return nil, err
-	}
-	return v, g.needFloat(n, x)
+	return v, cmp.Or(err, g.needFloat(n, x))
 }
 
 // inferPositions is image x at the given rows and columns; an empty list stands for all of an axis.
@@ -39,10 +37,11 @@ func inferPositions[P int | float32](g *Graph, n *Node, x *Value, rows, columns 
 			shape[1+d] = len(axis.at)
 		}
 	}
-	return x.moved(shape), nil
+	return x.reshaped(shape), nil
 }
 
-// Between are the two neighbours between which position p of an axis of n positions lies, and how near it is to the second.
+// Between returns the two neighbours of position p of an axis of n positions, and the second one's
+// share.
 func Between(p float32, n int) (low, high int, share float32) {
 	low = int(p)
 	return low, min(low+1, n-1), p - float32(low)
@@ -56,7 +55,7 @@ func printInterpolate(_ *Node, a *InterpolateAttrs) string {
 	return positionsString("rows", a.Rows) + positionsString("columns", a.Columns)
 }
 
-// shownPositions is how many positions are printed one by one.
+// shownPositions is the number of positions that are printed one by one.
 const shownPositions = 16
 
 // positionsString lists positions; many are their number, the ends, and a checksum.

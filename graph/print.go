@@ -15,7 +15,7 @@ func (g *Graph) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "graph %s {\n", g.Name)
 	for _, n := range g.Inputs {
-		fmt.Fprintf(&b, "  input  %s%s\n", g.Values[n], noted(nil, g.Values[n].Note))
+		fmt.Fprintf(&b, "  input  %s%s\n", g.Values[n], comment(nil, g.Values[n].Note))
 	}
 	for _, n := range g.Nodes {
 		fmt.Fprintf(&b, "  %s = %s(%s)%s%s\n", g.Values[n.Output], n.Op, strings.Join(n.Inputs, ", "), attrString(n), remark(n))
@@ -30,7 +30,7 @@ func (g *Graph) String() string {
 	return b.String()
 }
 
-// String says what the epilogue does, e.g. " -> mul fma relu" or " -> thresholds(2 bits)".
+// String prints the epilogue, e.g. " -> mul fma relu" or " -> thresholds(2 bits)".
 func (e Epilogue) String() string {
 	switch {
 	case e.Thresholds != nil:
@@ -60,7 +60,8 @@ func (e Epilogue) String() string {
 	return " ->" + s
 }
 
-// FloatNames are the names of the float steps and joins, in order; a join with another tensor is e.g. "add(tensor)".
+// FloatNames are the names of the float steps and joins, in order; a join with another tensor is
+// e.g. "add(tensor)".
 func (e Epilogue) FloatNames() []string {
 	var names []string
 	steps := func(steps []scalar.Step) {
@@ -78,7 +79,8 @@ func (e Epilogue) FloatNames() []string {
 	return names
 }
 
-// remark is what is known and said of n behind what it does: the code of its reason, the layer that it is a part of, and its note.
+// remark prints, as a comment, the code of n's reason, the layer that it is a part of, and its
+// note.
 func remark(n *Node) string {
 	var parts []string
 	if r := n.Verdict.Reason; r != NoReason {
@@ -90,11 +92,11 @@ func remark(n *Node) string {
 	if part := n.Part.String(); part != "" {
 		parts = append(parts, part)
 	}
-	return noted(parts, n.Note)
+	return comment(parts, n.Note)
 }
 
-// noted is a list of what is known, and a note, as a comment.
-func noted(parts []string, note string) string {
+// comment joins facts and a note to a comment, "" if there are none.
+func comment(parts []string, note string) string {
 	if note := strings.Join(strings.Fields(note), " "); note != "" {
 		parts = append(parts, strconv.Quote(note))
 	}

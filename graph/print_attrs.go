@@ -8,13 +8,15 @@ import (
 	"ripc/ir"
 )
 
-// String is the tensor's name and type: "%act1: unipolar2[1, 16, 16, 32]" or "%x: f32[1, 224, 224, 3]".
+// String is the tensor's name and type: "%act1: unipolar2[1, 16, 16, 32]" or "%x: f32[1, 224, 224,
+// 3]".
 func (v *Value) String() string {
 	return fmt.Sprintf("%s: %s%s", v.Name, v.kind(), strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
 }
 
 func printConv(_ *Node, a *Conv2DAttrs) string {
-	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()), a.Binary.String()+a.Integer.String())
+	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()),
+		a.Binary.String()+a.Integer.String())
 }
 
 func printConvTranspose(_ *Node, a *ConvTranspose2DAttrs) string {
@@ -151,7 +153,7 @@ func printFusedConv(_ *Node, a *FusedConv) string {
 	return s + a.Epilogue.String() + poolString(a.Pool)
 }
 
-// String says what the weights become; "" for float ones and for plain +-1.
+// String prints the form of the weights; "" for float ones and for plain +-1.
 func (b *BinaryAttrs) String() string {
 	offset := ""
 	switch {
@@ -170,7 +172,7 @@ func (b *BinaryAttrs) String() string {
 	return fmt.Sprintf(" weights=%s%d%s weight_scale=%s%s", b.Enc, max(1, b.Bits), zero, b.WeightScale, offset)
 }
 
-// String says what the sums of integers become.
+// String prints the requantization of the sums.
 func (a *IntegerAttrs) String() string {
 	switch {
 	case a == nil:
@@ -225,7 +227,7 @@ func weightString(n *Node, key string) string {
 	return strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", ")
 }
 
-// levelsString is what the type of the tensor, which is printed too, does not say in full.
+// levelsString prints the parts of t that the tensor's own type leaves out.
 func levelsString(t scalar.LevelType) string {
 	s := fmt.Sprintf(" bits=%d encoding=%s scale=%g", t.Bits, t.Enc, t.Scale)
 	if t.Offset != 0 {

@@ -5,22 +5,24 @@ import (
 	"slices"
 )
 
-// WeightPart is one of the weights of few bits that add up to other weights, or, where Minus is set, are subtracted.
+// WeightPart is one of the weights of few bits that add up to other weights, or, where Minus is
+// set, are subtracted.
 type WeightPart struct {
 	W     *Tensor
 	Minus bool
 }
 
-// Limits of what counts as a sum of weights of few bits.
+// Limits of sums of weights of few bits.
 const (
 	maxWeightParts  = 3 // parts in all, each of which costs a layer
 	weightsPerValue = 3 // weights of a filter for each of its values: fewer are chance
 	leastGap        = 0x1p-16
 )
 
-// SplitWeights gives weights of 1 bit that add up to w ([..., O]), which have not few bits as they are: in each filter
-// {-a, 0, b}, as trained ternary weights have them, or {-a-b, -a+b, a-b, a+b}, as sums of two binary bases. nil if w are no such sum.
-// The parts differ from w by rounding where exact is false.
+// SplitWeights gives weights of 1 bit that add up to w ([..., O]), which has not few bits itself. A
+// filter has {-a, 0, b}, as trained ternary weights have them, or {-a-b, -a+b, a-b, a+b}, as sums
+// of two binary bases. nil if w is no such sum. The parts differ from w by rounding where exact is
+// false.
 func SplitWeights(w *Tensor) (parts []WeightPart, exact bool) {
 	outs := w.Shape[len(w.Shape)-1]
 	if w.Data.Len() < 8*outs {
@@ -28,7 +30,7 @@ func SplitWeights(w *Tensor) (parts []WeightPart, exact bool) {
 	}
 	s := &splitter{w: w, outs: outs, exact: true}
 	for o := range outs {
-		if !s.channel(o) {
+		if !s.addChannel(o) {
 			return nil, false
 		}
 	}
@@ -61,8 +63,8 @@ type splitter struct {
 	exact       bool
 }
 
-// channel enters filter o; false if its weights are no sum of few parts.
-func (s *splitter) channel(o int) bool {
+// addChannel adds filter o; false if its weights are no sum of few parts.
+func (s *splitter) addChannel(o int) bool {
 	var values []float32
 	for i := o; i < s.w.Data.Len(); i += s.outs {
 		values = append(values, s.w.Data.At(i)+0)
@@ -74,12 +76,13 @@ func (s *splitter) channel(o int) bool {
 		return false
 	}
 	if slices.ContainsFunc(centers, func(c float64) bool { return math.Abs(c) <= within }) {
-		return s.masks(o, centers, within)
+		return s.addMasks(o, centers, within)
 	}
-	return s.signs(o, centers, within)
+	return s.addSigns(o, centers, within)
 }
 
-// clusters are the different values of weights in order, and how far weights may be from them; nil if there are more than most.
+// clusters are the different values of weights in order, and how far weights may be from them; nil
+// if there are more than most.
 func clusters(values []float32, most int) (centers []float64, within float64) {
 	largest := max(-values[0], values[len(values)-1])
 	for _, near := range append([]nearness{{}}, nearnesses(largest)...) {
@@ -95,8 +98,9 @@ func clusters(values []float32, most int) (centers []float64, within float64) {
 	return nil, 0
 }
 
-// masks enters filter o, whose values lie around 0: scales of the positive weights, and of the negative ones.
-func (s *splitter) masks(o int, centers []float64, within float64) bool {
+// addMasks adds filter o, with values around 0: scales of the positive weights, and of the negative
+// ones.
+func (s *splitter) addMasks(o int, centers []float64, within float64) bool {
 	for sign, parts := range map[float64]*[][]float32{1: &s.plus, -1: &s.minus} {
 		var sizes []float64
 		for _, c := range centers {
@@ -129,9 +133,10 @@ func (s *splitter) masks(o int, centers []float64, within float64) bool {
 	return true
 }
 
-// signs enters filter o of the four sums of +-a and +-b.
-func (s *splitter) signs(o int, centers []float64, within float64) bool {
-	if len(centers) != 4 || math.Abs(centers[0]+centers[3]) > 4*within+nearly*centers[3] || math.Abs(centers[1]+centers[2]) > 4*within+nearly*centers[3] {
+// addSigns adds filter o of the four sums of +-a and +-b.
+func (s *splitter) addSigns(o int, centers []float64, within float64) bool {
+	if len(centers) != 4 || math.Abs(centers[0]+centers[3]) > 4*within+nearly*centers[3] ||
+		math.Abs(centers[1]+centers[2]) > 4*within+nearly*centers[3] {
 		return false
 	}
 	a, b := float32((centers[3]+centers[2])/2), float32((centers[3]-centers[2])/2)
@@ -153,8 +158,8 @@ func (s *splitter) signs(o int, centers []float64, within float64) bool {
 	return true
 }
 
-// subsetScales are the fewest numbers of which each of sizes, ascending and positive, is a sum, as far as taking the least that is
-// no such sum finds them.
+// subsetScales finds few numbers that have each of sizes, ascending and positive, as a sum of some.
+// It adds the least size that is no such sum until there is none.
 func subsetScales(sizes []float64, within float64) []float64 {
 	var scales []float64
 	for _, v := range sizes {
@@ -165,7 +170,8 @@ func subsetScales(sizes []float64, within float64) []float64 {
 	return scales
 }
 
-// subset finds the sum of some scales that is nearest to v: which, as bits, and how far v is from it.
+// subset finds the sum of some scales that is nearest to v: the set as bits, and the distance from
+// v.
 func subset(v float64, scales []float64, within float64) (bits int, rest float64) {
 	rest = math.Abs(v)
 	for set := range 1 << len(scales) {
@@ -182,8 +188,9 @@ func subset(v float64, scales []float64, within float64) (bits int, rest float64
 	return bits, rest
 }
 
-// BinaryBasis finds scales such that each of values, which ascend from 0, is a sum of some of them, up to a distance: sums[i] has bit j
-// set where scale j is part of value i. One scale a value, each the step from the value before, does if no fewer are found.
+// BinaryBasis finds scales such that each of values, which ascend from 0, is a sum of some of them,
+// up to a distance. sums[i] has bit j set where scale j is part of value i. If no fewer are found,
+// there is one scale a value: the step from the value before.
 func BinaryBasis(values []float64, within float64) (scales []float64, sums []int) {
 	if scales = subsetScales(values[1:], within); len(scales) < len(values)-1 {
 		for _, v := range values {

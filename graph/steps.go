@@ -8,7 +8,8 @@ import (
 	"ripc/internal/f32"
 )
 
-// Steps are the float steps that n is, none if it is no op on single elements (or b / x), or works on levels.
+// Steps are the float steps that n is, none if it is no op on single elements (or b / x), or works
+// on levels.
 func Steps(g *Graph, n *Node) []scalar.Step {
 	if o, err := g.rowFor(n); err == nil && o.steps != nil && !g.Value(n.Inputs[0]).Encoded() {
 		return o.steps(g, n)
@@ -30,7 +31,8 @@ func clipSteps(_ *Node, a *ClipAttrs, _ func([]float32) []float32) []scalar.Step
 }
 
 func hardSigmoidSteps(_ *Node, a *HardSigmoidAttrs, vector func([]float32) []float32) []scalar.Step {
-	return []scalar.Step{{Kind: scalar.Mul, A: vector([]float32{float32(a.Alpha)})}, {Kind: scalar.Add, A: vector([]float32{float32(a.Beta)})}, {Kind: scalar.Clip, Lo: 0, Hi: 1}}
+	return []scalar.Step{{Kind: scalar.Mul, A: vector([]float32{float32(a.Alpha)})},
+		{Kind: scalar.Add, A: vector([]float32{float32(a.Beta)})}, {Kind: scalar.Clip, Lo: 0, Hi: 1}}
 }
 
 func eluSteps(_ *Node, a *EluAttrs, vector func([]float32) []float32) []scalar.Step {
@@ -41,8 +43,8 @@ func roundSteps(_ *Node, a *RoundAttrs, _ func([]float32) []float32) []scalar.St
 	return []scalar.Step{{Kind: scalar.Round, Mode: a.Mode}}
 }
 
-// binarySteps is x op b, or b op x; nil where these are no steps, such as b / x, and for two tensors. x - b is x + (-b), and
-// b - x is (-x) + b, to the bit.
+// binarySteps is x op b, or b op x; nil where these are no steps, such as b / x, and for two
+// tensors. x - b is x + (-b), and b - x is (-x) + b, to the bit.
 func binarySteps(n *Node, a *BinaryOpAttrs, vector func(v []float32) []float32) []scalar.Step {
 	if len(n.Inputs) != 1 {
 		return nil
@@ -55,7 +57,7 @@ func binarySteps(n *Node, a *BinaryOpAttrs, vector func(v []float32) []float32) 
 	case n.Op == "sub" && a.Reverse:
 		return []scalar.Step{{Kind: scalar.Mul, A: slices.Repeat([]float32{-1}, len(b))}, {Kind: scalar.Add, A: b}}
 	case n.Op == "sub":
-		return []scalar.Step{{Kind: scalar.Add, A: negated(b)}}
+		return []scalar.Step{{Kind: scalar.Add, A: negate(b)}}
 	case n.Op == "div" && !a.Reverse:
 		return []scalar.Step{{Kind: scalar.Div, A: b}}
 	case n.Op == "minimum" && !a.Reverse:
@@ -81,9 +83,10 @@ func fakeQuantSteps(n *Node, a *FakeQuantAttrs, vector func(v []float32) []float
 	if shifted {
 		steps = append(steps, scalar.Step{Kind: scalar.Add, A: zp})
 	}
-	steps = append(steps, scalar.Step{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)}, scalar.Step{Kind: scalar.Round, Mode: a.Rounding})
+	steps = append(steps, scalar.Step{Kind: scalar.Clip, Lo: float32(a.Min), Hi: float32(a.Max)},
+		scalar.Step{Kind: scalar.Round, Mode: a.Rounding})
 	if shifted {
-		steps = append(steps, scalar.Step{Kind: scalar.Add, A: negated(zp)})
+		steps = append(steps, scalar.Step{Kind: scalar.Add, A: negate(zp)})
 	}
 	if scaled {
 		steps = append(steps, scalar.Step{Kind: scalar.Mul, A: scale})
@@ -91,7 +94,7 @@ func fakeQuantSteps(n *Node, a *FakeQuantAttrs, vector func(v []float32) []float
 	return steps
 }
 
-func negated(v []float32) []float32 {
+func negate(v []float32) []float32 {
 	out := make([]float32, len(v))
 	for i := range v {
 		out[i] = f32.Neg(v[i])
@@ -99,7 +102,8 @@ func negated(v []float32) []float32 {
 	return out
 }
 
-// batchNorm gives y = fma(x, s, b) per channel: s = f32(gamma/sqrt(var+eps)), b = f32(beta - mean*s), in float64.
+// batchNorm gives y = fma(x, s, b) per channel: s = f32(gamma/sqrt(var+eps)), b = f32(beta -
+// mean*s), in float64.
 func batchNorm(n *Node, a *BatchNormAttrs) (s, b []float32) {
 	gamma, beta := n.Weights["gamma"].Data.Floats(), n.Weights["beta"].Data.Floats()
 	mean, vars := n.Weights["mean"].Data.Floats(), n.Weights["var"].Data.Floats()

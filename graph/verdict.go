@@ -5,8 +5,8 @@ import (
 	"ripc/ir"
 )
 
-// A Verdict is what became of a node, and why. It is decided by code that has the node at hand and read as data;
-// package explain says it in words.
+// A Verdict is the kind of layer that a node became, and the reason. Code that knows the node
+// decides it; package explain puts it into words.
 type Verdict struct {
 	Kind   Kind
 	Reason Reason // why the node, or what follows its sums, stays float; NoReason: there is nothing to say
@@ -14,7 +14,7 @@ type Verdict struct {
 	Args   ir.Args
 }
 
-// Kind is what a node became.
+// Kind is the kind of layer that a node became.
 type Kind uint8
 
 // Kinds. A convolution or dense layer is Binary or Float, all else is Bits or Glue.
@@ -34,7 +34,7 @@ func (k Kind) String() string { return enum.Name(kinds(), k) }
 // ParseKind finds the kind of a name.
 func ParseKind(s string) (Kind, error) { return enum.Parse[Kind]("kind of layer", kinds(), s) }
 
-// GlueForm is what a layer does with its sums.
+// GlueForm is the arithmetic that a layer applies to its sums.
 type GlueForm uint8
 
 // The forms of glue.
@@ -56,15 +56,16 @@ func ParseGlueForm(s string) (GlueForm, error) {
 	return enum.Parse[GlueForm]("form of glue", glueForms(), s)
 }
 
-// Reason is why something stays float, or costs a stage of its own. The comments name what Verdict.Where is and which
-// Args belong to it.
+// Reason is why something stays float, or costs a stage of its own. The comments name the meaning
+// of Verdict.Where and the Args that belong to it.
 type Reason uint8
 
 // Reasons.
 const (
 	NoReason Reason = iota
 
-	// Why the weights of a layer keep it float; but for WhyFloatWeights, Bits are those of its input.
+	// Why the weights of a layer keep it float; but for WhyFloatWeights, Bits are those of its
+	// input.
 	WhyFloatWeights // the model asks for it: its op has f32 weights
 	WhyRealWeights  // no few integers times a scale
 	WhyNearlyFew    // WeightBits of encoding Weights but for rounding
@@ -73,7 +74,8 @@ const (
 	WhyInputScales  // WeightBits of encoding Weights, but with a scale for each input channel
 	WhyAccumulator  // sums of Count products with WeightBits of Weights, and what glue adds to them, could pass 32 bits
 
-	// Why the input of a layer is not quantized. WeightBits and Weights say what its weights are where they have few bits.
+	// Why the input of a layer is not quantized. WeightBits and Weights describe its weights where
+	// they have few bits.
 	WhyInputReal     // the caller brings real numbers
 	WhyDeclaredOnly  // the caller brings real numbers, which the file says are Levels
 	WhyMakesReals    // Where, an Op, makes real numbers
@@ -150,12 +152,17 @@ const (
 func reasons() []string {
 	return []string{"",
 		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
-		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale", "mixed_scales", "wide_levels", "wide_mean", "channel_scales", "wide_quantizer", "scaled_levels", "uneven_levels",
+		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale",
+		"mixed_scales", "wide_levels", "wide_mean", "channel_scales", "wide_quantizer", "scaled_levels",
+		"uneven_levels",
 		"nearly", "few_folded", "folded", "three_signs", "folded_sign", "folded_sum", "sign_zero",
-		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared", "sums_stopped", "pool_falls", "sums_wide",
+		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared",
+		"sums_stopped", "pool_falls", "sums_wide",
 		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
 		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "of_input", "several_reads", "averages", "float_input", "probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output", "weight_offset", "repacks", "two_tensors", "two_levels",
+		"unread_levels", "not_taken_in", "of_input", "several_reads", "averages", "float_input",
+		"probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output",
+		"weight_offset", "repacks", "two_tensors", "two_levels",
 		"moved_for_caller", "moved_for_many", "moved_before", "moved_after"}
 }
 
@@ -182,12 +189,12 @@ type Stay struct {
 	Lacks   Lack
 	Verdict Verdict
 	UpTo    string // the quantizer up to which the glue behind Node does not fold, where it lacks that
-	// Values is the number of those that Node makes. MACs are those of a float convolution or dense layer, AllMACs those of the
-	// network; MACs are 0 of what is no such layer.
+	// Values is the number of elements that Node makes. MACs are those of a float convolution or
+	// dense layer, else 0. AllMACs are the network's.
 	Values, MACs, AllMACs int64
 }
 
-// Lack is what would make a node binary.
+// Lack is the condition that keeps a node from being binary.
 type Lack uint8
 
 // Lacks.

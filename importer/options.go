@@ -1,23 +1,26 @@
-// Package importer has what callers may ask of all readers of models: which part of a network is wanted, how large its
-// inputs are, and in which form the caller brings them.
+// Package importer has the options of all readers of models: the wanted part of a network, the
+// sizes of its inputs, and the form in which the caller brings them.
 package importer
 
 // Options say how to read a model. The zero value reads it as it is.
 type Options struct {
-	// Name is what the network is called, and so its functions and its header, instead of what the model or its file is.
+	// Name replaces the network's name, and so that of its functions and its header.
 	Name string
-	// Batch, if not 0, is the first extent of every input whose shape Shapes does not give, whatever the file says of it.
+	// Batch, if not 0, is the first extent of every input without an entry in Shapes, and overrides
+	// the file's.
 	Batch int
-	// Shapes are the shapes of inputs by name, with the axes in the file's order, instead of the file's own. The key "" is
-	// for the only input.
+	// Shapes are the shapes of inputs by name, with the axes in the file's order, instead of the
+	// file's own. The key "" is for the only input.
 	Shapes map[string][]int
-	// Begin and End name tensors, or nodes for what they make, that become the inputs and outputs of the network in this
-	// order, instead of the file's own. What lies outside is not looked at.
+	// Begin and End name tensors, or nodes for their results. They become the inputs and outputs of
+	// the network in this order, instead of the file's own. Nodes outside are ignored.
 	Begin, End []string
-	// TrustTypes takes f32 inputs for levels of the types that the file declares their values to have (ONNX: finn_datatype). The
-	// caller still brings f32 numbers; others than the declared ones count as the nearest.
+	// TrustTypes takes f32 inputs for levels of the types that the file declares their values to
+	// have (ONNX: finn_datatype). The caller still brings f32 numbers; others than the declared
+	// ones count as the nearest.
 	TrustTypes bool
-	// Inputs say by name what the caller brings. The key "" is for all inputs that have no entry of their own.
+	// Inputs describe the caller's inputs by name. The key "" is for all inputs that have no entry
+	// of their own.
 	Inputs map[string]Input
 }
 
@@ -26,12 +29,14 @@ func (o Options) AsItIs() bool {
 	return o.Name == "" && o.Batch == 0 && len(o.Shapes)+len(o.Begin)+len(o.End)+len(o.Inputs) == 0
 }
 
-// Input is how the caller brings an input, where that is not how the model has it. The zero value is as the model has it.
+// Input is how the caller brings an input, where that is not how the model has it. The zero value
+// is as the model has it.
 type Input struct {
 	Layout string // in which order the axes of images lie: NHWC or NCHW
 	Type   string // of the elements: F32, or U8 for bytes that stand for 0 to 255
-	// Scale, Mean and Std make (x*Scale - Mean) / Std of every number x, each step in f32 with one rounding, before the network
-	// gets it. Each has one number, or one for each channel; a step whose numbers are left out is left out.
+	// Scale, Mean and Std make (x*Scale - Mean) / Std of every number x before the network gets it,
+	// each step in f32 with one rounding. Each has one number, or one for each channel; a step
+	// without numbers is left out.
 	Scale, Mean, Std []float32
 }
 

@@ -2,7 +2,8 @@ package importer
 
 import "strings"
 
-// Option is the word by which users know one of the Options. The command's flags are called so, and so is whatever messages advise.
+// Option is the word by which users know one of the Options. The command's flags are called so, and
+// so is whatever messages advise.
 type Option string
 
 // The options that messages speak of.

@@ -1,5 +1,5 @@
-// Package inspect says what became of the layers of a compiled network, and where its activations
-// lie in memory.
+// Package inspect describes the layers of a compiled network, and the places of its activations in
+// memory.
 package inspect
 
 import (
@@ -62,7 +62,7 @@ type Advice struct {
 }
 
 // Layer is one stage: the description of its layer, which is the same for each target but for the
-// algorithm, and what the stage is made of.
+// algorithm, and the stage's code and buffers.
 type Layer struct {
 	describe.Layer
 	Name string `json:"name"`
@@ -125,7 +125,8 @@ type Why struct {
 // name. path is for messages. c, if not nil, is the network as it was compiled: it has schedules,
 // and withIR adds the Funcs as text.
 func Of(path string, d *describe.Artifact, c *compile.Compiled, layer string, withIR bool) (*Inspection, error) {
-	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs, WeightBytes: d.WeightBytes, Memory: memoryOf(d, c), Layers: []Layer{}}
+	in := &Inspection{Name: d.Name, Target: d.Target, Inputs: d.Inputs, Outputs: d.Outputs,
+		WeightBytes: d.WeightBytes, Memory: memoryOf(d, c), Layers: []Layer{}}
 	in.Workspace = in.Memory.Workspace
 	if t, err := targets.Lookup(d.Target); err == nil {
 		in.ClockMHz = t.ClockMHz
@@ -180,7 +181,8 @@ func Of(path string, d *describe.Artifact, c *compile.Compiled, layer string, wi
 	}
 	in.Advice = []Advice{}
 	for _, a := range explain.Advise(d.Stages) {
-		in.Advice = append(in.Advice, Advice{Code: a.Reason.Code, Change: a.Change(), Layers: a.Layers, MACs: a.MACs, Share: float64(a.MACs) / float64(max(1, in.MACs))})
+		in.Advice = append(in.Advice, Advice{Code: a.Reason.Code, Change: a.Change(), Layers: a.Layers,
+			MACs: a.MACs, Share: float64(a.MACs) / float64(max(1, in.MACs))})
 	}
 	if len(in.Layers) == 0 && layer != "" {
 		return nil, compile.UnknownLayer(path, layer, names)

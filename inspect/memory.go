@@ -30,7 +30,8 @@ type Workspace struct {
 
 // String describes the workspace, in the words of all commands and pages.
 func (w Workspace) String() string {
-	text := fmt.Sprintf("workspace %s (activations %s, scratch memory %s for each thread)", human.Bytes(w.WorkspaceBytes), human.Bytes(w.ArenaBytes), human.Bytes(w.ScratchBytes))
+	text := fmt.Sprintf("workspace %s (activations %s, scratch memory %s for each thread)",
+		human.Bytes(w.WorkspaceBytes), human.Bytes(w.ArenaBytes), human.Bytes(w.ScratchBytes))
 	if w.RAMBytes > 0 {
 		text += fmt.Sprintf(", with inputs and outputs %s of RAM beside the stack", human.Bytes(w.RAMBytes))
 	}

@@ -95,13 +95,8 @@ func checkStage(a *describe.Artifact, s describe.Stage) error {
 	if s.MACs < 0 {
 		return fmt.Errorf("%d multiply-adds", s.MACs)
 	}
-	for _, t := range s.Reads {
-		if err := checkOperand(a, t, false); err != nil {
-			return err
-		}
-	}
-	for _, t := range s.Writes {
-		if err := checkOperand(a, t, true); err != nil {
+	for i, t := range slices.Concat(s.Reads, s.Writes) {
+		if err := checkOperand(a, t, i >= len(s.Reads)); err != nil {
 			return err
 		}
 	}

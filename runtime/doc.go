@@ -1,10 +1,10 @@
 // Package runtime loads compiled networks and runs them. An artifact is a shared object without
-// dependencies that describes itself (runtime/describe); the caller brings memory and threads, and
-// this package is that caller for Go programs, without cgo:
+// dependencies that describes itself (runtime/describe). The caller brings memory and threads, and
+// this package is that caller for Go programs, without cgo.
 //
-//	m, err := runtime.Load("./squeezenet.so") // checks format, architecture and CPU features
-//	s, err := m.NewSession(2)                   // memory and two threads
-//	err = runtime.SetInput(s, 0, picture)       // []float32 for a tensor of type f32, in C order
+//	m, err := runtime.Load("./squeezenet.so") // checks format, architecture and CPU features.
+//	s, err := m.NewSession(2)                   // memory and two threads.
+//	err = runtime.SetInput(s, 0, picture)       // []float32 for a tensor of type f32, in C order.
 //	err = s.Run(ctx)
 //	logits, err := runtime.Output[float32](s, 0)
 //	use(logits)

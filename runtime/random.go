@@ -11,17 +11,17 @@ import (
 // They depend on seed, the tensor's index among the inputs, dtype, shape and encoding alone, so
 // that every program, engine and machine sees the same numbers.
 //
-//	mix(z)       = finalizer of splitmix64
-//	absorb(h, x) = mix((h xor x) + 0x9e3779b97f4a7c15)
+//	mix(z)       = finalizer of splitmix64;
+//	absorb(h, x) = mix((h xor x) + 0x9e3779b97f4a7c15);
 //	h            = absorb of seed, index, the bytes of dtype as one little-endian number, rank,
-//	               each extent; from h = 0
-//	element k    = made of the 64-bit draw z = mix(h + (k+1)*0x9e3779b97f4a7c15)
+//	               each extent; from h = 0;
+//	element k    = made of the 64-bit draw z = mix(h + (k+1)*0x9e3779b97f4a7c15).
 //
 // f32 are uniform in [0, 1): (z >> 40) / 2^24. Unencoded u8 and i8 take any value: z >> 56; i16 do,
 // too: z >> 48. Encoded u8 that are not packed are levels 0 .. 2^Bits-1: z >> (64-Bits). i32 lie in
 // -128 .. 127 and u32 in 0 .. 255, also from z >> 56. Packed tensors, of any integer type, take the
-// top bits of z as words; bits at and beyond Channels are zero, where the last axis of the shape
-// counts the words of one pixel, least significant bit first.
+// top bits of z as words. Bits at and beyond Channels are zero. The last axis of their shape counts
+// the words of one pixel, least significant bit first.
 //
 // It fails if t's dtype or shape is unusable.
 func FillRandom(t describe.Tensor, seed uint64, index int) ([]byte, error) {

@@ -91,14 +91,14 @@ func startThreads(n int) {
 	close(all)
 }
 
-// at is the address of place i.
-func (p *places) at(i int) uintptr {
+// address is that of place i.
+func (p *places) address(i int) uintptr {
 	return uintptr(unsafe.Pointer(&p.memory[i*placeSize]))
 }
 
 // take starts a thread that waits at its semaphore.
 func (p *places) take() error {
-	thread := p.at(p.taken)
+	thread := p.address(p.taken)
 	semaphore := thread + unsafe.Offsetof(place{}.semaphore)
 	if r, _, errno := purego.SyscallN(p.semInit, semaphore, 0, 0); int32(r) != 0 {
 		return syscall.Errno(errno)
@@ -116,7 +116,7 @@ func (p *places) give() {
 		return
 	}
 	p.taken--
-	thread := p.at(p.taken)
+	thread := p.address(p.taken)
 	purego.SyscallN(p.semPost, thread+unsafe.Offsetof(place{}.semaphore))
 	purego.SyscallN(p.join, *(*uintptr)(unsafe.Pointer(&p.memory[p.taken*placeSize])), 0)
 }

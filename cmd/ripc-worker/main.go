@@ -1,7 +1,8 @@
-// Command ripc-worker measures and runs compiled kernels on the machine where it is started, for a ripc elsewhere that it speaks
-// with over standard input and output. It is one static file, which ripc copies to boards by itself. With -hub it pulls jobs from a
-// fleet's hub instead. Its arguments, if any, are a command that runs programs of this machine where the system cannot, such as
-// an emulator.
+// Command ripc-worker measures and runs compiled kernels on the machine where it is started, for a
+// ripc elsewhere that it speaks with over standard input and output. It is one static file, which
+// ripc copies to boards by itself. With -hub it pulls jobs from a fleet's hub instead. Its
+// arguments, if any, are a command that runs programs of this machine where the system cannot, such
+// as an emulator.
 package main
 
 import (

@@ -86,10 +86,8 @@ gives: what a change of its schedule does shows without the rest of the network.
 				}
 			}
 			// Figures are printed even after an error.
-			if perr := f.printBench(cmd.OutOrStdout(), benchOutput{res, c}, sortBy, before, wide); perr != nil {
-				return perr
-			}
-			if err != nil {
+			perr := f.printBench(cmd.OutOrStdout(), benchOutput{res, c}, sortBy, before, wide)
+			if err := cmp.Or(perr, err); err != nil {
 				return err
 			}
 			if c != nil && c.Slower {
@@ -98,20 +96,20 @@ gives: what a change of its schedule does shows without the rest of the network.
 			return nil
 		},
 	}
-	cmd.Flags().SortFlags = false
 	f.threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	cmd.Flags().BoolVar(&r.PerLayer, "per-layer", false, "measure each layer too (--json always does)")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "measure this layer alone, built by itself")
 	sortFlag(cmd, &sortBy, benchOrders)
 	wideFlag(cmd, &wide)
-	cmd.Flags().StringVar(&before, "compare", "", "`OLD.json` that bench --json wrote: show what costs more or less than then, and exit with 1 if the network does by more than --tolerance")
+	cmd.Flags().StringVar(&before, "compare", "",
+		"`OLD.json` that bench --json wrote: show what costs more or less than then, and exit with 1 if the network does by more than --tolerance")
 	cmd.Flags().Float64Var(&tolerance, "tolerance", tolerance, "as a share of the cost before")
 	f.register(cmd)
 	return cmd
 }
 
-// benchOutput is what --json prints.
+// benchOutput is the result for --json.
 type benchOutput struct {
 	*ripc.BenchResult
 	Comparison *ripc.BenchComparison `json:"comparison,omitempty"`
@@ -122,10 +120,11 @@ func (f *compileFlags) printBench(w io.Writer, o benchOutput, sortBy, before str
 	if f.json {
 		return printJSON(w, o)
 	}
-	if err := printBench(w, o.BenchResult, sortBy, widthOf(w, wide)); err != nil || o.Comparison == nil {
-		return err
+	printBench(w, o.BenchResult, sortBy, widthOf(w, wide))
+	if o.Comparison != nil {
+		printComparison(w, o.Comparison, before, widthOf(w, wide))
 	}
-	return printComparison(w, o.Comparison, before, widthOf(w, wide))
+	return nil
 }
 
 // Orders of layers.
@@ -145,7 +144,7 @@ func sortFlag(cmd *cobra.Command, by *string, orders func() []string) {
 	cmd.Flags().StringVar(by, "sort", sortStage, "order of the layers: "+strings.Join(orders(), ", "))
 }
 
-// readBench reads what bench --json printed.
+// readBench reads a result of bench --json.
 func readBench(path string) (*ripc.BenchResult, error) {
 	data, err := files.ReadText(path)
 	if err != nil {
@@ -161,7 +160,7 @@ func readBench(path string) (*ripc.BenchResult, error) {
 	return r, nil
 }
 
-func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) error {
+func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) {
 	what := r.Model
 	if r.Layer != "" {
 		what = "layer " + r.Layer + " of " + r.Model + ", by itself,"
@@ -198,13 +197,11 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) erro
 		}
 		fmt.Fprint(w, "\n\n")
 	}
-	if err := benchTable(r, sortBy).write(w, width); err != nil {
-		return err
-	}
+	benchTable(r, sortBy).write(w, width)
 	if r.Footprint != nil {
 		fmt.Fprintf(w, "\n%s\n", wrap(r.Footprint.String(), width, 0))
 	}
-	return printKinds(w, r, width)
+	printKinds(w, r, width)
 }
 
 // whole is the row of the network.
@@ -212,12 +209,17 @@ const whole = "whole network"
 
 // benchTable has a row for each layer, and one for the network.
 func benchTable(r *ripc.BenchResult, sortBy string) *table {
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "MIN MS"}, {title: "MEDIAN MS", drop: 4}, {title: "P90 MS", drop: 3}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/CYCLE"}, {title: "KERNEL", left: true, drop: 1}}}
+	t := &table{columns: []column{textCol("LAYER", 0).cutAs(cutMiddle, 0), numCol("MIN MS", 0),
+		numCol("MEDIAN MS", 4), numCol("P90 MS", 3), numCol("SHARE", 0), numCol("SUM", 5), numCol("MACS", 6),
+		numCol("MACS/CYCLE", 0), textCol("KERNEL", 1)}}
 	switch {
 	case r.Estimate != nil:
-		t.columns = []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "INSTRUCTIONS", drop: 4}, {title: "EST. CYCLES"}, {title: "EST. MS", drop: 2}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR.", drop: 3}, {title: "MACS/EST. CYCLE"}, {title: "KERNEL", left: true, drop: 1}}
+		t.columns = []column{textCol("LAYER", 0).cutAs(cutMiddle, 0), numCol("INSTRUCTIONS", 4),
+			numCol("EST. CYCLES", 0), numCol("EST. MS", 2), numCol("SHARE", 0), numCol("SUM", 5), numCol("MACS", 6),
+			numCol("MACS/INSTR.", 3), numCol("MACS/EST. CYCLE", 0), textCol("KERNEL", 1)}
 	case r.Simulated: // neither times nor cycles
-		t.columns = []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "INSTRUCTIONS"}, {title: "SHARE"}, {title: "SUM", drop: 5}, {title: "MACS", drop: 6}, {title: "MACS/INSTR."}, {title: "KERNEL", left: true, drop: 1}}
+		t.columns = []column{textCol("LAYER", 0).cutAs(cutMiddle, 0), numCol("INSTRUCTIONS", 0), numCol("SHARE", 0),
+			numCol("SUM", 5), numCol("MACS", 6), numCol("MACS/INSTR.", 0), textCol("KERNEL", 1)}
 	}
 	row := func(name string, f ripc.Figures, share, sum string, macs int64, kernel string) {
 		instructions := "-"
@@ -228,7 +230,8 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 		case !r.Simulated:
 			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, countText(macs), perUnit(f.MACsPerCycle), kernel)
 		case r.Estimate != nil:
-			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4), share, sum, countText(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
+			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4),
+				share, sum, countText(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
 		default:
 			t.add(name, instructions, share, sum, countText(macs), perUnit(f.MACsPerInstruction), kernel)
 		}
@@ -263,22 +266,22 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 }
 
 // printKinds prints the costs of the layers of each kind.
-func printKinds(w io.Writer, r *ripc.BenchResult, width int) error {
+func printKinds(w io.Writer, r *ripc.BenchResult, width int) {
 	if len(r.Kinds) < 2 {
-		return nil
+		return
 	}
 	var parts []string
 	for _, k := range r.Kinds {
 		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share), human.Count(k.Layers, "stage")))
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", wrap("by kind: "+strings.Join(parts, ", "), width, 0))
-	return err
+	fmt.Fprintf(w, "\n%s\n", wrap("by kind: "+strings.Join(parts, ", "), width, 0))
 }
 
 // printComparison prints the changes of costs.
-func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) error {
+func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width int) {
 	fmt.Fprintf(w, "\nbeside %s, in %s:\n", file, c.Unit)
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle}, {title: "BEFORE", drop: 2}, {title: "NOW", drop: 1}, {title: "RATIO"}}}
+	t := &table{columns: []column{textCol("LAYER", 0).cutAs(cutMiddle, 0), numCol("BEFORE", 2), numCol("NOW", 1),
+		numCol("RATIO", 0)}}
 	row := func(l ripc.CostChange) {
 		decimals := 0
 		if c.Unit == measure.Milliseconds {
@@ -291,9 +294,7 @@ func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width in
 	}
 	c.Network.Name = whole
 	row(c.Network)
-	if err := t.write(w, width); err != nil {
-		return err
-	}
+	t.write(w, width)
 	for _, list := range []struct {
 		what  string
 		names []string
@@ -305,7 +306,6 @@ func printComparison(w io.Writer, c *ripc.BenchComparison, file string, width in
 	if c.Slower {
 		fmt.Fprintf(w, "slower than before by more than %s\n", percent(c.Tolerance))
 	}
-	return nil
 }
 
 // perUnit formats *v as human.Rate does, nil as "-".

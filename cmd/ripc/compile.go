@@ -47,11 +47,12 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name), or - for standard output")
 	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where there are no libraries)")
-	fs.BoolVar(&o.noDescribe, "no-describe", false, "leave the description out: a few KiB less, but only programs that were written for the network can load it (not run, bench, inspect, runtime.Load)")
-	fs.BoolVar(&o.strict, "strict", false, "fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
+	fs.BoolVar(&o.noDescribe, "no-describe", false,
+		"leave the description out: a few KiB less, but only programs that were written for the network can load it (not run, bench, inspect, runtime.Load)")
+	fs.BoolVar(&o.strict, "strict", false,
+		"fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
 	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
 	o.register(cmd)
@@ -182,7 +183,7 @@ func fileName(c *ripc.Compiled) string {
 	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
 }
 
-// compileResult is what --json prints.
+// compileResult is the result for --json.
 type compileResult struct {
 	Model       string                `json:"model"`
 	Functions   []string              `json:"functions,omitempty"` // of the code
@@ -222,7 +223,8 @@ type stageSeconds struct {
 // newCompileResult describes c, without its files.
 func newCompileResult(c *ripc.Compiled) *compileResult {
 	in := ripc.InspectCompiled(c)
-	r := &compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{}, Stages: len(in.Layers), Float: []string{}, Computed: []string{},
+	r := &compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{},
+		Stages: len(in.Layers), Float: []string{}, Computed: []string{},
 		Binary: in.Bitserial, Integers: in.Integers, MACs: in.MACs, BinaryMACs: in.BinaryMACs, IntegerMACs: in.IntegerMACs,
 		WeightBytes: in.WeightBytes, Roundings: in.Roundings, Workspace: in.Workspace, in: in}
 	for _, t := range c.Times {

@@ -18,7 +18,8 @@ import (
 // completion offers values for a flag or an argument to the shell.
 type completion = cobra.CompletionFunc
 
-// offersOfShell returns the completions of values that only the user knows, of files and of folders.
+// offersOfShell returns the completions of values that only the user knows, of files and of
+// folders.
 func offersOfShell() (nothing, files, folders completion) {
 	offer := func(d cobra.ShellCompDirective) completion {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return nil, d }
@@ -92,7 +93,8 @@ func argCompletions() map[string][2]completion {
 		"compile": {offerFilesOf(models()...)}, "import": {offerFilesOf(models()...)}, "tune": {offerFilesOf(models()...)}, "verify": {offerFilesOf(models()...)},
 		"interp": {offerFilesOf("ripir")}, "bench": {offerFilesOf(libraries()...)}, "eval": {offerFilesOf(libraries()...)}, "inspect": {offerFilesOf(libraries()...)},
 		"report": {offerFilesOf(libraries()...)}, "run": {offerFilesOf(libraries()...), offerFilesOf(picturesAndTensors()...)},
-		"records": {offerFiles, offerFiles}, "merge": {offerFiles, offerFiles}, "curve": {offerFiles, offerFiles}, "prune": {offerFiles}, "importance": {offerFiles},
+		"records": {offerFiles, offerFiles}, "merge": {offerFiles, offerFiles},
+		"curve": {offerFiles, offerFiles}, "prune": {offerFiles}, "importance": {offerFiles},
 		"man": {offerFolders}, "keys": {offerNames(func() []string { return []string{"worker", "tuner"} })},
 	}
 }
@@ -128,7 +130,7 @@ func registerCompletion(cmd *cobra.Command, flag string, offer completion) {
 	}
 }
 
-// simulatedTargets lists the targets whose kernels a worker can simulate.
+// simulatedTargets lists the targets that a worker can simulate kernels for.
 func simulatedTargets() []string {
 	return targetNames(func(t targets.Target) bool { return slices.Contains(ripc.TuneRunnersFor(t), "qemu") })
 }
@@ -195,18 +197,8 @@ func (f *compileFlags) registerCompletions(cmd *cobra.Command) {
 			}
 			return pairs
 		},
-		"float": func(layer string, applying []layout.Algorithm) []string {
-			if !slices.Contains(applying, layout.Float) {
-				return nil
-			}
-			return []string{layer}
-		},
-		"bitserial": func(layer string, applying []layout.Algorithm) []string {
-			if !slices.ContainsFunc(applying, layout.Algorithm.Counts) {
-				return nil
-			}
-			return []string{layer}
-		},
+		"float":     layersWith(func(a layout.Algorithm) bool { return a == layout.Float }),
+		"bitserial": layersWith(layout.Algorithm.Counts),
 	} {
 		registerCompletion(cmd, flag, func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return offerLists(func() []string { return f.algorithmValues(cmd, args, ask) })(cmd, args, typed)
@@ -217,6 +209,16 @@ func (f *compileFlags) registerCompletions(cmd *cobra.Command) {
 	}
 	if cmd.Flags().Lookup("runner") != nil {
 		registerCompletion(cmd, "runner", offerNames(f.acceptedRunners))
+	}
+}
+
+// layersWith offers a layer if one of its algorithms fits.
+func layersWith(fits func(layout.Algorithm) bool) func(layer string, applying []layout.Algorithm) []string {
+	return func(layer string, applying []layout.Algorithm) []string {
+		if slices.ContainsFunc(applying, fits) {
+			return []string{layer}
+		}
+		return nil
 	}
 }
 
@@ -239,7 +241,7 @@ func (f *compileFlags) offerLayers(cmd *cobra.Command, args []string, _ string) 
 	return f.layerNames(cmd, args), cobra.ShellCompDirectiveNoFileComp
 }
 
-// algorithmValues returns the values of ask for all layers whose algorithm no other flag chooses.
+// algorithmValues returns the values of ask for all layers without an algorithm from another flag.
 func (f *compileFlags) algorithmValues(cmd *cobra.Command, args []string, ask func(layer string, applying []layout.Algorithm) []string) []string {
 	o, ok := f.modelOptions(args)
 	if !ok {

@@ -51,7 +51,7 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return &usageError{msg: fmt.Sprintf(format, args...)} }
 
-// errFailed ends a command with exit code 1 after it has printed what it found.
+// errFailed ends a command with exit code 1 after it has printed its findings.
 var errFailed = errors.New("failed")
 
 // report prints err and returns the exit code for it.
@@ -85,7 +85,7 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 // messageText returns the text of err, made safe for a terminal: names in files may hold anything.
 func messageText(err error) string { return terminal.Lines(err.Error()) }
 
-// help returns a hint on what to change on the command line, or "".
+// help returns a hint for the command line, or "".
 func help(err error) string {
 	var threads *ripc.ThreadsError
 	var artifact *ripc.ArtifactError

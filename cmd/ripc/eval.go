@@ -57,12 +57,9 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 			if err != nil {
 				return err
 			}
-			if f.json {
-				err = printJSON(cmd.OutOrStdout(), res)
-			} else {
-				err = printEval(cmd.OutOrStdout(), res, confusion)
-			}
-			if err != nil {
+			if !f.json {
+				printEval(cmd.OutOrStdout(), res, confusion)
+			} else if err := printJSON(cmd.OutOrStdout(), res); err != nil {
 				return err
 			}
 			if res.Difference != nil && !res.Difference.Within || res.Right != nil && float64(res.Right.Top1) < least*float64(res.Images) {
@@ -72,7 +69,6 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringArrayVar(&r.Run.Inputs, "input", nil, "[NAME=]FILE.npy of all pictures; may be repeated")
 	fs.StringVar(&r.Labels, "labels", "", "`Y.npy`, the true class of each picture")
 	fs.StringVar(&r.Expect, "expect", "", "`OUT.npy`, what the first output should be")
@@ -87,7 +83,7 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 }
 
 // printEval prints a line for each comparison, and the confusion.
-func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
+func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) {
 	target := ""
 	if r.Target != "" { // the interpreter has none
 		target = " for " + r.Target
@@ -121,29 +117,28 @@ func printEval(w io.Writer, r *ripc.EvalResult, confusion bool) error {
 		case !d.Within:
 			worst = fmt.Sprintf("%.3g, more than", d.Worst)
 		}
-		if _, err := fmt.Fprintf(w, "worst difference %s %g: picture %d, value %d is %s, expected %s\n", worst, d.Tolerance, d.Image, d.Index, d.Got, d.Want); err != nil {
-			return err
-		}
-		return printBeyond(w, r)
+		fmt.Fprintf(w, "worst difference %s %g: picture %d, value %d is %s, expected %s\n",
+			worst, d.Tolerance, d.Image, d.Index, d.Got, d.Want)
+		printBeyond(w, r)
 	}
-	return nil
 }
 
 // printBeyond counts the numbers beyond the tolerance and names the steps that may explain them.
-func printBeyond(w io.Writer, r *ripc.EvalResult) error {
+func printBeyond(w io.Writer, r *ripc.EvalResult) {
 	d := r.Difference
 	if d.Within {
-		return nil
+		return
 	}
-	fmt.Fprintf(w, "%s of %d beyond it, in %d of %s", human.Count(d.Beyond, "value"), r.Images*r.Classes, d.BeyondImages, human.Count(r.Images, "picture"))
+	fmt.Fprintf(w, "%s of %d beyond it, in %d of %s", human.Count(d.Beyond, "value"),
+		r.Images*r.Classes, d.BeyondImages, human.Count(r.Images, "picture"))
 	if d.BeyondImages < r.Images {
 		fmt.Fprintf(w, "; in the others the worst difference is %.3g", d.Rest)
 	}
 	fmt.Fprintln(w)
 	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 { // another network differs everywhere
-		return nil
+		return
 	}
-	steps := "a sign or a step may decide there: levels are made by " + listNames(d.Steps) + ", and a sum within rounding of an edge can fall on either side"
-	_, err := fmt.Fprintln(w, wrap(steps, widthOf(w, false), 0))
-	return err
+	steps := "a sign or a step may decide there: levels are made by " + listNames(d.Steps) +
+		", and a sum within rounding of an edge can fall on either side"
+	fmt.Fprintln(w, wrap(steps, widthOf(w, false), 0))
 }

@@ -97,11 +97,14 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 
 func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 	fs.StringVar(&f.schedule, "schedule", "", "`FILE` of schedules: \"layer NAME:\" and steps, one a line")
-	fs.StringVar(&f.records, "records", "", "`FILE` of what ripc tune has measured: its schedules and algorithms are taken where no other option says which; \"shipped\": what comes with ripc")
-	fs.IntVar(&f.effort, "effort", 0, "`N` schedules of each layer are built and run, or simulated, to take the best: those that ripc's model of the target takes for good (0: the model is believed)")
+	fs.StringVar(&f.records, "records", "",
+		"`FILE` of what ripc tune has measured: its schedules and algorithms are taken where no other option says which; \"shipped\": what comes with ripc")
+	fs.IntVar(&f.effort, "effort", 0,
+		"`N` schedules of each layer are built and run, or simulated, to take the best: those that ripc's model of the target takes for good (0: the model is believed)")
 	fs.StringVar(&f.backend, "backend", "", "`NAME` of what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
 	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph `PASS` not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
-	fs.StringSliceVar(&f.by, "algorithm", nil, "`LAYER=ALGORITHM` by which its sums are to be computed, instead of the one that is predicted to cost least: "+strings.Join(algorithmNames(), ", "))
+	fs.StringSliceVar(&f.by, "algorithm", nil,
+		"`LAYER=ALGORITHM` by which its sums are to be computed, instead of the one that is predicted to cost least: "+strings.Join(algorithmNames(), ", "))
 	fs.StringSliceVar(&f.float, "float", nil, "`LAYER` to compute in floats; may be repeated")
 	fs.StringSliceVar(&f.bits, "bitserial", nil, "`LAYER` to compute by counting bits, in the cheapest way that does; may be repeated")
 }
@@ -113,7 +116,7 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 		return o, usagef("--threads %d: 1 to %d are possible", *n, maxThreads)
 	}
 	if ripc.IsArtifact(path) {
-		if given := f.changed(); len(given) > 0 {
+		if given := f.givenFlags(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
 		}
 		if f.schedule != "" || f.records != "" || f.effort != 0 || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {

@@ -93,11 +93,12 @@ keys at once, unless it was started without any.`,
 				if err != nil {
 					return err
 				}
-				t := table{columns: []column{{title: "ROLE", left: true}, {title: "NAME", left: true}, {title: "KEY", left: true}}}
+				t := table{columns: []column{textCol("ROLE", 0), textCol("NAME", 0), textCol("KEY", 0)}}
 				for _, k := range keys {
 					t.add(string(k.Role), printableText(k.Name), k.Public)
 				}
-				return t.write(cmd.OutOrStdout(), 0)
+				t.write(cmd.OutOrStdout(), 0)
+				return nil
 			}
 			if out == "" {
 				return usagef("-o FILE says where the key goes")
@@ -134,7 +135,8 @@ type memberRow struct {
 }
 
 func newMemberRow(m runner.Member) memberRow {
-	r := memberRow{Worker: m.ID, Host: m.Host, State: "idle", Why: m.Resting, CPU: m.CPU, Arch: m.Arch, Simulates: m.Simulates, Features: m.Features, Targets: []string{},
+	r := memberRow{Worker: m.ID, Host: m.Host, State: "idle", Why: m.Resting, CPU: m.CPU,
+		Arch: m.Arch, Simulates: m.Simulates, Features: m.Features, Targets: []string{},
 		Measured: m.Measured, Faults: m.Faults, Seen: m.Seen.UTC().Format(time.RFC3339), Version: m.Version}
 	switch {
 	case !m.Alive:
@@ -173,9 +175,11 @@ func hubStatusCommand() *cobra.Command {
 				rows = append(rows, newMemberRow(m))
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"workers": rows, "queued": s.Queued, "running": s.Running, "results": s.Results, "bytes": s.Bytes})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"workers": rows, "queued": s.Queued,
+					"running": s.Running, "results": s.Results, "bytes": s.Bytes})
 			}
-			return printStatus(cmd.OutOrStdout(), rows, s, widthOf(cmd.OutOrStdout(), wide))
+			printStatus(cmd.OutOrStdout(), rows, s, widthOf(cmd.OutOrStdout(), wide))
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&f.Key, "key", "", "`FILE` of a tuner's key")
@@ -184,9 +188,9 @@ func hubStatusCommand() *cobra.Command {
 	return cmd
 }
 
-func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int) error {
-	t := table{columns: []column{{title: "WORKER", left: true}, {title: "STATE", left: true}, {title: "CPU", left: true}, {title: "TARGETS", left: true, drop: 1},
-		{title: "MEASURED"}, {title: "FAULTS", drop: 2}, {title: "SEEN", left: true, drop: 3}}}
+func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int) {
+	t := table{columns: []column{textCol("WORKER", 0), textCol("STATE", 0), textCol("CPU", 0), textCol("TARGETS", 1),
+		numCol("MEASURED", 0), numCol("FAULTS", 2), textCol("SEEN", 3)}}
 	for _, r := range rows {
 		cpu := r.CPU
 		if r.Simulates != "" {
@@ -194,9 +198,7 @@ func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int)
 		}
 		t.add(printableText(r.Host), r.State, printableText(cpu), strings.Join(r.Targets, " "), fmt.Sprint(r.Measured), fmt.Sprint(r.Faults), r.Seen)
 	}
-	if err := t.write(w, width); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", human.Count(int(s.Queued), "job"), s.Running, human.Count(int(s.Results), "result"), human.Bytes(int64(s.Bytes)))
-	return err
+	t.write(w, width)
+	fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", human.Count(int(s.Queued), "job"), s.Running,
+		human.Count(int(s.Results), "result"), human.Bytes(int64(s.Bytes)))
 }

@@ -50,7 +50,7 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 	switch {
 	case ripc.IsArtifact(path):
 		return usagef("%s is compiled already; give a model", path)
-	case strings.EqualFold(ext, ".json") && len(flags.changed()) == 0:
+	case strings.EqualFold(ext, ".json") && len(flags.givenFlags()) == 0:
 		return usagef("%s is a model of ripc's own already; import reads those of other programs, or changes one as options say", path)
 	case strings.EqualFold(ext, ".json") && out == "":
 		return usagef("--output: give another name than %s, which stays as it is", path)

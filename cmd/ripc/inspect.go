@@ -73,9 +73,9 @@ activations lie in memory, and when. Needs no LLVM.`,
 			case f.json:
 				err = printJSON(cmd.OutOrStdout(), in)
 			case memory:
-				err = printMemory(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
+				printMemory(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
 			case layer == "" && !withIR:
-				err = printTable(cmd.OutOrStdout(), in, layerOrder(in.Layers, sortBy), f.verbose, widthOf(cmd.OutOrStdout(), wide))
+				printTable(cmd.OutOrStdout(), in, layerOrder(in.Layers, sortBy), f.verbose, widthOf(cmd.OutOrStdout(), wide))
 			default:
 				for _, l := range in.Layers {
 					printLayer(cmd.OutOrStdout(), l, f.verbose)
@@ -87,14 +87,14 @@ activations lie in memory, and when. Needs no LLVM.`,
 			return cmp.Or(err, strictErr)
 		},
 	}
-	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&layer, "layer", "", "show this layer only, with its schedule")
 	sortFlag(cmd, &sortBy, inspectOrders)
 	wideFlag(cmd, &wide)
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
 	cmd.Flags().BoolVar(&memory, "memory", false, "show where the activations lie in the arena at each stage, and what the float twin's would take")
 	cmd.Flags().StringVarP(&picture, "output", "o", "", "with --memory: draw that, in SVG, into this file")
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
+	cmd.Flags().BoolVar(&strict, "strict", false,
+		"fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
 	f.register(cmd)
 	return cmd
 }
@@ -128,17 +128,6 @@ func layerOrder(layers []ripc.Layer, by string) []int {
 		return 0
 	})
 	return order
-}
-
-// printFootnotes prints texts with their numbers, in lines of at most width characters; 0 is no
-// limit.
-func printFootnotes(w io.Writer, f human.Footnotes, width int) error {
-	for i, text := range f {
-		if _, err := fmt.Fprintln(w, wrap(fmt.Sprintf("%d: %s", i+1, text), width, 2)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // layoutText returns the order of an image's axes.
@@ -177,7 +166,7 @@ func outputText(t describe.Tensor) string {
 
 // printTable prints a line for each layer in the given order, then the footnotes and the sums.
 // Lines have at most width characters; 0 is no limit.
-func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, width int) error {
+func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, width int) {
 	fmt.Fprintf(w, "%s for %s\n", in.Name, in.Target)
 	for i, t := range in.Inputs {
 		fmt.Fprintf(w, "input  %s%s%s\n", tensorText(t), layoutText(t), noteText(in, i))
@@ -185,9 +174,9 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 	for _, t := range in.Outputs {
 		fmt.Fprintf(w, "output %s%s\n", tensorText(t), layoutText(t))
 	}
-	t := &table{columns: []column{{title: ""}, {title: "LAYER", left: true, cut: cutMiddle}, {title: "OP", left: true, drop: 4}, {title: "BECAME", left: true}, {title: "OUTPUT", left: true, drop: 6},
-		{title: "MACS", drop: 5}, {title: "SHARE"}, {title: "WEIGHTS", drop: 3}, {title: "AS FLOAT", drop: 2}, {title: "KERNEL", left: true, drop: 1},
-		{title: "GLUE", left: true, drop: 2, cut: cutTail}, {title: "NOTES", left: true}}}
+	t := &table{columns: []column{numCol("", 0), textCol("LAYER", 0).cutAs(cutMiddle, 0), textCol("OP", 4),
+		textCol("BECAME", 0), textCol("OUTPUT", 6), numCol("MACS", 5), numCol("SHARE", 0), numCol("WEIGHTS", 3),
+		numCol("AS FLOAT", 2), textCol("KERNEL", 1), textCol("GLUE", 2).cutAs(cutTail, 0), textCol("NOTES", 0)}}
 	var texts human.Footnotes
 	for _, number := range order {
 		l := in.Layers[number]
@@ -214,13 +203,11 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		t.add(fmt.Sprint(number), l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, l.Glue, strings.Join(notes, ", "))
 	}
 	fmt.Fprintln(w)
-	if err := t.write(w, width); err != nil {
-		return err
-	}
+	t.write(w, width)
 	if len(texts) > 0 {
 		fmt.Fprintln(w, "\nnotes:")
-		if err := printFootnotes(w, texts, width); err != nil {
-			return err
+		for i, text := range texts {
+			fmt.Fprintln(w, wrap(fmt.Sprintf("%d: %s", i+1, text), width, 2))
 		}
 	}
 	printLegend(w, in)
@@ -236,10 +223,8 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s)",
 		human.Count(len(in.Layers), "stage"), countText(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
 	fmt.Fprintf(w, "\n%s\n%s\n", wrap(sums, width, 0), wrap(in.Workspace.String(), width, 0))
-	if err := printRoundings(w, in, width); err != nil {
-		return err
-	}
-	return printAdvice(w, in, width)
+	printRoundings(w, in, width)
+	printAdvice(w, in, width)
 }
 
 // printClock prints the clock that turns cycles into milliseconds, if costs are in cycles.
@@ -254,26 +239,23 @@ func printClock(w io.Writer, in *ripc.Inspection) {
 
 // printRoundings names nodes that are taken for few bits although the model's floats differ by
 // rounding.
-func printRoundings(w io.Writer, in *ripc.Inspection, width int) error {
+func printRoundings(w io.Writer, in *ripc.Inspection, width int) {
 	if len(in.Roundings) == 0 {
-		return nil
+		return
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", wrap("taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):", width, 0)); err != nil {
-		return err
-	}
+	const head = "taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):"
+	fmt.Fprintf(w, "\n%s\n", wrap(head, width, 0))
 	for _, r := range in.Roundings {
-		if _, err := fmt.Fprintln(w, wrap(fmt.Sprintf("%s: %s", r.What, listNames(r.Nodes)), width, 2)); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, wrap(fmt.Sprintf("%s: %s", r.What, listNames(r.Nodes)), width, 2))
 	}
-	return nil
 }
 
 // printLegend explains the kinds of layers with bits.
 func printLegend(w io.Writer, in *ripc.Inspection) {
 	for _, l := range in.Layers {
 		if l.Kind == graph.Binary.String() {
-			fmt.Fprintf(w, "\n%s: activations of %s by weights of %s\n", l.Became, human.Count(l.ActivationBits, "bit"), human.Count(l.WeightBits, "bit"))
+			fmt.Fprintf(w, "\n%s: activations of %s by weights of %s\n", l.Became,
+				human.Count(l.ActivationBits, "bit"), human.Count(l.WeightBits, "bit"))
 			break
 		}
 	}
@@ -287,20 +269,15 @@ func printLegend(w io.Writer, in *ripc.Inspection) {
 }
 
 // printAdvice prints the changes that would make more layers bitserial, or halve their work.
-func printAdvice(w io.Writer, in *ripc.Inspection, width int) error {
+func printAdvice(w io.Writer, in *ripc.Inspection, width int) {
 	if len(in.Advice) == 0 {
-		return nil
+		return
 	}
-	if _, err := fmt.Fprintln(w, "\nwhat would make it faster:"); err != nil {
-		return err
-	}
+	fmt.Fprintln(w, "\nwhat would make it faster:")
 	for _, a := range in.Advice {
 		advice := fmt.Sprintf("%s (%s of the MACs): %s%s", listNames(a.Layers), percent(a.Share), a.Change, curingFlag(a.Code))
-		if _, err := fmt.Fprintln(w, wrap(advice, width, 2)); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, wrap(advice, width, 2))
 	}
-	return nil
 }
 
 // listNames joins names, at most three of them.
@@ -380,7 +357,8 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 	for _, t := range l.Writes {
 		fmt.Fprintf(w, "  writes  %s (%s)\n", tensorText(t), t.Where)
 	}
-	fmt.Fprintf(w, "  MACs    %d (%s of all)\n  weights %d bytes with tables (as floats %d)\n  kernel  %s\n  trace\n", l.MACs, percent(l.Share), l.WeightBytes, l.FloatBytes, l.Kernel)
+	fmt.Fprintf(w, "  MACs    %d (%s of all)\n  weights %d bytes with tables (as floats %d)\n  kernel  %s\n  trace\n",
+		l.MACs, percent(l.Share), l.WeightBytes, l.FloatBytes, l.Kernel)
 	for _, s := range l.Trace {
 		fmt.Fprintf(w, "    %s\n", s)
 	}

@@ -37,7 +37,8 @@ on integers wrap by definition. --unchecked looks for indices alone.`,
 				return err
 			}
 			if len(res.Filled) > 0 {
-				fmt.Fprintf(stderr(), "ripc: filled from seed %d, since a text has no constants (--so X.so takes them from a library): %s\n", r.Seed, strings.Join(res.Filled, ", "))
+				const note = "ripc: filled from seed %d, since a text has no constants (--so X.so takes them from a library): %s\n"
+				fmt.Fprintf(stderr(), note, r.Seed, strings.Join(res.Filled, ", "))
 			}
 			return outputOptions{output: output, json: json}.report(cmd, &res.RunResult, r.Seed)
 		},

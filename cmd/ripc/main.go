@@ -104,7 +104,8 @@ that ripc compiled.`,
 			return &usageError{}
 		},
 	}
-	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(), inspectCommand(), reportCommand(), importCommand(), interpCommand(),
+	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(),
+		inspectCommand(), reportCommand(), importCommand(), interpCommand(),
 		recordsCommand(), hubCommand(), workerCommand(), tuneCommand(), targetsCommand(), versionCommand(), manCommand())
 	registerCompletions(root)
 	root.Flags().BoolVar(&version, "version", false, "print the versions of ripc and of the tools it uses")

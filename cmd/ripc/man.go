@@ -33,7 +33,8 @@ func manCommand() *cobra.Command {
 			if err := files.ReplaceAll(written...); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s; read one with `man -l %s`\n", human.Count(len(pages), "page"), args[0], filepath.Join(args[0], "ripc.1"))
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s; read one with `man -l %s`\n",
+				human.Count(len(pages), "page"), args[0], filepath.Join(args[0], "ripc.1"))
 			return err
 		},
 	}
@@ -125,7 +126,7 @@ func toTroff(text string) string {
 	return b.String()
 }
 
-// verbatimTroff returns text whose lines are kept, at the left margin, where more fits.
+// verbatimTroff returns text with its line breaks, at the left margin, where more fits.
 func verbatimTroff(text string) string { return ".in 2\n.nf\n" + troff(text) + "\n.fi\n.in\n" }
 
 // troff escapes text so that troff reads no commands in it.

@@ -43,7 +43,7 @@ func mapWidth(width int) int64 {
 
 // printMemory prints a line for each stage, with a map of the arena, and one for each tensor in it.
 // Lines have at most width characters; 0 is no limit.
-func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
+func printMemory(w io.Writer, in *ripc.Inspection, width int) {
 	m := in.Memory
 	line := func(format string, args ...any) { fmt.Fprintln(w, wrap(fmt.Sprintf(format, args...), width, 0)) }
 	least := ""
@@ -60,7 +60,7 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 		line("float twin: %s; activations %.1f times as large", m.FloatTwin.Workspace, float64(m.FloatTwin.ArenaBytes)/float64(m.ArenaBytes))
 	}
 	if len(m.Arena) == 0 {
-		return nil
+		return
 	}
 	room := mapWidth(width)
 	each, title := fmt.Sprintf("ARENA, %s A CHARACTER", human.Bytes((m.ArenaBytes+room-1)/room)), "ARENA"
@@ -69,17 +69,17 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 	} else {
 		line("a character of the arena is %s", human.Bytes((m.ArenaBytes+room-1)/room))
 	}
-	stages := &table{columns: []column{{title: "STAGE"}, {title: "LAYER", left: true, cut: cutMiddle, least: 10}, {title: "NEEDS", drop: 1}, {title: title, left: true}}}
+	stages := &table{columns: []column{numCol("STAGE", 0), textCol("LAYER", 0).cutAs(cutMiddle, 10),
+		numCol("NEEDS", 1), textCol(title, 0)}}
 	for i, s := range m.Stages {
 		stages.add(fmt.Sprint(i), s.Name, human.Bytes(s.Bytes), "|"+arenaMap(m, i, room)+"|")
 	}
 	fmt.Fprintln(w)
-	if err := stages.write(w, width); err != nil {
-		return err
-	}
-	columns := []column{{title: "", left: true}, {title: "TENSOR", left: true, cut: cutMiddle, least: 12}, {title: "BYTES"}, {title: "AT", drop: 1}, {title: "STAGES", left: true, drop: 2}}
+	stages.write(w, width)
+	columns := []column{textCol("", 0), textCol("TENSOR", 0).cutAs(cutMiddle, 12), numCol("BYTES", 0),
+		numCol("AT", 1), textCol("STAGES", 2)}
 	if slices.ContainsFunc(m.Arena, func(t ripc.ArenaUse) bool { return t.Over != "" }) {
-		columns = append(columns, column{title: "IN PLACE OF", left: true, cut: cutMiddle, least: 11, drop: 3})
+		columns = append(columns, textCol("IN PLACE OF", 3).cutAs(cutMiddle, 11))
 	}
 	tensors := &table{columns: columns}
 	for i, t := range m.Arena {
@@ -87,7 +87,7 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) error {
 		tensors.add(row[:len(columns)]...)
 	}
 	fmt.Fprintln(w)
-	return tensors.write(w, width)
+	tensors.write(w, width)
 }
 
 // letterOf returns the letter of the i-th tensor on maps. Letters repeat after the last one.

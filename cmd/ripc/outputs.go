@@ -51,7 +51,7 @@ func (o outputOptions) report(cmd *cobra.Command, out *ripc.RunResult, seed uint
 	return nil
 }
 
-// runResult is what `ripc run --json` prints.
+// runResult is the result of `ripc run --json`.
 type runResult struct {
 	Model     string      `json:"model"`
 	Target    string      `json:"target"` // empty for the interpreter
@@ -121,7 +121,8 @@ func values(o ripc.Output) ([]float64, error) {
 }
 
 func newRunResult(r *ripc.RunResult, seed uint64, dir string) (*runResult, error) {
-	res := &runResult{Model: r.Name, Target: r.Target, Engine: r.Engine, Simulated: r.Simulated, Threads: r.Threads, Seed: seed, Runs: r.Runs, MS: r.Took.Seconds() * 1e3}
+	res := &runResult{Model: r.Name, Target: r.Target, Engine: r.Engine, Simulated: r.Simulated,
+		Threads: r.Threads, Seed: seed, Runs: r.Runs, MS: r.Took.Seconds() * 1e3}
 	for i, o := range r.Outputs {
 		row := outputRow{Name: o.Tensor.Title(), DType: o.Tensor.DType, Shape: o.Tensor.Shape}
 		if dir != "" {

@@ -38,9 +38,9 @@ func newProgress() *progress {
 	return p
 }
 
-// step is called by the task; what names the current work.
-func (p *progress) step(done, total int, what string) {
-	p.say(func() string { return fmt.Sprintf("%s (%d of %d)", strings.TrimSpace(what), done, total) })
+// step is called by the task; task names the current work.
+func (p *progress) step(done, total int, task string) {
+	p.say(func() string { return fmt.Sprintf("%s (%d of %d)", strings.TrimSpace(task), done, total) })
 }
 
 // showTried is called by a search with the number of schedules built so far.

@@ -40,7 +40,8 @@ come with ripc. The commands below merge files, prune them, and draw how the bes
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"tasks": rows})
 			}
-			return printRecords(cmd.OutOrStdout(), rows, widthOf(cmd.OutOrStdout(), wide))
+			printRecords(cmd.OutOrStdout(), rows, widthOf(cmd.OutOrStdout(), wide))
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -70,7 +71,8 @@ type recordsRow struct {
 }
 
 func newRecordsRow(s records.Summary) recordsRow {
-	r := recordsRow{Op: s.Workload.Op, Shape: s.Workload.Shape, Key: s.Workload.Key, Target: s.Target, CPU: s.Class.CPU, Simulated: s.Class.Simulated, Cold: s.Class.Cold, machine: s.Class.Text(),
+	r := recordsRow{Op: s.Workload.Op, Shape: s.Workload.Shape, Key: s.Workload.Key, Target: s.Target,
+		CPU: s.Class.CPU, Simulated: s.Class.Simulated, Cold: s.Class.Cold, machine: s.Class.Text(),
 		Unit: string(s.Class.Unit), Trials: s.Trials, Failed: s.Failed, Gain: s.Gain()}
 	if s.Best != nil {
 		r.Algorithm, r.Strategy, r.Best = s.Best.Candidate.Algorithm, s.Best.Candidate.Strategy, s.Best.Result.Cost
@@ -81,13 +83,14 @@ func newRecordsRow(s records.Summary) recordsRow {
 	return r
 }
 
-func printRecords(w io.Writer, rows []recordsRow, width int) error {
+func printRecords(w io.Writer, rows []recordsRow, width int) {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, "no records")
-		return err
+		fmt.Fprintln(w, "no records")
+		return
 	}
-	t := table{columns: []column{{title: "WORKLOAD", left: true}, {title: "KEY", left: true, drop: 1}, {title: "TARGET", left: true}, {title: "ALGORITHM", left: true, drop: 3},
-		{title: "TRIALS"}, {title: "FAILED", drop: 2}, {title: "BEST"}, {title: "DEFAULT"}, {title: "GAIN"}, {title: "MACHINE", left: true, drop: 4}}}
+	t := table{columns: []column{textCol("WORKLOAD", 0), textCol("KEY", 1), textCol("TARGET", 0),
+		textCol("ALGORITHM", 3), numCol("TRIALS", 0), numCol("FAILED", 2), numCol("BEST", 0), numCol("DEFAULT", 0),
+		numCol("GAIN", 0), textCol("MACHINE", 4)}}
 	for _, r := range rows {
 		cost := func(c float64) string {
 			if c == 0 {
@@ -99,10 +102,11 @@ func printRecords(w io.Writer, rows []recordsRow, width int) error {
 		if r.Gain > 0 {
 			gain = fmt.Sprintf("%.2fx", r.Gain)
 		}
-		t.add(printableText(r.Op+" "+r.Shape), printableText(r.Key[:min(len(r.Key), 12)]), printableText(r.Target), printableText(cmp.Or(r.Algorithm, "-")), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
+		t.add(printableText(r.Op+" "+r.Shape), printableText(r.Key[:min(len(r.Key), 12)]), printableText(r.Target),
+			printableText(cmp.Or(r.Algorithm, "-")), fmt.Sprint(r.Trials), fmt.Sprint(r.Failed),
 			cost(r.Best), cost(r.Default), gain, printableText(r.machine))
 	}
-	return t.write(w, width)
+	t.write(w, width)
 }
 
 // loadRecords reads several files and reports damaged records on standard error.
@@ -133,12 +137,8 @@ func cannotWriteRecords(path string, err error) error {
 
 // checkDistinct fails if out names one of the files that are read.
 func checkDistinct(out string, read ...string) error {
-	there, err := os.Stat(out)
-	if err != nil { // it is new, or writing it says what is wrong
-		return nil
-	}
 	for _, path := range read {
-		if info, err := os.Stat(path); err == nil && os.SameFile(info, there) {
+		if sameFile(path, out) {
 			return usagef("-o %s is one of the files that are read", out)
 		}
 	}

@@ -76,7 +76,6 @@ printed as one JSON object; the page has them too.`,
 			return err
 		},
 	}
-	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write; - prints it")
 	f.threadsFlag(cmd, &r.Threads)
 	f.register(cmd)

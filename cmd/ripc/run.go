@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +44,6 @@ are not given are filled from --seed. Code for other machines runs in simulation
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg; may be repeated")
 	firstFlag(cmd, &r.First)
 	fs.Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
@@ -127,12 +124,8 @@ func readLabels(path string) ([]string, error) {
 		return nil, &usageError{msg: "--labels", err: err}
 	}
 	var labels []string
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
-		labels = append(labels, lines.Text())
-	}
-	if err := lines.Err(); err != nil {
-		return nil, &usageError{msg: "--labels " + path, err: err}
+	for line := range strings.Lines(string(text)) {
+		labels = append(labels, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 	}
 	return labels, nil
 }

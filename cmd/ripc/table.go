@@ -34,6 +34,18 @@ type column struct {
 	least int
 }
 
+// textCol is a column that begins at the left.
+func textCol(title string, drop int) column { return column{title: title, left: true, drop: drop} }
+
+// numCol is a column that ends at the right.
+func numCol(title string, drop int) column { return column{title: title, drop: drop} }
+
+// cutAs is c with cells that may be cut.
+func (c column) cutAs(cut cutting, least int) column {
+	c.cut, c.least = cut, least
+	return c
+}
+
 // row has a cell for each column, and lines below them without columns.
 type row struct {
 	cells []string
@@ -59,8 +71,8 @@ func (t *table) addBelow(format string, args ...any) {
 }
 
 // write prints the table in lines of at most width characters, 0 being no limit, and says which
-// columns are missing. Columns without text are dropped.
-func (t *table) write(w io.Writer, width int) error {
+// columns are missing. Columns without text are dropped. Type output keeps errors of writing.
+func (t *table) write(w io.Writer, width int) {
 	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
 		widths[i] = utf8.RuneCountInString(c.title)
@@ -108,9 +120,7 @@ func (t *table) write(w io.Writer, width int) error {
 		for _, l := range r.below {
 			lines = append(lines, wrap(l, width, belowIndent))
 		}
-		if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, strings.Join(lines, "\n"))
 	}
 	var missing []string
 	if len(dropped) > 0 {
@@ -120,10 +130,9 @@ func (t *table) write(w io.Writer, width int) error {
 		missing = append(missing, strings.Join(cut, ", ")+" cut")
 	}
 	if len(missing) > 0 {
-		_, err := fmt.Fprintln(w, "\n"+wrap("("+strings.Join(missing, "; ")+", for want of width: --wide shows all)", width, 0))
-		return err
+		text := "(" + strings.Join(missing, "; ") + ", for want of width: --wide shows all)"
+		fmt.Fprintln(w, "\n"+wrap(text, width, 0))
 	}
-	return nil
 }
 
 // fit narrows columns, to 0 if they are dropped, until the table is at most width wide. It returns

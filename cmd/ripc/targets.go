@@ -11,7 +11,7 @@ import (
 	"ripc/targets/boards"
 )
 
-// targetLine is a target and what this machine can do with it.
+// targetLine is a target and its abilities on this machine.
 type targetLine struct {
 	targets.Target
 	Host   bool   `json:"host"`
@@ -37,7 +37,8 @@ there is no board.`,
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"targets": lines})
 			}
-			return printTargets(cmd.OutOrStdout(), lines, widthOf(cmd.OutOrStdout(), wide))
+			printTargets(cmd.OutOrStdout(), lines, widthOf(cmd.OutOrStdout(), wide))
+			return nil
 		},
 	}
 	wideFlag(cmd, &wide)
@@ -46,9 +47,9 @@ there is no board.`,
 }
 
 // printTargets prints a line a target, and the features of each.
-func printTargets(w io.Writer, lines []targetLine, width int) error {
-	t := &table{columns: []column{{title: "", left: true}, {title: "NAME", left: true}, {title: "CPU", left: true, drop: 3}, {title: "VECTORS", left: true, drop: 2}, {title: "CORES", drop: 1},
-		{title: "RUNS", left: true}, {title: "BOARD", left: true, cut: cutTail, least: 40}}}
+func printTargets(w io.Writer, lines []targetLine, width int) {
+	t := &table{columns: []column{textCol("", 0), textCol("NAME", 0), textCol("CPU", 3), textCol("VECTORS", 2),
+		numCol("CORES", 1), textCol("RUNS", 0), textCol("BOARD", 0).cutAs(cutTail, 40)}}
 	for _, l := range lines {
 		mark := ""
 		if l.Host {
@@ -60,19 +61,16 @@ func printTargets(w io.Writer, lines []targetLine, width int) error {
 		}
 		t.add(mark, l.Name, l.CPU, vectors, fmt.Sprint(l.Cores), l.RunsBy, l.Board)
 	}
-	if err := t.write(w, width); err != nil {
-		return err
-	}
+	t.write(w, width)
 	fmt.Fprintln(w)
 	for _, l := range lines {
 		if len(l.Features) > 0 {
 			fmt.Fprintln(w, wrap(l.Name+": "+strings.Join(l.Features, " "), width, 0))
 		}
 	}
-	return nil
 }
 
-// notHere marks targets whose code this machine does not run.
+// notHere marks targets that this machine does not run code for.
 const notHere = "not here"
 
 func runsBy(t targets.Target) string {

@@ -63,7 +63,10 @@ docs/tuning.md says more.`,
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
-			show := newTuneProgress(cmd.OutOrStdout(), f.json, r.Records)
+			show := &tuneProgress{progress: newProgress(), records: r.Records}
+			if f.json {
+				show.lines = json.NewEncoder(jsonWriter(cmd.OutOrStdout()))
+			}
 			r.Events = show.event
 			r.Log = func(text string) {
 				show.progress.done()
@@ -79,23 +82,27 @@ docs/tuning.md says more.`,
 					return errors.Join(err, jerr)
 				}
 			} else {
-				err = errors.Join(err, printTuned(cmd.OutOrStdout(), res, r.Records, widthOf(cmd.OutOrStdout(), wide)))
+				printTuned(cmd.OutOrStdout(), res, r.Records, widthOf(cmd.OutOrStdout(), wide))
 			}
 			if err != nil && cmd.Context().Err() != nil {
-				fmt.Fprintf(stderr(), "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n", human.Count(res.Trials, "candidate"), r.Records)
+				const note = "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n"
+				fmt.Fprintf(stderr(), note, human.Count(res.Trials, "candidate"), r.Records)
 			}
 			return err
 		},
 	}
 	wideFlag(cmd, &wide)
 	fs := cmd.Flags()
-	fs.IntVar(&r.Trials, "trials", 0, "candidates of all layers together, those in the records included (default 64 for each different layer, without --minutes)")
+	fs.IntVar(&r.Trials, "trials", 0,
+		"candidates of all layers together, those in the records included (default 64 for each different layer, without --minutes)")
 	fs.Float64Var(&minutes, "minutes", 0, "time after which no more candidates are begun")
 	fs.StringVar(&r.Search, "tuner", "", "what proposes candidates: "+strings.Join(ripc.Searches(), ", ")+" (default "+ripc.Searches()[0]+")")
-	fs.StringVar(&r.Runner, "runner", "", "what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default board for a chip without an operating system, local where this machine can run the target, else qemu)")
+	fs.StringVar(&r.Runner, "runner", "",
+		"what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default board for a chip without an operating system, local where this machine can run the target, else qemu)")
 	fs.StringVar(&r.Key, "key", "", "`FILE` with the key that lets into a fleet's hub (docs/fleet.md)")
 	fs.Uint64Var(&r.Seed, "seed", 0, "of random choices; in simulation the same seed gives the same records")
-	fs.BoolVar(&r.Cold, "cold", false, "empty the caches before each run of a kernel, for networks that run now and then; records keep such costs apart")
+	fs.BoolVar(&r.Cold, "cold", false,
+		"empty the caches before each run of a kernel, for networks that run now and then; records keep such costs apart")
 	fs.BoolVar(&r.Alone, "alone", false, "do not begin with the schedules that come with ripc (\"ripc records shipped\")")
 	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
 	f.register(cmd)
@@ -115,14 +122,6 @@ type tuneProgress struct {
 	records  string // file
 }
 
-func newTuneProgress(out io.Writer, lines bool, records string) *tuneProgress {
-	p := &tuneProgress{progress: newProgress(), records: records}
-	if lines {
-		p.lines = json.NewEncoder(jsonWriter(out))
-	}
-	return p
-}
-
 func (p *tuneProgress) event(e ripc.TuneEvent) {
 	switch e := e.(type) {
 	case ripc.TuneBegan:
@@ -132,7 +131,8 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 		}
 		recordNotes(stderr(), p.records)(e.Notes)
 		if p.lines != nil {
-			_ = p.lines.Encode(newTuneBegin(e)) // a closed pipe does not stop the tuner
+			begin := tuneBegin{"begin", len(e.Tasks), e.Machine.CPU, string(e.Unit), e.Trials, e.Search}
+			_ = p.lines.Encode(begin) // a closed pipe does not stop the tuner
 		}
 	case ripc.TuneTried:
 		if p.lines != nil {
@@ -223,8 +223,9 @@ func taskName(layers []string, algorithm string) string {
 
 // printTuned prints a line for each task that was tried, and the sums. Lines have at most width
 // characters; 0 is no limit.
-func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
-	t := &table{columns: []column{{title: "LAYER", left: true, cut: cutMiddle, least: 12}, {title: "TRIED", left: true, drop: 1}, {title: "FOUND", left: true, drop: 2}, {title: "FASTER"}}}
+func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) {
+	t := &table{columns: []column{textCol("LAYER", 0).cutAs(cutMiddle, 12), textCol("TRIED", 1), textCol("FOUND", 2),
+		numCol("FASTER", 0)}}
 	for _, x := range r.Tasks {
 		if x.Trials == 0 {
 			continue
@@ -239,9 +240,7 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 		t.add(taskName(x.Task.Layers, x.Task.Algorithm), human.Count(x.Trials, "candidate"), found, faster)
 	}
 	if len(t.rows) > 0 {
-		if err := t.write(w, width); err != nil {
-			return err
-		}
+		t.write(w, width)
 	}
 	if r.Best > 0 {
 		fmt.Fprintln(w, wrap(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best), width, 0))
@@ -249,9 +248,9 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) error {
 	if text := busyText(r); text != "" {
 		fmt.Fprintln(w, wrap(text, width, 0))
 	}
-	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s", human.Count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
-	_, err := fmt.Fprintln(w, wrap(end, width, 0))
-	return err
+	end := fmt.Sprintf("%s, %d of them measured now, in %.1f s%s; records in %s",
+		human.Count(r.Trials, "candidate"), r.Measured, r.Took.Seconds(), rate(r), file)
+	fmt.Fprintln(w, wrap(end, width, 0))
 }
 
 // rate returns " (12.3 a second)", or "" if nothing was measured.
@@ -262,8 +261,7 @@ func rate(r *ripc.TuneResult) string {
 	return fmt.Sprintf(" (%.1f a second)", float64(r.Measured)/r.Took.Seconds())
 }
 
-// busyText returns the shares of the cores' time, as "2 cores: 8 % proposals, 61 % builds, 1 %
-// checks, 24 % measurements, 6 % idle", or "" if nothing was measured.
+// busyText returns the shares of the cores' time by kind of work, or "" if nothing was measured.
 func busyText(r *ripc.TuneResult) string {
 	b, all := r.Busy, float64(r.Busy.Cores)*r.Took.Seconds()
 	if r.Measured == 0 || all <= 0 {
@@ -340,12 +338,9 @@ type tuneTask struct {
 	Best      float64  `json:"best,omitempty"`
 }
 
-func newTuneBegin(e ripc.TuneBegan) tuneBegin {
-	return tuneBegin{"begin", len(e.Tasks), e.Machine.CPU, string(e.Unit), e.Trials, e.Search}
-}
-
 func newTuneStep(e ripc.TuneTried) tuneStep {
-	s := tuneStep{Event: "candidate", Layers: e.Task.Layers, Algorithm: e.Task.Algorithm, Trial: e.Trial, Strategy: e.Point.Strategy, Values: e.Point.Values,
+	s := tuneStep{Event: "candidate", Layers: e.Task.Layers, Algorithm: e.Task.Algorithm,
+		Trial: e.Trial, Strategy: e.Point.Strategy, Values: e.Point.Values,
 		Cost: e.Result.Cost, Known: e.Known, Default: e.Default, Best: e.Best, Done: e.Done}
 	if e.Result.Failure != nil {
 		s.Failure = string(e.Result.Failure.Kind)
@@ -360,7 +355,8 @@ func newTuneAgain(e ripc.TuneAgain) tuneStep {
 }
 
 func newTuneEnd(r *ripc.TuneResult) tuneEnd {
-	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured, Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Tasks: []tuneTask{},
+	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured,
+		Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Tasks: []tuneTask{},
 		Cores: r.Busy.Cores, Proposing: r.Busy.Proposing.Seconds(), Building: r.Busy.Building.Seconds(), Checking: r.Busy.Checking.Seconds(), Measuring: r.Busy.Measuring.Seconds()}
 	for _, t := range r.Tasks {
 		if t.Trials > 0 {
@@ -397,9 +393,11 @@ func noteOfRecords(n ripc.RecordNote) string {
 	}
 	switch n.Kind {
 	case autotune.Without:
-		return "nothing is recorded of " + layers + ", which " + haveOrHas(len(n.Layers)) + " the default schedule"
+		verb := map[bool]string{true: "has", false: "have"}[len(n.Layers) == 1]
+		return "nothing is recorded of " + layers + ", which " + verb + " the default schedule"
 	case autotune.Stale:
-		return "a recorded schedule of " + layers + " does not fit any more: " + terminal.Cut(firstLine(n.Err.Error()), maxReason)
+		reason, _, _ := strings.Cut(n.Err.Error(), "\n")
+		return "a recorded schedule of " + layers + " does not fit any more: " + terminal.Cut(reason, maxReason)
 	case autotune.OtherCPU:
 		cpu := cmp.Or(n.CPU, "unknown")
 		if n.Simulated {
@@ -419,16 +417,4 @@ func noteOfRecords(n ripc.RecordNote) string {
 	default:
 		return fmt.Sprintf("%s damaged, left out", human.Count(n.Count, "line"))
 	}
-}
-
-func haveOrHas(n int) string {
-	if n == 1 {
-		return "has"
-	}
-	return "have"
-}
-
-func firstLine(s string) string {
-	first, _, _ := strings.Cut(s, "\n")
-	return first
 }

@@ -13,7 +13,7 @@ import (
 	"ripc/verify"
 )
 
-// verifyResult is what --json prints.
+// verifyResult is the result for --json.
 type verifyResult struct {
 	OK        bool          `json:"ok"`
 	Simulated bool          `json:"simulated"`
@@ -92,7 +92,6 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 			return nil
 		},
 	}
-	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
 	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random, hard and tie inputs; may be repeated")
@@ -106,7 +105,8 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 }
 
 func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
-	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed, Network: []string{}, Footprint: rep.Footprint, crash: rep.Crash}
+	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed,
+		Network: []string{}, Footprint: rep.Footprint, crash: rep.Crash}
 	if rep.Crash != nil {
 		res.Crash = rep.Crash.String()
 	}
@@ -125,7 +125,8 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	if asJSON {
 		return printJSON(w, r)
 	}
-	t := &table{columns: []column{{title: ""}, {title: "STAGE", left: true, cut: cutMiddle}, {title: "OP", left: true, drop: 1}, {title: "RESULT", left: true}}}
+	t := &table{columns: []column{numCol("", 0), textCol("STAGE", 0).cutAs(cutMiddle, 0), textCol("OP", 1),
+		textCol("RESULT", 0)}}
 	bad := 0
 	for i, s := range r.Stages {
 		if !s.OK {
@@ -149,9 +150,7 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 		t.addBelow("%s", d)
 	}
 	belowWhere(t, r.NetworkWhere)
-	if err := t.write(w, widthOf(w, wide)); err != nil {
-		return err
-	}
+	t.write(w, widthOf(w, wide))
 	if r.Crash != "" {
 		fmt.Fprintln(w, r.Crash)
 	}

@@ -46,7 +46,7 @@ const workerVariable = "RIPC_VERIFY_WORKER"
 
 func isVerifyWorker() bool { return os.Getenv(workerVariable) != "" }
 
-// verifyWorker verifies as a worker. It ends when life does, whose other end the command holds.
+// verifyWorker verifies as a worker. It ends when life does; the command holds the other end.
 func verifyWorker(ctx context.Context, life io.Reader, out io.Writer, r ripc.VerifyRequest) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, life)
@@ -181,7 +181,8 @@ func (w *watcher) result(err error, stopped bool, said []byte) (*ripc.VerifyRepo
 	return nil, fmt.Errorf("the process that was to verify ended without a result: %v", err)
 }
 
-// cause returns what ended a worker. Go's runtime turns signals into text and an exit code.
+// cause returns the reason why a worker ended. Go's runtime turns signals into text and an exit
+// code.
 func cause(err error, stderr []byte) string {
 	for _, s := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGILL, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGABRT} {
 		name := map[syscall.Signal]string{syscall.SIGSEGV: "SIGSEGV", syscall.SIGILL: "SIGILL", syscall.SIGBUS: "SIGBUS",

@@ -25,7 +25,7 @@ func versionCommand() *cobra.Command {
 	return cmd
 }
 
-// printVersion prints the versions of ripc and of what it uses.
+// printVersion prints the versions of ripc and of its parts.
 func printVersion(ctx context.Context, w io.Writer, asJSON bool) error {
 	llvm, err := ripc.LLVM()
 	switch {
@@ -37,7 +37,8 @@ func printVersion(ctx context.Context, w io.Writer, asJSON bool) error {
 	library := ripc.LLVMLibrary(ctx)
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	if asJSON {
-		return printJSON(w, map[string]string{"ripc": ripc.Version, "llvm": llvm, "llvm_library": library, "go": runtime.Version(), "platform": platform})
+		return printJSON(w, map[string]string{"ripc": ripc.Version, "llvm": llvm, "llvm_library": library,
+			"go": runtime.Version(), "platform": platform})
 	}
 	if library != "" {
 		llvm += " by " + library

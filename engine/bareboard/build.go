@@ -30,6 +30,7 @@ import (
 	"text/template"
 	"time"
 
+	"ripc/engine/simulate"
 	"ripc/internal/files"
 	"ripc/targets/boards"
 )
@@ -44,11 +45,24 @@ type Source struct {
 	Code, Header    []byte
 }
 
-// Footprint is the memory that a program takes, in bytes.
+// Footprint is the memory, in bytes, of a program as it was linked, which holds one network and
+// little else.
 type Footprint struct {
-	Flash, FlashLimit int64 // code, constants and the first contents of variables
-	RAM, RAMLimit     int64 // variables, inputs, outputs and workspace; without the stack
-	Stack             int64 // reserved for the stack
+	Board string `json:"board"` // the board's name, for people; engines set it
+	// Flash holds code, constants and the first contents of variables.
+	Flash      int64 `json:"flash_bytes"`
+	FlashLimit int64 `json:"flash_limit_bytes"`
+	// RAM holds inputs, outputs, workspace and variables. Stack comes on top: the bytes that are
+	// reserved, or, in an engine, the depth of all runs so far.
+	RAM      int64 `json:"ram_bytes"`
+	Stack    int64 `json:"stack_bytes"`
+	RAMLimit int64 `json:"ram_limit_bytes"`
+}
+
+// String formats the footprint for people.
+func (f Footprint) String() string {
+	return fmt.Sprintf("as linked: flash %d bytes of %d, RAM %d bytes of %d (%d of them stack), on %s", f.Flash,
+		f.FlashLimit, f.RAM+f.Stack, f.RAMLimit, f.Stack, f.Board)
 }
 
 // network declares a network's memory, with room behind each buffer, and calls it under names that
@@ -255,14 +269,7 @@ func readFootprint(path string) (Footprint, error) {
 
 // findTool returns the path of a program. It fails with *ToolError.
 func findTool(name, purpose string) (string, error) {
-	p, err := exec.LookPath(name)
-	if err == nil {
-		p, err = filepath.Abs(p)
-	}
-	if err != nil {
-		return "", &ToolError{Tool: name, Purpose: purpose, Err: err}
-	}
-	return p, nil
+	return simulate.FindTool("", purpose, Setup, name)
 }
 
 // head is the beginning of a program's output.

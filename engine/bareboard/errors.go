@@ -3,23 +3,15 @@ package bareboard
 import (
 	"fmt"
 	"strings"
+
+	"ripc/engine/simulate"
 )
 
 // Setup is the command that installs the tools of this package.
 const Setup = "scripts/setup-mcu.sh"
 
 // ToolError says that a program is missing without which no board can be tried out.
-type ToolError struct {
-	Tool, Purpose string
-	Err           error
-}
-
-// Error names program, purpose and the command that installs it.
-func (e *ToolError) Error() string {
-	return fmt.Sprintf("%s not found (needed %s); install it with `%s`", e.Tool, e.Purpose, Setup)
-}
-
-func (e *ToolError) Unwrap() error { return e.Err }
+type ToolError = simulate.ToolError
 
 // SizeError says that a network does not fit on a board.
 type SizeError struct {

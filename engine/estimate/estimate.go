@@ -136,8 +136,8 @@ type sheet struct {
 	window int // instructions before a block
 }
 
-// at is the place of l in the sheet.
-func (s *sheet) at(l line) int {
+// indexOf is the place of l in the sheet; new lines are added.
+func (s *sheet) indexOf(l line) int {
 	k, ok := s.index[string(l)]
 	if !ok {
 		k = len(s.lines)
@@ -201,7 +201,7 @@ func (s *sheet) add(p *simulate.Profile, code func(at, n uint64) []byte) (sum, e
 		var before line
 		if w.from >= 0 {
 			before = history(all, texts, w.from, s.window)
-			t.shorter = s.at(before)
+			t.shorter = s.indexOf(before)
 		}
 		if w.from == w.to {
 			entries := max(1, all[w.to].times-w.times)
@@ -211,7 +211,7 @@ func (s *sheet) add(p *simulate.Profile, code func(at, n uint64) []byte) (sum, e
 		for range t.rounds {
 			longer = append(longer, texts[w.to]...)
 		}
-		t.longer = s.at(longer)
+		t.longer = s.indexOf(longer)
 		r.terms = append(r.terms, t)
 	}
 	return r, nil

@@ -37,8 +37,8 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return o.cached(caches.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
-		cc, err := findTool(o.CC, "to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc", "gcc", "clang")
+	return o.buildOnce(caches.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
+		cc, err := FindTool(o.CC, "to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc", "gcc", "clang")
 		if err != nil {
 			return err
 		}

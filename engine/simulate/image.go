@@ -14,20 +14,20 @@ import (
 // Layout of an image: offsets in bytes, all words 64 bits, little endian. targets/guests/runners
 // has the same layout. A job's in and out point to arrays of pointers of the guest's size.
 //
-//	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address
+//	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address;
 //	          48 protections: count, address   64 stacks: address, size of one
 //	          80 number of the running job (written)   88 more?
 //	          With more, the runner ends by writing 8 bytes to standard output. It reads the number
 //	          of its next job from standard input, to 96; the input's end is the end.
 //	job:      0 in   8 out   16 workspace   24 sync   32 threads   40 first   48 last
-//	          56 threads done + value << 32 (written)   64 captures: count, address
+//	          56 threads done + value << 32 (written)   64 captures: count, address;
 //	          80 counted? 1 : 0   88 timing, or 0 for one call
 //	timing:   0 samples   8 calls in each   16 time limit in nanoseconds; one sample is always taken
-//	          24 memory to touch before each sample: address, bytes   40 samples taken
+//	          24 memory to touch before each sample: address, bytes   40 samples taken;
 //	          48 nanoseconds of a chain of chainSteps operations behind them   56 stop
-//	          64 arrivals of threads   72 least nanoseconds of reading the clock
-//	          (the last five are written)   128 nanoseconds of each sample
-//	capture:  0 to   8 from   16 bytes, a multiple of 64 (both ends have room for it)
+//	          64 arrivals of threads   72 least nanoseconds of reading the clock;
+//	          (the last five are written)   128 nanoseconds of each sample;
+//	capture:  0 to   8 from   16 bytes, a multiple of 64 (both ends have room for it);
 //	protection: 0 address   8 bytes   16 prot
 const (
 	magic      = "RIPCIMG1"
@@ -185,7 +185,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 			counted = 1
 		}
 		timing := uint64(0)
-		if p.timing = im.timed(j); p.timing > 0 {
+		if p.timing = im.placeTiming(j); p.timing > 0 {
 			timing = im.addr(p.timing)
 		}
 		im.words(p.desc, im.addr(in), im.addr(out), im.addr(p.work.offset), sync, uint64(j.Threads),
@@ -206,8 +206,8 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 	return im, nil
 }
 
-// timed places the timing of a job; 0 if it is not timed.
-func (im *image) timed(j Job) int64 {
+// placeTiming places the timing of a job; 0 if it is not timed.
+func (im *image) placeTiming(j Job) int64 {
 	room := j.samples
 	if j.Time {
 		room = 1

@@ -40,7 +40,7 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	p.cmd.Stdout = &p.messages
 	defer p.limit(len(jobs))()
 	if err := p.cmd.Run(); err != nil {
-		return nil, p.failed(err)
+		return nil, p.explainError(err)
 	}
 	results, err := p.image.results(p.file)
 	if err != nil {
@@ -140,8 +140,8 @@ func (p *process) remove() {
 	_ = p.removeDir()
 }
 
-// failed explains an error of the command's.
-func (p *process) failed(err error) error {
+// explainError explains an error of the command's.
+func (p *process) explainError(err error) error {
 	if p.ctx.Err() != nil {
 		return fmt.Errorf("%s: stopped: %w", p.m.path, files.Stopped(p.ctx))
 	}

@@ -61,7 +61,7 @@ func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, 
 		err = p.cmd.Start()
 	}
 	if err != nil {
-		err = p.failed(err)
+		err = p.explainError(err)
 		p.remove()
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (p *Process) wait() error {
 	if end := p.cmd.Wait(); end != nil {
 		err = end
 	}
-	p.ended = p.failed(err)
+	p.ended = p.explainError(err)
 	return p.ended
 }
 
@@ -151,7 +151,7 @@ func (p *Process) Finish() ([]Result, error) {
 	}
 	_ = p.in.Close()
 	if err := p.cmd.Wait(); err != nil {
-		return nil, p.failed(err)
+		return nil, p.explainError(err)
 	}
 	p.ended = errors.New("the process has ended")
 	p.image.jobs[len(p.image.jobs)-1].timing = 0 // Time has said it

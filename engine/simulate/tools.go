@@ -16,8 +16,8 @@ import (
 	"ripc/targets/guests"
 )
 
-// findTool returns given, if set, or the path of the first of names on PATH.
-func findTool(given, purpose, install string, names ...string) (string, error) {
+// FindTool returns given, if set, or the path of the first of names on PATH.
+func FindTool(given, purpose, install string, names ...string) (string, error) {
 	if given != "" {
 		names = []string{given}
 	}
@@ -35,7 +35,7 @@ func findTool(given, purpose, install string, names ...string) (string, error) {
 func findLLVM(given, purpose, name string) (string, error) {
 	const install = "apt-get install llvm-22 lld-22"
 	if given != "" {
-		return findTool(given, purpose, install)
+		return FindTool(given, purpose, install)
 	}
 	p, err := toolchain.Lookup(name)
 	if err == nil {
@@ -44,7 +44,7 @@ func findLLVM(given, purpose, name string) (string, error) {
 	if dir := os.Getenv(toolchain.EnvBin); dir != "" {
 		return "", &ToolError{Tool: name, Looked: toolchain.EnvBin + "=" + dir, Purpose: purpose, Install: install}
 	}
-	return findTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
+	return FindTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
 }
 
 // cache opens the cache of programs that are built once; nil if the user has no folder for it.
@@ -55,9 +55,9 @@ func (o Options) cache() (*caches.Cache, error) {
 	return caches.OfUser("simulate")
 }
 
-// cached returns the program with the given key from the cache, or builds it. build writes it to
+// buildOnce returns the program with the given key from the cache, or builds it. build writes it to
 // out and may use dir for other files.
-func (o Options) cached(key string, build func(dir, out string) error) ([]byte, error) {
+func (o Options) buildOnce(key string, build func(dir, out string) error) ([]byte, error) {
 	cache, err := o.cache()
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
@@ -105,7 +105,7 @@ func command(ctx context.Context, name string, args ...string) error {
 // buildRunner returns the guest program for g.
 func (o Options) buildRunner(ctx context.Context, g guests.Guest) ([]byte, error) {
 	source := []byte(g.Runner)
-	return o.cached(caches.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
+	return o.buildOnce(caches.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
 		const purpose = "to build the simulator's runner, once"
 		mc, err := findLLVM(o.LLVMMC, purpose, "llvm-mc")
 		if err != nil {

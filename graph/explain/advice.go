@@ -10,15 +10,17 @@ import (
 	"ripc/runtime/describe"
 )
 
-// Advice is one change of a model that would make layers bitserial, which stay float without it, or halve the work of bitserial ones.
+// Advice is one change of a model that would make layers bitserial, which stay float without it, or
+// halve the work of bitserial ones.
 type Advice struct {
 	Reason ir.Reason // why the first of them is what it is
 	Layers []string
 	MACs   int64 // of all of them
 }
 
-// changes says what would have to change where a layer stays float for a reason, one table for each half of a binary layer: weights
-// for levels that are there, and levels for weights of few bits. What has neither is no binary layer in the making.
+// changes has a change of the model for each reason why a layer stays float, one table for each
+// half of a binary layer: weights for levels that are there, and levels for weights of few bits. A
+// layer without either half gets no advice.
 func changes() (weights, levels map[graph.Reason]string) {
 	weights = map[graph.Reason]string{
 		graph.WhyRealWeights: "train it with binary weights, or weights of few bits: its input has %(bits) bits",
@@ -46,7 +48,8 @@ func changes() (weights, levels map[graph.Reason]string) {
 	return weights, levels
 }
 
-// Changeable reports whether a change of the model, or an option, would make more of a layer bits: its sums, or what follows these.
+// Changeable reports whether a change of the model, or an option, would turn more of a layer to
+// bits: its sums, or the glue behind them.
 func Changeable(l ir.Layer) bool {
 	code, err := graph.ParseReason(l.Reason.Code)
 	if err != nil || l.Kind == graph.Glue.String() {
@@ -59,9 +62,10 @@ func Changeable(l ir.Layer) bool {
 	return len(Advise([]describe.Stage{{Layer: l}})) > 0
 }
 
-// Advise groups the layers that one change would make bitserial, or of half the work, those first that do most of the work.
+// Advise groups the layers that one change would make bitserial, or of half the work, those first
+// that do most of the work.
 func Advise(stages []describe.Stage) []Advice {
-	list := signs(stages)
+	list := signAdvice(stages)
 	weights, levels := changes()
 	for _, s := range stages {
 		why := s.Layer.Reason
@@ -88,9 +92,10 @@ func Advise(stages []describe.Stage) []Advice {
 	return list
 }
 
-// signs is the advice on signs of three values: one choice for all of them makes their levels, and so the work of the bitserial layers
-// that read these, half as many bits. Levels may go through stages on bits, such as a max_pool.
-func signs(stages []describe.Stage) []Advice {
+// signAdvice is the advice on signs of three values. One choice for all of them halves the bits of
+// their levels, and so the work of the bitserial layers that read them. Levels may go through
+// stages on bits, such as a max_pool.
+func signAdvice(stages []describe.Stage) []Advice {
 	var a Advice
 	two := map[string]bool{} // tensors of such levels
 	for _, s := range stages {
@@ -117,7 +122,7 @@ func signs(stages []describe.Stage) []Advice {
 	return []Advice{a}
 }
 
-// Change says in words what to do.
+// Change puts the change into words.
 func (a Advice) Change() string {
 	code, err := graph.ParseReason(a.Reason.Code)
 	if err != nil {

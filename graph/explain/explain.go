@@ -1,5 +1,5 @@
-// Package explain says in words what the verdicts on layers are. Verdicts are data everywhere else: no code reads the
-// words, and only what prints to people makes them.
+// Package explain puts the verdicts on layers into words. Verdicts are data everywhere else: no
+// code reads the words, and only output for people makes them.
 package explain
 
 import (
@@ -15,7 +15,7 @@ import (
 	"ripc/lower/layout"
 )
 
-// sentences has a row for each reason. %(name) stands for what words has under that name.
+// sentences has a row for each reason. %(name) is replaced by the entry of words with that name.
 func sentences() map[graph.Reason]string {
 	leave := "integer sums leave: "
 	unquantized := "%(but)its input is not quantized: "
@@ -96,8 +96,9 @@ func sentences() map[graph.Reason]string {
 	}
 }
 
-// Reason says why something stays float, or is a stage of its own; "" where there is no reason. A code that this ripc does
-// not have, as a description that another one wrote may, stands for itself.
+// Reason says why something stays float, or is a stage of its own; "" where there is no reason. A
+// code that this ripc does not have, as a description that another one wrote may, stands for
+// itself.
 func Reason(r ir.Reason) string {
 	if r.Code == "" {
 		return ""
@@ -109,10 +110,10 @@ func Reason(r ir.Reason) string {
 	return strings.NewReplacer(words(r)...).Replace(sentences()[code])
 }
 
-// Verdict is Reason for what is not lowered yet.
+// Verdict is Reason for a node that is not lowered yet.
 func Verdict(v graph.Verdict) string { return Reason(v.AsReason()) }
 
-// words are what sentences may ask for, as old and new for a Replacer.
+// words are the values that sentences may name, as old and new for a Replacer.
 func words(r ir.Reason) []string {
 	a, where, but := r.Args, fmt.Sprintf("%q", r.Where), ""
 	if a.Op != "" {
@@ -140,13 +141,13 @@ func Weights(bits int, enc string) string {
 	return fmt.Sprintf("%d-bit", bits)
 }
 
-// Integer reports whether a layer sums products of levels by weights of 8 bits, as those of int8 networks do. Layers whose weights
-// have fewer bits are called binary.
+// Integer reports whether a layer sums products of levels by weights of 8 bits, as int8 networks
+// do. Layers with weights of fewer bits are called binary.
 func Integer(l ir.Layer) bool { return l.Kind == graph.Binary.String() && l.WeightBits >= 8 }
 
-// Became names the kind of a layer: "binary NxM" or "integer NxM" (N bits of activations, M of weights), "float", or "float 32xM" if
-// memory holds M bits of each f32 weight. Glue is "bits" if it reads or writes levels, and "float glue" otherwise. A stage without
-// a kind is "unknown".
+// Became names the kind of a layer: "binary NxM" or "integer NxM" (N bits of activations, M of
+// weights), "float", or "float 32xM" if memory holds M bits of each f32 weight. Glue is "bits" if
+// it reads or writes levels, and "float glue" otherwise. A stage without a kind is "unknown".
 func Became(l ir.Layer) string {
 	kind, err := graph.ParseKind(l.Kind)
 	switch {
@@ -162,7 +163,8 @@ func Became(l ir.Layer) string {
 	return kind.String()
 }
 
-// Glue says what a layer does with its sums (a form that this ripc does not have stands for itself), e.g. "mul fma relu" or "thresholds(2 bits), after max_pool 2x2".
+// Glue describes the glue behind a layer's sums, e.g. "mul fma relu" or "thresholds(2 bits), after
+// max_pool 2x2". A form that this ripc does not know stands for itself.
 func Glue(g ir.Glue) string {
 	var parts []string
 	form, err := graph.ParseGlueForm(g.Form)
@@ -202,8 +204,8 @@ func Glue(g ir.Glue) string {
 	return strings.Join(parts, ", ")
 }
 
-// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M cycles, by popcount 9.8 M". One
-// that this ripc does not have stands for itself.
+// Algorithm says how the sums of a layer are computed, and why so, e.g. "float: about 5.2 M cycles,
+// by popcount 9.8 M". One that this ripc does not have stands for itself.
 func Algorithm(a ir.Algorithm) string {
 	by, err := layout.ParseAlgorithm(a.Name)
 	if err != nil {
@@ -221,19 +223,19 @@ func Algorithm(a ir.Algorithm) string {
 		for _, name := range slices.DeleteFunc(others, func(name string) bool { return name == a.Name }) {
 			text += fmt.Sprintf(", by %s %s", name, short(a.Costs[name]))
 		}
-		text += terms(a.Terms)
+		text += differenceText(a.Terms)
 	case err == nil && why == layout.Only && by == layout.Popcount:
 		text += ": no other gives its sums exactly"
 	}
 	return text
 }
 
-// terms says what the next best algorithm takes more, the largest difference first.
-func terms(of map[string]int64) string {
+// differenceText names the costs that the next best algorithm adds, the largest difference first.
+func differenceText(differences map[string]int64) string {
 	var parts []string
-	size := func(name string) int64 { return max(of[name], -of[name]) }
-	for _, name := range slices.SortedFunc(maps.Keys(of), func(x, y string) int { return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x, y)) }) {
-		if n := of[name]; n < 0 {
+	size := func(name string) int64 { return max(differences[name], -differences[name]) }
+	for _, name := range slices.SortedFunc(maps.Keys(differences), func(x, y string) int { return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x, y)) }) {
+		if n := differences[name]; n < 0 {
 			parts = append(parts, short(-n)+" less of "+name)
 		} else {
 			parts = append(parts, short(n)+" more of "+name)

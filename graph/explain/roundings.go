@@ -7,14 +7,16 @@ import (
 	"ripc/graph"
 )
 
-// Rounding is one kind of few bits that nodes were taken for though the file's floats differ from them by rounding.
+// Rounding is one kind of few bits that nodes were taken for though the file's floats differ from
+// them by rounding.
 type Rounding struct {
 	Code  string   `json:"code"` // of the reason, one of package graph's
 	What  string   `json:"what"` // in words, such as "1-bit weights"
 	Nodes []string `json:"nodes"`
 }
 
-// kindsOfRounding has a row for each reason of graph.Graph.Roundings: what the nodes were taken for.
+// kindsOfRounding has a row for each reason of graph.Graph.Roundings: the form that the nodes were
+// taken for.
 func kindsOfRounding() map[graph.Reason]string {
 	return map[graph.Reason]string{
 		graph.WhyFewFolded:  "%(weights) weights",

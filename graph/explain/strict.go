@@ -8,7 +8,8 @@ import (
 	"ripc/internal/human"
 )
 
-// Strict is the error that nodes of g stay float, each with its reason, its cost and what would help; nil if there are none.
+// Strict is the error that nodes of g stay float, each with its reason, its cost and a remedy; nil
+// if there are none.
 func Strict(g *graph.Graph, stays []graph.Stay) error {
 	var errs []error
 	for _, s := range stays {
@@ -25,7 +26,7 @@ func Strict(g *graph.Graph, stays []graph.Stay) error {
 	return errors.Join(errs...)
 }
 
-// help says how to give a node what it lacks.
+// help is the remedy for a lack.
 func help(l graph.Lack) string {
 	switch l {
 	case graph.LackLevels:

@@ -7,13 +7,15 @@ import (
 	"ripc/ir"
 )
 
-// The exponential function and what is made of it. A formula is a fixed sequence of rounded operations, so its bits are the same
-// everywhere. Clips have their number on the left, where a NaN passes them.
+// The exponential function and the functions built on it. A formula is a fixed sequence of rounded
+// operations, so its bits are the same everywhere. Clips have their number on the left, where a NaN
+// passes them.
 //
-// With n the integer next to x/ln2 and r = x - n*ln2, |r| <= ln2/2, e**x is 2^n * (1 + t), t = e**r - 1. Up to the last rounding, t
-// rises with r by more than its errors are, so that what is made of it rises as well (TestRising).
+// With n the integer next to x/ln2 and r = x - n*ln2, |r| <= ln2/2, e**x is 2^n * (1 + t), t = e**r
+// - 1. Up to the last rounding, t rises with r by more than its errors are. So the functions built
+// on it rise as well (TestRising).
 
-// expArithmetic is what these formulas are made of.
+// expArithmetic has the operations of these formulas.
 type expArithmetic[T any] interface {
 	constant(v float32) T
 	add(a, b T) T
@@ -35,8 +37,9 @@ const expLeast, expMost = -87, 88
 // expCopies is how often expParts has x.
 const expCopies = 26
 
-// expParts gives t and 2^n for x of expLeast..expMost. The coefficients and the two parts of ln2, of which the first has so few bits
-// that n times it is exact, are those of expf in Moshier's Cephes library.
+// expParts gives t and 2^n for x of expLeast..expMost. The coefficients and the two parts of ln2
+// are those of expf in Moshier's Cephes library. The first part has few bits, so that n times it is
+// exact.
 func expParts[T any](m expArithmetic[T], x T) (t, scale T) {
 	n := m.nearest(m.mul(x, m.constant(1/math.Ln2)))
 	r := m.fma(n, m.constant(2.12194440e-4), m.fma(n, m.constant(-0.693359375), x))
@@ -53,7 +56,8 @@ func exp[T any](m expArithmetic[T], x T) T {
 	return m.below(x, m.constant(expLeast), m.constant(0), m.fma(scale, t, scale))
 }
 
-// expAll is e**x for all x: 0 below expLeast, and infinite where f32 ends. 2^n is made in two parts, since n may be 128.
+// expAll is e**x for all x: 0 below expLeast, and infinite where f32 ends. 2^n is made in two
+// parts, since n may be 128.
 func expAll[T any](m expArithmetic[T], x T) T {
 	y := m.min(m.constant(89), m.max(m.constant(expLeast), x))
 	n := m.nearest(m.mul(y, m.constant(1/math.Ln2)))
@@ -64,7 +68,8 @@ func expAll[T any](m expArithmetic[T], x T) T {
 	return m.below(x, m.constant(expLeast), m.constant(0), v)
 }
 
-// erf is the error function, by formula 7.1.26 of Abramowitz and Stegun's Handbook, with the sign of x: to 5e-7.
+// erf is the error function, by formula 7.1.26 of Abramowitz and Stegun's Handbook, with the sign
+// of x: to 5e-7.
 func erf[T any](m expArithmetic[T], x T) T {
 	a := m.abs(x)
 	t := m.div(m.constant(1), m.fma(a, m.constant(0.3275911), m.constant(1)))
@@ -89,7 +94,8 @@ func sigmoid[T any](m expArithmetic[T], x T) T {
 	return m.div(m.constant(1), m.add(m.fma(scale, t, scale), m.constant(1)))
 }
 
-// tanh is u / (2 - u), u = 1 - e**(-2|x|), with the sign of x: as u rises, its quotient does, whatever the roundings.
+// tanh is u / (2 - u), u = 1 - e**(-2|x|), with the sign of x: as u rises, its quotient does,
+// whatever the roundings.
 func tanh[T any](m expArithmetic[T], x T) T {
 	u := m.mul(expm1(m, m.mul(m.abs(x), m.constant(-2))), m.constant(-1))
 	return m.withSign(m.abs(m.div(u, m.fma(u, m.constant(-1), m.constant(2)))), x)
@@ -100,7 +106,8 @@ func elu[T any](m expArithmetic[T], x, a T) T {
 	return m.fma(a, expm1(m, m.min(m.constant(0), x)), m.max(x, m.constant(0)))
 }
 
-// ExpExpr is e**x, for x <= 0, of an f32 expression, which it has expCopies times: a few ulp from the true value, and 0 below -87.
+// ExpExpr is e**x, for x <= 0, of an f32 expression, which it has expCopies times: a few ulp from
+// the true value, and 0 below -87.
 func ExpExpr(x ir.Expr) ir.Expr { return exp(exprs{}, x) }
 
 func (numbers) nearest(v float32) float32 { return f32.RoundEven(v) }

@@ -8,9 +8,9 @@ import (
 	"ripc/ir"
 )
 
-// Function is what an op on single elements computes of an element of each of several tensors. Its arguments and its result are
-// f32 numbers or truth values, which are the numbers 1 and 0 where there are values, and bool where there are expressions. A
-// comparison with a NaN is false, but for NotEqual; -0 equals 0.
+// Function is an op on one element of each of several tensors. Its arguments and its result are f32
+// numbers or truth values. Truth values are the numbers 1 and 0 in values, and bool in expressions.
+// A comparison with a NaN is false, but for NotEqual; -0 equals 0.
 type Function uint8
 
 // The functions, of arguments a, b and c.
@@ -34,7 +34,7 @@ const (
 	Where                        // a ? b : c
 )
 
-// functionRow is what is known of a function.
+// functionRow describes a function.
 type functionRow struct {
 	name      string // of the op
 	arguments int
@@ -90,7 +90,7 @@ func (f Function) Eval(args ...float32) float32 { return call(numbers{}, f, args
 // Expr is f of expressions.
 func (f Function) Expr(args ...ir.Expr) ir.Expr { return call(exprs{}, f, args) }
 
-// functionArithmetic is what the formulas of functions are made of.
+// functionArithmetic has the operations of functions' formulas.
 type functionArithmetic[T any] interface {
 	add(a, b T) T
 	sub(a, b T) T

@@ -7,22 +7,23 @@ import (
 	"ripc/ir"
 )
 
-// LevelType is the type of a level: an integer from 0 to 2^Bits-1 that stands for another integer, and so for a real number,
-// Scale times that integer plus Offset. The zero value is no level type: that of a tensor of ordinary numbers. Level types
-// are equal with ==.
+// LevelType is the type of a level: an integer from 0 to 2^Bits-1 that stands for another integer,
+// and so for a real number, Scale times that integer plus Offset. The zero value is no level type:
+// that of a tensor of ordinary numbers. Level types are equal with ==.
 type LevelType struct {
-	// Enc says which integer a level is: itself less Zero (unipolar), the odd integer 2*level - m, m = 2^Bits-1 (bipolar), or
-	// m - 2*level (bipolar_inv).
+	// Enc says which integer a level is: itself less Zero (unipolar), the odd integer 2*level - m,
+	// m = 2^Bits-1 (bipolar), or m - 2*level (bipolar_inv).
 	Enc  ir.EncodingKind
 	Bits int
 	// Scale is the real value of one integer step.
 	Scale float64
-	// Zero is the level that stands for 0; other than 0 for unipolar levels only, which are called affine then.
+	// Zero is the level that stands for 0; other than 0 for unipolar levels only, which are called
+	// affine then.
 	Zero int
 	// Signed says that the caller sees level - 128, in 8 bits (unipolar).
 	Signed bool
-	// Offset is the real value of the integer 0. It is other than 0 where no zero point says it, as for the levels b-a and b+a of
-	// AdaBin (Tu et al., ECCV 2022).
+	// Offset is the real value of the integer 0. It is other than 0 where no zero point says it, as
+	// for the levels b-a and b+a of AdaBin (Tu et al., ECCV 2022).
 	Offset float64
 }
 
@@ -32,7 +33,8 @@ func (t LevelType) Encoded() bool { return t.Enc != ir.NoEncoding }
 // Top is the highest level, 2^Bits-1.
 func (t LevelType) Top() int { return 1<<t.Bits - 1 }
 
-// String is the type without its scale and offset: "unipolar2", or "affine8(zero=128)"; "f32" where it is none.
+// String is the type without its scale and offset: "unipolar2", or "affine8(zero=128)"; "f32" where
+// it is none.
 func (t LevelType) String() string {
 	switch {
 	case !t.Encoded():
@@ -56,7 +58,8 @@ func (t LevelType) Integer(level int) int {
 	return level
 }
 
-// Stored is the level that stands for what level of bipolar does where t is bipolar_inv, and level of any other type.
+// Stored is the level of type t with the meaning of a bipolar level where t is bipolar_inv, and
+// level itself for any other type.
 func (t LevelType) Stored(level int) int {
 	if t.Enc == ir.BipolarInv {
 		return t.Top() - level
@@ -73,8 +76,8 @@ func (t LevelType) Range() (lo, hi int) {
 // Real is the real value of a level.
 func (t LevelType) Real(level int) float64 { return t.Scale*float64(t.Integer(level)) + t.Offset }
 
-// Float is the real value of a level as dequantize gives it: the integer times the scale, plus the offset if there is one, each
-// rounded to f32.
+// Float is the real value of a level as dequantize gives it: the integer times the scale, plus the
+// offset if there is one, each rounded to f32.
 func (t LevelType) Float(level int) float32 {
 	return realOf(numbers{}, t, float32(t.Integer(level)))
 }
@@ -91,7 +94,8 @@ func realOf[T any](m arithmetic[T], t LevelType, i T) T {
 	return v
 }
 
-// Level is the level whose real value is real, ok being whether it is so nearly: to a millionth of the scale.
+// Level is the level with the real value real; ok reports whether its value is within a millionth
+// of the scale.
 func (t LevelType) Level(real float64) (level int, ok bool) {
 	i := math.RoundToEven((real - t.Offset) / t.Scale)
 	m := float64(t.Top())

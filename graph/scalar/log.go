@@ -7,7 +7,7 @@ import (
 	"ripc/ir"
 )
 
-// logArithmetic is what the formula of the logarithm is made of.
+// logArithmetic has the operations of the logarithm's formula.
 type logArithmetic[T any] interface {
 	constant(v float32) T
 	add(a, b T) T
@@ -20,8 +20,8 @@ type logArithmetic[T any] interface {
 // rootHalf are the bits of sqrt(1/2).
 const rootHalf = 0x3F3504F3
 
-// logarithm is that of normal numbers above 0, to base e, by the polynomial and the two parts of ln2 of logf in Moshier's Cephes
-// library.
+// logarithm is that of normal numbers above 0, to base e, by the polynomial and the two parts of
+// ln2 of logf in Moshier's Cephes library.
 func logarithm[T any](m logArithmetic[T], x T) T {
 	e, r := m.exponent(x), m.add(m.mantissa(x), m.constant(-1))
 	p := m.constant(7.0376836292e-2)
@@ -34,8 +34,8 @@ func logarithm[T any](m logArithmetic[T], x T) T {
 	return m.fma(e, m.constant(0.693359375), y)
 }
 
-// logAll is the logarithm of all x: minus infinity of 0 and of what is less than a normal number, NaN of negative numbers. The bits of a
-// NaN are not looked at: it comes back in by a product.
+// logAll is the logarithm of all x: minus infinity for 0 and subnormals, NaN for negative numbers.
+// Bits of a NaN are not inspected: a product brings it back in.
 func logAll[T any](m interface {
 	logArithmetic[T]
 	expArithmetic[T]
@@ -47,8 +47,8 @@ func logAll[T any](m interface {
 	return m.below(x, least, m.below(x, m.constant(0), m.sqrt(x), m.constant(float32(math.Inf(-1)))), v)
 }
 
-// LogExpr is the logarithm, to base e, of an f32 expression, which must be a normal number above 0; at most 1 ulp from the true
-// value for numbers from 1.
+// LogExpr is the logarithm, to base e, of an f32 expression, which must be a normal number above 0;
+// at most 1 ulp from the true value for numbers from 1.
 func LogExpr(x ir.Expr) ir.Expr { return logarithm(exprs{}, x) }
 
 func (numbers) exponent(v float32) float32 {

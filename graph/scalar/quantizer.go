@@ -6,17 +6,27 @@ import (
 	"ripc/ir"
 )
 
-// Quantizer turns an f32 number into a level. Where the model gives no scale (Unit): unipolar
-// level = round(m*clip(x, 0, 1)), bipolar level = round(m*(clip(x, -1, 1)+1)/2), m = 2^Bits-1. With a scale: unipolar
-// level = round(clip(x/Scale, -Zero, m-Zero)) + Zero, bipolar level = round((clip(x/Scale, -m, m) + m)/2). Scale counts as
-// f32, and where there is an Offset, x - Offset stands in the place of x. Of bipolar_inv, the level here is that of bipolar; what is stored is m less it.
+// Quantizer turns an f32 number into a level. Where the model gives no scale (Unit), m = 2^Bits-1
+// and
+//
+//	unipolar level = round(m*clip(x, 0, 1))
+//	bipolar level  = round(m*(clip(x, -1, 1)+1)/2)
+//
+// With a scale:
+//
+//	unipolar level = round(clip(x/Scale, -Zero, m-Zero)) + Zero
+//	bipolar level  = round((clip(x/Scale, -m, m) + m)/2)
+//
+// Scale counts as f32. Where there is an Offset, x - Offset stands in the place of x. The level of
+// a bipolar_inv type is that of bipolar here; m less it is stored.
 type Quantizer struct {
 	LevelType
 	Unit     bool
 	Rounding Rounding // of the quotient
-	// Range, if not nil, is that of the integers that the levels count from its Min, and replaces the unipolar formula (Scale
-	// given, not Unit): level = round(clip(x/Scale + zp, Min, Max)) - Min, zp = Zero + Min, Max - Min < 2^Bits. So QONNX's narrow
-	// signed 4 bits with zero point 2 are Min -7, Max 7, Zero 9.
+	// Range, if not nil, is that of the integers that the levels count from its Min, and replaces
+	// the unipolar formula (Scale given, not Unit): level = round(clip(x/Scale + zp, Min, Max)) -
+	// Min, zp = Zero + Min, Max - Min < 2^Bits. So QONNX's narrow signed 4 bits with zero point 2
+	// are Min -7, Max 7, Zero 9.
 	Range *Range
 }
 
@@ -35,7 +45,8 @@ func (q *Quantizer) Expr(v ir.Expr) ir.Expr {
 	return ir.Bin(ir.Add, q.Rounding.integer(v), ir.Const(ir.I32, int64(offset)))
 }
 
-// quotient is the formula of q: its level is the rounded quotient, which the levels' range bounds, and the offset.
+// quotient is the formula of q: its level is the rounded quotient, which the levels' range bounds,
+// and the offset.
 func quotient[T any](m arithmetic[T], q *Quantizer, x T) (v T, offset int) {
 	top := float32(q.Top())
 	scaled := func() T {
@@ -78,8 +89,8 @@ func (q *Quantizer) Integers() (lo, hi int) {
 	return q.LevelType.Range()
 }
 
-// RealSteps are the real values of q's levels as float steps: what a quantizer and a dequantizer do to a tensor with so many
-// channels.
+// RealSteps are the real values of q's levels as float steps, a quantizer and a dequantizer in one,
+// for a tensor with the given channels.
 func (q *Quantizer) RealSteps(channels int) []Step {
 	m := chains{channels}
 	v, _ := quotient(m, q, chain{})
@@ -101,13 +112,14 @@ func (q *Quantizer) RealSteps(channels int) []Step {
 	return steps
 }
 
-// chain is a number, or what float steps make of one that is not known yet.
+// chain is a number, or float steps on an unknown number.
 type chain struct {
 	steps []Step
 	value float32
 }
 
-// chains is the arithmetic of chains, for tensors with so many channels. Right operands are numbers.
+// chains is the arithmetic of chains, for tensors with the given channels. Right operands are
+// numbers.
 type chains struct{ channels int }
 
 func (m chains) step(kind Kind, by float32) Step {

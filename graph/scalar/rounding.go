@@ -65,8 +65,8 @@ func (r Rounding) Eval(x float32) float32 {
 	panic("BUG: unknown rounding " + r.String())
 }
 
-// Expr rounds the f32 expression v. Halves are found in 2*v, whose floor is exact: floor((floor(2*v) + 1)/2), below 2^23, from
-// where on f32 has integers only.
+// Expr rounds the f32 expression v. Halves are found in 2*v, because its floor is exact:
+// floor((floor(2*v) + 1)/2), below 2^23. From there on f32 has integers only.
 func (r Rounding) Expr(v ir.Expr) ir.Expr {
 	half := func(v ir.Expr) ir.Expr {
 		return ir.Un(ir.Floor, ir.Bin(ir.Add, ir.Bin(ir.Mul, floorTwice(v), ir.Float(0.5)), ir.Float(0.5)))

@@ -1,6 +1,7 @@
-// Package scalar has the functions of one number that layers are made of: roundings, float steps and quantizers. Each has a
-// value (Eval, in the arithmetic of ir, see internal/f32) and an expression (Expr) that computes the same, to the bit.
-// A formula stands once, over an arithmetic that is either of numbers or of expressions.
+// Package scalar has the functions of one number that layers are made of: roundings, float steps
+// and quantizers. Each has a value (Eval, in the arithmetic of ir, see internal/f32) and an
+// expression (Expr) that computes the same, to the bit. A formula stands once, over an arithmetic
+// that is either of numbers or of expressions.
 package scalar
 
 import (
@@ -8,8 +9,8 @@ import (
 	"ripc/ir"
 )
 
-// arithmetic is what the formulas of quantizers are made of. T is float32 (numbers), ir.Expr (exprs) or a chain of float
-// steps (chains); every operation rounds once.
+// arithmetic has the operations of quantizers' formulas. T is float32 (numbers), ir.Expr (exprs) or
+// a chain of float steps (chains); every operation rounds once.
 type arithmetic[T any] interface {
 	constant(v float32) T
 	add(a, b T) T
@@ -18,7 +19,7 @@ type arithmetic[T any] interface {
 	clip(v T, lo, hi float32) T // min(max(v, lo), hi)
 }
 
-// stepArithmetic is what the formulas of float steps are made of.
+// stepArithmetic has the operations of float steps' formulas.
 type stepArithmetic[T any] interface {
 	arithmetic[T]
 	expArithmetic[T]

@@ -10,7 +10,8 @@ import (
 	"ripc/ir"
 )
 
-// Kind says what a float step computes of x. A new one has a row in the table of kinds and its formula in apply.
+// Kind is the function of a float step. A new one has a row in the table of kinds and its formula
+// in apply.
 type Kind uint8
 
 // The kinds. A, B, Lo, Hi and Mode are the step's.
@@ -40,7 +41,7 @@ const (
 	Erf                   // the error function
 )
 
-// kindRow is what is known of a kind.
+// kindRow describes a kind.
 type kindRow struct {
 	name     string
 	operands int
@@ -48,8 +49,9 @@ type kindRow struct {
 	course   course
 }
 
-// course is how a step moves, in the arithmetic of f32, where x rises. Thresholds replace steps only where it is known: a wrong
-// one gives wrong networks. It is a claim about rounded values: x / (1 + |x|) rises, but its rounded value falls at times.
+// course is how a step moves, in the arithmetic of f32, where x rises. Thresholds replace steps
+// only where it is known: a wrong one gives wrong networks. It is a claim about rounded values: x /
+// (1 + |x|) rises, but its rounded value falls at times.
 type course uint8
 
 const (
@@ -102,9 +104,9 @@ func Kinds() []Kind { return enum.All[Kind](kindNames()) }
 // String is the kind's name in printed graphs and in the names of kernels.
 func (k Kind) String() string { return enum.Name(kindNames(), k) }
 
-// Step is one or two rounded f32 operations per element. Vectors have one entry per channel, or one for all; behind a
-// convolution with borders they may have one per class of positions and channel, that of channel o in class k being
-// number k*channels + o.
+// Step is one or two rounded f32 operations per element. Vectors have one entry per channel, or one
+// for all; behind a convolution with borders they may have one per class of positions and channel,
+// that of channel o in class k being number k*channels + o.
 type Step struct {
 	Kind   Kind
 	A, B   []float32
@@ -116,7 +118,8 @@ type Step struct {
 // Vectors are the operands that s has, in order.
 func (s Step) Vectors() [][]float32 { return [][]float32{s.A, s.B}[:kinds()[s.Kind].operands] }
 
-// Eval computes s of x in channel o: of a class of positions in channel k*channels + o, where there are classes.
+// Eval computes s of x in channel o: of a class of positions in channel k*channels + o, where there
+// are classes.
 func (s Step) Eval(o int, x float32) float32 {
 	var a, b float32
 	if n := kinds()[s.Kind].operands; n > 0 {
@@ -208,11 +211,12 @@ func EvalSteps(steps []Step, o int, x float32) float32 {
 	return x
 }
 
-// Turns reports whether s multiplies by A, so that it turns around the order of channels in which A is negative. (A PRelu
-// does so for some values only.)
+// Turns reports whether s multiplies by A, so that it turns around the order of channels in which A
+// is negative. (A PRelu does so for some values only.)
 func (s Step) Turns() bool { return kinds()[s.Kind].course == turning }
 
-// Monotone reports whether s, in each channel, never falls or never rises, as long as numbers stay finite.
+// Monotone reports whether s, in each channel, never falls or never rises, as long as numbers stay
+// finite.
 func (s Step) Monotone() bool {
 	switch kinds()[s.Kind].course {
 	case rising, turning:
@@ -223,8 +227,8 @@ func (s Step) Monotone() bool {
 	return false
 }
 
-// Range gives bounds of what s makes, in channel o, of the numbers from lo to hi, which are no NaN: where lo equals hi, the
-// number itself. ok is false where nothing is known.
+// Range bounds the results of s, in channel o, for numbers from lo to hi, which are no NaN. Where
+// lo equals hi, the bounds are the result itself. ok is false where no bound is known.
 func (s Step) Range(o int, lo, hi float32) (least, most float32, ok bool) {
 	a, b := s.Eval(o, lo), s.Eval(o, hi)
 	if lo == hi && math.Signbit(float64(lo)) == math.Signbit(float64(hi)) {
@@ -266,12 +270,4 @@ func Alike(steps []Step) bool {
 	return !slices.ContainsFunc(steps, func(s Step) bool {
 		return slices.ContainsFunc(s.Vectors(), func(v []float32) bool { return slices.Max(v) != slices.Min(v) })
 	})
-}
-
-// Through is what steps that are alike in all channels make of x.
-func Through(steps []Step, x float32) float32 {
-	for _, s := range steps {
-		x = s.Eval(0, x)
-	}
-	return x
 }

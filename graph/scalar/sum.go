@@ -10,15 +10,16 @@ import (
 // MaxLevelBits is the number of bits that a level may have.
 const MaxLevelBits = 8
 
-// Sum says how two levels add up in integers: the level of the sum is the sum of X's and Y's, each as its Term says, and has
-// the type Type. It is exact: the real value of the sum is that of the two real values.
+// Sum says how two levels add up in integers: the level of the sum is the sum of X's and Y's, each
+// as its Term says, and has the type Type. It is exact: the real value of the sum is that of the
+// two real values.
 type Sum struct {
 	Type LevelType
 	X, Y Term
 }
 
-// Term is what an operand's level l, of a type with top m, adds to the level of a sum: l << Shift, or (m - l) << Shift where it
-// is Flipped.
+// Term is the addend of an operand's level l, of a type with top m, to the level of a sum: l <<
+// Shift, or (m - l) << Shift where it is Flipped.
 type Term struct {
 	Shift   int
 	Flipped bool
@@ -43,10 +44,11 @@ const (
 	SumNotEncoded                 // one is no level type
 )
 
-// SumOf is the sum of levels of types x and y, or their difference. The scales' quotient must be a power of two (in f32, as which
-// real values are made). A sum has the fewest bits that hold all of its values: those of two bipolar levels of one scale are even
-// multiples of it, and count in steps of twice the scale; with scales whose values fill all odd numbers it is bipolar
-// itself; else it is unipolar, its Zero being the level that stands for 0. Offsets add up.
+// SumOf is the sum of levels of types x and y, or their difference. The scales' quotient must be a
+// power of two in f32, as real values are. A sum has the fewest bits that hold all of its values.
+// Two bipolar levels of one scale add up to even multiples of it, which count in steps of twice the
+// scale. If the values of the scales fill all odd numbers, the sum is bipolar itself. Else it is
+// unipolar, and its Zero is the level that stands for 0. Offsets add up.
 func SumOf(x, y LevelType, minus bool) (Sum, SumFault) {
 	if !x.Encoded() || !y.Encoded() || !(x.Scale > 0) || !(y.Scale > 0) {
 		return Sum{}, SumNotEncoded
@@ -113,7 +115,8 @@ func (t LevelType) Times(f float64) LevelType {
 	return t
 }
 
-// Plus is t with v added to each real value. Where a zero point says so, as it may of unipolar levels, there is no offset.
+// Plus is t with v added to each real value. Where a zero point says so, as it may of unipolar
+// levels, there is no offset.
 func (t LevelType) Plus(v float64) LevelType {
 	t.Offset += v
 	if t.Enc != ir.Unipolar {

@@ -93,7 +93,7 @@ type Stage struct {
 	MACs   int64    `json:"macs"`
 	Reads  []Tensor `json:"reads"`
 	Writes []Tensor `json:"writes"`
-	// Layer is what became of the layer; zero if that is unknown.
+	// Layer is the stage's layer; zero if that is unknown.
 	Layer Layer  `json:"layer,omitzero"`
 	Note  string `json:"note,omitempty"` // the model's own remark on the layer
 	// ByLane names the kernel's vectorize loops that run lane by lane in part: for an if with

@@ -1,19 +1,21 @@
 package describe
 
-// Layer is what became of the layer of the model that a stage computes. The compiler finds it in the graph, before anything
-// is laid out for a target. Stages of the IR carry it (ir.Layer), descriptions store it, and reports read it. Kinds and
-// codes are those of ripc's package graph. Neither the IR nor a loader gives them a meaning.
+// Layer describes the layer of the model that a stage computes. The compiler finds it in the graph,
+// before the target's layout. Stages of the IR carry it (ir.Layer), descriptions store it, and
+// reports read it. Kinds and codes are those of ripc's package graph. Neither the IR nor a loader
+// gives them a meaning.
 type Layer struct {
 	Kind string `json:"kind"` // "binary", "float", "bits" or "glue"; "" if the layer is unknown
-	// Part is the layer of the model that this layer is a part of; the parts' sums are added. "" for a whole layer.
+	// Part is the layer of the model that this layer is a part of; the parts' sums are added. ""
+	// for a whole layer.
 	Part string `json:"part,omitempty"`
 	// The types of the factors of a convolution or dense layer; 32 bits are f32.
 	ActivationBits int    `json:"activation_bits,omitempty"`
 	WeightBits     int    `json:"weight_bits,omitempty"`
 	WeightEncoding string `json:"weight_encoding,omitempty"` // "bipolar", "ternary", "affine" or "f32"
 	Weights        int64  `json:"weights,omitempty"`         // each counted once
-	// FloatBytes is the size of the weights as f32, as the layer's float twin stores them. The first part of a layer has it
-	// for all parts.
+	// FloatBytes is the size of the weights as f32, as the layer's float twin stores them. The
+	// first part of a layer has it for all parts.
 	FloatBytes int64  `json:"float_bytes,omitempty"`
 	Glue       Glue   `json:"glue,omitzero"`
 	Reason     Reason `json:"reason,omitzero"`
@@ -28,7 +30,8 @@ type Algorithm struct {
 	// Costs are the predicted costs of all algorithms that give these sums, by name.
 	Costs map[string]int64 `json:"costs,omitempty"`
 	Unit  string           `json:"unit,omitempty"` // of the costs: "instructions" or "cycles"
-	// Terms are the largest differences to the next best algorithm, by what is counted (features.Counts). They may be negative.
+	// Terms are the largest differences to the next best algorithm, by feature (features.Counts).
+	// They may be negative.
 	Terms map[string]int64 `json:"terms,omitempty"`
 }
 

@@ -79,5 +79,5 @@ func (l *Levels) Before(v *graph.Value, goOn func(v *graph.Value, p *graph.Node)
 		}
 		v = l.g.Graph().Value(p.Inputs[0])
 	}
-	return v, func(v float32) float32 { return scalar.Through(steps, v) }
+	return v, func(v float32) float32 { return scalar.EvalSteps(steps, 0, v) }
 }
