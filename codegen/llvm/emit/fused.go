@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
+
+	"ripc/codegen/llvm/isa"
 )
 
 // fma emits a*b + c, rounded once; all three are wide or none is. Without such an instruction LLVM
@@ -25,7 +27,7 @@ func (e *emitter) fma(a, b, c val) val {
 	if a.wide {
 		lanes = e.lanes
 	}
-	e.fmas[lanes] = true
+	e.helpers[helper{kind: fmaHelper, lanes: lanes}] = func() isa.Function { return isa.Function{Text: fusedText(lanes)} }
 	t := a.v.Type()
 	f := llir.NewFunc(fusedName(lanes), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
 	out.v = e.b().NewCall(f, a.v, b.v, c.v)

@@ -91,7 +91,7 @@ func (e *emitter) emitHighProduct(x *ir.Cast) (val, bool) {
 		return val{}, false
 	}
 	kind := highKind{e.lanes, c != nil}
-	e.highs[kind] = true
+	e.helpers[helper{kind: highHelper, name: kind.name()}] = func() isa.Function { return kind.function(e.target.Arch) }
 	vt := e.typeOf(ir.I32, true)
 	f := llir.NewFunc(kind.name(), vt, llir.NewParam("", vt), llir.NewParam("", vt))
 	args := []value.Value{e.splat(e.eval(a)).v, e.splat(e.eval(b)).v}

@@ -9,6 +9,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -156,7 +157,7 @@ func (e *emitter) divmod64(op ir.BinOp, a, d val) val {
 		sign = e.binary(ir.Shr, a, imm(a.t, 63))
 	}
 	from := e.binary(ir.Xor, a, sign)
-	e.udiv64 = true
+	e.helpers[helper{kind: divideHelper}] = func() isa.Function { return isa.Function{Text: divide64} }
 	f := llir.NewFunc("ripc_udiv64", types.I64, llir.NewParam("", types.I64), llir.NewParam("", types.I64))
 	one := func(k int) val { return val{v: e.b().NewCall(f, e.lane(from, k).v, d.v), t: a.t} }
 	var q val

@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,7 +23,7 @@ func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (
 		return val{}, false
 	}
 	sums := countSum{e.lanes, x.t.Bits()}
-	e.sums[sums] = true
+	e.helpers[helper{kind: countHelper, lanes: e.lanes, bits: sums.bits}] = func() isa.Function { return sums.function(e.target) }
 	vt := e.typeOf(x.t, true)
 	f := llir.NewFunc(sums.name(), vt, llir.NewParam("", vt), llir.NewParam("", e.typeOf(ir.I32, true)))
 	acc := e.read(x.t, true, at, align)
@@ -47,10 +46,6 @@ func (e *emitter) countsBytes(sum ir.Type) bool {
 
 // countSum is a vector of sums of popcounts: its lanes, and the bits of each.
 type countSum struct{ lanes, bits int }
-
-func (c countSum) compare(o countSum) int {
-	return cmp.Or(cmp.Compare(c.lanes, o.lanes), cmp.Compare(c.bits, o.bits))
-}
 
 // name returns the name of the function that adds counts to c.
 func (c countSum) name() string {
