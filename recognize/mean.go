@@ -97,11 +97,8 @@ func (r *rewriter) inferLevels(n *graph.Node, t scalar.LevelType) *graph.Value {
 
 // meanLevels adds the levels that average pool n reads, and returns the levels of the means.
 // Readers of real numbers keep the pool.
-func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
-	l, err := r.sink(n.Inputs[0])
-	if err != nil {
-		return "", err
-	}
+func (r *rewriter) meanLevels(n *graph.Node) string {
+	l := r.sink(n.Inputs[0])
 	w, _ := r.poolWindow(n)
 	behind := r.inserter(n)
 	var sums []string
@@ -110,10 +107,7 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 		for j := range w.kernel[1] {
 			a := &graph.SliceAttrs{Begin: []int{0, i, j, 0}, Size: []int{shape[0], w.out[0], w.out[1], shape[3]},
 				Stride: []int{1, w.strides[0], w.strides[1], 1}}
-			part, err := behind(&graph.Node{Op: "slice", Attrs: a, Inputs: []string{l}}, ".part")
-			if err != nil {
-				return "", err
-			}
+			part := behind(&graph.Node{Op: "slice", Attrs: a, Inputs: []string{l}}, ".part")
 			sums = append(sums, part)
 		}
 	}
@@ -122,10 +116,8 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 		for i := 0; i < len(sums); i += 2 {
 			s := sums[i]
 			if i < len(sums)-1 {
-				if s, err = behind(&graph.Node{Op: "add", Attrs: &graph.BinaryOpAttrs{},
-					Inputs: []string{sums[i], sums[i+1]}}, ".sum"); err != nil {
-					return "", err
-				}
+				s = behind(&graph.Node{Op: "add", Attrs: &graph.BinaryOpAttrs{},
+					Inputs: []string{sums[i], sums[i+1]}}, ".sum")
 			}
 			next = append(next, s)
 		}
@@ -135,15 +127,13 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 	if count := w.kernel[0] * w.kernel[1]; count > 1 {
 		m := divideSum(n, count)
 		m.Inputs = []string{mean}
-		if mean, err = behind(m, ".mean"); err != nil {
-			return "", err
-		}
+		mean = behind(m, ".mean")
 	}
 	if out := r.g.Value(n.Output); !slices.Equal(r.g.Value(mean).Shape, out.Shape) {
-		mean, err = behind(&graph.Node{Op: "reshape", Attrs: &graph.ReshapeAttrs{Shape: out.Shape},
+		mean = behind(&graph.Node{Op: "reshape", Attrs: &graph.ReshapeAttrs{Shape: out.Shape},
 			Inputs: []string{mean}}, ".levels")
 	}
-	return mean, err
+	return mean
 }
 
 // averagesLevels reports whether n averages levels and yields levels.
