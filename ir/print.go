@@ -80,14 +80,13 @@ func (p *printer) line(format string, args ...any) {
 }
 
 func (p *printer) instrs(seen map[string]bool, f *Func) {
-	Walk(f.Body, func(s Stmt) bool {
+	for s := range Stmts(f.Body) {
 		if c, ok := s.(*Call); ok && !seen[c.Fn.Name] {
 			seen[c.Fn.Name] = true
 			p.instrs(seen, c.Fn)
 			p.fn("instr", c.Fn)
 		}
-		return true
-	})
+	}
 }
 
 func (p *printer) fn(kind string, f *Func) {

@@ -30,29 +30,11 @@ type typeInfo struct {
 }
 
 func (t Type) info() typeInfo {
-	switch t {
-	case Bool:
-		return typeInfo{"bool", 1, false}
-	case I8:
-		return typeInfo{"i8", 8, true}
-	case I16:
-		return typeInfo{"i16", 16, true}
-	case I32:
-		return typeInfo{"i32", 32, true}
-	case I64:
-		return typeInfo{"i64", 64, true}
-	case U8:
-		return typeInfo{"u8", 8, false}
-	case U16:
-		return typeInfo{"u16", 16, false}
-	case U32:
-		return typeInfo{"u32", 32, false}
-	case U64:
-		return typeInfo{"u64", 64, false}
-	case F32:
-		return typeInfo{"f32", 32, true}
+	if t > F32 {
+		t = Invalid
 	}
-	return typeInfo{"invalid", 0, false}
+	return [...]typeInfo{{"invalid", 0, false}, {"bool", 1, false}, {"i8", 8, true}, {"i16", 16, true}, {"i32", 32, true},
+		{"i64", 64, true}, {"u8", 8, false}, {"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false}, {"f32", 32, true}}[t]
 }
 
 // String returns the type's name in .ripir text.

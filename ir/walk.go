@@ -65,6 +65,63 @@ func exprs(s Stmt, yield func(Expr) bool) {
 	}
 }
 
+// Stmts iterates over s and the statements below it, in program order.
+func Stmts(s Stmt) iter.Seq[Stmt] {
+	return func(yield func(Stmt) bool) {
+		goesOn := true
+		Walk(s, func(t Stmt) bool {
+			goesOn = goesOn && yield(t)
+			return goesOn
+		})
+	}
+}
+
+// Nodes iterates over the expressions of s and of the statements below it, with all their operands.
+func Nodes(s Stmt) iter.Seq[Expr] {
+	return func(yield func(Expr) bool) {
+		goesOn := true
+		for t := range Stmts(s) {
+			for e := range Exprs(t) {
+				WalkExpr(e, func(x Expr) bool {
+					goesOn = goesOn && yield(x)
+					return goesOn
+				})
+				if !goesOn {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Contains reports whether f holds for e or for an expression in it.
+func Contains(e Expr, f func(Expr) bool) bool {
+	found := false
+	WalkExpr(e, func(x Expr) bool {
+		found = found || f(x)
+		return !found
+	})
+	return found
+}
+
+// Mentions reports whether a variable occurs in e.
+func Mentions(e Expr, name string) bool {
+	return Contains(e, func(x Expr) bool {
+		v, ok := x.(*Var)
+		return ok && v.Name == name
+	})
+}
+
+// HasLoop reports whether f holds for a loop in s.
+func HasLoop(s Stmt, f func(*For) bool) bool {
+	for t := range Stmts(s) {
+		if l, ok := t.(*For); ok && f(l) {
+			return true
+		}
+	}
+	return false
+}
+
 // Operands iterates over the operands of e; those of a Load are its indices.
 func Operands(e Expr) iter.Seq[Expr] {
 	return func(yield func(Expr) bool) {
@@ -231,24 +288,20 @@ func Reindex(s Stmt, from, to string, at func(idx []Expr) []Expr) Stmt {
 
 // FindAlloc returns the alloc of the buffer called name, or nil.
 func FindAlloc(s Stmt, name string) *Alloc {
-	var out *Alloc
-	Walk(s, func(t Stmt) bool {
+	for t := range Stmts(s) {
 		if a, ok := t.(*Alloc); ok && a.Buf.Name == name {
-			out = a
+			return a
 		}
-		return out == nil
-	})
-	return out
+	}
+	return nil
 }
 
 // FindLoop returns the loop called name, or nil.
 func FindLoop(s Stmt, name string) *For {
-	var out *For
-	Walk(s, func(t Stmt) bool {
+	for t := range Stmts(s) {
 		if l, ok := t.(*For); ok && l.Var == name {
-			out = l
+			return l
 		}
-		return out == nil
-	})
-	return out
+	}
+	return nil
 }

@@ -84,17 +84,11 @@ func newTies(p *ir.Program, t ir.Buffer, r *rand.Rand) *ties {
 				ts.tables = append(ts.tables, floats(b.Data))
 			}
 		}
-		ir.Walk(f.Body, func(s ir.Stmt) bool {
-			for x := range ir.Exprs(s) {
-				ir.WalkExpr(x, func(x ir.Expr) bool {
-					if k, ok := x.(*ir.FloatImm); ok && k.V != 0 && !slices.Contains(ts.numbers, k.V) {
-						ts.numbers = append(ts.numbers, k.V)
-					}
-					return true
-				})
+		for x := range ir.Nodes(f.Body) {
+			if k, ok := x.(*ir.FloatImm); ok && k.V != 0 && !slices.Contains(ts.numbers, k.V) {
+				ts.numbers = append(ts.numbers, k.V)
 			}
-			return true
-		})
+		}
 	}
 	return ts
 }
