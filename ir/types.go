@@ -140,6 +140,20 @@ func (t Type) Limits() Range {
 	return Range{0, 1<<t.Bits() - 1}
 }
 
+// Integer returns the element of type t at the start of data, little-endian; of u64 and f32, its
+// bits.
+func (t Type) Integer(data []byte) int64 {
+	u, info := uint64(0), t.info()
+	size := (info.bits + 7) / 8
+	for k := range size {
+		u |= uint64(data[k]) << (8 * k)
+	}
+	if shift := 64 - 8*size; info.signed && t != F32 {
+		return int64(u<<shift) >> shift
+	}
+	return int64(u)
+}
+
 // Within returns the range of b's elements, which are integers: the declared range, or that of the
 // type.
 func (b Buffer) Within() Range {
@@ -156,15 +170,7 @@ func (b Buffer) Outside(data []byte) (element int, found bool) {
 	}
 	size := b.Type.Bytes()
 	for i := 0; i+size <= len(data); i += size {
-		u := uint64(0)
-		for k := range size {
-			u |= uint64(data[i+k]) << (8 * k)
-		}
-		v := int64(u)
-		if b.Type.Signed() {
-			v = int64(u<<(64-8*size)) >> (64 - 8*size)
-		}
-		if v < b.Range.From || v > b.Range.To {
+		if v := b.Type.Integer(data[i:]); v < b.Range.From || v > b.Range.To {
 			return i / size, true
 		}
 	}

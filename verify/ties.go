@@ -174,7 +174,7 @@ func repeatFew(data []byte, t describe.Tensor, typ ir.Type, r *rand.Rand) {
 	}
 	all := map[int64][]byte{}
 	for word := range slices.Chunk(data, size) {
-		all[integer(word, typ)] = slices.Clone(word)
+		all[typ.Integer(word)] = slices.Clone(word)
 	}
 	values, zero := slices.Sorted(maps.Keys(all)), int64(t.ZeroPoint)
 	few := slices.DeleteFunc(slices.Clone(values), func(v int64) bool {
@@ -183,17 +183,4 @@ func repeatFew(data []byte, t describe.Tensor, typ ir.Type, r *rand.Rand) {
 	for word := range slices.Chunk(data, size) {
 		copy(word, all[few[r.IntN(len(few))]])
 	}
-}
-
-// integer returns the little-endian element of type t.
-func integer(word []byte, t ir.Type) int64 {
-	var v uint64
-	for k, b := range word {
-		v |= uint64(b) << (8 * k)
-	}
-	shift := 64 - t.Bits()
-	if t.Signed() {
-		return int64(v<<shift) >> shift
-	}
-	return int64(v)
 }

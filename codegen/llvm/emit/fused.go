@@ -1,6 +1,7 @@
 package emit
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 
@@ -41,6 +42,11 @@ func fusedName(lanes int) string {
 	return fmt.Sprintf("ripc_fma_x%d", lanes)
 }
 
+// fma is the text of the function behind emitter.fma, with placeholders in capitals.
+//
+//go:embed fma.ll
+var fma string
+
 // fusedText is the function behind fma, on scalars if lanes is 0. In double the product p is exact,
 // and the sum s is rounded to 53 bits. Rounding s again to 24 is wrong only if s lies half way
 // between two floats and the true sum does not. So an inexact s is first rounded to odd (Boldo and
@@ -60,31 +66,5 @@ func fusedText(lanes int) string {
 	}
 	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", fusedName(lanes),
 		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"))
-	return r.Replace(`define internal FLOAT @NAME(FLOAT %a, FLOAT %b, FLOAT %c) alwaysinline nounwind {
-  %x = fpext FLOAT %a to DOUBLE
-  %y = fpext FLOAT %b to DOUBLE
-  %z = fpext FLOAT %c to DOUBLE
-  %p = fmul DOUBLE %x, %y
-  %s = fadd DOUBLE %p, %z
-  %t = fsub DOUBLE %s, %p
-  %back = fsub DOUBLE %s, %t
-  %ep = fsub DOUBLE %p, %back
-  %ez = fsub DOUBLE %z, %t
-  %e = fadd DOUBLE %ep, %ez
-  %inexact = fcmp one DOUBLE %e, ZERO
-  %u = bitcast DOUBLE %s to INT
-  %v = bitcast DOUBLE %e to INT
-  %away = xor INT %u, %v
-  %side = ashr INT %away, LAST
-  %step = or INT %side, ONE
-  %odd = and INT %u, ONE
-  %less = sub INT %odd, ONE
-  %even = and INT %step, %less
-  %by = select BOOL %inexact, INT %even, INT zeroinitializer
-  %o = add INT %u, %by
-  %w = bitcast INT %o to DOUBLE
-  %r = fptrunc DOUBLE %w to FLOAT
-  ret FLOAT %r
-}
-`)
+	return r.Replace(fma)
 }
