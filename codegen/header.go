@@ -55,8 +55,8 @@ func (m *Image) HeaderText() []byte { return m.header(m.ABI) }
 // header writes the C header for code with the given hash of its build.
 func (m *Image) header(hash string) []byte {
 	d := m.Description
-	h := header{Artifact: d, Program: m.Program.Name, Upper: strings.ToUpper(d.Name), Hash: hash, Run: abi.Run(d.Name, hash),
-		Common: Common, Stack: stackFrames, Align: abi.Align, Number: versionNumber(d.Compiler)}
+	h := header{Artifact: d, Program: m.Program.Name, Upper: strings.ToUpper(d.Name), Hash: hash,
+		Run: abi.Run(d.Name, hash), Common: Common, Stack: stackFrames, Align: abi.Align, Number: versionNumber(d.Compiler)}
 	for _, k := range m.Kernels {
 		h.Stack = max(h.Stack, k.Stack+stackFrames)
 	}
@@ -111,10 +111,11 @@ func encodingText(t describe.Tensor) string {
 	}
 	switch {
 	case t.Packed && !t.Planes():
-		return fmt.Sprintf(".\n * %d channels (%s), a bit each, in the words of the last dimension,\n * least significant bit first", t.Channels, t.Encoding)
-	case t.Packed:
-		return fmt.Sprintf(".\n * Bit planes, least significant outermost; %d channels (%s) in the words of the last dimension,\n"+
+		return fmt.Sprintf(".\n * %d channels (%s), a bit each, in the words of the last dimension,\n"+
 			" * least significant bit first", t.Channels, t.Encoding)
+	case t.Packed:
+		return fmt.Sprintf(".\n * Bit planes, least significant outermost; %d channels (%s) in the words of "+
+			"the last dimension,\n * least significant bit first", t.Channels, t.Encoding)
 	case t.Encoding == affine:
 		return fmt.Sprintf(".\n * Affine values of %d bits, one a byte", t.Bits)
 	case t.Encoding != "":

@@ -52,7 +52,8 @@ func checkFunc(f *Func, checked map[*Func]bool) {
 	for _, p := range f.Params {
 		if p.Over != "" && !f.mayOverlay(p) {
 			v.fail(BufferString(p.Buffer), fmt.Sprintf("it cannot lie in the place of %%%s", p.Over),
-				"an output may lie over an input of as many elements of the same size, both floats or both integers, and no other output over the same")
+				"an output may lie over an input of as many elements of the same size, both floats or both integers, "+
+					"and no other output over the same")
 		}
 	}
 	v.stmt(f.Body)
@@ -102,7 +103,8 @@ func (v *verifier) stmt(s Stmt) {
 	case *If:
 		v.expr(s.Cond)
 		if t := s.Cond.Type(); t != Bool {
-			v.fail("if "+ExprString(s.Cond), fmt.Sprintf("the condition is %s", t), "compare it, e.g. with != 0, to get a bool")
+			v.fail("if "+ExprString(s.Cond), fmt.Sprintf("the condition is %s", t),
+				"compare it, e.g. with != 0, to get a bool")
 		}
 		if v.stmt(s.Then); s.Else != nil {
 			v.stmt(s.Else)

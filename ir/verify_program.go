@@ -76,7 +76,8 @@ func (v *programVerifier) buffer(b *ProgBuf) {
 		fail("", "the layout %q is not one word", b.Layout)
 	}
 	if msg := b.levelsFault(); msg != "" {
-		fail("inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes, or of 1 bit in i32 words", "%s", msg)
+		fail("inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes, or of 1 bit in i32 words",
+			"%s", msg)
 	}
 	switch size := int64(b.Bytes()); b.Kind {
 	case ArenaBuf:
@@ -137,7 +138,8 @@ func (v *programVerifier) stage(s Stage) {
 		v.fail("@"+s.Func, s.Name, fmt.Sprintf("there is no func @%s", s.Func), "")
 	}
 	if len(s.Args) != len(f.Params) {
-		v.fail("@"+s.Func, s.Name, fmt.Sprintf("%d arguments", len(s.Args)), fmt.Sprintf("@%s takes %d", s.Func, len(f.Params)))
+		v.fail("@"+s.Func, s.Name, fmt.Sprintf("%d arguments", len(s.Args)),
+			fmt.Sprintf("@%s takes %d", s.Func, len(f.Params)))
 	}
 	for i, name := range s.Args {
 		b, q := v.bufs[name], f.Params[i]

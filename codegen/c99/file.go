@@ -177,8 +177,8 @@ func newDriver(m *codegen.Image, index ir.Index) *driver {
 		places[q.Name] = counts[q.Kind]
 		counts[q.Kind]++
 	}
-	d := &driver{Image: m, Run: abi.Run(m.Name, m.ABI), Describe: abi.Describe, Arrived: abi.Arrived, Passed: abi.Passed,
-		CPUOK: abi.CPUOK, Workspace: m.Description.WorkspaceBytes(1) > 0,
+	d := &driver{Image: m, Run: abi.Run(m.Name, m.ABI), Describe: abi.Describe, Arrived: abi.Arrived,
+		Passed: abi.Passed, CPUOK: abi.CPUOK, Workspace: m.Description.WorkspaceBytes(1) > 0,
 		Arrays: []array{{"in", counts[ir.InputBuf]}, {"out", counts[ir.OutputBuf]}}}
 	for _, s := range m.Program.Stages {
 		st := stage{Name: s.Name, Kernel: m.Kernels[s.Func].Symbol}

@@ -45,9 +45,9 @@ var helperName = regexp.MustCompile(`\brc_\w+`)
 
 // needs lists the helpers that a helper names, itself among them.
 func (u *unit) needs(name string) []string {
-	names := slices.DeleteFunc(helperName.FindAllString(u.helpers[name], -1), func(n string) bool { return u.helpers[n] == "" })
+	names := helperName.FindAllString(u.helpers[name], -1)
 	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(names, func(n string) bool { return u.helpers[n] == "" })
 }
 
 // helperText is the helpers that are used, each after those that it calls.

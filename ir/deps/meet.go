@@ -92,7 +92,8 @@ func Once(f *ir.Func, buf string) bool {
 	sc := ScopeOf(f.Body)
 	return !ir.HasLoop(f.Body, func(l *ir.For) bool {
 		m := meeting{sc: sc, heldLoops: sc.Outer[l.Var], forms: map[formKey]form{}}
-		return l.Extent != 1 && slices.ContainsFunc(Accesses(l.Body)[buf], func(a Access) bool { return !m.apart(a, a, l.Var) })
+		again := func(a Access) bool { return !m.apart(a, a, l.Var) }
+		return l.Extent != 1 && slices.ContainsFunc(Accesses(l.Body)[buf], again)
 	})
 }
 

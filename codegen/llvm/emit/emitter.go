@@ -243,6 +243,9 @@ const (
 	divideHelper                   // divide64
 )
 
+// require notes that the code calls h, which function makes.
+func (e *emitter) require(h helper, function func() isa.Function) { e.helpers[h] = function }
+
 func (h helper) compare(o helper) int {
 	return cmp.Or(cmp.Compare(h.kind, o.kind), cmp.Compare(h.lanes, o.lanes), cmp.Compare(h.bits, o.bits),
 		cmp.Compare(h.name, o.name))

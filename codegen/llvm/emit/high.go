@@ -91,7 +91,7 @@ func (e *emitter) emitHighProduct(x *ir.Cast) (val, bool) {
 		return val{}, false
 	}
 	kind := highKind{e.lanes, c != nil}
-	e.helpers[helper{kind: highHelper, name: kind.name()}] = func() isa.Function { return kind.function(e.target.Arch) }
+	e.require(helper{kind: highHelper, name: kind.name()}, func() isa.Function { return kind.function(e.target.Arch) })
 	vt := e.typeOf(ir.I32, true)
 	f := llir.NewFunc(kind.name(), vt, llir.NewParam("", vt), llir.NewParam("", vt))
 	args := []value.Value{e.splat(e.eval(a)).v, e.splat(e.eval(b)).v}
@@ -128,7 +128,8 @@ func (k highKind) function(arch string) isa.Function {
 	}, func(at int) string {
 		p(`  %%a%[2]d = shufflevector <%[1]d x i32> %%a, <%[1]d x i32> poison, %[3]s
   %%b%[2]d = shufflevector <%[1]d x i32> %%b, <%[1]d x i32> poison, %[3]s
-  %%p%[2]d = call <4 x i32> @%[4]s(<4 x i32> %%a%[2]d, <4 x i32> %%b%[2]d)`, lanes, at, isa.ShuffleRun(at, 4, 4), intrinsic)
+  %%p%[2]d = call <4 x i32> @%[4]s(<4 x i32> %%a%[2]d, <4 x i32> %%b%[2]d)`, lanes, at,
+			isa.ShuffleRun(at, 4, 4), intrinsic)
 		return fmt.Sprintf("%%p%d", at)
 	})
 	p("  ret <%d x i32> %s\n}", lanes, whole)

@@ -54,7 +54,7 @@ func (e *emitter) boolsFromMask(v value.Value) value.Value {
 		return e.b().NewBitCast(v, bools)
 	}
 	lanes := e.lanes
-	e.helpers[helper{kind: boolsHelper, lanes: lanes}] = func() isa.Function { return boolsText(lanes) }
+	e.require(helper{kind: boolsHelper, lanes: lanes}, func() isa.Function { return boolsText(lanes) })
 	return e.b().NewCall(llir.NewFunc(boolsName(lanes), bools, llir.NewParam("", v.Type())), v)
 }
 

@@ -132,7 +132,7 @@ func (e *emitter) divmod64(op ir.BinOp, a, d val) val {
 		sign = e.binary(ir.Shr, a, imm(a.t, 63))
 	}
 	from := e.binary(ir.Xor, a, sign)
-	e.helpers[helper{kind: divideHelper}] = func() isa.Function { return isa.Function{Text: divide64} }
+	e.require(helper{kind: divideHelper}, func() isa.Function { return isa.Function{Text: divide64} })
 	f := llir.NewFunc("ripc_udiv64", types.I64, llir.NewParam("", types.I64), llir.NewParam("", types.I64))
 	one := func(k int) val { return val{v: e.b().NewCall(f, e.lane(from, k).v, d.v), t: a.t} }
 	var q val

@@ -23,7 +23,8 @@ func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (
 		return val{}, false
 	}
 	sums := countSum{e.lanes, x.t.Bits()}
-	e.helpers[helper{kind: countHelper, lanes: e.lanes, bits: sums.bits}] = func() isa.Function { return sums.function(e.target) }
+	h := helper{kind: countHelper, lanes: e.lanes, bits: sums.bits}
+	e.require(h, func() isa.Function { return sums.function(e.target) })
 	vt := e.typeOf(x.t, true)
 	f := llir.NewFunc(sums.name(), vt, llir.NewParam("", vt), llir.NewParam("", e.typeOf(ir.I32, true)))
 	acc := e.read(x.t, true, at, align)
@@ -81,10 +82,10 @@ func (p writer) joinRegisters(lanes, one int, elem, stretched string, stretch fu
 			whole = v
 			continue
 		}
-		p("  %%%[1]s%[2]d = shufflevector <%[3]d x %[4]s> %[5]s, <%[3]d x %[4]s> poison, %[6]s", stretched, at, one, elem, v,
-			stretch(at))
-		p("  %%t%[1]d = shufflevector <%[1]d x %[2]s> %[3]s, <%[1]d x %[2]s> %%%[4]s%[1]d, %[5]s", at, elem, whole, stretched,
-			isa.ShuffleRun(0, at+one, at+one))
+		p("  %%%[1]s%[2]d = shufflevector <%[3]d x %[4]s> %[5]s, <%[3]d x %[4]s> poison, %[6]s", stretched, at, one,
+			elem, v, stretch(at))
+		p("  %%t%[1]d = shufflevector <%[1]d x %[2]s> %[3]s, <%[1]d x %[2]s> %%%[4]s%[1]d, %[5]s", at, elem, whole,
+			stretched, isa.ShuffleRun(0, at+one, at+one))
 		whole = fmt.Sprintf("%%t%d", at)
 	}
 	return whole
@@ -92,7 +93,8 @@ func (p writer) joinRegisters(lanes, one int, elem, stretched string, stretch fu
 
 // addFunction is a function that adds to the sums acc of c something of the words x, for registers
 // of one lanes each. sum writes the code for the register at a lane, and returns its name.
-func (c countSum) addFunction(one int, stretched string, calls []isa.Declaration, sum func(p writer, at int) string) isa.Function {
+func (c countSum) addFunction(one int, stretched string, calls []isa.Declaration,
+	sum func(p writer, at int) string) isa.Function {
 	var b strings.Builder
 	p := writer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
 	elem := fmt.Sprintf("i%d", c.bits)

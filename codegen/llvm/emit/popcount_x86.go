@@ -48,8 +48,8 @@ func popcountAddX86(c countSum, t targets.Target) isa.Function {
   %%c%[2]d = call %[5]s @%[9]s(%[5]s %%b%[2]d)
   %%h%[2]d = call %[6]s @%[7]s(%[5]s %%c%[2]d, %[5]s splat (i8 1))
   %%w%[2]d = call %[4]s @%[8]s(%[6]s %%h%[2]d, %[6]s splat (i16 1))
-  %%s%[2]d = add %[4]s %%a%[2]d, %%w%[2]d`, c.lanes, at, isa.ShuffleRun(at, n, n), words, bytes, halves, w.bytes, w.halfword,
-			calls[0].Name)
+  %%s%[2]d = add %[4]s %%a%[2]d, %%w%[2]d`, c.lanes, at, isa.ShuffleRun(at, n, n), words, bytes, halves, w.bytes,
+			w.halfword, calls[0].Name)
 		return fmt.Sprintf("%%s%d", at)
 	})
 }
