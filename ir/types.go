@@ -79,15 +79,10 @@ const (
 
 // String returns the encoding's name in .ripir text and in models.
 func (k EncodingKind) String() string {
-	switch k {
-	case Unipolar:
-		return "unipolar"
-	case Bipolar:
-		return "bipolar"
-	case BipolarInv:
-		return "bipolar_inv"
+	if k > BipolarInv {
+		k = NoEncoding
 	}
-	return "none"
+	return [...]string{"none", "unipolar", "bipolar", "bipolar_inv"}[k]
 }
 
 // ParseEncodingKind is the inverse of EncodingKind.String.

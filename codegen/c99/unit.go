@@ -104,7 +104,7 @@ func (u *unit) instruction(f *ir.Func) string {
 	}
 	w := newWriter(u, f)
 	w.instr = true
-	name := unique(u.names, "rc_i_"+codegen.CleanName(f.Name))
+	name := codegen.Unique(u.names, "rc_i_"+codegen.CleanName(f.Name))
 	w.line("static inline void %s(%s)", name, strings.Join(w.params(false), ", "))
 	w.open("{")
 	dsp := w.dsp()
@@ -129,14 +129,4 @@ func recoverAbort(f *ir.Func, err *error) {
 	default:
 		*err = fmt.Errorf("internal error: C of %s: %v\n%s", f.Name, r, f)
 	}
-}
-
-// unique returns base, with a number if it is taken, and takes it.
-func unique(taken map[string]bool, base string) string {
-	name := base
-	for i := 2; taken[name]; i++ {
-		name = fmt.Sprintf("%s_%d", base, i)
-	}
-	taken[name] = true
-	return name
 }
