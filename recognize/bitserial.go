@@ -184,9 +184,7 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	if r.retype(n); bias == nil {
 		return
 	}
-	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{n.Output},
-		Weights: map[string]*graph.Tensor{"b": bias}}
-	r.insert(n, add, out)
+	r.insert(n, withConstant(n.Name+".bias", "add", n.Output, bias), out)
 }
 
 // weightsRemark returns a verdict that names the type of few-bit weights.

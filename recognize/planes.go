@@ -118,15 +118,9 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) []stri
 		r.g.Roundings = append(r.g.Roundings, v)
 	}
 	behind := r.inserter(n)
-	constant := func(op, x string, v float64) *graph.Node {
-		return &graph.Node{Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{x},
-			Weights: map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}}
-	}
 	from := q.from
 	if q.polarity != nil {
-		turn := &graph.Node{Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from},
-			Weights: map[string]*graph.Tensor{"b": q.polarity}}
-		from = behind(turn, ".turn")
+		from = behind(withConstant("", "mul", from, q.polarity), ".turn")
 	}
 	above := make([]string, len(p.sums)) // 1 where the rank is at least i
 	columns := q.thresholds.Shape[1]
@@ -152,9 +146,9 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) []stri
 		}
 		plane = behind(&graph.Node{Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{plane}},
 			".plane")
-		plane = behind(constant("mul", plane, scale), ".scaled")
+		plane = behind(withConstant("", "mul", plane, scalarTensor(float32(scale))), ".scaled")
 		if least := q.uneven[0]; j == 0 && least != 0 {
-			plane = behind(constant("add", plane, float64(least)), ".least")
+			plane = behind(withConstant("", "add", plane, scalarTensor(least)), ".least")
 		}
 		out = append(out, plane)
 	}

@@ -9,6 +9,8 @@ package recognize
 
 import (
 	"context"
+	"slices"
+
 	"ripc/graph"
 	"ripc/internal/passorder"
 )
@@ -149,6 +151,32 @@ func (r *rewriter) inserter(n *graph.Node) func(m *graph.Node, suffix string) (o
 		after = m
 		return out
 	}
+}
+
+// withConstant returns a node that combines tensor in with a constant.
+func withConstant(name, op, in string, constant *graph.Tensor) *graph.Node {
+	return &graph.Node{Name: name, Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{in},
+		Weights: map[string]*graph.Tensor{"b": constant}}
+}
+
+// scalarTensor returns a constant for all channels.
+func scalarTensor(v float32) *graph.Tensor {
+	return &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{v})}
+}
+
+// pairwise combines neighbours of list until one value is left.
+func pairwise[T any](list []T, combine func(a, b T) T) T {
+	for len(list) > 1 {
+		var next []T
+		for pair := range slices.Chunk(list, 2) {
+			if len(pair) == 2 {
+				pair[0] = combine(pair[0], pair[1])
+			}
+			next = append(next, pair[0])
+		}
+		list = next
+	}
+	return list[0]
 }
 
 // dropDead removes tensors without readers, and their nodes.

@@ -168,8 +168,7 @@ func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) {
 	r.retype(n)
 	behind := scales
 	if bias != nil {
-		behind = append(behind, &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{},
-			Inputs: []string{""}, Weights: map[string]*graph.Tensor{"b": bias}})
+		behind = append(behind, withConstant(n.Name+".bias", "add", "", bias))
 	}
 	after := n
 	for i, m := range behind {

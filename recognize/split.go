@@ -129,7 +129,6 @@ func (r *rewriter) split(n *graph.Node, parts []part, groups int) []*graph.Node 
 	if bias == nil {
 		return layers
 	}
-	r.insert(last, &graph.Node{Name: name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{},
-		Inputs: []string{sum}, Weights: map[string]*graph.Tensor{"b": bias}}, out)
+	r.insert(last, withConstant(name+".bias", "add", sum, bias), out)
 	return layers
 }

@@ -429,8 +429,7 @@ func (q *stepQuantizer) isSign() bool {
 func (r *rewriter) threshold(n *graph.Node, q *stepQuantizer) string {
 	from, ends := q.from, n
 	if q.polarity != nil {
-		turn := &graph.Node{Name: n.Name + ".turn", Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from},
-			Weights: map[string]*graph.Tensor{"b": q.polarity}}
+		turn := withConstant(n.Name+".turn", "mul", from, q.polarity)
 		from = r.TensorName(n.Output + ".turned")
 		r.insert(n, turn, from)
 		n = turn

@@ -72,8 +72,8 @@ type writer func(format string, args ...any)
 
 // joinRegisters writes code that joins the values of all registers of one lanes each, and returns
 // the name of the whole. value writes the code for the register at a lane, and returns its name.
-// Both sides of a shuffle have the same length: new lanes are stretched first, by the mask stretch,
-// to a value whose name begins with stretched.
+// Both sides of a shuffle have the same length: new lanes are stretched first, by the mask stretch.
+// The names of stretched values begin with stretched.
 func (p writer) joinRegisters(lanes, one int, elem, stretched string, stretch func(at int) string,
 	value func(at int) string) (whole string) {
 	for at := 0; at < lanes; at += one {
