@@ -14,6 +14,7 @@ package codegen
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -211,8 +212,6 @@ func (j job) run(ctx context.Context, files map[Kind][]byte) error {
 	if err != nil {
 		return err
 	}
-	for k, data := range made {
-		files[k] = data
-	}
+	maps.Copy(files, made)
 	return nil
 }

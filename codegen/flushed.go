@@ -92,15 +92,14 @@ func flushedBuffers(f *ir.Func, params map[string]bool) map[string]bool {
 			clean[p.Name] = true
 		}
 	}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
+	for s := range ir.Stmts(f.Body) {
 		if a, ok := s.(*ir.Alloc); ok && a.Buf.Type.IsFloat() {
 			clean[a.Buf.Name] = true
 		}
-		return true
-	})
+	}
 	for before := -1; before != len(clean); { // one that is not may have been copied to others
 		before = len(clean)
-		ir.Walk(f.Body, func(s ir.Stmt) bool {
+		for s := range ir.Stmts(f.Body) {
 			switch s := s.(type) {
 			case *ir.Store: // combining is arithmetic, which flushes
 				if s.Op == ir.Assign && clean[s.Buf] && !Flushed(s.Val, clean) {
@@ -111,8 +110,7 @@ func flushedBuffers(f *ir.Func, params map[string]bool) map[string]bool {
 					delete(clean, a.Buf)
 				}
 			}
-			return true
-		})
+		}
 	}
 	return clean
 }

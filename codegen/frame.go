@@ -75,11 +75,7 @@ func (fr *Frame) place(s ir.Stmt, top int64, copies int, lane string) {
 // the loop's iterations; they meet only when the kernel ends. Otherwise one thread runs f. Every
 // back end calls this before it relies on loop kinds.
 func CheckLoops(f *ir.Func) (parallel bool, err error) {
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		l, ok := s.(*ir.For)
-		parallel = parallel || ok && l.Kind == ir.Parallel
-		return !parallel
-	})
+	parallel = ir.HasLoop(f.Body, func(l *ir.For) bool { return l.Kind == ir.Parallel })
 	return parallel, deps.Check(f)
 }
 

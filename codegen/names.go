@@ -31,23 +31,21 @@ func Symbols(p *ir.Program) map[string]string {
 	}
 	names := map[string]string{}
 	for _, f := range p.Funcs {
-		if used[f.Name] {
-			names[f.Name] = symbol(f.Name, taken)
+		if used[f.Name] { // but for clashes by the Func alone, so that networks share cached kernels
+			names[f.Name] = Unique(taken, "ripc_"+CleanName(f.Name))
 		}
 	}
 	return names
 }
 
-// symbol names the kernel of a Func, with a number where two names become one, and takes that name.
-// It depends on the Func alone (but for such clashes), so that networks share cached kernels.
-func symbol(fn string, taken map[string]bool) string {
-	base := "ripc_" + CleanName(fn)
-	s := base
-	for i := 2; taken[s]; i++ {
-		s = fmt.Sprintf("%s_%d", base, i)
+// Unique returns base, with a number if it is taken, and takes it.
+func Unique(taken map[string]bool, base string) string {
+	name := base
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprintf("%s_%d", base, i)
 	}
-	taken[s] = true
-	return s
+	taken[name] = true
+	return name
 }
 
 // CleanName replaces characters that C identifiers cannot have.

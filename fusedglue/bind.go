@@ -198,10 +198,7 @@ func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perCha
 		}
 		return s
 	}
-	for o := range s {
-		s[o] = 1
-	}
-	return s
+	return slices.Repeat([]float64{1}, f.Out)
 }
 
 // ap2 rounds each scale to the nearest power of two; 0 stays 0.

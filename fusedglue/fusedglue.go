@@ -7,6 +7,7 @@ package fusedglue
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -129,6 +130,32 @@ func (r *rewriter) absorb(p, n *graph.Node) {
 	}
 	r.SetOutput(p, n.Output)
 	r.Remove(n)
+}
+
+// copyBefore puts a copy of p in front of n. Names of the copy and its output end in suffix.
+func (r *rewriter) copyBefore(n, p *graph.Node, suffix string) *graph.Node {
+	own, v := *p, *r.g.Value(p.Output)
+	own.Name, own.Output = r.NodeName(p.Name+suffix), r.TensorName(p.Output+suffix)
+	own.Inputs, v.Shape = slices.Clone(p.Inputs), slices.Clone(v.Shape)
+	r.InsertBefore(n, &own, &v)
+	return &own
+}
+
+// insertPart puts part, which is n for input i of a mover, in front of node before. It reads in, a
+// tensor of the shape of x.
+func (r *rewriter) insertPart(before, part, n *graph.Node, i int, in string, x *graph.Value) {
+	v := *r.g.Value(n.Output)
+	v.Shape, v.Layout, v.View = slices.Clone(x.Shape), x.Layout, graph.Bytes
+	part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in},
+		r.TensorName(fmt.Sprintf("%s.%s", x.Name, n.Name))
+	r.InsertBefore(before, part, &v)
+}
+
+// removeUnread removes n if nothing reads its output.
+func (r *rewriter) removeUnread(n *graph.Node) {
+	if r.ConsumerCount(n.Output) == 0 && !r.g.IsOutput(n.Output) {
+		r.Remove(n)
+	}
 }
 
 // soleProducer returns the producer of n's one input if n is the input's only reader. It returns

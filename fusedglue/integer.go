@@ -1,6 +1,8 @@
 package fusedglue
 
 import (
+	"slices"
+
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/ir"
@@ -9,10 +11,7 @@ import (
 // bindIntegerLayer turns n, an integer layer, into the fused convolution f with the layer's
 // requantization as its epilogue.
 func bindIntegerLayer(g *graph.Graph, n *graph.Node, f *graph.FusedConv, a *graph.IntegerAttrs) {
-	f.Ints, f.Alpha = n.Weights["w"].Data, make([]float64, f.Out)
-	for o := range f.Alpha {
-		f.Alpha[o] = 1
-	}
+	f.Ints, f.Alpha = n.Weights["w"].Data, slices.Repeat([]float64{1}, f.Out)
 	enc := graph.EncodingOf(f.Ints)
 	f.W = enc.Integers()
 	// by the type in the file, not by the range

@@ -66,8 +66,8 @@ func (r *rewriter) joinLevels(n *graph.Node, f *graph.FusedConv) {
 	}
 	r.SetInputs(n, inputs...)
 	for _, in := range others {
-		if d := r.Producer(in); d != nil && r.ConsumerCount(in) == 0 && !r.g.IsOutput(in) {
-			r.Remove(d)
+		if d := r.Producer(in); d != nil {
+			r.removeUnread(d)
 		}
 	}
 }

@@ -22,9 +22,7 @@ func levelQuantizers(ctx context.Context, r *rewriter) error {
 		n.Attrs = &graph.LevelThresholds{Thresholds: integerThresholds(a, n.Weights["thresholds"], r.g.Value(d.Inputs[0]))}
 		n.Op, n.Weights = "level_thresholds", nil
 		r.SetInputs(n, d.Inputs...)
-		if r.ConsumerCount(d.Output) == 0 && !r.g.IsOutput(d.Output) {
-			r.Remove(d)
-		}
+		r.removeUnread(d)
 	}
 	return nil
 }

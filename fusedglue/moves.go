@@ -2,7 +2,6 @@ package fusedglue
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -157,12 +156,8 @@ func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 	}
 	inputs := make([]string, len(m.Inputs))
 	for i, in := range m.Inputs {
-		v, part := *y, parts[i]
-		v.Shape, v.Layout, v.View = slices.Clone(r.g.Value(in).Shape), r.g.Value(in).Layout, graph.Bytes
-		part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in},
-			r.TensorName(fmt.Sprintf("%s.%s", in, n.Name))
-		r.InsertBefore(m, part, &v)
-		inputs[i] = part.Output
+		r.insertPart(m, parts[i], n, i, in, r.g.Value(in))
+		inputs[i] = parts[i].Output
 	}
 	r.SetInputs(m, inputs...)
 	r.absorb(m, n)
@@ -370,9 +365,7 @@ func mergeMoves(ctx context.Context, r *rewriter) error {
 				break
 			}
 			r.SetInputs(n, p.Inputs...)
-			if r.ConsumerCount(p.Output) == 0 && !r.g.IsOutput(p.Output) {
-				r.Remove(p)
-			}
+			r.removeUnread(p)
 			if order == nil {
 				n.Op, n.Attrs = "reshape", &graph.ReshapeAttrs{Shape: shape}
 				continue

@@ -42,14 +42,6 @@ func parts(ctx context.Context, r *rewriter) error {
 	return nil
 }
 
-// removeUnread removes n, a concatenation, and the nodes that only it read, if nothing reads n any
-// more.
-func (r *rewriter) removeUnread(n *graph.Node) {
-	if r.ConsumerCount(n.Output) == 0 && !r.g.IsOutput(n.Output) {
-		r.Remove(n)
-	}
-}
-
 // sliceOfPart returns the part of a concatenation that slice n equals, or "".
 func (r *rewriter) sliceOfPart(n *graph.Node) string {
 	a, ok := n.Attrs.(*graph.SliceAttrs)
@@ -142,11 +134,8 @@ func (r *rewriter) split(chain []*graph.Node, m *graph.Node) {
 	for i, in := range m.Inputs {
 		x := r.g.Value(in)
 		for _, n := range chain {
-			v, part := *r.g.Value(n.Output), r.partOf(n, m, k, i)
-			v.Shape, v.Layout, v.View = slices.Clone(x.Shape), x.Layout, graph.Bytes
-			part.Name, part.Inputs, part.Output = r.NodeName(fmt.Sprintf("%s.%d", n.Name, i)), []string{in},
-				r.TensorName(fmt.Sprintf("%s.%s", m.Inputs[i], n.Name))
-			r.InsertBefore(last, part, &v)
+			part := r.partOf(n, m, k, i)
+			r.insertPart(last, part, n, i, in, x)
 			in = part.Output
 		}
 		joined.Inputs = append(joined.Inputs, in)

@@ -120,11 +120,9 @@ func (r *rewriter) levelSum(n, p *graph.Node) bool {
 	if fault != scalar.SumExact {
 		return false
 	}
-	v := *r.g.Value(p.Output)
-	v.Shape, v.LevelType = slices.Clone(v.Shape), s.Type
-	sum := *p
-	sum.Name, sum.Output, sum.Inputs = r.NodeName(p.Name+".levels"), r.TensorName(p.Output+".levels"), levels
-	r.InsertBefore(n, &sum, &v)
+	sum := r.copyBefore(n, p, ".levels")
+	r.SetInputs(sum, levels...)
+	r.g.Value(sum.Output).LevelType = s.Type
 	r.SetInputs(n, sum.Output)
 	return true
 }
@@ -155,7 +153,7 @@ func (r *rewriter) layerSum(n, p *graph.Node) error {
 		!slices.EqualFunc(a.Alpha, b.Alpha, sameUnit) {
 		return refuse("is of layers that sum in different scales, or AP2 of scales")
 	}
-	sums := func(o int) (lo, hi int64) {
+	bounds := func(o int) (lo, hi int64) {
 		lo, hi = a.Sums(o)
 		least, most := b.Sums(o)
 		if p.Op == "sub" {
@@ -164,7 +162,7 @@ func (r *rewriter) layerSum(n, p *graph.Node) error {
 		return lo + least, hi + most
 	}
 	for o := range a.Out {
-		lo, hi := sums(o)
+		lo, hi := bounds(o)
 		if max(-lo, hi) > maxExactSum {
 			return refuse("makes sums that f32 does not hold")
 		}
@@ -173,25 +171,19 @@ func (r *rewriter) layerSum(n, p *graph.Node) error {
 	if graph.IntegersOf(types[1]).Largest() > graph.IntegersOf(widest).Largest() {
 		widest = types[1]
 	}
-	shift, err := normalizer{n.Attrs.(*graph.ShiftNormAttrs), widest}.shiftAdd(r.g, n, a.Alpha, sums)
+	shift, err := normalizer{n.Attrs.(*graph.ShiftNormAttrs), widest}.shiftAdd(r.g, n, a.Alpha, bounds)
 	if err != nil {
 		return err
 	}
-	sum := *p
-	sum.Inputs = nil
+	var sums []string
 	for _, q := range layers {
-		raw, v := *q, *r.g.Value(q.Output)
-		raw.Name, raw.Output, v.Shape = r.NodeName(q.Name+"."+n.Name), r.TensorName(q.Output+"."+n.Name), slices.Clone(v.Shape)
-		f := *q.Attrs.(*graph.FusedConv)
+		raw, f := r.copyBefore(n, q, "."+n.Name), *q.Attrs.(*graph.FusedConv)
 		f.Epilogue.Steps = nil
 		raw.Attrs = &f
-		r.InsertBefore(n, &raw, &v)
-		sum.Inputs = append(sum.Inputs, raw.Output)
+		sums = append(sums, raw.Output)
 	}
-	v := *r.g.Value(p.Output)
-	v.Shape = slices.Clone(v.Shape)
-	sum.Name, sum.Output = r.NodeName(p.Name+".sums"), r.TensorName(p.Output+".sums")
-	r.InsertBefore(n, &sum, &v)
+	sum := r.copyBefore(n, p, ".sums")
+	r.SetInputs(sum, sums...)
 	r.SetInputs(n, sum.Output)
 	makeShiftLevels(n, shift)
 	return nil
@@ -210,13 +202,8 @@ func (r *rewriter) noIntegers(n *graph.Node, how string) error {
 // nodes that replace n.
 func (r *rewriter) forward(n, m *graph.Node, k mover) ([]*graph.Node, error) {
 	if r.soleProducerOf(m.Output) == nil {
-		own, v := *m, *r.g.Value(m.Output)
-		own.Name, own.Output, own.Inputs = r.NodeName(m.Name+"."+n.Name), r.TensorName(m.Output+"."+n.Name),
-			slices.Clone(m.Inputs)
-		v.Shape = slices.Clone(v.Shape)
-		r.InsertBefore(n, &own, &v)
-		r.SetInputs(n, own.Output)
-		m = &own
+		m = r.copyBefore(n, m, "."+n.Name)
+		r.SetInputs(n, m.Output)
 	}
 	first := r.move(n, m, k)
 	if first == nil {
@@ -329,13 +316,10 @@ func (r *rewriter) normalizeSums(p *graph.Node, ns []*graph.Node) error {
 	}
 	if !exact { // f32 does not hold the sums: compute them once more for each
 		for i, n := range ns {
-			own := *p
-			own.Name, own.Output = r.NodeName(p.Name+"."+n.Name), r.TensorName(p.Output+"."+n.Name)
-			copied, v := *f, *r.g.Value(p.Output)
+			own, copied := r.copyBefore(n, p, "."+n.Name), *f
 			own.Attrs = &copied
-			r.InsertBefore(n, &own, &v)
 			r.SetInputs(n, own.Output)
-			r.absorbGlue(&own, n, shifts[i])
+			r.absorbGlue(own, n, shifts[i])
 		}
 		return nil
 	}

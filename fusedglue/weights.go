@@ -40,10 +40,7 @@ func withoutOffset(n *graph.Node) *graph.Node {
 // see graph.BinaryAttrs. b is not OneBit.
 func integers(n *graph.Node, outs int, b *graph.BinaryAttrs, perChannel bool) (ints graph.Numbers, scale []float64) {
 	w := n.Weights["w"].Data
-	scale = make([]float64, outs)
-	for o := range scale {
-		scale[o] = 1
-	}
+	scale = slices.Repeat([]float64{1}, outs)
 	if t := n.Weights["scale"]; b.WeightScale == graph.ScaleTensor {
 		for o := range scale {
 			scale[o] = float64(t.Data.At(o))

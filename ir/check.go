@@ -8,7 +8,7 @@ import (
 // CheckExpr checks one node of an expression, without its operands' own subexpressions: that
 // operands exist and have types that the operator takes. The error is an *Error without a place.
 func CheckExpr(e Expr) error {
-	for _, o := range operands(e) {
+	for o := range Operands(e) {
 		if o == nil {
 			return mistake("an operand is missing", "")
 		}

@@ -55,12 +55,11 @@ func (f *Func) Buffers() map[string]Buffer {
 	for _, p := range f.Params {
 		m[p.Name] = p.Buffer
 	}
-	Walk(f.Body, func(s Stmt) bool {
+	for s := range Stmts(f.Body) {
 		if a, ok := s.(*Alloc); ok {
 			m[a.Buf.Name] = a.Buf
 		}
-		return true
-	})
+	}
 	return m
 }
 

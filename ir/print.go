@@ -80,14 +80,13 @@ func (p *printer) line(format string, args ...any) {
 }
 
 func (p *printer) instrs(seen map[string]bool, f *Func) {
-	Walk(f.Body, func(s Stmt) bool {
+	for s := range Stmts(f.Body) {
 		if c, ok := s.(*Call); ok && !seen[c.Fn.Name] {
 			seen[c.Fn.Name] = true
 			p.instrs(seen, c.Fn)
 			p.fn("instr", c.Fn)
 		}
-		return true
-	})
+	}
 }
 
 func (p *printer) fn(kind string, f *Func) {
@@ -187,23 +186,8 @@ func list(es []Expr) string {
 // Precedence is the binding strength of an infix operator, loosest first: "|" 1, "^" 2, "&" 3,
 // comparisons 4, shifts 5, sums 6, products 7; 0 for min and max, which are written as calls.
 func (o BinOp) Precedence() int {
-	switch o {
-	case Or:
-		return 1
-	case Xor:
-		return 2
-	case And:
-		return 3
-	case Eq, Ne, Lt, Le, Gt, Ge:
-		return 4
-	case Shl, Shr:
-		return 5
-	case Add, Sub:
-		return 6
-	case Mul, Div, Mod:
-		return 7
-	}
-	return 0
+	return [...]int{Or: 1, Xor: 2, And: 3, Eq: 4, Ne: 4, Lt: 4, Le: 4, Gt: 4, Ge: 4, Shl: 5, Shr: 5, Add: 6, Sub: 6,
+		Mul: 7, Div: 7, Mod: 7}[o]
 }
 
 func expr(e Expr, min int) string {

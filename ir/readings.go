@@ -12,13 +12,10 @@ func ReadsMemory(e Expr) bool { return readsAny(e, func(string) bool { return tr
 func Reads(e Expr, buf string) bool { return readsAny(e, func(b string) bool { return b == buf }) }
 
 func readsAny(e Expr, of func(buf string) bool) bool {
-	found := false
-	WalkExpr(e, func(x Expr) bool {
+	return Contains(e, func(x Expr) bool {
 		l, ok := x.(*Load)
-		found = found || ok && of(l.Buf)
-		return !found
+		return ok && of(l.Buf)
 	})
-	return found
 }
 
 // Changes is the set of buffers that some statements may change.
@@ -30,7 +27,7 @@ type Changes map[string]bool
 func (f *Func) Changes(ss ...Stmt) Changes {
 	c := Changes{}
 	for _, s := range ss {
-		Walk(s, func(s Stmt) bool {
+		for s := range Stmts(s) {
 			switch s := s.(type) {
 			case *Alloc:
 				c[s.Buf.Name] = true
@@ -43,8 +40,7 @@ func (f *Func) Changes(ss ...Stmt) Changes {
 					}
 				}
 			}
-			return true
-		})
+		}
 	}
 	for _, p := range f.Params {
 		if p.Over != "" && c[p.Name] {

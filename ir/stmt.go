@@ -50,6 +50,11 @@ const (
 // String returns the operator as .ripir writes it.
 func (o StoreOp) String() string { return [...]string{"=", "+=", "|=", "min=", "max="}[o] }
 
+// Operator returns the operator that combines the two values; not for Assign.
+func (o StoreOp) Operator() BinOp {
+	return [...]BinOp{AddTo: Add, OrTo: Or, MinTo: Min, MaxTo: Max}[o]
+}
+
 // Store writes one element.
 type Store struct {
 	Buf string

@@ -30,29 +30,12 @@ type typeInfo struct {
 }
 
 func (t Type) info() typeInfo {
-	switch t {
-	case Bool:
-		return typeInfo{"bool", 1, false}
-	case I8:
-		return typeInfo{"i8", 8, true}
-	case I16:
-		return typeInfo{"i16", 16, true}
-	case I32:
-		return typeInfo{"i32", 32, true}
-	case I64:
-		return typeInfo{"i64", 64, true}
-	case U8:
-		return typeInfo{"u8", 8, false}
-	case U16:
-		return typeInfo{"u16", 16, false}
-	case U32:
-		return typeInfo{"u32", 32, false}
-	case U64:
-		return typeInfo{"u64", 64, false}
-	case F32:
-		return typeInfo{"f32", 32, true}
+	if t > F32 {
+		t = Invalid
 	}
-	return typeInfo{"invalid", 0, false}
+	return [...]typeInfo{{"invalid", 0, false}, {"bool", 1, false}, {"i8", 8, true}, {"i16", 16, true},
+		{"i32", 32, true}, {"i64", 64, true}, {"u8", 8, false}, {"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false},
+		{"f32", 32, true}}[t]
 }
 
 // String returns the type's name in .ripir text.
@@ -96,15 +79,10 @@ const (
 
 // String returns the encoding's name in .ripir text and in models.
 func (k EncodingKind) String() string {
-	switch k {
-	case Unipolar:
-		return "unipolar"
-	case Bipolar:
-		return "bipolar"
-	case BipolarInv:
-		return "bipolar_inv"
+	if k > BipolarInv {
+		k = NoEncoding
 	}
-	return "none"
+	return [...]string{"none", "unipolar", "bipolar", "bipolar_inv"}[k]
 }
 
 // ParseEncodingKind is the inverse of EncodingKind.String.
@@ -158,6 +136,20 @@ func (t Type) Limits() Range {
 	return Range{0, 1<<t.Bits() - 1}
 }
 
+// Integer returns the element of type t at the start of data, little-endian; of u64 and f32, its
+// bits.
+func (t Type) Integer(data []byte) int64 {
+	u, info := uint64(0), t.info()
+	size := (info.bits + 7) / 8
+	for k := range size {
+		u |= uint64(data[k]) << (8 * k)
+	}
+	if shift := 64 - 8*size; info.signed && t != F32 {
+		return int64(u<<shift) >> shift
+	}
+	return int64(u)
+}
+
 // Within returns the range of b's elements, which are integers: the declared range, or that of the
 // type.
 func (b Buffer) Within() Range {
@@ -174,15 +166,7 @@ func (b Buffer) Outside(data []byte) (element int, found bool) {
 	}
 	size := b.Type.Bytes()
 	for i := 0; i+size <= len(data); i += size {
-		u := uint64(0)
-		for k := range size {
-			u |= uint64(data[i+k]) << (8 * k)
-		}
-		v := int64(u)
-		if b.Type.Signed() {
-			v = int64(u<<(64-8*size)) >> (64 - 8*size)
-		}
-		if v < b.Range.From || v > b.Range.To {
+		if v := b.Type.Integer(data[i:]); v < b.Range.From || v > b.Range.To {
 			return i / size, true
 		}
 	}

@@ -22,27 +22,42 @@ type verifier struct {
 }
 
 func verifyFunc(f *Func, checked map[*Func]bool) error {
+	return try(func() { checkFunc(f, checked) })
+}
+
+// try calls f and returns the *Error that it panics with.
+func try(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *Error:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
+func checkFunc(f *Func, checked map[*Func]bool) {
 	v := &verifier{f, nil, map[string]int{}, map[string]Buffer{}, map[string]bool{}, map[string]bool{}, checked}
 	checked[f] = false
 	if !IsName(f.Name) {
-		return v.fail("", mistake(fmt.Sprintf("%q is not a name for a func", f.Name), nameHelp))
+		v.fail("", fmt.Sprintf("%q is not a name for a func", f.Name), nameHelp)
 	}
 	for _, p := range f.Params {
-		if err := v.declare(p.Buffer, p.Out); err != nil {
-			return err
-		}
+		v.declare(p.Buffer, p.Out)
 	}
 	for _, p := range f.Params {
 		if p.Over != "" && !f.mayOverlay(p) {
-			return v.fail(BufferString(p.Buffer), mistake(fmt.Sprintf("it cannot lie in the place of %%%s", p.Over),
-				"an output may lie over an input of as many elements of the same size, both floats or both integers, and no other output over the same"))
+			v.fail(BufferString(p.Buffer), fmt.Sprintf("it cannot lie in the place of %%%s", p.Over),
+				"an output may lie over an input of as many elements of the same size, both floats or both integers, "+
+					"and no other output over the same")
 		}
 	}
-	if err := v.stmt(f.Body); err != nil {
-		return err
-	}
+	v.stmt(f.Body)
 	checked[f] = true
-	return nil
 }
 
 // mayOverlay reports whether parameter p of f may lie over the input that it names, by their sizes.
@@ -58,164 +73,137 @@ func (f *Func) mayOverlay(p Param) bool {
 	return ok
 }
 
-// fail adds the place to err: op is the text of the faulty part.
-func (v *verifier) fail(op string, err error) error {
-	out := Error{}
-	if e := (*Error)(nil); errors.As(err, &e) {
-		out = *e
-	}
-	out.Op, out.Node = op, "@"+v.f.Name
+// fail gives up with an *Error. op is the text of the faulty part.
+func (v *verifier) fail(op, msg, help string) {
+	node := "@" + v.f.Name
 	for i, l := range v.loops {
-		out.Node += [...]string{", for ", ", "}[min(i, 1)] + loopText(l)
+		node += [...]string{", for ", ", "}[min(i, 1)] + loopText(l)
 	}
-	return &out
+	panic(&Error{Op: op, Node: node, Msg: msg, Help: help})
 }
 
-func (v *verifier) stmt(s Stmt) error {
+// check fails with err, an *Error without a place, unless it is nil.
+func (v *verifier) check(op func() string, err error) {
+	if err == nil {
+		return
+	}
+	if e := (*Error)(nil); errors.As(err, &e) {
+		v.fail(op(), e.Msg, e.Help)
+	}
+}
+
+func (v *verifier) stmt(s Stmt) {
 	switch s := s.(type) {
 	case nil:
-		return v.fail("", mistake("a statement is missing", ""))
+		v.fail("", "a statement is missing", "")
 	case *For:
-		return v.loop(s)
+		v.loop(s)
 	case *Store:
-		return v.store(s)
+		v.store(s)
 	case *If:
-		if err := v.expr(s.Cond); err != nil {
-			return err
-		}
+		v.expr(s.Cond)
 		if t := s.Cond.Type(); t != Bool {
-			return v.fail("if "+ExprString(s.Cond),
-				mistake(fmt.Sprintf("the condition is %s", t), "compare it, e.g. with != 0, to get a bool"))
+			v.fail("if "+ExprString(s.Cond), fmt.Sprintf("the condition is %s", t),
+				"compare it, e.g. with != 0, to get a bool")
 		}
-		if err := v.stmt(s.Then); err != nil || s.Else == nil {
-			return err
+		if v.stmt(s.Then); s.Else != nil {
+			v.stmt(s.Else)
 		}
-		return v.stmt(s.Else)
 	case *Block:
 		for _, t := range s.Stmts {
-			if err := v.stmt(t); err != nil {
-				return err
-			}
+			v.stmt(t)
 		}
 	case *Alloc:
-		if err := v.declare(s.Buf, true); err != nil {
-			return err
-		}
-		err := v.stmt(s.Body)
+		v.declare(s.Buf, true)
+		v.stmt(s.Body)
 		delete(v.bufs, s.Buf.Name)
-		return err
 	case *Comment:
 		if strings.ContainsAny(s.Text, "\r\n") {
-			return v.fail("// "+s.Text, mistake("a comment has more than one line", ""))
+			v.fail("// "+s.Text, "a comment has more than one line", "")
 		}
 	case *Call:
-		return v.call(s)
+		v.call(s)
 	}
-	return nil
 }
 
 func loopText(s *For) string { return fmt.Sprintf("%%%s in 0:%d", s.Var, s.Extent) }
 
-func (v *verifier) loop(s *For) error {
-	fail := func(err error) error { return v.fail("for "+loopText(s), err) }
-	if err := v.name(s.Var); err != nil {
-		return fail(err)
-	}
+func (v *verifier) loop(s *For) {
+	op := func() string { return "for " + loopText(s) }
+	v.check(op, v.name(s.Var))
 	if s.Extent < 1 {
-		return fail(mistake(fmt.Sprintf("the extent is %d", s.Extent), "a loop runs at least once"))
+		v.fail(op(), fmt.Sprintf("the extent is %d", s.Extent), "a loop runs at least once")
 	}
 	if s.Kind > Unroll {
-		return fail(mistake("the kind of loop is invalid", ""))
+		v.fail(op(), "the kind of loop is invalid", "")
 	}
 	v.extents[s.Var] = s.Extent
 	v.loops = append(v.loops, s)
-	err := v.stmt(s.Body)
+	v.stmt(s.Body)
 	v.loops = v.loops[:len(v.loops)-1]
 	delete(v.extents, s.Var)
-	return err
 }
 
 // access checks an element or window of a buffer. The indices themselves were checked before. op
 // returns the text for an error message, and is rarely called.
-func (v *verifier) access(op func() string, name string, idx []Expr, write bool) (Buffer, error) {
+func (v *verifier) access(op func() string, name string, idx []Expr, write bool) Buffer {
 	b, ok := v.bufs[name]
 	switch {
 	case !ok:
-		return b, v.fail(op(), mistake(fmt.Sprintf("there is no buffer %%%s in scope", name), ""))
+		v.fail(op(), fmt.Sprintf("there is no buffer %%%s in scope", name), "")
 	case len(idx) != len(b.Shape):
-		return b, v.fail(op(), mistake(fmt.Sprintf("%d indices for %s", len(idx), BufferString(b)),
-			fmt.Sprintf("%%%s has %d dimensions", name, len(b.Shape))))
+		v.fail(op(), fmt.Sprintf("%d indices for %s", len(idx), BufferString(b)),
+			fmt.Sprintf("%%%s has %d dimensions", name, len(b.Shape)))
 	case write && !v.out[name]:
-		return b, v.fail(op(), mistake(fmt.Sprintf("%%%s is only read", name), "write to an out parameter or an alloc"))
+		v.fail(op(), fmt.Sprintf("%%%s is only read", name), "write to an out parameter or an alloc")
 	}
-	if err := checkIndices(idx); err != nil {
-		return b, v.fail(op(), err)
-	}
-	return b, nil
+	v.check(op, checkIndices(idx))
+	return b
 }
 
-func (v *verifier) store(s *Store) error {
-	if err := v.exprs(s.Idx); err != nil {
-		return err
-	}
-	if err := v.expr(s.Val); err != nil {
-		return err
-	}
+func (v *verifier) store(s *Store) {
+	v.exprs(s.Idx)
+	v.expr(s.Val)
 	op := func() string { return fmt.Sprintf("%s %s %s", element(s.Buf, s.Idx), s.Op, ExprString(s.Val)) }
-	b, err := v.access(op, s.Buf, s.Idx, true)
-	if err != nil {
-		return err
-	}
+	b := v.access(op, s.Buf, s.Idx, true)
 	if t := s.Val.Type(); t != b.Type {
-		return v.fail(op(), mistake(fmt.Sprintf("the value is %s, but elements of %%%s are %s", t, b.Name, b.Type),
-			"cast the value"))
+		v.fail(op(), fmt.Sprintf("the value is %s, but elements of %%%s are %s", t, b.Name, b.Type), "cast the value")
 	}
 	if b.Type == Bool && s.Op != Assign && s.Op != OrTo || b.Type.IsFloat() && s.Op == OrTo {
-		return v.fail(op(), mistake(fmt.Sprintf("%q does not work on %s", s.Op.String(), b.Type), ""))
+		v.fail(op(), fmt.Sprintf("%q does not work on %s", s.Op.String(), b.Type), "")
 	}
-	return nil
 }
 
-func (v *verifier) exprs(es []Expr) error {
+func (v *verifier) exprs(es []Expr) {
 	for _, e := range es {
-		if err := v.expr(e); err != nil {
-			return err
-		}
+		v.expr(e)
 	}
-	return nil
 }
 
-func (v *verifier) expr(e Expr) error {
+func (v *verifier) expr(e Expr) {
 	if e == nil {
-		return v.fail("", mistake("an expression is missing", ""))
+		v.fail("", "an expression is missing", "")
 	}
-	if err := v.exprs(operands(e)); err != nil {
-		return err
+	for o := range Operands(e) {
+		v.expr(o)
 	}
-	if err := CheckExpr(e); err != nil {
-		return v.fail(ExprString(e), err)
-	}
+	op := func() string { return ExprString(e) }
+	v.check(op, CheckExpr(e))
 	switch e := e.(type) {
 	case *Var:
 		if _, ok := v.extents[e.Name]; !ok {
-			return v.fail("%"+e.Name, mistake(fmt.Sprintf("no loop over %%%s is around this", e.Name), ""))
+			v.fail("%"+e.Name, fmt.Sprintf("no loop over %%%s is around this", e.Name), "")
 		}
 	case *Load:
-		b, err := v.access(func() string { return ExprString(e) }, e.Buf, e.Idx, false)
-		if err != nil {
-			return err
-		}
-		if e.T != b.Type {
-			return v.fail(ExprString(e),
-				mistake(fmt.Sprintf("loaded as %s, but elements of %%%s are %s", e.T, b.Name, b.Type), ""))
+		if b := v.access(op, e.Buf, e.Idx, false); e.T != b.Type {
+			v.fail(op(), fmt.Sprintf("loaded as %s, but elements of %%%s are %s", e.T, b.Name, b.Type), "")
 		}
 	case *Binary:
 		if n, ok := upperBound(e.B, v.extents); ok && (e.Op == Shl || e.Op == Shr) && n >= int64(e.A.Type().Bits()) {
-			return v.fail(ExprString(e), mistake(fmt.Sprintf("the count can be %d", n),
-				fmt.Sprintf("shift %s by 0..%d", e.A.Type(), e.A.Type().Bits()-1)))
+			v.fail(op(), fmt.Sprintf("the count can be %d", n),
+				fmt.Sprintf("shift %s by 0..%d", e.A.Type(), e.A.Type().Bits()-1))
 		}
 	}
-	return nil
 }
 
 func mistake(msg, help string) error { return &Error{Msg: msg, Help: help} }
@@ -284,16 +272,13 @@ func (v *verifier) name(s string) error {
 	return nil
 }
 
-func (v *verifier) declare(b Buffer, out bool) error {
+func (v *verifier) declare(b Buffer, out bool) {
 	err := v.name(b.Name)
 	if err == nil {
 		err = CheckBuffer(b)
 	}
-	if err != nil {
-		return v.fail(BufferString(b), err)
-	}
+	v.check(func() string { return BufferString(b) }, err)
 	v.bufs[b.Name], v.out[b.Name] = b, out
-	return nil
 }
 
 // CheckBuffer checks a declaration: element type, dimensions, encoding. The error is an *Error
@@ -354,52 +339,42 @@ func checkRange(b Buffer) error {
 }
 
 // call checks the operands of an instruction, and the instruction itself at its first call.
-func (v *verifier) call(c *Call) error {
+func (v *verifier) call(c *Call) {
 	if c.Fn == nil {
-		return v.fail("call", mistake("the instruction is missing", ""))
+		v.fail("call", "the instruction is missing", "")
 	}
 	op := fmt.Sprintf("call @%s", c.Fn.Name)
 	done, seen := v.checked[c.Fn]
 	if seen && !done {
-		return v.fail(op, mistake("the instruction calls itself", ""))
+		v.fail(op, "the instruction calls itself", "")
 	}
 	if !seen {
-		if err := verifyFunc(c.Fn, v.checked); err != nil {
-			return err
-		}
+		checkFunc(c.Fn, v.checked)
 	}
 	if len(c.Args) != len(c.Fn.Params) {
-		return v.fail(op, mistake(fmt.Sprintf("%d operands", len(c.Args)),
-			fmt.Sprintf("@%s takes %d", c.Fn.Name, len(c.Fn.Params))))
+		v.fail(op, fmt.Sprintf("%d operands", len(c.Args)), fmt.Sprintf("@%s takes %d", c.Fn.Name, len(c.Fn.Params)))
 	}
 	for i, w := range c.Args {
 		p := c.Fn.Params[i]
-		if err := v.exprs(w.Idx); err != nil {
-			return err
-		}
+		v.exprs(w.Idx)
 		arg := func() string { return fmt.Sprintf("%s, operand %s", op, element(w.Buf, w.Idx)) }
-		b, err := v.access(arg, w.Buf, w.Idx, p.Out)
-		if err != nil {
-			return err
-		}
-		if b.Type != p.Type {
-			return v.fail(arg(), mistake(fmt.Sprintf("elements are %s", b.Type), "the parameter is "+BufferString(p.Buffer)))
-		}
-		if !p.Out && !p.Range.Has(b.Range) {
-			return v.fail(arg(), mistake(fmt.Sprintf("elements of %s can be others", BufferString(b)),
-				"the parameter is "+BufferString(p.Buffer)))
+		b := v.access(arg, w.Buf, w.Idx, p.Out)
+		fail := func(format string, args ...any) {
+			v.fail(arg(), fmt.Sprintf(format, args...), "the parameter is "+BufferString(p.Buffer))
 		}
 		skip := len(b.Shape) - len(p.Shape)
-		if skip < 0 {
-			return v.fail(arg(), mistake(fmt.Sprintf("%s has %d dimensions", BufferString(b), len(b.Shape)),
-				"the parameter is "+BufferString(p.Buffer)))
+		switch {
+		case b.Type != p.Type:
+			fail("elements are %s", b.Type)
+		case !p.Out && !p.Range.Has(b.Range):
+			fail("elements of %s can be others", BufferString(b))
+		case skip < 0:
+			fail("%s has %d dimensions", BufferString(b), len(b.Shape))
 		}
 		for d, n := range p.Shape {
 			if n > b.Shape[skip+d] {
-				return v.fail(arg(), mistake(fmt.Sprintf("dimension %d of %s is too small", skip+d, BufferString(b)),
-					"the parameter is "+BufferString(p.Buffer)))
+				fail("dimension %d of %s is too small", skip+d, BufferString(b))
 			}
 		}
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,36 +13,33 @@ import (
 // their Funcs. A stage may only read inputs, constants, and buffers that were written before and
 // not overwritten since through the same memory. It fails with *Error.
 func VerifyProgram(p *Program) error {
+	return try(func() { checkProgram(p) })
+}
+
+func checkProgram(p *Program) {
 	v := &programVerifier{p: p, bufs: map[string]*ProgBuf{}, funcs: map[string]*Func{}, written: map[string]bool{}}
 	if !IsName(p.Name) {
-		return v.fail("program", "", fmt.Sprintf("%q is not a name", p.Name), nameHelp)
+		v.fail("program", "", fmt.Sprintf("%q is not a name", p.Name), nameHelp)
 	}
 	checked := map[*Func]bool{}
 	for _, f := range p.Funcs {
 		if f == nil || v.funcs[f.Name] != nil {
-			return v.fail("funcs", "", "a func is missing or has the name of another", "")
+			v.fail("funcs", "", "a func is missing or has the name of another", "")
 		}
 		v.funcs[f.Name] = f
-		if err := verifyFunc(f, checked); err != nil {
-			return err
-		}
+		checkFunc(f, checked)
 	}
 	for i := range p.Buffers {
-		if err := v.buffer(&p.Buffers[i]); err != nil {
-			return err
-		}
+		v.buffer(&p.Buffers[i])
 	}
 	for _, s := range p.Stages {
-		if err := v.stage(s); err != nil {
-			return err
-		}
+		v.stage(s)
 	}
 	for _, b := range p.Buffers {
 		if b.Kind == OutputBuf && !v.written[b.Name] {
-			return v.fail(BufferString(b.Buffer), "", "no stage writes this output", "")
+			v.fail(BufferString(b.Buffer), "", "no stage writes this output", "")
 		}
 	}
-	return nil
 }
 
 type programVerifier struct {
@@ -52,54 +50,55 @@ type programVerifier struct {
 	arena   []*ProgBuf // arena buffers with valid contents, by offset
 }
 
-func (v *programVerifier) fail(op, stage, msg, help string) error {
+func (v *programVerifier) fail(op, stage, msg, help string) {
 	node := "program @" + v.p.Name
 	if stage != "" {
 		node += fmt.Sprintf(", stage %q", stage)
 	}
-	return &Error{Op: op, Node: node, Msg: msg, Help: help}
+	panic(&Error{Op: op, Node: node, Msg: msg, Help: help})
 }
 
-func (v *programVerifier) buffer(b *ProgBuf) error {
-	op := BufferString(b.Buffer)
+func (v *programVerifier) buffer(b *ProgBuf) {
+	fail := func(help, format string, args ...any) {
+		v.fail(BufferString(b.Buffer), "", fmt.Sprintf(format, args...), help)
+	}
 	if !IsName(b.Name) {
-		return v.fail(op, "", fmt.Sprintf("%q is not a name", b.Name), nameHelp)
+		fail(nameHelp, "%q is not a name", b.Name)
 	}
 	if v.bufs[b.Name] != nil {
-		return v.fail(op, "", fmt.Sprintf("%%%s is declared twice", b.Name), "")
+		fail("", "%%%s is declared twice", b.Name)
 	}
 	v.bufs[b.Name] = b
-	if err := CheckBuffer(b.Buffer); err != nil {
-		return v.fail(op, "", err.(*Error).Msg, err.(*Error).Help)
+	if e := (*Error)(nil); errors.As(CheckBuffer(b.Buffer), &e) {
+		fail(e.Help, "%s", e.Msg)
 	}
 	if strings.ContainsAny(b.Layout, " \t\r\n") {
-		return v.fail(op, "", fmt.Sprintf("the layout %q is not one word", b.Layout), "")
+		fail("", "the layout %q is not one word", b.Layout)
 	}
 	if msg := b.levelsFault(); msg != "" {
-		return v.fail(op, "", msg,
-			"inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes, or of 1 bit in i32 words")
+		fail("inputs and outputs hold levels of 1 to 8 bits, as u8 or in as many bit planes, or of 1 bit in i32 words",
+			"%s", msg)
 	}
 	switch size := int64(b.Bytes()); b.Kind {
 	case ArenaBuf:
 		if b.Offset < 0 || b.Offset%64 != 0 || b.Offset > v.p.Arena-size {
-			return v.fail(op, "", fmt.Sprintf("%d bytes at %d are not in an arena of %d bytes", size, b.Offset, v.p.Arena),
-				"offsets are multiples of 64, and the buffer ends inside the arena")
+			fail("offsets are multiples of 64, and the buffer ends inside the arena",
+				"%d bytes at %d are not in an arena of %d bytes", size, b.Offset, v.p.Arena)
 		}
 	case ConstBuf:
 		if int64(len(b.Data)) != size {
-			return v.fail(op, "", fmt.Sprintf("the constant has %d bytes of contents, not %d", len(b.Data), size), "")
+			fail("", "the constant has %d bytes of contents, not %d", len(b.Data), size)
 		}
 		if e, found := b.Outside(b.Data); found {
-			return v.fail(op, "", fmt.Sprintf("element %d of the constant is another", e), "")
+			fail("", "element %d of the constant is another", e)
 		}
 		v.written[b.Name] = true
 	case InputBuf:
 		v.written[b.Name] = true
 	case OutputBuf:
 	default:
-		return v.fail(op, "", "the kind of buffer is invalid", "")
+		fail("", "the kind of buffer is invalid")
 	}
-	return nil
 }
 
 // levelsFault returns the fault of b's levels, or "".
@@ -127,55 +126,49 @@ func (b *ProgBuf) levelsFault() string {
 	return ""
 }
 
-func (v *programVerifier) stage(s Stage) error {
+func (v *programVerifier) stage(s Stage) {
 	if s.Op == "" || strings.ContainsAny(s.Op, " \t\r\n") || s.Op[0] == '@' {
-		return v.fail("", s.Name, fmt.Sprintf("the op %q is not one word", s.Op), "")
+		v.fail("", s.Name, fmt.Sprintf("the op %q is not one word", s.Op), "")
 	}
 	if s.MACs < 0 {
-		return v.fail("", s.Name, fmt.Sprintf("%d operations", s.MACs), "")
+		v.fail("", s.Name, fmt.Sprintf("%d operations", s.MACs), "")
 	}
 	f := v.funcs[s.Func]
 	if f == nil {
-		return v.fail("@"+s.Func, s.Name, fmt.Sprintf("there is no func @%s", s.Func), "")
+		v.fail("@"+s.Func, s.Name, fmt.Sprintf("there is no func @%s", s.Func), "")
 	}
 	if len(s.Args) != len(f.Params) {
-		return v.fail("@"+s.Func, s.Name, fmt.Sprintf("%d arguments", len(s.Args)),
+		v.fail("@"+s.Func, s.Name, fmt.Sprintf("%d arguments", len(s.Args)),
 			fmt.Sprintf("@%s takes %d", s.Func, len(f.Params)))
 	}
 	for i, name := range s.Args {
 		b, q := v.bufs[name], f.Params[i]
+		fail := func(help, format string, args ...any) { v.fail("%"+name, s.Name, fmt.Sprintf(format, args...), help) }
 		if b == nil {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("there is no buffer %%%s", name), "")
+			fail("", "there is no buffer %%%s", name)
 		}
-		if !q.Takes(b.Buffer) {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("the argument is %s", BufferString(b.Buffer)),
-				fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
-		}
-		if !q.Out && !q.Range.Has(b.Range) && b.Kind != ConstBuf {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("elements of %s can be others", BufferString(b.Buffer)),
-				fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
-		}
-		if q.Out && !b.Range.Has(q.Range) {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("the stage may write others than %s has",
-				BufferString(b.Buffer)), fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
-		}
-		if e, out := q.Outside(b.Data); out && b.Kind == ConstBuf {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("element %d of the constant is another", e),
-				fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)))
-		}
-		if q.Out && (b.Kind == InputBuf || b.Kind == ConstBuf) {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("the stage writes the %s %%%s", b.Kind, name),
-				"write to an output or arena buffer")
-		}
-		if !q.Out && !v.written[name] {
-			return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s is read, but not written before, or overwritten since", name), "")
+		parameter := func() string { return fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)) }
+		e, outside := q.Outside(b.Data)
+		switch {
+		case !q.Takes(b.Buffer):
+			fail(parameter(), "the argument is %s", BufferString(b.Buffer))
+		case !q.Out && !q.Range.Has(b.Range) && b.Kind != ConstBuf:
+			fail(parameter(), "elements of %s can be others", BufferString(b.Buffer))
+		case q.Out && !b.Range.Has(q.Range):
+			fail(parameter(), "the stage may write others than %s has", BufferString(b.Buffer))
+		case outside && b.Kind == ConstBuf:
+			fail(parameter(), "element %d of the constant is another", e)
+		case q.Out && (b.Kind == InputBuf || b.Kind == ConstBuf):
+			fail("write to an output or arena buffer", "the stage writes the %s %%%s", b.Kind, name)
+		case !q.Out && !v.written[name]:
+			fail("", "%%%s is read, but not written before, or overwritten since", name)
 		}
 		for j, other := range s.Args[:i] {
 			o := v.bufs[other]
 			if (q.Out || f.Params[j].Out) && (other == name ||
 				overlap(b, o) && !isInPlace(b, q, o, f.Params[j]) && !isInPlace(o, f.Params[j], b, q)) {
-				return v.fail("%"+name, s.Name, fmt.Sprintf("%%%s and %%%s are in the same place, and one is written",
-					other, name), "parameters never overlap, unless an output is over an input")
+				fail("parameters never overlap, unless an output is over an input",
+					"%%%s and %%%s are in the same place, and one is written", other, name)
 			}
 		}
 	}
@@ -184,7 +177,6 @@ func (v *programVerifier) stage(s Stage) error {
 			v.write(v.bufs[name])
 		}
 	}
-	return nil
 }
 
 // write marks b as written, and overlapping arena buffers as lost. Buffers with valid contents

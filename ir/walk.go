@@ -29,28 +29,9 @@ func WalkExpr(e Expr, f func(Expr) bool) {
 	if e == nil || !f(e) {
 		return
 	}
-	switch e := e.(type) { // operands, without building a list
-	case *Load:
-		for _, x := range e.Idx {
-			WalkExpr(x, f)
-		}
-	case *Binary:
-		WalkExpr(e.A, f)
-		WalkExpr(e.B, f)
-	case *Unary:
-		WalkExpr(e.A, f)
-	case *Select:
-		WalkExpr(e.Cond, f)
-		WalkExpr(e.A, f)
-		WalkExpr(e.B, f)
-	case *Cast:
-		WalkExpr(e.A, f)
-	case *Bitcast:
-		WalkExpr(e.A, f)
-	case *Fma:
-		WalkExpr(e.A, f)
-		WalkExpr(e.B, f)
-		WalkExpr(e.C, f)
+	var room [3]Expr
+	for _, x := range operands(e, &room) {
+		WalkExpr(x, f)
 	}
 }
 
@@ -84,46 +65,126 @@ func exprs(s Stmt, yield func(Expr) bool) {
 	}
 }
 
-func operands(e Expr) []Expr {
+// Stmts iterates over s and the statements below it, in program order.
+func Stmts(s Stmt) iter.Seq[Stmt] {
+	return func(yield func(Stmt) bool) {
+		goesOn := true
+		Walk(s, func(t Stmt) bool {
+			goesOn = goesOn && yield(t)
+			return goesOn
+		})
+	}
+}
+
+// Nodes iterates over the expressions of s and of the statements below it, with all their operands.
+func Nodes(s Stmt) iter.Seq[Expr] {
+	return func(yield func(Expr) bool) {
+		goesOn := true
+		for t := range Stmts(s) {
+			for e := range Exprs(t) {
+				WalkExpr(e, func(x Expr) bool {
+					goesOn = goesOn && yield(x)
+					return goesOn
+				})
+				if !goesOn {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Contains reports whether f holds for e or for an expression in it.
+func Contains(e Expr, f func(Expr) bool) bool {
+	found := false
+	WalkExpr(e, func(x Expr) bool {
+		found = found || f(x)
+		return !found
+	})
+	return found
+}
+
+// Mentions reports whether a variable occurs in e.
+func Mentions(e Expr, name string) bool {
+	return Contains(e, func(x Expr) bool {
+		v, ok := x.(*Var)
+		return ok && v.Name == name
+	})
+}
+
+// HasLoop reports whether f holds for a loop in s.
+func HasLoop(s Stmt, f func(*For) bool) bool {
+	for t := range Stmts(s) {
+		if l, ok := t.(*For); ok && f(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// Operands iterates over the operands of e; those of a Load are its indices.
+func Operands(e Expr) iter.Seq[Expr] {
+	return func(yield func(Expr) bool) {
+		var room [3]Expr
+		for _, x := range operands(e, &room) {
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// operands lists the operands of e, in room except for those of a Load.
+func operands(e Expr, room *[3]Expr) []Expr {
 	switch e := e.(type) {
 	case *Load:
 		return e.Idx
 	case *Binary:
-		return []Expr{e.A, e.B}
+		return append(room[:0], e.A, e.B)
 	case *Unary:
-		return []Expr{e.A}
+		return append(room[:0], e.A)
 	case *Select:
-		return []Expr{e.Cond, e.A, e.B}
+		return append(room[:0], e.Cond, e.A, e.B)
 	case *Cast:
-		return []Expr{e.A}
+		return append(room[:0], e.A)
 	case *Bitcast:
-		return []Expr{e.A}
+		return append(room[:0], e.A)
 	case *Fma:
-		return []Expr{e.A, e.B, e.C}
+		return append(room[:0], e.A, e.B, e.C)
 	}
 	return nil
+}
+
+// withOperands returns e, which is no Load, on other operands.
+func withOperands(e Expr, x [3]Expr) Expr {
+	switch e := e.(type) {
+	case *Binary:
+		return &Binary{e.Op, x[0], x[1]}
+	case *Unary:
+		return &Unary{e.Op, x[0]}
+	case *Select:
+		return &Select{x[0], x[1], x[2]}
+	case *Cast:
+		return &Cast{e.T, x[0]}
+	case *Bitcast:
+		return &Bitcast{e.T, x[0]}
+	case *Fma:
+		return &Fma{x[0], x[1], x[2]}
+	}
+	return e
 }
 
 // MapExpr rebuilds e bottom-up: f sees each node with its operands already mapped.
 func MapExpr(e Expr, f func(Expr) Expr) Expr {
 	m := func(x Expr) Expr { return MapExpr(x, f) }
-	switch x := e.(type) {
-	case *Load:
+	if x, ok := e.(*Load); ok {
 		return f(&Load{x.Buf, x.T, mapAll(x.Idx, m)})
-	case *Binary:
-		return f(&Binary{x.Op, m(x.A), m(x.B)})
-	case *Unary:
-		return f(&Unary{x.Op, m(x.A)})
-	case *Select:
-		return f(&Select{m(x.Cond), m(x.A), m(x.B)})
-	case *Cast:
-		return f(&Cast{x.T, m(x.A)})
-	case *Bitcast:
-		return f(&Bitcast{x.T, m(x.A)})
-	case *Fma:
-		return f(&Fma{m(x.A), m(x.B), m(x.C)})
 	}
-	return f(e)
+	var room [3]Expr
+	for i, x := range operands(e, &room) {
+		room[i] = m(x)
+	}
+	return f(withOperands(e, room))
 }
 
 func mapAll(es []Expr, f func(Expr) Expr) []Expr {
@@ -227,24 +288,20 @@ func Reindex(s Stmt, from, to string, at func(idx []Expr) []Expr) Stmt {
 
 // FindAlloc returns the alloc of the buffer called name, or nil.
 func FindAlloc(s Stmt, name string) *Alloc {
-	var out *Alloc
-	Walk(s, func(t Stmt) bool {
+	for t := range Stmts(s) {
 		if a, ok := t.(*Alloc); ok && a.Buf.Name == name {
-			out = a
+			return a
 		}
-		return out == nil
-	})
-	return out
+	}
+	return nil
 }
 
 // FindLoop returns the loop called name, or nil.
 func FindLoop(s Stmt, name string) *For {
-	var out *For
-	Walk(s, func(t Stmt) bool {
+	for t := range Stmts(s) {
 		if l, ok := t.(*For); ok && l.Var == name {
-			out = l
+			return l
 		}
-		return out == nil
-	})
-	return out
+	}
+	return nil
 }

@@ -12,38 +12,31 @@ import (
 func bitserial(ctx context.Context, r *rewriter) error {
 	r.forget() // layers before a tensor are bitserial now when it is looked at, so that their sums are known
 	for n := range r.Each(ctx) {
-		if err := r.layer(n); err != nil {
-			return err
-		}
+		r.layer(n)
 	}
 	return nil
 }
 
 // layer makes convolution or dense layer n bitserial, or splits it into several bitserial layers.
 // Otherwise it records the reason in n's verdict.
-func (r *rewriter) layer(n *graph.Node) error {
+func (r *rewriter) layer(n *graph.Node) {
 	if n.Op == "matmul" {
 		r.judgeProduct(n)
-		return nil
+		return
 	}
 	b, ok := binaryAttrs(n)
 	if !ok || b != nil {
-		return nil
+		return
 	}
 	v, why := r.source(n.Inputs[0])
 	few, notFew := r.fewBits(n.Weights["w"])
 	if v == nil && few != nil || v != nil && few == nil {
-		parts, err := r.partsOf(n, v != nil)
-		if err != nil {
-			return err
-		}
+		parts := r.partsOf(n, v != nil)
 		for _, p := range parts {
-			if err := r.layer(p); err != nil {
-				return err
-			}
+			r.layer(p)
 		}
 		if parts != nil {
-			return nil
+			return
 		}
 	}
 	switch near := r.nearWeights[n]; {
@@ -66,9 +59,9 @@ func (r *rewriter) layer(n *graph.Node) error {
 	}
 	if why.Reason != graph.NoReason {
 		judge(n, graph.Float, why)
-		return nil
+		return
 	}
-	return r.makeBitserial(n, v, few)
+	r.makeBitserial(n, v, few)
 }
 
 // judgeProduct records why a product of two computed tensors of levels stays float: bitserial
@@ -156,11 +149,8 @@ func checkSums(n *graph.Node, v *graph.Value, few *graph.FewBits) graph.Verdict 
 }
 
 // makeBitserial turns n into a bitserial layer over the levels v with weights few.
-func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBits) error {
-	l, err := r.sink(n.Inputs[0])
-	if err != nil {
-		return err
-	}
+func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBits) {
+	l := r.sink(n.Inputs[0])
 	r.changed = true
 	if !few.Exact(n.Weights["w"]) {
 		r.nameRounding(n, few)
@@ -191,12 +181,10 @@ func (r *rewriter) makeBitserial(n *graph.Node, v *graph.Value, few *graph.FewBi
 	if bias != nil {
 		r.SetOutput(n, r.TensorName(out+".sums"))
 	}
-	if err := r.Retype(n); err != nil || bias == nil {
-		return err
+	if r.retype(n); bias == nil {
+		return
 	}
-	add := &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{n.Output},
-		Weights: map[string]*graph.Tensor{"b": bias}}
-	return r.insert(n, add, out)
+	r.insert(n, withConstant(n.Name+".bias", "add", n.Output, bias), out)
 }
 
 // weightsRemark returns a verdict that names the type of few-bit weights.

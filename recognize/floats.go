@@ -80,11 +80,11 @@ func (r *rewriter) fakeQuant(d *graph.Node) *graph.Node {
 	}
 	f, weights := &graph.FakeQuantAttrs{Min: float64(-a.Zero), Max: float64(int(1)<<a.Bits - 1 - a.Zero),
 		Rounding: a.Rounding}, map[string]*graph.Tensor{}
-	weights["scale"] = &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(a.Scale)})}
+	weights["scale"] = scalarTensor(float32(a.Scale))
 	if q := a.Range; q != nil {
 		f.Min, f.Max = float64(q.Min), float64(q.Max)
 		if zp := a.Zero + q.Min; zp != 0 {
-			weights["zero_point"] = &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(zp)})}
+			weights["zero_point"] = scalarTensor(float32(zp))
 		}
 	}
 	out := *d

@@ -305,32 +305,30 @@ func differ(v []float32) bool {
 // sink returns the tensor of levels that f32 tensor t, which has a source, is made from. The nodes
 // between t and its dequantize come to work on levels. Readers that still want floats get a
 // dequantize of their own.
-func (r *rewriter) sink(t string) (string, error) {
+func (r *rewriter) sink(t string) string {
 	if l, ok := r.levels[t]; ok {
-		return l, nil
+		return l
 	}
 	n := r.Producer(t)
-	l, err := "", error(nil)
+	l := ""
 	switch {
 	case n.Op != "dequantize" && r.isIdentity(n):
-		l, err = r.sink(n.Inputs[0])
+		l = r.sink(n.Inputs[0])
 	case r.findQuantizer(t) != nil:
-		l, err = r.threshold(n, r.findQuantizer(t))
+		l = r.threshold(n, r.findQuantizer(t))
 	case n.Op == "dequantize":
 		l = n.Inputs[0]
 	case r.averagesLevels(n):
-		l, err = r.meanLevels(n)
+		l = r.meanLevels(n)
 	case r.addsLevels(n):
-		l, err = r.sumLevels(n)
+		l = r.sumLevels(n)
 	case r.needsThreshold(n):
-		l, err = r.threshold(n, r.valueQuantizer(t))
+		l = r.threshold(n, r.valueQuantizer(t))
 	default:
-		l, err = r.sinkNode(n)
+		l = r.sinkNode(n)
 	}
-	if err == nil {
-		r.levels[t] = l
-	}
-	return l, err
+	r.levels[t] = l
+	return l
 }
 
 // addsLevels reports whether n adds levels and yields levels.
@@ -360,23 +358,19 @@ func (r *rewriter) needsThreshold(n *graph.Node) bool {
 }
 
 // sinkNode makes n work on levels, and returns its output.
-func (r *rewriter) sinkNode(n *graph.Node) (string, error) {
+func (r *rewriter) sinkNode(n *graph.Node) string {
 	in := make([]string, len(n.Inputs))
 	for i := range in {
-		var err error
-		if in[i], err = r.sink(n.Inputs[i]); err != nil {
-			return "", err
-		}
+		in[i] = r.sink(n.Inputs[i])
 	}
 	out := n.Output
 	l := r.TensorName(out + ".levels")
 	r.SetInputs(n, in...)
 	r.SetOutput(n, l)
-	if err := r.Retype(n); err != nil {
-		return "", err
-	}
-	return l, r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{},
+	r.retype(n)
+	r.insert(n, &graph.Node{Name: n.Name + ".dequantize", Op: "dequantize", Attrs: &graph.NoAttrs{},
 		Inputs: []string{l}}, out)
+	return l
 }
 
 // requantize removes quantizers that map each input level to itself. Readers of their real values
@@ -396,10 +390,7 @@ func requantize(ctx context.Context, r *rewriter) error {
 				r.changed = r.Redirect(c.Output, n.Inputs[0]) || r.changed
 				continue
 			}
-			l, err := r.sink(n.Inputs[0])
-			if err != nil {
-				return err
-			}
+			l := r.sink(n.Inputs[0])
 			inputs := slices.Clone(c.Inputs)
 			for i, in := range inputs {
 				if in == y.Name {

@@ -47,40 +47,34 @@ func (r *rewriter) mean(n *graph.Node) (*graph.Value, graph.Verdict) {
 		return nil, wide
 	}
 	types := slices.Repeat([]scalar.LevelType{x.LevelType}, count)
-	for len(types) > 1 {
-		var sums []scalar.LevelType
-		for i := 0; i < len(types); i += 2 {
-			if i == len(types)-1 {
-				sums = append(sums, types[i])
-				continue
-			}
-			s, fault := scalar.SumOf(types[i], types[i+1], false)
-			switch fault {
-			case scalar.SumExact:
-			case scalar.SumTooWide:
-				return nil, wide
-			default:
-				return nil, float
-			}
-			sums = append(sums, s.Type)
+	fault := scalar.SumExact
+	sum := pairwise(types, func(a, b scalar.LevelType) scalar.LevelType {
+		if fault != scalar.SumExact {
+			return a
 		}
-		types = sums
-	}
-	if count == 1 {
+		var s scalar.Sum
+		s, fault = scalar.SumOf(a, b, false)
+		return s.Type
+	})
+	switch {
+	case fault == scalar.SumTooWide:
+		return nil, wide
+	case fault != scalar.SumExact:
+		return nil, float
+	case count == 1:
 		return x, graph.Verdict{}
 	}
-	v := r.inferLevels(divideSum(n, count), types[0])
-	if v == nil {
-		return nil, float
+	if v := r.inferLevels(divideSum(n, "", count), sum); v != nil {
+		return v, graph.Verdict{}
 	}
-	return v, graph.Verdict{}
+	return nil, float
 }
 
-// divideSum returns a copy of n, a sum of count levels, that divides by count.
-func divideSum(n *graph.Node, count int) *graph.Node {
-	by := &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(count)})}
-	return &graph.Node{Name: n.Name + ".mean", Op: "div", Attrs: &graph.BinaryOpAttrs{},
-		Weights: map[string]*graph.Tensor{"b": by}, Pos: n.Pos}
+// divideSum returns a node for n, an average pool, that divides sum, a sum of count levels.
+func divideSum(n *graph.Node, sum string, count int) *graph.Node {
+	d := withConstant(n.Name+".mean", "div", sum, scalarTensor(float32(count)))
+	d.Pos = n.Pos
+	return d
 }
 
 // inferLevels returns the type that node n makes of levels of type t, or nil if it makes no levels.
@@ -97,11 +91,8 @@ func (r *rewriter) inferLevels(n *graph.Node, t scalar.LevelType) *graph.Value {
 
 // meanLevels adds the levels that average pool n reads, and returns the levels of the means.
 // Readers of real numbers keep the pool.
-func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
-	l, err := r.sink(n.Inputs[0])
-	if err != nil {
-		return "", err
-	}
+func (r *rewriter) meanLevels(n *graph.Node) string {
+	l := r.sink(n.Inputs[0])
 	w, _ := r.poolWindow(n)
 	behind := r.inserter(n)
 	var sums []string
@@ -110,40 +101,21 @@ func (r *rewriter) meanLevels(n *graph.Node) (string, error) {
 		for j := range w.kernel[1] {
 			a := &graph.SliceAttrs{Begin: []int{0, i, j, 0}, Size: []int{shape[0], w.out[0], w.out[1], shape[3]},
 				Stride: []int{1, w.strides[0], w.strides[1], 1}}
-			part, err := behind(&graph.Node{Op: "slice", Attrs: a, Inputs: []string{l}}, ".part")
-			if err != nil {
-				return "", err
-			}
+			part := behind(&graph.Node{Op: "slice", Attrs: a, Inputs: []string{l}}, ".part")
 			sums = append(sums, part)
 		}
 	}
-	for len(sums) > 1 {
-		var next []string
-		for i := 0; i < len(sums); i += 2 {
-			s := sums[i]
-			if i < len(sums)-1 {
-				if s, err = behind(&graph.Node{Op: "add", Attrs: &graph.BinaryOpAttrs{},
-					Inputs: []string{sums[i], sums[i+1]}}, ".sum"); err != nil {
-					return "", err
-				}
-			}
-			next = append(next, s)
-		}
-		sums = next
-	}
-	mean := sums[0]
+	mean := pairwise(sums, func(a, b string) string {
+		return behind(&graph.Node{Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{a, b}}, ".sum")
+	})
 	if count := w.kernel[0] * w.kernel[1]; count > 1 {
-		m := divideSum(n, count)
-		m.Inputs = []string{mean}
-		if mean, err = behind(m, ".mean"); err != nil {
-			return "", err
-		}
+		mean = behind(divideSum(n, mean, count), ".mean")
 	}
 	if out := r.g.Value(n.Output); !slices.Equal(r.g.Value(mean).Shape, out.Shape) {
-		mean, err = behind(&graph.Node{Op: "reshape", Attrs: &graph.ReshapeAttrs{Shape: out.Shape},
+		mean = behind(&graph.Node{Op: "reshape", Attrs: &graph.ReshapeAttrs{Shape: out.Shape},
 			Inputs: []string{mean}}, ".levels")
 	}
-	return mean, err
+	return mean
 }
 
 // averagesLevels reports whether n averages levels and yields levels.

@@ -50,32 +50,27 @@ func planesOf(values []float32, inOrder bool) *planes {
 }
 
 // levelParts splits a layer of uneven levels into parts that read one plane each.
-func (r *rewriter) levelParts(n *graph.Node) ([]part, error) {
+func (r *rewriter) levelParts(n *graph.Node) []part {
 	t := n.Inputs[0]
 	if r.planes[t] == nil {
 		moves, from, pooled := r.findMoves(t)
 		r.nearQuantizer(from)
 		q := r.uneven[from].quantizer
 		if q == nil {
-			return nil, nil
+			return nil
 		}
 		p := planesOf(q.uneven, pooled)
 		if p == nil || !p.exact && r.options.ExactFloats {
-			return nil, nil
+			return nil
 		}
-		made, err := r.makePlanes(r.Producer(from), q, p)
-		if err != nil {
-			return nil, err
-		}
-		if r.planes[t], err = r.repeatMoves(made, moves); err != nil {
-			return nil, err
-		}
+		made := r.makePlanes(r.Producer(from), q, p)
+		r.planes[t] = r.repeatMoves(made, moves)
 	}
 	var parts []part
 	for _, plane := range r.planes[t] {
 		parts = append(parts, part{plane, graph.WeightPart{W: n.Weights["w"]}})
 	}
-	return parts, nil
+	return parts
 }
 
 // findMoves returns the ops before tensor t that move or choose elements, the first one first, and
@@ -101,41 +96,31 @@ func (r *rewriter) findMoves(t string) (moves []*graph.Node, from string, pooled
 }
 
 // repeatMoves applies copies of moves to each tensor.
-func (r *rewriter) repeatMoves(tensors []string, moves []*graph.Node) ([]string, error) {
+func (r *rewriter) repeatMoves(tensors []string, moves []*graph.Node) []string {
 	for _, m := range moves {
 		next := make([]string, len(tensors))
 		for i, t := range tensors {
 			own := *m
 			own.Name, own.Inputs, next[i] = m.Name+".plane", []string{t}, r.TensorName(m.Output+".plane")
-			if err := r.insert(m, &own, next[i]); err != nil {
-				return nil, err
-			}
+			r.insert(m, &own, next[i])
 		}
 		tensors = next
 	}
-	return tensors, nil
+	return tensors
 }
 
 // makePlanes puts the planes p of quantizer q behind node n, which makes the levels, and returns
 // their f32 tensors. The first tensor includes the smallest value as an offset.
-func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) ([]string, error) {
+func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) []string {
 	if !p.exact {
 		v := remark(graph.WhyFolded, n)
 		v.Args.Bits = q.value.Bits
 		r.g.Roundings = append(r.g.Roundings, v)
 	}
 	behind := r.inserter(n)
-	constant := func(op, x string, v float64) *graph.Node {
-		return &graph.Node{Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{x},
-			Weights: map[string]*graph.Tensor{"b": {Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(v)})}}}
-	}
-	from, err := q.from, error(nil)
+	from := q.from
 	if q.polarity != nil {
-		turn := &graph.Node{Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from},
-			Weights: map[string]*graph.Tensor{"b": q.polarity}}
-		if from, err = behind(turn, ".turn"); err != nil {
-			return nil, err
-		}
+		from = behind(withConstant("", "mul", from, q.polarity), ".turn")
 	}
 	above := make([]string, len(p.sums)) // 1 where the rank is at least i
 	columns := q.thresholds.Shape[1]
@@ -143,10 +128,8 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) ([]str
 		step := &graph.Tensor{Shape: []int{1, columns},
 			Data: graph.NumbersOf(q.thresholds.Data.Floats()[(i-1)*columns : i*columns])}
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1}}
-		if above[i], err = behind(&graph.Node{Op: "threshold", Attrs: a, Inputs: []string{from},
-			Weights: map[string]*graph.Tensor{"thresholds": step}}, ".step"); err != nil {
-			return nil, err
-		}
+		above[i] = behind(&graph.Node{Op: "threshold", Attrs: a, Inputs: []string{from},
+			Weights: map[string]*graph.Tensor{"thresholds": step}}, ".step")
 	}
 	var out []string
 	for j, scale := range p.scales {
@@ -157,25 +140,17 @@ func (r *rewriter) makePlanes(n *graph.Node, q *stepQuantizer, p *planes) ([]str
 			case plane == "":
 				plane = above[i]
 			default:
-				if plane, err = behind(&graph.Node{Op: "logical_xor", Attrs: &graph.NoAttrs{},
-					Inputs: []string{plane, above[i]}}, ".xor"); err != nil {
-					return nil, err
-				}
+				plane = behind(&graph.Node{Op: "logical_xor", Attrs: &graph.NoAttrs{},
+					Inputs: []string{plane, above[i]}}, ".xor")
 			}
 		}
-		if plane, err = behind(&graph.Node{Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{plane}},
-			".plane"); err != nil {
-			return nil, err
-		}
-		if plane, err = behind(constant("mul", plane, scale), ".scaled"); err != nil {
-			return nil, err
-		}
+		plane = behind(&graph.Node{Op: "dequantize", Attrs: &graph.NoAttrs{}, Inputs: []string{plane}},
+			".plane")
+		plane = behind(withConstant("", "mul", plane, scalarTensor(float32(scale))), ".scaled")
 		if least := q.uneven[0]; j == 0 && least != 0 {
-			if plane, err = behind(constant("add", plane, float64(least)), ".least"); err != nil {
-				return nil, err
-			}
+			plane = behind(withConstant("", "add", plane, scalarTensor(least)), ".least")
 		}
 		out = append(out, plane)
 	}
-	return out, nil
+	return out
 }

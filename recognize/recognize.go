@@ -9,6 +9,8 @@ package recognize
 
 import (
 	"context"
+	"slices"
+
 	"ripc/graph"
 	"ripc/internal/passorder"
 )
@@ -58,7 +60,16 @@ func Run(ctx context.Context, g *graph.Graph, o Options) (*graph.Graph, error) {
 	return r.g, nil
 }
 
-func (r *rewriter) run(ctx context.Context) error {
+func (r *rewriter) run(ctx context.Context) (err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case abort:
+			err = e.err
+		default:
+			panic(e)
+		}
+	}()
 	for r.changed = true; r.changed; { // a new fake_quant may tell more about its values
 		r.changed = false
 		clear(r.levels)
@@ -110,25 +121,62 @@ func (r *rewriter) forget() {
 	r.planes, r.sums = map[string][]string{}, map[*graph.Node]*sums{}
 }
 
+// abort carries an error out of a pass.
+type abort struct{ err error }
+
 // insert puts n, with the output tensor out, behind node after, and infers the tensor's type.
-func (r *rewriter) insert(after, n *graph.Node, out string) error {
+func (r *rewriter) insert(after, n *graph.Node, out string) {
 	r.changed = true
 	n.Name, n.Output, n.Pos = r.NodeName(n.Name), out, after.Pos
-	_, err := r.InsertAfter(after, n)
-	return err
+	if _, err := r.InsertAfter(after, n); err != nil {
+		panic(abort{err})
+	}
+}
+
+// retype infers the type of n's output again.
+func (r *rewriter) retype(n *graph.Node) {
+	if err := r.Retype(n); err != nil {
+		panic(abort{err})
+	}
 }
 
 // inserter returns a function that puts nodes one behind the other, the first behind n. They and
 // their tensors are named after n, with a suffix.
-func (r *rewriter) inserter(n *graph.Node) func(m *graph.Node, suffix string) (out string, err error) {
+func (r *rewriter) inserter(n *graph.Node) func(m *graph.Node, suffix string) (out string) {
 	after, name, tensor := n, n.Name, n.Output
-	return func(m *graph.Node, suffix string) (string, error) {
+	return func(m *graph.Node, suffix string) string {
 		m.Name = name + suffix
 		out := r.TensorName(tensor + suffix)
-		err := r.insert(after, m, out)
+		r.insert(after, m, out)
 		after = m
-		return out, err
+		return out
 	}
+}
+
+// withConstant returns a node that combines tensor in with a constant.
+func withConstant(name, op, in string, constant *graph.Tensor) *graph.Node {
+	return &graph.Node{Name: name, Op: op, Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{in},
+		Weights: map[string]*graph.Tensor{"b": constant}}
+}
+
+// scalarTensor returns a constant for all channels.
+func scalarTensor(v float32) *graph.Tensor {
+	return &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{v})}
+}
+
+// pairwise combines neighbours of list until one value is left.
+func pairwise[T any](list []T, combine func(a, b T) T) T {
+	for len(list) > 1 {
+		var next []T
+		for pair := range slices.Chunk(list, 2) {
+			if len(pair) == 2 {
+				pair[0] = combine(pair[0], pair[1])
+			}
+			next = append(next, pair[0])
+		}
+		list = next
+	}
+	return list[0]
 }
 
 // dropDead removes tensors without readers, and their nodes.

@@ -93,9 +93,7 @@ func moveRowScales(ctx context.Context, r *rewriter) error {
 		if s == nil || !s.commute(r, n) {
 			continue
 		}
-		if err := r.scaleSums(n, s); err != nil {
-			return err
-		}
+		r.scaleSums(n, s)
 	}
 	return nil
 }
@@ -136,7 +134,7 @@ func rowShape(shape []int) []int {
 }
 
 // scaleSums moves the scales of s from before layer n behind it, and n's bias behind the scales.
-func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) error {
+func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) {
 	r.changed = true
 	out, bias, in := n.Output, n.Weights["b"], s.levels
 	var scales []*graph.Node
@@ -153,9 +151,7 @@ func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) error {
 		view := *p
 		view.Inputs = []string{in}
 		in = r.TensorName(p.Output + ".unscaled")
-		if err := r.insert(p, &view, in); err != nil {
-			return err
-		}
+		r.insert(p, &view, in)
 		for _, m := range scales {
 			if len(m.Inputs) < 2 {
 				continue
@@ -163,21 +159,16 @@ func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) error {
 			row := &graph.Node{Name: p.Name + ".rows", Op: "reshape",
 				Attrs: &graph.ReshapeAttrs{Shape: rowShape(r.g.Value(p.Output).Shape)}, Inputs: []string{m.Inputs[1]}}
 			m.Inputs[1] = r.TensorName(m.Inputs[1] + ".rows")
-			if err := r.insert(p, row, m.Inputs[1]); err != nil {
-				return err
-			}
+			r.insert(p, row, m.Inputs[1])
 		}
 	}
 	n.Weights = map[string]*graph.Tensor{"w": n.Weights["w"]}
 	r.SetInputs(n, in)
 	r.SetOutput(n, r.TensorName(out+".unscaled"))
-	if err := r.Retype(n); err != nil {
-		return err
-	}
+	r.retype(n)
 	behind := scales
 	if bias != nil {
-		behind = append(behind, &graph.Node{Name: n.Name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{},
-			Inputs: []string{""}, Weights: map[string]*graph.Tensor{"b": bias}})
+		behind = append(behind, withConstant(n.Name+".bias", "add", "", bias))
 	}
 	after := n
 	for i, m := range behind {
@@ -186,10 +177,7 @@ func (r *rewriter) scaleSums(n *graph.Node, s *rowScaled) error {
 		if i < len(behind)-1 {
 			tensor = r.TensorName(out + ".scaled")
 		}
-		if err := r.insert(after, m, tensor); err != nil {
-			return err
-		}
+		r.insert(after, m, tensor)
 		after = m
 	}
-	return nil
 }

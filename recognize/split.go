@@ -16,23 +16,21 @@ type part struct {
 // partsOf replaces layer n by a sum of layers with few-bit weights and levels, and returns these.
 // It returns none if n has no such parts. ofLevels reports that n reads levels: then its weights
 // are split, and otherwise its input.
-func (r *rewriter) partsOf(n *graph.Node, ofLevels bool) ([]*graph.Node, error) {
+func (r *rewriter) partsOf(n *graph.Node, ofLevels bool) []*graph.Node {
 	var parts []part
-	var err error
 	groups := 0
 	switch {
 	case !ofLevels:
-		parts, err = r.levelParts(n)
+		parts = r.levelParts(n)
 	case r.nearWeights[n] != nil: // refused before
 	default:
 		if parts = r.weightParts(n); parts == nil {
-			if parts, err = r.groupParts(n); parts != nil {
-				groups = len(parts)
-			}
+			parts = r.groupParts(n)
+			groups = len(parts)
 		}
 	}
-	if err != nil || parts == nil {
-		return nil, err
+	if parts == nil {
+		return nil
 	}
 	return r.split(n, parts, groups)
 }
@@ -56,14 +54,14 @@ func (r *rewriter) weightParts(n *graph.Node) []part {
 
 // groupParts splits a layer with weights scaled per group of input channels: each part reads the
 // channels of one group.
-func (r *rewriter) groupParts(n *graph.Node) ([]part, error) {
+func (r *rewriter) groupParts(n *graph.Node) []part {
 	if a, conv := n.Attrs.(*graph.Conv2DAttrs); n.Op == "conv_transpose2d" || conv && a.GroupCount() > 1 {
-		return nil, nil
+		return nil
 	}
 	w := n.Weights["w"]
 	groups, _ := graph.InputGroups(w)
 	if groups == 0 || r.options.ExactFloats && !exactGroups(w, groups) {
-		return nil, nil
+		return nil
 	}
 	x := r.g.Value(n.Inputs[0])
 	after := r.Producer(x.Name)
@@ -76,13 +74,11 @@ func (r *rewriter) groupParts(n *graph.Node) ([]part, error) {
 		a.Begin[last] = g * a.Size[last]
 		slice := &graph.Node{Name: n.Name + ".group", Op: "slice", Attrs: a, Inputs: []string{x.Name}}
 		out := r.TensorName(n.Output + ".group")
-		if err := r.insert(after, slice, out); err != nil {
-			return nil, err
-		}
+		r.insert(after, slice, out)
 		after = slice
 		parts = append(parts, part{out, graph.WeightPart{W: w.InputGroup(g, groups)}})
 	}
-	return parts, nil
+	return parts
 }
 
 // exactGroups reports whether the weights of all groups are few-bit exactly.
@@ -98,7 +94,7 @@ func exactGroups(w *graph.Tensor, groups int) bool {
 // split replaces layer n by one layer for each part and their sum, and returns the layers. groups
 // is the number of groups of input channels if each part reads one group, and 0 if all parts read
 // all channels.
-func (r *rewriter) split(n *graph.Node, parts []part, groups int) ([]*graph.Node, error) {
+func (r *rewriter) split(n *graph.Node, parts []part, groups int) []*graph.Node {
 	r.changed = true
 	layers := []*graph.Node{n}
 	out, bias, name := n.Output, n.Weights["b"], n.Name
@@ -112,18 +108,14 @@ func (r *rewriter) split(n *graph.Node, parts []part, groups int) ([]*graph.Node
 	r.SetInputs(n, parts[0].input)
 	r.SetOutput(n, r.TensorName(out+".part"))
 	r.RenameNode(n, r.NodeName(name+".part"))
-	if err := r.Retype(n); err != nil {
-		return nil, err
-	}
+	r.retype(n)
 	sum, last := n.Output, n
 	for i, p := range parts[1:] {
 		m := *n
 		m.Name, m.Inputs, m.Weights = fmt.Sprintf("%s.part%d", name, i+2), []string{p.input}, map[string]*graph.Tensor{"w": p.W}
 		m.Part.Repeats = true
 		part := r.TensorName(out + ".part")
-		if err := r.insert(last, &m, part); err != nil {
-			return nil, err
-		}
+		r.insert(last, &m, part)
 		add := &graph.Node{Name: name + ".sum", Op: "add", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{sum, part}}
 		if p.Minus {
 			add.Op = "sub"
@@ -131,14 +123,12 @@ func (r *rewriter) split(n *graph.Node, parts []part, groups int) ([]*graph.Node
 		if sum = out; i < len(parts)-2 || bias != nil {
 			sum = r.TensorName(out + ".sum")
 		}
-		if err := r.insert(&m, add, sum); err != nil {
-			return nil, err
-		}
+		r.insert(&m, add, sum)
 		last, layers = add, append(layers, &m)
 	}
 	if bias == nil {
-		return layers, nil
+		return layers
 	}
-	return layers, r.insert(last, &graph.Node{Name: name + ".bias", Op: "add", Attrs: &graph.BinaryOpAttrs{},
-		Inputs: []string{sum}, Weights: map[string]*graph.Tensor{"b": bias}}, out)
+	r.insert(last, withConstant(name+".bias", "add", sum, bias), out)
+	return layers
 }

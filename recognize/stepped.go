@@ -426,15 +426,12 @@ func (q *stepQuantizer) isSign() bool {
 }
 
 // threshold puts quantizer q in place of the region that ends in n, and returns its levels.
-func (r *rewriter) threshold(n *graph.Node, q *stepQuantizer) (string, error) {
+func (r *rewriter) threshold(n *graph.Node, q *stepQuantizer) string {
 	from, ends := q.from, n
 	if q.polarity != nil {
-		turn := &graph.Node{Name: n.Name + ".turn", Op: "mul", Attrs: &graph.BinaryOpAttrs{}, Inputs: []string{from},
-			Weights: map[string]*graph.Tensor{"b": q.polarity}}
+		turn := withConstant(n.Name+".turn", "mul", from, q.polarity)
 		from = r.TensorName(n.Output + ".turned")
-		if err := r.insert(n, turn, from); err != nil {
-			return "", err
-		}
+		r.insert(n, turn, from)
 		n = turn
 	}
 	l := r.TensorName(n.Output + ".levels")
@@ -458,5 +455,6 @@ func (r *rewriter) threshold(n *graph.Node, q *stepQuantizer) (string, error) {
 	if q.isNear {
 		r.g.Roundings = append(r.g.Roundings, t.Verdict)
 	}
-	return l, r.insert(n, t, l)
+	r.insert(n, t, l)
+	return l
 }

@@ -33,14 +33,12 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
 
 // sumLevels adds the levels of the operands of sum n, and returns the levels of the sum. Readers of
 // real numbers keep the f32 sum, which has roundings of its own.
-func (r *rewriter) sumLevels(n *graph.Node) (string, error) {
+func (r *rewriter) sumLevels(n *graph.Node) string {
 	in := make([]string, len(n.Inputs))
 	for i := range in {
-		var err error
-		if in[i], err = r.sink(n.Inputs[i]); err != nil {
-			return "", err
-		}
+		in[i] = r.sink(n.Inputs[i])
 	}
 	l := r.TensorName(n.Output + ".levels")
-	return l, r.insert(n, &graph.Node{Name: n.Name + ".levels", Op: n.Op, Attrs: &graph.BinaryOpAttrs{}, Inputs: in}, l)
+	r.insert(n, &graph.Node{Name: n.Name + ".levels", Op: n.Op, Attrs: &graph.BinaryOpAttrs{}, Inputs: in}, l)
+	return l
 }

@@ -1,15 +1,13 @@
 package verify
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"strings"
 
 	"ripc/engine"
 	"ripc/internal/enum"
+	"ripc/internal/irdata"
 	"ripc/ir"
 )
 
@@ -168,48 +166,10 @@ func compareExactly(b ir.Buffer, got, want []byte) (d Difference, ok bool) {
 }
 
 func compareElements(b ir.Buffer, got, want []byte, anyNaN bool) (d Difference, ok bool) {
-	if bytes.Equal(got, want) {
+	index, count := irdata.Compare(b, got, want, anyNaN)
+	if count == 0 {
 		return Difference{}, true
 	}
-	size, first := b.Type.Bytes(), -1
-	d = Difference{Buffer: b.Name, Decl: ir.BufferString(b), Elems: b.Elems()}
-	for i := range d.Elems {
-		x, y := got[i*size:(i+1)*size], want[i*size:(i+1)*size]
-		if bytes.Equal(x, y) || anyNaN && isNaN(x) && isNaN(y) {
-			continue
-		}
-		if d.Count++; first < 0 {
-			first = i
-		}
-	}
-	if first < 0 {
-		return Difference{}, true
-	}
-	d.Got, d.Want = element(b.Type, got[first*size:]), element(b.Type, want[first*size:])
-	d.Index = make([]int, len(b.Shape))
-	for k := len(d.Index) - 1; k >= 0; k-- {
-		d.Index[k], first = first%b.Shape[k], first/b.Shape[k]
-	}
-	return d, false
-}
-
-func isNaN(b []byte) bool {
-	x := math.Float32frombits(binary.LittleEndian.Uint32(b))
-	return x != x
-}
-
-// element writes the element at the start of b.
-func element(t ir.Type, b []byte) string {
-	var w [8]byte
-	copy(w[:], b[:t.Bytes()])
-	u, shift := binary.LittleEndian.Uint64(w[:]), 64-8*t.Bytes()
-	switch {
-	case t.IsFloat():
-		return fmt.Sprintf("%s (0x%08x)", ir.FloatString(math.Float32frombits(uint32(u))), u)
-	case t.Signed():
-		return fmt.Sprint(int64(u<<shift) >> shift)
-	case t.Bits() >= 32: // bit planes
-		return fmt.Sprintf("%#x", u)
-	}
-	return fmt.Sprint(u)
+	return Difference{Buffer: b.Name, Decl: ir.BufferString(b), Index: index, Count: count, Elems: b.Elems(),
+		Got: irdata.Element(b, got, index), Want: irdata.Element(b, want, index)}, false
 }

@@ -84,17 +84,11 @@ func newTies(p *ir.Program, t ir.Buffer, r *rand.Rand) *ties {
 				ts.tables = append(ts.tables, floats(b.Data))
 			}
 		}
-		ir.Walk(f.Body, func(s ir.Stmt) bool {
-			for x := range ir.Exprs(s) {
-				ir.WalkExpr(x, func(x ir.Expr) bool {
-					if k, ok := x.(*ir.FloatImm); ok && k.V != 0 && !slices.Contains(ts.numbers, k.V) {
-						ts.numbers = append(ts.numbers, k.V)
-					}
-					return true
-				})
+		for x := range ir.Nodes(f.Body) {
+			if k, ok := x.(*ir.FloatImm); ok && k.V != 0 && !slices.Contains(ts.numbers, k.V) {
+				ts.numbers = append(ts.numbers, k.V)
 			}
-			return true
-		})
+		}
 	}
 	return ts
 }
@@ -180,7 +174,7 @@ func repeatFew(data []byte, t describe.Tensor, typ ir.Type, r *rand.Rand) {
 	}
 	all := map[int64][]byte{}
 	for word := range slices.Chunk(data, size) {
-		all[integer(word, typ)] = slices.Clone(word)
+		all[typ.Integer(word)] = slices.Clone(word)
 	}
 	values, zero := slices.Sorted(maps.Keys(all)), int64(t.ZeroPoint)
 	few := slices.DeleteFunc(slices.Clone(values), func(v int64) bool {
@@ -189,17 +183,4 @@ func repeatFew(data []byte, t describe.Tensor, typ ir.Type, r *rand.Rand) {
 	for word := range slices.Chunk(data, size) {
 		copy(word, all[few[r.IntN(len(few))]])
 	}
-}
-
-// integer returns the little-endian element of type t.
-func integer(word []byte, t ir.Type) int64 {
-	var v uint64
-	for k, b := range word {
-		v |= uint64(b) << (8 * k)
-	}
-	shift := 64 - t.Bits()
-	if t.Signed() {
-		return int64(v<<shift) >> shift
-	}
-	return int64(v)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"ripc/internal/irdata"
 	"ripc/ir"
 	"ripc/runtime/describe"
 )
@@ -63,7 +64,7 @@ func locate(t describe.Tensor, b ir.Buffer, got, want []byte) *Where {
 	for i := range b.Elems() {
 		x, y := got[i*size:(i+1)*size], want[i*size:(i+1)*size]
 		switch {
-		case bytes.Equal(x, y) || b.Type.IsFloat() && isNaN(x) && isNaN(y):
+		case bytes.Equal(x, y) || b.Type.IsFloat() && irdata.IsNaN(x) && irdata.IsNaN(y):
 		case t.Packed: // words of bits, planes outermost
 			words := b.Shape[len(b.Shape)-1]
 			pixel, first := i/words%(w.Elems/channels), i%words*size*8

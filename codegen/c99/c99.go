@@ -6,7 +6,7 @@
 // their meaning, and constants are an array. Products by Arm's DSP extension are inline assembly
 // where the compiler has it, beside plain C (dsp.go).
 //
-// Behaviour that C leaves open is made explicit (helpers.go). Integers wrap in unsigned arithmetic,
+// Behaviour that C leaves open is made explicit (helpers.h). Integers wrap in unsigned arithmetic,
 // and shifts and divisions round down. Floats become integers by saturation, a fused multiply-add
 // is rounded once without libm, and subnormal numbers are flushed. So the bits are those of the
 // interpreter, for any compiler and its options.

@@ -400,15 +400,8 @@ func (w *writer) choice(cond ir.Expr, floats bool) string {
 // cond is the condition of a Select. One that guards loads is marked: some compilers have to be
 // kept from seeing through it.
 func (w *writer) cond(e *ir.Select) string {
-	cond, guards := w.choice(e.Cond, e.Type().IsFloat()), false
-	for _, side := range []ir.Expr{e.A, e.B} {
-		ir.WalkExpr(side, func(x ir.Expr) bool {
-			_, load := x.(*ir.Load)
-			guards = guards || load
-			return !guards
-		})
-	}
-	if guards {
+	cond := w.choice(e.Cond, e.Type().IsFloat())
+	if ir.ReadsMemory(e.A) || ir.ReadsMemory(e.B) {
 		return "RIPC_COND(" + cond + ")"
 	}
 	return cond

@@ -2,10 +2,12 @@ package c99
 
 import (
 	"bytes"
+	"embed"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
+	"text/template"
 
 	"ripc/codegen"
 	"ripc/internal/abi"
@@ -13,136 +15,11 @@ import (
 	"ripc/runtime/describe"
 )
 
-// prelude begins every file.
-const prelude = `/* {name}.c: the network "{title}", compiled by ripc {version} for {target}. Generated; do not edit.
- *
- * One file of C99 that calls no library: the functions at its end are declared, and their use is shown, in the header
- * that goes with it. Build it with any compiler, for any little-endian chip whose float and double are IEEE's:
- *
- *     cc -std=c99 -O2 -c {name}.c
- *
- * It computes the same bits with every compiler and every option, but for those that let floats be less exact
- * (-ffast-math), and in the float environment that programs start with. What can be defined before it is compiled:
- *
- * RIPC_FLUSH_TO_ZERO leaves out the code that flushes subnormal floats, on an Arm float unit that does it: FPSCR.FZ (or FPCR.FZ)
- *                    has to be set in each thread that calls; results are then those of ripc's libraries for Arm
- * RIPC_DSP           0 leaves out what Arm's DSP extension does; 1 asks for it where the compiler does not say that it is there
- * RIPC_NO_DESCRIBE   leaves the description out, which {name}_describe returns
- * RIPC_NO_THREADS    leaves the barrier out, so that nthreads must be 1
- * RIPC_YIELD()       gives the processor away while a thread waits for others
- * RIPC_UNROLL(n)     goes before loops that are to be unrolled n times
- * RIPC_VECTOR        goes before loops whose iterations do not depend on each other, one for each lane of a vector
- * RIPC_LANES(n)      goes before such loops of few lanes; where a chip has no vectors they are unrolled
- */
-#if defined(__cplusplus)
-#error "this is C, not C++: compile it as C and include the header in C++"
-#endif
-#include <float.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "tensors and weights are little-endian, and this machine is not"
-#endif
-#if FLT_RADIX != 2 || FLT_MANT_DIG != 24 || DBL_MANT_DIG != 53
-#error "float and double must have 32 and 64 bits (IEEE 754)"
-#endif
-#if !defined(FLT_EVAL_METHOD) || (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16)
-#error "floats must be computed as floats: on x86, compile with -msse2 -mfpmath=sse"
-#endif
-#if defined(__FAST_MATH__)
-#error "floats must be exact: compile without -ffast-math"
-#endif
-#if !defined(RIPC_FLUSH_TO_ZERO)
-#define RIPC_FLUSHES 0
-#elif defined(__GNUC__) && defined(__ARM_FEATURE_FMA)
-#define RIPC_FLUSHES 1
-#else
-#error "RIPC_FLUSH_TO_ZERO is for Arm float units that have fused multiply-adds: compile without it"
-#endif
-#if defined(__clang__) || !defined(__GNUC__)
-#pragma STDC FP_CONTRACT OFF
-#endif
-#if defined(__GNUC__) && !defined(__clang__)
-/* This pass of GCC reads elements that another thread writes, and writes them back. */
-#pragma GCC push_options
-#pragma GCC optimize("no-predictive-commoning")
-#if defined(__ARM_ARCH) && __ARM_ARCH_PROFILE == 'M'
-/* Few registers: what is loaded long before it is used is spilled. */
-#pragma GCC optimize("no-schedule-insns")
-#endif
-#endif
-
-{common}
-#ifndef RIPC_C_DEFINED
-#define RIPC_C_DEFINED
-/* Elements in memory: the same bytes hold tensors of several types, one after the other, and words are read as bytes.
- * Compilers other than GCC and Clang that reason by types must be told not to (-fno-strict-aliasing). */
-#if defined(__GNUC__)
-#define RIPC_ELEMENT __attribute__((__may_alias__))
-#else
-#define RIPC_ELEMENT
-#endif
-#if defined(__GNUC__)
-#define RIPC_USED __attribute__((__used__))
-/* A function of its own, whose loops do not share registers with other layers. */
-#define RIPC_KERNEL __attribute__((__noinline__))
-#else
-#define RIPC_USED
-#define RIPC_KERNEL
-#endif
-typedef int8_t RIPC_ELEMENT rc_i8;
-typedef int16_t RIPC_ELEMENT rc_i16;
-typedef int32_t RIPC_ELEMENT rc_i32;
-typedef int64_t RIPC_ELEMENT rc_i64;
-typedef uint8_t RIPC_ELEMENT rc_u8;
-typedef uint16_t RIPC_ELEMENT rc_u16;
-typedef uint32_t RIPC_ELEMENT rc_u32;
-typedef uint64_t RIPC_ELEMENT rc_u64;
-typedef uint8_t RIPC_ELEMENT rc_bool;
-typedef float RIPC_ELEMENT rc_f32;
-#endif
-#ifndef RIPC_UNROLL
-#if defined(__clang__)
-#define RIPC_UNROLL(n) _Pragma("unroll")
-#elif defined(__GNUC__) && __GNUC__ >= 8
-#define RIPC_PRAGMA(text) _Pragma(#text)
-#define RIPC_UNROLL(n) RIPC_PRAGMA(GCC unroll n)
-#else
-#define RIPC_UNROLL(n)
-#endif
-#endif
-#ifndef RIPC_VECTOR
-#if defined(__GNUC__) && !defined(__clang__)
-#define RIPC_VECTOR _Pragma("GCC ivdep")
-#else
-#define RIPC_VECTOR
-#endif
-#endif
-#ifndef RIPC_LANES
-#if defined(__ARM_ARCH) && !defined(__ARM_NEON) && !defined(__ARM_FEATURE_MVE)
-#define RIPC_LANES(n) RIPC_UNROLL(n)
-#else
-#define RIPC_LANES(n) RIPC_VECTOR
-#endif
-#endif
-#ifndef RIPC_COND
-#if defined(__GNUC__) && !defined(__clang__) && \
-    (__GNUC__ < 12 || (__GNUC__ == 12 && __GNUC_MINOR__ < 4) || (__GNUC__ == 13 && __GNUC_MINOR__ < 3))
-/* These versions make vectors of conditional loads with lanes in the wrong order (GCC's bug 114375), unless they cannot see
- * through the condition. */
-static inline int rc_opaque(int c)
-{
-    __asm__("" : "+r"(c));
-    return c;
-}
-#define RIPC_COND(c) rc_opaque(c)
-#else
-#define RIPC_COND(c) (c)
-#endif
-#endif
-
-`
+// templates has the parts of a file around the kernels: prelude.h begins it, driver.h has the entry
+// points. helpers.h has the helpers of kernels.
+//
+//go:embed *.h
+var templates embed.FS
 
 // file writes the whole source.
 func file(m *codegen.Image) ([]byte, error) {
@@ -159,10 +36,13 @@ func file(m *codegen.Image) ([]byte, error) {
 		}
 		kernels.WriteString(text)
 	}
+	d := newDriver(m, index)
+	t := template.Must(template.New("").Funcs(template.FuncMap{"comment": codegen.Comment,
+		"common": func() string { return codegen.Common }}).ParseFS(templates, "prelude.h", "driver.h"))
 	var out bytes.Buffer
-	out.WriteString(strings.NewReplacer("{common}", codegen.Common, "{name}", m.Name, "{title}",
-		codegen.Comment(m.Program.Name),
-		"{version}", codegen.Comment(m.Version), "{target}", codegen.Comment(m.Target.Name)).Replace(prelude))
+	if err := t.ExecuteTemplate(&out, "prelude.h", d); err != nil {
+		return nil, err
+	}
 	out.WriteString(u.helperText())
 	out.WriteString(u.instrText())
 	out.WriteString(kernels.String())
@@ -170,12 +50,8 @@ func file(m *codegen.Image) ([]byte, error) {
 	if err := writeDescription(&out, m); err != nil {
 		return nil, err
 	}
-	d := driver{Image: m, index: index}
-	if err := d.write(); err != nil {
-		return nil, err
-	}
-	out.WriteString(d.String())
-	return out.Bytes(), nil
+	err := t.ExecuteTemplate(&out, "driver.h", d)
+	return out.Bytes(), err
 }
 
 // writeWeights writes all constants as little-endian words.
@@ -272,196 +148,61 @@ func writeBytes(out *bytes.Buffer, data []byte) {
 	}
 }
 
-// driver writes the entry points.
+// driver is the templates' input.
 type driver struct {
-	strings.Builder
 	*codegen.Image
-	index ir.Index // of its Program
+	Run, Describe          string // names of functions and data
+	Arrived, Passed, CPUOK int    // offsets in ripc_sync; the result of cpu_ok
+	Workspace              bool   // it is used
+	Arrays                 []array
+	Stages                 []stage
 }
 
-// barrier is the function that returns once all n threads have called it. sync holds the number of
-// threads that have arrived (abi.Arrived) and how many barriers were passed (abi.Passed). The last
-// to arrive clears the one and then raises the other, which the rest wait for.
-const barrier = `/* Where threads meet: with atomics of GCC and Clang where the chip has them, or of C11. */
-#if defined(RIPC_NO_THREADS)
-#define RIPC_THREADS 0
-#elif defined(__GNUC__) && defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_4)
-#define RIPC_THREADS 1
-typedef uint32_t RIPC_ELEMENT rc_counter;
-#define rc_get(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define rc_set(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define rc_arrive(p) __atomic_fetch_add(p, 1u, __ATOMIC_ACQ_REL)
-#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
-#define RIPC_THREADS 1
-#include <stdatomic.h>
-typedef _Atomic uint32_t rc_counter;
-#define rc_get(p) atomic_load_explicit(p, memory_order_acquire)
-#define rc_set(p, v) atomic_store_explicit(p, v, memory_order_release)
-#define rc_arrive(p) atomic_fetch_add_explicit(p, 1u, memory_order_acq_rel)
-#else
-#define RIPC_THREADS 0
-#endif
-
-#if RIPC_THREADS
-/* Lets the other hardware thread run. */
-static inline void rc_pause(void)
-{
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-    __asm__ volatile("pause" ::: "memory");
-#elif defined(__GNUC__) && (defined(__aarch64__) || (defined(__ARM_ARCH) && __ARM_ARCH >= 7))
-    __asm__ volatile("yield" ::: "memory");
-#endif
+// array is an argument of run with N pointers to buffers.
+type array struct {
+	Name string
+	N    int
 }
 
-/* Gives the processor away: sched_yield on Linux, without a library. */
-static inline void rc_yield(void)
-{
-#if defined(RIPC_YIELD)
-    RIPC_YIELD();
-#elif defined(__linux__) && defined(__GNUC__) && defined(__x86_64__) && !defined(__ILP32__)
-    long r = 24;
-    __asm__ volatile("syscall" : "+a"(r) : : "rcx", "r11", "memory");
-#elif defined(__linux__) && defined(__GNUC__) && defined(__aarch64__) && !defined(__ILP32__)
-    register long n __asm__("x8") = 124;
-    register long r __asm__("x0");
-    __asm__ volatile("svc #0" : "=r"(r) : "r"(n) : "memory");
-#else
-    rc_pause();
-#endif
+// stage is a call of a kernel.
+type stage struct {
+	Name, Kernel string
+	Args         []string
 }
 
-/* Looks for some 20 microseconds, then gives the processor away between looks. */
-static void rc_barrier(ripc_sync *sync, uint32_t nthreads)
-{
-    rc_counter *arrived, *passed;
-    uint32_t mine, spins = 0;
-    if (nthreads == 1) { /* sync may be null */
-        return;
-    }
-    arrived = (rc_counter *)(void *)(sync->bytes + %[1]d);
-    passed = (rc_counter *)(void *)(sync->bytes + %[2]d);
-    mine = rc_get(passed);
-    if (rc_arrive(arrived) + 1u == nthreads) {
-        rc_set(arrived, 0u);
-        rc_set(passed, mine + 1u);
-        return;
-    }
-    while (rc_get(passed) == mine) {
-        if (spins < 1000) {
-            spins++;
-            rc_pause();
-        } else {
-            rc_yield();
-        }
-    }
-}
-#endif
-
-`
-
-func (d *driver) line(format string, args ...any) {
-	fmt.Fprintf(d, format, args...)
-	d.WriteByte('\n')
-}
-
-// write writes everything below the kernels.
-func (d *driver) write() error {
-	fmt.Fprintf(d, barrier, abi.Arrived, abi.Passed)
+func newDriver(m *codegen.Image, index ir.Index) *driver {
 	counts := map[ir.BufKind]int{}
 	places := map[string]int{}
-	for _, q := range d.Program.Buffers {
+	for _, q := range m.Program.Buffers {
 		places[q.Name] = counts[q.Kind]
 		counts[q.Kind]++
 	}
-	n, run, stages := d.Name, abi.Run(d.Name, d.ABI), len(d.Program.Stages)
-	const args = "const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads,\n    ripc_sync *sync"
-	d.line("#undef %s_run /* should the header be included */\nint %s_run(%s);", n, n, args)
-	d.line("int %s_run_stages(%s, uint32_t first, uint32_t last);", n, args)
-	d.line("int %s(%s);", run, args)
-	d.line("size_t %[1]s_workspace_size(uint32_t nthreads);\nconst char *%[1]s_describe(void);\nint %[1]s_cpu_ok(void);\n", n)
-	d.line("int %s_run_stages(%s, uint32_t first, uint32_t last)\n{", n, args)
-	d.line("    unsigned char *const ws = (unsigned char *)workspace;")
-	arena, scratch := d.Description.ArenaBytes, d.Description.ScratchBytes
-	skip, used := "0", d.Description.WorkspaceBytes(1) > 0
-	if used {
-		skip = fmt.Sprintf("%d + (size_t)tid * %d", arena, scratch)
-	}
-	d.line("    unsigned char *scratch;")
-	d.line("    uintptr_t low; /* bits of addresses, which must not be set */\n    int i;")
-	d.line("    if (tid >= nthreads) {\n        return RIPC_BAD_THREADS;\n    }")
-	d.line("#if RIPC_THREADS\n    if (nthreads != 1 && sync == NULL) {\n        return RIPC_BAD_THREADS;\n    }")
-	d.line("#else\n    if (nthreads != 1) {\n        return RIPC_BAD_THREADS;\n    }\n#endif")
-	d.line("    low = (uintptr_t)ws | (uintptr_t)sync;")
-	if used {
-		d.line("    if (ws == NULL) {\n        return RIPC_BAD_BUFFER;\n    }")
-	}
-	for _, a := range []struct {
-		array string
-		n     int
-	}{{"in", counts[ir.InputBuf]}, {"out", counts[ir.OutputBuf]}} {
-		if a.n > 0 {
-			d.line("    if (%s == NULL) {\n        return RIPC_BAD_BUFFER;\n    }", a.array)
-		}
-		d.line("    for (i = 0; i < %[2]d; i++) {\n        low |= (uintptr_t)%[1]s[i];\n        if (%[1]s[i] == NULL) {\n            return RIPC_BAD_BUFFER;\n        }\n    }", a.array, a.n)
-	}
-	d.line("    if (low %% RIPC_ALIGN != 0) {\n        return RIPC_BAD_BUFFER;\n    }")
-	d.line("    if (first > last || last > %du) {\n        return RIPC_BAD_STAGES;\n    }", stages)
-	if used {
-		d.line("    scratch = ws + (%s);", skip)
-	} else {
-		d.line("    scratch = ws;")
-	}
-	for i, s := range d.Program.Stages {
-		cond := fmt.Sprintf("first <= %du && last > %du", i, i)
-		if i == 0 {
-			cond = "first == 0u && last > 0u"
-		}
-		d.line("    if (%s) { /* %s */", cond, codegen.Comment(s.Name))
-		var args []string
-		f := d.index.Func(s.Func)
+	d := &driver{Image: m, Run: abi.Run(m.Name, m.ABI), Describe: abi.Describe, Arrived: abi.Arrived,
+		Passed: abi.Passed, CPUOK: abi.CPUOK, Workspace: m.Description.WorkspaceBytes(1) > 0,
+		Arrays: []array{{"in", counts[ir.InputBuf]}, {"out", counts[ir.OutputBuf]}}}
+	for _, s := range m.Program.Stages {
+		st := stage{Name: s.Name, Kernel: m.Kernels[s.Func].Symbol}
 		for j, a := range s.Args {
-			arg, err := d.argument(a, f.Params[j], places)
-			if err != nil {
-				return fmt.Errorf("driver of %s: stage %q: %w", d.Name, s.Name, err)
-			}
-			args = append(args, arg)
+			st.Args = append(st.Args, d.argument(index.Buffer(a), index.Func(s.Func).Params[j], places))
 		}
-		d.line("        %s(%s, scratch, tid, nthreads);", d.Kernels[s.Func].Symbol, strings.Join(args, ", "))
-		d.line("#if RIPC_THREADS\n        rc_barrier(sync, nthreads);\n#endif\n    }")
+		d.Stages = append(d.Stages, st)
 	}
-	d.line("    return RIPC_OK;\n}\n")
-	d.line("int %s_run(%s)\n{\n    return %s_run_stages(in, out, workspace, tid, nthreads, sync, 0, %d);\n}\n", n, args,
-		n, stages)
-	d.line("/* The name that the header of this build uses. */\nint %s(%s)\n{\n    return %s_run(in, out, workspace, tid, nthreads, sync);\n}\n", run, args, n)
-	d.line("/* What this needs of a CPU is what its compiler was told to use. */\nint %s_cpu_ok(void)\n{\n    return %d;\n}\n", n, abi.CPUOK)
-	d.line("size_t %s_workspace_size(uint32_t nthreads)\n{", n)
-	if scratch > 0 {
-		d.line("    return %d + (size_t)nthreads * %d;\n}\n", arena, scratch)
-	} else {
-		d.line("    (void)nthreads;\n    return %d;\n}\n", arena)
-	}
-	d.line("const char *%s_describe(void)\n{\n    return (const char *)%s;\n}\n", n, abi.Describe)
-	d.line("#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif")
-	return nil
+	return d
 }
 
 // argument is a pointer to a buffer, for parameter p.
-func (d *driver) argument(name string, p ir.Param, places map[string]int) (string, error) {
-	b := d.index.Buffer(name)
-	if b == nil {
-		return "", fmt.Errorf("there is no buffer %%%s", name)
-	}
+func (d *driver) argument(b *ir.ProgBuf, p ir.Param, places map[string]int) string {
 	t := "const " + memory(p.Type) + " *"
 	if p.Out {
 		t = memory(p.Type) + " *"
 	}
 	switch b.Kind {
 	case ir.InputBuf:
-		return fmt.Sprintf("(%s)in[%d]", t, places[name]), nil
+		return fmt.Sprintf("(%s)in[%d]", t, places[b.Name])
 	case ir.OutputBuf:
-		return fmt.Sprintf("(%s)out[%d]", t, places[name]), nil
+		return fmt.Sprintf("(%s)out[%d]", t, places[b.Name])
 	case ir.ArenaBuf:
-		return fmt.Sprintf("(%s)(void *)(ws + %d)", t, b.Offset), nil
+		return fmt.Sprintf("(%s)(void *)(ws + %d)", t, b.Offset)
 	}
-	return fmt.Sprintf("(%s)(const void *)(%s + %d)", t, abi.Weights, d.Offsets[name]/4), nil
+	return fmt.Sprintf("(%s)(const void *)(%s + %d)", t, abi.Weights, d.Offsets[b.Name]/4)
 }

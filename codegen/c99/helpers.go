@@ -2,265 +2,32 @@ package c99
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	"ripc/ir"
 )
 
-// helper is a function of C that spells out one operation, and the helpers that it calls.
-type helper struct {
-	needs []string
-	text  string
-}
-
-// helpers lists all of them. Those of integers are made for each type.
-func helpers() map[string]helper {
-	all := map[string]helper{
-		"rc_bits": {text: `static inline uint32_t rc_bits(float x)
-{
-    union { float f; uint32_t u; } p;
-    p.f = x;
-    return p.u;
-}
-`},
-		"rc_float": {text: `static inline float rc_float(uint32_t u)
-{
-    union { float f; uint32_t u; } p;
-    p.u = u;
-    return p.f;
-}
-`},
-		"rc_flush": {[]string{"rc_bits", "rc_float"}, `/* Zero of x's sign for a subnormal x. */
-static inline float rc_flush(float x)
-{
-    const uint32_t u = rc_bits(x);
-    return (u & 0x7f800000u) != 0 ? x : rc_float(u & 0x80000000u);
-}
-`},
-		"rc_operand": {[]string{"rc_flush"}, `/* A float as an operand of what the float unit computes. */
-#if RIPC_FLUSHES
-static inline float rc_operand(float x) { return x; }
-#else
-static inline float rc_operand(float x) { return rc_flush(x); }
-#endif
-`},
-		"rc_bits64": {text: `static inline uint64_t rc_bits64(double x)
-{
-    union { double f; uint64_t u; } p;
-    p.f = x;
-    return p.u;
-}
-`},
-		"rc_double": {text: `static inline double rc_double(uint64_t u)
-{
-    union { double f; uint64_t u; } p;
-    p.u = u;
-    return p.f;
-}
-`},
-		"rc_narrow": {[]string{"rc_bits64", "rc_float"},
-			`/* Rounds to float. What would be below 2^-126 if exponents had no end becomes zero. */
-static inline float rc_narrow(double x)
-{
-    if (x < 0x1.ffffffp-127 && x > -0x1.ffffffp-127) {
-        return rc_float((uint32_t)(rc_bits64(x) >> 32) & 0x80000000u);
-    }
-    return (float)x;
-}
-`},
-		"rc_fadd": {[]string{"rc_operand"}, `static inline float rc_fadd(float a, float b) { return rc_operand(a + b); }
-`},
-		"rc_fsub": {[]string{"rc_operand"}, `static inline float rc_fsub(float a, float b) { return rc_operand(a - b); }
-`},
-		"rc_fmul": {[]string{"rc_bits", "rc_narrow"},
-			`/* Near 2^-126 it matters how a result was rounded, and whether the processor flushes by itself. */
-static inline float rc_fmul(float a, float b)
-{
-    float r = a * b;
-#if RIPC_FLUSHES
-    __asm__("" : "+w"(r)); /* or compilers may fuse it with a sum */
-    return r;
-#endif
-    if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || a == 0.0f || b == 0.0f) {
-        return r;
-    }
-    return rc_narrow((double)a * (double)b);
-}
-`},
-		"rc_fdiv": {[]string{"rc_bits", "rc_narrow"}, `static inline float rc_fdiv(float a, float b)
-{
-    const float r = a / b;
-#if RIPC_FLUSHES
-    return r;
-#endif
-    if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || a == 0.0f) {
-        return r;
-    }
-    return rc_narrow((double)a / (double)b);
-}
-`},
-		"rc_unseen": {[]string{"rc_bits", "rc_float"},
-			`/* Clang takes x < 0 ? x : 0 for an instruction of Arm that orders zeros, and -0 > x ? -0 : x for one of x86 that does not
- * see the sign, unless it cannot see the 0. */
-#if defined(__clang__)
-static inline float rc_unseen(float x)
-{
-    uint32_t none = 0;
-    __asm__("" : "+r"(none));
-    return rc_float(rc_bits(x) + none);
-}
-#else
-static inline float rc_unseen(float x) { return x; }
-#endif
-`},
-		"rc_fmin": {text: `static inline float rc_fmin(float a, float b) { return a < b ? a : b; }
-`},
-		"rc_fmax": {text: `static inline float rc_fmax(float a, float b) { return a > b ? a : b; }
-`},
-		"rc_exact_fma": {[]string{"rc_bits64", "rc_double", "rc_narrow"},
-			`/* a * b + c, rounded once: the product is exact in double; the sum is rounded to odd where rounding it again to float could
- * go wrong (Boldo and Melquiond 2008). */
-static inline float rc_exact_fma(float a, float b, float c)
-{
-    const double p = (double)a * (double)b, d = (double)c;
-    double s = p + d;
-    const uint64_t u = rc_bits64(s);
-    if ((u & 0x1fffffffu) == 0x10000000u) {
-        const double t = s - p, e = (p - (s - t)) + (d - t); /* p + d is s + e */
-        if (e > 0.0) {
-            s = rc_double(s > 0.0 ? u + 1u : u - 1u);
-        } else if (e < 0.0) {
-            s = rc_double(s > 0.0 ? u - 1u : u + 1u);
-        }
-    }
-    return rc_narrow(s);
-}
-`},
-		"rc_fma": {[]string{"rc_bits", "rc_exact_fma"},
-			`#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
-#if !RIPC_FLUSHES
-/* A result r that is near 2^-126 or zero: out of line, so that loops keep their numbers in registers. */
-static __attribute__((__noinline__, __cold__)) float rc_near_fma(float a, float b, float c, float r)
-{
-    return (a == 0.0f || b == 0.0f) && c == 0.0f ? r : rc_exact_fma(a, b, c);
-}
-#endif
-static inline float rc_fma(float a, float b, float c)
-{
-    float r = __builtin_fmaf(a, b, c); /* an instruction */
-#if defined(__clang__) && (defined(__arm__) || defined(__aarch64__))
-    __asm__("" : "+w"(r)); /* Clang would take another one for -r, which gives 0 for -0 */
-#endif
-#if RIPC_FLUSHES
-    return r;
-#else
-    return __builtin_expect(rc_bits(r) << 1 > 0x01000000u, 1) ? r : rc_near_fma(a, b, c, r);
-#endif
-}
-#else
-static inline float rc_fma(float a, float b, float c) { return rc_exact_fma(a, b, c); }
-#endif
-`},
-		"rc_sqrt": {[]string{"rc_bits", "rc_float"}, `/* The square root, digit by digit. */
-static inline float rc_sqrt(float x)
-{
-    const uint32_t u = rc_bits(x);
-    uint32_t m, root = 0, bit;
-    uint64_t n;
-    int32_t e;
-    if ((u & 0x7fffffffu) == 0 || u == 0x7f800000u) {
-        return x;
-    }
-    if (u > 0x7f800000u) {
-        return rc_float(0x7fc00000u); /* of a negative number, or NaN */
-    }
-    e = (int32_t)(u >> 23) - 127;
-    m = (u & 0x007fffffu) | 0x00800000u;
-    if ((u >> 23) % 2u == 0) { /* e is odd */
-        m *= 2u;
-        e -= 1;
-    }
-    n = (uint64_t)m << 25;
-    for (bit = 0x01000000u; bit != 0; bit /= 2u) {
-        if ((uint64_t)(root + bit) * (root + bit) <= n) {
-            root += bit;
-        }
-    }
-    return rc_float(((uint32_t)(e / 2 + 127) << 23) + ((root + 1u) / 2u - 0x00800000u));
-}
-`},
-		"rc_floor": {[]string{"rc_bits", "rc_float"}, `static inline float rc_floor(float x)
-{
-    const uint32_t u = rc_bits(x);
-    float f;
-    if ((u & 0x7fffffffu) >= 0x4b000000u) { /* integral, infinite or NaN */
-        return x;
-    }
-    f = (float)(int32_t)x;
-    if (f > x) {
-        f -= 1.0f;
-    }
-    return rc_float(rc_bits(f) | (u & 0x80000000u));
-}
-`},
-		"rc_round_even": {[]string{"rc_bits", "rc_float"}, `static inline float rc_round_even(float x)
-{
-    const uint32_t u = rc_bits(x), m = u & 0x7fffffffu;
-    if (m >= 0x4b000000u) { /* integral, infinite or NaN */
-        return x;
-    }
-    return rc_float(rc_bits((rc_float(m) + 8388608.0f) - 8388608.0f) | (u & 0x80000000u));
-}
-`},
-		"rc_popcount32": {text: `static inline uint32_t rc_popcount32(uint32_t x)
-{
-#if defined(__GNUC__) && (defined(__POPCNT__) || defined(__aarch64__))
-    return (uint32_t)__builtin_popcount(x);
-#else
-    x -= (x >> 1) & 0x55555555u;
-    x = (x & 0x33333333u) + ((x >> 2) & 0x33333333u);
-    x = (x + (x >> 4)) & 0x0f0f0f0fu;
-    return (x * 0x01010101u) >> 24;
-#endif
-}
-`},
-		"rc_popcount8": {text: `static inline uint32_t rc_popcount8(uint32_t x)
-{
-    x -= (x >> 1) & 0x55u;
-    x = (x & 0x33u) + ((x >> 2) & 0x33u);
-    return (x + (x >> 4)) & 0x0fu;
-}
-`},
-		"rc_popcount64": {[]string{"rc_popcount32"}, `static inline uint32_t rc_popcount64(uint64_t x)
-{
-    return rc_popcount32((uint32_t)x) + rc_popcount32((uint32_t)(x >> 32));
-}
-`},
-		"rc_share": {text: `/* Where the part of thread i of a loop begins. */
-static inline int32_t rc_share(uint32_t i, uint32_t nthreads, int32_t extent)
-{
-    uint32_t each = (uint32_t)extent / nthreads, rest = (uint32_t)extent % nthreads;
-    return (int32_t)(each * i + (i < rest ? i : rest)); /* 64 bits would call a library on 32-bit chips */
-}
-`},
+// helpers returns the text of each helper, a function of C that spells out one operation.
+func helpers() map[string]string {
+	text, err := templates.ReadFile("helpers.h")
+	if err != nil {
+		panic("BUG: " + err.Error())
 	}
-	maps.Copy(all, dspHelpers())
+	all := map[string]string{}
+	for _, part := range strings.Split(string(text), "//// ")[1:] {
+		name, body, _ := strings.Cut(part, "\n")
+		all[name] = body
+	}
 	for t := ir.I8; t <= ir.U64; t++ {
-		for name, h := range integerHelpers(t) {
-			all[name] = h
-		}
+		addIntegerHelpers(all, t)
 	}
 	return all
 }
 
-// integerHelpers are those of one integer type.
-func integerHelpers(t ir.Type) map[string]helper {
+// addIntegerHelpers adds those of one integer type.
+func addIntegerHelpers(all map[string]string, t ir.Type) {
 	fill := strings.NewReplacer("$T", ctype(t), "$U", computed(t), "$Q", t.String()).Replace
-	all := map[string]helper{}
-	add := func(name, text string, needs ...string) {
-		all["rc_"+name+"_"+t.String()] = helper{needs, fill(text)}
-	}
+	add := func(name, text string) { all["rc_"+name+"_"+t.String()] = fill(text) }
 	add("min", "static inline $T rc_min_$Q($T a, $T b) { return a < b ? a : b; }\n")
 	add("max", "static inline $T rc_max_$Q($T a, $T b) { return a > b ? a : b; }\n")
 	var low, high string // numbers beyond these bounds become the least or the largest value
@@ -278,7 +45,6 @@ func integerHelpers(t ir.Type) map[string]helper {
 	}
 	add("trunc", "static inline $T rc_trunc_$Q(float x)\n{\n    if (x != x) {\n        return 0;\n    }\n    "+low+
 		"    "+high+"    return ($T)x;\n}\n")
-	return all
 }
 
 // ctype is the C type of a value.

@@ -2,6 +2,8 @@ package c99
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,7 +14,7 @@ import (
 // unit is a C file in progress: helpers are written before the kernels that use them, once.
 type unit struct {
 	floats  *codegen.Floats
-	helpers map[string]helper
+	helpers map[string]string
 	used    map[string]bool // helpers
 	instrs  []string        // texts of instructions, in the order in which they may be called
 	instr   map[*ir.Func]string
@@ -24,28 +26,32 @@ func newUnit(floats *codegen.Floats) *unit {
 		names: map[string]bool{}}
 }
 
-// use notes that a helper is needed, and returns its name.
+// use notes that a helper and those that it calls are needed, and returns its name.
 func (u *unit) use(name string) string {
+	if u.helpers[name] == "" {
+		panic("BUG: no helper " + name)
+	}
 	if !u.used[name] {
-		h, ok := u.helpers[name]
-		if !ok {
-			panic("BUG: no helper " + name)
-		}
 		u.used[name] = true
-		for _, n := range h.needs {
+		for _, n := range u.needs(name) {
 			u.use(n)
 		}
 	}
 	return name
 }
 
+// helperName is the form of a helper's name in the text of another one.
+var helperName = regexp.MustCompile(`\brc_\w+`)
+
+// needs lists the helpers that a helper names, itself among them.
+func (u *unit) needs(name string) []string {
+	names := helperName.FindAllString(u.helpers[name], -1)
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(n string) bool { return u.helpers[n] == "" })
+}
+
 // helperText is the helpers that are used, each after those that it calls.
 func (u *unit) helperText() string {
-	var names []string
-	for n := range u.used {
-		names = append(names, n)
-	}
-	slices.Sort(names)
 	var out strings.Builder
 	done := map[string]bool{}
 	var write func(name string)
@@ -54,12 +60,12 @@ func (u *unit) helperText() string {
 			return
 		}
 		done[name] = true
-		for _, n := range u.helpers[name].needs {
+		for _, n := range u.needs(name) {
 			write(n)
 		}
-		out.WriteString(u.helpers[name].text + "\n")
+		out.WriteString(u.helpers[name] + "\n")
 	}
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(u.used)) {
 		write(n)
 	}
 	return out.String()
@@ -98,7 +104,7 @@ func (u *unit) instruction(f *ir.Func) string {
 	}
 	w := newWriter(u, f)
 	w.instr = true
-	name := unique(u.names, "rc_i_"+codegen.CleanName(f.Name))
+	name := codegen.Unique(u.names, "rc_i_"+codegen.CleanName(f.Name))
 	w.line("static inline void %s(%s)", name, strings.Join(w.params(false), ", "))
 	w.open("{")
 	dsp := w.dsp()
@@ -123,14 +129,4 @@ func recoverAbort(f *ir.Func, err *error) {
 	default:
 		*err = fmt.Errorf("internal error: C of %s: %v\n%s", f.Name, r, f)
 	}
-}
-
-// unique returns base, with a number if it is taken, and takes it.
-func unique(taken map[string]bool, base string) string {
-	name := base
-	for i := 2; taken[name]; i++ {
-		name = fmt.Sprintf("%s_%d", base, i)
-	}
-	taken[name] = true
-	return name
 }

@@ -31,24 +31,9 @@ func unswitch(s *ir.For) ir.Stmt {
 	if !ok {
 		return nil
 	}
-	outside, guards := true, false
-	ir.WalkExpr(choice.Cond, func(e ir.Expr) bool {
-		switch e := e.(type) {
-		case *ir.Load:
-			outside = false
-		case *ir.Var:
-			outside = outside && !slices.Contains(nest, e.Name)
-		}
-		return outside
-	})
-	for _, side := range []ir.Expr{choice.A, choice.B} {
-		ir.WalkExpr(side, func(e ir.Expr) bool {
-			_, load := e.(*ir.Load)
-			guards = guards || load
-			return !guards
-		})
-	}
-	if !outside || !guards {
+	moves := ir.ReadsMemory(choice.Cond) ||
+		slices.ContainsFunc(nest, func(v string) bool { return ir.Mentions(choice.Cond, v) })
+	if moves || !ir.ReadsMemory(choice.A) && !ir.ReadsMemory(choice.B) {
 		return nil
 	}
 	with := func(v ir.Expr) ir.Stmt {

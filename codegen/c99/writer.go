@@ -67,7 +67,7 @@ func (w *writer) name(s string) string {
 		strings.ToLower(c) != c || strings.HasPrefix(c, "_") || c == "unix" || c == "linux" || c == "i386" {
 		c = "v_" + c // keywords, types, and possible macros
 	}
-	c = unique(w.usedNames, c)
+	c = codegen.Unique(w.usedNames, c)
 	w.vars[s] = c
 	return c
 }
@@ -169,7 +169,7 @@ func (w *writer) loop(s *ir.For) {
 	switch {
 	case s.Kind == ir.Parallel:
 		share := w.u.use("rc_share")
-		end := unique(w.usedNames, i+"_end")
+		end := codegen.Unique(w.usedNames, i+"_end")
 		w.open("{")
 		w.line("int32_t %s;", i)
 		w.line("const int32_t %s = %s(tid + 1u, nthreads, %d);", end, share, s.Extent)
@@ -267,13 +267,12 @@ func (w *writer) store(s *ir.Store) {
 		if s.Op == ir.AddTo {
 			v = w.floats(ir.Add, w.operand(old), w.operand(s.Val))
 		} else {
-			v = w.extreme(map[ir.StoreOp]ir.BinOp{ir.MinTo: ir.Min, ir.MaxTo: ir.Max}[s.Op], w.flush(old), s.Val)
+			v = w.extreme(s.Op.Operator(), w.flush(old), s.Val)
 		}
 	case s.Op == ir.OrTo && b.Type == ir.Bool:
 		v = fmt.Sprintf("(%s | %s)", at, v)
 	default:
-		v = w.integers(map[ir.StoreOp]ir.BinOp{ir.AddTo: ir.Add, ir.OrTo: ir.Or, ir.MinTo: ir.Min,
-			ir.MaxTo: ir.Max}[s.Op], b.Type, at, v)
+		v = w.integers(s.Op.Operator(), b.Type, at, v)
 	}
 	w.line("%s = %s;", at, v)
 }

@@ -4,9 +4,7 @@ package difftest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -79,50 +77,16 @@ func Diff(a, b []byte, buf ir.Buffer) string {
 	if len(a) != buf.Bytes() || len(b) != buf.Bytes() {
 		return fmt.Sprintf("%s: %d and %d bytes", ir.BufferString(buf), len(a), len(b))
 	}
-	first, n, size := -1, 0, buf.Type.Bytes()
-	for i := range buf.Elems() {
-		x, y := a[i*size:(i+1)*size], b[i*size:(i+1)*size]
-		if bytes.Equal(x, y) || buf.Type.IsFloat() && isNaN(x) && isNaN(y) {
-			continue
-		}
-		if n++; first < 0 {
-			first = i
-		}
-	}
+	index, n := irdata.Compare(buf, a, b, buf.Type.IsFloat())
 	if n == 0 {
 		return ""
 	}
-	idx := make([]int, len(buf.Shape))
-	for d, rest := len(idx)-1, first; d >= 0; d-- {
-		idx[d], rest = rest%buf.Shape[d], rest/buf.Shape[d]
-	}
 	at := ""
-	if len(idx) > 0 {
-		at = strings.ReplaceAll(fmt.Sprint(idx), " ", ", ")
+	if len(index) > 0 {
+		at = strings.ReplaceAll(fmt.Sprint(index), " ", ", ")
 	}
-	x, y := format(a[first*size:], buf.Type), format(b[first*size:], buf.Type)
-	return fmt.Sprintf("%%%s%s: %s and %s; %d of %d elements differ", buf.Name, at, x, y, n, buf.Elems())
-}
-
-func isNaN(b []byte) bool {
-	x := math.Float32frombits(binary.LittleEndian.Uint32(b))
-	return x != x
-}
-
-// format writes the element at the start of b.
-func format(b []byte, t ir.Type) string {
-	var w [8]byte
-	copy(w[:], b[:t.Bytes()])
-	u := binary.LittleEndian.Uint64(w[:])
-	switch shift := 64 - 8*t.Bytes(); {
-	case t.IsFloat():
-		return fmt.Sprintf("%s (0x%08x)", ir.FloatString(math.Float32frombits(uint32(u))), u)
-	case t.Signed():
-		return fmt.Sprint(int64(u<<shift) >> shift)
-	case t.IsInt():
-		return fmt.Sprintf("%d (%#x)", u, u)
-	}
-	return fmt.Sprint(u)
+	return fmt.Sprintf("%%%s%s: %s and %s; %d of %d elements differ", buf.Name, at, irdata.Element(buf, a, index),
+		irdata.Element(buf, b, index), n, buf.Elems())
 }
 
 // RandomArgs makes contents for f's parameters (irdata.Random).

@@ -96,25 +96,21 @@ func limits(f *ir.Func) map[string]int {
 			}
 		}
 	}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
+	for s := range ir.Stmts(f.Body) {
 		if st, ok := s.(*ir.Store); ok {
 			indices(st.Buf, st.Idx)
 		}
-		for e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(e ir.Expr) bool {
-				switch e := e.(type) {
-				case *ir.Load:
-					indices(e.Buf, e.Idx)
-				case *ir.Binary:
-					if e.Op == ir.Shl || e.Op == ir.Shr {
-						bound(e.B, e.B.Type().Bits())
-					}
-				}
-				return true
-			})
+	}
+	for e := range ir.Nodes(f.Body) {
+		switch e := e.(type) {
+		case *ir.Load:
+			indices(e.Buf, e.Idx)
+		case *ir.Binary:
+			if e.Op == ir.Shl || e.Op == ir.Shr {
+				bound(e.B, e.B.Type().Bits())
+			}
 		}
-		return true
-	})
+	}
 	return m
 }
 

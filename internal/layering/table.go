@@ -89,7 +89,7 @@ func Table() []Row {
 		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
-		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "internal/irdata", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},
 		{"eval", []string{"internal/human", "internal/tensorio", "ir", "runtime/describe"}, nil},

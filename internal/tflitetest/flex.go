@@ -2,16 +2,13 @@ package tflitetest
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
 // Flex is a FlexBuffers map of whole numbers, width bytes each (1, 2, 4 or 8).
 func Flex(options map[string]int, width int) []byte {
-	var keys []string
-	for k := range options {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
+	keys := slices.Sorted(maps.Keys(options))
 	var b []byte
 	num := func(v int) {
 		b = append(b, binary.LittleEndian.AppendUint64(nil, uint64(v))[:width]...)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -135,11 +136,7 @@ func size(v any) int {
 }
 
 func (w *writer) table(t Table) int {
-	var ids []int
-	for id := range t {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	ids := slices.Sorted(maps.Keys(t))
 	n := 0
 	if len(ids) > 0 {
 		n = ids[len(ids)-1] + 1

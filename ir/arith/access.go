@@ -122,19 +122,10 @@ func (v *accesses) expr(e ir.Expr, p place) {
 		if q, possible := p.assuming(not, not); possible {
 			v.expr(e.B, q)
 		}
-	case *ir.Binary:
-		v.expr(e.A, p)
-		v.expr(e.B, p)
-	case *ir.Unary:
-		v.expr(e.A, p)
-	case *ir.Cast:
-		v.expr(e.A, p)
-	case *ir.Bitcast:
-		v.expr(e.A, p)
-	case *ir.Fma:
-		v.expr(e.A, p)
-		v.expr(e.B, p)
-		v.expr(e.C, p)
+	default:
+		for x := range ir.Operands(e) {
+			v.expr(x, p)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@
 package arith
 
 import (
+	"maps"
 	"math"
 
 	"ripc/ir"
@@ -32,21 +33,18 @@ type Ranges map[string]Interval
 // expressions only use variables of enclosing loops.
 func Loops(s ir.Stmt) Ranges {
 	r := Ranges{}
-	ir.Walk(s, func(s ir.Stmt) bool {
+	for s := range ir.Stmts(s) {
 		if l, ok := s.(*ir.For); ok {
 			r[l.Var] = span(0, int64(l.Extent)-1)
 		}
-		return true
-	})
+	}
 	return r
 }
 
 // With returns r with one more variable; r itself is not changed.
 func (r Ranges) With(name string, extent int) Ranges {
 	m := make(Ranges, len(r)+1)
-	for k, v := range r {
-		m[k] = v
-	}
+	maps.Copy(m, r)
 	m[name] = span(0, int64(extent)-1)
 	return m
 }

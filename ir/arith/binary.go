@@ -63,7 +63,7 @@ func identity(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	if !ok {
 		return nil
 	}
-	v, ones := wrap(t, k.V), wrap(t, -1)
+	v, ones := Wrap(t, k.V), Wrap(t, -1)
 	switch op {
 	case ir.Add, ir.Or, ir.Xor, ir.Sub, ir.Shl, ir.Shr:
 		if v == 0 {

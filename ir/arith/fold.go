@@ -11,8 +11,8 @@ import (
 // Constant folding by the semantics of package ir. Undefined operations stay, and so do floats that
 // folding might change (NaNs, subnormals).
 
-// wrap reduces v to the width of t.
-func wrap(t ir.Type, v int64) int64 {
+// Wrap reduces v to the width of t.
+func Wrap(t ir.Type, v int64) int64 {
 	n := 64 - t.Bits()
 	switch {
 	case t == ir.Bool:
@@ -35,7 +35,7 @@ func foldBinary(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	switch x := a.(type) {
 	case *ir.IntImm:
 		if y, ok := b.(*ir.IntImm); ok && x.T == y.T {
-			return foldInts(op, x.T, wrap(x.T, x.V), wrap(x.T, y.V))
+			return FoldInts(op, x.T, Wrap(x.T, x.V), Wrap(x.T, y.V))
 		}
 	case *ir.FloatImm:
 		if y, ok := b.(*ir.FloatImm); ok && plain(x.V) && plain(y.V) {
@@ -45,29 +45,9 @@ func foldBinary(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	return nil
 }
 
-func foldInts(op ir.BinOp, t ir.Type, a, b int64) ir.Expr {
-	imm := func(v int64) ir.Expr { return ir.Const(t, wrap(t, v)) }
-	less := func(a, b int64) bool {
-		if t == ir.U64 {
-			return uint64(a) < uint64(b)
-		}
-		return a < b
-	}
-	switch op {
-	case ir.Eq:
-		return boolean(a == b)
-	case ir.Ne:
-		return boolean(a != b)
-	case ir.And:
-		return imm(a & b)
-	case ir.Or:
-		return imm(a | b)
-	case ir.Xor:
-		return imm(a ^ b)
-	}
-	if t == ir.Bool {
-		return nil
-	}
+// FoldInts computes op on constants of type t, integers or bools; nil if the result is undefined.
+func FoldInts(op ir.BinOp, t ir.Type, a, b int64) ir.Expr {
+	imm := func(v int64) ir.Expr { return ir.Const(t, Wrap(t, v)) }
 	switch op {
 	case ir.Add:
 		return imm(a + b)
@@ -75,24 +55,22 @@ func foldInts(op ir.BinOp, t ir.Type, a, b int64) ir.Expr {
 		return imm(a - b)
 	case ir.Mul:
 		return imm(a * b)
+	case ir.And:
+		return imm(a & b)
+	case ir.Or:
+		return imm(a | b)
+	case ir.Xor:
+		return imm(a ^ b)
 	case ir.Min:
-		if less(b, a) {
-			return imm(b)
+		if t == ir.U64 {
+			return imm(int64(min(uint64(a), uint64(b))))
 		}
-		return imm(a)
+		return imm(min(a, b))
 	case ir.Max:
-		if less(a, b) {
-			return imm(b)
+		if t == ir.U64 {
+			return imm(int64(max(uint64(a), uint64(b))))
 		}
-		return imm(a)
-	case ir.Lt:
-		return boolean(less(a, b))
-	case ir.Le:
-		return boolean(!less(b, a))
-	case ir.Gt:
-		return boolean(less(b, a))
-	case ir.Ge:
-		return boolean(!less(a, b))
+		return imm(max(a, b))
 	case ir.Div, ir.Mod:
 		var q int64
 		switch {
@@ -118,21 +96,43 @@ func foldInts(op ir.BinOp, t ir.Type, a, b int64) ir.Expr {
 		}
 		return imm(a >> b)
 	}
+	if t == ir.U64 {
+		return foldCompare(op, uint64(a), uint64(b))
+	}
+	return foldCompare(op, a, b)
+}
+
+// foldCompare computes a comparison; nil for other operators.
+func foldCompare[T int64 | uint64 | float32](op ir.BinOp, a, b T) ir.Expr {
+	switch op {
+	case ir.Eq:
+		return boolean(a == b)
+	case ir.Ne:
+		return boolean(a != b)
+	case ir.Lt:
+		return boolean(a < b)
+	case ir.Le:
+		return boolean(a <= b)
+	case ir.Gt:
+		return boolean(a > b)
+	case ir.Ge:
+		return boolean(a >= b)
+	}
 	return nil
 }
 
 func foldUnary(op ir.UnOp, a ir.Expr) ir.Expr {
 	switch x := a.(type) {
 	case *ir.IntImm:
-		v := wrap(x.T, x.V)
+		v := Wrap(x.T, x.V)
 		switch {
 		case op == ir.Not:
-			return ir.Const(x.T, wrap(x.T, ^v))
+			return ir.Const(x.T, Wrap(x.T, ^v))
 		case op == ir.Popcount:
 			mask := uint64(math.MaxUint64) >> (64 - x.T.Bits())
 			return ir.Const(x.T, int64(bits.OnesCount64(uint64(v)&mask)))
 		case op == ir.Neg && x.T.IsInt(), op == ir.Abs && x.T.Signed() && v < 0:
-			return ir.Const(x.T, wrap(x.T, -v))
+			return ir.Const(x.T, Wrap(x.T, -v))
 		case op == ir.Abs && x.T.IsInt():
 			return ir.Const(x.T, v)
 		}
@@ -193,29 +193,17 @@ func foldFloats(op ir.BinOp, a, b float32) ir.Expr {
 			return float(a)
 		}
 		return float(b)
-	case ir.Eq:
-		return boolean(a == b)
-	case ir.Ne:
-		return boolean(a != b)
-	case ir.Lt:
-		return boolean(a < b)
-	case ir.Le:
-		return boolean(a <= b)
-	case ir.Gt:
-		return boolean(a > b)
-	case ir.Ge:
-		return boolean(a >= b)
 	}
-	return nil
+	return foldCompare(op, a, b)
 }
 
 func foldCast(t ir.Type, a ir.Expr) ir.Expr {
 	switch x := a.(type) {
 	case *ir.IntImm:
-		v := wrap(x.T, x.V)
+		v := Wrap(x.T, x.V)
 		switch {
 		case t.IsInt():
-			return ir.Const(t, wrap(t, v))
+			return ir.Const(t, Wrap(t, v))
 		case t == ir.F32 && x.T == ir.U64:
 			return float(float32(uint64(v)))
 		case t == ir.F32 && x.T.IsInt():
@@ -259,13 +247,13 @@ func foldBitcast(t ir.Type, a ir.Expr) ir.Expr {
 		switch {
 		case t.Bits() != x.T.Bits() || x.T == ir.Bool:
 		case t.IsInt():
-			return ir.Const(t, wrap(t, x.V))
+			return ir.Const(t, Wrap(t, x.V))
 		case t == ir.F32:
 			return float(math.Float32frombits(uint32(x.V)))
 		}
 	case *ir.FloatImm:
 		if t.IsInt() && t.Bits() == 32 && plain(x.V) {
-			return ir.Const(t, wrap(t, int64(math.Float32bits(x.V))))
+			return ir.Const(t, Wrap(t, int64(math.Float32bits(x.V))))
 		}
 	}
 	return nil

@@ -1,34 +1,31 @@
 package arith
 
-import "ripc/ir"
+import (
+	"slices"
+
+	"ripc/ir"
+)
 
 // Scattered reports whether some address in l's body is not an affine function of l's variable.
 // Then there are no vectors of neighbours, and the lanes run one by one.
 func Scattered(l *ir.For) bool {
-	found := false
-	index := func(idx []ir.Expr) {
-		for _, x := range idx {
-			if Mentions(x, l.Var) {
-				_, factor := ToAffine(x).Coef(l.Var)
-				found = found || !factor
-			}
+	affine := func(idx []ir.Expr) bool {
+		return !slices.ContainsFunc(idx, func(x ir.Expr) bool {
+			_, hasFactor := ToAffine(x).Coef(l.Var)
+			return !hasFactor
+		})
+	}
+	for s := range ir.Stmts(l.Body) {
+		if st, ok := s.(*ir.Store); ok && !affine(st.Idx) {
+			return true
 		}
 	}
-	ir.Walk(l.Body, func(s ir.Stmt) bool {
-		if st, ok := s.(*ir.Store); ok {
-			index(st.Idx)
+	for x := range ir.Nodes(l.Body) {
+		if ld, ok := x.(*ir.Load); ok && !affine(ld.Idx) {
+			return true
 		}
-		for e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(x ir.Expr) bool {
-				if ld, ok := x.(*ir.Load); ok {
-					index(ld.Idx)
-				}
-				return !found
-			})
-		}
-		return !found
-	})
-	return found
+	}
+	return false
 }
 
 // Neighbours reports whether l's iterations store elements that are adjacent in memory, and load
@@ -47,33 +44,21 @@ func Neighbours(l *ir.For, bufs map[string]ir.Buffer) bool {
 		}
 		side = side && step >= 0 && step <= most
 	}
-	ir.Walk(l.Body, func(s ir.Stmt) bool {
+	for s := range ir.Stmts(l.Body) {
 		switch s := s.(type) {
 		case *ir.Store:
 			at(s.Buf, s.Idx, 1)
 		case *ir.Call:
-			side = false
+			return false
 		}
-		for e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(x ir.Expr) bool {
-				if ld, ok := x.(*ir.Load); ok {
-					at(ld.Buf, ld.Idx, 2)
-				}
-				return side
-			})
+	}
+	for x := range ir.Nodes(l.Body) {
+		if ld, ok := x.(*ir.Load); ok {
+			at(ld.Buf, ld.Idx, 2)
 		}
-		return side
-	})
+	}
 	return side
 }
 
 // Mentions reports whether a variable occurs in e.
-func Mentions(e ir.Expr, name string) bool {
-	found := false
-	ir.WalkExpr(e, func(x ir.Expr) bool {
-		v, ok := x.(*ir.Var)
-		found = found || ok && v.Name == name
-		return !found
-	})
-	return found
-}
+func Mentions(e ir.Expr, name string) bool { return ir.Mentions(e, name) }

@@ -127,21 +127,10 @@ func (s simplifier) unary(op ir.UnOp, a ir.Expr) ir.Expr {
 // opposite returns the comparison that holds where op does not. It is useless for floats, because
 // of NaN.
 func opposite(op ir.BinOp) (ir.BinOp, bool) {
-	switch op {
-	case ir.Eq:
-		return ir.Ne, true
-	case ir.Ne:
-		return ir.Eq, true
-	case ir.Lt:
-		return ir.Ge, true
-	case ir.Le:
-		return ir.Gt, true
-	case ir.Gt:
-		return ir.Le, true
-	case ir.Ge:
-		return ir.Lt, true
+	if !op.IsCompare() {
+		return op, false
 	}
-	return op, false
+	return [...]ir.BinOp{ir.Ne, ir.Eq, ir.Ge, ir.Gt, ir.Le, ir.Lt}[op-ir.Eq], true
 }
 
 func (s simplifier) choose(c, a, b ir.Expr) ir.Expr {

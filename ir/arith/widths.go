@@ -31,14 +31,14 @@ func (w *widths) verify() error {
 			return err
 		}
 	}
-	var err error
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		if a, ok := s.(*ir.Alloc); ok && a.Buf.Type.IsInt() && err == nil {
-			err = w.report(a.Buf, w.effect(a.Buf.Name, a.Body, w.scopes[a.Buf.Name].r), nil)
+	for s := range ir.Stmts(f.Body) {
+		if a, ok := s.(*ir.Alloc); ok && a.Buf.Type.IsInt() {
+			if err := w.report(a.Buf, w.effect(a.Buf.Name, a.Body, w.scopes[a.Buf.Name].r), nil); err != nil {
+				return err
+			}
 		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // VerifyWidthsWithin is VerifyWidths of part, a piece of f as a Func of its own. Its parameters

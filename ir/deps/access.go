@@ -5,6 +5,9 @@
 package deps
 
 import (
+	"slices"
+	"strings"
+
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -81,12 +84,7 @@ func Accesses(ss ...ir.Stmt) map[string][]Access {
 
 // Written reports whether one of the accesses writes.
 func Written(as []Access) bool {
-	for _, a := range as {
-		if a.Write {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(as, func(a Access) bool { return a.Write })
 }
 
 // Scope has the extents of a func's loops and their nesting. Names are unique, so one serves the
@@ -119,14 +117,7 @@ func (l *Loops) Has(name string) bool {
 
 // ScopeOf returns the Scope of the loops below body.
 func ScopeOf(body ir.Stmt) Scope {
-	n := 0
-	ir.Walk(body, func(s ir.Stmt) bool {
-		if _, ok := s.(*ir.For); ok {
-			n++
-		}
-		return true
-	})
-	sc := Scope{make(arith.Ranges, n), make(map[string]*Loops, n)}
+	sc := Scope{arith.Ranges{}, map[string]*Loops{}}
 	var walk func(s ir.Stmt, outer *Loops)
 	walk = func(s ir.Stmt, outer *Loops) {
 		ir.Walk(s, func(t ir.Stmt) bool {
@@ -147,10 +138,7 @@ func ScopeOf(body ir.Stmt) Scope {
 // Shorten quotes text, without the newline at its end, and cuts it to a length that suits a
 // message.
 func Shorten(s string) string {
-	for len(s) > 0 && s[len(s)-1] == '\n' {
-		s = s[:len(s)-1]
-	}
-	if len(s) > 120 {
+	if s = strings.TrimRight(s, "\n"); len(s) > 120 {
 		s = s[:117] + "..."
 	}
 	return `"` + s + `"`

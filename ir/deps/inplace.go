@@ -28,11 +28,7 @@ func InPlace(f *ir.Func, out, in string) error {
 			ir.BufferString(i.Buffer)), "")
 	}
 	c := overwriting{scope: ScopeOf(f.Body), out: o.Buffer, in: i.Buffer, byNumber: !slices.Equal(o.Shape, i.Shape)}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		l, ok := s.(*ir.For)
-		c.hasParallel = c.hasParallel || ok && l.Kind == ir.Parallel
-		return !c.hasParallel
-	})
+	c.hasParallel = ir.HasLoop(f.Body, func(l *ir.For) bool { return l.Kind == ir.Parallel })
 	if p, met := c.stmt(f.Body, nil, !c.hasParallel); met {
 		return fail("an element may be read after it was overwritten, in "+p.String(), "put the output into a place of its own")
 	}

@@ -89,17 +89,12 @@ func (sc Scope) Touch(as, bs []Access, still *Loops) (Pair, bool) {
 // Once reports whether each access of f to a buffer provably touches another element in each
 // iteration of the enclosing loops.
 func Once(f *ir.Func, buf string) bool {
-	sc, once := ScopeOf(f.Body), true
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		l, ok := s.(*ir.For)
-		if !ok || l.Extent == 1 {
-			return once
-		}
+	sc := ScopeOf(f.Body)
+	return !ir.HasLoop(f.Body, func(l *ir.For) bool {
 		m := meeting{sc: sc, heldLoops: sc.Outer[l.Var], forms: map[formKey]form{}}
-		once = once && !slices.ContainsFunc(Accesses(l.Body)[buf], func(a Access) bool { return !m.apart(a, a, l.Var) })
-		return once
+		again := func(a Access) bool { return !m.apart(a, a, l.Var) }
+		return l.Extent != 1 && slices.ContainsFunc(Accesses(l.Body)[buf], again)
 	})
-	return once
 }
 
 // meeting compares accesses. It splits each index once, and compares it with many.
@@ -293,14 +288,10 @@ func Split(e ir.Expr, still *Loops) (fixed, moving arith.Affine) {
 // holds reports whether e keeps its value while the loops in still do: it is made of them alone,
 // and reads no memory, since accesses of different moments are compared.
 func holds(e ir.Expr, still *Loops) bool {
-	ok := !ir.ReadsMemory(e)
-	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if v, isVar := e.(*ir.Var); isVar {
-			ok = ok && still.Has(v.Name)
-		}
-		return ok
+	return !ir.ReadsMemory(e) && !ir.Contains(e, func(e ir.Expr) bool {
+		v, ok := e.(*ir.Var)
+		return ok && !still.Has(v.Name)
 	})
-	return ok
 }
 
 // Large reports whether v is too large for sums of products of such numbers to stay inside int64.

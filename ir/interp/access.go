@@ -110,7 +110,6 @@ func (c *compiler) access(b *bufRef, idx []ir.Expr) *access { return c.window(b,
 func (c *compiler) window(b *bufRef, idx []ir.Expr, shape []int) *access {
 	if len(idx) != len(b.Shape) {
 		c.fail("%d indices for %s", len(idx), ir.BufferString(b.Buffer))
-		return nil
 	}
 	a := &access{bufRef: b, site: c.site()}
 	if b.base != unknown {
@@ -119,7 +118,6 @@ func (c *compiler) window(b *bufRef, idx []ir.Expr, shape []int) *access {
 	for d, e := range idx {
 		if e.Type() != ir.I64 {
 			c.fail("index %s of %%%s is %s, not i64", ir.ExprString(e), b.Name, e.Type())
-			return nil
 		}
 		size := 1
 		if k := d - (len(b.Shape) - len(shape)); k >= 0 {

@@ -14,7 +14,6 @@ type compiler struct {
 	extents    []int64            // per slot of frame.v: the variable is in 0..extent-1; unknown for windows
 	allocs     []ir.Buffer        // memory beyond the parameters
 	checks     Checks
-	err        error
 }
 
 // variable is a loop variable and its slot in frame.v.
@@ -50,7 +49,6 @@ func (c *compiler) bufRef(b ir.Buffer, mem int, writable bool) *bufRef {
 		d := int64(b.Shape[i])
 		if d < 0 || d > maxBytes/max(n, 1) {
 			c.fail("%s: the shape is negative or too large", ir.BufferString(b))
-			return r
 		}
 		r.stride[i] = n
 		n *= max(d, 1)
@@ -87,9 +85,6 @@ func (c *compiler) variable(name string) (slot int, ok bool) {
 func (c *compiler) alloc(s *ir.Alloc) stmtFn {
 	mem := len(c.fn.Params) + len(c.allocs)
 	b := c.bufRef(s.Buf, mem, true)
-	if c.err != nil {
-		return nil
-	}
 	b.tracked = c.checks.Reads
 	c.allocs = append(c.allocs, s.Buf)
 	old, shadows := c.bufs[s.Buf.Name]
@@ -126,12 +121,10 @@ func (c *compiler) call(s *ir.Call) stmtFn {
 	for _, f := range append(c.calls, c.fn) {
 		if f == s.Fn || f.Name == s.Fn.Name {
 			c.fail("@%s calls itself", s.Fn.Name)
-			return nil
 		}
 	}
 	if len(s.Args) != len(s.Fn.Params) {
 		c.fail("call @%s has %d arguments for %d parameters", s.Fn.Name, len(s.Args), len(s.Fn.Params))
-		return nil
 	}
 	bufs := map[string]*bufRef{}
 	starts := make([]*access, len(s.Args))
@@ -139,13 +132,9 @@ func (c *compiler) call(s *ir.Call) stmtFn {
 	for i, w := range s.Args {
 		p := s.Fn.Params[i]
 		b := c.buffer(w.Buf)
-		if b == nil {
-			return nil
-		}
 		if p.Type != b.Type || len(p.Shape) > len(b.Shape) {
 			c.fail("call @%s: a window of %s cannot be parameter %s", s.Fn.Name, ir.BufferString(b.Buffer),
 				ir.BufferString(p.Buffer))
-			return nil
 		}
 		if p.Out && !b.writable {
 			c.fail("call @%s writes the input %%%s", s.Fn.Name, w.Buf)
@@ -167,9 +156,6 @@ func (c *compiler) call(s *ir.Call) stmtFn {
 	c.bufs, c.hiddenVars, c.calls = bufs, len(c.scope), append(c.calls, s.Fn)
 	body := c.stmt(s.Fn.Body)
 	c.bufs, c.hiddenVars, c.calls = outer, hidden, c.calls[:len(c.calls)-1]
-	if c.err != nil {
-		return nil
-	}
 	return func(fr *frame) {
 		for i, a := range starts {
 			fr.v[slots[i]] = a.offset(fr)

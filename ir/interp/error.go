@@ -84,13 +84,11 @@ func (c *compiler) site() *site {
 	return s
 }
 
-// fail keeps the first error; compilation continues with the caller's dummy result.
+// fail gives up by a panic, which CompileWith recovers.
 func (c *compiler) fail(format string, args ...any) {
-	if c.err == nil {
-		node := "@" + c.fn.Name
-		if len(c.calls) > 0 {
-			node += ": @" + c.calls[len(c.calls)-1].Name
-		}
-		c.err = &ir.Error{Node: node, Msg: fmt.Sprintf(format, args...)}
+	node := "@" + c.fn.Name
+	if len(c.calls) > 0 {
+		node += ": @" + c.calls[len(c.calls)-1].Name
 	}
+	panic(&ir.Error{Node: node, Msg: fmt.Sprintf(format, args...)})
 }

@@ -11,7 +11,6 @@ import (
 func (c *compiler) f32(e ir.Expr) f32Fn {
 	if t := e.Type(); !t.IsFloat() {
 		c.fail("%s is %s, where f32 is needed", ir.ExprString(e), t)
-		return nil
 	}
 	switch e := e.(type) {
 	case *ir.FloatImm:
@@ -38,7 +37,6 @@ func (c *compiler) f32(e ir.Expr) f32Fn {
 	case *ir.Bitcast:
 		if from := e.A.Type(); from.Bits() != 32 {
 			c.fail("%s: %s and f32 differ in width", ir.ExprString(e), from)
-			return nil
 		}
 		if e.A.Type().IsFloat() {
 			return c.f32(e.A)
@@ -53,7 +51,6 @@ func (c *compiler) f32(e ir.Expr) f32Fn {
 func (c *compiler) binaryF32(e *ir.Binary) f32Fn {
 	if e.B.Type() != ir.F32 {
 		c.fail("%s: the operands are f32 and %s", ir.ExprString(e), e.B.Type())
-		return nil
 	}
 	a, b := c.f32(e.A), c.f32(e.B)
 	switch e.Op {
@@ -97,7 +94,6 @@ func (c *compiler) unaryF32(e *ir.Unary) f32Fn {
 func (c *compiler) fma(e *ir.Fma) f32Fn {
 	if e.A.Type() != ir.F32 || e.B.Type() != ir.F32 || e.C.Type() != ir.F32 {
 		c.fail("%s: the operands are not all f32", ir.ExprString(e))
-		return nil
 	}
 	if x, y, z := c.plainLoad(e.A), c.plainLoad(e.B), c.plainLoad(e.C); x != nil && y != nil && z != nil {
 		return func(fr *frame) float32 {

@@ -11,7 +11,6 @@ import (
 func (c *compiler) int(e ir.Expr) intFn {
 	if t := e.Type(); t != ir.Bool && !t.IsInt() {
 		c.fail("%s is %s, where an integer is needed", ir.ExprString(e), t)
-		return nil
 	}
 	if f, ok := c.affine(e); ok {
 		return f.fn()
@@ -21,10 +20,7 @@ func (c *compiler) int(e ir.Expr) intFn {
 		v := kindOf(e.T).canonical(e.V)
 		return func(*frame) int64 { return v }
 	case *ir.Load:
-		if a := c.load(e); a != nil {
-			return kindOf(e.T).load(a)
-		}
-		return nil
+		return kindOf(e.T).load(c.load(e))
 	case *ir.Binary:
 		return c.binary(e)
 	case *ir.Unary:
@@ -61,9 +57,6 @@ func (a affine) fn() intFn {
 // load checks a Load and compiles its access.
 func (c *compiler) load(e *ir.Load) *access {
 	b := c.buffer(e.Buf)
-	if b == nil {
-		return nil
-	}
 	if b.Type != e.T {
 		c.fail("%s is loaded as %s", ir.BufferString(b.Buffer), e.T)
 	}
@@ -85,7 +78,6 @@ func (c *compiler) binary(e *ir.Binary) intFn {
 	t := e.A.Type()
 	if t != e.B.Type() {
 		c.fail("%s: the operands are %s and %s", ir.ExprString(e), t, e.B.Type())
-		return nil
 	}
 	if t.IsFloat() {
 		return compareF32(e.Op, c.f32(e.A), c.f32(e.B))
@@ -97,7 +89,6 @@ func (c *compiler) binary(e *ir.Binary) intFn {
 	case e.Op == ir.Div || e.Op == ir.Mod:
 		if !isConst || !k.positive(imm.V) {
 			c.fail("%s: the divisor is not a positive constant", ir.ExprString(e))
-			return nil
 		}
 		fn = k.divide(e.Op, c.int(e.A), k.canonical(imm.V))
 	case e.Op == ir.Shl || e.Op == ir.Shr:
@@ -115,7 +106,6 @@ func (c *compiler) unary(e *ir.Unary) intFn {
 	t := e.A.Type()
 	if t == ir.Bool && e.Op != ir.Not {
 		c.fail("%s: %q does not work on bool", ir.ExprString(e), e.Op.String())
-		return nil
 	}
 	if x, ok := e.A.(*ir.Binary); ok && e.Op == ir.Popcount && x.Op == ir.Xor && x.B.Type() == t {
 		if a, b := c.plainLoad(x.A), c.plainLoad(x.B); a != nil && b != nil {
@@ -141,7 +131,6 @@ func (c *compiler) cast(e *ir.Cast) intFn {
 	from := e.A.Type()
 	if e.T == ir.Bool && from != ir.Bool {
 		c.fail("%s: there is no cast from %s to bool; compare with 0", ir.ExprString(e), from)
-		return nil
 	}
 	if from.IsFloat() {
 		return kindOf(e.T).truncate(c.f32(e.A))
@@ -171,7 +160,6 @@ func (c *compiler) bitcast(e *ir.Bitcast) intFn {
 	from := e.A.Type()
 	if from.Bits() != e.T.Bits() {
 		c.fail("%s: %s and %s differ in width", ir.ExprString(e), from, e.T)
-		return nil
 	}
 	if from.IsFloat() {
 		a := c.f32(e.A)

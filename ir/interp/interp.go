@@ -82,7 +82,16 @@ func Compile(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{}) }
 func CompileChecked(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{Reads: true}) }
 
 // CompileWith is Compile with these checks.
-func CompileWith(f *ir.Func, checks Checks) (*Compiled, error) {
+func CompileWith(f *ir.Func, checks Checks) (_ *Compiled, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *ir.Error:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
 	c := &compiler{fn: f, bufs: map[string]*bufRef{}, checks: checks}
 	for i, p := range f.Params {
 		if _, dup := c.bufs[p.Name]; dup {
@@ -91,9 +100,6 @@ func CompileWith(f *ir.Func, checks Checks) (*Compiled, error) {
 		c.bufs[p.Name] = c.bufRef(p.Buffer, i, p.Out)
 	}
 	body := c.stmt(f.Body)
-	if c.err != nil {
-		return nil, c.err
-	}
 	return &Compiled{fn: f, body: body, vars: len(c.extents), allocs: c.allocs, checks: checks}, nil
 }
 

@@ -52,7 +52,6 @@ func (c *compiler) loop(s *ir.For) stmtFn {
 func (c *compiler) branch(s *ir.If) stmtFn {
 	if s.Cond.Type() != ir.Bool {
 		c.fail("the condition %s is %s, not bool", ir.ExprString(s.Cond), s.Cond.Type())
-		return nil
 	}
 	cond, then := c.int(s.Cond), c.stmt(s.Then)
 	els := func(*frame) {}
@@ -91,18 +90,12 @@ func (c *compiler) block(s *ir.Block) stmtFn {
 
 func (c *compiler) store(s *ir.Store) stmtFn {
 	b := c.buffer(s.Buf)
-	if b == nil {
-		return nil
-	}
 	a := c.access(b, s.Idx)
 	if !b.writable {
 		c.fail("%%%s is an input, but is written", s.Buf)
 	}
 	if t := s.Val.Type(); t != b.Type {
 		c.fail("a value of type %s is stored in %s", t, ir.BufferString(b.Buffer))
-	}
-	if a == nil || c.err != nil {
-		return nil
 	}
 	if b.Type.IsFloat() {
 		v := c.f32(s.Val)

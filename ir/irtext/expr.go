@@ -12,38 +12,27 @@ import (
 )
 
 // expression reads a whole expression.
-func (p *parser) expression() (ir.Expr, error) {
+func (p *parser) expression() ir.Expr {
 	p.size = 0
 	return p.infix(1)
 }
 
 // infix reads operands joined by operators that bind as strongly as min or more.
-func (p *parser) infix(min int) (ir.Expr, error) {
-	done, err := p.deeper()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	a, err := p.operand()
-	for err == nil {
+func (p *parser) infix(min int) ir.Expr {
+	defer p.deeper()()
+	a := p.operand()
+	for {
 		op, ok := p.operator()
 		if !ok || op.Precedence() < min {
-			return a, nil
+			return a
 		}
 		at := p.tok
 		if p.size++; p.size > maxOperands {
-			return nil, p.fail(at, "", "more than %d operators in one expression", maxOperands)
+			panic(p.fail(at, "", "more than %d operators in one expression", maxOperands))
 		}
-		if err = p.advance(); err != nil {
-			break
-		}
-		var b ir.Expr
-		if b, err = p.infix(op.Precedence() + 1); err != nil {
-			break
-		}
-		a, err = p.checked(at, &ir.Binary{Op: op, A: a, B: b})
+		p.advance()
+		a = p.checked(at, &ir.Binary{Op: op, A: a, B: p.infix(op.Precedence() + 1)})
 	}
-	return nil, err
 }
 
 func (p *parser) operator() (ir.BinOp, bool) {
@@ -57,15 +46,13 @@ func (p *parser) operator() (ir.BinOp, bool) {
 	return 0, false
 }
 
-// checked is e if its operands have the right types.
-func (p *parser) checked(at token, e ir.Expr) (ir.Expr, error) {
-	if err := ir.CheckExpr(e); err != nil {
-		return nil, p.wrap(at, err)
-	}
-	return e, nil
+// checked is e, with operands that must have the right types.
+func (p *parser) checked(at token, e ir.Expr) ir.Expr {
+	p.check(at, ir.CheckExpr(e))
+	return e
 }
 
-func (p *parser) operand() (ir.Expr, error) {
+func (p *parser) operand() ir.Expr {
 	at := p.tok
 	switch at.kind {
 	case number:
@@ -74,68 +61,42 @@ func (p *parser) operand() (ir.Expr, error) {
 		return p.element()
 	case word:
 		return p.call()
-	case symbol:
-		switch at.s {
-		case "-":
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-			if p.tok.kind != number && !p.is("inf") {
-				return nil, p.fail(at, "write neg(x) or 0 - x", "\"-\" without a number")
-			}
-			return p.literal("-")
-		case "~":
-			done, err := p.deeper()
-			if err != nil {
-				return nil, err
-			}
-			defer done()
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-			a, err := p.operand()
-			if err != nil {
-				return nil, err
-			}
-			return p.checked(at, ir.Un(ir.Not, a))
-		case "(":
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-			e, err := p.infix(1)
-			if err != nil {
-				return nil, err
-			}
-			return e, p.expect(")")
-		}
 	}
-	return nil, p.unexpected("an expression")
+	switch {
+	case p.accept("-"):
+		if p.tok.kind != number && !p.is("inf") {
+			panic(p.fail(at, "write neg(x) or 0 - x", "\"-\" without a number"))
+		}
+		return p.literal("-")
+	case p.is("~"):
+		defer p.deeper()()
+		p.advance()
+		return p.checked(at, ir.Un(ir.Not, p.operand()))
+	case p.accept("("):
+		e := p.infix(1)
+		p.expect(")")
+		return e
+	}
+	panic(p.unexpected("an expression"))
 }
 
 // element reads %x or %x[i, j].
-func (p *parser) element() (ir.Expr, error) {
-	at := p.tok
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+func (p *parser) element() ir.Expr {
+	at := p.take(local, "")
 	b, ok := p.bufs[at.s]
-	if !ok {
-		if !p.vars[at.s] && !p.loose {
-			return nil, p.unknown(at)
-		}
-		if p.is("[") {
-			return nil, p.fail(at, "", "%s is a loop variable, not a buffer", at)
-		}
-		return ir.V(at.s), nil
+	if ok {
+		return &ir.Load{Buf: b.Name, T: b.Type, Idx: p.indices(at, b)}
 	}
-	idx, err := p.indices(at, b)
-	if err != nil {
-		return nil, err
+	if !p.vars[at.s] && !p.loose {
+		panic(p.unknown(at))
 	}
-	return &ir.Load{Buf: b.Name, T: b.Type, Idx: idx}, nil
+	if p.is("[") {
+		panic(p.fail(at, "", "%s is a loop variable, not a buffer", at))
+	}
+	return ir.V(at.s)
 }
 
-func (p *parser) unknown(at token) error {
+func (p *parser) unknown(at token) abort {
 	return p.fail(at, "in scope: "+strings.Join(append(sorted(p.bufs), sorted(p.vars)...), " "), "there is no %s", at)
 }
 
@@ -148,60 +109,50 @@ func sorted[V any](m map[string]V) []string {
 }
 
 // indices reads [i, j] after the name of b; a scalar has none.
-func (p *parser) indices(at token, b ir.Buffer) ([]ir.Expr, error) {
-	var idx []ir.Expr
-	if ok, err := p.accept("["); err != nil {
-		return nil, err
-	} else if ok {
-		err := p.list("]", func() error {
+func (p *parser) indices(at token, b ir.Buffer) (idx []ir.Expr) {
+	if p.accept("[") {
+		p.list("]", func() {
 			here := p.tok
-			e, err := p.infix(1)
-			if err == nil && e.Type() != ir.I64 {
-				err = p.fail(here, "use cast<i64>(...)", "an index is i64, and this is %s", e.Type())
+			e := p.infix(1)
+			if e.Type() != ir.I64 {
+				panic(p.fail(here, "use cast<i64>(...)", "an index is i64, and this is %s", e.Type()))
 			}
 			idx = append(idx, e)
-			return err
 		})
-		if err != nil {
-			return nil, err
-		}
 	}
 	if len(idx) != len(b.Shape) {
-		return nil, p.fail(at, "", "%d indices for %s", len(idx), ir.BufferString(b))
+		panic(p.fail(at, "", "%d indices for %s", len(idx), ir.BufferString(b)))
 	}
-	return idx, nil
+	return idx
 }
 
 // literal reads a number: 3 is i64, 3u8 is u8, 3.0 is f32.
-func (p *parser) literal(sign string) (ir.Expr, error) {
+func (p *parser) literal(sign string) ir.Expr {
 	at := p.tok
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	if at.s == "inf" {
-		return ir.Float(float32(math.Inf(-1))), nil
+		return ir.Float(float32(math.Inf(-1)))
 	}
 	if strings.ContainsAny(at.s, ".e") {
 		v, err := strconv.ParseFloat(sign+at.s, 32)
 		if err != nil {
-			return nil, p.fail(at, "", "%s is not a number that f32 can hold", sign+at.s)
+			panic(p.fail(at, "", "%s is not a number that f32 can hold", sign+at.s))
 		}
-		return ir.Float(float32(v)), nil
+		return ir.Float(float32(v))
 	}
 	n := 0
 	for n < len(at.s) && isDigit(at.s[n]) {
 		n++
 	}
 	t := ir.I64
+	var err error
 	if n < len(at.s) {
-		var err error
 		if t, err = ir.ParseType(at.s[n:]); err != nil || !t.IsInt() {
-			return nil, p.fail(at, "integers end in their type, i8 to u64, or in nothing for i64; f32 has a point: 1.0",
-				"%q is not a number", at.s)
+			panic(p.fail(at, "integers end in their type, i8 to u64, or in nothing for i64; f32 has a point: 1.0",
+				"%q is not a number", at.s))
 		}
 	}
 	var v int64
-	var err error
 	if t.Signed() {
 		v, err = strconv.ParseInt(sign+at.s[:n], 10, t.Bits())
 	} else {
@@ -210,108 +161,75 @@ func (p *parser) literal(sign string) (ir.Expr, error) {
 		v = int64(u)
 	}
 	if err != nil {
-		return nil, p.fail(at, "", "%s does not fit in %s", sign+at.s[:n], t)
+		panic(p.fail(at, "", "%s does not fit in %s", sign+at.s[:n], t))
 	}
-	return ir.Const(t, v), nil
+	return ir.Const(t, v)
 }
 
 // call parses an operand that begins with a word: a constant such as true, or a function call.
-func (p *parser) call() (ir.Expr, error) {
-	at := p.tok
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+func (p *parser) call() ir.Expr {
+	at := p.take(word, "")
 	switch at.s {
 	case "true":
-		return ir.Const(ir.Bool, 1), nil
+		return ir.Const(ir.Bool, 1)
 	case "false":
-		return ir.Const(ir.Bool, 0), nil
+		return ir.Const(ir.Bool, 0)
 	case "inf":
-		return ir.Float(float32(math.Inf(1))), nil
+		return ir.Float(float32(math.Inf(1)))
 	case "nan":
-		return ir.Float(float32(math.NaN())), nil
-	case "cast", "bitcast":
-		t, err := p.typeArgument()
-		if err != nil {
-			return nil, err
-		}
-		a, err := p.arguments(at, 1)
-		if err != nil {
-			return nil, err
-		}
-		if at.s == "cast" {
-			return p.checked(at, &ir.Cast{T: t, A: a[0]})
-		}
-		return p.checked(at, &ir.Bitcast{T: t, A: a[0]})
+		return ir.Float(float32(math.NaN()))
+	case "cast":
+		t := p.typeArgument()
+		return p.checked(at, &ir.Cast{T: t, A: p.arguments(at, 1)[0]})
+	case "bitcast":
+		t := p.typeArgument()
+		return p.checked(at, &ir.Bitcast{T: t, A: p.arguments(at, 1)[0]})
 	case "min", "max":
-		a, err := p.arguments(at, 2)
-		if err != nil {
-			return nil, err
-		}
+		a := p.arguments(at, 2)
 		op := ir.Min
 		if at.s == "max" {
 			op = ir.Max
 		}
 		return p.checked(at, &ir.Binary{Op: op, A: a[0], B: a[1]})
-	case "select", "fma":
-		a, err := p.arguments(at, 3)
-		if err != nil {
-			return nil, err
-		}
-		if at.s == "fma" {
-			return p.checked(at, &ir.Fma{A: a[0], B: a[1], C: a[2]})
-		}
+	case "select":
+		a := p.arguments(at, 3)
 		return p.checked(at, &ir.Select{Cond: a[0], A: a[1], B: a[2]})
+	case "fma":
+		a := p.arguments(at, 3)
+		return p.checked(at, &ir.Fma{A: a[0], B: a[1], C: a[2]})
 	}
 	for op := ir.Neg; op <= ir.Abs; op++ {
 		if at.s == op.String() || op == ir.Neg && at.s == "neg" {
-			a, err := p.arguments(at, 1)
-			if err != nil {
-				return nil, err
-			}
-			return p.checked(at, ir.Un(op, a[0]))
+			return p.checked(at, ir.Un(op, p.arguments(at, 1)[0]))
 		}
 	}
-	return nil, p.fail(at, "true false inf nan min max select neg abs popcount sqrt floor round_even fma cast<type> bitcast<type>", "%s is not a function or constant", at)
+	const known = "true false inf nan min max select neg abs popcount sqrt floor round_even fma cast<type> bitcast<type>"
+	panic(p.fail(at, known, "%s is not a function or constant", at))
 }
 
-func (p *parser) typeArgument() (ir.Type, error) {
-	if err := p.expect("<"); err != nil {
-		return 0, err
-	}
-	t, err := p.typeName()
-	if err != nil {
-		return 0, err
-	}
-	return t, p.expect(">")
+func (p *parser) typeArgument() ir.Type {
+	p.expect("<")
+	t := p.typeName()
+	p.expect(">")
+	return t
 }
 
-func (p *parser) typeName() (ir.Type, error) {
-	at, err := p.take(word, "a type")
-	if err != nil {
-		return 0, err
-	}
+func (p *parser) typeName() ir.Type {
+	at := p.take(word, "a type")
 	t, err := ir.ParseType(at.s)
 	if err != nil {
-		return 0, p.fail(at, "", "%v", err)
+		panic(p.fail(at, "", "%v", err))
 	}
-	return t, nil
+	return t
 }
 
-func (p *parser) arguments(at token, n int) ([]ir.Expr, error) {
-	if err := p.expect("("); err != nil {
-		return nil, err
+func (p *parser) arguments(at token, n int) (out []ir.Expr) {
+	p.expect("(")
+	p.list(")", func() { out = append(out, p.infix(1)) })
+	if len(out) != n {
+		panic(p.fail(at, "", "%s takes %s, not %d", at.s, plural(n, "operand"), len(out)))
 	}
-	var out []ir.Expr
-	err := p.list(")", func() error {
-		e, err := p.infix(1)
-		out = append(out, e)
-		return err
-	})
-	if err == nil && len(out) != n {
-		err = p.fail(at, "", "%s takes %s, not %d", at.s, plural(n, "operand"), len(out))
-	}
-	return out, err
+	return out
 }
 
 func plural(n int, what string) string {

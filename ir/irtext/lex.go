@@ -50,6 +50,7 @@ type lexer struct {
 	file string
 	src  string
 	off  int
+	fn   string // that the text is in, "" outside of all
 }
 
 func (l *lexer) pos(at int) ir.Pos {
@@ -61,8 +62,16 @@ func (l *lexer) pos(at int) ir.Pos {
 	}
 }
 
-func (l *lexer) errorAt(at int, help, format string, args ...any) error {
-	return &ir.Error{Pos: l.pos(at), Msg: fmt.Sprintf(format, args...), Help: help}
+func (l *lexer) errorAt(at int, help, format string, args ...any) abort {
+	return l.in(&ir.Error{Pos: l.pos(at), Msg: fmt.Sprintf(format, args...), Help: help})
+}
+
+// in names the func that an error is in.
+func (l *lexer) in(e *ir.Error) abort {
+	if l.fn != "" && e.Node == "" {
+		e.Node = "@" + l.fn
+	}
+	return abort{e}
 }
 
 func isLetter(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
@@ -77,17 +86,17 @@ func name(s string) int {
 	return n
 }
 
-func (l *lexer) next() (token, error) {
+func (l *lexer) next() token {
 	for l.off < len(l.src) && strings.IndexByte(" \t\r\n", l.src[l.off]) >= 0 {
 		l.off++
 	}
 	at, s := l.off, l.src[l.off:]
-	take := func(k kind, skip, n int) (token, error) {
+	take := func(k kind, skip, n int) token {
 		l.off += n
-		return token{k, s[skip:n], at}, nil
+		return token{k, s[skip:n], at}
 	}
 	if s == "" {
-		return token{end, "", at}, nil
+		return token{end, "", at}
 	}
 	c := s[0]
 	switch {
@@ -98,14 +107,14 @@ func (l *lexer) next() (token, error) {
 		}
 		l.off += n
 		line := strings.TrimSuffix(s[2:n], "\r")
-		return token{comment, strings.TrimPrefix(line, " "), at}, nil
+		return token{comment, strings.TrimPrefix(line, " "), at}
 	case c == '%' && name(s[1:]) > 0:
 		return take(local, 1, 1+name(s[1:]))
 	case c == '@':
 		if n := name(s[1:]); n > 0 {
 			return take(global, 1, 1+n)
 		}
-		return token{}, l.errorAt(at, "names are letters, digits, \"_\" and \".\"", "a name should follow @")
+		panic(l.errorAt(at, "names are letters, digits, \"_\" and \".\"", "a name should follow @"))
 	case isLetter(c):
 		return take(word, 0, name(s))
 	case isDigit(c):
@@ -119,7 +128,7 @@ func (l *lexer) next() (token, error) {
 				n++
 			}
 		}
-		return token{}, l.errorAt(at, "", "the string does not end on its line")
+		panic(l.errorAt(at, "", "the string does not end on its line"))
 	}
 	if len(s) >= 2 {
 		switch s[:2] { // ("min=" and "max=" are put together by the parser)
@@ -131,7 +140,7 @@ func (l *lexer) next() (token, error) {
 		return take(symbol, 0, 1)
 	}
 	r, _ := utf8.DecodeRuneInString(s)
-	return token{}, l.errorAt(at, "", "unexpected character %q", r)
+	panic(l.errorAt(at, "", "unexpected character %q", r))
 }
 
 // numberLen is the length of digits, fraction, exponent and type: 3, 255u8, 1.5e-07.

@@ -42,55 +42,61 @@ type parser struct {
 	called map[*ir.Func]bool
 
 	// in a func:
-	fn    string
 	bufs  map[string]ir.Buffer
 	vars  map[string]bool
 	names map[string]bool // used by now
 	loose bool            // unknown names are loop variables
 }
 
-func newParser(file, src string) (*parser, error) {
+func newParser(file, src string) *parser {
 	p := &parser{lexer: lexer{file: file, src: src}, funcs: map[string]*ir.Func{}, called: map[*ir.Func]bool{}}
 	if len(src) > maxBytes {
-		return nil, p.errorAt(0, "", "the text has %d bytes; at most %d are read", len(src), maxBytes)
+		panic(p.errorAt(0, "", "the text has %d bytes; at most %d are read", len(src), maxBytes))
 	}
-	return p, p.advance()
+	p.advance()
+	return p
+}
+
+// abort carries an error through the parser's recursion.
+type abort struct{ *ir.Error }
+
+// try calls parse and returns its result, or the error with which it gave up.
+func try[T any](parse func() T) (out T, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case abort:
+			err = r.Error
+		default:
+			panic(r)
+		}
+	}()
+	return parse(), nil
 }
 
 // advance moves on to the next token.
-func (p *parser) advance() error {
-	t, err := p.next()
-	if err != nil {
-		return p.in(err)
+func (p *parser) advance() { p.tok = p.next() }
+
+// fail is an error at a token.
+func (p *parser) fail(at token, help, format string, args ...any) abort {
+	return p.errorAt(at.at, help, format, args...)
+}
+
+// check gives up with an error from package ir, if there is one, which gets its place.
+func (p *parser) check(at token, err error) {
+	if err == nil {
+		return
 	}
-	p.tok = t
-	return nil
-}
-
-// in names the func that an error is in.
-func (p *parser) in(err error) error {
-	if e := (*ir.Error)(nil); errors.As(err, &e) && p.fn != "" && e.Node == "" {
-		e.Node = "@" + p.fn
-	}
-	return err
-}
-
-func (p *parser) fail(at token, help, format string, args ...any) error {
-	return p.in(p.errorAt(at.at, help, format, args...))
-}
-
-// wrap gives an error from package ir its place.
-func (p *parser) wrap(at token, err error) error {
 	e := &ir.Error{Msg: err.Error()}
 	if q := (*ir.Error)(nil); errors.As(err, &q) {
 		c := *q
 		e = &c
 	}
 	e.Pos = p.pos(at.at)
-	return p.in(e)
+	panic(p.in(e))
 }
 
-func (p *parser) unexpected(want string) error {
+func (p *parser) unexpected(want string) abort {
 	return p.fail(p.tok, "", "%s where %s should be", p.tok, want)
 }
 
@@ -99,62 +105,54 @@ func (p *parser) is(s string) bool {
 }
 
 // accept takes the token if it is s.
-func (p *parser) accept(s string) (bool, error) {
-	if !p.is(s) {
-		return false, nil
+func (p *parser) accept(s string) bool {
+	ok := p.is(s)
+	if ok {
+		p.advance()
 	}
-	return true, p.advance()
+	return ok
 }
 
-func (p *parser) expect(ss ...string) error {
+func (p *parser) expect(ss ...string) {
 	for _, s := range ss {
-		if !p.is(s) {
-			return p.unexpected(fmt.Sprintf("%q", s))
-		}
-		if err := p.advance(); err != nil {
-			return err
+		if !p.accept(s) {
+			panic(p.unexpected(fmt.Sprintf("%q", s)))
 		}
 	}
-	return nil
 }
 
 // take takes a token of kind k, called want in messages.
-func (p *parser) take(k kind, want string) (token, error) {
+func (p *parser) take(k kind, want string) token {
 	t := p.tok
 	if t.kind != k {
-		return t, p.unexpected(want)
+		panic(p.unexpected(want))
 	}
-	return t, p.advance()
+	p.advance()
+	return t
 }
 
 // list reads elements divided by commas up to the closing symbol, which it takes.
-func (p *parser) list(closing string, f func() error) error {
-	if ok, err := p.accept(closing); ok || err != nil {
-		return err
+func (p *parser) list(closing string, element func()) {
+	if p.accept(closing) {
+		return
 	}
 	for {
-		if err := f(); err != nil {
-			return err
+		element()
+		if p.accept(closing) {
+			return
 		}
-		if ok, err := p.accept(closing); ok || err != nil {
-			return err
-		}
-		if !p.is(",") {
-			return p.unexpected(fmt.Sprintf("\",\" or %q", closing))
-		}
-		if err := p.advance(); err != nil {
-			return err
+		if !p.accept(",") {
+			panic(p.unexpected(fmt.Sprintf("\",\" or %q", closing)))
 		}
 	}
 }
 
 // deeper counts nesting; the caller calls the function that it returns when done.
-func (p *parser) deeper() (func(), error) {
-	p.depth++
-	if p.depth > maxNesting {
-		return nil, p.fail(p.tok, "", "nested more than %d deep", maxNesting)
+func (p *parser) deeper() func() {
+	if p.depth++; p.depth > maxNesting {
+		panic(p.fail(p.tok, "", "nested more than %d deep", maxNesting))
 	}
-	return func() { p.depth-- }, nil
+	return func() { p.depth-- }
 }
 
 // Parse reads a Program, or any number of funcs and instructions. It fails with *ir.Error, which
@@ -163,35 +161,29 @@ func (p *parser) deeper() (func(), error) {
 // Types are checked as far as reading needs them; ir.Verify and ir.VerifyProgram check the rest.
 // The contents of constants are not in the text: see File.Bind.
 func Parse(file string, src []byte) (*File, error) {
-	p, err := newParser(file, string(src))
-	if err != nil {
-		return nil, err
-	}
+	return try(func() *File { return newParser(file, string(src)).file() })
+}
+
+func (p *parser) file() *File {
 	f := &File{ConstHash: map[string]string{}}
 	var all []*ir.Func
 	for p.tok.kind != end {
 		switch {
 		case p.tok.kind == comment:
-			f.Comments = append(f.Comments, p.tok.s)
-			err = p.advance()
+			f.Comments = append(f.Comments, p.take(comment, "").s)
 		case p.is("program") && f.Program == nil && len(all) == 0:
-			f.Program, err = p.program(f)
+			f.Program = p.program(f)
 		case p.is("func") || p.is("instr"):
-			var fn *ir.Func
-			fn, err = p.function()
-			all = append(all, fn)
+			all = append(all, p.function())
 		default:
-			err = p.unexpected("func or instr (or, first of all, program)")
-		}
-		if err != nil {
-			return nil, err
+			panic(p.unexpected("func or instr (or, first of all, program)"))
 		}
 	}
 	f.Funcs = slices.DeleteFunc(all, func(fn *ir.Func) bool { return p.called[fn] })
 	if f.Program != nil {
 		f.Program.Funcs = f.Funcs
 	}
-	return f, nil
+	return f
 }
 
 // ParseFunc reads one func, with the instructions that it calls before it.
@@ -226,17 +218,13 @@ func ParseProgram(file string, src []byte) (*ir.Program, error) {
 
 // ParseExpr reads an expression over the given buffers. Other names are loop variables.
 func ParseExpr(src string, buffers map[string]ir.Buffer) (ir.Expr, error) {
-	p, err := newParser("", src)
-	if err != nil {
-		return nil, err
-	}
-	p.bufs, p.loose = buffers, true
-	e, err := p.expression()
-	if err == nil && p.tok.kind != end {
-		err = p.unexpected("an operator or the end")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
+	return try(func() ir.Expr {
+		p := newParser("", src)
+		p.bufs, p.loose = buffers, true
+		e := p.expression()
+		if p.tok.kind != end {
+			panic(p.unexpected("an operator or the end"))
+		}
+		return e
+	})
 }

@@ -1,6 +1,7 @@
 package irtext
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,184 +9,122 @@ import (
 )
 
 // program reads program @p { buffers arena_bytes stages }; funcs follow it.
-func (p *parser) program(f *File) (*ir.Program, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	at, err := p.take(global, "the name of the program, such as @p,")
-	if err != nil {
-		return nil, err
-	}
-	g := &ir.Program{Name: at.s}
+func (p *parser) program(f *File) *ir.Program {
+	p.advance()
+	g := &ir.Program{Name: p.take(global, "the name of the program, such as @p,").s}
 	p.names = map[string]bool{}
-	if err := p.expect("{"); err != nil {
-		return nil, err
-	}
+	p.expect("{")
 	for !p.is("}") {
 		switch {
 		case p.tok.kind == comment:
-			f.Comments = append(f.Comments, p.tok.s)
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-		case p.is("arena_bytes"):
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-			if g.Arena, err = p.size64("a number of bytes"); err != nil {
-				return nil, err
-			}
-		case p.is("stage"):
-			s, err := p.stage(g)
-			if err != nil {
-				return nil, err
-			}
-			g.Stages = append(g.Stages, s)
+			f.Comments = append(f.Comments, p.take(comment, "").s)
+		case p.accept("arena_bytes"):
+			g.Arena = p.size64("a number of bytes")
+		case p.accept("stage"):
+			g.Stages = append(g.Stages, p.stage(g))
 		default:
-			b, err := p.buffer(f.ConstHash)
-			if err != nil {
-				return nil, err
-			}
-			g.Buffers = append(g.Buffers, b)
+			g.Buffers = append(g.Buffers, p.buffer(f.ConstHash))
 		}
 	}
-	return g, p.advance()
+	p.advance()
+	return g
 }
 
-// stage parses stage "name" op @f(%a, %b) macs=1 layer="..." note="...", with further facts on the
-// layer between the last two.
-func (p *parser) stage(g *ir.Program) (ir.Stage, error) {
-	s := ir.Stage{}
-	err := p.advance()
-	if err != nil {
-		return s, err
-	}
+// stage parses "name" op @f(%a, %b) macs=1 layer="..." note="...", with further facts on the layer
+// between the last two.
+func (p *parser) stage(g *ir.Program) (s ir.Stage) {
 	at := p.tok
 	if at.kind != text {
-		return s, p.unexpected("the stage's name, a string,")
+		panic(p.unexpected("the stage's name, a string,"))
 	}
+	var err error
 	if s.Name, err = strconv.Unquote(at.s); err != nil {
-		return s, p.fail(at, "", "%s is not a string", at)
+		panic(p.fail(at, "", "%s is not a string", at))
 	}
 	op := p.rest()
 	if op.s == "" || op.s[0] == '@' {
-		return s, p.fail(op, "", "the op of the stage is missing")
+		panic(p.fail(op, "", "the op of the stage is missing"))
 	}
 	s.Op = op.s
-	if err := p.advance(); err != nil {
-		return s, err
-	}
-	f, err := p.take(global, "the name of a func, such as @f,")
-	if err != nil {
-		return s, err
-	}
-	s.Func = f.s
-	if err := p.expect("("); err != nil {
-		return s, err
-	}
-	err = p.list(")", func() error {
-		a, err := p.take(local, "a buffer, such as %x,")
-		if err == nil && g.BufferByName(a.s) == nil {
-			err = p.fail(a, "declare it above", "there is no %s", a)
+	p.advance()
+	s.Func = p.take(global, "the name of a func, such as @f,").s
+	p.expect("(")
+	p.list(")", func() {
+		a := p.take(local, "a buffer, such as %x,")
+		if g.BufferByName(a.s) == nil {
+			panic(p.fail(a, "declare it above", "there is no %s", a))
 		}
 		s.Args = append(s.Args, a.s)
-		return err
 	})
-	if err != nil {
-		return s, err
-	}
-	if err := p.expect("macs", "="); err != nil {
-		return s, err
-	}
-	if s.MACs, err = p.size64("a number of operations"); err != nil {
-		return s, err
-	}
-	if err := p.layer(&s.Layer); err != nil {
-		return s, err
-	}
-	s.Note, err = p.quoted("note")
-	return s, err
+	p.expect("macs", "=")
+	s.MACs = p.size64("a number of operations")
+	p.layer(&s.Layer)
+	s.Note = p.quoted("note")
+	return s
 }
 
 // layer reads the facts of a layer, name=value, in the order of ir.Facts; each may be missing.
-func (p *parser) layer(l *ir.Layer) error {
+func (p *parser) layer(l *ir.Layer) {
 	for _, f := range ir.Facts(l) {
-		var err error
 		switch v := f.Value.(type) {
 		case *string:
-			*v, err = p.quoted(f.Name)
+			*v = p.quoted(f.Name)
 		case *[]string:
-			var s string
-			s, err = p.quoted(f.Name)
-			if words := strings.Fields(s); len(words) > 0 {
+			if words := strings.Fields(p.quoted(f.Name)); len(words) > 0 {
 				*v = words
 			}
 		case *map[string]int64:
-			*v, err = p.counts(f.Name)
+			*v = p.counts(f.Name)
 		case *int:
-			var n int64
-			n, err = p.numbered(f.Name)
-			*v = int(n)
+			*v = int(p.numbered(f.Name))
 		case *int64:
-			*v, err = p.numbered(f.Name)
+			*v = p.numbered(f.Name)
 		case *bool:
-			var n int64
-			n, err = p.numbered(f.Name)
-			*v = n != 0
-		}
-		if err != nil {
-			return err
+			*v = p.numbered(f.Name) != 0
 		}
 	}
-	return nil
 }
 
 // counts reads name="key number ..." if it is there.
-func (p *parser) counts(name string) (map[string]int64, error) {
+func (p *parser) counts(name string) map[string]int64 {
 	at := p.tok
-	s, err := p.quoted(name)
+	s := p.quoted(name)
 	words := strings.Fields(s)
-	if err != nil || len(words) == 0 {
-		return nil, err
+	if len(words) == 0 {
+		return nil
 	}
 	if len(words)%2 != 0 {
-		return nil, p.fail(at, "", "%s=%q has no number for each name", name, s)
+		panic(p.fail(at, "", "%s=%q has no number for each name", name, s))
 	}
 	out := map[string]int64{}
-	for i := 0; i < len(words); i += 2 {
-		if out[words[i]], err = strconv.ParseInt(words[i+1], 10, 64); err != nil {
-			return nil, p.fail(at, "", "%s=%q: %q is no number", name, s, words[i+1])
+	for pair := range slices.Chunk(words, 2) {
+		var err error
+		if out[pair[0]], err = strconv.ParseInt(pair[1], 10, 64); err != nil {
+			panic(p.fail(at, "", "%s=%q: %q is no number", name, s, pair[1]))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // numbered reads name=number if it is there.
-func (p *parser) numbered(name string) (int64, error) {
-	if ok, err := p.accept(name); !ok || err != nil {
-		return 0, err
+func (p *parser) numbered(name string) int64 {
+	if !p.accept(name) {
+		return 0
 	}
-	if err := p.expect("="); err != nil {
-		return 0, err
-	}
+	p.expect("=")
 	return p.size64("a number")
 }
 
 // quoted reads name="text" if it is there.
-func (p *parser) quoted(name string) (string, error) {
-	if ok, err := p.accept(name); !ok || err != nil {
-		return "", err
+func (p *parser) quoted(name string) string {
+	if !p.accept(name) {
+		return ""
 	}
-	if err := p.expect("="); err != nil {
-		return "", err
-	}
-	t, err := p.take(text, "a string")
-	if err != nil {
-		return "", err
-	}
+	p.expect("=")
+	t := p.take(text, "a string")
 	s, err := strconv.Unquote(t.s)
 	if err != nil || s == "" {
-		return "", p.fail(t, "", "%s is not a string, or empty", t)
+		panic(p.fail(t, "", "%s is not a string, or empty", t))
 	}
-	return s, nil
+	return s
 }

@@ -8,129 +8,88 @@ import (
 )
 
 // body reads { ... }.
-func (p *parser) body() (ir.Stmt, error) {
-	done, err := p.deeper()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if err := p.expect("{"); err != nil {
-		return nil, err
-	}
-	s, err := p.statements()
-	if err != nil {
-		return nil, err
-	}
-	return s, p.expect("}")
+func (p *parser) body() ir.Stmt {
+	defer p.deeper()()
+	p.expect("{")
+	s := p.statements()
+	p.expect("}")
+	return s
 }
 
 // statements reads up to "}". An alloc contains all later statements.
-func (p *parser) statements() (ir.Stmt, error) {
+func (p *parser) statements() ir.Stmt {
 	var out []ir.Stmt
 	var allocs []ir.Buffer
 	var starts []int
 	for !p.is("}") {
-		if p.is("alloc") {
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-			b, err := p.declaration()
-			if err != nil {
-				return nil, err
-			}
-			if b.Role, err = p.role(); err != nil {
-				return nil, err
-			}
-			p.bufs[b.Name] = b
-			allocs, starts = append(allocs, b), append(starts, len(out))
-			if len(allocs) > maxNesting {
-				return nil, p.fail(p.tok, "", "more than %d allocs in one block", maxNesting)
-			}
+		if !p.accept("alloc") {
+			out = append(out, p.statement())
 			continue
 		}
-		s, err := p.statement()
-		if err != nil {
-			return nil, err
+		b := p.declaration()
+		b.Role = p.role()
+		p.bufs[b.Name] = b
+		allocs, starts = append(allocs, b), append(starts, len(out))
+		if len(allocs) > maxNesting {
+			panic(p.fail(p.tok, "", "more than %d allocs in one block", maxNesting))
 		}
-		out = append(out, s)
 	}
 	for i := len(allocs) - 1; i >= 0; i-- {
 		delete(p.bufs, allocs[i].Name)
 		out = append(out[:starts[i]:starts[i]], &ir.Alloc{Buf: allocs[i], Body: ir.Seq(out[starts[i]:]...)})
 	}
-	return ir.Seq(out...), nil
+	return ir.Seq(out...)
 }
 
-func (p *parser) statement() (ir.Stmt, error) {
-	at := p.tok
+func (p *parser) statement() ir.Stmt {
 	switch {
-	case at.kind == comment:
-		return &ir.Comment{Text: at.s}, p.advance()
-	case at.kind == local:
+	case p.tok.kind == comment:
+		return &ir.Comment{Text: p.take(comment, "").s}
+	case p.tok.kind == local:
 		return p.store()
 	case p.is("{"):
 		return p.body()
-	case p.is("for"):
+	case p.accept("for"):
 		return p.loop()
-	case p.is("if"):
+	case p.accept("if"):
 		return p.branch()
-	case p.is("call"):
+	case p.accept("call"):
 		return p.instruction()
 	}
-	return nil, p.unexpected("a statement (for, if, alloc, call, %x[...] = ..., a comment) or \"}\"")
+	panic(p.unexpected("a statement (for, if, alloc, call, %x[...] = ..., a comment) or \"}\""))
 }
 
-func (p *parser) loop() (ir.Stmt, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
+func (p *parser) loop() ir.Stmt {
+	v := p.fresh("a loop variable, such as %i,")
+	p.expect("in")
+	if at := p.tok; at.kind != number || strings.Trim(at.s, "0") != "" {
+		panic(p.fail(at, "loops start at 0: for %i in 0:8", "%s where 0 should be", at))
 	}
-	v, err := p.fresh("a loop variable, such as %i,")
-	if err != nil {
-		return nil, err
-	}
-	if err := p.expect("in"); err != nil {
-		return nil, err
-	}
-	at := p.tok
-	if n, err := p.size64("0"); err != nil || n != 0 {
-		return nil, p.fail(at, "loops start at 0: for %i in 0:8", "%s where 0 should be", at)
-	}
-	if err := p.expect(":"); err != nil {
-		return nil, err
-	}
-	n, err := p.size64("an extent")
-	if err != nil {
-		return nil, err
-	}
-	l := &ir.For{Var: v.s, Extent: int(n)}
+	p.advance()
+	p.expect(":")
+	l := &ir.For{Var: v.s, Extent: int(p.size64("an extent"))}
 	for k := ir.Parallel; k <= ir.Unroll; k++ {
-		if ok, err := p.accept(k.String()); err != nil {
-			return nil, err
-		} else if ok {
+		if p.accept(k.String()) {
 			l.Kind = k
 			break
 		}
 	}
-	if l.Axis, err = p.axis(); err != nil {
-		return nil, err
-	}
+	l.Axis = p.axis()
 	if !p.is("{") {
-		return nil, p.unexpected("\"{\", or parallel, vectorize, unroll or axis=,")
+		panic(p.unexpected("\"{\", or parallel, vectorize, unroll or axis=,"))
 	}
 	p.vars[v.s] = true
-	l.Body, err = p.body()
+	l.Body = p.body()
 	delete(p.vars, v.s)
-	return l, err
+	return l
 }
 
 // axis reads axis=word, if it is there.
-func (p *parser) axis() (ir.Axis, error) {
-	if ok, err := p.accept("axis"); !ok || err != nil {
-		return ir.NoAxis, err
+func (p *parser) axis() ir.Axis {
+	if !p.accept("axis") {
+		return ir.NoAxis
 	}
-	if err := p.expect("="); err != nil {
-		return ir.NoAxis, err
-	}
+	p.expect("=")
 	at := p.tok
 	a, err := ir.ParseAxis(at.s)
 	if err != nil || a == ir.NoAxis {
@@ -138,122 +97,89 @@ func (p *parser) axis() (ir.Axis, error) {
 		for a := ir.Batch; a <= ir.Copy; a++ {
 			all = append(all, a.String())
 		}
-		return ir.NoAxis, p.fail(at, "axes: "+strings.Join(all, ", "), "%s is not an axis", at)
+		panic(p.fail(at, "axes: "+strings.Join(all, ", "), "%s is not an axis", at))
 	}
-	return a, p.advance()
+	p.advance()
+	return a
 }
 
 // role reads role=sum, if it is there.
-func (p *parser) role() (ir.Role, error) {
-	if ok, err := p.accept("role"); !ok || err != nil {
-		return ir.NoRole, err
+func (p *parser) role() ir.Role {
+	if !p.accept("role") {
+		return ir.NoRole
 	}
-	if err := p.expect("="); err != nil {
-		return ir.NoRole, err
-	}
+	p.expect("=")
 	at := p.tok
 	r, err := ir.ParseRole(at.s)
 	if err != nil {
-		return ir.NoRole, p.fail(at, "roles: pad, table, sum, window, value, position, mean", "%s is not a role", at)
+		panic(p.fail(at, "roles: pad, table, sum, window, value, position, mean", "%s is not a role", at))
 	}
-	return r, p.advance()
+	p.advance()
+	return r
 }
 
-func (p *parser) branch() (ir.Stmt, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+func (p *parser) branch() ir.Stmt {
 	at := p.tok
-	cond, err := p.expression()
-	if err != nil {
-		return nil, err
+	s := &ir.If{Cond: p.expression()}
+	if t := s.Cond.Type(); t != ir.Bool {
+		panic(p.fail(at, "compare it, e.g. with != 0", "a condition is bool, and this is %s", t))
 	}
-	if cond.Type() != ir.Bool {
-		return nil, p.fail(at, "compare it, e.g. with != 0", "a condition is bool, and this is %s", cond.Type())
+	s.Then = p.body()
+	if p.accept("else") {
+		s.Else = p.body()
 	}
-	s := &ir.If{Cond: cond}
-	if s.Then, err = p.body(); err != nil {
-		return nil, err
-	}
-	ok, err := p.accept("else")
-	if ok && err == nil {
-		s.Else, err = p.body()
-	}
-	return s, err
+	return s
 }
 
 // target reads %x or %x[i, j] where a buffer is meant.
-func (p *parser) target() (ir.Buffer, []ir.Expr, error) {
-	at, err := p.take(local, "a buffer, such as %x,")
-	if err != nil {
-		return ir.Buffer{}, nil, err
-	}
+func (p *parser) target() (ir.Buffer, []ir.Expr) {
+	at := p.take(local, "a buffer, such as %x,")
 	b, ok := p.bufs[at.s]
 	if !ok {
-		return b, nil, p.unknown(at)
+		panic(p.unknown(at))
 	}
 	p.size = 0
-	idx, err := p.indices(at, b)
-	return b, idx, err
+	return b, p.indices(at, b)
 }
 
-func (p *parser) store() (ir.Stmt, error) {
-	b, idx, err := p.target()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) store() ir.Stmt {
+	b, idx := p.target()
 	s := &ir.Store{Buf: b.Name, Idx: idx}
 	at := p.tok
 	op := at.s
 	if (p.is("min") || p.is("max")) && p.off < len(p.src) && p.src[p.off] == '=' {
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		if p.is("=") {
+		if p.advance(); p.is("=") {
 			op += "="
 		}
 	}
 	for op != s.Op.String() {
 		if s.Op++; s.Op > ir.MaxTo {
-			return nil, p.fail(at, "", "%s where =, +=, |=, min= or max= should be", at)
+			panic(p.fail(at, "", "%s where =, +=, |=, min= or max= should be", at))
 		}
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	at = p.tok
-	if s.Val, err = p.expression(); err != nil {
-		return nil, err
-	}
+	s.Val = p.expression()
 	if t := s.Val.Type(); t != b.Type {
-		return nil, p.fail(at, fmt.Sprintf("use cast<%s>(...)", b.Type), "the value is %s, but %s", t, ir.BufferString(b))
+		panic(p.fail(at, fmt.Sprintf("use cast<%s>(...)", b.Type), "the value is %s, but %s", t, ir.BufferString(b)))
 	}
-	return s, nil
+	return s
 }
 
-func (p *parser) instruction() (ir.Stmt, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	at, err := p.take(global, "the name of an instruction, such as @f,")
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) instruction() ir.Stmt {
+	at := p.take(global, "the name of an instruction, such as @f,")
 	c := &ir.Call{Fn: p.funcs[at.s]}
 	if c.Fn == nil {
-		return nil, p.fail(at, "an instruction is defined before it is called", "there is no %s", at)
+		panic(p.fail(at, "an instruction is defined before it is called", "there is no %s", at))
 	}
 	p.called[c.Fn] = true
-	if err := p.expect("("); err != nil {
-		return nil, err
-	}
-	err = p.list(")", func() error {
-		b, idx, err := p.target()
+	p.expect("(")
+	p.list(")", func() {
+		b, idx := p.target()
 		c.Args = append(c.Args, ir.Window{Buf: b.Name, Idx: idx})
-		return err
 	})
-	if err == nil && len(c.Args) != len(c.Fn.Params) {
-		err = p.fail(at, "", "%s takes %s, not %d", at, plural(len(c.Fn.Params), "operand"), len(c.Args))
+	if len(c.Args) != len(c.Fn.Params) {
+		panic(p.fail(at, "", "%s takes %s, not %d", at, plural(len(c.Fn.Params), "operand"), len(c.Args)))
 	}
-	return c, err
+	return c
 }

@@ -1,10 +1,12 @@
 package driver
 
 import (
+	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"text/template"
 
 	"ripc/codegen/llvm/rows"
 	"ripc/internal/abi"
@@ -54,38 +56,25 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 	return []byte(w.String()), base, nil
 }
 
-// cpuX86 has cpuid's registers as words of 64 bits, zero where the CPU has no such leaf, and xcr0.
-func cpuX86() string {
-	return cpuid("l0", "0", "0") + `  %l0.max = extractvalue { i32, i32, i32, i32 } %l0, 0
-` + cpuid("l1", "1", "0") + cpuid("l7", "7", "0") + cpuid("l71", "7", "1") + cpuid("x0", "2147483648", "0") +
-		cpuid("x1", "2147483649", "0") + `
-  %l1.there = icmp uge i32 %l0.max, 1
-  %l7.there = icmp uge i32 %l0.max, 7
-  %l7.eax = extractvalue { i32, i32, i32, i32 } %l7, 0
-  %l71.more = icmp uge i32 %l7.eax, 1
-  %l71.there = and i1 %l7.there, %l71.more
-  %x0.max = extractvalue { i32, i32, i32, i32 } %x0, 0
-  %x1.there = icmp uge i32 %x0.max, 2147483649
-` + register("l1", "ecx", 2) + register("l1", "edx", 3) + register("l7", "ebx", 1) + register("l7", "ecx", 2) +
-		register("l7", "edx", 3) + register("l71", "eax", 0) + register("x1", "ecx", 2) + `
-  %osxsave = and i64 %l1.ecx, 134217728
-  %saves = icmp ne i64 %osxsave, 0
-  br i1 %saves, label %ask, label %needs
+//go:embed cpu.ll
+var cpuText string
 
-ask:
-  %xgetbv = call { i32, i32 } asm sideeffect "xgetbv", "={ax},={dx},{cx}"(i32 0)
-  %xgetbv.low = extractvalue { i32, i32 } %xgetbv, 0
-  %xcr0.saved = zext i32 %xgetbv.low to i64
-  br label %needs
-
-needs:
-  %xcr0 = phi i64 [ 0, %entry ], [ %xcr0.saved, %ask ]
-`
+// cpuBody is the body of NAME_cpu_ok by one of the templates of cpu.ll.
+func cpuBody(name string, c calls) string {
+	t := template.Must(template.New("").Funcs(template.FuncMap{"cpuid": cpuid, "register": register}).Parse(cpuText))
+	var b strings.Builder
+	if err := t.ExecuteTemplate(&b, name, c); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return b.String()
 }
 
+// cpuX86 has cpuid's registers as words of 64 bits, zero where the CPU has no such leaf, and xcr0.
+func cpuX86() string { return cpuBody("x86", calls{}) }
+
 // cpuid asks for a leaf.
-func cpuid(name, leaf, sub string) string {
-	return fmt.Sprintf("  %%%s = call { i32, i32, i32, i32 } asm sideeffect \"cpuid\", \"={ax},={bx},={cx},={dx},{ax},{cx}\"(i32 %s, i32 %s)\n", name, leaf, sub)
+func cpuid(name string, leaf, sub int) string {
+	return fmt.Sprintf("  %%%s = call { i32, i32, i32, i32 } asm sideeffect \"cpuid\", \"={ax},={bx},={cx},={dx},{ax},{cx}\"(i32 %d, i32 %d)\n", name, leaf, sub)
 }
 
 // register is a word of a leaf.
@@ -118,72 +107,33 @@ func bitsX86() map[string][]bit {
 }
 
 // calls are the system calls of an architecture, in inline assembly: open, read and close.
-type calls struct{ open, read, close string }
+type calls struct {
+	Open, Read, Close string
+	Word              string // type of a word
+	Unknown           int    // result
+}
 
 func callsARM64() calls {
 	return calls{
-		open:  `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},{x3},~{memory}"(i64 56, i64 -100, ptr @auxv, i64 524288, i64 0)`,
-		read:  `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 63, i64 %file, ptr %vector, i64 1024)`,
-		close: `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},~{memory}"(i64 57, i64 %file)`,
+		Open:  `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},{x3},~{memory}"(i64 56, i64 -100, ptr @auxv, i64 524288, i64 0)`,
+		Read:  `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 63, i64 %file, ptr %vector, i64 1024)`,
+		Close: `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},~{memory}"(i64 57, i64 %file)`,
 	}
 }
 
 func callsARM() calls {
 	return calls{
-		open:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 5, ptr @auxv, i32 524288, i32 0)`,
-		read:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 3, i32 %file, ptr %vector, i32 1024)`,
-		close: `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},~{memory}"(i32 6, i32 %file)`,
+		Open:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 5, ptr @auxv, i32 524288, i32 0)`,
+		Read:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 3, i32 %file, ptr %vector, i32 1024)`,
+		Close: `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},~{memory}"(i32 6, i32 %file)`,
 	}
 }
 
 // auxiliary reads the auxiliary vector, pairs of a key and a value up to key 0, and returns the
 // values hwcap (16) and hwcap2 (26).
 func auxiliary(word string, c calls) string {
-	return strings.NewReplacer("WORD", word, "OPEN", c.open, "READ", c.read, "CLOSE", c.close, "UNKNOWN",
-		fmt.Sprint(abi.CPUUnknown)).Replace(`  %vector = alloca [1024 x i8], align 16
-  %file = OPEN
-  %opened = icmp sge WORD %file, 0
-  br i1 %opened, label %read, label %unknown
-
-read:
-  %got = READ
-  %closed = CLOSE
-  %end = getelementptr i8, ptr %vector, WORD %got
-  %some = icmp sgt WORD %got, 0
-  br i1 %some, label %pair, label %unknown
-
-pair:
-  %at = phi ptr [ %vector, %read ], [ %next, %more ]
-  %hw = phi WORD [ 0, %read ], [ %hw.now, %more ]
-  %hw2 = phi WORD [ 0, %read ], [ %hw2.now, %more ]
-  %tag = load WORD, ptr %at
-  %value.at = getelementptr WORD, ptr %at, i32 1
-  %value = load WORD, ptr %value.at
-  %next = getelementptr WORD, ptr %at, i32 2
-  %is.hw = icmp eq WORD %tag, 16
-  %is.hw2 = icmp eq WORD %tag, 26
-  %hw.now = select i1 %is.hw, WORD %value, WORD %hw
-  %hw2.now = select i1 %is.hw2, WORD %value, WORD %hw2
-  %last = icmp eq WORD %tag, 0
-  br i1 %last, label %found, label %more
-
-more:
-  %inside = icmp ult ptr %next, %end
-  br i1 %inside, label %pair, label %found
-
-found:
-  %none = icmp eq WORD %hw.now, 0
-  br i1 %none, label %unknown, label %needs
-
-unknown:
-  ret i32 UNKNOWN
-
-needs:
-  %hwcap.wide = zext WORD %hw.now to i128 ; whatever WORD is, there are 64 bits in the end
-  %hwcap2.wide = zext WORD %hw2.now to i128
-  %hwcap = trunc i128 %hwcap.wide to i64
-  %hwcap2 = trunc i128 %hwcap2.wide to i64
-`)
+	c.Word, c.Unknown = word, abi.CPUUnknown
+	return cpuBody("linux", c)
 }
 
 // bitsARM64 has Linux's names of the features of 64-bit Arm CPUs (asm/hwcap.h).

@@ -24,9 +24,12 @@
 package driver
 
 import (
+	"bytes"
+	_ "embed"
 	"fmt"
 	"math"
 	"strings"
+	"text/template"
 
 	"ripc/codegen/llvm/rows"
 	"ripc/internal/abi"
@@ -46,114 +49,142 @@ type DriverInfo struct {
 	Scratch  int64             // bytes of each thread
 }
 
-// driver is the text in progress, and its inputs.
+// driver is the input of the template.
 type driver struct {
-	strings.Builder
-	p       *ir.Program
-	index   ir.Index // of p
-	d       DriverInfo
-	t       targets.Target
-	arch    arch
-	arena   int64 // bytes, a multiple of 64
-	scratch int64 // bytes of one thread, a multiple of 64
-	inputs  map[string]int
-	outputs map[string]int
+	DriverInfo
+	Arch                             arch
+	Row                              rows.Row
+	Passed                           int  // offset in ripc_sync
+	BadThreads, BadBuffer, BadStages int  // results
+	Narrow                           bool // addresses have 32 bits
+	Workspace                        bool // it is used
+	Arrays                           []array
+	Checks                           []string // of pointers, but the first one
+	Kernels                          []kernel
+	Stages                           []stage
 }
+
+// array is an argument of run with N pointers to buffers.
+type array struct {
+	Name string
+	N    int
+}
+
+// kernel is a function to be declared.
+type kernel struct {
+	Symbol string
+	Args   []string
+}
+
+// stage is a call of a kernel.
+type stage struct {
+	Name, Kernel string
+	Next         int // number of the stage behind it
+	Places       []place
+	Args         []string
+}
+
+// place is the address of a buffer.
+type place struct {
+	Pointer, Base string
+	Offset        int64
+}
+
+//go:embed driver.ll
+var driverText string
 
 // Driver emits the driver of p. It fails if the Program refers to something that it or d does not
 // have.
-func Driver(p *ir.Program, d DriverInfo, t targets.Target) ([]byte, error) {
+func Driver(p *ir.Program, info DriverInfo, t targets.Target) ([]byte, error) {
 	a, ok := archs(t.Arch)
 	if !ok {
-		return nil, fmt.Errorf("driver of %s: no driver for architecture %q", d.Name, t.Arch)
+		return nil, fmt.Errorf("driver of %s: no driver for architecture %q", info.Name, t.Arch)
 	}
-	w := &driver{p: p, index: p.Index(), d: d, t: t, arch: a, arena: abi.RoundUp(d.Arena),
-		scratch: abi.RoundUp(d.Scratch), inputs: map[string]int{}, outputs: map[string]int{}}
-	for _, b := range p.Buffers {
-		switch b.Kind {
-		case ir.InputBuf:
-			w.inputs[b.Name] = len(w.inputs)
-		case ir.OutputBuf:
-			w.outputs[b.Name] = len(w.outputs)
-		}
-	}
-	if t.PointerBits() == 32 && w.arena+w.scratch > math.MaxInt32 {
+	info.Arena, info.Scratch = abi.RoundUp(info.Arena), abi.RoundUp(info.Scratch)
+	size := info.Arena + info.Scratch
+	d := &driver{DriverInfo: info, Arch: a, Passed: abi.Passed, BadThreads: abi.BadThreads, BadBuffer: abi.BadBuffer,
+		BadStages: abi.BadStages, Narrow: t.PointerBits() == 32, Workspace: size > 0}
+	if d.Narrow && size > math.MaxInt32 {
 		return nil, fmt.Errorf("driver of %s: a workspace of %d bytes does not fit the address space of target %s", d.Name,
-			w.arena+w.scratch, t.Name)
+			size, t.Name)
 	}
-	row, _ := rows.Of(t)
-	w.line("target triple = %q", row.Triple)
-	if err := w.declarations(); err != nil {
-		return nil, err
-	}
-	w.entries()
-	w.setup()
-	if err := w.stages(); err != nil {
-		return nil, err
-	}
-	w.barrier()
-	w.line("\nattributes #0 = { nounwind \"no-builtins\" \"target-cpu\"=%q \"target-features\"=%q }", row.CPU, row.Attrs)
-	return []byte(w.String()), nil
-}
-
-func (w *driver) line(format string, args ...any) {
-	fmt.Fprintf(w, format, args...)
-	w.WriteByte('\n')
-}
-
-// declarations declares symbols that other objects define.
-func (w *driver) declarations() error {
-	if w.d.Describe != "" {
-		w.line("@%s = external hidden global i8", w.d.Describe)
-	}
-	if w.d.Weights != "" {
-		w.line("@%s = external hidden global i8, align 64", w.d.Weights)
-	}
-	seen := map[string]bool{}
-	for _, s := range w.p.Stages {
-		symbol, ok := w.d.Kernels[s.Func]
+	d.Row, _ = rows.Of(t)
+	places := d.arrays(p)
+	declared, index := map[string]bool{}, p.Index()
+	for i, s := range p.Stages {
+		symbol, ok := d.DriverInfo.Kernels[s.Func]
 		if !ok {
-			return fmt.Errorf("driver of %s: stage %q: no kernel for @%s", w.d.Name, s.Name, s.Func)
+			return nil, fmt.Errorf("driver of %s: stage %q: no kernel for @%s", d.Name, s.Name, s.Func)
 		}
-		if !seen[symbol] {
-			seen[symbol] = true
-			w.line("declare hidden void @%s(%sptr, i32, i32)", symbol, strings.Repeat("ptr, ", len(s.Args)))
+		if !declared[symbol] {
+			declared[symbol] = true
+			d.Kernels = append(d.Kernels, kernel{symbol, s.Args})
 		}
+		st := stage{Name: strings.Map(printable, s.Name), Kernel: symbol, Next: i + 1}
+		for j, name := range s.Args {
+			if ptr := places[name]; ptr != "" {
+				st.Args = append(st.Args, ptr)
+				continue
+			}
+			at, err := d.place(index.Buffer(name), name)
+			if err != nil {
+				return nil, fmt.Errorf("driver of %s: stage %q: %w", d.Name, s.Name, err)
+			}
+			at.Pointer = fmt.Sprintf("%%arg.%d.%d", i, j)
+			st.Places, st.Args = append(st.Places, at), append(st.Args, at.Pointer)
+		}
+		d.Stages = append(d.Stages, st)
 	}
-	w.WriteString(w.arch.declare)
-	return nil
+	var out bytes.Buffer
+	err := template.Must(template.New("driver.ll").Parse(driverText)).Execute(&out, d)
+	return out.Bytes(), err
 }
 
-// entries writes the functions that the outside calls.
-func (w *driver) entries() {
-	n := w.d.Name
-	sizeType, result := "i64", "  ret i64 %size\n"
-	if w.t.PointerBits() == 32 {
-		sizeType, result = "i32", "  %low = trunc i64 %size to i32\n  ret i32 %low\n"
+// arrays lists the arrays of pointers and the checks of these, and returns the pointers by buffer.
+func (d *driver) arrays(p *ir.Program) map[string]string {
+	places := map[string]string{}
+	d.Checks = []string{"ws.aligned"}
+	if d.Workspace {
+		d.Checks = append(d.Checks, "ws.given")
 	}
-	w.line(`
-define i32 @%[1]s_run(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync) #0 {
-  %%r = call i32 @run(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync, i32 0, i32 %[2]d)
-  ret i32 %%r
+	for kind, name := range []string{ir.InputBuf: "in", ir.OutputBuf: "out"} {
+		n := 0
+		for _, b := range p.Buffers {
+			if b.Kind == ir.BufKind(kind) {
+				pointer := fmt.Sprintf("%s.%d", name, n)
+				places[b.Name] = "%" + pointer
+				d.Checks = append(d.Checks, pointer+".aligned", pointer+".given")
+				n++
+			}
+		}
+		d.Arrays = append(d.Arrays, array{name, n})
+	}
+	return places
 }
 
-define i32 @%[1]s_run_stages(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync, i32 %%first, i32 %%last) #0 {
-  %%r = call i32 @run(ptr %%in, ptr %%out, ptr %%ws, i32 %%tid, i32 %%n, ptr %%sync, i32 %%first, i32 %%last)
-  ret i32 %%r
+// place gives the address of b, called name, in the workspace or in the weights.
+func (d *driver) place(b *ir.ProgBuf, name string) (place, error) {
+	if b == nil {
+		return place{}, fmt.Errorf("there is no buffer %%%s", name)
+	}
+	if b.Kind == ir.ArenaBuf {
+		if b.Offset < 0 || b.Offset+int64(b.Bytes()) > d.Arena {
+			return place{}, fmt.Errorf("%%%s is outside the arena of %d bytes", name, d.Arena)
+		}
+		return place{Base: "%ws", Offset: b.Offset}, nil
+	}
+	off, ok := d.Offsets[name]
+	if !ok || d.Weights == "" {
+		return place{}, fmt.Errorf("constant %%%s has no place in the weights", name)
+	}
+	return place{Base: "@" + d.Weights, Offset: off}, nil
 }
 
-define %[5]s @%[1]s_workspace_size(i32 %%n) #0 {
-  %%wide = zext i32 %%n to i64
-  %%scratch = mul i64 %%wide, %[3]d
-  %%size = add i64 %%scratch, %[4]d
-%[6]s}`, n, len(w.p.Stages), w.scratch, w.arena, sizeType, result)
-	text := w.d.Describe
-	if text == "" {
-		text = "nothing"
-		w.line("\n@nothing = internal constant [3 x i8] c\"{}\\00\"")
+// printable replaces characters in a stage's name that could end the comment around it, or display
+// misleadingly.
+func printable(r rune) rune {
+	if r < ' ' || r > '~' {
+		return '?'
 	}
-	w.line("\ndefine ptr @%s_describe() #0 {\n  ret ptr @%s\n}", n, text)
-	if w.d.Run != "" {
-		w.line("\n@%s = alias i32 (ptr, ptr, ptr, i32, i32, ptr), ptr @%s_run", w.d.Run, n)
-	}
+	return r
 }

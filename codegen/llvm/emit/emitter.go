@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,19 +62,14 @@ type emitter struct {
 	byLane   []string      // see Module
 
 	bufs        map[string]*buffer
-	vars        map[string]val              // loop variables in scope
-	ranges      arith.Ranges                // and their ranges
-	conditions  []ir.Expr                   // enclosing conditions, true here
-	widenedFrom map[value.Value]value.Value // widened i64 value -> the original
-	bits        map[value.Value]value.Value // popcount of 32-bit lanes -> its operand (see popcountAdd)
-	sums        map[countSum]bool           // popcountAdd's functions
-	masks       map[int]bool                // maskOf's functions, by lanes
-	toBytes     bool                        // the expression is converted to bytes (see laneBits)
-	unpacks     map[int]bool                // boolsFromMask's functions, by lanes
-	udiv64      bool                        // divide64 is called
-	fmas        map[int]bool                // fma's functions, by lanes; 0 for scalars
-	highs       map[highKind]bool           // emitHighProduct's functions
-	parts       map[ir.Expr]val             // values of the statement's shared subexpressions (see evalShared)
+	vars        map[string]val                 // loop variables in scope
+	ranges      arith.Ranges                   // and their ranges
+	conditions  []ir.Expr                      // enclosing conditions, true here
+	widenedFrom map[value.Value]value.Value    // widened i64 value -> the original
+	bits        map[value.Value]value.Value    // popcount of 32-bit lanes -> its operand (see popcountAdd)
+	helpers     map[helper]func() isa.Function // functions that the code calls
+	toBytes     bool                           // the expression is converted to bytes (see laneBits)
+	parts       map[ir.Expr]val                // values of the statement's shared subexpressions (see evalShared)
 	// Addresses of windows and elements (see window).
 	origins map[origin]value.Value
 	// The vectorized loop being emitted: its variable and extent; "" and 0 outside of one.
@@ -95,9 +91,8 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 		flushedAllocs: (*codegen.Floats)(nil).Flushed(f), compared: comparedAllocs(f), hidden: map[hidden]value.Value{},
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
-		widenedFrom: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{}, sums: map[countSum]bool{},
-		masks: map[int]bool{}, unpacks: map[int]bool{}, fmas: map[int]bool{}, highs: map[highKind]bool{},
-		origins: map[origin]value.Value{},
+		widenedFrom: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{},
+		helpers: map[helper]func() isa.Function{}, origins: map[origin]value.Value{},
 	}
 	row, _ := rows.Of(t)
 	e.m.TargetTriple = row.Triple
@@ -224,24 +219,34 @@ func (e *emitter) print() []byte {
 	for _, f := range e.instrs {
 		functions = append(functions, f.function)
 	}
-	for _, sums := range slices.SortedFunc(maps.Keys(e.sums), countSum.compare) {
-		functions = append(functions, sums.function(e.target))
-	}
-	for _, lanes := range slices.Sorted(maps.Keys(e.masks)) {
-		functions = append(functions, maskText(e.target.Arch, lanes))
-	}
-	for _, lanes := range slices.Sorted(maps.Keys(e.unpacks)) {
-		functions = append(functions, boolsText(lanes))
-	}
-	for _, lanes := range slices.Sorted(maps.Keys(e.fmas)) {
-		functions = append(functions, isa.Function{Text: fusedText(lanes)})
-	}
-	for _, kind := range slices.SortedFunc(maps.Keys(e.highs),
-		func(a, b highKind) int { return strings.Compare(a.name(), b.name()) }) {
-		functions = append(functions, kind.function(e.target.Arch))
-	}
-	if e.udiv64 {
-		functions = append(functions, isa.Function{Text: divide64})
+	for _, h := range slices.SortedFunc(maps.Keys(e.helpers), helper.compare) {
+		functions = append(functions, e.helpers[h]())
 	}
 	return []byte(strings.TrimSpace(e.m.String()) + "\n" + e.join(functions))
+}
+
+// helper identifies a function that the code calls. The fields give the order of the functions.
+type helper struct {
+	kind        helperKind
+	lanes, bits int
+	name        string
+}
+
+type helperKind int
+
+const (
+	countHelper  helperKind = iota // of popcountAdd
+	maskHelper                     // of maskOf
+	boolsHelper                    // of boolsFromMask
+	fmaHelper                      // of fma
+	highHelper                     // of emitHighProduct
+	divideHelper                   // divide64
+)
+
+// require notes that the code calls h, which function makes.
+func (e *emitter) require(h helper, function func() isa.Function) { e.helpers[h] = function }
+
+func (h helper) compare(o helper) int {
+	return cmp.Or(cmp.Compare(h.kind, o.kind), cmp.Compare(h.lanes, o.lanes), cmp.Compare(h.bits, o.bits),
+		cmp.Compare(h.name, o.name))
 }

@@ -1,10 +1,13 @@
 package emit
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
+
+	"ripc/codegen/llvm/isa"
 )
 
 // fma emits a*b + c, rounded once; all three are wide or none is. Without such an instruction LLVM
@@ -25,7 +28,7 @@ func (e *emitter) fma(a, b, c val) val {
 	if a.wide {
 		lanes = e.lanes
 	}
-	e.fmas[lanes] = true
+	e.require(helper{kind: fmaHelper, lanes: lanes}, func() isa.Function { return isa.Function{Text: fusedText(lanes)} })
 	t := a.v.Type()
 	f := llir.NewFunc(fusedName(lanes), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
 	out.v = e.b().NewCall(f, a.v, b.v, c.v)
@@ -38,6 +41,11 @@ func fusedName(lanes int) string {
 	}
 	return fmt.Sprintf("ripc_fma_x%d", lanes)
 }
+
+// fma is the text of the function behind emitter.fma, with placeholders in capitals.
+//
+//go:embed fma.ll
+var fma string
 
 // fusedText is the function behind fma, on scalars if lanes is 0. In double the product p is exact,
 // and the sum s is rounded to 53 bits. Rounding s again to 24 is wrong only if s lies half way
@@ -58,31 +66,5 @@ func fusedText(lanes int) string {
 	}
 	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", fusedName(lanes),
 		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"))
-	return r.Replace(`define internal FLOAT @NAME(FLOAT %a, FLOAT %b, FLOAT %c) alwaysinline nounwind {
-  %x = fpext FLOAT %a to DOUBLE
-  %y = fpext FLOAT %b to DOUBLE
-  %z = fpext FLOAT %c to DOUBLE
-  %p = fmul DOUBLE %x, %y
-  %s = fadd DOUBLE %p, %z
-  %t = fsub DOUBLE %s, %p
-  %back = fsub DOUBLE %s, %t
-  %ep = fsub DOUBLE %p, %back
-  %ez = fsub DOUBLE %z, %t
-  %e = fadd DOUBLE %ep, %ez
-  %inexact = fcmp one DOUBLE %e, ZERO
-  %u = bitcast DOUBLE %s to INT
-  %v = bitcast DOUBLE %e to INT
-  %away = xor INT %u, %v
-  %side = ashr INT %away, LAST
-  %step = or INT %side, ONE
-  %odd = and INT %u, ONE
-  %less = sub INT %odd, ONE
-  %even = and INT %step, %less
-  %by = select BOOL %inexact, INT %even, INT zeroinitializer
-  %o = add INT %u, %by
-  %w = bitcast INT %o to DOUBLE
-  %r = fptrunc DOUBLE %w to FLOAT
-  ret FLOAT %r
-}
-`)
+	return r.Replace(fma)
 }

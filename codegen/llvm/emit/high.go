@@ -91,7 +91,7 @@ func (e *emitter) emitHighProduct(x *ir.Cast) (val, bool) {
 		return val{}, false
 	}
 	kind := highKind{e.lanes, c != nil}
-	e.highs[kind] = true
+	e.require(helper{kind: highHelper, name: kind.name()}, func() isa.Function { return kind.function(e.target.Arch) })
 	vt := e.typeOf(ir.I32, true)
 	f := llir.NewFunc(kind.name(), vt, llir.NewParam("", vt), llir.NewParam("", vt))
 	args := []value.Value{e.splat(e.eval(a)).v, e.splat(e.eval(b)).v}
@@ -120,26 +120,19 @@ func (k highKind) function(arch string) isa.Function {
 	}
 	intrinsic := map[string]string{"aarch64": "llvm.aarch64.neon.sqrdmulh.v4i32", "arm": "llvm.arm.neon.vqrdmulh.v4i32"}[arch]
 	var b strings.Builder
+	p := writer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
 	b.WriteString(head)
-	one := "<4 x i32>"
-	whole := ""
-	for at := 0; at < lanes; at += 4 {
-		fmt.Fprintf(&b, `  %%a%[2]d = shufflevector <%[1]d x i32> %%a, <%[1]d x i32> poison, %[3]s
+	const one = "<4 x i32>"
+	whole := p.joinRegisters(lanes, 4, "i32", "w", func(at int) string {
+		return isa.Shuffle(at, func(i int) int { return min(i, 3) })
+	}, func(at int) string {
+		p(`  %%a%[2]d = shufflevector <%[1]d x i32> %%a, <%[1]d x i32> poison, %[3]s
   %%b%[2]d = shufflevector <%[1]d x i32> %%b, <%[1]d x i32> poison, %[3]s
-  %%p%[2]d = call <4 x i32> @%[4]s(<4 x i32> %%a%[2]d, <4 x i32> %%b%[2]d)
-`, lanes, at, isa.ShuffleRun(at, 4, 4), intrinsic)
-		if at == 0 {
-			whole = "%p0"
-			continue
-		}
-		// Both sides of a shuffle have the same length: the new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%p%[1]d, <4 x i32> poison, %[2]s\n", at,
-			isa.Shuffle(at, func(i int) int { return min(i, 3) }))
-		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, whole,
-			isa.ShuffleRun(0, at+4, at+4))
-		whole = fmt.Sprintf("%%t%d", at)
-	}
-	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, whole)
+  %%p%[2]d = call <4 x i32> @%[4]s(<4 x i32> %%a%[2]d, <4 x i32> %%b%[2]d)`, lanes, at,
+			isa.ShuffleRun(at, 4, 4), intrinsic)
+		return fmt.Sprintf("%%p%d", at)
+	})
+	p("  ret <%d x i32> %s\n}", lanes, whole)
 	return isa.Function{Calls: []isa.Declaration{{Result: one, Name: intrinsic, Params: one + ", " + one}}, Text: b.String()}
 }
 

@@ -126,19 +126,14 @@ func (e *emitter) isSafe(x ir.Expr) bool {
 
 // varies reports whether x can differ between the lanes of the vectorized loop being emitted.
 func (e *emitter) varies(x ir.Expr) bool {
-	if e.lanes == 0 {
-		return false
-	}
-	found := false
-	ir.WalkExpr(x, func(y ir.Expr) bool {
+	return e.lanes > 0 && ir.Contains(x, func(y ir.Expr) bool {
 		switch y := y.(type) {
 		case *ir.Var:
-			found = found || y.Name == e.laneVar
+			return y.Name == e.laneVar
 		case *ir.Load:
 			b := e.bufs[y.Buf]
-			found = found || b != nil && b.copies > 0
+			return b != nil && b.copies > 0
 		}
-		return !found
+		return false
 	})
-	return found
 }

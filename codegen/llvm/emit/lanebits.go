@@ -53,8 +53,9 @@ func (e *emitter) boolsFromMask(v value.Value) value.Value {
 	if !e.target.Has("neon") {
 		return e.b().NewBitCast(v, bools)
 	}
-	e.unpacks[e.lanes] = true
-	return e.b().NewCall(llir.NewFunc(boolsName(e.lanes), bools, llir.NewParam("", v.Type())), v)
+	lanes := e.lanes
+	e.require(helper{kind: boolsHelper, lanes: lanes}, func() isa.Function { return boolsText(lanes) })
+	return e.b().NewCall(llir.NewFunc(boolsName(lanes), bools, llir.NewParam("", v.Type())), v)
 }
 
 func boolsName(lanes int) string { return fmt.Sprintf("ripc_bools_x%d", lanes) }

@@ -119,13 +119,7 @@ func (e *emitter) eachLane(s ir.Stmt) {
 
 // hasLoops reports whether s contains loops, so that copies of it would be large.
 func hasLoops(s ir.Stmt) bool {
-	found := false
-	ir.Walk(s, func(t ir.Stmt) bool {
-		_, isLoop := t.(*ir.For)
-		found = found || isLoop
-		return !found
-	})
-	return found
+	return ir.HasLoop(s, func(*ir.For) bool { return true })
 }
 
 // atLane calls emit with the lane variable bound to k.

@@ -157,20 +157,7 @@ func (e *emitter) update(op ir.StoreOp, x val, at value.Value, align int) {
 	if sum, ok := e.popcountAdd(op, x, at, align); ok {
 		x = sum
 	} else if op != ir.Assign {
-		x = e.binary(combineOp(op), e.read(x.t, x.wide, at, align), x)
+		x = e.binary(op.Operator(), e.read(x.t, x.wide, at, align), x)
 	}
 	e.write(x, at, align)
-}
-
-// combineOp returns the operator of a combining store.
-func combineOp(op ir.StoreOp) ir.BinOp {
-	switch op {
-	case ir.OrTo:
-		return ir.Or
-	case ir.MinTo:
-		return ir.Min
-	case ir.MaxTo:
-		return ir.Max
-	}
-	return ir.Add
 }

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -118,35 +120,9 @@ func (e *emitter) threadShare32(extent int) (lo, hi value.Value) {
 }
 
 // divide64 is the function that divides 64-bit numbers bit by bit.
-const divide64 = `define internal i64 @ripc_udiv64(i64 %n, i64 %d) noinline nounwind {
-entry:
-  br label %bit
-
-bit:
-  %i = phi i32 [ 0, %entry ], [ %i1, %bit ]
-  %left = phi i64 [ %n, %entry ], [ %left1, %bit ]
-  %r = phi i64 [ 0, %entry ], [ %r1, %bit ]
-  %q = phi i64 [ 0, %entry ], [ %q1, %bit ]
-  %carry = icmp slt i64 %r, 0
-  %top = lshr i64 %left, 63
-  %left1 = shl i64 %left, 1
-  %r.2 = shl i64 %r, 1
-  %r.in = or i64 %r.2, %top
-  %fits = icmp uge i64 %r.in, %d
-  %one = or i1 %carry, %fits
-  %r.less = sub i64 %r.in, %d
-  %r1 = select i1 %one, i64 %r.less, i64 %r.in
-  %q.2 = shl i64 %q, 1
-  %q.bit = zext i1 %one to i64
-  %q1 = or i64 %q.2, %q.bit
-  %i1 = add i32 %i, 1
-  %more = icmp ult i32 %i1, 64
-  br i1 %more, label %bit, label %end
-
-end:
-  ret i64 %q1
-}
-`
+//
+//go:embed udiv64.ll
+var divide64 string
 
 // divmod64 is floor division of a 64-bit integer by a constant, or the remainder, without LLVM's
 // library call. For a negative a, floor(a/d) is the complement of complement(a)/d.
@@ -156,7 +132,7 @@ func (e *emitter) divmod64(op ir.BinOp, a, d val) val {
 		sign = e.binary(ir.Shr, a, imm(a.t, 63))
 	}
 	from := e.binary(ir.Xor, a, sign)
-	e.udiv64 = true
+	e.require(helper{kind: divideHelper}, func() isa.Function { return isa.Function{Text: divide64} })
 	f := llir.NewFunc("ripc_udiv64", types.I64, llir.NewParam("", types.I64), llir.NewParam("", types.I64))
 	one := func(k int) val { return val{v: e.b().NewCall(f, e.lane(from, k).v, d.v), t: a.t} }
 	var q val

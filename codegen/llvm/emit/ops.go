@@ -7,6 +7,7 @@ import (
 	"github.com/llir/llvm/ir/enum"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 )
 
 // binary emits op on operands of one type.
@@ -110,7 +111,7 @@ func (e *emitter) divmod(x *ir.Binary) val {
 		}
 	}
 	a := e.eval(x.A)
-	if !ok || a.t == ir.Bool || d.T != a.t || wrap(d.T, d.V) == 0 || d.T != ir.U64 && wrap(d.T, d.V) < 0 {
+	if !ok || a.t == ir.Bool || d.T != a.t || arith.Wrap(d.T, d.V) == 0 || d.T != ir.U64 && arith.Wrap(d.T, d.V) < 0 {
 		e.fail("", "", "%s: the divisor is not a positive constant", ir.ExprString(x))
 	}
 	k := imm(d.T, d.V)

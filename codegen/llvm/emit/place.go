@@ -132,15 +132,7 @@ func (e *emitter) addresses(p place) func(k int) value.Value {
 // isComputed reports whether an index depends on more than loop variables, so that it is not
 // constant even for a single lane.
 func isComputed(a arith.Affine) bool {
-	found := false
-	for _, t := range a.Terms {
-		ir.WalkExpr(t.Atom, func(x ir.Expr) bool {
-			_, load := x.(*ir.Load)
-			found = found || load
-			return !found
-		})
-	}
-	return found
+	return slices.ContainsFunc(a.Terms, func(t arith.Term) bool { return ir.ReadsMemory(t.Atom) })
 }
 
 // alignment returns the provable alignment of p's address, at least that of an element. Buffers are

@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,7 +23,8 @@ func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (
 		return val{}, false
 	}
 	sums := countSum{e.lanes, x.t.Bits()}
-	e.sums[sums] = true
+	h := helper{kind: countHelper, lanes: e.lanes, bits: sums.bits}
+	e.require(h, func() isa.Function { return sums.function(e.target) })
 	vt := e.typeOf(x.t, true)
 	f := llir.NewFunc(sums.name(), vt, llir.NewParam("", vt), llir.NewParam("", e.typeOf(ir.I32, true)))
 	acc := e.read(x.t, true, at, align)
@@ -48,10 +48,6 @@ func (e *emitter) countsBytes(sum ir.Type) bool {
 // countSum is a vector of sums of popcounts: its lanes, and the bits of each.
 type countSum struct{ lanes, bits int }
 
-func (c countSum) compare(o countSum) int {
-	return cmp.Or(cmp.Compare(c.lanes, o.lanes), cmp.Compare(c.bits, o.bits))
-}
-
 // name returns the name of the function that adds counts to c.
 func (c countSum) name() string {
 	if c.bits < 32 {
@@ -64,11 +60,50 @@ func (c countSum) name() string {
 func (c countSum) function(t targets.Target) isa.Function {
 	switch t.Arch {
 	case "arm":
-		return popcountAddArm(c.lanes)
+		return popcountAddArm(c)
 	case "aarch64":
 		return popcountAddArm64(c)
 	}
-	return popcountAddX86(c.lanes, t)
+	return popcountAddX86(c, t)
+}
+
+// writer prints lines of LLVM IR.
+type writer func(format string, args ...any)
+
+// joinRegisters writes code that joins the values of all registers of one lanes each, and returns
+// the name of the whole. value writes the code for the register at a lane, and returns its name.
+// Both sides of a shuffle have the same length: new lanes are stretched first, by the mask stretch.
+// The names of stretched values begin with stretched.
+func (p writer) joinRegisters(lanes, one int, elem, stretched string, stretch func(at int) string,
+	value func(at int) string) (whole string) {
+	for at := 0; at < lanes; at += one {
+		v := value(at)
+		if at == 0 {
+			whole = v
+			continue
+		}
+		p("  %%%[1]s%[2]d = shufflevector <%[3]d x %[4]s> %[5]s, <%[3]d x %[4]s> poison, %[6]s", stretched, at, one,
+			elem, v, stretch(at))
+		p("  %%t%[1]d = shufflevector <%[1]d x %[2]s> %[3]s, <%[1]d x %[2]s> %%%[4]s%[1]d, %[5]s", at, elem, whole,
+			stretched, isa.ShuffleRun(0, at+one, at+one))
+		whole = fmt.Sprintf("%%t%d", at)
+	}
+	return whole
+}
+
+// addFunction is a function that adds to the sums acc of c something of the words x, for registers
+// of one lanes each. sum writes the code for the register at a lane, and returns its name.
+func (c countSum) addFunction(one int, stretched string, calls []isa.Declaration,
+	sum func(p writer, at int) string) isa.Function {
+	var b strings.Builder
+	p := writer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
+	elem := fmt.Sprintf("i%d", c.bits)
+	sums := fmt.Sprintf("<%d x %s>", c.lanes, elem)
+	p("define internal %[1]s @%[2]s(%[1]s %%acc, <%[3]d x i32> %%x) alwaysinline nounwind {", sums, c.name(), c.lanes)
+	whole := p.joinRegisters(c.lanes, one, elem, stretched, func(at int) string { return isa.ShuffleRun(0, one, at) },
+		func(at int) string { return sum(p, at) })
+	p("  ret %s %s\n}", sums, whole)
+	return isa.Function{Calls: calls, Text: b.String()}
 }
 
 // popcountAddArm64 is the function behind popcountAdd for sums of 8 or 16 bits. It counts bytes
@@ -83,13 +118,8 @@ func popcountAddArm64(c countSum) isa.Function {
 		calls = append(calls, isa.Declaration{Result: "<8 x i16>", Name: "llvm.aarch64.neon.uaddlp.v8i16.v16i8",
 			Params: "<16 x i8>"})
 	}
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	sums, one := fmt.Sprintf("<%d x i%d>", c.lanes, c.bits), 128/c.bits
-	register := fmt.Sprintf("<%d x i%d>", one, c.bits)
-	p("define internal %[1]s @%[2]s(%[1]s %%acc, <%[3]d x i32> %%x) alwaysinline nounwind {", sums, c.name(), c.lanes)
-	sum := ""
-	for at := 0; at < c.lanes; at += one {
+	one := 128 / c.bits
+	return c.addFunction(one, "l", calls, func(p writer, at int) string {
 		var counts []string
 		for k := at; k < at+one; k += 4 {
 			p("  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s", c.lanes, k, isa.ShuffleRun(k, 4, 4))
@@ -111,52 +141,29 @@ func popcountAddArm64(c countSum) isa.Function {
 			p("  %%w%d = call <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8> %s)", at, count)
 			count = fmt.Sprintf("%%w%d", at)
 		}
-		p("  %%a%[1]d = shufflevector %[2]s %%acc, %[2]s poison, %[3]s", at, sums, isa.ShuffleRun(at, one, one))
-		p("  %%s%[1]d = add %[2]s %%a%[1]d, %[3]s", at, register, count)
-		if at == 0 {
-			sum = "%s0"
-			continue
-		}
-		// Both sides of a shuffle have the same length: the new lanes are stretched first.
-		p("  %%l%[1]d = shufflevector %[2]s %%s%[1]d, %[2]s poison, %[3]s", at, register, isa.ShuffleRun(0, one, at))
-		p("  %%t%[1]d = shufflevector <%[1]d x i%[2]d> %[3]s, <%[1]d x i%[2]d> %%l%[1]d, %[4]s", at, c.bits, sum,
-			isa.ShuffleRun(0, at+one, at+one))
-		sum = fmt.Sprintf("%%t%d", at)
-	}
-	p("  ret %s %s\n}", sums, sum)
-	return isa.Function{Calls: calls, Text: b.String()}
+		p("  %%a%[1]d = shufflevector <%[2]d x i%[3]d> %%acc, <%[2]d x i%[3]d> poison, %[4]s", at, c.lanes, c.bits,
+			isa.ShuffleRun(at, one, one))
+		p("  %%s%[1]d = add <%[2]d x i%[3]d> %%a%[1]d, %[4]s", at, one, c.bits, count)
+		return fmt.Sprintf("%%s%d", at)
+	})
 }
 
 // popcountAddArm is the function behind popcountAdd: vcnt.8, vpaddl.u8, vpadal.u16 on four lanes at
 // a time.
-func popcountAddArm(lanes int) isa.Function {
-	var b strings.Builder
+func popcountAddArm(c countSum) isa.Function {
 	calls := []isa.Declaration{
 		{Result: "<16 x i8>", Name: "llvm.ctpop.v16i8", Params: "<16 x i8>"},
 		{Result: "<8 x i16>", Name: "llvm.arm.neon.vpaddlu.v8i16.v16i8", Params: "<16 x i8>"},
 		{Result: "<4 x i32>", Name: "llvm.arm.neon.vpadalu.v4i32.v8i16", Params: "<4 x i32>, <8 x i16>"},
 	}
-	fmt.Fprintf(&b, "define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[1]d x i32> %%x) alwaysinline nounwind {\n", lanes)
-	sum := ""
-	for at := 0; at < lanes; at += 4 {
-		fmt.Fprintf(&b, `  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s
+	return c.addFunction(4, "w", calls, func(p writer, at int) string {
+		p(`  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s
   %%a%[2]d = shufflevector <%[1]d x i32> %%acc, <%[1]d x i32> poison, %[3]s
   %%b%[2]d = bitcast <4 x i32> %%x%[2]d to <16 x i8>
   %%c%[2]d = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%b%[2]d)
   %%h%[2]d = call <8 x i16> @llvm.arm.neon.vpaddlu.v8i16.v16i8(<16 x i8> %%c%[2]d)
-  %%s%[2]d = call <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32> %%a%[2]d, <8 x i16> %%h%[2]d)
-`, lanes, at, isa.ShuffleRun(at, 4, 4))
-		if at == 0 {
-			sum = "%s0"
-			continue
-		}
-		// Both sides of a shuffle have the same length: the four new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%w%[1]d = shufflevector <4 x i32> %%s%[1]d, <4 x i32> poison, %[2]s\n", at,
-			isa.ShuffleRun(0, 4, at))
-		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%w%[1]d, %[3]s\n", at, sum,
-			isa.ShuffleRun(0, at+4, at+4))
-		sum = fmt.Sprintf("%%t%d", at)
-	}
-	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, sum)
-	return isa.Function{Calls: calls, Text: b.String()}
+  %%s%[2]d = call <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32> %%a%[2]d, <8 x i16> %%h%[2]d)`, c.lanes, at,
+			isa.ShuffleRun(at, 4, 4))
+		return fmt.Sprintf("%%s%d", at)
+	})
 }

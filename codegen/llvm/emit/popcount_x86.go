@@ -2,7 +2,6 @@ package emit
 
 import (
 	"fmt"
-	"strings"
 
 	"ripc/codegen/llvm/isa"
 	"ripc/targets"
@@ -28,43 +27,29 @@ func x86Widths() []bytesToWords {
 // popcountAddX86 is the function behind popcountAdd, one register at a time. It looks up the bits
 // of each byte in a table (LLVM's expansion: two vpshufb), then sums them by vpmaddubsw, vpmaddwd
 // and vpaddd. LLVM itself would unpack the bytes for vpsadbw: five operations instead of two.
-func popcountAddX86(lanes int, t targets.Target) isa.Function {
+func popcountAddX86(c countSum, t targets.Target) isa.Function {
 	var w bytesToWords
 	for _, x := range x86Widths() {
-		if w.lanes == 0 && t.Has(x.feature) && lanes%x.lanes == 0 {
+		if w.lanes == 0 && t.Has(x.feature) && c.lanes%x.lanes == 0 {
 			w = x
 		}
 	}
 	n := w.lanes
-	var b strings.Builder
 	bytes, halves, words := fmt.Sprintf("<%d x i8>", 4*n), fmt.Sprintf("<%d x i16>", 2*n), fmt.Sprintf("<%d x i32>", n)
 	calls := []isa.Declaration{
 		{Result: bytes, Name: fmt.Sprintf("llvm.ctpop.v%di8", 4*n), Params: bytes},
 		{Result: halves, Name: w.bytes, Params: bytes + ", " + bytes},
 		{Result: words, Name: w.halfword, Params: halves + ", " + halves},
 	}
-	fmt.Fprintf(&b, "define internal <%[1]d x i32> @ripc_popcount_add_x%[1]d(<%[1]d x i32> %%acc, <%[1]d x i32> %%x) alwaysinline nounwind {\n", lanes)
-	sum := ""
-	for at := 0; at < lanes; at += n {
-		fmt.Fprintf(&b, `  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s
+	return c.addFunction(n, "l", calls, func(p writer, at int) string {
+		p(`  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s
   %%a%[2]d = shufflevector <%[1]d x i32> %%acc, <%[1]d x i32> poison, %[3]s
-  %%b%[2]d = bitcast <%[4]d x i32> %%x%[2]d to <%[5]d x i8>
-  %%c%[2]d = call <%[5]d x i8> @llvm.ctpop.v%[5]di8(<%[5]d x i8> %%b%[2]d)
-  %%h%[2]d = call <%[6]d x i16> @%[7]s(<%[5]d x i8> %%c%[2]d, <%[5]d x i8> splat (i8 1))
-  %%w%[2]d = call <%[4]d x i32> @%[8]s(<%[6]d x i16> %%h%[2]d, <%[6]d x i16> splat (i16 1))
-  %%s%[2]d = add <%[4]d x i32> %%a%[2]d, %%w%[2]d
-`, lanes, at, isa.ShuffleRun(at, n, n), n, 4*n, 2*n, w.bytes, w.halfword)
-		if at == 0 {
-			sum = "%s0"
-			continue
-		}
-		// Both sides of a shuffle have the same length: the new lanes are stretched first.
-		fmt.Fprintf(&b, "  %%l%[2]d = shufflevector <%[1]d x i32> %%s%[2]d, <%[1]d x i32> poison, %[3]s\n", n, at,
-			isa.ShuffleRun(0, n, at))
-		fmt.Fprintf(&b, "  %%t%[1]d = shufflevector <%[1]d x i32> %[2]s, <%[1]d x i32> %%l%[1]d, %[3]s\n", at, sum,
-			isa.ShuffleRun(0, at+n, at+n))
-		sum = fmt.Sprintf("%%t%d", at)
-	}
-	fmt.Fprintf(&b, "  ret <%d x i32> %s\n}\n", lanes, sum)
-	return isa.Function{Calls: calls, Text: b.String()}
+  %%b%[2]d = bitcast %[4]s %%x%[2]d to %[5]s
+  %%c%[2]d = call %[5]s @%[9]s(%[5]s %%b%[2]d)
+  %%h%[2]d = call %[6]s @%[7]s(%[5]s %%c%[2]d, %[5]s splat (i8 1))
+  %%w%[2]d = call %[4]s @%[8]s(%[6]s %%h%[2]d, %[6]s splat (i16 1))
+  %%s%[2]d = add %[4]s %%a%[2]d, %%w%[2]d`, c.lanes, at, isa.ShuffleRun(at, n, n), words, bytes, halves, w.bytes,
+			w.halfword, calls[0].Name)
+		return fmt.Sprintf("%%s%d", at)
+	})
 }

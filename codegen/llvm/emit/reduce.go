@@ -208,7 +208,7 @@ func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 	if add, ok := pairwiseAddOf(e.target.Arch); !ok || !e.target.Has("neon") || lanes%add.bytes != 0 || 8*add.bytes%lanes != 0 {
 		return e.b().NewBitCast(bools, word)
 	}
-	e.masks[lanes] = true
+	e.require(helper{kind: maskHelper, lanes: lanes}, func() isa.Function { return maskText(e.target.Arch, lanes) })
 	f := llir.NewFunc(fmt.Sprintf("ripc_mask_x%d", lanes), word, llir.NewParam("", bools.Type()))
 	return e.b().NewCall(f, bools)
 }

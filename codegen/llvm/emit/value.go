@@ -8,6 +8,7 @@ import (
 	"github.com/llir/llvm/ir/value"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 )
 
 // val is the value of an expression: one for all lanes, or, if wide, one per lane.
@@ -26,17 +27,8 @@ type val struct {
 
 // imm returns an integer or bool constant.
 func imm(t ir.Type, v int64) val {
-	v = wrap(t, v)
+	v = arith.Wrap(t, v)
 	return val{v: literal{regType(t), intText(t, v)}, t: t, known: true, k: v}
-}
-
-// wrap reduces v to t's range, as arithmetic of that width does.
-func wrap(t ir.Type, v int64) int64 {
-	shift := 64 - t.Bits()
-	if t.Signed() {
-		return v << shift >> shift
-	}
-	return int64(uint64(v) << shift >> shift)
 }
 
 // typeOf returns the LLVM type of a value of type t, wide or not.

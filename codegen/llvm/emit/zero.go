@@ -92,26 +92,22 @@ func comparedAllocs(f *ir.Func) map[string]bool {
 			return true
 		})
 	}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
+	for s := range ir.Stmts(f.Body) {
 		if s, ok := s.(*ir.Store); ok && (s.Op == ir.MinTo || s.Op == ir.MaxTo) {
 			add(s.Val)
 		}
-		for x := range ir.Exprs(s) {
-			ir.WalkExpr(x, func(x ir.Expr) bool {
-				b, ok := x.(*ir.Binary)
-				switch {
-				case !ok || !b.A.Type().IsFloat():
-				case b.Op.IsCompare():
-					add(b.A)
-					add(b.B)
-				case b.Op == ir.Min || b.Op == ir.Max:
-					add(b.B)
-				}
-				return true
-			})
+	}
+	for x := range ir.Nodes(f.Body) {
+		b, ok := x.(*ir.Binary)
+		switch {
+		case !ok || !b.A.Type().IsFloat():
+		case b.Op.IsCompare():
+			add(b.A)
+			add(b.B)
+		case b.Op == ir.Min || b.Op == ir.Max:
+			add(b.B)
 		}
-		return true
-	})
+	}
 	for _, p := range f.Params {
 		delete(compared, p.Name)
 	}

@@ -48,34 +48,30 @@ func (e *ExportError) Error() string {
 // CheckShared fails unless the shared library lib needs nothing from elsewhere and shows exactly
 // the symbols in exports. The errors are *UndefinedError and *ExportError.
 func CheckShared(lib io.ReaderAt, exports []string) error {
-	f, err := elf.NewFile(lib)
-	if err != nil {
-		return fmt.Errorf("not an ELF file: %w", err)
-	}
-	defer f.Close()
-	symbols, err := f.DynamicSymbols()
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return fmt.Errorf("dynamic symbols: %w", err)
-	}
-	needed, err := f.ImportedLibraries()
-	if err != nil {
-		return fmt.Errorf("needed libraries: %w", err)
-	}
-	return check(symbols, needed, exports)
+	return checkELF(lib, exports, "dynamic symbols", (*elf.File).DynamicSymbols)
 }
 
 // CheckObject is CheckShared for a relocatable object: its global symbols are the visible ones.
 func CheckObject(obj io.ReaderAt, exports []string) error {
-	f, err := elf.NewFile(obj)
+	return checkELF(obj, exports, "symbols", (*elf.File).Symbols)
+}
+
+// checkELF checks a file by the symbols that read returns.
+func checkELF(file io.ReaderAt, exports []string, what string, read func(*elf.File) ([]elf.Symbol, error)) error {
+	f, err := elf.NewFile(file)
 	if err != nil {
 		return fmt.Errorf("not an ELF file: %w", err)
 	}
 	defer f.Close()
-	symbols, err := f.Symbols()
+	symbols, err := read(f)
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return fmt.Errorf("symbols: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
-	return check(symbols, nil, exports)
+	needed, err := f.ImportedLibraries() // none of an object
+	if err != nil {
+		return fmt.Errorf("needed libraries: %w", err)
+	}
+	return check(symbols, needed, exports)
 }
 
 func check(symbols []elf.Symbol, needed, exports []string) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,22 +61,12 @@ func linkerRow(t targets.Target) (rows.Row, error) {
 // It fails with *ToolError (which lists undefined symbols), *ExportError, *SymbolError, or ctx's
 // error.
 func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object, exports []string, soname, out string) error {
-	row, err := linkerRow(tg)
-	if err != nil {
-		return err
-	}
-	if err := CheckExports(exports); err != nil {
-		return err
-	}
-	args := []string{
-		"-shared", "-m", row.Emulation, "-soname", soname, "--version-script=exports",
-		"--no-undefined", "--undefined-version", "--fatal-warnings", "--gc-sections", "--build-id=none",
-		"--hash-style=gnu", "--threads=1", "-z", "noexecstack", "-z", "now", "-z", fmt.Sprint("max-page-size=", row.PageSize),
-	}
-	return t.produce(out, func(dir, tmp string) error {
-		files, err := writeObjects(dir, objs)
-		if err != nil {
-			return err
+	return t.produce(tg, objs, exports, out, func(row rows.Row, files []string, dir, tmp string) error {
+		args := []string{
+			"-shared", "-m", row.Emulation, "-soname", soname, "--version-script=exports",
+			"--no-undefined", "--undefined-version", "--fatal-warnings", "--gc-sections", "--build-id=none",
+			"--hash-style=gnu", "--threads=1", "-z", "noexecstack", "-z", "now",
+			"-z", fmt.Sprint("max-page-size=", row.PageSize),
 		}
 		script := "{ global: " + strings.Join(exports, "; ") + "; local: *; };\n"
 		if err := os.WriteFile(filepath.Join(dir, "exports"), []byte(script), 0o666); err != nil {
@@ -84,12 +75,7 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 		if _, err := t.run(ctx, dir, "ld.lld", nil, append(append(args, "-o", tmp), files...)...); err != nil {
 			return err
 		}
-		lib, err := os.Open(tmp)
-		if err != nil {
-			return err
-		}
-		defer lib.Close()
-		return CheckShared(lib, exports)
+		return checkFile(tmp, exports, CheckShared)
 	})
 }
 
@@ -97,18 +83,7 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 // visible, and puts it into the static library out. Two archives with equal kernels can thus be
 // linked into one program. It fails as LinkShared does; undefined symbols are an *UndefinedError.
 func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, exports []string, member, out string) error {
-	row, err := linkerRow(tg)
-	if err != nil {
-		return err
-	}
-	if err := CheckExports(exports); err != nil {
-		return err
-	}
-	return t.produce(out, func(dir, tmp string) error {
-		files, err := writeObjects(dir, objs)
-		if err != nil {
-			return err
-		}
+	return t.produce(tg, objs, exports, out, func(row rows.Row, files []string, dir, tmp string) error {
 		args := append([]string{"-r", "-m", row.Emulation, "--threads=1", "-o", "all"}, files...)
 		if _, err := t.run(ctx, dir, "ld.lld", nil, args...); err != nil {
 			return err
@@ -121,26 +96,39 @@ func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, e
 		if _, err := t.run(ctx, dir, "llvm-objcopy", nil, append(args, "all", member)...); err != nil {
 			return err
 		}
-		obj, err := os.Open(filepath.Join(dir, member))
-		if err != nil {
-			return err
-		}
-		defer obj.Close()
-		if err := CheckObject(obj, exports); err != nil {
+		if err := checkFile(filepath.Join(dir, member), exports, CheckObject); err != nil {
 			return err
 		}
 		// llvm-ar adds to an archive that exists, even to an empty file.
 		if err := os.Remove(tmp); err != nil {
 			return err
 		}
-		_, err = t.run(ctx, dir, "llvm-ar", nil, "rcsD", tmp, member)
+		_, err := t.run(ctx, dir, "llvm-ar", nil, "rcsD", tmp, member)
 		return err
 	})
 }
 
-// produce calls f with a temporary folder and the path of a temporary file beside out, and renames
-// that file to out if f succeeds.
-func (t *Tools) produce(out string, f func(dir, tmp string) error) error {
+// checkFile checks a file with CheckShared or CheckObject.
+func checkFile(path string, exports []string, check func(io.ReaderAt, []string) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return check(f, exports)
+}
+
+// produce calls f with objs as files in a temporary folder, and with the path of a temporary file
+// beside out. It renames that file to out if f succeeds.
+func (t *Tools) produce(tg targets.Target, objs []Object, exports []string, out string,
+	f func(row rows.Row, files []string, dir, tmp string) error) error {
+	row, err := linkerRow(tg)
+	if err != nil {
+		return err
+	}
+	if err := CheckExports(exports); err != nil {
+		return err
+	}
 	abs, err := filepath.Abs(out)
 	if err != nil {
 		return fmt.Errorf("%s: %w", out, err)
@@ -152,7 +140,13 @@ func (t *Tools) produce(out string, f func(dir, tmp string) error) error {
 	tmp := file.Name()
 	file.Close()
 	defer os.Remove(tmp) // fails once the file is renamed
-	err = inTempDir(func(dir string) error { return f(dir, tmp) })
+	err = inTempDir(func(dir string) error {
+		files, err := writeObjects(dir, objs)
+		if err != nil {
+			return err
+		}
+		return f(row, files, dir, tmp)
+	})
 	if err == nil {
 		err = os.Rename(tmp, abs)
 	}

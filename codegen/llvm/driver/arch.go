@@ -1,0 +1,73 @@
+package driver
+
+// arch is the text that differs between architectures.
+type arch struct {
+	Declare string // declarations
+	Enter   string // saves the float settings and sets ripc's
+	Leave   string // brings back the saved ones
+	Pause   string // lets the other hardware thread run
+	Spins   int    // pauses, with a load each, that take about 20 microseconds
+	Yield   string // the system call sched_yield
+	base    string // the target with code for every Linux CPU of the architecture
+	// the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in
+	// "needs"
+	cpu  string
+	bits map[string][]bit // by feature: all bits that must be set for it
+}
+
+// bit is one of a word of the body cpu.
+type bit struct {
+	word string
+	n    int
+}
+
+// archs finds the text of an architecture.
+func archs(name string) (arch, bool) {
+	switch name {
+	case "x86_64":
+		return arch{
+			Declare: "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n",
+			// Exceptions masked, nearest even, subnormal operands (0x0040) and results (0x8000) are
+			// zero.
+			Enter: `  %csr = alloca i32
+  %csr.ours = alloca i32
+  call void @llvm.x86.sse.stmxcsr(ptr %csr)
+  store i32 40896, ptr %csr.ours ; 0x9fc0
+  call void @llvm.x86.sse.ldmxcsr(ptr %csr.ours)
+`,
+			Leave: "  call void @llvm.x86.sse.ldmxcsr(ptr %csr)\n",
+			Pause: `call void asm sideeffect "pause", "~{memory}"()`,
+			Spins: 400,
+			Yield: `call i64 asm sideeffect "syscall", "={rax},{rax},~{rcx},~{r11},~{memory}"(i64 24)`,
+			base:  "x86-64", cpu: cpuX86(), bits: bitsX86(),
+		}, true
+	case "aarch64":
+		return arch{
+			// Nearest even, no traps, and bit 24: subnormals are zero.
+			Enter: `  %fpcr = call i64 asm sideeffect "mrs $0, fpcr", "=r"()
+  call void asm sideeffect "msr fpcr, $0", "r,~{memory}"(i64 16777216)
+`,
+			Leave: `  call void asm sideeffect "msr fpcr, $0", "r,~{memory}"(i64 %fpcr)
+`,
+			Pause: `call void asm sideeffect "yield", "~{memory}"()`,
+			Spins: 4000,
+			Yield: `call i64 asm sideeffect "svc #0", "={x0},{x8},~{memory}"(i64 124)`,
+			base:  "generic-arm64", cpu: auxiliary("i64", callsARM64()), bits: bitsARM64(),
+		}, true
+	case "arm":
+		return arch{
+			// Nearest even, no traps, and bit 24: subnormals are zero. NEON does as if these were
+			// set anyway.
+			Enter: `  %fpscr = call i32 asm sideeffect "vmrs $0, fpscr", "=r"()
+  call void asm sideeffect "vmsr fpscr, $0", "r,~{memory}"(i32 16777216)
+`,
+			Leave: `  call void asm sideeffect "vmsr fpscr, $0", "r,~{memory}"(i32 %fpscr)
+`,
+			Pause: `call void asm sideeffect "yield", "~{memory}"()`,
+			Spins: 2000,
+			Yield: `call i32 asm sideeffect "svc #0", "={r0},{r7},~{memory}"(i32 158)`,
+			base:  "generic-armv7", cpu: auxiliary("i32", callsARM()), bits: bitsARM(),
+		}, true
+	}
+	return arch{}, false
+}

@@ -1,0 +1,66 @@
+{{define "x86"}}{{cpuid "l0" 0 0}}  %l0.max = extractvalue { i32, i32, i32, i32 } %l0, 0
+{{cpuid "l1" 1 0}}{{cpuid "l7" 7 0}}{{cpuid "l71" 7 1}}{{cpuid "x0" 2147483648 0}}{{cpuid "x1" 2147483649 0}}
+  %l1.there = icmp uge i32 %l0.max, 1
+  %l7.there = icmp uge i32 %l0.max, 7
+  %l7.eax = extractvalue { i32, i32, i32, i32 } %l7, 0
+  %l71.more = icmp uge i32 %l7.eax, 1
+  %l71.there = and i1 %l7.there, %l71.more
+  %x0.max = extractvalue { i32, i32, i32, i32 } %x0, 0
+  %x1.there = icmp uge i32 %x0.max, 2147483649
+{{register "l1" "ecx" 2}}{{register "l1" "edx" 3}}{{register "l7" "ebx" 1}}{{register "l7" "ecx" 2}}{{register "l7" "edx" 3}}{{register "l71" "eax" 0}}{{register "x1" "ecx" 2}}
+  %osxsave = and i64 %l1.ecx, 134217728
+  %saves = icmp ne i64 %osxsave, 0
+  br i1 %saves, label %ask, label %needs
+
+ask:
+  %xgetbv = call { i32, i32 } asm sideeffect "xgetbv", "={ax},={dx},{cx}"(i32 0)
+  %xgetbv.low = extractvalue { i32, i32 } %xgetbv, 0
+  %xcr0.saved = zext i32 %xgetbv.low to i64
+  br label %needs
+
+needs:
+  %xcr0 = phi i64 [ 0, %entry ], [ %xcr0.saved, %ask ]
+{{end}}{{define "linux"}}  %vector = alloca [1024 x i8], align 16
+  %file = {{.Open}}
+  %opened = icmp sge {{.Word}} %file, 0
+  br i1 %opened, label %read, label %unknown
+
+read:
+  %got = {{.Read}}
+  %closed = {{.Close}}
+  %end = getelementptr i8, ptr %vector, {{.Word}} %got
+  %some = icmp sgt {{.Word}} %got, 0
+  br i1 %some, label %pair, label %unknown
+
+pair:
+  %at = phi ptr [ %vector, %read ], [ %next, %more ]
+  %hw = phi {{.Word}} [ 0, %read ], [ %hw.now, %more ]
+  %hw2 = phi {{.Word}} [ 0, %read ], [ %hw2.now, %more ]
+  %tag = load {{.Word}}, ptr %at
+  %value.at = getelementptr {{.Word}}, ptr %at, i32 1
+  %value = load {{.Word}}, ptr %value.at
+  %next = getelementptr {{.Word}}, ptr %at, i32 2
+  %is.hw = icmp eq {{.Word}} %tag, 16
+  %is.hw2 = icmp eq {{.Word}} %tag, 26
+  %hw.now = select i1 %is.hw, {{.Word}} %value, {{.Word}} %hw
+  %hw2.now = select i1 %is.hw2, {{.Word}} %value, {{.Word}} %hw2
+  %last = icmp eq {{.Word}} %tag, 0
+  br i1 %last, label %found, label %more
+
+more:
+  %inside = icmp ult ptr %next, %end
+  br i1 %inside, label %pair, label %found
+
+found:
+  %none = icmp eq {{.Word}} %hw.now, 0
+  br i1 %none, label %unknown, label %needs
+
+unknown:
+  ret i32 {{.Unknown}}
+
+needs:
+  %hwcap.wide = zext {{.Word}} %hw.now to i128 ; whatever {{.Word}} is, there are 64 bits in the end
+  %hwcap2.wide = zext {{.Word}} %hw2.now to i128
+  %hwcap = trunc i128 %hwcap.wide to i64
+  %hwcap2 = trunc i128 %hwcap2.wide to i64
+{{end}}
