@@ -22,9 +22,7 @@ func spaceToBatch(b *builder) *graph.Value {
 	n := len(block)
 	split, perm := []int{shape[0]}, []int{}
 	for d, k := range block {
-		if shape[1+d]%k != 0 {
-			panic(faultf("", "blocks of %v do not divide %v", block, shape))
-		}
+		failIf(shape[1+d]%k != 0, "", "blocks of %v do not divide %v", block, shape)
 		split, perm = append(split, shape[1+d]/k, k), append(perm, 2+2*d)
 	}
 	split, perm = append(split, shape[1+n:]...), append(perm, 0)
@@ -41,9 +39,7 @@ func batchToSpace(b *builder) *graph.Value {
 	block, crops := b.blockOf(x)
 	shape := x.Shape
 	n := len(block)
-	if shape[0]%elems(block) != 0 {
-		panic(faultf("", "blocks of %v do not divide the %d images of %v", block, shape[0], shape))
-	}
+	failIf(shape[0]%elems(block) != 0, "", "blocks of %v do not divide the %d images of %v", block, shape[0], shape)
 	batch := shape[0] / elems(block)
 	split, perm, out := append(slices.Clone(block), batch), []int{n}, []int{batch}
 	split = append(split, shape[1:]...)
@@ -66,12 +62,8 @@ func (b *builder) blockOf(x *graph.Value) (block, pairs []int) {
 	if n := len(block); n < 1 || n > 2 || len(shape) < n+1 || len(shape) > 4 || len(pairs) != 2*n {
 		panic(faultf("one or two spatial axes are supported", "blocks %v with %d numbers of padding for a tensor of shape %v", block, len(pairs), shape))
 	}
-	switch {
-	case !kit.Within(block, 1, graph.MaxElems):
-		panic(faultf("", "blocks %v: want numbers from 1", block))
-	case !kit.Within(pairs, 0, graph.MaxElems):
-		panic(faultf("", "paddings %v: want numbers from 0", pairs))
-	}
+	failIf(!kit.Within(block, 1, graph.MaxElems), "", "blocks %v: want numbers from 1", block)
+	failIf(!kit.Within(pairs, 0, graph.MaxElems), "", "paddings %v: want numbers from 0", pairs)
 	return block, pairs
 }
 

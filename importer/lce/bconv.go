@@ -12,9 +12,8 @@ func bconv(b *builder) *graph.Value {
 	x := b.levels(0)
 	m := flexOptions(b.op)
 	c := option(m, "channels_in", -1, 1, graph.MaxElems)
-	if x.Channels() != c {
-		panic(faultf("the file is damaged", "option channels_in is %d, input %q has %d channels", c, x.Name, x.Channels()))
-	}
+	failIf(x.Channels() != c,
+		"the file is damaged", "option channels_in is %d, input %q has %d channels", c, x.Name, x.Channels())
 	a := &graph.Conv2DAttrs{Binary: &graph.BinaryAttrs{WeightScale: graph.ScaleNone}}
 	a.Dilations = optionPair(m, "dilation_height_factor", "dilation_width_factor")
 	a.Pad, a.Strides = flexWindow(m)
@@ -28,9 +27,7 @@ func bconv(b *builder) *graph.Value {
 	}
 	y := b.add("bitserial_conv2d", a, map[string]*graph.Tensor{"w": w}, x)
 	k := w.Shape[0] * w.Shape[1] * w.Shape[2]
-	if k > 1<<24 {
-		panic(faultf("", "%d products in a sum, at most %d are exact in f32", k, 1<<24))
-	}
+	failIf(k > 1<<24, "", "%d products in a sum, at most %d are exact in f32", k, 1<<24)
 	if b.file.tensors[b.op.outputs[0]].typ == typeI32 {
 		return b.bitOutput(y, k, w.Shape[3])
 	}
@@ -42,21 +39,18 @@ func bconv(b *builder) *graph.Value {
 // bits, [O, KH, KW, ceil(I/groups/32)].
 func (b *builder) filters(channels int) (w *graph.Tensor, groups int) {
 	t := b.constant(1, "filter", typeI32)
-	if len(t.shape) != 4 {
-		panic(faultf("", "its filter %q has shape %v, want [O, H, W, words]", t.name, t.shape))
-	}
+	failIf(len(t.shape) != 4, "", "its filter %q has shape %v, want [O, H, W, words]", t.name, t.shape)
 	o, h, wd, n := t.shape[0], t.shape[1], t.shape[2], t.shape[3]
-	if groups = words(channels) / n; groups*n != words(channels) || groups > 1 && channels != groups*n*wordBits {
-		panic(faultf("groups have whole words of 32 channels", "its filter %q has %d words of channels, the input has %d channels", t.name, n, channels))
-	}
+	groups = words(channels) / n
+	failIf(groups*n != words(channels) || groups > 1 && channels != groups*n*wordBits,
+		"groups have whole words of 32 channels",
+		"its filter %q has %d words of channels, the input has %d channels", t.name, n, channels)
 	in := channels / groups
 	w = b.weights(1, "bits", func() *graph.Tensor {
 		b.take(elems([]int{h, wd, in, o}))
 		return &graph.Tensor{Shape: []int{h, wd, in, o}, Data: transposedBits(t.data, o, h*wd, n, in)}
 	})
-	if w.Shape[2] != in {
-		panic(faultf("", "its filter %q is read with %d and with %d channels", t.name, w.Shape[2], in))
-	}
+	failIf(w.Shape[2] != in, "", "its filter %q is read with %d and with %d channels", t.name, w.Shape[2], in)
 	return w, groups
 }
 
@@ -86,9 +80,7 @@ func transposedBits(data []byte, out, taps, n, in int) graph.Numbers {
 // the popcount of a position padded with zeros is half its channels, as in Larq Compute Engine's reference kernel.
 func (b *builder) bitOutput(y *graph.Value, k, out int) *graph.Value {
 	t := b.constant(4, "thresholds", typeI32)
-	if t.elems != out || len(t.shape) != 1 {
-		panic(faultf("", "its thresholds %q have shape %v, want [%d]", t.name, t.shape, out))
-	}
+	failIf(t.elems != out || len(t.shape) != 1, "", "its thresholds %q have shape %v, want [%d]", t.name, t.shape, out)
 	b.take(out)
 	th := make([]float32, out)
 	for i := range th {
@@ -107,9 +99,8 @@ func (b *builder) bitOutput(y *graph.Value, k, out int) *graph.Value {
 // affine multiplies y = k - 2 popcount by input 2 and adds input 3, where they do something. It rounds where Larq Compute
 // Engine does: (y - k) * multiplier + (bias + k * multiplier), so that numbers near 0 get the same sign there and here.
 func (b *builder) affine(y *graph.Value, k, out int) *graph.Value {
-	if b.input(4) != nil {
-		panic(faultf("", "has thresholds, and an output of type %s", typeName(b.file.tensors[b.op.outputs[0]].typ)))
-	}
+	failIf(b.input(4) != nil,
+		"", "has thresholds, and an output of type %s", typeName(b.file.tensors[b.op.outputs[0]].typ))
 	mul := b.vector(2, "multiplier", out)
 	bias := b.vector(3, "bias", out)
 	if bias == nil {

@@ -49,23 +49,15 @@ func repeat(b *builder) *graph.Value {
 	times := b.ints(1, "numbers")
 	shape := slices.Clone(x.Shape)
 	if b.op.op == "BROADCAST_TO" {
-		if len(times) < len(shape) {
-			panic(faultf("", "a tensor of shape %v as one of shape %v", shape, times))
-		}
+		failIf(len(times) < len(shape), "", "a tensor of shape %v as one of shape %v", shape, times)
 		shape, times = append(slices.Repeat([]int{1}, len(times)-len(shape)), shape...), slices.Clone(times)
 		for d, n := range shape {
-			if n != 1 && n != times[d] {
-				panic(faultf("", "a tensor of shape %v as one of shape %v", shape, times))
-			}
+			failIf(n != 1 && n != times[d], "", "a tensor of shape %v as one of shape %v", shape, times)
 			times[d] /= n
 		}
 	}
-	if len(times) != len(shape) {
-		panic(faultf("", "%d numbers for %d axes", len(times), len(shape)))
-	}
-	if !kit.Within(times, 1, graph.MaxElems) {
-		panic(faultf("", "repeats %v times", times))
-	}
+	failIf(len(times) != len(shape), "", "%d numbers for %d axes", len(times), len(shape))
+	failIf(!kit.Within(times, 1, graph.MaxElems), "", "repeats %v times", times)
 	return b.Repeat(x, times)
 }
 
@@ -80,26 +72,18 @@ func gather(b *builder) *graph.Value {
 		panic(faultf("", "has %d axes of batches", n))
 	}
 	for _, p := range positions {
-		if p < 0 || p >= shape[axis] {
-			panic(faultf("", "position %d of an axis of %d", p, shape[axis]))
-		}
+		failIf(p < 0 || p >= shape[axis], "", "position %d of an axis of %d", p, shape[axis])
 	}
-	if len(positions) == 0 {
-		panic(faultf("", "takes nothing of axis %d", axis))
-	}
+	failIf(len(positions) == 0, "", "takes nothing of axis %d", axis)
 	y := b.pick(x, axis, positions)
 	out := slices.Concat(shape[:axis], b.input(1).shape, shape[axis+1:])
-	if len(out) == 0 {
-		panic(faultf("keep one axis", "its result is a single number without axes"))
-	}
+	failIf(len(out) == 0, "keep one axis", "its result is a single number without axes")
 	return b.reshape(y, out)
 }
 
 // axisOf counts from the end where a is negative.
 func axisOf(a, rank int) int {
-	if a < -rank || a >= rank {
-		panic(faultf("", "axis %d of a tensor of %d axes", a, rank))
-	}
+	failIf(a < -rank || a >= rank, "", "axis %d of a tensor of %d axes", a, rank)
 	return (a + rank) % rank
 }
 
@@ -115,9 +99,7 @@ func pack(b *builder) *graph.Value {
 		if first == nil {
 			first = shape
 		}
-		if !slices.Equal(first, shape) {
-			panic(faultf("", "packs tensors of shapes %v and %v", first, shape))
-		}
+		failIf(!slices.Equal(first, shape), "", "packs tensors of shapes %v and %v", first, shape)
 		axis = axisOf(t.Int32(1, 0), len(shape)+1)
 		x = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Insert(slices.Clone(shape), axis, 1)}, nil, x)
 		parts = append(parts, x)
@@ -130,9 +112,8 @@ func unpack(b *builder) func(k int) *graph.Value {
 	t, x := b.unary(optUnpack)
 	shape := x.Shape
 	axis := axisOf(t.Int32(1, 0), len(shape))
-	if len(b.op.outputs) != shape[axis] || len(shape) == 1 {
-		panic(faultf("", "makes %d tensors of axis %d of %v", len(b.op.outputs), axis, shape))
-	}
+	failIf(len(b.op.outputs) != shape[axis] || len(shape) == 1,
+		"", "makes %d tensors of axis %d of %v", len(b.op.outputs), axis, shape)
 	return func(k int) *graph.Value {
 		y := b.CutAxis(x, axis, kit.Span{Begin: k, Count: 1, Step: 1})
 		return b.reshape(y, slices.Delete(slices.Clone(shape), axis, axis+1))
@@ -148,9 +129,7 @@ func split(b *builder) func(k int) *graph.Value {
 	x := b.float(from)
 	shape := x.Shape
 	list := b.ints(at, "axis")
-	if len(list) != 1 {
-		panic(faultf("", "has %d axes, want 1", len(list)))
-	}
+	failIf(len(list) != 1, "", "has %d axes, want 1", len(list))
 	axis := axisOf(list[0], len(shape))
 	count, sizes := len(b.op.outputs), []int(nil)
 	if b.op.op == "SPLIT_V" {
@@ -173,9 +152,7 @@ func split(b *builder) func(k int) *graph.Value {
 	if open >= 0 && rest > 0 {
 		sizes[open], rest = rest, 0
 	}
-	if rest != 0 || len(sizes) != count {
-		panic(faultf("", "cuts axis %d of %v into %d parts %v", axis, shape, count, sizes))
-	}
+	failIf(rest != 0 || len(sizes) != count, "", "cuts axis %d of %v into %d parts %v", axis, shape, count, sizes)
 	return func(k int) *graph.Value {
 		begin := 0
 		for _, n := range sizes[:k] {

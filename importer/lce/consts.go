@@ -11,9 +11,8 @@ import (
 
 // take counts the elements of a constant.
 func (b *builder) take(n int) {
-	if b.left -= n; b.left < 0 {
-		panic(faultf("", "the model's constants have too many elements, more than %d in all", maxWeights))
-	}
+	b.left -= n
+	failIf(b.left < 0, "", "the model's constants have too many elements, more than %d in all", maxWeights)
 }
 
 // sizes of element types in bytes.
@@ -34,19 +33,14 @@ func typeSize(typ int) int {
 // constant wants input k to be a constant of one of the types, with as many bytes as its shape asks for.
 func (b *builder) constant(k int, what string, types ...int) *tensor {
 	t := b.input(k)
-	if t == nil {
-		panic(faultf("", "has no %s", what))
-	}
-	if t.data == nil {
-		panic(faultf("", "its %s %q is no constant", what, t.name))
-	}
+	failIf(t == nil, "", "has no %s", what)
+	failIf(t.data == nil, "", "its %s %q is no constant", what, t.name)
 	for _, typ := range types {
 		if t.typ != typ {
 			continue
 		}
-		if len(t.data) != t.elems*typeSize(typ) {
-			panic(faultf("the file is damaged", "its %s %q of shape %v has %d bytes", what, t.name, t.shape, len(t.data)))
-		}
+		failIf(len(t.data) != t.elems*typeSize(typ),
+			"the file is damaged", "its %s %q of shape %v has %d bytes", what, t.name, t.shape, len(t.data))
 		return t
 	}
 	panic(faultf("", "its %s %q has element type %s", what, t.name, typeName(t.typ)))
@@ -93,9 +87,8 @@ func (b *builder) constants(k int, what string) graph.Numbers {
 func dequantize(t *tensor, what string, out []float32) {
 	axis, inner := 1, len(out)
 	if len(t.scales) != 1 {
-		if t.axis < 0 || t.axis >= len(t.shape) || t.shape[t.axis] != len(t.scales) {
-			panic(faultf("", "its %s %q of shape %v has %d scales along axis %d", what, t.name, t.shape, len(t.scales), t.axis))
-		}
+		failIf(t.axis < 0 || t.axis >= len(t.shape) || t.shape[t.axis] != len(t.scales),
+			"", "its %s %q of shape %v has %d scales along axis %d", what, t.name, t.shape, len(t.scales), t.axis)
 		axis, inner = t.shape[t.axis], 1
 		for _, n := range t.shape[t.axis+1:] {
 			inner *= n
@@ -137,15 +130,11 @@ func (b *builder) ints(k int, what string) []int {
 		}
 	}
 	t := b.constant(k, what, typeI32, typeI64)
-	if t.elems > maxInts {
-		panic(faultf("", "its %s %q has %d elements", what, t.name, t.elems))
-	}
+	failIf(t.elems > maxInts, "", "its %s %q has %d elements", what, t.name, t.elems)
 	out := make([]int, t.elems)
 	for i := range out {
 		v := t.integer(i)
-		if v < math.MinInt32 || v > math.MaxInt32 {
-			panic(faultf("", "its %s %q holds %d", what, t.name, v))
-		}
+		failIf(v < math.MinInt32 || v > math.MaxInt32, "", "its %s %q holds %d", what, t.name, v)
 		out[i] = int(v)
 	}
 	return out

@@ -65,9 +65,7 @@ func conv(b *builder) *graph.Value {
 	t := b.builtin(optConv)
 	b.need(2)
 	s := b.input(1).shape
-	if len(s) != 4 {
-		panic(faultf("", "its filter has shape %v, want [O, H, W, I]", s))
-	}
+	failIf(len(s) != 4, "", "its filter has shape %v, want [O, H, W, I]", s)
 	a := b.convAttrs(t, 3, s[3], func(channels int) int { return channels / s[3] })
 	y := b.integerConv(a, 0, t.Int8(3, 0), func(w graph.Numbers) *graph.Tensor {
 		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: w.Transposed(s[0], s[1]*s[2]*s[3])}
@@ -83,9 +81,7 @@ func (b *builder) floatFilters() *graph.Tensor {
 	return b.weights(1, "conv", func() *graph.Tensor {
 		data := b.constants(1, "filter")
 		s := b.input(1).shape
-		if len(s) != 4 {
-			panic(faultf("", "its filter has shape %v, want [O, H, W, I]", s))
-		}
+		failIf(len(s) != 4, "", "its filter has shape %v, want [O, H, W, I]", s)
 		taps := s[1] * s[2] * s[3]
 		b.take(data.Len())
 		return &graph.Tensor{Shape: []int{s[1], s[2], s[3], s[0]}, Data: data.Transposed(s[0], taps)}
@@ -97,9 +93,7 @@ func depthwise(b *builder) *graph.Value {
 	t := b.builtin(optDepthwise)
 	b.need(2)
 	s := b.input(1).shape
-	if len(s) != 4 || s[0] != 1 {
-		panic(faultf("", "its filter has shape %v, want [1, H, W, C * multiplier]", s))
-	}
+	failIf(len(s) != 4 || s[0] != 1, "", "its filter has shape %v, want [1, H, W, C * multiplier]", s)
 	a := b.convAttrs(t, 4, 1, func(channels int) int { return channels })
 	y := b.integerConv(a, 3, t.Int8(4, 0), func(w graph.Numbers) *graph.Tensor {
 		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: w.Transposed(1, w.Len())} // a copy: the file's memory is freed
@@ -118,13 +112,11 @@ func depthwise(b *builder) *graph.Value {
 func (b *builder) convAttrs(t flatbuf.Table, act, channels int, groups func(channels int) int) *graph.Conv2DAttrs {
 	a := &graph.Conv2DAttrs{Dilations: [2]int{t.Int32(act+2, 1), t.Int32(act+1, 1)}}
 	a.Pad, a.Strides = window(t)
-	if !kit.Within(a.Dilations[:], 1, graph.MaxElems) {
-		panic(faultf("", "dilations %v: want positive numbers", a.Dilations))
-	}
+	failIf(!kit.Within(a.Dilations[:], 1, graph.MaxElems), "", "dilations %v: want positive numbers", a.Dilations)
 	c := b.channels(0)
-	if a.Groups = groups(c); channels < 1 || a.Groups < 1 || c%a.Groups != 0 || c/a.Groups != channels {
-		panic(faultf("", "its filter reads %d channels, the input has %d", channels, c))
-	}
+	a.Groups = groups(c)
+	failIf(channels < 1 || a.Groups < 1 || c%a.Groups != 0 || c/a.Groups != channels,
+		"", "its filter reads %d channels, the input has %d", channels, c)
 	if a.Groups == 1 {
 		a.Groups = 0
 	}
@@ -157,9 +149,7 @@ func fullyConnected(b *builder) *graph.Value {
 		panic(faultf("", "weights_format %d, want 0 (DEFAULT)", f))
 	}
 	s := b.input(1).shape
-	if len(s) != 2 || s[1] < 1 {
-		panic(faultf("", "its weights have shape %v, want [O, I]", s))
-	}
+	failIf(len(s) != 2 || s[1] < 1, "", "its weights have shape %v, want [O, I]", s)
 	if y := b.integerProduct(s, t.Int8(0, 0)); y != nil {
 		return y
 	}
@@ -170,9 +160,7 @@ func fullyConnected(b *builder) *graph.Value {
 	})
 	x := b.float(0)
 	n := elems(x.Shape)
-	if n%w.Shape[0] != 0 {
-		panic(faultf("", "its weights read %d numbers, the input has shape %v", w.Shape[0], x.Shape))
-	}
+	failIf(n%w.Shape[0] != 0, "", "its weights read %d numbers, the input has shape %v", w.Shape[0], x.Shape)
 	x = b.reshape(x, []int{n / w.Shape[0], w.Shape[0]})
 	return b.likeOutput(b.activation(b.add("dense", &graph.DenseAttrs{}, b.withBias(w, 2), x), t.Int8(0, 0)))
 }

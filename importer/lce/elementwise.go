@@ -21,9 +21,7 @@ func arithmetic(op string, kind int) func(*builder) *graph.Value {
 // binary makes the node: with a weight where one side is a constant that is one number or one for each channel, else of
 // two tensors of the same rank.
 func (b *builder) binary(op string) *graph.Value {
-	if b.input(0) == nil || b.input(1) == nil {
-		panic(faultf("", "has a missing input"))
-	}
+	failIf(b.input(0) == nil || b.input(1) == nil, "", "has a missing input")
 	for k, other := range []int{1, 0} {
 		if !b.isConstant(k) || b.isConstant(other) {
 			continue
@@ -54,9 +52,7 @@ func simple(op string) func(*builder) *graph.Value { return withAttrs(op, &graph
 func prelu(b *builder) *graph.Value {
 	x := b.float(0)
 	alpha := b.vector(1, "slope", x.Channels())
-	if alpha == nil {
-		panic(faultf("", "has no slopes"))
-	}
+	failIf(alpha == nil, "", "has no slopes")
 	return b.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
 }
 
@@ -75,9 +71,7 @@ func softmax(b *builder) *graph.Value {
 	if t.Has() {
 		beta = t.Float32(0, 0)
 	}
-	if !(math.Abs(float64(beta)) <= math.MaxFloat32) {
-		panic(faultf("", "beta is %g", beta))
-	}
+	failIf(!(math.Abs(float64(beta)) <= math.MaxFloat32), "", "beta is %g", beta)
 	if beta != 1 {
 		x = b.Number("mul", x, beta)
 	}
@@ -91,9 +85,8 @@ func convertType(b *builder) *graph.Value {
 	out := b.op.outputs[0]
 	if b.isConstant(0) && b.file.tensors[out].typ == typeF32 && !b.outputs[out] {
 		data := b.numbers(0, "input")
-		if len(data) != b.file.tensors[out].elems {
-			panic(faultf("", "makes %d elements, the file says shape %v", len(data), b.file.tensors[out].shape))
-		}
+		failIf(len(data) != b.file.tensors[out].elems,
+			"", "makes %d elements, the file says shape %v", len(data), b.file.tensors[out].shape)
 		b.folded[out] = data
 		return nil
 	}

@@ -54,32 +54,26 @@ func (b *builder) bind(i int, v *graph.Value) {
 		if len(want) > 0 {
 			want[len(want)-1] = words(v.Channels())
 		}
-		if !slices.Equal(want, t.shape) {
-			panic(faultf("", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape))
-		}
+		failIf(!slices.Equal(want, t.shape),
+			"", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape)
 	case v.Whole && (t.typ == typeI32 || t.typ == typeI64), v.LevelType == graph.Truths() && t.typ == typeBool:
-		if !slices.Equal(v.Shape, t.shape) {
-			panic(faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape))
-		}
+		failIf(!slices.Equal(v.Shape, t.shape), "the file may be damaged, or made for a batch that is not fixed",
+			"makes a tensor of shape %v, the file says %v", v.Shape, t.shape)
 	case v.Whole || v.LevelType == graph.Truths():
 		panic(faultf("", "makes %s, the file says %s", v.LevelType, typeName(t.typ)))
 	case t.typ == typeF32 || t.typ == typeI8 || t.typ == typeU8:
-		if bits {
-			panic(faultf("", "makes bits, the file says %s", typeName(t.typ)))
-		}
-		if !slices.Equal(v.Shape, t.shape) {
-			panic(faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape))
-		}
+		failIf(bits, "", "makes bits, the file says %s", typeName(t.typ))
+		failIf(!slices.Equal(v.Shape, t.shape), "the file may be damaged, or made for a batch that is not fixed",
+			"makes a tensor of shape %v, the file says %v", v.Shape, t.shape)
 		if t.typ == typeF32 {
 			break
 		}
 		q := &graph.Value{}
 		levelsOf(t, q)
 		if v.Encoded() {
-			if v.LevelType != q.LevelType {
-				panic(faultf("", "makes integers of scale %g and zero point %d, the file says scale %g and zero point %d",
-					v.Scale, v.Zero-graph.CallerZero(v.LevelType), q.Scale, q.Zero-graph.CallerZero(q.LevelType)))
-			}
+			failIf(v.LevelType != q.LevelType,
+				"",
+				"makes integers of scale %g and zero point %d, the file says scale %g and zero point %d", v.Scale, v.Zero-graph.CallerZero(v.LevelType), q.Scale, q.Zero-graph.CallerZero(q.LevelType))
 			break
 		}
 		if l := b.behind.Of(v); l != nil && l.LevelType == q.LevelType {

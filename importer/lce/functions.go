@@ -134,9 +134,7 @@ func choose(b *builder) *graph.Value {
 
 func cast(b *builder) *graph.Value {
 	from, to := b.input(0), b.file.tensors[b.op.outputs[0]].typ
-	if from == nil {
-		panic(faultf("", "has no input"))
-	}
+	failIf(from == nil, "", "has no input")
 	if from.typ == typeBool && to == typeF32 {
 		return b.Plain(b.truths(0), "dequantize")
 	}
@@ -159,9 +157,7 @@ func arg(op string) func(*builder) *graph.Value {
 		axis := b.ints(1, "axis")
 		x := b.float(0)
 		rank := len(x.Shape)
-		if len(axis) != 1 {
-			panic(faultf("", "has axes %v, want one", axis))
-		}
+		failIf(len(axis) != 1, "", "has axes %v, want one", axis)
 		at := axisOf(axis[0], rank)
 		perm := append(slices.Delete(kit.Identity(rank), at, at+1), at)
 		return b.Emit(op, &graph.ArgAttrs{Drop: true}, nil, b.Transpose(x, perm))
@@ -171,9 +167,8 @@ func arg(op string) func(*builder) *graph.Value {
 // topK is TOPK_V2: values and positions.
 func topK(b *builder) func(k int) *graph.Value {
 	n := b.ints(1, "number")
-	if len(n) != 1 || len(b.op.outputs) != 2 {
-		panic(faultf("", "has numbers %v and %d outputs, want one and 2", n, len(b.op.outputs)))
-	}
+	failIf(len(n) != 1 || len(b.op.outputs) != 2,
+		"", "has numbers %v and %d outputs, want one and 2", n, len(b.op.outputs))
 	x := b.float(0)
 	return func(k int) *graph.Value {
 		return b.add([]string{"top_k", "top_k_indices"}[k], &graph.TopKAttrs{K: n[0]}, nil, x)

@@ -180,6 +180,13 @@ func faultf(help, format string, args ...any) error {
 	return &opFault{fmt.Sprintf(format, args...), help}
 }
 
+// failIf ends the conversion of an operator with an opFault if a condition holds.
+func failIf(condition bool, help, format string, args ...any) {
+	if condition {
+		panic(faultf(help, format, args...))
+	}
+}
+
 // unsupportedOp is the fault of an operator that is not in the table.
 type unsupportedOp struct{ error }
 
@@ -197,9 +204,7 @@ func (b *builder) unsupported() error {
 
 // convert lets h make the operator's nodes and binds their result to the operator's output.
 func (b *builder) convert(h handler) {
-	if len(b.op.outputs) != 1 && h.parts == nil {
-		panic(faultf("", "has %d outputs, want 1", len(b.op.outputs)))
-	}
+	failIf(len(b.op.outputs) != 1 && h.parts == nil, "", "has %d outputs, want 1", len(b.op.outputs))
 	if n := len(b.op.inputs); n < h.min || n > h.max {
 		want := fmt.Sprint(h.min)
 		if h.max > h.min {

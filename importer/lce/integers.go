@@ -31,9 +31,7 @@ func (b *builder) ofIntegers(n int) bool {
 // integers are the levels of input k.
 func (b *builder) integers(k int) *graph.Value {
 	v := b.values[b.op.inputs[k]]
-	if v == nil {
-		panic(faultf("", "input %q is made by no operator", b.input(k).name))
-	}
+	failIf(v == nil, "", "input %q is made by no operator", b.input(k).name)
 	if v.Encoded() {
 		return v
 	}
@@ -80,14 +78,12 @@ func (b *builder) integerWeights(k, axis int) *intWeights {
 	}
 	b.constant(k, "weights", typeI8, typeU8)
 	for o, s := range t.scales {
-		if !(s >= 0) || math.IsInf(float64(s), 1) {
-			panic(faultf("", "its weights %q have the scale %g in place %d, want positive numbers", t.name, s, o))
-		}
+		failIf(!(s >= 0) || math.IsInf(float64(s), 1),
+			"", "its weights %q have the scale %g in place %d, want positive numbers", t.name, s, o)
 	}
 	for o, z := range t.zeros {
-		if !holds(t, z) {
-			panic(faultf("", "its weights %q have the zero point %d in place %d, which is no %s", t.name, z, o, typeName(t.typ)))
-		}
+		failIf(!holds(t, z),
+			"", "its weights %q have the zero point %d in place %d, which is no %s", t.name, z, o, typeName(t.typ))
 	}
 	b.take(t.elems + outs)
 	inner := 1
@@ -309,9 +305,7 @@ const maxExactWindow = 1 << 14
 // eachChannel adds up the windows of each channel of x.
 func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
 	c, taps := x.Channels(), kernel[0]*kernel[1]
-	if taps < 1 || taps > graph.MaxWeights/c {
-		panic(faultf("", "kernel %v", kernel))
-	}
+	failIf(taps < 1 || taps > graph.MaxWeights/c, "", "kernel %v", kernel)
 	b.take(taps * c)
 	return b.tried(func() *graph.Value { return b.EachChannel(x, kernel, strides, a, weights) })
 }
@@ -362,9 +356,7 @@ func (b *builder) integerProduct(s []int, act int) *graph.Value {
 	}
 	y := b.integerLayer(w, &graph.Tensor{Shape: []int{s[1], s[0]}, Data: w.ints.Transposed(s[0], s[1])}, act, w.alone, func(x *graph.Value, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
 		n := elems(x.Shape)
-		if n%s[1] != 0 {
-			panic(faultf("", "its weights read %d numbers, the input has shape %v", s[1], x.Shape))
-		}
+		failIf(n%s[1] != 0, "", "its weights read %d numbers, the input has shape %v", s[1], x.Shape)
 		x = b.reshape(x, []int{n / s[1], s[1]})
 		return b.add("int_dense", &graph.DenseAttrs{Integer: i}, weights, x)
 	})

@@ -25,9 +25,7 @@ func words(n int) int { return (n + wordBits - 1) / wordBits }
 
 func flexOptions(o *operator) flatbuf.Map {
 	m, err := flatbuf.ParseMap(o.flex)
-	if err != nil {
-		panic(faultf("the file is damaged", "options: %v", err))
-	}
+	failIf(err != nil, "the file is damaged", "options: %v", err)
 	return m
 }
 
@@ -37,12 +35,9 @@ func option(m flatbuf.Map, key string, def, lo, hi int) int {
 		return def
 	}
 	n, ok := m.Int(key)
-	if !ok {
-		panic(faultf("the file may be made by another version of Larq Compute Engine", "option %s is missing or no whole number", key))
-	}
-	if n < int64(lo) || n > int64(hi) {
-		panic(faultf("", "option %s is %d, want %d to %d", key, n, lo, hi))
-	}
+	failIf(!ok, "the file may be made by another version of Larq Compute Engine",
+		"option %s is missing or no whole number", key)
+	failIf(n < int64(lo) || n > int64(hi), "", "option %s is %d, want %d to %d", key, n, lo, hi)
 	return int(n)
 }
 

@@ -25,9 +25,7 @@ func (b *builder) operand(k int, adjoint bool) *graph.Value {
 		return x
 	}
 	rank := len(x.Shape)
-	if rank < 2 {
-		panic(faultf("", "input %d has %d axes, want 2 or more", k, rank))
-	}
+	failIf(rank < 2, "", "input %d has %d axes, want 2 or more", k, rank)
 	perm := kit.Identity(rank)
 	perm[rank-2], perm[rank-1] = rank-1, rank-2
 	return b.Transpose(x, perm)

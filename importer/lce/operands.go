@@ -19,9 +19,7 @@ func (b *builder) input(k int) *tensor {
 // need fails if one of the first n inputs is missing.
 func (b *builder) need(n int) {
 	for k := range n {
-		if b.input(k) == nil {
-			panic(faultf("", "input %d is missing", k))
-		}
+		failIf(b.input(k) == nil, "", "input %d is missing", k)
 	}
 }
 
@@ -42,9 +40,8 @@ func (b *builder) vector(k int, what string, n int) *graph.Tensor {
 		b.take(n)
 		data = slices.Repeat(data, n)
 	}
-	if len(data) != n || len(t.shape) > 0 && t.shape[len(t.shape)-1] != n && t.elems != 1 {
-		panic(faultf("", "its %s %q has shape %v, want [%d]", what, t.name, t.shape, n))
-	}
+	failIf(len(data) != n || len(t.shape) > 0 && t.shape[len(t.shape)-1] != n && t.elems != 1,
+		"", "its %s %q has shape %v, want [%d]", what, t.name, t.shape, n)
 	return kit.Vector(data)
 }
 
@@ -71,28 +68,19 @@ func (b *builder) weights(k int, kind string, make func() *graph.Tensor) *graph.
 // float is the f32 value of input k: levels are dequantized, once for all their readers, and a constant becomes a node.
 func (b *builder) float(k int) *graph.Value {
 	t := b.input(k)
-	if t == nil {
-		panic(faultf("", "input %d is missing", k))
-	}
+	failIf(t == nil, "", "input %d is missing", k)
 	i := b.op.inputs[k]
 	if b.isConstant(k) {
 		data := b.numbers(k, "input")
-		if len(t.shape) == 0 {
-			panic(faultf("", "input %q is a scalar", t.name))
-		}
+		failIf(len(t.shape) == 0, "", "input %q is a scalar", t.name)
 		return b.Constant(t.shape, data)
 	}
 	v := b.values[i]
 	whole := v != nil && v.Whole
-	if t.typ == typeI32 && !whole {
-		panic(faultf("put an LceDequantize before it", "input %q holds bits, which only operators of Larq read", t.name))
-	}
-	if v == nil {
-		panic(faultf("", "input %q is made by no operator", t.name))
-	}
-	if t.typ == typeBool {
-		panic(faultf("put CAST to float32 before it", "input %q holds truth values", t.name))
-	}
+	failIf(t.typ == typeI32 && !whole,
+		"put an LceDequantize before it", "input %q holds bits, which only operators of Larq read", t.name)
+	failIf(v == nil, "", "input %q is made by no operator", t.name)
+	failIf(t.typ == typeBool, "put CAST to float32 before it", "input %q holds truth values", t.name)
 	if !v.Encoded() && !whole {
 		return v
 	}
@@ -106,12 +94,9 @@ func (b *builder) float(k int) *graph.Value {
 // levels is the bit tensor of input k.
 func (b *builder) levels(k int) *graph.Value {
 	t := b.input(k)
-	if t == nil || b.values[b.op.inputs[k]] == nil {
-		panic(faultf("", "input %d is missing or a constant", k))
-	}
+	failIf(t == nil || b.values[b.op.inputs[k]] == nil, "", "input %d is missing or a constant", k)
 	v := b.values[b.op.inputs[k]]
-	if t.typ != typeI32 || v.Enc.String() != "bipolar_inv" {
-		panic(faultf("put an LceQuantize before it", "input %q holds no bits", t.name))
-	}
+	failIf(t.typ != typeI32 || v.Enc.String() != "bipolar_inv",
+		"put an LceQuantize before it", "input %q holds no bits", t.name)
 	return v
 }

@@ -31,9 +31,8 @@ func mirrorPad(b *builder) *graph.Value {
 // resizeSize is the number of rows and columns that RESIZE_ operators make of an image of this shape.
 func (b *builder) resizeSize(shape []int) []int {
 	size := b.ints(1, "size")
-	if len(shape) != 4 || len(size) != 2 || min(size[0], size[1]) < 1 || max(size[0], size[1]) > graph.MaxElems {
-		panic(faultf("", "resizes a tensor of shape %v to %v, want rows and columns of an image", shape, size))
-	}
+	failIf(len(shape) != 4 || len(size) != 2 || min(size[0], size[1]) < 1 || max(size[0], size[1]) > graph.MaxElems,
+		"", "resizes a tensor of shape %v to %v, want rows and columns of an image", shape, size)
 	b.take(size[0] + size[1])
 	return size
 }

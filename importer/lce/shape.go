@@ -32,9 +32,7 @@ func pad(b *builder) *graph.Value {
 	value := float32(0)
 	if b.op.op == "PADV2" {
 		v := b.numbers(2, "value")
-		if len(v) != 1 {
-			panic(faultf("", "its value has %d elements, want 1", len(v)))
-		}
+		failIf(len(v) != 1, "", "its value has %d elements, want 1", len(v))
 		value = v[0]
 	}
 	x := b.float(0)
@@ -45,12 +43,8 @@ func pad(b *builder) *graph.Value {
 func (b *builder) paddings(x *graph.Value) []int {
 	p := b.ints(1, "paddings")
 	shape := x.Shape
-	if len(p) != 2*len(shape) {
-		panic(faultf("", "has %d numbers of padding for %d axes", len(p), len(shape)))
-	}
-	if !kit.Within(p, 0, graph.MaxElems) {
-		panic(faultf("", "padding %v: want numbers from 0", p))
-	}
+	failIf(len(p) != 2*len(shape), "", "has %d numbers of padding for %d axes", len(p), len(shape))
+	failIf(!kit.Within(p, 0, graph.MaxElems), "", "padding %v: want numbers from 0", p)
 	return p
 }
 
@@ -93,9 +87,8 @@ func reshape(b *builder) *graph.Value {
 func (b *builder) reshapeBits() *graph.Value {
 	x := b.levels(0)
 	shape := b.sizes.Batch().Reshape(append(slices.Clone(x.Shape[:len(x.Shape)-1]), words(x.Channels())), slices.Clone(b.file.tensors[b.op.outputs[0]].shape))
-	if len(shape) == 0 || shape[len(shape)-1] != words(x.Channels()) {
-		panic(faultf("dequantize before it", "gives bits of %d channels the shape %v, which takes their words apart", x.Channels(), shape))
-	}
+	failIf(len(shape) == 0 || shape[len(shape)-1] != words(x.Channels()), "dequantize before it",
+		"gives bits of %d channels the shape %v, which takes their words apart", x.Channels(), shape)
 	shape[len(shape)-1] = x.Channels()
 	return b.reshape(x, shape)
 }

@@ -13,9 +13,8 @@ func slice(b *builder) *graph.Value {
 	begin := b.ints(1, "begin")
 	size := b.ints(2, "size")
 	shape := x.Shape
-	if len(begin) != len(shape) || len(size) != len(shape) {
-		panic(faultf("", "begin %v and size %v for %d axes", begin, size, len(shape)))
-	}
+	failIf(len(begin) != len(shape) || len(size) != len(shape),
+		"", "begin %v and size %v for %d axes", begin, size, len(shape))
 	if len(shape) > 0 {
 		size[0] = b.sizes.Batch().Slice(shape, begin[0], 1, size[0])
 	}
@@ -37,9 +36,8 @@ func stridedSlice(b *builder) *graph.Value {
 	for k, what := range []string{"begin", "end", "strides"} {
 		list[k] = b.ints(1+k, what)
 	}
-	if len(list[0]) != len(list[1]) || len(list[0]) != len(list[2]) {
-		panic(faultf("", "begin, end and strides have %d, %d and %d numbers", len(list[0]), len(list[1]), len(list[2])))
-	}
+	failIf(len(list[0]) != len(list[1]) || len(list[0]) != len(list[2]),
+		"", "begin, end and strides have %d, %d and %d numbers", len(list[0]), len(list[1]), len(list[2]))
 	ellipsis, made := t.Int32(2, 0), t.Int32(3, 0)
 	taken, rests := 0, 0 // axes that numbers are for, and ellipses
 	for i := range list[0] {
@@ -50,12 +48,8 @@ func stridedSlice(b *builder) *graph.Value {
 			taken++
 		}
 	}
-	if rests > 1 {
-		panic(faultf("one ellipsis", "has %d ellipses", rests))
-	}
-	if taken > len(shape) {
-		panic(faultf("", "begin %v for %d axes", list[0], len(shape)))
-	}
+	failIf(rests > 1, "one ellipsis", "has %d ellipses", rests)
+	failIf(taken > len(shape), "", "begin %v for %d axes", list[0], len(shape))
 	var spans []kit.Span
 	var out, reversed []int
 	whole := func(count int) {
@@ -80,9 +74,8 @@ func stridedSlice(b *builder) *graph.Value {
 		if d == 0 && !s.dropped {
 			s.Count = b.sizes.Batch().Slice(shape, s.Begin, s.Step, s.Count)
 		}
-		if s.Count < 1 || s.Step == 0 {
-			panic(faultf("", "takes nothing of axis %d: positions %d to %d in steps of %d", d, list[0][i], list[1][i], list[2][i]))
-		}
+		failIf(s.Count < 1 || s.Step == 0,
+			"", "takes nothing of axis %d: positions %d to %d in steps of %d", d, list[0][i], list[1][i], list[2][i])
 		forward, backwards := s.Forward()
 		if spans = append(spans, forward); backwards {
 			reversed = append(reversed, d)
@@ -99,9 +92,7 @@ func stridedSlice(b *builder) *graph.Value {
 		slices.Reverse(positions)
 		y = b.pick(y, d, positions)
 	}
-	if len(out) == 0 {
-		panic(faultf("keep one axis", "its result is a single number without axes"))
-	}
+	failIf(len(out) == 0, "keep one axis", "its result is a single number without axes")
 	return b.reshape(y, out)
 }
 

@@ -51,22 +51,17 @@ func indexVector(d flatbuf.Table, i int) []int {
 // densify is DENSIFY of a constant, which becomes one with all of its elements.
 func densify(b *builder) *graph.Value {
 	t, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
-	if t == nil || !t.sparse || t.data == nil {
-		panic(faultf("", "its input is no sparse constant"))
-	}
+	failIf(t == nil || !t.sparse || t.data == nil, "", "its input is no sparse constant")
 	size := typeSize(t.typ)
-	if size == 0 || t.typ != out.typ || t.elems != out.elems {
-		panic(faultf("", "makes %s of shape %v of %s of shape %v", typeName(out.typ), out.shape, typeName(t.typ), t.shape))
-	}
+	failIf(size == 0 || t.typ != out.typ || t.elems != out.elems,
+		"", "makes %s of shape %v of %s of shape %v", typeName(out.typ), out.shape, typeName(t.typ), t.shape)
 	b.take(t.elems)
 	w := &sparseWalk{sparsity: t.sparsity, shape: t.shape, from: t.data, to: make([]byte, t.elems*size), size: size, at: make([]int, len(t.shape))}
 	err := w.check()
 	if err == nil {
 		err = w.walk(0, 0)
 	}
-	if err != nil {
-		panic(faultf("the file is damaged", "its input %q: %v", t.name, err))
-	}
+	failIf(err != nil, "the file is damaged", "its input %q: %v", t.name, err)
 	out.data = w.to
 	return nil
 }

@@ -220,20 +220,17 @@ func holds(t *tensor, z int64) bool {
 
 // quantization gives the scale and the level of zero of an 8-bit tensor, levels counting from 0 up.
 func quantization(t *tensor) (scale float64, zero int) {
-	if len(t.scales) != 1 || len(t.zeros) > 1 {
-		panic(faultf("quantize activations per tensor", "tensor %q is %s with %d scales and %d zero points, want one each", t.name, typeName(t.typ), len(t.scales), len(t.zeros)))
-	}
+	failIf(len(t.scales) != 1 || len(t.zeros) > 1,
+		"quantize activations per tensor",
+		"tensor %q is %s with %d scales and %d zero points, want one each", t.name, typeName(t.typ), len(t.scales), len(t.zeros))
 	s := float64(t.scales[0])
-	if !(s >= graph.MinScale && s <= graph.MaxScale) {
-		panic(faultf("", "tensor %q has the scale %g, want %g to %g", t.name, s, graph.MinScale, graph.MaxScale))
-	}
+	failIf(!(s >= graph.MinScale && s <= graph.MaxScale),
+		"", "tensor %q has the scale %g, want %g to %g", t.name, s, graph.MinScale, graph.MaxScale)
 	var z int64
 	if len(t.zeros) == 1 {
 		z = t.zeros[0]
 	}
-	if !holds(t, z) {
-		panic(faultf("", "tensor %q has the zero point %d, which is no %s", t.name, z, typeName(t.typ)))
-	}
+	failIf(!holds(t, z), "", "tensor %q has the zero point %d, which is no %s", t.name, z, typeName(t.typ))
 	return s, int(z - leastOf(t))
 }
 

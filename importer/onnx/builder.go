@@ -144,40 +144,29 @@ func (n *node) called() string { return cmp.Or(n.GetName(), n.base) }
 // prepare finds the node's row, its attributes and its inputs.
 func (b *builder) prepare(n *node) {
 	for _, f := range b.model.Functions {
-		if f.GetName() == n.GetOpType() && f.GetDomain() == n.GetDomain() {
-			panic(n.fail("inline the model's functions (onnx.inliner.inline_local_functions) before importing", "is a function of the model itself, which is not supported"))
-		}
+		n.failIf(f.GetName() == n.GetOpType() && f.GetDomain() == n.GetDomain(),
+			"inline the model's functions (onnx.inliner.inline_local_functions) before importing",
+			"is a function of the model itself, which is not supported")
 	}
 	if n.op = b.ops.find(n.GetDomain(), n.GetOpType()); n.op == nil {
 		panic(b.unsupported(n))
 	}
 	for _, name := range n.Input {
 		t := b.tensors[name]
-		if t == nil && name != "" {
-			panic(n.fail("", "input %q is made by no node and is no input of the model", name))
-		}
+		n.failIf(t == nil && name != "", "", "input %q is made by no node and is no input of the model", name)
 		n.in = append(n.in, t)
 	}
 	n.upToDate()
 	n.readAttrs()
 	for i := range n.op.min {
-		switch {
-		case i >= len(n.in):
-			panic(n.fail("", "has %s, wants %d", human.Count(len(n.in), "input"), n.op.min))
-		case n.in[i] == nil:
-			panic(n.fail("", "its input %d of %d is left out, and is needed", i+1, len(n.in)))
-		}
+		n.failIf(i >= len(n.in), "", "has %s, wants %d", human.Count(len(n.in), "input"), n.op.min)
+		n.failIf(n.in[i] == nil, "", "its input %d of %d is left out, and is needed", i+1, len(n.in))
 	}
-	if n.op.max == many && slices.Contains(n.in, nil) {
-		panic(n.fail("", "an input is left out"))
-	}
-	if len(n.in) > n.op.max {
-		panic(n.fail("", "has %s, wants at most %d", human.Count(len(n.in), "input"), n.op.max))
-	}
+	n.failIf(n.op.max == many && slices.Contains(n.in, nil), "", "an input is left out")
+	n.failIf(len(n.in) > n.op.max, "", "has %s, wants at most %d", human.Count(len(n.in), "input"), n.op.max)
 	for i, name := range n.Output {
-		if name != "" && i >= max(1, n.op.outputs) && b.read(name) {
-			panic(n.fail("", "output %q is used; of this op, only the first output is supported", name))
-		}
+		n.failIf(name != "" && i >= max(1, n.op.outputs) && b.read(name),
+			"", "output %q is used; of this op, only the first output is supported", name)
 	}
 }
 
@@ -229,9 +218,8 @@ func (b *builder) evaluate(n *node) []*tensor {
 		}
 	}
 	if t := n.in[0]; t.konst != nil && !n.op.mixed {
-		if len(t.shape) == 0 || !t.konst.dt.float() {
-			panic(n.fail("", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape))
-		}
+		n.failIf(len(t.shape) == 0 || !t.konst.dt.float(),
+			"", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape)
 		v := b.constantNode(t.konst)
 		n.in[0] = &tensor{shape: t.shape, value: v}
 	}

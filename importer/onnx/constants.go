@@ -36,9 +36,7 @@ func (b *builder) interpreted(n *node) []*tensor {
 		if i > 0 && !n.op.mixed || t == nil || !t.konst.dt.float() && i > 0 {
 			continue
 		}
-		if t.konst.len() == 0 {
-			panic(n.fail("", "its operand %q has shape %v and is empty", n.Input[i], t.shape))
-		}
+		n.failIf(t.konst.len() == 0, "", "its operand %q has shape %v and is empty", n.Input[i], t.shape)
 		s.mem.take(t.konst.len(), 4)
 		in := &graph.Value{Name: fmt.Sprintf("in%d", i), Shape: t.shape}
 		if len(t.shape) == 0 {
@@ -65,9 +63,8 @@ func (n *node) interpretable() dtype {
 	if a.dt.float() {
 		return a.dt
 	}
-	if !n.op.moves && !n.op.picks {
-		panic(n.fail("put Cast to float before it", "its operand is a constant %s; this op computes with floats", a.dt))
-	}
+	n.failIf(!n.op.moves && !n.op.picks,
+		"put Cast to float before it", "its operand is a constant %s; this op computes with floats", a.dt)
 	for k := range a.len() {
 		if v := a.whole(k); v < -maxExact || v > maxExact {
 			panic(n.fail("", "its operand is a constant %s with element %d; want -2^24 to 2^24", a.dt, v))

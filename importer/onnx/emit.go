@@ -28,9 +28,8 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 		}
 		panic(err)
 	}
-	if len(v.Shape) == 0 {
-		panic(b.n.fail("keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants"))
-	}
+	b.n.failIf(len(v.Shape) == 0,
+		"keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants")
 	if _, err := elements(v.Shape); err != nil {
 		panic(b.n.fail("", "its result: %v", err))
 	}

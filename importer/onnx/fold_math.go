@@ -33,9 +33,7 @@ func foldCompare(f func(a, b float64) bool, i func(a, b int64) bool) foldFunc {
 }
 
 func (n *node) zip(x, y *array, to dtype, f func(a, b float64) float64, i func(a, b int64) int64) []*array {
-	if x.dt != y.dt {
-		panic(n.fail("", "operands are %s and %s, want one type", x.dt, y.dt))
-	}
+	n.failIf(x.dt != y.dt, "", "operands are %s and %s, want one type", x.dt, y.dt)
 	shape := kit.Must(broadcastShape(x.shape, y.shape))
 	out := n.b.mem.newArray(to, shape)
 	if out.len() == 0 {
@@ -79,9 +77,7 @@ func foldMany(f func(a, b float64) float64, i func(a, b int64) int64) foldFunc {
 	return func(n *node, in []*array) []*array {
 		acc := []*array{in[0]}
 		for _, x := range in[1:] {
-			if x == nil {
-				panic(n.fail("", "an input is left out"))
-			}
+			n.failIf(x == nil, "", "an input is left out")
 			acc = n.zip(acc[0], x, acc[0].dt, f, i)
 		}
 		return acc
@@ -136,18 +132,15 @@ func foldLeaky(n *node, in []*array) []*array {
 }
 
 func foldNot(n *node, in []*array) []*array {
-	if in[0].dt != dtBool {
-		panic(n.fail("", "its operand is %s, want bool", in[0].dt))
-	}
+	n.failIf(in[0].dt != dtBool, "", "its operand is %s, want bool", in[0].dt)
 	return foldUnary(func(v float64) float64 { return 1 - v })(n, in)
 }
 
 // foldWhere chooses between two arrays element by element.
 func foldWhere(n *node, in []*array) []*array {
 	c, x, y := in[0], in[1], in[2]
-	if x.dt != y.dt || c.dt != dtBool {
-		panic(n.fail("", "operands are %s, %s and %s, want bool and twice the same type", c.dt, x.dt, y.dt))
-	}
+	n.failIf(x.dt != y.dt || c.dt != dtBool,
+		"", "operands are %s, %s and %s, want bool and twice the same type", c.dt, x.dt, y.dt)
 	shape := kit.Must(broadcastShape(kit.Must(broadcastShape(x.shape, y.shape)), c.shape))
 	out := n.b.mem.newArray(x.dt, shape)
 	if out.len() == 0 {

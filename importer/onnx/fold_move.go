@@ -57,13 +57,10 @@ func foldConcat(n *node, in []*array) []*array {
 	shape := slices.Clone(in[0].shape)
 	total := 0
 	for _, a := range in {
-		if a == nil || a.dt != in[0].dt || len(a.shape) != len(shape) {
-			panic(n.fail("", "its inputs differ in type or rank"))
-		}
+		n.failIf(a == nil || a.dt != in[0].dt || len(a.shape) != len(shape), "", "its inputs differ in type or rank")
 		shape[axis] = a.shape[axis]
-		if !slices.Equal(a.shape, shape) {
-			panic(n.fail("", "shapes %v and %v differ elsewhere than along axis %d", in[0].shape, a.shape, axis))
-		}
+		n.failIf(!slices.Equal(a.shape, shape),
+			"", "shapes %v and %v differ elsewhere than along axis %d", in[0].shape, a.shape, axis)
 		total += a.shape[axis]
 	}
 	shape[axis] = total

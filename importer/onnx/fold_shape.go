@@ -10,9 +10,7 @@ import (
 
 // foldConstant reads a Constant node's value from whichever attribute holds it.
 func foldConstant(n *node, _ []*array) []*array {
-	if len(n.attrs) != 1 {
-		panic(n.fail("", "has %d attributes, want one that holds the value", len(n.attrs)))
-	}
+	n.failIf(len(n.attrs) != 1, "", "has %d attributes, want one that holds the value", len(n.attrs))
 	for name, a := range n.attrs {
 		var out *array
 		switch want := map[string]pb.AttributeProto_AttributeType{"value": pb.AttributeProto_TENSOR, "value_float": pb.AttributeProto_FLOAT,
@@ -46,9 +44,7 @@ func foldFill(n *node, in []*array) []*array {
 	a := n.attr("value", pb.AttributeProto_TENSOR)
 	if a != nil {
 		value = n.b.constant(a.T)
-		if value.len() != 1 {
-			panic(n.fail("", "its value has shape %v, want one element", value.shape))
-		}
+		n.failIf(value.len() != 1, "", "its value has shape %v, want one element", value.shape)
 	}
 	return arrays(n.b.mem.gather(value, shape, 0, make([]int, len(shape))))
 }
@@ -64,15 +60,12 @@ func foldExpand(n *node, in []*array) []*array {
 func foldTile(n *node, in []*array) []*array {
 	reps := n.listOf(1, "repeats")
 	x := in[0]
-	if len(reps) != len(x.shape) {
-		panic(n.fail("", "%s for %s", human.Count(len(reps), "repeat"), human.Count(len(x.shape), "axis")))
-	}
+	n.failIf(len(reps) != len(x.shape),
+		"", "%s for %s", human.Count(len(reps), "repeat"), human.Count(len(x.shape), "axis"))
 	var shape, step, final []int
 	for d, s := range strides(x.shape) {
 		shape, step = append(shape, reps[d], x.shape[d]), append(step, 0, s)
-		if x.shape[d] != 0 && (reps[d] < 0 || reps[d] > maxElements/x.shape[d]) {
-			panic(n.fail("", "%d repeats", reps[d]))
-		}
+		n.failIf(x.shape[d] != 0 && (reps[d] < 0 || reps[d] > maxElements/x.shape[d]), "", "%d repeats", reps[d])
 		final = append(final, reps[d]*x.shape[d])
 	}
 	a := n.b.mem.gather(x, shape, 0, step)
@@ -82,15 +75,13 @@ func foldTile(n *node, in []*array) []*array {
 // foldRange counts from start to limit.
 func foldRange(n *node, in []*array) []*array {
 	for _, a := range in {
-		if a.len() != 1 || a.dt != in[0].dt {
-			panic(n.fail("", "start, limit and delta have shapes %v, %v and %v, want three numbers of one type", in[0].shape, in[1].shape, in[2].shape))
-		}
+		n.failIf(a.len() != 1 || a.dt != in[0].dt,
+			"",
+			"start, limit and delta have shapes %v, %v and %v, want three numbers of one type", in[0].shape, in[1].shape, in[2].shape)
 	}
 	start, limit, delta := in[0].at(0), in[1].at(0), in[2].at(0)
 	count := math.Ceil((limit - start) / delta)
-	if !(count < maxElements) {
-		panic(n.fail("", "from %g to %g in steps of %g", start, limit, delta))
-	}
+	n.failIf(!(count < maxElements), "", "from %g to %g in steps of %g", start, limit, delta)
 	out := n.b.mem.newArray(in[0].dt, []int{int(max(0, count))})
 	for k := range out.len() {
 		out.set(k, start+float64(k)*delta)

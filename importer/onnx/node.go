@@ -29,19 +29,22 @@ func (n *node) fail(help, format string, args ...any) error {
 	return &ir.Error{Pos: ir.Pos{File: n.b.file}, Node: n.label, Msg: fmt.Sprintf(format, args...), Help: help}
 }
 
+// failIf ends the reading of n with an error if a condition holds.
+func (n *node) failIf(condition bool, help, format string, args ...any) {
+	if condition {
+		panic(n.fail(help, format, args...))
+	}
+}
+
 // readAttrs checks that every attribute is one that the op's row knows, and of a type that says what it holds.
 func (n *node) readAttrs() {
 	n.attrs = map[string]*pb.AttributeProto{}
 	for _, a := range n.Attribute {
 		name := a.GetName()
-		switch {
-		case n.attrs[name] != nil:
-			panic(n.fail("", "attribute %q is given twice", name))
-		case a.GetRefAttrName() != "":
-			panic(n.fail("inline the model's functions (onnx.inliner) before importing", "attribute %q refers to a function's parameter", name))
-		case !slices.Contains(n.op.attrs, name):
-			panic(n.fail("", "attribute %q is not known for this op", name))
-		}
+		n.failIf(n.attrs[name] != nil, "", "attribute %q is given twice", name)
+		n.failIf(a.GetRefAttrName() != "", "inline the model's functions (onnx.inliner) before importing",
+			"attribute %q refers to a function's parameter", name)
+		n.failIf(!slices.Contains(n.op.attrs, name), "", "attribute %q is not known for this op", name)
 		n.attrs[name] = a
 	}
 }
@@ -51,9 +54,7 @@ func (n *node) has(name string) bool { return n.attrs[name] != nil }
 // attr finds an attribute of the given type, nil if the file does not have it.
 func (n *node) attr(name string, t pb.AttributeProto_AttributeType) *pb.AttributeProto {
 	a := n.attrs[name]
-	if a != nil && a.GetType() != t {
-		panic(n.fail("", "attribute %q is of type %s, want %s", name, a.GetType(), t))
-	}
+	n.failIf(a != nil && a.GetType() != t, "", "attribute %q is of type %s, want %s", name, a.GetType(), t)
 	return a
 }
 
@@ -111,9 +112,7 @@ func (n *node) pairAttr(name string, axes int) [2]int {
 
 // axis resolves an axis that may count from the end.
 func (n *node) axis(a, rank int) int {
-	if a < -rank || a >= rank {
-		panic(n.fail("", "axis %d of a tensor with %d axes", a, rank))
-	}
+	n.failIf(a < -rank || a >= rank, "", "axis %d of a tensor with %d axes", a, rank)
 	return (a + rank) % rank
 }
 
@@ -122,9 +121,7 @@ func (n *node) axes(list []int, rank int) []int {
 	var out []int
 	for _, a := range list {
 		k := n.axis(a, rank)
-		if slices.Contains(out, k) {
-			panic(n.fail("", "axis %d is given twice", a))
-		}
+		n.failIf(slices.Contains(out, k), "", "axis %d is given twice", a)
 		out = append(out, k)
 	}
 	slices.Sort(out)
@@ -145,9 +142,8 @@ func (n *node) konst(i int, what string) *array {
 	if t == nil {
 		return nil
 	}
-	if t.konst == nil {
-		panic(n.fail("make it a constant of the file, or compute this part outside the network", "%s %q is computed from an input; only constants are supported there", what, n.Input[i]))
-	}
+	n.failIf(t.konst == nil, "make it a constant of the file, or compute this part outside the network",
+		"%s %q is computed from an input; only constants are supported there", what, n.Input[i])
 	return t.konst
 }
 
@@ -162,9 +158,7 @@ func (n *node) listOf(i int, what string) []int {
 
 // intsOf are the elements of a, integers, which messages call what.
 func (n *node) intsOf(a *array, what string) []int {
-	if a.dt.float() {
-		panic(n.fail("", "%s is %s, want int64", what, a.dt))
-	}
+	n.failIf(a.dt.float(), "", "%s is %s, want int64", what, a.dt)
 	out := make([]int, a.len())
 	for k := range out {
 		out[k] = int(a.whole(k))

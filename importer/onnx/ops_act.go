@@ -19,9 +19,8 @@ func lowerLeakyRelu(n *node) *tensor {
 func lowerPRelu(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	slopes := n.konst(1, "slope")
-	if !fits(slopes.shape, t.shape) {
-		panic(n.fail("", "slopes of shape %v do not fit an input of shape %v", slopes.shape, t.shape))
-	}
+	n.failIf(!fits(slopes.shape, t.shape),
+		"", "slopes of shape %v do not fit an input of shape %v", slopes.shape, t.shape)
 	slopes = b.mem.narrowed(slopes, t.shape)
 	if slopes.len() == 1 {
 		return b.slope(t, slopes.floats()[0])
@@ -59,9 +58,7 @@ func clipBounds(n *node) (lo, hi float64) {
 		} else if n.has(name) {
 			*p = float64(n.floatAttr(name, 0))
 		}
-		if *p != *p {
-			panic(n.fail("", "%s is not a number", name))
-		}
+		n.failIf(*p != *p, "", "%s is not a number", name)
 	}
 	if lo <= -math.MaxFloat32 {
 		lo = math.Inf(-1)
@@ -114,9 +111,7 @@ func lowerElu(alpha, gamma float32) lowerFunc {
 // lowerCelu is alpha * elu(x / alpha).
 func lowerCelu(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 1)
-	if !(alpha > 0) {
-		panic(n.fail("", "alpha is %g", alpha))
-	}
+	n.failIf(!(alpha > 0), "", "alpha is %g", alpha)
 	y := n.in[0]
 	if alpha != 1 {
 		y = n.b.scalar("div", y, alpha)

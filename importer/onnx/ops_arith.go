@@ -164,9 +164,7 @@ func (b *builder) constantLike(t *tensor, c *array) *graph.Value {
 }
 
 func (b *builder) constantNode(a *array) *graph.Value {
-	if a.len() == 0 {
-		panic(b.n.fail("", "a constant of shape %v is empty", a.shape))
-	}
+	b.n.failIf(a.len() == 0, "", "a constant of shape %v is empty", a.shape)
 	b.mem.take(a.len(), 4)
 	shape := a.shape
 	if len(shape) == 0 {

@@ -13,18 +13,12 @@ import (
 func lowerBlock(op string) func(n *node) *tensor {
 	return func(n *node) *tensor {
 		b, t := n.b, n.in[0]
-		if len(t.shape) != 4 {
-			panic(n.fail("", "input has shape %v, want [N, C, H, W]", t.shape))
-		}
+		n.failIf(len(t.shape) != 4, "", "input has shape %v, want [N, C, H, W]", t.shape)
 		size := n.intAttr("blocksize", 0)
-		if size < 1 || size > 1<<20 {
-			panic(n.fail("", "attribute \"blocksize\" is %d, want a positive number", size))
-		}
+		n.failIf(size < 1 || size > 1<<20, "", "attribute \"blocksize\" is %d, want a positive number", size)
 		mode := n.textAttr("mode", "DCR")
 		order, known := map[string]graph.BlockOrder{"DCR": graph.BlockDCR, "CRD": graph.BlockCRD}[mode]
-		if !known {
-			panic(n.fail("use DCR or CRD", "mode %q is unknown", mode))
-		}
+		n.failIf(!known, "use DCR or CRD", "mode %q is unknown", mode)
 		x, _ := b.image(t)
 		y := ofImage(b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: order}, nil, x.value))
 		y.integers = x.integers
@@ -49,16 +43,13 @@ func lowerResize(n *node) *tensor {
 	mode := n.textAttr("mode", "nearest")
 	linear := mode == "linear" || mode == "bilinear" // as Upsample 1 called it
 	antialias := n.intAttr("antialias", 0)
-	switch {
-	case mode != "nearest" && !linear:
-		panic(n.fail("export it with mode linear or nearest", "mode %q is not supported", mode))
-	case linear && antialias != 0 && slices.ContainsFunc(axes, func(s scaling) bool { return s.scale < 1 }):
-		panic(n.fail("export it without antialias", "antialias is not supported where the image becomes smaller"))
-	case linear && (t.truth || t.value.Whole):
-		panic(n.fail("put Cast to float before it", "input %q holds truth values or positions, between which there is nothing", n.Input[0]))
-	case linear && t.integers != nil:
-		panic(n.fail("put DequantizeLinear before it and QuantizeLinear behind it", "input %q holds integers, between which nothing is interpolated", n.Input[0]))
-	}
+	n.failIf(mode != "nearest" && !linear, "export it with mode linear or nearest", "mode %q is not supported", mode)
+	n.failIf(linear && antialias != 0 && slices.ContainsFunc(axes, func(s scaling) bool { return s.scale < 1 }),
+		"export it without antialias", "antialias is not supported where the image becomes smaller")
+	n.failIf(linear && (t.truth || t.value.Whole), "put Cast to float before it",
+		"input %q holds truth values or positions, between which there is nothing", n.Input[0])
+	n.failIf(linear && t.integers != nil, "put DequantizeLinear before it and QuantizeLinear behind it",
+		"input %q holds integers, between which nothing is interpolated", n.Input[0])
 	factor := slices.Repeat([]int{1}, len(axes))
 	var cuts []span
 	var rest []*kit.Along
@@ -130,13 +121,12 @@ func (n *node) scalings(shape []int) []scaling {
 		axes = n.intsAttr("axes")
 		n.axes(axes, len(shape))
 	}
-	if len(scales)+len(sizes) != len(axes) {
-		panic(n.fail("give one of them, for each axis", "%s and %s for %s", human.Count(len(scales), "scale"), human.Count(len(sizes), "size"), human.Count(len(axes), "axis")))
-	}
+	n.failIf(len(scales)+len(sizes) != len(axes),
+		"give one of them, for each axis",
+		"%s and %s for %s", human.Count(len(scales), "scale"), human.Count(len(sizes), "size"), human.Count(len(axes), "axis"))
 	policy := n.textAttr("keep_aspect_ratio_policy", "stretch")
-	if policy != "stretch" && sizes != nil {
-		panic(n.fail("give the sizes themselves", "keep_aspect_ratio_policy %q is not supported", policy))
-	}
+	n.failIf(policy != "stretch" && sizes != nil,
+		"give the sizes themselves", "keep_aspect_ratio_policy %q is not supported", policy)
 	out := make([]scaling, len(shape))
 	for d, e := range shape {
 		out[d] = scaling{e, e, 1}
@@ -154,9 +144,8 @@ func (n *node) scalings(shape []int) []scaling {
 				s.out = 0
 			}
 		}
-		if s.out < 1 || s.out > graph.MaxElems || !(s.scale > 0) {
-			panic(n.fail("", "axis %d of %v gets %d positions (scale %g)", d, shape, s.out, s.scale))
-		}
+		n.failIf(s.out < 1 || s.out > graph.MaxElems || !(s.scale > 0),
+			"", "axis %d of %v gets %d positions (scale %g)", d, shape, s.out, s.scale)
 	}
 	return out
 }
@@ -167,9 +156,7 @@ func (n *node) scales() (scales []float32, sizes []int) {
 	switch {
 	case n.GetOpType() == "Upsample" && n.opset < 9:
 		a := n.attrs["scales"]
-		if a == nil {
-			panic(n.fail("", "attribute \"scales\" is missing"))
-		}
+		n.failIf(a == nil, "", "attribute \"scales\" is missing")
 		return a.Floats, nil
 	case n.GetOpType() == "Upsample" || n.opset < 11:
 		at = 1

@@ -23,9 +23,7 @@ func (n *node) clippedIntegers(t *tensor, lo, hi float64) *tensor {
 	b, q := n.b, t.integers
 	least, greatest := limits(q.dt)
 	lo = min(lo, hi)
-	if hi < least || lo > greatest {
-		panic(n.fail("", "its bounds %g and %g are none of %s", lo, hi, q.dt))
-	}
+	n.failIf(hi < least || lo > greatest, "", "its bounds %g and %g are none of %s", lo, hi, q.dt)
 	lo, hi = max(math.Trunc(lo), least), min(math.Trunc(hi), greatest)
 	from := t
 	if c := t.clipped; c != nil { // one Clip of both
@@ -119,9 +117,9 @@ func extremeOfIntegers(greater bool) func(n *node, t *tensor) *tensor {
 			if c == like {
 				continue
 			}
-			if c.konst == nil || c.konst.len() != 1 || c.konst.dt != t.integers.dt || len(c.shape) > len(t.shape) {
-				panic(n.fail("put DequantizeLinear before it", "input %q is no constant number; arithmetic on integers is not supported", n.Input[i]))
-			}
+			n.failIf(c.konst == nil || c.konst.len() != 1 || c.konst.dt != t.integers.dt || len(c.shape) > len(t.shape),
+				"put DequantizeLinear before it",
+				"input %q is no constant number; arithmetic on integers is not supported", n.Input[i])
 			lo, hi := math.Inf(-1), math.Inf(1)
 			if greater {
 				lo = c.konst.at(0)

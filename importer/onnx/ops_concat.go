@@ -40,9 +40,7 @@ func (n *node) realParts() []*tensor {
 
 // concatAxis is that along which n puts t and others together.
 func (n *node) concatAxis(t *tensor) int {
-	if !n.has("axis") {
-		panic(n.fail("", "attribute \"axis\" is missing"))
-	}
+	n.failIf(!n.has("axis"), "", "attribute \"axis\" is missing")
 	return n.axis(n.intAttr("axis", 0), len(t.shape))
 }
 
@@ -55,16 +53,11 @@ func (b *builder) concat(parts []*tensor, axis int) *tensor {
 	shape := slices.Clone(parts[0].shape)
 	total := 0
 	for _, t := range parts {
-		if t == nil {
-			panic(b.n.fail("", "an input is left out"))
-		}
-		if len(t.shape) != len(shape) {
-			panic(b.n.fail("", "shapes %v and %v differ in rank", shape, t.shape))
-		}
+		b.n.failIf(t == nil, "", "an input is left out")
+		b.n.failIf(len(t.shape) != len(shape), "", "shapes %v and %v differ in rank", shape, t.shape)
 		shape[axis] = t.shape[axis]
-		if !slices.Equal(t.shape, shape) {
-			panic(b.n.fail("", "shapes %v and %v differ elsewhere than along axis %d", parts[0].shape, t.shape, axis))
-		}
+		b.n.failIf(!slices.Equal(t.shape, shape),
+			"", "shapes %v and %v differ elsewhere than along axis %d", parts[0].shape, t.shape, axis)
 		total += t.shape[axis]
 		if t.konst == nil && (like == nil || t.order()[len(shape)-1] == axis && like.order()[len(shape)-1] != axis) {
 			like = t

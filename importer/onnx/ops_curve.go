@@ -25,9 +25,8 @@ func lowerPow(n *node) *tensor {
 	p := n.scalarOf(1, "exponent", 0)
 	whole := math.Floor(math.Abs(p))
 	half := math.Abs(p) != whole
-	if p == 0 || whole > 8 || half && math.Abs(p)-whole != 0.5 {
-		panic(n.fail("", "exponent %g: want a multiple of 0.5 up to 8.5, and not 0", p))
-	}
+	n.failIf(p == 0 || whole > 8 || half && math.Abs(p)-whole != 0.5,
+		"", "exponent %g: want a multiple of 0.5 up to 8.5, and not 0", p)
 	var y *tensor
 	for range int(whole) {
 		if y == nil {
@@ -57,9 +56,7 @@ func lowerPow(n *node) *tensor {
 // lowerGelu is Gelu by erf, or by tanh.
 func lowerGelu(n *node) *tensor {
 	kind := n.textAttr("approximate", "none")
-	if kind != "none" && kind != "tanh" {
-		panic(n.fail("", "approximate is %q", kind))
-	}
+	n.failIf(kind != "none" && kind != "tanh", "", "approximate is %q", kind)
 	return n.in[0].derived(n.b.Gelu(n.in[0].value, kind == "tanh"))
 }
 

@@ -10,9 +10,8 @@ import (
 // dense multiplies rows t [M, K] by w [K, N], whose rows follow the order in which t's columns are stored. Where w was made of
 // integers, of has them.
 func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor, of *scaled) *tensor {
-	if t.shape[1] != w.shape[0] || w.len() == 0 {
-		panic(b.n.fail("", "a matrix of shape %v times one of shape %v", t.shape, w.shape))
-	}
+	b.n.failIf(t.shape[1] != w.shape[0] || w.len() == 0,
+		"", "a matrix of shape %v times one of shape %v", t.shape, w.shape)
 	if t.flat == nil {
 		t = b.asFile(t)
 	}
@@ -48,9 +47,8 @@ func lowerGemm(n *node) *tensor {
 	for i, name := range []string{"alpha", "beta"} {
 		factor[i] = n.floatAttr(name, 1)
 	}
-	if len(right.shape) != 2 || len(a.shape) != 2 {
-		panic(n.fail("", "A has shape %v and B %v, want matrices", a.shape, right.shape))
-	}
+	n.failIf(len(right.shape) != 2 || len(a.shape) != 2,
+		"", "A has shape %v and B %v, want matrices", a.shape, right.shape)
 	if trans[0] != 0 {
 		a = b.moved(a, []int{1, 0})
 	}
@@ -80,9 +78,7 @@ func lowerGemm(n *node) *tensor {
 	if c == nil || bias != nil || factor[1] == 0 {
 		return y
 	}
-	if !fits(c.shape, y.shape) {
-		panic(n.fail("", "C of shape %v does not fit a product of shape %v", c.shape, y.shape))
-	}
+	n.failIf(!fits(c.shape, y.shape), "", "C of shape %v does not fit a product of shape %v", c.shape, y.shape)
 	if factor[1] != 1 {
 		c = b.times(c, factor[1])
 	}
@@ -156,9 +152,8 @@ func isMatrix(shape []int) bool {
 func (b *builder) product(x, y *tensor) *tensor {
 	left, right := len(x.shape), len(y.shape)
 	rank := max(left, right, 2)
-	if left < 1 || right < 1 || rank > 4 {
-		panic(b.n.fail("reshape them to at most two axes of batches", "a product of tensors of shapes %v and %v", x.shape, y.shape))
-	}
+	b.n.failIf(left < 1 || right < 1 || rank > 4,
+		"reshape them to at most two axes of batches", "a product of tensors of shapes %v and %v", x.shape, y.shape)
 	var values [2]*graph.Value
 	var shapes [2][]int
 	for i, t := range []*tensor{x, y} {
@@ -186,9 +181,7 @@ func (b *builder) product(x, y *tensor) *tensor {
 		}
 		out = slices.Delete(out, at, at+1)
 	}
-	if len(out) == 0 {
-		panic(b.n.fail("keep one axis", "its result is a single number without axes"))
-	}
+	b.n.failIf(len(out) == 0, "keep one axis", "its result is a single number without axes")
 	return b.reshape(&tensor{shape: v.Shape, value: v}, out)
 }
 

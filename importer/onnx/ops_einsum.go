@@ -12,9 +12,7 @@ import (
 func lowerEinsum(n *node) *tensor {
 	text := n.textAttr("equation", "")
 	labels, out, wrong := parseEinsum(text, n.in)
-	if wrong != nil {
-		panic(n.fail("", "equation %q: %v", text, wrong))
-	}
+	n.failIf(wrong != nil, "", "equation %q: %v", text, wrong)
 	e := &einsum{n: n, extent: map[rune]int{}}
 	terms := make([]term, len(n.in))
 	for i, t := range n.in {

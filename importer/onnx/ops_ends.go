@@ -57,9 +57,7 @@ func lowerTopK(n *node) []*tensor {
 		k = n.listOf(1, "k")
 	}
 	largest := n.intAttr("largest", 1)
-	if len(k) != 1 {
-		panic(n.fail("", "k is %v, want one number", k))
-	}
+	n.failIf(len(k) != 1, "", "k is %v, want one number", k)
 	a := &graph.TopKAttrs{K: k[0], Least: largest == 0}
 	shape := slices.Clone(t.shape)
 	shape[axis] = k[0]

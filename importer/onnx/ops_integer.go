@@ -31,12 +31,9 @@ func (q *quantParams) levelType() scalar.LevelType { return q.attrs().LevelType 
 
 // integerLevels are the levels of t, which an op of integers reads, and what they stand for; q are the parameters that the op has for them.
 func (n *node) integerLevels(i int, t *tensor, q *quantParams) *graph.Value {
-	switch {
-	case t.integers == nil:
-		panic(n.fail("put QuantizeLinear before it", "its input %q holds no quantized integers", n.Input[i]))
-	case q != nil && !q.equal(t.integers):
-		panic(n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
-			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt))
+	n.failIf(t.integers == nil, "put QuantizeLinear before it", "its input %q holds no quantized integers", n.Input[i])
+	if q != nil {
+		n.checkParams(q, t.integers)
 	}
 	if v := n.b.behind.Of(t.value); v != nil {
 		return v
@@ -102,20 +99,16 @@ func (n *node) integerWeights(w, scale, zero, bias int) *intWeights {
 		}
 		*in.to = n.konst(in.at, in.what)
 	}
-	switch {
-	case out.ints == nil || !out.ints.dt.eightBits():
-		panic(n.fail("", "weight %q is no uint8 or int8", n.Input[w]))
-	case out.zero != nil && out.zero.dt != out.ints.dt:
-		panic(n.fail("", "zero point %q is %s, want %s as weight %q is", n.Input[zero], out.zero.dt, out.ints.dt, n.Input[w]))
-	case out.bias != nil && out.bias.dt != dtInt32:
-		panic(n.fail("", "bias %q is %s, want int32", n.Input[bias], out.bias.dt))
+	n.failIf(out.ints == nil || !out.ints.dt.eightBits(), "", "weight %q is no uint8 or int8", n.Input[w])
+	if z := out.zero; z != nil {
+		n.failIf(z.dt != out.ints.dt,
+			"", "zero point %q is %s, want %s as weight %q is", n.Input[zero], z.dt, out.ints.dt, n.Input[w])
+	}
+	if out.bias != nil {
+		n.failIf(out.bias.dt != dtInt32, "", "bias %q is %s, want int32", n.Input[bias], out.bias.dt)
 	}
 	if out.scale != nil {
-		for k := range out.scale.len() {
-			if s := float32(out.scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
-				panic(n.fail("", "scale %g: want positive numbers", s))
-			}
-		}
+		n.checkScales(out.scale)
 	}
 	return out
 }
@@ -138,17 +131,15 @@ func (n *node) tensors(l *intLayer, w *array) map[string]*graph.Tensor {
 	for _, v := range ints.All() {
 		low, high = min(low, int(v)), max(high, int(v))
 	}
-	if high-low > math.MaxUint8 {
-		panic(n.fail("quantize the weights with one zero point for all outputs, or to int8 with zero point 0",
-			"its weights have a zero point for each output, and less these they are from %d to %d, want 8 bits", low, high))
-	}
+	n.failIf(high-low > math.MaxUint8,
+		"quantize the weights with one zero point for all outputs, or to int8 with zero point 0",
+		"its weights have a zero point for each output, and less these they are from %d to %d, want 8 bits", low, high)
 	weights := map[string]*graph.Tensor{"w": {Shape: w.shape, Data: ints}}
 	if l.w.bias != nil {
 		bias := make([]int32, l.outs)
 		for o, v := range l.w.bias.i {
-			if bias[o] = int32(v); int64(bias[o]) != v {
-				panic(n.fail("", "weight \"bias\": element %d is %v, want integers of 32 bits", o, v))
-			}
+			bias[o] = int32(v)
+			n.failIf(int64(bias[o]) != v, "", "weight \"bias\": element %d is %v, want integers of 32 bits", o, v)
 		}
 		weights["bias"] = kit.Vector(bias)
 	}
@@ -226,8 +217,9 @@ func (n *node) sameZero(i int) {
 	if t := n.input(i); t != nil && t.konst.dt != n.held(0) {
 		panic(n.fail("", "zero point %q is %s, want %s as its input %q is", n.Input[i], t.konst.dt, n.held(0), n.Input[0]))
 	}
-	if n.in[0].integers != nil && int(zero) != n.in[0].integers.zero {
-		panic(n.fail("use the parameters of the quantizer", "zero point %g is not that which its input was quantized with, %d", zero, n.in[0].integers.zero))
+	if q := n.in[0].integers; q != nil {
+		n.failIf(int(zero) != q.zero, "use the parameters of the quantizer",
+			"zero point %g is not that which its input was quantized with, %d", zero, q.zero)
 	}
 }
 
@@ -273,21 +265,18 @@ func lowerQGemm(n *node) *tensor {
 	for i, name := range []string{"transA", "transB"} {
 		trans[i] = n.intAttr(name, 0)
 	}
-	if l.factor = alpha; trans[0] != 0 || !(alpha > 0) {
-		panic(n.fail("", "transA %d, alpha %g: want 0, and a number above 0", trans[0], alpha))
-	}
+	l.factor = alpha
+	n.failIf(trans[0] != 0 || !(alpha > 0), "", "transA %d, alpha %g: want 0, and a number above 0", trans[0], alpha)
 	l.xq = n.params(1, 2, n.held(0))
-	if n.input(7) == nil && n.input(8) != nil {
-		panic(n.fail("give both, or none for floats", "has a zero point of Y, %q, and no scale", n.Input[8]))
-	}
-	if n.input(7) != nil {
+	switch {
+	case n.input(7) != nil:
 		l.yq = n.params(7, 8, n.held(0))
+	case n.input(8) != nil:
+		panic(n.fail("give both, or none for floats", "has a zero point of Y, %q, and no scale", n.Input[8]))
 	}
 	l.w = n.integerWeights(3, 4, 5, 6)
 	w := l.w.ints
-	if len(w.shape) != 2 {
-		panic(n.fail("", "B has shape %v, want a matrix", w.shape))
-	}
+	n.failIf(len(w.shape) != 2, "", "B has shape %v, want a matrix", w.shape)
 	if trans[1] != 0 {
 		w = n.b.mem.permuted(w, []int{1, 0})
 	}
@@ -308,9 +297,8 @@ func (n *node) integerProduct(l *intLayer, w *array) *tensor {
 	if len(w.shape) > 2 && graph.Elems(w.shape[:len(w.shape)-2]) == 1 {
 		w = w.view(w.shape[len(w.shape)-2:])
 	}
-	if len(w.shape) != 2 || len(t.shape) < 1 || t.shape[len(t.shape)-1] != w.shape[0] || w.len() == 0 {
-		panic(n.fail("", "a tensor of shape %v times one of shape %v", t.shape, w.shape))
-	}
+	n.failIf(len(w.shape) != 2 || len(t.shape) < 1 || t.shape[len(t.shape)-1] != w.shape[0] || w.len() == 0,
+		"", "a tensor of shape %v times one of shape %v", t.shape, w.shape)
 	rank := len(t.shape)
 	q := t.integers
 	flat := t.flat

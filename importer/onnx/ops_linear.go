@@ -51,30 +51,19 @@ func (n *node) readLinear(def dtype) (scale, zero *array, dt dtype) {
 	dt = def
 	if zero != nil {
 		dt = zero.dt
-		if zero.len() != scale.len() || dt.float() {
-			panic(n.fail("", "scale of shape %v and zero point %s%v", scale.shape, dt, zero.shape))
-		}
+		n.failIf(zero.len() != scale.len() || dt.float(),
+			"", "scale of shape %v and zero point %s%v", scale.shape, dt, zero.shape)
 	}
-	for k := range scale.len() {
-		if s := float32(scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
-			panic(n.fail("", "scale %g: want positive numbers", s))
-		}
-	}
-	if scale.len() == 0 {
-		panic(n.fail("", "the scale is empty"))
-	}
+	n.checkScales(scale)
+	n.failIf(scale.len() == 0, "", "the scale is empty")
 	return scale, zero, dt
 }
 
 // linear reads parameters that are the same for all elements, of 8 bits.
 func (n *node) linear(def dtype) *quantParams {
 	scale, zero, dt := n.readLinear(def)
-	if scale.len() != 1 {
-		panic(n.fail("quantize activations per tensor", "scales per channel are only supported on constants"))
-	}
-	if !dt.eightBits() {
-		panic(n.fail("use uint8 or int8", "%s is only supported on constants", dt))
-	}
+	n.failIf(scale.len() != 1, "quantize activations per tensor", "scales per channel are only supported on constants")
+	n.failIf(!dt.eightBits(), "use uint8 or int8", "%s is only supported on constants", dt)
 	q := &quantParams{dt: dt, scale: float32(scale.at(0))}
 	if zero != nil {
 		q.zero = int(zero.whole(0))
@@ -106,15 +95,26 @@ func lowerQuantizeLinear(n *node) *tensor {
 
 func lowerDequantizeLinear(n *node) *tensor {
 	t := n.in[0]
-	if t.integers == nil {
-		panic(n.fail("", "its input holds no quantized integers"))
-	}
+	n.failIf(t.integers == nil, "", "its input holds no quantized integers")
 	q := n.linear(t.integers.dt)
-	if !q.equal(t.integers) {
-		panic(n.fail("use the parameters of the quantizer", "scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
-			q.scale, q.zero, q.dt, t.integers.scale, t.integers.zero, t.integers.dt))
-	}
+	n.checkParams(q, t.integers)
 	return t.derived(t.value)
+}
+
+// checkParams wants the parameters q that an op names for its input to be those that the input was quantized with.
+func (n *node) checkParams(q, input *quantParams) {
+	n.failIf(!q.equal(input), "use the parameters of the quantizer",
+		"scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
+		q.scale, q.zero, q.dt, input.scale, input.zero, input.dt)
+}
+
+// checkScales wants all scales to be positive.
+func (n *node) checkScales(scale *array) {
+	for k := range scale.len() {
+		if s := float32(scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
+			panic(n.fail("", "scale %g: want positive numbers", s))
+		}
+	}
 }
 
 // axisOf gives for each element of shape its position along the attribute axis; nil where one scale serves all.
@@ -123,9 +123,8 @@ func (n *node) axisOf(shape []int, scale *array) func(k int) int {
 		return func(int) int { return 0 }
 	}
 	axis := n.axis(n.intAttr("axis", 1), len(shape))
-	if !slices.Equal(scale.shape, shape[axis:axis+1]) {
-		panic(n.fail("", "a scale of shape %v along axis %d of %v", scale.shape, axis, shape))
-	}
+	n.failIf(!slices.Equal(scale.shape, shape[axis:axis+1]),
+		"", "a scale of shape %v along axis %d of %v", scale.shape, axis, shape)
 	inner := graph.Elems(shape[axis+1:])
 	return func(k int) int { return k / inner % shape[axis] }
 }
@@ -141,8 +140,8 @@ func foldLinear(quantize bool) foldFunc {
 			panic(n.fail("", "its input is %s, want integers", x.dt))
 		}
 		scale, zero, dt := n.readLinear(def)
-		if zero != nil && !quantize && dt != x.dt {
-			panic(n.fail("", "zero point %q is %s, want %s as the input", n.Input[2], dt, x.dt))
+		if zero != nil && !quantize {
+			n.failIf(dt != x.dt, "", "zero point %q is %s, want %s as the input", n.Input[2], dt, x.dt)
 		}
 		at := n.axisOf(x.shape, scale)
 		if quantize {
@@ -231,12 +230,11 @@ func (b *builder) inputParams(name string, dt dtype) *quantParams {
 			if at[0] < 0 { // of integers without a scale
 				return &quantParams{dt: dt, scale: 1, zero: int(n.scalarOf(at[1], "zero point", 0))}
 			}
-			if n.input(at[0]) == nil {
-				panic(n.fail("", "its scale is no constant"))
-			}
+			n.failIf(n.input(at[0]) == nil, "", "its scale is no constant")
 			q := n.params(at[0], at[1], dt)
 			if q.dt != dt {
-				panic(n.fail("give both the same type", "its zero point %q is %s, and input %q is %s", n.Input[at[1]], q.dt, name, dt))
+				panic(n.fail("give both the same type",
+					"its zero point %q is %s, and input %q is %s", n.Input[at[1]], q.dt, name, dt))
 			}
 			return q
 		}

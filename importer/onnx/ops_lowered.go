@@ -36,17 +36,14 @@ func channelsFirst(rank int) (move, back []int) {
 func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
 	return func(n *node) *tensor {
 		b, rank := n.b, len(n.in[0].shape)
-		if rank < 3 {
-			panic(n.fail("", "input has shape %v, want [N, ..., C]", n.in[0].shape))
-		}
+		n.failIf(rank < 3, "", "input has shape %v, want [N, ..., C]", n.in[0].shape)
 		move, back := channelsFirst(rank)
 		x := b.moved(n.in[0], move)
 		n.in[0] = x
 		if weights {
 			w := n.konst(1, "weight")
-			if len(w.shape) != rank {
-				panic(n.fail("", "weight has shape %v, want [O, ..., I] as the input %v has [N, ..., C]", w.shape, n.in[0].shape))
-			}
+			n.failIf(len(w.shape) != rank,
+				"", "weight has shape %v, want [O, ..., I] as the input %v has [N, ..., C]", w.shape, n.in[0].shape)
 			w = b.mem.permuted(w, move)
 			n.in[1] = &tensor{shape: w.shape, konst: w}
 		}
@@ -64,9 +61,7 @@ type windows struct {
 // matrix products do (overWindows).
 func lowerIm2Col(n *node) *tensor {
 	b, x := n.b, n.in[0]
-	if len(x.shape) != 4 {
-		panic(n.fail("", "input has shape %v, want [N, H, W, C]", x.shape))
-	}
+	n.failIf(len(x.shape) != 4, "", "input has shape %v, want [N, H, W, C]", x.shape)
 	w := &windows{}
 	n.spread("kernel_size", 2)
 	n.spread("stride", 2)
@@ -78,9 +73,8 @@ func lowerIm2Col(n *node) *tensor {
 		*a.to = n.pairAttr(a.name, 2)
 	}
 	pads := n.intsAttr("pad_amount")
-	if pads != nil && (len(pads) != 4 || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20) {
-		panic(n.fail("give the rows above, columns left, rows below, columns right", "pad_amount %v: want four numbers from 0", pads))
-	}
+	n.failIf(pads != nil && (len(pads) != 4 || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20),
+		"give the rows above, columns left, rows below, columns right", "pad_amount %v: want four numbers from 0", pads)
 	value := n.intAttr("pad_value", 0)
 	move, back := channelsFirst(4)
 	x = b.moved(x, move)
@@ -97,9 +91,7 @@ func lowerIm2Col(n *node) *tensor {
 	out := [2]int{}
 	for d := range 2 {
 		over := padded.shape[2+d] - w.extent(d)
-		if over < 0 {
-			panic(n.fail("", "a kernel of %v over an image of shape %v leaves nothing", w.kernel, n.in[0].shape))
-		}
+		n.failIf(over < 0, "", "a kernel of %v over an image of shape %v leaves nothing", w.kernel, n.in[0].shape)
 		out[d] = over/w.strides[d] + 1
 	}
 	if taps := w.kernel[0] * w.kernel[1]; taps > maxTaps {
@@ -146,9 +138,8 @@ func overWindows(lower lowerFunc) lowerFunc {
 // windowed is conv2d of matrix m [KH*KW*C, O] over the windows w.
 func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) *tensor {
 	b, c, out := n.b, w.x.shape[1], m.shape[1]
-	if m.shape[0] != w.kernel[0]*w.kernel[1]*c || m.len() == 0 {
-		panic(n.fail("", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.kernel, c))
-	}
+	n.failIf(m.shape[0] != w.kernel[0]*w.kernel[1]*c || m.len() == 0,
+		"", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.kernel, c)
 	b.mem.take(m.len(), 4)
 	weights := map[string]*graph.Tensor{"w": {Shape: []int{w.kernel[0], w.kernel[1], c, out}, Data: graph.NumbersOf(slices.Clone(m.floats()))}}
 	if bias != nil {
@@ -188,9 +179,8 @@ func depthwise(w *graph.Tensor) *graph.Tensor {
 func lowerXnorPopcount(n *node) *tensor {
 	b, x := n.b, n.in[0]
 	bits := n.konst(1, "right side")
-	if len(bits.shape) != 2 || len(x.shape) < 2 {
-		panic(n.fail("", "a product of shapes %v and %v, want matrices", x.shape, bits.shape))
-	}
+	n.failIf(len(bits.shape) != 2 || len(x.shape) < 2,
+		"", "a product of shapes %v and %v, want matrices", x.shape, bits.shape)
 	w := b.mem.newArray(dtFloat, bits.shape)
 	out := bits.shape[1]
 	sums := make([]float32, out)

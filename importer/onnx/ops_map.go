@@ -54,9 +54,8 @@ func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) f
 
 // lowerQLinearConcat joins tensors of integers. Inputs: scale and zero point of y, and of each tensor itself, its scale and its zero point.
 func lowerQLinearConcat(n *node) *tensor {
-	if len(n.in)%3 != 2 {
-		panic(n.fail("", "has %s, want scale and zero point, and three for each tensor", human.Count(len(n.in), "input")))
-	}
+	n.failIf(len(n.in)%3 != 2,
+		"", "has %s, want scale and zero point, and three for each tensor", human.Count(len(n.in), "input"))
 	yq := n.params(0, 1, n.held(2))
 	var at []int
 	for i := 2; i < len(n.in); i += 3 {
@@ -137,9 +136,7 @@ func (b *budget) real(c *array, q *quantParams) *array {
 // constantIntegers are the levels that a constant input i is. They are a quantizer's of the numbers that they stand for, each of which is one of the levels.
 func (n *node) constantIntegers(i int, q *quantParams, like *tensor) *tensor {
 	c := n.in[i].konst
-	if c.dt != q.dt {
-		panic(n.fail("", "its input %q is a constant %s, want %s as its zero point is", n.Input[i], c.dt, q.dt))
-	}
+	n.failIf(c.dt != q.dt, "", "its input %q is a constant %s, want %s as its zero point is", n.Input[i], c.dt, q.dt)
 	real := n.b.mem.real(c, q)
 	t := &tensor{shape: c.shape}
 	if rank := len(like.shape); rank >= len(c.shape) {

@@ -17,18 +17,15 @@ func lowerBatchNorm(n *node) *tensor {
 		panic(n.fail("export the model in evaluation mode", "training_mode is on"))
 	}
 	eps := n.floatAttr("epsilon", 1e-5)
-	if len(t.shape) < 2 {
-		panic(n.fail("", "input has shape %v, want [N, C, ...]", t.shape))
-	}
+	n.failIf(len(t.shape) < 2, "", "input has shape %v, want [N, C, ...]", t.shape)
 	if t.flat == nil {
 		t = b.stored(t, t.last(1))
 	}
 	weights := map[string]*graph.Tensor{}
 	for i, name := range []string{"gamma", "beta", "mean", "var"} {
 		a := n.konst(1+i, name)
-		if !slices.Equal(a.shape, t.shape[1:2]) {
-			panic(n.fail("", "%s %q has shape %v, want [%d]", name, n.Input[1+i], a.shape, t.shape[1]))
-		}
+		n.failIf(!slices.Equal(a.shape, t.shape[1:2]),
+			"", "%s %q has shape %v, want [%d]", name, n.Input[1+i], a.shape, t.shape[1])
 		shape := slices.Repeat([]int{1}, len(t.shape)-1)
 		shape[0] = a.len()
 		w := b.vector(t, a.view(shape))

@@ -43,9 +43,7 @@ func (n *node) scaledBy(t, scale, bias *tensor) *tensor {
 		if c == nil {
 			continue
 		}
-		if !fits(c.shape, t.shape) {
-			panic(n.fail("", "a scale or bias of shape %v does not fit shape %v", c.shape, t.shape))
-		}
+		n.failIf(!fits(c.shape, t.shape), "", "a scale or bias of shape %v does not fit shape %v", c.shape, t.shape)
 		t = n.b.binary([]string{"mul", "add"}[i], t, c)
 	}
 	return t
@@ -57,9 +55,7 @@ func (n *node) channelwise(i, count, rank int) *tensor {
 	if t == nil {
 		return nil
 	}
-	if !slices.Equal(t.shape, []int{count}) {
-		panic(n.fail("", "input %q has shape %v, want [%d]", n.Input[i], t.shape, count))
-	}
+	n.failIf(!slices.Equal(t.shape, []int{count}), "", "input %q has shape %v, want [%d]", n.Input[i], t.shape, count)
 	shape := append([]int{count}, slices.Repeat([]int{1}, rank-1)...)
 	if t.konst != nil {
 		return &tensor{shape: shape, konst: t.konst.view(shape)}
@@ -95,9 +91,7 @@ func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, 
 
 // image checks that input 0 is [N, C, ...].
 func (n *node) image() {
-	if len(n.in[0].shape) < 3 {
-		panic(n.fail("", "input has shape %v, want [N, C, ...]", n.in[0].shape))
-	}
+	n.failIf(len(n.in[0].shape) < 3, "", "input has shape %v, want [N, C, ...]", n.in[0].shape)
 }
 
 // lowerInstanceNorm normalizes each channel of each image.
@@ -121,9 +115,7 @@ func lowerGroupNorm(n *node) *tensor {
 	groups := n.intAttr("num_groups", 0)
 	b, t := n.b, n.in[0]
 	c, rank := t.shape[1], len(t.shape)
-	if groups < 1 || c%groups != 0 {
-		panic(n.fail("", "num_groups %d does not divide %d channels", groups, c))
-	}
+	n.failIf(groups < 1 || c%groups != 0, "", "num_groups %d does not divide %d channels", groups, c)
 	apart := slices.Concat(t.shape[:1], []int{groups, c / groups}, t.shape[2:])
 	y := b.normalized(b.reshape(t, apart), kit.Identity(rank + 1)[2:], epsilon)
 	count, over := c, rank-1
@@ -140,9 +132,7 @@ func lowerGroupNorm(n *node) *tensor {
 // lowerBatchStatistics is BatchNormalization by the mean and deviation of the input itself.
 func lowerBatchStatistics(n *node) *tensor {
 	shape := n.in[0].shape
-	if len(shape) < 2 {
-		panic(n.fail("", "input has shape %v, want [N, C, ...]", shape))
-	}
+	n.failIf(len(shape) < 2, "", "input has shape %v, want [N, C, ...]", shape)
 	return n.normalizedChannels(slices.Delete(kit.Identity(len(shape)), 1, 2))
 }
 
@@ -177,9 +167,7 @@ func (b *builder) unchanged(t *tensor) *tensor { return t }
 func lowerLpNorm(n *node) *tensor {
 	p := n.intAttr("p", 2)
 	axis := n.axis(n.intAttr("axis", -1), len(n.in[0].shape))
-	if p != 1 && p != 2 {
-		panic(n.fail("", "p is %d, want 1 or 2", p))
-	}
+	n.failIf(p != 1 && p != 2, "", "p is %d, want 1 or 2", p)
 	b, t := n.b, n.in[0]
 	before, behind := (*builder).squared, []string{"sqrt"}
 	if p == 1 {

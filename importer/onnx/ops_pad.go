@@ -25,15 +25,11 @@ func (n *node) pads(rank int) (before, after []int, value float32) {
 			axes = append(axes, n.axis(a, rank))
 		}
 	}
-	if len(list) != 2*len(axes) {
-		panic(n.fail("", "%d pads for %d axes", len(list), len(axes)))
-	}
+	n.failIf(len(list) != 2*len(axes), "", "%d pads for %d axes", len(list), len(axes))
 	before, after = make([]int, rank), make([]int, rank)
 	for i, a := range axes {
 		before[a], after[a] = list[i], list[len(axes)+i]
-		if max(before[a], after[a]) > 1<<20 || min(before[a], after[a]) < -1<<31 {
-			panic(n.fail("", "pads %v", list))
-		}
+		n.failIf(max(before[a], after[a]) > 1<<20 || min(before[a], after[a]) < -1<<31, "", "pads %v", list)
 	}
 	return before, after, value
 }
@@ -42,9 +38,7 @@ func (n *node) pads(rank int) (before, after []int, value float32) {
 func (n *node) border() (border kit.Border, constant bool) {
 	mode := n.textAttr("mode", "constant")
 	border, known := map[string]kit.Border{"edge": kit.Edge, "reflect": kit.Reflect, "wrap": kit.Wrap}[mode]
-	if !known && mode != "constant" {
-		panic(n.fail("use constant, edge, reflect or wrap", "mode %q is unknown", mode))
-	}
+	n.failIf(!known && mode != "constant", "use constant, edge, reflect or wrap", "mode %q is unknown", mode)
 	return border, !known
 }
 
@@ -156,9 +150,8 @@ func foldPad(n *node, in []*array) []*array {
 	border, constant := n.border()
 	shape := make([]int, len(x.shape))
 	for d, e := range x.shape {
-		if shape[d] = e + before[d] + after[d]; shape[d] < 0 {
-			panic(n.fail("", "nothing is left of axis %d of %v", d, x.shape))
-		}
+		shape[d] = e + before[d] + after[d]
+		n.failIf(shape[d] < 0, "", "nothing is left of axis %d of %v", d, x.shape)
 	}
 	out := n.b.mem.newArray(x.dt, shape)
 	var places [][]int // by axis: the positions, counted from what is cut off, that the result's hold
@@ -167,9 +160,8 @@ func foldPad(n *node, in []*array) []*array {
 			break
 		}
 		lo, hi := max(0, before[d]), max(0, after[d])
-		if e += min(0, before[d]) + min(0, after[d]); e < 1 {
-			panic(n.fail("", "nothing is left of axis %d of %v", d, x.shape))
-		}
+		e += min(0, before[d]) + min(0, after[d])
+		n.failIf(e < 1, "", "nothing is left of axis %d of %v", d, x.shape)
 		n.b.mem.take(lo+e+hi, 8)
 		places = append(places, kit.Around(e, lo, hi, border))
 	}

@@ -19,13 +19,9 @@ func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph
 	b := n.b
 	x, axes := b.image(n.in[0])
 	padded := n.in[0].margin // the image has these rows and columns in the file, and not here
-	if !n.has("kernel_shape") {
-		panic(n.fail("", "attribute \"kernel_shape\" is missing"))
-	}
+	n.failIf(!n.has("kernel_shape"), "", "attribute \"kernel_shape\" is missing")
 	w := n.readWindow(n.pairAttr("kernel_shape", axes), x.shape, axes)
-	if w.dilations != [2]int{1, 1} {
-		panic(n.fail("", "dilations %v of a pool are not supported", w.dilations))
-	}
+	n.failIf(w.dilations != [2]int{1, 1}, "", "dilations %v of a pool are not supported", w.dilations)
 	ceil := n.intAttr("ceil_mode", 0)
 	after := w.after
 	if ceil != 0 {
@@ -90,9 +86,9 @@ func lowerQLinearAveragePool(n *node) *tensor {
 		panic(n.fail("channels_last 0 is", "channels_last is not supported"))
 	}
 	y := n.with(0).pool("avg_pool", true, func(a *graph.PoolAttrs, x *graph.Value) *graph.Value {
-		if x = n.b.behind.Of(x); x == nil {
-			panic(n.fail("put DequantizeLinear before AveragePool, and QuantizeLinear behind it", "its windows cannot be read as integers"))
-		}
+		x = n.b.behind.Of(x)
+		n.failIf(x == nil, "put DequantizeLinear before AveragePool, and QuantizeLinear behind it",
+			"its windows cannot be read as integers")
 		return n.b.intPool(a, x, yq)
 	})
 	return n.b.result(y, yq)

@@ -151,9 +151,8 @@ func (q *quantArgs) bipolar() bool { return q.bits == 1 && q.signed }
 func (n *node) readMode(def string) rounding {
 	name := n.textAttr("rounding_mode", def)
 	mode, ok := roundingOf(name)
-	if !ok {
-		panic(n.fail("use ROUND, CEIL, FLOOR, UP, DOWN, HALF_EVEN, HALF_UP, HALF_DOWN or ROUND_TO_ZERO", "rounding_mode %q is unknown", strings.ToUpper(name)))
-	}
+	n.failIf(!ok, "use ROUND, CEIL, FLOOR, UP, DOWN, HALF_EVEN, HALF_UP, HALF_DOWN or ROUND_TO_ZERO",
+		"rounding_mode %q is unknown", strings.ToUpper(name))
 	return mode
 }
 
@@ -172,37 +171,25 @@ func (n *node) readQuant() *quantArgs {
 	q.bits = n.width(3)
 	q.signed, q.narrow = n.readKind()
 	q.mode = n.readMode("ROUND")
-	for k := range q.scale.len() {
-		if s := float32(q.scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
-			panic(n.fail("", "scale %g: want positive numbers", s))
-		}
-	}
+	n.checkScales(q.scale)
 	for k := range q.zero.len() {
 		if z := q.zero.at(k); z != z || math.IsInf(z, 0) {
 			panic(n.fail("", "zero point %g", z))
 		}
 	}
-	if q.scale.len() == 0 || q.zero.len() == 0 {
-		panic(n.fail("", "scale or zero point is empty"))
-	}
+	n.failIf(q.scale.len() == 0 || q.zero.len() == 0, "", "scale or zero point is empty")
 	return q
 }
 
 // width reads input i, a number of bits, given once or many times alike.
 func (n *node) width(i int) float64 {
 	a := n.konst(i, "bit width")
-	if a == nil || a.len() == 0 {
-		panic(n.fail("", "the bit width is missing"))
-	}
+	n.failIf(a == nil || a.len() == 0, "", "the bit width is missing")
 	bits := a.at(0)
 	for k := range a.len() {
-		if a.at(k) != bits {
-			panic(n.fail("", "bit width %q differs between channels, which is not supported", n.Input[i]))
-		}
+		n.failIf(a.at(k) != bits, "", "bit width %q differs between channels, which is not supported", n.Input[i])
 	}
-	if !(bits >= 1 && bits <= 32) {
-		panic(n.fail("", "bit width %g: want 1 to 32", bits))
-	}
+	n.failIf(!(bits >= 1 && bits <= 32), "", "bit width %g: want 1 to 32", bits)
 	return bits
 }
 
@@ -262,17 +249,14 @@ func lowerQuant(n *node) *tensor {
 	q := n.readQuant()
 	b, t := n.b, n.in[0]
 	for _, p := range []*array{q.scale, q.zero} {
-		if !fits(p.shape, t.shape) {
-			panic(n.fail("", "a scale or zero point of shape %v does not fit an input of shape %v", p.shape, t.shape))
-		}
+		n.failIf(!fits(p.shape, t.shape),
+			"", "a scale or zero point of shape %v does not fit an input of shape %v", p.shape, t.shape)
 	}
 	if q.bipolar() {
 		return b.bipolarQuant(t, q)
 	}
 	lo, hi := quantRange(q.signed, q.narrow, q.bits)
-	if lo != q.mode.eval(lo) || hi != q.mode.eval(hi) {
-		panic(n.fail("", "bit width %g: want a whole number", q.bits))
-	}
+	n.failIf(lo != q.mode.eval(lo) || hi != q.mode.eval(hi), "", "bit width %g: want a whole number", q.bits)
 	if q.scale.len() == 1 && q.zero.len() == 1 {
 		y := b.levels(t, &quantizer{scale: float32(q.scale.at(0)), zero: float32(q.zero.at(0)), lo: lo, hi: hi, mode: q.mode})
 		if y != nil {
@@ -361,9 +345,8 @@ func (b *builder) rounded(t *tensor, mode rounding) *tensor {
 func lowerBipolar(n *node) *tensor {
 	scale := n.konst(1, "scale")
 	b, t := n.b, n.in[0]
-	if !fits(scale.shape, t.shape) {
-		panic(n.fail("", "scale of shape %v does not fit an input of shape %v", scale.shape, t.shape))
-	}
+	n.failIf(!fits(scale.shape, t.shape),
+		"", "scale of shape %v does not fit an input of shape %v", scale.shape, t.shape)
 	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}}
 	if scale.len() == 1 && scale.at(0) > 0 {
 		a.Scale = float64(float32(scale.at(0)))

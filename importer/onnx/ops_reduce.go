@@ -8,9 +8,7 @@ import (
 // lowerGlobalPool takes the mean or the maximum over all spatial axes.
 func lowerGlobalPool(mean bool) func(n *node) *tensor {
 	return func(n *node) *tensor {
-		if len(n.in[0].shape) < 3 {
-			panic(n.fail("", "input has shape %v, want [N, C, H, W]", n.in[0].shape))
-		}
+		n.failIf(len(n.in[0].shape) < 3, "", "input has shape %v, want [N, C, H, W]", n.in[0].shape)
 		return n.b.reduce(n.in[0], kit.Identity(len(n.in[0].shape))[2:], true, mean)
 	}
 }
@@ -91,9 +89,8 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 		v = b.reshaped(v, []int{1})
 		return &tensor{shape: shape, value: v}
 	}
-	if len(shape) == 0 {
-		panic(b.n.fail("keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants"))
-	}
+	b.n.failIf(len(shape) == 0,
+		"keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants")
 	v = b.reshaped(v, stored)
 	return &tensor{shape: shape, value: v, perm: perm}
 }

@@ -15,9 +15,7 @@ func lowerExpand(n *node) *tensor {
 	t = n.b.ranked(t, len(shape))
 	times := make([]int, len(shape))
 	for d := range shape {
-		if shape[d] < 1 {
-			panic(n.fail("", "shape %v", want))
-		}
+		n.failIf(shape[d] < 1, "", "shape %v", want)
 		times[d] = shape[d] / t.shape[d]
 	}
 	return n.b.repeated(t, times)
@@ -27,12 +25,8 @@ func lowerExpand(n *node) *tensor {
 func lowerTile(n *node) *tensor {
 	t := n.in[0]
 	times := n.listOf(1, "repeats")
-	if len(times) != len(t.shape) {
-		panic(n.fail("", "%d repeats for %d axes", len(times), len(t.shape)))
-	}
-	if !kit.Within(times, 1, graph.MaxElems) {
-		panic(n.fail("", "repeats %v: want positive numbers", times))
-	}
+	n.failIf(len(times) != len(t.shape), "", "%d repeats for %d axes", len(times), len(t.shape))
+	n.failIf(!kit.Within(times, 1, graph.MaxElems), "", "repeats %v: want positive numbers", times)
 	return n.b.repeated(t, times)
 }
 

@@ -21,9 +21,7 @@ func (n *node) permutation(rank int) []int {
 		slices.Reverse(move)
 	}
 	sorted := slices.Sorted(slices.Values(move))
-	if !slices.Equal(sorted, kit.Identity(rank)) {
-		panic(n.fail("", "perm %v is no permutation of the %d axes", move, rank))
-	}
+	n.failIf(!slices.Equal(sorted, kit.Identity(rank)), "", "perm %v is no permutation of the %d axes", move, rank)
 	return move
 }
 
@@ -38,9 +36,8 @@ func (n *node) shapeFor(old []int) []int {
 	for d, v := range want {
 		switch {
 		case v == 0 && zero == 0:
-			if d >= len(old) {
-				panic(n.fail("", "shape %v: axis %d is copied from the input %v, which has no such axis", want, d, old))
-			}
+			n.failIf(d >= len(old),
+				"", "shape %v: axis %d is copied from the input %v, which has no such axis", want, d, old)
 			shape[d] = old[d]
 		case v == -1 && open < 0:
 			open = d
@@ -48,22 +45,18 @@ func (n *node) shapeFor(old []int) []int {
 		case v < 0:
 			panic(n.fail("", "shape %v: want positive numbers and at most one -1", want))
 		}
-		if shape[d] != 0 && rest > maxElements/shape[d] {
-			panic(n.fail("", "shape %v has more than 2^31 elements", want))
-		}
+		n.failIf(shape[d] != 0 && rest > maxElements/shape[d], "", "shape %v has more than 2^31 elements", want)
 		rest *= shape[d]
 	}
 	total := graph.Elems(old)
 	if open >= 0 {
-		if rest == 0 || total%rest != 0 {
-			panic(n.fail("", "shape %v does not fit the %s of %v", want, human.Count(total, "element"), old))
-		}
+		n.failIf(rest == 0 || total%rest != 0,
+			"", "shape %v does not fit the %s of %v", want, human.Count(total, "element"), old)
 		shape[open] = total / rest
 		rest = total
 	}
-	if rest != total {
-		panic(n.fail("", "shape %v has %s, the input's %v has %d", want, human.Count(rest, "element"), old, total))
-	}
+	n.failIf(rest != total,
+		"", "shape %v has %s, the input's %v has %d", want, human.Count(rest, "element"), old, total)
 	return shape
 }
 
@@ -95,9 +88,7 @@ func (n *node) squeezed(old []int) []int {
 // unsqueezed is old with axes of extent 1.
 func (n *node) unsqueezed(old []int) []int {
 	list, _ := n.listArg("axes", 13, 1)
-	if len(list) > 16 {
-		panic(n.fail("", "has %s", human.Count(len(list), "axis")))
-	}
+	n.failIf(len(list) > 16, "", "has %s", human.Count(len(list), "axis"))
 	add := n.axes(list, len(old)+len(list))
 	shape := []int{}
 	for d, k := 0, 0; d < len(old)+len(list); d++ {
@@ -126,9 +117,7 @@ func reshaping(rule func(n *node, old []int) []int) (fold foldFunc, lower lowerF
 func lowerIdentity(n *node) *tensor {
 	if n.GetOpType() == "Dropout" {
 		train := n.scalarOf(2, "training_mode", 0)
-		if train != 0 {
-			panic(n.fail("export the model in evaluation mode", "training_mode is on"))
-		}
+		n.failIf(train != 0, "export the model in evaluation mode", "training_mode is on")
 	}
 	t := *n.in[0]
 	return &t

@@ -29,16 +29,13 @@ func (n *node) spans(shape []int) []span {
 	if steps == nil {
 		steps = slices.Repeat([]int{1}, len(starts))
 	}
-	if len(ends) != len(starts) || len(axes) != len(starts) || len(steps) != len(starts) {
-		panic(n.fail("", "%d starts, %d ends, %d axes and %d steps", len(starts), len(ends), len(axes), len(steps)))
-	}
+	n.failIf(len(ends) != len(starts) || len(axes) != len(starts) || len(steps) != len(starts),
+		"", "%d starts, %d ends, %d axes and %d steps", len(starts), len(ends), len(axes), len(steps))
 	n.axes(axes, len(shape))
 	out := make([]span, len(starts))
 	for i := range out {
 		axis := n.axis(axes[i], len(shape))
-		if steps[i] == 0 {
-			panic(n.fail("", "step 0 along axis %d", axis))
-		}
+		n.failIf(steps[i] == 0, "", "step 0 along axis %d", axis)
 		out[i] = span{axis, kit.Cut(shape[axis], starts[i], ends[i], steps[i])}
 	}
 	return out
@@ -54,9 +51,7 @@ func (b *builder) take(t *tensor, list []span) *tensor {
 	t = b.plain(t)
 	forward := make([]span, len(list))
 	for i, s := range list {
-		if s.Count == 0 {
-			panic(b.n.fail("", "nothing is left of axis %d of %v", s.axis, t.shape))
-		}
+		b.n.failIf(s.Count == 0, "", "nothing is left of axis %d of %v", s.axis, t.shape)
 		forward[i].axis = s.axis
 		forward[i].Span, _ = s.Forward()
 	}
@@ -65,9 +60,7 @@ func (b *builder) take(t *tensor, list []span) *tensor {
 		if _, backwards := s.Forward(); !backwards {
 			continue
 		}
-		if s.Count > maxPieces {
-			panic(b.n.fail("", "takes more than %d positions of axis %d backwards", maxPieces, s.axis))
-		}
+		b.n.failIf(s.Count > maxPieces, "", "takes more than %d positions of axis %d backwards", maxPieces, s.axis)
 		positions := kit.Identity(s.Count)
 		slices.Reverse(positions)
 		t = b.pick(t, s.axis, positions)

@@ -7,9 +7,7 @@ import (
 
 // pick is t with the given positions of an axis in that order, in runs where they go up by equal steps.
 func (b *builder) pick(t *tensor, axis int, positions []int) *tensor {
-	if axis < 0 || len(positions) == 0 {
-		panic(b.n.fail("", "nothing is left of shape %v", t.shape))
-	}
+	b.n.failIf(axis < 0 || len(positions) == 0, "", "nothing is left of shape %v", t.shape)
 	t = b.plain(t)
 	runs := kit.Runs(positions)
 	switch {
@@ -38,9 +36,7 @@ func lowerGather(n *node) *tensor {
 func (n *node) positions(idx *array, extent int) []int {
 	v := n.intsOf(idx, "the list of indices")
 	for i, p := range v {
-		if p < -extent || p >= extent {
-			panic(n.fail("", "index %d of an axis of %d", p, extent))
-		}
+		n.failIf(p < -extent || p >= extent, "", "index %d of an axis of %d", p, extent)
 		if p < 0 {
 			v[i] += extent
 		}
@@ -55,9 +51,7 @@ func (n *node) parts(shape []int) (axis int, sizes []int) {
 	if !given {
 		// Equal parts, the last one smaller if it must.
 		count := len(n.Output)
-		if count == 0 || count > shape[axis] {
-			panic(n.fail("", "%d parts of an axis of %d", count, shape[axis]))
-		}
+		n.failIf(count == 0 || count > shape[axis], "", "%d parts of an axis of %d", count, shape[axis])
 		size := (shape[axis] + count - 1) / count
 		for range count {
 			sizes = append(sizes, size)
@@ -66,14 +60,11 @@ func (n *node) parts(shape []int) (axis int, sizes []int) {
 	}
 	total := 0
 	for _, s := range sizes {
-		if s < 0 || s > shape[axis] {
-			panic(n.fail("", "parts %v of an axis of %d", sizes, shape[axis]))
-		}
+		n.failIf(s < 0 || s > shape[axis], "", "parts %v of an axis of %d", sizes, shape[axis])
 		total += s
 	}
-	if total != shape[axis] || len(sizes) != len(n.Output) {
-		panic(n.fail("", "parts %v of an axis of %d for %d outputs", sizes, shape[axis], len(n.Output)))
-	}
+	n.failIf(total != shape[axis] || len(sizes) != len(n.Output),
+		"", "parts %v of an axis of %d for %d outputs", sizes, shape[axis], len(n.Output))
 	return axis, sizes
 }
 

@@ -31,12 +31,9 @@ func (n *node) readMulti(rank int) *multi {
 	if m.channels < 0 {
 		m.channels = 1
 	}
-	if rank < 2 || m.channels >= rank {
-		panic(n.fail("", "data_layout %q does not fit an input of %d axes", layout, rank))
-	}
-	if len(m.thresholds.shape) != 2 || m.thresholds.len() == 0 {
-		panic(n.fail("", "thresholds have shape %v, want [C, T]", m.thresholds.shape))
-	}
+	n.failIf(rank < 2 || m.channels >= rank, "", "data_layout %q does not fit an input of %d axes", layout, rank)
+	n.failIf(len(m.thresholds.shape) != 2 || m.thresholds.len() == 0,
+		"", "thresholds have shape %v, want [C, T]", m.thresholds.shape)
 	return m
 }
 
@@ -66,12 +63,9 @@ func lowerMulti(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	m := n.readMulti(len(t.shape))
 	c, count := m.thresholds.shape[0], m.thresholds.shape[1]
-	switch {
-	case c != 1 && c != t.shape[m.channels]:
-		panic(n.fail("", "thresholds of %d channels do not fit an input of shape %v", c, t.shape))
-	case count > 255:
-		panic(n.fail("use at most 8 bits", "%d thresholds; at most 255 are supported", count))
-	}
+	n.failIf(c != 1 && c != t.shape[m.channels],
+		"", "thresholds of %d channels do not fit an input of shape %v", c, t.shape)
+	n.failIf(count > 255, "use at most 8 bits", "%d thresholds; at most 255 are supported", count)
 	w := m.rows(&b.mem)
 	if c > 1 {
 		if t.flat != nil && m.channels == 1 {
@@ -129,9 +123,7 @@ func foldMulti(n *node, in []*array) []*array {
 	x := in[0]
 	m := n.readMulti(len(x.shape))
 	c, count := m.thresholds.shape[0], m.thresholds.shape[1]
-	if c != 1 && c != x.shape[m.channels] {
-		panic(n.fail("", "thresholds of %d channels do not fit shape %v", c, x.shape))
-	}
+	n.failIf(c != 1 && c != x.shape[m.channels], "", "thresholds of %d channels do not fit shape %v", c, x.shape)
 	out := n.b.mem.newArray(dtFloat, x.shape)
 	inner := graph.Elems(x.shape[m.channels+1:])
 	for k := range out.f {

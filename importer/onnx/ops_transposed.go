@@ -40,9 +40,8 @@ func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) *graph.Con
 		if name == "output_shape" && len(v) == 2+axes { // some write all of the shape
 			v = v[2:]
 		}
-		if v != nil && (len(v) != axes || slices.Min(v) < 0 || slices.Max(v) > graph.MaxElems) {
-			panic(n.fail("", "attribute %q is %v, want a number for each of %d spatial axes", name, v, axes))
-		}
+		n.failIf(v != nil && (len(v) != axes || slices.Min(v) < 0 || slices.Max(v) > graph.MaxElems),
+			"", "attribute %q is %v, want a number for each of %d spatial axes", name, v, axes)
 		lists[i] = v
 	}
 	a := &graph.ConvTranspose2DAttrs{Strides: w.strides, Pad: w.padding(), Dilations: w.dilated()}

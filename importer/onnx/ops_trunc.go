@@ -44,13 +44,10 @@ func (n *node) readTrunc() *truncArgs {
 		t.lo, t.hi = quantRange(signed, narrow, v[5])
 	}
 	for _, s := range []float32{t.scale, t.outScale, t.shift} {
-		if !(s > 0) || math.IsInf(float64(s), 0) {
-			panic(n.fail("", "scale %g: want positive numbers", s))
-		}
+		n.failIf(!(s > 0) || math.IsInf(float64(s), 0), "", "scale %g: want positive numbers", s)
 	}
-	if t.zero-t.zero != 0 || t.hi-t.lo > 1<<24 || t.hi < t.lo || t.lo-t.lo != 0 || t.hi-t.hi != 0 {
-		panic(n.fail("", "zero point %g, integers from %g to %g", t.zero, t.lo, t.hi))
-	}
+	n.failIf(t.zero-t.zero != 0 || t.hi-t.lo > 1<<24 || t.hi < t.lo || t.lo-t.lo != 0 || t.hi-t.hi != 0,
+		"", "zero point %g, integers from %g to %g", t.zero, t.lo, t.hi)
 	return t
 }
 

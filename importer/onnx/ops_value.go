@@ -63,9 +63,7 @@ func lowerCast(n *node) *tensor {
 		t = n.b.truths(t)
 		return n.b.pipe(t, "dequantize")
 	case t.integers != nil:
-		if !t.integers.plain() {
-			panic(n.fail("use DequantizeLinear", "its input holds quantized integers"))
-		}
+		n.failIf(!t.integers.plain(), "use DequantizeLinear", "its input holds quantized integers")
 		return t.derived(t.value)
 	}
 	c := *t
@@ -74,11 +72,8 @@ func lowerCast(n *node) *tensor {
 
 func (n *node) castType() dtype {
 	a := n.attr("to", pb.AttributeProto_INT)
-	switch {
-	case a == nil:
-		panic(n.fail("", "attribute \"to\" is missing"))
-	case dtype(a.GetI()).size() == 0 || a.GetI() != int64(int32(a.GetI())):
-		panic(n.fail("", "a conversion to %s is not supported", dtype(a.GetI())))
-	}
+	n.failIf(a == nil, "", "attribute \"to\" is missing")
+	n.failIf(dtype(a.GetI()).size() == 0 || a.GetI() != int64(int32(a.GetI())),
+		"", "a conversion to %s is not supported", dtype(a.GetI()))
 	return dtype(a.GetI())
 }

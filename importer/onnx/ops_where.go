@@ -39,9 +39,7 @@ func lowerCompare(name string) func(n *node) *tensor {
 		cond.limit = n.b.mem.newArray(dtFloat, limits.shape)
 		for k, v := range limits.floats() {
 			v = f32.Flush(v) + 0 // -0 becomes 0
-			if v != v || after && math.IsInf(float64(v), 1) {
-				panic(n.fail("", "compares with %g", v))
-			}
+			n.failIf(v != v || after && math.IsInf(float64(v), 1), "", "compares with %g", v)
 			if after {
 				v = next(v)
 			}
@@ -109,9 +107,8 @@ func (b *builder) choose(c *condition, yes, no *array) *tensor {
 	}
 	t := b.channelsLast(c.x, c.limit)
 	w := b.vector(t, c.limit)
-	if w == nil {
-		panic(b.n.fail("", "compares with a constant of shape %v; one number, or one for each channel, is supported", c.limit.shape))
-	}
+	b.n.failIf(w == nil,
+		"", "compares with a constant of shape %v; one number, or one for each channel, is supported", c.limit.shape)
 	w.Shape = []int{1, w.Data.Len()}
 	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 1}, NotLess: c.notLess}
 	if lo.len() == 1 && hi.len() == 1 && len(lo.shape) <= len(t.shape) && len(hi.shape) <= len(t.shape) {

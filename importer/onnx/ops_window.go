@@ -29,9 +29,9 @@ func (n *node) readWindow(kernel [2]int, shape []int, axes int) *window {
 		if pads == nil {
 			break
 		}
-		if len(pads) != 2*axes || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20 {
-			panic(n.fail("give what is added before each spatial axis, then what is added after each", "pads %v: want %d numbers from 0", pads, 2*axes))
-		}
+		n.failIf(len(pads) != 2*axes || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20,
+			"give what is added before each spatial axis, then what is added after each",
+			"pads %v: want %d numbers from 0", pads, 2*axes)
 		w.before, w.after = spatial(pads[:axes], 0), spatial(pads[axes:], 0)
 	case "VALID":
 	case "SAME_UPPER", "SAME_LOWER":
@@ -141,9 +141,8 @@ func ofImage(v *graph.Value) *tensor {
 func (n *node) filters() (x *tensor, axes int, w *array, kernel [2]int) {
 	w = n.konst(1, "weight")
 	x, axes = n.b.image(n.in[0])
-	if len(w.shape) != 2+axes {
-		panic(n.fail("", "weight has shape %v, want as many axes as the input %v", w.shape, n.in[0].shape))
-	}
+	n.failIf(len(w.shape) != 2+axes,
+		"", "weight has shape %v, want as many axes as the input %v", w.shape, n.in[0].shape)
 	if given := n.intsAttr("kernel_shape"); given != nil && !slices.Equal(given, w.shape[2:]) {
 		panic(n.fail("", "kernel_shape %v, but the weight has shape %v", given, w.shape))
 	}
@@ -156,9 +155,7 @@ func (n *node) withBias(weights map[string]*graph.Tensor, outs int) {
 	if bias == nil {
 		return
 	}
-	if !slices.Equal(bias.shape, []int{outs}) {
-		panic(n.fail("", "bias has shape %v, want [%d]", bias.shape, outs))
-	}
+	n.failIf(!slices.Equal(bias.shape, []int{outs}), "", "bias has shape %v, want [%d]", bias.shape, outs)
 	weights["b"] = &graph.Tensor{Shape: bias.shape, Data: graph.NumbersOf(slices.Clone(bias.floats()))}
 }
 

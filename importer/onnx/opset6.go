@@ -27,9 +27,8 @@ func (n *node) upToDate() {
 	n.NodeProto = p
 	switch n.GetOpType() {
 	case "BatchNormalization":
-		if old["is_test"].GetI() == 0 {
-			panic(n.fail("export the model in evaluation mode", "training mode is on (is_test is 0)"))
-		}
+		n.failIf(old["is_test"].GetI() == 0,
+			"export the model in evaluation mode", "training mode is on (is_test is 0)")
 	case "PRelu":
 		if slope := n.input(1); slope != nil && len(slope.shape) == 1 && n.input(0) != nil {
 			n.trailing(1, len(n.in[0].shape)-2)

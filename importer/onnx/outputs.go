@@ -92,9 +92,8 @@ func (b *builder) output(name string, t *tensor) {
 
 // integerOutput is the levels that a tensor of quantized integers was made from.
 func (b *builder) integerOutput(t *tensor) *graph.Value {
-	if t.integers.dt == dtInt32 {
-		panic(b.n.fail("put Cast to float behind it", "is sums of integers, int32, which are no output of a network"))
-	}
+	b.n.failIf(t.integers.dt == dtInt32,
+		"put Cast to float behind it", "is sums of integers, int32, which are no output of a network")
 	t = b.plain(t)
 	levels := *t
 	if l := b.behind.Of(t.value); l != nil && l.LevelType == t.integers.levelType() {
