@@ -214,6 +214,31 @@ func (b *budget) gather(a *array, shape []int, base int, step []int) *array {
 	return out
 }
 
+// pick makes an array of elements of a: positions lists, for each axis, which position of a the result's positions hold. A
+// position outside of a holds value.
+func (b *budget) pick(a *array, positions [][]int, value float64) *array {
+	shape, s := make([]int, len(positions)), strides(a.shape)
+	for d, list := range positions {
+		shape[d] = len(list)
+	}
+	out := b.newArray(a.dt, shape)
+	for k := range out.len() {
+		at, inside, rest := 0, true, k
+		for d := len(shape) - 1; d >= 0; d-- {
+			p := positions[d][rest%shape[d]]
+			rest /= shape[d]
+			inside = inside && p >= 0 && p < a.shape[d]
+			at += p * s[d]
+		}
+		if inside {
+			out.copyFrom(k, a, at)
+		} else {
+			out.set(k, value)
+		}
+	}
+	return out
+}
+
 // eachOffset calls f with every element's number in row-major order and its offset by step.
 func eachOffset(shape []int, base int, step []int, f func(k, offset int)) {
 	next := walk(shape, base, step)

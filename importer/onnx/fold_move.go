@@ -11,17 +11,14 @@ import (
 func foldGather(n *node, in []*array) []*array {
 	x, idx := in[0], in[1]
 	axis := n.axis(n.intAttr("axis", 0), len(x.shape))
-	at := n.positions(idx, x.shape[axis])
-	out := n.b.mem.newArray(x.dt, slices.Concat(x.shape[:axis], idx.shape, x.shape[axis+1:]))
-	if out.len() == 0 {
-		return []*array{out}
+	positions := make([][]int, len(x.shape))
+	for d, e := range x.shape {
+		n.b.mem.take(e, 8)
+		positions[d] = kit.Identity(e)
 	}
-	inner := graph.Elems(x.shape[axis+1:])
-	for k := range out.len() {
-		outer, rest := k/(inner*len(at)), k%(inner*len(at))
-		out.copyFrom(k, x, (outer*x.shape[axis]+at[rest/inner])*inner+rest%inner)
-	}
-	return []*array{out}
+	positions[axis] = n.positions(idx, x.shape[axis])
+	out := n.b.mem.pick(x, positions, 0)
+	return arrays(out.view(slices.Concat(x.shape[:axis], idx.shape, x.shape[axis+1:])))
 }
 
 func foldSlice(n *node, in []*array) []*array {

@@ -41,11 +41,11 @@ func (b *builder) constant(t *pb.TensorProto) *array {
 		raw = b.external(t, n*dt.size())
 		isRaw = true
 	}
-	if !isRaw && n > 0 || len(raw) != 0 && n == 0 {
-		if got := typedLen(t, dt); got != n {
-			panic(fmt.Errorf("shape %v has %s, the file holds %d", shape, human.Count(n, "element"), got))
-		}
-	} else if len(raw) != n*dt.size() {
+	held, set := typedField(t, dt)
+	switch {
+	case !isRaw && held != n:
+		panic(fmt.Errorf("shape %v has %s, the file holds %d", shape, human.Count(n, "element"), held))
+	case isRaw && len(raw) != n*dt.size():
 		panic(fmt.Errorf("%s%v has %s, the file holds %d", dt, shape, human.Count(n*dt.size(), "byte"), len(raw)))
 	}
 	switch { // most weights: in the file's own memory
@@ -61,7 +61,9 @@ func (b *builder) constant(t *pb.TensorProto) *array {
 		readRaw(a, raw)
 		return a
 	}
-	readTyped(a, t)
+	for k := range n {
+		set(a, k)
+	}
 	return a
 }
 
@@ -114,39 +116,20 @@ func (a *array) setBits(k int, bits uint64) {
 	}
 }
 
-// typedLen is the number of elements in the field that dt's elements are in when they are not raw.
-func typedLen(t *pb.TensorProto, dt dtype) int {
+// typedField finds the field of t that holds the elements of type dt when they are not raw: their number, and a function
+// that sets element k of an array to its element k. 16-bit floats are the bits of int32_data.
+func typedField(t *pb.TensorProto, dt dtype) (count int, set func(a *array, k int)) {
 	switch dt {
 	case dtFloat:
-		return len(t.FloatData)
+		return len(t.FloatData), func(a *array, k int) { a.f[k] = t.FloatData[k] }
 	case dtDouble:
-		return len(t.DoubleData)
+		return len(t.DoubleData), func(a *array, k int) { a.d[k] = t.DoubleData[k] }
 	case dtInt64:
-		return len(t.Int64Data)
+		return len(t.Int64Data), func(a *array, k int) { a.i[k] = t.Int64Data[k] }
 	case dtUint64, dtUint32:
-		return len(t.Uint64Data)
+		return len(t.Uint64Data), func(a *array, k int) { a.setWhole(k, int64(t.Uint64Data[k])) }
 	}
-	return len(t.Int32Data)
-}
-
-// readTyped fills a from that field; 16-bit floats are the bits of int32_data.
-func readTyped(a *array, t *pb.TensorProto) {
-	switch a.dt {
-	case dtFloat:
-		copy(a.f, t.FloatData)
-	case dtDouble:
-		copy(a.d, t.DoubleData)
-	case dtInt64:
-		copy(a.i, t.Int64Data)
-	case dtUint64, dtUint32:
-		for k, v := range t.Uint64Data {
-			a.setWhole(k, int64(v))
-		}
-	default:
-		for k, v := range t.Int32Data {
-			a.setBits(k, uint64(v))
-		}
-	}
+	return len(t.Int32Data), func(a *array, k int) { a.setBits(k, uint64(t.Int32Data[k])) }
 }
 
 // absentError says that the file with the data of a tensor is not there.

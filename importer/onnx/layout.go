@@ -90,6 +90,12 @@ func (t *tensor) derived(v *graph.Value) *tensor {
 	return &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}
 }
 
+// copied is t as another tensor of the file.
+func (t *tensor) copied() *tensor {
+	c := *t
+	return &c
+}
+
 // stored is t in the given order of axes, transposed if it is stored otherwise.
 func (b *builder) stored(t *tensor, perm []int) *tensor {
 	t = b.plain(t)

@@ -100,11 +100,7 @@ func lowerElu(alpha, gamma float32) lowerFunc {
 	return func(n *node) *tensor {
 		alpha := n.floatAttr("alpha", alpha)
 		gamma := n.floatAttr("gamma", gamma)
-		y := n.b.elementwise(n.in[0], "elu", &graph.EluAttrs{Alpha: float64(alpha)}, nil)
-		if gamma != 1 {
-			y = n.b.scalar("mul", y, gamma)
-		}
-		return y
+		return n.b.affine(n.b.elementwise(n.in[0], "elu", &graph.EluAttrs{Alpha: float64(alpha)}, nil), gamma, 0)
 	}
 }
 
@@ -112,14 +108,8 @@ func lowerElu(alpha, gamma float32) lowerFunc {
 func lowerCelu(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 1)
 	n.failIf(!(alpha > 0), "", "alpha is %g", alpha)
-	y := n.in[0]
-	if alpha != 1 {
-		y = n.b.scalar("div", y, alpha)
-	}
-	if y = n.b.elementwise(y, "elu", &graph.EluAttrs{Alpha: 1}, nil); alpha != 1 {
-		y = n.b.scalar("mul", y, alpha)
-	}
-	return y
+	y := n.b.elementwise(n.b.divided(n.in[0], alpha), "elu", &graph.EluAttrs{Alpha: 1}, nil)
+	return n.b.affine(y, alpha, 0)
 }
 
 // lowerSwish is x * sigmoid(alpha * x).

@@ -30,8 +30,7 @@ func (n *node) clippedIntegers(t *tensor, lo, hi float64) *tensor {
 		from, lo, hi = c.of, min(max(c.lo, lo), hi), min(max(c.hi, lo), hi)
 	}
 	if lo == least && hi == greatest {
-		c := *t
-		return &c
+		return t.copied()
 	}
 	y := b.quantizedBetween(b.beforeQuantizer(from), q, int(lo), int(hi))
 	if y == nil { // zero is none of the levels

@@ -28,27 +28,23 @@ func lowerPow(n *node) *tensor {
 	n.failIf(p == 0 || whole > 8 || half && math.Abs(p)-whole != 0.5,
 		"", "exponent %g: want a multiple of 0.5 up to 8.5, and not 0", p)
 	var y *tensor
-	for range int(whole) {
-		if y == nil {
-			y = x
-		} else {
-			y = b.binary("mul", y, x)
+	times := func(x *tensor) {
+		if y != nil {
+			x = b.binary("mul", y, x)
 		}
+		y = x
+	}
+	for range int(whole) {
+		times(x)
 	}
 	if half {
-		root := b.pipe(x, "sqrt")
-		if y == nil {
-			y = root
-		} else {
-			y = b.binary("mul", y, root)
-		}
+		times(b.pipe(x, "sqrt"))
 	}
 	if p < 0 {
 		y = b.reciprocal(y)
 	}
 	if y == x {
-		c := *x
-		y = &c
+		return x.copied()
 	}
 	return y
 }

@@ -101,8 +101,7 @@ func lowerExtreme(greater bool) func(n *node) *tensor {
 			}
 		}
 		if acc.konst == nil && slices.Contains(n.in, acc) {
-			c := *acc
-			acc = &c
+			return acc.copied()
 		}
 		return acc
 	}

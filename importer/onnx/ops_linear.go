@@ -189,8 +189,7 @@ func kept(d dtype, fourBits bool) (lo, hi float64) {
 
 // limits is the range of an integer type.
 func limits(d dtype) (lo, hi float64) {
-	switch d {
-	case dtUint8, dtUint16, dtUint32, dtUint64:
+	if d.unsigned() {
 		return 0, math.Exp2(float64(8*d.size())) - 1
 	}
 	return -math.Exp2(float64(8*d.size() - 1)), math.Exp2(float64(8*d.size()-1)) - 1

@@ -89,24 +89,19 @@ func lowerPad(n *node) *tensor {
 		before, after = before[:2], after[:2]
 	}
 	for d := range before {
-		fill := func(count int) *tensor {
+		fill := func(count int) []*tensor {
+			if count <= 0 {
+				return nil
+			}
 			shape := slices.Clone(t.shape)
 			shape[d] = count
-			return &tensor{shape: shape}
-		}
-		parts := []*tensor{fill(max(0, before[d])), t, fill(max(0, after[d]))}
-		for _, i := range []int{0, 2} {
-			p := parts[i]
-			if p.shape[d] == 0 {
-				continue
+			k := b.mem.newArray(dtFloat, shape)
+			for i := range k.f {
+				k.f[i] = value
 			}
-			p.konst = b.mem.newArray(dtFloat, p.shape)
-			for k := range p.konst.f {
-				p.konst.f[k] = value
-			}
+			return []*tensor{{shape: shape, konst: k}}
 		}
-		parts = slices.DeleteFunc(parts, func(p *tensor) bool { return p.shape[d] == 0 })
-		t = b.concat(parts, d)
+		t = b.concat(slices.Concat(fill(before[d]), []*tensor{t}, fill(after[d])), d)
 	}
 	if t == n.in[0] {
 		return lowerIdentity(n)
@@ -148,43 +143,22 @@ func foldPad(n *node, in []*array) []*array {
 	x := in[0]
 	before, after, value := n.pads(len(x.shape))
 	border, constant := n.border()
-	shape := make([]int, len(x.shape))
+	positions := make([][]int, len(x.shape))
 	for d, e := range x.shape {
-		shape[d] = e + before[d] + after[d]
-		n.failIf(shape[d] < 0, "", "nothing is left of axis %d of %v", d, x.shape)
-	}
-	out := n.b.mem.newArray(x.dt, shape)
-	var places [][]int // by axis: the positions, counted from what is cut off, that the result's hold
-	for d, e := range x.shape {
-		if constant {
-			break
+		lo, hi, kept := max(0, before[d]), max(0, after[d]), e+min(0, before[d])+min(0, after[d])
+		count := kept + lo + hi
+		n.failIf(count < 0 || !constant && kept < 1, "", "nothing is left of axis %d of %v", d, x.shape)
+		n.b.mem.take(count, 8)
+		if positions[d] = kit.Identity(count); !constant {
+			positions[d] = kit.Around(kept, lo, hi, border)
 		}
-		lo, hi := max(0, before[d]), max(0, after[d])
-		e += min(0, before[d]) + min(0, after[d])
-		n.failIf(e < 1, "", "nothing is left of axis %d of %v", d, x.shape)
-		n.b.mem.take(lo+e+hi, 8)
-		places = append(places, kit.Around(e, lo, hi, border))
-	}
-	s := strides(x.shape)
-	for k := range out.len() {
-		at, inside, rest := 0, true, k
-		for d := len(shape) - 1; d >= 0; d-- {
-			p := rest % shape[d]
-			if rest /= shape[d]; constant {
-				p -= before[d]
-			} else {
-				p = max(0, -before[d]) + places[d][p]
+		for i := range positions[d] {
+			if positions[d][i] += max(0, -before[d]); constant {
+				positions[d][i] -= lo
 			}
-			inside = inside && p >= 0 && p < x.shape[d]
-			at += p * s[d]
-		}
-		if inside {
-			out.copyFrom(k, x, at)
-		} else {
-			out.set(k, float64(value))
 		}
 	}
-	return []*array{out}
+	return arrays(n.b.mem.pick(x, positions, float64(value)))
 }
 
 // lowerReduceSum is the mean times the number of elements.

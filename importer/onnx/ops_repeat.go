@@ -33,8 +33,7 @@ func lowerTile(n *node) *tensor {
 // repeated is t, one after another times[d] times along each axis d.
 func (b *builder) repeated(t *tensor, times []int) *tensor {
 	if !slices.ContainsFunc(times, func(r int) bool { return r != 1 }) {
-		c := *t
-		return &c
+		return t.copied()
 	}
 	t = b.plain(t)
 	stored := make([]int, len(times))

@@ -119,6 +119,5 @@ func lowerIdentity(n *node) *tensor {
 		train := n.scalarOf(2, "training_mode", 0)
 		n.failIf(train != 0, "export the model in evaluation mode", "training_mode is on")
 	}
-	t := *n.in[0]
-	return &t
+	return n.in[0].copied()
 }

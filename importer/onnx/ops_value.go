@@ -41,17 +41,12 @@ func lowerCast(n *node) *tensor {
 	to := n.castType()
 	t := n.in[0]
 	switch {
-	case t.integers != nil && to == t.integers.dt:
-		c := *t
-		return &c
-	case t.value != nil && t.value.Whole && (to == dtInt32 || to == dtInt64):
-		c := *t
-		return &c
+	case t.integers != nil && to == t.integers.dt,
+		t.value != nil && t.value.Whole && (to == dtInt32 || to == dtInt64),
+		to == dtBool && (t.truth || t.cond != nil):
+		return t.copied()
 	case t.value != nil && t.value.Whole && to == dtFloat:
 		return n.b.pipe(t, "dequantize")
-	case to == dtBool && (t.truth || t.cond != nil):
-		c := *t
-		return &c
 	case to == dtBool && t.integers == nil:
 		return n.b.nonzero(t)
 	case to != dtFloat:
@@ -66,8 +61,7 @@ func lowerCast(n *node) *tensor {
 		n.failIf(!t.integers.plain(), "use DequantizeLinear", "its input holds quantized integers")
 		return t.derived(t.value)
 	}
-	c := *t
-	return &c
+	return t.copied()
 }
 
 func (n *node) castType() dtype {

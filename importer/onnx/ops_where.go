@@ -72,8 +72,7 @@ func lowerWhere(n *node) *tensor {
 		}
 		shape := kit.Must(broadcastShape(kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape)), c.shape))
 		if slices.Equal(shape, t.shape) {
-			d := *t
-			return &d
+			return t.copied()
 		}
 	}
 	if c := n.in[0].cond; c != nil && yes != nil && no != nil && n.b.oneLimit(c) && finite(yes) && finite(no) {
