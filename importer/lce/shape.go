@@ -103,3 +103,115 @@ func transpose(b *builder) *graph.Value {
 	}
 	return b.add("transpose", &graph.TransposeAttrs{Perm: perm}, nil, x)
 }
+
+// slice is SLICE: a size of -1 is all that is left.
+func slice(b *builder) *graph.Value {
+	x := b.float(0)
+	begin := b.ints(1, "begin")
+	size := b.ints(2, "size")
+	shape := x.Shape
+	failIf(len(begin) != len(shape) || len(size) != len(shape),
+		"", "begin %v and size %v for %d axes", begin, size, len(shape))
+	if len(shape) > 0 {
+		size[0] = b.sizes.Batch().Slice(shape, begin[0], 1, size[0])
+	}
+	stride := make([]int, len(shape))
+	for d := range shape {
+		if stride[d] = 1; size[d] == -1 {
+			size[d] = shape[d] - begin[d]
+		}
+	}
+	return b.Emit("slice", &graph.SliceAttrs{Begin: begin, Size: size, Stride: stride}, nil, x)
+}
+
+// stridedSlice is STRIDED_SLICE. Its numbers are for axes that it takes from, drops or makes new (of extent 1); an ellipsis
+// stands for as many whole axes as are left.
+func stridedSlice(b *builder) *graph.Value {
+	t, x := b.unary(optStridedSlice)
+	shape := x.Shape
+	var list [3][]int
+	for k, what := range []string{"begin", "end", "strides"} {
+		list[k] = b.ints(1+k, what)
+	}
+	failIf(len(list[0]) != len(list[1]) || len(list[0]) != len(list[2]),
+		"", "begin, end and strides have %d, %d and %d numbers", len(list[0]), len(list[1]), len(list[2]))
+	ellipsis, made := t.Int32(2, 0), t.Int32(3, 0)
+	taken, rests := 0, 0 // axes that numbers are for, and ellipses
+	for i := range list[0] {
+		switch {
+		case ellipsis>>i&1 != 0:
+			rests++
+		case made>>i&1 == 0:
+			taken++
+		}
+	}
+	failIf(rests > 1, "one ellipsis", "has %d ellipses", rests)
+	failIf(taken > len(shape), "", "begin %v for %d axes", list[0], len(shape))
+	var spans []kit.Span
+	var out, reversed []int
+	whole := func(count int) {
+		for range count {
+			n := shape[len(spans)]
+			spans, out = append(spans, kit.Whole(n)), append(out, n)
+		}
+	}
+	for i := range list[0] {
+		switch {
+		case ellipsis>>i&1 != 0:
+			whole(len(shape) - taken)
+			continue
+		case made>>i&1 != 0:
+			out = append(out, 1)
+			continue
+		case len(spans) == len(shape):
+			panic(faultf("", "begin %v for %d axes", list[0], len(shape)))
+		}
+		d := len(spans)
+		s := spanOf(t, i, shape[d], list[0][i], list[1][i], list[2][i])
+		if d == 0 && !s.dropped {
+			s.Count = b.sizes.Batch().Slice(shape, s.Begin, s.Step, s.Count)
+		}
+		failIf(s.Count < 1 || s.Step == 0,
+			"", "takes nothing of axis %d: positions %d to %d in steps of %d", d, list[0][i], list[1][i], list[2][i])
+		forward, backwards := s.Forward()
+		if spans = append(spans, forward); backwards {
+			reversed = append(reversed, d)
+		}
+		if !s.dropped {
+			out = append(out, s.Count)
+		}
+	}
+	whole(len(shape) - len(spans))
+	y := b.Cut(x, spans)
+	for _, d := range reversed {
+		b.take(spans[d].Count)
+		positions := kit.Identity(spans[d].Count)
+		slices.Reverse(positions)
+		y = b.pick(y, d, positions)
+	}
+	failIf(len(out) == 0, "keep one axis", "its result is a single number without axes")
+	return b.reshape(y, out)
+}
+
+// maxPieces is up to how many slices a GATHER or a reversal is made of; more positions become a gather.
+const maxPieces = 64
+
+// pick is x with the given positions of an axis in that order: slices of it, or a gather if these are too many.
+func (b *builder) pick(x *graph.Value, axis int, positions []int) *graph.Value {
+	if len(kit.Runs(positions)) > maxPieces {
+		return b.At(x, kit.AlongPixels(axis, x.Shape[axis], positions))
+	}
+	return b.Pick(x, axis, positions)
+}
+
+// joined puts tensors together along an axis.
+func (b *builder) joined(parts []*graph.Value, axis int) *graph.Value {
+	shape := parts[0].Shape
+	for _, p := range parts {
+		s := p.Shape
+		if len(s) != len(shape) || axis >= len(s) || !slices.Equal(s[:axis], shape[:axis]) || !slices.Equal(s[axis+1:], shape[axis+1:]) {
+			panic(faultf("", "shapes %v and %v differ elsewhere than along axis %d", shape, s, axis))
+		}
+	}
+	return b.Concat(parts, axis)
+}

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"ripc/graph"
@@ -195,4 +196,160 @@ func lowerConv(n *node) *tensor {
 			}})
 	}
 	return b.fromImage(ofImage(v), axes)
+}
+
+// lowerConvTranspose makes conv_transpose2d of weights [I, O/groups, KH, KW].
+func lowerConvTranspose(n *node) *tensor {
+	b := n.b
+	x, axes, w, kernel := n.filters()
+	groups := n.intAttr("group", 1)
+	if groups < 1 || min(kernel[0], kernel[1], w.shape[0], w.shape[1]) < 1 || w.shape[0] != x.shape[1] || w.shape[0]%groups != 0 {
+		panic(n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1]))
+	}
+	in, out := w.shape[0]/groups, w.shape[1]
+	hwio := b.mem.permuted(w.view([]int{groups, in, out, kernel[0], kernel[1]}), []int{3, 4, 1, 0, 2})
+	shape := []int{kernel[0], kernel[1], in, groups * out}
+	weights := map[string]*graph.Tensor{"w": {Shape: shape, Data: hwio.numbers()}}
+	n.withBias(weights, groups*out)
+	a := n.transposedWindow(kernel, x.shape, axes)
+	if groups > 1 {
+		a.Groups = groups
+	}
+	return b.fromImage(ofImage(b.emit("conv_transpose2d", a, weights, x.value)), axes)
+}
+
+// transposedWindow reads strides, dilations and what is cut off of an image of shape [N, C, H, W] that a kernel makes larger.
+func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) *graph.ConvTranspose2DAttrs {
+	auto := n.textAttr("auto_pad", "NOTSET")
+	if auto == "SAME_UPPER" || auto == "SAME_LOWER" {
+		delete(n.attrs, "pads") // as they are found here
+		n.attrs["auto_pad"] = nil
+	}
+	w := n.readWindow(kernel, shape, axes)
+	var lists [2][]int
+	for i, name := range []string{"output_padding", "output_shape"} {
+		v := n.intsAttr(name)
+		if name == "output_shape" && len(v) == 2+axes { // some write all of the shape
+			v = v[2:]
+		}
+		n.failIf(v != nil && (len(v) != axes || slices.Min(v) < 0 || slices.Max(v) > graph.MaxElems),
+			"", "attribute %q is %v, want a number for each of %d spatial axes", name, v, axes)
+		lists[i] = v
+	}
+	a := &graph.ConvTranspose2DAttrs{Strides: w.strides, Pad: w.padding(), Dilations: w.dilated()}
+	if lists[0] != nil {
+		a.OutputPad = spatial(lists[0], 0)
+	}
+	want := [2]int{shape[2] * w.strides[0], shape[3] * w.strides[1]}
+	switch {
+	case lists[1] != nil:
+		want = spatial(lists[1], shape[2])
+	case auto != "SAME_UPPER" && auto != "SAME_LOWER":
+		return a
+	}
+	for d := range 2 {
+		total := (shape[2+d]-1)*w.strides[d] + w.extent(d) + a.OutputPad[d] - want[d]
+		if total < 0 {
+			a.OutputPad[d], total = a.OutputPad[d]-total, 0
+		}
+		w.before[d], w.after[d] = total-total/2, total/2
+		if auto == "SAME_UPPER" {
+			w.before[d], w.after[d] = w.after[d], w.before[d]
+		}
+	}
+	a.Pad = w.padding()
+	return a
+}
+
+// lowerPool makes max_pool and avg_pool.
+func lowerPool(op string) func(n *node) *tensor {
+	return func(n *node) *tensor {
+		return n.pool(op, false, func(a *graph.PoolAttrs, x *graph.Value) *graph.Value { return n.b.emit(op, a, nil, x) })
+	}
+}
+
+// pool reads max_pool or avg_pool of input 0, an image of which emit makes another one; over says that of means over padding, what ceil_mode lets hang over the end counts as well, as
+// ONNX does not have it, but onnxruntime's QLinearAveragePool does.
+func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph.Value) *graph.Value) *tensor {
+	b := n.b
+	x, axes := b.image(n.in[0])
+	padded := n.in[0].margin // the image has these rows and columns in the file, and not here
+	n.failIf(!n.has("kernel_shape"), "", "attribute \"kernel_shape\" is missing")
+	w := n.readWindow(n.pairAttr("kernel_shape", axes), x.shape, axes)
+	n.failIf(w.dilations != [2]int{1, 1}, "", "dilations %v of a pool are not supported", w.dilations)
+	ceil := n.intAttr("ceil_mode", 0)
+	after := w.after
+	if ceil != 0 {
+		w.ceil(x.shape)
+	}
+	if padded != nil {
+		x = &tensor{shape: ofImage(x.value).shape, value: x.value, perm: x.perm, integers: x.integers}
+		for d := range 2 {
+			w.before[d] += padded.before[d]
+			w.after[d] += padded.after[d]
+		}
+	}
+	fill := math.Inf(-1)
+	if op == "avg_pool" {
+		count := n.intAttr("count_include_pad", 0)
+		if count != 0 { // zeros that count are part of the image
+			if over {
+				after = w.after
+			}
+			x = b.padImage(x, w.before, after, 0)
+			w.before, w.after = [2]int{}, [2]int{w.after[0] - after[0], w.after[1] - after[1]}
+		}
+	}
+	for d := range 2 {
+		n.pixelsInAll(w, d, x.shape[2+d], axes)
+	}
+	x = b.fit(x, w, fill)
+	y := ofImage(emit(&graph.PoolAttrs{Kernel: w.kernel, Strides: w.strides, Pad: w.padding()}, x.value))
+	y.integers = x.integers
+	return b.fromImage(y, axes)
+}
+
+// pixelsInAll fails if a window along spatial axis d, of an image with count pixels there, lies in the padding alone. Padding behind the last window goes, if it is as long as the kernel.
+func (n *node) pixelsInAll(w *window, d, count, axes int) {
+	kernel, stride := w.kernel[d], w.strides[d]
+	last := (count + w.before[d] + w.after[d] - kernel) / stride
+	empty := func(i int) {
+		from, along := i*stride-w.before[d], []string{"rows", "columns"}[d]
+		if axes == 1 {
+			along = "positions"
+		}
+		panic(n.fail("pad by less than the kernel's extent", "window %d of %d along the %s lies in the padding alone, from %d to %d of 0 to %d", i, last+1, along, from, from+kernel-1, count-1))
+	}
+	switch {
+	case w.before[d] >= kernel:
+		empty(0)
+		return
+	case last*stride-w.before[d] >= count:
+		empty(last)
+		return
+	case w.after[d] < kernel:
+		return
+	}
+	w.after[d] = min(w.after[d], max(0, last*stride-w.before[d]+kernel-count))
+}
+
+// lowerQLinearAveragePool takes means of windows. Inputs: x, its scale and zero point, those of y.
+func lowerQLinearAveragePool(n *node) *tensor {
+	xq, yq := n.paramsOfOne()
+	n.integerLevels(0, n.in[0], xq)
+	if v := n.intAttr("channels_last", 0); v != 0 {
+		panic(n.fail("channels_last 0 is", "channels_last is not supported"))
+	}
+	y := n.with(0).pool("avg_pool", true, func(a *graph.PoolAttrs, x *graph.Value) *graph.Value {
+		x = n.b.behind.Of(x)
+		n.failIf(x == nil, "put DequantizeLinear before AveragePool, and QuantizeLinear behind it",
+			"its windows cannot be read as integers")
+		return n.b.intPool(a, x, yq)
+	})
+	return n.b.result(y, yq)
+}
+
+// intPool emits means of windows of levels x, as levels of q.
+func (b *builder) intPool(a *graph.PoolAttrs, x *graph.Value, q *quantParams) *graph.Value {
+	return b.emit("int_avg_pool", &graph.IntPoolAttrs{PoolAttrs: *a, LevelType: q.levelType()}, nil, x)
 }

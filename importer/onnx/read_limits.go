@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"ripc/importer/internal/kit"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"ripc/importer/internal/kit"
 )
 
 const (
