@@ -279,12 +279,7 @@ func (b *budget) permuted(a *array, perm []int) *array {
 			return &array{dt: a.dt, shape: ints.shape, levels: to}
 		}
 	}
-	s := strides(a.shape)
-	shape, step := make([]int, len(perm)), make([]int, len(perm))
-	for d, p := range perm {
-		shape[d], step[d] = a.shape[p], s[p]
-	}
-	return b.gather(a, shape, 0, step)
+	return b.gather(a, kit.Permuted(a.shape, perm), 0, kit.Permuted(strides(a.shape), perm))
 }
 
 // broadcastShape is the shape of an elementwise operation on two shapes.

@@ -50,51 +50,31 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 	t = b.plain(t)
 	order := t.order()
 	gone := func(d int) bool { return slices.Contains(axes, d) }
-	var stay []int
-	for _, d := range order {
-		if !gone(d) {
-			stay = append(stay, d)
-		}
-	}
-	// The axes that go must lie side by side; where they do not, they move in front of the last axis that stays.
+	stay := slices.DeleteFunc(slices.Clone(order), gone)
 	rows := slices.DeleteFunc(slices.Clone(order), func(d int) bool { return !gone(d) })
+	// The axes that go must be neighbours. If they are not, they move in front of the last axis that stays.
 	last := max(0, len(stay)-1)
 	want := slices.Concat(stay[:last], rows, stay[last:])
-	if from := slices.IndexFunc(order, gone); !slices.ContainsFunc(order[from:min(from+len(rows), len(order))], func(d int) bool { return !gone(d) }) {
-		want = order
-		last = slices.IndexFunc(order, gone)
+	if from := slices.IndexFunc(order, gone); slices.Equal(order[from:min(from+len(rows), len(order))], rows) {
+		want, last = order, from
 	}
-	t = b.stored(t, want)
-	v := b.Reduce(t.value, last, len(rows), mean)
-	// What stays, in its stored order; the file's axes are counted anew if the others are dropped.
-	shape, stored, perm := slices.Clone(t.shape), []int{}, []int{}
+	v := b.Reduce(b.stored(t, want).value, last, len(rows), mean)
+	shape, left := slices.Clone(t.shape), kit.Identity(len(t.shape)) // axes that the result has
 	for _, d := range axes {
 		shape[d] = 1
 	}
-	for _, d := range want {
-		if !gone(d) || keep {
-			stored, perm = append(stored, shape[d]), append(perm, d)
-		}
-	}
 	if !keep {
-		left := slices.DeleteFunc(kit.Identity(len(shape)), gone)
-		var kept []int
-		for _, d := range left {
-			kept = append(kept, shape[d])
-		}
-		shape = kept
-		for i, d := range perm {
-			perm[i] = slices.Index(left, d)
-		}
+		want, left = stay, slices.DeleteFunc(left, gone)
 	}
-	if len(shape) == 0 && b.onConstants {
-		v = b.reshaped(v, []int{1})
-		return &tensor{shape: shape, value: v}
+	stored := kit.Permuted(shape, want)
+	if len(left) == 0 {
+		if !b.onConstants {
+			panic(b.n.fail("keep one axis (keepdims)",
+				"its result is a single number without axes, which is only supported for constants"))
+		}
+		stored = []int{1}
 	}
-	b.n.failIf(len(shape) == 0,
-		"keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants")
-	v = b.reshaped(v, stored)
-	return &tensor{shape: shape, value: v, perm: perm}
+	return &tensor{shape: kit.Permuted(shape, left), value: b.reshaped(v, stored), perm: kit.Places(want, left)}
 }
 
 // wholeNote is what is said of a tensor that the file counts in int64.
@@ -122,16 +102,11 @@ func lowerArg(op string) lowerFunc {
 		keep := n.intAttr("keepdims", 1)
 		last := n.intAttr("select_last_index", 0)
 		v := n.b.positions(op, &graph.ArgAttrs{Last: last != 0, Drop: keep == 0}, t.value)
-		shape, perm := slices.Clone(t.shape), slices.Clone(t.order())
+		shape, perm, left := slices.Clone(t.shape), t.order(), kit.Identity(len(t.shape))
 		if shape[axis] = 1; keep == 0 {
-			shape, perm = slices.Delete(shape, axis, axis+1), perm[:len(perm)-1]
-			for d, p := range perm {
-				if p > axis {
-					perm[d] = p - 1
-				}
-			}
+			perm, left = perm[:len(perm)-1], slices.Delete(left, axis, axis+1)
 		}
-		return &tensor{shape: shape, value: v, perm: perm}
+		return &tensor{shape: kit.Permuted(shape, left), value: v, perm: kit.Places(perm, left)}
 	}
 }
 

@@ -1,8 +1,8 @@
 package onnx
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 
 	"ripc/graph"
 	"ripc/importer/internal/kit"
@@ -40,17 +40,11 @@ type flattened struct{ stored, perm []int }
 
 // columns gives, for each stored column, its number in the file.
 func (b *budget) columns(f *flattened) []int {
-	shape := make([]int, 0, len(f.perm)-1)
-	step := make([]int, 0, len(f.perm)-1)
-	s := strides(f.stored[1:])
-	for _, p := range f.perm[1:] {
-		shape = append(shape, f.stored[p])
-		step = append(step, s[p-1])
-	}
-	n := graph.Elems(shape)
+	n := graph.Elems(f.stored[1:])
 	b.take(n, 8)
 	cols := make([]int, n)
-	eachOffset(shape, 0, step, func(k, stored int) { cols[stored] = k })
+	step := kit.Permuted(strides(f.stored), f.perm)
+	eachOffset(kit.Permuted(f.stored, f.perm)[1:], 0, step[1:], func(k, stored int) { cols[stored] = k })
 	return cols
 }
 
@@ -102,19 +96,11 @@ func (b *builder) stored(t *tensor, perm []int) *tensor {
 	if slices.Equal(t.order(), perm) {
 		return t
 	}
-	key := "perm"
-	for _, p := range perm {
-		key += " " + strconv.Itoa(p)
-	}
+	key := fmt.Sprint(perm)
 	if o := t.orders[key]; o != nil {
 		return o
 	}
-	from := t.order()
-	move := make([]int, len(perm))
-	for d, p := range perm {
-		move[d] = slices.Index(from, p)
-	}
-	v := b.transpose(t.value, move)
+	v := b.transpose(t.value, kit.Places(perm, t.order()))
 	o := &tensor{shape: t.shape, value: v, perm: slices.Clone(perm), integers: t.integers, truth: t.truth}
 	t.remember(key, o)
 	return o
@@ -133,23 +119,12 @@ func (b *builder) transpose(v *graph.Value, move []int) *graph.Value {
 	if p := b.g.Producer(v.Name); p != nil && p.Op == "transpose" {
 		first := p.Attrs.(*graph.TransposeAttrs).Perm
 		v = b.g.Graph().Values[p.Inputs[0]]
-		both := make([]int, len(move))
-		for d, m := range move {
-			both[d] = first[m]
-		}
-		if move = both; slices.Equal(move, kit.Identity(len(move))) {
+		if move = kit.Permuted(first, move); slices.IsSorted(move) {
 			return v
 		}
 	}
-	shape := make([]int, len(move))
-	var long []int
-	for d, p := range move {
-		if shape[d] = v.Shape[p]; shape[d] != 1 {
-			long = append(long, p)
-		}
-	}
-	if slices.IsSorted(long) {
-		return b.reshaped(v, shape)
+	if slices.IsSorted(slices.DeleteFunc(slices.Clone(move), func(p int) bool { return v.Shape[p] == 1 })) {
+		return b.reshaped(v, kit.Permuted(v.Shape, move))
 	}
 	return b.emit("transpose", &graph.TransposeAttrs{Perm: move}, nil, v)
 }
@@ -196,11 +171,7 @@ func (b *builder) reshape(t *tensor, shape []int) *tensor {
 	if !t.inPlace(groups) {
 		if len(shape) == 2 && shape[0] == t.shape[0] && at[0] == 0 {
 			v := b.reshaped(t.value, shape)
-			// The file's axis d is where at holds d.
-			back := make([]int, len(at))
-			for d, p := range at {
-				back[p] = d
-			}
+			back := kit.Places(kit.Identity(len(at)), at)
 			return &tensor{shape: slices.Clone(shape), value: v, integers: t.integers, truth: t.truth,
 				flat: &flattened{stored: slices.Clone(t.value.Shape), perm: back}}
 		}
@@ -211,14 +182,11 @@ func (b *builder) reshape(t *tensor, shape []int) *tensor {
 		t = b.stored(t, want)
 		at = t.order()
 	}
-	var stored, perm []int
+	var perm []int
 	for _, g := range storedOrder(groups, t.shape, at) {
-		for _, d := range g.out {
-			perm = append(perm, d)
-			stored = append(stored, shape[d])
-		}
+		perm = append(perm, g.out...)
 	}
-	v := b.reshaped(t.value, stored)
+	v := b.reshaped(t.value, kit.Permuted(shape, perm))
 	return &tensor{shape: slices.Clone(shape), value: v, perm: perm, integers: t.integers, truth: t.truth}
 }
 
@@ -260,26 +228,15 @@ func splitAxes(from, to []int) []group {
 
 // inPlace reports whether the axes of each group, but for those of extent 1, are stored side by side in the file's order.
 func (t *tensor) inPlace(groups []group) bool {
-	var at []int // stored axes that are longer than 1
-	for _, d := range t.order() {
-		if t.shape[d] != 1 {
-			at = append(at, d)
-		}
-	}
+	short := func(d int) bool { return t.shape[d] == 1 }
+	at := slices.DeleteFunc(slices.Clone(t.order()), short)
 	for _, g := range groups {
-		first := -1
-		k := 0
-		for _, d := range g.in {
-			if t.shape[d] == 1 {
-				continue
-			}
-			if first < 0 {
-				first = slices.Index(at, d)
-			}
-			if first+k >= len(at) || at[first+k] != d {
-				return false
-			}
-			k++
+		long := slices.DeleteFunc(slices.Clone(g.in), short)
+		if len(long) == 0 {
+			continue
+		}
+		if first := slices.Index(at, long[0]); first+len(long) > len(at) || !slices.Equal(at[first:first+len(long)], long) {
+			return false
 		}
 	}
 	return true

@@ -14,14 +14,8 @@ import (
 // moved is t with its axes in another order, which moves nothing in memory: axis d of the result is axis move[d] of t.
 func (b *builder) moved(t *tensor, move []int) *tensor {
 	t = b.plain(t)
-	shape, perm := make([]int, len(move)), make([]int, len(move))
-	for d, p := range move {
-		shape[d] = t.shape[p]
-	}
-	for d, p := range t.order() {
-		perm[d] = slices.Index(move, p)
-	}
-	return &tensor{shape: shape, value: t.value, perm: perm, integers: t.integers, truth: t.truth}
+	perm := kit.Places(t.order(), move)
+	return &tensor{shape: kit.Permuted(t.shape, move), value: t.value, perm: perm, integers: t.integers, truth: t.truth}
 }
 
 // channelsFirst gives, for a tensor of so many axes whose last one is that of the channels, the order in which it is the

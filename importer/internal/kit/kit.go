@@ -168,3 +168,12 @@ func Permuted(list, perm []int) []int {
 	}
 	return out
 }
+
+// Places returns, for each element of list, its index in order.
+func Places(list, order []int) []int {
+	out := make([]int, len(list))
+	for i, v := range list {
+		out[i] = slices.Index(order, v)
+	}
+	return out
+}
