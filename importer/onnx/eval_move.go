@@ -157,18 +157,25 @@ func foldRange(n *node, in []*array) []*array {
 	return []*array{out}
 }
 
-// foldCast converts; floats lose their fraction, and what an integer type does not hold wraps around.
-func foldCast(n *node, in []*array) []*array {
-	to := n.castType()
-	out := n.b.mem.newArray(to, in[0].shape)
+// foldCast converts. Floats lose their fraction, and integers wrap around.
+func foldCast(n *node, in []*array) []*array { return arrays(n.converted(in[0], n.castType())) }
+
+// converted is a as another type.
+func (n *node) converted(a *array, to dtype) *array {
+	out := n.b.mem.newArray(to, a.shape)
 	for k := range out.len() {
-		if !in[0].dt.float() && !to.float() {
-			out.setWhole(k, in[0].whole(k))
+		if !a.dt.float() && !to.float() {
+			out.setWhole(k, a.whole(k))
 		} else {
-			out.set(k, in[0].at(k))
+			out.set(k, a.at(k))
 		}
 	}
-	return []*array{out}
+	return out
+}
+
+// foldPow takes exponents of any type.
+func foldPow(n *node, in []*array) []*array {
+	return n.zip(in[0], n.converted(in[1], in[0].dt), in[0].dt, math.Pow, nil)
 }
 
 func foldTranspose(n *node, in []*array) []*array {

@@ -71,7 +71,18 @@ func clipBounds(n *node) (lo, hi float64) {
 
 func lowerClip(n *node) *tensor {
 	lo, hi := clipBounds(n)
+	if t := n.integerInput(); t != nil {
+		return n.clippedIntegers(t, lo, hi)
+	}
 	return n.b.clip(n.in[0], min(lo, hi), hi)
+}
+
+// lowerRelu keeps integers from 0 on, whatever their scale is.
+func lowerRelu(n *node) *tensor {
+	if t := n.integerInput(); t != nil {
+		return n.clippedIntegers(t, 0, math.Inf(1))
+	}
+	return n.b.pipe(n.in[0], "relu")
 }
 
 // bounded is t with lo as its least value (side 1), or hi as its greatest (side -1).

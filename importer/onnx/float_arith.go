@@ -272,6 +272,9 @@ func lowerExtreme(greater bool) func(n *node) *tensor {
 		op, clip = "maximum", 1
 	}
 	return func(n *node) *tensor {
+		if t := n.integerInput(); t != nil {
+			return n.extremeOfIntegers(t, greater)
+		}
 		acc := n.in[0]
 		for _, y := range n.in[1:] {
 			t, k := acc, y

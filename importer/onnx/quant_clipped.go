@@ -88,45 +88,31 @@ func (n *node) clippedNext() bool {
 	return p != nil && n.b.counts[out] == 1 && !n.b.wanted[out] && isStandard(p.GetDomain()) && slices.Contains([]string{"Clip", "Max", "Min", "Relu"}, p.GetOpType())
 }
 
-// onIntegers is a lowering of an op that takes floats, and integers of 8 bits by another function.
-func onIntegers(floats lowerFunc, integers func(n *node, t *tensor) *tensor) lowerFunc {
-	return func(n *node) *tensor {
-		at := slices.IndexFunc(n.in, func(t *tensor) bool { return t != nil && t.integers != nil && t.integers.dt.eightBits() })
-		if at < 0 {
-			return floats(n)
+// integerInput is the first input that holds 8-bit integers, nil if none does.
+func (n *node) integerInput() *tensor {
+	for _, t := range n.in {
+		if t != nil && t.integers != nil && t.integers.dt.eightBits() {
+			return t
 		}
-		return integers(n, n.in[at])
 	}
+	return nil
 }
 
-// clipIntegers is Clip of integers.
-func clipIntegers(n *node, t *tensor) *tensor {
-	lo, hi := clipBounds(n)
-	return n.clippedIntegers(t, lo, hi)
-}
-
-// reluOfIntegers is Relu of integers, which keeps those from 0 on, whatever they stand for.
-func reluOfIntegers(n *node, t *tensor) *tensor { return n.clippedIntegers(t, 0, math.Inf(1)) }
-
-// extremeOfIntegers is Max or Min of integers and constants of one element.
-func extremeOfIntegers(greater bool) func(n *node, t *tensor) *tensor {
-	return func(n *node, t *tensor) *tensor {
-		like := t
-		for i, c := range n.in {
-			if c == like {
-				continue
-			}
-			n.failIf(c.konst == nil || c.konst.len() != 1 || c.konst.dt != t.integers.dt || len(c.shape) > len(t.shape),
-				"put DequantizeLinear before it",
-				"input %q is no constant number; arithmetic on integers is not supported", n.Input[i])
-			lo, hi := math.Inf(-1), math.Inf(1)
-			if greater {
-				lo = c.konst.at(0)
-			} else {
-				hi = c.konst.at(0)
-			}
-			t = n.clippedIntegers(t, lo, hi)
+// extremeOfIntegers is Max or Min of t, integers, and constants of one element.
+func (n *node) extremeOfIntegers(t *tensor, greater bool) *tensor {
+	like := t
+	for i, c := range n.in {
+		if c == like {
+			continue
 		}
-		return t
+		n.failIf(c.konst == nil || c.konst.len() != 1 || c.konst.dt != t.integers.dt || len(c.shape) > len(t.shape),
+			"put DequantizeLinear before it",
+			"input %q is no constant number; arithmetic on integers is not supported", n.Input[i])
+		if greater {
+			t = n.clippedIntegers(t, c.konst.at(0), math.Inf(1))
+		} else {
+			t = n.clippedIntegers(t, math.Inf(-1), c.konst.at(0))
+		}
 	}
+	return t
 }

@@ -103,17 +103,6 @@ func (n *node) unsqueezed(old []int) []int {
 	return shape
 }
 
-// reshaping is an op that only changes the shape, by a rule.
-func reshaping(rule func(n *node, old []int) []int) (fold foldFunc, lower lowerFunc) {
-	fold = func(n *node, in []*array) []*array {
-		return []*array{in[0].view(rule(n, in[0].shape))}
-	}
-	lower = func(n *node) *tensor {
-		return n.b.reshape(n.in[0], rule(n, n.in[0].shape))
-	}
-	return fold, lower
-}
-
 // lowerIdentity hands the tensor on. Dropout is that too, unless it is told to train.
 func lowerIdentity(n *node) *tensor {
 	if n.GetOpType() == "Dropout" {
