@@ -16,8 +16,8 @@ func block(op string, kind int) func(*builder) *graph.Value {
 	}
 }
 
-// resizeNearest is RESIZE_NEAREST_NEIGHBOR. Where each pixel is repeated equally often, or every n-th is taken, it is a resize or a
-// slice.
+// resizeNearest is RESIZE_NEAREST_NEIGHBOR. Where each pixel is repeated equally often, or every
+// n-th is taken, it is a resize or a slice.
 func resizeNearest(b *builder) *graph.Value {
 	t := b.builtin(optResizeNearest)
 	x := b.float(0)
@@ -43,7 +43,8 @@ func resizeNearest(b *builder) *graph.Value {
 	return b.At(x, rest...)
 }
 
-// repeat is TILE or BROADCAST_TO, along axes one after the other: what lies behind an axis is a pixel, which resize repeats.
+// repeat is TILE or BROADCAST_TO, axis by axis. The axes behind a repeated one become a pixel,
+// which resize repeats.
 func repeat(b *builder) *graph.Value {
 	x := b.float(0)
 	times := b.ints(1, "numbers")
@@ -162,7 +163,8 @@ func split(b *builder) func(k int) *graph.Value {
 	}
 }
 
-// transposeConv is TRANSPOSE_CONV: the output's shape, filters [O, KH, KW, I], the input, and perhaps a bias.
+// transposeConv is TRANSPOSE_CONV: the output's shape, filters [O, KH, KW, I], the input, and
+// perhaps a bias.
 func transposeConv(b *builder) *graph.Value {
 	t := b.builtin(optTransposeConv)
 	w := b.floatFilters()
@@ -174,10 +176,12 @@ func transposeConv(b *builder) *graph.Value {
 	if given := b.numbersOf(0); len(given) == 4 {
 		want = given
 	}
-	if len(shape) != 4 || len(want) != 4 || min(a.Strides[0], a.Strides[1]) < 1 || max(a.Strides[0], a.Strides[1]) > graph.MaxElems {
+	if len(shape) != 4 || len(want) != 4 || min(a.Strides[0], a.Strides[1]) < 1 ||
+		max(a.Strides[0], a.Strides[1]) > graph.MaxElems {
 		panic(faultf("", "makes a tensor of shape %v of one of shape %v, strides %v", want, shape, a.Strides))
 	}
-	// The whole result is cut to the size wanted, an odd row or column at the end; rows that are missing there are added.
+	// The whole result is cut to the size wanted, an odd row or column at the end; rows that are
+	// missing there are added.
 	var cut [2]int
 	for d := range 2 {
 		if cut[d] = (shape[1+d]-1)*a.Strides[d] + w.Shape[d] - want[1+d]; cut[d] < 0 {
@@ -188,10 +192,11 @@ func transposeConv(b *builder) *graph.Value {
 	return b.activation(b.add("conv_transpose2d", a, b.withBias(w, 3), x), t.Int8(3, 0))
 }
 
-// Converters write a dilated convolution of an open batch as one without dilations, around which SPACE_TO_BATCH_ND and
-// BATCH_TO_SPACE_ND take the image apart and put it together.
+// Converters write a dilated convolution of an open batch as one without dilations.
+// SPACE_TO_BATCH_ND takes the image apart before it, and BATCH_TO_SPACE_ND joins it again.
 
-// spaceToBatch is SPACE_TO_BATCH_ND: pads the spatial axes, and makes images of the batch of the pixels of each block.
+// spaceToBatch is SPACE_TO_BATCH_ND: pads the spatial axes, and makes images of the batch of the
+// pixels of each block.
 func spaceToBatch(b *builder) *graph.Value {
 	x := b.float(0)
 	block, p := b.blockOf(x)
@@ -241,14 +246,16 @@ func (b *builder) blockOf(x *graph.Value) (block, pairs []int) {
 	pairs = b.ints(2, "paddings")
 	shape := x.Shape
 	if n := len(block); n < 1 || n > 2 || len(shape) < n+1 || len(shape) > 4 || len(pairs) != 2*n {
-		panic(faultf("one or two spatial axes are supported", "blocks %v with %d numbers of padding for a tensor of shape %v", block, len(pairs), shape))
+		panic(faultf("one or two spatial axes are supported",
+			"blocks %v with %d numbers of padding for a tensor of shape %v", block, len(pairs), shape))
 	}
 	failIf(!kit.Within(block, 1, graph.MaxElems), "", "blocks %v: want numbers from 1", block)
 	failIf(!kit.Within(pairs, 0, graph.MaxElems), "", "paddings %v: want numbers from 0", pairs)
 	return block, pairs
 }
 
-// rearranged gives x the shape split, whose axes change their order as perm says (axes from kept on stay), and then the shape out.
+// rearranged reshapes x to split, permutes the axes by perm, and reshapes the result to out. Axes
+// from kept on stay in their places.
 func (b *builder) rearranged(x *graph.Value, split, perm []int, kept int, out []int) *graph.Value {
 	for d := kept; d < len(split); d++ {
 		perm = append(perm, d)

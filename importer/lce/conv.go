@@ -39,7 +39,7 @@ const (
 	optGelu           = 116
 )
 
-// builtin gives the operator's options, of which a file may leave out those that have their default values.
+// builtin gives the operator's options. A file may leave out options with default values.
 func (b *builder) builtin(kind int) flatbuf.Table {
 	if k := b.op.optionType; k != kind && k != 0 {
 		panic(faultf("the file is damaged", "has options of kind %d, want %d", k, kind))
@@ -54,7 +54,7 @@ func (b *builder) unary(kind int) (t flatbuf.Table, x *graph.Value) {
 	return t, x
 }
 
-// window reads what convolutions and pools have in common: padding, strides (width first), from fields 0 to 2.
+// window reads padding and strides (width first) of a convolution or a pool from fields 0 to 2.
 func window(t flatbuf.Table) (pad graph.Padding, strides [2]int) {
 	pad.Mode = padMode(t.Int8(0, 0))
 	return pad, [2]int{t.Int32(2, 0), t.Int32(1, 0)}
@@ -88,7 +88,8 @@ func (b *builder) floatFilters() *graph.Tensor {
 	})
 }
 
-// depthwise is DEPTHWISE_CONV_2D: filters [1, KH, KW, C * multiplier]; output c*multiplier+m reads channel c.
+// depthwise is DEPTHWISE_CONV_2D: filters [1, KH, KW, C * multiplier]; output c*multiplier+m reads
+// channel c.
 func depthwise(b *builder) *graph.Value {
 	t := b.builtin(optDepthwise)
 	b.need(2)
@@ -107,8 +108,8 @@ func depthwise(b *builder) *graph.Value {
 	return b.floatConv(a, w, t.Int8(4, 0))
 }
 
-// convAttrs are those of a convolution of input 0 with filters over so many channels. Field act of the options is the activation,
-// the next two are the dilations.
+// convAttrs are the attributes of a convolution of input 0 with filters over channels channels.
+// Field act of the options is the activation, and the next two are the dilations.
 func (b *builder) convAttrs(t flatbuf.Table, act, channels int, groups func(channels int) int) *graph.Conv2DAttrs {
 	a := &graph.Conv2DAttrs{Dilations: [2]int{t.Int32(act+2, 1), t.Int32(act+1, 1)}}
 	a.Pad, a.Strides = window(t)
@@ -218,13 +219,14 @@ func pool(op string) func(*builder) *graph.Value {
 	}
 }
 
-// reduce is MEAN, SUM or REDUCE_MAX over any axes, such as the rows and columns of an image or the steps of a sequence: a pool over an
-// image that has them as rows.
+// reduce is MEAN, SUM or REDUCE_MAX over any axes, such as the rows and columns of an image or the
+// steps of a sequence: a pool over an image that has them as rows.
 func reduce(op string) func(*builder) *graph.Value {
 	return func(b *builder) *graph.Value { return b.reduced(op, b.float(0)) }
 }
 
-// reduced is x, which takes the place of input 0, reduced by op over the operator's axes. Sums are means times the number of elements.
+// reduced is x, which takes the place of input 0, reduced by op over the operator's axes. Sums are
+// means times the number of elements.
 func (b *builder) reduced(op string, x *graph.Value) *graph.Value {
 	b.builtin(optReducer)
 	axes := b.ints(1, "axes")
@@ -250,8 +252,8 @@ func (b *builder) reduced(op string, x *graph.Value) *graph.Value {
 	return b.likeOutput(x) // with keep_dims, axes of extent 1 are left
 }
 
-// together is an order of the axes of a tensor in which some axes, given in ascending order, are neighbours, the first of them at from.
-// The axes behind the last of them stay at the end.
+// together is an order of the axes of a tensor that makes some axes neighbours, the first of them
+// at from. axes is sorted. The axes behind the last of them stay at the end.
 func together(axes []int, rank int) (perm []int, from int) {
 	last := axes[len(axes)-1]
 	for d := range last {

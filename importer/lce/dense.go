@@ -5,7 +5,8 @@ import (
 	"ripc/importer/internal/kit"
 )
 
-// batchMatMul is BATCH_MATMUL: a dense layer where the right side is one constant matrix, else a product of two tensors.
+// batchMatMul is BATCH_MATMUL: a dense layer where the right side is one constant matrix, else a
+// product of two tensors.
 func batchMatMul(b *builder) *graph.Value {
 	t := b.builtin(optBatchMatMul)
 	x := b.operand(0, t.Bool(0))

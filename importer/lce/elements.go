@@ -16,21 +16,22 @@ func elements() map[string]handler {
 		return withAttrs("round", &graph.RoundAttrs{Mode: mode})
 	}
 	all := map[string]handler{
-		"LOGISTIC":           {min: 1, max: 1, convert: simple("sigmoid")},
-		"TANH":               {min: 1, max: 1, convert: simple("tanh")},
-		"HARD_SWISH":         {min: 1, max: 1, convert: tableOr(0, hardSwish, simple("hard_swish"))},
-		"ELU":                {min: 1, max: 1, convert: withAttrs("elu", &graph.EluAttrs{Alpha: 1})},
-		"EXP":                {min: 1, max: 1, convert: tableOr(0, curve(math.Exp), simple("exp"))},
-		"LOG":                {min: 1, max: 1, convert: tableOr(0, curve(math.Log), simple("log"))},
-		"SQRT":               {min: 1, max: 1, convert: simple("sqrt")},
-		"RSQRT":              {min: 1, max: 1, convert: tableOr(0, inverseRoot, rsqrt)},
-		"GELU":               {min: 1, max: 1, convert: gelu},
-		"ABS":                {min: 1, max: 1, convert: simple("abs")},
-		"SIGN":               {min: 1, max: 1, convert: simple("sign")},
-		"ROUND":              {min: 1, max: 1, convert: round(scalar.HalfEven)},
-		"FLOOR":              {min: 1, max: 1, convert: round(scalar.Floor)},
-		"CEIL":               {min: 1, max: 1, convert: round(scalar.Ceil)},
-		"NEG":                {min: 1, max: 1, convert: func(b *builder) *graph.Value { return b.Number("mul", b.float(0), -1) }},
+		"LOGISTIC":   {min: 1, max: 1, convert: simple("sigmoid")},
+		"TANH":       {min: 1, max: 1, convert: simple("tanh")},
+		"HARD_SWISH": {min: 1, max: 1, convert: tableOr(0, hardSwish, simple("hard_swish"))},
+		"ELU":        {min: 1, max: 1, convert: withAttrs("elu", &graph.EluAttrs{Alpha: 1})},
+		"EXP":        {min: 1, max: 1, convert: tableOr(0, curve(math.Exp), simple("exp"))},
+		"LOG":        {min: 1, max: 1, convert: tableOr(0, curve(math.Log), simple("log"))},
+		"SQRT":       {min: 1, max: 1, convert: simple("sqrt")},
+		"RSQRT":      {min: 1, max: 1, convert: tableOr(0, inverseRoot, rsqrt)},
+		"GELU":       {min: 1, max: 1, convert: gelu},
+		"ABS":        {min: 1, max: 1, convert: simple("abs")},
+		"SIGN":       {min: 1, max: 1, convert: simple("sign")},
+		"ROUND":      {min: 1, max: 1, convert: round(scalar.HalfEven)},
+		"FLOOR":      {min: 1, max: 1, convert: round(scalar.Floor)},
+		"CEIL":       {min: 1, max: 1, convert: round(scalar.Ceil)},
+		"NEG": {min: 1, max: 1,
+			convert: func(b *builder) *graph.Value { return b.Number("mul", b.float(0), -1) }},
 		"SQUARE":             {min: 1, max: 1, convert: square},
 		"SQUARED_DIFFERENCE": {min: 2, max: 2, limits: broadcast, convert: squaredDifference},
 		"LOGICAL_NOT":        {min: 1, max: 1, convert: logic("logical_not")},
@@ -38,7 +39,8 @@ func elements() map[string]handler {
 		"LOGICAL_OR":         {min: 2, max: 2, limits: broadcast, convert: logic("logical_or")},
 		"SELECT":             {min: 3, max: 3, convert: choose},
 		"SELECT_V2":          {min: 3, max: 3, convert: choose},
-		"CAST":               {min: 1, max: 1, limits: "truth values and positions to float32, float32 to bool", convert: cast},
+		"CAST": {min: 1, max: 1, limits: "truth values and positions to float32, float32 to bool",
+			convert: cast},
 
 		"LOG_SOFTMAX": {min: 1, max: 1, limits: "along the last axis", convert: simple("log_softmax")},
 		"ARG_MAX":     {min: 2, max: 2, limits: "a constant axis; positions are i32", convert: arg("argmax")},
@@ -47,9 +49,11 @@ func elements() map[string]handler {
 		"SUM":         {min: 2, max: 2, convert: reduce("global_avg_pool")},
 		"REDUCE_MIN":  {min: 2, max: 2, convert: least},
 	}
-	for name, op := range map[string]string{"MINIMUM": "minimum", "MAXIMUM": "maximum", "GREATER": "greater", "GREATER_EQUAL": "greater_equal",
-		"LESS": "less", "LESS_EQUAL": "less_equal", "EQUAL": "equal", "NOT_EQUAL": "not_equal"} {
-		all[name] = handler{min: 2, max: 2, limits: broadcast, convert: func(b *builder) *graph.Value { return b.binary(op) }}
+	for name, op := range map[string]string{"MINIMUM": "minimum", "MAXIMUM": "maximum", "GREATER": "greater",
+		"GREATER_EQUAL": "greater_equal",
+		"LESS":          "less", "LESS_EQUAL": "less_equal", "EQUAL": "equal", "NOT_EQUAL": "not_equal"} {
+		all[name] = handler{min: 2, max: 2, limits: broadcast,
+			convert: func(b *builder) *graph.Value { return b.binary(op) }}
 	}
 	return all
 }
@@ -113,7 +117,8 @@ func (b *builder) ranked(in []*graph.Value) {
 	}
 }
 
-// choose is SELECT, whose condition may be one for each index of the first axis, or SELECT_V2.
+// choose is SELECT or SELECT_V2. The condition of SELECT may have one truth value for each index of
+// the first axis.
 func choose(b *builder) *graph.Value {
 	c := b.truths(0)
 	out := b.file.tensors[b.op.outputs[0]].shape
@@ -175,12 +180,13 @@ func topK(b *builder) func(k int) *graph.Value {
 	}
 }
 
-// least is REDUCE_MIN: the greatest of what is negated, negated.
+// least is REDUCE_MIN: REDUCE_MAX of the negated input, negated.
 func least(b *builder) *graph.Value {
 	return b.Number("mul", b.reduced("max_pool", b.Number("mul", b.float(0), -1)), -1)
 }
 
-// arithmetic is ADD, SUB, MUL or DIV of two tensors, one of which may be a constant; kind is that of its options.
+// arithmetic is ADD, SUB, MUL or DIV of two tensors. One of them may be a constant. kind is the
+// kind of its options.
 func arithmetic(op string, kind int) func(*builder) *graph.Value {
 	return func(b *builder) *graph.Value {
 		t := b.builtin(kind)
@@ -191,8 +197,8 @@ func arithmetic(op string, kind int) func(*builder) *graph.Value {
 	}
 }
 
-// binary makes the node: with a weight where one side is a constant that is one number or one for each channel, else of
-// two tensors of the same rank.
+// binary makes the node. A constant side with one number, or one for each channel, becomes a
+// weight. Otherwise the node reads two tensors of one rank.
 func (b *builder) binary(op string) *graph.Value {
 	failIf(b.input(0) == nil || b.input(1) == nil, "", "has a missing input")
 	for k, other := range []int{1, 0} {
@@ -252,8 +258,8 @@ func softmax(b *builder) *graph.Value {
 	return b.likeOutput(b.Plain(x, "softmax"))
 }
 
-// convertType is QUANTIZE or DEQUANTIZE: what the output's type asks for is done where results are bound. Constants are
-// folded, those of half floats among them.
+// convertType is QUANTIZE or DEQUANTIZE. bind converts the result to the output's type. Constants
+// are folded, also those of half floats.
 func convertType(b *builder) *graph.Value {
 	out := b.op.outputs[0]
 	if b.isConstant(0) && b.file.tensors[out].typ == typeF32 && !b.outputs[out] {

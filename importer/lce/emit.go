@@ -12,7 +12,8 @@ import (
 // add appends a node of the operator at work and gives its result.
 func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
 	name := b.unique(short(b.names[b.op.outputs[0]]) + "/" + op)
-	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Output: name, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
+	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Output: name, Attrs: attrs, Weights: weights,
+		Pos: ir.Pos{File: b.g.File}}
 	for _, v := range in {
 		n.Inputs = append(n.Inputs, v.Name)
 	}
@@ -34,8 +35,9 @@ func elems(shape []int) int {
 	return n
 }
 
-// bind makes v the value of tensor i: quantized where the file has 8-bit integers, reshaped where it has other axes of
-// extent 1, and under the tensor's own name where the operator's last node made it.
+// bind makes v the value of tensor i. It quantizes v if the file has 8-bit integers there, and
+// reshapes v if the file has other axes of extent 1. If the operator's last node made v, v gets the
+// name of the tensor.
 func (b *builder) bind(i int, v *graph.Value) {
 	t := &b.file.tensors[i]
 	bits := v.Encoded() && v.Enc == ir.BipolarInv
@@ -84,7 +86,8 @@ func (b *builder) bind(i int, v *graph.Value) {
 			v = b.instead(l)
 			break
 		}
-		v = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, v)
+		v = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar,
+			Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, v)
 	default:
 		panic(faultf("", "makes a tensor of type %s", typeName(t.typ)))
 	}
@@ -106,8 +109,8 @@ func (b *builder) madeByOperator(v *graph.Value) bool {
 	return p != nil && b.out.Place(p) >= b.first
 }
 
-// mapped makes levels of type t of v, which float steps, alike in all channels, make of the real values of others: a table. It returns nil
-// if v is made otherwise.
+// mapped makes levels of type t of v, which float steps, alike in all channels, make of the real
+// values of others: a table. It returns nil if v is made otherwise.
 func (b *builder) mapped(v *graph.Value, t scalar.LevelType) *graph.Value {
 	before, real := b.behind.Before(v, func(_ *graph.Value, p *graph.Node) bool { return p.Op != "reshape" })
 	x := b.behind.Of(before)
@@ -118,9 +121,9 @@ func (b *builder) mapped(v *graph.Value, t scalar.LevelType) *graph.Value {
 	return b.add("int_map", graph.IntMapOf(x.LevelType, q, real), nil, x)
 }
 
-// instead takes levels in the place of the result that the operator at work computed from their real values. It drops the
-// operator's nodes that no node reads any more, and returns levels. Dequantized values stay, since the next operator
-// may read them.
+// instead takes levels in the place of the result that the operator at work computed from their
+// real values. It drops the operator's nodes that no node reads any more, and returns levels.
+// Dequantized values stay, since the next operator may read them.
 func (b *builder) instead(levels *graph.Value) *graph.Value {
 	for _, n := range slices.Backward(slices.Clone(b.g.Nodes[b.first:])) {
 		if n.Output != levels.Name && n.Op != "dequantize" && b.out.ConsumerCount(n.Output) == 0 {
@@ -130,8 +133,9 @@ func (b *builder) instead(levels *graph.Value) *graph.Value {
 	return levels
 }
 
-// nameResult gives a result of the operator at work the name of tensor i. The node that does the operator's work, and not one
-// before or behind it, gets the first part of that name. No other place renames a value.
+// nameResult gives a result of the operator at work the name of tensor i. The node that does the
+// operator's work, and not one before or behind it, gets the first part of that name. No other
+// place renames a value.
 func (b *builder) nameResult(i int, result *graph.Value) {
 	name := b.names[i]
 	b.out.RenameTensor(result.Name, name)

@@ -11,7 +11,7 @@ import (
 	"ripc/ir"
 )
 
-// Limits of what is read.
+// Limits of a file.
 const (
 	maxFile    = 1 << 30 // bytes
 	maxWeights = 3 << 26 // elements of all constants together: 768 MiB as f32
@@ -19,7 +19,7 @@ const (
 	identifier = "TFL3"
 )
 
-// file is what ripc needs of a model: its first subgraph.
+// file is a model without the parts that ripc does not read: its first subgraph.
 type file struct {
 	tensors         []tensor
 	ops             []operator
@@ -38,7 +38,8 @@ type tensor struct {
 	sparse   bool   // data has only some of the elements, as sparsity says
 	state    bool   // a variable, which operators keep from one run to the next
 	sparsity *sparsity
-	// signature is the shape with -1 for extents that are not fixed, which shape has as 1; nil if all are fixed.
+	// signature is the shape with -1 for extents that are not fixed, which shape has as 1; nil if
+	// all are fixed.
 	signature []int
 	scales    []float32
 	zeros     []int64
@@ -150,9 +151,11 @@ func (d *decoder) fault(err error, help string) error {
 // tensor reads a Tensor.
 func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) tensor {
 	x := tensor{shape: t.Int32s(0), typ: t.Int8(1, 0), name: t.String(3), elems: 1}
-	d.failIf(len(x.name) > maxName, "byte %d: a tensor's name of %d bytes, at most %d are read", t.At(), len(x.name), maxName)
+	d.failIf(len(x.name) > maxName, "byte %d: a tensor's name of %d bytes, at most %d are read", t.At(), len(x.name),
+		maxName)
 	b := t.Int32(2, 0)
-	d.failIf(b < 0 || b >= len(buffers), "byte %d: tensor %q has buffer %d, the file has %d", t.At(), x.name, b, len(buffers))
+	d.failIf(b < 0 || b >= len(buffers), "byte %d: tensor %q has buffer %d, the file has %d", t.At(), x.name, b,
+		len(buffers))
 	x.data = d.buffer(buffers[b])
 	if q := t.Table(4); q.Has() {
 		x.scales, x.zeros, x.axis = q.Float32s(2), q.Int64s(3), q.Int32(6, 0)
@@ -171,7 +174,8 @@ func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) tensor {
 	}
 	for _, n := range x.shape {
 		if n < 1 || x.elems > graph.MaxElems/n {
-			x.fault = fmt.Sprintf("has shape %v; extents are at least 1, and a tensor has at most %d elements", x.shape, graph.MaxElems)
+			x.fault = fmt.Sprintf("has shape %v; extents are at least 1, and a tensor has at most %d elements", x.shape,
+				graph.MaxElems)
 			x.empty = n == 0
 			return x
 		}
@@ -180,7 +184,8 @@ func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) tensor {
 	return x
 }
 
-// buffer gives the bytes of a Buffer: inside the table, or, in large files, at an offset of the file.
+// buffer gives the bytes of a Buffer: inside the table, or, in large files, at an offset of the
+// file.
 func (d *decoder) buffer(b flatbuf.Table) []byte {
 	off, size := b.Uint64(1), b.Uint64(2)
 	if off <= 1 || size == 0 {
@@ -194,22 +199,25 @@ func (d *decoder) buffer(b flatbuf.Table) []byte {
 
 // operator reads an Operator.
 func (d *decoder) operator(i int, t flatbuf.Table, codes []flatbuf.Table) operator {
-	o := operator{index: i, inputs: t.Int32s(1), outputs: t.Int32s(2), optionType: t.Int8(3, 0), options: t.Table(4), flex: t.Bytes(5)}
+	o := operator{index: i, inputs: t.Int32s(1), outputs: t.Int32s(2), optionType: t.Int8(3, 0), options: t.Table(4),
+		flex: t.Bytes(5)}
 	k := t.Int32(0, 0)
-	d.failIf(k < 0 || k >= len(codes), "byte %d: operator %d has code %d, the file has %d codes", t.At(), i, k, len(codes))
+	d.failIf(k < 0 || k >= len(codes), "byte %d: operator %d has code %d, the file has %d codes", t.At(), i, k,
+		len(codes))
 	c := codes[k]
 	// Numbers from 127 on stand in the newer field alone; older files have only the older one.
 	code := max(c.Int32(3, 0), c.Int8(0, 0))
 	o.op, o.version = builtinName(code), c.Int32(2, 1)
 	if code == customOp {
 		o.op, o.custom = c.String(1), true
-		d.failIf(len(o.op) > maxName, "byte %d: an operator's name of %d bytes, at most %d are read", c.At(), len(o.op), maxName)
+		d.failIf(len(o.op) > maxName, "byte %d: an operator's name of %d bytes, at most %d are read", c.At(), len(o.op),
+			maxName)
 	}
 	return o
 }
 
-// order wants every number of a tensor to be one of the file's, operators in an order in which what they read is there,
-// and every tensor made once.
+// order checks the numbers of tensors. All must be in range, operators must come behind those that
+// make their inputs, and every tensor must be made once.
 func (d *decoder) order(f *file) {
 	made := make([]bool, len(f.tensors))
 	for i, t := range f.tensors {

@@ -24,8 +24,9 @@ func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, e
 	return parse(ctx, path, data, o, maxWeights)
 }
 
-// Parse reads a model from data, to the end. file is its name in messages, and, without folder and extension, the graph's.
-// Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
+// Parse reads a model from data, to the end. file is its name in messages, and, without folder and
+// extension, the graph's. Every error is, or joins, *ir.Error with the file and, where there is
+// one, the operator.
 func Parse(file string, data []byte) (*graph.Graph, error) {
 	return parse(context.Background(), file, data, importer.Options{}, maxWeights)
 }
@@ -43,7 +44,8 @@ func newBuilder(name string, f *file, o importer.Options, limit int) *builder {
 	b := &builder{
 		file: f, options: o,
 		g: source.NewGraph(name), faults: source.Faults{File: name},
-		left: limit, values: make([]*graph.Value, len(f.tensors)), floats: map[*graph.Value]*graph.Value{}, folded: map[int][]float32{}, lists: map[int][]int{},
+		left: limit, values: make([]*graph.Value,
+			len(f.tensors)), floats: map[*graph.Value]*graph.Value{}, folded: map[int][]float32{}, lists: map[int][]int{},
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
@@ -86,7 +88,8 @@ type builder struct {
 	first  int       // its first node
 }
 
-// build goes through the operators once; faults that do not depend on each other are reported together.
+// build goes through the operators once; faults that do not depend on each other are reported
+// together.
 func (b *builder) build(ctx context.Context) *graph.Graph {
 	for _, i := range b.file.outputs {
 		b.outputs[i] = true
@@ -135,7 +138,7 @@ func (b *builder) dependsOnFailed() bool {
 	return false
 }
 
-// fail reports err, if it is not nil, and marks what the operator was to make.
+// fail reports err, if it is not nil, and marks the operator's outputs.
 func (b *builder) fail(err error) {
 	for _, o := range b.op.outputs {
 		b.failed[o] = true
@@ -213,7 +216,8 @@ func (b *builder) convert(h handler) {
 		panic(faultf("", "has %s, want %s", human.Count(n, "input"), want))
 	}
 	for _, i := range slices.Concat(b.op.inputs, b.op.outputs) {
-		if i < 0 || b.file.tensors[i].fault == "" || b.file.tensors[i].sparse && b.op.op == "DENSIFY" || b.file.tensors[i].empty && h.parts != nil && slices.Contains(b.op.outputs, i) {
+		if i < 0 || b.file.tensors[i].fault == "" || b.file.tensors[i].sparse && b.op.op == "DENSIFY" ||
+			b.file.tensors[i].empty && h.parts != nil && slices.Contains(b.op.outputs, i) {
 			continue
 		}
 		panic(faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault))

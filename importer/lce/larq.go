@@ -49,7 +49,7 @@ func optionPair(m flatbuf.Map, h, w string) [2]int {
 	return [2]int{a, c}
 }
 
-// flexWindow reads what Larq's convolutions and pools have in common: padding and strides.
+// flexWindow reads padding and strides of Larq's convolutions and pools.
 func flexWindow(m flatbuf.Map) (pad graph.Padding, strides [2]int) {
 	strides = optionPair(m, "stride_height", "stride_width")
 	p := option(m, "padding", -1, 0, 1)
@@ -93,7 +93,8 @@ func lceMaxPool(b *builder) *graph.Value {
 	return b.add("max_pool", a, nil, x)
 }
 
-// bconv is a binary convolution: y = clamp(K - 2 popcount) * multiplier + bias, or bits by thresholds on the popcount.
+// bconv is a binary convolution: y = clamp(K - 2 popcount) * multiplier + bias, or bits by
+// thresholds on the popcount.
 func bconv(b *builder) *graph.Value {
 	x := b.levels(0)
 	m := flexOptions(b.op)
@@ -121,8 +122,8 @@ func bconv(b *builder) *graph.Value {
 	return b.affine(y, k, w.Shape[3])
 }
 
-// filters gives the filters of a binary convolution as +1 and -1, [KH, KW, I/groups, O]; the file has them as words of
-// bits, [O, KH, KW, ceil(I/groups/32)].
+// filters gives the filters of a binary convolution as +1 and -1, [KH, KW, I/groups, O]; the file
+// has them as words of bits, [O, KH, KW, ceil(I/groups/32)].
 func (b *builder) filters(channels int) (w *graph.Tensor, groups int) {
 	t := b.constant(1, "filter", typeI32)
 	failIf(len(t.shape) != 4, "", "its filter %q has shape %v, want [O, H, W, words]", t.name, t.shape)
@@ -140,7 +141,8 @@ func (b *builder) filters(channels int) (w *graph.Tensor, groups int) {
 	return w, groups
 }
 
-// transposedBits reads words [out, taps, n] and gives +1 for each 0 bit, -1 for each 1 bit, [taps, in, out].
+// transposedBits reads words [out, taps, n] and gives +1 for each 0 bit, -1 for each 1 bit, [taps,
+// in, out].
 func transposedBits(data []byte, out, taps, n, in int) graph.Numbers {
 	count := taps * in * out
 	signs := make([]uint64, graph.SignWords(count))
@@ -162,8 +164,9 @@ func transposedBits(data []byte, out, taps, n, in int) graph.Numbers {
 	return graph.Signs(signs, count)
 }
 
-// bitOutput makes bits of y = k - 2 popcount: the bit is set (-1) where popcount > tau, that is where y < k - 2 tau. So
-// the popcount of a position padded with zeros is half its channels, as in Larq Compute Engine's reference kernel.
+// bitOutput makes bits of y = k - 2 popcount: the bit is set (-1) where popcount > tau, that is
+// where y < k - 2 tau. So the popcount of a position padded with zeros is half its channels, as in
+// Larq Compute Engine's reference kernel.
 func (b *builder) bitOutput(y *graph.Value, k, out int) *graph.Value {
 	t := b.constant(4, "thresholds", typeI32)
 	failIf(t.elems != out || len(t.shape) != 1, "", "its thresholds %q have shape %v, want [%d]", t.name, t.shape, out)
@@ -179,11 +182,13 @@ func (b *builder) bitOutput(y *graph.Value, k, out int) *graph.Value {
 			th[i] = float32(k - 2*tau)
 		}
 	}
-	return b.add("threshold", signThreshold(), map[string]*graph.Tensor{"thresholds": {Shape: []int{1, out}, Data: graph.NumbersOf(th)}}, y)
+	return b.add("threshold", signThreshold(),
+		map[string]*graph.Tensor{"thresholds": {Shape: []int{1, out}, Data: graph.NumbersOf(th)}}, y)
 }
 
-// affine multiplies y = k - 2 popcount by input 2 and adds input 3, where they do something. It rounds where Larq Compute
-// Engine does: (y - k) * multiplier + (bias + k * multiplier), so that numbers near 0 get the same sign there and here.
+// affine multiplies y = k - 2 popcount by input 2 and adds input 3, where they do something. It
+// rounds where Larq Compute Engine does: (y - k) * multiplier + (bias + k * multiplier), so that
+// numbers near 0 get the same sign there and here.
 func (b *builder) affine(y *graph.Value, k, out int) *graph.Value {
 	failIf(b.input(4) != nil,
 		"", "has thresholds, and an output of type %s", typeName(b.file.tensors[b.op.outputs[0]].typ))
@@ -205,7 +210,8 @@ func (b *builder) affine(y *graph.Value, k, out int) *graph.Value {
 	minusK := &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf([]float32{float32(-k)})}
 	y = b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": minusK}, y)
 	y = b.add("mul", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": mul}, y)
-	return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": {Shape: []int{out}, Data: graph.NumbersOf(sum)}}, y)
+	return b.add("add", &graph.BinaryOpAttrs{},
+		map[string]*graph.Tensor{"b": {Shape: []int{out}, Data: graph.NumbersOf(sum)}}, y)
 }
 
 func all(data []float32, v float32) bool {

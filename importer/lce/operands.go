@@ -32,7 +32,8 @@ func (b *builder) isConstant(k int) bool {
 	return t != nil && (t.data != nil || b.folded[b.op.inputs[k]] != nil)
 }
 
-// vector is input k as one f32 for each of n channels; nil if the input is missing. One element stands for all.
+// vector is input k as one f32 for each of n channels; nil if the input is missing. One element
+// stands for all.
 func (b *builder) vector(k int, what string, n int) *graph.Tensor {
 	t := b.input(k)
 	if t == nil {
@@ -68,7 +69,8 @@ func (b *builder) weights(k int, kind string, make func() *graph.Tensor) *graph.
 	return w
 }
 
-// float is the f32 value of input k: levels are dequantized, once for all their readers, and a constant becomes a node.
+// float is the f32 value of input k: levels are dequantized, once for all their readers, and a
+// constant becomes a node.
 func (b *builder) float(k int) *graph.Value {
 	t := b.input(k)
 	failIf(t == nil, "", "input %d is missing", k)
@@ -125,7 +127,8 @@ func typeSize(typ int) int {
 	return 0
 }
 
-// constant wants input k to be a constant of one of the types, with as many bytes as its shape asks for.
+// constant wants input k to be a constant of one of the types, with the number of bytes that its
+// shape asks for.
 func (b *builder) constant(k int, what string, types ...int) *tensor {
 	t := b.input(k)
 	failIf(t == nil, "", "has no %s", what)
@@ -178,7 +181,8 @@ func (b *builder) constants(k int, what string) graph.Numbers {
 	return graph.NumbersOf(f32.FromBytes(t.data))
 }
 
-// dequantize sets out to scale * (q - zero point), the scale being one for all or one for each index of an axis.
+// dequantize sets out to scale * (q - zero point), the scale being one for all or one for each
+// index of an axis.
 func dequantize(t *tensor, what string, out []float32) {
 	axis, inner := 1, len(out)
 	if len(t.scales) != 1 {
@@ -217,7 +221,8 @@ func (t *tensor) integer(i int) int64 {
 // maxInts is the most numbers of a constant list: positions along an axis are the longest.
 const maxInts = 1 << 12
 
-// ints are the elements of input k, constant or computed of shapes, a short list of whole numbers of type int32 or int64.
+// ints are the elements of input k, constant or computed of shapes, a short list of whole numbers
+// of type int32 or int64.
 func (b *builder) ints(k int, what string) []int {
 	if b.input(k) != nil {
 		if v := b.lists[b.op.inputs[k]]; v != nil {

@@ -48,7 +48,8 @@ func (b *builder) paddings(x *graph.Value) []int {
 	return p
 }
 
-// padded puts value around x: rows and columns around an image at once, channels as constants, other axes one after the other.
+// padded puts value around x: rows and columns around an image at once, channels as constants,
+// other axes one after the other.
 func (b *builder) padded(x *graph.Value, p []int, value float32) *graph.Value {
 	last := len(x.Shape) - 1
 	p = slices.Clone(p)
@@ -74,8 +75,8 @@ func (b *builder) padded(x *graph.Value, p []int, value float32) *graph.Value {
 	return b.Concat(slices.Concat(channels(p[2*last]), []*graph.Value{x}, channels(p[2*last+1])), last)
 }
 
-// reshape is RESHAPE, SQUEEZE or EXPAND_DIMS. The file has every tensor's shape, the result of -1 among them, so the
-// operator's own numbers say nothing more.
+// reshape is RESHAPE, SQUEEZE or EXPAND_DIMS. The file has every tensor's shape, the result of -1
+// among them, so the operator's own numbers say nothing more.
 func reshape(b *builder) *graph.Value {
 	if t := b.input(0); t != nil && t.typ == typeI32 {
 		return b.reshapeBits()
@@ -86,7 +87,8 @@ func reshape(b *builder) *graph.Value {
 // reshapeBits keeps the words of channels together.
 func (b *builder) reshapeBits() *graph.Value {
 	x := b.levels(0)
-	shape := b.sizes.Batch().Reshape(append(slices.Clone(x.Shape[:len(x.Shape)-1]), words(x.Channels())), slices.Clone(b.file.tensors[b.op.outputs[0]].shape))
+	shape := b.sizes.Batch().Reshape(append(slices.Clone(x.Shape[:len(x.Shape)-1]), words(x.Channels())),
+		slices.Clone(b.file.tensors[b.op.outputs[0]].shape))
 	failIf(len(shape) == 0 || shape[len(shape)-1] != words(x.Channels()), "dequantize before it",
 		"gives bits of %d channels the shape %v, which takes their words apart", x.Channels(), shape)
 	shape[len(shape)-1] = x.Channels()
@@ -124,8 +126,8 @@ func slice(b *builder) *graph.Value {
 	return b.Emit("slice", &graph.SliceAttrs{Begin: begin, Size: size, Stride: stride}, nil, x)
 }
 
-// stridedSlice is STRIDED_SLICE. Its numbers are for axes that it takes from, drops or makes new (of extent 1); an ellipsis
-// stands for as many whole axes as are left.
+// stridedSlice is STRIDED_SLICE. Each of its numbers takes a part of an axis, drops an axis, or
+// makes a new one of extent 1. An ellipsis stands for all axes that the other numbers leave.
 func stridedSlice(b *builder) *graph.Value {
 	t, x := b.unary(optStridedSlice)
 	shape := x.Shape
@@ -193,10 +195,12 @@ func stridedSlice(b *builder) *graph.Value {
 	return b.reshape(y, out)
 }
 
-// maxPieces is up to how many slices a GATHER or a reversal is made of; more positions become a gather.
+// maxPieces is up to how many slices a GATHER or a reversal is made of; more positions become a
+// gather.
 const maxPieces = 64
 
-// pick is x with the given positions of an axis in that order: slices of it, or a gather if these are too many.
+// pick is x with the given positions of an axis in that order: slices of it, or a gather if these
+// are too many.
 func (b *builder) pick(x *graph.Value, axis int, positions []int) *graph.Value {
 	if len(kit.Runs(positions)) > maxPieces {
 		return b.At(x, kit.AlongPixels(axis, x.Shape[axis], positions))
@@ -209,7 +213,8 @@ func (b *builder) joined(parts []*graph.Value, axis int) *graph.Value {
 	shape := parts[0].Shape
 	for _, p := range parts {
 		s := p.Shape
-		if len(s) != len(shape) || axis >= len(s) || !slices.Equal(s[:axis], shape[:axis]) || !slices.Equal(s[axis+1:], shape[axis+1:]) {
+		if len(s) != len(shape) || axis >= len(s) || !slices.Equal(s[:axis], shape[:axis]) ||
+			!slices.Equal(s[axis+1:], shape[axis+1:]) {
 			panic(faultf("", "shapes %v and %v differ elsewhere than along axis %d", shape, s, axis))
 		}
 	}

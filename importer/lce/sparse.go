@@ -7,15 +7,16 @@ import (
 	"ripc/importer/lce/internal/flatbuf"
 )
 
-// sparsity says which elements of a tensor its data has: those at the leaves of a tree whose levels are the axes, in some order, and
-// behind them blocks of axes, which are dense.
+// sparsity lists the elements of a tensor that its data holds: the leaves of a tree. The levels of
+// the tree are the axes, in some order, and behind them dense blocks of axes.
 type sparsity struct {
 	order  []int // by level: an axis, or, from the number of axes on, a block
 	blocks []int // by block: the axis that it is of
 	levels []sparseLevel
 }
 
-// sparseLevel is an axis: of size positions, or of those that node n lists, indices[segments[n]:segments[n+1]].
+// sparseLevel is an axis: of size positions, or of those that node n lists,
+// indices[segments[n]:segments[n+1]].
 type sparseLevel struct {
 	dense             bool
 	size              int
@@ -26,12 +27,13 @@ type sparseLevel struct {
 func readSparsity(t flatbuf.Table) *sparsity {
 	s := &sparsity{order: t.Int32s(0), blocks: t.Int32s(1)}
 	for _, d := range t.Tables(2) {
-		s.levels = append(s.levels, sparseLevel{dense: d.Int8(0, 0) == 0, size: d.Int32(1, 0), segments: indexVector(d, 2), indices: indexVector(d, 4)})
+		s.levels = append(s.levels, sparseLevel{dense: d.Int8(0, 0) == 0, size: d.Int32(1, 0),
+			segments: indexVector(d, 2), indices: indexVector(d, 4)})
 	}
 	return s
 }
 
-// indexVector reads a SparseIndexVector, a union of which field i has the type.
+// indexVector reads a SparseIndexVector, a union. Field i has its type.
 func indexVector(d flatbuf.Table, i int) []int {
 	switch v := d.Table(i + 1); d.Int8(i, 0) {
 	case 1:
@@ -56,15 +58,17 @@ func densify(b *builder) *graph.Value {
 	failIf(size == 0 || t.typ != out.typ || t.elems != out.elems,
 		"", "makes %s of shape %v of %s of shape %v", typeName(out.typ), out.shape, typeName(t.typ), t.shape)
 	b.take(t.elems)
-	w := &sparseWalk{sparsity: t.sparsity, name: t.name, shape: t.shape, from: t.data, to: make([]byte, t.elems*size), size: size,
-		at: make([]int, len(t.shape))}
+	w := &sparseWalk{sparsity: t.sparsity, name: t.name, shape: t.shape, from: t.data, to: make([]byte, t.elems*size),
+		size: size,
+		at:   make([]int, len(t.shape))}
 	w.check()
 	w.walk(0, 0)
 	out.data = w.to
 	return nil
 }
 
-// sparseWalk copies elements of size bytes each from a sparse tensor to their places in a dense one.
+// sparseWalk copies elements of size bytes each from a sparse tensor to their places in a dense
+// one.
 type sparseWalk struct {
 	*sparsity
 	name     string
@@ -90,7 +94,8 @@ func (w *sparseWalk) check() {
 		"%d levels in the order %v, blocks of the axes %v, for %d axes", len(w.levels), w.order, w.blocks, rank)
 	seen := make([]bool, len(w.order))
 	for i, o := range w.order {
-		w.failIf(o < 0 || o >= len(w.order) || seen[o] || (o < rank) != (i < rank), "order %v of %d axes", w.order, rank)
+		w.failIf(o < 0 || o >= len(w.order) || seen[o] || (o < rank) != (i < rank), "order %v of %d axes", w.order,
+			rank)
 		seen[o] = true
 	}
 	for _, axis := range w.blocks {
@@ -124,7 +129,8 @@ func (w *sparseWalk) walk(level, n int) {
 		if !l.dense {
 			p = l.indices[i]
 		}
-		w.failIf(p < 0 || p >= w.shape[axis] || before > w.shape[axis], "position %d of axis %d of %v", p, axis, w.shape)
+		w.failIf(p < 0 || p >= w.shape[axis] || before > w.shape[axis], "position %d of axis %d of %v", p, axis,
+			w.shape)
 		w.at[axis] = before*times + p
 		w.walk(level+1, i)
 	}

@@ -11,9 +11,11 @@ type handler struct {
 	custom   bool
 	min, max int    // number of inputs
 	limits   string // for the documentation
-	// convert makes the nodes of the operator at work and names the value that its output holds, "" for a constant.
+	// convert makes the nodes of the operator at work and names the value that its output holds, ""
+	// for a constant.
 	convert func(*builder) *graph.Value
-	// parts is convert for operators of several outputs: it gives what makes that of output k.
+	// parts replaces convert for operators of several outputs. The function that it returns makes
+	// output k.
 	parts func(*builder) func(k int) *graph.Value
 }
 
@@ -87,19 +89,23 @@ func movers() map[string]handler {
 		"DEPTH_TO_SPACE":          {min: 1, max: 1, convert: block("depth_to_space", optDepthToSpace)},
 		"SPACE_TO_DEPTH":          {min: 1, max: 1, convert: block("space_to_depth", optSpaceToDepth)},
 		"RESIZE_NEAREST_NEIGHBOR": {min: 2, max: 2, limits: "a constant size", convert: resizeNearest},
-		"RESIZE_BILINEAR":         {min: 2, max: 2, limits: "a constant size; align_corners and half_pixel_centers", convert: resizeBilinear},
-		"MIRROR_PAD":              {min: 2, max: 2, limits: "REFLECT and SYMMETRIC; constant paddings", convert: mirrorPad},
-		"SPACE_TO_BATCH_ND":       {min: 3, max: 3, limits: "one or two spatial axes; constant blocks and paddings", convert: spaceToBatch},
-		"BATCH_TO_SPACE_ND":       {min: 3, max: 3, limits: "one or two spatial axes; constant blocks and crops", convert: batchToSpace},
-		"DENSIFY":                 {min: 1, max: 1, limits: "of constants", convert: densify},
-		"TILE":                    {min: 2, max: 2, limits: "constant numbers", convert: repeat},
-		"BROADCAST_TO":            {min: 2, max: 2, limits: "a constant shape", convert: repeat},
-		"GATHER":                  {min: 2, max: 2, limits: known, convert: gather},
-		"BATCH_MATMUL":            {min: 2, max: 2, limits: "up to two axes of batches", convert: batchMatMul},
-		"PACK":                    {min: 1, max: math.MaxInt16, convert: pack},
-		"UNPACK":                  {min: 1, max: 1, parts: unpack},
-		"SPLIT":                   {min: 2, max: 2, limits: "a constant axis", parts: split},
-		"SPLIT_V":                 {min: 3, max: 3, limits: "constant sizes", parts: split},
+		"RESIZE_BILINEAR": {min: 2, max: 2, limits: "a constant size; align_corners and half_pixel_centers",
+			convert: resizeBilinear},
+		"MIRROR_PAD": {min: 2, max: 2, limits: "REFLECT and SYMMETRIC; constant paddings",
+			convert: mirrorPad},
+		"SPACE_TO_BATCH_ND": {min: 3, max: 3, limits: "one or two spatial axes; constant blocks and paddings",
+			convert: spaceToBatch},
+		"BATCH_TO_SPACE_ND": {min: 3, max: 3, limits: "one or two spatial axes; constant blocks and crops",
+			convert: batchToSpace},
+		"DENSIFY":      {min: 1, max: 1, limits: "of constants", convert: densify},
+		"TILE":         {min: 2, max: 2, limits: "constant numbers", convert: repeat},
+		"BROADCAST_TO": {min: 2, max: 2, limits: "a constant shape", convert: repeat},
+		"GATHER":       {min: 2, max: 2, limits: known, convert: gather},
+		"BATCH_MATMUL": {min: 2, max: 2, limits: "up to two axes of batches", convert: batchMatMul},
+		"PACK":         {min: 1, max: math.MaxInt16, convert: pack},
+		"UNPACK":       {min: 1, max: 1, parts: unpack},
+		"SPLIT":        {min: 2, max: 2, limits: "a constant axis", parts: split},
+		"SPLIT_V":      {min: 3, max: 3, limits: "constant sizes", parts: split},
 		"TRANSPOSE_CONV": {min: 3, max: 4, limits: "weights and bias are constants; strides, SAME and VALID; fused activations NONE, RELU, RELU_N1_TO_1, RELU6",
 			convert: transposeConv},
 		"VAR_HANDLE":      {limits: variables, convert: variable},

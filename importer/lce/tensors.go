@@ -15,7 +15,8 @@ import (
 	"ripc/ir"
 )
 
-// nameTensors gives every tensor its name in the file; those without one, and second ones of a name, get a number.
+// nameTensors gives every tensor its name in the file; those without one, and second ones of a
+// name, get a number.
 func (b *builder) nameTensors() {
 	b.names = make([]string, len(b.file.tensors))
 	callers := append(slices.Clone(b.file.inputs), b.file.outputs...)
@@ -38,10 +39,12 @@ func (b *builder) unique(name string) string {
 	return b.used.Unique(legal(name))
 }
 
-// longest is what of a tensor's name is kept; what is added to it has some room left in the names of a graph.
+// longest is the number of bytes of a tensor's name that are kept. Names of a graph have room for a
+// suffix behind it.
 const longest = 512
 
-// legal is name as names in a graph are: not empty, not too long, without control characters and what is no UTF-8.
+// legal is name as names of a graph are: not empty, not too long, in UTF-8 and without control
+// characters.
 func legal(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
@@ -61,8 +64,8 @@ func short(name string) string {
 	return s
 }
 
-// countBits finds the tensors that operators of Larq read as words of bits, and how many channels the words hold: the
-// file says so where they are read.
+// countBits finds the tensors that operators of Larq read as words of bits, and how many channels
+// the words hold: the file says so where they are read.
 func (b *builder) countBits() {
 	b.bits = map[int]int{}
 	for i := len(b.file.ops) - 1; i >= 0; i-- {
@@ -125,7 +128,8 @@ func (b *builder) inputs() {
 			if words(c) != v.Shape[last] {
 				fault = fmt.Sprintf("has %d words of bits, its reader wants %d channels", v.Shape[last], c)
 			}
-			v.LevelType, v.View, v.Shape[last] = scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}, graph.IntWords, c
+			v.LevelType, v.View, v.Shape[last] = scalar.LevelType{Enc: ir.BipolarInv, Bits: 1,
+				Scale: 1}, graph.IntWords, c
 			if elems(v.Shape) > graph.MaxElems {
 				fault = fmt.Sprintf("has bits of shape %v; a tensor has at most %d elements", v.Shape, graph.MaxElems)
 			}
@@ -142,7 +146,7 @@ func (b *builder) inputs() {
 	}
 }
 
-// resize gives input i the shape that is asked for; note is what there is to say of it.
+// resize gives input i the shape that is asked for, and returns a note on it.
 func (b *builder) resize(i int) (note string) {
 	t := &b.file.tensors[i]
 	shape := slices.Clone(t.shape)
@@ -161,7 +165,7 @@ func (b *builder) resize(i int) (note string) {
 	return note
 }
 
-// fits reports whether shape is one that t, of which the file leaves some extents open, may have.
+// fits reports whether t may have a shape. The file leaves some extents of t open.
 func (t *tensor) fits(shape []int) bool {
 	if t.signature == nil || len(shape) != len(t.signature) {
 		return false
@@ -174,8 +178,9 @@ func (t *tensor) fits(shape []int) bool {
 	return true
 }
 
-// outputShape is the shape of the operator's result, which has the elements of a tensor of shape from: as the file says, or, where the
-// file leaves extents open, with numbers computed of shapes, or with the one extent that is left.
+// outputShape is the shape of the operator's result, which has the elements of a tensor of shape
+// from: as the file says, or, where the file leaves extents open, with numbers computed of shapes,
+// or with the one extent that is left.
 func (b *builder) outputShape(from []int) []int {
 	t := &b.file.tensors[b.op.outputs[0]]
 	want := t.shape

@@ -26,7 +26,8 @@ type builder struct {
 	open    Opener
 	mem     budget
 	eval    Evaluator // of what constants become, nil if they stay nodes
-	// onConstants says that the graph is run at once, on constants: tensors may have no axes, values [1] then.
+	// onConstants says that the graph is run at once, on constants: tensors may have no axes,
+	// values [1] then.
 	onConstants bool
 	order       []int // of the file's nodes
 	ops         ops
@@ -49,11 +50,14 @@ type builder struct {
 	n           *node // the node that is being read
 }
 
-func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
-	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
+func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options,
+	memory int64) *builder {
+	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(),
+		unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
 		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, constants: map[*graph.Node]*quantParams{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
-	b.Kit = kit.Kit{Emit: b.emit, Each: b.emitShaped, Reshape: b.reshaped, Take: func(elements int) { b.mem.take(elements, 4) }}
+	b.Kit = kit.Kit{Emit: b.emit, Each: b.emitShaped, Reshape: b.reshaped,
+		Take: func(elements int) { b.mem.take(elements, 4) }}
 	b.behind = kit.NewLevels(b.g, b.emit)
 	for _, o := range m.Graph.Output {
 		b.wanted[o.GetName()] = true
@@ -73,8 +77,8 @@ func (b *builder) errorf(help, format string, args ...any) error {
 	return &ir.Error{Pos: ir.Pos{File: b.file}, Msg: fmt.Sprintf(format, args...), Help: help}
 }
 
-// node reads one node of the file. What comes of its outputs is bad if something is wrong with it, and nodes that need
-// them are left out, so that every message is about a mistake of its own.
+// node reads one node of the file. If the node has a fault, its outputs are bad. Nodes that read a
+// bad tensor are left out, so that every message is about another mistake.
 func (b *builder) node(index int, p *pb.NodeProto) {
 	n := &node{NodeProto: p, b: b}
 	n.name(index)
@@ -114,7 +118,7 @@ func (b *builder) node(index int, p *pb.NodeProto) {
 	}
 }
 
-// name finds what to call the node in messages and in the graph.
+// name finds the names of the node in messages and in the graph.
 func (n *node) name(index int) {
 	n.base = fmt.Sprintf("node%d", index)
 	for _, o := range n.Output {
@@ -138,7 +142,7 @@ func (n *node) name(index int) {
 	n.label = fmt.Sprintf("node %q (%s)", n.called(), op)
 }
 
-// called is the node's name, or, where the file gives it none, that of what it makes.
+// called is the node's name or, if the file gives it none, the name of its output.
 func (n *node) called() string { return cmp.Or(n.GetName(), n.base) }
 
 // prepare finds the node's row, its attributes and its inputs.
@@ -191,11 +195,13 @@ func (b *builder) evaluate(n *node) []*tensor {
 		}
 		return outs
 	}
-	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.computes() && b.eval != nil {
+	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.computes() &&
+		b.eval != nil {
 		return b.interpreted(n)
 	}
 	if !n.op.computes() {
-		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "its operands are computed from an input; this op is only supported on constants",
+		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label,
+			Msg:  "its operands are computed from an input; this op is only supported on constants",
 			Help: "it is there for what exporters compute of shapes and weights; use another op in the network"}
 		b.uncut = append(b.uncut, e)
 		panic(e)
@@ -204,7 +210,8 @@ func (b *builder) evaluate(n *node) []*tensor {
 		switch {
 		case t == nil || t.konst != nil:
 		case t.value != nil && t.value.Whole && !n.op.moves:
-			panic(n.fail("put Cast to float before it", "input %q holds positions; arithmetic on integers is not supported", n.Input[i]))
+			panic(n.fail("put Cast to float before it",
+				"input %q holds positions; arithmetic on integers is not supported", n.Input[i]))
 		case t.integers != nil && !n.op.moves && !(n.op.clips && t.integers.dt.eightBits()):
 			help := "put DequantizeLinear before it"
 			if t.integers.dt == dtInt32 {
@@ -214,7 +221,8 @@ func (b *builder) evaluate(n *node) []*tensor {
 		case t.cond != nil && n.op.moves && !n.op.logic:
 			n.in[i] = b.truths(t)
 		case (t.cond != nil || t.truth) && !n.op.moves && !n.op.logic:
-			panic(n.fail("put Cast to float before it", "input %q holds truth values, which only Where, Cast and logic may read", n.Input[i]))
+			panic(n.fail("put Cast to float before it",
+				"input %q holds truth values, which only Where, Cast and logic may read", n.Input[i]))
 		}
 	}
 	if t := n.in[0]; t.konst != nil && !n.op.mixed {
@@ -231,9 +239,11 @@ func (b *builder) unused(name string) string {
 	return b.used.Unique(cmp.Or(name, "tensor"))
 }
 
-// emit adds a node to the graph and gives its output. The names of both are provisional (rename, nameLayer).
+// emit adds a node to the graph and gives its output. The names of both are provisional (rename,
+// nameLayer).
 func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
-	gn := &graph.Node{Name: b.g.NodeName(b.n.called() + "." + op), Output: b.unused(b.n.base + "." + op), Op: op, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
+	gn := &graph.Node{Name: b.g.NodeName(b.n.called() + "." + op), Output: b.unused(b.n.base + "." + op), Op: op,
+		Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
 	for _, v := range in {
 		gn.Inputs = append(gn.Inputs, v.Name)
 	}
@@ -255,8 +265,8 @@ func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, i
 	return v
 }
 
-// layer is what n is to users: the first of the nodes that it became which is no move or change of form, or else the last; nil if it
-// became none.
+// layer is the node of the graph that users take for n: the first that is no move and no change of
+// form, else the last. It is nil if n became none.
 func (n *node) layer() *graph.Node {
 	for _, gn := range n.made {
 		if op := gn.Op; op != "dequantize" && op != "reshape" && op != "transpose" && op != "constant" {

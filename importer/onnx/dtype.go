@@ -53,7 +53,7 @@ func (d dtype) size() int {
 	return 0
 }
 
-// whole is the type of 8 bits whose elements those of a type of 4 bits are read as; d itself of others.
+// whole is the 8-bit type that holds the elements of a 4-bit type d. It is d for all other types.
 func (d dtype) whole() dtype {
 	switch d {
 	case dtUint4:

@@ -14,22 +14,24 @@ import (
 	"ripc/ir"
 )
 
-// Evaluator computes the outputs of g, all of f32, from the elements of its inputs, in the graph's order of axes.
+// Evaluator computes the outputs of g, all of f32, from the elements of its inputs, in the graph's
+// order of axes.
 type Evaluator func(ctx context.Context, g *graph.Graph, inputs [][]float32) (outputs [][]float32, err error)
 
-// interpretedWork is what an element of an interpreted node counts, in steps of a loop here.
+// interpretedWork is the cost of an element of an interpreted node, in steps of a loop here.
 const interpretedWork = 8
 
 // maxExact is the greatest integer up to which f32 holds all.
 const maxExact = 1 << 24
 
-// interpreted computes n, an op on constants alone, by running the graph that it becomes in a network. So constants have no arithmetic of their
-// own.
+// interpreted computes n, an op on constants alone, by running the graph that it becomes in a
+// network. So constants have no arithmetic of their own.
 func (b *builder) interpreted(n *node) []*tensor {
 	dt := n.interpretable()
 	s := b.apart()
 	defer func() { b.mem = s.mem }()
-	of := &node{NodeProto: n.NodeProto, b: s, op: n.op, label: n.label, base: n.base, opset: n.opset, attrs: n.attrs, in: slices.Clone(n.in)}
+	of := &node{NodeProto: n.NodeProto, b: s, op: n.op, label: n.label, base: n.base, opset: n.opset, attrs: n.attrs,
+		in: slices.Clone(n.in)}
 	s.n = of
 	var inputs [][]float32
 	for i, t := range n.in {
@@ -49,7 +51,7 @@ func (b *builder) interpreted(n *node) []*tensor {
 	return s.run(of, n.op.results(of), inputs, dt)
 }
 
-// apart is a builder of a graph of its own, whose constants count as b's.
+// apart is a builder of a graph of its own. Its constants count as those of b.
 func (b *builder) apart() *builder {
 	s := newBuilder(b.mem.ctx, b.file, &pb.ModelProto{Graph: &pb.GraphProto{}}, b.open, importer.Options{}, 0)
 	s.mem, s.eval, s.onConstants = b.mem, b.eval, true
@@ -57,7 +59,8 @@ func (b *builder) apart() *builder {
 	return s
 }
 
-// interpretable is the type of n's first operand, whose elements f32 must hold.
+// interpretable is the type of n's first operand. All elements of the operand must be numbers of
+// f32.
 func (n *node) interpretable() dtype {
 	a := n.in[0].konst
 	if a.dt.float() {
@@ -73,7 +76,8 @@ func (n *node) interpretable() dtype {
 	return a.dt
 }
 
-// run computes outs, which b's graph makes of inputs for n, as constants: floats and elements that were moved are of type dt.
+// run computes outs, which b's graph makes of inputs for n, as constants: floats and elements that
+// were moved are of type dt.
 func (b *builder) run(n *node, outs []*tensor, inputs [][]float32, dt dtype) []*tensor {
 	types := make([]dtype, len(outs))
 	for i, t := range outs {
@@ -118,7 +122,7 @@ func (b *builder) run(n *node, outs []*tensor, inputs [][]float32, dt dtype) []*
 	return made
 }
 
-// evaluateGraph runs g, whose work counts as that of constants.
+// evaluateGraph runs g. The work counts as work on constants.
 func (b *builder) evaluateGraph(g *graph.Graph, inputs [][]float32) [][]float32 {
 	for _, n := range g.Nodes {
 		work := g.Value(n.Output).Elems()
@@ -126,7 +130,8 @@ func (b *builder) evaluateGraph(g *graph.Graph, inputs [][]float32) [][]float32 
 			work = max(work, g.Value(name).Elems())
 		}
 		if w := n.Weights["w"]; w != nil {
-			work = max(work, int(min(int64(work)*int64(w.Data.Len())/int64(max(1, w.Shape[len(w.Shape)-1])), math.MaxInt32)))
+			work = max(work,
+				int(min(int64(work)*int64(w.Data.Len())/int64(max(1, w.Shape[len(w.Shape)-1])), math.MaxInt32)))
 		}
 		b.mem.spend(interpretedWork * work)
 	}

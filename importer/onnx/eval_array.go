@@ -130,7 +130,8 @@ func (a *array) set(k int, v float64) {
 	}
 }
 
-// truncate is the integer part of v; what no int64 holds becomes the nearest one, NaN 0.
+// truncate is the integer part of v. Numbers outside of int64 become the nearest int64, NaN becomes
+// 0.
 func truncate(v float64) int64 {
 	switch {
 	case v != v:
@@ -159,7 +160,7 @@ func (a *array) copyFrom(k int, o *array, j int) {
 	}
 }
 
-// view is a with another shape of as many elements.
+// view is a with another shape of equal size.
 func (a *array) view(shape []int) *array {
 	v := *a
 	v.from = nil
@@ -206,7 +207,8 @@ func strides(shape []int) []int {
 	return s
 }
 
-// gather makes an array of another shape whose element at index x is a's at offset base + sum of x[d]*step[d].
+// gather makes an array of another shape. Its element at index x is element base + sum of
+// x[d]*step[d] of a.
 func (b *budget) gather(a *array, shape []int, base int, step []int) *array {
 	out := b.newArray(a.dt, shape)
 	out.fourBits = a.fourBits
@@ -214,8 +216,8 @@ func (b *budget) gather(a *array, shape []int, base int, step []int) *array {
 	return out
 }
 
-// pick makes an array of elements of a: positions lists, for each axis, which position of a the result's positions hold. A
-// position outside of a holds value.
+// pick makes an array of elements of a: positions lists, for each axis, which position of a the
+// result's positions hold. A position outside of a holds value.
 func (b *budget) pick(a *array, positions [][]int, value float64) *array {
 	shape, s := make([]int, len(positions)), strides(a.shape)
 	for d, list := range positions {
@@ -323,9 +325,9 @@ func broadcastSteps(from, to []int) []int {
 	return step
 }
 
-// narrowed is c, an operand that is broadcast to shape, with extent 1 along the axes where it says the same again and again:
-// exporters compute the expand_as of training code, which makes a number for each element of one for each channel. Axes along
-// which shape itself has to be repeated stay.
+// narrowed is c, an operand that is broadcast to shape, with extent 1 along the axes where it says
+// the same again and again: exporters compute the expand_as of training code, which makes a number
+// for each element of one for each channel. Axes along which shape itself has to be repeated stay.
 func (b *budget) narrowed(c *array, shape []int) *array {
 	for d, e := range c.shape {
 		if e < 2 || c.len() == 0 || extentFromEnd(shape, len(c.shape)-d) != e || !c.repeats(d) {

@@ -7,7 +7,7 @@ import (
 	"ripc/importer/internal/kit"
 )
 
-// foldFunc computes the outputs of a node whose inputs are constants; inputs that are left out are nil.
+// foldFunc computes the outputs of a node from constants. Inputs that are left out are nil.
 type foldFunc func(n *node, in []*array) []*array
 
 // lowerFunc makes graph nodes.
@@ -15,7 +15,8 @@ type lowerFunc func(n *node) *tensor
 
 func addOf(a, b float64) float64 { return a + b }
 
-// foldBinary applies f to two broadcast arrays of one type, rounding to it; integers, which f64 need not hold, go through i.
+// foldBinary applies f to two broadcast arrays of one type, rounding to it; integers, which f64
+// need not hold, go through i.
 func foldBinary(f func(a, b float64) float64, i func(a, b int64) int64) foldFunc {
 	return func(n *node, in []*array) []*array { return n.zip(in[0], in[1], in[0].dt, f, i) }
 }

@@ -81,7 +81,8 @@ func foldConstant(n *node, _ []*array) []*array {
 	n.failIf(len(n.attrs) != 1, "", "has %d attributes, want one that holds the value", len(n.attrs))
 	for name, a := range n.attrs {
 		var out *array
-		switch want := map[string]pb.AttributeProto_AttributeType{"value": pb.AttributeProto_TENSOR, "value_float": pb.AttributeProto_FLOAT,
+		switch want := map[string]pb.AttributeProto_AttributeType{"value": pb.AttributeProto_TENSOR,
+			"value_float":  pb.AttributeProto_FLOAT,
 			"value_floats": pb.AttributeProto_FLOATS, "value_int": pb.AttributeProto_INT, "value_ints": pb.AttributeProto_INTS}[name]; {
 		case want == 0:
 			panic(n.fail("", "a value in attribute %q is not supported", name))

@@ -14,8 +14,8 @@ func lowerLeakyRelu(n *node) *tensor {
 	return n.b.slope(n.in[0], n.floatAttr("alpha", 0.01))
 }
 
-// lowerPRelu takes slopes of any shape that broadcasts to the input's: max(x, 0) + slope*min(x, 0) unless they are one for a
-// channel.
+// lowerPRelu takes slopes of any shape that broadcasts to the input's: max(x, 0) + slope*min(x, 0)
+// unless they are one for a channel.
 func lowerPRelu(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	slopes := n.konst(1, "slope")
@@ -48,7 +48,8 @@ func (b *builder) clip(t *tensor, lo, hi float64) *tensor {
 	return b.elementwise(t, "clip", &graph.ClipAttrs{Min: lo, Max: hi}, nil)
 }
 
-// clipBounds reads Clip's bounds, attributes before opset 11 and inputs from there on; missing ones are infinite.
+// clipBounds reads Clip's bounds, attributes before opset 11 and inputs from there on; missing ones
+// are infinite.
 func clipBounds(n *node) (lo, hi float64) {
 	lo, hi = math.Inf(-1), math.Inf(1)
 	for i, name := range []string{"min", "max"} {
@@ -103,7 +104,8 @@ func lowerPlain(op string) lowerFunc {
 func lowerHardSigmoid(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 0.2)
 	beta := n.floatAttr("beta", 0.5)
-	return n.b.elementwise(n.in[0], "hard_sigmoid", &graph.HardSigmoidAttrs{Alpha: float64(alpha), Beta: float64(beta)}, nil)
+	return n.b.elementwise(n.in[0], "hard_sigmoid", &graph.HardSigmoidAttrs{Alpha: float64(alpha), Beta: float64(beta)},
+		nil)
 }
 
 // lowerElu makes gamma * elu(x), Elu and Selu.
@@ -161,7 +163,8 @@ func lowerSoftmax(op string) lowerFunc {
 	}
 }
 
-// softmax is softmax or log_softmax of input 0, as the standard has it in an opset: before 13, of all axes from the given one on.
+// softmax is softmax or log_softmax of input 0, as the standard has it in an opset: before 13, of
+// all axes from the given one on.
 func (n *node) softmax(op string, axis, opset int) *tensor {
 	b, t := n.b, n.in[0]
 	axis = n.axis(axis, len(t.shape))
@@ -203,7 +206,8 @@ func lowerReciprocal(n *node) *tensor { return n.b.reciprocal(n.in[0]) }
 
 func (b *builder) reciprocal(t *tensor) *tensor { return t.derived(b.Reversed("div", 1, t.value)) }
 
-// lowerPow is x to a power that is a small integer, or a half of one, by products, square root and quotient.
+// lowerPow is x to a power that is a small integer, or a half of one, by products, square root and
+// quotient.
 func lowerPow(n *node) *tensor {
 	b, x := n.b, n.in[0]
 	p := n.scalarOf(1, "exponent", 0)

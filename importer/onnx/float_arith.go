@@ -7,15 +7,16 @@ import (
 	"ripc/importer/internal/kit"
 )
 
-// elementwise emits an op that leaves every element in its place; weights that differ by channel need t's axis of channels
-// stored last.
+// elementwise emits an op that leaves every element in its place; weights that differ by channel
+// need t's axis of channels stored last.
 func (b *builder) elementwise(t *tensor, op string, attrs any, weights map[string]*graph.Tensor) *tensor {
 	return t.derived(b.emitShaped(op, attrs, weights, t.value))
 }
 
-// emitShaped emits an op on single elements of tensors of one shape. Where they were made by reshapes of tensors that have one
-// shape, too, and the same channels, it stands in front of these: so it comes next to the layer that made the elements, and the
-// reshapes next to those that follow, with which they often cancel out.
+// emitShaped emits an op on single elements of tensors of one shape. Where they were made by
+// reshapes of tensors that have one shape, too, and the same channels, it stands in front of these:
+// so it comes next to the layer that made the elements, and the reshapes next to those that follow,
+// with which they often cancel out.
 func (b *builder) emitShaped(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
 	shape, from := in[0].Shape, make([]*graph.Value, len(in))
 	for i, v := range in {
@@ -67,7 +68,8 @@ func (b *builder) alike(x, y *tensor) (*tensor, *tensor) {
 		y = b.plain(y)
 	}
 	if x.flat == nil {
-		// Of two orders, that of layers with channels is kept, not that of a tensor as the file has it.
+		// Of two orders, that of layers with channels is kept, not that of a tensor as the file has
+		// it.
 		asFile := slices.Equal(x.order(), kit.Identity(len(shape))) && slices.Equal(y.shape, shape)
 		if slices.Equal(x.shape, shape) && !asFile {
 			y = b.stored(y, x.order())
@@ -78,7 +80,7 @@ func (b *builder) alike(x, y *tensor) (*tensor, *tensor) {
 	return x, y
 }
 
-// ranked is t with extents of 1 before its axes until it has as many as rank.
+// ranked is t with axes of extent 1 in front, so that it has rank axes.
 func (b *builder) ranked(t *tensor, rank int) *tensor {
 	if len(t.shape) == rank {
 		return t
@@ -109,8 +111,8 @@ func (b *builder) withConstant(op string, t *tensor, c *array, reverse bool) *te
 	return &tensor{shape: shape, value: v, perm: t.perm}
 }
 
-// varying is the axis of a tensor of the given rank along which c has more than one element: -1 if there is none, -2 if
-// there are several.
+// varying is the axis of a tensor of the given rank along which c has more than one element: -1 if
+// there is none, -2 if there are several.
 func varying(c *array, rank int) int {
 	axis := -1
 	for d, e := range c.shape {
@@ -124,7 +126,8 @@ func varying(c *array, rank int) int {
 	return axis
 }
 
-// channelsLast is t with its channels stored last where c varies along them, so that vector can make a weight of c.
+// channelsLast is t with its channels stored last where c varies along them, so that vector can
+// make a weight of c.
 func (b *builder) channelsLast(t *tensor, c *array) *tensor {
 	if t.flat != nil || varying(c, len(t.shape)) != 1 {
 		return t
@@ -132,8 +135,8 @@ func (b *builder) channelsLast(t *tensor, c *array) *tensor {
 	return b.stored(t, t.last(1))
 }
 
-// vector is c as the weight [1] or [C] of an elementwise op on t; nil if it varies along other axes than t's last stored.
-// c must be broadcastable to t's shape.
+// vector is c as the weight [1] or [C] of an elementwise op on t; nil if it varies along other axes
+// than t's last stored. c must be broadcastable to t's shape.
 func (b *builder) vector(t *tensor, c *array) *graph.Tensor {
 	axis := varying(c, len(t.shape))
 	switch {
@@ -154,7 +157,8 @@ func (b *builder) vector(t *tensor, c *array) *graph.Tensor {
 	return &graph.Tensor{Shape: []int{len(data)}, Data: graph.NumbersOf(data)}
 }
 
-// constantLike is a constant node with c's elements in the order in which t, of at least c's rank, is stored.
+// constantLike is a constant node with c's elements in the order in which t, of at least c's rank,
+// is stored.
 func (b *builder) constantLike(t *tensor, c *array) *graph.Value {
 	shape := make([]int, len(t.shape))
 	for d := range shape {
@@ -195,8 +199,9 @@ func lowerSum(n *node) *tensor {
 // lowerNeg multiplies by -1, which is exact.
 func lowerNeg(n *node) *tensor { return n.b.scalar("mul", n.in[0], -1) }
 
-// function is op, one on single elements of several tensors, of in, broadcast as numpy does. Constants become weights where they
-// are one number or one for each channel; at least one operand is none.
+// function is op, one on single elements of several tensors, of in, broadcast as numpy does.
+// Constants become weights where they are one number or one for each channel; at least one operand
+// is none.
 func (b *builder) function(op string, in ...*tensor) *tensor {
 	var shape []int
 	for _, t := range in {
@@ -234,8 +239,8 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 	return &tensor{shape: shape, value: v, perm: full.perm, flat: full.flat, truth: v.Encoded()}
 }
 
-// aligned stores those of in that are no constants in one order of axes, and gives all as many as shape has. full is how a tensor
-// of that shape is stored then, joined the shape to which they broadcast without the constants.
+// aligned stores the computed tensors of in in one order of axes, with the rank of shape. full says
+// how a tensor of that shape is stored then. joined is the broadcast shape without the constants.
 func (b *builder) aligned(in []*tensor, shape []int) (full *tensor, joined []int) {
 	var first *tensor // whose order is taken
 	alike := true

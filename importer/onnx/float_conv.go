@@ -8,7 +8,7 @@ import (
 	"ripc/graph"
 )
 
-// window is what Conv and the pools have in common: a kernel that moves over the two spatial axes of an image.
+// window is a kernel of a convolution or a pool, which moves over the two spatial axes of an image.
 type window struct {
 	kernel, strides, dilations [2]int
 	before, after              [2]int // padding
@@ -17,8 +17,8 @@ type window struct {
 // extent is the length of a dilated kernel.
 func (w *window) extent(d int) int { return (w.kernel[d]-1)*w.dilations[d] + 1 }
 
-// readWindow reads the attributes of a kernel over an image of shape [N, C, H, W]. The file has as many spatial axes as axes;
-// of one, it is that of the columns.
+// readWindow reads the attributes of a kernel over an image of shape [N, C, H, W]. The file has 1
+// or 2 spatial axes; a single one is the columns'.
 func (n *node) readWindow(kernel [2]int, shape []int, axes int) *window {
 	w := &window{kernel: kernel}
 	w.strides = n.pairAttr("strides", axes)
@@ -48,7 +48,8 @@ func (n *node) readWindow(kernel [2]int, shape []int, axes int) *window {
 	return w
 }
 
-// ceil makes room for a last window that hangs over the end, as long as it begins inside the image or its first padding.
+// ceil makes room for a last window that hangs over the end, as long as it begins inside the image
+// or its first padding.
 func (w *window) ceil(shape []int) {
 	for d := range 2 {
 		size, s := shape[2+d], w.strides[d]
@@ -73,11 +74,12 @@ func (w *window) dilated() [2]int {
 }
 
 func (w *window) padding() graph.Padding {
-	return graph.Padding{Mode: graph.PadExplicit, Top: w.before[0], Left: w.before[1], Bottom: w.after[0], Right: w.after[1]}
+	return graph.Padding{Mode: graph.PadExplicit, Top: w.before[0], Left: w.before[1], Bottom: w.after[0],
+		Right: w.after[1]}
 }
 
-// spatial is what the file gives for each of one or two spatial axes as a pair for rows and columns; one is for rows that the
-// file does not have.
+// spatial returns the file's numbers for 1 or 2 spatial axes as a pair for rows and columns. one
+// stands for rows that the file does not have.
 func spatial(v []int, one int) [2]int {
 	if len(v) == 1 {
 		return [2]int{one, v[0]}
@@ -85,8 +87,8 @@ func spatial(v []int, one int) [2]int {
 	return [2]int(v)
 }
 
-// image is t as an image, stored NHWC, and the number of its spatial axes in the file: [N, C, L] is an image of one row.
-// Tensors of three spatial axes are refused.
+// image is t as an image, stored NHWC, and the number of its spatial axes in the file: [N, C, L] is
+// an image of one row. Tensors of three spatial axes are refused.
 func (b *builder) image(t *tensor) (image *tensor, axes int) {
 	switch len(t.shape) {
 	case 4:
@@ -95,13 +97,14 @@ func (b *builder) image(t *tensor) (image *tensor, axes int) {
 		t = b.reshape(t, []int{t.shape[0], t.shape[1], 1, t.shape[2]})
 		axes = 1
 	default:
-		panic(b.n.fail("only tensors of one or two spatial axes are supported", "input has shape %v, want [N, C, H, W] or [N, C, L]", t.shape))
+		panic(b.n.fail("only tensors of one or two spatial axes are supported",
+			"input has shape %v, want [N, C, H, W] or [N, C, L]", t.shape))
 	}
 	image = b.stored(t, nhwc())
 	return image, cmp.Or(axes, 2)
 }
 
-// fromImage is t, [N, C, H, W], with so many spatial axes as the file has.
+// fromImage is the image t, [N, C, H, W], with 1 or 2 spatial axes.
 func (b *builder) fromImage(t *tensor, axes int) *tensor {
 	if axes == 2 {
 		return t
@@ -109,7 +112,8 @@ func (b *builder) fromImage(t *tensor, axes int) *tensor {
 	return b.reshape(t, []int{t.shape[0], t.shape[1], t.shape[3]})
 }
 
-// fit pads the image where the window's padding is as large as the kernel, which conv2d and the pools refuse.
+// fit pads the image where the window's padding is as large as the kernel, which conv2d and the
+// pools refuse.
 func (b *builder) fit(t *tensor, w *window, value float64) *tensor {
 	var before, after [2]int
 	for d := range 2 {
@@ -138,7 +142,8 @@ func ofImage(v *graph.Value) *tensor {
 	return &tensor{shape: []int{v.Shape[0], v.Shape[3], v.Shape[1], v.Shape[2]}, value: v, perm: nhwc()}
 }
 
-// filters reads the weight of a convolution over the image in input 0, and how many rows and columns it has.
+// filters reads the weight of a convolution over the image in input 0, and how many rows and
+// columns it has.
 func (n *node) filters() (x *tensor, axes int, w *array, kernel [2]int) {
 	w = n.konst(1, "weight")
 	x, axes = n.b.image(n.in[0])
@@ -150,7 +155,7 @@ func (n *node) filters() (x *tensor, axes int, w *array, kernel [2]int) {
 	return x, axes, w, spatial(w.shape[2:], 1)
 }
 
-// withBias adds input 2, if there is one, to the weights of a layer with so many outputs.
+// withBias adds input 2, if there is one, to the weights of a layer with outs outputs.
 func (n *node) withBias(weights map[string]*graph.Tensor, outs int) {
 	bias := n.konst(2, "bias")
 	if bias == nil {
@@ -160,15 +165,16 @@ func (n *node) withBias(weights map[string]*graph.Tensor, outs int) {
 	weights["b"] = &graph.Tensor{Shape: bias.shape, Data: graph.NumbersOf(slices.Clone(bias.floats()))}
 }
 
-// convolution reads what convolutions have in common: the image in input 0, the attributes, and the weights in input 1 as
-// [KH, KW, I/groups, O]. The file has so many spatial axes.
+// convolution reads the image in input 0, the attributes, and the weights in input 1 as [KH, KW,
+// I/groups, O]. axes is the number of spatial axes in the file.
 func (n *node) convolution() (x *tensor, a *graph.Conv2DAttrs, hwio *array, axes int) {
 	b := n.b
 	x, axes, w, kernel := n.filters()
 	w = w.view([]int{w.shape[0], w.shape[1], kernel[0], kernel[1]})
 	win := n.readWindow(kernel, x.shape, axes)
 	groups := n.intAttr("group", 1)
-	if groups < 1 || min(kernel[0], kernel[1], w.shape[0], w.shape[1]) < 1 || groups > x.shape[1] || w.shape[1]*groups != x.shape[1] {
+	if groups < 1 || min(kernel[0], kernel[1], w.shape[0], w.shape[1]) < 1 || groups > x.shape[1] ||
+		w.shape[1]*groups != x.shape[1] {
 		panic(n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1]))
 	}
 	hwio = b.mem.permuted(w, []int{2, 3, 1, 0})
@@ -188,7 +194,8 @@ func lowerConv(n *node) *tensor {
 	n.withBias(weights, hwio.shape[3])
 	v := b.emit("conv2d", a, weights, x.value)
 	if w := n.weightsOf(1, 0); w != nil {
-		b.sumsOf(v, &scaled{n: n, x: x.value, w: w, ints: hwio.levels.ints, bias: weights["b"], biasOf: n.scaledBias(2), factor: 1,
+		b.sumsOf(v, &scaled{n: n, x: x.value, w: w, ints: hwio.levels.ints, bias: weights["b"], biasOf: n.scaledBias(2),
+			factor: 1,
 			emit: func(i *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) *graph.Value {
 				c := *a
 				c.Integer = i
@@ -203,7 +210,8 @@ func lowerConvTranspose(n *node) *tensor {
 	b := n.b
 	x, axes, w, kernel := n.filters()
 	groups := n.intAttr("group", 1)
-	if groups < 1 || min(kernel[0], kernel[1], w.shape[0], w.shape[1]) < 1 || w.shape[0] != x.shape[1] || w.shape[0]%groups != 0 {
+	if groups < 1 || min(kernel[0], kernel[1], w.shape[0], w.shape[1]) < 1 || w.shape[0] != x.shape[1] ||
+		w.shape[0]%groups != 0 {
 		panic(n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1]))
 	}
 	in, out := w.shape[0]/groups, w.shape[1]
@@ -218,7 +226,8 @@ func lowerConvTranspose(n *node) *tensor {
 	return b.fromImage(ofImage(b.emit("conv_transpose2d", a, weights, x.value)), axes)
 }
 
-// transposedWindow reads strides, dilations and what is cut off of an image of shape [N, C, H, W] that a kernel makes larger.
+// transposedWindow reads strides, dilations and padding of a transposed convolution of an image of
+// shape [N, C, H, W]. Padding cuts off rows and columns of the result.
 func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) *graph.ConvTranspose2DAttrs {
 	auto := n.textAttr("auto_pad", "NOTSET")
 	if auto == "SAME_UPPER" || auto == "SAME_LOWER" {
@@ -264,12 +273,14 @@ func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) *graph.Con
 // lowerPool makes max_pool and avg_pool.
 func lowerPool(op string) func(n *node) *tensor {
 	return func(n *node) *tensor {
-		return n.pool(op, false, func(a *graph.PoolAttrs, x *graph.Value) *graph.Value { return n.b.emit(op, a, nil, x) })
+		return n.pool(op, false,
+			func(a *graph.PoolAttrs, x *graph.Value) *graph.Value { return n.b.emit(op, a, nil, x) })
 	}
 }
 
-// pool reads max_pool or avg_pool of input 0, an image of which emit makes another one; over says that of means over padding, what ceil_mode lets hang over the end counts as well, as
-// ONNX does not have it, but onnxruntime's QLinearAveragePool does.
+// pool reads max_pool or avg_pool of input 0, and emit makes the node. If over is set, means over
+// zeros also count the positions that ceil_mode adds behind the image. ONNX does not count them,
+// onnxruntime's QLinearAveragePool does.
 func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph.Value) *graph.Value) *tensor {
 	b := n.b
 	x, axes := b.image(n.in[0])
@@ -309,7 +320,8 @@ func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph
 	return b.fromImage(y, axes)
 }
 
-// pixelsInAll fails if a window along spatial axis d, of an image with count pixels there, lies in the padding alone. Padding behind the last window goes, if it is as long as the kernel.
+// pixelsInAll fails if a window along spatial axis d lies in the padding alone. The image has count
+// pixels there. Padding behind the last window is removed if it is as long as the kernel.
 func (n *node) pixelsInAll(w *window, d, count, axes int) {
 	kernel, stride := w.kernel[d], w.strides[d]
 	last := (count + w.before[d] + w.after[d] - kernel) / stride

@@ -7,8 +7,8 @@ import (
 	"ripc/importer/internal/kit"
 )
 
-// dense multiplies rows t [M, K] by w [K, N], whose rows follow the order in which t's columns are stored. Where w was made of
-// integers, of has them.
+// dense multiplies t [M, K] by w [K, N]. The rows of w follow the stored order of t's columns. of,
+// if not nil, holds the integers that w was dequantized from.
 func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor, of *scaled) *tensor {
 	b.n.failIf(t.shape[1] != w.shape[0] || w.len() == 0,
 		"", "a matrix of shape %v times one of shape %v", t.shape, w.shape)
@@ -85,8 +85,9 @@ func lowerGemm(n *node) *tensor {
 	return b.binary("add", y, c)
 }
 
-// matrixOf is what input 1, a matrix whose columns are axis outputs, or the only one of several, was made of, transposed if asked for; nil
-// if of no integers.
+// matrixOf returns the integers that the matrix in input 1 was dequantized from, transposed if
+// asked for. outputs is the axis of its columns. The result is nil if the matrix is float in the
+// file.
 func (n *node) matrixOf(outputs int, transpose bool) *scaled {
 	w := n.weightsOf(1, outputs)
 	if w == nil {
@@ -99,7 +100,8 @@ func (n *node) matrixOf(outputs int, transpose bool) *scaled {
 	return s
 }
 
-// bias is C as a dense layer's bias, nil if it is none: one number or one for each column, and alpha is 1.
+// bias is C as a dense layer's bias, nil if it is none: one number or one for each column, and
+// alpha is 1.
 func (b *builder) bias(n *node, c *tensor, out int, factor [2]float32) *graph.Tensor {
 	if c == nil || c.konst == nil || factor[0] != 1 || factor[1] == 0 {
 		return nil
@@ -148,7 +150,8 @@ func isMatrix(shape []int) bool {
 	return len(shape) > 0 && graph.Elems(shape[:max(0, len(shape)-2)]) == 1
 }
 
-// product is MatMul of tensors, of which one may be constant: those of one axis are a row on the left and a column on the right.
+// product is MatMul of two tensors. One of them may be constant. A tensor of one axis is a row on
+// the left, and a column on the right.
 func (b *builder) product(x, y *tensor) *tensor {
 	left, right := len(x.shape), len(y.shape)
 	rank := max(left, right, 2)
@@ -185,7 +188,8 @@ func (b *builder) product(x, y *tensor) *tensor {
 	return b.reshape(&tensor{shape: v.Shape, value: v}, out)
 }
 
-// timesMatrix multiplies by a constant matrix on the right; all axes of the left side but the last are rows.
+// timesMatrix multiplies by a constant matrix on the right; all axes of the left side but the last
+// are rows.
 func (n *node) timesMatrix(x *tensor, w *array) *tensor {
 	b, matrix := n.b, w
 	if len(w.shape) == 1 {

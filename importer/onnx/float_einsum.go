@@ -8,7 +8,8 @@ import (
 	"ripc/graph"
 )
 
-// lowerEinsum multiplies operands and adds up along labels that the result does not have: two at a time, by a product of matrices.
+// lowerEinsum multiplies operands and adds up along labels that the result does not have: two at a
+// time, by a product of matrices.
 func lowerEinsum(n *node) *tensor {
 	text := n.textAttr("equation", "")
 	labels, out, wrong := parseEinsum(text, n.in)
@@ -36,7 +37,7 @@ func lowerEinsum(n *node) *tensor {
 	return e.ordered(acc, out)
 }
 
-// term is a tensor whose axes have labels.
+// term is a tensor with a label for each axis.
 type term struct {
 	*tensor
 	labels []rune
@@ -48,7 +49,8 @@ type einsum struct {
 	extent map[rune]int
 }
 
-// parseEinsum gives the labels of each operand's axes and of the result's. Those that "..." stands for are upper-case Greek letters, counted from the last axis.
+// parseEinsum gives the labels of each operand's axes and of the result's. Those that "..." stands
+// for are upper-case Greek letters, counted from the last axis.
 func parseEinsum(text string, in []*tensor) (labels [][]rune, out []rune, err error) {
 	left, right, explicit := strings.Cut(strings.ReplaceAll(text, " ", ""), "->")
 	parts := strings.Split(left, ",")
@@ -155,7 +157,7 @@ func (e *einsum) ordered(t term, labels []rune) *tensor {
 	return &tensor{shape: a.shape, konst: a}
 }
 
-// shaped is t, whose axes are in the order of labels, with one axis for each list of labels.
+// shaped is t with one axis for each list of labels. Together the lists are the labels of t.
 func (e *einsum) shaped(t term, lists ...[]rune) *tensor {
 	x := e.ordered(t, slices.Concat(lists...))
 	shape := make([]int, len(lists))
@@ -195,7 +197,8 @@ func (e *einsum) product(x, y term, keep []rune) term {
 	both := pick(x.labels, in(y.labels))
 	batch := pick(both, in(keep))
 	inner := pick(both, func(l rune) bool { return !slices.Contains(keep, l) })
-	left, right := pick(x.labels, func(l rune) bool { return !slices.Contains(y.labels, l) }), pick(y.labels, func(l rune) bool { return !slices.Contains(x.labels, l) })
+	left, right := pick(x.labels, func(l rune) bool { return !slices.Contains(y.labels, l) }), pick(y.labels,
+		func(l rune) bool { return !slices.Contains(x.labels, l) })
 	lists := [2][][]rune{{batch, left, inner}, {batch, inner, right}}
 	if len(batch) == 0 {
 		lists = [2][][]rune{{left, inner}, {inner, right}}

@@ -38,9 +38,11 @@ func lowerBatchNorm(n *node) *tensor {
 	return b.elementwise(t, "batch_norm", &graph.BatchNormAttrs{Epsilon: float64(eps)}, weights)
 }
 
-// LayerNormalization and its kin are made of means, as the standard defines them: (x - mean) / sqrt(variance + epsilon), scaled and shifted.
+// LayerNormalization and its kin are made of means, as the standard defines them: (x - mean) /
+// sqrt(variance + epsilon), scaled and shifted.
 
-// mean is the mean of t over axes, which stay with extent 1. Axes that do not lie side by side in memory are reduced one run after the other.
+// mean is the mean of t over axes, which stay with extent 1. Axes that do not lie side by side in
+// memory are reduced one run after the other.
 func (b *builder) mean(t *tensor, axes []int) *tensor {
 	t = b.plain(t)
 	var run []int
@@ -70,7 +72,7 @@ func (b *builder) normalized(t *tensor, axes []int, epsilon float32) *tensor {
 	return b.overRoot(b.centered(t, axes), axes, epsilon)
 }
 
-// scaledBy is t * scale + bias, which broadcast to t's shape and of which either may be nil.
+// scaledBy is t * scale + bias. Both broadcast to the shape of t, and either may be nil.
 func (n *node) scaledBy(t, scale, bias *tensor) *tensor {
 	for i, c := range []*tensor{scale, bias} {
 		if c == nil {
@@ -82,7 +84,8 @@ func (n *node) scaledBy(t, scale, bias *tensor) *tensor {
 	return t
 }
 
-// channelwise is input i, a number for each of count channels, as a tensor whose axis 0 is the channels' and which has rank axes; nil if it is left out.
+// channelwise is input i, [count], with rank axes: the first one is that of the channels, the
+// others have extent 1. It is nil if the input is left out.
 func (n *node) channelwise(i, count, rank int) *tensor {
 	t := n.input(i)
 	if t == nil {
@@ -116,7 +119,8 @@ func lowerLayerNorm(n *node) *tensor { return n.normalizedRows((*builder).normal
 // lowerRMSNorm divides by the root of the mean square over the last axes.
 func lowerRMSNorm(n *node) *tensor { return n.normalizedRows((*builder).overRoot) }
 
-// normalizedRows normalizes over the axes from attribute axis on; inputs 1 and 2 are scale and bias.
+// normalizedRows normalizes over the axes from attribute axis on; inputs 1 and 2 are scale and
+// bias.
 func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) *tensor) *tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
 	return n.scaledBy(normalize(n.b, n.in[0], n.axesFrom(), epsilon), n.input(1), n.input(2))
@@ -133,7 +137,8 @@ func lowerInstanceNorm(n *node) *tensor {
 	return n.normalizedChannels(kit.Identity(len(n.in[0].shape))[2:])
 }
 
-// normalizedChannels normalizes input 0, [N, C, ...], over axes; inputs 1 and 2 have a scale and a bias for each channel.
+// normalizedChannels normalizes input 0, [N, C, ...], over axes; inputs 1 and 2 have a scale and a
+// bias for each channel.
 func (n *node) normalizedChannels(axes []int) *tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
 	t := n.in[0]
@@ -141,7 +146,8 @@ func (n *node) normalizedChannels(axes []int) *tensor {
 	return n.scaledBy(n.b.normalized(t, axes, epsilon), scale, bias)
 }
 
-// lowerGroupNorm normalizes groups of channels. Scale and bias have a number for each group before opset 21, for each channel from there on.
+// lowerGroupNorm normalizes groups of channels. Scale and bias have a number for each group before
+// opset 21, for each channel from there on.
 func lowerGroupNorm(n *node) *tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
 	n.image()
@@ -181,7 +187,7 @@ func lowerMeanVariance(n *node) *tensor {
 	return b.binary("div", t, b.affine(b.pipe(b.mean(b.squared(t), axes), "sqrt"), 1, 1e-9))
 }
 
-// lowerNorm is ReduceSum of what before makes of the input, and then ops behind.
+// lowerNorm is ReduceSum of before(input), followed by the ops in behind.
 func lowerNorm(before func(b *builder, t *tensor) *tensor, behind ...string) lowerFunc {
 	return func(n *node) *tensor {
 		m := *n

@@ -15,7 +15,8 @@ func lowerGlobalPool(mean bool) func(n *node) *tensor {
 	}
 }
 
-// reduced reads the axes of a reduction of a tensor of the given rank, and whether they stay with extent 1.
+// reduced reads the axes of a reduction of a tensor of the given rank, and whether they stay with
+// extent 1.
 func (n *node) reduced(rank int) (axes []int, keep bool) {
 	since := int64(18)
 	if n.GetOpType() == "ReduceSum" {
@@ -44,15 +45,16 @@ func lowerReduce(mean bool) func(n *node) *tensor {
 	}
 }
 
-// reduce takes the mean or maximum over axes by pooling an image whose rows are those axes and whose channels are the last
-// axis that stays.
+// reduce takes the mean or maximum over axes. It pools an image: the axes are its rows, the last
+// axis that stays is its channels.
 func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 	t = b.plain(t)
 	order := t.order()
 	gone := func(d int) bool { return slices.Contains(axes, d) }
 	stay := slices.DeleteFunc(slices.Clone(order), gone)
 	rows := slices.DeleteFunc(slices.Clone(order), func(d int) bool { return !gone(d) })
-	// The axes that go must be neighbours. If they are not, they move in front of the last axis that stays.
+	// The axes that go must be neighbours. If they are not, they move in front of the last axis
+	// that stays.
 	last := max(0, len(stay)-1)
 	want := slices.Concat(stay[:last], rows, stay[last:])
 	if from := slices.IndexFunc(order, gone); slices.Equal(order[from:min(from+len(rows), len(order))], rows) {
@@ -77,7 +79,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 	return &tensor{shape: kit.Permuted(shape, left), value: b.reshaped(v, stored), perm: kit.Places(want, left)}
 }
 
-// wholeNote is what is said of a tensor that the file counts in int64.
+// wholeNote is the note on positions, which the file counts in int64.
 const wholeNote = "the file makes int64 of these positions, ripc i32"
 
 // positions emits an op that makes i32 integers.
@@ -143,7 +145,7 @@ func lowerTopK(n *node) []*tensor {
 	return outs
 }
 
-// lowerReduceMin is the greatest of what is negated, negated.
+// lowerReduceMin is ReduceMax of the negated input, negated.
 func lowerReduceMin(n *node) *tensor {
 	negated := n.b.scalar("mul", n.in[0], -1)
 	n.in[0] = negated

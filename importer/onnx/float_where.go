@@ -11,8 +11,9 @@ import (
 	"ripc/ir"
 )
 
-// condition is a comparison of a tensor with a constant: level 1 where x >= limit, or where x < limit does not hold if
-// notLess is set (a NaN counts). It is true at level 1, or at level 0 if low is set.
+// condition is a comparison of a tensor with a constant: level 1 where x >= limit, or where x <
+// limit does not hold if notLess is set (a NaN counts). It is true at level 1, or at level 0 if low
+// is set.
 type condition struct {
 	x            *tensor
 	limit        *array
@@ -25,11 +26,13 @@ func lowerCompare(name string) func(n *node) *tensor {
 		name, x, c := name, n.in[0], n.in[1]
 		if x.konst != nil {
 			x, c = c, x
-			name = map[string]string{"Greater": "Less", "GreaterOrEqual": "LessOrEqual", "Less": "Greater", "LessOrEqual": "GreaterOrEqual"}[name]
+			name = map[string]string{"Greater": "Less", "GreaterOrEqual": "LessOrEqual", "Less": "Greater",
+				"LessOrEqual": "GreaterOrEqual"}[name]
 		}
 		shape := kit.Must(broadcastShape(x.shape, c.shape))
 		if c.konst == nil || !slices.Equal(shape, x.shape) {
-			op := map[string]string{"Greater": "greater", "GreaterOrEqual": "greater_equal", "Less": "less", "LessOrEqual": "less_equal"}[name]
+			op := map[string]string{"Greater": "greater", "GreaterOrEqual": "greater_equal", "Less": "less",
+				"LessOrEqual": "less_equal"}[name]
 			return n.b.function(op, x, c)
 		}
 		limits := n.b.mem.narrowed(c.konst, x.shape)
@@ -62,10 +65,12 @@ func lowerNot(n *node) *tensor {
 	return &tensor{shape: n.in[0].shape, cond: &c}
 }
 
-// lowerWhere takes elements of one operand or the other by truth values: of two constants by a comparison with a threshold.
+// lowerWhere takes elements of one operand or the other by truth values: of two constants by a
+// comparison with a threshold.
 func lowerWhere(n *node) *tensor {
 	yes, no := n.in[1].konst, n.in[2].konst
-	if c := n.in[0].konst; c != nil && c.dt == dtBool && c.len() > 0 && !slices.ContainsFunc(c.bytes, func(v byte) bool { return v != c.bytes[0] }) {
+	if c := n.in[0].konst; c != nil && c.dt == dtBool && c.len() > 0 &&
+		!slices.ContainsFunc(c.bytes, func(v byte) bool { return v != c.bytes[0] }) {
 		t := n.in[1]
 		if c.bytes[0] == 0 {
 			t = n.in[2]
@@ -92,7 +97,8 @@ func finite(a *array) bool {
 	return a.dt.float() && a.len() > 0 && !slices.ContainsFunc(a.floats(), func(v float32) bool { return v-v != 0 })
 }
 
-// oneLimit reports whether c compares with one number, or with one for each channel of a tensor of channels.
+// oneLimit reports whether c compares with one number, or with one for each channel of a tensor of
+// channels.
 func (b *builder) oneLimit(c *condition) bool {
 	axis := varying(c.limit, len(c.x.shape))
 	return c.limit.len() == 1 || axis == 1 || axis >= 0 && c.x.order()[len(c.x.shape)-1] == axis
@@ -113,7 +119,8 @@ func (b *builder) choose(c *condition, yes, no *array) *tensor {
 	if lo.len() == 1 && hi.len() == 1 && len(lo.shape) <= len(t.shape) && len(hi.shape) <= len(t.shape) {
 		l, h := lo.floats()[0], hi.floats()[0]
 		if h < l && !slices.ContainsFunc(w.Data.Floats(), func(v float32) bool { return math.IsInf(float64(v), 0) }) {
-			// The levels must go up with their values: those of -x >= the next number after -limit do.
+			// The levels must go up with their values: those of -x >= the next number after -limit
+			// do.
 			t = b.scalar("mul", t, -1)
 			after := make([]float32, w.Data.Len())
 			for i, v := range w.Data.All() {

@@ -8,23 +8,26 @@ import (
 	"ripc/importer/internal/kit"
 )
 
-// tensor is what is known of a tensor of the file.
+// tensor is a tensor of the file. A constant has konst, all others have value.
 type tensor struct {
 	shape []int // as the file has it
 	konst *array
-	// value holds the elements of a tensor that is no constant. Axis d of its shape is axis perm[d] of shape; nil is the
-	// file's own order.
+	// value holds the elements of a tensor that is no constant. Axis d of its shape is axis perm[d]
+	// of shape; nil is the file's own order.
 	value *graph.Value
 	perm  []int
-	// flat, if not nil, says how the columns of a tensor [N, F] are ordered: value's is that of a stored image.
+	// flat, if not nil, says how the columns of a tensor [N, F] are ordered: value's is that of a
+	// stored image.
 	flat *flattened
-	// integers, if not nil, marks what QuantizeLinear made: value is what its integers stand for.
+	// integers, if not nil, are the parameters of a quantized tensor. value holds real numbers
+	// then.
 	integers *quantParams
 	clipped  *clipped // not nil for what a Clip made of integers
 	cond     *condition
 	truth    bool     // value holds truth values
 	windows  *windows // not nil for what Im2Col made
-	// margin, if not nil, is rows and columns of -Inf around the image, which value does not have; MaxPool leaves them out.
+	// margin, if not nil, is rows and columns of -Inf around the image, which value does not have;
+	// MaxPool leaves them out.
 	margin *margin
 	bad    bool // something was wrong where it was made
 	// other orders in which value was stored too.
@@ -34,8 +37,9 @@ type tensor struct {
 // margin is a number of rows and columns around an image.
 type margin struct{ before, after [2]int }
 
-// flattened is a pending permutation of columns: the value is a tensor of shape stored, axis 0 being that of the rows, that
-// was reshaped to two axes; in the file's order its axis d would be axis perm[d] of stored.
+// flattened is a pending permutation of columns: the value is a tensor of shape stored, axis 0
+// being that of the rows, that was reshaped to two axes; in the file's order its axis d would be
+// axis perm[d] of stored.
 type flattened struct{ stored, perm []int }
 
 // columns gives, for each stored column, its number in the file.
@@ -66,7 +70,8 @@ func (t *tensor) order() []int {
 // nhwc is how images are stored.
 func nhwc() []int { return []int{0, 2, 3, 1} }
 
-// last is the order with axis a at the end: NHWC for the channels of an image, else the others as they are.
+// last is the order with axis a at the end: NHWC for the channels of an image, else the others as
+// they are.
 func (t *tensor) last(a int) []int {
 	p := t.order()
 	if len(p) == 0 || p[len(p)-1] == a {
@@ -115,7 +120,8 @@ func (t *tensor) remember(key string, o *tensor) {
 
 // transpose moves v's axes; where only axes of extent 1 move, the elements stay where they are.
 func (b *builder) transpose(v *graph.Value, move []int) *graph.Value {
-	// A transpose of a transpose is one, or none; what is then not read is removed at the end.
+	// A transpose of a transpose is one transpose, or none. Prune removes the first one if nothing
+	// else reads it.
 	if p := b.g.Producer(v.Name); p != nil && p.Op == "transpose" {
 		first := p.Attrs.(*graph.TransposeAttrs).Perm
 		v = b.g.Graph().Values[p.Inputs[0]]
@@ -146,9 +152,9 @@ func (b *builder) plain(t *tensor) *tensor {
 // asFile is t stored as the file has it.
 func (b *builder) asFile(t *tensor) *tensor { return b.stored(t, kit.Identity(len(t.shape))) }
 
-// reshaped is v with another shape of as many elements, in the same order.
+// reshaped is v with another shape of equal size, and its elements in the same order.
 func (b *builder) reshaped(v *graph.Value, shape []int) *graph.Value {
-	// A reshape of a reshape is one; what is then not read is removed at the end.
+	// A reshape of a reshape is one reshape. Prune removes the first one if nothing else reads it.
 	if p := b.g.Producer(v.Name); p != nil && p.Op == "reshape" {
 		v = b.g.Graph().Values[p.Inputs[0]]
 	}
@@ -158,9 +164,10 @@ func (b *builder) reshaped(v *graph.Value, shape []int) *graph.Value {
 	return b.emit("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(shape)}, nil, v)
 }
 
-// reshape gives t another shape. Its axes and those of the new shape fall into groups that hold the same elements; a group
-// whose axes are stored side by side and in the file's order stays where it is, so that nothing moves in memory. For others
-// the axes are brought into order first, except where an image becomes a matrix: then the columns' order is kept pending.
+// reshape gives t another shape. The axes of both shapes fall into groups of the same elements. A
+// group stays in its place if memory holds its axes as neighbours and in the file's order.
+// Otherwise the axes are transposed first. An image that becomes a matrix is not transposed: flat
+// remembers the order of its columns.
 func (b *builder) reshape(t *tensor, shape []int) *tensor {
 	if slices.Equal(t.shape, shape) {
 		return t
@@ -190,7 +197,7 @@ func (b *builder) reshape(t *tensor, shape []int) *tensor {
 	return &tensor{shape: slices.Clone(shape), value: v, perm: perm, integers: t.integers, truth: t.truth}
 }
 
-// group is a run of axes that a reshape turns into another run with as many elements.
+// group is a run of axes that a reshape turns into another run of equal size.
 type group struct{ in, out []int }
 
 // splitAxes finds the smallest groups. Axes of extent 1 join the group before or around them.
@@ -226,7 +233,8 @@ func splitAxes(from, to []int) []group {
 	return groups
 }
 
-// inPlace reports whether the axes of each group, but for those of extent 1, are stored side by side in the file's order.
+// inPlace reports whether the axes of each group, but for those of extent 1, are stored side by
+// side in the file's order.
 func (t *tensor) inPlace(groups []group) bool {
 	short := func(d int) bool { return t.shape[d] == 1 }
 	at := slices.DeleteFunc(slices.Clone(t.order()), short)
@@ -235,14 +243,16 @@ func (t *tensor) inPlace(groups []group) bool {
 		if len(long) == 0 {
 			continue
 		}
-		if first := slices.Index(at, long[0]); first+len(long) > len(at) || !slices.Equal(at[first:first+len(long)], long) {
+		if first := slices.Index(at, long[0]); first+len(long) > len(at) ||
+			!slices.Equal(at[first:first+len(long)], long) {
 			return false
 		}
 	}
 	return true
 }
 
-// storedOrder sorts groups by where their first axis that counts is stored; groups without axes stay at the end.
+// storedOrder sorts groups by where their first axis that counts is stored; groups without axes
+// stay at the end.
 func storedOrder(groups []group, shape, at []int) []group {
 	place := func(g group) int {
 		if len(g.in) == 0 {

@@ -9,8 +9,9 @@ import (
 	"ripc/ir"
 )
 
-// QuantizeLinear, Clip of the integers and DequantizeLinear in a row (QCDQ) are how files without operators of QONNX say that a quantizer has
-// fewer than 8 bits. The Clip becomes a quantizer of the levels that it leaves, over what QuantizeLinear reads.
+// QuantizeLinear, Clip and DequantizeLinear in a row (QCDQ) describe a quantizer of fewer than 8
+// bits in files without operators of QONNX. The Clip becomes a quantizer with fewer levels, on the
+// input of QuantizeLinear.
 
 // clipped are integers of tensor of, kept from lo to hi.
 type clipped struct {
@@ -41,7 +42,8 @@ func (n *node) clippedIntegers(t *tensor, lo, hi float64) *tensor {
 	return y
 }
 
-// quantizedBetween is round(t/scale) + zero, kept from lo to hi, dequantized; nil if the levels do not include zero or are one alone.
+// quantizedBetween is round(t/scale) + zero, kept from lo to hi, dequantized; nil if the levels do
+// not include zero or are one alone.
 func (b *builder) quantizedBetween(t *tensor, q *quantParams, lo, hi int) *tensor {
 	if lo >= hi || q.zero < lo || q.zero > hi {
 		return nil
@@ -65,7 +67,8 @@ func (b *builder) quantizedBetween(t *tensor, q *quantParams, lo, hi int) *tenso
 	return b.pipe(b.elementwise(t, "quantize", a, nil), "dequantize")
 }
 
-// beforeQuantizer is what the quantizer reads that made t, integers; t itself if something else made them.
+// beforeQuantizer is the input of the quantizer that made the integers t. It is t if no quantizer
+// made them.
 func (b *builder) beforeQuantizer(t *tensor) *tensor {
 	v, values := t.value, b.g.Graph().Values
 	for _, op := range []string{"dequantize", "quantize"} {
@@ -85,7 +88,8 @@ func (b *builder) beforeQuantizer(t *tensor) *tensor {
 func (n *node) clippedNext() bool {
 	out := n.Output[0]
 	p := n.b.readers[out]
-	return p != nil && n.b.counts[out] == 1 && !n.b.wanted[out] && isStandard(p.GetDomain()) && slices.Contains([]string{"Clip", "Max", "Min", "Relu"}, p.GetOpType())
+	return p != nil && n.b.counts[out] == 1 && !n.b.wanted[out] && isStandard(p.GetDomain()) &&
+		slices.Contains([]string{"Clip", "Max", "Min", "Relu"}, p.GetOpType())
 }
 
 // integerInput is the first input that holds 8-bit integers, nil if none does.

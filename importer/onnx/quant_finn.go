@@ -8,25 +8,27 @@ import (
 	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
-// FINN and qonnx rewrite networks on their way to hardware: images are NHWC, a convolution is Im2Col and a MatMul, and a
-// product of bits is a count. Here these become what they were made of.
+// FINN and qonnx rewrite networks on their way to hardware: images are NHWC, a convolution is
+// Im2Col and a MatMul, a product of bits is a count. The functions here undo this.
 
-// moved is t with its axes in another order, which moves nothing in memory: axis d of the result is axis move[d] of t.
+// moved is t with its axes in another order, which moves nothing in memory: axis d of the result is
+// axis move[d] of t.
 func (b *builder) moved(t *tensor, move []int) *tensor {
 	t = b.plain(t)
 	perm := kit.Places(t.order(), move)
 	return &tensor{shape: kit.Permuted(t.shape, move), value: t.value, perm: perm, integers: t.integers, truth: t.truth}
 }
 
-// channelsFirst gives, for a tensor of so many axes whose last one is that of the channels, the order in which it is the
-// second; back is the way back.
+// channelsFirst returns the permutation that brings the last of rank axes to place 1, and its
+// inverse.
 func channelsFirst(rank int) (move, back []int) {
 	move = append([]int{0, rank - 1}, kit.Identity(rank)[1:rank-1]...)
 	back = append([]int{0}, kit.Identity(rank)[2:]...)
 	return move, append(back, 1)
 }
 
-// onChannelsLast is a standard op on tensors [N, ..., C]; weights says that input 1 is [O, ..., I] as well.
+// onChannelsLast is a standard op on tensors [N, ..., C]; weights says that input 1 is [O, ..., I]
+// as well.
 func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
 	return func(n *node) *tensor {
 		b, rank := n.b, len(n.in[0].shape)
@@ -45,14 +47,15 @@ func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
 	}
 }
 
-// windows says that a tensor [N, OH, OW, KH*KW*C] holds, for each window over the image x [N, H, W, C], its pixels row by row.
+// windows marks a tensor [N, OH, OW, KH*KW*C]: the pixels of each window over the image x [N, H, W,
+// C], row by row.
 type windows struct {
 	x *tensor
 	window
 }
 
-// lowerIm2Col puts the windows' pixels side by side: one slice of the padded image for each, which nobody reads where only
-// matrix products do (overWindows).
+// lowerIm2Col puts the windows' pixels side by side: one slice of the padded image for each, which
+// nobody reads where only matrix products do (overWindows).
 func lowerIm2Col(n *node) *tensor {
 	b, x := n.b, n.in[0]
 	n.failIf(len(x.shape) != 4, "", "input has shape %v, want [N, H, W, C]", x.shape)
@@ -109,17 +112,20 @@ func lowerIm2Col(n *node) *tensor {
 	return t
 }
 
-// spread makes a list of count numbers of an attribute that is one number, as FINN of 2020 wrote them.
+// spread makes a list of count numbers of an attribute that is one number, as FINN of 2020 wrote
+// them.
 func (n *node) spread(name string, count int) {
 	if a := n.attrs[name]; a != nil && a.GetType() == pb.AttributeProto_INT {
-		n.attrs[name] = &pb.AttributeProto{Name: &name, Type: pb.AttributeProto_INTS.Enum(), Ints: slices.Repeat([]int64{a.GetI()}, count)}
+		n.attrs[name] = &pb.AttributeProto{Name: &name, Type: pb.AttributeProto_INTS.Enum(),
+			Ints: slices.Repeat([]int64{a.GetI()}, count)}
 	}
 }
 
 // maxTaps bounds the slices of an Im2Col.
 const maxTaps = 1 << 10
 
-// overWindows is a product with a constant matrix: behind Im2Col a convolution, else what lower makes of it.
+// overWindows is a product with a constant matrix. Behind Im2Col it is a convolution, else lower
+// makes it.
 func overWindows(lower lowerFunc) lowerFunc {
 	return func(n *node) *tensor {
 		if w := n.in[0].windows; w != nil && n.in[1].konst != nil && len(n.in[1].shape) == 2 {
@@ -135,7 +141,8 @@ func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) *tensor {
 	n.failIf(m.shape[0] != w.kernel[0]*w.kernel[1]*c || m.len() == 0,
 		"", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.kernel, c)
 	b.mem.take(m.len(), 4)
-	weights := map[string]*graph.Tensor{"w": {Shape: []int{w.kernel[0], w.kernel[1], c, out}, Data: graph.NumbersOf(slices.Clone(m.floats()))}}
+	weights := map[string]*graph.Tensor{"w": {Shape: []int{w.kernel[0], w.kernel[1], c, out},
+		Data: graph.NumbersOf(slices.Clone(m.floats()))}}
 	if bias != nil {
 		weights["b"] = bias
 	}
@@ -150,7 +157,8 @@ func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) *tensor {
 	return b.moved(ofImage(v), back)
 }
 
-// depthwise is w [KH, KW, C, C], where only the weights from each channel to itself are not 0, as [KH, KW, 1, C]; else nil.
+// depthwise is w [KH, KW, C, C], where only the weights from each channel to itself are not 0, as
+// [KH, KW, 1, C]; else nil.
 func depthwise(w *graph.Tensor) *graph.Tensor {
 	c, out := w.Shape[2], w.Shape[3]
 	if c != out {
@@ -168,8 +176,8 @@ func depthwise(w *graph.Tensor) *graph.Tensor {
 	return &graph.Tensor{Shape: []int{w.Shape[0], w.Shape[1], 1, c}, Data: graph.NumbersOf(diagonal)}
 }
 
-// lowerXnorPopcount counts the places where a row of bits and a column of bits agree: sum of 1 - a - b + 2ab over K bits is
-// sum of a(2b - 1), plus K less the sum of b.
+// lowerXnorPopcount counts the places where a row of bits and a column of bits agree: sum of 1 - a
+// - b + 2ab over K bits is sum of a(2b - 1), plus K less the sum of b.
 func lowerXnorPopcount(n *node) *tensor {
 	b, x := n.b, n.in[0]
 	bits := n.konst(1, "right side")

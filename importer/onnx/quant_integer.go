@@ -11,14 +11,14 @@ import (
 	"ripc/internal/f32"
 )
 
-// intWeights are the weights of a layer as the file has them, integers of 8 bits: (integer - zero) * scale, scale and zero being one number or
-// one for each output channel.
+// intWeights are the weights of a layer as the file has them, integers of 8 bits: (integer - zero)
+// * scale, scale and zero being one number or one for each output channel.
 type intWeights struct {
 	ints, scale, zero *array
 	bias              *array // integers [O], or nil
 }
 
-// intLayer is a layer over levels x whose weights w are integers too.
+// intLayer is a layer over levels x with integer weights w.
 type intLayer struct {
 	x      *graph.Value
 	xq, yq *quantParams // yq is nil where the sums stay numbers
@@ -30,7 +30,8 @@ type intLayer struct {
 // levelType is the type of levels that q's integers are.
 func (q *quantParams) levelType() scalar.LevelType { return q.attrs().LevelType }
 
-// integerLevels are the levels of t, which an op of integers reads, and what they stand for; q are the parameters that the op has for them.
+// integerLevels returns the levels of t, input i. q, if not nil, are the parameters that the op
+// names for that input.
 func (n *node) integerLevels(i int, t *tensor, q *quantParams) *graph.Value {
 	n.failIf(t.integers == nil, "put QuantizeLinear before it", "its input %q holds no quantized integers", n.Input[i])
 	if q != nil {
@@ -47,7 +48,8 @@ func (n *node) integerLevels(i int, t *tensor, q *quantParams) *graph.Value {
 // with is n with its inputs i, in this order; -1 is one that is left out.
 func (n *node) with(inputs ...int) *node {
 	m := *n
-	m.NodeProto = &pb.NodeProto{Name: n.Name, OpType: n.OpType, Domain: n.Domain, Output: n.Output, Attribute: n.Attribute}
+	m.NodeProto = &pb.NodeProto{Name: n.Name, OpType: n.OpType, Domain: n.Domain, Output: n.Output,
+		Attribute: n.Attribute}
 	m.in = nil
 	for _, i := range inputs {
 		if i < 0 || i >= len(n.in) {
@@ -59,7 +61,8 @@ func (n *node) with(inputs ...int) *node {
 	return &m
 }
 
-// held is the type of the integers of 8 bits that input i holds, which zero points that are left out have as well; uint8 where it holds none.
+// held is the type of the integers of 8 bits that input i holds, which zero points that are left
+// out have as well; uint8 where it holds none.
 func (n *node) held(i int) dtype {
 	dt := dtUint8
 	switch t := n.input(i); {
@@ -75,7 +78,8 @@ func (n *node) held(i int) dtype {
 	return dtUint8
 }
 
-// params reads what integers of 8 bits stand for: inputs scale and zero, the zero point of type dt if it is left out.
+// params reads the parameters of 8-bit integers from inputs scale and zero. dt is the type of a
+// zero point that is left out.
 func (n *node) params(scale, zero int, dt dtype) *quantParams {
 	return n.with(-1, scale, zero).linear(dt)
 }
@@ -87,14 +91,16 @@ func (n *node) paramsOfOne() (x, y *quantParams) {
 	return x, y
 }
 
-// integerWeights reads integers of 8 bits, a constant, with their scale and zero point, inputs of n. Input bias may be -1.
+// integerWeights reads integers of 8 bits, a constant, with their scale and zero point, inputs of
+// n. Input bias may be -1.
 func (n *node) integerWeights(w, scale, zero, bias int) *intWeights {
 	out := &intWeights{}
 	for _, in := range []struct {
 		at   int
 		what string
 		to   **array
-	}{{w, "weight", &out.ints}, {scale, "scale", &out.scale}, {zero, "zero point", &out.zero}, {bias, "bias", &out.bias}} {
+	}{{w, "weight", &out.ints}, {scale, "scale", &out.scale}, {zero, "zero point", &out.zero}, {bias, "bias",
+		&out.bias}} {
 		if in.at < 0 {
 			continue
 		}
@@ -155,12 +161,13 @@ func (n *node) tensors(l *intLayer, w *array) map[string]*graph.Tensor {
 	return weights
 }
 
-// product is what a sum of output o is multiplied by for its real value, in onnxruntime's order.
+// product is the factor from a sum of output o to its real value, in onnxruntime's order of
+// multiplications.
 func (l *intLayer) product(o int) float32 {
 	return float32(float32(l.factor*l.xq.scale) * float32(element(l.w.scale, o)))
 }
 
-// attrs is what becomes of l's sums.
+// attrs is the requantization of the sums of l.
 func (l *intLayer) attrs() *graph.IntegerAttrs {
 	if l.yq == nil {
 		return &graph.IntegerAttrs{}
@@ -170,7 +177,8 @@ func (l *intLayer) attrs() *graph.IntegerAttrs {
 	return a
 }
 
-// result is the tensor, like t, that v holds: levels that stand for q's integers, or, without q, numbers that are sums of integers.
+// result is the tensor, like t, that v holds: levels that stand for q's integers, or, without q,
+// numbers that are sums of integers.
 func (b *builder) result(t *tensor, q *quantParams) *tensor {
 	if q == nil {
 		t.integers = &quantParams{dt: dtInt32, scale: 1}
@@ -182,15 +190,16 @@ func (b *builder) result(t *tensor, q *quantParams) *tensor {
 	return y
 }
 
-// lowerQLinearConv is a convolution of integers. Inputs: x, its scale and zero point, w, its scales and zero points, scale and
-// zero point of y, a bias of integers.
+// lowerQLinearConv is a convolution of integers. Inputs: x, its scale and zero point, w, its scales
+// and zero points, scale and zero point of y, a bias of integers.
 func lowerQLinearConv(n *node) *tensor {
 	l := n.linearLayer(8)
 	return n.with(0, 3).integerConv(l)
 }
 
-// linearLayer reads what QLinearConv and QLinearMatMul have behind their input: its scale and zero point, weights, their scales and zero
-// points, scale and zero point of y. Input bias may be -1.
+// linearLayer reads inputs 1 to 7 of QLinearConv and QLinearMatMul: scale and zero point of x,
+// weights, their scales and zero points, scale and zero point of y. bias is the input with the
+// bias, or -1.
 func (n *node) linearLayer(bias int) *intLayer {
 	l := &intLayer{factor: 1}
 	l.xq = n.params(1, 2, n.held(0))
@@ -199,24 +208,27 @@ func (n *node) linearLayer(bias int) *intLayer {
 	return l
 }
 
-// lowerConvInteger is ConvInteger, whose sums a Cast to float makes numbers. Inputs: x, w, zero points of both.
+// lowerConvInteger is ConvInteger. A Cast to float makes numbers of its sums. Inputs: x, w, zero
+// points of both.
 func lowerConvInteger(n *node) *tensor {
 	l := n.plainLayer()
 	return n.with(0, 1).integerConv(l)
 }
 
-// plainLayer reads what ConvInteger and MatMulInteger have behind their input: weights, zero points of both.
+// plainLayer reads the weights and both zero points of ConvInteger and MatMulInteger.
 func (n *node) plainLayer() *intLayer {
 	w := n.integerWeights(1, -1, 3, -1)
 	n.sameZero(2)
 	return &intLayer{w: w}
 }
 
-// sameZero checks that input i, a zero point that is 0 if it is left out, is that of the integers of input 0.
+// sameZero checks that input i, a zero point that is 0 if it is left out, is that of the integers
+// of input 0.
 func (n *node) sameZero(i int) {
 	zero := n.scalarOf(i, "zero point", 0)
 	if t := n.input(i); t != nil && t.konst.dt != n.held(0) {
-		panic(n.fail("", "zero point %q is %s, want %s as its input %q is", n.Input[i], t.konst.dt, n.held(0), n.Input[0]))
+		panic(n.fail("", "zero point %q is %s, want %s as its input %q is", n.Input[i], t.konst.dt, n.held(0),
+			n.Input[0]))
 	}
 	if q := n.in[0].integers; q != nil {
 		n.failIf(int(zero) != q.zero, "use the parameters of the quantizer",
@@ -235,7 +247,7 @@ func (n *node) integerConv(l *intLayer) *tensor {
 	return n.b.imageResult(n.b.emit("int_conv2d", a, weights, l.x), l.yq, axes)
 }
 
-// imageResult is result of an image v, as a tensor with so many axes.
+// imageResult is result of an image v with 1 or 2 spatial axes.
 func (b *builder) imageResult(v *graph.Value, q *quantParams, axes int) *tensor {
 	y := b.result(ofImage(v), q)
 	integers := y.integers
@@ -244,8 +256,8 @@ func (b *builder) imageResult(v *graph.Value, q *quantParams, axes int) *tensor 
 	return y
 }
 
-// lowerQLinearMatMul multiplies by a constant matrix. Inputs: a, its scale and zero point, b, its scales and zero points, scale and zero point
-// of y.
+// lowerQLinearMatMul multiplies by a constant matrix. Inputs: a, its scale and zero point, b, its
+// scales and zero points, scale and zero point of y.
 func lowerQLinearMatMul(n *node) *tensor {
 	l := n.linearLayer(-1)
 	return n.with(0, 3).integerProduct(l, l.w.ints)
@@ -257,8 +269,8 @@ func lowerMatMulInteger(n *node) *tensor {
 	return n.with(0, 1).integerProduct(l, l.w.ints)
 }
 
-// lowerQGemm is alpha*A*B + C. Inputs: A, its scale and zero point, B, its scales and zero points, C, integers, scale and zero point of Y,
-// without which it is of floats.
+// lowerQGemm is alpha*A*B + C. Inputs: A, its scale and zero point, B, its scales and zero points,
+// C, scale and zero point of Y. C holds integers. Without a scale of Y the result is float.
 func lowerQGemm(n *node) *tensor {
 	l := &intLayer{}
 	alpha := n.floatAttr("alpha", 1)
@@ -292,7 +304,7 @@ func lowerQGemm(n *node) *tensor {
 	return n.b.withConstant("mul", y.derived(y.value), scale, false)
 }
 
-// integerProduct is l of input 0 of n, all axes of which but the last are rows, times a matrix w [K, N].
+// integerProduct is l with a matrix w [K, N], applied to the last axis of input 0.
 func (n *node) integerProduct(l *intLayer, w *array) *tensor {
 	b, t := n.b, n.in[0]
 	if len(w.shape) > 2 && graph.Elems(w.shape[:len(w.shape)-2]) == 1 {
@@ -331,7 +343,8 @@ func (b *budget) rows(w *array, by *flattened) *array {
 	return out
 }
 
-// lowerQLinearGlobalAveragePool takes the mean of an image. Inputs: x, its scale and zero point, those of y.
+// lowerQLinearGlobalAveragePool takes the mean of an image. Inputs: x, its scale and zero point,
+// those of y.
 func lowerQLinearGlobalAveragePool(n *node) *tensor {
 	xq, yq := n.paramsOfOne()
 	if last := n.intAttr("channels_last", 0); last != 0 {
@@ -354,10 +367,11 @@ func lowerQLinearAdd(n *node) *tensor { return n.linearPair((*builder).intAdd) }
 
 func lowerQLinearMul(n *node) *tensor { return n.linearPair((*builder).intMul) }
 
-// intPair emits what is made of levels x and y of parameters p and q, as levels of parameters r.
+// intPair emits an op on levels x and y of parameters p and q. The result has parameters r.
 type intPair func(b *builder, p, q, r *quantParams, x, y *graph.Value) *graph.Value
 
-// linearPair makes integers of those of two tensors. Inputs: a, its scale and zero point, b, its own, scale and zero point of y.
+// linearPair makes integers of those of two tensors. Inputs: a, its scale and zero point, b, its
+// own, scale and zero point of y.
 func (n *node) linearPair(emit intPair) *tensor {
 	var q [3]*quantParams
 	for k := range q {
@@ -374,16 +388,18 @@ func (n *node) linearPair(emit intPair) *tensor {
 	return n.b.result(&tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}, q[2])
 }
 
-// intAdd is the intPair of a sum: onnxruntime's, which adds what does not depend on the levels up first.
+// intAdd is the intPair of a sum. As onnxruntime does, it adds up the constant terms first.
 func (b *builder) intAdd(p, q, r *quantParams, x, y *graph.Value) *graph.Value {
 	one, two := p.scale/r.scale, q.scale/r.scale
 	rest := float32(r.zero) - f32.Fma(one, float32(p.zero), f32.Mul(two, float32(q.zero)))
-	return b.emit("int_add", &graph.IntAddAttrs{IntPair: pairOf(r), A: float64(one), B: float64(two), C: float64(rest)}, nil, x, y)
+	return b.emit("int_add", &graph.IntAddAttrs{IntPair: pairOf(r), A: float64(one), B: float64(two), C: float64(rest)},
+		nil, x, y)
 }
 
 // intMul is the intPair of a product.
 func (b *builder) intMul(p, q, r *quantParams, x, y *graph.Value) *graph.Value {
-	return b.emit("int_mul", &graph.IntMulAttrs{IntPair: pairOf(r), By: float64(f32.Mul(p.scale, q.scale) / r.scale)}, nil, x, y)
+	return b.emit("int_mul", &graph.IntMulAttrs{IntPair: pairOf(r), By: float64(f32.Mul(p.scale, q.scale) / r.scale)},
+		nil, x, y)
 }
 
 // pairOf are all levels of parameters r.

@@ -11,7 +11,7 @@ import (
 	"ripc/ir"
 )
 
-// quantParams say what integers of 8 bits stand for: scale * (integer - zero).
+// quantParams are the parameters of 8-bit integers: the real number is scale * (integer - zero).
 type quantParams struct {
 	dt    dtype
 	scale float32
@@ -30,15 +30,16 @@ func (q *quantParams) equal(o *quantParams) bool {
 
 // attrs is the quantizer: round(x/scale) + zero, kept in 8 bits.
 func (q *quantParams) attrs() *graph.QuantizeAttrs {
-	a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: float64(q.scale), Zero: q.zero}, Rounding: scalar.HalfEven}
+	a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: float64(q.scale),
+		Zero: q.zero}, Rounding: scalar.HalfEven}
 	if q.dt == dtInt8 {
 		a.Zero, a.Signed = q.zero+128, true
 	}
 	return a
 }
 
-// readLinear reads scale and zero point of QuantizeLinear or DequantizeLinear as arrays of one element or one for each
-// position of an axis.
+// readLinear reads scale and zero point of QuantizeLinear or DequantizeLinear as arrays of one
+// element or one for each position of an axis.
 func (n *node) readLinear(def dtype) (scale, zero *array, dt dtype) {
 	if v := n.intAttr("block_size", 0); v != 0 {
 		panic(n.fail("", "block_size %d is not supported", v))
@@ -101,7 +102,8 @@ func lowerDequantizeLinear(n *node) *tensor {
 	return t.derived(t.value)
 }
 
-// checkParams wants the parameters q that an op names for its input to be those that the input was quantized with.
+// checkParams wants the parameters q that an op names for its input to be those that the input was
+// quantized with.
 func (n *node) checkParams(q, input *quantParams) {
 	n.failIf(!q.equal(input), "use the parameters of the quantizer",
 		"scale %g and zero point %d (%s) are not those that its input was quantized with, %g and %d (%s)",
@@ -117,7 +119,8 @@ func (n *node) checkScales(scale *array) {
 	}
 }
 
-// axisOf gives for each element of shape its position along the attribute axis; nil where one scale serves all.
+// axisOf gives for each element of shape its position along the attribute axis; nil where one scale
+// serves all.
 func (n *node) axisOf(shape []int, scale *array) func(k int) int {
 	if scale.len() == 1 {
 		return func(int) int { return 0 }
@@ -178,7 +181,8 @@ func foldLinear(quantize bool) foldFunc {
 	}
 }
 
-// kept is the range that a quantizer keeps to: that of its type, or of the type of 4 bits that it stands for.
+// kept is the range that a quantizer keeps to: that of its type, or of the type of 4 bits that it
+// stands for.
 func kept(d dtype, fourBits bool) (lo, hi float64) {
 	lo, hi = limits(d)
 	if fourBits {
@@ -195,8 +199,9 @@ func limits(d dtype) (lo, hi float64) {
 	return -math.Exp2(float64(8*d.size() - 1)), math.Exp2(float64(8*d.size()-1)) - 1
 }
 
-// inputParams finds what the integers of a graph input stand for: the parameters of the first DequantizeLinear that they
-// reach, or themselves where they are converted. What an op means by them that is not supported is of no interest: reading it fails.
+// inputParams finds the parameters of an integer input: those of the first DequantizeLinear that it
+// reaches, or scale 1 where it is converted. Faults of the nodes on the way are reported when these
+// are read.
 func (b *builder) inputParams(name string, dt dtype) *quantParams {
 	reached := map[string]bool{name: true}
 	for _, i := range b.order {
@@ -241,16 +246,20 @@ func (b *builder) inputParams(name string, dt dtype) *quantParams {
 			reached[o] = true
 		}
 	}
-	panic(b.errorf("use a float input, or DequantizeLinear or Cast behind it", "input %q is %s; nothing says what its integers stand for", name, dt))
+	panic(b.errorf("use a float input, or DequantizeLinear or Cast behind it",
+		"input %q is %s; nothing says what its integers stand for", name, dt))
 }
 
-// paramsAt says which inputs of p, an op that reads one of the tensors as integers, are their scale (-1 for none) and zero point; ok is
-// false where p is no such op.
+// paramsAt says which inputs of p, an op that reads one of the tensors as integers, are their scale
+// (-1 for none) and zero point; ok is false where p is no such op.
 func paramsAt(p *pb.NodeProto, tensors map[string]bool) (at [2]int, ok bool) {
 	rows := map[string]map[int][2]int{ // by the place of the tensor
-		"DequantizeLinear": {0: {1, 2}}, "QLinearConv": {0: {1, 2}}, "QLinearMatMul": {0: {1, 2}}, "QGemm": {0: {1, 2}}, "QLinearGlobalAveragePool": {0: {1, 2}},
-		"QLinearAveragePool": {0: {1, 2}}, "QLinearLeakyRelu": {0: {1, 2}}, "QLinearSigmoid": {0: {1, 2}}, "QLinearSoftmax": {0: {1, 2}},
-		"QLinearAdd": {0: {1, 2}, 3: {4, 5}}, "QLinearMul": {0: {1, 2}, 3: {4, 5}}, "ConvInteger": {0: {-1, 2}}, "MatMulInteger": {0: {-1, 2}},
+		"DequantizeLinear": {0: {1, 2}}, "QLinearConv": {0: {1, 2}}, "QLinearMatMul": {0: {1, 2}}, "QGemm": {0: {1,
+			2}}, "QLinearGlobalAveragePool": {0: {1, 2}},
+		"QLinearAveragePool": {0: {1, 2}}, "QLinearLeakyRelu": {0: {1, 2}}, "QLinearSigmoid": {0: {1,
+			2}}, "QLinearSoftmax": {0: {1, 2}},
+		"QLinearAdd": {0: {1, 2}, 3: {4, 5}}, "QLinearMul": {0: {1, 2},
+			3: {4, 5}}, "ConvInteger": {0: {-1, 2}}, "MatMulInteger": {0: {-1, 2}},
 	}
 	for i, in := range p.Input {
 		if p.GetOpType() == "QLinearConcat" && i >= 2 && i%3 == 2 {
@@ -269,7 +278,8 @@ func paramsAt(p *pb.NodeProto, tensors map[string]bool) (at [2]int, ok bool) {
 func (b *builder) constantNamed(name string) *tensor {
 	var made *array
 	for _, p := range b.model.Graph.Node {
-		if p.GetOpType() != "Constant" || len(p.Output) != 1 || p.Output[0] != name || len(p.Attribute) != 1 || p.Attribute[0].GetType() != pb.AttributeProto_TENSOR || p.Attribute[0].T == nil {
+		if p.GetOpType() != "Constant" || len(p.Output) != 1 || p.Output[0] != name || len(p.Attribute) != 1 ||
+			p.Attribute[0].GetType() != pb.AttributeProto_TENSOR || p.Attribute[0].T == nil {
 			continue
 		}
 		if kit.Try(func() { made = b.constant(p.Attribute[0].T) }) == nil {

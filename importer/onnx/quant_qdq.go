@@ -13,14 +13,16 @@ import (
 	"ripc/internal/human"
 )
 
-// DequantizeLinear, an op and QuantizeLinear in a row are how files say that the op is of integers. onnxruntime makes QLinearConv and its like of
-// them, and so does the code here: of convolutions, products with matrices, sums of two tensors and means of images. The ops themselves were
-// read as float ones before; what nothing reads of these is removed at the end.
+// DequantizeLinear, an op and QuantizeLinear in a row describe an op on integers. As in
+// onnxruntime, the three become one integer op: a convolution, a product with a matrix, a sum of
+// two tensors or a mean. The op itself has been read as a float op before. Prune removes it if
+// nothing else reads it.
 
-// linear is what DequantizeLinear made an array of: integers, scales and zero points (nil for 0).
+// linear holds the operands of DequantizeLinear: integers, scales and zero points (nil for 0).
 type linear struct{ ints, scale, zero *array }
 
-// scaled is a layer of floats, as which one between DequantizeLinear and QuantizeLinear is read at first.
+// scaled is a layer of floats, as which one between DequantizeLinear and QuantizeLinear is read at
+// first.
 type scaled struct {
 	n      *node
 	x      *graph.Value // floats
@@ -35,7 +37,8 @@ type scaled struct {
 // sumsOf remembers that value v, floats, is made by a layer that could be one of integers.
 func (b *builder) sumsOf(v *graph.Value, s *scaled) { b.scaled[b.g.Producer(v.Name)] = s }
 
-// constantOf remembers that v, floats, is made of a constant that DequantizeLinear made, with one scale for all elements.
+// constantOf remembers that v, floats, is made of a constant that DequantizeLinear made, with one
+// scale for all elements.
 func (b *builder) constantOf(v *graph.Value, operands ...*tensor) {
 	for _, t := range operands {
 		if t.konst == nil || t.konst.from == nil || t.konst.from.scale.len() != 1 {
@@ -56,7 +59,8 @@ func (b *builder) constantOf(v *graph.Value, operands ...*tensor) {
 	}
 }
 
-// operands are the levels of both operands of p, a sum or a product, of which one may be a constant with an element for each channel, or more; nil if there are none.
+// operands returns the levels of both operands of p, a sum or a product, or nil. One operand may be
+// a constant with at least one element for each channel.
 func (b *builder) operands(p *graph.Node) (x, y *graph.Value) {
 	values, q := b.g.Graph().Values, b.constants[p]
 	var in [2]*graph.Value
@@ -91,7 +95,8 @@ func paramsOf(t scalar.LevelType) *quantParams {
 // alone reports whether one node of the file at most reads v.
 func (b *builder) alone(v *graph.Value) bool { return b.counts[v.Name] <= 1 && !b.wanted[v.Name] }
 
-// quantized is t as integers of q, where what comes before QuantizeLinear is made of integers too; nil where it is not.
+// quantized is t as integers of q, computed in integers. It is nil if an op before QuantizeLinear
+// has no integer form.
 func (n *node) quantized(t *tensor, q *quantParams) *tensor {
 	b, values := n.b, n.b.g.Graph().Values
 	if l := b.behind.Of(t.value); l != nil && l.LevelType == q.levelType() {
@@ -146,7 +151,8 @@ func (b *builder) narrow(v *graph.Value, low, high int) *graph.Value {
 	return v
 }
 
-// integersOf is what p makes, as levels of q; nil if p is no op of integers. The layer that makes them is called p from then on.
+// integersOf is the integer form of p, with levels of q; nil if there is none. The integer layer
+// takes the name of p.
 func (n *node) integersOf(p *graph.Node, q *quantParams) *graph.Value {
 	reading := n.b.n
 	defer func() { n.b.n = reading }()
@@ -162,7 +168,7 @@ func (n *node) integersOf(p *graph.Node, q *quantParams) *graph.Value {
 	return v
 }
 
-// integersBy is integersOf, whose nodes are called after what is being read.
+// integersBy is integersOf. The names of its nodes are those of the node at work.
 func (n *node) integersBy(p *graph.Node, q *quantParams) *graph.Value {
 	b, values := n.b, n.b.g.Graph().Values
 	switch {
@@ -213,13 +219,15 @@ func (s *scaled) integers(q *quantParams) *graph.Value {
 	if x == nil {
 		return nil
 	}
-	l := &intLayer{x: x, xq: paramsOf(x.LevelType), yq: q, w: &intWeights{ints: s.w.ints, scale: s.w.scale, zero: s.w.zero}, outs: s.ints.shape[len(s.ints.shape)-1], factor: s.factor}
+	l := &intLayer{x: x, xq: paramsOf(x.LevelType), yq: q, w: &intWeights{ints: s.w.ints, scale: s.w.scale,
+		zero: s.w.zero}, outs: s.ints.shape[len(s.ints.shape)-1], factor: s.factor}
 	l.w.bias = s.integerBias(l)
 	weights := n.tensors(l, s.ints)
 	return s.emit(l.attrs(), weights, x)
 }
 
-// integerBias is the bias of l as integers in units of its products: those of the file, or the nearest ones, as onnxruntime has them.
+// integerBias is the bias of l as integers in units of its products: those of the file, or the
+// nearest ones, as onnxruntime has them.
 func (s *scaled) integerBias(l *intLayer) *array {
 	if s.bias == nil {
 		return nil
@@ -242,8 +250,8 @@ func (s *scaled) integerBias(l *intLayer) *array {
 	return out
 }
 
-// weightsOf are the integers that a constant input of n was made of: of 8 bits, with one scale or one for each position on an axis; nil
-// if it was made of none.
+// weightsOf are the integers that a constant input of n was made of: of 8 bits, with one scale or
+// one for each position on an axis; nil if it was made of none.
 func (n *node) weightsOf(i, outputs int) *linear {
 	t := n.input(i)
 	if t == nil || t.konst == nil || t.konst.from == nil {
@@ -256,7 +264,8 @@ func (n *node) weightsOf(i, outputs int) *linear {
 	return &linear{of.ints.view(t.shape), of.scale, of.zero}
 }
 
-// scaledBias is what a constant input of n was made of, nil if it is float in the file.
+// scaledBias returns the integers that a constant input of n was dequantized from, nil if it is
+// float in the file.
 func (n *node) scaledBias(i int) *linear {
 	t := n.input(i)
 	if t == nil || t.konst == nil || t.konst.from == nil {
@@ -265,7 +274,8 @@ func (n *node) scaledBias(i int) *linear {
 	return &linear{t.konst.from.ints, t.konst.from.scale, t.konst.from.zero}
 }
 
-// made says what an array of floats was made of, along which axis scales differ.
+// made holds the operands that DequantizeLinear made an array from, and the axis along which scales
+// differ.
 type made struct {
 	linear
 	axis int
@@ -283,10 +293,11 @@ func (m *made) levels() *levels {
 	return l
 }
 
-// Functions of one number, and concatenations of several scales, are tables from levels to levels where DequantizeLinear and QuantizeLinear stand around them: onnxruntime
-// has tables of them, too.
+// Functions of one number, and concatenations of several scales, are tables from levels to levels
+// where DequantizeLinear and QuantizeLinear stand around them: onnxruntime has tables of them, too.
 
-// intMap emits what a function makes of the real values of levels x, as levels of q; x itself if that changes nothing.
+// intMap emits the table of function real from levels x to levels of q, or returns x if the table
+// is the identity.
 func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) float32) *graph.Value {
 	a := graph.IntMapOf(x.LevelType, q.attrs(), real)
 	if a.LevelType == x.LevelType && slices.Equal(a.Table, kit.Identity(len(a.Table))) {
@@ -295,10 +306,12 @@ func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) fl
 	return b.emit("int_map", a, nil, x)
 }
 
-// mapped is t as integers of q, where float steps, or none, make it of levels or of a concatenation of levels; nil where they do not.
+// mapped is t as integers of q, where float steps, or none, make it of levels or of a concatenation
+// of levels; nil where they do not.
 func (n *node) mapped(t *tensor, q *quantParams) *tensor {
 	b := n.b
-	v, real := b.behind.Before(t.value, func(v *graph.Value, p *graph.Node) bool { return b.alone(v) && p.Op != "concat" })
+	v, real := b.behind.Before(t.value,
+		func(v *graph.Value, p *graph.Node) bool { return b.alone(v) && p.Op != "concat" })
 	made := b.behind.Of(v)
 	if made != nil {
 		made = b.intMap(made, q, real)
@@ -311,7 +324,8 @@ func (n *node) mapped(t *tensor, q *quantParams) *tensor {
 	return b.result(t.derived(b.reshaped(made, t.value.Shape)), q)
 }
 
-// concatOf emits the concatenation p with what a function makes of its operands, as levels of q; nil if some are no levels.
+// concatOf emits the concatenation p of levels of q, after function real on each operand; nil if an
+// operand has no levels.
 func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) float32) *graph.Value {
 	in := make([]*graph.Value, len(p.Inputs))
 	for i, name := range p.Inputs {
@@ -325,7 +339,8 @@ func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) f
 	return b.emit("concat", p.Attrs, nil, in...)
 }
 
-// lowerQLinearConcat joins tensors of integers. Inputs: scale and zero point of y, and of each tensor itself, its scale and its zero point.
+// lowerQLinearConcat joins tensors of integers. Inputs: scale and zero point of y, and of each
+// tensor itself, its scale and its zero point.
 func lowerQLinearConcat(n *node) *tensor {
 	n.failIf(len(n.in)%3 != 2,
 		"", "has %s, want scale and zero point, and three for each tensor", human.Count(len(n.in), "input"))
@@ -344,7 +359,7 @@ func lowerQLinearConcat(n *node) *tensor {
 	return n.b.result(y.derived(y.value), yq)
 }
 
-// lowerQLinearLeakyRelu is LeakyRelu of integers, whose inputs are x, its scale and zero point, those of y.
+// lowerQLinearLeakyRelu is LeakyRelu of integers. Inputs: x, its scale and zero point, those of y.
 func lowerQLinearLeakyRelu(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 0.01)
 	return n.mappedAlone(func(v float32) float32 {
@@ -360,14 +375,15 @@ func lowerQLinearSigmoid(n *node) *tensor {
 	return n.mappedAlone(func(v float32) float32 { return scalar.Step{Kind: scalar.Sigmoid}.Eval(0, v) })
 }
 
-// mappedAlone is what a function makes of the integers that are input 0, whose scale and zero point are inputs 1 and 2; 3 and 4 are those of y.
+// mappedAlone applies function real to the integers in input 0. Inputs 1 and 2 are the scale and
+// zero point of x, 3 and 4 those of y.
 func (n *node) mappedAlone(real func(v float32) float32) *tensor {
 	yq := n.params(3, 4, n.held(0))
 	return n.b.result(n.mappedInput(0, yq, n.in[0], real), yq)
 }
 
-// mappedInput are the levels of yq that a function makes of the integers that are input i, behind which stand their scale and zero point;
-// constants are stored as like is.
+// mappedInput are the levels of yq that a function makes of the integers that are input i, behind
+// which stand their scale and zero point; constants are stored as like is.
 func (n *node) mappedInput(i int, yq *quantParams, like *tensor, real func(v float32) float32) *tensor {
 	t := n.integers(i, n.params(i+1, i+2, n.held(i)), like)
 	t.value = n.b.intMap(t.value, yq, real)
@@ -384,7 +400,8 @@ func (n *node) firstComputed(at ...int) *tensor {
 	panic(n.fail("", "all its operands are constants, which is not supported"))
 }
 
-// integers are the levels of parameters q that are input i, as a tensor; a constant is stored as like is.
+// integers are the levels of parameters q that are input i, as a tensor; a constant is stored as
+// like is.
 func (n *node) integers(i int, q *quantParams, like *tensor) *tensor {
 	t := n.in[i]
 	switch {
@@ -397,7 +414,7 @@ func (n *node) integers(i int, q *quantParams, like *tensor) *tensor {
 	return &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}
 }
 
-// real is what integers c of parameters q stand for.
+// real returns the real numbers of integers c with parameters q.
 func (b *budget) real(c *array, q *quantParams) *array {
 	out := b.newArray(dtFloat, c.shape)
 	for k := range out.f {
@@ -406,7 +423,8 @@ func (b *budget) real(c *array, q *quantParams) *array {
 	return out
 }
 
-// constantIntegers are the levels that a constant input i is. They are a quantizer's of the numbers that they stand for, each of which is one of the levels.
+// constantIntegers returns the levels of a constant input i: a quantize of its real numbers, which
+// is exact. like decides how the constant is stored.
 func (n *node) constantIntegers(i int, q *quantParams, like *tensor) *tensor {
 	c := n.in[i].konst
 	n.failIf(c.dt != q.dt, "", "its input %q is a constant %s, want %s as its zero point is", n.Input[i], c.dt, q.dt)

@@ -12,8 +12,8 @@ import (
 	"ripc/ir"
 )
 
-// quantizer is a per-tensor Quant or Trunc: round(clip(x/scale + zero [, rounded, / shift], lo, hi)), which stands for
-// (that - outZero) * outScale.
+// quantizer is a per-tensor Quant or Trunc: round(clip(x/scale + zero [, rounded, / shift], lo,
+// hi)), which stands for (that - outZero) * outScale.
 type quantizer struct {
 	scale, zero float32
 	lo, hi      float32
@@ -36,8 +36,8 @@ func (q *quantizer) thresholds() []float32 {
 	return stepsOf(q.integer, q.mode.eval(q.lo), q.mode.eval(q.hi))
 }
 
-// stepsOf gives, for every integer above lo and up to hi, the smallest x for which integer, a monotone function, is it or more. The level of
-// x is the number of these t with x >= t.
+// stepsOf gives, for every integer above lo and up to hi, the smallest x for which integer, a
+// monotone function, is it or more. The level of x is the number of these t with x >= t.
 func stepsOf(integer func(x float32) float32, lo, hi float32) []float32 {
 	var out []float32
 	for v := lo + 1; v <= hi; v++ {
@@ -59,7 +59,8 @@ func stepsOf(integer func(x float32) float32, lo, hi float32) []float32 {
 	return out
 }
 
-// normal gives the first normal number from t on, since a threshold that is subnormal would count as zero.
+// normal gives the first normal number from t on, since a threshold that is subnormal would count
+// as zero.
 func normal(t float32) float32 {
 	const smallest = 0x1p-126
 	switch {
@@ -94,12 +95,14 @@ func roundingOf(name string) (r rounding, ok bool) {
 	return r, ok
 }
 
-// graph is the graph's mode that rounds numbers from lo on in the same way. The graph has none that sends halves of both signs to zero.
+// graph is the graph's mode that rounds numbers from lo on in the same way. The graph has none that
+// sends halves of both signs to zero.
 func (r rounding) graph(lo float32) (mode scalar.Rounding, ok bool) {
 	if r == halfDown {
 		return scalar.HalfDown, lo >= 0
 	}
-	return [...]scalar.Rounding{halfEven: scalar.HalfEven, ceil: scalar.Ceil, floor: scalar.Floor, up: scalar.Away, down: scalar.Trunc, halfUp: scalar.HalfAway}[r], true
+	return [...]scalar.Rounding{halfEven: scalar.HalfEven, ceil: scalar.Ceil, floor: scalar.Floor, up: scalar.Away,
+		down: scalar.Trunc, halfUp: scalar.HalfAway}[r], true
 }
 
 // eval rounds v as QONNX does, in f32.
@@ -124,7 +127,8 @@ func (r rounding) eval(v float32) float32 {
 	return float32(x)
 }
 
-// quantRange is the range of integers of a quantizer of the given width, which is a float in the file.
+// quantRange is the range of integers of a quantizer of the given width, which is a float in the
+// file.
 func quantRange(signed, narrow bool, bits float64) (lo, hi float32) {
 	pow := func(e float64) float64 { return math.Exp2(e) }
 	less := 0.0
@@ -243,8 +247,8 @@ func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) []*arra
 	return []*array{out}
 }
 
-// lowerQuant makes quantize or threshold and dequantize of a quantizer whose integers fit 8 bits and that treats all
-// elements alike; others become fake_quant.
+// lowerQuant makes quantize or threshold, and dequantize, if the integers fit 8 bits and scale and
+// zero point are single numbers. All others become fake_quant.
 func lowerQuant(n *node) *tensor {
 	q := n.readQuant()
 	b, t := n.b, n.in[0]
@@ -258,7 +262,8 @@ func lowerQuant(n *node) *tensor {
 	lo, hi := quantRange(q.signed, q.narrow, q.bits)
 	n.failIf(lo != q.mode.eval(lo) || hi != q.mode.eval(hi), "", "bit width %g: want a whole number", q.bits)
 	if q.scale.len() == 1 && q.zero.len() == 1 {
-		y := b.levels(t, &quantizer{scale: float32(q.scale.at(0)), zero: float32(q.zero.at(0)), lo: lo, hi: hi, mode: q.mode})
+		y := b.levels(t,
+			&quantizer{scale: float32(q.scale.at(0)), zero: float32(q.zero.at(0)), lo: lo, hi: hi, mode: q.mode})
 		if y != nil {
 			return y
 		}
@@ -266,9 +271,11 @@ func lowerQuant(n *node) *tensor {
 	return b.fakeQuant(t, q, lo, hi)
 }
 
-// levels makes quantize (or threshold) and dequantize; nil if the levels do not fit 8 bits or the zero point is none of them.
+// levels makes quantize (or threshold) and dequantize; nil if the levels do not fit 8 bits or the
+// zero point is none of them.
 func (b *builder) levels(t *tensor, q *quantizer) *tensor {
-	if !(q.hi-q.lo <= 255) || q.hi <= q.lo || q.zero < q.lo || q.zero > q.hi || q.zero != float32(math.Trunc(float64(q.zero))) {
+	if !(q.hi-q.lo <= 255) || q.hi <= q.lo || q.zero < q.lo || q.zero > q.hi ||
+		q.zero != float32(math.Trunc(float64(q.zero))) {
 		return nil
 	}
 	lo, hi, zero := int(q.lo), int(q.hi), int(q.zero)
@@ -297,19 +304,22 @@ func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs
 	return b.pipe(b.elementwise(t, "threshold", a, map[string]*graph.Tensor{"thresholds": w}), "dequantize")
 }
 
-// bipolarQuant is a signed quantizer of one bit: +1 where x/scale + zero >= 0, else -1; minus zero, times scale.
+// bipolarQuant is a signed quantizer of one bit: +1 where x/scale + zero >= 0, else -1; minus zero,
+// times scale.
 func (b *builder) bipolarQuant(t *tensor, q *quantArgs) *tensor {
 	if q.scale.len() == 1 && q.zero.len() == 1 && q.zero.at(0) == 0 {
-		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: float64(float32(q.scale.at(0)))}})
+		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar,
+			Scale: float64(float32(q.scale.at(0)))}})
 	}
 	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
-	y = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})
+	y = b.threshold(y, []float32{0},
+		&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})
 	y = b.withConstant("mul", b.withConstant("sub", y, q.zero, false), q.scale, false)
 	return y
 }
 
-// fakeQuant keeps a quantizer in f32: as one op where scale and zero point are numbers or differ by channel, else as the
-// operations it consists of.
+// fakeQuant keeps a quantizer in f32: as one op where scale and zero point are numbers or differ by
+// channel, else as the operations it consists of.
 func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) *tensor {
 	if mode, ok := q.mode.graph(lo); ok {
 		c := b.channelsLast(t, q.scale)
@@ -320,7 +330,8 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) *tensor {
 			if q.zero.len() == 1 && zero.Data.At(0) == 0 {
 				delete(w, "zero_point")
 			}
-			return b.elementwise(c, "fake_quant", &graph.FakeQuantAttrs{Min: float64(lo), Max: float64(hi), Rounding: mode}, w)
+			return b.elementwise(c, "fake_quant",
+				&graph.FakeQuantAttrs{Min: float64(lo), Max: float64(hi), Rounding: mode}, w)
 		}
 	}
 	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
@@ -329,8 +340,8 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) *tensor {
 	return y
 }
 
-// rounded rounds by a mode of QONNX. halfDown, which no mode of the graph's is, is taken apart: both halves of the axis
-// round halves down, to zero.
+// rounded rounds by a mode of QONNX. halfDown, which no mode of the graph's is, is taken apart:
+// both halves of the axis round halves down, to zero.
 func (b *builder) rounded(t *tensor, mode rounding) *tensor {
 	if m, ok := mode.graph(float32(math.Inf(-1))); ok {
 		return b.elementwise(t, "round", &graph.RoundAttrs{Mode: m}, nil)
@@ -355,9 +366,9 @@ func lowerBipolar(n *node) *tensor {
 	return b.withConstant("mul", b.threshold(t, []float32{0}, a), scale, false)
 }
 
-// truncArgs are Trunc's parameters. The integers x/scale + zero, rounded to even, are divided by shift, a power of two; with
-// five inputs (version 1) the result is not clipped and keeps scale and zero point, with six (version 2) it is clipped to a
-// width and has a scale of its own.
+// truncArgs are Trunc's parameters. The integers x/scale + zero, rounded to even, are divided by
+// shift, a power of two. With five inputs (version 1), the result keeps scale and zero point and is
+// not clipped. With six (version 2), it is clipped to a width and has its own scale.
 type truncArgs struct {
 	scale, zero, shift, outScale, outZero float32
 	clipped                               bool
@@ -411,14 +422,17 @@ func foldTrunc(n *node, in []*array) []*array {
 	})
 }
 
-// lowerTrunc makes thresholds of a clipped Trunc of at most 8 bits, and the operations it consists of otherwise.
+// lowerTrunc makes thresholds of a clipped Trunc of at most 8 bits, and the operations it consists
+// of otherwise.
 func lowerTrunc(n *node) *tensor {
 	q := n.readTrunc()
 	b, t := n.b, n.in[0]
 	lo, hi := q.mode.eval(q.lo), q.mode.eval(q.hi)
-	if q.clipped && hi-lo <= 255 && hi > lo && q.outZero == float32(math.Trunc(float64(q.outZero))) && q.outZero >= lo && q.outZero <= hi {
+	if q.clipped && hi-lo <= 255 && hi > lo && q.outZero == float32(math.Trunc(float64(q.outZero))) &&
+		q.outZero >= lo && q.outZero <= hi {
 		ts := (&quantizer{scale: q.scale, zero: q.zero, lo: q.lo, hi: q.hi, mode: q.mode, shift: q.shift}).thresholds()
-		return b.threshold(t, ts, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bitsFor(len(ts)), Enc: ir.Unipolar, Scale: float64(q.outScale), Zero: int(q.outZero - lo)}})
+		return b.threshold(t, ts, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bitsFor(len(ts)),
+			Enc: ir.Unipolar, Scale: float64(q.outScale), Zero: int(q.outZero - lo)}})
 	}
 	t = b.affine(b.divided(t, q.scale), 1, q.zero)
 	t = b.divided(b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil), q.shift)

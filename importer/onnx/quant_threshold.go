@@ -92,8 +92,8 @@ func lowerMulti(n *node) *tensor {
 	return b.scalar("add", y, m.bias)
 }
 
-// encoding finds levels that stand for scale*count + bias, to the bit; add says that the bias remains (and the scale, if it
-// is not positive).
+// encoding finds levels that stand for scale*count + bias, to the bit; add says that the bias
+// remains (and the scale, if it is not positive).
 func (m *multi) encoding(count int) (a *graph.ThresholdAttrs, add bool) {
 	bits := bitsFor(count)
 	want := func(k int) float32 { return f32.Add(f32.Mul(m.scale, float32(k)), m.bias) }
@@ -111,11 +111,15 @@ func (m *multi) encoding(count int) (a *graph.ThresholdAttrs, add bool) {
 	case !(m.scale > 0):
 		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar, Scale: 1}}, true
 	case count == 1<<bits-1 && m.bias != 0 && same(half, func(k int) int { return 2*k - count }):
-		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Bipolar, Scale: float64(half)}}, false
-	case zero == math.Trunc(zero) && zero >= 0 && zero < float64(int(1)<<bits) && same(m.scale, func(k int) int { return k - int(zero) }):
-		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale), Zero: int(zero)}}, false
+		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Bipolar,
+			Scale: float64(half)}}, false
+	case zero == math.Trunc(zero) && zero >= 0 && zero < float64(int(1)<<bits) &&
+		same(m.scale, func(k int) int { return k - int(zero) }):
+		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale),
+			Zero: int(zero)}}, false
 	}
-	return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale)}}, true
+	return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar,
+		Scale: float64(m.scale)}}, true
 }
 
 // foldMulti computes MultiThreshold on constants.

@@ -67,7 +67,8 @@ func (b *builder) constant(t *pb.TensorProto) *array {
 	return a
 }
 
-// halfBytes reads n integers of 4 bits, two of which lie in a byte, the first one low; int32_data has a byte in each number.
+// halfBytes reads n integers of 4 bits. A byte holds two, the first one in its low half. A number
+// of int32_data holds one byte.
 func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) *array {
 	raw, size := t.GetRawData(), (n+1)/2
 	if t.GetDataLocation() == pb.TensorProto_EXTERNAL {
@@ -116,8 +117,9 @@ func (a *array) setBits(k int, bits uint64) {
 	}
 }
 
-// typedField finds the field of t that holds the elements of type dt when they are not raw: their number, and a function
-// that sets element k of an array to its element k. 16-bit floats are the bits of int32_data.
+// typedField finds the field of t that holds the elements of type dt when they are not raw: their
+// number, and a function that sets element k of an array to its element k. 16-bit floats are the
+// bits of int32_data.
 func typedField(t *pb.TensorProto, dt dtype) (count int, set func(a *array, k int)) {
 	switch dt {
 	case dtFloat:

@@ -45,7 +45,7 @@ func wiring(file string, g *pb.GraphProto) *source.Wiring {
 	return w
 }
 
-// cut is what the options ask for of m: nodes, what they read, and the interface. What is outside is never looked at.
+// cut is the part of m that the options ask for, and its interface. Nodes outside are never read.
 func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options) *pb.ModelProto {
 	if len(o.Begin)+len(o.End) == 0 {
 		return m
@@ -96,7 +96,8 @@ func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options)
 		outputs = append(outputs, v)
 		read[name] = true
 	}
-	c := &pb.GraphProto{Name: g.Name, Node: nodes, Input: inputs, Output: outputs, ValueInfo: g.ValueInfo, QuantizationAnnotation: g.QuantizationAnnotation}
+	c := &pb.GraphProto{Name: g.Name, Node: nodes, Input: inputs, Output: outputs, ValueInfo: g.ValueInfo,
+		QuantizationAnnotation: g.QuantizationAnnotation}
 	for _, t := range g.Initializer {
 		if read[t.GetName()] {
 			c.Initializer = append(c.Initializer, t)
@@ -107,12 +108,14 @@ func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options)
 			c.SparseInitializer = append(c.SparseInitializer, t)
 		}
 	}
-	return &pb.ModelProto{IrVersion: m.IrVersion, OpsetImport: m.OpsetImport, ProducerName: m.ProducerName, Functions: m.Functions, Graph: c}
+	return &pb.ModelProto{IrVersion: m.IrVersion, OpsetImport: m.OpsetImport, ProducerName: m.ProducerName,
+		Functions: m.Functions, Graph: c}
 }
 
-// describe gives type and shape of a tensor that is to become an input: as the caller says, as the file does, v, or as
-// reading the network up to there shows.
-func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v *pb.ValueInfoProto, o importer.Options) *pb.ValueInfoProto {
+// describe gives type and shape of a tensor that is to become an input: as the caller says, as the
+// file does, v, or as reading the network up to there shows.
+func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v *pb.ValueInfoProto,
+	o importer.Options) *pb.ValueInfoProto {
 	if tt := v.GetType().GetTensorType(); tt.GetShape() != nil && tt.GetElemType() != 0 {
 		return v
 	}
@@ -142,7 +145,8 @@ func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v
 func valueInfo(name string, dt dtype, shape []int) *pb.ValueInfoProto {
 	s := &pb.TensorShapeProto{}
 	for _, n := range shape {
-		s.Dim = append(s.Dim, &pb.TensorShapeProto_Dimension{Value: &pb.TensorShapeProto_Dimension_DimValue{DimValue: int64(n)}})
+		s.Dim = append(s.Dim,
+			&pb.TensorShapeProto_Dimension{Value: &pb.TensorShapeProto_Dimension_DimValue{DimValue: int64(n)}})
 	}
 	return &pb.ValueInfoProto{Name: &name, Type: &pb.TypeProto{Value: &pb.TypeProto_TensorType{TensorType: &pb.TypeProto_Tensor{ElemType: proto.Int32(int32(dt)), Shape: s}}}}
 }
@@ -158,7 +162,7 @@ func ofInputs(g *pb.GraphProto, shapes map[string][]int) map[string][]int {
 	return own
 }
 
-// adviseCut adds, to what is said of ops that are not supported, the options that would leave them out.
+// adviseCut adds, to the errors about unsupported ops, the options that leave these ops out.
 func (b *builder) adviseCut() {
 	if len(b.uncut) == 0 {
 		return

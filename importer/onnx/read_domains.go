@@ -32,10 +32,11 @@ type ops map[key]*op
 // isStandard reports whether a domain is that of the ONNX standard.
 func isStandard(domain string) bool { return domain == "" || domain == "ai.onnx" }
 
-// familyOf says whose operators a domain holds; ok is false for domains that nobody here knows.
+// familyOf returns the family of the operators in a domain; ok is false for unknown domains.
 func familyOf(domain string) (f family, ok bool) {
 	under := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(d string) bool { return domain == d || strings.HasPrefix(domain, d+".") })
+		return slices.ContainsFunc(names,
+			func(d string) bool { return domain == d || strings.HasPrefix(domain, d+".") })
 	}
 	switch {
 	case isStandard(domain):
@@ -50,8 +51,8 @@ func familyOf(domain string) (f family, ok bool) {
 	return 0, false
 }
 
-// find is the row of an op; nil if there is none. QONNX's operators are found without a domain as well: the standard has none
-// of their names, and exporters of 2021 wrote them so.
+// find is the row of an op; nil if there is none. QONNX's operators are found without a domain as
+// well: the standard has none of their names, and exporters of 2021 wrote them so.
 func (t ops) find(domain, name string) *op {
 	f, ok := familyOf(domain)
 	if !ok {
@@ -69,10 +70,11 @@ type unknownOp struct {
 	nodes int
 }
 
-// errCounted is the error of a node whose op has been reported already.
+// errCounted is the error of a node if another node has reported the same op.
 var errCounted = errors.New("an op that is not supported, once more")
 
-// unsupported is the error of n, whose op has no row: a message at the first node of each op, which counts the others.
+// unsupported is the error of n, an op without a row. The first node of each op reports it and
+// counts the others.
 func (b *builder) unsupported(n *node) error {
 	id := n.GetDomain() + ":" + n.GetOpType()
 	if u := b.unknown[id]; u != nil {
@@ -88,10 +90,11 @@ func (b *builder) unsupported(n *node) error {
 	return e
 }
 
-// dynamic reports whether n quantizes by what it computes of its input, as onnxruntime's quantize_dynamic has it.
+// dynamic reports whether n computes its scale from its input, as onnxruntime's quantize_dynamic
+// writes it.
 func dynamic(n *node) bool { return strings.HasPrefix(n.GetOpType(), "DynamicQuantize") }
 
-// instead says what to do about n, whose op has no row.
+// instead returns help for n, an op without a row.
 func (b *builder) instead(n *node) string {
 	d, name := n.GetDomain(), n.GetOpType()
 	switch {
@@ -102,7 +105,8 @@ func (b *builder) instead(n *node) string {
 	case b.ops[key{qonnx, name}] != nil:
 		return fmt.Sprintf("%s is read without a domain and under qonnx.custom_op.general, onnx.brevitas and finn.custom_op.general, but not under %q", name, d)
 	case b.ops[key{standard, name}] != nil:
-		return fmt.Sprintf("the %s that is supported is the standard's, which has no domain; this one is of %q", name, d)
+		return fmt.Sprintf("the %s that is supported is the standard's, which has no domain; this one is of %q", name,
+			d)
 	}
 	return "docs/import-onnx.md lists the ops that are"
 }

@@ -21,7 +21,8 @@ import (
 func (b *builder) initializers() {
 	g := b.model.Graph
 	for _, s := range g.SparseInitializer {
-		b.faults.Add(b.errorf("store it as a dense tensor", "initializer %q is sparse, which is not supported", s.GetValues().GetName()))
+		b.faults.Add(b.errorf("store it as a dense tensor", "initializer %q is sparse, which is not supported",
+			s.GetValues().GetName()))
 	}
 	absent := map[string]*absence{}
 	for _, t := range g.Initializer {
@@ -37,7 +38,8 @@ func (b *builder) initializers() {
 		case errors.As(err, &lost):
 			b.absent(absent, lost)
 		case err != nil:
-			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.file}, Node: fmt.Sprintf("initializer %q", t.GetName()), Msg: err.Error()})
+			b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.file}, Node: fmt.Sprintf("initializer %q", t.GetName()),
+				Msg: err.Error()})
 		default:
 			v = &tensor{shape: a.shape, konst: a}
 		}
@@ -45,7 +47,8 @@ func (b *builder) initializers() {
 	}
 }
 
-// absence is a file that cannot be read, and the constants whose data are in it: one message for all of them.
+// absence is a data file that cannot be read, and the number of constants in it. There is one
+// message for all of them.
 type absence struct {
 	fault     *ir.Error
 	constants int
@@ -69,7 +72,8 @@ func (b *builder) absent(list map[string]*absence, lost *absentError) {
 	}
 }
 
-// inputs makes the graph's inputs, as the file has them, and brings images into the order in which they are stored inside.
+// inputs makes the graph's inputs, as the file has them, and brings images into the order in which
+// they are stored inside.
 func (b *builder) inputs() {
 	var files []*pb.ValueInfoProto
 	for _, v := range b.model.Graph.Input {
@@ -145,7 +149,7 @@ func (b *builder) input(v *pb.ValueInfoProto) *tensor {
 	return t
 }
 
-// inputShape is an input's shape, and what there is to say of it.
+// inputShape is an input's shape, and a note on it.
 func (b *builder) inputShape(name string, s *pb.TensorShapeProto) ([]int, string) {
 	var shape []int
 	open := map[int]string{}
@@ -175,8 +179,8 @@ func layoutOf(shape []int) string {
 	return graph.LayoutOf(shape)
 }
 
-// permutesToNCHW reports whether the file's own nodes bring an input of four axes from NHWC to NCHW wherever they look at more than
-// single elements of it: the caller has images with channels last.
+// permutesToNCHW reports whether the caller's images have channels last: all nodes that look at
+// more than single elements of the input come behind a transpose from NHWC to NCHW.
 func (b *builder) permutesToNCHW(name string) bool {
 	reached := map[string]bool{name: true}
 	found := false
@@ -202,7 +206,8 @@ func (b *builder) permutesToNCHW(name string) bool {
 			continue
 		case op == "Shape":
 			continue
-		case !slices.Contains([]string{"Cast", "Identity", "Div", "Mul", "Sub", "Add", "Clip", "Relu", "Neg", "Quant", "BipolarQuant", "QuantizeLinear", "DequantizeLinear"}, op):
+		case !slices.Contains([]string{"Cast", "Identity", "Div", "Mul", "Sub", "Add", "Clip", "Relu", "Neg", "Quant",
+			"BipolarQuant", "QuantizeLinear", "DequantizeLinear"}, op):
 			return false
 		}
 		for _, o := range p.Output {
@@ -217,8 +222,8 @@ func (b *builder) permutesToNCHW(name string) bool {
 	return found
 }
 
-// declared is the type that the file says the values of a tensor have, in the words of QONNX and FINN: BIPOLAR, UINT8; "" if it says
-// nothing.
+// declared is the type that the file says the values of a tensor have, in the words of QONNX and
+// FINN: BIPOLAR, UINT8; "" if it says nothing.
 func (b *builder) declared(name string) string {
 	for _, a := range b.model.Graph.GetQuantizationAnnotation() {
 		if a.GetTensorName() != name {
@@ -233,8 +238,8 @@ func (b *builder) declared(name string) string {
 	return ""
 }
 
-// declaredLevels is the quantizer that gives each of a declared type's values back; ok is false for types of real numbers, and of
-// more than 8 bits.
+// declaredLevels is the quantizer that gives each of a declared type's values back; ok is false for
+// types of real numbers, and of more than 8 bits.
 func declaredLevels(name string) (a *graph.QuantizeAttrs, ok bool) {
 	levels := func(bits, lo, hi int) (*graph.QuantizeAttrs, bool) {
 		a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: bits, Scale: 1, Zero: -lo}}
@@ -245,7 +250,8 @@ func declaredLevels(name string) (a *graph.QuantizeAttrs, ok bool) {
 	}
 	switch name {
 	case "BIPOLAR":
-		return &graph.QuantizeAttrs{LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 1, Scale: 1}, Rounding: scalar.HalfUp}, true
+		return &graph.QuantizeAttrs{LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 1, Scale: 1},
+			Rounding: scalar.HalfUp}, true
 	case "BINARY":
 		return levels(1, 0, 1)
 	case "TERNARY":
@@ -268,7 +274,8 @@ func declaredLevels(name string) (a *graph.QuantizeAttrs, ok bool) {
 	return levels(bits, -1<<(bits-1), 1<<(bits-1)-1)
 }
 
-// trusted is input t as levels of the type that the file declares, if it is asked to be; the caller brings f32 numbers all the same.
+// trusted is input t as levels of the type that the file declares, if it is asked to be; the caller
+// brings f32 numbers all the same.
 func (b *builder) trusted(t *tensor, gv *graph.Value) *tensor {
 	gv.Declared = b.declared(gv.Name)
 	a, ok := declaredLevels(gv.Declared)

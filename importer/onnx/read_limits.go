@@ -21,8 +21,9 @@ const (
 	maxElements = 1<<31 - 1     // of one tensor
 )
 
-// checkWire walks the file's protocol buffer without building anything. It finds where a damaged file breaks off, and what
-// reading it would take: a message of two bytes becomes hundreds in memory, so that a short file could ask for a lot.
+// checkWire walks the file's protocol buffer without building anything. It finds where a damaged
+// file breaks off. It also bounds the memory for reading: a message of two bytes takes hundreds in
+// memory, so a short file could ask for a lot.
 func checkWire(md protoreflect.MessageDescriptor, data []byte, base int64) error {
 	w := &wire{limit: base + 4*int64(len(data))}
 	return w.message(md, data, 0, string(md.Name()), 0)
@@ -67,7 +68,7 @@ func (w *wire) message(md protoreflect.MessageDescriptor, data []byte, base int,
 	return nil
 }
 
-// fault says what is wrong, from protowire's code.
+// fault is the message for protowire's code n.
 func fault(n int) string {
 	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
 		return "the file breaks off here"
@@ -75,8 +76,10 @@ func fault(n int) string {
 	return "these bytes are no protocol buffer"
 }
 
-// field checks a field's value; fd is nil for one that the schema does not have, which is kept as it is.
-func (w *wire) field(fd protoreflect.FieldDescriptor, typ protowire.Type, value []byte, at int, path string, depth int) error {
+// field checks a field's value; fd is nil for one that the schema does not have, which is kept as
+// it is.
+func (w *wire) field(fd protoreflect.FieldDescriptor, typ protowire.Type, value []byte, at int, path string,
+	depth int) error {
 	if typ == protowire.StartGroupType {
 		return fmt.Errorf("byte %d: %s: a group, which ONNX does not use", at, path)
 	}
@@ -95,7 +98,8 @@ func (w *wire) field(fd protoreflect.FieldDescriptor, typ protowire.Type, value 
 	return w.charge(cost, at)
 }
 
-// budget counts the bytes of the arrays that one file leads to, and the steps of work that arrays do not bound.
+// budget counts the bytes of the arrays that one file leads to, and the steps of work that arrays
+// do not bound.
 type budget struct {
 	left, work int64
 	ctx        context.Context // of the reading that the work is done for

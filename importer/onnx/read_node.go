@@ -38,7 +38,7 @@ func (n *node) failIf(condition bool, help, format string, args ...any) {
 	}
 }
 
-// readAttrs checks that every attribute is one that the op's row knows, and of a type that says what it holds.
+// readAttrs checks that the op's row knows every attribute, and that no attribute is given twice.
 func (n *node) readAttrs() {
 	n.attrs = map[string]*pb.AttributeProto{}
 	for _, a := range n.Attribute {
@@ -60,7 +60,8 @@ func (n *node) attr(name string, t pb.AttributeProto_AttributeType) *pb.Attribut
 	return a
 }
 
-// intAttr, floatAttr, textAttr and intsAttr read an attribute; def stands for one that the file does not have.
+// intAttr, floatAttr, textAttr and intsAttr read an attribute; def stands for one that the file
+// does not have.
 func (n *node) intAttr(name string, def int) int {
 	a := n.attr(name, pb.AttributeProto_INT)
 	if a == nil {
@@ -100,7 +101,8 @@ func (n *node) intsAttr(name string) []int {
 	return out
 }
 
-// pairAttr reads an attribute of a positive number for each of one or two spatial axes, as windows have them.
+// pairAttr reads an attribute of a positive number for each of one or two spatial axes, as windows
+// have them.
 func (n *node) pairAttr(name string, axes int) [2]int {
 	v := n.intsAttr(name)
 	switch {
@@ -158,7 +160,7 @@ func (n *node) listOf(i int, what string) []int {
 	return n.intsOf(a, fmt.Sprintf("%s %q", what, n.Input[i]))
 }
 
-// intsOf are the elements of a, integers, which messages call what.
+// intsOf are the elements of a, which must be integers. Messages call the array by its name.
 func (n *node) intsOf(a *array, what string) []int {
 	n.failIf(a.dt.float(), "", "%s is %s, want int64", what, a.dt)
 	out := make([]int, a.len())
@@ -190,8 +192,9 @@ func (n *node) scalarOf(i int, what string, def float64) float64 {
 	return a.at(0)
 }
 
-// Opset 7 replaced what opset 6 said by attributes: that operands are repeated, and from which axis on, and that a network is
-// not in training. upToDate rewrites a node of opset 6 as opset 7 has it; ripc's table has that one.
+// Opset 7 removed attributes of opset 6: those that repeat an operand, or name the axis to begin
+// at, and those for training. upToDate rewrites a node of opset 6 as a node of opset 7. The table
+// has only the latter.
 func (n *node) upToDate() {
 	if n.opset >= 7 || n.op.family != standard {
 		return
@@ -200,7 +203,8 @@ func (n *node) upToDate() {
 	p := proto.CloneOf(n.NodeProto)
 	p.Attribute = slices.DeleteFunc(p.Attribute, func(a *pb.AttributeProto) bool {
 		name := a.GetName()
-		if slices.Contains(n.op.attrs, name) || !slices.Contains([]string{"axis", "broadcast", "consumed_inputs", "is_test"}, name) {
+		if slices.Contains(n.op.attrs, name) ||
+			!slices.Contains([]string{"axis", "broadcast", "consumed_inputs", "is_test"}, name) {
 			return false
 		}
 		old[name] = a
@@ -225,7 +229,7 @@ func (n *node) upToDate() {
 	}
 }
 
-// trailing gives input i so many axes of extent 1 at its end.
+// trailing appends count axes of extent 1 to input i.
 func (n *node) trailing(i, count int) {
 	t := n.in[i]
 	if count <= 0 || t.bad {

@@ -25,7 +25,8 @@ func (b *builder) outputs() {
 			continue
 		}
 		if slices.Contains(b.g.Graph().Inputs, name) {
-			b.faults.Add(b.errorf("put Identity behind it, and make that the output", "output %q is an input; an output must be made by a node", name))
+			b.faults.Add(b.errorf("put Identity behind it, and make that the output",
+				"output %q is an input; an output must be made by a node", name))
 			continue
 		}
 		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("output %q", name)}
@@ -50,13 +51,16 @@ func (b *builder) declaredAs(name string, t *tensor, declared dtype) {
 	if t.integers == nil || !declared.eightBits() || !t.integers.dt.eightBits() || t.integers.dt == declared {
 		return
 	}
-	panic(b.errorf(fmt.Sprintf("declare it as %s, or give its zero point the type %s", t.integers.dt, declared), "output %q is declared as %s, and its nodes make %s of it", name, declared, t.integers.dt))
+	panic(b.errorf(fmt.Sprintf("declare it as %s, or give its zero point the type %s", t.integers.dt, declared),
+		"output %q is declared as %s, and its nodes make %s of it", name, declared, t.integers.dt))
 }
 
-// noteType says so at output name where its nodes make floats of what the file declares to be integers, which other runtimes refuse.
+// noteType adds a note if the file declares output name as integers, and its nodes make floats.
+// Other runtimes refuse such files.
 func (b *builder) noteType(name string, declared dtype) {
 	v, p := b.g.Graph().Values[name], b.g.Producer(name)
-	if v == nil || p == nil || p.Note != "" || declared == 0 || declared.float() || declared == dtDouble || v.Encoded() || v.Whole {
+	if v == nil || p == nil || p.Note != "" || declared == 0 || declared.float() || declared == dtDouble ||
+		v.Encoded() || v.Whole {
 		return
 	}
 	p.Note = fmt.Sprintf("the file declares output %q as %s, but its nodes make float of it", name, declared)

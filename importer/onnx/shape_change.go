@@ -143,7 +143,8 @@ func (b *builder) integers(v []int) *tensor {
 	return &tensor{shape: a.shape, konst: a}
 }
 
-// lowerCast keeps a tensor that has the type already, and turns truth values into 0 and 1 and an input's integers into numbers.
+// lowerCast keeps a tensor that has the type already, and turns truth values into 0 and 1 and an
+// input's integers into numbers.
 func lowerCast(n *node) *tensor {
 	to := n.castType()
 	t := n.in[0]
@@ -157,7 +158,8 @@ func lowerCast(n *node) *tensor {
 	case to == dtBool && t.integers == nil:
 		return n.b.nonzero(t)
 	case to != dtFloat:
-		panic(n.fail("quantize with QuantizeLinear, or keep floats", "a conversion to %s of what is computed from an input is not supported", to))
+		panic(n.fail("quantize with QuantizeLinear, or keep floats",
+			"a conversion to %s of what is computed from an input is not supported", to))
 	case t.cond != nil && n.b.oneLimit(t.cond):
 		yes, no := &array{dt: dtFloat, f: []float32{1}}, &array{dt: dtFloat, f: []float32{0}}
 		return n.b.choose(t.cond, yes, no)

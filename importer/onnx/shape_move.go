@@ -16,7 +16,7 @@ type span struct {
 	kit.Span
 }
 
-// spans reads what Slice takes from a tensor of the given shape.
+// spans reads the operands of Slice of a tensor of the given shape.
 func (n *node) spans(shape []int) []span {
 	starts, _ := n.listArg("starts", 10, 1)
 	ends, _ := n.listArg("ends", 10, 2)
@@ -48,7 +48,8 @@ func lowerSlice(n *node) *tensor {
 	return n.b.take(t, n.spans(t.shape))
 }
 
-// take is the part of t that the spans leave; an axis that is read backwards is put together of slices.
+// take is the part of t that the spans leave; an axis that is read backwards is put together of
+// slices.
 func (b *builder) take(t *tensor, list []span) *tensor {
 	t = b.plain(t)
 	forward := make([]span, len(list))
@@ -89,7 +90,8 @@ func (b *builder) slice(t *tensor, list []span) *tensor {
 	return &tensor{shape: shape, value: b.Cut(t.value, spans), perm: t.perm, integers: t.integers, truth: t.truth}
 }
 
-// pick is t with the given positions of an axis in that order, in runs where they go up by equal steps.
+// pick is t with the given positions of an axis in that order, in runs where they go up by equal
+// steps.
 func (b *builder) pick(t *tensor, axis int, positions []int) *tensor {
 	b.n.failIf(axis < 0 || len(positions) == 0, "", "nothing is left of shape %v", t.shape)
 	t = b.plain(t)
@@ -165,15 +167,17 @@ func lowerSplit(n *node) []*tensor {
 	return outs
 }
 
-// at is t with the given positions along some axes. The rows and columns of an image, or the positions of a sequence, are those of
-// the stored image; other axes are rows of an image whose pixels are what lies behind them.
+// at is t with the given positions along some axes. Spatial axes are rows and columns of the stored
+// image. For any other axis, an image is made: the axis is its rows, and the axes behind it are its
+// pixels.
 func (b *builder) at(t *tensor, axes []*kit.Along) *tensor {
 	axes = slices.DeleteFunc(slices.Clone(axes), func(a *kit.Along) bool { return a == nil })
 	if len(axes) == 0 {
 		return t
 	}
 	t = b.plain(t)
-	if rank := len(t.shape); (rank == 3 || rank == 4) && !slices.ContainsFunc(axes, func(a *kit.Along) bool { return a.Axis < 2 }) {
+	if rank := len(t.shape); (rank == 3 || rank == 4) &&
+		!slices.ContainsFunc(axes, func(a *kit.Along) bool { return a.Axis < 2 }) {
 		x, spatials := b.image(t)
 		var along [2]*kit.Along
 		for _, a := range axes {
@@ -197,7 +201,8 @@ func lowerConcat(n *node) *tensor {
 	return n.b.concat(n.realParts(), axis)
 }
 
-// realParts are n's inputs, constants among them being the numbers that their integers stand for where the others hold integers.
+// realParts are n's inputs, constants among them being the numbers that their integers stand for
+// where the others hold integers.
 func (n *node) realParts() []*tensor {
 	i := slices.IndexFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil })
 	parts := slices.Clone(n.in)
@@ -213,7 +218,8 @@ func (n *node) realParts() []*tensor {
 			continue
 		}
 		if dt := t.konst.dt; dt != of && (q != nil || dt.eightBits()) {
-			panic(n.fail("give all the same type", "its input %q is a constant %s, and %q is %s", n.Input[k], dt, n.Input[i], of))
+			panic(n.fail("give all the same type", "its input %q is a constant %s, and %q is %s", n.Input[k], dt,
+				n.Input[i], of))
 		}
 		if q != nil {
 			real := n.b.mem.real(t.konst, q)
@@ -229,7 +235,7 @@ func (n *node) concatAxis(t *tensor) int {
 	return n.axis(n.intAttr("axis", 0), len(t.shape))
 }
 
-// concat puts tensors, of which some may be constant, together along an axis.
+// concat joins tensors along an axis. Some of them may be constant.
 func (b *builder) concat(parts []*tensor, axis int) *tensor {
 	if len(parts) == 1 {
 		return parts[0]

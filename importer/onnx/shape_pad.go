@@ -8,7 +8,8 @@ import (
 	pb "ripc/importer/onnx/internal/onnxpb"
 )
 
-// pads reads how much Pad adds before and after each axis (negative numbers cut off), and the value.
+// pads reads how much Pad adds before and after each axis (negative numbers cut off), and the
+// value.
 func (n *node) pads(rank int) (before, after []int, value float32) {
 	list, _ := n.listArg("pads", 11, 1)
 	if n.opset < 11 {
@@ -34,7 +35,7 @@ func (n *node) pads(rank int) (before, after []int, value float32) {
 	return before, after, value
 }
 
-// border is what Pad puts around its input, where that is no constant.
+// border is the border that Pad adds, unless it is constant.
 func (n *node) border() (border kit.Border, constant bool) {
 	mode := n.textAttr("mode", "constant")
 	border, known := map[string]kit.Border{"edge": kit.Edge, "reflect": kit.Reflect, "wrap": kit.Wrap}[mode]
@@ -42,7 +43,7 @@ func (n *node) border() (border kit.Border, constant bool) {
 	return border, !known
 }
 
-// around is t with so many positions of itself before and after each axis.
+// around is t with before[d] and after[d] positions of itself around each axis d.
 func (n *node) around(t *tensor, before, after []int, border kit.Border) *tensor {
 	var axes []*kit.Along
 	for d, extent := range t.shape {
@@ -60,7 +61,8 @@ func lowerPad(n *node) *tensor {
 	border, constant := n.border()
 	switch q := t.integers; {
 	case t.truth || t.value.Whole:
-		panic(n.fail("put Cast to float before it", "input %q holds truth values or positions, which are not padded", n.Input[0]))
+		panic(n.fail("put Cast to float before it", "input %q holds truth values or positions, which are not padded",
+			n.Input[0]))
 	case q != nil: // value is one of the integers
 		value = (value - float32(q.zero)) * q.scale
 	case value != value:
@@ -74,14 +76,17 @@ func lowerPad(n *node) *tensor {
 		}
 		return t
 	}
-	if math.IsInf(float64(value), -1) && len(t.shape) == 4 && max(before[0], before[1], after[0], after[1]) <= 0 && b.onlyRead(n.Output[0], "MaxPool") {
+	if math.IsInf(float64(value), -1) && len(t.shape) == 4 && max(before[0], before[1], after[0], after[1]) <= 0 &&
+		b.onlyRead(n.Output[0], "MaxPool") {
 		m := &margin{added(before[2:]), added(after[2:])}
 		t = b.plain(t)
-		shape := []int{t.shape[0], t.shape[1], t.shape[2] + m.before[0] + m.after[0], t.shape[3] + m.before[1] + m.after[1]}
+		shape := []int{t.shape[0], t.shape[1], t.shape[2] + m.before[0] + m.after[0],
+			t.shape[3] + m.before[1] + m.after[1]}
 		return &tensor{shape: shape, value: t.value, perm: t.perm, integers: t.integers, truth: t.truth, margin: m}
 	}
 	positive := func(v int) bool { return v > 0 }
-	if rank := len(t.shape); (rank == 3 || rank == 4) && slices.ContainsFunc(slices.Concat(before[2:], after[2:]), positive) {
+	if rank := len(t.shape); (rank == 3 || rank == 4) &&
+		slices.ContainsFunc(slices.Concat(before[2:], after[2:]), positive) {
 		x, axes := b.image(t)
 		x = b.padImage(x, added(before[2:]), added(after[2:]), float64(value))
 		t = b.fromImage(x, axes)
@@ -109,13 +114,14 @@ func lowerPad(n *node) *tensor {
 	return t
 }
 
-// added is what is added to rows and columns, where pads that cut off count as 0.
+// added is the number of rows and columns that pads add. Pads that cut off count as 0.
 func added(pads []int) [2]int {
 	p := spatial(pads, 0)
 	return [2]int{max(0, p[0]), max(0, p[1])}
 }
 
-// onlyRead reports whether a tensor of the file is read by nodes of one op, which has no domain, and is no output.
+// onlyRead reports whether a tensor of the file is read by nodes of one op, which has no domain,
+// and is no output.
 func (b *builder) onlyRead(name, op string) bool {
 	return !b.wanted[name] && !slices.ContainsFunc(b.model.Graph.Node, func(p *pb.NodeProto) bool {
 		return slices.Contains(p.Input, name) && (p.GetOpType() != op || !isStandard(p.GetDomain()))

@@ -26,14 +26,14 @@ func lowerBlock(op string) func(n *node) *tensor {
 	}
 }
 
-// scaling says what Resize or Upsample makes of one axis.
+// scaling is the size of an axis before and after Resize or Upsample.
 type scaling struct {
 	in, out int
 	scale   float32
 }
 
-// lowerResize resizes by nearest neighbours or linearly. Where each pixel is repeated equally often, or every n-th is taken, it is a
-// resize or a slice.
+// lowerResize resizes by nearest neighbours or linearly. Where each pixel is repeated equally
+// often, or every n-th is taken, it is a resize or a slice.
 func lowerResize(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	axes := n.scalings(t.shape)
@@ -81,7 +81,7 @@ func lowerResize(n *node) *tensor {
 	return b.at(t, rest)
 }
 
-// magnified repeats what lies at each position of each axis so often.
+// magnified repeats each position of each axis d factor[d] times.
 func (b *builder) magnified(t *tensor, factor []int) *tensor {
 	if !slices.ContainsFunc(factor, func(f int) bool { return f != 1 }) {
 		return t
@@ -123,7 +123,8 @@ func (n *node) scalings(shape []int) []scaling {
 	}
 	n.failIf(len(scales)+len(sizes) != len(axes),
 		"give one of them, for each axis",
-		"%s and %s for %s", human.Count(len(scales), "scale"), human.Count(len(sizes), "size"), human.Count(len(axes), "axis"))
+		"%s and %s for %s", human.Count(len(scales), "scale"), human.Count(len(sizes), "size"), human.Count(len(axes),
+			"axis"))
 	policy := n.textAttr("keep_aspect_ratio_policy", "stretch")
 	n.failIf(policy != "stretch" && sizes != nil,
 		"give the sizes themselves", "keep_aspect_ratio_policy %q is not supported", policy)
@@ -150,7 +151,7 @@ func (n *node) scalings(shape []int) []scaling {
 	return out
 }
 
-// scales reads what Resize or Upsample gives: one of the two lists.
+// scales reads the scales or the sizes of Resize or Upsample.
 func (n *node) scales() (scales []float32, sizes []int) {
 	at := 2
 	switch {
@@ -174,7 +175,8 @@ func (n *node) scales() (scales []float32, sizes []int) {
 // simple reports whether the op is of a version that has one way to find neighbours.
 func (n *node) simple() bool { return n.GetOpType() == "Upsample" || n.opset < 11 }
 
-// coordinates lists the position in the input of each position of the result, in f32 as onnxruntime computes it.
+// coordinates lists the position in the input of each position of the result, in f32 as onnxruntime
+// computes it.
 func (n *node) coordinates(s scaling) []float32 {
 	where := n.textAttr("coordinate_transformation_mode", "half_pixel")
 	if n.simple() {
@@ -201,7 +203,8 @@ func (n *node) coordinates(s scaling) []float32 {
 				v = float32(x*float32(s.in-1)) / float32(s.out-1)
 			}
 		default:
-			panic(n.fail("use asymmetric, half_pixel, half_pixel_symmetric, pytorch_half_pixel or align_corners", "coordinate_transformation_mode %q is not supported", where))
+			panic(n.fail("use asymmetric, half_pixel, half_pixel_symmetric, pytorch_half_pixel or align_corners",
+				"coordinate_transformation_mode %q is not supported", where))
 		}
 		out[i] = v
 	}
@@ -229,7 +232,8 @@ func (n *node) nearest(s scaling) []int {
 		case "ceil":
 			r = math.Ceil(f)
 		default:
-			panic(n.fail("use round_prefer_floor, round_prefer_ceil, floor or ceil", "nearest_mode %q is unknown", round))
+			panic(n.fail("use round_prefer_floor, round_prefer_ceil, floor or ceil", "nearest_mode %q is unknown",
+				round))
 		}
 		out[i] = int(min(max(r, 0), float64(s.in-1)))
 	}

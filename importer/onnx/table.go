@@ -28,10 +28,10 @@ type op struct {
 
 const many = math.MaxInt32
 
-// computes reports whether o may read what depends on an input.
+// computes reports whether o may read tensors that depend on an input.
 func (o *op) computes() bool { return o.lower != nil || o.parts != nil }
 
-// results are what n, a node of op o, becomes.
+// results returns the outputs of n, a node of op o.
 func (o *op) results(n *node) []*tensor {
 	if o.parts != nil {
 		return o.parts(n)
@@ -49,8 +49,9 @@ func table() ops {
 	return t
 }
 
-// adder adds a row, whose signature is NAME(MIN..MAX) ATTRIBUTE ...: the numbers of inputs and the attributes that are read.
-// MAX is left out where there is no limit, and both limits are one number where they are equal.
+// adder adds a row. Its signature is NAME(MIN..MAX) ATTRIBUTE ...: the number of inputs, and the
+// attributes that are read. MAX is left out if there is no limit, and a single number is both
+// limits.
 type adder func(signature string, o op)
 
 func (t ops) add(signature string, o op) {
