@@ -97,7 +97,8 @@ func depthwise(b *builder) *graph.Value {
 	failIf(len(s) != 4 || s[0] != 1, "", "its filter has shape %v, want [1, H, W, C * multiplier]", s)
 	a := b.convAttrs(t, 4, 1, func(channels int) int { return channels })
 	y := b.integerConv(a, 3, t.Int8(4, 0), func(w graph.Numbers) *graph.Tensor {
-		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: w.Transposed(1, w.Len())} // a copy: the file's memory is freed
+		// A copy: the file's memory is freed.
+		return &graph.Tensor{Shape: []int{s[1], s[2], 1, s[3]}, Data: w.Transposed(1, w.Len())}
 	})
 	if y != nil {
 		return y

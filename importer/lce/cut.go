@@ -65,7 +65,9 @@ func (f *file) cut(name string, o importer.Options) {
 	for _, i := range f.inputs {
 		for k := range f.ops {
 			if slices.Contains(f.ops[k].outputs, i) {
-				panic(w.Errorf("name the other results of its operator too", "%s: it is made together with another tensor that is needed", importer.Begin.With(f.tensors[i].name)))
+				panic(w.Errorf("name the other results of its operator too",
+					"%s: it is made together with another tensor that is needed",
+					importer.Begin.With(f.tensors[i].name)))
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package lce
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -16,22 +17,21 @@ func elements() map[string]handler {
 		return withAttrs("round", &graph.RoundAttrs{Mode: mode})
 	}
 	all := map[string]handler{
-		"LOGISTIC":   {min: 1, max: 1, convert: simple("sigmoid")},
-		"TANH":       {min: 1, max: 1, convert: simple("tanh")},
-		"HARD_SWISH": {min: 1, max: 1, convert: tableOr(0, hardSwish, simple("hard_swish"))},
-		"ELU":        {min: 1, max: 1, convert: withAttrs("elu", &graph.EluAttrs{Alpha: 1})},
-		"EXP":        {min: 1, max: 1, convert: tableOr(0, curve(math.Exp), simple("exp"))},
-		"LOG":        {min: 1, max: 1, convert: tableOr(0, curve(math.Log), simple("log"))},
-		"SQRT":       {min: 1, max: 1, convert: simple("sqrt")},
-		"RSQRT":      {min: 1, max: 1, convert: tableOr(0, inverseRoot, rsqrt)},
-		"GELU":       {min: 1, max: 1, convert: gelu},
-		"ABS":        {min: 1, max: 1, convert: simple("abs")},
-		"SIGN":       {min: 1, max: 1, convert: simple("sign")},
-		"ROUND":      {min: 1, max: 1, convert: round(scalar.HalfEven)},
-		"FLOOR":      {min: 1, max: 1, convert: round(scalar.Floor)},
-		"CEIL":       {min: 1, max: 1, convert: round(scalar.Ceil)},
-		"NEG": {min: 1, max: 1,
-			convert: func(b *builder) *graph.Value { return b.Number("mul", b.float(0), -1) }},
+		"LOGISTIC":           {min: 1, max: 1, convert: simple("sigmoid")},
+		"TANH":               {min: 1, max: 1, convert: simple("tanh")},
+		"HARD_SWISH":         {min: 1, max: 1, convert: tableOr(0, hardSwish, simple("hard_swish"))},
+		"ELU":                {min: 1, max: 1, convert: withAttrs("elu", &graph.EluAttrs{Alpha: 1})},
+		"EXP":                {min: 1, max: 1, convert: tableOr(0, curve(math.Exp), simple("exp"))},
+		"LOG":                {min: 1, max: 1, convert: tableOr(0, curve(math.Log), simple("log"))},
+		"SQRT":               {min: 1, max: 1, convert: simple("sqrt")},
+		"RSQRT":              {min: 1, max: 1, convert: tableOr(0, inverseRoot, rsqrt)},
+		"GELU":               {min: 1, max: 1, convert: gelu},
+		"ABS":                {min: 1, max: 1, convert: simple("abs")},
+		"SIGN":               {min: 1, max: 1, convert: simple("sign")},
+		"ROUND":              {min: 1, max: 1, convert: round(scalar.HalfEven)},
+		"FLOOR":              {min: 1, max: 1, convert: round(scalar.Floor)},
+		"CEIL":               {min: 1, max: 1, convert: round(scalar.Ceil)},
+		"NEG":                {min: 1, max: 1, convert: negated},
 		"SQUARE":             {min: 1, max: 1, convert: square},
 		"SQUARED_DIFFERENCE": {min: 2, max: 2, limits: broadcast, convert: squaredDifference},
 		"LOGICAL_NOT":        {min: 1, max: 1, convert: logic("logical_not")},
@@ -49,9 +49,8 @@ func elements() map[string]handler {
 		"SUM":         {min: 2, max: 2, convert: reduce("global_avg_pool")},
 		"REDUCE_MIN":  {min: 2, max: 2, convert: least},
 	}
-	for name, op := range map[string]string{"MINIMUM": "minimum", "MAXIMUM": "maximum", "GREATER": "greater",
-		"GREATER_EQUAL": "greater_equal",
-		"LESS":          "less", "LESS_EQUAL": "less_equal", "EQUAL": "equal", "NOT_EQUAL": "not_equal"} {
+	for _, name := range strings.Fields("MINIMUM MAXIMUM GREATER GREATER_EQUAL LESS LESS_EQUAL EQUAL NOT_EQUAL") {
+		op := strings.ToLower(name)
 		all[name] = handler{min: 2, max: 2, limits: broadcast,
 			convert: func(b *builder) *graph.Value { return b.binary(op) }}
 	}
@@ -64,6 +63,8 @@ func withAttrs(op string, attrs any) func(*builder) *graph.Value {
 		return b.Emit(op, attrs, nil, b.float(0))
 	}
 }
+
+func negated(b *builder) *graph.Value { return b.Number("mul", b.float(0), -1) }
 
 func square(b *builder) *graph.Value {
 	x := b.float(0)
@@ -182,7 +183,7 @@ func topK(b *builder) func(k int) *graph.Value {
 
 // least is REDUCE_MIN: REDUCE_MAX of the negated input, negated.
 func least(b *builder) *graph.Value {
-	return b.Number("mul", b.reduced("max_pool", b.Number("mul", b.float(0), -1)), -1)
+	return b.Number("mul", b.reduced("max_pool", negated(b)), -1)
 }
 
 // arithmetic is ADD, SUB, MUL or DIV of two tensors. One of them may be a constant. kind is the

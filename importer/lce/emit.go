@@ -74,8 +74,8 @@ func (b *builder) bind(i int, v *graph.Value) {
 		levelsOf(t, q)
 		if v.Encoded() {
 			failIf(v.LevelType != q.LevelType,
-				"",
-				"makes integers of scale %g and zero point %d, the file says scale %g and zero point %d", v.Scale, v.Zero-graph.CallerZero(v.LevelType), q.Scale, q.Zero-graph.CallerZero(q.LevelType))
+				"", "makes integers of scale %g and zero point %d, the file says scale %g and zero point %d",
+				v.Scale, v.Zero-graph.CallerZero(v.LevelType), q.Scale, q.Zero-graph.CallerZero(q.LevelType))
 			break
 		}
 		if l := b.behind.Of(v); l != nil && l.LevelType == q.LevelType {
@@ -86,8 +86,7 @@ func (b *builder) bind(i int, v *graph.Value) {
 			v = b.instead(l)
 			break
 		}
-		v = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar,
-			Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, v)
+		v = b.add("quantize", &graph.QuantizeAttrs{LevelType: q.LevelType, Rounding: scalar.HalfAway}, nil, v)
 	default:
 		panic(faultf("", "makes a tensor of type %s", typeName(t.typ)))
 	}

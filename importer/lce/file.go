@@ -238,7 +238,8 @@ func (d *decoder) order(f *file) {
 			}
 			d.failIf(bad(i), "operator %d (%s) reads tensor %d, the file has %d", o.index, o.op, i, len(f.tensors))
 			d.failIf(!made[i],
-				"operator %d (%s) reads tensor %d (%q) before an operator makes it", o.index, o.op, i, f.tensors[i].name)
+				"operator %d (%s) reads tensor %d (%q) before an operator makes it",
+				o.index, o.op, i, f.tensors[i].name)
 		}
 		for _, i := range o.outputs {
 			d.failIf(bad(i), "operator %d (%s) makes tensor %d, the file has %d", o.index, o.op, i, len(f.tensors))

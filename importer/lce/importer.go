@@ -44,8 +44,8 @@ func newBuilder(name string, f *file, o importer.Options, limit int) *builder {
 	b := &builder{
 		file: f, options: o,
 		g: source.NewGraph(name), faults: source.Faults{File: name},
-		left: limit, values: make([]*graph.Value,
-			len(f.tensors)), floats: map[*graph.Value]*graph.Value{}, folded: map[int][]float32{}, lists: map[int][]int{},
+		left: limit, values: make([]*graph.Value, len(f.tensors)), floats: map[*graph.Value]*graph.Value{},
+		folded: map[int][]float32{}, lists: map[int][]int{},
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
@@ -64,7 +64,7 @@ type builder struct {
 
 	// A value may be renamed or removed after it was kept here: names of values are never kept.
 	values  []*graph.Value                // by tensor: the value that holds it, nil if none does
-	floats  map[*graph.Value]*graph.Value // by levels: their dequantized values; an entry counts while the graph holds them
+	floats  map[*graph.Value]*graph.Value // by levels: their floats; an entry counts while the graph holds them
 	folded  map[int][]float32             // by tensor: constants that an operator made of constants
 	shared  map[string]*graph.Tensor      // weights, which several operators may read
 	failed  map[int]bool                  // tensors whose operator had a fault, which was reported

@@ -76,8 +76,8 @@ func (b *builder) integerWeights(k, axis int) *intWeights {
 		return nil
 	}
 	outs := t.shape[axis]
-	if len(t.scales) != 1 && (len(t.scales) != outs || t.axis != axis) || len(t.zeros) > 1 &&
-		len(t.zeros) != len(t.scales) {
+	if len(t.scales) != 1 && (len(t.scales) != outs || t.axis != axis) ||
+		len(t.zeros) > 1 && len(t.zeros) != len(t.scales) {
 		return nil
 	}
 	b.constant(k, "weights", typeI8, typeU8)
@@ -231,7 +231,8 @@ func (b *builder) integerPair(op string, act int) *graph.Value {
 	}
 	a := &graph.IntAddAttrs{IntPair: p, Sub: op == "sub"}
 	twice := 2 * max(x.Scale, y.Scale)
-	a.A, a.B, a.C = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real(), graph.FixedPointOf(twice/((1<<20)*a.Scale)).Real()
+	a.A, a.B = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real()
+	a.C = graph.FixedPointOf(twice / ((1 << 20) * a.Scale)).Real()
 	return b.tried(func() *graph.Value { return b.add("int_add", a, nil, x, y) })
 }
 

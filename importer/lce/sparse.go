@@ -58,9 +58,8 @@ func densify(b *builder) *graph.Value {
 	failIf(size == 0 || t.typ != out.typ || t.elems != out.elems,
 		"", "makes %s of shape %v of %s of shape %v", typeName(out.typ), out.shape, typeName(t.typ), t.shape)
 	b.take(t.elems)
-	w := &sparseWalk{sparsity: t.sparsity, name: t.name, shape: t.shape, from: t.data, to: make([]byte, t.elems*size),
-		size: size,
-		at:   make([]int, len(t.shape))}
+	w := &sparseWalk{sparsity: t.sparsity, name: t.name, shape: t.shape, from: t.data,
+		to: make([]byte, t.elems*size), size: size, at: make([]int, len(t.shape))}
 	w.check()
 	w.walk(0, 0)
 	out.data = w.to

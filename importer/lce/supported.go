@@ -36,7 +36,8 @@ func supported() map[string]handler {
 		opDequantize: {true, 1, 1, "float32, int8 or uint8 output", lceDequantize},
 		opMaxPool:    {true, 1, 1, "", lceMaxPool},
 		opBConv: {true, 2, 5,
-			"float32, int8, uint8 or bit-packed output; strides, dilations, SAME and VALID, pad_values 0 and 1, groups of whole words; " + fused, bconv},
+			"float32, int8, uint8 or bit-packed output; strides, dilations, SAME and VALID, " +
+				"pad_values 0 and 1, groups of whole words; " + fused, bconv},
 
 		"CONV_2D":           {false, 2, 3, constant + "strides, dilations, groups; " + fused, conv},
 		"DEPTHWISE_CONV_2D": {false, 2, 3, constant + "any multiplier; " + fused, depthwise},
@@ -106,13 +107,15 @@ func movers() map[string]handler {
 		"UNPACK":       {min: 1, max: 1, parts: unpack},
 		"SPLIT":        {min: 2, max: 2, limits: "a constant axis", parts: split},
 		"SPLIT_V":      {min: 3, max: 3, limits: "constant sizes", parts: split},
-		"TRANSPOSE_CONV": {min: 3, max: 4, limits: "weights and bias are constants; strides, SAME and VALID; fused activations NONE, RELU, RELU_N1_TO_1, RELU6",
-			convert: transposeConv},
+		"TRANSPOSE_CONV": {min: 3, max: 4, convert: transposeConv, limits: "weights and bias are constants; " +
+			"strides, SAME and VALID; fused activations NONE, RELU, RELU_N1_TO_1, RELU6"},
 		"VAR_HANDLE":      {limits: variables, convert: variable},
 		"READ_VARIABLE":   {limits: variables, convert: variable},
 		"ASSIGN_VARIABLE": {limits: variables, convert: variable},
 		"CALL_ONCE":       {limits: "its subgraph assigns constants to variables", convert: variable},
-		"SHAPE": {min: 1, max: 1, limits: "numbers that shapes are computed of, as Keras does for open batches; with ADD, SUB, MUL, DIV, FLOOR_DIV, MAXIMUM, MINIMUM, CAST, REDUCE_PROD and operators of this table that move elements",
+		"SHAPE": {min: 1, max: 1, limits: "numbers that shapes are computed of, as Keras does for open batches; " +
+			"with ADD, SUB, MUL, DIV, FLOOR_DIV, MAXIMUM, MINIMUM, CAST, REDUCE_PROD " +
+			"and operators of this table that move elements",
 			convert: func(*builder) *graph.Value { panic(faultf("", "its result is no list of whole numbers")) }},
 	}
 }

@@ -73,7 +73,8 @@ func leaking(alpha float32) func(x, y scalar.LevelType) func(v int64) int64 {
 // multiplier to the result, times (v/3 + 1)/2 between 0 and 1.
 func hardSwish(x, y scalar.LevelType) func(v int64) int64 {
 	fine := float32(1.0/128) * float32(x.Scale)
-	to, third := graph.FixedPointOf(float64(fine/float32(y.Scale))), graph.FixedPointOf(float64(fine/float32(3.0/32768)))
+	to := graph.FixedPointOf(float64(fine / float32(y.Scale)))
+	third := graph.FixedPointOf(float64(fine / float32(3.0/32768)))
 	return func(v int64) int64 {
 		v *= 128
 		share := v

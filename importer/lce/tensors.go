@@ -128,13 +128,13 @@ func (b *builder) inputs() {
 			if words(c) != v.Shape[last] {
 				fault = fmt.Sprintf("has %d words of bits, its reader wants %d channels", v.Shape[last], c)
 			}
-			v.LevelType, v.View, v.Shape[last] = scalar.LevelType{Enc: ir.BipolarInv, Bits: 1,
-				Scale: 1}, graph.IntWords, c
+			v.LevelType, v.View, v.Shape[last] = signThreshold().LevelType, graph.IntWords, c
 			if elems(v.Shape) > graph.MaxElems {
 				fault = fmt.Sprintf("has bits of shape %v; a tensor has at most %d elements", v.Shape, graph.MaxElems)
 			}
 		default:
-			fault = fmt.Sprintf("has element type %s, and no operator of Larq reads it; inputs are float32, int8, uint8, or int32 words of bits", typeName(t.typ))
+			fault = fmt.Sprintf("has element type %s, and no operator of Larq reads it; "+
+				"inputs are float32, int8, uint8, or int32 words of bits", typeName(t.typ))
 		}
 		if fault != "" {
 			b.failed[i] = true
@@ -227,7 +227,8 @@ func holds(t *tensor, z int64) bool {
 func quantization(t *tensor) (scale float64, zero int) {
 	failIf(len(t.scales) != 1 || len(t.zeros) > 1,
 		"quantize activations per tensor",
-		"tensor %q is %s with %d scales and %d zero points, want one each", t.name, typeName(t.typ), len(t.scales), len(t.zeros))
+		"tensor %q is %s with %d scales and %d zero points, want one each",
+		t.name, typeName(t.typ), len(t.scales), len(t.zeros))
 	s := float64(t.scales[0])
 	failIf(!(s >= graph.MinScale && s <= graph.MaxScale),
 		"", "tensor %q has the scale %g, want %g to %g", t.name, s, graph.MinScale, graph.MaxScale)

@@ -55,7 +55,9 @@ func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener,
 	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(),
 		unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
-		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, constants: map[*graph.Node]*quantParams{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
+		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{},
+		constants: map[*graph.Node]*quantParams{},
+		g:         graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
 	b.Kit = kit.Kit{Emit: b.emit, Each: b.emitShaped, Reshape: b.reshaped,
 		Take: func(elements int) { b.mem.take(elements, 4) }}
 	b.behind = kit.NewLevels(b.g, b.emit)

@@ -81,8 +81,8 @@ func foldConstant(n *node, _ []*array) []*array {
 	n.failIf(len(n.attrs) != 1, "", "has %d attributes, want one that holds the value", len(n.attrs))
 	for name, a := range n.attrs {
 		var out *array
-		switch want := map[string]pb.AttributeProto_AttributeType{"value": pb.AttributeProto_TENSOR,
-			"value_float":  pb.AttributeProto_FLOAT,
+		switch want := map[string]pb.AttributeProto_AttributeType{
+			"value": pb.AttributeProto_TENSOR, "value_float": pb.AttributeProto_FLOAT,
 			"value_floats": pb.AttributeProto_FLOATS, "value_int": pb.AttributeProto_INT, "value_ints": pb.AttributeProto_INTS}[name]; {
 		case want == 0:
 			panic(n.fail("", "a value in attribute %q is not supported", name))
@@ -145,8 +145,8 @@ func foldTile(n *node, in []*array) []*array {
 func foldRange(n *node, in []*array) []*array {
 	for _, a := range in {
 		n.failIf(a.len() != 1 || a.dt != in[0].dt,
-			"",
-			"start, limit and delta have shapes %v, %v and %v, want three numbers of one type", in[0].shape, in[1].shape, in[2].shape)
+			"", "start, limit and delta have shapes %v, %v and %v, want three numbers of one type",
+			in[0].shape, in[1].shape, in[2].shape)
 	}
 	start, limit, delta := in[0].at(0), in[1].at(0), in[2].at(0)
 	count := math.Ceil((limit - start) / delta)

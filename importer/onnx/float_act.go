@@ -104,8 +104,8 @@ func lowerPlain(op string) lowerFunc {
 func lowerHardSigmoid(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 0.2)
 	beta := n.floatAttr("beta", 0.5)
-	return n.b.elementwise(n.in[0], "hard_sigmoid", &graph.HardSigmoidAttrs{Alpha: float64(alpha), Beta: float64(beta)},
-		nil)
+	a := &graph.HardSigmoidAttrs{Alpha: float64(alpha), Beta: float64(beta)}
+	return n.b.elementwise(n.in[0], "hard_sigmoid", a, nil)
 }
 
 // lowerElu makes gamma * elu(x), Elu and Selu.

@@ -330,7 +330,9 @@ func (n *node) pixelsInAll(w *window, d, count, axes int) {
 		if axes == 1 {
 			along = "positions"
 		}
-		panic(n.fail("pad by less than the kernel's extent", "window %d of %d along the %s lies in the padding alone, from %d to %d of 0 to %d", i, last+1, along, from, from+kernel-1, count-1))
+		panic(n.fail("pad by less than the kernel's extent",
+			"window %d of %d along the %s lies in the padding alone, from %d to %d of 0 to %d",
+			i, last+1, along, from, from+kernel-1, count-1))
 	}
 	switch {
 	case w.before[d] >= kernel:

@@ -197,8 +197,8 @@ func (e *einsum) product(x, y term, keep []rune) term {
 	both := pick(x.labels, in(y.labels))
 	batch := pick(both, in(keep))
 	inner := pick(both, func(l rune) bool { return !slices.Contains(keep, l) })
-	left, right := pick(x.labels, func(l rune) bool { return !slices.Contains(y.labels, l) }), pick(y.labels,
-		func(l rune) bool { return !slices.Contains(x.labels, l) })
+	left := pick(x.labels, func(l rune) bool { return !slices.Contains(y.labels, l) })
+	right := pick(y.labels, func(l rune) bool { return !slices.Contains(x.labels, l) })
 	lists := [2][][]rune{{batch, left, inner}, {batch, inner, right}}
 	if len(batch) == 0 {
 		lists = [2][][]rune{{left, inner}, {inner, right}}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/graph/scalar"
 	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
 	"ripc/ir"
@@ -115,7 +114,7 @@ func (b *builder) choose(c *condition, yes, no *array) *tensor {
 	b.n.failIf(w == nil,
 		"", "compares with a constant of shape %v; one number, or one for each channel, is supported", c.limit.shape)
 	w.Shape = []int{1, w.Data.Len()}
-	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: 1}, NotLess: c.notLess}
+	a := &graph.ThresholdAttrs{LevelType: unipolar(1, 1, 0), NotLess: c.notLess}
 	if lo.len() == 1 && hi.len() == 1 && len(lo.shape) <= len(t.shape) && len(hi.shape) <= len(t.shape) {
 		l, h := lo.floats()[0], hi.floats()[0]
 		if h < l && !slices.ContainsFunc(w.Data.Floats(), func(v float32) bool { return math.IsInf(float64(v), 0) }) {

@@ -114,12 +114,13 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 	m := &pb.ModelProto{}
 	if err := checkWire(m.ProtoReflect().Descriptor(), data, memory); err != nil {
 		if start, ok := textStart(data); ok {
-			return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf("this is a text file, which begins with %q, and no ONNX model", start), Help: "export the network to .onnx again"}
+			return nil, &ir.Error{Pos: ir.Pos{File: file}, Help: "export the network to .onnx again",
+				Msg: fmt.Sprintf("this is a text file, which begins with %q, and no ONNX model", start)}
 		}
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: "not a readable ONNX file", Err: err}
 	}
-	if err := (proto.UnmarshalOptions{RecursionLimit: 4 * maxNesting, AllowPartial: true}).Unmarshal(data,
-		m); err != nil {
+	unmarshal := proto.UnmarshalOptions{RecursionLimit: 4 * maxNesting, AllowPartial: true}
+	if err := unmarshal.Unmarshal(data, m); err != nil {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: "not a readable ONNX file", Err: err}
 	}
 	if m.Graph == nil {

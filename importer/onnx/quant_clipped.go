@@ -6,7 +6,6 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
-	"ripc/ir"
 )
 
 // QuantizeLinear, Clip and DequantizeLinear in a row (QCDQ) describe a quantizer of fewer than 8
@@ -49,7 +48,7 @@ func (b *builder) quantizedBetween(t *tensor, q *quantParams, lo, hi int) *tenso
 		return nil
 	}
 	width := bitsFor(hi - lo)
-	levels := scalar.LevelType{Enc: ir.Unipolar, Bits: width, Scale: float64(q.scale), Zero: q.zero - lo}
+	levels := unipolar(width, q.scale, q.zero-lo)
 	a := &graph.QuantizeAttrs{LevelType: levels, Rounding: scalar.HalfEven}
 	switch {
 	case q.zero == 0:

@@ -99,8 +99,8 @@ func (n *node) integerWeights(w, scale, zero, bias int) *intWeights {
 		at   int
 		what string
 		to   **array
-	}{{w, "weight", &out.ints}, {scale, "scale", &out.scale}, {zero, "zero point", &out.zero}, {bias, "bias",
-		&out.bias}} {
+	}{{w, "weight", &out.ints}, {scale, "scale", &out.scale}, {zero, "zero point", &out.zero},
+		{bias, "bias", &out.bias}} {
 		if in.at < 0 {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"ripc/graph/scalar"
 	"ripc/importer/internal/kit"
 	pb "ripc/importer/onnx/internal/onnxpb"
-	"ripc/ir"
 )
 
 // quantParams are the parameters of 8-bit integers: the real number is scale * (integer - zero).
@@ -30,8 +29,7 @@ func (q *quantParams) equal(o *quantParams) bool {
 
 // attrs is the quantizer: round(x/scale) + zero, kept in 8 bits.
 func (q *quantParams) attrs() *graph.QuantizeAttrs {
-	a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: float64(q.scale),
-		Zero: q.zero}, Rounding: scalar.HalfEven}
+	a := &graph.QuantizeAttrs{LevelType: unipolar(8, q.scale, q.zero), Rounding: scalar.HalfEven}
 	if q.dt == dtInt8 {
 		a.Zero, a.Signed = q.zero+128, true
 	}
@@ -253,19 +251,19 @@ func (b *builder) inputParams(name string, dt dtype) *quantParams {
 // paramsAt says which inputs of p, an op that reads one of the tensors as integers, are their scale
 // (-1 for none) and zero point; ok is false where p is no such op.
 func paramsAt(p *pb.NodeProto, tensors map[string]bool) (at [2]int, ok bool) {
-	rows := map[string]map[int][2]int{ // by the place of the tensor
-		"DequantizeLinear": {0: {1, 2}}, "QLinearConv": {0: {1, 2}}, "QLinearMatMul": {0: {1, 2}}, "QGemm": {0: {1,
-			2}}, "QLinearGlobalAveragePool": {0: {1, 2}},
-		"QLinearAveragePool": {0: {1, 2}}, "QLinearLeakyRelu": {0: {1, 2}}, "QLinearSigmoid": {0: {1,
-			2}}, "QLinearSoftmax": {0: {1, 2}},
-		"QLinearAdd": {0: {1, 2}, 3: {4, 5}}, "QLinearMul": {0: {1, 2},
-			3: {4, 5}}, "ConvInteger": {0: {-1, 2}}, "MatMulInteger": {0: {-1, 2}},
-	}
 	for i, in := range p.Input {
-		if p.GetOpType() == "QLinearConcat" && i >= 2 && i%3 == 2 {
-			at, ok = [2]int{i + 1, i + 2}, true
-		} else {
-			at, ok = rows[p.GetOpType()][i]
+		at, ok = [2]int{i + 1, i + 2}, i == 0
+		switch p.GetOpType() {
+		case "DequantizeLinear", "QLinearConv", "QLinearMatMul", "QGemm", "QLinearGlobalAveragePool",
+			"QLinearAveragePool", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax":
+		case "QLinearAdd", "QLinearMul":
+			ok = i == 0 || i == 3
+		case "QLinearConcat":
+			ok = i >= 2 && i%3 == 2
+		case "ConvInteger", "MatMulInteger":
+			at[0] = -1
+		default:
+			ok = false
 		}
 		if ok && tensors[in] {
 			return at, true

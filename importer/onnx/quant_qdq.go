@@ -219,8 +219,9 @@ func (s *scaled) integers(q *quantParams) *graph.Value {
 	if x == nil {
 		return nil
 	}
-	l := &intLayer{x: x, xq: paramsOf(x.LevelType), yq: q, w: &intWeights{ints: s.w.ints, scale: s.w.scale,
-		zero: s.w.zero}, outs: s.ints.shape[len(s.ints.shape)-1], factor: s.factor}
+	w := &intWeights{ints: s.w.ints, scale: s.w.scale, zero: s.w.zero}
+	outs := s.ints.shape[len(s.ints.shape)-1]
+	l := &intLayer{x: x, xq: paramsOf(x.LevelType), yq: q, w: w, outs: outs, factor: s.factor}
 	l.w.bias = s.integerBias(l)
 	weights := n.tensors(l, s.ints)
 	return s.emit(l.attrs(), weights, x)

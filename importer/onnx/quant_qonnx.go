@@ -89,8 +89,8 @@ const (
 // roundingOf reads a mode's name.
 func roundingOf(name string) (r rounding, ok bool) {
 	r, ok = map[string]rounding{
-		"ROUND": halfEven, "HALF_EVEN": halfEven, "CEIL": ceil, "FLOOR": floor, "UP": up, "DOWN": down, "ROUND_TO_ZERO": down,
-		"HALF_UP": halfUp, "HALF_DOWN": halfDown,
+		"ROUND": halfEven, "HALF_EVEN": halfEven, "CEIL": ceil, "FLOOR": floor, "UP": up, "DOWN": down,
+		"ROUND_TO_ZERO": down, "HALF_UP": halfUp, "HALF_DOWN": halfDown,
 	}[strings.ToUpper(name)]
 	return r, ok
 }
@@ -280,7 +280,7 @@ func (b *builder) levels(t *tensor, q *quantizer) *tensor {
 	}
 	lo, hi, zero := int(q.lo), int(q.hi), int(q.zero)
 	width := bitsFor(hi - lo)
-	levels := scalar.LevelType{Enc: ir.Unipolar, Bits: width, Scale: float64(q.scale), Zero: zero - lo}
+	levels := unipolar(width, q.scale, zero-lo)
 	mode, ok := q.mode.graph(q.lo)
 	if !ok {
 		return b.threshold(t, q.thresholds(), &graph.ThresholdAttrs{LevelType: levels})
@@ -290,6 +290,16 @@ func (b *builder) levels(t *tensor, q *quantizer) *tensor {
 		a.Range = &scalar.Range{Min: lo, Max: hi}
 	}
 	return b.pipe(b.elementwise(t, "quantize", a, nil), "dequantize")
+}
+
+// unipolar is the type of levels of a width. Level zero stands for 0.
+func unipolar(bits int, scale float32, zero int) scalar.LevelType {
+	return scalar.LevelType{Enc: ir.Unipolar, Bits: bits, Scale: float64(scale), Zero: zero}
+}
+
+// bipolar is the type of levels that stand for odd multiples of scale on both sides of 0.
+func bipolar(bits int, scale float32) scalar.LevelType {
+	return scalar.LevelType{Enc: ir.Bipolar, Bits: bits, Scale: float64(scale)}
 }
 
 // bitsFor is the width of levels from 0 to top.
@@ -308,12 +318,10 @@ func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs
 // times scale.
 func (b *builder) bipolarQuant(t *tensor, q *quantArgs) *tensor {
 	if q.scale.len() == 1 && q.zero.len() == 1 && q.zero.at(0) == 0 {
-		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar,
-			Scale: float64(float32(q.scale.at(0)))}})
+		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: bipolar(1, float32(q.scale.at(0)))})
 	}
 	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
-	y = b.threshold(y, []float32{0},
-		&graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}})
+	y = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: bipolar(1, 1)})
 	y = b.withConstant("mul", b.withConstant("sub", y, q.zero, false), q.scale, false)
 	return y
 }
@@ -358,7 +366,7 @@ func lowerBipolar(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	n.failIf(!fits(scale.shape, t.shape),
 		"", "scale of shape %v does not fit an input of shape %v", scale.shape, t.shape)
-	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Bipolar, Scale: 1}}
+	a := &graph.ThresholdAttrs{LevelType: bipolar(1, 1)}
 	if scale.len() == 1 && scale.at(0) > 0 {
 		a.Scale = float64(float32(scale.at(0)))
 		return b.threshold(t, []float32{0}, a)
@@ -431,8 +439,8 @@ func lowerTrunc(n *node) *tensor {
 	if q.clipped && hi-lo <= 255 && hi > lo && q.outZero == float32(math.Trunc(float64(q.outZero))) &&
 		q.outZero >= lo && q.outZero <= hi {
 		ts := (&quantizer{scale: q.scale, zero: q.zero, lo: q.lo, hi: q.hi, mode: q.mode, shift: q.shift}).thresholds()
-		return b.threshold(t, ts, &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bitsFor(len(ts)),
-			Enc: ir.Unipolar, Scale: float64(q.outScale), Zero: int(q.outZero - lo)}})
+		levels := unipolar(bitsFor(len(ts)), q.outScale, int(q.outZero-lo))
+		return b.threshold(t, ts, &graph.ThresholdAttrs{LevelType: levels})
 	}
 	t = b.affine(b.divided(t, q.scale), 1, q.zero)
 	t = b.divided(b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil), q.shift)

@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"ripc/graph"
-	"ripc/graph/scalar"
 	"ripc/internal/f32"
-	"ripc/ir"
 )
 
 // multi are MultiThreshold's parameters: y = scale * (number of thresholds t with x >= t) + bias.
@@ -109,17 +107,14 @@ func (m *multi) encoding(count int) (a *graph.ThresholdAttrs, add bool) {
 	half := m.scale / 2
 	switch {
 	case !(m.scale > 0):
-		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar, Scale: 1}}, true
+		return &graph.ThresholdAttrs{LevelType: unipolar(bits, 1, 0)}, true
 	case count == 1<<bits-1 && m.bias != 0 && same(half, func(k int) int { return 2*k - count }):
-		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Bipolar,
-			Scale: float64(half)}}, false
+		return &graph.ThresholdAttrs{LevelType: bipolar(bits, half)}, false
 	case zero == math.Trunc(zero) && zero >= 0 && zero < float64(int(1)<<bits) &&
 		same(m.scale, func(k int) int { return k - int(zero) }):
-		return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar, Scale: float64(m.scale),
-			Zero: int(zero)}}, false
+		return &graph.ThresholdAttrs{LevelType: unipolar(bits, m.scale, int(zero))}, false
 	}
-	return &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: ir.Unipolar,
-		Scale: float64(m.scale)}}, true
+	return &graph.ThresholdAttrs{LevelType: unipolar(bits, m.scale, 0)}, true
 }
 
 // foldMulti computes MultiThreshold on constants.

@@ -126,7 +126,9 @@ func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v
 	var e *ir.Error
 	upTo := importer.Options{Batch: o.Batch, Shapes: ofInputs(m.Graph, o.Shapes), End: []string{name}}
 	if err := kit.Try(func() { b = r.network(ctx, m, upTo) }); errors.As(err, &e) {
-		panic(&ir.Error{Pos: e.Pos, Node: e.Node, Msg: importer.Begin.With(name) + ": the file does not say the shape of this tensor, and what makes it cannot be read: " + e.Msg, Help: "say it: " + importer.Shape.With(name+"=1,...")})
+		panic(&ir.Error{Pos: e.Pos, Node: e.Node, Help: "say it: " + importer.Shape.With(name+"=1,..."),
+			Msg: importer.Begin.With(name) +
+				": the file does not say the shape of this tensor, and what makes it cannot be read: " + e.Msg})
 	} else {
 		kit.Check(err)
 	}
@@ -148,7 +150,8 @@ func valueInfo(name string, dt dtype, shape []int) *pb.ValueInfoProto {
 		s.Dim = append(s.Dim,
 			&pb.TensorShapeProto_Dimension{Value: &pb.TensorShapeProto_Dimension_DimValue{DimValue: int64(n)}})
 	}
-	return &pb.ValueInfoProto{Name: &name, Type: &pb.TypeProto{Value: &pb.TypeProto_TensorType{TensorType: &pb.TypeProto_Tensor{ElemType: proto.Int32(int32(dt)), Shape: s}}}}
+	t := &pb.TypeProto_Tensor{ElemType: proto.Int32(int32(dt)), Shape: s}
+	return &pb.ValueInfoProto{Name: &name, Type: &pb.TypeProto{Value: &pb.TypeProto_TensorType{TensorType: t}}}
 }
 
 // ofInputs are the shapes that are given of the file's own inputs.

@@ -99,11 +99,14 @@ func (b *builder) instead(n *node) string {
 	d, name := n.GetDomain(), n.GetOpType()
 	switch {
 	case dynamic(n):
-		return "its scale is computed anew for each input; quantize with constant scales, as onnxruntime's quantize_static does"
+		return "its scale is computed anew for each input; " +
+			"quantize with constant scales, as onnxruntime's quantize_static does"
 	case strings.HasPrefix(d, "finn.custom_op.fpgadataflow"):
-		return "FINN's step_convert_to_hw wrote this file for an FPGA: give the QONNX or ONNX file from before that step"
+		return "FINN's step_convert_to_hw wrote this file for an FPGA: " +
+			"give the QONNX or ONNX file from before that step"
 	case b.ops[key{qonnx, name}] != nil:
-		return fmt.Sprintf("%s is read without a domain and under qonnx.custom_op.general, onnx.brevitas and finn.custom_op.general, but not under %q", name, d)
+		return fmt.Sprintf("%s is read without a domain and under qonnx.custom_op.general, onnx.brevitas and "+
+			"finn.custom_op.general, but not under %q", name, d)
 	case b.ops[key{standard, name}] != nil:
 		return fmt.Sprintf("the %s that is supported is the standard's, which has no domain; this one is of %q", name,
 			d)

@@ -242,7 +242,7 @@ func (b *builder) declared(name string) string {
 // types of real numbers, and of more than 8 bits.
 func declaredLevels(name string) (a *graph.QuantizeAttrs, ok bool) {
 	levels := func(bits, lo, hi int) (*graph.QuantizeAttrs, bool) {
-		a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: bits, Scale: 1, Zero: -lo}}
+		a := &graph.QuantizeAttrs{LevelType: unipolar(bits, 1, -lo)}
 		if lo != 0 || hi != a.Top() {
 			a.Range = &scalar.Range{Min: lo, Max: hi}
 		}
@@ -250,8 +250,7 @@ func declaredLevels(name string) (a *graph.QuantizeAttrs, ok bool) {
 	}
 	switch name {
 	case "BIPOLAR":
-		return &graph.QuantizeAttrs{LevelType: scalar.LevelType{Enc: ir.Bipolar, Bits: 1, Scale: 1},
-			Rounding: scalar.HalfUp}, true
+		return &graph.QuantizeAttrs{LevelType: bipolar(1, 1), Rounding: scalar.HalfUp}, true
 	case "BINARY":
 		return levels(1, 0, 1)
 	case "TERNARY":

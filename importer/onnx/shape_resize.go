@@ -123,8 +123,8 @@ func (n *node) scalings(shape []int) []scaling {
 	}
 	n.failIf(len(scales)+len(sizes) != len(axes),
 		"give one of them, for each axis",
-		"%s and %s for %s", human.Count(len(scales), "scale"), human.Count(len(sizes), "size"), human.Count(len(axes),
-			"axis"))
+		"%s and %s for %s", human.Count(len(scales), "scale"), human.Count(len(sizes), "size"),
+		human.Count(len(axes), "axis"))
 	policy := n.textAttr("keep_aspect_ratio_policy", "stretch")
 	n.failIf(policy != "stretch" && sizes != nil,
 		"give the sizes themselves", "keep_aspect_ratio_policy %q is not supported", policy)

@@ -35,7 +35,8 @@ func (l *Levels) Of(v *graph.Value) *graph.Value {
 	switch p.Op {
 	case "dequantize":
 		out = values[p.Inputs[0]]
-	case "transpose", "reshape", "flatten", "slice", "concat", "resize", "gather", "depth_to_space", "space_to_depth", "max_pool", "pad":
+	case "transpose", "reshape", "flatten", "slice", "concat", "resize", "gather", "depth_to_space", "space_to_depth",
+		"max_pool", "pad":
 		var in []*graph.Value
 		for _, name := range p.Inputs {
 			x := l.Of(values[name])

@@ -160,7 +160,8 @@ func (a *adapter) input(v *graph.Value, o importer.Input) error {
 		return a.errorf(fmt.Sprintf("it can be %s or %s", importer.U8, importer.F32), "input %q: type %q", v.Name,
 			o.Type)
 	case v.Encoded() && normalized:
-		return a.errorf("", "input %q holds levels, %s, which stand for numbers already: only inputs of f32 can be normalized", v.Name, v.LevelType)
+		return a.errorf("", "input %q holds levels, %s, which stand for numbers already: "+
+			"only inputs of f32 can be normalized", v.Name, v.LevelType)
 	case v.Encoded() && o.Type != "" && o.Type != v.DType().String():
 		return a.errorf("", "input %q is %s in the model: only inputs of f32 can be brought as %s", v.Name, v.DType(),
 			o.Type)
