@@ -20,7 +20,7 @@ func block(op string, kind int) func(*builder) *graph.Value {
 // n-th is taken, it is a resize or a slice.
 func resizeNearest(b *builder) *graph.Value {
 	t := b.builtin(optResizeNearest)
-	x := b.float(0)
+	x := b.floatInput(0)
 	shape := x.Shape
 	size := b.resizeSize(shape)
 	factor, spans := [2]int{1, 1}, kit.WholeSpans(shape)
@@ -43,10 +43,10 @@ func resizeNearest(b *builder) *graph.Value {
 	return b.At(x, rest...)
 }
 
-// repeat is TILE or BROADCAST_TO, axis by axis. The axes behind a repeated one become a pixel,
+// repeat returns TILE or BROADCAST_TO, axis by axis. The axes behind a repeated one become a pixel,
 // which resize repeats.
 func repeat(b *builder) *graph.Value {
-	x := b.float(0)
+	x := b.floatInput(0)
 	times := b.ints(1, "numbers")
 	shape := slices.Clone(x.Shape)
 	if b.op.op == "BROADCAST_TO" {
@@ -66,7 +66,7 @@ func repeat(b *builder) *graph.Value {
 func gather(b *builder) *graph.Value {
 	t := b.builtin(optGather)
 	positions := b.ints(1, "indices")
-	x := b.float(0)
+	x := b.floatInput(0)
 	shape := x.Shape
 	axis := axisOf(t.Int32(0, 0), len(shape))
 	if n := t.Int32(1, 0); n != 0 {
@@ -95,7 +95,7 @@ func pack(b *builder) *graph.Value {
 	var first []int
 	axis := 0
 	for k := range b.op.inputs {
-		x := b.float(k)
+		x := b.floatInput(k)
 		shape := x.Shape
 		if first == nil {
 			first = shape
@@ -105,7 +105,7 @@ func pack(b *builder) *graph.Value {
 		x = b.add("reshape", &graph.ReshapeAttrs{Shape: slices.Insert(slices.Clone(shape), axis, 1)}, nil, x)
 		parts = append(parts, x)
 	}
-	return b.joined(parts, axis)
+	return b.concatParts(parts, axis)
 }
 
 // unpack is UNPACK: a tensor for each position of an axis, without it.
@@ -127,7 +127,7 @@ func split(b *builder) func(k int) *graph.Value {
 	if b.op.op == "SPLIT" {
 		from, at = 1, 0
 	}
-	x := b.float(from)
+	x := b.floatInput(from)
 	shape := x.Shape
 	list := b.ints(at, "axis")
 	failIf(len(list) != 1, "", "has %d axes, want 1", len(list))
@@ -168,7 +168,7 @@ func split(b *builder) func(k int) *graph.Value {
 func transposeConv(b *builder) *graph.Value {
 	t := b.builtin(optTransposeConv)
 	w := b.floatFilters()
-	x := b.float(2)
+	x := b.floatInput(2)
 	a := &graph.ConvTranspose2DAttrs{}
 	a.Pad, a.Strides = window(t)
 	a.Pad.Mode = graph.PadExplicit
@@ -198,12 +198,12 @@ func transposeConv(b *builder) *graph.Value {
 // spaceToBatch is SPACE_TO_BATCH_ND: pads the spatial axes, and makes images of the batch of the
 // pixels of each block.
 func spaceToBatch(b *builder) *graph.Value {
-	x := b.float(0)
+	x := b.floatInput(0)
 	block, p := b.blockOf(x)
 	shape := x.Shape
 	around := make([]int, 2*len(shape))
 	copy(around[2:], p)
-	x = b.padded(x, around, 0)
+	x = b.padAround(x, around, 0)
 	shape = x.Shape
 	n := len(block)
 	split, perm := []int{shape[0]}, []int{}
@@ -216,12 +216,12 @@ func spaceToBatch(b *builder) *graph.Value {
 	for d, k := range block {
 		perm, out = append(perm, 1+2*d), append(out, shape[1+d]/k)
 	}
-	return b.rearranged(x, split, perm, 1+2*n, append(out, shape[1+n:]...))
+	return b.rearrange(x, split, perm, 1+2*n, append(out, shape[1+n:]...))
 }
 
 // batchToSpace is BATCH_TO_SPACE_ND, which undoes spaceToBatch, and crops.
 func batchToSpace(b *builder) *graph.Value {
-	x := b.float(0)
+	x := b.floatInput(0)
 	block, crops := b.blockOf(x)
 	shape := x.Shape
 	n := len(block)
@@ -232,7 +232,7 @@ func batchToSpace(b *builder) *graph.Value {
 	for d, k := range block {
 		perm, out = append(perm, n+1+d, d), append(out, shape[1+d]*k)
 	}
-	x = b.rearranged(x, split, perm, 1+2*n, append(out, shape[1+n:]...))
+	x = b.rearrange(x, split, perm, 1+2*n, append(out, shape[1+n:]...))
 	spans := kit.WholeSpans(x.Shape)
 	for d := range block {
 		spans[1+d].Begin, spans[1+d].Count = crops[2*d], spans[1+d].Count-crops[2*d]-crops[2*d+1]
@@ -254,9 +254,9 @@ func (b *builder) blockOf(x *graph.Value) (block, pairs []int) {
 	return block, pairs
 }
 
-// rearranged reshapes x to split, permutes the axes by perm, and reshapes the result to out. Axes
+// rearrange reshapes x to split, permutes the axes by perm, and reshapes the result to out. Axes
 // from kept on stay in their places.
-func (b *builder) rearranged(x *graph.Value, split, perm []int, kept int, out []int) *graph.Value {
+func (b *builder) rearrange(x *graph.Value, split, perm []int, kept int, out []int) *graph.Value {
 	for d := kept; d < len(split); d++ {
 		perm = append(perm, d)
 	}

@@ -50,7 +50,7 @@ func (b *builder) builtin(kind int) flatbuf.Table {
 // unary gives the operator's options and input 0, a tensor of floats.
 func (b *builder) unary(kind int) (t flatbuf.Table, x *graph.Value) {
 	t = b.builtin(kind)
-	x = b.float(0)
+	x = b.floatInput(0)
 	return t, x
 }
 
@@ -63,7 +63,7 @@ func window(t flatbuf.Table) (pad graph.Padding, strides [2]int) {
 // conv is CONV_2D: filters [O, KH, KW, I/groups].
 func conv(b *builder) *graph.Value {
 	t := b.builtin(optConv)
-	b.need(2)
+	b.requireInputs(2)
 	s := b.input(1).shape
 	failIf(len(s) != 4, "", "its filter has shape %v, want [O, H, W, I]", s)
 	a := b.convAttrs(t, 3, s[3], func(channels int) int { return channels / s[3] })
@@ -92,7 +92,7 @@ func (b *builder) floatFilters() *graph.Tensor {
 // channel c.
 func depthwise(b *builder) *graph.Value {
 	t := b.builtin(optDepthwise)
-	b.need(2)
+	b.requireInputs(2)
 	s := b.input(1).shape
 	failIf(len(s) != 4 || s[0] != 1, "", "its filter has shape %v, want [1, H, W, C * multiplier]", s)
 	a := b.convAttrs(t, 4, 1, func(channels int) int { return channels })
@@ -139,14 +139,14 @@ func (b *builder) channels(k int) int {
 
 // floatConv makes a convolution of input 0 with w, input 2 being the bias, and act the activation.
 func (b *builder) floatConv(a *graph.Conv2DAttrs, w *graph.Tensor, act int) *graph.Value {
-	x := b.float(0)
+	x := b.floatInput(0)
 	return b.activation(b.add("conv2d", a, b.withBias(w, 2), x), act)
 }
 
 // fullyConnected is FULLY_CONNECTED: weights [O, I]; the input is taken as rows of I numbers.
 func fullyConnected(b *builder) *graph.Value {
 	t := b.builtin(optFull)
-	b.need(2)
+	b.requireInputs(2)
 	if f := t.Int8(1, 0); f != 0 {
 		panic(faultf("", "weights_format %d, want 0 (DEFAULT)", f))
 	}
@@ -160,7 +160,7 @@ func fullyConnected(b *builder) *graph.Value {
 		b.take(data.Len())
 		return &graph.Tensor{Shape: []int{s[1], s[0]}, Data: data.Transposed(s[0], s[1])}
 	})
-	x := b.float(0)
+	x := b.floatInput(0)
 	n := elems(x.Shape)
 	failIf(n%w.Shape[0] != 0, "", "its weights read %d numbers, the input has shape %v", w.Shape[0], x.Shape)
 	x = b.reshape(x, []int{n / w.Shape[0], w.Shape[0]})
@@ -216,19 +216,19 @@ func pool(op string) func(*builder) *graph.Value {
 				return y
 			}
 		}
-		return b.activation(b.add(op, a, nil, b.float(0)), t.Int8(5, 0))
+		return b.activation(b.add(op, a, nil, b.floatInput(0)), t.Int8(5, 0))
 	}
 }
 
 // reduce is MEAN, SUM or REDUCE_MAX over any axes, such as the rows and columns of an image or the
 // steps of a sequence: a pool over an image that has them as rows.
 func reduce(op string) func(*builder) *graph.Value {
-	return func(b *builder) *graph.Value { return b.reduced(op, b.float(0)) }
+	return func(b *builder) *graph.Value { return b.reduceAxes(op, b.floatInput(0)) }
 }
 
-// reduced is x, which takes the place of input 0, reduced by op over the operator's axes. Sums are
-// means times the number of elements.
-func (b *builder) reduced(op string, x *graph.Value) *graph.Value {
+// reduceAxes returns x, which takes the place of input 0, reduced by op over the operator's axes.
+// Sums are means times the number of elements.
+func (b *builder) reduceAxes(op string, x *graph.Value) *graph.Value {
 	b.builtin(optReducer)
 	axes := b.ints(1, "axes")
 	for i, a := range axes {
@@ -238,7 +238,7 @@ func (b *builder) reduced(op string, x *graph.Value) *graph.Value {
 	if axes = slices.Compact(axes); len(axes) == 0 {
 		return b.likeOutput(x)
 	}
-	perm, from := together(axes, len(x.Shape))
+	perm, from := groupAxes(axes, len(x.Shape))
 	sum := b.op.op == "SUM"
 	if op == "global_avg_pool" {
 		if y := b.integerMean(perm, from, len(axes), sum); y != nil {
@@ -253,9 +253,9 @@ func (b *builder) reduced(op string, x *graph.Value) *graph.Value {
 	return b.likeOutput(x) // with keep_dims, axes of extent 1 are left
 }
 
-// together is an order of the axes of a tensor that makes some axes neighbours, the first of them
-// at from. axes is sorted. The axes behind the last of them stay at the end.
-func together(axes []int, rank int) (perm []int, from int) {
+// groupAxes returns an order of the axes of a tensor that makes some axes neighbours, the first of
+// them at from. axes is sorted. The axes behind the last of them stay at the end.
+func groupAxes(axes []int, rank int) (perm []int, from int) {
 	last := axes[len(axes)-1]
 	for d := range last {
 		if !slices.Contains(axes, d) {

@@ -33,7 +33,7 @@ func (f *file) wiring(name string) (w *source.Wiring, tensors map[string]int) {
 	for _, o := range f.ops {
 		w.Nodes = append(w.Nodes, source.Wire{Reads: list(o.inputs), Makes: list(o.outputs)})
 		for _, i := range o.outputs { // as the layers are called
-			if s := short(legal(f.tensors[i].name)); w.Aliases[s] == "" {
+			if s := shortName(legalName(f.tensors[i].name)); w.Aliases[s] == "" {
 				w.Aliases[s] = keys[i]
 			}
 		}

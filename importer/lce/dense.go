@@ -15,13 +15,13 @@ func batchMatMul(b *builder) *graph.Value {
 	}
 	y := b.operand(1, t.Bool(1))
 	sides := []*graph.Value{x, y}
-	b.ranked(sides)
+	b.equalizeRanks(sides)
 	return b.add("matmul", &graph.NoAttrs{}, nil, sides...)
 }
 
 // operand is input k as floats, with its last two axes exchanged if adjoint is set.
 func (b *builder) operand(k int, adjoint bool) *graph.Value {
-	x := b.float(k)
+	x := b.floatInput(k)
 	if !adjoint {
 		return x
 	}

@@ -17,21 +17,21 @@ func elements() map[string]handler {
 		return withAttrs("round", &graph.RoundAttrs{Mode: mode})
 	}
 	all := map[string]handler{
-		"LOGISTIC":           {min: 1, max: 1, convert: simple("sigmoid")},
-		"TANH":               {min: 1, max: 1, convert: simple("tanh")},
-		"HARD_SWISH":         {min: 1, max: 1, convert: tableOr(0, hardSwish, simple("hard_swish"))},
+		"LOGISTIC":           {min: 1, max: 1, convert: plainOp("sigmoid")},
+		"TANH":               {min: 1, max: 1, convert: plainOp("tanh")},
+		"HARD_SWISH":         {min: 1, max: 1, convert: tableOr(0, hardSwish, plainOp("hard_swish"))},
 		"ELU":                {min: 1, max: 1, convert: withAttrs("elu", &graph.EluAttrs{Alpha: 1})},
-		"EXP":                {min: 1, max: 1, convert: tableOr(0, curve(math.Exp), simple("exp"))},
-		"LOG":                {min: 1, max: 1, convert: tableOr(0, curve(math.Log), simple("log"))},
-		"SQRT":               {min: 1, max: 1, convert: simple("sqrt")},
+		"EXP":                {min: 1, max: 1, convert: tableOr(0, curve(math.Exp), plainOp("exp"))},
+		"LOG":                {min: 1, max: 1, convert: tableOr(0, curve(math.Log), plainOp("log"))},
+		"SQRT":               {min: 1, max: 1, convert: plainOp("sqrt")},
 		"RSQRT":              {min: 1, max: 1, convert: tableOr(0, inverseRoot, rsqrt)},
 		"GELU":               {min: 1, max: 1, convert: gelu},
-		"ABS":                {min: 1, max: 1, convert: simple("abs")},
-		"SIGN":               {min: 1, max: 1, convert: simple("sign")},
+		"ABS":                {min: 1, max: 1, convert: plainOp("abs")},
+		"SIGN":               {min: 1, max: 1, convert: plainOp("sign")},
 		"ROUND":              {min: 1, max: 1, convert: round(scalar.HalfEven)},
 		"FLOOR":              {min: 1, max: 1, convert: round(scalar.Floor)},
 		"CEIL":               {min: 1, max: 1, convert: round(scalar.Ceil)},
-		"NEG":                {min: 1, max: 1, convert: negated},
+		"NEG":                {min: 1, max: 1, convert: negate},
 		"SQUARE":             {min: 1, max: 1, convert: square},
 		"SQUARED_DIFFERENCE": {min: 2, max: 2, limits: broadcast, convert: squaredDifference},
 		"LOGICAL_NOT":        {min: 1, max: 1, convert: logic("logical_not")},
@@ -42,12 +42,12 @@ func elements() map[string]handler {
 		"CAST": {min: 1, max: 1, limits: "truth values and positions to float32, float32 to bool",
 			convert: cast},
 
-		"LOG_SOFTMAX": {min: 1, max: 1, limits: "along the last axis", convert: simple("log_softmax")},
+		"LOG_SOFTMAX": {min: 1, max: 1, limits: "along the last axis", convert: plainOp("log_softmax")},
 		"ARG_MAX":     {min: 2, max: 2, limits: "a constant axis; positions are i32", convert: arg("argmax")},
 		"ARG_MIN":     {min: 2, max: 2, limits: "a constant axis; positions are i32", convert: arg("argmin")},
 		"TOPK_V2":     {min: 2, max: 2, limits: "a constant number; positions are i32", parts: topK},
 		"SUM":         {min: 2, max: 2, convert: reduce("global_avg_pool")},
-		"REDUCE_MIN":  {min: 2, max: 2, convert: least},
+		"REDUCE_MIN":  {min: 2, max: 2, convert: reduceMin},
 	}
 	for _, name := range strings.Fields("MINIMUM MAXIMUM GREATER GREATER_EQUAL LESS LESS_EQUAL EQUAL NOT_EQUAL") {
 		op := strings.ToLower(name)
@@ -60,14 +60,14 @@ func elements() map[string]handler {
 // withAttrs is an operator without options that is an op of ours with attributes.
 func withAttrs(op string, attrs any) func(*builder) *graph.Value {
 	return func(b *builder) *graph.Value {
-		return b.Emit(op, attrs, nil, b.float(0))
+		return b.Emit(op, attrs, nil, b.floatInput(0))
 	}
 }
 
-func negated(b *builder) *graph.Value { return b.Number("mul", b.float(0), -1) }
+func negate(b *builder) *graph.Value { return b.Number("mul", b.floatInput(0), -1) }
 
 func square(b *builder) *graph.Value {
-	x := b.float(0)
+	x := b.floatInput(0)
 	return b.Pair("mul", x, x)
 }
 
@@ -102,13 +102,13 @@ func logic(op string) func(*builder) *graph.Value {
 		for k := range b.op.inputs {
 			in = append(in, b.truths(k))
 		}
-		b.ranked(in)
+		b.equalizeRanks(in)
 		return b.add(op, &graph.NoAttrs{}, nil, in...)
 	}
 }
 
-// ranked puts axes of extent 1 in front of those of in that have fewer than others.
-func (b *builder) ranked(in []*graph.Value) {
+// equalizeRanks puts axes of extent 1 in front of those of in that have fewer than others.
+func (b *builder) equalizeRanks(in []*graph.Value) {
 	rank := 0
 	for _, x := range in {
 		rank = max(rank, len(x.Shape))
@@ -132,9 +132,9 @@ func choose(b *builder) *graph.Value {
 			weights[[]string{"", "a", "b"}[k]] = kit.Vector(b.numbers(k, "constant operand"))
 			continue
 		}
-		in = append(in, b.float(k))
+		in = append(in, b.floatInput(k))
 	}
-	b.ranked(in)
+	b.equalizeRanks(in)
 	return b.add("where", &graph.WhereAttrs{}, weights, in...)
 }
 
@@ -147,7 +147,7 @@ func cast(b *builder) *graph.Value {
 	if v := b.values[b.op.inputs[0]]; v != nil && v.Whole && (to == typeI32 || to == typeI64) {
 		return v
 	}
-	x := b.float(0)
+	x := b.floatInput(0)
 	switch {
 	case to == typeF32:
 		return x
@@ -161,7 +161,7 @@ func cast(b *builder) *graph.Value {
 func arg(op string) func(*builder) *graph.Value {
 	return func(b *builder) *graph.Value {
 		axis := b.ints(1, "axis")
-		x := b.float(0)
+		x := b.floatInput(0)
 		rank := len(x.Shape)
 		failIf(len(axis) != 1, "", "has axes %v, want one", axis)
 		at := axisOf(axis[0], rank)
@@ -175,15 +175,15 @@ func topK(b *builder) func(k int) *graph.Value {
 	n := b.ints(1, "number")
 	failIf(len(n) != 1 || len(b.op.outputs) != 2,
 		"", "has numbers %v and %d outputs, want one and 2", n, len(b.op.outputs))
-	x := b.float(0)
+	x := b.floatInput(0)
 	return func(k int) *graph.Value {
 		return b.add([]string{"top_k", "top_k_indices"}[k], &graph.TopKAttrs{K: n[0]}, nil, x)
 	}
 }
 
-// least is REDUCE_MIN: REDUCE_MAX of the negated input, negated.
-func least(b *builder) *graph.Value {
-	return b.Number("mul", b.reduced("max_pool", negated(b)), -1)
+// reduceMin is REDUCE_MIN: REDUCE_MAX of the negated input, negated.
+func reduceMin(b *builder) *graph.Value {
+	return b.Number("mul", b.reduceAxes("max_pool", negate(b)), -1)
 }
 
 // arithmetic is ADD, SUB, MUL or DIV of two tensors. One of them may be a constant. kind is the
@@ -215,22 +215,22 @@ func (b *builder) binary(op string) *graph.Value {
 			break
 		}
 		w := map[string]*graph.Tensor{"b": kit.Vector(b.numbers(k, "constant operand"))}
-		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && op != "add" && op != "mul"}, w, b.float(other))
+		return b.add(op, &graph.BinaryOpAttrs{Reverse: k == 0 && op != "add" && op != "mul"}, w, b.floatInput(other))
 	}
 	in := make([]*graph.Value, 2)
 	for k := range in {
-		in[k] = b.float(k)
+		in[k] = b.floatInput(k)
 	}
-	b.ranked(in)
+	b.equalizeRanks(in)
 	return b.add(op, &graph.BinaryOpAttrs{}, nil, in...)
 }
 
-// simple is an operator without options that is an op of ours.
-func simple(op string) func(*builder) *graph.Value { return withAttrs(op, &graph.NoAttrs{}) }
+// plainOp returns an operator without options that is an op of ours.
+func plainOp(op string) func(*builder) *graph.Value { return withAttrs(op, &graph.NoAttrs{}) }
 
 // prelu has slopes for each channel, [C] or [1, 1, C].
 func prelu(b *builder) *graph.Value {
-	x := b.float(0)
+	x := b.floatInput(0)
 	alpha := b.vector(1, "slope", x.Channels())
 	failIf(alpha == nil, "", "has no slopes")
 	return b.add("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": alpha}, x)
@@ -238,7 +238,7 @@ func prelu(b *builder) *graph.Value {
 
 func leakyRelu(b *builder) *graph.Value {
 	t, x := b.unary(optLeakyRelu)
-	if y := b.integerTable(0, leaking(t.Float32(0, 0))); y != nil {
+	if y := b.integerTable(0, leak(t.Float32(0, 0))); y != nil {
 		return y
 	}
 	return b.Slope(x, t.Float32(0, 0))
@@ -270,5 +270,5 @@ func convertType(b *builder) *graph.Value {
 		b.folded[out] = data
 		return nil
 	}
-	return b.float(0)
+	return b.floatInput(0)
 }

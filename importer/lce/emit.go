@@ -11,7 +11,7 @@ import (
 
 // add appends a node of the operator at work and gives its result.
 func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
-	name := b.unique(short(b.names[b.op.outputs[0]]) + "/" + op)
+	name := b.unique(shortName(b.names[b.op.outputs[0]]) + "/" + op)
 	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Output: name, Attrs: attrs, Weights: weights,
 		Pos: ir.Pos{File: b.g.File}}
 	for _, v := range in {
@@ -47,7 +47,7 @@ func (b *builder) bind(i int, v *graph.Value) {
 		}
 		t.elems = elems(t.shape)
 	}
-	if t.fits(v.Shape) {
+	if t.allowsShape(v.Shape) {
 		t.shape, t.elems = slices.Clone(v.Shape), elems(v.Shape)
 	}
 	switch {
@@ -79,11 +79,11 @@ func (b *builder) bind(i int, v *graph.Value) {
 			break
 		}
 		if l := b.behind.Of(v); l != nil && l.LevelType == q.LevelType {
-			v = b.instead(l)
+			v = b.replaceResult(l)
 			break
 		}
-		if l := b.mapped(v, q.LevelType); l != nil {
-			v = b.instead(l)
+		if l := b.mapLevels(v, q.LevelType); l != nil {
+			v = b.replaceResult(l)
 			break
 		}
 		v = b.add("quantize", &graph.QuantizeAttrs{LevelType: q.LevelType, Rounding: scalar.HalfAway}, nil, v)
@@ -108,9 +108,9 @@ func (b *builder) madeByOperator(v *graph.Value) bool {
 	return p != nil && b.out.Place(p) >= b.first
 }
 
-// mapped makes levels of type t of v, which float steps, alike in all channels, make of the real
+// mapLevels makes levels of type t of v, which float steps, alike in all channels, make of the real
 // values of others: a table. It returns nil if v is made otherwise.
-func (b *builder) mapped(v *graph.Value, t scalar.LevelType) *graph.Value {
+func (b *builder) mapLevels(v *graph.Value, t scalar.LevelType) *graph.Value {
 	before, real := b.behind.Before(v, func(_ *graph.Value, p *graph.Node) bool { return p.Op != "reshape" })
 	x := b.behind.Of(before)
 	if x == nil {
@@ -120,10 +120,10 @@ func (b *builder) mapped(v *graph.Value, t scalar.LevelType) *graph.Value {
 	return b.add("int_map", graph.IntMapOf(x.LevelType, q, real), nil, x)
 }
 
-// instead takes levels in the place of the result that the operator at work computed from their
-// real values. It drops the operator's nodes that no node reads any more, and returns levels.
+// replaceResult takes levels in the place of the result that the operator at work computed from
+// their real values. It drops the operator's nodes that no node reads any more, and returns levels.
 // Dequantized values stay, since the next operator may read them.
-func (b *builder) instead(levels *graph.Value) *graph.Value {
+func (b *builder) replaceResult(levels *graph.Value) *graph.Value {
 	for _, n := range slices.Backward(slices.Clone(b.g.Nodes[b.first:])) {
 		if n.Output != levels.Name && n.Op != "dequantize" && b.out.ConsumerCount(n.Output) == 0 {
 			b.out.Remove(n)
@@ -145,7 +145,7 @@ func (b *builder) nameResult(i int, result *graph.Value) {
 			break
 		}
 	}
-	b.out.RenameNode(main, b.out.NodeName(short(name)))
+	b.out.RenameNode(main, b.out.NodeName(shortName(name)))
 	if b.remark != "" {
 		main.Note = b.remark
 	}

@@ -97,7 +97,7 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 	b.nameTensors()
 	b.countBits()
 	b.inputs()
-	handlers := supported()
+	handlers := handlers()
 	for i := range b.file.ops {
 		kit.Check(ctx.Err())
 		b.op, b.first, b.remark = &b.file.ops[i], len(b.g.Nodes), ""
@@ -107,10 +107,10 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 		switch {
 		case b.dependsOnFailed():
 			b.fail(nil)
-		case b.listed():
+		case b.computeList():
 			b.unread[i] = false
 		case !known:
-			b.fail(b.unsupported())
+			b.fail(b.unsupportedError())
 		default:
 			if err := kit.Try(func() { b.convert(h) }); err != nil {
 				b.unread[i] = true
@@ -196,7 +196,7 @@ type unsupportedOp struct{ error }
 // Unwrap is the fault itself.
 func (u *unsupportedOp) Unwrap() error { return u.error }
 
-func (b *builder) unsupported() error {
+func (b *builder) unsupportedError() error {
 	what := "builtin"
 	if b.op.custom {
 		what = "custom"

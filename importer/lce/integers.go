@@ -160,12 +160,12 @@ func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, si
 		by[o] = product(x, s, a.LevelType, single).Real()
 	}
 	weights["multiplier"] = kit.Vector(by)
-	return b.tried(func() *graph.Value { return emit(x, a, weights) })
+	return b.try(func() *graph.Value { return emit(x, a, weights) })
 }
 
-// tried is the value that emit makes, nil if emit fails, as it does where sums are too large. A
+// try returns the value that emit makes, nil if emit fails, as it does where sums are too large. A
 // remark on the operator says why then.
-func (b *builder) tried(emit func() *graph.Value) (y *graph.Value) {
+func (b *builder) try(emit func() *graph.Value) (y *graph.Value) {
 	if err := kit.Try(func() { y = emit() }); err != nil {
 		b.remark = fmt.Sprintf("not computed in integers: %v", err)
 		return nil
@@ -227,13 +227,13 @@ func (b *builder) integerPair(op string, act int) *graph.Value {
 	if op == "mul" {
 		by := float32(x.Scale) * float32(y.Scale) / float32(p.Scale) // TFLite multiplies and divides in f32
 		a := &graph.IntMulAttrs{IntPair: p, By: graph.FixedPointOf(float64(by)).Real()}
-		return b.tried(func() *graph.Value { return b.add("int_mul", a, nil, x, y) })
+		return b.try(func() *graph.Value { return b.add("int_mul", a, nil, x, y) })
 	}
 	a := &graph.IntAddAttrs{IntPair: p, Sub: op == "sub"}
 	twice := 2 * max(x.Scale, y.Scale)
 	a.A, a.B = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real()
 	a.C = graph.FixedPointOf(twice / ((1 << 20) * a.Scale)).Real()
-	return b.tried(func() *graph.Value { return b.add("int_add", a, nil, x, y) })
+	return b.try(func() *graph.Value { return b.add("int_add", a, nil, x, y) })
 }
 
 // integerParts are the operands of CONCATENATION of uint8, as levels of the result. Operands may
@@ -247,16 +247,16 @@ func (b *builder) integerParts() []*graph.Value {
 	for k := range b.op.inputs {
 		x := b.integers(k)
 		if x.LevelType != t {
-			x = b.add("int_map", rescaled(x.LevelType, t), nil, x)
+			x = b.add("int_map", rescale(x.LevelType, t), nil, x)
 		}
 		parts = append(parts, x)
 	}
 	return parts
 }
 
-// rescaled has levels of type x as levels of type y, in f32 as TFLite computes them
+// rescale has levels of type x as levels of type y, in f32 as TFLite computes them
 // (ConcatenationWithScaling).
-func rescaled(x, y scalar.LevelType) *graph.IntMapAttrs {
+func rescale(x, y scalar.LevelType) *graph.IntMapAttrs {
 	a := &graph.IntMapAttrs{LevelType: y, Table: make([]int, x.Top()+1)}
 	scale := float32(float32(x.Scale) * (1 / float32(y.Scale)))
 	bias := float32(-float32(x.Zero) * scale)
@@ -328,7 +328,7 @@ func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.I
 	c, taps := x.Channels(), kernel[0]*kernel[1]
 	failIf(taps < 1 || taps > graph.MaxWeights/c, "", "kernel %v", kernel)
 	b.take(taps * c)
-	return b.tried(func() *graph.Value { return b.EachChannel(x, kernel, strides, a, weights) })
+	return b.try(func() *graph.Value { return b.EachChannel(x, kernel, strides, a, weights) })
 }
 
 // integerMean is the mean, or the sum, of integers over count axes, from axis first on, of input 0

@@ -70,7 +70,7 @@ func padMode(p int) graph.PaddingMode {
 
 // lceQuantize: bit = x < 0, so that NaN and -0 give +1.
 func lceQuantize(b *builder) *graph.Value {
-	x := b.float(0)
+	x := b.floatInput(0)
 	zero := &graph.Tensor{Shape: []int{1, 1}, Data: graph.NumbersOf([]float32{0})}
 	return b.add("threshold", signThreshold(), map[string]*graph.Tensor{"thresholds": zero}, x)
 }
@@ -197,8 +197,8 @@ func (b *builder) affine(y *graph.Value, k, out int) *graph.Value {
 	if bias == nil {
 		bias = &graph.Tensor{Shape: []int{out}, Data: graph.NumbersOf(make([]float32, out))}
 	}
-	if mul == nil || all(mul.Data.Floats(), 1) && all(bias.Data.Floats(), 0) { // exact without more ado
-		if all(bias.Data.Floats(), 0) {
+	if mul == nil || allEqual(mul.Data.Floats(), 1) && allEqual(bias.Data.Floats(), 0) { // exact without more ado
+		if allEqual(bias.Data.Floats(), 0) {
 			return y
 		}
 		return b.add("add", &graph.BinaryOpAttrs{}, map[string]*graph.Tensor{"b": bias}, y)
@@ -214,7 +214,7 @@ func (b *builder) affine(y *graph.Value, k, out int) *graph.Value {
 		map[string]*graph.Tensor{"b": {Shape: []int{out}, Data: graph.NumbersOf(sum)}}, y)
 }
 
-func all(data []float32, v float32) bool {
+func allEqual(data []float32, v float32) bool {
 	for _, f := range data {
 		if f != v {
 			return false

@@ -14,10 +14,10 @@ import (
 // maxList is the most numbers of such a list.
 const maxList = 64
 
-// listed reports whether the operator at work makes whole numbers of nothing but such lists, shapes
-// and constants. Its result is kept for those that read it; if the operator is none that is known
-// here, it counts as made, and who wants its numbers says so.
-func (b *builder) listed() bool {
+// computeList reports whether the operator at work makes whole numbers of nothing but such lists,
+// shapes and constants. Its result is kept for those that read it; if the operator is none that is
+// known here, it counts as made, and who wants its numbers says so.
+func (b *builder) computeList() bool {
 	if b.op.custom || len(b.op.outputs) != 1 || len(b.op.inputs) == 0 {
 		return false
 	}
@@ -111,7 +111,7 @@ func (b *builder) list() []int {
 	case "CAST", "EXPAND_DIMS", "SQUEEZE", "RESHAPE":
 		return x
 	case "ADD", "SUB", "MUL", "DIV", "FLOOR_DIV", "MAXIMUM", "MINIMUM":
-		return combined(op.op, x, b.numbersOf(1))
+		return combine(op.op, x, b.numbersOf(1))
 	}
 	return nil
 }
@@ -119,8 +119,8 @@ func (b *builder) list() []int {
 // maxElements bounds the numbers that are computed, which are positions and sizes.
 const maxElements = 1<<31 - 1
 
-// combined is an operation on two lists. One of them may be a single number.
-func combined(op string, x, y []int) []int {
+// combine returns an operation on two lists. One of them may be a single number.
+func combine(op string, x, y []int) []int {
 	if len(x) == 0 || len(y) == 0 || len(x) != len(y) && len(x) != 1 && len(y) != 1 {
 		return nil
 	}

@@ -19,8 +19,8 @@ func (b *builder) input(k int) *tensor {
 	return &b.file.tensors[b.op.inputs[k]]
 }
 
-// need fails if one of the first n inputs is missing.
-func (b *builder) need(n int) {
+// requireInputs fails if one of the first n inputs is missing.
+func (b *builder) requireInputs(n int) {
 	for k := range n {
 		failIf(b.input(k) == nil, "", "input %d is missing", k)
 	}
@@ -69,9 +69,9 @@ func (b *builder) weights(k int, kind string, make func() *graph.Tensor) *graph.
 	return w
 }
 
-// float is the f32 value of input k: levels are dequantized, once for all their readers, and a
-// constant becomes a node.
-func (b *builder) float(k int) *graph.Value {
+// floatInput returns the f32 value of input k: levels are dequantized, once for all their readers,
+// and a constant becomes a node.
+func (b *builder) floatInput(k int) *graph.Value {
 	t := b.input(k)
 	failIf(t == nil, "", "input %d is missing", k)
 	i := b.op.inputs[k]
@@ -205,7 +205,7 @@ func dequantize(t *tensor, what string, out []float32) {
 	}
 }
 
-// integer is element i of a constant of 8-bit, 32-bit or 64-bit integers.
+// integer returns element i of a constant of 8-bit, 32-bit or 64-bit integers.
 func (t *tensor) integer(i int) int64 {
 	switch t.typ {
 	case typeI8:

@@ -52,7 +52,7 @@ func resizeBilinear(b *builder) *graph.Value {
 			return y
 		}
 	}
-	x := b.float(0)
+	x := b.floatInput(0)
 	axes := b.linear(x.Shape,
 		func(in, out int) func(i int) float32 { return linearPosition(in, out, corners, centers) })
 	return b.At(x, axes...)

@@ -15,16 +15,16 @@ func concat(b *builder) *graph.Value {
 	axis := axisOf(t.Int32(0, 0), rank)
 	levels := b.integerParts()
 	if act := t.Int8(1, 0); levels != nil && act == 0 {
-		return b.joined(levels, axis)
+		return b.concatParts(levels, axis)
 	}
 	for k := range b.op.inputs {
-		x := b.float(k)
+		x := b.floatInput(k)
 		if n := len(x.Shape); n != rank {
 			panic(faultf("", "input %q has %d axes, the output %d", x.Name, n, rank))
 		}
 		in = append(in, x)
 	}
-	return b.activation(b.joined(in, axis), t.Int8(1, 0))
+	return b.activation(b.concatParts(in, axis), t.Int8(1, 0))
 }
 
 // pad is PAD or PADV2, along any axes.
@@ -35,8 +35,8 @@ func pad(b *builder) *graph.Value {
 		failIf(len(v) != 1, "", "its value has %d elements, want 1", len(v))
 		value = v[0]
 	}
-	x := b.float(0)
-	return b.padded(x, b.paddings(x), value)
+	x := b.floatInput(0)
+	return b.padAround(x, b.paddings(x), value)
 }
 
 // paddings are input 1: how many positions are added before and after each axis of x.
@@ -48,9 +48,9 @@ func (b *builder) paddings(x *graph.Value) []int {
 	return p
 }
 
-// padded puts value around x: rows and columns around an image at once, channels as constants,
+// padAround puts value around x: rows and columns around an image at once, channels as constants,
 // other axes one after the other.
-func (b *builder) padded(x *graph.Value, p []int, value float32) *graph.Value {
+func (b *builder) padAround(x *graph.Value, p []int, value float32) *graph.Value {
 	last := len(x.Shape) - 1
 	p = slices.Clone(p)
 	if last == 3 {
@@ -81,7 +81,7 @@ func reshape(b *builder) *graph.Value {
 	if t := b.input(0); t != nil && t.typ == typeI32 {
 		return b.reshapeBits()
 	}
-	return b.likeOutput(b.float(0))
+	return b.likeOutput(b.floatInput(0))
 }
 
 // reshapeBits keeps the words of channels together.
@@ -97,7 +97,7 @@ func (b *builder) reshapeBits() *graph.Value {
 
 func transpose(b *builder) *graph.Value {
 	perm := b.ints(1, "permutation")
-	x := b.float(0)
+	x := b.floatInput(0)
 	for i, p := range perm {
 		if p < 0 {
 			perm[i] += len(perm)
@@ -108,7 +108,7 @@ func transpose(b *builder) *graph.Value {
 
 // slice is SLICE: a size of -1 is all that is left.
 func slice(b *builder) *graph.Value {
-	x := b.float(0)
+	x := b.floatInput(0)
 	begin := b.ints(1, "begin")
 	size := b.ints(2, "size")
 	shape := x.Shape
@@ -208,8 +208,8 @@ func (b *builder) pick(x *graph.Value, axis int, positions []int) *graph.Value {
 	return b.Pick(x, axis, positions)
 }
 
-// joined puts tensors together along an axis.
-func (b *builder) joined(parts []*graph.Value, axis int) *graph.Value {
+// concatParts puts tensors together along an axis.
+func (b *builder) concatParts(parts []*graph.Value, axis int) *graph.Value {
 	shape := parts[0].Shape
 	for _, p := range parts {
 		s := p.Shape

@@ -19,8 +19,8 @@ type handler struct {
 	parts func(*builder) func(k int) *graph.Value
 }
 
-// supported lists the operators that can be imported.
-func supported() map[string]handler {
+// handlers lists the operators that can be imported.
+func handlers() map[string]handler {
 	const fused = "fused activations NONE, RELU, RELU_N1_TO_1, RELU6"
 	const constant = "weights and bias are constants (float32, float16, int8 with scales per tensor or channel); "
 	const broadcast = "of two tensors, extents of 1 being repeated, or of a tensor and a constant; " + fused
@@ -47,9 +47,9 @@ func supported() map[string]handler {
 		"SUB":          {false, 2, 2, broadcast, arithmetic("sub", optSub)},
 		"MUL":          {false, 2, 2, broadcast, arithmetic("mul", optMul)},
 		"DIV":          {false, 2, 2, broadcast, arithmetic("div", optDiv)},
-		"RELU":         {false, 1, 1, "", tableOr(1, rectified, simple("relu"))},
-		"RELU6":        {false, 1, 1, "", tableOr(3, rectified, simple("relu6"))},
-		"RELU_N1_TO_1": {false, 1, 1, "", tableOr(2, rectified, simple("hard_tanh"))},
+		"RELU":         {false, 1, 1, "", tableOr(1, rectify, plainOp("relu"))},
+		"RELU6":        {false, 1, 1, "", tableOr(3, rectify, plainOp("relu6"))},
+		"RELU_N1_TO_1": {false, 1, 1, "", tableOr(2, rectify, plainOp("hard_tanh"))},
 		"RELU_0_TO_1":  {false, 1, 1, "", withAttrs("clip", &graph.ClipAttrs{Min: 0, Max: 1})},
 		"PRELU":        {false, 2, 2, "one constant slope, or one for each channel", prelu},
 		"LEAKY_RELU":   {false, 1, 1, "", leakyRelu},
@@ -70,7 +70,7 @@ func supported() map[string]handler {
 		"SLICE":         {false, 3, 3, "constant positions", slice},
 		"STRIDED_SLICE": {false, 4, 4, "constant positions", stridedSlice},
 
-		"QUANTIZE":   {false, 1, 1, "to int8 and uint8, one scale a tensor", tableOr(0, requantized, convertType)},
+		"QUANTIZE":   {false, 1, 1, "to int8 and uint8, one scale a tensor", tableOr(0, requantize, convertType)},
 		"DEQUANTIZE": {false, 1, 1, "of int8 and uint8, and of float16 constants", convertType},
 	}
 	all := movers()

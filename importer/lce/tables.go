@@ -42,24 +42,24 @@ func tableOr(act int, of func(x, y scalar.LevelType) func(v int64) int64,
 	}
 }
 
-// requantized is QUANTIZE.
-func requantized(x, y scalar.LevelType) func(v int64) int64 {
+// requantize returns QUANTIZE.
+func requantize(x, y scalar.LevelType) func(v int64) int64 {
 	return graph.FixedPointOf(x.Scale / y.Scale).Times
 }
 
-// rectified is a RELU. Its scales are divided in f32.
-func rectified(x, y scalar.LevelType) func(v int64) int64 {
+// rectify is a RELU. Its scales are divided in f32.
+func rectify(x, y scalar.LevelType) func(v int64) int64 {
 	return graph.FixedPointOf(float64(float32(x.Scale) / float32(y.Scale))).Times
 }
 
-// leaking is LEAKY_RELU, of integers below 0 with another multiplier.
-func leaking(alpha float32) func(x, y scalar.LevelType) func(v int64) int64 {
+// leak is LEAKY_RELU, of integers below 0 with another multiplier.
+func leak(alpha float32) func(x, y scalar.LevelType) func(v int64) int64 {
 	return func(x, y scalar.LevelType) func(v int64) int64 {
 		below := graph.FixedPointOf(math.Abs(float64(float32(float32(x.Scale)*alpha) / float32(y.Scale))))
 		if alpha < 0 {
 			below.Multiplier = -below.Multiplier
 		}
-		above := rectified(x, y)
+		above := rectify(x, y)
 		return func(v int64) int64 {
 			if v >= 0 {
 				return above(v)
@@ -79,10 +79,10 @@ func hardSwish(x, y scalar.LevelType) func(v int64) int64 {
 		v *= 128
 		share := v
 		if third.Shift > 0 {
-			share = saturated(share << (third.Shift - 1))
+			share = saturate(share << (third.Shift - 1))
 		}
 		if share = halfProduct(share, third); third.Shift > 0 {
-			share = saturated(share << 1)
+			share = saturate(share << 1)
 		}
 		share = graph.ShiftedHalfAway(share, -third.Shift)
 		share = (share + 1<<15) >> 1
@@ -90,14 +90,14 @@ func hardSwish(x, y scalar.LevelType) func(v int64) int64 {
 	}
 }
 
-// saturated is v in 16 bits, or the nearest number that they hold.
-func saturated(v int64) int64 { return max(math.MinInt16, min(v, math.MaxInt16)) }
+// saturate returns v in 16 bits, or the nearest number that they hold.
+func saturate(v int64) int64 { return max(math.MinInt16, min(v, math.MaxInt16)) }
 
 // halfProduct is the high half of twice the product of 16 bits with those of f's multiplier,
 // rounded.
 func halfProduct(v int64, f graph.FixedPoint) int64 {
 	m := min((int64(f.Multiplier)+1<<15)>>16, math.MaxInt16)
-	return saturated((v*m + 1<<14) >> 15)
+	return saturate((v*m + 1<<14) >> 15)
 }
 
 // constantIntegers are the levels of input k, a constant, with rank axes: an exact quantize of its
@@ -138,7 +138,7 @@ func inverseRoot(x, y scalar.LevelType) func(v int64) int64 {
 }
 
 // rsqrt is 1 / sqrt(x).
-func rsqrt(b *builder) *graph.Value { return b.Reversed("div", 1, b.Plain(b.float(0), "sqrt")) }
+func rsqrt(b *builder) *graph.Value { return b.Reversed("div", 1, b.Plain(b.floatInput(0), "sqrt")) }
 
 // gelu is GELU, by erf or by tanh.
 func gelu(b *builder) *graph.Value {
@@ -148,5 +148,5 @@ func gelu(b *builder) *graph.Value {
 	if t.Bool(0) {
 		table = curve(func(v float64) float64 { return v / 2 * (1 + math.Tanh(c*(v+0.044715*v*v*v))) })
 	}
-	return tableOr(0, table, func(b *builder) *graph.Value { return b.Gelu(b.float(0), t.Bool(0)) })(b)
+	return tableOr(0, table, func(b *builder) *graph.Value { return b.Gelu(b.floatInput(0), t.Bool(0)) })(b)
 }

@@ -36,16 +36,16 @@ func (b *builder) nameTensors() {
 
 // unique is name, or name with a number that makes it one of a kind.
 func (b *builder) unique(name string) string {
-	return b.used.Unique(legal(name))
+	return b.used.Unique(legalName(name))
 }
 
 // longest is the number of bytes of a tensor's name that are kept. Names of a graph have room for a
 // suffix behind it.
 const longest = 512
 
-// legal is name as names of a graph are: not empty, not too long, in UTF-8 and without control
-// characters.
-func legal(name string) string {
+// legalName returns name as names of a graph are: not empty, not too long, in UTF-8 and without
+// control characters.
+func legalName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
 			return '?'
@@ -58,8 +58,8 @@ func legal(name string) string {
 	return name
 }
 
-// short is the first of the names that the converter joined by semicolons.
-func short(name string) string {
+// shortName returns the first of the names that the converter joined by semicolons.
+func shortName(name string) string {
 	s, _, _ := strings.Cut(name, ";")
 	return s
 }
@@ -165,8 +165,8 @@ func (b *builder) resize(i int) (note string) {
 	return note
 }
 
-// fits reports whether t may have a shape. The file leaves some extents of t open.
-func (t *tensor) fits(shape []int) bool {
+// allowsShape reports whether t may have a shape. The file leaves some extents of t open.
+func (t *tensor) allowsShape(shape []int) bool {
 	if t.signature == nil || len(shape) != len(t.signature) {
 		return false
 	}

@@ -78,7 +78,7 @@ func (f *file) variables(begin []*file) error {
 	f.ops = ops
 	for k, i := range f.outputs {
 		if to, ok := instead[i]; ok {
-			f.outputs[k] = f.copied(to, f.tensors[i].name)
+			f.outputs[k] = f.copyTensor(to, f.tensors[i].name)
 		}
 	}
 	beginnings := map[string]*tensor{}
@@ -130,12 +130,12 @@ func (f *file) expose(v *variable, begin *tensor) {
 	f.notes[v.input] = fmt.Sprintf("a variable of the file, which begins with %s", valuesText(begin))
 	if v.assigned >= 0 {
 		f.notes[v.input] += fmt.Sprintf("; bring output %q of a run to the next", v.name+nextSuffix)
-		f.outputs = append(f.outputs, f.copied(v.assigned, v.name+nextSuffix))
+		f.outputs = append(f.outputs, f.copyTensor(v.assigned, v.name+nextSuffix))
 	}
 }
 
-// copied is a new tensor, made of tensor i by an operator that changes nothing.
-func (f *file) copied(i int, name string) int {
+// copyTensor is a new tensor, made of tensor i by an operator that changes nothing.
+func (f *file) copyTensor(i int, name string) int {
 	t := f.tensors[i]
 	t.name, t.data = name, nil
 	f.tensors = append(f.tensors, t)

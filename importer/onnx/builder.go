@@ -58,7 +58,7 @@ func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener,
 		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{},
 		constants: map[*graph.Node]*quantParams{},
 		g:         graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
-	b.Kit = kit.Kit{Emit: b.emit, Each: b.emitShaped, Reshape: b.reshaped,
+	b.Kit = kit.Kit{Emit: b.emit, Each: b.emitShaped, Reshape: b.emitReshape,
 		Take: func(elements int) { b.mem.take(elements, 4) }}
 	b.behind = kit.NewLevels(b.g, b.emit)
 	for _, o := range m.Graph.Output {
@@ -141,11 +141,11 @@ func (n *node) name(index int) {
 	if n.opset != 0 {
 		op += fmt.Sprintf(", opset %d", n.opset)
 	}
-	n.label = fmt.Sprintf("node %q (%s)", n.called(), op)
+	n.label = fmt.Sprintf("node %q (%s)", n.displayName(), op)
 }
 
-// called is the node's name or, if the file gives it none, the name of its output.
-func (n *node) called() string { return cmp.Or(n.GetName(), n.base) }
+// displayName returns the node's name or, if the file gives it none, the name of its output.
+func (n *node) displayName() string { return cmp.Or(n.GetName(), n.base) }
 
 // prepare finds the node's row, its attributes and its inputs.
 func (b *builder) prepare(n *node) {
@@ -155,7 +155,7 @@ func (b *builder) prepare(n *node) {
 			"is a function of the model itself, which is not supported")
 	}
 	if n.op = b.ops.find(n.GetDomain(), n.GetOpType()); n.op == nil {
-		panic(b.unsupported(n))
+		panic(b.unsupportedError(n))
 	}
 	for _, name := range n.Input {
 		t := b.tensors[name]
@@ -171,13 +171,13 @@ func (b *builder) prepare(n *node) {
 	n.failIf(n.op.max == many && slices.Contains(n.in, nil), "", "an input is left out")
 	n.failIf(len(n.in) > n.op.max, "", "has %s, wants at most %d", human.Count(len(n.in), "input"), n.op.max)
 	for i, name := range n.Output {
-		n.failIf(name != "" && i >= max(1, n.op.outputs) && b.read(name),
+		n.failIf(name != "" && i >= max(1, n.op.outputs) && b.isRead(name),
 			"", "output %q is used; of this op, only the first output is supported", name)
 	}
 }
 
-// read reports whether a tensor of the file is used by a node or is an output.
-func (b *builder) read(name string) bool { return b.wanted[name] || b.readers[name] != nil }
+// isRead reports whether a tensor of the file is used by a node or is an output.
+func (b *builder) isRead(name string) bool { return b.wanted[name] || b.readers[name] != nil }
 
 // evaluate makes the node's outputs: constants of constants, or graph nodes.
 func (b *builder) evaluate(n *node) []*tensor {
@@ -199,7 +199,7 @@ func (b *builder) evaluate(n *node) []*tensor {
 	}
 	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.computes() &&
 		b.eval != nil {
-		return b.interpreted(n)
+		return b.interpret(n)
 	}
 	if !n.op.computes() {
 		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label,
@@ -236,15 +236,16 @@ func (b *builder) evaluate(n *node) []*tensor {
 	return n.op.results(n)
 }
 
-// unused makes a name unique among values.
-func (b *builder) unused(name string) string {
+// uniqueName makes a name unique among values.
+func (b *builder) uniqueName(name string) string {
 	return b.used.Unique(cmp.Or(name, "tensor"))
 }
 
 // emit adds a node to the graph and gives its output. The names of both are provisional (rename,
 // nameLayer).
 func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
-	gn := &graph.Node{Name: b.g.NodeName(b.n.called() + "." + op), Output: b.unused(b.n.base + "." + op), Op: op,
+	gn := &graph.Node{Name: b.g.NodeName(b.n.displayName() + "." + op), Output: b.uniqueName(b.n.base + "." + op),
+		Op:    op,
 		Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
 	for _, v := range in {
 		gn.Inputs = append(gn.Inputs, v.Name)
@@ -284,7 +285,7 @@ func (n *node) layer() *graph.Node {
 // nameLayer gives n's layer n's own name.
 func (n *node) nameLayer() {
 	if layer := n.layer(); layer != nil {
-		n.b.g.RenameNode(layer, n.b.g.NodeName(n.called()))
+		n.b.g.RenameNode(layer, n.b.g.NodeName(n.displayName()))
 	}
 }
 

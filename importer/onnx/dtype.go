@@ -53,8 +53,9 @@ func (d dtype) size() int {
 	return 0
 }
 
-// whole is the 8-bit type that holds the elements of a 4-bit type d. It is d for all other types.
-func (d dtype) whole() dtype {
+// eightBitType returns the 8-bit type that holds the elements of a 4-bit type d. It is d for all
+// other types.
+func (d dtype) eightBitType() dtype {
 	switch d {
 	case dtUint4:
 		return dtUint8

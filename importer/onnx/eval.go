@@ -24,11 +24,11 @@ const interpretedWork = 8
 // maxExact is the greatest integer up to which f32 holds all.
 const maxExact = 1 << 24
 
-// interpreted computes n, an op on constants alone, by running the graph that it becomes in a
+// interpret computes n, an op on constants alone, by running the graph that it becomes in a
 // network. So constants have no arithmetic of their own.
-func (b *builder) interpreted(n *node) []*tensor {
+func (b *builder) interpret(n *node) []*tensor {
 	dt := n.interpretable()
-	s := b.apart()
+	s := b.newEvaluation()
 	defer func() { b.mem = s.mem }()
 	of := &node{NodeProto: n.NodeProto, b: s, op: n.op, label: n.label, base: n.base, opset: n.opset, attrs: n.attrs,
 		in: slices.Clone(n.in)}
@@ -51,8 +51,8 @@ func (b *builder) interpreted(n *node) []*tensor {
 	return s.run(of, n.op.results(of), inputs, dt)
 }
 
-// apart is a builder of a graph of its own. Its constants count as those of b.
-func (b *builder) apart() *builder {
+// newEvaluation returns a builder of a graph of its own. Its constants count as those of b.
+func (b *builder) newEvaluation() *builder {
 	s := newBuilder(b.mem.ctx, b.file, &pb.ModelProto{Graph: &pb.GraphProto{}}, b.open, importer.Options{}, 0)
 	s.mem, s.eval, s.onConstants = b.mem, b.eval, true
 	s.wanted, s.readers, s.counts = b.wanted, b.readers, b.counts
@@ -69,7 +69,7 @@ func (n *node) interpretable() dtype {
 	n.failIf(!n.op.moves && !n.op.picks,
 		"put Cast to float before it", "its operand is a constant %s; this op computes with floats", a.dt)
 	for k := range a.len() {
-		if v := a.whole(k); v < -maxExact || v > maxExact {
+		if v := a.integer(k); v < -maxExact || v > maxExact {
 			panic(n.fail("", "its operand is a constant %s with element %d; want -2^24 to 2^24", a.dt, v))
 		}
 	}

@@ -43,8 +43,8 @@ func (l *levels) axis(shape []int) int {
 	return -1
 }
 
-func (l *levels) at(k int) float32 {
-	v, c := float32(l.ints.whole(k)), k/l.run%len(l.scale)
+func (l *levels) number(k int) float32 {
+	v, c := float32(l.ints.integer(k)), k/l.run%len(l.scale)
 	if len(l.zero) > 0 {
 		v -= l.zero[c]
 	}
@@ -80,8 +80,8 @@ func (a *array) len() int {
 	return len(a.f) + len(a.d) + len(a.bytes) + len(a.i)
 }
 
-// whole is element k of an array of integers.
-func (a *array) whole(k int) int64 {
+// integer returns element k of an array of integers.
+func (a *array) integer(k int) int64 {
 	switch {
 	case a.bytes == nil:
 		return a.i[k]
@@ -91,8 +91,8 @@ func (a *array) whole(k int) int64 {
 	return int64(a.bytes[k])
 }
 
-// setWhole sets element k of an array of integers to v, brought into the range of their type.
-func (a *array) setWhole(k int, v int64) {
+// setInteger sets element k of an array of integers to v, brought into the range of their type.
+func (a *array) setInteger(k int, v int64) {
 	if v = a.dt.wrap(v); a.bytes != nil {
 		a.bytes[k] = byte(v)
 	} else {
@@ -100,17 +100,17 @@ func (a *array) setWhole(k int, v int64) {
 	}
 }
 
-// at is element k as a float64.
-func (a *array) at(k int) float64 {
+// number returns element k as a float64.
+func (a *array) number(k int) float64 {
 	switch {
 	case a.f != nil:
 		return float64(a.f[k])
 	case a.d != nil:
 		return a.d[k]
 	case a.levels != nil:
-		return float64(a.levels.at(k))
+		return float64(a.levels.number(k))
 	}
-	return float64(a.whole(k))
+	return float64(a.integer(k))
 }
 
 // set stores v, rounded (or cut off to an integer) to a's type.
@@ -126,7 +126,7 @@ func (a *array) set(k int, v float64) {
 			a.bytes[k] = 1
 		}
 	default:
-		a.setWhole(k, truncate(v))
+		a.setInteger(k, truncate(v))
 	}
 }
 
@@ -148,7 +148,7 @@ func truncate(v float64) int64 {
 func (a *array) copyFrom(k int, o *array, j int) {
 	switch {
 	case o.levels != nil:
-		a.f[k] = o.levels.at(j)
+		a.f[k] = o.levels.number(j)
 	case a.f != nil:
 		a.f[k] = o.f[j]
 	case a.d != nil:
@@ -191,7 +191,7 @@ func (a *array) floats() []float32 {
 	}
 	out := make([]float32, a.len())
 	for k := range out {
-		out[k] = float32(a.at(k))
+		out[k] = float32(a.number(k))
 	}
 	return out
 }
@@ -268,12 +268,12 @@ func walk(shape []int, base int, step []int) func() int {
 	}
 }
 
-// permuted is a with axis d of the result being axis perm[d].
-func (b *budget) permuted(a *array, perm []int) *array {
+// permute returns a with axis d of the result being axis perm[d].
+func (b *budget) permute(a *array, perm []int) *array {
 	if l := a.levels; l != nil {
 		axis := l.axis(a.shape)
 		if len(l.scale) == 1 || axis >= 0 {
-			ints := b.permuted(l.ints.view(a.shape), perm)
+			ints := b.permute(l.ints.view(a.shape), perm)
 			to := &levels{ints: ints, scale: l.scale, zero: l.zero, run: 1}
 			if axis >= 0 {
 				to.run = strides(ints.shape)[slices.Index(perm, axis)]
@@ -301,8 +301,8 @@ func broadcastShape(a, b []int) ([]int, error) {
 	return out, nil
 }
 
-// fits reports whether an array of shape from can be repeated over one of shape to.
-func fits(from, to []int) bool {
+// broadcastsTo reports whether an array of shape from can be repeated over one of shape to.
+func broadcastsTo(from, to []int) bool {
 	shape, err := broadcastShape(to, from)
 	return err == nil && slices.Equal(shape, to)
 }
@@ -325,10 +325,11 @@ func broadcastSteps(from, to []int) []int {
 	return step
 }
 
-// narrowed is c, an operand that is broadcast to shape, with extent 1 along the axes where it says
-// the same again and again: exporters compute the expand_as of training code, which makes a number
-// for each element of one for each channel. Axes along which shape itself has to be repeated stay.
-func (b *budget) narrowed(c *array, shape []int) *array {
+// narrow returns c, an operand that is broadcast to shape, with extent 1 along the axes where it
+// says the same again and again: exporters compute the expand_as of training code, which makes a
+// number for each element of one for each channel. Axes along which shape itself has to be repeated
+// stay.
+func (b *budget) narrow(c *array, shape []int) *array {
 	for d, e := range c.shape {
 		if e < 2 || c.len() == 0 || extentFromEnd(shape, len(c.shape)-d) != e || !c.repeats(d) {
 			continue
@@ -365,5 +366,5 @@ func (a *array) sameBits(k, j int) bool {
 	case a.d != nil:
 		return math.Float64bits(a.d[k]) == math.Float64bits(a.d[j])
 	}
-	return a.at(k) == a.at(j)
+	return a.number(k) == a.number(j)
 }

@@ -47,9 +47,9 @@ func (n *node) zip(x, y *array, to dtype, f func(a, b float64) float64, i func(a
 		j := ys()
 		switch {
 		case !x.dt.float() && i != nil && !out.dt.float():
-			out.setWhole(k, i(x.whole(o), y.whole(j)))
+			out.setInteger(k, i(x.integer(o), y.integer(j)))
 		default:
-			out.set(k, f(x.at(o), y.at(j)))
+			out.set(k, f(x.number(o), y.number(j)))
 		}
 	})
 	return []*array{out}
@@ -66,10 +66,10 @@ func foldUnary(f func(v float64) float64) foldFunc {
 		out := n.b.mem.newArray(in[0].dt, in[0].shape)
 		for k := range out.len() {
 			if !out.dt.float() {
-				out.setWhole(k, truncate(f(in[0].at(k))))
+				out.setInteger(k, truncate(f(in[0].number(k))))
 				continue
 			}
-			out.set(k, f(in[0].at(k)))
+			out.set(k, f(in[0].number(k)))
 		}
 		return []*array{out}
 	}
@@ -152,7 +152,7 @@ func foldWhere(n *node, in []*array) []*array {
 	xs, ys := strideWalk(x, shape), strideWalk(y, shape)
 	eachOffset(shape, 0, broadcastSteps(c.shape, shape), func(k, o int) {
 		i, j := xs(), ys()
-		if c.at(o) != 0 {
+		if c.number(o) != 0 {
 			out.copyFrom(k, x, i)
 		} else {
 			out.copyFrom(k, y, j)
@@ -165,7 +165,7 @@ func foldWhere(n *node, in []*array) []*array {
 func foldReduce(start float64, f func(acc, v float64) float64, mean bool) foldFunc {
 	return func(n *node, in []*array) []*array {
 		x := in[0]
-		axes, keep := n.reduced(len(x.shape))
+		axes, keep := n.readReduction(len(x.shape))
 		shape, full, count := []int{}, append([]int{}, x.shape...), 1
 		for _, d := range axes {
 			count *= full[d]
@@ -186,7 +186,7 @@ func foldReduce(start float64, f func(acc, v float64) float64, mean bool) foldFu
 		to := strideWalk(&array{shape: full}, x.shape)
 		for k := range x.len() {
 			o := to()
-			acc[o] = f(acc[o], x.at(k))
+			acc[o] = f(acc[o], x.number(k))
 		}
 		for k, v := range acc {
 			if mean {

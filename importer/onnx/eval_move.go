@@ -83,7 +83,8 @@ func foldConstant(n *node, _ []*array) []*array {
 		var out *array
 		switch want := map[string]pb.AttributeProto_AttributeType{
 			"value": pb.AttributeProto_TENSOR, "value_float": pb.AttributeProto_FLOAT,
-			"value_floats": pb.AttributeProto_FLOATS, "value_int": pb.AttributeProto_INT, "value_ints": pb.AttributeProto_INTS}[name]; {
+			"value_floats": pb.AttributeProto_FLOATS, "value_int": pb.AttributeProto_INT,
+			"value_ints": pb.AttributeProto_INTS}[name]; {
 		case want == 0:
 			panic(n.fail("", "a value in attribute %q is not supported", name))
 		case a.GetType() != want || want == pb.AttributeProto_TENSOR && a.T == nil:
@@ -148,7 +149,7 @@ func foldRange(n *node, in []*array) []*array {
 			"", "start, limit and delta have shapes %v, %v and %v, want three numbers of one type",
 			in[0].shape, in[1].shape, in[2].shape)
 	}
-	start, limit, delta := in[0].at(0), in[1].at(0), in[2].at(0)
+	start, limit, delta := in[0].number(0), in[1].number(0), in[2].number(0)
 	count := math.Ceil((limit - start) / delta)
 	n.failIf(!(count < maxElements), "", "from %g to %g in steps of %g", start, limit, delta)
 	out := n.b.mem.newArray(in[0].dt, []int{int(max(0, count))})
@@ -159,16 +160,16 @@ func foldRange(n *node, in []*array) []*array {
 }
 
 // foldCast converts. Floats lose their fraction, and integers wrap around.
-func foldCast(n *node, in []*array) []*array { return arrays(n.converted(in[0], n.castType())) }
+func foldCast(n *node, in []*array) []*array { return arrays(n.convert(in[0], n.castType())) }
 
-// converted is a as another type.
-func (n *node) converted(a *array, to dtype) *array {
+// convert returns a as another type.
+func (n *node) convert(a *array, to dtype) *array {
 	out := n.b.mem.newArray(to, a.shape)
 	for k := range out.len() {
 		if !a.dt.float() && !to.float() {
-			out.setWhole(k, a.whole(k))
+			out.setInteger(k, a.integer(k))
 		} else {
-			out.set(k, a.at(k))
+			out.set(k, a.number(k))
 		}
 	}
 	return out
@@ -176,11 +177,11 @@ func (n *node) converted(a *array, to dtype) *array {
 
 // foldPow takes exponents of any type.
 func foldPow(n *node, in []*array) []*array {
-	return n.zip(in[0], n.converted(in[1], in[0].dt), in[0].dt, math.Pow, nil)
+	return n.zip(in[0], n.convert(in[1], in[0].dt), in[0].dt, math.Pow, nil)
 }
 
 func foldTranspose(n *node, in []*array) []*array {
-	return arrays(n.b.mem.permuted(in[0], n.permutation(len(in[0].shape))))
+	return arrays(n.b.mem.permute(in[0], n.permutation(len(in[0].shape))))
 }
 
 func foldIdentity(n *node, in []*array) []*array { return in[:1] }

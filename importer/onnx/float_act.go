@@ -8,7 +8,7 @@ import (
 )
 
 // slope is x for x >= 0 and alpha*x for others.
-func (b *builder) slope(t *tensor, alpha float32) *tensor { return t.derived(b.Slope(t.value, alpha)) }
+func (b *builder) slope(t *tensor, alpha float32) *tensor { return t.derive(b.Slope(t.value, alpha)) }
 
 func lowerLeakyRelu(n *node) *tensor {
 	return n.b.slope(n.in[0], n.floatAttr("alpha", 0.01))
@@ -19,9 +19,9 @@ func lowerLeakyRelu(n *node) *tensor {
 func lowerPRelu(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	slopes := n.konst(1, "slope")
-	n.failIf(!fits(slopes.shape, t.shape),
+	n.failIf(!broadcastsTo(slopes.shape, t.shape),
 		"", "slopes of shape %v do not fit an input of shape %v", slopes.shape, t.shape)
-	slopes = b.mem.narrowed(slopes, t.shape)
+	slopes = b.mem.narrow(slopes, t.shape)
 	if slopes.len() == 1 {
 		return b.slope(t, slopes.floats()[0])
 	}
@@ -29,7 +29,7 @@ func lowerPRelu(n *node) *tensor {
 	if w != nil && w.Data.Len() == t.value.Channels() {
 		return b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": w})
 	}
-	t = b.plain(t)
+	t = b.orderColumns(t)
 	return b.binary("add", b.pipe(t, "relu"), b.withConstant("mul", b.clip(t, math.Inf(-1), 0), slopes, false))
 }
 
@@ -73,7 +73,7 @@ func clipBounds(n *node) (lo, hi float64) {
 func lowerClip(n *node) *tensor {
 	lo, hi := clipBounds(n)
 	if t := n.integerInput(); t != nil {
-		return n.clippedIntegers(t, lo, hi)
+		return n.clipIntegers(t, lo, hi)
 	}
 	return n.b.clip(n.in[0], min(lo, hi), hi)
 }
@@ -81,13 +81,13 @@ func lowerClip(n *node) *tensor {
 // lowerRelu keeps integers from 0 on, whatever their scale is.
 func lowerRelu(n *node) *tensor {
 	if t := n.integerInput(); t != nil {
-		return n.clippedIntegers(t, 0, math.Inf(1))
+		return n.clipIntegers(t, 0, math.Inf(1))
 	}
 	return n.b.pipe(n.in[0], "relu")
 }
 
-// bounded is t with lo as its least value (side 1), or hi as its greatest (side -1).
-func (b *builder) bounded(t *tensor, v float64, side int) *tensor {
+// clipSide returns t with lo as its least value (side 1), or hi as its greatest (side -1).
+func (b *builder) clipSide(t *tensor, v float64, side int) *tensor {
 	if side > 0 {
 		return b.clip(t, v, math.Inf(1))
 	}
@@ -121,7 +121,7 @@ func lowerElu(alpha, gamma float32) lowerFunc {
 func lowerCelu(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 1)
 	n.failIf(!(alpha > 0), "", "alpha is %g", alpha)
-	y := n.b.elementwise(n.b.divided(n.in[0], alpha), "elu", &graph.EluAttrs{Alpha: 1}, nil)
+	y := n.b.elementwise(n.b.divide(n.in[0], alpha), "elu", &graph.EluAttrs{Alpha: 1}, nil)
 	return n.b.affine(y, alpha, 0)
 }
 
@@ -175,7 +175,7 @@ func (n *node) softmax(op string, axis, opset int) *tensor {
 	if t.flat != nil && axis == 1 { // the order within a row does not matter
 		return b.pipe(t, op)
 	}
-	t = b.stored(t, t.last(axis))
+	t = b.store(t, t.last(axis))
 	return b.pipe(t, op)
 }
 
@@ -185,7 +185,7 @@ func lowerQLinearSoftmax(n *node) *tensor {
 	n.integerLevels(0, n.in[0], xq)
 	opset := n.intAttr("opset", 13)
 	y := n.softmax("softmax", n.intAttr("axis", -1), opset)
-	ints := n.quantized(y, yq)
+	ints := n.quantizeIntegers(y, yq)
 	if ints != nil {
 		return ints
 	}
@@ -194,17 +194,17 @@ func lowerQLinearSoftmax(n *node) *tensor {
 }
 
 // pipe puts elementwise ops without attributes, each on the result of the one before, behind t.
-func (b *builder) pipe(t *tensor, ops ...string) *tensor { return t.derived(b.Plain(t.value, ops...)) }
+func (b *builder) pipe(t *tensor, ops ...string) *tensor { return t.derive(b.Plain(t.value, ops...)) }
 
 // affine is t*mul + add.
 func (b *builder) affine(t *tensor, mul, add float32) *tensor {
-	return t.derived(b.Affine(t.value, mul, add))
+	return t.derive(b.Affine(t.value, mul, add))
 }
 
 // lowerReciprocal is 1 / x.
 func lowerReciprocal(n *node) *tensor { return n.b.reciprocal(n.in[0]) }
 
-func (b *builder) reciprocal(t *tensor) *tensor { return t.derived(b.Reversed("div", 1, t.value)) }
+func (b *builder) reciprocal(t *tensor) *tensor { return t.derive(b.Reversed("div", 1, t.value)) }
 
 // lowerPow is x to a power that is a small integer, or a half of one, by products, square root and
 // quotient.
@@ -232,7 +232,7 @@ func lowerPow(n *node) *tensor {
 		y = b.reciprocal(y)
 	}
 	if y == x {
-		return x.copied()
+		return x.clone()
 	}
 	return y
 }
@@ -241,7 +241,7 @@ func lowerPow(n *node) *tensor {
 func lowerGelu(n *node) *tensor {
 	kind := n.textAttr("approximate", "none")
 	n.failIf(kind != "none" && kind != "tanh", "", "approximate is %q", kind)
-	return n.in[0].derived(n.b.Gelu(n.in[0].value, kind == "tanh"))
+	return n.in[0].derive(n.b.Gelu(n.in[0].value, kind == "tanh"))
 }
 
 // softplus is max(x, 0) + log(1 + e**-|x|).
@@ -250,10 +250,10 @@ func (b *builder) softplus(x *graph.Value) *graph.Value {
 	return b.Pair("add", b.Plain(x, "relu"), y)
 }
 
-func lowerSoftplus(n *node) *tensor { return n.in[0].derived(n.b.softplus(n.in[0].value)) }
+func lowerSoftplus(n *node) *tensor { return n.in[0].derive(n.b.softplus(n.in[0].value)) }
 
 // lowerMish is x * tanh(softplus(x)).
 func lowerMish(n *node) *tensor {
 	b, x := n.b, n.in[0].value
-	return n.in[0].derived(b.Pair("mul", x, b.Plain(b.softplus(x), "tanh")))
+	return n.in[0].derive(b.Pair("mul", x, b.Plain(b.softplus(x), "tanh")))
 }

@@ -10,7 +10,7 @@ import (
 // elementwise emits an op that leaves every element in its place; weights that differ by channel
 // need t's axis of channels stored last.
 func (b *builder) elementwise(t *tensor, op string, attrs any, weights map[string]*graph.Tensor) *tensor {
-	return t.derived(b.emitShaped(op, attrs, weights, t.value))
+	return t.derive(b.emitShaped(op, attrs, weights, t.value))
 }
 
 // emitShaped emits an op on single elements of tensors of one shape. Where they were made by
@@ -29,7 +29,7 @@ func (b *builder) emitShaped(op string, attrs any, weights map[string]*graph.Ten
 			return b.emit(op, attrs, weights, in...)
 		}
 	}
-	return b.reshaped(b.emit(op, attrs, weights, from...), shape)
+	return b.emitReshape(b.emit(op, attrs, weights, from...), shape)
 }
 
 func lowerBinary(op string) func(n *node) *tensor {
@@ -49,7 +49,7 @@ func (b *builder) binary(op string, x, y *tensor) *tensor {
 		return b.withConstant(op, y, x.konst, true)
 	}
 	shape := kit.Must(broadcastShape(x.shape, y.shape))
-	x, y = b.alike(x, y)
+	x, y = b.alignPair(x, y)
 	emit := b.emit
 	if slices.Equal(x.shape, y.shape) {
 		emit = b.emitShaped
@@ -58,30 +58,31 @@ func (b *builder) binary(op string, x, y *tensor) *tensor {
 	return &tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}
 }
 
-// alike are x and y, operands of an op on single elements, of one rank and stored in one order.
-func (b *builder) alike(x, y *tensor) (*tensor, *tensor) {
+// alignPair returns x and y, operands of an op on single elements, of one rank and stored in one
+// order.
+func (b *builder) alignPair(x, y *tensor) (*tensor, *tensor) {
 	shape := kit.Must(broadcastShape(x.shape, y.shape))
-	x = b.ranked(x, len(shape))
-	y = b.ranked(y, len(shape))
+	x = b.padRank(x, len(shape))
+	y = b.padRank(y, len(shape))
 	if !x.flat.equal(y.flat) || !slices.Equal(x.shape, y.shape) {
-		x = b.plain(x)
-		y = b.plain(y)
+		x = b.orderColumns(x)
+		y = b.orderColumns(y)
 	}
 	if x.flat == nil {
 		// Of two orders, that of layers with channels is kept, not that of a tensor as the file has
 		// it.
 		asFile := slices.Equal(x.order(), kit.Identity(len(shape))) && slices.Equal(y.shape, shape)
 		if slices.Equal(x.shape, shape) && !asFile {
-			y = b.stored(y, x.order())
+			y = b.store(y, x.order())
 		} else {
-			x = b.stored(x, y.order())
+			x = b.store(x, y.order())
 		}
 	}
 	return x, y
 }
 
-// ranked is t with axes of extent 1 in front, so that it has rank axes.
-func (b *builder) ranked(t *tensor, rank int) *tensor {
+// padRank returns t with axes of extent 1 in front, so that it has rank axes.
+func (b *builder) padRank(t *tensor, rank int) *tensor {
 	if len(t.shape) == rank {
 		return t
 	}
@@ -95,13 +96,13 @@ func (b *builder) ranked(t *tensor, rank int) *tensor {
 // withConstant is t op c, or c op t where reverse is set.
 func (b *builder) withConstant(op string, t *tensor, c *array, reverse bool) *tensor {
 	shape := kit.Must(broadcastShape(t.shape, c.shape))
-	c = b.mem.narrowed(c, t.shape)
+	c = b.mem.narrow(c, t.shape)
 	if slices.Equal(shape, t.shape) {
 		if w := b.vector(t, c); w != nil {
 			return b.elementwise(t, op, &graph.BinaryOpAttrs{Reverse: reverse}, map[string]*graph.Tensor{"b": w})
 		}
 	}
-	t = b.plain(b.ranked(t, len(shape)))
+	t = b.orderColumns(b.padRank(t, len(shape)))
 	k := b.constantLike(t, c)
 	in := []*graph.Value{t.value, k}
 	if reverse {
@@ -111,9 +112,9 @@ func (b *builder) withConstant(op string, t *tensor, c *array, reverse bool) *te
 	return &tensor{shape: shape, value: v, perm: t.perm}
 }
 
-// varying is the axis of a tensor of the given rank along which c has more than one element: -1 if
-// there is none, -2 if there are several.
-func varying(c *array, rank int) int {
+// varyingAxis returns the axis of a tensor of the given rank along which c has more than one
+// element: -1 if there is none, -2 if there are several.
+func varyingAxis(c *array, rank int) int {
 	axis := -1
 	for d, e := range c.shape {
 		if e != 1 {
@@ -129,16 +130,16 @@ func varying(c *array, rank int) int {
 // channelsLast is t with its channels stored last where c varies along them, so that vector can
 // make a weight of c.
 func (b *builder) channelsLast(t *tensor, c *array) *tensor {
-	if t.flat != nil || varying(c, len(t.shape)) != 1 {
+	if t.flat != nil || varyingAxis(c, len(t.shape)) != 1 {
 		return t
 	}
-	return b.stored(t, t.last(1))
+	return b.store(t, t.last(1))
 }
 
 // vector is c as the weight [1] or [C] of an elementwise op on t; nil if it varies along other axes
 // than t's last stored. c must be broadcastable to t's shape.
 func (b *builder) vector(t *tensor, c *array) *graph.Tensor {
-	axis := varying(c, len(t.shape))
+	axis := varyingAxis(c, len(t.shape))
 	switch {
 	case axis == -1 && c.len() == 1:
 		return &graph.Tensor{Shape: []int{1}, Data: graph.NumbersOf(slices.Clone(c.floats()))}
@@ -164,7 +165,7 @@ func (b *builder) constantLike(t *tensor, c *array) *graph.Value {
 	for d := range shape {
 		shape[d] = extentFromEnd(c.shape, len(shape)-d)
 	}
-	return b.constantNode(b.mem.permuted(c.view(shape), t.order()))
+	return b.constantNode(b.mem.permute(c.view(shape), t.order()))
 }
 
 func (b *builder) constantNode(a *array) *graph.Value {
@@ -179,7 +180,7 @@ func (b *builder) constantNode(a *array) *graph.Value {
 
 // scalar is t op a number.
 func (b *builder) scalar(op string, t *tensor, v float32) *tensor {
-	return t.derived(b.Number(op, t.value, v))
+	return t.derive(b.Number(op, t.value, v))
 }
 
 // lowerSum adds up any number of operands.
@@ -208,7 +209,7 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 		shape = kit.Must(broadcastShape(shape, t.shape))
 	}
 	in = slices.Clone(in)
-	full, joined := b.aligned(in, shape)
+	full, joined := b.alignOperands(in, shape)
 	weights, reverse := map[string]*graph.Tensor{}, false
 	var values []*graph.Value
 	for i, t := range in {
@@ -216,7 +217,7 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 			values = append(values, t.value)
 			continue
 		}
-		c := b.mem.narrowed(t.konst, joined)
+		c := b.mem.narrow(t.konst, joined)
 		var w *graph.Tensor
 		if slices.Equal(joined, shape) && c.dt != dtBool {
 			w = b.vector(full, c)
@@ -239,16 +240,17 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 	return &tensor{shape: shape, value: v, perm: full.perm, flat: full.flat, truth: v.Encoded()}
 }
 
-// aligned stores the computed tensors of in in one order of axes, with the rank of shape. full says
-// how a tensor of that shape is stored then. joined is the broadcast shape without the constants.
-func (b *builder) aligned(in []*tensor, shape []int) (full *tensor, joined []int) {
+// alignOperands stores the computed tensors of in in one order of axes, with the rank of shape.
+// full says how a tensor of that shape is stored then. joined is the broadcast shape without the
+// constants.
+func (b *builder) alignOperands(in []*tensor, shape []int) (full *tensor, joined []int) {
 	var first *tensor // whose order is taken
 	alike := true
 	for i, t := range in {
 		if t.konst != nil {
 			continue
 		}
-		in[i] = b.ranked(t, len(shape))
+		in[i] = b.padRank(t, len(shape))
 		t = in[i]
 		joined = kit.Must(broadcastShape(joined, t.shape))
 		if first != nil {
@@ -261,10 +263,10 @@ func (b *builder) aligned(in []*tensor, shape []int) (full *tensor, joined []int
 	if first.flat != nil && alike && slices.Equal(first.shape, shape) {
 		return first, joined
 	}
-	first = b.plain(first)
+	first = b.orderColumns(first)
 	for i, t := range in {
 		if t.konst == nil {
-			in[i] = b.stored(t, first.order())
+			in[i] = b.store(t, first.order())
 		}
 	}
 	return &tensor{shape: shape, perm: first.perm}, joined
@@ -291,13 +293,13 @@ func lowerExtreme(greater bool) func(n *node) *tensor {
 				as := n.op.fold(n, []*array{t.konst, k.konst})
 				acc = &tensor{shape: as[0].shape, konst: as[0]}
 			case k.konst != nil && k.konst.len() == 1 && len(k.shape) <= len(t.shape):
-				acc = n.b.bounded(t, k.konst.at(0), clip)
+				acc = n.b.clipSide(t, k.konst.number(0), clip)
 			default:
 				acc = n.b.function(op, acc, y)
 			}
 		}
 		if acc.konst == nil && slices.Contains(n.in, acc) {
-			return acc.copied()
+			return acc.clone()
 		}
 		return acc
 	}
@@ -328,7 +330,7 @@ func (b *builder) truths(t *tensor) *tensor {
 
 // nonzero is where a float tensor is not 0.
 func (b *builder) nonzero(t *tensor) *tensor {
-	y := t.derived(b.NonZero(t.value))
+	y := t.derive(b.NonZero(t.value))
 	y.truth = true
 	return y
 }

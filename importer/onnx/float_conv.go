@@ -65,8 +65,8 @@ func (w *window) ceil(shape []int) {
 	}
 }
 
-// dilated is the dilations as layers have them, which leave out those of 1.
-func (w *window) dilated() [2]int {
+// layerDilations returns the dilations as layers have them, which leave out those of 1.
+func (w *window) layerDilations() [2]int {
 	if w.dilations == [2]int{1, 1} {
 		return [2]int{}
 	}
@@ -93,14 +93,14 @@ func (b *builder) image(t *tensor) (image *tensor, axes int) {
 	switch len(t.shape) {
 	case 4:
 	case 3:
-		t = b.stored(t, t.last(1))
+		t = b.store(t, t.last(1))
 		t = b.reshape(t, []int{t.shape[0], t.shape[1], 1, t.shape[2]})
 		axes = 1
 	default:
 		panic(b.n.fail("only tensors of one or two spatial axes are supported",
 			"input has shape %v, want [N, C, H, W] or [N, C, L]", t.shape))
 	}
-	image = b.stored(t, nhwc())
+	image = b.store(t, nhwc())
 	return image, cmp.Or(axes, 2)
 }
 
@@ -177,9 +177,9 @@ func (n *node) convolution() (x *tensor, a *graph.Conv2DAttrs, hwio *array, axes
 		w.shape[1]*groups != x.shape[1] {
 		panic(n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1]))
 	}
-	hwio = b.mem.permuted(w, []int{2, 3, 1, 0})
+	hwio = b.mem.permute(w, []int{2, 3, 1, 0})
 	x = b.fit(x, win, 0)
-	a = &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated()}
+	a = &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.layerDilations()}
 	if groups > 1 {
 		a.Groups = groups
 	}
@@ -215,7 +215,7 @@ func lowerConvTranspose(n *node) *tensor {
 		panic(n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.shape[1]))
 	}
 	in, out := w.shape[0]/groups, w.shape[1]
-	hwio := b.mem.permuted(w.view([]int{groups, in, out, kernel[0], kernel[1]}), []int{3, 4, 1, 0, 2})
+	hwio := b.mem.permute(w.view([]int{groups, in, out, kernel[0], kernel[1]}), []int{3, 4, 1, 0, 2})
 	shape := []int{kernel[0], kernel[1], in, groups * out}
 	weights := map[string]*graph.Tensor{"w": {Shape: shape, Data: hwio.numbers()}}
 	n.withBias(weights, groups*out)
@@ -245,7 +245,7 @@ func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) *graph.Con
 			"", "attribute %q is %v, want a number for each of %d spatial axes", name, v, axes)
 		lists[i] = v
 	}
-	a := &graph.ConvTranspose2DAttrs{Strides: w.strides, Pad: w.padding(), Dilations: w.dilated()}
+	a := &graph.ConvTranspose2DAttrs{Strides: w.strides, Pad: w.padding(), Dilations: w.layerDilations()}
 	if lists[0] != nil {
 		a.OutputPad = spatial(lists[0], 0)
 	}
@@ -354,7 +354,7 @@ func lowerQLinearAveragePool(n *node) *tensor {
 	if v := n.intAttr("channels_last", 0); v != 0 {
 		panic(n.fail("channels_last 0 is", "channels_last is not supported"))
 	}
-	y := n.with(0).pool("avg_pool", true, func(a *graph.PoolAttrs, x *graph.Value) *graph.Value {
+	y := n.selectInputs(0).pool("avg_pool", true, func(a *graph.PoolAttrs, x *graph.Value) *graph.Value {
 		x = n.b.behind.Of(x)
 		n.failIf(x == nil, "put DequantizeLinear before AveragePool, and QuantizeLinear behind it",
 			"its windows cannot be read as integers")

@@ -13,7 +13,7 @@ func (b *builder) dense(t *tensor, w *array, bias *graph.Tensor, of *scaled) *te
 	b.n.failIf(t.shape[1] != w.shape[0] || w.len() == 0,
 		"", "a matrix of shape %v times one of shape %v", t.shape, w.shape)
 	if t.flat == nil {
-		t = b.asFile(t)
+		t = b.storeAsFile(t)
 	}
 	n := w.shape[1]
 	if t.flat != nil {
@@ -50,19 +50,19 @@ func lowerGemm(n *node) *tensor {
 	n.failIf(len(right.shape) != 2 || len(a.shape) != 2,
 		"", "A has shape %v and B %v, want matrices", a.shape, right.shape)
 	if trans[0] != 0 {
-		a = b.moved(a, []int{1, 0})
+		a = b.permuteAxes(a, []int{1, 0})
 	}
 	c := n.input(2)
 	var bias *graph.Tensor
 	var y *tensor
 	if w == nil {
 		if trans[1] != 0 {
-			right = b.moved(right, []int{1, 0})
+			right = b.permuteAxes(right, []int{1, 0})
 		}
 		y = b.product(a, right)
 	} else {
 		if trans[1] != 0 {
-			w = b.mem.permuted(w, []int{1, 0})
+			w = b.mem.permute(w, []int{1, 0})
 		}
 		bias = b.bias(n, c, w.shape[1], factor)
 		var of *scaled
@@ -78,7 +78,7 @@ func lowerGemm(n *node) *tensor {
 	if c == nil || bias != nil || factor[1] == 0 {
 		return y
 	}
-	n.failIf(!fits(c.shape, y.shape), "", "C of shape %v does not fit a product of shape %v", c.shape, y.shape)
+	n.failIf(!broadcastsTo(c.shape, y.shape), "", "C of shape %v does not fit a product of shape %v", c.shape, y.shape)
 	if factor[1] != 1 {
 		c = b.times(c, factor[1])
 	}
@@ -95,7 +95,7 @@ func (n *node) matrixOf(outputs int, transpose bool) *scaled {
 	}
 	s := &scaled{n: n, w: w, ints: w.ints.view(w.ints.shape[len(w.ints.shape)-2:]), biasOf: n.scaledBias(2), factor: 1}
 	if transpose {
-		s.ints = n.b.mem.permuted(s.ints, []int{1, 0})
+		s.ints = n.b.mem.permute(s.ints, []int{1, 0})
 	}
 	return s
 }
@@ -113,7 +113,7 @@ func (b *builder) bias(n *node, c *tensor, out int, factor [2]float32) *graph.Te
 	b.mem.take(out, 4)
 	bias := make([]float32, out)
 	for j := range bias {
-		bias[j] = factor[1] * float32(k.at(min(j, k.len()-1)))
+		bias[j] = factor[1] * float32(k.number(min(j, k.len()-1)))
 	}
 	return &graph.Tensor{Shape: []int{out}, Data: graph.NumbersOf(bias)}
 }
@@ -137,10 +137,10 @@ func lowerMatMul(n *node) *tensor {
 	case y.konst != nil && isMatrix(y.shape) && len(y.shape) <= max(len(x.shape), 2):
 		return n.timesMatrix(x, y.konst)
 	case x.konst != nil && len(x.shape) == 2 && len(y.shape) >= 2: // (y' x')'
-		w := b.mem.permuted(x.konst, []int{1, 0})
+		w := b.mem.permute(x.konst, []int{1, 0})
 		swap := kit.Identity(len(y.shape))
 		swap[len(swap)-2], swap[len(swap)-1] = swap[len(swap)-1], swap[len(swap)-2]
-		return b.moved(n.timesMatrix(b.moved(y, swap), w), swap)
+		return b.permuteAxes(n.timesMatrix(b.permuteAxes(y, swap), w), swap)
 	}
 	return b.product(x, y)
 }
@@ -169,7 +169,7 @@ func (b *builder) product(x, y *tensor) *tensor {
 			values[i], shapes[i] = v, shape
 			continue
 		}
-		t := b.asFile(b.reshape(t, shape))
+		t := b.storeAsFile(b.reshape(t, shape))
 		values[i], shapes[i] = t.value, shape
 	}
 	v := b.emit("matmul", &graph.NoAttrs{}, nil, values[:]...)
@@ -210,7 +210,7 @@ func (n *node) timesMatrix(x *tensor, w *array) *tensor {
 		return y
 	}
 	k := rank - 1
-	t := b.stored(x, x.last(k))
+	t := b.store(x, x.last(k))
 	v := b.Rows(t.value, func(rows *graph.Value) *graph.Value {
 		return b.dense(&tensor{shape: rows.Shape, value: rows}, matrix, nil, of).value
 	})

@@ -33,8 +33,8 @@ func lowerEinsum(n *node) *tensor {
 		}
 		acc = e.product(acc, next, keep)
 	}
-	acc = e.summed(acc, out)
-	return e.ordered(acc, out)
+	acc = e.sumTerm(acc, out)
+	return e.permuteTerm(acc, out)
 }
 
 // term is a tensor with a label for each axis.
@@ -118,8 +118,8 @@ func parseEinsum(text string, in []*tensor) (labels [][]rune, out []rune, err er
 	return labels, append(out, single...), nil
 }
 
-// summed is t added up along the labels that are not in keep.
-func (e *einsum) summed(t term, keep []rune) term {
+// sumTerm returns t added up along the labels that are not in keep.
+func (e *einsum) sumTerm(t term, keep []rune) term {
 	var axes []int
 	count := 1
 	for d, l := range t.labels {
@@ -131,12 +131,12 @@ func (e *einsum) summed(t term, keep []rune) term {
 		return t
 	}
 	b := e.n.b
-	x := b.affine(b.reduce(e.computed(t.tensor), axes, false, true), float32(count), 0)
+	x := b.affine(b.reduce(e.emitConstant(t.tensor), axes, false, true), float32(count), 0)
 	return term{x, slices.DeleteFunc(slices.Clone(t.labels), func(l rune) bool { return !slices.Contains(keep, l) })}
 }
 
-// computed is t as a value of the graph, also if it is constant.
-func (e *einsum) computed(t *tensor) *tensor {
+// emitConstant returns t as a value of the graph, also if it is constant.
+func (e *einsum) emitConstant(t *tensor) *tensor {
 	if t.konst == nil {
 		return t
 	}
@@ -144,22 +144,23 @@ func (e *einsum) computed(t *tensor) *tensor {
 	return &tensor{shape: t.shape, value: v}
 }
 
-// ordered is t with its axes in the order of labels, which are t's.
-func (e *einsum) ordered(t term, labels []rune) *tensor {
+// permuteTerm returns t with its axes in the order of labels, which are t's.
+func (e *einsum) permuteTerm(t term, labels []rune) *tensor {
 	move := make([]int, len(labels))
 	for d, l := range labels {
 		move[d] = slices.Index(t.labels, l)
 	}
 	if t.konst == nil {
-		return e.n.b.moved(t.tensor, move)
+		return e.n.b.permuteAxes(t.tensor, move)
 	}
-	a := e.n.b.mem.permuted(t.konst, move)
+	a := e.n.b.mem.permute(t.konst, move)
 	return &tensor{shape: a.shape, konst: a}
 }
 
-// shaped is t with one axis for each list of labels. Together the lists are the labels of t.
-func (e *einsum) shaped(t term, lists ...[]rune) *tensor {
-	x := e.ordered(t, slices.Concat(lists...))
+// reshapeTerm returns t with one axis for each list of labels. Together the lists are the labels of
+// t.
+func (e *einsum) reshapeTerm(t term, lists ...[]rune) *tensor {
+	x := e.permuteTerm(t, slices.Concat(lists...))
 	shape := make([]int, len(lists))
 	for i, l := range lists {
 		shape[i] = graph.Elems(e.extents(l))
@@ -189,8 +190,8 @@ func (e *einsum) product(x, y term, keep []rune) term {
 		}
 		return out
 	}
-	x = e.summed(x, slices.Concat(y.labels, keep))
-	y = e.summed(y, slices.Concat(x.labels, keep))
+	x = e.sumTerm(x, slices.Concat(y.labels, keep))
+	y = e.sumTerm(y, slices.Concat(x.labels, keep))
 	if x.konst != nil && y.konst == nil { // a constant matrix stands on the right
 		x, y = y, x
 	}
@@ -206,9 +207,9 @@ func (e *einsum) product(x, y term, keep []rune) term {
 	m := *e.n
 	m.in = make([]*tensor, 2)
 	for i, t := range []term{x, y} {
-		m.in[i] = e.shaped(t, lists[i]...)
+		m.in[i] = e.reshapeTerm(t, lists[i]...)
 	}
-	m.in[0] = e.computed(m.in[0])
+	m.in[0] = e.emitConstant(m.in[0])
 	all := slices.Concat(batch, left, right)
 	t := e.n.b.reshape(lowerMatMul(&m), e.extents(all))
 	return term{t, all}

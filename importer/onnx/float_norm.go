@@ -20,7 +20,7 @@ func lowerBatchNorm(n *node) *tensor {
 	eps := n.floatAttr("epsilon", 1e-5)
 	n.failIf(len(t.shape) < 2, "", "input has shape %v, want [N, C, ...]", t.shape)
 	if t.flat == nil {
-		t = b.stored(t, t.last(1))
+		t = b.store(t, t.last(1))
 	}
 	weights := map[string]*graph.Tensor{}
 	for i, name := range []string{"gamma", "beta", "mean", "var"} {
@@ -44,7 +44,7 @@ func lowerBatchNorm(n *node) *tensor {
 // mean is the mean of t over axes, which stay with extent 1. Axes that do not lie side by side in
 // memory are reduced one run after the other.
 func (b *builder) mean(t *tensor, axes []int) *tensor {
-	t = b.plain(t)
+	t = b.orderColumns(t)
 	var run []int
 	for _, d := range t.order() {
 		if slices.Contains(axes, d) {
@@ -59,26 +59,29 @@ func (b *builder) mean(t *tensor, axes []int) *tensor {
 	return b.reduce(t, run, true, true)
 }
 
-// centered is t less its mean over axes.
-func (b *builder) centered(t *tensor, axes []int) *tensor { return b.binary("sub", t, b.mean(t, axes)) }
-
-// overRoot is t * (1 / sqrt(mean of its squares over axes + epsilon)).
-func (b *builder) overRoot(t *tensor, axes []int, epsilon float32) *tensor {
-	return b.binary("mul", t, b.reciprocal(b.pipe(b.affine(b.mean(b.squared(t), axes), 1, epsilon), "sqrt")))
+// subtractMean returns t less its mean over axes.
+func (b *builder) subtractMean(t *tensor, axes []int) *tensor {
+	return b.binary("sub", t, b.mean(t, axes))
 }
 
-// normalized is t less its mean over axes, by its standard deviation.
-func (b *builder) normalized(t *tensor, axes []int, epsilon float32) *tensor {
-	return b.overRoot(b.centered(t, axes), axes, epsilon)
+// divideByRoot returns t * (1 / sqrt(mean of its squares over axes + epsilon)).
+func (b *builder) divideByRoot(t *tensor, axes []int, epsilon float32) *tensor {
+	return b.binary("mul", t, b.reciprocal(b.pipe(b.affine(b.mean(b.square(t), axes), 1, epsilon), "sqrt")))
 }
 
-// scaledBy is t * scale + bias. Both broadcast to the shape of t, and either may be nil.
-func (n *node) scaledBy(t, scale, bias *tensor) *tensor {
+// normalize returns t less its mean over axes, by its standard deviation.
+func (b *builder) normalize(t *tensor, axes []int, epsilon float32) *tensor {
+	return b.divideByRoot(b.subtractMean(t, axes), axes, epsilon)
+}
+
+// scaleAndShift returns t * scale + bias. Both broadcast to the shape of t, and either may be nil.
+func (n *node) scaleAndShift(t, scale, bias *tensor) *tensor {
 	for i, c := range []*tensor{scale, bias} {
 		if c == nil {
 			continue
 		}
-		n.failIf(!fits(c.shape, t.shape), "", "a scale or bias of shape %v does not fit shape %v", c.shape, t.shape)
+		n.failIf(!broadcastsTo(c.shape, t.shape), "", "a scale or bias of shape %v does not fit shape %v", c.shape,
+			t.shape)
 		t = n.b.binary([]string{"mul", "add"}[i], t, c)
 	}
 	return t
@@ -114,16 +117,16 @@ func (n *node) axesFrom() []int {
 }
 
 // lowerLayerNorm normalizes over the last axes.
-func lowerLayerNorm(n *node) *tensor { return n.normalizedRows((*builder).normalized) }
+func lowerLayerNorm(n *node) *tensor { return n.normalizeRows((*builder).normalize) }
 
 // lowerRMSNorm divides by the root of the mean square over the last axes.
-func lowerRMSNorm(n *node) *tensor { return n.normalizedRows((*builder).overRoot) }
+func lowerRMSNorm(n *node) *tensor { return n.normalizeRows((*builder).divideByRoot) }
 
-// normalizedRows normalizes over the axes from attribute axis on; inputs 1 and 2 are scale and
+// normalizeRows normalizes over the axes from attribute axis on; inputs 1 and 2 are scale and
 // bias.
-func (n *node) normalizedRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) *tensor) *tensor {
+func (n *node) normalizeRows(normalize func(b *builder, t *tensor, axes []int, epsilon float32) *tensor) *tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
-	return n.scaledBy(normalize(n.b, n.in[0], n.axesFrom(), epsilon), n.input(1), n.input(2))
+	return n.scaleAndShift(normalize(n.b, n.in[0], n.axesFrom(), epsilon), n.input(1), n.input(2))
 }
 
 // image checks that input 0 is [N, C, ...].
@@ -134,16 +137,16 @@ func (n *node) image() {
 // lowerInstanceNorm normalizes each channel of each image.
 func lowerInstanceNorm(n *node) *tensor {
 	n.image()
-	return n.normalizedChannels(kit.Identity(len(n.in[0].shape))[2:])
+	return n.normalizeChannels(kit.Identity(len(n.in[0].shape))[2:])
 }
 
-// normalizedChannels normalizes input 0, [N, C, ...], over axes; inputs 1 and 2 have a scale and a
+// normalizeChannels normalizes input 0, [N, C, ...], over axes; inputs 1 and 2 have a scale and a
 // bias for each channel.
-func (n *node) normalizedChannels(axes []int) *tensor {
+func (n *node) normalizeChannels(axes []int) *tensor {
 	epsilon := n.floatAttr("epsilon", 1e-5)
 	t := n.in[0]
 	scale, bias := n.channelwiseBoth(t.shape[1], len(t.shape)-1)
-	return n.scaledBy(n.b.normalized(t, axes, epsilon), scale, bias)
+	return n.scaleAndShift(n.b.normalize(t, axes, epsilon), scale, bias)
 }
 
 // lowerGroupNorm normalizes groups of channels. Scale and bias have a number for each group before
@@ -156,23 +159,23 @@ func lowerGroupNorm(n *node) *tensor {
 	c, rank := t.shape[1], len(t.shape)
 	n.failIf(groups < 1 || c%groups != 0, "", "num_groups %d does not divide %d channels", groups, c)
 	apart := slices.Concat(t.shape[:1], []int{groups, c / groups}, t.shape[2:])
-	y := b.normalized(b.reshape(t, apart), kit.Identity(rank + 1)[2:], epsilon)
+	y := b.normalize(b.reshape(t, apart), kit.Identity(rank + 1)[2:], epsilon)
 	count, over := c, rank-1
 	if n.opset < 21 {
 		count, over = groups, rank
 	}
 	scale, bias := n.channelwiseBoth(count, over)
 	if n.opset < 21 {
-		return b.reshape(n.scaledBy(y, scale, bias), t.shape)
+		return b.reshape(n.scaleAndShift(y, scale, bias), t.shape)
 	}
-	return n.scaledBy(b.reshape(y, t.shape), scale, bias)
+	return n.scaleAndShift(b.reshape(y, t.shape), scale, bias)
 }
 
 // lowerBatchStatistics is BatchNormalization by the mean and deviation of the input itself.
 func lowerBatchStatistics(n *node) *tensor {
 	shape := n.in[0].shape
 	n.failIf(len(shape) < 2, "", "input has shape %v, want [N, C, ...]", shape)
-	return n.normalizedChannels(slices.Delete(kit.Identity(len(shape)), 1, 2))
+	return n.normalizeChannels(slices.Delete(kit.Identity(len(shape)), 1, 2))
 }
 
 // lowerMeanVariance normalizes over attribute axes, with the standard's epsilon.
@@ -183,8 +186,8 @@ func lowerMeanVariance(n *node) *tensor {
 	}
 	axes := n.axes(list, len(n.in[0].shape))
 	b := n.b
-	t := b.centered(n.in[0], axes)
-	return b.binary("div", t, b.affine(b.pipe(b.mean(b.squared(t), axes), "sqrt"), 1, 1e-9))
+	t := b.subtractMean(n.in[0], axes)
+	return b.binary("div", t, b.affine(b.pipe(b.mean(b.square(t), axes), "sqrt"), 1, 1e-9))
 }
 
 // lowerNorm is ReduceSum of before(input), followed by the ops in behind.
@@ -196,11 +199,11 @@ func lowerNorm(before func(b *builder, t *tensor) *tensor, behind ...string) low
 	}
 }
 
-func (b *builder) absolute(t *tensor) *tensor { return b.pipe(t, "abs") }
+func (b *builder) abs(t *tensor) *tensor { return b.pipe(t, "abs") }
 
-func (b *builder) squared(t *tensor) *tensor { return b.binary("mul", t, t) }
+func (b *builder) square(t *tensor) *tensor { return b.binary("mul", t, t) }
 
-func (b *builder) unchanged(t *tensor) *tensor { return t }
+func (b *builder) identity(t *tensor) *tensor { return t }
 
 // lowerLpNorm divides by the norm along an axis.
 func lowerLpNorm(n *node) *tensor {
@@ -208,9 +211,9 @@ func lowerLpNorm(n *node) *tensor {
 	axis := n.axis(n.intAttr("axis", -1), len(n.in[0].shape))
 	n.failIf(p != 1 && p != 2, "", "p is %d, want 1 or 2", p)
 	b, t := n.b, n.in[0]
-	before, behind := (*builder).squared, []string{"sqrt"}
+	before, behind := (*builder).square, []string{"sqrt"}
 	if p == 1 {
-		before, behind = (*builder).absolute, nil
+		before, behind = (*builder).abs, nil
 	}
 	norm := b.pipe(b.affine(b.mean(before(b, t), []int{axis}), float32(t.shape[axis]), 0), behind...)
 	return b.binary("div", t, norm)

@@ -15,9 +15,9 @@ func lowerGlobalPool(mean bool) func(n *node) *tensor {
 	}
 }
 
-// reduced reads the axes of a reduction of a tensor of the given rank, and whether they stay with
-// extent 1.
-func (n *node) reduced(rank int) (axes []int, keep bool) {
+// readReduction reads the axes of a reduction of a tensor of the given rank, and whether they stay
+// with extent 1.
+func (n *node) readReduction(rank int) (axes []int, keep bool) {
 	since := int64(18)
 	if n.GetOpType() == "ReduceSum" {
 		since = 13
@@ -37,7 +37,7 @@ func (n *node) reduced(rank int) (axes []int, keep bool) {
 
 func lowerReduce(mean bool) func(n *node) *tensor {
 	return func(n *node) *tensor {
-		axes, keep := n.reduced(len(n.in[0].shape))
+		axes, keep := n.readReduction(len(n.in[0].shape))
 		if len(axes) == 0 {
 			return lowerIdentity(n)
 		}
@@ -48,7 +48,7 @@ func lowerReduce(mean bool) func(n *node) *tensor {
 // reduce takes the mean or maximum over axes. It pools an image: the axes are its rows, the last
 // axis that stays is its channels.
 func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
-	t = b.plain(t)
+	t = b.orderColumns(t)
 	order := t.order()
 	gone := func(d int) bool { return slices.Contains(axes, d) }
 	stay := slices.DeleteFunc(slices.Clone(order), gone)
@@ -60,7 +60,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 	if from := slices.IndexFunc(order, gone); slices.Equal(order[from:min(from+len(rows), len(order))], rows) {
 		want, last = order, from
 	}
-	v := b.Reduce(b.stored(t, want).value, last, len(rows), mean)
+	v := b.Reduce(b.store(t, want).value, last, len(rows), mean)
 	shape, left := slices.Clone(t.shape), kit.Identity(len(t.shape)) // axes that the result has
 	for _, d := range axes {
 		shape[d] = 1
@@ -76,7 +76,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 		}
 		stored = []int{1}
 	}
-	return &tensor{shape: kit.Permuted(shape, left), value: b.reshaped(v, stored), perm: kit.Places(want, left)}
+	return &tensor{shape: kit.Permuted(shape, left), value: b.emitReshape(v, stored), perm: kit.Places(want, left)}
 }
 
 // wholeNote is the note on positions, which the file counts in int64.
@@ -89,18 +89,18 @@ func (b *builder) positions(op string, attrs any, x *graph.Value) *graph.Value {
 	return v
 }
 
-// alongLast is t with an axis, which attribute "axis" names, stored last.
-func (n *node) alongLast(def int) (t *tensor, axis int) {
+// axisLast returns t with an axis, which attribute "axis" names, stored last.
+func (n *node) axisLast(def int) (t *tensor, axis int) {
 	axis = n.axis(n.intAttr("axis", def), len(n.in[0].shape))
-	t = n.b.plain(n.in[0])
-	t = n.b.stored(t, t.last(axis))
+	t = n.b.orderColumns(n.in[0])
+	t = n.b.store(t, t.last(axis))
 	return t, axis
 }
 
 // lowerArg is ArgMax or ArgMin.
 func lowerArg(op string) lowerFunc {
 	return func(n *node) *tensor {
-		t, axis := n.alongLast(0)
+		t, axis := n.axisLast(0)
 		keep := n.intAttr("keepdims", 1)
 		last := n.intAttr("select_last_index", 0)
 		v := n.b.positions(op, &graph.ArgAttrs{Last: last != 0, Drop: keep == 0}, t.value)
@@ -114,7 +114,7 @@ func lowerArg(op string) lowerFunc {
 
 // lowerTopK makes a node of each of the two outputs that is read.
 func lowerTopK(n *node) []*tensor {
-	t, axis := n.alongLast(-1)
+	t, axis := n.axisLast(-1)
 	var k []int
 	if n.opset < 10 {
 		v := n.intAttr("k", 0)
@@ -131,7 +131,7 @@ func lowerTopK(n *node) []*tensor {
 	shape[axis] = k[0]
 	outs := make([]*tensor, 2)
 	for i, op := range []string{"top_k", "top_k_indices"} {
-		if i >= len(n.Output) || n.Output[i] == "" || !n.b.read(n.Output[i]) {
+		if i >= len(n.Output) || n.Output[i] == "" || !n.b.isRead(n.Output[i]) {
 			continue
 		}
 		var v *graph.Value

@@ -34,7 +34,7 @@ func lowerCompare(name string) func(n *node) *tensor {
 				"LessOrEqual": "less_equal"}[name]
 			return n.b.function(op, x, c)
 		}
-		limits := n.b.mem.narrowed(c.konst, x.shape)
+		limits := n.b.mem.narrow(c.konst, x.shape)
 		cond := &condition{x: x, low: name == "Less" || name == "LessOrEqual"}
 		cond.notLess = cond.low
 		after := name == "Greater" || name == "LessOrEqual"
@@ -76,7 +76,7 @@ func lowerWhere(n *node) *tensor {
 		}
 		shape := kit.Must(broadcastShape(kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape)), c.shape))
 		if slices.Equal(shape, t.shape) {
-			return t.copied()
+			return t.clone()
 		}
 	}
 	if c := n.in[0].cond; c != nil && yes != nil && no != nil && n.b.oneLimit(c) && finite(yes) && finite(no) {
@@ -99,7 +99,7 @@ func finite(a *array) bool {
 // oneLimit reports whether c compares with one number, or with one for each channel of a tensor of
 // channels.
 func (b *builder) oneLimit(c *condition) bool {
-	axis := varying(c.limit, len(c.x.shape))
+	axis := varyingAxis(c.limit, len(c.x.shape))
 	return c.limit.len() == 1 || axis == 1 || axis >= 0 && c.x.order()[len(c.x.shape)-1] == axis
 }
 

@@ -84,20 +84,20 @@ func (t *tensor) last(a int) []int {
 	return append(q, a)
 }
 
-// derived is a tensor of the same file shape and order as t with another value.
-func (t *tensor) derived(v *graph.Value) *tensor {
+// derive returns a tensor of the same file shape and order as t with another value.
+func (t *tensor) derive(v *graph.Value) *tensor {
 	return &tensor{shape: t.shape, value: v, perm: t.perm, flat: t.flat}
 }
 
-// copied is t as another tensor of the file.
-func (t *tensor) copied() *tensor {
+// clone returns t as another tensor of the file.
+func (t *tensor) clone() *tensor {
 	c := *t
 	return &c
 }
 
-// stored is t in the given order of axes, transposed if it is stored otherwise.
-func (b *builder) stored(t *tensor, perm []int) *tensor {
-	t = b.plain(t)
+// store returns t in the given order of axes, transposed if it is stored otherwise.
+func (b *builder) store(t *tensor, perm []int) *tensor {
+	t = b.orderColumns(t)
 	if slices.Equal(t.order(), perm) {
 		return t
 	}
@@ -130,30 +130,30 @@ func (b *builder) transpose(v *graph.Value, move []int) *graph.Value {
 		}
 	}
 	if slices.IsSorted(slices.DeleteFunc(slices.Clone(move), func(p int) bool { return v.Shape[p] == 1 })) {
-		return b.reshaped(v, kit.Permuted(v.Shape, move))
+		return b.emitReshape(v, kit.Permuted(v.Shape, move))
 	}
 	return b.emit("transpose", &graph.TransposeAttrs{Perm: move}, nil, v)
 }
 
-// plain is t with its columns in the file's order.
-func (b *builder) plain(t *tensor) *tensor {
+// orderColumns returns t with its columns in the file's order.
+func (b *builder) orderColumns(t *tensor) *tensor {
 	if t.flat == nil {
 		return t
 	}
 	if o := t.orders["plain"]; o != nil {
 		return o
 	}
-	v := b.reshaped(b.transpose(b.reshaped(t.value, t.flat.stored), t.flat.perm), t.shape)
+	v := b.emitReshape(b.transpose(b.emitReshape(t.value, t.flat.stored), t.flat.perm), t.shape)
 	o := &tensor{shape: t.shape, value: v, integers: t.integers, truth: t.truth}
 	t.remember("plain", o)
 	return o
 }
 
-// asFile is t stored as the file has it.
-func (b *builder) asFile(t *tensor) *tensor { return b.stored(t, kit.Identity(len(t.shape))) }
+// storeAsFile returns t stored as the file has it.
+func (b *builder) storeAsFile(t *tensor) *tensor { return b.store(t, kit.Identity(len(t.shape))) }
 
-// reshaped is v with another shape of equal size, and its elements in the same order.
-func (b *builder) reshaped(v *graph.Value, shape []int) *graph.Value {
+// emitReshape returns v with another shape of equal size, and its elements in the same order.
+func (b *builder) emitReshape(v *graph.Value, shape []int) *graph.Value {
 	// A reshape of a reshape is one reshape. Prune removes the first one if nothing else reads it.
 	if p := b.g.Producer(v.Name); p != nil && p.Op == "reshape" {
 		v = b.g.Graph().Values[p.Inputs[0]]
@@ -172,12 +172,12 @@ func (b *builder) reshape(t *tensor, shape []int) *tensor {
 	if slices.Equal(t.shape, shape) {
 		return t
 	}
-	t = b.plain(t)
+	t = b.orderColumns(t)
 	groups := splitAxes(t.shape, shape)
 	at := t.order()
 	if !t.inPlace(groups) {
 		if len(shape) == 2 && shape[0] == t.shape[0] && at[0] == 0 {
-			v := b.reshaped(t.value, shape)
+			v := b.emitReshape(t.value, shape)
 			back := kit.Places(kit.Identity(len(at)), at)
 			return &tensor{shape: slices.Clone(shape), value: v, integers: t.integers, truth: t.truth,
 				flat: &flattened{stored: slices.Clone(t.value.Shape), perm: back}}
@@ -186,14 +186,14 @@ func (b *builder) reshape(t *tensor, shape []int) *tensor {
 		for _, g := range storedOrder(groups, t.shape, at) {
 			want = append(want, g.in...)
 		}
-		t = b.stored(t, want)
+		t = b.store(t, want)
 		at = t.order()
 	}
 	var perm []int
 	for _, g := range storedOrder(groups, t.shape, at) {
 		perm = append(perm, g.out...)
 	}
-	v := b.reshaped(t.value, kit.Permuted(shape, perm))
+	v := b.emitReshape(t.value, kit.Permuted(shape, perm))
 	return &tensor{shape: slices.Clone(shape), value: v, perm: perm, integers: t.integers, truth: t.truth}
 }
 

@@ -151,7 +151,7 @@ func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Opti
 	b := newBuilder(ctx, r.file, m, r.open, o, r.memory)
 	b.eval = r.eval
 	b.opsets(m)
-	b.order = b.sorted()
+	b.order = b.sortNodes()
 	b.initializers()
 	b.inputs()
 	if in := b.g.Graph().Inputs; len(o.Begin) > 0 && len(in) > 0 {
@@ -194,10 +194,10 @@ func (b *builder) opsets(m *pb.ModelProto) {
 	}
 }
 
-// sorted numbers the file's nodes so that each comes behind the nodes that make its inputs. ONNX
+// sortNodes numbers the file's nodes so that each comes behind the nodes that make its inputs. ONNX
 // demands this order, but some files do not have it. A file that has it keeps it. Nodes that read
 // each other in a circle are an error, and no node is read then.
-func (b *builder) sorted() []int {
+func (b *builder) sortNodes() []int {
 	nodes := b.model.Graph.Node
 	maker := map[string]int{}
 	for i, n := range nodes {
@@ -229,7 +229,7 @@ func (b *builder) sorted() []int {
 	for _, i := range cycles[0][max(0, len(cycles[0])-5):] {
 		n := &node{NodeProto: nodes[i], b: b}
 		n.name(i)
-		circle = append([]string{n.called()}, circle...)
+		circle = append([]string{n.displayName()}, circle...)
 	}
 	b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.file},
 		Msg: fmt.Sprintf("nodes read each other in a circle: %s", strings.Join(circle, ", "))})

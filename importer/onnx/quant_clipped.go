@@ -18,8 +18,8 @@ type clipped struct {
 	lo, hi float64
 }
 
-// clippedIntegers is t, integers of 8 bits, between lo and hi, which may be infinite.
-func (n *node) clippedIntegers(t *tensor, lo, hi float64) *tensor {
+// clipIntegers returns t, integers of 8 bits, between lo and hi, which may be infinite.
+func (n *node) clipIntegers(t *tensor, lo, hi float64) *tensor {
 	b, q := n.b, t.integers
 	least, greatest := limits(q.dt)
 	lo = min(lo, hi)
@@ -30,9 +30,9 @@ func (n *node) clippedIntegers(t *tensor, lo, hi float64) *tensor {
 		from, lo, hi = c.of, min(max(c.lo, lo), hi), min(max(c.hi, lo), hi)
 	}
 	if lo == least && hi == greatest {
-		return t.copied()
+		return t.clone()
 	}
-	y := b.quantizedBetween(b.beforeQuantizer(from), q, int(lo), int(hi))
+	y := b.quantizeBetween(b.beforeQuantizer(from), q, int(lo), int(hi))
 	if y == nil { // zero is none of the levels
 		real := func(i float64) float64 { return float64(float32(i-float64(q.zero)) * q.scale) }
 		y = b.clip(from, real(lo), real(hi))
@@ -41,9 +41,9 @@ func (n *node) clippedIntegers(t *tensor, lo, hi float64) *tensor {
 	return y
 }
 
-// quantizedBetween is round(t/scale) + zero, kept from lo to hi, dequantized; nil if the levels do
-// not include zero or are one alone.
-func (b *builder) quantizedBetween(t *tensor, q *quantParams, lo, hi int) *tensor {
+// quantizeBetween returns round(t/scale) + zero, kept from lo to hi, dequantized; nil if the levels
+// do not include zero or are one alone.
+func (b *builder) quantizeBetween(t *tensor, q *quantParams, lo, hi int) *tensor {
 	if lo >= hi || q.zero < lo || q.zero > hi {
 		return nil
 	}
@@ -76,11 +76,11 @@ func (b *builder) beforeQuantizer(t *tensor) *tensor {
 			p = b.g.Producer(p.Inputs[0])
 		}
 		if p == nil || p.Op != op || op == "quantize" && values[p.Output].LevelType != t.integers.levelType() {
-			return t.derived(t.value)
+			return t.derive(t.value)
 		}
 		v = values[p.Inputs[0]]
 	}
-	return t.derived(b.reshaped(v, t.value.Shape))
+	return t.derive(b.emitReshape(v, t.value.Shape))
 }
 
 // clippedNext reports whether a Clip alone reads the integers that n makes: it quantizes anew.
@@ -112,9 +112,9 @@ func (n *node) extremeOfIntegers(t *tensor, greater bool) *tensor {
 			"put DequantizeLinear before it",
 			"input %q is no constant number; arithmetic on integers is not supported", n.Input[i])
 		if greater {
-			t = n.clippedIntegers(t, c.konst.at(0), math.Inf(1))
+			t = n.clipIntegers(t, c.konst.number(0), math.Inf(1))
 		} else {
-			t = n.clippedIntegers(t, math.Inf(-1), c.konst.at(0))
+			t = n.clipIntegers(t, math.Inf(-1), c.konst.number(0))
 		}
 	}
 	return t

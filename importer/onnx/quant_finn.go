@@ -11,10 +11,10 @@ import (
 // FINN and qonnx rewrite networks on their way to hardware: images are NHWC, a convolution is
 // Im2Col and a MatMul, a product of bits is a count. The functions here undo this.
 
-// moved is t with its axes in another order, which moves nothing in memory: axis d of the result is
-// axis move[d] of t.
-func (b *builder) moved(t *tensor, move []int) *tensor {
-	t = b.plain(t)
+// permuteAxes returns t with its axes in another order, which moves nothing in memory: axis d of
+// the result is axis move[d] of t.
+func (b *builder) permuteAxes(t *tensor, move []int) *tensor {
+	t = b.orderColumns(t)
 	perm := kit.Places(t.order(), move)
 	return &tensor{shape: kit.Permuted(t.shape, move), value: t.value, perm: perm, integers: t.integers, truth: t.truth}
 }
@@ -34,16 +34,16 @@ func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
 		b, rank := n.b, len(n.in[0].shape)
 		n.failIf(rank < 3, "", "input has shape %v, want [N, ..., C]", n.in[0].shape)
 		move, back := channelsFirst(rank)
-		x := b.moved(n.in[0], move)
+		x := b.permuteAxes(n.in[0], move)
 		n.in[0] = x
 		if weights {
 			w := n.konst(1, "weight")
 			n.failIf(len(w.shape) != rank,
 				"", "weight has shape %v, want [O, ..., I] as the input %v has [N, ..., C]", w.shape, n.in[0].shape)
-			w = b.mem.permuted(w, move)
+			w = b.mem.permute(w, move)
 			n.in[1] = &tensor{shape: w.shape, konst: w}
 		}
-		return b.moved(lower(n), back)
+		return b.permuteAxes(lower(n), back)
 	}
 }
 
@@ -74,7 +74,7 @@ func lowerIm2Col(n *node) *tensor {
 		"give the rows above, columns left, rows below, columns right", "pad_amount %v: want four numbers from 0", pads)
 	value := n.intAttr("pad_value", 0)
 	move, back := channelsFirst(4)
-	x = b.moved(x, move)
+	x = b.permuteAxes(x, move)
 	x, _ = b.image(x)
 	padded := x
 	if pads != nil {
@@ -107,7 +107,7 @@ func lowerIm2Col(n *node) *tensor {
 	if len(parts) > 1 {
 		v = b.emit("concat", &graph.ConcatAttrs{}, nil, parts...)
 	}
-	t := b.moved(ofImage(v), back)
+	t := b.permuteAxes(ofImage(v), back)
 	t.windows = w
 	return t
 }
@@ -129,14 +129,14 @@ const maxTaps = 1 << 10
 func overWindows(lower lowerFunc) lowerFunc {
 	return func(n *node) *tensor {
 		if w := n.in[0].windows; w != nil && n.in[1].konst != nil && len(n.in[1].shape) == 2 {
-			return n.windowed(w, n.in[1].konst, nil)
+			return n.convolveWindows(w, n.in[1].konst, nil)
 		}
 		return lower(n)
 	}
 }
 
-// windowed is conv2d of matrix m [KH*KW*C, O] over the windows w.
-func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) *tensor {
+// convolveWindows returns conv2d of matrix m [KH*KW*C, O] over the windows w.
+func (n *node) convolveWindows(w *windows, m *array, bias *graph.Tensor) *tensor {
 	b, c, out := n.b, w.x.shape[1], m.shape[1]
 	n.failIf(m.shape[0] != w.kernel[0]*w.kernel[1]*c || m.len() == 0,
 		"", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.kernel, c)
@@ -148,13 +148,13 @@ func (n *node) windowed(w *windows, m *array, bias *graph.Tensor) *tensor {
 	}
 	win := w.window
 	x := b.fit(w.x, &win, 0)
-	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated()}
+	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.layerDilations()}
 	if d := depthwise(weights["w"]); d != nil && c > 1 {
 		a.Groups, weights["w"] = c, d
 	}
 	v := b.emit("conv2d", a, weights, x.value)
 	_, back := channelsFirst(4)
-	return b.moved(ofImage(v), back)
+	return b.permuteAxes(ofImage(v), back)
 }
 
 // depthwise is w [KH, KW, C, C], where only the weights from each channel to itself are not 0, as
@@ -187,7 +187,7 @@ func lowerXnorPopcount(n *node) *tensor {
 	out := bits.shape[1]
 	sums := make([]float32, out)
 	for i := range bits.len() {
-		v := bits.at(i)
+		v := bits.number(i)
 		if v != 0 && v != 1 {
 			panic(n.fail("", "the right side holds %g, want bits, 0 or 1", v))
 		}
@@ -196,7 +196,7 @@ func lowerXnorPopcount(n *node) *tensor {
 	}
 	bias := &graph.Tensor{Shape: []int{out}, Data: graph.NumbersOf(sums)}
 	if x.windows != nil {
-		return n.windowed(x.windows, w, bias)
+		return n.convolveWindows(x.windows, w, bias)
 	}
 	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), out)
 	rows := b.reshape(x, []int{graph.Elems(x.shape[:len(x.shape)-1]), x.shape[len(x.shape)-1]})

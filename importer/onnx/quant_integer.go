@@ -45,8 +45,8 @@ func (n *node) integerLevels(i int, t *tensor, q *quantParams) *graph.Value {
 	return v
 }
 
-// with is n with its inputs i, in this order; -1 is one that is left out.
-func (n *node) with(inputs ...int) *node {
+// selectInputs returns n with its inputs i, in this order; -1 is one that is left out.
+func (n *node) selectInputs(inputs ...int) *node {
 	m := *n
 	m.NodeProto = &pb.NodeProto{Name: n.Name, OpType: n.OpType, Domain: n.Domain, Output: n.Output,
 		Attribute: n.Attribute}
@@ -61,9 +61,9 @@ func (n *node) with(inputs ...int) *node {
 	return &m
 }
 
-// held is the type of the integers of 8 bits that input i holds, which zero points that are left
-// out have as well; uint8 where it holds none.
-func (n *node) held(i int) dtype {
+// integerType returns the type of the integers of 8 bits that input i holds, which zero points that
+// are left out have as well; uint8 where it holds none.
+func (n *node) integerType(i int) dtype {
 	dt := dtUint8
 	switch t := n.input(i); {
 	case t == nil:
@@ -81,13 +81,13 @@ func (n *node) held(i int) dtype {
 // params reads the parameters of 8-bit integers from inputs scale and zero. dt is the type of a
 // zero point that is left out.
 func (n *node) params(scale, zero int, dt dtype) *quantParams {
-	return n.with(-1, scale, zero).linear(dt)
+	return n.selectInputs(-1, scale, zero).linear(dt)
 }
 
 // paramsOfOne are params of x and y of an op of one tensor: inputs 1 and 2, and 3 and 4.
 func (n *node) paramsOfOne() (x, y *quantParams) {
-	x = n.params(1, 2, n.held(0))
-	y = n.params(3, 4, n.held(0))
+	x = n.params(1, 2, n.integerType(0))
+	y = n.params(3, 4, n.integerType(0))
 	return x, y
 }
 
@@ -121,7 +121,7 @@ func (n *node) integerWeights(w, scale, zero, bias int) *intWeights {
 }
 
 // element is that of output channel o of a, one number or one for each channel.
-func element(a *array, o int) float64 { return a.at(o % a.len()) }
+func element(a *array, o int) float64 { return a.number(o % a.len()) }
 
 // tensors are the weights of l: w is of l's integers, the last axis being that of the outputs.
 func (n *node) tensors(l *intLayer, w *array) map[string]*graph.Tensor {
@@ -194,7 +194,7 @@ func (b *builder) result(t *tensor, q *quantParams) *tensor {
 // and zero points, scale and zero point of y, a bias of integers.
 func lowerQLinearConv(n *node) *tensor {
 	l := n.linearLayer(8)
-	return n.with(0, 3).integerConv(l)
+	return n.selectInputs(0, 3).integerConv(l)
 }
 
 // linearLayer reads inputs 1 to 7 of QLinearConv and QLinearMatMul: scale and zero point of x,
@@ -202,8 +202,8 @@ func lowerQLinearConv(n *node) *tensor {
 // bias, or -1.
 func (n *node) linearLayer(bias int) *intLayer {
 	l := &intLayer{factor: 1}
-	l.xq = n.params(1, 2, n.held(0))
-	l.yq = n.params(6, 7, n.held(0))
+	l.xq = n.params(1, 2, n.integerType(0))
+	l.yq = n.params(6, 7, n.integerType(0))
 	l.w = n.integerWeights(3, 4, 5, bias)
 	return l
 }
@@ -212,7 +212,7 @@ func (n *node) linearLayer(bias int) *intLayer {
 // points of both.
 func lowerConvInteger(n *node) *tensor {
 	l := n.plainLayer()
-	return n.with(0, 1).integerConv(l)
+	return n.selectInputs(0, 1).integerConv(l)
 }
 
 // plainLayer reads the weights and both zero points of ConvInteger and MatMulInteger.
@@ -226,8 +226,8 @@ func (n *node) plainLayer() *intLayer {
 // of input 0.
 func (n *node) sameZero(i int) {
 	zero := n.scalarOf(i, "zero point", 0)
-	if t := n.input(i); t != nil && t.konst.dt != n.held(0) {
-		panic(n.fail("", "zero point %q is %s, want %s as its input %q is", n.Input[i], t.konst.dt, n.held(0),
+	if t := n.input(i); t != nil && t.konst.dt != n.integerType(0) {
+		panic(n.fail("", "zero point %q is %s, want %s as its input %q is", n.Input[i], t.konst.dt, n.integerType(0),
 			n.Input[0]))
 	}
 	if q := n.in[0].integers; q != nil {
@@ -260,13 +260,13 @@ func (b *builder) imageResult(v *graph.Value, q *quantParams, axes int) *tensor 
 // scales and zero points, scale and zero point of y.
 func lowerQLinearMatMul(n *node) *tensor {
 	l := n.linearLayer(-1)
-	return n.with(0, 3).integerProduct(l, l.w.ints)
+	return n.selectInputs(0, 3).integerProduct(l, l.w.ints)
 }
 
 // lowerMatMulInteger is MatMulInteger; see lowerConvInteger.
 func lowerMatMulInteger(n *node) *tensor {
 	l := n.plainLayer()
-	return n.with(0, 1).integerProduct(l, l.w.ints)
+	return n.selectInputs(0, 1).integerProduct(l, l.w.ints)
 }
 
 // lowerQGemm is alpha*A*B + C. Inputs: A, its scale and zero point, B, its scales and zero points,
@@ -280,10 +280,10 @@ func lowerQGemm(n *node) *tensor {
 	}
 	l.factor = alpha
 	n.failIf(trans[0] != 0 || !(alpha > 0), "", "transA %d, alpha %g: want 0, and a number above 0", trans[0], alpha)
-	l.xq = n.params(1, 2, n.held(0))
+	l.xq = n.params(1, 2, n.integerType(0))
 	switch {
 	case n.input(7) != nil:
-		l.yq = n.params(7, 8, n.held(0))
+		l.yq = n.params(7, 8, n.integerType(0))
 	case n.input(8) != nil:
 		panic(n.fail("give both, or none for floats", "has a zero point of Y, %q, and no scale", n.Input[8]))
 	}
@@ -291,9 +291,9 @@ func lowerQGemm(n *node) *tensor {
 	w := l.w.ints
 	n.failIf(len(w.shape) != 2, "", "B has shape %v, want a matrix", w.shape)
 	if trans[1] != 0 {
-		w = n.b.mem.permuted(w, []int{1, 0})
+		w = n.b.mem.permute(w, []int{1, 0})
 	}
-	y := n.with(0, 3).integerProduct(l, w)
+	y := n.selectInputs(0, 3).integerProduct(l, w)
 	if l.yq != nil {
 		return y
 	}
@@ -301,7 +301,7 @@ func lowerQGemm(n *node) *tensor {
 	for o := range scale.f {
 		scale.f[o] = l.product(o)
 	}
-	return n.b.withConstant("mul", y.derived(y.value), scale, false)
+	return n.b.withConstant("mul", y.derive(y.value), scale, false)
 }
 
 // integerProduct is l with a matrix w [K, N], applied to the last axis of input 0.
@@ -316,7 +316,7 @@ func (n *node) integerProduct(l *intLayer, w *array) *tensor {
 	q := t.integers
 	flat := t.flat
 	if flat == nil {
-		t = b.stored(t, t.last(rank-1))
+		t = b.store(t, t.last(rank-1))
 	}
 	t.integers = q
 	l.x = n.integerLevels(0, t, l.xq)
@@ -375,14 +375,14 @@ type intPair func(b *builder, p, q, r *quantParams, x, y *graph.Value) *graph.Va
 func (n *node) linearPair(emit intPair) *tensor {
 	var q [3]*quantParams
 	for k := range q {
-		q[k] = n.params([]int{1, 4, 6}[k], []int{2, 5, 7}[k], n.held([]int{0, 3, 0}[k]))
+		q[k] = n.params([]int{1, 4, 6}[k], []int{2, 5, 7}[k], n.integerType([]int{0, 3, 0}[k]))
 	}
 	like := n.firstComputed(0, 3)
 	var levels [2]*tensor
 	for k, i := range []int{0, 3} {
 		levels[k] = n.integers(i, q[k], like)
 	}
-	x, y := n.b.alike(levels[0], levels[1])
+	x, y := n.b.alignPair(levels[0], levels[1])
 	v := emit(n.b, q[0], q[1], q[2], x.value, y.value)
 	shape := kit.Must(broadcastShape(x.shape, y.shape))
 	return n.b.result(&tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}, q[2])

@@ -63,9 +63,9 @@ func (n *node) linear(def dtype) *quantParams {
 	scale, zero, dt := n.readLinear(def)
 	n.failIf(scale.len() != 1, "quantize activations per tensor", "scales per channel are only supported on constants")
 	n.failIf(!dt.eightBits(), "use uint8 or int8", "%s is only supported on constants", dt)
-	q := &quantParams{dt: dt, scale: float32(scale.at(0))}
+	q := &quantParams{dt: dt, scale: float32(scale.number(0))}
 	if zero != nil {
-		q.zero = int(zero.whole(0))
+		q.zero = int(zero.integer(0))
 	}
 	return q
 }
@@ -75,9 +75,9 @@ func lowerQuantizeLinear(n *node) *tensor {
 	zero := n.input(2)
 	fourBits := zero != nil && zero.konst.fourBits
 	if !fourBits && !n.clippedNext() {
-		y := n.quantized(n.in[0], q)
+		y := n.quantizeIntegers(n.in[0], q)
 		if y == nil {
-			y = n.mapped(n.in[0], q)
+			y = n.mapLevels(n.in[0], q)
 		}
 		if y != nil {
 			return y
@@ -86,8 +86,8 @@ func lowerQuantizeLinear(n *node) *tensor {
 	y := n.b.pipe(n.b.elementwise(n.in[0], "quantize", q.attrs(), nil), "dequantize")
 	y.integers = q
 	if fourBits {
-		lo, hi := kept(q.dt, fourBits)
-		return n.clippedIntegers(y, lo, hi)
+		lo, hi := levelRange(q.dt, fourBits)
+		return n.clipIntegers(y, lo, hi)
 	}
 	return y
 }
@@ -97,7 +97,7 @@ func lowerDequantizeLinear(n *node) *tensor {
 	n.failIf(t.integers == nil, "", "its input holds no quantized integers")
 	q := n.linear(t.integers.dt)
 	n.checkParams(q, t.integers)
-	return t.derived(t.value)
+	return t.derive(t.value)
 }
 
 // checkParams wants the parameters q that an op names for its input to be those that the input was
@@ -111,7 +111,7 @@ func (n *node) checkParams(q, input *quantParams) {
 // checkScales wants all scales to be positive.
 func (n *node) checkScales(scale *array) {
 	for k := range scale.len() {
-		if s := float32(scale.at(k)); !(s > 0) || math.IsInf(float64(s), 0) {
+		if s := float32(scale.number(k)); !(s > 0) || math.IsInf(float64(s), 0) {
 			panic(n.fail("", "scale %g: want positive numbers", s))
 		}
 	}
@@ -162,16 +162,16 @@ func foldLinear(quantize bool) foldFunc {
 		out := n.b.mem.newArray(to, x.shape)
 		out.from = from
 		for k := range out.len() {
-			s, z := float32(scale.at(at(k))), 0.0
+			s, z := float32(scale.number(at(k))), 0.0
 			if zero != nil {
-				z = zero.at(at(k))
+				z = zero.number(at(k))
 			}
 			if !quantize {
-				out.f[k] = float32(x.at(k)-z) * s
+				out.f[k] = float32(x.number(k)-z) * s
 				continue
 			}
-			v := math.RoundToEven(float64(float32(x.at(k))/s)) + z
-			lo, hi := kept(dt, zero != nil && zero.fourBits)
+			v := math.RoundToEven(float64(float32(x.number(k))/s)) + z
+			lo, hi := levelRange(dt, zero != nil && zero.fourBits)
 			out.set(k, min(max(v, lo), hi))
 		}
 		out.fourBits = quantize && zero != nil && zero.fourBits
@@ -179,9 +179,9 @@ func foldLinear(quantize bool) foldFunc {
 	}
 }
 
-// kept is the range that a quantizer keeps to: that of its type, or of the type of 4 bits that it
-// stands for.
-func kept(d dtype, fourBits bool) (lo, hi float64) {
+// levelRange returns the range that a quantizer keeps to: that of its type, or of the type of 4
+// bits that it stands for.
+func levelRange(d dtype, fourBits bool) (lo, hi float64) {
 	lo, hi = limits(d)
 	if fourBits {
 		return lo / 16, (hi+1)/16 - 1

@@ -45,9 +45,9 @@ func (b *builder) constantOf(v *graph.Value, operands ...*tensor) {
 			continue
 		}
 		of := t.konst.from
-		q := &quantParams{dt: of.ints.dt, scale: float32(of.scale.at(0))}
+		q := &quantParams{dt: of.ints.dt, scale: float32(of.scale.number(0))}
 		if of.zero != nil {
-			q.zero = int(of.zero.whole(0))
+			q.zero = int(of.zero.integer(0))
 		}
 		p := b.g.Producer(v.Name)
 		for p != nil && p.Op == "reshape" {
@@ -92,18 +92,18 @@ func paramsOf(t scalar.LevelType) *quantParams {
 	return q
 }
 
-// alone reports whether one node of the file at most reads v.
-func (b *builder) alone(v *graph.Value) bool { return b.counts[v.Name] <= 1 && !b.wanted[v.Name] }
+// isReadOnce reports whether one node of the file at most reads v.
+func (b *builder) isReadOnce(v *graph.Value) bool { return b.counts[v.Name] <= 1 && !b.wanted[v.Name] }
 
-// quantized is t as integers of q, computed in integers. It is nil if an op before QuantizeLinear
-// has no integer form.
-func (n *node) quantized(t *tensor, q *quantParams) *tensor {
+// quantizeIntegers returns t as integers of q, computed in integers. It is nil if an op before
+// QuantizeLinear has no integer form.
+func (n *node) quantizeIntegers(t *tensor, q *quantParams) *tensor {
 	b, values := n.b, n.b.g.Graph().Values
 	if l := b.behind.Of(t.value); l != nil && l.LevelType == q.levelType() {
-		return b.result(t.derived(l), q)
+		return b.result(t.derive(l), q)
 	}
 	quantizer, low, high := q.attrs(), 0, q.attrs().Top()
-	for v := t.value; b.alone(v); {
+	for v := t.value; b.isReadOnce(v); {
 		p := b.g.Producer(v.Name)
 		if p == nil {
 			return nil
@@ -122,8 +122,8 @@ func (n *node) quantized(t *tensor, q *quantParams) *tensor {
 			if low > 0 || high < quantizer.Top() {
 				made = b.narrow(made, low, high)
 			}
-			made = b.reshaped(made, t.value.Shape)
-			return b.result(t.derived(made), q)
+			made = b.emitReshape(made, t.value.Shape)
+			return b.result(t.derive(made), q)
 		}
 		v = values[p.Inputs[0]]
 	}
@@ -173,7 +173,7 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) *graph.Value {
 	b, values := n.b, n.b.g.Graph().Values
 	switch {
 	case b.scaled[p] != nil:
-		return noted(p, func() *graph.Value { return b.scaled[p].integers(q) })
+		return tryIntegers(p, func() *graph.Value { return b.scaled[p].integers(q) })
 	case p.Op == "add" || p.Op == "mul":
 		emit := intPair((*builder).intAdd)
 		if p.Op == "mul" {
@@ -183,7 +183,8 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) *graph.Value {
 		if x == nil || y == nil {
 			return nil
 		}
-		return noted(p, func() *graph.Value { return emit(b, paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y) })
+		return tryIntegers(p,
+			func() *graph.Value { return emit(b, paramsOf(x.LevelType), paramsOf(y.LevelType), q, x, y) })
 	case p.Op != "avg_pool" && p.Op != "softmax" && p.Op != "global_avg_pool":
 		return nil
 	}
@@ -194,7 +195,7 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) *graph.Value {
 	case p.Op == "avg_pool":
 		return b.intPool(p.Attrs.(*graph.PoolAttrs), x, q)
 	case p.Op == "global_avg_pool":
-		return b.reshaped(b.intMean(x, paramsOf(x.LevelType), q), values[p.Output].Shape)
+		return b.emitReshape(b.intMean(x, paramsOf(x.LevelType), q), values[p.Output].Shape)
 	}
 	a := &graph.IntSoftmaxAttrs{LevelType: q.levelType()}
 	if x.Signed != a.Signed || !a.Finite(x.LevelType, x.Channels()) {
@@ -203,8 +204,9 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) *graph.Value {
 	return b.emit("int_softmax", a, nil, x)
 }
 
-// noted is the value that emit makes instead of p. If emit fails, p says why, and the value is nil.
-func noted(p *graph.Node, emit func() *graph.Value) (v *graph.Value) {
+// tryIntegers is the value that emit makes instead of p. If emit fails, p says why, and the value
+// is nil.
+func tryIntegers(p *graph.Node, emit func() *graph.Value) (v *graph.Value) {
 	if err := kit.Try(func() { v = emit() }); err != nil {
 		p.Note = fmt.Sprintf("not computed in integers: %v", err)
 		return nil
@@ -237,8 +239,8 @@ func (s *scaled) integerBias(l *intLayer) *array {
 	for o := range l.outs {
 		unit := l.xq.scale * float32(element(l.w.scale, o))
 		if of := s.biasOf; of != nil && of.ints.dt == dtInt32 && math.Abs(element(of.scale, o)/float64(unit)-1) < 1e-3 {
-			if out.i[o] = of.ints.whole(o % of.ints.len()); of.zero != nil {
-				out.i[o] -= of.zero.whole(o % of.zero.len())
+			if out.i[o] = of.ints.integer(o % of.ints.len()); of.zero != nil {
+				out.i[o] -= of.zero.integer(o % of.zero.len())
 			}
 			continue
 		}
@@ -307,22 +309,22 @@ func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) fl
 	return b.emit("int_map", a, nil, x)
 }
 
-// mapped is t as integers of q, where float steps, or none, make it of levels or of a concatenation
-// of levels; nil where they do not.
-func (n *node) mapped(t *tensor, q *quantParams) *tensor {
+// mapLevels returns t as integers of q, where float steps, or none, make it of levels or of a
+// concatenation of levels; nil where they do not.
+func (n *node) mapLevels(t *tensor, q *quantParams) *tensor {
 	b := n.b
 	v, real := b.behind.Before(t.value,
-		func(v *graph.Value, p *graph.Node) bool { return b.alone(v) && p.Op != "concat" })
+		func(v *graph.Value, p *graph.Node) bool { return b.isReadOnce(v) && p.Op != "concat" })
 	made := b.behind.Of(v)
 	if made != nil {
 		made = b.intMap(made, q, real)
-	} else if p := b.g.Producer(v.Name); p != nil && p.Op == "concat" && b.alone(v) {
+	} else if p := b.g.Producer(v.Name); p != nil && p.Op == "concat" && b.isReadOnce(v) {
 		made = b.concatOf(p, q, real)
 	}
 	if made == nil {
 		return nil
 	}
-	return b.result(t.derived(b.reshaped(made, t.value.Shape)), q)
+	return b.result(t.derive(b.emitReshape(made, t.value.Shape)), q)
 }
 
 // concatOf emits the concatenation p of levels of q, after function real on each operand; nil if an
@@ -345,7 +347,7 @@ func (b *builder) concatOf(p *graph.Node, q *quantParams, real func(v float32) f
 func lowerQLinearConcat(n *node) *tensor {
 	n.failIf(len(n.in)%3 != 2,
 		"", "has %s, want scale and zero point, and three for each tensor", human.Count(len(n.in), "input"))
-	yq := n.params(0, 1, n.held(2))
+	yq := n.params(0, 1, n.integerType(2))
 	var at []int
 	for i := 2; i < len(n.in); i += 3 {
 		at = append(at, i)
@@ -353,17 +355,17 @@ func lowerQLinearConcat(n *node) *tensor {
 	like := n.firstComputed(at...)
 	var parts []*tensor
 	for _, i := range at {
-		t := n.mappedInput(i, yq, like, func(v float32) float32 { return v })
+		t := n.mapInput(i, yq, like, func(v float32) float32 { return v })
 		parts = append(parts, t)
 	}
 	y := n.b.concat(parts, n.concatAxis(parts[0]))
-	return n.b.result(y.derived(y.value), yq)
+	return n.b.result(y.derive(y.value), yq)
 }
 
 // lowerQLinearLeakyRelu is LeakyRelu of integers. Inputs: x, its scale and zero point, those of y.
 func lowerQLinearLeakyRelu(n *node) *tensor {
 	alpha := n.floatAttr("alpha", 0.01)
-	return n.mappedAlone(func(v float32) float32 {
+	return n.mapOnlyInput(func(v float32) float32 {
 		if v >= 0 {
 			return v
 		}
@@ -373,20 +375,20 @@ func lowerQLinearLeakyRelu(n *node) *tensor {
 
 // lowerQLinearSigmoid is Sigmoid of integers, with inputs as QLinearLeakyRelu has them.
 func lowerQLinearSigmoid(n *node) *tensor {
-	return n.mappedAlone(func(v float32) float32 { return scalar.Step{Kind: scalar.Sigmoid}.Eval(0, v) })
+	return n.mapOnlyInput(func(v float32) float32 { return scalar.Step{Kind: scalar.Sigmoid}.Eval(0, v) })
 }
 
-// mappedAlone applies function real to the integers in input 0. Inputs 1 and 2 are the scale and
+// mapOnlyInput applies function real to the integers in input 0. Inputs 1 and 2 are the scale and
 // zero point of x, 3 and 4 those of y.
-func (n *node) mappedAlone(real func(v float32) float32) *tensor {
-	yq := n.params(3, 4, n.held(0))
-	return n.b.result(n.mappedInput(0, yq, n.in[0], real), yq)
+func (n *node) mapOnlyInput(real func(v float32) float32) *tensor {
+	yq := n.params(3, 4, n.integerType(0))
+	return n.b.result(n.mapInput(0, yq, n.in[0], real), yq)
 }
 
-// mappedInput are the levels of yq that a function makes of the integers that are input i, behind
+// mapInput returns the levels of yq that a function makes of the integers that are input i, behind
 // which stand their scale and zero point; constants are stored as like is.
-func (n *node) mappedInput(i int, yq *quantParams, like *tensor, real func(v float32) float32) *tensor {
-	t := n.integers(i, n.params(i+1, i+2, n.held(i)), like)
+func (n *node) mapInput(i int, yq *quantParams, like *tensor, real func(v float32) float32) *tensor {
+	t := n.integers(i, n.params(i+1, i+2, n.integerType(i)), like)
 	t.value = n.b.intMap(t.value, yq, real)
 	return t
 }
@@ -419,7 +421,7 @@ func (n *node) integers(i int, q *quantParams, like *tensor) *tensor {
 func (b *budget) real(c *array, q *quantParams) *array {
 	out := b.newArray(dtFloat, c.shape)
 	for k := range out.f {
-		out.f[k] = float32(int(c.whole(k))-q.zero) * q.scale
+		out.f[k] = float32(int(c.integer(k))-q.zero) * q.scale
 	}
 	return out
 }

@@ -21,7 +21,7 @@ type quantizer struct {
 	shift       float32 // Trunc: the sum is rounded and divided by this; 0 for Quant
 }
 
-// integer is the integer that x becomes, in the file's order of f32 operations.
+// integer returns the integer that x becomes, in the file's order of f32 operations.
 func (q *quantizer) integer(x float32) float32 {
 	y := f32.Add(f32.Div(x, q.scale), q.zero)
 	if q.shift != 0 {
@@ -177,7 +177,7 @@ func (n *node) readQuant() *quantArgs {
 	q.mode = n.readMode("ROUND")
 	n.checkScales(q.scale)
 	for k := range q.zero.len() {
-		if z := q.zero.at(k); z != z || math.IsInf(z, 0) {
+		if z := q.zero.number(k); z != z || math.IsInf(z, 0) {
 			panic(n.fail("", "zero point %g", z))
 		}
 	}
@@ -189,9 +189,9 @@ func (n *node) readQuant() *quantArgs {
 func (n *node) width(i int) float64 {
 	a := n.konst(i, "bit width")
 	n.failIf(a == nil || a.len() == 0, "", "the bit width is missing")
-	bits := a.at(0)
+	bits := a.number(0)
 	for k := range a.len() {
-		n.failIf(a.at(k) != bits, "", "bit width %q differs between channels, which is not supported", n.Input[i])
+		n.failIf(a.number(k) != bits, "", "bit width %q differs between channels, which is not supported", n.Input[i])
 	}
 	n.failIf(!(bits >= 1 && bits <= 32), "", "bit width %g: want 1 to 32", bits)
 	return bits
@@ -242,7 +242,7 @@ func (b *builder) fold3(x, s, z *array, f func(x, s, z float32) float32) []*arra
 	}
 	si, zi := strideWalk(s, x.shape), strideWalk(z, x.shape)
 	for k := range out.f {
-		out.f[k] = f(float32(x.at(k)), float32(s.at(si())), float32(z.at(zi())))
+		out.f[k] = f(float32(x.number(k)), float32(s.number(si())), float32(z.number(zi())))
 	}
 	return []*array{out}
 }
@@ -253,7 +253,7 @@ func lowerQuant(n *node) *tensor {
 	q := n.readQuant()
 	b, t := n.b, n.in[0]
 	for _, p := range []*array{q.scale, q.zero} {
-		n.failIf(!fits(p.shape, t.shape),
+		n.failIf(!broadcastsTo(p.shape, t.shape),
 			"", "a scale or zero point of shape %v does not fit an input of shape %v", p.shape, t.shape)
 	}
 	if q.bipolar() {
@@ -263,7 +263,8 @@ func lowerQuant(n *node) *tensor {
 	n.failIf(lo != q.mode.eval(lo) || hi != q.mode.eval(hi), "", "bit width %g: want a whole number", q.bits)
 	if q.scale.len() == 1 && q.zero.len() == 1 {
 		y := b.levels(t,
-			&quantizer{scale: float32(q.scale.at(0)), zero: float32(q.zero.at(0)), lo: lo, hi: hi, mode: q.mode})
+			&quantizer{scale: float32(q.scale.number(0)), zero: float32(q.zero.number(0)), lo: lo, hi: hi,
+				mode: q.mode})
 		if y != nil {
 			return y
 		}
@@ -317,8 +318,8 @@ func (b *builder) thresholds(t *tensor, w *graph.Tensor, a *graph.ThresholdAttrs
 // bipolarQuant is a signed quantizer of one bit: +1 where x/scale + zero >= 0, else -1; minus zero,
 // times scale.
 func (b *builder) bipolarQuant(t *tensor, q *quantArgs) *tensor {
-	if q.scale.len() == 1 && q.zero.len() == 1 && q.zero.at(0) == 0 {
-		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: bipolar(1, float32(q.scale.at(0)))})
+	if q.scale.len() == 1 && q.zero.len() == 1 && q.zero.number(0) == 0 {
+		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: bipolar(1, float32(q.scale.number(0)))})
 	}
 	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
 	y = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: bipolar(1, 1)})
@@ -343,14 +344,14 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) *tensor {
 		}
 	}
 	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
-	y = b.rounded(b.clip(y, float64(lo), float64(hi)), q.mode)
+	y = b.round(b.clip(y, float64(lo), float64(hi)), q.mode)
 	y = b.withConstant("mul", b.withConstant("sub", y, q.zero, false), q.scale, false)
 	return y
 }
 
-// rounded rounds by a mode of QONNX. halfDown, which no mode of the graph's is, is taken apart:
+// round rounds by a mode of QONNX. halfDown, which no mode of the graph's is, is taken apart:
 // both halves of the axis round halves down, to zero.
-func (b *builder) rounded(t *tensor, mode rounding) *tensor {
+func (b *builder) round(t *tensor, mode rounding) *tensor {
 	if m, ok := mode.graph(float32(math.Inf(-1))); ok {
 		return b.elementwise(t, "round", &graph.RoundAttrs{Mode: m}, nil)
 	}
@@ -364,11 +365,11 @@ func (b *builder) rounded(t *tensor, mode rounding) *tensor {
 func lowerBipolar(n *node) *tensor {
 	scale := n.konst(1, "scale")
 	b, t := n.b, n.in[0]
-	n.failIf(!fits(scale.shape, t.shape),
+	n.failIf(!broadcastsTo(scale.shape, t.shape),
 		"", "scale of shape %v does not fit an input of shape %v", scale.shape, t.shape)
 	a := &graph.ThresholdAttrs{LevelType: bipolar(1, 1)}
-	if scale.len() == 1 && scale.at(0) > 0 {
-		a.Scale = float64(float32(scale.at(0)))
+	if scale.len() == 1 && scale.number(0) > 0 {
+		a.Scale = float64(float32(scale.number(0)))
 		return b.threshold(t, []float32{0}, a)
 	}
 	return b.withConstant("mul", b.threshold(t, []float32{0}, a), scale, false)
@@ -442,19 +443,19 @@ func lowerTrunc(n *node) *tensor {
 		levels := unipolar(bitsFor(len(ts)), q.outScale, int(q.outZero-lo))
 		return b.threshold(t, ts, &graph.ThresholdAttrs{LevelType: levels})
 	}
-	t = b.affine(b.divided(t, q.scale), 1, q.zero)
-	t = b.divided(b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil), q.shift)
+	t = b.affine(b.divide(t, q.scale), 1, q.zero)
+	t = b.divide(b.elementwise(t, "round", &graph.RoundAttrs{Mode: scalar.HalfEven}, nil), q.shift)
 	if q.clipped {
 		t = b.clip(t, float64(q.lo), float64(q.hi))
 	}
-	if t = b.rounded(t, q.mode); q.outZero != 0 {
+	if t = b.round(t, q.mode); q.outZero != 0 {
 		t = b.scalar("sub", t, q.outZero)
 	}
 	return b.affine(t, q.outScale, 0)
 }
 
-// divided is t / by.
-func (b *builder) divided(t *tensor, by float32) *tensor {
+// divide returns t / by.
+func (b *builder) divide(t *tensor, by float32) *tensor {
 	if by == 1 {
 		return t
 	}

@@ -76,7 +76,7 @@ func lowerMulti(n *node) *tensor {
 			}
 			w.Data = graph.NumbersOf(data)
 		} else {
-			t = b.stored(t, t.last(m.channels))
+			t = b.store(t, t.last(m.channels))
 		}
 	}
 	a, add := m.encoding(count)
@@ -132,7 +132,7 @@ func foldMulti(n *node, in []*array) []*array {
 		}
 		level := 0
 		for i := range count {
-			if x.at(k) >= m.thresholds.at(row*count+i) {
+			if x.number(k) >= m.thresholds.number(row*count+i) {
 				level++
 			}
 		}

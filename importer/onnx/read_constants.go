@@ -18,7 +18,7 @@ import (
 // constant reads a TensorProto in any of its encodings.
 func (b *builder) constant(t *pb.TensorProto) *array {
 	dt := dtype(t.GetDataType())
-	halves := dt != dt.whole()
+	halves := dt != dt.eightBitType()
 	if dt.size() == 0 && !halves {
 		panic(fmt.Errorf("element type %s is not supported", dt))
 	}
@@ -82,7 +82,7 @@ func (b *builder) halfBytes(t *pb.TensorProto, dt dtype, shape []int, n int) *ar
 	if len(raw) != size {
 		panic(fmt.Errorf("%s%v has %s, the file holds %d", dt, shape, human.Count(size, "byte"), len(raw)))
 	}
-	a := b.mem.newArray(dt.whole(), shape)
+	a := b.mem.newArray(dt.eightBitType(), shape)
 	a.fourBits = true
 	for k := range n {
 		v := raw[k/2] >> (k % 2 * 4) & 15
@@ -113,7 +113,7 @@ func (a *array) setBits(k int, bits uint64) {
 	case dtDouble:
 		a.d[k] = math.Float64frombits(bits)
 	default:
-		a.setWhole(k, int64(bits))
+		a.setInteger(k, int64(bits))
 	}
 }
 
@@ -129,7 +129,7 @@ func typedField(t *pb.TensorProto, dt dtype) (count int, set func(a *array, k in
 	case dtInt64:
 		return len(t.Int64Data), func(a *array, k int) { a.i[k] = t.Int64Data[k] }
 	case dtUint64, dtUint32:
-		return len(t.Uint64Data), func(a *array, k int) { a.setWhole(k, int64(t.Uint64Data[k])) }
+		return len(t.Uint64Data), func(a *array, k int) { a.setInteger(k, int64(t.Uint64Data[k])) }
 	}
 	return len(t.Int32Data), func(a *array, k int) { a.setBits(k, uint64(t.Int32Data[k])) }
 }

@@ -73,9 +73,9 @@ type unknownOp struct {
 // errCounted is the error of a node if another node has reported the same op.
 var errCounted = errors.New("an op that is not supported, once more")
 
-// unsupported is the error of n, an op without a row. The first node of each op reports it and
-// counts the others.
-func (b *builder) unsupported(n *node) error {
+// unsupportedError returns the error of n, an op without a row. The first node of each op reports
+// it and counts the others.
+func (b *builder) unsupportedError(n *node) error {
 	id := n.GetDomain() + ":" + n.GetOpType()
 	if u := b.unknown[id]; u != nil {
 		u.nodes++

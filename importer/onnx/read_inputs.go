@@ -138,10 +138,10 @@ func (b *builder) input(v *pb.ValueInfoProto) *tensor {
 	t := &tensor{shape: shape, value: gv}
 	b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("input %q", name)}
 	if len(shape) == 4 && !nhwcInput {
-		t = b.stored(t, nhwc())
+		t = b.store(t, nhwc())
 	}
 	if q == nil {
-		t = b.trusted(t, gv)
+		t = b.trustType(t, gv)
 	} else {
 		t = b.pipe(t, "dequantize")
 		t.integers = q
@@ -222,9 +222,9 @@ func (b *builder) permutesToNCHW(name string) bool {
 	return found
 }
 
-// declared is the type that the file says the values of a tensor have, in the words of QONNX and
-// FINN: BIPOLAR, UINT8; "" if it says nothing.
-func (b *builder) declared(name string) string {
+// declaredType returns the type that the file says the values of a tensor have, in the words of
+// QONNX and FINN: BIPOLAR, UINT8; "" if it says nothing.
+func (b *builder) declaredType(name string) string {
 	for _, a := range b.model.Graph.GetQuantizationAnnotation() {
 		if a.GetTensorName() != name {
 			continue
@@ -273,10 +273,10 @@ func declaredLevels(name string) (a *graph.QuantizeAttrs, ok bool) {
 	return levels(bits, -1<<(bits-1), 1<<(bits-1)-1)
 }
 
-// trusted is input t as levels of the type that the file declares, if it is asked to be; the caller
-// brings f32 numbers all the same.
-func (b *builder) trusted(t *tensor, gv *graph.Value) *tensor {
-	gv.Declared = b.declared(gv.Name)
+// trustType returns input t as levels of the type that the file declares, if it is asked to be; the
+// caller brings f32 numbers all the same.
+func (b *builder) trustType(t *tensor, gv *graph.Value) *tensor {
+	gv.Declared = b.declaredType(gv.Name)
 	a, ok := declaredLevels(gv.Declared)
 	if !ok {
 		gv.Declared = ""

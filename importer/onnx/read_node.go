@@ -165,7 +165,7 @@ func (n *node) intsOf(a *array, what string) []int {
 	n.failIf(a.dt.float(), "", "%s is %s, want int64", what, a.dt)
 	out := make([]int, a.len())
 	for k := range out {
-		out[k] = int(a.whole(k))
+		out[k] = int(a.integer(k))
 	}
 	return out
 }
@@ -189,7 +189,7 @@ func (n *node) scalarOf(i int, what string, def float64) float64 {
 	case a.len() != 1:
 		panic(n.fail("", "%s %q has shape %v, want one number", what, n.Input[i], a.shape))
 	}
-	return a.at(0)
+	return a.number(0)
 }
 
 // Opset 7 removed attributes of opset 6: those that repeat an operand, or name the axis to begin
@@ -217,20 +217,20 @@ func (n *node) upToDate() {
 			"export the model in evaluation mode", "training mode is on (is_test is 0)")
 	case "PRelu":
 		if slope := n.input(1); slope != nil && len(slope.shape) == 1 && n.input(0) != nil {
-			n.trailing(1, len(n.in[0].shape)-2)
+			n.appendAxes(1, len(n.in[0].shape)-2)
 			return
 		}
 	default:
 		if axis := old["axis"]; axis != nil && n.input(0) != nil && n.input(1) != nil {
 			a := n.axis(int(max(-1<<20, min(axis.GetI(), 1<<20))), len(n.in[0].shape))
-			n.trailing(1, len(n.in[0].shape)-a-len(n.in[1].shape))
+			n.appendAxes(1, len(n.in[0].shape)-a-len(n.in[1].shape))
 			return
 		}
 	}
 }
 
-// trailing appends count axes of extent 1 to input i.
-func (n *node) trailing(i, count int) {
+// appendAxes appends count axes of extent 1 to input i.
+func (n *node) appendAxes(i, count int) {
 	t := n.in[i]
 	if count <= 0 || t.bad {
 		return

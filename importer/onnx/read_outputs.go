@@ -82,7 +82,7 @@ func (b *builder) output(name string, t *tensor) {
 	case t.integers != nil:
 		v = b.integerOutput(t)
 	default:
-		t = b.asFile(t)
+		t = b.storeAsFile(t)
 		v = t.value
 	}
 	if gn := b.g.Producer(v.Name); gn == nil || slices.Contains(b.g.Graph().Outputs, v.Name) || gn.Output == name {
@@ -98,7 +98,7 @@ func (b *builder) output(name string, t *tensor) {
 func (b *builder) integerOutput(t *tensor) *graph.Value {
 	b.n.failIf(t.integers.dt == dtInt32,
 		"put Cast to float behind it", "is sums of integers, int32, which are no output of a network")
-	t = b.plain(t)
+	t = b.orderColumns(t)
 	levels := *t
 	if l := b.behind.Of(t.value); l != nil && l.LevelType == t.integers.levelType() {
 		levels.value = l
@@ -106,6 +106,6 @@ func (b *builder) integerOutput(t *tensor) *graph.Value {
 		levels.value = b.emit("quantize", t.integers.attrs(), nil, t.value)
 	}
 	levels.orders = nil
-	out := b.asFile(&levels)
+	out := b.storeAsFile(&levels)
 	return out.value
 }

@@ -11,7 +11,7 @@ import (
 
 // lowerTranspose moves nothing: it changes in which order the stored axes count.
 func lowerTranspose(n *node) *tensor {
-	return n.b.moved(n.in[0], n.permutation(len(n.in[0].shape)))
+	return n.b.permuteAxes(n.in[0], n.permutation(len(n.in[0].shape)))
 }
 
 // permutation is the attribute perm, by default the axes backwards.
@@ -70,8 +70,8 @@ func (n *node) flatShape(old []int) []int {
 	return []int{graph.Elems(old[:axis]), graph.Elems(old[axis:])}
 }
 
-// squeezed is old without the axes given, or without all those of extent 1.
-func (n *node) squeezed(old []int) []int {
+// squeezedShape returns old without the axes given, or without all those of extent 1.
+func (n *node) squeezedShape(old []int) []int {
 	list, given := n.listArg("axes", 13, 1)
 	drop := n.axes(list, len(old))
 	shape := []int{}
@@ -86,8 +86,8 @@ func (n *node) squeezed(old []int) []int {
 	return shape
 }
 
-// unsqueezed is old with axes of extent 1.
-func (n *node) unsqueezed(old []int) []int {
+// unsqueezedShape returns old with axes of extent 1.
+func (n *node) unsqueezedShape(old []int) []int {
 	list, _ := n.listArg("axes", 13, 1)
 	n.failIf(len(list) > 16, "", "has %s", human.Count(len(list), "axis"))
 	add := n.axes(list, len(old)+len(list))
@@ -109,7 +109,7 @@ func lowerIdentity(n *node) *tensor {
 		train := n.scalarOf(2, "training_mode", 0)
 		n.failIf(train != 0, "export the model in evaluation mode", "training_mode is on")
 	}
-	return n.in[0].copied()
+	return n.in[0].clone()
 }
 
 // shapeOf is Shape: known, since every shape is.
@@ -152,7 +152,7 @@ func lowerCast(n *node) *tensor {
 	case t.integers != nil && to == t.integers.dt,
 		t.value != nil && t.value.Whole && (to == dtInt32 || to == dtInt64),
 		to == dtBool && (t.truth || t.cond != nil):
-		return t.copied()
+		return t.clone()
 	case t.value != nil && t.value.Whole && to == dtFloat:
 		return n.b.pipe(t, "dequantize")
 	case to == dtBool && t.integers == nil:
@@ -168,9 +168,9 @@ func lowerCast(n *node) *tensor {
 		return n.b.pipe(t, "dequantize")
 	case t.integers != nil:
 		n.failIf(!t.integers.plain(), "use DequantizeLinear", "its input holds quantized integers")
-		return t.derived(t.value)
+		return t.derive(t.value)
 	}
-	return t.copied()
+	return t.clone()
 }
 
 func (n *node) castType() dtype {
@@ -186,13 +186,13 @@ func lowerExpand(n *node) *tensor {
 	t := n.in[0]
 	want := n.listOf(1, "shape")
 	shape := kit.Must(broadcastShape(t.shape, want))
-	t = n.b.ranked(t, len(shape))
+	t = n.b.padRank(t, len(shape))
 	times := make([]int, len(shape))
 	for d := range shape {
 		n.failIf(shape[d] < 1, "", "shape %v", want)
 		times[d] = shape[d] / t.shape[d]
 	}
-	return n.b.repeated(t, times)
+	return n.b.repeat(t, times)
 }
 
 // lowerTile repeats a tensor along each axis as often as its second input says.
@@ -201,15 +201,15 @@ func lowerTile(n *node) *tensor {
 	times := n.listOf(1, "repeats")
 	n.failIf(len(times) != len(t.shape), "", "%d repeats for %d axes", len(times), len(t.shape))
 	n.failIf(!kit.Within(times, 1, graph.MaxElems), "", "repeats %v: want positive numbers", times)
-	return n.b.repeated(t, times)
+	return n.b.repeat(t, times)
 }
 
-// repeated is t, one after another times[d] times along each axis d.
-func (b *builder) repeated(t *tensor, times []int) *tensor {
+// repeat returns t, one after another times[d] times along each axis d.
+func (b *builder) repeat(t *tensor, times []int) *tensor {
 	if !slices.ContainsFunc(times, func(r int) bool { return r != 1 }) {
-		return t.copied()
+		return t.clone()
 	}
-	t = b.plain(t)
+	t = b.orderColumns(t)
 	stored := make([]int, len(times))
 	for k, d := range t.order() {
 		stored[k] = times[d]

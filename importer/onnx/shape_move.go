@@ -51,7 +51,7 @@ func lowerSlice(n *node) *tensor {
 // take is the part of t that the spans leave; an axis that is read backwards is put together of
 // slices.
 func (b *builder) take(t *tensor, list []span) *tensor {
-	t = b.plain(t)
+	t = b.orderColumns(t)
 	forward := make([]span, len(list))
 	for i, s := range list {
 		b.n.failIf(s.Count == 0, "", "nothing is left of axis %d of %v", s.axis, t.shape)
@@ -94,7 +94,7 @@ func (b *builder) slice(t *tensor, list []span) *tensor {
 // steps.
 func (b *builder) pick(t *tensor, axis int, positions []int) *tensor {
 	b.n.failIf(axis < 0 || len(positions) == 0, "", "nothing is left of shape %v", t.shape)
-	t = b.plain(t)
+	t = b.orderColumns(t)
 	runs := kit.Runs(positions)
 	switch {
 	case len(runs) > maxPieces:
@@ -159,7 +159,7 @@ func lowerSplit(n *node) []*tensor {
 	outs := make([]*tensor, len(sizes))
 	at := 0
 	for i, s := range sizes {
-		if n.Output[i] != "" && n.b.read(n.Output[i]) {
+		if n.Output[i] != "" && n.b.isRead(n.Output[i]) {
 			outs[i] = n.b.take(n.in[0], []span{{axis, kit.Span{Begin: at, Count: s, Step: 1}}})
 		}
 		at += s
@@ -167,15 +167,15 @@ func lowerSplit(n *node) []*tensor {
 	return outs
 }
 
-// at is t with the given positions along some axes. Spatial axes are rows and columns of the stored
-// image. For any other axis, an image is made: the axis is its rows, and the axes behind it are its
-// pixels.
-func (b *builder) at(t *tensor, axes []*kit.Along) *tensor {
+// sampleAxes returns t with the given positions along some axes. Spatial axes are rows and columns
+// of the stored image. For any other axis, an image is made: the axis is its rows, and the axes
+// behind it are its pixels.
+func (b *builder) sampleAxes(t *tensor, axes []*kit.Along) *tensor {
 	axes = slices.DeleteFunc(slices.Clone(axes), func(a *kit.Along) bool { return a == nil })
 	if len(axes) == 0 {
 		return t
 	}
-	t = b.plain(t)
+	t = b.orderColumns(t)
 	if rank := len(t.shape); (rank == 3 || rank == 4) &&
 		!slices.ContainsFunc(axes, func(a *kit.Along) bool { return a.Axis < 2 }) {
 		x, spatials := b.image(t)
@@ -255,7 +255,7 @@ func (b *builder) concat(parts []*tensor, axis int) *tensor {
 		}
 	}
 	shape[axis] = total
-	like = b.plain(like)
+	like = b.orderColumns(like)
 	order := like.order()
 	at := slices.Index(order, axis)
 	var in []*graph.Value
@@ -267,7 +267,7 @@ func (b *builder) concat(parts []*tensor, axis int) *tensor {
 		case !t.integers.equal(like.integers):
 			panic(b.n.fail("quantize them alike", "its inputs hold integers of different scales"))
 		default:
-			in = append(in, b.Part(b.stored(t, order).value, at))
+			in = append(in, b.Part(b.store(t, order).value, at))
 		}
 	}
 	v := b.Join(in, kit.Permuted(shape, order))

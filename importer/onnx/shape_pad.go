@@ -43,15 +43,15 @@ func (n *node) border() (border kit.Border, constant bool) {
 	return border, !known
 }
 
-// around is t with before[d] and after[d] positions of itself around each axis d.
-func (n *node) around(t *tensor, before, after []int, border kit.Border) *tensor {
+// padAround returns t with before[d] and after[d] positions of itself around each axis d.
+func (n *node) padAround(t *tensor, before, after []int, border kit.Border) *tensor {
 	var axes []*kit.Along
 	for d, extent := range t.shape {
 		lo, hi := max(0, before[d]), max(0, after[d])
 		n.b.mem.take(lo+extent+hi, 8)
 		axes = append(axes, kit.AlongPixels(d, extent, kit.Around(extent, lo, hi, border)))
 	}
-	return n.b.at(t, axes)
+	return n.b.sampleAxes(t, axes)
 }
 
 // lowerPad cuts, pads rows and columns of an image, and appends constants along other axes.
@@ -70,7 +70,7 @@ func lowerPad(n *node) *tensor {
 	}
 	t = b.crop(t, before, after)
 	if !constant {
-		t = n.around(t, before, after, border)
+		t = n.padAround(t, before, after, border)
 		if t == n.in[0] {
 			return lowerIdentity(n)
 		}
@@ -78,8 +78,8 @@ func lowerPad(n *node) *tensor {
 	}
 	if math.IsInf(float64(value), -1) && len(t.shape) == 4 && max(before[0], before[1], after[0], after[1]) <= 0 &&
 		b.onlyRead(n.Output[0], "MaxPool") {
-		m := &margin{added(before[2:]), added(after[2:])}
-		t = b.plain(t)
+		m := &margin{positivePads(before[2:]), positivePads(after[2:])}
+		t = b.orderColumns(t)
 		shape := []int{t.shape[0], t.shape[1], t.shape[2] + m.before[0] + m.after[0],
 			t.shape[3] + m.before[1] + m.after[1]}
 		return &tensor{shape: shape, value: t.value, perm: t.perm, integers: t.integers, truth: t.truth, margin: m}
@@ -88,7 +88,7 @@ func lowerPad(n *node) *tensor {
 	if rank := len(t.shape); (rank == 3 || rank == 4) &&
 		slices.ContainsFunc(slices.Concat(before[2:], after[2:]), positive) {
 		x, axes := b.image(t)
-		x = b.padImage(x, added(before[2:]), added(after[2:]), float64(value))
+		x = b.padImage(x, positivePads(before[2:]), positivePads(after[2:]), float64(value))
 		t = b.fromImage(x, axes)
 		t.integers = n.in[0].integers
 		before, after = before[:2], after[:2]
@@ -114,8 +114,8 @@ func lowerPad(n *node) *tensor {
 	return t
 }
 
-// added is the number of rows and columns that pads add. Pads that cut off count as 0.
-func added(pads []int) [2]int {
+// positivePads returns the number of rows and columns that pads add. Pads that cut off count as 0.
+func positivePads(pads []int) [2]int {
 	p := spatial(pads, 0)
 	return [2]int{max(0, p[0]), max(0, p[1])}
 }
@@ -169,7 +169,7 @@ func foldPad(n *node, in []*array) []*array {
 
 // lowerReduceSum is the mean times the number of elements.
 func lowerReduceSum(n *node) *tensor {
-	axes, keep := n.reduced(len(n.in[0].shape))
+	axes, keep := n.readReduction(len(n.in[0].shape))
 	if len(axes) == 0 {
 		return lowerIdentity(n)
 	}

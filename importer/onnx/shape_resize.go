@@ -77,22 +77,22 @@ func lowerResize(n *node) *tensor {
 	if cuts != nil {
 		t = b.take(t, cuts)
 	}
-	t = b.magnified(t, factor)
-	return b.at(t, rest)
+	t = b.magnify(t, factor)
+	return b.sampleAxes(t, rest)
 }
 
-// magnified repeats each position of each axis d factor[d] times.
-func (b *builder) magnified(t *tensor, factor []int) *tensor {
+// magnify repeats each position of each axis d factor[d] times.
+func (b *builder) magnify(t *tensor, factor []int) *tensor {
 	if !slices.ContainsFunc(factor, func(f int) bool { return f != 1 }) {
 		return t
 	}
 	switch rank := len(factor); {
 	case rank != 3 && rank != 4 || factor[0] != 1:
 	case factor[1] == 1:
-		return b.enlarged(t, factor[2:])
+		return b.enlarge(t, factor[2:])
 	case factor[rank-1] == 1: // channels last
 		move, back := channelsFirst(rank)
-		return b.moved(b.enlarged(b.moved(t, move), factor[1:rank-1]), back)
+		return b.permuteAxes(b.enlarge(b.permuteAxes(t, move), factor[1:rank-1]), back)
 	}
 	var axes []*kit.Along
 	for d, f := range factor {
@@ -102,11 +102,11 @@ func (b *builder) magnified(t *tensor, factor []int) *tensor {
 		}
 		axes = append(axes, kit.AlongPixels(d, t.shape[d], at))
 	}
-	return b.at(t, axes)
+	return b.sampleAxes(t, axes)
 }
 
-// enlarged repeats the rows and columns of an image, or the positions of a sequence.
-func (b *builder) enlarged(t *tensor, factor []int) *tensor {
+// enlarge repeats the rows and columns of an image, or the positions of a sequence.
+func (b *builder) enlarge(t *tensor, factor []int) *tensor {
 	x, spatials := b.image(t)
 	y := ofImage(b.emit("resize", &graph.ResizeAttrs{Factor: spatial(factor, 1)}, nil, x.value))
 	y.integers = x.integers

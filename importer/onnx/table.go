@@ -43,7 +43,7 @@ func (o *op) results(n *node) []*tensor {
 func table() ops {
 	t := ops{}
 	for _, list := range []func(adder){
-		arithmetic, activations, layers, shapes, logicOps, quantizers, integers, lowered, onConstants} {
+		arithmetic, activations, layers, shapes, logicOps, quantizers, integers, hardwareForms, onConstants} {
 		list(t.add)
 	}
 	return t
@@ -162,10 +162,10 @@ func layers(add adder) {
 	add("ReduceMean(1..2) "+reduce, op{fold: foldReduce(0, addOf, true), lower: lowerReduce(true)})
 	add("ReduceMax(1..2) "+reduce, op{fold: foldReduce(math.Inf(-1), math.Max, false), lower: lowerReduce(false)})
 	add("ReduceMin(1..2) "+reduce, op{fold: foldReduce(math.Inf(1), math.Min, false), lower: lowerReduceMin})
-	add("ReduceL1(1..2) "+reduce, op{lower: lowerNorm((*builder).absolute)})
-	add("ReduceL2(1..2) "+reduce, op{lower: lowerNorm((*builder).squared, "sqrt")})
-	add("ReduceSumSquare(1..2) "+reduce, op{lower: lowerNorm((*builder).squared)})
-	add("ReduceLogSum(1..2) "+reduce, op{lower: lowerNorm((*builder).unchanged, "log")})
+	add("ReduceL1(1..2) "+reduce, op{lower: lowerNorm((*builder).abs)})
+	add("ReduceL2(1..2) "+reduce, op{lower: lowerNorm((*builder).square, "sqrt")})
+	add("ReduceSumSquare(1..2) "+reduce, op{lower: lowerNorm((*builder).square)})
+	add("ReduceLogSum(1..2) "+reduce, op{lower: lowerNorm((*builder).identity, "log")})
 	add("ReduceSum(1..2) "+reduce, op{fold: foldReduce(0, addOf, false), lower: lowerReduceSum})
 }
 
@@ -177,8 +177,8 @@ func shapes(add adder) {
 	}
 	reshape("Reshape(2) allowzero", (*node).shapeFor)
 	reshape("Flatten(1) axis", (*node).flatShape)
-	reshape("Squeeze(1..2) axes", (*node).squeezed)
-	reshape("Unsqueeze(1..2) axes", (*node).unsqueezed)
+	reshape("Squeeze(1..2) axes", (*node).squeezedShape)
+	reshape("Unsqueeze(1..2) axes", (*node).unsqueezedShape)
 	add("Transpose(1) perm", op{fold: foldTranspose, lower: lowerTranspose, moves: true})
 	add("Identity(1)", op{fold: foldIdentity, lower: lowerIdentity, moves: true, logic: true})
 	add("Dropout(1..3) ratio seed", op{fold: foldIdentity, lower: lowerIdentity, moves: true, limits: "inference only"})
@@ -275,8 +275,8 @@ func integers(add adder) {
 		lower: lowerQLinearGlobalAveragePool, moves: true, limits: "channels_last 0"})
 }
 
-// lowered are the forms that networks have on their way to FINN's hardware.
-func lowered(add adder) {
+// hardwareForms are the forms that networks have on their way to FINN's hardware.
+func hardwareForms(add adder) {
 	const window = "auto_pad dilations kernel_shape pads strides"
 	const pool = "ceil_mode storage_order " + window
 	add("Conv(2..3) group "+window, op{family: channelsLast, lower: onChannelsLast(lowerConv, true),
