@@ -9,8 +9,8 @@ import (
 	"ripc/importer/internal/source"
 )
 
-// wiring is the file's network as it is cut. Tensors are called as the file does; second ones of a name, which nobody can ask for,
-// have a number too.
+// wiring is the file's network as it is cut. Tensors are called as the file does; second ones of a
+// name, which nobody can ask for, have a number too.
 func (f *file) wiring(name string) (w *source.Wiring, tensors map[string]int) {
 	w, tensors = &source.Wiring{File: name, Aliases: map[string]string{}}, map[string]int{}
 	keys := make([]string, len(f.tensors))
@@ -33,7 +33,7 @@ func (f *file) wiring(name string) (w *source.Wiring, tensors map[string]int) {
 	for _, o := range f.ops {
 		w.Nodes = append(w.Nodes, source.Wire{Reads: list(o.inputs), Makes: list(o.outputs)})
 		for _, i := range o.outputs { // as the layers are called
-			if s := short(legal(f.tensors[i].name)); w.Aliases[s] == "" {
+			if s := shortName(legalName(f.tensors[i].name)); w.Aliases[s] == "" {
 				w.Aliases[s] = keys[i]
 			}
 		}
@@ -41,7 +41,7 @@ func (f *file) wiring(name string) (w *source.Wiring, tensors map[string]int) {
 	return w, tensors
 }
 
-// cut leaves in f what the options ask for. What is outside is never looked at.
+// cut leaves in f the part that the options ask for. Operators outside are never read.
 func (f *file) cut(name string, o importer.Options) {
 	if len(o.Begin)+len(o.End) == 0 {
 		return
@@ -65,13 +65,15 @@ func (f *file) cut(name string, o importer.Options) {
 	for _, i := range f.inputs {
 		for k := range f.ops {
 			if slices.Contains(f.ops[k].outputs, i) {
-				panic(w.Errorf("name the other results of its operator too", "%s: it is made together with another tensor that is needed", importer.Begin.With(f.tensors[i].name)))
+				panic(w.Errorf("name the other results of its operator too",
+					"%s: it is made together with another tensor that is needed",
+					importer.Begin.With(f.tensors[i].name)))
 			}
 		}
 	}
 }
 
-// adviseCut adds, to what is said of operators that are not supported, the options that would leave them out.
+// adviseCut adds, to the errors about unsupported operators, the options that leave these out.
 func (b *builder) adviseCut() {
 	if len(b.uncut) == 0 {
 		return

@@ -15,7 +15,7 @@ import (
 func TestDocs(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| operators | as far as |\n|---|---|\n")
-	ops := supported()
+	ops := handlers()
 	var order []string
 	by := map[string][]string{}
 	for _, custom := range []bool{true, false} {
@@ -41,7 +41,7 @@ func TestNames(t *testing.T) {
 	if len(known) != 162 || builtinName(3) != "CONV_2D" || builtinName(114) != "QUANTIZE" || builtinName(999) != "builtin operator 999" {
 		t.Errorf("%d names", len(known))
 	}
-	for name, h := range supported() {
+	for name, h := range handlers() {
 		if !h.custom && !slices.Contains(known, name) {
 			t.Errorf("%s is no builtin operator", name)
 		}

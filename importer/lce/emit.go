@@ -11,8 +11,9 @@ import (
 
 // add appends a node of the operator at work and gives its result.
 func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
-	name := b.unique(short(b.names[b.op.outputs[0]]) + "/" + op)
-	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Output: name, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.g.File}}
+	name := b.unique(shortName(b.names[b.op.outputs[0]]) + "/" + op)
+	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Output: name, Attrs: attrs, Weights: weights,
+		Pos: ir.Pos{File: b.g.File}}
 	for _, v := range in {
 		n.Inputs = append(n.Inputs, v.Name)
 	}
@@ -34,8 +35,9 @@ func elems(shape []int) int {
 	return n
 }
 
-// bind makes v the value of tensor i: quantized where the file has 8-bit integers, reshaped where it has other axes of
-// extent 1, and under the tensor's own name where the operator's last node made it.
+// bind makes v the value of tensor i. It quantizes v if the file has 8-bit integers there, and
+// reshapes v if the file has other axes of extent 1. If the operator's last node made v, v gets the
+// name of the tensor.
 func (b *builder) bind(i int, v *graph.Value) {
 	t := &b.file.tensors[i]
 	bits := v.Encoded() && v.Enc == ir.BipolarInv
@@ -45,7 +47,7 @@ func (b *builder) bind(i int, v *graph.Value) {
 		}
 		t.elems = elems(t.shape)
 	}
-	if t.fits(v.Shape) {
+	if t.allowsShape(v.Shape) {
 		t.shape, t.elems = slices.Clone(v.Shape), elems(v.Shape)
 	}
 	switch {
@@ -54,43 +56,37 @@ func (b *builder) bind(i int, v *graph.Value) {
 		if len(want) > 0 {
 			want[len(want)-1] = words(v.Channels())
 		}
-		if !slices.Equal(want, t.shape) {
-			panic(faultf("", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape))
-		}
+		failIf(!slices.Equal(want, t.shape),
+			"", "makes bits of shape %v, in words %v; the file says %v", v.Shape, want, t.shape)
 	case v.Whole && (t.typ == typeI32 || t.typ == typeI64), v.LevelType == graph.Truths() && t.typ == typeBool:
-		if !slices.Equal(v.Shape, t.shape) {
-			panic(faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape))
-		}
+		failIf(!slices.Equal(v.Shape, t.shape), "the file may be damaged, or made for a batch that is not fixed",
+			"makes a tensor of shape %v, the file says %v", v.Shape, t.shape)
 	case v.Whole || v.LevelType == graph.Truths():
 		panic(faultf("", "makes %s, the file says %s", v.LevelType, typeName(t.typ)))
 	case t.typ == typeF32 || t.typ == typeI8 || t.typ == typeU8:
-		if bits {
-			panic(faultf("", "makes bits, the file says %s", typeName(t.typ)))
-		}
-		if !slices.Equal(v.Shape, t.shape) {
-			panic(faultf("the file may be damaged, or made for a batch that is not fixed", "makes a tensor of shape %v, the file says %v", v.Shape, t.shape))
-		}
+		failIf(bits, "", "makes bits, the file says %s", typeName(t.typ))
+		failIf(!slices.Equal(v.Shape, t.shape), "the file may be damaged, or made for a batch that is not fixed",
+			"makes a tensor of shape %v, the file says %v", v.Shape, t.shape)
 		if t.typ == typeF32 {
 			break
 		}
 		q := &graph.Value{}
 		levelsOf(t, q)
 		if v.Encoded() {
-			if v.LevelType != q.LevelType {
-				panic(faultf("", "makes integers of scale %g and zero point %d, the file says scale %g and zero point %d",
-					v.Scale, v.Zero-graph.CallerZero(v.LevelType), q.Scale, q.Zero-graph.CallerZero(q.LevelType)))
-			}
+			failIf(v.LevelType != q.LevelType,
+				"", "makes integers of scale %g and zero point %d, the file says scale %g and zero point %d",
+				v.Scale, v.Zero-graph.CallerZero(v.LevelType), q.Scale, q.Zero-graph.CallerZero(q.LevelType))
 			break
 		}
 		if l := b.behind.Of(v); l != nil && l.LevelType == q.LevelType {
-			v = b.instead(l)
+			v = b.replaceResult(l)
 			break
 		}
-		if l := b.mapped(v, q.LevelType); l != nil {
-			v = b.instead(l)
+		if l := b.mapLevels(v, q.LevelType); l != nil {
+			v = b.replaceResult(l)
 			break
 		}
-		v = b.add("quantize", &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: q.Scale, Zero: q.Zero, Signed: q.Signed}, Rounding: scalar.HalfAway}, nil, v)
+		v = b.add("quantize", &graph.QuantizeAttrs{LevelType: q.LevelType, Rounding: scalar.HalfAway}, nil, v)
 	default:
 		panic(faultf("", "makes a tensor of type %s", typeName(t.typ)))
 	}
@@ -112,9 +108,9 @@ func (b *builder) madeByOperator(v *graph.Value) bool {
 	return p != nil && b.out.Place(p) >= b.first
 }
 
-// mapped makes levels of type t of v, which float steps, alike in all channels, make of the real values of others: a table. It returns nil
-// if v is made otherwise.
-func (b *builder) mapped(v *graph.Value, t scalar.LevelType) *graph.Value {
+// mapLevels makes levels of type t of v, which float steps, alike in all channels, make of the real
+// values of others: a table. It returns nil if v is made otherwise.
+func (b *builder) mapLevels(v *graph.Value, t scalar.LevelType) *graph.Value {
 	before, real := b.behind.Before(v, func(_ *graph.Value, p *graph.Node) bool { return p.Op != "reshape" })
 	x := b.behind.Of(before)
 	if x == nil {
@@ -124,10 +120,10 @@ func (b *builder) mapped(v *graph.Value, t scalar.LevelType) *graph.Value {
 	return b.add("int_map", graph.IntMapOf(x.LevelType, q, real), nil, x)
 }
 
-// instead takes levels in the place of the result that the operator at work computed from their real values. It drops the
-// operator's nodes that no node reads any more, and returns levels. Dequantized values stay, since the next operator
-// may read them.
-func (b *builder) instead(levels *graph.Value) *graph.Value {
+// replaceResult takes levels in the place of the result that the operator at work computed from
+// their real values. It drops the operator's nodes that no node reads any more, and returns levels.
+// Dequantized values stay, since the next operator may read them.
+func (b *builder) replaceResult(levels *graph.Value) *graph.Value {
 	for _, n := range slices.Backward(slices.Clone(b.g.Nodes[b.first:])) {
 		if n.Output != levels.Name && n.Op != "dequantize" && b.out.ConsumerCount(n.Output) == 0 {
 			b.out.Remove(n)
@@ -136,8 +132,9 @@ func (b *builder) instead(levels *graph.Value) *graph.Value {
 	return levels
 }
 
-// nameResult gives a result of the operator at work the name of tensor i. The node that does the operator's work, and not one
-// before or behind it, gets the first part of that name. No other place renames a value.
+// nameResult gives a result of the operator at work the name of tensor i. The node that does the
+// operator's work, and not one before or behind it, gets the first part of that name. No other
+// place renames a value.
 func (b *builder) nameResult(i int, result *graph.Value) {
 	name := b.names[i]
 	b.out.RenameTensor(result.Name, name)
@@ -148,7 +145,7 @@ func (b *builder) nameResult(i int, result *graph.Value) {
 			break
 		}
 	}
-	b.out.RenameNode(main, b.out.NodeName(short(name)))
+	b.out.RenameNode(main, b.out.NodeName(shortName(name)))
 	if b.remark != "" {
 		main.Note = b.remark
 	}

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 	"ripc/importer/lce/internal/flatbuf"
 	"ripc/ir"
 )
 
-// Limits of what is read.
+// Limits of a file.
 const (
 	maxFile    = 1 << 30 // bytes
 	maxWeights = 3 << 26 // elements of all constants together: 768 MiB as f32
@@ -18,7 +19,7 @@ const (
 	identifier = "TFL3"
 )
 
-// file is what ripc needs of a model: its first subgraph.
+// file is a model without the parts that ripc does not read: its first subgraph.
 type file struct {
 	tensors         []tensor
 	ops             []operator
@@ -37,7 +38,8 @@ type tensor struct {
 	sparse   bool   // data has only some of the elements, as sparsity says
 	state    bool   // a variable, which operators keep from one run to the next
 	sparsity *sparsity
-	// signature is the shape with -1 for extents that are not fixed, which shape has as 1; nil if all are fixed.
+	// signature is the shape with -1 for extents that are not fixed, which shape has as 1; nil if
+	// all are fixed.
 	signature []int
 	scales    []float32
 	zeros     []int64
@@ -104,7 +106,8 @@ func decode(name string, data []byte) *file {
 func (d *decoder) subgraphs(graphs, codes []flatbuf.Table) []int {
 	list := []int{0}
 	for i, t := range graphs[0].Tables(3) {
-		if op, err := d.operator(i, t, codes); err == nil && op.op == "CALL_ONCE" && !op.custom {
+		var op operator
+		if kit.Try(func() { op = d.operator(i, t, codes) }) == nil && op.op == "CALL_ONCE" && !op.custom {
 			if k := op.options.Int32(0, 0); k > 0 && k < len(graphs) && !slices.Contains(list, k) {
 				list = append(list, k)
 			}
@@ -117,17 +120,13 @@ func (d *decoder) subgraphs(graphs, codes []flatbuf.Table) []int {
 func (d *decoder) subgraph(g flatbuf.Table, codes, buffers []flatbuf.Table) *file {
 	f := &file{inputs: g.Int32s(1), outputs: g.Int32s(2), notes: map[int]string{}}
 	for _, t := range g.Tables(0) {
-		dt, err := d.tensor(t, buffers)
-		d.check(err, "the file is damaged")
-		f.tensors = append(f.tensors, dt)
+		f.tensors = append(f.tensors, d.tensor(t, buffers))
 	}
 	for i, t := range g.Tables(3) {
-		op, err := d.operator(i, t, codes)
-		d.check(err, "the file is damaged")
-		f.ops = append(f.ops, op)
+		f.ops = append(f.ops, d.operator(i, t, codes))
 	}
 	d.check(d.r.Err(), "the file is damaged or incomplete")
-	d.check(f.check(), "the file is damaged")
+	d.order(f)
 	return f
 }
 
@@ -138,24 +137,26 @@ func (d *decoder) check(err error, help string) {
 	}
 }
 
+// failIf ends the reading, as the file is damaged, if a condition holds.
+func (d *decoder) failIf(condition bool, format string, args ...any) {
+	if condition {
+		panic(d.fault(fmt.Errorf(format, args...), "the file is damaged"))
+	}
+}
+
 func (d *decoder) fault(err error, help string) error {
 	return &ir.Error{Pos: ir.Pos{File: d.name}, Err: err, Help: help}
 }
 
 // tensor reads a Tensor.
-func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) (tensor, error) {
+func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) tensor {
 	x := tensor{shape: t.Int32s(0), typ: t.Int8(1, 0), name: t.String(3), elems: 1}
-	if len(x.name) > maxName {
-		return x, fmt.Errorf("byte %d: a tensor's name of %d bytes, at most %d are read", t.At(), len(x.name), maxName)
-	}
+	d.failIf(len(x.name) > maxName, "byte %d: a tensor's name of %d bytes, at most %d are read", t.At(), len(x.name),
+		maxName)
 	b := t.Int32(2, 0)
-	if b < 0 || b >= len(buffers) {
-		return x, fmt.Errorf("byte %d: tensor %q has buffer %d, the file has %d", t.At(), x.name, b, len(buffers))
-	}
-	var err error
-	if x.data, err = d.buffer(buffers[b]); err != nil {
-		return x, err
-	}
+	d.failIf(b < 0 || b >= len(buffers), "byte %d: tensor %q has buffer %d, the file has %d", t.At(), x.name, b,
+		len(buffers))
+	x.data = d.buffer(buffers[b])
 	if q := t.Table(4); q.Has() {
 		x.scales, x.zeros, x.axis = q.Float32s(2), q.Int64s(3), q.Int32(6, 0)
 	}
@@ -173,62 +174,61 @@ func (d *decoder) tensor(t flatbuf.Table, buffers []flatbuf.Table) (tensor, erro
 	}
 	for _, n := range x.shape {
 		if n < 1 || x.elems > graph.MaxElems/n {
-			x.fault = fmt.Sprintf("has shape %v; extents are at least 1, and a tensor has at most %d elements", x.shape, graph.MaxElems)
+			x.fault = fmt.Sprintf("has shape %v; extents are at least 1, and a tensor has at most %d elements", x.shape,
+				graph.MaxElems)
 			x.empty = n == 0
-			return x, nil
+			return x
 		}
 		x.elems *= n
 	}
-	return x, nil
+	return x
 }
 
-// buffer gives the bytes of a Buffer: inside the table, or, in large files, at an offset of the file.
-func (d *decoder) buffer(b flatbuf.Table) ([]byte, error) {
+// buffer gives the bytes of a Buffer: inside the table, or, in large files, at an offset of the
+// file.
+func (d *decoder) buffer(b flatbuf.Table) []byte {
 	off, size := b.Uint64(1), b.Uint64(2)
 	if off <= 1 || size == 0 {
-		return b.Bytes(0), nil
+		return b.Bytes(0)
 	}
-	if n := uint64(len(d.data)); off > n || size > n-off {
-		return nil, fmt.Errorf("byte %d: a buffer of %d bytes at %d does not lie in the file, which has %d", b.At(), size, off, n)
-	}
-	return d.data[off : off+size], nil
+	n := uint64(len(d.data))
+	d.failIf(off > n || size > n-off,
+		"byte %d: a buffer of %d bytes at %d does not lie in the file, which has %d", b.At(), size, off, n)
+	return d.data[off : off+size]
 }
 
 // operator reads an Operator.
-func (d *decoder) operator(i int, t flatbuf.Table, codes []flatbuf.Table) (operator, error) {
-	o := operator{index: i, inputs: t.Int32s(1), outputs: t.Int32s(2), optionType: t.Int8(3, 0), options: t.Table(4), flex: t.Bytes(5)}
+func (d *decoder) operator(i int, t flatbuf.Table, codes []flatbuf.Table) operator {
+	o := operator{index: i, inputs: t.Int32s(1), outputs: t.Int32s(2), optionType: t.Int8(3, 0), options: t.Table(4),
+		flex: t.Bytes(5)}
 	k := t.Int32(0, 0)
-	if k < 0 || k >= len(codes) {
-		return o, fmt.Errorf("byte %d: operator %d has code %d, the file has %d codes", t.At(), i, k, len(codes))
-	}
+	d.failIf(k < 0 || k >= len(codes), "byte %d: operator %d has code %d, the file has %d codes", t.At(), i, k,
+		len(codes))
 	c := codes[k]
 	// Numbers from 127 on stand in the newer field alone; older files have only the older one.
 	code := max(c.Int32(3, 0), c.Int8(0, 0))
 	o.op, o.version = builtinName(code), c.Int32(2, 1)
 	if code == customOp {
-		if o.op, o.custom = c.String(1), true; len(o.op) > maxName {
-			return o, fmt.Errorf("byte %d: an operator's name of %d bytes, at most %d are read", c.At(), len(o.op), maxName)
-		}
+		o.op, o.custom = c.String(1), true
+		d.failIf(len(o.op) > maxName, "byte %d: an operator's name of %d bytes, at most %d are read", c.At(), len(o.op),
+			maxName)
 	}
-	return o, nil
+	return o
 }
 
-// check wants every number of a tensor to be one of the file's, operators in an order in which what they read is there,
-// and every tensor made once.
-func (f *file) check() error {
+// order checks the numbers of tensors. All must be in range, operators must come behind those that
+// make their inputs, and every tensor must be made once.
+func (d *decoder) order(f *file) {
 	made := make([]bool, len(f.tensors))
-	for i := range f.tensors {
+	for i, t := range f.tensors {
 		// A constant without elements needs no bytes, and a variable is there before any operator.
-		made[i] = f.tensors[i].data != nil || f.tensors[i].empty || f.tensors[i].state
+		made[i] = t.data != nil || t.empty || t.state
 	}
 	bad := func(i int) bool { return i < 0 || i >= len(f.tensors) }
 	for _, i := range f.inputs {
-		switch {
-		case bad(i):
-			return fmt.Errorf("the model's inputs name tensor %d, the file has %d", i, len(f.tensors))
-		case made[i] && !f.tensors[i].empty && !f.tensors[i].state:
-			return fmt.Errorf("input %q is listed twice or a constant", f.tensors[i].name)
-		}
+		d.failIf(bad(i), "the model's inputs name tensor %d, the file has %d", i, len(f.tensors))
+		t := &f.tensors[i]
+		d.failIf(made[i] && !t.empty && !t.state, "input %q is listed twice or a constant", t.name)
 		made[i] = true
 	}
 	for _, o := range f.ops {
@@ -236,34 +236,23 @@ func (f *file) check() error {
 			if i == -1 {
 				continue
 			}
-			if bad(i) {
-				return fmt.Errorf("operator %d (%s) reads tensor %d, the file has %d", o.index, o.op, i, len(f.tensors))
-			}
-			if !made[i] {
-				return fmt.Errorf("operator %d (%s) reads tensor %d (%q) before an operator makes it", o.index, o.op, i, f.tensors[i].name)
-			}
+			d.failIf(bad(i), "operator %d (%s) reads tensor %d, the file has %d", o.index, o.op, i, len(f.tensors))
+			d.failIf(!made[i],
+				"operator %d (%s) reads tensor %d (%q) before an operator makes it",
+				o.index, o.op, i, f.tensors[i].name)
 		}
 		for _, i := range o.outputs {
-			if bad(i) {
-				return fmt.Errorf("operator %d (%s) makes tensor %d, the file has %d", o.index, o.op, i, len(f.tensors))
-			}
-			if made[i] && !f.tensors[i].empty {
-				return fmt.Errorf("operator %d (%s) makes tensor %d (%q), which is there already", o.index, o.op, i, f.tensors[i].name)
-			}
+			d.failIf(bad(i), "operator %d (%s) makes tensor %d, the file has %d", o.index, o.op, i, len(f.tensors))
+			d.failIf(made[i] && !f.tensors[i].empty,
+				"operator %d (%s) makes tensor %d (%q), which is there already", o.index, o.op, i, f.tensors[i].name)
 			made[i] = true
 		}
 	}
 	seen := map[int]bool{}
 	for _, i := range f.outputs {
-		switch {
-		case bad(i):
-			return fmt.Errorf("the model's outputs name tensor %d, the file has %d", i, len(f.tensors))
-		case !made[i]:
-			return fmt.Errorf("no operator makes output %q", f.tensors[i].name)
-		case seen[i]:
-			return fmt.Errorf("output %q is listed twice", f.tensors[i].name)
-		}
+		d.failIf(bad(i), "the model's outputs name tensor %d, the file has %d", i, len(f.tensors))
+		d.failIf(!made[i], "no operator makes output %q", f.tensors[i].name)
+		d.failIf(seen[i], "output %q is listed twice", f.tensors[i].name)
 		seen[i] = true
 	}
-	return nil
 }

@@ -24,8 +24,9 @@ func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, e
 	return parse(ctx, path, data, o, maxWeights)
 }
 
-// Parse reads a model from data, to the end. file is its name in messages, and, without folder and extension, the graph's.
-// Every error is, or joins, *ir.Error with the file and, where there is one, the operator.
+// Parse reads a model from data, to the end. file is its name in messages, and, without folder and
+// extension, the graph's. Every error is, or joins, *ir.Error with the file and, where there is
+// one, the operator.
 func Parse(file string, data []byte) (*graph.Graph, error) {
 	return parse(context.Background(), file, data, importer.Options{}, maxWeights)
 }
@@ -43,7 +44,8 @@ func newBuilder(name string, f *file, o importer.Options, limit int) *builder {
 	b := &builder{
 		file: f, options: o,
 		g: source.NewGraph(name), faults: source.Faults{File: name},
-		left: limit, values: make([]*graph.Value, len(f.tensors)), floats: map[*graph.Value]*graph.Value{}, folded: map[int][]float32{}, lists: map[int][]int{},
+		left: limit, values: make([]*graph.Value, len(f.tensors)), floats: map[*graph.Value]*graph.Value{},
+		folded: map[int][]float32{}, lists: map[int][]int{},
 		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
@@ -62,7 +64,7 @@ type builder struct {
 
 	// A value may be renamed or removed after it was kept here: names of values are never kept.
 	values  []*graph.Value                // by tensor: the value that holds it, nil if none does
-	floats  map[*graph.Value]*graph.Value // by levels: their dequantized values; an entry counts while the graph holds them
+	floats  map[*graph.Value]*graph.Value // by levels: their floats; an entry counts while the graph holds them
 	folded  map[int][]float32             // by tensor: constants that an operator made of constants
 	shared  map[string]*graph.Tensor      // weights, which several operators may read
 	failed  map[int]bool                  // tensors whose operator had a fault, which was reported
@@ -86,7 +88,8 @@ type builder struct {
 	first  int       // its first node
 }
 
-// build goes through the operators once; faults that do not depend on each other are reported together.
+// build goes through the operators once; faults that do not depend on each other are reported
+// together.
 func (b *builder) build(ctx context.Context) *graph.Graph {
 	for _, i := range b.file.outputs {
 		b.outputs[i] = true
@@ -94,7 +97,7 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 	b.nameTensors()
 	b.countBits()
 	b.inputs()
-	handlers := supported()
+	handlers := handlers()
 	for i := range b.file.ops {
 		kit.Check(ctx.Err())
 		b.op, b.first, b.remark = &b.file.ops[i], len(b.g.Nodes), ""
@@ -104,10 +107,10 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 		switch {
 		case b.dependsOnFailed():
 			b.fail(nil)
-		case b.listed():
+		case b.computeList():
 			b.unread[i] = false
 		case !known:
-			b.fail(b.unsupported())
+			b.fail(b.unsupportedError())
 		default:
 			if err := kit.Try(func() { b.convert(h) }); err != nil {
 				b.unread[i] = true
@@ -135,7 +138,7 @@ func (b *builder) dependsOnFailed() bool {
 	return false
 }
 
-// fail reports err, if it is not nil, and marks what the operator was to make.
+// fail reports err, if it is not nil, and marks the operator's outputs.
 func (b *builder) fail(err error) {
 	for _, o := range b.op.outputs {
 		b.failed[o] = true
@@ -180,13 +183,20 @@ func faultf(help, format string, args ...any) error {
 	return &opFault{fmt.Sprintf(format, args...), help}
 }
 
+// failIf ends the conversion of an operator with an opFault if a condition holds.
+func failIf(condition bool, help, format string, args ...any) {
+	if condition {
+		panic(faultf(help, format, args...))
+	}
+}
+
 // unsupportedOp is the fault of an operator that is not in the table.
 type unsupportedOp struct{ error }
 
 // Unwrap is the fault itself.
 func (u *unsupportedOp) Unwrap() error { return u.error }
 
-func (b *builder) unsupported() error {
+func (b *builder) unsupportedError() error {
 	what := "builtin"
 	if b.op.custom {
 		what = "custom"
@@ -197,9 +207,7 @@ func (b *builder) unsupported() error {
 
 // convert lets h make the operator's nodes and binds their result to the operator's output.
 func (b *builder) convert(h handler) {
-	if len(b.op.outputs) != 1 && h.parts == nil {
-		panic(faultf("", "has %d outputs, want 1", len(b.op.outputs)))
-	}
+	failIf(len(b.op.outputs) != 1 && h.parts == nil, "", "has %d outputs, want 1", len(b.op.outputs))
 	if n := len(b.op.inputs); n < h.min || n > h.max {
 		want := fmt.Sprint(h.min)
 		if h.max > h.min {
@@ -208,7 +216,8 @@ func (b *builder) convert(h handler) {
 		panic(faultf("", "has %s, want %s", human.Count(n, "input"), want))
 	}
 	for _, i := range slices.Concat(b.op.inputs, b.op.outputs) {
-		if i < 0 || b.file.tensors[i].fault == "" || b.file.tensors[i].sparse && b.op.op == "DENSIFY" || b.file.tensors[i].empty && h.parts != nil && slices.Contains(b.op.outputs, i) {
+		if i < 0 || b.file.tensors[i].fault == "" || b.file.tensors[i].sparse && b.op.op == "DENSIFY" ||
+			b.file.tensors[i].empty && h.parts != nil && slices.Contains(b.op.outputs, i) {
 			continue
 		}
 		panic(faultf("", "tensor %q %s", b.file.tensors[i].name, b.file.tensors[i].fault))

@@ -12,7 +12,8 @@ import (
 	"ripc/internal/f32"
 )
 
-// Operators whose inputs, weights and result are integers of 8 bits are layers of integers, as the reference kernels of TFLite compute them.
+// Operators with inputs, weights and results of 8-bit integers are integer layers. They compute as
+// the reference kernels of TFLite do.
 
 // eightBits reports whether a tensor of the file has elements of 8 bits.
 func eightBits(t *tensor) bool { return t != nil && (t.typ == typeI8 || t.typ == typeU8) }
@@ -31,16 +32,15 @@ func (b *builder) ofIntegers(n int) bool {
 // integers are the levels of input k.
 func (b *builder) integers(k int) *graph.Value {
 	v := b.values[b.op.inputs[k]]
-	if v == nil {
-		panic(faultf("", "input %q is made by no operator", b.input(k).name))
-	}
+	failIf(v == nil, "", "input %q is made by no operator", b.input(k).name)
 	if v.Encoded() {
 		return v
 	}
 	panic(faultf("", "input %q holds no integers", b.input(k).name))
 }
 
-// result is the type of the operator's result, and the levels between which a fused activation leaves it.
+// result is the type of the operator's result, and the levels between which a fused activation
+// leaves it.
 func (b *builder) result(act int) (t scalar.LevelType, low, high int) {
 	v := &graph.Value{}
 	levelsOf(&b.file.tensors[b.op.outputs[0]], v)
@@ -61,33 +61,33 @@ func (b *builder) result(act int) (t scalar.LevelType, low, high int) {
 	return t, low, high
 }
 
-// intWeights are weights as the file has them: integers less their zero point, and the scale of each output channel.
+// intWeights are weights as the file has them: integers less their zero point, and the scale of
+// each output channel.
 type intWeights struct {
 	ints   graph.Numbers
 	scales []float32
 	alone  bool // the file has one scale
 }
 
-// integerWeights reads input k, a constant of 8 bits, whose scales lie along an axis; nil if it is none.
+// integerWeights reads input k, an 8-bit constant with scales along an axis; nil if it is none.
 func (b *builder) integerWeights(k, axis int) *intWeights {
 	t := b.input(k)
 	if !eightBits(t) || t.data == nil || len(t.scales) == 0 || axis >= len(t.shape) {
 		return nil
 	}
 	outs := t.shape[axis]
-	if len(t.scales) != 1 && (len(t.scales) != outs || t.axis != axis) || len(t.zeros) > 1 && len(t.zeros) != len(t.scales) {
+	if len(t.scales) != 1 && (len(t.scales) != outs || t.axis != axis) ||
+		len(t.zeros) > 1 && len(t.zeros) != len(t.scales) {
 		return nil
 	}
 	b.constant(k, "weights", typeI8, typeU8)
 	for o, s := range t.scales {
-		if !(s >= 0) || math.IsInf(float64(s), 1) {
-			panic(faultf("", "its weights %q have the scale %g in place %d, want positive numbers", t.name, s, o))
-		}
+		failIf(!(s >= 0) || math.IsInf(float64(s), 1),
+			"", "its weights %q have the scale %g in place %d, want positive numbers", t.name, s, o)
 	}
 	for o, z := range t.zeros {
-		if !holds(t, z) {
-			panic(faultf("", "its weights %q have the zero point %d in place %d, which is no %s", t.name, z, o, typeName(t.typ)))
-		}
+		failIf(!holds(t, z),
+			"", "its weights %q have the zero point %d in place %d, which is no %s", t.name, z, o, typeName(t.typ))
 	}
 	b.take(t.elems + outs)
 	inner := 1
@@ -114,7 +114,8 @@ func (b *builder) integerWeights(k, axis int) *intWeights {
 	return w
 }
 
-// integerBias adds input k, integers for so many outputs, to the weights of a layer; ok is false where there are others.
+// integerBias adds input k, an integer for each of outs outputs, to the weights of a layer. ok is
+// false if the bias has another form.
 func (b *builder) integerBias(k, outs int, weights map[string]*graph.Tensor) (ok bool) {
 	t := b.input(k)
 	if t == nil {
@@ -132,8 +133,8 @@ func (b *builder) integerBias(k, outs int, weights map[string]*graph.Tensor) (ok
 	return true
 }
 
-// product is what the sums of products of x and of weights of scale w are multiplied by, as levels of type y. Single says that the
-// two scales are multiplied in f32.
+// product is the factor from sums of products of x and weights of scale w to levels of type y.
+// single says that the two scales are multiplied in f32.
 func product(x *graph.Value, w float32, y scalar.LevelType, single bool) graph.FixedPoint {
 	p := x.Scale * float64(w)
 	if single {
@@ -142,8 +143,11 @@ func product(x *graph.Value, w float32, y scalar.LevelType, single bool) graph.F
 	return graph.FixedPointOf(p / y.Scale)
 }
 
-// integerLayer makes the layer of integers of an operator with weights w in input 1, which are filters in the order of the op, a bias in input 2, and a fused activation; nil if its bias is none of integers. emit makes the node.
-func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, single bool, emit func(x *graph.Value, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value) *graph.Value {
+// integerLayer makes the integer layer of the operator at work. w are the weights in input 1, and
+// filters holds them in the order of the op. Input 2 is the bias, act the fused activation. emit
+// makes the node. The result is nil if the bias has no integers.
+func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, single bool,
+	emit func(x *graph.Value, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value) *graph.Value {
 	x := b.integers(0)
 	a := &graph.IntegerAttrs{Form: graph.FixedRequantization}
 	a.LevelType, a.Low, a.High = b.result(act)
@@ -156,11 +160,12 @@ func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, si
 		by[o] = product(x, s, a.LevelType, single).Real()
 	}
 	weights["multiplier"] = kit.Vector(by)
-	return b.tried(func() *graph.Value { return emit(x, a, weights) })
+	return b.try(func() *graph.Value { return emit(x, a, weights) })
 }
 
-// tried is the value that emit makes, nil if emit fails, as it does where sums are too large. A remark on the operator says why then.
-func (b *builder) tried(emit func() *graph.Value) (y *graph.Value) {
+// try returns the value that emit makes, nil if emit fails, as it does where sums are too large. A
+// remark on the operator says why then.
+func (b *builder) try(emit func() *graph.Value) (y *graph.Value) {
 	if err := kit.Try(func() { y = emit() }); err != nil {
 		b.remark = fmt.Sprintf("not computed in integers: %v", err)
 		return nil
@@ -168,9 +173,10 @@ func (b *builder) tried(emit func() *graph.Value) (y *graph.Value) {
 	return y
 }
 
-// integerConv is a convolution of integers, scales of whose weights lie along an axis of input 1; nil if it is none. order gives the
-// weights as [KH, KW, I/groups, O].
-func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w graph.Numbers) *graph.Tensor) *graph.Value {
+// integerConv is a convolution of integers, nil if it is none. The scales of its weights lie along
+// an axis of input 1. order returns the weights as [KH, KW, I/groups, O].
+func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int,
+	order func(w graph.Numbers) *graph.Tensor) *graph.Value {
 	if !b.ofIntegers(1) {
 		return nil
 	}
@@ -178,14 +184,16 @@ func (b *builder) integerConv(a *graph.Conv2DAttrs, axis, act int, order func(w 
 	if w == nil {
 		return nil
 	}
-	return b.integerLayer(w, order(w.ints), act, b.input(0).typ == typeU8, func(x *graph.Value, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
-		c := *a
-		c.Integer = i
-		return b.add("int_conv2d", &c, weights, x)
-	})
+	return b.integerLayer(w, order(w.ints), act, b.input(0).typ == typeU8,
+		func(x *graph.Value, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
+			c := *a
+			c.Integer = i
+			return b.add("int_conv2d", &c, weights, x)
+		})
 }
 
-// integerOperands are the levels of inputs 0 and 1, of one rank, one of which may be a constant; nil where they or the result are others.
+// integerOperands are the levels of inputs 0 and 1, with equal rank. One of them may be a constant.
+// Both are nil if they or the result are no integers.
 func (b *builder) integerOperands() (x, y *graph.Value) {
 	out := &b.file.tensors[b.op.outputs[0]]
 	var in [2]*graph.Value
@@ -219,15 +227,17 @@ func (b *builder) integerPair(op string, act int) *graph.Value {
 	if op == "mul" {
 		by := float32(x.Scale) * float32(y.Scale) / float32(p.Scale) // TFLite multiplies and divides in f32
 		a := &graph.IntMulAttrs{IntPair: p, By: graph.FixedPointOf(float64(by)).Real()}
-		return b.tried(func() *graph.Value { return b.add("int_mul", a, nil, x, y) })
+		return b.try(func() *graph.Value { return b.add("int_mul", a, nil, x, y) })
 	}
 	a := &graph.IntAddAttrs{IntPair: p, Sub: op == "sub"}
 	twice := 2 * max(x.Scale, y.Scale)
-	a.A, a.B, a.C = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real(), graph.FixedPointOf(twice/((1<<20)*a.Scale)).Real()
-	return b.tried(func() *graph.Value { return b.add("int_add", a, nil, x, y) })
+	a.A, a.B = graph.FixedPointOf(x.Scale/twice).Real(), graph.FixedPointOf(y.Scale/twice).Real()
+	a.C = graph.FixedPointOf(twice / ((1 << 20) * a.Scale)).Real()
+	return b.try(func() *graph.Value { return b.add("int_add", a, nil, x, y) })
 }
 
-// integerParts are the operands of CONCATENATION of uint8 as levels of the result, which may have scales of their own; nil where they are none. TFLite has no such of int8.
+// integerParts are the operands of CONCATENATION of uint8, as levels of the result. Operands may
+// have other scales. The result is nil for other types: TFLite has no such kernel for int8.
 func (b *builder) integerParts() []*graph.Value {
 	if out := &b.file.tensors[b.op.outputs[0]]; !b.ofIntegers(len(b.op.inputs)) || out.typ != typeU8 {
 		return nil
@@ -237,15 +247,16 @@ func (b *builder) integerParts() []*graph.Value {
 	for k := range b.op.inputs {
 		x := b.integers(k)
 		if x.LevelType != t {
-			x = b.add("int_map", rescaled(x.LevelType, t), nil, x)
+			x = b.add("int_map", rescale(x.LevelType, t), nil, x)
 		}
 		parts = append(parts, x)
 	}
 	return parts
 }
 
-// rescaled has levels of type x as levels of type y, in f32 as TFLite computes them (ConcatenationWithScaling).
-func rescaled(x, y scalar.LevelType) *graph.IntMapAttrs {
+// rescale has levels of type x as levels of type y, in f32 as TFLite computes them
+// (ConcatenationWithScaling).
+func rescale(x, y scalar.LevelType) *graph.IntMapAttrs {
 	a := &graph.IntMapAttrs{LevelType: y, Table: make([]int, x.Top()+1)}
 	scale := float32(float32(x.Scale) * (1 / float32(y.Scale)))
 	bias := float32(-float32(x.Zero) * scale)
@@ -256,10 +267,12 @@ func rescaled(x, y scalar.LevelType) *graph.IntMapAttrs {
 	return a
 }
 
-// integerPool is AVERAGE_POOL_2D of integers; nil if it is none: without padding a convolution of each channel with weights of 1.
+// integerPool is AVERAGE_POOL_2D of integers; nil if it is none: without padding a convolution of
+// each channel with weights of 1.
 func (b *builder) integerPool(p *graph.PoolAttrs, act int) *graph.Value {
 	in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
-	if min(p.Strides[0], p.Strides[1]) < 1 || !b.ofIntegers(1) || len(in.shape) != 4 || !slices.Equal(in.scales, out.scales) || !slices.Equal(in.zeros, out.zeros) {
+	if min(p.Strides[0], p.Strides[1]) < 1 || !b.ofIntegers(1) || len(in.shape) != 4 ||
+		!slices.Equal(in.scales, out.scales) || !slices.Equal(in.zeros, out.zeros) {
 		return nil
 	}
 	x := b.integers(0)
@@ -278,8 +291,9 @@ func (b *builder) integerPool(p *graph.PoolAttrs, act int) *graph.Value {
 	return b.eachChannel(x, p.Kernel, p.Strides, a, weights)
 }
 
-// paddedPool is integerPool where windows at borders have fewer pixels, with the result's levels in a: the mean of integers in f32, which
-// has the halves among the quotients as they are and no others, rounded as TFLite does. What it gives are the real numbers of the result's levels.
+// paddedPool is integerPool for windows that lie partly in the padding. It takes the mean of the
+// integers in f32 and rounds it as TFLite does. Halves among the quotients are exact in f32, and no
+// other quotient becomes a half. The result holds the real numbers of the result's levels.
 func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, act int) *graph.Value {
 	if p.Kernel[0]*p.Kernel[1] > maxExactWindow {
 		return nil
@@ -287,8 +301,9 @@ func (b *builder) paddedPool(p *graph.PoolAttrs, x *graph.Value, act int) *graph
 	return b.onIntegers(x, act, func(y *graph.Value) *graph.Value { return b.add("avg_pool", p, nil, y) })
 }
 
-// onIntegers lets f compute means of the integers of levels x in f32. It rounds them half away from zero, as integers of the file, and
-// clips them to the range of the fused activation. It returns the real numbers of levels of x's type, or nil if x is too large.
+// onIntegers lets f compute means of the integers of levels x in f32. It rounds them half away from
+// zero, as integers of the file, and clips them to the range of the fused activation. It returns
+// the real numbers of levels of x's type, or nil if x is too large.
 func (b *builder) onIntegers(x *graph.Value, act int, f func(y *graph.Value) *graph.Value) *graph.Value {
 	a, low, high := b.result(act)
 	y := b.eachChannel(x, [2]int{1, 1}, [2]int{1, 1}, &graph.IntegerAttrs{}, map[string]*graph.Tensor{})
@@ -303,21 +318,21 @@ func (b *builder) onIntegers(x *graph.Value, act int, f func(y *graph.Value) *gr
 	return b.Number("mul", b.Number("sub", y, shift), float32(a.Scale))
 }
 
-// maxExactWindow is for how many pixels quotient and shift, below 2^8 and each rounded by up to 2^-17, make no half of what is next to one, 2^-15 away.
+// maxExactWindow is the largest window with exact means. Quotient and shift are below 2^8 and
+// rounded by up to 2^-17 each, and the numbers nearest to a half are 2^-15 away from it.
 const maxExactWindow = 1 << 14
 
 // eachChannel adds up the windows of each channel of x.
-func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
+func (b *builder) eachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs,
+	weights map[string]*graph.Tensor) *graph.Value {
 	c, taps := x.Channels(), kernel[0]*kernel[1]
-	if taps < 1 || taps > graph.MaxWeights/c {
-		panic(faultf("", "kernel %v", kernel))
-	}
+	failIf(taps < 1 || taps > graph.MaxWeights/c, "", "kernel %v", kernel)
 	b.take(taps * c)
-	return b.tried(func() *graph.Value { return b.EachChannel(x, kernel, strides, a, weights) })
+	return b.try(func() *graph.Value { return b.EachChannel(x, kernel, strides, a, weights) })
 }
 
-// integerMean is the mean, or the sum, of integers over count axes, from axis first on, of input 0 with its axes in the order perm; nil
-// if it is none of integers.
+// integerMean is the mean, or the sum, of integers over count axes, from axis first on, of input 0
+// with its axes in the order perm; nil if it is none of integers.
 func (b *builder) integerMean(perm []int, first, count int, sum bool) *graph.Value {
 	if !b.ofIntegers(1) {
 		return nil
@@ -334,7 +349,8 @@ func (b *builder) integerMean(perm []int, first, count int, sum bool) *graph.Val
 		weights["multiplier"] = kit.One(float32(x.Scale) / float32(a.Scale))
 	} else {
 		by := graph.FixedPointOf(x.Scale / a.Scale)
-		// TFLite divides the multiplier's integer by the number of elements, shifted as far to the left as it goes.
+		// TFLite divides the multiplier's integer by the number of elements, shifted as far to the
+		// left as it goes.
 		elements := int64(image[1] * image[2])
 		shift := min(bits.Len64(uint64(elements))-1, 32, 31+by.Shift)
 		if shift < 0 {
@@ -360,14 +376,13 @@ func (b *builder) integerProduct(s []int, act int) *graph.Value {
 	if w == nil {
 		return nil
 	}
-	y := b.integerLayer(w, &graph.Tensor{Shape: []int{s[1], s[0]}, Data: w.ints.Transposed(s[0], s[1])}, act, w.alone, func(x *graph.Value, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
-		n := elems(x.Shape)
-		if n%s[1] != 0 {
-			panic(faultf("", "its weights read %d numbers, the input has shape %v", s[1], x.Shape))
-		}
-		x = b.reshape(x, []int{n / s[1], s[1]})
-		return b.add("int_dense", &graph.DenseAttrs{Integer: i}, weights, x)
-	})
+	y := b.integerLayer(w, &graph.Tensor{Shape: []int{s[1], s[0]}, Data: w.ints.Transposed(s[0], s[1])}, act, w.alone,
+		func(x *graph.Value, i *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
+			n := elems(x.Shape)
+			failIf(n%s[1] != 0, "", "its weights read %d numbers, the input has shape %v", s[1], x.Shape)
+			x = b.reshape(x, []int{n / s[1], s[1]})
+			return b.add("int_dense", &graph.DenseAttrs{Integer: i}, weights, x)
+		})
 	if y == nil {
 		return nil
 	}

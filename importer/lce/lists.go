@@ -7,16 +7,17 @@ import (
 	"ripc/importer/lce/internal/flatbuf"
 )
 
-// Keras asks for the shape of a tensor whose batch size is open, takes it apart, and puts another together for RESHAPE. Here
-// sizes are fixed, so that all this is lists of whole numbers, which are computed while the file is read.
+// For an open batch, Keras asks for the shape of a tensor, takes it apart, and joins another one
+// for RESHAPE. Here sizes are fixed. So these tensors are lists of whole numbers, and they are
+// computed while the file is read.
 
 // maxList is the most numbers of such a list.
 const maxList = 64
 
-// listed reports whether the operator at work makes whole numbers of nothing but such lists, shapes and constants. Its result
-// is kept for those that read it; if the operator is none that is known here, it counts as made, and who wants its numbers
-// says so.
-func (b *builder) listed() bool {
+// computeList reports whether the operator at work makes whole numbers of nothing but such lists,
+// shapes and constants. Its result is kept for those that read it; if the operator is none that is
+// known here, it counts as made, and who wants its numbers says so.
+func (b *builder) computeList() bool {
 	if b.op.custom || len(b.op.outputs) != 1 || len(b.op.inputs) == 0 {
 		return false
 	}
@@ -79,7 +80,8 @@ func (b *builder) list() []int {
 		}
 		return part
 	case "SLICE":
-		if begin, size := b.numbersOf(1), b.numbersOf(2); len(begin) == 1 && len(size) == 1 && begin[0] >= 0 && begin[0] <= len(x) {
+		if begin, size := b.numbersOf(1), b.numbersOf(2); len(begin) == 1 && len(size) == 1 && begin[0] >= 0 &&
+			begin[0] <= len(x) {
 			if size[0] == -1 {
 				size[0] = len(x) - begin[0]
 			}
@@ -109,7 +111,7 @@ func (b *builder) list() []int {
 	case "CAST", "EXPAND_DIMS", "SQUEEZE", "RESHAPE":
 		return x
 	case "ADD", "SUB", "MUL", "DIV", "FLOOR_DIV", "MAXIMUM", "MINIMUM":
-		return combined(op.op, x, b.numbersOf(1))
+		return combine(op.op, x, b.numbersOf(1))
 	}
 	return nil
 }
@@ -117,8 +119,8 @@ func (b *builder) list() []int {
 // maxElements bounds the numbers that are computed, which are positions and sizes.
 const maxElements = 1<<31 - 1
 
-// combined is an operation of two lists, of which one may be a single number.
-func combined(op string, x, y []int) []int {
+// combine returns an operation on two lists. One of them may be a single number.
+func combine(op string, x, y []int) []int {
 	if len(x) == 0 || len(y) == 0 || len(x) != len(y) && len(x) != 1 && len(y) != 1 {
 		return nil
 	}
@@ -162,14 +164,14 @@ func (b *builder) shapeOf(k int) []int {
 	return slices.Clone(t.shape)
 }
 
-// span is what STRIDED_SLICE takes of an axis.
+// span is the part of an axis that STRIDED_SLICE takes.
 type span struct {
 	kit.Span
 	dropped bool // the axis goes
 }
 
-// spanOf reads what the masks in options say of index d, and begin, end and step, for an axis of n; its step is 0 if that was
-// given.
+// spanOf is the span of an axis of n by begin, end and step, and by bit d of the masks in options.
+// Its step is 0 if step is.
 func spanOf(options flatbuf.Table, d, n, begin, end, step int) span {
 	has := func(mask int) bool { return options.Int32(mask, 0)>>d&1 != 0 }
 	first, last := 0, n // all of the axis

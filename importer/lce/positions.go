@@ -20,7 +20,8 @@ func mirrorPad(b *builder) *graph.Value {
 	var axes []*kit.Along
 	for d, n := range shape {
 		if most := n - 1 + int(t.Int8(0, 0)); p[2*d] > most || p[2*d+1] > most {
-			panic(faultf("", "pads axis %d of %v by %d and %d, more than its mirror image has", d, shape, p[2*d], p[2*d+1]))
+			panic(faultf("", "pads axis %d of %v by %d and %d, more than its mirror image has", d, shape, p[2*d],
+				p[2*d+1]))
 		}
 		b.take(p[2*d] + n + p[2*d+1])
 		axes = append(axes, kit.AlongPixels(d, n, kit.Around(n, p[2*d], p[2*d+1], border)))
@@ -28,12 +29,12 @@ func mirrorPad(b *builder) *graph.Value {
 	return b.At(x, axes...)
 }
 
-// resizeSize is the number of rows and columns that RESIZE_ operators make of an image of this shape.
+// resizeSize is the number of rows and columns that RESIZE_ operators make of an image of this
+// shape.
 func (b *builder) resizeSize(shape []int) []int {
 	size := b.ints(1, "size")
-	if len(shape) != 4 || len(size) != 2 || min(size[0], size[1]) < 1 || max(size[0], size[1]) > graph.MaxElems {
-		panic(faultf("", "resizes a tensor of shape %v to %v, want rows and columns of an image", shape, size))
-	}
+	failIf(len(shape) != 4 || len(size) != 2 || min(size[0], size[1]) < 1 || max(size[0], size[1]) > graph.MaxElems,
+		"", "resizes a tensor of shape %v to %v, want rows and columns of an image", shape, size)
 	b.take(size[0] + size[1])
 	return size
 }
@@ -42,19 +43,23 @@ func (b *builder) resizeSize(shape []int) []int {
 func resizeBilinear(b *builder) *graph.Value {
 	t := b.builtin(optResizeBilinear)
 	corners, centers := t.Bool(2), t.Bool(3)
-	if in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]; b.ofIntegers(1) && slices.Equal(in.scales, out.scales) && slices.Equal(in.zeros, out.zeros) {
+	if in, out := b.input(0), &b.file.tensors[b.op.outputs[0]]; b.ofIntegers(1) &&
+		slices.Equal(in.scales, out.scales) && slices.Equal(in.zeros, out.zeros) {
 		x := b.integers(0)
-		axes := b.linear(x.Shape, func(in, out int) func(i int) float32 { return fixedPosition(in, out, corners, centers) })
+		axes := b.linear(x.Shape,
+			func(in, out int) func(i int) float32 { return fixedPosition(in, out, corners, centers) })
 		if y := b.onIntegers(x, 0, func(y *graph.Value) *graph.Value { return b.At(y, axes...) }); y != nil {
 			return y
 		}
 	}
-	x := b.float(0)
-	axes := b.linear(x.Shape, func(in, out int) func(i int) float32 { return linearPosition(in, out, corners, centers) })
+	x := b.floatInput(0)
+	axes := b.linear(x.Shape,
+		func(in, out int) func(i int) float32 { return linearPosition(in, out, corners, centers) })
 	return b.At(x, axes...)
 }
 
-// linear lists the positions that the operator takes of an image's rows and columns, inside the image.
+// linear lists the positions that the operator takes of an image's rows and columns, inside the
+// image.
 func (b *builder) linear(shape []int, position func(in, out int) func(i int) float32) []*kit.Along {
 	size := b.resizeSize(shape)
 	var axes []*kit.Along
@@ -69,7 +74,8 @@ func (b *builder) linear(shape []int, position func(in, out int) func(i int) flo
 	return axes
 }
 
-// resizeScale is how far apart the positions among in are that neighbours among out take. With corners the outermost ones meet.
+// resizeScale is how far apart the positions among in are that neighbours among out take. With
+// corners the outermost ones meet.
 func resizeScale(in, out int, corners bool) float32 {
 	if corners && out > 1 {
 		return float32(in-1) / float32(out-1)

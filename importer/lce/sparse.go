@@ -7,15 +7,16 @@ import (
 	"ripc/importer/lce/internal/flatbuf"
 )
 
-// sparsity says which elements of a tensor its data has: those at the leaves of a tree whose levels are the axes, in some order, and
-// behind them blocks of axes, which are dense.
+// sparsity lists the elements of a tensor that its data holds: the leaves of a tree. The levels of
+// the tree are the axes, in some order, and behind them dense blocks of axes.
 type sparsity struct {
 	order  []int // by level: an axis, or, from the number of axes on, a block
 	blocks []int // by block: the axis that it is of
 	levels []sparseLevel
 }
 
-// sparseLevel is an axis: of size positions, or of those that node n lists, indices[segments[n]:segments[n+1]].
+// sparseLevel is an axis: of size positions, or of those that node n lists,
+// indices[segments[n]:segments[n+1]].
 type sparseLevel struct {
 	dense             bool
 	size              int
@@ -26,12 +27,13 @@ type sparseLevel struct {
 func readSparsity(t flatbuf.Table) *sparsity {
 	s := &sparsity{order: t.Int32s(0), blocks: t.Int32s(1)}
 	for _, d := range t.Tables(2) {
-		s.levels = append(s.levels, sparseLevel{dense: d.Int8(0, 0) == 0, size: d.Int32(1, 0), segments: indexVector(d, 2), indices: indexVector(d, 4)})
+		s.levels = append(s.levels, sparseLevel{dense: d.Int8(0, 0) == 0, size: d.Int32(1, 0),
+			segments: indexVector(d, 2), indices: indexVector(d, 4)})
 	}
 	return s
 }
 
-// indexVector reads a SparseIndexVector, a union of which field i has the type.
+// indexVector reads a SparseIndexVector, a union. Field i has its type.
 func indexVector(d flatbuf.Table, i int) []int {
 	switch v := d.Table(i + 1); d.Int8(i, 0) {
 	case 1:
@@ -51,29 +53,24 @@ func indexVector(d flatbuf.Table, i int) []int {
 // densify is DENSIFY of a constant, which becomes one with all of its elements.
 func densify(b *builder) *graph.Value {
 	t, out := b.input(0), &b.file.tensors[b.op.outputs[0]]
-	if t == nil || !t.sparse || t.data == nil {
-		panic(faultf("", "its input is no sparse constant"))
-	}
+	failIf(t == nil || !t.sparse || t.data == nil, "", "its input is no sparse constant")
 	size := typeSize(t.typ)
-	if size == 0 || t.typ != out.typ || t.elems != out.elems {
-		panic(faultf("", "makes %s of shape %v of %s of shape %v", typeName(out.typ), out.shape, typeName(t.typ), t.shape))
-	}
+	failIf(size == 0 || t.typ != out.typ || t.elems != out.elems,
+		"", "makes %s of shape %v of %s of shape %v", typeName(out.typ), out.shape, typeName(t.typ), t.shape)
 	b.take(t.elems)
-	w := &sparseWalk{sparsity: t.sparsity, shape: t.shape, from: t.data, to: make([]byte, t.elems*size), size: size, at: make([]int, len(t.shape))}
-	err := w.check()
-	if err == nil {
-		err = w.walk(0, 0)
-	}
-	if err != nil {
-		panic(faultf("the file is damaged", "its input %q: %v", t.name, err))
-	}
+	w := &sparseWalk{sparsity: t.sparsity, name: t.name, shape: t.shape, from: t.data,
+		to: make([]byte, t.elems*size), size: size, at: make([]int, len(t.shape))}
+	w.check()
+	w.walk(0, 0)
 	out.data = w.to
 	return nil
 }
 
-// sparseWalk copies elements of size bytes each from a sparse tensor to their places in a dense one.
+// sparseWalk copies elements of size bytes each from a sparse tensor to their places in a dense
+// one.
 type sparseWalk struct {
 	*sparsity
+	name     string
 	shape    []int
 	from, to []byte
 	size     int
@@ -81,36 +78,38 @@ type sparseWalk struct {
 	left     int   // nodes that may still be visited: a tensor has no more at each level than elements
 }
 
+// failIf ends the walk, as the file is damaged, if a condition holds.
+func (w *sparseWalk) failIf(condition bool, format string, args ...any) {
+	if condition {
+		panic(faultf("the file is damaged", "its input %q: %s", w.name, fmt.Sprintf(format, args...)))
+	}
+}
+
 // check wants each axis once, and blocks of axes behind them.
-func (w *sparseWalk) check() error {
+func (w *sparseWalk) check() {
 	rank := len(w.shape)
 	w.left = len(w.levels) * elems(w.shape)
-	if len(w.levels) != len(w.order) || len(w.order) != rank+len(w.blocks) || len(w.blocks) > rank {
-		return fmt.Errorf("%d levels in the order %v, blocks of the axes %v, for %d axes", len(w.levels), w.order, w.blocks, rank)
-	}
+	w.failIf(len(w.levels) != len(w.order) || len(w.order) != rank+len(w.blocks) || len(w.blocks) > rank,
+		"%d levels in the order %v, blocks of the axes %v, for %d axes", len(w.levels), w.order, w.blocks, rank)
 	seen := make([]bool, len(w.order))
 	for i, o := range w.order {
-		if o < 0 || o >= len(w.order) || seen[o] || (o < rank) != (i < rank) {
-			return fmt.Errorf("order %v of %d axes", w.order, rank)
-		}
+		w.failIf(o < 0 || o >= len(w.order) || seen[o] || (o < rank) != (i < rank), "order %v of %d axes", w.order,
+			rank)
 		seen[o] = true
 	}
 	for _, axis := range w.blocks {
-		if axis < 0 || axis >= rank {
-			return fmt.Errorf("a block of axis %d of %d", axis, rank)
-		}
+		w.failIf(axis < 0 || axis >= rank, "a block of axis %d of %d", axis, rank)
 	}
-	return nil
 }
 
 // walk goes through node n of a level.
-func (w *sparseWalk) walk(level, n int) error {
+func (w *sparseWalk) walk(level, n int) {
 	if level == len(w.levels) {
-		return w.copyElement()
+		w.copyElement()
+		return
 	}
-	if w.left--; w.left < 0 {
-		return fmt.Errorf("it has more positions than elements")
-	}
+	w.left--
+	w.failIf(w.left < 0, "it has more positions than elements")
 	l, axis, times := w.levels[level], w.order[level], 0
 	if rank := len(w.shape); axis >= rank {
 		axis, times = w.blocks[axis-rank], l.size
@@ -118,13 +117,10 @@ func (w *sparseWalk) walk(level, n int) error {
 	before := w.at[axis]
 	defer func() { w.at[axis] = before }()
 	first, end := n*l.size, (n+1)*l.size
-	if l.dense && (l.size < 1 || l.size > w.shape[axis]) {
-		return fmt.Errorf("%d positions of axis %d of %v", l.size, axis, w.shape)
-	}
+	w.failIf(l.dense && (l.size < 1 || l.size > w.shape[axis]), "%d positions of axis %d of %v", l.size, axis, w.shape)
 	if !l.dense {
-		if n+1 >= len(l.segments) || l.segments[n] < 0 || l.segments[n+1] > len(l.indices) {
-			return fmt.Errorf("level %d has no segment %d", level, n)
-		}
+		w.failIf(n+1 >= len(l.segments) || l.segments[n] < 0 || l.segments[n+1] > len(l.indices),
+			"level %d has no segment %d", level, n)
 		first, end = l.segments[n], l.segments[n+1]
 	}
 	for i := first; i < end; i++ {
@@ -132,30 +128,21 @@ func (w *sparseWalk) walk(level, n int) error {
 		if !l.dense {
 			p = l.indices[i]
 		}
-		if p < 0 || p >= w.shape[axis] || before > w.shape[axis] {
-			return fmt.Errorf("position %d of axis %d of %v", p, axis, w.shape)
-		}
+		w.failIf(p < 0 || p >= w.shape[axis] || before > w.shape[axis], "position %d of axis %d of %v", p, axis,
+			w.shape)
 		w.at[axis] = before*times + p
-		if err := w.walk(level+1, i); err != nil {
-			return err
-		}
+		w.walk(level+1, i)
 	}
-	return nil
 }
 
 // copyElement takes the next element.
-func (w *sparseWalk) copyElement() error {
+func (w *sparseWalk) copyElement() {
 	place := 0
 	for d, p := range w.at {
-		if p >= w.shape[d] {
-			return fmt.Errorf("an element at %v of %v", w.at, w.shape)
-		}
+		w.failIf(p >= w.shape[d], "an element at %v of %v", w.at, w.shape)
 		place = place*w.shape[d] + p
 	}
-	if len(w.from) < w.size {
-		return fmt.Errorf("it has too few elements")
-	}
+	w.failIf(len(w.from) < w.size, "it has too few elements")
 	copy(w.to[place*w.size:], w.from[:w.size])
 	w.from = w.from[w.size:]
-	return nil
 }

@@ -11,14 +11,16 @@ type handler struct {
 	custom   bool
 	min, max int    // number of inputs
 	limits   string // for the documentation
-	// convert makes the nodes of the operator at work and names the value that its output holds, "" for a constant.
+	// convert makes the nodes of the operator at work and names the value that its output holds, ""
+	// for a constant.
 	convert func(*builder) *graph.Value
-	// parts is convert for operators of several outputs: it gives what makes that of output k.
+	// parts replaces convert for operators of several outputs. The function that it returns makes
+	// output k.
 	parts func(*builder) func(k int) *graph.Value
 }
 
-// supported lists the operators that can be imported.
-func supported() map[string]handler {
+// handlers lists the operators that can be imported.
+func handlers() map[string]handler {
 	const fused = "fused activations NONE, RELU, RELU_N1_TO_1, RELU6"
 	const constant = "weights and bias are constants (float32, float16, int8 with scales per tensor or channel); "
 	const broadcast = "of two tensors, extents of 1 being repeated, or of a tensor and a constant; " + fused
@@ -34,7 +36,8 @@ func supported() map[string]handler {
 		opDequantize: {true, 1, 1, "float32, int8 or uint8 output", lceDequantize},
 		opMaxPool:    {true, 1, 1, "", lceMaxPool},
 		opBConv: {true, 2, 5,
-			"float32, int8, uint8 or bit-packed output; strides, dilations, SAME and VALID, pad_values 0 and 1, groups of whole words; " + fused, bconv},
+			"float32, int8, uint8 or bit-packed output; strides, dilations, SAME and VALID, " +
+				"pad_values 0 and 1, groups of whole words; " + fused, bconv},
 
 		"CONV_2D":           {false, 2, 3, constant + "strides, dilations, groups; " + fused, conv},
 		"DEPTHWISE_CONV_2D": {false, 2, 3, constant + "any multiplier; " + fused, depthwise},
@@ -44,9 +47,9 @@ func supported() map[string]handler {
 		"SUB":          {false, 2, 2, broadcast, arithmetic("sub", optSub)},
 		"MUL":          {false, 2, 2, broadcast, arithmetic("mul", optMul)},
 		"DIV":          {false, 2, 2, broadcast, arithmetic("div", optDiv)},
-		"RELU":         {false, 1, 1, "", tableOr(1, rectified, simple("relu"))},
-		"RELU6":        {false, 1, 1, "", tableOr(3, rectified, simple("relu6"))},
-		"RELU_N1_TO_1": {false, 1, 1, "", tableOr(2, rectified, simple("hard_tanh"))},
+		"RELU":         {false, 1, 1, "", tableOr(1, rectify, plainOp("relu"))},
+		"RELU6":        {false, 1, 1, "", tableOr(3, rectify, plainOp("relu6"))},
+		"RELU_N1_TO_1": {false, 1, 1, "", tableOr(2, rectify, plainOp("hard_tanh"))},
 		"RELU_0_TO_1":  {false, 1, 1, "", withAttrs("clip", &graph.ClipAttrs{Min: 0, Max: 1})},
 		"PRELU":        {false, 2, 2, "one constant slope, or one for each channel", prelu},
 		"LEAKY_RELU":   {false, 1, 1, "", leakyRelu},
@@ -67,7 +70,7 @@ func supported() map[string]handler {
 		"SLICE":         {false, 3, 3, "constant positions", slice},
 		"STRIDED_SLICE": {false, 4, 4, "constant positions", stridedSlice},
 
-		"QUANTIZE":   {false, 1, 1, "to int8 and uint8, one scale a tensor", tableOr(0, requantized, convertType)},
+		"QUANTIZE":   {false, 1, 1, "to int8 and uint8, one scale a tensor", tableOr(0, requantize, convertType)},
 		"DEQUANTIZE": {false, 1, 1, "of int8 and uint8, and of float16 constants", convertType},
 	}
 	all := movers()
@@ -87,26 +90,32 @@ func movers() map[string]handler {
 		"DEPTH_TO_SPACE":          {min: 1, max: 1, convert: block("depth_to_space", optDepthToSpace)},
 		"SPACE_TO_DEPTH":          {min: 1, max: 1, convert: block("space_to_depth", optSpaceToDepth)},
 		"RESIZE_NEAREST_NEIGHBOR": {min: 2, max: 2, limits: "a constant size", convert: resizeNearest},
-		"RESIZE_BILINEAR":         {min: 2, max: 2, limits: "a constant size; align_corners and half_pixel_centers", convert: resizeBilinear},
-		"MIRROR_PAD":              {min: 2, max: 2, limits: "REFLECT and SYMMETRIC; constant paddings", convert: mirrorPad},
-		"SPACE_TO_BATCH_ND":       {min: 3, max: 3, limits: "one or two spatial axes; constant blocks and paddings", convert: spaceToBatch},
-		"BATCH_TO_SPACE_ND":       {min: 3, max: 3, limits: "one or two spatial axes; constant blocks and crops", convert: batchToSpace},
-		"DENSIFY":                 {min: 1, max: 1, limits: "of constants", convert: densify},
-		"TILE":                    {min: 2, max: 2, limits: "constant numbers", convert: repeat},
-		"BROADCAST_TO":            {min: 2, max: 2, limits: "a constant shape", convert: repeat},
-		"GATHER":                  {min: 2, max: 2, limits: known, convert: gather},
-		"BATCH_MATMUL":            {min: 2, max: 2, limits: "up to two axes of batches", convert: batchMatMul},
-		"PACK":                    {min: 1, max: math.MaxInt16, convert: pack},
-		"UNPACK":                  {min: 1, max: 1, parts: unpack},
-		"SPLIT":                   {min: 2, max: 2, limits: "a constant axis", parts: split},
-		"SPLIT_V":                 {min: 3, max: 3, limits: "constant sizes", parts: split},
-		"TRANSPOSE_CONV": {min: 3, max: 4, limits: "weights and bias are constants; strides, SAME and VALID; fused activations NONE, RELU, RELU_N1_TO_1, RELU6",
-			convert: transposeConv},
+		"RESIZE_BILINEAR": {min: 2, max: 2, limits: "a constant size; align_corners and half_pixel_centers",
+			convert: resizeBilinear},
+		"MIRROR_PAD": {min: 2, max: 2, limits: "REFLECT and SYMMETRIC; constant paddings",
+			convert: mirrorPad},
+		"SPACE_TO_BATCH_ND": {min: 3, max: 3, limits: "one or two spatial axes; constant blocks and paddings",
+			convert: spaceToBatch},
+		"BATCH_TO_SPACE_ND": {min: 3, max: 3, limits: "one or two spatial axes; constant blocks and crops",
+			convert: batchToSpace},
+		"DENSIFY":      {min: 1, max: 1, limits: "of constants", convert: densify},
+		"TILE":         {min: 2, max: 2, limits: "constant numbers", convert: repeat},
+		"BROADCAST_TO": {min: 2, max: 2, limits: "a constant shape", convert: repeat},
+		"GATHER":       {min: 2, max: 2, limits: known, convert: gather},
+		"BATCH_MATMUL": {min: 2, max: 2, limits: "up to two axes of batches", convert: batchMatMul},
+		"PACK":         {min: 1, max: math.MaxInt16, convert: pack},
+		"UNPACK":       {min: 1, max: 1, parts: unpack},
+		"SPLIT":        {min: 2, max: 2, limits: "a constant axis", parts: split},
+		"SPLIT_V":      {min: 3, max: 3, limits: "constant sizes", parts: split},
+		"TRANSPOSE_CONV": {min: 3, max: 4, convert: transposeConv, limits: "weights and bias are constants; " +
+			"strides, SAME and VALID; fused activations NONE, RELU, RELU_N1_TO_1, RELU6"},
 		"VAR_HANDLE":      {limits: variables, convert: variable},
 		"READ_VARIABLE":   {limits: variables, convert: variable},
 		"ASSIGN_VARIABLE": {limits: variables, convert: variable},
 		"CALL_ONCE":       {limits: "its subgraph assigns constants to variables", convert: variable},
-		"SHAPE": {min: 1, max: 1, limits: "numbers that shapes are computed of, as Keras does for open batches; with ADD, SUB, MUL, DIV, FLOOR_DIV, MAXIMUM, MINIMUM, CAST, REDUCE_PROD and operators of this table that move elements",
+		"SHAPE": {min: 1, max: 1, limits: "numbers that shapes are computed of, as Keras does for open batches; " +
+			"with ADD, SUB, MUL, DIV, FLOOR_DIV, MAXIMUM, MINIMUM, CAST, REDUCE_PROD " +
+			"and operators of this table that move elements",
 			convert: func(*builder) *graph.Value { panic(faultf("", "its result is no list of whole numbers")) }},
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"ripc/ir"
 )
 
-// nameTensors gives every tensor its name in the file; those without one, and second ones of a name, get a number.
+// nameTensors gives every tensor its name in the file; those without one, and second ones of a
+// name, get a number.
 func (b *builder) nameTensors() {
 	b.names = make([]string, len(b.file.tensors))
 	callers := append(slices.Clone(b.file.inputs), b.file.outputs...)
@@ -35,14 +36,16 @@ func (b *builder) nameTensors() {
 
 // unique is name, or name with a number that makes it one of a kind.
 func (b *builder) unique(name string) string {
-	return b.used.Unique(legal(name))
+	return b.used.Unique(legalName(name))
 }
 
-// longest is what of a tensor's name is kept; what is added to it has some room left in the names of a graph.
+// longest is the number of bytes of a tensor's name that are kept. Names of a graph have room for a
+// suffix behind it.
 const longest = 512
 
-// legal is name as names in a graph are: not empty, not too long, without control characters and what is no UTF-8.
-func legal(name string) string {
+// legalName returns name as names of a graph are: not empty, not too long, in UTF-8 and without
+// control characters.
+func legalName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
 			return '?'
@@ -55,14 +58,14 @@ func legal(name string) string {
 	return name
 }
 
-// short is the first of the names that the converter joined by semicolons.
-func short(name string) string {
+// shortName returns the first of the names that the converter joined by semicolons.
+func shortName(name string) string {
 	s, _, _ := strings.Cut(name, ";")
 	return s
 }
 
-// countBits finds the tensors that operators of Larq read as words of bits, and how many channels the words hold: the
-// file says so where they are read.
+// countBits finds the tensors that operators of Larq read as words of bits, and how many channels
+// the words hold: the file says so where they are read.
 func (b *builder) countBits() {
 	b.bits = map[int]int{}
 	for i := len(b.file.ops) - 1; i >= 0; i-- {
@@ -125,12 +128,13 @@ func (b *builder) inputs() {
 			if words(c) != v.Shape[last] {
 				fault = fmt.Sprintf("has %d words of bits, its reader wants %d channels", v.Shape[last], c)
 			}
-			v.LevelType, v.View, v.Shape[last] = scalar.LevelType{Enc: ir.BipolarInv, Bits: 1, Scale: 1}, graph.IntWords, c
+			v.LevelType, v.View, v.Shape[last] = signThreshold().LevelType, graph.IntWords, c
 			if elems(v.Shape) > graph.MaxElems {
 				fault = fmt.Sprintf("has bits of shape %v; a tensor has at most %d elements", v.Shape, graph.MaxElems)
 			}
 		default:
-			fault = fmt.Sprintf("has element type %s, and no operator of Larq reads it; inputs are float32, int8, uint8, or int32 words of bits", typeName(t.typ))
+			fault = fmt.Sprintf("has element type %s, and no operator of Larq reads it; "+
+				"inputs are float32, int8, uint8, or int32 words of bits", typeName(t.typ))
 		}
 		if fault != "" {
 			b.failed[i] = true
@@ -142,7 +146,7 @@ func (b *builder) inputs() {
 	}
 }
 
-// resize gives input i the shape that is asked for; note is what there is to say of it.
+// resize gives input i the shape that is asked for, and returns a note on it.
 func (b *builder) resize(i int) (note string) {
 	t := &b.file.tensors[i]
 	shape := slices.Clone(t.shape)
@@ -161,8 +165,8 @@ func (b *builder) resize(i int) (note string) {
 	return note
 }
 
-// fits reports whether shape is one that t, of which the file leaves some extents open, may have.
-func (t *tensor) fits(shape []int) bool {
+// allowsShape reports whether t may have a shape. The file leaves some extents of t open.
+func (t *tensor) allowsShape(shape []int) bool {
 	if t.signature == nil || len(shape) != len(t.signature) {
 		return false
 	}
@@ -174,8 +178,9 @@ func (t *tensor) fits(shape []int) bool {
 	return true
 }
 
-// outputShape is the shape of the operator's result, which has the elements of a tensor of shape from: as the file says, or, where the
-// file leaves extents open, with numbers computed of shapes, or with the one extent that is left.
+// outputShape is the shape of the operator's result, which has the elements of a tensor of shape
+// from: as the file says, or, where the file leaves extents open, with numbers computed of shapes,
+// or with the one extent that is left.
 func (b *builder) outputShape(from []int) []int {
 	t := &b.file.tensors[b.op.outputs[0]]
 	want := t.shape
@@ -220,20 +225,18 @@ func holds(t *tensor, z int64) bool {
 
 // quantization gives the scale and the level of zero of an 8-bit tensor, levels counting from 0 up.
 func quantization(t *tensor) (scale float64, zero int) {
-	if len(t.scales) != 1 || len(t.zeros) > 1 {
-		panic(faultf("quantize activations per tensor", "tensor %q is %s with %d scales and %d zero points, want one each", t.name, typeName(t.typ), len(t.scales), len(t.zeros)))
-	}
+	failIf(len(t.scales) != 1 || len(t.zeros) > 1,
+		"quantize activations per tensor",
+		"tensor %q is %s with %d scales and %d zero points, want one each",
+		t.name, typeName(t.typ), len(t.scales), len(t.zeros))
 	s := float64(t.scales[0])
-	if !(s >= graph.MinScale && s <= graph.MaxScale) {
-		panic(faultf("", "tensor %q has the scale %g, want %g to %g", t.name, s, graph.MinScale, graph.MaxScale))
-	}
+	failIf(!(s >= graph.MinScale && s <= graph.MaxScale),
+		"", "tensor %q has the scale %g, want %g to %g", t.name, s, graph.MinScale, graph.MaxScale)
 	var z int64
 	if len(t.zeros) == 1 {
 		z = t.zeros[0]
 	}
-	if !holds(t, z) {
-		panic(faultf("", "tensor %q has the zero point %d, which is no %s", t.name, z, typeName(t.typ)))
-	}
+	failIf(!holds(t, z), "", "tensor %q has the zero point %d, which is no %s", t.name, z, typeName(t.typ))
 	return s, int(z - leastOf(t))
 }
 

@@ -8,9 +8,10 @@ import (
 	"slices"
 )
 
-// A variable keeps a tensor from one run to the next: READ_VARIABLE and ASSIGN_VARIABLE name it by the handle that VAR_HANDLE makes,
-// and a subgraph that CALL_ONCE names assigns what it begins with. Here a network is a function of its inputs. So a variable is an
-// input, with the name of the variable, and an output, NAME.next, which the caller brings as that input of the next run.
+// A variable keeps a tensor from one run to the next. READ_VARIABLE and ASSIGN_VARIABLE name it by
+// the handle that VAR_HANDLE makes. CALL_ONCE names a subgraph that assigns its first values. Here
+// a network is a function of its inputs. So a variable is an input, with the name of the variable,
+// and an output, NAME.next. The caller brings that output as the input of the next run.
 
 // variable is a variable of a file.
 type variable struct {
@@ -22,7 +23,7 @@ type variable struct {
 // nextSuffix ends the name of the output that a variable becomes.
 const nextSuffix = ".next"
 
-// variables takes the variables out of f; begin are the subgraphs that assign what they begin with.
+// variables takes the variables out of f. begin are the subgraphs that assign their first values.
 func (f *file) variables(begin []*file) error {
 	byHandle, byName := map[int]*variable{}, map[string]*variable{}
 	var all []*variable
@@ -77,7 +78,7 @@ func (f *file) variables(begin []*file) error {
 	f.ops = ops
 	for k, i := range f.outputs {
 		if to, ok := instead[i]; ok {
-			f.outputs[k] = f.copied(to, f.tensors[i].name)
+			f.outputs[k] = f.copyTensor(to, f.tensors[i].name)
 		}
 	}
 	beginnings := map[string]*tensor{}
@@ -98,7 +99,7 @@ func handleName(o *operator) string {
 	return "variable"
 }
 
-// assignments adds what a subgraph assigns to variables, as far as that is constant.
+// assignments adds the constants that a subgraph assigns to variables.
 func (f *file) assignments(to map[string]*tensor) {
 	names := map[int]string{}
 	for _, o := range f.ops {
@@ -114,8 +115,8 @@ func (f *file) assignments(to map[string]*tensor) {
 	}
 }
 
-// expose makes v, which begins with the values of begin, nil if they are not known, an input and an output of f; if nothing is assigned
-// to it, it is a constant.
+// expose makes v, which begins with the values of begin, nil if they are not known, an input and an
+// output of f; if nothing is assigned to it, it is a constant.
 func (f *file) expose(v *variable, begin *tensor) {
 	if v.input < 0 {
 		return // nothing reads it before it is assigned
@@ -129,20 +130,21 @@ func (f *file) expose(v *variable, begin *tensor) {
 	f.notes[v.input] = fmt.Sprintf("a variable of the file, which begins with %s", valuesText(begin))
 	if v.assigned >= 0 {
 		f.notes[v.input] += fmt.Sprintf("; bring output %q of a run to the next", v.name+nextSuffix)
-		f.outputs = append(f.outputs, f.copied(v.assigned, v.name+nextSuffix))
+		f.outputs = append(f.outputs, f.copyTensor(v.assigned, v.name+nextSuffix))
 	}
 }
 
-// copied is a new tensor, made of tensor i by an operator that changes nothing.
-func (f *file) copied(i int, name string) int {
+// copyTensor is a new tensor, made of tensor i by an operator that changes nothing.
+func (f *file) copyTensor(i int, name string) int {
 	t := f.tensors[i]
 	t.name, t.data = name, nil
 	f.tensors = append(f.tensors, t)
-	f.ops = append(f.ops, operator{index: len(f.ops), op: "RESHAPE", inputs: []int{i}, outputs: []int{len(f.tensors) - 1}})
+	f.ops = append(f.ops,
+		operator{index: len(f.ops), op: "RESHAPE", inputs: []int{i}, outputs: []int{len(f.tensors) - 1}})
 	return len(f.tensors) - 1
 }
 
-// valuesText says what a variable begins with.
+// valuesText describes the first values of a variable.
 func valuesText(t *tensor) string {
 	if t == nil {
 		return "values that the file does not say"

@@ -26,7 +26,8 @@ type builder struct {
 	open    Opener
 	mem     budget
 	eval    Evaluator // of what constants become, nil if they stay nodes
-	// onConstants says that the graph is run at once, on constants: tensors may have no axes, values [1] then.
+	// onConstants says that the graph is run at once, on constants: tensors may have no axes,
+	// values [1] then.
 	onConstants bool
 	order       []int // of the file's nodes
 	ops         ops
@@ -49,11 +50,16 @@ type builder struct {
 	n           *node // the node that is being read
 }
 
-func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options, memory int64) *builder {
-	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(), unknown: map[string]*unknownOp{}, unread: map[int]bool{},
+func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options,
+	memory int64) *builder {
+	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(),
+		unknown: map[string]*unknownOp{}, unread: map[int]bool{},
 		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
-		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{}, constants: map[*graph.Node]*quantParams{}, g: graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
-	b.Kit = kit.Kit{Emit: b.emit, Each: b.emitShaped, Reshape: b.reshaped, Take: func(elements int) { b.mem.take(elements, 4) }}
+		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{},
+		constants: map[*graph.Node]*quantParams{},
+		g:         graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
+	b.Kit = kit.Kit{Emit: b.emit, Each: b.emitShaped, Reshape: b.emitReshape,
+		Take: func(elements int) { b.mem.take(elements, 4) }}
 	b.behind = kit.NewLevels(b.g, b.emit)
 	for _, o := range m.Graph.Output {
 		b.wanted[o.GetName()] = true
@@ -73,8 +79,8 @@ func (b *builder) errorf(help, format string, args ...any) error {
 	return &ir.Error{Pos: ir.Pos{File: b.file}, Msg: fmt.Sprintf(format, args...), Help: help}
 }
 
-// node reads one node of the file. What comes of its outputs is bad if something is wrong with it, and nodes that need
-// them are left out, so that every message is about a mistake of its own.
+// node reads one node of the file. If the node has a fault, its outputs are bad. Nodes that read a
+// bad tensor are left out, so that every message is about another mistake.
 func (b *builder) node(index int, p *pb.NodeProto) {
 	n := &node{NodeProto: p, b: b}
 	n.name(index)
@@ -114,7 +120,7 @@ func (b *builder) node(index int, p *pb.NodeProto) {
 	}
 }
 
-// name finds what to call the node in messages and in the graph.
+// name finds the names of the node in messages and in the graph.
 func (n *node) name(index int) {
 	n.base = fmt.Sprintf("node%d", index)
 	for _, o := range n.Output {
@@ -135,54 +141,43 @@ func (n *node) name(index int) {
 	if n.opset != 0 {
 		op += fmt.Sprintf(", opset %d", n.opset)
 	}
-	n.label = fmt.Sprintf("node %q (%s)", n.called(), op)
+	n.label = fmt.Sprintf("node %q (%s)", n.displayName(), op)
 }
 
-// called is the node's name, or, where the file gives it none, that of what it makes.
-func (n *node) called() string { return cmp.Or(n.GetName(), n.base) }
+// displayName returns the node's name or, if the file gives it none, the name of its output.
+func (n *node) displayName() string { return cmp.Or(n.GetName(), n.base) }
 
 // prepare finds the node's row, its attributes and its inputs.
 func (b *builder) prepare(n *node) {
 	for _, f := range b.model.Functions {
-		if f.GetName() == n.GetOpType() && f.GetDomain() == n.GetDomain() {
-			panic(n.fail("inline the model's functions (onnx.inliner.inline_local_functions) before importing", "is a function of the model itself, which is not supported"))
-		}
+		n.failIf(f.GetName() == n.GetOpType() && f.GetDomain() == n.GetDomain(),
+			"inline the model's functions (onnx.inliner.inline_local_functions) before importing",
+			"is a function of the model itself, which is not supported")
 	}
 	if n.op = b.ops.find(n.GetDomain(), n.GetOpType()); n.op == nil {
-		panic(b.unsupported(n))
+		panic(b.unsupportedError(n))
 	}
 	for _, name := range n.Input {
 		t := b.tensors[name]
-		if t == nil && name != "" {
-			panic(n.fail("", "input %q is made by no node and is no input of the model", name))
-		}
+		n.failIf(t == nil && name != "", "", "input %q is made by no node and is no input of the model", name)
 		n.in = append(n.in, t)
 	}
 	n.upToDate()
 	n.readAttrs()
 	for i := range n.op.min {
-		switch {
-		case i >= len(n.in):
-			panic(n.fail("", "has %s, wants %d", human.Count(len(n.in), "input"), n.op.min))
-		case n.in[i] == nil:
-			panic(n.fail("", "its input %d of %d is left out, and is needed", i+1, len(n.in)))
-		}
+		n.failIf(i >= len(n.in), "", "has %s, wants %d", human.Count(len(n.in), "input"), n.op.min)
+		n.failIf(n.in[i] == nil, "", "its input %d of %d is left out, and is needed", i+1, len(n.in))
 	}
-	if n.op.max == many && slices.Contains(n.in, nil) {
-		panic(n.fail("", "an input is left out"))
-	}
-	if len(n.in) > n.op.max {
-		panic(n.fail("", "has %s, wants at most %d", human.Count(len(n.in), "input"), n.op.max))
-	}
+	n.failIf(n.op.max == many && slices.Contains(n.in, nil), "", "an input is left out")
+	n.failIf(len(n.in) > n.op.max, "", "has %s, wants at most %d", human.Count(len(n.in), "input"), n.op.max)
 	for i, name := range n.Output {
-		if name != "" && i >= max(1, n.op.outputs) && b.read(name) {
-			panic(n.fail("", "output %q is used; of this op, only the first output is supported", name))
-		}
+		n.failIf(name != "" && i >= max(1, n.op.outputs) && b.isRead(name),
+			"", "output %q is used; of this op, only the first output is supported", name)
 	}
 }
 
-// read reports whether a tensor of the file is used by a node or is an output.
-func (b *builder) read(name string) bool { return b.wanted[name] || b.readers[name] != nil }
+// isRead reports whether a tensor of the file is used by a node or is an output.
+func (b *builder) isRead(name string) bool { return b.wanted[name] || b.readers[name] != nil }
 
 // evaluate makes the node's outputs: constants of constants, or graph nodes.
 func (b *builder) evaluate(n *node) []*tensor {
@@ -202,11 +197,13 @@ func (b *builder) evaluate(n *node) []*tensor {
 		}
 		return outs
 	}
-	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.computes() && b.eval != nil {
-		return b.interpreted(n)
+	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.computes() &&
+		b.eval != nil {
+		return b.interpret(n)
 	}
 	if !n.op.computes() {
-		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "its operands are computed from an input; this op is only supported on constants",
+		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label,
+			Msg:  "its operands are computed from an input; this op is only supported on constants",
 			Help: "it is there for what exporters compute of shapes and weights; use another op in the network"}
 		b.uncut = append(b.uncut, e)
 		panic(e)
@@ -215,7 +212,8 @@ func (b *builder) evaluate(n *node) []*tensor {
 		switch {
 		case t == nil || t.konst != nil:
 		case t.value != nil && t.value.Whole && !n.op.moves:
-			panic(n.fail("put Cast to float before it", "input %q holds positions; arithmetic on integers is not supported", n.Input[i]))
+			panic(n.fail("put Cast to float before it",
+				"input %q holds positions; arithmetic on integers is not supported", n.Input[i]))
 		case t.integers != nil && !n.op.moves && !(n.op.clips && t.integers.dt.eightBits()):
 			help := "put DequantizeLinear before it"
 			if t.integers.dt == dtInt32 {
@@ -225,15 +223,84 @@ func (b *builder) evaluate(n *node) []*tensor {
 		case t.cond != nil && n.op.moves && !n.op.logic:
 			n.in[i] = b.truths(t)
 		case (t.cond != nil || t.truth) && !n.op.moves && !n.op.logic:
-			panic(n.fail("put Cast to float before it", "input %q holds truth values, which only Where, Cast and logic may read", n.Input[i]))
+			panic(n.fail("put Cast to float before it",
+				"input %q holds truth values, which only Where, Cast and logic may read", n.Input[i]))
 		}
 	}
 	if t := n.in[0]; t.konst != nil && !n.op.mixed {
-		if len(t.shape) == 0 || !t.konst.dt.float() {
-			panic(n.fail("", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape))
-		}
+		n.failIf(len(t.shape) == 0 || !t.konst.dt.float(),
+			"", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape)
 		v := b.constantNode(t.konst)
 		n.in[0] = &tensor{shape: t.shape, value: v}
 	}
 	return n.op.results(n)
+}
+
+// uniqueName makes a name unique among values.
+func (b *builder) uniqueName(name string) string {
+	return b.used.Unique(cmp.Or(name, "tensor"))
+}
+
+// emit adds a node to the graph and gives its output. The names of both are provisional (rename,
+// nameLayer).
+func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
+	gn := &graph.Node{Name: b.g.NodeName(b.n.displayName() + "." + op), Output: b.uniqueName(b.n.base + "." + op),
+		Op:    op,
+		Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
+	for _, v := range in {
+		gn.Inputs = append(gn.Inputs, v.Name)
+	}
+	v, err := b.g.Append(gn)
+	if err != nil {
+		var e *ir.Error
+		if errors.As(err, &e) { // of the graph's node: the file's is meant
+			panic(&ir.Error{Pos: ir.Pos{File: b.file}, Node: b.n.label, Msg: e.Msg, Help: e.Help, Err: e.Err})
+		}
+		panic(err)
+	}
+	b.n.failIf(len(v.Shape) == 0,
+		"keep one axis (keepdims)", "its result is a single number without axes, which is only supported for constants")
+	if _, err := elements(v.Shape); err != nil {
+		panic(b.n.fail("", "its result: %v", err))
+	}
+	b.n.made = append(b.n.made, gn)
+	b.n.unnamed = append(b.n.unnamed, v)
+	return v
+}
+
+// layer is the node of the graph that users take for n: the first that is no move and no change of
+// form, else the last. It is nil if n became none.
+func (n *node) layer() *graph.Node {
+	for _, gn := range n.made {
+		if op := gn.Op; op != "dequantize" && op != "reshape" && op != "transpose" && op != "constant" {
+			return gn
+		}
+	}
+	if len(n.made) == 0 {
+		return nil
+	}
+	return n.made[len(n.made)-1]
+}
+
+// nameLayer gives n's layer n's own name.
+func (n *node) nameLayer() {
+	if layer := n.layer(); layer != nil {
+		n.b.g.RenameNode(layer, n.b.g.NodeName(n.displayName()))
+	}
+}
+
+// rename gives t's value the name of the file's tensor, if it was made for it and the name is free.
+func (b *builder) rename(t *tensor, name string) {
+	k := slices.Index(b.n.unnamed, t.value)
+	if k < 0 || b.used.Has(name) {
+		return
+	}
+	b.n.unnamed = slices.Delete(b.n.unnamed, k, k+1)
+	b.renameValue(t.value, name)
+}
+
+// renameValue renames a value.
+func (b *builder) renameValue(v *graph.Value, name string) {
+	b.used.Take(name)
+	b.g.RenameTensor(v.Name, name)
 }

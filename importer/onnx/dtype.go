@@ -53,8 +53,9 @@ func (d dtype) size() int {
 	return 0
 }
 
-// whole is the type of 8 bits whose elements those of a type of 4 bits are read as; d itself of others.
-func (d dtype) whole() dtype {
+// eightBitType returns the 8-bit type that holds the elements of a 4-bit type d. It is d for all
+// other types.
+func (d dtype) eightBitType() dtype {
 	switch d {
 	case dtUint4:
 		return dtUint8
@@ -72,27 +73,24 @@ func (d dtype) float() bool {
 	return d == dtFloat || d == dtFloat16 || d == dtDouble || d == dtBfloat16
 }
 
+// unsigned reports whether d is a type of integers from 0 on.
+func (d dtype) unsigned() bool {
+	return d == dtUint8 || d == dtUint16 || d == dtUint32 || d == dtUint64
+}
+
 // wrap brings an integer into the range of d, as a conversion in C does.
 func (d dtype) wrap(v int64) int64 {
-	switch d {
-	case dtUint8:
-		return int64(uint8(v))
-	case dtInt8:
-		return int64(int8(v))
-	case dtUint16:
-		return int64(uint16(v))
-	case dtInt16:
-		return int64(int16(v))
-	case dtUint32:
-		return int64(uint32(v))
-	case dtInt32:
-		return int64(int32(v))
-	case dtBool:
+	switch shift := 64 - 8*d.size(); {
+	case d == dtBool:
 		if v != 0 {
 			return 1
 		}
+		return 0
+	case d.unsigned():
+		return int64(uint64(v) << shift >> shift)
+	default:
+		return v << shift >> shift
 	}
-	return v
 }
 
 // round rounds a result to the floating-point type d.

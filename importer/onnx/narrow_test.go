@@ -26,7 +26,7 @@ func TestNarrowed(t *testing.T) {
 		{"nothing", nil, []int{2, 0}, []int{2, 0}, []int{2, 0}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := (&budget{left: 1 << 20}).narrowed(&array{dt: dtFloat, shape: c.shape, f: c.data}, c.over)
+			got := (&budget{left: 1 << 20}).narrow(&array{dt: dtFloat, shape: c.shape, f: c.data}, c.over)
 			same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 			if !slices.Equal(got.shape, c.want) || !slices.EqualFunc(got.f, c.kept, same) {
 				t.Errorf("%v over %v became %v %v, want %v %v", c.shape, c.over, got.shape, got.f, c.want, c.kept)

@@ -1,12 +1,18 @@
-// Package onnx reads ONNX and QONNX files: Read makes a graph of plain ops from one. Convolutions, pools and dense layers
-// stay float layers over float tensors; a quantizer of the file becomes quantize or threshold followed by dequantize, whose
-// result stands for the file's float tensor. Which layers become bitserial is decided later, on that graph.
+// Package onnx reads ONNX and QONNX files. Read makes a graph of plain ops. Convolutions, pools and
+// dense layers stay float layers over float tensors. A quantizer becomes quantize or threshold,
+// followed by dequantize; the result stands for the file's float tensor. Package recognize decides
+// later which layers become bitserial.
 //
-// Everything that does not depend on an input is computed: shapes and common arithmetic here, other ops by an Evaluator that runs the
-// graph of the op. What an op needs is one row of the table in table.go, from which the documentation is made too.
+// Everything that does not depend on an input is computed. Shapes and common arithmetic are
+// computed here, other ops by an Evaluator that runs the graph of the op. An op is one row of
+// table.go, and the documentation is made from these rows.
 //
-// Images are NHWC inside. For every tensor the reader knows in which order its axes are stored, and in a flattened image
-// its columns, so that most transposes and reshapes of a file cost nothing (layout.go).
+// Images are NHWC inside. The reader knows for every tensor in which order its axes are stored
+// (layout.go). A transpose is emitted only where an op needs another order, so that most transposes
+// and reshapes of a file cost nothing.
+//
+// Files are named after their part: read_*.go the protocol buffer and its nodes, eval*.go
+// constants, float_*.go, quant_*.go and shape_*.go the ops.
 package onnx
 
 import (
@@ -17,6 +23,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -29,11 +36,12 @@ import (
 	"ripc/ir"
 )
 
-// Opener reads length bytes at offset of a file with external data; name is as in the model. It must refuse names outside the
-// model's folder.
+// Opener reads length bytes at offset of a file with external data; name is as in the model. It
+// must refuse names outside the model's folder.
 type Opener func(name string, offset, length int64) ([]byte, error)
 
-// Read reads the model in the file at path, and external data from the folder that it lies in. eval computes ops on constants.
+// Read reads the model in the file at path, and external data from the folder that it lies in. eval
+// computes ops on constants.
 func Read(ctx context.Context, path string, o importer.Options, eval Evaluator) (*graph.Graph, error) {
 	data, err := source.Read(path, maxFile, "keep weights outside of the file (save_as_external_data)")
 	if err != nil {
@@ -71,14 +79,16 @@ func folder(dir string) Opener {
 	}
 }
 
-// Parse reads a model from data, to the end; file is its name in messages. Ops that are not supported are reported all at once, as
-// errors joined. A batch size that the file leaves open becomes 1, which the input notes. Ops on constants that this package does not compute
-// itself become nodes of the graph.
+// Parse reads a model from data, to the end; file is its name in messages. Ops that are not
+// supported are reported all at once, as errors joined. A batch size that the file leaves open
+// becomes 1, which the input notes. Ops on constants that this package does not compute itself
+// become nodes of the graph.
 func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
 	return parse(context.Background(), file, data, open, importer.Options{}, nil, baseMemory)
 }
 
-// textStart returns the first characters of data if they are those of a text: printable ones, blanks and ends of lines.
+// textStart returns the first characters of data if they are those of a text: printable ones,
+// blanks and ends of lines.
 func textStart(data []byte) (string, bool) {
 	const shown, looked = 24, 256
 	start := data[:min(len(data), looked)]
@@ -90,8 +100,9 @@ func textStart(data []byte) (string, bool) {
 	return string(start[:min(len(start), shown)]), len(start) > 0
 }
 
-// parse is Parse as o asks for it, with another bound for what reading any file may take.
-func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, eval Evaluator, memory int64) (*graph.Graph, error) {
+// parse is Parse with options o, an Evaluator, and a bound on the memory for reading any file.
+func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, eval Evaluator,
+	memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -103,11 +114,13 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 	m := &pb.ModelProto{}
 	if err := checkWire(m.ProtoReflect().Descriptor(), data, memory); err != nil {
 		if start, ok := textStart(data); ok {
-			return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf("this is a text file, which begins with %q, and no ONNX model", start), Help: "export the network to .onnx again"}
+			return nil, &ir.Error{Pos: ir.Pos{File: file}, Help: "export the network to .onnx again",
+				Msg: fmt.Sprintf("this is a text file, which begins with %q, and no ONNX model", start)}
 		}
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: "not a readable ONNX file", Err: err}
 	}
-	if err := (proto.UnmarshalOptions{RecursionLimit: 4 * maxNesting, AllowPartial: true}).Unmarshal(data, m); err != nil {
+	unmarshal := proto.UnmarshalOptions{RecursionLimit: 4 * maxNesting, AllowPartial: true}
+	if err := unmarshal.Unmarshal(data, m); err != nil {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: "not a readable ONNX file", Err: err}
 	}
 	if m.Graph == nil {
@@ -123,7 +136,7 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 	})
 }
 
-// reading is what is needed to read a file, or a part of it once more.
+// reading holds the arguments for reading a file, or a part of it once more.
 type reading struct {
 	file   string
 	open   Opener
@@ -138,7 +151,7 @@ func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Opti
 	b := newBuilder(ctx, r.file, m, r.open, o, r.memory)
 	b.eval = r.eval
 	b.opsets(m)
-	b.order = b.sorted()
+	b.order = b.sortNodes()
 	b.initializers()
 	b.inputs()
 	if in := b.g.Graph().Inputs; len(o.Begin) > 0 && len(in) > 0 {
@@ -153,10 +166,12 @@ func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Opti
 	return b
 }
 
-// The versions of the standard's operators that are known. Later ones are read as the last of them, and a note says so.
+// The versions of the standard's operators that are known. Later ones are read as the last of them,
+// and a note says so.
 const firstOpset, lastOpset = 6, 28
 
-// opsets checks the versions of the operator sets. Of several imports of one domain the last one counts, as in onnxruntime.
+// opsets checks the versions of the operator sets. Of several imports of one domain the last one
+// counts, as in onnxruntime.
 func (b *builder) opsets(m *pb.ModelProto) {
 	for _, o := range m.OpsetImport {
 		d := o.GetDomain()
@@ -168,10 +183,55 @@ func (b *builder) opsets(m *pb.ModelProto) {
 	v, ok := b.opset[""]
 	switch {
 	case !ok && slices.ContainsFunc(m.Graph.Node, func(n *pb.NodeProto) bool { return isStandard(n.GetDomain()) }):
-		panic(b.errorf(fmt.Sprintf("export with an opset from %d to %d", firstOpset, lastOpset), "the file does not say which opset its operators are of"))
+		panic(b.errorf(fmt.Sprintf("export with an opset from %d to %d", firstOpset, lastOpset),
+			"the file does not say which opset its operators are of"))
 	case ok && v < firstOpset:
-		panic(b.errorf(fmt.Sprintf("export with an opset from %d to %d, or convert with onnx.version_converter", firstOpset, lastOpset), "opset %d is not supported", v))
+		panic(b.errorf(fmt.Sprintf("export with an opset from %d to %d, or convert with onnx.version_converter",
+			firstOpset, lastOpset), "opset %d is not supported", v))
 	case v > lastOpset:
-		b.remark = fmt.Sprintf("opset %d is newer than %d, the last one known: operators are read as in that one", v, lastOpset)
+		b.remark = fmt.Sprintf("opset %d is newer than %d, the last one known: operators are read as in that one", v,
+			lastOpset)
 	}
+}
+
+// sortNodes numbers the file's nodes so that each comes behind the nodes that make its inputs. ONNX
+// demands this order, but some files do not have it. A file that has it keeps it. Nodes that read
+// each other in a circle are an error, and no node is read then.
+func (b *builder) sortNodes() []int {
+	nodes := b.model.Graph.Node
+	maker := map[string]int{}
+	for i, n := range nodes {
+		for _, out := range n.Output {
+			if _, made := maker[out]; !made {
+				maker[out] = i
+			}
+		}
+	}
+	for _, t := range b.model.Graph.Initializer {
+		delete(maker, t.GetName())
+	}
+	for _, v := range b.model.Graph.Input {
+		delete(maker, v.GetName())
+	}
+	delete(maker, "")
+	order, cycles := source.Sort(len(nodes), func(node int) (list []int) {
+		for _, in := range nodes[node].Input {
+			if m, made := maker[in]; made {
+				list = append(list, m)
+			}
+		}
+		return list
+	}, 1)
+	if len(cycles) == 0 {
+		return order
+	}
+	var circle []string
+	for _, i := range cycles[0][max(0, len(cycles[0])-5):] {
+		n := &node{NodeProto: nodes[i], b: b}
+		n.name(i)
+		circle = append([]string{n.displayName()}, circle...)
+	}
+	b.faults.Add(&ir.Error{Pos: ir.Pos{File: b.file},
+		Msg: fmt.Sprintf("nodes read each other in a circle: %s", strings.Join(circle, ", "))})
+	return nil
 }

@@ -9,12 +9,12 @@ import (
 
 // Kit appends layers to the graph of a file. Its functions are the reader's.
 type Kit struct {
-	// Emit appends a node for what is being read and returns its result.
+	// Emit appends a node for the file node at work and returns its result.
 	Emit func(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value
 	// Each is Emit for an op on single elements.
 	Each func(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value
-	// Reshape gives a value another shape of as many elements. It appends nothing if the value has
-	// that shape.
+	// Reshape gives a value another shape of equal size. It appends nothing if the value has that
+	// shape.
 	Reshape func(x *graph.Value, shape []int) *graph.Value
 	// Take counts elements of constants that a layer needs beside those of the file.
 	Take func(elements int)
@@ -52,7 +52,7 @@ func (k *Kit) Reversed(op string, v float32, x *graph.Value) *graph.Value {
 	return k.Each(op, &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": One(v)}, x)
 }
 
-// Pair emits x op y, whose shapes are the same.
+// Pair emits x op y. Both have one shape.
 func (k *Kit) Pair(op string, x, y *graph.Value) *graph.Value {
 	return k.Each(op, &graph.BinaryOpAttrs{}, nil, x, y)
 }
@@ -72,7 +72,8 @@ func (k *Kit) Affine(x *graph.Value, mul, add float32) *graph.Value {
 func (k *Kit) Slope(x *graph.Value, alpha float32) *graph.Value {
 	c := x.Channels()
 	k.Take(c)
-	return k.Each("prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": Vector(slices.Repeat([]float32{alpha}, c))}, x)
+	return k.Each("prelu", &graph.PReluAttrs{},
+		map[string]*graph.Tensor{"alpha": Vector(slices.Repeat([]float32{alpha}, c))}, x)
 }
 
 // Gelu emits x/2 * (1 + erf(x/sqrt(2))), or its approximation by the tanh of sqrt(2/pi) * (x +
@@ -112,8 +113,8 @@ func (k *Kit) Rows(x *graph.Value, f func(rows *graph.Value) *graph.Value) *grap
 	return k.Reshape(y, append(axes, y.Channels()))
 }
 
-// Reduce emits the mean, or the maximum, over count axes from axis first on. The result has as many
-// axes as the image that is pooled.
+// Reduce emits the mean, or the maximum, over count axes from axis first on. The result has the
+// rank of the pooled image.
 func (k *Kit) Reduce(x *graph.Value, first, count int, mean bool) *graph.Value {
 	image := ImageOf(x.Shape, first, count)
 	x = k.Reshape(x, image)
@@ -121,7 +122,8 @@ func (k *Kit) Reduce(x *graph.Value, first, count int, mean bool) *graph.Value {
 		return k.Emit("global_avg_pool", &graph.NoAttrs{}, nil, x)
 	}
 	window := [2]int{image[1], image[2]}
-	return k.Emit("max_pool", &graph.PoolAttrs{Kernel: window, Strides: window, Pad: graph.Padding{Mode: graph.PadValid}}, nil, x)
+	return k.Emit("max_pool",
+		&graph.PoolAttrs{Kernel: window, Strides: window, Pad: graph.Padding{Mode: graph.PadValid}}, nil, x)
 }
 
 // ImageOf is the shape [B, H, W, C] of an image that has count axes, from axis first on, as its
@@ -136,9 +138,11 @@ func ImageOf(shape []int, first, count int) []int {
 
 // EachChannel emits the sums over windows of each channel of levels x: a convolution with weights
 // of 1.
-func (k *Kit) EachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs, weights map[string]*graph.Tensor) *graph.Value {
+func (k *Kit) EachChannel(x *graph.Value, kernel, strides [2]int, a *graph.IntegerAttrs,
+	weights map[string]*graph.Tensor) *graph.Value {
 	c, taps := x.Channels(), kernel[0]*kernel[1]
-	weights["w"] = &graph.Tensor{Shape: []int{kernel[0], kernel[1], 1, c}, Data: graph.NumbersOf(slices.Repeat([]float32{1}, taps*c))}
+	weights["w"] = &graph.Tensor{Shape: []int{kernel[0], kernel[1], 1, c},
+		Data: graph.NumbersOf(slices.Repeat([]float32{1}, taps*c))}
 	attrs := &graph.Conv2DAttrs{Strides: strides, Integer: a}
 	if c > 1 {
 		attrs.Groups = c
@@ -165,6 +169,15 @@ func Permuted(list, perm []int) []int {
 	out := make([]int, len(perm))
 	for d, p := range perm {
 		out[d] = list[p]
+	}
+	return out
+}
+
+// Places returns, for each element of list, its index in order.
+func Places(list, order []int) []int {
+	out := make([]int, len(list))
+	for i, v := range list {
+		out[i] = slices.Index(order, v)
 	}
 	return out
 }

@@ -7,8 +7,8 @@ import (
 	"ripc/graph/scalar"
 )
 
-// Levels finds the levels behind floats: files say of integers what they stand for and go on with
-// that, while integer layers read the levels themselves.
+// Levels finds the levels behind floats. Files dequantize integers and go on with the floats, while
+// integer layers read the levels.
 type Levels struct {
 	g    *graph.Builder
 	emit func(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value
@@ -16,12 +16,13 @@ type Levels struct {
 }
 
 // NewLevels looks in g, where emit adds a node.
-func NewLevels(g *graph.Builder, emit func(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value) *Levels {
+func NewLevels(g *graph.Builder,
+	emit func(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value) *Levels {
 	return &Levels{g, emit, map[*graph.Value]*graph.Value{}}
 }
 
-// Of is the tensor of levels of 8 bits whose real values v, floats, holds; nil if there is none.
-// What moves elements of v, or takes the largest, is done with the levels.
+// Of is the tensor of 8-bit levels that v, floats, was dequantized from; nil if there is none. Ops
+// that move elements of v, or take the largest, are repeated on the levels.
 func (l *Levels) Of(v *graph.Value) *graph.Value {
 	if known := l.made[v]; l.g.Holds(known) {
 		return known
@@ -34,7 +35,8 @@ func (l *Levels) Of(v *graph.Value) *graph.Value {
 	switch p.Op {
 	case "dequantize":
 		out = values[p.Inputs[0]]
-	case "transpose", "reshape", "flatten", "slice", "concat", "resize", "gather", "depth_to_space", "space_to_depth", "max_pool", "pad":
+	case "transpose", "reshape", "flatten", "slice", "concat", "resize", "gather", "depth_to_space", "space_to_depth",
+		"max_pool", "pad":
 		var in []*graph.Value
 		for _, name := range p.Inputs {
 			x := l.Of(values[name])
@@ -60,7 +62,8 @@ func (l *Levels) Set(v, levels *graph.Value) { l.made[v] = levels }
 // Before takes back float steps that are alike in all channels, and reshapes, as long as goOn
 // agrees: real makes the real values of v of those of before. The search ends at a value with
 // levels (Of), or where no such node made the value.
-func (l *Levels) Before(v *graph.Value, goOn func(v *graph.Value, p *graph.Node) bool) (before *graph.Value, real func(v float32) float32) {
+func (l *Levels) Before(v *graph.Value, goOn func(v *graph.Value, p *graph.Node) bool) (before *graph.Value,
+	real func(v float32) float32) {
 	var steps []scalar.Step
 	for l.Of(v) == nil {
 		p := l.g.Producer(v.Name)

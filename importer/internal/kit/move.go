@@ -30,7 +30,7 @@ func (s Span) Forward() (forward Span, reversed bool) {
 	return s, reversed
 }
 
-// Cut emits a slice of x by a span of each axis, whose steps are positive; nothing if x stays
+// Cut emits a slice of x by a span of each axis, with positive steps. It emits nothing if x stays
 // whole.
 func (k *Kit) Cut(x *graph.Value, spans []Span) *graph.Value {
 	a := &graph.SliceAttrs{}
@@ -135,7 +135,8 @@ func Sample(n int, from []int) (times int, cut Span, listed bool) {
 }
 
 // At emits x at positions along some axes; nil axes stay as they are. Rows and columns of an image
-// are taken at once, any other axis as the rows of an image whose pixels hold all axes behind it.
+// are taken at once. Any other axis becomes the rows of an image, and the axes behind it become its
+// pixels.
 func (k *Kit) At(x *graph.Value, axes ...*Along) *graph.Value {
 	axes = slices.DeleteFunc(slices.Clone(axes), func(a *Along) bool { return a == nil })
 	if len(x.Shape) == 4 && !slices.ContainsFunc(axes, func(a *Along) bool { return a.Axis < 1 || a.Axis > 2 }) {
@@ -170,7 +171,7 @@ func (k *Kit) AtPixels(x *graph.Value, rows, columns *Along) *graph.Value {
 	return x
 }
 
-// AsRows gives f an image of the elements of x, whose rows are an axis of x. The result of f gets
+// AsRows gives f an image of the elements of x, with an axis of x as its rows. The result of f gets
 // the other axes of x back.
 func (k *Kit) AsRows(x *graph.Value, axis int, f func(x *graph.Value) *graph.Value) *graph.Value {
 	shape := slices.Clone(x.Shape)

@@ -2,7 +2,7 @@ package kit
 
 import "fmt"
 
-// Border says what lies around an image.
+// Border is the kind of border around an image.
 type Border int
 
 // The borders that are made of the image itself.
@@ -13,8 +13,8 @@ const (
 	Wrap                    // the image again
 )
 
-// Around lists the positions of an axis of n, from 0, that an axis with so many more positions
-// before and after it holds.
+// Around lists the positions of an axis of n that an axis with before positions in front and after
+// positions behind it holds.
 func Around(n, before, after int, border Border) []int {
 	at := make([]int, before+n+after)
 	for i := range at {

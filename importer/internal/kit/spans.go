@@ -2,7 +2,7 @@ package kit
 
 import "math"
 
-// Span is what is taken of an axis: Count positions from Begin on, each Step further.
+// Span is a part of an axis: Count positions from Begin on, each Step further.
 type Span struct{ Begin, Count, Step int }
 
 // Cut is the span that a slice from start to end takes of an axis of the given extent, as numpy has

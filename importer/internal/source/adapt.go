@@ -13,14 +13,16 @@ import (
 	"ripc/ir"
 )
 
-// Adapt lets the caller bring the inputs of g as o says: in another order of axes, as bytes, and not normalized yet. What makes
-// them the model's own inputs becomes nodes of the network. A transpose that the network begins with goes where the caller's
-// order makes it needless. Errors are *ir.Error.
+// Adapt lets the caller bring the inputs of g as o says: in another order of axes, as bytes, and
+// not normalized yet. What makes them the model's own inputs becomes nodes of the network. A
+// transpose that the network begins with goes where the caller's order makes it needless. Errors
+// are *ir.Error.
 func Adapt(g *graph.Graph, o importer.Options) (*graph.Graph, error) {
 	if len(o.Inputs) == 0 {
 		return g, nil
 	}
-	a := &adapter{g: g, b: graph.NewBuilder(&graph.Graph{Name: g.Name, File: g.File}), to: map[string]string{}, moves: map[string]move{}}
+	a := &adapter{g: g, b: graph.NewBuilder(&graph.Graph{Name: g.Name, File: g.File}), to: map[string]string{},
+		moves: map[string]move{}}
 	for name := range g.Values {
 		a.used.Take(name)
 	}
@@ -70,7 +72,8 @@ func (a *adapter) errorf(help, format string, args ...any) error {
 
 // check wants the inputs that options are for to be there.
 func (a *adapter) check(o importer.Options) error {
-	if all := o.Inputs[""]; all.Layout != "" && !slices.ContainsFunc(a.g.Inputs, func(in string) bool { return len(a.g.Value(in).Shape) == 4 }) {
+	if all := o.Inputs[""]; all.Layout != "" &&
+		!slices.ContainsFunc(a.g.Inputs, func(in string) bool { return len(a.g.Value(in).Shape) == 4 }) {
 		return a.errorf("", "%s: no input has four axes", importer.Layout.With(strings.ToLower(all.Layout)))
 	}
 	_, err := NewSizes(a.g.File, o, a.g.Inputs)
@@ -80,7 +83,8 @@ func (a *adapter) check(o importer.Options) error {
 // add appends a node of a name that is free.
 func (a *adapter) add(name, op string, attrs any, weights map[string]*graph.Tensor, in string) (string, error) {
 	name = a.used.Unique(name)
-	_, err := a.b.Append(&graph.Node{Name: name, Op: op, Inputs: []string{in}, Output: name, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: a.g.File}})
+	_, err := a.b.Append(&graph.Node{Name: name, Op: op, Inputs: []string{in}, Output: name, Attrs: attrs,
+		Weights: weights, Pos: ir.Pos{File: a.g.File}})
 	return name, err
 }
 
@@ -103,7 +107,7 @@ func (a *adapter) transpose(name, in string, perm []int) (string, error) {
 	return out, err
 }
 
-// input makes what the caller brings for v, and v of it.
+// input makes the input that the caller brings, and v from it.
 func (a *adapter) input(v *graph.Value, o importer.Input) error {
 	in := *v
 	last := len(in.Shape) - 1
@@ -112,9 +116,11 @@ func (a *adapter) input(v *graph.Value, o importer.Input) error {
 	if o.Layout != "" {
 		switch {
 		case !slices.Contains([]string{importer.NHWC, importer.NCHW}, o.Layout):
-			return a.errorf(fmt.Sprintf("it can be %s or %s", importer.NHWC, importer.NCHW), "input %q: layout %q", v.Name, o.Layout)
+			return a.errorf(fmt.Sprintf("it can be %s or %s", importer.NHWC, importer.NCHW), "input %q: layout %q",
+				v.Name, o.Layout)
 		case len(in.Shape) == 4 && !image:
-			return a.errorf("", "input %q has the layout %q: which of its axes are channels is not known", v.Name, in.Layout)
+			return a.errorf("", "input %q has the layout %q: which of its axes are channels is not known", v.Name,
+				in.Layout)
 		case !image, in.Layout == o.Layout:
 		case v.Encoded() && v.View != graph.Bytes:
 			return a.errorf("", "input %q is packed: the words hold its last axis", v.Name)
@@ -139,7 +145,8 @@ func (a *adapter) input(v *graph.Value, o importer.Input) error {
 		}
 		normalized = true
 		if n := in.Shape[channels]; len(s.numbers) != 1 && len(s.numbers) != n {
-			return a.errorf("give one, or one for each channel", "%s: %d numbers for input %q, which has %d channels", s.word, len(s.numbers), v.Name, n)
+			return a.errorf("give one, or one for each channel", "%s: %d numbers for input %q, which has %d channels",
+				s.word, len(s.numbers), v.Name, n)
 		}
 		for _, x := range s.numbers {
 			if x-x != 0 || s.op == "div" && max(x, -x) < 0x1p-126 { // subnormal numbers count as zero
@@ -150,11 +157,14 @@ func (a *adapter) input(v *graph.Value, o importer.Input) error {
 	bytes := o.Type == importer.U8
 	switch {
 	case o.Type != "" && o.Type != importer.U8 && o.Type != importer.F32:
-		return a.errorf(fmt.Sprintf("it can be %s or %s", importer.U8, importer.F32), "input %q: type %q", v.Name, o.Type)
+		return a.errorf(fmt.Sprintf("it can be %s or %s", importer.U8, importer.F32), "input %q: type %q", v.Name,
+			o.Type)
 	case v.Encoded() && normalized:
-		return a.errorf("", "input %q holds levels, %s, which stand for numbers already: only inputs of f32 can be normalized", v.Name, v.LevelType)
+		return a.errorf("", "input %q holds levels, %s, which stand for numbers already: "+
+			"only inputs of f32 can be normalized", v.Name, v.LevelType)
 	case v.Encoded() && o.Type != "" && o.Type != v.DType().String():
-		return a.errorf("", "input %q is %s in the model: only inputs of f32 can be brought as %s", v.Name, v.DType(), o.Type)
+		return a.errorf("", "input %q is %s in the model: only inputs of f32 can be brought as %s", v.Name, v.DType(),
+			o.Type)
 	case v.Encoded():
 		bytes = false
 	}
@@ -189,7 +199,8 @@ func (a *adapter) input(v *graph.Value, o importer.Input) error {
 		if len(s.numbers) == 0 {
 			continue
 		}
-		w := map[string]*graph.Tensor{"b": {Shape: []int{len(s.numbers)}, Data: graph.NumbersOf(slices.Clone(s.numbers))}}
+		w := map[string]*graph.Tensor{"b": {Shape: []int{len(s.numbers)},
+			Data: graph.NumbersOf(slices.Clone(s.numbers))}}
 		if x, err = a.add(v.Name+"."+string(s.word), s.op, &graph.BinaryOpAttrs{}, w, x); err != nil {
 			return err
 		}

@@ -10,7 +10,8 @@ import (
 	"ripc/ir"
 )
 
-// Wiring is a network as its file has it: what each node reads and makes. Tensors are told apart by name.
+// Wiring is a network as its file has it: the tensors that each node reads and makes. Tensors are
+// told apart by name.
 type Wiring struct {
 	File            string
 	Nodes           []Wire
@@ -44,7 +45,8 @@ func (w *Wiring) maker() map[string]int {
 	return made
 }
 
-// find resolves a name that an option gives: that of a tensor, an alias, or that of a node for the first tensor it makes.
+// find resolves a name that an option gives: that of a tensor, an alias, or that of a node for the
+// first tensor it makes.
 func (w *Wiring) find(option importer.Option, name string, made map[string]int) (string, error) {
 	if _, ok := made[name]; ok || slices.Contains(w.Inputs, name) {
 		return name, nil
@@ -87,8 +89,8 @@ func (w *Wiring) Errorf(help, format string, args ...any) error {
 	return &ir.Error{Pos: ir.Pos{File: w.File}, Msg: fmt.Sprintf(format, args...), Help: help}
 }
 
-// Cut finds the part between tensors: from begin, or the network's inputs, to end, or the network's outputs. Only inputs that the
-// part needs are its own. Errors are *ir.Error.
+// Cut finds the part between tensors: from begin, or the network's inputs, to end, or the network's
+// outputs. Only inputs that the part needs are its own. Errors are *ir.Error.
 func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 	made := w.maker()
 	resolve := func(option importer.Option, names []string) ([]string, error) {
@@ -116,10 +118,12 @@ func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 		}
 		for _, t := range p.Outputs {
 			if _, ok := made[t]; !ok {
-				return nil, w.Errorf("end it at what a node makes", "%s: this is an input of the network", importer.End.With(t))
+				return nil, w.Errorf("end it at what a node makes", "%s: this is an input of the network",
+					importer.End.With(t))
 			}
 			if slices.Contains(from, t) {
-				return nil, w.Errorf("", "tensor %q is named by %s and by %s: nothing lies between", t, importer.Begin, importer.End)
+				return nil, w.Errorf("", "tensor %q is named by %s and by %s: nothing lies between", t, importer.Begin,
+					importer.End)
 			}
 		}
 	}
@@ -162,7 +166,8 @@ func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 	return p, nil
 }
 
-// Advise adds, to what is said of nodes that are not supported, which options would leave them out; bad are all that cannot be read.
+// Advise adds, to the errors about unsupported nodes, the options that leave these nodes out. bad
+// are all nodes that cannot be read.
 func (w *Wiring) Advise(faults []*ir.Error, bad map[int]bool) {
 	advice := w.Advice(func(node int) bool { return bad[node] })
 	if advice == "" {
@@ -176,7 +181,8 @@ func (w *Wiring) Advise(faults []*ir.Error, bad map[int]bool) {
 	}
 }
 
-// Advice says which options would leave out nodes that cannot be read, where a good part of the network remains; "" if none do.
+// Advice says which options would leave out nodes that cannot be read, where a good part of the
+// network remains; "" if none do.
 func (w *Wiring) Advice(bad func(node int) bool) string {
 	const most = 4 // tensors that one wants to type
 	made := w.maker()

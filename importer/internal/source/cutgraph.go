@@ -7,8 +7,8 @@ import (
 	"ripc/importer"
 )
 
-// CutGraph is the part of g that o asks for; g is changed. A tensor where it begins is an input of its type and shape, levels one a
-// byte.
+// CutGraph is the part of g that o asks for; g is changed. A tensor where it begins is an input of
+// its type and shape, levels one a byte.
 func CutGraph(g *graph.Graph, o importer.Options) (*graph.Graph, error) {
 	if len(o.Begin)+len(o.End) == 0 {
 		return g, nil

@@ -7,7 +7,7 @@ import (
 	"ripc/ir"
 )
 
-// MaxFaults bounds the list of what is wrong with a file.
+// MaxFaults bounds the list of faults of a file.
 const MaxFaults = 100
 
 // Faults are the errors of one file, in the order in which they were found.

@@ -20,8 +20,9 @@ type Sizes struct {
 	batch   Batch
 }
 
-// Batch says that all inputs have another first extent than the file says: whatever a file computed of the first extent when it was
-// written, such as the shapes of its reshapes, holds for Old. Both are 0 where nothing has changed.
+// Batch says that all inputs have another first extent than the file says: whatever a file computed
+// of the first extent when it was written, such as the shapes of its reshapes, holds for Old. Both
+// are 0 where nothing has changed.
 type Batch struct{ Old, New int }
 
 // NewSizes checks that the options name inputs of the model only.
@@ -42,7 +43,8 @@ func NewSizes(file string, o importer.Options, names []string) (*Sizes, error) {
 			return nil, err
 		}
 		if name == "" && len(names) > 1 {
-			return nil, s.errorf("the inputs are "+suggest.List(names, 8), "%s without a name, but there are %d inputs", importer.Shape, len(names))
+			return nil, s.errorf("the inputs are "+suggest.List(names, 8), "%s without a name, but there are %d inputs",
+				importer.Shape, len(names))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Inputs)) {
@@ -68,14 +70,15 @@ func (s *Sizes) Given(name string) []int {
 	return nil
 }
 
-// Shape is the shape of an input that the file says to be shape, with extents below 1 where it leaves them open; open names
-// these for the note. note is what there is to say of it, "" if nothing is.
+// Shape is the shape of an input after the options. shape is the file's, with extents below 1 where
+// it leaves them open, and open names these for the note. note is a remark on the input, or "".
 func (s *Sizes) Shape(name string, shape []int, open map[int]string) (got []int, note string, err error) {
 	got = slices.Clone(shape)
 	given := s.Given(name)
 	switch {
 	case given != nil && len(given) != len(shape):
-		return nil, "", s.errorf(fmt.Sprintf("the file's shape is %s", shapeText(shape)), "%s: the input has %d axes", importer.Shape.With(name+"="+shapeText(given)), len(shape))
+		return nil, "", s.errorf(fmt.Sprintf("the file's shape is %s", shapeText(shape)), "%s: the input has %d axes",
+			importer.Shape.With(name+"="+shapeText(given)), len(shape))
 	case given != nil:
 		got = slices.Clone(given)
 	case s.options.Batch != 0 && len(shape) > 1:
@@ -90,7 +93,8 @@ func (s *Sizes) Shape(name string, shape []int, open map[int]string) (got []int,
 			got[d] = 1
 			note = fmt.Sprintf("the file leaves the batch size open, so it is 1 here (%s)", importer.Batch)
 			if open[d] != "" {
-				note = fmt.Sprintf("the file leaves the batch size %s open, so it is 1 here (%s)", open[d], importer.Batch)
+				note = fmt.Sprintf("the file leaves the batch size %s open, so it is 1 here (%s)", open[d],
+					importer.Batch)
 			}
 		default:
 			return nil, "", s.errorf("give all of them: "+importer.Shape.With(name+"="+exampleShape(shape)),
@@ -106,17 +110,19 @@ func (s *Sizes) Shape(name string, shape []int, open map[int]string) (got []int,
 	return got, note, nil
 }
 
-// Written says that the file was written for another first extent of an input, old, than it has now.
+// Written says that the file was written for another first extent of an input, old, than it has
+// now.
 func (s *Sizes) Written(old, now int) {
 	if old != now && old > 0 && s.batch.New == 0 {
 		s.batch = Batch{old, now}
 	}
 }
 
-// Batch is what has changed of the first extent of the inputs that Shape has been asked for.
+// Batch is the change of the first extent of the inputs that Shape was called for.
 func (s *Sizes) Batch() Batch { return s.batch }
 
-// Reshape is the shape want of a reshape of a tensor of shape x, with its first extent in proportion if it does not fit as it is.
+// Reshape is the shape want of a reshape of a tensor of shape x. Its first extent changes in
+// proportion if want does not fit.
 func (b Batch) Reshape(x, want []int) []int {
 	if b.New == 0 || len(want) == 0 || want[0] < 1 || want[0]%b.Old != 0 {
 		return want
@@ -125,13 +131,15 @@ func (b Batch) Reshape(x, want []int) []int {
 	scaled[0] = want[0] / b.Old * b.New
 	open := slices.Contains(want, -1)
 	switch {
-	case open && want[0] == b.Old && len(x) > 0 && x[0] == b.New, !open && elems(want) != elems(x) && elems(scaled) == elems(x):
+	case open && want[0] == b.Old && len(x) > 0 && x[0] == b.New, !open && elems(want) != elems(x) &&
+		elems(scaled) == elems(x):
 		return scaled
 	}
 	return want
 }
 
-// Slice gives the number of positions size along the first axis of a tensor of shape x, where all were meant.
+// Slice gives the number of positions size along the first axis of a tensor of shape x, where all
+// were meant.
 func (b Batch) Slice(x []int, begin, stride, size int) int {
 	if b.New != 0 && begin == 0 && stride == 1 && size == b.Old && len(x) > 0 && x[0] == b.New {
 		return b.New
@@ -139,7 +147,7 @@ func (b Batch) Slice(x []int, begin, stride, size int) int {
 	return size
 }
 
-// elems is the number of elements of a shape, at most graph.MaxElems+1; what is left open counts as none.
+// elems is the number of elements of a shape, at most graph.MaxElems+1. Open extents count as none.
 func elems(shape []int) int {
 	n := 1
 	for _, d := range shape {

@@ -1,9 +1,10 @@
 package source
 
-// Sort numbers n nodes so that each comes behind those that it reads, and otherwise in the order that they have: reads gives the
-// nodes that a node reads. Those in or behind a cycle are left out; cycles has the first cycle that is found on the way up from
-// each node, at most so many, each node of one reading the next and the last the first. It needs no stack of Go's: networks may be
-// as deep as their files are long.
+// Sort numbers n nodes so that each comes behind the nodes that it reads, and otherwise keeps their
+// order. reads lists the nodes that a node reads. Nodes in or behind a cycle are left out. cycles
+// has up to most cycles, the first one found on the way up from each node. In a cycle each node
+// reads the next, and the last reads the first. Sort does not recurse, as networks may be as deep
+// as their files are long.
 func Sort(n int, reads func(node int) []int, most int) (order []int, cycles [][]int) {
 	type state uint8
 	const (

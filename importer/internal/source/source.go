@@ -1,5 +1,5 @@
-// Package source has what the importers share: how a model's file is read, which name its graph gets, what is wrong with
-// the file, and what there is to say of its inputs.
+// Package source is shared by the importers: it reads files, names graphs, collects faults, and
+// gives inputs their sizes and notes.
 package source
 
 import (
@@ -12,7 +12,8 @@ import (
 	"ripc/ir"
 )
 
-// Read reads the model file at path, of at most limit bytes; help is what to do about a longer one. Errors are *ir.Error.
+// Read reads the model file at path, of at most limit bytes. help is the advice for a longer one.
+// Errors are *ir.Error.
 func Read(path string, limit int, help string) ([]byte, error) {
 	fail := func(msg string, err error) ([]byte, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: path}, Msg: msg, Err: files.Cause(err)}
@@ -40,5 +41,6 @@ func TooLong(path string, limit int, help string) error {
 // NewGraph is an empty graph that is called like its file, without folder and extension.
 func NewGraph(file string) *graph.Graph {
 	base := filepath.Base(file)
-	return &graph.Graph{Name: strings.TrimSuffix(base, filepath.Ext(base)), File: file, Values: map[string]*graph.Value{}}
+	return &graph.Graph{Name: strings.TrimSuffix(base, filepath.Ext(base)), File: file,
+		Values: map[string]*graph.Value{}}
 }

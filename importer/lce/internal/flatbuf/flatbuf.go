@@ -1,11 +1,13 @@
 // Package flatbuf reads FlatBuffers tables and FlexBuffers maps from bytes that nobody has checked.
 //
-// It is a reader of its own because the Go library has no verifier: its accessors index the bytes as they come and panic
-// on a damaged file, or read some other part of it, and the accessors that its compiler generates for TFLite are nearly
-// 10,000 lines of which ripc needs a dozen tables. FlexBuffers it does not read at all.
+// It is a reader of its own because the Go library has no verifier. The accessors of the library
+// index the bytes as they come. On a damaged file they panic, or read some other part of it. The
+// accessors generated for TFLite have nearly 10,000 lines, and ripc needs a dozen tables. The
+// library does not read FlexBuffers at all.
 //
-// A Reader never panics and never copies more than a fixed multiple of its data: the first fault is kept (Err), and from
-// then on everything reads as absent. So code reads a whole structure and asks once. All numbers are little endian.
+// A Reader never panics and never copies more than a fixed multiple of its data. The first fault is
+// kept (Err), and from then on everything reads as absent. So code reads a whole structure and asks
+// once. All numbers are little endian.
 //
 // Sources of the formats: flatbuffers.dev, "FlatBuffers binary format" and "FlexBuffers".
 package flatbuf
@@ -32,7 +34,7 @@ type Reader struct {
 	err  error
 }
 
-// tableCost is what a table counts for: about the memory that it takes once it is read.
+// tableCost is the charge for a table: about the memory that it takes once it is read.
 const tableCost = 64
 
 // NewReader reads data, which it keeps and does not change.
@@ -47,8 +49,8 @@ func (r *Reader) fail(at int, format string, args ...any) {
 	}
 }
 
-// charge counts what is read. In a file that a program wrote no byte belongs to more than a few parts; in one made to
-// exhaust memory, thousands of tables may be one and the same.
+// charge counts the bytes that are read. In a file that a program wrote, no byte belongs to more
+// than a few parts. In one made to exhaust memory, thousands of tables may share their bytes.
 func (r *Reader) charge(at, n int) bool {
 	if r.left -= n; r.left < 0 {
 		r.fail(at, "the parts of the file overlap: more was read than it can hold")
@@ -68,7 +70,8 @@ func (r *Reader) has(at, n int, what string) bool {
 	return true
 }
 
-// follow reads the offset at position at and gives the position that it leads to; ok is false after a fault.
+// follow reads the offset at position at and gives the position that it leads to; ok is false after
+// a fault.
 func (r *Reader) follow(at int, what string) (pos int, ok bool) {
 	if !r.has(at, 4, "an offset") {
 		return 0, false

@@ -27,7 +27,8 @@ const (
 	maxText    = 256 // bytes of a key or string
 )
 
-// Map is a FlexBuffers map of keys to int64, float64, bool or string; other kinds of values are nil.
+// Map is a FlexBuffers map of keys to int64, float64, bool or string; other kinds of values are
+// nil.
 type Map map[string]any
 
 // Int is the whole number under key; a bool counts as 0 or 1. ok is false if there is none.
@@ -47,7 +48,7 @@ func (m Map) Int(key string) (n int64, ok bool) {
 // flex reads positions counted from the beginning of data, each with a width of 1, 2, 4 or 8 bytes.
 type flex struct{ data []byte }
 
-// ParseMap reads a FlexBuffers buffer whose root is a map. Values are read one level deep.
+// ParseMap reads a FlexBuffers buffer with a map as its root. Values are read one level deep.
 func ParseMap(data []byte) (Map, error) {
 	f := flex{data}
 	n := len(data)
@@ -68,8 +69,9 @@ func ParseMap(data []byte) (Map, error) {
 	return f.mapAt(pos, 1<<(typ&3))
 }
 
-// mapAt reads the map whose values begin at pos, w bytes each. Before them stand the offset of the keys, the width of an
-// offset there, and the number of entries; behind them, one byte of type for each.
+// mapAt reads the map with its values at pos, w bytes each. Before them stand the offset of the
+// keys, the width of an offset there, and the number of entries. Behind them stands one byte of
+// type for each.
 func (f flex) mapAt(pos, w int) (Map, error) {
 	if err := f.check(pos-3*w, 3*w, w); err != nil {
 		return nil, err
