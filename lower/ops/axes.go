@@ -2,8 +2,9 @@ package ops
 
 import "ripc/ir"
 
-// Spatial gives a logical shape of 1 to 6 axes as [batch, h, w, c]: dense tensors are 1x1 images, and axes before the last
-// four count as one. The elements, in row-major order, and the last axis stay what they are.
+// Spatial returns a logical shape of 1 to 6 axes as [batch, h, w, c]: dense tensors are 1x1 images,
+// and axes before the last four count as one. The row-major order of elements and the last axis are
+// unchanged.
 func Spatial(shape []int) []int {
 	s := spread(shape, 1)
 	lead := len(s) - 4

@@ -28,14 +28,13 @@ func SpaceToDepth(a *graph.BlockAttrs, x layout.Tensor) *ir.Func {
 	m.from = func(p pixel, _ int) []ir.Expr { return p.large(a.Block) }
 	m.at = func(p pixel, c int) []ir.Expr { return []ir.Expr{p.b, p.h, p.w, p.channel(a, c)} }
 	m.read = func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		p := pixel{b: i[0], h: i[1], w: i[2]}
-		if a.Order == graph.BlockDCR {
-			tap := ir.Bin(ir.Div, o, ir.Int(c))
-			p.i, p.j, p.c = ir.Bin(ir.Div, tap, ir.Int(a.Block[1])), ir.Bin(ir.Mod, tap, ir.Int(a.Block[1])), ir.Bin(ir.Mod, o, ir.Int(c))
-		} else {
-			tap := ir.Bin(ir.Mod, o, ir.Int(a.Block[0]*a.Block[1]))
-			p.i, p.j, p.c = ir.Bin(ir.Div, tap, ir.Int(a.Block[1])), ir.Bin(ir.Mod, tap, ir.Int(a.Block[1])), ir.Bin(ir.Div, o, ir.Int(a.Block[0]*a.Block[1]))
+		tap, channel := ir.Bin(ir.Div, o, ir.Int(c)), ir.Bin(ir.Mod, o, ir.Int(c))
+		if a.Order != graph.BlockDCR {
+			taps := ir.Int(a.Block[0] * a.Block[1])
+			tap, channel = ir.Bin(ir.Mod, o, taps), ir.Bin(ir.Div, o, taps)
 		}
+		cols := ir.Int(a.Block[1])
+		p := pixel{b: i[0], h: i[1], w: i[2], i: ir.Bin(ir.Div, tap, cols), j: ir.Bin(ir.Mod, tap, cols), c: channel}
 		return m.from(p, c)
 	}
 	m.whole = a.Order == graph.BlockDCR && c%WordBits == 0
@@ -97,7 +96,7 @@ func (m *blocks) build() *ir.Func {
 	var plane []ir.Expr
 	if m.x.Form == layout.Planes {
 		if !m.whole {
-			return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: m.repacked(x, y)}
+			return unary(name, x, y, repackLoop(x, y, func(i []ir.Expr) []ir.Expr { return m.read(i[:3], i[3]) }))
 		}
 		last, axis = Words(m.inner), ir.Word
 		ls = append([]ir.Loop{over(ir.Plane, "p", m.x.Bits)}, ls...)
@@ -106,14 +105,5 @@ func (m *blocks) build() *ir.Func {
 	ls = append(ls, over(axis, "o", last))
 	p := pixel{b: ir.V("b"), h: ir.V("h"), i: ir.V("i"), w: ir.V("w"), j: ir.V("j"), c: ir.V("o")}
 	from, at := append(plane, m.from(p, last)...), append(plane, m.at(p, last)...)
-	return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from...), at...))}
-}
-
-// repacked moves levels bit by bit.
-func (m *blocks) repacked(x, y ir.Buffer) ir.Stmt {
-	return repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
-		o = ir.Bin(ir.Min, o, ir.Int(m.to[3]-1)) // what lies beyond is not chosen, but its address must be provable
-		at := m.read(i, o)
-		return at[:3], at[3]
-	})
+	return unary(name, x, y, ir.Nest(ls, set(y, ir.At(x, from...), at...)))
 }

@@ -112,8 +112,7 @@ func levelOf(a *graph.QuantizeAttrs, x ir.Expr) ir.Expr {
 func Requantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-	i := vars(ls)
+	ls, i := image("", s, "o")
 	level := levelOf(a, ir.At(x, i...))
 	f := &ir.Func{Name: fmt.Sprintf("requantize_%s%d_", a.Enc, a.Bits), Params: []ir.Param{in(x)}}
 	withSteps(f, steps, a.FloatExpr(ir.CastTo(ir.F32, integer(level, a.LevelType))), y, ls, Slice{})
@@ -133,12 +132,12 @@ func pass(move *graph.TransposeAttrs, shape []int) (from, to []int, ls []ir.Loop
 		to, read = transposed(move, shape)
 		from, to = spread(shape, 1), Spatial(to)
 	}
-	ls = loops("", over(ir.Batch, "b", to[0]), over(ir.Row, "h", to[1]), over(ir.Col, "w", to[2]), over(ir.Channel, "o", to[3]))
-	return from, to, ls, read(vars(ls))
+	ls, i := image("", to, "o")
+	return from, to, ls, read(i)
 }
 
-// rows is how many pixels of an image [b, h, w, c] count as one with as many channels more, so that few channels fill vectors: the
-// elements and their order are the same.
+// rows returns the number of pixels that count as one with more channels, so that few channels fill
+// vectors. Elements and their order are unchanged.
 func rows(s []int) int {
 	const vector, longest = 16, 4096
 	w, c := s[2], s[3]

@@ -18,7 +18,7 @@ type counting struct {
 
 func newCounting(c *conv, k *layout.Counts) *counting {
 	n := &counting{integers: integers{conv: c, line: &k.Line}, k: k}
-	n.row = n.rest
+	n.row = n.residualRow
 	return n
 }
 
