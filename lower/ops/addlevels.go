@@ -9,9 +9,9 @@ import (
 	"ripc/ir"
 )
 
-// AddLevels adds the levels of two packed tensors up, or takes the second from the first (scalar.SumOf); axes of extent 1 are
-// repeated. It is an adder in words: plane after plane, 32 channels at once, with the carries of all in a word. Parameters:
-// x0, x1, y.
+// AddLevels adds the levels of two packed tensors up, or takes the second from the first
+// (scalar.SumOf); axes of extent 1 are repeated. It is an adder in words: plane after plane, 32
+// channels at once, with the carries of all in a word. Parameters: x0, x1, y.
 func AddLevels(x, y *graph.Value, minus bool) *ir.Func {
 	sum, _ := scalar.SumOf(x.LevelType, y.LevelType, minus) // checked by inference
 	s, operands, repeated := broadcast(x.Shape, y.Shape)

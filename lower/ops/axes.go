@@ -28,8 +28,8 @@ func place(rank int) []int {
 	return []int{0, 1, 2, 3, 4, 5}[:rank]
 }
 
-// spread gives a value for each axis as one for each of [batch, h, w, c], or of all axes where there are more; fill is for
-// axes that the tensor does not have.
+// spread gives a value for each axis as one for each of [batch, h, w, c], or of all axes where
+// there are more; fill is for axes that the tensor does not have.
 func spread(v []int, fill int) []int {
 	out := []int{fill, fill, fill, fill, fill, fill}[:max(4, len(v))]
 	for d, at := range place(len(v)) {

@@ -22,8 +22,8 @@ func (c *conv) levelsBeside() []ir.Buffer {
 	return out
 }
 
-// storeBeside adds the nest that stores floats in y, from channel offset on, and the levels of them beside, a word of channels after the
-// other.
+// storeBeside adds the nest that stores floats in y, from channel offset on, and the levels of them
+// beside, a word of channels after the other.
 func (c *conv) storeBeside(acc, y ir.Buffer, offset int) {
 	v := c.values(acc)
 	outer, i := pixels("", c.outputShape(), over(ir.Word, "q", Words(c.Out)))

@@ -50,7 +50,8 @@ func Resize(a *graph.ResizeAttrs, x layout.Tensor) *ir.Func {
 	return m.build()
 }
 
-// pixel is a channel c, or a word of channels, of the pixel (i, j) of a block, which belongs to pixel (h, w) of the smaller image.
+// pixel is a channel c, or a word of channels, of the pixel (i, j) of a block, which belongs to
+// pixel (h, w) of the smaller image.
 type pixel struct{ b, h, i, w, j, c ir.Expr }
 
 // pixelOf finds the block in which position i, a batch, row and column, of the larger image lies.
@@ -64,7 +65,8 @@ func (p pixel) large(block [2]int) []ir.Expr {
 	return []ir.Expr{p.b, add(mul(p.h, ir.Int(block[0])), p.i), add(mul(p.w, ir.Int(block[1])), p.j), p.c}
 }
 
-// channel is p's channel in the smaller image, where the larger one has c: or its word, where c counts words.
+// channel is p's channel in the smaller image, where the larger one has c: or its word, where c
+// counts words.
 func (p pixel) channel(a *graph.BlockAttrs, c int) ir.Expr {
 	if a.Order == graph.BlockCRD {
 		return add(mul(add(mul(p.c, ir.Int(a.Block[0])), p.i), ir.Int(a.Block[1])), p.j)
@@ -80,10 +82,11 @@ type blocks struct {
 	small []int // of the smaller image
 	block [2]int
 	inner int // channels of the larger image
-	// from and at are the positions in x and in the result, c being the length of the larger image's last axis.
+	// from and at are the positions in x and in the result, c being the length of the larger
+	// image's last axis.
 	from, at func(p pixel, c int) []ir.Expr
-	// whole says that from and at are those of words, too; else read is the position in x of channel o at position i of the
-	// result.
+	// whole says that from and at are those of words, too; else read is the position in x of
+	// channel o at position i of the result.
 	whole bool
 	read  func(i []ir.Expr, o ir.Expr) []ir.Expr
 }

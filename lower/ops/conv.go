@@ -57,7 +57,8 @@ func newConv(l *layout.Conv) *conv {
 	return c
 }
 
-// Slice is the part of a wider output that a layer writes: channels (or words) Offset.. of Total; Total 0 is all of it.
+// Slice is the part of a wider output that a layer writes: channels (or words) Offset.. of Total;
+// Total 0 is all of it.
 type Slice struct{ Offset, Total int }
 
 type conv struct {
@@ -101,8 +102,8 @@ func (c *conv) fill(b ir.Buffer, ls []ir.Loop, body ir.Stmt) {
 	c.nests = append(c.nests, ir.Nest(ls, body))
 }
 
-// constant adds a parameter with one row of c.o numbers for each row of Out in data, filled up with fill, and gives it; the
-// same one if there is one of that name.
+// constant adds a parameter with one row of c.o numbers for each row of Out in data, filled up with
+// fill, and gives it; the same one if there is one of that name.
 func constant[T element](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
 	return weights(c, name, t, func() []T { return data }, fill, outer...)
 }
@@ -231,7 +232,8 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 	return &ir.Select{Cond: ir.Bin(ir.Lt, q, ir.Int(Words(channels)-1)), A: full, B: last}
 }
 
-// classed is the element, for channel o at row h and column w, of a constant that has a row for each class of positions.
+// classed is the element, for channel o at row h and column w, of a constant that has a row for
+// each class of positions.
 func classed[T float32 | int32](c *conv, name string, t ir.Type, data []T, rows, cols graph.Classes, h, w, o ir.Expr) ir.Expr {
 	return ir.At(constant(c, name, t, data, 0, rows.Count(), cols.Count()), class(h, rows), class(w, cols), o)
 }
@@ -245,7 +247,8 @@ func class(i ir.Expr, cl graph.Classes) ir.Expr {
 	return k
 }
 
-// pool takes the largest sum of each window, that is the smallest count where counts fall with the sums.
+// pool takes the largest sum of each window, that is the smallest count where counts fall with the
+// sums.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p := c.Pool
 	pl := made(ir.RoleWindow, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch, c.ph, c.pw, c.o)

@@ -40,7 +40,8 @@ func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 	return acc
 }
 
-// groupBits are the bits of the channels of each group at the positions that a block of rows reads, whole rows of them.
+// groupBits are the bits of the channels of each group at the positions that a block of rows reads,
+// whole rows of them.
 func (c *across) groupBits(x ir.Buffer) ir.Buffer {
 	t, a := c.t, c.t.Across
 	rows := (a.Read + a.Width - 1) / a.Width

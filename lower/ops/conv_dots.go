@@ -46,7 +46,8 @@ func (c *dots) input(x ir.Buffer) ir.Buffer {
 	return c.bytes(x)
 }
 
-// byteWeights adds the parameter of the weights that bytes of levels are multiplied by, a step of channels innermost.
+// byteWeights adds the parameter of the weights that bytes of levels are multiplied by, a step of
+// channels innermost.
 func (c *dots) byteWeights() ir.Buffer {
 	d, cols := c.d, c.KW
 	if d.Runs {
@@ -61,8 +62,8 @@ func (c *dots) byteWeights() ir.Buffer {
 	return c.param(b, data)
 }
 
-// byteChannels is the number of channels of a pixel of the copy of the input: whole steps, and one for each output channel that reads
-// the channel of its number.
+// byteChannels is the number of channels of a pixel of the copy of the input: whole steps, and one
+// for each output channel that reads the channel of its number.
 func (c *dots) byteChannels() int {
 	if c.d.Band {
 		return c.o + 2*c.before()
@@ -116,7 +117,8 @@ func (c *dots) multiplied(v ir.Expr) ir.Expr {
 	return c.byteOf(byteLevel(v, c.read().Stored()))
 }
 
-// copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself can be read.
+// copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself
+// can be read.
 func (c *dots) copied(x ir.Buffer) ir.Buffer {
 	d, p := c.d, c.Pad
 	xp := c.bytesTo(c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels())
@@ -158,8 +160,8 @@ func (c *dots) copied(x ir.Buffer) ir.Buffer {
 	return xp
 }
 
-// bytes is the copy of the levels as bytes, with padding: [B, H, W, C], or, where a row of taps is one run of bytes, [B, H, 1, W*C] as far
-// as the last step of the last window reaches.
+// bytes is the copy of the levels as bytes, with padding: [B, H, W, C], or, where a row of taps is
+// one run of bytes, [B, H, 1, W*C] as far as the last step of the last window reaches.
 func (c *dots) bytes(x ir.Buffer) ir.Buffer {
 	d, p := c.d, c.Pad
 	hp, wp, cp := c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels()

@@ -59,7 +59,8 @@ func (c *floatSums) weights() ir.Buffer {
 	return weights(c.conv, "wt", ir.F32, c.f.Weights, 0, c.KH, c.KW, c.GroupIn())
 }
 
-// input makes the copy of the input that the windows read, padded or of floats, or gives the input itself.
+// input makes the copy of the input that the windows read, padded or of floats, or gives the input
+// itself.
 func (c *floatSums) input(x ir.Buffer) ir.Buffer {
 	switch {
 	case c.From.Bytewise():
@@ -96,8 +97,8 @@ func (c *floatSums) real(p, o ir.Expr) ir.Expr {
 	return ir.CastTo(ir.F32, c.sum(p, o))
 }
 
-// unpacked is the copy of packed levels as the f32 integers that they stand for: words of channels by loops q and l, the
-// channels of a last word that they do not fill by loop r, as in packWords.
+// unpacked is the copy of packed levels as the f32 integers that they stand for: words of channels
+// by loops q and l, the channels of a last word that they do not fill by loop r, as in packWords.
 func (c *floatSums) unpacked(x ir.Buffer) ir.Buffer {
 	xp := c.reals()
 	ls := loops("xp.", overAll(xp.Shape)[:3]...)

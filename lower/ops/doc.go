@@ -95,8 +95,8 @@ func over(axis ir.Axis, name string, extent int) ir.Loop {
 	return ir.Loop{Var: name, Extent: extent, Axis: axis}
 }
 
-// pixels returns the loops over the pixels of image s, [batch, h, w, ...], and inner loops in them, with the
-// variables of all.
+// pixels returns the loops over the pixels of image s, [batch, h, w, ...], and inner loops in them,
+// with the variables of all.
 func pixels(prefix string, s []int, inner ...ir.Loop) ([]ir.Loop, []ir.Expr) {
 	ls := []ir.Loop{over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])}
 	ls = loops(prefix, append(ls, inner...)...)

@@ -31,7 +31,8 @@ func Softmax(shape []int) *ir.Func {
 func LogSoftmax(shape []int) *ir.Func {
 	return softmax("log_softmax", shape, func(_, d, sum ir.Expr) ir.Expr {
 		log := scalar.LogExpr(ir.Bin(ir.Max, sum, ir.Float(1)))
-		return sub(d, &ir.Fma{A: sum, B: ir.Float(0), C: log}) // the bits of a NaN are not the logarithm's to see, but it stays one
+		// the bits of a NaN are not the logarithm's to see, but it stays one
+		return sub(d, &ir.Fma{A: sum, B: ir.Float(0), C: log})
 	})
 }
 
@@ -71,7 +72,8 @@ func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *
 	return byRow(fmt.Sprintf("%s_%d", name, s[1]), x, y, body, top, sum, d, e, tops)
 }
 
-// Arg gives, i32, where the greatest element of each row over the last axis is, or the least one; see graph.ArgAttrs.
+// Arg gives, i32, where the greatest element of each row over the last axis is, or the least one;
+// see graph.ArgAttrs.
 func Arg(least bool, a *graph.ArgAttrs, shape []int) *ir.Func {
 	s := matrix(shape)
 	name, better := "argmax", ir.Gt
@@ -97,8 +99,8 @@ func Arg(least bool, a *graph.ArgAttrs, shape []int) *ir.Func {
 	return byRow(fmt.Sprintf("%s_%d", name, s[1]), x, y, body, best, at)
 }
 
-// TopK gives the K greatest elements of each row over the last axis, or the least ones, or, as i32, where they are; see
-// graph.TopKAttrs.
+// TopK gives the K greatest elements of each row over the last axis, or the least ones, or, as i32,
+// where they are; see graph.TopKAttrs.
 func TopK(positions bool, a *graph.TopKAttrs, shape []int) *ir.Func {
 	s := matrix(shape)
 	name, better, t := "top", ir.Gt, ir.F32

@@ -67,8 +67,9 @@ func (c *conv) accumulated(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	return c.sums.raw(acc, b, h, w, o)
 }
 
-// packBits returns the stores of bits, one for each plane of y, at bit l of word q of a pixel: those that
-// clear the words, and those that set the bits. Planes 0, 1 and so on have the bits if planes is nil.
+// packBits returns the stores of bits, one for each plane of y, at bit l of word q of a pixel:
+// those that clear the words, and those that set the bits. Planes 0, 1 and so on have the bits if
+// planes is nil.
 func packBits(y ir.Buffer, planes, bits, pixel []ir.Expr, q, l ir.Expr) (zero, or []ir.Stmt) {
 	for n, bit := range bits {
 		idx := append(append([]ir.Expr{ir.Int(n)}, pixel...), q)

@@ -23,7 +23,8 @@ func fixedFactor(at func(name string, of func(f graph.FixedPoint) int32) ir.Expr
 		f.left = at("left", func(f graph.FixedPoint) int32 { return int32(max(0, f.Shift)) })
 	}
 	shifts := func(f graph.FixedPoint) bool { return f.Shift < 0 }
-	stays := func(f graph.FixedPoint) bool { return f.Shift >= 0 && f.Multiplier != 0 } // a right shift would change its product
+	// a right shift would change its product
+	stays := func(f graph.FixedPoint) bool { return f.Shift >= 0 && f.Multiplier != 0 }
 	switch mask := func(f graph.FixedPoint) int32 { return int32(int64(1)<<max(0, -f.Shift) - 1) }; {
 	case !slices.ContainsFunc(all, shifts):
 	case !slices.ContainsFunc(all, stays):

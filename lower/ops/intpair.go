@@ -10,8 +10,8 @@ import (
 	"ripc/lower/layout"
 )
 
-// IntAdd adds the levels of two tensors of 8 bits as a says, and stores them in the form to; axes of extent 1 are repeated. Parameters: x0,
-// x1, y.
+// IntAdd adds the levels of two tensors of 8 bits as a says, and stores them in the form to; axes
+// of extent 1 are repeated. Parameters: x0, x1, y.
 func IntAdd(a *graph.IntAddAttrs, x, y layout.Tensor, to layout.Form) *ir.Func {
 	p := pair{name: "int_add", callers: true, IntPair: a.IntPair}
 	p.floatLevel = func(x [2]ir.Expr) ir.Expr {
@@ -58,7 +58,8 @@ type pair struct {
 	fixedLevel func(x [2]ir.Expr, v ir.Buffer, c ir.Expr) (set []ir.Stmt, on []ir.Buffer)
 }
 
-// over computes p of all elements of x and y, and stores levels in the form to; axes of extent 1 are repeated. Parameters: x0, x1, y.
+// over computes p of all elements of x and y, and stores levels in the form to; axes of extent 1
+// are repeated. Parameters: x0, x1, y.
 func (p *pair) over(x, y layout.Tensor, to layout.Form) *ir.Func {
 	s, operands, repeated := broadcast(x.Shape, y.Shape)
 	dst := layout.Tensor{Value: graph.Value{LevelType: p.LevelType}, Form: to}

@@ -9,7 +9,8 @@ import (
 	"ripc/lower/layout"
 )
 
-// IntSoftmax is softmax over the last axis of levels x, as levels in the form to; see graph.IntSoftmaxAttrs. Parameters: x, the exponentials, y.
+// IntSoftmax is softmax over the last axis of levels x, as levels in the form to; see
+// graph.IntSoftmaxAttrs. Parameters: x, the exponentials, y.
 func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (f *ir.Func, table []float32) {
 	s := Spatial(x.Shape)
 	table = a.Exponentials(x.LevelType, s[3])

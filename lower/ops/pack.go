@@ -17,8 +17,8 @@ func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stm
 	return packSlice(y, Slice{}, y.Enc.Channels, nil, nil, bits)
 }
 
-// packSlice is packLoop of the given number of channels, a slice of y. Each pixel allocates bufs, and
-// statements before come first. A y of bytes stores the levels.
+// packSlice is packLoop of the given number of channels, a slice of y. Each pixel allocates bufs,
+// and statements before come first. A y of bytes stores the levels.
 func packSlice(
 	y ir.Buffer, slice Slice, channels int, bufs []ir.Buffer, before []ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr,
 ) ir.Stmt {
@@ -33,7 +33,8 @@ func packSlice(
 	return ir.Nest(outer, pixel(packWords(y, slice, channels, nil, i, func(o ir.Expr) []ir.Expr { return bits(i, o) })))
 }
 
-// packVector is packSlice of the lowest n bits of vector v, an element for each channel, which before computes.
+// packVector is packSlice of the lowest n bits of vector v, an element for each channel, which
+// before computes.
 func packVector(y ir.Buffer, slice Slice, n int, v ir.Buffer, bufs []ir.Buffer, before ...ir.Stmt) ir.Stmt {
 	return packSlice(y, slice, v.Shape[0], bufs, before, func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), n) })
 }
@@ -46,12 +47,13 @@ func levelFrom(bits []ir.Expr) (v ir.Expr) {
 	return v
 }
 
-// repackLoop is packLoop for packed levels that only move, plane after plane by the outer loop p. from
-// returns the position in x, channel last, of a position of y.
+// repackLoop is packLoop for packed levels that only move, plane after plane by the outer loop p.
+// from returns the position in x, channel last, of a position of y.
 func repackLoop(x, y ir.Buffer, from func(i []ir.Expr) []ir.Expr) ir.Stmt {
 	outer, i := planes(y)
 	return ir.Nest(outer, packWords(y, Slice{}, y.Enc.Channels, i[:1], i[1:], func(o ir.Expr) []ir.Expr {
-		o = ir.Bin(ir.Min, o, ir.Int(y.Enc.Channels-1)) // indices past the end are not selected, but must be proved in range
+		// indices past the end are not selected, but must be proved in range
+		o = ir.Bin(ir.Min, o, ir.Int(y.Enc.Channels-1))
 		at := from(append(slices.Clone(i[1:]), o))
 		last := len(at) - 1
 		return []ir.Expr{ir.Bin(ir.Ne, bitOf(x, i[0], at[:last], at[last]), ir.Const(ir.U32, 0))}
@@ -109,8 +111,8 @@ func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, from ir.Type, shape [
 	return f
 }
 
-// PackLevels packs u8 levels, such as the caller's; bits above the type's are ignored. slice is the part of a wider output, in words, that
-// they become.
+// PackLevels packs u8 levels, such as the caller's; bits above the type's are ignored. slice is the
+// part of a wider output, in words, that they become.
 func PackLevels(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.U8, s...), wide(BitBuffer("y", bits, s, enc), slice)
@@ -186,7 +188,8 @@ func Dequantize(t scalar.LevelType, shape []int) *ir.Func {
 	})
 }
 
-// ConcatNumbers copies one input of a concatenation, of elements of type t, into its channels of y, Offset.. of Total channels.
+// ConcatNumbers copies one input of a concatenation, of elements of type t, into its channels of y,
+// Offset.. of Total channels.
 func ConcatNumbers(t ir.Type, shape []int, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", t, s...), buf("y", t, s[0], s[1], s[2], slice.Total)
@@ -195,14 +198,15 @@ func ConcatNumbers(t ir.Type, shape []int, slice Slice) *ir.Func {
 		ir.Nest(ls, set(y, ir.At(x, i...), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset)))))
 }
 
-// Concat is ConcatNumbers of packed levels. Where Offset is no multiple of the word they are merged bit by bit: the first input (Offset 0)
-// clears the words, the others OR into them.
+// Concat is ConcatNumbers of packed levels. Where Offset is no multiple of the word they are merged
+// bit by bit: the first input (Offset 0) clears the words, the others OR into them.
 func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	name := fmt.Sprintf("concat_%d_%s_at%d_%d", bits, imageSize(s), slice.Offset, slice.Total)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, append(slices.Clone(s[:3]), slice.Total), enc)
 	ls, i := planes(y)
-	// Word q of x covers bits Offset+32q.. of y: its low part goes to word Offset/32+q, the rest to the next one.
+	// Word q of x covers bits Offset+32q.. of y: its low part goes to word Offset/32+q, the rest to
+	// the next one.
 	shift, first := slice.Offset%WordBits, slice.Offset/WordBits
 	at := func(q ir.Expr) []ir.Expr { return append(append([]ir.Expr{}, i...), q) }
 	var body []ir.Stmt
@@ -220,7 +224,8 @@ func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	return unary(name, x, y, ir.Nest(ls, ir.Seq(body...)))
 }
 
-// FlattenBits repacks [B, H, W, C] levels as [B, 1, 1, H*W*C]; needed only where C is no multiple of the word.
+// FlattenBits repacks [B, H, W, C] levels as [B, 1, 1, H*W*C]; needed only where C is no multiple
+// of the word.
 func FlattenBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	n := shape[1] * shape[2] * shape[3]
 	x, y := BitBuffer("x", bits, shape, enc), BitBuffer("y", bits, []int{shape[0], 1, 1, n}, enc)

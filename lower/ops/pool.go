@@ -84,7 +84,8 @@ func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset
 	return &ir.Func{Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, p.window(step), last)))}
 }
 
-// PoolFloat is max_pool or avg_pool on f32; slice is in channels. The mean divides by the number of positions inside the image.
+// PoolFloat is max_pool or avg_pool on f32; slice is in channels. The mean divides by the number of
+// positions inside the image.
 func PoolFloat(op string, a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func {
 	p := newPool(a, shape)
 	x := buf("x", ir.F32, shape...)

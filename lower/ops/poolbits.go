@@ -53,7 +53,8 @@ func (p bitPool) byWindows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 // byRows pools the rows of each row of windows first. Then it pools neighbouring columns from every
 // column on, and the output takes the columns at which windows begin.
 func (p bitPool) byRows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
-	run, before, after := p.shape[2]*p.words, p.a.Pad.Left*p.words, p.a.Pad.Right*p.words // words of a row and of its border
+	// words of a row and of its border
+	run, before, after := p.shape[2]*p.words, p.a.Pad.Left*p.words, p.a.Pad.Right*p.words
 	x := ir.Buffer{Name: "x", Type: ir.U32, Shape: []int{p.planes, p.shape[0], p.shape[1], run}, Enc: ir.Encoding{Kind: p.enc, Channels: run * WordBits}}
 	r := buf("r", ir.U32, p.planes, p.shape[0], p.oh, before+run+after)
 	m := buf("m", ir.U32, p.planes, ((p.ow-1)*p.a.Strides[1]+1)*p.words)

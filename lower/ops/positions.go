@@ -8,7 +8,8 @@ import (
 	"ripc/lower/layout"
 )
 
-// Gather copies the rows and columns of image x, [B, H, W, C], that a names. Parameters: x, tables of positions, y.
+// Gather copies the rows and columns of image x, [B, H, W, C], that a names. Parameters: x, tables
+// of positions, y.
 func Gather(a *graph.GatherAttrs, x layout.Tensor) (*ir.Func, []Const) {
 	s := x.Shape
 	y, p := positionsFunc("gather", x, len(a.Rows), len(a.Columns))
@@ -16,8 +17,8 @@ func Gather(a *graph.GatherAttrs, x layout.Tensor) (*ir.Func, []Const) {
 	return p.build(y, ir.At(p.x, p.at(h, w)...)), p.consts
 }
 
-// Interpolate gives image x, f32 [B, H, W, C], at positions between its rows and columns. Parameters: x, tables of positions and of
-// shares, y.
+// Interpolate gives image x, f32 [B, H, W, C], at positions between its rows and columns.
+// Parameters: x, tables of positions and of shares, y.
 func Interpolate(a *graph.InterpolateAttrs, x layout.Tensor) (*ir.Func, []Const) {
 	s := x.Shape
 	y, p := positionsFunc("interpolate", x, len(a.Rows), len(a.Columns))
@@ -80,7 +81,8 @@ func (p *positions) index(name string, at []int, i ir.Expr, n int) ir.Expr {
 		data[k] = int32(v)
 	}
 	entry := ir.CastTo(ir.I64, ir.At(p.table(name, ir.I32, len(at), data), i))
-	return ir.Bin(ir.Max, ir.Bin(ir.Min, entry, ir.Int(n-1)), ir.Int(0)) // the table says so, but the address must be provable
+	// the table says so, but the address must be provable
+	return ir.Bin(ir.Max, ir.Bin(ir.Min, entry, ir.Int(n-1)), ir.Int(0))
 }
 
 // between is a position between two neighbours along an axis.

@@ -13,7 +13,8 @@ func SpatialPad(p graph.Padding, value float32, shape []int) *ir.Func {
 	return padNumbers(p, ir.Float(value), shape)
 }
 
-// SpatialPadBytes is SpatialPad of levels that lie one a byte; level is that of the positions outside.
+// SpatialPadBytes is SpatialPad of levels that lie one a byte; level is that of the positions
+// outside.
 func SpatialPadBytes(p graph.Padding, level int, x layout.Tensor) *ir.Func {
 	return padNumbers(p, byteOf(ir.Const(ir.I32, int64(level)), x.Stored()), x.Shape)
 }
@@ -79,7 +80,8 @@ func SliceNumbers(a *graph.SliceAttrs, t ir.Type, shape []int) *ir.Func {
 	return elementwise("slice_"+imageSize(s), x, y, func(i []ir.Expr) ir.Expr { return ir.At(x, from(i)...) })
 }
 
-// SliceBits copies part of packed levels: whole words where the channels start at a word, else bit by bit.
+// SliceBits copies part of packed levels: whole words where the channels start at a word, else bit
+// by bit.
 func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	s, size, from := sliced(a, shape)
 	last := len(shape) - 1

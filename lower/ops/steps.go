@@ -38,8 +38,8 @@ func large(links []link) bool {
 	return false
 }
 
-// storeLinks stores v after the links at position at of y. Values in between are stored there too, where the expression would
-// become large.
+// storeLinks stores v after the links at position at of y. Values in between are stored there too,
+// where the expression would become large.
 func storeLinks(y ir.Buffer, links []link, v ir.Expr, at []ir.Expr) ir.Stmt {
 	var body []ir.Stmt
 	n := 1

@@ -27,8 +27,8 @@ func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, fro
 	return f
 }
 
-// packCounts is packSlice of the levels that count the reached ones of thresholds t; loop names the loop
-// over channels that counts.
+// packCounts is packSlice of the levels that count the reached ones of thresholds t; loop names the
+// loop over channels that counts.
 func packCounts(
 	y ir.Buffer, slice Slice, channels int, level scalar.LevelType, t ir.Buffer, loop string, reached func(o, t ir.Expr) ir.Expr,
 	bufs []ir.Buffer, before []ir.Stmt,

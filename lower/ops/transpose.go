@@ -29,7 +29,8 @@ func transposed(a *graph.TransposeAttrs, shape []int) (to []int, from func(i []i
 	}
 }
 
-// TransposeIsView reports whether the elements, packed where bits is not 0, lie in memory in the same order before and after.
+// TransposeIsView reports whether the elements, packed where bits is not 0, lie in memory in the
+// same order before and after.
 func TransposeIsView(a *graph.TransposeAttrs, bits int, shape []int) bool {
 	var order []int // axes of more than one element, as the result has them
 	for _, p := range a.Perm {
@@ -50,7 +51,8 @@ func TransposeNumbers(a *graph.TransposeAttrs, t ir.Type, shape []int) *ir.Func 
 	return elementwise(transposeName(a, 0, s), x, y, func(i []ir.Expr) ir.Expr { return ir.At(x, from(i)...) })
 }
 
-// TransposeBits gives packed levels another order of axes: whole words where the channels stay, else bit by bit.
+// TransposeBits gives packed levels another order of axes: whole words where the channels stay,
+// else bit by bit.
 func TransposeBits(a *graph.TransposeAttrs, bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	to, from := transposed(a, shape)
 	s := Spatial(to)

@@ -2,7 +2,8 @@ package ops
 
 import "ripc/ir"
 
-// PackWords takes over the caller's int32 words of 1-bit levels, [..., words], and clears the bits beyond the channels.
+// PackWords takes over the caller's int32 words of 1-bit levels, [..., words], and clears the bits
+// beyond the channels.
 func PackWords(shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	y := BitBuffer("y", 1, s, enc)
