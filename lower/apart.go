@@ -6,15 +6,16 @@ import (
 	"ripc/lower/ops"
 )
 
-// loosened are levels that the stage of node wrote one a byte to buf, and that are to be packed at to.
+// loosened are levels that the stage of node wrote one a byte to buf, and that are to be packed at
+// to.
 type loosened struct {
 	node *graph.Node
 	buf  string
 	to   place
 }
 
-// store is where the stage of n writes what n makes, and in which form: with Options.PackApart, levels that others read as planes of bits
-// go to bytes of their own first.
+// store returns the form and the place in which the stage of n writes its result. With
+// Options.PackApart, levels that others read as bit planes go to separate bytes first.
 func (l *lowering) store(n *graph.Node) (layout.Form, place) {
 	form, at := l.made(n), l.result(n)
 	if !l.packApart || form != layout.Planes {
@@ -27,7 +28,7 @@ func (l *lowering) store(n *graph.Node) (layout.Form, place) {
 	return layout.Bytes, place{buf: b.Name}
 }
 
-// packLoose adds the stages that pack what the last stage wrote one a byte.
+// packLoose adds the stages that pack the bytes of the last stage.
 func (l *lowering) packLoose() {
 	for _, p := range l.loose {
 		v := l.g.Value(p.node.Output)

@@ -10,7 +10,8 @@ import (
 	"ripc/lower/layout"
 )
 
-// planStepsBefore finds the float steps that quantizers alone read: the quantizer's stage does them.
+// planStepsBefore finds the float steps that quantizers alone read: the quantizer's stage does
+// them.
 func (l *lowering) planStepsBefore() {
 	for _, n := range l.quantizers() {
 		if e, _ := l.quantized(n); e != nil {
@@ -19,8 +20,8 @@ func (l *lowering) planStepsBefore() {
 	}
 }
 
-// planBeside finds the quantizers of floats that a fused layer makes and that others read too, such as a shortcut: the layer's stage writes
-// their levels beside the floats.
+// planBeside finds the quantizers of floats that a fused layer makes and that others read too, such
+// as a shortcut: the layer's stage writes their levels beside the floats.
 func (l *lowering) planBeside() {
 	for _, n := range l.quantizers() {
 		_, floats := l.quantized(n)
@@ -38,7 +39,8 @@ func (l *lowering) quantizers() []*graph.Node {
 	})
 }
 
-// quantized are the floats that n, a quantizer, makes levels of, and the float steps before it that its stage takes, nil for none.
+// quantized are the floats that n, a quantizer, makes levels of, and the float steps before it that
+// its stage takes, nil for none.
 func (l *lowering) quantized(n *graph.Node) (e *graph.Node, floats string) {
 	floats = n.Inputs[0]
 	if e := l.Producer(floats); e != nil && l.soleReader(floats) == n && l.dequantized[e.Name] == nil {
@@ -49,8 +51,8 @@ func (l *lowering) quantized(n *graph.Node) (e *graph.Node, floats string) {
 	return nil, floats
 }
 
-// besideLayer is the fused layer that makes floats and whose stage can write the levels of n, a quantizer of them, beside: others read
-// them, too. It is nil if there is none.
+// besideLayer returns the fused layer of the floats if its stage can write the levels of n, a
+// quantizer of them, beside; else nil. The floats have other readers.
 func (l *lowering) besideLayer(n *graph.Node, floats string) *graph.Node {
 	p := l.Producer(floats)
 	if p == nil || l.soleReader(floats) != nil || l.packApart {
@@ -64,7 +66,8 @@ func (l *lowering) besideLayer(n *graph.Node, floats string) *graph.Node {
 	return nil
 }
 
-// stepsBefore are the float steps that the stage of n, a quantizer, takes before, what these read, and its buffer with the steps' operands.
+// stepsBefore returns the float steps that the stage of n, a quantizer, fuses, their input, and its
+// buffer with the steps' operands.
 func (l *lowering) stepsBefore(n *graph.Node) (steps []scalar.Step, x layout.Tensor, args []string) {
 	reader := n
 	if e := l.before[n.Name]; e != nil {
@@ -78,7 +81,8 @@ func (l *lowering) stepsBefore(n *graph.Node) (steps []scalar.Step, x layout.Ten
 // asTheyAre lays operands out for a stage that reads them by channel.
 func asTheyAre(v []float32) []float32 { return v }
 
-// operands are constants for those of steps, in order, of the stage of that name, laid out as the stage reads them.
+// operands are constants for those of steps, in order, of the stage of that name, laid out as the
+// stage reads them.
 func (l *lowering) operands(stage string, steps []scalar.Step, layOut func([]float32) []float32) []string {
 	var args []string
 	for _, s := range steps {
@@ -90,7 +94,8 @@ func (l *lowering) operands(stage string, steps []scalar.Step, layOut func([]flo
 	return args
 }
 
-// levelsBeside are the levels that the stage of n, the layer f, writes beside its floats, and the buffers for them.
+// levelsBeside are the levels that the stage of n, the layer f, writes beside its floats, and the
+// buffers for them.
 func (l *lowering) levelsBeside(n *graph.Node, f *graph.FusedConv) (all []layout.Beside, args []string) {
 	for _, q := range l.beside[n.Name] {
 		b, _ := layout.BesideOf(f, q)

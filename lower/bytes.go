@@ -9,14 +9,15 @@ import (
 	"ripc/lower/ops"
 )
 
-// planOutputs finds the quantizers whose levels the caller takes.
+// planOutputs finds the quantizers of levels that the caller takes.
 func (l *lowering) planOutputs() {
 	for _, name := range l.g.Outputs {
 		l.planOutput(l.g.Value(name))
 	}
 }
 
-// planRequantized finds the levels that nobody needs as bits or bytes, between quantizers and floats.
+// planRequantized finds the levels that nobody needs as bits or bytes, between quantizers and
+// floats.
 func (l *lowering) planRequantized() {
 	for _, n := range l.g.Nodes {
 		if n.Op != "quantize" || !l.becomesFloats(n.Output) {
@@ -29,13 +30,14 @@ func (l *lowering) planRequantized() {
 	}
 }
 
-// becomesFloats reports whether a tensor is read, and by nothing but what makes floats of levels.
+// becomesFloats reports whether a tensor has readers, and all of them turn levels into floats.
 func (l *lowering) becomesFloats(name string) bool {
 	readers := l.Consumers(name)
 	return !l.g.IsOutput(name) && len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool { return r.Op != "dequantize" })
 }
 
-// planOutput finds the quantizer whose levels the caller takes as bytes, if nobody else reads them.
+// planOutput finds the quantizer of levels that the caller takes as bytes, if they have no other
+// reader.
 func (l *lowering) planOutput(v *graph.Value) {
 	if !v.Encoded() || v.View != graph.Bytes || l.ConsumerCount(v.Name) > 0 {
 		return
@@ -52,7 +54,8 @@ func (l *lowering) planOutput(v *graph.Value) {
 	}
 }
 
-// planForms finds the levels that lie in memory as bytes: those of the caller, and inside whole families whose makers and readers all can.
+// planForms finds the levels that are stored as bytes: the caller's, and whole families with
+// producers and consumers that all can.
 func (l *lowering) planForms() {
 	for _, name := range l.g.Inputs {
 		if v := l.g.Value(name); v.Encoded() && v.View == graph.Bytes {
@@ -86,21 +89,24 @@ func (l *lowering) planStepsBehind() {
 	}
 }
 
-// takeSteps lets the stage of n, a dequantize, do the float steps behind it, if nobody else reads it.
+// takeSteps lets the stage of n, a dequantize, do the float steps behind it, if nobody else reads
+// it.
 func (l *lowering) takeSteps(n *graph.Node) {
 	if e := l.soleReader(n.Output); e != nil && e.Op == "eltwise" && len(e.Inputs) == 1 {
 		l.dequantized[e.Name], l.done[n.Name] = n, true
 	}
 }
 
-// family are tensors of levels that lie in memory in the same form, since ops lie between that only move or choose levels.
+// family are tensors of levels that lie in memory in the same form, since ops lie between that only
+// move or choose levels.
 type family struct {
 	members []string
-	sources []string // inputs of the network whose levels some members have
+	sources []string // inputs of the network with the levels of members
 	chosen  bool     // not all such ops only move levels
 }
 
-// keepsForm reports whether the levels that n makes lie as those lie that it reads. Chooses says that it does not only move them.
+// keepsForm reports whether the levels that n makes lie as those lie that it reads. Chooses says
+// that it does not only move them.
 func keepsForm(g *graph.Graph, n *graph.Node) (keeps, chooses bool) {
 	if n.Output == "" || len(n.Inputs) == 0 || !g.Value(n.Inputs[0]).Encoded() || !g.Value(n.Output).Encoded() {
 		return false, false
@@ -152,7 +158,7 @@ func (f *family) join(o *family, of map[string]*family) {
 
 // bytesOf is the form of bytes in which f's levels lie; ok is false where they are planes of bits.
 func (l *lowering) bytesOf(f *family) (form layout.Form, ok bool) {
-	forms := map[layout.Form]bool{} // what the caller's have
+	forms := map[layout.Form]bool{} // forms of the caller's members
 	few, shown, made := false, false, false
 	for _, name := range append(slices.Clone(f.members), f.sources...) {
 		v := l.g.Value(name)
@@ -177,7 +183,8 @@ func (l *lowering) bytesOf(f *family) (form layout.Form, ok bool) {
 			}
 		}
 	}
-	// Of the caller's bytes only some bits count, which layers see to, but not what passes bytes on.
+	// Only some bits of the caller's bytes count. Layers mask the rest, but stages that pass bytes
+	// on do not.
 	masked := slices.ContainsFunc(f.sources, func(s string) bool { return l.masked(l.g.Value(s)) })
 	if len(forms) > 1 || masked && (shown || f.chosen) || few && made {
 		return 0, false
@@ -203,7 +210,8 @@ func (l *lowering) writesBytes(n *graph.Node) bool {
 	return false
 }
 
-// readsBytes reports whether n, which does not keep the form of levels, can read a tensor of levels as bytes.
+// readsBytes reports whether n, which does not keep the form of levels, can read a tensor of levels
+// as bytes.
 func (l *lowering) readsBytes(n *graph.Node, tensor string) bool {
 	switch n.Op {
 	case "bconv2d", "window_sum":
@@ -254,7 +262,7 @@ func (l *lowering) bitsWanted(name string) bool {
 	return l.g.IsOutput(name) && l.masked(l.g.Value(name)) || slices.ContainsFunc(l.Consumers(name), func(n *graph.Node) bool { return l.formAt(n, name) == layout.Planes })
 }
 
-// made is the form of what n makes.
+// made returns the form of n's result.
 func (l *lowering) made(n *graph.Node) layout.Form {
 	if form, ok := l.forms[n.Output]; ok {
 		return form
@@ -273,8 +281,8 @@ func soleReader(g *graph.Graph, index *graph.Index, name string) *graph.Node {
 	return nil
 }
 
-// floats makes floats of the levels that n, a dequantize, reads, of bytes or of the floats that they were, with the steps of e behind it,
-// if it is not nil.
+// floats adds the stage of the floats of n, a dequantize, with the steps of e behind it if e is not
+// nil. It reads bytes, or the floats that the levels were.
 func (l *lowering) floats(n, e *graph.Node) {
 	last, a := n, &graph.Elementwise{}
 	if e != nil {
@@ -305,7 +313,8 @@ func (l *lowering) floats(n, e *graph.Node) {
 	l.stage(stage, f, 0, graph.WhyRealsFollow, append(args, l.result(last).buf)...)
 }
 
-// bytes writes what n makes, a quantize or a transpose behind one, to the caller's bytes.
+// bytes adds the stage that writes the result of n, a quantize or a transpose behind one, to the
+// caller's bytes.
 func (l *lowering) bytes(n *graph.Node) {
 	q, move := n, (*graph.TransposeAttrs)(nil)
 	if n.Op == "transpose" {

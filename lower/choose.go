@@ -15,7 +15,8 @@ import (
 	"ripc/targets"
 )
 
-// ApplyGlue is g with the glue of target t in each layer. Program does it, too: the second time changes nothing.
+// ApplyGlue is g with the glue of target t in each layer. Program does it, too: the second time
+// changes nothing.
 func ApplyGlue(g *graph.Graph, t targets.Target) *graph.Graph {
 	g = g.Clone()
 	for _, n := range g.Nodes {
@@ -73,7 +74,8 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 	return choices, nil
 }
 
-// firstCounting is the first of the algorithms that count bits and apply to f, a layer over x; popcount where none does.
+// firstCounting is the first of the algorithms that count bits and apply to f, a layer over x;
+// popcount where none does.
 func firstCounting(f *graph.FusedConv, x *graph.Value) layout.Algorithm {
 	for _, by := range layout.Applying(f, x) {
 		if by.Counts() {
@@ -83,7 +85,8 @@ func firstCounting(f *graph.FusedConv, x *graph.Value) layout.Algorithm {
 	return layout.Popcount
 }
 
-// Applying lists the algorithms that give exactly the sums of each fused layer of g, by its node's name.
+// Applying lists the algorithms that give exactly the sums of each fused layer of g, by its node's
+// name.
 func Applying(g *graph.Graph) map[string][]layout.Algorithm {
 	all := map[string][]layout.Algorithm{}
 	for _, n := range g.Nodes {
@@ -96,8 +99,8 @@ func Applying(g *graph.Graph) map[string][]layout.Algorithm {
 	return all
 }
 
-// Free is Applying of the layers that have a choice, of those that o leaves open. Those of o.Bitserial have the choice of the algorithms that count
-// bits.
+// Free is Applying of the layers that have a choice, of those that o leaves open. Those of
+// o.Bitserial have the choice of the algorithms that count bits.
 func Free(g *graph.Graph, o Options) map[string][]layout.Algorithm {
 	all := Applying(g)
 	for layer, by := range all {
@@ -112,7 +115,8 @@ func Free(g *graph.Graph, o Options) map[string][]layout.Algorithm {
 	return all
 }
 
-// Uniform goes through the algorithms that some layer of free can have, each with the choice of it for all layers that can.
+// Uniform goes through the algorithms that some layer of free can have, each with the choice of it
+// for all layers that can.
 func Uniform(free map[string][]layout.Algorithm) iter.Seq2[layout.Algorithm, map[string]layout.Algorithm] {
 	return func(yield func(layout.Algorithm, map[string]layout.Algorithm) bool) {
 		for _, a := range layout.Algorithms() {
@@ -137,7 +141,7 @@ func texts(algorithms []layout.Algorithm) []string {
 	return out
 }
 
-// algorithmOf is what a stage says of c.
+// algorithmOf returns a stage's description of c.
 func algorithmOf(c layout.Choice) ir.Algorithm {
 	a := ir.Algorithm{Name: c.Algorithm.String(), Why: c.Why.String(), Unit: c.Unit, Terms: c.Terms}
 	for _, e := range c.Estimates {

@@ -9,8 +9,9 @@ import (
 	"ripc/lower/ops"
 )
 
-// Coupling says which stages of a network depend on the algorithms of which layers. A layer's own stage does, and a stage that touches levels
-// whose form is not the same in all programs: they are bytes where all layers that sum them read bytes, else planes of bits.
+// Coupling says which stages of a network depend on the algorithms of which layers. A layer's own
+// stage does. So does a stage that touches levels with a form that varies: bytes if all layers that
+// sum them read bytes, else bit planes.
 type Coupling struct {
 	// Forms are such levels, each by the layers that have to read bytes.
 	Forms [][]string
@@ -18,14 +19,14 @@ type Coupling struct {
 	Scopes map[string]Scope
 }
 
-// Scope is what the stages of a name depend on.
+// Scope is the set of choices that the stages of a name depend on.
 type Scope struct {
-	Layers []string // whose algorithms they depend on
+	Layers []string // layers by algorithm
 	Forms  []int    // of Coupling.Forms
 }
 
-// Couple finds the Coupling of the programs of g, a graph that fusedglue.Fuse made, that differ in the algorithms of layers which o leaves
-// open. It fails as Program does.
+// Couple finds the Coupling of the programs of g, a graph that fusedglue.Fuse made, that differ in
+// the algorithms of layers which o leaves open. It fails as Program does.
 func Couple(g *graph.Graph, o Options) (*Coupling, error) {
 	g = ApplyGlue(g, o.Target)
 	choices, err := choose(g, o)
@@ -64,7 +65,8 @@ func Couple(g *graph.Graph, o Options) (*Coupling, error) {
 	return &c.Coupling, nil
 }
 
-// chooseBytes gives n, if it is a layer whose algorithm is open, one that reads bytes if it has one.
+// chooseBytes chooses an algorithm that reads bytes for n, if n is a layer with an open algorithm
+// and has one.
 func (l *lowering) chooseBytes(n *graph.Node, o Options) {
 	f, ok := n.Attrs.(*graph.FusedConv)
 	if _, given := o.Algorithms[n.Name]; !ok || given || slices.Contains(o.Bitserial, n.Name) {
@@ -100,7 +102,8 @@ func (c *coupler) form(tensors ...string) int {
 	return len(c.Forms) - 1
 }
 
-// input adds the stage that packs the caller's bytes: it is there where a reader wants bits, be it what moves them into levels of a family.
+// input adds the stage that packs the caller's bytes. It exists if a reader wants bits, or moves
+// them into levels of a family.
 func (c *coupler) input(name string) {
 	s := Scope{Forms: []int{c.form(name)}}
 	for _, r := range c.Consumers(name) {
@@ -111,8 +114,9 @@ func (c *coupler) input(name string) {
 	c.add(name, s)
 }
 
-// node adds n's stage: it depends on n's own algorithm, on the forms of what n reads and makes, and, since stages take in levels that become
-// floats, and float steps, on what these depend on.
+// node adds n's stage. It depends on n's own algorithm and on the forms of n's input and result.
+// Stages fuse float steps and levels that become floats, so it also depends on the choices of
+// those.
 func (c *coupler) node(n *graph.Node) {
 	var s Scope
 	if _, ok := n.Attrs.(*graph.FusedConv); ok {
@@ -139,12 +143,12 @@ func (c *coupler) add(stage string, s Scope) {
 	c.Scopes[stage] = Scope{}.with(c.Scopes[stage]).with(s)
 }
 
-// with is what depends on s and on o.
+// with returns the union of s and o.
 func (s Scope) with(o Scope) Scope {
 	return Scope{union(s.Layers, o.Layers), union(s.Forms, o.Forms)}
 }
 
-// union has what a or b have, each once, in order.
+// union returns the elements of a and b, each once, in order.
 func union[T string | int](a, b []T) []T {
 	all := map[T]bool{}
 	for _, x := range append(slices.Clone(a), b...) {

@@ -7,7 +7,7 @@ import (
 	"ripc/ir"
 )
 
-// layerOf is what there is to say of node n of g, whose reason is why unless it has one already.
+// layerOf describes node n of g. Its reason is why, unless it has one already.
 func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 	v := graph.Verdict{Reason: why}
 	if n.Verdict.Reason != graph.NoReason {
@@ -40,7 +40,7 @@ func layerOf(g *graph.Graph, n *graph.Node, why graph.Reason) ir.Layer {
 	return l
 }
 
-// kindOf is what n became. It is Bits wherever levels go in or out.
+// kindOf returns the kind of n: Bits wherever levels go in or out.
 func kindOf(g *graph.Graph, n *graph.Node) graph.Kind {
 	f, conv := n.Attrs.(*graph.FusedConv)
 	switch {
@@ -50,13 +50,14 @@ func kindOf(g *graph.Graph, n *graph.Node) graph.Kind {
 		return graph.Float
 	}
 	encoded := func(t string) bool { return g.Value(t).Encoded() }
-	if slices.ContainsFunc(n.Inputs, encoded) || n.Output != "" && encoded(n.Output) { // the copies at the interface make no tensor of the graph
+	// the copies at the interface make no tensor of the graph
+	if slices.ContainsFunc(n.Inputs, encoded) || n.Output != "" && encoded(n.Output) {
 		return graph.Bits
 	}
 	return graph.Glue
 }
 
-// glueOf is what f does with its sums.
+// glueOf describes the epilogue of f.
 func glueOf(f *graph.FusedConv) ir.Glue {
 	e := f.Epilogue
 	g := ir.Glue{Bits: e.OutBits}

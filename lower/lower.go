@@ -1,6 +1,6 @@
-// Package lower turns a fused graph into an ir.Program: one stage a node, laid out by lower/layout, constants packed,
-// activations in an arena. The Program that it makes is unscheduled: the definition, which the interpreter runs, and which
-// package compile schedules.
+// Package lower turns a fused graph into an ir.Program: one stage a node, laid out by lower/layout,
+// constants packed, activations in an arena. The Program that it makes is unscheduled: the
+// definition, which the interpreter runs, and which package compile schedules.
 package lower
 
 import (
@@ -18,24 +18,25 @@ import (
 	"ripc/targets"
 )
 
-// Options say for what to lower.
+// Options select the target and the algorithms of layers.
 type Options struct {
-	Target targets.Target // what layers are laid out for
-	// Algorithms are those of layers whose algorithm is not to be chosen, by the layers' names.
+	Target targets.Target // the target of the layouts
+	// Algorithms fixes the algorithms of layers, by the layers' names.
 	Algorithms map[string]layout.Algorithm
-	// Chosen are what a model of the target chose for layers that Algorithms leaves open. Others get the first algorithm that applies.
+	// Chosen holds a cost model's choices for layers that Algorithms leaves open. Others get the
+	// first algorithm that applies.
 	Chosen map[string]layout.Choice
-	// Bitserial are layers that are to get an algorithm that counts bits.
+	// Bitserial lists layers that must count bits.
 	Bitserial []string
 	// Sketch leaves constants without contents: for Funcs that are compared and not run.
 	Sketch bool
-	// PackApart lets stages write levels one a byte, and stages of their own pack them: what packing where levels are made is worth. The
-	// result is the same.
+	// PackApart stores levels as bytes, and adds separate stages that pack them, to measure the
+	// gain of packing in place. The result is the same.
 	PackApart bool
 }
 
-// Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a layer does not have, and when ctx
-// is done.
+// Program lowers g, a graph that fusedglue.Fuse made. It fails where o asks for an algorithm that a
+// layer does not have, and when ctx is done.
 func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error) {
 	g = ApplyGlue(g, o.Target)
 	choices, err := choose(g, o)
@@ -81,7 +82,8 @@ func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error
 	return l.p, nil
 }
 
-// place is where a tensor's contents are: a buffer of the Program, or a slice of one that a concatenation will read.
+// place is where a tensor's contents are: a buffer of the Program, or a slice of one that a
+// concatenation will read.
 type place struct {
 	buf   string
 	slice ops.Slice
@@ -106,7 +108,8 @@ type lowering struct {
 	loose     []loosened // levels that have not been packed yet
 }
 
-// interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32 words where packed.
+// interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32
+// words where packed.
 func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
 	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType(), Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
 	if v.Encoded() {
@@ -164,7 +167,8 @@ func (l *lowering) input(v *graph.Value) {
 	}
 }
 
-// output copies or unpacks an output whose tensor does not lie in the caller's buffer already, and gives that buffer.
+// output copies or unpacks an output if its tensor is not in the caller's buffer already, and
+// returns that buffer.
 func (l *lowering) output(v *graph.Value) string {
 	if b := l.buffer(l.at[v.Name].buf); b != nil && b.Kind == ir.OutputBuf && (b.Name == v.Name || l.byteOutput(v)) {
 		return b.Name
@@ -195,7 +199,8 @@ func (l *lowering) output(v *graph.Value) string {
 	return b.Name
 }
 
-// fresh is the name of an output: its tensor's, or, where the caller's own input has that one, another.
+// fresh is the name of an output: its tensor's, or, where the caller's own input has that one,
+// another.
 func (l *lowering) fresh(name string) string {
 	if _, taken := l.buffers[name]; !taken {
 		return name
@@ -213,8 +218,8 @@ func (l *lowering) unused(name string) string {
 	}
 }
 
-// result makes the place that node n writes its output to: the caller's buffer where it can, a slice of a
-// concatenation, or the arena.
+// result makes the place that node n writes its output to: the caller's buffer where it can, a
+// slice of a concatenation, or the arena.
 func (l *lowering) result(n *graph.Node) place {
 	v := l.g.Value(n.Output)
 	if at, ok := l.at[v.Name]; ok {
@@ -231,7 +236,7 @@ func (l *lowering) result(n *graph.Node) place {
 	return l.at[v.Name]
 }
 
-// add adds a buffer, whose name is free.
+// add adds a buffer with a free name.
 func (l *lowering) add(b ir.ProgBuf) {
 	l.buffers[b.Name] = len(l.p.Buffers)
 	l.p.Buffers = append(l.p.Buffers, b)
@@ -249,7 +254,8 @@ func (l *lowering) arena(b ir.Buffer) {
 	l.add(ir.ProgBuf{Buffer: b, Kind: ir.ArenaBuf})
 }
 
-// stage adds a stage and its Func; equal Funcs are shared. why is said of the stage unless n has a reason already.
+// stage adds a stage and its Func; equal Funcs are shared. why is said of the stage unless n has a
+// reason already.
 func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason, args ...string) {
 	f = prune(f)
 	anon := *f

@@ -8,8 +8,8 @@ import (
 	"ripc/lower/ops"
 )
 
-// planMeans lets the stages of fused layers write means over all positions of what they make, as meansOf finds: such a stage sums its floats as
-// they come, and writes the mean alone.
+// planMeans lets the stages of fused layers write means over all positions of their output, as
+// meansOf finds them. Such a stage sums its floats as they come, and writes the mean alone.
 func (l *lowering) planMeans() {
 	l.means = meansOf(l.g, l.Index)
 	for layer, n := range l.means {
@@ -21,8 +21,8 @@ func (l *lowering) planMeans() {
 	}
 }
 
-// meansOf are the means over all positions of what a fused layer makes, where nothing else reads that and the layer's stage can write the mean
-// in the place of its floats, by the layers' names.
+// meansOf returns the means over all positions of the output of fused layers, by the layers' names.
+// The mean is the only reader, and the layer's stage can write it in place of its floats.
 func meansOf(g *graph.Graph, index *graph.Index) map[string]*graph.Node {
 	means := map[string]*graph.Node{}
 	for _, n := range g.Nodes {
@@ -52,7 +52,7 @@ func overAll(g *graph.Graph, n *graph.Node) bool {
 	return x[1]*x[2] > 1
 }
 
-// positions is the number of positions whose mean n's stage makes, 0 where it makes none.
+// positions returns the number of positions in the mean that n's stage makes, or 0.
 func (l *lowering) positions(n *graph.Node) int {
 	m := l.means[n.Name]
 	if m == nil {

@@ -7,8 +7,9 @@ import (
 	"ripc/lower/layout"
 )
 
-// planMultiples finds the floats of bitserial layers that lie in memory as integers: multiples of one number, where the stages of all that
-// read them begin with the product. Sums of such tensors come behind what they sum.
+// planMultiples finds the floats of bitserial layers that are stored as integer multiples of one
+// number. The stages of all readers begin with the product. Sums of such tensors come after their
+// operands.
 func (l *lowering) planMultiples() {
 	for _, n := range l.g.Nodes {
 		m, ok := l.multiplesOf(n)
@@ -21,7 +22,8 @@ func (l *lowering) planMultiples() {
 	}
 }
 
-// multiplesOf are the floats that n makes, if they are multiples and all that reads them can read these.
+// multiplesOf are the floats that n makes, if they are multiples and all that reads them can read
+// these.
 func (l *lowering) multiplesOf(n *graph.Node) (m layout.Multiples, ok bool) {
 	f, fused := n.Attrs.(*graph.FusedConv)
 	if !fused || n.Op != "bconv2d" || l.means[n.Name] != nil || l.g.IsOutput(n.Output) || l.ConsumerCount(n.Output) == 0 {
@@ -41,7 +43,8 @@ func (l *lowering) multiplesOf(n *graph.Node) (m layout.Multiples, ok bool) {
 	return layout.MultiplesOf(f, others)
 }
 
-// readsMultiples reports whether the stage of n can read a tensor of floats as the integers of which they are multiples.
+// readsMultiples reports whether the stage of n can read a tensor of floats as integer multiples of
+// a unit.
 func (l *lowering) readsMultiples(n *graph.Node, tensor string) bool {
 	switch n.Op {
 	case "eltwise":

@@ -10,8 +10,9 @@ import (
 	"ripc/ir"
 )
 
-// rename gives a copy of g in which the network and its tensors have names that the IR can hold; labels has the names of
-// the model for those that changed. Models call tensors what they like ("input:0", "block1/conv-1").
+// rename returns a copy of g with names of the network and its tensors that the IR can hold. labels
+// maps changed names to the model's. Models call tensors what they like ("input:0",
+// "block1/conv-1").
 func rename(g *graph.Graph) (out *graph.Graph, labels map[string]string) {
 	labels = map[string]string{}
 	to := map[string]string{}
@@ -53,7 +54,8 @@ func rename(g *graph.Graph) (out *graph.Graph, labels map[string]string) {
 	return &h, labels
 }
 
-// clean is s with what no name can hold replaced by "_"; names of the IR stay as they are.
+// clean replaces the characters of s that no name can hold by "_"; names of the IR stay as they
+// are.
 func clean(s string) string {
 	c := strings.Map(func(r rune) rune {
 		if r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

@@ -42,7 +42,7 @@ func (l *lowering) node(n *graph.Node) error {
 	return nil
 }
 
-// rule lowers n, whose first input is x in buffer src.
+// rule lowers n. Its first input is x in buffer src.
 type rule func(l *lowering, n *graph.Node, x *layout.Tensor, src string)
 
 // rules has those of all ops that are left after fusedglue.
@@ -171,7 +171,7 @@ func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *l
 	l.stage(n, ops.LevelThresholds(shape[0], shape[1], &x.Value, l.g.Value(n.Output).LevelType, form), 0, graph.NoReason, src, rows, dst.buf)
 }
 
-// pairwise is the rule of what makes levels of those of two tensors.
+// pairwise is the rule of ops that compute levels from two tensors of levels.
 func pairwise[A any](of func(a *A, x, y layout.Tensor, to layout.Form) *ir.Func) rule {
 	return with(func(l *lowering, n *graph.Node, a *A, x *layout.Tensor, src string) {
 		y, buf := l.read(n, n.Inputs[1])
@@ -180,7 +180,7 @@ func pairwise[A any](of func(a *A, x, y layout.Tensor, to layout.Form) *ir.Func)
 	})
 }
 
-// intMap lowers what looks up levels of levels.
+// intMap lowers a map from levels to levels.
 func (l *lowering) intMap(n *graph.Node, a *graph.IntMapAttrs, x *layout.Tensor, src string) {
 	form, dst := l.store(n)
 	f, table := ops.IntMap(a, *x, form, dst.slice)
@@ -214,7 +214,7 @@ func (l *lowering) shiftLevels(n *graph.Node, a *graph.ShiftLevels, x *layout.Te
 	l.fromTables(n, f, consts, graph.NoReason, src, dst.buf)
 }
 
-// fromTables adds the stage of f, whose parameters are src, constants and dst.
+// fromTables adds the stage of f, which has parameters src, constants and dst.
 func (l *lowering) fromTables(n *graph.Node, f *ir.Func, consts []ops.Const, why graph.Reason, src, dst string) {
 	args := []string{src}
 	for i, c := range consts {
@@ -256,7 +256,8 @@ func (l *lowering) notTakenIn(n *graph.Node) graph.Reason {
 	return graph.WhyOfInput
 }
 
-// brought reports whether a tensor is one of the network's inputs, or only its elements in other places: no layer makes it.
+// brought reports whether a tensor is one of the network's inputs, or only its elements in other
+// places: no layer makes it.
 func (l *lowering) brought(tensor string) bool {
 	n := l.Producer(tensor)
 	for n != nil {
@@ -287,7 +288,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 		args, others = append(args, buf), append(others, v)
 	}
 	by := l.choices[n.Name].Algorithm
-	if l.sketch && (by.Counts() || by.LooksUp()) { // no weight decides what is counted
+	if l.sketch && (by.Counts() || by.LooksUp()) { // the words to count do not depend on weights
 		sketch := *a
 		sketch.Ints = graph.Numbers{}
 		a = &sketch
@@ -328,7 +329,8 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 // windowStage is the name of the stage before a layer's that adds up the bytes of its windows.
 func windowStage(layer string) string { return layer + ".window" }
 
-// windowBytes adds the stage that adds up the bytes of c's windows, for the layer of n, and gives its buffer.
+// windowBytes adds the stage that adds up the bytes of c's windows, for the layer of n, and gives
+// its buffer.
 func (l *lowering) windowBytes(n *graph.Node, c *layout.Conv, src string) string {
 	f := ops.WindowBytes(c)
 	b := f.Params[1].Buffer
@@ -340,7 +342,8 @@ func (l *lowering) windowBytes(n *graph.Node, c *layout.Conv, src string) string
 	return b.Name
 }
 
-// constant adds a const buffer with the little-endian elements of data (a slice of numbers), sharing equal ones.
+// constant adds a const buffer with the little-endian elements of data (a slice of numbers),
+// sharing equal ones.
 func (l *lowering) constant(name string, t ir.Type, shape []int, data any) string {
 	return l.weights(name, t, shape, func() any { return data })
 }
@@ -363,7 +366,8 @@ func (l *lowering) weights(name string, t ir.Type, shape []int, data func() any)
 	return name
 }
 
-// contentOf is data, a slice of numbers, as little-endian bytes. They stay where they are: weights may be most of all memory.
+// contentOf is data, a slice of numbers, as little-endian bytes. They stay where they are: weights
+// may be most of all memory.
 func contentOf(name string, data any) []byte {
 	switch v := data.(type) {
 	case []float32:
@@ -384,7 +388,8 @@ func contentOf(name string, data any) []byte {
 	return out
 }
 
-// reshape is only a view where the channels stay or fill whole words, or the tensor is no planes of bits.
+// reshape is only a view where the channels stay or fill whole words, or the tensor is no planes of
+// bits.
 func (l *lowering) reshape(n *graph.Node, x *layout.Tensor, to []int, src string) {
 	after := to[len(to)-1]
 	if c := x.Channels(); x.Form != layout.Planes || c == after || c%ops.WordBits == 0 && after%ops.WordBits == 0 {
@@ -398,8 +403,9 @@ func (l *lowering) reshape(n *graph.Node, x *layout.Tensor, to []int, src string
 	l.stage(n, f, 0, graph.WhyRepacks, src, l.result(n).buf)
 }
 
-// planConcats lets the producers of a concatenation write their slices of it directly: those that are layers that can, and are
-// used by nothing else; of bits, where each does and fills whole words.
+// planConcats lets the producers of a concatenation write their slices of it directly: those that
+// are layers that can, and are used by nothing else; of bits, where each does and fills whole
+// words.
 func (l *lowering) planConcats() {
 	for _, n := range l.g.Nodes {
 		if n.Op != "concat" {
@@ -419,7 +425,7 @@ func (l *lowering) planConcats() {
 		}
 		off := 0
 		for _, in := range n.Inputs {
-			if l.slices(in) && !l.apart(in, n) {
+			if l.slices(in) && !l.copiesApart(in, n) {
 				l.at[in] = place{buf: l.result(n).buf, slice: ops.Slice{Offset: off / unit, Total: total / unit}}
 			}
 			off += l.g.Value(in).Channels()
@@ -427,10 +433,11 @@ func (l *lowering) planConcats() {
 	}
 }
 
-// apart reports whether a tensor that n, a concatenation, joins is better copied into it than written there by its producer. That is so in
-// chains of concatenations, where n also copies the one before it: memory for all of n is then taken only when what the producer reads is
-// free. Memory counts, where it is a quarter more.
-func (l *lowering) apart(name string, n *graph.Node) bool {
+// copiesApart reports whether concatenation n copies a tensor rather than letting its producer
+// write it in place. That is so in chains of concatenations, where n also copies the one before it:
+// memory for all of n is then taken only when the producer's operands are free. It takes a
+// difference of a quarter of the memory.
+func (l *lowering) copiesApart(name string, n *graph.Node) bool {
 	chained := int64(0)
 	for _, in := range n.Inputs {
 		if p := l.Producer(in); p != nil && p.Op == "concat" {

@@ -9,8 +9,8 @@ import (
 	"ripc/targets"
 )
 
-// pass is a decision about the stages of a graph: which nodes share one, and how tensors lie between them. It changes no
-// node; the rules of ops follow what it notes in the lowering.
+// pass is a decision about the stages of a graph: which nodes share one, and the layout of tensors
+// between them. It changes no node; the rules of ops read its notes in the lowering.
 type pass = passorder.Pass[*lowering]
 
 // passes lists the passes in the order in which they run, before nodes become stages.
@@ -58,18 +58,25 @@ func each(plan func(*lowering)) func(context.Context, *lowering) error {
 	}
 }
 
-// plans are what passes decide.
+// plans are the decisions of passes.
 type plans struct {
-	forms       map[string]layout.Form      // of levels that lie in memory as bytes, and of floats that lie as integers
-	multiples   map[string]layout.Multiples // floats that lie in memory as integers
-	transposed  map[string]*graph.Node      // by levels that lie as bytes in another order of axes: the transpose, which changes nothing else
-	dequantized map[string]*graph.Node      // by float steps: the dequantize before them that their stage does too
-	requantized map[string]*graph.Node      // by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
-	byteOutputs map[string]*graph.Node      // by quantize, or transpose behind it: the node that makes the caller's bytes
-	before      map[string]*graph.Node      // by quantizer: the float steps before it that its stage does too
-	beside      map[string][]*graph.Node    // by fused layer that makes floats: the quantizers of these that its stage does too
-	means       map[string]*graph.Node      // by fused layer that makes floats: the mean of them that its stage makes in their place
-	done        map[string]bool             // nodes that the stage of another does
+	// of levels that are stored as bytes, and of floats that are stored as integers
+	forms     map[string]layout.Form
+	multiples map[string]layout.Multiples // floats that lie in memory as integers
+	// by levels that lie as bytes in another order of axes: the transpose, which changes nothing
+	// else
+	transposed  map[string]*graph.Node
+	dequantized map[string]*graph.Node // by float steps: the dequantize before them that their stage does too
+	// by quantize and the dequantize nodes behind it, which alone read its levels: the quantize
+	requantized map[string]*graph.Node
+	// by quantize, or transpose behind it: the node that makes the caller's bytes
+	byteOutputs map[string]*graph.Node
+	before      map[string]*graph.Node // by quantizer: the float steps before it that its stage does too
+	// by fused layer that makes floats: the quantizers of these that its stage does too
+	beside map[string][]*graph.Node
+	// by fused layer that makes floats: the mean of them that its stage makes in their place
+	means map[string]*graph.Node
+	done  map[string]bool // nodes that the stage of another does
 }
 
 func newLowering(g *graph.Graph, t targets.Target, choices map[string]layout.Choice) *lowering {

@@ -87,7 +87,8 @@ func (l *lowering) function(n *graph.Node, x *layout.Tensor, src string) {
 	l.stage(n, ops.Function(f, shapes...), 0, why, append(args, l.result(n).buf)...)
 }
 
-// levelsOp lowers add and sub of two tensors of levels, and ops with a number, which change their scale, offset or zero point alone.
+// levelsOp lowers add and sub of two tensors of levels, and ops with a number, which change their
+// scale, offset or zero point alone.
 func (l *lowering) levelsOp(n *graph.Node, x *layout.Tensor, src string) {
 	if len(n.Inputs) == 1 {
 		l.sameBuffer(n, x, src)

@@ -7,8 +7,9 @@ import (
 	"ripc/ir/deps"
 )
 
-// CacheRead copies the part of a buffer that one iteration of a loop reads into an alloc, contiguous and close by,
-// and reads it from there. Other systems: TVM cache_read, Halide in, Exo stage_mem.
+// CacheRead copies the part of a buffer that one iteration of a loop reads into an alloc,
+// contiguous and close by, and reads it from there. Other systems: TVM cache_read, Halide in, Exo
+// stage_mem.
 //
 //	for %h in 0:7 { for %w in 0:56 { ... %x[%h * 8 + %k, %w] ... } }
 //	=> cache_read x h
@@ -18,11 +19,11 @@ import (
 //	  for %w in 0:56 { ... %x.c[%k, %w] ... }
 //	}
 //
-// The region is the smallest index and a constant extent in each dimension, and the whole dimension where they are not
-// known; where it may leave the buffer the copy runs under a condition. An empty name gives x.c. It is refused if the
-// buffer is an alloc of which an iteration cannot be shown to read the whole region (an alloc may have elements without a
-// value; use compute_at), if the loop writes it or does not read it, if the loop is in a vectorize loop, and if a call
-// takes the buffer.
+// The region is the smallest index and a constant extent in each dimension, and the whole dimension
+// where they are not known; where it may leave the buffer the copy runs under a condition. An empty
+// name gives x.c. It is refused if the buffer is an alloc and an iteration is not proved to read
+// the whole region (an alloc may have elements without a value; use compute_at), if the loop writes
+// it or does not read it, if the loop is in a vectorize loop, and if a call takes the buffer.
 func CacheRead(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	c, err := newLocal(f, "cache_read", buffer, loop, name, buffer+".c")
 	if err != nil {
@@ -40,5 +41,5 @@ func CacheRead(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.with(in, c.body())
+	return c.wrap(in, c.body())
 }

@@ -7,8 +7,9 @@ import (
 	"ripc/ir/deps"
 )
 
-// CacheWrite lets one iteration of a loop work on an alloc instead of a buffer that it writes, and copies the result out
-// at the end: accumulators become registers. Other systems: TVM cache_write, Exo stage_mem.
+// CacheWrite lets one iteration of a loop work on an alloc instead of a buffer that it writes, and
+// copies the result out at the end: accumulators become registers. Other systems: TVM cache_write,
+// Exo stage_mem.
 //
 //	for %h in 0:7 { for %o in 0:32 { %y[%h, %o] = 0i32   for %k in 0:9 { %y[%h, %o] += ... } } }
 //	=> cache_write y h
@@ -18,10 +19,11 @@ import (
 //	  for %y.c.w1 in 0:32 { %y[%h, %y.c.w1] = %y.c[0, %y.c.w1] }
 //	}
 //
-// Unless each iteration sets the whole region with "=" before it uses it, the region is copied in first (loops y.c.r0,
-// y.c.r1, ...). The region is found as for cache_read. It is refused if the loop does not write the buffer, if the
-// region of an alloc would have to be copied in (it may hold elements without a value), if the loop is in a vectorize
-// loop, if a call takes the buffer, and if a parallel loop around it would write what other iterations do.
+// Unless each iteration sets the whole region with "=" before it uses it, the region is copied in
+// first (loops y.c.r0, y.c.r1, ...). The region is found as for cache_read. It is refused if the
+// loop does not write the buffer, if the region of an alloc would have to be copied in (it may hold
+// elements without a value), if the loop is in a vectorize loop, if a call takes the buffer, and if
+// a parallel loop around it would write what other iterations do.
 func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	c, err := newLocal(f, "cache_write", buffer, loop, name, buffer+".c")
 	if err != nil {
@@ -53,10 +55,11 @@ func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.with(append(out, back)...)
+	return c.wrap(append(out, back)...)
 }
 
-// setFirst reports whether body, already on the alloc, sets all of it with "=" before reading or accumulating.
+// setFirst reports whether body, already on the alloc, sets all of it with "=" before reading or
+// accumulating.
 func (c *local) setFirst(body ir.Stmt) bool {
 	r := newRepeatCheck(c.f, body)
 	r.writes[c.buf.Name] = true

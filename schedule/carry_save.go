@@ -8,8 +8,8 @@ import (
 	"ripc/ir/deps"
 )
 
-// CarrySave counts the bits of two words with one popcount: a sum of bits is carried from pair to pair, and what is
-// counted are the carries. Other systems: none; known as Harley-Seal.
+// CarrySave counts the bits of two words with one popcount: a sum of bits is carried from pair to
+// pair, and the carries are counted. Other systems: none; known as Harley-Seal.
 //
 //	for %k in 0:9 { for %c in 0:4 { for %o in 0:16 { %acc[%o] += cast<i32>(popcount(E(%c, %o))) } } }
 //	=> carry_save acc c b      pairs of iterations of c; sum and carries live in loop b, which is around k
@@ -21,11 +21,12 @@ import (
 //	} } }
 //	for %acc.s.w0 in 0:16 { %acc[%acc.s.w0] += %acc.cs[%acc.s.w0] + %acc.cs[%acc.s.w0] + cast<i32>(popcount(%acc.s[%acc.s.w0])) }
 //
-// The operands are the accumulator, the loop whose iterations are paired, and a loop around it: an iteration of that one
-// holds the sum and the carries. Empty names give acc.s and acc.cs. It is refused if the paired loop has an odd extent or
-// a mark, or is not a perfect nest around one "+=" of a popcount in which every inner loop indexes the accumulator; if
-// the statement of the outer loop that holds it touches the accumulator otherwise or under a condition; and where
-// cache_write would be.
+// The operands are the accumulator, the loop whose iterations are paired, and a loop around it: an
+// iteration of that one holds the sum and the carries. Empty names give acc.s and acc.cs. It is
+// refused if the paired loop has an odd extent or a mark, or is not a perfect nest around one "+="
+// of a popcount in which every inner loop indexes the accumulator; if the statement of the outer
+// loop that holds it touches the accumulator otherwise or under a condition; and where cache_write
+// would be.
 func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func, error) {
 	if sum == "" {
 		sum = buffer + ".s"
@@ -119,8 +120,8 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 	return replaceLoop(f, around, outer.WithBody(put(scope))), nil
 }
 
-// holding finds the statement of a body, also in the scope of its allocs, that holds a loop, and how to put another one in
-// its place. It is nil if there is none.
+// holding finds the statement of a body, also in the scope of its allocs, that holds a loop, and
+// how to put another one in its place. It is nil if there is none.
 func holding(body ir.Stmt, loop string) (nest ir.Stmt, put func(ir.Stmt) ir.Stmt) {
 	ss := stmts(body)
 	for i, s := range ss {
@@ -140,7 +141,8 @@ func holding(body ir.Stmt, loop string) (nest ir.Stmt, put func(ir.Stmt) ir.Stmt
 	return nil, nil
 }
 
-// popcountOf is the only store of nest into the accumulator, and the words whose bits it counts in loop l.
+// popcountOf returns the only store of nest into the accumulator, and the words that it counts in
+// loop l.
 func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr, error) {
 	refuse := func(help, format string, args ...any) (*ir.Store, ir.Expr, error) {
 		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
@@ -203,8 +205,8 @@ func anyOf(es []ir.Expr, is func(ir.Expr) bool) bool {
 	return false
 }
 
-// simplifyIndices simplifies the indices in e and the choices that they decide, and nothing else, so that its form stays
-// what the caller built.
+// simplifyIndices simplifies the indices in e and the choices that they decide, and nothing else:
+// the caller relies on the form.
 func simplifyIndices(e ir.Expr, r arith.Ranges) ir.Expr {
 	return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
 		if s, ok := e.(*ir.Select); ok {

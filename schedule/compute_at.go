@@ -12,8 +12,9 @@ import (
 	"ripc/ir/deps"
 )
 
-// ComputeAt moves what fills an alloc'd buffer into a loop of its consumer and shrinks the buffer to the part that one
-// iteration of the loop reads. Other systems: Halide and TVM compute_at, Exo fuse with stage_mem.
+// ComputeAt moves the producer of an alloc'd buffer into a loop of its consumer and shrinks the
+// buffer to the part that one iteration of the loop reads. Other systems: Halide and TVM
+// compute_at, Exo fuse with stage_mem.
 //
 //	alloc %t: i32[56, 128]
 //	for %t.w in 0:56 { for %t.o in 0:128 { %t[%t.w, %t.o] = ... %t.w ... } }
@@ -25,17 +26,19 @@ import (
 //	  for %w.i in 0:7 { ... %t[%w.i, %o] ... }
 //	}
 //
-// The region is the smallest index and a constant extent in each dimension, and the whole dimension where they are not
-// known. Where it may leave the buffer as it was, the producer runs under a condition. Loops of the producer that index
-// the buffer and have one iteration left are dropped; reduction loops stay. A dimension may be filled by two loops, as words and
-// their parts are, where the region is whole words. A nest outside the loop that reads the buffer
-// and itself only fills another alloc is moved to the loop first, so that producers may be placed in any order. A buffer
+// The region is the smallest index and a constant extent in each dimension, and the whole dimension
+// where they are not known. Where it may leave the buffer as it was, the producer runs under a
+// condition. Loops of the producer that index the buffer and have one iteration left are dropped;
+// reduction loops stay. A dimension may be filled by two loops, as words and their parts are, where
+// the region is whole words. A nest outside the loop that reads the buffer and itself only fills
+// another alloc is moved to the loop first, so that producers may be placed in any order. A buffer
 // that is at the loop already stays as it is.
 //
-// It is refused if the buffer is no alloc, if the loop is outside its scope, vectorize or in its own producer, if
-// something else outside the loop reads the buffer, if a nest that fills it writes something else or reads what is
-// written in between, and if the producer does not index a dimension by plain loops of which iterations read different
-// parts. The help lists the loops that are legal.
+// It is refused if the buffer is no alloc, if the loop is outside its scope, vectorize or in its
+// own producer, if something else outside the loop reads the buffer, if a nest that fills it writes
+// something else or reads what is written in between, and if the producer does not index a
+// dimension by plain loops of which iterations read different parts. The help lists the loops that
+// are legal.
 func ComputeAt(f *ir.Func, buffer, loop string) (*ir.Func, error) {
 	g, err := computeAt(f, buffer, loop)
 	var e *ir.Error
@@ -114,7 +117,7 @@ type move struct {
 	axes      map[string]axis // loops of the producers that run over a shrunk dimension
 }
 
-// findMove finds what has to move and refuses what cannot.
+// findMove finds the statements to move, and refuses illegal moves.
 func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {
@@ -195,7 +198,8 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	return m, nil
 }
 
-// checkOrder refuses if a producer reads what a statement after it, which it would now follow, writes. It takes what each touches, in order.
+// checkOrder refuses to move a producer behind a statement that writes its operands. touches lists
+// the accesses of each statement, in order.
 func (m *move) checkOrder(touches []map[string][]deps.Access) error {
 	b := m.alloc.Buf.Name
 	reads := map[string]bool{}
@@ -225,7 +229,8 @@ func otherWrite(touched map[string][]deps.Access, b string) string {
 	return ""
 }
 
-// sequence lists the statements of a scope in order; those in the scope of nested allocs are part of it.
+// sequence lists the statements of a scope in order; those in the scope of nested allocs are part
+// of it.
 func sequence(s ir.Stmt) []ir.Stmt {
 	var out []ir.Stmt
 	for _, t := range stmts(s) {
@@ -238,7 +243,8 @@ func sequence(s ir.Stmt) []ir.Stmt {
 	return out
 }
 
-// axis is a producer's loop over dimension dim: the index is loop * unit + offset, and within a unit that of another loop, which goes over all of it.
+// axis is a producer's loop over dimension dim: the index is loop * unit + offset, and within a
+// unit that of another loop, which goes over all of it.
 type axis struct {
 	dim    int
 	offset int64
@@ -246,7 +252,7 @@ type axis struct {
 	unit   int
 }
 
-// findRegion computes what m.loop's body reads of the buffer.
+// findRegion computes the part of the buffer that m.loop's body reads.
 func (m *move) findRegion() error {
 	var err error
 	m.region, err = regionOf(m.sc, m.loop, m.alloc.Buf, deps.Accesses(m.loop.Body)[m.alloc.Buf.Name], "compute_at")
@@ -301,7 +307,7 @@ func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) error {
 	if m.matchUnits(producer, d, a) {
 		return nil
 	}
-	if l == nil && len(m.region[d].base.Terms) == 0 { // each iteration reads the same part: what lies beyond it may stay
+	if l == nil && len(m.region[d].base.Terms) == 0 { // each iteration reads the same part: the rest may stay
 		m.region[d] = extent{whole: true, size: m.alloc.Buf.Shape[d]}
 		return nil
 	}
@@ -317,7 +323,8 @@ func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) error {
 	return nil
 }
 
-// matchUnits finds the loop over units of a dimension that is written at loop * unit + other, where the other loop goes over a unit, and the region is whole units.
+// matchUnits finds the loop over units of a dimension that is written at loop * unit + other, where
+// the other loop goes over a unit, and the region is whole units.
 func (m *move) matchUnits(producer ir.Stmt, d int, idx arith.Affine) bool {
 	if len(idx.Terms) != 2 || idx.Const != 0 {
 		return false
@@ -353,7 +360,8 @@ func multiple(a arith.Affine, n int64) bool {
 	return a.Const%n == 0 && !slices.ContainsFunc(a.Terms, func(t arith.Term) bool { return t.Coef%n != 0 })
 }
 
-// checkAxis refuses if an iteration of loop l reads elements of the buffer that belong to other iterations.
+// checkAxis refuses if an iteration of loop l reads elements of the buffer that belong to other
+// iterations.
 func (m *move) checkAxis(l *ir.For) error {
 	if l.Kind == ir.Parallel {
 		return &ir.Error{Msg: fmt.Sprintf("loop %%%s is parallel", l.Var)}
@@ -394,12 +402,13 @@ func (m *move) apply() *ir.Func {
 	return replaceLoop(g, l.Var, tidy(l, deps.ScopeOf(g.Body).Ranges, guards(g.Body, l.Var)))
 }
 
-// shrink lets the loops of a producer run over the region only: loop := (base - offset) / unit + loop.
+// shrink lets the loops of a producer run over the region only: loop := (base - offset) / unit +
+// loop.
 func (m *move) shrink(p ir.Stmt) ir.Stmt {
 	values := map[string]ir.Expr{}
 	for v, ax := range m.axes {
 		base := m.region[ax.dim].base.Plus(1, arith.Affine{Const: -ax.offset})
-		values[v] = divided(base, int64(ax.unit)).Plus(1, arith.Affine{Terms: []arith.Term{{Coef: 1, Atom: ir.V(v)}}}).Expr()
+		values[v] = divide(base, int64(ax.unit)).Plus(1, arith.Affine{Terms: []arith.Term{{Coef: 1, Atom: ir.V(v)}}}).Expr()
 	}
 	ranges := arith.Ranges{}
 	for k, iv := range m.sc.Ranges {
@@ -429,8 +438,8 @@ func (m *move) shrink(p ir.Stmt) ir.Stmt {
 	}, nil)
 }
 
-// divided is a by n, of which it is a multiple.
-func divided(a arith.Affine, n int64) arith.Affine {
+// divide returns a / n; a is a multiple of n.
+func divide(a arith.Affine, n int64) arith.Affine {
 	out := arith.Affine{Const: a.Const / n}
 	for _, t := range a.Terms {
 		out.Terms = append(out.Terms, arith.Term{Coef: t.Coef / n, Atom: t.Atom})
@@ -459,8 +468,8 @@ func (m *move) dropUnit(p ir.Stmt) ir.Stmt {
 	}, nil)
 }
 
-// insertBefore opens the buffer's scope in body right before the first statement that reads it, inside of an alloc's scope if nothing
-// behind that reads it.
+// insertBefore opens the buffer's scope in body right before the first statement that reads it,
+// inside of an alloc's scope if nothing behind that reads it.
 func insertBefore(body ir.Stmt, buf ir.Buffer, filled []ir.Stmt) ir.Stmt {
 	ss := stmts(body)
 	for i, s := range ss {

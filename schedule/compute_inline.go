@@ -8,8 +8,8 @@ import (
 	"ripc/ir/deps"
 )
 
-// ComputeInline removes an alloc by writing the value of each element where it is read. Other systems: TVM
-// compute_inline; Halide's default.
+// ComputeInline removes an alloc by writing the value of each element where it is read. Other
+// systems: TVM compute_inline; Halide's default.
 //
 //	alloc %t: i32[56]
 //	for %t.i in 0:56 { %t[%t.i] = %x[%t.i] * 2i32 }
@@ -17,8 +17,9 @@ import (
 //	=>
 //	for %i in 0:55 { %y[%i] = %x[%i] * 2i32 + %x[%i + 1] * 2i32 }
 //
-// It is refused if the buffer is no alloc, unless it is filled by one nest of loops with one "=" whose indices are loops
-// of their own, if that reads something that is written later in the scope, and if a call takes the buffer.
+// It is refused if the buffer is no alloc, unless it is filled by one nest of loops with one "="
+// and a separate loop for each index, if that reads something that is written later in the scope,
+// and if a call takes the buffer.
 func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 	alloc := ir.FindAlloc(f.Body, buffer)
 	if alloc == nil {
@@ -47,7 +48,7 @@ func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s of the nest that writes %%%s is not one of its dimensions", l, buffer)}
 		}
 	}
-	if err := inlinable(alloc, producer, st); err != nil {
+	if err := checkInline(alloc, producer, st); err != nil {
 		return nil, err
 	}
 	ranges := deps.ScopeOf(f.Body).Ranges
@@ -109,8 +110,8 @@ func soleStore(alloc *ir.Alloc) (ir.Stmt, *ir.Store, error) {
 	}
 }
 
-// inlinable refuses if what the store reads may change between the producer and a reader.
-func inlinable(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) error {
+// checkInline refuses if the store's operands may change between the producer and a reader.
+func checkInline(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) error {
 	b := alloc.Buf.Name
 	reads := deps.Accesses(st)
 	if len(reads[b]) > 1 {

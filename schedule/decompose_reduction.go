@@ -6,15 +6,17 @@ import (
 	"ripc/ir"
 )
 
-// DecomposeReduction gives what a loop sets before its first inner loop a loop of its own: the start of an accumulation
-// and the accumulation itself can then be scheduled apart. Other systems: TVM decompose_reduction, Exo fission.
+// DecomposeReduction splits a loop in front of its first inner loop: the start of an accumulation
+// and the accumulation itself can then be scheduled apart. Other systems: TVM decompose_reduction,
+// Exo fission.
 //
 //	for %o in 0:64 { %acc[%o] = 0i32   for %k in 0:9 { %acc[%o] += ... } }
 //	=> decompose_reduction o
 //	for %o.1 in 0:64 { %acc[%o.1] = 0i32 }   for %o in 0:64 { for %k in 0:9 { %acc[%o] += ... } }
 //
-// An empty name gives l.1 or the next that is free. It is refused if nothing stands before an inner loop, if the loop has
-// a mark, and if iterations share elements of what the first part writes. Reorder does the same where it has to.
+// An empty name gives l.1 or the next that is free. It is refused if nothing stands before an inner
+// loop, if the loop has a mark, and if iterations share elements that the first part writes.
+// Reorder does the same where it has to.
 func DecomposeReduction(f *ir.Func, loop, name string) (*ir.Func, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {

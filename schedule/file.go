@@ -9,7 +9,7 @@ import (
 	"ripc/ir"
 )
 
-// Section is a schedule, and what it is for.
+// Section is a schedule of a file, with the name of its stage or layer.
 type Section struct {
 	Pos   ir.Pos // of its first line; the zero value if it is of no file
 	Layer bool   // Name is that of a layer, and of nothing else
@@ -17,7 +17,7 @@ type Section struct {
 	Trace Trace
 }
 
-// Title is what the section begins with in a file.
+// Title returns the first line of the section in a file.
 func (s Section) Title() string {
 	if s.Layer {
 		return "layer " + s.Name
@@ -25,8 +25,9 @@ func (s Section) Title() string {
 	return "func " + s.Name
 }
 
-// ReadFile reads a file of schedules: sections that begin with "func NAME:" or "layer NAME:", each followed by the steps of that
-// schedule, one a line. "#" starts a comment. Package compile checks the names.
+// ReadFile reads a file of schedules: sections that begin with "func NAME:" or "layer NAME:", each
+// followed by the steps of that schedule, one a line. "#" starts a comment. Package compile checks
+// the names.
 func ReadFile(path string) ([]Section, error) {
 	text, err := files.ReadText(path)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"ripc/ir/deps"
 )
 
-// Flatten views two neighbouring dimensions of a buffer as one, so that a vector may go from one row of the inner one to the
-// next, as they lie in memory. Other systems: TVM transform_layout, Exo's windows, MLIR memref.collapse_shape.
+// Flatten views two neighbouring dimensions of a buffer as one, so that a vector may go from one
+// row of the inner one to the next, as they lie in memory. Other systems: TVM transform_layout,
+// Exo's windows, MLIR memref.collapse_shape.
 //
 //	@f(%x: f32[224, 224, 3], ...) { ... for %w in 0:9 { for %c in 0:3 { %t[%w, %c] = %x[%h, %w, %c] } } ... }
 //	=> flatten x 1
@@ -18,9 +19,9 @@ import (
 //	=> flatten t 0; fuse w c -> i
 //	... for %i in 0:27 { %t[%i] = %x[%h, %i] } ...
 //
-// The dimension that is named and the one behind it become one. A parameter stays the same bytes: no pack is made, the
-// caller's buffer is viewed (ApplyAll tells). It is refused if there is no dimension behind the named one, for outputs, and
-// if a call takes the buffer.
+// The dimension that is named and the one behind it become one. A parameter stays the same bytes:
+// no pack is made, the caller's buffer is viewed (ApplyAll tells). It is refused if there is no
+// dimension behind the named one, for outputs, and if a call takes the buffer.
 func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	refuse := func(help, format string, args ...any) (*ir.Func, *Pack, error) {
 		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
@@ -50,7 +51,7 @@ func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	g := withBuffer(f.WithBody(ir.Reindex(f.Body, buffer, buffer, at)), param, to)
 	var view *Pack
 	if param >= 0 {
-		view = &Pack{Param: buffer, View: true, Func: layingOut("view", b, to, b.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
+		view = &Pack{Param: buffer, View: true, Func: relayoutFunc("view", b, to, b.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
 			return at(i), ir.At(from, i...)
 		})}
 	}

@@ -9,8 +9,8 @@ import (
 	"ripc/ir/deps"
 )
 
-// checkInterchange refuses to swap perfectly nested loops a (outer) and b around body, unless no element ties an
-// iteration (a, b) to a later one (a' > a, b' < b).
+// checkInterchange refuses to swap perfectly nested loops a (outer) and b around body, unless no
+// element ties an iteration (a, b) to a later one (a' > a, b' < b).
 func checkInterchange(f *ir.Func, a, b *ir.For, body ir.Stmt) error {
 	acc := deps.Accesses(body)
 	maps.DeleteFunc(acc, func(_ string, as []deps.Access) bool { return !deps.May(as, as, deps.Reductions) })
@@ -32,8 +32,8 @@ func checkInterchange(f *ir.Func, a, b *ir.For, body ir.Stmt) error {
 	return nil
 }
 
-// checkFission refuses to split loop l into one over first and one over second, unless nothing that second does in an
-// iteration is seen by first in a later one.
+// checkFission refuses to split loop l into one over first and one over second, unless nothing that
+// second does in an iteration is seen by first in a later one.
 func checkFission(f *ir.Func, l *ir.For, first, second []ir.Stmt) error {
 	if len(first) == 0 || len(second) == 0 {
 		return nil
@@ -59,7 +59,8 @@ func checkFission(f *ir.Func, l *ir.For, first, second []ir.Stmt) error {
 	return nil
 }
 
-// storeText shows the store that stands in the way: the last that writes, which is where a reduction happens.
+// storeText shows the store that stands in the way: the last that writes, which is where a
+// reduction happens.
 func storeText(as []deps.Access) string {
 	text := "a call"
 	for _, a := range as {

@@ -11,7 +11,8 @@ import (
 	"ripc/ir/deps"
 )
 
-// local is an alloc inside a loop that stands for the region of a buffer which one iteration touches.
+// local is an alloc inside a loop that stands for the region of a buffer which one iteration
+// touches.
 type local struct {
 	f      *ir.Func
 	sc     deps.Scope
@@ -20,11 +21,12 @@ type local struct {
 	buf    ir.Buffer // the alloc
 	region []extent
 	names  used
-	// put, if not nil, puts what stands for the loop's body between the loop's other statements.
+	// put, if not nil, puts the new body between the loop's other statements.
 	put func(ir.Stmt) ir.Stmt
 }
 
-// newLocal plans a local copy of a buffer in a loop. The alloc's name is the user's or, if empty, fallback.
+// newLocal plans a local copy of a buffer in a loop. The alloc's name is the user's or, if empty,
+// fallback.
 func newLocal(f *ir.Func, op, buffer, loop, name, fallback string) (*local, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {
@@ -72,9 +74,9 @@ func noBuffer(f *ir.Func, buffer string) error {
 // body is the loop's body with the accesses of the buffer turned into accesses of the alloc.
 func (c *local) body() ir.Stmt { return relocate(c.loop.Body, c.of.Name, c.buf.Name, c.region) }
 
-// each runs stmt for every element of the region: inner is its index in the alloc, outer in the buffer. Where the region
-// may leave the buffer, that is under a condition. Its loops are the alloc's name, suffix and the dimension; dimensions
-// of one element have none.
+// each runs stmt for every element of the region: inner is its index in the alloc, outer in the
+// buffer. Where the region may leave the buffer, that is under a condition. Its loops are the
+// alloc's name, suffix and the dimension; dimensions of one element have none.
 func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (ir.Stmt, error) {
 	var loops []ir.Loop
 	var inner, outer []ir.Expr
@@ -140,8 +142,8 @@ func (c *local) axis(d int) ir.Axis {
 	return axis
 }
 
-// with puts the alloc with what it holds into the loop.
-func (c *local) with(ss ...ir.Stmt) (*ir.Func, error) {
+// wrap puts the alloc, with statements ss in its scope, into the loop.
+func (c *local) wrap(ss ...ir.Stmt) (*ir.Func, error) {
 	l := c.loop.WithBody(&ir.Alloc{Buf: c.buf, Body: ir.Seq(ss...)})
 	if c.put != nil {
 		l.Body = c.put(l.Body)
@@ -151,16 +153,18 @@ func (c *local) with(ss ...ir.Stmt) (*ir.Func, error) {
 	return g, nil
 }
 
-// covered reports whether the indices of a store in the loop, relocated, run over all of the region, each element once: each dimension by
-// loops of its own inside the loop, one or the digits of its index.
+// covered reports whether the indices of a store in the loop, relocated, run over all of the
+// region, each element once: each dimension by loops of its own inside the loop, one or the digits
+// of its index.
 func (c *local) covered(idx []ir.Expr) bool { return c.runsOver(idx, false) }
 
-// runsOver is covered; with again, elements may be met more than once, as those of windows are that overlap.
+// runsOver is covered; with again, elements may be met more than once, as those of windows are that
+// overlap.
 func (c *local) runsOver(idx []ir.Expr, again bool) bool {
 	seen := map[string]bool{}
 	for d, e := range idx {
 		sum := arith.ToAffine(e)
-		first, n := sum.Const, int64(1) // n elements are what the smaller digits run over
+		first, n := sum.Const, int64(1) // the smaller digits run over n elements
 		terms := slices.SortedStableFunc(slices.Values(sum.Terms), func(s, t arith.Term) int { return cmp.Compare(s.Coef, t.Coef) })
 		for _, t := range terms {
 			if iv, ok := arith.Bounds(t.Atom, c.sc.Ranges); ok && iv.Lo == iv.Hi && !deps.Large(iv.Lo) {
@@ -200,7 +204,8 @@ func (c *local) readWhole() bool {
 	return found
 }
 
-// wholeReads are the loads in e that read all of the region and are made whatever holds: of a choice, those that both values make.
+// wholeReads are the loads in e that read all of the region and are made whatever holds: of a
+// choice, those that both values make.
 func (c *local) wholeReads(e ir.Expr) []string {
 	var out []string
 	ir.WalkExpr(e, func(e ir.Expr) bool {

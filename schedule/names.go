@@ -21,7 +21,7 @@ func loopNames(s ir.Stmt) []string {
 	return names
 }
 
-// findLoop is ir.FindLoop with a refusal that lists what there is.
+// findLoop is ir.FindLoop with a refusal that lists the loops.
 func findLoop(f *ir.Func, name string) (*ir.For, error) {
 	if l := ir.FindLoop(f.Body, name); l != nil {
 		return l, nil
@@ -37,7 +37,8 @@ func noLoop(f *ir.Func, name string) error {
 	return &ir.Error{Msg: fmt.Sprintf("no loop %%%s", name), Help: help}
 }
 
-// resolve turns a reference of a Step into loops: itself, or with a star the loop and its copies in program order.
+// resolve turns a reference of a Step into loops: itself, or with a star the loop and its copies in
+// program order.
 func resolve(f *ir.Func, ref string) ([]string, error) {
 	base, star := strings.CutSuffix(ref, "*")
 	if !star {

@@ -12,8 +12,9 @@ import (
 	"ripc/ir/deps"
 )
 
-// NarrowAccumulate sums in a narrow type inside a loop and adds the sums to the wide accumulator once an iteration, so
-// that more of them fit in a vector. Other systems: none; written by hand in XNNPACK, Ruy and gemmlowp.
+// NarrowAccumulate sums in a narrow type inside a loop and adds the sums to the wide accumulator
+// once an iteration, so that more of them fit in a vector. Other systems: none; written by hand in
+// XNNPACK, Ruy and gemmlowp.
 //
 //	for %k in 0:9 { for %c in 0:4 { for %o in 0:32 { %acc[%o] += cast<i32>(popcount(%x[%k, %c] ^ %w[%k, %c, %o])) } } }
 //	=> narrow_accumulate acc k u8
@@ -24,18 +25,20 @@ import (
 //	  for %acc.u8.w0 in 0:32 { %acc[%acc.u8.w0] += cast<i32>(%acc.u8[%acc.u8.w0]) }
 //	}
 //
-// With apart=N sums lie apart in blocks of N along the last dimension: those of a block's first half at even places, of
-// its second half at odd ones, so that even and odd lanes of a vector widen to neighbours without a shuffle.
+// With apart=N sums lie apart in blocks of N along the last dimension: those of a block's first
+// half at even places, of its second half at odd ones, so that even and odd lanes of a vector widen
+// to neighbours without a shuffle.
 //
 //	=> narrow_accumulate acc k u8 apart=32
 //	  ... %acc.u8[%o % 16 * 2 + %o / 16] += ...
 //
 // A type of the same width gives each iteration sums of its own, for registers.
 //
-// An empty name gives acc.u8 (buffer and type). It is refused unless all that the loop does with the buffer is "+=" of
-// integers outside of ifs, some store of which runs over its whole region; if the type is wider than the
-// buffer's; if blocks of N do not divide the last dimension into halves; and if interval analysis cannot show that every
-// summand and every sum of one iteration fits (the help then says how many iterations of which loop do).
+// An empty name gives acc.u8 (buffer and type). It is refused unless all that the loop does with
+// the buffer is "+=" of integers outside of ifs, some store of which runs over its whole region; if
+// the type is wider than the buffer's; if blocks of N do not divide the last dimension into halves;
+// and if interval analysis cannot show that every summand and every sum of one iteration fits (the
+// help then says how many iterations of which loop do).
 func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, name string) (*ir.Func, error) {
 	c, err := newLocal(f, "narrow_accumulate", buffer, loop, name, buffer+"."+t.String())
 	if err != nil {
@@ -57,7 +60,7 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, nam
 		if n := len(c.buf.Shape) - 1; n < 0 || apart < 2 || apart%2 != 0 || c.buf.Shape[n]%apart != 0 {
 			return nil, &ir.Error{Msg: fmt.Sprintf("blocks of %d do not divide %s into halves", apart, ir.BufferString(c.buf))}
 		}
-		place = c.placed(apart)
+		place = c.interleave(apart)
 		body = c.moved(body, place)
 	}
 	zero, err := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
@@ -80,11 +83,12 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, nam
 			return fmt.Sprintf("narrow_accumulate %s %s %s", buffer, l, t)
 		})
 	}
-	return c.with(zero, body, widen)
+	return c.wrap(zero, body, widen)
 }
 
-// placed is where the element at idx of the alloc lies whose blocks of so many elements have their halves at even and at odd places.
-func (c *local) placed(apart int) func(idx []ir.Expr) []ir.Expr {
+// interleave returns the place of an element of the alloc: blocks of `apart` elements have their
+// halves at even and at odd places.
+func (c *local) interleave(apart int) func(idx []ir.Expr) []ir.Expr {
 	r := deps.ScopeOf(c.loop).Ranges
 	maps.Copy(r, c.sc.Ranges)
 	bin := func(op ir.BinOp, a ir.Expr, n int) ir.Expr { return ir.Bin(op, a, ir.Int(n)) }
@@ -239,8 +243,8 @@ func (c *local) fits(zero, body ir.Stmt) error {
 	return arith.VerifyWidthsWithin(c.f, g)
 }
 
-// legalExtent adds to the refusal how many iterations of the outermost loop of the sum would fit; step is the step for
-// another loop.
+// legalExtent adds to the refusal how many iterations of the outermost loop of the sum would fit;
+// step is the step for another loop.
 func (c *local) legalExtent(err error, zero, body ir.Stmt, step func(loop string) string) error {
 	out := ir.Error{Msg: err.Error()}
 	var e *ir.Error

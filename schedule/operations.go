@@ -85,9 +85,10 @@ func (a *applier) step(f *ir.Func, s Step) (*ir.Func, error) {
 	return nil, &ir.Error{Msg: fmt.Sprintf("there is no operation %q", s.Op), Help: suggest.DidYouMean(s.Op, Ops()) + "operations: " + strings.Join(Ops(), ", ")}
 }
 
-// formed refuses g, which a step made of f, if it is not well-formed and f was: a count of a shift may be too large where loops are looked
-// at without their conditions, or a buffer be read outside of its scope. All steps are checked here, but those that only set
-// marks; primitives do not look themselves. The help says what to write instead.
+// formed refuses g, which a step made of f, if it is not well-formed and f was: a count of a shift
+// may be too large where loops are looked at without their conditions, or a buffer be read outside
+// of its scope. All steps are checked here, but those that only set marks; primitives do not look
+// themselves. The help names an alternative.
 func formed(f, g *ir.Func, help string) error {
 	err := ir.Verify(g)
 	if err == nil || ir.Verify(f) != nil {
@@ -140,7 +141,8 @@ func runTile(_ *applier, f *ir.Func, s Step) (*ir.Func, error) {
 
 func runReorder(_ *applier, f *ir.Func, s Step) (*ir.Func, error) { return Reorder(f, s.Args...) }
 
-// legal is run for what leaves all marked loops legal: it changes marks alone, and has checked them where that can be wrong.
+// legal wraps steps that keep all marked loops legal: they change marks alone, and check them
+// themselves.
 func legal(run func(*applier, *ir.Func, Step) (*ir.Func, error)) func(*applier, *ir.Func, Step) (*ir.Func, error) {
 	return func(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 		a.legal = true
@@ -148,7 +150,7 @@ func legal(run func(*applier, *ir.Func, Step) (*ir.Func, error)) func(*applier, 
 	}
 }
 
-// guarding is run for what may put code under a guard, which the code may not be fit for.
+// guarding wraps steps that may put code under a guard, which can be wrong for the code.
 func guarding(run func(*applier, *ir.Func, Step) (*ir.Func, error)) func(*applier, *ir.Func, Step) (*ir.Func, error) {
 	return func(a *applier, f *ir.Func, s Step) (*ir.Func, error) {
 		a.instead = "use tail=cut, tail=shift or a factor that divides the extent"

@@ -11,8 +11,8 @@ import (
 	"ripc/ir/deps"
 )
 
-// Pack is a change of the layout of a parameter: who calls the Func has to bring what Func makes of the old contents. For
-// weights the compiler does that once, at compile time.
+// Pack is a change of the layout of a parameter: the caller of the Func passes the result of Func
+// on the old contents. For weights the compiler does that once, at compile time.
 type Pack struct {
 	Param string
 	Func  *ir.Func // parameters: the old layout, and (out) the new one
@@ -20,7 +20,8 @@ type Pack struct {
 	Step  Step     // that asks for it; zero where a primitive was called without one
 }
 
-// parameter is the number of the parameter that buffer is, -1 if it is an alloc. It refuses outputs.
+// parameter is the number of the parameter that buffer is, -1 if it is an alloc. It refuses
+// outputs.
 func parameter(f *ir.Func, buffer string) (int, error) {
 	i := slices.IndexFunc(f.Params, func(p ir.Param) bool { return p.Name == buffer })
 	if i >= 0 && f.Params[i].Out {
@@ -50,9 +51,10 @@ func withBuffer(f *ir.Func, i int, b ir.Buffer) *ir.Func {
 	}, nil))
 }
 
-// layingOut is the Func that makes the contents of to out of those of from. It has a loop for each dimension of one of them; element gets
-// their variables and returns what is stored in an iteration, and where.
-func layingOut(verb string, from, to ir.Buffer, shape []int, element func(from ir.Buffer, i []ir.Expr) (at []ir.Expr, val ir.Expr)) *ir.Func {
+// relayoutFunc returns the Func that makes the contents of to from those of from. It has a loop for
+// each dimension of one of them; element takes their variables and returns the place and the value
+// that an iteration stores.
+func relayoutFunc(verb string, from, to ir.Buffer, shape []int, element func(from ir.Buffer, i []ir.Expr) (at []ir.Expr, val ir.Expr)) *ir.Func {
 	name := verb + "_" + from.Name
 	from.Name, to.Name = "from", "to"
 	var loops []ir.Loop
@@ -76,19 +78,20 @@ type packDim struct {
 	part byte // 0: all of it; 'o': the index divided by the factor; 'i': the remainder
 }
 
-// PackBuffer lays a buffer out anew, so that a kernel finds its weights in the order in which it uses them. Other
-// systems: TVM transform_layout and layout_free_buffers, Halide reorder_storage.
+// PackBuffer lays a buffer out anew, so that a kernel finds its weights in the order in which it
+// uses them. Other systems: TVM transform_layout and layout_free_buffers, Halide reorder_storage.
 //
 //	@f(%w: u32[3, 3, 4, 64], ...) { ... %w[%kh, %kw, %c, %q * 32 + %l] ... }
 //	=> pack w 3.o 0 1 2 3.i factor=32
 //	@f(%w: u32[2, 3, 3, 4, 32], ...) { ... %w[%q, %kh, %kw, %c, %l] ... }
 //	@pack_w(%from: u32[3, 3, 4, 64], out %to: u32[2, 3, 3, 4, 32]) { ... }
 //
-// dims lists the new dimensions, outermost first: each old one by its number once, or one of them as N.o and N.i, its
-// index divided by factor and the remainder. Where the factor does not divide, elements of a parameter that nobody reads are
-// zero. A trace that packs a parameter needs ApplyAll; of an alloc only the indices change. It is refused for outputs, if a
-// dimension is missing or named twice, if an index cannot be shown to lie inside the buffer where the loops alone are known,
-// and if a call takes the buffer.
+// dims lists the new dimensions, outermost first: each old one by its number once, or one of them
+// as N.o and N.i, its index divided by factor and the remainder. Where the factor does not divide,
+// elements of a parameter that nobody reads are zero. A trace that packs a parameter needs
+// ApplyAll; of an alloc only the indices change. It is refused for outputs, if a dimension is
+// missing or named twice, if an index cannot be shown to lie inside the buffer where the loops
+// alone are known, and if a call takes the buffer.
 func PackBuffer(f *ir.Func, buffer string, dims []string, factor int) (*ir.Func, *Pack, error) {
 	from, ok := f.Buffers()[buffer]
 	param, err := parameter(f, buffer)
@@ -188,7 +191,7 @@ func parseLayout(from ir.Buffer, dims []string, factor int) ([]packDim, error) {
 
 // packing is the Func that makes the new layout out of the old one.
 func packing(from, to ir.Buffer, layout []packDim, factor int) *ir.Func {
-	return layingOut("pack", from, to, to.Shape, func(from ir.Buffer, idx []ir.Expr) ([]ir.Expr, ir.Expr) {
+	return relayoutFunc("pack", from, to, to.Shape, func(from ir.Buffer, idx []ir.Expr) ([]ir.Expr, ir.Expr) {
 		src := make([]ir.Expr, len(from.Shape))
 		var cond ir.Expr
 		for i, d := range layout {

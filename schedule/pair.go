@@ -10,14 +10,15 @@ import (
 	"ripc/ir/deps"
 )
 
-// Pair keeps every second element of a dimension of words as its difference from the one before: (a, b) becomes
-// (a, a ^ b), from which CarrySave's sum needs one operation less. Other systems: none.
+// Pair keeps every second element of a dimension of words as its difference from the one before:
+// (a, b) becomes (a, a ^ b), which saves an operation of CarrySave's sum. Other systems: none.
 //
 //	%x[%k * 2], %x[%k * 2 + 1]   =>   %x[%k * 2], %x[%k * 2] ^ %x[%k * 2 + 1]
 //
-// A parameter is packed (see PackBuffer, ApplyAll). An alloc must be set by one "=" whose index in the dimension is a plain
-// loop, and gets the differences there. It is refused if the words are no integers, if the dimension does not exist or is
-// odd, if a call takes the buffer, for outputs, and if the alloc is set in another way or under a condition.
+// A parameter is packed (see PackBuffer, ApplyAll). An alloc must be set by one "=" with a plain
+// loop as index in the dimension, and gets the differences there. It is refused if the words are no
+// integers, if the dimension does not exist or is odd, if a call takes the buffer, for outputs, and
+// if the alloc is set in another way or under a condition.
 func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	refuse := func(help, format string, args ...any) (*ir.Func, *Pack, error) {
 		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
@@ -89,8 +90,9 @@ func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	return f.WithBody(body), pk, nil
 }
 
-// paired is val, the word at v, where v is even, and its difference from the word before where v is odd. Conditions that
-// are the same for both words stay outside, so that whole vectors are chosen by them.
+// paired is val, the word at v, where v is even, and its difference from the word before where v is
+// odd. Conditions that are the same for both words stay outside, so that whole vectors are chosen
+// by them.
 func paired(val ir.Expr, v *ir.Var, r arith.Ranges) ir.Expr {
 	moves := func(e ir.Expr) bool { return uses(e, func(n string) bool { return n == v.Name }) }
 	odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, v, ir.Int(2)), ir.Int(1))
@@ -173,7 +175,7 @@ func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
 func pairing(b ir.Buffer, dim int) *ir.Func {
 	to := b
 	to.Enc = ir.Encoding{}
-	return layingOut("pair", b, to, b.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
+	return relayoutFunc("pair", b, to, b.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
 		prev := slices.Clone(i)
 		prev[dim] = ir.Bin(ir.Sub, i[dim], ir.Int(1))
 		odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, i[dim], ir.Int(2)), ir.Int(1))

@@ -7,15 +7,18 @@ import (
 	"ripc/ir/deps"
 )
 
-// Parallel marks a loop whose iterations are shared out among threads. Other systems: Halide and TVM parallel.
+// Parallel marks a loop to share its iterations among threads. Other systems: Halide and TVM
+// parallel.
 //
 //	for %l in 0:14 { S }   =>   for %l in 0:14 parallel { S }
 //
-// All threads run the func, each with its own allocs; only the iterations of parallel loops are divided, and no thread waits
-// for another. So it is refused unless the loops around it are serial (those of one iteration are moved into it if no other
-// is there), its iterations touch different elements of the parameters, and whatever else the func does writes no parameter
-// and reads none that the loop writes. An alloc from outside may be written where no two iterations touch the same element of
-// it, and all that reads it are parallel loops of as many iterations, of which each thread has the same ones:
+// All threads run the func, each with its own allocs; only the iterations of parallel loops are
+// divided, and no thread waits for another. So it is refused unless the loops around it are serial
+// (those of one iteration are moved into it if no other is there), its iterations touch different
+// elements of the parameters, and whatever else the func does writes no parameter and reads none
+// that the loop writes. An alloc from outside may be written where no two iterations touch the same
+// element of it, and all that reads it are parallel loops of as many iterations, of which each
+// thread has the same ones:
 //
 //	for %h in 0:13 { tables of row h   for %q in 0:8 { sums of block q } }
 //	=> parallel q

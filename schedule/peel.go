@@ -7,17 +7,19 @@ import (
 	"ripc/ir/deps"
 )
 
-// Peel gives the first and the last iterations of a loop loops of their own, so that conditions on the border, such as
-// those of padding, are decided in the middle. Other systems: Halide's loop partitioning, TVM loop_partition, Exo cut_loop.
+// Peel gives the first and the last iterations of a loop loops of their own, so that conditions on
+// the border, such as those of padding, are decided in the middle. Other systems: Halide's loop
+// partitioning, TVM loop_partition, Exo cut_loop.
 //
 //	for %w in 0:56 { %y[%w] = select(%w >= 1, %x[%w - 1], 0u32) }
 //	=> peel w 1 0
 //	for %w.1 in 0:1 { %y[%w.1] = 0u32 }
 //	for %w in 0:55 { %y[%w + 1] = %x[%w] }
 //
-// The operands are the loop and how many iterations are peeled from its start and from its end. What is repeated gets the
-// names of copies: l.1 for the first iterations, l.t for the last. It is refused if the loop has a mark, if nothing is to
-// be peeled, and if no iteration would be left in the middle.
+// The operands are the loop and how many iterations are peeled from its start and from its end.
+// Repeated loops get the names of copies: l.1 for the first iterations, l.t for the last. It is
+// refused if the loop has a mark, if nothing is to be peeled, and if no iteration would be left in
+// the middle.
 func Peel(f *ir.Func, loop string, first, last int) (*ir.Func, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {

@@ -8,15 +8,17 @@ import (
 	"ripc/ir/deps"
 )
 
-// extent is what one iteration of a loop needs of a dimension: size elements from base, or all of it.
+// extent is the part of a dimension that one iteration of a loop needs: size elements from base, or
+// all of it.
 type extent struct {
 	whole bool
 	base  arith.Affine
 	size  int
 }
 
-// regionOf is what one iteration of loop l touches of buffer b by the accesses as: the smallest index and a constant
-// extent in each dimension, or the whole dimension where they are not known.
+// regionOf returns the part of buffer b that one iteration of loop l touches by the accesses as:
+// the smallest index and a constant extent in each dimension, or the whole dimension where they are
+// not known.
 func regionOf(sc deps.Scope, l *ir.For, b ir.Buffer, as []deps.Access, op string) ([]extent, error) {
 	still := sc.Outer[l.Var].With(l.Var)
 	if hasCall(as) {
@@ -52,7 +54,8 @@ func regionOf(sc deps.Scope, l *ir.For, b ir.Buffer, as []deps.Access, op string
 	return region, nil
 }
 
-// relocate turns the accesses of buffer from below s into accesses of buffer to, which holds a region of it.
+// relocate turns the accesses of buffer from below s into accesses of buffer to, which holds a
+// region of it.
 func relocate(s ir.Stmt, from, to string, region []extent) ir.Stmt {
 	return ir.Reindex(s, from, to, func(old []ir.Expr) []ir.Expr {
 		out := make([]ir.Expr, len(old))

@@ -10,17 +10,18 @@ import (
 	"ripc/ir/deps"
 )
 
-// Reorder puts nested loops into the order given, outermost first; loops that are not named stay where they are. Other
-// systems: Halide and TVM reorder, Exo reorder_loops (with fission).
+// Reorder puts nested loops into the order given, outermost first; loops that are not named stay
+// where they are. Other systems: Halide and TVM reorder, Exo reorder_loops (with fission).
 //
 //	for %a in 0:A { for %b in 0:B { S } }                =>  for %b in 0:B { for %a in 0:A { S } }
 //	for %a in 0:A { T   for %b in 0:B { S } }            =>  for %a.1 in 0:A { T }   for %b in 0:B { for %a in 0:A { S } }
 //	for %a in 0:A { if C { for %b in 0:B { S } } }       =>  for %b in 0:B { for %a in 0:A { if C { S } } }
 //
-// Where the body is a sequence, the loop that moves inwards is distributed over it; what comes before or after the nest
-// keeps a copy of the loop, named %a.1, %a.2 and so on. It is refused if the loops are not nested in one another, if an
-// alloc lies between them, if one is parallel, if iterations of a distributed loop share elements, and if the order of a
-// float accumulation, or of anything else but an integer reduction, would change.
+// Where the body is a sequence, the loop that moves inwards is distributed over it; statements
+// before or after the nest keep a copy of the loop, named %a.1, %a.2 and so on. It is refused if
+// the loops are not nested in one another, if an alloc lies between them, if one is parallel, if
+// iterations of a distributed loop share elements, and if the order of a float accumulation, or of
+// anything else but an integer reduction, would change.
 func Reorder(f *ir.Func, loops ...string) (*ir.Func, error) {
 	chain, err := chainOf(f, loops)
 	if err != nil {
@@ -45,7 +46,8 @@ func Reorder(f *ir.Func, loops ...string) (*ir.Func, error) {
 	return f, nil
 }
 
-// chainOf lists the loops from the outermost to the innermost of those named, all of which must lie on one path.
+// chainOf lists the loops from the outermost to the innermost of those named, all of which must lie
+// on one path.
 func chainOf(f *ir.Func, loops []string) ([]string, error) {
 	var deepest []*ir.For
 	for i, n := range loops {
@@ -84,7 +86,8 @@ func chainOf(f *ir.Func, loops []string) ([]string, error) {
 	return chain, nil
 }
 
-// interchange swaps loop outer with inner, the next loop inside it, distributing outer over what stands beside inner.
+// interchange swaps loop outer with inner, the next loop inside it, distributing outer over the
+// statements beside inner.
 func interchange(f *ir.Func, outer, inner string) (*ir.Func, error) {
 	a := ir.FindLoop(f.Body, outer)
 	if a.Kind == ir.Parallel || ir.FindLoop(a.Body, inner).Kind == ir.Parallel {
@@ -128,8 +131,8 @@ type exposed struct {
 	after  []ir.Stmt
 }
 
-// expose writes body as a sequence with the loop called name as a member: conditions around the loop move into it and
-// onto what stands beside it.
+// expose writes body as a sequence with the loop called name as a member: conditions around the
+// loop move into it and onto the statements beside it.
 func expose(body ir.Stmt, name string) (exposed, error) {
 	switch s := body.(type) {
 	case *ir.For:

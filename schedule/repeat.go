@@ -7,8 +7,9 @@ import (
 	"ripc/ir/deps"
 )
 
-// checkRepeatable refuses tail=shift unless an iteration of l done twice gives what it gives once: iterations touch
-// different elements, and whatever an iteration reads of the buffers it writes, it has set with "=" before.
+// checkRepeatable refuses tail=shift unless an iteration of l may run twice: iterations touch
+// different elements, and an iteration reads elements of its output buffers only after setting them
+// with "=".
 func checkRepeatable(f *ir.Func, l *ir.For) error {
 	if err := deps.Independent(f, l, "shift the last tile of", deps.Nothing); err != nil {
 		return err
@@ -37,8 +38,8 @@ type defined struct {
 }
 
 type repeatCheck struct {
-	writes  map[string]bool // the buffers of which reads are checked
-	changes ir.Changes      // what an iteration may change: an index that reads that is another one at each moment
+	writes  map[string]bool // the buffers with checked reads
+	changes ir.Changes      // the writes of an iteration: an index that reads them varies within it
 	extents map[string]int
 	bad     string
 	badBuf  string
@@ -56,7 +57,7 @@ func newRepeatCheck(f *ir.Func, body ir.Stmt) *repeatCheck {
 	return c
 }
 
-// stmt checks s after defs and gives what is defined after it.
+// stmt checks s after defs, and returns the definitions after it.
 func (c *repeatCheck) stmt(s ir.Stmt, defs []defined) []defined {
 	switch s := s.(type) {
 	case *ir.Block:
@@ -134,8 +135,8 @@ func (c *repeatCheck) fail(s ir.Stmt, buf string) {
 	}
 }
 
-// covers reports whether element idx is among those that d stands for: equal, or a loop that runs within the range of
-// the one that ran over d.
+// covers reports whether element idx is among those that d stands for: equal, or a loop that runs
+// within the range of the one that ran over d.
 func (c *repeatCheck) covers(d defined, idx []ir.Expr) bool {
 	if len(d.idx) != len(idx) {
 		return false

@@ -7,9 +7,9 @@ import (
 	"ripc/ir/deps"
 )
 
-// Replicate keeps every element of an alloc as often as a loop has iterations: the buffer gets an innermost dimension, and
-// each iteration reads a copy of its own. What all lanes of a vector read then lies in memory as a vector, which a load
-// gives, where one element would have to be loaded and then spread. Other systems: none.
+// Replicate keeps every element of an alloc as often as a loop has iterations: the buffer gets an
+// innermost dimension, and each iteration reads a copy of its own. A vector with the same element
+// in all lanes then takes one load, instead of a load and a broadcast. Other systems: none.
 //
 //	for %k in 0:9 { %xp[%k] = %x[%k] }
 //	for %o in 0:64 { for %l in 0:4 { ... %acc[%o, %l] += %xp[%k] * %w[%k, %o, %l] ... } }
@@ -17,9 +17,9 @@ import (
 //	for %k in 0:9 { for %xp.r in 0:4 { %xp[%k, %xp.r] = %x[%k] } }
 //	for %o in 0:64 { for %l in 0:4 { ... %acc[%o, %l] += %xp[%k, %l] * %w[%k, %o, %l] ... } }
 //
-// Reads outside of the loop take the first copy. The result names the loop over copies; the default is the name of the
-// buffer and .r. It is refused if the buffer is no alloc, if the loop writes it or does not read it, if a vectorize loop
-// writes it, and if a call takes it.
+// Reads outside of the loop take the first copy. The result names the loop over copies; the default
+// is the name of the buffer and .r. It is refused if the buffer is no alloc, if the loop writes it
+// or does not read it, if a vectorize loop writes it, and if a call takes it.
 func Replicate(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	refuse := func(help, format string, args ...any) (*ir.Func, error) {
 		return nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
@@ -53,7 +53,7 @@ func Replicate(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 // replicas rewrites a Func for a buffer with copies.
 type replicas struct {
 	buf   ir.Buffer // the new one
-	loop  *ir.For   // whose iterations read copies
+	loop  *ir.For   // each iteration reads a copy of its own
 	names used
 	name  string // of the next loop over copies
 	err   error
@@ -93,7 +93,7 @@ func (r *replicas) stmt(s ir.Stmt, copy ir.Expr, lanes bool) ir.Stmt {
 	return ir.MapStmt(s, nil, func(e ir.Expr) ir.Expr { return r.read(e, copy) })
 }
 
-// store sets all copies. Each is made of what it was made of: what s reads of the buffer is of the same copy.
+// store sets all copies. Reads of the buffer in s become reads of the same copy.
 func (r *replicas) store(s *ir.Store, lanes bool) ir.Stmt {
 	if lanes && r.err == nil {
 		r.err = &ir.Error{Msg: fmt.Sprintf("the copies of %%%s would be a loop inside a vectorize loop, in %s", s.Buf, storeText([]deps.Access{{Store: s}})), Help: "replicate before vectorize"}

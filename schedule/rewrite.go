@@ -137,7 +137,7 @@ func path(s ir.Stmt, name string) []*ir.For {
 	return nil
 }
 
-// conditions lists what holds around the loop called name of f.
+// conditions lists the conditions that hold around the loop called name of f.
 func conditions(f *ir.Func, name string) (held []ir.Expr) {
 	holds := func(s ir.Stmt) bool { return s != nil && path(s, name) != nil }
 	ir.Walk(f.Body, func(s ir.Stmt) bool {

@@ -7,9 +7,10 @@ import (
 	"ripc/ir/deps"
 )
 
-// Rfactor sums the iterations of a reduction loop apart, each in an element of its own, inside another loop, and adds
-// the elements up once an iteration of that one: what was a sum over lanes becomes lanes with a sum each. With a type,
-// the elements are narrow, as with NarrowAccumulate. Other systems: TVM and Halide rfactor.
+// Rfactor sums the iterations of a reduction loop apart, each in an element of its own, inside
+// another loop, and adds the elements up once an iteration of that one: a sum over lanes becomes
+// lanes with a sum each. With a type, the elements are narrow, as with NarrowAccumulate. Other
+// systems: TVM and Halide rfactor.
 //
 //	for %k in 0:9 { for %c in 0:4 { for %o in 0:32 { for %p in 0:4 { %acc[%o] += cast<i32>(popcount(%x[%k, %c, %p] ^ %w[%k, %c, %o, %p])) } } } }
 //	=> rfactor acc p k type=u8
@@ -20,10 +21,11 @@ import (
 //	  for %acc.r.w0 in 0:32 { for %acc.r.w1 in 0:4 { %acc[%acc.r.w0] += cast<i32>(%acc.r[%acc.r.w0, %acc.r.w1]) } }
 //	}
 //
-// The operands are the accumulator, the loop whose iterations become elements, and a loop around it. An empty name gives
-// acc.r. It is refused unless all that the statement of the outer loop around the lanes does with the buffer is "+=" of integers,
-// inside the lanes, outside of ifs and at elements that the lanes do not choose, one store running over its whole region;
-// if the loop is marked; and, with a type that is narrower, where narrow_accumulate would be.
+// The operands are the accumulator, the loop whose iterations become elements, and a loop around
+// it. An empty name gives acc.r. It is refused unless all that the statement of the outer loop
+// around the lanes does with the buffer is "+=" of integers, inside the lanes, outside of ifs and
+// at elements that the lanes do not choose, one store running over its whole region; if the loop is
+// marked; and, with a type that is narrower, where narrow_accumulate would be.
 func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*ir.Func, error) {
 	if name == "" {
 		name = buffer + ".r"
@@ -109,10 +111,11 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 			})
 		}
 	}
-	return c.with(zero, body, sum)
+	return c.wrap(zero, body, sum)
 }
 
-// factorable refuses unless nest does nothing with the buffer but add to it, in loop l, at elements that l does not choose.
+// factorable refuses unless nest does nothing with the buffer but add to it, in loop l, at elements
+// that l does not choose.
 func factorable(f *ir.Func, nest ir.Stmt, l *ir.For, around string, of ir.Buffer) error {
 	refuse := func(help, format string, args ...any) error {
 		return &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}

@@ -8,9 +8,10 @@ import (
 	"ripc/ir/deps"
 )
 
-// SetEncoding views the words of a buffer as parts, such as u32 as bytes: the buffer gets an innermost dimension, least
-// significant part first, which is how words lie in memory. Popcounts that are summed up are split into those of the
-// parts, by a loop of their own, so that the parts can become lanes (see Rfactor). Other systems: none.
+// SetEncoding views the words of a buffer as parts, such as u32 as bytes: the buffer gets an
+// innermost dimension, least significant part first, which is how words lie in memory. Popcounts
+// that are summed up are split into those of the parts, by a loop of their own, so that the parts
+// can become lanes (see Rfactor). Other systems: none.
 //
 //	@f(%w: u32[3, 64], ...) { ... %acc[%o] += cast<i32>(popcount(%x[%k] ^ %w[%k, %o])) ... }
 //	=> set_encoding w u8
@@ -20,11 +21,12 @@ import (
 //	=> set_encoding x u8
 //	... %acc[%o] += cast<i32>(popcount(%x[%k, %acc.part] ^ %w[%k, %o, %acc.part])) ...
 //
-// What is stored into an alloc is stored part by part, in a loop named after it too. What reads the buffer otherwise puts
-// the word together again. A parameter stays the same bytes: no pack is made, the caller's buffer is viewed (ApplyAll
-// tells). The result names the loops; the default is the name of the buffer that is stored to, and .part. It is refused
-// if the types are not unsigned integers, the new one narrower; for outputs; if a call takes the buffer; if a store into
-// it combines otherwise than by |=; and if a vectorize loop would get a loop inside.
+// What is stored into an alloc is stored part by part, in a loop named after it too. What reads the
+// buffer otherwise puts the word together again. A parameter stays the same bytes: no pack is made,
+// the caller's buffer is viewed (ApplyAll tells). The result names the loops; the default is the
+// name of the buffer that is stored to, and .part. It is refused if the types are not unsigned
+// integers, the new one narrower; for outputs; if a call takes the buffer; if a store into it
+// combines otherwise than by |=; and if a vectorize loop would get a loop inside.
 func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *Pack, error) {
 	refuse := func(help, format string, args ...any) (*ir.Func, *Pack, error) {
 		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
@@ -100,7 +102,8 @@ func (e *encoding) stmt(s ir.Stmt, lanes bool) ir.Stmt {
 	return ir.MapStmt(s, nil, e.read)
 }
 
-// store rewrites a store: into the buffer, a part at a time; into another one, its popcounts of the buffer if it sums them.
+// store rewrites a store: into the buffer, a part at a time; into another one, its popcounts of the
+// buffer if it sums them.
 func (e *encoding) store(s *ir.Store, lanes bool) ir.Stmt {
 	idx := make([]ir.Expr, len(s.Idx))
 	for i, x := range s.Idx {
@@ -141,8 +144,8 @@ func (e *encoding) store(s *ir.Store, lanes bool) ir.Stmt {
 	return &ir.For{Var: name, Extent: e.parts, Axis: ir.Part, Body: out}
 }
 
-// counted reports whether s sums up popcounts of words of the buffer, alone or times something. A product that may wrap
-// before it becomes wider is not the sum of the parts' products.
+// counted reports whether s sums up popcounts of words of the buffer, alone or times something. A
+// product that may wrap before it becomes wider is not the sum of the parts' products.
 func (e *encoding) counted(s *ir.Store) bool {
 	if s.Op != ir.AddTo || !s.Val.Type().IsInt() {
 		return false
@@ -169,8 +172,8 @@ func (e *encoding) counted(s *ir.Store) bool {
 	}
 }
 
-// count is x, of which counted holds, for part v. A popcount fits in every type of integers, so conversions of it may be
-// left out, and multiplying distributes over the sum however it wraps.
+// count returns x, which passed counted, for part v. A popcount fits in every type of integers, so
+// conversions of it may be left out, and multiplying distributes over the sum however it wraps.
 func (e *encoding) count(x, v ir.Expr) ir.Expr {
 	switch y := x.(type) {
 	case *ir.Cast:
@@ -188,7 +191,7 @@ func (e *encoding) count(x, v ir.Expr) ir.Expr {
 
 // viewing is the Func that makes the parts out of the words, which changes no byte.
 func viewing(from, to ir.Buffer) *ir.Func {
-	return layingOut("view", from, to, to.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
+	return relayoutFunc("view", from, to, to.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
 		last := len(i) - 1
 		count := ir.CastTo(from.Type, ir.Bin(ir.Mul, i[last], ir.Int(to.Type.Bits())))
 		return i, ir.CastTo(to.Type, &ir.Binary{Op: ir.Shr, A: ir.At(from, i[:last]...), B: count})
@@ -242,8 +245,8 @@ func (e *encoding) part(x ir.Expr, v ir.Expr) ir.Expr {
 	return ir.CastTo(t, &ir.Binary{Op: ir.Shr, A: e.read(x), B: count})
 }
 
-// read is x with the words of the buffer as they are now: a part that is taken of one is read itself, other words are put
-// together.
+// read is x with the words of the buffer as they are now: a part that is taken of one is read
+// itself, other words are put together.
 func (e *encoding) read(x ir.Expr) ir.Expr {
 	if !e.reads(x) {
 		return x

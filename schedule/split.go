@@ -8,19 +8,22 @@ import (
 	"ripc/ir/deps"
 )
 
-// Tail says what Split does with a remainder. Where the extent is a multiple of the factor they are all the same.
+// Tail is how Split handles a remainder. All are the same if the extent is a multiple of the
+// factor.
 type Tail uint8
 
 // The tails.
 const (
 	// TailGuard runs the last tile under a condition. Always legal; the condition costs.
 	TailGuard Tail = iota
-	// TailCut runs whole tiles, then a loop of its own over the rest. Always legal; doubles the code.
+	// TailCut runs whole tiles, then a loop of its own over the rest. Always legal; doubles the
+	// code.
 	TailCut
 	// TailPerfect insists that nothing remains.
 	TailPerfect
-	// TailShift moves the last tile back so that it ends with the extent; it does some elements twice. Legal if an
-	// iteration done twice writes the same values: no code for the rest, but such a loop cannot be parallel.
+	// TailShift moves the last tile back so that it ends with the extent; it does some elements
+	// twice. Legal if an iteration done twice writes the same values: no code for the rest, but
+	// such a loop cannot be parallel.
 	TailShift
 )
 
@@ -37,8 +40,8 @@ func ParseTail(s string) (Tail, error) {
 	return 0, &ir.Error{Msg: fmt.Sprintf("unknown tail %q", s), Help: "tails: guard, cut, perfect, shift"}
 }
 
-// Split replaces a loop of extent E by an outer loop over tiles and an inner loop within a tile of size factor. Other
-// systems: Halide and TVM split, Exo divide_loop.
+// Split replaces a loop of extent E by an outer loop over tiles and an inner loop within a tile of
+// size factor. Other systems: Halide and TVM split, Exo divide_loop.
 //
 //	for %l in 0:E { S }
 //	=> guard
@@ -48,10 +51,10 @@ func ParseTail(s string) (Tail, error) {
 //	=> shift
 //	for %l.o in 0:ceil(E/f) { for %l.i in 0:f { S[l := min(%l.o * f, E - f) + %l.i] } }
 //
-// An empty outer or inner gives l.o, l.i. It is refused if there is no such loop, if it is not serial any more, if the
-// factor is below 1, if a remainder is left with tail perfect, if the factor exceeds the extent with cut or shift,
-// and with shift if doing an iteration of l twice could change the result. As a step it is also refused with guard where l counts
-// a shift of bits.
+// An empty outer or inner gives l.o, l.i. It is refused if there is no such loop, if it is not
+// serial any more, if the factor is below 1, if a remainder is left with tail perfect, if the
+// factor exceeds the extent with cut or shift, and with shift if doing an iteration of l twice
+// could change the result. As a step it is also refused with guard where l counts a shift of bits.
 func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) (*ir.Func, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {
@@ -140,7 +143,8 @@ func divisors(n int) string {
 	return strings.Join(ds[:len(ds)-1], ", ") + " or " + ds[len(ds)-1]
 }
 
-// cutTail is the loop over the remainder. Loops and buffers inside it are copies and get names of their own.
+// cutTail is the loop over the remainder. Loops and buffers inside it are copies and get names of
+// their own.
 func cutTail(f *ir.Func, l *ir.For, factor int, names used) ir.Stmt {
 	v := names.tailOf(l.Var)
 	loops, bufs := map[string]string{}, map[string]string{}

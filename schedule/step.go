@@ -7,8 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// Step is one scheduling step as a value: the primitive's name, its operands, its options in the order written, and the
-// names given to what it makes. Its text form is
+// Step is one scheduling step as a value: the primitive's name, its operands, its options in the
+// order written, and the names of its results. Its text form is
 //
 //	op arg ... key=value ... -> result ...
 type Step struct {

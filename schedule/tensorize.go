@@ -10,17 +10,18 @@ import (
 	"ripc/ir/deps"
 )
 
-// Tensorize replaces a loop and all in it by a call of an instruction that means the same. Other systems: TVM tensorize,
-// Exo replace.
+// Tensorize replaces a loop and all in it by a call of an instruction that means the same. Other
+// systems: TVM tensorize, Exo replace.
 //
 //	for %acc.o in 0:16 { %acc[%w, %acc.o] += cast<i32>(popcount(%x[%h, %c] ^ %f[%c, %q * 16 + %acc.o])) }
 //	=>
 //	call @xor_count_add_x16(%acc[%w, 0], %x[%h, %c], %f[%c, %q * 16])
 //
-// The instruction's body is matched with the loop: loops with loops of the same extent, parameters with windows of
-// buffers, constants with equal constants; operands of commuting integer operations may be the other way round, and the
-// kinds of loops do not matter. It is refused with the first place where they differ, and if a window may leave its
-// buffer, is not contiguous, or overlaps one that is written.
+// The instruction's body is matched with the loop: loops with loops of the same extent, parameters
+// with windows of buffers, constants with equal constants; operands of commuting integer operations
+// may be the other way round, and the kinds of loops do not matter. It is refused with the first
+// place where they differ, and if a window may leave its buffer, is not contiguous, or overlaps one
+// that is written.
 func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {
@@ -62,7 +63,7 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 	return replaceLoop(f, loop, call), nil
 }
 
-// windowAccess is what a call does with the window of a parameter.
+// windowAccess returns the accesses of a call to the window of a parameter.
 func windowAccess(w ir.Window, p ir.Param) []deps.Access {
 	return []deps.Access{{Buf: w.Buf, Idx: w.Idx, Size: p.Shape, Write: p.Out}}
 }

@@ -6,8 +6,8 @@ import (
 	"ripc/ir/deps"
 )
 
-// tidy simplifies all expressions below s and drops conditions that are decided. known are conditions that hold where s
-// stands.
+// tidy simplifies all expressions below s and drops conditions that are decided. known are
+// conditions that hold where s stands.
 func tidy(s ir.Stmt, r arith.Ranges, known []ir.Expr) ir.Stmt {
 	simple := func(e ir.Expr) ir.Expr { return arith.Simplify(e, r) }
 	switch x := s.(type) {
@@ -75,8 +75,8 @@ func dropKnown(cond ir.Expr, r arith.Ranges, known []ir.Expr) ir.Expr {
 	return out
 }
 
-// implied reports whether c is one of the known conditions, or follows from one: a <= k gives m*a + b <= n if m*k + b
-// never exceeds n.
+// implied reports whether c is one of the known conditions, or follows from one: a <= k gives m*a +
+// b <= n if m*k + b never exceeds n.
 func implied(c ir.Expr, r arith.Ranges, known []ir.Expr) bool {
 	a, n, ok := upper(c, r)
 	for _, f := range known {
@@ -128,7 +128,8 @@ func upper(c ir.Expr, r arith.Ranges) (a arith.Affine, bound int64, ok bool) {
 	return a, bound, !deps.Large(bound)
 }
 
-// guards lists the conditions under which the loop called name runs; those that read buffers are left out.
+// guards lists the conditions under which the loop called name runs; those that read buffers are
+// left out.
 func guards(s ir.Stmt, name string) []ir.Expr {
 	switch s := s.(type) {
 	case *ir.For:

@@ -2,7 +2,8 @@ package schedule
 
 import "ripc/ir"
 
-// Tile splits two nested loops and puts both inner ones inside both outer ones. Other systems: Halide and TVM tile.
+// Tile splits two nested loops and puts both inner ones inside both outer ones. Other systems:
+// Halide and TVM tile.
 //
 //	for %h in 0:H { for %w in 0:W { S } }
 //	=>

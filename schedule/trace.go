@@ -32,8 +32,8 @@ func (t Trace) Lines() []string {
 	return lines
 }
 
-// ParseTrace reads steps, one a line or separated by ";". "#" starts a comment. Steps and errors carry file and
-// line.
+// ParseTrace reads steps, one a line or separated by ";". "#" starts a comment. Steps and errors
+// carry file and line.
 func ParseTrace(file, text string) (Trace, error) {
 	var t Trace
 	for i, line := range strings.Split(text, "\n") {
@@ -68,7 +68,8 @@ func WithInstrs(instrs map[string]*ir.Func) ApplyOption {
 	return func(a *applier) { a.instrs = instrs }
 }
 
-// WithObserver calls see after each step, with the packs so far, which is how tests look at each rewrite.
+// WithObserver calls see after each step, with the packs so far, which is how tests look at each
+// rewrite.
 func WithObserver(see func(Step, Result)) ApplyOption {
 	return func(a *applier) { a.see = see }
 }
@@ -79,11 +80,12 @@ type applier struct {
 	packs  []Pack
 	// Of the step:
 	legal   bool   // it has left all marked loops legal, and the Func well-formed
-	instead string // what to write instead of it, should the Func not be well-formed
+	instead string // an alternative to the step, for a Func that is not well-formed
 }
 
-// Apply carries out the steps one after the other. The error of a step that fails has the step's text as Op, its place
-// as Pos and the Func's name as Node. A trace that packs parameters is refused: nobody would pack them.
+// Apply carries out the steps one after the other. The error of a step that fails has the step's
+// text as Op, its place as Pos and the Func's name as Node. A trace that packs parameters is
+// refused: nobody would pack them.
 func (t Trace) Apply(f *ir.Func, opts ...ApplyOption) (*ir.Func, error) {
 	r, err := t.ApplyAll(f, opts...)
 	if err == nil && len(r.Packs) > 0 {
@@ -121,14 +123,15 @@ func Ops() []string {
 	return names
 }
 
-// Result is what a trace makes of a Func.
+// Result is the result of a trace on a Func.
 type Result struct {
 	Func  *ir.Func
 	Packs []Pack // in the order in which they are to be done; several may be for one parameter
 }
 
-// ApplyAll is Apply for traces that may pack parameters. A step that makes a loop illegal which an earlier one marked
-// parallel or vectorize is refused, and so is one that leaves a Func that ir.Verify refuses.
+// ApplyAll is Apply for traces that may pack parameters. A step that makes a loop illegal which an
+// earlier one marked parallel or vectorize is refused, and so is one that leaves a Func that
+// ir.Verify refuses.
 func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 	var a applier
 	for _, o := range opts {
@@ -151,8 +154,8 @@ func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 	return Result{f, a.packs}, nil
 }
 
-// Whole is a Func of the parameters that there were before the packs: it packs each time it runs. It is for the
-// interpreter, and for comparing with the Func before the trace.
+// Whole is a Func of the parameters that there were before the packs: it packs each time it runs.
+// It is for the interpreter, and for comparing with the Func before the trace.
 func (r Result) Whole() *ir.Func {
 	f := r.Func
 	if len(r.Packs) == 0 {

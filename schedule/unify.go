@@ -10,13 +10,13 @@ import (
 	"ripc/ir/deps"
 )
 
-// unifier matches an instruction's body with a part of a func. Matching binds the instruction's loops to loops of the
-// func and its parameters to windows of buffers.
+// unifier matches an instruction's body with a part of a func. Matching binds the instruction's
+// loops to loops of the func and its parameters to windows of buffers.
 type unifier struct {
 	instr  *ir.Func
 	sc     deps.Scope
 	given  []ir.Expr            // conditions around the part
-	writes ir.Changes           // what the part writes
+	writes ir.Changes           // the writes of the part
 	bufs   map[string]ir.Buffer // of the func
 	params map[string]ir.Param  // of the instruction
 	loops  map[string]string    // instruction loop -> func loop
@@ -284,7 +284,8 @@ func describe(s ir.Stmt) string {
 	return "a comment"
 }
 
-// isZero reports whether t is of a loop of one iteration, which the call takes the place of, whatever it is multiplied by.
+// isZero reports whether t is of a loop of one iteration, which the call takes the place of,
+// whatever it is multiplied by.
 func (u *unifier) isZero(t arith.Term) bool {
 	v, ok := t.Atom.(*ir.Var)
 	if !ok || !slices.Contains(slices.Collect(maps.Values(u.loops)), v.Name) {

@@ -7,13 +7,14 @@ import (
 	"ripc/ir/deps"
 )
 
-// Vectorize marks a loop whose iterations become lanes of vectors. Other systems: Halide and TVM vectorize.
+// Vectorize marks a loop to turn its iterations into lanes of vectors. Other systems: Halide and
+// TVM vectorize.
 //
 //	for %l in 0:16 { S }   =>   for %l in 0:16 vectorize { S }
 //
-// It is refused if iterations may touch the same element other than by one integer reduction (+=, |=, min=, max=), if
-// the extent exceeds 256 (deps.MaxLanes), if the loop has another mark, and if an alloc, a call or a vectorize loop is
-// nested in it or it in a vectorize loop.
+// It is refused if iterations may touch the same element other than by one integer reduction (+=,
+// |=, min=, max=), if the extent exceeds 256 (deps.MaxLanes), if the loop has another mark, and if
+// an alloc, a call or a vectorize loop is nested in it or it in a vectorize loop.
 func Vectorize(f *ir.Func, loop string) (*ir.Func, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {

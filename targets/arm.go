@@ -1,13 +1,14 @@
 package targets
 
-// armBase are the features of ARMv7-A with NEON and VFPv4, the least that ripc generates 32-bit Arm code for: older
-// floating-point units have no fused multiply-add.
+// armBase are the features of ARMv7-A with NEON and VFPv4, the least that ripc generates 32-bit Arm
+// code for: older floating-point units have no fused multiply-add.
 func armBase() []string { return []string{"vfp2", "vfp3", "d32", "vfp4", "neon"} }
 
 // armDivide are the integer divisions, in Arm and in Thumb mode.
 func armDivide() []string { return []string{"hwdiv", "hwdiv-arm"} }
 
-// genericARM is what every 32-bit Arm machine with NEON and VFPv4 runs (Cortex-A5, A7, A15, A17 and later).
+// genericARM is the target for every 32-bit Arm machine with NEON and VFPv4 (Cortex-A5, A7, A15,
+// A17 and later).
 func genericARM() Target {
 	return Target{
 		Name:         "generic-armv7",

@@ -1,6 +1,6 @@
 package targets
 
-// genericARM64 is what every 64-bit Arm machine runs: ARMv8.0-A with NEON and nothing more.
+// genericARM64 is the target for every 64-bit Arm machine: ARMv8.0-A with NEON and nothing more.
 func genericARM64() Target {
 	return Target{
 		Name:       "generic-arm64",
@@ -16,7 +16,7 @@ func genericARM64() Target {
 		L2:         512 << 10,
 		Cores:      4,
 		Like:       "rpi4",
-		QemuCPU:    "cortex-a53", // the smallest 64-bit model qemu has, so it refuses what ARMv8.0-A lacks
+		QemuCPU:    "cortex-a53", // qemu's smallest 64-bit model, which refuses later instructions
 		Board:      "any 64-bit Arm machine (ARMv8.0-A with NEON); tuned for none",
 	}
 }

@@ -1,7 +1,8 @@
 package targets
 
-// cortexM4 is any microcontroller with a Cortex-M4F: 32-bit scalars, a float unit for single precision with fused
-// multiply-adds, no vectors and no cache. VectorBits and Registers are those of its scalars.
+// cortexM4 is any microcontroller with a Cortex-M4F: 32-bit scalars, a float unit for single
+// precision with fused multiply-adds, no vectors and no cache. VectorBits and Registers are those
+// of its scalars.
 func cortexM4() Target {
 	return Target{
 		Name:       "cortex-m4",

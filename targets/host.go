@@ -19,8 +19,8 @@ func (e *HostError) Error() string {
 	return fmt.Sprintf("target host: %s/%s: %s", e.OS, e.Arch, e.Reason)
 }
 
-// allowed lists the features that ripc's kernels can profit from, in the order of Target.Features. Nothing else that
-// the machine offers is used.
+// allowed lists the features that ripc's kernels can profit from, in the order of Target.Features.
+// Nothing else that the machine offers is used.
 func allowed(arch string) []string {
 	switch arch {
 	case "x86_64":
@@ -35,7 +35,8 @@ func allowed(arch string) []string {
 	return nil
 }
 
-// hostArch returns this machine's architecture in ripc's names, or "" if ripc has no code generator for it.
+// hostArch returns this machine's architecture in ripc's names, or "" if ripc has no code generator
+// for it.
 func hostArch() string {
 	if allowed(cpu.Arch()) == nil {
 		return ""
@@ -43,8 +44,9 @@ func hostArch() string {
 	return cpu.Arch()
 }
 
-// HostFeatures returns the features of this machine that a Target may name, as the CPU and the operating system
-// report them at run time. It is empty on architectures ripc does not generate code for.
+// HostFeatures returns the features of this machine that a Target may name, as the CPU and the
+// operating system report them at run time. It is empty on architectures ripc does not generate
+// code for.
 func HostFeatures() []string {
 	var out []string
 	has := cpu.Features()
@@ -56,8 +58,8 @@ func HostFeatures() []string {
 	return out
 }
 
-// Host describes the machine ripc runs on by what it reports, never by the name of its CPU. It fails with *HostError
-// if ripc cannot generate code for it.
+// Host describes the machine ripc runs on by its reported features, never by the name of its CPU.
+// It fails with *HostError if ripc cannot generate code for it.
 func Host() (Target, error) {
 	arch := hostArch()
 	if arch == "" {
@@ -84,7 +86,8 @@ func Host() (Target, error) {
 	return t, nil
 }
 
-// family tells the models of hosts apart by features, of which generated code need not use all: cores of one width differ most by the year.
+// family selects a host model by features, which generated code need not use: cores of one width
+// differ most by the year.
 func family(t Target, has map[string]bool) string {
 	name := HostName + "-" + t.Like
 	if t.MultipliesBytes() {
@@ -96,7 +99,8 @@ func family(t Target, has map[string]bool) string {
 	return name
 }
 
-// hostTarget derives the shape of the vector unit from the features; sizes that only the machine knows are defaults.
+// hostTarget derives the shape of the vector unit from the features; sizes that only the machine
+// knows are defaults.
 func hostTarget(arch string, features []string) Target {
 	if arch == "aarch64" {
 		t := genericARM64()

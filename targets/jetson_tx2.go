@@ -1,6 +1,7 @@
 package targets
 
-// jetsonTX2 stands for the four Cortex-A57 of a Jetson TX2; its two Denver 2 cores run the same code.
+// jetsonTX2 stands for the four Cortex-A57 of a Jetson TX2; its two Denver 2 cores run the same
+// code.
 func jetsonTX2() Target {
 	return Target{
 		Name:         "jetson-tx2",

@@ -1,6 +1,7 @@
 package targets
 
-// rpi2 is the Raspberry Pi 2. Its NEON unit is 64 bits wide: a 128-bit instruction takes two cycles.
+// rpi2 is the Raspberry Pi 2. Its NEON unit is 64 bits wide: a 128-bit instruction takes two
+// cycles.
 func rpi2() Target {
 	return Target{
 		Name:         "rpi2",

@@ -1,7 +1,7 @@
 package targets
 
-// rpi3 is the Raspberry Pi 3 with a 64-bit system. Its Cortex-A53 was built without the cryptography extension that
-// LLVM's cortex-a53 has.
+// rpi3 is the Raspberry Pi 3 with a 64-bit system. Its Cortex-A53 was built without the
+// cryptography extension that LLVM's cortex-a53 has.
 func rpi3() Target {
 	return Target{
 		Name:       "rpi3",

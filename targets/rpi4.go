@@ -1,6 +1,7 @@
 package targets
 
-// rpi4 is the Raspberry Pi 4 with a 64-bit system. Its Cortex-A72, too, lacks the cryptography extension.
+// rpi4 is the Raspberry Pi 4 with a 64-bit system. Its Cortex-A72, too, lacks the cryptography
+// extension.
 func rpi4() Target {
 	return Target{
 		Name:         "rpi4",

@@ -1,7 +1,7 @@
 package targets
 
-// rpi5 is the Raspberry Pi 5: ARMv8.2-A with dot products of bytes. It has the cryptography extension, too, which no
-// kernel uses.
+// rpi5 is the Raspberry Pi 5: ARMv8.2-A with dot products of bytes. It has the cryptography
+// extension, too, which no kernel uses.
 func rpi5() Target {
 	return Target{
 		Name:       "rpi5",

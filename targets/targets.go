@@ -1,9 +1,9 @@
-// Package targets holds the facts of each machine that ripc can compile for: the features, spelled out one by one, the sizes
-// of vectors, registers and caches, cores, which only reports show, and threads. What code costs on a machine is learned
-// (schedule/machine).
+// Package targets holds the facts of each machine that ripc can compile for: the features, spelled
+// out one by one, the sizes of vectors, registers and caches, cores, which only reports show, and
+// threads. What code costs on a machine is learned (schedule/machine).
 //
-// A target is data: one file, one function that returns a [Target]. To add a board, add a file and a line in
-// builtin. The package knows nothing of kernels, schedules or code generation.
+// A target is data: one file, one function that returns a [Target]. To add a board, add a file and
+// a line in builtin. The package knows nothing of kernels, schedules or code generation.
 package targets
 
 import (
@@ -21,9 +21,9 @@ type Target struct {
 	Arch string `json:"arch"` // "x86_64", "aarch64", "arm" or "thumb" (Arm chips without an operating system)
 	CPU  string `json:"cpu"`  // name of its core
 
-	// Features are the instruction sets that generated code may use and that the machine must have, in LLVM's
-	// names without "+". Every one is spelled out: what CPU implies is never relied on, because a virtual
-	// machine may hide it.
+	// Features are the instruction sets that generated code may use and that the machine must have,
+	// in LLVM's names without "+". Every one is spelled out: features implied by CPU are never
+	// relied on, because a virtual machine may hide them.
 	Features []string `json:"features"`
 
 	VectorBits int `json:"vector_bits"` // bits of one vector register
@@ -36,33 +36,35 @@ type Target struct {
 	ShortSums bool `json:"short_sums,omitempty"`
 	// PairLoads says that one load fills two vector registers.
 	PairLoads bool `json:"pair_loads,omitempty"`
-	// ShortLookups says that looking up bytes for half a register takes one operation, and for a whole one more than two, or that there is no
-	// such instruction.
+	// ShortLookups says that looking up bytes for half a register takes one operation, and for a
+	// whole one more than two, or that there is no such instruction.
 	ShortLookups bool `json:"short_lookups,omitempty"`
-	// InOrder says that the core waits for the operands of each instruction before it looks at the next.
+	// InOrder says that the core waits for the operands of each instruction before it looks at the
+	// next.
 	InOrder bool `json:"in_order,omitempty"`
 
 	L1    int `json:"l1_bytes"` // data cache of one core
 	L2    int `json:"l2_bytes"` // cache behind it, shared by the cores of the Arm boards, one core's own on x86
 	Cores int `json:"cores"`
-	// RAM is the memory of small chips of this kind, which schedules are to be sparing with; 0 where there is enough.
+	// RAM is the memory of small chips of this kind, which schedules are to be sparing with; 0
+	// where there is enough.
 	RAM int `json:"ram_bytes,omitempty"`
-	// ClockMHz is the highest clock of the cores by the board's specification, which the row cites; 0 where the target stands for
-	// machines of many clocks.
+	// ClockMHz is the highest clock of the cores by the board's specification, which the row cites;
+	// 0 where the target stands for machines of many clocks.
 	ClockMHz int `json:"clock_mhz,omitempty"`
-	// Threads is how many threads share the rows of a layer by its schedule, 0 where that is not known, since the target stands for many
-	// machines, or for one whose code others run as well.
+	// Threads is the number of threads that share the rows of a layer. It is 0 if that is unknown,
+	// because the target stands for many machines or others run its code as well.
 	Threads int `json:"threads,omitempty"`
 
-	// QemuCPU is what qemu-user's -cpu must be so that it refuses instructions the machine does not have; empty
+	// QemuCPU is the -cpu of qemu-user that refuses instructions the machine does not have; empty
 	// if qemu has no such model.
 	QemuCPU string `json:"qemu_cpu,omitempty"`
-	// Bare says that the chip runs no operating system: what is compiled for it becomes part of a program.
+	// Bare says that the chip runs no operating system: compiled code becomes part of a program.
 	Bare  bool   `json:"bare,omitempty"`
 	Board string `json:"board"` // prose for people
-	// Family is what the files of its model are called (schedule/machine), where it has no name of its own; "" for Name.
+	// Family is the name of its model's files (schedule/machine), or "" for Name.
 	Family string `json:"family,omitempty"`
-	// Like is the target whose model serves where this one has none.
+	// Like is the target with a model that serves, if this one has none.
 	Like string `json:"like,omitempty"`
 }
 
@@ -85,7 +87,8 @@ func (t Target) Milliseconds(cycles float64) (ms float64, ok bool) {
 	return cycles / (float64(t.ClockMHz) * perMHz), true
 }
 
-// Missing returns the features of t that are not in have, in t's order: what a machine lacks to run code made for t.
+// Missing returns the features of t that are not in have, in t's order: the features that a machine
+// lacks to run code made for t.
 func (t Target) Missing(have []string) []string {
 	set := make(map[string]bool, len(have))
 	for _, f := range have {
@@ -108,9 +111,10 @@ func (t Target) PointerBits() int {
 	return 64
 }
 
-// MultipliesByLane says that one instruction multiplies a vector with one lane of another and adds, fused, so that factors may come
-// as vectors: AArch64's fmla by element. In 32-bit NEON only products that are rounded before they are added can be had so, and on x86
-// a factor is read from memory beside the product.
+// MultipliesByLane says that one instruction multiplies a vector with one lane of another and adds,
+// fused, so that factors may come as vectors: AArch64's fmla by element. In 32-bit NEON only
+// products that are rounded before they are added can be had so, and on x86 a factor is read from
+// memory beside the product.
 func (t Target) MultipliesByLane() bool { return t.Arch == "aarch64" }
 
 // MultipliesBytes says that one instruction adds up products of bytes in lanes of 32 bits.
@@ -131,7 +135,8 @@ func builtin() []Target {
 	}
 }
 
-// All returns every target. The host comes first, and is left out where ripc cannot compile for it; Host says why.
+// All returns every target. The host comes first, and is left out where ripc cannot compile for it;
+// Host says why.
 func All() []Target {
 	var out []Target
 	if h, err := Host(); err == nil {
@@ -153,7 +158,8 @@ func (e *UnknownTargetError) Error() string {
 // BadInput reports that the input is at fault.
 func (*UnknownTargetError) BadInput() bool { return true }
 
-// Lookup returns the target called name. It fails with *UnknownTargetError, or, for "host", with Host's error.
+// Lookup returns the target called name. It fails with *UnknownTargetError, or, for "host", with
+// Host's error.
 func Lookup(name string) (Target, error) {
 	if name == HostName {
 		return Host()

@@ -2,8 +2,9 @@ package targets
 
 import "slices"
 
-// cpuX86 is -mcpu of every x86 target: the baseline, to which Features are added. A later CPU's name would bring
-// features that a virtual machine may hide, and prefer-256-bit on CPUs with 512-bit vectors.
+// cpuX86 is -mcpu of every x86 target: the baseline, to which Features are added. A later CPU's
+// name would bring features that a virtual machine may hide, and prefer-256-bit on CPUs with
+// 512-bit vectors.
 const cpuX86 = "x86-64"
 
 // x86Base are the features of x86-64-v3 that generated kernels can use.
@@ -11,8 +12,9 @@ func x86Base() []string {
 	return []string{"sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "bmi", "bmi2", "f16c"}
 }
 
-// countOpsX86 is Target.CountOps with features: vpopcntd; two table look-ups of nibbles and two sums of neighbours, and what
-// they take; or sums of neighbours alone, with copies of registers, since SSE2 overwrites an operand.
+// countOpsX86 returns Target.CountOps with features: vpopcntd; two table look-ups of nibbles, with
+// two sums of neighbours; or sums of neighbours alone. It includes copies of registers, since SSE2
+// overwrites an operand.
 func countOpsX86(features []string) int {
 	switch {
 	case slices.Contains(features, "avx512vpopcntdq"):
@@ -23,8 +25,8 @@ func countOpsX86(features []string) int {
 	return 22
 }
 
-// x86v1 is the baseline of x86-64: SSE2, without popcnt, byte shuffles, roundings or fused multiply-adds. Code generation
-// spells these out, to the same bits.
+// x86v1 is the baseline of x86-64: SSE2, without popcnt, byte shuffles, roundings or fused
+// multiply-adds. Code generation spells these out, to the same bits.
 func x86v1() Target {
 	return Target{
 		Name:       "x86-64",

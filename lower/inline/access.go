@@ -9,9 +9,10 @@ import (
 	"ripc/targets"
 )
 
-// reading is f where parameter k, what m makes, is what m reads; nil where that would be dearer than a stage that moves elements.
-func reading(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
-	if f.Params[k].Type != m.y.Type || f.Params[k].Enc.Kind != ir.NoEncoding || called(f) {
+// redirectRead returns f with parameter k, the result of move m, replaced by m's operand; nil if
+// that costs more than a stage that moves elements.
+func redirectRead(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
+	if f.Params[k].Type != m.y.Type || f.Params[k].Enc.Kind != ir.NoEncoding || hasCalls(f) {
 		return nil
 	}
 	name := f.Name + "_from_" + m.axes()
@@ -25,22 +26,23 @@ func reading(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
 	case m.keepsRows():
 		return indexed(f, k, name, m.x, m.source)
 	case sums(f):
-		return summing(f, k, name, m, t)
+		return copyForSums(f, k, name, m, t)
 	case t.InOrder && m.y.Shape[len(m.y.Shape)-1] > mostLanes:
 		return nil
 	case deps.Once(f, f.Params[k].Name):
 		return indexed(f, k, name, m.x, m.source)
 	}
-	return pixels(f, k, name, m)
+	return copyPixels(f, k, name, m)
 }
 
-// mostLanes is the most channels that code for cores that wait for each operand brings together from planes: lanes that are loaded one by
-// one take registers.
+// mostLanes is the most channels that code for cores that wait for each operand brings together
+// from planes: lanes that are loaded one by one take registers.
 const mostLanes = 16
 
-// writing is f where parameter k, what m reads, is what m makes; nil where that cannot be or would be dearer.
-func writing(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
-	if f.Params[k].Type != m.x.Type || f.Params[k].Enc.Kind != ir.NoEncoding || called(f) || !m.bijective() {
+// redirectWrite returns f with parameter k, the operand of move m, replaced by m's result; nil if
+// that is not possible or costs more.
+func redirectWrite(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
+	if f.Params[k].Type != m.x.Type || f.Params[k].Enc.Kind != ir.NoEncoding || hasCalls(f) || !m.bijective() {
 		return nil
 	}
 	name := f.Name + "_to_" + m.axes()
@@ -49,7 +51,7 @@ func writing(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
 	}
 	g := indexed(f, k, name, m.y, m.target)
 	if l, ok := g.Body.(*ir.For); ok {
-		return g.WithBody(alongMemory(reordered(l, g.Params[k].Name)))
+		return g.WithBody(imageOrder(reorderToMemory(l, g.Params[k].Name)))
 	}
 	return g
 }
@@ -61,8 +63,8 @@ func indexed(f *ir.Func, k int, name string, b ir.Buffer, at func([]ir.Expr) []i
 	return as(g, k, name, b)
 }
 
-// called reports whether f has instructions, whose operands are windows of buffers.
-func called(f *ir.Func) bool {
+// hasCalls reports whether f has instructions with windows of buffers as operands.
+func hasCalls(f *ir.Func) bool {
 	found := false
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		_, call := s.(*ir.Call)
@@ -75,11 +77,12 @@ func called(f *ir.Func) bool {
 // sums reports whether f adds up over windows.
 func sums(f *ir.Func) bool { return tallest(f.Body, ir.TapRow, ir.Reduce) > 0 }
 
-// rowsOfSums reports whether there are several rows of sums, which a schedule computes a few at a time; else it computes each block of
-// channels by itself.
+// rowsOfSums reports whether there are several rows of sums, which a schedule computes a few at a
+// time; else it computes each block of channels by itself.
 func rowsOfSums(f *ir.Func) bool { return tallest(f.Body, ir.Row, ir.TapRow, ir.Reduce) > 1 }
 
-// tallest is the largest extent of a loop of the first axis with loops of the other axes inside, 0 if there is none.
+// tallest is the largest extent of a loop of the first axis with loops of the other axes inside, 0
+// if there is none.
 func tallest(s ir.Stmt, axes ...ir.Axis) int {
 	most := 0
 	ir.Walk(s, func(s ir.Stmt) bool {
@@ -94,13 +97,14 @@ func tallest(s ir.Stmt, axes ...ir.Axis) int {
 // copyName is the buffer of a copy.
 const copyName = "xm"
 
-// fewChannels is the most channels of an image that are brought from planes to pixels where a layer copies its input, pixel by pixel: of more,
-// each row of a tile would make these copies of its own.
+// fewChannels is the most channels of an image that are brought from planes to pixels where a layer
+// copies its input, pixel by pixel: of more, each row of a tile would make these copies of its own.
 const fewChannels = 4
 
-// summing is f, which adds up over windows of parameter k, what m makes. Its copy of the input, or one that it gets, is made of what m reads:
-// in the same order of axes where all lanes of a product can share a number wherever it lies, else pixel by pixel.
-func summing(f *ir.Func, k int, name string, m move, t targets.Target) *ir.Func {
+// copyForSums returns f, which sums windows of parameter k, the result of m. Its copy of the input,
+// or a new one, reads m's operand. It goes in the same order of axes if all lanes of a product
+// share a number wherever it lies, else pixel by pixel.
+func copyForSums(f *ir.Func, k int, name string, m move, t targets.Target) *ir.Func {
 	p := f.Params[k]
 	loops, i, ok := positions(m.y.Shape)
 	if !ok || !m.permutes() || f.Buffers()[copyName].Name != "" {
@@ -109,26 +113,27 @@ func summing(f *ir.Func, k int, name string, m move, t targets.Target) *ir.Func 
 	g, copied := indexed(f, k, name, m.x, m.source), copyName
 	switch {
 	case deps.Once(f, p.Name):
-		copied = copyIn(f, p.Name)
+		copied = inputCopy(f, p.Name)
 	case !t.BroadcastLoads():
 		return nil // putting pixels together for each tile is dearer than for all at once
 	default:
-		nest := ir.Nest(loops, copyOf(p, i, m, i))
+		nest := ir.Nest(loops, copyElement(p, i, m, i))
 		g = as(f.WithBody(&ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape, Role: ir.RolePad}, Body: before(nest, fromCopy(f.Body, p, 0))}), k, name, m.x)
 	}
 	switch {
 	case copied == "" || !shared(g, copied):
 		return nil
 	case t.BroadcastLoads():
-		return relaid(g, copied, m)
+		return relayout(g, copied, m)
 	case p.Shape[len(p.Shape)-1] <= fewChannels:
 		return g
 	}
 	return nil
 }
 
-// copyIn is the buffer of f that one nest of loops over its dimensions fills with what is read of a parameter; "" if there is none.
-func copyIn(f *ir.Func, param string) string {
+// inputCopy returns the buffer of f that one nest of loops over its dimensions copies from a
+// parameter, or "".
+func inputCopy(f *ir.Func, param string) string {
 	buf := ""
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		st, ok := s.(*ir.Store)
@@ -146,7 +151,8 @@ func copyIn(f *ir.Func, param string) string {
 	return buf
 }
 
-// shared reports whether the sums of f read f32 of a buffer, and each the same for all of its channels.
+// shared reports whether the sums of f read f32 of a buffer, and each the same for all of its
+// channels.
 func shared(f *ir.Func, buf string) bool {
 	same := f.Buffers()[buf].Type == ir.F32
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
@@ -164,8 +170,9 @@ func shared(f *ir.Func, buf string) bool {
 	return same
 }
 
-// relaid is f where a buffer has its dimensions in the order of what m reads, and the nest that fills it goes through them so.
-func relaid(f *ir.Func, buf string, m move) *ir.Func {
+// relayout returns f with the dimensions of a buffer, and the nest that fills it, in the order of
+// m's operand.
+func relayout(f *ir.Func, buf string, m move) *ir.Func {
 	ordered := func(i []ir.Expr) []ir.Expr {
 		out := make([]ir.Expr, len(i))
 		for d, p := range m.from {
@@ -185,14 +192,15 @@ func relaid(f *ir.Func, buf string, m move) *ir.Func {
 				return &ir.Alloc{Buf: b, Body: s.Body}
 			}
 		case *ir.For:
-			return reordered(s, buf)
+			return reorderToMemory(s, buf)
 		}
 		return s
 	}, nil))
 }
 
-// pixels is f with a copy of each pixel, where f reads parameter k, what m makes, pixel by pixel; else nil.
-func pixels(f *ir.Func, k int, name string, m move) *ir.Func {
+// copyPixels returns f with a copy of each pixel, if f reads parameter k, the result of m, pixel by
+// pixel; else nil.
+func copyPixels(f *ir.Func, k int, name string, m move) *ir.Func {
 	p := f.Params[k]
 	loops, i, ok := positions(m.y.Shape)
 	if !ok || f.Buffers()[copyName].Name != "" {
@@ -222,7 +230,7 @@ func pixels(f *ir.Func, k int, name string, m move) *ir.Func {
 		return nil
 	}
 	i = append(pixel, i[last])
-	nest := ir.Nest(loops[last:], copyOf(p, i[last:], m, i))
+	nest := ir.Nest(loops[last:], copyElement(p, i[last:], m, i))
 	s = &ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape[last:]}, Body: before(nest, fromCopy(s, p, last))}
 	for d := len(around) - 1; d >= 0; d-- {
 		s = around[d].WithBody(s)
@@ -243,8 +251,8 @@ func positions(shape []int) (loops []ir.Loop, i []ir.Expr, ok bool) {
 	return loops, i, true
 }
 
-// copyOf stores at a position of the copy what m makes at i of parameter p.
-func copyOf(p ir.Param, at []ir.Expr, m move, i []ir.Expr) ir.Stmt {
+// copyElement stores element i of parameter p, the result of m, at a position of the copy.
+func copyElement(p ir.Param, at []ir.Expr, m move, i []ir.Expr) ir.Stmt {
 	return &ir.Store{Buf: copyName, Idx: at, Op: ir.Assign, Val: ir.At(p.Buffer, m.source(i)...)}
 }
 

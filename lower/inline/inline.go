@@ -1,6 +1,7 @@
-// Package inline does without stages that only move elements, such as the change of axes between a caller's images and ripc's: the stage
-// that reads what such a stage makes reads where the elements were, or the stages that write what it reads write where they are to be.
-// Their Funcs get other indices, or a copy of their own, which a schedule can make for a few rows at a time.
+// Package inline removes stages that only move elements, such as the change of axes between a
+// caller's images and ripc's. The stage that reads such a stage's result reads its operand instead,
+// or the stages that write its operand write its result. Their Funcs get other indices, or a copy
+// of their own, which a schedule can compute for a few rows at a time.
 package inline
 
 import (
@@ -15,8 +16,9 @@ import (
 	"ripc/targets"
 )
 
-// Moves does so with all stages of p of which it is known that this is no dearer on t. The others say why they are there. It fails when
-// ctx is done. The work grows with the operands of p's stages and with the stages that go, not with their product.
+// Moves removes the moves of p that are proved not to cost more on t. The others get the reason why
+// they stay. It fails when ctx is done. The work grows with the operands of p's stages and with the
+// removed stages, not with their product.
 func Moves(ctx context.Context, p *ir.Program, t targets.Target) error {
 	in := newInliner(p, t)
 	for len(in.due.stages) > 0 {
@@ -29,7 +31,8 @@ func Moves(ctx context.Context, p *ir.Program, t targets.Target) error {
 	return nil
 }
 
-// inliner is a Program with an index of its names. Stages and buffers that go stay in their lists until finish, so that numbers hold.
+// inliner is a Program with an index of its names. Stages and buffers that go stay in their lists
+// until finish, so that numbers hold.
 type inliner struct {
 	*ir.Program
 	target   targets.Target
@@ -84,7 +87,8 @@ func newInliner(p *ir.Program, t targets.Target) *inliner {
 	return in
 }
 
-// usesOf are the readers or the writers of a buffer that is operand k of stage i, whichever that stage is.
+// usesOf are the readers or the writers of a buffer that is operand k of stage i, whichever that
+// stage is.
 func (in *inliner) usesOf(buf string, i, k int) map[use]bool {
 	if in.funcs[in.Stages[i].Func].Params[k].Out {
 		return in.writers[buf]
@@ -112,7 +116,7 @@ func (in *inliner) through(i int) {
 	in.refused[i] = why
 }
 
-// read lets the stage that reads what stage i, a move, makes read what that reads.
+// read lets the reader of the result of stage i, a move, read the move's operand.
 func (in *inliner) read(i int, m move) (why refusal, gone bool) {
 	s := in.Stages[i]
 	readers, writers := in.readers[s.Args[1]], in.writers[s.Args[1]]
@@ -125,7 +129,7 @@ func (in *inliner) read(i int, m move) (why refusal, gone bool) {
 		return refusal{reason: graph.WhyMovedForMany, buf: s.Args[1], count: len(readers)}, false
 	}
 	r := ordered(readers)[0]
-	g := reading(in.funcs[in.Stages[r.stage].Func], r.param, m, in.target)
+	g := redirectRead(in.funcs[in.Stages[r.stage].Func], r.param, m, in.target)
 	if g == nil {
 		return refusal{reason: graph.WhyMovedBefore, stage: r.stage}, false
 	}
@@ -135,7 +139,7 @@ func (in *inliner) read(i int, m move) (why refusal, gone bool) {
 	return refusal{}, true
 }
 
-// write lets the stages that write what stage i, a move, reads write what that makes.
+// write lets the writers of the operand of stage i, a move, write the move's result.
 func (in *inliner) write(i int, m move) (why refusal, gone bool) {
 	s := in.Stages[i]
 	readers, writers := in.readers[s.Args[0]], in.writers[s.Args[0]]
@@ -148,7 +152,7 @@ func (in *inliner) write(i int, m move) (why refusal, gone bool) {
 	sorted := ordered(writers)
 	var all []*ir.Func
 	for _, w := range sorted {
-		g := writing(in.funcs[in.Stages[w.stage].Func], w.param, m, in.target)
+		g := redirectWrite(in.funcs[in.Stages[w.stage].Func], w.param, m, in.target)
 		if g == nil {
 			return refusal{reason: graph.WhyMovedAfter, stage: w.stage}, false
 		}
@@ -183,7 +187,8 @@ func (in *inliner) replace(u use, g *ir.Func, buf string) {
 	s.Func = in.add(g)
 }
 
-// add gives g a name that is free, with a number where others have its own, unless an equal Func has one of these names: then that one.
+// add gives g a name that is free, with a number where others have its own, unless an equal Func
+// has one of these names: then that one.
 func (in *inliner) add(g *ir.Func) string {
 	v, known := in.versions[g.Name]
 	if !known {
@@ -225,8 +230,9 @@ func (in *inliner) drop(i int, buf string) {
 	in.gone[i], in.dropped[buf] = true, true
 }
 
-// touch looks again at what stage i, which has another Func now, may have changed for: the stage itself, and moves whose result it alone
-// reads, or that alone read its result. What is said of other moves depends on no Func of their neighbours.
+// touch re-examines the moves that the new Func of stage i may affect: the stage itself, moves with
+// a result that it alone reads, and moves that alone read its result. Verdicts on other moves
+// depend on no Func of their neighbours.
 func (in *inliner) touch(i int) {
 	heap.Push(&in.due, i)
 	s := in.Stages[i]
@@ -241,7 +247,7 @@ func (in *inliner) touch(i int) {
 	}
 }
 
-// finish takes what is gone out of the Program, and says why the moves that are left stay.
+// finish removes dead stages from the Program, and says why the other moves stay.
 func (in *inliner) finish() {
 	first := map[string]int{} // readers, by buffer
 	for i, s := range in.Stages {

@@ -6,9 +6,9 @@ import (
 	"ripc/ir"
 )
 
-// reordered is the nest of l with its loops in the order in which the elements of a buffer lie in memory, where it does nothing but fill
-// that, one element in each iteration; else l.
-func reordered(l *ir.For, buf string) ir.Stmt {
+// reorderToMemory returns the nest of l with its loops in the order of the elements of a buffer in
+// memory, if it only fills the buffer, one element in each iteration; else l.
+func reorderToMemory(l *ir.For, buf string) ir.Stmt {
 	loops := map[string]ir.Loop{}
 	var s ir.Stmt = l
 	for {
@@ -38,9 +38,10 @@ func reordered(l *ir.For, buf string) ir.Stmt {
 	return ir.Nest(order, st)
 }
 
-// alongMemory is the nest s with its axes in the order of images, the innermost being their channels, where it has so many loops and they
-// fill the output in this order: what schedules make vectors of lies side by side.
-func alongMemory(s ir.Stmt) ir.Stmt {
+// imageOrder returns the nest s with its axes in the order of images, channels innermost, if it has
+// as many loops and they fill the output in this order. Schedules then make vectors of adjacent
+// elements.
+func imageOrder(s ir.Stmt) ir.Stmt {
 	axes := []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel}
 	var loops []ir.Loop
 	for {

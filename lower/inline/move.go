@@ -7,17 +7,20 @@ import (
 	"ripc/ir/arith"
 )
 
-// move is what a Func does that only moves elements of x to y: a change of axes, a part of a tensor, or both.
+// move describes a Func that only moves elements of x to y: a change of axes, a part of a tensor,
+// or both.
 type move struct {
 	x, y ir.Buffer
 	// from says, for each dimension of x, where in it an element of y lies.
 	from []place
 }
 
-// place is an index of x: begin, and stride times dimension dim of y; dim is -1 where it is begin alone.
+// place is an index of x: begin, and stride times dimension dim of y; dim is -1 where it is begin
+// alone.
 type place struct{ dim, stride, begin int }
 
-// moveOf looks at f; ok is false where it does more than to move elements that are not packed, or makes only a part of y.
+// moveOf looks at f; ok is false where it does more than to move elements that are not packed, or
+// makes only a part of y.
 func moveOf(f *ir.Func) (m move, ok bool) {
 	if len(f.Params) != 2 || f.Params[0].Out || !f.Params[1].Out {
 		return move{}, false
@@ -136,7 +139,8 @@ func (m move) keepsRows() bool {
 	return last.dim == len(m.y.Shape)-1 && last.stride == 1
 }
 
-// apart is how many bytes lie in y between elements that are neighbours in x, of a move that is bijective.
+// apart is how many bytes lie in y between elements that are neighbours in x, of a move that is
+// bijective.
 func (m move) apart() int {
 	last := m.from[len(m.from)-1].dim
 	n := m.y.Type.Bits() / 8
@@ -148,7 +152,8 @@ func (m move) apart() int {
 	return n
 }
 
-// axes names x's axes as they are called in y: "bchw" where y's are batch, rows, columns and channels.
+// axes names x's axes as they are called in y: "bchw" where y's are batch, rows, columns and
+// channels.
 func (m move) axes() string {
 	names := "bhwc"
 	if len(m.y.Shape) != len(names) {

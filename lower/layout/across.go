@@ -5,17 +5,21 @@ import (
 	"ripc/targets"
 )
 
-// RowBlocks is how the positions of an output are cut into blocks of rows. A look-up finds the counts of all positions of a block, side by side.
+// RowBlocks is how the positions of an output are cut into blocks of rows. A look-up finds the
+// counts of all positions of a block, side by side.
 type RowBlocks struct {
 	Rows, Blocks int // rows of a block, and the number of blocks
-	Width        int // positions of a row of a block: all that its windows read, without the padding behind it, which is that before the next row
-	Lanes        int // positions of a vector
-	Positions    int // of a block: whole vectors, which end behind the last row
-	Read         int // positions of the input that a block and its windows read
+	// positions of a row of a block: all that its windows read, without the padding behind it,
+	// which is that before the next row
+	Width     int
+	Lanes     int // positions of a vector
+	Positions int // of a block: whole vectors, which end behind the last row
+	Read      int // positions of the input that a block and its windows read
 }
 
-// rowBlocks cuts f, a layer over x of shape [B, H, W, C], into blocks for t, by tables of groups of so many channels: blocks that read and compute
-// the fewest positions, of those whose tables the first cache holds.
+// rowBlocks cuts the rows of f, a layer over x of shape [B, H, W, C], into blocks for t and tables
+// of groups of `bits` channels. Among the blocks with tables that fit the first cache, it takes
+// those that read and compute the fewest positions.
 func rowBlocks(f *graph.FusedConv, x *graph.Value, t targets.Target, bits int) RowBlocks {
 	h, w := f.OutSize(x.Shape[1], x.Shape[2])
 	dh, dw := f.Dilation()

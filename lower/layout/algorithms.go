@@ -12,43 +12,50 @@ import (
 type Algorithm uint8
 
 const (
-	// Popcount counts the bits in which words of activations and weights differ, one pair of planes after the other.
+	// Popcount counts the bits in which words of activations and weights differ, one pair of planes
+	// after the other.
 	Popcount Algorithm = iota
-	// PopcountDense, PopcountLanes and PopcountDenseLanes are Popcount of other words than those of the input; see Window.
+	// PopcountDense, PopcountLanes and PopcountDenseLanes are Popcount of other words than those of
+	// the input; see Window.
 	PopcountDense
 	PopcountLanes
 	PopcountDenseLanes
-	// Float adds up products in f32: of real numbers, or of integers whose sums f32 holds exactly.
+	// Float adds up products in f32: of real numbers, or of integers with sums that f32 holds
+	// exactly.
 	Float
-	// Dot adds up products of bytes in i32, four channels at once: levels of up to 8 bits and weights that fit i8.
+	// Dot adds up products of bytes in i32, four channels at once: levels of up to 8 bits and
+	// weights that fit i8.
 	Dot
-	// Table4 looks up what groups of 4 channels count.
+	// Table4 looks up the counts of groups of 4 channels.
 	Table4
-	// Table6 looks up what groups of 6 channels count.
+	// Table6 looks up the counts of groups of 6 channels.
 	Table6
 	// PopcountDense8 and PopcountDense16 are PopcountDense of words of 8 and of 16 bits.
 	PopcountDense8
 	PopcountDense16
 	// Table4Halves is Table4 of entries that are found for both halves of a row at once.
 	Table4Halves
-	// Table6Across and Table8Across look up what groups of 6 or 8 channels count at neighbouring positions at once.
+	// Table6Across and Table8Across look up the counts of groups of 6 or 8 channels, at
+	// neighbouring positions at once.
 	Table6Across
 	Table8Across
 )
 
-// algorithm is what there is to know of one.
+// algorithm describes an Algorithm.
 type algorithm struct {
 	name    string
 	counted Counted // of no bits where it counts no words
-	group   int     // channels of a group whose counts it looks up; 0 where it looks up none
+	group   int     // channels of a table's group; 0 without tables
 	reach   Reach
 	// layOut lays f out for target t, a layer over x of shape [B, H, W, C].
 	layOut func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation
-	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
+	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C];
+	// "" where it does.
 	lacks func(f *graph.FusedConv, x *graph.Value) string
 }
 
-// algorithms is indexed by Algorithm. Where several give the sums of a layer, Choose takes the first.
+// algorithms is indexed by Algorithm. Where several give the sums of a layer, Choose takes the
+// first.
 func algorithms() []algorithm {
 	return []algorithm{
 		Popcount:           Counted{Pixels, WordBits}.algorithm(),
@@ -73,10 +80,10 @@ func algorithms() []algorithm {
 	}
 }
 
-// realNumbers is what a layer lacks for all algorithms but Float that is not one of integers.
+// realNumbers is why only Float computes a layer of real numbers.
 const realNumbers = "its weights or its input are real numbers"
 
-// tables looks up counts of groups of so many channels.
+// tables describes look-ups of the counts of groups of `bits` channels.
 func tables(bits int, reach Reach) algorithm {
 	a := algorithm{name: fmt.Sprintf("table%d", bits), group: bits, reach: reach}
 	if reach != OnePosition {
@@ -118,7 +125,8 @@ func algorithmNames() []string {
 	return names
 }
 
-// String is the algorithm's name in descriptions, .ripir text and options, and as inspect prints it.
+// String is the algorithm's name in descriptions, .ripir text and options, and as inspect prints
+// it.
 func (a Algorithm) String() string { return enum.Name(algorithmNames(), a) }
 
 // ParseAlgorithm is the inverse of Algorithm.String.
@@ -129,15 +137,18 @@ func ParseAlgorithm(text string) (Algorithm, error) {
 // LooksUp reports whether a looks up counts of groups of channels.
 func (a Algorithm) LooksUp() bool { return algorithms()[a].group > 0 }
 
-// Averages reports whether a stage by a can write the mean of all positions in the place of what it makes of the sums: not where blocks of rows are apart.
+// Averages reports whether a stage by a can write the mean of all positions instead of its output.
+// Algorithms with separate blocks of rows cannot.
 func (a Algorithm) Averages() bool { return algorithms()[a].reach != Across }
 
-// Lacks says why a does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; "" where it does.
+// Lacks says why a does not give exactly the sums of f, a layer over x of shape [B, H, W, C]; ""
+// where it does.
 func (a Algorithm) Lacks(f *graph.FusedConv, x *graph.Value) string {
 	return algorithms()[a].lacks(f, x)
 }
 
-// Applying are the algorithms that give exactly the sums of f, a layer over x of shape [B, H, W, C].
+// Applying are the algorithms that give exactly the sums of f, a layer over x of shape [B, H, W,
+// C].
 func Applying(f *graph.FusedConv, x *graph.Value) []Algorithm {
 	var all []Algorithm
 	for _, a := range Algorithms() {

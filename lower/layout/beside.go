@@ -5,23 +5,26 @@ import (
 	"ripc/ir"
 )
 
-// Beside are levels that a layer writes beside the floats that it makes of its sums: those of a quantizer that reads the floats, as
-// others do. Formula, or else Threshold and Thresholds, is how they are made of what Steps make of the floats (nil: of the floats).
+// Beside describes levels that a layer writes beside its floats, for a quantizer of floats that
+// have other readers too. Steps, if not nil, come first; then Formula, or else Threshold and
+// Thresholds, makes the levels.
 type Beside struct {
 	Steps      *graph.Elementwise
 	Formula    *graph.QuantizeAttrs
 	Threshold  *graph.ThresholdAttrs
 	Thresholds *graph.Tensor // [count, Out] or [count, 1]
-	// Total, if not 0, is how many words the planes have that the levels are a part of, from word Offset on.
+	// Total, if not 0, is how many words the planes have that the levels are a part of, from word
+	// Offset on.
 	Offset, Total int
 }
 
-// maxBeside is the number of thresholds that a float is compared with at most where others read it as well: each is a comparison in the
-// innermost loop of the layer.
+// maxBeside is the number of thresholds that a float is compared with at most where others read it
+// as well: each is a comparison in the innermost loop of the layer.
 const maxBeside = 7
 
-// BesideOf is what n makes of the output of f, a layer that makes floats; ok is false where n has to be a stage of its own. The layer's
-// blocks of channels are words of the levels, so that its channels fill these, or, as a vector, a part of one.
+// BesideOf returns the levels that n makes of the output of f, a layer of floats; ok is false if n
+// must be its own stage. Blocks of channels are words of the levels. So the channels fill words, or
+// are a part of one as a vector.
 func BesideOf(f *graph.FusedConv, n *graph.Node) (b Beside, ok bool) {
 	part := f.Out < WordBits && f.Out&(f.Out-1) == 0
 	if f.Epilogue.OutBits > 0 || f.Pool != nil || f.Out%WordBits != 0 && !part {

@@ -9,11 +9,11 @@ import (
 type Choice struct {
 	Algorithm Algorithm
 	Why       Why
-	// Estimates are the predicted costs of the algorithms that apply, in the order of Algorithms; nil where no model of the target
-	// compared them.
+	// Estimates are the predicted costs of the algorithms that apply, in the order of Algorithms;
+	// nil where no model of the target compared them.
 	Estimates []Estimated
 	Unit      string // of the estimates
-	// Terms are what the next best algorithm takes more, by what is counted; nil where nothing is.
+	// Terms is the extra cost of the next best algorithm by kind, or nil.
 	Terms map[string]int64
 }
 
@@ -43,7 +43,8 @@ func ParseWhy(text string) (Why, error) {
 	return enum.Parse[Why]("reason for an algorithm", whyNames(), text)
 }
 
-// Choose takes the first of the algorithms that apply to f, a layer over x of shape [B, H, W, C]. There must be one.
+// Choose takes the first of the algorithms that apply to f, a layer over x of shape [B, H, W, C].
+// There must be one.
 func Choose(f *graph.FusedConv, x *graph.Value) Choice {
 	apply := Applying(f, x)
 	if len(apply) == 1 {

@@ -9,70 +9,79 @@ import (
 	"ripc/targets"
 )
 
-// Counts is a layer over packed levels whose weights are packed as well. The raw count of an output is
+// Counts is a layer over packed levels with packed weights. The raw count of an output is
 //
 //	P = sum over planes n of the input and m of the weights of 2^n * Coefs[m] * popcount(x_n ^ w_m)
 //
-// of which Line makes the sum. Where Ones is set, bits are counted that are 1 in both, popcount(x_n & w_m).
+// and Line turns P into the sum. With Ones, common 1 bits are counted: popcount(x_n & w_m).
 type Counts struct {
 	whole
 	Line
 	Planes int     // of the input
 	Coefs  []int32 // factors of the planes of the weights; see cut
 	Ones   bool
-	// Counted is which words are counted: Rows x Cols pixels, or one, of Words words. Those of Parts are parts of one word of all bits of a window, or of the input's word of a pixel.
+	// Counted is the kind of the counted words: Words words for each of Rows x Cols pixels, or for
+	// one. With Parts they are parts of one word with all bits of a window, or of the input's word
+	// of a pixel.
 	Counted           Counted
 	Parts             bool
 	Rows, Cols, Words int
-	// Rowwise says that the words of Dense of a row's positions lie side by side, and not those of a position: positions are then put together
-	// several at once.
+	// Rowwise says that words of Dense are contiguous along a row's positions, not within a
+	// position. Several positions are then gathered at once.
 	Rowwise bool
-	// Clamped says that a row outside the image is read as the nearest inside where it is not chosen, so that nothing branches: cores that work in
-	// order wait for branches.
+	// Clamped says that a masked read outside the image reads the nearest row inside, without a
+	// branch: in-order cores wait for branches.
 	Clamped bool
-	Lanes   *LaneWords // how they are made of the input's, of Lanes and DenseLanes
-	// Rest is how many bits of a window, the last ones of its word, are not counted: their number chooses thresholds (Line.Chosen).
+	Lanes   *LaneWords // how Lanes and DenseLanes gather the input's words
+	// Rest is the number of trailing bits of a window's word that popcount skips. Their value
+	// selects a row of thresholds (Line.Chosen).
 	Rest int
-	// Weights are [Rows, Cols, Words, len(Coefs), Out]; inverted where the input's bits are, negated in falling channels.
+	// Weights are [Rows, Cols, Words, len(Coefs), Out]; inverted for inverted input bits, negated
+	// in falling channels.
 	Weights func() []uint32
-	// Most is what planes of words add up to at most, where these are narrow or sums as narrow as that allows gain; 0 elsewhere.
+	// Most is the largest sum of the planes' words, if words are narrow or narrow sums gain; else
+	// 0.
 	Most int
-	rest []uint32 // bits of the weights that the Rest is compared with, [Out]
+	rest []uint32 // bits of the weights opposite the Rest, [Out]
 	ones []int32  // 1 bits of Weights for each pixel of the window, [KH*KW, len(Coefs), Out]
 	// PadLevel is the level that positions outside the image hold.
 	PadLevel int
 }
 
-// Line says what the sum of an output is, given P, what is added up for it: ((Base - Mul*P) >> Half) + Add, where P is corrected
-// before by Padding, if there is one.
+// Line turns P, the accumulator of an output, into its sum: ((Base - Mul*P) >> Half) + Add.
+// Padding, if not nil, corrects P first.
 type Line struct {
-	// Rising says that P rises with the sum, which is Base + Mul*P then.
+	// Rising says that P rises with the sum, which is then Base + Mul*P.
 	Rising    bool
 	Padding   *Correction
 	Base      []int32 // [Out]
 	Mul, Half int32
-	Add       []int32 // [Out] or nil: what is added to sums where Base does not have it
-	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o], which is less than all P where P never is; where P is
-	// Rising, iff P >= that, which is more than all P where P never is. Where there are Classes, each row class of h and column class of w has its own,
-	// [2^OutBits-1][Rows.Count(), Cols.Count(), Out], with which P is compared as it is, corrected by nothing.
+	Add       []int32 // [Out] or nil: addends of sums that Base does not include
+	// Thresholds [2^OutBits-1][Out]: level >= j iff P <= Thresholds[j-1][o]. A threshold below all
+	// P is never reached. If P is Rising, the comparison is P >=, and a threshold above all P is
+	// never reached. With Classes each row class of h and column class of w has its own thresholds,
+	// [2^OutBits-1][Rows.Count(), Cols.Count(), Out], for P without correction.
 	Thresholds [][]int32
 	Classes    *Classes
-	// Chosen is how many rows of Thresholds there are, [2^OutBits-1][Chosen, ... Out], of which bits of the input choose one; 0 where they choose none.
+	// Chosen is the number of rows in Thresholds, [2^OutBits-1][Chosen, ... Out]. Residual bits of
+	// the input select a row; 0 means that there is one.
 	Chosen      int
-	least, most int32 // P is none of less or more
+	least, most int32 // bounds of P
 }
 
-// Classes sort the positions of an output by which of their taps are outside the image.
+// Classes are border classes: positions of an output with the same taps outside the image.
 type Classes struct{ Rows, Cols graph.Classes }
 
-// Count is the number of classes.
+// Count returns the number of classes.
 func (c Classes) Count() int { return c.Rows.Count() * c.Cols.Count() }
 
-// maxClassed is how many thresholds of all classes of positions a channel may have: they take the place of what the counts are corrected by, a number for each class.
+// maxClassed is the largest number of thresholds of a channel in all classes. They replace the
+// corrections of counts, a number for each class.
 const maxClassed = 64
 
-// Correction is what the classes of positions differ in: P becomes P - Sums[row class of h][column class of w][o], or, where
-// Twice is set, 2*P less that. So positions outside the image count as 0 where no level does, and the layer's Border is added.
+// Correction is the correction of P for each border class. P becomes P - Sums[row class of
+// h][column class of w][o]; with Twice, 2*P takes P's place. So positions outside the image count
+// as 0 if no level does. It includes the layer's Border.
 type Correction struct {
 	Classes
 	Twice bool
@@ -102,7 +111,7 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 	if f.Epilogue.Border != nil && c.Padding == nil {
 		c.Padding = &Correction{Classes: classesOf(f, x), Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
 	}
-	alone := comparedAlone(f, x)
+	alone := comparesCounts(f, x)
 	if w.narrow() || t.ShortSums && alone {
 		c.Most = w.most(f, c.Planes)
 	}
@@ -132,13 +141,14 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 		c.Padding = nil
 	}
 	for _, row := range f.Epilogue.Thresholds {
-		c.Thresholds = append(c.Thresholds, c.chosen(limits(row)))
+		c.Thresholds = append(c.Thresholds, c.residualLimits(limits(row)))
 	}
 	return c
 }
 
-// chosen are limits of P, [..., Out], as what is counted without the Rest has them, for each number of the Rest.
-func (c *Counts) chosen(limits []int32) []int32 {
+// residualLimits returns limits of P, [..., Out], for each value of the Rest. They apply to counts
+// without the Rest.
+func (c *Counts) residualLimits(limits []int32) []int32 {
 	if c.Rest == 0 {
 		return limits
 	}
@@ -152,26 +162,26 @@ func (c *Counts) chosen(limits []int32) []int32 {
 	return out
 }
 
-// comparedAlone says that the counts of f are compared with thresholds as they are, and nothing else is made of them. What they would be corrected by at borders is part of thresholds
-// that differ from class to class, if these are not too many.
-func comparedAlone(f *graph.FusedConv, x *graph.Value) bool {
+// comparesCounts reports whether counts of f go to thresholds unchanged and nowhere else. Border
+// corrections become thresholds of each class, if these are not too many.
+func comparesCounts(f *graph.FusedConv, x *graph.Value) bool {
 	n := len(f.Epilogue.Thresholds)
-	return n > 0 && countedOnce(f) && (!corrected(f) || n*classesOf(f, x).Count() <= maxClassed)
+	return n > 0 && countsOnce(f) && (!corrected(f) || n*classesOf(f, x).Count() <= maxClassed)
 }
 
-// countedOnce says that the bits in which inputs and weights of f differ are counted, for one plane of weights, and nothing is pooled.
-func countedOnce(f *graph.FusedConv) bool {
+// countsOnce reports whether f counts differing bits for one plane of weights, without a pool.
+func countsOnce(f *graph.FusedConv) bool {
 	by := cutOf(f)
 	return f.Pool == nil && !by.ones && len(by.coefs) == 1
 }
 
-// classesOf are the classes of f's positions.
+// classesOf returns the border classes of f.
 func classesOf(f *graph.FusedConv, x *graph.Value) Classes {
 	rows, cols := f.Borders(x.Shape[1], x.Shape[2])
 	return Classes{rows, cols}
 }
 
-// levelOf is the level that stands for integer v, and whether there is one.
+// levelOf returns the level of integer v, and whether there is one.
 func levelOf(v int, x *graph.Value) (int, bool) {
 	for level := range x.Top() + 1 {
 		if x.Integer(level) == v {
@@ -181,7 +191,7 @@ func levelOf(v int, x *graph.Value) (int, bool) {
 	return 0, false
 }
 
-// pack says how c's Weights are made, and counts their bits.
+// pack sets c's Weights, and counts their bits.
 func (c *Counts) pack(f *graph.FusedConv, inverted bool) {
 	planes := len(c.Coefs)
 	c.ones, c.rest = make([]int32, f.KH*f.KW*planes*f.Out), make([]uint32, f.Out)
@@ -206,13 +216,15 @@ func (c *Counts) pack(f *graph.FusedConv, inverted bool) {
 	}
 }
 
-// eachOne goes through the 1 bits of weights: the bit of a word of plane j of filter o, for a tap of the window.
+// eachOne calls yield for each 1 bit of the weights: the tap, the word and its bit, the plane j and
+// the filter o.
 func (c *Counts) eachOne(f *graph.FusedConv, inverted bool, yield func(tap, word, bit, j, o int)) {
 	by, sign := cutOf(f), signs(f)
 	planes, in := len(by.coefs), f.GroupIn()
-	counted := slices.Concat(by.ofEach(f, inverted, 1), by.ofEach(f, inverted, -1)) // of weights as they are, then of negated ones
+	// of the weights, then of negated weights
+	counted := slices.Concat(by.ofEach(f, inverted, 1), by.ofEach(f, inverted, -1))
 	values := f.W.Max - f.W.Min + 1
-	first := make([]int, f.Out) // of a channel's in counted
+	first := make([]int, f.Out) // index of a channel's first value in counted
 	for o := range first {
 		if first[o] = -f.W.Min; sign[o] < 0 {
 			first[o] += values
@@ -238,7 +250,8 @@ func (c *Counts) eachOne(f *graph.FusedConv, inverted bool, yield func(tap, word
 	}
 }
 
-// ofEach are the planes, as bits, in which each value of f's weights, times sign, has a 1; those in which it has a 0, where inverted.
+// ofEach returns, for each value of f's weights times sign, the planes with a 1, as bits; the
+// planes with a 0 if inverted.
 func (by cut) ofEach(f *graph.FusedConv, inverted bool, sign int) []uint16 {
 	var all []uint16
 	for v := f.W.Min; v <= f.W.Max; v++ {
@@ -257,7 +270,7 @@ func (by cut) ofEach(f *graph.FusedConv, inverted bool, sign int) []uint16 {
 	return all
 }
 
-// onesOf is the number of 1 bits of plane j of filter o.
+// onesOf counts the 1 bits of plane j of filter o.
 func (c *Counts) onesOf(f *graph.FusedConv, j, o int) int32 {
 	var n int32
 	for tap := range f.KH * f.KW {
@@ -266,7 +279,7 @@ func (c *Counts) onesOf(f *graph.FusedConv, j, o int) int32 {
 	return n
 }
 
-// solve sets Base, Mul and Half, for the planes' sums, which are twice f's sums where f's weights are doubled.
+// solve sets Base, Mul and Half. The planes' sums are twice f's sums if f's weights are doubled.
 func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 	m, zero := int32(1)<<c.Planes-1, int32(x.Zero)
 	c.Base, c.Mul = make([]int32, f.Out), 1
@@ -304,12 +317,14 @@ func (c *Counts) solve(f *graph.FusedConv, x *graph.Value) {
 	}
 }
 
-// limit is the P up to which a sum of channel o reaches t, or, negated, from which on where P is Rising.
+// limit returns the largest P with a sum of channel o that reaches t. If P is Rising, it is the
+// least P, negated.
 func (c *Line) limit(o int, t int32) int64 {
 	return floorDiv(int64(c.Base[o])-int64(t)<<c.Half, int64(c.Mul))
 }
 
-// classLimits are limits in each class of positions for counts up to most that are not corrected: P reaches there what 2*P - k does, or P - k.
+// classLimits returns the limits in each class for uncorrected counts up to most. A corrected count
+// would be 2*P - k, or P - k.
 func (c *Line) classLimits(k *Correction, most int32) func(t []int32) []int32 {
 	each := int64(1)
 	if k.Twice {
@@ -325,7 +340,7 @@ func (c *Line) classLimits(k *Correction, most int32) func(t []int32) []int32 {
 	}
 }
 
-// limits are the P up to which sums reach the thresholds t [Out], or from which on where P is Rising.
+// limits returns the largest P that reach the thresholds t [Out]; the least P if P is Rising.
 func (c *Line) limits(t []int32) []int32 {
 	out := make([]int32, len(t))
 	for o, v := range t {
@@ -347,8 +362,9 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// correction finds what padding, as 0 bits, adds to each border class: a padded tap of 0 bits counts -m (bipolar, times
-// the weight) where it should count 0. Weights are as stored, so that bipolar_inv is the same sum.
+// correction returns the correction for padding that counts as 0 bits: a padded tap of 0 bits
+// counts -m (bipolar, times the weight) where it should count 0. Weights are as stored, so that
+// bipolar_inv has the same sum.
 func (c *Counts) correction(f *graph.FusedConv, x *graph.Value) *Correction {
 	taps := make([]int32, f.KH*f.KW*f.Out)
 	for i := range taps {
@@ -360,8 +376,8 @@ func (c *Counts) correction(f *graph.FusedConv, x *graph.Value) *Correction {
 	return c.outside(f, x, taps)
 }
 
-// complementCorrection is correction for counts of ones: a padded tap of level 0 counts as the lowest integer, or, inverted,
-// as the highest.
+// complementCorrection is correction for counts of ones: a padded tap of level 0 counts as the
+// lowest integer, or, inverted, as the highest.
 func (c *Counts) complementCorrection(f *graph.FusedConv, x *graph.Value) *Correction {
 	taps := make([]int32, f.KH*f.KW*f.Out)
 	for i := range taps {
@@ -372,7 +388,8 @@ func (c *Counts) complementCorrection(f *graph.FusedConv, x *graph.Value) *Corre
 	return c.outside(f, x, taps)
 }
 
-// outside adds up, for each class of positions, what taps [KH*KW, Out] outside the image count for the highest level.
+// outside sums, for each border class, the taps [KH*KW, Out] outside the image at the highest
+// level.
 func (c *Counts) outside(f *graph.FusedConv, x *graph.Value, taps []int32) *Correction {
 	k := &Correction{Classes: classesOf(f, x), Twice: true}
 	m := int32(1)<<c.Planes - 1
@@ -390,7 +407,8 @@ func (c *Counts) outside(f *graph.FusedConv, x *graph.Value, taps []int32) *Corr
 	return k
 }
 
-// Made is the words that are made for windows: those that are counted, or that have them as parts.
+// Made returns the kind of words that are gathered for windows: the counted words, or the words
+// with those as parts.
 func (c *Counts) Made() Counted {
 	if c.Parts {
 		return Counted{c.Counted.Window, WordBits}

@@ -35,7 +35,7 @@ func TestChosenLimits(t *testing.T) {
 		c := &Counts{Rest: rapid.IntRange(1, 6).Draw(rt, "rest")}
 		c.rest = []uint32{rapid.Uint32Range(0, 1<<c.Rest-1).Draw(rt, "weights"), 0}
 		limits := rapid.SliceOfN(rapid.Int32Range(-1, 40), 4, 4).Draw(rt, "limits") // of two classes
-		chosen := c.chosen(limits)
+		chosen := c.residualLimits(limits)
 		for n := range 1 << c.Rest {
 			for i, limit := range limits {
 				for p := range int32(40) {

@@ -10,49 +10,54 @@ import (
 	"ripc/targets"
 )
 
-// Dots is a layer over levels whose products of bytes are added up in i32:
+// Dots is a layer over levels with sums of products of bytes in i32:
 //
 //	P = sum over the window and channels of (level - Offset) * weight
 //
-// of which Line makes the sum. Levels of padding are such that no product of P is another than in the image.
+// and Line turns P into the sum. Padding has levels with the same products as in the image.
 type Dots struct {
 	Line
 	Signed bool // the levels' bytes are i8, u8 otherwise
-	Offset int  // what a level lies above its byte
-	// Step is the number of channels of a step, targets.Quad, or 1 where they do not lie together. Steps is how many there are for a tap, or, where
-	// Runs is set, for a row of taps, whose channels are one run of bytes: no step is lost on channels that there are not.
+	Offset int  // level minus byte
+	// Step is the number of channels of a step: targets.Quad, or 1 if they are not contiguous.
+	// Steps is the number of steps for a tap. With Runs, the channels of a row of taps are one run
+	// of bytes, and Steps covers the row: no step is wasted on missing channels.
 	Step, Steps int
 	Runs        bool
-	// Band says that each output channel reads the channels around that of its number, Steps of them, of which those that are not its group's have weights of 0: as many
-	// as its group has, less one, come before. So lanes are neighbours whatever groups there are.
+	// Band says that each output channel reads a band of Steps input channels around its own
+	// number. Channels of other groups have weights of 0; the band begins one group less one
+	// channel before. So lanes read neighbours for all groups.
 	Band bool
-	// Short says that 16 bits hold all sums, and those of parts of a window.
+	// Short says that 16 bits hold all sums and partial sums.
 	Short bool
-	// Groups is how many of the layer's groups are computed as one, with weights of 0 from the channels of each to the filters of the others: 1 unless that
-	// gives whole steps and vectors.
+	// Groups is the number of the layer's groups that are computed as one, with weights of 0
+	// between different groups. It is 1 unless several groups give whole steps and vectors.
 	Groups int
-	// Weights are [KH, KW, Steps, Out, Step], [KH, 1, Steps, Out, Step] of Runs; 0 for channels that there are not, negated in falling
-	// channels. Wide are they where i8 does not hold them, nor Parts of them.
+	// Weights are [KH, KW, Steps, Out, Step], or [KH, 1, Steps, Out, Step] of Runs: 0 for missing
+	// channels, negated in falling channels. Wide weights replace them if neither i8 nor Parts can
+	// hold them.
 	Weights     func() []int8
 	WideWeights func() []int16
 	Wide        bool
-	Parts       *Parts // what Weights are of the layer's; nil where they are these
-	// Within is the narrowest of a few ranges, of -1 to 1, -3 to 3, and so on up to -127 to 127, that has all Weights; the zero one where they
-	// are others, or are not known. Layers share code where it is the same.
+	Parts       *Parts // the parts that Weights are, or nil
+	// Within is the narrowest of the ranges -1 to 1, -3 to 3, and so on up to -127 to 127 that
+	// holds all Weights. It is zero if there is none, or if they are unknown. Layers with the same
+	// range share code.
 	Within   ir.Range
 	PadLevel int // the level that positions outside the image hold
 }
 
-// WeightParts are the parts that weights are made of.
+// WeightParts returns the parts of the weights.
 func (d *Dots) WeightParts() *Parts { return d.Parts }
 
 // maxByte is the largest absolute value of a byte of weights, or of a signed one of levels.
 const maxByte = 128
 
-// groupsAtOnce is the Groups of f: the fewest whose channels fill steps, and whose filters fill vectors of so many lanes, or all of a few, so that those of the last vector that are left over are padding. Of groups of one
-// channel and one filter neighbours are lanes.
+// groupsAtOnce returns the Groups of f: the fewest with channels that fill steps and filters that
+// fill vectors. A few groups are taken all, with padding in the last vector. Groups of one channel
+// and one filter need none of this: neighbours are lanes.
 func groupsAtOnce(f *graph.FusedConv, lanes int) int {
-	const few = 8 // as many products with 0 take no longer than lanes one by one
+	const few = 8 // products with 0 for 8 groups take no longer than single lanes
 	if all := f.GroupCount(); all > 1 && lanes > 0 && !f.Depthwise() {
 		for n := 1; n <= all; n++ {
 			if all%n == 0 && n*f.GroupIn()%targets.Quad == 0 && n*f.GroupOut()%lanes == 0 {
@@ -66,21 +71,22 @@ func groupsAtOnce(f *graph.FusedConv, lanes int) int {
 	return 1
 }
 
-// sumLanes is how many sums in i32 a vector of t has.
+// sumLanes returns the number of i32 sums in a vector of t.
 func sumLanes(t targets.Target) int { return t.VectorBits / ir.I32.Bits() }
 
-// bandOf says that f is computed as Dots.Band on t: each channel for itself, or groups of few channels and as many filters whose sums are compared as they are, in 16 bits. Of one row each block of filters would copy
-// the channels around it.
+// bandOf reports whether f is computed as a Band on t. It is for depthwise layers, and for groups
+// of few channels and filters with 16-bit sums that only thresholds read. With one row, each block
+// of filters would copy the channels around it.
 func bandOf(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
 	n := f.GroupIn()
 	oh, _ := f.OutSize(x.Shape[1], x.Shape[2])
-	return f.Depthwise() || f.GroupCount() > 1 && n == f.GroupOut() && n <= maxBand && oh > 1 && shortDots(f, x, t) && sumsAlone(f)
+	return f.Depthwise() || f.GroupCount() > 1 && n == f.GroupOut() && n <= maxBand && oh > 1 && shortDots(f, x, t) && comparesSums(f)
 }
 
-// maxBand is how many channels groups of a Band have at most: four channels fill a step.
+// maxBand is the largest number of channels in a group of a Band: four channels fill a step.
 const maxBand = 3
 
-// shortDots says that 16 bits hold the sums of f as a Band.
+// shortDots reports whether 16 bits hold the sums of f as a Band.
 func shortDots(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
 	if parts, wide, ok := partsOf(f, x); !ok || wide || parts != nil || f.Ints.Len() == 0 {
 		return false
@@ -88,12 +94,12 @@ func shortDots(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
 	return f.KH*f.KW*bandSteps(f)*farthestByte(x, t)*min(maxByte, int(widest(farthestOf(f.Ints)))) < math.MaxInt16
 }
 
-// sumsAlone says that the sums of f are compared with thresholds as they are, and nothing else is made of them.
-func sumsAlone(f *graph.FusedConv) bool {
+// comparesSums reports whether sums of f go to thresholds unchanged and nowhere else.
+func comparesSums(f *graph.FusedConv) bool {
 	return len(f.Epilogue.Thresholds) > 0 && f.Pool == nil && !corrected(f)
 }
 
-// farthestByte is how far from 0 the bytes of x's levels are at most that t multiplies.
+// farthestByte returns the largest absolute value of the bytes of x's levels that t multiplies.
 func farthestByte(x *graph.Value, t targets.Target) int {
 	top := min(x.Top(), math.MaxUint8)
 	if t.SignedBytes() && top > math.MaxInt8 {
@@ -102,10 +108,10 @@ func farthestByte(x *graph.Value, t targets.Target) int {
 	return top
 }
 
-// bandSteps is how many channels each filter of a Band reads of a pixel.
+// bandSteps returns the number of channels of a pixel that each filter of a Band reads.
 func bandSteps(f *graph.FusedConv) int { return 2*f.GroupIn() - 1 }
 
-// stepsOf is how the channels of f's windows are cut into steps, so many groups being computed as one.
+// stepsOf cuts the channels of f's windows into steps, where `groups` groups are computed as one.
 func stepsOf(f *graph.FusedConv, groups int, band bool) (step, steps int, runs bool) {
 	_, dw := f.Dilation()
 	switch n := groups * f.GroupIn(); {
@@ -122,7 +128,8 @@ func stepsOf(f *graph.FusedConv, groups int, band bool) (step, steps int, runs b
 	}
 }
 
-// cutOfDots is how the channels of f's windows are cut on t: Dots of which Band, Short, Groups, Step, Steps and Runs are set.
+// cutOfDots returns Dots with the cut of f's windows on t: Band, Short, Groups, Step, Steps and
+// Runs.
 func cutOfDots(f *graph.FusedConv, x *graph.Value, t targets.Target) Dots {
 	d := Dots{Band: bandOf(f, x, t), Groups: 1}
 	if d.Band {
@@ -134,7 +141,7 @@ func cutOfDots(f *graph.FusedConv, x *graph.Value, t targets.Target) Dots {
 	return d
 }
 
-// lacksDots says why f's sums over x are not those of products of bytes.
+// lacksDots returns why products of bytes do not give f's sums over x.
 func lacksDots(f *graph.FusedConv, x *graph.Value) string {
 	if !x.Encoded() {
 		return realNumbers
@@ -240,7 +247,7 @@ func newDots(f *graph.FusedConv, x *graph.Value, t targets.Target) *Dots {
 	return d
 }
 
-// rangeOf is the Within of weights so far from 0.
+// rangeOf returns the Within of weights up to `farthest` from 0.
 func rangeOf(farthest int) ir.Range {
 	top := widest(farthest)
 	if top > math.MaxInt8 {
@@ -249,10 +256,10 @@ func rangeOf(farthest int) ir.Range {
 	return ir.Range{From: -top, To: top}
 }
 
-// widest is the end of the narrowest of those ranges that has weights so far from 0.
+// widest returns the end of the narrowest such range.
 func widest(farthest int) int64 { return int64(1)<<bits.Len(uint(farthest)) - 1 }
 
-// farthestOf is how far from 0 integers are at most, at least 1.
+// farthestOf returns the largest absolute value of integers, at least 1.
 func farthestOf(ints graph.Numbers) int {
 	n := 1
 	for _, w := range ints.All() {
@@ -261,8 +268,9 @@ func farthestOf(ints graph.Numbers) int {
 	return n
 }
 
-// correction is what P lacks at each class of positions: what f's Border adds, and, unless levels stand for it exactly, what padding
-// counts more or less than the level that positions outside the image hold.
+// correction returns the correction of P for each border class: f's Border and, unless a level
+// stands for the padding exactly, the difference between the padding and the level of positions
+// outside the image.
 func (d *Dots) correction(f *graph.FusedConv, x *graph.Value, exact bool) *Correction {
 	k := &Correction{Twice: x.Enc != ir.Unipolar}
 	k.Rows, k.Cols = f.Borders(x.Shape[1], x.Shape[2])

@@ -7,11 +7,13 @@ import (
 	"ripc/targets"
 )
 
-// maxThresholds is the number of thresholds that take the place of a shift: those of levels of three bits, which three comparisons find.
+// maxThresholds is the number of thresholds that take the place of a shift: those of levels of
+// three bits, which three comparisons find.
 const maxThresholds = 7
 
-// Glue is f with the glue of target t: thresholds in the place of add, shift and clip where there are few of them. Both give the same levels. A
-// scalar shifts as easily as it compares, so that only levels of one bit have thresholds then.
+// Glue is f with the glue of target t: thresholds in the place of add, shift and clip where there
+// are few of them. Both give the same levels. A scalar shifts as easily as it compares, so that
+// only levels of one bit have thresholds then.
 func Glue(f *graph.FusedConv, t targets.Target) *graph.FusedConv {
 	s, bits := f.Epilogue.Shift, f.Epilogue.OutBits
 	most := maxThresholds

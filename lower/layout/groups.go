@@ -1,7 +1,7 @@
 package layout
 
-// Groups is how the channels of a pixel are cut into groups that have a table each: words in chunks, and chunks in groups. The last group of
-// a chunk may have fewer channels.
+// Groups is how the channels of a pixel are cut into groups that have a table each: words in
+// chunks, and chunks in groups. The last group of a chunk may have fewer channels.
 type Groups struct {
 	Chunk    int // words that are cut together
 	Chunks   int
@@ -12,13 +12,14 @@ type Groups struct {
 // maxCount is the largest count that a byte of a table holds.
 const maxCount = 255
 
-// Instructions make the tables of tablesMade groups at a time; those of 6 channels, of which 16 and 18 channels have three, sixesMade as well.
+// An instruction makes the tables of tablesMade groups at once. For groups of 6 channels sixesMade
+// works as well: 16 and 18 channels have three of them.
 const (
 	tablesMade = 4
 	sixesMade  = 3
 )
 
-// groupsOf cuts channels into groups of so many bits.
+// groupsOf cuts channels into groups of `bits` channels.
 func groupsOf(channels, bits int) Groups {
 	words := Words(channels)
 	g := Groups{Chunk: 1}
@@ -41,8 +42,9 @@ func groupsOf(channels, bits int) Groups {
 // made is the number of groups that have tables.
 func (g Groups) made() int { return g.Chunks * g.PerChunk }
 
-// apart reports whether each n channels, of those that g cuts into groups of so many bits, have groups of their own.
-func (g Groups) apart(n, bits int) bool {
+// separates reports whether every n channels have groups of their own in g, a cut into groups of
+// `bits` channels.
+func (g Groups) separates(n, bits int) bool {
 	chunk := g.Chunk * WordBits
 	return n%chunk == 0 || n%bits == 0 && (chunk%bits == 0 || g.Chunks == 1)
 }

@@ -1,6 +1,6 @@
-// Package layout decides how the tensors and layers of a fused graph lie in memory and how their sums are computed, and
-// translates the graph's integers into that. Graphs know levels, weights and thresholds as integers; words, planes, masks,
-// flipped bits and counts are made here.
+// Package layout decides how the tensors and layers of a fused graph lie in memory and how their
+// sums are computed, and translates the graph's integers into that. Graphs know levels, weights and
+// thresholds as integers; words, planes, masks, flipped bits and counts are made here.
 package layout
 
 import (
@@ -16,13 +16,14 @@ type Form int
 const (
 	// Floats: f32[batch, height, width, channels].
 	Floats Form = iota
-	// Planes: u32[planes, batch, height, width, words], bit planes of levels, WordBits channels in a word.
+	// Planes: u32[planes, batch, height, width, words], bit planes of levels, WordBits channels in
+	// a word.
 	Planes
 	// Bytes: u8[batch, height, width, channels], a level a byte.
 	Bytes
 	// SignedBytes: i8[batch, height, width, channels], levels of 8 bits less 128.
 	SignedBytes
-	// Int8s: i8[batch, height, width, channels], the integers of which a tensor's floats are Multiples.
+	// Int8s: i8[batch, height, width, channels]: a tensor's floats are Multiples of these integers.
 	Int8s
 	// Int16s: i16[batch, height, width, channels], likewise.
 	Int16s
@@ -36,7 +37,7 @@ func BytesOf(t scalar.LevelType) Form {
 	return Bytes
 }
 
-// Integers reports whether floats lie as the integers of which they are multiples.
+// Integers reports whether floats are stored as integer multiples of a unit.
 func (f Form) Integers() bool { return f == Int8s || f == Int16s }
 
 // Bytewise reports whether levels lie one a byte.
@@ -64,14 +65,15 @@ func (t Tensor) Element() ir.Type {
 	return t.DType()
 }
 
-// Stored is the type of t's levels, Signed being said of what lies in memory.
+// Stored returns the type of t's stored levels, with Signed set for their bytes.
 func (t Tensor) Stored() scalar.LevelType {
 	s := t.LevelType
 	s.Signed = t.Form == SignedBytes
 	return s
 }
 
-// MinBytes is the number of bits from which on levels lie in memory as bytes where all that reads them can: more than half a byte.
+// MinBytes is the number of bits from which on levels lie in memory as bytes where all that reads
+// them can: more than half a byte.
 const MinBytes = 5
 
 // ReadsBytes reports whether sums by a can be made of levels that lie in memory as bytes.
@@ -91,8 +93,9 @@ const WordBits = 32
 // Words is the number of words that n channels take.
 func Words(n int) int { return ceilDiv(n, WordBits) }
 
-// Block is the number of channels that a layer of n computes for a word of its packed output: all of the word, or, where there is just one that
-// n channels leave half empty, the next power of two, from leastBlock on.
+// Block is the number of channels that a layer of n computes for a word of its packed output: all
+// of the word, or, where there is just one that n channels leave half empty, the next power of two,
+// from leastBlock on.
 func Block(n int) int {
 	size := leastBlock
 	for size < min(n, WordBits) {
@@ -101,7 +104,8 @@ func Block(n int) int {
 	return size
 }
 
-// leastBlock is the least number of channels that is computed at once: as many sums of 32 bits as a register of 256 bits holds.
+// leastBlock is the least number of channels that is computed at once: a register of 256 bits holds
+// their 32-bit sums.
 const leastBlock = 8
 
 func ceilDiv(n, by int) int { return (n + by - 1) / by }
@@ -119,31 +123,32 @@ type Conv struct {
 	*graph.FusedConv
 	Accumulation Accumulation
 	X            graph.Value // the input, [B, H, W, C]
-	Others       []Tensor    // what the epilogue's joins meet, [B, H, W, C], where 1 may stand for any extent
+	Others       []Tensor    // tensors of the epilogue's joins, [B, H, W, C], where 1 stands for any extent
 	Beside       []Beside    // levels that are written beside the floats
 	Mean         bool        // of the floats of all positions, which is written in their place
 	From         Form        // of X
 	To           Form        // of the output
-	Made         Multiples   // what the output is, in a form of integers
+	Made         Multiples   // the unit of the output, in a form of integers
 	Once         bool        // fixed-point factors round once where that is the same
 }
 
-// Accumulation is how the sums of a layer are added up, with its weights as they lie in memory. There is one type for
-// each family of algorithms: *Counts, *Tables, *FloatSums and *Dots. Each has a file here
-// and one in lower/ops, which makes the loops.
+// Accumulation is how the sums of a layer are added up, with its weights as they lie in memory.
+// There is one type for each family of algorithms: *Counts, *Tables, *FloatSums and *Dots. Each has
+// a file here and one in lower/ops, which makes the loops.
 type Accumulation interface {
 	// WeightParts are the parts that weights are made of, nil where weights are stored whole.
 	WeightParts() *Parts
 }
 
-// whole is of accumulations whose weights have no parts.
+// whole is embedded in accumulations without parts of weights.
 type whole struct{}
 
 // WeightParts returns nil.
 func (whole) WeightParts() *Parts { return nil }
 
-// NewConv lays f out for target t, a layer over x, of shape [B, H, W, C], which others join, by an algorithm that applies to it. A layer
-// without its weights has the layout that any weights would have, with none in it.
+// NewConv lays f out for target t, a layer over x, of shape [B, H, W, C], which others join, by an
+// algorithm that applies to it. A layer without its weights has the layout that any weights would
+// have, with none in it.
 func NewConv(f *graph.FusedConv, x graph.Value, t targets.Target, by Algorithm, others ...Tensor) *Conv {
 	c := &Conv{FusedConv: f, X: x, Others: others, From: FormOf(&x), Once: !t.RoundedProducts()}
 	if f.Epilogue.OutBits > 0 {

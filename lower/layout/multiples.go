@@ -10,15 +10,17 @@ import (
 	"ripc/ir"
 )
 
-// Multiples says of a tensor of floats that each of them is f32(k) * Unit, to the bit, for an integer k of at most Bound in absolute
-// value. So its elements can lie in memory as these integers, if whatever reads them begins with that product.
+// Multiples says of a tensor of floats that each of them is f32(k) * Unit, to the bit, for an
+// integer k of at most Bound in absolute value. So its elements can lie in memory as these
+// integers, if whatever reads them begins with that product.
 type Multiples struct {
 	Unit  float32 // finite and above 0, so that the floats rise with the integers
 	Bound int64
 }
 
-// MultiplesOf are the floats that f makes of its sums, if they are multiples: the sums with at most one factor for all channels, to which
-// tensors may be added that are multiples of the same unit. others are those that its joins meet, nil where one is no such tensor.
+// MultiplesOf are the floats that f makes of its sums, if they are multiples: the sums with at most
+// one factor for all channels, to which tensors may be added that are multiples of the same unit.
+// others are those that its joins meet, nil where one is no such tensor.
 func MultiplesOf(f *graph.FusedConv, others []*Multiples) (m Multiples, ok bool) {
 	e := &f.Epilogue
 	if f.WFloat != nil || f.Window != nil || f.Pool != nil || e.OutBits > 0 {
@@ -52,14 +54,15 @@ func alike(v []float32) bool {
 	return !slices.ContainsFunc(v, func(x float32) bool { return x != v[0] })
 }
 
-// sumsExact reports whether the sum of two of m's floats is the float of the sum of their integers: f32 holds multiples of a power of two
-// that is neither too small nor too large.
+// sumsExact reports whether the sum of two of m's floats is the float of the sum of their integers:
+// f32 holds multiples of a power of two that is neither too small nor too large.
 func (m Multiples) sumsExact() bool {
 	fraction, exp := math.Frexp(float64(m.Unit))
 	return fraction == 0.5 && exp > -100 && exp < 100
 }
 
-// Form is that of the integers: the smallest that holds them and one more; ok is false where none is smaller than f32.
+// Form is that of the integers: the smallest that holds them and one more; ok is false where none
+// is smaller than f32.
 func (m Multiples) Form() (form Form, ok bool) {
 	switch {
 	case m.Bound < math.MaxInt8:
@@ -70,8 +73,8 @@ func (m Multiples) Form() (form Form, ok bool) {
 	return Floats, false
 }
 
-// Thresholds are the integers that stand for thresholds t of a: the least, from -Bound to Bound, whose float reaches one, or Bound + 1 for
-// a threshold that none does.
+// Thresholds returns the integers for thresholds t of a: the least from -Bound to Bound with a
+// float that reaches the threshold, or Bound + 1.
 func (m Multiples) Thresholds(a *graph.ThresholdAttrs, t []float32) []int64 {
 	out := make([]int64, len(t))
 	for i, v := range t {
@@ -83,7 +86,7 @@ func (m Multiples) Thresholds(a *graph.ThresholdAttrs, t []float32) []int64 {
 // Float is the number that integer k stands for.
 func (m Multiples) Float(k int64) float32 { return scalar.EvalSteps(m.steps(), 0, float32(k)) }
 
-// steps are what makes m's floats of its integers as floats.
+// steps returns the steps from m's integers, as floats, to m's floats.
 func (m Multiples) steps() []scalar.Step {
 	if m.Unit == 1 {
 		return nil
@@ -91,7 +94,8 @@ func (m Multiples) steps() []scalar.Step {
 	return []scalar.Step{{Kind: scalar.Mul, A: []float32{m.Unit}}}
 }
 
-// Number is the type of t's numbers where these are floats: that of the integers which stand for them, or f32.
+// Number is the type of t's numbers where these are floats: that of the integers which stand for
+// them, or f32.
 func (t Tensor) Number() ir.Type {
 	if t.Form.Integers() {
 		return t.Element()
@@ -99,7 +103,7 @@ func (t Tensor) Number() ir.Type {
 	return ir.F32
 }
 
-// UnitSteps are what becomes of t's integers, as floats, until they are t's numbers: nothing in other forms.
+// UnitSteps returns the steps from t's integers, as floats, to t's numbers: none in other forms.
 func (t Tensor) UnitSteps() []scalar.Step {
 	if !t.Form.Integers() {
 		return nil

@@ -4,13 +4,15 @@ import (
 	"ripc/graph"
 )
 
-// Packed are the weights of a layer over real numbers, which are few for each output channel, as bits: weight i of channel o,
-// i counting the row, column and input channel of a window, is number j that lies in Bits bits of Words, PerWord of them to a
-// word from the least significant bit on. It is bit-equal to the float that it stands for.
+// Packed holds weights of real numbers as bits, if each output channel has few different ones.
+// Weight i of channel o is number j; i counts the row, column and input channel of a window. j has
+// Bits bits of Words, PerWord numbers to a word from the least significant bit up. It is bit-equal
+// to the float.
 type Packed struct {
 	Bits  int
 	Words []uint32 // [ceil(products/PerWord), Out]
-	// Values are what the numbers of one bit stand for, [Out] each. Where there are none j stands for f32((Min + Step*j) * Scale[o]).
+	// Values are the weights of numbers of one bit, [Out] each. Without them, j stands for f32((Min
+	// + Step*j) * Scale[o]).
 	Values    [][]float32
 	Min, Step int
 	Scale     []float32

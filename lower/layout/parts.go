@@ -7,15 +7,17 @@ import (
 	"ripc/ir"
 )
 
-// Parts says how weights that i8 does not hold, such as those of uint8 less their zero point, are made of bytes: a weight of channel o is Factor
-// times its byte, and Rest[o]. So what is added up for an output is Factor times the sum of products with the bytes, and Rest[o] times the sum of
-// the window's own bytes (Dots.Parts), which all filters of a group read.
+// Parts splits weights that i8 does not hold, such as those of uint8 less their zero point. A
+// weight of channel o is Factor times its byte, plus Rest[o]. So an accumulator is Factor times the
+// sum of products with the bytes, plus Rest[o] times the sum of the window's own bytes
+// (Dots.Parts). All filters of a group read the same sum of bytes.
 type Parts struct {
 	Factor int32
 	Rest   []int32 // [Out], so that the bytes of a channel are as small as they can be
 }
 
-// storedSigns are what f's weights are multiplied by before they become bytes: the integers of x may fall as its levels rise.
+// storedSigns returns the signs of f's weights as bytes: the integers of x may fall as its levels
+// rise.
 func storedSigns(f *graph.FusedConv, x *graph.Value) []int {
 	sign := signs(f)
 	if x.Enc == ir.BipolarInv {
@@ -26,7 +28,8 @@ func storedSigns(f *graph.FusedConv, x *graph.Value) []int {
 	return sign
 }
 
-// storedLimits are the least and the largest of each channel's stored weights: of those that there are, or of those that there may be.
+// storedLimits are the least and the largest of each channel's stored weights: of those that there
+// are, or of those that there may be.
 func storedLimits(f *graph.FusedConv, sign []int) (lows, highs []int) {
 	lows, highs = make([]int, f.Out), make([]int, f.Out)
 	for o, s := range sign {
@@ -46,8 +49,9 @@ func storedLimits(f *graph.FusedConv, sign []int) (lows, highs []int) {
 // isByte reports whether i8 holds lo to hi.
 func isByte(lo, hi int) bool { return lo >= math.MinInt8 && hi <= math.MaxInt8 }
 
-// partsOf are the Parts of f's weights, nil where i8 holds them all; ok is false where there are none. Weights of products that no instruction
-// takes several of at once have 16 bits if need be, and no Parts: a window's sum would take as long as a filter's.
+// partsOf are the Parts of f's weights, nil where i8 holds them all; ok is false where there are
+// none. Weights of products that no instruction takes several of at once have 16 bits if need be,
+// and no Parts: a window's sum would take as long as a filter's.
 func partsOf(f *graph.FusedConv, x *graph.Value) (p *Parts, wide, ok bool) {
 	if isByte(f.W.Min, f.W.Max) && isByte(-f.W.Max, -f.W.Min) {
 		return nil, false, true

@@ -7,8 +7,10 @@ import (
 // cut is how the integer weights of a layer become planes of bits.
 type cut struct {
 	coefs []int32
-	ones  bool // a weight is the sum of the factors of its 1 bits; otherwise of +1 times those of 1 bits, -1 times those of 0 bits
-	bit   func(plane, weight int) bool
+	// a weight is the sum of the factors of its 1 bits; otherwise of +1 times those of 1 bits, -1
+	// times those of 0 bits
+	ones bool
+	bit  func(plane, weight int) bool
 }
 
 // cutOf takes the cut with the fewest planes. Weights of falling channels are stored negated.
@@ -22,8 +24,9 @@ func cutOf(f *graph.FusedConv) cut {
 	return c
 }
 
-// differences cuts weights, doubled where they are not odd integers, into planes of +-1:
-// 2*(p - m) = sign(p) + sign(not m), 2*(level - zero) = sum 2^j*sign(bit j) + 2^bits-1 - 2*zero. A 1 stands for +1.
+// differences cuts weights, doubled where they are not odd integers, into planes of +-1: 2*(p - m)
+// = sign(p) + sign(not m), 2*(level - zero) = sum 2^j*sign(bit j) + 2^bits-1 - 2*zero. A 1 stands
+// for +1.
 func differences(w graph.Integers) cut {
 	if w == (graph.Integers{Min: -1, Max: 1, Step: 1}) {
 		return cut{coefs: []int32{1, 1}, bit: func(plane, weight int) bool { return weight > 0 || plane == 1 && weight == 0 }}
@@ -44,8 +47,8 @@ func differences(w graph.Integers) cut {
 	return c
 }
 
-// complement cuts weights from lo to hi into the bits of two's complement, whose top plane has a negative factor; of weights
-// that are not negative there is no such plane.
+// complement cuts weights from lo to hi into the bits of two's complement. The top plane has a
+// negative factor; weights that are not negative have no such plane.
 func complement(lo, hi int) cut {
 	c := cut{ones: true, bit: func(plane, weight int) bool { return weight>>plane&1 == 1 }}
 	n := 1
@@ -61,7 +64,7 @@ func complement(lo, hi int) cut {
 	return c
 }
 
-// storedRange is what f's weights may be as they are stored.
+// storedRange returns the range of f's weights as stored.
 func storedRange(f *graph.FusedConv) (lo, hi int) {
 	lo, hi = f.W.Min, f.W.Max
 	falling := f.Epilogue.Falling

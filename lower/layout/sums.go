@@ -7,12 +7,12 @@ import (
 	"ripc/graph"
 )
 
-// MaxExact bounds sums of integers in f32: up to it, all integers are f32 values, so that adding them up in any order rounds
-// nowhere (24 bits of significand).
+// MaxExact bounds sums of integers in f32: up to it, all integers are f32 values, so that adding
+// them up in any order rounds nowhere (24 bits of significand).
 const MaxExact = 1 << 24
 
-// Exact reports whether f32 holds each sum of f exactly, and all that lead to it: whatever is added up, in any order, stays
-// within what f's largest input makes of the weights' absolute values.
+// Exact reports whether f32 holds each sum and partial sum of f exactly, in any order: they stay
+// within the sum of the weights' absolute values times the largest input.
 func Exact(f *graph.FusedConv) bool { return LargestSum(f) <= MaxExact }
 
 // LargestSum bounds the absolute values of f's sums, and of all parts of them.
@@ -30,20 +30,21 @@ func LargestSum(f *graph.FusedConv) int64 {
 	return slices.Max(sums)
 }
 
-// FloatSums is a layer whose sums are f32: a chain of fma in the order kh, kw, channel, starting from the bias. Over packed levels
-// the integers that these stand for are multiplied; their sums are exact.
+// FloatSums is a layer with f32 sums: a chain of fma in the order kh, kw, channel, starting from
+// the bias. Packed levels count as their integers, and their sums are exact.
 type FloatSums struct {
 	whole
 	Weights func() []float32 // [KH, KW, In/Groups, Out]; negated in falling channels
 	Packed  *Packed
 	Bias    []float32 // [Out] or nil
-	Add     []int32   // [Out] or nil: what is added to the integers that sums are
-	Pad     float32   // what positions outside the image count as
-	// Rows and Cols sort positions into classes, and Border [Rows.Count(), Cols.Count(), Out], or nil, is what is added to the sums
-	// of each.
+	Add     []int32   // [Out] or nil: addends of integer sums
+	Pad     float32   // the value of positions outside the image
+	// Rows and Cols are the border classes. Border [Rows.Count(), Cols.Count(), Out], or nil, is
+	// added to the sums of each class.
 	Rows, Cols graph.Classes
 	Border     []float32
-	// Thresholds [2^OutBits-1][Out]: level >= j iff the sum >= Thresholds[j-1][o]; infinite where all sums reach them, or none.
+	// Thresholds [2^OutBits-1][Out]: level >= j iff the sum >= Thresholds[j-1][o]; infinite where
+	// all sums reach them, or none.
 	Thresholds [][]float32
 }
 

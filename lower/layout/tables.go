@@ -9,33 +9,41 @@ import (
 	"ripc/targets/isa"
 )
 
-// Tables is how the counts of a layer are looked up. A pixel's channels are cut into groups, and each group has a table: entry
-// e is what the group counts against weights whose bits are e, over all planes. So a count costs one look-up a group, however
-// many planes there are, and a table is made once for all filters and windows.
+// Tables looks up the counts of a layer. A pixel's channels are cut into groups with a table each:
+// entry e is the count of the group against weights with the bits of e, over all planes. So a count
+// costs one look-up per group, however many planes there are, and all filters and windows share a
+// table.
 type Tables struct {
 	whole
-	Counts *Counts // what the tables' entries stand for
+	Counts *Counts // the counts in the tables
 	Bits   int     // channels of a group
 	Groups
-	Each int // tables that a filter looks up in: all that are used, those of its group's channels, or all that there are; in those of no channels filters look up what is no entry, which takes Bounded
-	// Merged says that filters of several groups look up in the tables of all of them: what is no entry in those of others. It takes Bounded.
+	// tables that a filter reads: those of its group's channels, or all. With Bounded, a filter has
+	// an index outside the table for channels of other groups.
+	Each int
+	// Merged says that filters of several groups read the tables of all of them, at an index
+	// outside the table for other groups. It takes Bounded.
 	Merged bool
-	Most   int // what an entry, or a half of one, counts at most
-	// Halves says that an entry has two counts, of half a byte each: the lower one of a pixel, the upper one of the pixel that windows of the other half of a
-	// row read there. So a look-up is for two positions.
+	Most   int // the largest entry, or half of one
+	// Halves says that an entry has two counts, of half a byte each: the lower one of a pixel, the
+	// upper one of the pixel that windows of the other half of a row read there. So a look-up is
+	// for two positions.
 	Halves bool
-	// Across is how positions are cut into blocks where entries have the counts of all positions of one, side by side; nil where they have those of one position.
+	// Across is how positions are cut into blocks where entries have the counts of all positions of
+	// one, side by side; nil where they have those of one position.
 	Across *RowBlocks
-	// Bounded says that a weight that is no entry would count 0, and not what the entry of its lower bits does. There is none; the target's
-	// instruction looks up in this way (isa.LookUp).
+	// Bounded says that an index past the entries counts 0, as the target's instruction has it
+	// (isa.LookUp). Otherwise its lower bits would select an entry.
 	Bounded bool
-	// Weights [KH, KW, Each, Out] are the entries to look up: those of a group are the bits of one weight each, the first channel's lowest.
+	// Weights [KH, KW, Each, Out] are the entries to look up: those of a group are the bits of one
+	// weight each, the first channel's lowest.
 	Weights func() []uint8
-	// Words [words, Each, Out] are those of Across in their place, TapsPerWord in a word, that of tap k from bit TapBit(k) on.
+	// Words [words, Each, Out] are those of Across in their place, TapsPerWord in a word, that of
+	// tap k from bit TapBit(k) on.
 	Words func() []uint32
 }
 
-// Reach says of which positions a look-up finds counts.
+// Reach is the set of positions with counts in one look-up.
 type Reach string
 
 const (
@@ -47,7 +55,8 @@ const (
 // TapsPerWord is how many taps a word of Tables.Words has.
 const TapsPerWord = 3
 
-// TapBit is the lowest bit of tap k in its word: where no byte begins, so that LLVM loads the word for all of its taps, and not a byte for each.
+// TapBit is the lowest bit of tap k in its word: where no byte begins, so that LLVM loads the word
+// for all of its taps, and not a byte for each.
 func TapBit(k int) int { return 1 + tapBits*(k%TapsPerWord) }
 
 // tapBits is how far taps are apart in a word.
@@ -56,17 +65,17 @@ const tapBits = 10
 // Entries is the number of entries of a table.
 func (t *Tables) Entries() int { return 1 << t.Bits }
 
-// Largest is what a window of f counts at most, as far as the entries tell.
+// Largest returns the largest count of a window of f by the entries.
 func (t *Tables) Largest(f *graph.FusedConv) int {
 	return f.KH * f.KW * t.Each * t.Most
 }
 
-// lacksTables says why groups of so many channels do not give the sums of f over x; "" where they do.
+// lacksTables returns why groups of `bits` channels do not give the sums of f over x, or "".
 func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 	switch {
 	case !x.Encoded():
 		return realNumbers
-	case f.GroupCount() > 1 && !groupsOf(f.In, bits).apart(f.GroupIn(), bits):
+	case f.GroupCount() > 1 && !groupsOf(f.In, bits).separates(f.GroupIn(), bits):
 		return fmt.Sprintf("its groups of %d channels have no tables of their own", f.GroupIn())
 	case bits*x.Top() > maxCount: // entries are bytes
 		return fmt.Sprintf("%d levels count up to %d, and tables hold counts up to %d", bits, bits*x.Top(), maxCount)
@@ -86,7 +95,8 @@ const (
 	HalfBits = 4
 )
 
-// lacksHalves says why the counts of so many channels cannot be looked up for both halves of a row at once, where they can be for one position; "" if they can.
+// lacksHalves returns why one look-up of `bits` channels cannot serve both halves of a row, where
+// it can serve one position; "" if it can.
 func lacksHalves(f *graph.FusedConv, x *graph.Value, bits int) string {
 	_, cols := f.OutSize(x.Shape[1], x.Shape[2])
 	switch {
@@ -100,7 +110,8 @@ func lacksHalves(f *graph.FusedConv, x *graph.Value, bits int) string {
 	return ""
 }
 
-// lacksAcross says why counts cannot be looked up for all positions of blocks of rows at once, where they can be for one position; "" if they can.
+// lacksAcross says why counts cannot be looked up for all positions of blocks of rows at once,
+// where they can be for one position; "" if they can.
 func lacksAcross(f *graph.FusedConv, _ *graph.Value, _ int) string {
 	switch {
 	case f.GroupCount() > 1:
@@ -113,7 +124,8 @@ func lacksAcross(f *graph.FusedConv, _ *graph.Value, _ int) string {
 	return ""
 }
 
-// newTables cuts the words of f, a layer over x whose weights have one plane, into groups of so many bits, for target m.
+// newTables cuts the words of f, a layer over x with one plane of weights, into groups of `bits`
+// channels, for target m.
 func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach Reach, m targets.Target) *Tables {
 	c := newCounts(f, x, Counted{Pixels, WordBits}, m)
 	t := &Tables{Counts: c, Bits: bits, Groups: groupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: reach == BothHalves}
@@ -140,8 +152,9 @@ func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach Reach, m targ
 	return t
 }
 
-// share sets Each and Merged. Filters of a vector look up in the same tables, so filters of groups that fill no block look up in those of all groups,
-// unless no instruction does that, or the groups are more than a vector has filters.
+// share sets Each and Merged. Filters of a vector use the same tables. So filters of groups that
+// fill no block use those of all groups, unless no instruction does that, or there are more groups
+// than filters in a vector.
 func (t *Tables) share(f *graph.FusedConv, x *graph.Value, m targets.Target) {
 	t.Each = t.Used / f.GroupCount()
 	if t.Bounded && f.GroupCount() > 1 && f.GroupOut()%leastBlock != 0 && f.GroupCount() <= m.VectorBits/8 && t.instruction(m) {
@@ -157,8 +170,9 @@ func (t *Tables) instruction(m targets.Target) bool {
 	return slices.ContainsFunc(isa.Query(isa.LookUp, m), func(i isa.Instr) bool { return i.Words == t.Entries() && i.Halves == t.Halves })
 }
 
-// inRuns reports whether t has tables of no channels too, since m looks up whole runs of tables for several positions at once (isa.LookUpRow), in sums of 16 bits.
-// Where there are many registers, other code does as well by fewer tables, unless these are nearly all.
+// inRuns reports whether t has tables of no channels too, since m looks up whole runs of tables for
+// several positions at once (isa.LookUpRow), in sums of 16 bits. Where there are many registers,
+// other code does as well by fewer tables, unless these are nearly all.
 func (t *Tables) inRuns(f *graph.FusedConv, x *graph.Value, m targets.Target) bool {
 	_, cols := f.OutSize(x.Shape[1], x.Shape[2])
 	whole := t.made()%8 == 0 || t.made() == 4 && t.Chunks == 1
@@ -167,13 +181,15 @@ func (t *Tables) inRuns(f *graph.FusedConv, x *graph.Value, m targets.Target) bo
 		whole && f.Out%WordBits == 0 && cols > 1 && f.Pool == nil && f.KH*f.KW*t.made()*t.Most > maxCount
 }
 
-// tableBits is the number of channels of a group whose table has as many entries as a register has bytes.
+// tableBits is the number of channels of a group with a table that fills a register of bytes.
 const tableBits = 4
 
-// manyRegisters is how many registers hold the sums of several positions beside the tables that these look up in.
+// manyRegisters is how many registers hold the sums of several positions beside the tables that
+// these look up in.
 const manyRegisters = 32
 
-// eachEntry goes through what is looked up: the entry for a group of channels and a filter, which have a place among those of a tap of the window.
+// eachEntry calls yield with each entry to look up: that of a group of channels and a filter, at
+// index `at` within a tap of the window.
 func (t *Tables) eachEntry(f *graph.FusedConv, yield func(tap, at int, entry uint32)) {
 	words := t.Counts.Weights()
 	if words == nil {

@@ -9,34 +9,39 @@ import (
 	"ripc/targets"
 )
 
-// Window is which words of 32 bits stand for a window of the input, of which a filter reads KH*KW pixels of GroupIn channels.
+// Window is the kind of 32-bit words that represent a window; a filter reads KH*KW pixels of
+// GroupIn channels.
 type Window uint8
 
 const (
-	// Pixels: the words of the window's pixels as they lie in memory; a group of channels has whole words.
+	// Pixels: the words of the window's pixels as they lie in memory; a group of channels has whole
+	// words.
 	Pixels Window = iota
-	// Dense: words that are made for each position of the output and shared by the filters of a group, in which the window's bits
-	// lie one behind the other; whole words of pixels, of layers without groups, come first.
+	// Dense: words that are made for each position of the output and shared by the filters of a
+	// group, in which the window's bits lie one behind the other; whole words of pixels, of layers
+	// without groups, come first.
 	Dense
-	// Lanes: words that are made for each pixel and filter, and begin with the first channel of the filter's group.
+	// Lanes: words that are made for each pixel and filter, and begin with the first channel of the
+	// filter's group.
 	Lanes
-	// DenseLanes: words of Lanes, of several pixels each, that are made for each position of the output and filter.
+	// DenseLanes: words of Lanes, of several pixels each, that are made for each position of the
+	// output and filter.
 	DenseLanes
 )
 
 func windowNames() []string { return []string{"", "dense", "lanes", "dense_lanes"} }
 
-// String is what tells w from Pixels in names.
+// String names w; Pixels is the default in names of Funcs.
 func (w Window) String() string { return enum.Name(windowNames(), w) }
 
-// Counted is what an algorithm counts that counts words: which stand for a window, and how many bits each has. Words of Dense may be narrower
-// than WordBits, so that few bits fill them; a vector then holds more filters.
+// Counted is the kind of words that an algorithm counts, and their width. Words of Dense may be
+// narrower than WordBits, so that few bits fill them; a vector then holds more filters.
 type Counted struct {
 	Window Window
 	Bits   int
 }
 
-// String is what tells c from words of pixels in names.
+// String names c in names of Funcs.
 func (c Counted) String() string {
 	if c.Bits == WordBits {
 		return c.Window.String()
@@ -61,7 +66,7 @@ func (c Counted) algorithm() algorithm {
 	return algorithm{name: name, counted: c, lacks: c.lacks, layOut: layOut}
 }
 
-// counted is what a counts; nothing, of no bits, where it counts no words.
+// counted returns the words that a counts; none, of 0 bits, if it counts no words.
 func (a Algorithm) counted() Counted { return algorithms()[a].counted }
 
 // Counts reports whether algorithm a counts words.
@@ -105,18 +110,20 @@ func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 	return ""
 }
 
-// corrected reports whether f's counts are corrected at the borders of pictures, by as much as they are.
+// corrected reports whether f's counts are corrected at the borders of pictures, by as much as they
+// are.
 func corrected(f *graph.FusedConv) bool {
 	return f.Epilogue.Border != nil || f.Pad.Any() && !f.X.Has(f.PadValue)
 }
 
-// most is what counts of planes of the input add up to at most, as far as the words tell.
+// most returns the largest count of planes of the input by the words.
 func (c Counted) most(f *graph.FusedConv, planes int) int {
 	rows, cols, words := c.extent(f)
 	return min(rows*cols*words*c.Bits, math.MaxInt32) * (1<<planes - 1)
 }
 
-// largest is what counts of all planes may add up to as interval analysis has it, to which each plane of weights has the largest factor.
+// largest returns the largest count of all planes by interval analysis, which gives each plane of
+// weights the largest factor.
 func (c Counted) largest(f *graph.FusedConv, planes int) int64 {
 	most := int32(0)
 	coefs := cutOf(f).coefs
@@ -126,8 +133,9 @@ func (c Counted) largest(f *graph.FusedConv, planes int) int64 {
 	return int64(c.most(f, planes)) * int64(len(coefs)) * int64(most)
 }
 
-// rowwise is Counts.Rowwise for target t: pixels of one word, of which neighbouring positions read neighbours or every other one. Words of 32 bits
-// that have no columns lie side by side for a position, unless t loads each of them into all lanes anyway.
+// rowwise returns Counts.Rowwise for target t: pixels of one word, with neighbouring positions that
+// read neighbours or every other pixel. 32-bit words without columns are contiguous for a position,
+// unless t broadcasts loads.
 func (c Counted) rowwise(f *graph.FusedConv, t targets.Target) bool {
 	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.BroadcastLoads() || c.Columns(f))
 }
@@ -135,20 +143,24 @@ func (c Counted) rowwise(f *graph.FusedConv, t targets.Target) bool {
 // OnePixel says that windows of f are pixels as they lie in memory.
 func OnePixel(f *graph.FusedConv) bool { return f.KH*f.KW == 1 && !f.Pad.Any() }
 
-// parted says that words of c are parts of one word that has all bits of a window, or, where windows are pixels, of the input's.
+// parted says that words of c are parts of one word that has all bits of a window, or, where
+// windows are pixels, of the input's.
 func (c Counted) parted(f *graph.FusedConv) bool {
 	return c.Window == Dense && c.narrow() && f.GroupCount() == 1 && f.Products() <= WordBits
 }
 
-// inParts says that they are read so on t. Cores that work in order wait for what cuts a word, so they do where that leaves fewer words to count.
+// inParts reports whether t reads parts of words. In-order cores wait for the instructions that cut
+// a word, so they do it only for fewer counted words.
 func (c Counted) inParts(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
 	return c.parted(f) && (!t.InOrder || c.rest(f, x) > 0)
 }
 
-// rest is how many bits of a window of f are left over by whole words of c, where they are few and choose thresholds instead of being counted: a word less is read and counted, and no threshold more read than
-// would be. Those of several levels that are the same for all positions stay in registers if nothing chooses them.
+// rest is how many bits of a window of f are left over by whole words of c, where they are few and
+// choose thresholds instead of being counted: a word less is read and counted, and no threshold
+// more read than would be. Those of several levels that are the same for all positions stay in
+// registers if nothing chooses them.
 func (c Counted) rest(f *graph.FusedConv, x *graph.Value) int {
-	if !c.parted(f) || x.Bits > 1 || f.Products() < c.Bits || !comparedAlone(f, x) {
+	if !c.parted(f) || x.Bits > 1 || f.Products() < c.Bits || !comparesCounts(f, x) {
 		return 0
 	}
 	n, levels := f.Products()%c.Bits, len(f.Epilogue.Thresholds)
@@ -170,8 +182,9 @@ func (c Counted) Whole(f *graph.FusedConv) int {
 	return f.In / WordBits
 }
 
-// pieces is how many Pieces there are, and of those that words of columns are made of as many as there are columns for each window, or, if these are too many,
-// a number above maxPieces. Words of which c's are parts take as long as those would: loads are what they wait for.
+// pieces returns the number of Pieces. For words of columns it is the number of columns of each
+// window; if these are too many, it is above maxPieces. Words with c's as parts take as long as
+// those would: they wait for loads.
 func (c Counted) pieces(f *graph.FusedConv) int {
 	if f.GroupCount()*f.KH*f.KW > maxPieces {
 		return maxPieces + 1
@@ -186,26 +199,31 @@ func (c Counted) pieces(f *graph.FusedConv) int {
 	return n
 }
 
-// maxPieces bounds the pieces of dense words, each of which has its own code; fewPieces those of layers without groups, which whole words of pixels give the sums of as well, and with a pool, whose
-// windows are written out.
+// maxPieces bounds the pieces of dense words, which have separate code. fewPieces is the bound for
+// layers without groups, since whole words of pixels give their sums as well, and for pools, since
+// their windows are unrolled.
 const (
 	maxPieces = 192
 	fewPieces = 128
 )
 
-// maxSources bounds the words that one of Lanes is made of, which have code of their own for each length of vectors: of layers that words of pixels or
-// floats give the sums of as well, and for less.
+// maxSources bounds the words that one of Lanes is made of, which have code of their own for each
+// length of vectors: of layers that words of pixels or floats give the sums of as well, and for
+// less.
 const maxSources = 64
 
 const tooMuchCode = "it would take too much code"
 
-// Columns says that words of Dense are made of words of columns: of the bits of KH pixels that stand one above the other, which a row's windows share
-// where they overlap. So a word is made of KW parts and not of KH*KW, and of those of neighbouring columns, where steps of 2 take each other one.
+// Columns says that words of Dense are made of words of columns: of the bits of KH pixels that
+// stand one above the other, which a row's windows share where they overlap. So a word is made of
+// KW parts and not of KH*KW, and of those of neighbouring columns, where steps of 2 take each other
+// one.
 func (c Counted) Columns(f *graph.FusedConv) bool {
 	return c.Window == Dense && f.GroupCount() == 1 && f.KH > 1 && f.KW > f.SW && f.KH*f.In <= WordBits
 }
 
-// parts is of how many parts of a window the words of Dense are made, pixels or columns, and of how many bits of each.
+// parts is of how many parts of a window the words of Dense are made, pixels or columns, and of how
+// many bits of each.
 func (c Counted) parts(f *graph.FusedConv) (n, bits int) {
 	if c.Columns(f) {
 		return f.KW, f.KH * f.In
@@ -213,15 +231,16 @@ func (c Counted) parts(f *graph.FusedConv) (n, bits int) {
 	return f.KH * f.KW, f.GroupIn()
 }
 
-// Piece is where a part of a dense word is from: bits Mask of a word of a pixel of the window, or of that of a column, shifted left, or, where Shift is
-// below 0, right.
+// Piece is where a part of a dense word is from: bits Mask of a word of a pixel of the window, or
+// of that of a column, shifted left, or, where Shift is below 0, right.
 type Piece struct {
 	Part, Word int // Part is a tap of the window, or one of Columns
 	Shift      int
 	Mask       uint32 // all bits where the word has no others that are kept
 }
 
-// Pieces are what the words of Dense are made of that are no words of a pixel, [groups, words of a group].
+// Pieces returns the pieces of Dense words that are no whole words of a pixel, [groups, words of a
+// group].
 func (c Counted) Pieces(f *graph.FusedConv) [][]Piece {
 	first := c.Whole(f) * WordBits
 	parts, n := c.parts(f)
@@ -260,8 +279,9 @@ func shifted(w uint32, by int) uint32 {
 	return w << by
 }
 
-// LaneWords are how the words of Lanes are made: word j of filter o is, rotated right by Rotate[o] bits, the bits Masks[j, u, o] of
-// the words LaneBase(o)+u of the pixel, for u from 0 to Sources-1.
+// LaneWords says how the words of Lanes are gathered. Word j of filter o takes the bits Masks[j, u,
+// o] of words LaneBase(o)+u of the pixel, u from 0 to Sources-1, and rotates them right by
+// Rotate[o].
 type LaneWords struct {
 	Words, Sources int
 	Masks          []uint32 // [Words, Sources, Out]
@@ -273,7 +293,7 @@ func LaneBase(f *graph.FusedConv, o int) int {
 	return o / WordBits * WordBits / f.GroupOut() * f.GroupIn() / WordBits
 }
 
-// lanesOf is LaneWords without what filters differ in.
+// lanesOf returns LaneWords without the parts that differ by filter.
 func lanesOf(f *graph.FusedConv) *LaneWords {
 	in := f.GroupIn()
 	l := &LaneWords{Words: Words(in)}
@@ -303,7 +323,7 @@ func laneWords(f *graph.FusedConv) *LaneWords {
 // PixelsPerWord is the number of pixels that a word of DenseLanes holds bits of.
 func PixelsPerWord(f *graph.FusedConv) int { return min(WordBits/f.GroupIn(), f.KH*f.KW) }
 
-// extent is the size of what f's sums add up over: rows and columns of pixels, and words of each.
+// extent returns the size of f's reduction: rows and columns of pixels, and words of each.
 func (c Counted) extent(f *graph.FusedConv) (rows, cols, words int) {
 	taps, in := f.KH*f.KW, f.GroupIn()
 	switch c.Window {
@@ -317,7 +337,8 @@ func (c Counted) extent(f *graph.FusedConv) (rows, cols, words int) {
 	return f.KH, f.KW, Words(in)
 }
 
-// place is the word, of all that f's sums add up, and the bit in it that channel ch of its group has in pixel tap of a window.
+// place is the word, of all that f's sums add up, and the bit in it that channel ch of its group
+// has in pixel tap of a window.
 func (c Counted) place(f *graph.FusedConv, tap, ch int) (word, bit int) {
 	taps, in := f.KH*f.KW, f.GroupIn()
 	switch whole := c.Whole(f); {

@@ -9,33 +9,33 @@ import (
 	"ripc/lower/layout"
 )
 
-// accumulation makes the nests of a family of algorithms (layout.Accumulation): copies of the input in the form that is
-// added up, and accumulators. Epilogues ask it what an accumulator stands for.
+// accumulation makes the nests of a family of algorithms (layout.Accumulation): repacked copies of
+// the input, and accumulators. Epilogues ask it for the sum that an accumulator represents.
 type accumulation interface {
-	// name is that of the Func of a layer of a size.
+	// name returns the name of the Func of a layer of a size.
 	name(size string) string
-	// output adds the nests that make the output of x, and the parameters that they need.
+	// output adds the nests of the output of x, and the parameters that they need.
 	output(x ir.Buffer, slice Slice) ir.Buffer
 	// accumulate adds the nests of the accumulators of x.
 	accumulate(x ir.Buffer) ir.Buffer
 	// sumType is the type of an accumulator.
 	sumType() ir.Type
-	// element is the accumulator at a position.
+	// element returns the accumulator at a position.
 	element(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr
-	// raw is the accumulator at a position, corrected where padding stands for exact zeros.
+	// raw returns the accumulator at a position, corrected where padding stands for exact zeros.
 	raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr
-	// largest keeps the accumulator of the largest sum.
+	// largest is the store that keeps the accumulator of the largest sum.
 	largest() ir.StoreOp
-	// thresholds are those of channel o at position i, and how an accumulator reaches one; those of channels that only
-	// fill words are never reached.
+	// thresholds returns the thresholds of channel o at position i, and the comparison by which an
+	// accumulator reaches one. Channels that only fill words reach none.
 	thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.Expr, reached ir.BinOp)
-	// sum is the i32 sum that belongs to accumulator p.
+	// sum returns the i32 sum of accumulator p.
 	sum(p, o ir.Expr) ir.Expr
-	// real is the f32 sum that belongs to accumulator p.
+	// real returns the f32 sum of accumulator p.
 	real(p, o ir.Expr) ir.Expr
 }
 
-// newAccumulation makes the nests of c by a.
+// newAccumulation returns the nests of c by algorithm a.
 func newAccumulation(c *conv, a layout.Accumulation) accumulation {
 	switch a := a.(type) {
 	case *layout.Counts:
@@ -54,8 +54,8 @@ func newAccumulation(c *conv, a layout.Accumulation) accumulation {
 	panic(fmt.Sprintf("BUG: no nests for %T", a))
 }
 
-// summed makes the output of accumulators: the largest of each window of a pool, then the epilogue.
-func (c *conv) summed(x ir.Buffer, slice Slice) ir.Buffer {
+// outputOfSums makes the output from accumulators: a pool's windows, then the epilogue.
+func (c *conv) outputOfSums(x ir.Buffer, slice Slice) ir.Buffer {
 	acc := c.sums.accumulate(x)
 	if c.Pool != nil {
 		acc = c.pool(acc)
@@ -63,39 +63,40 @@ func (c *conv) summed(x ir.Buffer, slice Slice) ir.Buffer {
 	return c.epilogue(acc, slice)
 }
 
-// accumulators adds the buffer of accumulators of type t, and gives the loops over it.
+// accumulators adds the buffer of accumulators of type t, and returns it with the loops over it.
 func (c *conv) accumulators(t ir.Type) (acc ir.Buffer, outer []ir.Loop) {
-	acc = made(ir.RoleSum, "acc", t, c.batch, c.oh, c.ow, c.o)
+	acc = made(ir.RoleSum, "acc", t, c.sumShape()...)
 	c.bufs = append(c.bufs, acc)
-	return acc, loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
+	outer, _ = image("acc.", acc.Shape, "o")
+	return acc, outer
 }
 
-// integers is of accumulations whose accumulators are integers, of which line makes the sums.
+// integers is the base of accumulations with integer accumulators; line turns them into sums.
 type integers struct {
 	*conv
 	line *layout.Line
-	// row is the number of the row of thresholds (layout.Line.Chosen) at position i.
+	// row returns the row of thresholds (layout.Line.Chosen) at position i.
 	row func(i []ir.Expr) ir.Expr
 }
 
-func (c *integers) output(x ir.Buffer, slice Slice) ir.Buffer { return c.summed(x, slice) }
+func (c *integers) output(x ir.Buffer, slice Slice) ir.Buffer { return c.outputOfSums(x, slice) }
 
 func (c *integers) element(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr { return ir.At(acc, b, h, w, o) }
 
 func (c *integers) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
-	return c.corrected(c.widened(c.sums.element(acc, b, h, w, o)), h, w, o)
+	return c.correct(c.widen(c.sums.element(acc, b, h, w, o)), h, w, o)
 }
 
-// widened is accumulator p in 32 bits, where it is corrected or pooled.
-func (c *integers) widened(p ir.Expr) ir.Expr {
+// widen casts accumulator p to 32 bits where it is corrected or pooled.
+func (c *integers) widen(p ir.Expr) ir.Expr {
 	if c.line.Padding != nil || c.Pool != nil {
 		return ir.CastTo(ir.I32, p)
 	}
 	return p
 }
 
-// corrected is p with what its class of positions lacks.
-func (c *integers) corrected(p, h, w, o ir.Expr) ir.Expr {
+// correct adds the correction of its border class to p.
+func (c *integers) correct(p, h, w, o ir.Expr) ir.Expr {
 	k := c.line.Padding
 	if k == nil {
 		return p
@@ -113,14 +114,14 @@ func (c *integers) largest() ir.StoreOp {
 	return ir.MinTo
 }
 
-// short says that accumulators are compared in the type in which they are added up, of which more fit a vector than of 32
-// bits: they are corrected by nothing.
-func (c *integers) short() bool {
+// comparesNarrow reports whether accumulators are compared in their own narrow type, so that a
+// vector holds more of them. Pools and corrections need 32 bits.
+func (c *integers) comparesNarrow() bool {
 	return c.Pool == nil && c.line.Padding == nil && c.sums.sumType() != ir.I32
 }
 
-// thresholds of levels of several bits compare by < only: of <= LLVM makes > where a comparison chooses a threshold, and
-// computes both.
+// thresholds of several bits compare by < only. LLVM turns <= into > where a comparison selects a
+// threshold, and then computes both.
 func (c *integers) thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.Expr, reached ir.BinOp) {
 	var t ir.Buffer
 	k, dims, at := c.line, []int{len(c.Epilogue.Thresholds)}, []ir.Expr{o}
@@ -133,13 +134,13 @@ func (c *integers) thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.
 	}
 	limits := slices.Concat(k.Thresholds...)
 	switch sums := c.sums.sumType(); {
-	case k.Rising && c.short() && sums == ir.I16:
+	case k.Rising && c.comparesNarrow() && sums == ir.I16:
 		t, reached = constant(c.conv, "t", ir.I16, limitsInShort(limits), math.MaxInt16, dims...), ir.Ge
 	case k.Rising:
 		t, reached = constant(c.conv, "t", ir.I32, limits, math.MaxInt32, dims...), ir.Ge
-	case c.short() && sums == ir.U8:
+	case c.comparesNarrow() && sums == ir.U8:
 		t, reached = constant(c.conv, "t", ir.U8, limitsAbove[uint8](limits), 0, dims...), ir.Lt
-	case c.short():
+	case c.comparesNarrow():
 		t, reached = constant(c.conv, "t", ir.U16, limitsAbove[uint16](limits), 0, dims...), ir.Lt
 	case c.Epilogue.OutBits > 1:
 		for i := range limits {
@@ -152,7 +153,8 @@ func (c *integers) thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.
 	return func(j int) ir.Expr { return ir.At(t, append([]ir.Expr{ir.Int(j)}, at...)...) }, reached
 }
 
-// limitsInShort are thresholds of sums that are less than the largest i16, which reach what is below all i16, and nothing that is above.
+// limitsInShort clamps thresholds to i16. Sums are less than the largest i16: all reach the least
+// threshold, and none the largest.
 func limitsInShort(thresholds []int32) []int16 {
 	out := make([]int16, len(thresholds))
 	for i, v := range thresholds {
@@ -161,7 +163,8 @@ func limitsInShort(thresholds []int32) []int16 {
 	return out
 }
 
-// limitsAbove are the least counts that reach no threshold, of counts that are less than what T holds.
+// limitsAbove returns the least counts that miss each threshold. Counts are less than the largest
+// T.
 func limitsAbove[T uint8 | uint16](thresholds []int32) []T {
 	out := make([]T, len(thresholds))
 	for i, v := range thresholds {
@@ -181,13 +184,13 @@ func (c *integers) sum(p, o ir.Expr) ir.Expr {
 	if k.Half > 0 {
 		v = ir.Bin(ir.Shr, v, ir.Const(ir.I32, int64(k.Half)))
 	}
-	return c.added(v, k.Add, o)
+	return c.withAddend(v, k.Add, o)
 }
 
 func (c *integers) real(p, o ir.Expr) ir.Expr { return ir.CastTo(ir.F32, c.sums.sum(p, o)) }
 
-// added is v with what a layer adds to the sums of channel o; data is nil where it adds nothing.
-func (c *conv) added(v ir.Expr, data []int32, o ir.Expr) ir.Expr {
+// withAddend adds a layer's constants to v, a sum of channel o; nil data adds nothing.
+func (c *conv) withAddend(v ir.Expr, data []int32, o ir.Expr) ir.Expr {
 	if data == nil {
 		return v
 	}

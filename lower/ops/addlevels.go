@@ -9,17 +9,16 @@ import (
 	"ripc/ir"
 )
 
-// AddLevels adds the levels of two packed tensors up, or takes the second from the first (scalar.SumOf); axes of extent 1 are
-// repeated. It is an adder in words: plane after plane, 32 channels at once, with the carries of all in a word. Parameters:
-// x0, x1, y.
+// AddLevels adds the levels of two packed tensors up, or takes the second from the first
+// (scalar.SumOf); axes of extent 1 are repeated. It is an adder in words: plane after plane, 32
+// channels at once, with the carries of all in a word. Parameters: x0, x1, y.
 func AddLevels(x, y *graph.Value, minus bool) *ir.Func {
 	sum, _ := scalar.SumOf(x.LevelType, y.LevelType, minus) // checked by inference
 	s, operands, repeated := broadcast(x.Shape, y.Shape)
 	dst := BitBuffer("y", sum.Type.Bits, s, sum.Type.Enc)
 	a := &adder{y: dst, channels: s[3], terms: [2]scalar.Term{sum.X, sum.Y}}
 	f := &ir.Func{Name: fmt.Sprintf("%s_%d_%dx%dx%d%s", map[bool]string{false: "add", true: "sub"}[minus], sum.Type.Bits, s[1], s[2], s[3], repeated)}
-	outer := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
-	i := vars(outer)
+	outer, i := pixels("", s)
 	for k, t := range [2]scalar.LevelType{x.LevelType, y.LevelType} {
 		o := operands[k]
 		a.x[k], a.at[k], a.one[k] = BitBuffer(fmt.Sprintf("x%d", k), t.Bits, o.size, t.Enc), o.pixel(i), o.single(s)
@@ -42,7 +41,7 @@ type adder struct {
 	channels int
 }
 
-// bit is word c of plane n of what operand k adds; nil where that plane is 0.
+// bit returns word c of plane n of operand k's term, or nil if that plane is 0.
 func (a *adder) bit(k, n int, c ir.Expr) ir.Expr {
 	n -= a.terms[k].Shift
 	if n < 0 || n >= a.x[k].Shape[0] {

@@ -2,8 +2,9 @@ package ops
 
 import "ripc/ir"
 
-// Spatial gives a logical shape of 1 to 6 axes as [batch, h, w, c]: dense tensors are 1x1 images, and axes before the last
-// four count as one. The elements, in row-major order, and the last axis stay what they are.
+// Spatial returns a logical shape of 1 to 6 axes as [batch, h, w, c]: dense tensors are 1x1 images,
+// and axes before the last four count as one. The row-major order of elements and the last axis are
+// unchanged.
 func Spatial(shape []int) []int {
 	s := spread(shape, 1)
 	lead := len(s) - 4
@@ -27,8 +28,8 @@ func place(rank int) []int {
 	return []int{0, 1, 2, 3, 4, 5}[:rank]
 }
 
-// spread gives a value for each axis as one for each of [batch, h, w, c], or of all axes where there are more; fill is for
-// axes that the tensor does not have.
+// spread gives a value for each axis as one for each of [batch, h, w, c], or of all axes where
+// there are more; fill is for axes that the tensor does not have.
 func spread(v []int, fill int) []int {
 	out := []int{fill, fill, fill, fill, fill, fill}[:max(4, len(v))]
 	for d, at := range place(len(v)) {

@@ -22,60 +22,45 @@ func (c *conv) levelsBeside() []ir.Buffer {
 	return out
 }
 
-// storeBeside adds the nest that stores floats in y, from channel offset on, and the levels of them beside, a word of channels after the
-// other.
+// storeBeside adds the nest that stores floats in y, from channel offset on, and the levels of them
+// beside, a word of channels after the other.
 func (c *conv) storeBeside(acc, y ir.Buffer, offset int) {
 	v := c.values(acc)
-	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Word, "q", Words(c.Out)))
-	i := vars(outer)
+	outer, i := pixels("", c.outputShape(), over(ir.Word, "q", Words(c.Out)))
 	o := add(mul(i[3], ir.Int(WordBits)), ir.V("l"))
 	at := append(slices.Clone(i[:3]), o)
 	to := append(slices.Clone(i[:3]), add(o, ir.Int(offset)))
 	var zero []ir.Stmt
 	lane := []ir.Stmt{set(y, ir.At(v, at...), to...)}
 	for k, z := range c.levelsBeside() {
-		for n, bit := range c.besideBits(k, v, at) {
-			idx := []ir.Expr{ir.Int(n), i[0], i[1], i[2], add(i[3], ir.Int(c.Beside[k].Offset))}
-			zero = append(zero, set(z, ir.Const(ir.U32, 0), idx...))
-			lane = append(lane, update(ir.OrTo, z, packBit(bit, ir.V("l")), idx...))
-		}
+		clear, or := packBits(z, nil, c.besideBits(k, v, at), i[:3], add(i[3], ir.Int(c.Beside[k].Offset)), ir.V("l"))
+		zero, lane = append(zero, clear...), append(lane, or...)
 	}
 	word := ir.Nest(loops("", over(ir.Bit, "l", min(c.Out, WordBits))), ir.Seq(lane...))
 	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(append(zero, word)...)))
 }
 
-// besideNest adds a nest of the elements of a buffer with all positions and channels.
-func (c *conv) besideNest(b ir.Buffer, fill func(i []ir.Expr) ir.Stmt) {
-	ls := loops(b.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-	b.Role = ir.RoleValue
-	c.bufs = append(c.bufs, b)
-	c.nests = append(c.nests, ir.Nest(ls, fill(vars(ls))))
-}
-
-// besideSteps is what steps make of the numbers v, for the levels of number k.
+// besideSteps adds the nest of the numbers v after steps, for beside level k.
 func (c *conv) besideSteps(k int, v ir.Buffer, steps []scalar.Step) ir.Buffer {
 	y, n := buf(fmt.Sprintf("v%d", k), ir.F32, v.Shape...), 0
 	var all [][]float32
 	for _, s := range steps {
 		all = append(all, s.Vectors()...)
 	}
-	c.besideNest(y, func(i []ir.Expr) ir.Stmt {
+	return c.value(y, func(i []ir.Expr) ir.Stmt {
 		vec := func() ir.Expr {
 			p, o := buf(fmt.Sprintf("z%ds%d", k, n), ir.F32, c.Out), i[3]
 			if len(all[n]) == 1 {
 				p.Shape, o = []int{1}, ir.Int(0)
 			}
-			c.params = append(c.params, in(p))
-			c.consts = append(c.consts, Const{p.Name, constantData(all[n])})
 			n++
-			return ir.At(p, o)
+			return ir.At(c.param(p, constantData(all[n-1])), o)
 		}
 		return storeLinks(y, stepLinks(steps, vec), number(ir.At(v, i...)), i)
 	})
-	return y
 }
 
-// besideBits are the bits of level k beside v, at a position and channel.
+// besideBits returns the bits of beside level k of v, at a position and channel.
 func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	b := c.Beside[k]
 	if b.Steps == nil && b.Formula == nil && c.To.Integers() {
@@ -90,23 +75,21 @@ func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	}
 	if b.Formula != nil {
 		n := buf(fmt.Sprintf("n%d", k), ir.I32, v.Shape...)
-		c.besideNest(n, func(i []ir.Expr) ir.Stmt { return set(n, levelOf(b.Formula, number(ir.At(v, i...))), i...) })
+		c.value(n, func(i []ir.Expr) ir.Stmt { return set(n, levelOf(b.Formula, number(ir.At(v, i...))), i...) })
 		return bitsOf(ir.At(n, at...), b.Formula.Bits)
 	}
-	t := buf(fmt.Sprintf("zt%d", k), ir.F32, b.Thresholds.Shape...)
-	c.params = append(c.params, in(t))
-	c.consts = append(c.consts, Const{t.Name, constantData(b.Thresholds.Data.Floats())})
+	t := c.param(buf(fmt.Sprintf("zt%d", k), ir.F32, b.Thresholds.Shape...), constantData(b.Thresholds.Data.Floats()))
 	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) },
 		func(t ir.Expr) ir.Expr { return reaches(b.Threshold, number(ir.At(v, at...)), t) })
 	return inverted(bits, b.Threshold.Enc)
 }
 
-// integerBits are the bits of level k beside v, the integers of which floats are multiples: thresholds of the floats are some of them.
+// integerBits returns the bits of beside level k if v holds integers, whose unit is exact. The
+// thresholds are integers as well.
 func (c *conv) integerBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	b := c.Beside[k]
-	t := buf(fmt.Sprintf("zt%d", k), v.Type, b.Thresholds.Shape...)
-	c.params = append(c.params, in(t))
-	c.consts = append(c.consts, Const{t.Name, constantData(integersOf(v.Type, c.Made.Thresholds(b.Threshold, b.Thresholds.Data.Floats())))})
+	data := integersOf(v.Type, c.Made.Thresholds(b.Threshold, b.Thresholds.Data.Floats()))
+	t := c.param(buf(fmt.Sprintf("zt%d", k), v.Type, b.Thresholds.Shape...), constantData(data))
 	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) }, atLeast(ir.At(v, at...)))
 	return inverted(bits, b.Threshold.Enc)
 }

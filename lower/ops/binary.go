@@ -8,8 +8,9 @@ import (
 	"ripc/ir"
 )
 
-// Function is f of the elements of tensors of the given shapes, whose axes of extent 1 are repeated; a shape with fewer axes has
-// such axes in front. f's truth values are packed levels of 1 bit, its numbers f32.
+// Function applies fn to the elements of tensors of the given shapes; axes of extent 1 are
+// repeated. A shape with fewer axes gets leading axes of extent 1. Truth values are packed levels
+// of 1 bit, numbers f32.
 func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
 	s, operands, repeated := broadcast(shapes...)
 	f := &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d%s", fn, s[1], s[2], s[3], repeated)}
@@ -42,14 +43,13 @@ func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
 		return f
 	}
 	y := buf("y", ir.F32, s...)
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "c", s[3]))
-	i := vars(ls)
+	ls, i := image("", s, "c")
 	f.Params = append(f.Params, out(y))
 	f.Body = ir.Nest(ls, set(y, value(i), i...))
 	return f
 }
 
-// operand is a tensor of which an op reads an element for each of its result, axes of extent 1 being repeated.
+// operand is an operand of an elementwise op; axes of extent 1 are repeated.
 type operand struct {
 	size []int                       // in memory, channels last
 	at   func(i []ir.Expr) []ir.Expr // where element [b, h, w, c] of the result reads it
@@ -64,8 +64,8 @@ func (o operand) pixel(i []ir.Expr) []ir.Expr {
 // single reports whether the operand has one channel, where a result of size s has more.
 func (o operand) single(s []int) bool { return o.size[len(o.size)-1] == 1 && s[len(s)-1] > 1 }
 
-// broadcast gives the size of what an op makes of tensors of the given shapes, [batch, height, width, channels], its operands, and
-// what tells it by those that are repeated from other ops, for its name.
+// broadcast returns the size of an elementwise result, [batch, height, width, channels], and the
+// operands. repeated is a part of the op's name: it lists the operands with repeated axes.
 func broadcast(shapes ...[]int) (size []int, operands []operand, repeated string) {
 	rank := 0
 	for _, shape := range shapes {

@@ -28,14 +28,13 @@ func SpaceToDepth(a *graph.BlockAttrs, x layout.Tensor) *ir.Func {
 	m.from = func(p pixel, _ int) []ir.Expr { return p.large(a.Block) }
 	m.at = func(p pixel, c int) []ir.Expr { return []ir.Expr{p.b, p.h, p.w, p.channel(a, c)} }
 	m.read = func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		p := pixel{b: i[0], h: i[1], w: i[2]}
-		if a.Order == graph.BlockDCR {
-			tap := ir.Bin(ir.Div, o, ir.Int(c))
-			p.i, p.j, p.c = ir.Bin(ir.Div, tap, ir.Int(a.Block[1])), ir.Bin(ir.Mod, tap, ir.Int(a.Block[1])), ir.Bin(ir.Mod, o, ir.Int(c))
-		} else {
-			tap := ir.Bin(ir.Mod, o, ir.Int(a.Block[0]*a.Block[1]))
-			p.i, p.j, p.c = ir.Bin(ir.Div, tap, ir.Int(a.Block[1])), ir.Bin(ir.Mod, tap, ir.Int(a.Block[1])), ir.Bin(ir.Div, o, ir.Int(a.Block[0]*a.Block[1]))
+		tap, channel := ir.Bin(ir.Div, o, ir.Int(c)), ir.Bin(ir.Mod, o, ir.Int(c))
+		if a.Order != graph.BlockDCR {
+			taps := ir.Int(a.Block[0] * a.Block[1])
+			tap, channel = ir.Bin(ir.Mod, o, taps), ir.Bin(ir.Div, o, taps)
 		}
+		cols := ir.Int(a.Block[1])
+		p := pixel{b: i[0], h: i[1], w: i[2], i: ir.Bin(ir.Div, tap, cols), j: ir.Bin(ir.Mod, tap, cols), c: channel}
 		return m.from(p, c)
 	}
 	m.whole = a.Order == graph.BlockDCR && c%WordBits == 0
@@ -51,7 +50,8 @@ func Resize(a *graph.ResizeAttrs, x layout.Tensor) *ir.Func {
 	return m.build()
 }
 
-// pixel is a channel c, or a word of channels, of the pixel (i, j) of a block, which belongs to pixel (h, w) of the smaller image.
+// pixel is a channel c, or a word of channels, of the pixel (i, j) of a block, which belongs to
+// pixel (h, w) of the smaller image.
 type pixel struct{ b, h, i, w, j, c ir.Expr }
 
 // pixelOf finds the block in which position i, a batch, row and column, of the larger image lies.
@@ -65,7 +65,8 @@ func (p pixel) large(block [2]int) []ir.Expr {
 	return []ir.Expr{p.b, add(mul(p.h, ir.Int(block[0])), p.i), add(mul(p.w, ir.Int(block[1])), p.j), p.c}
 }
 
-// channel is p's channel in the smaller image, where the larger one has c: or its word, where c counts words.
+// channel is p's channel in the smaller image, where the larger one has c: or its word, where c
+// counts words.
 func (p pixel) channel(a *graph.BlockAttrs, c int) ir.Expr {
 	if a.Order == graph.BlockCRD {
 		return add(mul(add(mul(p.c, ir.Int(a.Block[0])), p.i), ir.Int(a.Block[1])), p.j)
@@ -81,10 +82,11 @@ type blocks struct {
 	small []int // of the smaller image
 	block [2]int
 	inner int // channels of the larger image
-	// from and at are the positions in x and in the result, c being the length of the larger image's last axis.
+	// from and at are the positions in x and in the result, c being the length of the larger
+	// image's last axis.
 	from, at func(p pixel, c int) []ir.Expr
-	// whole says that from and at are those of words, too; else read is the position in x of channel o at position i of the
-	// result.
+	// whole says that from and at are those of words, too; else read is the position in x of
+	// channel o at position i of the result.
 	whole bool
 	read  func(i []ir.Expr, o ir.Expr) []ir.Expr
 }
@@ -97,7 +99,7 @@ func (m *blocks) build() *ir.Func {
 	var plane []ir.Expr
 	if m.x.Form == layout.Planes {
 		if !m.whole {
-			return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: m.repacked(x, y)}
+			return unary(name, x, y, repackLoop(x, y, func(i []ir.Expr) []ir.Expr { return m.read(i[:3], i[3]) }))
 		}
 		last, axis = Words(m.inner), ir.Word
 		ls = append([]ir.Loop{over(ir.Plane, "p", m.x.Bits)}, ls...)
@@ -106,14 +108,5 @@ func (m *blocks) build() *ir.Func {
 	ls = append(ls, over(axis, "o", last))
 	p := pixel{b: ir.V("b"), h: ir.V("h"), i: ir.V("i"), w: ir.V("w"), j: ir.V("j"), c: ir.V("o")}
 	from, at := append(plane, m.from(p, last)...), append(plane, m.at(p, last)...)
-	return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from...), at...))}
-}
-
-// repacked moves levels bit by bit.
-func (m *blocks) repacked(x, y ir.Buffer) ir.Stmt {
-	return repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
-		o = ir.Bin(ir.Min, o, ir.Int(m.to[3]-1)) // what lies beyond is not chosen, but its address must be provable
-		at := m.read(i, o)
-		return at[:3], at[3]
-	})
+	return unary(name, x, y, ir.Nest(ls, set(y, ir.At(x, from...), at...)))
 }

@@ -10,10 +10,12 @@ import (
 	"ripc/lower/layout"
 )
 
-// Levels that lie one a byte, the caller's among them, and that layers have as floats, never become bits: one stage goes
-// from one to the other, with the steps and the change of axes that stand between.
+// Levels that lie one a byte, the caller's among them, and that layers have as floats, never become
+// bits: one stage goes from one to the other, with the steps and the change of axes that stand
+// between.
 
-// byteLevel is the level (i32) that byte v stands for; bits above the type's, which the caller's may have, are ignored.
+// byteLevel is the level (i32) that byte v stands for; bits above the type's, which the caller's
+// may have, are ignored.
 func byteLevel(v ir.Expr, t scalar.LevelType) ir.Expr {
 	level := ir.CastTo(ir.I32, v)
 	switch {
@@ -65,8 +67,9 @@ func levelAt(t layout.Tensor, x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
 	return byteLevel(ir.At(x, append(slices.Clone(i), c)...), t.Stored())
 }
 
-// FromBytes gives the real values of the caller's levels of type t (LevelType.Float), and takes steps on them. The levels have the given
-// shape; with move the result has their axes in that order. Parameters: x, the steps' operands, y. The result of Operands says which.
+// FromBytes gives the real values of the caller's levels of type t (LevelType.Float), and takes
+// steps on them. The levels have the given shape; with move the result has their axes in that
+// order. Parameters: x, the steps' operands, y. The result of Operands says which.
 func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.Step, shape []int) *ir.Func {
 	from, s, ls, at := pass(move, shape)
 	x, y := buf("x", byteType(t), from...), buf("y", ir.F32, s...)
@@ -76,7 +79,8 @@ func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.St
 	return f
 }
 
-// BytesOperand is v, an operand of a step with a number for each channel, or one for all, as FromBytes wants it.
+// BytesOperand is v, an operand of a step with a number for each channel, or one for all, as
+// FromBytes wants it.
 func BytesOperand(v []float32, move *graph.TransposeAttrs, shape []int) []float32 {
 	if move != nil || len(v) == 1 {
 		return v
@@ -88,8 +92,8 @@ func BytesOperand(v []float32, move *graph.TransposeAttrs, shape []int) []float3
 	return all
 }
 
-// ToBytes quantizes f32 numbers to levels that the caller takes one a byte; see scalar.Quantizer. With move the result has the
-// axes of x, of the given shape, in that order.
+// ToBytes quantizes f32 numbers to levels that the caller takes one a byte; see scalar.Quantizer.
+// With move the result has the axes of x, of the given shape, in that order.
 func ToBytes(a *graph.QuantizeAttrs, move *graph.TransposeAttrs, shape []int) *ir.Func {
 	from, s, ls, at := pass(move, shape)
 	x, y := buf("x", ir.F32, from...), buf("y", byteType(a.LevelType), s...)
@@ -107,21 +111,20 @@ func levelOf(a *graph.QuantizeAttrs, x ir.Expr) ir.Expr {
 	return level
 }
 
-// Requantize gives the real values of the levels that a makes of f32 numbers, and takes steps on them: quantize and then dequantize, where
-// nobody needs the levels themselves.
+// Requantize gives the real values of the levels that a makes of f32 numbers, and takes steps on
+// them: quantize and then dequantize, where nobody needs the levels themselves.
 func Requantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-	i := vars(ls)
+	ls, i := image("", s, "o")
 	level := levelOf(a, ir.At(x, i...))
 	f := &ir.Func{Name: fmt.Sprintf("requantize_%s%d_", a.Enc, a.Bits), Params: []ir.Param{in(x)}}
 	withSteps(f, steps, a.FloatExpr(ir.CastTo(ir.F32, integer(level, a.LevelType))), y, ls, Slice{})
 	return f
 }
 
-// pass is a pass over a tensor of the given shape and the one that move makes of it (nil: the same): the shapes of both as buffers, the
-// loops over the second, and where these read the first.
+// pass is a pass over a tensor of the given shape and the one that move makes of it (nil: the
+// same): the shapes of both as buffers, the loops over the second, and where these read the first.
 func pass(move *graph.TransposeAttrs, shape []int) (from, to []int, ls []ir.Loop, at []ir.Expr) {
 	read := func(i []ir.Expr) []ir.Expr { return i }
 	if move == nil {
@@ -133,12 +136,12 @@ func pass(move *graph.TransposeAttrs, shape []int) (from, to []int, ls []ir.Loop
 		to, read = transposed(move, shape)
 		from, to = spread(shape, 1), Spatial(to)
 	}
-	ls = loops("", over(ir.Batch, "b", to[0]), over(ir.Row, "h", to[1]), over(ir.Col, "w", to[2]), over(ir.Channel, "o", to[3]))
-	return from, to, ls, read(vars(ls))
+	ls, i := image("", to, "o")
+	return from, to, ls, read(i)
 }
 
-// rows is how many pixels of an image [b, h, w, c] count as one with as many channels more, so that few channels fill vectors: the
-// elements and their order are the same.
+// rows returns the number of pixels that count as one with more channels, so that few channels fill
+// vectors. Elements and their order are unchanged.
 func rows(s []int) int {
 	const vector, longest = 16, 4096
 	w, c := s[2], s[3]

@@ -18,17 +18,21 @@ type Const struct {
 // constantData is data that there is already.
 func constantData(data any) func() any { return func() any { return data } }
 
-// Conv is the Func of a fused convolution or dense layer over x of logical shape [B, H, W, In], and the constants of its
-// parameters before y, in order; x and the tensors that it joins, called r0, r1 and so on, stand before these.
+// Conv returns the Func of a fused convolution or dense layer over x of logical shape [B, H, W,
+// In], and the constants of its parameters before y, in order. x comes first, then the joined
+// tensors r0, r1 and so on.
 //
-// With Counts: P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w); planes are added from the
-// top one down, doubling the accumulator in between (Horner), so that the plane weights cost nothing. With Tables: the same
-// counts, looked up. With Levels: no counts, but the levels that a constant has of each window; with Split,
-// what two constants have of its parts. With Sums: a chain of
-// fma in the order kh, kw, c, starting from the bias; levels are made f32 integers before, in the copy of the input. With Dots: sums of
-// products of bytes, a step of channels together; levels are made bytes before, likewise; where weights have layout.Parts, what WindowBytes gives
-// is the last parameter before y. slice is the part of a concatenated output
-// that this layer writes. Levels beside the floats, z0, z1 and so on, are outputs behind y. With Mean, y is [B, Out].
+// By accumulation:
+//
+//	Counts     P[b,h,w,o] = sum over planes n (weight 2^n), kh, kw and words of popcount(x_n ^ w);
+//	           planes go from the top down and double the accumulator in between (Horner)
+//	Tables     the same counts, from partial-sum tables
+//	FloatSums  a chain of fma in the order kh, kw, c, from the bias; levels become f32 integers in the copy
+//	Dots       sums of products of bytes, a step of channels at once; levels become bytes in the copy
+//
+// With layout.Parts the result of WindowBytes is the last parameter before y. slice is the part of
+// a concatenated output that this layer writes. Beside levels z0, z1 and so on are outputs after y.
+// With Mean, y is [B, Out].
 func Conv(l *layout.Conv, slice Slice) (*ir.Func, []Const) {
 	c := newConv(l)
 	c.ph, c.pw = c.oh, c.ow
@@ -53,7 +57,8 @@ func newConv(l *layout.Conv) *conv {
 	return c
 }
 
-// Slice is the part of a wider output that a layer writes: channels (or words) Offset.. of Total; Total 0 is all of it.
+// Slice is the part of a wider output that a layer writes: channels (or words) Offset.. of Total;
+// Total 0 is all of it.
 type Slice struct{ Offset, Total int }
 
 type conv struct {
@@ -68,14 +73,37 @@ type conv struct {
 	shape          []int // of the input's parameter
 }
 
+// outputShape is the shape of the output as an image, padding channels included.
+func (c *conv) outputShape() []int { return []int{c.batch, c.ph, c.pw, c.o} }
+
+// sumShape is the shape of the sums, before a pool.
+func (c *conv) sumShape() []int { return []int{c.batch, c.oh, c.ow, c.o} }
+
+// value adds a buffer of the layer's output at all positions and channels, and the nest of fill.
+func (c *conv) value(b ir.Buffer, fill func(i []ir.Expr) ir.Stmt) ir.Buffer {
+	ls, i := image(b.Name+".", c.outputShape(), "o")
+	b.Role = ir.RoleValue
+	c.bufs = append(c.bufs, b)
+	body := fill(i)
+	c.nests = append(c.nests, ir.Nest(ls, body))
+	return b
+}
+
+// param adds a constant parameter.
+func (c *conv) param(b ir.Buffer, data func() any) ir.Buffer {
+	c.params = append(c.params, in(b))
+	c.consts = append(c.consts, Const{b.Name, data})
+	return b
+}
+
 // fill adds a buffer and the loops that fill it.
 func (c *conv) fill(b ir.Buffer, ls []ir.Loop, body ir.Stmt) {
 	c.bufs = append(c.bufs, b)
 	c.nests = append(c.nests, ir.Nest(ls, body))
 }
 
-// constant adds a parameter with one row of c.o numbers for each row of Out in data, filled up with fill, and gives it; the
-// same one if there is one of that name.
+// constant adds a parameter with one row of c.o numbers for each row of Out in data, filled up with
+// fill, and gives it; the same one if there is one of that name.
 func constant[T element](c *conv, name string, t ir.Type, data []T, fill T, outer ...int) ir.Buffer {
 	return weights(c, name, t, func() []T { return data }, fill, outer...)
 }
@@ -91,10 +119,7 @@ func weights[T element](c *conv, name string, t ir.Type, data func() []T, fill T
 			return p.Buffer
 		}
 	}
-	b := buf(name, t, append(outer, c.o)...)
-	c.params = append(c.params, in(b))
-	c.consts = append(c.consts, Const{name, func() any { return padLast(data(), c.Out, c.o, fill) }})
-	return b
+	return c.param(buf(name, t, append(outer, c.o)...), func() any { return padLast(data(), c.Out, c.o, fill) })
 }
 
 // padLast widens rows of length from to length to.
@@ -197,7 +222,7 @@ func (c *conv) source(i []ir.Expr) []ir.Expr {
 	return []ir.Expr{i[0], sub(i[1], ir.Int(c.Pad.Top)), sub(i[2], ir.Int(c.Pad.Left))}
 }
 
-// onesWord is word q of a pixel whose channels are all 1 bits.
+// onesWord returns word q of a pixel with 1 in all channels.
 func onesWord(channels int, q ir.Expr) ir.Expr {
 	full := ir.Const(ir.U32, 0xffffffff)
 	if channels%WordBits == 0 {
@@ -207,7 +232,8 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 	return &ir.Select{Cond: ir.Bin(ir.Lt, q, ir.Int(Words(channels)-1)), A: full, B: last}
 }
 
-// classed is the element, for channel o at row h and column w, of a constant that has a row for each class of positions.
+// classed is the element, for channel o at row h and column w, of a constant that has a row for
+// each class of positions.
 func classed[T float32 | int32](c *conv, name string, t ir.Type, data []T, rows, cols graph.Classes, h, w, o ir.Expr) ir.Expr {
 	return ir.At(constant(c, name, t, data, 0, rows.Count(), cols.Count()), class(h, rows), class(w, cols), o)
 }
@@ -221,19 +247,18 @@ func class(i ir.Expr, cl graph.Classes) ir.Expr {
 	return k
 }
 
-// pool takes the largest sum of each window, that is the smallest count where counts fall with the sums.
+// pool takes the largest sum of each window, that is the smallest count where counts fall with the
+// sums.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p := c.Pool
 	pl := made(ir.RoleWindow, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch, c.ph, c.pw, c.o)
-	c.bufs = append(c.bufs, pl)
-	outer := loops("pl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-	i := vars(outer)
+	outer, i := image("pl.", c.outputShape(), "o")
 	at := func(dh, dw ir.Expr) ir.Expr {
 		return c.sums.raw(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw), i[3])
 	}
 	win := loops("pl.", over(ir.TapRow, "i", p.Kernel[0]), over(ir.TapCol, "j", p.Kernel[1]))
 	first := set(pl, at(ir.Int(0), ir.Int(0)), i...)
 	rest := ir.Nest(win, update(c.sums.largest(), pl, at(ir.V("pl.i"), ir.V("pl.j")), i...))
-	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(first, rest)))
+	c.fill(pl, outer, ir.Seq(first, rest))
 	return pl
 }

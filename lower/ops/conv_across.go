@@ -11,7 +11,7 @@ import (
 // across looks counts up for all positions of a block of rows at once.
 type across struct{ *lookups }
 
-// sumType is wider than a byte: sums of bytes are in registers, and what is in memory is wider.
+// sumType is wider than a byte: byte sums stay in registers, and memory holds wider ones.
 func (c *across) sumType() ir.Type {
 	if c.t.Largest(c.FusedConv) < math.MaxUint16 {
 		return ir.U16
@@ -19,14 +19,15 @@ func (c *across) sumType() ir.Type {
 	return ir.I32
 }
 
-// accumulate adds the nests of counts that bits of weights find in tables across positions: what a group of channels counts against those bits lies side by side for all
-// positions of a block of rows, so that a sum of each of them takes the same look-up. x are bits of levels, [planes, b, h, w, words], without the padding.
+// accumulate adds the nests of counts from tables across positions. An entry of a table lies side
+// by side for all positions of a block of rows, so one look-up serves them all. x holds bits of
+// levels, [planes, b, h, w, words], without padding.
 //
-//	xf [planes, b, block, group, position]   bits of a group's channels, those of padding included
-//	th [b, block, group, half, entry, position]   what half a group counts against so many bits
-//	tb [b, block, group, entry, position]   what both count
-//	found [b, block, o, vector, lane]   sums at positions, one row of the block after the other, with positions between them that are none of the output
-//	acc [b, block, position, o]   the same, the sums of a position side by side
+//	xf [planes, b, block, group, position]       bits of a group's channels, padding included
+//	th [b, block, group, half, entry, position]  counts of half a group against the bits of an entry
+//	tb [b, block, group, entry, position]        sums of both halves
+//	found [b, block, o, vector, lane]            sums, row after row of the block, with unused positions in between
+//	acc [b, block, position, o]                  the same, the sums of a position side by side
 func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 	words := (c.KH*c.KW + layout.TapsPerWord - 1) / layout.TapsPerWord
 	wt := weights(c.conv, "wt", ir.U32, c.t.Words, 0, words, c.t.Each)
@@ -39,7 +40,8 @@ func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 	return acc
 }
 
-// groupBits are the bits of the channels of each group at the positions that a block of rows reads, whole rows of them.
+// groupBits are the bits of the channels of each group at the positions that a block of rows reads,
+// whole rows of them.
 func (c *across) groupBits(x ir.Buffer) ir.Buffer {
 	t, a := c.t, c.t.Across
 	rows := (a.Read + a.Width - 1) / a.Width
@@ -59,7 +61,7 @@ func (c *across) groupBits(x ir.Buffer) ir.Buffer {
 	return y
 }
 
-// tablesAcross are the tables of groups whose bits xf has, those of their halves added up.
+// tablesAcross adds the tables of groups with bits xf: the sums of the tables of both halves.
 func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 	t := c.t.Across
 	bits := c.t.Bits / 2
@@ -85,7 +87,7 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 	return tables
 }
 
-// sumsAcross are the sums of what the bits of the weights wt find in tables, for each filter those of all positions of a block.
+// sumsAcross adds the sums of look-ups by weights wt, for each filter and all positions of a block.
 func (c *across) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
 	const perWord = layout.TapsPerWord
 	t := c.t.Across

@@ -18,7 +18,7 @@ type counting struct {
 
 func newCounting(c *conv, k *layout.Counts) *counting {
 	n := &counting{integers: integers{conv: c, line: &k.Line}, k: k}
-	n.row = n.rest
+	n.row = n.residualRow
 	return n
 }
 
@@ -29,8 +29,8 @@ func (c *counting) name(size string) string {
 	return fmt.Sprintf("bconv2d_a%dw%d_%s", c.k.Planes, len(c.k.Coefs), size)
 }
 
-// sumType is the narrowest type that holds the accumulators of narrow words and one more, with which thresholds say that
-// they are always reached.
+// sumType is the narrowest type that holds the accumulators of narrow words and one more, with
+// which thresholds say that they are always reached.
 func (c *counting) sumType() ir.Type {
 	if c.k.Most == 0 {
 		return ir.I32

@@ -31,11 +31,11 @@ func (c *dots) sumType() ir.Type {
 }
 
 func (c *dots) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
-	p := c.widened(c.element(acc, b, h, w, o))
+	p := c.widen(c.element(acc, b, h, w, o))
 	if c.d.Parts != nil {
-		p = c.joined(p, b, h, w, o)
+		p = c.joinParts(p, b, h, w, o)
 	}
-	return c.corrected(p, h, w, o)
+	return c.correct(p, h, w, o)
 }
 
 // input makes the copy of the input's bytes that the windows read, or gives the input itself.
@@ -46,7 +46,8 @@ func (c *dots) input(x ir.Buffer) ir.Buffer {
 	return c.bytes(x)
 }
 
-// byteWeights adds the parameter of the weights that bytes of levels are multiplied by, a step of channels innermost.
+// byteWeights adds the parameter of the weights that bytes of levels are multiplied by, a step of
+// channels innermost.
 func (c *dots) byteWeights() ir.Buffer {
 	d, cols := c.d, c.KW
 	if d.Runs {
@@ -58,13 +59,11 @@ func (c *dots) byteWeights() ir.Buffer {
 		b.Type, data = ir.I16, func() any { return padLast(d.WideWeights(), c.Out*d.Step, c.o*d.Step, 0) }
 	}
 	b.Range = d.Within
-	c.params = append(c.params, in(b))
-	c.consts = append(c.consts, Const{b.Name, data})
-	return b
+	return c.param(b, data)
 }
 
-// byteChannels is the number of channels of a pixel of the copy of the input: whole steps, and one for each output channel that reads
-// the channel of its number.
+// byteChannels is the number of channels of a pixel of the copy of the input: whole steps, and one
+// for each output channel that reads the channel of its number.
 func (c *dots) byteChannels() int {
 	if c.d.Band {
 		return c.o + 2*c.before()
@@ -88,7 +87,7 @@ func (c *dots) dotType() ir.Type {
 	return ir.U8
 }
 
-// bytesTo is a buffer of bytes that are multiplied, as many numbers as the levels have.
+// bytesTo returns a buffer of multiplied bytes, with the range of the levels.
 func (c *dots) bytesTo(shape ...int) ir.Buffer {
 	xp := made(ir.RolePad, "xp", c.dotType(), shape...)
 	if r := (ir.Range{From: -int64(c.d.Offset), To: int64(c.X.Top() - c.d.Offset)}); !r.Has(xp.Type.Limits()) {
@@ -118,7 +117,8 @@ func (c *dots) multiplied(v ir.Expr) ir.Expr {
 	return c.byteOf(byteLevel(v, c.read().Stored()))
 }
 
-// copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself can be read.
+// copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself
+// can be read.
 func (c *dots) copied(x ir.Buffer) ir.Buffer {
 	d, p := c.d, c.Pad
 	xp := c.bytesTo(c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels())
@@ -132,8 +132,7 @@ func (c *dots) copied(x ir.Buffer) ir.Buffer {
 	if !p.Any() && c.sameBytes() && c.before() == 0 && xp.Shape[3] <= x.Shape[3] {
 		return x
 	}
-	ls := loops("xp.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", xp.Shape[1]), over(ir.Col, "w", xp.Shape[2]))
-	i := vars(ls)
+	ls, i := pixels("xp.", xp.Shape)
 	pad := ir.Const(xp.Type, int64(d.PadLevel-d.Offset))
 	var row []ir.Stmt
 	store := func(name string, first, n int, v func(o ir.Expr) ir.Expr) {
@@ -161,8 +160,8 @@ func (c *dots) copied(x ir.Buffer) ir.Buffer {
 	return xp
 }
 
-// bytes is the copy of the levels as bytes, with padding: [B, H, W, C], or, where a row of taps is one run of bytes, [B, H, 1, W*C] as far
-// as the last step of the last window reaches.
+// bytes is the copy of the levels as bytes, with padding: [B, H, W, C], or, where a row of taps is
+// one run of bytes, [B, H, 1, W*C] as far as the last step of the last window reaches.
 func (c *dots) bytes(x ir.Buffer) ir.Buffer {
 	d, p := c.d, c.Pad
 	hp, wp, cp := c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels()
@@ -227,8 +226,7 @@ func (c *dots) accumulate(x ir.Buffer) ir.Buffer {
 	t := c.sumType()
 	acc := made(ir.RoleSum, "acc", t, c.batch, c.oh, c.needed(), c.o)
 	c.bufs = append(c.bufs, acc)
-	outer := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.needed()), over(ir.Channel, "o", c.o))
-	i := vars(outer)
+	outer, i := image("acc.", acc.Shape, "o")
 	dh, dw := c.Dilation()
 	cols := w.Shape[1]
 	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", cols), over(ir.Reduce, "c", d.Steps), over(ir.Part, "k", d.Step))

@@ -25,7 +25,7 @@ func (c *floatSums) name(size string) string {
 	return "fconv2d_" + size
 }
 
-func (c *floatSums) output(x ir.Buffer, slice Slice) ir.Buffer { return c.summed(x, slice) }
+func (c *floatSums) output(x ir.Buffer, slice Slice) ir.Buffer { return c.outputOfSums(x, slice) }
 
 func (c *floatSums) sumType() ir.Type { return ir.F32 }
 
@@ -59,7 +59,8 @@ func (c *floatSums) weights() ir.Buffer {
 	return weights(c.conv, "wt", ir.F32, c.f.Weights, 0, c.KH, c.KW, c.GroupIn())
 }
 
-// input makes the copy of the input that the windows read, padded or of floats, or gives the input itself.
+// input makes the copy of the input that the windows read, padded or of floats, or gives the input
+// itself.
 func (c *floatSums) input(x ir.Buffer) ir.Buffer {
 	switch {
 	case c.From.Bytewise():
@@ -87,7 +88,7 @@ func (c *floatSums) thresholds(_ []ir.Expr, o ir.Expr) (threshold func(j int) ir
 	return func(j int) ir.Expr { return ir.At(t, ir.Int(j), o) }, ir.Ge
 }
 
-func (c *floatSums) sum(p, o ir.Expr) ir.Expr { return c.added(ir.CastTo(ir.I32, p), c.f.Add, o) }
+func (c *floatSums) sum(p, o ir.Expr) ir.Expr { return c.withAddend(ir.CastTo(ir.I32, p), c.f.Add, o) }
 
 func (c *floatSums) real(p, o ir.Expr) ir.Expr {
 	if c.f.Add == nil {
@@ -96,8 +97,8 @@ func (c *floatSums) real(p, o ir.Expr) ir.Expr {
 	return ir.CastTo(ir.F32, c.sum(p, o))
 }
 
-// unpacked is the copy of packed levels as the f32 integers that they stand for: words of channels by loops q and l, the
-// channels of a last word that they do not fill by loop r, as in packWords.
+// unpacked is the copy of packed levels as the f32 integers that they stand for: words of channels
+// by loops q and l, the channels of a last word that they do not fill by loop r, as in packWords.
 func (c *floatSums) unpacked(x ir.Buffer) ir.Buffer {
 	xp := c.reals()
 	ls := loops("xp.", overAll(xp.Shape)[:3]...)
@@ -142,8 +143,8 @@ func (c *floatSums) level(level ir.Expr, i []ir.Expr) ir.Expr {
 	return &ir.Select{Cond: c.inside(i[1], i[2]), A: v, B: ir.Float(c.f.Pad)}
 }
 
-// channel is the input channel of what output channel o multiplies in step "acc."+loop of its reduction. The loop is called gc
-// where its addresses differ from lane to lane.
+// channel returns the input channel that output channel o multiplies in step "acc."+loop of its
+// reduction. The loop is called gc where its addresses differ from lane to lane.
 func (c *floatSums) channel(o ir.Expr) (index ir.Expr, loop string) {
 	if c.GroupCount() == 1 {
 		return ir.V("acc.c"), "c"

@@ -35,8 +35,9 @@ func (c *lookups) element(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	return ir.At(acc, b, h, ir.Bin(ir.Mod, w, half), ir.Bin(ir.Div, w, half), o)
 }
 
-// tables is the nest of the tables of the positions of x, bits of levels, that the windows read: [b, h, w, group, entry]. An entry
-// is what its group counts against that many bits of weights, over all planes; of Halves also what that of the pixel half a row further does, or of the last pixel.
+// tables adds the tables of the positions that the windows read: [b, h, w, group, entry]. x holds
+// bits of levels. An entry is the count of its group against the entry's bits, over all planes.
+// With Halves, it also holds the count of the pixel half a row further, or of the last pixel.
 func (c *lookups) tables(x ir.Buffer) ir.Buffer {
 	t := c.t
 	shape := append([]int{}, x.Shape[1:4]...)
@@ -65,17 +66,18 @@ func (c *lookups) tables(x ir.Buffer) ir.Buffer {
 	return tb
 }
 
-// half is the number of positions of the first half of a row, which has one more than the second where the row has an odd number.
+// half returns the number of positions in the first half of a row, the larger one.
 func (c *lookups) half() int { return (c.ow + 1) / 2 }
 
-// entry is what group i[4] of chunk i[3] of pixel i[:3] of x counts against the bits of entry i[5].
+// entry returns the count of group i[4] of chunk i[3] of pixel i[:3] of x against the bits of entry
+// i[5].
 func (c *lookups) entry(x ir.Buffer, i []ir.Expr) ir.Expr {
 	return c.differing(i[5], func(n int) ir.Expr {
 		return c.group(i[4], i[3], func(k ir.Expr) ir.Expr { return ir.At(x, ir.Int(n), i[0], i[1], i[2], k) })
 	})
 }
 
-// differing is how many of a group's bits differ from those of entry e, over all planes.
+// differing counts the bits of a group that differ from those of entry e, over all planes.
 func (c *lookups) differing(e ir.Expr, group func(plane int) ir.Expr) ir.Expr {
 	var count ir.Expr
 	for n := range c.k.Planes {
@@ -92,7 +94,7 @@ func (c *lookups) differing(e ir.Expr, group func(plane int) ir.Expr) ir.Expr {
 	return count
 }
 
-// group are the bits of group j of a chunk of words.
+// group returns the bits of group j of a chunk of words.
 func (c *lookups) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr {
 	t, bits := c.t, ir.U32
 	if t.Chunk > 1 {
@@ -110,7 +112,8 @@ func (c *lookups) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr 
 	return ir.CastTo(ir.U8, ir.Bin(ir.And, ir.Bin(ir.Shr, channels, first), ir.Const(bits, int64(t.Entries()-1))))
 }
 
-// accumulate is the nest of sums of what is looked up in tables of x: [b, h, w, o], or, for halves of rows, [b, h, w, half, o].
+// accumulate adds the sums of look-ups in tables of x: [b, h, w, o] or, for halves of rows, [b, h,
+// w, half, o].
 func (c *lookups) accumulate(x ir.Buffer) ir.Buffer {
 	wt := weights(c.conv, "wt", ir.U8, c.t.Weights, 0, c.KH, c.KW, c.t.Each)
 	x = c.tables(c.padded(x))
@@ -141,7 +144,7 @@ func (c *lookups) accumulate(x ir.Buffer) ir.Buffer {
 	return acc
 }
 
-// lookUp is what filters look up for the bits of their weights w at row h, column w and group g of tables tb.
+// lookUp returns the entry for weight bits w at row h, column w and group g of tables tb.
 func (c *lookups) lookUp(tb ir.Buffer, weights ir.Expr, b, h, w, g ir.Expr) ir.Expr {
 	entries := int64(c.t.Entries())
 	found := ir.At(tb, b, h, w, g, ir.CastTo(ir.I64, ir.Bin(ir.And, weights, ir.Const(ir.U8, entries-1))))

@@ -1,16 +1,21 @@
-// Package ops says what each layer computes, as unscheduled ir.Funcs: one full loop nest per intermediate tensor, nothing
-// about order or memory. The interpreter of these Funcs is the definition of a network; schedules may only rearrange them.
+// Package ops defines the computation of each layer as an unscheduled ir.Func: one full loop nest
+// per intermediate tensor, without order or memory. The interpreter of these Funcs defines a
+// network; schedules only rearrange them.
 //
-// Each loop has its axis (ir.Axis), by which strategies find it, in the nest of the buffer that it fills. Each buffer of a layer has its
-// role (ir.Role). Names are for people:
-// a nest that fills buffer "acc" has loops "acc.b", "acc.h", ...; the nest that writes the output has the plain names b h w,
-// then q (words of 32 channels) and l (bit in the word) for packed outputs (r: bit in a last word that is not full) or o for
-// floats. "xp" is the padded input, "acc" the accumulators, "pl" the pooled accumulators.
+// Strategies find a loop by its axis (ir.Axis) in the nest of the buffer that it fills, and a
+// buffer by its role (ir.Role). Names are for people: a nest that fills buffer "acc" has loops
+// "acc.b", "acc.h", ...; the nest that writes the output has the plain names b h w, then q (words
+// of 32 channels) and l (bit in the word) for packed outputs (r: bit in a last word that is not
+// full) or o for floats. "xp" is the padded input, "acc" the accumulators, "pl" the pooled
+// accumulators.
 //
-// Bit tensors are u32[planes, batch, height, width, words]; float tensors f32[batch, height, width, channels].
+// Bit tensors are u32[planes, batch, height, width, words]; float tensors f32[batch, height, width,
+// channels].
 package ops
 
 import (
+	"fmt"
+
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -33,7 +38,7 @@ func buf(name string, t ir.Type, shape ...int) ir.Buffer {
 	return ir.Buffer{Name: name, Type: t, Shape: shape}
 }
 
-// made is a buffer of a role that the Func makes.
+// made returns a buffer that the Func allocates, with its role.
 func made(role ir.Role, name string, t ir.Type, shape ...int) ir.Buffer {
 	b := buf(name, t, shape...)
 	b.Role = role
@@ -52,7 +57,7 @@ func add(a, b ir.Expr) ir.Expr { return ir.Bin(ir.Add, a, b) }
 func sub(a, b ir.Expr) ir.Expr { return ir.Bin(ir.Sub, a, b) }
 func mul(a, b ir.Expr) ir.Expr { return ir.Bin(ir.Mul, a, b) }
 
-// all is the conjunction of conditions; true for none.
+// all returns the conjunction of conditions; true for none.
 func all(cs ...ir.Expr) ir.Expr {
 	if len(cs) == 0 {
 		return ir.Const(ir.Bool, 1)
@@ -64,7 +69,8 @@ func all(cs ...ir.Expr) ir.Expr {
 	return e
 }
 
-// inside is the condition 0 <= e-before < size, without the halves that e's range 0..limit-1 makes true.
+// inside returns the conditions 0 <= e-before < size, without those that e's range 0..limit-1
+// implies.
 func inside(e ir.Expr, before, size, limit int) []ir.Expr {
 	var cs []ir.Expr
 	if before > 0 {
@@ -84,20 +90,59 @@ func loops(prefix string, ls ...ir.Loop) []ir.Loop {
 	return ls
 }
 
-// over is a loop of a nest.
+// over returns a loop of a nest.
 func over(axis ir.Axis, name string, extent int) ir.Loop {
 	return ir.Loop{Var: name, Extent: extent, Axis: axis}
 }
 
-// overAll are the loops over a tensor: [batch, h, w, channels], or [planes, batch, h, w, words] of bits.
-func overAll(shape []int) []ir.Loop {
-	if len(shape) == 4 {
-		return []ir.Loop{over(ir.Batch, "b", shape[0]), over(ir.Row, "h", shape[1]), over(ir.Col, "w", shape[2]), over(ir.Channel, "c", shape[3])}
-	}
-	return []ir.Loop{over(ir.Plane, "p", shape[0]), over(ir.Batch, "b", shape[1]), over(ir.Row, "h", shape[2]), over(ir.Col, "w", shape[3]), over(ir.Word, "c", shape[4])}
+// pixels returns the loops over the pixels of image s, [batch, h, w, ...], and inner loops in them,
+// with the variables of all.
+func pixels(prefix string, s []int, inner ...ir.Loop) ([]ir.Loop, []ir.Expr) {
+	ls := []ir.Loop{over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])}
+	ls = loops(prefix, append(ls, inner...)...)
+	return ls, vars(ls)
 }
 
-// vars are the loop variables of a nest, as index expressions.
+// image returns the loops over image s, [batch, h, w, channels], and their variables. channel names
+// the last one.
+func image(prefix string, s []int, channel string) ([]ir.Loop, []ir.Expr) {
+	return pixels(prefix, s, over(ir.Channel, channel, s[3]))
+}
+
+// planes returns the loops over the pixels of each plane of y, and inner loops in them, with the
+// variables of all.
+func planes(y ir.Buffer, inner ...ir.Loop) ([]ir.Loop, []ir.Expr) {
+	ls, _ := pixels("", y.Shape[1:], inner...)
+	ls = append([]ir.Loop{over(ir.Plane, "p", y.Shape[0])}, ls...)
+	return ls, vars(ls)
+}
+
+// unary returns the Func of tensor x and result y.
+func unary(name string, x, y ir.Buffer, body ir.Stmt) *ir.Func {
+	return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: body}
+}
+
+// elementwise returns the Func that stores value(i) at each position i of image y.
+func elementwise(name string, x, y ir.Buffer, value func(i []ir.Expr) ir.Expr) *ir.Func {
+	ls, i := image("", y.Shape, "o")
+	return unary(name, x, y, ir.Nest(ls, set(y, value(i), i...)))
+}
+
+// imageSize prints the height, width and channels of a shape for the name of a Func.
+func imageSize(s []int) string { return fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3]) }
+
+// overAll returns the loops over a tensor: [batch, h, w, channels], or [planes, batch, h, w, words]
+// of bits.
+func overAll(shape []int) []ir.Loop {
+	if len(shape) == 4 {
+		ls, _ := image("", shape, "c")
+		return ls
+	}
+	ls, _ := planes(ir.Buffer{Shape: shape}, over(ir.Word, "c", shape[4]))
+	return ls
+}
+
+// vars returns the loop variables of a nest as index expressions.
 func vars(ls []ir.Loop) []ir.Expr {
 	es := make([]ir.Expr, len(ls))
 	for i, l := range ls {

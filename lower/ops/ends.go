@@ -17,6 +17,11 @@ func matrix(shape []int) []int {
 	return s
 }
 
+// byRow returns the Func of body for each row b of x; it allocates bufs for a row.
+func byRow(name string, x, y ir.Buffer, body ir.Stmt, bufs ...ir.Buffer) *ir.Func {
+	return unary(name, x, y, ir.Nest(loops("", over(ir.Batch, "b", x.Shape[0])), allocs(bufs, body)))
+}
+
 // Softmax over the last axis: exp(x - max) / sum, summed in the order of the channels.
 func Softmax(shape []int) *ir.Func {
 	return softmax("softmax", shape, func(e, _, sum ir.Expr) ir.Expr { return ir.Bin(ir.Div, e, sum) })
@@ -26,15 +31,16 @@ func Softmax(shape []int) *ir.Func {
 func LogSoftmax(shape []int) *ir.Func {
 	return softmax("log_softmax", shape, func(_, d, sum ir.Expr) ir.Expr {
 		log := scalar.LogExpr(ir.Bin(ir.Max, sum, ir.Float(1)))
-		return sub(d, &ir.Fma{A: sum, B: ir.Float(0), C: log}) // the bits of a NaN are not the logarithm's to see, but it stays one
+		// the bits of a NaN are not the logarithm's to see, but it stays one
+		return sub(d, &ir.Fma{A: sum, B: ir.Float(0), C: log})
 	})
 }
 
-// maxima is how many maxima of a row are found side by side, of which the row's is then found: a vector of them, and enough that none waits
-// for the comparison before.
+// maxima is the number of maxima of a row that are found side by side before the row's own. They
+// fill a vector, and enough of them hide the latency of a comparison.
 const maxima = 32
 
-// greatest sets top to the greatest of n elements, by as many maxima as tops has.
+// greatest sets top to the greatest of n elements; tops holds the maxima side by side.
 func greatest(top, tops ir.Buffer, n int, element func(c ir.Expr) ir.Expr) ir.Stmt {
 	side, m := tops.Shape[0], ir.V("m")
 	first := ir.Bin(ir.Min, mul(ir.V("k"), ir.Int(side)), ir.Int(n-side)) // the last ones overlap those before
@@ -63,11 +69,11 @@ func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *
 		ir.Nest(loops("", over(ir.Reduce, "s", s[1])), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
 		ir.Nest(loops("", over(ir.Channel, "c2", s[1])), set(y, result(ir.At(e, c2), ir.At(d, c2), ir.At(sum)), b, c2)),
 	)
-	return &ir.Func{Name: fmt.Sprintf("%s_%d", name, s[1]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{top, sum, d, e, tops}, body))}
+	return byRow(fmt.Sprintf("%s_%d", name, s[1]), x, y, body, top, sum, d, e, tops)
 }
 
-// Arg gives, i32, where the greatest element of each row over the last axis is, or the least one; see graph.ArgAttrs.
+// Arg gives, i32, where the greatest element of each row over the last axis is, or the least one;
+// see graph.ArgAttrs.
 func Arg(least bool, a *graph.ArgAttrs, shape []int) *ir.Func {
 	s := matrix(shape)
 	name, better := "argmax", ir.Gt
@@ -90,12 +96,11 @@ func Arg(least bool, a *graph.ArgAttrs, shape []int) *ir.Func {
 			set(best, &ir.Select{Cond: ir.Bin(better, e, ir.At(best)), A: e, B: ir.At(best)}))),
 		set(y, ir.At(at), b),
 	)
-	return &ir.Func{Name: fmt.Sprintf("%s_%d", name, s[1]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{best, at}, body))}
+	return byRow(fmt.Sprintf("%s_%d", name, s[1]), x, y, body, best, at)
 }
 
-// TopK gives the K greatest elements of each row over the last axis, or the least ones, or, as i32, where they are; see
-// graph.TopKAttrs.
+// TopK gives the K greatest elements of each row over the last axis, or the least ones, or, as i32,
+// where they are; see graph.TopKAttrs.
 func TopK(positions bool, a *graph.TopKAttrs, shape []int) *ir.Func {
 	s := matrix(shape)
 	name, better, t := "top", ir.Gt, ir.F32
@@ -109,7 +114,7 @@ func TopK(positions bool, a *graph.TopKAttrs, shape []int) *ir.Func {
 	best, at, taken := buf("best", ir.F32), buf("at", ir.I32), buf("taken", ir.I32, s[1])
 	b, k, c := ir.V("b"), ir.V("k"), ir.V("c")
 	e, none := ir.At(x, b, c), ir.Const(ir.I32, -1)
-	// The first that is left, or one better than the best so far.
+	// The first that is not taken, or one better than the best so far.
 	choose := ir.Bin(ir.And, ir.Bin(ir.Eq, ir.At(taken, c), ir.Const(ir.I32, 0)),
 		ir.Bin(ir.Or, ir.Bin(ir.Eq, ir.At(at), none), ir.Bin(better, e, ir.At(best))))
 	chosen := buf("chosen", ir.I32)
@@ -130,8 +135,7 @@ func TopK(positions bool, a *graph.TopKAttrs, shape []int) *ir.Func {
 		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(taken, ir.Const(ir.I32, 0), ir.V("c0"))),
 		ir.Nest(loops("", over(ir.Channel, "k", a.K)), one),
 	)
-	return &ir.Func{Name: fmt.Sprintf("%s%d_%d", name, a.K, s[1]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(loops("", over(ir.Batch, "b", s[0])), allocs([]ir.Buffer{best, at, chosen, taken}, body))}
+	return byRow(fmt.Sprintf("%s%d_%d", name, a.K, s[1]), x, y, body, best, at, chosen, taken)
 }
 
 // Reals gives i32 integers as f32.
@@ -144,8 +148,5 @@ func Copy(t ir.Type, shape []int) *ir.Func { return converted("copy_"+t.String()
 func converted(name string, from, t ir.Type, shape []int) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", from, s...), buf("y", t, s...)
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-	i := vars(ls)
-	return &ir.Func{Name: fmt.Sprintf("%s_%dx%dx%d", name, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(ls, set(y, ir.CastTo(t, ir.At(x, i...)), i...))}
+	return elementwise(name+"_"+imageSize(s), x, y, func(i []ir.Expr) ir.Expr { return ir.CastTo(t, ir.At(x, i...)) })
 }

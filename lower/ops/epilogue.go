@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -44,24 +45,21 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 			}
 		}
 	}
-	var zero, or []ir.Stmt
-	for n, bit := range bits {
-		idx := []ir.Expr{ir.Int(n), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
-		zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
-		or = append(or, update(ir.OrTo, y, packBit(bit, ir.V("l")), idx...))
-	}
+	zero, or := packBits(y, nil, bits, i[:3], add(i[3], ir.Int(slice.Offset)), ir.V("l"))
 	body := ir.Seq(append(zero, ir.Nest(loops("", over(ir.Bit, "l", layout.Block(c.Out))), ir.Seq(or...)))...)
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y
 }
 
-// packed is the output in planes, and the loops over its words.
+// packed returns the output in planes, and the loops over its words.
 func (c *conv) packed(slice Slice) (y ir.Buffer, outer []ir.Loop) {
 	y = wide(BitBuffer("y", c.Epilogue.OutBits, []int{c.batch, c.ph, c.pw, c.Out}, c.Epilogue.OutEnc), slice)
-	return y, loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Word, "q", Words(c.Out)))
+	outer, _ = pixels("", c.outputShape(), over(ir.Word, "q", Words(c.Out)))
+	return y, outer
 }
 
-// accumulated is the accumulator that the epilogue reads; pooled ones are corrected for padding already.
+// accumulated returns the accumulator that the epilogue reads; pooled ones are corrected for
+// padding already.
 func (c *conv) accumulated(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	if c.Pool != nil {
 		return ir.At(acc, b, h, w, o)
@@ -69,13 +67,24 @@ func (c *conv) accumulated(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 	return c.sums.raw(acc, b, h, w, o)
 }
 
-// packBit is bit shifted to its place in a word.
-func packBit(bit, l ir.Expr) ir.Expr {
-	return ir.Bin(ir.Shl, ir.CastTo(ir.U32, bit), ir.CastTo(ir.U32, l))
+// packBits returns the stores of bits, one for each plane of y, at bit l of word q of a pixel:
+// those that clear the words, and those that set the bits. Planes 0, 1 and so on have the bits if
+// planes is nil.
+func packBits(y ir.Buffer, planes, bits, pixel []ir.Expr, q, l ir.Expr) (zero, or []ir.Stmt) {
+	for n, bit := range bits {
+		idx := append(append([]ir.Expr{ir.Int(n)}, pixel...), q)
+		if planes != nil {
+			idx[0] = planes[n]
+		}
+		zero = append(zero, set(y, ir.Const(ir.U32, 0), idx...))
+		or = append(or, update(ir.OrTo, y, ir.Bin(ir.Shl, ir.CastTo(ir.U32, bit), ir.CastTo(ir.U32, l)), idx...))
+	}
+	return zero, or
 }
 
-// levelBits are the bits of the level of a value that reaches its threshold j, j = 0..2^n-2, if the level is j+1 or more, the lowest bit
-// first. Up to searchedBits bits are searched for (ir.Search). Otherwise bit k flips at every multiple of 2^k.
+// levelBits returns the bits of a level, the lowest first. The level is at least j+1 if the value
+// reaches threshold j, j = 0..2^n-2. Up to searchedBits bits are searched for (ir.Search).
+// Otherwise bit k flips at every multiple of 2^k.
 func levelBits(bits int, threshold func(j int) ir.Expr, reaches func(t ir.Expr) ir.Expr) []ir.Expr {
 	if bits <= searchedBits {
 		return ir.Search(bits, threshold, reaches)
@@ -93,19 +102,16 @@ func levelBits(bits int, threshold func(j int) ir.Expr, reaches func(t ir.Expr) 
 	return out
 }
 
-// searchedBits is the number of bits of a level that are searched for: the expression of each holds those of all above it several times.
+// searchedBits is the largest number of bits that are searched for: the expression of each bit
+// repeats those of all higher bits.
 const searchedBits = 3
 
 // storeBytes adds the nest that stores levels as bytes.
 func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	e := c.Epilogue
 	t := scalar.LevelType{Enc: e.OutEnc, Bits: e.OutBits, Signed: c.To == layout.SignedBytes}
-	y := buf("y", byteType(t), c.batch, c.ph, c.pw, c.o)
-	if slice.Total > 0 {
-		y.Shape[3] = slice.Total
-	}
-	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-	i := vars(outer)
+	y := c.numbers(byteType(t), slice)
+	outer, i := image("", c.outputShape(), "o")
 	var v ir.Expr
 	switch {
 	case e.Thresholds != nil:
@@ -127,7 +133,14 @@ func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	return y
 }
 
-// countReached is the number (i32) of thresholds of a level of so many bits that are reached.
+// numbers returns the output of unpacked numbers, with slice.Total channels if it is a slice.
+func (c *conv) numbers(t ir.Type, slice Slice) ir.Buffer {
+	y := buf("y", t, c.outputShape()...)
+	y.Shape[3] = cmp.Or(slice.Total, c.o)
+	return y
+}
+
+// countReached returns the number (i32) of reached thresholds of a level with the given bits.
 func countReached(bits int, threshold func(j int) ir.Expr, reaches func(t ir.Expr) ir.Expr) ir.Expr {
 	n := ir.CastTo(ir.I32, reaches(threshold(0)))
 	for j := 1; j < 1<<bits-1; j++ {
@@ -136,7 +149,7 @@ func countReached(bits int, threshold func(j int) ir.Expr, reaches func(t ir.Exp
 	return n
 }
 
-// atLeast says of a threshold whether v reaches it.
+// atLeast returns the test whether v reaches a threshold.
 func atLeast(v ir.Expr) func(t ir.Expr) ir.Expr {
 	return func(t ir.Expr) ir.Expr { return ir.Bin(ir.Ge, v, t) }
 }
@@ -145,7 +158,7 @@ func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {
 	return bitsOf(c.shiftLevel(p, o), c.Epilogue.OutBits)
 }
 
-// shiftLevel is the level that add, shift and clip make of accumulator p.
+// shiftLevel returns the level of accumulator p after add, shift and clip.
 func (c *conv) shiftLevel(p, o ir.Expr) ir.Expr {
 	at := func(name string, data []int32, fill int32) ir.Expr {
 		return ir.At(constant(c, name, ir.I32, data, fill), o)
@@ -154,8 +167,8 @@ func (c *conv) shiftLevel(p, o ir.Expr) ir.Expr {
 	return shifted(c.Epilogue.Shift, c.sums.sum(p, o), c.Epilogue.OutBits, at)
 }
 
-// shifted is the level that s gives the i32 integer v; at gives a list's entry for the channel, fill standing for those of padding
-// channels.
+// shifted returns the level of the i32 integer v by s. at returns a list's entry for the channel;
+// fill stands for padding channels.
 func shifted(s *graph.ShiftAdd, v ir.Expr, bits int, at func(name string, data []int32, fill int32) ir.Expr) ir.Expr {
 	if s.Left != nil {
 		v = ir.Bin(ir.Shl, v, at("left", s.Left, 0))
@@ -168,7 +181,7 @@ func shifted(s *graph.ShiftAdd, v ir.Expr, bits int, at func(name string, data [
 	return ir.Bin(ir.Max, ir.Bin(ir.Min, v, ir.Const(ir.I32, int64(1)<<bits-1)), low)
 }
 
-// bitsOf are the bits of an i32 level, least significant first.
+// bitsOf returns the bits of an i32 level, least significant first.
 func bitsOf(level ir.Expr, bits int) []ir.Expr {
 	var out []ir.Expr
 	for n := range bits {
@@ -189,7 +202,7 @@ func (c *conv) floatBits(acc ir.Buffer, at []ir.Expr, o channel) []ir.Expr {
 	return c.cut(bits, o.index)
 }
 
-// cut are the bits of channel o of a word: padding channels give 0 bits whatever becomes of their zeros.
+// cut clears the bits of padding channels.
 func (c *conv) cut(bits []ir.Expr, o ir.Expr) []ir.Expr {
 	if c.o != c.Out {
 		for i := range bits {
@@ -199,7 +212,7 @@ func (c *conv) cut(bits []ir.Expr, o ir.Expr) []ir.Expr {
 	return bits
 }
 
-// levels are the thresholds of the float that becomes a level of channel o.
+// levels returns the float thresholds of channel o.
 func (c *conv) levels(o ir.Expr) func(j int) ir.Expr {
 	e := c.Epilogue
 	if e.LevelRows == nil {
@@ -209,26 +222,24 @@ func (c *conv) levels(o ir.Expr) func(j int) ir.Expr {
 	return func(j int) ir.Expr { return ir.At(rows, ir.Int(j), o) }
 }
 
-// quantized is a nest of the levels that the epilogue's quantizer makes, each of which is then cut into its bits.
+// quantized adds the nest of the levels of the epilogue's quantizer, which are cut into bits later.
 func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
-	y := made(ir.RoleValue, "qu", ir.I32, c.batch, c.ph, c.pw, c.o)
-	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-	i := vars(outer)
+	y := made(ir.RoleValue, "qu", ir.I32, c.outputShape()...)
+	outer, i := image("qu.", c.outputShape(), "o")
 	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], channel{index: i[3]}, 1))
 	c.fill(y, outer, set(y, v, i...))
 	return y
 }
 
-// scaled is a nest of the levels that products or quotients of the sums are, each of which is then cut into its bits.
+// scaled adds the nest of the levels of scaled or divided sums, which are cut into bits later.
 func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
-	y := made(ir.RoleValue, "qu", ir.I32, c.batch, c.ph, c.pw, c.o)
-	outer := loops("qu.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-	i := vars(outer)
+	y := made(ir.RoleValue, "qu", ir.I32, c.outputShape()...)
+	outer, i := image("qu.", c.outputShape(), "o")
 	s, sum := c.Epilogue.Scale, c.sums.sum(c.accumulated(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.bufs = append(c.bufs, y)
 	var body ir.Stmt
 	switch {
-	case s.Low == s.High: // schedules bring sums to where they are read, so they are, though of no use
+	case s.Low == s.High: // the sums are read, though of no use: schedules need a reader
 		body = ir.Seq(set(y, sum, i...), set(y, ir.Const(ir.I32, int64(s.Low)), i...))
 	case s.By == nil:
 		body = set(y, clipped(s, quotient(sum, s.Count)), i...)
@@ -241,7 +252,7 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 			return ir.At(constant(c, name, ir.I32, data, 0), i[3])
 		}
 		factor := fixedFactor(at, s.By...)
-		factor.multiplier = ir.Bin(ir.Max, factor.multiplier, ir.Const(ir.I32, 0)) // which it is, but so back ends know
+		factor.multiplier = ir.Bin(ir.Max, factor.multiplier, ir.Const(ir.I32, 0)) // it is; this tells back ends
 		factor.cut = s.Low >= s.Zero
 		if v := factor.once(sum); v != nil && c.Once {
 			body = set(y, clipped(s, v), i...)
@@ -254,13 +265,13 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 	return y
 }
 
-// clipped is the level of v, an integer relative to the level s.Zero.
+// clipped returns the level of v, an integer relative to the level s.Zero.
 func clipped(s *graph.ScaleSums, v ir.Expr) ir.Expr {
 	most := ir.Bin(ir.Min, add(v, ir.Const(ir.I32, int64(s.Zero))), ir.Const(ir.I32, int64(s.High)))
 	return ir.Bin(ir.Max, most, ir.Const(ir.I32, int64(s.Low)))
 }
 
-// start is what the float steps begin with, at position and channel i.
+// start returns the first value of the float steps, at position and channel i.
 func (c *conv) start(acc ir.Buffer, i []ir.Expr) ir.Expr {
 	o := i[3]
 	v := c.sums.real(c.accumulated(acc, i[0], i[1], i[2], o), o)
@@ -275,23 +286,22 @@ func (c *conv) start(acc ir.Buffer, i []ir.Expr) ir.Expr {
 	return &ir.Fma{A: window, B: ir.At(offset, i[3]), C: mul(v, ir.At(scale, i[3]))}
 }
 
-// spreadWindows adds the nest that gives each output channel the windows of its group: neighbouring channels read addresses
-// that are no neighbours, which expressions with several copies of them should not.
+// spreadWindows adds the nest that copies each group's windows to its output channels. Expressions
+// read the copy several times, and neighbouring channels read scattered addresses without it.
 func (c *conv) spreadWindows() ir.Buffer {
-	b := made(ir.RoleValue, "wn", ir.F32, c.batch, c.oh, c.ow, c.o)
-	outer := loops("wn.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Channel, "o", c.o))
-	i := vars(outer)
-	c.bufs = append(c.bufs, b)
-	c.nests = append(c.nests, ir.Nest(outer, set(b, ir.At(c.windows(), i[0], i[1], i[2], c.groupOf(i[3], 1)), i...)))
-	return b
+	b := buf("wn", ir.F32, c.outputShape()...)
+	return c.value(b, func(i []ir.Expr) ir.Stmt {
+		return set(b, ir.At(c.windows(), i[0], i[1], i[2], c.groupOf(i[3], 1)), i...)
+	})
 }
 
-// windows are the sums of the input's integers in each window.
+// windows returns the parameter of the sums of the input's integers in each window.
 func (c *conv) windows() ir.Buffer {
 	return buf("window", ir.F32, c.batch, c.oh, c.ow, c.GroupCount())
 }
 
-// vectors gives the operands of the float steps at position and channel i, in order, as parameters s0, s1, ...
+// vectors returns the operands of the float steps at position and channel i, in order, as
+// parameters s0, s1, ...
 func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	var all [][]float32
 	for _, s := range c.Epilogue.Floats() {
@@ -312,21 +322,20 @@ func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	}
 }
 
-// shared is a parameter of one number for all channels.
+// shared adds a parameter of one number for all channels.
 func (c *conv) shared(name string, v []float32) ir.Buffer {
 	b := buf(name, ir.F32, 1)
-	if !slices.ContainsFunc(c.params, func(p ir.Param) bool { return p.Name == name }) {
-		c.params = append(c.params, in(b))
-		c.consts = append(c.consts, Const{name, constantData(v)})
+	if slices.ContainsFunc(c.params, func(p ir.Param) bool { return p.Name == name }) {
+		return b
 	}
-	return b
+	return c.param(b, constantData(v))
 }
 
-// maxJoined is how many links the comparisons of a value that other tensors have met may have together.
+// maxJoined is the largest number of links in all comparisons of a value that joins other tensors.
 const maxJoined = 16
 
-// floats is the value that levels are made of, in so many places. Where its expression would become large, a nest of its own
-// computes it, and where other tensors would be read for it again and again.
+// floats returns the value that becomes levels, and is read in the given number of places. A nest
+// computes it if its expression would become large, or would read other tensors again and again.
 func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Expr {
 	links := c.links(at, o)
 	few := len(c.Others) == 0 || places*len(links) <= maxJoined
@@ -340,37 +349,29 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Exp
 	return ir.At(c.values(acc), append(slices.Clone(at), o.index)...)
 }
 
-// values is a nest of the numbers that the sums become: floats, or the integers of which these are multiples.
+// values adds the nest of the layer's numbers: floats, or integers in the unit of c.Made.
 func (c *conv) values(acc ir.Buffer) ir.Buffer {
-	y := made(ir.RoleValue, "fl", c.made().Number(), c.batch, c.ph, c.pw, c.o)
-	outer := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-	i := vars(outer)
-	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(outer, c.storeNumber(acc, y, i, i)))
-	return y
+	y := buf("fl", c.made().Number(), c.outputShape()...)
+	return c.value(y, func(i []ir.Expr) ir.Stmt { return c.storeNumber(acc, y, i, i) })
 }
 
-// storeNumbers adds the nest that stores floats, or the integers of which these are multiples.
+// storeNumbers adds the nest that stores floats, or integers in the unit of c.Made.
 func (c *conv) storeNumbers(acc ir.Buffer, slice Slice) ir.Buffer {
-	y := buf("y", c.made().Number(), c.batch, c.ph, c.pw, c.o)
-	if slice.Total > 0 {
-		y.Shape[3] = slice.Total
-	}
+	y := c.numbers(c.made().Number(), slice)
 	if len(c.Beside) > 0 {
 		c.storeBeside(acc, y, slice.Offset)
 		return y
 	}
-	outer := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-	i := vars(outer)
+	outer, i := image("", c.outputShape(), "o")
 	at := []ir.Expr{i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset))}
 	c.nests = append(c.nests, ir.Nest(outer, c.storeNumber(acc, y, i, at)))
 	return y
 }
 
-// made is the output as it lies in memory.
+// made returns the layout of the output in memory.
 func (c *conv) made() layout.Tensor { return layout.Tensor{Form: c.To, Multiples: c.Made} }
 
-// storeNumber stores what the sum at position and channel i becomes at position at of y.
+// storeNumber stores the number of the sum at position and channel i at position at of y.
 func (c *conv) storeNumber(acc, y ir.Buffer, i, at []ir.Expr) ir.Stmt {
 	if !c.To.Integers() {
 		return storeLinks(y, c.links(i[:3], channel{index: i[3]}), c.start(acc, i), at)

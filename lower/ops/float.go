@@ -20,8 +20,8 @@ func number(v ir.Expr) ir.Expr {
 	return ir.CastTo(ir.F32, v)
 }
 
-// Eltwise applies float steps, in order, to each element of a tensor of numbers of type t that no layer before it could take in. slice is
-// the part of a wider output that it writes.
+// Eltwise applies float steps, in order, to each element of a tensor of numbers of type t that no
+// other layer fused. slice is the part of a wider output that it writes.
 func Eltwise(steps []scalar.Step, t ir.Type, shape []int, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", t, s...), buf("y", ir.F32, s...)
@@ -31,8 +31,8 @@ func Eltwise(steps []scalar.Step, t ir.Type, shape []int, slice Slice) *ir.Func 
 	return f
 }
 
-// withSteps lets f, which has the beginning of its name and its input so far, store what steps make of v at each position of y, which
-// ls go through; slice makes y wider.
+// withSteps completes f, which has its input and the beginning of its name: it stores v after steps
+// at each position of y. ls are the loops over y; slice makes y wider.
 func withSteps(f *ir.Func, steps []scalar.Step, v ir.Expr, y ir.Buffer, ls []ir.Loop, slice Slice) {
 	s, i := y.Shape, vars(ls)
 	at := slices.Clone(i)

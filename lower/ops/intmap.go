@@ -9,8 +9,9 @@ import (
 	"ripc/lower/layout"
 )
 
-// IntMap gives each level of x the one that a has for it, stored in the form to: by a's formula, which vectors compute, or, where there is none, from its table. Parameters:
-// x, the table, which is nil for a formula, y.
+// IntMap maps each level of x as a says, and stores levels in the form to. It takes a's formula,
+// which vectors compute, or a table if there is none. Parameters: x, the table (nil for a formula),
+// y.
 func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) (f *ir.Func, table []uint8) {
 	s := Spatial(x.Shape)
 	dst := layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
@@ -37,8 +38,8 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 			return ir.CastTo(ir.I32, ir.At(entries, ir.CastTo(ir.I64, levelAt(x, src, i, c))))
 		}
 		from, made := 0, 0
-		if x.Form.Bytewise() && to.Bytewise() { // the table is of bytes as they lie in memory, not of levels
-			entries.Type, from, made = byteType(dst.Stored()), signs(x), signs(dst)
+		if x.Form.Bytewise() && to.Bytewise() { // the table maps stored bytes, not levels
+			entries.Type, from, made = byteType(dst.Stored()), signBit(x), signBit(dst)
 			store = func(i []ir.Expr, c ir.Expr) ir.Expr {
 				return ir.At(entries, ir.CastTo(ir.I64, ir.CastTo(ir.U8, ir.At(src, append(slices.Clone(i), c)...))))
 			}
@@ -53,21 +54,20 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 		res.Shape[3] = max(s[3], slice.Total)
 	}
 	f.Params = append(f.Params, out(res))
-	outer, c := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])), ir.V("c")
-	if i := vars(outer); to.Bytewise() {
+	outer, i := pixels("", s)
+	c := ir.V("c")
+	if to.Bytewise() {
 		f.Body = ir.Nest(append(outer, over(ir.Channel, "c", s[3])), set(res, store(i, c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
 		return f, table
 	}
 	v := buf("v", ir.I32, s[3])
-	i := vars(outer)
 	pixel := ir.Nest([]ir.Loop{over(ir.Channel, "c", s[3])}, set(v, level(i, c), c))
-	f.Body = packSlice(res, slice, s[3], func(words ir.Stmt) ir.Stmt { return allocs([]ir.Buffer{v}, ir.Seq(pixel, words)) },
-		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), a.Bits) })
+	f.Body = packVector(res, slice, a.Bits, v, []ir.Buffer{v}, pixel)
 	return f, table
 }
 
-// signs is what a level and the byte that it lies in differ by, in bits.
-func signs(t layout.Tensor) int {
+// signBit returns the bits in which a level and its stored byte differ.
+func signBit(t layout.Tensor) int {
 	if t.Stored().Signed {
 		return signedOffset
 	}

@@ -10,8 +10,8 @@ import (
 	"ripc/lower/layout"
 )
 
-// IntAdd adds the levels of two tensors of 8 bits as a says, and stores them in the form to; axes of extent 1 are repeated. Parameters: x0,
-// x1, y.
+// IntAdd adds the levels of two tensors of 8 bits as a says, and stores them in the form to; axes
+// of extent 1 are repeated. Parameters: x0, x1, y.
 func IntAdd(a *graph.IntAddAttrs, x, y layout.Tensor, to layout.Form) *ir.Func {
 	p := pair{name: "int_add", callers: true, IntPair: a.IntPair}
 	p.floatLevel = func(x [2]ir.Expr) ir.Expr {
@@ -45,18 +45,21 @@ func IntMul(a *graph.IntMulAttrs, x, y layout.Tensor, to layout.Form) *ir.Func {
 	return p.over(x, y, to)
 }
 
-// pair is how two integers make a level.
+// pair computes a level from two integers.
 type pair struct {
 	graph.IntPair
 	name string
-	// callers says that integers are what the caller sees (FloatRequantization); else they are levels less the zero point.
+	// callers says that the operands are the caller's integers (FloatRequantization). Otherwise
+	// they are levels less the zero point.
 	callers    bool
 	floatLevel func(x [2]ir.Expr) ir.Expr
-	// fixedLevel leaves the level, less its zero point, in element c of v; on is what holds numbers on the way.
+	// fixedLevel stores the level, less its zero point, in element c of v. on holds the buffers of
+	// intermediate numbers.
 	fixedLevel func(x [2]ir.Expr, v ir.Buffer, c ir.Expr) (set []ir.Stmt, on []ir.Buffer)
 }
 
-// over computes p of all elements of x and y, and stores levels in the form to; axes of extent 1 are repeated. Parameters: x0, x1, y.
+// over computes p of all elements of x and y, and stores levels in the form to; axes of extent 1
+// are repeated. Parameters: x0, x1, y.
 func (p *pair) over(x, y layout.Tensor, to layout.Form) *ir.Func {
 	s, operands, repeated := broadcast(x.Shape, y.Shape)
 	dst := layout.Tensor{Value: graph.Value{LevelType: p.LevelType}, Form: to}
@@ -66,8 +69,8 @@ func (p *pair) over(x, y layout.Tensor, to layout.Form) *ir.Func {
 		s = []int{s[0], s[1], s[2] / n, n * s[3]}
 		operands[0].size, operands[1].size = s, s
 	}
-	outer := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
-	i, c := vars(outer), ir.V("c")
+	outer, i := pixels("", s)
+	c := ir.V("c")
 	var numbers [2]ir.Expr
 	for k, v := range [2]layout.Tensor{x, y} {
 		o, channel := operands[k], ir.Expr(c)
@@ -101,17 +104,16 @@ func (p *pair) over(x, y layout.Tensor, to layout.Form) *ir.Func {
 		return f
 	}
 	pixel := ir.Nest([]ir.Loop{channels}, level)
-	f.Body = packPixels(res, func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(pixel, words)) },
-		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), p.Bits) })
+	f.Body = packVector(res, Slice{}, p.Bits, v, bufs, pixel)
 	return f
 }
 
-// inLevels is an i32 integer as a level of p's, zero being the level of 0.
+// inLevels returns an i32 integer as a level of p; zero is the level of 0.
 func (p *pair) inLevels(v ir.Expr, zero int) ir.Expr {
 	return clipped(&graph.ScaleSums{Zero: zero, Low: p.Low, High: p.High}, v)
 }
 
-// rounded is the level of an f32 that the caller would see.
+// rounded returns the level of a caller's f32.
 func (p *pair) rounded(v ir.Expr) ir.Expr {
 	return p.inLevels(ir.CastTo(ir.I32, scalar.HalfEven.Expr(v)), graph.CallerZero(p.LevelType))
 }

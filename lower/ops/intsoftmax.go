@@ -9,14 +9,14 @@ import (
 	"ripc/lower/layout"
 )
 
-// IntSoftmax is softmax over the last axis of levels x, as levels in the form to; see graph.IntSoftmaxAttrs. Parameters: x, the exponentials, y.
+// IntSoftmax is softmax over the last axis of levels x, as levels in the form to; see
+// graph.IntSoftmaxAttrs. Parameters: x, the exponentials, y.
 func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (f *ir.Func, table []float32) {
 	s := Spatial(x.Shape)
 	table = a.Exponentials(x.LevelType, s[3])
 	src, exps, y := tensorBuffer("x", x, s), buf("table", ir.F32, len(table)), levelBuffer("y", a.LevelType, s, to)
 	top, tops, sum, e := buf("top", ir.I32), buf("tops", ir.I32, min(maxima, s[3])), buf("sum", ir.F32), buf("e", ir.F32, s[3])
-	outer := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]))
-	i := vars(outer)
+	outer, i := pixels("", s)
 	at := func(c ir.Expr) ir.Expr { return levelAt(x, src, i, c) }
 	below := ir.CastTo(ir.U8, sub(ir.At(top), at(ir.V("c1"))))
 	q := &scalar.Quantizer{LevelType: scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1, Zero: a.Zero}, Rounding: scalar.HalfEven}
@@ -42,7 +42,6 @@ func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (f *i
 	}
 	v := buf("v", ir.I32, s[3])
 	row := levels(func(c ir.Expr) ir.Stmt { return set(v, level(c), c) })
-	f.Body = packSlice(y, Slice{}, s[3], func(words ir.Stmt) ir.Stmt { return allocs(append(own, v), ir.Seq(row, words)) },
-		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), a.Bits) })
+	f.Body = packVector(y, Slice{}, a.Bits, v, append(own, v), row)
 	return f, table
 }

@@ -8,10 +8,11 @@ import (
 	"ripc/lower/layout"
 )
 
-// channel is an output channel, and the word of packed levels and the bit in it that it has, nil where these are not at hand.
+// channel is an output channel, with its word of packed levels and its bit in it, or nil where they
+// are unknown.
 type channel struct{ index, word, bit ir.Expr }
 
-// links are the float steps and joins of channel o at position at.
+// links returns the float steps and joins of channel o at position at.
 func (c *conv) links(at []ir.Expr, o channel) []link {
 	vec := c.vectors(append(slices.Clone(at), o.index))
 	all := stepLinks(c.Epilogue.Steps, vec)
@@ -27,13 +28,13 @@ func (c *conv) links(at []ir.Expr, o channel) []link {
 	return all
 }
 
-// otherBuffer is the parameter of the tensor that join k meets.
+// otherBuffer returns the parameter of joined tensor k.
 func (c *conv) otherBuffer(k int) ir.Buffer {
 	v := c.Others[k]
 	return tensorBuffer(fmt.Sprintf("r%d", k), v, v.Shape)
 }
 
-// other is the number that join k meets.
+// other returns the number that join k reads.
 func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
 	v, pos := c.Others[k], c.positionOf(k, at)
 	switch {
@@ -45,7 +46,7 @@ func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
 	return c.otherAt(k, pos, o)
 }
 
-// otherAt is the number of the tensor that join k meets at a position and channel of its own.
+// otherAt returns the number of joined tensor k at its own position and channel.
 func (c *conv) otherAt(k int, pos []ir.Expr, o channel) ir.Expr {
 	x, v := c.otherBuffer(k), c.Others[k]
 	real := func(level ir.Expr) ir.Expr { return v.FloatExpr(ir.CastTo(ir.F32, integer(level, v.LevelType))) }
@@ -63,7 +64,7 @@ func (c *conv) otherAt(k int, pos []ir.Expr, o channel) ir.Expr {
 	}
 }
 
-// positionOf is where the tensor that join k meets has what stands at position at.
+// positionOf returns the position of joined tensor k that position at of the output reads.
 func (c *conv) positionOf(k int, at []ir.Expr) []ir.Expr {
 	pos := slices.Clone(at)
 	for d := range pos {
@@ -74,7 +75,7 @@ func (c *conv) positionOf(k int, at []ir.Expr) []ir.Expr {
 	return pos
 }
 
-// elementOf is what the tensor that join k meets has in memory for position at and channel o, a number.
+// elementOf returns the stored number of joined tensor k for position at and channel o.
 func (c *conv) elementOf(k int, at []ir.Expr, o ir.Expr) ir.Expr {
 	if c.Others[k].Channels() == 1 {
 		o = ir.Int(0)
@@ -82,21 +83,19 @@ func (c *conv) elementOf(k int, at []ir.Expr, o ir.Expr) ir.Expr {
 	return ir.At(c.otherBuffer(k), append(c.positionOf(k, at), o)...)
 }
 
-// widened is a nest that copies what join k meets as f32, its padding channels like the last one. So lanes read one by one there
-// only, and not whatever is computed of it.
+// widened adds the nest that copies joined tensor k as f32, with the last channel repeated in
+// padding channels. Only this nest reads lane by lane; later steps are vectors.
 func (c *conv) widened(k int) ir.Buffer {
-	y := made(ir.RoleValue, fmt.Sprintf("w%d", k), ir.F32, c.batch, c.ph, c.pw, c.o)
+	y := made(ir.RoleValue, fmt.Sprintf("w%d", k), ir.F32, c.outputShape()...)
 	if slices.ContainsFunc(c.bufs, func(b ir.Buffer) bool { return b.Name == y.Name }) {
 		return y
 	}
-	outer := loops(y.Name+".", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.ph), over(ir.Col, "w", c.pw), over(ir.Channel, "o", c.o))
-	i := vars(outer)
-	pos, o := c.positionOf(k, i[:3]), i[3]
-	if c.o != c.Out {
-		o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
-	}
-	from := channel{o, ir.Bin(ir.Div, o, ir.Int(WordBits)), ir.Bin(ir.Mod, o, ir.Int(WordBits))}
-	c.bufs = append(c.bufs, y)
-	c.nests = append(c.nests, ir.Nest(outer, set(y, c.otherAt(k, pos, from), i...)))
-	return y
+	return c.value(y, func(i []ir.Expr) ir.Stmt {
+		o := i[3]
+		if c.o != c.Out {
+			o = ir.Bin(ir.Min, o, ir.Int(c.Out-1))
+		}
+		from := channel{o, ir.Bin(ir.Div, o, ir.Int(WordBits)), ir.Bin(ir.Mod, o, ir.Int(WordBits))}
+		return set(y, c.otherAt(k, c.positionOf(k, i[:3]), from), i...)
+	})
 }

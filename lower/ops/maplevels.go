@@ -9,16 +9,18 @@ import (
 	"ripc/ir"
 )
 
-// mappedBits is up to how many bits levels are mapped in words. A plane of the result takes a selection for each level but one, and a word has
-// 32 channels: with 4 bits that is half a selection for each channel, where one after the other takes a dozen operations.
+// mappedBits is the largest number of bits of levels that are mapped in words. A plane of the
+// result takes a selection for each level but one, for 32 channels at once. With 4 bits that is
+// half a selection for each channel; separate channels take a dozen operations.
 const mappedBits = 4
 
-// Mapped reports whether what adds to levels x and shifts them is looked up in words.
+// Mapped reports whether adding to levels x and shifting them is a look-up in words.
 func Mapped(x *graph.Value) bool { return x.Encoded() && x.Bits <= mappedBits }
 
-// mapLevels gives each element of x, levels, a level of type y: level(o, integer) in channel o. It works in words, 32 channels at once: the
-// constant masks has, for each plane of y and each level of x, the channels in which the bit becomes 1, and the planes of x choose
-// among these. Bits beyond the channels are 0 in all masks. Parameters: x, masks, y.
+// mapLevels maps each level of x to a level of type y: level(o, integer) in channel o. It works in
+// words, 32 channels at once. The constant masks marks, for each plane of y and each level of x,
+// the channels with bit 1, and the planes of x select among the masks. Bits past the channels are 0
+// in all masks. Parameters: x, masks, y.
 func mapLevels(name string, x *graph.Value, y scalar.LevelType, level func(o, integer int) int) (*ir.Func, []Const) {
 	s := Spatial(x.Shape)
 	src, dst := BitBuffer("x", x.Bits, s, x.Enc), BitBuffer("y", y.Bits, s, y.Enc)
@@ -33,11 +35,11 @@ func mapLevels(name string, x *graph.Value, y scalar.LevelType, level func(o, in
 			}
 		}
 	}
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Word, "c", words))
-	i := vars(ls)
+	ls, i := pixels("", s, over(ir.Word, "c", words))
 	var body []ir.Stmt
 	for n := range y.Bits {
-		// choose gives the mask of the level whose bits from plane k up are those of above.
+		// choose selects the mask of a level by the bits below plane k; above holds the higher
+		// bits.
 		var choose func(k, above int) ir.Expr
 		choose = func(k, above int) ir.Expr {
 			if k < 0 {

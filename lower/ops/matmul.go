@@ -6,8 +6,8 @@ import (
 	"ripc/ir"
 )
 
-// MatMul is the product of a [..., M, K] and b [..., K, N], of one rank from 2 to 4, whose axes of extent 1 before the last two are
-// repeated: for each element a chain of fma over K, as in a convolution.
+// MatMul is the product of a [..., M, K] and b [..., K, N], both of one rank from 2 to 4; leading
+// axes of extent 1 are repeated. Each element is a chain of fma over K, as in a convolution.
 func MatMul(a, b []int) *ir.Func {
 	rank, last := len(a), len(a)-1
 	to := make([]int, rank)
@@ -18,8 +18,7 @@ func MatMul(a, b []int) *ir.Func {
 	s := Spatial(to)
 	x, z, y, acc := buf("x", ir.F32, Spatial(a)...), buf("z", ir.F32, Spatial(b)...), buf("y", ir.F32, s...), made(ir.RoleSum, "acc", ir.F32, s...)
 	at := place(rank)
-	outer := loops("acc.", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-	i := vars(outer)
+	outer, i := image("acc.", s, "o")
 	red := loops("acc.", over(ir.TapRow, "kh", 1), over(ir.TapCol, "kw", 1), over(ir.Reduce, "c", a[last]))
 	operand := func(shape []int, row, col ir.Expr) []ir.Expr {
 		idx := []ir.Expr{ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)}
@@ -38,8 +37,7 @@ func MatMul(a, b []int) *ir.Func {
 	k := ir.V("acc.c")
 	step := set(acc, &ir.Fma{A: ir.At(x, operand(a, i[at[last-1]], k)...), B: ir.At(z, operand(b, k, i[3])...), C: ir.At(acc, i...)}, i...)
 	sums := ir.Nest(outer, ir.Seq(set(acc, ir.Float(0), i...), ir.Nest(red, step)))
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-	j := vars(ls)
+	ls, j := image("", s, "o")
 	body := allocs([]ir.Buffer{acc}, ir.Seq(sums, ir.Nest(ls, set(y, ir.At(acc, j...), j...))))
 	return &ir.Func{Name: fmt.Sprintf("matmul_%dx%dx%d_%d", s[0]*s[1]*s[2]/a[last-1], a[last-1], a[last], s[3]), Params: []ir.Param{in(x), in(z), out(y)}, Body: body}
 }

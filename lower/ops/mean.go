@@ -2,8 +2,9 @@ package ops
 
 import "ripc/ir"
 
-// storeMean adds the nests that make the mean of the floats of all positions, summed as GlobalAvgPool does: row by row, from 0. All have
-// blocks of channels, so that one of them needs no more than its own part of the sums and of the floats.
+// storeMean adds the nests of the mean of the floats of all positions, summed as GlobalAvgPool
+// does: row by row, from 0. All nests have blocks of channels, so that a block needs only its own
+// part of the sums and of the floats.
 func (c *conv) storeMean(acc ir.Buffer) ir.Buffer {
 	words := c.o / WordBits
 	fl := made(ir.RolePosition, "fl", ir.F32, c.batch, c.oh, c.ow, words, WordBits)
@@ -11,8 +12,7 @@ func (c *conv) storeMean(acc ir.Buffer) ir.Buffer {
 	y := buf("y", ir.F32, c.batch, c.Out)
 	c.bufs = append(c.bufs, fl, m)
 
-	values := loops("fl.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Word, "q", words), over(ir.Bit, "l", WordBits))
-	i := vars(values)
+	values, i := pixels("fl.", c.sumShape(), over(ir.Word, "q", words), over(ir.Bit, "l", WordBits))
 	o := channel{index: add(mul(i[3], ir.Int(WordBits)), i[4]), word: i[3], bit: i[4]}
 	v := c.start(acc, []ir.Expr{i[0], i[1], i[2], o.index})
 	c.nests = append(c.nests, ir.Nest(values, storeLinks(fl, c.links(i[:3], o), v, i)))
@@ -31,7 +31,7 @@ func (c *conv) storeMean(acc ir.Buffer) ir.Buffer {
 		return ir.Nest(loops("", over(ir.Bit, name, n)), set(y, div, b, add(mul(q, ir.Int(WordBits)), l)))
 	}
 	body := mean("l", WordBits)
-	if rest := c.Out % WordBits; rest > 0 { // also of a single word, whose filters are computed as a whole
+	if rest := c.Out % WordBits; rest > 0 { // also for a single word, since its filters are computed as a whole
 		body = &ir.If{Cond: ir.Bin(ir.Lt, q, ir.Int(c.Out/WordBits)), Then: body, Else: mean("r", rest)}
 	}
 	c.nests = append(c.nests, ir.Nest(loops("", over(ir.Batch, "b", c.batch), over(ir.Word, "q", words)), body))

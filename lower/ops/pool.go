@@ -25,7 +25,8 @@ func (p poolGeom) name(op string) string {
 	return fmt.Sprintf("%s_%dx%ds%d_%dx%dx%d", op, p.a.Kernel[0], p.a.Kernel[1], p.a.Strides[0], p.shape[1], p.shape[2], p.shape[3])
 }
 
-// at is the input position under window element (i, j) of output (h, w), and the condition that it is in the image.
+// at returns the input position under window element (i, j) of output (h, w), and the condition
+// that it is in the image, or nil.
 func (p poolGeom) at(h, w, i, j ir.Expr) (y, x, cond ir.Expr) {
 	y, x = add(mul(h, ir.Int(p.a.Strides[0])), i), add(mul(w, ir.Int(p.a.Strides[1])), j)
 	hp, wp := p.shape[1]+p.a.Pad.Top+p.a.Pad.Bottom, p.shape[2]+p.a.Pad.Left+p.a.Pad.Right
@@ -37,12 +38,15 @@ func (p poolGeom) at(h, w, i, j ir.Expr) (y, x, cond ir.Expr) {
 	return y, x, cond
 }
 
-// window is the nest of what is done at each position of a window.
+// outputs returns the loops over the pixels of the output, and their variables.
+func (p poolGeom) outputs() ([]ir.Loop, []ir.Expr) { return pixels("", []int{p.shape[0], p.oh, p.ow}) }
+
+// window returns the nest of s over the positions of a window.
 func (p poolGeom) window(s ir.Stmt) ir.Stmt {
 	return ir.Nest(loops("", over(ir.TapRow, "i", p.a.Kernel[0]), over(ir.TapCol, "j", p.a.Kernel[1])), s)
 }
 
-// channels is the nest of what is done for each channel.
+// channels returns the nest of s over the channels.
 func (p poolGeom) channels(name string, s func(c ir.Expr) ir.Stmt) ir.Stmt {
 	return ir.Nest(loops("", over(ir.Channel, name, p.shape[3])), s(ir.V(name)))
 }
@@ -68,12 +72,11 @@ func MaxPoolBytes(a *graph.PoolAttrs, x layout.Tensor, slice Slice) *ir.Func {
 	return f
 }
 
-// maximum is the nest of the best number of each window of x, channels of which become those of y from offset on; positions outside count
-// as least.
+// maximum returns the Func of the best number of each window of x. Its channels start at offset in
+// y; positions outside the image count as least.
 func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset int) *ir.Func {
 	acc := buf("m", x.Type, p.shape[3])
-	outer := loops("", over(ir.Batch, "b", p.shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
-	i := vars(outer)
+	outer, i := p.outputs()
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
 	first := p.channels("c0", func(c ir.Expr) ir.Stmt { return set(acc, least, c) })
 	step := p.channels("c", func(c ir.Expr) ir.Stmt { return update(best, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), least), c) })
@@ -81,7 +84,8 @@ func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset
 	return &ir.Func{Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, p.window(step), last)))}
 }
 
-// PoolFloat is max_pool or avg_pool on f32; slice is in channels. The mean divides by the number of positions inside the image.
+// PoolFloat is max_pool or avg_pool on f32; slice is in channels. The mean divides by the number of
+// positions inside the image.
 func PoolFloat(op string, a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func {
 	p := newPool(a, shape)
 	x := buf("x", ir.F32, shape...)
@@ -94,14 +98,14 @@ func PoolFloat(op string, a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func
 	mean := p.mean(func(i []ir.Expr, c ir.Expr) ir.Expr { return ir.At(x, append(i, c)...) }, func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt {
 		return p.channels("c1", func(c ir.Expr) ir.Stmt { return set(y, mean(c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))) })
 	})
-	return &ir.Func{Name: p.name(op), Params: []ir.Param{in(x), out(y)}, Body: mean}
+	return unary(p.name(op), x, y, mean)
 }
 
-// mean is the nest of the means of windows: element is channel c at a position of the input, and store stores the means of all channels at one of the output.
+// mean returns the nest of the means of windows. element returns channel c at a position of the
+// input; store stores the means of all channels at a position of the output.
 func (p poolGeom) mean(element func(i []ir.Expr, c ir.Expr) ir.Expr, store func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt) ir.Stmt {
 	acc, cnt := buf("m", ir.F32, p.shape[3]), buf("cnt", ir.F32)
-	outer := loops("", over(ir.Batch, "b", p.shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
-	i := vars(outer)
+	outer, i := p.outputs()
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
 	one := update(ir.AddTo, cnt, orElse(cond, ir.Float(1), ir.Float(0)))
 	first := p.channels("c0", func(c ir.Expr) ir.Stmt { return set(acc, ir.Float(0), c) })
@@ -112,7 +116,7 @@ func (p poolGeom) mean(element func(i []ir.Expr, c ir.Expr) ir.Expr, store func(
 	return ir.Nest(outer, allocs([]ir.Buffer{acc, cnt}, ir.Seq(first, set(cnt, ir.Float(0)), p.window(ir.Seq(one, step)), last)))
 }
 
-// IntPool is the means of windows of levels x as levels in the form to; slice is in channels, of bytes.
+// IntPool averages windows of levels x into levels in the form to; slice is in channels, of bytes.
 func IntPool(a *graph.IntPoolAttrs, x layout.Tensor, to layout.Form, slice Slice) *ir.Func {
 	p, dst := newPool(&a.PoolAttrs, x.Shape), layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
 	shape := []int{p.shape[0], p.oh, p.ow, p.shape[3]}
@@ -131,14 +135,10 @@ func IntPool(a *graph.IntPoolAttrs, x layout.Tensor, to layout.Form, slice Slice
 			})
 		}
 		v := buf("v", ir.I32, shape[3])
-		var planes []ir.Expr
-		for k := range a.Bits {
-			planes = append(planes, ir.Int(k))
-		}
-		words := packWords(y, Slice{}, shape[3], planes, i, func(o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), a.Bits) })
+		words := packWords(y, Slice{}, shape[3], nil, i, func(o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), a.Bits) })
 		return allocs([]ir.Buffer{v}, ir.Seq(p.channels("c1", func(c ir.Expr) ir.Stmt { return set(v, level(c), c) }), words))
 	}
-	return &ir.Func{Name: p.name("int_avg_pool"), Params: []ir.Param{in(src), out(y)}, Body: p.mean(element, store)}
+	return unary(p.name("int_avg_pool"), src, y, p.mean(element, store))
 }
 
 // GlobalAvgPool is the mean over height and width, summed row by row.
@@ -152,5 +152,5 @@ func GlobalAvgPool(shape []int) *ir.Func {
 	body := ir.Nest(loops("", over(ir.Batch, "b", shape[0])), allocs([]ir.Buffer{acc}, ir.Seq(
 		ir.Nest(loops("", over(ir.Channel, "c0", shape[3])), set(acc, ir.Float(0), ir.V("c0"))), sum,
 		ir.Nest(loops("", over(ir.Channel, "c1", shape[3])), set(y, div, b, ir.V("c1"))))))
-	return &ir.Func{Name: fmt.Sprintf("global_avg_pool_%dx%dx%d", shape[1], shape[2], shape[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+	return unary("global_avg_pool_"+imageSize(shape), x, y, body)
 }

@@ -7,10 +7,11 @@ import (
 	"ripc/ir"
 )
 
-// MaxPoolBits is the maximum of levels over each window, on bit planes, whole words at a time. Positions outside the image count as the
-// smallest level, all bits 0 (unipolar 0, bipolar -m). bipolar_inv does the same to the complement. Where a vector, of so many words as
-// vector says (0: nothing is known), holds more than the words from one window to the next, rows are pooled first, as runs of words.
-// slice (in words) is the part of a concatenated output that it writes.
+// MaxPoolBits is the maximum of levels over each window, on bit planes, whole words at a time.
+// Positions outside the image count as the smallest level, all bits 0 (unipolar 0, bipolar -m).
+// bipolar_inv pools the complement. If a vector, of `vector` words (0: unknown), spans several
+// windows, rows are pooled first, as runs of words. slice (in words) is the part of a concatenated
+// output that it writes.
 func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKind, vector int, slice Slice) *ir.Func {
 	p := bitPool{poolGeom: newPool(a, shape), planes: planes, enc: enc, words: Words(shape[3])}
 	y := BitBuffer("y", planes, []int{shape[0], p.oh, p.ow, shape[3]}, enc)
@@ -26,7 +27,7 @@ func MaxPoolBits(a *graph.PoolAttrs, planes int, shape []int, enc ir.EncodingKin
 	return f
 }
 
-// bitPool is a max_pool of planes of bits, of so many words a pixel.
+// bitPool is a max_pool of bit planes.
 type bitPool struct {
 	poolGeom
 	planes, words int
@@ -37,8 +38,7 @@ type bitPool struct {
 func (p bitPool) byWindows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 	x := BitBuffer("x", p.planes, p.shape, p.enc)
 	m := buf("m", ir.U32, p.planes, p.words)
-	outer := loops("", over(ir.Batch, "b", p.shape[0]), over(ir.Row, "h", p.oh), over(ir.Col, "w", p.ow))
-	i := vars(outer)
+	outer, i := p.outputs()
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
 	start := p.over("c0", p.words, func(c ir.Expr) []ir.Stmt { return p.zeros(m, c) })
 	step := p.over("c", p.words, func(c ir.Expr) []ir.Stmt {
@@ -50,10 +50,11 @@ func (p bitPool) byWindows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 	return []ir.Param{in(x), out(y)}, ir.Nest(outer, allocs(append([]ir.Buffer{m}, p.decided(m, p.words)...), ir.Seq(start, p.window(step), finish)))
 }
 
-// byRows pools the rows of each row of windows first, and then as many neighbours as windows have columns, from every column on, of which
-// the output takes those where windows begin.
+// byRows pools the rows of each row of windows first. Then it pools neighbouring columns from every
+// column on, and the output takes the columns at which windows begin.
 func (p bitPool) byRows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
-	run, before, after := p.shape[2]*p.words, p.a.Pad.Left*p.words, p.a.Pad.Right*p.words // words of a row and of its border
+	// words of a row and of its border
+	run, before, after := p.shape[2]*p.words, p.a.Pad.Left*p.words, p.a.Pad.Right*p.words
 	x := ir.Buffer{Name: "x", Type: ir.U32, Shape: []int{p.planes, p.shape[0], p.shape[1], run}, Enc: ir.Encoding{Kind: p.enc, Channels: run * WordBits}}
 	r := buf("r", ir.U32, p.planes, p.shape[0], p.oh, before+run+after)
 	m := buf("m", ir.U32, p.planes, ((p.ow-1)*p.a.Strides[1]+1)*p.words)
@@ -89,7 +90,7 @@ func (p bitPool) byRows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 	return []ir.Param{in(x), out(y)}, allocs([]ir.Buffer{r}, ir.Seq(ir.Nest(rows, allocs(p.decided(r, run), ir.Seq(pooled...))), windows))
 }
 
-// over is the nest of what is done for each of so many words.
+// over returns a nest over the given number of words.
 func (p bitPool) over(name string, words int, ss func(e ir.Expr) []ir.Stmt) ir.Stmt {
 	return ir.Nest(loops("", over(ir.Word, name, words)), ir.Seq(ss(ir.V(name))...))
 }
@@ -102,8 +103,8 @@ func (p bitPool) zeros(m ir.Buffer, at ...ir.Expr) (ss []ir.Stmt) {
 	return ss
 }
 
-// level is a word of x, of levels that are the larger, the larger the number is; that of the smallest ones where cond, if there is one,
-// does not hold.
+// level returns a word of x with levels that rise with the values; if cond is not nil and does not
+// hold, the smallest levels.
 func (p bitPool) level(x ir.Buffer, cond ir.Expr, idx ...ir.Expr) ir.Expr {
 	v := ir.At(x, idx...)
 	if p.enc == ir.BipolarInv { // the largest value has the smallest level
@@ -112,9 +113,10 @@ func (p bitPool) level(x ir.Buffer, cond ir.Expr, idx ...ir.Expr) ir.Expr {
 	return orElse(cond, v, ir.Const(ir.U32, 0))
 }
 
-// larger makes word at of each plane of m the larger levels of itself and of x. It compares whole words from the top plane down: above
-// marks the channels whose new level is greater by the planes so far, below those where it is less, in word e of two buffers; where neither
-// is decided, either level's bit is the maximum's.
+// larger updates word at of each plane of m to the larger levels of m and x. It compares whole
+// words from the top plane down. Word e of above marks the channels with a greater new level so
+// far, and below those with a smaller one. Where neither is decided, the maximum has either level's
+// bit.
 func (p bitPool) larger(m ir.Buffer, at []ir.Expr, e ir.Expr, x func(n int) ir.Expr) (ss []ir.Stmt) {
 	plane := func(n int) []ir.Expr { return append([]ir.Expr{ir.Int(n)}, at...) }
 	if p.planes == 1 {
@@ -135,7 +137,7 @@ func (p bitPool) larger(m ir.Buffer, at []ir.Expr, e ir.Expr, x func(n int) ir.E
 	return ss
 }
 
-// decided are the buffers, of so many words, that larger needs for m.
+// decided returns the buffers above and below of larger for m, with the given number of words.
 func (p bitPool) decided(m ir.Buffer, words int) []ir.Buffer {
 	if p.planes == 1 {
 		return nil
@@ -143,7 +145,7 @@ func (p bitPool) decided(m ir.Buffer, words int) []ir.Buffer {
 	return []ir.Buffer{buf(m.Name+".above", ir.U32, words), buf(m.Name+".below", ir.U32, words)}
 }
 
-// write stores word c of a pixel of y, of which v gives the planes.
+// write stores word c of a pixel of y; v returns the word of a plane.
 func (p bitPool) write(y ir.Buffer, v func(n int) ir.Expr, pixel []ir.Expr, c ir.Expr, slice Slice) (ss []ir.Stmt) {
 	for n := range p.planes {
 		word := v(n)

@@ -8,7 +8,8 @@ import (
 	"ripc/lower/layout"
 )
 
-// Gather copies the rows and columns of image x, [B, H, W, C], that a names. Parameters: x, tables of positions, y.
+// Gather copies the rows and columns of image x, [B, H, W, C], that a names. Parameters: x, tables
+// of positions, y.
 func Gather(a *graph.GatherAttrs, x layout.Tensor) (*ir.Func, []Const) {
 	s := x.Shape
 	y, p := positionsFunc("gather", x, len(a.Rows), len(a.Columns))
@@ -16,8 +17,8 @@ func Gather(a *graph.GatherAttrs, x layout.Tensor) (*ir.Func, []Const) {
 	return p.build(y, ir.At(p.x, p.at(h, w)...)), p.consts
 }
 
-// Interpolate gives image x, f32 [B, H, W, C], at positions between its rows and columns. Parameters: x, tables of positions and of
-// shares, y.
+// Interpolate gives image x, f32 [B, H, W, C], at positions between its rows and columns.
+// Parameters: x, tables of positions and of shares, y.
 func Interpolate(a *graph.InterpolateAttrs, x layout.Tensor) (*ir.Func, []Const) {
 	s := x.Shape
 	y, p := positionsFunc("interpolate", x, len(a.Rows), len(a.Columns))
@@ -39,7 +40,8 @@ type positions struct {
 	consts []Const
 }
 
-// positionsFunc begins a Func of x whose result y has so many rows and columns, 0 standing for those of x.
+// positionsFunc begins a Func of x with the given rows and columns in its result y; 0 keeps those
+// of x.
 func positionsFunc(name string, x layout.Tensor, rows, columns int) (y ir.Buffer, p *positions) {
 	to := []int{x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]}
 	if rows > 0 {
@@ -55,7 +57,7 @@ func positionsFunc(name string, x layout.Tensor, rows, columns int) (y ir.Buffer
 	return y, p
 }
 
-// at is the position of the result's element in row h and column w of x.
+// at returns the index of the result's element in row h and column w of x.
 func (p *positions) at(h, w ir.Expr) []ir.Expr {
 	at := append([]ir.Expr(nil), p.i...)
 	at[p.lead+1], at[p.lead+2] = h, w
@@ -69,7 +71,7 @@ func (p *positions) table(name string, t ir.Type, n int, data any) ir.Buffer {
 	return b
 }
 
-// index is position i of a table of positions of an axis of n; i itself without a table.
+// index returns entry i of a table of positions along an axis of n, or i without a table.
 func (p *positions) index(name string, at []int, i ir.Expr, n int) ir.Expr {
 	if len(at) == 0 {
 		return i
@@ -79,13 +81,14 @@ func (p *positions) index(name string, at []int, i ir.Expr, n int) ir.Expr {
 		data[k] = int32(v)
 	}
 	entry := ir.CastTo(ir.I64, ir.At(p.table(name, ir.I32, len(at), data), i))
-	return ir.Bin(ir.Max, ir.Bin(ir.Min, entry, ir.Int(n-1)), ir.Int(0)) // the table says so, but the address must be provable
+	// the table says so, but the address must be provable
+	return ir.Bin(ir.Max, ir.Bin(ir.Min, entry, ir.Int(n-1)), ir.Int(0))
 }
 
-// between is an axis at a position between low and high.
+// between is a position between two neighbours along an axis.
 type between struct{ low, high, share ir.Expr } // high is nil for an axis that stays as it is
 
-// axis is position i of a table of positions between those of an axis of n.
+// axis returns entry i of a table of positions between those of an axis of n.
 func (p *positions) axis(name string, at []float32, i ir.Expr, n int) between {
 	if len(at) == 0 {
 		return between{low: i}
@@ -97,7 +100,7 @@ func (p *positions) axis(name string, at []float32, i ir.Expr, n int) between {
 	return between{p.index(name, low, i, n), p.index(name+"_high", high, i, n), ir.At(p.table(name+"_share", ir.F32, len(at), share), i)}
 }
 
-// value is the value between those that read gives for the neighbours.
+// value interpolates between the values that read returns.
 func (b between) value(read func(i ir.Expr) ir.Expr) ir.Expr {
 	if b.high == nil {
 		return read(b.low)

@@ -13,7 +13,8 @@ func SpatialPad(p graph.Padding, value float32, shape []int) *ir.Func {
 	return padNumbers(p, ir.Float(value), shape)
 }
 
-// SpatialPadBytes is SpatialPad of levels that lie one a byte; level is that of the positions outside.
+// SpatialPadBytes is SpatialPad of levels that lie one a byte; level is that of the positions
+// outside.
 func SpatialPadBytes(p graph.Padding, level int, x layout.Tensor) *ir.Func {
 	return padNumbers(p, byteOf(ir.Const(ir.I32, int64(level)), x.Stored()), x.Shape)
 }
@@ -31,7 +32,7 @@ func SpatialPadBits(p graph.Padding, bits, level int, shape []int, enc ir.Encodi
 	return spatialPad(p, x, y, func(n, c ir.Expr) ir.Expr { return levelWord(shape[3], bits, level, n, c) }, shape)
 }
 
-// levelWord is word c of plane n of a pixel whose channels all have this level.
+// levelWord returns word c of plane n of a pixel with this level in all channels.
 func levelWord(channels, bits, level int, n, c ir.Expr) ir.Expr {
 	switch level {
 	case 0:
@@ -55,12 +56,11 @@ func spatialPad(p graph.Padding, x, y ir.Buffer, outside func(n, c ir.Expr) ir.E
 		cond = all(cs...)
 	}
 	v := orElse(cond, ir.At(x, from...), outside(i[0], c))
-	return &ir.Func{Name: fmt.Sprintf("pad_%d_%dx%dx%d", lead*x.Shape[0], shape[1], shape[2], shape[3]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(ls, set(y, v, i...))}
+	return unary(fmt.Sprintf("pad_%d_%s", lead*x.Shape[0], imageSize(shape)), x, y, ir.Nest(ls, set(y, v, i...)))
 }
 
-// sliced gives x's and the result's shapes as [batch, h, w, c], and the position in x, of spread(shape, 1), that position i
-// of the result reads.
+// sliced returns x's and the result's shapes as [batch, h, w, c]. from maps a position of the
+// result to one of x, in spread(shape, 1).
 func sliced(a *graph.SliceAttrs, shape []int) (s, size []int, from func(i []ir.Expr) []ir.Expr) {
 	begin, stride := spread(a.Begin, 0), spread(a.Stride, 1)
 	return Spatial(shape), Spatial(a.Size), func(i []ir.Expr) []ir.Expr {
@@ -77,42 +77,33 @@ func sliced(a *graph.SliceAttrs, shape []int) (s, size []int, from func(i []ir.E
 func SliceNumbers(a *graph.SliceAttrs, t ir.Type, shape []int) *ir.Func {
 	s, size, from := sliced(a, shape)
 	x, y := buf("x", t, spread(shape, 1)...), buf("y", t, size...)
-	ls := loops("", over(ir.Batch, "b", size[0]), over(ir.Row, "h", size[1]), over(ir.Col, "w", size[2]), over(ir.Channel, "o", size[3]))
-	i := vars(ls)
-	return &ir.Func{Name: fmt.Sprintf("slice_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from(i)...), i...))}
+	return elementwise("slice_"+imageSize(s), x, y, func(i []ir.Expr) ir.Expr { return ir.At(x, from(i)...) })
 }
 
-// SliceBits copies part of packed levels: whole words where the channels start at a word, else bit by bit.
+// SliceBits copies part of packed levels: whole words where the channels start at a word, else bit
+// by bit.
 func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	s, size, from := sliced(a, shape)
 	last := len(shape) - 1
 	begin, stride := a.Begin[last], a.Stride[last]
 	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, size, enc)
-	f := &ir.Func{Name: fmt.Sprintf("slice_%d_%dx%dx%d", bits, s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)}}
+	name := fmt.Sprintf("slice_%d_%s", bits, imageSize(s))
 	if stride == 1 && begin%WordBits == 0 {
-		ls := loops("", over(ir.Plane, "p", bits), over(ir.Batch, "b", size[0]), over(ir.Row, "h", size[1]), over(ir.Col, "w", size[2]), over(ir.Word, "c", y.Shape[4]))
-		i := vars(ls)
+		ls, i := planes(y, over(ir.Word, "c", y.Shape[4]))
 		at := append([]ir.Expr{i[0]}, from(i[1:])...)
 		at[len(at)-1] = add(i[4], ir.Int(begin/WordBits))
-		f.Body = ir.Nest(ls, set(y, ir.Bin(ir.And, ir.At(x, at...), onesWord(size[3], i[4])), i...))
-		return f
+		return unary(name, x, y, ir.Nest(ls, set(y, ir.Bin(ir.And, ir.At(x, at...), onesWord(size[3], i[4])), i...)))
 	}
-	f.Body = repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
-		o = ir.Bin(ir.Min, o, ir.Int(size[3]-1)) // what lies beyond is not chosen, but its address must be provable
-		at := from(append(append([]ir.Expr{}, i...), o))
-		return at[:len(at)-1], at[len(at)-1]
-	})
-	return f
+	return unary(name, x, y, repackLoop(x, y, from))
 }
 
-// ReshapeBits repacks levels of one shape as another with as many elements; needed only where words do not stay whole.
+// ReshapeBits repacks levels in another shape. It is needed only where words change.
 func ReshapeBits(bits int, from, to []int, enc ir.EncodingKind) *ir.Func {
 	s, t := Spatial(from), Spatial(to)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, t, enc)
-	body := repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
-		o = ir.Bin(ir.Min, o, ir.Int(t[3]-1))
+	body := repackLoop(x, y, func(i []ir.Expr) []ir.Expr {
 		flat := i[0]
-		for d, e := range []ir.Expr{i[1], i[2], o} {
+		for d, e := range i[1:] {
 			flat = add(mul(flat, ir.Int(t[d+1])), e)
 		}
 		pos := make([]ir.Expr, 4)
@@ -121,7 +112,7 @@ func ReshapeBits(bits int, from, to []int, enc ir.EncodingKind) *ir.Func {
 			flat = ir.Bin(ir.Div, flat, ir.Int(s[d]))
 		}
 		pos[0] = ir.Bin(ir.Min, flat, ir.Int(s[0]-1)) // never larger, which intervals alone may not see
-		return pos[:3], pos[3]
+		return pos
 	})
-	return &ir.Func{Name: fmt.Sprintf("reshape_%d_%dx%dx%d_%dx%dx%d", bits, s[1], s[2], s[3], t[1], t[2], t[3]), Params: []ir.Param{in(x), out(y)}, Body: body}
+	return unary(fmt.Sprintf("reshape_%d_%s_%s", bits, imageSize(s), imageSize(t)), x, y, body)
 }

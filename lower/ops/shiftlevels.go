@@ -9,8 +9,9 @@ import (
 	"ripc/lower/layout"
 )
 
-// ShiftLevels gives each element of x, levels or integers in f32, the level of type y that s says, and the constants of the Func's
-// parameters between x and y, in order; y is in the form to. Levels that are Mapped are so from planes to planes.
+// ShiftLevels maps each element of x, levels or integers in f32, to a level of type y by s. It
+// returns the constants of the Func's parameters between x and y, in order. y is in the form to;
+// Mapped levels go from planes to planes.
 func ShiftLevels(s *graph.ShiftAdd, x *graph.Value, y scalar.LevelType, to layout.Form) (*ir.Func, []Const) {
 	if Mapped(x) {
 		return mapLevels("shift", x, y, func(o, integer int) int { return s.Level(o, int64(integer), y.Bits) })

@@ -8,16 +8,17 @@ import (
 	"ripc/ir"
 )
 
-// maxCopies is how often a value may stand in the expression of the steps behind it.
+// maxCopies is the largest number of copies of a value in an expression of steps.
 const maxCopies = 8
 
-// link is what becomes of a float on its way: a step, or a join with another tensor. apply has its operand so many times.
+// link is a step of a float, or a join with another tensor. apply repeats its operand `copies`
+// times.
 type link struct {
 	copies int
 	apply  func(v ir.Expr) ir.Expr
 }
 
-// stepLinks are steps; vec gives their operands, in order.
+// stepLinks returns the links of steps; vec returns their operands, in order.
 func stepLinks(steps []scalar.Step, vec func() ir.Expr) []link {
 	var out []link
 	for _, s := range steps {
@@ -26,7 +27,7 @@ func stepLinks(steps []scalar.Step, vec func() ir.Expr) []link {
 	return out
 }
 
-// large reports whether the links, one put into the other, have more than maxCopies copies of what they begin with.
+// large reports whether the composed links repeat their first operand more than maxCopies times.
 func large(links []link) bool {
 	n := 1
 	for _, l := range links {
@@ -37,8 +38,8 @@ func large(links []link) bool {
 	return false
 }
 
-// storeLinks stores v after the links at position at of y. Values in between are stored there too, where the expression would
-// become large.
+// storeLinks stores v after the links at position at of y. Values in between are stored there too,
+// where the expression would become large.
 func storeLinks(y ir.Buffer, links []link, v ir.Expr, at []ir.Expr) ir.Stmt {
 	var body []ir.Stmt
 	n := 1
@@ -52,8 +53,8 @@ func storeLinks(y ir.Buffer, links []link, v ir.Expr, at []ir.Expr) ir.Stmt {
 	return ir.Seq(append(body, set(y, v, at...))...)
 }
 
-// pixelSteps is where the floats are that steps make of the numbers of a pixel of x, at position i: in x itself if there are none, else in a buffer of
-// their own, which fill fills, by loop "s". Operands become parameters of f.
+// pixelSteps returns the floats of a pixel of x, at position i, after steps. Without steps at reads
+// x itself; else it reads a buffer that fill writes by loop "s". Operands become parameters of f.
 func pixelSteps(f *ir.Func, x ir.Buffer, i []ir.Expr, steps []scalar.Step) (at func(o ir.Expr) ir.Expr, bufs []ir.Buffer, fill []ir.Stmt) {
 	from := func(o ir.Expr) ir.Expr { return number(ir.At(x, append(slices.Clone(i), o)...)) }
 	if len(steps) == 0 {
@@ -77,7 +78,7 @@ func stepsName(steps []scalar.Step) string {
 	return name
 }
 
-// operands gives those of steps in channel o of so many, in order, as parameters s0, s1, ... of f.
+// operands returns the operands of steps in channel o, in order, as parameters s0, s1, ... of f.
 func operands(f *ir.Func, steps []scalar.Step, channels int, o ir.Expr) func() ir.Expr {
 	var all [][]float32
 	for _, s := range steps {

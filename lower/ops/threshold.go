@@ -9,38 +9,47 @@ import (
 	"ripc/lower/layout"
 )
 
-// fewThresholds is the number up to which the bits of a level are made from the comparisons themselves.
+// fewThresholds is the largest number of thresholds with a comparison for each bit of a level.
 const fewThresholds = 7
 
-// Threshold counts, for each element, a number of type from, the thresholds t, [count, C] or [count, 1], that what steps make of it reaches, and stores the
-// counts as levels in the form to, a slice of wider planes; see graph.ThresholdAttrs. Parameters: x, the steps' operands, t, y.
+// Threshold counts the thresholds t that each element of x reaches, after steps. t is [count, C] or
+// [count, 1], and x has type from. It stores the counts as levels in the form to, a slice of wider
+// planes; see graph.ThresholdAttrs. Parameters: x, the steps' operands, t, y.
 func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, from ir.Type, shape []int, to layout.Form, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, t, y := buf("x", from, s...), buf("t", ir.F32, count, row), wide(levelBuffer("y", a.LevelType, s, to), slice)
 	f := &ir.Func{Name: fmt.Sprintf("%sthreshold_%s%d_%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, count, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
-	i := vars(loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])))
+	_, i := pixels("", s)
 	v, bufs, pixel := pixelSteps(f, x, i, steps)
 	f.Params = append(f.Params, in(t), out(y))
-	around := func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(append(pixel, words)...)) }
-	if count == 1<<a.Bits-1 && count <= fewThresholds {
-		f.Body = packSlice(y, slice, s[3], around, func(_ []ir.Expr, o ir.Expr) []ir.Expr {
-			bits := levelBits(a.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), o) }, func(t ir.Expr) ir.Expr { return reaches(a, v(o), t) })
-			return inverted(bits, a.Enc)
-		})
-		return f
-	}
-	// Counts of one pixel, then their bits.
-	n := buf("n", ir.I32, s[3])
-	c := ir.V("c")
-	bufs, pixel = append(bufs, n), append(pixel,
-		ir.Nest(loops("", over(ir.Channel, "c0", s[3])), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
-		ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, "c", s[3])), update(ir.AddTo, n, ir.CastTo(ir.I32, reaches(a, v(c), thresholdAt(t, ir.V("j"), c))), c)))
-	f.Body = packSlice(y, slice, s[3], around,
-		func(_ []ir.Expr, o ir.Expr) []ir.Expr { return inverted(bitsOf(ir.At(n, o), a.Bits), a.Enc) })
+	reached := func(o, t ir.Expr) ir.Expr { return reaches(a, v(o), t) }
+	f.Body = packCounts(y, slice, s[3], a.LevelType, t, "c", reached, bufs, pixel)
 	return f
 }
 
-// thresholdAt is threshold j of channel o in t, [count, C] or [count, 1].
+// packCounts is packSlice of the levels that count the reached ones of thresholds t; loop names the
+// loop over channels that counts.
+func packCounts(
+	y ir.Buffer, slice Slice, channels int, level scalar.LevelType, t ir.Buffer, loop string, reached func(o, t ir.Expr) ir.Expr,
+	bufs []ir.Buffer, before []ir.Stmt,
+) ir.Stmt {
+	count := t.Shape[0]
+	bits := func(o ir.Expr) []ir.Expr {
+		return levelBits(level.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), o) },
+			func(t ir.Expr) ir.Expr { return reached(o, t) })
+	}
+	if count != 1<<level.Bits-1 || count > fewThresholds { // counts of one pixel, then their bits
+		n, c := buf("n", ir.I32, channels), ir.V(loop)
+		step := update(ir.AddTo, n, ir.CastTo(ir.I32, reached(c, thresholdAt(t, ir.V("j"), c))), c)
+		before = append(before,
+			ir.Nest(loops("", over(ir.Channel, "c0", channels)), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
+			ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, loop, channels)), step))
+		bufs, bits = append(bufs, n), func(o ir.Expr) []ir.Expr { return bitsOf(ir.At(n, o), level.Bits) }
+	}
+	return packSlice(y, slice, channels, bufs, before, func(_ []ir.Expr, o ir.Expr) []ir.Expr { return inverted(bits(o), level.Enc) })
+}
+
+// thresholdAt returns threshold j of channel o in t, [count, C] or [count, 1].
 func thresholdAt(t ir.Buffer, j, o ir.Expr) ir.Expr {
 	if t.Shape[1] == 1 {
 		o = ir.Int(0)
@@ -48,7 +57,7 @@ func thresholdAt(t ir.Buffer, j, o ir.Expr) ir.Expr {
 	return ir.At(t, j, o)
 }
 
-// reaches says whether v reaches threshold t of a.
+// reaches returns the condition that v reaches threshold t of a.
 func reaches(a *graph.ThresholdAttrs, v, t ir.Expr) ir.Expr {
 	if a.NotLess {
 		return ir.Bin(ir.Xor, ir.Bin(ir.Lt, v, t), ir.Const(ir.Bool, 1))
@@ -56,7 +65,7 @@ func reaches(a *graph.ThresholdAttrs, v, t ir.Expr) ir.Expr {
 	return ir.Bin(ir.Ge, v, t)
 }
 
-// inverted are the bits of the level that bipolar has, as enc stores them.
+// inverted returns bits of a bipolar level as enc stores them.
 func inverted(bits []ir.Expr, enc ir.EncodingKind) []ir.Expr {
 	if enc != ir.BipolarInv {
 		return bits

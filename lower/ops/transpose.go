@@ -8,8 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// transposed gives the shape of the result, and the position in x, of spread(shape, 1), that position i of the result's
-// spatial form reads.
+// transposed returns the shape of the result. from maps a position of the result's spatial form to
+// one of x, in spread(shape, 1).
 func transposed(a *graph.TransposeAttrs, shape []int) (to []int, from func(i []ir.Expr) []ir.Expr) {
 	to = make([]int, len(shape))
 	for d, p := range a.Perm {
@@ -29,7 +29,8 @@ func transposed(a *graph.TransposeAttrs, shape []int) (to []int, from func(i []i
 	}
 }
 
-// TransposeIsView reports whether the elements, packed where bits is not 0, lie in memory in the same order before and after.
+// TransposeIsView reports whether the elements, packed where bits is not 0, lie in memory in the
+// same order before and after.
 func TransposeIsView(a *graph.TransposeAttrs, bits int, shape []int) bool {
 	var order []int // axes of more than one element, as the result has them
 	for _, p := range a.Perm {
@@ -47,30 +48,21 @@ func TransposeNumbers(a *graph.TransposeAttrs, t ir.Type, shape []int) *ir.Func 
 	to, from := transposed(a, shape)
 	s := Spatial(to)
 	x, y := buf("x", t, spread(shape, 1)...), buf("y", t, s...)
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
-	i := vars(ls)
-	return &ir.Func{Name: transposeName(a, 0, s), Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(ls, set(y, ir.At(x, from(i)...), i...))}
+	return elementwise(transposeName(a, 0, s), x, y, func(i []ir.Expr) ir.Expr { return ir.At(x, from(i)...) })
 }
 
-// TransposeBits gives packed levels another order of axes: whole words where the channels stay, else bit by bit.
+// TransposeBits gives packed levels another order of axes: whole words where the channels stay,
+// else bit by bit.
 func TransposeBits(a *graph.TransposeAttrs, bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	to, from := transposed(a, shape)
 	s := Spatial(to)
 	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, s, enc)
-	f := &ir.Func{Name: transposeName(a, bits, s), Params: []ir.Param{in(x), out(y)}}
+	name := transposeName(a, bits, s)
 	if last := len(shape) - 1; a.Perm[last] == last {
-		ls := loops("", over(ir.Plane, "p", bits), over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Word, "c", y.Shape[4]))
-		i := vars(ls)
-		f.Body = ir.Nest(ls, set(y, ir.At(x, append([]ir.Expr{i[0]}, from(i[1:])...)...), i...))
-		return f
+		ls, i := planes(y, over(ir.Word, "c", y.Shape[4]))
+		return unary(name, x, y, ir.Nest(ls, set(y, ir.At(x, append([]ir.Expr{i[0]}, from(i[1:])...)...), i...)))
 	}
-	f.Body = repackLoop(x, y, func(i []ir.Expr, o ir.Expr) ([]ir.Expr, ir.Expr) {
-		o = ir.Bin(ir.Min, o, ir.Int(s[3]-1)) // what lies beyond is not chosen, but its address must be provable
-		at := from(append(append([]ir.Expr{}, i...), o))
-		last := len(at) - 1
-		return at[:last], at[last]
-	})
-	return f
+	return unary(name, x, y, repackLoop(x, y, from))
 }
 
 func transposeName(a *graph.TransposeAttrs, bits int, to []int) string {

@@ -8,7 +8,8 @@ import (
 	"ripc/lower/layout"
 )
 
-// windowWords is the buffer of the words that are counted, made of x where these are not its own.
+// windowWords returns the buffer of the counted words, repacked from x where the algorithm needs
+// it.
 func (c *counting) windowWords(x ir.Buffer) ir.Buffer {
 	switch c.k.Counted.Window {
 	case layout.Dense:
@@ -27,14 +28,16 @@ func (c *counting) windowWords(x ir.Buffer) ir.Buffer {
 	return c.padded(x)
 }
 
-// rest is the number of the bits of the window at i, [b, h, w], that layout.Counts.Rest leaves over: less than 2^Rest, as can be seen.
-func (c *counting) rest(i []ir.Expr) ir.Expr {
+// residualRow returns the number in the residual bits (layout.Counts.Rest) of the window at i, [b,
+// h, w]. It is less than 2^Rest by construction.
+func (c *counting) residualRow(i []ir.Expr) ir.Expr {
 	k := c.k
 	word := ir.Bin(ir.Shr, c.wholeWindow(ir.Int(0), i), ir.Const(ir.U32, int64(k.Words*k.Counted.Bits)))
 	return ir.CastTo(ir.I64, ir.Bin(ir.And, word, ir.Const(ir.U32, int64(1)<<k.Rest-1)))
 }
 
-// wholeWindow is the word of all bits of plane n of the window at i, [b, h, w], of which those that are counted are parts (layout.Counts.Parts).
+// wholeWindow returns the word of all bits of plane n of the window at i, [b, h, w], if counted
+// words are parts of it (layout.Counts.Parts).
 func (c *counting) wholeWindow(n ir.Expr, i []ir.Expr) ir.Expr {
 	if layout.OnePixel(c.FusedConv) {
 		h, w := c.pixel(i[1], i[2], ir.Int(0), ir.Int(0))
@@ -43,7 +46,7 @@ func (c *counting) wholeWindow(n ir.Expr, i []ir.Expr) ir.Expr {
 	return ir.At(c.words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], ir.Int(0))...)...)
 }
 
-// windowWord is word k, of plane n and row kh and column kw of pixels, that is counted for the sums at i, [b, h, w, o].
+// windowWord returns counted word k, of plane n and tap kh, kw, for the sums at i, [b, h, w, o].
 func (c *counting) windowWord(n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr {
 	h, w := c.pixel(i[1], i[2], kh, kw)
 	counted := c.k.Counted
@@ -60,13 +63,14 @@ func (c *counting) windowWord(n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr
 	return ir.At(c.words, n, i[0], h, w, c.ofGroup(i[3], c.k.Words, k))
 }
 
-// pixel is the row and column in the padded input of pixel kh, kw of the window at h, w.
+// pixel returns the row and column in the padded input of tap kh, kw of the window at h, w.
 func (c *conv) pixel(h, w, kh, kw ir.Expr) (row, col ir.Expr) {
 	dh, dw := c.Dilation()
 	return add(mul(h, ir.Int(c.SH)), mul(kh, ir.Int(dh))), add(mul(w, ir.Int(c.SW)), mul(kw, ir.Int(dw)))
 }
 
-// ofGroup is word k, or table k, of the group of output channel o, which has n, of those of all groups.
+// ofGroup returns the index of word or table k in the group of output channel o. Each group has n
+// of them.
 func (c *conv) ofGroup(o ir.Expr, n int, k ir.Expr) ir.Expr {
 	if c.GroupCount() == 1 {
 		return k
@@ -74,8 +78,9 @@ func (c *conv) ofGroup(o ir.Expr, n int, k ir.Expr) ir.Expr {
 	return ir.Bin(ir.Min, add(mul(c.groupOf(o, 1), ir.Int(n)), k), ir.Int(c.GroupCount()*n-1))
 }
 
-// groupOf is the group of output channel o, or which so many groups together it is of. Padding channels read what the last group reads: the group is cut off, and not the channel, so that vectors of channels of one
-// group read the same whether or not there are such.
+// groupOf returns the group of output channel o, counting `together` groups as one. Padding
+// channels read the last group's words. The group is clamped, not the channel, so that vectors of
+// channels read the same with and without padding.
 func (c *conv) groupOf(o ir.Expr, together int) ir.Expr {
 	g := ir.Bin(ir.Div, o, ir.Int(together*c.GroupOut()))
 	if c.o == c.Out {
@@ -103,7 +108,7 @@ func wordType(k layout.Counted) ir.Type {
 	return ir.U32
 }
 
-// denseWords makes the words of layout.Dense.
+// denseWords adds the words of layout.Dense.
 func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
 	k := c.k.Made()
 	pieces, whole := k.Pieces(c.FusedConv), k.Whole(c.FusedConv)
@@ -154,7 +159,8 @@ func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
 	return y
 }
 
-// columnWords are the bits of each column that a row's windows read, one word for all KH pixels of it, made of x with its padding: [planes, batch, rows of the output, columns, 1].
+// columnWords adds the words of columns that a row's windows read: one word holds all KH pixels of
+// a column. It includes the padding: [planes, batch, rows of the output, columns, 1].
 func (c *counting) columnWords(x ir.Buffer) ir.Buffer {
 	_, last := c.pixel(ir.Int(0), ir.Int(c.ow-1), ir.Int(0), ir.Int(c.KW-1))
 	y := made(ir.RolePad, "xc", ir.U32, c.k.Planes, c.batch, c.oh, int(last.(*ir.IntImm).V)+1, 1)
@@ -191,7 +197,7 @@ func (c *counting) columnWords(x ir.Buffer) ir.Buffer {
 	return y
 }
 
-// either is a | b, b where a is nil.
+// either returns a | b, or b if a is nil.
 func either(a, b ir.Expr) ir.Expr {
 	if a == nil {
 		return b
@@ -199,7 +205,7 @@ func either(a, b ir.Expr) ir.Expr {
 	return ir.Bin(ir.Or, a, b)
 }
 
-// laneWords makes the words of layout.Lanes.
+// laneWords adds the words of layout.Lanes.
 func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
 	l := c.k.Lanes
 	y := made(ir.RolePad, "xl", ir.U32, append(slices.Clone(x.Shape[:4]), l.Words, c.o)...)
@@ -225,7 +231,7 @@ func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
 	return y
 }
 
-// denseLanes makes the words of layout.DenseLanes of those of layout.Lanes.
+// denseLanes adds the words of layout.DenseLanes from those of layout.Lanes.
 func (c *counting) denseLanes(x ir.Buffer) ir.Buffer {
 	y := made(ir.RolePad, "xd", ir.U32, c.k.Planes, c.batch, c.oh, c.ow, c.k.Words, c.o)
 	ls := loops("xd.", append(overAll(y.Shape)[:4:4], over(ir.Channel, "o", c.o))...)

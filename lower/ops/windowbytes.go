@@ -7,22 +7,21 @@ import (
 	"ripc/lower/layout"
 )
 
-// WindowBytes adds up the bytes that l, a layer whose weights have layout.Parts, multiplies in each window: of a group, [B, OH, OW, Groups].
-// The bytes of a pixel are added up once, then those sums in each window. Parameters: x, y.
+// WindowBytes sums the multiplied bytes of each window and group, [B, OH, OW, Groups], for a layer
+// l with layout.Parts. It sums the bytes of each pixel once, then those sums over windows.
+// Parameters: x, y.
 func WindowBytes(l *layout.Conv) *ir.Func {
 	c := newDots(newConv(l), l.Accumulation.(*layout.Dots))
 	x, y := tensorBuffer("x", c.read(), c.X.Shape), c.windowBytes()
 	groups := c.GroupCount()
-	ls := loops("", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh), over(ir.Col, "w", c.ow), over(ir.Entry, "g", groups))
-	i := vars(ls)
+	ls, i := pixels("", c.sumShape(), over(ir.Entry, "g", groups))
 	f := &ir.Func{Name: fmt.Sprintf("windows_a%d_%dx%ds%d_%dx%dx%d", c.X.Bits, c.KH, c.KW, c.SH, c.h, c.w, c.In), Params: []ir.Param{in(x), out(y)}}
 	if c.KH*c.KW == 1 && !c.Pad.Any() {
 		f.Body = ir.Nest(ls, c.pixelBytes(x, y, i, "", []ir.Expr{i[0], mul(i[1], ir.Int(c.SH)), mul(i[2], ir.Int(c.SW))}))
 		return f
 	}
 	ps := buf("ps", ir.I32, c.batch, c.h, c.w, groups)
-	pixels := loops("ps.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.h), over(ir.Col, "w", c.w), over(ir.Entry, "g", groups))
-	at := vars(pixels)
+	each, at := pixels("ps.", ps.Shape, over(ir.Entry, "g", groups))
 	taps := loops("", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW))
 	row, col := c.pixel(i[1], i[2], ir.V("kh"), ir.V("kw"))
 	var v ir.Expr = ir.At(ps, i[0], sub(row, ir.Int(c.Pad.Top)), sub(col, ir.Int(c.Pad.Left)), i[3])
@@ -31,11 +30,11 @@ func WindowBytes(l *layout.Conv) *ir.Func {
 		v = &ir.Select{Cond: c.inside(row, col), A: v, B: outside}
 	}
 	window := ir.Seq(set(y, ir.Const(ir.I32, 0), i...), ir.Nest(taps, update(ir.AddTo, y, v, i...)))
-	f.Body = allocs([]ir.Buffer{ps}, ir.Seq(ir.Nest(pixels, c.pixelBytes(x, ps, at, "ps.", at[:3])), ir.Nest(ls, window)))
+	f.Body = allocs([]ir.Buffer{ps}, ir.Seq(ir.Nest(each, c.pixelBytes(x, ps, at, "ps.", at[:3])), ir.Nest(ls, window)))
 	return f
 }
 
-// pixelBytes adds up, at element i of y, the bytes of group i[3] of the pixel of x at pixel.
+// pixelBytes sums the bytes of group i[3] of the pixel of x at pixel into element i of y.
 func (c *dots) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir.Expr) ir.Stmt {
 	n := c.GroupIn()
 	if c.From == layout.Planes && c.GroupCount() == 1 {
@@ -61,7 +60,7 @@ func (c *dots) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir
 	if n%byteLanes != 0 || n == byteLanes || c.From == layout.Planes {
 		return ir.Seq(total, ir.Nest(ls, update(ir.AddTo, y, ir.CastTo(ir.I32, v), i...)))
 	}
-	// Lanes of their own are added up first, so that vectors are.
+	// Separate lanes are summed first, as vectors.
 	m, k := buf(prefix+"m", ir.I32, byteLanes), ir.V(prefix+"k")
 	lane := func(name string, s func(o ir.Expr) ir.Stmt) ir.Stmt {
 		return ir.Nest(loops(prefix, over(ir.Channel, name, byteLanes)), s(ir.V(prefix+name)))
@@ -74,16 +73,18 @@ func (c *dots) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir
 	return allocs([]ir.Buffer{m}, ir.Seq(first, lanes, total, last))
 }
 
-// byteLanes is how many channels of a pixel are added up side by side: bytes of a vector of 128 bits.
+// byteLanes is the number of channels of a pixel that are summed side by side: bytes of a vector of
+// 128 bits.
 const byteLanes = 16
 
-// windowBytes are the sums of the bytes of each window.
+// windowBytes returns the parameter of the sums of the bytes of each window.
 func (c *conv) windowBytes() ir.Buffer {
 	return buf("bytes", ir.I32, c.batch, c.oh, c.ow, c.GroupCount())
 }
 
-// joined is what is added up for an output, of p, what is added up of its Parts.
-func (c *dots) joined(p, b, h, w, o ir.Expr) ir.Expr {
+// joinParts completes p, the sum of the layer's Parts, by the residual weights' share of the
+// window's bytes.
+func (c *dots) joinParts(p, b, h, w, o ir.Expr) ir.Expr {
 	parts := c.d.Parts
 	if parts.Factor != 1 {
 		p = mul(p, ir.Const(ir.I32, int64(parts.Factor)))

@@ -9,9 +9,9 @@ import (
 	"ripc/ir/deps"
 )
 
-// InPlace is Arena that also lets a stage write its output over an input that no later stage reads, where deps.InPlace proves of the
-// stage's Func, as it is scheduled, that this changes nothing. The Funcs of such stages say so then (ir.Param): p has others in their
-// place. It takes no more than Arena would.
+// InPlace is Arena that also lets a stage write its output over an input that no later stage reads,
+// if deps.InPlace proves of the scheduled Func that this is safe. New Funcs with such parameters
+// (ir.Param) replace those of p. It takes no more memory than Arena.
 func InPlace(p *ir.Program) int64 {
 	plain := lives(p, nil)
 	size := arrange(plain, len(p.Stages))
@@ -62,8 +62,8 @@ type overlay struct {
 	k, j int
 }
 
-// pairs are the outputs that stages of p can write over inputs, in the order of the stages. All stages of a Func write an output over the
-// same input: the one that saves most.
+// pairs are the outputs that stages of p can write over inputs, in the order of the stages. All
+// stages of a Func write an output over the same input: the one that saves most.
 func pairs(p *ir.Program) []pair {
 	funcs := map[string]*ir.Func{}
 	for _, f := range p.Funcs {
@@ -93,8 +93,8 @@ func pairs(p *ir.Program) []pair {
 	return slices.DeleteFunc(ends, func(q pair) bool { return !chosen[overlay{q.fn, q.k, q.j}] })
 }
 
-// ending are the pairs of a buffer whose life in the arena begins with a stage and one of the same size whose life ends there, each one
-// argument of it.
+// ending returns the pairs of a buffer with a life in the arena that begins at a stage, and one of
+// the same size with a life that ends there. Each is one argument of the stage.
 func ending(p *ir.Program) []pair {
 	byName := map[string]*life{}
 	for _, l := range lives(p, nil) {

@@ -1,5 +1,5 @@
-// Package plan lays out a Program's activations in one arena: buffers whose lifetimes overlap get disjoint places, but for an output
-// that lies where an input ends its life.
+// Package plan lays out a Program's activations in one arena. Buffers with overlapping lifetimes
+// get disjoint places, except for an output written over an input that ends its life there.
 package plan
 
 import (
@@ -10,9 +10,10 @@ import (
 	"ripc/ir"
 )
 
-// Arena gives each ArenaBuf of p an offset and returns the arena's size in bytes. A buffer lives from the first stage
-// that uses it to the last. Buffers are placed one after the other, each at the lowest offset that is free for its lifetime, in the best
-// of several orders; where a stage needs all that an order takes, none is better.
+// Arena gives each ArenaBuf of p an offset and returns the arena's size in bytes. A buffer lives
+// from the first stage that uses it to the last. Buffers are placed one after the other, each at
+// the lowest offset that is free for its lifetime, in the best of several orders; where a stage
+// needs all that an order takes, none is better.
 func Arena(p *ir.Program) int64 {
 	all := lives(p, nil)
 	size := arrange(all, len(p.Stages))
@@ -75,8 +76,8 @@ func settle(all []*life) {
 // How often an order is changed at most, and of how many buffers more than one order is tried.
 const maxMoves, maxTried = 32, 1000
 
-// life is a buffer, or several of which each lies where the one before it ends, with the first and the last stage that use it, -1 where
-// none does, and its place.
+// life is a buffer, or a chain of buffers written over each other, with its place and the first and
+// the last stage that use it, -1 if there is none.
 type life struct {
 	bufs        []*ir.ProgBuf
 	bytes       int64
@@ -87,7 +88,7 @@ type life struct {
 
 func (l *life) overlaps(o *life) bool { return o.first <= l.last && l.first <= o.last }
 
-// lives are those of p's buffers in the arena, of which pairs are in one place.
+// lives returns the lives of p's buffers in the arena. The buffers of a pair share a place.
 func lives(p *ir.Program, pairs []pair) []*life {
 	byName := map[string]*life{}
 	var all []*life
@@ -117,7 +118,8 @@ func lives(p *ir.Program, pairs []pair) []*life {
 	return all
 }
 
-// needed is the most that a stage needs at once, or one buffer that no stage uses; no placement takes less.
+// needed is the most that a stage needs at once, or one buffer that no stage uses; no placement
+// takes less.
 func needed(all []*life, stages int) (most int64) {
 	at := make([]int64, stages)
 	for _, l := range all {
@@ -135,8 +137,8 @@ func needed(all []*life, stages int) (most int64) {
 	return most
 }
 
-// orders are those in which buffers may be placed: large ones first; those of the stages that need most first; those that live longest
-// first; in the order of the stages.
+// orders are those in which buffers may be placed: large ones first; those of the stages that need
+// most first; those that live longest first; in the order of the stages.
 func orders() []func(a, b *life) int {
 	size := func(a, b *life) int { return cmp.Compare(b.bytes, a.bytes) }
 	return []func(a, b *life) int{
@@ -147,7 +149,8 @@ func orders() []func(a, b *life) int {
 	}
 }
 
-// place puts buffers at the lowest offsets that are free, in their order, and returns where the highest ends.
+// place puts buffers at the lowest offsets that are free, in their order, and returns where the
+// highest ends.
 func place(order []*life) (size int64) {
 	var busy [][2]int64
 	for i, l := range order {

@@ -1,6 +1,6 @@
-// Package steps has a constructor for each primitive of package schedule. Strategies and tuners make their steps by
-// these, so that the Go compiler checks the operands; the text form of a step is for traces. A constructor of loops
-// also returns their names.
+// Package steps has a constructor for each primitive of package schedule. Strategies and tuners
+// make their steps by these, so that the Go compiler checks the operands; the text form of a step
+// is for traces. A constructor of loops also returns their names.
 package steps
 
 import (
@@ -22,7 +22,8 @@ func with(s schedule.Step, key, value string) schedule.Step {
 	return s
 }
 
-// Split makes two loops of one. It returns the names of the loop over tiles and of the loop within a tile.
+// Split makes two loops of one. It returns the names of the loop over tiles and of the loop within
+// a tile.
 func Split(loop string, factor int, tail schedule.Tail) (s schedule.Step, outer, inner string) {
 	outer, inner = loop+".o", loop+".i"
 	return SplitAs(loop, factor, tail, outer, inner), outer, inner
@@ -61,18 +62,18 @@ func ComputeAt(buffer, loop string) schedule.Step { return operation("compute_at
 // ComputeInline computes the elements of a buffer where they are read.
 func ComputeInline(buffer string) schedule.Step { return operation("compute_inline", buffer) }
 
-// CacheRead copies what a loop reads of a buffer to another, called name.
+// CacheRead copies the part of a buffer that a loop reads to another buffer, called name.
 func CacheRead(buffer, loop, name string) schedule.Step {
 	return naming(operation("cache_read", buffer, loop), name)
 }
 
-// CacheWrite keeps what a loop writes of a buffer in another, called name.
+// CacheWrite keeps the part of a buffer that a loop writes in another buffer, called name.
 func CacheWrite(buffer, loop, name string) schedule.Step {
 	return naming(operation("cache_write", buffer, loop), name)
 }
 
-// NarrowAccumulate adds up the iterations of a loop in elements of type t. If apart is not 0, even and odd elements
-// stand for neighbours that are apart elements apart.
+// NarrowAccumulate adds up the iterations of a loop in elements of type t. If apart is not 0, even
+// and odd elements stand for neighbours that are apart elements apart.
 func NarrowAccumulate(buffer, loop string, t ir.Type, apart int, name string) schedule.Step {
 	s := operation("narrow_accumulate", buffer, loop, t.String())
 	if apart > 0 {
@@ -81,7 +82,8 @@ func NarrowAccumulate(buffer, loop string, t ir.Type, apart int, name string) sc
 	return naming(s, name)
 }
 
-// Rfactor adds up each iteration of lanes apart, in elements of a buffer called name, for each iteration of a loop.
+// Rfactor adds up each iteration of lanes apart, in elements of a buffer called name, for each
+// iteration of a loop.
 func Rfactor(buffer, lanes, loop, name string) schedule.Step {
 	return naming(operation("rfactor", buffer, lanes, loop), name)
 }
@@ -91,7 +93,8 @@ func RfactorAs(buffer, lanes, loop string, t ir.Type, name string) schedule.Step
 	return with(Rfactor(buffer, lanes, loop, name), "type", t.String())
 }
 
-// CarrySave counts pairs of words, with sums and carries of their own in the iterations of loop around.
+// CarrySave counts pairs of words, with sums and carries of their own in the iterations of loop
+// around.
 func CarrySave(buffer, paired, around, sums, carries string) schedule.Step {
 	return naming(operation("carry_save", buffer, paired, around), sums, carries)
 }
@@ -138,7 +141,7 @@ func Dims(ds ...int) []Dim {
 	return out
 }
 
-// First lists the first n dimensions, none of which is cut.
+// First lists the first n dimensions, uncut.
 func First(n int) []Dim {
 	var out []Dim
 	for d := range n {
@@ -147,8 +150,8 @@ func First(n int) []Dim {
 	return out
 }
 
-// Pack orders the dimensions of a buffer anew. A dimension that stands there as Outer and Inner is cut into groups of
-// factor elements; factor is 0 if there is none.
+// Pack orders the dimensions of a buffer anew. A dimension that stands there as Outer and Inner is
+// cut into groups of factor elements; factor is 0 if there is none.
 func Pack(buffer string, factor int, dims ...Dim) schedule.Step {
 	s := operation("pack", buffer)
 	for _, d := range dims {

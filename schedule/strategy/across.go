@@ -8,13 +8,16 @@ import (
 	"ripc/schedule/steps"
 )
 
-// across looks counts up for all positions of a block of rows, one group of channels after the other, whose table stays in the first cache. Threads share the blocks:
+// across looks counts up for all positions of a block of rows, one group of channels after the
+// other, so that a group's table stays in the first cache. Threads share the blocks:
 //
-//	blocks h.o (parallel) > [bits of groups] [groups > [tables] filters > tiles of positions > [taps > vectors of positions]] [sums of positions] rows h.i > glue, pack
+//	blocks h.o (parallel) > [bits of groups] [groups > [tables] filters > tiles of positions > [taps > vectors of positions]]
+//	  [sums of positions] rows h.i > glue, pack
 //
-// or, where there are few blocks, the filters, and each makes all tables:
+// Where there are few blocks, threads share the filters, and each thread makes all tables:
 //
-//	blocks h.o > [bits of groups] [groups > [tables] filters (parallel) > tiles > [taps > vectors]] [words (parallel) > sums of positions] words (parallel) > rows h.i > glue, pack
+//	blocks h.o > [bits of groups] [groups > [tables] filters (parallel) > tiles > [taps > vectors]]
+//	  [words (parallel) > sums of positions] words (parallel) > rows h.i > glue, pack
 func across() Strategy {
 	return Strategy{
 		Name: "across", Text: "look up the counts of groups of channels for all positions of some rows at once",
@@ -26,14 +29,14 @@ func across() Strategy {
 	}
 }
 
-// across says that what is looked up are counts of neighbouring positions.
+// across reports whether one look-up gives the counts of neighbouring positions.
 func (l *Layer) across() bool {
 	if !l.table.exists() {
 		return false
 	}
 	for _, ld := range loads(l.term()) {
 		if ld.Buf == l.table.buf {
-			return l.sum.along(ld.Idx[len(ld.Idx)-1:])[0] == ir.Col
+			return l.sum.axesOf(ld.Idx[len(ld.Idx)-1:])[0] == ir.Col
 		}
 	}
 	return false
@@ -48,7 +51,8 @@ func acrossKnobs(l *Layer) []Knob {
 	return ks
 }
 
-// filterBlocks is how many filters the output has in a word or a vector, and how many such blocks: 1 where vectors do not divide them, of which the last overlaps the one before.
+// filterBlocks returns the number of output channels in a word or a vector, and the number of such
+// blocks. Where no vector divides the channels, the last block overlaps the one before, and n is 1.
 func (l *Layer) filterBlocks() (size, n int) {
 	if l.packed {
 		return l.out.extent(ir.Bit), l.out.extent(ir.Word)
@@ -63,10 +67,10 @@ func (l *Layer) filterBlocks() (size, n int) {
 	return most, 1
 }
 
-// divisors are those of n.
+// divisors lists the divisors of n.
 func divisors(n int) []int { return slices.DeleteFunc(upTo(n), func(k int) bool { return n%k != 0 }) }
 
-// inBytes returns the outermost loop of taps whose sum a byte holds.
+// inBytes returns the outermost loop over taps with a sum that a byte holds.
 func (l *Layer) inBytes() byteLoop {
 	switch rows, cols, most := l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), int(l.buffers[l.table.buf].Range.To); {
 	case rows*cols*most <= maxSum:
@@ -97,7 +101,7 @@ func (b *acrossBuilder) build() {
 		sharedChannels, ownChannels = b.divide(channels, shared)
 	}
 	switch one := b.sum.extent(ir.Row) == 1; {
-	case one && shared > 0 && b.sum.extent(ir.Batch) == 1: // there is nothing that the sums could be computed in
+	case one && shared > 0 && b.sum.extent(ir.Batch) == 1: // no loop is left to compute the sums in
 		b.reorder(sharedChannels, batch, row, col, ownChannels, inner)
 	case one:
 		blocks = batch
@@ -107,7 +111,7 @@ func (b *acrossBuilder) build() {
 		blocks, rows = b.split(row, b.rowsOfBlock(), schedule.TailGuard)
 		b.reorder(batch, blocks, sharedChannels, rows, col, channels, ownChannels, inner)
 	}
-	made := b.between[:len(b.between)-1] // of the sums of a position
+	made := b.between[:len(b.between)-1] // values of a single position
 	for _, buf := range made {
 		b.must(steps.ComputeAt(buf, col))
 	}
@@ -116,7 +120,7 @@ func (b *acrossBuilder) build() {
 		b.must(steps.ComputeAt(b.sum.buf, blocks))
 	}
 	b.sums(blocks, shared*size)
-	b.transposed(shared * size)
+	b.transposeSums(shared * size)
 	switch {
 	case shared == 0:
 		b.may(steps.Parallel(blocks))
@@ -127,18 +131,18 @@ func (b *acrossBuilder) build() {
 	b.may(steps.Vectorize(inner))
 }
 
-// sumsOfPositions is the buffer of the sums of each position, side by side.
+// sumsOfPositions returns the buffer that holds the sums of each position side by side.
 func (b *acrossBuilder) sumsOfPositions() string { return b.between[len(b.between)-1] }
 
-// filtersOf is the outermost loop over the filters of a buffer.
+// filtersOf returns the outermost loop over the filters of a buffer.
 func (b *acrossBuilder) filtersOf(buf string) string {
-	for _, l := range on(b.serial(buf), ir.Channel) {
+	for _, l := range loopsOf(b.serial(buf), ir.Channel) {
 		return l.Var
 	}
 	return ""
 }
 
-// rowsOfBlock is how many rows of the output a block has, where there are several.
+// rowsOfBlock returns the number of output rows in a block, where there are several blocks.
 func (b *acrossBuilder) rowsOfBlock() int {
 	n := 1 // where no block is a quotient
 	ir.Walk(b.Func.Body, func(s ir.Stmt) bool {
@@ -157,7 +161,8 @@ func (b *acrossBuilder) rowsOfBlock() int {
 	return n
 }
 
-// sums looks up, group by group, in tables that are made just before; for so many filters a thread, 0 for all.
+// sums schedules the look-ups, group by group, in tables that are made just before. A thread has
+// `shared` filters, or all if shared is 0.
 func (b *acrossBuilder) sums(blocks string, shared int) {
 	if b.err != nil {
 		return
@@ -170,9 +175,9 @@ func (b *acrossBuilder) sums(blocks string, shared int) {
 		tiles, vectors = b.divide(vectors, b.v[tileW])
 	}
 	b.reorder(groups, filters, tiles, rows, cols, vectors, lane)
-	own := func(of, loop string, t ir.Type) string { // sums of its own for each iteration around a loop
+	own := func(of, loop string, t ir.Type) string { // accumulates apart in each iteration around a loop
 		name := sums + "." + t.String()
-		b.must(steps.NarrowAccumulate(of, b.around(loop), t, 0, name))
+		b.must(steps.NarrowAccumulate(of, b.wrapLoop(loop), t, 0, name))
 		all = append(all, name)
 		return name
 	}
@@ -194,27 +199,28 @@ func (b *acrossBuilder) sums(blocks string, shared int) {
 		}
 	}
 	b.must(steps.Pack(b.weights, 0, steps.Dims(1, 2, 0)...))
-	for _, l := range on(b.serial(all...), ir.Part) {
+	for _, l := range loopsOf(b.serial(all...), ir.Part) {
 		b.vectorize(l.Var, maxVector)
 	}
 	for _, a := range []ir.Axis{ir.Col, ir.TapCol, ir.TapRow} {
-		for _, l := range on(b.serial(all...), a) {
+		for _, l := range loopsOf(b.serial(all...), a) {
 			if l.Var != tiles {
 				b.may(steps.Unroll(l.Var))
 			}
 		}
 	}
-	b.tablesMade() // what there is room for beside the look-ups
+	b.scheduleTables() // last: the look-ups have the first claim on the size of the code
 }
 
-// tablesMade makes the tables of a group, vector by vector: those of the first half of its channels are in registers, and what each entry of the second has is added to them.
-func (b *acrossBuilder) tablesMade() {
+// scheduleTables makes the tables of a group vector by vector. Registers hold the table of the
+// first half of its channels; each entry of the second half's table is added to it.
+func (b *acrossBuilder) scheduleTables() {
 	for _, n := range b.before {
-		for _, l := range on(b.serial(n.buf), ir.Part) {
+		for _, l := range loopsOf(b.serial(n.buf), ir.Part) {
 			b.may(steps.Unroll(l.Var))
 		}
 	}
-	position, entries := b.table.loop(ir.Col), on(b.serial(b.table.buf), ir.Entry)
+	position, entries := b.table.loop(ir.Col), loopsOf(b.serial(b.table.buf), ir.Entry)
 	if len(entries) != 2 {
 		b.errorf("tables are not made of those of two halves")
 		return
@@ -228,23 +234,24 @@ func (b *acrossBuilder) tablesMade() {
 		b.must(steps.ComputeAt(b.pad.buf, b.sum.loop(ir.Reduce)))
 	}
 	b.may(steps.Unroll(entries[1].Var))
-	for _, l := range on(b.serial(b.pad.buf), ir.Col) {
+	for _, l := range loopsOf(b.serial(b.pad.buf), ir.Col) {
 		b.may(steps.Vectorize(l.Var))
 	}
-	for _, l := range on(b.serial(b.pad.buf), ir.Entry, ir.Half) {
+	for _, l := range loopsOf(b.serial(b.pad.buf), ir.Entry, ir.Half) {
 		b.may(steps.Unroll(l.Var))
 	}
 }
 
-// transposed writes out what brings the sums of a position together, a part of the filters at a time; for so many filters a thread, 0 for all.
-func (b *acrossBuilder) transposed(shared int) {
+// transposeSums unrolls the copy of the sums of a position, a part of the filters at a time. A
+// thread has `shared` filters, or all if shared is 0.
+func (b *acrossBuilder) transposeSums(shared int) {
 	const written = 16
-	for _, l := range on(b.serial(b.sumsOfPositions()), ir.Channel) {
+	for _, l := range loopsOf(b.serial(b.sumsOfPositions()), ir.Channel) {
 		if shared > 0 {
 			threads := l.Var + ".o"
 			b.must(steps.SplitAs(l.Var, shared, schedule.TailPerfect, threads, l.Var))
 			for _, a := range []ir.Axis{ir.Part, ir.Col, ir.Row, ir.Batch} {
-				for _, around := range on(b.serial(b.sumsOfPositions()), a) {
+				for _, around := range loopsOf(b.serial(b.sumsOfPositions()), a) {
 					b.reorder(threads, around.Var)
 				}
 			}

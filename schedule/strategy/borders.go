@@ -8,26 +8,26 @@ import (
 	"ripc/schedule/steps"
 )
 
-// pads makes vectors of the padded input's words or channels, those of a word where it is unpacked, or of the positions of a row where each
-// has one word.
+// pads vectorizes the copy of the padded input: the words or channels of a pixel, the bits of an
+// unpacked word, or the positions of a row with one word each.
 func (b *builder) pads() {
 	if !b.pad.exists() {
 		return
 	}
 	for _, n := range append([]nest{b.pad}, b.before...) {
-		for _, l := range on(b.serial(n.buf), ir.Word, ir.Bit, ir.Channel) {
+		for _, l := range loopsOf(b.serial(n.buf), ir.Word, ir.Bit, ir.Channel) {
 			switch {
-			case over(l.Body, ir.Bit) || !innermost(l):
-			case l.Axis == ir.Channel && b.own: // a part of the channels of an output word, which read the same words
+			case hasLoop(l.Body, ir.Bit) || !innermost(l):
+			case l.Axis == ir.Channel && b.gathersPerChannel: // channels of one output word, which read the same words
 				b.vectors(l.Var, ir.U32.Bits())
 			case !arith.Scattered(l):
 				b.vectorize(l.Var, maxVector)
 			}
 		}
-		for _, l := range on(b.serial(n.buf), ir.Col) {
+		for _, l := range loopsOf(b.serial(n.buf), ir.Col) {
 			switch n := copiedFloats(b.Target, vectorsFor(b.Target, n.extent(ir.Channel), ir.F32.Bits())); {
 			case innermost(l) && arith.Neighbours(l, b.f.Buffers()):
-				b.row(l)
+				b.vectorizeRow(l)
 			case b.float() && !innermost(l) && n > 1 && b.mayUnrollTiles(l.Var, n, schedule.TailCut):
 			case !b.float() && !innermost(l):
 				b.pixels(l)
@@ -36,8 +36,9 @@ func (b *builder) pads() {
 	}
 }
 
-// pixels takes the border off a row of the padded input whose pixels have several words, and writes the others out if they are few. What has no border stays a loop: words that are put together for a tile
-// would take the code that its sums need.
+// pixels peels the border off a row of the padded input with several words in a pixel, and unrolls
+// the rest if it is short. A copy without a border stays a loop: unrolled, its gathered words would
+// take the code size that the sums need.
 func (b *builder) pixels(l *ir.For) {
 	if left, right := border(l); left+right == 0 || !b.peelBorder(l) {
 		return
@@ -47,11 +48,13 @@ func (b *builder) pixels(l *ir.For) {
 	}
 }
 
-// copiedSize is how much code a row of a copy may be that is written out. The rest is for the sums, which are scheduled later.
+// copiedSize is the largest size of a copied row that is unrolled. The rest of the budget is for
+// the sums, which are scheduled later.
 const copiedSize = size.Preferred / 3
 
-// row makes vectors of a row of the padded input without its border, and writes them out if they are few. The last one overlaps the one before.
-func (b *builder) row(l *ir.For) {
+// vectorizeRow vectorizes a row of the padded input without its border, and unrolls the vectors if
+// they are few. The last vector overlaps the one before.
+func (b *builder) vectorizeRow(l *ir.For) {
 	if !b.peelBorder(l) {
 		return
 	}
@@ -67,13 +70,15 @@ func (b *builder) row(l *ir.For) {
 	}
 }
 
-// peelBorder takes the iterations of l's border off it; false where nothing but a border is left, or they stay.
+// peelBorder peels the iterations of l's border, and reports whether l is free of them. It returns
+// false if l is nothing but border.
 func (b *builder) peelBorder(l *ir.For) bool {
 	left, right := border(l)
 	return left+right < l.Extent && (left+right == 0 || b.may(steps.Peel(l.Var, left, right)))
 }
 
-// border is how many of the first and of the last iterations of l its body compares l's variable with, to do something else there.
+// border returns the numbers of first and of last iterations of l that its body tells apart by
+// comparing l's variable.
 func border(l *ir.For) (left, right int) {
 	ir.Walk(l.Body, func(s ir.Stmt) bool {
 		for e := range ir.Exprs(s) {

@@ -12,19 +12,21 @@ import (
 	"ripc/schedule/steps"
 )
 
-// builder writes a trace and applies it as it goes. After a step that has to be legal and is not, nothing more happens.
+// builder writes a trace and applies it step by step. After a required step was refused it ignores
+// all others.
 type builder struct {
 	*Layer
 	draft
 	left []LeftOut
-	// most is the size, by estimate, beyond which steps are left out that only make the code faster and make more of it; 0 for any.
+	// most is the estimated code size above which optional steps that grow the code are left out; 0
+	// means no limit.
 	most int
 
 	err    error
 	failed string // the step that err is about
 }
 
-// draft is a trace, and what it makes of the layer's Func.
+// draft is a trace and its result: the Func and the packs.
 type draft struct {
 	trace schedule.Trace
 	f     *ir.Func
@@ -45,7 +47,7 @@ func (b *builder) try(s schedule.Step) error {
 	return nil
 }
 
-// must appends a step without which the rest makes no sense.
+// must appends a step that the strategy needs.
 func (b *builder) must(s schedule.Step) {
 	if b.err != nil {
 		return
@@ -62,10 +64,10 @@ func (b *builder) fail(step string, err error) {
 	}
 }
 
-// errorf makes the point one that cannot be built.
+// errorf refuses the point.
 func (b *builder) errorf(format string, args ...any) { b.fail("", fmt.Errorf(format, args...)) }
 
-// may appends a step that only makes the code faster, or notes why it cannot, and reports which.
+// may appends an optional step, or notes why it is refused, and reports which.
 func (b *builder) may(s schedule.Step) bool {
 	if b.err != nil {
 		return false
@@ -85,10 +87,10 @@ func (b *builder) may(s schedule.Step) bool {
 	return true
 }
 
-// tooLarge is why steps are left out that copy code.
+// tooLarge is the reason for leaving out a step that copies code.
 const tooLarge = "the code would be too large"
 
-// reason is what a refusal says, in a line.
+// reason returns the message of a refusal, in a line.
 func reason(err error) string {
 	var e *ir.Error
 	if errors.As(err, &e) && e.Msg != "" {
@@ -97,7 +99,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// find is a loop of the Func as it stands, nil if there is none.
+// find returns a loop of the current Func, or nil.
 func (b *builder) find(name string) *ir.For {
 	if name == "" {
 		return nil
@@ -105,7 +107,7 @@ func (b *builder) find(name string) *ir.For {
 	return ir.FindLoop(b.f.Body, name)
 }
 
-// extent is that of a loop as it stands, 0 if there is none.
+// extent returns the extent of a loop of the current Func, or 0.
 func (b *builder) extent(name string) int {
 	if l := b.find(name); l != nil {
 		return l.Extent
@@ -113,7 +115,7 @@ func (b *builder) extent(name string) int {
 	return 0
 }
 
-// reorder orders those of loops that there are: what has one iteration left may be gone.
+// reorder orders the loops that still exist: steps remove loops of one iteration.
 func (b *builder) reorder(loops ...string) {
 	loops = slices.DeleteFunc(loops, func(l string) bool { return b.find(l) == nil })
 	if len(loops) > 1 {
@@ -121,14 +123,14 @@ func (b *builder) reorder(loops ...string) {
 	}
 }
 
-// split makes two loops of one: over tiles, and within a tile.
+// split splits a loop into a loop over tiles and a loop within a tile.
 func (b *builder) split(loop string, size int, tail schedule.Tail) (outer, inner string) {
 	s, outer, inner := steps.Split(loop, size, tail)
 	b.must(s)
 	return outer, inner
 }
 
-// divide is split where nothing may remain.
+// divide is split without a remainder.
 func (b *builder) divide(loop string, size int) (outer, inner string) {
 	return b.split(loop, size, schedule.TailPerfect)
 }
@@ -141,14 +143,14 @@ func (b *builder) divideUnnamed(loop string, size int) (outer, inner string) {
 	return outer, inner
 }
 
-// maySplit is split by a step that only makes the code faster.
+// maySplit is split as an optional step.
 func (b *builder) maySplit(loop string, size int, tail schedule.Tail) (outer, inner string, ok bool) {
 	s, outer, inner := steps.Split(loop, size, tail)
 	return outer, inner, b.may(s)
 }
 
-// splitLonger is split of a loop of more than one tile or of tiles of more than one iteration. For others it returns
-// the loop, and "" as inner.
+// splitLonger splits a loop into tiles of at most its own extent. Tiles of one iteration are no
+// split: it returns the loop, and "" as inner.
 func (b *builder) splitLonger(loop string, size int, tail schedule.Tail) (outer, inner string) {
 	if size = min(size, b.extent(loop)); size <= 1 {
 		return loop, ""
@@ -165,21 +167,22 @@ func (b *builder) mayUnrollTiles(loop string, size int, tail schedule.Tail) bool
 	return ok
 }
 
-// around puts a loop of one iteration around a loop, and returns its name.
-func (b *builder) around(loop string) string {
+// wrapLoop puts a loop of one iteration around a loop, and returns its name.
+func (b *builder) wrapLoop(loop string) string {
 	one := loop + ".one"
 	b.must(steps.SplitAs(loop, b.extent(loop), schedule.TailPerfect, one, loop))
 	return one
 }
 
-// fuse makes one loop of two that are nested, and returns its name.
+// fuse fuses two nested loops, and returns the name of the result.
 func (b *builder) fuse(outer, inner, name string) string {
 	b.must(steps.Fuse(outer, inner, name))
 	return name
 }
 
-// pack cuts the dimension of the weights that goes along an axis into groups of n, and moves the groups in front of the
-// dimension of another. It gives what the dimensions, which go along dims, then go along; groups go along no axis.
+// pack splits the dimension of the weights along axis a into groups of n, and moves the groups in
+// front of the dimension along axis before. dims holds the axis of each dimension; pack returns the
+// new axes, with NoAxis for the groups.
 func (b *builder) pack(dims []ir.Axis, a, before ir.Axis, n int) []ir.Axis {
 	d, to := slices.Index(dims, a), slices.Index(dims, before)
 	if d < 0 || to < 0 {
@@ -192,7 +195,7 @@ func (b *builder) pack(dims []ir.Axis, a, before ir.Axis, n int) []ir.Axis {
 	return slices.Insert(slices.Clone(dims), to, ir.NoAxis)
 }
 
-// serial lists the loops without a mark, in program order, that fill the buffers and nothing else.
+// serial lists the unmarked loops that write the buffers and nothing else, in program order.
 func (b *builder) serial(bufs ...string) []*ir.For {
 	var out []*ir.For
 	ir.Walk(b.f.Body, func(s ir.Stmt) bool {
@@ -214,22 +217,22 @@ func (b *builder) serial(bufs ...string) []*ir.For {
 	return out
 }
 
-// on are those of loops that have one of the axes.
-func on(loops []*ir.For, axes ...ir.Axis) []*ir.For {
+// loopsOf filters loops by axis.
+func loopsOf(loops []*ir.For, axes ...ir.Axis) []*ir.For {
 	return slices.DeleteFunc(slices.Clone(loops), func(l *ir.For) bool { return !slices.Contains(axes, l.Axis) })
 }
 
 // innermost reports whether l holds no instructions, and no loops that are not written out.
 func innermost(l *ir.For) bool {
-	return !has(l.Body, func(s ir.Stmt) bool {
+	return !contains(l.Body, func(s ir.Stmt) bool {
 		in, isLoop := s.(*ir.For)
 		_, isCall := s.(*ir.Call)
 		return isCall || isLoop && in.Kind != ir.Unroll
 	})
 }
 
-// has reports whether s holds what is looked for.
-func has(s ir.Stmt, found func(ir.Stmt) bool) bool {
+// contains reports whether s holds a statement that match accepts.
+func contains(s ir.Stmt, found func(ir.Stmt) bool) bool {
 	yes := false
 	ir.Walk(s, func(s ir.Stmt) bool {
 		yes = yes || found(s)
@@ -240,15 +243,15 @@ func has(s ir.Stmt, found func(ir.Stmt) bool) bool {
 
 // calls reports whether s holds an instruction.
 func calls(s ir.Stmt) bool {
-	return has(s, func(s ir.Stmt) bool { _, ok := s.(*ir.Call); return ok })
+	return contains(s, func(s ir.Stmt) bool { _, ok := s.(*ir.Call); return ok })
 }
 
-// over reports whether s holds a loop of an axis.
-func over(s ir.Stmt, a ir.Axis) bool {
-	return has(s, func(s ir.Stmt) bool { l, ok := s.(*ir.For); return ok && l.Axis == a })
+// hasLoop reports whether s holds a loop of axis a.
+func hasLoop(s ir.Stmt, a ir.Axis) bool {
+	return contains(s, func(s ir.Stmt) bool { l, ok := s.(*ir.For); return ok && l.Axis == a })
 }
 
-// unroll unrolls loops if the code stays small, and notes them if not.
+// unroll unrolls loops if the code stays small, and notes them otherwise.
 func (b *builder) unroll(loops ...*ir.For) {
 	if b.err != nil {
 		return
@@ -265,8 +268,9 @@ func (b *builder) unroll(loops ...*ir.For) {
 	}
 }
 
-// judge ends the trace if no code can be made of what it leaves: too much of it, as far as that can be estimated, or sums
-// that cannot be shown to fit. A Func that is too large before it has a schedule is left to the back end, which counts.
+// judge refuses a result that has no code: one that is too large by estimate, or sums that are not
+// proved to fit. A Func that is too large without a schedule is left to the back end, which counts
+// exactly.
 func (b *builder) judge() {
 	if b.err != nil {
 		return
@@ -279,8 +283,8 @@ func (b *builder) judge() {
 // maxVector is the length of the longest vectors.
 const maxVector = 64
 
-// cut splits a loop into tiles and the rest, and gives the three loops; tail is "" if nothing is left over, and all are if
-// it cannot be done.
+// cut splits a loop into tiles and a remainder, and returns the three loops. tail is "" if nothing
+// remains; all are "" if the step is refused.
 func (b *builder) cut(loop string, size int) (outer, inner, tail string) {
 	before := map[string]bool{}
 	all := func(see func(*ir.For)) {
@@ -299,13 +303,14 @@ func (b *builder) cut(loop string, size int) (outer, inner, tail string) {
 	}
 	all(func(l *ir.For) {
 		if tail == "" && !before[l.Var] && l.Axis == axis && l.Var != outer && l.Var != inner {
-			tail = l.Var // the outermost of what is new
+			tail = l.Var // the outermost new loop
 		}
 	})
 	return outer, inner, tail
 }
 
-// vectorize makes a loop of any extent vectors of powers of two: the largest that fit, then the remainder likewise.
+// vectorize vectorizes a loop of any extent by powers of two: the largest vectors that fit, then
+// the remainder likewise.
 func (b *builder) vectorize(loop string, lanes int) {
 	for e := b.extent(loop); e > 1; e = b.extent(loop) {
 		n := min(lanes, powerOfTwo(e))

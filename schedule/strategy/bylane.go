@@ -10,11 +10,11 @@ import (
 	"ripc/schedule/steps"
 )
 
-// byLane is the knob of float sums whose inputs come as vectors, the lanes of which are multiplied with vectors of weights: a load
-// brings several inputs, where else each is a load of its own.
+// byLane is a knob of float sums. One load brings a vector of inputs, and each of its lanes is
+// multiplied by a vector of weights. Otherwise each input is a load of its own.
 const byLane = "by_lane"
 
-// floatKnobs are partedKnobs, and by_lane where inputs may come as vectors.
+// floatKnobs returns partedKnobs, and by_lane where inputs may come as vectors.
 func floatKnobs(l *Layer) []Knob {
 	ks := partedKnobs(l)
 	if _, ok := l.inputVectors(); ok {
@@ -23,7 +23,7 @@ func floatKnobs(l *Layer) []Knob {
 	return ks
 }
 
-// vectorForm is how inputs come into vectors whose lanes are multiplied with.
+// vectorForm says which inputs make a vector for multiplication by lane.
 type vectorForm uint8
 
 // The forms.
@@ -32,8 +32,8 @@ const (
 	pixelVectors                   // a vector has neighbouring channels of a pixel
 )
 
-// inputVectors returns how the inputs of float sums come as vectors; ok is false where they do not. A row of the image is a run of numbers
-// where windows read all of its channels, without gaps.
+// inputVectors returns how the inputs of float sums come as vectors; ok is false where they do not.
+// A row of the image is a run of numbers where windows read all of its channels, without gaps.
 func (l *Layer) inputVectors() (form vectorForm, ok bool) {
 	x := l.read()
 	if !l.Target.MultipliesByLane() || x == nil || len(x.Idx) < 3 || l.scattered || l.out.extent(ir.Col) == 1 {
@@ -41,12 +41,12 @@ func (l *Layer) inputVectors() (form vectorForm, ok bool) {
 	}
 	last := len(x.Idx) - 1
 	if row := coefficients(x.Idx[last-2])[l.sum.loop(ir.Row)]; l.pool.extent(ir.TapRow) > 1 && row > 1 {
-		return 0, false // rows that nothing reads are between those of a tile
+		return 0, false // a tile has unread rows between those that it reads
 	}
 	col, channel := coefficients(x.Idx[last-1]), coefficients(x.Idx[last])
 	stride, window, read := int(col[l.sum.loop(ir.Col)]), l.sum.extent(ir.TapCol), l.sum.extent(ir.Reduce)
 	channels := l.buffers[x.Buf].Shape[last]
-	whole := !l.pad.exists() // a copy has no more than what is read of it; of the image more may be loaded
+	whole := !l.pad.exists() // a load may pass the elements that a window reads in the image, but not in a copy
 	switch {
 	case channel[l.sum.loop(ir.Reduce)] != 1 || stride < 1:
 		return 0, false
@@ -58,11 +58,11 @@ func (l *Layer) inputVectors() (form vectorForm, ok bool) {
 	return 0, false
 }
 
-// lanesOfFloats is how many floats a vector has.
+// lanesOfFloats returns the number of floats in a vector.
 func (l *Layer) lanesOfFloats() int { return l.Target.VectorBits / ir.F32.Bits() }
 
-// read is the load of the input of a product of floats, nil if there is none of its own, or if weights are made of bits first: to do that for each
-// of the products that stand side by side makes too much code.
+// read returns the load of the input of a float product. It is nil if there are several, or if
+// weights are unpacked from bits: repeated for each product, that code would be too large.
 func (l *Layer) read() *ir.Load {
 	var found *ir.Load
 	for _, ld := range loads(l.term()) {
@@ -80,7 +80,7 @@ func (l *Layer) read() *ir.Load {
 	return found
 }
 
-// coefficients are those of loops' variables in a sum.
+// coefficients returns the coefficients of loop variables in an affine expression.
 func coefficients(e ir.Expr) map[string]int64 {
 	out := map[string]int64{}
 	for _, t := range arith.ToAffine(e).Terms {
@@ -91,12 +91,12 @@ func coefficients(e ir.Expr) map[string]int64 {
 	return out
 }
 
-// byLane makes registers of the sums of a tile, and vectors of what they read.
+// byLane brings the sums of a tile into registers, and their inputs into vectors.
 func (b *builder) byLane(loops []string, t tiled) {
 	form, _ := b.Layer.inputVectors()
 	x := b.read()
 	reduce, lanes := b.sum.loop(ir.Reduce), b.lanesOfFloats()
-	around := []string{b.sum.loop(ir.TapRow), t.home} // whose iterations read vectors of their own, if it is there
+	around := []string{b.sum.loop(ir.TapRow), t.home} // the loops that may load vectors, the first that exists
 	if form == pixelVectors {
 		around = []string{b.sum.loop(ir.TapCol), b.sum.loop(ir.TapRow), t.home}
 		if b.extent(reduce) > lanes {
@@ -126,7 +126,7 @@ func (b *builder) byLane(loops []string, t tiled) {
 		} else if run == "" {
 			run = cols
 		}
-		for _, l := range on(b.serial(b.sum.buf), ir.TapCol, ir.Reduce) {
+		for _, l := range loopsOf(b.serial(b.sum.buf), ir.TapCol, ir.Reduce) {
 			b.must(steps.Unroll(l.Var))
 		}
 	} else if b.find(reduce) != nil {
@@ -140,7 +140,8 @@ func (b *builder) byLane(loops []string, t tiled) {
 	}
 }
 
-// readLoop is the loop of what cache_read made that goes along a dimension, "" if that has one element.
+// readLoop returns the loop of cache_read that goes along a dimension, or "" if that has one
+// element.
 func (b *builder) readLoop(buf string, dim int) string {
 	if name := fmt.Sprintf("%s.r%d", buf, dim); b.find(name) != nil {
 		return name

@@ -23,13 +23,13 @@ const (
 	ordered  = "ordered"
 )
 
-// byteLanes counts words in lanes of bytes, which two additions of neighbours widen to sums.
+// byteLanes counts words in byte lanes, which pairwise additions widen to sums.
 func byteLanes() Strategy {
 	return Strategy{
 		Name: "bytes", Text: "count in lanes of bytes, and widen these from time to time",
 		Applies: func(l *Layer) (bool, string) {
 			switch {
-			case !l.differ || l.scattered:
+			case !l.countsDifferences || l.scattered:
 				return false, "it does not add up differences of words over windows"
 			case len(isa.Query(isa.XorCountTile, l.Target)) == 0:
 				return false, "the target has no instructions that count in lanes of bytes"
@@ -45,13 +45,14 @@ func byteLanes() Strategy {
 	}
 }
 
-// perVector is the number of filters that a register of bytes counts.
+// perVector returns the number of filters that a register of bytes counts.
 func perVector(l *Layer) int { return l.Target.VectorBits / ir.I32.Bits() }
 
-// byteVectors lists how many registers of filters there are instructions for, and fill the channels of a tile.
+// byteVectors lists the numbers of registers of filters that have an instruction and fill the
+// channels of a tile.
 func byteVectors(l *Layer) []int {
 	tiles := []int{l.out.extent(ir.Bit)}
-	if !l.packed { // a last block that overlaps the one before would begin inside of a vector
+	if !l.packed { // a last block that overlaps the one before would begin inside a vector
 		tiles = slices.DeleteFunc(slices.Clone(lanesKnobs(l)[0].Domain), func(n int) bool { return l.out.extent(ir.Channel)%n != 0 })
 	}
 	var out []int
@@ -108,7 +109,8 @@ func byteKnobs(l *Layer) []Knob {
 	return append(ks, orderKnobs(l)[1:]...)
 }
 
-// rowsOfTaps reports whether there are instructions that count rows of taps, in an order that is for cores that find none themselves. They read neighbouring pixels.
+// rowsOfTaps reports whether instructions count whole rows of taps. They fix the order of their
+// code, for in-order cores, and read neighbouring pixels.
 func (l *Layer) rowsOfTaps() bool {
 	s, filters := sumOf(l), max(l.out.extent(ir.Bit), l.out.extent(ir.Channel))
 	if !l.Target.InOrder || s.planes || l.window() > 0 || l.mean.exists() || l.pad.extent(ir.Col) != l.out.extent(ir.Col)+s.cols-1 {
@@ -117,26 +119,26 @@ func (l *Layer) rowsOfTaps() bool {
 	return l.instr(isa.XorCountRow, func(i isa.Instr) bool { return s.words%i.Words == 0 && i.Taps == s.cols && filters%i.Lanes == 0 }) != nil
 }
 
-// rowInstr is the instruction that counts so many words of a row of taps, nil if there is none.
+// rowInstr returns the instruction that counts a row of taps, `words` words each, or nil.
 func rowInstr(l *Layer, words, vectors, positions int) *isa.Instr {
 	return l.instr(isa.XorCountRow, func(i isa.Instr) bool {
 		return i.Words == words && i.Taps == l.sum.extent(ir.TapCol) && i.Lanes == vectors*perVector(l) && i.Positions == positions
 	})
 }
 
-// byteBuilder writes the schedule of byte lanes.
+// byteBuilder writes the schedule of byteLanes.
 type byteBuilder struct {
 	*builder
 	v    Values
-	near bool // each tile of filters sets its sums, just before it adds to them
+	near bool // each tile of filters sets its sums just before adding to them
 }
 
-// is says whether a knob is on.
+// is reports whether a knob is on.
 func (b *byteBuilder) is(knob string) bool { return b.v[knob] != 0 }
 
 func (b *byteBuilder) build() {
 	t := b.tiles(b.v)
-	b.bring(t)
+	b.placeStages(t)
 	if b.check(); b.err != nil {
 		return
 	}
@@ -159,7 +161,7 @@ func (b *byteBuilder) build() {
 	}
 }
 
-// check refuses values that do not go together.
+// check refuses values that contradict each other.
 func (b *byteBuilder) check() {
 	s, n := sumOf(b.Layer), b.v[perBytes]
 	filters := b.extent(b.sum.loop(ir.Channel))
@@ -181,7 +183,7 @@ func (b *byteBuilder) check() {
 	}
 }
 
-// tileInstr is the instruction that counts a tile.
+// tileInstr returns the instruction that counts a tile, or nil.
 func (b *byteBuilder) tileInstr() *isa.Instr {
 	n := b.v[vectors]
 	if b.is(group) {
@@ -217,9 +219,9 @@ func (b *byteBuilder) sums() {
 	if b.err != nil {
 		return
 	}
-	part := on(b.serial(b.sum.buf), ir.Part)[0].Var
+	part := loopsOf(b.serial(b.sum.buf), ir.Part)[0].Var
 	w := loop(ir.Col)
-	rows := "" // of a pool's window: they go inside the planes, where there are some
+	rows := "" // rows of a pool's window go inside the planes
 	if loop(ir.Plane) != "" {
 		rows = loop(ir.Row)
 	}
@@ -228,7 +230,8 @@ func (b *byteBuilder) sums() {
 		registers *= perVector(b.Layer)
 	}
 	tiles := ""
-	if b.extent(filters) > registers && !cut { // tiles of filters are outside, so that each sets its sums just before it adds to them
+	// tiles of filters go outside: each sets its sums just before adding to them
+	if b.extent(filters) > registers && !cut {
 		b.near = true
 		tiles, filters = b.divide(filters, registers)
 	}
@@ -253,7 +256,7 @@ func (b *byteBuilder) sums() {
 	}
 }
 
-// withLoop is m with another loop.
+// withLoop returns m with another loop.
 func withLoop(m map[ir.Axis]string, a ir.Axis, name string) map[ir.Axis]string {
 	out := map[ir.Axis]string{}
 	for k, v := range m {
@@ -263,12 +266,12 @@ func withLoop(m map[ir.Axis]string, a ir.Axis, name string) map[ir.Axis]string {
 	return out
 }
 
-// nestAt are the loops of a sum of parts of words, from the one called root inwards. The second loop over channels, if there is one, stands
-// under ir.Copy: it goes over the copies of the input.
+// nestAt returns the loops over parts of words from root inwards. A second loop over channels goes
+// over the copies of the input, and has the key ir.Copy.
 func (b *byteBuilder) nestAt(root string) map[ir.Axis]string {
 	out := map[ir.Axis]string{}
 	ir.Walk(b.find(root), func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && over(l, ir.Part) {
+		if l, ok := s.(*ir.For); ok && hasLoop(l, ir.Part) {
 			a := l.Axis
 			if a == ir.Channel && out[a] != "" {
 				a = ir.Copy
@@ -282,8 +285,8 @@ func (b *byteBuilder) nestAt(root string) map[ir.Axis]string {
 	return out
 }
 
-// packWeights brings the weights into the order of the loops: tiles of filters, groups of filters that an instruction
-// takes, and words that are summed in bytes lie together, so that few addresses are needed.
+// packWeights packs the weights in the order of the loops: tiles of filters, groups of filters of
+// an instruction, and the words of one byte sum. Few addresses are needed then.
 func (b *byteBuilder) packWeights() {
 	n := perVector(b.Layer)
 	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, n*b.v[vectors])
@@ -295,32 +298,33 @@ func (b *byteBuilder) packWeights() {
 	}
 }
 
-// packPixels brings the words of neighbouring pixels that are summed in bytes together, as an instruction for a row of taps has them.
+// packPixels packs the words of one byte sum of neighbouring pixels together, as an instruction for
+// a row of taps reads them.
 func (b *byteBuilder) packPixels() {
 	words := len(b.f.Buffers()[b.pad.buf].Shape) - 1
 	order := append(steps.First(words-1), steps.Outer(words), steps.Whole(words-1), steps.Inner(words))
 	b.must(steps.Pack(b.pad.buf, b.v[perBytes], order...))
 }
 
-// copies schedules the padded input.
+// copies schedules the copy of the padded input.
 func (b *byteBuilder) copies() {
 	if !b.pad.exists() || b.err != nil {
 		return
 	}
 	words := b.find(b.pad.loop(ir.Word))
 	if b.is(spread) {
-		for _, l := range on(b.serial(b.pad.buf), ir.Copy) {
+		for _, l := range loopsOf(b.serial(b.pad.buf), ir.Copy) {
 			b.may(steps.Vectorize(l.Var))
 		}
 		if words != nil {
 			b.unroll(words)
 		}
-		for _, l := range on(b.serial(b.pad.buf), ir.Col) {
-			b.inner(l)
+		for _, l := range loopsOf(b.serial(b.pad.buf), ir.Col) {
+			b.peelRow(l)
 		}
 		return
 	}
-	for _, l := range on(b.serial(b.pad.buf), ir.Part) {
+	for _, l := range loopsOf(b.serial(b.pad.buf), ir.Part) {
 		all := l.Var
 		if words != nil {
 			all = b.fuse(words.Var, l.Var, b.pad.buf+".v")
@@ -329,9 +333,9 @@ func (b *byteBuilder) copies() {
 	}
 }
 
-// inner takes the border off a row of the padded input, so that no pixel has conditions of its own, and writes some pixels out, which then
-// have one together.
-func (b *byteBuilder) inner(l *ir.For) {
+// peelRow peels the border off a row of the padded input, so that no pixel has a condition of its
+// own, and unrolls groups of pixels.
+func (b *byteBuilder) peelRow(l *ir.For) {
 	if !b.peelBorder(l) {
 		return
 	}
@@ -344,7 +348,7 @@ func (b *byteBuilder) inner(l *ir.For) {
 	}
 }
 
-// starts schedules what sets and doubles the sums: the nests that hold no instructions.
+// starts schedules the nests without instructions: they set and double the sums.
 func (b *byteBuilder) starts() {
 	if b.err != nil {
 		return
@@ -352,16 +356,16 @@ func (b *byteBuilder) starts() {
 	free := func() []*ir.For {
 		return slices.DeleteFunc(b.serial(b.sum.buf), func(l *ir.For) bool { return calls(l) })
 	}
-	for _, l := range on(free(), ir.Channel) {
+	for _, l := range loopsOf(free(), ir.Channel) {
 		if in, ok := l.Body.(*ir.For); ok && in.Axis == ir.Channel {
 			b.must(steps.Fuse(l.Var, in.Var, l.Var))
 		}
 	}
 	shape := b.f.Buffers()[b.sum.buf].Shape
-	width := shape[len(shape)-2] // positions of a row that was not cut
-	for _, l := range on(free(), ir.Channel, ir.Row, ir.Col) {
+	width := shape[len(shape)-2] // positions of an uncut row
+	for _, l := range loopsOf(free(), ir.Channel, ir.Row, ir.Col) {
 		switch {
-		case l.Axis == ir.Channel: // in registers: LLVM forgets sums that it sees replaced in other pieces than it saw them set
+		case l.Axis == ir.Channel: // in the pieces in which they are replaced later: else LLVM keeps no sums in registers
 			if n := b.Target.VectorBits / b.sumType().Bits(); b.near && l.Extent > n {
 				if vectors, lane, ok := b.maySplit(l.Var, n, schedule.TailPerfect); ok {
 					b.unroll(b.find(vectors))

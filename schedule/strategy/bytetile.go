@@ -9,8 +9,8 @@ import (
 	"ripc/targets/isa"
 )
 
-// byteNest is one of the nests that sum: its loops by axis, the loop over tiles around it, and what the names of its own
-// loops and buffers are made of.
+// byteNest is one nest of sums: its loops by axis, the loop over tiles around it, and the stem and
+// suffix of the names of new loops and buffers.
 type byteNest struct {
 	around string
 	loops  map[ir.Axis]string
@@ -18,7 +18,7 @@ type byteNest struct {
 	suffix string
 }
 
-// tile schedules a tile's sums: lanes of 16 bits around lanes of 8 bits.
+// tile schedules the sums of a tile: lanes of 16 bits around lanes of 8 bits.
 func (b *byteBuilder) tile(n byteNest) {
 	v := b.v
 	loop := func(a ir.Axis) string { return n.loops[a] }
@@ -26,7 +26,7 @@ func (b *byteBuilder) tile(n byteNest) {
 	split := func(l string, size int, outer, inner string) {
 		b.must(steps.SplitAs(l, size, schedule.TailPerfect, outer, inner))
 	}
-	// Words: all > groups that are summed in bytes > those of an instruction.
+	// Words: all > groups of one byte sum > words of an instruction.
 	all, groups := named(ir.Reduce, ".all"), named(ir.Reduce, ".o")
 	words, instrWords := named(ir.Reduce, ".i.o"), named(ir.Reduce, ".i.i")
 	split(loop(ir.Reduce), v[perBytes], groups, named(ir.Reduce, ".i"))
@@ -82,7 +82,7 @@ func (b *byteBuilder) tile(n byteNest) {
 	}
 	unrolled := []string{words, loop(ir.TapCol), loop(ir.Row), groupOf, loop(ir.Col)}
 	if where == overWords {
-		unrolled = b.rolled(words, unrolled)
+		unrolled = b.keepWordLoop(words, unrolled)
 	}
 	positions := b.extent(loop(ir.Col))
 	b.count(n, instrWords)
@@ -100,7 +100,8 @@ func (b *byteBuilder) tile(n byteNest) {
 	many := perVector(b.Layer) * v[vectors]
 	b.lanes(halves, clear(half, 2), false)
 	add := func(to, from ir.Type, dims int) *isa.Instr {
-		if b.extent(sumAt) > 1 && !b.is(whole) && to == ir.U16 && from == ir.U8 { // 16 bits have no registers while bytes are counted
+		// the sums of 16 bits stay in memory while bytes are counted
+		if b.extent(sumAt) > 1 && !b.is(whole) && to == ir.U16 && from == ir.U8 {
 			if i := b.addRow(positions, many); i != nil {
 				return i
 			}
@@ -108,14 +109,14 @@ func (b *byteBuilder) tile(n byteNest) {
 				return i.Type == to && i.Lanes == many && len(i.Func.Params[0].Shape) == dims
 			})
 		}
-		return b.neighbours(to, from, dims, many)
+		return b.pairAdd(to, from, dims, many)
 	}
 	b.lanes(halves, add(sums, half, 1), true)
 	b.lanes(bytes, clear(ir.U8, 3), false)
 	b.lanes(bytes, add(half, ir.U8, 2), true)
 }
 
-// count makes instructions of the counts of a nest, from a loop over words on, or of rows of taps.
+// count tensorizes the counts of a nest, from loop words inwards, or whole rows of taps.
 func (b *byteBuilder) count(n byteNest, words string) {
 	if !b.is(ordered) {
 		b.must(steps.Tensorize(words, b.tileInstr().Func))
@@ -130,7 +131,8 @@ func (b *byteBuilder) count(n byteNest, words string) {
 	b.must(steps.Tensorize(n.loops[ir.TapCol], instr.Func))
 }
 
-// addRow is the instruction that adds what a row of taps counted to sums in memory, of all its positions and so many filters; nil if there is none.
+// addRow returns the instruction that adds the byte counts of a row of taps to sums in memory, for
+// all positions and filters, or nil.
 func (b *byteBuilder) addRow(positions, filters int) *isa.Instr {
 	if !b.is(ordered) {
 		return nil
@@ -138,7 +140,7 @@ func (b *byteBuilder) addRow(positions, filters int) *isa.Instr {
 	return b.instr(isa.WidenAddMemory, func(i isa.Instr) bool { return i.Lanes == filters && i.Positions == positions })
 }
 
-// halfType is the type of sums that each half of a word's bytes has: bytes where all that is counted fits them.
+// halfType returns the type of the sums of half a word's bytes: bytes if all counts fit.
 func (b *byteBuilder) halfType(where byteLoop) ir.Type {
 	s := sumOf(b.Layer)
 	steps := where.steps(s, b.v[perBytes])
@@ -151,9 +153,9 @@ func (b *byteBuilder) halfType(where byteLoop) ir.Type {
 	return ir.U16
 }
 
-// neighbours is the instruction that adds neighbours among sums of one type to those of another, with so many dimensions, of as many filters as
-// divide n.
-func (b *builder) neighbours(to, from ir.Type, dims, n int) *isa.Instr {
+// pairAdd returns the instruction that adds pairs of lanes of type from to sums of type to, or nil.
+// Its buffers have `dims` dimensions and its lanes divide n.
+func (b *builder) pairAdd(to, from ir.Type, dims, n int) *isa.Instr {
 	m := isa.WidenAdd
 	if to == from {
 		m = isa.AddPairs
@@ -163,21 +165,22 @@ func (b *builder) neighbours(to, from ir.Type, dims, n int) *isa.Instr {
 	})
 }
 
-// inlinesWords reports whether all words of a tap are written out that are summed in bytes, for so many positions. LLVM then loads all weights before the loop over
-// tiles. Cores that work in order wait for those that it spills, unless there are no tiles.
+// inlinesWords reports whether all words of a byte sum are unrolled at one tap. LLVM then loads all
+// weights before the loop over tiles, and an in-order core waits for those that it spills, unless
+// there is one tile.
 func (b *byteBuilder) inlinesWords(positions int) bool {
 	return b.Target.Registers >= 32 && (!b.Target.InOrder || positions == 1)
 }
 
-// inlinesPlanes reports whether the planes around few words of a tap are written out with them.
+// inlinesPlanes reports whether the planes around few words of a tap are unrolled with them.
 func (b *byteBuilder) inlinesPlanes() bool {
 	const few = 4
 	s := sumOf(b.Layer)
 	return b.inlinesWords(2) && s.rows*s.cols == 1 && s.words <= few
 }
 
-// rolled leaves a loop over words as it is, unless it is written out. Few words of a row of taps are.
-func (b *byteBuilder) rolled(words string, unrolled []string) []string {
+// keepWordLoop drops the loop over words from the loops to unroll, unless its words are few.
+func (b *byteBuilder) keepWordLoop(words string, unrolled []string) []string {
 	s := sumOf(b.Layer)
 	switch n := b.v[perBytes] / b.v[step]; {
 	case s.rows > 1 && s.few(b.v[perBytes]):
@@ -193,7 +196,8 @@ func (b *byteBuilder) rolled(words string, unrolled []string) []string {
 	return unrolled[1:]
 }
 
-// lanes makes instructions of what sets the lanes of a buffer or, with flush, of what adds them up.
+// lanes tensorizes the nest that sets the lanes of a buffer or, with flush, the nest that adds them
+// up.
 func (b *builder) lanes(buf string, instr *isa.Instr, flush bool) {
 	if b.err != nil {
 		return
@@ -204,20 +208,21 @@ func (b *builder) lanes(buf string, instr *isa.Instr, flush bool) {
 	}
 	nest := b.lanesOf(buf, flush)
 	if instr.Positions > 0 {
-		b.must(steps.Tensorize(on(nest, ir.Col)[0].Var, instr.Func))
+		b.must(steps.Tensorize(loopsOf(nest, ir.Col)[0].Var, instr.Func))
 		return
 	}
-	for _, l := range on(nest, ir.Row, ir.Col) {
+	for _, l := range loopsOf(nest, ir.Row, ir.Col) {
 		b.unroll(l)
 	}
-	vectors, lane := b.divideUnnamed(on(nest, ir.Channel)[0].Var, instr.Lanes)
+	vectors, lane := b.divideUnnamed(loopsOf(nest, ir.Channel)[0].Var, instr.Lanes)
 	if l := b.find(vectors); l != nil {
 		b.unroll(l)
 	}
 	b.must(steps.Tensorize(lane, instr.Func))
 }
 
-// lanesOf are the loops in which the lanes of a buffer are set or, with flush, added up, outermost first.
+// lanesOf lists the loops that set the lanes of a buffer or, with flush, add them up, outermost
+// first.
 func (b *builder) lanesOf(buf string, flush bool) []*ir.For {
 	var out []*ir.For
 	ir.Walk(b.f.Body, func(s ir.Stmt) bool {

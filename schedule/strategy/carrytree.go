@@ -9,16 +9,17 @@ import (
 	"ripc/targets/isa"
 )
 
-// carryTree counts the words of whole windows at once, by the target's instruction for it, on words that are kept as pairs. An instruction reads neighbouring words, so a tile has a
-// copy of its windows, which all its filters read:
+// carryTree counts the words of whole windows by an instruction, on words stored as pairs. The
+// instruction reads adjacent words, so a tile copies its windows once for all filters:
 //
-//	rows h.o (parallel) > [pad, pair] > words of channels > rows h.i > tiles w.o > [windows] > [vectors of filters > accumulate] glue, pack
+//	rows h.o (parallel) > [pad, pair] > words of channels > rows h.i > tiles w.o > [windows] >
+//	  [vectors of filters > accumulate] glue, pack
 func carryTree() Strategy {
 	return Strategy{
 		Name: "carry_tree", Text: "count the words of whole windows by an instruction, through a tree of carry-save adders",
 		Applies: func(l *Layer) (bool, string) {
 			switch unpaired := l.unpaired(); {
-			case !l.differ || l.scattered:
+			case !l.countsDifferences || l.scattered:
 				return false, "it does not add up differences of words over windows"
 			case windowInstr(l, isa.LeastWindowPositions) == nil || len(windowLanes(l)) == 0 && !l.packed:
 				return false, "the target has no instruction that counts such windows at once"
@@ -48,7 +49,8 @@ func carryTree() Strategy {
 	}
 }
 
-// windowInstr is the instruction that counts l's windows at so many positions, nil if there is none.
+// windowInstr returns the instruction that counts l's windows at the given number of positions, or
+// nil.
 func windowInstr(l *Layer, positions int) *isa.Instr {
 	rows, cols, words := l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), l.sum.extent(ir.Reduce)
 	return l.instr(isa.XorCountWindow, func(i isa.Instr) bool {
@@ -56,7 +58,8 @@ func windowInstr(l *Layer, positions int) *isa.Instr {
 	})
 }
 
-// windowLanes are the numbers of channels of an output that is no bits which are whole vectors and divide all channels.
+// windowLanes lists the numbers of channels that are whole vectors and divide all channels, for an
+// unpacked output.
 func windowLanes(l *Layer) []int {
 	return slices.DeleteFunc([]int{isa.WindowFilters, 2 * isa.WindowFilters, 4 * isa.WindowFilters}, func(n int) bool { return l.out.extent(ir.Channel)%n != 0 })
 }
@@ -72,7 +75,7 @@ func buildCarryTree(b *builder, v Values) {
 	v = maps.Clone(v)
 	v[outer] = 1 // the weights of a block of filters stay in the first cache
 	t := b.tiles(v)
-	b.bring(t)
+	b.placeStages(t)
 	b.pairedRows()
 	b.must(steps.CacheRead(b.pad.buf, t.home, windows))
 	filters, taps, blocks := b.sum.loop(ir.Channel), b.sum.loop(ir.TapRow), ""
@@ -80,17 +83,17 @@ func buildCarryTree(b *builder, v Values) {
 		blocks, filters = b.divide(filters, instr.Lanes)
 	}
 	b.reorder(blocks, taps, b.sum.loop(ir.TapCol), b.sum.loop(ir.Reduce), b.sum.loop(ir.Col), filters)
-	if blocks != "" { // the sums of an instruction lie together
+	if blocks != "" { // the sums of an instruction are contiguous
 		b.must(steps.CacheWrite(b.sum.buf, blocks, sums))
 	}
 	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, instr.Lanes)
 	b.must(steps.Pair(b.weights, slices.Index(dims, ir.Reduce)))
 	b.must(steps.Tensorize(taps, instr.Func))
 	b.registers(b.sum.buf, sums)
-	for _, l := range on(b.serial(windows), ir.Reduce) {
+	for _, l := range loopsOf(b.serial(windows), ir.Reduce) {
 		b.may(steps.Vectorize(l.Var))
 	}
-	b.unroll(on(b.serial(windows), ir.TapCol)...)
+	b.unroll(loopsOf(b.serial(windows), ir.TapCol)...)
 	b.stagesBetween()
 	b.finish(t)
 }

@@ -10,7 +10,7 @@ import (
 	"ripc/targets/isa"
 )
 
-// dots adds up products of bytes, a step of channels at once by the target's instruction for it, with the sums of a tile in registers.
+// dots adds up products of bytes by dot-product instructions, with the sums of a tile in registers.
 func dots() Strategy {
 	return Strategy{
 		Name: "dot", Text: "products of bytes, several channels at once, a tile of sums in registers",
@@ -20,8 +20,8 @@ func dots() Strategy {
 	}
 }
 
-// dotInstrs are the instructions of meaning m that add products of channels, four at a time, to the most of n sums, and of steps that the
-// layer has; the one of fewest operations first.
+// dotInstrs lists the instructions of meaning m that add products of channels, four at a time, to
+// sums. Their lanes divide n and their words divide the layer's steps; the cheapest comes first.
 func dotInstrs(l *Layer, m isa.Meaning, n int) []isa.Instr {
 	if n == 0 || l.scattered || l.sum.extent(ir.Part) != targets.Quad {
 		return nil
@@ -41,11 +41,11 @@ func dotInstrs(l *Layer, m isa.Meaning, n int) []isa.Instr {
 
 func buildDots(b *builder, v Values) {
 	t := b.tiles(v)
-	b.bring(t)
+	b.placeStages(t)
 	b.pads()
 	sums := b.products(t.home)
 	b.registers(sums...)
-	b.unroll(on(b.serial(sums...), ir.Channel)...) // of vectors
+	b.unroll(loopsOf(b.serial(sums...), ir.Channel)...) // of vectors
 	b.stagesBetween()
 	b.finish(t)
 	if v[unroll] == 1 {
@@ -53,11 +53,11 @@ func buildDots(b *builder, v Values) {
 	}
 }
 
-// products makes instructions of the sums, the best of those that are legal, and gives the buffers in which they are.
+// products tensorizes the sums by the first legal instruction, and returns the buffers of the sums.
 func (b *builder) products(home string) []string {
 	filters, part, sum := b.sum.loop(ir.Channel), b.sum.loop(ir.Part), b.sum.buf
 	order := b.reduction()
-	if n := b.together; n > 0 && n < b.extent(filters) { // of a word, one block after the other
+	if n := b.runLength; n > 0 && n < b.extent(filters) { // blocks of one word, one after the other
 		home, filters = b.divide(filters, n)
 		order = append([]string{home}, append(order[:len(order)-1], filters)...)
 	}
@@ -72,15 +72,15 @@ func (b *builder) products(home string) []string {
 			return []string{sum, sumsOfPairs(b.Layer)}
 		}
 	}
-	if part != "" { // neighbouring filters are lanes
+	if part != "" { // neighbouring filters become lanes
 		b.must(steps.Pack(loads(b.Layer.term())[1].Buf, 0, steps.Dims(0, 1, 2, 4, 3)...))
 	}
 	b.reorder(slices.Insert(order, slices.Index(order, b.sum.loop(ir.Reduce))+1, part)...)
 	return []string{sum}
 }
 
-// dotLanes makes instructions of the sums of filters, with the loops over parts of a step inside, then that over the steps of an
-// instruction, and those around outside.
+// dotLanes tensorizes the sums of filters. The loops over parts of a step go inside, then the loop
+// over the steps of an instruction; the loops around go outside.
 func (b *builder) dotLanes(instr isa.Instr, around []string, filters string, parts ...string) {
 	vectors, lane, tensor := "", filters, b.sum.loop(ir.Reduce)
 	if b.extent(filters) > instr.Lanes {
@@ -97,7 +97,7 @@ func (b *builder) dotLanes(instr isa.Instr, around []string, filters string, par
 		around[at], tensor = b.divideUnnamed(tensor, instr.Words)
 	}
 	block := max(1, b.extent(vectors)) * b.extent(lane)
-	if instr.Words > 1 { // the weights of several steps of its lanes lie together
+	if instr.Words > 1 { // the weights of several steps are contiguous for the lanes of an instruction
 		block = instr.Lanes
 	}
 	b.packBlocks(loads(b.Layer.term())[1].Buf, block)
@@ -112,10 +112,11 @@ func (b *builder) dotLanes(instr isa.Instr, around []string, filters string, par
 	}
 }
 
-// sumsOfPairs is the buffer in which a filter has a sum for each half of a step.
+// sumsOfPairs returns the buffer with a sum for each half of a step.
 func sumsOfPairs(l *Layer) string { return l.sum.buf + ".r" }
 
-// dotPairs is dotLanes by instructions that add up each half of a step apart. An iteration of loop home adds the halves up.
+// dotPairs is dotLanes for instructions that sum each half of a step apart. Each iteration of loop
+// home adds the halves.
 func (b *builder) dotPairs(instr isa.Instr, around []string, filters, part, home string) {
 	sums := sumsOfPairs(b.Layer)
 	halves, half := b.divideUnnamed(part, 2)
@@ -131,7 +132,7 @@ func (b *builder) dotPairs(instr isa.Instr, around []string, filters, part, home
 	b.lanes(sums, b.instr(isa.AddPairs, func(i isa.Instr) bool { return i.Type == ir.I32 && i.Lanes == instr.Lanes }), true)
 }
 
-// attempt reports whether steps are legal; if not, none of them is taken.
+// attempt applies steps and reports whether all are legal; if not, it undoes them.
 func (b *builder) attempt(apply func()) bool {
 	before := *b
 	if apply(); b.err == nil {

@@ -7,8 +7,10 @@ import (
 	"ripc/schedule/steps"
 )
 
-// packBlocks lays weights w of each block of n filters one behind the other, as they are read: else each step of channels is in another page of memory where
-// filters are many, and all steps of a block are in few sets of each cache, which keeps a small part of the block then.
+// packBlocks packs the weights w of each block of n filters contiguously, in the order of their
+// use. Otherwise each step of channels is in another page of memory where filters are many. A
+// block's steps would also share few sets of each cache, which would keep a small part of the
+// block.
 func (b *builder) packBlocks(w string, n int) {
 	filters := slices.Index(weightAxes(), ir.Channel)
 	shape := b.buffers[w].Shape
@@ -22,11 +24,11 @@ func (b *builder) packBlocks(w string, n int) {
 	b.must(steps.Pack(w, n, order...))
 }
 
-// weightAxes are what the dimensions of weights go along.
+// weightAxes lists the axes of the dimensions of float weights.
 func weightAxes() []ir.Axis { return []ir.Axis{ir.TapRow, ir.TapCol, ir.Reduce, ir.Channel} }
 
-// packFilters is packBlocks of floats, where blocks of n filters have their sums in registers together. Weights stay where they are if the first cache keeps
-// them and the core does not wait for their addresses.
+// packFilters is packBlocks of floats; n filters have their sums in registers. Weights stay as they
+// are if the first cache keeps them and the core runs out of order.
 func (b *builder) packFilters(n int) {
 	w := b.filters()
 	if w == "" || !b.float() {
@@ -37,11 +39,11 @@ func (b *builder) packFilters(n int) {
 	}
 }
 
-// filters are the weights of products of floats, a number for each place in a window, channel and filter, "" if there are none: what a product of matrices reads in
-// their place has no window, and another layer may make it.
+// filters returns the weights of float products, indexed by tap, channel and filter, or "". A
+// product of matrices has no such weights: another layer may make its operand.
 func (l *Layer) filters() string {
 	for _, ld := range loads(l.term()) {
-		if ld.T.IsFloat() && slices.Equal(l.sum.along(ld.Idx), weightAxes()) {
+		if ld.T.IsFloat() && slices.Equal(l.sum.axesOf(ld.Idx), weightAxes()) {
 			return ld.Buf
 		}
 	}

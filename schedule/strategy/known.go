@@ -11,26 +11,26 @@ import (
 	"ripc/targets/isa"
 )
 
-// known applies steps to what became of one Func, and keeps the last results: schedules of a layer begin alike, so that
-// more than half of the steps that a tuner asks for are known. It may be used by several goroutines.
+// known applies steps to Funcs made from one layer, and caches recent results: schedules of a layer
+// begin alike. Goroutines may share it.
 type known struct {
 	instrs  map[string]*ir.Func
 	applied recent[application, applied]
 	sizes   recent[*ir.Func, int]
 	judged  recent[*ir.Func, error]
 	knobs   recent[string, []Knob] // by strategy
-	blocks  recent[int, *ir.Func]  // the layer's Func, whose channels are in blocks of n
+	blocks  recent[int, *ir.Func]  // the layer's Func with channels in blocks of n
 }
 
 func newKnown(t targets.Target) *known { return &known{instrs: isa.For(t)} }
 
-// application is a step, as text, to a Func. Funcs are not changed, so each is itself as long as it is known.
+// application is a step, as text, to a Func. Funcs are immutable, so the pointer is a key.
 type application struct {
 	f    *ir.Func
 	step string
 }
 
-// applied is what an application came to.
+// applied is the result of an application.
 type applied struct {
 	schedule.Result
 	err error
@@ -44,13 +44,13 @@ func (k *known) apply(f *ir.Func, s schedule.Step) applied {
 	})
 }
 
-// size is size.Of f's body.
+// size returns size.Of of f's body.
 func (k *known) size(f *ir.Func) int {
 	return k.sizes.get(f, func() int { return size.Of(f.Body) })
 }
 
-// judge says why no code can be made of what became of the Func from: too much of it, as far as that can be estimated, or sums that cannot
-// be shown to fit; nil if it can. A third of the points of a space end with the schedule of another.
+// judge returns why Func f, scheduled from Func from, has no code: its estimated size, or sums that
+// are not proved to fit. It is cached, since points of a space often end with the same schedule.
 func (k *known) judge(from, f *ir.Func) error {
 	return k.judged.get(f, func() error {
 		if err := size.Check(from.Body, f.Body); err != nil {
@@ -60,18 +60,19 @@ func (k *known) judge(from, f *ir.Func) error {
 	})
 }
 
-// recent keeps values that were asked for lately. The zero value has none.
+// recent caches values by key. The zero value is empty.
 type recent[K comparable, V any] struct {
 	mu sync.Mutex
-	// young and old have what is known. A full young one becomes the old one; what that had and nobody asked for since is forgotten.
+	// young and old hold the values. A full young map becomes the old one; values that were not
+	// asked for since are dropped.
 	young, old map[K]V
 }
 
-// most is how many values are young, the largest of which, Funcs, have some ten kilobytes each.
+// most is the number of young values. A Func, the largest kind, takes some ten kilobytes.
 const most = 1024
 
-// get gives the value of k, which is what made returns each time. Of those that ask at once all get the same one, so that what is known of
-// it is known to all.
+// get returns the value of k, which made computes. Callers that ask at the same time all receive
+// the same value, so later steps on it share results.
 func (r *recent[K, V]) get(k K, made func() V) V {
 	r.mu.Lock()
 	v, young := r.young[k]

@@ -8,44 +8,48 @@ import (
 	"ripc/targets/isa"
 )
 
-// Layer is an unscheduled Func and a target, with what strategies ask about them. Loops and buffers are found by what they
-// are for: a loop by its axis in the nest of the buffer that it fills, a buffer by its role.
+// Layer is an unscheduled Func and a target, with the facts that strategies ask for. A loop is
+// found by its axis in the nest that writes a buffer, a buffer by its role.
 type Layer struct {
 	Func   *ir.Func
 	Target targets.Target
 
-	known   *known               // applies the steps of its schedules
+	known   *known               // caches the results of steps
 	buffers map[string]ir.Buffer // of Func
-	// out writes the output or, where that is the mean of all positions, what the mean is of.
+	// out writes the output. If the output is a mean of positions, out writes the operands of the
+	// mean.
 	out nest
-	// mean adds up what out writes, and final writes the output, a block of channels in each iteration of its loop over words; the zero
-	// nests where the output is no mean.
+	// mean adds up the operands, and final writes the output, a block of channels in each iteration
+	// of its loop over words. Both are zero if the output is no mean.
 	mean, final nest
-	// The stages of a sum over windows; the zero nest where there is none.
+	// The stages of a sum over windows; zero nests where there is none.
 	sum  nest // adds up
-	pad  nest // copies the input, with a border or in other words: what the sums read, if that is not the input itself
-	pool nest // takes the least sum of each window
-	// before are what the pad is made of in the input's place, and so on, the nearest first.
+	pad  nest // copies the input, with a border or repacked, for the sums to read
+	pool nest // takes the least sum of each pooling window
+	// before lists the copies between the input and pad, the nearest to the pad first.
 	before []nest
-	// table holds what groups of the input's channels count, made from the input or from pad, where counts are looked up.
+	// table holds the partial sums of groups of input channels, where counts are looked up.
 	table nest
-	// between are the stages from the sums to the output, the last first: values that the output is made of, then the pool.
+	// between lists the buffers of the stages from the sums to the output, the last first: values
+	// of the epilogue, then the pool.
 	between []string
 
-	packed    bool // the output is words of bits, or the mean of blocks of as many channels
-	scattered bool // neighbouring sums read addresses that are no neighbours
-	together  int  // how many neighbouring sums read neighbours where not all do, as those of a group; 0 if all do, or none
-	own       bool // each channel has words of the input of its own
-	joined    bool // other tensors meet the sums on their way to the output
-	counts    bool // the sums are of bits of words
-	// differ says that the words are the differences of parameters, of the inputs and of the weights.
-	differ         bool
-	input, weights string
-	inputDims      []ir.Axis // what the dimensions of the input and of the weights go along, as they are before any step
-	weightDims     []ir.Axis
+	packed    bool // the output is packed words, or the mean of blocks of a word's channels
+	scattered bool // neighbouring sums read scattered addresses
+	// length of the runs of neighbouring sums that read adjacent elements, as in a group of
+	// channels; 0 if there are no runs, or one
+	runLength         int
+	gathersPerChannel bool // every output channel gathers its own input words (grouped layers)
+	hasJoins          bool // other tensors join the sums on their way to the output
+	countsBits        bool // the sums are popcounts of words
+	// countsDifferences: the counted words are differences (xor) of input and weights.
+	countsDifferences bool
+	input, weights    string
+	inputDims         []ir.Axis // the axes of the dimensions of the input and of the weights, before any step
+	weightDims        []ir.Axis
 }
 
-// LayerOf looks at f. Buffers are found by their roles.
+// LayerOf analyses f. Buffers are found by their roles.
 func LayerOf(f *ir.Func, t targets.Target) *Layer {
 	l := &Layer{Func: f, Target: t, known: newKnown(t), buffers: f.Buffers()}
 	params := map[string]bool{}
@@ -59,31 +63,31 @@ func LayerOf(f *ir.Func, t targets.Target) *Layer {
 		}
 	}
 	for _, b := range allocs(f.Body) {
-		l.place(l.buffers[b].Role, nests[b])
+		l.recordBuffer(l.buffers[b].Role, nests[b])
 	}
 	l.packed = l.out.loops[ir.Bit] != nil
 	if !l.sum.exists() {
 		return l
 	}
 	term := l.term()
-	l.lookedUp(params)
-	l.counted(term)
+	l.findTableWeights(params)
+	l.analyzeCounts(term)
 	if l.scattered = l.scatters(l.out.extent(ir.Bit)); l.scattered && (!l.packed || l.dots()) {
-		l.together = l.alike()
-		l.scattered = l.together == 0
+		l.runLength = l.contiguousLanes()
+		l.scattered = l.runLength == 0
 	}
 	for _, b := range append([]string{l.out.buf}, l.between...) {
 		for _, st := range storesTo(f.Body, b) {
-			for _, ld := range loads(st.Val) { // constants have no more than rows, columns and channels
-				l.joined = l.joined || params[ld.Buf] && len(ld.Idx) > 3
+			for _, ld := range loads(st.Val) { // constants have at most rows, columns and channels
+				l.hasJoins = l.hasJoins || params[ld.Buf] && len(ld.Idx) > 3
 			}
 		}
 	}
 	return l
 }
 
-// place notes a buffer of the Func, each behind those that it is made of.
-func (l *Layer) place(role ir.Role, n nest) {
+// recordBuffer records a buffer of the Func by its role.
+func (l *Layer) recordBuffer(role ir.Role, n nest) {
 	switch role {
 	case ir.RolePad:
 		if l.pad.exists() {
@@ -106,20 +110,21 @@ func (l *Layer) place(role ir.Role, n nest) {
 	}
 }
 
-// lookedUp finds the weights of sums of what is looked up.
-func (l *Layer) lookedUp(params map[string]bool) {
+// findTableWeights finds the weights that select entries of the table.
+func (l *Layer) findTableWeights(params map[string]bool) {
 	if !l.table.exists() {
 		return
 	}
 	for _, ld := range loads(l.term()) {
 		if params[ld.Buf] {
-			l.weights, l.weightDims = ld.Buf, l.sum.along(ld.Idx)
+			l.weights, l.weightDims = ld.Buf, l.sum.axesOf(ld.Idx)
 		}
 	}
 }
 
-// alike is the most sums, a power of two that fills vectors, of which each block reads neighbours; 0 if there is none.
-func (l *Layer) alike() int {
+// contiguousLanes returns the largest power of two n such that every block of n neighbouring sums
+// reads adjacent elements, or 0.
+func (l *Layer) contiguousLanes() int {
 	most := maxVector
 	if l.packed {
 		most = l.out.extent(ir.Bit)
@@ -132,8 +137,8 @@ func (l *Layer) alike() int {
 	return 0
 }
 
-// scatters reports whether neighbouring sums read addresses that are no neighbours, those of each block of so many, such as a word of a packed output; of
-// all if block is 0.
+// scatters reports whether neighbouring sums read scattered addresses within blocks of the given
+// size, such as a word of a packed output; within all channels if block is 0.
 func (l *Layer) scatters(block int) bool {
 	loop := l.sum.loops[ir.Channel]
 	if block == 0 || !arith.Scattered(loop) {
@@ -143,7 +148,8 @@ func (l *Layer) scatters(block int) bool {
 	return f == nil || arith.Scattered(ir.FindLoop(f.Body, loop.Var))
 }
 
-// inBlocks is the Func with the channels of its sums in blocks of so many, whose loop has the name that theirs had; nil where they are no whole blocks.
+// inBlocks returns the Func with the channel loop of its sums split into blocks of n. The inner
+// loop keeps the name. It is nil if n does not divide the channels.
 func (l *Layer) inBlocks(n int) *ir.Func {
 	return l.known.blocks.get(n, func() *ir.Func {
 		name := l.sum.loop(ir.Channel)
@@ -155,10 +161,11 @@ func (l *Layer) inBlocks(n int) *ir.Func {
 	})
 }
 
-// counted looks at sums of counts: whether words are counted, of which weights, whether each channel has words of its own and, where what is counted are differences of inputs and weights, of
-// which inputs.
-func (l *Layer) counted(term ir.Expr) {
-	if x, ok := term.(*ir.Binary); ok && (x.Op == ir.Shl || x.Op == ir.Mul) { // counts times the factor of a plane of weights
+// analyzeCounts finds the operands of sums of counts: the weights, whether every channel gathers
+// its own words and, for differences of input and weights, the input.
+func (l *Layer) analyzeCounts(term ir.Expr) {
+	// counts times the factor of a weight plane
+	if x, ok := term.(*ir.Binary); ok && (x.Op == ir.Shl || x.Op == ir.Mul) {
 		term = x.A
 	}
 	c, isCast := term.(*ir.Cast)
@@ -169,7 +176,7 @@ func (l *Layer) counted(term ir.Expr) {
 	if !isCount || p.Op != ir.Popcount || p.Type() != ir.U32 {
 		return
 	}
-	l.counts = true
+	l.countsBits = true
 	x, isBinary := p.A.(*ir.Binary)
 	if !isBinary {
 		return
@@ -182,21 +189,21 @@ func (l *Layer) counted(term ir.Expr) {
 	if !chosenBy(b.Idx, l.sum.loop(ir.Channel)) {
 		a, b = b, a
 	}
-	l.weights, l.weightDims = b.Buf, l.sum.along(b.Idx)
-	if l.own = chosenBy(a.Idx, l.sum.loop(ir.Channel)); l.own || x.Op != ir.Xor || l.sum.loops[ir.WeightPlane] != nil {
+	l.weights, l.weightDims = b.Buf, l.sum.axesOf(b.Idx)
+	if l.gathersPerChannel = chosenBy(a.Idx, l.sum.loop(ir.Channel)); l.gathersPerChannel || x.Op != ir.Xor || l.sum.loops[ir.WeightPlane] != nil {
 		return
 	}
-	l.differ, l.input, l.inputDims = true, a.Buf, l.sum.along(a.Idx)
+	l.countsDifferences, l.input, l.inputDims = true, a.Buf, l.sum.axesOf(a.Idx)
 	copies := storesTo(l.Func.Body, l.pad.buf)
 	if l.input != l.pad.buf || len(copies) > 1 || len(l.before) > 0 {
-		return // what is not copied word for word is a form of its own
+		return // a copy that changes words has its own form
 	}
 	for _, ld := range loads(copies[0].Val) {
-		l.input, l.inputDims = ld.Buf, l.pad.along(ld.Idx)
+		l.input, l.inputDims = ld.Buf, l.pad.axesOf(ld.Idx)
 	}
 }
 
-// term is what is added up.
+// term returns the value that a sum adds up.
 func (l *Layer) term() ir.Expr {
 	var term ir.Expr
 	ir.Walk(l.sum.loops[ir.TapRow], func(s ir.Stmt) bool {
@@ -208,19 +215,19 @@ func (l *Layer) term() ir.Expr {
 	return term
 }
 
-// sumBits is the width of a sum.
+// sumBits returns the width of a sum.
 func (l *Layer) sumBits() int { return l.sumType().Bits() }
 
-// sumType is the type of a sum.
+// sumType returns the type of a sum.
 func (l *Layer) sumType() ir.Type { return l.buffers[l.sum.buf].Type }
 
-// levelBits are those of the levels that are stored, a plane of words for each.
+// levelBits returns the number of bits of the stored levels; each bit has a plane of words.
 func (l *Layer) levelBits() int { return l.buffers[l.out.buf].Shape[0] }
 
-// float says that the sums are floats.
+// float reports whether the sums are floats.
 func (l *Layer) float() bool { return l.sumType().IsFloat() }
 
-// dots says that the sums are of products of bytes, or of bytes and weights of 16 bits.
+// dots reports whether the sums are of products of bytes, or of bytes and weights of 16 bits.
 func (l *Layer) dots() bool {
 	if !l.sum.exists() || l.float() {
 		return false
@@ -240,10 +247,11 @@ func (l *Layer) dots() bool {
 
 func isLoad(e ir.Expr) bool { _, ok := e.(*ir.Load); return ok }
 
-// dense says that there is one row, or that rows are added up in their order, so that what can be shared out are the channels.
+// dense reports whether threads can share channels alone: there is one row, or the rows are summed
+// in order.
 func (l *Layer) dense() bool { return l.out.extent(ir.Row) == 1 || l.mean.exists() }
 
-// rows is the number of rows of the output that can be computed apart.
+// rows returns the number of output rows that are independent.
 func (l *Layer) rows() int {
 	if l.mean.exists() {
 		return 1
@@ -251,13 +259,13 @@ func (l *Layer) rows() int {
 	return l.out.extent(ir.Row)
 }
 
-// halves says that what is looked up is for a position of each half of a row.
+// halves reports whether one look-up serves a position in each half of a row.
 func (l *Layer) halves() bool { return l.sum.loops[ir.Half] != nil }
 
-// window is the number of positions that the pool makes one of, 0 if there is no pool.
+// window returns the number of positions in a pooling window, or 0 without a pool.
 func (l *Layer) window() int { return l.pool.extent(ir.TapRow) * l.pool.extent(ir.TapCol) }
 
-// channels is the axis of the outermost loop over output channels.
+// channels returns the axis of the outermost loop over output channels.
 func (l *Layer) channels() ir.Axis {
 	if l.packed {
 		return ir.Word
@@ -265,7 +273,7 @@ func (l *Layer) channels() ir.Axis {
 	return ir.Channel
 }
 
-// instr finds an instruction of the target by what it means, nil if there is none that fits.
+// instr finds an instruction of the target by its meaning, or returns nil.
 func (l *Layer) instr(m isa.Meaning, fits func(isa.Instr) bool) *isa.Instr {
 	for _, i := range isa.Query(m, l.Target) {
 		if fits(i) {

@@ -9,39 +9,41 @@ import (
 	"ripc/targets"
 )
 
-// Limits of domains: how much code a schedule may be, and what types hold.
+// Limits of domains, for the size of code and the capacity of types.
 const (
 	maxTile    = 28            // positions of a tile
-	maxWidth   = 16            // positions whose sums of bytes are in registers together
-	maxRow     = 32            // positions of a row whose sums of bytes are all kept until its output is written
-	maxCarried = 4             // positions of a tile that has sums and carries
+	maxWidth   = 16            // positions with byte sums in registers
+	maxRow     = 32            // positions of a row that keep all byte sums until the output is written
+	maxCarried = 4             // positions of a tile with sums and carries
 	maxBody    = 6             // reduction steps that are unrolled into one loop body
 	maxPairs   = 8             // pairs of words that one loop body counts
-	maxStarts  = 8             // positions of a row whose sums are set one after the other
-	maxBytes   = 31            // counts of 8 bits that a byte holds the sum of
-	fewWords   = 12            // words of a row of taps that are written out
+	maxStarts  = 8             // positions of a row that set their sums one after the other
+	maxBytes   = 31            // counts of up to 8 that a byte can sum
+	fewWords   = 12            // words of a row of taps that are unrolled
 	maxSum     = math.MaxUint8 // the largest sum that a byte holds
 
-	copiedAtOnce = 8 // words of a row of the padded input that are copied together, where each is kept four times
-	copiedPixels = 8 // pixels of floats that are copied without a loop
+	copiedAtOnce = 8 // words of a padded row that are copied together, four times each
+	copiedPixels = 8 // float pixels that are copied without a loop
 )
 
 // powerOfTwo returns the largest power of two up to n, which is above 0.
 func powerOfTwo(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
-// vectorsFor returns how many registers hold n lanes of so many bits.
+// vectorsFor returns the number of registers for n lanes of the given width.
 func vectorsFor(t targets.Target, n, bits int) int {
 	lanes := max(1, t.VectorBits/bits)
 	return max(1, (n+lanes-1)/lanes)
 }
 
-// shareOfRows returns how many of h rows each thread has. Targets that do not say how many threads there are have eight.
+// shareOfRows returns the number of each thread's rows, of h in all. A target without a number of
+// threads counts as eight.
 func shareOfRows(t targets.Target, h int) int {
 	threads := cmp.Or(t.Threads, 8)
 	return max(1, (h+threads-1)/threads)
 }
 
-// copiedVectors returns how many vectors of a row of the input are copied without a loop: those that half of many registers hold.
+// copiedVectors returns the number of vectors of an input row that are copied without a loop.
+// Targets with few registers copy none.
 func copiedVectors(t targets.Target) int {
 	if t.Registers < 32 || t.VectorBits > 128 {
 		return 0
@@ -49,7 +51,8 @@ func copiedVectors(t targets.Target) int {
 	return t.Registers / 2
 }
 
-// copiedFloats returns how many neighbouring pixels, each of n vectors of floats, are copied without a loop.
+// copiedFloats returns the number of neighbouring pixels, n vectors of floats each, that are copied
+// without a loop.
 func copiedFloats(t targets.Target, n int) int {
 	if copiedVectors(t) == 0 {
 		return 1
@@ -73,16 +76,17 @@ func sumOf(l *Layer) sumShape {
 	}
 }
 
-// terms returns how many words are counted for an output and a plane.
+// terms returns the number of words counted for an output and a plane.
 func (s sumShape) terms() int { return s.rows * s.cols * s.words }
 
-// few reports whether n words at each tap of a row are written out.
+// few reports whether n words at each tap of a row are unrolled.
 func (s sumShape) few(n int) bool { return n*s.cols <= fewWords }
 
-// halves reports whether one byte holds what two bytes hold, each of n words. The two are added up before they are widened.
+// halves reports whether one byte holds the sum of two bytes that count n words each. They are
+// added before they are widened.
 func (s sumShape) halves(n int) bool { return s.bits < ir.I32.Bits() && 2*n <= maxBytes }
 
-// byteLoop is the loop of which an iteration sums in bytes, which are then added to wider sums.
+// byteLoop is a loop with iterations that sum in bytes. Wider sums are updated after each.
 type byteLoop int
 
 // The loops.
@@ -92,7 +96,7 @@ const (
 	overTap                   // one tap
 )
 
-// steps returns how many words are summed in bytes, of n words of channels.
+// steps returns the number of words in a byte sum, given n words of channels.
 func (at byteLoop) steps(s sumShape, n int) int {
 	switch at {
 	case overWords:

@@ -14,7 +14,7 @@ type nest struct {
 
 func (n nest) exists() bool { return n.buf != "" }
 
-// loop is the name of a loop, "" if there is none.
+// loop returns the name of the loop along an axis, or "".
 func (n nest) loop(a ir.Axis) string {
 	if l := n.loops[a]; l != nil {
 		return l.Var
@@ -22,7 +22,7 @@ func (n nest) loop(a ir.Axis) string {
 	return ""
 }
 
-// extent is that of a loop, 0 if there is none.
+// extent returns the extent of the loop along an axis, or 0.
 func (n nest) extent(a ir.Axis) int {
 	if l := n.loops[a]; l != nil {
 		return l.Extent
@@ -30,8 +30,8 @@ func (n nest) extent(a ir.Axis) int {
 	return 0
 }
 
-// along are the axes of the loops that choose each index: of an index of several loops the first one, NoAxis of none.
-func (n nest) along(idx []ir.Expr) []ir.Axis {
+// axesOf returns the axis of each index: that of the first loop in it, or NoAxis.
+func (n nest) axesOf(idx []ir.Expr) []ir.Axis {
 	out := make([]ir.Axis, len(idx))
 	for d, e := range idx {
 		ir.WalkExpr(e, func(e ir.Expr) bool {
@@ -47,8 +47,9 @@ func (n nest) along(idx []ir.Expr) []ir.Axis {
 	return out
 }
 
-// nestsOf finds the loops of each buffer that f writes: those in which nothing else is written, or, of parameters, nothing
-// but these and buffers that are made for them. The first of an axis counts.
+// nestsOf finds the loops of each buffer that f writes. A loop belongs to a buffer if it writes
+// nothing else; a parameter's loop may also write other buffers that it needs. The first loop of an
+// axis counts.
 func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
 	out := map[string]nest{}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
@@ -76,7 +77,7 @@ func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
 	return out
 }
 
-// allocs lists the buffers that f makes, outermost first.
+// allocs lists the buffers that s allocates, outermost first.
 func allocs(s ir.Stmt) []string {
 	var out []string
 	ir.Walk(s, func(s ir.Stmt) bool {
@@ -88,7 +89,7 @@ func allocs(s ir.Stmt) []string {
 	return out
 }
 
-// written are the buffers that s writes.
+// written returns the set of buffers that s writes.
 func written(s ir.Stmt) map[string]bool {
 	out := map[string]bool{}
 	for buf := range writes(s) {
@@ -97,7 +98,7 @@ func written(s ir.Stmt) map[string]bool {
 	return out
 }
 
-// writes goes through them, each as often as it is written.
+// writes iterates over the buffers that s writes, once per write.
 func writes(s ir.Stmt) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		more := true

@@ -9,16 +9,17 @@ import (
 	"ripc/targets/isa"
 )
 
-// pairs counts two words of channels with one count, by the target's instruction for it, on words that are kept as pairs,
-// the sums of one register of filters at a time:
+// pairs counts two words of channels by one instruction, on words stored as pairs. One register of
+// filters has its sums at a time:
 //
-//	rows h.o (parallel) > [pad, pair] > words of channels > rows h.i > tiles w.o > [vectors of filters > accumulate] glue, pack
+//	rows h.o (parallel) > [pad, pair] > words of channels > rows h.i > tiles w.o >
+//	  [vectors of filters > accumulate] glue, pack
 func pairs() Strategy {
 	return Strategy{
 		Name: "pairs", Text: "count two words at once by an instruction, on words that are kept as pairs",
 		Applies: func(l *Layer) (bool, string) {
 			switch unpaired := l.unpaired(); {
-			case !l.differ || l.scattered:
+			case !l.countsDifferences || l.scattered:
 				return false, "it does not add up differences of words over windows"
 			case pairInstr(l) == nil:
 				return false, "the target has no instruction that counts two words at once"
@@ -38,7 +39,7 @@ func pairs() Strategy {
 	}
 }
 
-// unpaired says why the words of l's input cannot be kept as pairs, "" if they can.
+// unpaired returns why the words of l's input cannot be stored as pairs, or "".
 func (l *Layer) unpaired() string {
 	switch {
 	case !l.pad.exists():
@@ -49,8 +50,9 @@ func (l *Layer) unpaired() string {
 	return ""
 }
 
-// pairInstr is an instruction that counts two words against a vector of filters, of which a word holds some. It fills the
-// target's vectors, as the code of the other strategies does: half a vector of pairs is no more than a vector of words.
+// pairInstr returns the instruction that counts two words for a vector of filters that divides an
+// output word, or nil. It fills the target's vectors: half a vector of pairs is no better than a
+// vector of words.
 func pairInstr(l *Layer) *isa.Instr {
 	return l.instr(isa.XorCountPair, func(i isa.Instr) bool {
 		return l.out.extent(ir.Bit)%i.Lanes == 0 && i.Lanes*i.Type.Bits() == l.Target.VectorBits
@@ -79,7 +81,8 @@ func buildPairs(b *builder, v Values) {
 	b.may(steps.Vectorize(b.out.loop(ir.Bit)))
 }
 
-// pairedRows fills the padded rows: whole pixels as vectors, those of the border apart.
+// pairedRows schedules the padded copy: whole pixels become vectors, and those of the border are
+// peeled.
 func (b *builder) pairedRows() {
 	if b.err != nil {
 		return
@@ -95,7 +98,7 @@ func (b *builder) pairedRows() {
 	}
 }
 
-// countPairs makes the sum one of pairs, in a body of as many of them as do not spill, and an instruction of each.
+// countPairs tensorizes the sum of pairs. Its body has the pairs that fit registers.
 func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries string) {
 	loop := func(a ir.Axis) string { return b.sum.loop(a) }
 	words, group, paired := b.sum.extent(ir.Reduce), "", loop(ir.Reduce)
@@ -112,15 +115,12 @@ func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries stri
 	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, instr.Lanes)
 	b.must(steps.Pair(b.weights, slices.Index(dims, ir.Reduce)))
 	b.must(steps.Tensorize(lane, instr.Func))
-	for _, l := range on(b.serial(b.sum.buf, sums, carries), ir.Reduce) {
-		if holdsNo(l, ir.Reduce) {
+	for _, l := range loopsOf(b.serial(b.sum.buf, sums, carries), ir.Reduce) {
+		if !hasLoop(l.Body, ir.Reduce) {
 			b.unroll(l)
 		}
 	}
-	if words == 2 { // one pair a pixel
-		b.unroll(on(b.serial(b.sum.buf, sums, carries), ir.TapCol)...)
+	if words == 2 { // one pair per pixel
+		b.unroll(loopsOf(b.serial(b.sum.buf, sums, carries), ir.TapCol)...)
 	}
 }
-
-// holdsNo reports whether no loop in l has an axis.
-func holdsNo(l *ir.For, a ir.Axis) bool { return !over(l.Body, a) }

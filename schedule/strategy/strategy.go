@@ -1,6 +1,7 @@
-// Package strategy gives every Func of lower/ops a schedule. A strategy is a way to compute a layer, with a few knobs (tile
-// sizes, lanes, unrolling), each with its domain: a search or a tuner takes values. Strategies find loops by their axes and the buffers that they fill,
-// and instructions by what they mean; they know no names, neither of loops nor of instructions, and no architecture.
+// Package strategy schedules the Funcs of lower/ops. A strategy is a way to compute a layer, with a
+// few knobs (tile sizes, lanes, unrolling). Each knob has a domain, from which a search or a tuner
+// takes values. Strategies find loops by axis and by the buffer that they write, and instructions
+// by meaning. They know no names of loops or instructions, and no architecture.
 package strategy
 
 import (
@@ -21,7 +22,7 @@ import (
 type Knob struct {
 	Name   string
 	Text   string // for people
-	Domain []int  // what it can be, the plainest first; never empty
+	Domain []int  // its values, the plainest first; never empty
 }
 
 // Values of knobs, by name.
@@ -31,31 +32,31 @@ type Values map[string]int
 type Strategy struct {
 	Name string
 	Text string // for people
-	// Applies reports whether the layer can be computed so, and if not, why.
+	// Applies reports whether the strategy can compute the layer, and if not, why.
 	Applies func(l *Layer) (ok bool, why string)
-	// Knobs lists the choices that there are for the layer. Callers share the list, and do not change it.
+	// Knobs lists the knobs for the layer. Callers share the list and must not change it.
 	Knobs func(l *Layer) []Knob
 	// build writes the trace.
 	build func(b *builder, v Values)
 }
 
-// LeftOut is a step that would have made the layer faster, and is not legal for it or makes too much code.
+// LeftOut is an optional step that is not legal for the layer, or makes too much code.
 type LeftOut struct {
 	Step string `json:"step"`
 	Why  string `json:"why"`
 }
 
-// Choice is a schedule with where it comes from.
+// Choice is a schedule and its origin.
 type Choice struct {
 	Strategy string
 	Values   Values
 	Trace    schedule.Trace
 	LeftOut  []LeftOut
-	// Result is what the trace makes of the Func. Of a trace that was read, such as a recorded one, it has none.
+	// Result is the result of the trace. A trace that was read, such as a recorded one, has none.
 	schedule.Result
 }
 
-// All lists the strategies, plain ones before those that do the same in a special way.
+// All lists the strategies, general ones before special cases of the same method.
 func All() []Strategy {
 	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), across(), dots(), floats(), plain()}
 	for i, s := range all {
@@ -75,12 +76,12 @@ func For(l *Layer) []Strategy {
 	return out
 }
 
-// PointError says that knobs have values that do not go together, that a step which a strategy needs is not legal, or that
-// no code can be made of what the steps leave.
+// PointError is the refusal of a point: values that contradict each other, a required step that is
+// not legal, or a result without code.
 type PointError struct {
 	Strategy string
 	Values   Values
-	Step     string // the step, "" if none was reached
+	Step     string // the refused step, or ""
 	Err      error
 }
 
@@ -92,14 +93,14 @@ func (e *PointError) Error() string {
 	return fmt.Sprintf("strategy %s (%s): %s%v", e.Strategy, e.Values, at, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *PointError) Unwrap() error { return e.Err }
 
-// Build makes the schedule of a layer at a point of the strategy's space. A knob without a value has the first of its domain. It fails
-// with *PointError.
+// Build returns the schedule of a layer at a point of the strategy's space. A knob without a value
+// has the first of its domain. It fails with *PointError.
 func (s Strategy) Build(l *Layer, v Values) (Choice, error) { return s.buildWith(newBuilder(l), l, v) }
 
-// buildWith is Build with b.
+// buildWith is Build with a given builder.
 func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 	all := Values{}
 	for _, k := range s.Knobs(l) {
@@ -115,9 +116,9 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 			return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("there is no knob %s", n)}
 		}
 	}
-	b.average(all)
+	b.placeMean(all)
 	s.build(b, all)
-	b.averaged()
+	b.scheduleMean()
 	b.judge()
 	if b.err != nil {
 		return Choice{}, &PointError{s.Name, all, b.failed, b.err}
@@ -125,7 +126,7 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 	return Choice{s.Name, all, b.trace, b.left, schedule.Result{Func: b.f, Packs: b.packs}}, nil
 }
 
-// Random draws a point. What it draws may not go together: Build says so.
+// Random draws a point. Build may refuse it.
 func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 	v := Values{}
 	for _, k := range s.Knobs(l) {
@@ -134,8 +135,10 @@ func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 	return v
 }
 
-// Plainest is the schedule of f by the first strategy that applies and can be built at the first values of its knobs. By estimate it has at most so many instructions,
-// 0 for any, or else size.Sure: steps that only make the code faster are left out beyond. It stands where nothing says which schedule is fast.
+// Plainest returns the schedule of f by the first strategy that can be built at the first values of
+// its knobs. Its estimated size is at most `most` instructions, if most is not 0, or else
+// size.Sure. Optional steps beyond the limit are left out. Callers use it where no model says which
+// schedule is fast.
 func Plainest(f *ir.Func, t targets.Target, most int) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)
@@ -157,7 +160,7 @@ func Plainest(f *ir.Func, t targets.Target, most int) (Choice, error) {
 	return Choice{}, first
 }
 
-// String is the values by name.
+// String prints the values, sorted by name.
 func (v Values) String() string {
 	var b strings.Builder
 	for i, n := range sortedKeys(v) {

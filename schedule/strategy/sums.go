@@ -9,7 +9,7 @@ import (
 	"ripc/targets/isa"
 )
 
-// The knobs that strategies for sums share.
+// The knobs that all strategies for sums share.
 const (
 	tileW  = "tile_w"
 	tileH  = "tile_h"
@@ -29,21 +29,21 @@ func upTo(n int) []int {
 	return out
 }
 
-// rowsKnob shares rows out.
+// rowsKnob is the number of rows that a thread has.
 func rowsKnob(l *Layer) Knob {
 	return Knob{tileH, "rows of the output that a thread computes at once", upTo(l.rows())}
 }
 
-// columnsKnob is the tile of output positions, with at most so many sums of each channel.
+// columnsKnob is the tile of output positions, with at most `most` sums of each channel.
 func columnsKnob(l *Layer, most int) Knob {
 	k := tileKnob(l, most)
-	if l.scattered { // each lane reads a word of its own, one after the other
+	if l.scattered { // lanes read scattered words, one after the other
 		k.Domain = []int{1}
 	}
 	return k
 }
 
-// tileKnob is columnsKnob however the sums read what they add up.
+// tileKnob is columnsKnob without the limit for scattered words.
 func tileKnob(l *Layer, most int) Knob {
 	w := l.out.extent(ir.Col)
 	if l.halves() {
@@ -52,14 +52,15 @@ func tileKnob(l *Layer, most int) Knob {
 	return Knob{tileW, "positions whose sums are in registers together", upTo(min(w, max(2, most/max(1, l.window()))))}
 }
 
-// lanesKnobs is the number of channels that are computed together; those of a packed output are the bits of a word, or of several where sums are
-// so narrow that a vector holds them.
+// lanesKnobs is the number of channels that are computed together. In a packed output these are the
+// bits of a word, or of several words where sums are so narrow that a vector holds them.
 func lanesKnobs(l *Layer) []Knob {
 	if l.packed {
 		most := l.Target.VectorBits / l.sumBits() / l.out.extent(ir.Bit)
 		var domain []int
 		for n := 1; n <= min(most, l.out.extent(ir.Word)); n *= 2 {
-			if l.out.extent(ir.Word)%n == 0 || !l.dense() { // threads share blocks of channels, which cannot overlap then
+			// threads share blocks of channels, which then cannot overlap
+			if l.out.extent(ir.Word)%n == 0 || !l.dense() {
 				domain = append(domain, n)
 			}
 		}
@@ -72,9 +73,9 @@ func lanesKnobs(l *Layer) []Knob {
 	if l.float() && n >= 2*maxVector {
 		domain = append(domain, 2*maxVector)
 	}
-	if l.together > 0 {
-		n = min(n, l.together)
-		domain = slices.DeleteFunc(domain, func(lanes int) bool { return lanes > l.together })
+	if l.runLength > 0 {
+		n = min(n, l.runLength)
+		domain = slices.DeleteFunc(domain, func(lanes int) bool { return lanes > l.runLength })
 	}
 	if n = powerOfTwo(max(1, n)); n < 4 {
 		domain = append([]int{n}, domain...)
@@ -82,7 +83,7 @@ func lanesKnobs(l *Layer) []Knob {
 	return []Knob{{lanes, "channels that are computed together", domain}}
 }
 
-// lanesOf is the number of sums of a position that a tile has.
+// lanesOf returns the number of sums of a position in a tile.
 func lanesOf(l *Layer, v Values) int {
 	if l.packed {
 		return l.out.extent(ir.Bit) * max(1, v[blocks])
@@ -90,7 +91,7 @@ func lanesOf(l *Layer, v Values) int {
 	return powerOfTwo(min(v[lanes], l.out.extent(ir.Channel)))
 }
 
-// orderKnobs are how loops are ordered and written out.
+// orderKnobs choose the order of loops and their unrolling.
 func orderKnobs(l *Layer) []Knob {
 	ks := []Knob{{unroll, "write the inner loops of a sum out", []int{0, 1}}}
 	if l.scattered {
@@ -102,20 +103,20 @@ func orderKnobs(l *Layer) []Knob {
 	return ks
 }
 
-// tiled is a layer's output in tiles.
+// tiled names the loops of a layer's output in tiles.
 type tiled struct {
-	home     string // the loop whose iterations have sums of their own
-	row      string // the loop over rows, or groups of them
-	block    string // the loop in it over words of channels, where these are outside; else the same
+	home     string // each iteration has its own sums
+	row      string // the loop over rows, or groups of rows
+	block    string // the loop in row over words of channels, if it is outside; else row
 	outer    string // the outermost loop
-	position string // the positions of a tile, "" if it has one
-	half     string // the halves of a row that have such positions, "" if these are not tiles of both
-	words    string // the words of channels of a tile, "" if it has one
+	position string // the positions of a tile, or "" if there is one
+	half     string // the halves of a row, or "" if a tile is not in both
+	words    string // the words of channels of a tile, or "" if there is one
 	inner    string // the channels of a tile
 	shared   bool   // blocks of channels do not overlap, so threads can share them
 }
 
-// tiles cuts the output into tiles and orders the loops over them:
+// tiles tiles the output and orders the loops over tiles:
 //
 //	rows h.o (parallel) > blocks of channels > rows h.i > tiles w.o > [pad] [accumulate] [pool] glue, pack
 func (b *builder) tiles(v Values) tiled {
@@ -137,7 +138,7 @@ func (b *builder) tiles(v Values) tiled {
 	rowTiles, rows := b.splitLonger(row, v[tileH], schedule.TailGuard)
 	colTiles, position := b.splitLonger(col, v[tileW], schedule.TailShift)
 	if v[blocks] > 1 {
-		if b.extent(channels) == v[blocks] { // a loop of one around it, in which the sums are computed
+		if b.extent(channels) == v[blocks] { // keep a loop of one block, in which the sums are computed
 			channels, t.words = b.divide(channels, v[blocks])
 		} else {
 			tail := schedule.TailPerfect
@@ -172,8 +173,8 @@ func (b *builder) tiles(v Values) tiled {
 	return t
 }
 
-// blocks cuts the channels of a float output into vectors. Where they do not divide, the last block overlaps the one
-// before, and blocks cannot be shared out among threads.
+// blocks splits the channels of an unpacked output into vectors. Where n does not divide the
+// channels, the last block overlaps the one before, and threads cannot share blocks.
 func (b *builder) blocks(loop string, n int) (blocks, inner string, disjoint bool) {
 	channels := b.extent(loop)
 	n = powerOfTwo(max(1, min(n, channels)))
@@ -185,7 +186,7 @@ func (b *builder) blocks(loop string, n int) (blocks, inner string, disjoint boo
 	return blocks, inner, channels%n == 0
 }
 
-// sumsAt computes the sums, and what is between them and the output, in the iterations of a loop that use them.
+// sumsAt computes the sums and the stages after them in the iterations of loop home.
 func (b *builder) sumsAt(home string) {
 	for _, buf := range b.between {
 		b.must(steps.ComputeAt(buf, home))
@@ -193,11 +194,11 @@ func (b *builder) sumsAt(home string) {
 	b.must(steps.ComputeAt(b.sum.buf, home))
 }
 
-// bring computes all stages where they are used: the sums and what is between them and the output in a tile, the padded
+// placeStages computes each stage where it is used: the sums and later stages in a tile, the padded
 // input for a group of rows.
-func (b *builder) bring(t tiled) {
+func (b *builder) placeStages(t tiled) {
 	b.sumsAt(t.home)
-	if !b.pad.exists() || b.mean.exists() && !b.float() { // all blocks of channels read all rows, which are small
+	if !b.pad.exists() || b.mean.exists() && !b.float() { // all blocks of channels read all rows, which are few
 		return
 	}
 	if b.channelwise() && b.may(steps.ComputeInline(b.pad.buf)) {
@@ -207,13 +208,14 @@ func (b *builder) bring(t tiled) {
 	if b.mean.exists() {
 		at = b.mean.loop(ir.TapRow)
 	}
-	// Groups read parts of a pixel, which cannot be unpacked by themselves. Rows that are one run of bytes are copied whole: parts of them
-	// begin and end anywhere, and each lane of a vector would have its own condition.
+	// Groups read parts of a pixel, which cannot be unpacked alone. A row that is one run of bytes
+	// is copied whole: parts of it begin and end anywhere, and each lane of a vector would have its
+	// own condition.
 	if run := b.pad.extent(ir.Col) == 1 && b.out.extent(ir.Col) > 1; b.dense() && !b.mean.exists() && !run {
 		at = t.home
 	}
 	copies := append([]nest{b.pad}, b.before...)
-	own := func(i int) bool { return b.own && i < len(copies) && copies[i].loops[ir.Channel] != nil }
+	own := func(i int) bool { return b.gathersPerChannel && i < len(copies) && copies[i].loops[ir.Channel] != nil }
 	for i, n := range copies {
 		where := at
 		switch {
@@ -223,12 +225,13 @@ func (b *builder) bring(t tiled) {
 		default:
 			where = t.block
 		}
-		// It is refused where rows of bytes end with some that no window reaches: then all are computed before.
+		// It is refused where rows of bytes end with some that no window reads. Then the whole copy
+		// is computed first.
 		b.may(steps.ComputeAt(n.buf, where))
 	}
 }
 
-// vectors makes a loop one of vectors of n lanes, and shorter ones for the rest.
+// vectors vectorizes a loop by n lanes, and the remainder by fewer.
 func (b *builder) vectors(loop string, n int) {
 	tail := loop
 	if b.extent(loop) > n {
@@ -240,8 +243,8 @@ func (b *builder) vectors(loop string, n int) {
 	}
 }
 
-// reduction lists the loops of a sum: planes, window and channels outside, the tile's positions and channels inside, where
-// they become registers.
+// reduction lists the loops of a sum, outermost first: planes, window and input channels, then the
+// tile's positions and channels, which become registers.
 func (b *builder) reduction() []string {
 	var out []string
 	for _, a := range []ir.Axis{ir.Plane, ir.TapRow, ir.TapCol, ir.Reduce, ir.WeightPlane, ir.Row, ir.Col, ir.Channel} {
@@ -250,26 +253,27 @@ func (b *builder) reduction() []string {
 	return out
 }
 
-// registers makes vectors of the channels of the tiles that buffers hold, and unrolls their positions, so that they become
-// registers. The vectors come first: how much code a position is depends on whether their lanes go one by one.
+// registers vectorizes the channels of tile buffers and unrolls their positions, so that they
+// become registers. Vectors come first, because the unrolled size depends on them.
 func (b *builder) registers(bufs ...string) {
-	for _, l := range on(b.serial(bufs...), ir.Channel) {
+	for _, l := range loopsOf(b.serial(bufs...), ir.Channel) {
 		if innermost(l) {
 			b.may(steps.Vectorize(l.Var))
 		}
 	}
-	b.unroll(on(b.serial(bufs...), ir.Row)...)
-	b.unroll(on(b.serial(bufs...), ir.Col)...)
+	b.unroll(loopsOf(b.serial(bufs...), ir.Row)...)
+	b.unroll(loopsOf(b.serial(bufs...), ir.Col)...)
 }
 
-// average brings what a mean is of to a row of it, and the mean to its block of channels, which threads can share; where blocks share tables, see averageOf. Of a block of
-// several words each row is computed for all of them before the next; what a word's mean is of stays in the cache where the sums of a row are one tile.
-func (b *builder) average(v Values) {
+// placeMean computes the operands of a mean in a row of it, and the mean in its block of channels,
+// which threads can share. placeSharedMean serves blocks that share tables. A block of several
+// words computes each row for all of its words before the next row.
+func (b *builder) placeMean(v Values) {
 	if !b.mean.exists() {
 		return
 	}
 	if v[share] > 0 {
-		b.averageOf(v)
+		b.placeSharedMean(v)
 		return
 	}
 	m := func(a ir.Axis) string { return b.mean.loop(a) }
@@ -280,9 +284,9 @@ func (b *builder) average(v Values) {
 	b.must(steps.ComputeAt(b.out.buf, m(ir.TapRow)))
 }
 
-// averageOf is average of blocks of words that read the same tables of a row. The loop over rows is around that over blocks, which threads share, so that
-// each makes the tables once, whether it has one block or all.
-func (b *builder) averageOf(v Values) {
+// placeSharedMean is placeMean for blocks of words that read the same tables of a row. The loop
+// over rows goes around the loop over blocks, so that each thread makes the tables once.
+func (b *builder) placeSharedMean(v Values) {
 	m := func(a ir.Axis) string { return b.mean.loop(a) }
 	block, batch, words := b.final.loop(ir.Word), b.final.loop(ir.Batch), m(ir.Word)
 	sharedBlocks, block := b.divide(block, v[share])
@@ -296,26 +300,26 @@ func (b *builder) averageOf(v Values) {
 	b.must(steps.ComputeAt(b.out.buf, home))
 }
 
-// averaged schedules the mean itself.
-func (b *builder) averaged() {
+// scheduleMean vectorizes and unrolls the mean.
+func (b *builder) scheduleMean() {
 	if !b.mean.exists() {
 		return
 	}
-	for _, l := range on(b.serial(b.mean.buf, b.final.buf), ir.Bit) {
+	for _, l := range loopsOf(b.serial(b.mean.buf, b.final.buf), ir.Bit) {
 		if innermost(l) {
 			b.vectorize(l.Var, maxVector)
 		}
 	}
-	for _, l := range on(b.serial(b.mean.buf), ir.TapCol) {
+	for _, l := range loopsOf(b.serial(b.mean.buf), ir.TapCol) {
 		b.unroll(l)
 	}
 }
 
-// stagesBetween schedules what is between the sums and the output.
+// stagesBetween schedules the stages from the sums to the output.
 func (b *builder) stagesBetween() {
 	for _, buf := range b.between {
 		if buf == b.pool.buf {
-			windows := on(b.serial(buf), ir.TapRow, ir.TapCol)
+			windows := loopsOf(b.serial(buf), ir.TapRow, ir.TapCol)
 			for _, l := range windows {
 				b.unroll(l)
 			}
@@ -343,22 +347,22 @@ func (b *builder) finish(t tiled) {
 	b.may(steps.Vectorize(t.inner))
 }
 
-// comparison is the instruction that compares the sums of so many words of channels, or nil.
+// comparison returns the instruction that compares the sums of the given number of words, or nil.
 func (l *Layer) comparison(words int) *isa.Instr {
 	return l.instr(isa.PackLess, func(i isa.Instr) bool {
 		return i.Words == words && i.Planes == l.levelBits() && i.Func.Params[i.Planes].Type == l.sumType()
 	})
 }
 
-// maxJoined is the number of positions of a tile whose output is written out together where each reads other tensors as well:
-// more of them do not fit the registers.
+// maxJoined is the number of unrolled positions in a tile that joins other tensors. More of them do
+// not fit the registers.
 const maxJoined = 7
 
-// positions writes the output of a tile's positions out.
+// positions unrolls the positions of a tile.
 func (b *builder) positions(t tiled) {
 	switch {
 	case t.position == "":
-	case b.joined && (!b.packed || b.mean.exists()) && b.extent(t.position) > maxJoined:
+	case b.hasJoins && (!b.packed || b.mean.exists()) && b.extent(t.position) > maxJoined:
 		_, inner, tail := b.cut(t.position, maxJoined)
 		for _, part := range []string{inner, tail} {
 			if l := b.find(part); l != nil {
@@ -370,12 +374,12 @@ func (b *builder) positions(t tiled) {
 	}
 }
 
-// writeOut unrolls the innermost loops of the sums as far as the body stays small. It is the last step, when what else there
-// is in the code is known.
+// writeOut unrolls the innermost loops of the sums while the body stays small. It is the last step,
+// when the size of all other code is known.
 func (b *builder) writeOut(bufs ...string) {
 	n := 1
 	for _, a := range []ir.Axis{ir.WeightPlane, ir.Reduce, ir.TapCol, ir.TapRow, ir.Plane} {
-		for _, l := range on(b.serial(bufs...), a) {
+		for _, l := range loopsOf(b.serial(bufs...), a) {
 			if n *= l.Extent; n > maxBody {
 				return
 			}

@@ -20,17 +20,21 @@ const (
 	share   = "share"
 )
 
-// tables looks counts up in lanes of bytes, which are added to the sums before they could overflow:
+// tables looks counts up in byte lanes, which are added to the sums before they could overflow:
 //
-//	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o > [rows of taps > runs > blocks of filters > taps > groups of a run > positions] glue, pack
+//	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o >
+//	  [rows of taps > runs > blocks of filters > taps > groups of a run > positions] glue, pack
 //
-// or, where all sums of a block of filters are kept in registers,
+// or, where registers keep all sums of a block of filters,
 //
-//	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o > blocks of filters > [rows of taps > runs > taps > groups of a run > positions] glue, pack
+//	rows h.o (parallel) > [pad] [tables] > rows h.i > tiles w.o > blocks of filters >
+//	  [rows of taps > runs > taps > groups of a run > positions] glue, pack
 //
-// Where the tables of a row do not stay in the first cache, a mean has those of a run, of which each thread looks up for its own filters:
+// If the tables of a row do not stay in the first cache, a mean makes the tables of one run at a
+// time. Each thread looks its own filters up:
 //
-//	rows m.h > runs > [tables] blocks of filters (parallel) > groups of the run > positions; blocks of words m.q.o (parallel) > glue, mean
+//	rows m.h > runs > [tables] blocks of filters (parallel) > groups of the run > positions;
+//	  blocks of words m.q.o (parallel) > glue, mean
 func tables() Strategy {
 	return Strategy{
 		Name: "table", Text: "look up the counts of groups of channels in tables that filters and windows share",
@@ -55,13 +59,13 @@ func (b *tableBuilder) build() {
 	} else {
 		b.reorder(row, batch, col, channels)
 	}
-	unit := lanesOf(b.Layer, Values{lanes: maxVector}) // channels of the output that are computed for each position at once
+	unit := lanesOf(b.Layer, Values{lanes: maxVector}) // channels that are computed for each position at once
 	t := tiled{inner: b.out.loop(ir.Bit), shared: true}
 	if !b.packed {
 		if n := b.v[filters]; b.dense() && n > 1 && b.extent(channels)%unit != 0 {
-			unit = n // a last block that is shifted would begin where weights are not packed from
+			unit = n // a shifted last block would begin inside a block of packed weights
 		}
-		if b.apartByBlocks() { // which vectors do not reach across
+		if b.packsSums() { // vectors do not cross blocks
 			unit = min(unit, b.v[filters])
 		}
 		channels, t.inner, t.shared = b.blocks(channels, unit)
@@ -104,7 +108,7 @@ func (b *tableBuilder) build() {
 	if !b.byRuns(b.v) {
 		b.entries()
 	}
-	if b.apartByBlocks() { // the sums of an instruction lie together
+	if b.packsSums() { // the sums of an instruction are contiguous
 		channel := len(b.f.Buffers()[b.sum.buf].Shape) - 1
 		order := slices.Insert(steps.First(channel), 2, steps.Outer(channel))
 		b.must(steps.Pack(b.sum.buf, b.v[filters], append(order, steps.Inner(channel))...))
@@ -112,18 +116,20 @@ func (b *tableBuilder) build() {
 	b.sums()
 	b.stagesBetween()
 	b.finish(t)
-	if b.mean.exists() { // the same blocks as of what reads the mean
+	if b.mean.exists() { // the same blocks as the reader of the mean has
 		b.may(steps.Parallel(b.mean.loop(ir.Word) + ".o"))
 	}
 	if b.byRuns(b.v) {
 		b.shareRuns()
 	}
-	if b.v[kept] == 0 && b.v[filters] > 1 && b.v[filters] == b.sum.extent(ir.Channel) && b.find(t.block) != nil { // all sums of a tile can be in registers
+	// all sums of a tile fit registers
+	if b.v[kept] == 0 && b.v[filters] > 1 && b.v[filters] == b.sum.extent(ir.Channel) && b.find(t.block) != nil {
 		b.unroll(b.find(t.block))
 	}
 }
 
-// tiles cuts the positions of a row into tiles; outer is "" where a mean has one tile, whose sums all its words read.
+// tiles splits the positions of a row into tiles. outer is "" for a mean with one tile, since all
+// its words read the same sums.
 func (b *tableBuilder) tiles(col string) (outer, inner string) {
 	switch {
 	case b.mean.exists() && b.find(col) == nil:
@@ -134,9 +140,9 @@ func (b *tableBuilder) tiles(col string) (outer, inner string) {
 	return b.splitLonger(col, b.v[tileW], schedule.TailShift)
 }
 
-// entries makes the tables, by an instruction where there is one for them.
+// entries schedules the tables, by an instruction where there is one.
 func (b *tableBuilder) entries() {
-	for _, l := range on(b.serial(b.table.buf), ir.Part) {
+	for _, l := range loopsOf(b.serial(b.table.buf), ir.Part) {
 		made := b.instr(isa.Tables, func(i isa.Instr) bool {
 			words := len(loads(storesTo(l, b.table.buf)[0].Val))
 			return i.Halves == b.halves() && i.Lanes == l.Extent && i.Words == b.table.extent(ir.Entry) && (len(i.Func.Params)-1)*i.Func.Params[1].Shape[0] == words
@@ -145,16 +151,17 @@ func (b *tableBuilder) entries() {
 			return
 		}
 	}
-	for _, l := range on(b.serial(b.table.buf), ir.Entry) {
+	for _, l := range loopsOf(b.serial(b.table.buf), ir.Entry) {
 		b.vectorize(l.Var, maxVector)
 	}
-	for _, l := range on(b.serial(b.table.buf), ir.Part) {
+	for _, l := range loopsOf(b.serial(b.table.buf), ir.Part) {
 		b.unroll(l)
 	}
 }
 
-// sums looks up: for a row of taps and a run of groups, whose tables stay in the first cache, all filters, one tile after the other.
-// Only the sums of bytes are in registers. Where all are kept, a block of filters goes through all taps and groups.
+// sums schedules the look-ups. The tables of a row of taps and a run of groups stay in the first
+// cache while all filters use them, tile by tile. Registers hold byte sums alone, or all sums of a
+// block of filters, which then goes through all taps and groups.
 func (b *tableBuilder) sums() {
 	if b.err != nil {
 		return
@@ -166,7 +173,7 @@ func (b *tableBuilder) sums() {
 			around = ir.TapRow
 		}
 		dims := b.pack(b.pack(b.weightDims, ir.Reduce, ir.TapCol, b.v[run]), ir.Channel, around, b.v[filters])
-		b.weightsApart(len(dims))
+		b.packSplitWeights(len(dims))
 	}
 	b.reorder(b.sum.loop(ir.TapRow), groups, b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Col), b.sum.loop(ir.Half), b.sum.loop(ir.Channel))
 	if b.err != nil {
@@ -185,44 +192,45 @@ func (b *tableBuilder) sums() {
 			return
 		}
 		loops = append(loops, outer)
-		if b.byRuns(b.v) { // before the tables are made by an instruction
+		if b.byRuns(b.v) { // before an instruction makes the tables
 			b.must(steps.ComputeAt(b.table.buf, outer))
 			b.entries()
 		}
 		for _, n := range [][2]string{{outer, inner}, {"", rest}} {
 			if n[1] != "" {
-				bufs = append(bufs, b.looked(n[0], n[1], fmt.Sprintf("%s.%d", acc, len(bufs)))...)
+				bufs = append(bufs, b.scheduleRun(n[0], n[1], fmt.Sprintf("%s.%d", acc, len(bufs)))...)
 			}
 		}
 	}
-	for _, l := range on(b.serial(bufs...), ir.Channel) {
-		if innermost(l) && b.apartByBlocks() {
+	for _, l := range loopsOf(b.serial(bufs...), ir.Channel) {
+		if innermost(l) && b.packsSums() {
 			_, inner := b.splitLonger(l.Var, b.v[filters], schedule.TailPerfect)
 			b.vectorize(inner, maxVector)
 			continue
 		}
 		if innermost(l) && !arith.Scattered(l) {
 			b.vectorize(l.Var, maxVector)
-			if outer := b.find(l.Var + ".o"); outer != nil && outer.Kind == ir.Serial && b.v[filters] > 1 && !written(l)[acc] { // so that LLVM knows the sums of bytes to be zero, which saves the first additions
+			// LLVM then knows that the byte sums start at zero, and saves the first additions
+			if outer := b.find(l.Var + ".o"); outer != nil && outer.Kind == ir.Serial && b.v[filters] > 1 && !written(l)[acc] {
 				b.unroll(outer)
 			}
 		}
 	}
-	if b.v[filters] == 1 { // look-ups one after the other, in loops
+	if b.v[filters] == 1 { // single look-ups, in loops
 		return
 	}
-	b.unroll(on(b.serial(bufs...), ir.Row, ir.Half)...)
-	for _, l := range append(on(b.serial(bufs...), ir.Col), on(b.serial(bufs...), ir.Reduce)...) {
+	b.unroll(loopsOf(b.serial(bufs...), ir.Row, ir.Half)...)
+	for _, l := range append(loopsOf(b.serial(bufs...), ir.Col), loopsOf(b.serial(bufs...), ir.Reduce)...) {
 		if !slices.Contains(loops, l.Var) {
 			b.unroll(l)
 		}
 	}
 	if b.v[kept] == 1 && byteLoop(b.v[at]) == overRow && b.inlinesTaps(b.v[filters], b.v[run]) {
-		b.unroll(on(b.serial(bufs...), ir.TapCol)...)
+		b.unroll(loopsOf(b.serial(bufs...), ir.TapCol)...)
 	}
 }
 
-// shareRuns lets threads share the filters that look a run of groups up, in the blocks of the mean.
+// shareRuns lets threads share the filters that read a run's tables, in the blocks of the mean.
 func (b *tableBuilder) shareRuns() {
 	blocks := b.sum.loop(ir.Channel) + ".b"
 	if n := b.v[share] * b.out.extent(ir.Bit) / b.v[filters]; n > 1 && n < b.extent(blocks) {
@@ -233,7 +241,8 @@ func (b *tableBuilder) shareRuns() {
 	b.may(steps.Parallel(blocks))
 }
 
-// parts cuts the positions of a tile into those that an instruction takes and the rest, with a nest of all taps for each, and gives their loops over groups.
+// parts splits the positions of a tile into those of an instruction and a remainder, each with a
+// nest of all taps, and returns their loops over groups.
 func (b *tableBuilder) parts(col string) []string {
 	inside := func(loops map[ir.Axis]string, col string) {
 		b.reorder(loops[ir.TapRow], loops[ir.Reduce], loops[ir.TapCol], loops[ir.Row], col, loops[ir.Half], loops[ir.Channel])
@@ -255,7 +264,7 @@ func (b *tableBuilder) parts(col string) []string {
 	return groups
 }
 
-// loopsIn are the outermost loops of each axis from the one called root inwards.
+// loopsIn returns the outermost loop of each axis, from root inwards.
 func (b *tableBuilder) loopsIn(root string) map[ir.Axis]string {
 	loops := map[ir.Axis]string{}
 	ir.Walk(b.find(root), func(s ir.Stmt) bool {
@@ -267,9 +276,9 @@ func (b *tableBuilder) loopsIn(root string) map[ir.Axis]string {
 	return loops
 }
 
-// looked schedules the nest of a run of groups, in the loop over runs if there are several, and gives the buffers of its sums, whose
-// names begin with name.
-func (b *tableBuilder) looked(runs, groups, name string) []string {
+// scheduleRun schedules the nest of a run of groups, in the loop over runs if there are several,
+// and returns the buffers of its sums. Their names begin with name.
+func (b *tableBuilder) scheduleRun(runs, groups, name string) []string {
 	loops := b.loopsIn(groups)
 	all, lane, blocks := loops[ir.Channel], loops[ir.Channel], ""
 	if n := b.v[filters]; n > 1 && b.extent(all) > n {
@@ -277,7 +286,7 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 		b.must(steps.SplitAs(all, n, schedule.TailPerfect, blocks, lane))
 	}
 	register, half, other := "", "", ""
-	if n := b.apart(); n > 0 {
+	if n := b.splitLanes(); n > 0 {
 		if b.v[filters] > n {
 			register = lane + ".r"
 			b.must(steps.SplitAs(lane, n, schedule.TailPerfect, register, lane))
@@ -291,7 +300,7 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 	}
 	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], loops[ir.Half], register, half, other)
 	var bufs []string
-	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() && !b.whole() {
+	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() && !b.widensDirectly() {
 		bufs = b.inBytes(loops[ir.TapCol], groups, name)
 	}
 	switch i := b.lookUp(); {
@@ -316,24 +325,27 @@ func (b *tableBuilder) looked(runs, groups, name string) []string {
 	return bufs
 }
 
-// whole says that an instruction adds to sums of 16 bits by itself.
-func (b *tableBuilder) whole() bool { return b.v[ordered] == 1 && b.rowsWiden() }
+// widensDirectly reports whether an instruction adds to sums of 16 bits directly.
+func (b *tableBuilder) widensDirectly() bool { return b.v[ordered] == 1 && b.rowsWiden() }
 
-// apartByBlocks says that the sums of a block of filters lie together, as an instruction has them.
-func (b *tableBuilder) apartByBlocks() bool {
-	bytes := b.halves() && b.v[filters] > 1 && b.v[kept] == 0 && b.sumBits() <= ir.U8.Bits() // no sums of bytes of a block alone are added to it
-	return (b.whole() || bytes) && b.v[filters] < b.sum.extent(ir.Channel)
+// packsSums reports whether the sums of a block of filters are contiguous, as an instruction needs
+// them.
+func (b *tableBuilder) packsSums() bool {
+	// without separate byte sums for a block
+	bytes := b.halves() && b.v[filters] > 1 && b.v[kept] == 0 && b.sumBits() <= ir.U8.Bits()
+	return (b.widensDirectly() || bytes) && b.v[filters] < b.sum.extent(ir.Channel)
 }
 
-// packTables brings the tables of a run of groups of neighbouring pixels together, as an instruction for several positions has them.
+// packTables packs the tables of a run of groups of neighbouring pixels together, as an instruction
+// for several positions reads them.
 func (b *tableBuilder) packTables() {
 	dims := len(b.f.Buffers()[b.table.buf].Shape)
 	order := append(steps.First(dims-3), steps.Outer(dims-2), steps.Whole(dims-3), steps.Inner(dims-2), steps.Whole(dims-1))
 	b.must(steps.Pack(b.table.buf, b.v[run], order...))
 }
 
-// lookUp is the instruction that looks counts up, nil where there is none. Of bytes that are added to wider sums, even and odd ones are of filters
-// that are apart, where there is an instruction for that.
+// lookUp returns the instruction that looks counts up, or nil. Byte sums that are widened later
+// prefer an instruction with even and odd bytes of separate filters.
 func (b *tableBuilder) lookUp() *isa.Instr {
 	find := func(apart bool) *isa.Instr {
 		return b.instr(isa.LookUp, func(i isa.Instr) bool { return b.looksUp(i) && i.Lanes == b.v[filters] && (i.Apart > 0) == apart })
@@ -346,17 +358,19 @@ func (b *tableBuilder) lookUp() *isa.Instr {
 	return find(false)
 }
 
-// apart is of how many filters even and odd bytes are the halves; 0 where bytes are in order.
-func (b *tableBuilder) apart() int {
+// splitLanes returns the number of filters that even and odd bytes split in halves, or 0 if bytes
+// are in order.
+func (b *tableBuilder) splitLanes() int {
 	if i := b.lookUp(); i != nil {
 		return i.Apart
 	}
 	return 0
 }
 
-// weightsApart lays the weights, of so many dimensions, the last of which are filters, out as the bytes of their sums.
-func (b *tableBuilder) weightsApart(dims int) {
-	n := b.apart()
+// packSplitWeights packs the weights, with filters in the last of `dims` dimensions, in the order
+// of the bytes of their sums.
+func (b *tableBuilder) packSplitWeights(dims int) {
+	n := b.splitLanes()
 	if n == 0 {
 		return
 	}
@@ -367,13 +381,14 @@ func (b *tableBuilder) weightsApart(dims int) {
 	b.must(steps.Pack(b.weights, n/2, append(steps.First(dims-1), steps.Inner(dims-1), steps.Outer(dims-1))...))
 }
 
-// inBytes sums what an iteration of a loop looks up in bytes, in 16 bits around that where the sums have more, and gives their buffers.
+// inBytes accumulates the look-ups of an iteration in bytes, with sums of 16 bits around them where
+// the final sums are wider. It returns the buffers of both.
 func (b *tableBuilder) inBytes(taps, groups, name string) []string {
 	around, bufs, from := taps, []string{name + ".b"}, b.sum.buf
 	if byteLoop(b.v[at]) == overTap {
 		around = groups
 	}
-	one := b.around(around)
+	one := b.wrapLoop(around)
 	if b.f.Buffers()[from].Type.Bits() > ir.U16.Bits() {
 		bufs = append(bufs, name+".h")
 		halves := one + ".h"
@@ -381,12 +396,13 @@ func (b *tableBuilder) inBytes(taps, groups, name string) []string {
 		b.must(steps.NarrowAccumulate(from, halves, ir.U16, 0, bufs[1]))
 		from = bufs[1]
 	}
-	n := b.apart()
+	n := b.splitLanes()
 	b.must(steps.NarrowAccumulate(from, one, ir.U8, n, bufs[0]))
 	if n == 0 {
 		return bufs
 	}
-	for _, l := range on(b.serial(from), ir.Channel) { // what adds bytes to wider sums: a half of the filters, neighbours, of even lanes, and one of odd ones
+	// the nest that widens: even lanes belong to one half of the filters, odd lanes to the other
+	for _, l := range loopsOf(b.serial(from), ir.Channel) {
 		st, ok := l.Body.(*ir.Store)
 		if ok && slices.ContainsFunc(loads(st.Val), func(ld *ir.Load) bool { return ld.Buf == bufs[0] }) {
 			halves, _ := b.divideUnnamed(l.Var, n/2)

@@ -8,7 +8,8 @@ import (
 	"ripc/targets/isa"
 )
 
-// lookUps are the numbers of filters for which there are instructions that look counts up in the same tables, and that divide n; rising.
+// lookUps lists the numbers of filters with an instruction for look-ups in shared tables, rising.
+// They divide n.
 func (l *Layer) lookUps(n int) []int {
 	var out []int
 	for _, i := range isa.Query(isa.LookUp, l.Target) {
@@ -20,7 +21,8 @@ func (l *Layer) lookUps(n int) []int {
 	return out
 }
 
-// sameTables reports whether the filters of each block of n look up in the same tables, as those of a group of channels do.
+// sameTables reports whether the filters of each block of n use the same tables, as those of a
+// group do.
 func (l *Layer) sameTables(n int) bool {
 	f, channel := l.inBlocks(n), l.sum.loop(ir.Channel)
 	if f == nil {
@@ -28,7 +30,7 @@ func (l *Layer) sameTables(n int) bool {
 	}
 	for _, st := range storesTo(f.Body, l.sum.buf) {
 		for _, ld := range loads(st.Val) {
-			table := len(ld.Idx) - 1 // what is behind it is the entry
+			table := len(ld.Idx) - 1 // the index after it is the entry
 			if ld.Buf == l.table.buf && slices.ContainsFunc(ld.Idx[:table], func(e ir.Expr) bool { return arith.Mentions(e, channel) }) {
 				return false
 			}
@@ -37,7 +39,8 @@ func (l *Layer) sameTables(n int) bool {
 	return true
 }
 
-// looksUp reports whether i looks up in the layer's tables, and what is no entry as the layer does.
+// looksUp reports whether instruction i has the tables of the layer, and its check for indices
+// outside.
 func (l *Layer) looksUp(i isa.Instr) bool {
 	bounded := false
 	ir.WalkExpr(l.term(), func(e ir.Expr) bool {
@@ -48,11 +51,11 @@ func (l *Layer) looksUp(i isa.Instr) bool {
 	return i.Words == l.table.extent(ir.Entry) && i.Bounded == bounded && i.Halves == l.halves()
 }
 
-// runs is the number of look-ups whose sum fits a byte.
-func (l *Layer) runs() int { return max(1, int(maxSum/l.mostFound())) }
+// runs returns the number of look-ups that a byte can sum.
+func (l *Layer) runs() int { return max(1, int(maxSum/l.maxEntry())) }
 
-// mostFound is the largest number that a table has, at least 1.
-func (l *Layer) mostFound() int64 {
+// maxEntry returns the largest entry of a table, at least 1.
+func (l *Layer) maxEntry() int64 {
 	most := int64(maxSum)
 	if iv, ok := arith.Bounds(l.term(), arith.Ranges{}); ok {
 		most = min(most, iv.Hi)
@@ -92,10 +95,11 @@ func tableKnobs(l *Layer) []Knob {
 	return ks
 }
 
-// runsOf are the numbers of groups that bytes hold the sums of, of so many at most, and those that an instruction adds to wider sums.
+// runsOf lists the numbers of groups in a run: up to `most` for byte sums, and those of
+// instructions that add to wider sums.
 func (l *Layer) runsOf(most int) []int {
 	out := upTo(min(most, l.sum.extent(ir.Reduce)))
-	if l.wide() {
+	if l.widensTables() {
 		for _, i := range l.lookUpRows() {
 			if !slices.Contains(out, i.Groups) {
 				out = append(out, i.Groups)
@@ -106,39 +110,43 @@ func (l *Layer) runsOf(most int) []int {
 	return out
 }
 
-// wide reports whether instructions that look up for several positions add to sums of 16 bits. Tables lie as these need them.
-func (l *Layer) wide() bool {
+// widensTables reports whether instructions for several positions add to sums of 16 bits. They set
+// the layout of the tables.
+func (l *Layer) widensTables() bool {
 	return l.Target.ShortLookups && !l.halves() && l.table.extent(ir.Entry) == 16 // the bytes of a register
 }
 
-// rowsWiden says that the instructions of lookUpRows add to sums of 16 bits by themselves.
-func (l *Layer) rowsWiden() bool { return l.halves() || l.wide() }
+// rowsWiden reports whether the instructions of lookUpRows add to sums of 16 bits directly.
+func (l *Layer) rowsWiden() bool { return l.halves() || l.widensTables() }
 
-// lookUpRows are the instructions that look runs of the layer's groups up for several positions, on a core that works in order, for positions of both halves of rows on any, and in sums of 16 bits where
-// fewer filters are looked up for with less.
-// A single position, or a half of one, has no loop that an instruction could take.
+// lookUpRows lists the instructions that look a run of groups up for several positions. They serve
+// in-order cores, positions in both halves of a row, and sums of 16 bits. A single position, or
+// half of one, has no loop for an instruction.
 func (l *Layer) lookUpRows() []isa.Instr {
 	if !l.Target.InOrder && !l.rowsWiden() || l.sum.extent(ir.Col) < 2 || l.window() > 0 || l.mean.exists() {
 		return nil
 	}
-	step, taps, most := l.stepOf(ir.Col), 0, l.mostFound()
-	if l.wide() {
+	step, taps, most := l.stepOf(ir.Col), 0, l.maxEntry()
+	if l.widensTables() {
 		taps = l.tapsTogether()
 	}
 	return slices.DeleteFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool {
-		apart := l.sumBits() <= ir.U8.Bits() && i.Lanes < l.sum.extent(ir.Channel)    // the sums of a block are parts of wider ones, position by position
-		together := i.Groups == l.tablesOf() || i.Groups%l.table.extent(ir.Part) == 0 // the tables of a word are made together
+		// the sums of a block are parts of wider ones, position by position
+		apart := l.sumBits() <= ir.U8.Bits() && i.Lanes < l.sum.extent(ir.Channel)
+		// the tables of a word are made together
+		together := i.Groups == l.tablesOf() || i.Groups%l.table.extent(ir.Part) == 0
 		if l.rowsWiden() {
 			apart = l.sumType() != i.Type
 		}
-		reads := step == max(1, i.Stride) || l.wide() && i.Positions == 1 // a single position has no step
+		reads := step == max(1, i.Stride) || l.widensTables() && i.Positions == 1 // a single position has no step
 		holds := i.Func.Params[1].Range
 		less := !holds.Any() && holds.To < most
 		return !l.looksUp(i) || less || i.Taps != taps || !reads || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
 	})
 }
 
-// tapsTogether is how many taps of a row an instruction goes through: all where they read neighbouring pixels and there is one for so many, or each by itself.
+// tapsTogether returns the number of taps of a row in an instruction: all if they read neighbouring
+// pixels and there is an instruction for them, else 1.
 func (l *Layer) tapsTogether() int {
 	taps := l.sum.extent(ir.TapCol)
 	if l.stepOf(ir.TapCol) == 1 && slices.ContainsFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool { return i.Taps == taps }) {
@@ -147,7 +155,8 @@ func (l *Layer) tapsTogether() int {
 	return 1
 }
 
-// widths are the numbers of positions, or of those of a half, for which instructions look up, for one of so many filters; rising.
+// widths lists the numbers of positions, or of positions in a half, of the look-up instructions,
+// rising.
 func (l *Layer) widths(filters []int) []int {
 	var out []int
 	for _, i := range l.lookUpRows() {
@@ -159,7 +168,8 @@ func (l *Layer) widths(filters []int) []int {
 	return out
 }
 
-// stepOf is how many pixels the tables are apart that neighbours along an axis read: 1 unless there are strides, or windows are spread; 0 where the axis has no loop.
+// stepOf returns the distance in pixels between the tables that neighbours along an axis read, or 0
+// if the axis has no loop. It is not 1 for strided or dilated windows.
 func (l *Layer) stepOf(axis ir.Axis) int {
 	for _, ld := range loads(l.term()) {
 		if ld.Buf != l.table.buf {
@@ -174,19 +184,20 @@ func (l *Layer) stepOf(axis ir.Axis) int {
 	return 0
 }
 
-// tablesRead is how many bytes of tables a tile of so many neighbouring positions looks up in.
+// tablesRead returns the bytes of tables that a tile of neighbouring positions reads.
 func (l *Layer) tablesRead(positions int) int {
 	return l.sum.extent(ir.Reduce) * max(1, l.sum.extent(ir.TapRow)) * (positions + max(1, l.sum.extent(ir.TapCol)) - 1) * l.table.extent(ir.Entry)
 }
 
-// tablesOf is how many tables a pixel has.
+// tablesOf returns the number of tables of a pixel.
 func (l *Layer) tablesOf() int {
 	shape := l.buffers[l.table.buf].Shape
 	return shape[len(shape)-2]
 }
 
-// inlinesTaps reports whether the taps of a row are written out, where so many filters look a run of groups up and keep their sums: cores that work in order wait for the end of
-// a loop, and others where several registers of filters are looked up.
+// inlinesTaps reports whether the taps of a row are unrolled where registers keep the sums of a
+// block of filters. In-order cores wait at the end of a loop; others gain if registers hold several
+// vectors of filters.
 func (l *Layer) inlinesTaps(filters, run int) bool {
 	if l.Target.InOrder {
 		return sumOf(l).few(run)
@@ -194,8 +205,10 @@ func (l *Layer) inlinesTaps(filters, run int) bool {
 	return filters*8 > l.Target.VectorBits
 }
 
-// runOfWords is how many groups, at most most, a mean looks up whose tables are made just before: those of whole words, whose tables are made together. It is 0 where
-// there is no such number, where the tables of a row stay in the first cache, and where windows of several rows share them.
+// runOfWords returns the number of groups, at most `most`, in the runs of a mean that makes its
+// tables run by run. Runs are whole words, since the tables of a word are made together. It is 0
+// where no number fits, the tables of a row stay in the first cache, or windows of several rows
+// share them.
 func (l *Layer) runOfWords(most int) int {
 	if !l.mean.exists() || l.sum.extent(ir.TapRow) > 1 || l.tablesRead(l.out.extent(ir.Col)) <= l.Target.L1 || len(l.lookUps(l.sum.extent(ir.Channel))) == 0 {
 		return 0
@@ -209,16 +222,17 @@ func (l *Layer) runOfWords(most int) int {
 	return 0
 }
 
-// byRuns reports whether the tables of a run of groups are made just before these are looked up, by blocks of filters that threads share.
+// byRuns reports whether the tables of a run are made just before their use, by blocks of filters
+// that threads share.
 func (l *Layer) byRuns(v Values) bool {
 	n := l.runOfWords(v[run])
 	return n > 0 && n == v[run] && v[tileW] == l.out.extent(ir.Col) && v[filters] > 1 && v[filters] < l.sum.extent(ir.Channel)
 }
 
-// wordsOf is how many words of channels have sums in registers together.
+// wordsOf returns the number of words of channels with sums in registers.
 func (l *Layer) wordsOf(v Values) int { return max(1, v[filters]/l.out.extent(ir.Bit)) }
 
-// keeps is whether the sums of a block of filters can be kept in registers.
+// keeps is the domain of knob kept: whether registers can keep the sums of a block of filters.
 func (l *Layer) keeps() []int {
 	if !l.packed || l.dense() {
 		return []int{0}

@@ -19,7 +19,7 @@ func words() Strategy {
 	}
 }
 
-// floats adds up products of floats in their order, with the sums of a tile in registers.
+// floats adds up products of floats in order, with the sums of a tile in registers.
 func floats() Strategy {
 	return Strategy{
 		Name: "float", Text: "fused multiply-adds in order, a tile of sums in registers",
@@ -31,7 +31,8 @@ func floats() Strategy {
 	}
 }
 
-// partedKnobs are those of tiles, and, where the channels of a packed word are many, how many of them have their sums in registers together.
+// partedKnobs returns tileKnobs and, where a packed word has many channels, the number of those
+// with sums in registers together.
 func partedKnobs(l *Layer) []Knob {
 	ks := tileKnobs(l)
 	if !l.packed {
@@ -48,7 +49,7 @@ func partedKnobs(l *Layer) []Knob {
 	return append(ks, Knob{part, "channels of a word whose sums are in registers together", append(domain, n)})
 }
 
-// tileKnobs are those of tiles.
+// tileKnobs returns the knobs of tiles.
 func tileKnobs(l *Layer) []Knob {
 	ks := append(lanesKnobs(l), columnsKnob(l, maxTile), rowsKnob(l))
 	return append(ks, orderKnobs(l)...)
@@ -56,7 +57,7 @@ func tileKnobs(l *Layer) []Knob {
 
 func buildTile(b *builder, v Values) {
 	t := b.tiles(v)
-	b.bring(t)
+	b.placeStages(t)
 	b.pads()
 	loops := b.reduction()
 	if c := b.sum.loop(ir.Channel); v[part] > 0 && c != "" && v[part] < b.extent(c) && b.extent(c)%v[part] == 0 {
@@ -77,14 +78,15 @@ func buildTile(b *builder, v Values) {
 	}
 }
 
-// carrySave counts two words at once by plain operations, for targets whose counts take many. The sum and the carries live
-// where the sums do, or, where these are doubled from plane to plane, in the loop over planes.
+// carrySave counts two words at once by plain operations, for targets with slow counts. Sum and
+// carries are allocated beside the sums or, where these double from plane to plane, in the loop
+// over planes.
 func carrySave() Strategy {
 	return Strategy{
 		Name: "carry_save", Text: "count two words at once, by plain operations",
 		Applies: func(l *Layer) (bool, string) {
 			switch {
-			case !l.counts:
+			case !l.countsBits:
 				return false, "it does not add up counts of words over windows"
 			case l.sum.loops[ir.WeightPlane] != nil:
 				return false, "weights have several planes"
@@ -99,7 +101,7 @@ func carrySave() Strategy {
 		},
 		build: func(b *builder, v Values) {
 			t := b.tiles(v)
-			b.bring(t)
+			b.placeStages(t)
 			b.pads()
 			b.reorder(b.reduction()...)
 			around := t.home

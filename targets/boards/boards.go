@@ -1,6 +1,6 @@
-// Package boards says with what a network for a chip without an operating system becomes a program, and on which simulated
-// board that runs. A board is data; package engine/bareboard builds and runs. To add one, add a row here and its linker
-// script to engine/bareboard/firmware.
+// Package boards describes the simulated boards for chips without an operating system, and how a
+// network becomes a program for them. A board is data; package engine/bareboard builds and runs. To
+// add one, add a row here and its linker script to engine/bareboard/firmware.
 package boards
 
 // Board describes a board with one chip.
@@ -9,23 +9,24 @@ type Board struct {
 	Title  string // for people
 
 	Compiler string   // GCC for the chip
-	Flags    []string // what makes it compile for the chip
+	Flags    []string // the compiler's options for the chip
 	// Disassembler is the objdump that comes with the compiler.
 	Disassembler string
 
 	Simulator string // qemu for whole systems
 	Machine   string // its -M, and the name of the linker script
-	ClockHz   int64  // of the simulated processor: what its timers count
+	ClockHz   int64  // of the simulated processor, and its timers
 
 	// Timings are the cycles of the chip's instructions; nil where its manual has none.
 	Timings *Timings
 
-	// FlushToZero are the settings of the float unit in which it flushes subnormals to zero and makes every NaN the same
-	// one, in the register that C programs find as FPSCR. 0 is what the chip starts with: IEEE arithmetic.
+	// FlushToZero is the setting of the float unit (FPSCR in C programs) that flushes subnormals to
+	// zero and gives every NaN the same bits. 0 is the setting at start: IEEE arithmetic.
 	FlushToZero uint32
 }
 
-// Script is the linker script in engine/bareboard/firmware, which says how much flash and RAM the board has, and where.
+// Script is the linker script in engine/bareboard/firmware, which says how much flash and RAM the
+// board has, and where.
 func (b Board) Script() string { return b.Machine + ".ld" }
 
 // All lists the boards.
@@ -41,7 +42,8 @@ func All() []Board {
 			Target: "cortex-m33", Title: "Arm MPS2+, AN505 (Cortex-M33)",
 			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m33", "-mthumb", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"},
 			Disassembler: "arm-none-eabi-objdump", Simulator: "qemu-system-arm", Machine: "mps2-an505", ClockHz: 20e6, FlushToZero: flush,
-			// No Timings: Arm's Technical Reference Manual of the Cortex-M33 (100230) has no table of them.
+			// No Timings: Arm's Technical Reference Manual of the Cortex-M33 (100230) has no table
+			// of them.
 		},
 	}
 }

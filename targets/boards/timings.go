@@ -7,8 +7,8 @@ type Timings struct {
 	Rows   []Timing
 }
 
-// Timing is a row of Timings. An instruction takes Cycles, and PerWord for each word that it moves. Refill is for the pipeline, where
-// control goes elsewhere than to the next instruction.
+// Timing is a row of Timings. An instruction takes Cycles, and PerWord for each word that it moves.
+// Refill is for the pipeline, where control goes elsewhere than to the next instruction.
 type Timing struct {
 	Mnemonics               string // without conditions, sizes, and the s of those that set flags
 	Cycles, PerWord, Refill int
@@ -21,19 +21,22 @@ type Effect int
 
 // The effects.
 const (
-	Plain      Effect = iota
-	Data              // computes an integer: a load or store behind it waits a cycle if that is its address (3.3.2)
-	Load              // of one word or less: another one behind it, or a store, takes a cycle less (3.3.2)
-	Store             // likewise; it takes one cycle where its offset is immediate (3.3.2)
-	Multiple          // moves several words
-	Arithmetic        // on floats: the instruction behind it waits a cycle for the result, but not for an addend (7.2.3)
-	Move              // between float registers and others
-	Fold              // takes no cycle behind a short instruction (table 3-1)
+	Plain    Effect = iota
+	Data            // computes an integer: a load or store behind it waits a cycle if that is its address (3.3.2)
+	Load            // of one word or less: another one behind it, or a store, takes a cycle less (3.3.2)
+	Store           // likewise; it takes one cycle where its offset is immediate (3.3.2)
+	Multiple        // moves several words
+	// on floats: the instruction behind it waits a cycle for the result, but not for an addend
+	// (7.2.3)
+	Arithmetic
+	Move // between float registers and others
+	Fold // takes no cycle behind a short instruction (table 3-1)
 )
 
-// cortexM4Timings is the table of Arm's manual. Its P, the cycles in which the pipeline is refilled, is 1 to 3 "depending on the alignment and
-// width of the target instruction, and whether the processor manages to speculate the address early". Loads of the program counter are
-// said to take 3.
+// cortexM4Timings is the table of Arm's manual. Its P, the cycles in which the pipeline is
+// refilled, is 1 to 3 "depending on the alignment and width of the target instruction, and whether
+// the processor manages to speculate the address early". Loads of the program counter are said to
+// take 3.
 func cortexM4Timings() *Timings {
 	const (
 		known   = 1 // P where the instruction has the address of its target

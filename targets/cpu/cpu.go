@@ -1,6 +1,6 @@
-// Package cpu says which architecture and which features this machine has. Names of architectures are ripc's ("x86_64",
-// "aarch64", "arm"), names of features LLVM's, without "+". It imports nothing of the compiler, so that a deployed program
-// stays small.
+// Package cpu says which architecture and which features this machine has. Names of architectures
+// are ripc's ("x86_64", "aarch64", "arm"), names of features LLVM's, without "+". It imports
+// nothing of the compiler, so that a deployed program stays small.
 package cpu
 
 import (
@@ -11,7 +11,8 @@ import (
 // Arch is this machine's architecture; Go's name for it if ripc compiles for none of that kind.
 func Arch() string { return arch }
 
-// Features says of every feature that can be checked whether this CPU and its operating system offer it.
+// Features says of every feature that can be checked whether this CPU and its operating system
+// offer it.
 func Features() map[string]bool { return detect() }
 
 // IsTuning reports whether a feature changes the choice of instructions, but not the set of them.
@@ -19,7 +20,8 @@ func IsTuning(feature string) bool {
 	return strings.HasPrefix(feature, "prefer-") || strings.HasPrefix(feature, "fast-") || strings.HasPrefix(feature, "slow-")
 }
 
-// OfELF is the architecture of an ELF file; ELF's name for it if ripc compiles for none of that kind.
+// OfELF is the architecture of an ELF file; ELF's name for it if ripc compiles for none of that
+// kind.
 func OfELF(m elf.Machine) string {
 	switch m {
 	case elf.EM_X86_64:

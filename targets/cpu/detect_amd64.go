@@ -4,11 +4,12 @@ import "github.com/klauspost/cpuid/v2"
 
 const arch = "x86_64"
 
-// detect says of every feature that can be checked whether it is there. cpuid reports the AVX families only if the
-// operating system saves their registers (XGETBV). AMX is left out: Linux wants a request for it per process.
+// detect says of every feature that can be checked whether it is there. cpuid reports the AVX
+// families only if the operating system saves their registers (XGETBV). AMX is left out: Linux
+// wants a request for it per process.
 func detect() map[string]bool { return reported(cpuid.CPU.Supports) }
 
-// reported is detect with what has says of the bits that must all be set for a feature.
+// reported is detect with a given CPU: has reports whether all bits of a feature are set.
 func reported(has func(...cpuid.FeatureID) bool) map[string]bool {
 	ids := map[string]cpuid.FeatureID{
 		"x87": cpuid.X87, "mmx": cpuid.MMX, "cmov": cpuid.CMOV, "cx8": cpuid.CMPXCHG8, "cx16": cpuid.CX16,

@@ -4,7 +4,8 @@ import "golang.org/x/sys/cpu"
 
 const arch = "arm"
 
-// detect says of every feature that can be checked whether it is there, from the kernel's HWCAP words.
+// detect says of every feature that can be checked whether it is there, from the kernel's HWCAP
+// words.
 func detect() map[string]bool {
 	c := &cpu.ARM
 	return map[string]bool{

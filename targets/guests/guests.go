@@ -1,6 +1,7 @@
-// Package guests says what has to be known of each architecture to run artifacts in processes of their own, of this machine or,
-// under qemu-user, of another: programs, files, addresses, relocations. A guest is data, and a small program in its assembly that
-// runs jobs (package engine/simulate says how they lie in memory). To add one, add a row and such a program.
+// Package guests holds the facts of each architecture for running artifacts in separate processes,
+// of this machine or, under qemu-user, of another: programs, files, addresses, relocations. A guest
+// is data, and a small program in its assembly that runs jobs (package engine/simulate lays them
+// out in memory). To add one, add a row and such a program.
 package guests
 
 import (
@@ -12,7 +13,7 @@ import (
 //go:embed runners
 var runners embed.FS
 
-// Guest is what is particular to one architecture.
+// Guest is the data of one architecture.
 type Guest struct {
 	Arch    string // as in descriptions
 	Machine elf.Machine
@@ -27,8 +28,9 @@ type Guest struct {
 	Page    uint64   // bytes of the largest page that the kernel may use, which segments are aligned to
 	Class   elf.Class
 	Pointer int // bytes of an address
-	// Relocations: added to the base; set to a symbol's address plus addend; and set to a symbol's address. They have
-	// addends (RELA) where pointers have 64 bits, else the addend is what lies in the relocated place (REL).
+	// Relocations: added to the base; set to a symbol's address plus addend; and set to a symbol's
+	// address. With 64-bit pointers they have addends (RELA), else the relocated place holds the
+	// addend (REL).
 	Relative uint32
 	Symbolic []uint32
 	Plain    []uint32
@@ -44,8 +46,8 @@ func All() []Guest {
 	}, {
 		Arch: "arm", Machine: elf.EM_ARM, Qemu: "qemu-arm", Triple: "armv7-linux-gnueabihf", Go: []string{"GOARCH=arm", "GOARM=7"},
 		Loader: "/lib/ld-linux-armhf.so.3", // Go's is that of systems without a float unit
-		// qemu puts the program below 0x4000_0000, and stack and mappings from there on. A process of some kernels ends at
-		// 0x8000_0000, and its stack lies below.
+		// qemu puts the program below 0x4000_0000, and stack and mappings from there on. A process
+		// of some kernels ends at 0x8000_0000, and its stack lies below.
 		Runner: runner("runners/arm.s"), Base: 0x5000_0000, Limit: 0x9000_0000, Direct: 0x2000_0000, Page: 1 << 12, Class: elf.ELFCLASS32, Pointer: 4,
 		Relative: uint32(elf.R_ARM_RELATIVE), Symbolic: []uint32{uint32(elf.R_ARM_ABS32)},
 		Plain: []uint32{uint32(elf.R_ARM_GLOB_DAT), uint32(elf.R_ARM_JUMP_SLOT)},
@@ -67,9 +69,10 @@ func Of(arch string) (Guest, bool) {
 	return Guest{}, false
 }
 
-// GoBuild are the arguments of Go, and what its environment has besides, that build a package of this module as a program for
-// g's machines. The same source and Go make the same bytes, wherever they lie. A static program runs wherever there is a kernel, and
-// cannot load libraries (package runtime); another one needs glibc.
+// GoBuild returns the arguments of Go, and additions to its environment, that build a package of
+// this module as a program for g's machines. The same source and Go make the same bytes in every
+// folder. A static program runs wherever there is a kernel, and cannot load libraries (package
+// runtime); others need glibc.
 func (g Guest) GoBuild(pkg, out string, static bool) (args, env []string) {
 	args, ld := []string{"build", "-trimpath", "-buildvcs=false"}, "-s -w"
 	switch {

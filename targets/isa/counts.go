@@ -8,7 +8,8 @@ import (
 	"ripc/ir"
 )
 
-// xorCounts are of XorCount. No strategy asks for them: they are for schedules that are written by hand.
+// xorCounts are of XorCount. No strategy asks for them: they are for schedules that are written by
+// hand.
 func xorCounts() []Instr {
 	f := family{
 		"${cpu}_xor_popcnt_acc_x${lanes}", "out %acc: i32[$lanes], %x: u32[1], %w: u32[$lanes]", "l:$lanes",
@@ -20,8 +21,9 @@ func xorCounts() []Instr {
 	return []Instr{avx512().with("avx512vpopcntdq").instr(f, wide, nil), avx2().instr(f, narrow, nil)}
 }
 
-// xorCountPairs are of XorCountPair: x is (a1, a1 ^ a2), and w holds w1 and, in its second row, w1 ^ w2. With u = a1 ^ w1
-// and v = a2 ^ w2, c[l] += popcount(s[l] & u | (s[l] | u) & v) and s[l] = s[l] ^ u ^ v.
+// xorCountPairs are of XorCountPair: x is (a1, a1 ^ a2), and w holds w1 and, in its second row, w1
+// ^ w2. With u = a1 ^ w1 and v = a2 ^ w2, c[l] += popcount(s[l] & u | (s[l] | u) & v) and s[l] =
+// s[l] ^ u ^ v.
 func xorCountPairs() []Instr {
 	const u, v = "(%x[0] ^ %w[0, %l])", "(%x[0] ^ %x[1] ^ (%w[0, %l] ^ %w[1, %l]))"
 	return []Instr{avx512().with("avx512vpopcntdq").instr(family{
@@ -30,7 +32,8 @@ func xorCountPairs() []Instr {
 	}, Instr{Meaning: XorCountPair, Lanes: 16, Words: 2, Type: ir.I32}, nil)}
 }
 
-// xorCountTiles are of XorCountTile, with the 4 bytes of a word as 2 by 2. A register holds 4 filters.
+// xorCountTiles are of XorCountTile, with the 4 bytes of a word as 2 by 2. A register holds 4
+// filters.
 func xorCountTiles(c cpu) []Instr {
 	f := family{
 		"${cpu}_xor_cnt_add_${words}x${lanes}", "out %acc: u8[$lanes, 2, 2], %x: u8[$words, 4], %w: u8[$words, $lanes, 4]",
@@ -58,7 +61,8 @@ func xorCountTiles(c cpu) []Instr {
 	return is
 }
 
-// rowFilters is the number of filters of a row: its sums at four positions take half of the registers.
+// rowFilters is the number of filters of a row: its sums at four positions take half of the
+// registers.
 func rowFilters(c cpu) int { return map[string]int{"aarch64": 16, "arm": 8}[c.arch] }
 
 // xorCountRows are of XorCountRow. Neighbouring positions share all but one of their pixels.
@@ -79,8 +83,9 @@ func xorCountRows(c cpu) []Instr {
 	return is
 }
 
-// The instructions of XorCountWindow count windows of windowSide rows and columns with an even number of words a pixel, up to windowWords. They do
-// so at LeastWindowPositions to windowPositions neighbouring positions, for WindowFilters filters.
+// The instructions of XorCountWindow count windows of windowSide rows and columns with an even
+// number of words a pixel, up to windowWords. They do so at LeastWindowPositions to windowPositions
+// neighbouring positions, for WindowFilters filters.
 const (
 	LeastWindowPositions = 2
 	WindowFilters        = 16
@@ -89,7 +94,8 @@ const (
 	windowPositions      = 4
 )
 
-// xorCountWindows are of XorCountWindow. Every second word is kept as its difference from the word before, as schedule.Pair writes it.
+// xorCountWindows are of XorCountWindow. Every second word is kept as its difference from the word
+// before, as schedule.Pair writes it.
 func xorCountWindows() []Instr {
 	word := func(at string) string {
 		return "select(%c$parity == 1, " + strings.ReplaceAll(at, "#", "%c - 1") + " ^ " + strings.ReplaceAll(at, "#", "%c") + ", " + strings.ReplaceAll(at, "#", "%c") + ")"
@@ -127,8 +133,8 @@ func clears(c cpu) []Instr {
 	return is
 }
 
-// neighbours is an instruction of meaning m that adds pairs of neighbours to the elements of shape, which it has at each
-// of positions, if there are any.
+// neighbours is an instruction of meaning m that adds pairs of neighbours to the elements of shape,
+// which it has at each of positions, if there are any.
 func (c cpu) neighbours(name string, m Meaning, to, from ir.Type, positions int, shape ...int) Instr {
 	i := Instr{Meaning: m, Type: to, Lanes: shape[0], Positions: positions}
 	loops, at := lanesOf(append(shape, 2))
@@ -168,7 +174,7 @@ func sumsOfNeighbours(c cpu) []Instr {
 	for _, filters := range []int{8, 16, 32} {
 		memory(fmt.Sprintf("_x%d", filters), 0, filters, 2)
 	}
-	if c.arch == "arm" { // whose loads move one address along for all positions of a row of taps
+	if c.arch == "arm" { // its loads move one address along for all positions of a row of taps
 		for positions := 2; positions <= 4; positions++ {
 			memory(fmt.Sprintf("_%dx%d", positions, rowFilters(c)), positions, rowFilters(c), 2)
 		}
@@ -199,7 +205,8 @@ func packCompares(c cpu) []Instr {
 	}, Instr{Meaning: PackCompare, Lanes: 32, Type: ir.U32}, nil)}
 }
 
-// packLesses are of PackLess, for two words. Of several planes, the level of a sum is searched for (ir.Search).
+// packLesses are of PackLess, for two words. Of several planes, the level of a sum is searched for
+// (ir.Search).
 func packLesses() []Instr {
 	const words, lanes = 2, 32
 	var is []Instr

@@ -10,9 +10,9 @@ import (
 	"ripc/ir/irtext"
 )
 
-// A family defines instructions that differ in numbers alone. Its texts are those of package irtext. In them $lanes,
-// $words, $positions, $taps, $rows, $groups and $stride stand for fields of Instr, $cpu for the prefix of names, and
-// others for what a member adds.
+// A family defines instructions that differ in numbers alone. Its texts are those of package
+// irtext. In them $lanes, $words, $positions, $taps, $rows, $groups and $stride stand for fields of
+// Instr, $cpu for the prefix of names, and others for what a member adds.
 type family struct {
 	name   string // of a member
 	params string
@@ -39,7 +39,7 @@ func (c cpu) with(features ...string) cpu {
 	return c
 }
 
-// values are what stands for names in the texts of a family, beside the fields of Instr.
+// values are the substitutes for names in the texts of a family, beside the fields of Instr.
 type values map[string]any
 
 // instr completes i to a member of f on c.
@@ -69,7 +69,8 @@ func (c cpu) instr(f family, i Instr, more values) Instr {
 	text.WriteString(expand(f.body) + strings.Repeat("}", len(loops)+1))
 	fn, err := irtext.ParseFunc(name, []byte(text.String()))
 	if err != nil {
-		panic(fmt.Errorf("family %s: %w in %s", f.name, err, text.String())) // no user has written it: the tests make all members
+		// no user has written it: the tests make all members
+		panic(fmt.Errorf("family %s: %w in %s", f.name, err, text.String()))
 	}
 	i.Func = fn
 	return i

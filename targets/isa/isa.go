@@ -1,11 +1,13 @@
-// Package isa holds the machine instructions that a schedule may ask for: short sequences that a compiler does not find by
-// itself. Each is an *ir.Func whose Body is its meaning, for the interpreter and for matching by tensorize. Back ends write its
-// code (codegen/llvm/isa). Its windows are aligned to the element, not to the vector. Schedules find instructions by their
+// Package isa holds the machine instructions that a schedule may ask for: short sequences that a
+// compiler does not find by itself. Each is an *ir.Func whose Body is its meaning, for the
+// interpreter and for matching by tensorize. Back ends write its code (codegen/llvm/isa). Its
+// windows are aligned to the element, not to the vector. Schedules find instructions by their
 // meaning ([Query]) or, in a trace, by name ([For]).
 //
-// Instructions are members of families. A family is one definition with parameters: four texts in the language of .ripir
-// files, which are its name, parameters, loops and body. A member is a family, an [Instr] with its numbers, and a cpu: a row
-// of the table of vector extensions. So popcounts that are accumulated over rows of taps are
+// Instructions are members of families. A family is one definition with parameters: four texts in
+// the language of .ripir files, which are its name, parameters, loops and body. A member is a
+// family, an [Instr] with its numbers, and a cpu: a row of the table of vector extensions. So
+// popcounts that are accumulated over rows of taps are
 //
 //	f := family{
 //		"${cpu}_xor_cnt_row_${positions}x${taps}x${words}x${lanes}",
@@ -16,8 +18,8 @@
 //	a64().instr(f, Instr{Meaning: XorCountRow, Lanes: 16, Words: 2, Positions: 4, Taps: 3}, ...) // neon_xor_cnt_row_4x3x2x16
 //	a32().instr(f, Instr{Meaning: XorCountRow, Lanes: 8, Words: 2, Positions: 4, Taps: 3}, ...)  // armv7_xor_cnt_row_4x3x2x8
 //
-// Back ends write code by family, too: codegen/llvm/isa has a function for each meaning, and a table of mnemonics for each
-// architecture.
+// Back ends write code by family, too: codegen/llvm/isa has a function for each meaning, and a
+// table of mnemonics for each architecture.
 package isa
 
 import (
@@ -29,50 +31,58 @@ import (
 	"ripc/targets"
 )
 
-// Meaning says what an instruction computes. Lanes, words and types are fields of Instr.
+// Meaning is the computation of an instruction. Lanes, words and types are fields of Instr.
 type Meaning uint8
 
 // The meanings. acc, y and c are written, w are weights.
 const (
 	// XorCount is acc[l] += popcount(x[0] ^ w[l]).
 	XorCount Meaning = iota
-	// XorCountPair is XorCount for two words with one popcount, as schedule.CarrySave and schedule.Pair write it.
+	// XorCountPair is XorCount for two words with one popcount, as schedule.CarrySave and
+	// schedule.Pair write it.
 	XorCountPair
-	// XorCountTile counts words against filters in lanes of bytes: acc[l, i, j] += popcount(x[c, 2i+j] ^ w[c, l, 2i+j]),
-	// which schedule.SetEncoding and schedule.Rfactor make of words.
+	// XorCountTile counts words against filters in lanes of bytes: acc[l, i, j] += popcount(x[c,
+	// 2i+j] ^ w[c, l, 2i+j]), which schedule.SetEncoding and schedule.Rfactor make of words.
 	XorCountTile
-	// XorCountRow is XorCountTile, with Copies, of all words of neighbouring pixels, for several positions:
-	// acc[p, l, i, j] += popcount(x[p+t, c, l%4] ^ w[t, c, l, 2i+j]), with t < Taps.
+	// XorCountRow is XorCountTile, with Copies, of all words of neighbouring pixels, for several
+	// positions: acc[p, l, i, j] += popcount(x[p+t, c, l%4] ^ w[t, c, l, 2i+j]), with t < Taps.
 	XorCountRow
-	// XorCountWindow is XorCount of the words of a window, which are kept as pairs (schedule.Pair), for several positions:
-	// acc[p, l] += popcount(x[r, p+t, c] ^ w[r, t, c, l]), with r < Rows and t < Taps.
+	// XorCountWindow is XorCount of the words of a window, which are kept as pairs (schedule.Pair),
+	// for several positions: acc[p, l] += popcount(x[r, p+t, c] ^ w[r, t, c, l]), with r < Rows and
+	// t < Taps.
 	XorCountWindow
-	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k]. Of several words, each of four bytes: x[4s+k] * w[s, l, k].
+	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k]. Of several words, each of four bytes:
+	// x[4s+k] * w[s, l, k].
 	DotBytes
-	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums, which AddPairs adds up. Of several
-	// words likewise.
+	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums,
+	// which AddPairs adds up. Of several words likewise.
 	DotPairs
 	// AddPairs is acc[l] += sum over j < 2 of r[l, j], or acc[l, i] += r[l, i, j], in one type.
 	AddPairs
 	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
 	PackCompare
-	// PackLess is the bits (acc[l] < t[l]) << l as words y. Of several Planes it is the bits of the level that the thresholds t0 and up make of acc[l], from the lowest, y0, on.
+	// PackLess is the bits (acc[l] < t[l]) << l as words y. Of several Planes it is the bits of the
+	// level that the thresholds t0 and up make of acc[l], from the lowest, y0, on.
 	PackLess
 	// Clear sets lanes to 0.
 	Clear
-	// WidenAdd adds neighbours to lanes twice as wide: acc[l, i] += r[l, i, j], or acc[l] += r[l, i].
+	// WidenAdd adds neighbours to lanes twice as wide: acc[l, i] += r[l, i, j], or acc[l] += r[l,
+	// i].
 	WidenAdd
 	// WidenAddMemory is WidenAdd for sums that stay in memory, of one position or of Positions.
 	WidenAddMemory
 	// LookUp is acc[l] += t[w[l]]: w holds entries of a table.
 	LookUp
-	// LookUpRow is LookUp of a run of groups, for several positions: acc[p, l] += the sum over groups g of t[p, g, w[g, l]]. In sums of 16 bits it is of Taps, with a Stride: t[Stride*p+k, g, w[k, g, l]].
+	// LookUpRow is LookUp of a run of groups, for several positions: acc[p, l] += the sum over
+	// groups g of t[p, g, w[g, l]]. In sums of 16 bits it is of Taps, with a Stride: t[Stride*p+k,
+	// g, w[k, g, l]].
 	LookUpRow
-	// Tables makes tables for LookUp: t[g, e] is what group g of the channels in words counts against e.
+	// Tables makes tables for LookUp: t[g, e] is the count of group g of the channels in words
+	// against e.
 	Tables
 )
 
-// Instr is an instruction, what it needs, and what a schedule chooses by.
+// Instr is an instruction with its requirements, and the properties by which a schedule chooses.
 type Instr struct {
 	Func    *ir.Func
 	Meaning Meaning
@@ -80,29 +90,37 @@ type Instr struct {
 	Arch    string   // "x86_64", "aarch64", "arm" or "thumb"
 	Needs   []string // CPU features, in the names that targets have for them
 
-	Lanes int     // sums, filters or bits
-	Words int     // words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table; of products of bytes, fours of them
-	Ops   int     // of products of bytes: operations on vectors, but for loads, by which a schedule chooses among those that fit
-	Type  ir.Type // of what is written
-	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row, and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow; WidenAddMemory has Positions where it adds to those of such a row.
+	Lanes int // sums, filters or bits
+	// words for each lane, or bytes if Type has 8 bits; 0 where there are none; entries of a table;
+	// of products of bytes, fours of them
+	Words int
+	// of products of bytes: operations on vectors, but for loads, by which a schedule chooses among
+	// those that fit
+	Ops  int
+	Type ir.Type // of the result
+	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row,
+	// and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow;
+	// WidenAddMemory has Positions where it adds to those of such a row.
 	Positions, Taps, Rows, Groups, Stride int
-	Planes                                int  // of PackLess
-	Copies                                bool // each word of activations is there once for each filter of a register (schedule.Replicate)
-	Wide                                  bool // weights are loaded two registers at a time
-	// Bounded says that what is no entry of a table looks up 0, and not the entry of its lower bits.
+	Planes                                int // of PackLess
+	// each word of activations is there once for each filter of a register (schedule.Replicate)
+	Copies bool
+	Wide   bool // weights are loaded two registers at a time
+	// Bounded says that an index past the table looks up 0, and not the entry of its lower bits.
 	Bounded bool
-	// Halves says that an entry has two sums, of half a byte each, for positions of both halves of a row: acc has those side by side.
+	// Halves says that an entry has two sums, of half a byte each, for positions of both halves of
+	// a row: acc has those side by side.
 	Halves bool
-	// Apart says that lanes of bytes of a LookUp alternate between the lower and the upper half of each so many filters (the option apart of
-	// narrow_accumulate); 0: they are in order.
+	// Apart says that byte lanes of a LookUp alternate between the lower and the upper half of each
+	// Apart filters (the option apart of narrow_accumulate); 0: they are in order.
 	Apart int
 }
 
 // All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.
 func All() []Instr { return slices.Concat(ofX86(), ofA64(), ofA32(), ofThumb()) }
 
-// ofArch lists those of an architecture. They are made once, since a tuner asks for each schedule that it thinks of, and not
-// to be changed.
+// ofArch lists those of an architecture. They are made once, since a tuner asks for each schedule
+// that it thinks of, and not to be changed.
 func ofArch(arch string) []Instr {
 	switch arch {
 	case "x86_64":
@@ -136,12 +154,13 @@ var (
 	ofThumb = sync.OnceValue(halfProducts)
 )
 
-// byteLanes are the instructions that count words in lanes of bytes, which additions of neighbours widen.
+// byteLanes are the instructions that count words in lanes of bytes, which additions of neighbours
+// widen.
 func byteLanes(c cpu) []Instr {
 	return slices.Concat(xorCountTiles(c), xorCountRows(c), packCompares(c), clears(c), sumsOfNeighbours(c))
 }
 
-// runs reports whether t has what i needs beside its architecture.
+// runs reports whether t has the features that i needs.
 func (i *Instr) runs(t targets.Target) bool {
 	return !slices.ContainsFunc(i.Needs, func(n string) bool { return !t.Has(n) })
 }

@@ -7,8 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// limits are the largest absolute numbers of levels and weights for which products of so many steps of four fit 16 bits.
-// 0 stands for all bytes.
+// limits are the largest absolute numbers of levels and weights with products of the given number
+// of steps of four that fit 16 bits. 0 stands for all bytes.
 type limits struct{ steps, levels, weights int }
 
 // products is an instruction of meaning DotBytes or DotPairs: four products a lane and step.
@@ -48,9 +48,10 @@ func quads(arch string) []Instr {
 	}
 }
 
-// multiplyAdds are products of bytes on x86-64 without vpdpbusd. vpmaddubsw adds two of them to 16 bits and saturates, so
-// numbers are limited. Sums of several steps are added there, and vpmaddwd with ones adds neighbours to 32 bits. For all
-// bytes vpmaddwd adds two products of widened bytes, and a filter has two sums.
+// multiplyAdds are products of bytes on x86-64 without vpdpbusd. vpmaddubsw adds two of them to 16
+// bits and saturates, so numbers are limited. Sums of several steps are added there, and vpmaddwd
+// with ones adds neighbours to 32 bits. For all bytes vpmaddwd adds two products of widened bytes,
+// and a filter has two sums.
 func multiplyAdds() []Instr {
 	var is []Instr
 	for _, x := range []struct {
@@ -67,9 +68,9 @@ func multiplyAdds() []Instr {
 	return is
 }
 
-// productPairs are products of bytes on NEON without products of four: neighbours among 16-bit products are added to two
-// sums of 32 bits. Before, products of several steps are added in 16 bits where limited numbers fit: two of -128 * -128
-// do not.
+// productPairs are products of bytes on NEON without products of four: neighbours among 16-bit
+// products are added to two sums of 32 bits. Before, products of several steps are added in 16 bits
+// where limited numbers fit: two of -128 * -128 do not.
 func productPairs(c cpu) []Instr {
 	multiply, accumulate, add := "smull", "smlal", "addp"
 	if c.arch == "arm" {
@@ -86,8 +87,9 @@ func productPairs(c cpu) []Instr {
 	return is
 }
 
-// halfProducts are products of bytes by Arm's DSP extension, whose registers hold two numbers of 16 bits. uxtb16 and sxtb16
-// widen bytes, and smlad adds two products to a sum. More lanes share the widened levels.
+// halfProducts are products of bytes by Arm's DSP extension, with two numbers of 16 bits in a
+// register. uxtb16 and sxtb16 widen bytes, and smlad adds two products to a sum. More lanes share
+// the widened levels.
 func halfProducts() []Instr {
 	var is []Instr
 	for _, lanes := range []int{4, 2, 1} {

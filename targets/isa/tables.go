@@ -11,8 +11,9 @@ import (
 // MaxPlanes is the number of planes up to which there are instructions that make tables.
 const MaxPlanes = 4
 
-// entry is the element of a table that byte w selects; table is a text of its indices, with # for that of the entry. If
-// bounded, what is no entry selects 0. If not, its higher bits do not count.
+// entry returns the element of a table that byte w selects; table is a text of its indices, with #
+// for that of the entry. If bounded, an index past the table selects 0. If not, its higher bits do
+// not count.
 func entry(table, w string, entries int, bounded bool) string {
 	found := strings.ReplaceAll(table, "#", fmt.Sprintf("cast<i64>(%s & %du8)", w, entries-1))
 	if bounded {
@@ -83,8 +84,8 @@ func lookUpRows() []Instr {
 	return is
 }
 
-// lookUpHalvesRows are of LookUpRow of entries with two sums. The tables of a word are made together, so a row has those of
-// one word or of two.
+// lookUpHalvesRows are of LookUpRow of entries with two sums. The tables of a word are made
+// together, so a row has those of one word or of two.
 func lookUpHalvesRows() []Instr {
 	var is []Instr
 	for positions := 1; positions <= 8; positions++ {
@@ -100,8 +101,9 @@ func lookUpHalvesRows() []Instr {
 	return is
 }
 
-// lookUpWideRows are of LookUpRow in sums of 16 bits: as many positions as there are registers for. On 64-bit Arm, entries
-// are signed bytes that are negated in every other group. On 32-bit Arm bytes hold the sums of all groups.
+// lookUpWideRows are LookUpRow in sums of 16 bits, with the number of positions that registers
+// hold. On 64-bit Arm, entries are signed bytes that are negated in every other group. On 32-bit
+// Arm bytes hold the sums of all groups.
 func (c cpu) lookUpWideRows(filters int) []Instr {
 	const entries, sums, reach = 16, 128, 1020 // reach is that of loads of 32-bit Arm
 	var is []Instr
@@ -138,8 +140,8 @@ func (c cpu) lookUpWideRows(filters int) []Instr {
 	return is
 }
 
-// tables is an instruction of Tables for groups of channels of one word or of two, and planes. With halves an entry also
-// has 16 times the counts of the words y.
+// tables is an instruction of Tables for groups of channels of one word or of two, and planes. With
+// halves an entry also has 16 times the counts of the words y.
 func (c cpu) tables(planes, groups, channels, words int, halves bool) Instr {
 	chunk, read := ir.U32, "%#[0]"
 	if words == 2 {
@@ -169,7 +171,8 @@ func (c cpu) tables(planes, groups, channels, words int, halves bool) Instr {
 	}, i, values{"halves": textIf(halves, "_halves"), "planes": planes, "chunk": chunk, "channels": channels, "mask": i.Words - 1})
 }
 
-// allTables are of Tables. A single chunk has as many groups as its channels need (lower/layout).
+// allTables are the instructions of Tables. A single chunk has only the groups of its channels
+// (lower/layout).
 func allTables(arch string) []Instr {
 	var is []Instr
 	for n := 1; n <= MaxPlanes; n++ {
@@ -180,7 +183,8 @@ func allTables(arch string) []Instr {
 			case "arm":
 				is = append(is, a32().tables(n, groups, 4, 1, false))
 			case "aarch64":
-				if is = append(is, a64().tables(n, groups, 4, 1, false)); n <= 2 { // half an entry does not hold the counts of more planes
+				// half an entry does not hold the counts of more planes
+				if is = append(is, a64().tables(n, groups, 4, 1, false)); n <= 2 {
 					is = append(is, a64().tables(n, groups, 4, 1, true))
 				}
 			}

@@ -6,24 +6,28 @@ import (
 	"slices"
 )
 
-// A block is one piece of assembly that is put in order here, for cores that begin operations in theirs. LLVM's scheduler
-// leaves a tenth of the cycles empty in loops of so many operations, and stores sums; of assembly it knows no order at all.
+// A block is one piece of assembly that is put in order here, for cores that begin operations in
+// theirs. LLVM's scheduler leaves a tenth of the cycles empty in loops of so many operations, and
+// stores sums; of assembly it knows no order at all.
 //
-// A family writes chains of operations and the loads that these read, in the order of the program. The scheduler begins
-// chains in that order. Of operations whose operands are there it prefers those that are farthest in their chains, since they
-// free registers, and then the oldest. A load begins as soon as it has a register. How long all that takes is data: timing.
+// A family writes chains of operations and the loads that these read, in the order of the program.
+// The scheduler begins chains in that order. Of operations whose operands are there it prefers
+// those that are farthest in their chains, since they free registers, and then the oldest. A load
+// begins as soon as it has a register. How long all that takes is data: timing.
 type block struct {
 	listing
 	streams [2]stream // the second goes before the first
-	apart   int       // cycles between chains of the first stream, so that they hold few registers; 0: they begin as they can
-	loads   []*operation
-	loaded  map[loadKey][]*cell
-	pools   []*pool // of loads
-	starts  *pool   // for addresses of loads without offsets
-	spare   *pool   // gets the registers of pools behind the last load
+	// cycles between chains of the first stream, so that they hold few registers; 0: they begin as
+	// they can
+	apart  int
+	loads  []*operation
+	loaded map[loadKey][]*cell
+	pools  []*pool // of loads
+	starts *pool   // for addresses of loads without offsets
+	spare  *pool   // gets the registers of pools behind the last load
 
-	// Cycles: the one that is written, those from which on there is a slot for an operation and a port for a load, and the number
-	// of those that the second stream has left.
+	// Cycles: the one that is written, those from which on there is a slot for an operation and a
+	// port for a load, and the number of those that the second stream has left.
 	now, slot, port, beat int
 }
 
@@ -37,9 +41,9 @@ type timing struct {
 	port    int // in which no other load begins
 }
 
-// Timings by LLVM's models: of the Cortex-A53 (AArch64SchedA53.td) for 64-bit Arm, and of the Cortex-R52 (ARMScheduleR52.td),
-// which it has in the place of the A53, for 32-bit Arm. On the A53 results are written in order, so that a load of one
-// register takes the place of an operation.
+// Timings by LLVM's models: of the Cortex-A53 (AArch64SchedA53.td) for 64-bit Arm, and of the
+// Cortex-R52 (ARMScheduleR52.td), which it has in the place of the A53, for 32-bit Arm. On the A53
+// results are written in order, so that a load of one register takes the place of an operation.
 func a53Vector() timing { return timing{latency: 6, slots: 1} }
 func a53Load() timing   { return timing{latency: 4, slots: 1, port: 1} }
 func a53Pair() timing   { return timing{latency: 5, port: 2} }
@@ -110,14 +114,15 @@ const (
 	reads
 )
 
-// touch is what an operation does to a cell, behind numbers of others.
+// touch is the access of an operation to a cell, after numbers of others.
 type touch struct {
 	*cell
 	way    int
 	before [3]int
 }
 
-// isFree reports whether a touch may be in a cycle: it reads what all before wrote, and changes what all before read.
+// isFree reports whether a touch may be in a cycle: it reads what all before wrote, and changes
+// what all before read.
 func (t touch) isFree(now int) bool {
 	switch t.way {
 	case reads:
@@ -143,7 +148,8 @@ type chain struct {
 	next       int
 }
 
-// do is an operation that writes, adds to and reads cells. Its line is made when these have registers.
+// do is an operation that writes, adds to and reads cells. Its line is made when these have
+// registers.
 func (b *block) do(t timing, line func() string, write, add []*cell, read ...*cell) *operation {
 	o := &operation{timing: t, line: line}
 	for way, cells := range [][]*cell{write, add, read} {
@@ -163,11 +169,12 @@ func (b *block) chain(stream int, os ...*operation) {
 	s.chains = append(s.chains, &chain{operations: os})
 }
 
-// loadKey is a load: from byte at of an operand on. A second load of the same bytes has another turn.
+// loadKey is a load: from byte at of an operand on. A second load of the same bytes has another
+// turn.
 type loadKey struct{ operand, at, turn int }
 
-// load returns the n neighbouring cells of p that hold a load. A load that is new consists of an operation for each of lines,
-// which write it for the first register.
+// load returns the n neighbouring cells of p that hold a load. A load that is new consists of an
+// operation for each of lines, which write it for the first register.
 func (b *block) load(key loadKey, n int, p *pool, t timing, lines ...func(k int) string) []*cell {
 	if cells, ok := b.loaded[key]; ok {
 		return cells
@@ -210,8 +217,8 @@ func (b *block) loadPair(key loadKey, p *pool) []*cell {
 	return cells
 }
 
-// makeAddresses writes the addresses of the next loads, as many as there are registers for. The first waits for the vectors
-// before it, and the others do not.
+// makeAddresses writes the addresses of the next loads while registers are free. The first waits
+// for the vectors before it, the others do not.
 func (b *block) makeAddresses() {
 	for _, o := range b.loads {
 		if o.start == nil || o.start.k > 0 {
@@ -283,7 +290,8 @@ func (b *block) beginChain(n int) bool {
 	return false
 }
 
-// begin begins an operation in this cycle, if its units and operands are there, and registers for its results.
+// begin begins an operation in this cycle, if its units and operands are there, and registers for
+// its results.
 func (b *block) begin(o *operation) bool {
 	if b.slot > b.now && o.slots > 0 && !o.isLoad || b.port > b.now && o.port > 0 {
 		return false
@@ -321,7 +329,8 @@ func (b *block) begin(o *operation) bool {
 	return true
 }
 
-// place gives results registers: neighbours of one pool. Those of operands that nothing else reads are free for them.
+// place gives results registers: neighbours of one pool. Those of operands that nothing else reads
+// are free for them.
 func (b *block) place(results, ended []*cell) bool {
 	var from *pool
 	if n := len(results); n > 0 {

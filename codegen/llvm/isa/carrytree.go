@@ -7,19 +7,22 @@ import (
 	"strings"
 )
 
-// windowPairs is how many pairs of words one position adds up before the next one does. Their weights stay in registers
-// meanwhile.
+// windowPairs is how many pairs of words one position adds up before the next one does. Their
+// weights stay in registers meanwhile.
 const windowPairs = 4
 
-// levels are the vectors of a position that are not yet added up, by the power of two that their bits count.
+// levels are the vectors of a position that are not yet added up, by the power of two that their
+// bits count.
 type levels [][]value
 
-// xorCountWindow is the function of isa.XorCountWindow. It counts the words of a window against a vector of filters by
-// carry-save adders (Harley and Seal, see Warren, Hacker's Delight, 5-1): three words of the same weight become one, and one
-// of twice the weight, each in one vpternlogd. Only what is left in the end is counted, by vpshufb. Words are kept as pairs
-// (schedule.Pair), which saves the second difference of each, as in xorCountPair.
+// xorCountWindow is the function of isa.XorCountWindow. It counts the words of a window against a
+// vector of filters by carry-save adders (Harley and Seal, see Warren, Hacker's Delight, 5-1):
+// three words of the same weight become one, and one of twice the weight, each in one vpternlogd.
+// Only what is left in the end is counted, by vpshufb. Words are kept as pairs (schedule.Pair),
+// which saves the second difference of each, as in xorCountPair.
 func xorCountWindow(c *code) {
-	// Else LLVM spreads all words at once, for several blocks of filters, and keeps them on the stack.
+	// Else LLVM spreads all words at once, for several blocks of filters, and keeps them on the
+	// stack.
 	x := c.asm(assembly{constraints: "=r,0,~{memory}", volatile: true}, []string{"ptr"}, c.pointer("x", 0))[0]
 	var words [][3]int // row, tap and the first word of each pair
 	for r := range c.Rows {
@@ -63,8 +66,8 @@ func (c *code) addPair(s *levels, x value, at, weights int) {
 	c.addLevel(s, 1, c.ternary(old, (*s)[0][0], u, majorityByParity))
 }
 
-// fix is an empty piece of assembly that each vector of s goes through. Without it LLVM would begin many positions at once,
-// and there are no registers for these.
+// fix is an empty piece of assembly that each vector of s goes through. Without it LLVM would begin
+// many positions at once, and there are no registers for these.
 func (c *code) fix(s levels) {
 	all := slices.Concat(s...)
 	var kinds, tied []string
@@ -78,7 +81,7 @@ func (c *code) fix(s levels) {
 	}
 }
 
-// addLevel adds a vector whose bits count 1<<level.
+// addLevel adds a vector of bits that count 1<<level each.
 func (c *code) addLevel(s *levels, level int, v value) {
 	for len(*s) <= level {
 		*s = append(*s, nil)
@@ -92,8 +95,8 @@ func (c *code) addLevel(s *levels, level int, v value) {
 	(*s)[level] = at
 }
 
-// countLevels adds up the vectors of a position. The bits of each nibble are looked up, times the weight of its level, as long
-// as bytes hold the sums.
+// countLevels adds up the vectors of a position. The bits of each nibble are looked up, times the
+// weight of its level, as long as bytes hold the sums.
 func (c *code) countLevels(s *levels) value {
 	for level := range *s { // an adder of two and one of three cost less than to count one vector more
 		if at := (*s)[level]; len(at) == 2 && level+1 < len(*s) && len((*s)[level+1]) == 2 {

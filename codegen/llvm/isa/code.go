@@ -25,7 +25,7 @@ type value struct{ kind, name string }
 
 func (v value) String() string { return v.kind + " " + v.name }
 
-// vector is the type of n integers of so many bits.
+// vector returns the type of n integers of the given width.
 func vector(n, bits int) string { return fmt.Sprintf("<%d x i%d>", n, bits) }
 
 // register is a register of NEON, as bytes.
@@ -37,7 +37,7 @@ func element(kind string) string {
 	return t
 }
 
-// suffix is what names of intrinsics have for a type: v16i8.
+// suffix returns the part of an intrinsic's name for a type: v16i8.
 func suffix(kind string) string {
 	if kind[0] != '<' {
 		return kind
@@ -102,7 +102,7 @@ func operands(args []value) string {
 	return list(len(args), func(k int) string { return args[k].String() })
 }
 
-// pointer is the address so many bytes behind a parameter.
+// pointer returns the address `at` bytes behind a parameter.
 func (c *code) pointer(of string, at int) value {
 	if at == 0 {
 		return value{"ptr", "%" + of}
@@ -110,7 +110,7 @@ func (c *code) pointer(of string, at int) value {
 	return c.set("ptr", "getelementptr inbounds i8, ptr %%%s, i64 %d", of, at)
 }
 
-// load writes a load from parameter of, which is aligned to so many bytes.
+// load writes a load from parameter of, aligned to `align` bytes.
 func (c *code) load(kind, of string, at, align int) value {
 	return c.set(kind, "load %s, %s, align %d", kind, c.pointer(of, at), align)
 }
@@ -120,7 +120,7 @@ func (c *code) store(v value, to string, at, align int) {
 	c.line("store %s, %s, align %d", v, c.pointer(to, at), align)
 }
 
-// addTo adds v to what is in memory.
+// addTo adds v to a value in memory.
 func (c *code) addTo(to string, at, align int, v value) {
 	c.store(c.op("add", c.load(v.kind, to, at, align), v), to, at, align)
 }
@@ -142,8 +142,8 @@ func (c *code) spreadWord(of string, at, align, n int) value {
 	return c.spread(c.load("i32", of, at, align), n)
 }
 
-// assembly is a piece of inline assembly with its constraints. What is volatile stays where it is. What is pure touches no
-// memory.
+// assembly is a piece of inline assembly with its constraints. What is volatile stays where it is.
+// What is pure touches no memory.
 type assembly struct {
 	text, constraints string
 	volatile, pure    bool
@@ -193,8 +193,8 @@ func (c *code) begin(label string) {
 	c.label = label
 }
 
-// ifKnown writes two ways to the same values, of which one remains: where LLVM knows that all sums are constants, which are
-// zero most often, first, so that nothing is left of adding to zero.
+// ifKnown writes two ways to the same values, and LLVM keeps one. It takes first if it knows that
+// all sums are constants, most often zero, so that no addition to zero remains.
 func (c *code) ifKnown(sums []value, first, later func() []value) []value {
 	var known value
 	for k, s := range sums {

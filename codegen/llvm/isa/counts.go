@@ -19,8 +19,8 @@ const (
 	majorityByParity = 0xB2 // majority of a, u and v, by a, a^u^v and u: where a is the parity, u and v are equal
 )
 
-// xorCount is the function of isa.XorCount: vpopcntd, or on AVX2 two vpshufb that look up the bits of each nibble, and
-// vpmaddubsw and vpmaddwd that add up the four bytes.
+// xorCount is the function of isa.XorCount: vpopcntd, or on AVX2 two vpshufb that look up the bits
+// of each nibble, and vpmaddubsw and vpmaddwd that add up the four bytes.
 func xorCount(c *code) {
 	kind := vector(c.Lanes, 32)
 	x := c.spreadWord("x", 0, 4, c.Lanes)
@@ -39,8 +39,8 @@ func xorCount(c *code) {
 	c.addTo("acc", 0, 4, c.call(kind, "llvm.x86.avx2.pmadd.wd", halves, splat(halves.kind, 1)))
 }
 
-// xorCountPair is the function of isa.XorCountPair. Its five operations count two words, where plain xor and popcount take
-// six. LLVM does not find the second vpternlogd.
+// xorCountPair is the function of isa.XorCountPair. Its five operations count two words, where
+// plain xor and popcount take six. LLVM does not find the second vpternlogd.
 func xorCountPair(c *code) {
 	kind := vector(c.Lanes, 32)
 	a, q := c.spreadWord("x", 0, 4, c.Lanes), c.spreadWord("x", 4, 4, c.Lanes)
@@ -51,8 +51,8 @@ func xorCountPair(c *code) {
 	c.store(sum, "s", 0, 4)
 }
 
-// xorCountTile is the function of isa.XorCountTile. The last addition is opaque. The one before is not, so that nothing is
-// left of adding to zero. A tile of one word has none before.
+// xorCountTile is the function of isa.XorCountTile. The last addition is opaque. The one before is
+// not, so that nothing is left of adding to zero. A tile of one word has none before.
 func xorCountTile(c *code) {
 	spread := make([]value, c.Words)
 	var words value
@@ -120,8 +120,8 @@ func (c *code) sumsOf() int {
 	return sums
 }
 
-// addPairs is the function of isa.AddPairs: by an intrinsic where a register holds the sums, since LLVM would load even and
-// odd ones from memory apart.
+// addPairs is the function of isa.AddPairs: by an intrinsic where a register holds the sums, since
+// LLVM would load even and odd ones from memory apart.
 func addPairs(c *code) {
 	width, n := c.Type.Bits(), c.sumsOf()
 	kind, align := vector(n, width), width/8
@@ -138,10 +138,11 @@ func addPairs(c *code) {
 	c.addTo("acc", 0, align, both)
 }
 
-// addToMemory is the function of isa.WidenAddMemory. The sums stay in memory, since they are needed so seldom that
-// registers for them would be missing elsewhere. On 64-bit Arm up to four registers of sums are loaded before the first is
-// added to, and that before the first is stored: a core that works in order waits for each load once. On 32-bit Arm only
-// neighbours are loaded at once, so the sums are in q0 and q1, and the address moves along.
+// addToMemory is the function of isa.WidenAddMemory. The sums stay in memory, since they are needed
+// so seldom that registers for them would be missing elsewhere. On 64-bit Arm up to four registers
+// of sums are loaded before the first is added to, and that before the first is stored: a core that
+// works in order waits for each load once. On 32-bit Arm only neighbours are loaded at once, so the
+// sums are in q0 and q1, and the address moves along.
 func addToMemory(c *code) {
 	n := c.sumsOf() / 8
 	var from []value

@@ -1,7 +1,9 @@
-// Package isa writes the instructions of targets/isa for LLVM's back end: each is an internal function of the instruction's name
-// that takes a pointer per parameter, aligned to the element, for LLVM to inline.
+// Package isa writes the instructions of targets/isa for LLVM's back end: each is an internal
+// function of the instruction's name that takes a pointer per parameter, aligned to the element,
+// for LLVM to inline.
 //
-// There is a function in Go for each meaning, of all element widths, numbers of lanes and words, and architectures:
+// There is a function in Go for each meaning, of all element widths, numbers of lanes and words,
+// and architectures:
 //
 //   - Most write LLVM's language by the methods of code, whose values have numbers for names. A popcount that is accumulated
 //     is on x86-64
@@ -24,7 +26,7 @@ import (
 	"ripc/targets/isa"
 )
 
-// Function is a function in LLVM's language, and what it calls.
+// Function is a function in LLVM's language, with the declarations of its calls.
 type Function struct {
 	Calls []Declaration
 	Text  string
@@ -38,9 +40,10 @@ func (d Declaration) String() string {
 	return fmt.Sprintf("declare %s @%s(%s)", d.Result, d.Name, d.Params)
 }
 
-// FunctionOf is the function of instruction f, for a core that takes instructions in order or in any. It fails with *ir.Error
-// if targets/isa has no instruction of that name, or if that means something else than f, which a hand-written .ripir may hold:
-// the code would differ from the interpreter.
+// FunctionOf is the function of instruction f, for a core that takes instructions in order or in
+// any. It fails with *ir.Error if targets/isa has no instruction of that name, or if that means
+// something else than f, which a hand-written .ripir may hold: the code would differ from the
+// interpreter.
 func FunctionOf(f *ir.Func, inOrder bool) (Function, error) {
 	i, ok := isa.Named(f.Name)
 	if !ok || i.Arch == "thumb" { // C alone is made for chips without an operating system
@@ -63,7 +66,7 @@ func function(i isa.Instr, inOrder bool) Function {
 	}
 }
 
-// writers are what writes the functions of each meaning.
+// writers maps each meaning to the writer of its functions.
 func writers() map[isa.Meaning]func(*code) {
 	return map[isa.Meaning]func(*code){
 		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile, isa.XorCountWindow: xorCountWindow,

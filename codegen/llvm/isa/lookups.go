@@ -19,7 +19,7 @@ func lookUp(c *code) {
 		lookUpA32(c)
 	case c.Arch == "x86_64":
 		lookUpX86(c)
-	default: // tbl, which gives 0 for what is no entry
+	default: // tbl gives 0 for an index past the table
 		table, width := c.load(register, "t", 0, 1), min(16, c.Lanes)
 		c.lookUpRegisters(width, func(w value) value {
 			return c.call(register, "llvm.aarch64.neon.tbl1.v16i8", table, c.resize(w, width, 16))
@@ -27,7 +27,7 @@ func lookUp(c *code) {
 	}
 }
 
-// lookUpRegisters looks registers of so many filters up, one after the other.
+// lookUpRegisters looks registers of `width` filters up, one after the other.
 func (c *code) lookUpRegisters(width int, find func(w value) value, add func(old, found value) value) {
 	kind := vector(width, 8)
 	for at := 0; at < c.Lanes; at += width {
@@ -36,8 +36,9 @@ func (c *code) lookUpRegisters(width int, find func(w value) value, add func(old
 	}
 }
 
-// lookUpX86 looks up by vpermb, which takes no more of an index than 6 bits, or by vpshufb of a table that is in each 128
-// bits of a register. Of indices of 128 and more vpshufb would give 0, hence vpand. The addition is opaque.
+// lookUpX86 looks up by vpermb, which takes no more of an index than 6 bits, or by vpshufb of a
+// table that is in each 128 bits of a register. Of indices of 128 and more vpshufb would give 0,
+// hence vpand. The addition is opaque.
 func lookUpX86(c *code) {
 	width := min(64, c.Lanes)
 	if !slices.Contains(c.Needs, "avx512bw") {
@@ -65,9 +66,10 @@ func lookUpX86(c *code) {
 	})
 }
 
-// lookUpPair looks two registers of filters up by vpermb, in a table that is loaded once, and then adds twice. LLVM would
-// put additions between the look-ups, or read the table from memory for each, where one load of 64 bytes a cycle is the
-// limit. So all five operations are one piece of assembly.
+// lookUpPair looks two registers of filters up by vpermb, in a table that is loaded once, and then
+// adds twice. LLVM would put additions between the look-ups, or read the table from memory for
+// each, where one load of 64 bytes a cycle is the limit. So all five operations are one piece of
+// assembly.
 func lookUpPair(c *code) {
 	const reg = "<64 x i8>"
 	var ws, olds []value
@@ -87,8 +89,8 @@ func lookUpPair(c *code) {
 	}
 }
 
-// lookUpA32 looks up by vtbl, which gives 0 for what is no entry: 8 filters in a table of two registers. What two of them
-// find lies in the halves of one register, which one addition takes.
+// lookUpA32 looks up by vtbl, which gives 0 for an index past the table: 8 filters in a table of
+// two registers. The results of two vtbl are the halves of one register, which one addition takes.
 func lookUpA32(c *code) {
 	const half = "<8 x i8>"
 	all := c.load(register, "t", 0, 1)
@@ -104,8 +106,8 @@ func lookUpA32(c *code) {
 	}, c.opaque)
 }
 
-// lookUpHalves looks up by tbl entries that are for both halves of a row: lower halves are added to the first sums, and
-// upper ones to the second.
+// lookUpHalves looks up by tbl entries that are for both halves of a row: lower halves are added to
+// the first sums, and upper ones to the second.
 func lookUpHalves(c *code) {
 	table := c.load(register, "t", 0, 1)
 	for at := 0; at < c.Lanes; at += 16 {

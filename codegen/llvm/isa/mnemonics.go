@@ -5,15 +5,18 @@ type machine struct {
 	inOrder bool
 	// add is assembly that adds 16 bytes. LLVM does not reassociate it with other additions.
 	add string
-	// saturate is an intrinsic in place of add for cores that work in order, for which LLVM has to know how long an addition
-	// takes. It saturates, which sums that cannot wrap do not notice (arith.VerifyWidths proves that of all).
+	// saturate is an intrinsic in place of add for cores that work in order, for which LLVM has to
+	// know how long an addition takes. It saturates, which sums that cannot wrap do not notice
+	// (arith.VerifyWidths proves that of all).
 	saturate string
 	load2    string // an intrinsic that loads two registers, where LLVM loads one at a time
-	// pairs is an intrinsic that adds neighbours, accumulate one that adds them to a sum. Types are their suffixes.
+	// pairs is an intrinsic that adds neighbours, accumulate one that adds them to a sum. Types are
+	// their suffixes.
 	pairs, accumulate string
 }
 
-// machineOf is the row of an architecture, for cores that begin operations in their order or in any.
+// machineOf is the row of an architecture, for cores that begin operations in their order or in
+// any.
 func machineOf(arch string, inOrder bool) machine {
 	switch arch {
 	case "aarch64":
@@ -38,8 +41,8 @@ func machineOf(arch string, inOrder bool) machine {
 	return machine{inOrder: inOrder}
 }
 
-// opaque writes an addition of 16 bytes that LLVM does not take apart. It would make trees of the sums of many words, and
-// keep their leaves in more registers than there are.
+// opaque writes an addition of 16 bytes that LLVM does not take apart. It would make trees of the
+// sums of many words, and keep their leaves in more registers than there are.
 func (c *code) opaque(sum, count value) value {
 	if c.saturate != "" {
 		return c.call(register, c.saturate, sum, count)

@@ -2,9 +2,10 @@ package isa
 
 import "fmt"
 
-// packCompare is the function of isa.PackCompare. On 64-bit Arm comparisons become bytes of one bit each, and neighbours are
-// added until a byte holds 8 bits. On 32-bit Arm registers are narrower, and comparisons of four lanes are shifted into
-// those before them (vsli). A lane then has the bits of every fourth sum, four times over. A mask leaves its own.
+// packCompare is the function of isa.PackCompare. On 64-bit Arm comparisons become bytes of one bit
+// each, and neighbours are added until a byte holds 8 bits. On 32-bit Arm registers are narrower,
+// and comparisons of four lanes are shifted into those before them (vsli). A lane then has the bits
+// of every fourth sum, four times over. A mask leaves its own.
 func packCompare(c *code) {
 	lanes := 16
 	if c.Arch == "arm" {
@@ -40,8 +41,9 @@ func packCompare(c *code) {
 	c.store(c.op("or", c.load("i32", "y", 0, 4), word), "y", 0, 4)
 }
 
-// packLess is the function of isa.PackLess: a whole register of bytes with AVX-512. Its mask is two words, which LLVM would
-// compare one by one. With several planes, the mask of one blends the thresholds of those below.
+// packLess is the function of isa.PackLess: a whole register of bytes with AVX-512. Its mask is two
+// words, which LLVM would compare one by one. With several planes, the mask of one blends the
+// thresholds of those below.
 func packLess(c *code) {
 	const kind = "<64 x i8>"
 	sums := c.load(kind, "acc", 0, 1)
@@ -50,7 +52,8 @@ func packLess(c *code) {
 		limits[j] = c.load(kind, c.Func.Params[c.Planes+1+j].Name, 0, 1)
 	}
 	less := make([]value, c.Planes)
-	// limit is the threshold that decides bit k of a level, whose bits above, up to top, are masks.
+	// limit returns the threshold that decides bit k of a level; masks hold its higher bits, up to
+	// top.
 	var limit func(level, k, top int) value
 	limit = func(level, k, top int) value {
 		if top == k {
@@ -65,13 +68,14 @@ func packLess(c *code) {
 	}
 }
 
-// EachBit lists bytes of one bit each, the next one's behind the one before, for so many lanes.
+// EachBit lists bytes of one bit each for the given number of lanes, from bit 0 to bit 7 and again.
 func EachBit(lanes int) string {
 	return list(lanes, func(l int) string { return fmt.Sprintf("i8 %d", int8(uint8(1)<<(l%8))) })
 }
 
-// BitsTogether writes, by p, how vectors whose bytes have a bit of EachBit or none become bits. The intrinsic pairwise adds
-// neighbours three times, until a byte holds 8 bits. It returns the vector that begins with them.
+// BitsTogether writes, by p, the packing of vectors with a bit of EachBit, or none, in each byte.
+// The intrinsic pairwise adds neighbours three times, until a byte holds 8 bits. It returns the
+// vector that begins with them.
 func BitsTogether(p func(format string, args ...any), lanes int, pairwise string, sums []string) string {
 	for n := range 3 {
 		var next []string

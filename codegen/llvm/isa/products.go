@@ -1,6 +1,7 @@
 package isa
 
-// dotBytes is the function of isa.DotBytes: products of four bytes in one operation, or multiplyAdd.
+// dotBytes is the function of isa.DotBytes: products of four bytes in one operation, or
+// multiplyAdd.
 func dotBytes(c *code) {
 	if c.Ops > 1 {
 		multiplyAdd(c)
@@ -20,7 +21,7 @@ func dotBytes(c *code) {
 	c.store(old, "acc", 0, 4)
 }
 
-// total adds up what several steps give.
+// total adds up the values of several steps.
 func (c *code) total(steps int, of func(step int) value) value {
 	sum := of(0)
 	for s := 1; s < steps; s++ {
@@ -29,8 +30,8 @@ func (c *code) total(steps int, of func(step int) value) value {
 	return sum
 }
 
-// multiplyAdd adds two products of bytes to 16 bits, those of several steps there, and neighbours to 32 bits: vpmaddubsw,
-// vpaddw, vpmaddwd with ones, vpaddd.
+// multiplyAdd adds two products of bytes to 16 bits, those of several steps there, and neighbours
+// to 32 bits: vpmaddubsw, vpaddw, vpmaddwd with ones, vpaddd.
 func multiplyAdd(c *code) {
 	bytes, pairs := vector(4*c.Lanes, 8), "llvm.x86.avx2.pmadd.ub.sw"
 	if c.Lanes == 16 {
@@ -51,9 +52,10 @@ func (c *code) multiplyWords(a, b value) value {
 	return c.call(vector(8, 32), "llvm.x86.avx2.pmadd.wd", a, b)
 }
 
-// dotPairs is the function of isa.DotPairs. On x86-64 bytes are widened, and vpmaddwd adds two products to 32 bits. On Arm
-// bytes are multiplied to 16 bits, those of several steps are added there, and neighbours to sums of 32 bits: smull, smlal
-// and sadalp for each half of a register of weights.
+// dotPairs is the function of isa.DotPairs. On x86-64 bytes are widened, and vpmaddwd adds two
+// products to 32 bits. On Arm bytes are multiplied to 16 bits, those of several steps are added
+// there, and neighbours to sums of 32 bits: smull, smlal and sadalp for each half of a register of
+// weights.
 func dotPairs(c *code) {
 	if c.Arch == "x86_64" {
 		wide := vector(4*c.Lanes, 16)

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Rows are instructions of many operations, each of them one piece of assembly in the order of a block.
+// Rows are instructions of many operations, each of them one piece of assembly in the order of a
+// block.
 
-// lineOf writes an operation once its cells have registers, whose numbers format takes.
+// lineOf writes an operation once its cells have registers; format takes their numbers.
 func lineOf(format string, cells ...*cell) func() string {
 	return func() string {
 		ks := make([]any, len(cells))
@@ -22,9 +23,10 @@ func lineOf(format string, cells ...*cell) func() string {
 // cells lists cells.
 func cells(cs ...*cell) []*cell { return cs }
 
-// inRegisters writes a row whose sums of bytes are in registers: two pieces of assembly, one of which LLVM drops. In the first
-// piece, for sums that LLVM knows to be zero, the first count of a sum sets it. Operands from $0 on are sums. Behind them are
-// the addresses of the inputs. If these move, they are results too, and behind them are the steps.
+// inRegisters writes a row with byte sums in registers: two pieces of assembly; LLVM drops one of
+// them. In the first piece, for sums that LLVM knows to be zero, the first count of a sum sets it.
+// Operands from $0 on are sums. Behind them are the addresses of the inputs. If these move, they
+// are results too, and the steps follow.
 func (c *code) inRegisters(sums int, clobbers []string, isMoved bool, row func(c *code, first bool) (b *block, steps []int)) {
 	olds := make([]value, sums)
 	for s := range olds {
@@ -65,8 +67,8 @@ func (c *code) inRegisters(sums int, clobbers []string, isMoved bool, row func(c
 	}
 }
 
-// inMemory writes a row whose sums are in memory. The addresses of sums, tables and entries are the operands behind the
-// results.
+// inMemory writes a row with sums in memory. The addresses of sums, tables and entries are the
+// operands behind the results.
 func (c *code) inMemory(lines []string, results []string, clobbers ...string) {
 	constraints := slices.Concat(slices.Repeat([]string{"=&r"}, len(results)), []string{"r", "r", "r"})
 	for _, k := range append(clobbers, "memory") {
@@ -109,7 +111,8 @@ type popcounts struct {
 	differ, number, set, add string
 }
 
-// counter gives what adds a count of a register of filters to a sum, which the first one sets.
+// counter returns the function that adds a count of a register of filters to a sum; the first count
+// sets it.
 func (b *block) counter(l popcounts, sums int, first bool, results *pool) func(sum int, weights, word *cell) {
 	all, isSet := fixedCells(0, sums), map[int]bool{}
 	return func(sum int, weights, word *cell) {
@@ -124,9 +127,10 @@ func (b *block) counter(l popcounts, sums int, first bool, results *pool) func(s
 	}
 }
 
-// countRowA64 has words outside taps, since neighbouring taps read the same pixels. In the last tap of a word it goes through
-// one position after the other, so that registers of its pixels are free for the next word, and otherwise through one pair
-// of registers of weights after the other. The sums of four positions have the upper half of the registers.
+// countRowA64 has words outside taps, since neighbouring taps read the same pixels. In the last tap
+// of a word it goes through one position after the other, so that registers of its pixels are free
+// for the next word, and otherwise through one pair of registers of weights after the other. The
+// sums of four positions have the upper half of the registers.
 func countRowA64(c *code, first bool) (*block, []int) {
 	b := &block{starts: a64Starts()}
 	weights, words := newPool(0, 4), newPool(4, 4)
@@ -151,10 +155,11 @@ func countRowA64(c *code, first bool) (*block, []int) {
 	return b, nil
 }
 
-// countRowA32 has half the registers, of which sums take up to eight. So a word is not kept for the next tap, and what is
-// made of it goes where it was: two neighbouring words of a pixel are loaded at once. Loads have no offsets but move their
-// address along, by what they load or by a register, and words are read in such an order that this is all it takes: the first
-// ones of all positions from left to right, the next ones from right to left.
+// countRowA32 has half the registers, and sums take up to eight. So a word is not kept for the next
+// tap, and its products overwrite it: two adjacent words of a pixel are loaded at once. Loads have
+// no offsets but move their address along, by the loaded size or by a register. The order of words
+// needs nothing else: the first words of all positions from left to right, the next ones from right
+// to left.
 func countRowA32(c *code, first bool) (*block, []int) {
 	b := &block{}
 	weights, words := newPool(0, 4), newPool(4, 4)
@@ -221,9 +226,10 @@ func lookUpRow(c *code) {
 	}
 }
 
-// lookUpRowA64 looks up in tables of pairs of groups, which are loaded together. Positions are inside weights, so that few of
-// these are kept, and the tables of each position. A look-up is two operations, tbl and add. So one begins every second cycle,
-// and few registers have what is found. The sums of four positions have the upper half of the registers.
+// lookUpRowA64 looks up in tables of pairs of groups, which are loaded together. Positions are
+// inside weights, so that few weights are kept, and the tables of each position. A look-up is two
+// operations, tbl and add. So one begins every second cycle, and few registers hold found entries.
+// The sums of four positions have the upper half of the registers.
 func lookUpRowA64(c *code, first bool) (*block, []int) {
 	b := &block{starts: a64Starts(), apart: 2}
 	weights, tables, found := newPool(0, 4), newPool(4, 8), newPool(12, 4)
@@ -247,11 +253,12 @@ func lookUpRowA64(c *code, first bool) (*block, []int) {
 	return b, nil
 }
 
-// halvesRow is a row for both halves of a row of positions, on any core. Of what tbl finds whole bytes are added up, and their
-// upper halves by usra. At the end 16 times the sum of these is taken off the sum of bytes, and both are added to sums of 16
-// bits in memory. Positions come in blocks of eight registers of sums. Those of a block are added to memory between the
-// look-ups of the next, since cores that work in order would wait for it, and others have no use for loads and stores then. A
-// look-up is three operations.
+// halvesRow is a row for both halves of a row of positions, on any core. Whole bytes of found
+// entries are added up, and their upper halves by usra. At the end 16 times the latter sum is taken
+// off the sum of bytes, and both are added to sums of 16 bits in memory. Positions come in blocks
+// of eight registers of sums. Those of a block are added to memory between the look-ups of the
+// next, since in-order cores would wait for it, and others have idle ports for loads and stores
+// then. A look-up is three operations.
 func halvesRow(c *code) *block {
 	const vectors = 8 // of sums of a block
 	b := &block{starts: a64Starts(), apart: 3}
@@ -309,10 +316,11 @@ func halvesRow(c *code) *block {
 	return b
 }
 
-// lookUpRowWide is a row in sums of 16 bits, for cores on which tbl takes three operations for 16 filters and one for 8, and
-// which find their own order. Of 8 filters there is nothing to gain by sums of bytes. So an operation adds what two groups
-// have found, and widens it: sabal adds the absolute difference of bytes, and the tables of every other group are negated, so
-// that a difference is a sum. What the tables hold is less than 128. Taps are a loop, in which the sums stay in registers.
+// lookUpRowWide is a row in sums of 16 bits, for out-of-order cores on which tbl takes three
+// operations for 16 filters and one for 8. With 8 filters byte sums gain nothing. So one operation
+// adds the found entries of two groups and widens them: sabal adds the absolute difference of
+// bytes, and the tables of every other group are negated, so that a difference is a sum. Entries
+// are less than 128. Taps are a loop, and the sums stay in registers.
 func lookUpRowWide(c *code) {
 	const atTables, atWeights, tap, firstSum = 9, 10, 11, 16
 	n, blocks := c.Positions*c.Lanes/8, c.Lanes/8
@@ -373,12 +381,13 @@ func lookUpRowWide(c *code) {
 	c.inMemory(l.lines, nil, slices.Concat(registerNames("v", 0, firstSum+n), registerNames("x", atTables, 3), []string{"cc"})...)
 }
 
-// lookUpRowA32 has half the registers, of which sums of bytes take up to eight. vtbl looks 8 filters up in a table of two
-// registers of 8 bytes, and what two of them find is one register to be added. The R52 begins two operations a cycle: two
-// vtbl, or an addition, which takes both halves of the vector unit, or one of these beside a load of 8 bytes. So times are
-// of half a cycle. Behind each tap the bytes are added to sums of 16 bits in memory, eight bytes a cycle: LLVM would wait for
-// each load and each addition. vldr wants addresses of four bytes, which whole rows of 32 filters and tables of 16 entries
-// have.
+// lookUpRowA32 has half the registers, and byte sums take up to eight. vtbl looks 8 filters up in a
+// table of two registers of 8 bytes, and two vtbl fill one register to add. The R52 begins two
+// operations a cycle: two vtbl, or an addition, which takes both halves of the vector unit, or one
+// of these beside a load of 8 bytes. So times are of half a cycle. After each tap the bytes are
+// added to sums of 16 bits in memory, eight bytes a cycle: LLVM would wait for each load and each
+// addition. vldr wants addresses of four bytes, which whole rows of 32 filters and tables of 16
+// entries have.
 func lookUpRowA32(c *code) {
 	const (
 		atTables, atEntries, tap       = 0, 1, 2 // results

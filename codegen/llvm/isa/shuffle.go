@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Shuffle is the mask of a shufflevector of n lanes, in LLVM's text: at says which lane of its operands each is, less than 0 that it may
-// hold anything.
+// Shuffle is the mask of a shufflevector of n lanes, in LLVM's text: at says which lane of its
+// operands each is, less than 0 that it may hold anything.
 func Shuffle(n int, at func(lane int) int) string {
 	indices := list(n, func(lane int) string {
 		if i := at(lane); i >= 0 {
@@ -17,7 +17,8 @@ func Shuffle(n int, at func(lane int) int) string {
 	return fmt.Sprintf("<%d x i32> <%s>", n, indices)
 }
 
-// ShuffleRun is the mask of a shufflevector of length lanes: the first n are neighbours, from lane from on, and the others may hold anything.
+// ShuffleRun is the mask of a shufflevector of length lanes: the first n are neighbours, from lane
+// from on, and the others may hold anything.
 func ShuffleRun(from, n, length int) string {
 	return Shuffle(length, func(lane int) int {
 		if lane < n {

@@ -21,8 +21,8 @@ func tables(c *code) {
 	}
 }
 
-// knownPlanes is the number of planes up to which all that 3 channels may hold is so little that their tables, of 8 bytes
-// each, are a constant: 512 bytes of 2 planes, 4 KiB of 3.
+// knownPlanes is the number of planes up to which all that 3 channels may hold is so little that
+// their tables, of 8 bytes each, are a constant: 512 bytes of 2 planes, 4 KiB of 3.
 const knownPlanes = 3
 
 // planeBytes puts a chunk of each plane into all lanes of lane bits of a register, as bytes.
@@ -38,7 +38,7 @@ func (c *code) planeBytes(planes, words, lane, width int) []value {
 	return out
 }
 
-// planeSum adds up what planes count, from the highest on: each counts half of the one above.
+// planeSum adds up the counts of planes, from the highest on: each counts half of the one above.
 func (c *code) planeSum(planes int, count func(n int) value) value {
 	sum := count(planes - 1)
 	for n := planes - 2; n >= 0; n-- {
@@ -48,8 +48,9 @@ func (c *code) planeSum(planes int, count func(n int) value) value {
 	return sum
 }
 
-// tablesOfThrees makes tables of 64 entries, of any number of planes: first those of 3 channels each, of 8 entries, eight in
-// a register, by vpmultishiftqb and vpopcntb. Then of each two the sums of all pairs of entries, by two vpermb.
+// tablesOfThrees makes tables of 64 entries, of any number of planes: first those of 3 channels
+// each, of 8 entries, eight in a register, by vpmultishiftqb and vpopcntb. Then of each two the
+// sums of all pairs of entries, by two vpermb.
 func tablesOfThrees(c *code, planes, words int) {
 	const reg, permute = "<64 x i8>", "llvm.x86.avx512.permvar.qi.512"
 	xs := c.planeBytes(planes, words, 64, 64)
@@ -69,8 +70,9 @@ func tablesOfThrees(c *code, planes, words int) {
 	}
 }
 
-// tablesOfHalves makes tables of 64 entries of two of 3 channels each, which are not computed but read: pdep brings the bits
-// that say which together in fields of 8 bits, or of 16. So a table takes a shuffle and an addition beside what reads it.
+// tablesOfHalves makes tables of 64 entries from two tables of 3 channels each. Those are read, not
+// computed: pdep spreads the bits that select them to fields of 8 or 16 bits. So a table takes a
+// shuffle and an addition beside its reader.
 func tablesOfHalves(c *code, planes, words int) {
 	const reg = "<64 x i8>"
 	field := 8
@@ -78,7 +80,8 @@ func tablesOfHalves(c *code, planes, words int) {
 		field = 16
 	}
 	halves := c.global("halves", fmt.Sprintf("[%d x i64]", 1<<(3*planes)), 64, list(1<<(3*planes), func(held int) string {
-		// The counts of 3 channels, of which held are the bits, all planes of a channel side by side: a byte for each entry.
+		// The counts of 3 channels with bits held, all planes of a channel side by side: a byte for
+		// each entry.
 		var counts uint64
 		for e := range 8 {
 			for at := range 3 * planes {
@@ -97,7 +100,7 @@ func tablesOfHalves(c *code, planes, words int) {
 		from := c.set("ptr", "getelementptr inbounds i64, ptr %s, %s", halves, at)
 		return c.cast("bitcast", c.spread(c.set("i64", "load i64, %s, align 8", from), 8), reg)
 	}
-	each := 64 / (2 * field) // groups whose fields a word holds
+	each := 64 / (2 * field) // groups in the fields of a word
 	var fields value
 	for g := range c.Lanes {
 		if g%each != 0 {
@@ -118,7 +121,8 @@ func tablesOfHalves(c *code, planes, words int) {
 				fields = in
 			}
 		}
-		// Opaque, so that LLVM shifts by two fields and takes bytes, and does not shift and mask each field by itself.
+		// Opaque, so that LLVM shifts by two fields and takes bytes, and does not shift and mask
+		// each field by itself.
 		fields = c.asm(assembly{constraints: "=r,0"}, []string{"i64"}, fields)[0]
 		upper := shift(fields, field)
 		low, high := read(fields), read(upper)
@@ -127,8 +131,8 @@ func tablesOfHalves(c *code, planes, words int) {
 	}
 }
 
-// tablesOfFours makes tables of 16 entries, as many as a register holds at a time: vpshufb and vpsrlvd bring a group's
-// channels to all bytes of its table, vpshufb counts.
+// tablesOfFours makes tables of 16 entries, one register at a time: vpshufb and vpsrlvd bring a
+// group's channels to all bytes of its table, vpshufb counts.
 func tablesOfFours(c *code, planes int) {
 	width, shuffle := 64, "llvm.x86.avx512.pshuf.b.512"
 	if !slices.Contains(c.Needs, "avx512bw") {
@@ -148,9 +152,9 @@ func tablesOfFours(c *code, planes int) {
 	}
 }
 
-// tablesOfConstants makes tables of 16 entries on Arm as sums of constants, for each plane the counts that any bits of a group
-// have against all entries. That takes half as many operations of vectors as to count. Of halves those of the pixel that lies
-// half a row further are put above the others.
+// tablesOfConstants makes tables of 16 entries on Arm as sums of constants: for each plane, the
+// counts of a group's bits against all entries. That takes half the vector operations of counting.
+// With halves, the counts of the pixel half a row further go above the others.
 func tablesOfConstants(c *code) {
 	const entries, group = 16, 4
 	pixels := []string{"x"}
