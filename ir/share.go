@@ -103,6 +103,37 @@ func (s sharing) load(x *Load, p part) shared {
 
 // Equal reports whether Share would merge a and b.
 func Equal(a, b Expr) bool {
-	var x, y [3]Expr
-	return partOf(a) == partOf(b) && slices.EqualFunc(operands(a, &x), operands(b, &y), Equal)
+	switch a := a.(type) {
+	case *IntImm:
+		b, ok := b.(*IntImm)
+		return ok && *a == *b
+	case *FloatImm:
+		b, ok := b.(*FloatImm)
+		return ok && math.Float32bits(a.V) == math.Float32bits(b.V)
+	case *Var:
+		b, ok := b.(*Var)
+		return ok && a.Name == b.Name
+	case *Load:
+		b, ok := b.(*Load)
+		return ok && a.Buf == b.Buf && a.T == b.T && slices.EqualFunc(a.Idx, b.Idx, Equal)
+	case *Binary:
+		b, ok := b.(*Binary)
+		return ok && a.Op == b.Op && Equal(a.A, b.A) && Equal(a.B, b.B)
+	case *Unary:
+		b, ok := b.(*Unary)
+		return ok && a.Op == b.Op && Equal(a.A, b.A)
+	case *Select:
+		b, ok := b.(*Select)
+		return ok && Equal(a.Cond, b.Cond) && Equal(a.A, b.A) && Equal(a.B, b.B)
+	case *Cast:
+		b, ok := b.(*Cast)
+		return ok && a.T == b.T && Equal(a.A, b.A)
+	case *Bitcast:
+		b, ok := b.(*Bitcast)
+		return ok && a.T == b.T && Equal(a.A, b.A)
+	case *Fma:
+		b, ok := b.(*Fma)
+		return ok && Equal(a.A, b.A) && Equal(a.B, b.B) && Equal(a.C, b.C)
+	}
+	return false
 }
