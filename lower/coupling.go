@@ -9,7 +9,7 @@ import (
 	"ripc/lower/ops"
 )
 
-// Coupling says which stages of a network depend on the algorithms of which layers. A layer's own
+// Coupling says which stages of a network depend on which layers' algorithms. A layer's own
 // stage does. So does a stage that touches levels with a form that varies: bytes if all layers that
 // sum them read bytes, else bit planes.
 type Coupling struct {

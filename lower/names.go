@@ -11,8 +11,7 @@ import (
 )
 
 // rename returns a copy of g with names of the network and its tensors that the IR can hold. labels
-// maps changed names to the model's. Models call tensors what they like ("input:0",
-// "block1/conv-1").
+// maps changed names to the model's. Models use any names ("input:0", "block1/conv-1").
 func rename(g *graph.Graph) (out *graph.Graph, labels map[string]string) {
 	labels = map[string]string{}
 	to := map[string]string{}

@@ -23,7 +23,7 @@ import (
 // first (loops y.c.r0, y.c.r1, ...). The region is found as for cache_read. It is refused if the
 // loop does not write the buffer, if the region of an alloc would have to be copied in (it may hold
 // elements without a value), if the loop is in a vectorize loop, if a call takes the buffer, and if
-// a parallel loop around it would write what other iterations do.
+// iterations of a parallel loop around it would write the same elements.
 func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	c, err := newLocal(f, "cache_write", buffer, loop, name, buffer+".c")
 	if err != nil {

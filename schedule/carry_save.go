@@ -21,12 +21,11 @@ import (
 //	} } }
 //	for %acc.s.w0 in 0:16 { %acc[%acc.s.w0] += %acc.cs[%acc.s.w0] + %acc.cs[%acc.s.w0] + cast<i32>(popcount(%acc.s[%acc.s.w0])) }
 //
-// The operands are the accumulator, the loop whose iterations are paired, and a loop around it: an
-// iteration of that one holds the sum and the carries. Empty names give acc.s and acc.cs. It is
-// refused if the paired loop has an odd extent or a mark, or is not a perfect nest around one "+="
-// of a popcount in which every inner loop indexes the accumulator; if the statement of the outer
-// loop that holds it touches the accumulator otherwise or under a condition; and where cache_write
-// would be.
+// The operands are the accumulator, the loop to pair, and a loop around it: an iteration of that
+// one holds the sum and the carries. Empty names give acc.s and acc.cs. It is refused if the paired
+// loop has an odd extent or a mark, or is not a perfect nest around one "+=" of a popcount in which
+// every inner loop indexes the accumulator. It is refused if the outer loop's statement around it
+// touches the accumulator otherwise or under a condition, and where cache_write is.
 func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func, error) {
 	if sum == "" {
 		sum = buffer + ".s"

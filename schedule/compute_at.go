@@ -34,11 +34,11 @@ import (
 // another alloc is moved to the loop first, so that producers may be placed in any order. A buffer
 // that is at the loop already stays as it is.
 //
-// It is refused if the buffer is no alloc, if the loop is outside its scope, vectorize or in its
-// own producer, if something else outside the loop reads the buffer, if a nest that fills it writes
-// something else or reads what is written in between, and if the producer does not index a
-// dimension by plain loops of which iterations read different parts. The help lists the loops that
-// are legal.
+// It is refused if the buffer is no alloc, or if the loop is outside its scope, vectorize or in its
+// own producer. It is refused if something else outside the loop reads the buffer, or if a nest
+// that fills it writes something else or reads a buffer written in between. If iterations read
+// different parts of a dimension, the producer must index it by plain loops. The help lists the
+// loops that are legal.
 func ComputeAt(f *ir.Func, buffer, loop string) (*ir.Func, error) {
 	g, err := computeAt(f, buffer, loop)
 	var e *ir.Error

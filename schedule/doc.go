@@ -19,16 +19,17 @@
 //	tensorize acc.o xor_count_add_x16
 //
 // docs/schedule.md lists them all. Pack and pair may change the layout of a parameter: ApplyAll
-// gives the Funcs that make the new layout out of the old one, and who calls the Func has to run
-// them first. Set_encoding changes a parameter's type alone: its Func need not be run (Pack.View).
+// gives the Funcs that make the new layout out of the old one, and the caller of the Func has to
+// run them first. Set_encoding changes a parameter's type alone: its Func need not be run
+// (Pack.View).
 //
 // # Names of loops
 //
 // A loop is named as .ripir writes it, without "%". Split makes l.o and l.i (and l.t, the remainder
 // of tail=cut). When Reorder distributes a loop l over the statements of its body, the copy around
 // the nest that moved keeps the name l; the others become l.1, l.2, ... in the order in which they
-// arise. When tail=cut repeats loops that lie inside l, the repeated ones get ".t"; what peel
-// repeats gets ".1" and ".t". A name with a star, acc.o*, stands for acc.o and all its copies (.1,
+// arise. When tail=cut repeats loops that lie inside l, the repeated ones get ".t"; loops that peel
+// repeats get ".1" and ".t". A name with a star, acc.o*, stands for acc.o and all its copies (.1,
 // .2, ..., .t): split, unroll, vectorize and tensorize accept it, and treat the copies in program
 // order.
 //
@@ -36,8 +37,8 @@
 //
 // Iterations of a loop are independent when every buffer they write has a dimension whose index
 // separates them: index = c*loop + rest, where rest spans less than c. Integer +=, |=, min= and
-// max= may be carried out in any order; float accumulations keep theirs. What cannot be shown this
-// way is refused.
+// max= may be carried out in any order; float accumulations keep theirs. Everything else is
+// refused.
 //
 // What a step makes is well-formed (ir.Verify), or the step is refused with what would be wrong.
 // Trace.Apply looks at that for all steps; a primitive that is called as a function does not.

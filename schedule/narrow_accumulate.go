@@ -34,11 +34,11 @@ import (
 //
 // A type of the same width gives each iteration sums of its own, for registers.
 //
-// An empty name gives acc.u8 (buffer and type). It is refused unless all that the loop does with
-// the buffer is "+=" of integers outside of ifs, some store of which runs over its whole region; if
-// the type is wider than the buffer's; if blocks of N do not divide the last dimension into halves;
-// and if interval analysis cannot show that every summand and every sum of one iteration fits (the
-// help then says how many iterations of which loop do).
+// An empty name gives acc.u8 (buffer and type). It is refused unless the loop uses the buffer only
+// for "+=" of integers outside of ifs, and one such store runs over its whole region. It is refused
+// if the type is wider than the buffer's, and if blocks of N do not divide the last dimension into
+// halves. Interval analysis must prove that every summand and every sum of one iteration fits; else
+// the help names a loop and the number of its iterations that fit.
 func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, name string) (*ir.Func, error) {
 	c, err := newLocal(f, "narrow_accumulate", buffer, loop, name, buffer+"."+t.String())
 	if err != nil {

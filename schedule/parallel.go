@@ -14,11 +14,11 @@ import (
 //
 // All threads run the func, each with its own allocs; only the iterations of parallel loops are
 // divided, and no thread waits for another. So it is refused unless the loops around it are serial
-// (those of one iteration are moved into it if no other is there), its iterations touch different
-// elements of the parameters, and whatever else the func does writes no parameter and reads none
-// that the loop writes. An alloc from outside may be written where no two iterations touch the same
-// element of it, and all that reads it are parallel loops of as many iterations, of which each
-// thread has the same ones:
+// and its iterations touch different elements of the parameters. (Loops of one iteration are moved
+// into it if there are no others.) The rest of the func must write no parameter, and read none that
+// the loop writes. An alloc from outside may be written if no two iterations touch the same element
+// of it, and only parallel loops of the same extent read it: each thread has the same iterations of
+// all of them.
 //
 //	for %h in 0:13 { tables of row h   for %q in 0:8 { sums of block q } }
 //	=> parallel q

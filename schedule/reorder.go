@@ -46,8 +46,7 @@ func Reorder(f *ir.Func, loops ...string) (*ir.Func, error) {
 	return f, nil
 }
 
-// chainOf lists the loops from the outermost to the innermost of those named, all of which must lie
-// on one path.
+// chainOf lists the loops from the outermost to the innermost named one. All must lie on one path.
 func chainOf(f *ir.Func, loops []string) ([]string, error) {
 	var deepest []*ir.For
 	for i, n := range loops {

@@ -21,11 +21,11 @@ import (
 //	  for %acc.r.w0 in 0:32 { for %acc.r.w1 in 0:4 { %acc[%acc.r.w0] += cast<i32>(%acc.r[%acc.r.w0, %acc.r.w1]) } }
 //	}
 //
-// The operands are the accumulator, the loop whose iterations become elements, and a loop around
-// it. An empty name gives acc.r. It is refused unless all that the statement of the outer loop
-// around the lanes does with the buffer is "+=" of integers, inside the lanes, outside of ifs and
-// at elements that the lanes do not choose, one store running over its whole region; if the loop is
-// marked; and, with a type that is narrower, where narrow_accumulate would be.
+// The operands are the accumulator, the loop to turn into elements, and a loop around it. An empty
+// name gives acc.r. The outer loop's statement around the lanes may use the buffer only for "+=" of
+// integers, inside the lanes, outside of ifs and at elements that the lanes do not choose. One such
+// store must run over the whole region. It is refused otherwise, if the loop is marked and, with a
+// narrower type, where narrow_accumulate is.
 func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*ir.Func, error) {
 	if name == "" {
 		name = buffer + ".r"

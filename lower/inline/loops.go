@@ -38,9 +38,9 @@ func reorderToMemory(l *ir.For, buf string) ir.Stmt {
 	return ir.Nest(order, st)
 }
 
-// imageOrder returns the nest s with its axes in the order of images, channels innermost, if it has
-// as many loops and they fill the output in this order. Schedules then make vectors of adjacent
-// elements.
+// imageOrder returns the nest s with its axes in the order of images, channels innermost, if its
+// loops are those of an image and fill the output in this order. Schedules then make vectors of
+// adjacent elements.
 func imageOrder(s ir.Stmt) ir.Stmt {
 	axes := []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel}
 	var loops []ir.Loop

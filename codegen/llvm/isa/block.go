@@ -6,14 +6,13 @@ import (
 	"slices"
 )
 
-// A block is one piece of assembly that is put in order here, for cores that begin operations in
-// theirs. LLVM's scheduler leaves a tenth of the cycles empty in loops of so many operations, and
-// stores sums; of assembly it knows no order at all.
+// A block is one piece of assembly that is scheduled here, for in-order cores. LLVM's scheduler
+// leaves cycles empty in loops of many operations, and stores sums. It does not reorder assembly.
 //
 // A family writes chains of operations and the loads that these read, in the order of the program.
-// The scheduler begins chains in that order. Of operations whose operands are there it prefers
-// those that are farthest in their chains, since they free registers, and then the oldest. A load
-// begins as soon as it has a register. How long all that takes is data: timing.
+// The scheduler begins chains in that order. Among ready operations it prefers those that are
+// farthest in their chains, since they free registers, and then the oldest. A load begins as soon
+// as it has a register. The latencies are data: timing.
 type block struct {
 	listing
 	streams [2]stream // the second goes before the first
@@ -36,7 +35,7 @@ type stream struct{ chains, under []*chain }
 
 // timing is how long operations take, in cycles of a core.
 type timing struct {
-	latency int // to what reads the result
+	latency int // to a reader of the result
 	slots   int // in which no other operation on vectors begins
 	port    int // in which no other load begins
 }
@@ -121,8 +120,8 @@ type touch struct {
 	before [3]int
 }
 
-// isFree reports whether a touch may be in a cycle: it reads what all before wrote, and changes
-// what all before read.
+// isFree reports whether a touch may be in a cycle: all earlier writes are done before it reads,
+// and all earlier reads before it writes.
 func (t touch) isFree(now int) bool {
 	switch t.way {
 	case reads:
