@@ -353,3 +353,37 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 	}
 	return &tensor{View: b.Reshaped(out, left)}
 }
+
+// constantMean is the mean over axes of a constant, or the sum, in float64 and rounded once.
+func constantMean(sum bool) func(n *node) []*tensor {
+	return one(func(n *node) *tensor {
+		c := n.in("self").konst
+		if len(c.data) == 0 {
+			panic(n.fail("", "its operand of shape %v is empty", c.shape))
+		}
+		axes, keep := n.axes("dim", len(c.shape)), n.flag("keepdim", false)
+		var stay, shape []int
+		for d, extent := range c.shape {
+			switch gone := slices.Contains(axes, d); {
+			case !gone:
+				stay, shape = append(stay, d), append(shape, extent)
+			case keep:
+				shape = append(shape, 1)
+			}
+		}
+		run := len(c.data) / graph.Elems(kit.Permuted(c.shape, stay))
+		moved := n.b.permuted(c, append(stay, axes...)).data
+		out := n.b.filled(shape, 0)
+		for i := range out.konst.data {
+			total := 0.0
+			for _, v := range moved[i*run : (i+1)*run] {
+				total += float64(v)
+			}
+			if !sum {
+				total /= float64(run)
+			}
+			out.konst.data[i] = float32(total)
+		}
+		return out
+	})
+}
