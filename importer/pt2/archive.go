@@ -150,7 +150,7 @@ const schemaMajor, schemaMinor = 8, 14
 func (a *archive) checkVersion() {
 	v := a.program.SchemaVersion
 	if v.Major != schemaMajor {
-		panic(errorf(a.file, fmt.Sprintf("save it with a version of PyTorch that writes schema %d: 2.9 to 2.15 do", schemaMajor),
+		panic(errorf(a.file, fmt.Sprintf("save it with a version of PyTorch that writes schema %d: 2.9 does", schemaMajor),
 			"the program has schema version %d.%d (PyTorch %s), which is not known", v.Major, v.Minor, a.program.TorchVersion))
 	}
 	for _, s := range a.program.GraphModule.Signature.InputSpecs {

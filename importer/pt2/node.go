@@ -103,7 +103,7 @@ func (n *node) prepare(name string) (bad bool) {
 		n.row = rows()[strings.TrimSuffix(op, "_")]
 	}
 	if !aten || n.row == nil {
-		e := n.fail("docs/import-pytorch.md lists the operators that are read; ep.run_decompositions() before the export writes others in terms of these", "this operator is not supported").(*ir.Error)
+		e := n.fail("call ep.run_decompositions() before torch.export.save: it writes some operators in terms of others", "this operator is not supported").(*ir.Error)
 		n.b.uncut = append(n.b.uncut, e)
 		panic(e)
 	}
