@@ -38,12 +38,13 @@ func Table() []Row {
 
 		{"importer", nil, nil},
 		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "internal/files", "internal/names", "internal/suggest", "ir"}, nil},
-		{"importer/internal/kit", []string{"graph", "graph/scalar"}, nil},
+		{"importer/internal/kit", []string{"graph", "graph/scalar", "internal/f32", "ir"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
+		{"importer/pt2", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "internal/f32", "internal/names", "ir"}, nil},
 		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
@@ -141,7 +142,7 @@ func Table() []Row {
 		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/judge", []string{"ir", "ir/arith", "ir/deps", "ir/interp", "schedule"}, nil}, // proofs, beside results
 		{"internal/layering", nil, nil},
-		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/ripcjson", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
+		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/pt2", "importer/ripcjson", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
 		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},

@@ -20,6 +20,7 @@ import (
 	"ripc/importer"
 	"ripc/importer/lce"
 	"ripc/importer/onnx"
+	"ripc/importer/pt2"
 	"ripc/importer/ripcjson"
 	"ripc/internal/memory"
 	"ripc/ir"
@@ -37,6 +38,9 @@ func importers() map[string]func(ctx context.Context, path string, o importer.Op
 		".tflite": lce.Read,
 		".onnx": func(ctx context.Context, path string, o importer.Options) (*graph.Graph, error) {
 			return onnx.Read(ctx, path, o, evaluate)
+		},
+		".pt2": func(ctx context.Context, path string, o importer.Options) (*graph.Graph, error) {
+			return pt2.Read(ctx, path, o, evaluate)
 		},
 	}
 }
