@@ -184,7 +184,8 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	res.MACs = d.MACs()
 	for _, s := range d.Stages {
 		if r.PerLayer {
-			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs})
+			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel,
+				MACs: s.MACs})
 		}
 	}
 	if !o.Count {
@@ -221,9 +222,11 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	defer e.Close()
 	m, err := engine.Measure(ctx, e, u.Inputs(0), engine.MeasureOptions{})
 	s := codegen.Describe(u.Artifact()).Stages[0]
-	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On, Simulated: m.Kind == engine.Simulated,
-		Runs: m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
-		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs, Figures: m.Network}}}
+	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On,
+		Simulated: m.Kind == engine.Simulated,
+		Runs:      m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
+		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs,
+			Figures: m.Network}}}
 	res.addEstimate(m.Estimate, u.Target.CPU)
 	return res, err
 }
@@ -277,7 +280,8 @@ func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison
 	case before.Target != now.Target:
 		return nil, &IncomparableError{"for " + before.Target, "for " + now.Target}
 	case before.Threads != now.Threads:
-		return nil, &IncomparableError{fmt.Sprintf("threads: %d", before.Threads), fmt.Sprintf("threads: %d", now.Threads)}
+		return nil, &IncomparableError{fmt.Sprintf("threads: %d", before.Threads),
+			fmt.Sprintf("threads: %d", now.Threads)}
 	case unit != unitNow || unit == "" || was <= 0:
 		return nil, &IncomparableError{fmt.Sprintf("%v %s", was, unit), fmt.Sprintf("%v %s", is, unitNow)}
 	}

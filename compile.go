@@ -113,7 +113,8 @@ func CodeText(target, backend string) codegen.Kind { return compile.CodeText(tar
 
 // buildUnit builds one layer of the model at path by itself. The layer keeps its constants and the
 // schedule that it has in the network.
-func buildUnit(ctx context.Context, path, layer string, o Options, progress func(done, total int, what string)) (*compile.Unit, error) {
+func buildUnit(ctx context.Context, path, layer string, o Options,
+	progress func(done, total int, what string)) (*compile.Unit, error) {
 	if IsArtifact(path) {
 		return nil, &ArtifactError{Path: path, For: ToIsolate}
 	}

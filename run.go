@@ -97,7 +97,8 @@ func (o Output) nonFiniteText() string {
 	if nan+infinite == 0 {
 		return ""
 	}
-	return fmt.Sprintf("output %q is not finite: of %d elements, %d are NaN and %d infinite", o.Tensor.Title(), len(o.Data)/size, nan, infinite)
+	return fmt.Sprintf("output %q is not finite: of %d elements, %d are NaN and %d infinite", o.Tensor.Title(),
+		len(o.Data)/size, nan, infinite)
 }
 
 // batchSize is the number of inferences that one simulation runs, or that go to another machine at
@@ -108,7 +109,9 @@ const batchSize = 20
 // machines are simulated. ctx ends it between runs, and earlier in the interpreter and in
 // simulation.
 func Run(ctx context.Context, r RunRequest) (*RunResult, error) {
-	res, err := r.infer(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) { return r.open(ctx, progress) })
+	res, err := r.infer(ctx, tensorio.Seeded(r.Seed), func(progress func(int, int, string)) (engine.Engine, error) {
+		return r.open(ctx, progress)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +199,8 @@ func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, n
 }
 
 // interpret returns an engine that interprets a model's definition.
-func (r RunRequest) interpret(ctx context.Context, progress func(stage, stages int, name string)) (engine.Engine, error) {
+func (r RunRequest) interpret(ctx context.Context,
+	progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if IsArtifact(r.Path) {
 		return nil, &ArtifactError{Path: r.Path, For: ToInterpret}
 	}
@@ -235,7 +239,8 @@ func IsArtifact(path string) bool {
 type opener func(engine.Options) (engine.Engine, error)
 
 // compileRunnable compiles the model at path to a file that engines run, and returns its opener.
-func compileRunnable(ctx context.Context, path string, o Options, progress func(int, int, string)) (*Compiled, opener, error) {
+func compileRunnable(ctx context.Context, path string, o Options,
+	progress func(int, int, string)) (*Compiled, opener, error) {
 	o.Emit = []codegen.Kind{codegen.Runnable}
 	if progress != nil {
 		o.Progress = func(done, total int) { progress(done, total, "compiling") }
@@ -244,7 +249,9 @@ func compileRunnable(ctx context.Context, path string, o Options, progress func(
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, func(o engine.Options) (engine.Engine, error) { return engine.OpenLibrary(c.Files[codegen.Runnable], o) }, nil
+	return c, func(o engine.Options) (engine.Engine, error) {
+		return engine.OpenLibrary(c.Files[codegen.Runnable], o)
+	}, nil
 }
 
 // openerFor returns the opener of the artifact or model at path; a model is compiled. It fails if

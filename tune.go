@@ -147,7 +147,8 @@ func WithRecords(o Options, path string, tell func([]RecordNote)) (Options, erro
 	}
 	given, bitserial := o.Algorithms, o.Bitserial
 	o.Tuned = func(ctx context.Context, g *graph.Graph, t targets.Target) (compile.Tuning, error) {
-		a, err := autotune.Agree(ctx, &autotune.Network{Graph: g, Target: t, Given: given, Bitserial: bitserial}, set, measure.CPU())
+		a, err := autotune.Agree(ctx, &autotune.Network{Graph: g, Target: t, Given: given, Bitserial: bitserial}, set,
+			measure.CPU())
 		if err != nil {
 			return compile.Tuning{}, err
 		}

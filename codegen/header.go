@@ -56,7 +56,8 @@ func (m *Image) HeaderText() []byte { return m.header(m.ABI) }
 func (m *Image) header(hash string) []byte {
 	d := m.Description
 	h := header{Artifact: d, Program: m.Program.Name, Upper: strings.ToUpper(d.Name), Hash: hash,
-		Run: abi.Run(d.Name, hash), Common: Common, Stack: stackFrames, Align: abi.Align, Number: versionNumber(d.Compiler)}
+		Run: abi.Run(d.Name, hash), Common: Common, Stack: stackFrames, Align: abi.Align,
+		Number: versionNumber(d.Compiler)}
 	for _, k := range m.Kernels {
 		h.Stack = max(h.Stack, k.Stack+stackFrames)
 	}
@@ -208,7 +209,8 @@ func Comment(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune(" _.:;,()[]-+=<>", r):
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9',
+			strings.ContainsRune(" _.:;,()[]-+=<>", r):
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, "<%U>", r)

@@ -22,8 +22,10 @@ type AddressError struct {
 func (e *AddressError) Error() string {
 	const mib = 1 << 20
 	in := func(n int64) string { return fmt.Sprintf("%.0f MiB", float64(n)/mib) }
-	return fmt.Sprintf("%s is too large for target %s, where all addresses of a process are within %s: inputs take %s, outputs %s, activations %s, weights %s; the largest is %s with %s",
-		e.Network, e.Target, in(e.Limit), in(e.Inputs), in(e.Outputs), in(e.Activations), in(e.Weights), e.Largest, in(e.LargestBytes))
+	return fmt.Sprintf("%s is too large for target %s, where all addresses of a process are within %s: inputs take "+
+		"%s, outputs %s, activations %s, weights %s; the largest is %s with %s",
+		e.Network, e.Target, in(e.Limit), in(e.Inputs), in(e.Outputs), in(e.Activations), in(e.Weights), e.Largest,
+		in(e.LargestBytes))
 }
 
 // BadInput reports that the input is at fault.

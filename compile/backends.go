@@ -122,7 +122,10 @@ func checkBackend(name string, t targets.Target, kinds []codegen.Kind) error {
 	if err != nil || name == "" {
 		return err
 	}
-	made := slices.DeleteFunc(slices.Clone(kinds), func(k codegen.Kind) bool { return k == codegen.Header || k == codegen.Ripir }) // Build makes these
+	// Build makes these
+	made := slices.DeleteFunc(slices.Clone(kinds), func(k codegen.Kind) bool {
+		return k == codegen.Header || k == codegen.Ripir
+	})
 	reason := refusal(use[0], t, nil)
 	for _, k := range made {
 		reason = cmp.Or(reason, refusal(use[0], t, []codegen.Kind{k}))

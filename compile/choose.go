@@ -230,7 +230,9 @@ func (s *finder) differences(ways []way, results []found, taken layout.Algorithm
 		more[name] -= cost
 	}
 	size := func(name string) float64 { return math.Abs(more[name]) }
-	names := slices.SortedFunc(maps.Keys(more), func(a, b string) int { return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(more), func(a, b string) int {
+		return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(a, b))
+	})
 	out := map[string]int64{}
 	for _, name := range names[:min(len(names), shown)] {
 		if n := int64(math.Round(more[name])); n != 0 {

@@ -141,7 +141,11 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 		text func() string
 	}{
 		{"import", func() (err error) { g, err = load(ctx); return err }, func() string { return g.String() }},
-		{"fusedglue", func() (err error) { c.Graph, err = fuse(ctx, g, o); g = nil; return err }, func() string { return c.Graph.String() }},
+		{"fusedglue", func() (err error) {
+			c.Graph, err = fuse(ctx, g, o)
+			g = nil
+			return err
+		}, func() string { return c.Graph.String() }},
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) },
@@ -250,7 +254,8 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 	if err != nil {
 		return nil, err
 	}
-	return s.lowerGraph(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial, PackApart: o.PackApart})
+	return s.lowerGraph(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial,
+		PackApart: o.PackApart})
 }
 
 // lowerGraph is the Program of g. Layers that o leaves open get algorithms by cost.

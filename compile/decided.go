@@ -110,7 +110,8 @@ func (s *finder) remember(question string, known, out []found) {
 }
 
 func (d decided) restore() found {
-	return found{Choice: strategy.Choice{Strategy: d.Strategy, Values: d.Values}, cost: d.Cost, time: d.Time, counts: d.Counts}
+	return found{Choice: strategy.Choice{Strategy: d.Strategy, Values: d.Values}, cost: d.Cost, time: d.Time,
+		counts: d.Counts}
 }
 
 // complete makes the Func of a schedule that was recalled.

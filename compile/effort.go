@@ -38,10 +38,12 @@ type checker struct {
 	perLayer  int
 	backends  []codegen.Backend
 	simulated bool
-	timing    sync.RWMutex // held by one kernel that is timed, or by those that are built: a compiler beside it would take its time
-	tell      func(tried int)
-	mu        sync.Mutex // of tried
-	tried     int
+	// held by one kernel that is timed, or by those that are built: a compiler beside it would take
+	// its time
+	timing sync.RWMutex
+	tell   func(tried int)
+	mu     sync.Mutex // of tried
+	tried  int
 }
 
 // newChecker is nil where no effort is asked for.

@@ -38,7 +38,8 @@ func (k *found) predict(m *machine.Model, t targets.Target) {
 	k.time = k.cost * m.Turns(p) * room(k.Func, t)
 }
 
-// room is by how much more f counts for the memory that it takes beside its buffers, on a chip whose memory is small.
+// room is by how much more f counts for the memory that it takes beside its buffers, on a chip
+// whose memory is small.
 func room(f *ir.Func, t targets.Target) float64 {
 	if t.RAM == 0 {
 		return 1
@@ -70,7 +71,8 @@ func newFinder(t targets.Target, o Options) (*finder, error) {
 		return nil, err
 	}
 	if o.Effort > 0 && (m == nil || !m.Sifts()) {
-		return nil, &EffortError{t.Name, errors.New("no model says which of them are promising; ripc tune looks for schedules")}
+		return nil, &EffortError{t.Name, errors.New("no model says which of them are promising; ripc tune looks for " +
+			"schedules")}
 	}
 	s := &finder{model: m, target: t, known: map[string]found{}}
 	if s.checker, err = newChecker(t, o); err != nil || s.model == nil || s.checker != nil {
@@ -134,8 +136,9 @@ func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
 	return k, nil
 }
 
-// best finds the schedules of Funcs that are to be compared with each other. Measurements go before predictions (bestUnmeasured).
-// A Func that promises nothing beside the others has a time of +Inf and no schedule.
+// best finds the schedules of Funcs that are to be compared with each other. Measurements go before
+// predictions (bestUnmeasured). A Func that promises nothing beside the others has a time of +Inf
+// and no schedule.
 func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 	out := make([]found, len(funcs))
 	keys, measured := make([]string, len(funcs)), false
@@ -211,7 +214,8 @@ func (s *finder) bestUnmeasured(ctx context.Context, funcs []*ir.Func, out []fou
 	return err
 }
 
-// searchSchedules fills in the schedules of Funcs that have none yet: those that promise more are looked at more.
+// searchSchedules fills in the schedules of Funcs that have none yet: those that promise more are
+// looked at more.
 func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []found) error {
 	var kernels []kernel
 	for i, f := range funcs {
@@ -255,7 +259,8 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 	return err
 }
 
-// unpromising predicts the cost of a kernel that is not compared, for reports: by the best guess that can be built.
+// unpromising predicts the cost of a kernel that is not compared, for reports: by the best guess
+// that can be built.
 func (s *finder) unpromising(kernels []kernel, i int) float64 {
 	points := kernels[i].points(i)
 	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
@@ -267,7 +272,8 @@ func (s *finder) unpromising(kernels []kernel, i int) float64 {
 	return math.Inf(1)
 }
 
-// records are the schedules of f that were measured, the best first, without those of strategies that are other ones now.
+// records are the schedules of f that were measured, the best first, without those of strategies
+// that are other ones now.
 func (s *finder) records(f *ir.Func, key string) []machine.Record {
 	all := s.model.Records(key)
 	if len(all) == 0 {
@@ -290,17 +296,21 @@ func findStrategy(l *strategy.Layer, name string) (st strategy.Strategy, ok bool
 	return all[i], true
 }
 
-// has reports whether knobs can have values. A knob that is newer than these has the first value of its domain.
+// has reports whether knobs can have values. A knob that is newer than these has the first value of
+// its domain.
 func has(knobs []strategy.Knob, values map[string]int) bool {
 	for name, v := range values {
-		if !slices.ContainsFunc(knobs, func(k strategy.Knob) bool { return k.Name == name && slices.Contains(k.Domain, v) }) {
+		if !slices.ContainsFunc(knobs, func(k strategy.Knob) bool {
+			return k.Name == name && slices.Contains(k.Domain, v)
+		}) {
 			return false
 		}
 	}
 	return true
 }
 
-// build makes the best schedule of f that was measured, or the next where a strategy is another one now.
+// build makes the best schedule of f that was measured, or the next where a strategy is another one
+// now.
 func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record) (found, error) {
 	l := strategy.LayerOf(f, s.target)
 	for _, r := range records {
@@ -430,7 +440,8 @@ func (s *finder) climbKernel(kernels []kernel, kernel int, all []found) []found 
 	return all
 }
 
-// smaller returns the best of the schedules that were made beside k of which code can be made, or else the plainest.
+// smaller returns the best of the schedules that were made beside k of which code can be made, or
+// else the plainest.
 func (s *finder) smaller(f *ir.Func, k found) (found, error) {
 	for _, other := range k.next {
 		other, err := s.complete(f, other)
@@ -441,8 +452,8 @@ func (s *finder) smaller(f *ir.Func, k found) (found, error) {
 	return s.plainest(f)
 }
 
-// plainest returns the plainest schedule of f, with its predicted cost. Schedules estimate how much code there is, and the back end counts: it has
-// less where that is too much.
+// plainest returns the plainest schedule of f, with its predicted cost. Schedules estimate how much
+// code there is, and the back end counts: it has less where that is too much.
 func (s *finder) plainest(f *ir.Func) (found, error) {
 	c, err := strategy.Plainest(f, s.target, 0)
 	for most := size.Preferred; err == nil && most > 0 && tooLarge(c.Func, s.target); most /= 2 {
@@ -475,7 +486,8 @@ func (s *finder) keep(key string, k found) {
 func (s *finder) draw(k *kernel) {
 	k.defined = s.model.Define(k.f)
 	for _, st := range strategy.For(k.layer) {
-		d := &drawing{numbered: numbered{Strategy: st, knobs: st.Knobs(k.layer), size: 1}, seen: map[int]bool{}, made: map[int]bool{}}
+		d := &drawing{numbered: numbered{Strategy: st, knobs: st.Knobs(k.layer), size: 1}, seen: map[int]bool{},
+			made: map[int]bool{}}
 		for _, knob := range d.knobs {
 			d.size *= len(knob.Domain)
 		}
@@ -517,7 +529,8 @@ func (s *finder) guess(k *kernel, points []sketch) {
 	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
 }
 
-// refine guesses more points of the strategies that may be the best: at random, and neighbours of the best.
+// refine guesses more points of the strategies that may be the best: at random, and neighbours of
+// the best.
 func (s *finder) refine(k *kernel) {
 	least := k.promise()
 	for _, d := range k.spaces {
@@ -553,14 +566,15 @@ func (s *finder) make(kernels []kernel, points []sketch) []found {
 	return all
 }
 
-// Promise is a schedule and what the target's machine.Model expects of it: its cost times Model.Turns.
+// Promise is a schedule and what the target's machine.Model expects of it: its cost times
+// Model.Turns.
 type Promise struct {
 	strategy.Choice
 	Time float64
 }
 
-// Promising are schedules of f of which the target's machine.Model expects most, the best first, of a search that begins at n points; none
-// where there is no such model.
+// Promising are schedules of f of which the target's machine.Model expects most, the best first, of
+// a search that begins at n points; none where there is no such model.
 func Promising(ctx context.Context, f *ir.Func, t targets.Target, n int) ([]Promise, error) {
 	s, err := newFinder(t, Options{})
 	if err != nil || s.model == nil {

@@ -119,7 +119,8 @@ func Alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
 		case q.Out && !given:
 			b.Kind = ir.OutputBuf
 		case given && (q.Out || len(data) != q.Bytes()):
-			return nil, &ir.Error{Node: "@" + f.Name, Msg: fmt.Sprintf("%d bytes do not make a constant of %s", len(data), ir.BufferString(q.Buffer))}
+			return nil, &ir.Error{Node: "@" + f.Name, Msg: fmt.Sprintf("%d bytes do not make a constant of %s",
+				len(data), ir.BufferString(q.Buffer))}
 		case given:
 			b.Kind, b.Data = ir.ConstBuf, data
 			used++
@@ -130,7 +131,8 @@ func Alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
 	}
 	if used != len(o.Constants) {
 		return nil, &ir.Error{Node: "@" + f.Name,
-			Msg: fmt.Sprintf("%d of %d constants are for parameters that it does not have", len(o.Constants)-used, len(o.Constants))}
+			Msg: fmt.Sprintf("%d of %d constants are for parameters that it does not have", len(o.Constants)-used,
+				len(o.Constants))}
 	}
 	p.Stages = []ir.Stage{s}
 	return p, nil

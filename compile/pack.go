@@ -46,7 +46,8 @@ func pack(ctx context.Context, s *ir.Program, stages []int, f *ir.Func, packs []
 func notPacked(f *ir.Func, p schedule.Pack, s ir.Stage, from *ir.ProgBuf) error {
 	return &ir.Error{
 		Pos: p.Step.Pos, Op: p.Step.String(), Node: "@" + f.Name,
-		Msg:  fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, s.Name, from.Kind, from.Name),
+		Msg: fmt.Sprintf("%%%s cannot be packed: in stage %s it is the %s %%%s", p.Param, s.Name, from.Kind,
+			from.Name),
 		Help: "pack constants, such as weights; for activations use cache_read",
 	}
 }
@@ -61,7 +62,8 @@ func addConstant(s *ir.Program, b ir.ProgBuf) string {
 		case old == nil:
 			s.Buffers = append(s.Buffers, b)
 			return b.Name
-		case old.Kind == ir.ConstBuf && old.Type == b.Type && slices.Equal(old.Shape, b.Shape) && slices.Equal(old.Data, b.Data):
+		case old.Kind == ir.ConstBuf && old.Type == b.Type && slices.Equal(old.Shape, b.Shape) &&
+			slices.Equal(old.Data, b.Data):
 			return b.Name
 		}
 		b.Name = fmt.Sprintf("%s%d", base, i)

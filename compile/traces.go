@@ -37,7 +37,8 @@ func (c *Compiled) checkSchedules(sections []schedule.Section) (map[string]sched
 			fn, ok = layers[s.Name]
 		}
 		if !ok {
-			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Msg: "the network has no " + s.Title(), Help: c.scheduleNames(s, layers, kernels)}
+			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Msg: "the network has no " + s.Title(),
+				Help: c.scheduleNames(s, layers, kernels)}
 		}
 		if other, twice := given[fn]; twice {
 			return nil, &ir.Error{Pos: s.Pos, Op: "schedules", Help: "leave one of the two sections out",

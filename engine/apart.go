@@ -109,7 +109,8 @@ func (s *remote) process(ctx context.Context, steps []step) ([]stepResult, error
 	for k := range all {
 		all[k].counters.Estimate = Estimate{Why: err}
 		if err == nil {
-			all[k].counters.Estimate = Estimate{Cycles: cycles[k].Cycles, Model: s.core.Model(), Unknown: cycles[k].Unknown}
+			all[k].counters.Estimate = Estimate{Cycles: cycles[k].Cycles, Model: s.core.Model(),
+				Unknown: cycles[k].Unknown}
 		}
 	}
 	return all, nil

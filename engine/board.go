@@ -46,7 +46,8 @@ type board struct {
 
 func openBoard(path string, o Options) (Engine, error) {
 	if o.Threads != 1 {
-		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "a board without an operating system has one thread"}
+		return nil, &ThreadsError{Threads: o.Threads, Most: 1,
+			Why: "a board without an operating system has one thread"}
 	}
 	m, err := bareboard.Open(path, bareboard.Options{Count: o.Count})
 	if err != nil {
@@ -144,7 +145,8 @@ func (b *board) estimates(ctx context.Context, done []bareboard.Result) ([]Estim
 	for k := range all {
 		all[k].Why = why
 		if why == nil {
-			all[k] = Estimate{Cycles: cycles[k].Cycles, Model: b.core.Core, Manual: b.core.Manual, Unknown: cycles[k].Unknown}
+			all[k] = Estimate{Cycles: cycles[k].Cycles, Model: b.core.Core, Manual: b.core.Manual,
+				Unknown: cycles[k].Unknown}
 		}
 	}
 	return all, nil

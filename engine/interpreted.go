@@ -44,7 +44,8 @@ func (e *interpreted) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 			return nil, err
 		}
 		if j.First < 0 || j.Last < j.First || j.Last > len(e.p.Stages) {
-			return nil, fmt.Errorf("%s: stages %d to %d; 0 <= first <= last <= %d", e.p.Name, j.First, j.Last, len(e.p.Stages))
+			return nil, fmt.Errorf("%s: stages %d to %d; 0 <= first <= last <= %d", e.p.Name, j.First, j.Last,
+				len(e.p.Stages))
 		}
 		start := time.Now()
 		for i := j.First; i < j.Last; i++ {
@@ -59,7 +60,8 @@ func (e *interpreted) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 			results[k].Outputs = cloneAll(e.m.Outputs())
 		}
 		if j.Keep {
-			results[k].Memory = &Memory{Inputs: cloneAll(e.m.Inputs()), Outputs: cloneAll(e.m.Outputs()), buffers: e.kept()}
+			results[k].Memory = &Memory{Inputs: cloneAll(e.m.Inputs()), Outputs: cloneAll(e.m.Outputs()),
+				buffers: e.kept()}
 		}
 	}
 	return results, nil

@@ -16,7 +16,8 @@ func Choose(arch string, features []string, o Options) Kind {
 	if o.Elsewhere != nil {
 		return Remote
 	}
-	if o.Simulate || arch != runtime.HostArch() || runtime.CheckFeatures("", "", features) != nil && simulate.Supports(arch) {
+	if o.Simulate || arch != runtime.HostArch() || runtime.CheckFeatures("", "", features) != nil &&
+		simulate.Supports(arch) {
 		return Simulated
 	}
 	return Native
@@ -78,7 +79,8 @@ type PlaceError struct {
 }
 
 func (e *PlaceError) Error() string {
-	return fmt.Sprintf("compiled code cannot be loaded from %s: %s (if code may not run there, as on a file system mounted noexec, set TMPDIR to another folder)", e.Dir, e.Cause)
+	return fmt.Sprintf("compiled code cannot be loaded from %s: %s (if code may not run there, as on a file system "+
+		"mounted noexec, set TMPDIR to another folder)", e.Dir, e.Cause)
 }
 
 // WriteLibrary writes the contents of a shared library to a temporary folder, which remove removes.

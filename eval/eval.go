@@ -94,7 +94,8 @@ func (res *Result) miscountText(labels []float64, shape []int) string {
 	default:
 		return msg
 	}
-	msg += fmt.Sprintf(": %s of %s, as one-hot labels are; give one label for each picture, the number of its class, such as np.argmax(labels, axis=1)",
+	msg += fmt.Sprintf(": %s of %s, as one-hot labels are; give one label for each picture, the number of its "+
+		"class, such as np.argmax(labels, axis=1)",
 		human.Count(shape[0], "row"), human.Count(shape[1], "number"))
 	if shape[1] != res.Classes {
 		msg += fmt.Sprintf("; the output has %s", human.Count(res.Classes, "class"))

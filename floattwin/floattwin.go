@@ -27,7 +27,8 @@ import (
 // integers an avg_pool. It fails with *Error if a layer has no counterpart.
 func Of(g *graph.Graph) (*graph.Graph, error) {
 	b := graph.NewBuilder(&graph.Graph{Name: g.Name + "_float", File: g.File})
-	t := twin{g: g, index: graph.NewIndex(g), b: b, counterparts: map[string]string{}, draw: rand.New(rand.NewPCG(seed, 0))}
+	t := twin{g: g, index: graph.NewIndex(g), b: b, counterparts: map[string]string{},
+		draw: rand.New(rand.NewPCG(seed, 0))}
 	for _, name := range g.Inputs {
 		v := *g.Value(name)
 		v.LevelType, v.View, v.Declared = scalar.LevelType{}, 0, ""
@@ -236,7 +237,8 @@ func (t *twin) norm(n *graph.Node) error {
 	}
 	norm := &graph.Node{Name: t.b.NodeName(n.Name + "_bn"), Op: "batch_norm", Inputs: n.Inputs,
 		Output: t.b.TensorName(n.Output + "_bn"), Pos: n.Pos, Attrs: &graph.BatchNormAttrs{Epsilon: 1e-3},
-		Weights: map[string]*graph.Tensor{"gamma": vector(1), "beta": vector(0), "mean": vector(0.125), "var": vector(0.75)}}
+		Weights: map[string]*graph.Tensor{"gamma": vector(1), "beta": vector(0), "mean": vector(0.125),
+			"var": vector(0.75)}}
 	if err := t.append(norm); err != nil {
 		return err
 	}

@@ -45,7 +45,9 @@ func quantizersAlone(ctx context.Context, r *rewriter) error {
 func (q quantizer) compose(steps []scalar.Step) quantizer {
 	level := q.level
 	q.level = func(o int, x float32) int { return level(o, scalar.EvalSteps(steps, o, x)) }
-	q.sameInChannels = q.sameInChannels && !slices.ContainsFunc(steps, func(s scalar.Step) bool { return len(s.Vectors()) > 0 })
+	q.sameInChannels = q.sameInChannels && !slices.ContainsFunc(steps, func(s scalar.Step) bool {
+		return len(s.Vectors()) > 0
+	})
 	return q
 }
 

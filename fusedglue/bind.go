@@ -108,7 +108,8 @@ func finishBinding(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.B
 	most := graph.MaxSpan(f.Pad.Any() && graph.Corrected(x.LevelType, f.PadValue))
 	if span := graph.Span(f.Ints, f.Out, f.X); span > most {
 		return g.Errorf(n, graph.FewerProducts,
-			"sums of %d products of %d-bit activations and its weights have a range of %d, more than %d, so that with constants added to them they could pass 32 bits",
+			"sums of %d products of %d-bit activations and its weights have a range of %d, more than %d, so that "+
+				"with constants added to them they could pass 32 bits",
 			f.Products(), x.Bits, span, most)
 	}
 	n.Op = "bconv2d" // errors above name the op as the model does
@@ -158,7 +159,8 @@ func offsets(f *graph.FusedConv, x *graph.Value, weights []float32, outside grap
 			}
 		}
 		for o, v := range sums {
-			out = append(out, float32(x.Offset*(float64(f.Alpha[o]*float64(v))+float64(float64(weights[o])*float64(products)))))
+			out = append(out,
+				float32(x.Offset*(float64(f.Alpha[o]*float64(v))+float64(float64(weights[o])*float64(products)))))
 		}
 	}
 	return out

@@ -102,7 +102,8 @@ func Fuse(ctx context.Context, g *graph.Graph, disabled []string,
 	return r.g, nil
 }
 
-func (r *rewriter) run(ctx context.Context, passes []Pass, disabled []string, observe func(pass string, g *graph.Graph)) error {
+func (r *rewriter) run(ctx context.Context, passes []Pass, disabled []string,
+	observe func(pass string, g *graph.Graph)) error {
 	ran := func(pass string) {
 		if observe != nil {
 			observe(pass, r.g)

@@ -55,5 +55,6 @@ func integerSteps(q *scalar.Quantizer) (steps []scalar.Step, ok bool) {
 		return nil, false
 	}
 	low, high := q.LevelType.Range()
-	return []scalar.Step{{Kind: scalar.Clip, Lo: float32(low), Hi: float32(high)}, {Kind: scalar.Round, Mode: q.Rounding}}, true
+	return []scalar.Step{{Kind: scalar.Clip, Lo: float32(low), Hi: float32(high)},
+		{Kind: scalar.Round, Mode: q.Rounding}}, true
 }

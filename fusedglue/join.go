@@ -31,7 +31,8 @@ func (r *rewriter) foldJoin(n *graph.Node) {
 	for i, in := range n.Inputs {
 		p := r.soleProducerOf(in)
 		a := openConv(p)
-		if a == nil || len(a.Epilogue.Joins) == maxJoins || !slices.Equal(r.g.Value(in).Shape, r.g.Value(n.Output).Shape) {
+		if a == nil || len(a.Epilogue.Joins) == maxJoins ||
+			!slices.Equal(r.g.Value(in).Shape, r.g.Value(n.Output).Shape) {
 			continue
 		}
 		if into == nil || slices.Index(r.g.Nodes, p) > slices.Index(r.g.Nodes, into) {

@@ -15,7 +15,8 @@ func explainFloatSums(ctx context.Context, r *rewriter) error {
 	s := &strict{Index: graph.NewIndex(r.g), g: r.g}
 	for n := range r.Each(ctx) {
 		f, ok := n.Attrs.(*graph.FusedConv)
-		if ok && n.Op == "bconv2d" && f.Epilogue.OutBits == 0 && !r.g.IsOutput(n.Output) && n.Verdict.Reason == graph.NoReason {
+		if ok && n.Op == "bconv2d" && f.Epilogue.OutBits == 0 && !r.g.IsOutput(n.Output) &&
+			n.Verdict.Reason == graph.NoReason {
 			n.Verdict = s.leaveReason(n, f)
 			n.Verdict.Kind = graph.Binary
 		}

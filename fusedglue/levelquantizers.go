@@ -19,7 +19,8 @@ func levelQuantizers(ctx context.Context, r *rewriter) error {
 		if d == nil || d.Op != "dequantize" || !r.g.Value(d.Inputs[0]).Encoded() {
 			continue
 		}
-		n.Attrs = &graph.LevelThresholds{Thresholds: integerThresholds(a, n.Weights["thresholds"], r.g.Value(d.Inputs[0]))}
+		n.Attrs = &graph.LevelThresholds{Thresholds: integerThresholds(a, n.Weights["thresholds"],
+			r.g.Value(d.Inputs[0]))}
 		n.Op, n.Weights = "level_thresholds", nil
 		r.SetInputs(n, d.Inputs...)
 		r.removeUnread(d)

@@ -29,7 +29,9 @@ func quantizerOf(n *graph.Node) (q quantizer, ok bool) {
 		return quantizer{a.Bits, a.Enc, func(_ int, x float32) int { return a.Eval(x) }, true, false, a}, true
 	case *graph.ThresholdAttrs:
 		t := n.Weights["thresholds"]
-		q = quantizer{a.Bits, a.Enc, func(o int, x float32) int { return a.Level(t, o, x) }, t.Shape[1] == 1, a.NotLess, nil}
+		q = quantizer{a.Bits, a.Enc, func(o int, x float32) int {
+			return a.Level(t, o, x)
+		}, t.Shape[1] == 1, a.NotLess, nil}
 		if a.Bits > maxThresholdBits {
 			q.formula = formulaOf(a, t)
 		}

@@ -25,7 +25,8 @@ func affineEpilogue(f *graph.FusedConv, q quantizer, from string) bool {
 		top = max(top, q.level(o, float32(math.Inf(1))))
 	}
 	falling := fallingChannels(f)
-	fma := scalar.Step{Kind: scalar.Fma, A: make([]float32, classes(f)*f.Out), B: make([]float32, classes(f)*f.Out), From: from}
+	fma := scalar.Step{Kind: scalar.Fma, A: make([]float32, classes(f)*f.Out), B: make([]float32, classes(f)*f.Out),
+		From: from}
 	clip := &scalar.Quantizer{LevelType: scalar.LevelType{Bits: q.bits, Scale: 1}, Rounding: scalar.Floor,
 		Range: &scalar.Range{Max: top}}
 	for i := range fma.A {

@@ -119,7 +119,8 @@ func (r *rewriter) untilLevels(n *graph.Node) (chain []*graph.Node) {
 			return chain
 		}
 		readers := r.Consumers(n.Output)
-		if _, ok := n.Attrs.(*graph.Elementwise); !ok || len(n.Inputs) != 1 || len(readers) != 1 || r.g.IsOutput(n.Output) {
+		if _, ok := n.Attrs.(*graph.Elementwise); !ok || len(n.Inputs) != 1 || len(readers) != 1 ||
+			r.g.IsOutput(n.Output) {
 			return nil
 		}
 		n = readers[0]

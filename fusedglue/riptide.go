@@ -119,7 +119,9 @@ func (z normalizer) shiftAdd(g *graph.Graph, n *graph.Node, alpha []float64,
 			glue.Bad = "the sum leaves the accumulator's 32 bits"
 		}
 		if glue.Bad != "" {
-			return nil, g.Errorf(n, "take batch_norm in the place of shift_norm, or scale the channel: its weights, mean and deviation alike", "channel %d: %s (weight scale %g, mean %g, variance %g)", o, glue.Bad, c.alpha, mean[o], variance[o])
+			return nil, g.Errorf(n, "take batch_norm in the place of shift_norm, or scale the channel: its weights, "+
+				"mean and deviation alike", "channel %d: %s (weight scale %g, mean %g, variance %g)", o, glue.Bad,
+				c.alpha, mean[o], variance[o])
 		}
 		s.Add[o], s.Right[o] = int32(glue.Add), int32(glue.Right)
 		entry(&s.Left, len(mean), o, glue.Left)

@@ -132,7 +132,8 @@ func (r *rewriter) levelSum(n, p *graph.Node) bool {
 // weights have scales with equal AP2 in each channel.
 func (r *rewriter) layerSum(n, p *graph.Node) error {
 	refuse := func(how string) error {
-		return r.g.Errorf(n, "put a shift_norm behind each of the two and add their levels, give both layers one scale (such as weight_scale none), or use batch_norm and quantize",
+		return r.g.Errorf(n, "put a shift_norm behind each of the two and add their levels, give both layers one "+
+			"scale (such as weight_scale none), or use batch_norm and quantize",
 			"shift_norm works on integers of one unit, but %s %q %s", p.Op, p.Name, how)
 	}
 	var layers []*graph.Node
@@ -194,7 +195,8 @@ func sameUnit(a, b float64) bool { return a > 0 && b > 0 && log2AP2(a) == log2AP
 
 // noIntegers returns the error for a shift_norm without integer input.
 func (r *rewriter) noIntegers(n *graph.Node, how string) error {
-	return r.g.Errorf(n, "put it behind bitserial_conv2d or bitserial_dense, or behind levels or their sum; max_pool, reshape, concat, a constant that is added and relu may stand between",
+	return r.g.Errorf(n, "put it behind bitserial_conv2d or bitserial_dense, or behind levels or their sum; "+
+		"max_pool, reshape, concat, a constant that is added and relu may stand between",
 		"shift_norm works on the integers of bitserial layers and on levels, but its input %q %s", n.Inputs[0], how)
 }
 

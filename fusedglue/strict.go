@@ -83,7 +83,8 @@ func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 	}
 	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.reachesBitserial(n, s.above) &&
 		s.reachesBitserial(n, s.below) {
-		s.addStay(n, graph.LackWeights, verdict(n, graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: b}}), "")
+		s.addStay(n, graph.LackWeights, verdict(n, graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: b}}),
+			"")
 	}
 }
 
@@ -206,7 +207,8 @@ func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 	c := readers[len(readers)-1]
 	switch bits := s.g.Value(q.Output).Bits; {
 	case len(readers) > 1:
-		return graph.Verdict{Reason: graph.WhyManyRead, Where: c.Name, Args: ir.Args{Op: c.Op, Count: int64(len(readers))}}
+		return graph.Verdict{Reason: graph.WhyManyRead, Where: c.Name,
+			Args: ir.Args{Op: c.Op, Count: int64(len(readers))}}
 	case c != q:
 		return graph.Verdict{Reason: graph.WhyStandsBetween, Where: c.Name, Args: ir.Args{Op: c.Op}}
 	case bits > maxThresholdBits:
@@ -217,7 +219,8 @@ func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
 
 // reach returns the first node after n along next that visit accepts. visit's on reports whether to
 // continue behind the node.
-func reach(n *graph.Node, visit func(from, m *graph.Node) (found, on bool), next func(*graph.Node) []*graph.Node) *graph.Node {
+func reach(n *graph.Node, visit func(from, m *graph.Node) (found, on bool),
+	next func(*graph.Node) []*graph.Node) *graph.Node {
 	seen := map[*graph.Node]bool{}
 	var from func(n *graph.Node) *graph.Node
 	from = func(n *graph.Node) *graph.Node {

@@ -155,7 +155,8 @@ func (r *rewriter) replaceTransposed(n *graph.Node, a *graph.ConvTranspose2DAttr
 	for _, ph := range h.group(allRows) {
 		for _, pw := range v.group(allCols) {
 			f := t.part(ph, pw)
-			f.Pad = graph.Padding{Mode: graph.PadExplicit, Top: -ph[0].first, Bottom: qh - 1 + ph[0].last() - (rows.size - 1),
+			f.Pad = graph.Padding{Mode: graph.PadExplicit, Top: -ph[0].first, Bottom: qh - 1 +
+				ph[0].last() - (rows.size - 1),
 				Left: -pw[0].first, Right: qw - 1 + pw[0].last() - (cols.size - 1)}
 			part, err := t.convolution(f, []int{x.Shape[0], qh, qw, f.Out})
 			if err != nil {
@@ -223,7 +224,8 @@ func (t *transposing) part(rows, cols []phase) *graph.FusedConv {
 					}
 					for k := range in * t.whole.Out {
 						c, o := k/t.whole.Out, k%t.whole.Out
-						sources[((a*f.KW+b)*in+c)*f.Out+place(i*len(cols)+j, o)] = ((th*t.whole.KW+tw)*in+c)*t.whole.Out + o
+						sources[((a*f.KW+b)*in+c)*f.Out+place(i*len(cols)+j,
+							o)] = ((th*t.whole.KW+tw)*in+c)*t.whole.Out + o
 					}
 				}
 			}
@@ -269,7 +271,8 @@ func elementsAt[T any](v []T, from []int) []T {
 
 // node returns a node in front of t.n, without attributes, named after it.
 func (t *transposing) node(name string) *graph.Node {
-	return &graph.Node{Name: t.NodeName(t.n.Name + "." + name), Output: t.TensorName(t.n.Output + "." + name), Pos: t.n.Pos}
+	return &graph.Node{Name: t.NodeName(t.n.Name + "." + name), Output: t.TensorName(t.n.Output + "." + name),
+		Pos: t.n.Pos}
 }
 
 // convolution adds f, with an output of the given shape.

@@ -267,5 +267,6 @@ type ShiftNormAttrs struct {
 
 // Levels is the type of the levels that a makes.
 func (a *ShiftNormAttrs) Levels() scalar.LevelType {
-	return scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1 / float64(int(1)<<min(max(a.Bits, 1), scalar.MaxLevelBits)-1)}
+	return scalar.LevelType{Enc: a.Enc, Bits: a.Bits,
+		Scale: 1 / float64(int(1)<<min(max(a.Bits, 1), scalar.MaxLevelBits)-1)}
 }

@@ -122,7 +122,8 @@ func (b *Builder) Each(ctx context.Context) iter.Seq[*Node] {
 
 // Holds reports whether v is a tensor of the graph that a node makes or the caller brings.
 func (b *Builder) Holds(v *Value) bool {
-	return v != nil && b.g.Values[v.Name] == v && (b.Index.Producer(v.Name) != nil || slices.Contains(b.g.Inputs, v.Name))
+	return v != nil && b.g.Values[v.Name] == v && (b.Index.Producer(v.Name) != nil ||
+		slices.Contains(b.g.Inputs, v.Name))
 }
 
 // Graph is the graph as far as it is made.
@@ -192,7 +193,9 @@ func (b *Builder) Before(n, m *Node) bool { return b.places[n] < b.places[m] }
 
 // Place is the index of n among the nodes.
 func (b *Builder) Place(n *Node) int {
-	i, ok := slices.BinarySearchFunc(b.g.Nodes, b.places[n], func(m *Node, place int64) int { return cmp.Compare(b.places[m], place) })
+	i, ok := slices.BinarySearchFunc(b.g.Nodes, b.places[n], func(m *Node, place int64) int {
+		return cmp.Compare(b.places[m], place)
+	})
 	if !ok {
 		panic("BUG: node " + n.Name + " is not in graph " + b.g.Name)
 	}
@@ -242,7 +245,9 @@ func (b *Builder) unlink(n *Node) {
 
 // search finds the place of n in a list of nodes in the graph's order.
 func (b *Builder) search(list []*Node, n *Node) (i int, there bool) {
-	return slices.BinarySearchFunc(list, b.places[n], func(m *Node, place int64) int { return cmp.Compare(b.places[m], place) })
+	return slices.BinarySearchFunc(list, b.places[n], func(m *Node, place int64) int {
+		return cmp.Compare(b.places[m], place)
+	})
 }
 
 // Remove takes n out of the graph. Its tensor keeps its type: another node may come to make it.

@@ -68,7 +68,8 @@ type checker struct {
 }
 
 func (c *checker) fail(where, help, format string, args ...any) {
-	c.errs = append(c.errs, &ir.Error{Pos: ir.Pos{File: c.g.File}, Node: where, Msg: fmt.Sprintf(format, args...), Help: help})
+	c.errs = append(c.errs, &ir.Error{Pos: ir.Pos{File: c.g.File}, Node: where, Msg: fmt.Sprintf(format, args...),
+		Help: help})
 }
 
 func (c *checker) node(n *Node, help, format string, args ...any) {
@@ -101,18 +102,21 @@ func (c *checker) input(name string) {
 		bad = fmt.Sprintf("the tensor is called %q", v.Name)
 	case len(v.Shape) < 1 || len(v.Shape) > MaxRank:
 		bad = fmt.Sprintf("shape %v: want 1 to %d axes", v.Shape, MaxRank)
-	case v.Layout != "" && (len(v.Layout) != len(v.Shape) || len(v.Layout) > maxLayout || strings.ContainsFunc(v.Layout, notLabel)):
+	case v.Layout != "" && (len(v.Layout) != len(v.Shape) || len(v.Layout) > maxLayout ||
+		strings.ContainsFunc(v.Layout, notLabel)):
 		bad = fmt.Sprintf("layout %q for shape %v", v.Layout, v.Shape)
 	case !v.Encoded() && (v.LevelType != scalar.LevelType{} || v.View != Bytes):
 		bad = fmt.Sprintf("%+v, %s, without an encoding: want f32, or levels", v.LevelType, v.View)
 	case !v.Encoded():
-	case v.Enc > ir.BipolarInv || v.Bits < 1 || v.Bits > 8 || v.Zero < 0 || v.Zero > m || v.Zero > 0 && v.Enc != ir.Unipolar:
+	case v.Enc > ir.BipolarInv || v.Bits < 1 || v.Bits > 8 || v.Zero < 0 || v.Zero > m || v.Zero > 0 &&
+		v.Enc != ir.Unipolar:
 		bad = fmt.Sprintf("levels of %d bits, %s, with zero point %d", v.Bits, v.Enc, v.Zero)
 	case !(v.Scale >= MinScale && v.Scale <= MaxScale):
 		bad = fmt.Sprintf("scale %g: want %g to %g", v.Scale, MinScale, MaxScale)
 	case !(math.Abs(v.Offset) <= MaxScale):
 		bad = fmt.Sprintf("offset %g: want -%g to %g", v.Offset, MaxScale, MaxScale)
-	case v.Signed && (v.Bits != 8 || v.Enc != ir.Unipolar || v.View != Bytes), v.View == IntWords && v.Bits != 1, v.View > IntWords:
+	case v.Signed && (v.Bits != 8 || v.Enc != ir.Unipolar || v.View != Bytes), v.View == IntWords && v.Bits != 1,
+		v.View > IntWords:
 		bad = fmt.Sprintf("levels of %d bits, %s, as %s, %s", v.Bits, v.Enc, v.DType(), v.View)
 	}
 	if bad != "" {
@@ -152,8 +156,10 @@ func (c *checker) checkNode(n *Node) {
 	if !c.op(n) {
 		return
 	}
-	if a, ok := n.Attrs.(*QuantizeAttrs); ok && a.Unit && (a.Scale != 1/(math.Exp2(float64(a.Bits))-1) || a.Zero != 0 || a.Signed) {
-		c.node(n, "", "scale %g and zero point %d of levels that span the unit range: want 1/%d and 0", a.Scale, a.Zero, 1<<a.Bits-1)
+	if a, ok := n.Attrs.(*QuantizeAttrs); ok && a.Unit &&
+		(a.Scale != 1/(math.Exp2(float64(a.Bits))-1) || a.Zero != 0 || a.Signed) {
+		c.node(n, "", "scale %g and zero point %d of levels that span the unit range: want 1/%d and 0", a.Scale, a.Zero,
+			1<<a.Bits-1)
 		return
 	}
 	got, attrs, err := Infer(c.seen, n)
@@ -166,7 +172,8 @@ func (c *checker) checkNode(n *Node) {
 			attrString(&Node{Op: n.Op, Attrs: attrs}), attrString(n))
 	}
 	if got.Name = out; !reflect.DeepEqual(got, want) {
-		c.node(n, "", "its result is %+v (scale %g), but the graph says %+v (scale %g)", *got, got.Scale, *want, want.Scale)
+		c.node(n, "", "its result is %+v (scale %g), but the graph says %+v (scale %g)", *got, got.Scale, *want,
+			want.Scale)
 	}
 	var slice *Node // that n reads first
 	if len(n.Inputs) > 0 {
@@ -256,7 +263,8 @@ func (c *checker) results() {
 		case listed[out]:
 			c.fail(fmt.Sprintf("output %q", out), "", "listed twice")
 		case !made[out]:
-			c.fail(fmt.Sprintf("output %q", out), "an output is made by a node, be it a reshape", "no node makes this tensor")
+			c.fail(fmt.Sprintf("output %q", out), "an output is made by a node, be it a reshape",
+				"no node makes this tensor")
 		}
 		listed[out] = true
 	}

@@ -56,7 +56,8 @@ func (a *FusedConv) Outside(h, w int) [][]bool {
 		for c := range cols.Count() {
 			taps := make([]bool, a.KH*a.KW)
 			for t := range taps {
-				taps[t] = outside(rows.At(r)*a.SH+t/a.KW*dh, a.Pad.Top, h) || outside(cols.At(c)*a.SW+t%a.KW*dw, a.Pad.Left, w)
+				taps[t] = outside(rows.At(r)*a.SH+t/a.KW*dh, a.Pad.Top, h) ||
+					outside(cols.At(c)*a.SW+t%a.KW*dw, a.Pad.Left, w)
 			}
 			out = append(out, taps)
 		}

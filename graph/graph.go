@@ -188,5 +188,6 @@ func (g *Graph) Errorf(n *Node, help, format string, args ...any) error {
 	if pos.File == "" {
 		pos.File = g.File
 	}
-	return &ir.Error{Pos: pos, Node: fmt.Sprintf("node %q (%s)", n.Name, n.Op), Msg: fmt.Sprintf(format, args...), Help: help}
+	return &ir.Error{Pos: pos, Node: fmt.Sprintf("node %q (%s)", n.Name, n.Op), Msg: fmt.Sprintf(format, args...),
+		Help: help}
 }

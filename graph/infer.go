@@ -29,7 +29,8 @@ func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 			return nil, nil, g.Errorf(n, "", "input %q is made by no earlier node and is no input of the model", name)
 		}
 		if len(v.Shape) < 1 || len(v.Shape) > MaxRank {
-			return nil, nil, g.Errorf(n, fmt.Sprintf("tensors have 1 to %d axes", MaxRank), "input %q has shape %v", name, v.Shape)
+			return nil, nil, g.Errorf(n, fmt.Sprintf("tensors have 1 to %d axes", MaxRank), "input %q has shape %v",
+				name, v.Shape)
 		}
 		in[i] = v
 	}
@@ -42,7 +43,8 @@ func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 	}
 	for _, x := range in {
 		if x.Whole && !o.whole {
-			return nil, nil, g.Errorf(n, "put a dequantize node before it, which makes f32 of them", "input %q holds i32 integers", x.Name)
+			return nil, nil, g.Errorf(n, "put a dequantize node before it, which makes f32 of them",
+				"input %q holds i32 integers", x.Name)
 		}
 	}
 	m := *n
@@ -180,11 +182,13 @@ func inferConcat(g *Graph, n *Node, in []*Value, _ *ConcatAttrs) (*Value, error)
 			x = x.reshaped(x.Shape)
 		}
 		if len(x.Shape) != len(out.Shape) || x.LevelType != out.LevelType {
-			return nil, g.Errorf(n, "quantize the inputs alike", "inputs differ in rank, type, encoding, bits, scale, zero point or offset")
+			return nil, g.Errorf(n, "quantize the inputs alike",
+				"inputs differ in rank, type, encoding, bits, scale, zero point or offset")
 		}
 		for d := 0; d < last; d++ {
 			if x.Shape[d] != out.Shape[d] {
-				return nil, g.Errorf(n, "", "inputs have shapes %v and %v, which differ before the last axis", in[0].Shape, x.Shape)
+				return nil, g.Errorf(n, "", "inputs have shapes %v and %v, which differ before the last axis",
+					in[0].Shape, x.Shape)
 			}
 		}
 		out.Shape[last] += x.Channels()

@@ -10,7 +10,8 @@ import (
 func inferBinaryOp(g *Graph, n *Node, in []*Value, a *BinaryOpAttrs, f scalar.Function) (*Value, error) {
 	b := n.Weights["b"]
 	if len(in) != 2 && (len(in) != 1 || b == nil) {
-		return nil, g.Errorf(n, "give a second input or a weight \"b\"", "has %s, want 2, or 1 and a weight", human.Count(len(in), "input"))
+		return nil, g.Errorf(n, "give a second input or a weight \"b\"", "has %s, want 2, or 1 and a weight",
+			human.Count(len(in), "input"))
 	}
 	if len(in) == 2 && (b != nil || a.Reverse) {
 		return nil, g.Errorf(n, "", "has 2 inputs: a weight \"b\", or its order, is for one input")
@@ -48,8 +49,10 @@ func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
 	s, fault := scalar.SumOf(x.LevelType, y.LevelType, minus)
 	switch {
 	case fault == scalar.SumScales:
-		return nil, g.Errorf(n, "quantize both with scales whose quotient is a power of two, or put dequantize nodes before it",
-			"inputs %q and %q hold levels of scales %g and %g, which add up to no levels", x.Name, y.Name, x.Scale, y.Scale)
+		return nil, g.Errorf(n, "quantize both with scales whose quotient is a power of two, or put dequantize "+
+			"nodes before it",
+			"inputs %q and %q hold levels of scales %g and %g, which add up to no levels", x.Name, y.Name, x.Scale,
+			y.Scale)
 	case fault == scalar.SumTooWide:
 		return nil, g.Errorf(n, "use fewer bits, or put dequantize nodes before it",
 			"the levels of inputs %q and %q add up to levels of %d bits, want at most %d",
@@ -61,8 +64,8 @@ func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
 	return &Value{Shape: shape, Layout: x.Layout, LevelType: s.Type}, nil
 }
 
-// shiftLevels is x, levels, plus a number, or minus one: the same levels with another offset or zero
-// point.
+// shiftLevels is x, levels, plus a number, or minus one: the same levels with another offset or
+// zero point.
 func (g *Graph) shiftLevels(n *Node, x *Value, minus bool) (*Value, error) {
 	v, err := g.levelOperand(n, x, "one number may be added to levels, which changes their offset",
 		func(v float64) bool { return v-v == 0 })

@@ -38,7 +38,8 @@ func inferSpaceToDepth(g *Graph, n *Node, x *Value, a *BlockAttrs) (*Value, erro
 	}
 	b, s := a.Block, x.Shape
 	if s[1]%b[0] != 0 || s[2]%b[1] != 0 {
-		return nil, g.Errorf(n, "pad or slice the image before it", "blocks of %d by %d do not divide the image %v", b[0], b[1], s)
+		return nil, g.Errorf(n, "pad or slice the image before it", "blocks of %d by %d do not divide the image %v",
+			b[0], b[1], s)
 	}
 	return x.reshaped([]int{s[0], s[1] / b[0], s[2] / b[1], s[3] * b[0] * b[1]}), g.needOrder(n, a)
 }

@@ -36,7 +36,8 @@ func (g *Graph) checkNorm(n *Node, x *Value, epsilon float64, keys ...string) er
 	}
 	for c, v := range n.Weights["var"].Data.All() {
 		if !(v >= 0 && float64(v)+epsilon > 0) {
-			return g.Errorf(n, "", "variance %v of channel %d with epsilon %v: want var >= 0 and var + epsilon > 0", v, c, epsilon)
+			return g.Errorf(n, "", "variance %v of channel %d with epsilon %v: want var >= 0 and var + epsilon > 0", v,
+				c, epsilon)
 		}
 	}
 	return nil
@@ -65,14 +66,16 @@ func (g *Graph) needVector(n *Node, key string, channels int) error {
 
 func (g *Graph) needFloat(n *Node, x *Value) error {
 	if x.Encoded() {
-		return g.Errorf(n, "put a dequantize node before it", "input %q holds %d-bit %s levels, want f32", x.Name, x.Bits, x.Enc)
+		return g.Errorf(n, "put a dequantize node before it", "input %q holds %d-bit %s levels, want f32", x.Name,
+			x.Bits, x.Enc)
 	}
 	return nil
 }
 
 func (g *Graph) needEncoded(n *Node, x *Value) error {
 	if !x.Encoded() {
-		return g.Errorf(n, "put a quantize node before it", "input %q is f32, want levels (the output of quantize or shift_norm)", x.Name)
+		return g.Errorf(n, "put a quantize node before it", "input %q is f32, want levels (the output of quantize "+
+			"or shift_norm)", x.Name)
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 // inferMatMul wants two tensors of the same rank, from 2 to 4.
 func inferMatMul(g *Graph, n *Node, in []*Value, _ *NoAttrs) (*Value, error) {
 	if len(in) != 2 {
-		return nil, g.Errorf(n, "a product with a constant is a dense layer", "has %s, want 2", human.Count(len(in), "input"))
+		return nil, g.Errorf(n, "a product with a constant is a dense layer", "has %s, want 2",
+			human.Count(len(in), "input"))
 	}
 	for _, x := range in {
 		if err := g.needFloat(n, x); err != nil {

@@ -33,7 +33,8 @@ func (g *Graph) levels(n *Node, x *Value, t scalar.LevelType) (*Value, error) {
 	case t.Zero < 0 || t.Zero > t.Top() || t.Zero > 0 && t.Enc != ir.Unipolar:
 		return nil, g.Errorf(n, "the zero point is one of the levels", "zero point %d with %d bits", t.Zero, t.Bits)
 	case t.Signed && (t.Bits != 8 || t.Enc != ir.Unipolar):
-		return nil, g.Errorf(n, "use 8 bits and encoding affine, or unsigned levels", "signed levels of %d bits, %s", t.Bits, t.Enc)
+		return nil, g.Errorf(n, "use 8 bits and encoding affine, or unsigned levels", "signed levels of %d bits, %s",
+			t.Bits, t.Enc)
 	case !(t.Scale >= MinScale && t.Scale <= MaxScale):
 		return nil, g.Errorf(n, "", "scale %g: want %g to %g", t.Scale, MinScale, MaxScale)
 	case !(math.Abs(t.Offset) <= MaxScale):
@@ -53,7 +54,8 @@ func inferQuantize(g *Graph, n *Node, x *Value, a *QuantizeAttrs) (*Value, error
 	if r := a.Range; err == nil && r != nil {
 		switch {
 		case a.Unit || a.Enc != ir.Unipolar:
-			return nil, g.Errorf(n, "use encoding affine and give the scale", "a range of integers, but no affine levels with a scale")
+			return nil, g.Errorf(n, "use encoding affine and give the scale",
+				"a range of integers, but no affine levels with a scale")
 		case r.Min > r.Max || r.Max-r.Min >= 1<<a.Bits || r.Min < -maxRange || r.Max > maxRange:
 			return nil, g.Errorf(n, "want min <= max, and no more integers than levels",
 				"range %d to %d with %d bits", r.Min, r.Max, a.Bits)
@@ -69,7 +71,8 @@ func inferThreshold(g *Graph, n *Node, x *Value, a *ThresholdAttrs) (*Value, err
 	}
 	t, c, most := n.Weights["thresholds"], x.Channels(), 1<<a.Bits-1
 	if t == nil || len(t.Shape) != 2 || t.Shape[0] < 1 || t.Shape[0] > most || t.Shape[1] != c && t.Shape[1] != 1 {
-		return nil, g.Errorf(n, "", "weight \"thresholds\" has shape %v, want [1..%d, %d] or [1..%d, 1]", shapeOf(t), most, c, most)
+		return nil, g.Errorf(n, "", "weight \"thresholds\" has shape %v, want [1..%d, %d] or [1..%d, 1]", shapeOf(t),
+			most, c, most)
 	}
 	row := t.Shape[1]
 	for i, v := range t.Data.All() {
@@ -103,7 +106,8 @@ func inferBitpack(g *Graph, n *Node, x *Value, a *BitpackAttrs) (*Value, error) 
 		return nil, err
 	}
 	if a.Int32 && x.Bits != 1 {
-		return nil, g.Errorf(n, "use u32 words, which have an axis of bit planes", "int32 words of %d-bit levels", x.Bits)
+		return nil, g.Errorf(n, "use u32 words, which have an axis of bit planes", "int32 words of %d-bit levels",
+			x.Bits)
 	}
 	if a.Int32 {
 		return x.withView(IntWords), nil

@@ -22,7 +22,8 @@ func inferConstant(g *Graph, n *Node, in []*Value, _ *ConstantAttrs) (*Value, er
 		return nil, g.Errorf(n, "", "needs a weight \"value\"")
 	}
 	if len(w.Shape) < 1 || len(w.Shape) > MaxRank {
-		return nil, g.Errorf(n, "a single number has shape [1]", "weight \"value\" has shape %v, want 1 to %d axes", w.Shape, MaxRank)
+		return nil, g.Errorf(n, "a single number has shape [1]", "weight \"value\" has shape %v, want 1 to %d axes",
+			w.Shape, MaxRank)
 	}
 	return (&Value{}).reshaped(w.Shape), nil
 }
@@ -59,7 +60,8 @@ func inferPad(g *Graph, n *Node, x *Value, a *SpatialPadAttrs) (*Value, error) {
 	if x.Encoded() {
 		if _, ok := x.Level(a.Value); !ok {
 			return nil, g.Errorf(n, "pad with one of the tensor's own values, or dequantize before it",
-				"value %g is none of the %d-bit %s levels of scale %g and offset %g", a.Value, x.Bits, x.Enc, x.Scale, x.Offset)
+				"value %g is none of the %d-bit %s levels of scale %g and offset %g", a.Value, x.Bits, x.Enc, x.Scale,
+				x.Offset)
 		}
 	}
 	if a.Value-a.Value != 0 {
@@ -91,13 +93,15 @@ func inferSlice(g *Graph, n *Node, x *Value, a *SliceAttrs) (*Value, error) {
 
 func inferReshape(g *Graph, n *Node, x *Value, a *ReshapeAttrs) (*Value, error) {
 	if len(a.Shape) < 1 || len(a.Shape) > MaxRank {
-		return nil, g.Errorf(n, fmt.Sprintf("want 1 to %d axes", MaxRank), "shape %v has %s", a.Shape, human.Count(len(a.Shape), "axis"))
+		return nil, g.Errorf(n, fmt.Sprintf("want 1 to %d axes", MaxRank), "shape %v has %s", a.Shape,
+			human.Count(len(a.Shape), "axis"))
 	}
 	if err := g.checkSize(n, "", a.Shape); err != nil {
 		return nil, err
 	}
 	if want, got := x.Elems(), (&Tensor{Shape: a.Shape}).Elems(); want != got {
-		return nil, g.Errorf(n, "", "shape %v has %s, the input's %v has %d", a.Shape, human.Count(got, "element"), x.Shape, want)
+		return nil, g.Errorf(n, "", "shape %v has %s, the input's %v has %d", a.Shape, human.Count(got, "element"),
+			x.Shape, want)
 	}
 	return x.reshaped(a.Shape), nil
 }

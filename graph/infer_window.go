@@ -11,7 +11,8 @@ func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, w2, err := window(g, n, x, [2]int{(w.Shape[0]-1)*a.Dilation()[0] + 1, (w.Shape[1]-1)*a.Dilation()[1] + 1}, a.Strides, &a.Pad)
+	h, w2, err := window(g, n, x, [2]int{(w.Shape[0]-1)*a.Dilation()[0] + 1, (w.Shape[1]-1)*a.Dilation()[1] + 1},
+		a.Strides, &a.Pad)
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +20,8 @@ func inferConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
 }
 
 // checkKernel checks the weights of a convolution over x, and gives w.
-func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, b *BinaryAttrs, i *IntegerAttrs) (*Tensor, error) {
+func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, b *BinaryAttrs,
+	i *IntegerAttrs) (*Tensor, error) {
 	if len(x.Shape) != 4 {
 		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
 	}
@@ -38,7 +40,8 @@ func (g *Graph) checkKernel(n *Node, x *Value, dilations [2]int, groups int, b *
 		return nil, err
 	}
 	if max(dilations[0], dilations[1]) > MaxElems || min(dilations[0], dilations[1], groups) < 0 {
-		return nil, g.Errorf(n, "", "dilations %v, %d groups: want positive numbers up to %d", dilations, groups, MaxElems)
+		return nil, g.Errorf(n, "", "dilations %v, %d groups: want positive numbers up to %d", dilations, groups,
+			MaxElems)
 	}
 	return w, nil
 }
@@ -54,17 +57,21 @@ func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*
 	if err != nil {
 		return nil, err
 	}
-	if min(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) < 1 || max(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) > MaxElems {
-		return nil, g.Errorf(n, "", "kernel %v, strides %v: want numbers from 1 to %d", w.Shape[:2], a.Strides, MaxElems)
+	if min(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) < 1 ||
+		max(w.Shape[0], w.Shape[1], a.Strides[0], a.Strides[1]) > MaxElems {
+		return nil, g.Errorf(n, "", "kernel %v, strides %v: want numbers from 1 to %d", w.Shape[:2], a.Strides,
+			MaxElems)
 	}
 	if phases := a.Strides[0] * a.Strides[1]; phases > maxPhases ||
-		phases*((w.Shape[0]-1)/a.Strides[0]+1)*((w.Shape[1]-1)/a.Strides[1]+1) > MaxWeights/max(1, w.Shape[2]*w.Shape[3]) {
+		phases*((w.Shape[0]-1)/a.Strides[0]+1)*((w.Shape[1]-1)/a.Strides[1]+1) > MaxWeights/max(1,
+			w.Shape[2]*w.Shape[3]) {
 		const fault = "strides %v and weights %v: want strides whose product is at most %d, " +
 			"and at most %d weights for all of their phases"
 		return nil, g.Errorf(n, "", fault, a.Strides, w.Shape, maxPhases, MaxWeights)
 	}
 	if a.Binary != nil && a.Binary.Offset {
-		return nil, g.Errorf(n, "leave weight_offset out", "its weights have an offset, which transposed convolutions do not know")
+		return nil, g.Errorf(n, "leave weight_offset out", "its weights have an offset, which transposed "+
+			"convolutions do not know")
 	}
 	p, shape := &a.Pad, []int{x.Shape[0], 0, 0, w.Shape[3]}
 	before, after, given := [2]int{p.Top, p.Left}, [2]int{p.Bottom, p.Right}, a.OutputPad
@@ -94,7 +101,8 @@ func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*
 		}
 		shape[1+d] = (size-1)*s + span - before[d] - after[d] + a.OutputPad[d]
 		if shape[1+d] < 1 {
-			return nil, g.Errorf(n, "", "padding %d and %d leaves nothing of %d positions", before[d], after[d], (size-1)*s+span)
+			return nil, g.Errorf(n, "", "padding %d and %d leaves nothing of %d positions", before[d], after[d],
+				(size-1)*s+span)
 		}
 	}
 	p.Top, p.Bottom, p.Left, p.Right = before[0], after[0], before[1], after[1]
@@ -137,7 +145,8 @@ func (g *Graph) checkForm(n *Node, x *Value, b *BinaryAttrs, i *IntegerAttrs, ou
 	if b.PadValue > PadOnes {
 		return g.Errorf(n, "use zero or one", "pad_value %s", b.PadValue)
 	}
-	switch most := map[WeightEncoding]int{BipolarWeights: MaxWeightBits, TernaryWeights: 1, AffineWeights: MaxWeightBits}[b.Enc]; {
+	switch most := map[WeightEncoding]int{BipolarWeights: MaxWeightBits, TernaryWeights: 1,
+		AffineWeights: MaxWeightBits}[b.Enc]; {
 	case most == 0:
 		return g.Errorf(n, "use bipolar, ternary or affine", "weight_encoding %s", b.Enc)
 	case b.WeightScale > ScaleAP2:
@@ -147,7 +156,8 @@ func (g *Graph) checkForm(n *Node, x *Value, b *BinaryAttrs, i *IntegerAttrs, ou
 	case b.OneBit() && b.WeightScale == ScaleMax || b.Enc == TernaryWeights && b.WeightScale == ScaleMax:
 		return g.Errorf(n, "use none, mean, ap2 or tensor", "weight_scale max is for weights of several bits")
 	case !b.OneBit() && b.Enc != TernaryWeights && b.WeightScale == ScaleMean:
-		return g.Errorf(n, "use none, max, ap2 or tensor", "weight_scale mean is for weights of one bit and ternary ones")
+		return g.Errorf(n, "use none, max, ap2 or tensor", "weight_scale mean is for weights of one bit and ternary "+
+			"ones")
 	case b.Zero < 0 || b.Zero > 1<<b.Bits-1 || b.Zero > 0 && b.Enc != AffineWeights:
 		return g.Errorf(n, "affine weights of n bits have a zero point from 0 to 2^n-1", "weight_zero_point %d", b.Zero)
 	}
@@ -212,7 +222,8 @@ func window(g *Graph, n *Node, x *Value, kernel, strides [2]int, p *Padding) (h,
 			return 0, 0, g.Errorf(n, "use valid, same or explicit", "padding %s", p.Mode)
 		}
 		if before[d] < 0 || after[d] < 0 || before[d] >= k || after[d] >= k {
-			return 0, 0, g.Errorf(n, "", "padding %d and %d: want 0 to %d (less than the kernel)", before[d], after[d], k-1)
+			return 0, 0, g.Errorf(n, "", "padding %d and %d: want 0 to %d (less than the kernel)", before[d], after[d],
+				k-1)
 		}
 		if size+before[d]+after[d] < k {
 			return 0, 0, g.Errorf(n, "", "kernel %d is larger than the padded input %d", k, size+before[d]+after[d])

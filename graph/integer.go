@@ -276,9 +276,11 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 				return nil, g.Errorf(n, "", "multiplier %v of output %d: want 0, or a number from 2^-100 to 2^20", m, o)
 			}
 			if a.Form == FloatRequantization && m != float64(float32(m)) {
-				return nil, g.Errorf(n, "fixed_point takes f64", "multiplier %v of output %d: want a number of f32", m, o)
+				return nil, g.Errorf(n, "fixed_point takes f64", "multiplier %v of output %d: want a number of f32", m,
+					o)
 			}
-			if f := a.FixedPoint(n, o); a.Form == FixedRequantization && f.Shift > 0 && max(most[o], -least[o]) > math.MaxInt32>>f.Shift {
+			if f := a.FixedPoint(n, o); a.Form == FixedRequantization && f.Shift > 0 &&
+				max(most[o], -least[o]) > math.MaxInt32>>f.Shift {
 				return nil, g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits",
 					m, o, max(most[o], -least[o]))
 			}
@@ -374,8 +376,10 @@ const maxPairFactor = 1 << 14
 
 func inferIntMul(g *Graph, n *Node, in []*Value, a *IntMulAttrs) (*Value, error) {
 	y, err := g.inferPair(n, in, &a.IntPair)
-	if err == nil && (!(a.By >= 0 && a.By < maxPairFactor) || a.Form == FloatRequantization && float64(float32(a.By)) != a.By) {
-		err = g.Errorf(n, fmt.Sprintf("a number from 0 to %d, one of f32 with requantize float", maxPairFactor), "factor %v", a.By)
+	if err == nil && (!(a.By >= 0 && a.By < maxPairFactor) || a.Form == FloatRequantization &&
+		float64(float32(a.By)) != a.By) {
+		err = g.Errorf(n, fmt.Sprintf("a number from 0 to %d, one of f32 with requantize float", maxPairFactor),
+			"factor %v", a.By)
 	}
 	return y, err
 }

@@ -38,7 +38,8 @@ func (a *IntMapAttrs) Formula(x scalar.LevelType, channels int) (steps []scalar.
 	step := func(kind scalar.Kind, by float32) scalar.Step {
 		return scalar.Step{Kind: kind, A: slices.Repeat([]float32{by}, channels)}
 	}
-	q = &scalar.Quantizer{LevelType: scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1, Zero: a.Zero}, Rounding: scalar.HalfEven}
+	q = &scalar.Quantizer{LevelType: scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1, Zero: a.Zero},
+		Rounding: scalar.HalfEven}
 	// Both are tried, since a half that the only factor of both signs makes rounds to the even
 	// neighbour, which may be another level.
 	one := []scalar.Step{step(scalar.Mul, both.middle())}
@@ -100,7 +101,8 @@ func inferIntMap(g *Graph, n *Node, x *Value, a *IntMapAttrs) (*Value, error) {
 		return nil, err
 	}
 	if len(a.Table) != x.Top()+1 {
-		return nil, g.Errorf(n, "", "table of %s, want one for each of %d", human.Count(len(a.Table), "level"), x.Top()+1)
+		return nil, g.Errorf(n, "", "table of %s, want one for each of %d", human.Count(len(a.Table), "level"),
+			x.Top()+1)
 	}
 	low, high := math.MaxInt, 0
 	for _, to := range a.Table {
@@ -115,7 +117,8 @@ func inferIntMap(g *Graph, n *Node, x *Value, a *IntMapAttrs) (*Value, error) {
 // needLevels checks that x are levels as ops of two tensors of integers, and int_map, read them.
 func (g *Graph) needLevels(n *Node, x *Value) error {
 	if x.Enc != ir.Unipolar || x.Bits != 8 || x.Offset != 0 {
-		return g.Errorf(n, "quantize it to 8 bits", "input %q is %s, want unipolar or affine levels of 8 bits", x.Name, x.LevelType)
+		return g.Errorf(n, "quantize it to 8 bits", "input %q is %s, want unipolar or affine levels of 8 bits", x.Name,
+			x.LevelType)
 	}
 	return nil
 }

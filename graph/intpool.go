@@ -23,7 +23,8 @@ type IntPoolAttrs struct {
 // Quantizer makes levels of means.
 func (a *IntPoolAttrs) Quantizer() *scalar.Quantizer {
 	low := -CallerZero(a.LevelType)
-	return &scalar.Quantizer{LevelType: a.LevelType, Rounding: scalar.HalfEven, Range: &scalar.Range{Min: low, Max: low + a.Top()}}
+	return &scalar.Quantizer{LevelType: a.LevelType, Rounding: scalar.HalfEven,
+		Range: &scalar.Range{Min: low, Max: low + a.Top()}}
 }
 
 func inferIntPool(g *Graph, n *Node, x *Value, a *IntPoolAttrs) (*Value, error) {

@@ -19,7 +19,8 @@ type nearness struct {
 // |w| + 1 twice, whatever the result is. |w| is up to 1 if it is clipped, and may be 100 otherwise.
 // The larger the roundings, the farther apart the results must be.
 func nearnesses(largest float32) []nearness {
-	return []nearness{{max(0x1p-22, 0x1p-20*float64(largest)), true, 64}, {0x1p-19, false, 1024}, {0x1p-17, false, 1024}}
+	return []nearness{{max(0x1p-22, 0x1p-20*float64(largest)), true, 64}, {0x1p-19, false, 1024},
+		{0x1p-17, false, 1024}}
 }
 
 // Nearly gives the weights of few bits ([..., O]) that w are but for rounding: in each output

@@ -141,7 +141,8 @@ func opRows() []*Op {
 }
 
 // row is an op of one input with attributes of type A.
-func row[A any](name string, infer func(g *Graph, n *Node, x *Value, a *A) (*Value, error), print func(n *Node, a *A) string) *Op {
+func row[A any](name string, infer func(g *Graph, n *Node, x *Value, a *A) (*Value, error),
+	print func(n *Node, a *A) string) *Op {
 	one := func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) {
 		if len(in) != 1 {
 			return nil, g.Errorf(n, "", "has %s, want 1", human.Count(len(in), "input"))
@@ -152,7 +153,8 @@ func row[A any](name string, infer func(g *Graph, n *Node, x *Value, a *A) (*Val
 }
 
 // rowOf is an op that says itself how many inputs it has.
-func rowOf[A any](name string, infer func(g *Graph, n *Node, in []*Value, a *A) (*Value, error), print func(n *Node, a *A) string) *Op {
+func rowOf[A any](name string, infer func(g *Graph, n *Node, in []*Value, a *A) (*Value, error),
+	print func(n *Node, a *A) string) *Op {
 	o := fusedRow(name, print)
 	o.Fused = false
 	o.infer = func(g *Graph, n *Node, in []*Value) (*Value, error) { return infer(g, n, in, n.Attrs.(*A)) }
@@ -180,7 +182,9 @@ func logicRow(f scalar.Function) *Op { return functionRow(f, inferLogic, nil) }
 func functionRow[A any](f scalar.Function,
 	infer func(g *Graph, n *Node, in []*Value, a *A, f scalar.Function) (*Value, error),
 	print func(n *Node, a *A) string) *Op {
-	o := rowOf(f.String(), func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) { return infer(g, n, in, a, f) }, print)
+	o := rowOf(f.String(), func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) {
+		return infer(g, n, in, a, f)
+	}, print)
 	o.function = &f
 	return o
 }

@@ -18,7 +18,8 @@ func (g *Graph) String() string {
 		fmt.Fprintf(&b, "  input  %s%s\n", g.Values[n], comment(nil, g.Values[n].Note))
 	}
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "  %s = %s(%s)%s%s\n", g.Values[n.Output], n.Op, strings.Join(n.Inputs, ", "), attrString(n), remark(n))
+		fmt.Fprintf(&b, "  %s = %s(%s)%s%s\n", g.Values[n.Output], n.Op, strings.Join(n.Inputs, ", "), attrString(n),
+			remark(n))
 	}
 	for _, n := range g.Outputs {
 		fmt.Fprintf(&b, "  output %s\n", n)
@@ -66,7 +67,8 @@ func (e Epilogue) FloatNames() []string {
 	var names []string
 	steps := func(steps []scalar.Step) {
 		for _, s := range steps {
-			if s.Kind != scalar.PRelu || slices.ContainsFunc(s.A, func(v float32) bool { return v != 1 }) { // of slope 1 it only makes a NaN 0
+			// of slope 1 it only makes a NaN 0
+			if s.Kind != scalar.PRelu || slices.ContainsFunc(s.A, func(v float32) bool { return v != 1 }) {
 				names = append(names, s.Kind.String())
 			}
 		}

@@ -24,7 +24,8 @@ func printConvTranspose(_ *Node, a *ConvTranspose2DAttrs) string {
 	if a.OutputPad != [2]int{} {
 		more = fmt.Sprintf(" output_padding=%v", a.OutputPad)
 	}
-	return fmt.Sprintf(" strides=%v pad=%s%s%s%s", a.Strides, a.Pad, more, tapString(a.Dilation(), a.GroupCount()), a.Binary.String())
+	return fmt.Sprintf(" strides=%v pad=%s%s%s%s", a.Strides, a.Pad, more, tapString(a.Dilation(), a.GroupCount()),
+		a.Binary.String())
 }
 
 func printDense(_ *Node, a *DenseAttrs) string { return a.Binary.String() + a.Integer.String() }
@@ -46,7 +47,8 @@ func printThreshold(n *Node, a *ThresholdAttrs) string {
 	if a.NotLess {
 		test = "!<"
 	}
-	return fmt.Sprintf("%s test=%s thresholds=%s%s", levelsString(a.LevelType), test, weightString(n, "thresholds"), signedString(a.Signed))
+	return fmt.Sprintf("%s test=%s thresholds=%s%s", levelsString(a.LevelType), test, weightString(n, "thresholds"),
+		signedString(a.Signed))
 }
 
 func printShiftNorm(_ *Node, a *ShiftNormAttrs) string {

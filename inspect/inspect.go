@@ -194,8 +194,10 @@ func Of(path string, d *describe.Artifact, c *compile.Compiled, layer string, wi
 func layerOf(s describe.Stage) Layer {
 	f := s.Layer
 	l := Layer{
-		Layer: f, Name: s.Name, Op: s.Op, Integer: explain.Integer(f), Became: explain.Became(f), Changeable: explain.Changeable(f), Note: s.Note,
-		Glue: explain.Glue(f.Glue), ByLane: s.ByLane, Reads: s.Reads, Writes: s.Writes, MACs: s.MACs, FloatBytes: f.FloatBytes, Kernel: s.Kernel, Trace: s.Trace,
+		Layer: f, Name: s.Name, Op: s.Op, Integer: explain.Integer(f), Became: explain.Became(f),
+		Changeable: explain.Changeable(f), Note: s.Note,
+		Glue: explain.Glue(f.Glue), ByLane: s.ByLane, Reads: s.Reads, Writes: s.Writes, MACs: s.MACs,
+		FloatBytes: f.FloatBytes, Kernel: s.Kernel, Trace: s.Trace,
 	}
 	if f.Reason.Code != "" {
 		l.Reason = &Reason{f.Reason, f.Reason.Args, explain.Reason(f.Reason)}

@@ -148,7 +148,8 @@ func arenaUses(stages []describe.Stage) []ArenaUse {
 			if !known {
 				k = len(list)
 				at[t.Name] = k
-				list = append(list, ArenaUse{Name: t.Title(), Offset: t.Offset, Bytes: int64(n), First: i, Over: read[t.Offset]})
+				list = append(list, ArenaUse{Name: t.Title(), Offset: t.Offset, Bytes: int64(n), First: i,
+					Over: read[t.Offset]})
 			}
 			list[k].Last = i
 		}

@@ -75,7 +75,8 @@ func checkIndices(idx []Expr) error {
 			return mistake("an index is missing", "")
 		}
 		if i.Type() != I64 {
-			return mistake(fmt.Sprintf("index %s is %s", ExprString(i), i.Type()), "indices are i64: use cast<i64>(...)")
+			return mistake(fmt.Sprintf("index %s is %s", ExprString(i), i.Type()),
+				"indices are i64: use cast<i64>(...)")
 		}
 	}
 	return nil

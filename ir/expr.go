@@ -33,7 +33,8 @@ const (
 
 // String returns the operator as .ripir writes it; Min and Max are written as calls.
 func (o BinOp) String() string {
-	return [...]string{"+", "-", "*", "/", "%", "min", "max", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">="}[o]
+	return [...]string{"+", "-", "*", "/", "%", "min", "max", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">",
+		">="}[o]
 }
 
 // IsCompare reports whether the operator gives bool.

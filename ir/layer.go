@@ -43,7 +43,8 @@ func Facts(l *Layer) []Fact {
 // ArgFacts returns the arguments of a reason by their names in model files.
 func ArgFacts(a *Args) []Fact {
 	return []Fact{
-		{"op", &a.Op}, {"bits", &a.Bits}, {"levels", &a.Levels}, {"weight_bits", &a.WeightBits}, {"weights", &a.Weights},
+		{"op", &a.Op}, {"bits", &a.Bits}, {"levels", &a.Levels}, {"weight_bits", &a.WeightBits},
+		{"weights", &a.Weights},
 		{"count", &a.Count}, {"most", &a.Most}, {"channel", &a.Channel}, {"value", &a.Value},
 	}
 }

@@ -34,7 +34,8 @@ func (t Type) info() typeInfo {
 		t = Invalid
 	}
 	return [...]typeInfo{{"invalid", 0, false}, {"bool", 1, false}, {"i8", 8, true}, {"i16", 16, true},
-		{"i32", 32, true}, {"i64", 64, true}, {"u8", 8, false}, {"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false},
+		{"i32", 32, true}, {"i64", 64, true}, {"u8", 8, false}, {"u16", 16, false}, {"u32", 32, false},
+		{"u64", 64, false},
 		{"f32", 32, true}}[t]
 }
 

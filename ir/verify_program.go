@@ -186,7 +186,9 @@ func (v *programVerifier) write(b *ProgBuf) {
 	if b.Kind != ArenaBuf {
 		return
 	}
-	from := sort.Search(len(v.arena), func(i int) bool { return v.arena[i].Offset+int64(v.arena[i].Bytes()) > b.Offset })
+	from := sort.Search(len(v.arena), func(i int) bool {
+		return v.arena[i].Offset+int64(v.arena[i].Bytes()) > b.Offset
+	})
 	to := from
 	for ; to < len(v.arena) && overlap(b, v.arena[to]); to++ {
 		if v.arena[to] != b {

@@ -31,5 +31,6 @@ func (l *lowering) moved(n *graph.Node, x *layout.Tensor, src string, f *ir.Func
 func (l *lowering) matmul(n *graph.Node, x *layout.Tensor) {
 	y, last := l.g.Value(n.Output), len(x.Shape)-1
 	macs := int64(y.Elems()) * int64(x.Shape[last])
-	l.stage(n, ops.MatMul(x.Shape, l.g.Value(n.Inputs[1]).Shape), macs, graph.WhyTwoTensors, l.at[n.Inputs[0]].buf, l.at[n.Inputs[1]].buf, l.result(n).buf)
+	l.stage(n, ops.MatMul(x.Shape, l.g.Value(n.Inputs[1]).Shape), macs, graph.WhyTwoTensors, l.at[n.Inputs[0]].buf,
+		l.at[n.Inputs[1]].buf, l.result(n).buf)
 }

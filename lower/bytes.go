@@ -33,7 +33,9 @@ func (l *lowering) planRequantized() {
 // becomesFloats reports whether a tensor has readers, and all of them turn levels into floats.
 func (l *lowering) becomesFloats(name string) bool {
 	readers := l.Consumers(name)
-	return !l.g.IsOutput(name) && len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool { return r.Op != "dequantize" })
+	return !l.g.IsOutput(name) && len(readers) > 0 && !slices.ContainsFunc(readers, func(r *graph.Node) bool {
+		return r.Op != "dequantize"
+	})
 }
 
 // planOutput finds the quantizer of levels that the caller takes as bytes, if they have no other
@@ -153,7 +155,8 @@ func (f *family) join(o *family, of map[string]*family) {
 	for _, m := range o.members {
 		of[m] = f
 	}
-	f.members, f.sources, f.chosen = append(o.members, f.members...), append(o.sources, f.sources...), f.chosen || o.chosen
+	f.members, f.sources, f.chosen = append(o.members, f.members...), append(o.sources, f.sources...), f.chosen ||
+		o.chosen
 }
 
 // bytesOf is the form of bytes in which f's levels lie; ok is false where they are planes of bits.
@@ -259,7 +262,10 @@ func (l *lowering) masked(v *graph.Value) bool {
 
 // bitsWanted reports whether an input of the caller's bytes is needed as bits.
 func (l *lowering) bitsWanted(name string) bool {
-	return l.g.IsOutput(name) && l.masked(l.g.Value(name)) || slices.ContainsFunc(l.Consumers(name), func(n *graph.Node) bool { return l.formAt(n, name) == layout.Planes })
+	return l.g.IsOutput(name) && l.masked(l.g.Value(name)) ||
+		slices.ContainsFunc(l.Consumers(name), func(n *graph.Node) bool {
+			return l.formAt(n, name) == layout.Planes
+		})
 }
 
 // made returns the form of n's result.
@@ -289,7 +295,8 @@ func (l *lowering) floats(n, e *graph.Node) {
 		last, a = e, e.Attrs.(*graph.Elementwise)
 	}
 	operand := asTheyAre
-	stage := &graph.Node{Name: last.Name, Op: n.Op, Inputs: n.Inputs, Output: last.Output, Verdict: n.Verdict, Note: last.Note}
+	stage := &graph.Node{Name: last.Name, Op: n.Op, Inputs: n.Inputs, Output: last.Output, Verdict: n.Verdict,
+		Note: last.Note}
 	var src string
 	var f *ir.Func
 	if q := l.requantized[n.Name]; q == nil {
@@ -326,12 +333,14 @@ func (l *lowering) bytes(n *graph.Node) {
 	l.add(b)
 	l.at[y.Name] = place{buf: b.Name}
 	stage := &graph.Node{Name: q.Name, Op: q.Op, Inputs: q.Inputs, Output: n.Output, Verdict: q.Verdict, Note: q.Note}
-	l.stage(stage, ops.ToBytes(q.Attrs.(*graph.QuantizeAttrs), move, x.Shape), 0, l.floatUntil(x), l.at[x.Name].buf, b.Name)
+	l.stage(stage, ops.ToBytes(q.Attrs.(*graph.QuantizeAttrs), move, x.Shape), 0, l.floatUntil(x), l.at[x.Name].buf,
+		b.Name)
 }
 
 // unpacked reports whether n is a dequantize of levels that are not there as bits.
 func (l *lowering) unpacked(n *graph.Node) bool {
-	return n.Op == "dequantize" && (l.requantized[n.Name] != nil || l.transposed[n.Inputs[0]] != nil || l.formAt(n, n.Inputs[0]).Bytewise())
+	return n.Op == "dequantize" && (l.requantized[n.Name] != nil || l.transposed[n.Inputs[0]] != nil ||
+		l.formAt(n, n.Inputs[0]).Bytewise())
 }
 
 // byteOutput reports whether bytes has made the caller's buffer of v.

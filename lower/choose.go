@@ -42,10 +42,13 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		if !slices.ContainsFunc(layout.Algorithms(), func(a layout.Algorithm) bool { return a.Lacks(f, &x) == "" }) {
 			help := graph.FewerProducts
 			if f.W.Min < math.MinInt8 || f.W.Max > math.MaxInt8 {
-				help = "quantize its weights to int8 with zero point 0, or uint8 with 128: products of bytes have room for more; or " + help
+				help = "quantize its weights to int8 with zero point 0, or uint8 with 128: products of bytes have " +
+					"room for more; or " + help
 			}
-			return nil, g.Errorf(n, help, "sums of %d products of %d-bit activations by %d-bit weights could pass 32 bits: by %s, %s; by %s, %s",
-				f.Products(), x.Bits, f.WeightBits, layout.Dot, layout.Dot.Lacks(f, &x), layout.Popcount, layout.Popcount.Lacks(f, &x))
+			return nil, g.Errorf(n, help, "sums of %d products of %d-bit activations by %d-bit weights could pass "+
+				"32 bits: by %s, %s; by %s, %s",
+				f.Products(), x.Bits, f.WeightBits, layout.Dot, layout.Dot.Lacks(f, &x), layout.Popcount,
+				layout.Popcount.Lacks(f, &x))
 		}
 		c, known := o.Chosen[n.Name]
 		if !known {
@@ -59,7 +62,8 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		}
 		if asked {
 			if why := by.Lacks(f, &x); why != "" {
-				return nil, g.Errorf(n, "what gives its sums is "+suggest.List(texts(layout.Applying(f, &x)), 20), "cannot be computed by %s: %s", by, why)
+				return nil, g.Errorf(n, "what gives its sums is "+suggest.List(texts(layout.Applying(f, &x)), 20),
+					"cannot be computed by %s: %s", by, why)
 			}
 			c.Algorithm, c.Why = by, layout.Asked
 		}
@@ -67,7 +71,8 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(o.Algorithms)), o.Bitserial...) {
 		if !slices.Contains(names, name) {
-			return nil, &ir.Error{Pos: ir.Pos{File: g.File}, Op: "algorithms", Msg: fmt.Sprintf("no convolution or dense layer is called %q", name),
+			return nil, &ir.Error{Pos: ir.Pos{File: g.File}, Op: "algorithms",
+				Msg:  fmt.Sprintf("no convolution or dense layer is called %q", name),
 				Help: suggest.DidYouMean(name, names) + "there are " + suggest.List(names, 20)}
 		}
 	}

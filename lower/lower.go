@@ -111,7 +111,8 @@ type lowering struct {
 // interfaceBuffer is a tensor as the caller sees it: levels are u8 or i8, or u32 bit planes or i32
 // words where packed.
 func interfaceBuffer(v *graph.Value, kind ir.BufKind) ir.ProgBuf {
-	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType(), Shape: slices.Clone(v.Shape)}, Kind: kind, Layout: v.Layout}
+	b := ir.ProgBuf{Buffer: ir.Buffer{Name: v.Name, Type: v.DType(), Shape: slices.Clone(v.Shape)}, Kind: kind,
+		Layout: v.Layout}
 	if v.Encoded() {
 		b.Levels = ir.Levels{Kind: v.Enc, Bits: v.Bits, Scale: v.Scale, Zero: v.Zero, Offset: v.Offset}
 		switch v.View {
@@ -141,7 +142,8 @@ func (l *lowering) input(v *graph.Value) {
 	b := interfaceBuffer(v, ir.InputBuf)
 	l.add(b)
 	l.at[v.Name] = place{buf: b.Name}
-	if !v.Encoded() || v.View == graph.Bytes && !l.bitsWanted(v.Name) || l.ConsumerCount(v.Name) == 0 && !l.g.IsOutput(v.Name) {
+	if !v.Encoded() || v.View == graph.Bytes && !l.bitsWanted(v.Name) || l.ConsumerCount(v.Name) == 0 &&
+		!l.g.IsOutput(v.Name) {
 		return
 	}
 	var f *ir.Func
@@ -279,7 +281,8 @@ func (l *lowering) stage(n *graph.Node, f *ir.Func, macs int64, why graph.Reason
 		layer.Glue.Beside, layer.Glue.Mean = l.besideBits(n), l.positions(n)
 		layer.Algorithm = algorithmOf(l.choices[n.Name])
 	}
-	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer, Note: n.Note})
+	l.p.Stages = append(l.p.Stages, ir.Stage{Name: n.Name, Op: n.Op, Func: name, Args: args, MACs: macs, Layer: layer,
+		Note: n.Note})
 }
 
 // prune removes the empty conditions that ops may leave; Funcs are otherwise taken as they are.

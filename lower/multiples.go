@@ -26,7 +26,8 @@ func (l *lowering) planMultiples() {
 // these.
 func (l *lowering) multiplesOf(n *graph.Node) (m layout.Multiples, ok bool) {
 	f, fused := n.Attrs.(*graph.FusedConv)
-	if !fused || n.Op != "bconv2d" || l.means[n.Name] != nil || l.g.IsOutput(n.Output) || l.ConsumerCount(n.Output) == 0 {
+	if !fused || n.Op != "bconv2d" || l.means[n.Name] != nil || l.g.IsOutput(n.Output) ||
+		l.ConsumerCount(n.Output) == 0 {
 		return m, false
 	}
 	if slices.ContainsFunc(l.Consumers(n.Output), func(r *graph.Node) bool { return !l.readsMultiples(r, n.Output) }) {

@@ -152,7 +152,8 @@ func (l *lowering) eltwise(n *graph.Node, a *graph.Elementwise, x *layout.Tensor
 func (l *lowering) quantize(n *graph.Node, a *graph.QuantizeAttrs, _ *layout.Tensor, _ string) {
 	steps, x, args := l.stepsBefore(n)
 	form, dst := l.store(n)
-	l.stage(n, ops.Quantize(a, steps, x.Element(), x.Shape, form, dst.slice), 0, l.floatUntil(&x.Value), append(args, dst.buf)...)
+	l.stage(n, ops.Quantize(a, steps, x.Element(), x.Shape, form, dst.slice), 0, l.floatUntil(&x.Value),
+		append(args, dst.buf)...)
 }
 
 func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *layout.Tensor, _ string) {
@@ -160,7 +161,8 @@ func (l *lowering) threshold(n *graph.Node, a *graph.ThresholdAttrs, _ *layout.T
 	t := n.Weights["thresholds"]
 	rows := l.constant(n.Name+".t", ir.F32, t.Shape, t.Data.Floats())
 	form, dst := l.store(n)
-	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Element(), x.Shape, form, dst.slice), 0, l.floatUntil(&x.Value), append(args, rows, dst.buf)...)
+	l.stage(n, ops.Threshold(a, t.Shape[0], t.Shape[1], steps, x.Element(), x.Shape, form, dst.slice), 0,
+		l.floatUntil(&x.Value), append(args, rows, dst.buf)...)
 }
 
 // levelThresholds lowers a quantizer of levels.
@@ -168,7 +170,8 @@ func (l *lowering) levelThresholds(n *graph.Node, a *graph.LevelThresholds, x *l
 	shape := []int{len(a.Thresholds), len(a.Thresholds[0])}
 	rows := l.constant(n.Name+".t", ir.I32, shape, slices.Concat(a.Thresholds...))
 	form, dst := l.store(n)
-	l.stage(n, ops.LevelThresholds(shape[0], shape[1], &x.Value, l.g.Value(n.Output).LevelType, form), 0, graph.NoReason, src, rows, dst.buf)
+	l.stage(n, ops.LevelThresholds(shape[0], shape[1], &x.Value, l.g.Value(n.Output).LevelType, form), 0,
+		graph.NoReason, src, rows, dst.buf)
 }
 
 // pairwise is the rule of ops that compute levels from two tensors of levels.
@@ -231,7 +234,8 @@ func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *layout.Tensor, src
 	case x.Form.Bytewise():
 		f, why = ops.MaxPoolBytes(a, *x, dst.slice), graph.NoReason
 	case x.Encoded():
-		f, why = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, l.target.VectorBits/layout.WordBits, dst.slice), graph.NoReason
+		f, why = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, l.target.VectorBits/layout.WordBits, dst.slice),
+			graph.NoReason
 	case n.Op == "max_pool":
 		why = graph.WhyFloatInput
 	}
@@ -420,7 +424,9 @@ func (l *lowering) planConcats() {
 			unit = ops.WordBits
 		}
 		// Copies of bits clear the words of all.
-		if !n.DistinctInputs() || unit > 1 && slices.ContainsFunc(n.Inputs, func(in string) bool { return !l.slices(in) }) {
+		if !n.DistinctInputs() || unit > 1 && slices.ContainsFunc(n.Inputs, func(in string) bool {
+			return !l.slices(in)
+		}) {
 			continue
 		}
 		off := 0
@@ -467,7 +473,8 @@ func (l *lowering) size(name string) int64 {
 
 func (l *lowering) slices(name string) bool {
 	p, v := l.Producer(name), l.g.Value(name)
-	if p == nil || l.g.IsOutput(name) || l.ConsumerCount(name) != 1 || (l.made(p) == layout.Planes && v.Channels()%ops.WordBits != 0) {
+	if p == nil || l.g.IsOutput(name) || l.ConsumerCount(name) != 1 ||
+		(l.made(p) == layout.Planes && v.Channels()%ops.WordBits != 0) {
 		return false
 	}
 	switch p.Op {

@@ -16,17 +16,28 @@ type pass = passorder.Pass[*lowering]
 // passes lists the passes in the order in which they run, before nodes become stages.
 func passes() []pass {
 	return []pass{
-		{Name: "byte_outputs", Doc: "a quantizer writes the caller's bytes, with a transpose behind it", Run: each((*lowering).planOutputs)},
-		{Name: "requantize", Doc: "levels that are read as floats alone stay floats, rounded", Run: each((*lowering).planRequantized)},
-		{Name: "bytes", Doc: "levels lie as bytes where all that make and read them can", Run: each((*lowering).planForms)},
-		{Name: "transposes", Doc: "what makes floats of bytes reads them in another order of axes", Run: each((*lowering).planTransposes)},
-		{Name: "steps_behind", Doc: "what makes floats of levels does the float steps behind it", Run: each((*lowering).planStepsBehind)},
-		{Name: "steps_before", Doc: "a quantizer does the float steps before it", Run: each((*lowering).planStepsBefore)},
-		{Name: "beside", Doc: "a layer writes levels beside its floats, where others read these too", Run: each((*lowering).planBeside)},
-		{Name: "means", Doc: "a layer writes the mean over all positions in place of its floats", Run: each((*lowering).planMeans)},
-		{Name: "multiples", Doc: "floats lie as the integers of which they are multiples", Run: each((*lowering).planMultiples)},
-		{Name: "inputs", Doc: "the caller's tensors get buffers, and stages that pack them", Run: each((*lowering).inputs)},
-		{Name: "concats", Doc: "layers write their parts of concatenations in place", Run: each((*lowering).planConcats)},
+		{Name: "byte_outputs", Doc: "a quantizer writes the caller's bytes, with a transpose behind it",
+			Run: each((*lowering).planOutputs)},
+		{Name: "requantize", Doc: "levels that are read as floats alone stay floats, rounded",
+			Run: each((*lowering).planRequantized)},
+		{Name: "bytes", Doc: "levels lie as bytes where all that make and read them can",
+			Run: each((*lowering).planForms)},
+		{Name: "transposes", Doc: "what makes floats of bytes reads them in another order of axes",
+			Run: each((*lowering).planTransposes)},
+		{Name: "steps_behind", Doc: "what makes floats of levels does the float steps behind it",
+			Run: each((*lowering).planStepsBehind)},
+		{Name: "steps_before", Doc: "a quantizer does the float steps before it",
+			Run: each((*lowering).planStepsBefore)},
+		{Name: "beside", Doc: "a layer writes levels beside its floats, where others read these too",
+			Run: each((*lowering).planBeside)},
+		{Name: "means", Doc: "a layer writes the mean over all positions in place of its floats",
+			Run: each((*lowering).planMeans)},
+		{Name: "multiples", Doc: "floats lie as the integers of which they are multiples",
+			Run: each((*lowering).planMultiples)},
+		{Name: "inputs", Doc: "the caller's tensors get buffers, and stages that pack them",
+			Run: each((*lowering).inputs)},
+		{Name: "concats", Doc: "layers write their parts of concatenations in place",
+			Run: each((*lowering).planConcats)},
 	}
 }
 
@@ -82,10 +93,13 @@ type plans struct {
 func newLowering(g *graph.Graph, t targets.Target, choices map[string]layout.Choice) *lowering {
 	return &lowering{
 		Index: graph.NewIndex(g), g: g, target: t, choices: choices,
-		at: map[string]place{}, bits: map[string]string{}, consts: map[string]string{}, funcs: map[string]string{}, versions: map[string]int{}, buffers: map[string]int{},
+		at: map[string]place{}, bits: map[string]string{}, consts: map[string]string{}, funcs: map[string]string{},
+		versions: map[string]int{}, buffers: map[string]int{},
 		plans: plans{
-			forms: map[string]layout.Form{}, multiples: map[string]layout.Multiples{}, transposed: map[string]*graph.Node{}, dequantized: map[string]*graph.Node{},
-			requantized: map[string]*graph.Node{}, byteOutputs: map[string]*graph.Node{}, before: map[string]*graph.Node{}, beside: map[string][]*graph.Node{}, done: map[string]bool{},
+			forms: map[string]layout.Form{}, multiples: map[string]layout.Multiples{},
+			transposed: map[string]*graph.Node{}, dequantized: map[string]*graph.Node{},
+			requantized: map[string]*graph.Node{}, byteOutputs: map[string]*graph.Node{},
+			before: map[string]*graph.Node{}, beside: map[string][]*graph.Node{}, done: map[string]bool{},
 		},
 	}
 }

@@ -66,7 +66,10 @@ func (l *lowering) function(n *graph.Node, x *layout.Tensor, src string) {
 	}
 	f, operands, _ := graph.FunctionOf(n)
 	why := graph.WhySeveralReads
-	computed := slices.DeleteFunc(slices.Clone(n.Inputs), func(in string) bool { p := l.Producer(in); return p != nil && p.Op == "constant" })
+	computed := slices.DeleteFunc(slices.Clone(n.Inputs), func(in string) bool {
+		p := l.Producer(in)
+		return p != nil && p.Op == "constant"
+	})
 	slices.Sort(computed)
 	if len(slices.Compact(computed)) < 2 {
 		why = l.notTakenIn(n)
@@ -78,7 +81,8 @@ func (l *lowering) function(n *graph.Node, x *layout.Tensor, src string) {
 	var args []string
 	for _, o := range operands {
 		if w := o.Weight; w != nil {
-			shapes, args = append(shapes, w.Shape), append(args, l.constant(n.Name+"."+o.Key, ir.F32, w.Shape, w.Data.Floats()))
+			shapes, args = append(shapes, w.Shape), append(args,
+				l.constant(n.Name+"."+o.Key, ir.F32, w.Shape, w.Data.Floats()))
 			continue
 		}
 		v, buf := l.read(n, n.Inputs[o.Input])

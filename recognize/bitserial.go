@@ -70,7 +70,8 @@ func (r *rewriter) judgeProduct(n *graph.Node) {
 	x, _ := r.source(n.Inputs[0])
 	y, _ := r.source(n.Inputs[1])
 	if x != nil && y != nil {
-		judge(n, graph.Float, graph.Verdict{Reason: graph.WhyTwoLevels, Args: ir.Args{Bits: x.Bits, WeightBits: y.Bits}})
+		judge(n, graph.Float, graph.Verdict{Reason: graph.WhyTwoLevels,
+			Args: ir.Args{Bits: x.Bits, WeightBits: y.Bits}})
 	}
 }
 
@@ -119,7 +120,8 @@ func (r *rewriter) judgeWeights(n *graph.Node, why graph.Verdict) graph.Verdict 
 		o, c, tap := i%outs, i/outs%in, i/outs/in
 		data[(tap*outs+o)*in+c] = v
 	}
-	if few, _ := graph.Decompose(&graph.Tensor{Shape: []int{len(data) / in, in}, Data: graph.NumbersOf(data)}); few != nil {
+	if few, _ := graph.Decompose(&graph.Tensor{Shape: []int{len(data) / in, in},
+		Data: graph.NumbersOf(data)}); few != nil {
 		why = graph.Verdict{Reason: graph.WhyInputScales}
 		why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()
 	}

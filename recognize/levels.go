@@ -279,7 +279,9 @@ func (r *rewriter) isIdentity(n *graph.Node) bool {
 		return false
 	}
 	v, _ := r.source(n.Inputs[0])
-	return v != nil && !slices.ContainsFunc(levelValues(v), func(x float32) bool { return scalar.EvalSteps(steps, 0, x) != x })
+	return v != nil && !slices.ContainsFunc(levelValues(v), func(x float32) bool {
+		return scalar.EvalSteps(steps, 0, x) != x
+	})
 }
 
 // isLevel reports whether real is the value of one of v's levels, to the bit.

@@ -15,7 +15,8 @@ func foldWeights(ctx context.Context, r *rewriter) error {
 		}
 		near := graph.Nearly(n.Weights["w"])
 		if near == nil {
-			if few, _ := graph.Decompose(n.Weights["w"]); few != nil && r.options.ExactFloats && !few.Exact(n.Weights["w"]) {
+			if few, _ := graph.Decompose(n.Weights["w"]); few != nil && r.options.ExactFloats &&
+				!few.Exact(n.Weights["w"]) {
 				r.nearWeights[n] = few
 			}
 			continue

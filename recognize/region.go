@@ -130,7 +130,9 @@ func (w *walker) region() *region {
 				g.vector(k)
 				registers[in] = len(reads)
 				reads = append(reads, 0)
-				g.ops = append(g.ops, operation{eval: func(_ calculus, o int, _ []span) span { return point(k[o%len(k)]) }})
+				g.ops = append(g.ops, operation{eval: func(_ calculus, o int, _ []span) span {
+					return point(k[o%len(k)])
+				}})
 			}
 			op.args = append(op.args, registers[in])
 		}
@@ -217,7 +219,9 @@ func (r *rewriter) evaluator(g *region, n *graph.Node) func(c calculus, o int, a
 			g.vector(t.Data.Floats()[i*t.Shape[1] : (i+1)*t.Shape[1]])
 		}
 		return func(c calculus, o int, args []span) span {
-			return c.monotone(func(x float32) float32 { return a.Float(storedLevel(a.LevelType, a.Level(t, o, x))) }, args[0])
+			return c.monotone(func(x float32) float32 {
+				return a.Float(storedLevel(a.LevelType, a.Level(t, o, x)))
+			}, args[0])
 		}
 	}
 	if f, operands, ok := graph.FunctionOf(n); ok {

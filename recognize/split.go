@@ -112,7 +112,8 @@ func (r *rewriter) split(n *graph.Node, parts []part, groups int) []*graph.Node 
 	sum, last := n.Output, n
 	for i, p := range parts[1:] {
 		m := *n
-		m.Name, m.Inputs, m.Weights = fmt.Sprintf("%s.part%d", name, i+2), []string{p.input}, map[string]*graph.Tensor{"w": p.W}
+		m.Name, m.Inputs, m.Weights = fmt.Sprintf("%s.part%d", name, i+2), []string{p.input},
+			map[string]*graph.Tensor{"w": p.W}
 		m.Part.Repeats = true
 		part := r.TensorName(out + ".part")
 		r.insert(last, &m, part)

@@ -169,7 +169,8 @@ func ranks(values []float32) (v *graph.Value, levels []int) {
 	for i := range values {
 		levels = append(levels, i)
 	}
-	return &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: bits.Len(uint(len(values) - 1)), Scale: 1}}, levels
+	return &graph.Value{LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: bits.Len(uint(len(values) - 1)), Scale: 1}},
+		levels
 }
 
 // dropImpossible removes pieces of a single number that channel o of g's start tensor does not hold
@@ -301,7 +302,8 @@ func negatePieces(row []piece) []piece {
 	out := slices.Clone(row)
 	slices.Reverse(out)
 	for i, p := range out {
-		out[i].first, out[i].last = f32.Order(f32.Neg(f32.FromOrder(p.last))), f32.Order(f32.Neg(f32.FromOrder(p.first)))
+		out[i].first, out[i].last = f32.Order(f32.Neg(f32.FromOrder(p.last))),
+			f32.Order(f32.Neg(f32.FromOrder(p.first)))
 	}
 	return out
 }

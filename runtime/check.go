@@ -111,7 +111,8 @@ func checkOperand(a *describe.Artifact, t describe.Tensor, written bool) error {
 	}
 	within := func(room int64) error {
 		if t.Offset < 0 || t.Offset > room || int64(size) > room-t.Offset {
-			return fmt.Errorf("tensor %q: %d bytes at %d of the %s, which has %d", t.Name, size, t.Offset, t.Where, room)
+			return fmt.Errorf("tensor %q: %d bytes at %d of the %s, which has %d", t.Name, size, t.Offset, t.Where,
+				room)
 		}
 		return nil
 	}

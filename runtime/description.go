@@ -39,16 +39,19 @@ type section struct {
 func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, section, error) {
 	f, err := elf.NewFile(file)
 	if err != nil {
-		return nil, section{}, &FileError{Path: path, Msg: "not a readable ELF file, so it is no compiled network", Err: err}
+		return nil, section{}, &FileError{Path: path, Msg: "not a readable ELF file, so it is no compiled network",
+			Err: err}
 	}
 	s := f.Section(describe.Section)
 	if s == nil {
 		return nil, section{}, &FileError{Path: path,
-			Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped, or was compiled without a description", describe.Section)}
+			Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped, or was compiled without a "+
+				"description", describe.Section)}
 	}
 	if s.Size > maxDescription {
 		return nil, section{}, &FileError{Path: path,
-			Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size, maxDescription)}
+			Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size,
+				maxDescription)}
 	}
 	content, err := s.Data()
 	if err != nil {

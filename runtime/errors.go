@@ -12,7 +12,8 @@ import (
 var ErrClosed = errors.New("runtime: closed")
 
 // ErrPlatform is returned by Load where artifacts cannot be loaded at all.
-var ErrPlatform = errors.New("runtime: artifacts are libraries for Linux and run on the processors that they are compiled for")
+var ErrPlatform = errors.New("runtime: artifacts are libraries for Linux and run on the processors that they are " +
+	"compiled for")
 
 // FileError is the reason why a file is no artifact for this loader.
 type FileError struct {
@@ -102,7 +103,8 @@ type ThreadsError struct {
 
 // Error has the number of threads, and possible limits.
 func (e *ThreadsError) Error() string {
-	return fmt.Sprintf("%s: a session of %d threads, with Go's own, needs %d new ones, and the system gives %d (%v): take fewer, or raise the limit (ulimit -u, a container's limit of pids)",
+	return fmt.Sprintf("%s: a session of %d threads, with Go's own, needs %d new ones, and the system gives %d "+
+		"(%v): take fewer, or raise the limit (ulimit -u, a container's limit of pids)",
 		e.Path, e.Threads, e.Needed, e.Got, e.Err)
 }
 

@@ -166,7 +166,8 @@ func (m *Module) check(sealed section) error {
 	for _, n := range []int{3, 1} { // two points of a line
 		if got, want := m.workspaceSize(n), m.desc.WorkspaceBytes(n); got != want {
 			return &FileError{Path: m.path,
-				Msg: fmt.Sprintf("%s_workspace_size(%d) returns %d, the description gives %d", m.desc.Name, n, got, want)}
+				Msg: fmt.Sprintf("%s_workspace_size(%d) returns %d, the description gives %d", m.desc.Name, n, got,
+					want)}
 		}
 	}
 	return nil

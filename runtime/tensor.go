@@ -67,7 +67,8 @@ func shapeBytes(t describe.Tensor, n int64) (int, error) {
 		case d == 0:
 			empty = true
 		case int64(d) > maxTensor/n:
-			return 0, fmt.Errorf("tensor %q: shape %v of %s exceeds %d bytes", t.Name, t.Shape, t.DType, int64(maxTensor))
+			return 0, fmt.Errorf("tensor %q: shape %v of %s exceeds %d bytes", t.Name, t.Shape, t.DType,
+				int64(maxTensor))
 		default:
 			n *= int64(d)
 		}
@@ -76,7 +77,8 @@ func shapeBytes(t describe.Tensor, n int64) (int, error) {
 		return 0, nil
 	}
 	if int64(int(n)) != n {
-		return 0, fmt.Errorf("tensor %q: shape %v of %s does not fit this machine's address space", t.Name, t.Shape, t.DType)
+		return 0, fmt.Errorf("tensor %q: shape %v of %s does not fit this machine's address space", t.Name, t.Shape,
+			t.DType)
 	}
 	return int(n), nil
 }
@@ -89,7 +91,8 @@ func ToArray(t describe.Tensor, data []byte) (*npy.Array, error) {
 		return nil, err
 	}
 	if n != len(data) {
-		return nil, fmt.Errorf("tensor %q: shape %v of %s needs %d bytes, there are %d", t.Name, t.Shape, t.DType, n, len(data))
+		return nil, fmt.Errorf("tensor %q: shape %v of %s needs %d bytes, there are %d", t.Name, t.Shape, t.DType, n,
+			len(data))
 	}
 	return &npy.Array{DType: t.DType, Shape: t.Shape, Data: data}, nil
 }

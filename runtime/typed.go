@@ -22,7 +22,8 @@ type ElementError struct {
 
 // Error names both types.
 func (e *ElementError) Error() string {
-	return fmt.Sprintf("%s: tensor %s is %s %v, not %s", e.Path, e.Tensor.Title(), e.Tensor.DType, e.Tensor.Shape, e.Got)
+	return fmt.Sprintf("%s: tensor %s is %s %v, not %s", e.Path, e.Tensor.Title(), e.Tensor.DType, e.Tensor.Shape,
+		e.Got)
 }
 
 // dtypeOf is T as descriptions name it.

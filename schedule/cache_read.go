@@ -30,10 +30,12 @@ func CacheRead(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 		return nil, err
 	}
 	if ir.FindAlloc(f.Body, buffer) != nil && !c.readWhole() {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s may have elements without a value, which loop %%%s does not read and a copy would", buffer, loop), Help: fmt.Sprintf("use compute_at %s %s", buffer, loop)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s may have elements without a value, which loop %%%s does not "+
+			"read and a copy would", buffer, loop), Help: fmt.Sprintf("use compute_at %s %s", buffer, loop)}
 	}
 	if as := deps.Accesses(c.loop.Body)[buffer]; deps.Written(as) {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s writes %%%s in %s", loop, buffer, storeText(as)), Help: fmt.Sprintf("use cache_write %s %s", buffer, loop)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s writes %%%s in %s", loop, buffer, storeText(as)),
+			Help: fmt.Sprintf("use cache_write %s %s", buffer, loop)}
 	}
 	in, err := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
 		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}

@@ -30,14 +30,16 @@ func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 		return nil, err
 	}
 	if !deps.Written(deps.Accesses(c.loop.Body)[buffer]) {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not write %%%s", loop, buffer), Help: fmt.Sprintf("use cache_read %s %s", buffer, loop)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not write %%%s", loop, buffer),
+			Help: fmt.Sprintf("use cache_read %s %s", buffer, loop)}
 	}
 	body := c.body()
 	out := []ir.Stmt{body}
 	if !c.setFirst(body) {
 		if ir.FindAlloc(f.Body, buffer) != nil {
 			return nil, &ir.Error{
-				Msg:  fmt.Sprintf("loop %%%s does not set all of its part of %%%s with = before it uses it, and what an alloc holds cannot be copied", loop, buffer),
+				Msg: fmt.Sprintf("loop %%%s does not set all of its part of %%%s with = before it uses it, and "+
+					"what an alloc holds cannot be copied", loop, buffer),
 				Help: fmt.Sprintf("choose a loop around the one that sets %%%s", buffer),
 			}
 		}

@@ -46,18 +46,22 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 		return nil, noBuffer(f, buffer)
 	}
 	if !of.Type.IsInt() {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s has elements of type %s: only integers are counted", buffer, of.Type)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s has elements of type %s: only integers are counted", buffer,
+			of.Type)}
 	}
 	nest, put := holding(outer.Body, loop)
 	if nest == nil {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", loop, around), Help: "name the paired loop, then a loop around it"}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", loop, around),
+			Help: "name the paired loop, then a loop around it"}
 	}
 	if len(deps.Accesses(nest)[buffer]) == 0 {
-		return nil, &ir.Error{Msg: fmt.Sprintf("the nest around loop %%%s in loop %%%s does not use %%%s from outside of it", loop, around, buffer)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("the nest around loop %%%s in loop %%%s does not use %%%s from "+
+			"outside of it", loop, around, buffer)}
 	}
 	for _, p := range path(f.Body, around) {
 		if p.Kind == ir.Vectorize {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var), Help: "carry_save before vectorize"}
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each",
+				p.Var), Help: "carry_save before vectorize"}
 		}
 	}
 	c := &local{f: f, sc: deps.ScopeOf(f.Body), loop: outer, of: of, buf: ir.Buffer{Name: sum}, names: namesOf(f)}
@@ -93,7 +97,8 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 	bin := func(op ir.BinOp, a, b ir.Expr) ir.Expr { return &ir.Binary{Op: op, A: a, B: b} }
 	count := func(e ir.Expr) ir.Expr { return ir.CastTo(cc.Type, ir.Un(ir.Popcount, e)) }
 	step := ir.Seq(
-		&ir.Store{Buf: carries, Idx: idx, Op: ir.AddTo, Val: count(bin(ir.Or, bin(ir.And, s, u), bin(ir.And, bin(ir.Or, s, u), v)))},
+		&ir.Store{Buf: carries, Idx: idx, Op: ir.AddTo,
+			Val: count(bin(ir.Or, bin(ir.And, s, u), bin(ir.And, bin(ir.Or, s, u), v)))},
 		&ir.Store{Buf: sum, Idx: idx, Val: bin(ir.Xor, bin(ir.Xor, s, u), v)})
 	inner := ir.MapStmt(l.Body, func(t ir.Stmt) ir.Stmt {
 		if _, ok := t.(*ir.Store); ok {
@@ -102,7 +107,8 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 		return t
 	}, nil)
 	zero, err := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
-		return ir.Seq(&ir.Store{Buf: sum, Idx: inner, Val: ir.Const(c.buf.Type, 0)}, &ir.Store{Buf: carries, Idx: inner, Val: ir.Const(cc.Type, 0)})
+		return ir.Seq(&ir.Store{Buf: sum, Idx: inner, Val: ir.Const(c.buf.Type, 0)},
+			&ir.Store{Buf: carries, Idx: inner, Val: ir.Const(cc.Type, 0)})
 	})
 	if err != nil {
 		return nil, err
@@ -150,7 +156,8 @@ func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr, error) 
 	case l.Kind != ir.Serial:
 		return refuse(fmt.Sprintf("carry_save before %s", l.Kind), "loop %%%s is marked %s already", l.Var, l.Kind)
 	case l.Extent%2 != 0:
-		return refuse("split it with an even factor and tail=cut, or pair another loop", "the %d iterations of loop %%%s are no pairs", l.Extent, l.Var)
+		return refuse("split it with an even factor and tail=cut, or pair another loop",
+			"the %d iterations of loop %%%s are no pairs", l.Extent, l.Var)
 	}
 	var st *ir.Store
 	for s := l.Body; st == nil; {
@@ -173,7 +180,8 @@ func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr, error) 
 	}
 	pop, ok := val.(*ir.Unary)
 	if st.Buf != c.of.Name || st.Op != ir.AddTo || !ok || pop.Op != ir.Popcount {
-		return refuse("", "loop %%%s holds %s, not a += of a popcount to %%%s", l.Var, deps.Shorten(ir.StmtString(st)), c.of.Name)
+		return refuse("", "loop %%%s holds %s, not a += of a popcount to %%%s", l.Var, deps.Shorten(ir.StmtString(st)),
+			c.of.Name)
 	}
 	if as := deps.Accesses(nest)[c.of.Name]; len(as) != 1 {
 		return refuse("", "%%%s is used in %d places beside the sum", c.of.Name, len(as)-1)
@@ -181,15 +189,21 @@ func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr, error) 
 	guarded := false
 	walkGuarded(nest, false, func(s ir.Stmt, under bool) { guarded = guarded || s == ir.Stmt(st) && under })
 	if guarded {
-		return refuse("split with tail=cut or tail=shift instead of tail=guard", "%%%s is added to under a condition", c.of.Name)
+		return refuse("split with tail=cut or tail=shift instead of tail=guard", "%%%s is added to under a condition",
+			c.of.Name)
 	}
 	idx := relocate(st, c.of.Name, c.buf.Name, c.region).(*ir.Store).Idx
 	for _, n := range loopNames(l.Body) {
-		if indexed := func(e ir.Expr) bool { return uses(e, func(v string) bool { return v == n }) }; !anyOf(idx, indexed) {
-			return refuse(fmt.Sprintf("pair loop %%%s, or reorder it outwards", n), "loop %%%s inside %%%s does not index %%%s", n, l.Var, c.of.Name)
+		if indexed := func(e ir.Expr) bool {
+			return uses(e, func(v string) bool { return v == n })
+		}; !anyOf(idx, indexed) {
+			return refuse(fmt.Sprintf("pair loop %%%s, or reorder it outwards", n),
+				"loop %%%s inside %%%s does not index %%%s", n, l.Var, c.of.Name)
 		}
 	}
-	if anyOf(idx, func(e ir.Expr) bool { return uses(e, func(v string) bool { return v == l.Var }) }) || !c.covered(idx) {
+	if anyOf(idx, func(e ir.Expr) bool {
+		return uses(e, func(v string) bool { return v == l.Var })
+	}) || !c.covered(idx) {
 		return refuse("", "loop %%%s does not add to all of its part of %%%s in every iteration", l.Var, c.of.Name)
 	}
 	return st, pop.A, nil

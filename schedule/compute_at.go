@@ -266,7 +266,8 @@ func (m *move) matchProducers() error {
 	for _, p := range m.producers {
 		for _, a := range deps.Accesses(p)[b.Name] {
 			if a.Size != nil {
-				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name), Help: "compute_at before tensorize"}
+				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name),
+					Help: "compute_at before tensorize"}
 			}
 			for d := range b.Shape {
 				if err := m.matchIndex(p, d, a.Idx[d]); err != nil {
@@ -312,7 +313,8 @@ func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) error {
 		return nil
 	}
 	if l == nil {
-		return &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s would shrink, but it is written at %s, not by a plain loop; compute_at before splitting the producer",
+		return &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s would shrink, but it is written at %s, not by a "+
+			"plain loop; compute_at before splitting the producer",
 			d, m.alloc.Buf.Name, ir.ExprString(idx))}
 	}
 	ax := axis{d, a.Const, l.Extent, 1}
@@ -369,7 +371,8 @@ func (m *move) checkAxis(l *ir.For) error {
 	d := m.axes[l.Var].dim
 	for _, n := range loopNames(l.Body) {
 		if ax, ok := m.axes[n]; ok && ax.dim == d {
-			return &ir.Error{Msg: fmt.Sprintf("an element of %%%s needs others: loops %%%s and %%%s both run over dimension %d", m.alloc.Buf.Name, l.Var, n, d)}
+			return &ir.Error{Msg: fmt.Sprintf("an element of %%%s needs others: loops %%%s and %%%s both run over "+
+				"dimension %d", m.alloc.Buf.Name, l.Var, n, d)}
 		}
 	}
 	return nil
@@ -408,7 +411,8 @@ func (m *move) shrink(p ir.Stmt) ir.Stmt {
 	values := map[string]ir.Expr{}
 	for v, ax := range m.axes {
 		base := m.region[ax.dim].base.Plus(1, arith.Affine{Const: -ax.offset})
-		values[v] = divide(base, int64(ax.unit)).Plus(1, arith.Affine{Terms: []arith.Term{{Coef: 1, Atom: ir.V(v)}}}).Expr()
+		values[v] = divide(base, int64(ax.unit)).Plus(1,
+			arith.Affine{Terms: []arith.Term{{Coef: 1, Atom: ir.V(v)}}}).Expr()
 	}
 	ranges := arith.Ranges{}
 	for k, iv := range m.sc.Ranges {
@@ -478,7 +482,8 @@ func insertBefore(body ir.Stmt, buf ir.Buffer, filled []ir.Stmt) ir.Stmt {
 		}
 		var in ir.Stmt
 		if a, ok := s.(*ir.Alloc); ok && len(deps.Accesses(ss[i+1:]...)[buf.Name]) == 0 {
-			in = ir.Seq(append([]ir.Stmt{&ir.Alloc{Buf: a.Buf, Body: insertBefore(a.Body, buf, filled)}}, ss[i+1:]...)...)
+			in = ir.Seq(append([]ir.Stmt{&ir.Alloc{Buf: a.Buf, Body: insertBefore(a.Body, buf, filled)}},
+				ss[i+1:]...)...)
 		} else {
 			in = &ir.Alloc{Buf: buf, Body: ir.Seq(append(append([]ir.Stmt{}, filled...), ss[i:]...)...)}
 		}

@@ -36,16 +36,19 @@ func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 			continue
 		}
 		if !ok {
-			return nil, &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s is written at %s, not by a plain loop", d, buffer, ir.ExprString(e)), Help: "compute_inline before splitting the producer"}
+			return nil, &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s is written at %s, not by a plain loop", d,
+				buffer, ir.ExprString(e)), Help: "compute_inline before splitting the producer"}
 		}
 		if _, twice := dims[v.Name]; twice || ir.FindLoop(producer, v.Name) == nil {
-			return nil, &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s is written at %s, not by a loop of its own", d, buffer, ir.ExprString(e))}
+			return nil, &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s is written at %s, not by a loop of its own", d,
+				buffer, ir.ExprString(e))}
 		}
 		dims[v.Name] = d
 	}
 	for _, l := range loopNames(producer) {
 		if _, ok := dims[l]; !ok && ir.FindLoop(producer, l).Extent != 1 {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s of the nest that writes %%%s is not one of its dimensions", l, buffer)}
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s of the nest that writes %%%s is not one of its "+
+				"dimensions", l, buffer)}
 		}
 	}
 	if err := checkInline(alloc, producer, st); err != nil {
@@ -77,7 +80,8 @@ func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 func soleStore(alloc *ir.Alloc) (ir.Stmt, *ir.Store, error) {
 	b := alloc.Buf.Name
 	refuse := func(format string, args ...any) (ir.Stmt, *ir.Store, error) {
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: fmt.Sprintf("only a buffer set by one nest with one = can be inlined; use compute_at %s", b)}
+		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...),
+			Help: fmt.Sprintf("only a buffer set by one nest with one = can be inlined; use compute_at %s", b)}
 	}
 	var producer ir.Stmt
 	for _, s := range sequence(alloc.Body) {
@@ -128,7 +132,8 @@ func checkInline(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) error {
 			case name == b && !after:
 				return &ir.Error{Msg: fmt.Sprintf("%%%s is read before it is written", b)}
 			case name == b && hasCall(as):
-				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b), Help: "compute_inline before tensorize"}
+				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b),
+					Help: "compute_inline before tensorize"}
 			case after && deps.Written(as) && len(reads[name]) > 0:
 				return &ir.Error{Msg: fmt.Sprintf("%%%s, from which %%%s is computed, is written again later", name, b)}
 			}

@@ -23,7 +23,8 @@ func DecomposeReduction(f *ir.Func, loop, name string) (*ir.Func, error) {
 		return nil, err
 	}
 	if l.Kind != ir.Serial {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind), Help: fmt.Sprintf("decompose_reduction before %s", l.Kind)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind),
+			Help: fmt.Sprintf("decompose_reduction before %s", l.Kind)}
 	}
 	ss := stmts(l.Body)
 	n := 0
@@ -34,7 +35,8 @@ func DecomposeReduction(f *ir.Func, loop, name string) (*ir.Func, error) {
 		n++
 	}
 	if n == len(ss) || !doesSomething(ss[:n]) {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s has no store in front of an inner loop", loop), Help: "choose a loop such as: for { acc = start  for { acc += ... } }"}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s has no store in front of an inner loop", loop),
+			Help: "choose a loop such as: for { acc = start  for { acc += ... } }"}
 	}
 	first, second := ss[:n], ss[n:]
 	if err := checkFission(f, l, first, second); err != nil {

@@ -35,7 +35,8 @@ func ReadFile(path string) ([]Section, error) {
 	}
 	var all []Section
 	bad := func(line int, msg string) error {
-		return &ir.Error{Pos: ir.Pos{File: path, Line: line + 1}, Msg: msg, Help: "write `func NAME:` or `layer NAME:`, then one step a line"}
+		return &ir.Error{Pos: ir.Pos{File: path, Line: line + 1}, Msg: msg,
+			Help: "write `func NAME:` or `layer NAME:`, then one step a line"}
 	}
 	lines := strings.Split(string(text), "\n")
 	steps := make([]string, len(lines)) // other lines stay empty, so that messages count right

@@ -33,7 +33,8 @@ func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	case len(b.Shape) < 2:
 		return refuse("", "%%%s has no two dimensions", buffer)
 	case dim < 0 || dim+1 >= len(b.Shape):
-		return refuse(fmt.Sprintf("name one of dimensions 0 to %d", len(b.Shape)-2), "%%%s has no dimensions %d and %d", buffer, dim, dim+1)
+		return refuse(fmt.Sprintf("name one of dimensions 0 to %d", len(b.Shape)-2), "%%%s has no dimensions %d and %d",
+			buffer, dim, dim+1)
 	case callsWith(f.Body, buffer):
 		return refuse("flatten before tensorize", "%%%s is an operand of a call", buffer)
 	}
@@ -51,9 +52,10 @@ func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	g := withBuffer(f.WithBody(ir.Reindex(f.Body, buffer, buffer, at)), param, to)
 	var view *Pack
 	if param >= 0 {
-		view = &Pack{Param: buffer, View: true, Func: relayoutFunc("view", b, to, b.Shape, func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
-			return at(i), ir.At(from, i...)
-		})}
+		view = &Pack{Param: buffer, View: true, Func: relayoutFunc("view", b, to, b.Shape,
+			func(from ir.Buffer, i []ir.Expr) ([]ir.Expr, ir.Expr) {
+				return at(i), ir.At(from, i...)
+			})}
 	}
 	return g, view, nil
 }

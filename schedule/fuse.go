@@ -34,11 +34,13 @@ func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
 		if b != nil {
 			help = fmt.Sprintf("fuse %s %s, or reorder first", outer, b.Var)
 		}
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not consist of loop %%%s alone", outer, inner), Help: help}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not consist of loop %%%s alone", outer, inner),
+			Help: help}
 	}
 	for _, l := range []*ir.For{a, b} {
 		if l.Kind != ir.Serial {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind), Help: fmt.Sprintf("fuse before %s", l.Kind)}
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind),
+				Help: fmt.Sprintf("fuse before %s", l.Kind)}
 		}
 	}
 	if a.Extent > 0 && b.Extent > (1<<31-1)/a.Extent {

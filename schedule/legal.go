@@ -23,7 +23,8 @@ func checkInterchange(f *ir.Func, a, b *ir.For, body ir.Stmt) error {
 		if _, meet := sc.Meet(as, as, deps.Reductions, a.Var, b.Var); !meet {
 			continue
 		}
-		e := &ir.Error{Msg: fmt.Sprintf("moving loop %%%s out of %%%s changes the order of %s", b.Var, a.Var, storeText(as))}
+		e := &ir.Error{Msg: fmt.Sprintf("moving loop %%%s out of %%%s changes the order of %s", b.Var, a.Var,
+			storeText(as))}
 		if isFloat(as) {
 			e.Help = fmt.Sprintf("float accumulations keep their order: leave %%%s outside %%%s", a.Var, b.Var)
 		}
@@ -52,7 +53,8 @@ func checkFission(f *ir.Func, l *ir.For, first, second []ir.Stmt) error {
 			continue
 		}
 		return &ir.Error{
-			Msg:  fmt.Sprintf("cannot distribute loop %%%s over its body: iterations share elements of %%%s in %s", l.Var, buf, p),
+			Msg: fmt.Sprintf("cannot distribute loop %%%s over its body: iterations share elements of %%%s in %s",
+				l.Var, buf, p),
 			Help: fmt.Sprintf("keep %%%s outside, or compute %%%s at a loop inside it", l.Var, buf),
 		}
 	}
@@ -65,7 +67,8 @@ func storeText(as []deps.Access) string {
 	text := "a call"
 	for _, a := range as {
 		if a.Store != nil {
-			text = deps.Shorten(ir.StmtString(&ir.Store{Buf: a.Store.Buf, Idx: a.Store.Idx, Op: a.Store.Op, Val: a.Store.Val}))
+			text = deps.Shorten(ir.StmtString(&ir.Store{Buf: a.Store.Buf, Idx: a.Store.Idx, Op: a.Store.Op,
+				Val: a.Store.Val}))
 		}
 	}
 	return text

@@ -39,7 +39,8 @@ func newLocal(f *ir.Func, op, buffer, loop, name, fallback string) (*local, erro
 	}
 	for _, p := range path(f.Body, loop) {
 		if p.Kind == ir.Vectorize {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var), Help: op + " before vectorize"}
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each",
+				p.Var), Help: op + " before vectorize"}
 		}
 	}
 	as := deps.Accesses(l.Body)[buffer]
@@ -165,7 +166,9 @@ func (c *local) runsOver(idx []ir.Expr, again bool) bool {
 	for d, e := range idx {
 		sum := arith.ToAffine(e)
 		first, n := sum.Const, int64(1) // the smaller digits run over n elements
-		terms := slices.SortedStableFunc(slices.Values(sum.Terms), func(s, t arith.Term) int { return cmp.Compare(s.Coef, t.Coef) })
+		terms := slices.SortedStableFunc(slices.Values(sum.Terms), func(s, t arith.Term) int {
+			return cmp.Compare(s.Coef, t.Coef)
+		})
 		for _, t := range terms {
 			if iv, ok := arith.Bounds(t.Atom, c.sc.Ranges); ok && iv.Lo == iv.Hi && !deps.Large(iv.Lo) {
 				first += t.Coef * iv.Lo

@@ -115,7 +115,8 @@ func (u used) tailOf(name string) string {
 // take reserves a name that the user chose.
 func (u used) take(name string) error {
 	if !ir.IsName(name) {
-		return &ir.Error{Msg: fmt.Sprintf("%q is not a name", name), Help: "names are letters, digits, _ and . after a letter"}
+		return &ir.Error{Msg: fmt.Sprintf("%q is not a name", name),
+			Help: "names are letters, digits, _ and . after a letter"}
 	}
 	if u[name] {
 		return &ir.Error{Msg: fmt.Sprintf("the name %%%s is taken", name), Help: "give other names after ->"}

@@ -45,7 +45,8 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, nam
 		return nil, err
 	}
 	if !t.IsInt() || !c.of.Type.IsInt() || t.Bits() > c.of.Type.Bits() {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not an integer type that is no wider than %s of %%%s", t, c.of.Type, buffer)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not an integer type that is no wider than %s of %%%s", t,
+			c.of.Type, buffer)}
 	}
 	c.buf.Type = t
 	if err := c.onlySums(); err != nil {
@@ -58,7 +59,8 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, nam
 	place := func(idx []ir.Expr) []ir.Expr { return idx }
 	if apart != 0 {
 		if n := len(c.buf.Shape) - 1; n < 0 || apart < 2 || apart%2 != 0 || c.buf.Shape[n]%apart != 0 {
-			return nil, &ir.Error{Msg: fmt.Sprintf("blocks of %d do not divide %s into halves", apart, ir.BufferString(c.buf))}
+			return nil, &ir.Error{Msg: fmt.Sprintf("blocks of %d do not divide %s into halves", apart,
+				ir.BufferString(c.buf))}
 		}
 		place = c.interleave(apart)
 		body = c.moved(body, place)
@@ -70,7 +72,8 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, nam
 		return nil, err
 	}
 	widen, err := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
-		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo, Val: ir.CastTo(c.of.Type, ir.At(c.buf, place(inner)...))}
+		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo,
+			Val: ir.CastTo(c.of.Type, ir.At(c.buf, place(inner)...))}
 	})
 	if err != nil {
 		return nil, err
@@ -97,7 +100,8 @@ func (c *local) interleave(apart int) func(idx []ir.Expr) []ir.Expr {
 		x := idx[last]
 		block := bin(ir.Mul, bin(ir.Div, x, apart), apart)
 		half := bin(ir.Div, bin(ir.Mod, x, apart), apart/2)
-		out[last] = arith.Simplify(ir.Bin(ir.Add, ir.Bin(ir.Add, block, bin(ir.Mul, bin(ir.Mod, x, apart/2), 2)), half), r)
+		out[last] = arith.Simplify(ir.Bin(ir.Add, ir.Bin(ir.Add, block, bin(ir.Mul, bin(ir.Mod, x, apart/2), 2)), half),
+			r)
 		return out
 	}
 }
@@ -147,7 +151,8 @@ func (c *local) whole() error {
 		return nil
 	}
 	return &ir.Error{
-		Msg:  fmt.Sprintf("no store in loop %%%s runs over all of the part of %%%s that it adds to", c.loop.Var, c.of.Name),
+		Msg: fmt.Sprintf("no store in loop %%%s runs over all of the part of %%%s that it adds to", c.loop.Var,
+			c.of.Name),
 		Help: "choose a loop around all loops that index it, or inside them",
 	}
 }
@@ -268,7 +273,8 @@ func (c *local) legalExtent(err error, zero, body ir.Stmt, step func(loop string
 		})
 		switch {
 		case n >= 2:
-			out.Help = fmt.Sprintf("at most %d of the %d iterations of %%%s fit: split %s %d and take its outer loop", n, l.Extent, name, name, n)
+			out.Help = fmt.Sprintf("at most %d of the %d iterations of %%%s fit: split %s %d and take its outer loop",
+				n, l.Extent, name, name, n)
 			return &out
 		case n == 1:
 			out.Help = fmt.Sprintf("one iteration of %%%s fits: %s", name, step(name))

@@ -28,8 +28,10 @@ var operations = sync.OnceValue(operationTable)
 
 func operationTable() []operation {
 	return []operation{
-		{"split", "split LOOP FACTOR [tail=guard|cut|perfect|shift] [-> OUTER INNER]", 2, 2, []string{"tail"}, guarding(runSplit)},
-		{"tile", "tile LOOP LOOP FACTOR FACTOR [tail=...] [-> OUTER1 OUTER2 INNER1 INNER2]", 4, 4, []string{"tail"}, guarding(runTile)},
+		{"split", "split LOOP FACTOR [tail=guard|cut|perfect|shift] [-> OUTER INNER]", 2, 2, []string{"tail"},
+			guarding(runSplit)},
+		{"tile", "tile LOOP LOOP FACTOR FACTOR [tail=...] [-> OUTER1 OUTER2 INNER1 INNER2]", 4, 4, []string{"tail"},
+			guarding(runTile)},
 		{"reorder", "reorder OUTER ... INNER", -1, 0, nil, runReorder},
 		{"unroll", "unroll LOOP", 1, 0, nil, legal(each(Unroll))},
 		{"vectorize", "vectorize LOOP", 1, 0, nil, legal(each(Vectorize))},
@@ -41,7 +43,8 @@ func operationTable() []operation {
 		{"compute_inline", "compute_inline BUFFER", 1, 0, nil, runComputeInline},
 		{"cache_read", "cache_read BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheRead},
 		{"cache_write", "cache_write BUFFER LOOP [-> BUFFER]", 2, 1, nil, runCacheWrite},
-		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [apart=N] [-> BUFFER]", 3, 1, []string{"apart"}, runNarrowAccumulate},
+		{"narrow_accumulate", "narrow_accumulate BUFFER LOOP TYPE [apart=N] [-> BUFFER]", 3, 1, []string{"apart"},
+			runNarrowAccumulate},
 		{"rfactor", "rfactor BUFFER LANES LOOP [type=TYPE] [-> BUFFER]", 3, 1, []string{"type"}, runRfactor},
 		{"carry_save", "carry_save BUFFER PAIRED AROUND [-> SUM CARRIES]", 3, 2, nil, runCarrySave},
 		{"pair", "pair BUFFER DIM", 2, 0, nil, runPair},
@@ -82,7 +85,8 @@ func (a *applier) step(f *ir.Func, s Step) (*ir.Func, error) {
 		}
 		return g, err
 	}
-	return nil, &ir.Error{Msg: fmt.Sprintf("there is no operation %q", s.Op), Help: suggest.DidYouMean(s.Op, Ops()) + "operations: " + strings.Join(Ops(), ", ")}
+	return nil, &ir.Error{Msg: fmt.Sprintf("there is no operation %q", s.Op), Help: suggest.DidYouMean(s.Op, Ops()) +
+		"operations: " + strings.Join(Ops(), ", ")}
 }
 
 // formed refuses g, which a step made of f, if it is not well-formed and f was: a count of a shift

@@ -54,7 +54,8 @@ func withBuffer(f *ir.Func, i int, b ir.Buffer) *ir.Func {
 // relayoutFunc returns the Func that makes the contents of to from those of from. It has a loop for
 // each dimension of one of them; element takes their variables and returns the place and the value
 // that an iteration stores.
-func relayoutFunc(verb string, from, to ir.Buffer, shape []int, element func(from ir.Buffer, i []ir.Expr) (at []ir.Expr, val ir.Expr)) *ir.Func {
+func relayoutFunc(verb string, from, to ir.Buffer, shape []int,
+	element func(from ir.Buffer, i []ir.Expr) (at []ir.Expr, val ir.Expr)) *ir.Func {
 	name := verb + "_" + from.Name
 	from.Name, to.Name = "from", "to"
 	var loops []ir.Loop
@@ -101,7 +102,8 @@ func PackBuffer(f *ir.Func, buffer string, dims []string, factor int) (*ir.Func,
 	case err != nil:
 		return nil, nil, err
 	case hasCall(deps.Accesses(f.Body)[buffer]):
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", buffer), Help: "pack before tensorize"}
+		return nil, nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", buffer),
+			Help: "pack before tensorize"}
 	}
 	layout, err := parseLayout(from, dims, factor)
 	if err != nil {
@@ -137,7 +139,8 @@ func PackBuffer(f *ir.Func, buffer string, dims []string, factor int) (*ir.Func,
 	})
 	g := withBuffer(f.WithBody(body), param, to)
 	if err := arith.VerifyBoundsOf(g, buffer); err != nil && arith.VerifyBoundsOf(f, buffer) == nil {
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf("an index of %%%s cannot be followed into the new layout: %v", buffer, err)}
+		return nil, nil, &ir.Error{Msg: fmt.Sprintf("an index of %%%s cannot be followed into the new layout: %v",
+			buffer, err)}
 	}
 	if param < 0 {
 		return g, nil, nil

@@ -162,7 +162,8 @@ func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
 	reads := deps.Accesses(&ir.Store{Buf: b, Val: st.Val})
 	for _, name := range slices.Sorted(maps.Keys(reads)) {
 		if ir.FindAlloc(loop, name) != nil {
-			return refuse("%%%s, from which %%%s is computed, is another one in each iteration of loop %%%s", name, b, v.Name)
+			return refuse("%%%s, from which %%%s is computed, is another one in each iteration of loop %%%s", name, b,
+				v.Name)
 		}
 		if deps.Written(acc[name]) && (name != b || len(reads[b]) > 1) {
 			return refuse("%%%s, from which %%%s is computed, is written in the same loop", name, b)
@@ -179,6 +180,7 @@ func pairing(b ir.Buffer, dim int) *ir.Func {
 		prev := slices.Clone(i)
 		prev[dim] = ir.Bin(ir.Sub, i[dim], ir.Int(1))
 		odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, i[dim], ir.Int(2)), ir.Int(1))
-		return i, &ir.Select{Cond: odd, A: ir.Bin(ir.Xor, ir.At(from, prev...), ir.At(from, i...)), B: ir.At(from, i...)}
+		return i, &ir.Select{Cond: odd, A: ir.Bin(ir.Xor, ir.At(from, prev...), ir.At(from, i...)),
+			B: ir.At(from, i...)}
 	})
 }

@@ -27,14 +27,17 @@ func Peel(f *ir.Func, loop string, first, last int) (*ir.Func, error) {
 	}
 	switch {
 	case l.Kind != ir.Serial:
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind), Help: fmt.Sprintf("peel before %s", l.Kind)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind),
+			Help: fmt.Sprintf("peel before %s", l.Kind)}
 	case first < 0 || last < 0 || first > l.Extent || last > l.Extent || first+last >= l.Extent:
 		return nil, &ir.Error{
-			Msg:  fmt.Sprintf("%d and %d of the %d iterations of loop %%%s leave none in the middle", first, last, l.Extent, l.Var),
+			Msg: fmt.Sprintf("%d and %d of the %d iterations of loop %%%s leave none in the middle", first, last,
+				l.Extent, l.Var),
 			Help: fmt.Sprintf("peel at most %d in all", l.Extent-1),
 		}
 	case first+last == 0:
-		return nil, &ir.Error{Msg: fmt.Sprintf("no iteration of loop %%%s is to be peeled", l.Var), Help: fmt.Sprintf("write peel %s 1 1", l.Var)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("no iteration of loop %%%s is to be peeled", l.Var),
+			Help: fmt.Sprintf("write peel %s 1 1", l.Var)}
 	}
 	names := namesOf(f)
 	known := guards(f.Body, loop)

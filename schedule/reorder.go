@@ -153,7 +153,8 @@ func expose(body ir.Stmt, name string) (exposed, error) {
 		acc := deps.Accesses(s.Then)
 		for _, b := range slices.Sorted(maps.Keys(deps.Accesses(&ir.If{Cond: s.Cond, Then: &ir.Block{}}))) {
 			if deps.Written(acc[b]) {
-				return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if whose condition reads %%%s, which is written there", name, b)}
+				return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if whose condition reads %%%s, "+
+					"which is written there", name, b)}
 			}
 		}
 		x, err := expose(s.Then, name)

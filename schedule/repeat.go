@@ -25,7 +25,8 @@ func checkRepeatable(f *ir.Func, l *ir.For) error {
 		return nil
 	}
 	return &ir.Error{
-		Msg:  fmt.Sprintf("cannot shift the last tile of loop %%%s: done twice, it would change %%%s in %s", l.Var, c.badBuf, c.bad),
+		Msg: fmt.Sprintf("cannot shift the last tile of loop %%%s: done twice, it would change %%%s in %s", l.Var,
+			c.badBuf, c.bad),
 		Help: "use tail=guard or tail=cut; shift needs iterations that set with = whatever they accumulate",
 	}
 }

@@ -96,7 +96,8 @@ func (r *replicas) stmt(s ir.Stmt, copy ir.Expr, lanes bool) ir.Stmt {
 // store sets all copies. Reads of the buffer in s become reads of the same copy.
 func (r *replicas) store(s *ir.Store, lanes bool) ir.Stmt {
 	if lanes && r.err == nil {
-		r.err = &ir.Error{Msg: fmt.Sprintf("the copies of %%%s would be a loop inside a vectorize loop, in %s", s.Buf, storeText([]deps.Access{{Store: s}})), Help: "replicate before vectorize"}
+		r.err = &ir.Error{Msg: fmt.Sprintf("the copies of %%%s would be a loop inside a vectorize loop, in %s", s.Buf,
+			storeText([]deps.Access{{Store: s}})), Help: "replicate before vectorize"}
 	}
 	name := r.name
 	if name == "" {
@@ -113,7 +114,8 @@ func (r *replicas) store(s *ir.Store, lanes bool) ir.Stmt {
 	for i, x := range s.Idx {
 		idx[i] = r.read(x, v)
 	}
-	return &ir.For{Var: name, Extent: r.loop.Extent, Axis: ir.Copy, Body: &ir.Store{Buf: s.Buf, Idx: append(idx, v), Op: s.Op, Val: r.read(s.Val, v)}}
+	return &ir.For{Var: name, Extent: r.loop.Extent, Axis: ir.Copy,
+		Body: &ir.Store{Buf: s.Buf, Idx: append(idx, v), Op: s.Op, Val: r.read(s.Val, v)}}
 }
 
 // read takes elements of the buffer from a copy.

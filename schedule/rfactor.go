@@ -47,15 +47,18 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 	}
 	nest, put := holding(outer.Body, lanes)
 	if nest == nil {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", lanes, loop), Help: "name the reduction loop, then a loop around it"}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", lanes, loop),
+			Help: "name the reduction loop, then a loop around it"}
 	}
 	if err := factorable(f, nest, l, loop, of); err != nil {
 		return nil, err
 	}
 	if !t.IsInt() || t != of.Type && t.Bits() >= of.Type.Bits() {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not %s of %%%s or an integer type narrower than that", t, of.Type, buffer)}
+		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not %s of %%%s or an integer type narrower than that", t, of.Type,
+			buffer)}
 	}
-	c := &local{f: f, sc: deps.ScopeOf(f.Body), of: of, buf: ir.Buffer{Name: name, Type: of.Type}, names: namesOf(f), put: put}
+	c := &local{f: f, sc: deps.ScopeOf(f.Body), of: of, buf: ir.Buffer{Name: name, Type: of.Type}, names: namesOf(f),
+		put: put}
 	c.loop = outer.WithBody(nest)
 	if err := c.names.take(name); err != nil {
 		return nil, err
@@ -79,7 +82,8 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 	c.buf.Shape = append(c.buf.Shape, l.Extent)
 	body := ir.MapStmt(summed, func(s ir.Stmt) ir.Stmt {
 		if st, ok := s.(*ir.Store); ok && st.Buf == c.buf.Name {
-			return &ir.Store{Buf: st.Buf, Idx: append(append([]ir.Expr{}, st.Idx...), ir.V(lanes)), Op: st.Op, Val: st.Val}
+			return &ir.Store{Buf: st.Buf, Idx: append(append([]ir.Expr{}, st.Idx...), ir.V(lanes)), Op: st.Op,
+				Val: st.Val}
 		}
 		return s
 	}, nil)
@@ -89,7 +93,8 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 			return nil, err
 		}
 		return c.each(suffix, func(inner, outer []ir.Expr) ir.Stmt {
-			return &ir.For{Var: v, Extent: l.Extent, Axis: l.Axis, Body: stmt(append(append([]ir.Expr{}, inner...), ir.V(v)), outer)}
+			return &ir.For{Var: v, Extent: l.Extent, Axis: l.Axis,
+				Body: stmt(append(append([]ir.Expr{}, inner...), ir.V(v)), outer)}
 		})
 	}
 	zero, err := each("z", func(inner, _ []ir.Expr) ir.Stmt {
@@ -131,11 +136,13 @@ func factorable(f *ir.Func, nest ir.Stmt, l *ir.For, around string, of ir.Buffer
 	case len(as) == 0:
 		return refuse("choose a loop inside the alloc", "loop %%%s lies outside of the alloc of %%%s", around, of.Name)
 	case len(as) > len(inside):
-		return refuse("choose an outer loop in which they stand apart", "%%%s is used outside of loop %%%s too, in the same statement of loop %%%s", of.Name, l.Var, around)
+		return refuse("choose an outer loop in which they stand apart",
+			"%%%s is used outside of loop %%%s too, in the same statement of loop %%%s", of.Name, l.Var, around)
 	}
 	for _, p := range path(f.Body, around) {
 		if p.Kind == ir.Vectorize {
-			return refuse("rfactor before vectorize", "loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var)
+			return refuse("rfactor before vectorize", "loop %%%s is vectorize, and lanes cannot have a buffer each",
+				p.Var)
 		}
 	}
 	for _, a := range as {
@@ -144,14 +151,17 @@ func factorable(f *ir.Func, nest ir.Stmt, l *ir.For, around string, of ir.Buffer
 			if a.Store != nil {
 				what = "has " + storeText([]deps.Access{a})
 			}
-			return refuse("distribute it with reorder or decompose_reduction", "loop %%%s does more than add to %%%s: it %s", l.Var, of.Name, what)
+			return refuse("distribute it with reorder or decompose_reduction",
+				"loop %%%s does more than add to %%%s: it %s", l.Var, of.Name, what)
 		}
 		if anyOf(a.Idx, func(e ir.Expr) bool { return uses(e, func(v string) bool { return v == l.Var }) }) {
-			return refuse("choose a loop that does not", "loop %%%s indexes %%%s: each of its iterations has sums of its own already", l.Var, of.Name)
+			return refuse("choose a loop that does not", "loop %%%s indexes %%%s: each of its iterations has sums "+
+				"of its own already", l.Var, of.Name)
 		}
 	}
 	if guarded(nest, of.Name) {
-		return refuse("split with tail=cut or tail=shift instead of tail=guard", "%%%s is added to under a condition", of.Name)
+		return refuse("split with tail=cut or tail=shift instead of tail=guard", "%%%s is added to under a condition",
+			of.Name)
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *
 	case !ok:
 		return nil, nil, noBuffer(f, buffer)
 	case !b.Type.IsInt() || b.Type.Signed() || !t.IsInt() || t.Signed() || t.Bits() >= b.Type.Bits():
-		return refuse("view u64, u32 or u16 as something narrower: u8, u16 or u32", "%%%s of type %s has no parts of type %s", buffer, b.Type, t)
+		return refuse("view u64, u32 or u16 as something narrower: u8, u16 or u32",
+			"%%%s of type %s has no parts of type %s", buffer, b.Type, t)
 	case callsWith(f.Body, buffer):
 		return refuse("set_encoding before tensorize", "%%%s is an operand of a call", buffer)
 	}
@@ -121,9 +122,11 @@ func (e *encoding) store(s *ir.Store, lanes bool) ir.Stmt {
 	}
 	switch {
 	case lanes:
-		return refuse("set_encoding before vectorize", "the parts of %%%s would be a loop inside a vectorize loop, in %s", e.of.Name, storeText([]deps.Access{{Store: s}}))
+		return refuse("set_encoding before vectorize", "the parts of %%%s would be a loop inside a vectorize loop, "+
+			"in %s", e.of.Name, storeText([]deps.Access{{Store: s}}))
 	case !counted && s.Op != ir.Assign && s.Op != ir.OrTo:
-		return refuse("", "%%%s is combined with %s in %s, and a part with a part is something else", e.of.Name, s.Op, storeText([]deps.Access{{Store: s}}))
+		return refuse("", "%%%s is combined with %s in %s, and a part with a part is something else", e.of.Name, s.Op,
+			storeText([]deps.Access{{Store: s}}))
 	}
 	name := e.loop
 	if name == "" {
@@ -282,7 +285,8 @@ func (e *encoding) element(idx []ir.Expr, v ir.Expr) ir.Expr {
 func (e *encoding) word(idx []ir.Expr) ir.Expr {
 	var word ir.Expr
 	for k := range e.parts {
-		at := ir.Bin(ir.Shl, ir.CastTo(e.of.Type, e.element(idx, ir.Int(k))), ir.Const(e.of.Type, int64(k*e.to.Type.Bits())))
+		at := ir.Bin(ir.Shl, ir.CastTo(e.of.Type, e.element(idx, ir.Int(k))),
+			ir.Const(e.of.Type, int64(k*e.to.Type.Bits())))
 		if word == nil {
 			word = at
 		} else {

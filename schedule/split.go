@@ -99,20 +99,23 @@ func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) 
 	if cond != nil {
 		body = &ir.If{Cond: cond, Then: body}
 	}
-	nest := ir.Nest([]ir.Loop{{Var: outer, Extent: tiles, Axis: l.Axis}, {Var: inner, Extent: factor, Axis: l.Axis}}, body)
+	nest := ir.Nest([]ir.Loop{{Var: outer, Extent: tiles, Axis: l.Axis}, {Var: inner, Extent: factor, Axis: l.Axis}},
+		body)
 	return replaceLoop(f, l.Var, ir.Seq(nest, after)), nil
 }
 
 func checkSplit(l *ir.For, factor int, tail Tail) error {
 	switch {
 	case l.Kind != ir.Serial:
-		return &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind), Help: fmt.Sprintf("split it before %s", l.Kind)}
+		return &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind),
+			Help: fmt.Sprintf("split it before %s", l.Kind)}
 	case factor < 1:
 		return &ir.Error{Msg: fmt.Sprintf("factor %d is below 1", factor)}
 	case tail > TailShift:
 		return &ir.Error{Msg: "unknown tail"}
 	case factor > 1<<24:
-		return &ir.Error{Msg: fmt.Sprintf("factor %d is far beyond the extent %d of loop %%%s", factor, l.Extent, l.Var)}
+		return &ir.Error{Msg: fmt.Sprintf("factor %d is far beyond the extent %d of loop %%%s", factor, l.Extent,
+			l.Var)}
 	case l.Extent%factor == 0 || tail == TailGuard:
 		return nil
 	case tail == TailPerfect:

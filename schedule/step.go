@@ -72,7 +72,8 @@ func ParseStep(text string) (Step, error) {
 			arrow = true
 		case arrow:
 			if !ir.IsName(w) {
-				return bad(fmt.Sprintf("result %q is not a name", w), "names are letters, digits, _ and . after a letter")
+				return bad(fmt.Sprintf("result %q is not a name", w),
+					"names are letters, digits, _ and . after a letter")
 			}
 			s.Results = append(s.Results, w)
 		case isOption:
@@ -84,7 +85,8 @@ func ParseStep(text string) (Step, error) {
 			}
 			s.KV = append(s.KV, Option{key, value})
 		case len(s.KV) > 0:
-			return bad(fmt.Sprintf("operand %q follows an option", w), "write operands first, then key=value, then -> results")
+			return bad(fmt.Sprintf("operand %q follows an option", w),
+				"write operands first, then key=value, then -> results")
 		case !isWord(w):
 			return bad(fmt.Sprintf("operand %q is neither a name nor a number", w), "write loops and buffers without %")
 		default:
@@ -102,7 +104,8 @@ func isWord(s string) bool {
 	s = strings.TrimSuffix(s, "*")
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		ok := c == '_' || c == '.' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' && i == 0
+		ok := c == '_' || c == '.' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			c == '-' && i == 0
 		if !ok {
 			return false
 		}

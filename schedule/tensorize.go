@@ -32,7 +32,8 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is %s, which cannot hold a call", p.Var, p.Kind)}
 		}
 	}
-	u := &unifier{instr: instr, sc: deps.ScopeOf(f.Body), given: conditions(f, loop), writes: f.Changes(l), bufs: f.Buffers(), params: map[string]ir.Param{},
+	u := &unifier{instr: instr, sc: deps.ScopeOf(f.Body), given: conditions(f, loop), writes: f.Changes(l),
+		bufs: f.Buffers(), params: map[string]ir.Param{},
 		loops: map[string]string{}, wins: map[string]ir.Window{}}
 	for _, p := range instr.Params {
 		u.params[p.Name] = p
@@ -42,7 +43,9 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 		if m.where == "at " {
 			m.where = fmt.Sprintf("at loop %%%s", loop)
 		}
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is not @%s: %s", loop, instr.Name, m), Help: "reorder, split, unroll or pack until the loop has the instruction's form:\n" + indent(ir.StmtString(instr.Body))}
+		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is not @%s: %s", loop, instr.Name, m),
+			Help: "reorder, split, unroll or pack until the loop has the instruction's form:\n" +
+				indent(ir.StmtString(instr.Body))}
 	}
 	call := &ir.Call{Fn: instr}
 	for _, p := range instr.Params {
@@ -55,7 +58,8 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 				continue
 			}
 			if _, met := u.sc.Touch(windowAccess(call.Args[i], q), windowAccess(w, p), u.sc.Outer[loop]); met {
-				return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is both %%%s and %%%s of @%s, and one of them is written", w.Buf, q.Name, p.Name, instr.Name)}
+				return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is both %%%s and %%%s of @%s, and one of them is written",
+					w.Buf, q.Name, p.Name, instr.Name)}
 			}
 		}
 		call.Args = append(call.Args, w)

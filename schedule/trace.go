@@ -90,7 +90,8 @@ func (t Trace) Apply(f *ir.Func, opts ...ApplyOption) (*ir.Func, error) {
 	r, err := t.ApplyAll(f, opts...)
 	if err == nil && len(r.Packs) > 0 {
 		p := r.Packs[0]
-		return nil, asWritten(f, p.Step, &ir.Error{Msg: fmt.Sprintf("the layout of %%%s would change, and it cannot be packed here", p.Param), Help: "use ApplyAll, and bring the parameter packed"})
+		return nil, asWritten(f, p.Step, &ir.Error{Msg: fmt.Sprintf("the layout of %%%s would change, and it cannot "+
+			"be packed here", p.Param), Help: "use ApplyAll, and bring the parameter packed"})
 	}
 	return r.Func, err
 }

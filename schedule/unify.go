@@ -215,14 +215,16 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 	}
 	if !param.Out && !param.Range.Has(buf.Range) {
 		r := buf.Within()
-		return &mismatch{where, fmt.Sprintf("%s from %d to %d", pe, param.Range.From, param.Range.To), fmt.Sprintf("%s from %d to %d", be, r.From, r.To)}
+		return &mismatch{where, fmt.Sprintf("%s from %d to %d", pe, param.Range.From, param.Range.To),
+			fmt.Sprintf("%s from %d to %d", be, r.From, r.To)}
 	}
 	if lead < 0 {
 		return differ(" of fewer dimensions")
 	}
 	for d := 1; d < len(pi); d++ {
 		if param.Shape[d] != buf.Shape[lead+d] {
-			return differ(fmt.Sprintf(", which is not contiguous: dimension %d has %d elements, the instruction's %d", lead+d, buf.Shape[lead+d], param.Shape[d]))
+			return differ(fmt.Sprintf(", which is not contiguous: dimension %d has %d elements, the instruction's %d",
+				lead+d, buf.Shape[lead+d], param.Shape[d]))
 		}
 	}
 	win := ir.Window{Buf: b, Idx: make([]ir.Expr, len(bi))}
@@ -250,13 +252,16 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 		if !u.writes.Keep(win.Idx[d]) {
 			return differ(fmt.Sprintf(", whose index %d reads what the loop writes", d))
 		}
-		inside := ir.Bin(ir.And, ir.Bin(ir.Ge, win.Idx[d], ir.Int(0)), ir.Bin(ir.Le, win.Idx[d], ir.Int(buf.Shape[d]-n)))
+		inside := ir.Bin(ir.And, ir.Bin(ir.Ge, win.Idx[d], ir.Int(0)),
+			ir.Bin(ir.Le, win.Idx[d], ir.Int(buf.Shape[d]-n)))
 		if !arith.Follows(inside, u.sc.Ranges, u.given...) {
-			return differ(fmt.Sprintf(", and the window %s of %d elements may leave dimension %d", ir.ExprString(win.Idx[d]), n, d))
+			return differ(fmt.Sprintf(", and the window %s of %d elements may leave dimension %d",
+				ir.ExprString(win.Idx[d]), n, d))
 		}
 	}
 	if old, seen := u.wins[p]; seen && elementText(old.Buf, old.Idx) != elementText(win.Buf, win.Idx) {
-		return differ(fmt.Sprintf(" at %s, but %%%s is %s already", elementText(win.Buf, win.Idx), p, elementText(old.Buf, old.Idx)))
+		return differ(fmt.Sprintf(" at %s, but %%%s is %s already", elementText(win.Buf, win.Idx), p,
+			elementText(old.Buf, old.Idx)))
 	}
 	u.wins[p] = win
 	return nil

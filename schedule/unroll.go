@@ -20,7 +20,8 @@ func Unroll(f *ir.Func, loop string) (*ir.Func, error) {
 	}
 	for _, name := range loopNames(l.Body) {
 		if ir.FindLoop(l.Body, name).Kind == ir.Parallel {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in loop %%%s, and is parallel", name, loop), Help: "leave the loops around it serial"}
+			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in loop %%%s, and is parallel", name, loop),
+				Help: "leave the loops around it serial"}
 		}
 	}
 	g, err := mark(f, l, ir.Unroll)
@@ -29,8 +30,10 @@ func Unroll(f *ir.Func, loop string) (*ir.Func, error) {
 	}
 	if n := size.Of(g.Body); n > size.Max {
 		return nil, &ir.Error{
-			Msg:  fmt.Sprintf("unrolling loop %%%s (extent %d) makes about %d instructions of the func, more than %d", l.Var, l.Extent, n, size.Max),
-			Help: fmt.Sprintf("the body of %%%s has about %d: split the loop and unroll the inner part", l.Var, size.Of(l.Body)),
+			Msg: fmt.Sprintf("unrolling loop %%%s (extent %d) makes about %d instructions of the func, more than %d",
+				l.Var, l.Extent, n, size.Max),
+			Help: fmt.Sprintf("the body of %%%s has about %d: split the loop and unroll the inner part", l.Var,
+				size.Of(l.Body)),
 		}
 	}
 	return g, nil

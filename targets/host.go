@@ -112,7 +112,8 @@ func hostTarget(arch string, features []string) Target {
 	}
 	t := Target{
 		Name: HostName, Arch: arch, CPU: cpuX86, Features: features,
-		VectorBits: 128, Registers: 16, CountOps: countOpsX86(features), L1: 32 << 10, L2: 256 << 10, Cores: 1, Board: "this machine", Like: x86v1().Name,
+		VectorBits: 128, Registers: 16, CountOps: countOpsX86(features), L1: 32 << 10, L2: 256 << 10, Cores: 1,
+		Board: "this machine", Like: x86v1().Name,
 	}
 	if t.Has("avx2") {
 		t.VectorBits, t.Like = 256, x86v3().Name

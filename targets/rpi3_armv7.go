@@ -20,6 +20,7 @@ func rpi3ARM() Target {
 		ClockMHz:     1200, // raspberrypi.com/products/raspberry-pi-3-model-b
 		Threads:      4,
 		QemuCPU:      "cortex-a15",
-		Board:        "Raspberry Pi 3 (BCM2837) with a 32-bit system, 4 x Cortex-A53 in order, one 128-bit vector instruction a cycle",
+		Board: "Raspberry Pi 3 (BCM2837) with a 32-bit system, 4 x Cortex-A53 in order, one 128-bit vector " +
+			"instruction a cycle",
 	}
 }

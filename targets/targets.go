@@ -130,7 +130,8 @@ func (t Target) Native() bool {
 // builtin lists the targets that do not depend on this machine, in the order of listings.
 func builtin() []Target {
 	return []Target{
-		rpi2(), rpi3(), rpi3ARM(), rpi4(), rpi5(), jetsonTX2(), pixel1(), genericARM(), genericARM64(), x86v1(), x86v3(), x86v4(),
+		rpi2(), rpi3(), rpi3ARM(), rpi4(), rpi5(), jetsonTX2(), pixel1(), genericARM(), genericARM64(), x86v1(),
+		x86v3(), x86v4(),
 		cortexM4(), cortexM33(),
 	}
 }

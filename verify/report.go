@@ -143,7 +143,8 @@ func (r StageResult) String() string {
 func (r StageResult) Findings() []string {
 	var all []string
 	for _, d := range r.Constants {
-		all = append(all, fmt.Sprintf("weights of stage %s: %%%s differs at %s: the file has %s, the model %s; %d of %d elements differ",
+		all = append(all, fmt.Sprintf("weights of stage %s: %%%s differs at %s: the file has %s, the model %s; %d "+
+			"of %d elements differ",
 			r.Name, d.Buffer, cmp.Or(d.at(), "[]"), d.Got, d.Want, d.Count, d.Elems))
 	}
 	for _, d := range r.Differences {

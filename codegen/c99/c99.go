@@ -46,7 +46,8 @@ func (b Backend) Accepts(t targets.Target, k codegen.Kind) error {
 		return nil
 	}
 	if t.Bare {
-		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "the chip has no system that loads libraries"}
+		return &codegen.TargetError{Backend: Name, Target: t.Name,
+			Reason: "the chip has no system that loads libraries"}
 	}
 	if host, err := targets.Host(); err == nil && b.Compiler.command() == hostCompiler && host.Arch != t.Arch {
 		return b.foreignError(host.Arch, t)

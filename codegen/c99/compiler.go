@@ -34,7 +34,8 @@ type CompilerError struct {
 
 func (e *CompilerError) Error() string {
 	if !e.ran {
-		return fmt.Sprintf("no C compiler: %q: %v; install one (Debian: gcc), or name one with the environment variable CC", e.Command, e.Err)
+		return fmt.Sprintf("no C compiler: %q: %v; install one (Debian: gcc), or name one with the environment "+
+			"variable CC", e.Command, e.Err)
 	}
 	return fmt.Sprintf("%s: %v\n%s", e.Command, e.Err, strings.TrimRight(e.Output, "\n"))
 }

@@ -61,7 +61,8 @@ func writeWeights(out *bytes.Buffer, pieces [][]byte) {
 	}
 	data := bytes.Join(pieces, nil)
 	data = append(data, make([]byte, -len(data)&3)...)
-	fmt.Fprintf(out, "/* Weights and tables. They stay in the file even if a compiler knows their values by heart, for ripc verify. */\nstatic RIPC_USED const RIPC_ALIGNED uint32_t %s[%d] = {", abi.Weights, len(data)/4)
+	fmt.Fprintf(out, "/* Weights and tables. They stay in the file even if a compiler knows their values by heart, "+
+		"for ripc verify. */\nstatic RIPC_USED const RIPC_ALIGNED uint32_t %s[%d] = {", abi.Weights, len(data)/4)
 	for i := 0; i < len(data); i += 4 {
 		if i%32 == 0 {
 			out.WriteString("\n   ")

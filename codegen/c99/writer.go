@@ -184,7 +184,8 @@ func (w *writer) loop(s *ir.For) {
 		if s.Kind == ir.Unroll && s.Extent > 1 {
 			w.line("RIPC_UNROLL(%d)", s.Extent)
 		}
-		if s.Kind == ir.Vectorize && s.Extent > 1 && !w.instr && deps.Independent(w.f, s, "vectorize", deps.Nothing) == nil {
+		if s.Kind == ir.Vectorize && s.Extent > 1 && !w.instr &&
+			deps.Independent(w.f, s, "vectorize", deps.Nothing) == nil {
 			if s.Extent <= fewLanes {
 				w.line("RIPC_LANES(%d)", s.Extent)
 			} else {
@@ -285,7 +286,8 @@ func (w *writer) call(s *ir.Call) {
 	for i, a := range s.Args {
 		p := s.Fn.Params[i]
 		if err := codegen.Contiguous(p, w.bufs[a.Buf]); err != nil {
-			w.fail("call @"+s.Fn.Name, "operand %s for %s: %v", ir.BufferString(w.bufs[a.Buf]), ir.BufferString(p.Buffer), err)
+			w.fail("call @"+s.Fn.Name, "operand %s for %s: %v", ir.BufferString(w.bufs[a.Buf]),
+				ir.BufferString(p.Buffer), err)
 		}
 		args = append(args, "&"+w.element(a.Buf, a.Idx))
 	}

@@ -51,7 +51,8 @@ func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
 		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "the chip runs no Linux"}
 	}
 	if _, ok := rows.Of(t); !ok {
-		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: fmt.Sprintf("it knows no architecture %q", t.Arch)}
+		return &codegen.TargetError{Backend: Name, Target: t.Name,
+			Reason: fmt.Sprintf("it knows no architecture %q", t.Arch)}
 	}
 	return nil
 }

@@ -105,7 +105,8 @@ func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bareboard: %w", err)
 	}
-	flags := append([]string{"-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-ffunction-sections",
+	flags := append([]string{"-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-ffp-contract=off",
+		"-ffunction-sections",
 		"-fdata-sections", "-DRIPC_NO_THREADS"}, b.Flags...)
 	link := append(slices.Clone(flags), "-Wl,--gc-sections", "-T"+b.Script(), "-o", "program.elf")
 	for _, source := range sources {
@@ -122,7 +123,8 @@ func Build(ctx context.Context, s Source, b boards.Board) ([]byte, error) {
 		// how large it would be.
 		var failed *BuildError
 		if errors.As(err, &failed) && compile(ctx, dir, cc, append(link, "-Wl,--noinhibit-exec")) == nil {
-			if f, ferr := readFootprint(program); ferr == nil && (f.Flash > f.FlashLimit || f.RAM+f.Stack > f.RAMLimit) {
+			if f, ferr := readFootprint(program); ferr == nil &&
+				(f.Flash > f.FlashLimit || f.RAM+f.Stack > f.RAMLimit) {
 				return nil, &SizeError{Name: s.Name, Board: b.Title, Footprint: f}
 			}
 		}
@@ -263,8 +265,9 @@ func readFootprint(path string) (Footprint, error) {
 		return Footprint{}, err
 	}
 	at := func(name string) int64 { return int64(symbols[name].Value) }
-	return Footprint{Flash: at("flash_used"), FlashLimit: at("flash_bytes"), RAM: at("ram_used"), RAMLimit: at("ram_bytes"),
-		Stack: at("stack_top") - at("stack_bottom")}, nil
+	return Footprint{Flash: at("flash_used"), FlashLimit: at("flash_bytes"), RAM: at("ram_used"),
+		RAMLimit: at("ram_bytes"),
+		Stack:    at("stack_top") - at("stack_bottom")}, nil
 }
 
 // findTool returns the path of a program. It fails with *ToolError.

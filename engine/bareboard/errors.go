@@ -26,7 +26,8 @@ func (e *SizeError) Error() string {
 		over = append(over, fmt.Sprintf("flash: %d bytes needed, %d there", e.Flash, e.FlashLimit))
 	}
 	if e.RAM+e.Stack > e.RAMLimit {
-		over = append(over, fmt.Sprintf("RAM: %d bytes needed with %d of stack, %d there", e.RAM+e.Stack, e.Stack, e.RAMLimit))
+		over = append(over, fmt.Sprintf("RAM: %d bytes needed with %d of stack, %d there", e.RAM+e.Stack, e.Stack,
+			e.RAMLimit))
 	}
 	return fmt.Sprintf("%s does not fit on %s: %s", e.Name, e.Board, strings.Join(over, "; "))
 }

@@ -319,7 +319,8 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 			return nil, short
 		}
 		if status := binary.LittleEndian.Uint32(b); status != abi.OK {
-			return nil, fmt.Errorf("%s: job %d: %w", m.path, k, &runtime.StatusError{Name: m.desc.Name, Code: int(status)})
+			return nil, fmt.Errorf("%s: job %d: %w", m.path, k,
+				&runtime.StatusError{Name: m.desc.Name, Code: int(status)})
 		}
 		if spoiled := binary.LittleEndian.Uint32(b[4:]); spoiled < uint32(len(m.sizes)) {
 			return nil, &OverrunError{Path: m.path, What: m.bufferName(int(spoiled)), Job: k}

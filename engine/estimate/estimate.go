@@ -103,7 +103,8 @@ func (e *Estimator) Model() string { return e.row.Model }
 // Jobs estimates the cycles of jobs from their profiles. code returns bytes of code at an address,
 // as simulate.Machine.Code does. The same profiles of the same code give the same numbers. It fails
 // as toolchain.Run does, or if counts and code contradict each other.
-func (e *Estimator) Jobs(ctx context.Context, code func(at, n uint64) []byte, jobs []*simulate.Profile) ([]Cycles, error) {
+func (e *Estimator) Jobs(ctx context.Context, code func(at, n uint64) []byte,
+	jobs []*simulate.Profile) ([]Cycles, error) {
 	s := &sheet{index: map[string]int{}, window: window}
 	if e.row.ModelInOrder {
 		s.window = inOrder

@@ -60,7 +60,8 @@ func blocks(p *simulate.Profile) ([]block, error) {
 	starts, ends := map[uint64]int{}, map[uint64]int{}
 	for _, a := range slices.Sorted(maps.Keys(times)) {
 		before := a - step
-		if k := len(all) - 1; k >= 0 && all[k].last() == before && on[before] == times[before] && on[before] == times[a] {
+		if k := len(all) - 1; k >= 0 && all[k].last() == before && on[before] == times[before] &&
+			on[before] == times[a] {
 			all[k].n++
 			continue
 		}

@@ -31,7 +31,8 @@ func (e *Estimator) cost(ctx context.Context, lines []line) ([]lineCost, error) 
 	if data, ok := e.cache.Get(key); ok && len(data) == 16*len(lines) {
 		costs := make([]lineCost, len(lines))
 		for i := range costs {
-			costs[i] = lineCost{int(binary.LittleEndian.Uint64(data[16*i:])), int(binary.LittleEndian.Uint64(data[16*i+8:]))}
+			costs[i] = lineCost{int(binary.LittleEndian.Uint64(data[16*i:])),
+				int(binary.LittleEndian.Uint64(data[16*i+8:]))}
 		}
 		return costs, nil
 	}
@@ -150,7 +151,8 @@ func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, ta
 	fmt.Fprintf(&asm, "%[1]s LLVM-MCA-BEGIN end\nadd sp, sp, #16\n%[1]s LLVM-MCA-END end\n", e.row.CommentMark)
 	out, err := e.tools.Run(ctx, "llvm-mca", asm.Bytes(), "-mtriple="+e.row.Triple, "-mcpu="+e.row.Model,
 		"-mattr="+e.row.Attrs, "-iterations=1",
-		"-call-latency=1", "-skip-unsupported-instructions=any", "-instruction-info=false", "-resource-pressure=false", "-json")
+		"-call-latency=1", "-skip-unsupported-instructions=any", "-instruction-info=false", "-resource-pressure=false",
+		"-json")
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,8 @@ type instruction struct {
 	*boards.Timing // nil if the table lacks it
 }
 
-var conditions = []string{"eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le"}
+var conditions = []string{"eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt",
+	"le"}
 
 // find returns the row of a mnemonic as disassemblers print it: a condition, a size, or an s may
 // follow the table's.
@@ -87,7 +88,8 @@ func (t *Timings) read(listing []byte) ([]instruction, error) {
 		if err != nil {
 			return nil, fmt.Errorf("estimate: the disassembler prints %q: %w", lines.Text(), err)
 		}
-		in := instruction{address: at, width: uint64(len(strings.ReplaceAll(v[2], " ", "")) / 2), operands: strings.TrimSpace(v[4])}
+		in := instruction{address: at, width: uint64(len(strings.ReplaceAll(v[2], " ", "")) / 2),
+			operands: strings.TrimSpace(v[4])}
 		in.name, in.Timing = t.find(v[3])
 		all = append(all, in)
 	}

@@ -38,7 +38,8 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 		return nil, err
 	}
 	return o.buildOnce(caches.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
-		cc, err := FindTool(o.CC, "to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc", "gcc", "clang")
+		cc, err := FindTool(o.CC, "to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc",
+			"gcc", "clang")
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,8 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 		if err := os.WriteFile(c, source, 0o600); err != nil {
 			return fmt.Errorf("simulate: %w", err)
 		}
-		return command(ctx, cc, "-std=c11", "-O2", "-shared", "-fPIC", fmt.Sprintf("-DPLUGIN_VERSION=%d", api), c, "-o", out)
+		return command(ctx, cc, "-std=c11", "-O2", "-shared", "-fPIC", fmt.Sprintf("-DPLUGIN_VERSION=%d", api), c, "-o",
+			out)
 	})
 }
 
@@ -61,7 +63,8 @@ func (o Options) pluginVersion(ctx context.Context, qemu string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("simulate: %w", err)
 	}
-	key := caches.Key([]byte("qemu version"), []byte(qemu), fmt.Appendf(nil, "%d %v", info.Size(), info.ModTime().UnixNano()))
+	key := caches.Key([]byte("qemu version"), []byte(qemu), fmt.Appendf(nil, "%d "+
+		"%v", info.Size(), info.ModTime().UnixNano()))
 	out, ok := cache.Get(key)
 	if !ok {
 		ctx, end := files.LimitTool(ctx, filepath.Base(qemu))

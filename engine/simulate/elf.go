@@ -78,7 +78,8 @@ func loadProgram(f *elf.File, g guests.Guest, at uint64) (*program, error) {
 			continue
 		}
 		if s.Type == other {
-			return nil, fmt.Errorf("section %s holds relocations of type %v, which %s does not use", s.Name, s.Type, g.Arch)
+			return nil, fmt.Errorf("section %s holds relocations of type %v, which %s does not use", s.Name, s.Type,
+				g.Arch)
 		}
 		if s.Type != rels {
 			continue
@@ -189,10 +190,12 @@ func (p *program) relocate(data []byte, symbols []elf.Symbol, g guests.Guest, at
 			}
 			s := symbols[sym-1] // debug/elf leaves out the null symbol
 			if s.Section == elf.SHN_UNDEF {
-				return fmt.Errorf("the relocation at %#x needs symbol %q, which the artifact does not define", offset, s.Name)
+				return fmt.Errorf("the relocation at %#x needs symbol %q, which the artifact does not define", offset,
+					s.Name)
 			}
 			if kind := elf.ST_TYPE(s.Info); kind == elf.STT_GNU_IFUNC || kind == elf.STT_TLS {
-				return fmt.Errorf("the relocation at %#x needs symbol %q of type %v, which the simulator does not support", offset, s.Name, kind)
+				return fmt.Errorf("the relocation at %#x needs symbol %q of type %v, which the simulator does not "+
+					"support", offset, s.Name, kind)
 			}
 			value += at + s.Value
 		default:

@@ -18,7 +18,8 @@ type ToolError struct {
 // Error names program, purpose and command.
 func (e *ToolError) Error() string {
 	if e.Looked != "" {
-		return fmt.Sprintf("%s not found in %s (needed %s); install it with `%s`", e.Tool, e.Looked, e.Purpose, e.Install)
+		return fmt.Sprintf("%s not found in %s (needed %s); install it with `%s`", e.Tool, e.Looked, e.Purpose,
+			e.Install)
 	}
 	return fmt.Sprintf("%s not found (needed %s); install it with `%s`", e.Tool, e.Purpose, e.Install)
 }

@@ -41,7 +41,8 @@ func (p *Profile) Instructions() uint64 {
 func ReadProfiles(path string, jobs int, at, size uint64) ([]*Profile, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("simulate: the instruction counter wrote nothing (does this qemu support plugins?): %w", err)
+		return nil, fmt.Errorf("simulate: the instruction counter wrote nothing (does this qemu support plugins?): %w",
+			err)
 	}
 	defer f.Close()
 	inside := func(a uint64) bool { return a >= at && a-at < size }
@@ -79,7 +80,9 @@ func ReadProfiles(path string, jobs int, at, size uint64) ([]*Profile, error) {
 func (p *Profile) merge() {
 	slices.SortFunc(p.Pieces,
 		func(a, b Piece) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
-	slices.SortFunc(p.Jumps, func(a, b Jump) int { return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From)) })
+	slices.SortFunc(p.Jumps, func(a, b Jump) int {
+		return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From))
+	})
 	var pieces []Piece
 	for _, q := range p.Pieces {
 		if n := len(pieces) - 1; n >= 0 && pieces[n].First == q.First && pieces[n].Last == q.Last {

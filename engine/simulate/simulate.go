@@ -258,7 +258,8 @@ func (m *Machine) Stages() int { return len(m.desc.Stages) }
 // Code returns n bytes of the artifact's code at an address of its file; nil if there are none.
 func (m *Machine) Code(at, n uint64) []byte {
 	for _, s := range m.prog.segments {
-		if s.prot&4 != 0 && at >= s.offset && at-s.offset <= uint64(len(s.data)) && n <= uint64(len(s.data))-(at-s.offset) {
+		if s.prot&4 != 0 && at >= s.offset && at-s.offset <= uint64(len(s.data)) &&
+			n <= uint64(len(s.data))-(at-s.offset) {
 			return s.data[at-s.offset : at-s.offset+n]
 		}
 	}
@@ -298,7 +299,8 @@ func (m *Machine) check(jobs []Job) error {
 		case j.First < 0 || j.Last < j.First || j.Last > m.Stages():
 			return fail("stages %d to %d; 0 <= first <= last <= %d", j.First, j.Last, m.Stages())
 		case j.Continue && (k == 0 || j.Inputs != nil || j.Workspace != nil || j.Outputs != nil):
-			return fail("a job that continues needs one before it, and takes its inputs, outputs and workspace from there")
+			return fail("a job that continues needs one before it, and takes its inputs, outputs and workspace from " +
+				"there")
 		case !j.Continue && len(j.Inputs) != len(m.desc.Inputs):
 			return fail("%d inputs; there must be %d", len(j.Inputs), len(m.desc.Inputs))
 		case int64(len(j.Workspace)) > work:

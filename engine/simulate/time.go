@@ -48,7 +48,8 @@ func (m *Machine) Start(ctx context.Context, jobs []Job, cold int64) (*Process, 
 		return nil, err
 	}
 	last := jobs[len(jobs)-1]
-	again := Job{Continue: true, First: last.First, Last: last.Last, Threads: last.Threads, samples: MaxSamples, cold: cold}
+	again := Job{Continue: true, First: last.First, Last: last.Last, Threads: last.Threads, samples: MaxSamples,
+		cold: cold}
 	prepared, err := m.prepare(ctx, append(jobs[:len(jobs):len(jobs)], again))
 	if err != nil {
 		return nil, err

@@ -24,7 +24,8 @@ type Advice struct {
 func changes() (weights, levels map[graph.Reason]string) {
 	weights = map[graph.Reason]string{
 		graph.WhyRealWeights: "train it with binary weights, or weights of few bits: its input has %(bits) bits",
-		graph.WhyNearlyFew:   "take its weights for the %(weights) ones that they are but for rounding: its input has %(bits) bits",
+		graph.WhyNearlyFew: "take its weights for the %(weights) ones that they are but for rounding: its input " +
+			"has %(bits) bits",
 		graph.WhyWideWeights: "train it with weights of at most %(most) bits: its input has %(bits) bits",
 	}
 	levels = map[graph.Reason]string{
@@ -56,7 +57,8 @@ func Changeable(l ir.Layer) bool {
 		return false
 	}
 	switch code {
-	case graph.WhySumsStopped, graph.WhyPoolFalls, graph.WhySumsWide, graph.WhyNotMonotone, graph.WhyNotFinite, graph.WhyNearly, graph.WhyNearlyFew:
+	case graph.WhySumsStopped, graph.WhyPoolFalls, graph.WhySumsWide, graph.WhyNotMonotone, graph.WhyNotFinite,
+		graph.WhyNearly, graph.WhyNearlyFew:
 		return true
 	}
 	return len(Advise([]describe.Stage{{Layer: l}})) > 0

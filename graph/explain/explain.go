@@ -24,53 +24,69 @@ func sentences() map[graph.Reason]string {
 		graph.WhyRealWeights:  "its input has %(bits) bits, but it has real weights",
 		graph.WhyNearlyFew:    "its input has %(bits) bits, but its weights are %(weights) but for rounding",
 		graph.WhyWeightsNaN:   "its input has %(bits) bits, but it has weights that are not numbers",
-		graph.WhyWideWeights:  "its input has %(bits) bits, but it has weights of %(weight_bits) bits, where at most %(most) bits become bitserial",
-		graph.WhyInputScales:  "its input has %(bits) bits, but it has %(weights) weights with a scale for each input channel",
-		graph.WhyAccumulator:  "sums of %(count) products of %(bits)-bit activations and %(weights) weights could pass 32 bits, with what is added to them",
+		graph.WhyWideWeights: "its input has %(bits) bits, but it has weights of %(weight_bits) bits, where at " +
+			"most %(most) bits become bitserial",
+		graph.WhyInputScales: "its input has %(bits) bits, but it has %(weights) weights with a scale for each " +
+			"input channel",
+		graph.WhyAccumulator: "sums of %(count) products of %(bits)-bit activations and %(weights) weights could " +
+			"pass 32 bits, with what is added to them",
 
-		graph.WhyInputReal:     unquantized + "the caller brings real numbers",
-		graph.WhyDeclaredOnly:  unquantized + "the caller brings real numbers, of which the file says that they are %(levels)",
-		graph.WhyMakesReals:    unquantized + "%(where) makes real numbers",
-		graph.WhyMixedLevels:   unquantized + "%(where) joins levels of different types",
-		graph.WhyPadValue:      unquantized + "%(where) adds %(value), which is none of the %(bits)-bit %(levels) levels",
-		graph.WhyLevelScale:    unquantized + "the levels of %(where) have scale %(value)",
-		graph.WhyMixedScales:   unquantized + "%(where) is of levels of different scales",
-		graph.WhyWideLevels:    unquantized + "%(where) makes levels of %(bits) bits",
-		graph.WhyWideMean:      unquantized + "%(where) makes means of %(count) levels of %(bits) bits, too many to be levels of %(most) bits",
+		graph.WhyInputReal: unquantized + "the caller brings real numbers",
+		graph.WhyDeclaredOnly: unquantized + "the caller brings real numbers, of which the file says that they are " +
+			"%(levels)",
+		graph.WhyMakesReals:  unquantized + "%(where) makes real numbers",
+		graph.WhyMixedLevels: unquantized + "%(where) joins levels of different types",
+		graph.WhyPadValue: unquantized + "%(where) adds %(value), which is none of the %(bits)-bit %(levels) " +
+			"levels",
+		graph.WhyLevelScale:  unquantized + "the levels of %(where) have scale %(value)",
+		graph.WhyMixedScales: unquantized + "%(where) is of levels of different scales",
+		graph.WhyWideLevels:  unquantized + "%(where) makes levels of %(bits) bits",
+		graph.WhyWideMean: unquantized + "%(where) makes means of %(count) levels of %(bits) bits, too many to " +
+			"be levels of %(most) bits",
 		graph.WhyChannelScales: unquantized + "%(where) has a scale for each channel",
 		graph.WhyWideQuantizer: unquantized + "%(where) has more than %(most) bits",
-		graph.WhyScaledLevels:  "%(but)its input is quantized, but %(where) then scales or shifts each channel by a number of its own",
-		graph.WhyUnevenLevels:  "%(but)its input is quantized, but %(where) makes %(count) values of it that are not in even steps",
+		graph.WhyScaledLevels: "%(but)its input is quantized, but %(where) then scales or shifts each channel by a " +
+			"number of its own",
+		graph.WhyUnevenLevels: "%(but)its input is quantized, but %(where) makes %(count) values of it that are " +
+			"not in even steps",
 
-		graph.WhyNearly:     unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
-		graph.WhyFolded:     "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding",
-		graph.WhyFewFolded:  "the weights of %(where) are taken for the %(weights) ones from which they differ by rounding",
-		graph.WhyFoldedSum:  "%(where) is taken for %(value), from which it differs by rounding: what is added is subtracted",
+		graph.WhyNearly: unquantized + "%(where) is a %(bits)-bit quantizer but for rounding",
+		graph.WhyFolded: "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding",
+		graph.WhyFewFolded: "the weights of %(where) are taken for the %(weights) ones from which they differ by " +
+			"rounding",
+		graph.WhyFoldedSum: "%(where) is taken for %(value), from which it differs by rounding: what is added is " +
+			"subtracted",
 		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits, and twice the work in what reads it",
-		graph.WhyFoldedSign: "%(where) is taken for the sign from which it differs by rounding; that has three values, 0 included: 2 bits, and twice the work in what reads it",
-		graph.WhySignZero:   "%(where) makes %(value) of 0, as asked",
+		graph.WhyFoldedSign: "%(where) is taken for the sign from which it differs by rounding; that has three " +
+			"values, 0 included: 2 bits, and twice the work in what reads it",
+		graph.WhySignZero: "%(where) makes %(value) of 0, as asked",
 
 		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",
 		graph.WhyNotFinite:   "%(where) makes %(value) of a sum of channel %(channel), so no thresholds equal its glue",
-		graph.WhyBorders:     "its input has an offset that padding has not, so no thresholds equal its glue at the borders",
+		graph.WhyBorders: "its input has an offset that padding has not, so no thresholds equal its glue at the " +
+			"borders",
 		graph.WhyTwoIntegers: "its weights have an offset, so that its levels are made of two sums, in f32",
 		graph.WhySumsLeave:   leave + "no quantizer follows",
 		graph.WhySumsJoined:  leave + "%(where) joins them with its own",
 		graph.WhySumsShared:  leave + "%(count) layers read them, %(where) among them",
 		graph.WhySumsStopped: leave + "%(where) stands before the next quantizer",
-		graph.WhyPoolFalls:   leave + "channel %(channel) falls in %(where), behind a max_pool, which takes the largest before that; factors from 0 up, or the pool behind %(where), would let both fold",
-		graph.WhySumsWide:    leave + "%(where) makes levels of %(bits) bits by thresholds that are not evenly spaced on the sums, where at most %(most) bits become thresholds",
+		graph.WhyPoolFalls: leave + "channel %(channel) falls in %(where), behind a max_pool, which takes the " +
+			"largest before that; factors from 0 up, or the pool behind %(where), would let both fold",
+		graph.WhySumsWide: leave + "%(where) makes levels of %(bits) bits by thresholds that are not evenly " +
+			"spaced on the sums, where at most %(most) bits become thresholds",
 
-		graph.WhyNoThresholds:   "no thresholds equal its glue",
-		graph.WhyCallerReads:    "the caller reads what is between",
-		graph.WhyManyRead:       "%(count) layers read what is between, %(where) among them",
-		graph.WhyStandsBetween:  "%(where) stands between",
-		graph.WhyWideThresholds: "levels of %(bits) bits, where at most %(most) become thresholds, unless these are evenly spaced on the sums",
-		graph.WhyNoConvolution:  "it comes directly behind no convolution",
+		graph.WhyNoThresholds:  "no thresholds equal its glue",
+		graph.WhyCallerReads:   "the caller reads what is between",
+		graph.WhyManyRead:      "%(count) layers read what is between, %(where) among them",
+		graph.WhyStandsBetween: "%(where) stands between",
+		graph.WhyWideThresholds: "levels of %(bits) bits, where at most %(most) become thresholds, unless these are " +
+			"evenly spaced on the sums",
+		graph.WhyNoConvolution: "it comes directly behind no convolution",
 
 		graph.WhyCallerFloats:  "float until here: the caller brings real values",
 		graph.WhyLoneQuantizer: "float until here: no layer before it could take the quantizer in",
-		graph.WhyNaNHighest:    "float until here: a NaN has the highest level, which comparisons with positive thresholds do not give it",
+		graph.WhyNaNHighest: "float until here: a NaN has the highest level, which comparisons with positive " +
+			"thresholds do not give it",
 
 		graph.WhyUnreadLevels:  "its %(bits)-bit levels are read by float layers only, so they stay f32",
 		graph.WhyNotTakenIn:    "no layer before it could take it in",
@@ -86,13 +102,15 @@ func sentences() map[graph.Reason]string {
 		graph.WhyCopiesOutput:  "copies a tensor that is in another place",
 		graph.WhyWeightOffset:  "sums of the input, which the offset of the weights of %(where) is multiplied by",
 		graph.WhyTwoTensors:    "it multiplies two tensors that the network computes",
-		graph.WhyTwoLevels:     "it multiplies %(bits)-bit levels by %(weight_bits)-bit levels, both of which the network computes; products in bits have constant weights",
-		graph.WhyRepacks:       "repacks bits: its channels do not fill whole words",
+		graph.WhyTwoLevels: "it multiplies %(bits)-bit levels by %(weight_bits)-bit levels, both of which the " +
+			"network computes; products in bits have constant weights",
+		graph.WhyRepacks: "repacks bits: its channels do not fill whole words",
 
 		graph.WhyMovedForCaller: "moves what the caller brings to where the caller takes it",
 		graph.WhyMovedForMany:   "moves elements, once for the %(count) layers that read them, %(where) among them",
 		graph.WhyMovedBefore:    "moves elements for %(where), which cannot read them where they are, or not as fast",
-		graph.WhyMovedAfter:     "moves elements for %(where), which cannot write them where they are to be, or not as fast",
+		graph.WhyMovedAfter: "moves elements for %(where), which cannot write them where they are to be, or not " +
+			"as fast",
 	}
 }
 
@@ -124,8 +142,10 @@ func words(r ir.Reason) []string {
 		but = "it has " + weights + " weights, but "
 	}
 	out := []string{"%(but)", but, "%(where)", where, "%(weights)", weights, "%(value)", a.Value, "%(levels)", a.Levels}
-	for name, n := range map[string]int64{"bits": int64(a.Bits), "weight_bits": int64(a.WeightBits), "count": a.Count, "most": a.Most, "channel": int64(a.Channel)} {
-		for _, noun := range []string{"bit", "layer", "level", "product", "value"} { // a Replacer takes the first that fits
+	for name, n := range map[string]int64{"bits": int64(a.Bits), "weight_bits": int64(a.WeightBits), "count": a.Count,
+		"most": a.Most, "channel": int64(a.Channel)} {
+		// a Replacer takes the first that fits
+		for _, noun := range []string{"bit", "layer", "level", "product", "value"} {
 			out = append(out, "%("+name+") "+noun+"s", human.Count(n, noun))
 		}
 		out = append(out, "%("+name+")", fmt.Sprint(n))
@@ -219,7 +239,9 @@ func Algorithm(a ir.Algorithm) string {
 	switch {
 	case len(a.Costs) > 1:
 		text += fmt.Sprintf(": about %s %s", short(a.Costs[a.Name]), a.Unit)
-		others := slices.SortedFunc(maps.Keys(a.Costs), func(x, y string) int { return cmp.Or(cmp.Compare(a.Costs[x], a.Costs[y]), cmp.Compare(x, y)) })
+		others := slices.SortedFunc(maps.Keys(a.Costs), func(x, y string) int {
+			return cmp.Or(cmp.Compare(a.Costs[x], a.Costs[y]), cmp.Compare(x, y))
+		})
 		for _, name := range slices.DeleteFunc(others, func(name string) bool { return name == a.Name }) {
 			text += fmt.Sprintf(", by %s %s", name, short(a.Costs[name]))
 		}
@@ -234,7 +256,9 @@ func Algorithm(a ir.Algorithm) string {
 func differenceText(differences map[string]int64) string {
 	var parts []string
 	size := func(name string) int64 { return max(differences[name], -differences[name]) }
-	for _, name := range slices.SortedFunc(maps.Keys(differences), func(x, y string) int { return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x, y)) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(differences), func(x, y string) int {
+		return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x, y))
+	}) {
 		if n := differences[name]; n < 0 {
 			parts = append(parts, short(-n)+" less of "+name)
 		} else {

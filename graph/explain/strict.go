@@ -32,7 +32,8 @@ func help(l graph.Lack) string {
 	case graph.LackLevels:
 		return "quantize its input to at most 8 bits, with one scale"
 	case graph.LackWeights:
-		return fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel", graph.MaxWeightBits)
+		return fmt.Sprintf("quantize its weights to at most %d bits, with a scale for each output channel",
+			graph.MaxWeightBits)
 	case graph.LackThresholds:
 		return "use slopes from 0 up and finite constants"
 	case graph.LackRoom:

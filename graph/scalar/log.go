@@ -25,7 +25,8 @@ const rootHalf = 0x3F3504F3
 func logarithm[T any](m logArithmetic[T], x T) T {
 	e, r := m.exponent(x), m.add(m.mantissa(x), m.constant(-1))
 	p := m.constant(7.0376836292e-2)
-	for _, c := range []float32{-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1} {
+	for _, c := range []float32{-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+		2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1} {
 		p = m.fma(p, r, m.constant(c))
 	}
 	square := m.mul(r, r)

@@ -122,7 +122,8 @@ func (t LevelType) Plus(v float64) LevelType {
 	if t.Enc != ir.Unipolar {
 		return t
 	}
-	if zero := float64(t.Zero) - t.Offset/t.Scale; math.Abs(zero-math.RoundToEven(zero)) <= 1e-7 && zero > -0.5 && zero < float64(t.Top())+0.5 {
+	if zero := float64(t.Zero) - t.Offset/t.Scale; math.Abs(zero-math.RoundToEven(zero)) <= 1e-7 && zero > -0.5 &&
+		zero < float64(t.Top())+0.5 {
 		t.Zero, t.Offset = int(math.RoundToEven(zero)), 0
 	}
 	return t

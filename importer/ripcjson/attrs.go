@@ -43,7 +43,8 @@ func (b *builder) levels(n *rawNode, at string) scalar.LevelType {
 
 func (b *builder) binary(n *rawNode, at string) *graph.BinaryAttrs {
 	a, scale := &graph.BinaryAttrs{}, graph.ScaleMean
-	if enc, bits := parsed(b, n, at+"/weight_encoding", graph.BipolarWeights, graph.ParseWeightEncoding), b.doc.integer(at+"/weight_bits", 1); enc != graph.BipolarWeights || bits > 1 {
+	if enc, bits := parsed(b, n, at+"/weight_encoding", graph.BipolarWeights,
+		graph.ParseWeightEncoding), b.doc.integer(at+"/weight_bits", 1); enc != graph.BipolarWeights || bits > 1 {
 		a.Enc, a.Bits, a.Zero = enc, bits, b.doc.integer(at+"/weight_zero_point", 0)
 		if enc != graph.TernaryWeights {
 			scale = graph.ScaleMax

@@ -111,7 +111,8 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 		return v, "", ""
 	}
 	bits := b.doc.integer(at+"/bits", 1)
-	v.LevelType = scalar.LevelType{Enc: enc, Bits: bits, Scale: b.doc.number(at+"/scale", unitScale(bits)), Zero: zero, Signed: dtype == "i8", Offset: b.doc.number(at+"/offset", 0)}
+	v.LevelType = scalar.LevelType{Enc: enc, Bits: bits, Scale: b.doc.number(at+"/scale", unitScale(bits)), Zero: zero,
+		Signed: dtype == "i8", Offset: b.doc.number(at+"/offset", 0)}
 	switch {
 	case v.Signed:
 		v.Zero += 128
@@ -121,7 +122,8 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 		v.View = graph.Planes
 	}
 	if v.Zero < 0 || v.Zero > v.Top() {
-		return nil, fmt.Sprintf("zero_point %d is none of the %d-bit values", zero, bits), "the zero point is one of the tensor's values"
+		return nil, fmt.Sprintf("zero_point %d is none of the %d-bit values", zero, bits),
+			"the zero point is one of the tensor's values"
 	}
 	return v, "", ""
 }
@@ -143,7 +145,8 @@ func (b *builder) encoding(at string, def ir.EncodingKind) (enc ir.EncodingKind,
 // unitScale is the scale that maps the levels of so many bits to 0..1.
 func unitScale(bits int) float64 { return 1 / float64(int(1)<<bits-1) }
 
-// build checks one node and adds it to the graph. A node whose inputs failed is passed over: that was reported.
+// build checks one node and adds it to the graph. A node whose inputs failed is passed over: that
+// was reported.
 func (b *builder) build(n *rawNode) {
 	for _, in := range n.inputs {
 		if b.g.Values[in] == nil {
@@ -151,8 +154,10 @@ func (b *builder) build(n *rawNode) {
 		}
 	}
 	node := &graph.Node{Name: n.name, Op: n.op, Inputs: n.inputs, Output: n.outputs[0],
-		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n), Note: b.doc.text(n.at + "/note"),
-		Part: graph.Part{Of: b.doc.text(n.at + "/part/of"), Repeats: b.doc.flag(n.at + "/part/repeats"), Groups: b.doc.integer(n.at+"/part/groups", 0)}}
+		Weights: map[string]*graph.Tensor{}, Pos: ir.Pos{File: b.file, Line: n.line}, Verdict: b.reason(n),
+		Note: b.doc.text(n.at + "/note"),
+		Part: graph.Part{Of: b.doc.text(n.at + "/part/of"), Repeats: b.doc.flag(n.at + "/part/repeats"),
+			Groups: b.doc.integer(n.at+"/part/groups", 0)}}
 	row := formats()[n.op]
 	node.Attrs = b.resized(node, row.read(b, n, n.at+"/attrs"))
 	if !row.weights(b.weightReader(n, node)) {
@@ -175,7 +180,8 @@ func (b *builder) build(n *rawNode) {
 	}
 }
 
-// resized is the attributes of n, where they depend on the batch and that is another than the model was written for.
+// resized is the attributes of n, where they depend on the batch and that is another than the model
+// was written for.
 func (b *builder) resized(n *graph.Node, attrs any) any {
 	batch := b.sizes.Batch()
 	if len(n.Inputs) == 0 {
@@ -224,8 +230,8 @@ func (b *builder) isInput(name string) bool {
 	return false
 }
 
-// checkUnused refuses what was written in vain, most likely by a misspelt name: nodes whose result nobody reads, and
-// tensors given besides generated ones.
+// checkUnused refuses what was written in vain, most likely by a misspelt name: nodes whose result
+// nobody reads, and tensors given besides generated ones.
 func (b *builder) checkUnused() {
 	read := map[string]bool{}
 	for _, name := range b.g.Outputs {
@@ -238,7 +244,8 @@ func (b *builder) checkUnused() {
 	}
 	for _, n := range b.g.Nodes {
 		if !read[n.Output] {
-			b.addError(b.g.Errorf(n, "list it under outputs, or remove the node", "no node reads the result %q", n.Output))
+			b.addError(b.g.Errorf(n, "list it under outputs, or remove the node", "no node reads the result %q",
+				n.Output))
 		}
 	}
 	b.weights.checkUnused(b)

@@ -8,9 +8,11 @@ import (
 	"ripc/ir"
 )
 
-// result reads the type of the levels that an integer op makes, and the least and the greatest of them.
+// result reads the type of the levels that an integer op makes, and the least and the greatest of
+// them.
 func (b *builder) result(at string) (t scalar.LevelType, low, high int) {
-	t = scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: b.doc.number(at+"/scale", 1), Zero: b.doc.integer(at+"/zero_point", 0), Signed: b.doc.text(at+"/dtype") == "i8"}
+	t = scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: b.doc.number(at+"/scale", 1),
+		Zero: b.doc.integer(at+"/zero_point", 0), Signed: b.doc.text(at+"/dtype") == "i8"}
 	t.Zero += graph.CallerZero(t)
 	low, high = 0, t.Top()
 	if r := b.doc.integers(at + "/range"); len(r) == 2 {

@@ -19,7 +19,8 @@ import (
 // document is the JSON text as plain values, with the line of each.
 type document struct {
 	root any // map[string]any, []any, string, float64, bool or nil
-	// values and lines are keyed by JSON pointer ("/nodes/3/attrs/bits"). The line of a member is that of its key.
+	// values and lines are keyed by JSON pointer ("/nodes/3/attrs/bits"). The line of a member is
+	// that of its key.
 	values map[string]any
 	lines  map[string]int
 }
@@ -40,13 +41,15 @@ type locator struct {
 // valueCost is about what a value takes in memory: itself, and its places in the maps.
 const valueCost = 400
 
-// locate parses data. Besides syntax it refuses what encoding/json lets pass: keys given twice, and numbers that
-// float64 cannot hold. It ends early with the error of ctx.
+// locate parses data. Besides syntax it refuses what encoding/json lets pass: keys given twice, and
+// numbers that float64 cannot hold. It ends early with the error of ctx.
 func locate(ctx context.Context, file string, data []byte, lim limits) (*document, error) {
 	if len(data) > lim.bytes {
 		return nil, source.TooLong(file, lim.bytes, tooLong)
 	}
-	l := &locator{file: file, done: func() bool { return ctx.Err() != nil }, dec: json.NewDecoder(bytes.NewReader(data)), depth: lim.depth, budget: lim.index, nodes: lim.nodes,
+	l := &locator{file: file, done: func() bool {
+		return ctx.Err() != nil
+	}, dec: json.NewDecoder(bytes.NewReader(data)), depth: lim.depth, budget: lim.index, nodes: lim.nodes,
 		doc: &document{values: map[string]any{}, lines: map[string]int{}}}
 	for i, c := range data {
 		if c == '\n' {
@@ -82,8 +85,10 @@ func (l *locator) syntaxError(data []byte, offset int, err *json.SyntaxError) er
 	}
 	what := err.Error()
 	for _, expected := range []struct{ context, want string }{
-		{"looking for beginning of object key string", "a key in quotes"}, {"looking for beginning of value", "a value"}, {"after object key:value pair", "a comma or }"},
-		{"after object key", "a colon"}, {"after array element", "a comma or ]"}, {"after top-level value", "the end of the file"},
+		{"looking for beginning of object key string", "a key in quotes"},
+		{"looking for beginning of value", "a value"}, {"after object key:value pair", "a comma or }"},
+		{"after object key", "a colon"}, {"after array element", "a comma or ]"},
+		{"after top-level value", "the end of the file"},
 	} {
 		if strings.HasSuffix(what, " "+expected.context) && offset < len(data) {
 			r, _ := utf8.DecodeRune(data[offset:])
@@ -98,12 +103,15 @@ func (l *locator) syntaxError(data []byte, offset int, err *json.SyntaxError) er
 	before := data[begin:min(offset+1, len(data))]
 	text := strings.TrimSpace(strings.ToValidUTF8(string(before[max(0, len(before)-shown):]), ""))
 	at := ir.Pos{File: l.file, Line: line, Col: max(1, utf8.RuneCount(before))}
-	return &ir.Error{Pos: at, Msg: fmt.Sprintf("not valid JSON: %s: %q", what, text), Help: commaHelp(data[:min(offset+1, len(data))])}
+	return &ir.Error{Pos: at, Msg: fmt.Sprintf("not valid JSON: %s: %q", what, text),
+		Help: commaHelp(data[:min(offset+1, len(data))])}
 }
 
-// commaHelp says what to do about text that breaks off at the bracket behind a comma, "" of other text.
+// commaHelp says what to do about text that breaks off at the bracket behind a comma, "" of other
+// text.
 func commaHelp(text []byte) string {
-	if n := len(text); n > 0 && (text[n-1] == '}' || text[n-1] == ']') && bytes.HasSuffix(bytes.TrimRight(text[:n-1], " \t\r\n"), []byte(",")) {
+	if n := len(text); n > 0 && (text[n-1] == '}' || text[n-1] == ']') &&
+		bytes.HasSuffix(bytes.TrimRight(text[:n-1], " \t\r\n"), []byte(",")) {
 		return fmt.Sprintf("remove the comma before this %q", text[n-1])
 	}
 	return ""
@@ -200,7 +208,8 @@ func join(pointer, key string) string {
 	return pointer + "/" + key
 }
 
-// The accessors below are for documents that the schema has passed; a value that is absent gives the default.
+// The accessors below are for documents that the schema has passed; a value that is absent gives
+// the default.
 
 func (d *document) text(pointer string) string {
 	s, _ := d.values[pointer].(string)

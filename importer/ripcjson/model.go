@@ -1,7 +1,8 @@
-// Package model reads ripc's own model format ("ripc.model/1"): a JSON file of inputs, layers and outputs, and a
-// safetensors file of weights, which may instead be generated from a seed. The format is published as a JSON Schema,
-// schemas/model.json, and checked against that very file; then names, shapes and weights are checked. Every fault is
-// an *ir.Error with the file, the line and the node, and faults that do not depend on each other are reported together.
+// Package model reads ripc's own model format ("ripc.model/1"): a JSON file of inputs, layers and
+// outputs, and a safetensors file of weights, which may instead be generated from a seed. The
+// format is published as a JSON Schema, schemas/model.json, and checked against that very file;
+// then names, shapes and weights are checked. Every fault is an *ir.Error with the file, the line
+// and the node, and faults that do not depend on each other are reported together.
 package ripcjson
 
 import (
@@ -25,7 +26,8 @@ const Format = "ripc.model/1"
 // formatBytes is how far into a file IsModel looks for its format.
 const formatBytes = 1 << 20
 
-// IsModel reports whether the file at path is a JSON object of Format. The model may still be faulty.
+// IsModel reports whether the file at path is a JSON object of Format. The model may still be
+// faulty.
 func IsModel(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -55,7 +57,8 @@ func IsModel(path string) bool {
 // Tensor is a tensor of a weights file.
 type Tensor = safetensors.Tensor
 
-// Opener gives the tensors of the weights file that a model names. Parse has checked that name is a local path.
+// Opener gives the tensors of the weights file that a model names. Parse has checked that name is a
+// local path.
 type Opener func(name string) (map[string]Tensor, error)
 
 // limits bound what a small file can make Parse allocate.
@@ -70,13 +73,15 @@ type limits struct {
 
 // defaultLimits allow 1 GiB of weights and as much for each activation.
 func defaultLimits() limits {
-	return limits{bytes: 64 << 20, depth: 64, nodes: graph.MaxNodes, index: 512 << 20, tensor: graph.MaxElems, weights: graph.MaxWeights}
+	return limits{bytes: 64 << 20, depth: 64, nodes: graph.MaxNodes, index: 512 << 20, tensor: graph.MaxElems,
+		weights: graph.MaxWeights}
 }
 
 // tooLong is what to do about a model that is.
 const tooLong = "weights belong in a safetensors file"
 
-// Read reads the model at path, and the weights file that it names, which must lie in the model's folder or below.
+// Read reads the model at path, and the weights file that it names, which must lie in the model's
+// folder or below.
 func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, error) {
 	data, err := source.Read(path, defaultLimits().bytes, tooLong)
 	if err != nil {
@@ -101,7 +106,8 @@ func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, e
 	}, o)
 }
 
-// Parse reads a model from data, to the end. file is its name in messages and in the graph; open gives the weights.
+// Parse reads a model from data, to the end. file is its name in messages and in the graph; open
+// gives the weights.
 func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
 	return checked(context.Background(), file, data, open, importer.Options{})
 }
@@ -115,7 +121,8 @@ func checked(ctx context.Context, file string, data []byte, open Opener, o impor
 	return parse(ctx, file, data, open, o, v, defaultLimits())
 }
 
-func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, v *validator, lim limits) (*graph.Graph, error) {
+func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, v *validator,
+	lim limits) (*graph.Graph, error) {
 	doc, err := locate(ctx, file, data, lim)
 	if err != nil {
 		return nil, err

@@ -89,7 +89,8 @@ func (w *weightReader) branches() bool {
 func (w *weightReader) value() bool {
 	shape := w.doc.integers(w.n.at + "/attrs/shape")
 	if _, stored := w.weights.tensors[w.weightName(w.n, "value")]; shape == nil && !stored && w.weights.random != nil {
-		w.fault(w.n, "add shape to attrs, or put the tensor into a weights file", "value is to be generated (no tensor %q is stored), but attrs.shape is missing", w.weightName(w.n, "value"))
+		w.fault(w.n, "add shape to attrs, or put the tensor into a weights file",
+			"value is to be generated (no tensor %q is stored), but attrs.shape is missing", w.weightName(w.n, "value"))
 		return false
 	}
 	return w.set("value", shape, 0)
@@ -112,7 +113,8 @@ func (b *builder) weightName(n *rawNode, key string) string {
 	return b.doc.textOr(n.at+"/weights/"+key, n.name+"."+key)
 }
 
-// wants reports whether an optional weight is there: named by the node, or in the file under its usual name.
+// wants reports whether an optional weight is there: named by the node, or in the file under its
+// usual name.
 func (b *builder) wants(n *rawNode, key string) bool {
 	if graph.Bitserial(n.op) {
 		return false
@@ -141,17 +143,20 @@ func (b *builder) kernelShape(n *rawNode, x *graph.Value) (shape []int, ok bool)
 	}
 	k := b.doc.pair(at+"/kernel", [2]int{})
 	filters, kernel := need("filters"), need("kernel")
-	return []int{k[0], k[1], max(1, x.Channels()/b.doc.integer(at+"/groups", 1)), b.doc.integer(at+"/filters", 0)}, filters && kernel
+	return []int{k[0], k[1], max(1, x.Channels()/b.doc.integer(at+"/groups", 1)), b.doc.integer(at+"/filters", 0)},
+		filters && kernel
 }
 
-// agrees checks filters, kernel and units, where given, against w. Whether w fits the input is for graph.Infer to say.
+// agrees checks filters, kernel and units, where given, against w. Whether w fits the input is for
+// graph.Infer to say.
 func (b *builder) agrees(n *rawNode, w *graph.Tensor) bool {
 	want := 4
 	if n.op == "dense" || n.op == "bitserial_dense" || n.op == "int_dense" {
 		want = 2
 	}
 	if len(w.Shape) != want {
-		b.fault(n, "a convolution has w [KH, KW, I, O], a dense layer [I, O]", "weight \"w\" has shape %v, want %d axes", w.Shape, want)
+		b.fault(n, "a convolution has w [KH, KW, I, O], a dense layer [I, O]",
+			"weight \"w\" has shape %v, want %d axes", w.Shape, want)
 		return false
 	}
 	last := w.Shape[want-1]

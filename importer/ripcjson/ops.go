@@ -9,9 +9,11 @@ import (
 	"ripc/ir"
 )
 
-// format is how models write an op: a row for each of graph.Ops that importers make. Those without attributes have theirs by that.
+// format is how models write an op: a row for each of graph.Ops that importers make. Those without
+// attributes have theirs by that.
 type format struct {
-	// read gives a node's attributes. The schema has checked names and ranges; the defaults are those that it documents.
+	// read gives a node's attributes. The schema has checked names and ranges; the defaults are
+	// those that it documents.
 	read func(b *builder, n *rawNode, at string) any
 	// write gives those attributes that are not what read takes for them if they are left out.
 	write func(attrs any) object
@@ -23,7 +25,9 @@ var formats = sync.OnceValue(func() map[string]format {
 	attributes := map[string]format{
 		"conv2d":           form(readConv, writeConv),
 		"bitserial_conv2d": form(readBinaryConv, writeConv),
-		"dense":            form(func(*builder, *rawNode, string) *graph.DenseAttrs { return &graph.DenseAttrs{} }, writeDense),
+		"dense": form(func(*builder, *rawNode, string) *graph.DenseAttrs {
+			return &graph.DenseAttrs{}
+		}, writeDense),
 		"bitserial_dense": form(func(b *builder, n *rawNode, at string) *graph.DenseAttrs {
 			return &graph.DenseAttrs{Binary: b.binary(n, at)}
 		}, writeDense),
@@ -52,7 +56,8 @@ var formats = sync.OnceValue(func() map[string]format {
 			return &graph.BatchNormAttrs{Epsilon: b.epsilon(n)}
 		}, func(a *graph.BatchNormAttrs) object { return object{{"epsilon", a.Epsilon}} }),
 		"shift_norm": form(func(b *builder, n *rawNode, at string) *graph.ShiftNormAttrs {
-			a := &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode), Bits: b.doc.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
+			a := &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode),
+				Bits: b.doc.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
 			a.Enc, _, _ = b.encoding(at, ir.Unipolar) // the schema wants one without a zero point
 			return a
 		}, func(a *graph.ShiftNormAttrs) object {
@@ -65,12 +70,14 @@ var formats = sync.OnceValue(func() map[string]format {
 		"quantize":  form(readQuantize, quantizeObject),
 		"threshold": form(readThreshold, writeThreshold),
 		"fake_quant": form(func(b *builder, n *rawNode, at string) *graph.FakeQuantAttrs {
-			return &graph.FakeQuantAttrs{Min: b.doc.number(at+"/min", 0), Max: b.doc.number(at+"/max", 0), Rounding: b.rounding(n, at)}
+			return &graph.FakeQuantAttrs{Min: b.doc.number(at+"/min", 0), Max: b.doc.number(at+"/max", 0),
+				Rounding: b.rounding(n, at)}
 		}, func(a *graph.FakeQuantAttrs) object {
 			return append(object{{"min", a.Min}, {"max", a.Max}}, roundingObject(a.Rounding)...)
 		}),
 		"clip": form(func(b *builder, _ *rawNode, at string) *graph.ClipAttrs {
-			return &graph.ClipAttrs{Min: b.doc.number(at+"/min", math.Inf(-1)), Max: b.doc.number(at+"/max", math.Inf(1))}
+			return &graph.ClipAttrs{Min: b.doc.number(at+"/min", math.Inf(-1)),
+				Max: b.doc.number(at+"/max", math.Inf(1))}
 		}, writeClip),
 		"hard_sigmoid": form(func(b *builder, _ *rawNode, at string) *graph.HardSigmoidAttrs {
 			return &graph.HardSigmoidAttrs{Alpha: b.doc.number(at+"/alpha", 0.2), Beta: b.doc.number(at+"/beta", 0.5)}
@@ -131,9 +138,14 @@ var formats = sync.OnceValue(func() map[string]format {
 		}
 	}
 	for op, weights := range map[string]func(w *weightReader) bool{
-		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel, "conv_transpose2d": (*weightReader).kernel, "bitserial_conv_transpose2d": (*weightReader).kernel, "dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel, "int_conv2d": (*weightReader).integers, "int_dense": (*weightReader).integers,
-		"batch_norm": vectors("gamma", "beta", "mean", "var"), "shift_norm": vectors("mean", "var"), "prelu": vectors("alpha"),
-		"where": (*weightReader).branches, "constant": (*weightReader).value, "fake_quant": (*weightReader).fakeQuant, "threshold": (*weightReader).thresholds,
+		"conv2d": (*weightReader).kernel, "bitserial_conv2d": (*weightReader).kernel,
+		"conv_transpose2d": (*weightReader).kernel, "bitserial_conv_transpose2d": (*weightReader).kernel,
+		"dense": (*weightReader).kernel, "bitserial_dense": (*weightReader).kernel,
+		"int_conv2d": (*weightReader).integers, "int_dense": (*weightReader).integers,
+		"batch_norm": vectors("gamma", "beta", "mean", "var"), "shift_norm": vectors("mean", "var"),
+		"prelu": vectors("alpha"),
+		"where": (*weightReader).branches, "constant": (*weightReader).value, "fake_quant": (*weightReader).fakeQuant,
+		"threshold": (*weightReader).thresholds,
 	} {
 		f := attributes[op]
 		f.weights = weights
@@ -178,7 +190,8 @@ func readBinaryConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
 
 func writeConv(a *graph.Conv2DAttrs) object {
 	o := append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
-	o = append(append(o, tapsObject(a.Dilation(), a.GroupCount())...), append(binaryObject(a.Binary), integerObject(a.Integer)...)...)
+	o = append(append(o, tapsObject(a.Dilation(), a.GroupCount())...),
+		append(binaryObject(a.Binary), integerObject(a.Integer)...)...)
 	if a.Binary != nil && a.Binary.PadValue != graph.PadZeros {
 		o.set("pad_value", a.Binary.PadValue.String())
 	}
@@ -192,7 +205,8 @@ func tapsObject(dilations [2]int, groups int) object {
 }
 
 func readConvTranspose(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
-	a := &graph.ConvTranspose2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at), OutputPad: b.doc.pair(at+"/output_padding", [2]int{})}
+	a := &graph.ConvTranspose2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at),
+		OutputPad: b.doc.pair(at+"/output_padding", [2]int{})}
 	a.Dilations, a.Groups = b.taps(at)
 	return a
 }
@@ -219,7 +233,8 @@ func writePool(a *graph.PoolAttrs) object {
 }
 
 func readBlock(b *builder, n *rawNode, at string) *graph.BlockAttrs {
-	return &graph.BlockAttrs{Block: b.doc.pair(at+"/block", [2]int{1, 1}), Order: parsed(b, n, at+"/order", graph.BlockDCR, graph.ParseBlockOrder)}
+	return &graph.BlockAttrs{Block: b.doc.pair(at+"/block", [2]int{1, 1}),
+		Order: parsed(b, n, at+"/order", graph.BlockDCR, graph.ParseBlockOrder)}
 }
 
 func writeBlock(a *graph.BlockAttrs) object {
@@ -269,7 +284,8 @@ func writeClip(a *graph.ClipAttrs) object {
 }
 
 func readSlice(b *builder, _ *rawNode, at string) *graph.SliceAttrs {
-	a := &graph.SliceAttrs{Begin: b.doc.integers(at + "/begin"), Size: b.doc.integers(at + "/size"), Stride: b.doc.integers(at + "/strides")}
+	a := &graph.SliceAttrs{Begin: b.doc.integers(at + "/begin"), Size: b.doc.integers(at + "/size"),
+		Stride: b.doc.integers(at + "/strides")}
 	if a.Stride == nil {
 		for range a.Begin {
 			a.Stride = append(a.Stride, 1)

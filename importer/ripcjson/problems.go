@@ -30,10 +30,12 @@ func (p *problems) full() bool { return len(p.list) >= maxProblems }
 
 // add notes a fault. where is the node or input as messages name it; it may be empty.
 func (p *problems) add(line int, where, help, format string, args ...any) {
-	p.addError(&ir.Error{Pos: ir.Pos{File: p.file, Line: line}, Node: where, Msg: fmt.Sprintf(format, args...), Help: strings.TrimSpace(help)})
+	p.addError(&ir.Error{Pos: ir.Pos{File: p.file, Line: line}, Node: where, Msg: fmt.Sprintf(format, args...),
+		Help: strings.TrimSpace(help)})
 }
 
-// addError notes a fault that may come from elsewhere, e.g. graph.Infer. The same fault is noted once.
+// addError notes a fault that may come from elsewhere, e.g. graph.Infer. The same fault is noted
+// once.
 func (p *problems) addError(err error) {
 	if len(p.list) == maxKept {
 		p.more++

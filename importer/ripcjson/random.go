@@ -7,14 +7,14 @@ import (
 	"ripc/graph"
 )
 
-// generator makes weights from a seed. Element i of a tensor depends on the seed, the tensor's name and i alone.
-// First come a hash and a fraction:
+// generator makes weights from a seed. Element i of a tensor depends on the seed, the tensor's name
+// and i alone. First come a hash and a fraction:
 //
 //	k_i = splitmix64((seed*0x9E3779B97F4A7C15 ^ fnv64a(name)) + (i+1)*0x9E3779B97F4A7C15)
 //	u_i = float32(k_i >> 40) * 2^-24                  in [0, 1), exact
 //
-// splitmix64 stands for its finalizer (Steele, Lea, Flood 2014). All arithmetic of k_i is modulo 2^64.
-// The elements follow in float32, with one rounding for each operation:
+// splitmix64 stands for its finalizer (Steele, Lea, Flood 2014). All arithmetic of k_i is modulo
+// 2^64. The elements follow in float32, with one rounding for each operation:
 //
 //	w                    (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
 //	w, bitserial layers  the sign of w
@@ -39,7 +39,8 @@ type generator struct {
 // stride is 2^64 divided by the golden ratio, odd.
 const stride = 0x9E3779B97F4A7C15
 
-// numbers makes the elements of weight key. fanIn is the number of products in one output (w and scale).
+// numbers makes the elements of weight key. fanIn is the number of products in one output (w and
+// scale).
 func (g *generator) numbers(key, name string, shape []int, fanIn int) graph.Numbers {
 	return graph.NumbersOf(g.computed(key, name, shape, fanIn).Floats())
 }
@@ -61,7 +62,8 @@ type elements struct {
 func (g *generator) elements(key, name string, shape []int, fanIn int) elements {
 	h := fnv.New64a()
 	h.Write([]byte(name)) // a hash never fails to write
-	return elements{key, shape, g.seed*stride ^ h.Sum64(), float32(g.gain * math.Sqrt(6/float64(max(fanIn, 1)))), max(fanIn, 1), g.values}
+	return elements{key, shape, g.seed*stride ^ h.Sum64(), float32(g.gain * math.Sqrt(6/float64(max(fanIn, 1)))),
+		max(fanIn, 1), g.values}
 }
 
 // At is element i.

@@ -34,7 +34,8 @@ func (b *builder) reason(n *rawNode) graph.Verdict {
 	return v
 }
 
-// roundings reads what an importer took for few bits though the file's floats differ from them by rounding.
+// roundings reads what an importer took for few bits though the file's floats differ from them by
+// rounding.
 func (b *builder) roundings() {
 	const list = "/roundings"
 	for i := range b.doc.list(list) {

@@ -18,8 +18,9 @@ import (
 	"ripc/schemas"
 )
 
-// validator is schemas/model.json, ready for use: in parts, so that a node is compared with what the schema says of its own op and
-// not with the conditions of all ops, and so that one may stop between nodes.
+// validator is schemas/model.json, ready for use: in parts, so that a node is compared with what
+// the schema says of its own op and not with the conditions of all ops, and so that one may stop
+// between nodes.
 type validator struct {
 	plain       any                           // the schema as plain values
 	model, node *jsonschema.Schema            // of all but the nodes; of a node, whatever its op
@@ -35,7 +36,8 @@ func newValidator() (*validator, error) {
 	return v, nil
 }
 
-// compiled is the validator of a schema whose definition "node" says in allOf, for each op, which definition its nodes are of.
+// compiled is the validator of a schema whose definition "node" says in allOf, for each op, which
+// definition its nodes are of.
 func compiled(schema []byte) (*validator, error) {
 	v := &validator{ops: map[string]*jsonschema.Schema{}}
 	var parts struct {
@@ -164,7 +166,8 @@ func (c *checker) leaf(e *jsonschema.ValidationError) {
 			got = show(k.Got)
 		}
 		slices.Sort(want)
-		c.report(e, "", c.didYouMean(got, want)+"known: "+strings.Join(want, ", "), "got %s, which is not known", show(k.Got))
+		c.report(e, "", c.didYouMean(got, want)+"known: "+strings.Join(want, ", "), "got %s, which is not known",
+			show(k.Got))
 	case *kind.Const:
 		c.report(e, "", "", "got %s, want %s", show(k.Got), show(k.Want))
 	case *kind.Type:
@@ -214,7 +217,8 @@ func (c *checker) location(e *jsonschema.ValidationError) []string {
 	return slices.Concat(c.in, e.InstanceLocation)
 }
 
-// place splits a location into the node or input that it lies in and the rest, written like attrs.kernel[1].
+// place splits a location into the node or input that it lies in and the rest, written like
+// attrs.kernel[1].
 func (c *checker) place(loc []string) (where, path string) {
 	if len(loc) >= 2 && (loc[0] == "nodes" || loc[0] == "inputs") {
 		at := join(join("", loc[0]), loc[1])

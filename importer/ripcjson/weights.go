@@ -32,7 +32,8 @@ func (b *builder) openWeights(open Opener) *weights {
 	at := "/weights"
 	w.file = b.doc.text(at)
 	if _, ok := b.doc.values[at].(map[string]any); ok {
-		w.random = &generator{seed: uint64(b.doc.number(at+"/seed", 0)), gain: b.doc.number(at+"/gain", 1), values: b.doc.integer(at+"/values", 0)}
+		w.random = &generator{seed: uint64(b.doc.number(at+"/seed", 0)), gain: b.doc.number(at+"/gain", 1),
+			values: b.doc.integer(at+"/values", 0)}
 		at += "/file"
 		w.file = b.doc.text(at)
 	}
@@ -40,33 +41,36 @@ func (b *builder) openWeights(open Opener) *weights {
 		return w
 	}
 	if !filepath.IsLocal(filepath.FromSlash(w.file)) {
-		b.add(b.doc.lines[at], "", "use a path relative to the model's folder, without ..", "weights file %q is not in the model's folder", w.file)
+		b.add(b.doc.lines[at], "", "use a path relative to the model's folder, without ..",
+			"weights file %q is not in the model's folder", w.file)
 		return nil
 	}
 	var err error
 	if w.tensors, err = open(w.file); err != nil {
-		b.addError(&ir.Error{Pos: ir.Pos{File: b.file, Line: b.doc.lines[at]}, Msg: fmt.Sprintf("cannot read the weights file %q", w.file), Err: err})
+		b.addError(&ir.Error{Pos: ir.Pos{File: b.file, Line: b.doc.lines[at]},
+			Msg: fmt.Sprintf("cannot read the weights file %q", w.file), Err: err})
 		return nil
 	}
 	w.names = slices.Sorted(maps.Keys(w.tensors))
 	return w
 }
 
-// checkUnused refuses tensors of the file that no node uses, if others are generated: a misspelt name would otherwise
-// be replaced by random numbers without a word.
+// checkUnused refuses tensors of the file that no node uses, if others are generated: a misspelt
+// name would otherwise be replaced by random numbers without a word.
 func (w *weights) checkUnused(b *builder) {
 	if w.random == nil {
 		return
 	}
 	for _, name := range w.names {
 		if !w.readFrom[name] {
-			b.add(b.doc.lines["/weights/file"], "", "name it NODE.KEY, or in the node's weights table", "weights file %q holds tensor %q, which no node uses", w.file, name)
+			b.add(b.doc.lines["/weights/file"], "", "name it NODE.KEY, or in the node's weights table",
+				"weights file %q holds tensor %q, which no node uses", w.file, name)
 		}
 	}
 }
 
-// tensor finds the constant called name for weight key of n, or generates it with the given shape. A nil shape means
-// that only a file can tell. It returns nil after a fault.
+// tensor finds the constant called name for weight key of n, or generates it with the given shape.
+// A nil shape means that only a file can tell. It returns nil after a fault.
 func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *graph.Tensor {
 	w := b.weights
 	at := join(n.at+"/weights", key)
@@ -76,7 +80,8 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	}
 	raw, inFile := w.tensors[name]
 	if !inFile && w.random == nil {
-		b.add(line, n.label(), b.didYouMean(name, w.names)+"it holds "+suggest.List(w.names, 12), "weights file %q has no tensor %q (weight %q)", w.file, name, key)
+		b.add(line, n.label(), b.didYouMean(name, w.names)+"it holds "+suggest.List(w.names, 12),
+			"weights file %q has no tensor %q (weight %q)", w.file, name, key)
 		return nil
 	}
 	if inFile {
@@ -85,7 +90,8 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	}
 	for _, d := range shape {
 		if d < 1 || d > graph.MaxElems {
-			b.add(line, n.label(), fmt.Sprintf("extents are 1 to %d", graph.MaxElems), "weight %q has shape %v", key, shape)
+			b.add(line, n.label(), fmt.Sprintf("extents are 1 to %d", graph.MaxElems), "weight %q has shape %v", key,
+				shape)
 			return nil
 		}
 	}
@@ -97,7 +103,8 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 		return t
 	}
 	if !within(shape, w.left) {
-		b.add(line, n.label(), "", "weight %q of shape %v: all weights together have more than %d elements", key, shape, b.lim.weights)
+		b.add(line, n.label(), "", "weight %q of shape %v: all weights together have more than %d elements", key, shape,
+			b.lim.weights)
 		return nil
 	}
 	t := &graph.Tensor{Shape: slices.Clone(shape)}
@@ -111,12 +118,14 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	} else {
 		var msg string
 		if t.Data, msg = numbers(raw, t.Elems(), wide(n.op, key)); msg != "" {
-			b.add(line, n.label(), "use f32, or i8 or u8 for small integers", "weight %q: tensor %q of %q %s", key, name, w.file, msg)
+			b.add(line, n.label(), "use f32, or i8 or u8 for small integers", "weight %q: tensor %q of %q %s", key,
+				name, w.file, msg)
 			return nil
 		}
 	}
 	if i := graph.NotFinite(n.op, t); i >= 0 {
-		b.add(line, n.label(), "", "weight %q: element %d of tensor %q is %v, want finite numbers", key, i, name, t.Data.At(i))
+		b.add(line, n.label(), "", "weight %q: element %d of tensor %q is %v, want finite numbers", key, i, name,
+			t.Data.At(i))
 		return nil
 	}
 	w.cache[id] = t

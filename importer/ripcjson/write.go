@@ -19,19 +19,22 @@ import (
 	"ripc/ir"
 )
 
-// Write writes g, a graph that graph.Check accepts, as path, a .json file, and its weights beside it (.safetensors for .json),
-// replacing what is there. Read gives the same graph again. Equal graphs give equal bytes; the
-// files appear together or not at all. It fails with *files.WriteError where they cannot be written.
+// Write writes g, a graph that graph.Check accepts, as path, a .json file, and its weights beside
+// it (.safetensors for .json), replacing what is there. Read gives the same graph again. Equal
+// graphs give equal bytes; the files appear together or not at all. It fails with *files.WriteError
+// where they cannot be written.
 func Write(ctx context.Context, path string, g *graph.Graph) error {
 	base, ok := strings.CutSuffix(filepath.Base(path), ".json")
 	if !ok || base == "" {
-		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "a model's file does not end in .json", Help: "call it NAME.json; the weights become NAME.safetensors"}
+		return &ir.Error{Pos: ir.Pos{File: path}, Msg: "a model's file does not end in .json",
+			Help: "call it NAME.json; the weights become NAME.safetensors"}
 	}
 	text, weights, err := encode(ctx, g, base+".safetensors")
 	if err != nil {
 		return err
 	}
-	return files.ReplaceAll(files.New{Path: filepath.Join(filepath.Dir(path), base+".safetensors"), Data: weights, Mode: 0o666},
+	return files.ReplaceAll(files.New{Path: filepath.Join(filepath.Dir(path), base+".safetensors"), Data: weights,
+		Mode: 0o666},
 		files.New{Path: path, Data: text, Mode: 0o666})
 }
 
@@ -47,7 +50,9 @@ func encode(ctx context.Context, g *graph.Graph, file string) (text, weights []b
 		return nil, nil, fmt.Errorf("%s: %w", g.File, err)
 	}
 	// What was written is what was meant, or ripc is at fault.
-	h, err := checked(ctx, g.File, text, func(string) (map[string]safetensors.Tensor, error) { return w.tensors, nil }, importer.Options{})
+	h, err := checked(ctx, g.File, text, func(string) (map[string]safetensors.Tensor, error) {
+		return w.tensors, nil
+	}, importer.Options{})
 	if done := ctx.Err(); done != nil {
 		return nil, nil, done
 	}
@@ -55,7 +60,8 @@ func encode(ctx context.Context, g *graph.Graph, file string) (text, weights []b
 		err = fmt.Errorf("it reads as\n%s\nwant\n%s", h, g)
 	}
 	if err != nil {
-		return nil, nil, &ir.Error{Pos: ir.Pos{File: g.File}, Msg: "BUG: the graph cannot be written as a model", Help: "please report this", Err: err}
+		return nil, nil, &ir.Error{Pos: ir.Pos{File: g.File}, Msg: "BUG: the graph cannot be written as a model",
+			Help: "please report this", Err: err}
 	}
 	return text, b.Bytes(), nil
 }
@@ -90,7 +96,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plain is JSON on one line, without the escapes meant for HTML, and with a blank after a comma in lists of numbers.
+// plain is JSON on one line, without the escapes meant for HTML, and with a blank after a comma in
+// lists of numbers.
 func plain(v any) string {
 	switch v := v.(type) {
 	case object:
@@ -188,7 +195,8 @@ func (w *writer) node(n *graph.Node) object {
 // smallTensor is the size up to which integers are stored as floats all the same.
 const smallTensor = 64
 
-// stored is t as bytes where all its values are small integers, and there are many, else as i32 and f64 where it has these, or as f32.
+// stored is t as bytes where all its values are small integers, and there are many, else as i32 and
+// f64 where it has these, or as f32.
 func stored(t *graph.Tensor) safetensors.Tensor {
 	if v, ok := graph.Stored[int32](t.Data); ok {
 		return safetensors.Tensor{DType: "i32", Shape: t.Shape, Data: encoded(v)}
@@ -199,7 +207,9 @@ func stored(t *graph.Tensor) safetensors.Tensor {
 	integer := func(v float32) bool {
 		return v >= -128 && v <= 127 && math.Float32bits(float32(int8(v))) == math.Float32bits(v)
 	}
-	if t.Data.Len() > smallTensor && !slices.ContainsFunc(t.Data.Floats(), func(v float32) bool { return !integer(v) }) {
+	if t.Data.Len() > smallTensor && !slices.ContainsFunc(t.Data.Floats(), func(v float32) bool {
+		return !integer(v)
+	}) {
 		data := make([]byte, t.Data.Len())
 		for i, v := range t.Data.All() {
 			data[i] = byte(int8(v))

@@ -22,8 +22,8 @@ func inputObject(v *graph.Value) object {
 	return o
 }
 
-// levelsObject is encoding, zero point and offset: where levels are signed, the zero point is that of the values that the
-// caller sees.
+// levelsObject is encoding, zero point and offset: where levels are signed, the zero point is that
+// of the values that the caller sees.
 func levelsObject(t scalar.LevelType) object {
 	o := object{{"encoding", t.Enc.String()}}
 	switch {

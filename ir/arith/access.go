@@ -154,7 +154,8 @@ func (v *accesses) access(name string, idx []ir.Expr, size []int, p place) {
 			if n > 1 {
 				what = fmt.Sprintf("the start of a window of %d", n)
 			}
-			msg := fmt.Sprintf("cannot prove that %s in dimension %d, %s, stays in 0..%d", what, d, ir.ExprString(e), last)
+			msg := fmt.Sprintf("cannot prove that %s in dimension %d, %s, stays in 0..%d", what, d, ir.ExprString(e),
+				last)
 			if iv, ok := Bounds(e, p.r); ok {
 				msg += fmt.Sprintf(" (it is known to stay in %d..%d)", iv.Lo, iv.Hi)
 			}

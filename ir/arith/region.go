@@ -28,7 +28,9 @@ func (g region) equal(h region) bool {
 }
 
 func sameTerms(a, b Affine) bool {
-	return slices.EqualFunc(a.Terms, b.Terms, func(s, t Term) bool { return s.Coef == t.Coef && ir.Equal(s.Atom, t.Atom) })
+	return slices.EqualFunc(a.Terms, b.Terms, func(s, t Term) bool {
+		return s.Coef == t.Coef && ir.Equal(s.Atom, t.Atom)
+	})
 }
 
 // element is the region of one element.

@@ -68,7 +68,8 @@ type scope struct {
 }
 
 func newWidths(f *ir.Func) *widths {
-	w := &widths{f: f, bufs: f.Buffers(), loops: Loops(f.Body), scopes: map[string]scope{}, values: map[string]Interval{}}
+	w := &widths{f: f, bufs: f.Buffers(), loops: Loops(f.Body), scopes: map[string]scope{},
+		values: map[string]Interval{}}
 	for _, p := range f.Params {
 		if !p.Range.Any() {
 			w.values[p.Name] = span(p.Range.From, p.Range.To)
@@ -340,7 +341,8 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 		return &ir.Error{Op: ir.BufferString(b), Node: "@" + w.f.Name, Msg: fmt.Sprintf(format, args...), Help: help}
 	}
 	if e.lost {
-		return fail("split the loops that add to it with tail=cut, shift or perfect: under a condition, or where tiles overlap, too many sums are possible", "cannot bound the sums that %%%s accumulates", b.Name)
+		return fail("split the loops that add to it with tail=cut, shift or perfect: under a condition, or where "+
+			"tiles overlap, too many sums are possible", "cannot bound the sums that %%%s accumulates", b.Name)
 	}
 	lo, hi := limitsOf(b)
 	written := false

@@ -30,7 +30,8 @@ func InPlace(f *ir.Func, out, in string) error {
 	c := overwriting{scope: ScopeOf(f.Body), out: o.Buffer, in: i.Buffer, byNumber: !slices.Equal(o.Shape, i.Shape)}
 	c.hasParallel = ir.HasLoop(f.Body, func(l *ir.For) bool { return l.Kind == ir.Parallel })
 	if p, met := c.stmt(f.Body, nil, !c.hasParallel); met {
-		return fail("an element may be read after it was overwritten, in "+p.String(), "put the output into a place of its own")
+		return fail("an element may be read after it was overwritten, in "+p.String(),
+			"put the output into a place of its own")
 	}
 	return nil
 }

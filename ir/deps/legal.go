@@ -121,12 +121,14 @@ func (c *checker) loop(l *ir.For, around []ir.Stmt) *ir.Error {
 			case *ir.For:
 				if p.Kind != ir.Serial {
 					return &ir.Error{
-						Msg:  fmt.Sprintf("loop %%%s lies in loop %%%s, which is %s", l.Var, p.Var, p.Kind),
-						Help: fmt.Sprintf("make %%%s parallel only, or leave the loops around %%%s serial", p.Var, l.Var),
+						Msg: fmt.Sprintf("loop %%%s lies in loop %%%s, which is %s", l.Var, p.Var, p.Kind),
+						Help: fmt.Sprintf("make %%%s parallel only, or leave the loops around %%%s serial", p.Var,
+							l.Var),
 					}
 				}
 			case *ir.If:
-				return &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if", l.Var), Help: "make a loop around the if parallel"}
+				return &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if", l.Var),
+					Help: "make a loop around the if parallel"}
 			}
 		}
 		if c.known(l) {
@@ -159,7 +161,8 @@ func (c *checker) parallel(l *ir.For) *ir.Error {
 	rest := Accesses(without(c.f.Body, func(p *ir.For) bool { return p.Var == l.Var }))
 	for _, b := range slices.Sorted(maps.Keys(rest)) {
 		if params[b] && (Written(alone[b]) || Written(acc[b]) || len(acc[b]) > 0 && Written(rest[b])) {
-			return &ir.Error{Msg: fmt.Sprintf("%%%s is written by several nests of the func, or written in one and read in another: threads would have to wait", b)}
+			return &ir.Error{Msg: fmt.Sprintf("%%%s is written by several nests of the func, or written in one and "+
+				"read in another: threads would have to wait", b)}
 		}
 	}
 	body := []ir.Stmt{l.Body}

@@ -172,7 +172,8 @@ func (a *access) writing(fr *frame) int64 {
 }
 
 func (a *access) stop(fr *frame, k *check, x int64) {
-	e := a.site.error(fr, Outside, "index %d out of range 0..%d in dimension %d of %%%s", x, a.Shape[k.dim]-1, k.dim, a.Name)
+	e := a.site.error(fr, Outside, "index %d out of range 0..%d in dimension %d of %%%s", x, a.Shape[k.dim]-1, k.dim,
+		a.Name)
 	if a.size != nil {
 		e.Msg = a.site.error(fr, Outside, "window of %d at %d leaves 0..%d in dimension %d of %%%s", a.size[k.dim], x,
 			a.Shape[k.dim]-1, k.dim, a.Name).Msg

@@ -236,7 +236,8 @@ func (k ints[T]) shift(e *ir.Binary, a, count intFn, at *site) intFn {
 	// A negative count becomes a huge one here.
 	check := func(fr *frame, n int64) uint64 {
 		if uint64(n) >= width {
-			panic(at.error(fr, Count, "shift count %d out of range 0..%d for %s in %s", n, width-1, k.t, ir.ExprString(e)))
+			panic(at.error(fr, Count, "shift count %d out of range 0..%d for %s in %s", n, width-1, k.t,
+				ir.ExprString(e)))
 		}
 		return uint64(n)
 	}

@@ -108,7 +108,8 @@ func CompileWith(f *ir.Func, checks Checks) (_ *Compiled, err error) {
 // ctx is done; outputs are then partly written.
 func (c *Compiled) Run(ctx context.Context, args [][]byte) (err error) {
 	if len(args) != len(c.fn.Params) {
-		return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("%d arguments for %d parameters", len(args), len(c.fn.Params))}
+		return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("%d arguments for %d parameters", len(args),
+			len(c.fn.Params))}
 	}
 	fr := &frame{ctx: ctx, v: make([]int64, c.vars), mem: make([][]byte, 0, len(args)+len(c.allocs))}
 	for i, p := range c.fn.Params {

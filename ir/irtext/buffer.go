@@ -24,7 +24,8 @@ func (p *parser) buffer(hashes map[string]string) ir.ProgBuf {
 	switch b.Kind {
 	case ir.ConstBuf:
 		hash := p.option("sha256")
-		if raw, err := hex.DecodeString(hash.s); err != nil || len(raw) != sha256.Size || hex.EncodeToString(raw) != hash.s {
+		if raw, err := hex.DecodeString(hash.s); err != nil || len(raw) != sha256.Size ||
+			hex.EncodeToString(raw) != hash.s {
 			panic(p.fail(hash, "", "%s is not a sha256 in hexadecimal", hash))
 		}
 		hashes[b.Name] = hash.s

@@ -203,7 +203,8 @@ func (p *parser) call() ir.Expr {
 			return p.checked(at, ir.Un(op, p.arguments(at, 1)[0]))
 		}
 	}
-	const known = "true false inf nan min max select neg abs popcount sqrt floor round_even fma cast<type> bitcast<type>"
+	const known = "true false inf nan min max select neg abs popcount sqrt floor round_even fma cast<type> " +
+		"bitcast<type>"
 	panic(p.fail(at, known, "%s is not a function or constant", at))
 }
 

@@ -19,7 +19,9 @@ import (
 type described struct {
 	point
 	machine.Point
-	around, aroundShared float64 // by how much the stages around it cost more than those of another kernel, on one core and on all
+	// by how much the stages around it cost more than those of another kernel, on one core and on
+	// all
+	around, aroundShared float64
 }
 
 // describePoints builds the schedules of points again, and describes them. It leaves out points of

@@ -87,9 +87,9 @@ func takenFirst(p described) float64 {
 // surroundings are the predicted costs of a program's stages but one, on one core and on all.
 type surroundings struct{ cost, shared float64 }
 
-// addAround returns the points of the groups in which compile takes one. Kernels by other algorithms
-// may read and write other layouts, so the stages around them cost more or less: a point's around is
-// that difference to the group's least.
+// addAround returns the points of the groups in which compile takes one. Kernels by other
+// algorithms may read and write other layouts, so the stages around them cost more or less: a
+// point's around is that difference to the group's least.
 func addAround(ctx context.Context, t targets.Target, m *machine.Model, points []described) ([]described, error) {
 	taken, sources := map[string]bool{}, map[uint64]source{}
 	for _, p := range points {
@@ -125,7 +125,8 @@ func addAround(ctx context.Context, t targets.Target, m *machine.Model, points [
 
 // predictAround adds the surroundings of each stage of the programs. Of programs with the same
 // kernel in a stage, the cheapest counts.
-func (l *lowered) predictAround(ctx context.Context, m *machine.Model, seed uint64, around map[string]surroundings) error {
+func (l *lowered) predictAround(ctx context.Context, m *machine.Model, seed uint64,
+	around map[string]surroundings) error {
 	known := map[string]surroundings{} // of each kernel alone
 	for _, p := range l.programs {
 		var keys []string

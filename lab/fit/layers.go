@@ -70,7 +70,8 @@ type lowered struct {
 	compiled *ripc.Compiled
 }
 
-// lower lowers the source by each of its algorithms. If compiled is set, it compiles the source, too.
+// lower lowers the source by each of its algorithms. If compiled is set, it compiles the source,
+// too.
 func (s source) lower(ctx context.Context, t targets.Target, compiled bool) (l *lowered, err error) {
 	l = &lowered{target: t}
 	return l, s.load(ctx, func(path string, g *graph.Graph) error {
@@ -89,7 +90,8 @@ func (s source) lower(ctx context.Context, t targets.Target, compiled bool) (l *
 	})
 }
 
-// vary lowers the source by the algorithms that compile takes, and by each other algorithm of one layer.
+// vary lowers the source by the algorithms that compile takes, and by each other algorithm of one
+// layer.
 func (s source) vary(ctx context.Context, t targets.Target) (l *lowered, err error) {
 	l = &lowered{target: t}
 	return l, s.load(ctx, func(_ string, g *graph.Graph) error {

@@ -46,7 +46,8 @@ func redirectWrite(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
 		return nil
 	}
 	name := f.Name + "_to_" + m.axes()
-	if !slices.Equal(f.Params[k].Shape, m.x.Shape) || !m.keepsRows() && (!deps.Once(f, f.Params[k].Name) || !t.ScatteredStores(m.apart())) {
+	if !slices.Equal(f.Params[k].Shape, m.x.Shape) || !m.keepsRows() &&
+		(!deps.Once(f, f.Params[k].Name) || !t.ScatteredStores(m.apart())) {
 		return nil
 	}
 	g := indexed(f, k, name, m.y, m.target)
@@ -118,7 +119,8 @@ func copyForSums(f *ir.Func, k int, name string, m move, t targets.Target) *ir.F
 		return nil // putting pixels together for each tile is dearer than for all at once
 	default:
 		nest := ir.Nest(loops, copyElement(p, i, m, i))
-		g = as(f.WithBody(&ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape, Role: ir.RolePad}, Body: before(nest, fromCopy(f.Body, p, 0))}), k, name, m.x)
+		g = as(f.WithBody(&ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape, Role: ir.RolePad},
+			Body: before(nest, fromCopy(f.Body, p, 0))}), k, name, m.x)
 	}
 	switch {
 	case copied == "" || !shared(g, copied):
@@ -231,7 +233,8 @@ func copyPixels(f *ir.Func, k int, name string, m move) *ir.Func {
 	}
 	i = append(pixel, i[last])
 	nest := ir.Nest(loops[last:], copyElement(p, i[last:], m, i))
-	s = &ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape[last:]}, Body: before(nest, fromCopy(s, p, last))}
+	s = &ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape[last:]},
+		Body: before(nest, fromCopy(s, p, last))}
 	for d := len(around) - 1; d >= 0; d-- {
 		s = around[d].WithBody(s)
 	}

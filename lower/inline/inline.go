@@ -268,7 +268,8 @@ func (in *inliner) finish() {
 				r.stage = first[r.buf]
 			}
 			where := in.Stages[r.stage]
-			s.Layer.Reason = graph.Verdict{Reason: r.reason, Where: where.Name, Args: ir.Args{Op: where.Op, Count: int64(r.count)}}.AsReason()
+			s.Layer.Reason = graph.Verdict{Reason: r.reason, Where: where.Name,
+				Args: ir.Args{Op: where.Op, Count: int64(r.count)}}.AsReason()
 		}
 		stages, used[s.Func] = append(stages, s), true
 	}

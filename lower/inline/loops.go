@@ -52,7 +52,9 @@ func imageOrder(s ir.Stmt) ir.Stmt {
 		loops, s = append(loops, ir.Loop{Var: l.Var, Extent: l.Extent, Axis: l.Axis}), l.Body
 	}
 	st, isStore := s.(*ir.Store)
-	if !isStore || len(loops) != len(axes) || slices.ContainsFunc(loops, func(l ir.Loop) bool { return !slices.Contains(axes, l.Axis) }) {
+	if !isStore || len(loops) != len(axes) || slices.ContainsFunc(loops, func(l ir.Loop) bool {
+		return !slices.Contains(axes, l.Axis)
+	}) {
 		return ir.Nest(loops, s)
 	}
 	for d := range loops {

@@ -36,7 +36,8 @@ func moveOf(f *ir.Func) (m move, ok bool) {
 		extents[l.Var], s = l.Extent, l.Body
 	}
 	st, ok := s.(*ir.Store)
-	if !ok || st.Op != ir.Assign || st.Buf != m.y.Name || m.x.Type != m.y.Type || m.x.Enc.Kind != ir.NoEncoding || m.y.Enc.Kind != ir.NoEncoding {
+	if !ok || st.Op != ir.Assign || st.Buf != m.y.Name || m.x.Type != m.y.Type || m.x.Enc.Kind != ir.NoEncoding ||
+		m.y.Enc.Kind != ir.NoEncoding {
 		return move{}, false
 	}
 	ld, ok := st.Val.(*ir.Load)
@@ -102,7 +103,8 @@ func (m move) bijective() bool {
 		if p.dim >= 0 {
 			dims = append(dims, p.dim)
 		}
-		if p.begin != 0 || p.dim < 0 && m.x.Shape[d] != 1 || p.dim >= 0 && (p.stride != 1 || m.x.Shape[d] != m.y.Shape[p.dim]) {
+		if p.begin != 0 || p.dim < 0 && m.x.Shape[d] != 1 || p.dim >= 0 &&
+			(p.stride != 1 || m.x.Shape[d] != m.y.Shape[p.dim]) {
 			return false
 		}
 	}
@@ -116,7 +118,9 @@ func (m move) bijective() bool {
 
 // permutes reports whether m is bijective and each dimension of x is one of y.
 func (m move) permutes() bool {
-	return m.bijective() && len(m.x.Shape) == len(m.y.Shape) && !slices.ContainsFunc(m.from, func(p place) bool { return p.dim < 0 })
+	return m.bijective() && len(m.x.Shape) == len(m.y.Shape) && !slices.ContainsFunc(m.from, func(p place) bool {
+		return p.dim < 0
+	})
 }
 
 // target is where in y element i of x lies, of a move that is bijective.

@@ -26,7 +26,8 @@ func rowBlocks(f *graph.FusedConv, x *graph.Value, t targets.Target, bits int) R
 	rowSpan, colSpan := (f.KH-1)*dh, (f.KW-1)*dw // of a window, from its first pixel to its last
 	lanes := max(1, t.VectorBits/8)
 	block := func(rows int) RowBlocks {
-		b := RowBlocks{Rows: rows, Blocks: ceilDiv(h, rows), Lanes: lanes, Width: w + colSpan - min(f.Pad.Left, f.Pad.Right)}
+		b := RowBlocks{Rows: rows, Blocks: ceilDiv(h, rows), Lanes: lanes, Width: w +
+			colSpan - min(f.Pad.Left, f.Pad.Right)}
 		b.Positions = ceilDiv((rows-1)*b.Width+w, lanes) * lanes
 		b.Read = b.Positions + rowSpan*b.Width + colSpan
 		return b

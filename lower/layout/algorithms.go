@@ -67,9 +67,13 @@ func algorithms() []algorithm {
 				return ""
 			}
 			return fmt.Sprintf("its sums reach %d, and f32 holds integers up to %d exactly", LargestSum(f), MaxExact)
-		}, layOut: func(f *graph.FusedConv, x *graph.Value, _ targets.Target) Accumulation { return newFloatSums(f, x) }},
+		}, layOut: func(f *graph.FusedConv, x *graph.Value, _ targets.Target) Accumulation {
+			return newFloatSums(f, x)
+		}},
 		Dot: {name: "dot", lacks: lacksDots,
-			layOut: func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation { return newDots(f, x, t) }},
+			layOut: func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
+				return newDots(f, x, t)
+			}},
 		Table4:          tables(4, OnePosition),
 		Table6:          tables(6, OnePosition),
 		PopcountDense8:  Counted{Dense, 8}.algorithm(),

@@ -90,7 +90,8 @@ type Correction struct {
 
 func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) *Counts {
 	by, sign := cutOf(f), signs(f)
-	c := &Counts{Planes: x.Bits, Counted: w, Coefs: by.coefs, Ones: by.ones, Clamped: t.InOrder, Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
+	c := &Counts{Planes: x.Bits, Counted: w, Coefs: by.coefs, Ones: by.ones, Clamped: t.InOrder,
+		Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
 	c.Rows, c.Cols, c.Words = w.extent(f)
 	c.Parts = w.inParts(f, x, t)
 	if c.Rest = w.rest(f, x); c.Rest > 0 {
@@ -109,7 +110,8 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 		}
 	}
 	if f.Epilogue.Border != nil && c.Padding == nil {
-		c.Padding = &Correction{Classes: classesOf(f, x), Twice: x.Enc != ir.Unipolar, Sums: make([]int32, len(f.Epilogue.Border))}
+		c.Padding = &Correction{Classes: classesOf(f, x), Twice: x.Enc != ir.Unipolar,
+			Sums: make([]int32, len(f.Epilogue.Border))}
 	}
 	alone := comparesCounts(f, x)
 	if w.narrow() || t.ShortSums && alone {

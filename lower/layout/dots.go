@@ -80,7 +80,8 @@ func sumLanes(t targets.Target) int { return t.VectorBits / ir.I32.Bits() }
 func bandOf(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
 	n := f.GroupIn()
 	oh, _ := f.OutSize(x.Shape[1], x.Shape[2])
-	return f.Depthwise() || f.GroupCount() > 1 && n == f.GroupOut() && n <= maxBand && oh > 1 && shortDots(f, x, t) && comparesSums(f)
+	return f.Depthwise() || f.GroupCount() > 1 && n == f.GroupOut() && n <= maxBand && oh > 1 && shortDots(f, x, t) &&
+		comparesSums(f)
 }
 
 // maxBand is the largest number of channels in a group of a Band: four channels fill a step.

@@ -26,7 +26,8 @@ func MultiplesOf(f *graph.FusedConv, others []*Multiples) (m Multiples, ok bool)
 	if f.WFloat != nil || f.Window != nil || f.Pool != nil || e.OutBits > 0 {
 		return m, false
 	}
-	m = Multiples{Unit: 1, Bound: int64(f.Products()) * int64(max(f.X.Largest(), f.PadValue, -f.PadValue)) * int64(f.W.Largest())}
+	m = Multiples{Unit: 1, Bound: int64(f.Products()) * int64(max(f.X.Largest(), f.PadValue,
+		-f.PadValue)) * int64(f.W.Largest())}
 	if f.Add != nil {
 		m.Bound += max(int64(slices.Max(f.Add)), -int64(slices.Min(f.Add)))
 	}
@@ -78,7 +79,9 @@ func (m Multiples) Form() (form Form, ok bool) {
 func (m Multiples) Thresholds(a *graph.ThresholdAttrs, t []float32) []int64 {
 	out := make([]int64, len(t))
 	for i, v := range t {
-		out[i] = -m.Bound + int64(sort.Search(int(2*m.Bound)+1, func(k int) bool { return a.Reaches(m.Float(int64(k)-m.Bound), v) }))
+		out[i] = -m.Bound + int64(sort.Search(int(2*m.Bound)+1, func(k int) bool {
+			return a.Reaches(m.Float(int64(k)-m.Bound), v)
+		}))
 	}
 	return out
 }

@@ -29,7 +29,9 @@ func cutOf(f *graph.FusedConv) cut {
 // for +1.
 func differences(w graph.Integers) cut {
 	if w == (graph.Integers{Min: -1, Max: 1, Step: 1}) {
-		return cut{coefs: []int32{1, 1}, bit: func(plane, weight int) bool { return weight > 0 || plane == 1 && weight == 0 }}
+		return cut{coefs: []int32{1, 1}, bit: func(plane, weight int) bool {
+			return weight > 0 || plane == 1 && weight == 0
+		}}
 	}
 	var c cut
 	for j := range w.Bits() {

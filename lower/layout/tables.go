@@ -101,7 +101,8 @@ func lacksHalves(f *graph.FusedConv, x *graph.Value, bits int) string {
 	_, cols := f.OutSize(x.Shape[1], x.Shape[2])
 	switch {
 	case bits*x.Top() > MaxHalf:
-		return fmt.Sprintf("%d levels count up to %d, and half an entry holds counts up to %d", bits, bits*x.Top(), MaxHalf)
+		return fmt.Sprintf("%d levels count up to %d, and half an entry holds counts up to %d", bits, bits*x.Top(),
+			MaxHalf)
 	case cols < 2:
 		return "its rows have one position"
 	case f.Pool != nil:
@@ -128,7 +129,8 @@ func lacksAcross(f *graph.FusedConv, _ *graph.Value, _ int) string {
 // channels, for target m.
 func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach Reach, m targets.Target) *Tables {
 	c := newCounts(f, x, Counted{Pixels, WordBits}, m)
-	t := &Tables{Counts: c, Bits: bits, Groups: groupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1), Halves: reach == BothHalves}
+	t := &Tables{Counts: c, Bits: bits, Groups: groupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1),
+		Halves: reach == BothHalves}
 	if reach == Across {
 		blocks := rowBlocks(f, x, m, bits)
 		t.Each, t.Across = t.Used, &blocks
@@ -157,7 +159,8 @@ func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach Reach, m targ
 // than filters in a vector.
 func (t *Tables) share(f *graph.FusedConv, x *graph.Value, m targets.Target) {
 	t.Each = t.Used / f.GroupCount()
-	if t.Bounded && f.GroupCount() > 1 && f.GroupOut()%leastBlock != 0 && f.GroupCount() <= m.VectorBits/8 && t.instruction(m) {
+	if t.Bounded && f.GroupCount() > 1 && f.GroupOut()%leastBlock != 0 && f.GroupCount() <= m.VectorBits/8 &&
+		t.instruction(m) {
 		t.Each, t.Merged = t.Used, true
 	}
 	if (t.Merged || f.GroupCount() == 1) && t.inRuns(f, x, m) {
@@ -167,7 +170,9 @@ func (t *Tables) share(f *graph.FusedConv, x *graph.Value, m targets.Target) {
 
 // instruction reports whether m has instructions that look up in such tables.
 func (t *Tables) instruction(m targets.Target) bool {
-	return slices.ContainsFunc(isa.Query(isa.LookUp, m), func(i isa.Instr) bool { return i.Words == t.Entries() && i.Halves == t.Halves })
+	return slices.ContainsFunc(isa.Query(isa.LookUp, m), func(i isa.Instr) bool {
+		return i.Words == t.Entries() && i.Halves == t.Halves
+	})
 }
 
 // inRuns reports whether t has tables of no channels too, since m looks up whole runs of tables for
@@ -177,7 +182,8 @@ func (t *Tables) inRuns(f *graph.FusedConv, x *graph.Value, m targets.Target) bo
 	_, cols := f.OutSize(x.Shape[1], x.Shape[2])
 	whole := t.made()%8 == 0 || t.made() == 4 && t.Chunks == 1
 	nearlyAll := 3*t.made() <= 4*t.Used
-	return m.ShortLookups && t.Bounded && !t.Halves && t.Bits == tableBits && (m.Registers < manyRegisters || nearlyAll) &&
+	return m.ShortLookups && t.Bounded && !t.Halves && t.Bits == tableBits &&
+		(m.Registers < manyRegisters || nearlyAll) &&
 		whole && f.Out%WordBits == 0 && cols > 1 && f.Pool == nil && f.KH*f.KW*t.made()*t.Most > maxCount
 }
 

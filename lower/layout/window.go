@@ -253,8 +253,10 @@ func (c Counted) Pieces(f *graph.FusedConv) [][]Piece {
 			for ch := 0; ch < n; {
 				from, to := first+g*n+ch, part*n+ch
 				size := min(n-ch, WordBits-from%WordBits, c.Bits-to%c.Bits)
-				p := Piece{Part: part, Word: from / WordBits, Shift: to%c.Bits - from%WordBits, Mask: bitRange(to%c.Bits, size)}
-				if has := shifted(bitRange(0, min(WordBits, all-p.Word*WordBits)), p.Shift) & bitRange(0, c.Bits); has == p.Mask {
+				p := Piece{Part: part, Word: from / WordBits, Shift: to%c.Bits - from%WordBits,
+					Mask: bitRange(to%c.Bits, size)}
+				if has := shifted(bitRange(0, min(WordBits, all-p.Word*WordBits)), p.Shift) & bitRange(0,
+					c.Bits); has == p.Mask {
 					p.Mask = allBits
 				}
 				q := g*words + to/c.Bits

@@ -17,7 +17,8 @@ func AddLevels(x, y *graph.Value, minus bool) *ir.Func {
 	s, operands, repeated := broadcast(x.Shape, y.Shape)
 	dst := BitBuffer("y", sum.Type.Bits, s, sum.Type.Enc)
 	a := &adder{y: dst, channels: s[3], terms: [2]scalar.Term{sum.X, sum.Y}}
-	f := &ir.Func{Name: fmt.Sprintf("%s_%d_%dx%dx%d%s", map[bool]string{false: "add", true: "sub"}[minus], sum.Type.Bits, s[1], s[2], s[3], repeated)}
+	f := &ir.Func{Name: fmt.Sprintf("%s_%d_%dx%dx%d%s", map[bool]string{false: "add", true: "sub"}[minus],
+		sum.Type.Bits, s[1], s[2], s[3], repeated)}
 	outer, i := pixels("", s)
 	for k, t := range [2]scalar.LevelType{x.LevelType, y.LevelType} {
 		o := operands[k]
@@ -89,7 +90,8 @@ func (a *adder) word(i []ir.Expr, carry ir.Buffer, c ir.Expr) []ir.Stmt {
 			carried = true
 		default:
 			differ := xor(p, q)
-			body = append(body, set(a.y, xor(differ, old), at...), set(carry, ir.Bin(ir.Or, and(p, q), and(differ, old)), c))
+			body = append(body, set(a.y, xor(differ, old), at...),
+				set(carry, ir.Bin(ir.Or, and(p, q), and(differ, old)), c))
 		}
 	}
 	return body

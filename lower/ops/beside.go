@@ -90,7 +90,9 @@ func (c *conv) integerBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	b := c.Beside[k]
 	data := integersOf(v.Type, c.Made.Thresholds(b.Threshold, b.Thresholds.Data.Floats()))
 	t := c.param(buf(fmt.Sprintf("zt%d", k), v.Type, b.Thresholds.Shape...), constantData(data))
-	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr { return thresholdAt(t, ir.Int(j), at[3]) }, atLeast(ir.At(v, at...)))
+	bits := levelBits(b.Threshold.Bits, func(j int) ir.Expr {
+		return thresholdAt(t, ir.Int(j), at[3])
+	}, atLeast(ir.At(v, at...)))
 	return inverted(bits, b.Threshold.Enc)
 }
 

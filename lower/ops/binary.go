@@ -39,7 +39,9 @@ func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
 	if fn.Truth() {
 		y := BitBuffer("y", 1, s, ir.Unipolar)
 		f.Params = append(f.Params, out(y))
-		f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr { return []ir.Expr{value(append(slices.Clone(i), o))} })
+		f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
+			return []ir.Expr{value(append(slices.Clone(i), o))}
+		})
 		return f
 	}
 	y := buf("y", ir.F32, s...)

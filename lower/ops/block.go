@@ -57,7 +57,8 @@ type pixel struct{ b, h, i, w, j, c ir.Expr }
 // pixelOf finds the block in which position i, a batch, row and column, of the larger image lies.
 func pixelOf(i []ir.Expr, c ir.Expr, block [2]int) pixel {
 	h, w := ir.Int(block[0]), ir.Int(block[1])
-	return pixel{b: i[0], h: ir.Bin(ir.Div, i[1], h), i: ir.Bin(ir.Mod, i[1], h), w: ir.Bin(ir.Div, i[2], w), j: ir.Bin(ir.Mod, i[2], w), c: c}
+	return pixel{b: i[0], h: ir.Bin(ir.Div, i[1], h), i: ir.Bin(ir.Mod, i[1], h), w: ir.Bin(ir.Div, i[2], w),
+		j: ir.Bin(ir.Mod, i[2], w), c: c}
 }
 
 // large is p's position in the larger image.
@@ -92,10 +93,12 @@ type blocks struct {
 }
 
 func (m *blocks) build() *ir.Func {
-	name := fmt.Sprintf("%s_%dx%d_%d_%dx%dx%d", m.name, m.block[0], m.block[1], m.x.Bits, m.x.Shape[1], m.x.Shape[2], m.x.Shape[3])
+	name := fmt.Sprintf("%s_%dx%d_%d_%dx%dx%d", m.name, m.block[0], m.block[1], m.x.Bits, m.x.Shape[1], m.x.Shape[2],
+		m.x.Shape[3])
 	x, y := tensorBuffer("x", m.x, m.x.Shape), tensorBuffer("y", m.x, m.to)
 	last, axis := m.inner, ir.Channel
-	ls := []ir.Loop{over(ir.Batch, "b", m.small[0]), over(ir.Row, "h", m.small[1]), over(ir.NoAxis, "i", m.block[0]), over(ir.Col, "w", m.small[2]), over(ir.NoAxis, "j", m.block[1])}
+	ls := []ir.Loop{over(ir.Batch, "b", m.small[0]), over(ir.Row, "h", m.small[1]), over(ir.NoAxis, "i", m.block[0]),
+		over(ir.Col, "w", m.small[2]), over(ir.NoAxis, "j", m.block[1])}
 	var plane []ir.Expr
 	if m.x.Form == layout.Planes {
 		if !m.whole {

@@ -98,8 +98,9 @@ func ToBytes(a *graph.QuantizeAttrs, move *graph.TransposeAttrs, shape []int) *i
 	from, s, ls, at := pass(move, shape)
 	x, y := buf("x", ir.F32, from...), buf("y", byteType(a.LevelType), s...)
 	level := byteOf(levelOf(a, ir.At(x, at...)), a.LevelType)
-	return &ir.Func{Name: "bytes_" + bytesName(a.LevelType, move) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(x), out(y)},
-		Body: ir.Nest(ls, set(y, level, vars(ls)...))}
+	return &ir.Func{Name: "bytes_" + bytesName(a.LevelType, move) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3]),
+		Params: []ir.Param{in(x), out(y)},
+		Body:   ir.Nest(ls, set(y, level, vars(ls)...))}
 }
 
 // levelOf is the level that a makes of x, as its encoding stores it.

@@ -234,7 +234,8 @@ func onesWord(channels int, q ir.Expr) ir.Expr {
 
 // classed is the element, for channel o at row h and column w, of a constant that has a row for
 // each class of positions.
-func classed[T float32 | int32](c *conv, name string, t ir.Type, data []T, rows, cols graph.Classes, h, w, o ir.Expr) ir.Expr {
+func classed[T float32 | int32](c *conv, name string, t ir.Type, data []T, rows, cols graph.Classes, h, w,
+	o ir.Expr) ir.Expr {
 	return ir.At(constant(c, name, t, data, 0, rows.Count(), cols.Count()), class(h, rows), class(w, cols), o)
 }
 
@@ -251,10 +252,12 @@ func class(i ir.Expr, cl graph.Classes) ir.Expr {
 // sums.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p := c.Pool
-	pl := made(ir.RoleWindow, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch, c.ph, c.pw, c.o)
+	pl := made(ir.RoleWindow, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch, c.ph,
+		c.pw, c.o)
 	outer, i := image("pl.", c.outputShape(), "o")
 	at := func(dh, dw ir.Expr) ir.Expr {
-		return c.sums.raw(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw), i[3])
+		return c.sums.raw(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw),
+			i[3])
 	}
 	win := loops("pl.", over(ir.TapRow, "i", p.Kernel[0]), over(ir.TapCol, "j", p.Kernel[1]))
 	first := set(pl, at(ir.Int(0), ir.Int(0)), i...)

@@ -34,9 +34,11 @@ func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 	found := c.sumsAcross(c.tablesAcross(c.groupBits(x)), wt)
 	t := c.t.Across
 	acc := made(ir.RoleValue, "acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)
-	ls := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes), over(ir.Channel, "o", c.o))
+	ls := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks),
+		over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes), over(ir.Channel, "o", c.o))
 	i := vars(ls)
-	c.fill(acc, ls, set(acc, ir.At(found, i[0], i[1], i[4], i[2], i[3]), i[0], i[1], add(mul(i[2], ir.Int(t.Lanes)), i[3]), i[4]))
+	c.fill(acc, ls, set(acc, ir.At(found, i[0], i[1], i[4], i[2], i[3]), i[0], i[1],
+		add(mul(i[2], ir.Int(t.Lanes)), i[3]), i[4]))
 	return acc
 }
 
@@ -46,7 +48,9 @@ func (c *across) groupBits(x ir.Buffer) ir.Buffer {
 	t, a := c.t, c.t.Across
 	rows := (a.Read + a.Width - 1) / a.Width
 	y := made(ir.RolePad, "xf", ir.U8, c.k.Planes, c.batch, a.Blocks, t.Chunks*t.PerChunk, rows*a.Width)
-	ls := loops("xf.", over(ir.Plane, "n", c.k.Planes), over(ir.Batch, "b", c.batch), over(ir.Row, "t", a.Blocks), over(ir.TapRow, "h", rows), over(ir.Col, "w", a.Width), over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk))
+	ls := loops("xf.", over(ir.Plane, "n", c.k.Planes), over(ir.Batch, "b", c.batch), over(ir.Row, "t", a.Blocks),
+		over(ir.TapRow, "h", rows), over(ir.Col, "w", a.Width), over(ir.Word, "c", t.Chunks),
+		over(ir.Part, "j", t.PerChunk))
 	i := vars(ls)
 	row := add(mul(i[2], ir.Int(a.Rows)), i[3])
 	within := append(inside(row, c.Pad.Top, c.h, (a.Blocks-1)*a.Rows+rows), inside(i[4], c.Pad.Left, c.w, a.Width)...)
@@ -57,7 +61,8 @@ func (c *across) groupBits(x ir.Buffer) ir.Buffer {
 		}
 		return &ir.Select{Cond: all(within...), A: word, B: levelWord(c.In, c.k.Planes, c.k.PadLevel, i[0], k)}
 	})
-	c.fill(y, ls, set(y, group, i[0], i[1], i[2], add(mul(i[5], ir.Int(t.PerChunk)), i[6]), add(mul(i[3], ir.Int(a.Width)), i[4])))
+	c.fill(y, ls, set(y, group, i[0], i[1], i[2], add(mul(i[5], ir.Int(t.PerChunk)), i[6]),
+		add(mul(i[3], ir.Int(a.Width)), i[4])))
 	return y
 }
 
@@ -68,22 +73,27 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 	entries := 1 << bits
 	halves := made(ir.RolePad, "th", ir.U8, c.batch, t.Blocks, c.t.Each, 2, entries, t.Read)
 	halves.Range = ir.Range{From: 0, To: int64(c.t.Most / 2)}
-	ls := loops("th.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each), over(ir.Half, "k", 2), over(ir.Entry, "e", entries/2), over(ir.Col, "p", t.Read))
+	ls := loops("th.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each),
+		over(ir.Half, "k", 2), over(ir.Entry, "e", entries/2), over(ir.Col, "p", t.Read))
 	i := vars(ls)
 	first := mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, int64(bits)))
 	count := c.differing(i[4], func(n int) ir.Expr {
-		return ir.Bin(ir.And, ir.Bin(ir.Shr, ir.At(xf, ir.Int(n), i[0], i[1], i[2], i[5]), first), ir.Const(ir.U8, int64(entries-1)))
+		return ir.Bin(ir.And, ir.Bin(ir.Shr, ir.At(xf, ir.Int(n), i[0], i[1], i[2], i[5]), first),
+			ir.Const(ir.U8, int64(entries-1)))
 	})
 	other := slices.Clone(i)
 	other[4] = sub(ir.Int(entries-1), i[4])
-	c.fill(halves, ls, ir.Seq(set(halves, count, i...), set(halves, sub(ir.Const(ir.U8, halves.Range.To), count), other...)))
+	c.fill(halves, ls, ir.Seq(set(halves, count, i...),
+		set(halves, sub(ir.Const(ir.U8, halves.Range.To), count), other...)))
 
 	tables := made(ir.RoleTable, "tb", ir.U8, c.batch, t.Blocks, c.t.Each, c.t.Entries(), t.Read)
 	tables.Range = ir.Range{From: 0, To: int64(c.t.Most)}
-	ls = loops("tb.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each), over(ir.Entry, "e", entries), over(ir.Entry, "d", entries), over(ir.Col, "p", t.Read))
+	ls = loops("tb.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each),
+		over(ir.Entry, "e", entries), over(ir.Entry, "d", entries), over(ir.Col, "p", t.Read))
 	i = vars(ls)
 	half := func(k int, e ir.Expr) ir.Expr { return ir.At(halves, i[0], i[1], i[2], ir.Int(k), e, i[5]) }
-	c.fill(tables, ls, set(tables, add(half(0, i[4]), half(1, i[3])), i[0], i[1], i[2], add(mul(i[3], ir.Int(entries)), i[4]), i[5]))
+	c.fill(tables, ls, set(tables, add(half(0, i[4]), half(1, i[3])), i[0], i[1], i[2],
+		add(mul(i[3], ir.Int(entries)), i[4]), i[5]))
 	return tables
 }
 
@@ -92,7 +102,8 @@ func (c *across) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
 	const perWord = layout.TapsPerWord
 	t := c.t.Across
 	found := made(ir.RoleSum, "found", c.sumType(), c.batch, t.Blocks, c.o, t.Positions/t.Lanes, t.Lanes)
-	outer := loops("found.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Channel, "o", c.o), over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes))
+	outer := loops("found.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Channel, "o", c.o),
+		over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes))
 	i := vars(outer)
 	red := loops("found.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "g", c.t.Each))
 	k := vars(red)
@@ -103,7 +114,8 @@ func (c *across) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
 	entry := ir.Bin(ir.And, ir.Bin(ir.Shr, word, bit), ir.Const(ir.U32, int64(c.t.Entries()-1)))
 	dh, dw := c.Dilation()
 	from := add(add(mul(i[3], ir.Int(t.Lanes)), i[4]), add(mul(k[0], ir.Int(dh*t.Width)), mul(k[1], ir.Int(dw))))
-	look := update(ir.AddTo, found, ir.CastTo(found.Type, ir.At(tables, i[0], i[1], k[2], ir.CastTo(ir.I64, entry), from)), i...)
+	look := update(ir.AddTo, found, ir.CastTo(found.Type,
+		ir.At(tables, i[0], i[1], k[2], ir.CastTo(ir.I64, entry), from)), i...)
 	c.fill(found, outer, ir.Seq(set(found, ir.Const(found.Type, 0), i...), ir.Nest(red, look)))
 	return found
 }

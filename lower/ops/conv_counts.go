@@ -119,7 +119,9 @@ func (c *counting) times(bits ir.Expr) ir.Expr {
 	case powers(coefs):
 		return ir.Bin(ir.Shl, bits, ir.CastTo(ir.I32, m))
 	case powers(coefs[:last]):
-		f := &ir.Select{Cond: ir.Bin(ir.Lt, m, ir.Int(last)), A: ir.Bin(ir.Shl, ir.Const(ir.I32, 1), ir.CastTo(ir.I32, ir.Bin(ir.Min, m, ir.Int(last-1)))), B: ir.Const(ir.I32, int64(coefs[last]))}
+		f := &ir.Select{Cond: ir.Bin(ir.Lt, m, ir.Int(last)),
+			A: ir.Bin(ir.Shl, ir.Const(ir.I32, 1), ir.CastTo(ir.I32, ir.Bin(ir.Min, m, ir.Int(last-1)))),
+			B: ir.Const(ir.I32, int64(coefs[last]))}
 		return mul(bits, f)
 	}
 	panic(fmt.Sprintf("BUG: weight planes with factors %v", coefs))

@@ -106,7 +106,8 @@ func (c *dots) byteOf(level ir.Expr) ir.Expr {
 
 // sameBytes reports whether the input's bytes are those that are multiplied.
 func (c *dots) sameBytes() bool {
-	return c.X.Bits == ir.U8.Bits() && c.read().Element() == c.dotType() && (c.From == layout.SignedBytes) == (c.d.Offset > 0)
+	return c.X.Bits == ir.U8.Bits() && c.read().Element() == c.dotType() &&
+		(c.From == layout.SignedBytes) == (c.d.Offset > 0)
 }
 
 // multiplied is the byte that is multiplied, of byte v of the input.
@@ -137,7 +138,8 @@ func (c *dots) copied(x ir.Buffer) ir.Buffer {
 	var row []ir.Stmt
 	store := func(name string, first, n int, v func(o ir.Expr) ir.Expr) {
 		if o := ir.V("xp." + name); n > 0 {
-			row = append(row, ir.Nest(loops("xp.", over(ir.Channel, name, n)), set(xp, v(o), i[0], i[1], i[2], add(o, ir.Int(first)))))
+			row = append(row, ir.Nest(loops("xp.", over(ir.Channel, name, n)),
+				set(xp, v(o), i[0], i[1], i[2], add(o, ir.Int(first)))))
 		}
 	}
 	padding := func(ir.Expr) ir.Expr { return pad }
@@ -195,11 +197,13 @@ func (c *dots) bytes(x ir.Buffer) ir.Buffer {
 	}
 	if n := c.In % WordBits; n > 0 {
 		r := ir.V("xp.r")
-		pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Bit, "r", n)), store(w, ir.Int(c.In/WordBits), r, add(ir.Int(c.In-n), r))))
+		pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Bit, "r", n)),
+			store(w, ir.Int(c.In/WordBits), r, add(ir.Int(c.In-n), r))))
 	}
 	outside := func(name string, first, n int) {
 		if n > 0 {
-			pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Channel, name, n)), set(xp, pad, at(b, h, w, add(ir.V("xp."+name), ir.Int(first)))...)))
+			pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Channel, name, n)),
+				set(xp, pad, at(b, h, w, add(ir.V("xp."+name), ir.Int(first)))...)))
 		}
 	}
 	outside("y", -before, before)      // before the first channel
@@ -229,7 +233,8 @@ func (c *dots) accumulate(x ir.Buffer) ir.Buffer {
 	outer, i := image("acc.", acc.Shape, "o")
 	dh, dw := c.Dilation()
 	cols := w.Shape[1]
-	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", cols), over(ir.Reduce, "c", d.Steps), over(ir.Part, "k", d.Step))
+	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", cols), over(ir.Reduce, "c", d.Steps),
+		over(ir.Part, "k", d.Step))
 	kh, kw, step, k := ir.V("acc.kh"), ir.V("acc.kw"), ir.V("acc.c"), ir.V("acc.k")
 	run := func(step ir.Expr) ir.Expr { return add(mul(step, ir.Int(d.Step)), k) }
 	row := add(mul(i[1], ir.Int(c.SH)), mul(kh, ir.Int(dh)))
@@ -252,6 +257,7 @@ func (c *dots) accumulate(x ir.Buffer) ir.Buffer {
 		wi[4] = ir.Int(0)
 	}
 	product := mul(ir.CastTo(t, ir.At(x, at...)), ir.CastTo(t, ir.At(w, wi...)))
-	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(t, 0), i...), ir.Nest(red, update(ir.AddTo, acc, product, i...)))))
+	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(set(acc, ir.Const(t, 0), i...),
+		ir.Nest(red, update(ir.AddTo, acc, product, i...)))))
 	return acc
 }

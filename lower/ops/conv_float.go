@@ -84,7 +84,8 @@ func (c *floatSums) raw(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr {
 func (c *floatSums) largest() ir.StoreOp { return ir.MaxTo }
 
 func (c *floatSums) thresholds(_ []ir.Expr, o ir.Expr) (threshold func(j int) ir.Expr, reached ir.BinOp) {
-	t := constant(c.conv, "t", ir.F32, slices.Concat(c.f.Thresholds...), float32(math.Inf(1)), len(c.Epilogue.Thresholds))
+	t := constant(c.conv, "t", ir.F32, slices.Concat(c.f.Thresholds...), float32(math.Inf(1)),
+		len(c.Epilogue.Thresholds))
 	return func(j int) ir.Expr { return ir.At(t, ir.Int(j), o) }, ir.Ge
 }
 
@@ -104,7 +105,8 @@ func (c *floatSums) unpacked(x ir.Buffer) ir.Buffer {
 	ls := loops("xp.", overAll(xp.Shape)[:3]...)
 	i := vars(ls)
 	store := func(q, bit ir.Expr) ir.Stmt {
-		return set(xp, c.level(levelIn(x, c.source(i), q, bit), i), append(slices.Clone(i), add(mul(q, ir.Int(WordBits)), bit))...)
+		return set(xp, c.level(levelIn(x, c.source(i), q, bit), i),
+			append(slices.Clone(i), add(mul(q, ir.Int(WordBits)), bit))...)
 	}
 	var body []ir.Stmt
 	if n := c.In / WordBits; n > 0 {

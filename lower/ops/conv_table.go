@@ -137,10 +137,12 @@ func (c *lookups) accumulate(x ir.Buffer) ir.Buffer {
 	}
 	found := c.lookUp(x, ir.At(wt, append(slices.Clone(tap), i[len(i)-1])...), i[0], h, w, g)
 	if c.t.Halves {
-		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, layout.HalfBits))), ir.Const(ir.U8, layout.MaxHalf))
+		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, layout.HalfBits))),
+			ir.Const(ir.U8, layout.MaxHalf))
 	}
 	acc := made(ir.RoleSum, "acc", t, shape...)
-	c.fill(acc, outer, ir.Seq(set(acc, ir.Const(t, 0), i...), ir.Nest(red, update(ir.AddTo, acc, ir.CastTo(t, found), i...))))
+	c.fill(acc, outer, ir.Seq(set(acc, ir.Const(t, 0), i...),
+		ir.Nest(red, update(ir.AddTo, acc, ir.CastTo(t, found), i...))))
 	return acc
 }
 

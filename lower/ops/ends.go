@@ -46,7 +46,8 @@ func greatest(top, tops ir.Buffer, n int, element func(c ir.Expr) ir.Expr) ir.St
 	first := ir.Bin(ir.Min, mul(ir.V("k"), ir.Int(side)), ir.Int(n-side)) // the last ones overlap those before
 	return ir.Seq(
 		ir.Nest(loops("", over(ir.Channel, "m0", side)), set(tops, element(ir.V("m0")), ir.V("m0"))),
-		ir.Nest(loops("", over(ir.Reduce, "k", (n+side-1)/side), over(ir.Channel, "m", side)), update(ir.MaxTo, tops, element(add(first, m)), m)),
+		ir.Nest(loops("", over(ir.Reduce, "k", (n+side-1)/side), over(ir.Channel, "m", side)),
+			update(ir.MaxTo, tops, element(add(first, m)), m)),
 		set(top, ir.At(tops, ir.Int(0))),
 		ir.Nest(loops("", over(ir.Reduce, "m1", side)), update(ir.MaxTo, top, ir.At(tops, ir.V("m1")))),
 	)
@@ -126,9 +127,12 @@ func TopK(positions bool, a *graph.TopKAttrs, shape []int) *ir.Func {
 		set(at, none), set(best, ir.Float(0)),
 		ir.Nest(loops("", over(ir.Reduce, "c", s[1])), ir.Seq(
 			set(chosen, ir.CastTo(ir.I32, choose)),
-			set(at, &ir.Select{Cond: ir.Bin(ir.Ne, ir.At(chosen), ir.Const(ir.I32, 0)), A: ir.CastTo(ir.I32, c), B: ir.At(at)}),
+			set(at, &ir.Select{Cond: ir.Bin(ir.Ne, ir.At(chosen), ir.Const(ir.I32, 0)), A: ir.CastTo(ir.I32, c),
+				B: ir.At(at)}),
 			set(best, &ir.Select{Cond: ir.Bin(ir.Ne, ir.At(chosen), ir.Const(ir.I32, 0)), A: e, B: ir.At(best)}))),
-		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), update(ir.OrTo, taken, ir.CastTo(ir.I32, ir.Bin(ir.Eq, ir.CastTo(ir.I32, ir.V("c1")), ir.At(at))), ir.V("c1"))),
+		ir.Nest(loops("", over(ir.Channel, "c1", s[1])),
+			update(ir.OrTo, taken, ir.CastTo(ir.I32, ir.Bin(ir.Eq, ir.CastTo(ir.I32, ir.V("c1")), ir.At(at))),
+				ir.V("c1"))),
 		set(y, result, b, k),
 	)
 	body := ir.Seq(

@@ -29,7 +29,9 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 	switch {
 	case e.Thresholds != nil:
 		threshold, reached := c.sums.thresholds(i, o)
-		bits = levelBits(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.accumulated(acc, i[0], i[1], i[2], o), t) })
+		bits = levelBits(e.OutBits, threshold, func(t ir.Expr) ir.Expr {
+			return ir.Bin(reached, c.accumulated(acc, i[0], i[1], i[2], o), t)
+		})
 	case e.Shift != nil:
 		bits = c.shiftBits(c.accumulated(acc, i[0], i[1], i[2], o), o)
 	case e.Scale != nil:
@@ -116,7 +118,9 @@ func (c *conv) storeBytes(acc ir.Buffer, slice Slice) ir.Buffer {
 	switch {
 	case e.Thresholds != nil:
 		threshold, reached := c.sums.thresholds(i, i[3])
-		v = countReached(e.OutBits, threshold, func(t ir.Expr) ir.Expr { return ir.Bin(reached, c.accumulated(acc, i[0], i[1], i[2], i[3]), t) })
+		v = countReached(e.OutBits, threshold, func(t ir.Expr) ir.Expr {
+			return ir.Bin(reached, c.accumulated(acc, i[0], i[1], i[2], i[3]), t)
+		})
 	case e.Shift != nil:
 		v = c.shiftLevel(c.accumulated(acc, i[0], i[1], i[2], i[3]), i[3])
 	case e.Scale != nil:

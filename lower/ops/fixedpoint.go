@@ -39,7 +39,9 @@ func fixedFactor(at func(name string, of func(f graph.FixedPoint) int32) ir.Expr
 
 // constantFactor returns a constant factor.
 func constantFactor(f graph.FixedPoint) fixed {
-	return fixedFactor(func(_ string, of func(f graph.FixedPoint) int32) ir.Expr { return ir.Const(ir.I32, int64(of(f))) }, f)
+	return fixedFactor(func(_ string, of func(f graph.FixedPoint) int32) ir.Expr {
+		return ir.Const(ir.I32, int64(of(f)))
+	}, f)
 }
 
 // high returns the high half of twice the product with the i32 v, rounded to the nearest, halves
@@ -97,6 +99,7 @@ func (f fixed) once(v ir.Expr) ir.Expr {
 // three times.
 func quotient(v ir.Expr, count int) ir.Expr {
 	zero, half := ir.Const(ir.I32, 0), ir.Const(ir.I32, int64(count/2))
-	by := ir.Bin(ir.Div, add(&ir.Select{Cond: ir.Bin(ir.Lt, v, zero), A: sub(zero, v), B: v}, half), ir.Const(ir.I32, int64(count)))
+	by := ir.Bin(ir.Div, add(&ir.Select{Cond: ir.Bin(ir.Lt, v, zero), A: sub(zero, v), B: v}, half),
+		ir.Const(ir.I32, int64(count)))
 	return &ir.Select{Cond: ir.Bin(ir.Lt, v, zero), A: sub(zero, by), B: by}
 }

@@ -25,7 +25,8 @@ func number(v ir.Expr) ir.Expr {
 func Eltwise(steps []scalar.Step, t ir.Type, shape []int, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", t, s...), buf("y", ir.F32, s...)
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]), over(ir.Channel, "o", s[3]))
+	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]),
+		over(ir.Channel, "o", s[3]))
 	f := &ir.Func{Params: []ir.Param{in(x)}}
 	withSteps(f, steps, number(ir.At(x, vars(ls)...)), y, ls, slice)
 	return f

@@ -57,7 +57,8 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 	outer, i := pixels("", s)
 	c := ir.V("c")
 	if to.Bytewise() {
-		f.Body = ir.Nest(append(outer, over(ir.Channel, "c", s[3])), set(res, store(i, c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
+		f.Body = ir.Nest(append(outer, over(ir.Channel, "c", s[3])),
+			set(res, store(i, c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
 		return f, table
 	}
 	v := buf("v", ir.I32, s[3])

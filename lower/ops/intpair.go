@@ -27,7 +27,8 @@ func IntAdd(a *graph.IntAddAttrs, x, y layout.Tensor, to layout.Form) *ir.Func {
 		if a.Sub {
 			both = sub(ir.At(v, c), ir.At(u, c))
 		}
-		return slices.Concat(timesFactor(v, up(x[0]), a.A, c), timesFactor(u, up(x[1]), a.B, c), timesFactor(v, both, a.C, c)), []ir.Buffer{u}
+		return slices.Concat(timesFactor(v, up(x[0]), a.A, c), timesFactor(u, up(x[1]), a.B, c),
+			timesFactor(v, both, a.C, c)), []ir.Buffer{u}
 	}
 	return p.over(x, y, to)
 }
@@ -89,7 +90,8 @@ func (p *pair) over(x, y layout.Tensor, to layout.Form) *ir.Func {
 	f.Params = append(f.Params, out(res))
 	channels := over(ir.Channel, "c", s[3])
 	if to.Bytewise() && p.Form == graph.FloatRequantization {
-		f.Body = ir.Nest(append(outer, channels), set(res, byteOf(p.floatLevel(numbers), dst.Stored()), i[0], i[1], i[2], c))
+		f.Body = ir.Nest(append(outer, channels), set(res, byteOf(p.floatLevel(numbers), dst.Stored()), i[0], i[1],
+			i[2], c))
 		return f
 	}
 	v := buf("v", ir.I32, s[3])

@@ -15,11 +15,13 @@ func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (f *i
 	s := Spatial(x.Shape)
 	table = a.Exponentials(x.LevelType, s[3])
 	src, exps, y := tensorBuffer("x", x, s), buf("table", ir.F32, len(table)), levelBuffer("y", a.LevelType, s, to)
-	top, tops, sum, e := buf("top", ir.I32), buf("tops", ir.I32, min(maxima, s[3])), buf("sum", ir.F32), buf("e", ir.F32, s[3])
+	top, tops, sum, e := buf("top", ir.I32), buf("tops", ir.I32, min(maxima, s[3])), buf("sum", ir.F32),
+		buf("e", ir.F32, s[3])
 	outer, i := pixels("", s)
 	at := func(c ir.Expr) ir.Expr { return levelAt(x, src, i, c) }
 	below := ir.CastTo(ir.U8, sub(ir.At(top), at(ir.V("c1"))))
-	q := &scalar.Quantizer{LevelType: scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1, Zero: a.Zero}, Rounding: scalar.HalfEven}
+	q := &scalar.Quantizer{LevelType: scalar.LevelType{Enc: a.Enc, Bits: a.Bits, Scale: 1, Zero: a.Zero},
+		Rounding: scalar.HalfEven}
 	level := func(c ir.Expr) ir.Expr {
 		return q.Expr(ir.Bin(ir.Div, mul(ir.At(e, c), ir.Float(a.Steps())), ir.At(sum)))
 	}
@@ -33,7 +35,8 @@ func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (f *i
 	levels := func(set func(c ir.Expr) ir.Stmt) ir.Stmt {
 		return ir.Seq(append(rest, ir.Nest(loops("", over(ir.Channel, "c2", s[3])), set(ir.V("c2"))))...)
 	}
-	f = &ir.Func{Name: fmt.Sprintf("int_softmax_%dx%dx%d", s[1], s[2], s[3]), Params: []ir.Param{in(src), in(exps), out(y)}}
+	f = &ir.Func{Name: fmt.Sprintf("int_softmax_%dx%dx%d", s[1], s[2], s[3]),
+		Params: []ir.Param{in(src), in(exps), out(y)}}
 	if to.Bytewise() {
 		dst := layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
 		row := levels(func(c ir.Expr) ir.Stmt { return set(y, byteOf(level(c), dst.Stored()), i[0], i[1], i[2], c) })

@@ -51,6 +51,7 @@ func mapLevels(name string, x *graph.Value, y scalar.LevelType, level func(o, in
 		}
 		body = append(body, set(dst, choose(x.Bits-1, 0), slices.Concat([]ir.Expr{ir.Int(n)}, i)...))
 	}
-	f := &ir.Func{Name: fmt.Sprintf("%s_%s%d_of%d_%dx%dx%d", name, y.Enc, y.Bits, x.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(src), in(masks), out(dst)}, Body: ir.Nest(ls, ir.Seq(body...))}
+	f := &ir.Func{Name: fmt.Sprintf("%s_%s%d_of%d_%dx%dx%d", name, y.Enc, y.Bits, x.Bits, s[1], s[2], s[3]),
+		Params: []ir.Param{in(src), in(masks), out(dst)}, Body: ir.Nest(ls, ir.Seq(body...))}
 	return f, []Const{{"masks", constantData(data)}}
 }

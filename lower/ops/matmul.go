@@ -16,7 +16,8 @@ func MatMul(a, b []int) *ir.Func {
 	}
 	to[last-1], to[last] = a[last-1], b[last]
 	s := Spatial(to)
-	x, z, y, acc := buf("x", ir.F32, Spatial(a)...), buf("z", ir.F32, Spatial(b)...), buf("y", ir.F32, s...), made(ir.RoleSum, "acc", ir.F32, s...)
+	x, z, y, acc := buf("x", ir.F32, Spatial(a)...), buf("z", ir.F32, Spatial(b)...), buf("y", ir.F32, s...),
+		made(ir.RoleSum, "acc", ir.F32, s...)
 	at := place(rank)
 	outer, i := image("acc.", s, "o")
 	red := loops("acc.", over(ir.TapRow, "kh", 1), over(ir.TapCol, "kw", 1), over(ir.Reduce, "c", a[last]))
@@ -35,9 +36,11 @@ func MatMul(a, b []int) *ir.Func {
 		return idx
 	}
 	k := ir.V("acc.c")
-	step := set(acc, &ir.Fma{A: ir.At(x, operand(a, i[at[last-1]], k)...), B: ir.At(z, operand(b, k, i[3])...), C: ir.At(acc, i...)}, i...)
+	step := set(acc, &ir.Fma{A: ir.At(x, operand(a, i[at[last-1]], k)...), B: ir.At(z, operand(b, k, i[3])...),
+		C: ir.At(acc, i...)}, i...)
 	sums := ir.Nest(outer, ir.Seq(set(acc, ir.Float(0), i...), ir.Nest(red, step)))
 	ls, j := image("", s, "o")
 	body := allocs([]ir.Buffer{acc}, ir.Seq(sums, ir.Nest(ls, set(y, ir.At(acc, j...), j...))))
-	return &ir.Func{Name: fmt.Sprintf("matmul_%dx%dx%d_%d", s[0]*s[1]*s[2]/a[last-1], a[last-1], a[last], s[3]), Params: []ir.Param{in(x), in(z), out(y)}, Body: body}
+	return &ir.Func{Name: fmt.Sprintf("matmul_%dx%dx%d_%d", s[0]*s[1]*s[2]/a[last-1], a[last-1], a[last], s[3]),
+		Params: []ir.Param{in(x), in(z), out(y)}, Body: body}
 }

@@ -20,7 +20,8 @@ func packLoop(y ir.Buffer, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr) ir.Stm
 // packSlice is packLoop of the given number of channels, a slice of y. Each pixel allocates bufs,
 // and statements before come first. A y of bytes stores the levels.
 func packSlice(
-	y ir.Buffer, slice Slice, channels int, bufs []ir.Buffer, before []ir.Stmt, bits func(idx []ir.Expr, o ir.Expr) []ir.Expr,
+	y ir.Buffer, slice Slice, channels int, bufs []ir.Buffer, before []ir.Stmt,
+	bits func(idx []ir.Expr, o ir.Expr) []ir.Expr,
 ) ir.Stmt {
 	pixel := func(words ir.Stmt) ir.Stmt { return allocs(bufs, ir.Seq(append(before, words)...)) }
 	if y.Type == ir.U8 {
@@ -36,7 +37,9 @@ func packSlice(
 // packVector is packSlice of the lowest n bits of vector v, an element for each channel, which
 // before computes.
 func packVector(y ir.Buffer, slice Slice, n int, v ir.Buffer, bufs []ir.Buffer, before ...ir.Stmt) ir.Stmt {
-	return packSlice(y, slice, v.Shape[0], bufs, before, func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), n) })
+	return packSlice(y, slice, v.Shape[0], bufs, before, func(_ []ir.Expr, o ir.Expr) []ir.Expr {
+		return bitsOf(ir.At(v, o), n)
+	})
 }
 
 // levelFrom returns the level (i32) with the given bits.
@@ -89,7 +92,8 @@ func wide(y ir.Buffer, slice Slice) ir.Buffer {
 
 // Quantize turns f32 numbers after steps into levels in the form to; see scalar.Quantizer. slice is
 // the part of wider planes that it writes, in words. Parameters: x, the steps' operands, y.
-func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, from ir.Type, shape []int, to layout.Form, slice Slice) *ir.Func {
+func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, from ir.Type, shape []int, to layout.Form,
+	slice Slice) *ir.Func {
 	s, t := Spatial(shape), layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
 	if len(steps) == 0 && from == ir.F32 && to.Bytewise() {
 		b := *a
@@ -97,13 +101,15 @@ func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, from ir.Type, shape [
 		return ToBytes(&b, nil, shape)
 	}
 	x, y := buf("x", from, s...), wide(tensorBuffer("y", t, s), slice)
-	f := &ir.Func{Name: fmt.Sprintf("%squantize_%s%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
+	f := &ir.Func{Name: fmt.Sprintf("%squantize_%s%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, s[1], s[2], s[3]),
+		Params: []ir.Param{in(x)}}
 	outer, i := pixels("", s)
 	v, bufs, pixel := pixelSteps(f, x, i, steps)
 	f.Params = append(f.Params, out(y))
 	if c := ir.V("c"); to.Bytewise() {
 		store := set(y, byteOf(levelOf(a, v(c)), t.Stored()), i[0], i[1], i[2], c)
-		f.Body = ir.Nest(outer, allocs(bufs, ir.Seq(append(pixel, ir.Nest(loops("", over(ir.Channel, "c", s[3])), store))...)))
+		f.Body = ir.Nest(outer, allocs(bufs, ir.Seq(append(pixel,
+			ir.Nest(loops("", over(ir.Channel, "c", s[3])), store))...)))
 		return f
 	}
 	bits := func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(levelOf(a, v(o)), a.Bits) }
@@ -211,15 +217,18 @@ func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	at := func(q ir.Expr) []ir.Expr { return append(append([]ir.Expr{}, i...), q) }
 	var body []ir.Stmt
 	if slice.Offset == 0 {
-		body = append(body, ir.Nest(loops("", over(ir.Word, "z", y.Shape[4])), set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
+		body = append(body, ir.Nest(loops("", over(ir.Word, "z", y.Shape[4])),
+			set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
 	}
 	q := ir.V("q")
 	low := ir.Bin(ir.Shl, ir.At(x, at(q)...), ir.Const(ir.U32, int64(shift)))
-	body = append(body, ir.Nest(loops("", over(ir.Word, "q", x.Shape[4])), update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
+	body = append(body, ir.Nest(loops("", over(ir.Word, "q", x.Shape[4])),
+		update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
 	if n := min(x.Shape[4], y.Shape[4]-first-1); shift > 0 && n > 0 {
 		r := ir.V("r")
 		high := ir.Bin(ir.Shr, ir.At(x, at(r)...), ir.Const(ir.U32, int64(WordBits-shift)))
-		body = append(body, ir.Nest(loops("", over(ir.Word, "r", n)), update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
+		body = append(body, ir.Nest(loops("", over(ir.Word, "r", n)),
+			update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
 	}
 	return unary(name, x, y, ir.Nest(ls, ir.Seq(body...)))
 }

@@ -22,7 +22,8 @@ func newPool(a *graph.PoolAttrs, shape []int) poolGeom {
 }
 
 func (p poolGeom) name(op string) string {
-	return fmt.Sprintf("%s_%dx%ds%d_%dx%dx%d", op, p.a.Kernel[0], p.a.Kernel[1], p.a.Strides[0], p.shape[1], p.shape[2], p.shape[3])
+	return fmt.Sprintf("%s_%dx%ds%d_%dx%dx%d", op, p.a.Kernel[0], p.a.Kernel[1], p.a.Strides[0], p.shape[1], p.shape[2],
+		p.shape[3])
 }
 
 // at returns the input position under window element (i, j) of output (h, w), and the condition
@@ -79,9 +80,14 @@ func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset
 	outer, i := p.outputs()
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
 	first := p.channels("c0", func(c ir.Expr) ir.Stmt { return set(acc, least, c) })
-	step := p.channels("c", func(c ir.Expr) ir.Stmt { return update(best, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), least), c) })
-	last := p.channels("c1", func(c ir.Expr) ir.Stmt { return set(y, ir.At(acc, c), i[0], i[1], i[2], add(c, ir.Int(offset))) })
-	return &ir.Func{Params: []ir.Param{in(x), out(y)}, Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, p.window(step), last)))}
+	step := p.channels("c", func(c ir.Expr) ir.Stmt {
+		return update(best, acc, orElse(cond, ir.At(x, i[0], iy, ix, c), least), c)
+	})
+	last := p.channels("c1", func(c ir.Expr) ir.Stmt {
+		return set(y, ir.At(acc, c), i[0], i[1], i[2], add(c, ir.Int(offset)))
+	})
+	return &ir.Func{Params: []ir.Param{in(x), out(y)},
+		Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, p.window(step), last)))}
 }
 
 // PoolFloat is max_pool or avg_pool on f32; slice is in channels. The mean divides by the number of
@@ -95,15 +101,20 @@ func PoolFloat(op string, a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func
 		f.Name = p.name(op)
 		return f
 	}
-	mean := p.mean(func(i []ir.Expr, c ir.Expr) ir.Expr { return ir.At(x, append(i, c)...) }, func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt {
-		return p.channels("c1", func(c ir.Expr) ir.Stmt { return set(y, mean(c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))) })
+	mean := p.mean(func(i []ir.Expr, c ir.Expr) ir.Expr {
+		return ir.At(x, append(i, c)...)
+	}, func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt {
+		return p.channels("c1", func(c ir.Expr) ir.Stmt {
+			return set(y, mean(c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
+		})
 	})
 	return unary(p.name(op), x, y, mean)
 }
 
 // mean returns the nest of the means of windows. element returns channel c at a position of the
 // input; store stores the means of all channels at a position of the output.
-func (p poolGeom) mean(element func(i []ir.Expr, c ir.Expr) ir.Expr, store func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt) ir.Stmt {
+func (p poolGeom) mean(element func(i []ir.Expr, c ir.Expr) ir.Expr,
+	store func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt) ir.Stmt {
 	acc, cnt := buf("m", ir.F32, p.shape[3]), buf("cnt", ir.F32)
 	outer, i := p.outputs()
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
@@ -113,7 +124,8 @@ func (p poolGeom) mean(element func(i []ir.Expr, c ir.Expr) ir.Expr, store func(
 		return update(ir.AddTo, acc, orElse(cond, element([]ir.Expr{i[0], iy, ix}, c), ir.Float(0)), c)
 	})
 	last := store(i, func(c ir.Expr) ir.Expr { return ir.Bin(ir.Div, ir.At(acc, c), ir.At(cnt)) })
-	return ir.Nest(outer, allocs([]ir.Buffer{acc, cnt}, ir.Seq(first, set(cnt, ir.Float(0)), p.window(ir.Seq(one, step)), last)))
+	return ir.Nest(outer, allocs([]ir.Buffer{acc, cnt},
+		ir.Seq(first, set(cnt, ir.Float(0)), p.window(ir.Seq(one, step)), last)))
 }
 
 // IntPool averages windows of levels x into levels in the form to; slice is in channels, of bytes.
@@ -135,8 +147,12 @@ func IntPool(a *graph.IntPoolAttrs, x layout.Tensor, to layout.Form, slice Slice
 			})
 		}
 		v := buf("v", ir.I32, shape[3])
-		words := packWords(y, Slice{}, shape[3], nil, i, func(o ir.Expr) []ir.Expr { return bitsOf(ir.At(v, o), a.Bits) })
-		return allocs([]ir.Buffer{v}, ir.Seq(p.channels("c1", func(c ir.Expr) ir.Stmt { return set(v, level(c), c) }), words))
+		words := packWords(y, Slice{}, shape[3], nil, i, func(o ir.Expr) []ir.Expr {
+			return bitsOf(ir.At(v, o), a.Bits)
+		})
+		return allocs([]ir.Buffer{v}, ir.Seq(p.channels("c1", func(c ir.Expr) ir.Stmt {
+			return set(v, level(c), c)
+		}), words))
 	}
 	return unary(p.name("int_avg_pool"), src, y, p.mean(element, store))
 }
@@ -146,7 +162,8 @@ func GlobalAvgPool(shape []int) *ir.Func {
 	x, y := buf("x", ir.F32, shape...), buf("y", ir.F32, shape[0], shape[3])
 	acc := buf("m", ir.F32, shape[3])
 	b := ir.V("b")
-	sum := ir.Nest(loops("", over(ir.TapRow, "row", shape[1]), over(ir.TapCol, "col", shape[2]), over(ir.Channel, "c", shape[3])),
+	sum := ir.Nest(loops("", over(ir.TapRow, "row", shape[1]), over(ir.TapCol, "col", shape[2]),
+		over(ir.Channel, "c", shape[3])),
 		update(ir.AddTo, acc, ir.At(x, b, ir.V("row"), ir.V("col"), ir.V("c")), ir.V("c")))
 	div := ir.Bin(ir.Div, ir.At(acc, ir.V("c1")), ir.Float(float32(shape[1]*shape[2])))
 	body := ir.Nest(loops("", over(ir.Batch, "b", shape[0])), allocs([]ir.Buffer{acc}, ir.Seq(

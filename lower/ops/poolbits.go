@@ -47,7 +47,8 @@ func (p bitPool) byWindows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 	finish := p.over("c1", p.words, func(c ir.Expr) []ir.Stmt {
 		return p.write(y, func(n int) ir.Expr { return ir.At(m, ir.Int(n), c) }, i, c, slice)
 	})
-	return []ir.Param{in(x), out(y)}, ir.Nest(outer, allocs(append([]ir.Buffer{m}, p.decided(m, p.words)...), ir.Seq(start, p.window(step), finish)))
+	return []ir.Param{in(x), out(y)}, ir.Nest(outer,
+		allocs(append([]ir.Buffer{m}, p.decided(m, p.words)...), ir.Seq(start, p.window(step), finish)))
 }
 
 // byRows pools the rows of each row of windows first. Then it pools neighbouring columns from every
@@ -55,7 +56,8 @@ func (p bitPool) byWindows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 func (p bitPool) byRows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 	// words of a row and of its border
 	run, before, after := p.shape[2]*p.words, p.a.Pad.Left*p.words, p.a.Pad.Right*p.words
-	x := ir.Buffer{Name: "x", Type: ir.U32, Shape: []int{p.planes, p.shape[0], p.shape[1], run}, Enc: ir.Encoding{Kind: p.enc, Channels: run * WordBits}}
+	x := ir.Buffer{Name: "x", Type: ir.U32, Shape: []int{p.planes, p.shape[0], p.shape[1], run},
+		Enc: ir.Encoding{Kind: p.enc, Channels: run * WordBits}}
 	r := buf("r", ir.U32, p.planes, p.shape[0], p.oh, before+run+after)
 	m := buf("m", ir.U32, p.planes, ((p.ow-1)*p.a.Strides[1]+1)*p.words)
 	rows := loops("r.", over(ir.Batch, "b", p.shape[0]), over(ir.Row, "h", p.oh))
@@ -64,7 +66,9 @@ func (p bitPool) byRows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 	var pooled []ir.Stmt
 	zero := func(name string, from, words int) {
 		if words > 0 {
-			pooled = append(pooled, p.over(name, words, func(e ir.Expr) []ir.Stmt { return p.zeros(r, i[0], i[1], add(e, ir.Int(from))) }))
+			pooled = append(pooled, p.over(name, words, func(e ir.Expr) []ir.Stmt {
+				return p.zeros(r, i[0], i[1], add(e, ir.Int(from)))
+			}))
 		}
 	}
 	zero("r.l", 0, before)
@@ -87,7 +91,8 @@ func (p bitPool) byRows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 		return p.write(y, func(n int) ir.Expr { return ir.At(m, ir.Int(n), from) }, append(o, ir.V("w")), c, slice)
 	}))
 	windows := ir.Nest(outer, allocs(append([]ir.Buffer{m}, p.decided(m, m.Shape[1])...), ir.Seq(neighbours, taken)))
-	return []ir.Param{in(x), out(y)}, allocs([]ir.Buffer{r}, ir.Seq(ir.Nest(rows, allocs(p.decided(r, run), ir.Seq(pooled...))), windows))
+	return []ir.Param{in(x), out(y)}, allocs([]ir.Buffer{r},
+		ir.Seq(ir.Nest(rows, allocs(p.decided(r, run), ir.Seq(pooled...))), windows))
 }
 
 // over returns a nest over the given number of words.

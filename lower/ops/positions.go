@@ -97,7 +97,8 @@ func (p *positions) axis(name string, at []float32, i ir.Expr, n int) between {
 	for k, v := range at {
 		low[k], high[k], share[k] = graph.Between(v, n)
 	}
-	return between{p.index(name, low, i, n), p.index(name+"_high", high, i, n), ir.At(p.table(name+"_share", ir.F32, len(at), share), i)}
+	return between{p.index(name, low, i, n), p.index(name+"_high", high, i, n),
+		ir.At(p.table(name+"_share", ir.F32, len(at), share), i)}
 }
 
 // value interpolates between the values that read returns.

@@ -52,7 +52,8 @@ func spatialPad(p graph.Padding, x, y ir.Buffer, outside func(n, c ir.Expr) ir.E
 	h, w, c := i[lead+1], i[lead+2], i[lead+3]
 	from[lead+1], from[lead+2] = sub(h, ir.Int(p.Top)), sub(w, ir.Int(p.Left))
 	var cond ir.Expr
-	if cs := append(inside(h, p.Top, shape[1], y.Shape[lead+1]), inside(w, p.Left, shape[2], y.Shape[lead+2])...); len(cs) > 0 {
+	if cs := append(inside(h, p.Top, shape[1], y.Shape[lead+1]),
+		inside(w, p.Left, shape[2], y.Shape[lead+2])...); len(cs) > 0 {
 		cond = all(cs...)
 	}
 	v := orElse(cond, ir.At(x, from...), outside(i[0], c))

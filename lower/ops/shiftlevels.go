@@ -21,7 +21,8 @@ func ShiftLevels(s *graph.ShiftAdd, x *graph.Value, y scalar.LevelType, to layou
 	if x.Encoded() {
 		src = BitBuffer("x", x.Bits, shape, x.Enc)
 	}
-	f := &ir.Func{Name: fmt.Sprintf("shift_%s%d_%dx%dx%d", y.Enc, y.Bits, shape[1], shape[2], shape[3]), Params: []ir.Param{in(src)}}
+	f := &ir.Func{Name: fmt.Sprintf("shift_%s%d_%dx%dx%d", y.Enc, y.Bits, shape[1], shape[2], shape[3]),
+		Params: []ir.Param{in(src)}}
 	var consts []Const
 	known := map[string]ir.Buffer{}
 	f.Body = packLoop(dst, func(i []ir.Expr, o ir.Expr) []ir.Expr {

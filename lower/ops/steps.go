@@ -55,7 +55,8 @@ func storeLinks(y ir.Buffer, links []link, v ir.Expr, at []ir.Expr) ir.Stmt {
 
 // pixelSteps returns the floats of a pixel of x, at position i, after steps. Without steps at reads
 // x itself; else it reads a buffer that fill writes by loop "s". Operands become parameters of f.
-func pixelSteps(f *ir.Func, x ir.Buffer, i []ir.Expr, steps []scalar.Step) (at func(o ir.Expr) ir.Expr, bufs []ir.Buffer, fill []ir.Stmt) {
+func pixelSteps(f *ir.Func, x ir.Buffer, i []ir.Expr,
+	steps []scalar.Step) (at func(o ir.Expr) ir.Expr, bufs []ir.Buffer, fill []ir.Stmt) {
 	from := func(o ir.Expr) ir.Expr { return number(ir.At(x, append(slices.Clone(i), o)...)) }
 	if len(steps) == 0 {
 		return from, nil, nil
@@ -63,7 +64,9 @@ func pixelSteps(f *ir.Func, x ir.Buffer, i []ir.Expr, steps []scalar.Step) (at f
 	channels := x.Shape[len(x.Shape)-1]
 	v, o := buf("v", ir.F32, channels), ir.V("s")
 	store := storeLinks(v, stepLinks(steps, operands(f, steps, channels, o)), from(o), []ir.Expr{o})
-	return func(o ir.Expr) ir.Expr { return ir.At(v, o) }, []ir.Buffer{v}, []ir.Stmt{ir.Nest(loops("", over(ir.Channel, "s", channels)), store)}
+	return func(o ir.Expr) ir.Expr {
+		return ir.At(v, o)
+	}, []ir.Buffer{v}, []ir.Stmt{ir.Nest(loops("", over(ir.Channel, "s", channels)), store)}
 }
 
 // stepsName is the beginning of the name of a Func that takes steps first.

@@ -15,10 +15,12 @@ const fewThresholds = 7
 // Threshold counts the thresholds t that each element of x reaches, after steps. t is [count, C] or
 // [count, 1], and x has type from. It stores the counts as levels in the form to, a slice of wider
 // planes; see graph.ThresholdAttrs. Parameters: x, the steps' operands, t, y.
-func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, from ir.Type, shape []int, to layout.Form, slice Slice) *ir.Func {
+func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, from ir.Type, shape []int, to layout.Form,
+	slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, t, y := buf("x", from, s...), buf("t", ir.F32, count, row), wide(levelBuffer("y", a.LevelType, s, to), slice)
-	f := &ir.Func{Name: fmt.Sprintf("%sthreshold_%s%d_%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, count, s[1], s[2], s[3]), Params: []ir.Param{in(x)}}
+	f := &ir.Func{Name: fmt.Sprintf("%sthreshold_%s%d_%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, count, s[1], s[2],
+		s[3]), Params: []ir.Param{in(x)}}
 	_, i := pixels("", s)
 	v, bufs, pixel := pixelSteps(f, x, i, steps)
 	f.Params = append(f.Params, in(t), out(y))
@@ -30,7 +32,8 @@ func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, fro
 // packCounts is packSlice of the levels that count the reached ones of thresholds t; loop names the
 // loop over channels that counts.
 func packCounts(
-	y ir.Buffer, slice Slice, channels int, level scalar.LevelType, t ir.Buffer, loop string, reached func(o, t ir.Expr) ir.Expr,
+	y ir.Buffer, slice Slice, channels int, level scalar.LevelType, t ir.Buffer, loop string,
+	reached func(o, t ir.Expr) ir.Expr,
 	bufs []ir.Buffer, before []ir.Stmt,
 ) ir.Stmt {
 	count := t.Shape[0]
@@ -46,7 +49,9 @@ func packCounts(
 			ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, loop, channels)), step))
 		bufs, bits = append(bufs, n), func(o ir.Expr) []ir.Expr { return bitsOf(ir.At(n, o), level.Bits) }
 	}
-	return packSlice(y, slice, channels, bufs, before, func(_ []ir.Expr, o ir.Expr) []ir.Expr { return inverted(bits(o), level.Enc) })
+	return packSlice(y, slice, channels, bufs, before, func(_ []ir.Expr, o ir.Expr) []ir.Expr {
+		return inverted(bits(o), level.Enc)
+	})
 }
 
 // thresholdAt returns threshold j of channel o in t, [count, C] or [count, 1].

@@ -52,7 +52,8 @@ func (c *counting) windowWord(n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr
 	counted := c.k.Counted
 	switch {
 	case c.k.Parts:
-		return ir.CastTo(wordType(counted), ir.Bin(ir.Shr, c.wholeWindow(n, i), ir.CastTo(ir.U32, mul(k, ir.Int(counted.Bits)))))
+		return ir.CastTo(wordType(counted), ir.Bin(ir.Shr, c.wholeWindow(n, i),
+			ir.CastTo(ir.U32, mul(k, ir.Int(counted.Bits)))))
 	case counted.Window == layout.Dense:
 		return ir.At(c.words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.k.Words, k))...)...)
 	case counted.Window == layout.Lanes:

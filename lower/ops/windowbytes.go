@@ -15,9 +15,11 @@ func WindowBytes(l *layout.Conv) *ir.Func {
 	x, y := tensorBuffer("x", c.read(), c.X.Shape), c.windowBytes()
 	groups := c.GroupCount()
 	ls, i := pixels("", c.sumShape(), over(ir.Entry, "g", groups))
-	f := &ir.Func{Name: fmt.Sprintf("windows_a%d_%dx%ds%d_%dx%dx%d", c.X.Bits, c.KH, c.KW, c.SH, c.h, c.w, c.In), Params: []ir.Param{in(x), out(y)}}
+	f := &ir.Func{Name: fmt.Sprintf("windows_a%d_%dx%ds%d_%dx%dx%d", c.X.Bits, c.KH, c.KW, c.SH, c.h, c.w, c.In),
+		Params: []ir.Param{in(x), out(y)}}
 	if c.KH*c.KW == 1 && !c.Pad.Any() {
-		f.Body = ir.Nest(ls, c.pixelBytes(x, y, i, "", []ir.Expr{i[0], mul(i[1], ir.Int(c.SH)), mul(i[2], ir.Int(c.SW))}))
+		f.Body = ir.Nest(ls, c.pixelBytes(x, y, i, "",
+			[]ir.Expr{i[0], mul(i[1], ir.Int(c.SH)), mul(i[2], ir.Int(c.SW))}))
 		return f
 	}
 	ps := buf("ps", ir.I32, c.batch, c.h, c.w, groups)
@@ -42,7 +44,8 @@ func (c *dots) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir
 		j := vars(ls)
 		word := ir.Bin(ir.And, ir.At(x, j[0], pixel[0], pixel[1], pixel[2], j[1]), onesWord(n, j[1]))
 		bits := ir.Bin(ir.Shl, ir.CastTo(ir.I32, ir.Un(ir.Popcount, word)), ir.CastTo(ir.I32, j[0]))
-		return ir.Seq(set(y, ir.Const(ir.I32, -int64(n)*int64(c.d.Offset)), i...), ir.Nest(ls, update(ir.AddTo, y, bits, i...)))
+		return ir.Seq(set(y, ir.Const(ir.I32, -int64(n)*int64(c.d.Offset)), i...),
+			ir.Nest(ls, update(ir.AddTo, y, bits, i...)))
 	}
 	ls := loops(prefix, over(ir.Reduce, "c", n))
 	channel := ir.V(ls[0].Var)
@@ -69,7 +72,8 @@ func (c *dots) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir
 	v = ir.CastTo(ir.I32, ir.Subst(v, map[string]ir.Expr{ls[0].Var: add(mul(channel, ir.Int(byteLanes)), k)}))
 	ls[0].Extent /= byteLanes
 	lanes := ir.Nest(ls, lane("k", func(o ir.Expr) ir.Stmt { return update(ir.AddTo, m, v, o) }))
-	last := ir.Nest(loops(prefix, over(ir.Reduce, "j", byteLanes)), update(ir.AddTo, y, ir.At(m, ir.V(prefix+"j")), i...))
+	last := ir.Nest(loops(prefix, over(ir.Reduce, "j", byteLanes)),
+		update(ir.AddTo, y, ir.At(m, ir.V(prefix+"j")), i...))
 	return allocs([]ir.Buffer{m}, ir.Seq(first, lanes, total, last))
 }
 

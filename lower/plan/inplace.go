@@ -81,7 +81,8 @@ func pairs(p *ir.Program) []pair {
 		saved[o] = n
 	}
 	most := func(a, b overlay) int {
-		return cmp.Or(cmp.Compare(saved[b], saved[a]), cmp.Compare(a.fn, b.fn), cmp.Compare(a.k, b.k), cmp.Compare(a.j, b.j))
+		return cmp.Or(cmp.Compare(saved[b], saved[a]), cmp.Compare(a.fn, b.fn), cmp.Compare(a.k, b.k),
+			cmp.Compare(a.j, b.j))
 	}
 	chosen, taken := map[overlay]bool{}, map[overlay]bool{}
 	for _, o := range slices.SortedFunc(maps.Keys(saved), most) {
@@ -113,7 +114,8 @@ func ending(p *ir.Program) []pair {
 			}
 			for j, b := range s.Args {
 				in := byName[b]
-				if in != nil && in.last == i && in.first < i && in.bufs[0].Bytes() == out.bufs[0].Bytes() && count[b] == 1 {
+				if in != nil && in.last == i && in.first < i && in.bufs[0].Bytes() == out.bufs[0].Bytes() &&
+					count[b] == 1 {
 					all = append(all, pair{b, a, s.Func, k, j})
 				}
 			}

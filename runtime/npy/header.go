@@ -52,7 +52,8 @@ func readHeader(r io.Reader) (header, error) {
 		}
 		n = uint64(binary.LittleEndian.Uint32(b[:]))
 	default:
-		return header{}, &Error{Msg: fmt.Sprintf("format version %d.%d", fixed[6], fixed[7]), Help: "versions 1 and 2 are read"}
+		return header{}, &Error{Msg: fmt.Sprintf("format version %d.%d", fixed[6], fixed[7]),
+			Help: "versions 1 and 2 are read"}
 	}
 	if n > maxHeader {
 		return header{}, &Error{Msg: fmt.Sprintf("the header claims %d bytes", n),

@@ -14,8 +14,8 @@ import (
 	"github.com/dmitryikh/leaves"
 )
 
-// threads is the number of threads for training. One gives the same model each time. Tuners have too
-// few samples for more.
+// threads is the number of threads for training. One gives the same model each time. Tuners have
+// too few samples for more.
 const threads = 1
 
 // missing marks features that a sample does not have.
@@ -35,7 +35,8 @@ const (
 // Sample is a candidate that was measured.
 type Sample struct {
 	Features []float32 // NaN: the sample does not have the feature
-	// Cost was measured, in any unit that all samples of the group share. 0 means failure, which ranks last.
+	// Cost was measured, in any unit that all samples of the group share. 0 means failure, which
+	// ranks last.
 	Cost  float64
 	Label float32 // what is learned, where Options.Labels says so
 	// Group names the task. Costs are comparable within a group only.
@@ -50,13 +51,16 @@ type Options struct {
 	Depth     int      // of a tree
 	Rate      float64  // learning rate
 	Seed      uint64
-	// Labels says that each sample's Label is learned, in place of a score by its Cost. The objective is Squared.
+	// Labels says that each sample's Label is learned, in place of a score by its Cost. The
+	// objective is Squared.
 	Labels bool
-	// Subsample and Columns are the shares of samples and of features that a tree is made of, 0 for all. Least is the weight of a leaf's
-	// samples, 0 for 1. Bins are those into which a feature's values are sorted, 0 for 256.
+	// Subsample and Columns are the shares of samples and of features that a tree is made of, 0 for
+	// all. Least is the weight of a leaf's samples, 0 for 1. Bins are those into which a feature's
+	// values are sorted, 0 for 256.
 	Subsample, Columns float64
 	Least, Bins        int
-	// Base, if not nil, is a model of the same features, trained elsewhere. The new trees correct its scores.
+	// Base, if not nil, is a model of the same features, trained elsewhere. The new trees correct
+	// its scores.
 	Base *Model
 }
 
@@ -80,8 +84,9 @@ func (m *Model) Names() []string { return slices.Clone(m.names) }
 // Objective returns the objective that the model was trained for.
 func (m *Model) Objective() Objective { return m.objective }
 
-// Train makes a model of samples. It fails with *SamplesError if they are not valid, with *TrainError if
-// XGBoost fails, and with ctx's error if that ends first. Equal samples and options give an equal model.
+// Train makes a model of samples. It fails with *SamplesError if they are not valid, with
+// *TrainError if XGBoost fails, and with ctx's error if that ends first. Equal samples and options
+// give an equal model.
 func (l *Library) Train(ctx context.Context, samples []Sample, o Options) (*Model, error) {
 	s := l.session()
 	defer s.close()
@@ -169,13 +174,15 @@ func (o Options) check(samples []Sample) error {
 	return nil
 }
 
-// params returns the options by XGBoost's names. It also sets parameters whose defaults differ between versions.
+// params returns the options by XGBoost's names. It also sets parameters whose defaults differ
+// between versions.
 func (o Options) params(constant float32) [][2]string {
 	return [][2]string{
 		{"verbosity", "0"}, {"nthread", strconv.Itoa(threads)}, {"tree_method", "hist"}, {"booster", "gbtree"},
 		{"objective", string(o.Objective)}, {"base_score", strconv.FormatFloat(float64(constant), 'g', -1, 32)},
 		{"max_depth", strconv.Itoa(o.Depth)}, {"eta", strconv.FormatFloat(o.Rate, 'g', -1, 64)},
-		{"seed", strconv.FormatUint(o.Seed&math.MaxInt32, 10)}, {"min_child_weight", strconv.Itoa(cmp.Or(o.Least, 1))}, {"lambda", "1"}, {"max_bin", strconv.Itoa(cmp.Or(o.Bins, 256))},
+		{"seed", strconv.FormatUint(o.Seed&math.MaxInt32, 10)}, {"min_child_weight", strconv.Itoa(cmp.Or(o.Least, 1))},
+		{"lambda", "1"}, {"max_bin", strconv.Itoa(cmp.Or(o.Bins, 256))},
 		{"subsample", share(o.Subsample)}, {"colsample_bytree", share(o.Columns)},
 	}
 }
@@ -197,7 +204,8 @@ func informativeFeatures(samples []Sample, width int) []int {
 	var out []int
 	for f := range width {
 		first := samples[0].Features[f]
-		if slices.ContainsFunc(samples, func(s Sample) bool { return s.Features[f] != first }) { // a feature with NaN differs
+		// a feature with NaN differs
+		if slices.ContainsFunc(samples, func(s Sample) bool { return s.Features[f] != first }) {
 			out = append(out, f)
 		}
 	}
@@ -257,9 +265,9 @@ func newModel(o Objective, names []string, constant float32, trees []tree) (*Mod
 	return m, nil
 }
 
-// Predict returns the score of each row of features, which are in the order of Names. Higher is better.
-// Scores of Rank are comparable within a group only. Scores of Squared are speeds relative to the
-// group's best. Each row must have all features.
+// Predict returns the score of each row of features, which are in the order of Names. Higher is
+// better. Scores of Rank are comparable within a group only. Scores of Squared are speeds relative
+// to the group's best. Each row must have all features.
 func (m *Model) Predict(rows [][]float32) []float64 {
 	out := make([]float64, len(rows))
 	x := make([]float64, len(m.names))
@@ -272,7 +280,8 @@ func (m *Model) Predict(rows [][]float32) []float64 {
 	return out
 }
 
-// Mean is the model whose scores are the means of those of models, which have the same features. It knows no Importance.
+// Mean is the model whose scores are the means of those of models, which have the same features. It
+// knows no Importance.
 func Mean(models ...*Model) (*Model, error) {
 	var constant float32
 	var trees []tree

@@ -6,7 +6,8 @@ import "fmt"
 type MissingError struct{ Err error }
 
 func (e *MissingError) Error() string {
-	return "the cost model needs libxgboost.so.0, which apt-get install libxgboost0, or make setup, installs: " + e.Err.Error()
+	return "the cost model needs libxgboost.so.0, which apt-get install libxgboost0, or make setup, installs: " +
+		e.Err.Error()
 }
 
 // Unwrap returns the cause.
@@ -22,7 +23,8 @@ type SamplesError struct{ Text string }
 
 func (e *SamplesError) Error() string { return "cost model: " + e.Text }
 
-// FormatError says that data are no model of this version, or that the model uses features that no longer exist.
+// FormatError says that data are no model of this version, or that the model uses features that no
+// longer exist.
 type FormatError struct{ Text string }
 
 func (e *FormatError) Error() string { return "cost model: " + e.Text }

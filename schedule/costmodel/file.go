@@ -11,8 +11,9 @@ import (
 // Format is the format name in files of this version.
 const Format = "ripc.costmodel/2"
 
-// head is the first line of a file, in JSON. The nodes of all trees follow, one array for each field of tree, in little endian:
-// n features (int32), n values (float32), n right children (int32), n gains (float32), n missing (int8).
+// head is the first line of a file, in JSON. The nodes of all trees follow, one array for each
+// field of tree, in little endian: n features (int32), n values (float32), n right children
+// (int32), n gains (float32), n missing (int8).
 type head struct {
 	Format    string    `json:"format"`
 	Objective Objective `json:"objective"`
@@ -33,7 +34,8 @@ func (m *Model) Encode() []byte {
 	var all tree
 	for _, t := range m.trees {
 		h.Nodes = append(h.Nodes, len(t.Feature))
-		all.Feature, all.Value, all.Right = append(all.Feature, t.Feature...), append(all.Value, t.Value...), append(all.Right, t.Right...)
+		all.Feature, all.Value, all.Right = append(all.Feature, t.Feature...), append(all.Value, t.Value...),
+			append(all.Right, t.Right...)
 		all.Gain, all.Missing = append(all.Gain, t.Gain...), append(all.Missing, t.Missing...)
 	}
 	text, err := json.Marshal(h)
@@ -49,8 +51,9 @@ func (m *Model) Encode() []byte {
 	return out.Bytes()
 }
 
-// Decode reads a model for features of the given names. These may be more than the model's, in another
-// order. It fails with *FormatError, also if the model uses a feature that is not among them.
+// Decode reads a model for features of the given names. These may be more than the model's, in
+// another order. It fails with *FormatError, also if the model uses a feature that is not among
+// them.
 func Decode(data []byte, names []string) (*Model, error) {
 	text, data, _ := bytes.Cut(data, []byte("\n"))
 	var h head
@@ -115,7 +118,8 @@ func decodeTrees(data []byte, nodes []int) ([]tree, error) {
 	at := 0
 	for k, n := range nodes {
 		end := at + n
-		trees[k] = tree{all.Feature[at:end:end], all.Value[at:end:end], all.Right[at:end:end], all.Missing[at:end:end], all.Gain[at:end:end]}
+		trees[k] = tree{all.Feature[at:end:end], all.Value[at:end:end], all.Right[at:end:end], all.Missing[at:end:end],
+			all.Gain[at:end:end]}
 		at = end
 	}
 	return trees, nil

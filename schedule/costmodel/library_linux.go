@@ -10,8 +10,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Library is XGBoost's shared library. It may be used from several goroutines. It stays mapped until
-// the process ends, since its OpenMP threads never leave it.
+// Library is XGBoost's shared library. It may be used from several goroutines. It stays mapped
+// until the process ends, since its OpenMP threads never leave it.
 type Library struct {
 	lastError     func() string
 	createMatrix  func(data *float32, rows, cols uint64, missing float32, out *uintptr, threads int32) int32
@@ -79,8 +79,8 @@ func open(name string) (*Library, error) {
 	return l, nil
 }
 
-// session is one training: its objects in C memory, and its first error. It stays on one thread: the
-// library keeps the text of its last error, and OpenMP its threads, for each thread.
+// session is one training: its objects in C memory, and its first error. It stays on one thread:
+// the library keeps the text of its last error, and OpenMP its threads, for each thread.
 type session struct {
 	*Library
 	matrices []uintptr
@@ -104,7 +104,8 @@ func (s *session) close() {
 	runtime.UnlockOSThread()
 }
 
-// check records the status of a call, where 0 is success, and reports whether no call has failed yet.
+// check records the status of a call, where 0 is success, and reports whether no call has failed
+// yet.
 func (s *session) check(what string, status int32) bool {
 	if status != 0 && s.err == nil {
 		s.err = &TrainError{What: what, Text: s.lastError()}
@@ -115,7 +116,8 @@ func (s *session) check(what string, status int32) bool {
 // matrix copies rows of equal length.
 func (s *session) matrix(x []float32, rows int) uintptr {
 	var m uintptr
-	if s.err == nil && s.check("the matrix of features", s.createMatrix(&x[0], uint64(rows), uint64(len(x)/rows), missing(), &m, threads)) {
+	if s.err == nil && s.check("the matrix of "+
+		"features", s.createMatrix(&x[0], uint64(rows), uint64(len(x)/rows), missing(), &m, threads)) {
 		s.matrices = append(s.matrices, m)
 	}
 	return m

@@ -29,8 +29,8 @@ func (t *tree) check(features int) bool {
 	if n == 0 || len(t.Value) != n || len(t.Right) != n || len(t.Missing) != n || len(t.Gain) != n {
 		return false
 	}
-	// end returns the index behind the subtree at i, or 0 if there is no such tree. Depth is bounded,
-	// since files may come from anybody.
+	// end returns the index behind the subtree at i, or 0 if there is no such tree. Depth is
+	// bounded, since files may come from anybody.
 	var end func(i, depth int) int
 	end = func(i, depth int) int {
 		const deepest = 100
@@ -83,7 +83,8 @@ func parse(text []byte, features int) ([]tree, error) {
 	var out []tree
 	for k, from := range b.Learner.Booster.Model.Trees {
 		n := len(from.Left)
-		if n == 0 || len(from.Right) != n || len(from.Feature) != n || len(from.Value) != n || len(from.Missing) != n || len(from.Gain) != n {
+		if n == 0 || len(from.Right) != n || len(from.Feature) != n || len(from.Value) != n || len(from.Missing) != n ||
+			len(from.Gain) != n {
 			return nil, formatf("tree %d of XGBoost's is ragged", k)
 		}
 		var to tree

@@ -69,7 +69,8 @@ func accessNames() [accessKinds]string {
 	return [...]string{"neighbours", "one", "scattered", "window", "pieces", "far", "aliased"}
 }
 
-// page is the number of bytes of a page of memory. Caches of the first level have about as many bytes a way.
+// page is the number of bytes of a page of memory. Caches of the first level have about as many
+// bytes a way.
 const page = 4096
 
 // accesses are numbers of accesses of a kind.
@@ -81,8 +82,9 @@ func (m *accesses) add(more accesses, factor float64) {
 	m.stores += more.stores * factor
 }
 
-// product is how often something is executed that depends on the loops at some depths: loops that are written out count where it depends
-// on them, up to the first that is not. Lanes of a vector are executed together.
+// product is how often something is executed that depends on the loops at some depths: loops that
+// are written out count where it depends on them, up to the first that is not. Lanes of a vector
+// are executed together.
 func product(path []*node, depend uint64) float64 {
 	n, outside := 1.0, false
 	for _, p := range slices.Backward(path) {
@@ -233,7 +235,8 @@ func (a *access) contiguous(vector uint64) bool {
 	return false
 }
 
-// address counts the operations of an index that no address mode does: all but sums and multiples. It returns the depths that e depends on.
+// address counts the operations of an index that no address mode does: all but sums and multiples.
+// It returns the depths that e depends on.
 func (k *kernel) address(s *site, e ir.Expr, seen map[ir.Expr]bool) uint64 {
 	var d uint64
 	counted := true
@@ -269,7 +272,8 @@ func (k *kernel) address(s *site, e ir.Expr, seen map[ir.Expr]bool) uint64 {
 	return d
 }
 
-// each returns for how many neighbouring lanes, which go one by one, the address stays the same; 0 if it is no quotient.
+// each returns for how many neighbouring lanes, which go one by one, the address stays the same; 0
+// if it is no quotient.
 func (a *access) each() int {
 	for _, n := range a.path {
 		if n.loop.Kind != ir.Vectorize || n.lanes {
@@ -286,7 +290,8 @@ func (a *access) each() int {
 	return 0
 }
 
-// step returns the number of bytes by which the address moves in the innermost loop that it depends on.
+// step returns the number of bytes by which the address moves in the innermost loop that it depends
+// on.
 func (a *access) step() float64 {
 	for _, n := range slices.Backward(a.path) {
 		if n.lanes || a.depend&n.bit() == 0 {
@@ -306,7 +311,8 @@ func (a *access) step() float64 {
 	return 0
 }
 
-// value counts the operations of an expression, parts that are equal once, and gives the depths that it depends on.
+// value counts the operations of an expression, parts that are equal once, and gives the depths
+// that it depends on.
 func (k *kernel) value(s *site, e ir.Expr, vector uint64, lanes int, seen map[ir.Expr]uint64) uint64 {
 	if d, ok := seen[e]; ok {
 		return d
@@ -331,7 +337,8 @@ func (k *kernel) value(s *site, e ir.Expr, vector uint64, lanes int, seen map[ir
 		d = k.value(s, e.A, vector, lanes, seen)
 		k.operate(s, unaryKind(e.Op), e.Type(), d, vector, lanes)
 	case *ir.Select:
-		d = k.value(s, e.Cond, vector, lanes, seen) | k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector, lanes, seen)
+		d = k.value(s, e.Cond, vector, lanes, seen) | k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector,
+			lanes, seen)
 		k.operate(s, opCompare, e.Type(), d, vector, lanes)
 	case *ir.Cast:
 		d = k.value(s, e.A, vector, lanes, seen)
@@ -343,7 +350,8 @@ func (k *kernel) value(s *site, e ir.Expr, vector uint64, lanes int, seen map[ir
 	case *ir.Bitcast:
 		d = k.value(s, e.A, vector, lanes, seen)
 	case *ir.Fma:
-		d = k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector, lanes, seen) | k.value(s, e.C, vector, lanes, seen)
+		d = k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector, lanes, seen) | k.value(s, e.C, vector, lanes,
+			seen)
 		k.operate(s, opFma, ir.F32, d, vector, lanes)
 	}
 	seen[e] = d

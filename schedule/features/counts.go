@@ -2,8 +2,9 @@ package features
 
 import "ripc/ir"
 
-// CountNames are the names of the counts of Describe: numbers of executions in a scheduled Func, each of a kind that a machine has a price for.
-// They are plain numbers, unlike those of Of, and the body of a condition counts as often as the condition holds.
+// CountNames are the names of the counts of Describe: numbers of executions in a scheduled Func,
+// each of a kind that a machine has a price for. They are plain numbers, unlike those of Of, and
+// the body of a condition counts as often as the condition holds.
 func (d *Describer) CountNames() []string {
 	k := newKernel(&ir.Func{Body: &ir.Block{}}, d, true)
 	var names []string

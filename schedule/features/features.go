@@ -1,9 +1,10 @@
-// Package features describes scheduled kernels by numbers that a cost model can learn from: loops, memory that is touched, how often it
-// is used again, instructions, registers, the size of the code, the knobs of the strategy, and the target. None of them names a layer, so
-// what is learned of some holds for others, of other networks and, as far as that goes, of other targets.
+// Package features describes scheduled kernels by numbers that a cost model can learn from: loops,
+// memory that is touched, how often it is used again, instructions, registers, the size of the
+// code, the knobs of the strategy, and the target. None of them names a layer, so what is learned
+// of some holds for others, of other networks and, as far as that goes, of other targets.
 //
-// Counts are of executed vector instructions, as a compiler that hoists what it can would make them, and counts, bytes and extents
-// are log2(1+x): a split of a tree then asks for a ratio.
+// Counts are of executed vector instructions, as a compiler that hoists what it can would make
+// them, and counts, bytes and extents are log2(1+x): a split of a tree then asks for a ratio.
 package features
 
 import (
@@ -22,7 +23,8 @@ const Levels = 10
 // knobs are those of package strategy, by name.
 func knobs() []string {
 	return []string{
-		"tile_h", "tile_w", "lanes", "unroll", "filters_outer", "vectors", "width", "words", "step", "at", "spread", "group", "wide", "whole", "by_lane",
+		"tile_h", "tile_w", "lanes", "unroll", "filters_outer", "vectors", "width", "words", "step", "at", "spread",
+		"group", "wide", "whole", "by_lane",
 		"filters", "run", "part", "kept", "share", "ordered", "blocks",
 	}
 }
@@ -30,10 +32,14 @@ func knobs() []string {
 // meanings are those of the instructions that schedules may have, with names of features.
 func meanings() []meaning {
 	return []meaning{
-		{isa.XorCount, "xor_count"}, {isa.XorCountPair, "xor_count_pair"}, {isa.XorCountTile, "xor_count_tile"}, {isa.DotBytes, "dot_bytes"},
-		{isa.PackCompare, "pack_compare"}, {isa.Clear, "clear"}, {isa.WidenAdd, "widen_add"}, {isa.WidenAddMemory, "widen_add_memory"},
-		{isa.LookUp, "look_up"}, {isa.Tables, "tables"}, {isa.XorCountRow, "xor_count_row"}, {isa.LookUpRow, "look_up_row"},
-		{isa.XorCountWindow, "xor_count_window"}, {isa.DotPairs, "dot_pairs"}, {isa.AddPairs, "add_pairs"}, {isa.PackLess, "pack_less"},
+		{isa.XorCount, "xor_count"}, {isa.XorCountPair, "xor_count_pair"}, {isa.XorCountTile, "xor_count_tile"},
+		{isa.DotBytes, "dot_bytes"},
+		{isa.PackCompare, "pack_compare"}, {isa.Clear, "clear"}, {isa.WidenAdd, "widen_add"},
+		{isa.WidenAddMemory, "widen_add_memory"},
+		{isa.LookUp, "look_up"}, {isa.Tables, "tables"}, {isa.XorCountRow, "xor_count_row"},
+		{isa.LookUpRow, "look_up_row"},
+		{isa.XorCountWindow, "xor_count_window"}, {isa.DotPairs, "dot_pairs"}, {isa.AddPairs, "add_pairs"},
+		{isa.PackLess, "pack_less"},
 	}
 }
 
@@ -69,19 +75,22 @@ func Names() []string {
 
 func names(d *Describer) []string {
 	var names []string
-	d.each(newKernel(&ir.Func{Body: &ir.Block{}}, d, false), nil, func(group, name string, _ float64) { names = append(names, group+name) })
+	d.each(newKernel(&ir.Func{Body: &ir.Block{}}, d, false), nil, func(group, name string, _ float64) {
+		names = append(names, group+name)
+	})
 	return names
 }
 
-// Of describes a scheduled Func with the values of its strategy's knobs; a knob that it does not have is NaN. The same kernel has the
-// same features each time.
+// Of describes a scheduled Func with the values of its strategy's knobs; a knob that it does not
+// have is NaN. The same kernel has the same features each time.
 func (d *Describer) Of(f *ir.Func, v map[string]int) []float32 {
 	out := make([]float32, 0, 256)
 	d.each(newKernel(f, d, false), v, func(_, _ string, x float64) { out = append(out, float32(x)) })
 	return out
 }
 
-// Describe is the counts of a scheduled Func, in the order of CountNames, and what Of says of it with the share for which conditions hold.
+// Describe is the counts of a scheduled Func, in the order of CountNames, and what Of says of it
+// with the share for which conditions hold.
 func (d *Describer) Describe(f *ir.Func, v map[string]int) (counts []float64, x []float32) {
 	k := newKernel(f, d, true)
 	k.counts(func(_ string, n float64) { counts = append(counts, n) })
@@ -107,7 +116,8 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 		name string
 		x    float64
 	}{
-		{"operations", k.operations}, {"vector", k.vector}, {"loads", k.loads()}, {"stores", k.stores()}, {"calls", k.calls},
+		{"operations", k.operations}, {"vector", k.vector}, {"loads", k.loads()}, {"stores", k.stores()},
+		{"calls", k.calls},
 		{"iterations", k.iterations}, {"branches", k.branches}, {"spills", k.spills},
 		{"instructions", k.instructions()},
 	}
@@ -195,7 +205,8 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 		name string
 		x    float64
 	}{
-		{"vector_bits", log(float64(t.VectorBits))}, {"registers", log(float64(t.Registers))}, {"count_ops", float64(t.CountOps)},
+		{"vector_bits", log(float64(t.VectorBits))}, {"registers", log(float64(t.Registers))},
+		{"count_ops", float64(t.CountOps)},
 		{"ternary", truth(t.Ternary)}, {"pair_loads", truth(t.PairLoads)}, {"pointer_bits", float64(t.PointerBits())},
 		{"l1", log(float64(t.L1))}, {"l2", log(float64(t.L2))},
 	} {
@@ -212,7 +223,8 @@ func truth(b bool) float64 {
 
 // levelNames are the groups of the features of each level.
 func levelNames() [Levels]string {
-	return [Levels]string{"loop0.", "loop1.", "loop2.", "loop3.", "loop4.", "loop5.", "loop6.", "loop7.", "loop8.", "loop9."}
+	return [Levels]string{"loop0.", "loop1.", "loop2.", "loop3.", "loop4.", "loop5.", "loop6.", "loop7.", "loop8.",
+		"loop9."}
 }
 
 // Turn is x, features of a Func, with the values of knobs.

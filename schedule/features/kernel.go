@@ -104,7 +104,8 @@ type site struct {
 }
 
 func newKernel(f *ir.Func, d *Describer, shares bool) *kernel {
-	k := &kernel{Describer: d, f: f, shares: shares, bufs: map[string]*buffer{}, root: &node{depth: -1}, called: make([]float64, len(meanings())), calledWork: make([]float64, len(meanings()))}
+	k := &kernel{Describer: d, f: f, shares: shares, bufs: map[string]*buffer{}, root: &node{depth: -1},
+		called: make([]float64, len(meanings())), calledWork: make([]float64, len(meanings()))}
 	for _, p := range f.Params {
 		k.buffer(p.Buffer, false, 0)
 	}
@@ -122,7 +123,8 @@ func newKernel(f *ir.Func, d *Describer, shares bool) *kernel {
 }
 
 func (k *kernel) buffer(b ir.Buffer, local bool, depth int) *buffer {
-	x := &buffer{Buffer: b, number: len(k.bufs), local: local, depth: depth, kept: local, touched: make([]float64, max(1, len(b.Shape)))}
+	x := &buffer{Buffer: b, number: len(k.bufs), local: local, depth: depth, kept: local,
+		touched: make([]float64, max(1, len(b.Shape)))}
 	k.bufs[b.Name] = x
 	return x
 }
@@ -183,10 +185,13 @@ func (k *kernel) collect(s ir.Stmt, at *node, path []*node, live []*buffer) {
 	}
 }
 
-// cut looks for a condition that the last block of a parallel loop does not always meet: the whole body of a loop within.
+// cut looks for a condition that the last block of a parallel loop does not always meet: the whole
+// body of a loop within.
 func (k *kernel) cut(body ir.Stmt, path []*node) {
 	c, ok := body.(*ir.If)
-	if !ok || c.Else != nil || !slices.ContainsFunc(path, func(n *node) bool { return n.loop.Kind == ir.Parallel && arith.Mentions(c.Cond, n.loop.Var) }) {
+	if !ok || c.Else != nil || !slices.ContainsFunc(path, func(n *node) bool {
+		return n.loop.Kind == ir.Parallel && arith.Mentions(c.Cond, n.loop.Var)
+	}) {
 		return
 	}
 	if share, known := k.share(c.Cond, path); known {
@@ -205,7 +210,8 @@ func (k *kernel) share(cond ir.Expr, path []*node) (share float64, known bool) {
 // side is the path into one side of a condition that is taken so often.
 func side(path []*node, at *node, share float64) []*node {
 	const never = 1e-9 // of what is never executed, which has a path as well
-	return append(path[:len(path):len(path)], &node{loop: &ir.For{Extent: 1}, parent: at, depth: len(path), written: true, share: max(share, never)})
+	return append(path[:len(path):len(path)], &node{loop: &ir.For{Extent: 1}, parent: at, depth: len(path),
+		written: true, share: max(share, never)})
 }
 
 func (k *kernel) site(s ir.Stmt, path []*node, live []*buffer) *site {
@@ -282,7 +288,8 @@ func (x *index) repeat(depth, each int) {
 	}
 }
 
-// linear adds e, times scale, to x: by how much each loop moves it, exactly for sums and multiples, and about right otherwise.
+// linear adds e, times scale, to x: by how much each loop moves it, exactly for sums and multiples,
+// and about right otherwise.
 func linear(e ir.Expr, scale float64, path []*node, x *index) {
 	switch e := e.(type) {
 	case *ir.Var:
@@ -346,7 +353,8 @@ func linear(e ir.Expr, scale float64, path []*node, x *index) {
 	}
 }
 
-// keep finds the local buffers that can be in registers: within their scope nothing but what is written out chooses an element.
+// keep finds the local buffers that can be in registers: within their scope nothing but what is
+// written out chooses an element.
 func (k *kernel) keep() {
 	for _, a := range k.all {
 		if !a.buf.local {
@@ -357,7 +365,8 @@ func (k *kernel) keep() {
 				a.buf.kept = false
 			}
 			for _, t := range x.terms {
-				if n := a.path[t.depth]; t.coef != 0 && (!n.written || n.loop.Kind == ir.Vectorize && !n.lanes) && n.loop.Extent > 1 {
+				if n := a.path[t.depth]; t.coef != 0 && (!n.written || n.loop.Kind == ir.Vectorize && !n.lanes) &&
+					n.loop.Extent > 1 {
 					a.buf.kept = false
 				}
 			}

@@ -7,7 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// touched is how many bytes an execution of a loop touches, each once; what is kept in registers is no memory.
+// touched is how many bytes an execution of a loop touches, each once; what is kept in registers is
+// no memory.
 func (k *kernel) touched(n *node) float64 {
 	if n.bytes > 0 {
 		return n.bytes
@@ -51,7 +52,8 @@ func (k *kernel) touched(n *node) float64 {
 	return n.bytes
 }
 
-// traffic is how many bytes come to a memory of some size while a loop is executed: what fits comes once.
+// traffic is how many bytes come to a memory of some size while a loop is executed: what fits comes
+// once.
 func (k *kernel) traffic(n *node, size float64) float64 {
 	all := k.touched(n)
 	if all <= size || len(n.children) == 0 {
@@ -139,7 +141,8 @@ func (k *kernel) around() []level {
 	var out []level
 	for _, n := range slices.Backward(k.hot.path) {
 		if n.loop.Extent > 1 {
-			out = append(out, level{float64(n.loop.Extent), float64(n.loop.Kind-ir.Serial) + 1, float64(n.loop.Axis), k.touched(n), k.moved(n)})
+			out = append(out, level{float64(n.loop.Extent), float64(n.loop.Kind-ir.Serial) + 1, float64(n.loop.Axis),
+				k.touched(n), k.moved(n)})
 		}
 	}
 	return out

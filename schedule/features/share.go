@@ -10,8 +10,9 @@ import (
 // mostCases is the most iterations that shareOf looks at.
 const mostCases = 4096
 
-// shareOf is the share of the iterations of the loops around a condition in which it holds. It looks at all of them, or at mostCases that
-// lie evenly among them. The share is not known of a condition that depends on more than loops.
+// shareOf is the share of the iterations of the loops around a condition in which it holds. It
+// looks at all of them, or at mostCases that lie evenly among them. The share is not known of a
+// condition that depends on more than loops.
 func shareOf(cond ir.Expr, path []*node) (share float64, known bool) {
 	var loops []*node
 	total := 1

@@ -14,7 +14,8 @@ type Sample struct {
 	Weight float64 // of its error, 0 for 1
 }
 
-// Fit finds the prices, none below 0, with the least sum of weighted squares of relative errors over samples.
+// Fit finds the prices, none below 0, with the least sum of weighted squares of relative errors
+// over samples.
 func Fit(samples []Sample) []float64 {
 	n := len(samples[0].Counts)
 	rows, wanted := mat.NewDense(len(samples), n, nil), mat.NewVecDense(len(samples), nil)
@@ -54,7 +55,8 @@ func Fit(samples []Sample) []float64 {
 // nothing is a share of costs that is left by rounding.
 const nothing = 1e-9
 
-// descend finds the x >= 0 with the least x'Ax/2 - b'x, one coordinate after the other (Franc, Hlavac and Navara 2005).
+// descend finds the x >= 0 with the least x'Ax/2 - b'x, one coordinate after the other (Franc,
+// Hlavac and Navara 2005).
 func descend(a *mat.Dense, b *mat.VecDense) []float64 {
 	const rounds, still = 20000, 1e-10
 	n := b.Len()

@@ -1,5 +1,6 @@
-// Package machine predicts the cost of a scheduled Func on a machine. A machine is files in data, which are fitted to schedules that were
-// measured (go run ./lab fit); none of their numbers stands in code:
+// Package machine predicts the cost of a scheduled Func on a machine. A machine is files in data,
+// which are fitted to schedules that were measured (go run ./lab fit); none of their numbers stands
+// in code:
 //
 //	TARGET.json       a price for each count of features.Describer.Describe, and where it is from
 //	TARGET.trees.gz   trees that correct the sum of prices, by the share of each: the mean of several models, each without some of the layers
@@ -40,18 +41,20 @@ var files embed.FS
 type Weights struct {
 	Target string `json:"target"`
 	Unit   string `json:"unit"` // of costs, such as "instructions"
-	// Date, Commit and Tool tell the origin of the measurements: the day, the code, and the tool that counted or timed.
+	// Date, Commit and Tool tell the origin of the measurements: the day, the code, and the tool
+	// that counted or timed.
 	Date   string `json:"date"`
 	Commit string `json:"commit"`
 	Tool   string `json:"tool"`
-	// Networks and Points are the numbers of measured networks and stages. Error is the model's on networks that a fit has not seen.
+	// Networks and Points are the numbers of measured networks and stages. Error is the model's on
+	// networks that a fit has not seen.
 	Networks int   `json:"networks"`
 	Points   int   `json:"points"`
 	Error    Error `json:"error"`
 	// Sieve is the error of the sieve's guesses for layers that it has not seen (SieveError).
 	Sieve float64 `json:"sieve,omitempty"`
-	// Choice judges compile's choices by the model, on layers or networks that the fit has not seen, by costs on one core; Shared by those on
-	// all cores.
+	// Choice judges compile's choices by the model, on layers or networks that the fit has not
+	// seen, by costs on one core; Shared by those on all cores.
 	Choice Choice `json:"choice"`
 	Shared Choice `json:"shared,omitzero"`
 	// Terms are the prices of counts, by name. A price of 0 is left out.
@@ -66,8 +69,8 @@ type Error struct {
 	P90    float64 `json:"p90"`
 }
 
-// Choice compares what compile chose with the best that was measured. Mean, P90 and Worst are the geometric mean, the 90th percentile and
-// the largest of the ratios of measured costs.
+// Choice compares what compile chose with the best that was measured. Mean, P90 and Worst are the
+// geometric mean, the 90th percentile and the largest of the ratios of measured costs.
 type Choice struct {
 	Networks int     `json:"networks"`
 	Mean     float64 `json:"mean"`
@@ -101,7 +104,8 @@ func Of(t targets.Target) (m *Model, ok bool, err error) {
 	return m, err == nil, err
 }
 
-// FileName is what the files of t's model are called, without their ends: a host's are of all hosts like it.
+// FileName is what the files of t's model are called, without their ends: a host's are of all hosts
+// like it.
 func FileName(t targets.Target) string { return cmp.Or(t.Family, t.Name) }
 
 // machines read each file once, when its model is asked for first.
@@ -217,7 +221,8 @@ func (m *Model) begin(starts []start) {
 			s.sizes = append(s.sizes, size(e))
 		}
 		m.starts[s.Strategy] = append(m.starts[s.Strategy], s)
-		m.records[s.Kernel] = append(m.records[s.Kernel], Record{s.Strategy, s.values(), s.Cost, s.Cost * m.turns(s.Blocks, s.Full)})
+		m.records[s.Kernel] = append(m.records[s.Kernel],
+			Record{s.Strategy, s.values(), s.Cost, s.Cost * m.turns(s.Blocks, s.Full)})
 	}
 	for _, r := range m.records {
 		slices.SortStableFunc(r, func(a, b Record) int { return cmp.Compare(a.Time, b.Time) })
@@ -314,7 +319,8 @@ type part struct {
 }
 
 func (m *Model) parts(trees *learned) []part {
-	return []part{{&trees.prices, ".trees.gz", questions(m.describe)}, {&trees.sieve, ".sieve.gz", sieveQuestions(m.Strategies)}}
+	return []part{{&trees.prices, ".trees.gz", questions(m.describe)},
+		{&trees.sieve, ".sieve.gz", sieveQuestions(m.Strategies)}}
 }
 
 // New is the model of t with weights. It fails if these name what is not counted.
@@ -326,11 +332,13 @@ func New(t targets.Target, w Weights) (*Model, error) {
 			m.locals = append(m.locals, i)
 		}
 	}
-	m.blocks, m.full, m.worked = slices.Index(m.names, "parallel"), slices.Index(m.names, "parallel_full"), slices.Index(m.names, "total.work")
+	m.blocks, m.full, m.worked = slices.Index(m.names, "parallel"), slices.Index(m.names, "parallel_full"),
+		slices.Index(m.names, "total.work")
 	names := m.describe.CountNames()
 	for name := range w.Terms {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("the weights of %s have a term %q, which is not counted: remove its files from schedule/machine/data, and fit them anew (go run ./lab fit, target %s)", w.Target, name, w.Target)
+			return nil, fmt.Errorf("the weights of %s have a term %q, which is not counted: remove its files from "+
+				"schedule/machine/data, and fit them anew (go run ./lab fit, target %s)", w.Target, name, w.Target)
 		}
 	}
 	for _, n := range names {

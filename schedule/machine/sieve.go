@@ -11,7 +11,8 @@ import (
 	"ripc/targets"
 )
 
-// A sieve guesses the costs of points before there is a Func, from the definition and the values of knobs. It learns from the model itself.
+// A sieve guesses the costs of points before there is a Func, from the definition and the values of
+// knobs. It learns from the model itself.
 
 // Sifts reports whether m has a sieve.
 func (m *Model) Sifts() bool { return m.trees().sieve != nil }
@@ -28,7 +29,8 @@ type Definition struct {
 func (m *Model) Define(f *ir.Func) Definition { return define(m.describe, m.target, f) }
 
 func define(d *features.Describer, t targets.Target, f *ir.Func) Definition {
-	def := Definition{describe: d, features: d.Of(f, nil), extents: map[ir.Axis]float64{}, cores: float64(max(1, t.Cores))}
+	def := Definition{describe: d, features: d.Of(f, nil), extents: map[ir.Axis]float64{},
+		cores: float64(max(1, t.Cores))}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		if l, ok := s.(*ir.For); ok {
 			def.extents[l.Axis] = max(def.extents[l.Axis], float64(l.Extent))
@@ -58,7 +60,8 @@ func (d Definition) Sketch(strategy string, values map[string]int) Sketch {
 		if extent := d.extents[c.axis]; ok && n > 0 && extent > 0 {
 			parts := math.Ceil(extent / float64(n))
 			turns := math.Ceil(parts/d.cores) * d.cores / parts
-			s.features = append(s.features, float32(math.Log2(extent/float64(n))), float32(parts*float64(n)/extent), float32(turns))
+			s.features = append(s.features, float32(math.Log2(extent/float64(n))), float32(parts*float64(n)/extent),
+				float32(turns))
 		} else {
 			s.features = append(s.features, none, none, none)
 		}
@@ -70,7 +73,8 @@ var none = float32(math.NaN()) // of what a point does not have
 
 // axes are those whose extents a sieve asks for.
 func axes() []ir.Axis {
-	return []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel, ir.Word, ir.Bit, ir.TapRow, ir.TapCol, ir.Reduce, ir.Plane, ir.WeightPlane}
+	return []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel, ir.Word, ir.Bit, ir.TapRow, ir.TapCol, ir.Reduce, ir.Plane,
+		ir.WeightPlane}
 }
 
 // cut is a knob whose value cuts loops of an axis.
@@ -81,7 +85,8 @@ type cut struct {
 
 func cuts() []cut {
 	return []cut{
-		{"tile_h", ir.Row}, {"tile_w", ir.Col}, {"width", ir.Col}, {"lanes", ir.Channel}, {"filters", ir.Channel}, {"vectors", ir.Channel},
+		{"tile_h", ir.Row}, {"tile_w", ir.Col}, {"width", ir.Col}, {"lanes", ir.Channel}, {"filters", ir.Channel},
+		{"vectors", ir.Channel},
 		{"part", ir.Bit}, {"blocks", ir.Word}, {"words", ir.Reduce}, {"run", ir.Reduce},
 	}
 }
@@ -119,7 +124,8 @@ func (m *Model) work(s Sketch) float64 {
 	return math.Ln2 * float64(s.features[m.worked])
 }
 
-// Sift is, of each sketch, a number that is less where Predict times Turns is expected to be less; 0 where m has no sieve.
+// Sift is, of each sketch, a number that is less where Predict times Turns is expected to be less;
+// 0 where m has no sieve.
 func (m *Model) Sift(sketches []Sketch) []float64 {
 	if !m.Sifts() {
 		return make([]float64, len(sketches))
@@ -147,12 +153,14 @@ func (m *Model) Guess(p Point) Guess {
 	return Guess{p.Group, m.guess(p.Sketch), float32(math.Log(m.Predict(p)*m.Turns(p)) - m.work(p.Sketch))}
 }
 
-// Unbuilt is what a sieve learns of a point of which there is no Func: the caller says what takes its place.
+// Unbuilt is what a sieve learns of a point of which there is no Func: the caller says what takes
+// its place.
 func (m *Model) Unbuilt(group string, s Sketch) Guess {
 	return Guess{Group: group, features: m.guess(s)}
 }
 
-// LearnSieve makes m's sieve of what m says of other points: as many as there is time to build, since none is measured.
+// LearnSieve makes m's sieve of what m says of other points: as many as there is time to build,
+// since none is measured.
 func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []Guess) error {
 	trees := m.trees()
 	var err error
@@ -161,7 +169,8 @@ func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []
 	return err
 }
 
-func trainSieve(ctx context.Context, l *costmodel.Library, strategies []string, guesses []Guess) (*costmodel.Model, error) {
+func trainSieve(ctx context.Context, l *costmodel.Library, strategies []string,
+	guesses []Guess) (*costmodel.Model, error) {
 	var samples []costmodel.Sample
 	for _, g := range guesses {
 		samples = append(samples, costmodel.Sample{Features: g.features, Label: g.Label})
@@ -173,7 +182,8 @@ func trainSieve(ctx context.Context, l *costmodel.Library, strategies []string, 
 
 // SieveError is the root of the mean square of the differences between guessed and predicted
 // logarithms of costs. It is measured on held groups, by a sieve that was fitted to the others.
-func (m *Model) SieveError(ctx context.Context, l *costmodel.Library, guesses []Guess, held func(group string) bool) (float64, error) {
+func (m *Model) SieveError(ctx context.Context, l *costmodel.Library, guesses []Guess,
+	held func(group string) bool) (float64, error) {
 	var seen []Guess
 	var rows [][]float32
 	var labels []float64

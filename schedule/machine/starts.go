@@ -10,7 +10,8 @@ import (
 	"ripc/ir"
 )
 
-// start is the best schedule, of those of a strategy, that was measured of a kernel. Searches for kernels like it begin there.
+// start is the best schedule, of those of a strategy, that was measured of a kernel. Searches for
+// kernels like it begin there.
 type start struct {
 	Kernel   string  // its ir.Func.Key
 	Cost     float64 // on one core
@@ -47,7 +48,8 @@ func (s start) check() error {
 	case len(s.Extents) != len(axes()):
 		return fmt.Errorf("a start has %d extents, not %d: fit the model anew", len(s.Extents), len(axes()))
 	case s.Cost <= 0 || s.Blocks < 1 || s.Full <= 0:
-		return fmt.Errorf("a start costs %v, and cores share %v blocks of it, of which %v is there: fit the model anew", s.Cost, s.Blocks, s.Full)
+		return fmt.Errorf("a start costs %v, and cores share %v blocks of it, of which %v is there: fit the model anew",
+			s.Cost, s.Blocks, s.Full)
 	case len(s.Values) != len(s.Knobs) || !slices.IsSorted(s.Knobs):
 		return fmt.Errorf("a start has the values %v of the knobs %q: fit the model anew", s.Values, s.Knobs)
 	}
@@ -62,13 +64,15 @@ type Record struct {
 	Time     float64 // Cost times Model.Turns
 }
 
-// Records are the best schedules of a kernel that were measured, one of each strategy, the best first.
+// Records are the best schedules of a kernel that were measured, one of each strategy, the best
+// first.
 func (m *Model) Records(key string) []Record { return m.records[key] }
 
 // nearest is how many starts a search in the space of a strategy has.
 const nearest = 4
 
-// Starts are points of the space of a strategy, whose knobs have domains, for d: what was best for the kernels most like it.
+// Starts are points of the space of a strategy, whose knobs have domains, for d: what was best for
+// the kernels most like it.
 func (m *Model) Starts(d Definition, strategy string, domains map[string][]int) []map[string]int {
 	type alike struct {
 		number int // in the order of starts
@@ -145,7 +149,8 @@ func (m *Model) startsOf(points []Point) []start {
 	var all []start
 	for _, at := range order {
 		p := points[best[at]]
-		s := start{Kernel: p.Kernel, Cost: p.Cost, Blocks: m.blocksOf(p), Full: m.fullOf(p), Strategy: p.Strategy, Extents: p.extents, Knobs: slices.Sorted(maps.Keys(p.Values))}
+		s := start{Kernel: p.Kernel, Cost: p.Cost, Blocks: m.blocksOf(p), Full: m.fullOf(p), Strategy: p.Strategy,
+			Extents: p.extents, Knobs: slices.Sorted(maps.Keys(p.Values))}
 		for _, knob := range s.Knobs {
 			s.Values = append(s.Values, p.Values[knob])
 		}

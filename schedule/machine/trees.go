@@ -29,7 +29,8 @@ func (m *Model) Scheduled(f *ir.Func, values map[string]int) (p Point) {
 }
 
 // Describe is the Point of a Func before and after a schedule, without a cost.
-func Describe(t targets.Target, d *features.Describer, before, after *ir.Func, strategy string, values map[string]int) Point {
+func Describe(t targets.Target, d *features.Describer, before, after *ir.Func, strategy string,
+	values map[string]int) Point {
 	p := Point{Sketch: define(d, t, before).Sketch(strategy, values)}
 	p.Counts, p.After = d.Describe(after, values)
 	return p
@@ -40,9 +41,11 @@ type learned struct {
 	prices, sieve *costmodel.Model
 }
 
-// local reports whether a feature of a Func has no scale: it means the same in small and large layers.
+// local reports whether a feature of a Func has no scale: it means the same in small and large
+// layers.
 func local(name string) bool {
-	for _, prefix := range []string{"rate.", "registers.", "code.", "hot.", "loop0.", "loop1.", "loop2.", "intensity", "vector_share"} {
+	for _, prefix := range []string{"rate.", "registers.", "code.", "hot.", "loop0.", "loop1.", "loop2.", "intensity",
+		"vector_share"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
@@ -50,7 +53,8 @@ func local(name string) bool {
 	return false
 }
 
-// questions are the names of the features by which trees correct prices: the share of each term, and what has no scale.
+// questions are the names of the features by which trees correct prices: the share of each term,
+// and what has no scale.
 func questions(d *features.Describer) []string {
 	var names []string
 	for _, n := range d.CountNames() {
@@ -105,14 +109,15 @@ func (m *Model) Terms(p Point) map[string]float64 {
 	return terms
 }
 
-// Turns weighs a point's cost on one core by half of what idle cores add: the cost times Turns is the geometric mean of the times on one core
-// and on all of the target's cores.
+// Turns weighs a point's cost on one core by half of what idle cores add: the cost times Turns is
+// the geometric mean of the times on one core and on all of the target's cores.
 func (m *Model) Turns(p Point) float64 { return m.turns(m.blocksOf(p), m.fullOf(p)) }
 
 func (m *Model) turns(blocks, full float64) float64 { return math.Sqrt(m.idle(blocks, full)) }
 
-// Idle is the time of a point on all of the target's cores, beside that of cores that all have as much to do. Blocks of a parallel loop are
-// done in turns. The last turn may leave cores idle, and the last block may be smaller.
+// Idle is the time of a point on all of the target's cores, beside that of cores that all have as
+// much to do. Blocks of a parallel loop are done in turns. The last turn may leave cores idle, and
+// the last block may be smaller.
 func (m *Model) Idle(p Point) float64 { return m.idle(m.blocksOf(p), m.fullOf(p)) }
 
 func (m *Model) idle(blocks, full float64) float64 {
@@ -175,11 +180,13 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 	return m, err
 }
 
-// members is how many models there are, each without one of as many parts of the groups. Their mean is what all of them agree on: a search
-// finds the points that a single one takes for better than they are.
+// members is how many models there are, each without one of as many parts of the groups. Their mean
+// is what all of them agree on: a search finds the points that a single one takes for better than
+// they are.
 const members = 5
 
-func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel.Sample, o costmodel.Options) (*costmodel.Model, error) {
+func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel.Sample,
+	o costmodel.Options) (*costmodel.Model, error) {
 	part := map[string]int{}
 	for _, s := range samples {
 		if _, ok := part[s.Group]; !ok {
@@ -205,5 +212,6 @@ func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel
 
 // forest are the options of a model that predicts.
 func forest(names []string) costmodel.Options {
-	return costmodel.Options{Objective: costmodel.Squared, Names: names, Labels: true, Rounds: 120, Depth: 8, Rate: 0.12, Subsample: 0.8, Columns: 0.5, Least: 3, Bins: 64}
+	return costmodel.Options{Objective: costmodel.Squared, Names: names, Labels: true, Rounds: 120, Depth: 8,
+		Rate: 0.12, Subsample: 0.8, Columns: 0.5, Least: 3, Bins: 64}
 }

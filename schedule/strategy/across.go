@@ -46,7 +46,8 @@ func acrossKnobs(l *Layer) []Knob {
 	vectors := l.sum.extent(ir.Col)
 	ks := []Knob{{tileW, "vectors of positions whose sums are in registers together", divisors(vectors)}}
 	if _, n := l.filterBlocks(); n > 1 {
-		ks = append(ks, Knob{share, "blocks of filters that a thread looks up in tables of its own; 0: threads share blocks of rows", append([]int{0}, divisors(n)...)})
+		ks = append(ks, Knob{share, "blocks of filters that a thread looks up in tables of its own; 0: threads " +
+			"share blocks of rows", append([]int{0}, divisors(n)...)})
 	}
 	return ks
 }
@@ -169,7 +170,8 @@ func (b *acrossBuilder) sums(blocks string, shared int) {
 	}
 	sums := b.sum.buf
 	all := []string{sums}
-	groups, filters, rows, cols, vectors, lane := b.sum.loop(ir.Reduce), b.sum.loop(ir.Channel), b.sum.loop(ir.TapRow), b.sum.loop(ir.TapCol), b.sum.loop(ir.Col), b.sum.loop(ir.Part)
+	groups, filters, rows, cols, vectors, lane := b.sum.loop(ir.Reduce), b.sum.loop(ir.Channel), b.sum.loop(ir.TapRow),
+		b.sum.loop(ir.TapCol), b.sum.loop(ir.Col), b.sum.loop(ir.Part)
 	tiles := ""
 	if b.extent(vectors) > b.v[tileW] {
 		tiles, vectors = b.divide(vectors, b.v[tileW])

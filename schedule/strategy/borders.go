@@ -64,7 +64,8 @@ func (b *builder) vectorizeRow(l *ir.For) {
 	}
 	if vectors, lane, ok := b.maySplit(l.Var, lanes, schedule.TailShift); ok {
 		b.may(steps.Vectorize(lane))
-		if outer := b.find(vectors); outer != nil && outer.Extent <= copiedVectors(b.Target) && outer.Extent*size.Of(outer.Body) <= copiedSize {
+		if outer := b.find(vectors); outer != nil && outer.Extent <= copiedVectors(b.Target) &&
+			outer.Extent*size.Of(outer.Body) <= copiedSize {
 			b.unroll(outer)
 		}
 	}

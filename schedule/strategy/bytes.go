@@ -53,7 +53,9 @@ func perVector(l *Layer) int { return l.Target.VectorBits / ir.I32.Bits() }
 func byteVectors(l *Layer) []int {
 	tiles := []int{l.out.extent(ir.Bit)}
 	if !l.packed { // a last block that overlaps the one before would begin inside a vector
-		tiles = slices.DeleteFunc(slices.Clone(lanesKnobs(l)[0].Domain), func(n int) bool { return l.out.extent(ir.Channel)%n != 0 })
+		tiles = slices.DeleteFunc(slices.Clone(lanesKnobs(l)[0].Domain), func(n int) bool {
+			return l.out.extent(ir.Channel)%n != 0
+		})
 	}
 	var out []int
 	for _, i := range isa.Query(isa.XorCountTile, l.Target) {
@@ -88,14 +90,16 @@ func byteKnobs(l *Layer) []Knob {
 		Knob{width, "positions whose sums are in registers together", upTo(max(window, min(maxWidth, w*window)))},
 		Knob{perBytes, "words of channels that are summed in bytes", inBytes},
 		Knob{step, "words that an instruction takes", steps},
-		Knob{at, "what is summed in bytes: the words of 0 all taps, 1 a row of them, 2 one", []int{int(overWords), int(overRow), int(overTap)}},
+		Knob{at, "what is summed in bytes: the words of 0 all taps, 1 a row of them, 2 one",
+			[]int{int(overWords), int(overRow), int(overTap)}},
 	)
 	rows := l.rowsOfTaps()
 	if l.pad.exists() && (rows || l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Copies }) != nil) {
 		ks = append(ks, Knob{spread, "keep four copies of each word of the input", []int{0, 1}})
 	}
 	if slices.Max(registers) > 2 {
-		ks = append(ks, Knob{group, "registers of filters that are counted for all positions before the next ones, 0 for all", []int{0, 2}})
+		ks = append(ks, Knob{group, "registers of filters that are counted for all positions before the next ones, " +
+			"0 for all", []int{0, 2}})
 	}
 	if l.instr(isa.XorCountTile, func(i isa.Instr) bool { return i.Wide }) != nil {
 		ks = append(ks, Knob{wide, "load two registers of weights at once", []int{0, 1}})
@@ -113,16 +117,20 @@ func byteKnobs(l *Layer) []Knob {
 // code, for in-order cores, and read neighbouring pixels.
 func (l *Layer) rowsOfTaps() bool {
 	s, filters := sumOf(l), max(l.out.extent(ir.Bit), l.out.extent(ir.Channel))
-	if !l.Target.InOrder || s.planes || l.window() > 0 || l.mean.exists() || l.pad.extent(ir.Col) != l.out.extent(ir.Col)+s.cols-1 {
+	if !l.Target.InOrder || s.planes || l.window() > 0 || l.mean.exists() ||
+		l.pad.extent(ir.Col) != l.out.extent(ir.Col)+s.cols-1 {
 		return false
 	}
-	return l.instr(isa.XorCountRow, func(i isa.Instr) bool { return s.words%i.Words == 0 && i.Taps == s.cols && filters%i.Lanes == 0 }) != nil
+	return l.instr(isa.XorCountRow, func(i isa.Instr) bool {
+		return s.words%i.Words == 0 && i.Taps == s.cols && filters%i.Lanes == 0
+	}) != nil
 }
 
 // rowInstr returns the instruction that counts a row of taps, `words` words each, or nil.
 func rowInstr(l *Layer, words, vectors, positions int) *isa.Instr {
 	return l.instr(isa.XorCountRow, func(i isa.Instr) bool {
-		return i.Words == words && i.Taps == l.sum.extent(ir.TapCol) && i.Lanes == vectors*perVector(l) && i.Positions == positions
+		return i.Words == words && i.Taps == l.sum.extent(ir.TapCol) && i.Lanes == vectors*perVector(l) &&
+			i.Positions == positions
 	})
 }
 
@@ -190,7 +198,8 @@ func (b *byteBuilder) tileInstr() *isa.Instr {
 		n = b.v[group]
 	}
 	return b.instr(isa.XorCountTile, func(i isa.Instr) bool {
-		return i.Words == b.v[step] && i.Lanes == n*perVector(b.Layer) && i.Copies == b.is(spread) && i.Wide == (b.is(wide) && !b.is(spread))
+		return i.Words == b.v[step] && i.Lanes == n*perVector(b.Layer) && i.Copies == b.is(spread) &&
+			i.Wide == (b.is(wide) && !b.is(spread))
 	})
 }
 
@@ -236,7 +245,8 @@ func (b *byteBuilder) sums() {
 		tiles, filters = b.divide(filters, registers)
 	}
 	b.reorder(tiles, loop(ir.Plane), rows, w, loop(ir.TapRow), loop(ir.TapCol), loop(ir.Reduce), filters, lane, part)
-	names := map[ir.Axis]string{ir.Col: w, ir.TapRow: loop(ir.TapRow), ir.TapCol: loop(ir.TapCol), ir.Reduce: loop(ir.Reduce), ir.Row: loop(ir.Row), ir.Channel: loop(ir.Channel), ir.Copy: lane, ir.Part: part}
+	names := map[ir.Axis]string{ir.Col: w, ir.TapRow: loop(ir.TapRow), ir.TapCol: loop(ir.TapCol),
+		ir.Reduce: loop(ir.Reduce), ir.Row: loop(ir.Row), ir.Channel: loop(ir.Channel), ir.Copy: lane, ir.Part: part}
 	main, rest := byteNest{loops: withLoop(names, ir.Channel, filters), name: names}, byteNest{}
 	if cut {
 		outer, inner, tail := b.cut(w, b.v[width])
@@ -365,7 +375,8 @@ func (b *byteBuilder) starts() {
 	width := shape[len(shape)-2] // positions of an uncut row
 	for _, l := range loopsOf(free(), ir.Channel, ir.Row, ir.Col) {
 		switch {
-		case l.Axis == ir.Channel: // in the pieces in which they are replaced later: else LLVM keeps no sums in registers
+		// in the pieces in which they are replaced later: else LLVM keeps no sums in registers
+		case l.Axis == ir.Channel:
 			if n := b.Target.VectorBits / b.sumType().Bits(); b.near && l.Extent > n {
 				if vectors, lane, ok := b.maySplit(l.Var, n, schedule.TailPerfect); ok {
 					b.unroll(b.find(vectors))

@@ -16,7 +16,8 @@ import (
 //	  [vectors of filters > accumulate] glue, pack
 func carryTree() Strategy {
 	return Strategy{
-		Name: "carry_tree", Text: "count the words of whole windows by an instruction, through a tree of carry-save adders",
+		Name: "carry_tree", Text: "count the words of whole windows by an instruction, through a tree of carry-save " +
+			"adders",
 		Applies: func(l *Layer) (bool, string) {
 			switch unpaired := l.unpaired(); {
 			case !l.countsDifferences || l.scattered:
@@ -54,14 +55,17 @@ func carryTree() Strategy {
 func windowInstr(l *Layer, positions int) *isa.Instr {
 	rows, cols, words := l.sum.extent(ir.TapRow), l.sum.extent(ir.TapCol), l.sum.extent(ir.Reduce)
 	return l.instr(isa.XorCountWindow, func(i isa.Instr) bool {
-		return i.Positions == positions && i.Rows == rows && i.Taps == cols && i.Words == words && (!l.packed || l.out.extent(ir.Bit)%i.Lanes == 0)
+		return i.Positions == positions && i.Rows == rows && i.Taps == cols && i.Words == words &&
+			(!l.packed || l.out.extent(ir.Bit)%i.Lanes == 0)
 	})
 }
 
 // windowLanes lists the numbers of channels that are whole vectors and divide all channels, for an
 // unpacked output.
 func windowLanes(l *Layer) []int {
-	return slices.DeleteFunc([]int{isa.WindowFilters, 2 * isa.WindowFilters, 4 * isa.WindowFilters}, func(n int) bool { return l.out.extent(ir.Channel)%n != 0 })
+	return slices.DeleteFunc([]int{isa.WindowFilters, 2 * isa.WindowFilters, 4 * isa.WindowFilters}, func(n int) bool {
+		return l.out.extent(ir.Channel)%n != 0
+	})
 }
 
 func buildCarryTree(b *builder, v Values) {

@@ -14,7 +14,9 @@ func (l *Layer) channelwise() bool {
 		return false
 	}
 	copies := storesTo(l.Func.Body, l.pad.buf)
-	if len(copies) != 1 || slices.ContainsFunc(loads(copies[0].Val), func(ld *ir.Load) bool { return !ld.T.IsFloat() }) {
+	if len(copies) != 1 || slices.ContainsFunc(loads(copies[0].Val), func(ld *ir.Load) bool {
+		return !ld.T.IsFloat()
+	}) {
 		return false
 	}
 	area := func(n nest) int { return max(1, n.extent(ir.Row)) * max(1, n.extent(ir.Col)) }

@@ -35,7 +35,9 @@ func dotInstrs(l *Layer, m isa.Meaning, n int) []isa.Instr {
 		}
 		return n%i.Lanes != 0 || max(1, l.sum.extent(ir.Reduce))%i.Words != 0
 	})
-	slices.SortStableFunc(fit, func(a, b isa.Instr) int { return cmp.Compare(a.Ops*b.Lanes*b.Words, b.Ops*a.Lanes*a.Words) })
+	slices.SortStableFunc(fit, func(a, b isa.Instr) int {
+		return cmp.Compare(a.Ops*b.Lanes*b.Words, b.Ops*a.Lanes*a.Words)
+	})
 	return fit
 }
 
@@ -129,7 +131,9 @@ func (b *builder) dotPairs(instr isa.Instr, around []string, filters, part, home
 	lanes := b.lanesOf(sums, false)
 	b.must(steps.Vectorize(lanes[len(lanes)-1].Var))
 	b.unroll(lanes[:len(lanes)-1]...)
-	b.lanes(sums, b.instr(isa.AddPairs, func(i isa.Instr) bool { return i.Type == ir.I32 && i.Lanes == instr.Lanes }), true)
+	b.lanes(sums, b.instr(isa.AddPairs, func(i isa.Instr) bool {
+		return i.Type == ir.I32 && i.Lanes == instr.Lanes
+	}), true)
 }
 
 // attempt applies steps and reports whether all are legal; if not, it undoes them.

@@ -190,7 +190,8 @@ func (l *Layer) analyzeCounts(term ir.Expr) {
 		a, b = b, a
 	}
 	l.weights, l.weightDims = b.Buf, l.sum.axesOf(b.Idx)
-	if l.gathersPerChannel = chosenBy(a.Idx, l.sum.loop(ir.Channel)); l.gathersPerChannel || x.Op != ir.Xor || l.sum.loops[ir.WeightPlane] != nil {
+	if l.gathersPerChannel = chosenBy(a.Idx, l.sum.loop(ir.Channel)); l.gathersPerChannel || x.Op != ir.Xor ||
+		l.sum.loops[ir.WeightPlane] != nil {
 		return
 	}
 	l.countsDifferences, l.input, l.inputDims = true, a.Buf, l.sum.axesOf(a.Idx)

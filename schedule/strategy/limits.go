@@ -71,7 +71,8 @@ type sumShape struct {
 // sumOf returns the window of l.
 func sumOf(l *Layer) sumShape {
 	return sumShape{
-		rows: l.sum.extent(ir.TapRow), cols: l.sum.extent(ir.TapCol), words: l.sum.extent(ir.Reduce) * max(1, l.sum.extent(ir.WeightPlane)),
+		rows: l.sum.extent(ir.TapRow), cols: l.sum.extent(ir.TapCol),
+		words:  l.sum.extent(ir.Reduce) * max(1, l.sum.extent(ir.WeightPlane)),
 		planes: l.sum.loops[ir.Plane] != nil, bits: l.sumBits(),
 	}
 }

@@ -110,7 +110,8 @@ func (b *builder) countPairs(instr *isa.Instr, filters, lane, sums, carries stri
 		words = n
 		group, paired = b.divideUnnamed(paired, n)
 	}
-	b.reorder(loop(ir.Plane), filters, loop(ir.TapRow), loop(ir.TapCol), group, paired, loop(ir.Row), loop(ir.Col), lane)
+	b.reorder(loop(ir.Plane), filters, loop(ir.TapRow), loop(ir.TapCol), group, paired, loop(ir.Row), loop(ir.Col),
+		lane)
 	b.must(steps.CarrySave(b.sum.buf, paired, filters, sums, carries))
 	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, instr.Lanes)
 	b.must(steps.Pair(b.weights, slices.Index(dims, ir.Reduce)))

@@ -58,7 +58,8 @@ type Choice struct {
 
 // All lists the strategies, general ones before special cases of the same method.
 func All() []Strategy {
-	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), across(), dots(), floats(), plain()}
+	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), across(), dots(), floats(),
+		plain()}
 	for i, s := range all {
 		all[i].Knobs = func(l *Layer) []Knob { return l.known.knobs.get(s.Name, func() []Knob { return s.Knobs(l) }) }
 	}
@@ -107,7 +108,8 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 		all[k.Name] = k.Domain[0]
 		if n, ok := v[k.Name]; ok {
 			if all[k.Name] = n; !slices.Contains(k.Domain, n) {
-				return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("%s is one of %d", k.Name, k.Domain)}
+				return Choice{}, &PointError{Strategy: s.Name, Values: v,
+					Err: fmt.Errorf("%s is one of %d", k.Name, k.Domain)}
 			}
 		}
 	}

@@ -98,7 +98,8 @@ func orderKnobs(l *Layer) []Knob {
 		ks[0].Domain = []int{0}
 	}
 	if !l.dense() {
-		ks = append(ks, Knob{outer, "go through rows for each block of channels, so that its weights stay in the cache", []int{0, 1}})
+		ks = append(ks, Knob{outer, "go through rows for each block of channels, so that its weights stay in the cache",
+			[]int{0, 1}})
 	}
 	return ks
 }

@@ -145,7 +145,8 @@ func (b *tableBuilder) entries() {
 	for _, l := range loopsOf(b.serial(b.table.buf), ir.Part) {
 		made := b.instr(isa.Tables, func(i isa.Instr) bool {
 			words := len(loads(storesTo(l, b.table.buf)[0].Val))
-			return i.Halves == b.halves() && i.Lanes == l.Extent && i.Words == b.table.extent(ir.Entry) && (len(i.Func.Params)-1)*i.Func.Params[1].Shape[0] == words
+			return i.Halves == b.halves() && i.Lanes == l.Extent && i.Words == b.table.extent(ir.Entry) &&
+				(len(i.Func.Params)-1)*i.Func.Params[1].Shape[0] == words
 		})
 		if made != nil && b.may(steps.Tensorize(l.Var, made.Func)) {
 			return
@@ -175,7 +176,8 @@ func (b *tableBuilder) sums() {
 		dims := b.pack(b.pack(b.weightDims, ir.Reduce, ir.TapCol, b.v[run]), ir.Channel, around, b.v[filters])
 		b.packSplitWeights(len(dims))
 	}
-	b.reorder(b.sum.loop(ir.TapRow), groups, b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Col), b.sum.loop(ir.Half), b.sum.loop(ir.Channel))
+	b.reorder(b.sum.loop(ir.TapRow), groups, b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Col),
+		b.sum.loop(ir.Half), b.sum.loop(ir.Channel))
 	if b.err != nil {
 		return
 	}
@@ -211,7 +213,8 @@ func (b *tableBuilder) sums() {
 		if innermost(l) && !arith.Scattered(l) {
 			b.vectorize(l.Var, maxVector)
 			// LLVM then knows that the byte sums start at zero, and saves the first additions
-			if outer := b.find(l.Var + ".o"); outer != nil && outer.Kind == ir.Serial && b.v[filters] > 1 && !written(l)[acc] {
+			if outer := b.find(l.Var + ".o"); outer != nil && outer.Kind == ir.Serial && b.v[filters] > 1 &&
+				!written(l)[acc] {
 				b.unroll(outer)
 			}
 		}
@@ -245,9 +248,11 @@ func (b *tableBuilder) shareRuns() {
 // nest of all taps, and returns their loops over groups.
 func (b *tableBuilder) parts(col string) []string {
 	inside := func(loops map[ir.Axis]string, col string) {
-		b.reorder(loops[ir.TapRow], loops[ir.Reduce], loops[ir.TapCol], loops[ir.Row], col, loops[ir.Half], loops[ir.Channel])
+		b.reorder(loops[ir.TapRow], loops[ir.Reduce], loops[ir.TapCol], loops[ir.Row], col, loops[ir.Half],
+			loops[ir.Channel])
 	}
-	b.reorder(col, b.sum.loop(ir.TapRow), b.sum.loop(ir.Reduce), b.sum.loop(ir.TapCol), b.sum.loop(ir.Row), b.sum.loop(ir.Half), b.sum.loop(ir.Channel))
+	b.reorder(col, b.sum.loop(ir.TapRow), b.sum.loop(ir.Reduce), b.sum.loop(ir.TapCol), b.sum.loop(ir.Row),
+		b.sum.loop(ir.Half), b.sum.loop(ir.Channel))
 	outer, inner, tail := b.cut(col, b.v[width])
 	if inner == "" {
 		b.errorf("the positions of a tile cannot be cut")
@@ -298,7 +303,8 @@ func (b *tableBuilder) scheduleRun(runs, groups, name string) []string {
 	if half == "" {
 		half = lane
 	}
-	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], loops[ir.Half], register, half, other)
+	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], loops[ir.Half], register, half,
+		other)
 	var bufs []string
 	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() && !b.widensDirectly() {
 		bufs = b.inBytes(loops[ir.TapCol], groups, name)
@@ -310,7 +316,8 @@ func (b *tableBuilder) scheduleRun(runs, groups, name string) []string {
 			return i.Groups == b.v[run] && i.Lanes == b.v[filters] && i.Positions == b.extent(loops[ir.Col])
 		})
 		if k < 0 {
-			b.errorf("there is no instruction that looks %d groups of %d filters up at %d positions", b.v[run], b.v[filters], b.extent(loops[ir.Col]))
+			b.errorf("there is no instruction that looks %d groups of %d filters up at %d positions", b.v[run],
+				b.v[filters], b.extent(loops[ir.Col]))
 			break
 		}
 		if rows[k].Taps > 1 {
@@ -340,7 +347,8 @@ func (b *tableBuilder) packsSums() bool {
 // for several positions reads them.
 func (b *tableBuilder) packTables() {
 	dims := len(b.f.Buffers()[b.table.buf].Shape)
-	order := append(steps.First(dims-3), steps.Outer(dims-2), steps.Whole(dims-3), steps.Inner(dims-2), steps.Whole(dims-1))
+	order := append(steps.First(dims-3), steps.Outer(dims-2), steps.Whole(dims-3), steps.Inner(dims-2),
+		steps.Whole(dims-1))
 	b.must(steps.Pack(b.table.buf, b.v[run], order...))
 }
 
@@ -348,7 +356,9 @@ func (b *tableBuilder) packTables() {
 // prefer an instruction with even and odd bytes of separate filters.
 func (b *tableBuilder) lookUp() *isa.Instr {
 	find := func(apart bool) *isa.Instr {
-		return b.instr(isa.LookUp, func(i isa.Instr) bool { return b.looksUp(i) && i.Lanes == b.v[filters] && (i.Apart > 0) == apart })
+		return b.instr(isa.LookUp, func(i isa.Instr) bool {
+			return b.looksUp(i) && i.Lanes == b.v[filters] && (i.Apart > 0) == apart
+		})
 	}
 	if b.sumBits() > ir.U8.Bits() {
 		if i := find(true); i != nil {

@@ -31,7 +31,9 @@ func (l *Layer) sameTables(n int) bool {
 	for _, st := range storesTo(f.Body, l.sum.buf) {
 		for _, ld := range loads(st.Val) {
 			table := len(ld.Idx) - 1 // the index after it is the entry
-			if ld.Buf == l.table.buf && slices.ContainsFunc(ld.Idx[:table], func(e ir.Expr) bool { return arith.Mentions(e, channel) }) {
+			if ld.Buf == l.table.buf && slices.ContainsFunc(ld.Idx[:table], func(e ir.Expr) bool {
+				return arith.Mentions(e, channel)
+			}) {
 				return false
 			}
 		}
@@ -86,7 +88,8 @@ func tableKnobs(l *Layer) []Knob {
 		{kept, "keep all sums of a block of filters in registers, not only those of bytes", l.keeps()},
 	}
 	if l.mean.exists() {
-		ks = append(ks, Knob{share, "words of channels that a thread looks up one after the other in the same tables", divisors(l.final.extent(ir.Word))})
+		ks = append(ks, Knob{share, "words of channels that a thread looks up one after the other in the same tables",
+			divisors(l.final.extent(ir.Word))})
 	}
 	if widths := l.widths(domain); len(widths) > 0 {
 		ks = append(ks, Knob{ordered, "look a run of groups up by one instruction, in ripc's own order", []int{0, 1}},
@@ -141,7 +144,8 @@ func (l *Layer) lookUpRows() []isa.Instr {
 		reads := step == max(1, i.Stride) || l.widensTables() && i.Positions == 1 // a single position has no step
 		holds := i.Func.Params[1].Range
 		less := !holds.Any() && holds.To < most
-		return !l.looksUp(i) || less || i.Taps != taps || !reads || apart || !together || l.sum.extent(ir.Reduce)%i.Groups != 0
+		return !l.looksUp(i) || less || i.Taps != taps || !reads || apart || !together ||
+			l.sum.extent(ir.Reduce)%i.Groups != 0
 	})
 }
 
@@ -149,7 +153,9 @@ func (l *Layer) lookUpRows() []isa.Instr {
 // pixels and there is an instruction for them, else 1.
 func (l *Layer) tapsTogether() int {
 	taps := l.sum.extent(ir.TapCol)
-	if l.stepOf(ir.TapCol) == 1 && slices.ContainsFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool { return i.Taps == taps }) {
+	if l.stepOf(ir.TapCol) == 1 && slices.ContainsFunc(isa.Query(isa.LookUpRow, l.Target), func(i isa.Instr) bool {
+		return i.Taps == taps
+	}) {
 		return taps
 	}
 	return 1
@@ -186,7 +192,8 @@ func (l *Layer) stepOf(axis ir.Axis) int {
 
 // tablesRead returns the bytes of tables that a tile of neighbouring positions reads.
 func (l *Layer) tablesRead(positions int) int {
-	return l.sum.extent(ir.Reduce) * max(1, l.sum.extent(ir.TapRow)) * (positions + max(1, l.sum.extent(ir.TapCol)) - 1) * l.table.extent(ir.Entry)
+	return l.sum.extent(ir.Reduce) * max(1, l.sum.extent(ir.TapRow)) * (positions +
+		max(1, l.sum.extent(ir.TapCol)) - 1) * l.table.extent(ir.Entry)
 }
 
 // tablesOf returns the number of tables of a pixel.
@@ -210,7 +217,8 @@ func (l *Layer) inlinesTaps(filters, run int) bool {
 // where no number fits, the tables of a row stay in the first cache, or windows of several rows
 // share them.
 func (l *Layer) runOfWords(most int) int {
-	if !l.mean.exists() || l.sum.extent(ir.TapRow) > 1 || l.tablesRead(l.out.extent(ir.Col)) <= l.Target.L1 || len(l.lookUps(l.sum.extent(ir.Channel))) == 0 {
+	if !l.mean.exists() || l.sum.extent(ir.TapRow) > 1 || l.tablesRead(l.out.extent(ir.Col)) <= l.Target.L1 ||
+		len(l.lookUps(l.sum.extent(ir.Channel))) == 0 {
 		return 0
 	}
 	part := max(1, l.table.extent(ir.Part))
@@ -226,7 +234,8 @@ func (l *Layer) runOfWords(most int) int {
 // that threads share.
 func (l *Layer) byRuns(v Values) bool {
 	n := l.runOfWords(v[run])
-	return n > 0 && n == v[run] && v[tileW] == l.out.extent(ir.Col) && v[filters] > 1 && v[filters] < l.sum.extent(ir.Channel)
+	return n > 0 && n == v[run] && v[tileW] == l.out.extent(ir.Col) && v[filters] > 1 &&
+		v[filters] < l.sum.extent(ir.Channel)
 }
 
 // wordsOf returns the number of words of channels with sums in registers.

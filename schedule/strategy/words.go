@@ -12,7 +12,8 @@ func words() Strategy {
 	return Strategy{
 		Name: "words", Text: "count word by word, a tile of sums in registers",
 		Applies: func(l *Layer) (bool, string) {
-			return l.sum.exists() && !l.float() && !l.dots() && !l.table.exists(), "it does not add up counts over windows"
+			return l.sum.exists() && !l.float() && !l.dots() && !l.table.exists(),
+				"it does not add up counts over windows"
 		},
 		Knobs: partedKnobs,
 		build: buildTile,

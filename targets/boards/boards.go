@@ -35,13 +35,17 @@ func All() []Board {
 	return []Board{
 		{
 			Target: "cortex-m4", Title: "Arm MPS2, AN386 (Cortex-M4F)",
-			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"},
-			Disassembler: "arm-none-eabi-objdump", Simulator: "qemu-system-arm", Machine: "mps2-an386", ClockHz: 25e6, Timings: cortexM4Timings(), FlushToZero: flush,
+			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16",
+				"-mfloat-abi=hard"},
+			Disassembler: "arm-none-eabi-objdump", Simulator: "qemu-system-arm", Machine: "mps2-an386", ClockHz: 25e6,
+			Timings: cortexM4Timings(), FlushToZero: flush,
 		},
 		{
 			Target: "cortex-m33", Title: "Arm MPS2+, AN505 (Cortex-M33)",
-			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m33", "-mthumb", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"},
-			Disassembler: "arm-none-eabi-objdump", Simulator: "qemu-system-arm", Machine: "mps2-an505", ClockHz: 20e6, FlushToZero: flush,
+			Compiler: "arm-none-eabi-gcc", Flags: []string{"-mcpu=cortex-m33", "-mthumb", "-mfpu=fpv5-sp-d16",
+				"-mfloat-abi=hard"},
+			Disassembler: "arm-none-eabi-objdump", Simulator: "qemu-system-arm", Machine: "mps2-an505", ClockHz: 20e6,
+			FlushToZero: flush,
 			// No Timings: Arm's Technical Reference Manual of the Cortex-M33 (100230) has no table
 			// of them.
 		},

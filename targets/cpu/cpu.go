@@ -17,7 +17,8 @@ func Features() map[string]bool { return detect() }
 
 // IsTuning reports whether a feature changes the choice of instructions, but not the set of them.
 func IsTuning(feature string) bool {
-	return strings.HasPrefix(feature, "prefer-") || strings.HasPrefix(feature, "fast-") || strings.HasPrefix(feature, "slow-")
+	return strings.HasPrefix(feature, "prefer-") || strings.HasPrefix(feature, "fast-") ||
+		strings.HasPrefix(feature, "slow-")
 }
 
 // OfELF is the architecture of an ELF file; ELF's name for it if ripc compiles for none of that

@@ -39,16 +39,20 @@ type Guest struct {
 // All lists them. All are little endian.
 func All() []Guest {
 	return []Guest{{
-		Arch: "aarch64", Machine: elf.EM_AARCH64, Qemu: "qemu-aarch64", Triple: "aarch64-linux-gnu", Go: []string{"GOARCH=arm64"},
+		Arch: "aarch64", Machine: elf.EM_AARCH64, Qemu: "qemu-aarch64", Triple: "aarch64-linux-gnu",
+		Go:     []string{"GOARCH=arm64"},
 		Runner: runner("runners/aarch64.s"), Base: 0x20_0000_0000, Page: 1 << 16, Class: elf.ELFCLASS64, Pointer: 8,
 		Relative: uint32(elf.R_AARCH64_RELATIVE),
-		Symbolic: []uint32{uint32(elf.R_AARCH64_ABS64), uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT)},
+		Symbolic: []uint32{uint32(elf.R_AARCH64_ABS64), uint32(elf.R_AARCH64_GLOB_DAT),
+			uint32(elf.R_AARCH64_JUMP_SLOT)},
 	}, {
-		Arch: "arm", Machine: elf.EM_ARM, Qemu: "qemu-arm", Triple: "armv7-linux-gnueabihf", Go: []string{"GOARCH=arm", "GOARM=7"},
+		Arch: "arm", Machine: elf.EM_ARM, Qemu: "qemu-arm", Triple: "armv7-linux-gnueabihf",
+		Go:     []string{"GOARCH=arm", "GOARM=7"},
 		Loader: "/lib/ld-linux-armhf.so.3", // Go's is that of systems without a float unit
 		// qemu puts the program below 0x4000_0000, and stack and mappings from there on. A process
 		// of some kernels ends at 0x8000_0000, and its stack lies below.
-		Runner: runner("runners/arm.s"), Base: 0x5000_0000, Limit: 0x9000_0000, Direct: 0x2000_0000, Page: 1 << 12, Class: elf.ELFCLASS32, Pointer: 4,
+		Runner: runner("runners/arm.s"), Base: 0x5000_0000, Limit: 0x9000_0000, Direct: 0x2000_0000, Page: 1 << 12,
+		Class: elf.ELFCLASS32, Pointer: 4,
 		Relative: uint32(elf.R_ARM_RELATIVE), Symbolic: []uint32{uint32(elf.R_ARM_ABS32)},
 		Plain: []uint32{uint32(elf.R_ARM_GLOB_DAT), uint32(elf.R_ARM_JUMP_SLOT)},
 	}, {

@@ -27,8 +27,10 @@ func xorCounts() []Instr {
 func xorCountPairs() []Instr {
 	const u, v = "(%x[0] ^ %w[0, %l])", "(%x[0] ^ %x[1] ^ (%w[0, %l] ^ %w[1, %l]))"
 	return []Instr{avx512().with("avx512vpopcntdq").instr(family{
-		"${cpu}_pair_popcnt_acc_x${lanes}", "out %c: i32[$lanes], out %s: u32[$lanes], %x: u32[$words], %w: u32[$words, $lanes]", "l:$lanes",
-		"%c[%l] += cast<i32>(popcount(%s[%l] & " + u + " | (%s[%l] | " + u + ") & " + v + ")) %s[%l] = %s[%l] ^ " + u + " ^ " + v,
+		"${cpu}_pair_popcnt_acc_x${lanes}", "out %c: i32[$lanes], out %s: u32[$lanes], %x: u32[$words], %w: " +
+			"u32[$words, $lanes]", "l:$lanes",
+		"%c[%l] += cast<i32>(popcount(%s[%l] & " + u + " | (%s[%l] | " + u + ") & " + v + ")) %s[%l] = %s[%l] ^ " + u +
+			" ^ " + v,
 	}, Instr{Meaning: XorCountPair, Lanes: 16, Words: 2, Type: ir.I32}, nil)}
 }
 
@@ -36,12 +38,15 @@ func xorCountPairs() []Instr {
 // filters.
 func xorCountTiles(c cpu) []Instr {
 	f := family{
-		"${cpu}_xor_cnt_add_${words}x${lanes}", "out %acc: u8[$lanes, 2, 2], %x: u8[$words, 4], %w: u8[$words, $lanes, 4]",
+		"${cpu}_xor_cnt_add_${words}x${lanes}", "out %acc: u8[$lanes, 2, 2], %x: u8[$words, 4], %w: u8[$words, " +
+			"$lanes, 4]",
 		"c:$words l:$lanes i:2 j:2", "%acc[%l, %i, %j] += popcount(%x[%c, %i * 2 + %j] ^ %w[%c, %l, %i * 2 + %j])",
 	}
 	wide, copies := f, family{
-		f.name + "_spread", "out %acc: u8[$lanes, 2, 2], %x: u32[$words, 4], %w: u8[$words, $lanes, 4]", "c:$words o:$registers l:4 i:2 j:2",
-		"%acc[%o * 4 + %l, %i, %j] += popcount(cast<u8>(%x[%c, %l] >> cast<u32>((%i * 2 + %j) * 8)) ^ %w[%c, %o * 4 + %l, %i * 2 + %j])",
+		f.name + "_spread", "out %acc: u8[$lanes, 2, 2], %x: u32[$words, 4], %w: u8[$words, $lanes, 4]",
+		"c:$words o:$registers l:4 i:2 j:2",
+		"%acc[%o * 4 + %l, %i, %j] += popcount(cast<u8>(%x[%c, %l] >> cast<u32>((%i * 2 + %j) * 8)) ^ %w[%c, %o * 4 " +
+			"+ %l, %i * 2 + %j])",
 	}
 	wide.name += "_wide"
 	var is []Instr
@@ -71,12 +76,14 @@ func xorCountRows(c cpu) []Instr {
 		"${cpu}_xor_cnt_row_${positions}x${taps}x${words}x${lanes}",
 		"out %acc: u8[$positions, $lanes, 2, 2], %x: u32[$pixels, $words, 4], %w: u8[$taps, $words, $lanes, 4]",
 		"t:$taps c:$words p:$positions o:$registers l:4 i:2 j:2",
-		"%acc[%p, %o * 4 + %l, %i, %j] += popcount(cast<u8>(%x[%p + %t, %c, %l] >> cast<u32>((%i * 2 + %j) * 8)) ^ %w[%t, %c, %o * 4 + %l, %i * 2 + %j])",
+		"%acc[%p, %o * 4 + %l, %i, %j] += popcount(cast<u8>(%x[%p + %t, %c, %l] >> cast<u32>((%i * 2 + %j) * 8)) ^ " +
+			"%w[%t, %c, %o * 4 + %l, %i * 2 + %j])",
 	}
 	var is []Instr
 	for _, words := range []int{2, 3, 4, 5, 6, 8} {
 		for positions := 1; positions <= 4; positions++ {
-			i := Instr{Meaning: XorCountRow, Lanes: rowFilters(c), Words: words, Positions: positions, Taps: 3, Copies: true, Type: ir.U8}
+			i := Instr{Meaning: XorCountRow, Lanes: rowFilters(c), Words: words, Positions: positions, Taps: 3,
+				Copies: true, Type: ir.U8}
 			is = append(is, c.instr(f, i, values{"pixels": positions + i.Taps - 1, "registers": i.Lanes / 4}))
 		}
 	}
@@ -98,7 +105,8 @@ const (
 // before, as schedule.Pair writes it.
 func xorCountWindows() []Instr {
 	word := func(at string) string {
-		return "select(%c$parity == 1, " + strings.ReplaceAll(at, "#", "%c - 1") + " ^ " + strings.ReplaceAll(at, "#", "%c") + ", " + strings.ReplaceAll(at, "#", "%c") + ")"
+		return "select(%c$parity == 1, " + strings.ReplaceAll(at, "#", "%c - 1") + " ^ " +
+			strings.ReplaceAll(at, "#", "%c") + ", " + strings.ReplaceAll(at, "#", "%c") + ")"
 	}
 	f := family{
 		"${cpu}_xor_cnt_window_${positions}x${rows}x${taps}x${words}x${lanes}",
@@ -113,7 +121,8 @@ func xorCountWindows() []Instr {
 				Meaning: XorCountWindow, Lanes: WindowFilters, Words: words, Positions: positions,
 				Rows: windowSide, Taps: windowSide, Type: ir.I32,
 			}
-			is = append(is, avx512().instr(f, i, values{"pixels": positions + i.Taps - 1, "parity": textIf(words > 2, " % 2")}))
+			is = append(is, avx512().instr(f, i, values{"pixels": positions + i.Taps - 1,
+				"parity": textIf(words > 2, " % 2")}))
 		}
 	}
 	return is
@@ -124,7 +133,8 @@ func clears(c cpu) []Instr {
 	f := family{"${cpu}_clear_$type$suffix", "out %acc: $type[$shape]", "$loops", "%acc[$at] = 0$type"}
 	clear := func(t ir.Type, suffix string, shape ...int) Instr {
 		loops, at := lanesOf(shape)
-		return c.instr(f, Instr{Meaning: Clear, Type: t, Lanes: shape[0]}, values{"type": t, "suffix": suffix, "shape": dims(shape), "loops": loops, "at": at})
+		return c.instr(f, Instr{Meaning: Clear, Type: t, Lanes: shape[0]},
+			values{"type": t, "suffix": suffix, "shape": dims(shape), "loops": loops, "at": at})
 	}
 	is := []Instr{clear(ir.U8, "", 4, 2, 2), clear(ir.U16, "", 4, 2)}
 	if c.arch == "aarch64" { // on 32-bit Arm no operation adds neighbours of 16 bytes
@@ -147,8 +157,10 @@ func (c cpu) neighbours(name string, m Meaning, to, from ir.Type, positions int,
 		val = fmt.Sprintf("cast<%s>(%s)", to, val)
 	}
 	return c.instr(family{
-		"${cpu}_" + name, "out %acc: $to[$before$shape], %r: $from[$before$shape, 2]", "$loop$loops", "%acc[$at] += $val",
-	}, i, values{"to": to, "from": from, "before": before, "shape": dims(shape), "loop": loop, "loops": loops, "at": p + at[:strings.LastIndex(at, ",")], "val": val})
+		"${cpu}_" + name, "out %acc: $to[$before$shape], %r: $from[$before$shape, 2]", "$loop$loops",
+		"%acc[$at] += $val",
+	}, i, values{"to": to, "from": from, "before": before, "shape": dims(shape), "loop": loop, "loops": loops, "at": p +
+		at[:strings.LastIndex(at, ",")], "val": val})
 }
 
 // sumsOfNeighbours are of WidenAdd, AddPairs and WidenAddMemory.
@@ -159,7 +171,8 @@ func sumsOfNeighbours(c cpu) []Instr {
 		c.neighbours(widen+"_i32", WidenAdd, ir.I32, ir.U16, 0, 4),
 	}
 	memory := func(name string, positions int, shape ...int) {
-		is = append(is, c.neighbours(fmt.Sprintf("%s_u16%s", widen, name), WidenAddMemory, ir.U16, ir.U8, positions, shape...))
+		is = append(is, c.neighbours(fmt.Sprintf("%s_u16%s", widen, name), WidenAddMemory, ir.U16, ir.U8, positions,
+			shape...))
 	}
 	if c.arch == "aarch64" { // on 32-bit Arm no operation adds neighbours of 16 bytes
 		is = append(is,
@@ -228,7 +241,8 @@ func packLesses() []Instr {
 		for k, bit := range bits {
 			set[k] += ir.ExprString(bit) + ") << cast<u32>(%l) "
 		}
-		params := slices.Concat(names(planes, "out %y#: u32[$words]"), []string{"%acc: u8[$lanes]"}, names(limits, "%t#: u8[$lanes]"))
+		params := slices.Concat(names(planes, "out %y#: u32[$words]"), []string{"%acc: u8[$lanes]"},
+			names(limits, "%t#: u8[$lanes]"))
 		f := family{
 			"${cpu}_pack_lt_u8_x${lanes}$suffix", strings.Join(params, ", "), "q:$words",
 			strings.Join(names(planes, "%y#[%q] = 0u32 "), "") + "for %l in 0:32 {" + strings.Join(set, "") + "}",

@@ -46,7 +46,8 @@ type values map[string]any
 func (c cpu) instr(f family, i Instr, more values) Instr {
 	i.Arch, i.Needs = c.arch, c.needs
 	all := values{
-		"cpu": c.prefix, "lanes": i.Lanes, "words": i.Words, "positions": i.Positions, "taps": i.Taps, "rows": i.Rows, "groups": i.Groups,
+		"cpu": c.prefix, "lanes": i.Lanes, "words": i.Words, "positions": i.Positions, "taps": i.Taps, "rows": i.Rows,
+		"groups": i.Groups,
 		"stride": i.Stride,
 	}
 	maps.Copy(all, more)

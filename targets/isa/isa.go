@@ -138,8 +138,10 @@ func ofArch(arch string) []Instr {
 var (
 	ofX86 = sync.OnceValue(func() []Instr {
 		vbmi := avx512().with("avx512vbmi")
-		return slices.Concat(xorCounts(), xorCountPairs(), quads("x86_64"), packLesses(), xorCountWindows(), multiplyAdds(),
-			vbmi.lookUps(64, 32, 64, 128), avx512().lookUps(16, 64, 128), avx2().lookUps(16, 16, 32, 64), allTables("x86_64"))
+		return slices.Concat(xorCounts(), xorCountPairs(), quads("x86_64"), packLesses(), xorCountWindows(),
+			multiplyAdds(),
+			vbmi.lookUps(64, 32, 64, 128), avx512().lookUps(16, 64, 128), avx2().lookUps(16, 16, 32, 64),
+			allTables("x86_64"))
 	})
 	ofA64 = sync.OnceValue(func() []Instr {
 		c := a64()
@@ -149,7 +151,8 @@ var (
 	})
 	ofA32 = sync.OnceValue(func() []Instr {
 		c := a32()
-		return slices.Concat(byteLanes(c), productPairs(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32), allTables("arm"))
+		return slices.Concat(byteLanes(c), productPairs(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32),
+			allTables("arm"))
 	})
 	ofThumb = sync.OnceValue(halfProducts)
 )

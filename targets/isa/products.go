@@ -32,7 +32,8 @@ func (c cpu) products(name string, m Meaning, n limits, lanes, ops int, levels, 
 	if n.weights > 0 {
 		f.name, f.params = f.name+fmt.Sprint("_w", n.weights), f.params+fmt.Sprintf(" from -%d to %[1]d", n.weights)
 	}
-	return c.instr(f, Instr{Meaning: m, Lanes: lanes, Words: n.steps, Ops: ops, Type: ir.I32}, values{"levels": levels, "weights": weights, "bytes": 4 * n.steps})
+	return c.instr(f, Instr{Meaning: m, Lanes: lanes, Words: n.steps, Ops: ops, Type: ir.I32},
+		values{"levels": levels, "weights": weights, "bytes": 4 * n.steps})
 }
 
 // quads are instructions that multiply and add four bytes in one operation.
@@ -59,7 +60,8 @@ func multiplyAdds() []Instr {
 		lanes int
 	}{{avx512(), 16}, {avx2(), 8}} {
 		c, half := x.cpu, x.lanes/2
-		for _, n := range []limits{{1, 0, 63}, {2, 0, 31}, {3, 0, 15}, {4, 0, 15}, {1, 127, 0}, {2, 63, 0}, {3, 31, 0}, {4, 31, 0}} {
+		for _, n := range []limits{{1, 0, 63}, {2, 0, 31}, {3, 0, 15}, {4, 0, 15}, {1, 127, 0}, {2, 63, 0}, {3, 31, 0},
+			{4, 31, 0}} {
 			is = append(is, c.products("maddubs_${words}x${lanes}", DotBytes, n, x.lanes, 2*n.steps+1, ir.U8, ir.I8))
 		}
 		is = append(is, c.products("maddwd_pairs_x${lanes}", DotPairs, limits{steps: 1}, half, 3, ir.U8, ir.I8),
@@ -82,7 +84,8 @@ func productPairs(c cpu) []Instr {
 		c.neighbours(fmt.Sprintf("%s_i32_x%d", add, lanes), AddPairs, ir.I32, ir.I32, 0, lanes),
 	}
 	for _, n := range []limits{{2, 0, 127}, {3, 0, 63}, {4, 0, 63}, {2, 127, 0}, {3, 63, 0}, {4, 63, 0}} {
-		is = append(is, c.products(accumulate+"_pairs_${words}x${lanes}", DotPairs, n, lanes, 2*n.steps+2, ir.I8, ir.I8))
+		is = append(is, c.products(accumulate+"_pairs_${words}x${lanes}", DotPairs, n, lanes, 2*n.steps+2, ir.I8,
+			ir.I8))
 	}
 	return is
 }

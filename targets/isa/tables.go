@@ -59,7 +59,8 @@ func lookUpHalves() []Instr {
 	for _, n := range []int{32, 64} {
 		i := Instr{Meaning: LookUp, Lanes: n, Words: 16, Type: ir.U8, Bounded: true, Halves: true}
 		is = append(is, a64().instr(family{
-			"${cpu}_lookup${words}_halves_x${lanes}", "out %acc: u8[2, $lanes], %t: u8[$words], %w: u8[$lanes]", "p:2 l:$lanes",
+			"${cpu}_lookup${words}_halves_x${lanes}", "out %acc: u8[2, $lanes], %t: u8[$words], %w: u8[$lanes]",
+			"p:2 l:$lanes",
 			"%acc[%p, %l] += " + halfOf(entry("%t[#]", "%w[%l]", i.Words, true)),
 		}, i, nil))
 	}
@@ -72,10 +73,12 @@ func lookUpRows() []Instr {
 	for _, n := range []int{32, 64} {
 		for positions := 1; positions <= 4; positions++ {
 			for _, groups := range []int{8, 12, 16} {
-				i := Instr{Meaning: LookUpRow, Lanes: n, Words: 16, Positions: positions, Groups: groups, Type: ir.U8, Bounded: true}
+				i := Instr{Meaning: LookUpRow, Lanes: n, Words: 16, Positions: positions, Groups: groups, Type: ir.U8,
+					Bounded: true}
 				is = append(is, a64().instr(family{
 					"${cpu}_lookup${words}_row_${positions}x${groups}x${lanes}",
-					"out %acc: u8[$positions, $lanes], %t: u8[$positions, $groups, $words], %w: u8[$groups, $lanes]", "g:$groups p:$positions l:$lanes",
+					"out %acc: u8[$positions, $lanes], %t: u8[$positions, $groups, $words], %w: u8[$groups, $lanes]",
+					"g:$groups p:$positions l:$lanes",
 					"%acc[%p, %l] += " + entry("%t[%p, %g, #]", "%w[%g, %l]", i.Words, true),
 				}, i, nil))
 			}
@@ -90,10 +93,12 @@ func lookUpHalvesRows() []Instr {
 	var is []Instr
 	for positions := 1; positions <= 8; positions++ {
 		for _, groups := range []int{8, 16} {
-			i := Instr{Meaning: LookUpRow, Lanes: 32, Words: 16, Positions: positions, Groups: groups, Type: ir.U16, Bounded: true, Halves: true}
+			i := Instr{Meaning: LookUpRow, Lanes: 32, Words: 16, Positions: positions, Groups: groups, Type: ir.U16,
+				Bounded: true, Halves: true}
 			is = append(is, a64().instr(family{
 				"${cpu}_lookup${words}_halves_row_${positions}x${groups}x${lanes}",
-				"out %acc: u16[$positions, 2, $lanes], %t: u8[$positions, $groups, $words], %w: u8[$groups, $lanes]", "g:$groups q:$positions p:2 l:$lanes",
+				"out %acc: u16[$positions, 2, $lanes], %t: u8[$positions, $groups, $words], %w: u8[$groups, $lanes]",
+				"g:$groups q:$positions p:2 l:$lanes",
 				"%acc[%q, %p, %l] += cast<u16>(" + halfOf(entry("%t[%q, %g, #]", "%w[%g, %l]", i.Words, true)) + ")",
 			}, i, nil))
 		}
@@ -125,13 +130,16 @@ func (c cpu) lookUpWideRows(filters int) []Instr {
 						p, k, outer, loops = p+" + %k", "%k, ", "$taps, ", "k:$taps "+loops
 					}
 					i := Instr{
-						Meaning: LookUpRow, Lanes: filters, Words: entries, Positions: positions, Taps: taps, Groups: groups, Stride: stride,
+						Meaning: LookUpRow, Lanes: filters, Words: entries, Positions: positions, Taps: taps,
+						Groups: groups, Stride: stride,
 						Type: ir.U16, Bounded: true,
 					}
 					is = append(is, c.instr(family{
 						"${cpu}_lookup${words}_wide_row_${positions}x${taps}x${groups}x${lanes}_s$stride",
-						"out %acc: u16[$positions, $lanes], %t: u8[$pixels, $groups, $words] from 0 to $most, %w: u8[" + outer + "$groups, $lanes]", loops,
-						"%acc[%p, %l] += cast<u16>(" + entry("%t["+p+", %g, #]", "%w["+k+"%g, %l]", entries, true) + ")",
+						"out %acc: u16[$positions, $lanes], %t: u8[$pixels, $groups, $words] from 0 to $most, %w: u8[" +
+							outer + "$groups, $lanes]", loops,
+						"%acc[%p, %l] += cast<u16>(" + entry("%t["+p+", %g, #]", "%w["+k+"%g, %l]", entries, true) +
+							")",
 					}, i, values{"pixels": stride*(positions-1) + taps, "most": most}))
 				}
 			}
@@ -167,8 +175,10 @@ func (c cpu) tables(planes, groups, channels, words int, halves bool) Instr {
 	}
 	i := Instr{Meaning: Tables, Lanes: groups, Words: 1 << channels, Type: ir.U8, Halves: halves}
 	return c.instr(family{
-		"${cpu}_tables${words}${halves}_x${lanes}_a$planes", "out %t: u8[$lanes, $words], " + strings.Join(params, ", "), "j:$lanes e:$words", "%t[%j, %e] = " + count,
-	}, i, values{"halves": textIf(halves, "_halves"), "planes": planes, "chunk": chunk, "channels": channels, "mask": i.Words - 1})
+		"${cpu}_tables${words}${halves}_x${lanes}_a$planes", "out %t: u8[$lanes, $words], " +
+			strings.Join(params, ", "), "j:$lanes e:$words", "%t[%j, %e] = " + count,
+	}, i, values{"halves": textIf(halves, "_halves"), "planes": planes, "chunk": chunk, "channels": channels,
+		"mask": i.Words - 1})
 }
 
 // allTables are the instructions of Tables. A single chunk has only the groups of its channels

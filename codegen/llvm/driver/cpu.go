@@ -35,7 +35,8 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 	for _, f := range t.Features {
 		if len(a.bits[f]) == 0 {
 			return nil, targets.Target{},
-				fmt.Errorf("driver of %s: nothing tells a program whether a CPU has %s, which target %s needs", name, f, t.Name)
+				fmt.Errorf("driver of %s: nothing tells a program whether a CPU has %s, which target %s needs", name, f,
+					t.Name)
 		}
 		for _, b := range a.bits[f] {
 			masks[b.word] |= 1 << b.n
@@ -43,10 +44,12 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 	}
 	row, _ := rows.Of(base)
 	var w strings.Builder
-	fmt.Fprintf(&w, "target triple = %q\n\n@auxv = internal constant [16 x i8] c\"/proc/self/auxv\\00\"\n\ndefine i32 @%s_cpu_ok() #0 {\nentry:\n%s", row.Triple, name, a.cpu)
+	fmt.Fprintf(&w, "target triple = %q\n\n@auxv = internal constant [16 x i8] c\"/proc/self/auxv\\00\"\n\ndefine "+
+		"i32 @%s_cpu_ok() #0 {\nentry:\n%s", row.Triple, name, a.cpu)
 	all := "true"
 	for _, word := range slices.Sorted(maps.Keys(masks)) {
-		fmt.Fprintf(&w, "  %%%[1]s.has = and i64 %%%[1]s, %[2]d\n  %%%[1]s.ok = icmp eq i64 %%%[1]s.has, %[2]d\n  %%%[1]s.all = and i1 %[3]s, %%%[1]s.ok\n",
+		fmt.Fprintf(&w, "  %%%[1]s.has = and i64 %%%[1]s, %[2]d\n  %%%[1]s.ok = icmp eq i64 %%%[1]s.has, %[2]d\n  "+
+			"%%%[1]s.all = and i1 %[3]s, %%%[1]s.ok\n",
 			word, masks[word], all)
 		all = "%" + word + ".all"
 	}
@@ -74,7 +77,8 @@ func cpuX86() string { return cpuBody("x86", calls{}) }
 
 // cpuid asks for a leaf.
 func cpuid(name string, leaf, sub int) string {
-	return fmt.Sprintf("  %%%s = call { i32, i32, i32, i32 } asm sideeffect \"cpuid\", \"={ax},={bx},={cx},={dx},{ax},{cx}\"(i32 %d, i32 %d)\n", name, leaf, sub)
+	return fmt.Sprintf("  %%%s = call { i32, i32, i32, i32 } asm sideeffect \"cpuid\", "+
+		"\"={ax},={bx},={cx},={dx},{ax},{cx}\"(i32 %d, i32 %d)\n", name, leaf, sub)
 }
 
 // register is a word of a leaf.
@@ -99,10 +103,12 @@ func bitsX86() map[string][]bit {
 		"avxvnni": with(avx, "l71.eax", 4),
 		"avx512f": avx512, "avx512dq": with(avx512, "l7.ebx", 17), "avx512ifma": with(avx512, "l7.ebx", 21),
 		"avx512cd": with(avx512, "l7.ebx", 28),
-		"avx512bw": with(avx512, "l7.ebx", 30), "avx512vl": with(avx512, "l7.ebx", 31), "avx512vbmi": with(avx512, "l7.ecx", 1),
+		"avx512bw": with(avx512, "l7.ebx", 30), "avx512vl": with(avx512, "l7.ebx", 31),
+		"avx512vbmi":  with(avx512, "l7.ecx", 1),
 		"avx512vbmi2": with(avx512, "l7.ecx", 6), "avx512vnni": with(avx512, "l7.ecx", 11),
 		"avx512bitalg":    with(avx512, "l7.ecx", 12),
-		"avx512vpopcntdq": with(avx512, "l7.ecx", 14), "avx512fp16": with(avx512, "l7.edx", 23), "gfni": {{"l7.ecx", 8}},
+		"avx512vpopcntdq": with(avx512, "l7.ecx", 14), "avx512fp16": with(avx512, "l7.edx", 23),
+		"gfni": {{"l7.ecx", 8}},
 	}
 }
 
@@ -140,7 +146,8 @@ func auxiliary(word string, c calls) string {
 func bitsARM64() map[string][]bit {
 	return map[string][]bit{
 		"fp-armv8": {{"hwcap", 0}}, "neon": {{"hwcap", 1}}, "crc": {{"hwcap", 7}}, "lse": {{"hwcap", 8}},
-		"fullfp16": {{"hwcap", 9}, {"hwcap", 10}}, "rdm": {{"hwcap", 12}}, "rcpc": {{"hwcap", 15}}, "dotprod": {{"hwcap", 20}},
+		"fullfp16": {{"hwcap", 9}, {"hwcap", 10}}, "rdm": {{"hwcap", 12}}, "rcpc": {{"hwcap", 15}},
+		"dotprod": {{"hwcap", 20}},
 		"fp16fml": {{"hwcap", 23}}, "sve": {{"hwcap", 22}}, "sve2": {{"hwcap2", 1}}, "i8mm": {{"hwcap2", 13}},
 		"bf16": {{"hwcap2", 14}},
 	}

@@ -105,7 +105,8 @@ func Driver(p *ir.Program, info DriverInfo, t targets.Target) ([]byte, error) {
 	d := &driver{DriverInfo: info, Arch: a, Passed: abi.Passed, BadThreads: abi.BadThreads, BadBuffer: abi.BadBuffer,
 		BadStages: abi.BadStages, Narrow: t.PointerBits() == 32, Workspace: size > 0}
 	if d.Narrow && size > math.MaxInt32 {
-		return nil, fmt.Errorf("driver of %s: a workspace of %d bytes does not fit the address space of target %s", d.Name,
+		return nil, fmt.Errorf("driver of %s: a workspace of %d bytes does not fit the address space of target %s",
+			d.Name,
 			size, t.Name)
 	}
 	d.Row, _ = rows.Of(t)

@@ -204,7 +204,8 @@ func (e *emitter) start(b *llir.Block) {
 func (e *emitter) loopMetadata() *metadata.Attachment {
 	if len(e.m.MetadataDefs) == 0 {
 		e.m.MetadataDefs = append(e.m.MetadataDefs,
-			&metadata.Tuple{MetadataID: 0, Fields: []metadata.Field{&metadata.String{Value: "llvm.loop.unroll.disable"}}})
+			&metadata.Tuple{MetadataID: 0,
+				Fields: []metadata.Field{&metadata.String{Value: "llvm.loop.unroll.disable"}}})
 	}
 	id := metadata.MetadataID(len(e.m.MetadataDefs))
 	node := &metadata.Tuple{MetadataID: id, Distinct: true}

@@ -28,7 +28,9 @@ func (e *emitter) fma(a, b, c val) val {
 	if a.wide {
 		lanes = e.lanes
 	}
-	e.require(helper{kind: fmaHelper, lanes: lanes}, func() isa.Function { return isa.Function{Text: fusedText(lanes)} })
+	e.require(helper{kind: fmaHelper, lanes: lanes}, func() isa.Function {
+		return isa.Function{Text: fusedText(lanes)}
+	})
 	t := a.v.Type()
 	f := llir.NewFunc(fusedName(lanes), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
 	out.v = e.b().NewCall(f, a.v, b.v, c.v)

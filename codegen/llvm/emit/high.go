@@ -114,11 +114,13 @@ func (k highKind) function(arch string) isa.Function {
 	if k.added {
 		added = fmt.Sprintf(", <%d x i64> %%c", lanes)
 	}
-	head := fmt.Sprintf("define internal <%[1]d x i32> @%[2]s(<%[1]d x i32> %%a, <%[1]d x i32> %%b%[3]s) alwaysinline nounwind {\n", lanes, k.name(), added)
+	head := fmt.Sprintf("define internal <%[1]d x i32> @%[2]s(<%[1]d x i32> %%a, <%[1]d x i32> %%b%[3]s) "+
+		"alwaysinline nounwind {\n", lanes, k.name(), added)
 	if arch == "x86_64" {
 		return isa.Function{Text: head + k.evenAndOdd()}
 	}
-	intrinsic := map[string]string{"aarch64": "llvm.aarch64.neon.sqrdmulh.v4i32", "arm": "llvm.arm.neon.vqrdmulh.v4i32"}[arch]
+	intrinsic := map[string]string{"aarch64": "llvm.aarch64.neon.sqrdmulh.v4i32",
+		"arm": "llvm.arm.neon.vqrdmulh.v4i32"}[arch]
 	var b strings.Builder
 	p := writer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
 	b.WriteString(head)
@@ -133,7 +135,8 @@ func (k highKind) function(arch string) isa.Function {
 		return fmt.Sprintf("%%p%d", at)
 	})
 	p("  ret <%d x i32> %s\n}", lanes, whole)
-	return isa.Function{Calls: []isa.Declaration{{Result: one, Name: intrinsic, Params: one + ", " + one}}, Text: b.String()}
+	return isa.Function{Calls: []isa.Declaration{{Result: one, Name: intrinsic, Params: one + ", " + one}},
+		Text: b.String()}
 }
 
 // evenAndOdd multiplies even lanes, then odd ones, to 64-bit lanes, and interleaves the upper

@@ -103,7 +103,8 @@ func (e *emitter) sumAs(t ir.Type, a arith.Affine) val {
 // up to the next integer.
 func (e *emitter) threadShare32(extent int) (lo, hi value.Value) {
 	if int64(extent) > math.MaxInt32 {
-		e.fail("parallel", "", "extent %d; at most %d is supported on a target with 32-bit addresses", extent, math.MaxInt32)
+		e.fail("parallel", "", "extent %d; at most %d is supported on a target with 32-bit addresses", extent,
+			math.MaxInt32)
 	}
 	n, t, all := e.nthreads, e.tid, imm(ir.I32, int64(extent)).v
 	var q value.Value

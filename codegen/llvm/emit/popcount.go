@@ -122,7 +122,8 @@ func popcountAddArm64(c countSum) isa.Function {
 	return c.addFunction(one, "l", calls, func(p writer, at int) string {
 		var counts []string
 		for k := at; k < at+one; k += 4 {
-			p("  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s", c.lanes, k, isa.ShuffleRun(k, 4, 4))
+			p("  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s", c.lanes, k,
+				isa.ShuffleRun(k, 4, 4))
 			p("  %%b%[1]d = bitcast <4 x i32> %%x%[1]d to <16 x i8>", k)
 			p("  %%c%[1]d = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%b%[1]d)", k)
 			counts = append(counts, fmt.Sprintf("%%c%d", k))

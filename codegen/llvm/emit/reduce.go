@@ -205,7 +205,8 @@ func (e *emitter) lanePlus(x ir.Expr) (rest arith.Affine, ok bool) {
 // maskOf reinterprets a vector of bools as an integer with one bit per lane.
 func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 	word := types.NewInt(uint64(lanes))
-	if add, ok := pairwiseAddOf(e.target.Arch); !ok || !e.target.Has("neon") || lanes%add.bytes != 0 || 8*add.bytes%lanes != 0 {
+	if add, ok := pairwiseAddOf(e.target.Arch); !ok || !e.target.Has("neon") || lanes%add.bytes != 0 ||
+		8*add.bytes%lanes != 0 {
 		return e.b().NewBitCast(bools, word)
 	}
 	e.require(helper{kind: maskHelper, lanes: lanes}, func() isa.Function { return maskText(e.target.Arch, lanes) })

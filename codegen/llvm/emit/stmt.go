@@ -65,7 +65,8 @@ func (e *emitter) alloc(s *ir.Alloc) {
 	entry := e.fn.Blocks[0]
 	if sl.OnStack {
 		n := uint64(s.Buf.Elems() * max(sl.Copies, 1))
-		a := &llir.InstAlloca{ElemType: types.NewArray(n, memType(s.Buf.Type)), Align: 64, Typ: types.NewPointer(types.I8)}
+		a := &llir.InstAlloca{ElemType: types.NewArray(n, memType(s.Buf.Type)), Align: 64,
+			Typ: types.NewPointer(types.I8)}
 		a.SetName(e.name(s.Buf.Name))
 		entry.Insts = append([]llir.Instruction{a}, entry.Insts...)
 		b.base = local{a}

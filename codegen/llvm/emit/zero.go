@@ -36,7 +36,8 @@ func (e *emitter) hidingCall(x value.Value) *llir.InstCall {
 	if e.target.Arch == "x86_64" {
 		register = "x"
 	}
-	return llir.NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Float, types.Float)), "", "="+register+",0"), x)
+	return llir.NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Float, types.Float)), "",
+		"="+register+",0"), x)
 }
 
 // hidden is a constant, 0 or more, on a number of lanes; 0 lanes stand for a scalar.

@@ -36,7 +36,8 @@ func xorCountWindow(c *code) {
 	for pairs := range slices.Chunk(words, windowPairs) {
 		for p := range sums {
 			for _, w := range pairs {
-				c.addPair(&sums[p], x, ((w[0]*(c.Positions+c.Taps-1)+p+w[1])*c.Words+w[2])*4, ((w[0]*c.Taps+w[1])*c.Words+w[2])*4*c.Lanes)
+				c.addPair(&sums[p], x, ((w[0]*(c.Positions+c.Taps-1)+p+w[1])*c.Words+w[2])*4,
+					((w[0]*c.Taps+w[1])*c.Words+w[2])*4*c.Lanes)
 			}
 			c.fix(sums[p])
 		}
@@ -114,7 +115,8 @@ func (c *code) countLevels(s *levels) value {
 	base, most := 0, 0
 	flush := func() {
 		if counts.name != "" {
-			total = sum(total, c.call("<32 x i16>", "llvm.x86.avx512.pmaddubs.w.512", counts, splat(counts.kind, 1<<base)))
+			total = sum(total, c.call("<32 x i16>", "llvm.x86.avx512.pmaddubs.w.512", counts,
+				splat(counts.kind, 1<<base)))
 		}
 		counts, most = value{}, 0
 	}

@@ -51,7 +51,8 @@ func repeat(n int, text string) string { return list(n, func(int) string { retur
 // global declares a constant of the instruction, and gives its name.
 func (c *code) global(name, kind string, align int, elements string) string {
 	name = "@" + c.Func.Name + "." + name
-	c.globals = append(c.globals, fmt.Sprintf("%s = private unnamed_addr constant %s [%s], align %d\n", name, kind, elements, align))
+	c.globals = append(c.globals, fmt.Sprintf("%s = private unnamed_addr constant %s [%s], align %d\n", name, kind,
+		elements, align))
 	return name
 }
 

@@ -32,7 +32,9 @@ func xorCount(c *code) {
 	n := 4 * c.Lanes
 	nibbles := func(words value) value {
 		low := c.op("and", c.cast("bitcast", words, vector(n, 8)), splat(vector(n, 8), 15))
-		return c.call(low.kind, "llvm.x86.avx2.pshuf.b", byteConstant(n, func(l int) int { return bits.OnesCount(uint(l % 16)) }), low)
+		return c.call(low.kind, "llvm.x86.avx2.pshuf.b", byteConstant(n, func(l int) int {
+			return bits.OnesCount(uint(l % 16))
+		}), low)
 	}
 	counts := c.op("add", nibbles(differ), nibbles(c.op("lshr", differ, splat(kind, 4))))
 	halves := c.call(vector(n/2, 16), "llvm.x86.avx2.pmadd.ub.sw", counts, splat(counts.kind, 1))
@@ -159,7 +161,8 @@ func addToMemory(c *code) {
 			l.line("vst1.64 {d0-d3}, [$0]!")
 		}
 		operand = strings.Replace(operand, "~", "~{q0},~{q1},~", 1)
-		c.asm(assembly{text: l.text(), constraints: "=r,0" + operand, volatile: true}, []string{"ptr"}, append([]value{address}, from...)...)
+		c.asm(assembly{text: l.text(), constraints: "=r,0" + operand, volatile: true}, []string{"ptr"},
+			append([]value{address}, from...)...)
 		return
 	}
 	sums := min(n, 4)
@@ -176,7 +179,8 @@ func addToMemory(c *code) {
 		pairs("stp")
 	}
 	operand = strings.Repeat("=&w,", sums) + "r" + operand
-	c.asm(assembly{text: l.text(), constraints: operand, volatile: true}, slices.Repeat([]string{register}, sums), append([]value{address}, from...)...)
+	c.asm(assembly{text: l.text(), constraints: operand, volatile: true}, slices.Repeat([]string{register}, sums),
+		append([]value{address}, from...)...)
 }
 
 // listing is assembly that is being written, line by line.

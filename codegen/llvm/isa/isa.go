@@ -50,7 +50,8 @@ func FunctionOf(f *ir.Func, inOrder bool) (Function, error) {
 		return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "there is no such instruction"}
 	}
 	if means := i.Func.String(); means != f.String() {
-		return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "the instruction of this name means something else", Help: "it is\n" + means}
+		return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "the instruction of this name means something else",
+			Help: "it is\n" + means}
 	}
 	return function(i, inOrder), nil
 }
@@ -62,16 +63,20 @@ func function(i isa.Instr, inOrder bool) Function {
 	params := list(len(i.Func.Params), func(k int) string { return "ptr %" + i.Func.Params[k].Name })
 	return Function{
 		Calls: c.calls,
-		Text:  strings.Join(c.globals, "") + fmt.Sprintf("define internal void @%s(%s) alwaysinline {\n%s  ret void\n}\n", i.Func.Name, params, c),
+		Text: strings.Join(c.globals, "") + fmt.Sprintf("define internal void @%s(%s) alwaysinline {\n%s  ret "+
+			"void\n}\n", i.Func.Name, params, c),
 	}
 }
 
 // writers maps each meaning to the writer of its functions.
 func writers() map[isa.Meaning]func(*code) {
 	return map[isa.Meaning]func(*code){
-		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile, isa.XorCountWindow: xorCountWindow,
-		isa.DotBytes: dotBytes, isa.DotPairs: dotPairs, isa.AddPairs: addPairs, isa.PackCompare: packCompare, isa.PackLess: packLess,
-		isa.Clear: clear, isa.WidenAdd: widenAdd, isa.WidenAddMemory: addToMemory, isa.LookUp: lookUp, isa.Tables: tables,
+		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile,
+		isa.XorCountWindow: xorCountWindow,
+		isa.DotBytes:       dotBytes, isa.DotPairs: dotPairs, isa.AddPairs: addPairs, isa.PackCompare: packCompare,
+		isa.PackLess: packLess,
+		isa.Clear:    clear, isa.WidenAdd: widenAdd, isa.WidenAddMemory: addToMemory, isa.LookUp: lookUp,
+		isa.Tables:      tables,
 		isa.XorCountRow: xorCountRow, isa.LookUpRow: lookUpRow,
 	}
 }

@@ -56,9 +56,12 @@ func lookUpX86(c *code) {
 			return c.resize(c.call(full, "llvm.x86.avx512.permvar.qi.512", table, c.resize(w, width, 64)), 64, width)
 		}
 	default:
-		shuffle := map[int]string{16: "llvm.x86.ssse3.pshuf.b.128", 32: "llvm.x86.avx2.pshuf.b", 64: "llvm.x86.avx512.pshuf.b.512"}[width]
+		shuffle := map[int]string{16: "llvm.x86.ssse3.pshuf.b.128", 32: "llvm.x86.avx2.pshuf.b",
+			64: "llvm.x86.avx512.pshuf.b.512"}[width]
 		one := c.load("<2 x i64>", "t", 0, 1)
-		table := c.cast("bitcast", c.shuffle(vector(width/8, 64), one, "poison", Shuffle(width/8, func(k int) int { return k % 2 })), reg)
+		table := c.cast("bitcast", c.shuffle(vector(width/8, 64), one, "poison", Shuffle(width/8, func(k int) int {
+			return k % 2
+		})), reg)
 		find = func(w value) value { return c.call(reg, shuffle, table, c.op("and", w, splat(reg, 15))) }
 	}
 	c.lookUpRegisters(width, find, func(old, found value) value {
@@ -78,11 +81,13 @@ func lookUpPair(c *code) {
 	}
 	table := value{"ptr elementtype(" + reg + ")", "%t"}
 	news := c.ifKnown(olds[:1], func() []value {
-		found := c.asm(assembly{text: "vmovdqu64 $2, $1\nvpermb $1, $3, $0\nvpermb $1, $4, $1", constraints: "=&v,=&v,*m,v,v"}, []string{reg, reg}, table, ws[0], ws[1])
+		found := c.asm(assembly{text: "vmovdqu64 $2, $1\nvpermb $1, $3, $0\nvpermb $1, $4, $1",
+			constraints: "=&v,=&v,*m,v,v"}, []string{reg, reg}, table, ws[0], ws[1])
 		return []value{c.op("add", olds[0], found[0]), c.op("add", olds[1], found[1])}
 	}, func() []value {
 		const text = "vmovdqu64 $4, $2\nvpermb $2, $5, $3\nvpermb $2, $6, $2\nvpaddusb $3, $0, $0\nvpaddusb $2, $1, $1"
-		return c.asm(assembly{text: text, constraints: "=&v,=&v,=&v,=&v,*m,v,v,0,1"}, slices.Repeat([]string{reg}, 4), table, ws[0], ws[1], olds[0], olds[1])[:2]
+		return c.asm(assembly{text: text, constraints: "=&v,=&v,=&v,=&v,*m,v,v,0,1"}, slices.Repeat([]string{reg}, 4),
+			table, ws[0], ws[1], olds[0], olds[1])[:2]
 	})
 	for k, v := range news {
 		c.store(v, "acc", 64*k, 1)

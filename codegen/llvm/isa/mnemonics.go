@@ -52,7 +52,9 @@ func (c *code) opaque(sum, count value) value {
 
 // opaqueUnlessKnown is opaque, or a plain addition to a sum that LLVM knows.
 func (c *code) opaqueUnlessKnown(sum, count value) value {
-	return c.ifKnown([]value{sum}, func() []value { return []value{c.op("add", sum, count)} }, func() []value { return []value{c.opaque(sum, count)} })[0]
+	return c.ifKnown([]value{sum}, func() []value {
+		return []value{c.op("add", sum, count)}
+	}, func() []value { return []value{c.opaque(sum, count)} })[0]
 }
 
 // widen adds neighbours of from to sums of twice the width.
@@ -62,5 +64,7 @@ func (c *code) widen(sum, from value) value {
 	if c.accumulate == "" {
 		return plain()[0]
 	}
-	return c.ifKnown([]value{sum}, plain, func() []value { return []value{c.call(sum.kind, c.accumulate+types, sum, from)} })[0]
+	return c.ifKnown([]value{sum}, plain, func() []value {
+		return []value{c.call(sum.kind, c.accumulate+types, sum, from)}
+	})[0]
 }

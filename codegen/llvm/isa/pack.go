@@ -81,7 +81,8 @@ func BitsTogether(p func(format string, args ...any), lanes int, pairwise string
 		var next []string
 		for i := 0; i < len(sums); i += 2 {
 			r := fmt.Sprintf("%%p%d.%d", n, i)
-			p("  %[1]s = call <%[2]d x i8> @%[3]s(<%[2]d x i8> %[4]s, <%[2]d x i8> %[5]s)", r, lanes, pairwise, sums[i], sums[min(i+1, len(sums)-1)])
+			p("  %[1]s = call <%[2]d x i8> @%[3]s(<%[2]d x i8> %[4]s, <%[2]d x i8> %[5]s)", r, lanes, pairwise, sums[i],
+				sums[min(i+1, len(sums)-1)])
 			next = append(next, r)
 		}
 		sums = next

@@ -27,7 +27,8 @@ func cells(cs ...*cell) []*cell { return cs }
 // them. In the first piece, for sums that LLVM knows to be zero, the first count of a sum sets it.
 // Operands from $0 on are sums. Behind them are the addresses of the inputs. If these move, they
 // are results too, and the steps follow.
-func (c *code) inRegisters(sums int, clobbers []string, isMoved bool, row func(c *code, first bool) (b *block, steps []int)) {
+func (c *code) inRegisters(sums int, clobbers []string, isMoved bool,
+	row func(c *code, first bool) (b *block, steps []int)) {
 	olds := make([]value, sums)
 	for s := range olds {
 		olds[s] = c.load(register, "acc", 16*s, 1)
@@ -39,7 +40,8 @@ func (c *code) inRegisters(sums int, clobbers []string, isMoved bool, row func(c
 		constraints := slices.Repeat([]string{"=&w"}, sums)
 		inputs := []value{{"ptr", "%" + c.Func.Params[1].Name}, {"ptr", "%" + c.Func.Params[2].Name}}
 		if isMoved {
-			results, constraints = append(results, "ptr", "ptr"), append(constraints, "=&r", "=&r", fmt.Sprint(sums), fmt.Sprint(sums+1))
+			results, constraints = append(results, "ptr", "ptr"),
+				append(constraints, "=&r", "=&r", fmt.Sprint(sums), fmt.Sprint(sums+1))
 		} else {
 			constraints = append(constraints, "r", "r")
 		}
@@ -54,7 +56,8 @@ func (c *code) inRegisters(sums int, clobbers []string, isMoved bool, row func(c
 		for _, k := range append(clobbers, "memory") {
 			constraints = append(constraints, "~{"+k+"}")
 		}
-		news := c.asm(assembly{text: b.text(), constraints: strings.Join(constraints, ","), volatile: true}, results, inputs...)[:sums]
+		news := c.asm(assembly{text: b.text(), constraints: strings.Join(constraints, ","), volatile: true}, results,
+			inputs...)[:sums]
 		for s := range olds {
 			if first {
 				news[s] = c.op("add", news[s], olds[s])
@@ -75,7 +78,8 @@ func (c *code) inMemory(lines []string, results []string, clobbers ...string) {
 		constraints = append(constraints, "~{"+k+"}")
 	}
 	l := listing{lines}
-	c.asm(assembly{text: l.text(), constraints: strings.Join(constraints, ","), volatile: true}, results, c.pointer("acc", 0), c.pointer("t", 0), c.pointer("w", 0))
+	c.asm(assembly{text: l.text(), constraints: strings.Join(constraints, ","), volatile: true}, results,
+		c.pointer("acc", 0), c.pointer("t", 0), c.pointer("w", 0))
 }
 
 // registerNames lists n registers of a kind, from the first on.
@@ -123,7 +127,8 @@ func (b *block) counter(l popcounts, sums int, first bool, results *pool) func(s
 			b.chain(0, begin, b.do(l.timing, lineOf(l.set, s, t), cells(s), nil, t))
 			return
 		}
-		b.chain(0, begin, b.do(l.timing, lineOf(l.number, t), cells(t), nil, t), b.do(l.timing, lineOf(l.add, s, t), nil, cells(s), t))
+		b.chain(0, begin, b.do(l.timing, lineOf(l.number, t), cells(t), nil, t),
+			b.do(l.timing, lineOf(l.add, s, t), nil, cells(s), t))
 	}
 }
 
@@ -136,7 +141,8 @@ func countRowA64(c *code, first bool) (*block, []int) {
 	weights, words := newPool(0, 4), newPool(4, 4)
 	sums, filters := c.Positions*c.Lanes/4, c.Lanes/4
 	count := b.counter(popcounts{
-		a53Vector(), "eor v%d.16b, v%d.16b, v%d.16b", "cnt v%[1]d.16b, v%[1]d.16b", "cnt $%d.16b, v%d.16b", "add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b",
+		a53Vector(), "eor v%d.16b, v%d.16b, v%d.16b", "cnt v%[1]d.16b, v%[1]d.16b", "cnt $%d.16b, v%d.16b",
+		"add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b",
 	}, sums, first, newPool(8, 6))
 	for w := range c.Words {
 		for t := range c.Taps {
@@ -147,7 +153,9 @@ func countRowA64(c *code, first bool) (*block, []int) {
 				}
 				pair := b.loadPair(loadKey{operand: sums + 1, at: 16 * ((t*c.Words+w)*filters + v&^1)}, weights)
 				at := 16 * ((p+t)*c.Words + w)
-				word := b.load(loadKey{operand: sums, at: at}, 1, words, a53Load(), func(k int) string { return fmt.Sprintf("ldr q%d, [$%d, #%d]", k, sums, at) })
+				word := b.load(loadKey{operand: sums, at: at}, 1, words, a53Load(), func(k int) string {
+					return fmt.Sprintf("ldr q%d, [$%d, #%d]", k, sums, at)
+				})
 				count(p*filters+v, pair[v&1], word[0])
 			}
 		}
@@ -166,10 +174,13 @@ func countRowA32(c *code, first bool) (*block, []int) {
 	words.most = 3 // a difference needs one
 	sums, filters := c.Positions*c.Lanes/4, c.Lanes/4
 	count := b.counter(popcounts{
-		r52Vector(), "veor q%d, q%d, q%d", "vcnt.8 q%[1]d, q%[1]d", "vcnt.8 ${%d:q}, q%d", "vadd.i8 ${%[1]d:q}, ${%[1]d:q}, q%[2]d",
+		r52Vector(), "veor q%d, q%d, q%d", "vcnt.8 q%[1]d, q%[1]d", "vcnt.8 ${%d:q}, q%d",
+		"vadd.i8 ${%[1]d:q}, ${%[1]d:q}, q%[2]d",
 	}, sums, first, words)
 	load := func(k, n, operand int, move string) string {
-		return fmt.Sprintf("vld1.8 {%s}, [$%d]%s", list(2*n, func(d int) string { return fmt.Sprint("d", 2*k+d) }), operand, move)
+		return fmt.Sprintf("vld1.8 {%s}, [$%d]%s", list(2*n, func(d int) string {
+			return fmt.Sprint("d", 2*k+d)
+		}), operand, move)
 	}
 	const together = 2 // words
 	type read struct{ at, n int }
@@ -193,7 +204,10 @@ func countRowA32(c *code, first bool) (*block, []int) {
 			order = append(order, read{at, size})
 			for k := range size * filters {
 				from := (t*c.Words+w)*filters + k
-				pair := b.load(loadKey{operand: sums + 1, at: 16 * (from &^ 1)}, 2, weights, r52Load(2), func(k int) string { return load(k, 2, sums+1, "!") })
+				pair := b.load(loadKey{operand: sums + 1, at: 16 * (from &^ 1)}, 2, weights, r52Load(2),
+					func(k int) string {
+						return load(k, 2, sums+1, "!")
+					})
 				word := b.load(loadKey{sums, at, turn}, size, words, r52Load(size), func(k int) string {
 					move := "!"
 					if turn+1 < len(order) {
@@ -243,7 +257,8 @@ func lookUpRowA64(c *code, first bool) (*block, []int) {
 		s := p*filters + f
 		if first && !isSet[s] {
 			isSet[s] = true
-			b.chain(0, b.do(a53Vector(), lineOf("tbl $%d.16b, {v%d.16b}, v%d.16b", sums[s], table, w), cells(sums[s]), nil, table, w))
+			b.chain(0, b.do(a53Vector(), lineOf("tbl $%d.16b, {v%d.16b}, v%d.16b", sums[s], table, w), cells(sums[s]),
+				nil, table, w))
 			continue
 		}
 		t := found.cell()
@@ -286,16 +301,19 @@ func halvesRow(c *code) *block {
 			w := b.loadPair(loadKey{operand: 2, at: 16 * (g*filters + f&^1), turn: first}, weights)[f&1]
 			const find = "tbl v%d.16b, {v%d.16b}, v%d.16b"
 			if g == 0 {
-				b.chain(0, op(find, cells(bytes[s]), nil, table, w), op("ushr v%d.16b, v%d.16b, #4", cells(uppers[s]), nil, bytes[s]))
+				b.chain(0, op(find, cells(bytes[s]), nil, table, w),
+					op("ushr v%d.16b, v%d.16b, #4", cells(uppers[s]), nil, bytes[s]))
 				continue
 			}
 			t := found.cell()
-			b.chain(0, op(find, cells(t), nil, table, w), op("add v%[1]d.16b, v%[1]d.16b, v%[2]d.16b", nil, cells(bytes[s]), t),
+			b.chain(0, op(find, cells(t), nil, table, w), op("add v%[1]d.16b, v%[1]d.16b, v%[2]d.16b", nil,
+				cells(bytes[s]), t),
 				op("usra v%d.16b, v%d.16b, #4", nil, cells(uppers[s]), t))
 		}
 		for s := range n {
 			if c.inOrder { // on other cores it is two operations
-				b.chain(1, op("mls v%[1]d.16b, v%[3]d.16b, v%[4]d.16b", cells(bytes[s]), nil, bytes[s], uppers[s], sixteen))
+				b.chain(1, op("mls v%[1]d.16b, v%[3]d.16b, v%[4]d.16b", cells(bytes[s]), nil, bytes[s], uppers[s],
+					sixteen))
 			} else {
 				t := found.cell()
 				b.chain(1, op("shl v%d.16b, v%d.16b, #4", cells(t), nil, uppers[s]),
@@ -362,11 +380,13 @@ func lookUpRowWide(c *code) {
 			}
 		}
 		for h := range 2 {
-			os = append(os, b.do(anyOrder, lineOf("tbl v%d.8b, {v%d.16b}, v%d.8b", ends[h], ts[h], ws[h]), cells(ends[h]), nil, ts[h], ws[h]))
+			os = append(os, b.do(anyOrder, lineOf("tbl v%d.8b, {v%d.16b}, v%d.8b", ends[h], ts[h], ws[h]),
+				cells(ends[h]), nil, ts[h], ws[h]))
 		}
 		s := sums[p*blocks+f]
 		// It holds the tables, so that the next ones are loaded behind it.
-		os = append(os, b.do(anyOrder, lineOf("sabal v%d.8h, v%d.8b, v%d.8b", s, ends[0], ends[1]), nil, cells(s), ends[0], ends[1], ts[0], ts[1]))
+		os = append(os, b.do(anyOrder, lineOf("sabal v%d.8h, v%d.8b, v%d.8b", s, ends[0], ends[1]), nil, cells(s),
+			ends[0], ends[1], ts[0], ts[1]))
 		b.chain(0, os...)
 	}
 	b.order()
@@ -378,7 +398,8 @@ func lookUpRowWide(c *code) {
 		l.line("b.ne 1b")
 	}
 	memory("str")
-	c.inMemory(l.lines, nil, slices.Concat(registerNames("v", 0, firstSum+n), registerNames("x", atTables, 3), []string{"cc"})...)
+	c.inMemory(l.lines, nil, slices.Concat(registerNames("v", 0, firstSum+n), registerNames("x", atTables, 3),
+		[]string{"cc"})...)
 }
 
 // lookUpRowA32 has half the registers, and byte sums take up to eight. vtbl looks 8 filters up in a
@@ -408,7 +429,8 @@ func lookUpRowA32(c *code) {
 	found, tables, entries, isSet := newPool(0, 2), newPool(2, 2), newPool(4, 4), map[int]bool{}
 	for k := range c.Groups * n { // each table is read by all filters at once, so that few are kept
 		g, p, f := k/n, k%n/filters, k%filters
-		table, w := read(b, tables, atTables, c.Words*(p*c.Stride*c.Groups+g)), read(b, entries, atEntries, 16*(g*filters+f))
+		table, w := read(b, tables, atTables, c.Words*(p*c.Stride*c.Groups+g)),
+			read(b, entries, atEntries, 16*(g*filters+f))
 		to := found.cell()
 		if !isSet[p*filters+f] {
 			to = sums[p*filters+f]
@@ -432,9 +454,13 @@ func lookUpRowA32(c *code) {
 	for k := range 2 * n {
 		at := 16 * k
 		v := read(memory, wide, sumsOperand, at)
-		os := []*operation{memory.do(add, func() string { return fmt.Sprintf("vaddw.u8 q%[1]d, q%[1]d, d%[2]d", v.k, 2*firstSum+k) }, cells(v), nil, v)}
+		os := []*operation{memory.do(add, func() string {
+			return fmt.Sprintf("vaddw.u8 q%[1]d, q%[1]d, d%[2]d", v.k, 2*firstSum+k)
+		}, cells(v), nil, v)}
 		for h := range 2 {
-			os = append(os, memory.do(store, func() string { return fmt.Sprintf("vstr d%d, [$%d, #%d]", 2*v.k+h, sumsOperand, at+8*h) }, nil, nil, v))
+			os = append(os, memory.do(store, func() string {
+				return fmt.Sprintf("vstr d%d, [$%d, #%d]", 2*v.k+h, sumsOperand, at+8*h)
+			}, nil, nil, v))
 		}
 		memory.chain(0, os...)
 	}

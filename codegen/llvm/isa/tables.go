@@ -58,7 +58,9 @@ func tablesOfThrees(c *code, planes, words int) {
 		half := func(lane int) int { return 8*r + lane/8 }
 		mask := byteConstant(64, func(l int) int { return 1<<max(0, min(3, 32*words-3*half(l))) - 1 })
 		sum := c.planeSum(planes, func(n int) value {
-			held := c.call(reg, "llvm.x86.avx512.pmultishift.qb.512", byteConstant(64, func(l int) int { return 3 * half(l) % 64 }), xs[n])
+			held := c.call(reg, "llvm.x86.avx512.pmultishift.qb.512", byteConstant(64, func(l int) int {
+				return 3 * half(l) % 64
+			}), xs[n])
 			differ := c.op("xor", c.op("and", held, mask), byteConstant(64, func(l int) int { return l % 8 }))
 			return c.call(reg, "llvm.ctpop.v64i8", differ)
 		})
@@ -79,17 +81,18 @@ func tablesOfHalves(c *code, planes, words int) {
 	if 3*planes > field {
 		field = 16
 	}
-	halves := c.global("halves", fmt.Sprintf("[%d x i64]", 1<<(3*planes)), 64, list(1<<(3*planes), func(held int) string {
-		// The counts of 3 channels with bits held, all planes of a channel side by side: a byte for
-		// each entry.
-		var counts uint64
-		for e := range 8 {
-			for at := range 3 * planes {
-				counts += uint64(held>>at&1^e>>(at/planes)&1) << (at%planes + 8*e)
+	halves := c.global("halves", fmt.Sprintf("[%d x i64]", 1<<(3*planes)), 64,
+		list(1<<(3*planes), func(held int) string {
+			// The counts of 3 channels with bits held, all planes of a channel side by side: a byte for
+			// each entry.
+			var counts uint64
+			for e := range 8 {
+				for at := range 3 * planes {
+					counts += uint64(held>>at&1^e>>(at/planes)&1) << (at%planes + 8*e)
+				}
 			}
-		}
-		return fmt.Sprint("i64 ", int64(counts))
-	}))
+			return fmt.Sprint("i64 ", int64(counts))
+		}))
 	all := make([]value, planes)
 	for n := range all {
 		all[n] = c.cast("zext", c.load(fmt.Sprint("i", 32*words), fmt.Sprint("x", n), 0, 4), "i128")
@@ -143,10 +146,14 @@ func tablesOfFours(c *code, planes int) {
 	for r := range c.Lanes / each {
 		sum := c.planeSum(planes, func(n int) value {
 			group := c.call(reg, shuffle, xs[n], byteConstant(width, func(l int) int { return (r*each + l/16) / 2 }))
-			group = c.op("lshr", c.cast("bitcast", group, words), constant(words, width/4, func(l int) int { return l / 4 % 2 * 4 }))
+			group = c.op("lshr", c.cast("bitcast", group, words), constant(words, width/4, func(l int) int {
+				return l / 4 % 2 * 4
+			}))
 			group = c.op("and", c.cast("bitcast", group, reg), splat(reg, 15))
 			differ := c.op("xor", group, byteConstant(width, func(l int) int { return l % 16 }))
-			return c.call(reg, shuffle, byteConstant(width, func(l int) int { return bits.OnesCount(uint(l % 16)) }), differ)
+			return c.call(reg, shuffle, byteConstant(width, func(l int) int {
+				return bits.OnesCount(uint(l % 16))
+			}), differ)
 		})
 		c.store(sum, "t", width*r, 1)
 	}
@@ -164,9 +171,10 @@ func tablesOfConstants(c *code) {
 	planes := (len(c.Func.Params) - 1) / len(pixels)
 	counts, chunks := make([]string, planes), map[string]value{}
 	for n := range counts {
-		counts[n] = c.global(fmt.Sprint("plane", n), fmt.Sprintf("[%d x i8]", entries*entries), 16, list(entries*entries, func(at int) string {
-			return fmt.Sprint("i8 ", int8(bits.OnesCount(uint(at>>group^at&(entries-1)))<<n))
-		}))
+		counts[n] = c.global(fmt.Sprint("plane", n), fmt.Sprintf("[%d x i8]", entries*entries), 16,
+			list(entries*entries, func(at int) string {
+				return fmt.Sprint("i8 ", int8(bits.OnesCount(uint(at>>group^at&(entries-1)))<<n))
+			}))
 	}
 	for _, x := range pixels {
 		for n := range planes {

@@ -73,7 +73,8 @@ func start(ctx context.Context, o order) (*child, error) {
 	cmd.Args = []string{name}
 	cmd.Env = append(os.Environ(), variable+"=1")
 	cmd.Stdin, cmd.ExtraFiles = theirs, []*os.File{results} // libraries may print to standard output
-	c := &child{cmd: cmd, requests: requests, answers: answers, to: gob.NewEncoder(requests), from: gob.NewDecoder(answers)}
+	c := &child{cmd: cmd, requests: requests, answers: answers, to: gob.NewEncoder(requests),
+		from: gob.NewDecoder(answers)}
 	err = cmd.Start()
 	theirs.Close()
 	results.Close() // before anything is read: the end of the child is to be seen
@@ -105,7 +106,9 @@ func isProgram() error {
 	mode := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool {
 		return s.Key == "-buildmode" && (s.Value == "exe" || s.Value == "pie")
 	})
-	has := info.Main.Path == module || slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return m.Path == module })
+	has := info.Main.Path == module || slices.ContainsFunc(info.Deps, func(m *debug.Module) bool {
+		return m.Path == module
+	})
 	if mode < 0 || !has {
 		return errors.New("ripc is no part of the program itself")
 	}

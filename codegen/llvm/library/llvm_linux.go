@@ -172,7 +172,8 @@ func (m *machine) target(level int) (uintptr, error) {
 
 // attributes puts the machine into each function, where it is not yet.
 func (m *machine) attributes(module uintptr) {
-	m.setAttributes(unsafe.StringData(m.CPU), uintptr(len(m.CPU)), unsafe.StringData(m.Attrs), uintptr(len(m.Attrs)), module)
+	m.setAttributes(unsafe.StringData(m.CPU), uintptr(len(m.CPU)), unsafe.StringData(m.Attrs), uintptr(len(m.Attrs)),
+		module)
 }
 
 // object does the work of opt and then llc on their input. Everything it makes belongs to the

@@ -82,7 +82,8 @@ func (t *Tools) key(ll []byte, tg targets.Target, kind Kind) string {
 
 // Compile optimizes the LLVM IR text ll and generates code for t. cache may be nil. It fails with
 // ctx's error, or with *ToolError, which has the tool's messages and names a file that holds ll.
-func (t *Tools) Compile(ctx context.Context, cache *caches.Cache, ll []byte, tg targets.Target, kind Kind) ([]byte, error) {
+func (t *Tools) Compile(ctx context.Context, cache *caches.Cache, ll []byte, tg targets.Target,
+	kind Kind) ([]byte, error) {
 	key := t.key(ll, tg, kind)
 	if out, ok := cache.Get(key); ok {
 		return out, nil

@@ -60,7 +60,8 @@ func linkerRow(t targets.Target) (rows.Row, error) {
 //
 // It fails with *ToolError (which lists undefined symbols), *ExportError, *SymbolError, or ctx's
 // error.
-func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object, exports []string, soname, out string) error {
+func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object, exports []string, soname,
+	out string) error {
 	return t.produce(tg, objs, exports, out, func(row rows.Row, files []string, dir, tmp string) error {
 		args := []string{
 			"-shared", "-m", row.Emulation, "-soname", soname, "--version-script=exports",
@@ -82,7 +83,8 @@ func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object
 // Archive links objs into one relocatable object, in which only the symbols in exports stay
 // visible, and puts it into the static library out. Two archives with equal kernels can thus be
 // linked into one program. It fails as LinkShared does; undefined symbols are an *UndefinedError.
-func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, exports []string, member, out string) error {
+func (t *Tools) Archive(ctx context.Context, tg targets.Target, objs []Object, exports []string, member,
+	out string) error {
 	return t.produce(tg, objs, exports, out, func(row rows.Row, files []string, dir, tmp string) error {
 		args := append([]string{"-r", "-m", row.Emulation, "--threads=1", "-o", "all"}, files...)
 		if _, err := t.run(ctx, dir, "ld.lld", nil, args...); err != nil {

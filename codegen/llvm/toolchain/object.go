@@ -71,7 +71,8 @@ func (e *SymbolError) Error() string {
 	if e.Repeated {
 		return fmt.Sprintf("symbol %s is defined twice; each needs its own name", e.Symbol)
 	}
-	return fmt.Sprintf("%q cannot be a symbol; want a C identifier (letters, digits, underscores, no digit first)", e.Symbol)
+	return fmt.Sprintf("%q cannot be a symbol; want a C identifier (letters, digits, underscores, no digit first)",
+		e.Symbol)
 }
 
 // checkSymbols fails unless the names are distinct C identifiers.

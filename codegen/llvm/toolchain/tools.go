@@ -43,7 +43,8 @@ type MissingToolError struct {
 }
 
 func (e *MissingToolError) Error() string {
-	return fmt.Sprintf("%s not found in %s; install it with\n    %s\nor set %s to a folder that holds the LLVM tools (version 22 or 19)",
+	return fmt.Sprintf("%s not found in %s; install it with\n    %s\nor set %s to a folder that holds the LLVM "+
+		"tools (version 22 or 19)",
 		e.Tool, e.Looked, e.Install, EnvBin)
 }
 

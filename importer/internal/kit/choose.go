@@ -27,12 +27,14 @@ func ComparisonOf(g *graph.Builder, v *graph.Value) (c Comparison, ok bool) {
 		c.Negated = !c.Negated
 		p = g.Producer(p.Inputs[0])
 	}
-	if p == nil || p.Weights["b"] == nil || !slices.Contains([]string{"greater", "greater_equal", "less", "less_equal"}, p.Op) {
+	if p == nil || p.Weights["b"] == nil || !slices.Contains([]string{"greater", "greater_equal", "less", "less_equal"},
+		p.Op) {
 		return c, false
 	}
 	op := p.Op
 	if p.Attrs.(*graph.BinaryOpAttrs).Reverse {
-		op = map[string]string{"greater": "less", "greater_equal": "less_equal", "less": "greater", "less_equal": "greater_equal"}[op]
+		op = map[string]string{"greater": "less", "greater_equal": "less_equal", "less": "greater",
+			"less_equal": "greater_equal"}[op]
 	}
 	if op == "less" || op == "less_equal" {
 		c.NotLess, c.Negated = true, !c.Negated
@@ -80,7 +82,8 @@ func (k *Kit) Choose(c Comparison, yes, no float32) (out *graph.Value, ok bool) 
 		}
 		low, high = high, low
 	}
-	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: float64(high - low)}, NotLess: notLess}
+	a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 1, Enc: ir.Unipolar, Scale: float64(high - low)},
+		NotLess: notLess}
 	switch {
 	case high == -low && high > 0:
 		a.Enc, a.Scale = ir.Bipolar, float64(high)

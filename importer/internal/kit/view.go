@@ -286,7 +286,9 @@ func (k *Kit) Columns(t *View) (matrix *graph.Value, columns []int) {
 	last := len(t.Shape) - 1
 	run := t.runs()[last]
 	rows := len(t.order) - (run[1] - run[0])
-	if !slices.IsSorted(t.order[:rows]) || slices.ContainsFunc(t.order[:rows], func(f int) bool { return f >= run[0] }) || slices.IsSorted(t.order) {
+	if !slices.IsSorted(t.order[:rows]) || slices.ContainsFunc(t.order[:rows], func(f int) bool {
+		return f >= run[0]
+	}) || slices.IsSorted(t.order) {
 		return nil, nil
 	}
 	n := t.Shape[last]
