@@ -34,7 +34,7 @@ is given: its instructions are counted, and the cycles of the board's core estim
 LLVM's model of its pipeline (llvm-mca), which knows no caches, or, of a microcontroller, by
 the table of timings in its manual (docs/estimates.md). With --on it runs on a board, and is timed there as here. With --layer one layer is built and measured by
 itself, with its own weights and the schedule that it has in the network or that --schedule
-gives: what a change of its schedule does shows without the rest of the network.`,
+gives: the effect of another schedule shows without the rest of the network.`,
 		Example: `  ripc bench squeezenet.json --per-layer
   ripc bench squeezenet_rpi3.so --json
   ripc bench squeezenet.json --target rpi4 --on ssh:pi@board --per-layer
@@ -103,7 +103,8 @@ gives: what a change of its schedule does shows without the rest of the network.
 	sortFlag(cmd, &sortBy, benchOrders)
 	wideFlag(cmd, &wide)
 	cmd.Flags().StringVar(&before, "compare", "",
-		"`OLD.json` that bench --json wrote: show what costs more or less than then, and exit with 1 if the network does by more than --tolerance")
+		"`OLD.json` that bench --json wrote: show which layers cost more or less than then, and exit with 1 if the "+
+			"network does by more than --tolerance")
 	cmd.Flags().Float64Var(&tolerance, "tolerance", tolerance, "as a share of the cost before")
 	f.register(cmd)
 	return cmd
@@ -152,10 +153,11 @@ func readBench(path string) (*ripc.BenchResult, error) {
 	}
 	r := &ripc.BenchResult{}
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, &usageError{msg: "--compare " + path + ": is not what bench --json prints", err: err}
+		return nil, &usageError{msg: "--compare " + path + ": is no output of bench --json", err: err}
 	}
 	if r.Model == "" || r.Target == "" {
-		return nil, usagef("--compare %s: is not what bench --json prints: it names no model and target that were measured", path)
+		return nil, usagef("--compare %s: is no output of bench --json: it names no model and target that were "+
+			"measured", path)
 	}
 	return r, nil
 }
@@ -182,7 +184,8 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) {
 			}
 			fmt.Fprintf(w, "cycles are estimated by %s, without %s%s\n", source, without, ms)
 			if e.Unknown > 0 && r.Instructions != nil {
-				fmt.Fprintf(w, "%.1f %% of the instructions are not in it, and count a cycle each\n", 100*float64(e.Unknown)/float64(*r.Instructions))
+				fmt.Fprintf(w, "%.1f %% of the instructions are not in it, and count a cycle each\n",
+					100*float64(e.Unknown)/float64(*r.Instructions))
 			}
 		}
 		fmt.Fprintln(w)
@@ -228,7 +231,8 @@ func benchTable(r *ripc.BenchResult, sortBy string) *table {
 		}
 		switch {
 		case !r.Simulated:
-			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, countText(macs), perUnit(f.MACsPerCycle), kernel)
+			t.add(name, number(f.MinMS, 4), number(f.MedianMS, 4), number(f.P90MS, 4), share, sum, countText(macs),
+				perUnit(f.MACsPerCycle), kernel)
 		case r.Estimate != nil:
 			t.add(name, instructions, number(f.EstimatedCycles, 0), number(f.EstimatedMS, 4),
 				share, sum, countText(macs), perUnit(f.MACsPerInstruction), perUnit(f.MACsPerEstimatedCycle), kernel)
@@ -272,7 +276,8 @@ func printKinds(w io.Writer, r *ripc.BenchResult, width int) {
 	}
 	var parts []string
 	for _, k := range r.Kinds {
-		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share), human.Count(k.Layers, "stage")))
+		parts = append(parts, fmt.Sprintf("%s %s (%s)", cmp.Or(k.Kind, "unknown"), percent(k.Share),
+			human.Count(k.Layers, "stage")))
 	}
 	fmt.Fprintf(w, "\n%s\n", wrap("by kind: "+strings.Join(parts, ", "), width, 0))
 }

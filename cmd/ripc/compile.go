@@ -47,14 +47,19 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's name), or - for standard output")
-	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where there are no libraries)")
+	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's "+
+		"name), or - for standard output")
+	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where "+
+		"there are no libraries)")
 	fs.BoolVar(&o.noDescribe, "no-describe", false,
-		"leave the description out: a few KiB less, but only programs that were written for the network can load it (not run, bench, inspect, runtime.Load)")
+		"leave the description out: a few KiB less, but only programs that were written for the network can load it "+
+			"(not run, bench, inspect, runtime.Load)")
 	fs.BoolVar(&o.strict, "strict", false,
-		"fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
+		"fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or "+
+			"activations do")
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
-	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print what a stage made: "+strings.Join(ripc.Stages(), ", "))
+	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print the result of a "+
+		"stage: "+strings.Join(ripc.Stages(), ", "))
 	o.register(cmd)
 	registerCompletion(cmd, "emit", offerLists(o.acceptedKinds))
 	return cmd
@@ -89,7 +94,8 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	toStdout := o.prefix == "-"
 	switch {
 	case toStdout && (len(kinds) != 1 || !slices.Contains(texts(), string(kinds[0]))):
-		return usagef("--output -: standard output takes one kind of text: --emit with one of %s", strings.Join(texts(), ", "))
+		return usagef("--output -: standard output takes one kind of text: --emit with one of %s",
+			strings.Join(texts(), ", "))
 	case toStdout && (o.json || len(o.printAfter) > 0):
 		return usagef("--output -: --json and --print-after print to standard output themselves")
 	}
@@ -225,7 +231,8 @@ func newCompileResult(c *ripc.Compiled) *compileResult {
 	in := ripc.InspectCompiled(c)
 	r := &compileResult{Model: c.Graph.Name, Target: c.Target.Name, Files: map[string]fileResult{},
 		Stages: len(in.Layers), Float: []string{}, Computed: []string{},
-		Binary: in.Bitserial, Integers: in.Integers, MACs: in.MACs, BinaryMACs: in.BinaryMACs, IntegerMACs: in.IntegerMACs,
+		Binary: in.Bitserial, Integers: in.Integers, MACs: in.MACs, BinaryMACs: in.BinaryMACs,
+		IntegerMACs: in.IntegerMACs,
 		WeightBytes: in.WeightBytes, Roundings: in.Roundings, Workspace: in.Workspace, in: in}
 	for _, t := range c.Times {
 		r.Seconds += t.Took.Seconds()
@@ -264,7 +271,8 @@ func (r *compileResult) print(w io.Writer, width int, full bool) {
 	line := func(indent int, format string, args ...any) {
 		fmt.Fprintln(w, wrap(fmt.Sprintf(format, args...), width, indent))
 	}
-	head := fmt.Sprintf("%s for %s: %s, %s", r.Model, r.Target, human.Count(r.Stages, "stage"), human.Count(r.Binary, "binary layer"))
+	head := fmt.Sprintf("%s for %s: %s, %s", r.Model, r.Target, human.Count(r.Stages, "stage"),
+		human.Count(r.Binary, "binary layer"))
 	if r.Integers > 0 {
 		head += fmt.Sprintf(", %d integer", r.Integers)
 	}

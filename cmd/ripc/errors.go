@@ -110,7 +110,8 @@ func help(err error) string {
 	case is[*runtime.ArchError](err), is[*runtime.FeatureError](err):
 		return "compile the model with --target host on this machine"
 	case is[*runner.UnreachableError](err) && errors.As(err, &lost):
-		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " + sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"
+		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " +
+			sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"
 	case is[search.UnavailableError](err):
 		return "--tuner random does without"
 	case is[*runner.NameError](err):
@@ -140,7 +141,7 @@ func sshArguments(address string) string {
 // reportCrash prints a panic, which is always a mistake in ripc.
 func reportCrash(stderr io.Writer, panicked any) int {
 	fmt.Fprintf(stderr, `ripc: internal error: %v
-This is a mistake in ripc %s, not in what you did. Please report it with the command line,
+This is a mistake in ripc %s, not in your input. Please report it with the command line,
 the model (or its smallest part that shows it) and the lines above. The place:
 %s`, panicked, ripc.Version, debug.Stack())
 	return exitFailure

@@ -18,7 +18,7 @@ func evalCommand() *cobra.Command {
 	var confusion bool
 	cmd := &cobra.Command{
 		Use:   "eval MODEL|X.so --input X.npy [--labels Y.npy] [--expect OUT.npy] [flags]",
-		Short: "Evaluate a network on pictures whose classes are known",
+		Short: "Evaluate a network on pictures of known classes",
 		Long: `Run a network on many pictures and compare its first output, a row for each, with the true
 classes (--labels: how many are right, and which are taken for which) and with the outputs
 of the framework that it is from (--expect: the largest distance, and how many are farther
@@ -30,7 +30,7 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Run.Path = args[0]
 			if r.Labels == "" && r.Expect == "" {
-				return usagef("give --labels, --expect, or both: what the outputs are compared with")
+				return usagef("give --labels, --expect, or both: the outputs are compared with them")
 			}
 			if r.Labels != "" && len(r.Run.Inputs) == 0 {
 				return usagef("--labels %s: give --input too, the pictures that they are of", r.Labels)
@@ -62,7 +62,8 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 			} else if err := printJSON(cmd.OutOrStdout(), res); err != nil {
 				return err
 			}
-			if res.Difference != nil && !res.Difference.Within || res.Right != nil && float64(res.Right.Top1) < least*float64(res.Images) {
+			if res.Difference != nil && !res.Difference.Within || res.Right != nil &&
+				float64(res.Right.Top1) < least*float64(res.Images) {
 				return errFailed
 			}
 			return nil
@@ -71,7 +72,7 @@ than --tol, or if fewer than --min-top1 of the pictures are right.`,
 	fs := cmd.Flags()
 	fs.StringArrayVar(&r.Run.Inputs, "input", nil, "[NAME=]FILE.npy of all pictures; may be repeated")
 	fs.StringVar(&r.Labels, "labels", "", "`Y.npy`, the true class of each picture")
-	fs.StringVar(&r.Expect, "expect", "", "`OUT.npy`, what the first output should be")
+	fs.StringVar(&r.Expect, "expect", "", "`OUT.npy`, the expected first output")
 	fs.Float64Var(&r.Tolerance, "tol", 0, "how far from that it may be")
 	fs.Float64Var(&least, "min-top1", 0, "share of the pictures, 0 to 1, that must be right")
 	fs.BoolVar(&confusion, "confusion", false, "print which classes are taken for which")
@@ -135,7 +136,8 @@ func printBeyond(w io.Writer, r *ripc.EvalResult) {
 		fmt.Fprintf(w, "; in the others the worst difference is %.3g", d.Rest)
 	}
 	fmt.Fprintln(w)
-	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 { // another network differs everywhere
+	// another network differs everywhere
+	if all := d.BeyondImages == r.Images && r.Images > 1; all || len(d.Steps) == 0 {
 		return
 	}
 	steps := "a sign or a step may decide there: levels are made by " + listNames(d.Steps) +

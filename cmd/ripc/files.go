@@ -17,10 +17,12 @@ import (
 // folder.
 func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
 	if strings.HasSuffix(prefix, "/") || strings.HasSuffix(prefix, string(filepath.Separator)) {
-		return nil, usagef("--output %s names a folder; give the files' path without extension, e.g. %snet", prefix, prefix)
+		return nil, usagef("--output %s names a folder; give the files' path without extension, e.g. %snet", prefix,
+			prefix)
 	}
 	if info, err := os.Stat(prefix); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, usagef("--output %s names a device; it is the files' path without extension, or - for standard output", prefix)
+		return nil, usagef("--output %s names a device; it is the files' path without extension, or - for standard "+
+			"output", prefix)
 	}
 	first := "files here"
 	var names []string

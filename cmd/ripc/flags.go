@@ -98,15 +98,21 @@ func (f *compileFlags) register(cmd *cobra.Command) {
 func (f *compileFlags) registerCode(fs *pflag.FlagSet) {
 	fs.StringVar(&f.schedule, "schedule", "", "`FILE` of schedules: \"layer NAME:\" and steps, one a line")
 	fs.StringVar(&f.records, "records", "",
-		"`FILE` of what ripc tune has measured: its schedules and algorithms are taken where no other option says which; \"shipped\": what comes with ripc")
+		"`FILE` of records of ripc tune: its schedules and algorithms are taken where no other option says which; "+
+			"\"shipped\": the records that come with ripc")
 	fs.IntVar(&f.effort, "effort", 0,
-		"`N` schedules of each layer are built and run, or simulated, to take the best: those that ripc's model of the target takes for good (0: the model is believed)")
-	fs.StringVar(&f.backend, "backend", "", "`NAME` of what makes the code: "+strings.Join(ripc.Backends(), ", ")+" (default: the first that can)")
-	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph `PASS` not to run: "+strings.Join(ripc.OptionalPasses(), ", "))
+		"`N` schedules of each layer are built and run, or simulated, to take the best: those that ripc's model of "+
+			"the target takes for good (0: the model is believed)")
+	fs.StringVar(&f.backend, "backend", "", "`NAME` of the back end that makes the code: "+strings.Join(ripc.Backends(),
+		", ")+" (default: the first that can)")
+	fs.StringSliceVar(&f.disable, "disable-pass", nil, "graph `PASS` not to "+
+		"run: "+strings.Join(ripc.OptionalPasses(), ", "))
 	fs.StringSliceVar(&f.by, "algorithm", nil,
-		"`LAYER=ALGORITHM` by which its sums are to be computed, instead of the one that is predicted to cost least: "+strings.Join(algorithmNames(), ", "))
+		"`LAYER=ALGORITHM` by which its sums are to be computed, instead of the one that is predicted to cost "+
+			"least: "+strings.Join(algorithmNames(), ", "))
 	fs.StringSliceVar(&f.float, "float", nil, "`LAYER` to compute in floats; may be repeated")
-	fs.StringSliceVar(&f.bits, "bitserial", nil, "`LAYER` to compute by counting bits, in the cheapest way that does; may be repeated")
+	fs.StringSliceVar(&f.bits, "bitserial", nil, "`LAYER` to compute by counting bits, in the cheapest way that "+
+		"does; may be repeated")
 }
 
 // options checks the flags for the model or artifact at path.
@@ -119,8 +125,10 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 		if given := f.givenFlags(); len(given) > 0 {
 			return o, usagef("%s is compiled already: %s needs a model", path, given[0])
 		}
-		if f.schedule != "" || f.records != "" || f.effort != 0 || f.backend != "" || len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
-			return o, usagef("%s is compiled already: --schedule, --records, --effort, --backend, --disable-pass, --algorithm, --float and --bitserial need a model", path)
+		if f.schedule != "" || f.records != "" || f.effort != 0 || f.backend != "" ||
+			len(f.disable)+len(f.by)+len(f.float)+len(f.bits) > 0 {
+			return o, usagef("%s is compiled already: --schedule, --records, --effort, --backend, --disable-pass, "+
+				"--algorithm, --float and --bitserial need a model", path)
 		}
 		return o, nil
 	}
@@ -133,7 +141,8 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 	}
 	for _, p := range f.disable {
 		if !slices.Contains(ripc.OptionalPasses(), p) {
-			return o, usagef("--disable-pass %s: the passes that can be left out are %s", p, strings.Join(ripc.OptionalPasses(), ", "))
+			return o, usagef("--disable-pass %s: the passes that can be left out are %s", p,
+				strings.Join(ripc.OptionalPasses(), ", "))
 		}
 	}
 	err := f.algorithms(&o)
@@ -164,7 +173,8 @@ func (f *compileFlags) algorithms(o *ripc.Options) error {
 		layer, name, ok := cutLast(pair, "=")
 		by, err := layout.ParseAlgorithm(name)
 		if !ok || err != nil {
-			return usagef("--algorithm %s: it takes LAYER=ALGORITHM, one of %s", pair, strings.Join(algorithmNames(), ", "))
+			return usagef("--algorithm %s: it takes LAYER=ALGORITHM, one of %s", pair,
+				strings.Join(algorithmNames(), ", "))
 		}
 		errs = append(errs, ask(layer, by))
 	}
@@ -204,7 +214,8 @@ func (f *compileFlags) threadsFlag(cmd *cobra.Command, n *int) {
 
 // onFlag adds --on.
 func onFlag(cmd *cobra.Command, on *string) {
-	cmd.Flags().StringVar(on, "on", "", "`ssh:USER@HOST[:PORT]` of the machine to run compiled code on; it needs nothing but sshd")
+	cmd.Flags().StringVar(on, "on", "", "`ssh:USER@HOST[:PORT]` of the machine to run compiled code on; it needs "+
+		"nothing but sshd")
 }
 
 // maxThreads bounds --threads; simulation allows fewer and says so.

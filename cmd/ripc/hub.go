@@ -30,7 +30,7 @@ func hubCommand() *cobra.Command {
 		Short: "Serve a fleet of workers that measure for ripc tune",
 		Long: `Run a hub until it is stopped: workers (ripc worker nats://HOST) pull jobs from it, and
 tuners (ripc tune --runner nats://HOST) have them measured there. It is a NATS server with
-JetStream; what it keeps is in --dir and is there when it is started again.
+JetStream; its state is in --dir and is there when it is started again.
 
 Who may ask for measurements runs code on the workers. So a hub without keys serves this
 machine alone. Make keys first, one for each worker and each tuner: they are files that hold
@@ -61,7 +61,8 @@ lets it pull jobs and answer, no more. docs/fleet.md says more.`,
 	}
 	hubDirFlag(cmd, &o.Dir)
 	cmd.Flags().StringVar(&o.Listen, "listen", defaultHubListen, "`HOST:PORT` to listen on")
-	cmd.Flags().StringVar(&o.Certificate, "tls-cert", "", "`FILE` of a certificate in PEM (default one that the hub makes itself)")
+	cmd.Flags().StringVar(&o.Certificate, "tls-cert", "", "`FILE` of a certificate in PEM (default one that the hub "+
+		"makes itself)")
 	cmd.Flags().StringVar(&o.CertificateKey, "tls-key", "", "`FILE` of its private key")
 	cmd.AddCommand(hubKeysCommand(), hubStatusCommand())
 	return cmd
@@ -196,7 +197,8 @@ func printStatus(w io.Writer, rows []memberRow, s runner.FleetStatus, width int)
 		if r.Simulates != "" {
 			cpu = "simulated"
 		}
-		t.add(printableText(r.Host), r.State, printableText(cpu), strings.Join(r.Targets, " "), fmt.Sprint(r.Measured), fmt.Sprint(r.Faults), r.Seen)
+		t.add(printableText(r.Host), r.State, printableText(cpu), strings.Join(r.Targets, " "), fmt.Sprint(r.Measured),
+			fmt.Sprint(r.Faults), r.Seen)
 	}
 	t.write(w, width)
 	fmt.Fprintf(w, "\n%s queued, %d under way, %s kept, %s on disk\n", human.Count(int(s.Queued), "job"), s.Running,

@@ -82,7 +82,7 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 	for _, f := range im.Files {
 		info, err := os.Stat(f)
 		if err != nil {
-			return fmt.Errorf("cannot read what was written: %w", err)
+			return fmt.Errorf("cannot read the written file: %w", err)
 		}
 		kind := strings.TrimPrefix(filepath.Ext(f), ".")
 		res.order = append(res.order, kind)

@@ -19,9 +19,9 @@ func importanceCommand() *cobra.Command {
 	var top int
 	cmd := &cobra.Command{
 		Use:   "importance FILE -o FILE.svg [flags]",
-		Short: "Draw what the costs of kernels go by",
+		Short: "Draw how much each knob matters for costs",
 		Long: `Draw which knobs of schedules the costs in a FILE of records go by: a bar for each knob, as
-long as its share of what a model of the records explains. Kernels are compared with those of
+long as its share in the costs that a model of the records explains. Kernels are compared with those of
 the same workload, target and machine alone. It needs libxgboost.`,
 		Example: `  ripc records importance ripc.records -o knobs.svg`,
 		Args:    argCount(1, 1, "one FILE"),
@@ -47,7 +47,8 @@ the same workload, target and machine alone. It needs libxgboost.`,
 			for _, i := range m.Importance() {
 				shares = append(shares, records.Share{Name: i.Feature, Gain: i.Gain})
 			}
-			title := fmt.Sprintf("what the cost model goes by: %d of %s", min(top, len(shares)), human.Count(len(shares), "feature"))
+			title := fmt.Sprintf("the cost model's features: %d of %s", min(top, len(shares)),
+				human.Count(len(shares), "feature"))
 			if err := writePicture(out, records.DrawImportance(title, shares[:min(top, len(shares))])); err != nil {
 				return err
 			}
@@ -69,7 +70,8 @@ func learnKnobs(ctx context.Context, path string, s *records.Set) (*costmodel.Mo
 	names, samples := knobsOf(s)
 	m, err := library.Train(ctx, samples, costmodel.Defaults(names))
 	if is[*costmodel.SamplesError](err) || err == nil && len(m.Importance()) == 0 {
-		return nil, usagef("%s: its records do not tell which knobs matter: give more candidates of a kernel (ripc tune)", path)
+		return nil, usagef("%s: its records do not tell which knobs matter: give more candidates of a kernel (ripc "+
+			"tune)", path)
 	}
 	return m, err
 }
@@ -102,7 +104,8 @@ func knobsOf(s *records.Set) (names []string, samples []costmodel.Sample) {
 				for name, v := range values(r.Candidate) {
 					row[columns[name]] = float32(v)
 				}
-				samples = append(samples, costmodel.Sample{Features: row, Cost: r.Result.Cost, Group: fmt.Sprintf("%d of task %d", j, i)})
+				samples = append(samples, costmodel.Sample{Features: row, Cost: r.Result.Cost,
+					Group: fmt.Sprintf("%d of task %d", j, i)})
 			}
 		}
 	}

@@ -24,11 +24,11 @@ func inspectCommand() *cobra.Command {
 	var withIR, strict, wide, memory bool
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL|X.so [flags]",
-		Short: "Show what became of each layer",
-		Long: `Show what became of each layer: binary or float (and why), shapes, multiply-accumulates
+		Short: "Show each layer as it was compiled",
+		Long: `Show each layer as it was compiled: binary or float (and why), shapes, multiply-accumulates
 (MACs) and their share of all, bytes of weights, kernel; how many convolutions and
-dense layers are bitserial, and what would make more of them so. One layer is shown with its schedule, and with --ir
-with its program before and after scheduling, with -v also what chose the schedule and the
+dense layers are bitserial, and which change would make more of them so. One layer is shown with its schedule, and with --ir
+with its program before and after scheduling, with -v also the choice of the schedule and the
 steps that were left out of it. With --strict it fails after that, as compile
 does, if something stays float that was meant to be binary. With --memory, where the
 activations lie in memory, and when. Needs no LLVM.`,
@@ -75,7 +75,8 @@ activations lie in memory, and when. Needs no LLVM.`,
 			case memory:
 				printMemory(cmd.OutOrStdout(), in, widthOf(cmd.OutOrStdout(), wide))
 			case layer == "" && !withIR:
-				printTable(cmd.OutOrStdout(), in, layerOrder(in.Layers, sortBy), f.verbose, widthOf(cmd.OutOrStdout(), wide))
+				printTable(cmd.OutOrStdout(), in, layerOrder(in.Layers, sortBy), f.verbose,
+					widthOf(cmd.OutOrStdout(), wide))
 			default:
 				for _, l := range in.Layers {
 					printLayer(cmd.OutOrStdout(), l, f.verbose)
@@ -91,10 +92,12 @@ activations lie in memory, and when. Needs no LLVM.`,
 	sortFlag(cmd, &sortBy, inspectOrders)
 	wideFlag(cmd, &wide)
 	cmd.Flags().BoolVar(&withIR, "ir", false, "print the layers' programs before and after scheduling")
-	cmd.Flags().BoolVar(&memory, "memory", false, "show where the activations lie in the arena at each stage, and what the float twin's would take")
+	cmd.Flags().BoolVar(&memory, "memory", false, "show where the activations lie in the arena at each stage, and "+
+		"the arena of the float twin")
 	cmd.Flags().StringVarP(&picture, "output", "o", "", "with --memory: draw that, in SVG, into this file")
 	cmd.Flags().BoolVar(&strict, "strict", false,
-		"fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or activations do")
+		"fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or "+
+			"activations do")
 	f.register(cmd)
 	return cmd
 }
@@ -200,7 +203,8 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		if l.Note != "" { // the model's text is quoted
 			notes = append(notes, fmt.Sprint(texts.Refer(fmt.Sprintf("note %q", l.Note))))
 		}
-		t.add(fmt.Sprint(number), l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, l.Glue, strings.Join(notes, ", "))
+		t.add(fmt.Sprint(number), l.Name, l.Op, l.Became, out, macs, share, weights, float, l.Kernel, l.Glue,
+			strings.Join(notes, ", "))
 	}
 	fmt.Fprintln(w)
 	t.write(w, width)
@@ -215,13 +219,15 @@ func printTable(w io.Writer, in *ripc.Inspection, order []int, verbose bool, wid
 		printClock(w, in)
 	}
 	if in.Convolutions > 0 {
-		fmt.Fprintf(w, "\n%d of %s bitserial, %s of the MACs", in.Bitserial, convolutions(in.Convolutions), percent(shareOf(in.BinaryMACs, in.MACs)))
+		fmt.Fprintf(w, "\n%d of %s bitserial, %s of the MACs", in.Bitserial, convolutions(in.Convolutions),
+			percent(shareOf(in.BinaryMACs, in.MACs)))
 		if in.Integers > 0 {
 			fmt.Fprintf(w, "; %d integer, %s", in.Integers, percent(shareOf(in.IntegerMACs, in.MACs)))
 		}
 	}
 	sums := fmt.Sprintf("%s, %s MACs, weights and tables %s (weights as floats %s)",
-		human.Count(len(in.Layers), "stage"), countText(in.MACs), human.Bytes(in.WeightBytes), human.Bytes(in.FloatBytes))
+		human.Count(len(in.Layers), "stage"), countText(in.MACs), human.Bytes(in.WeightBytes),
+		human.Bytes(in.FloatBytes))
 	fmt.Fprintf(w, "\n%s\n%s\n", wrap(sums, width, 0), wrap(in.Workspace.String(), width, 0))
 	printRoundings(w, in, width)
 	printAdvice(w, in, width)
@@ -243,7 +249,8 @@ func printRoundings(w io.Writer, in *ripc.Inspection, width int) {
 	if len(in.Roundings) == 0 {
 		return
 	}
-	const head = "taken for few bits, from which the model's floats differ by rounding alone (--exact-floats refuses it):"
+	const head = "taken for few bits, from which the model's floats differ by rounding alone (--exact-floats " +
+		"refuses it):"
 	fmt.Fprintf(w, "\n%s\n", wrap(head, width, 0))
 	for _, r := range in.Roundings {
 		fmt.Fprintln(w, wrap(fmt.Sprintf("%s: %s", r.What, listNames(r.Nodes)), width, 2))
@@ -261,7 +268,8 @@ func printLegend(w io.Writer, in *ripc.Inspection) {
 	}
 	for _, l := range in.Layers {
 		if l.Kind == graph.Float.String() && l.MACs > 0 && l.WeightBits < l.ActivationBits {
-			fmt.Fprintf(w, "\n%s: weights of %s in memory, which become floats where they are used: for memory, at the cost of instructions\n",
+			fmt.Fprintf(w, "\n%s: weights of %s in memory, which become floats where they are used: for memory, at "+
+				"the cost of instructions\n",
 				l.Became, human.Count(l.WeightBits, "bit"))
 			return
 		}
@@ -273,9 +281,10 @@ func printAdvice(w io.Writer, in *ripc.Inspection, width int) {
 	if len(in.Advice) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\nwhat would make it faster:")
+	fmt.Fprintln(w, "\nchanges that would make it faster:")
 	for _, a := range in.Advice {
-		advice := fmt.Sprintf("%s (%s of the MACs): %s%s", listNames(a.Layers), percent(a.Share), a.Change, curingFlag(a.Code))
+		advice := fmt.Sprintf("%s (%s of the MACs): %s%s", listNames(a.Layers), percent(a.Share), a.Change,
+			curingFlag(a.Code))
 		fmt.Fprintln(w, wrap(advice, width, 2))
 	}
 }
@@ -315,7 +324,8 @@ func curingFlag(code string) string {
 // algorithmText returns the algorithm of a bitserial layer, or "" for popcount unless it was asked
 // for. In full it has the predicted costs.
 func algorithmText(l ripc.Layer, full bool) string {
-	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == layout.Popcount.String() && l.Why.Code != layout.Asked.String() {
+	if l.Kind != graph.Binary.String() || l.Why == nil || l.Algorithm == layout.Popcount.String() &&
+		l.Why.Code != layout.Asked.String() {
 		return ""
 	}
 	switch {
@@ -346,7 +356,8 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 		fmt.Fprintf(w, "  note    %q\n", l.Note)
 	}
 	if len(l.ByLane) > 0 {
-		fmt.Fprintf(w, "  by lane parts of %s, under conditions that differ between lanes\n", strings.Join(l.ByLane, ", "))
+		fmt.Fprintf(w, "  by lane parts of %s, under conditions that differ between lanes\n",
+			strings.Join(l.ByLane, ", "))
 	}
 	if l.Why != nil {
 		fmt.Fprintf(w, "  by      %s\n", l.Why.Text)
@@ -371,7 +382,8 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 		}
 	}
 	if l.Before != "" {
-		fmt.Fprintf(w, "# before scheduling\n%s\n# after scheduling\n%s\n", strings.TrimRight(l.Before, "\n"), strings.TrimRight(l.After, "\n"))
+		fmt.Fprintf(w, "# before scheduling\n%s\n# after scheduling\n%s\n", strings.TrimRight(l.Before, "\n"),
+			strings.TrimRight(l.After, "\n"))
 	}
 }
 

@@ -17,7 +17,7 @@ func interpCommand() *cobra.Command {
 		Use:   "interp F.ripir [flags]",
 		Short: "Run a printed program or kernel in the interpreter",
 		Long: `Run a program or a kernel, as 'ripc compile --emit ripir' and 'ripc inspect --ir' print them, in
-the interpreter, which is what they mean. Inputs of a kernel are all buffers that it does not
+the interpreter, which defines their meaning. Inputs of a kernel are all buffers that it does not
 write. A program's text has the hashes of its constants, not the constants: --so takes them from
 the library that was compiled with it, and without they are filled from --seed. Needs no LLVM.
 
@@ -37,7 +37,8 @@ on integers wrap by definition. --unchecked looks for indices alone.`,
 				return err
 			}
 			if len(res.Filled) > 0 {
-				const note = "ripc: filled from seed %d, since a text has no constants (--so X.so takes them from a library): %s\n"
+				const note = "ripc: filled from seed %d, since a text has no constants (--so X.so takes them from a " +
+					"library): %s\n"
 				fmt.Fprintf(stderr(), note, r.Seed, strings.Join(res.Filled, ", "))
 			}
 			return outputOptions{output: output, json: json}.report(cmd, &res.RunResult, r.Seed)

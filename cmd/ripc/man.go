@@ -28,7 +28,8 @@ func manCommand() *cobra.Command {
 			pages := allCommands(cmd.Root())
 			var written []files.New
 			for _, c := range pages {
-				written = append(written, files.New{Path: filepath.Join(args[0], pageName(c)+".1"), Data: manPage(c), Mode: 0o666})
+				written = append(written, files.New{Path: filepath.Join(args[0], pageName(c)+".1"), Data: manPage(c),
+					Mode: 0o666})
 			}
 			if err := files.ReplaceAll(written...); err != nil {
 				return err

@@ -48,7 +48,8 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) {
 	line := func(format string, args ...any) { fmt.Fprintln(w, wrap(fmt.Sprintf(format, args...), width, 0)) }
 	least := ""
 	if len(m.Arena) > 0 {
-		least = fmt.Sprintf("; activations need at least %s, which stage %d (%s) needs", human.Bytes(m.LowerBound), m.Peak, m.Stages[m.Peak].Name)
+		least = fmt.Sprintf("; activations need at least %s, which stage %d (%s) needs", human.Bytes(m.LowerBound),
+			m.Peak, m.Stages[m.Peak].Name)
 	}
 	line("%s for %s: %s%s", in.Name, in.Target, m.Workspace, least)
 	switch {
@@ -57,7 +58,8 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) {
 	case m.ArenaBytes == 0:
 		line("float twin: %s", m.FloatTwin.Workspace)
 	default:
-		line("float twin: %s; activations %.1f times as large", m.FloatTwin.Workspace, float64(m.FloatTwin.ArenaBytes)/float64(m.ArenaBytes))
+		line("float twin: %s; activations %.1f times as large", m.FloatTwin.Workspace,
+			float64(m.FloatTwin.ArenaBytes)/float64(m.ArenaBytes))
 	}
 	if len(m.Arena) == 0 {
 		return
@@ -83,7 +85,8 @@ func printMemory(w io.Writer, in *ripc.Inspection, width int) {
 	}
 	tensors := &table{columns: columns}
 	for i, t := range m.Arena {
-		row := []string{letterOf(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset), fmt.Sprintf("%d to %d", t.First, t.Last), t.Over}
+		row := []string{letterOf(i), t.Name, fmt.Sprint(t.Bytes), fmt.Sprint(t.Offset),
+			fmt.Sprintf("%d to %d", t.First, t.Last), t.Over}
 		tensors.add(row[:len(columns)]...)
 	}
 	fmt.Fprintln(w)

@@ -43,29 +43,36 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 // add adds the flags to f.set.
 func (f *modelFlags) add() {
 	f.set.StringVar(&f.name, "name", "",
-		"what the network, and so its functions and its header, are called: a C identifier (default the model's name)")
+		"name of the network, and so of its functions and its header: a C identifier (default the model's name)")
 	f.set.IntVar(&f.batch, "batch", 0, "`N`, the first extent of all inputs, whatever the model has")
 	f.set.StringArrayVar(&f.shapes, "shape", nil, "`[INPUT=]SHAPE` of an input, such as x=1,3,32,32; may be repeated")
-	f.set.StringArrayVar(&f.begin, "begin", nil, "`TENSOR` or node where the network is to begin, instead of its inputs; may be repeated")
-	f.set.StringArrayVar(&f.end, "end", nil, "`TENSOR` or node where the network is to end, instead of its outputs; may be repeated")
-	f.set.StringArrayVar(&f.layouts, "input-layout", nil, "`[INPUT=]LAYOUT` of the caller's images, nhwc or nchw, where it is not the model's")
-	f.set.StringArrayVar(&f.types, "input-type", nil, "`[INPUT=]TYPE` that the caller brings for f32: u8 for bytes, 0 to 255")
+	f.set.StringArrayVar(&f.begin, "begin", nil, "`TENSOR` or node where the network is to begin, instead of its "+
+		"inputs; may be repeated")
+	f.set.StringArrayVar(&f.end, "end", nil, "`TENSOR` or node where the network is to end, instead of its outputs; "+
+		"may be repeated")
+	f.set.StringArrayVar(&f.layouts, "input-layout", nil, "`[INPUT=]LAYOUT` of the caller's images, nhwc or nchw, "+
+		"where it is not the model's")
+	f.set.StringArrayVar(&f.types, "input-type", nil, "`[INPUT=]TYPE` that the caller brings for f32: u8 for bytes, "+
+		"0 to 255")
 	f.set.StringArrayVar(&f.scales, "scale", nil,
-		"`[INPUT=]NUMBERS` that inputs are multiplied with first, such as 1/255; one, or one for each channel, separated by commas")
+		"`[INPUT=]NUMBERS` that inputs are multiplied with first, such as 1/255; one, or one for each channel, "+
+			"separated by commas")
 	f.set.StringArrayVar(&f.means, "mean", nil, "`[INPUT=]NUMBERS` that are then subtracted")
 	f.set.StringArrayVar(&f.stds, "std", nil, "`[INPUT=]NUMBERS` that inputs are then divided by")
 	f.set.BoolVar(&f.trustTypes, "trust-input-types", false,
 		"take f32 inputs for levels of the types that the file declares (finn_datatype), such as BIPOLAR")
 	f.set.BoolVar(&f.exact, "exact-floats", false,
-		"keep the file's roundings: do not take for few bits what differs from them by rounding alone, as (sign(x) - x) + x does from sign(x)")
-	f.set.Bool("fold-ste", false, "what --exact-floats refuses, which is the default now")
+		"keep the file's roundings: do not take values for few bits that differ from them by rounding alone, as "+
+			"(sign(x) - x) + x does from sign(x)")
+	f.set.Bool("fold-ste", false, "the default now; --exact-floats refuses it")
 	if err := f.set.MarkHidden("fold-ste"); err != nil {
 		panic("BUG: " + err.Error())
 	}
 	f.set.IntVar(&f.signZero, "sign-zero", 0,
-		"`+1` or -1, what sign makes of 0, so that it has 1 bit instead of 2; where no 0 can be, it has that anyway")
+		"`+1` or -1: the sign of 0, so that it has 1 bit instead of 2; where no 0 can be, it has that anyway")
 	f.set.BoolVar(&f.floatTwin, "float-twin", false,
-		"take the float network of the same layers and shapes in the model's place, to compare speed and size with; its results mean nothing")
+		"take the float network of the same layers and shapes in the model's place, to compare speed and size with; "+
+			"its results mean nothing")
 }
 
 // givenFlags lists the flags that are on the command line.
@@ -162,7 +169,8 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	for name, in := range inputs { // options of all inputs are defaults
 		all := inputs[""]
 		in.Layout, in.Type = cmp.Or(in.Layout, all.Layout), cmp.Or(in.Type, all.Type)
-		for _, p := range []struct{ own, all *[]float32 }{{&in.Scale, &all.Scale}, {&in.Mean, &all.Mean}, {&in.Std, &all.Std}} {
+		for _, p := range []struct{ own, all *[]float32 }{{&in.Scale, &all.Scale}, {&in.Mean, &all.Mean},
+			{&in.Std, &all.Std}} {
 			if len(*p.own) == 0 {
 				*p.own = *p.all
 			}

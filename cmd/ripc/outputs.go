@@ -102,20 +102,23 @@ func writeOutputs(dir string, r *ripc.RunResult) error {
 			return err
 		}
 		written = append(written, files.New{Path: filepath.Join(dir, outputFile(i)), Data: file.Bytes(), Mode: 0o666})
-		rows = append(rows, outputRow{Name: o.Tensor.Title(), DType: o.Tensor.DType, Shape: o.Tensor.Shape, File: outputFile(i)})
+		rows = append(rows, outputRow{Name: o.Tensor.Title(), DType: o.Tensor.DType, Shape: o.Tensor.Shape,
+			File: outputFile(i)})
 	}
 	text, err := json.MarshalIndent(map[string]any{"model": r.Name, "outputs": rows}, "", "  ")
 	if err != nil {
 		return err
 	}
-	return files.ReplaceAll(append(written, files.New{Path: filepath.Join(dir, "outputs.json"), Data: append(text, '\n'), Mode: 0o666})...)
+	return files.ReplaceAll(append(written, files.New{Path: filepath.Join(dir, "outputs.json"),
+		Data: append(text, '\n'), Mode: 0o666})...)
 }
 
 // values returns o's elements as numbers.
 func values(o ripc.Output) ([]float64, error) {
 	n, err := runtime.TensorBytes(o.Tensor)
 	if err != nil || n != len(o.Data) {
-		return nil, fmt.Errorf("output %s: %d bytes for shape %v (%v)", o.Tensor.Title(), len(o.Data), o.Tensor.Shape, err)
+		return nil, fmt.Errorf("output %s: %d bytes for shape %v (%v)", o.Tensor.Title(), len(o.Data), o.Tensor.Shape,
+			err)
 	}
 	return (&npy.Array{DType: o.Tensor.DType, Data: o.Data}).Float64s()
 }
@@ -132,7 +135,8 @@ func newRunResult(r *ripc.RunResult, seed uint64, dir string) (*runResult, error
 		if err != nil {
 			return nil, err
 		}
-		finite := slices.DeleteFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) // JSON has neither
+		// JSON has neither
+		finite := slices.DeleteFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 		if len(finite) > 0 {
 			lo, hi := slices.Min(finite), slices.Max(finite)
 			row.Min, row.Max, row.First = &lo, &hi, finite[:min(5, len(finite))]

@@ -19,10 +19,10 @@ func recordsCommand() *cobra.Command {
 	var asJSON, wide bool
 	cmd := &cobra.Command{
 		Use:   "records FILE... [flags]",
-		Short: "Look at what ripc tune has measured, and tidy it up",
-		Long: `List what is in files of records (ripc tune writes them): for each workload, target and
-machine the number of candidates tried, what the best of them costs, what the default
-schedule costs, and how many times cheaper the best is. "shipped" stands for the records that
+		Short: "List, merge and prune the records of ripc tune",
+		Long: `List the contents of files of records (ripc tune writes them): for each workload, target and
+machine the number of candidates tried, the cost of the best of them, that of the default
+schedule, and how many times cheaper the best is. "shipped" stands for the records that
 come with ripc. The commands below merge files, prune them, and draw how the best cost fell.`,
 		Example: `  ripc records ripc.records
   ripc records prune ripc.records --keep 3
@@ -151,7 +151,8 @@ const namedLines = 3
 // noteRecords reports the records of a file that this version cannot read.
 func noteRecords(w io.Writer, path string, s *records.Set) {
 	if n := len(s.Foreign); n > 0 {
-		fmt.Fprintf(w, "ripc: %s: %s of other versions (%s) ignored\n", path, human.Count(n, "record"), printableText(s.Foreign[0].Format))
+		fmt.Fprintf(w, "ripc: %s: %s of other versions (%s) ignored\n", path, human.Count(n, "record"),
+			printableText(s.Foreign[0].Format))
 	}
 	for i, d := range s.Damaged {
 		switch {
@@ -236,7 +237,8 @@ open goes on with the new one. A file with lines that are no records is left as 
 		},
 	}
 	cmd.Flags().IntVar(&keep, "keep", 1, "candidates of each workload, target and machine")
-	cmd.Flags().StringArrayVar(&versions, "only", nil, "`VERSION` of ripc whose records are kept; may be repeated (default all)")
+	cmd.Flags().StringArrayVar(&versions, "only", nil, "`VERSION` of ripc: its records are kept; may be repeated "+
+		"(default all)")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write (default the one read)")
 	return cmd
 }
@@ -248,7 +250,7 @@ func curveCommand() *cobra.Command {
 		Use:   "curve FILE... -o FILE.svg [flags]",
 		Short: "Draw how the best cost fell over the trials",
 		Long: `Draw one picture for each workload, target and machine: the best cost so far over the
-trials, a line for each tuner and seed, and what the default schedule costs.`,
+trials, a line for each tuner and seed, and the cost of the default schedule.`,
 		Args: argCount(1, -1, "one FILE or more"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
@@ -273,6 +275,7 @@ trials, a line for each tuner and seed, and what the default schedule costs.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write")
-	cmd.Flags().StringArrayVar(&workloads, "workload", nil, "beginning of the `KEY` of what to draw; may be repeated (default all)")
+	cmd.Flags().StringArrayVar(&workloads, "workload", nil, "beginning of the `KEY` of a workload to draw; may be "+
+		"repeated (default all)")
 	return cmd
 }

@@ -19,11 +19,11 @@ func reportCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "report MODEL|X.so -o FILE.html [flags]",
-		Short: "Write a page of what became of a network, and what it costs",
-		Long: `Write one HTML page, which opens without a network and has no scripts: what each layer
-became and why, its time (of a simulated board the estimated cycles) beside that of the
+		Short: "Write a page about a network's layers and their costs",
+		Long: `Write one HTML page, which opens without a network and has no scripts: how each layer
+is computed and why, its time (of a simulated board the estimated cycles) beside that of the
 float network of the same layers, how close it comes to the machine's limits, the memory
-over the stages, and what could be changed in the model. With --json the same figures are
+over the stages, and changes of the model that would help. With --json the same figures are
 printed as one JSON object; the page has them too.`,
 		Example: `  ripc report examples/squeezenet/squeezenet.json -o report.html
   ripc report digits.json --target rpi3 -o digits_rpi3.html`,
@@ -110,7 +110,8 @@ func commandLine(cmd *cobra.Command, args []string) string {
 // shellWord quotes a word that a shell would change.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./=+:,@%", r)
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("_-./=+:,@%", r)
 	}
 	if s != "" && strings.TrimFunc(s, plain) == "" {
 		return s

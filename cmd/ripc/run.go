@@ -27,9 +27,9 @@ func runCommand() *cobra.Command {
 		Use:   "run MODEL|X.so [INPUT ...] [flags]",
 		Short: "Run a network on files or on random inputs",
 		Long: `Run a network. Inputs are .npy files of the input's element type and shape (a batch of 1
-may be left out; K times the batch makes K runs, whose outputs are stacked), or pictures,
+may be left out; K times the batch makes K runs: their outputs are stacked), or pictures,
 .png or .jpg, which are scaled to the input's size and to the range 0 to 1 (f32), 0 to 255
-(u8) or 0 to 2^bits-1 (levels); --mean and --std then make of that what the network
+(u8) or 0 to 2^bits-1 (levels); --mean and --std then make of that the values that the network
 was trained on. They fill the inputs in order, or by NAME=FILE. Inputs that
 are not given are filled from --seed. Code for other machines runs in simulation, or, with
 --on, on a board.`,
@@ -59,7 +59,8 @@ are not given are filled from --seed. Code for other machines runs in simulation
 
 // engineFlag adds --engine.
 func engineFlag(cmd *cobra.Command, engine *string) {
-	cmd.Flags().StringVar(engine, "engine", ripc.EngineNative, "native: compiled code; interp: the model's definition, interpreted")
+	cmd.Flags().StringVar(engine, "engine", ripc.EngineNative,
+		"native: compiled code; interp: the model's definition, interpreted")
 }
 
 // firstFlag adds --first.

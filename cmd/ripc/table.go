@@ -57,7 +57,7 @@ type cutting int
 
 const (
 	uncut     cutting = iota // none
-	cutMiddle                // the middle of a path, whose ends tell it from others
+	cutMiddle                // the middle of a path: its ends tell it from others
 	cutTail                  // the end of a sentence
 )
 

@@ -33,10 +33,10 @@ func tuneCommand() *cobra.Command {
 		Short: "Find faster schedules for a model's layers by measuring them",
 		Long: `Try other schedules, and other algorithms, for the layers of a model, and measure each: on
 this machine, or, for others, in simulation, where costs are estimated cycles. For chips
-without an operating system they are instructions of a simulated board. Each candidate's results are compared with the interpreter's. What was found is appended to a
-file of records, one line a candidate, with which "ripc compile --records" compiles. What the
-file has is not measured again, so a run that was interrupted goes on where it was when the
-same command is given again, and networks that share layers share what is known of them.
+without an operating system they are instructions of a simulated board. Each candidate's results are compared with the interpreter's. Each result is appended to a
+file of records, one line a candidate, with which "ripc compile --records" compiles. Candidates in the
+file are not measured again, so a run that was interrupted goes on where it was when the
+same command is given again, and networks that share layers share their measurements.
 docs/tuning.md says more.`,
 		Example: `  ripc tune squeezenet.json --target rpi3 --trials 500
   ripc tune squeezenet.json --minutes 30 --records my.records
@@ -50,7 +50,8 @@ docs/tuning.md says more.`,
 			case cmd.Flags().Changed("minutes") && !(minutes > 0 && minutes <= maxMinutes):
 				return usagef("--minutes %g: give more than 0, %d at most", minutes, maxMinutes)
 			case f.records == ripc.ShippedRecords:
-				return usagef("--records %s are those that come with ripc; name a file that can be written to", f.records)
+				return usagef("--records %s are those that come with ripc; name a file that can be written to",
+					f.records)
 			case f.records == "":
 				f.records = defaultRecords
 			}
@@ -85,7 +86,8 @@ docs/tuning.md says more.`,
 				printTuned(cmd.OutOrStdout(), res, r.Records, widthOf(cmd.OutOrStdout(), wide))
 			}
 			if err != nil && cmd.Context().Err() != nil {
-				const note = "ripc: stopped after %s; what was measured is in %s. The same command goes on from there.\n"
+				const note = "ripc: stopped after %s; the measurements are in %s. The same command goes on from " +
+					"there.\n"
 				fmt.Fprintf(stderr(), note, human.Count(res.Trials, "candidate"), r.Records)
 			}
 			return err
@@ -94,16 +96,22 @@ docs/tuning.md says more.`,
 	wideFlag(cmd, &wide)
 	fs := cmd.Flags()
 	fs.IntVar(&r.Trials, "trials", 0,
-		"candidates of all layers together, those in the records included (default 64 for each different layer, without --minutes)")
+		"candidates of all layers together, those in the records included (default 64 for each different layer, "+
+			"without --minutes)")
 	fs.Float64Var(&minutes, "minutes", 0, "time after which no more candidates are begun")
-	fs.StringVar(&r.Search, "tuner", "", "what proposes candidates: "+strings.Join(ripc.Searches(), ", ")+" (default "+ripc.Searches()[0]+")")
+	fs.StringVar(&r.Search, "tuner", "", "search that proposes candidates: "+strings.Join(ripc.Searches(),
+		", ")+" (default "+ripc.Searches()[0]+")")
 	fs.StringVar(&r.Runner, "runner", "",
-		"what measures: "+strings.Join(ripc.TuneRunners(), ", ")+" (default board for a chip without an operating system, local where this machine can run the target, else qemu)")
+		"runner that measures: "+strings.Join(ripc.TuneRunners(),
+			", ")+" (default board for a chip without an operating system, local where this machine can run the "+
+			"target, else qemu)")
 	fs.StringVar(&r.Key, "key", "", "`FILE` with the key that lets into a fleet's hub (docs/fleet.md)")
 	fs.Uint64Var(&r.Seed, "seed", 0, "of random choices; in simulation the same seed gives the same records")
 	fs.BoolVar(&r.Cold, "cold", false,
-		"empty the caches before each run of a kernel, for networks that run now and then; records keep such costs apart")
-	fs.BoolVar(&r.Alone, "alone", false, "do not begin with the schedules that come with ripc (\"ripc records shipped\")")
+		"empty the caches before each run of a kernel, for networks that run now and then; records keep such costs "+
+			"apart")
+	fs.BoolVar(&r.Alone, "alone", false, "do not begin with the schedules that come with ripc (\"ripc records "+
+		"shipped\")")
 	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
 	f.register(cmd)
 	fs.Lookup("records").Usage = fmt.Sprintf("`FILE` that measurements are appended to (default %q)", defaultRecords)
@@ -152,7 +160,8 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 // againLine is, for example, "fire4_expand3 by popcount beside its default: 1.21x  network 1.03 ms,
 // 1.08x".
 func againLine(b ripc.TuneBegan, e ripc.TuneAgain) string {
-	return fmt.Sprintf("%s beside its default: %.2fx  network %s, %.2fx", taskName(e.Task.Layers, e.Task.Algorithm), e.Default/e.Best,
+	return fmt.Sprintf("%s beside its default: %.2fx  network %s, %.2fx", taskName(e.Task.Layers, e.Task.Algorithm),
+		e.Default/e.Best,
 		b.Unit.Text(e.NetworkBest), e.NetworkDefault/e.NetworkBest)
 }
 
@@ -234,7 +243,8 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) {
 		if x.Best > 0 {
 			found = r.Unit.Text(x.Best)
 			if x.Default > 0 {
-				found, faster = fmt.Sprintf("%s -> %s", r.Unit.Text(x.Default), found), fmt.Sprintf("%.2fx", x.Default/x.Best)
+				found, faster = fmt.Sprintf("%s -> %s", r.Unit.Text(x.Default), found),
+					fmt.Sprintf("%.2fx", x.Default/x.Best)
 			}
 		}
 		t.add(taskName(x.Task.Layers, x.Task.Algorithm), human.Count(x.Trials, "candidate"), found, faster)
@@ -243,7 +253,8 @@ func printTuned(w io.Writer, r *ripc.TuneResult, file string, width int) {
 		t.write(w, width)
 	}
 	if r.Best > 0 {
-		fmt.Fprintln(w, wrap(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best), r.Default/r.Best), width, 0))
+		fmt.Fprintln(w, wrap(fmt.Sprintf("all stages  %s -> %s, %.2fx", r.Unit.Text(r.Default), r.Unit.Text(r.Best),
+			r.Default/r.Best), width, 0))
 	}
 	if text := busyText(r); text != "" {
 		fmt.Fprintln(w, wrap(text, width, 0))
@@ -322,7 +333,7 @@ type tuneEnd struct {
 	Cores     int        `json:"cores"`
 	Proposing float64    `json:"proposing"` // models and proposals
 	Building  float64    `json:"building"`
-	Checking  float64    `json:"checking"` // the interpreter, which says what is right
+	Checking  float64    `json:"checking"` // by the interpreter, the definition of right results
 	Measuring float64    `json:"measuring"`
 	Tasks     []tuneTask `json:"tasks"`
 }
@@ -349,7 +360,8 @@ func newTuneStep(e ripc.TuneTried) tuneStep {
 }
 
 func newTuneAgain(e ripc.TuneAgain) tuneStep {
-	s := newTuneStep(ripc.TuneTried{Task: e.Task, Trial: e.Trial, Point: e.Point, Result: e.Result, Default: e.Default, Best: e.Best})
+	s := newTuneStep(ripc.TuneTried{Task: e.Task, Trial: e.Trial, Point: e.Point, Result: e.Result, Default: e.Default,
+		Best: e.Best})
 	s.Event = "again"
 	return s
 }
@@ -357,11 +369,13 @@ func newTuneAgain(e ripc.TuneAgain) tuneStep {
 func newTuneEnd(r *ripc.TuneResult) tuneEnd {
 	e := tuneEnd{Event: "end", Unit: string(r.Unit), Trials: r.Trials, Measured: r.Measured,
 		Default: r.Default, Best: r.Best, Seconds: r.Took.Seconds(), Tasks: []tuneTask{},
-		Cores: r.Busy.Cores, Proposing: r.Busy.Proposing.Seconds(), Building: r.Busy.Building.Seconds(), Checking: r.Busy.Checking.Seconds(), Measuring: r.Busy.Measuring.Seconds()}
+		Cores: r.Busy.Cores, Proposing: r.Busy.Proposing.Seconds(), Building: r.Busy.Building.Seconds(),
+		Checking: r.Busy.Checking.Seconds(), Measuring: r.Busy.Measuring.Seconds()}
 	for _, t := range r.Tasks {
 		if t.Trials > 0 {
 			w := t.Task.Workload
-			e.Tasks = append(e.Tasks, tuneTask{t.Task.Layers, w.Op, w.Shape, t.Task.Algorithm, t.Trials, t.Failures, t.Default, t.Best})
+			e.Tasks = append(e.Tasks, tuneTask{t.Task.Layers, w.Op, w.Shape, t.Task.Algorithm, t.Trials, t.Failures,
+				t.Default, t.Best})
 		}
 	}
 	return e

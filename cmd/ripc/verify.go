@@ -47,8 +47,8 @@ func verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify MODEL [flags]",
 		Short: "Compare compiled code with the interpreter, bit for bit",
-		Long: `Compile a model and compare every stage, and the network as a whole, with what the
-interpreter computes from the model's definition, bit for bit. The code that is checked is
+		Long: `Compile a model and compare every stage, and the network as a whole, with the
+interpreter's results of the model's definition, bit for bit. The code that is checked is
 the code that ships. The weights and thresholds in the library are compared with the model's
 byte for byte. The network runs on random inputs; if it takes floats, on hard ones, with NaN,
 infinities, -0, subnormal and huge numbers; and on tie inputs, few values that make sums cancel
@@ -68,7 +68,8 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 				return usagef("--timeout %v: give a time above 0", r.Limit)
 			}
 			if r.Layer != "" && (r.SO != "" || len(r.Inputs) > 0) {
-				return usagef("--layer %s: it is built by itself and runs on inputs of its own, leave --so and --input out", r.Layer)
+				return usagef("--layer %s: it is built by itself and runs on inputs of its own, leave --so and "+
+					"--input out", r.Layer)
 			}
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
@@ -94,7 +95,8 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 	}
 	cmd.Flags().StringVar(&r.SO, "so", "", "check this library, compiled from MODEL earlier")
 	cmd.Flags().StringVar(&r.Layer, "layer", "", "check this layer alone, built by itself")
-	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random, hard and tie inputs; may be repeated")
+	cmd.Flags().StringArrayVar(&r.Inputs, "input", nil, "[NAME=]FILE.npy, .png or .jpg, instead of random, hard and "+
+		"tie inputs; may be repeated")
 	cmd.Flags().Uint64Var(&r.Seed, "seed", 0, "seed of the inputs that are not given")
 	f.threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
@@ -161,7 +163,8 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	if f := r.Footprint; f != nil {
 		fmt.Fprintln(w, f)
 	}
-	fmt.Fprintf(w, "%d of %d stages equal the interpreter (%s, threads: %d, seed: %d)\n", len(r.Stages)-bad, len(r.Stages), how, r.Threads, r.Seed)
+	fmt.Fprintf(w, "%d of %d stages equal the interpreter (%s, threads: %d, seed: %d)\n", len(r.Stages)-bad,
+		len(r.Stages), how, r.Threads, r.Seed)
 	if first := slices.IndexFunc(r.Stages, func(s verifyStage) bool { return s.Ran && !s.OK }); first >= 0 && bad > 1 {
 		fmt.Fprintf(w, "the first that differs is %d, %s\n", first, r.Stages[first].Name)
 	}

@@ -65,7 +65,8 @@ func verifyWorker(ctx context.Context, life io.Reader, out io.Writer, r ripc.Ver
 }
 
 // verifyApart verifies in a worker. limit is the longest time in compiled code without an event.
-func verifyApart(ctx context.Context, limit time.Duration, progress func(done, total int, what string)) (*ripc.VerifyReport, error) {
+func verifyApart(ctx context.Context, limit time.Duration,
+	progress func(done, total int, what string)) (*ripc.VerifyReport, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot start a process to verify in: %w", err)
@@ -76,7 +77,7 @@ func verifyApart(ctx context.Context, limit time.Duration, progress func(done, t
 	if err != nil {
 		return nil, err
 	}
-	defer remove() // with what a crash leaves there
+	defer remove() // with the files that a crash leaves there
 	cmd := exec.CommandContext(ctx, self, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), workerVariable+"=1", "TMPDIR="+dir)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // lets it end simulations and remove files
@@ -184,8 +185,10 @@ func (w *watcher) result(err error, stopped bool, said []byte) (*ripc.VerifyRepo
 // cause returns the reason why a worker ended. Go's runtime turns signals into text and an exit
 // code.
 func cause(err error, stderr []byte) string {
-	for _, s := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGILL, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGABRT} {
-		name := map[syscall.Signal]string{syscall.SIGSEGV: "SIGSEGV", syscall.SIGILL: "SIGILL", syscall.SIGBUS: "SIGBUS",
+	for _, s := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGILL, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGTRAP,
+		syscall.SIGABRT} {
+		name := map[syscall.Signal]string{syscall.SIGSEGV: "SIGSEGV", syscall.SIGILL: "SIGILL",
+			syscall.SIGBUS: "SIGBUS",
 			syscall.SIGFPE: "SIGFPE", syscall.SIGTRAP: "SIGTRAP", syscall.SIGABRT: "SIGABRT"}[s]
 		if regexp.MustCompile(`(?m)^(\[signal )?` + name + `: `).Match(stderr) {
 			return "signal: " + s.String()

@@ -47,7 +47,8 @@ A worker runs the code that it is sent.`,
 			return runner.Serve(cmd.Context(), r, runner.Announce(r), cmd.InOrStdin(), rawWriter(cmd.OutOrStdout()))
 		},
 	}
-	cmd.Flags().StringVar(&simulate, "simulate", "", "`TARGET` whose kernels are simulated here; their costs are estimated cycles")
+	cmd.Flags().StringVar(&simulate, "simulate", "", "`TARGET`: its kernels are simulated here; their costs are "+
+		"estimated cycles")
 	cmd.Flags().StringVar(&f.Key, "key", "", "`FILE` of the worker's key, which ripc hub keys made")
 	cmd.Flags().StringVar(&remove, "remove", "", "`ssh:USER@HOST` to take the worker away from, and nothing else")
 	return cmd
