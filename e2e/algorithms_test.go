@@ -30,6 +30,7 @@ const fewBits = `{
 // TestChosenAlgorithm: on rpi4 the layer of 4 bits multiplies bytes and takes fewer estimated cycles than counted in bits; those of 1 and 2
 // bits are counted, and would take more in float. The estimates say which, and are near.
 func TestChosenAlgorithm(t *testing.T) {
+	t.Parallel()
 	need.Tool(t, "qemu-aarch64")
 	path := filepath.Join(t.TempDir(), "few_bits.json")
 	if err := os.WriteFile(path, []byte(fewBits), 0o600); err != nil {

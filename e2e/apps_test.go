@@ -74,6 +74,7 @@ func mustSay(t *testing.T, out, target string) {
 // TestApps builds the programs of examples/c-app, go-app and python as their pages say, for this machine and for boards, runs them
 // on real pictures, under qemu where need be, and wants the same answers of all. make test takes one board of each way to build.
 func TestApps(t *testing.T) {
+	t.Parallel()
 	_, err := ripc.LLVM()
 	need.OK(t, err)
 	a := newApps(t)
@@ -247,6 +248,7 @@ func TestApps(t *testing.T) {
 
 // TestInstall installs below a folder, and uses what is there: the program, the CMake module and pkg-config.
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

@@ -147,6 +147,7 @@ func refused(t *testing.T, a architecture) bool {
 
 // TestArchitecturePage writes docs/architectures.md: what became of each network, beside what its author means.
 func TestArchitecturePage(t *testing.T) {
+	t.Parallel()
 	rows := [][]string{{"network", "architecture", "options", "bits of activations x weights, by multiply-accumulates", "meant, where that is not reached"}}
 	same := map[string]int{} // networks of a family with the same result share a row
 	for _, a := range allArchitectures(t) {

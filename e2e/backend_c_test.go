@@ -276,6 +276,7 @@ func (n *inC) sanitized(t *testing.T, cc, sanitizers string, threads int) {
 
 // TestSanitizedNetwork runs digits under the sanitizers for undefined behaviour, addresses and threads.
 func TestSanitizedNetwork(t *testing.T) {
+	t.Parallel()
 	need.Sanitizers(t, "gcc")
 	n := newInC(t, "../examples/digits/digits.json", ripc.Options{})
 	for _, sanitizers := range []string{"undefined,address", "thread"} {

@@ -13,6 +13,7 @@ import (
 // TestBoardsGiveTheHostsBits runs whole networks for boards under qemu: every output must have the bits that this
 // machine computes. make test runs the large one on one board.
 func TestBoardsGiveTheHostsBits(t *testing.T) {
+	t.Parallel()
 	run := func(t *testing.T, path, target string) *ripc.RunResult {
 		t.Helper()
 		r, err := ripc.Run(context.Background(), ripc.RunRequest{Path: path, Options: ripc.Options{Target: target}, Seed: 3, Threads: 2})

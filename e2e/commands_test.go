@@ -405,6 +405,7 @@ func present(t *testing.T, root, ripc, page string, c shown) {
 
 // TestPrinted: what a page says is compared line by line.
 func TestPrinted(t *testing.T) {
+	t.Parallel()
 	const out = "one\ntwo   2\nwrote x (70.4 KiB)\nfour\n"
 	for _, c := range []struct {
 		lines string
@@ -421,6 +422,7 @@ func TestPrinted(t *testing.T) {
 
 // TestBlocks: commands are found in indented and fenced text and in sentences, with what they print.
 func TestBlocks(t *testing.T) {
+	t.Parallel()
 	page := "Text\n\n    bin/ripc compile a.json  # a remark\n    make build\n\n    it says\n    this\n\nText `bin/ripc verify\nb.json` says `all equal`.\n" +
 		"```\nbin/ripc bench c.json\n```\n```go\nripc x\n```\n`bin/ripc COMMAND`\n    bin/ripc inspect |\n      awk x\n"
 	var got []string

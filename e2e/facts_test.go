@@ -133,6 +133,7 @@ func complete(t *testing.T, in *ripc.Inspection) {
 
 // TestFactsAsFloats: the size of a network's weights as floats is what its float twin stores.
 func TestFactsAsFloats(t *testing.T) {
+	t.Parallel()
 	twin, err := ripc.Load(t.Context(), "../examples/squeezenet/squeezenet_float.json")
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +166,7 @@ func TestFactsAsFloats(t *testing.T) {
 
 // TestFactsAndNotes: what the user writes about layers is shown, and changes nothing else, whatever it looks like.
 func TestFactsAndNotes(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile("../examples/digits/digits.json")
 	if err != nil {
 		t.Fatal(err)
@@ -208,6 +210,7 @@ func TestFactsAndNotes(t *testing.T) {
 
 // TestIntegerTypes: the type that weights have in the file says that a layer is one of integers. That some of them have fewer bits does not.
 func TestIntegerTypes(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"twice_read_inner", "twice_read_norm"} {
 		in, err := ripc.Inspect(t.Context(), filepath.Join("../testdata/tflite", name+".tflite"), ripc.Options{Target: "rpi3"}, "", false)
 		if err != nil {
@@ -222,6 +225,7 @@ func TestIntegerTypes(t *testing.T) {
 // TestPackedFloats: weights over real numbers lie in memory as bits where one scale makes them, which inspect says. Trained ternary ones of
 // two scales, whose bits cost much more than floats do, are floats.
 func TestPackedFloats(t *testing.T) {
+	t.Parallel()
 	in, err := ripc.Inspect(t.Context(), "../testdata/fewbits/ttq_floats.onnx", ripc.Options{Target: "rpi3"}, "", false)
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,7 @@ const floatDigits = `{"format": "ripc.model/1", "name": "floats", "weights": {"i
 // TestFloatTwinIsFloat: the float twin of a network with stored weights of one bit costs what the same network in floats costs: the
 // same kernels, and estimated cycles and instructions within 5 %.
 func TestFloatTwinIsFloat(t *testing.T) {
+	t.Parallel()
 	model := filepath.Join(t.TempDir(), "floats.json")
 	if err := os.WriteFile(model, []byte(floatDigits), 0o600); err != nil {
 		t.Fatal(err)
@@ -145,6 +146,7 @@ func TestFloatTwinOfParts(t *testing.T) {
 // TestMeansAreNoLayers: means of integers, which importers write as convolutions with weights of 1, count as no convolutions, and the
 // twin has pools in their place.
 func TestMeansAreNoLayers(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]int{"twice_read_inner": 5, "twice_read_norm": 1, "twice_read_binary": 5} {
 		path := filepath.Join("../testdata/tflite", name+".tflite")
 		in, err := ripc.Inspect(t.Context(), path, ripc.Options{}, "", false)
@@ -160,6 +162,7 @@ func TestMeansAreNoLayers(t *testing.T) {
 
 // TestNoFloatTwin: the reason for having no twin is a reason alone where it stands behind words, and a whole error elsewhere.
 func TestNoFloatTwin(t *testing.T) {
+	t.Parallel()
 	model := filepath.Join(t.TempDir(), "part.json")
 	need.OK(t, os.WriteFile(model, []byte(`{"format": "ripc.model/1", "name": "part", "weights": {"init": "random", "seed": 5},
 "inputs": [{"name": "x", "dtype": "f32", "shape": [4, 64], "layout": "NC"}],

@@ -112,6 +112,7 @@ func TestHardInputs(t *testing.T) {
 // TestHardMaximaInMemory: where the largest values so far lie in memory, AVX-512 stores a larger one under a mask, which
 // flushes nothing.
 func TestHardMaximaInMemory(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	model, schedule := filepath.Join(dir, "pool.json"), filepath.Join(dir, "pool.schedule")
 	for path, text := range map[string]string{

@@ -113,6 +113,7 @@ func TestImportTFLite(t *testing.T) {
 
 // TestRefusedTFLite: what is said of a network with an operator that is not supported names the operator, not damage.
 func TestRefusedTFLite(t *testing.T) {
+	t.Parallel()
 	_, err := ripc.Load(context.Background(), "testdata/refused_lstm.tflite")
 	if err == nil || !strings.Contains(err.Error(), "UNIDIRECTIONAL_SEQUENCE_LSTM, operator 0): this builtin operator (version 1) is not supported") {
 		t.Error(err)
@@ -305,6 +306,7 @@ func TestImportLCEWrite(t *testing.T) {
 
 // TestImportLCENetworks verifies large networks, which are not kept here: every stage against the interpreter.
 func TestImportLCENetworks(t *testing.T) {
+	t.Parallel()
 	if *lceNets == "" {
 		t.Skip("give a folder with -lce-networks")
 	}

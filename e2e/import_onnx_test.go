@@ -117,6 +117,7 @@ func f32At(b []byte, i int) float64 {
 // TestEvenThresholds: evenly spaced thresholds of many levels behind binary convolutions are no stages of their own, nor is what scales
 // and shifts their levels.
 func TestEvenThresholds(t *testing.T) {
+	t.Parallel()
 	in, err := ripc.Inspect(context.Background(), "../testdata/qonnx/finn_multithreshold_w1_a8_a5.onnx", ripc.Options{Target: "rpi3"}, "", false)
 	if err != nil {
 		t.Fatal(err)

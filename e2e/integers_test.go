@@ -79,6 +79,7 @@ func checkIntegers(t *testing.T, base, ext string, n integerNetwork, on []string
 
 // TestIntegersOneLevel: a result whose range is one level, as where an activation leaves nothing, needs no sums, and is compiled.
 func TestIntegersOneLevel(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "level.json")
 	attrs := `"zero_point": 255, "scale": 1, "range": [255, 255]}}`
 	text := `{"format": "ripc.model/1", "name": "level", "inputs": [{"name": "x", "dtype": "u8", "shape": [1, 7, 7, 6], "encoding": "affine", "bits": 8, "zero_point": 3}],

@@ -69,6 +69,7 @@ func convFunc(t *testing.T, path string) *ir.Func {
 
 // TestKernelFiles writes the schedules of examples/convs, as strategies make them, and the Funcs that come of them.
 func TestKernelFiles(t *testing.T) {
+	t.Parallel()
 	m := vpopcnt(t)
 	for _, name := range []string{"convA", "convB", "convC", "convD"} {
 		model := "../examples/convs/" + name + "_n1_unipolar.json"
@@ -89,6 +90,7 @@ func TestKernelFiles(t *testing.T) {
 
 // TestKernels: the schedules of examples/convs compute what the plain loops do.
 func TestKernels(t *testing.T) {
+	t.Parallel()
 	host, err := targets.Host()
 	if err != nil || !host.Has("avx512vpopcntdq") {
 		t.Skip("this machine has no vpopcntd")
@@ -111,6 +113,7 @@ func TestKernels(t *testing.T) {
 // TestKernelsPage: the listings of docs/kernels.md are parts of those files; what follows two blanks on a line of a trace
 // is a comment.
 func TestKernelsPage(t *testing.T) {
+	t.Parallel()
 	const page = "../docs/kernels.md"
 	text, err := os.ReadFile(page)
 	if err != nil {

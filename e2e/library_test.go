@@ -14,6 +14,7 @@ import (
 
 // TestLLVMLibrary: LLVM's library makes the objects that opt and llc make, byte for byte, for all that ripc lets them compile.
 func TestLLVMLibrary(t *testing.T) {
+	t.Parallel()
 	tools, err := toolchain.Find()
 	need.OK(t, err)
 	models := map[string][]string{ // all of some kinds of kernels are compared on each target, and of others on one

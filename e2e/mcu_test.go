@@ -51,6 +51,7 @@ func digitsData(t *testing.T) (images *npy.Array, labels []byte) {
 // TestMicrocontrollers compares whole networks on boards without an operating system with the interpreter, stage by stage,
 // on images and on hard numbers.
 func TestMicrocontrollers(t *testing.T) {
+	t.Parallel()
 	images, _ := digitsData(t)
 	input := filepath.Join(t.TempDir(), "images.npy")
 	if err := images.WriteFile(input); err != nil {
@@ -88,6 +89,7 @@ func TestMicrocontrollers(t *testing.T) {
 // TestMicrocontrollersRandom compares ten random networks with random schedules on each board, first as verify does, then
 // with a float unit that flushes subnormals and knows one NaN only: results must not depend on its settings.
 func TestMicrocontrollersRandom(t *testing.T) {
+	t.Parallel()
 	for b, board := range boards.All() {
 		t.Run(board.Target, func(t *testing.T) {
 			need.Board(t, nil)
@@ -153,6 +155,7 @@ func TestMicrocontrollersRandom(t *testing.T) {
 // TestMicrocontrollersFlush: C that leaves flushing to the float unit has the same results, and float layers execute few instructions
 // a multiply-accumulate, fewer so.
 func TestMicrocontrollersFlush(t *testing.T) {
+	t.Parallel()
 	for _, b := range boards.All() {
 		for _, flush := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, RIPC_FLUSH_TO_ZERO %v", b.Target, flush), func(t *testing.T) {
@@ -208,6 +211,7 @@ func TestMicrocontrollersFlush(t *testing.T) {
 // TestMicrocontrollersNetworks: networks of 8 and 4 bits take few instructions and little memory without any option, since a learned model
 // chooses their algorithms and products are added two at a time. wake has the shape of MLPerf Tiny's visual wake words.
 func TestMicrocontrollersNetworks(t *testing.T) {
+	t.Parallel()
 	for _, b := range boards.All() {
 		for path, most := range map[string]struct{ instructions, ram float64 }{
 			"testdata/wake.json":        {60e6, 115 << 10},
@@ -229,6 +233,7 @@ func TestMicrocontrollersNetworks(t *testing.T) {
 
 // TestMicrocontrollersDSP: products of bytes by Arm's DSP extension and in plain C have the interpreter's bits.
 func TestMicrocontrollersDSP(t *testing.T) {
+	t.Parallel()
 	for _, b := range boards.All() {
 		for _, path := range []string{"testdata/wake.json", "testdata/digits_w4a4.json"} {
 			c, err := ripc.Compile(t.Context(), path, ripc.Options{Target: b.Target, Emit: []codegen.Kind{codegen.Source, codegen.Header}})
@@ -325,6 +330,7 @@ func sameNumbers(t describe.Tensor, a, b []byte) bool {
 
 // TestMicrocontrollersExample builds and runs examples/mcu as its README says: it must print the interpreter's bits.
 func TestMicrocontrollersExample(t *testing.T) {
+	t.Parallel()
 	images, labels := digitsData(t)
 	input := filepath.Join(t.TempDir(), "images.npy")
 	if err := images.WriteFile(input); err != nil {

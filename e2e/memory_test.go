@@ -96,6 +96,7 @@ func TestArenaPlacement(t *testing.T) {
 // TestActivations: activations of 1 bit take so many times less memory than those of the float twin, at the peak of each. The stems are of
 // floats, as in the paper, and write levels. Channels of the small twins do not fill words.
 func TestActivations(t *testing.T) {
+	t.Parallel()
 	networks := map[string]float64{"squeezenet": 16, "squeezenet_a1_bipolar": 16, "alexnet_a1_32": 8, "vggnet_a1_32": 8, "resnet18_a1_32": 4}
 	if need.Thorough() { // hundreds of MB of weights
 		maps.Copy(networks, map[string]float64{"alexnet_a1": 32, "vggnet_a1": 32, "resnet18_a1": 4, "resnet50_a1": 4})

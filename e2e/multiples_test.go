@@ -18,6 +18,7 @@ import (
 // TestMultiples: floats of layers that are multiples of one number lie in memory as integers, of 8 or 16 bits, and whatever reads them
 // computes what the model's reference does, and compiled code the same.
 func TestMultiples(t *testing.T) {
+	t.Parallel()
 	found := map[ir.Type]int{}
 	for i := range 24 {
 		r := rand.New(rand.NewPCG(uint64(i), 79))

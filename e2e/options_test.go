@@ -16,6 +16,7 @@ import (
 // TestInputOptions: a network that takes bytes, in the caller's order of axes, and normalizes them, gives the bits that it gives for
 // the numbers that the definition (x*scale - mean) / std makes of the bytes, each step rounded to f32.
 func TestInputOptions(t *testing.T) {
+	t.Parallel()
 	needTarget(t, "rpi3")
 	const model = "../cmd/ripc/testdata/models/cut.onnx"
 	const h, w, c = 6, 6, 3

@@ -67,6 +67,7 @@ func main() {
 
 // TestOutside builds and runs a program in a module of its own, which requires this one as README says.
 func TestOutside(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,7 @@ func withStep(t *testing.T, path, step string) (*ripc.Compiled, ripc.Options, er
 
 // Weights are packed at compile time, and only the packed ones are kept.
 func TestPackedWeights(t *testing.T) {
+	t.Parallel()
 	const path = "../examples/convs/convD_n1_unipolar.json"
 	c, o, err := withStep(t, path, "pack wt 3.o 0 1 2 3.i factor=32")
 	if err != nil {
@@ -60,6 +61,7 @@ func TestPackedWeights(t *testing.T) {
 
 // What is no constant cannot be packed at compile time.
 func TestPackedActivations(t *testing.T) {
+	t.Parallel()
 	_, _, err := withStep(t, "../examples/convs/convD_n1_unipolar.json", "pack x 0 1 3 2 4")
 	if err == nil || !strings.Contains(err.Error(), "%x cannot be packed: in stage") || !strings.HasPrefix(err.Error(), "pack x ") {
 		t.Errorf("got %v", err)

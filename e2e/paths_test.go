@@ -10,6 +10,7 @@ import (
 
 // TestPaths: files and folders that the documents name or link to are there, and no page has the marks of a merge.
 func TestPaths(t *testing.T) {
+	t.Parallel()
 	named := regexp.MustCompile("`([a-z0-9_]+/[A-Za-z0-9_./-]+)`")
 	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`") // Go's generic calls look like links
 	linked := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)

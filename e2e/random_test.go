@@ -40,6 +40,7 @@ const batch = 10
 // unscheduled Funcs, natively and under qemu. The number of a case says everything about it: what fails is repeated with
 // -from and -cases. A case is a network on a target; ten of them make one program.
 func TestRandomNetworks(t *testing.T) {
+	t.Parallel()
 	r := newRandomRun(t)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

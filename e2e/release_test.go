@@ -20,6 +20,7 @@ import (
 // TestRelease makes what is shipped, and uses it: here, and under qemu with the C library of the boards' systems. The same source in
 // another folder gives the same bytes.
 func TestRelease(t *testing.T) {
+	t.Parallel()
 	need.All(t)
 	root, err := filepath.Abs("..")
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 // TestBytesMove compiles layers that move levels of 8 bits between words. Each plane moves by itself: putting levels
 // together to take them apart again once made kernels too large for code generation.
 func TestBytesMove(t *testing.T) {
+	t.Parallel()
 	for op, attrs := range map[string]string{
 		"flatten": "{}",
 		"reshape": `{"shape": [1, 2, 9, 35]}`,

@@ -61,6 +61,7 @@ func dumped(t *testing.T, page string) (dom string, asked []string) {
 
 // TestBrowserLog: what a page asks a network for is in the log that other tests look at.
 func TestBrowserLog(t *testing.T) {
+	t.Parallel()
 	page := filepath.Join(t.TempDir(), "p.html")
 	if err := os.WriteFile(page, []byte(`<html><body><img src="http://ripc.invalid/a.png">text</body></html>`), 0o600); err != nil {
 		t.Fatal(err)
@@ -94,6 +95,7 @@ func cells(t *testing.T, dom, id string) [][]string {
 // TestReport: the page of a network opens in a browser that has no network, and its table and its data say what the report says. make
 // thorough reports SqueezeNet as well.
 func TestReport(t *testing.T) {
+	t.Parallel()
 	models := []string{"digits/digits"}
 	if need.Thorough() {
 		models = append(models, "squeezenet/squeezenet")
@@ -201,6 +203,7 @@ func checkNotes(t *testing.T, dom string, rows [][]string, column map[string]int
 
 // TestReportOfHostileNames: names of a model are text on the page, whatever they are.
 func TestReportOfHostileNames(t *testing.T) {
+	t.Parallel()
 	model := filepath.Join(t.TempDir(), "m.json")
 	const evil = `</script><script>document.title=1</script><img src=x onerror=alert(1)>`
 	name, err := json.Marshal(evil)

@@ -12,6 +12,7 @@ import (
 // TestReported: files that users could not import have the layers of few bits that their authors trained (TestONNXOps compares what they
 // compute).
 func TestReported(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	names := unzip(t, "../importer/onnx/testdata/reports.zip", dir)
 	floats := map[string]string{ // layers that stay float, by the file

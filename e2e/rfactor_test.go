@@ -15,6 +15,7 @@ import (
 // TestLanesOfTheSum runs a dense layer of ten outputs, too few to be lanes, with the schedule of docs/schedule.md, in which
 // sixteen words of the sum are.
 func TestLanesOfTheSum(t *testing.T) {
+	t.Parallel()
 	doc, err := os.ReadFile("../docs/schedule.md")
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ func section(t *testing.T, page, name, text string) {
 
 // TestSections: tables of what code knows say what it says.
 func TestSections(t *testing.T) {
+	t.Parallel()
 	section(t, "docs/reference.md", "kinds of files", kindTable(t))
 	section(t, "docs/reference.md", "exit codes", exitTable(t))
 	section(t, "docs/reference.md", "environment", environmentTable(t))
@@ -303,6 +304,7 @@ func environmentTable(t *testing.T) string {
 
 // TestEnvironment: what ripc reads from its environment is documented, or is between its own processes.
 func TestEnvironment(t *testing.T) {
+	t.Parallel()
 	own := []string{"RIPC_COUNT_FILE", "RIPC_VERIFY_WORKER", "RIPC_LLVM_CHILD", "RIPC_REQUIRE_TOOLS", "RIPC_REQUIRE_MCU", "RIPC_REQUIRE_C", "RIPC_REQUIRE_APPS", "RIPC_REQUIRE_TWIN", "RIPC_THOROUGH"} // the last six: CONTRIBUTING
 	known := environmentTable(t)
 	seen := 0

@@ -14,6 +14,7 @@ import (
 // TestShippedRecords: SqueezeNet is compiled with the records that come with ripc for each board that they have it of. They know its layers, and most of what
 // they know still fits: `make shipped-records` makes them anew.
 func TestShippedRecords(t *testing.T) {
+	t.Parallel()
 	set, err := shipped.Records()
 	if err != nil {
 		t.Fatal(err)

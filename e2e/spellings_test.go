@@ -53,6 +53,7 @@ func kernelsOf(t *testing.T, name string, o ripc.Options) []string {
 
 // TestForms: the form that Brevitas exports and the one that FINN's flow makes of it become the same kernels.
 func TestForms(t *testing.T) {
+	t.Parallel()
 	forms, err := filepath.Glob(filepath.Join(architectures, "finn_*.onnx"))
 	if err != nil || len(forms) == 0 {
 		t.Fatalf("%d files, %v", len(forms), err)

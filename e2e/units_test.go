@@ -72,6 +72,7 @@ func measured(t testing.TB, f *ir.Func, tr schedule.Trace, target targets.Target
 // TestTuneOneLayer is what a tuner does: it takes one layer of a network, draws 20 schedules, and builds, checks and
 // measures each as a unit.
 func TestTuneOneLayer(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{targets.HostName, "rpi3"} {
 		t.Run(name, func(t *testing.T) {
 			f, o, target := layerOf(t, name, "fire8_squeeze")

@@ -16,6 +16,7 @@ import (
 // TestWalkthrough checks the listings of docs/walkthrough.md that need no LLVM: each must be what ripc prints now, but for
 // the lines that "..." stands for. The script that writes the page decides what to leave out.
 func TestWalkthrough(t *testing.T) {
+	t.Parallel()
 	const (
 		page  = "../docs/walkthrough.md"
 		model = "../examples/digits/digits.json"
@@ -54,6 +55,7 @@ func TestWalkthrough(t *testing.T) {
 // TestScheduleExample checks the trace in docs/schedule.md, where what follows two blanks on a line is a comment, and the loops
 // that it is said to give.
 func TestScheduleExample(t *testing.T) {
+	t.Parallel()
 	const page = "../docs/schedule.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -125,6 +127,7 @@ func unindent(text string, yes bool) string {
 }
 
 func TestExcerpt(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		shown string
 		whole bool

@@ -14,6 +14,7 @@ import (
 
 // TestWorkspace: the workspace that is said of a model, of its compiled library and in its header is the same.
 func TestWorkspace(t *testing.T) {
+	t.Parallel()
 	for _, model := range []string{"digits/digits", "squeezenet/squeezenet_a2"} {
 		for target, kinds := range map[string][]codegen.Kind{"host": {codegen.SO, codegen.Header}, "rpi3": {codegen.SO, codegen.Header}, "cortex-m4": {codegen.Source, codegen.Header}} {
 			path := "../examples/" + model + ".json"
@@ -55,6 +56,7 @@ func TestWorkspace(t *testing.T) {
 
 // TestRAM: a program for a chip without an operating system has little in RAM beside what is said of the model.
 func TestRAM(t *testing.T) {
+	t.Parallel()
 	const model = "../examples/digits/digits.json"
 	b, err := ripc.Bench(t.Context(), ripc.BenchRequest{Path: model, Options: ripc.Options{Target: "cortex-m4"}, Threads: 1})
 	need.Board(t, err)

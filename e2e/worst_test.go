@@ -150,6 +150,7 @@ func TestLargestSums(t *testing.T) {
 
 // TestNinePlanes: weights of uint8 less a zero point have nine bits, whose sums are provably in 32 bits for as many products as those of their bytes say.
 func TestNinePlanes(t *testing.T) {
+	t.Parallel()
 	for _, channels := range []int{4608, 32800, 33000} {
 		w := make([]byte, 0, 4*channels)
 		for i := range channels {
