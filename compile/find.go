@@ -334,7 +334,7 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 	for searched := make([]bool, len(kernels)); ; bound = math.Log(slices.MinFunc(all, byTime).time) + s.model.Sieve {
 		var points []sketch
 		for i := range kernels {
-			if k := &kernels[i]; !searched[i] && k.promise() < bound {
+			if k := &kernels[i]; !searched[i] && k.promise() <= bound {
 				searched[i] = true
 				s.refine(k)
 				points = append(points, k.points(i)...)
