@@ -72,6 +72,9 @@ func cloneAttrs(attrs any) any {
 	case *PoolAttrs:
 		b := *a
 		return &b
+	case *IntPoolAttrs:
+		b := *a
+		return &b
 	}
 	return attrs
 }

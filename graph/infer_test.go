@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -111,6 +112,30 @@ func TestInferPadding(t *testing.T) {
 	}
 	if n.Attrs != a || a.Pad != (graph.Padding{Mode: graph.PadSame}) {
 		t.Errorf("inference has written to the node: %+v", a)
+	}
+}
+
+// TestInferWritesNothing: inference of padding leaves the attributes of a node alone, for each op that has padding.
+func TestInferWritesNothing(t *testing.T) {
+	level := scalar.LevelType{Enc: ir.Unipolar, Bits: 8, Scale: 0.5}
+	for op, c := range map[string]struct {
+		input string
+		attrs any
+	}{
+		"max_pool":     {"x", pool(3, 2, graph.PadSame)},
+		"avg_pool":     {"x", pool(3, 2, graph.PadSame)},
+		"int_avg_pool": {"q8", &graph.IntPoolAttrs{PoolAttrs: *pool(3, 2, graph.PadSame), LevelType: level}},
+	} {
+		g := net()
+		g.Values["q8"] = &graph.Value{Name: "q8", Shape: []int{2, 9, 8, 4}, Layout: "NHWC", LevelType: level}
+		before := fmt.Sprintf("%#v", c.attrs)
+		_, attrs, err := graph.Infer(g, &graph.Node{Name: "n", Op: op, Inputs: []string{c.input}, Attrs: c.attrs})
+		if err != nil {
+			t.Fatalf("%s: %v", op, err)
+		}
+		if after := fmt.Sprintf("%#v", c.attrs); after != before || fmt.Sprintf("%#v", attrs) == before {
+			t.Errorf("%s: attributes %s became %s, and the result is %#v", op, before, after, attrs)
+		}
 	}
 }
 
