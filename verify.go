@@ -18,7 +18,7 @@ type VerifyRequest struct {
 	Options Options // Emit is ignored; with SO, Target may be left out
 	Seed    uint64  // of the inputs
 	// Inputs name files as RunRequest.Inputs does, and every inference in them is compared.
-	// Without, the network runs on random inputs, then on those of verify.Further: hard numbers,
+	// Without, the network runs on random inputs, then on those of verify.AdditionalSets: hard numbers,
 	// and ties.
 	Inputs []string
 	// Layer, if not "", is the one layer to compare, built by itself. SO and Inputs must be empty
@@ -99,7 +99,7 @@ func (r VerifyRequest) input(ctx context.Context, progress func(done, total int,
 		in.More = append(in.More, verify.Set{Name: fmt.Sprintf("run %d of the given inputs", k+1), Inputs: feed.Run(k)})
 	}
 	if len(r.Inputs) == 0 {
-		in.More = verify.Further(c.Program, feed.Run(0), r.Seed)
+		in.More = verify.AdditionalSets(c.Program, feed.Run(0), r.Seed)
 	}
 	return in, nil
 }

@@ -134,7 +134,7 @@ func newInC(t *testing.T, path string, o ripc.Options) *inC {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &inC{c: c, inputs: append([]verify.Set{{Inputs: feed.Run(0)}}, verify.Further(c.Program, feed.Run(0), 2)...)}
+	n := &inC{c: c, inputs: append([]verify.Set{{Inputs: feed.Run(0)}}, verify.AdditionalSets(c.Program, feed.Run(0), 2)...)}
 	for _, s := range n.inputs {
 		out, err := interp.RunProgram(t.Context(), c.Program, s.Inputs, interp.Options{})
 		if err != nil {

@@ -61,7 +61,7 @@ func (e *interpreted) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 		}
 		if j.Keep {
 			results[k].Memory = &Memory{Inputs: cloneAll(e.m.Inputs()), Outputs: cloneAll(e.m.Outputs()),
-				buffers: e.kept()}
+				buffers: e.snapshot()}
 		}
 	}
 	return results, nil
@@ -89,8 +89,8 @@ func (e *interpreted) start(j Job) error {
 	return nil
 }
 
-// kept copies all of memory but the constants.
-func (e *interpreted) kept() map[string][]byte {
+// snapshot copies all of memory but the constants.
+func (e *interpreted) snapshot() map[string][]byte {
 	all := map[string][]byte{}
 	for _, b := range e.p.Buffers {
 		if b.Kind != ir.ConstBuf {

@@ -12,7 +12,7 @@ import (
 // shareAlike replaces per-channel operands and thresholds that are equal in all channels by a
 // single one.
 func shareAlike(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		switch a := n.Attrs.(type) {
 		case *graph.Elementwise:
 			n.Attrs = &graph.Elementwise{Steps: sharedSteps(a.Steps)}

@@ -14,7 +14,7 @@ import (
 // input, together with the increasing steps before them. Comparisons cost less than division and
 // rounding, but for many levels it is the other way round.
 func quantizersAlone(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		q, ok := quantizerOf(n)
 		if !ok {
 			continue

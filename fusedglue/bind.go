@@ -13,7 +13,7 @@ import (
 
 func bind(ctx context.Context, r *rewriter) error {
 	windows := map[string]string{}
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		var err error
 		switch a := n.Attrs.(type) {
 		case *graph.ConvTranspose2DAttrs:
@@ -54,7 +54,7 @@ func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string
 	groups := f.GroupCount()
 	w := &graph.FusedConv{KH: f.KH, KW: f.KW, SH: f.SH, SW: f.SW, DH: f.DH, DW: f.DW, Groups: f.Groups, Pad: f.Pad,
 		In: f.In, Out: groups, X: f.X, W: graph.Integers{Min: -1, Max: 1, Step: 2},
-		Ints: graph.Whole(f.KH*f.KW*f.In, func(int) int { return 1 }), PadValue: f.PadValue,
+		Ints: graph.IntNumbers(f.KH*f.KW*f.In, func(int) int { return 1 }), PadValue: f.PadValue,
 		WeightBits: 1, WeightEnc: graph.BipolarWeights.String(), Alpha: slices.Repeat([]float64{1}, groups)}
 	key := fmt.Sprint(n.Inputs[0], w.KH, w.KW, w.SH, w.SW, w.DH, w.DW, w.Groups, w.Pad, w.PadValue)
 	if made[key] == "" {
@@ -143,7 +143,7 @@ func offsets(f *graph.FusedConv, x *graph.Value, weights []float32, outside grap
 	}
 	classes := [][]bool{make([]bool, f.KH*f.KW)}
 	if f.Pad.Any() && (outside == graph.PadZeros || x.Enc == ir.Unipolar) {
-		classes = f.Outside(x.Shape[1], x.Shape[2])
+		classes = f.OutsideTaps(x.Shape[1], x.Shape[2])
 	}
 	var out []float32
 	for _, skip := range classes {
@@ -215,7 +215,7 @@ func ap2(scales []float64) []float64 {
 
 // dropIdentities removes bitpack, unpack and one-input concats.
 func dropIdentities(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if n.Op == "bitpack" || n.Op == "unpack" || n.Op == "concat" && len(n.Inputs) == 1 {
 			r.bypass(n)
 		}

@@ -11,7 +11,7 @@ import (
 // concatenation.
 func chains(ctx context.Context, r *rewriter) error {
 	known := &concatTree{}
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if n.Op != "concat" {
 			continue
 		}

@@ -15,7 +15,7 @@ func hasLong(steps []scalar.Step) bool { return slices.ContainsFunc(steps, scala
 // into thresholds. Convolutions fuse these as they fuse any quantizer's. The curve itself is no
 // longer computed.
 func curves(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		q, ok := quantizerOf(n)
 		if !ok || q.bits > maxThresholdBits {
 			continue

@@ -11,7 +11,7 @@ import (
 
 // foldSteps moves float steps, and functions of two tensors, into the convolution before them.
 func foldSteps(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		s, ok := n.Attrs.(*graph.Elementwise)
 		if !ok {
 			r.foldJoin(n)
@@ -45,12 +45,12 @@ func increasing(n *graph.Node) bool {
 const maxThresholdBits = 4
 
 func foldQuantize(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if q, ok := quantizerOf(n); ok {
 			r.foldQuantizer(n, q)
 		}
 	}
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if f, ok := n.Attrs.(*graph.FusedConv); ok && f.Epilogue.OutBits > 0 && len(f.Epilogue.Joins) > 0 {
 			r.joinLevels(n, f)
 		}
@@ -119,7 +119,7 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 }
 
 func foldPool(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		a, ok := n.Attrs.(*graph.PoolAttrs)
 		if !ok || n.Op != "max_pool" || a.Kernel != a.Strides || a.Pad.Any() {
 			continue

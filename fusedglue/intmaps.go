@@ -11,7 +11,7 @@ import (
 // levels. The quantizer's integers stay unpacked numbers, to which the formula of the table
 // applies.
 func intMaps(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		a, ok := n.Attrs.(*graph.IntMapAttrs)
 		if !ok {
 			continue

@@ -59,7 +59,7 @@ func (r *rewriter) foldJoin(n *graph.Node) {
 // dequantized values: the epilogue unpacks them in step with the words that it packs.
 func (r *rewriter) joinLevels(n *graph.Node, f *graph.FusedConv) {
 	inputs := slices.Clone(n.Inputs)
-	others := f.Others(n)
+	others := f.JoinedTensors(n)
 	for k, in := range others {
 		if d := r.Producer(in); d != nil && d.Op == "dequantize" {
 			inputs[len(inputs)-len(others)+k] = d.Inputs[0]

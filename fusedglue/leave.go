@@ -13,7 +13,7 @@ import (
 // explainFloatSums adds a verdict to bitserial layers with f32 sums that stay inside the network.
 func explainFloatSums(ctx context.Context, r *rewriter) error {
 	s := &strict{Index: graph.NewIndex(r.g), g: r.g}
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		f, ok := n.Attrs.(*graph.FusedConv)
 		if ok && n.Op == "bconv2d" && f.Epilogue.OutBits == 0 && !r.g.IsOutput(n.Output) &&
 			n.Verdict.Reason == graph.NoReason {
@@ -29,12 +29,12 @@ func (s *strict) leaveReason(n *graph.Node, f *graph.FusedConv) graph.Verdict {
 	if b := roundBits(f.Epilogue.Floats()); b > 0 {
 		return graph.Verdict{Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: b}}
 	}
-	readers := s.below(n)
+	readers := s.readersOf(n)
 	q := reach(n, func(_, m *graph.Node) (found, on bool) {
 		_, quantizes := quantizerOf(m)
 		_, conv := m.Attrs.(*graph.FusedConv)
 		return quantizes, !conv
-	}, s.below)
+	}, s.readersOf)
 	if len(readers) == 0 {
 		return graph.Verdict{Reason: graph.WhySumsLeave}
 	}
@@ -65,7 +65,7 @@ func (s *strict) leaveReason(n *graph.Node, f *graph.FusedConv) graph.Verdict {
 // fusing: in that channel the largest sum becomes the smallest value. It returns "" if n is no
 // max_pool or has no such step directly behind it.
 func (s *strict) fallingStep(n *graph.Node) (step string, channel int) {
-	readers := s.below(n)
+	readers := s.readersOf(n)
 	if n.Op != "max_pool" || len(readers) != 1 {
 		return "", 0
 	}

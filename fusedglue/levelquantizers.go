@@ -10,7 +10,7 @@ import (
 // tensors of levels, by thresholds on their integers. Levels have few real values, so each is
 // tried.
 func levelQuantizers(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		a, ok := n.Attrs.(*graph.ThresholdAttrs)
 		if !ok {
 			continue

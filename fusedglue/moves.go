@@ -136,7 +136,7 @@ func (r *rewriter) move(n, m *graph.Node, k mover) *graph.Node {
 		}
 	}
 	if a, ok := m.Attrs.(*graph.SpatialPadAttrs); ok {
-		padded, ok := r.padded(n, a)
+		padded, ok := r.padBehind(n, a)
 		if !ok {
 			return nil
 		}
@@ -257,9 +257,9 @@ func withOperands(n *graph.Node, operands func(v []float32) ([]float32, bool)) *
 	return &part
 }
 
-// padded returns pad a as it must be behind n. It needs n to map a's value to the same number in
+// padBehind returns pad a as it must be behind n. It needs n to map a's value to the same number in
 // all channels.
-func (r *rewriter) padded(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.SpatialPadAttrs, bool) {
+func (r *rewriter) padBehind(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.SpatialPadAttrs, bool) {
 	out := *a
 	y, value := r.g.Value(n.Output), float32(a.Value)
 	for o := range y.Channels() {
@@ -269,7 +269,7 @@ func (r *rewriter) padded(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.Spati
 			v = float64(scalar.EvalSteps(b.Steps, o, value))
 		default:
 			q, _ := quantizerOf(n)
-			v = y.Real(y.Stored(q.level(o, value)))
+			v = y.Real(y.StoredLevel(q.level(o, value)))
 		}
 		if v-v != 0 || o > 0 && v != out.Value {
 			return nil, false
@@ -283,7 +283,7 @@ func (r *rewriter) padded(n *graph.Node, a *graph.SpatialPadAttrs) (*graph.Spati
 // merge with steps or a quantizer there.
 func stepsBehind(ctx context.Context, r *rewriter) error {
 	kinds, joins := movers(), r.feedsSteps(ctx)
-	for m := range r.Each(ctx) { // nothing changes behind m before it is its turn
+	for m := range r.EachNode(ctx) { // nothing changes behind m before it is its turn
 		k, ok := kinds[m.Op]
 		if !ok || k.cheaperBehind || len(m.Inputs) != 1 || !joins[m] {
 			continue
@@ -315,7 +315,7 @@ func stepsBehind(ctx context.Context, r *rewriter) error {
 // behind movers.
 func (r *rewriter) feedsSteps(ctx context.Context) map[*graph.Node]bool {
 	kinds, joining := movers(), map[*graph.Node]bool{}
-	for _, n := range slices.Backward(slices.Collect(r.Each(ctx))) {
+	for _, n := range slices.Backward(slices.Collect(r.EachNode(ctx))) {
 		if r.ConsumerCount(n.Output) != 1 || r.g.IsOutput(n.Output) {
 			continue
 		}
@@ -354,7 +354,7 @@ func (r *rewriter) operandsBehind(e, m *graph.Node, k mover) *graph.Node {
 
 // mergeMoves merges two reshapes or transposes in a row, and removes one that changes nothing.
 func mergeMoves(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		shape, order := shapeAfter(r.g, n)
 		if shape == nil {
 			continue

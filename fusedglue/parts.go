@@ -17,7 +17,7 @@ const wholeWords = 32
 // before them. Networks that keep all their features have such blocks. Levels are then joined
 // instead of floats, and the layers that make the floats can write their levels beside them.
 func parts(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if part := r.sliceOfPart(n); part != "" && !r.g.IsOutput(n.Output) {
 			m := r.Producer(n.Inputs[0])
 			r.Redirect(n.Output, part)
@@ -25,7 +25,7 @@ func parts(ctx context.Context, r *rewriter) error {
 			r.removeUnread(m)
 		}
 	}
-	for m := range r.Each(ctx) {
+	for m := range r.EachNode(ctx) {
 		if m.Op != "concat" || r.g.Value(m.Output).Encoded() || !r.readInParts(m) {
 			continue
 		}

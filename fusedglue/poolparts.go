@@ -11,7 +11,7 @@ import (
 // poolParts replaces a pool of a concatenation of floats by pools of its parts, if the pool is the
 // only reader. Less is joined then, and the unpooled tensor never lies in memory as a whole.
 func poolParts(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		a, pools := n.Attrs.(*graph.PoolAttrs)
 		m := r.soleProducer(n)
 		if !pools || m == nil || m.Op != "concat" || !m.DistinctInputs() || r.g.Value(m.Output).Encoded() ||

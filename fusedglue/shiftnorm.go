@@ -25,7 +25,7 @@ const maxExactSum = 1 << 24
 // and otherwise a layer of its own.
 func shiftNorms(ctx context.Context, r *rewriter) error {
 	var todo []*graph.Node
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if _, ok := n.Attrs.(*graph.ShiftNormAttrs); ok {
 			todo = append(todo, n)
 		}
@@ -51,7 +51,7 @@ func shiftNorms(ctx context.Context, r *rewriter) error {
 			behind[p] = append(behind[p], n)
 		}
 	}
-	for p := range r.Each(ctx) {
+	for p := range r.EachNode(ctx) {
 		if err := r.normalizeSums(p, behind[p]); err != nil {
 			return err
 		}

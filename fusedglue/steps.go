@@ -10,7 +10,7 @@ import (
 // eltwise turns elementwise ops into float steps (op "eltwise", attribute *graph.Elementwise). b /
 // x stays, since a step has x as its first operand.
 func eltwise(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		steps := graph.Steps(r.g, n)
 		if len(steps) == 0 {
 			continue
@@ -29,7 +29,7 @@ const maxSteps = 32
 
 // mergeSteps merges neighbouring eltwise nodes, if the tensor between them has no other reader.
 func mergeSteps(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		s, ok := n.Attrs.(*graph.Elementwise)
 		if !ok {
 			continue

@@ -40,7 +40,7 @@ func Strict(g *graph.Graph) []graph.Stay {
 			s.addStay(n, graph.LackThresholds, verdict(n, graph.Verdict{Reason: graph.WhyNoThresholds}), "")
 		case step && s.reachesBitserial(n, s.above), conv && f.Epilogue.OutBits == 0:
 			if q := s.laterQuantizer(n); q != nil &&
-				(s.g.Value(q.Output).Bits <= graph.FewBitsMost || s.reachesBitserial(q, s.below)) {
+				(s.g.Value(q.Output).Bits <= graph.FewBitsMost || s.reachesBitserial(q, s.readersOf)) {
 				s.addStay(n, graph.LackFolding, s.obstacle(n, q), q.Name)
 			}
 		}
@@ -69,7 +69,7 @@ func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 		return
 	}
 	taps := f.KH * f.KW
-	if bits, enc, ok := graph.Meant(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out},
+	if bits, enc, ok := graph.IntendedBits(&graph.Tensor{Shape: []int{taps, f.Products() / taps, f.Out},
 		Data: graph.NumbersOf(f.WFloat)}); ok {
 		why := graph.Verdict{Reason: graph.WhyFloatInput}
 		why.Args.WeightBits, why.Args.Weights = bits, enc
@@ -82,7 +82,7 @@ func (s *strict) layer(n *graph.Node, f *graph.FusedConv) {
 		return
 	}
 	if b := s.levelBits(n.Inputs[0]); b > 0 && b <= graph.FewBitsMost && s.reachesBitserial(n, s.above) &&
-		s.reachesBitserial(n, s.below) {
+		s.reachesBitserial(n, s.readersOf) {
 		s.addStay(n, graph.LackWeights, verdict(n, graph.Verdict{Reason: graph.WhyRealWeights, Args: ir.Args{Bits: b}}),
 			"")
 	}
@@ -180,7 +180,7 @@ func (s *strict) reachesBitserial(n *graph.Node, next func(n *graph.Node) []*gra
 
 // layerBelow reports whether a convolution or dense layer is reached from n: n is not the last one.
 func (s *strict) layerBelow(n *graph.Node) bool {
-	return reach(n, func(_, m *graph.Node) (found, on bool) { return s.macs(m) > 0, true }, s.below) != nil
+	return reach(n, func(_, m *graph.Node) (found, on bool) { return s.macs(m) > 0, true }, s.readersOf) != nil
 }
 
 // laterQuantizer returns a quantizer that is reached from n through float glue.
@@ -195,12 +195,12 @@ func (s *strict) laterQuantizer(n *graph.Node) *graph.Node {
 			return false, false // integers all the way
 		}
 		return false, true
-	}, s.below)
+	}, s.readersOf)
 }
 
 // obstacle returns the reason why quantizer q, which is reached from n, does not fold into n.
 func (s *strict) obstacle(n, q *graph.Node) graph.Verdict {
-	readers := s.below(n)
+	readers := s.readersOf(n)
 	if s.g.IsOutput(n.Output) {
 		return graph.Verdict{Reason: graph.WhyCallerReads}
 	}
@@ -254,6 +254,6 @@ func (s *strict) above(n *graph.Node) []*graph.Node {
 	return out
 }
 
-func (s *strict) below(n *graph.Node) []*graph.Node {
+func (s *strict) readersOf(n *graph.Node) []*graph.Node {
 	return s.Consumers(n.Output)
 }

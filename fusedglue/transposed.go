@@ -233,7 +233,7 @@ func (t *transposing) part(rows, cols []phase) *graph.FusedConv {
 	}
 	f.WFloat = elementsAt(t.whole.WFloat, sources)
 	if t.whole.Ints.Len() > 0 {
-		f.Ints = graph.Whole(len(sources), func(i int) int {
+		f.Ints = graph.IntNumbers(len(sources), func(i int) int {
 			if sources[i] < 0 {
 				return 0
 			}

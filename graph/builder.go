@@ -107,9 +107,9 @@ func (b *Builder) ConsumerCount(tensor string) int {
 	return b.Index.ConsumerCount(tensor)
 }
 
-// Each yields the present nodes, even if the graph changes meanwhile, until ctx is done. The caller
+// EachNode yields the present nodes, even if the graph changes meanwhile, until ctx is done. The caller
 // checks ctx afterwards.
-func (b *Builder) Each(ctx context.Context) iter.Seq[*Node] {
+func (b *Builder) EachNode(ctx context.Context) iter.Seq[*Node] {
 	nodes := slices.Clone(b.g.Nodes)
 	return func(yield func(*Node) bool) {
 		for _, n := range nodes {
@@ -188,8 +188,8 @@ func (b *Builder) infer(n *Node) (*Value, error) {
 	return v, nil
 }
 
-// Before reports whether n stands before m in the graph.
-func (b *Builder) Before(n, m *Node) bool { return b.places[n] < b.places[m] }
+// Precedes reports whether n stands before m in the graph.
+func (b *Builder) Precedes(n, m *Node) bool { return b.places[n] < b.places[m] }
 
 // Place is the index of n among the nodes.
 func (b *Builder) Place(n *Node) int {

@@ -81,10 +81,10 @@ func ElementFunction(g *Graph, n *Node) func(o int, x []float32) float32 {
 	}
 	switch a := n.Attrs.(type) {
 	case *QuantizeAttrs:
-		return func(_ int, x []float32) float32 { return a.Float(a.Stored(a.Eval(x[0]))) }
+		return func(_ int, x []float32) float32 { return a.Float(a.StoredLevel(a.Eval(x[0]))) }
 	case *ThresholdAttrs:
 		t := n.Weights["thresholds"]
-		return func(o int, x []float32) float32 { return a.Float(a.Stored(a.Level(t, o, x[0]))) }
+		return func(o int, x []float32) float32 { return a.Float(a.StoredLevel(a.Level(t, o, x[0]))) }
 	}
 	if n.Op == "dequantize" {
 		return func(_ int, x []float32) float32 { return x[0] }

@@ -90,8 +90,10 @@ type Epilogue struct {
 	Quantizer *scalar.Quantizer
 }
 
-// Others are the tensors that a's joins meet, in their order: the last inputs of its node n.
-func (a *FusedConv) Others(n *Node) []string { return n.Inputs[len(n.Inputs)-len(a.Epilogue.Joins):] }
+// JoinedTensors are the tensors that a's joins meet, in their order: the last inputs of its node n.
+func (a *FusedConv) JoinedTensors(n *Node) []string {
+	return n.Inputs[len(n.Inputs)-len(a.Epilogue.Joins):]
+}
 
 // Join is a function of two numbers: of the float that an accumulator has become, and of the
 // element of the same position of another tensor (Others): f32, or levels, which count as their

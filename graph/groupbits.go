@@ -50,13 +50,13 @@ func (t *Tensor) InputGroup(g, groups int) *Tensor {
 	return &Tensor{Shape: append(append([]int{}, t.Shape[:n-2]...), size, outs), Data: NumbersOf(part)}
 }
 
-// Meant is the type of the few bits that the weights w ([..., I, O]) of a layer are meant to have,
+// IntendedBits is the type of the few bits that the weights w ([..., I, O]) of a layer are meant to have,
 // of both signs. They have it as they are, up to rounding, as a sum of weights of 1 bit, or with
 // scales for groups of input channels. ok is false for real weights.
-func Meant(w *Tensor) (bits int, enc string, ok bool) {
+func IntendedBits(w *Tensor) (bits int, enc string, ok bool) {
 	few, _ := DecomposeFew(w)
 	if few == nil {
-		if near := Nearly(w); near != nil {
+		if near := RoundToFewBits(w); near != nil {
 			few, _ = DecomposeFew(near)
 		}
 	}

@@ -38,7 +38,7 @@ func TestNearly(t *testing.T) {
 			if few, _ := graph.Decompose(w); few != nil {
 				t.Fatalf("they have few bits as they are")
 			}
-			near := graph.Nearly(w)
+			near := graph.RoundToFewBits(w)
 			if c.want == "" {
 				if near != nil {
 					t.Fatal("they are taken for few bits")
@@ -57,7 +57,7 @@ func TestNearly(t *testing.T) {
 			if bits, enc := few.Attrs.WeightType(); enc+" "+string(rune('0'+bits)) != c.want {
 				t.Errorf("they are %s %d, want %s", enc, bits, c.want)
 			}
-			if again := graph.Nearly(near); again != nil || slices.Equal(near.Data.Floats(), w.Data.Floats()) {
+			if again := graph.RoundToFewBits(near); again != nil || slices.Equal(near.Data.Floats(), w.Data.Floats()) {
 				t.Error("what was found is not left as it is")
 			}
 		})
@@ -72,7 +72,7 @@ func TestNearlyNot(t *testing.T) {
 		for range 48 {
 			w.Data = graph.NumbersOf(append(w.Data.Floats(), scale*float32(r.NormFloat64())))
 		}
-		if graph.Nearly(w) != nil {
+		if graph.RoundToFewBits(w) != nil {
 			t.Errorf("normal weights of deviation %g are taken for few bits", scale)
 		}
 	}
@@ -80,7 +80,7 @@ func TestNearlyNot(t *testing.T) {
 	for i := range 64 {
 		w.Data = graph.NumbersOf(append(w.Data.Floats(), 1e-6*float32(1-2*(i%2))+1e-7*r.Float32()))
 	}
-	if graph.Nearly(w) != nil {
+	if graph.RoundToFewBits(w) != nil {
 		t.Error("weights near the size of the roundings are taken for few bits")
 	}
 }

@@ -25,9 +25,9 @@ type store interface {
 // NumbersOf holds v, which is not written to any more.
 func NumbersOf[T number](v []T) Numbers { return Numbers{typed[T](v)} }
 
-// Whole holds count integers of at most 16 bits and a sign, which at gives. It stores them as signs
+// IntNumbers holds count integers of at most 16 bits and a sign, which at gives. It stores them as signs
 // or bytes where these suffice.
-func Whole(count int, at func(i int) int) Numbers {
+func IntNumbers(count int, at func(i int) int) Numbers {
 	return storeInts(count, func(yield func(int, int) bool) {
 		for i := range count {
 			if !yield(i, at(i)) {
@@ -107,8 +107,8 @@ func Dequantized(v Numbers, scale, zero []float32, run int) Numbers {
 // Computer makes numbers when they are read, in any order and for several goroutines.
 type Computer interface{ At(i int) float32 }
 
-// Computed holds count numbers of c, and takes no memory.
-func Computed(count int, c Computer) Numbers { return Numbers{&computed{count, c}} }
+// ComputedNumbers holds count numbers of c, and takes no memory.
+func ComputedNumbers(count int, c Computer) Numbers { return Numbers{&computed{count, c}} }
 
 // SignWords is the number of words that Signs has for count numbers.
 func SignWords(count int) int { return (count + signBits - 1) / signBits }
@@ -126,10 +126,10 @@ func (n Numbers) At(i int) float32 { return n.stored.element(i) }
 
 // Exact is element i as it is stored.
 func (n Numbers) Exact(i int) float64 {
-	if v, ok := Stored[int32](n); ok {
+	if v, ok := StoredList[int32](n); ok {
 		return float64(v[i])
 	}
-	if v, ok := Stored[float64](n); ok {
+	if v, ok := StoredList[float64](n); ok {
 		return v[i]
 	}
 	return float64(n.At(i))
@@ -144,8 +144,8 @@ func (n Numbers) isWide() bool {
 	return false
 }
 
-// Stored returns the elements of n, if they are stored as a list of T.
-func Stored[T number](n Numbers) ([]T, bool) {
+// StoredList returns the elements of n, if they are stored as a list of T.
+func StoredList[T number](n Numbers) ([]T, bool) {
 	list, ok := n.stored.(typed[T])
 	return list, ok
 }

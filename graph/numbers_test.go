@@ -64,9 +64,9 @@ func TestNumbers(t *testing.T) {
 			for i := range ints {
 				ints[i] = rapid.IntRange(r[0], r[1]).Draw(t, "n")
 			}
-			whole := Whole(len(ints), func(i int) int { return ints[i] })
+			whole := IntNumbers(len(ints), func(i int) int { return ints[i] })
 			check("whole", whole, ints)
-			check("computed", Computed(len(ints), integersOf(ints)), ints)
+			check("computed", ComputedNumbers(len(ints), integersOf(ints)), ints)
 			if len(ints) == 0 || r[1] > math.MaxUint8 {
 				continue
 			}

@@ -151,17 +151,17 @@ func (t Type) Integer(data []byte) int64 {
 	return int64(u)
 }
 
-// Within returns the range of b's elements, which are integers: the declared range, or that of the
+// ValueRange returns the range of b's elements, which are integers: the declared range, or that of the
 // type.
-func (b Buffer) Within() Range {
+func (b Buffer) ValueRange() Range {
 	if b.Range.Any() {
 		return b.Type.Limits()
 	}
 	return b.Range
 }
 
-// Outside returns the first of data's elements, little-endian like b, that is not in b's Range.
-func (b Buffer) Outside(data []byte) (element int, found bool) {
+// FirstOutside returns the first of data's elements, little-endian like b, that is not in b's Range.
+func (b Buffer) FirstOutside(data []byte) (element int, found bool) {
 	if b.Range.Any() {
 		return 0, false
 	}

@@ -89,7 +89,7 @@ func (v *programVerifier) buffer(b *ProgBuf) {
 		if int64(len(b.Data)) != size {
 			fail("", "the constant has %d bytes of contents, not %d", len(b.Data), size)
 		}
-		if e, found := b.Outside(b.Data); found {
+		if e, found := b.FirstOutside(b.Data); found {
 			fail("", "element %d of the constant is another", e)
 		}
 		v.written[b.Name] = true
@@ -148,7 +148,7 @@ func (v *programVerifier) stage(s Stage) {
 			fail("", "there is no buffer %%%s", name)
 		}
 		parameter := func() string { return fmt.Sprintf("the parameter of @%s is %s", f.Name, BufferString(q.Buffer)) }
-		e, outside := q.Outside(b.Data)
+		e, outside := q.FirstOutside(b.Data)
 		switch {
 		case !q.Takes(b.Buffer):
 			fail(parameter(), "the argument is %s", BufferString(b.Buffer))

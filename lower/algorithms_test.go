@@ -310,7 +310,7 @@ func TestInexact(t *testing.T) {
 		weight int
 		why    layout.Why
 	}{{1, layout.Only}, {0, layout.Usual}} {
-		f.Ints = graph.Whole(64*64*64, func(int) int { return c.weight })
+		f.Ints = graph.IntNumbers(64*64*64, func(int) int { return c.weight })
 		if got := layout.Choose(f, &x); got.Algorithm != layout.Popcount || got.Why != c.why {
 			t.Errorf("weights %d, sums up to %d: %+v", c.weight, layout.LargestSum(f), got)
 		}

@@ -34,7 +34,7 @@ func (l *lowering) multiplesOf(n *graph.Node) (m layout.Multiples, ok bool) {
 		return m, false
 	}
 	var others []*layout.Multiples
-	for _, name := range f.Others(n) {
+	for _, name := range f.JoinedTensors(n) {
 		var o *layout.Multiples
 		if m, ok := l.multiples[name]; ok {
 			o = &m

@@ -286,7 +286,7 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 	}
 	form, dst := l.store(made)
 	args, others := []string{src}, []layout.Tensor(nil)
-	for _, name := range a.Others(n) {
+	for _, name := range a.JoinedTensors(n) {
 		v, buf := l.read(n, name)
 		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
 		args, others = append(args, buf), append(others, v)

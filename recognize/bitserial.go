@@ -11,7 +11,7 @@ import (
 // verdicts of the others name the reason.
 func bitserial(ctx context.Context, r *rewriter) error {
 	r.forget() // layers before a tensor are bitserial now when it is looked at, so that their sums are known
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		r.layer(n)
 	}
 	return nil
@@ -41,7 +41,7 @@ func (r *rewriter) layer(n *graph.Node) {
 	}
 	switch near := r.nearWeights[n]; {
 	case v == nil:
-		if bits, enc, ok := graph.Meant(n.Weights["w"]); ok {
+		if bits, enc, ok := graph.IntendedBits(n.Weights["w"]); ok {
 			why.Args.WeightBits, why.Args.Weights = bits, enc
 		} else if few != nil && few.Trained() && !fromCaller(why) {
 			why.Args.WeightBits, why.Args.Weights = few.Attrs.WeightType()

@@ -30,7 +30,7 @@ type term struct {
 // and the remaining one is levels or scaled levels. With ExactFloats it only notes the bits of
 // these levels.
 func cancelTerms(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if n.Op != "add" && n.Op != "sub" || len(n.Inputs) != 2 || !r.feedsLayer(n.Output, 0) {
 			continue
 		}
@@ -124,7 +124,7 @@ func (r *rewriter) expandLast(terms *[]term) bool {
 	at, last := -1, (*graph.Node)(nil)
 	for i, t := range *terms {
 		p := r.Producer(t.tensor)
-		if p != nil && r.operands(p) != nil && (last == nil || r.Before(last, p)) {
+		if p != nil && r.operands(p) != nil && (last == nil || r.Precedes(last, p)) {
 			at, last = i, p
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // mergePads merges a pad node of zeros into the convolutions that read it, as long as the padding
 // stays smaller than the kernel.
 func mergePads(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		a, ok := n.Attrs.(*graph.Conv2DAttrs)
 		if !ok || a.Binary != nil {
 			continue
@@ -38,7 +38,7 @@ func mergePads(ctx context.Context, r *rewriter) error {
 // fakeQuants turns dequantize nodes into fake_quant nodes if nothing else reads the quantizer's
 // levels.
 func fakeQuants(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
 		readers := r.Consumers(n.Output)
 		if !ok || r.g.IsOutput(n.Output) ||

@@ -378,7 +378,7 @@ func (r *rewriter) sinkNode(n *graph.Node) string {
 // requantize removes quantizers that map each input level to itself. Readers of their real values
 // then read the input's values, and readers of their levels the input's levels.
 func requantize(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		a, ok := n.Attrs.(*graph.QuantizeAttrs)
 		if !ok {
 			continue
@@ -408,7 +408,7 @@ func requantize(ctx context.Context, r *rewriter) error {
 // keepsLevels reports whether quantizer a maps the real value of each level of v to that level.
 func keepsLevels(a *graph.QuantizeAttrs, v *graph.Value) bool {
 	for l, x := range levelValues(v) {
-		if a.Eval(x) != v.Stored(l) {
+		if a.Eval(x) != v.StoredLevel(l) {
 			return false
 		}
 	}

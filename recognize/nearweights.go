@@ -9,11 +9,11 @@ import (
 // clip(w), of a straight-through estimator, is sign(w) up to roundings. With ExactFloats it keeps
 // the weights and notes the nearest few-bit ones.
 func foldWeights(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || r.nearWeights[n] != nil {
 			continue
 		}
-		near := graph.Nearly(n.Weights["w"])
+		near := graph.RoundToFewBits(n.Weights["w"])
 		if near == nil {
 			if few, _ := graph.Decompose(n.Weights["w"]); few != nil && r.options.ExactFloats &&
 				!few.Exact(n.Weights["w"]) {

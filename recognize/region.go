@@ -52,7 +52,7 @@ func (w *walker) next() bool {
 		last, at := (*graph.Node)(nil), -1
 		for i, t := range w.frontier {
 			n := w.r.Producer(t)
-			if n != nil && (last == nil || w.r.Before(last, n)) {
+			if n != nil && (last == nil || w.r.Precedes(last, n)) {
 				last, at = n, i
 			}
 		}

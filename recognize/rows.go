@@ -77,7 +77,7 @@ func (r *rewriter) rowOperand(p *graph.Node) (in, by string) {
 // moveRowScales moves row scales from the input of a few-bit layer to its sums. The layer then
 // reads plain levels. This is exact in real numbers, since all terms of a sum share the factor.
 func moveRowScales(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // these are few-bit afterwards. That happens in depthwise layers, with one input channel per
 // filter, and if the weights undo the scale.
 func foldScales(ctx context.Context, r *rewriter) error {
-	for n := range r.Each(ctx) {
+	for n := range r.EachNode(ctx) {
 		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
 			continue
 		}

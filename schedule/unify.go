@@ -214,7 +214,7 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 		return differ(" of type " + buf.Type.String())
 	}
 	if !param.Out && !param.Range.Has(buf.Range) {
-		r := buf.Within()
+		r := buf.ValueRange()
 		return &mismatch{where, fmt.Sprintf("%s from %d to %d", pe, param.Range.From, param.Range.To),
 			fmt.Sprintf("%s from %d to %d", be, r.From, r.To)}
 	}

@@ -20,7 +20,7 @@ func Kernel(ctx context.Context, u *compile.Unit, threads int) (*Report, error) 
 func KernelInput(u *compile.Unit, seed uint64) Input {
 	in := BuiltInput(&u.Built)
 	in.Inputs = u.Inputs(seed)
-	in.More = Further(u.Program, in.Inputs, seed)
+	in.More = AdditionalSets(u.Program, in.Inputs, seed)
 	return in
 }
 

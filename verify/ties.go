@@ -18,9 +18,9 @@ const TieInputs = "tie inputs (zeros, small multiples of powers of two, and numb
 // Inputs of fewer floats than enough get several Sets, at most mostSets.
 const enough, mostSets = 64, 16
 
-// Further returns the contents of p's inputs that p runs on besides the given ones: Hard's and
+// AdditionalSets returns the contents of p's inputs that p runs on besides the given ones: Hard's and
 // Ties'.
-func Further(p *ir.Program, inputs [][]byte, seed uint64) []Set {
+func AdditionalSets(p *ir.Program, inputs [][]byte, seed uint64) []Set {
 	sets := Ties(p, inputs, seed)
 	if hard, ok := Hard(codegen.Describe(codegen.Input{Program: p}).Inputs, inputs, seed); ok {
 		sets = append([]Set{hard}, sets...)

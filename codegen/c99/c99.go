@@ -89,7 +89,7 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 			if m.Progress != nil {
 				m.Progress(0, 1)
 			}
-			if files[k], err = b.Compiler.Shared(ctx, m.Name, source); err != nil {
+			if files[k], err = b.Compiler.CompileShared(ctx, m.Name, source); err != nil {
 				return nil, err
 			}
 			if err := b.checkArch(files[k], m.Target, k); err != nil {

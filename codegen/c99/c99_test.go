@@ -527,7 +527,7 @@ func TestCompilerErrors(t *testing.T) {
 		"false":                "false: exit status 1",
 		"true":                 "true: it made no library",
 	} {
-		_, err := c99.Compiler{Command: command}.Shared(t.Context(), "x", nil)
+		_, err := c99.Compiler{Command: command}.CompileShared(t.Context(), "x", nil)
 		var ce *c99.CompilerError
 		if !errors.As(err, &ce) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", command, err)
@@ -566,13 +566,13 @@ func TestCompilerLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	const limit = 50 * time.Millisecond
-	_, err := c99.Compiler{Command: command}.Shared(files.WithToolLimit(t.Context(), limit), "x", nil)
+	_, err := c99.Compiler{Command: command}.CompileShared(files.WithToolLimit(t.Context(), limit), "x", nil)
 	if late := (*files.ToolLimitError)(nil); !errors.As(err, &late) || late.Limit != limit || late.Tool != command {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	if _, err := (c99.Compiler{Command: command}).Shared(ctx, "x", nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := (c99.Compiler{Command: command}).CompileShared(ctx, "x", nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 }

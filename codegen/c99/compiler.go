@@ -62,9 +62,9 @@ func (c Compiler) command() string {
 	return hostCompiler
 }
 
-// Shared compiles source to a shared library called name.so. It fails with *CompilerError or ctx's
+// CompileShared compiles source to a shared library called name.so. It fails with *CompilerError or ctx's
 // error.
-func (c Compiler) Shared(ctx context.Context, name string, source []byte) ([]byte, error) {
+func (c Compiler) CompileShared(ctx context.Context, name string, source []byte) ([]byte, error) {
 	command := c.command()
 	dir, remove, err := files.TempDir("")
 	if err != nil {

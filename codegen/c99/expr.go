@@ -14,7 +14,7 @@ import (
 func (w *writer) expr(e ir.Expr) string {
 	switch t := e.Type(); {
 	case t == ir.I64:
-		return w.index(e).wide()
+		return w.index(e).text64()
 	case t.IsFloat():
 		return w.float(e)
 	}
@@ -71,7 +71,7 @@ func (w *writer) binary(e *ir.Binary) string {
 	t := e.A.Type()
 	switch {
 	case e.Op.IsCompare() && t == ir.I64:
-		return fmt.Sprintf("(%s %s %s)", w.index(e.A).within(sum), e.Op, w.index(e.B).within(sum))
+		return fmt.Sprintf("(%s %s %s)", w.index(e.A).bracket(sum), e.Op, w.index(e.B).bracket(sum))
 	case e.Op.IsCompare() && t.IsFloat():
 		a, b := w.operand(e.A), w.operand(e.B)
 		if w.chooses && (e.Op == ir.Lt || e.Op == ir.Gt) {
@@ -86,7 +86,7 @@ func (w *writer) binary(e *ir.Binary) string {
 
 // integers is an operation on integers of type t, or on bools.
 func (w *writer) integers(op ir.BinOp, t ir.Type, a, b string) string {
-	c, u := ctype(t), computed(t)
+	c, u := ctype(t), wrappingType(t)
 	if t == ir.Bool {
 		if o := map[ir.BinOp]string{ir.And: "&&", ir.Or: "||", ir.Xor: "!="}[op]; o != "" {
 			return fmt.Sprintf("(%s %s %s)", a, o, b)
@@ -120,7 +120,7 @@ func (w *writer) integers(op ir.BinOp, t ir.Type, a, b string) string {
 
 // unary is an operation on an integer or a bool.
 func (w *writer) unary(op ir.UnOp, t ir.Type, a string) string {
-	c, u := ctype(t), computed(t)
+	c, u := ctype(t), wrappingType(t)
 	switch op {
 	case ir.Not:
 		if t == ir.Bool {
@@ -294,17 +294,17 @@ const (
 )
 
 // text can be an operand of anything.
-func (x index) text() string { return x.within(atom) }
+func (x index) text() string { return x.bracket(atom) }
 
-// within returns x as an operand of an operator that binds weaker than forms up to f.
-func (x index) within(f form) string {
+// bracket returns x as an operand of an operator that binds weaker than forms up to f.
+func (x index) bracket(f form) string {
 	if x.form > f {
 		return "(" + x.bare + ")"
 	}
 	return x.bare
 }
 
-func (x index) wide() string {
+func (x index) text64() string {
 	if x.isInt32 {
 		return "(int64_t)" + x.text()
 	}
@@ -314,7 +314,7 @@ func (x index) wide() string {
 func narrowIndex(format string, args ...any) index {
 	return index{fmt.Sprintf(format, args...), atom, true}
 }
-func wide(text string) index { return index{text, atom, false} }
+func wideIndex(text string) index { return index{text, atom, false} }
 
 // index writes an i64 expression.
 func (w *writer) index(e ir.Expr) index {
@@ -322,7 +322,7 @@ func (w *writer) index(e ir.Expr) index {
 	case *ir.IntImm:
 		switch {
 		case e.V <= math.MinInt32 || e.V > math.MaxInt32:
-			return wide(literal(ir.I64, e.V))
+			return wideIndex(literal(ir.I64, e.V))
 		case e.V < 0:
 			return narrowIndex("(%d)", e.V)
 		}
@@ -334,30 +334,30 @@ func (w *writer) index(e ir.Expr) index {
 		}
 		return narrowIndex("%s", v)
 	case *ir.Load:
-		return wide(w.element(e.Buf, e.Idx))
+		return wideIndex(w.element(e.Buf, e.Idx))
 	case *ir.Binary:
 		return w.indexBinary(e)
 	case *ir.Unary:
-		return wide(w.unary(e.Op, ir.I64, w.index(e.A).wide()))
+		return wideIndex(w.unary(e.Op, ir.I64, w.index(e.A).text64()))
 	case *ir.Select:
 		a, b := w.index(e.A), w.index(e.B)
 		if a.isInt32 && b.isInt32 {
 			return narrowIndex("(%s ? %s : %s)", w.cond(e), a.text(), b.text())
 		}
-		return wide(fmt.Sprintf("(%s ? %s : %s)", w.cond(e), a.wide(), b.wide()))
+		return wideIndex(fmt.Sprintf("(%s ? %s : %s)", w.cond(e), a.text64(), b.text64()))
 	case *ir.Cast:
 		from := e.A.Type()
 		switch {
 		case from.IsFloat():
-			return wide(w.cast(e))
+			return wideIndex(w.cast(e))
 		case from == ir.I64:
 			return w.index(e.A)
 		case from.Bits() < 32 || from == ir.I32:
 			return narrowIndex("(int32_t)%s", w.expr(e.A))
 		}
-		return wide("(int64_t)" + w.expr(e.A))
+		return wideIndex("(int64_t)" + w.expr(e.A))
 	case *ir.Bitcast:
-		return wide(w.bitcast(e))
+		return wideIndex(w.bitcast(e))
 	}
 	w.fail("", "%s is unknown in C", ir.ExprString(e))
 	return index{}
@@ -367,15 +367,15 @@ func (w *writer) indexBinary(e *ir.Binary) index {
 	a, b := w.index(e.A), w.index(e.B)
 	iv, known := arith.Bounds(e, w.ranges)
 	if !known || iv.Lo < math.MinInt32 || iv.Hi > math.MaxInt32 || !a.isInt32 || !b.isInt32 {
-		return wide(w.integers(e.Op, ir.I64, a.wide(), b.wide()))
+		return wideIndex(w.integers(e.Op, ir.I64, a.text64(), b.text64()))
 	}
 	switch e.Op {
 	case ir.Add:
-		return index{a.within(sum) + " + " + b.within(product), sum, true}
+		return index{a.bracket(sum) + " + " + b.bracket(product), sum, true}
 	case ir.Sub:
-		return index{a.within(sum) + " - " + b.within(product), sum, true}
+		return index{a.bracket(sum) + " - " + b.bracket(product), sum, true}
 	case ir.Mul:
-		return index{a.within(product) + " * " + b.text(), product, true}
+		return index{a.bracket(product) + " * " + b.text(), product, true}
 	case ir.And, ir.Or, ir.Xor:
 		return narrowIndex("(%s %s %s)", a.text(), e.Op, b.text())
 	case ir.Div, ir.Mod:
@@ -383,7 +383,7 @@ func (w *writer) indexBinary(e *ir.Binary) index {
 			return narrowIndex("(%s %s %s)", a.text(), e.Op, b.text())
 		}
 	case ir.Shl, ir.Shr: // by up to 63
-		return wide(w.integers(e.Op, ir.I64, a.wide(), b.wide()))
+		return wideIndex(w.integers(e.Op, ir.I64, a.text64(), b.text64()))
 	}
 	return narrowIndex("%s", w.integers(e.Op, ir.I32, a.text(), b.text()))
 }

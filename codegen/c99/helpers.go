@@ -26,7 +26,7 @@ func helpers() map[string]string {
 
 // addIntegerHelpers adds those of one integer type.
 func addIntegerHelpers(all map[string]string, t ir.Type) {
-	fill := strings.NewReplacer("$T", ctype(t), "$U", computed(t), "$Q", t.String()).Replace
+	fill := strings.NewReplacer("$T", ctype(t), "$U", wrappingType(t), "$Q", t.String()).Replace
 	add := func(name, text string) { all["rc_"+name+"_"+t.String()] = fill(text) }
 	add("min", "static inline $T rc_min_$Q($T a, $T b) { return a < b ? a : b; }\n")
 	add("max", "static inline $T rc_max_$Q($T a, $T b) { return a > b ? a : b; }\n")
@@ -60,8 +60,8 @@ func ctype(t ir.Type) string {
 	return fmt.Sprintf("uint%d_t", t.Bits())
 }
 
-// computed is the unsigned type in which integers of type t are computed, so that they wrap.
-func computed(t ir.Type) string {
+// wrappingType is the unsigned type in which integers of type t are computed, so that they wrap.
+func wrappingType(t ir.Type) string {
 	if t.Bits() == 64 {
 		return "uint64_t"
 	}

@@ -21,7 +21,7 @@ import (
 func (b *build) file(ctx context.Context, k codegen.Kind) ([]byte, error) {
 	switch k {
 	case codegen.SO:
-		return b.shared(ctx)
+		return b.linkShared(ctx)
 	case codegen.Runnable:
 		return b.runnable(ctx)
 	case codegen.Archive:
@@ -117,8 +117,8 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 	return append(all, toolchain.Object{Name: "description", Data: obj}), nil
 }
 
-// shared links the shared library.
-func (b *build) shared(ctx context.Context) ([]byte, error) {
+// linkShared links the shared library.
+func (b *build) linkShared(ctx context.Context) ([]byte, error) {
 	lib, err := b.link(ctx, seal.Size, func(objs []toolchain.Object, out string) error {
 		return b.tools.LinkShared(ctx, b.Target, objs, b.exports, b.soname(), out)
 	}, os.ReadFile)
@@ -150,9 +150,9 @@ func (b *build) runnable(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	lib, err := link.Shared(b.Target, objs, b.exports, b.soname())
+	lib, err := link.SharedLibrary(b.Target, objs, b.exports, b.soname())
 	if err != nil {
-		return b.shared(ctx)
+		return b.linkShared(ctx)
 	}
 	return b.sealed(lib)
 }

@@ -25,10 +25,10 @@ type expArithmetic[T any] interface {
 	min(a, b T) T
 	max(a, b T) T
 	abs(v T) T
-	nearest(v T) T        // the integer, halves to even
-	power(n T) T          // 2^n for integers of -126..127
-	withSign(a, b T) T    // a, which is no negative number, with the sign of b
-	below(a, b, x, y T) T // x where a < b, else y
+	nearest(v T) T             // the integer, halves to even
+	power(n T) T               // 2^n for integers of -126..127
+	withSign(a, b T) T         // a, which is no negative number, with the sign of b
+	selectLess(a, b, x, y T) T // x where a < b, else y
 }
 
 // The range of x for which 2^n is a normal number.
@@ -53,7 +53,7 @@ func expParts[T any](m expArithmetic[T], x T) (t, scale T) {
 // exp is e**x for x <= 0, and 0 below expLeast, where it is less than 1.7e-38.
 func exp[T any](m expArithmetic[T], x T) T {
 	t, scale := expParts(m, m.max(m.constant(expLeast), x))
-	return m.below(x, m.constant(expLeast), m.constant(0), m.fma(scale, t, scale))
+	return m.selectLess(x, m.constant(expLeast), m.constant(0), m.fma(scale, t, scale))
 }
 
 // expAll is e**x for all x: 0 below expLeast, and infinite where f32 ends. 2^n is made in two
@@ -65,7 +65,7 @@ func expAll[T any](m expArithmetic[T], x T) T {
 	t, _ := expParts(m, y)
 	scale := m.power(most)
 	v := m.mul(m.fma(scale, t, scale), m.power(m.add(n, m.mul(most, m.constant(-1)))))
-	return m.below(x, m.constant(expLeast), m.constant(0), v)
+	return m.selectLess(x, m.constant(expLeast), m.constant(0), v)
 }
 
 // erf is the error function, by formula 7.1.26 of Abramowitz and Stegun's Handbook, with the sign
@@ -120,7 +120,7 @@ func (numbers) withSign(a, b float32) float32 {
 	return float32(math.Copysign(float64(a), float64(b)))
 }
 
-func (numbers) below(a, b, x, y float32) float32 {
+func (numbers) selectLess(a, b, x, y float32) float32 {
 	if f32.Flush(a) < f32.Flush(b) {
 		return x
 	}
@@ -136,6 +136,6 @@ func (exprs) power(n ir.Expr) ir.Expr {
 
 func (exprs) withSign(a, b ir.Expr) ir.Expr { return withSign(a, b) }
 
-func (exprs) below(a, b, x, y ir.Expr) ir.Expr {
+func (exprs) selectLess(a, b, x, y ir.Expr) ir.Expr {
 	return &ir.Select{Cond: ir.Bin(ir.Lt, a, b), A: x, B: y}
 }

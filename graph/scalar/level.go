@@ -58,9 +58,9 @@ func (t LevelType) Integer(level int) int {
 	return level
 }
 
-// Stored is the level of type t with the meaning of a bipolar level where t is bipolar_inv, and
+// StoredLevel is the level of type t with the meaning of a bipolar level where t is bipolar_inv, and
 // level itself for any other type.
-func (t LevelType) Stored(level int) int {
+func (t LevelType) StoredLevel(level int) int {
 	if t.Enc == ir.BipolarInv {
 		return t.Top() - level
 	}

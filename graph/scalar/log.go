@@ -44,8 +44,8 @@ func logAll[T any](m interface {
 }, x T) T {
 	least, most := m.constant(0x1p-126), m.constant(math.MaxFloat32)
 	v := m.fma(x, m.constant(0), logarithm[T](m, m.min(m.max(x, least), most)))
-	v = m.below(most, x, x, v)
-	return m.below(x, least, m.below(x, m.constant(0), m.sqrt(x), m.constant(float32(math.Inf(-1)))), v)
+	v = m.selectLess(most, x, x, v)
+	return m.selectLess(x, least, m.selectLess(x, m.constant(0), m.sqrt(x), m.constant(float32(math.Inf(-1)))), v)
 }
 
 // LogExpr is the logarithm, to base e, of an f32 expression, which must be a normal number above 0;

@@ -58,7 +58,7 @@ func repeat(b *builder) *graph.Value {
 		}
 	}
 	failIf(len(times) != len(shape), "", "%d numbers for %d axes", len(times), len(shape))
-	failIf(!kit.Within(times, 1, graph.MaxElems), "", "repeats %v times", times)
+	failIf(!kit.InRange(times, 1, graph.MaxElems), "", "repeats %v times", times)
 	return b.Repeat(x, times)
 }
 
@@ -249,8 +249,8 @@ func (b *builder) blockOf(x *graph.Value) (block, pairs []int) {
 		panic(faultf("one or two spatial axes are supported",
 			"blocks %v with %d numbers of padding for a tensor of shape %v", block, len(pairs), shape))
 	}
-	failIf(!kit.Within(block, 1, graph.MaxElems), "", "blocks %v: want numbers from 1", block)
-	failIf(!kit.Within(pairs, 0, graph.MaxElems), "", "paddings %v: want numbers from 0", pairs)
+	failIf(!kit.InRange(block, 1, graph.MaxElems), "", "blocks %v: want numbers from 1", block)
+	failIf(!kit.InRange(pairs, 0, graph.MaxElems), "", "paddings %v: want numbers from 0", pairs)
 	return block, pairs
 }
 

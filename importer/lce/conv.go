@@ -114,7 +114,7 @@ func depthwise(b *builder) *graph.Value {
 func (b *builder) convAttrs(t flatbuf.Table, act, channels int, groups func(channels int) int) *graph.Conv2DAttrs {
 	a := &graph.Conv2DAttrs{Dilations: [2]int{t.Int32(act+2, 1), t.Int32(act+1, 1)}}
 	a.Pad, a.Strides = window(t)
-	failIf(!kit.Within(a.Dilations[:], 1, graph.MaxElems), "", "dilations %v: want positive numbers", a.Dilations)
+	failIf(!kit.InRange(a.Dilations[:], 1, graph.MaxElems), "", "dilations %v: want positive numbers", a.Dilations)
 	c := b.channels(0)
 	a.Groups = groups(c)
 	failIf(channels < 1 || a.Groups < 1 || c%a.Groups != 0 || c/a.Groups != channels,

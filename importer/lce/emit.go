@@ -111,7 +111,7 @@ func (b *builder) madeByOperator(v *graph.Value) bool {
 // mapLevels makes levels of type t of v, which float steps, alike in all channels, make of the real
 // values of others: a table. It returns nil if v is made otherwise.
 func (b *builder) mapLevels(v *graph.Value, t scalar.LevelType) *graph.Value {
-	before, real := b.behind.Before(v, func(_ *graph.Value, p *graph.Node) bool { return p.Op != "reshape" })
+	before, real := b.behind.UndoSteps(v, func(_ *graph.Value, p *graph.Node) bool { return p.Op != "reshape" })
 	x := b.behind.Of(before)
 	if x == nil {
 		return nil

@@ -24,7 +24,7 @@ func mirrorPad(b *builder) *graph.Value {
 				p[2*d+1]))
 		}
 		b.take(p[2*d] + n + p[2*d+1])
-		axes = append(axes, kit.AlongPixels(d, n, kit.Around(n, p[2*d], p[2*d+1], border)))
+		axes = append(axes, kit.AlongPixels(d, n, kit.BorderPositions(n, p[2*d], p[2*d+1], border)))
 	}
 	return b.At(x, axes...)
 }

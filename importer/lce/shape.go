@@ -44,7 +44,7 @@ func (b *builder) paddings(x *graph.Value) []int {
 	p := b.ints(1, "paddings")
 	shape := x.Shape
 	failIf(len(p) != 2*len(shape), "", "has %d numbers of padding for %d axes", len(p), len(shape))
-	failIf(!kit.Within(p, 0, graph.MaxElems), "", "padding %v: want numbers from 0", p)
+	failIf(!kit.InRange(p, 0, graph.MaxElems), "", "padding %v: want numbers from 0", p)
 	return p
 }
 
@@ -154,7 +154,7 @@ func stridedSlice(b *builder) *graph.Value {
 	whole := func(count int) {
 		for range count {
 			n := shape[len(spans)]
-			spans, out = append(spans, kit.Whole(n)), append(out, n)
+			spans, out = append(spans, kit.WholeSpan(n)), append(out, n)
 		}
 	}
 	for i := range list[0] {

@@ -313,7 +313,7 @@ func (b *builder) intMap(x *graph.Value, q *quantParams, real func(v float32) fl
 // concatenation of levels; nil where they do not.
 func (n *node) mapLevels(t *tensor, q *quantParams) *tensor {
 	b := n.b
-	v, real := b.behind.Before(t.value,
+	v, real := b.behind.UndoSteps(t.value,
 		func(v *graph.Value, p *graph.Node) bool { return b.isReadOnce(v) && p.Op != "concat" })
 	made := b.behind.Of(v)
 	if made != nil {

@@ -82,7 +82,7 @@ func (b *builder) unsupportedError(n *node) error {
 		u.first.Msg = fmt.Sprintf("this op, which %d nodes have, is not supported", u.nodes)
 		return errCounted
 	}
-	e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "this op is not supported", Help: b.instead(n)}
+	e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "this op is not supported", Help: b.unsupportedHelp(n)}
 	if !dynamic(n) { // a network that begins behind it would have the scale as an input
 		b.uncut = append(b.uncut, e)
 	}
@@ -94,8 +94,8 @@ func (b *builder) unsupportedError(n *node) error {
 // writes it.
 func dynamic(n *node) bool { return strings.HasPrefix(n.GetOpType(), "DynamicQuantize") }
 
-// instead returns help for n, an op without a row.
-func (b *builder) instead(n *node) string {
+// unsupportedHelp returns help for n, an op without a row.
+func (b *builder) unsupportedHelp(n *node) string {
 	d, name := n.GetDomain(), n.GetOpType()
 	switch {
 	case dynamic(n):

@@ -200,7 +200,7 @@ func lowerTile(n *node) *tensor {
 	t := n.in[0]
 	times := n.listOf(1, "repeats")
 	n.failIf(len(times) != len(t.shape), "", "%d repeats for %d axes", len(times), len(t.shape))
-	n.failIf(!kit.Within(times, 1, graph.MaxElems), "", "repeats %v: want positive numbers", times)
+	n.failIf(!kit.InRange(times, 1, graph.MaxElems), "", "repeats %v: want positive numbers", times)
 	return n.b.repeat(t, times)
 }
 

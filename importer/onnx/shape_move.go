@@ -76,7 +76,7 @@ func (b *builder) slice(t *tensor, list []span) *tensor {
 	var spans []kit.Span
 	shape := slices.Clone(t.shape)
 	for _, d := range t.order() {
-		s := kit.Whole(t.shape[d])
+		s := kit.WholeSpan(t.shape[d])
 		for _, o := range list {
 			if o.axis == d {
 				s = o.Span

@@ -49,7 +49,7 @@ func (n *node) padAround(t *tensor, before, after []int, border kit.Border) *ten
 	for d, extent := range t.shape {
 		lo, hi := max(0, before[d]), max(0, after[d])
 		n.b.mem.take(lo+extent+hi, 8)
-		axes = append(axes, kit.AlongPixels(d, extent, kit.Around(extent, lo, hi, border)))
+		axes = append(axes, kit.AlongPixels(d, extent, kit.BorderPositions(extent, lo, hi, border)))
 	}
 	return n.b.sampleAxes(t, axes)
 }
@@ -156,7 +156,7 @@ func foldPad(n *node, in []*array) []*array {
 		n.failIf(count < 0 || !constant && kept < 1, "", "nothing is left of axis %d of %v", d, x.shape)
 		n.b.mem.take(count, 8)
 		if positions[d] = kit.Identity(count); !constant {
-			positions[d] = kit.Around(kept, lo, hi, border)
+			positions[d] = kit.BorderPositions(kept, lo, hi, border)
 		}
 		for i := range positions[d] {
 			if positions[d][i] += max(0, -before[d]); constant {

@@ -70,7 +70,7 @@ func lowerResize(n *node) *tensor {
 		switch factor[d] = times; {
 		case listed:
 			rest = append(rest, kit.AlongPixels(d, s.in, from))
-		case cut != kit.Whole(s.in):
+		case cut != kit.WholeSpan(s.in):
 			cuts = append(cuts, span{d, cut})
 		}
 	}

@@ -234,7 +234,7 @@ func (b *builder) input(name string) *tensor {
 	b.g.Input(v)
 	t := kit.ViewOf(v)
 	if len(shape) == 4 { // images are NHWC inside
-		t = kit.ImageView(b.Stored(t, kit.ImageAxes()))
+		t = kit.ImageView(b.StoreView(t, kit.ImageAxes()))
 	}
 	return &tensor{View: t}
 }
@@ -283,7 +283,7 @@ func (b *builder) materialized(t *tensor) *graph.Value {
 	if t.konst != nil {
 		return b.constant(t.konst)
 	}
-	return b.Stored(t.View, kit.Identity(len(t.Shape)))
+	return b.StoreView(t.View, kit.Identity(len(t.Shape)))
 }
 
 // constant emits c.

@@ -256,7 +256,7 @@ func (b *builder) run(outs []*tensor, inputs [][]float32) [][]float32 {
 		if t == nil || t.View == nil {
 			continue
 		}
-		v := b.Stored(t.View, kit.Identity(len(t.Shape)))
+		v := b.StoreView(t.View, kit.Identity(len(t.Shape)))
 		if v.Encoded() || v.Whole {
 			v = b.Plain(v, "dequantize")
 		}

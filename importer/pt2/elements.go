@@ -58,7 +58,7 @@ func (b *builder) each(op string, attrs any, in ...*tensor) *tensor {
 	lead := b.leader(ranked, shape)
 	if axis := b.channelAxis(ranked, lead); axis >= 0 {
 		axes := lead.AxisLast(axis)
-		lead = kit.ViewIn(b.Stored(lead, axes), axes)
+		lead = kit.ViewIn(b.StoreView(lead, axes), axes)
 	}
 	direct := slices.Equal(lead.Shape, shape)
 	for _, t := range ranked {
@@ -77,7 +77,7 @@ func (b *builder) each(op string, attrs any, in ...*tensor) *tensor {
 	for i, t := range ranked {
 		switch {
 		case t.konst == nil:
-			values = append(values, b.Stored(t.View, axes))
+			values = append(values, b.StoreView(t.View, axes))
 		case len(t.konst.data) == 1 && slices.Equal(lead.Shape, shape) && !t.truth:
 			weights[weightKey(op, i, len(in))] = kit.Vector(t.konst.data)
 			reverse = len(in) == 2 && i == 0

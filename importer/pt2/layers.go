@@ -17,10 +17,10 @@ func (n *node) image(name string) (x *graph.Value, spatial int) {
 	}
 	switch len(t.Shape) {
 	case 4:
-		return n.b.Stored(t.View, kit.ImageAxes()), 2
+		return n.b.StoreView(t.View, kit.ImageAxes()), 2
 	case 3:
 		row := n.b.Reshaped(t.View, []int{t.Shape[0], t.Shape[1], 1, t.Shape[2]})
-		return n.b.Stored(row, kit.ImageAxes()), 1
+		return n.b.StoreView(row, kit.ImageAxes()), 1
 	}
 	panic(n.fail("only images [N, C, H, W] and sequences [N, C, L] are supported", "its input has shape %v", t.Shape))
 }
@@ -275,7 +275,7 @@ func (n *node) multiplied(x, w, bias *tensor) *tensor {
 	} else {
 		weights["w"] = w.konst.tensor()
 		axes := x.AxisLast(last)
-		y = &tensor{View: kit.ViewIn(b.Rows(b.Stored(x.View, axes), dense), axes)}
+		y = &tensor{View: kit.ViewIn(b.Rows(b.StoreView(x.View, axes), dense), axes)}
 	}
 	if late {
 		y = b.binary("add", y, bias)

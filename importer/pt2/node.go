@@ -405,7 +405,7 @@ func (n *node) pair(name string, spatial, def, one int) [2]int {
 	if len(list) == 1 {
 		list = slices.Repeat(list, spatial)
 	}
-	if len(list) != spatial || !kit.Within(list, 0, math.MaxInt16) {
+	if len(list) != spatial || !kit.InRange(list, 0, math.MaxInt16) {
 		panic(n.fail("", "argument %q is %v, want a number for each of %d spatial axes", name, list, spatial))
 	}
 	if spatial == 1 {

@@ -260,7 +260,7 @@ func softmax(op string) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
 		t := n.in("self")
 		axes := t.AxisLast(n.axis(n.integer("dim", -1), len(t.Shape)))
-		return &tensor{View: kit.ViewIn(n.b.Plain(n.b.Stored(t.View, axes), op), axes)}
+		return &tensor{View: kit.ViewIn(n.b.Plain(n.b.StoreView(t.View, axes), op), axes)}
 	})
 }
 
@@ -308,7 +308,7 @@ func arg(op string) func(n *node) []*tensor {
 		}
 		axis := n.axis(n.integer("dim", 0), len(t.Shape))
 		axes := t.AxisLast(axis)
-		v := n.b.emit(op, &graph.ArgAttrs{}, nil, n.b.Stored(t.View, axes))
+		v := n.b.emit(op, &graph.ArgAttrs{}, nil, n.b.StoreView(t.View, axes))
 		n.b.g.Producer(v.Name).Note = "the program makes int64 of these positions, ripc i32"
 		out := kit.ViewIn(v, axes)
 		if !n.flag("keepdim", false) {
@@ -336,7 +336,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 		first = max(0, len(stay)-1)
 	}
 	want := slices.Concat(stay[:min(first, len(stay))], rows, stay[min(first, len(stay)):])
-	v := b.Reduce(b.Stored(t.View, want), first, len(rows), mean)
+	v := b.Reduce(b.StoreView(t.View, want), first, len(rows), mean)
 	shape := slices.Clone(t.Shape)
 	for _, d := range axes {
 		shape[d] = 1

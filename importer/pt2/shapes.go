@@ -164,7 +164,7 @@ func expanded(n *node) *tensor {
 // tiled repeats a tensor along each axis.
 func tiled(n *node) *tensor {
 	times := n.integers("repeats", nil)
-	if !kit.Within(times, 1, graph.MaxElems) || len(times) < len(n.in("self").extents()) {
+	if !kit.InRange(times, 1, graph.MaxElems) || len(times) < len(n.in("self").extents()) {
 		panic(n.fail("", "repeats %v: want a positive number for each axis", times))
 	}
 	return n.repeated(n.b.ranked(n.in("self"), len(times)), times)
@@ -179,7 +179,7 @@ func (n *node) repeated(t *tensor, times []int) *tensor {
 	if !whole {
 		axes = kit.Identity(len(t.Shape))
 	}
-	v := n.b.Repeat(n.b.Stored(t.View, axes), kit.Permuted(times, axes))
+	v := n.b.Repeat(n.b.StoreView(t.View, axes), kit.Permuted(times, axes))
 	return &tensor{View: kit.ViewIn(v, axes), truth: t.truth}
 }
 
@@ -234,7 +234,7 @@ func (n *node) joined(in []*tensor, axis int) *tensor {
 	for _, t := range in {
 		switch {
 		case t.konst == nil:
-			parts = append(parts, n.b.Stored(t.View, axes))
+			parts = append(parts, n.b.StoreView(t.View, axes))
 		case len(t.konst.shape) != len(axes):
 			panic(n.fail("", "a constant of shape %v does not fit %v", t.konst.shape, lead.Shape))
 		case len(t.konst.data) > 0:
@@ -253,7 +253,7 @@ func (n *node) cut(t *tensor, axis int, s kit.Span) *tensor {
 	if !whole {
 		axes = kit.Identity(len(t.Shape))
 	}
-	v := n.b.CutAxis(n.b.Stored(t.View, axes), slices.Index(axes, axis), s)
+	v := n.b.CutAxis(n.b.StoreView(t.View, axes), slices.Index(axes, axis), s)
 	return &tensor{View: kit.ViewIn(v, axes), truth: t.truth}
 }
 
@@ -325,7 +325,7 @@ func padded(n *node) *tensor {
 	if mode := n.text("mode"); !around && mode != "" && mode != "constant" {
 		panic(n.fail("use constant, reflect, replicate or circular", "mode %q is unknown", mode))
 	}
-	if len(pads)%2 != 0 || len(pads) > 2*len(t.Shape) || !kit.Within(pads, -math.MaxInt16, math.MaxInt16) || value-value != 0 {
+	if len(pads)%2 != 0 || len(pads) > 2*len(t.Shape) || !kit.InRange(pads, -math.MaxInt16, math.MaxInt16) || value-value != 0 {
 		panic(n.fail("", "pads %v of a tensor of shape %v with %g", pads, t.Shape, value))
 	}
 	var before, after [2]int
@@ -346,7 +346,7 @@ func padded(n *node) *tensor {
 			}
 			b.take(2 * (lo + t.Shape[axis] + hi))
 			at := slices.Index(axes, axis)
-			v := b.At(b.Stored(t.View, axes), kit.AlongPixels(at, t.Shape[axis], kit.Around(t.Shape[axis], lo, hi, border)))
+			v := b.At(b.StoreView(t.View, axes), kit.AlongPixels(at, t.Shape[axis], kit.BorderPositions(t.Shape[axis], lo, hi, border)))
 			t = &tensor{View: kit.ViewIn(v, axes)}
 		case image && axis >= 2:
 			before[axis-len(t.Shape)+2], after[axis-len(t.Shape)+2] = lo, hi
@@ -374,7 +374,7 @@ func shuffled(op, factor string) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
 		x, spatial := n.image("self")
 		size := n.integer(factor, 1)
-		if !kit.Within([]int{size}, 1, math.MaxInt16) {
+		if !kit.InRange([]int{size}, 1, math.MaxInt16) {
 			panic(n.fail("", "factor %d", size))
 		}
 		return n.result(n.b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: graph.BlockCRD}, nil, x), spatial)

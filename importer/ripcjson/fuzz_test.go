@@ -48,7 +48,7 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 			made[n.Output] = true
-			if v := g.Value(n.Output); !within(v.Shape, lim.tensor) {
+			if v := g.Value(n.Output); !fitsLimit(v.Shape, lim.tensor) {
 				t.Fatalf("tensor %q of shape %v is too large", v.Name, v.Shape)
 			}
 			for _, w := range n.Weights {

@@ -23,9 +23,9 @@ func (b *builder) result(at string) (t scalar.LevelType, low, high int) {
 
 func resultObject(t scalar.LevelType, low, high int) object {
 	zero := graph.CallerZero(t)
-	o := append(only(t.Zero != zero, "zero_point", t.Zero-zero), dtypeObject(t.Signed)...)
+	o := append(memberIf(t.Zero != zero, "zero_point", t.Zero-zero), dtypeObject(t.Signed)...)
 	o.set("scale", t.Scale)
-	return append(o, only(low != 0 || high != t.Top(), "range", []int{low - zero, high - zero})...)
+	return append(o, memberIf(low != 0 || high != t.Top(), "range", []int{low - zero, high - zero})...)
 }
 
 // integer reads what becomes of the sums of an integer layer.
@@ -52,7 +52,7 @@ func integerObject(a *graph.IntegerAttrs) object {
 		return nil
 	}
 	o := append(object{{"requantize", a.Form.String()}}, resultObject(a.LevelType, a.Low, a.High)...)
-	return append(append(o, only(a.Count > 0, "count", a.Count)...), only(a.Coarse, "coarse", true)...)
+	return append(append(o, memberIf(a.Count > 0, "count", a.Count)...), memberIf(a.Coarse, "coarse", true)...)
 }
 
 // integers reads the weights of an integer layer.
@@ -81,7 +81,7 @@ func readIntAdd(b *builder, n *rawNode, at string) *graph.IntAddAttrs {
 
 func writeIntAdd(a *graph.IntAddAttrs) object {
 	o := object{{"factors", []float64{a.A, a.B, a.C}}}
-	return append(append(o, only(a.Sub, "sub", true)...), pairObject(&a.IntPair)...)
+	return append(append(o, memberIf(a.Sub, "sub", true)...), pairObject(&a.IntPair)...)
 }
 
 func readIntMul(b *builder, n *rawNode, at string) *graph.IntMulAttrs {

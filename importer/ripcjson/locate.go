@@ -242,8 +242,8 @@ func (d *document) flag(pointer string) bool {
 	return v
 }
 
-// off reports whether a flag that is on by default is given as false.
-func (d *document) off(pointer string) bool {
+// isOff reports whether a flag that is on by default is given as false.
+func (d *document) isOff(pointer string) bool {
 	v, given := d.values[pointer].(bool)
 	return given && !v
 }

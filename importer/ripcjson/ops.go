@@ -92,7 +92,7 @@ var formats = sync.OnceValue(func() map[string]format {
 		}, func(a *graph.RoundAttrs) object { return roundingObject(a.Mode) }),
 		"bitpack": form(func(b *builder, _ *rawNode, at string) *graph.BitpackAttrs {
 			return &graph.BitpackAttrs{Int32: b.doc.text(at+"/dtype") == "i32"}
-		}, func(a *graph.BitpackAttrs) object { return only(a.Int32, "dtype", "i32") }),
+		}, func(a *graph.BitpackAttrs) object { return memberIf(a.Int32, "dtype", "i32") }),
 		"prelu":    form(func(*builder, *rawNode, string) *graph.PReluAttrs { return &graph.PReluAttrs{} }, nil),
 		"where":    form(func(*builder, *rawNode, string) *graph.WhereAttrs { return &graph.WhereAttrs{} }, nil),
 		"constant": form(func(*builder, *rawNode, string) *graph.ConstantAttrs { return &graph.ConstantAttrs{} }, nil),
@@ -117,12 +117,12 @@ var formats = sync.OnceValue(func() map[string]format {
 		"gather": form(func(b *builder, _ *rawNode, at string) *graph.GatherAttrs {
 			return &graph.GatherAttrs{Rows: b.doc.integers(at + "/rows"), Columns: b.doc.integers(at + "/columns")}
 		}, func(a *graph.GatherAttrs) object {
-			return append(only(len(a.Rows) > 0, "rows", a.Rows), only(len(a.Columns) > 0, "columns", a.Columns)...)
+			return append(memberIf(len(a.Rows) > 0, "rows", a.Rows), memberIf(len(a.Columns) > 0, "columns", a.Columns)...)
 		}),
 		"interpolate": form(func(b *builder, _ *rawNode, at string) *graph.InterpolateAttrs {
 			return &graph.InterpolateAttrs{Rows: b.doc.floats(at + "/rows"), Columns: b.doc.floats(at + "/columns")}
 		}, func(a *graph.InterpolateAttrs) object {
-			return append(only(len(a.Rows) > 0, "rows", a.Rows), only(len(a.Columns) > 0, "columns", a.Columns)...)
+			return append(memberIf(len(a.Rows) > 0, "rows", a.Rows), memberIf(len(a.Columns) > 0, "columns", a.Columns)...)
 		}),
 	}
 	for _, o := range graph.Ops() {
@@ -132,7 +132,7 @@ var formats = sync.OnceValue(func() map[string]format {
 		case *graph.BinaryOpAttrs:
 			f := form(func(b *builder, _ *rawNode, at string) *graph.BinaryOpAttrs {
 				return &graph.BinaryOpAttrs{Reverse: b.doc.flag(at + "/reverse")}
-			}, func(a *graph.BinaryOpAttrs) object { return only(a.Reverse, "reverse", true) })
+			}, func(a *graph.BinaryOpAttrs) object { return memberIf(a.Reverse, "reverse", true) })
 			f.weights = (*weightReader).operand
 			attributes[o.Name] = f
 		}
@@ -167,8 +167,8 @@ func form[A any](read func(b *builder, n *rawNode, at string) *A, write func(a *
 	return f
 }
 
-// only is a member, if yes holds.
-func only(yes bool, key string, value any) object {
+// memberIf is a member, if yes holds.
+func memberIf(yes bool, key string, value any) object {
 	if !yes {
 		return nil
 	}
@@ -200,8 +200,8 @@ func writeConv(a *graph.Conv2DAttrs) object {
 
 // tapsObject are those of dilations and groups that are not 1.
 func tapsObject(dilations [2]int, groups int) object {
-	o := only(dilations != [2]int{1, 1}, "dilations", dilations[:])
-	return append(o, only(groups > 1, "groups", groups)...)
+	o := memberIf(dilations != [2]int{1, 1}, "dilations", dilations[:])
+	return append(o, memberIf(groups > 1, "groups", groups)...)
 }
 
 func readConvTranspose(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
@@ -238,7 +238,7 @@ func readBlock(b *builder, n *rawNode, at string) *graph.BlockAttrs {
 }
 
 func writeBlock(a *graph.BlockAttrs) object {
-	return append(object{{"block", a.Block[:]}}, only(a.Order != graph.BlockDCR, "order", a.Order.String())...)
+	return append(object{{"block", a.Block[:]}}, memberIf(a.Order != graph.BlockDCR, "order", a.Order.String())...)
 }
 
 func readQuantize(b *builder, n *rawNode, at string) *graph.QuantizeAttrs {
@@ -260,27 +260,27 @@ func writeThreshold(a *graph.ThresholdAttrs) object {
 	o := append(object{{"bits", a.Bits}}, levelsObject(a.LevelType)...)
 	o = append(o, dtypeObject(a.Signed)...)
 	o.set("scale", a.Scale)
-	return append(o, only(a.NotLess, "not_less", true)...)
+	return append(o, memberIf(a.NotLess, "not_less", true)...)
 }
 
 func readArg(b *builder, _ *rawNode, at string) *graph.ArgAttrs {
-	return &graph.ArgAttrs{Last: b.doc.flag(at + "/select_last_index"), Drop: b.doc.off(at + "/keepdims")}
+	return &graph.ArgAttrs{Last: b.doc.flag(at + "/select_last_index"), Drop: b.doc.isOff(at + "/keepdims")}
 }
 
 func writeArg(a *graph.ArgAttrs) object {
-	return append(only(a.Last, "select_last_index", true), only(a.Drop, "keepdims", false)...)
+	return append(memberIf(a.Last, "select_last_index", true), memberIf(a.Drop, "keepdims", false)...)
 }
 
 func readTopK(b *builder, _ *rawNode, at string) *graph.TopKAttrs {
-	return &graph.TopKAttrs{K: b.doc.integer(at+"/k", 1), Least: b.doc.off(at + "/largest")}
+	return &graph.TopKAttrs{K: b.doc.integer(at+"/k", 1), Least: b.doc.isOff(at + "/largest")}
 }
 
 func writeTopK(a *graph.TopKAttrs) object {
-	return append(object{{"k", a.K}}, only(a.Least, "largest", false)...)
+	return append(object{{"k", a.K}}, memberIf(a.Least, "largest", false)...)
 }
 
 func writeClip(a *graph.ClipAttrs) object {
-	return append(only(!math.IsInf(a.Min, 0), "min", a.Min), only(!math.IsInf(a.Max, 0), "max", a.Max)...)
+	return append(memberIf(!math.IsInf(a.Min, 0), "min", a.Min), memberIf(!math.IsInf(a.Max, 0), "max", a.Max)...)
 }
 
 func readSlice(b *builder, _ *rawNode, at string) *graph.SliceAttrs {

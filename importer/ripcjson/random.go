@@ -42,12 +42,12 @@ const stride = 0x9E3779B97F4A7C15
 // numbers makes the elements of weight key. fanIn is the number of products in one output (w and
 // scale).
 func (g *generator) numbers(key, name string, shape []int, fanIn int) graph.Numbers {
-	return graph.NumbersOf(g.computed(key, name, shape, fanIn).Floats())
+	return graph.NumbersOf(g.computedNumbers(key, name, shape, fanIn).Floats())
 }
 
-// computed is numbers whose elements are made whenever they are read, and take no memory.
-func (g *generator) computed(key, name string, shape []int, fanIn int) graph.Numbers {
-	return graph.Computed(product(shape), g.elements(key, name, shape, fanIn))
+// computedNumbers is numbers whose elements are made whenever they are read, and take no memory.
+func (g *generator) computedNumbers(key, name string, shape []int, fanIn int) graph.Numbers {
+	return graph.ComputedNumbers(product(shape), g.elements(key, name, shape, fanIn))
 }
 
 // elements are those of a weight, each of which depends on its number alone.

@@ -142,7 +142,7 @@ func (c *checker) walk(e *jsonschema.ValidationError) {
 func (c *checker) leaf(e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		known := c.known(e.SchemaURL)
+		known := c.allowedKeys(e.SchemaURL)
 		for _, key := range k.Properties {
 			help := "no key is known here"
 			if len(known) > 0 {
@@ -246,8 +246,8 @@ func (c *checker) place(loc []string) (where, path string) {
 	return where, path
 }
 
-// known lists the keys that the schema at url allows.
-func (c *checker) known(url string) []string {
+// allowedKeys lists the keys that the schema at url allows.
+func (c *checker) allowedKeys(url string) []string {
 	_, pointer, _ := strings.Cut(url, "#")
 	at := c.schema
 	for _, step := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {

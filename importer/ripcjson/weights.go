@@ -102,7 +102,7 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	if t := w.cache[id]; t != nil {
 		return t
 	}
-	if !within(shape, w.left) {
+	if !fitsLimit(shape, w.left) {
 		b.add(line, n.label(), "", "weight %q of shape %v: all weights together have more than %d elements", key, shape,
 			b.lim.weights)
 		return nil
@@ -112,12 +112,12 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	if !inFile {
 		generate := w.random.numbers
 		if key == "w" && graph.Bitserial(n.op) { // which become few bits
-			generate = w.random.computed
+			generate = w.random.computedNumbers
 		}
 		t.Data = generate(generated(n.op, key), name, shape, fanIn)
 	} else {
 		var msg string
-		if t.Data, msg = numbers(raw, t.Elems(), wide(n.op, key)); msg != "" {
+		if t.Data, msg = numbers(raw, t.Elems(), wideType(n.op, key)); msg != "" {
 			b.add(line, n.label(), "use f32, or i8 or u8 for small integers", "weight %q: tensor %q of %q %s", key,
 				name, w.file, msg)
 			return nil
@@ -146,8 +146,8 @@ func generated(op, key string) string {
 	return key
 }
 
-// wide is the element type beyond f32 that weight key of an op may have, "" if there is none.
-func wide(op, key string) string {
+// wideType is the element type beyond f32 that weight key of an op may have, "" if there is none.
+func wideType(op, key string) string {
 	if op == "int_conv2d" || op == "int_dense" {
 		return map[string]string{"bias": "i32", "multiplier": "f64"}[key]
 	}

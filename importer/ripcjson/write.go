@@ -173,7 +173,7 @@ func (w *writer) node(n *graph.Node) object {
 			continue
 		}
 		w.names[t] = name
-		w.tensors[name] = stored(t)
+		w.tensors[name] = storedTensor(t)
 	}
 	if len(shared) > 0 {
 		o.set("weights", shared)
@@ -183,8 +183,8 @@ func (w *writer) node(n *graph.Node) object {
 	}
 	if p := n.Part; p.Of != "" {
 		part := object{{"of", p.Of}}
-		part = append(part, only(p.Repeats, "repeats", true)...)
-		o.set("part", append(part, only(p.Groups > 0, "groups", p.Groups)...))
+		part = append(part, memberIf(p.Repeats, "repeats", true)...)
+		o.set("part", append(part, memberIf(p.Groups > 0, "groups", p.Groups)...))
 	}
 	if n.Note != "" {
 		o.set("note", n.Note)
@@ -195,13 +195,13 @@ func (w *writer) node(n *graph.Node) object {
 // smallTensor is the size up to which integers are stored as floats all the same.
 const smallTensor = 64
 
-// stored is t as bytes where all its values are small integers, and there are many, else as i32 and
+// storedTensor is t as bytes where all its values are small integers, and there are many, else as i32 and
 // f64 where it has these, or as f32.
-func stored(t *graph.Tensor) safetensors.Tensor {
-	if v, ok := graph.Stored[int32](t.Data); ok {
+func storedTensor(t *graph.Tensor) safetensors.Tensor {
+	if v, ok := graph.StoredList[int32](t.Data); ok {
 		return safetensors.Tensor{DType: "i32", Shape: t.Shape, Data: encoded(v)}
 	}
-	if v, ok := graph.Stored[float64](t.Data); ok {
+	if v, ok := graph.StoredList[float64](t.Data); ok {
 		return safetensors.Tensor{DType: "f64", Shape: t.Shape, Data: encoded(v)}
 	}
 	integer := func(v float32) bool {

@@ -32,7 +32,7 @@ func levelsObject(t scalar.LevelType) object {
 	case t.Zero != 0:
 		o = object{{"encoding", "affine"}, {"zero_point", t.Zero}}
 	}
-	return append(o, only(t.Offset != 0, "offset", t.Offset)...)
+	return append(o, memberIf(t.Offset != 0, "offset", t.Offset)...)
 }
 
 func quantizeObject(a *graph.QuantizeAttrs) object {
@@ -77,7 +77,7 @@ func binaryObject(b *graph.BinaryAttrs) object {
 		}
 	}
 	o.set("weight_scale", b.WeightScale.String())
-	return append(o, only(b.Offset, "weight_offset", true)...)
+	return append(o, memberIf(b.Offset, "weight_offset", true)...)
 }
 
 // paddingObject is the mode of a padding, or its numbers.

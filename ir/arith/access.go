@@ -149,7 +149,7 @@ func (v *accesses) access(name string, idx []ir.Expr, size []int, p place) {
 			n = size[k]
 		}
 		last := int64(b.Shape[d] - n)
-		if !between(e, last, p) {
+		if !provesIndex(e, last, p) {
 			what := "the index"
 			if n > 1 {
 				what = fmt.Sprintf("the start of a window of %d", n)
@@ -164,7 +164,7 @@ func (v *accesses) access(name string, idx []ir.Expr, size []int, p place) {
 	}
 }
 
-func between(e ir.Expr, last int64, p place) bool {
+func provesIndex(e ir.Expr, last int64, p place) bool {
 	e = Simplify(e, p.r)
 	if iv, ok := Bounds(e, p.r); ok && iv.Lo >= 0 && iv.Hi <= last {
 		return true

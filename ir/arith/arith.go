@@ -23,8 +23,8 @@ func span(lo, hi int64) Interval { return Interval{Lo: lo, Hi: hi} }
 // upFrom is all u64 from lo on.
 func upFrom(lo int64) Interval { return Interval{Lo: lo, Hi: math.MaxInt64, open: true} }
 
-// only returns the interval's number if it has a single one.
-func (iv Interval) only() (int64, bool) { return iv.Lo, iv.Lo == iv.Hi && !iv.open }
+// single returns the interval's number if it has a single one.
+func (iv Interval) single() (int64, bool) { return iv.Lo, iv.Lo == iv.Hi && !iv.open }
 
 // Ranges has the interval of each loop variable in scope (0..extent-1 of its loop).
 type Ranges map[string]Interval

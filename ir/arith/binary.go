@@ -84,7 +84,7 @@ func identity(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	case op == ir.Or && v == ones:
 		return ir.Const(t, ones)
 	case op == ir.Xor && v == ones:
-		return or(foldUnary(ir.Not, x), &ir.Unary{Op: ir.Not, A: x})
+		return coalesce(foldUnary(ir.Not, x), &ir.Unary{Op: ir.Not, A: x})
 	case t == ir.Bool && (op == ir.Eq && v == 1 || op == ir.Ne && v == 0):
 		return x
 	}
@@ -122,7 +122,7 @@ func (s simplifier) compare(op ir.BinOp, a, b ir.Expr) ir.Expr {
 	if c := compareInterval(op, iv, Interval{}); c.Lo == c.Hi {
 		return boolean(c.Lo == 1)
 	}
-	return or(s.cancel(op, a, b, d), e)
+	return coalesce(s.cancel(op, a, b, d), e)
 }
 
 // cancel removes terms that both sides share, given d = a-b: i*4 + j < i*4 + 3 is j < 3. It returns

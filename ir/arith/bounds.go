@@ -19,7 +19,7 @@ type env struct {
 	load func(*ir.Load) (Interval, bool)
 }
 
-func whole(t ir.Type) Interval {
+func typeRange(t ir.Type) Interval {
 	if t == ir.Bool {
 		return span(0, 1)
 	}
@@ -36,12 +36,12 @@ func (v env) bounds(e ir.Expr) (Interval, bool) {
 		return Interval{}, false
 	}
 	iv := v.interval(e)
-	return iv, !iv.open && (t != ir.I64 || iv != whole(t))
+	return iv, !iv.open && (t != ir.I64 || iv != typeRange(t))
 }
 
 // fit returns iv if an operation that could not overflow int64 (ok) stayed inside t, else all of t.
 func fit(t ir.Type, iv Interval, ok bool) Interval {
-	w := whole(t)
+	w := typeRange(t)
 	if !ok || iv.Lo < w.Lo || iv.Hi > w.Hi || iv.open && !w.open {
 		return w
 	}
@@ -88,7 +88,7 @@ func (v env) interval(e ir.Expr) Interval {
 	case *ir.Binary:
 		return v.binary(e)
 	}
-	return whole(t)
+	return typeRange(t)
 }
 
 func (v env) convert(a ir.Expr, t ir.Type) Interval {
@@ -99,7 +99,7 @@ func (v env) binary(e *ir.Binary) Interval {
 	t := e.Type()
 	if e.Op.IsCompare() {
 		if at := e.A.Type(); !at.IsInt() && at != ir.Bool {
-			return whole(t)
+			return typeRange(t)
 		}
 		return compareInterval(e.Op, v.interval(e.A), v.interval(e.B))
 	}
@@ -109,7 +109,7 @@ func (v env) binary(e *ir.Binary) Interval {
 		if iv, ok := v.affine(ToAffine(e)); ok {
 			return iv
 		}
-		return whole(t)
+		return typeRange(t)
 	}
 	a, b := v.interval(e.A), v.interval(e.B)
 	switch e.Op {
@@ -135,5 +135,5 @@ func (v env) binary(e *ir.Binary) Interval {
 	case ir.Shl, ir.Shr:
 		return shiftInterval(e.Op, t, a, b)
 	}
-	return whole(t)
+	return typeRange(t)
 }

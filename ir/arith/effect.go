@@ -23,7 +23,7 @@ func constLine(lo, hi *big.Int) lines { return lines{{new(big.Int), lo, hi}} }
 func addLine(lo, hi *big.Int) lines   { return lines{{big.NewInt(1), lo, hi}} }
 func identityLine() lines             { return addLine(new(big.Int), new(big.Int)) }
 
-func (ls lines) or(ms lines) lines {
+func (ls lines) union(ms lines) lines {
 	out := append(lines{}, ls...)
 next:
 	for _, m := range ms {
@@ -38,8 +38,8 @@ next:
 	return out
 }
 
-// after is ls applied to the results of ms.
-func (ls lines) after(ms lines) lines {
+// compose is ls applied to the results of ms.
+func (ls lines) compose(ms lines) lines {
 	var out lines
 	for _, l := range ls {
 		for _, m := range ms {
@@ -47,7 +47,7 @@ func (ls lines) after(ms lines) lines {
 			if l.a.Sign() < 0 {
 				lo, hi = hi, lo
 			}
-			out = out.or(lines{{new(big.Int).Mul(l.a, m.a), lo.Add(lo, l.lo), hi.Add(hi, l.hi)}})
+			out = out.union(lines{{new(big.Int).Mul(l.a, m.a), lo.Add(lo, l.lo), hi.Add(hi, l.hi)}})
 		}
 	}
 	return out
@@ -85,7 +85,7 @@ type effect struct {
 	lost      bool // too complex to follow
 }
 
-func lostEffect(b ir.Buffer) *effect { return &effect{at: everything(b), lost: true} }
+func lostEffect(b ir.Buffer) *effect { return &effect{at: wholeBuffer(b), lost: true} }
 
 func (e *effect) check(b ir.Buffer) *effect {
 	if e.lost || e.end.lost() || e.peak.lost() {
@@ -94,58 +94,58 @@ func (e *effect) check(b ir.Buffer) *effect {
 	return e
 }
 
-// within returns e on the elements of g. If g's base reads memory, it may name other elements at
+// restrict returns e on the elements of g. If g's base reads memory, it may name other elements at
 // other moments: then e may happen to any element, or not at all.
-func (e *effect) within(g region, b ir.Buffer) *effect {
+func (e *effect) restrict(g region, b ir.Buffer) *effect {
 	out := *e
 	out.at = g
 	if slices.ContainsFunc(g.base.Terms, func(t Term) bool { return ir.ReadsMemory(t.Atom) }) {
 		out = *out.maybe()
-		out.at = everything(b)
+		out.at = wholeBuffer(b)
 	}
 	return &out
 }
 
 // maybe is e or nothing.
 func (e *effect) maybe() *effect {
-	return &effect{e.end.or(identityLine()), e.peak, e.at, e.lost}
+	return &effect{e.end.union(identityLine()), e.peak, e.at, e.lost}
 }
 
-// then is the effect of e followed by f.
-func (e *effect) then(f *effect, b ir.Buffer) *effect {
+// chain is the effect of e followed by f.
+func (e *effect) chain(f *effect, b ir.Buffer) *effect {
 	switch {
 	case e == nil:
 		return f
 	case f == nil:
 		return e
 	}
-	end, peak := f.end.after(e.end), e.peak.or(f.peak.after(e.end))
+	end, peak := f.end.compose(e.end), e.peak.union(f.peak.compose(e.end))
 	out := &effect{at: e.at, lost: e.lost || f.lost}
 	switch {
 	case e.at.equal(f.at):
 		out.end, out.peak = end, peak
 	case e.at.isAll(b): // e surely happens, f perhaps
-		out.end, out.peak = e.end.or(end), peak
+		out.end, out.peak = e.end.union(end), peak
 	case f.at.isAll(b):
 		out.at = f.at
-		out.end, out.peak = f.end.or(end), peak.or(f.peak)
+		out.end, out.peak = f.end.union(end), peak.union(f.peak)
 	case e.at.apart(f.at):
 		exact := false
 		if out.at, exact = e.at.join(f.at); !exact {
 			out.at = e.at.union(f.at, b)
 		}
-		if out.end, out.peak = e.end.or(f.end), e.peak.or(f.peak); !exact {
-			out.end = out.end.or(identityLine())
+		if out.end, out.peak = e.end.union(f.end), e.peak.union(f.peak); !exact {
+			out.end = out.end.union(identityLine())
 		}
 	default:
 		out.at = e.at.union(f.at, b)
-		out.end, out.peak = identityLine().or(e.end).or(f.end).or(end), peak.or(f.peak)
+		out.end, out.peak = identityLine().union(e.end).union(f.end).union(end), peak.union(f.peak)
 	}
 	return out.check(b)
 }
 
-// either is the effect of e or f.
-func (e *effect) either(f *effect, b ir.Buffer) *effect {
+// merge is the effect of e or f.
+func (e *effect) merge(f *effect, b ir.Buffer) *effect {
 	switch {
 	case e == nil && f == nil:
 		return nil
@@ -154,9 +154,9 @@ func (e *effect) either(f *effect, b ir.Buffer) *effect {
 	case f == nil:
 		return e.maybe()
 	}
-	out := &effect{e.end.or(f.end), e.peak.or(f.peak), e.at, e.lost || f.lost}
+	out := &effect{e.end.union(f.end), e.peak.union(f.peak), e.at, e.lost || f.lost}
 	if !e.at.equal(f.at) {
-		out.at, out.end = e.at.union(f.at, b), out.end.or(identityLine())
+		out.at, out.end = e.at.union(f.at, b), out.end.union(identityLine())
 	}
 	return out.check(b)
 }
@@ -166,10 +166,10 @@ func (e *effect) times(n int, b ir.Buffer) *effect {
 	var out *effect
 	for p := e; n > 0 && !p.lost; n >>= 1 {
 		if n&1 == 1 {
-			out = out.then(p, b)
+			out = out.chain(p, b)
 		}
 		if n > 1 {
-			p = p.then(p, b)
+			p = p.chain(p, b)
 		}
 		if p.lost {
 			return p

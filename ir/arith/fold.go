@@ -229,7 +229,7 @@ func saturate(t ir.Type, v float32) int64 {
 		}
 		return 0
 	}
-	w := whole(t)
+	w := typeRange(t)
 	switch {
 	case f != f:
 		return 0

@@ -26,7 +26,7 @@ func unaryInterval(op ir.UnOp, t ir.Type, a Interval) Interval {
 		case t.Signed():
 			return span(^a.Hi, ^a.Lo)
 		case t != ir.U64:
-			return span(whole(t).Hi-a.Hi, whole(t).Hi-a.Lo)
+			return span(typeRange(t).Hi-a.Hi, typeRange(t).Hi-a.Lo)
 		}
 	case ir.Popcount:
 		if a.Lo >= 0 && !a.open {
@@ -44,7 +44,7 @@ func unaryInterval(op ir.UnOp, t ir.Type, a Interval) Interval {
 		}
 		return fit(t, span(lo, max(n, a.Hi)), ok)
 	}
-	return whole(t)
+	return typeRange(t)
 }
 
 func compareInterval(op ir.BinOp, a, b Interval) Interval {
@@ -88,15 +88,15 @@ func lessOrSame(a, b Interval) bool { return !a.open && a.Hi <= b.Lo }
 
 // sameOnly reports whether a and b have one and the same number.
 func sameOnly(a, b Interval) bool {
-	x, ok1 := a.only()
-	y, ok2 := b.only()
+	x, ok1 := a.single()
+	y, ok2 := b.single()
 	return ok1 && ok2 && x == y
 }
 
 func divInterval(op ir.BinOp, t ir.Type, a, b Interval) Interval {
-	c, ok := b.only()
+	c, ok := b.single()
 	if !ok || c <= 0 {
-		return whole(t)
+		return typeRange(t)
 	}
 	if a.open {
 		if op == ir.Mod {
@@ -128,11 +128,11 @@ func bitInterval(op ir.BinOp, t ir.Type, a, b Interval) Interval {
 		case b.Lo >= 0:
 			return span(0, b.Hi)
 		}
-		return whole(t)
+		return typeRange(t)
 	}
 	switch {
 	case a.Lo < 0 || b.Lo < 0, a.open && op == ir.Xor, b.open && op == ir.Xor:
-		return whole(t)
+		return typeRange(t)
 	case a.open || b.open:
 		return upFrom(max(a.Lo, b.Lo))
 	}
@@ -154,11 +154,11 @@ func bitInterval(op ir.BinOp, t ir.Type, a, b Interval) Interval {
 
 func shiftInterval(op ir.BinOp, t ir.Type, a, n Interval) Interval {
 	if n.Lo < 0 || n.Hi >= int64(t.Bits()) || n.open || n.Hi < n.Lo {
-		return whole(t)
+		return typeRange(t)
 	}
 	if op == ir.Shl {
 		if n.Hi > 62 {
-			return whole(t)
+			return typeRange(t)
 		}
 		iv, ok := mulInterval(a, span(1<<n.Lo, 1<<n.Hi))
 		return fit(t, iv, ok)

@@ -9,7 +9,7 @@ import (
 
 // region is a set of elements of a buffer, by their number in row-major order: base + c1*x1 + c2*x2
 // + ... for 0 <= xi < ni. base is a sum of variables of outer loops. Regions of different moments
-// are compared, so regions with a base that reads memory are dropped (effect.within).
+// are compared, so regions with a base that reads memory are dropped (effect.restrict).
 type region struct {
 	base Affine
 	dims []dim // rising c > 0, n > 1
@@ -17,11 +17,11 @@ type region struct {
 
 type dim struct{ c, n int64 }
 
-func everything(b ir.Buffer) region {
+func wholeBuffer(b ir.Buffer) region {
 	return region{Affine{}, joinDims([]dim{{1, int64(b.Elems())}})}
 }
 
-func (g region) isAll(b ir.Buffer) bool { return b.Elems() == 1 || g.equal(everything(b)) }
+func (g region) isAll(b ir.Buffer) bool { return b.Elems() == 1 || g.equal(wholeBuffer(b)) }
 
 func (g region) equal(h region) bool {
 	return slices.Equal(g.dims, h.dims) && g.base.Const == h.base.Const && sameTerms(g.base, h.base)
@@ -102,12 +102,12 @@ func mergeDims(dims []dim) []dim {
 // union is a region that holds both.
 func (g region) union(h region, b ir.Buffer) region {
 	if !sameTerms(g.base, h.base) {
-		return everything(b)
+		return wholeBuffer(b)
 	}
 	off, ok := subOK(h.base.Const, g.base.Const)
 	if !ok || off < 0 {
 		if off, ok = subOK(g.base.Const, h.base.Const); !ok || off < 0 {
-			return everything(b)
+			return wholeBuffer(b)
 		}
 		g, h = h, g
 	}
@@ -152,9 +152,9 @@ func (g region) gap(h region) (int64, bool) {
 	return subOK(h.base.Const, last)
 }
 
-// within returns g and h without their outermost step, if they share that step and lie within one
+// peelStep returns g and h without their outermost step, if they share that step and lie within one
 // step of each other. Elements of g and h then coincide only if they do so without the step.
-func (g region) within(h region) (a, b region, step dim, ok bool) {
+func (g region) peelStep(h region) (a, b region, step dim, ok bool) {
 	n, m := len(g.dims)-1, len(h.dims)-1
 	if n < 0 || m < 0 || g.dims[n] != h.dims[m] {
 		return a, b, step, false
@@ -175,7 +175,7 @@ func (g region) within(h region) (a, b region, step dim, ok bool) {
 // apart reports whether g and h have no element in common: one ends before the other begins, in
 // each of their steps.
 func (g region) apart(h region) bool {
-	if in, other, _, ok := g.within(h); ok {
+	if in, other, _, ok := g.peelStep(h); ok {
 		return in.apart(other)
 	}
 	a, ok := g.gap(h)
@@ -186,7 +186,7 @@ func (g region) apart(h region) bool {
 // join returns the union of g and h if it is a region: within each step, one is a row of elements
 // and the other continues it.
 func (g region) join(h region) (region, bool) {
-	if in, other, step, ok := g.within(h); ok {
+	if in, other, step, ok := g.peelStep(h); ok {
 		all, ok := in.join(other)
 		all.dims = joinDims(append(all.dims, step))
 		return all, ok
@@ -230,7 +230,7 @@ func (g region) loop(v string, n int64, b ir.Buffer) (region, again) {
 	case n == 1:
 		return region{ToAffine(ir.Subst(g.base.Expr(), map[string]ir.Expr{v: ir.Int(0)})), g.dims}, eachOnce
 	case !ok:
-		return everything(b), unclear
+		return wholeBuffer(b), unclear
 	case c == 0:
 		return g, sameAgain
 	}
@@ -239,7 +239,7 @@ func (g region) loop(v string, n int64, b ir.Buffer) (region, again) {
 	if c < 0 {
 		last, ok := mulOK(c, n-1)
 		if !ok {
-			return everything(b), unclear
+			return wholeBuffer(b), unclear
 		}
 		base.Const += last
 		step.c = -c

@@ -31,16 +31,16 @@ func (s simplifier) expr(e ir.Expr) ir.Expr {
 		if a.Type() == x.T {
 			return a
 		}
-		return or(foldCast(x.T, a), &ir.Cast{T: x.T, A: a})
+		return coalesce(foldCast(x.T, a), &ir.Cast{T: x.T, A: a})
 	case *ir.Bitcast:
 		a := s.expr(x.A)
 		if a.Type() == x.T {
 			return a
 		}
-		return or(foldBitcast(x.T, a), &ir.Bitcast{T: x.T, A: a})
+		return coalesce(foldBitcast(x.T, a), &ir.Bitcast{T: x.T, A: a})
 	case *ir.Fma:
 		a, b, c := s.expr(x.A), s.expr(x.B), s.expr(x.C)
-		return or(foldFma(a, b, c), &ir.Fma{A: a, B: b, C: c})
+		return coalesce(foldFma(a, b, c), &ir.Fma{A: a, B: b, C: c})
 	}
 	return e
 }
@@ -53,7 +53,7 @@ func (s simplifier) exprs(es []ir.Expr) []ir.Expr {
 	return out
 }
 
-func or(e, otherwise ir.Expr) ir.Expr {
+func coalesce(e, otherwise ir.Expr) ir.Expr {
 	if e != nil {
 		return e
 	}

@@ -113,7 +113,7 @@ func limits(t ir.Type) (lo, hi *big.Int) {
 	if t == ir.U64 {
 		return new(big.Int), new(big.Int).SetUint64(1<<64 - 1)
 	}
-	w := whole(t)
+	w := typeRange(t)
 	return big.NewInt(w.Lo), big.NewInt(w.Hi)
 }
 
@@ -127,7 +127,7 @@ func (w *widths) load(l *ir.Load) (Interval, bool) {
 	if !ok || !b.Type.IsInt() {
 		return Interval{}, false
 	}
-	all := whole(b.Type)
+	all := typeRange(b.Type)
 	if !b.Range.Any() {
 		all = span(b.Range.From, b.Range.To)
 	}
@@ -173,12 +173,12 @@ func (w *widths) effect(name string, s ir.Stmt, r Ranges) *effect {
 		for _, t := range s.Stmts {
 			e := w.effect(name, t, r)
 			if run == nil || e == nil || run.at.equal(e.at) {
-				run = run.then(e, b)
+				run = run.chain(e, b)
 				continue
 			}
-			out, run = out.then(run, b), e
+			out, run = out.chain(run, b), e
 		}
-		return out.then(run, b)
+		return out.chain(run, b)
 	case *ir.If:
 		not := ir.Un(ir.Not, s.Cond)
 		then, els := w.effect(name, s.Then, r.Assume(s.Cond)), w.effect(name, s.Else, r.Assume(not))
@@ -188,7 +188,7 @@ func (w *widths) effect(name string, s ir.Stmt, r Ranges) *effect {
 		case CanProve(not, r):
 			return els
 		}
-		return then.either(els, b)
+		return then.merge(els, b)
 	case *ir.Alloc:
 		return w.effect(name, s.Body, r)
 	case *ir.Store:
@@ -227,7 +227,7 @@ func (w *widths) call(name string, c *ir.Call) *effect {
 		if !e.at.isAll(p.Buffer) {
 			e = e.maybe()
 		}
-		out = out.then(e.within(window(b, c.Args[i], p.Buffer), b), b)
+		out = out.chain(e.restrict(window(b, c.Args[i], p.Buffer), b), b)
 	}
 	return out
 }
@@ -268,12 +268,12 @@ func (w *widths) store(s *ir.Store, r Ranges) *effect {
 	case ir.AddTo:
 		out.end = lines{{new(big.Int).Add(val[0].a, big.NewInt(1)), val[0].lo, val[0].hi}}
 	case ir.MinTo, ir.MaxTo: // either the old element or the new one
-		out.end = val.or(identityLine())
+		out.end = val.union(identityLine())
 	default:
 		out.end = typeLine(b.Type)
 	}
 	out.peak = out.end
-	return out.within(element(b, s.Idx), b)
+	return out.restrict(element(b, s.Idx), b)
 }
 
 // linear writes e as a*x + [lo, hi], one line, where x is the element that s stores to.
@@ -304,9 +304,9 @@ func (v env) linear(e ir.Expr, s *ir.Store) lines {
 			if isConst(x.A) {
 				a, b = b, a
 			}
-			return lines{{b[0].lo, new(big.Int), new(big.Int)}}.after(a)
+			return lines{{b[0].lo, new(big.Int), new(big.Int)}}.compose(a)
 		case ir.Shl:
-			return lines{{one.Lsh(one, uint(x.B.(*ir.IntImm).V)), new(big.Int), new(big.Int)}}.after(a)
+			return lines{{one.Lsh(one, uint(x.B.(*ir.IntImm).V)), new(big.Int), new(big.Int)}}.compose(a)
 		}
 	case *ir.IntImm:
 		k := big.NewInt(x.V)
@@ -326,7 +326,7 @@ func (v env) linear(e ir.Expr, s *ir.Store) lines {
 
 // sumLines is a + k*b for k = 1 or -1.
 func sumLines(a, b lines, k *big.Int) lines {
-	m := lines{{k, new(big.Int), new(big.Int)}}.after(b)[0]
+	m := lines{{k, new(big.Int), new(big.Int)}}.compose(b)[0]
 	add := func(x, y *big.Int) *big.Int { return new(big.Int).Add(x, y) }
 	return lines{{add(a[0].a, m.a), add(a[0].lo, m.lo), add(a[0].hi, m.hi)}}
 }
@@ -352,7 +352,7 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 		} else if start == nil || p.a.Cmp(big.NewInt(1)) == 0 && p.lo.Sign() == 0 && p.hi.Sign() == 0 {
 			continue
 		} else {
-			p = lines{p}.after(start)[0]
+			p = lines{p}.compose(start)[0]
 		}
 		worst := p.hi
 		if p.lo.Cmp(lo) < 0 {
@@ -364,7 +364,7 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 			return fail("declare the range of the stored numbers, or leave it out",
 				"elements can be %s, but are said to be from %s to %s", worst, lo, hi)
 		}
-		return fail(wider(b.Type, p), "the accumulator can reach %s, but %s holds %s..%s", worst, b.Type, lo, hi)
+		return fail(suggestType(b.Type, p), "the accumulator can reach %s, but %s holds %s..%s", worst, b.Type, lo, hi)
 	}
 	if start == nil && !written {
 		return fail("", "%%%s is added to before it is given a value", b.Name)
@@ -372,8 +372,8 @@ func (w *widths) report(b ir.Buffer, e *effect, start lines) error {
 	return nil
 }
 
-// wider suggests a type that holds p.
-func wider(t ir.Type, p line) string {
+// suggestType suggests a type that holds p.
+func suggestType(t ir.Type, p line) string {
 	for u := ir.I8; u <= ir.U64; u++ {
 		lo, hi := limits(u)
 		if u.Signed() == t.Signed() && p.lo.Cmp(lo) >= 0 && p.hi.Cmp(hi) <= 0 {

@@ -157,8 +157,8 @@ func (c *checker) parallel(l *ir.For) *ir.Error {
 		params[p.Name] = true
 	}
 	acc := Accesses(l)
-	alone := Accesses(without(c.f.Body, func(*ir.For) bool { return true }))
-	rest := Accesses(without(c.f.Body, func(p *ir.For) bool { return p.Var == l.Var }))
+	alone := Accesses(dropLoops(c.f.Body, func(*ir.For) bool { return true }))
+	rest := Accesses(dropLoops(c.f.Body, func(p *ir.For) bool { return p.Var == l.Var }))
 	for _, b := range slices.Sorted(maps.Keys(rest)) {
 		if params[b] && (Written(alone[b]) || Written(acc[b]) || len(acc[b]) > 0 && Written(rest[b])) {
 			return &ir.Error{Msg: fmt.Sprintf("%%%s is written by several nests of the func, or written in one and "+
@@ -194,7 +194,7 @@ func (c *checker) sameShares(l *ir.For, b string) ([]ir.Stmt, *ir.Error) {
 		}
 	}
 	scope := ir.FindAlloc(c.f.Body, b).Body
-	for _, a := range touched(without(scope, func(*ir.For) bool { return true })) {
+	for _, a := range touched(dropLoops(scope, func(*ir.For) bool { return true })) {
 		if a.Store == nil || a.Store.Op != ir.Assign {
 			return nil, refuse("read outside of parallel loops")
 		}
@@ -217,8 +217,8 @@ func (c *checker) sameShares(l *ir.For, b string) ([]ir.Stmt, *ir.Error) {
 	return bodies, err
 }
 
-// without returns s without the given parallel loops.
-func without(s ir.Stmt, out func(*ir.For) bool) ir.Stmt {
+// dropLoops returns s without the given parallel loops.
+func dropLoops(s ir.Stmt, out func(*ir.For) bool) ir.Stmt {
 	return ir.MapStmt(s, func(s ir.Stmt) ir.Stmt {
 		if l, ok := s.(*ir.For); ok && l.Kind == ir.Parallel && out(l) {
 			return nil

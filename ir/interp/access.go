@@ -67,8 +67,8 @@ func (c *compiler) affine(e ir.Expr) (affine, bool) {
 	return affine{}, false
 }
 
-// within reports whether a is in 0..n-1 for all values of the loop variables.
-func (c *compiler) within(a affine, n int64) bool {
+// isBelow reports whether a is in 0..n-1 for all values of the loop variables.
+func (c *compiler) isBelow(a affine, n int64) bool {
 	const limit = 1 << 24 // keeps lo and hi far from overflow
 	if len(a.terms) > 64 || a.c > maxBytes || a.c < -maxBytes {
 		return false
@@ -129,7 +129,7 @@ func (c *compiler) window(b *bufRef, idx []ir.Expr, shape []int) *access {
 		allowed := int64(b.Shape[d]) - int64(size) + 1
 		fn := c.int(e)
 		a.idx = append(a.idx, fn)
-		if f, ok := c.affine(e); ok && c.within(f, allowed) {
+		if f, ok := c.affine(e); ok && c.isBelow(f, allowed) {
 			a.proven = a.proven.plus(b.stride[d], f)
 		} else {
 			a.checks = append(a.checks, check{fn, d, allowed, b.stride[d]})

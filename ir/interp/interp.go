@@ -117,7 +117,7 @@ func (c *Compiled) Run(ctx context.Context, args [][]byte) (err error) {
 			return &ir.Error{Node: "@" + c.fn.Name, Msg: fmt.Sprintf("argument %d has %d bytes, but %s needs %d",
 				i, len(args[i]), ir.BufferString(p.Buffer), p.Bytes())}
 		}
-		if e, found := p.Outside(args[i]); found && !p.Out {
+		if e, found := p.FirstOutside(args[i]); found && !p.Out {
 			return &ir.Error{Node: "@" + c.fn.Name,
 				Msg: fmt.Sprintf("element %d of argument %d is not one of %s", e, i, ir.BufferString(p.Buffer))}
 		}

@@ -116,14 +116,14 @@ func (c *compiler) store(s *ir.Store) stmtFn {
 		if c.checks.Sums {
 			fn = c.checkSum(s, a, fn)
 		}
-		return a.within(fn)
+		return a.checkRange(fn)
 	}
 	c.fail("%q does not work on %s", s.Op.String(), b.Type)
 	return nil
 }
 
-// within wraps store with a check of the buffer's Range.
-func (a *access) within(store stmtFn) stmtFn {
+// checkRange wraps store with a check of the buffer's Range.
+func (a *access) checkRange(store stmtFn) stmtFn {
 	if a.Range.Any() {
 		return store
 	}

@@ -91,7 +91,7 @@ func (p *parser) option(name string) token {
 	if !p.is("=") {
 		panic(p.unexpected("\"=\""))
 	}
-	t := p.rest()
+	t := p.takeWord()
 	if t.s == "" {
 		panic(p.fail(t, "", "nothing after %s=", name))
 	}

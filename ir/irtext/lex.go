@@ -63,11 +63,11 @@ func (l *lexer) pos(at int) ir.Pos {
 }
 
 func (l *lexer) errorAt(at int, help, format string, args ...any) abort {
-	return l.in(&ir.Error{Pos: l.pos(at), Msg: fmt.Sprintf(format, args...), Help: help})
+	return l.nameFunc(&ir.Error{Pos: l.pos(at), Msg: fmt.Sprintf(format, args...), Help: help})
 }
 
-// in names the func that an error is in.
-func (l *lexer) in(e *ir.Error) abort {
+// nameFunc names the func that an error is in.
+func (l *lexer) nameFunc(e *ir.Error) abort {
 	if l.fn != "" && e.Node == "" {
 		e.Node = "@" + l.fn
 	}
@@ -168,8 +168,8 @@ func numberLen(s string) int {
 	return n
 }
 
-// rest takes all text up to the next blank, for the user's own words such as layouts.
-func (l *lexer) rest() token {
+// takeWord takes all text up to the next blank, for the user's own words such as layouts.
+func (l *lexer) takeWord() token {
 	for l.off < len(l.src) && l.src[l.off] == ' ' {
 		l.off++
 	}

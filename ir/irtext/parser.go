@@ -93,7 +93,7 @@ func (p *parser) check(at token, err error) {
 		e = &c
 	}
 	e.Pos = p.pos(at.at)
-	panic(p.in(e))
+	panic(p.nameFunc(e))
 }
 
 func (p *parser) unexpected(want string) abort {

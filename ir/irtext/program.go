@@ -41,7 +41,7 @@ func (p *parser) stage(g *ir.Program) (s ir.Stage) {
 	if s.Name, err = strconv.Unquote(at.s); err != nil {
 		panic(p.fail(at, "", "%s is not a string", at))
 	}
-	op := p.rest()
+	op := p.takeWord()
 	if op.s == "" || op.s[0] == '@' {
 		panic(p.fail(op, "", "the op of the stage is missing"))
 	}

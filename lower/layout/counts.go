@@ -395,7 +395,7 @@ func (c *Counts) complementCorrection(f *graph.FusedConv, x *graph.Value) *Corre
 func (c *Counts) outside(f *graph.FusedConv, x *graph.Value, taps []int32) *Correction {
 	k := &Correction{Classes: classesOf(f, x), Twice: true}
 	m := int32(1)<<c.Planes - 1
-	for _, outside := range f.Outside(x.Shape[1], x.Shape[2]) {
+	for _, outside := range f.OutsideTaps(x.Shape[1], x.Shape[2]) {
 		row := make([]int32, f.Out)
 		for tap, out := range outside {
 			for o := range row {

@@ -289,7 +289,7 @@ func (d *Dots) correction(f *graph.FusedConv, x *graph.Value, exact bool) *Corre
 			}
 		}
 	}
-	for class, outside := range f.Outside(x.Shape[1], x.Shape[2]) {
+	for class, outside := range f.OutsideTaps(x.Shape[1], x.Shape[2]) {
 		row := make([]int32, f.Out)
 		for o := range row {
 			if f.Epilogue.Border != nil {

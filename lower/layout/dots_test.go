@@ -89,7 +89,7 @@ func TestBand(t *testing.T) {
 
 // oneWeight are so many weights, of which one is not 0.
 func oneWeight(count, weight int) graph.Numbers {
-	return graph.Whole(count, func(i int) int {
+	return graph.IntNumbers(count, func(i int) int {
 		if i == 5 {
 			return weight
 		}

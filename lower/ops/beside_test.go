@@ -26,7 +26,7 @@ func TestLevelsBeside(t *testing.T) {
 		if a.Out%a.GroupCount() != 0 {
 			a.Groups = 0
 		}
-		a.Ints = graph.Whole(c.kh*c.kw*a.GroupIn()*a.Out, func(i int) int { return int(ints[i%len(ints)]) })
+		a.Ints = graph.IntNumbers(c.kh*c.kw*a.GroupIn()*a.Out, func(i int) int { return int(ints[i%len(ints)]) })
 		scale := drawFloats(t, a.Out, "scale")
 		a.Epilogue.Steps = []scalar.Step{{Kind: scalar.Mul, A: scale}}
 		var nodes []*graph.Node
@@ -72,7 +72,7 @@ func TestLevelsBeside(t *testing.T) {
 					if before[k] != nil {
 						v = scalar.EvalSteps(before[k].Steps, i%a.Out, v)
 					}
-					levels[i] = lt.Stored(level(i%a.Out, v))
+					levels[i] = lt.StoredLevel(level(i%a.Out, v))
 				}
 				wantWords(t, f, words(got[1+k]), pack(levels, lt.Bits, a.Out))
 			}
@@ -93,7 +93,7 @@ func TestStepsBefore(t *testing.T) {
 		lt, level := levelsOf(n)
 		levels := make([]int, len(x))
 		for i, v := range x {
-			levels[i] = lt.Stored(level(i%channels, scalar.EvalSteps(steps.Steps, i%channels, v)))
+			levels[i] = lt.StoredLevel(level(i%channels, scalar.EvalSteps(steps.Steps, i%channels, v)))
 		}
 		inputs := []any{x}
 		for _, step := range steps.Steps {

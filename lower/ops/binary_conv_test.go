@@ -327,7 +327,7 @@ func TestWorstCase(t *testing.T) {
 		const in = 100
 		c.a, c.bits = &graph.FusedConv{KH: 5, KW: 5, SH: 1, SW: 1, In: in, Out: 1, W: graph.Integers{Min: -1, Max: 1, Step: 2}}, between(t, 1, 8, "planes")
 		x := c.input()
-		c.a.X, c.a.Ints = graph.IntegersOf(x.LevelType), graph.Whole(25*in, func(int) int { return -1 })
+		c.a.X, c.a.Ints = graph.IntegersOf(x.LevelType), graph.IntNumbers(25*in, func(int) int { return -1 })
 		equal := rapid.Bool().Draw(t, "equal")
 		c.x = make([]int, 25*in)
 		sum := 25 * in * (1<<c.bits - 1)

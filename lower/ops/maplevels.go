@@ -29,7 +29,7 @@ func mapLevels(name string, x *graph.Value, y scalar.LevelType, level func(o, in
 	data := make([]uint32, y.Bits*levels*words)
 	for o := range s[3] {
 		for l := range levels {
-			to := y.Stored(level(o, x.Integer(l)))
+			to := y.StoredLevel(level(o, x.Integer(l)))
 			for n := range y.Bits {
 				data[(n*levels+l)*words+o/WordBits] |= uint32(to>>n&1) << (o % WordBits)
 			}

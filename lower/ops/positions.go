@@ -95,7 +95,7 @@ func (p *positions) axis(name string, at []float32, i ir.Expr, n int) between {
 	}
 	low, high, share := make([]int, len(at)), make([]int, len(at)), make([]float32, len(at))
 	for k, v := range at {
-		low[k], high[k], share[k] = graph.Between(v, n)
+		low[k], high[k], share[k] = graph.AdjacentPositions(v, n)
 	}
 	return between{p.index(name, low, i, n), p.index(name+"_high", high, i, n),
 		ir.At(p.table(name+"_share", ir.F32, len(at), share), i)}

@@ -74,7 +74,7 @@ func TestNames(t *testing.T) {
 
 // TestNarrowProducts: products that are added in 16 bits fit there, whatever their parameters hold, and what takes all bytes adds up one step.
 func TestNarrowProducts(t *testing.T) {
-	most := func(b ir.Buffer) int64 { r := b.Within(); return max(-r.From, r.To) }
+	most := func(b ir.Buffer) int64 { r := b.ValueRange(); return max(-r.From, r.To) }
 	for _, i := range All() {
 		if i.Meaning != DotBytes && i.Meaning != DotPairs {
 			continue

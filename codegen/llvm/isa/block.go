@@ -101,8 +101,8 @@ func fixedCells(first, n int) []*cell {
 	return out
 }
 
-// after reports whether operations of way w have begun as often as before.
-func (c *cell) after(before [3]int, ways ...int) bool {
+// hasBegun reports whether operations of way w have begun as often as before.
+func (c *cell) hasBegun(before [3]int, ways ...int) bool {
 	return !slices.ContainsFunc(ways, func(w int) bool { return c.begun[w] < before[w] })
 }
 
@@ -125,11 +125,11 @@ type touch struct {
 func (t touch) isFree(now int) bool {
 	switch t.way {
 	case reads:
-		return t.after(t.before, writes, adds) && t.ready <= now
+		return t.hasBegun(t.before, writes, adds) && t.ready <= now
 	case adds:
-		return t.after(t.before, writes, reads)
+		return t.hasBegun(t.before, writes, reads)
 	}
-	return t.after(t.before, writes, adds, reads)
+	return t.hasBegun(t.before, writes, adds, reads)
 }
 
 // operation is a line of assembly.

@@ -94,7 +94,7 @@ func TestKinds(t *testing.T) {
 	for name, text := range kinds() {
 		tg := lookup(t, name)
 		objs := assemble(t, tools, tg, text, second)
-		lib, err := link.Shared(tg, objs, []string{"net_run"}, "net.so")
+		lib, err := link.SharedLibrary(tg, objs, []string{"net_run"}, "net.so")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -121,11 +121,11 @@ func TestLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 		objs = append(objs, toolchain.Object{Name: "text", Data: described})
-		lib, err := link.Shared(tg, objs, []string{"net_run"}, "net.so")
+		lib, err := link.SharedLibrary(tg, objs, []string{"net_run"}, "net.so")
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := link.Shared(tg, objs, []string{"net_run"}, "net.so")
+		again, err := link.SharedLibrary(tg, objs, []string{"net_run"}, "net.so")
 		if err != nil || !bytes.Equal(lib, again) {
 			t.Errorf("%s: linking twice gives different libraries (%v)", name, err)
 		}
@@ -207,7 +207,7 @@ func TestRefused(t *testing.T) {
 		{"a change of instructions", "rpi3-armv7", head + "\tblx other\n", "kind 28"},
 	} {
 		tg := lookup(t, c.target)
-		_, err := link.Shared(tg, assemble(t, tools, tg, c.text, second), []string{"net_run"}, "net.so")
+		_, err := link.SharedLibrary(tg, assemble(t, tools, tg, c.text, second), []string{"net_run"}, "net.so")
 		var unsupported *link.UnsupportedError
 		if !errors.As(err, &unsupported) || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%s: %v", c.what, err)
@@ -216,11 +216,11 @@ func TestRefused(t *testing.T) {
 	tg := lookup(t, "rpi3")
 	objs := assemble(t, tools, tg, kinds()["rpi3"], second)
 	var undefined *toolchain.UndefinedError
-	if _, err := link.Shared(tg, objs[:1], []string{"net_run"}, "net.so"); !errors.As(err, &undefined) || strings.Join(undefined.Symbols, " ") != "far near other" {
+	if _, err := link.SharedLibrary(tg, objs[:1], []string{"net_run"}, "net.so"); !errors.As(err, &undefined) || strings.Join(undefined.Symbols, " ") != "far near other" {
 		t.Errorf("without what is referred to: %v", err)
 	}
 	var missing *toolchain.ExportError
-	if _, err := link.Shared(tg, objs, []string{"net_run", "other", "nothing"}, "net.so"); !errors.As(err, &missing) || strings.Join(missing.Missing, " ") != "other nothing" {
+	if _, err := link.SharedLibrary(tg, objs, []string{"net_run", "other", "nothing"}, "net.so"); !errors.As(err, &missing) || strings.Join(missing.Missing, " ") != "other nothing" {
 		t.Errorf("exports that are hidden or nowhere: %v", err)
 	}
 	var twice *toolchain.SymbolError
@@ -228,17 +228,17 @@ func TestRefused(t *testing.T) {
 		objs    []toolchain.Object
 		exports []string
 	}{{append(objs, objs[1]), []string{"net_run"}}, {objs, []string{"net_run", "net_run"}}} {
-		if _, err := link.Shared(tg, c.objs, c.exports, "net.so"); !errors.As(err, &twice) || !twice.Repeated {
+		if _, err := link.SharedLibrary(tg, c.objs, c.exports, "net.so"); !errors.As(err, &twice) || !twice.Repeated {
 			t.Errorf("twice the same: %v", err)
 		}
 	}
-	if _, err := link.Shared(tg, objs, nil, "net.so"); err == nil {
+	if _, err := link.SharedLibrary(tg, objs, nil, "net.so"); err == nil {
 		t.Error("a library without exports")
 	}
-	if _, err := link.Shared(lookup(t, "x86-64-v3"), objs, []string{"net_run"}, "net.so"); err == nil {
+	if _, err := link.SharedLibrary(lookup(t, "x86-64-v3"), objs, []string{"net_run"}, "net.so"); err == nil {
 		t.Error("objects of another architecture")
 	}
-	if _, err := link.Shared(targets.Target{Name: "vax", Arch: "vax"}, objs, []string{"net_run"}, "net.so"); err == nil {
+	if _, err := link.SharedLibrary(targets.Target{Name: "vax", Arch: "vax"}, objs, []string{"net_run"}, "net.so"); err == nil {
 		t.Error("a target that nothing is known of")
 	}
 }
@@ -256,7 +256,7 @@ func small(t testing.TB) (objs []toolchain.Object, of []targets.Target) {
 // damaged links an object of which nothing is known: that fails, or gives a library of which every table can be read, and takes not much
 // more memory than the object.
 func damaged(t testing.TB, tg targets.Target, data []byte) {
-	lib, err := link.Shared(tg, []toolchain.Object{{Name: "damaged", Data: data}}, []string{"net_run"}, "net.so")
+	lib, err := link.SharedLibrary(tg, []toolchain.Object{{Name: "damaged", Data: data}}, []string{"net_run"}, "net.so")
 	if err != nil {
 		return
 	}

@@ -33,14 +33,14 @@ type linker struct {
 	undefined []string
 }
 
-// Shared returns the shared library of objs for a target, as toolchain.Tools.LinkShared makes it.
+// SharedLibrary returns the shared library of objs for a target, as toolchain.Tools.LinkShared makes it.
 // Only the symbols in exports are visible; functions and data that they do not reach are dropped.
 // It needs no other library, and depends on nothing but the arguments. It has no relocations, and
 // no writable data but the dynamic linker's own.
 //
 // It fails with *UnsupportedError, *toolchain.UndefinedError, *toolchain.ExportError or
 // *toolchain.SymbolError.
-func Shared(tg targets.Target, objs []toolchain.Object, exports []string, soname string) ([]byte, error) {
+func SharedLibrary(tg targets.Target, objs []toolchain.Object, exports []string, soname string) ([]byte, error) {
 	row, ok := rows.Of(tg)
 	a, known := archs()[row.Machine]
 	if !ok || !known {
@@ -60,7 +60,7 @@ func Shared(tg targets.Target, objs []toolchain.Object, exports []string, soname
 			return nil, err
 		}
 	}
-	shown, err := l.shown(exports)
+	shown, err := l.exportedSymbols(exports)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (l *linker) define(o *object) error {
 	return nil
 }
 
-// shown are the symbols of the names in exports.
-func (l *linker) shown(exports []string) ([]*definition, error) {
+// exportedSymbols are the symbols of the names in exports.
+func (l *linker) exportedSymbols(exports []string) ([]*definition, error) {
 	var all []*definition
 	var missing []string
 	for _, name := range exports {

@@ -146,7 +146,7 @@ func TestLikeTool(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(c.model), ".json")+"/"+c.target, func(t *testing.T) {
 			tg := lookup(t, c.target)
 			objs, exports := network(t, tools, c.model, tg)
-			lib, err := link.Shared(tg, objs, exports, "net.so")
+			lib, err := link.SharedLibrary(tg, objs, exports, "net.so")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -150,8 +150,8 @@ func (k *Kit) EachChannel(x *graph.Value, kernel, strides [2]int, a *graph.Integ
 	return k.Emit("int_conv2d", attrs, weights, x)
 }
 
-// Within reports whether all numbers are from lo to hi.
-func Within(numbers []int, lo, hi int) bool {
+// InRange reports whether all numbers are from lo to hi.
+func InRange(numbers []int, lo, hi int) bool {
 	return !slices.ContainsFunc(numbers, func(v int) bool { return v < lo || v > hi })
 }
 

@@ -59,10 +59,10 @@ func (l *Levels) Of(v *graph.Value) *graph.Value {
 // Set says that v, floats, holds the real values of levels.
 func (l *Levels) Set(v, levels *graph.Value) { l.made[v] = levels }
 
-// Before takes back float steps that are alike in all channels, and reshapes, as long as goOn
+// UndoSteps takes back float steps that are alike in all channels, and reshapes, as long as goOn
 // agrees: real makes the real values of v of those of before. The search ends at a value with
 // levels (Of), or where no such node made the value.
-func (l *Levels) Before(v *graph.Value, goOn func(v *graph.Value, p *graph.Node) bool) (before *graph.Value,
+func (l *Levels) UndoSteps(v *graph.Value, goOn func(v *graph.Value, p *graph.Node) bool) (before *graph.Value,
 	real func(v float32) float32) {
 	var steps []scalar.Step
 	for l.Of(v) == nil {

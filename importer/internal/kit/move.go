@@ -6,14 +6,14 @@ import (
 	"ripc/graph"
 )
 
-// Whole is the span of all positions of an axis.
-func Whole(extent int) Span { return Span{Count: extent, Step: 1} }
+// WholeSpan is the span of all positions of an axis.
+func WholeSpan(extent int) Span { return Span{Count: extent, Step: 1} }
 
 // WholeSpans are those of all axes of a shape.
 func WholeSpans(shape []int) []Span {
 	spans := make([]Span, len(shape))
 	for d, n := range shape {
-		spans[d] = Whole(n)
+		spans[d] = WholeSpan(n)
 	}
 	return spans
 }
@@ -127,11 +127,11 @@ func Sample(n int, from []int) (times int, cut Span, listed bool) {
 	}
 	switch times, step := out/n, max(1, n/out); {
 	case out == times*n && follow(0, 1, times):
-		return times, Whole(n), false
+		return times, WholeSpan(n), false
 	case follow(from[0], step, 1):
 		return 1, Span{from[0], out, step}, false
 	}
-	return 1, Whole(n), true
+	return 1, WholeSpan(n), true
 }
 
 // At emits x at positions along some axes; nil axes stay as they are. Rows and columns of an image

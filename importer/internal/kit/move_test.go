@@ -11,11 +11,11 @@ func TestSample(t *testing.T) {
 		cut    Span
 		listed bool
 	}{
-		{3, []int{0, 0, 1, 1, 2, 2}, 2, Whole(3), false},
-		{3, []int{0, 1, 2}, 1, Whole(3), false},
+		{3, []int{0, 0, 1, 1, 2, 2}, 2, WholeSpan(3), false},
+		{3, []int{0, 1, 2}, 1, WholeSpan(3), false},
 		{6, []int{1, 3, 5}, 1, Span{1, 3, 2}, false},
-		{4, []int{0, 1, 3}, 1, Whole(4), true},
-		{2, []int{0, 0, 0, 1}, 1, Whole(2), true},
+		{4, []int{0, 1, 3}, 1, WholeSpan(4), true},
+		{2, []int{0, 0, 0, 1}, 1, WholeSpan(2), true},
 	} {
 		if times, cut, listed := Sample(c.n, c.from); times != c.times || cut != c.cut || listed != c.listed {
 			t.Errorf("%v of %d: %d times, %v, listed %v; want %d, %v, %v", c.from, c.n, times, cut, listed, c.times, c.cut, c.listed)

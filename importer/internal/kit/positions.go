@@ -13,9 +13,9 @@ const (
 	Wrap                    // the image again
 )
 
-// Around lists the positions of an axis of n that an axis with before positions in front and after
+// BorderPositions lists the positions of an axis of n that an axis with before positions in front and after
 // positions behind it holds.
-func Around(n, before, after int, border Border) []int {
+func BorderPositions(n, before, after int, border Border) []int {
 	at := make([]int, before+n+after)
 	for i := range at {
 		p := i - before

@@ -23,7 +23,7 @@ func TestAround(t *testing.T) {
 		{Wrap, 2, 3, 3, "[1 0 1 0 1 0 1 0]"},
 		{Wrap, 3, 0, 0, "[0 1 2]"},
 	} {
-		if got := fmt.Sprint(Around(c.n, c.front, c.end, c.border)); got != c.want {
+		if got := fmt.Sprint(BorderPositions(c.n, c.front, c.end, c.border)); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}

@@ -173,12 +173,12 @@ func (k *Kit) Reshaped(t *View, shape []int) *View {
 	if out, ok := t.reshaped(shape); ok {
 		return out
 	}
-	v := k.Stored(t, Identity(len(t.Shape)))
+	v := k.StoreView(t, Identity(len(t.Shape)))
 	return ViewOf(k.Reshape(v, shape))
 }
 
-// Stored returns a value that holds t with its axes in the given order.
-func (k *Kit) Stored(t *View, axes []int) *graph.Value {
+// StoreView returns a value that holds t with its axes in the given order.
+func (k *Kit) StoreView(t *View, axes []int) *graph.Value {
 	key := fmt.Sprint(axes)
 	if v := t.stored[key]; v != nil {
 		return v

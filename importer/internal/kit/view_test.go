@@ -65,7 +65,7 @@ func TestView(t *testing.T) {
 			}
 		}
 		axes := rapid.Permutation(Identity(len(shape))).Draw(t, "axes")
-		if got := tr.elements[tr.Stored(view, axes)]; !slices.Equal(got, PermuteArray(shape, data, axes)) {
+		if got := tr.elements[tr.StoreView(view, axes)]; !slices.Equal(got, PermuteArray(shape, data, axes)) {
 			t.Fatalf("%v of %v stored as %v, want %v", axes, data, got, PermuteArray(shape, data, axes))
 		}
 		ordered := make([]float32, len(data))
