@@ -166,7 +166,7 @@ func (r InterpRequest) program(text *irtext.File) (p *ir.Program, filled []strin
 	c := &ChoiceError{Path: r.Path, What: "func", Given: r.Func}
 	for _, f := range text.Funcs {
 		if f.Name == r.Func || r.Func == "" && len(text.Funcs) == 1 {
-			p, err := compile.Alone(f, compile.KernelOptions{Constants: map[string][]byte{}})
+			p, err := compile.KernelProgram(f, compile.KernelOptions{Constants: map[string][]byte{}})
 			return p, nil, err
 		}
 		c.Names = append(c.Names, f.Name)

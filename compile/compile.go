@@ -305,7 +305,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		}
 		s, tuned := c.tuned.Schedules[f.Name]
 		if !tuned {
-			k, err := c.finder.of(ctx, f)
+			k, err := c.finder.scheduleOf(ctx, f)
 			if err != nil {
 				return choice{}, err
 			}

@@ -80,8 +80,8 @@ func (n numbered) number(v strategy.Values) int {
 	return i
 }
 
-// besides yields the numbers of the points that differ from number i in one knob.
-func (n numbered) besides(i int) iter.Seq[int] {
+// neighbours yields the numbers of the points that differ from number i in one knob.
+func (n numbered) neighbours(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		step := 1
 		for _, k := range n.knobs {

@@ -104,8 +104,8 @@ const (
 	others   = 3   // how many schedules are kept beside the best, of which too much code may become
 )
 
-// of is the schedule of f.
-func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
+// scheduleOf is the schedule of f.
+func (s *finder) scheduleOf(ctx context.Context, f *ir.Func) (found, error) {
 	all, err := s.best(ctx, []*ir.Func{f})
 	if err != nil {
 		return found{}, err
@@ -419,7 +419,7 @@ func (s *finder) climbKernel(kernels []kernel, kernel int, all []found) []found 
 		best := slices.MinFunc(own, byTime)
 		space := best.at.space
 		var beside []sketch
-		for i := range space.besides(best.at.number) {
+		for i := range space.neighbours(best.at.number) {
 			if !space.made[i] {
 				p := space.point(i)
 				p.kernel = kernel
@@ -541,7 +541,7 @@ func (s *finder) refine(k *kernel) {
 		s.guess(k, d.own)
 		for range rounds {
 			for _, p := range slices.Clone(d.own[:min(near, len(d.own))]) {
-				for i := range d.besides(p.number) {
+				for i := range d.neighbours(p.number) {
 					d.add(i)
 				}
 			}

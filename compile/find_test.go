@@ -67,7 +67,7 @@ func TestFinder(t *testing.T) {
 	ways := []way{{layout.Popcount, funcs[0]}, {layout.Dot, funcs[1]}, {layout.Table4, funcs[2]}}
 	all := make([]found, len(funcs))
 	for i, f := range funcs {
-		if all[i], _ = s.of(t.Context(), f); all[i].Func == nil {
+		if all[i], _ = s.scheduleOf(t.Context(), f); all[i].Func == nil {
 			t.Fatalf("%s has no schedule", f.Name)
 		}
 	}
@@ -90,14 +90,14 @@ func TestFinder(t *testing.T) {
 	other := *funcs[0]
 	other.Name = "other"
 	before := len(s.known)
-	k, err := s.of(t.Context(), &other)
+	k, err := s.scheduleOf(t.Context(), &other)
 	if err != nil || k.Func.Name != "other" || len(s.known) != before {
 		t.Errorf("an equal Func: %s, %v, %d searches more", k.Func.Name, err, len(s.known)-before)
 	}
 
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := s.of(stopped, kernel(layout.Table6)); !errors.Is(err, context.Canceled) {
+	if _, err := s.scheduleOf(stopped, kernel(layout.Table6)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a search that is stopped: %v", err)
 	}
 }
@@ -120,7 +120,7 @@ func TestUnmeasured(t *testing.T) {
 	if err != nil || len(all[0].records) == 0 || all[1].time >= all[0].time {
 		t.Fatalf("%v measured, %v predicted: %v", all[0].time, all[1].time, err)
 	}
-	if k, err := s.of(t.Context(), other); err != nil || k.Func == nil {
+	if k, err := s.scheduleOf(t.Context(), other); err != nil || k.Func == nil {
 		t.Error(err)
 	}
 }
@@ -139,7 +139,7 @@ func TestRecords(t *testing.T) {
 	if err != nil || all[0].time != math.Inf(1) || all[1].time != records[0].Time {
 		t.Fatalf("%v and %v, of %v: %v", all[0].time, all[1].time, records, err)
 	}
-	k, err := s.of(t.Context(), measured)
+	k, err := s.scheduleOf(t.Context(), measured)
 	if err != nil || k.Strategy != records[0].Strategy || !maps.Equal(k.Values, records[0].Values) || k.cost != records[0].Cost {
 		t.Errorf("taken: %s %s, of %v: %v", k.Strategy, k.Values, records, err)
 	}
@@ -148,7 +148,7 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%v with all cores, %v on one; the first %v", r.Time, r.Cost, records[0].Time)
 		}
 	}
-	if k, err := s.of(t.Context(), other); err != nil || k.Func == nil || k.records != nil {
+	if k, err := s.scheduleOf(t.Context(), other); err != nil || k.Func == nil || k.records != nil {
 		t.Errorf("a kernel that was not measured: %v, %v", k.Values, err)
 	}
 	records = []machine.Record{{Strategy: "old"}, {Strategy: records[0].Strategy, Values: strategy.Values{"old": 1}}}

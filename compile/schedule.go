@@ -121,7 +121,7 @@ func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
 	if err != nil {
 		return strategy.Choice{}, err
 	}
-	c, err := s.of(context.Background(), f)
+	c, err := s.scheduleOf(context.Background(), f)
 	return c.Choice, err
 }
 

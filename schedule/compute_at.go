@@ -395,7 +395,7 @@ func (m *move) apply() *ir.Func {
 	in := insertBefore(m.relocate(m.loop.Body), buf, filled)
 	l := m.loop.WithBody(in)
 
-	rest := replace(without(m.alloc.Body, m.producers), l.Var, l)
+	rest := replace(removeStmts(m.alloc.Body, m.producers), l.Var, l)
 	g := m.f.WithBody(ir.MapStmt(m.f.Body, func(s ir.Stmt) ir.Stmt {
 		if a, ok := s.(*ir.Alloc); ok && a.Buf.Name == buf.Name {
 			return rest

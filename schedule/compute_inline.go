@@ -65,7 +65,7 @@ func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 		}
 		return arith.Simplify(ir.Subst(st.Val, m), ranges)
 	}
-	body := ir.MapStmt(without(alloc.Body, []ir.Stmt{producer}), nil, func(e ir.Expr) ir.Expr {
+	body := ir.MapStmt(removeStmts(alloc.Body, []ir.Stmt{producer}), nil, func(e ir.Expr) ir.Expr {
 		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
 			if l, ok := e.(*ir.Load); ok && l.Buf == buffer {
 				return value(l.Idx)

@@ -103,7 +103,7 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 	}
 	before := f
 	res, err := tr.ApplyAll(f, schedule.WithInstrs(instrs), schedule.WithObserver(func(_ schedule.Step, r schedule.Result) {
-		after := r.Whole()
+		after := r.PackingFunc()
 		difftest.Same(t, before, after)
 		difftest.Same(t, f, judge.Backwards(after))
 		checkFunc(t, r.Func)

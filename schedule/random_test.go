@@ -189,7 +189,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, fi
 	checkFunc(t, g)
 	checkEmits(t, g)
 	t.Logf("trace:\n%s", trace)
-	whole := schedule.Result{Func: g, Packs: packs}.Whole()
+	whole := schedule.Result{Func: g, Packs: packs}.PackingFunc()
 	difftest.Same(t, f, whole)
 	difftest.Same(t, f, judge.Backwards(whole))
 	parsed, err := schedule.ParseTrace("trace", trace.String())

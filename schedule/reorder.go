@@ -161,7 +161,7 @@ func expose(body ir.Stmt, name string) (exposed, error) {
 		if err != nil {
 			return exposed{}, err
 		}
-		x.before, x.after = under(s.Cond, x.before), under(s.Cond, x.after)
+		x.before, x.after = guard(s.Cond, x.before), guard(s.Cond, x.after)
 		x.loop = x.loop.WithBody(&ir.If{Cond: s.Cond, Then: x.loop.Body})
 		return x, nil
 	case *ir.Alloc:
@@ -173,7 +173,7 @@ func expose(body ir.Stmt, name string) (exposed, error) {
 	return exposed{}, &ir.Error{Msg: fmt.Sprintf("no loop %%%s in the body", name)}
 }
 
-func under(cond ir.Expr, ss []ir.Stmt) []ir.Stmt {
+func guard(cond ir.Expr, ss []ir.Stmt) []ir.Stmt {
 	if !doesSomething(ss) {
 		return ss
 	}

@@ -98,7 +98,7 @@ func TestBuild(test *testing.T) {
 			t.Fatalf("the trace of %v does not give its Func and its packs: %v", p, err)
 		}
 		if got, err := c.Trace.ApplyAll(s.Task.Func); err == nil { // without instructions
-			difftest.Same(test, s.Task.Func, got.Whole(), 1)
+			difftest.Same(test, s.Task.Func, got.PackingFunc(), 1)
 		}
 	})
 }

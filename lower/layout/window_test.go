@@ -41,7 +41,7 @@ func TestPieces(t *testing.T) {
 		c := Counted{Dense, rapid.SampledFrom([]int{8, 16, WordBits}).Draw(t, "bits")}
 		pieces, taps := c.Pieces(f), f.KH*f.KW
 		_, _, words := c.extent(f)
-		whole := taps * c.Whole(f)
+		whole := taps * c.WholeWords(f)
 		if len(pieces) != g*(words-whole) {
 			t.Fatalf("%d words of pieces, want %d groups of %d", len(pieces), g, words-whole)
 		}

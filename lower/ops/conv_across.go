@@ -33,9 +33,9 @@ func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 	wt := weights(c.conv, "wt", ir.U32, c.t.Words, 0, words, c.t.Each)
 	found := c.sumsAcross(c.tablesAcross(c.groupBits(x)), wt)
 	t := c.t.Across
-	acc := made(ir.RoleValue, "acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)
-	ls := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks),
-		over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes), over(ir.Channel, "o", c.o))
+	acc := allocBuffer(ir.RoleValue, "acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)
+	ls := loops("acc.", axisLoop(ir.Batch, "b", c.batch), axisLoop(ir.Row, "t", t.Blocks),
+		axisLoop(ir.Col, "v", t.Positions/t.Lanes), axisLoop(ir.Part, "l", t.Lanes), axisLoop(ir.Channel, "o", c.o))
 	i := vars(ls)
 	c.fill(acc, ls, set(acc, ir.At(found, i[0], i[1], i[4], i[2], i[3]), i[0], i[1],
 		add(mul(i[2], ir.Int(t.Lanes)), i[3]), i[4]))
@@ -47,13 +47,13 @@ func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 func (c *across) groupBits(x ir.Buffer) ir.Buffer {
 	t, a := c.t, c.t.Across
 	rows := (a.Read + a.Width - 1) / a.Width
-	y := made(ir.RolePad, "xf", ir.U8, c.k.Planes, c.batch, a.Blocks, t.Chunks*t.PerChunk, rows*a.Width)
-	ls := loops("xf.", over(ir.Plane, "n", c.k.Planes), over(ir.Batch, "b", c.batch), over(ir.Row, "t", a.Blocks),
-		over(ir.TapRow, "h", rows), over(ir.Col, "w", a.Width), over(ir.Word, "c", t.Chunks),
-		over(ir.Part, "j", t.PerChunk))
+	y := allocBuffer(ir.RolePad, "xf", ir.U8, c.k.Planes, c.batch, a.Blocks, t.Chunks*t.PerChunk, rows*a.Width)
+	ls := loops("xf.", axisLoop(ir.Plane, "n", c.k.Planes), axisLoop(ir.Batch, "b", c.batch), axisLoop(ir.Row, "t", a.Blocks),
+		axisLoop(ir.TapRow, "h", rows), axisLoop(ir.Col, "w", a.Width), axisLoop(ir.Word, "c", t.Chunks),
+		axisLoop(ir.Part, "j", t.PerChunk))
 	i := vars(ls)
 	row := add(mul(i[2], ir.Int(a.Rows)), i[3])
-	within := append(inside(row, c.Pad.Top, c.h, (a.Blocks-1)*a.Rows+rows), inside(i[4], c.Pad.Left, c.w, a.Width)...)
+	within := append(rangeChecks(row, c.Pad.Top, c.h, (a.Blocks-1)*a.Rows+rows), rangeChecks(i[4], c.Pad.Left, c.w, a.Width)...)
 	group := c.group(i[6], i[5], func(k ir.Expr) ir.Expr {
 		word := ir.At(x, i[0], i[1], sub(row, ir.Int(c.Pad.Top)), sub(i[4], ir.Int(c.Pad.Left)), k)
 		if len(within) == 0 {
@@ -71,10 +71,10 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 	t := c.t.Across
 	bits := c.t.Bits / 2
 	entries := 1 << bits
-	halves := made(ir.RolePad, "th", ir.U8, c.batch, t.Blocks, c.t.Each, 2, entries, t.Read)
+	halves := allocBuffer(ir.RolePad, "th", ir.U8, c.batch, t.Blocks, c.t.Each, 2, entries, t.Read)
 	halves.Range = ir.Range{From: 0, To: int64(c.t.Most / 2)}
-	ls := loops("th.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each),
-		over(ir.Half, "k", 2), over(ir.Entry, "e", entries/2), over(ir.Col, "p", t.Read))
+	ls := loops("th.", axisLoop(ir.Batch, "b", c.batch), axisLoop(ir.Row, "t", t.Blocks), axisLoop(ir.Reduce, "g", c.t.Each),
+		axisLoop(ir.Half, "k", 2), axisLoop(ir.Entry, "e", entries/2), axisLoop(ir.Col, "p", t.Read))
 	i := vars(ls)
 	first := mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, int64(bits)))
 	count := c.differing(i[4], func(n int) ir.Expr {
@@ -86,10 +86,10 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 	c.fill(halves, ls, ir.Seq(set(halves, count, i...),
 		set(halves, sub(ir.Const(ir.U8, halves.Range.To), count), other...)))
 
-	tables := made(ir.RoleTable, "tb", ir.U8, c.batch, t.Blocks, c.t.Each, c.t.Entries(), t.Read)
+	tables := allocBuffer(ir.RoleTable, "tb", ir.U8, c.batch, t.Blocks, c.t.Each, c.t.Entries(), t.Read)
 	tables.Range = ir.Range{From: 0, To: int64(c.t.Most)}
-	ls = loops("tb.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each),
-		over(ir.Entry, "e", entries), over(ir.Entry, "d", entries), over(ir.Col, "p", t.Read))
+	ls = loops("tb.", axisLoop(ir.Batch, "b", c.batch), axisLoop(ir.Row, "t", t.Blocks), axisLoop(ir.Reduce, "g", c.t.Each),
+		axisLoop(ir.Entry, "e", entries), axisLoop(ir.Entry, "d", entries), axisLoop(ir.Col, "p", t.Read))
 	i = vars(ls)
 	half := func(k int, e ir.Expr) ir.Expr { return ir.At(halves, i[0], i[1], i[2], ir.Int(k), e, i[5]) }
 	c.fill(tables, ls, set(tables, add(half(0, i[4]), half(1, i[3])), i[0], i[1], i[2],
@@ -101,11 +101,11 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 func (c *across) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
 	const perWord = layout.TapsPerWord
 	t := c.t.Across
-	found := made(ir.RoleSum, "found", c.sumType(), c.batch, t.Blocks, c.o, t.Positions/t.Lanes, t.Lanes)
-	outer := loops("found.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Channel, "o", c.o),
-		over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes))
+	found := allocBuffer(ir.RoleSum, "found", c.sumType(), c.batch, t.Blocks, c.o, t.Positions/t.Lanes, t.Lanes)
+	outer := loops("found.", axisLoop(ir.Batch, "b", c.batch), axisLoop(ir.Row, "t", t.Blocks), axisLoop(ir.Channel, "o", c.o),
+		axisLoop(ir.Col, "v", t.Positions/t.Lanes), axisLoop(ir.Part, "l", t.Lanes))
 	i := vars(outer)
-	red := loops("found.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "g", c.t.Each))
+	red := loops("found.", axisLoop(ir.TapRow, "kh", c.KH), axisLoop(ir.TapCol, "kw", c.KW), axisLoop(ir.Reduce, "g", c.t.Each))
 	k := vars(red)
 	tap := add(mul(k[0], ir.Int(c.KW)), k[1])
 	word := ir.At(wt, ir.Bin(ir.Div, tap, ir.Int(perWord)), k[2], i[2])

@@ -23,7 +23,7 @@ func Arena(p *ir.Program) int64 {
 
 // arrange gives lives their places, and returns where the highest ends.
 func arrange(all []*life, stages int) (size int64) {
-	least := needed(all, stages)
+	least := lowerBound(all, stages)
 	var best []int64
 	try := func(order []*life) bool {
 		if n := place(order); best == nil || n < size {
@@ -118,9 +118,9 @@ func lives(p *ir.Program, pairs []pair) []*life {
 	return all
 }
 
-// needed is the most that a stage needs at once, or one buffer that no stage uses; no placement
+// lowerBound is the most that a stage needs at once, or one buffer that no stage uses; no placement
 // takes less.
-func needed(all []*life, stages int) (most int64) {
+func lowerBound(all []*life, stages int) (most int64) {
 	at := make([]int64, stages)
 	for _, l := range all {
 		most = max(most, l.bytes)

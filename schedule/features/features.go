@@ -179,7 +179,7 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 
 	// The loops around the statement that most instructions are of, from the inside.
 	yield("hot.", "share", k.hotShare())
-	around := k.around()
+	around := k.levels()
 	for i := range Levels {
 		var l level
 		if i < len(around) {

@@ -69,8 +69,8 @@ func (k *kernel) traffic(n *node, size float64) float64 {
 	return max(all, bytes)
 }
 
-// moved is how many bytes an execution of a loop loads and stores.
-func (k *kernel) moved(n *node) float64 {
+// trafficBytes is how many bytes an execution of a loop loads and stores.
+func (k *kernel) trafficBytes(n *node) float64 {
 	bytes := 0.0
 	for i := n.from; i < n.to; i++ {
 		a := &k.all[i]
@@ -133,8 +133,8 @@ func (k *kernel) hotShare() float64 {
 // level is a loop around a statement; moved and touched are bytes.
 type level struct{ extent, kind, axis, touched, moved float64 }
 
-// around lists the loops around the hottest statement, the innermost first.
-func (k *kernel) around() []level {
+// levels lists the loops around the hottest statement, the innermost first.
+func (k *kernel) levels() []level {
 	if k.hot == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (k *kernel) around() []level {
 	for _, n := range slices.Backward(k.hot.path) {
 		if n.loop.Extent > 1 {
 			out = append(out, level{float64(n.loop.Extent), float64(n.loop.Kind-ir.Serial) + 1, float64(n.loop.Axis),
-				k.touched(n), k.moved(n)})
+				k.touched(n), k.trafficBytes(n)})
 		}
 	}
 	return out

@@ -102,7 +102,7 @@ func (m *Model) Starts(d Definition, strategy string, domains map[string][]int) 
 	}
 	var points []map[string]int
 	for _, a := range found {
-		points = append(points, d.moved(starts[a.number], domains))
+		points = append(points, d.transfer(starts[a.number], domains))
 	}
 	return points
 }
@@ -113,8 +113,8 @@ func size(extent float64) float64 { return math.Log2(1 + extent) }
 // rowsKnob cuts the rows of the output into blocks: as many in a kernel as in one like it.
 const rowsKnob = "tile_h"
 
-// moved are the values of a start for another kernel.
-func (d Definition) moved(s start, domains map[string][]int) map[string]int {
+// transfer are the values of a start for another kernel.
+func (d Definition) transfer(s start, domains map[string][]int) map[string]int {
 	v := map[string]int{}
 	for knob, domain := range domains {
 		n, ok := s.value(knob)

@@ -8,7 +8,7 @@ import (
 	"ripc/schedule/steps"
 )
 
-// across looks counts up for all positions of a block of rows, one group of channels after the
+// acrossTables looks counts up for all positions of a block of rows, one group of channels after the
 // other, so that a group's table stays in the first cache. Threads share the blocks:
 //
 //	blocks h.o (parallel) > [bits of groups] [groups > [tables] filters > tiles of positions > [taps > vectors of positions]]
@@ -18,19 +18,19 @@ import (
 //
 //	blocks h.o > [bits of groups] [groups > [tables] filters (parallel) > tiles > [taps > vectors]]
 //	  [words (parallel) > sums of positions] words (parallel) > rows h.i > glue, pack
-func across() Strategy {
+func acrossTables() Strategy {
 	return Strategy{
 		Name: "across", Text: "look up the counts of groups of channels for all positions of some rows at once",
 		Applies: func(l *Layer) (bool, string) {
-			return l.across(), "its counts are not looked up for several positions at once"
+			return l.sharesLookups(), "its counts are not looked up for several positions at once"
 		},
 		Knobs: acrossKnobs,
 		build: func(b *builder, v Values) { (&acrossBuilder{builder: b, v: v}).build() },
 	}
 }
 
-// across reports whether one look-up gives the counts of neighbouring positions.
-func (l *Layer) across() bool {
+// sharesLookups reports whether one look-up gives the counts of neighbouring positions.
+func (l *Layer) sharesLookups() bool {
 	if !l.table.exists() {
 		return false
 	}

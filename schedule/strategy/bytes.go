@@ -312,7 +312,7 @@ func (b *byteBuilder) packWeights() {
 // a row of taps reads them.
 func (b *byteBuilder) packPixels() {
 	words := len(b.f.Buffers()[b.pad.buf].Shape) - 1
-	order := append(steps.First(words-1), steps.Outer(words), steps.Whole(words-1), steps.Inner(words))
+	order := append(steps.First(words-1), steps.Outer(words), steps.WholeDim(words-1), steps.Inner(words))
 	b.must(steps.Pack(b.pad.buf, b.v[perBytes], order...))
 }
 

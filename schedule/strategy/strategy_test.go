@@ -315,7 +315,7 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 	case err != nil:
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
-	return r.Whole()
+	return r.PackingFunc()
 }
 
 // withoutAxis is a loop of f that has no axis, "" if all have one: primitives keep them.

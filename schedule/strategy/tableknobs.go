@@ -207,7 +207,7 @@ func (l *Layer) tablesOf() int {
 // vectors of filters.
 func (l *Layer) inlinesTaps(filters, run int) bool {
 	if l.Target.InOrder {
-		return sumOf(l).few(run)
+		return sumOf(l).unrollsTaps(run)
 	}
 	return filters*8 > l.Target.VectorBits
 }
