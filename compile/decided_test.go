@@ -11,7 +11,8 @@ import (
 	"ripc/targets"
 )
 
-// TestRecall: what a search has found is found again without a search, whatever was known before; a damaged cache is no cache.
+// TestRecall: what a search has found is found again without a search, whatever was known before; a
+// damaged cache is no cache.
 func TestRecall(t *testing.T) {
 	target, err := targets.Lookup("rpi3")
 	if err != nil {

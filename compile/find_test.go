@@ -23,8 +23,9 @@ import (
 	"ripc/targets/isa"
 )
 
-// TestFinder: a search gives the same schedules each time, legal ones; equal Funcs are searched once and keep their names; kernels that
-// are compared get the schedule that is expected to be the best; a search stops. The model is of instructions that are counted, not measured.
+// TestFinder: a search gives the same schedules each time, legal ones; equal Funcs are searched
+// once and keep their names; kernels that are compared get the schedule that is expected to be the
+// best; a search stops. The model is of instructions that are counted, not measured.
 func TestFinder(t *testing.T) {
 	target, err := targets.Lookup("rpi3-armv7")
 	if err != nil {
@@ -125,7 +126,8 @@ func TestUnmeasured(t *testing.T) {
 	}
 }
 
-// TestRecords: of kernels that were measured the best schedule is taken, with its cost, and nothing else is looked for.
+// TestRecords: of kernels that were measured the best schedule is taken, with its cost, and nothing
+// else is looked for.
 func TestRecords(t *testing.T) {
 	target, err := targets.Lookup("rpi3")
 	if err != nil {
@@ -157,8 +159,9 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestSmaller: where code by a schedule is estimated to be less than it is, the back end's count decides: the next of what was made is taken of which code can be made, or else the
-// plainest schedule. The layer is of floats over many channels of which rows are written out.
+// TestSmaller: where code by a schedule is estimated to be less than it is, the back end's count
+// decides: the next of what was made is taken of which code can be made, or else the plainest
+// schedule. The layer is of floats over many channels of which rows are written out.
 func TestSmaller(t *testing.T) {
 	target, err := targets.Lookup("rpi3")
 	if err != nil {
@@ -238,8 +241,9 @@ func learned(t *testing.T, target targets.Target, funcs []*ir.Func, key func(*ir
 	return m
 }
 
-// TestEffort: of the schedules that are promising so many are built and simulated, and the best of those is taken, with what it cost; a search
-// stops while they are tried. Chips without an operating system have none that could be tried.
+// TestEffort: of the schedules that are promising so many are built and simulated, and the best of
+// those is taken, with what it cost; a search stops while they are tried. Chips without an
+// operating system have none that could be tried.
 func TestEffort(t *testing.T) {
 	need.Tool(t, "qemu-aarch64")
 	target, err := targets.Lookup("rpi3")

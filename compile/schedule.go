@@ -21,7 +21,7 @@ import (
 // choice is a trace for a Func.
 type choice struct {
 	schedule.Trace
-	schedule.Result      // what it makes of the Func, where that is known
+	schedule.Result      // the scheduled Func, where it is known
 	given           bool // it is the user's
 }
 

@@ -189,7 +189,8 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	}
 	for _, r := range slices.Sorted(maps.Keys(deps.Accesses(m.producers...))) {
 		if a := ir.FindAlloc(f.Body, r); a != nil && ir.FindLoop(a.Body, loop) == nil {
-			return refuse("the nest that writes %%%s reads %%%s, whose scope does not reach loop %%%s", buffer, r, loop)
+			return refuse("the nest that writes %%%s reads %%%s, but loop %%%s is outside of its scope", buffer, r,
+				loop)
 		}
 	}
 	if err := m.checkOrder(touches[first:]); err != nil {

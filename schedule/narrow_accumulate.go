@@ -26,8 +26,8 @@ import (
 //	}
 //
 // With apart=N sums lie apart in blocks of N along the last dimension: those of a block's first
-// half at even places, of its second half at odd ones, so that even and odd lanes of a vector widen
-// to neighbours without a shuffle.
+// half at even places, of its second half at odd ones. Even and odd lanes of a vector then widen to
+// neighbours without a shuffle.
 //
 //	=> narrow_accumulate acc k u8 apart=32
 //	  ... %acc.u8[%o % 16 * 2 + %o / 16] += ...

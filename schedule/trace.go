@@ -155,8 +155,8 @@ func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 	return Result{f, a.packs}, nil
 }
 
-// PackingFunc is a Func of the parameters that there were before the packs: it packs each time it runs.
-// It is for the interpreter, and for comparing with the Func before the trace.
+// PackingFunc is a Func of the parameters that there were before the packs: it packs each time it
+// runs. It is for the interpreter, and for comparing with the Func before the trace.
 func (r Result) PackingFunc() *ir.Func {
 	f := r.Func
 	if len(r.Packs) == 0 {

@@ -143,8 +143,8 @@ func (m move) keepsRows() bool {
 	return last.dim == len(m.y.Shape)-1 && last.stride == 1
 }
 
-// strideBytes is how many bytes lie in y between elements that are neighbours in x, of a move that is
-// bijective.
+// strideBytes is how many bytes lie in y between elements that are neighbours in x, of a move that
+// is bijective.
 func (m move) strideBytes() int {
 	last := m.from[len(m.from)-1].dim
 	n := m.y.Type.Bits() / 8

@@ -390,8 +390,8 @@ func (c *Counts) complementCorrection(f *graph.FusedConv, x *graph.Value) *Corre
 	return c.borderCorrection(f, x, taps)
 }
 
-// borderCorrection sums, for each border class, the taps [KH*KW, Out] outside the image at the highest
-// level.
+// borderCorrection sums, for each border class, the taps [KH*KW, Out] outside the image at the
+// highest level.
 func (c *Counts) borderCorrection(f *graph.FusedConv, x *graph.Value, taps []int32) *Correction {
 	k := &Correction{Classes: classesOf(f, x), Twice: true}
 	m := int32(1)<<c.Planes - 1
@@ -409,8 +409,8 @@ func (c *Counts) borderCorrection(f *graph.FusedConv, x *graph.Value, taps []int
 	return k
 }
 
-// GatheredWords returns the kind of words that are gathered for windows: the counted words, or the words
-// with those as parts.
+// GatheredWords returns the kind of words that are gathered for windows: the counted words, or the
+// words with those as parts.
 func (c *Counts) GatheredWords() Counted {
 	if c.Parts {
 		return Counted{c.Counted.Window, WordBits}

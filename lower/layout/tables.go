@@ -84,7 +84,7 @@ func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 	case len(by.coefs) > 1:
 		return fmt.Sprintf("its weights have %d planes", len(by.coefs))
 	case by.ones:
-		return "its weights are 0 and 1, and tables hold what differs from them"
+		return "its weights are 0 and 1, and tables count the bits that differ from them"
 	}
 	return ""
 }

@@ -155,10 +155,10 @@ func (c Counted) inParts(f *graph.FusedConv, x *graph.Value, t targets.Target) b
 	return c.parted(f) && (!t.InOrder || c.residualBits(f, x) > 0)
 }
 
-// residualBits is how many bits of a window of f are left over by whole words of c, where they are few and
-// choose thresholds instead of being counted: a word less is read and counted, and no threshold
-// more read than would be. Those of several levels that are the same for all positions stay in
-// registers if nothing chooses them.
+// residualBits is how many bits of a window of f are left over by whole words of c, where they are
+// few and choose thresholds instead of being counted: a word less is read and counted, and no
+// threshold more read than would be. Those of several levels that are the same for all positions
+// stay in registers if nothing chooses them.
 func (c Counted) residualBits(f *graph.FusedConv, x *graph.Value) int {
 	if !c.parted(f) || x.Bits > 1 || f.Products() < c.Bits || !comparesCounts(f, x) {
 		return 0
@@ -174,7 +174,8 @@ func (c Counted) residualBits(f *graph.FusedConv, x *graph.Value) int {
 	return n
 }
 
-// WholeWords is how many words of each pixel of the window are words of Dense as they lie in memory.
+// WholeWords is how many words of each pixel of the window are words of Dense as they lie in
+// memory.
 func (c Counted) WholeWords(f *graph.FusedConv) int {
 	if c.Window != Dense || c.narrow() || f.GroupCount() > 1 {
 		return 0
@@ -282,7 +283,7 @@ func shifted(w uint32, by int) uint32 {
 }
 
 // LaneWords says how the words of Lanes are gathered. Word j of filter o takes the bits Masks[j, u,
-// o] of words LaneBase(o)+u of the pixel, u from 0 to Sources-1, and rotates them right by
+// o] of words LaneBase(o)+u of the pixel, with u from 0 to Sources-1. Then it is rotated right by
 // Rotate[o].
 type LaneWords struct {
 	Words, Sources int

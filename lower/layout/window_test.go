@@ -12,7 +12,8 @@ import (
 	"ripc/ir"
 )
 
-// TestSources: words of lanes are made of few words of a pixel, but where nothing else gives the sums.
+// TestSources: words of lanes are made of few words of a pixel, but where nothing else gives the
+// sums.
 func TestSources(t *testing.T) {
 	for _, c := range []struct {
 		in, out, groups int
@@ -31,7 +32,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestPieces: the words of Dense hold each bit of the windows of all groups once, at its place, and none of other groups.
+// TestPieces: the words of Dense hold each bit of the windows of all groups once, at its place, and
+// none of other groups.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := rapid.IntRange(1, 3).Draw(t, "groups")
@@ -52,7 +54,8 @@ func TestPieces(t *testing.T) {
 					if word < whole {
 						continue
 					}
-					// A pixel that has this channel alone gives this bit, and nothing else in the words of all groups.
+					// A pixel that has this channel alone gives this bit, and nothing else in the
+					// words of all groups.
 					part, from := tap, group*f.GroupIn()+ch
 					if c.Columns(f) {
 						part, from = tap%f.KW, tap/f.KW*f.In+ch

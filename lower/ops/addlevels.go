@@ -27,7 +27,7 @@ func AddLevels(x, y *graph.Value, minus bool) *ir.Func {
 	}
 	f.Params = append(f.Params, outParam(dst))
 	carry := buf("carry", ir.U32, dst.Shape[4])
-	words := ir.Nest(loops("", axisLoop(ir.Word, "c", dst.Shape[4])), ir.Seq(a.word(i, carry, ir.V("c"))...))
+	words := ir.Nest(loops("", loop(ir.Word, "c", dst.Shape[4])), ir.Seq(a.word(i, carry, ir.V("c"))...))
 	f.Body = ir.Nest(outer, allocs([]ir.Buffer{carry}, words))
 	return f
 }

@@ -156,7 +156,7 @@ func (c *conv) build(slice Slice) *ir.Func {
 	}
 	for _, b := range c.bufs {
 		if b.Role == ir.NoRole {
-			panic("BUG: strategies do not know what buffer " + b.Name + " is for")
+			panic("BUG: buffer " + b.Name + " has no role, which strategies read")
 		}
 	}
 	size := fmt.Sprintf("%dx%ds%d_%dx%dx%d_%d", c.KH, c.KW, c.SH, c.h, c.w, c.In, c.Out)
@@ -195,7 +195,8 @@ func (c *conv) padInput(x ir.Buffer, outside func(i []ir.Expr) ir.Expr) ir.Buffe
 	return xp
 }
 
-// insideImage is the condition that row h and column w of the padded copy are positions of the image.
+// insideImage is the condition that row h and column w of the padded copy are positions of the
+// image.
 func (c *conv) insideImage(h, w ir.Expr) ir.Expr {
 	p := c.Pad
 	return all(append(rangeChecks(h, p.Top, c.h, c.h+p.Top+p.Bottom), c.columns(w)...)...)
@@ -252,14 +253,15 @@ func class(i ir.Expr, cl graph.Classes) ir.Expr {
 // sums.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p := c.Pool
-	pl := allocBuffer(ir.RoleWindow, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch, c.ph,
+	pl := allocBuffer(ir.RoleWindow, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch,
+		c.ph,
 		c.pw, c.o)
 	outer, i := image("pl.", c.outputShape(), "o")
 	at := func(dh, dw ir.Expr) ir.Expr {
 		return c.sums.raw(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw),
 			i[3])
 	}
-	win := loops("pl.", axisLoop(ir.TapRow, "i", p.Kernel[0]), axisLoop(ir.TapCol, "j", p.Kernel[1]))
+	win := loops("pl.", loop(ir.TapRow, "i", p.Kernel[0]), loop(ir.TapCol, "j", p.Kernel[1]))
 	first := set(pl, at(ir.Int(0), ir.Int(0)), i...)
 	rest := ir.Nest(win, update(c.sums.largest(), pl, at(ir.V("pl.i"), ir.V("pl.j")), i...))
 	c.fill(pl, outer, ir.Seq(first, rest))

@@ -138,7 +138,7 @@ func (c *dots) copied(x ir.Buffer) ir.Buffer {
 	var row []ir.Stmt
 	store := func(name string, first, n int, v func(o ir.Expr) ir.Expr) {
 		if o := ir.V("xp." + name); n > 0 {
-			row = append(row, ir.Nest(loops("xp.", axisLoop(ir.Channel, name, n)),
+			row = append(row, ir.Nest(loops("xp.", loop(ir.Channel, name, n)),
 				set(xp, v(o), i[0], i[1], i[2], add(o, ir.Int(first)))))
 		}
 	}
@@ -179,7 +179,7 @@ func (c *dots) bytes(x ir.Buffer) ir.Buffer {
 		at = func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, ir.Int(0), add(mul(w, ir.Int(c.In)), o)} }
 	}
 	pad := ir.Const(xp.Type, int64(d.PadLevel-d.Offset))
-	rows := loops("xp.", axisLoop(ir.Batch, "b", c.batch), axisLoop(ir.Row, "h", hp))
+	rows := loops("xp.", loop(ir.Batch, "b", c.batch), loop(ir.Row, "h", hp))
 	b, h := ir.V("xp.b"), ir.V("xp.h")
 	store := func(w, q, bit, o ir.Expr) ir.Stmt {
 		v := c.byteOf(levelIn(x, []ir.Expr{b, sub(h, ir.Int(p.Top)), sub(w, ir.Int(p.Left))}, q, bit))
@@ -192,17 +192,17 @@ func (c *dots) bytes(x ir.Buffer) ir.Buffer {
 	var pixel []ir.Stmt
 	if n := c.In / WordBits; n > 0 {
 		q, l := ir.V("xp.q"), ir.V("xp.l")
-		word := loops("xp.", axisLoop(ir.Word, "q", n), axisLoop(ir.Bit, "l", WordBits))
+		word := loops("xp.", loop(ir.Word, "q", n), loop(ir.Bit, "l", WordBits))
 		pixel = append(pixel, ir.Nest(word, store(w, q, l, add(mul(q, ir.Int(WordBits)), l))))
 	}
 	if n := c.In % WordBits; n > 0 {
 		r := ir.V("xp.r")
-		pixel = append(pixel, ir.Nest(loops("xp.", axisLoop(ir.Bit, "r", n)),
+		pixel = append(pixel, ir.Nest(loops("xp.", loop(ir.Bit, "r", n)),
 			store(w, ir.Int(c.In/WordBits), r, add(ir.Int(c.In-n), r))))
 	}
 	outside := func(name string, first, n int) {
 		if n > 0 {
-			pixel = append(pixel, ir.Nest(loops("xp.", axisLoop(ir.Channel, name, n)),
+			pixel = append(pixel, ir.Nest(loops("xp.", loop(ir.Channel, name, n)),
 				set(xp, pad, at(b, h, w, add(ir.V("xp."+name), ir.Int(first)))...)))
 		}
 	}
@@ -210,14 +210,14 @@ func (c *dots) bytes(x ir.Buffer) ir.Buffer {
 	outside("z", c.In, cp-c.In-before) // behind the last one
 	var row []ir.Stmt
 	if wp > 0 {
-		row = append(row, ir.Nest(loops("xp.", axisLoop(ir.Col, "w", wp)), ir.Seq(pixel...)))
+		row = append(row, ir.Nest(loops("xp.", loop(ir.Col, "w", wp)), ir.Seq(pixel...)))
 	}
 	if e := ir.V("xp.e"); rest > 0 {
 		tail := set(xp, pad, at(b, h, ir.Int(wp), e)...)
 		if wp < c.w+p.Left+p.Right { // of the next pixel, which has more
 			tail = store(ir.Int(wp), ir.Bin(ir.Div, e, ir.Int(WordBits)), ir.Bin(ir.Mod, e, ir.Int(WordBits)), e)
 		}
-		row = append(row, ir.Nest(loops("xp.", axisLoop(ir.Channel, "e", rest)), tail))
+		row = append(row, ir.Nest(loops("xp.", loop(ir.Channel, "e", rest)), tail))
 	}
 	c.fill(xp, rows, ir.Seq(row...))
 	return xp
@@ -233,8 +233,8 @@ func (c *dots) accumulate(x ir.Buffer) ir.Buffer {
 	outer, i := image("acc.", acc.Shape, "o")
 	dh, dw := c.Dilation()
 	cols := w.Shape[1]
-	red := loops("acc.", axisLoop(ir.TapRow, "kh", c.KH), axisLoop(ir.TapCol, "kw", cols), axisLoop(ir.Reduce, "c", d.Steps),
-		axisLoop(ir.Part, "k", d.Step))
+	red := loops("acc.", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", cols), loop(ir.Reduce, "c", d.Steps),
+		loop(ir.Part, "k", d.Step))
 	kh, kw, step, k := ir.V("acc.kh"), ir.V("acc.kw"), ir.V("acc.c"), ir.V("acc.k")
 	run := func(step ir.Expr) ir.Expr { return add(mul(step, ir.Int(d.Step)), k) }
 	row := add(mul(i[1], ir.Int(c.SH)), mul(kh, ir.Int(dh)))

@@ -35,7 +35,7 @@ func (c *floatSums) accumulate(x ir.Buffer) ir.Buffer {
 	acc, outer := c.accumulators(c.sumType())
 	i := vars(outer)
 	channel, ch := c.channel(i[3])
-	red := loops("acc.", axisLoop(ir.TapRow, "kh", c.KH), axisLoop(ir.TapCol, "kw", c.KW), axisLoop(ir.Reduce, ch, c.GroupIn()))
+	red := loops("acc.", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", c.KW), loop(ir.Reduce, ch, c.GroupIn()))
 	h, w := c.pixel(i[1], i[2], ir.V("acc.kh"), ir.V("acc.kw"))
 	var weight, start ir.Expr = nil, ir.Float(0)
 	if c.f.Packed != nil {
@@ -110,11 +110,11 @@ func (c *floatSums) unpacked(x ir.Buffer) ir.Buffer {
 	}
 	var body []ir.Stmt
 	if n := c.In / WordBits; n > 0 {
-		word := loops("xp.", axisLoop(ir.Word, "q", n), axisLoop(ir.Bit, "l", WordBits))
+		word := loops("xp.", loop(ir.Word, "q", n), loop(ir.Bit, "l", WordBits))
 		body = append(body, ir.Nest(word, store(ir.V("xp.q"), ir.V("xp.l"))))
 	}
 	if n := c.In % WordBits; n > 0 {
-		body = append(body, ir.Nest(loops("xp.", axisLoop(ir.Bit, "r", n)), store(ir.Int(c.In/WordBits), ir.V("xp.r"))))
+		body = append(body, ir.Nest(loops("xp.", loop(ir.Bit, "r", n)), store(ir.Int(c.In/WordBits), ir.V("xp.r"))))
 	}
 	c.fill(xp, ls, ir.Seq(body...))
 	return xp

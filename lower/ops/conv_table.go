@@ -49,8 +49,8 @@ func (c *lookups) tables(x ir.Buffer) ir.Buffer {
 	if !t.Halves { // two counts
 		tb.Range = ir.Range{From: 0, To: int64(t.Most)}
 	}
-	ls := loops("tb.", axisLoop(ir.Batch, "b", shape[0]), axisLoop(ir.Row, "h", shape[1]), axisLoop(ir.Col, "w", shape[2]),
-		axisLoop(ir.Word, "c", t.Chunks), axisLoop(ir.Part, "j", t.PerChunk), axisLoop(ir.Entry, "e", t.Entries()))
+	ls := loops("tb.", loop(ir.Batch, "b", shape[0]), loop(ir.Row, "h", shape[1]), loop(ir.Col, "w", shape[2]),
+		loop(ir.Word, "c", t.Chunks), loop(ir.Part, "j", t.PerChunk), loop(ir.Entry, "e", t.Entries()))
 	i := vars(ls)
 	count := c.entry(x, i)
 	if t.Halves {
@@ -117,18 +117,18 @@ func (c *lookups) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr 
 func (c *lookups) accumulate(x ir.Buffer) ir.Buffer {
 	wt := weights(c.conv, "wt", ir.U8, c.t.Weights, 0, c.KH, c.KW, c.t.Each)
 	x = c.tables(c.padInput(x))
-	t, axes, shape := c.sumType(), []ir.Loop{axisLoop(ir.Batch, "b", c.batch), axisLoop(ir.Row, "h", c.oh)}, []int{}
+	t, axes, shape := c.sumType(), []ir.Loop{loop(ir.Batch, "b", c.batch), loop(ir.Row, "h", c.oh)}, []int{}
 	if c.t.Halves {
-		axes = append(axes, axisLoop(ir.Col, "w", c.half()), axisLoop(ir.Half, "p", 2))
+		axes = append(axes, loop(ir.Col, "w", c.half()), loop(ir.Half, "p", 2))
 	} else {
-		axes = append(axes, axisLoop(ir.Col, "w", c.ow))
+		axes = append(axes, loop(ir.Col, "w", c.ow))
 	}
-	outer := loops("acc.", append(axes, axisLoop(ir.Channel, "o", c.o))...)
+	outer := loops("acc.", append(axes, loop(ir.Channel, "o", c.o))...)
 	for _, l := range outer {
 		shape = append(shape, l.Extent)
 	}
 	i := vars(outer)
-	red := loops("acc.", axisLoop(ir.TapRow, "kh", c.KH), axisLoop(ir.TapCol, "kw", c.KW), axisLoop(ir.Reduce, "c", c.t.Each))
+	red := loops("acc.", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", c.KW), loop(ir.Reduce, "c", c.t.Each))
 	tap := vars(red)
 	h, w := c.pixel(i[1], i[2], tap[0], tap[1])
 	g := tap[2]

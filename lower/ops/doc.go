@@ -90,15 +90,15 @@ func loops(prefix string, ls ...ir.Loop) []ir.Loop {
 	return ls
 }
 
-// axisLoop returns a loop of a nest.
-func axisLoop(axis ir.Axis, name string, extent int) ir.Loop {
+// loop returns a loop of a nest.
+func loop(axis ir.Axis, name string, extent int) ir.Loop {
 	return ir.Loop{Var: name, Extent: extent, Axis: axis}
 }
 
 // pixels returns the loops over the pixels of image s, [batch, h, w, ...], and inner loops in them,
 // with the variables of all.
 func pixels(prefix string, s []int, inner ...ir.Loop) ([]ir.Loop, []ir.Expr) {
-	ls := []ir.Loop{axisLoop(ir.Batch, "b", s[0]), axisLoop(ir.Row, "h", s[1]), axisLoop(ir.Col, "w", s[2])}
+	ls := []ir.Loop{loop(ir.Batch, "b", s[0]), loop(ir.Row, "h", s[1]), loop(ir.Col, "w", s[2])}
 	ls = loops(prefix, append(ls, inner...)...)
 	return ls, vars(ls)
 }
@@ -106,14 +106,14 @@ func pixels(prefix string, s []int, inner ...ir.Loop) ([]ir.Loop, []ir.Expr) {
 // image returns the loops over image s, [batch, h, w, channels], and their variables. channel names
 // the last one.
 func image(prefix string, s []int, channel string) ([]ir.Loop, []ir.Expr) {
-	return pixels(prefix, s, axisLoop(ir.Channel, channel, s[3]))
+	return pixels(prefix, s, loop(ir.Channel, channel, s[3]))
 }
 
 // planes returns the loops over the pixels of each plane of y, and inner loops in them, with the
 // variables of all.
 func planes(y ir.Buffer, inner ...ir.Loop) ([]ir.Loop, []ir.Expr) {
 	ls, _ := pixels("", y.Shape[1:], inner...)
-	ls = append([]ir.Loop{axisLoop(ir.Plane, "p", y.Shape[0])}, ls...)
+	ls = append([]ir.Loop{loop(ir.Plane, "p", y.Shape[0])}, ls...)
 	return ls, vars(ls)
 }
 
@@ -138,7 +138,7 @@ func overAll(shape []int) []ir.Loop {
 		ls, _ := image("", shape, "c")
 		return ls
 	}
-	ls, _ := planes(ir.Buffer{Shape: shape}, axisLoop(ir.Word, "c", shape[4]))
+	ls, _ := planes(ir.Buffer{Shape: shape}, loop(ir.Word, "c", shape[4]))
 	return ls
 }
 

@@ -48,7 +48,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 		}
 	}
 	zero, or := packBits(y, nil, bits, i[:3], add(i[3], ir.Int(slice.Offset)), ir.V("l"))
-	body := ir.Seq(append(zero, ir.Nest(loops("", axisLoop(ir.Bit, "l", layout.Block(c.Out))), ir.Seq(or...)))...)
+	body := ir.Seq(append(zero, ir.Nest(loops("", loop(ir.Bit, "l", layout.Block(c.Out))), ir.Seq(or...)))...)
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y
 }
@@ -56,7 +56,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 // packed returns the output in planes, and the loops over its words.
 func (c *conv) packed(slice Slice) (y ir.Buffer, outer []ir.Loop) {
 	y = widenBuffer(BitBuffer("y", c.Epilogue.OutBits, []int{c.batch, c.ph, c.pw, c.Out}, c.Epilogue.OutEnc), slice)
-	outer, _ = pixels("", c.outputShape(), axisLoop(ir.Word, "q", Words(c.Out)))
+	outer, _ = pixels("", c.outputShape(), loop(ir.Word, "q", Words(c.Out)))
 	return y, outer
 }
 

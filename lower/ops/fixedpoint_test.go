@@ -12,8 +12,9 @@ import (
 	"ripc/ir/interp"
 )
 
-// TestFixedFactor: what expressions make of products and shifts is what graph.FixedPoint says, at halves and at the largest numbers too,
-// where all factors of a layer shift to the right and where some do not; of results that nobody tells from 0 below it, the rest is, rounded twice or once.
+// TestFixedFactor: what expressions make of products and shifts is what graph.FixedPoint says, at
+// halves and at the largest numbers too, where all factors of a layer shift to the right and where
+// some do not; of results that nobody tells from 0 below it, the rest is, rounded twice or once.
 func TestFixedFactor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const numbers = 64
@@ -54,7 +55,7 @@ func TestFixedFactor(t *testing.T) {
 		if v := by.once(ir.At(x, i, c)); v != nil && rapid.Bool().Draw(t, "once") {
 			body = set(y, v, i, c)
 		}
-		f.Body = ir.Nest(loops("", axisLoop(ir.Row, "i", numbers), axisLoop(ir.Channel, "c", n)), body)
+		f.Body = ir.Nest(loops("", loop(ir.Row, "i", numbers), loop(ir.Channel, "c", n)), body)
 		result := make([]byte, 4*numbers*n)
 		p, err := interp.CompileChecked(f)
 		if err != nil {

@@ -25,8 +25,8 @@ func number(v ir.Expr) ir.Expr {
 func Eltwise(steps []scalar.Step, t ir.Type, shape []int, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", t, s...), buf("y", ir.F32, s...)
-	ls := loops("", axisLoop(ir.Batch, "b", s[0]), axisLoop(ir.Row, "h", s[1]), axisLoop(ir.Col, "w", s[2]),
-		axisLoop(ir.Channel, "o", s[3]))
+	ls := loops("", loop(ir.Batch, "b", s[0]), loop(ir.Row, "h", s[1]), loop(ir.Col, "w", s[2]),
+		loop(ir.Channel, "o", s[3]))
 	f := &ir.Func{Params: []ir.Param{inParam(x)}}
 	withSteps(f, steps, number(ir.At(x, vars(ls)...)), y, ls, slice)
 	return f

@@ -57,12 +57,12 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 	outer, i := pixels("", s)
 	c := ir.V("c")
 	if to.Bytewise() {
-		f.Body = ir.Nest(append(outer, axisLoop(ir.Channel, "c", s[3])),
+		f.Body = ir.Nest(append(outer, loop(ir.Channel, "c", s[3])),
 			set(res, store(i, c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
 		return f, table
 	}
 	v := buf("v", ir.I32, s[3])
-	pixel := ir.Nest([]ir.Loop{axisLoop(ir.Channel, "c", s[3])}, set(v, level(i, c), c))
+	pixel := ir.Nest([]ir.Loop{loop(ir.Channel, "c", s[3])}, set(v, level(i, c), c))
 	f.Body = packVector(res, slice, a.Bits, v, []ir.Buffer{v}, pixel)
 	return f, table
 }

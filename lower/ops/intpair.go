@@ -88,7 +88,7 @@ func (p *pair) funcOf(x, y layout.Tensor, to layout.Form) *ir.Func {
 	}
 	res := tensorBuffer("y", dst, s)
 	f.Params = append(f.Params, outParam(res))
-	channels := axisLoop(ir.Channel, "c", s[3])
+	channels := loop(ir.Channel, "c", s[3])
 	if to.Bytewise() && p.Form == graph.FloatRequantization {
 		f.Body = ir.Nest(append(outer, channels), set(res, byteOf(p.floatLevel(numbers), dst.StoredType()), i[0], i[1],
 			i[2], c))

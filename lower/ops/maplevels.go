@@ -35,7 +35,7 @@ func mapLevels(name string, x *graph.Value, y scalar.LevelType, level func(o, in
 			}
 		}
 	}
-	ls, i := pixels("", s, axisLoop(ir.Word, "c", words))
+	ls, i := pixels("", s, loop(ir.Word, "c", words))
 	var body []ir.Stmt
 	for n := range y.Bits {
 		// choose selects the mask of a level by the bits below plane k; above holds the higher

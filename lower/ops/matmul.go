@@ -20,7 +20,7 @@ func MatMul(a, b []int) *ir.Func {
 		allocBuffer(ir.RoleSum, "acc", ir.F32, s...)
 	at := place(rank)
 	outer, i := image("acc.", s, "o")
-	red := loops("acc.", axisLoop(ir.TapRow, "kh", 1), axisLoop(ir.TapCol, "kw", 1), axisLoop(ir.Reduce, "c", a[last]))
+	red := loops("acc.", loop(ir.TapRow, "kh", 1), loop(ir.TapCol, "kw", 1), loop(ir.Reduce, "c", a[last]))
 	operand := func(shape []int, row, col ir.Expr) []ir.Expr {
 		idx := []ir.Expr{ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)}
 		for d, p := range at {

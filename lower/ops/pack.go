@@ -28,7 +28,7 @@ func packSlice(
 		outer, i := pixels("", y.Shape)
 		o := ir.V("o")
 		store := set(y, ir.CastTo(ir.U8, levelFrom(bits(i, o))), i[0], i[1], i[2], o)
-		return ir.Nest(outer, pixel(ir.Nest(loops("", axisLoop(ir.Channel, "o", y.Shape[3])), store)))
+		return ir.Nest(outer, pixel(ir.Nest(loops("", loop(ir.Channel, "o", y.Shape[3])), store)))
 	}
 	outer, i := pixels("", y.Shape[1:])
 	return ir.Nest(outer, pixel(packWords(y, slice, channels, nil, i, func(o ir.Expr) []ir.Expr { return bits(i, o) })))
@@ -69,12 +69,12 @@ func packWords(y ir.Buffer, slice Slice, channels int, planes, i []ir.Expr, bits
 	word := func(q ir.Expr, bit string, n int) []ir.Stmt {
 		l := ir.V(bit)
 		zero, or := packBits(y, planes, bits(add(mul(q, ir.Int(WordBits)), l)), i, add(q, ir.Int(slice.Offset)), l)
-		return append(zero, ir.Nest(loops("", axisLoop(ir.Bit, bit, n)), ir.Seq(or...)))
+		return append(zero, ir.Nest(loops("", loop(ir.Bit, bit, n)), ir.Seq(or...)))
 	}
 	full, rest := channels/WordBits, channels%WordBits
 	var body []ir.Stmt
 	if full > 0 {
-		body = append(body, ir.Nest(loops("", axisLoop(ir.Word, "q", full)), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
+		body = append(body, ir.Nest(loops("", loop(ir.Word, "q", full)), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
 	}
 	if rest > 0 {
 		body = append(body, word(ir.Int(full), "r", rest)...)
@@ -109,7 +109,7 @@ func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, from ir.Type, shape [
 	if c := ir.V("c"); to.Bytewise() {
 		store := set(y, byteOf(levelOf(a, v(c)), t.StoredType()), i[0], i[1], i[2], c)
 		f.Body = ir.Nest(outer, allocs(bufs, ir.Seq(append(pixel,
-			ir.Nest(loops("", axisLoop(ir.Channel, "c", s[3])), store))...)))
+			ir.Nest(loops("", loop(ir.Channel, "c", s[3])), store))...)))
 		return f
 	}
 	bits := func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(levelOf(a, v(o)), a.Bits) }
@@ -132,7 +132,7 @@ func PackLevels(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Fun
 func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, s, enc)
-	ls, i := planes(y, axisLoop(ir.Word, "q", y.Shape[4]))
+	ls, i := planes(y, loop(ir.Word, "q", y.Shape[4]))
 	v := ir.Bin(ir.And, ir.At(x, i...), onesWord(s[3], i[4]))
 	return unary(fmt.Sprintf("maskbits_%d_%s", bits, imageSize(s)), x, y, ir.Nest(ls, set(y, v, i...)))
 }
@@ -217,17 +217,17 @@ func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	at := func(q ir.Expr) []ir.Expr { return append(append([]ir.Expr{}, i...), q) }
 	var body []ir.Stmt
 	if slice.Offset == 0 {
-		body = append(body, ir.Nest(loops("", axisLoop(ir.Word, "z", y.Shape[4])),
+		body = append(body, ir.Nest(loops("", loop(ir.Word, "z", y.Shape[4])),
 			set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
 	}
 	q := ir.V("q")
 	low := ir.Bin(ir.Shl, ir.At(x, at(q)...), ir.Const(ir.U32, int64(shift)))
-	body = append(body, ir.Nest(loops("", axisLoop(ir.Word, "q", x.Shape[4])),
+	body = append(body, ir.Nest(loops("", loop(ir.Word, "q", x.Shape[4])),
 		update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
 	if n := min(x.Shape[4], y.Shape[4]-first-1); shift > 0 && n > 0 {
 		r := ir.V("r")
 		high := ir.Bin(ir.Shr, ir.At(x, at(r)...), ir.Const(ir.U32, int64(WordBits-shift)))
-		body = append(body, ir.Nest(loops("", axisLoop(ir.Word, "r", n)),
+		body = append(body, ir.Nest(loops("", loop(ir.Word, "r", n)),
 			update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
 	}
 	return unary(name, x, y, ir.Nest(ls, ir.Seq(body...)))

@@ -44,12 +44,12 @@ func (p poolGeom) outputs() ([]ir.Loop, []ir.Expr) { return pixels("", []int{p.s
 
 // window returns the nest of s over the positions of a window.
 func (p poolGeom) window(s ir.Stmt) ir.Stmt {
-	return ir.Nest(loops("", axisLoop(ir.TapRow, "i", p.a.Kernel[0]), axisLoop(ir.TapCol, "j", p.a.Kernel[1])), s)
+	return ir.Nest(loops("", loop(ir.TapRow, "i", p.a.Kernel[0]), loop(ir.TapCol, "j", p.a.Kernel[1])), s)
 }
 
 // channels returns the nest of s over the channels.
 func (p poolGeom) channels(name string, s func(c ir.Expr) ir.Stmt) ir.Stmt {
-	return ir.Nest(loops("", axisLoop(ir.Channel, name, p.shape[3])), s(ir.V(name)))
+	return ir.Nest(loops("", loop(ir.Channel, name, p.shape[3])), s(ir.V(name)))
 }
 
 func orElse(cond, v, other ir.Expr) ir.Expr {
@@ -162,12 +162,12 @@ func GlobalAvgPool(shape []int) *ir.Func {
 	x, y := buf("x", ir.F32, shape...), buf("y", ir.F32, shape[0], shape[3])
 	acc := buf("m", ir.F32, shape[3])
 	b := ir.V("b")
-	sum := ir.Nest(loops("", axisLoop(ir.TapRow, "row", shape[1]), axisLoop(ir.TapCol, "col", shape[2]),
-		axisLoop(ir.Channel, "c", shape[3])),
+	sum := ir.Nest(loops("", loop(ir.TapRow, "row", shape[1]), loop(ir.TapCol, "col", shape[2]),
+		loop(ir.Channel, "c", shape[3])),
 		update(ir.AddTo, acc, ir.At(x, b, ir.V("row"), ir.V("col"), ir.V("c")), ir.V("c")))
 	div := ir.Bin(ir.Div, ir.At(acc, ir.V("c1")), ir.Float(float32(shape[1]*shape[2])))
-	body := ir.Nest(loops("", axisLoop(ir.Batch, "b", shape[0])), allocs([]ir.Buffer{acc}, ir.Seq(
-		ir.Nest(loops("", axisLoop(ir.Channel, "c0", shape[3])), set(acc, ir.Float(0), ir.V("c0"))), sum,
-		ir.Nest(loops("", axisLoop(ir.Channel, "c1", shape[3])), set(y, div, b, ir.V("c1"))))))
+	body := ir.Nest(loops("", loop(ir.Batch, "b", shape[0])), allocs([]ir.Buffer{acc}, ir.Seq(
+		ir.Nest(loops("", loop(ir.Channel, "c0", shape[3])), set(acc, ir.Float(0), ir.V("c0"))), sum,
+		ir.Nest(loops("", loop(ir.Channel, "c1", shape[3])), set(y, div, b, ir.V("c1"))))))
 	return unary("global_avg_pool_"+imageSize(shape), x, y, body)
 }

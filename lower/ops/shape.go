@@ -90,7 +90,7 @@ func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) 
 	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, size, enc)
 	name := fmt.Sprintf("slice_%d_%s", bits, imageSize(s))
 	if stride == 1 && begin%WordBits == 0 {
-		ls, i := planes(y, axisLoop(ir.Word, "c", y.Shape[4]))
+		ls, i := planes(y, loop(ir.Word, "c", y.Shape[4]))
 		at := append([]ir.Expr{i[0]}, from(i[1:])...)
 		at[len(at)-1] = add(i[4], ir.Int(begin/WordBits))
 		return unary(name, x, y, ir.Nest(ls, set(y, ir.Bin(ir.And, ir.At(x, at...), onesWord(size[3], i[4])), i...)))

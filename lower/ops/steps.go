@@ -66,7 +66,7 @@ func pixelSteps(f *ir.Func, x ir.Buffer, i []ir.Expr,
 	store := storeLinks(v, stepLinks(steps, operands(f, steps, channels, o)), from(o), []ir.Expr{o})
 	return func(o ir.Expr) ir.Expr {
 		return ir.At(v, o)
-	}, []ir.Buffer{v}, []ir.Stmt{ir.Nest(loops("", axisLoop(ir.Channel, "s", channels)), store)}
+	}, []ir.Buffer{v}, []ir.Stmt{ir.Nest(loops("", loop(ir.Channel, "s", channels)), store)}
 }
 
 // stepsName is the beginning of the name of a Func that takes steps first.

@@ -128,7 +128,7 @@ func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
 	at := func(q ir.Expr) []ir.Expr { return append(slices.Clone(i[:3]), c.denseWord(i[3], q)...) }
 	var body []ir.Stmt
 	if whole > 0 {
-		copies := loops("xd.", axisLoop(ir.TapRow, "kh", c.KH), axisLoop(ir.TapCol, "kw", c.KW), axisLoop(ir.Word, "c", whole))
+		copies := loops("xd.", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", c.KW), loop(ir.Word, "c", whole))
 		j := vars(copies)
 		to := add(mul(add(mul(j[0], ir.Int(c.KW)), j[1]), ir.Int(whole)), j[2])
 		body = append(body, ir.Nest(copies, set(y, word(j[0], j[1], j[2]), at(to)...)))
@@ -210,7 +210,7 @@ func orExpr(a, b ir.Expr) ir.Expr {
 func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
 	l := c.k.Lanes
 	y := allocBuffer(ir.RolePad, "xl", ir.U32, append(slices.Clone(x.Shape[:4]), l.Words, c.o)...)
-	ls := loops("xl.", append(overAll(y.Shape[:5]), axisLoop(ir.Channel, "o", c.o))...)
+	ls := loops("xl.", append(overAll(y.Shape[:5]), loop(ir.Channel, "o", c.o))...)
 	i := vars(ls)
 	o := i[5]
 	base := ir.Expr(ir.Bin(ir.Div, o, ir.Int(WordBits))) // as layout.LaneBase has it
@@ -235,7 +235,7 @@ func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
 // denseLanes adds the words of layout.DenseLanes from those of layout.Lanes.
 func (c *counting) denseLanes(x ir.Buffer) ir.Buffer {
 	y := allocBuffer(ir.RolePad, "xd", ir.U32, c.k.Planes, c.batch, c.oh, c.ow, c.k.Words, c.o)
-	ls := loops("xd.", append(overAll(y.Shape)[:4:4], axisLoop(ir.Channel, "o", c.o))...)
+	ls := loops("xd.", append(overAll(y.Shape)[:4:4], loop(ir.Channel, "o", c.o))...)
 	i := vars(ls)
 	n, taps := layout.PixelsPerWord(c.FusedConv), c.KH*c.KW
 	var body []ir.Stmt

@@ -45,7 +45,7 @@ search:
 		if try(order) {
 			break
 		}
-		// What ends highest was placed too late.
+		// The buffer that ends highest was placed too late.
 		for range min(len(order), moves) {
 			top := slices.MaxFunc(order, func(a, b *life) int { return cmp.Compare(a.at+a.bytes, b.at+b.bytes) })
 			i := slices.Index(order, top)

@@ -7,8 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// touched is how many bytes an execution of a loop touches, each once; what is kept in registers is
-// no memory.
+// touched is how many bytes an execution of a loop touches, each once. Buffers in registers are no
+// memory.
 func (k *kernel) touched(n *node) float64 {
 	if n.bytes > 0 {
 		return n.bytes
@@ -52,8 +52,8 @@ func (k *kernel) touched(n *node) float64 {
 	return n.bytes
 }
 
-// traffic is how many bytes come to a memory of some size while a loop is executed: what fits comes
-// once.
+// traffic is how many bytes come to a memory of some size while a loop is executed: data that fits
+// comes once.
 func (k *kernel) traffic(n *node, size float64) float64 {
 	all := k.touched(n)
 	if all <= size || len(n.children) == 0 {
@@ -89,7 +89,7 @@ func (k *kernel) trafficBytes(n *node) float64 {
 	return bytes
 }
 
-// pressure looks at the registers around the hottest statement, and at the loop whose code that is.
+// pressure looks at the registers around the hottest statement, and at the loop with that code.
 func (k *kernel) pressure() {
 	if k.hot == nil {
 		return

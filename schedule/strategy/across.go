@@ -8,8 +8,8 @@ import (
 	"ripc/schedule/steps"
 )
 
-// acrossTables looks counts up for all positions of a block of rows, one group of channels after the
-// other, so that a group's table stays in the first cache. Threads share the blocks:
+// acrossTables looks counts up for all positions of a block of rows, one group of channels after
+// the other, so that a group's table stays in the first cache. Threads share the blocks:
 //
 //	blocks h.o (parallel) > [bits of groups] [groups > [tables] filters > tiles of positions > [taps > vectors of positions]]
 //	  [sums of positions] rows h.i > glue, pack
@@ -44,7 +44,7 @@ func (l *Layer) sharesLookups() bool {
 
 func acrossKnobs(l *Layer) []Knob {
 	vectors := l.sum.extent(ir.Col)
-	ks := []Knob{{tileW, "vectors of positions whose sums are in registers together", divisors(vectors)}}
+	ks := []Knob{{tileW, "vectors of positions with sums in registers together", divisors(vectors)}}
 	if _, n := l.filterBlocks(); n > 1 {
 		ks = append(ks, Knob{share, "blocks of filters that a thread looks up in tables of its own; 0: threads " +
 			"share blocks of rows", append([]int{0}, divisors(n)...)})
